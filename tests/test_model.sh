@@ -175,7 +175,7 @@ sync() { # SETTING…: sync_s of each strategy
         '$2 == "strategy" { print $3, $11 }' links.csv
 }
 is "$(sync | awk '{ printf "%s %.3f ", $1, $2 }')" \
-    'ring 24.005 direct 24.005 recursive_doubling 32.005 rabenseifner 24.010 hierarchical 24.005 ' \
+    'ring 24.005 direct 24.005 recursive_doubling 32.005 rabenseifner 24.010 oneshot 48.005 hierarchical 24.005 ' \
     'equal links give the times of the formulas for every strategy'
 is "$(sync 'links:a>b=rate=250Mbit/s' | awk '/^ring/ { printf "%.1f", $2 }')" 96.0 \
     'a ring is as slow as its slowest link: a quarter of the rate takes four times as long'

@@ -67,20 +67,20 @@ refused 'a rate that is none' 'rates=1:x:2: 3 numbers' 3 'rates = 1:x:2' 'strate
 
 for n in 2 3 4 5; do
     config all.ini "$n" 'size = 4100' \
-        'strategy = ring, direct, recursive_doubling, rabenseifner, hierarchical' \
+        'strategy = ring, direct, recursive_doubling, rabenseifner, oneshot, hierarchical' \
         'site_ranks = 1' 'transport = mpi, tcp' 'wire = fp32, bf16, int8, int4' 'streams = 2'
     measure all.ini
-    is "$rc:$(blocks):$fails" 0:41: \
+    is "$rc:$(blocks):$fails" 0:49: \
         "every strategy, transport and wire on $n ranks gives the same sum on all"
     ok "the error of every wire on $n ranks is within its bound" awk \
         '$1 > $2 { bad = 1 } END { exit bad || !NR }' \
         <(paste <(metric max_error) <(metric error_bound))
 done
 config size.ini 3 'size = 4, 8, 300000' \
-    'strategy = mpi, ring, direct, recursive_doubling, rabenseifner' \
+    'strategy = mpi, ring, direct, recursive_doubling, rabenseifner, oneshot' \
     'block = 1KiB, 16KiB'
 measure size.ini
-is "$rc:$(blocks):$fails" 0:33: \
+is "$rc:$(blocks):$fails" 0:39: \
     'sums are right with fewer elements than ranks, and with thousands of blocks'
 ok 'sums in fp32 are exact' each max_error 'x == 0'
 config sites.ini 4 'size = 64KiB' 'strategy = mpi, hierarchical, ring' 'site_ranks = 2, 4' \

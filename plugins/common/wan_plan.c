@@ -101,7 +101,7 @@ double wan_ring_order(const struct wan_matrix *m, double bytes, int *order)
 static double mesh_s(const struct wan_matrix *m, enum wan_strategy strategy, double bytes)
 {
     double up[SITES_MOST], down[SITES_MOST] = {0}, farthest_s = 0;
-    double links = strategy == WAN_DIRECT ? (double)(m->n - 1) : 1;
+    double links = strategy == WAN_DIRECT || strategy == WAN_ONESHOT ? (double)(m->n - 1) : 1;
     for (size_t i = 0; i < m->n; i++) {
         double least = INFINITY, most = 0;
         for (size_t k = 0; k < m->n; k++) {

@@ -120,6 +120,22 @@ static struct wan_course recursive_doubling(const struct wan_net *net, double by
     };
 }
 
+/* All vectors leave at once: each site sends and receives all that the others have. */
+static struct wan_course oneshot(const struct wan_net *net, double bytes)
+{
+    double others = (double)net->n - 1, sent_B = others * flat(net) * bytes;
+    double rate_Bps = bottleneck(net) / flat(net), send_s = sent_B / rate_Bps;
+    struct step s = step_of(net, net->farthest_s, bytes, rate_Bps);
+    return (struct wan_course){
+        .time_s = send_s + s.wait_s,
+        .exchanges = 1,
+        .peers = others,
+        .sent_B = sent_B,
+        .send_s = send_s,
+        .wait_s = s.block_s + s.wait_s,
+    };
+}
+
 /* Halves, quarters .. and back. The first exchange sends a half; of what comes in the second, the
  * later part is sent on for the last time when a quarter more has left. Every other member sends
  * its quarter of the second exchange at once, for it is what comes first, and not when the first
@@ -164,6 +180,7 @@ static struct wan_course course_of(enum wan_strategy strategy, const struct wan_
         [WAN_DIRECT] = direct,
         [WAN_RECURSIVE_DOUBLING] = recursive_doubling,
         [WAN_RABENSEIFNER] = rabenseifner,
+        [WAN_ONESHOT] = oneshot,
         [WAN_HIERARCHICAL] = hierarchical,
     };
     return all[strategy](net, bytes);
@@ -199,7 +216,8 @@ double wan_wire_bytes(enum wan_strategy strategy, size_t sites, double bytes)
         double folds, steps = rounds(sites, &folds);
         return (steps + folds / 2) * bytes;
     }
-    return 2 * (double)(sites - 1) / (double)sites * bytes;
+    double others = (double)(sites - 1);
+    return strategy == WAN_ONESHOT ? others * bytes : 2 * others / (double)sites * bytes;
 }
 
 /* All that the sites must pass through their ends of one direction. */

@@ -18,7 +18,8 @@
 #define ROUGH_DELAY_S 1e-3
 
 const char *const cell_strategies[] = {
-    "mpi", "ring", "direct", "recursive_doubling", "rabenseifner", "hierarchical", "auto", NULL};
+    "mpi",          "ring", "direct", "recursive_doubling", "rabenseifner", "oneshot",
+    "hierarchical", "auto", NULL};
 static const char *const transports[] = {[CELL_BY_MPI] = "mpi", [CELL_BY_TCP] = "tcp", NULL};
 const char *const cell_wires[] = {
     [WIRE_FP32] = "fp32", [WIRE_BF16] = "bf16", [WIRE_INT8] = "int8", [WIRE_INT4] = "int4", NULL};
@@ -42,7 +43,7 @@ const struct wl_param cell_params[] = {
     {P(size, WL_SIZE, WL_AXIS, uint64_t), "B", "1MiB", 1, 1ull << 40, NULL,
      "bytes of the float32 gradient on each rank; a multiple of 4"},
     {P(strategy, WL_CHOICE, WL_CONFIG, int), NULL, "ring", 0, 0, cell_strategies,
-     "all-reduce algorithm between sites; mpi: MPI_Allreduce, the baseline; auto: the fastest by the measured rates and RTTs, with order=rate"},
+     "all-reduce algorithm between sites; mpi: MPI_Allreduce, the baseline; oneshot: everybody sends its whole vector to everybody, for small sizes; auto: the fastest by the measured rates and RTTs, with order=rate"},
     {P(transport, WL_CHOICE, WL_CONFIG, int), NULL, "tcp", 0, 0, transports,
      "transport of the blocks between ranks; not used with strategy=mpi"},
     {P(wire, WL_CHOICE, WL_CONFIG, int), NULL, "fp32", 0, 0, cell_wires,

@@ -271,7 +271,7 @@ void wan_view_make(struct wan_view *v, const struct wan_map *m, enum wan_strateg
     if (strategy == WAN_RING || strategy == WAN_HIERARCHICAL)
         view_ring(v, m, factor);
     else
-        view_mesh(v, m, strategy != WAN_DIRECT, factor);
+        view_mesh(v, m, strategy != WAN_DIRECT && strategy != WAN_ONESHOT, factor);
     double ranks = 1, lan = INFINITY;
     for (size_t i = 0; i < m->n_rows; i++) {
         const struct wan_site *s = &m->sites[i];

@@ -276,7 +276,7 @@ static void each_size(struct trial t)
 static void test_sums(void **state)
 {
     (void)state;
-    for (int s = WAN_RING; s <= WAN_RABENSEIFNER; s++)
+    for (int s = WAN_RING; s <= WAN_ONESHOT; s++)
         for (int n = 2; n <= MEMBERS_MOST; n++) {
             seed = (uint64_t)n * 10 + (uint64_t)s;
             each_size((struct trial){.strategy = (enum wan_strategy)s,
@@ -309,7 +309,7 @@ static void test_bits(void **state)
     (void)state;
     enum { COUNT = 5000, TRIALS = 4 };
     static float sum[TRIALS][COUNT];
-    for (int s = WAN_RING; s <= WAN_RABENSEIFNER; s++)
+    for (int s = WAN_RING; s <= WAN_ONESHOT; s++)
         for (int n = 3; n <= MEMBERS_MOST; n += 2)
             for (int k = 0; k < TRIALS; k++) {
                 seed = (uint64_t)k * 1000 + 1;
@@ -390,7 +390,7 @@ static void test_inside_bytes(void **state)
 static void test_window(void **state)
 {
     (void)state;
-    for (int s = WAN_RING; s <= WAN_RABENSEIFNER; s++) {
+    for (int s = WAN_RING; s <= WAN_ONESHOT; s++) {
         attempt(&(struct trial){
             .strategy = (enum wan_strategy)s, .members = 4, .count = 100000, .block = 128});
         assert_true(net.most_wanted <= ENGINE_WINDOW_LEAST);
@@ -428,6 +428,7 @@ static void test_need(void **state)
               {WAN_DIRECT, 4, 32},
               {WAN_RABENSEIFNER, 4, 48},
               {WAN_RABENSEIFNER, 6, 32},
+              {WAN_ONESHOT, 4, 32},
               {WAN_RECURSIVE_DOUBLING, 6, 16}, /* what it keeps has slots too */
               {WAN_DIRECT, 2, 96}};
     for (size_t i = 0; i < sizeof of / sizeof *of; i++)
@@ -457,7 +458,8 @@ static void test_bytes(void **state)
               {WAN_DIRECT, 2},
               {WAN_RECURSIVE_DOUBLING, 8},
               {WAN_RABENSEIFNER, 8},
-              {WAN_RABENSEIFNER, 4}};
+              {WAN_RABENSEIFNER, 4},
+              {WAN_ONESHOT, 4}};
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
         struct trial t = {.strategy = of[i].strategy, .members = of[i].members, .count = 1 << 20};
         t.block = 1 << 14;

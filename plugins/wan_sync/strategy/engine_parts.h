@@ -41,5 +41,5 @@ char *engine_take_slot(const struct engine *e, const struct step *t);
 char *engine_keep_slot(const struct engine *e, const struct step *t);
 char *engine_spare_slot(const struct engine *e);
 
-/* Does the arithmetic of a PACK, UNPACK or ADD. */
+/* Does the arithmetic of a PACK, UNPACK, ADD or SUM. */
 void engine_work(const struct engine *e, const struct step *t);

@@ -71,7 +71,7 @@ static int post_take(struct engine *e, uint32_t i)
     const struct engine_task *task = e->task;
     const struct step *t = &task->schedule->step[i];
     void *to =
-        t->kind == STEP_ADD ? (void *)engine_take_slot(e, t) : (void *)(task->data + t->first);
+        t->kind == STEP_RECV ? (void *)(task->data + t->first) : (void *)engine_take_slot(e, t);
     e->state[i] |= POSTED;
     return e->link->ops->recv(e->link, task->rank_of[t->peer], id_of(e, t), to,
                               wire_bytes(task->wire, t->n));
@@ -86,7 +86,7 @@ static int pump_takes(struct engine *e, int peer)
         p->take_low++;
     for (uint32_t k = p->take_low; k < l->takes && k - p->take_low < e->task->need.window; k++) {
         uint32_t i = l->take[k];
-        bool may = s->step[i].kind == STEP_ADD || e->state[i] & READY;
+        bool may = s->step[i].kind != STEP_RECV || e->state[i] & READY;
         if (may && !(e->state[i] & POSTED) && post_take(e, i) < 0)
             return -1;
     }
@@ -107,7 +107,10 @@ static int make_ready(struct engine *e, uint32_t i)
             pump_packs(e, e->task->schedule->step[t->of].peer);
         return 0;
     case STEP_UNPACK:
+    case STEP_SUM:
         queue(e, i);
+        return 0;
+    case STEP_HOLD:
         return 0;
     case STEP_ADD:
         if (e->state[i] & RECEIVED)
@@ -121,17 +124,34 @@ static int make_ready(struct engine *e, uint32_t i)
     return 0;
 }
 
-static int finish_step(struct engine *e, uint32_t i)
+static int release(struct engine *e, uint32_t i)
 {
     const struct schedule *s = e->task->schedule;
-    const struct step *t = &s->step[i];
-    e->state[i] |= DONE;
-    e->left--;
-    e->sums_left -= t->kind != STEP_SEND;
     for (uint32_t k = s->first_next[i]; k < s->first_next[i + 1]; k++)
         if (--e->waits[s->next[k]] == 0 && make_ready(e, s->next[k]) < 0)
             return -1;
-    return t->kind == STEP_ADD || t->kind == STEP_RECV ? pump_takes(e, t->peer) : 0;
+    return 0;
+}
+
+static int close_step(struct engine *e, uint32_t i)
+{
+    const struct step *t = &e->task->schedule->step[i];
+    e->state[i] |= DONE;
+    e->left--;
+    e->sums_left -= t->kind != STEP_SEND;
+    bool took = t->kind == STEP_ADD || t->kind == STEP_RECV || t->kind == STEP_HOLD;
+    return took ? pump_takes(e, t->peer) : 0;
+}
+
+/* A SUM closes its HOLDs: their slots are free only now. */
+static int finish_step(struct engine *e, uint32_t i)
+{
+    const struct schedule *s = e->task->schedule;
+    uint32_t holds = s->step[i].kind == STEP_SUM ? (uint32_t)s->shape.members - 1 : 0;
+    for (uint32_t k = i - holds; k < i; k++)
+        if (close_step(e, k) < 0)
+            return -1;
+    return release(e, i) < 0 ? -1 : close_step(e, i);
 }
 
 /* ---- work ---- */
@@ -178,6 +198,8 @@ static int take_event(struct engine *e, const struct wan_event *ev)
     }
     if (t->kind == STEP_RECV)
         return finish_step(e, i);
+    if (t->kind == STEP_HOLD)
+        return release(e, i);
     e->state[i] |= RECEIVED;
     if (e->state[i] & READY)
         queue(e, i);

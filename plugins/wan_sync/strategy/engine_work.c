@@ -51,6 +51,22 @@ static void pack_aside(const struct engine *e, const struct step *t)
         wire_decode(e->task->wire, slot, t->n, x);
 }
 
+static void sum_held(const struct engine *e, const struct step *t)
+{
+    const struct schedule_shape *f = &e->task->schedule->shape;
+    const struct step *hold = t - (f->members - 1);
+    float *x = e->task->data + t->first;
+    enum wire wire = e->task->wire;
+    memcpy(engine_spare_slot(e), x, wire_bytes(wire, t->n));
+    for (int m = 0; m < f->members; m++) {
+        const void *in = m == f->me ? engine_spare_slot(e) : engine_take_slot(e, hold++);
+        if (m == 0)
+            wire_decode(wire, in, t->n, x);
+        else
+            wire_add(wire, in, t->n, x);
+    }
+}
+
 void engine_work(const struct engine *e, const struct step *t)
 {
     const struct engine_task *task = e->task;
@@ -60,6 +76,8 @@ void engine_work(const struct engine *e, const struct step *t)
         pack_in_place(e, t);
     else if (t->kind == STEP_UNPACK)
         unpack_in_place(e, t);
+    else if (t->kind == STEP_SUM)
+        sum_held(e, t);
     else
         wire_add(task->wire, engine_take_slot(e, t), t->n, task->data + t->first);
 }

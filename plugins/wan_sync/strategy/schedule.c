@@ -192,6 +192,21 @@ void put_add(struct schedule *s, uint32_t block, int peer)
     s->block[block].packed = false;
 }
 
+void put_sum(struct schedule *s, uint32_t block)
+{
+    uint32_t hold = s->n;
+    for (int p = 0; p < s->shape.members; p++)
+        if (p != s->shape.me && !s->no_memory)
+            add_step(s, STEP_HOLD, block, p);
+    uint32_t sum = s->no_memory ? 0 : add_step(s, STEP_SUM, block, -1);
+    if (s->no_memory)
+        return;
+    for (; hold < sum; hold++)
+        edge(s, hold, sum);
+    writes(s, block, sum);
+    s->block[block].packed = s->block[block].encoded = false;
+}
+
 /* ---- the tables ---- */
 
 static void unpack_all(struct schedule *s)

@@ -14,6 +14,9 @@
  *   SEND    send the encoding; with `keeps`, send the slot of the PACK before it (one per SEND)
  *   RECV    receive an encoding into the block
  *   ADD     receive an encoding into a slot and add its numbers to the block
+ *   HOLD    receive an encoding into a slot, where it stays until the SUM after it
+ *   SUM     decode the block in place and add what the HOLDs before it received, one of each peer,
+ *           in the order of the members, so that all get the same bits
  *   UNPACK  decode in place
  * put_*() derives the edges between steps: a block is not overwritten before it was sent, nor sent
  * before it is complete, and additions keep the order of the calls.
@@ -26,11 +29,11 @@
 
 #define STEP_NONE UINT32_MAX
 
-enum step_kind { STEP_PACK, STEP_UNPACK, STEP_SEND, STEP_RECV, STEP_ADD };
+enum step_kind { STEP_PACK, STEP_UNPACK, STEP_SEND, STEP_RECV, STEP_ADD, STEP_HOLD, STEP_SUM };
 
 struct step {
     enum step_kind kind;
-    int peer;        /* member; SEND, RECV, ADD */
+    int peer;        /* member; SEND, RECV, ADD, HOLD */
     uint32_t seq;    /* number of this send to, or receipt from, that peer */
     uint32_t of;     /* with `keeps`: the PACK of a SEND, the SEND of a PACK; else STEP_NONE */
     size_t first, n; /* elements */
@@ -83,6 +86,8 @@ bool schedule_open(struct schedule *s, const struct schedule_shape *shape, int p
 void put_send(struct schedule *s, uint32_t block, int peer);
 void put_recv(struct schedule *s, uint32_t block, int peer);
 void put_add(struct schedule *s, uint32_t block, int peer);
+/* Receives the block from every other member and sums. */
+void put_sum(struct schedule *s, uint32_t block);
 /* Rounds the block to the values that its receivers will decode. */
 void put_round(struct schedule *s, uint32_t block);
 /* Adds the UNPACK steps and the tables of the engine. False: no memory. Call schedule_free() in

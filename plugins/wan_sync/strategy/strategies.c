@@ -101,6 +101,25 @@ static double direct_rounded(int n)
     return 2.0 * n;
 }
 
+/* ---- oneshot: everybody's vector to everybody, and all add the same numbers in one order ---- */
+
+static bool make_oneshot(struct schedule *s, const struct schedule_shape *f)
+{
+    if (!schedule_open(s, f, 1, f->members - 1, false))
+        return false;
+    for (uint32_t b = 0; b < s->blocks; b++) {
+        for (int k = 1; k < f->members; k++)
+            put_send(s, b, (f->me + k) % f->members);
+        put_sum(s, b);
+    }
+    return schedule_close(s);
+}
+
+static double oneshot_rounded(int n)
+{
+    return n;
+}
+
 /* ---- inside a site: everybody's sum to the leader, member 0, and its to everybody ---- */
 
 bool strategy_inward(struct schedule *s, const struct schedule_shape *f)
@@ -267,5 +286,6 @@ const struct strategy strategies[] = {
     [WAN_DIRECT] = {make_direct, direct_rounded},
     [WAN_RECURSIVE_DOUBLING] = {make_doubling, doubling_rounded},
     [WAN_RABENSEIFNER] = {make_rabenseifner, rabenseifner_rounded},
+    [WAN_ONESHOT] = {make_oneshot, oneshot_rounded},
     [WAN_HIERARCHICAL] = {make_ring, ring_rounded},
 };
