@@ -89,6 +89,16 @@ like "$(row ran/transitions.csv kind=switch)" \
 like "$(row ran/transitions.csv kind=CTAs)" $'from_B=512\nto_B=1024\n.*verdict=recorded' \
     'a change of CTAs alone is not called a switch'
 
+mkdir part
+{
+    cat ran/launches.csv
+    awk -F, 'BEGIN { OFS = "," } NR > 1 && $13 == 2 && $11 != 1048576 { $13 = 4; print }' \
+        ran/launches.csv
+} >part/launches.csv
+ok 'transitions succeeds where a launch lacks a size' "$gradsync" transitions -q part
+like "$(row part/transitions.csv kind=switch)" "$want" \
+    'a switch keeps its sizes where one launch of three lacks one of them'
+
 # ---- one file, one launch: nothing is confirmed, though it has two columns
 mkdir columns
 awk 'NR == 1 { print; next } { for (place = 0; place <= 1; place++) { row = $0

@@ -98,7 +98,7 @@ is "$(lines cell | jq -r 'select(.copy == 1) | .config' | sort -u)" "PLAIN=c*d" 
     'a baseline that was chosen is measured twice'
 
 config file <<'END'
-command = 'echo x=1 >>out-{n}; echo x=2 >>out-{n}; echo x=9'
+command = 'echo x=1 >>out-{n}; head -c 3 /dev/zero >>out-{n}; echo x=2 >>out-{n}; echo x=9'
 time = x=([0-9]+)
 file = out-{n}
 n = 1, 2
@@ -106,7 +106,7 @@ END
 echo 'x=7' >out-1
 exits 0 'step times may come from a file' train file.ini
 is "$(lines block | jq -r '.time_ns[0]' | sort | uniq -c | xargs)" '6 1000000000 6 2000000000' \
-    'only lines that the launch added are read'
+    'only lines that the launch added are read, and NULs between them hide none'
 
 config alone <<'END'
 command = 'test -z "$(cat)" && test "$(cut -d" " -f6 /proc/$$/stat)" = $$ && echo alone'

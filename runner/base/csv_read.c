@@ -64,7 +64,7 @@ static int read_record(struct csv_reader *r, struct text *record)
         if (quotes_are_open(record->s))
             continue;
         trim_newline(record);
-        if (!printable(record->s, ""))
+        if (strlen(record->s) < record->len || !printable(record->s, ""))
             return fail_at(GS_FAILED, r->path, (int)first,
                            "damaged: not printable text; make the tables again");
         if (record->len)

@@ -74,9 +74,10 @@ int jobs_read(struct jobs *j, const struct campaign *c)
     int code = GS_OK;
     if (!files_read(path, FILES_OWN, FILES_WHOLE_MAX, &t) && errno != ENOENT)
         code = fail_at(GS_FAILED, path, 0, "cannot be read: %s", files_why(errno));
-    for (char *line = t.s, *next; line && *line; line = next) {
-        size_t n = strcspn(line, "\n");
-        next = line + n + (line[n] == '\n');
+    /* A crash of the machine may leave NULs in place of a line. */
+    for (size_t at = 0, n; at < t.len; at += n + 1) {
+        const char *line = t.s + at, *end = memchr(line, '\n', t.len - at);
+        n = end ? (size_t)(end - line) : t.len - at;
         AUTO_JSON json_t *o = json_loadb(line, n, 0, NULL);
         if (o)
             take(j, c, o);

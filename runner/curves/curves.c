@@ -134,17 +134,23 @@ static int by_size(const void *a, const void *b)
     return x->replicate < y->replicate ? -1 : x->replicate > y->replicate;
 }
 
-/* The grid has the sizes of all replicates: one with less than half of them would shrink it. */
+/* The grid has the sizes of all replicates, so one that lacks sizes would shrink it. It is left out if
+ * it lacks more than half, or if most of the others lack none. */
 static size_t keep_replicates(const struct curve_rows *g, size_t *place)
 {
-    size_t *count = xcalloc(g->n_replicates, sizeof *count), most = 0, kept = 0;
+    AUTO_FREE size_t *count = xcalloc(g->n_replicates, sizeof *count);
+    size_t most = 0, whole = 0, half = 0, kept = 0;
     for (size_t i = 0; i < g->n; i++)
         count[g->samples[i].replicate]++;
     for (size_t r = 0; r < g->n_replicates; r++)
         most = count[r] > most ? count[r] : most;
+    for (size_t r = 0; r < g->n_replicates; r++) {
+        whole += count[r] == most;
+        half += 2 * count[r] >= most;
+    }
+    size_t least = 2 * whole > half ? most : (most + 1) / 2;
     for (size_t r = 0; r < g->n_replicates; r++)
-        place[r] = 2 * count[r] >= most ? kept++ : SIZE_MAX;
-    free(count);
+        place[r] = count[r] >= least ? kept++ : SIZE_MAX;
     return kept;
 }
 

@@ -46,6 +46,6 @@ struct curve_grid {      /* the sizes that every replicate has, ascending, with 
     size_t n, n_max, replicates;
 };
 
-/* Sorts the samples. A replicate with less than half of the sizes of another is left out. */
+/* Sorts the samples. A replicate that lacks sizes which most others have is left out. */
 struct curve_grid curve_grid_of(struct curve_rows *c);
 void curve_grid_free(struct curve_grid *g);

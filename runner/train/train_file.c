@@ -27,10 +27,12 @@ bool train_file_read(const struct train_file *f, struct train_times *times)
         return false;
     bool same = s.st_ino == f->inode && s.st_size >= f->size && (size_t)f->size <= t.len;
     double at = (double)s.st_mtim.tv_sec + (double)s.st_mtim.tv_nsec * 1e-9;
-    for (char *line = t.s + (same ? f->size : 0), *end; line && *line; line = end) {
-        end = strpbrk(line, "\r\n");
-        if (end)
-            *end++ = '\0';
+    /* A crash or a log that was cut may leave NULs, which end a line as well. */
+    for (size_t from = same ? (size_t)f->size : 0, n; from < t.len; from += n + 1) {
+        char *line = t.s + from;
+        for (n = 0; from + n < t.len && !strchr("\r\n", line[n]);)
+            n++;
+        line[n] = '\0';
         train_times_line(times, line, at);
     }
     return true;

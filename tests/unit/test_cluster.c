@@ -163,6 +163,22 @@ static void a_torn_line_harms_no_other(void **state)
     jobs_free(&j);
 }
 
+/* A crash of the machine may leave NULs. */
+static void nuls_hide_no_job(void **state)
+{
+    struct folder *f = *state;
+    struct campaign c = campaign_of(f);
+    struct jobs j;
+    FILE *out = fopen(folder_path(f, CAMPAIGN_LEDGER), "w");
+    assert_non_null(out);
+    assert_int_equal(fwrite("\n\0\0\0", 1, 4, out), 4);
+    assert_int_equal(fclose(out), 0);
+    assert_int_equal(jobs_add(&c, 10, 0, "1-4"), GS_OK);
+    assert_int_equal(jobs_read(&j, &c), GS_OK);
+    assert_int_equal(j.n, 1);
+    jobs_free(&j);
+}
+
 static void the_ledger_is_no_link(void **state)
 {
     struct folder *f = *state;
@@ -305,6 +321,7 @@ int main(void)
         IN_A_FOLDER(the_ledger_knows_the_last_job_of_a_task),
         IN_A_FOLDER(a_client_that_cannot_start_leaves_no_pipe),
         IN_A_FOLDER(a_torn_line_harms_no_other),
+        IN_A_FOLDER(nuls_hide_no_job),
         IN_A_FOLDER(the_ledger_is_no_link),
         cmocka_unit_test(why_a_job_waits),
         IN_A_FOLDER(why_a_job_ended),

@@ -197,6 +197,22 @@ static void no_row_is_lost_on_reading(void **state)
     assert_non_null(strstr(f->error, "cannot be read"));
 }
 
+/* A crash of the machine may leave NULs in a file. */
+static void a_nul_is_damage(void **state)
+{
+    struct folder *f = *state;
+    static const char *const columns[] = {"a", "b", NULL};
+    static const char text[] = "a,b\n1,2\n3,4\0\0\0005,6\n7,8\n";
+    int rows = 0;
+    FILE *out = fopen(folder_path(f, "t.csv"), "w");
+    assert_non_null(out);
+    assert_int_equal(fwrite(text, 1, sizeof text - 1, out), sizeof text - 1);
+    assert_int_equal(fclose(out), 0);
+    assert_int_equal(csv_read_each(folder_path(f, "t.csv"), columns, count_rows, &rows), GS_FAILED);
+    assert_non_null(strstr(f->error, "t.csv:3: damaged: not printable text"));
+    assert_int_equal(rows, 1);
+}
+
 /* Over many buffers, and past where writing behind begins. */
 static void a_large_table_is_whole(void **state)
 {
@@ -345,6 +361,7 @@ int main(void)
         TEST(a_table_given_up_leaves_nothing),
         TEST(a_folder_that_cannot_be_is_named),
         TEST(no_row_is_lost_on_reading),
+        TEST(a_nul_is_damage),
         TEST(a_large_table_is_whole),
         TEST(one_launch_has_no_interval),
         TEST(launches_widen_the_interval),

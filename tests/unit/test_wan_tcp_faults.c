@@ -268,7 +268,8 @@ static void given_addresses(void **state)
 {
     (void)state;
     char *six = write_addresses("[::1]"), *none = write_addresses("none"),
-         *own = write_addresses("own"), *bad = write_addresses("[::1]:0");
+         *own = write_addresses("own"), *bad = write_addresses("[::1]:0"),
+         *large = write_addresses("[::1]:9223372036854775807");
     struct plan p = {.options = plain, .blocks = 20, .bytes = 65536, .breaks = 4};
     p.options.addresses = six;
     assert_true(team_run(2, 2, 120, exchange, &p, NULL));
@@ -285,10 +286,13 @@ static void given_addresses(void **state)
     r.want = "port '0'";
     r.options[1].addresses = bad;
     assert_true(team_run(2, 2, 120, refused, &r, NULL));
+    r.want = "port '9223372036854775807'";
+    r.options[1].addresses = large; /* rank 1 is the second of its node */
+    assert_true(team_run(4, 2, 120, refused, &r, NULL));
     r.want = "no line for host";
     r.options[1].addresses = "/dev/null";
     assert_true(team_run(2, 2, 120, refused, &r, NULL));
-    char *const all[] = {six, none, own, bad};
+    char *const all[] = {six, none, own, bad, large};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         unlink(all[i]), free(all[i]);
 }

@@ -59,7 +59,7 @@ static int take(struct tcp_contact *c, char *where, int local_rank, char *why, s
         return 0;
     char *digits = split_port(&where), *end = NULL;
     long port = digits ? strtol(digits, &end, 10) : 0;
-    if (digits && (*end || end == digits || port < 1 || port + local_rank > 65535)) {
+    if (digits && (*end || end == digits || port < 1 || port > 65535 - local_rank)) {
         snprintf(why, size, "addresses: port '%.32s' of %.64s: must be 1 to 65535", digits,
                  c->host);
         return -1;
