@@ -66,7 +66,7 @@ $(BUILD)/gradsync.1: mk/manual.sh $(BUILD)/gradsync
 	@mkdir -p $@
 .PRECIOUS: %/
 
-config = $(if $(PLATFORM),configs/$(PLATFORM).ini,$(error which platform? PLATFORM=local, or another of configs/: $(patsubst configs/%.ini,%,$(wildcard configs/*.ini))))
+config = $(if $(PLATFORM),$(PLATFORM:%=configs/%.ini),$(error which platform? PLATFORM=local, or another of configs/: $(patsubst configs/%.ini,%,$(wildcard configs/*.ini))))
 run: all ## PLATFORM=NAME measure the platform of configs/NAME.ini
 	@$(BUILD)/gradsync run $(config) $(ARGS)
 plan: all ## PLATFORM=NAME list its cells, memory and time; measure nothing

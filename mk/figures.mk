@@ -11,7 +11,7 @@
 # P is a platform, W a workload. A stamp says when a rule last ran; its results are touched only when
 # their content changes, so nothing is made again from an unchanged file.
 
-$(call stop_without,gnuplot,figures drawn sound-drawn report readme model-error paper)
+$(call stop_without,gnuplot,figures figures-all drawn sound-drawn report readme model-error paper)
 
 ##@ Figures and papers
 .PHONY: figures figures-all tables drawn reduced sound-tables sound-drawn

@@ -8,6 +8,7 @@
 # wan_links measures over the transport of wan_sync. Modules (NAME.c with NAME.h) must not include each other
 # in a circle. Each fault is one line: file, line, what is wrong. Exit code 1 if there is any.
 set -euo pipefail
+export LC_ALL=C
 cd "$(dirname "$0")/.."
 
 rooms=$(sed -n 's,^| `runner/\([a-z]*\)/` .*,\1,p' CONTRIBUTING.md)

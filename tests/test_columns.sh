@@ -71,36 +71,41 @@ obeys 'overlap is there exactly if communication is 1% of compute, with an inter
     inside = v("overlap_ci_low") <= v("overlap") && v("overlap") <= v("overlap_ci_high")
     if (has("overlap_ci_low") && !inside) bad("outside")'
 
-obeys 'a ratio lies in its interval' compare '
+# compared NAME PROGRAM: the same for each table of verdicts
+compared() {
+    local table
+    for table in compare chosen again; do obeys "$1: $table.csv" $table "$2"; done
+}
+compared 'a ratio lies in its interval' '
     inside = v("ratio_low") <= v("ratio") && v("ratio") <= v("ratio_high")
     if (has("ratio") && !inside) bad("ratio outside")
     if (has("ratio") != (v("launches") > 1)) bad("a ratio of " v("launches") " launches")'
-obeys "Holm's adjustment does not lower a p" compare '
+compared "Holm's adjustment does not lower a p" '
     if (has("p_holm") && v("p_holm") < v("p_interval")) bad("p_holm < p_interval")
     if (t("p_holm_of") == "both" && v("p_holm") < v("p_permutation")) bad("p_holm < p_permutation")
     if (has("p_holm") != (t("p_holm_of") ~ /^(interval|both)$/)) bad("p_holm_of=" t("p_holm_of"))'
-obeys 'a p below 0.05 stands beside an interval without 1' compare '
+compared 'a p below 0.05 stands beside an interval without 1' '
     spans = v("ratio_low") <= 1 && v("ratio_high") >= 1
     if (has("p_interval") && v("p_interval") < 0.05 && spans) bad("p_interval=" t("p_interval"))
     if (has("p_holm") && v("p_holm") < 0.05 && spans) bad("p_holm=" t("p_holm"))'
-obeys 'a difference is significant and beyond the floor and the bounds of equivalence' compare '
+compared 'a difference is significant and beyond the floor and the bounds of equivalence' '
     sign = t("verdict") == "faster" ? -1 : t("verdict") == "slower" ? 1 : 0
     near = sign < 0 ? 1 / v("ratio_high") : v("ratio_low")
     if (sign && !has("floor")) bad("a verdict without a floor")
     beyond = near > 1 + v("floor") && log(v("ratio")) * sign > log(1 + v("equivalence"))
     if (sign && !(beyond && v("p_holm") < 0.05))
         bad(t("verdict") " by " t("ratio"))'
-obeys 'an equivalent ratio lies inside the bounds of equivalence and has a floor' compare '
+compared 'an equivalent ratio lies inside the bounds of equivalence and has a floor' '
     inside = v("ratio_low") > 1 / (1 + v("equivalence")) && v("ratio_high") < 1 + v("equivalence")
     if (t("verdict") == "equivalent" && !(has("floor") && inside))
         bad("equivalent from " t("ratio_low") " to " t("ratio_high"))'
-obeys 'every verdict names its level, and only steps are of a step' compare '
+compared 'every verdict names its level, and only steps are of a step' '
     steps = t("workload") == "iter_proxy" && t("mode") ~ /^(sequential|overlapped)$/
     level = steps ? (" " t("params") ~ / step=[^ ]/ ? "step" : "synthetic") : "alone"
     if (t("workload") == "trial") level = "trial"
     if (t("workload") == "train") level = "training"
     if (t("level") != level) bad(t("mode") " is " t("level"))'
-obeys 'an inconclusive verdict has a reason, and no floor is negative' compare '
+compared 'an inconclusive verdict has a reason, and no floor is negative' '
     if (t("verdict") == "inconclusive" && !has("reason")) bad("no reason")
     if (has("floor") && v("floor") < 0) bad("floor below 0")'
 done_testing

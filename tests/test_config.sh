@@ -175,6 +175,11 @@ config '[nulll]' '[null]'
 run bash -c '"$0" plan x.ini 2>&1 | tail -n 1' "$gradsync"
 like "$out" "did you mean 'null'" 'the last line of output is the fault'
 
+config '[null]' 'siez = 8' 'noise = 2' 'tmie = 3'
+exits 2 'a config with several faults is refused by plan' "$gradsync" plan x.ini
+like "$err" '^x\.ini:2: ' 'plan reports the first of several faults'
+one_line "$err" 'plan reports one fault'
+
 # ---- all of it at once ----
 
 config '[measure]' 'launchs = 3' 'blocks = none' '[null]' 'siez = 8' 'noise = 2' '[mpi_alreduce]' \

@@ -30,7 +30,7 @@ for noise in 'communicators created anew' 'blocks of one sample' 'cold starts'; 
     ok "the interval covers the truth in 93 to 97%: $noise" holds "$(cover "$noise")" \
         'x >= 0.93 && x <= 0.97'
 done
-# README.md and the paper say that the promise does not hold here. Where it does, they must say so.
+# docs/deciding.md and the paper say that the promise does not hold here. Where it does, they must say so.
 for noise in 'rare slow launches' 'correlated launches' 'lasting communicators'; do
     ok "the interval covers the truth in fewer than 93%: $noise" holds "$(cover "$noise")" \
         'x < 0.93'

@@ -136,6 +136,8 @@ ok 'six files are imported as launches' import -o launches --platform mine --pat
 is "$(wc -l <<<"$out")" 1 'files imported as launches are one run, whatever their configs'
 like "$err" 'launch 2: tree of/[a-z0-9_]+/run2/out.txt, ' 'import names each launch by its path'
 like "$err" 'next: gradsync compare launches/' 'import of several configs says how to compare them'
+run "$gradsync" show launches
+like "$err" 'next: gradsync compare launches/' 'show of several configs says how to compare them'
 reduce launches 'a run of three files'
 is "$(summary 'size=1MiB .*in_place=no' platform config launches status | sort)" \
     $'mine Simple 3 ok\nmine ring/LL128 3 ok' 'the configs are those of the paths'
@@ -144,6 +146,8 @@ like "$(summary 'ring/LL128' params | tail -n 1)" 'algorithm=ring protocol=LL128
 ok 'six files are imported without --as-launches' import -q -o single --path-pattern "$pattern" \
     'tree of'/*/*/*.txt
 is "$(wc -l <<<"$out")" 6 'each file is a run of its own without --as-launches'
+run "$gradsync" show single
+unlike "$err" 'gradsync compare' 'show does not name compare for a run of one config'
 refused 2 "does not match the pattern" 'a path that the pattern does not fit is refused' \
     --path-pattern 'x{config}/*' table.txt
 refused 2 "no key is called 'confg', did you mean 'config'" \

@@ -23,6 +23,7 @@ for folder in "${path[@]}"; do ln -s "$folder"/* bin/ 2>/dev/null; done
 rm -f bin/gnuplot*
 PATH=$tmp/bin stops 'make figures without gnuplot is refused' \
     'gnuplot is missing, so make figures cannot draw; make setup installs it' figures
+PATH=$tmp/bin stops 'make figures-all without gnuplot is refused' 'gnuplot is missing' figures-all
 cat >no-cmocka <<'END'
 #!/bin/bash
 for a; do [ "$a" != -E ] || { grep -q cmocka && exit 1; }; done
@@ -31,6 +32,7 @@ END
 chmod +x no-cmocka
 stops 'make check without cmocka is refused' \
     'cmocka is missing, so make check cannot run; make setup installs it' check CC="$tmp/no-cmocka"
+stops 'make check-all without cmocka is refused' 'cmocka is missing' check-all CC="$tmp/no-cmocka"
 
 # ---- names ----
 
@@ -44,6 +46,8 @@ stops 'a variable in small letters is refused' "no variable 'platform', did you 
     report platform=local
 ok 'PLATFORM takes the path of a config' in_top plan PLATFORM=configs/local.ini
 like "$out" 'next: gradsync run configs/local.ini' 'the path of a config names the platform'
+like "$(in_top -n run PLATFORM='local h200-2gpu')" \
+    'gradsync run configs/local.ini configs/h200-2gpu.ini' 'make run takes two platforms'
 like "$(in_top -pn report PLATFORM='local h200-2gpu' 2>/dev/null)" \
     'report_page := figures/out/report-local-h200-2gpu.html' \
     'two platforms are one report'
@@ -63,8 +67,11 @@ if mkdir locales && localedef -i tr_TR -f UTF-8 locales/tr_TR.UTF-8 2>/dev/null;
     run env LOCPATH="$tmp/locales" LC_ALL=tr_TR.UTF-8 make --no-print-directory -C "$top" \
         BUILD="$build" -n figures
     unlike "$err" 'overriding recipe' 'a Turkish locale hides no target'
+    run env LOCPATH="$tmp/locales" LC_ALL=tr_TR.UTF-8 bash "$top/mk/rooms.sh"
+    is "$rc|$out$err" '0|' 'a Turkish locale hides no room'
 else
     skip 'a Turkish locale hides no target' 'no localedef, or no tr_TR'
+    skip 'a Turkish locale hides no room' 'no localedef, or no tr_TR'
 fi
 
 # ---- a build folder of another time ----

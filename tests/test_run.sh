@@ -165,7 +165,7 @@ exits 3 'a launcher that starts nothing makes the exit code 3' \
 like "$err" 'gradsync: mpirun ended with code 5 before the ranks finished: no slots at all '\
 '\(log: launch-01.01.log\)' \
     'the message quotes what the launcher said'
-like "$(args)" '--bind-to core -n 2 --oversubscribe .*--mca x y nice -n 5 [^ ]*/gradsync-rank '\
+like "$(args)" '--bind-to core -n 2 --oversubscribe .*--mca x y nice -n 5 /.*/gradsync-rank '\
 'fake/[^ ]* 1 1 $' \
     "the launcher's command has the binding, the arguments and the prefix of the config"
 if [ "$(id -u)" = 0 ]; then
@@ -196,8 +196,8 @@ like "$(args)" '--map-by ppr:1:node --host a:1,b:3 .*-x NCCL_ALGO ' \
     'mpirun gets the hosts with their slots and the variables of NCCL'
 fake path/srun 'exit 1'
 run env -u MPI_HOME SLURM_JOB_ID=7 PATH="$tmp/path:$PATH" "$gradsync" run quick.ini -o fake
-like "$(args)" '^--mpi=pmix --kill-on-bad-exit=1 -n 2 -N 1 --cpu-bind=none --overcommit [^ '\
-']*/gradsync-rank fake/' \
+like "$(args)" '^--mpi=pmix --kill-on-bad-exit=1 -n 2 -N 1 --cpu-bind=none --overcommit '\
+'/.*/gradsync-rank fake/' \
     'srun is the launcher inside an allocation'
 ln -s "$(command -v mpirun)" path/mpirun
 ok 'mpirun is the launcher inside an allocation when the config asks for it' \

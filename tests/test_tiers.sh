@@ -50,7 +50,7 @@ like "$out" $'\nResult: FAIL$' "the last line is prove's"
 
 # ---- the tiers of this tree
 
-is "$(grep -L '^# Tier: slow' "$top"/tests/slurm/test_*.sh | xargs -n 1 basename | paste -sd' ')" \
+is "$(cd "$top" && grep -L '^# Tier: slow' tests/slurm/test_*.sh | xargs -n 1 basename | paste -sd' ')" \
     test_readme.sh 'one Slurm test is fast: the path that docs/clusters.md shows'
 like "$(sed -n '$p' "$top/.ci/run")" '^make check-all$' 'CI runs every test'
 no_orphans 'nothing is left running'

@@ -166,7 +166,8 @@ for found in LD_LIBRARY_PATH=$PWD/libs "LD_LIBRARY_PATH=$PWD/net NCCL_NET_PLUGIN
 done
 exits 0 'NCCL_TUNER_PLUGIN=none lets a trial run beside another tuner' \
     env LD_LIBRARY_PATH="$PWD/libs" NCCL_TUNER_PLUGIN=none "$gradsync" trial --warmup 5 \
-    -o raw --arms ctas=8 --steps 4 --blocks 4 -- "$job" steps=200
+    -o 'ra w' --arms ctas=8 --steps 4 --blocks 4 -- "$job" steps=200
+like "$err" "next: gradsync compare 'ra w/" 'trial quotes the folder in the next command'
 exits 2 'trial refuses a misspelt arm' trial --arms rign/LL -- true
 like "$err" "--arms: 'rign/LL': must be auto, ctas=1 to 64, an algorithm" \
     'the message names the misspelt arm and what an arm may be'

@@ -41,7 +41,7 @@ faulty 'missing' "^$first: missing" rm "$first"
 faulty 'foreign' "launch-03.01.jsonl: foreign" cp "$first" "$(recording $run_dir 3 1)"
 faulty 'a config edited' 'config.ini: edited' sed -i 's/10GB/99GB/' $run_dir/config.ini
 faulty 'no manifest' "^$run_dir: no MANIFEST.json: the run was interrupted, or the file was lost;\
- .gradsync resume $run_dir. completes it" rm $run_dir/MANIFEST.json
+ to complete it: gradsync resume $run_dir; or remove the folder$" rm $run_dir/MANIFEST.json
 faulty 'a manifest cut short' 'MANIFEST.json:[0-9]+: damaged' sed -i 's/}}$//' \
     $run_dir/MANIFEST.json
 
@@ -50,6 +50,15 @@ rm $run_dir/MANIFEST.json
 ok 'a run without its manifest is shown' "$gradsync" show $run_dir
 like "$err" "no MANIFEST.json: the run was interrupted, or the file was lost; to complete it: \
 gradsync resume $run_dir" 'the message says that the run has no manifest, and how to complete it'
+cp -r $run_dir 'a b'
+run "$gradsync" show 'a b'
+like "$err" "gradsync resume 'a b'" 'show quotes the folder in the command that completes the run'
+run "$gradsync" check 'a b'
+like "$err" "gradsync resume 'a b'" 'check quotes the folder in the command that completes the run'
+run bash -c '"$0" show "$1" >/dev/full' "$gradsync" $run_dir
+is "$rc" 1 'show fails where its output does not fit'
+like "$err" 'standard output cannot be written: a part of it is lost$' \
+    'show names no reason that it does not know'
 rm $run_dir/plan.json
 exits 1 'a run without its manifest and its plan cannot be shown' "$gradsync" show $run_dir
 is "$err" "$run_dir: plan.json is missing, so cells that were never measured are not listed: \

@@ -14,6 +14,7 @@
 struct capture {
     char *buf;
     size_t size;
+    bool first; /* keeps the first line, not the last */
 };
 
 static int quiet_;
@@ -25,7 +26,7 @@ void say_quiet(int quiet)
     quiet_ = quiet;
 }
 
-void err_capture(char *buf, size_t size)
+static void capture(char *buf, size_t size, bool first)
 {
     if (!buf) {
         n_captures -= n_captures > 0;
@@ -35,9 +36,19 @@ void err_capture(char *buf, size_t size)
     bool again = n_captures && captures[n_captures - 1].buf == buf;
     if (!again && n_captures < CAPTURES_MAX)
         n_captures++;
-    captures[n_captures - 1] = (struct capture){buf, size};
+    captures[n_captures - 1] = (struct capture){buf, size, first};
     if (size)
         buf[0] = '\0';
+}
+
+void err_capture(char *buf, size_t size)
+{
+    capture(buf, size, false);
+}
+
+void err_capture_first(char *buf, size_t size)
+{
+    capture(buf, size, true);
 }
 
 /* One write a line: the lines of several processes on one terminal do not mix. Names of files and texts
@@ -50,10 +61,11 @@ static void put_line(const char *where, int line, const char *fmt, va_list args)
     if (n >= 0 && (size_t)n < sizeof text)
         vsnprintf(text + n, sizeof text - (size_t)n, fmt, args);
     printable_make(text, "");
-    if (n_captures)
-        snprintf(captures[n_captures - 1].buf, captures[n_captures - 1].size, "%s", text);
-    else
+    const struct capture *c = n_captures ? &captures[n_captures - 1] : NULL;
+    if (!c)
         fprintf(stderr, "%s\n", text);
+    else if (!c->first || !*c->buf)
+        snprintf(c->buf, c->size, "%s", text);
 }
 
 int fail(enum gs_exit code, const char *fmt, ...)

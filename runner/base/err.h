@@ -32,5 +32,6 @@ void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void say_quiet(int quiet);
 
 /* Captures the last line of fail() and fail_at() in buf instead of printing it, for tests and
- * retries. NULL ends the capture. Captures may be nested. */
+ * retries; err_capture_first keeps the first line. NULL ends the capture. Captures may be nested. */
 void err_capture(char *buf, size_t size);
+void err_capture_first(char *buf, size_t size);

@@ -113,7 +113,7 @@ static bool refuse_cells(struct admissibility *a, const struct proof *p, const s
     }
     if (p->why)
         *gap = add_gap(a, xstrfmt("%s: its config cannot be planned: %s", p->dir, p->why),
-                       xstrfmt("gradsync check %s", p->config));
+                       xstrfmt("gradsync check %s", SHELL_WORD(p->config)));
     else if (stale)
         *gap = add_gap(
             a,
@@ -149,7 +149,8 @@ static bool refuse_run(struct admissibility *a, struct paper_tables *s, const st
     AUTO_FREE char *dir = paper_tables_run(s, g, row, which);
     bool refused = false;
     if (dir && proof_of(&a->proofs, dir, &p)) {
-        *gap = add_gap(a, xstrfmt("%s: damaged", dir), xstrfmt("git checkout -- %s", dir));
+        *gap =
+            add_gap(a, xstrfmt("%s: damaged", dir), xstrfmt("git checkout -- %s", SHELL_WORD(dir)));
         refused = true;
     } else if (dir) {
         refused = refuse_row(a, p, g, row, which, gap);

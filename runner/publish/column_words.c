@@ -132,14 +132,16 @@ const struct column column_words[] = {
     {"ratio_low", NUMBER, "lower end of the 95% interval of ratio", NULL},
     {"ratio_high", NUMBER, "upper end of the 95% interval of ratio", NULL},
     {"p_permutation", NUMBER, "p-value of the permutation test over launches", NULL},
-    {"p_interval", NUMBER, "p-value that belongs to the interval", NULL},
+    {"p_interval", NUMBER, "p-value of Student's t; below 0.05 only if the interval excludes 1",
+     NULL},
     {"p_holm", NUMBER, "p-value adjusted by Holm for all contrasts of the group", NULL},
     {"p_holm_of", COLUMN_TEXT, "what p_holm adjusts: interval, or both tests", NULL},
     {"floor", NUMBER,
-     "A/A floor: |ratio - 1| of the baseline's two copies. A smaller difference is never called "
-     "faster or slower",
+     "A/A floor: how much longer the slower copy of the baseline takes, as a ratio minus 1. A "
+     "smaller difference is never called faster or slower",
      NULL},
-    {"equivalence", NUMBER, "bound of equivalence, as |ratio - 1|", NULL},
+    {"equivalence", NUMBER,
+     "bound of equivalence: ratios from 1 / (1 + equivalence) to 1 + equivalence", NULL},
     {"verdict", COLUMN_TEXT,
      "possible, at the limit, impossible, supported, in part, contradicted, unsupported, not a "
      "collective or no limit",

@@ -98,7 +98,7 @@ int64_t config_match_cells(const struct recorded *r, const char *path, const cha
             requested[i] = true;
         return 0;
     }
-    err_capture(said, sizeof said);
+    err_capture_first(said, sizeof said);
     struct plan *plan = plan_today(r, path, overrides);
     err_capture(NULL, 0);
     *why = !plan && *said ? xstrdup(said) : NULL;

@@ -5,6 +5,7 @@
 #include "base/files.h"
 #include "base/json_names.h"
 #include "base/jsontext.h"
+#include "base/shell_quote.h"
 #include "base/text.h"
 #include "record/check_run.h"
 #include "record/raw.h"
@@ -199,8 +200,8 @@ static json_t *load(const char *dir, json_t **root)
     if (!code && !*root)
         fail_at(GS_FAILED, dir, 0,
                 "no " RECORD_MANIFEST ": the run was interrupted, or the file was lost; "
-                "'gradsync resume %s' completes it, or remove the folder",
-                dir);
+                "to complete it: gradsync resume %s; or remove the folder",
+                SHELL_WORD(dir));
     else if (!code && !json_is_object(files))
         fail_at(GS_FAILED, path, 0, "damaged: no object 'files'");
     return json_is_object(files) ? files : NULL;

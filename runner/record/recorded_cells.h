@@ -68,6 +68,9 @@ void recorded_free_cell(struct rec_cell *c);
 void recorded_index_groups(struct recorded *r);
 void recorded_count_launches(struct recorded *r);
 
+/* True if two configs have a cell of the same size and mode, so that compare has something to do. */
+bool recorded_compares(const struct recorded *r);
+
 /* Copies the value of a "key=value" word of cell.params to buf; NULL: no such key. */
 const char *recorded_param(const struct rec_cell *c, const char *key, char *buf, size_t n);
 

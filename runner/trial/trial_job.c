@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/files.h"
 #include "base/program_dir.h"
+#include "base/shell_quote.h"
 #include "base/text.h"
 #include "nccl_tuner/trial_config.h"
 #include "record/manifest.h"
@@ -227,7 +228,7 @@ static int launch(struct job *j, int *status)
 static int seal(const struct job *j)
 {
     int code = manifest_write(j->run);
-    say("trial: %s; next: gradsync compare %s", j->run, j->run);
+    say("trial: %s; next: gradsync compare %s", j->run, SHELL_WORD(j->run));
     return code;
 }
 

@@ -137,7 +137,7 @@ static void plan_section(struct planned *all, struct config *c, const char *sect
 {
     char why[4096];
     struct plan *p = NULL;
-    err_capture(why, sizeof why);
+    err_capture_first(why, sizeof why);
     int code = plan_build(&p, config_share(c), section);
     err_capture(NULL, 0);
     all->code = err_worse(all->code, code);

@@ -197,7 +197,7 @@ static int say_missing(const struct recorded *r, const char *dir)
     if (!run_is_final(dir))
         say("no " RECORD_MANIFEST ": the run was interrupted, or the file was lost; %s%s",
             r->imported ? "import it again" : "to complete it: gradsync resume ",
-            r->imported ? "" : dir);
+            r->imported ? "" : SHELL_WORD(dir));
     return GS_OK;
 }
 
@@ -232,7 +232,7 @@ static int show_run(const char *dir)
         fflush(stdout);
         host_load_warn(&dir, 1);
         code = say_missing(r, dir);
-        if (!code)
+        if (!code && recorded_compares(r))
             say("next: gradsync compare %s", SHELL_WORD(dir));
     }
     show_curve_free(&curve);

@@ -83,8 +83,11 @@ int main(int argc, char **argv)
     signal(SIGCHLD, SIG_DFL);
     /* No setlocale: numbers keep the C format in every locale. */
     int code = run_verb(argc, argv);
-    if (!fflush(stdout) && !ferror(stdout))
+    bool lost_now = fflush(stdout) != 0;
+    if (!lost_now && !ferror(stdout))
         return code;
-    int lost = fail(GS_FAILED, "standard output cannot be written: %s", strerror(errno));
+    /* The reason of an earlier loss is gone. */
+    int lost = fail(GS_FAILED, "standard output cannot be written: %s",
+                    lost_now ? strerror(errno) : "a part of it is lost");
     return code ? code : lost;
 }

@@ -114,7 +114,7 @@ level_trial() {
         return
     fi
     local command=(python3 -m torch.distributed.run --standalone --nproc-per-node "$gpus" "$train")
-    [ -z "$host" ] || read -r -a command <<<"${JOB:?}"
+    [ -z "$host" ] || eval "command=(${JOB:?})"
     # shellcheck disable=SC2206
     [ -n "$host" ] || command+=(${step_args[$1]} --seconds "$budget")
     if ! "$gradsync" trial --arms "$list" --steps 14 --warmup 20 --minutes 0 --launches 5 \
