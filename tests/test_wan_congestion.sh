@@ -30,7 +30,8 @@ like "$(notes cubic)" 'warning [0-9.]+% of the packets between sites were lost, 
     'where losses limit another congestion control the user is told what to try'
 like "$(notes cubic)" 'tcp_congestion cubic: [0-9.]+% of the packets were lost' \
     'a congestion control that was asked for stays'
-run lab --set links:loss=0 -- "$gradsync" run -q -o clean lab.ini --set wan_sync:congestion=auto
+run lab --set links:loss=0 -- "$gradsync" run -q -o clean lab.ini --set links:loss=0 --set \
+    wan_sync:congestion=auto
 is "$rc:$err" 0: 'a line without losses gets no warning'
 is "$(notes clean)" 'tcp_congestion cubic' 'without losses auto stays with what the kernel has'
 no_orphans 'no process is left running'

@@ -7,6 +7,7 @@
  *   sites   [{name, wan, ctl, up_Bps, down_Bps, up_queue_B, down_queue_B, pid}]
  *   pairs   [{from, to, rate_Bps (0: that of the sites), delay_s, loss, queue_B, burst,
  *           jitter_s, reorder, cross_Bps}], one per direction
+ *   lines   [{rate_Bps, links}], which several links share: "from>to"
  *   before  the probe before the command (probe.h). A report also has `after`, and the counts of
  *           the relay between both as relay_counts (lab/control_socket.c)
  *   control the path of the control socket (lab/control_socket.h)
