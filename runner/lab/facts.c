@@ -7,6 +7,7 @@
 #include "lab/site.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,6 +122,29 @@ json_t *facts_recorded(void)
     json_object_del(facts, "control");
     json_array_foreach(json_object_get(facts, "sites"), i, site) json_object_del(site, "pid");
     return facts;
+}
+
+double facts_line_Bps(const json_t *lab, const char *from, const char *to)
+{
+    double least = INFINITY;
+    const json_t *one;
+    size_t i;
+    json_array_foreach(json_object_get(lab, "sites"), i, one)
+    {
+        const char *name = json_text_of(one, "name");
+        if (!strcmp(name, from))
+            least = fmin(least, json_number_value(json_object_get(one, "up_Bps")));
+        if (!strcmp(name, to))
+            least = fmin(least, json_number_value(json_object_get(one, "down_Bps")));
+    }
+    json_array_foreach(json_object_get(lab, "pairs"), i, one)
+    {
+        double own = json_number_value(json_object_get(one, "rate_Bps"));
+        if (own > 0 && !strcmp(json_text_of(one, "from"), from) &&
+            !strcmp(json_text_of(one, "to"), to))
+            least = fmin(least, own);
+    }
+    return least;
 }
 
 bool facts_missed(const struct config *c, const char *hosts)

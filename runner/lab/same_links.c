@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "lab/facts.h"
 #include "lab/probe.h"
+#include "wan/net.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -78,30 +79,15 @@ static void compare_pairs(struct text *t, const json_t *lab, const json_t *confi
     }
 }
 
-static double rate_of(const json_t *sites, const char *name, const char *fact)
-{
-    const json_t *one;
-    size_t i;
-    json_array_foreach(sites, i, one)
-    {
-        if (!strcmp(json_text_of(one, "name"), name))
-            return json_number_value(json_object_get(one, fact));
-    }
-    return INFINITY;
-}
-
-/* What a pair can have: the least of its own rate and those of its sites. */
+/* In place of the pairs' own rates: what they can have. */
 static void limit_rates(json_t *facts)
 {
-    const json_t *sites = json_object_get(facts, "sites");
     json_t *pair;
     size_t i;
     json_array_foreach(json_object_get(facts, "pairs"), i, pair)
     {
-        double own = json_number_value(json_object_get(pair, "rate_Bps"));
-        double ends = fmin(rate_of(sites, json_text_of(pair, "from"), "up_Bps"),
-                           rate_of(sites, json_text_of(pair, "to"), "down_Bps"));
-        json_object_set_new(pair, "rate_Bps", json_real(own > 0 ? fmin(own, ends) : ends));
+        double rate = facts_line_Bps(facts, json_text_of(pair, "from"), json_text_of(pair, "to"));
+        json_object_set_new(pair, "rate_Bps", json_real(rate));
     }
 }
 
@@ -119,28 +105,19 @@ static void compare(struct text *t, const json_t *lab, const json_t *config)
         text_add(t, "the shared lines of this lab are not those of the config");
 }
 
-static bool names_links(const struct config *c)
-{
-    bool any = false;
-    for (size_t i = 0; i < c->n && !any; i++) {
-        const struct config_entry *e = &c->entries[i];
-        any = !strcmp(e->section, "links") || !strncmp(e->section, "link ", strlen("link ")) ||
-              (!strcmp(e->section, "sites") && strstr(e->value, "up="));
-    }
-    return any && config_section(c, "sites");
-}
-
 int same_links_check(const struct plan *p)
 {
     AUTO_JSON json_t *lab = NULL, *config = NULL;
     AUTO(lab_spec_free) struct lab_spec spec = {0};
     AUTO_TEXT struct text why = {0};
     const pid_t nobody[LAB_SITES_MAX] = {0};
-    bool matters = strcmp(p->workload, "wan_links") != 0 && names_links(p->config);
-    int code = matters ? facts_read(&lab) : GS_OK;
-    if (!code && lab)
+    bool rated = false;
+    int code = facts_read(&lab);
+    if (!code && lab && strcmp(p->workload, "wan_links") != 0)
+        code = wan_map_check_words(p->config, &rated);
+    if (!code && rated)
         code = lab_spec_read(&spec, p->config);
-    if (code || !lab)
+    if (code || !rated)
         return code;
     config = facts_make(&spec, 0, nobody, "");
     limit_rates(lab);

@@ -93,7 +93,7 @@ static void no_links_run(void **state)
     (void)state;
     enter(SITES LINKS);
     assert_int_equal(runs("[launch]\nranks = 3\n"), GS_OK);
-    assert_int_equal(runs(SITES "[links]\n"), GS_OK);
+    assert_int_equal(runs(SITES "[links]\nrtt = 40ms\n"), GS_OK);
     assert_int_equal(check(SITES LINKS "loss = 1%\n", "wan_links"), GS_OK);
     leave();
 }
