@@ -112,6 +112,7 @@ say order "$("$gradsync" lab-set rate north fast 2>&1)"
 say order2 "$("$gradsync" lab-set slow north 2>&1)"
 say order3 "$("$gradsync" lab-set down nroth 2>&1)"
 say silent "$(./sockets silent "$(jq -r .control "$GRADSYNC_LAB")" 30 "$gradsync" lab-set reset)"
+say differs "$("$gradsync" run -q lab.ini -o other --set links:rtt=20ms 2>&1); $?"
 say mpi "$(mpirun -n 3 --host north,east,south hostname 2>mpi.err | sort | tr '\n' ' ')"
 END
 build_sockets
@@ -135,6 +136,10 @@ like "$(inside order2)" 'unknown command; use: rate WHERE RATE' \
 like "$(inside order3)" "no site 'nroth', did you mean 'north'" \
     'a mistyped site of lab-set is refused'
 is "$(inside silent)" ok 'clients that send nothing do not block the relay'
+like "$(inside differs)" '^lab.ini: RTT of north>east is 10 ms in this lab, and 20 ms in the '\
+'config: .*give gradsync lab and this command the same config and --set; 2$' \
+    'a run whose config has other links than the lab is refused'
+ok 'a run that is refused records nothing' test ! -e other
 is "$(inside mpi)" 'east north south ' 'mpirun has a rank at each site'
 
 exits 1 'a report that cannot be written is an error' lab --report nowhere/report.json -- echo ran

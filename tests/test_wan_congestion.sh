@@ -22,15 +22,23 @@ run lab -- "$gradsync" run -q -o auto lab.ini --set wan_sync:congestion=auto
 need_lab
 is "$rc:$err" 0: 'a run with congestion=auto succeeds on a line that loses packets'
 like "$(notes auto)" 'tcp_congestion cubic' 'it starts with the congestion control of the kernel'
-like "$(notes auto)" 'tcp_congestion bbr: [0-9.]+% of the packets were lost' \
+like "$(notes auto)" 'tcp_congestion bbr: [0-9.]+% of the packets from rank 0 were sent again' \
     'it changes to BBR once losses are the limit'
-run lab -- "$gradsync" run -q -o cubic lab.ini --set wan_sync:congestion=cubic
-like "$(notes cubic)" 'warning [0-9.]+% of the packets between sites were lost, which limits '\
-'cubic: try congestion = bbr or auto' \
+run lab -- "$gradsync" run -o cubic lab.ini --set wan_sync:congestion=cubic,bbr
+like "$err" 'wan_sync: warning: .* this limits cubic: .*; cell: .*congestion=cubic .*\([0-9a-f]+\)' \
+    'the warning names the cell'
+of_cubic=$(cat cubic/*/*/*/launch-*.jsonl | jq -r 'select(.type == "cell" and
+    .params.congestion == "cubic") | .cell' | sort -u)
+is "$(cat cubic/*/*/*/launch-*.jsonl | jq -r 'select(.type == "note" and
+    (.value | test("^cubic: .*sent again"))) | .cell' | sort -u)" "$of_cubic" \
+    'what is noted while a cell is sampled belongs to this cell'
+like "$(notes cubic)" 'warning [0-9.]+% of the packets from rank 0 were sent again, '\
+'apart from its start and its probes, .* this limits cubic: try congestion = bbr or auto' \
     'where losses limit another congestion control the user is told what to try'
-like "$(notes cubic)" 'tcp_congestion cubic: [0-9.]+% of the packets were lost' \
+like "$(notes cubic)" 'tcp_congestion cubic: [0-9.]+% of the packets from rank 0 were sent again' \
     'a congestion control that was asked for stays'
-run lab --set links:loss=0 -- "$gradsync" run -q -o clean lab.ini --set wan_sync:congestion=auto
+run lab --set links:loss=0 -- "$gradsync" run -q -o clean lab.ini --set links:loss=0 --set \
+    wan_sync:congestion=auto
 is "$rc:$err" 0: 'a line without losses gets no warning'
 is "$(notes clean)" 'tcp_congestion cubic' 'without losses auto stays with what the kernel has'
 no_orphans 'no process is left running'

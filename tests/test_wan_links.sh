@@ -34,6 +34,11 @@ ok 'the RTT of the far pair is that of the lab' near "$(field 'north>south' 2)" 
 ok 'the rate of a usual pair is near the one of the lab' near "$(field 'north>east' 7)" 20 44
 ok 'the rate of the slow pair is near the one of the lab' near "$(field 'south>north' 7)" 5 11
 
+is "$(awk '/>/ { for (i = 7; i <= NF; i++) if ($i > 40) print $i }' <<<"$table")" '' \
+    'no rate is above the line of the lab'
+like "$table" 'both, worst +[0-9]+% +[0-9]+%' 'the table has the share that each config reaches'
+like "$table" 'Choose streams = [14], congestion = cubic \(the kernel.s own\)' \
+    'the streams and the congestion control are recommended'
 like "$(cat measured.ini)" $'\n\\[links\\]\nmtu = 1500\nstreams = [14]\ncongestion = cubic\n' \
     'the config that it writes has the MTU and the best streams'
 like "$(cat measured.ini)" $'\nnorth = up=[0-9.]+Mbit/s down=[0-9.]+Mbit/s gpus=1\n' \

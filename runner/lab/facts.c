@@ -7,6 +7,7 @@
 #include "lab/site.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,10 +46,25 @@ static json_t *pair_facts(const struct lab_spec *s, size_t from, size_t to)
     return o;
 }
 
+/* A line that several links share. */
+static json_t *line_facts(const struct lab_spec *s, size_t line)
+{
+    json_t *o = json_object(), *links = json_array();
+    json_object_set_new(o, "rate_Bps", json_real(s->lines[line].rate_Bps));
+    json_object_set_new(o, "links", links);
+    for (size_t i = 0; i < s->n * s->n; i++)
+        for (size_t k = 0; k < s->ways[i].n_lines; k++)
+            if (s->ways[i].lines[k] == line)
+                json_array_append_new(
+                    links, json_sprintf("%s>%s", s->sites[i / s->n].name, s->sites[i % s->n].name));
+    return o;
+}
+
 json_t *facts_make(const struct lab_spec *s, double rmem_B, const pid_t *holders,
                    const char *control)
 {
     json_t *o = json_object(), *sites = json_array(), *pairs = json_array();
+    json_t *lines = json_array();
     json_object_set_new(o, "schema", json_integer(FACTS_SCHEMA));
     json_object_set_new(o, "relay", json_string("tun"));
     json_object_set_new(o, "mtu_B", json_integer(s->mtu_B));
@@ -58,11 +74,14 @@ json_t *facts_make(const struct lab_spec *s, double rmem_B, const pid_t *holders
     json_object_set_new(o, "late_share", json_real(s->late_share));
     json_object_set_new(o, "sites", sites);
     json_object_set_new(o, "pairs", pairs);
+    json_object_set_new(o, "lines", lines);
     for (size_t i = 0; i < s->n; i++)
         json_array_append_new(sites, site_facts(&s->sites[i], i, holders[i]));
     for (size_t i = 0; i < s->n * s->n; i++)
         if (i / s->n != i % s->n)
             json_array_append_new(pairs, pair_facts(s, i / s->n, i % s->n));
+    for (size_t i = 0; i < s->n_lines; i++)
+        json_array_append_new(lines, line_facts(s, i));
     json_object_set_new(o, "control", json_text(control));
     return o;
 }
@@ -103,6 +122,29 @@ json_t *facts_recorded(void)
     json_object_del(facts, "control");
     json_array_foreach(json_object_get(facts, "sites"), i, site) json_object_del(site, "pid");
     return facts;
+}
+
+double facts_line_Bps(const json_t *lab, const char *from, const char *to)
+{
+    double least = INFINITY;
+    const json_t *one;
+    size_t i;
+    json_array_foreach(json_object_get(lab, "sites"), i, one)
+    {
+        const char *name = json_text_of(one, "name");
+        if (!strcmp(name, from))
+            least = fmin(least, json_number_value(json_object_get(one, "up_Bps")));
+        if (!strcmp(name, to))
+            least = fmin(least, json_number_value(json_object_get(one, "down_Bps")));
+    }
+    json_array_foreach(json_object_get(lab, "pairs"), i, one)
+    {
+        double own = json_number_value(json_object_get(one, "rate_Bps"));
+        if (own > 0 && !strcmp(json_text_of(one, "from"), from) &&
+            !strcmp(json_text_of(one, "to"), to))
+            least = fmin(least, own);
+    }
+    return least;
 }
 
 bool facts_missed(const struct config *c, const char *hosts)

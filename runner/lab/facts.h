@@ -7,6 +7,7 @@
  *   sites   [{name, wan, ctl, up_Bps, down_Bps, up_queue_B, down_queue_B, pid}]
  *   pairs   [{from, to, rate_Bps (0: that of the sites), delay_s, loss, queue_B, burst,
  *           jitter_s, reorder, cross_Bps}], one per direction
+ *   lines   [{rate_Bps, links}], which several links share: "from>to"
  *   before  the probe before the command (probe.h). A report also has `after`, and the counts of
  *           the relay between both as relay_counts (lab/control_socket.c)
  *   control the path of the control socket (lab/control_socket.h)
@@ -35,5 +36,8 @@ int facts_write(const json_t *facts, const char *path);
 int facts_read(json_t **facts);
 /* True when every host ("a, b") is one of [sites], but this process runs outside of a lab. */
 bool facts_missed(const struct config *c, const char *hosts);
+/* What one site can send another: the least of the pair's rate and those of the sites. INFINITY: they
+ * are none of this lab. */
+double facts_line_Bps(const json_t *lab, const char *from, const char *to);
 /* For a recording: without pid and control. NULL outside of a lab. */
 json_t *facts_recorded(void);

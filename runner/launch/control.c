@@ -30,7 +30,7 @@ static const struct member {
     }
     MEMBER(rank, INT, BEAT | DEAD | ERROR | DONE | WARN | LOST),
     MEMBER(phase, TEXT, BEAT | DEAD),
-    MEMBER(cell, TEXT, BEAT | DEAD),
+    MEMBER(cell, TEXT, BEAT | DEAD | WARN),
     MEMBER(group, TEXT, BEAT),
     MEMBER(config, TEXT, BEAT),
     MEMBER(block, INT, BEAT),

@@ -26,7 +26,7 @@ struct control {
     enum control_event event;
     int rank;
     char phase[16];                  /* beat, dead */
-    char cell[PLAN_ID];              /* beat, dead; "" before the first */
+    char cell[PLAN_ID];              /* beat, dead, warn; "" before the first */
     char group[PLAN_ID], config[64]; /* beat */
     int block, groups_done, groups;  /* beat */
     double half_width;               /* beat: relative, widest of the cells; 0: unknown */

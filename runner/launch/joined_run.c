@@ -6,6 +6,7 @@
 #include "base/lock.h"
 #include "base/shell_quote.h"
 #include "base/text.h"
+#include "lab/same_links.h"
 #include "launch/launcher.h"
 #include "launch/outcome.h"
 #include "launch/supervise.h"
@@ -48,6 +49,8 @@ static int plan_config(struct rank_run *r, const char *config)
 {
     AUTO(sections_free) struct sections s = {0};
     int code = sections_plan(&s, config, r->options->overrides, r->options->workload);
+    if (!code)
+        code = same_links_check(s.plans[0]);
     if (!code && s.n > 1)
         code = fail_at(GS_USAGE, config, 0,
                        "ranks started by your own launcher measure one workload; choose it with "
@@ -74,6 +77,8 @@ static int plan_folder(struct rank_run *r, const char *dir)
     if (run_is_final(dir))
         return manifest_verify(dir);
     int code = plan_read(&r->plan, dir);
+    if (!code)
+        code = same_links_check(r->plan);
     return code ? code : check_ranks(r->plan, r->joined);
 }
 

@@ -177,11 +177,15 @@ void progress_clear(struct progress *p)
     p->drawn = false;
 }
 
-void progress_warn(struct progress *p, const char *text)
+void progress_warn(struct progress *p, const char *text, const char *cell)
 {
+    const struct cell *c = cell_find(p->plan, cell);
+    char name[256] = "";
     if (!strcmp(p->warned, text))
         return;
     snprintf(p->warned, sizeof p->warned, "%s", text);
     progress_clear(p);
-    say("%s: warning: %s", p->plan->section, text);
+    if (c)
+        cell_name(p->plan, c, name, sizeof name);
+    say("%s: warning: %s%s%s", p->plan->section, text, c ? "; cell: " : "", name);
 }

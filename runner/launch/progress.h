@@ -32,8 +32,9 @@ void progress_begin(struct progress *p, const struct plan *plan, bool quiet);
 void progress_launch(struct progress *p, int launch, int attempt, size_t closed);
 /* A beat of rank 0. */
 void progress_beat(struct progress *p, const struct control *beat);
-/* Shows a rank's warning, unless it was the last one shown. */
-void progress_warn(struct progress *p, const char *text);
+/* Shows a rank's warning, unless it was the last one shown. `cell`: the id of the cell that it is
+ * about; "": none. */
+void progress_warn(struct progress *p, const char *text, const char *cell);
 /* Erases the line, so that another can be printed; the next beat draws it again. */
 void progress_clear(struct progress *p);
 

@@ -10,6 +10,7 @@
 #include "base/shell_quote.h"
 #include "base/units.h"
 #include "config/config.h"
+#include "lab/same_links.h"
 #include "launch/launcher.h"
 #include "launch/outcome.h"
 #include "launch/run_launch.h"
@@ -178,6 +179,8 @@ int run_folder(const char *dir, const struct run_options *options)
                        options->last, (long long)p->set.measure.launches);
     size_t n = 1;
     if (!code)
+        code = same_links_check(p);
+    if (!code)
         code = check_commands(p, dir, options);
     if (!code)
         code = restore(p, "prefix", p->set.launch.prefix);
@@ -234,7 +237,9 @@ static int run_sections(const struct sections *plans, const struct run_options *
     struct interrupts i;
     /* All sections share one [launch], so its errors are reported once. */
     int code = GS_OK;
-    for (size_t k = 0, checked = 0; k < plans->n && !checked; k++)
+    for (size_t k = 0; !code && k < plans->n; k++)
+        code = same_links_check(plans->plans[k]);
+    for (size_t k = 0, checked = 0; !code && k < plans->n && !checked; k++)
         if (!plan_is_train(plans->plans[k]) && ++checked)
             code = launcher_check(plans->plans[k]);
     size_t n = code ? 0 : plans->n, ran = 0;

@@ -55,7 +55,7 @@ static void heard(struct supervisor *w, const struct control *c)
     w->heard = clock_now_s();
     switch (c->event) {
     case CONTROL_WARN:
-        progress_warn(w->progress, c->why);
+        progress_warn(w->progress, c->why, c->cell);
         return;
     case CONTROL_BEAT:
         if (c->rank == 0) {

@@ -21,6 +21,7 @@ static enum course visit_slot(struct grouping *g, struct slot *s, const char *ph
 {
     enum call_result mine;
     beat_cell(g->session->beat, s->cell, s->copy);
+    host_api_at(&g->session->api, s->cell->id, s->copy);
     session_step(g->session, phase);
     if (visit(g->visit, g->session, s, discard, n, &mine) == FINE)
         return GO_ON;
@@ -89,7 +90,7 @@ static enum course verify(struct grouping *g)
         if (!s->live)
             continue;
         beat_cell(r->beat, s->cell, s->copy);
-        r->api.why[0] = '\0';
+        host_api_at(&r->api, s->cell->id, s->copy);
         session_step(r, "verify");
         mine[i] = session_result(r, r->wl->verify(s->prepared));
         if (mine[i] != FINE)

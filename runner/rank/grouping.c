@@ -140,9 +140,7 @@ static enum call_result prepare_slot(struct session *r, struct slot *s)
     enum call_result result =
         session_result(r, r->wl->describe(s->cell->values, &job, &shape, why, sizeof why));
     if (result == FINE) {
-        r->api.cell = s->cell->id;
-        r->api.copy = r->api.wl.copy = s->copy;
-        r->api.why[0] = '\0';
+        host_api_at(&r->api, s->cell->id, s->copy);
         session_step(r, "prepare");
         result = session_result(r, r->wl->prepare(r->self, s->cell->values, &s->prepared));
         snprintf(why, sizeof why, "%s", r->api.why);

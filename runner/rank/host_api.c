@@ -41,6 +41,7 @@ static void tell(const struct host_api *l, const char *text)
 {
     char line[CONTROL_LINE_MAX];
     struct control c = {.event = CONTROL_WARN, .rank = l->team->rank};
+    snprintf(c.cell, sizeof c.cell, "%s", l->cell);
     snprintf(c.why, sizeof c.why, "%s", text);
     size_t n = control_encode(&c, line);
     while (write(STDOUT_FILENO, line, n) < 0 && errno == EINTR)
@@ -74,6 +75,13 @@ static void api_apart(void *ctx, const char *why)
 {
     struct host_api *l = ctx;
     snprintf(l->apart, sizeof l->apart, "%s", why);
+}
+
+void host_api_at(struct host_api *l, const char *cell, int copy)
+{
+    l->cell = cell;
+    l->copy = l->wl.copy = copy;
+    l->why[0] = '\0';
 }
 
 void host_api_begin(struct host_api *l, const struct team *team, struct report *report,

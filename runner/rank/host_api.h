@@ -18,5 +18,7 @@ struct host_api {
     char apart[400]; /* why this block is left out; "": it is not */
 };
 
+/* Whose notes and failures follow. */
+void host_api_at(struct host_api *l, const char *cell, int copy);
 void host_api_begin(struct host_api *l, const struct team *team, struct report *report,
                     uint64_t seed);

@@ -5,10 +5,12 @@
 #include "base/jsontext.h"
 #include "base/text.h"
 #include "common/round_peer.h"
+#include "lab/facts.h"
 #include "record/record.h"
 #include "record/recorded.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,10 +46,9 @@ static void take_rank(struct links *l, struct links_config *to, const char *way,
         l->spread_s[at] = fmax(l->spread_s[at], each(o, "rtt_spread", rank));
         return;
     }
-    double *rate = strcmp(way, "alone") ? to->both : to->alone;
     l->mtu_B[at] = fmin(mtu_B, l->mtu_B[at]);
     to->loss[at] = fmin(to->loss[at], each(o, "loss", rank));
-    rate[at] = fmax(rate[at], packets(rate_Bps, segment_B, mtu_B));
+    links_take(l, to, !strcmp(way, "alone"), at, packets(rate_Bps, segment_B, mtu_B));
 }
 
 static int take_block(struct links *l, const struct recorded *r, const json_t *block)
@@ -55,6 +56,8 @@ static int take_block(struct links *l, const struct recorded *r, const json_t *b
     const struct rec_cell *c = recorded_find(r, json_text_of(block, "cell"));
     const json_t *o = json_object_get(block, "each");
     char way[16] = "", congestion[16] = "";
+    if (json_integer_of(block, "copy"))
+        return GS_OK; /* of the baseline: a second chance that the others had not */
     if (!c || !o || !recorded_param(c, "way", way, sizeof way) ||
         !recorded_param(c, "congestion", congestion, sizeof congestion))
         return fail(GS_USAGE, "%s: not a recording of wan_links", r->dir);
@@ -70,6 +73,33 @@ static int take_block(struct links *l, const struct recorded *r, const json_t *b
     return GS_OK;
 }
 
+/* Of a run in a lab: what its lines give. */
+static void take_lab(struct links *l, const json_t *header)
+{
+    const json_t *lab = json_object_get(header, "lab"), *hosts = json_object_get(header, "hosts");
+    for (size_t at = 0; lab && l->n <= LAB_SITES_MAX && at < l->n * l->n; at++) {
+        const char *from = json_text_of(json_array_get(hosts, at / l->n), "host");
+        const char *to = json_text_of(json_array_get(hosts, at % l->n), "host");
+        l->line_Bps[at] = facts_line_Bps(lab, from, to);
+    }
+}
+
+/* The link that is opened notes the kernel's congestion control. */
+static void take_note(struct links *l, const json_t *note)
+{
+    if (!strcmp(json_text_of(note, "key"), "tcp_congestion"))
+        snprintf(l->usual, sizeof l->usual, "%s", json_text_of(note, "value"));
+}
+
+static int take_line(struct links *l, const struct recorded *r, const struct raw_line *line)
+{
+    if (line->type == RAW_HEADER)
+        take_lab(l, line->json);
+    if (line->type == RAW_NOTE)
+        take_note(l, line->json);
+    return line->type == RAW_BLOCK ? take_block(l, r, line->json) : GS_OK;
+}
+
 static int take_file(struct links *l, const struct recorded *r, const char *path)
 {
     AUTO(raw_close_of) struct raw *raw = NULL;
@@ -77,8 +107,9 @@ static int take_file(struct links *l, const struct recorded *r, const char *path
     int got, code = raw_open(&raw, path);
     if (code)
         return code;
-    while (!code && (got = raw_next(raw, 1u << RAW_BLOCK, &line)) == 1)
-        code = take_block(l, r, line.json);
+    const unsigned wanted = 1u << RAW_HEADER | 1u << RAW_NOTE | 1u << RAW_BLOCK;
+    while (!code && (got = raw_next(raw, wanted, &line)) == 1)
+        code = take_line(l, r, &line);
     return code ? code : got < 0 ? GS_FAILED : GS_OK;
 }
 
@@ -86,7 +117,7 @@ static int check(const struct links *l, const char *dir)
 {
     for (size_t a = 0; a < l->n; a++)
         for (size_t b = 0; b < l->n; b++)
-            if (a != b && (!(links_rate(l, a, b) > 0) || isnan(l->rtt_s[a * l->n + b])))
+            if (a != b && (!(links_rate(l, true, a, b) > 0) || isnan(l->rtt_s[a * l->n + b])))
                 return fail(GS_FAILED, "%s: rank %zu to rank %zu is not measured", dir, a, b);
     return GS_OK;
 }

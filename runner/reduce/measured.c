@@ -241,8 +241,11 @@ int wan_rows(struct csv *c, const struct recorded *r, const struct gathered *g)
     AUTO(config_free_of) struct config *config = NULL;
     AUTO(wan_map_free) struct wan_map map = {0};
     AUTO_FREE char *path = xstrfmt("%s/config.ini", r->dir);
+    bool rated = false;
     int code = config_load(&config, path, (const char *const *)r->overrides);
-    if (!code && config_section(config, "sites"))
+    if (!code)
+        code = wan_map_check_words(config, &rated);
+    if (!code && rated) /* else nobody said what the links give: nothing is modelled */
         code = wan_map_read(&map, config);
     if (!code)
         put_rows(c, r, g, &map);

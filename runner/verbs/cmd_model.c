@@ -22,18 +22,26 @@ static int answer(const struct request *q, const struct wan_report *r)
     return !code && q->claims ? wan_report_claims_csv(r, q->claims) : code;
 }
 
+static int plan(const struct request *q, struct wan_map *m, const struct wan_training *t,
+                const struct config *c)
+{
+    struct wan_choice choice;
+    if (m->n < 2)
+        return fail_at(GS_USAGE, c->path, 0, "[sites] has one site; a plan is for two or more");
+    wan_choice_make(&choice, m, t);
+    if (!q->quiet)
+        wan_choice_print(&choice);
+    return GS_OK;
+}
+
 static int model_training(const struct request *q, const struct config *c, const char *name,
                           struct wan_map *m)
 {
     struct wan_training t;
     struct wan_report r = {.name = name, .map = m, .training = &t};
     int code = wan_training_read(&t, c, m);
-    if (!code && q->plan) {
-        struct wan_choice choice;
-        wan_choice_make(&choice, m, &t);
-        wan_choice_print(&choice);
-        return GS_OK;
-    }
+    if (!code && q->plan)
+        return plan(q, m, &t, c);
     AUTO_FREE struct wan_alternative *alternatives = wan_alternatives_read(c, &r.n_alternatives);
     struct wan_finding *findings =
         code || !alternatives ? NULL : wan_audit(c, m, &t, &r.n_findings);
@@ -49,6 +57,9 @@ static int model(void *request, char **words, int n)
     (void)n;
     const struct request *q = request;
     const char *path = words[0];
+    if (q->plan && (q->csv || q->claims))
+        return fail(GS_USAGE, "model: --plan writes no CSV; leave out --%s or --plan",
+                    q->csv ? "csv" : "claims");
     AUTO(config_free_of) struct config *c = NULL;
     struct settings set;
     AUTO(wan_map_free) struct wan_map m = {0};

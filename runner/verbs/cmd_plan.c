@@ -247,7 +247,7 @@ static int plan_config(void *request, char **words, int n)
     if (!code)
         code = settings_read(c, &set);
     if (!code)
-        code = wan_map_check_words(c);
+        code = wan_map_check_words(c, NULL);
     return code ? code : show_sections(c, o);
 }
 

@@ -7,6 +7,7 @@
 #include "cluster/campaign.h"
 #include "cluster/campaign_configs.h"
 #include "cluster/campaign_resume.h"
+#include "lab/same_links.h"
 #include "launch/joined_run.h"
 #include "launch/run.h"
 #include "plan/sections.h"
@@ -52,6 +53,8 @@ static int check_configs(const struct run_request *a, const struct run_options *
         if (files_is_folder(a->configs.v[i]))
             continue;
         int one = sections_plan(&s, a->configs.v[i], options->overrides, options->workload);
+        for (size_t k = 0; !one && k < s.n; k++)
+            one = same_links_check(s.plans[k]);
         code = one == GS_USAGE ? one : code;
         sections_free(&s);
     }

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "common/wan_plan.h"
+#include "wan/wan_report.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +12,8 @@
 
 #define FRAGMENTS 8.0
 #define EVERY_MOST 100.0
-#define STREAMS 8 /* where no measurement says another number */
+#define STREAMS 8       /* where no measurement says another number */
+#define STREAMS_MOST 64 /* of wan_sync; NCCL has as many sockets at most */
 #define MIB 1048576.0
 #define BUFFER_LEAST_B (6 * MIB) /* Linux: what tcp_rmem allows by itself */
 
@@ -86,6 +88,7 @@ void wan_choice_make(struct wan_choice *c, struct wan_map *m, const struct wan_t
         order_ring(m, bytes);
     c->order_s = ring_s(m, bytes);
     c->streams = m->common.streams > 0 ? m->common.streams : STREAMS;
+    c->streams = c->streams < STREAMS_MOST ? c->streams : STREAMS_MOST;
     try_schedule(c, bits[0], 1, 0);
     for (size_t i = 0; i < sizeof bits / sizeof *bits; i++)
         if (c->outcome.efficiency < c->target || c->plan.every > EVERY_MOST)
@@ -142,14 +145,59 @@ static void print_wan_sync(const struct wan_choice *c)
            c->outcome.efficiency < c->target * (1 - 1e-9) ? ", below the target" : "");
 }
 
+/* What another program can do. The exchange of a fragment runs beside `overlap` whole steps, and
+ * beside no backward pass. */
+struct tool {
+    enum wan_strategy strategy;
+    double bits_least, fragments, overlap;
+};
+
+/* Its parts go to all peers at once (hivemind); nothing computes meanwhile. */
+static const struct tool opendiloco = {WAN_DIRECT, 8, 1, 0};
+static const struct tool torchft = {WAN_RING, 8, FRAGMENTS, 1};
+
+/* The H at which it reaches the target; infinite: at none. *efficiency: what it then has. */
+static double tool_every(const struct wan_choice *c, const struct tool *tool, double *efficiency)
+{
+    struct wan_training t = c->training;
+    struct wan_case k = c->plan;
+    t.backward = 0;
+    t.fragments = tool->fragments;
+    t.overlap = tool->overlap;
+    k.training = &t;
+    k.strategy = tool->strategy;
+    k.bits = fmax(k.bits, tool->bits_least);
+    k.every = tool->fragments * ceil(wan_every_for(&k, c->target) / tool->fragments);
+    *efficiency = isfinite(k.every) ? wan_evaluate(&k).efficiency : NAN;
+    return k.every;
+}
+
+static void print_diloco(const struct wan_choice *c)
+{
+    double share, every = tool_every(c, &opendiloco, &share);
+    bool few = c->plan.bits < 16;
+    printf("  OpenDiLoCo --hv.local-steps %.0f --hv.hivemind-compression %s\n", every,
+           few ? "uniform8bit" : "fp16");
+    printf("             %.3g%% of the time is compute: it has neither fragments nor overlap\n",
+           100 * share);
+    every = tool_every(c, &torchft, &share);
+    printf("  torchtitan --fault_tolerance.enable --fault_tolerance.semi_sync_method=diloco\n"
+           "             --fault_tolerance.sync_steps=%.0f --fault_tolerance.num_fragments=%.0f\n"
+           "             --fault_tolerance.fragment_sync_delay=%.0f%s\n",
+           every, torchft.fragments, torchft.overlap,
+           few ? " --fault_tolerance.should_quantize" : "");
+    printf("             %.3g%% of the time is compute%s\n", 100 * share,
+           few ? ": it sends 8 bits" : "");
+}
+
 /* Names as NCCL 2.28, train_fsdp.py of OpenDiLoCo, the command line of torchtitan (for torchft) and
- * pccl.h have them. OpenDiLoCo has neither fragments nor overlap. */
+ * pccl.h have them. */
 static void print_elsewhere(const struct wan_choice *c)
 {
     double buffer_B = fmax(BUFFER_LEAST_B, 2 * largest_bdp(c->plan.map));
     double mib = ceil(buffer_B / MIB);
     long long sockets = (c->streams + 1) / 2;
-    bool bbr = c->plan.map->common.congestion == WAN_BBR, diloco = c->plan.every > 1;
+    bool bbr = c->plan.map->common.congestion == WAN_BBR;
     printf("  sysctl     net.ipv4.tcp_rmem='4096 131072 %.0f' net.ipv4.tcp_wmem='4096 65536 %.0f'\n"
            "             net.ipv4.tcp_slow_start_after_idle=0%s\n",
            mib * MIB, mib * MIB,
@@ -158,28 +206,35 @@ static void print_elsewhere(const struct wan_choice *c)
            "NCCL_NSOCKS_PERTHREAD=%lld\n",
            c->streams > 1 ? 2 : 1, c->streams > 1 ? sockets : 1);
     printf("             ranks in the order of the ring\n");
-    if (diloco) {
-        printf("  OpenDiLoCo --hv.local-steps %.0f%s\n", c->plan.every,
-               c->plan.bits < 16 ? " --hv.hivemind-compression uniform8bit"
-                                 : " --hv.hivemind-compression fp16");
-        printf(
-            "  torchtitan --fault_tolerance.enable --fault_tolerance.semi_sync_method=diloco\n"
-            "             --fault_tolerance.sync_steps=%.0f --fault_tolerance.num_fragments=%.0f\n"
-            "             --fault_tolerance.fragment_sync_delay=%.0f%s\n",
-            c->plan.every, c->training.fragments, c->training.overlap,
-            c->plan.bits < 16 ? " --fault_tolerance.should_quantize" : "");
-    }
+    if (c->plan.every > 1)
+        print_diloco(c);
     printf("  PCCL       p2p_connection_pool_size=%lld, pcclOptimizeTopology once all have "
-           "joined%s\n",
+           "joined%s%s\n",
            (long long)c->streams,
            c->plan.bits < 16 ? ",\n             quantized_datatype=pcclUint8 "
                                "algorithm=pcclQuantMinMax"
-                             : "");
+                             : "",
+           c->plan.every > 1 ? ";\n             steps, fragments and delay as for torchtitan" : "");
+}
+
+/* However rarely it synchronises: what a step waits for anyway. */
+static void print_never(const struct wan_choice *c)
+{
+    const struct wan_training *t = &c->training;
+    double compute_s = wan_training_compute_s(t);
+    printf("no H reaches %.3g%% compute: [model] straggle leaves %.3g%%; lower it, or [model] "
+           "targets\n",
+           100 * c->target, 100 * compute_s / (compute_s + t->straggle_s));
 }
 
 void wan_choice_print(const struct wan_choice *c)
 {
+    if (!isfinite(c->plan.every)) {
+        print_never(c);
+        return;
+    }
     printf("plan for %.3g%% compute\n", 100 * c->target);
+    wan_report_losses(c->plan.map);
     print_order(c);
     print_wan_sync(c);
     print_elsewhere(c);

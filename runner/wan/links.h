@@ -3,11 +3,12 @@
  * The links between sites as `gradsync links` measured them: for each direction of each pair and
  * each config (streams and congestion control) the rate alone and with the other direction. Prints
  * them, and writes them into a config.
- * Rates count IP packets, in bytes/s; each is the best of all blocks. Matrices are [from * n + to];
- * NaN: unknown.
+ * Rates count IP packets, in bytes/s; each is the best of all blocks, but none is above the line of a
+ * lab. Matrices are [from * n + to]; NaN: unknown.
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define LINKS_CONFIGS_MAX 16
@@ -16,12 +17,17 @@ struct links_config {
     int streams;
     char congestion[16];
     double *alone, *both, *loss;
+    double *least; /* of both: that of the worst block */
+    size_t taken;  /* rates of both, of all blocks */
 };
 
 struct links {
     size_t n;
     char **names; /* of the sites */
     double *rtt_s, *spread_s, *mtu_B;
+    double *line_Bps; /* what a lab gives */
+    double above;     /* largest share by which a rate was above it, and was cut */
+    char usual[16];   /* the congestion control that the kernel has by itself */
     struct links_config configs[LINKS_CONFIGS_MAX];
     size_t n_configs;
 };
@@ -31,8 +37,23 @@ void links_free(struct links *l);
 /* The config with these settings, added if it is new; NULL: there are too many. */
 struct links_config *links_config(struct links *l, int streams, const char *congestion);
 
-/* The highest rate of any config, in this direction alone. */
-double links_rate(const struct links *l, size_t from, size_t to);
+/* Takes the rate of a block. `alone`: the other direction was idle. */
+void links_take(struct links *l, struct links_config *c, bool alone, size_t at, double rate_Bps);
+/* What the link gives, alone or while the other direction is busy: the mean of the configs that come
+ * near to the fastest one, which alone would be the luckiest. */
+double links_rate(const struct links *l, bool alone, size_t from, size_t to);
+/* The least that a config lost: the others lose packets by filling queues. */
+double links_loss(const struct links *l, size_t from, size_t to);
+
+/* Between all sites while both directions are busy: the share of links_rate where it is least, by the
+ * best block of the config or by its worst. Where no two directions were busy, each counts alone. */
+double links_share(const struct links *l, const struct links_config *c, bool best_block);
+/* The share that a config must reach not to be distinguishable from the best one. *margin: the part
+ * of it that is assumed, because configs were measured once. */
+double links_share_enough(const struct links *l, double *margin);
+/* The simplest of those that reach it: the kernel's own congestion control needs nobody's permission,
+ * and each stream costs memory. */
+const struct links_config *links_best(const struct links *l);
 
 void links_print(const struct links *l);
 /* A config with these links: [links] and up and down of [sites] are replaced, a line LINKS_ADDED and

@@ -94,8 +94,9 @@ struct wan_map {
  * cases. The config must outlive the map. */
 int wan_map_read(struct wan_map *m, const struct config *c);
 void wan_map_free(struct wan_map *m);
-/* Checks only keys and values, for a use that needs no rates. Without [sites] it does nothing. */
-int wan_map_check_words(const struct config *c);
+/* Checks only keys and values. *rated: every site has a rate, so wan_map_read is worth a try; false
+ * without [sites]. May be NULL. */
+int wan_map_check_words(const struct config *c, bool *rated);
 
 /* Finds each row's typical peers; the last step of wan_map_read. */
 void wan_map_peers(struct wan_map *m);

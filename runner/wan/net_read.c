@@ -242,12 +242,18 @@ int wan_map_read(struct wan_map *m, const struct config *c)
     return code ? code : wan_map_check(m, c);
 }
 
-int wan_map_check_words(const struct config *c)
+int wan_map_check_words(const struct config *c, bool *rated)
 {
-    if (!config_section(c, "sites"))
-        return GS_OK;
     struct wan_map m;
+    bool sites = config_section(c, "sites"), unused;
+    rated = rated ? rated : &unused;
+    *rated = false;
+    if (!sites)
+        return GS_OK;
     int code = read_words(&m, c);
+    *rated = !code;
+    for (size_t i = 0; i < m.n_rows; i++)
+        *rated = *rated && (m.common.rate_Bps > 0 || m.sites[i].up_Bps > 0);
     wan_map_free(&m);
     return code;
 }

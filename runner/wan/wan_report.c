@@ -98,10 +98,8 @@ static void print_network(const struct wan_report *r)
     wan_view_free(&v);
 }
 
-/* The link whose losses take most from its streams, and what would not lose it. */
-static void print_losses(const struct wan_report *r)
+void wan_report_losses(const struct wan_map *m)
 {
-    const struct wan_map *m = r->map;
     size_t from = 0, to = 0;
     double least = 1;
     for (size_t i = 0; i < m->n_rows * m->n_rows; i++) {
@@ -238,7 +236,7 @@ void wan_report_print(const struct wan_report *r)
 {
     print_training(r);
     print_network(r);
-    print_losses(r);
+    wan_report_losses(r->map);
     if (r->map->n > 1) {
         struct wan_case plan = wan_case_of(r->map, r->training);
         print_strategies(r, &plan);

@@ -18,6 +18,10 @@ struct wan_report {
 };
 
 extern const char model_columns[], claims_columns[];
+/* Prints the link whose losses take most from its streams, and what would not lose it. Nothing, if
+ * losses take little. */
+void wan_report_losses(const struct wan_map *m);
+
 void wan_report_print(const struct wan_report *r);
 /* Writes one row per case: all strategies at the config's H and bits, then the config's strategy
  * over H x bits and over rate x bits. The second function writes one row per claim. GS_OK or

@@ -2,8 +2,9 @@
  *
  * Do losses limit the streams? A sender alone can tell, and alone changes its congestion control.
  *
- * Only losses count that sending slightly below the estimate does not cause: not those of the start
- * or of a probe, which fill a queue. From their share follows what CUBIC and Reno give a stream
+ * What is sent again counts, but not during the start or a probe, which fill a queue on purpose. Below
+ * the estimate the kernel's bursts and other ranks may fill it too: a sender cannot tell such losses
+ * from those of the line. From their share follows what CUBIC and Reno give a stream
  * (Ha, Rhee and Xu 2008; Mathis 1997). If all streams together have no room for more than ROOM
  * times the rate that arrives, losses are the limit. Then `congestion = auto` changes to BBR, which
  * does not slow down for them; any other choice gets a warning with this advice.
@@ -79,20 +80,21 @@ static void note(const struct tcp_link *l, bool refused)
 {
     const struct wl_host *h = &l->host;
     const struct tcp_losses *n = &l->losses;
-    char now[32], text[256];
+    char now[32], text[320];
     if (!h->note)
         return;
     tcp_congestion_name(l, now, sizeof now);
-    snprintf(text, sizeof text, "%s: %.2g%% of the packets were lost", now, 100 * share_lost(n));
+    snprintf(text, sizeof text, "%s: %.2g%% of the packets from rank %d were sent again", now,
+             100 * share_lost(n), h->rank);
     h->note(h->ctx, "tcp_congestion", text);
     if (!strcmp(now, BETTER))
         return;
-    snprintf(
-        text, sizeof text,
-        "%.2g%% of the packets between sites were lost, which limits %s: try congestion = " BETTER
-        "%s",
-        100 * share_lost(n), now,
-        refused ? ", once net.ipv4.tcp_allowed_congestion_control permits it" : " or auto");
+    snprintf(text, sizeof text,
+             "%.2g%% of the packets from rank %d were sent again, apart from its start and its "
+             "probes, whether the line or a full queue dropped them; this limits %s: try "
+             "congestion = " BETTER "%s",
+             100 * share_lost(n), h->rank, now,
+             refused ? ", once net.ipv4.tcp_allowed_congestion_control permits it" : " or auto");
     h->note(h->ctx, WL_WARNING, text);
 }
 

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A run in a lab is refused if its config describes other links than the lab has.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h" /* before cmocka.h, which has a macro of the name fail */
+
+#include <cmocka.h>
+
+#include "base/text.h"
+#include "captured.h"
+#include "config/config.h"
+#include "lab/facts.h"
+#include "lab/same_links.h"
+
+#define SITES "[sites]\nnorth = gpus=1\neast = gpus=1\nsouth = gpus=1\n"
+#define LINKS "[links]\nrate = 40Mbit/s\nrtt = 20ms\nmtu = 1500\ncongestion = cubic\n"
+#define LINE "shared.sea = rate=30Mbit/s links=north-east,north-south\n"
+
+static struct config *config_of(const char *text)
+{
+    struct config *c;
+    assert_int_equal(config_from_text(&c, "run.ini", text, strlen(text), NULL), GS_OK);
+    return c;
+}
+
+static void enter(const char *text)
+{
+    const pid_t nobody[LAB_SITES_MAX] = {0};
+    char path[] = "/tmp/gradsync-test-XXXXXX";
+    struct lab_spec spec;
+    struct config *c = config_of(text);
+    assert_int_equal(lab_spec_read(&spec, c), GS_OK);
+    json_t *facts = facts_make(&spec, 0, nobody, "");
+    close(mkstemp(path));
+    assert_int_equal(facts_write(facts, path), GS_OK);
+    setenv(FACTS_VARIABLE, path, 1);
+    json_decref(facts);
+    lab_spec_free(&spec);
+    config_free(c);
+}
+
+static void leave(void)
+{
+    unlink(getenv(FACTS_VARIABLE));
+    unsetenv(FACTS_VARIABLE);
+}
+
+static int check(const char *text, const char *workload)
+{
+    struct config *c = config_of(text);
+    char name[32];
+    struct plan p = {.config = c, .workload = name};
+    snprintf(name, sizeof name, "%s", workload);
+    captured[0] = '\0';
+    int code = same_links_check(&p);
+    config_free(c);
+    return code;
+}
+
+static int runs(const char *text)
+{
+    return check(text, "wan_sync");
+}
+
+static void says(const char *part)
+{
+    if (!strstr(captured, part))
+        fail_msg("'%s' does not have: %s", captured, part);
+}
+
+static void equal_links_run(void **state)
+{
+    (void)state;
+    assert_int_equal(runs(SITES LINKS), GS_OK); /* outside of a lab */
+    enter(SITES LINKS LINE);
+    assert_int_equal(runs(SITES LINKS LINE), GS_OK);
+    assert_int_equal(runs(SITES LINKS LINE "queue = 1MiB\n[lab]\nlate = 100%\n"), GS_OK);
+    assert_int_equal(runs(SITES LINKS LINE "north-east = rate=39.5Mbit/s rtt=20.3ms\n"), GS_OK);
+    leave();
+}
+
+static void no_links_run(void **state)
+{
+    (void)state;
+    enter(SITES LINKS);
+    assert_int_equal(runs("[launch]\nranks = 3\n"), GS_OK);
+    assert_int_equal(runs(SITES "[links]\nrtt = 40ms\n"), GS_OK);
+    assert_int_equal(check(SITES LINKS "loss = 1%\n", "wan_links"), GS_OK);
+    leave();
+}
+
+static void other_links_are_refused(void **state)
+{
+    static const struct {
+        const char *config, *says;
+    } others[] = {
+        {SITES LINKS LINE "east>south = rtt=40ms\n",
+         "RTT of east>south is 20 ms in this lab, and 40"},
+        {SITES LINKS LINE "[link east-south]\nrate = 10Mbit/s\n",
+         "rate of east>south is 40 Mbit/s in this lab, and 10 Mbit/s"},
+        {SITES LINKS LINE "loss = 0.1%\n", "loss of north>east is 0% in this lab, and 0.1%"},
+        {SITES "west = gpus=1\n" LINKS LINE, "this lab has 3 sites, and the config has 4"},
+        {"[sites]\nnorth = gpus=1\nsouth = gpus=1\neast = gpus=1\n" LINKS LINE, "site 2 is east"},
+        {SITES "[links]\nrate = 60Mbit/s\nrtt = 20ms\n", "uplink of north is 40 Mbit/s in this"},
+        {SITES "[links]\nrate = 40Mbit/s\nrtt = 20ms\n" LINE,
+         "mtu is 1500 bytes in this lab, and 9000"},
+        {"[sites]\nnorth = gpus=1\neast = gpus=1 down=9Mbit/s\nsouth = gpus=1\n" LINKS LINE,
+         "downlink of east is 40 Mbit/s"},
+        {SITES "[links]\nrate = 40Mbit/s\nrtt = 20ms\nmtu = 1500\ncongestion = bbr\n" LINE,
+         "congestion is cubic in this lab, and bbr"},
+        {SITES LINKS, "shared lines of this lab"},
+    };
+    (void)state;
+    enter(SITES LINKS LINE);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        assert_int_equal(runs(others[i].config), GS_USAGE);
+        says(others[i].says);
+        says("run.ini: ");
+        says("give gradsync lab and this command the same config and --set");
+    }
+    leave();
+}
+
+#define SAYS(f) cmocka_unit_test_setup_teardown(f, captured_begin, captured_end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SAYS(equal_links_run),
+        SAYS(no_links_run),
+        SAYS(other_links_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
