@@ -51,15 +51,17 @@ static struct step step_of(const struct wan_net *net, double delay_s, double par
                          delay_s + net->carrier->hop_s};
 }
 
-/* How much longer a block is on the uplink beside those of the other streams: each sends a burst in
- * turn, and the first burst of a block leaves at once. */
+/* How much longer a block is on the uplink beside others: of a large one each stream sends a burst in
+ * turn, the first at once; small ones that wait on the same stream leave in one burst. */
 static double beside_s(const struct wan_carrier *c, double part_B, double rate_Bps, double rtt_s)
 {
     if (!c || c->segment_B <= 0)
         return 0;
-    double block_B = wan_block_B(c, part_B);
+    double block_B = wan_block_B(c, part_B), burst_B = wan_burst_B(c);
     double busy = fmin(wan_streams_used(c, rate_Bps, rtt_s, 1), ceil(part_B / block_B));
-    return (busy - 1) * fmax(0, block_B - wan_burst_B(c)) / rate_Bps;
+    double more_B = block_B > burst_B ? (busy - 1) * (block_B - burst_B)
+                                      : fmax(0, fmin(burst_B, part_B / busy) - block_B);
+    return more_B / rate_Bps;
 }
 
 /* Rounds of the power of two below n, and the exchanges of the whole that bring the others in and
