@@ -11,6 +11,7 @@
 #define PIECES 128.0 /* schedule.c: PIPELINE */
 #define HOP_S 1e-4
 #define FIRST_WINDOW 10.0 /* RFC 6928; BBR keeps its window during a pause */
+#define FRAME_B 80.0      /* tcp_wire.h: of a block's head, and of the answer that it came */
 #define TICK_S 4e-3       /* CONFIG_HZ=250, the kernels of Debian and Ubuntu */
 
 struct wan_carrier wan_carrier_make(double block_B, double streams, double segment_B, bool bbr,
@@ -23,6 +24,7 @@ struct wan_carrier wan_carrier_make(double block_B, double streams, double segme
     c.streams = streams;
     c.segment_B = segment_B;
     c.window = bbr ? 0 : FIRST_WINDOW;
+    c.bbr = bbr;
     c.tick_s = TICK_S;
     c.loss = loss;
     return c;
@@ -32,6 +34,11 @@ double wan_block_B(const struct wan_carrier *c, double part_B)
 {
     double fine = c->pieces > 0 ? part_B / c->pieces : 0;
     return fmin(part_B, fmin(fmax(fine, c->least_B), fmax(c->most_B, c->least_B)));
+}
+
+double wan_framed(const struct wan_carrier *c, double part_B)
+{
+    return c && c->segment_B > 0 && part_B > 0 ? 1 + 2 * FRAME_B / wan_block_B(c, part_B) : 1;
 }
 
 double wan_burst_B(const struct wan_carrier *c)
@@ -50,7 +57,9 @@ double wan_streams_used(const struct wan_carrier *c, double rate_Bps, double rtt
 /* One stream, for all are alike: its bytes of each exchange leave in units, as many as a paced stream
  * sends at once. */
 struct stream {
-    double unit_B, window_B; /* window_B: to begin with */
+    double unit_B, window_B; /* window_B: to begin with; infinite: open */
+    double usual_B;          /* the window that its pace is from, at least */
+    double gap_s;            /* between two units of an open window */
     double line_s;           /* of a unit of every stream on the uplink */
     double way_s;            /* from a block's last unit until it can be forwarded */
     int units, block;        /* of an exchange, of a block */
@@ -65,45 +74,69 @@ static int needed(const struct stream *s, int i)
     return i - at - s->units + (last < s->units ? last : s->units - 1);
 }
 
-/* Seconds until the last unit leaves. One leaves when its block has come, the kernel's pace allows,
- * two windows a round trip, and the window takes it: it has grown by all that was acknowledged. */
+/* The kernel's pace, two windows a round trip or a given one. */
+static double paced_s(const struct stream *s, double rtt_s, int acked)
+{
+    double window_B = fmax(s->window_B + acked * s->unit_B, s->usual_B);
+    return isinf(s->window_B) ? s->gap_s : s->unit_B * rtt_s / 2 / window_B;
+}
+
+/* Seconds until the last unit leaves. One leaves when its block has come, the pace allows, of which a
+ * stream that was idle skips up to a half, and the window takes it: it has grown by all that was
+ * acknowledged. */
 static double last_leaves(const struct stream *s, const struct wan_course *k, double visits)
 {
-    double left_s[UNITS_MOST], free_s = 0, at_s = 0;
+    double left_s[UNITS_MOST], free_s = -INFINITY, at_s = 0;
     int n = (int)fmin(s->units * visits, UNITS_MOST);
     for (int i = 0; i < n; i++) {
         double beyond_B = fmax(0, (i + 1) * s->unit_B - s->window_B);
         int acked = (int)fmin(i, ceil(beyond_B / 2 / s->unit_B));
-        at_s = free_s;
+        at_s = fmax(0, free_s);
         if (i >= s->units)
             at_s = fmax(at_s, left_s[needed(s, i)] + s->way_s);
         if (acked)
             at_s = fmax(at_s, left_s[acked - 1] + k->rtt_s);
         left_s[i] = at_s;
-        double paced_s = s->unit_B * k->rtt_s / 2 / (s->window_B + acked * s->unit_B);
-        free_s = at_s + fmax(s->line_s, paced_s);
+        double pace_s = paced_s(s, k->rtt_s, acked);
+        free_s = at_s + fmax(s->line_s, pace_s - fmin(pace_s / 2, at_s - free_s));
     }
     return at_s;
 }
 
+/* What slow start and the pace add to so many exchanges on the same streams. */
+static double held_s(struct stream s, const struct wan_course *k, double visits)
+{
+    double slow_s = last_leaves(&s, k, visits);
+    s.window_B = INFINITY;
+    s.gap_s = 0;
+    return slow_s - last_leaves(&s, k, visits);
+}
+
+/* A part of few blocks takes other streams for each exchange, in turn: those of the second still
+ * have blocks of the first. Then a stream has sent one block when its window is to grow, and it
+ * grows to two (tcp_is_cwnd_limited). */
 double wan_opening_s(const struct wan_carrier *c, const struct wan_course *k)
 {
-    if (c->window <= 0 || k->sent_B <= 0 || !isfinite(k->send_s))
+    if ((c->window <= 0 && !c->bbr) || k->sent_B <= 0 || !isfinite(k->send_s))
         return 0;
     double streams = wan_streams_used(c, k->sent_B / k->send_s, k->rtt_s, k->peers);
     double part_B = k->sent_B / k->peers, block_B = wan_block_B(c, part_B);
     double busy = fmin(streams, ceil(part_B / block_B)), share_B = part_B / busy;
-    double units = fmin(UNITS_MOST, ceil(share_B / fmin(block_B, wan_burst_B(c))));
-    struct stream s = {.unit_B = share_B / units,
-                       .window_B = c->window * c->segment_B,
+    bool others = busy < streams;
+    share_B += ceil(share_B / block_B) * FRAME_B;
+    double unit_B = fmin(share_B, wan_burst_B(c)), units = fmin(UNITS_MOST, ceil(share_B / unit_B));
+    struct stream s = {.unit_B = unit_B,
+                       .window_B = c->bbr ? INFINITY : c->window * c->segment_B,
+                       .usual_B = others ? 2 * share_B : 0,
+                       .gap_s = streams * k->peers * unit_B * k->send_s / k->sent_B,
                        .line_s = k->send_s / units,
-                       .way_s = k->wait_s - block_B * k->send_s / k->sent_B,
+                       .way_s = k->wait_s - k->block_s,
                        .units = (int)units,
-                       .block = (int)fmax(1, rint(block_B / share_B * units))};
-    bool others = busy < streams; /* each exchange begins on other streams */
-    double visits = others ? 1 : k->visits, slow_s = last_leaves(&s, k, visits);
-    s.window_B = INFINITY;
-    return (others ? k->exchanges : 1) * (slow_s - last_leaves(&s, k, visits));
+                       .block = (int)fmax(1, rint(fmin(1, block_B / share_B) * units))};
+    if (!others)
+        return c->bbr ? 0 : held_s(s, k, k->visits);
+    double both_s = k->exchanges > 1 && busy > 1 ? held_s(s, k, 2) : 2 * held_s(s, k, 1);
+    return both_s + (k->exchanges - 2) * held_s(s, k, 1);
 }
 
 #define SAMPLES 9 /* measured times; their median counts */

@@ -24,10 +24,11 @@ static double mean(const double *x, size_t n)
     return sum / (double)n;
 }
 
-/* The rate that holds everybody up when all send and receive the same amount. */
-static double bottleneck(const struct wan_net *net)
+/* The rate that holds everybody up when all send and receive the same amount, in bytes of a part. */
+static double bottleneck(const struct wan_net *net, double part_B)
 {
-    return fmin(least(net->up_Bps, net->n), least(net->down_Bps, net->n));
+    return fmin(least(net->up_Bps, net->n), least(net->down_Bps, net->n)) /
+           wan_framed(net->carrier, part_B);
 }
 
 static double flat(const struct wan_net *net)
@@ -50,6 +51,19 @@ static struct step step_of(const struct wan_net *net, double delay_s, double par
                          delay_s + net->carrier->hop_s};
 }
 
+/* How much longer a block is on the uplink beside others: of a large one each stream sends a burst in
+ * turn, the first at once; small ones that wait on the same stream leave in one burst. */
+static double beside_s(const struct wan_carrier *c, double part_B, double rate_Bps, double rtt_s)
+{
+    if (!c || c->segment_B <= 0)
+        return 0;
+    double block_B = wan_block_B(c, part_B), burst_B = wan_burst_B(c);
+    double busy = fmin(wan_streams_used(c, rate_Bps, rtt_s, 1), ceil(part_B / block_B));
+    double more_B = block_B > burst_B ? (busy - 1) * (block_B - burst_B)
+                                      : fmax(0, fmin(burst_B, part_B / busy) - block_B);
+    return more_B / rate_Bps;
+}
+
 /* Rounds of the power of two below n, and the exchanges of the whole that bring the others in and
  * out. */
 static double rounds(size_t n, double *folds)
@@ -65,8 +79,10 @@ static double rounds(size_t n, double *folds)
 static struct wan_course ring(const struct wan_net *net, double bytes)
 {
     double members = (double)net->n * flat(net), steps = 2 * (members - 1);
-    double part_B = bytes / members, rate_Bps = bottleneck(net), send_s = part_B / rate_Bps;
-    struct step s = step_of(net, mean(net->hop_s, net->n) / flat(net), part_B, rate_Bps);
+    double part_B = bytes / members, rate_Bps = bottleneck(net, part_B);
+    double send_s = part_B / rate_Bps, delay_s = mean(net->hop_s, net->n) / flat(net);
+    struct step s = step_of(net, delay_s, part_B, rate_Bps);
+    s.block_s += beside_s(net->carrier, part_B, rate_Bps, 2 * delay_s);
     double chain_s = s.block_s + s.wait_s;
     return (struct wan_course){
         .time_s = steps * fmax(send_s, chain_s) + fmin(send_s - s.block_s, s.wait_s),
@@ -75,6 +91,7 @@ static struct wan_course ring(const struct wan_net *net, double bytes)
         .sent_B = part_B,
         .send_s = send_s,
         .wait_s = chain_s,
+        .block_s = s.block_s,
     };
 }
 
@@ -83,11 +100,11 @@ static struct wan_course ring(const struct wan_net *net, double bytes)
 static struct wan_course direct(const struct wan_net *net, double bytes)
 {
     double n = (double)net->n, others = n - 1, sent_B = others / n * bytes;
-    double rate_Bps = bottleneck(net) / flat(net), send_s = sent_B / rate_Bps;
+    double rate_Bps = bottleneck(net, bytes / n) / flat(net), send_s = sent_B / rate_Bps;
     if (!net->equal_shares) /* the time of two exchanges */
         send_s = fmax(wan_shares(net->up_Bps, net->n, bytes, NULL),
                       wan_shares(net->down_Bps, net->n, bytes, NULL)) /
-                 2 * flat(net);
+                 2 * flat(net) * wan_framed(net->carrier, bytes / n);
     struct step s = step_of(net, net->farthest_s, bytes / n, rate_Bps);
     double streams =
         net->carrier ? wan_streams_used(net->carrier, rate_Bps, 2 * net->farthest_s, others) : 1;
@@ -102,13 +119,14 @@ static struct wan_course direct(const struct wan_net *net, double bytes)
         .sent_B = sent_B,
         .send_s = send_s,
         .wait_s = block_s + s.wait_s,
+        .block_s = s.block_s,
     };
 }
 
 static struct wan_course recursive_doubling(const struct wan_net *net, double bytes)
 {
     double folds, steps = rounds(net->n, &folds) + folds;
-    double rate_Bps = bottleneck(net) / flat(net), send_s = bytes / rate_Bps;
+    double rate_Bps = bottleneck(net, bytes) / flat(net), send_s = bytes / rate_Bps;
     struct step s = step_of(net, net->farthest_s, bytes, rate_Bps);
     return (struct wan_course){
         .time_s =
@@ -117,6 +135,7 @@ static struct wan_course recursive_doubling(const struct wan_net *net, double by
         .sent_B = bytes,
         .send_s = send_s,
         .wait_s = s.block_s + s.wait_s,
+        .block_s = s.block_s,
     };
 }
 
@@ -145,7 +164,7 @@ static struct wan_course oneshot(const struct wan_net *net, double bytes)
 static struct wan_course rabenseifner(const struct wan_net *net, double bytes)
 {
     double folds, steps = rounds(net->n, &folds), members = exp2(steps);
-    double rate_Bps = bottleneck(net) / flat(net), whole_s = bytes / rate_Bps;
+    double rate_Bps = bottleneck(net, bytes / members) / flat(net), whole_s = bytes / rate_Bps;
     double sent_s = 2 * (members - 1) / members * whole_s;
     struct step s = step_of(net, net->farthest_s, bytes / members, rate_Bps);
     double chain_s = 2 * steps * s.wait_s + (steps > 1 ? 0.75 : 0.5) * whole_s + steps * s.block_s;
@@ -158,6 +177,7 @@ static struct wan_course rabenseifner(const struct wan_net *net, double bytes)
         .sent_B = (members - 1) / members / steps * bytes,
         .send_s = sent_s / 2 / steps,
         .wait_s = s.block_s + s.wait_s,
+        .block_s = s.block_s,
     };
 }
 
