@@ -171,6 +171,9 @@ like "$("$gradsync" show 2>/dev/null)" ' on here, ' \
     'without a name, show ignores a later run of another machine'
 like "$("$gradsync" compare p 2>&1 >/dev/null)" 'without 1 older run' \
     'compare takes the latest run of a platform, and says how many it leaves out'
+sed -i '1s/"ranks":2/"lab":{"host":"'"$(hostname)"'"},&/' data/raw/p/null/20990101T000000Z-abcd/*
+like "$("$gradsync" show 2>/dev/null)" ' on p, run 20990101' \
+    'a run in a lab of this machine is a run of this machine'
 rm -r data/raw/p/null/20990101T000000Z-abcd
 is "$("$gradsync" list measured)" $'here\np' 'list measured has the platforms with recordings'
 hint 'a platform' here "$gradsync" show herre

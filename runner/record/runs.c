@@ -47,6 +47,13 @@ bool runs_measured(const char *dir)
 
 /* ---- keys ---- */
 
+/* The machine that rank 0 ran on. In a lab, each site has a host name of its own. */
+static const char *host_of(const json_t *header)
+{
+    const char *lab = json_text_of(json_object_get(header, "lab"), "host");
+    return *lab ? lab : json_text_of(json_array_get(json_object_get(header, "hosts"), 0), "host");
+}
+
 static int read_key(const char *path, struct run_folder *run)
 {
     AUTO(raw_close_of) struct raw *raw = NULL;
@@ -60,8 +67,7 @@ static int read_key(const char *path, struct run_folder *run)
             .key = xstrfmt("%s\n%s\n%s\n%s\n", json_text_of(l.json, "platform"),
                            json_text_of(l.json, "workload"), json_text_of(l.json, "label"),
                            json_text_of(l.json, "run_id")),
-            .host =
-                xstrdup(json_text_of(json_array_get(json_object_get(l.json, "hosts"), 0), "host"))};
+            .host = xstrdup(host_of(l.json))};
     return got < 0 ? GS_FAILED : GS_OK;
 }
 
