@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static json_t *site_facts(const struct lab_site *s, size_t i, pid_t holder)
 {
@@ -50,10 +49,8 @@ json_t *facts_make(const struct lab_spec *s, double rmem_B, const pid_t *holders
                    const char *control)
 {
     json_t *o = json_object(), *sites = json_array(), *pairs = json_array();
-    char host[256] = "";
-    gethostname(host, sizeof host - 1);
     json_object_set_new(o, "schema", json_integer(FACTS_SCHEMA));
-    json_object_set_new(o, "host", json_text(host));
+    json_object_set_new(o, "host", json_text(s->host));
     json_object_set_new(o, "relay", json_string("tun"));
     json_object_set_new(o, "mtu_B", json_integer(s->mtu_B));
     json_object_set_new(o, "congestion", json_string(s->congestion));
