@@ -8,6 +8,7 @@
 #include "base/printable.h"
 #include "record/raw.h"
 #include "record/record.h"
+#include "record/run_name.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -95,7 +96,7 @@ static int add_folder(struct runs *r, const char *dir)
 {
     struct run_folder run = {0};
     if (access(dir, F_OK))
-        return locate_failed(GS_USAGE, dir, LOCATE_RUN);
+        return run_name_failed(dir);
     if (!runs_is_run(dir))
         return fail_at(GS_USAGE, dir, 0, "is not a run folder: it has no launch-LL.AA.jsonl");
     int code = key_of(dir, &run);
@@ -134,7 +135,7 @@ static int find_below(struct runs *r, const char *dir, int depth)
     AUTO_WORDS struct words names = {0};
     int code = GS_OK;
     if (!files_list(dir, "*", &names))
-        return locate_failed(GS_USAGE, dir, LOCATE_RUN);
+        return run_name_failed(dir);
     for (size_t i = 0; i < names.n; i++) {
         AUTO_FREE char *path = xstrfmt("%s/%s", dir, names.v[i]);
         int one = files_is_folder(path) ? find(r, path, depth + 1) : GS_OK;
