@@ -134,6 +134,11 @@ like "$(cd elsewhere && "$tmp/inst/bin/gradsync" plan far)" 'on nearer' \
 
 "$gradsync" run mine -q --set measure:launches=1 --set measure:blocks=2 --set measure:max_blocks=2 \
     --set launch:oversubscribe=yes --set null:effect=0.5 || flunk 'there is a run to show'
+"$gradsync" run mine -q --set measure:launches=1 --set measure:blocks=2 --set measure:max_blocks=2 \
+    --set platform:name=axis --set 'null:time=1us, 2us, 3us' --set null:size=8
+like "$("$gradsync" show axis)" $'\nno curve: .* The rows above are by time; .* compare' \
+    'show of a sweep of another axis than size says that it has no curve, and what prints it'
+rm -r data/raw/axis
 ok 'show succeeds without a name' "$gradsync" show
 like "$out" $'size +config .*\n8 .* a .*\n8 .* b ' 'show begins with a table'
 like "$out" $'\n(busbw|time, median).* against size\n' 'show draws a curve against size'
