@@ -9,7 +9,7 @@ load "figures/verdict.gp"
 y_title = "time against " . baseline
 ROW = rows > 20 ? 0.115 : 0.15
 PLOT = 0.1 + ROW * last
-KEY = 0.08
+KEY = 0.205
 longest = 1
 do for [i = 1 : rows] { longest = strlen(label[i]) > longest ? strlen(label[i]) : longest }
 LEFT = 0.65 + 0.055 * longest
@@ -48,10 +48,11 @@ if (equivalence > 0) {
 set arrow 1 from first 0, graph 0 to first 0, graph 1 nohead linewidth 0.8 linecolor rgb "#404040" back
 do for [k = 1 : 5] {
     x = legend_at[k]
-    set label 200 + k "" at screen (x + 0.04) / WIDTH, 0.19 / HEIGHT point pointtype mark[k] pointsize 0.6 linecolor rgb shade[k]
-    set label 210 + k verdict[k] at screen (x + 0.12) / WIDTH, 0.19 / HEIGHT left font ",6"
+    set label 200 + k "" at screen (x + 0.04) / WIDTH, 0.315 / HEIGHT point pointtype mark[k] pointsize 0.6 linecolor rgb shade[k]
+    set label 210 + k verdict[k] at screen (x + 0.12) / WIDTH, 0.315 / HEIGHT left font ",6"
 }
 set label 220 "bar: 95% interval; grey: A/A floor" . (equivalence > 0 ? "; pale: equivalent" : "") . (groups < n_sizes ? sprintf("; %d of %d sizes", groups, n_sizes) : "") \
-    at screen 0.5, 0.06 / HEIGHT center textcolor rgb "#404040"
+    at screen 0.5, 0.185 / HEIGHT center textcolor rgb "#404040"
+set label 221 "scale: even within 1% of 0, logarithmic beyond" at screen 0.5, 0.06 / HEIGHT center textcolor rgb "#404040"
 plot for [k = 1 : 5] $forest using ($5 == k ? spread($2) : NaN):1:(spread($3)):(spread($4)) with xerrorbars \
     pointtype mark[k] pointsize 0.5 linewidth 1 dashtype solid linecolor rgb shade[k]

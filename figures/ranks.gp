@@ -3,7 +3,8 @@
 # The project's question in one picture. Left: configs by bus bandwidth, communication alone. Right: the
 # same configs by iteration time. Medians give the order; only verdicts tell whether two configs differ:
 #   dots         filled: faster or slower than the baseline, by verdict; open: no difference shown
-#   dark lines   the verdicts against the baseline are opposite, alone and in the step
+#   short dashes the verdicts against the baseline are opposite, alone and in the step
+#   thick black  the baseline
 #   orange       highest bandwidth, if some config is shown to be faster in the step
 #   blue         shortest step, if it is shown to be faster than the orange one
 #   grey         anything else: crossing grey lines claim nothing
@@ -52,7 +53,7 @@ changes_places(i) = alone[i] == 1 && step[i] == 2 || alone[i] == 2 && step[i] ==
 ink(i) = i == baseline_at ? BLACK : i == first_in_step && against_first[i] == 1 ? "#0072B2" : \
     i == first_alone && beaten_by ? "#D55E00" : changes_places(i) ? DARK : GREY
 weight(i) = ink(i) eq GREY ? 0.7 : ink(i) eq DARK ? 1.0 : 1.9
-dash(i) = ink(i) eq "#D55E00" ? 12 : 1
+dash(i) = ink(i) eq "#D55E00" ? 12 : ink(i) eq DARK ? 14 : 1
 differs(code) = code == 1 || code == 2
 half(i) = (time_high[i] - time_low[i]) / 2
 
@@ -104,7 +105,7 @@ if (compared) { on_first = "no config shown to beat " . label[first_alone] . " i
 if (beaten_by) { on_first = plural(beaten_by, "config") . (beaten_by == 1 ? " beats " : " beat ") . label[first_alone] . " in the step" . (some eq "" ? ", by verdict" : some) }
 set label 5 on_first at screen 0.5, row(2) center
 set label 6 "● faster or slower than " . reference . ", by verdict   ○ not shown   = same verdict" at screen 0.5, row(3) center textcolor rgb "#404040"
-set label 7 (twins ? "≡ same operation   " : "") . "dark line: changes places; grey: no verdict" at screen 0.5, row(4) center \
+set label 7 (twins ? "≡ same operation   " : "") . "short dashes: opposite verdicts" . (baseline_at ? "   thick black: " . reference : "") at screen 0.5, row(4) center \
     textcolor rgb "#404040"
 
 plot for [i = 1 : n] by_comm every ::i - 1::i - 1 using (0):2 with points pointtype 7 pointsize 0.5 linecolor rgb ink(i), \

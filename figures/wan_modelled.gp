@@ -25,7 +25,17 @@ high = STATS_max > 1.25 ? STATS_max * 1.05 : 1.25
 set logscale x
 set xrange [low : high]
 set yrange [rows + 0.6 : 0.4]
-set xtics ("0.5" 0.5, "0.67" 2 / 3., "0.8" 0.8, "" 0.9, "1" 1, "" 1.1, "1.25" 1.25, "1.5" 1.5, "2" 2, "3" 3, "5" 5, "10" 10)
+# Outwards from 1, a tic has a label where there is room.
+array tic[7] = [1.1, 1.25, 1.5, 2, 3, 5, 10]
+room = 0.3 * log(high / low) / (WIDTH - LEFT - RIGHT)
+set xtics ("1" 1)
+shown_at = 0
+do for [i = 1 : 7] {
+    if (log(tic[i]) - shown_at > room) {
+        set xtics add (sprintf("%g", tic[i]) tic[i], sprintf("%.2g", 1 / tic[i]) 1 / tic[i])
+        shown_at = log(tic[i])
+    } else { set xtics add ("" tic[i], "" 1 / tic[i]) }
+}
 set xlabel "measured ÷ modelled" offset 0, 0.6
 set ytics scale 0 ()
 do for [i = 1 : rows] {

@@ -108,6 +108,28 @@ like "$out" 'Next: gradsync advise sim --emit train >mine.ini' \
     'training is the next level after a trial'
 like "$out" 'gradsync prove sim -- COMMAND' 'the proof of a trial is another trial'
 
+# ---- real steps of the same GPUs on another platform
+
+gpus() { # RUN NAME
+    edit "$1" 's/"host":"h"/&,"gpu":{"name":"'"$2"'"}/'
+}
+fresh
+steps 1 '' "$cuda"
+gpus 1 'one GPU'
+mkdir data/raw/other data/raw/else
+cp -r data/raw/sim/iter_proxy data/raw/other
+cp -r data/raw/sim/iter_proxy data/raw/else
+sed -i 's/"run_id":"1"/"run_id":"2"/; s/"platform":"sim"/"platform":"other"/;
+    s/"gemms":"1"/"gemms":"1","step":"a.step"/' data/raw/other/*/*/*.jsonl
+sed -i 's/"run_id":"1"/"run_id":"3"/; s/"platform":"sim"/"platform":"else"/' \
+    data/raw/else/*/*/*.jsonl
+exits 0 'advise on synthetic steps beside real ones succeeds' "$gradsync" advise sim
+like "$out" 'Real steps of the same GPUs were recorded in other: gradsync advise other' \
+    'advice from synthetic steps names the platform with real steps of the same GPUs'
+unlike "$("$gradsync" advise other)" 'Real steps' 'advice from real steps names no other platform'
+sed -i 's/one GPU/another GPU/' data/raw/other/*/*/*.jsonl
+unlike "$("$gradsync" advise sim)" 'Real steps' 'real steps of other GPUs are not named'
+
 # ---- operations alone
 
 fresh

@@ -83,6 +83,10 @@ is "$("$gradsync" compare --mode alone --all raw1 | grep -c ' c[123] ')" 6 \
     'an operation by itself has the mode alone'
 like "$("$gradsync" compare --config c3 raw1)" 'c3 is slower than c0 in 2 of 2' \
     'the first line with --config is about that config'
+mkdir pair && "$make_campaign" pair/sim groups=2 configs=2 spread=0.0005
+like "$("$gradsync" compare pair)" \
+    'alone: c1 is slower than c0 in 0 of 2, faster in 0, no different in 2, undecided in 0' \
+    'one config against the baseline is said as a difference, and neither is called the best'
 exits 2 'a config that was not measured is refused' "$gradsync" compare --config c9 raw1
 like "$err" 'choose c1, c2, c3' 'the error names the configs that were measured'
 exits 2 'a platform that was not measured is refused' "$gradsync" compare --platform simm raw1

@@ -57,6 +57,7 @@ exits 3 'a run outside of the lab exits with 3' env OMPI_MCA_plm_rsh_agent=false
     -q lab.ini -o outside
 like "$err" 'its hosts are the config.s \[sites\]: gradsync lab CONFIG -- COMMAND' \
     'the error says how to run in the lab'
+ok 'a run outside of the lab leaves no folder' test ! -e outside/lab
 
 # ---- a command in it
 
@@ -176,6 +177,7 @@ is "$(header '[.hosts[].host] | join(" ")')" 'north east south' \
     'every rank runs at a site of its own'
 is "$(header '[.lab.before.sites[].name] | join(" ")')" 'north east south' \
     'the header of the recording names the sites'
+is "$(header .lab.host)" "$(hostname)" 'the header of the recording names this machine'
 is "$(header '.lab.late_share == 1')" true \
     'the header of the recording has the share of late packets'
 is "$(header '.lab.control, .lab.sites[0].pid, .env.OMPI_MCA_plm_rsh_agent' | sort -u)" null \

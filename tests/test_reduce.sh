@@ -104,6 +104,19 @@ mkdir locale && (cd locale && LC_ALL=de_DE.UTF-8 LC_NUMERIC=de_DE.UTF-8 "$gradsy
     -o csv)
 ok 'a German locale gives the same bytes' diff -r first locale/csv
 
+# ---- the tables of all recordings stay
+
+mkdir -p home/data && cp -r raw home/data/raw
+home() { (cd home && "$gradsync" reduce -q "$@"); }
+ok 'data/csv is made from a part of the recordings if it has no tables' home data/raw/p
+ok 'all recordings replace the tables of data/csv' home data/raw/
+exits 2 'a part of the recordings does not replace the tables of all' home data/raw/p
+one_line "$err" 'the refusal is one line'
+like "$err" 'data/csv would be replaced by those of data/raw/p alone: .*--output' \
+    'the error names the part and the option for another folder'
+exits 2 'nor does one run' home --run data/raw/p/null/r1
+ok 'a part goes where --output says' home data/raw/p -o data/csv
+
 # ---- which blocks count
 new_run two/a 1
 header two/a 1 1

@@ -28,7 +28,7 @@ is "$(cd "$tree" && find plugins configs -newer "$tree/tests" -type f)" '' \
     'a refused name leaves no file'
 
 ok 'make plugin NAME=foo succeeds' in_tree plugin NAME=foo
-for file in plugins/foo/foo.c configs/foo-local.ini tests/test_foo.sh; do
+for file in plugins/foo/foo.c plugins/foo/build.mk configs/foo-local.ini tests/test_foo.sh; do
     ok "make plugin makes $file" test -s "$tree/$file"
     is "$(grep -c template "$tree/$file")" 0 "$file has the name of the new plugin everywhere"
 done
@@ -38,6 +38,9 @@ ok 'a new plugin builds as generated' in_tree build/plugins/foo.so
 ok 'the config of a new plugin is good' "$tree/build/gradsync" check "$tree/configs/foo-local.ini"
 ok 'the test of a new plugin passes' env BUILD="$tree/build" bash "$tree/tests/test_foo.sh"
 unlike "$out" 'not ok' 'the test of a new plugin has no failed assertion'
+printf '#include <mpi.h>\n' >>"$tree/plugins/foo/foo.c"
+sed -i 's/^# foo_needs/foo_needs/' "$tree/plugins/foo/build.mk"
+ok 'a plugin that needs MPI builds with its line of build.mk' in_tree build/plugins/foo.so
 sed -i 's/= p->from\[i\];/= p->from[i] + 1;/' "$tree/plugins/foo/foo.c"
 ok 'a new plugin with a mistake builds' in_tree build/plugins/foo.so
 run env BUILD="$tree/build" bash "$tree/tests/test_foo.sh"
@@ -59,6 +62,7 @@ cd outside || exit 1
 export PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
 ok 'the installed scaffold makes a plugin' "$(pkg-config --variable=scaffold gradsync)" bar
 cd bar || exit 1
+ok 'the installed scaffold makes build.mk' grep -qx '# bar_needs := mpi' build.mk
 ok 'a plugin builds with the installed header, plugin.mk and pkg-config alone' \
     make -s -f "$(pkg-config --variable=plugin_mk gradsync)" NAME=bar CC="$cc"
 ok 'a plugin made outside the tree passes its check' "$prefix/bin/gradsync" check ./bar.so

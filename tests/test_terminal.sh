@@ -64,6 +64,26 @@ hint 'a run to show' data/raw/p/null/20250101T000000Z-abcd "$gradsync" show \
     data/raw/p/nul/20250101T000000Z-abcd
 hint 'a run to resume' 20250101T000000Z-abcd "$gradsync" resume 20250101T000000Z-abd
 hint 'a run to compare' 20250101T000000Z-abcd "$gradsync" compare 20250101T000000Z-abd -o out
+meant() { # REGEX COMMAND…
+    local regex=$1
+    shift
+    exits 2 "$*: what is no recording is refused" "$gradsync" "$@"
+    one_line "$err" "$*: the error is one line"
+    like "$err" "$regex" "$*: the error says what the name means"
+}
+cp configs/mine.ini configs/of-p.ini
+sed -i 's/here/p/' configs/of-p.ini
+cp -r data/raw/p/null/20250101T000000Z-{abcd,big-abcd}
+for verb in show compare advise; do
+    meant "^of-p: is a config; .* platform 'p'" $verb of-p
+    meant "^configs/of-p.ini: is a config; .* platform 'p'" $verb configs/of-p.ini
+    meant '^mine: .* has no recording yet .to measure: gradsync plan mine.' $verb mine
+    meant '^null: is a workload; the platforms that recorded it: p$' $verb null
+    meant '^big: is a label of runs of p; the latest: 20250101T000000Z-big-abcd$' $verb big
+    meant "^p/null: .*did you mean 'data/raw/p/null'" $verb p/null
+    meant '^zzzzzz: .*platform .gradsync list measured. or the id of a run' $verb zzzzzz
+done
+rm -r configs/of-p.ini data/raw/p/null/*-big-abcd
 hint 'the end of a run id' 20250101T000000Z-abcd "$gradsync" show Z-abc
 touch configs/mine-2gpu.ini
 hint 'the end of a config name' mine-2gpu "$gradsync" plan 2gpu
@@ -114,6 +134,11 @@ like "$(cd elsewhere && "$tmp/inst/bin/gradsync" plan far)" 'on nearer' \
 
 "$gradsync" run mine -q --set measure:launches=1 --set measure:blocks=2 --set measure:max_blocks=2 \
     --set launch:oversubscribe=yes --set null:effect=0.5 || flunk 'there is a run to show'
+"$gradsync" run mine -q --set measure:launches=1 --set measure:blocks=2 --set measure:max_blocks=2 \
+    --set platform:name=axis --set 'null:time=1us, 2us, 3us' --set null:size=8
+like "$("$gradsync" show axis)" $'\nno curve: .* The rows above are by time; .* compare' \
+    'show of a sweep of another axis than size says that it has no curve, and what prints it'
+rm -r data/raw/axis
 ok 'show succeeds without a name' "$gradsync" show
 like "$out" $'size +config .*\n8 .* a .*\n8 .* b ' 'show begins with a table'
 like "$out" $'\n(busbw|time, median).* against size\n' 'show draws a curve against size'
@@ -171,6 +196,9 @@ like "$("$gradsync" show 2>/dev/null)" ' on here, ' \
     'without a name, show ignores a later run of another machine'
 like "$("$gradsync" compare p 2>&1 >/dev/null)" 'without 1 older run' \
     'compare takes the latest run of a platform, and says how many it leaves out'
+sed -i '1s/"ranks":2/"lab":{"host":"'"$(hostname)"'"},&/' data/raw/p/null/20990101T000000Z-abcd/*
+like "$("$gradsync" show 2>/dev/null)" ' on p, run 20990101' \
+    'a run in a lab of this machine is a run of this machine'
 rm -r data/raw/p/null/20990101T000000Z-abcd
 is "$("$gradsync" list measured)" $'here\np' 'list measured has the platforms with recordings'
 hint 'a platform' here "$gradsync" show herre

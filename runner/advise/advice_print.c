@@ -3,6 +3,7 @@
  * The advice in the terminal.
  */
 #include "advise/advice.h"
+#include "advise/elsewhere.h"
 #include "base/screen.h"
 #include "base/text_table.h"
 
@@ -171,6 +172,14 @@ static void print_commands(const struct steps_evidence *s, size_t shape)
                commands.v[i]);
 }
 
+static void say_elsewhere(const struct steps_evidence *s, size_t shape)
+{
+    AUTO_FREE char *platform = elsewhere_find(s, shape);
+    if (platform)
+        printf("Real steps of the same GPUs were recorded in %s: gradsync advise %s\n", platform,
+               platform);
+}
+
 static void print_shape(const struct steps_evidence *s, size_t shape)
 {
     AUTO_WORDS struct words cells = {0};
@@ -180,6 +189,7 @@ static void print_shape(const struct steps_evidence *s, size_t shape)
     say_advice(s, shape);
     say_withheld(s, shape);
     print_commands(s, shape);
+    say_elsewhere(s, shape);
     printf("\n");
     print_rows(&cells);
 }

@@ -139,7 +139,7 @@ static void put_names(const struct textplot *p)
 void textplot_print(const struct textplot *p)
 {
     struct canvas c;
-    if (p->n_sizes < 3 || !find_range(p, &c))
+    if (p->n_sizes < TEXTPLOT_SIZES || !find_range(p, &c))
         return;
     place(p, &c);
     printf("\n%s%s%s\n", term_bold(stdout), p->title, term_end(stdout));

@@ -23,7 +23,7 @@ struct textplot {
     size_t n_curves;
 };
 
-/* Prints the plot, 80 columns wide. Prints nothing for fewer than three sizes, or if no y is above
- * 0. */
+#define TEXTPLOT_SIZES 3 /* of a curve, at least */
+/* Prints the plot, 80 columns wide. Prints nothing for fewer sizes, or if no y is above 0. */
 void textplot_print(const struct textplot *p);
 void textplot_free(struct textplot *p); /* frees sizes, curves, names and ys */

@@ -46,12 +46,15 @@ static void say_each(struct text *t, const struct question *q)
 {
     const char *base =
         q->of->kind == CONTRAST_REFERENCE ? "the published numbers" : q->of->baseline;
+    size_t alike = q->rows - q->slower - q->faster - q->open;
     if (q->config)
-        text_addf(t, "%s is slower than %s in %zu of %zu, faster in %zu, undecided in %zu",
-                  q->config, base, q->slower, q->rows, q->faster, q->open);
+        text_addf(t,
+                  "%s is slower than %s in %zu of %zu, faster in %zu, no different in %zu, "
+                  "undecided in %zu",
+                  q->config, base, q->slower, q->rows, q->faster, alike, q->open);
     else
-        text_addf(t, "%zu of %zu slower than %s, %zu faster, %zu undecided", q->slower, q->rows,
-                  base, q->faster, q->open);
+        text_addf(t, "%zu of %zu slower than %s, %zu faster, %zu no different, %zu undecided",
+                  q->slower, q->rows, base, q->faster, alike, q->open);
 }
 
 static struct text sentence(const struct summary_request *r, const struct summary_rows *s,

@@ -66,6 +66,7 @@ json_t *facts_make(const struct lab_spec *s, double rmem_B, const pid_t *holders
     json_t *o = json_object(), *sites = json_array(), *pairs = json_array();
     json_t *lines = json_array();
     json_object_set_new(o, "schema", json_integer(FACTS_SCHEMA));
+    json_object_set_new(o, "host", json_text(s->host));
     json_object_set_new(o, "relay", json_string("tun"));
     json_object_set_new(o, "mtu_B", json_integer(s->mtu_B));
     json_object_set_new(o, "congestion", json_string(s->congestion));

@@ -3,6 +3,7 @@
  * The description of a running lab: a JSON file, named by the variable GRADSYNC_LAB:
  *
  *   schema, mtu_B, congestion, seed, rmem_B, relay ("tun")
+ *   host    name of the machine that emulates the sites
  *   late_share  largest allowed share of late packets per block
  *   sites   [{name, wan, ctl, up_Bps, down_Bps, up_queue_B, down_queue_B, pid}]
  *   pairs   [{from, to, rate_Bps (0: that of the sites), delay_s, loss, queue_B, burst,

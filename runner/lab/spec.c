@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define QUEUE_LEAST 3    /* packets: a shorter queue is empty while the line could send */
 #define QUEUE_PACKETS 30 /* a queue holds so many at least, however short the lines are */
@@ -185,6 +186,7 @@ int lab_spec_read(struct lab_spec *s, const struct config *c)
     AUTO(wan_map_free) struct wan_map m = {0};
     struct lab_words w;
     *s = (struct lab_spec){0};
+    gethostname(s->host, sizeof s->host - 1);
     int words = read_words(&w, c);
     int code = wan_map_read(&m, c);
     if (!code)

@@ -52,6 +52,7 @@ struct lab_spec {
     const char *congestion; /* the name that the kernel uses */
     uint64_t seed;          /* of the random losses */
     double late_share;      /* largest share of late packets per block (lab/lateness.h) */
+    char host[256];         /* of this machine; at a site, its name is that of the site */
 };
 
 /* GS_OK or GS_USAGE, reported. Call lab_spec_free in both cases. */

@@ -2,16 +2,20 @@
 #include "launch/outcome.h"
 
 #include "base/err.h"
+#include "base/files.h"
 #include "base/jsontext.h"
 #include "base/shell_quote.h"
 #include "base/text.h"
+#include "lab/facts.h"
 #include "record/ledger.h"
+#include "record/runs.h"
 
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void outcome_begin(struct run_outcome *o, const struct plan *p, const char *dir)
 {
@@ -73,6 +77,18 @@ void outcome_set_skipped_aside(const struct plan *p, const char *dir)
         AUTO_FREE char *aside = xstrfmt("%s/skipped-%02d.%02d.jsonl", dir, f->launch, f->attempt);
         if (skipped_all(l, f, p) && rename(f->path, aside))
             fail_file(f->path, "renamed", errno);
+    }
+}
+
+void outcome_discard_without_lab(const struct plan *p, const char *dir)
+{
+    AUTO_FREE char *above = xstrdup(dir);
+    if (!facts_missed(p->config, p->set.launch.hosts) || runs_is_run(dir))
+        return;
+    files_remove_tree(dir);
+    for (int i = 0; i < 2; i++) {
+        *strrchr(above, '/') = '\0';
+        rmdir(above); /* of the workload, of the platform; fails unless it is empty */
     }
 }
 

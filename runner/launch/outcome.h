@@ -28,6 +28,9 @@ bool outcome_all_skipped(const struct plan *p, const char *dir);
 /* Renames recordings of attempts that skipped every cell to skipped-LL.AA.jsonl. They keep the
  * reasons, and `resume` can then measure the launch on a suitable machine. */
 void outcome_set_skipped_aside(const struct plan *p, const char *dir);
+/* Removes a run folder that was made outside of the lab of its config: it holds nothing that the
+ * error did not say. Keeps a folder with a recording. */
+void outcome_discard_without_lab(const struct plan *p, const char *dir);
 /* True if no group is measured in any launch. */
 bool outcome_nothing(const struct plan *p, const char *dir);
 /* Reports where the recording is and what to do next. */

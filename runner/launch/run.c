@@ -86,7 +86,7 @@ static void announce(const struct plan *p, const char *dir)
         plan_is_train(p) ? " (if every run reaches its timeout)" : "", dir);
 }
 
-static int run_plan(struct plan *p, const char *dir, struct interrupts *i,
+static int run_plan(struct plan *p, const char *dir, bool fresh, struct interrupts *i,
                     const struct run_options *options, struct run_outcome *o)
 {
     struct progress progress;
@@ -102,6 +102,8 @@ static int run_plan(struct plan *p, const char *dir, struct interrupts *i,
     announce(p, dir);
     progress_begin(&progress, p, options->quiet);
     o->code = complete(&r, o);
+    if (fresh && o->code == GS_CANNOT)
+        outcome_discard_without_lab(p, dir);
     o->interrupted = i->count > 0 && !o->complete;
     bool gone = access(dir, F_OK) != 0;
     o->nothing = !o->complete && !gone && outcome_nothing(p, dir);
@@ -126,7 +128,7 @@ static int finish_folder(const char *dir, const struct run_options *options, str
     int code = interrupts_catch(&i);
     if (code)
         return code;
-    code = run_plan(p, dir, &i, options, o);
+    code = run_plan(p, dir, false, &i, options, o);
     interrupts_release(&i);
     return code;
 }
@@ -211,7 +213,7 @@ static int run_section(struct plan *p, struct interrupts *i, const struct run_op
     if (!code)
         code = run_make_folder(p, options->data, &dir);
     if (!code)
-        code = run_plan(p, dir, i, options, o);
+        code = run_plan(p, dir, true, i, options, o);
     o->code = code;
     if (options->dir) {
         free(*options->dir);

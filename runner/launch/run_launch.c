@@ -84,11 +84,13 @@ static int try_launch(const struct run_at *r, const struct launch_state *s, stru
         break;
     }
     bool outside = facts_missed(r->plan->config, r->plan->set.launch.hosts);
-    return fail((enum gs_exit)a->code, "%s%s%s%s%s", a->why, *a->log ? " (log: " : "", a->log,
-                *a->log ? ")" : "",
-                outside ? "; its hosts are the config's [sites]: gradsync lab CONFIG -- COMMAND "
-                          "runs this among them"
-                        : "");
+    if (outside)
+        return fail((enum gs_exit)a->code,
+                    "%s; its hosts are the config's [sites]: gradsync lab CONFIG -- COMMAND runs "
+                    "this among them",
+                    a->why);
+    return fail((enum gs_exit)a->code, "%s%s%s%s", a->why, *a->log ? " (log: " : "", a->log,
+                *a->log ? ")" : "");
 }
 
 /* The loop ends: each attempt completes a group or adds a failure to a cell, and the failures of a

@@ -2,8 +2,11 @@
 #include "publish/numbers.h"
 
 #include "base/err.h"
+#include "base/locate.h"
 #include "base/text.h"
 #include "publish/format.h"
+#include "record/run_name.h"
+#include "record/runs.h"
 
 #include <fnmatch.h>
 #include <math.h>
@@ -146,11 +149,22 @@ int numbers_open(struct numbers *b, const char *path, struct paper_tables tables
     return definitions_read(&b->d, path, &b->sql);
 }
 
+/* "; local is a platform or a run: gradsync show local"; "": it names nothing else. */
+static char *other_meaning(const char *name)
+{
+    AUTO_FREE char *run = locate_run(name), *platform = locate_platform(name),
+                   *meaning = run_name_meaning(name);
+    if (platform || runs_is_run(run))
+        return xstrfmt("; that is a recording: gradsync show %s", name);
+    return meaning ? xstrfmt("; that %s", meaning) : xstrdup("");
+}
+
 static int no_such(const struct numbers *b, const char *name)
 {
     const char *near = definitions_nearest(&b->d, name);
+    AUTO_FREE char *meaning = other_meaning(name);
     return fail(GS_USAGE, "no number '%s' in %s; 'gradsync why' lists them%s", name, b->d.path,
-                DID_YOU_MEAN(near));
+                near ? DID_YOU_MEAN(near) : meaning);
 }
 
 int numbers_answer(struct numbers *b, const char *name, struct answer **out)

@@ -8,6 +8,7 @@
 #include "base/printable.h"
 #include "record/raw.h"
 #include "record/record.h"
+#include "record/run_name.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +48,13 @@ bool runs_measured(const char *dir)
 
 /* ---- keys ---- */
 
+/* The machine that rank 0 ran on. In a lab, each site has a host name of its own. */
+static const char *host_of(const json_t *header)
+{
+    const char *lab = json_text_of(json_object_get(header, "lab"), "host");
+    return *lab ? lab : json_text_of(json_array_get(json_object_get(header, "hosts"), 0), "host");
+}
+
 static int read_key(const char *path, struct run_folder *run)
 {
     AUTO(raw_close_of) struct raw *raw = NULL;
@@ -60,8 +68,7 @@ static int read_key(const char *path, struct run_folder *run)
             .key = xstrfmt("%s\n%s\n%s\n%s\n", json_text_of(l.json, "platform"),
                            json_text_of(l.json, "workload"), json_text_of(l.json, "label"),
                            json_text_of(l.json, "run_id")),
-            .host =
-                xstrdup(json_text_of(json_array_get(json_object_get(l.json, "hosts"), 0), "host"))};
+            .host = xstrdup(host_of(l.json))};
     return got < 0 ? GS_FAILED : GS_OK;
 }
 
@@ -89,7 +96,7 @@ static int add_folder(struct runs *r, const char *dir)
 {
     struct run_folder run = {0};
     if (access(dir, F_OK))
-        return locate_failed(GS_USAGE, dir, LOCATE_RUN);
+        return run_name_failed(dir);
     if (!runs_is_run(dir))
         return fail_at(GS_USAGE, dir, 0, "is not a run folder: it has no launch-LL.AA.jsonl");
     int code = key_of(dir, &run);
@@ -128,7 +135,7 @@ static int find_below(struct runs *r, const char *dir, int depth)
     AUTO_WORDS struct words names = {0};
     int code = GS_OK;
     if (!files_list(dir, "*", &names))
-        return locate_failed(GS_USAGE, dir, LOCATE_RUN);
+        return run_name_failed(dir);
     for (size_t i = 0; i < names.n; i++) {
         AUTO_FREE char *path = xstrfmt("%s/%s", dir, names.v[i]);
         int one = files_is_folder(path) ? find(r, path, depth + 1) : GS_OK;

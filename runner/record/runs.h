@@ -12,7 +12,7 @@
 struct run_folder {
     char *dir;
     char *key;  /* sort key: platform, workload, label and run id, one per line; NULL if unsorted */
-    char *host; /* of rank 0; "": not recorded; NULL if unsorted */
+    char *host; /* of rank 0, or of its lab; "": not recorded; NULL if unsorted */
 };
 
 struct runs {

@@ -14,6 +14,7 @@
 #include "verbs/compare_inputs.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 /* ---- warnings ---- */
@@ -41,6 +42,15 @@ static void warn_of_load(const struct choice *choice)
 
 /* ---- contrasts ---- */
 
+/* Of two configs that were measured, neither is the best of many: one line says how they differ. */
+static bool one_pair(const struct comparison *c)
+{
+    for (size_t i = 1; i < c->n; i++)
+        if (strcmp(c->v[i].config, c->v[0].config) || strcmp(c->v[i].baseline, c->v[0].baseline))
+            return false;
+    return c->n;
+}
+
 static int print_contrasts(const struct compare_request *q, const struct comparison *c,
                            long threads)
 {
@@ -55,7 +65,8 @@ static int print_contrasts(const struct compare_request *q, const struct compari
     else if (!code && q->all)
         comparison_print(&shown, q->best_of);
     else if (!code)
-        summary_print(&(struct summary_request){&shown, each ? NULL : &winners, q->best_of});
+        summary_print(
+            &(struct summary_request){&shown, each || one_pair(c) ? NULL : &winners, q->best_of});
     winners_free(&winners);
     free(shown.v);
     return code;

@@ -224,7 +224,7 @@ static int show_run(const char *dir)
         free(title);
         text_table_print(&t.cells, t.columns, 1 + axes.n, is_ok);
         print_notes(&t);
-        show_curve_print(&curve);
+        show_curve_print(&curve, &axes);
         char *lines = multinode_text(&known);
         if (lines)
             printf("%s", lines);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "verbs/show_curve.h"
 
+#include "base/screen.h"
 #include "base/text.h"
 #include "base/textplot.h"
 #include "base/units.h"
@@ -86,13 +87,29 @@ static void put_point(struct textplot *p, const struct show_point *q, bool busbw
     curve_of(p, name)->y[at - p->sizes] = busbw ? q->busbw : q->time_s;
 }
 
-void show_curve_print(const struct show_curve *c)
+/* A sweep of other axes than size has no curve, neither here nor in the figures. */
+static void say_no_curve(const struct words *axes)
+{
+    AUTO_TEXT struct text t = {0};
+    for (size_t i = 0; i < axes->n; i++)
+        text_addf(&t, "%s%s", i ? ", " : "", axes->v[i]);
+    if (!axes->n)
+        return;
+    AUTO_FREE char *line = xstrfmt("no curve: one is drawn against size, for %d sizes or more. The "
+                                   "rows above are by %s; verdicts: gradsync compare",
+                                   TEXTPLOT_SIZES, t.s);
+    screen_say(line);
+}
+
+void show_curve_print(const struct show_curve *c, const struct words *axes)
 {
     const char *panel = fullest(c);
     AUTO(textplot_free) struct textplot p = {0};
     bool busbw = panel, steps = false;
-    if (!panel)
+    if (!panel) {
+        say_no_curve(axes);
         return;
+    }
     for (size_t i = 0; i < c->n; i++) {
         bool shown = !strcmp(c->v[i].panel, panel);
         busbw = busbw && (!shown || c->v[i].busbw > 0);
@@ -104,6 +121,10 @@ void show_curve_print(const struct show_curve *c)
     p.log_y = !busbw;
     p.label = busbw ? units_human_rate : units_human_time;
     find_sizes(&p, c, panel);
+    if (p.n_sizes < TEXTPLOT_SIZES) {
+        say_no_curve(axes);
+        return;
+    }
     for (size_t i = 0; i < c->n; i++)
         if (!strcmp(c->v[i].panel, panel))
             put_point(&p, &c->v[i], busbw);
