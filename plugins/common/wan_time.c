@@ -143,7 +143,7 @@ static struct wan_course recursive_doubling(const struct wan_net *net, double by
 static struct wan_course oneshot(const struct wan_net *net, double bytes)
 {
     double others = (double)net->n - 1, sent_B = others * flat(net) * bytes;
-    double rate_Bps = bottleneck(net) / flat(net), send_s = sent_B / rate_Bps;
+    double rate_Bps = bottleneck(net, bytes) / flat(net), send_s = sent_B / rate_Bps;
     struct step s = step_of(net, net->farthest_s, bytes, rate_Bps);
     return (struct wan_course){
         .time_s = send_s + s.wait_s,

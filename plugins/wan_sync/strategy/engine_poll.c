@@ -70,8 +70,7 @@ static int post_take(struct engine *e, uint32_t i)
 {
     const struct engine_task *task = e->task;
     const struct step *t = &task->schedule->step[i];
-    void *to =
-        t->kind == STEP_RECV ? (void *)(task->data + t->first) : (void *)engine_take_slot(e, t);
+    void *to = t->kind == STEP_RECV ? (char *)(task->data + t->first) : engine_take_slot(e, t);
     e->state[i] |= POSTED;
     return e->link->ops->recv(e->link, task->rank_of[t->peer], id_of(e, t), to,
                               wire_bytes(task->wire, t->n));
@@ -110,8 +109,6 @@ static int make_ready(struct engine *e, uint32_t i)
     case STEP_SUM:
         queue(e, i);
         return 0;
-    case STEP_HOLD:
-        return 0;
     case STEP_ADD:
         if (e->state[i] & RECEIVED)
             queue(e, i);
@@ -120,6 +117,8 @@ static int make_ready(struct engine *e, uint32_t i)
         return pump_sends(e, t->peer);
     case STEP_RECV:
         return pump_takes(e, t->peer);
+    case STEP_HOLD:
+        break;
     }
     return 0;
 }
@@ -139,15 +138,14 @@ static int close_step(struct engine *e, uint32_t i)
     e->state[i] |= DONE;
     e->left--;
     e->sums_left -= t->kind != STEP_SEND;
-    bool took = t->kind == STEP_ADD || t->kind == STEP_RECV || t->kind == STEP_HOLD;
-    return took ? pump_takes(e, t->peer) : 0;
+    return t->peer >= 0 && t->kind != STEP_SEND ? pump_takes(e, t->peer) : 0;
 }
 
 /* A SUM closes its HOLDs: their slots are free only now. */
 static int finish_step(struct engine *e, uint32_t i)
 {
     const struct schedule *s = e->task->schedule;
-    uint32_t holds = s->step[i].kind == STEP_SUM ? (uint32_t)s->shape.members - 1 : 0;
+    uint32_t holds = s->step[i].kind != STEP_SUM ? 0 : (uint32_t)s->shape.members - 1;
     for (uint32_t k = i - holds; k < i; k++)
         if (close_step(e, k) < 0)
             return -1;
@@ -160,11 +158,6 @@ static int do_step(struct engine *e, uint32_t i)
 {
     engine_work(e, &e->task->schedule->step[i]);
     return finish_step(e, i);
-}
-
-static bool has_work(const struct engine *e)
-{
-    return e->work_head < e->work_tail;
 }
 
 /* ---- events ---- */
@@ -251,7 +244,7 @@ void engine_begin_at(struct engine *e, uint64_t run)
 static int move(struct engine *e, double timeout_s)
 {
     struct wan_event ev;
-    bool work = has_work(e);
+    bool work = e->work_head < e->work_tail;
     int got = e->link->ops->next(e->link, &ev, work ? 0 : timeout_s);
     if (got > 0)
         return take_event(e, &ev);
