@@ -254,6 +254,17 @@ like "$err" 'launch-01.01.jsonl:3: ' 'the message names the damaged line'
 rm "$dir"/launch*
 ok 'resume accepts a folder whose recording is gone' "$gradsync" resume "$dir"
 ok 'a recording that is gone is measured again' "$gradsync" check "$dir"
+cat >lose <<'END'
+ls lost/*/*/*/launch-02.* >/dev/null 2>&1 && rm -f lost/*/*/*/launch-01.01.jsonl
+exec "$@"
+END
+exits 1 'a run that loses a recording while it measures another fails' "$gradsync" run -q quick.ini \
+    -o lost --set measure:launches=2 --set 'launch:prefix=sh lose'
+like "$err" 'a recording of launch 1 was cut or removed during the run; .gradsync resume lost/' \
+    'the message about a lost recording says how to measure it again'
+is "$(ls lost/*/*/*/MANIFEST.json 2>/dev/null)" '' 'a run that lost a recording is not final'
+rm lose && echo 'exec "$@"' >lose
+ok 'resume measures a lost recording again' "$gradsync" resume -q "$(the_run lost)"
 
 # ---- progress ----
 

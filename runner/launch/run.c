@@ -17,6 +17,7 @@
 #include "plan/sections.h"
 #include "record/check_run.h"
 #include "record/host_load.h"
+#include "record/ledger.h"
 #include "record/manifest.h"
 #include "record/record.h"
 #include "record/runs.h"
@@ -59,6 +60,20 @@ static int measure(struct run_job *r, bool *whole)
     return code;
 }
 
+/* A recording may be cut or removed while later launches are measured. */
+static int check_whole(const struct run_job *r)
+{
+    AUTO(ledger_free_of) struct ledger *l = NULL;
+    int code = ledger_read(&l, r->at.dir);
+    for (int launch = r->first; !code && launch <= r->last; launch++)
+        if (ledger_missing(l, r->at.plan, launch, NULL))
+            code = fail_at(GS_FAILED, r->at.dir, 0,
+                           "a recording of launch %d was cut or removed during the run; 'gradsync "
+                           "resume %s' measures it again",
+                           launch, SHELL_WORD(r->at.dir));
+    return code;
+}
+
 /* Measures the missing groups. Makes the run final, unless other processes measure a part of it. */
 static int complete(struct run_job *r, struct run_outcome *o)
 {
@@ -67,6 +82,8 @@ static int complete(struct run_job *r, struct run_outcome *o)
     if (!code)
         code = measure(r, &o->complete);
     if (o->complete && !r->part)
+        code = check_whole(r);
+    if (o->complete && !r->part && !code)
         code = manifest_write(r->at.dir);
     o->complete = o->complete && !code;
     if (!code)
