@@ -27,11 +27,11 @@ like "$(notes auto)" 'tcp_congestion bbr: [0-9.]+% of the packets from rank 0 we
 run lab -- "$gradsync" run -o cubic lab.ini --set wan_sync:congestion=cubic,bbr
 like "$err" 'wan_sync: warning: .* this limits cubic: .*; cell: .*congestion=cubic .*\([0-9a-f]+\)' \
     'the warning names the cell'
-of_cubic=$(cat cubic/*/*/*/launch-*.jsonl | jq -r 'select(.type == "cell" and
-    .params.congestion == "cubic") | .cell' | sort -u)
-is "$(cat cubic/*/*/*/launch-*.jsonl | jq -r 'select(.type == "note" and
-    (.value | test("^cubic: .*sent again"))) | .cell' | sort -u)" "$of_cubic" \
-    'what is noted while a cell is sampled belongs to this cell'
+noted=$(cat cubic/*/*/*/launch-*.jsonl | jq -rs '(map(select(.type == "cell") |
+    {(.cell): .params.congestion}) | add) as $of | .[] | select(.key == "tcp_congestion" and
+    (.value | test("sent again"))) | $of[.cell] + " has " + .value' | sed 's/:.*//')
+like "$noted" 'cubic has cubic' 'what is noted while a cell is sampled belongs to this cell'
+unlike "$noted" 'cubic has bbr|bbr has cubic' 'it belongs to no other cell'
 like "$(notes cubic)" 'warning [0-9.]+% of the packets from rank 0 were sent again, '\
 'apart from its start and its probes, .* this limits cubic: try congestion = bbr or auto' \
     'where losses limit another congestion control the user is told what to try'

@@ -53,6 +53,9 @@ static void print_best(const struct links *l)
         printf("%s%s/%d", between, c->congestion, c->streams);
         between = ", ";
     }
+    bool alone = *between == '.';
+    if (alone)
+        printf(". No other setting is %s", margin > 0 ? "near the best" : "as fast");
     if (margin > 0)
         printf(" (within %.0f%%, as each was measured once)", 100 * margin);
     printf(".\n");

@@ -53,7 +53,8 @@ static void a_death_an_error_and_an_end_come_back(void **state)
                            .why = "killed by SIGSEGV"};
     struct control error = {.event = CONTROL_ERROR, .rank = 1, .why = "no \"space\"", .code = 3};
     struct control done = {.event = CONTROL_DONE, .status = "interrupted"};
-    struct control warning = {.event = CONTROL_WARN, .cell = "c0ffee", .why = "slower than it could be"};
+    struct control warning = {
+        .event = CONTROL_WARN, .cell = "c0ffee", .why = "slower than it could be"};
     struct control lost = {.event = CONTROL_LOST, .rank = 2, .host = "east", .why = "south west "};
     struct control back = round_trip(&dead);
     assert_memory_equal(&back, &dead, sizeof dead);
