@@ -309,4 +309,8 @@ is "$(constant HEADROOM runner/reduce/measured_cell.c)" \
 is "$(constant PIECES plugins/common/wan_carrier.c)" \
     "$(constant PIPELINE plugins/wan_sync/strategy/schedule.c)" \
     'the model and wan_sync cut a part into the same number of pieces'
+is "$(constant FRAME_B plugins/common/wan_carrier.c)" \
+    "$(sed -n 's/.*sizeof(struct tcp_frame) == \([0-9]*\).*/\1/p' \
+        "$top/plugins/wan_sync/transport/tcp_wire.h")" \
+    "the model counts a frame's head with the bytes that it has"
 done_testing

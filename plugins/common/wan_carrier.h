@@ -4,9 +4,14 @@
  * and TCP streams start with a small window and retransmit losses. Pure functions; SI units.
  *
  *   Slow start: after a pause longer than a retransmission time-out, a stream's window is back at
- *   ten segments (RFC 5681, 4.1; RFC 6928) and grows by the bytes that are acknowledged. The kernel
- *   spreads what a stream sends over half a round trip. A block waits until its stream's window has
- *   room, and the block that the next exchange makes from it waits as long.
+ *   ten segments (RFC 5681, 4.1; RFC 6928) and grows by the bytes that are acknowledged. A block waits
+ *   until its stream's window has room, and the block that the next exchange makes from it waits as
+ *   long.
+ *
+ *   Pace: the kernel spreads what a stream sends over half a round trip (tcp_update_pacing_rate, its
+ *   slow start), and with BBR over the rate that the stream had when all were in use. After a pause the
+ *   first gap is half as long (tcp_update_skb_after_send). Streams that carry one block at a time wait
+ *   for this although the link is free.
  *
  *   Losses: a lost segment is sent again a quarter of a round trip after the next one is
  *   acknowledged, because it might only be late (RACK, RFC 8985, 6.2: reo_wnd). The kernel's timer

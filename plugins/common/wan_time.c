@@ -55,7 +55,7 @@ static struct step step_of(const struct wan_net *net, double delay_s, double par
  * turn, the first at once; small ones that wait on the same stream leave in one burst. */
 static double beside_s(const struct wan_carrier *c, double part_B, double rate_Bps, double rtt_s)
 {
-    if (!c || c->segment_B <= 0)
+    if (!c || c->segment_B <= 0 || rate_Bps <= 0)
         return 0;
     double block_B = wan_block_B(c, part_B), burst_B = wan_burst_B(c);
     double busy = fmin(wan_streams_used(c, rate_Bps, rtt_s, 1), ceil(part_B / block_B));
