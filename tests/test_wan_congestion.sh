@@ -25,7 +25,7 @@ like "$(notes auto)" 'tcp_congestion cubic' 'it starts with the congestion contr
 like "$(notes auto)" 'tcp_congestion bbr: [0-9.]+% of the packets from rank 0 were sent again' \
     'it changes to BBR once losses are the limit'
 run lab -- "$gradsync" run -o cubic lab.ini --set wan_sync:congestion=cubic,bbr
-like "$err" 'wan_sync: warning: .* this limits cubic: .*; cell: .*congestion=cubic .*\([0-9a-f]+\)' \
+like "$err" 'warning: .* this limits cubic: .*; cell: .*congestion=cubic .*\([0-9a-f]+\)' \
     'the warning names the cell'
 noted=$(cat cubic/*/*/*/launch-*.jsonl | jq -rs '(map(select(.type == "cell") |
     {(.cell): .params.congestion}) | add) as $of | .[] | select(.key == "tcp_congestion" and
