@@ -116,7 +116,8 @@ is "$forest" '1 1.09 1.08 1.1 2
 2 1 0.9 1.1 4
 EOD' 'the forest has the intervals of its own table'
 ok 'the figure of ranks is drawn' "$top/figures/draw" ranks "$plot4" "$tmp/ranks"
-like "$(cat ranks.svg)" 'grey: no verdict' 'the legend says that grey is no verdict'
+like "$(<ranks.svg)" 'short dashes: opposite verdicts +thick black: auto' \
+    'the legend names the lines of opposite verdicts and that of the baseline'
 like "$(cat ranks.svg)" '1 config beats b in the step \(1 of 2 compared\)' \
     'the figure says which configs beat the one that is first alone'
 unlike "$(cat ranks.svg)" 'overlap|tie' 'the figure speaks of no overlap and no tie'
