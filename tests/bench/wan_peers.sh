@@ -136,14 +136,15 @@ peer_median() { # NAME BYTES: milliseconds
         awk '{ x[NR] = $1 } END { if (NR) printf "%.1f", \
             500 * (x[int((NR + 1) / 2)] + x[int(NR / 2) + 1]) }'
 }
-# MBIT RTT_MS BYTES: milliseconds; all bytes at the goodput and one delay, or for what is short two
-# delays, or one and everything to everybody
+# MBIT RTT_MS BYTES: milliseconds; parts to their owners and the sums back, each sum leaving as soon as
+# it can, or everything to everybody in one delay
 peer_bound() {
     awk -v m="$1" -v r="$2" -v b="$3" -v s="$sites" -v mtu="$mtu" 'BEGIN {
         B = m * 125 * (mtu - 52) / (mtu + 26)
-        long = 2 * (s - 1) / s * b / B + (b > 4194304 ? 1 : 2) * r / 2
+        way = (s - 1) / s * b / B
+        two = way + r / 2 + (way > r / 2 ? way : r / 2)
         all = (s - 1) * b / B + r / 2
-        printf "%.1f", all < long ? all : long }'
+        printf "%.1f", all < two ? all : two }'
 }
 peer_line() { # MBIT RTT CONGESTION BYTES
     local p m best='' ours='' bound note='' percent
