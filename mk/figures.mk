@@ -94,6 +94,13 @@ ifneq ($(reads),)
 $(foreach r,$(runs),$(eval $(call part,$r)))
 reduced: $(runs:%=$(csv)/parts/%/stamp)
 endif
+# A run that begins after `reduced` has no tables yet, and is not damaged: the next call draws it.
+ifneq ($(filter reduced,$(MAKECMDGOALS)),)
+$(call remember,$(csv)/found,$(runs))
+endif
+ifneq ($(filter sound-drawn,$(MAKECMDGOALS)),)
+runs := $(if $(wildcard $(csv)/found),$(filter $(file <$(csv)/found),$(runs)),$(runs))
+endif
 damaged := $(if $(filter sound-drawn,$(MAKECMDGOALS)),$(filter-out $(patsubst $(csv)/parts/%/stamp,%,$(wildcard $(runs:%=$(csv)/parts/%/stamp))),$(runs)))
 runs := $(filter-out $(damaged),$(runs))
 shown := $(call of_only,$(runs))

@@ -82,7 +82,8 @@ is "$(jq -c '.gpus[0].ports | to_entries | map(.key + " " + .value)' <<<"$out")"
     '["mlx5_0 PIX","mlx5_2 PHB","mlx5_3 NODE","mlx5_1 SYS"]' \
         'JSON has the adapters of each GPU in their order'
 is "$(jq -r '.settings[] | select(.name == "NCCL_SOCKET_IFNAME").why' <<<"$out")" \
-    'connections are set up over it: it is up and has the default route' \
+    'connections are set up over it: it is up and has the default route; '\
+"'=' before the name: exactly this interface" \
         'JSON has the reason of each setting'
 
 # As many adapters as are looked at: none is cut off.

@@ -44,9 +44,12 @@ like "$out" $'\n  60% .* 15 +8 +4\n  75% .* 29 +15 +8\n  95% .* 181 +91 +46\n' \
     'the model prints H for 60, 75 and 95% at 16, 8 and 4 bits'
 like "$out" 'one_site .* 28.9 days' 'the model prints how long one site alone would take'
 like "$out" 'two_nodes +208 ms .* 7.69 days' 'the model prints what two nodes of four would take'
-like "$out" 'waiting up to 68.9 days for one_node' \
+like "$out" \
+    'up to 68.9 days for one_node finishes sooner than starting the plan of the line \*' \
     'the model prints how long waiting for one node pays'
 like "$out" 'choose ring and H = 181' 'the model recommends a strategy and an H'
+like "$out" 'this H is without fragments and overlap; .*model --plan' \
+    'the model says what its plan would add'
 ok 'the CSV has the synchronisation time of a ring' \
     near "$(of plan.csv strategy ring 16 1 sync_s)" 31.2 0.001
 ok 'the CSV has the efficiency of a ring' \

@@ -41,6 +41,16 @@ bash "$top/figures/panels" after p/null parts/20250101T000000Z-aaaa parts/202502
 ok 'there is something to draw' test -s before/figures.mk
 ok 'the figures are the same after a later run without measurements' diff -r before after
 
+# ---- a run that has only begun ----
+
+begun=begun/p/null/20250303T000000Z-cccc
+mkdir -p $begun
+: >$begun/launch-01.01.jsonl
+ok 'a run without a line is reduced when it is named' \
+    "$gradsync" reduce -q --run $begun -o begun.csv
+ok 'and compared' "$gradsync" compare -q $begun -o begun.csv
+ok 'its table of contrasts has a header' test -s begun.csv/compare.csv
+
 # ---- tables of the report ----
 
 ok 'a run without measurements is reduced' "$gradsync" reduce -q raw -o csv

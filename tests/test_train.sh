@@ -259,6 +259,8 @@ fault '[ -e many ] || seq -f x=%.0f 300001; : >many; exit {n}' \
     'fails after more step times than a line holds'
 is "$(jq 'select(.type == "fail") | .printed_ns | length' raw/here/train/*/skipped-01.01.jsonl |
     sort -n | tail -n 1)" 300000 'so many are recorded'
+fault 'echo why {n}; echo -----; exit 1' 'crash: exit code 1; its last line: why 1' \
+    'has no words in its last line'
 fault './none {n}' 'crash: exit code 127; its last line: .*none: not found' 'is not there'
 like "$err" 'nothing was measured. Fix the cause, then: gradsync resume' \
     'the message says that nothing was measured, and how to resume'
@@ -337,6 +339,10 @@ wrong $'command = a {bucket_cpa}\nbucket_cap = 1, 2' \
 wrong $'command = a\nbucket_cap = 1, 2' \
     "wrong.ini:8: key 'bucket_cap': changes nothing: the command has no .bucket_cap." \
     'a key without a placeholder'
+wrong $'command = a\nOMPI_MCA_btl_vader_eager_limit = 1, 2' \
+    "changes nothing: .*mpirun -x NAME=.key." 'a variable with lower-case letters'
+wrong $'command = a\nOMPI_MCA_coll_tuned_allreduce_algorithm = 1, 2' \
+    "has 39 characters, and at most 32 are allowed; .*mpirun -x NAME=.key." 'a key that is too long'
 wrong $'command = a\ntime = x=([0-9' "key 'time': 'x=\(\[0-9' is not a regular expression: " \
     'a pattern that does not compile'
 wrong $'command = a\ntime = x=[0-9]+' "key 'time': .* has no group; put the number in parentheses" \

@@ -165,7 +165,9 @@ static void choose_control(struct chooser *c, const struct fabric *f)
         return;
     struct fabric_setting *s = add(c, "NCCL_SOCKET_IFNAME");
     snprintf(s->value, sizeof s->value, "=%s", i->name);
-    snprintf(s->why, sizeof s->why, "connections are set up over it: it is up and has %s",
+    snprintf(s->why, sizeof s->why,
+             "connections are set up over it: it is up and has %s; '=' before the name: exactly "
+             "this interface",
              i->default_route ? "the default route" : "an address");
     if (i->ipv4)
         return;

@@ -12,6 +12,10 @@
 
 #define NAME_MAX_LEN 32 /* as of other plugins' parameters */
 #define DIGITS "0123456789"
+/* Config keys do not keep lower-case letters beside capitals. */
+#define VARIABLE_WAY                                                                               \
+    "set an environment variable whose name is not all capitals, or is long, in the command: "     \
+    "env NAME={key} or mpirun -x NAME={key}"
 
 static const char *const given[] = {"launch", "nodes", "ranks"};
 
@@ -102,9 +106,11 @@ static int check_key(const struct config_entry *e)
     for (size_t i = 0; i < sizeof given / sizeof *given; i++)
         if (!strcmp(given[i], e->key))
             return config_error(e, "gradsync sets {%s} itself; use another name", e->key);
-    if (e->key[strspn(e->key, letters)] || strlen(e->key) > NAME_MAX_LEN)
-        return config_error(e, "must be of letters, digits and '_', and at most %d of them",
-                            NAME_MAX_LEN);
+    if (e->key[strspn(e->key, letters)])
+        return config_error(e, "must be of letters, digits and '_'");
+    if (strlen(e->key) > NAME_MAX_LEN)
+        return config_error(e, "has %zu characters, and at most %d are allowed; " VARIABLE_WAY,
+                            strlen(e->key), NAME_MAX_LEN);
     if (train_is_variable(e->key) && secrets_name(e->key, strlen(e->key)))
         return config_error(e, "would be recorded, and its name is that of a secret; set it in the "
                                "shell, the command inherits it");
@@ -180,9 +186,7 @@ static void check_placeholders(struct reader *r, const struct train_settings *s)
         const char *name = r->p->params[i].name;
         if (!r->used[i] && !train_is_variable(name) && s->command && !r->code)
             r->code = config_error(config_find(r->c, r->section, name),
-                                   "changes nothing: the command has no {%s}; an environment "
-                                   "variable is written in capitals",
-                                   name);
+                                   "changes nothing: the command has no {%s}; " VARIABLE_WAY, name);
     }
     free(r->used);
 }

@@ -26,6 +26,7 @@ static const char *remedy(int error)
         {ENOSPC, "free some space, then 'gradsync resume' the run"},
         {EDQUOT, "free some of your quota, then 'gradsync resume' the run"},
         {EFBIG, "raise the file size limit (ulimit -f), then 'gradsync resume' the run"},
+        {ENOENT, "choose a folder that can be created"},
         {EROFS, "choose a folder that can be written"},
         {EACCES, "give yourself write permission or choose another folder"},
         {EPERM, "give yourself write permission or choose another folder"},

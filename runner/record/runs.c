@@ -92,30 +92,15 @@ static void add(struct runs *r, const char *dir, struct run_folder run)
     r->v[r->n++] = run;
 }
 
-static int add_folder(struct runs *r, const char *dir)
-{
-    struct run_folder run = {0};
-    if (access(dir, F_OK))
-        return run_name_failed(dir);
-    if (!runs_is_run(dir))
-        return fail_at(GS_USAGE, dir, 0, "is not a run folder: it has no launch-LL.AA.jsonl");
-    int code = key_of(dir, &run);
-    if (!code && !run.key)
-        run = (struct run_folder){.key = xstrdup(dir), .host = xstrdup("")};
-    if (!code)
-        add(r, dir, run);
-    return code;
-}
-
-int runs_add(struct runs *r, const char *dir)
-{
-    AUTO_FREE char *path = locate_run(dir);
-    return add_folder(r, path);
-}
-
 static int find(struct runs *r, const char *dir, int depth);
 
-static int find_run(struct runs *r, const char *dir)
+/* Keyed by its path, as it has no header yet. */
+static void add_unstarted(struct runs *r, const char *dir)
+{
+    add(r, dir, (struct run_folder){.key = xstrdup(dir), .host = xstrdup("")});
+}
+
+static int find_run(struct runs *r, const char *dir, bool named)
 {
     struct run_folder run = {0};
     if (r->unsorted) {
@@ -125,9 +110,26 @@ static int find_run(struct runs *r, const char *dir)
     int code = key_of(dir, &run);
     if (run.key)
         add(r, dir, run);
+    else if (!code && named)
+        add_unstarted(r, dir);
     else if (!code)
         say("%s: ignored: nothing is recorded yet", dir);
     return code;
+}
+
+static int add_folder(struct runs *r, const char *dir)
+{
+    if (access(dir, F_OK))
+        return run_name_failed(dir);
+    if (!runs_is_run(dir))
+        return fail_at(GS_USAGE, dir, 0, "is not a run folder: it has no launch-LL.AA.jsonl");
+    return find_run(r, dir, true);
+}
+
+int runs_add(struct runs *r, const char *dir)
+{
+    AUTO_FREE char *path = locate_run(dir);
+    return add_folder(r, path);
 }
 
 static int find_below(struct runs *r, const char *dir, int depth)
@@ -148,7 +150,7 @@ static int find(struct runs *r, const char *dir, int depth)
 {
     if (depth > DEPTH)
         return GS_OK;
-    return runs_is_run(dir) ? find_run(r, dir) : find_below(r, dir, depth);
+    return runs_is_run(dir) ? find_run(r, dir, depth == 0) : find_below(r, dir, depth);
 }
 
 int runs_find(struct runs *r, const char *root)

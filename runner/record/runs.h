@@ -29,7 +29,7 @@ bool runs_is_run(const char *dir);
 bool runs_measured(const char *dir);
 
 /* Adds the run folder `root`, or all run folders below it; `root` may be the name of a platform. A run
- * without a recorded line is reported and ignored. GS_OK, or reported: no such folder, or a header
+ * without a recorded line is added if it is `root`, with its path as its key; below it, it is reported and ignored. GS_OK, or reported: no such folder, or a header
  * cannot be read. */
 int runs_find(struct runs *r, const char *root);
 /* All run folders below the roots, sorted. GS_OK, or reported: as runs_find and runs_sort, or there

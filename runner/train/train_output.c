@@ -4,6 +4,7 @@
 #include "base/files.h"
 #include "base/secrets.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -67,6 +68,14 @@ static double unix_time(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+/* Lines of dashes or digits alone give no reason. Bytes of UTF-8 count as letters. */
+static bool has_letter(const char *s)
+{
+    while (*s && !isalpha((unsigned char)*s) && !(*s & 0x80))
+        s++;
+    return *s;
+}
+
 static void take_line(struct train_output *o)
 {
     text_add(&o->line, "");
@@ -75,8 +84,11 @@ static void take_line(struct train_output *o)
     AUTO_FREE char *shown = secrets_hidden(line);
     to_log(o, shown);
     const char *from = shown + strspn(shown, " \t");
-    if (*from)
+    bool words = has_letter(from);
+    if (*from && (words || !o->has_words)) {
         snprintf(o->last, sizeof o->last, "%s", from);
+        o->has_words = words;
+    }
     if (o->times)
         train_times_line(o->times, line, unix_time());
     text_clear(&o->line);

@@ -17,7 +17,8 @@ struct train_output {
     struct text line, tail;
     char before;             /* the byte taken last */
     size_t logged, left_out; /* bytes */
-    char last[160];          /* the last line that is not blank */
+    char last[160];          /* the last line with a letter, or the last that is not blank */
+    bool has_words;          /* `last` has a letter */
 };
 
 /* For train_process(): ctx is a struct train_output. */

@@ -233,7 +233,9 @@ void wan_choice_print(const struct wan_choice *c)
         print_never(c);
         return;
     }
-    printf("plan for %.3g%% compute\n", 100 * c->target);
+    printf(
+        "plan for %.3g%% compute (without fragments and overlap: gradsync model without --plan)\n",
+        100 * c->target);
     wan_report_losses(c->plan.map);
     print_order(c);
     print_wan_sync(c);

@@ -192,7 +192,9 @@ static void print_choice(const struct wan_report *r, const struct wan_case *plan
            scaled(o.tokens_per_s, "tokens/s").s);
     if (!isnan(o.seconds))
         printf(", %s", seconds(o.seconds).s);
-    printf("; this model does not tell whether a larger H trains as well\n");
+    printf(
+        "; this model does not tell whether a larger H trains as "
+        "well\n(this H is without fragments and overlap; settings that use them: model --plan)\n");
 }
 
 static void print_alternatives(const struct wan_report *r, const struct wan_case *plan)
@@ -210,11 +212,12 @@ static void print_alternatives(const struct wan_report *r, const struct wan_case
         if (isnan(o.seconds))
             continue;
         if (o.seconds < here.seconds)
-            printf("  waiting up to %s for %s finishes sooner than starting this plan now\n",
+            printf("  waiting up to %s for %s finishes sooner than starting the plan of the line * "
+                   "now\n",
                    seconds(here.seconds - o.seconds).s, r->alternatives[i].name);
         else
-            printf("  this plan finishes %s before %s\n", seconds(o.seconds - here.seconds).s,
-                   r->alternatives[i].name);
+            printf("  the plan of the line * finishes %s before %s\n",
+                   seconds(o.seconds - here.seconds).s, r->alternatives[i].name);
     }
 }
 
