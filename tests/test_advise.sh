@@ -6,6 +6,8 @@
 # This test runs under ASan too.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/recording.sh
+. "$top/tests/recording.sh"
 export GRADSYNC_PLUGIN_PATH=$build/plugins
 
 # steps RUN LABEL PARAMS [KEY=VALUE…]: a run of one step, in data/raw/sim/iter_proxy
@@ -78,6 +80,14 @@ like "$(first)" "^Leave NCCL alone: $no_win; the largest possible gain left open
 like "$out" 'ctas=16 .* not advised: the gain may be below 0.5%' \
     'the row says that the gain may be below 0.5%'
 
+# ---- nothing decided
+
+fresh
+steps 1 '' "$cuda" effect=0 spread=0.3
+exits 0 'advise on noise succeeds' "$gradsync" advise sim
+like "$(first)" "^Nothing was decided: $no_win; a gain of [0-9.]+% is still possible: measure again" \
+    'a gain left open of more than ten times the bound decides nothing'
+
 # ---- slower elsewhere
 
 fresh
@@ -97,6 +107,11 @@ steps 1 '' "$cuda"
 steps 2 again "$cuda" effect=0
 exits 0 'advise on a winner that is not found again succeeds' "$gradsync" advise sim
 like "$(first)" '^Leave NCCL alone' 'a winner that is not found again is not advised'
+manifest data/raw/sim/iter_proxy/1
+exits 0 'advise on a complete run and a later unfinished one succeeds' "$gradsync" advise sim
+like "$(first)" '^Try ctas=16' 'an unfinished run does not replace a complete one'
+like "$err" 'without a newer run that is unfinished .*: gradsync resume data/raw/sim/iter_proxy/2\)' \
+    'advise says which newer run is unfinished, and how to complete it'
 fresh
 steps 1 '' "$cuda"
 steps 2 '' "$cuda" effect=-0.02
@@ -138,6 +153,14 @@ edit 1 's/"workload":"iter_proxy"/"workload":"nccl_allreduce"/'
 exits 0 'advise on all-reduces alone succeeds' "$gradsync" advise sim
 like "$out" '^No advice for sim: no training step was compared with auto there' \
     'all-reduces alone are no ground for advice'
+manifest data/raw/sim/iter_proxy/1
+mv data/raw/sim/iter_proxy/1 data/raw/sim/iter_proxy/9
+chmod u+w data/raw/sim/iter_proxy/9/*.jsonl
+truncate -s -9 "$(ls data/raw/sim/iter_proxy/9/*.jsonl | tail -n 1)"
+run "$gradsync" advise sim
+like "$err" 'truncated: .*foreign: ' 'advise on a renamed run reports its damage too'
+mv data/raw/sim/iter_proxy/9 data/raw/sim/iter_proxy/1
+rm data/raw/sim/iter_proxy/1/MANIFEST.json
 exits 0 'a form from all-reduces alone succeeds' "$gradsync" advise --emit env sim
 like "$out" '^# Nothing to set: no steps were measured on sim\.$' \
     'a form from all-reduces alone sets nothing'
@@ -359,7 +382,9 @@ exits 0 'advise on steps in which ring wins succeeds' "$gradsync" advise mine
 like "$(first)" \
     "^Try ring .* of mine: 9[78]\.[0-9] to 9[78]\.[0-9]% shorter in 2 of 2 steps, $synthetic" \
     'ring is worth a try if it wins'
-like "$out" 'gradsync prove mine' 'ring is worth a proof if it wins'
+like "$out" "Prove it .*: gradsync prove mine --set 'launch:prefix=env BY=recording'" \
+    'ring is worth a proof if it wins, whose command has the prefix of the recording'
+is "$(grep -c 'gradsync prove' <<<"$out")" 1 'the command of the proof is there once'
 exits 0 "a form of a setting that is not NCCL's succeeds" "$gradsync" advise --emit env mine
 like "$out" '^# ring is advised on mine, but is not a setting of NCCL\.$' \
     "no form sets what is not NCCL's"

@@ -77,6 +77,9 @@ is "$(awk 'length > 100' <<<"$out")|$(awk 'END { print NR <= 24 }' <<<"$out")" '
 like "$out" $'\n[0-9]+ more; --all' 'the table says how many lines it leaves out'
 is "$("$gradsync" compare --size 16 raw1 | grep -c ' 8 ')|$("$gradsync" compare --size 16B raw1 |
     grep -c ' 16 ')" '0|1' '--size leaves out other sizes, with or without the unit'
+run "$gradsync" compare --size 15kB raw1
+like "$err" "nothing matches --size 15kB, did you mean '16'\?; choose 8, 16$" \
+    'a size that is not there is printed as typed, beside the nearest one and all, in order'
 is "$("$gradsync" compare --config c3 --all raw1 | grep -c ' c[123] ')" 2 \
     '--config leaves out other configs'
 is "$("$gradsync" compare --mode alone --all raw1 | grep -c ' c[123] ')" 6 \

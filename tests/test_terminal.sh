@@ -196,6 +196,21 @@ like "$("$gradsync" show 2>/dev/null)" ' on here, ' \
     'without a name, show ignores a later run of another machine'
 like "$("$gradsync" compare p 2>&1 >/dev/null)" 'without 1 older run' \
     'compare takes the latest run of a platform, and says how many it leaves out'
+manifest data/raw/p/null/20250101T000000Z-abcd
+unfinished=data/raw/p/null/20990101T000000Z-abcd
+for verb in show compare; do
+    run "$gradsync" $verb p
+    like "$err" "without a newer run that is unfinished .*: gradsync resume $unfinished" \
+        "$verb says that a newer run is unfinished, and how to complete it"
+done
+like "$("$gradsync" show p 2>/dev/null)" 'run 20250101' \
+    'show takes a complete run before a newer unfinished one'
+rm data/raw/p/null/20250101T000000Z-abcd/MANIFEST.json
+mkdir -p data/raw/empty && cp $unfinished/plan.json data/raw/empty
+run "$gradsync" show data/raw/empty
+like "$err" 'nothing was measured in data/raw/empty; .*gradsync resume data/raw/empty' \
+    'show on a run folder without a recording names the command that measures it'
+rm -r data/raw/empty
 sed -i '1s/"ranks":2/"lab":{"host":"'"$(hostname)"'"},&/' data/raw/p/null/20990101T000000Z-abcd/*
 like "$("$gradsync" show 2>/dev/null)" ' on p, run 20990101' \
     'a run in a lab of this machine is a run of this machine'

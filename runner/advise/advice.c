@@ -89,7 +89,7 @@ char *advice_next(const struct evidence *e)
     if (e->level == LEVEL_TRAINING)
         return xstrdup("");
     if (!setting_of(&setting, e->c))
-        return xstrfmt("gradsync prove %s", e->c->platform);
+        return xstrdup("");
     if (e->level == LEVEL_TRIAL || !setting_is_tunable(&setting, e->c))
         return xstrfmt("gradsync advise %s --emit train >mine.ini", e->c->platform);
     return xstrfmt("gradsync trial --arms %s -- COMMAND", e->c->config);
@@ -181,17 +181,29 @@ static double least_shown(const struct steps_evidence *s, size_t shape)
     return least;
 }
 
+/* A gain of more than this many times the bound of equivalence, left open: nothing was decided. */
+#define UNDECIDED 10
+
 static void say_left_alone(FILE *f, const struct steps_evidence *s, size_t shape)
 {
     const struct shape *at = &s->shapes[shape];
-    double open = left_open(s, shape);
-    say_what_stays(f, s, shape);
+    double open = left_open(s, shape), least = least_shown(s, shape);
+    bool undecided = open > UNDECIDED * least;
+    if (undecided)
+        fprintf(f, "Nothing was decided");
+    else
+        say_what_stays(f, s, shape);
     fprintf(f,
             ": no setting was shown to shorten a step by %.3g%% or more on %s (%s "
             "rank%s)%s; ",
-            100 * least_shown(s, shape), at->platform, at->ranks, strcmp(at->ranks, "1") ? "s" : "",
+            100 * least, at->platform, at->ranks, strcmp(at->ranks, "1") ? "s" : "",
             any_win(s, shape) ? " without lengthening another" : "");
-    if (!isnan(open))
+    if (undecided)
+        fprintf(f,
+                "a gain of %.1f%% is still possible: measure again, on an idle machine or with "
+                "more launches.",
+                100 * open);
+    else if (!isnan(open))
         fprintf(f, "the largest possible gain left open is %.1f%%.", 100 * open);
     else
         fprintf(f, "%s.",

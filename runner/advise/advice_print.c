@@ -4,7 +4,9 @@
  */
 #include "advise/advice.h"
 #include "advise/elsewhere.h"
+#include "base/err.h"
 #include "base/screen.h"
+#include "base/shell_quote.h"
 #include "base/text_table.h"
 
 #include <stdio.h>
@@ -204,8 +206,24 @@ static void say_none(const struct steps_evidence *s)
     printf("Next: gradsync trial --arms ctas=16 -- COMMAND, or a config with [iter_proxy]\n");
 }
 
+/* Those that did not replace an older, complete run of the same. */
+static void say_unfinished(const struct steps_evidence *s)
+{
+    AUTO_WORDS struct words dirs = {0};
+    for (size_t i = 0; i < s->n; i++)
+        for (size_t k = 0; s->v[i].run->unfinished && k < s->n; k++)
+            if (!s->v[k].run->unfinished && evidence_same_step(&s->v[i], &s->v[k]) &&
+                !strcmp(s->v[i].c->config, s->v[k].c->config) &&
+                strcmp(s->v[i].c->run_id, s->v[k].c->run_id) > 0)
+                words_add_once(&dirs, s->v[i].run->dir);
+    for (size_t i = 0; i < dirs.n; i++)
+        say("advise: without a newer run that is unfinished (to complete it: gradsync resume %s)",
+            SHELL_WORD(dirs.v[i]));
+}
+
 void advice_print(const struct steps_evidence *s)
 {
+    say_unfinished(s);
     if (!s->n)
         say_none(s);
     for (size_t i = 0; i < s->n_shapes; i++) {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "advise/advice.h"
+#include "advise/proof_plan.h"
+#include "base/shell_quote.h"
 #include "base/units.h"
 #include "reduce/axes.h"
 
@@ -117,6 +119,22 @@ void advice_rows(struct words *cells, const struct steps_evidence *s, size_t sha
             add_row(cells, s, &s->v[i], best_of_step(s, i));
 }
 
+/* With the commands of its recordings, which it runs only when they are given. */
+static char *prove_steps(const struct steps_evidence *s, size_t shape)
+{
+    AUTO_WORDS struct words settings = {0}, given = {0};
+    struct text t = {0};
+    text_addf(&t, "gradsync prove %s", s->shapes[shape].platform);
+    advice_settings(&settings, s, shape);
+    for (size_t i = 0; i < s->n; i++)
+        if (s->v[i].counts && s->v[i].run->shape == shape && s->v[i].level < LEVEL_TRIAL &&
+            evidence_wins(&s->v[i]) && words_has(&settings, s->v[i].c->config))
+            proof_commands(&given, s->v[i].run);
+    for (size_t i = 0; i < given.n; i++)
+        text_addf(&t, " --set %s", SHELL_WORD(given.v[i]));
+    return t.s;
+}
+
 void advice_commands(struct words *commands, const struct steps_evidence *s, size_t shape)
 {
     struct candidate c;
@@ -125,9 +143,13 @@ void advice_commands(struct words *commands, const struct steps_evidence *s, siz
     AUTO_FREE char *next = advice_next(c.best);
     if (*next)
         words_add(commands, next);
-    if (!evidence_proof(c.best) && c.best->level < LEVEL_TRAINING)
-        words_addf(commands, "gradsync prove %s%s", s->shapes[shape].platform,
-                   c.best->level == LEVEL_TRIAL ? " -- COMMAND" : "");
+    if (evidence_proof(c.best) || c.best->level == LEVEL_TRAINING)
+        return;
+    AUTO_FREE char *again = prove_steps(s, shape);
+    if (c.best->level == LEVEL_TRIAL)
+        words_addf(commands, "gradsync prove %s -- COMMAND", s->shapes[shape].platform);
+    else
+        words_add(commands, again);
 }
 
 bool advice_has_steps(const struct steps_evidence *s, size_t shape)

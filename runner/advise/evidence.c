@@ -6,6 +6,7 @@
 #include "compare/alike.h"
 #include "compare/within_run.h"
 #include "record/check_run.h"
+#include "record/manifest.h"
 #include "record/runs.h"
 
 #include <math.h>
@@ -84,10 +85,16 @@ bool evidence_opens_step(const struct steps_evidence *s, size_t i)
     return s->v[i].counts;
 }
 
-/* Names of runs begin with their time. */
+/* A complete run goes before an unfinished one. Names of runs begin with their time. */
+static bool goes_before(const struct evidence *a, const struct evidence *b)
+{
+    return a->run->unfinished != b->run->unfinished ? b->run->unfinished
+                                                    : strcmp(a->c->run_id, b->c->run_id) > 0;
+}
+
 static bool replaces(const struct evidence *later, const struct evidence *e)
 {
-    return evidence_has_numbers(later) && strcmp(later->c->run_id, e->c->run_id) > 0 &&
+    return evidence_has_numbers(later) && goes_before(later, e) &&
            !strcmp(later->c->config, e->c->config) && evidence_same_step(later, e);
 }
 
@@ -139,7 +146,8 @@ static size_t shape_of(struct steps_evidence *s, const struct machine *m)
 
 static void add_run(struct steps_evidence *s, const char *dir, struct machine *m)
 {
-    APPEND(s->runs, s->n_runs) = (struct advice_run){xstrdup(dir), *m, shape_of(s, m)};
+    APPEND(s->runs, s->n_runs) =
+        (struct advice_run){xstrdup(dir), *m, shape_of(s, m), !run_is_final(dir)};
 }
 
 static void add_platform(struct text *t, const char *platform)
@@ -147,6 +155,13 @@ static void add_platform(struct text *t, const char *platform)
     if (!platform || (t->s && strstr(t->s, platform)))
         return;
     text_addf(t, "%s%s", t->len ? ", " : "", platform);
+}
+
+/* As gradsync check, but a run may be unfinished. */
+static int check_whole(const char *dir)
+{
+    int listed = run_is_final(dir) ? manifest_verify(dir) : GS_OK, code = check_recordings(dir);
+    return listed ? listed : code;
 }
 
 /* Runs that can hold steps; others are only checked. */
@@ -162,7 +177,7 @@ static int read_run(struct steps_evidence *s, const char *dir, struct text *plat
     if (level_of(workload, "overlapped", "") != LEVEL_ALONE)
         code = compare_within_run(&s->comparison, dir, NULL, NULL);
     else
-        code = check_recordings(dir);
+        code = check_whole(dir);
     if (code || s->comparison.n == before)
         machine_free(&m);
     else

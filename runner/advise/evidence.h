@@ -3,7 +3,8 @@
  * What recordings say about settings of training steps: the contrasts of whole steps against NCCL's
  * own choice (auto), at the levels synthetic to training. Operations alone are left out.
  *
- * A contrast counts unless a later run has measured the same again, or the same setting has numbers
+ * A contrast counts unless a later run, or a complete one in place of an unfinished one, has
+ * measured the same, or the same setting has numbers
  * from a higher level on the same platform, ranks and nodes. So a proof (a later run with "proof_of"
  * in its header) replaces what it tests, and its gain is free of the bias of having been chosen as
  * the best of many.
@@ -22,6 +23,7 @@ struct advice_run {
     char *dir;
     struct machine machine;
     size_t shape;
+    bool unfinished; /* it has no manifest */
 };
 
 /* A setting applies to the ranks and nodes that were measured. */

@@ -120,15 +120,34 @@ static int add_entry(struct proof_plan *p, const struct config_entry *e, const c
     return GS_OK;
 }
 
+static int read_settings(struct config **c, struct recorded **r, const struct advice_run *run)
+{
+    int code = recorded_read(r, run->dir);
+    AUTO_FREE char *path = xstrfmt("%s/config.ini", run->dir);
+    return code ? code : config_load(c, path, (const char *const *)(*r)->overrides);
+}
+
+int proof_commands(struct words *commands, const struct advice_run *run)
+{
+    AUTO(recorded_free_of) struct recorded *r = NULL;
+    AUTO(config_free_of) struct config *c = NULL;
+    int code = read_settings(&c, &r, run);
+    for (size_t i = 0; !code && i < c->n; i++) {
+        const struct config_entry *e = &c->entries[i];
+        AUTO_FREE char *entry = xstrfmt("%s:%s=%s", e->section, e->key, e->value);
+        if (is_command(e))
+            words_add_once(commands, entry);
+    }
+    return code;
+}
+
 static int add_overrides(struct proof_plan *p, const struct advice_run *run, const char *const *set)
 {
     AUTO(recorded_free_of) struct recorded *r = NULL;
     AUTO(config_free_of) struct config *c = NULL;
-    int code = recorded_read(&r, run->dir);
+    int code = read_settings(&c, &r, run);
     if (code)
         return code;
-    AUTO_FREE char *path = xstrfmt("%s/config.ini", run->dir);
-    code = config_load(&c, path, (const char *const *)r->overrides);
     for (size_t i = 0; !code && i < c->n; i++)
         if (is_kept(&c->entries[i]))
             code = add_entry(p, &c->entries[i], set);

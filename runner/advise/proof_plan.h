@@ -18,4 +18,7 @@ struct proof_plan {
  * commands of the recording: those do not run by themselves. */
 int proof_plan(struct proof_plan *p, const struct steps_evidence *s, const struct advice_run *run,
                const struct words *settings, const char *const *set);
+/* Adds the commands of the recording, "launch:prefix=env A=B", that `set` must have. GS_OK or
+ * reported. */
+int proof_commands(struct words *commands, const struct advice_run *run);
 void proof_plan_free(struct proof_plan *p);

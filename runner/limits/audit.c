@@ -28,6 +28,7 @@ struct platform {
 struct writer {
     struct csv csv;
     size_t (*counts)[LIMITS_VERDICTS];
+    bool other; /* the row is of a platform that was not asked for */
 };
 
 /* ---- configs ---- */
@@ -146,7 +147,7 @@ static void write_row(struct writer *w, const char *platform, int kind, const ch
     csv_text(c, row->physics);
     csv_text(c, limits_verdicts[row->verdict]);
     csv_end(c);
-    w->counts[kind][row->verdict]++;
+    w->counts[kind][row->verdict] += !w->other;
 }
 
 static void write_claim(struct writer *w, const struct platform *p, const struct claim *c,
@@ -234,7 +235,9 @@ static void write_measured(struct writer *w, const struct platform *platforms, s
                            const struct measured_cell *cell)
 {
     AUTO_FREE struct limits_row *rows = xcalloc(LIMITS_ROWS, sizeof *rows);
-    size_t count = limits_of_cell(config_of(platforms, n, cell->platform), cell, rows);
+    const struct config *config = config_of(platforms, n, cell->platform);
+    size_t count = limits_of_cell(config, cell, rows);
+    w->other = !config;
     AUTO_FREE char *claim = xstrfmt(
         "%s%s%s %s%s%s %lld B: %s", cell->workload, *cell->label ? " " : "", cell->label,
         cell->config, *cell->mode ? " " : "", cell->mode, (long long)cell->size_B, cell->params);
@@ -263,7 +266,7 @@ static int write_all(const char *dir, const struct platform *platforms, size_t n
 }
 
 int limits_write(const char *dir, const char *const *configs, size_t n,
-                 size_t counts[2][LIMITS_VERDICTS])
+                 size_t counts[2][LIMITS_VERDICTS], struct words *names)
 {
     struct platform *platforms = xcalloc(n + 1, sizeof *platforms);
     struct measured_cells cells = {0};
@@ -272,6 +275,7 @@ int limits_write(const char *dir, const char *const *configs, size_t n,
     for (size_t i = 0; i < n; i++) { /* past a faulty one, so that all are named */
         int one = platform_read(&platforms[i], configs[i]);
         code = code ? code : one;
+        words_add(names, platforms[i].name);
     }
     if (!code)
         code = cells_read(&cells, dir);

@@ -41,6 +41,7 @@ struct line {
 struct lines_of {
     struct line *v;
     size_t n;
+    const struct words *platforms;
 };
 
 /* ---- reading ---- */
@@ -81,6 +82,8 @@ static struct line *line_of(const struct lines_of *all, const struct csv_reader 
 static void take_row(void *ctx, const struct csv_reader *r)
 {
     struct lines_of *all = ctx;
+    if (!words_has(all->platforms, csv_read_text(r, PLATFORM)))
+        return;
     struct line *l = line_of(all, r);
     double fraction = csv_read_real(r, FRACTION);
     if (l) {
@@ -206,9 +209,9 @@ static void print(const struct lines_of *all, const char *path)
     printf("\nthe reason of every row: %s, column physics\n", path);
 }
 
-int limits_print(const char *dir)
+int limits_print(const char *dir, const struct words *platforms)
 {
-    struct lines_of all = {0};
+    struct lines_of all = {.platforms = platforms};
     AUTO_FREE char *path = xstrfmt("%s/%s", dir, LIMITS_CSV);
     int code = csv_read_each(path, columns, take_row, &all);
     if (!code && all.n) {

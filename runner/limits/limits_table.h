@@ -4,7 +4,9 @@
  */
 #pragma once
 
+#include "base/text.h"
+
 /* Prints DIR/limits.csv, worst first. Shows every check of a published claim. For measurements it
- * shows the largest fraction of each platform, quantity and verdict, and their number. GS_OK or
- * reported. */
-int limits_print(const char *dir);
+ * shows the largest fraction of each platform, quantity and verdict, and their number. Other
+ * platforms are left out. GS_OK or reported. */
+int limits_print(const char *dir, const struct words *platforms);

@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/files.h"
 #include "base/locate.h"
+#include "base/shell_quote.h"
 #include "base/text.h"
 
 #include <stdio.h>
@@ -84,14 +85,33 @@ static void keep_platform(struct runs *runs, const char *platform)
             drop(runs, i);
 }
 
-/* Runs are sorted, so those of one section are adjacent. */
-static size_t keep_latest(struct runs *runs)
+/* Of one section: a complete run goes before one that was interrupted, or is under way. */
+static bool stands_for(const struct run_folder *a, const struct run_folder *b)
 {
-    size_t before = runs->n;
-    for (size_t i = runs->n; i-- > 1;)
-        if (runs_same_section(&runs->v[i], &runs->v[i - 1]))
-            drop(runs, is_later(&runs->v[i], &runs->v[i - 1]) ? i - 1 : i);
-    return before - runs->n;
+    bool complete = run_is_final(a->dir);
+    return complete != run_is_final(b->dir) ? complete : is_later(a, b);
+}
+
+static void leave_out(struct choice *c, size_t i, const struct run_folder *kept)
+{
+    const char *dir = c->runs.v[i].dir, *name = path_name(dir);
+    bool newer = !run_is_final(dir) && strcmp(name, path_name(kept->dir)) > 0;
+    if (newer && (!c->unfinished || strcmp(name, path_name(c->unfinished)) > 0))
+        xstrset(&c->unfinished, dir);
+    c->older += !newer;
+    drop(&c->runs, i);
+}
+
+/* Runs are sorted, so those of one section are adjacent. */
+static void keep_latest(struct choice *c)
+{
+    for (size_t i = c->runs.n; i-- > 1;) {
+        const struct run_folder *a = &c->runs.v[i], *b = a - 1;
+        if (runs_same_section(a, b) && stands_for(a, b))
+            leave_out(c, i - 1, a);
+        else if (runs_same_section(a, b))
+            leave_out(c, i, b);
+    }
 }
 
 static char *platform_of(const struct run_folder *run)
@@ -116,7 +136,7 @@ int choose_runs(struct choice *c, const char *const *args, size_t n)
         keep_platform(&c->runs, c->platform);
     }
     if (!code && c->platform)
-        c->older = keep_latest(&c->runs);
+        keep_latest(c);
     return code;
 }
 
@@ -138,21 +158,27 @@ int choose_quietly(struct choice *c)
 void choice_say(const struct choice *c)
 {
     char older[64] = "";
+    AUTO_FREE char *unfinished = NULL;
     if (!c->platform)
         return;
+    if (c->unfinished)
+        unfinished = xstrfmt(", without a newer run that is unfinished (to complete it: gradsync "
+                             "resume %s)",
+                             SHELL_WORD(c->unfinished));
     if (c->older)
         snprintf(older, sizeof older, ", without %zu older run%s", c->older,
                  c->older == 1 ? "" : "s");
-    say("platform %s%s%s%s", c->platform,
+    say("platform %s%s%s%s%s", c->platform,
         c->named  ? ""
         : c->here ? ", the latest of this machine"
                   : ", the latest (this machine has no recording)",
-        older, c->named ? "" : "; others: gradsync list measured");
+        older, unfinished ? unfinished : "", c->named ? "" : "; others: gradsync list measured");
 }
 
 void choice_free(struct choice *c)
 {
     runs_free(&c->runs);
     free(c->platform);
+    free(c->unfinished);
     *c = (struct choice){0};
 }

@@ -2,7 +2,8 @@
  *
  * Which recordings a verb uses if its user names a platform, or nothing.
  *
- * A platform stands for its latest run of each workload section. Without a name, the platform is
+ * A platform stands for its latest run of each workload section, of the complete ones if there are
+ * any. Without a name, the platform is
  * that of the latest run of this machine: of platform `local`, of a platform called like this host,
  * or recorded on this host. If there is none, it is that of the latest run below data/raw. A run
  * that measured nothing is the latest only if all others did so too.
@@ -19,6 +20,8 @@ struct choice {
     char *platform;   /* NULL: paths were named, and runs has every run below them */
     bool named, here; /* the user named the platform; it has a run of this machine */
     size_t older;     /* runs of the platform that are left out */
+    char *
+        unfinished; /* owned; the latest of those left out for an older, complete run; NULL: none */
 };
 
 /* GS_OK or reported. choice_free afterwards in any case. */

@@ -6,6 +6,7 @@
 #include "base/jsontext.h"
 #include "base/locate.h"
 #include "base/printable.h"
+#include "base/shell_quote.h"
 #include "record/raw.h"
 #include "record/record.h"
 #include "record/run_name.h"
@@ -210,6 +211,17 @@ int runs_sort(struct runs *r)
     return code;
 }
 
+static int none_below(const char *root)
+{
+    AUTO_FREE char *dir = locate_run(root), *plan = xstrfmt("%s/plan.json", dir);
+    if (access(plan, F_OK))
+        return fail(GS_USAGE, "no recording below %s; make one with: gradsync run CONFIG", root);
+    return fail(GS_USAGE,
+                "nothing was measured in %s; to measure it: gradsync resume %s; or remove the "
+                "folder",
+                dir, SHELL_WORD(dir));
+}
+
 int runs_below(struct runs *r, const char *const *roots, size_t n)
 {
     int code = GS_OK;
@@ -218,8 +230,7 @@ int runs_below(struct runs *r, const char *const *roots, size_t n)
     if (!code)
         code = runs_sort(r);
     if (!code && !r->n)
-        code =
-            fail(GS_USAGE, "no recording below %s; make one with: gradsync run CONFIG", roots[0]);
+        code = none_below(roots[0]);
     return code;
 }
 

@@ -18,6 +18,14 @@ static void say_counts(const char *kind, const size_t counts[LIMITS_VERDICTS])
         say("%s:%s", kind, t.s);
 }
 
+static bool any(size_t counts[2][LIMITS_VERDICTS])
+{
+    for (size_t i = 0; i < LIMITS_VERDICTS; i++)
+        if (counts[0][i] || counts[1][i])
+            return true;
+    return false;
+}
+
 struct request {
     const char *dir;
     bool quiet;
@@ -27,14 +35,17 @@ static int limits(void *request, char **configs, int n)
 {
     const struct request *q = request;
     size_t counts[2][LIMITS_VERDICTS];
-    int code = limits_write(q->dir, (const char *const *)configs, (size_t)n, counts);
+    AUTO_WORDS struct words platforms = {0};
+    int code = limits_write(q->dir, (const char *const *)configs, (size_t)n, counts, &platforms);
     if (!code && !q->quiet)
-        code = limits_print(q->dir);
+        code = limits_print(q->dir, &platforms);
     if (code)
         return code;
     fflush(stdout); /* both may go to one file */
     say_counts("published", counts[0]);
     say_counts("measured", counts[1]);
+    if (!any(counts))
+        say("nothing is published or measured of the platforms of these configs");
     return GS_OK;
 }
 
@@ -47,14 +58,13 @@ int cmd_limits(int argc, char **argv)
         {"quiet", 'q', CLI_QUIET, &q.quiet, NULL, "print errors only, no table"},
         {0},
     };
-    const struct cli cli = {
-        .verb = "limits",
-        .arguments = "CONFIG…",
-        .summary =
-            "Compares measured and published numbers with the physical limits of their platforms.",
-        .example = "gradsync limits configs/h200-4gpu.ini",
-        .options = options,
-        .min_args = 1,
-        .max_args = -1};
+    const struct cli cli = {.verb = "limits",
+                            .arguments = "CONFIG…",
+                            .summary = "Compares measured and published numbers of the configs' "
+                                       "platforms with physical limits.",
+                            .example = "gradsync limits configs/h200-4gpu.ini",
+                            .options = options,
+                            .min_args = 1,
+                            .max_args = -1};
     return cli_request(&cli, argc, argv, limits, &q);
 }

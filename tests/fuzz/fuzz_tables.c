@@ -33,16 +33,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     const char *dir = bundle_open(data, n);
     size_t counts[2][LIMITS_VERDICTS];
     bundle_reported(transitions_print(dir, NULL, true));
-    bundle_reported(limits_print(dir));
+    struct words platforms = {0};
+    words_add(&platforms, "p");
+    bundle_reported(limits_print(dir, &platforms));
     again(dir);
     int code = transitions_write(dir);
     bundle_reported(code);
     if (!code && transitions_print(dir, NULL, true))
         abort(); /* it cannot read what it wrote */
-    code = limits_write(dir, none, 0, counts);
+    code = limits_write(dir, none, 0, counts, &platforms);
     bundle_reported(code);
-    if (!code && limits_print(dir))
+    if (!code && limits_print(dir, &platforms))
         abort();
+    words_free(&platforms);
     bundle_close();
     return 0;
 }
