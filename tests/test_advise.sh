@@ -139,7 +139,7 @@ sed -i 's/"run_id":"1"/"run_id":"2"/; s/"platform":"sim"/"platform":"other"/;
 sed -i 's/"run_id":"1"/"run_id":"3"/; s/"platform":"sim"/"platform":"else"/' \
     data/raw/else/*/*/*.jsonl
 exits 0 'advise on synthetic steps beside real ones succeeds' "$gradsync" advise sim
-like "$out" 'Real steps of the same GPUs were recorded in other: gradsync advise other' \
+like "$out" $'Real steps of the same GPUs are in other:\n  gradsync advise other' \
     'advice from synthetic steps names the platform with real steps of the same GPUs'
 unlike "$("$gradsync" advise other)" 'Real steps' 'advice from real steps names no other platform'
 sed -i 's/one GPU/another GPU/' data/raw/other/*/*/*.jsonl
@@ -382,7 +382,7 @@ exits 0 'advise on steps in which ring wins succeeds' "$gradsync" advise mine
 like "$(first)" \
     "^Try ring .* of mine: 9[78]\.[0-9] to 9[78]\.[0-9]% shorter in 2 of 2 steps, $synthetic" \
     'ring is worth a try if it wins'
-like "$out" "Prove it .*: gradsync prove mine --set 'launch:prefix=env BY=recording'" \
+like "$out" "Prove it .*gradsync prove mine --set 'launch:prefix=env BY=recording'" \
     'ring is worth a proof if it wins, whose command has the prefix of the recording'
 is "$(grep -c 'gradsync prove' <<<"$out")" 1 'the command of the proof is there once'
 exits 0 "a form of a setting that is not NCCL's succeeds" "$gradsync" advise --emit env mine

@@ -17,10 +17,10 @@ on_columns() { # COLUMNS VERB [PLATFORM…]
     (cd "$top" && NO_COLOR=1 on_a_terminal "stty cols $columns rows 30; '$gradsync' $* 2>&1") |
         tr -d '\r' | sed 's/…/./g'
 }
-fits() { # NAME VERB…: on $columns; lines of messages may be longer
+fits() { # NAME VERB…: on $columns; lines of messages, and commands, may be longer
     local table
     ok "$1 succeeds on $columns columns" on_columns "$columns" "${@:2}"
-    table=$(grep -v '^next: \|^warning: \|^platform ' <<<"$out")
+    table=$(grep -v '^next: \|^  gradsync \|^warning: \|^platform ' <<<"$out")
     isnt "$table" '' "$1 prints a table on $columns columns"
     is "$(awk -v n="$columns" 'length > n' <<<"$table")" '' "$1 fits $columns columns"
 }

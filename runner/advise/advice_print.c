@@ -169,8 +169,9 @@ static void print_commands(const struct steps_evidence *s, size_t shape)
     AUTO_WORDS struct words commands = {0};
     advice_commands(&commands, s, shape);
     for (size_t i = 0; i < commands.n; i++)
-        printf("%s %s\n",
-               !strncmp(commands.v[i], "gradsync prove ", 15) ? "Prove it on other data:" : "Next:",
+        printf("%s%s\n",
+               !strncmp(commands.v[i], "gradsync prove ", 15) ? "Prove it on other data:\n  "
+                                                              : "Next: ",
                commands.v[i]);
 }
 
@@ -178,7 +179,7 @@ static void say_elsewhere(const struct steps_evidence *s, size_t shape)
 {
     AUTO_FREE char *platform = elsewhere_find(s, shape);
     if (platform)
-        printf("Real steps of the same GPUs were recorded in %s: gradsync advise %s\n", platform,
+        printf("Real steps of the same GPUs are in %s:\n  gradsync advise %s\n", platform,
                platform);
 }
 

@@ -13,13 +13,13 @@
 #define BEAT_MOST_S 0.25 /* between two words */
 #define JOIN_S 3.0       /* that a returning rank may delay an exchange */
 #define WORDS 4          /* on their way to a rank */
-
 struct present {
     struct wan_link base;
     struct wan_link *data, *words;
     struct agree a;
     double timeout_s, beat_s, driven_s, told_s;
     uint64_t view;  /* of the exchange; 0: none */
+    uint64_t began; /* of the last one: if it failed, the next one needs another */
     uint64_t since; /* that `data` was begun with */
     bool broken;
     double heard_s[AGREE_RANKS_MOST];
@@ -179,9 +179,9 @@ rank_set present_set(struct wan_link *link, uint64_t *view)
     p->view = 0;
     while (present_poll(link, DRIVE_S) && !agree_is_over(a)) {
         bool waits = agree_leads(a) && agree_returning(a) && now_s() < until_s;
-        if (rank_in(a->mine.set, a->me) && !waits) {
+        if (rank_in(a->mine.set, a->me) && a->mine.view != p->began && !waits) {
             agree_did(a, &a->mine.began);
-            *view = p->view = a->mine.view;
+            *view = p->view = p->began = a->mine.view;
             return a->mine.set;
         }
     }
