@@ -175,6 +175,8 @@ END {
         text = "1 1 1 1 2\n"
         y = drawn_rows = n_groups = 1
     }
+    # A job alone measures no bandwidth: what is drawn is what its baseline loses.
+    printf "kept = %s\n", quote(winner == "" && n_steps ? "baseline" : "highest bandwidth")
     printf "platform = %s\nworkload = \"\"\ndetail = \"\"\nrows = %d\ngroups = %d\nlast = %g\n", quote(folder), drawn_rows, n_groups, y
     printf "array label[%d] = [%s]\narray pair[%d] = [%s]\narray place[%d] = [%s]\n", drawn_rows, substr(names, 3), \
         drawn_rows, substr(pairs, 3), drawn_rows, substr(places, 3)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The time that each training step loses by the config with the highest bandwidth, by level of evidence.
+# The time that each training step loses by the config with the highest bandwidth, by level of evidence; of
+# a job of which no bandwidth is known, by its baseline.
 # Filled: a verdict. Hollow: undecided. The scale is linear up to twice the time, else logarithmic.
 
 load data
@@ -21,7 +22,7 @@ RIGHT = 0.16 + 0.043 * widest
 above = 3.4 - LEFT - RIGHT < 1
 if (above) { LEFT = 0.2; RIGHT = 0.2; ROW = 0.21 }
 PLOT = 0.05 + ROW * last
-detail = "time lost by the config with the highest bandwidth"
+detail = "time lost by the ".(kept eq "baseline" ? "" : "config with the ").kept
 ranks = 0
 nodes = 0
 load "figures/style.gp"
@@ -63,7 +64,7 @@ if (far) {
         set xtics add (v == 0 ? "0" : sprintf("%s%d%%%%", v < 0 ? "−" : "+", abs(v * each)) v * each)
     }
 }
-set label 503 "step time, highest bandwidth against best other config" at screen 0.5, (KEY + 0.10) / HEIGHT center
+set label 503 "step time, ".kept." against best other config" at screen 0.5, (KEY + 0.10) / HEIGHT center
 set ytics scale 0 ()
 if (above) { unset ytics }
 do for [i = 1 : rows] {
@@ -79,7 +80,7 @@ if (!above) { set ytics font ",6.5" }
 set grid noytics
 set border 1
 do for [g = 1 : groups] { set label 220 + g heading[g] at screen 0.06 / WIDTH, first heading_at[g] left front boxed font ",7" textcolor rgb "#000000" }
-set label 504 "highest bandwidth → best other" at screen 1 - 0.04 / WIDTH, 1 - (TOP - 0.06) / HEIGHT right font ",6" textcolor rgb "#404040"
+set label 504 kept." → best other" at screen 1 - 0.04 / WIDTH, 1 - (TOP - 0.06) / HEIGHT right font ",6" textcolor rgb "#404040"
 set arrow 1 from first 0, graph 0 to first 0, graph 1 nohead linewidth 0.8 linecolor rgb "#404040" back
 set label 230 "● verdict ○ undecided bar: 95% interval" at screen 0.5, 0.07 / HEIGHT center
 clip(r) = r > high ? high : r < low ? low : r

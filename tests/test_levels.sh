@@ -195,6 +195,11 @@ is "$(grep -E '^array (label|pair|heading)\[' "$tmp/answer.plot" | sed 's/.*= //
 ['synthetic steps', 'trials inside a job']" \
     'each row names the step and both configs, below its level of evidence'
 ok 'the answer is drawn' "$top/figures/draw" answer "$tmp/answer.plot" "$tmp/answer"
+head -n 1 answer/chosen.csv >answer/none.csv
+ok 'the panel of a platform with jobs alone is written' lost p answer/compare.csv answer/none.csv
+ok 'the answer of jobs alone is drawn' "$top/figures/draw" answer "$tmp/answer.plot" "$tmp/answer"
+like "$(<answer.svg)" 'time lost by the baseline' \
+    'jobs alone, which have no bandwidth, are drawn by what their baseline loses'
 ok 'the panel of a platform without a step is written' lost none answer/compare.csv \
     answer/chosen.csv
 ok 'an empty answer is drawn' "$top/figures/draw" answer "$tmp/answer.plot" "$tmp/answer"
