@@ -26,6 +26,7 @@ each() { is "$(grep -Fxc -- "$1" args)" 2 "each rank gets the argument $1"; }
 
 in_job --set slurm:container=/images/x.sif --set slurm:gpus_per_node=2
 is "$rc" 0 'a run in a mock of apptainer succeeds'
+[ "$rc" = 0 ] || diag "$err"
 dir=$(ls -d "$tmp/a folder"/p/null/*)
 for word in exec --nv "$build" "$dir" /images/x.sif; do
     each "$word"
@@ -34,6 +35,7 @@ ok 'a run in a mock of apptainer is sound' "$gradsync" check "$dir"
 rm -rf "a folder"/p args
 in_job --set slurm:container=/images/x.sqsh
 is "$rc" 0 'a run in a mock of enroot succeeds'
+[ "$rc" = 0 ] || diag "$err"
 each "$build:$build"
 is "$(grep -c -- --nv args)" 0 'enroot gets no option for GPUs'
 rm -rf "a folder"/p args
