@@ -17,7 +17,7 @@ do for [i = 1 : rows] {
     widest = strlen(pair[i]) - 2 > widest ? strlen(pair[i]) - 2 : widest
 }
 LEFT = 0.18 + 0.047 * longest
-RIGHT = 0.16 + 0.043 * widest
+RIGHT = 0.18 + 0.046 * widest
 # Long names stand above their bars, so that the bars have room.
 above = 3.4 - LEFT - RIGHT < 1
 if (above) { LEFT = 0.2; RIGHT = 0.2; ROW = 0.21 }
@@ -88,4 +88,6 @@ plot $lost using ($5 == 2 ? NaN : where($2)):1:(where(clip($3))):(where(clip($4)
         dashtype solid linecolor rgb "#505050", \
     $lost using ($5 == 1 ? where($2) : NaN):1 with points pointtype 7 pointsize 0.55 linecolor rgb "#000000", \
     $lost using ($5 == 0 ? where($2) : NaN):1 with points pointtype 7 pointsize 0.55 linecolor rgb "#000000", \
-    $lost using ($5 == 0 ? where($2) : NaN):1 with points pointtype 7 pointsize 0.34 linecolor rgb "#FFFFFF"
+    $lost using ($5 == 0 ? where($2) : NaN):1 with points pointtype 7 pointsize 0.34 linecolor rgb "#FFFFFF", \
+    $lost using ($4 > high ? where(high) : NaN):1:("→") with labels center, \
+    $lost using ($3 < low ? where(low) : NaN):1:("←") with labels center

@@ -2,7 +2,7 @@
 #
 # Parts of the iteration time in two lanes for each config, the shortest iteration on top: compute above,
 # communication below, hidden while there is compute and exposed after it. The hatching can be told apart
-# in grey. The whisker is the 95% interval of the iteration's end.
+# in grey. The whisker is the 95% interval of the iteration's time.
 
 load data
 load "figures/words.gp"
@@ -27,7 +27,10 @@ set xrange [0 : most * 1.02 / unit]
 set yrange [n + 0.6 : 0.4]
 set xlabel time_name(most) offset 0, 0.6
 set ytics ()
-do for [i = 1 : n] { set ytics add (label[i] by_time[i]) }
+do for [i = 1 : n] {
+    set ytics add (label[i] by_time[i])
+    if (time_high[i] > most) { set label 300 + i "→" at graph 1, first by_time[i] center }
+}
 set grid noytics
 
 array part[3] = ["compute", "exposed communication", "hidden communication"]
@@ -41,7 +44,7 @@ do for [k = 1 : 3] {
         fillcolor rgb fill[k] fillstyle pattern pattern[k] border linecolor rgb "#303030" linewidth 0.5
     set label 200 + k part[k] at screen (x + 0.17) / WIDTH, y / HEIGHT left
 }
-set label 210 "├•┤ end, 95% interval" at screen 1.79 / WIDTH, y / HEIGHT left
+set label 210 "├•┤ time, 95% interval" at screen 1.79 / WIDTH, y / HEIGHT left
 
 # Communication begins before the end of compute by what is hidden.
 end(k, i) = (compute[i] + (k == 2 ? exposed[i] : 0)) / unit

@@ -6,6 +6,7 @@
 #include "base/jsontext.h"
 #include "base/shell_quote.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "lab/facts.h"
 #include "record/ledger.h"
 #include "record/runs.h"
@@ -23,6 +24,16 @@ void outcome_begin(struct run_outcome *o, const struct plan *p, const char *dir)
                               .dir = xstrdup(dir),
                               .cells = p->n_cells,
                               .compares = plan_is_train(p) && plan_visits(p) > p->n_cells};
+}
+
+void outcome_announce(const struct plan *p, const char *dir)
+{
+    char time[32];
+    units_human_time(time, sizeof time, plan_cost(p).time_s);
+    say("%s: %zu cell%s in %zu group%s, launches: %lld, %s %s%s; recording into %s", p->section,
+        p->n_cells, p->n_cells == 1 ? "" : "s", p->n_groups, p->n_groups == 1 ? "" : "s",
+        (long long)p->set.measure.launches, plan_is_train(p) ? "at most" : "about", time,
+        plan_is_train(p) ? " (if every run reaches its timeout)" : "", dir);
 }
 
 /* The failure that made a launch give up the cell, or NULL. */

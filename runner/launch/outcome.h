@@ -11,6 +11,7 @@
 
 struct run_outcome {
     char *section, *dir; /* NULL: no folder was created */
+    bool no_folder;      /* none could be created */
     int code;            /* enum gs_exit */
     bool complete, interrupted;
     bool cut;                      /* the network to a host is cut */
@@ -20,6 +21,8 @@ struct run_outcome {
 };
 
 void outcome_begin(struct run_outcome *o, const struct plan *p, const char *dir);
+/* Says what will be measured, how long that takes, and where it is recorded. */
+void outcome_announce(const struct plan *p, const char *dir);
 /* Counts the failed and skipped cells. GS_OK; GS_FAILED if a cell failed; GS_CANNOT if all were
  * skipped. The first reason is reported. */
 int outcome_judge(struct run_outcome *o, const struct plan *p, const char *dir);

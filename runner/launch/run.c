@@ -8,7 +8,6 @@
 #include "base/lock.h"
 #include "base/secrets.h"
 #include "base/shell_quote.h"
-#include "base/units.h"
 #include "config/config.h"
 #include "lab/same_links.h"
 #include "launch/launcher.h"
@@ -93,16 +92,6 @@ static int complete(struct run_job *r, struct run_outcome *o)
     return code;
 }
 
-static void announce(const struct plan *p, const char *dir)
-{
-    char time[32];
-    units_human_time(time, sizeof time, plan_cost(p).time_s);
-    say("%s: %zu cell%s in %zu group%s, launches: %lld, %s %s%s; recording into %s", p->section,
-        p->n_cells, p->n_cells == 1 ? "" : "s", p->n_groups, p->n_groups == 1 ? "" : "s",
-        (long long)p->set.measure.launches, plan_is_train(p) ? "at most" : "about", time,
-        plan_is_train(p) ? " (if every run reaches its timeout)" : "", dir);
-}
-
 static int run_plan(struct plan *p, const char *dir, bool fresh, struct interrupts *i,
                     const struct run_options *options, struct run_outcome *o)
 {
@@ -116,7 +105,7 @@ static int run_plan(struct plan *p, const char *dir, bool fresh, struct interrup
     if (code)
         return code;
     outcome_begin(o, p, dir);
-    announce(p, dir);
+    outcome_announce(p, dir);
     progress_begin(&progress, p, options->quiet);
     o->code = complete(&r, o);
     if (fresh && o->code == GS_CANNOT)
@@ -228,7 +217,7 @@ static int run_section(struct plan *p, struct interrupts *i, const struct run_op
     char *dir = NULL;
     int code = plan_memory_check(p);
     if (!code)
-        code = run_make_folder(p, options->data, &dir);
+        o->no_folder = (code = run_make_folder(p, options->data, &dir)) != GS_OK;
     if (!code)
         code = run_plan(p, dir, true, i, options, o);
     o->code = code;
@@ -268,6 +257,8 @@ static int run_sections(const struct sections *plans, const struct run_options *
     for (; !caught && ran < n && !i.count && !(ran && outcomes[ran - 1].cut); ran++) {
         int one = run_section(plans->plans[ran], &i, options, &outcomes[ran]);
         code = err_worse(code, one);
+        if (outcomes[ran].no_folder) /* nor could the other sections make one */
+            n = ran + 1;
     }
     for (size_t k = ran; !caught && k < n; k++)
         say_not_begun(plans->plans[k], options);

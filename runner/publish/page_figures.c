@@ -36,11 +36,14 @@ struct kind {
 static const struct kind kinds[] = {
     {ANSWER, ANSWER, "chosen", true, SHORTEST,
      "Loss of each step when the config with the highest bandwidth is set instead of the best "
-     "one. For a job of which no bandwidth is known: when the baseline is kept."},
+     "one. For a job of which no bandwidth is known: when the baseline is kept. Arrow: "
+     "the interval goes on."},
     {"-ranks", "ranks", "iteration", false, SHORTEST,
      "Order of the configs by bandwidth alone (left) and by the time of the step (right)."},
     {"-decomposition", "decomposition", "iteration", false, WHY,
-     "Compute, and the communication that overlap hides or leaves exposed."},
+     "Compute, and the communication that overlap hides or leaves exposed. Each part and the time "
+     "(the dot) is a median of its own, so the parts need not end at the dot. Arrow: the interval "
+     "goes on."},
     {"-by-ctas", "ctas", "iteration", false, WHY, "Time of the step against the number of CTAs."},
     {"-ecdf", "ecdf", "samples", false, WHY, "Distribution of the time of a step."},
     {"-verdict_map", "verdict_map", "compare", false, DIFFER,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/err.h"
+#include "base/shell_quote.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "verbs/commands.h"
@@ -59,8 +60,11 @@ int main_help(void)
     return GS_OK;
 }
 
-static int unknown_verb(const char *word)
+static int unknown_verb(const char *word, const char *next)
 {
+    if (next && find_verb(next))
+        return fail(GS_USAGE, "no verb '%s'; the verb comes first: gradsync %s %s", word, next,
+                    SHELL_WORD(word));
     const char *near = NEAREST(word, verbs, COUNT(verbs), name);
     return fail(GS_USAGE, "no verb '%s'; 'gradsync help' lists them%s", word, DID_YOU_MEAN(near));
 }
@@ -74,7 +78,7 @@ static int run_verb(int argc, char **argv)
         return GS_OK;
     }
     const struct verb *v = find_verb(argv[1]);
-    return v ? v->run(argc - 1, argv + 1) : unknown_verb(argv[1]);
+    return v ? v->run(argc - 1, argv + 1) : unknown_verb(argv[1], argv[2]);
 }
 
 int main(int argc, char **argv)

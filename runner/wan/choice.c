@@ -125,7 +125,7 @@ static void print_order(const struct wan_choice *c)
                units_human_time(best, sizeof best, c->order_s),
                units_human_time(given, sizeof given, c->ring_s));
     else
-        printf("in the order of [sites]");
+        printf("in the order of [sites]: no order by rate is faster");
     printf("\n");
 }
 

@@ -15,7 +15,7 @@ a_checkout "$tmp/a_checkout"
 cd "$tmp/a_checkout" || exit 1
 printf '\n[slurm]\nexclusive = no\n' >>configs/local.ini
 unset BUILD GRADSYNC_PLUGIN_PATH
-commands "$top/docs/clusters.md" 'A batch on a cluster' >"$tmp/commands"
+commands "$top/docs/clusters.md" 'Slurm' >"$tmp/commands"
 while IFS= read -r line; do
     ok "the documented command works: $line" bash -c "$line"
     case $line in
