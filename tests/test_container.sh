@@ -7,12 +7,13 @@
 
 printf '%s\n' '[platform]' 'name = p' '[launch]' 'launcher = mpirun' 'oversubscribe = yes' \
     '[measure]' 'launches = 1' 'blocks = 1' 'max_blocks = 1' 'warmup = 0' '[null]' 'size = 8' >q.ini
-mkdir mock "a folder"
+data='a folder.sif' # a path that resembles an image, as a random name of $tmp may
+mkdir mock "$data"
 mock() { # NAME
     cat >"mock/$1" <<END
 #!/bin/bash
 printf '%s\n' "\$@" >>"$tmp/args"
-while [[ \$1 != *.s* ]]; do shift; done
+while [[ \$1 != /images/x.s* ]]; do shift; done
 shift
 GRADSYNC_INSIDE=$1 exec "\$@"
 END
@@ -20,27 +21,27 @@ END
 }
 mock apptainer
 mock enroot
-in_job() { run env SLURM_JOB_ID=7 PATH="$tmp/mock:$PATH" "$gradsync" run -q q.ini -o "a folder" \
+in_job() { run env SLURM_JOB_ID=7 PATH="$tmp/mock:$PATH" "$gradsync" run -q q.ini -o "$data" \
     "$@"; }
 each() { is "$(grep -Fxc -- "$1" args)" 2 "each rank gets the argument $1"; }
 
 in_job --set slurm:container=/images/x.sif --set slurm:gpus_per_node=2
 is "$rc" 0 'a run in a mock of apptainer succeeds'
 [ "$rc" = 0 ] || diag "$err"
-dir=$(ls -d "$tmp/a folder"/p/null/*)
+dir=$(ls -d "$tmp/$data"/p/null/*)
 for word in exec --nv "$build" "$dir" /images/x.sif; do
     each "$word"
 done
 ok 'a run in a mock of apptainer is sound' "$gradsync" check "$dir"
-rm -rf "a folder"/p args
+rm -rf "$data"/p args
 in_job --set slurm:container=/images/x.sqsh
 is "$rc" 0 'a run in a mock of enroot succeeds'
 [ "$rc" = 0 ] || diag "$err"
 each "$build:$build"
 is "$(grep -c -- --nv args)" 0 'enroot gets no option for GPUs'
-rm -rf "a folder"/p args
+rm -rf "$data"/p args
 ok 'a run outside of a job succeeds' env PATH="$tmp/mock:$PATH" "$gradsync" run -q q.ini -o \
-    "a folder" --set slurm:container=/images/x.sif
+    "$data" --set slurm:container=/images/x.sif
 is "$(ls args 2>/dev/null)" '' 'a run outside of a job uses no container'
 
 rm mock/apptainer
