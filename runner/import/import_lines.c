@@ -13,6 +13,8 @@ int import_lines_open(struct import_lines *in, const char *path)
     *in = (struct import_lines){.path = path};
     if (stat(path, &st))
         return locate_failed(GS_USAGE, path, LOCATE_FILE);
+    if (S_ISDIR(st.st_mode))
+        return fail_at(GS_USAGE, path, 0, "is a folder; name the files in it");
     if (!S_ISREG(st.st_mode))
         return fail_at(GS_FAILED, path, 0, "refused: not a regular file; save the output first");
     if ((size_t)st.st_size > IMPORT_FILE_MAX)
