@@ -164,6 +164,29 @@ static void say_advice(const struct steps_evidence *s, size_t shape)
     screen_say(text);
 }
 
+/* The table shows the best setting of each step, which may be another than the advised one. */
+static void say_where(const struct steps_evidence *s, size_t shape)
+{
+    enum { NAMED = 4 };
+    struct candidate c;
+    AUTO_TEXT struct text line = {0};
+    if (!advice_find(s, shape, &c) || c.wins == c.steps)
+        return;
+    size_t named = 0;
+    for (size_t i = 0; i < s->n && named < NAMED; i++) {
+        const struct evidence *e = &s->v[i];
+        if (!e->counts || e->run->shape != shape || !evidence_wins(e) ||
+            strcmp(e->c->config, c.best->c->config) != 0)
+            continue;
+        AUTO_FREE char *step = advice_step_name(s, e);
+        text_addf(&line, "%s%s", named++ ? ", " : "Shorter in ", step);
+    }
+    if (c.wins > named)
+        text_addf(&line, " and %zu more", c.wins - named);
+    text_add(&line, ".");
+    screen_say(line.s);
+}
+
 static void print_commands(const struct steps_evidence *s, size_t shape)
 {
     AUTO_WORDS struct words commands = {0};
@@ -190,6 +213,7 @@ static void print_shape(const struct steps_evidence *s, size_t shape)
         words_add(&cells, advice_headings[i]);
     advice_rows(&cells, s, shape);
     say_advice(s, shape);
+    say_where(s, shape);
     say_withheld(s, shape);
     print_commands(s, shape);
     say_elsewhere(s, shape);
