@@ -83,11 +83,13 @@ do for [g = 1 : groups] { set label 220 + g heading[g] at screen 0.06 / WIDTH, f
 set label 504 kept." → best other" at screen 1 - 0.04 / WIDTH, 1 - (TOP - 0.06) / HEIGHT right font ",6" textcolor rgb "#404040"
 set arrow 1 from first 0, graph 0 to first 0, graph 1 nohead linewidth 0.8 linecolor rgb "#404040" back
 set label 230 "● verdict ○ undecided bar: 95% interval" at screen 0.5, 0.07 / HEIGHT center
+do for [i = 1 : rows] { # an interval that goes on
+    if (real(word($lost[i], 4)) > high) { set label 1000 + i "→" at first where(high), first real(word($lost[i], 1)) center }
+    if (real(word($lost[i], 3)) < low) { set label 2000 + i "←" at first where(low), first real(word($lost[i], 1)) center }
+}
 clip(r) = r > high ? high : r < low ? low : r
 plot $lost using ($5 == 2 ? NaN : where($2)):1:(where(clip($3))):(where(clip($4))) with xerrorbars pointtype 7 pointsize 0.01 linewidth 1.1 \
         dashtype solid linecolor rgb "#505050", \
     $lost using ($5 == 1 ? where($2) : NaN):1 with points pointtype 7 pointsize 0.55 linecolor rgb "#000000", \
     $lost using ($5 == 0 ? where($2) : NaN):1 with points pointtype 7 pointsize 0.55 linecolor rgb "#000000", \
-    $lost using ($5 == 0 ? where($2) : NaN):1 with points pointtype 7 pointsize 0.34 linecolor rgb "#FFFFFF", \
-    $lost using ($4 > high ? where(high) : NaN):1:("→") with labels center, \
-    $lost using ($3 < low ? where(low) : NaN):1:("←") with labels center
+    $lost using ($5 == 0 ? where($2) : NaN):1 with points pointtype 7 pointsize 0.34 linecolor rgb "#FFFFFF"

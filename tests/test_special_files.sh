@@ -121,6 +121,20 @@ else
     is "$rc" 0 'a killed run leaves nothing in shared memory'
 fi
 no_orphans 'no process is left'
+# ---- a folder in the place of a file, a file in the place of a folder ----
+
+run "$gradsync" import "$tmp"
+is "$rc" 2 'a folder is no results'
+like "$err" 'is a folder; name the files in it' 'import says so'
+printf '%s\n' '[launch]' 'ranks = 1' '[null]' 'size = 8' '[null second]' 'size = 8' >two.ini
+: >plain
+run "$gradsync" run -o plain/raw two.ini
+is "$rc" 1 'no run folder can be made under a file'
+is "$(grep -c 'cannot create the folder' <<<"$err")" 1 'that is said once, not for each section'
+run "$gradsync" local compare
+is "$rc" 2 'a verb comes first'
+like "$err" "no verb 'local'; the verb comes first: gradsync compare local" 'the error shows the order'
+
 # ---- a result that nobody gets ----
 
 for verb in help 'help config' 'list plugins'; do
