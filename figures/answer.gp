@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The time that each training step loses by the config with the highest bandwidth, by level of evidence; of
-# a job of which no bandwidth is known, by its baseline.
+# The time that each training step loses by the config with the highest bandwidth, by level of evidence.
+# Where no bandwidth was measured, the time that it loses by the baseline.
 # Filled: a verdict. Hollow: undecided. The scale is linear up to twice the time, else logarithmic.
 
 load data

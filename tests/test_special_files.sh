@@ -130,7 +130,7 @@ printf '%s\n' '[launch]' 'ranks = 1' '[null]' 'size = 8' '[null second]' 'size =
 : >plain
 run "$gradsync" run -o plain/raw two.ini
 is "$rc" 1 'no run folder can be made under a file'
-is "$(grep -c 'cannot create the folder' <<<"$err")" 1 'that is said once, not for each section'
+is "$(grep -c 'cannot create the folder' <<<"$err")" 1 'one error is printed for both sections'
 run "$gradsync" local compare
 is "$rc" 2 'a verb comes first'
 like "$err" "no verb 'local'; the verb comes first: gradsync compare local" 'the error shows the order'

@@ -36,8 +36,8 @@ struct kind {
 static const struct kind kinds[] = {
     {ANSWER, ANSWER, "chosen", true, SHORTEST,
      "Loss of each step when the config with the highest bandwidth is set instead of the best "
-     "one. For a job of which no bandwidth is known: when the baseline is kept. Arrow: "
-     "the interval goes on."},
+     "one. Where no bandwidth was measured, the loss is that of the baseline. Arrow: the interval "
+     "goes on."},
     {"-ranks", "ranks", "iteration", false, SHORTEST,
      "Order of the configs by bandwidth alone (left) and by the time of the step (right)."},
     {"-decomposition", "decomposition", "iteration", false, WHY,
