@@ -54,4 +54,4 @@ below(k) = k == 1 ? -0.02 : 0.36
 plot for [k = 1 : 3] by_time using (begin(k, $1)):2:(begin(k, $1)):(end(k, $1)):($2 - above(k)):($2 + below(k)) \
         with boxxyerror fillcolor rgb fill[k] fillstyle pattern pattern[k] border linecolor rgb "#303030" linewidth 0.5 dashtype solid, \
     by_time using (time[$1] / unit):2:(time_low[$1] / unit):(time_high[$1] / unit) with xerrorbars \
-        pointtype 7 pointsize 0.2 linewidth 1.2 dashtype solid linecolor rgb "#000000"
+        pointtype 7 pointsize 0.45 linewidth 1.2 dashtype solid linecolor rgb "#000000"
