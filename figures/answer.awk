@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The panel of compare.csv and chosen.csv, after csv.awk: what each training step of a platform loses
-# by the config with the highest bandwidth (the winner). -v folder=PLATFORM.
-#   chosen.csv    has the winner as its baseline. The step's best config is the one that is faster by
+# by the config with the highest bandwidth. -v folder=PLATFORM.
+#   chosen.csv    has that config as its baseline. The step's best config is the one that is faster by
 #                 verdict, with the largest lower bound; without one, the one with the lowest ratio.
-#   compare.csv   has the levels that do not measure bandwidth (trial, training). There the winner is
-#                 the config that wins most often in chosen.csv, or the baseline if it was not tried.
+#   compare.csv   has the steps whose bandwidth was not measured (trials, trainings, steps recorded
+#                 without operations alone). They show what the baseline loses;
+#                 synthetic ones only where there is nothing else.
 # Of several runs of a step the one with the most contrasts is drawn; of equal ones, the latest.
 
 BEGIN {
@@ -14,73 +15,102 @@ BEGIN {
 }
 FNR == 1 { header(); chosen = FILENAME ~ /chosen\.csv$/; next }
 { csv($0, f) }
-get("platform") != folder || num("ratio") == "" { next }
-chosen && get("mode") == "overlapped" { contrast(); next }
-!chosen && get("level") ~ /^tr(ial|aining)$/ { contrast() }
+get("platform") == folder && (get("mode") == "overlapped" || get("level") ~ /^tr/ && !chosen) { contrast() }
+
+function contrast(    i) {
+    i = ++n
+    level[i] = get("level"); section[i] = level[i] SUBSEP get("workload") SUBSEP get("label")
+    run[i] = get("run_id"); size[i] = num("size_B"); params[i] = get("params"); from_chosen[i] = chosen
+    config[i] = get("config"); baseline[i] = get("baseline"); verdict[i] = get("verdict")
+    measured[i] = num("ratio") != ""
+    if (measured[i]) {
+        ratio[i] = num("ratio") + 0; low[i] = bound("ratio_low", ratio[i]) + 0; high[i] = bound("ratio_high", ratio[i]) + 0
+    }
+    if (level[i] == "training") {
+        keys_of_config(i, config[i])
+        keys_of_config(i, baseline[i])
+    }
+}
+
+# The label of a training's config holds its settings, whatever they are called.
+function keys_of_config(i, name,    n, k, part, m, word, j) {
+    n = split(name, part, "/")
+    m = split(params[i], word, " ")
+    for (k = 1; k <= n; k++)
+        if (part[k] ~ /=/)
+            of_config[section[i], substr(part[k], 1, index(part[k], "=") - 1)] = 1
+        else
+            for (j = 1; j <= m; j++)
+                if (substr(word[j], index(word[j], "=") + 1) == part[k])
+                    of_config[section[i], substr(word[j], 1, index(word[j], "=") - 1)] = 1
+}
 
 # The parameters of the step: without those of its config.
-function step_params(    n, i, word, text) {
-    n = split(get("params"), word, " ")
-    for (i = 1; i <= n; i++)
-        if (word[i] !~ /^(mode|config|algorithm|protocol|ctas|policy|memory|bucket_cap|bucket_first|size)=/)
-            text = text " " word[i]
-    return get("level") ~ /^tr/ ? "" : text
+function step_params(i,    n, k, word, key, text) {
+    n = split(params[i], word, " ")
+    for (k = 1; k <= n; k++) {
+        key = word[k]
+        sub(/=.*/, "", key)
+        if (key !~ /^(mode|config|algorithm|protocol|ctas|policy|memory|bucket_cap|bucket_first|size|step_size|step_calls)$/ && \
+            !((section[i], key) in of_config))
+            text = text " " word[k]
+    }
+    return text
 }
 
-function contrast(    step, i) {
-    step = get("level") SUBSEP get("workload") SUBSEP get("label") SUBSEP num("size_B") SUBSEP step_params()
-    if (!(step in rows_of)) {
-        rows_of[step] = 0
-        steps[++n_steps] = step
+function find_steps(    i, step) {
+    for (i = 1; i <= n; i++) {
+        step = of[i] = section[i] SUBSEP size[i] SUBSEP step_params(i)
+        if (!(step in met_step))
+            steps[++n_steps] = step
+        met_step[step] = 1
+        if (from_chosen[i])
+            has_bandwidth[step] = 1
+        real = real || level[i] != "synthetic"
     }
-    i = ++n
-    run[i] = get("run_id"); of[i] = step; config[i] = get("config"); baseline[i] = get("baseline")
-    ratio[i] = num("ratio") + 0; low[i] = bound("ratio_low", ratio[i]) + 0; high[i] = bound("ratio_high", ratio[i]) + 0
-    verdict[i] = get("verdict")
-    rows_of[step]++
-    if (++rows[step, run[i]] > most[step] || (rows[step, run[i]] == most[step] && run[i] > drawn[step])) {
-        most[step] = rows[step, run[i]]
-        drawn[step] = run[i]
+    for (i = 1; i <= n; i++) {
+        step = of[i]
+        if (!measured[i] || !from_chosen[i] && step in has_bandwidth)
+            continue
+        if (++rows[step, run[i]] > most[step] || (rows[step, run[i]] == most[step] && run[i] > drawn[step])) {
+            most[step] = rows[step, run[i]]
+            drawn[step] = run[i]
+        }
     }
-    if (chosen && !((run[i], step) in counted)) {
-        counted[run[i], step] = 1
-        wins[baseline[i]]++
-    }
-}
-
-function usual_winner(    c, winner) {
-    for (c in wins)
-        if (winner == "" || wins[c] > wins[winner] || (wins[c] == wins[winner] && c < winner))
-            winner = c
-    return winner
 }
 
 # A lower ratio is a larger loss of the baseline. A verdict comes first; the same operation says nothing.
 function rank(i) { return verdict[i] == "faster" ? high[i] - 1e6 : verdict[i] == "same operation" ? 1e6 : ratio[i] }
 
-function best_of(step, winner,    i, best) {
-    for (i = 1; i <= n; i++) {
-        if (of[i] != step || run[i] != drawn[step])
-            continue
-        if (step ~ /^tr/ && config[i] == winner)
-            return i
-        if (!best || rank(i) < rank(best))
+function best_of(step,    i, best) {
+    for (i = 1; i <= n; i++)
+        if (of[i] == step && run[i] == drawn[step] && measured[i] && (from_chosen[i] || !(step in has_bandwidth)) && \
+            (!best || rank(i) < rank(best)))
             best = i
-    }
     return best
 }
 
 # ---- in words
 
-function bytes_text(b) {
-    return b % 1073741824 == 0 ? b / 1073741824 " GiB" : b % 1048576 == 0 ? b / 1048576 " MiB" : \
-        b >= 1048576 ? sprintf("%.0f MiB", b / 1048576) : b % 1024 == 0 ? b / 1024 " KiB" : b " B"
+# As in the advice: exact where that is short, "24 KiB", else with three digits, "1.36 GiB".
+function bytes_text(b,    power, unit, text) {
+    split("B KiB MiB GiB", unit, " ")
+    for (power = 4; power > 1 && b % 1024 ^ (power - 1);)
+        power--
+    text = b / 1024 ^ (power - 1) " " unit[power]
+    if (length(text) <= length("1023 MiB"))
+        return text
+    for (power = 1; b >= 999.5 && power < 4; power++)
+        b /= 1024
+    return sprintf("%.3g %s", b, unit[power])
 }
 
 # Parameters in which the steps of a section differ, or all with a number of GEMMs or buckets.
 function step_words(step,    part, n, i, word, key, text) {
     split(step, part, SUBSEP)
     text = part[4] > 0 ? bytes_text(part[4]) : part[3] != "" ? part[3] : part[1] == "training" ? "job" : "step"
+    if (part[4] > 0 && part[3] != "" && !(step in has_bandwidth))
+        text = part[3] " " text
     n = split(part[5], word, " ")
     for (i = 1; i <= n; i++) {
         key = word[i]
@@ -114,9 +144,12 @@ function count_values(step,    part, n, i, key, group) {
     }
 }
 
-function heading_of(group, l,    part) {
-    split(group, part, SUBSEP)
-    return level_words[l] ((group in issue && part[1] != "step") ? issue[group] : part[3] == "" || l > 2 ? "" : ", " part[3])
+function heading_of(step, l,    part, group) {
+    split(step, part, SUBSEP)
+    group = group_of(step)
+    if (!(step in has_bandwidth))
+        return level_words[l] (any_bandwidth ? ": baseline → best other" : "")
+    return level_words[l] ((group in issue && part[1] != "step") ? issue[group] : part[3] == "" ? "" : ", " part[3])
 }
 
 # Synthetic first, then the levels that say more; in a group by size, then as measured.
@@ -125,48 +158,66 @@ function in_order(a, b,    x, y) {
     split(b, y, SUBSEP)
     if (level_at[x[1]] != level_at[y[1]])
         return level_at[x[1]] < level_at[y[1]]
+    if ((a in has_bandwidth) != (b in has_bandwidth))
+        return a in has_bandwidth
     if (x[2] SUBSEP x[3] != y[2] SUBSEP y[3])
         return x[2] SUBSEP x[3] < y[2] SUBSEP y[3]
     return x[4] + 0 <= y[4] + 0
 }
 
-function write_step(step, winner,    i, b, part) {
-    i = best_of(step, winner)
-    if (!i || verdict[i] == "same operation")
-        return
+function write_step(step,    i, part, of_group) {
     split(step, part, SUBSEP)
-    if (group_of(step) != group) {
-        group = group_of(step)
+    if (real && part[1] == "synthetic" && !(step in has_bandwidth))
+        return # as the advice: a sweep that explains, beside steps that answer
+    i = best_of(step)
+    if (!i || verdict[i] == "same operation") {
+        if (i)
+            n_same++
+        else
+            n_without++
+        return
+    }
+    of_group = step in has_bandwidth ? group_of(step) : part[1]
+    if (of_group != group) {
+        group = of_group
         y += n_groups ? 1.3 : 0.9
-        headings = headings ", " quote(heading_of(group, level_at[part[1]]))
+        headings = headings ", " quote(heading_of(step, level_at[part[1]]))
         at = at ", " y
         n_groups++
     }
     y++
     drawn_rows++
-    # Against its baseline, the tried winner of a trial is the config of the row.
-    b = part[1] ~ /^tr/ && config[i] == winner
-    text = text sprintf("%g %.9g %.9g %.9g %d\n", y, b ? ratio[i] : 1 / ratio[i], b ? low[i] : 1 / high[i], \
-        b ? high[i] : 1 / low[i], verdict[i] != "inconclusive")
+    text = text sprintf("%g %.9g %.9g %.9g %d\n", y, 1 / ratio[i], 1 / high[i], 1 / low[i], verdict[i] != "inconclusive")
     names = names ", " quote(step_words(step))
-    pairs = pairs ", " quote(b ? config[i] " → " baseline[i] : baseline[i] " → " config[i])
+    pairs = pairs ", " quote(baseline[i] " → " config[i])
     gsub(/bucket_cap=/, "cap ", pairs)
     places = places ", " y
+}
+
+# "Not shown: 2 steps with one launch, 1 whose best config ran the same operation".
+function not_shown(    text) {
+    if (n_without)
+        text = n_without " step" (n_without > 1 ? "s" : "") " without an interval"
+    if (n_same)
+        text = text (text ? ", " : "") n_same " of the same operation"
+    return text ? "not shown: " text : ""
 }
 
 END {
     stop_if_stopped()
     for (i in level_names)
         level_at[level_names[i]] = i
+    find_steps()
+    for (i in has_bandwidth)
+        any_bandwidth = 1
     for (i = 1; i <= n_steps; i++) {
         count_values(steps[i])
         for (j = i; j > 1 && !in_order(steps[j - 1], steps[j]); j--) {
             step = steps[j]; steps[j] = steps[j - 1]; steps[j - 1] = step
         }
     }
-    winner = usual_winner()
     for (i = 1; i <= n_steps; i++)
-        write_step(steps[i], winner)
+        write_step(steps[i])
     if (!drawn_rows) {
         names = pairs = ", ''"
         places = ", 1"
@@ -175,8 +226,7 @@ END {
         text = "1 1 1 1 2\n"
         y = drawn_rows = n_groups = 1
     }
-    # A job alone measures no bandwidth: what is drawn is what its baseline loses.
-    printf "kept = %s\n", quote(winner == "" && n_steps ? "baseline" : "highest bandwidth")
+    printf "kept = %s\nnot_shown = %s\n", quote(n_steps && !any_bandwidth ? "baseline" : "highest bandwidth"), quote(not_shown())
     printf "platform = %s\nworkload = \"\"\ndetail = \"\"\nrows = %d\ngroups = %d\nlast = %g\n", quote(folder), drawn_rows, n_groups, y
     printf "array label[%d] = [%s]\narray pair[%d] = [%s]\narray place[%d] = [%s]\n", drawn_rows, substr(names, 3), \
         drawn_rows, substr(pairs, 3), drawn_rows, substr(places, 3)

@@ -9,7 +9,17 @@ load "figures/words.gp"
 load "figures/verdict.gp"
 y_title = ""
 ROW = rows > 30 ? 0.105 : 0.125
-KEY = 0.12
+stats $lost using 4 nooutput
+high = STATS_max
+stats $lost using 3 nooutput
+whole = high <= 2 && STATS_min >= 0.5 # no interval is cut
+stats $lost using 2 nooutput
+high = !whole && high > 1.6 * STATS_max ? 1.6 * STATS_max : high
+low = STATS_min
+stats $lost using 3 nooutput
+low = whole || STATS_min > low - 0.3 * (high - 1) ? STATS_min : low - 0.3 * (high - 1)
+far = high > 2
+KEY = 0.12 + (far ? 0.12 : 0) + (not_shown eq "" ? 0 : 0.12)
 longest = 1
 widest = 18
 do for [i = 1 : rows] {
@@ -31,16 +41,6 @@ unset label 500
 set style textbox opaque noborder fillcolor rgb "#FFFFFF" margins 0.3, 0.3
 set label 500 platform at screen 0.5, 1 - 0.08 / HEIGHT center
 
-stats $lost using 4 nooutput
-high = STATS_max
-stats $lost using 3 nooutput
-whole = high <= 2 && STATS_min >= 0.5 # no interval is cut
-stats $lost using 2 nooutput
-high = !whole && high > 1.6 * STATS_max ? 1.6 * STATS_max : high
-low = STATS_min
-stats $lost using 3 nooutput
-low = whole || STATS_min > low - 0.3 * (high - 1) ? STATS_min : low - 0.3 * (high - 1)
-far = high > 2
 where(r) = far ? spread(r) : 100 * (r - 1)
 low = low > 0.995 ? 0.995 : low
 high = high < 1.02 ? 1.02 : high
@@ -48,13 +48,7 @@ margin = 0.04 * (where(high) - where(low))
 set xrange [where(low) - margin : where(high) + margin]
 set yrange [last + 0.6 : 0.2]
 if (far) {
-    room = 0.32 * (where(high) - where(low)) / (WIDTH - LEFT - RIGHT)
-    shown = -1e9
-    set xtics ()
-    do for [i = 1 : 19] {
-        at = spread(edge[i])
-        if (edge[i] == 1 || (at - shown > room && abs(at) > room)) { set xtics add (change(edge[i]) at); shown = at } else { set xtics add ("" at 1) }
-    }
+    load "figures/spread.gp"
 } else {
     span = where(high) - where(low)
     least = span * 0.32 / (WIDTH - LEFT - RIGHT)
@@ -82,7 +76,8 @@ set border 1
 do for [g = 1 : groups] { set label 220 + g heading[g] at screen 0.06 / WIDTH, first heading_at[g] left front boxed font ",7" textcolor rgb "#000000" }
 set label 504 kept." → best other" at screen 1 - 0.04 / WIDTH, 1 - (TOP - 0.06) / HEIGHT right font ",6" textcolor rgb "#404040"
 set arrow 1 from first 0, graph 0 to first 0, graph 1 nohead linewidth 0.8 linecolor rgb "#404040" back
-set label 230 "● verdict ○ undecided bar: 95% interval" at screen 0.5, 0.07 / HEIGHT center
+set label 231 not_shown at screen 0.5, (far ? 0.18 : 0.06) / HEIGHT center textcolor rgb "#404040"
+set label 230 "● verdict ○ undecided bar: 95% interval" at screen 0.5, (KEY - 0.05) / HEIGHT center
 do for [i = 1 : rows] { # an interval that goes on
     if (real(word($lost[i], 4)) > high) { set label 1000 + i "→" at first where(high), first real(word($lost[i], 1)) center }
     if (real(word($lost[i], 3)) < low) { set label 2000 + i "←" at first where(low), first real(word($lost[i], 1)) center }

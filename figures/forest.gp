@@ -23,14 +23,7 @@ low = low < 0.1 ? 0.1 : low
 high = high > 10 ? 10 : high
 set xrange [spread(low) - 0.3 : spread(high) + 0.3]
 set yrange [last + 0.2 : 0.3]
-set xtics ()
-room = 0.30 * (spread(high) - spread(low) + 0.6) / (WIDTH - LEFT - RIGHT)
-shown = -1e9
-do for [i = 1 : 19] {
-    at = spread(edge[i])
-    # The middle always has a label; others where there is room.
-    if (edge[i] == 1 || (at - shown > room && abs(at) > room)) { set xtics add (change(edge[i]) at); shown = at } else { set xtics add ("" at 1) }
-}
+load "figures/spread.gp"
 set ytics ()
 do for [i = 1 : rows] { set ytics add (label[i] place[i]) }
 set ytics scale 0
@@ -53,6 +46,5 @@ do for [k = 1 : 5] {
 }
 set label 220 "bar: 95% interval; grey: A/A floor" . (equivalence > 0 ? "; pale: equivalent" : "") . (groups < n_sizes ? sprintf("; %d of %d sizes", groups, n_sizes) : "") \
     at screen 0.5, 0.185 / HEIGHT center textcolor rgb "#404040"
-set label 221 "scale: even within 1% of 0, logarithmic beyond" at screen 0.5, 0.06 / HEIGHT center textcolor rgb "#404040"
 plot for [k = 1 : 5] $forest using ($5 == k ? spread($2) : NaN):1:(spread($3)):(spread($4)) with xerrorbars \
     pointtype mark[k] pointsize 0.5 linewidth 1 dashtype solid linecolor rgb shade[k]

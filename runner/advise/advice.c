@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "advise/advice.h"
+#include "base/shell_quote.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -147,6 +148,24 @@ static bool any_numbers(const struct steps_evidence *s, size_t shape)
     return false;
 }
 
+/* The run is complete with one launch, was interrupted, or never measured a setting beside auto. */
+static void say_no_interval(FILE *f, const struct steps_evidence *s, size_t shape)
+{
+    const struct shape *at = &s->shapes[shape];
+    const struct evidence *e = NULL;
+    for (size_t i = 0; i < s->n; i++)
+        if (of_shape(&s->v[i], shape) && (!e || s->v[i].c->effect.launches > e->c->effect.launches))
+            e = &s->v[i];
+    fprintf(f, "Nothing was decided on %s (%s rank%s): %s. ", at->platform, at->ranks,
+            strcmp(at->ranks, "1") ? "s" : "",
+            e->c->effect.launches ? "one launch has no interval"
+                                  : "no setting was measured together with its baseline");
+    if (e->run->unfinished)
+        fprintf(f, "To complete the run: gradsync resume %s", SHELL_WORD(e->run->dir));
+    else
+        fprintf(f, "Measure again with five launches, two at least: --set measure:launches=5");
+}
+
 /* What to do without advice: "Leave NCCL alone", "Keep bucket_cap=25"; "Change nothing" where the
  * recordings do not share one baseline. */
 static void say_what_stays(FILE *f, const struct steps_evidence *s, size_t shape)
@@ -189,6 +208,10 @@ static void say_left_alone(FILE *f, const struct steps_evidence *s, size_t shape
     const struct shape *at = &s->shapes[shape];
     double open = left_open(s, shape), least = least_shown(s, shape);
     bool undecided = open > UNDECIDED * least;
+    if (!any_numbers(s, shape)) {
+        say_no_interval(f, s, shape);
+        return;
+    }
     if (undecided)
         fprintf(f, "Nothing was decided");
     else
@@ -206,9 +229,7 @@ static void say_left_alone(FILE *f, const struct steps_evidence *s, size_t shape
     else if (!isnan(open))
         fprintf(f, "the largest possible gain left open is %.1f%%.", 100 * open);
     else
-        fprintf(f, "%s.",
-                any_numbers(s, shape) ? "none is left open"
-                                      : "no interval yet: measure two launches or more");
+        fprintf(f, "none is left open.");
 }
 
 char *advice_sentence(const struct steps_evidence *s, size_t shape)

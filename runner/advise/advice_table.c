@@ -38,6 +38,15 @@ static const struct evidence *best_of_step(const struct steps_evidence *s, size_
     return best;
 }
 
+/* What a row says of a step that no setting shortens. */
+static const char *none_shorter(const struct steps_evidence *s, const struct evidence *step)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (s->v[i].counts && evidence_same_step(&s->v[i], step) && evidence_has_numbers(&s->v[i]))
+            return "nothing is shorter";
+    return "undecided: no interval";
+}
+
 static bool same_section(const struct evidence *a, const struct evidence *b)
 {
     return a->run->shape == b->run->shape && contrasts_of_one_section(a->c, b->c);
@@ -100,7 +109,7 @@ static void add_row(struct words *cells, const struct steps_evidence *s, const s
 {
     char span[64];
     AUTO_FREE char *name = advice_step_name(s, of),
-                   *what = e ? standing(s, e) : xstrdup("nothing is shorter");
+                   *what = e ? standing(s, e) : xstrdup(none_shorter(s, of));
     words_add(cells, name);
     words_add(cells, e ? e->c->config : of->c->baseline);
     words_add(cells, e ? advice_span(span, sizeof span, evidence_gain_low(e), evidence_gain_high(e))

@@ -114,9 +114,9 @@ static size_t print_part(const struct comparison *c, size_t first)
     struct axes axes = {0};
     size_t end = first;
     int width = 5;
-    axes_config(&axes, c->v[first].baseline);
+    axes_config(&axes, c->v[first].baseline, "");
     for (; end < c->n && same_heading(&c->v[first], &c->v[end]); end++)
-        axes_config(&axes, c->v[end].config);
+        axes_config(&axes, c->v[end].config, c->v[end].params);
     for (size_t i = first; i < end; i++)
         axes_add(&axes, c->v[first].params, c->v[i].params);
     AUTO_FREE char **where = xmalloc((end - first) * sizeof *where);

@@ -74,6 +74,8 @@ static void print_side(const char *when, enum verdict verdict, const struct cont
 static void print_disagreeing(const struct repeat *v, size_t n)
 {
     struct axes axes = {0};
+    for (size_t i = 0; i < n; i++)
+        axes_config(&axes, v[i].later->config, v[i].later->params);
     for (size_t i = 1; i < n; i++)
         axes_add(&axes, v[0].later->params, v[i].later->params);
     for (size_t i = 0; i < n; i++) {

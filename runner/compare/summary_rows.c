@@ -51,8 +51,8 @@ static void order_questions(struct summary_rows *s, const struct comparison *c)
     qsort(sorted, c->n, sizeof *sorted, by_rank);
     for (size_t i = 0; i < c->n; i++) {
         size_t at = question_of(s, sorted[i]); /* may move the questions */
-        axes_config(&s->questions[at].axes, sorted[i]->baseline);
-        axes_config(&s->questions[at].axes, sorted[i]->config);
+        axes_config(&s->questions[at].axes, sorted[i]->baseline, "");
+        axes_config(&s->questions[at].axes, sorted[i]->config, sorted[i]->params);
     }
     for (size_t i = 0; i < c->n; i++) {
         struct question *q = &s->questions[question_of(s, sorted[i])];

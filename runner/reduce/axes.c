@@ -30,13 +30,20 @@ static void add_key(struct axes_keys *k, const char *word, size_t n)
         snprintf(k->v[k->n++], sizeof *k->v, "%.*s", (int)n, word);
 }
 
-void axes_config(struct axes *a, const char *label)
+void axes_config(struct axes *a, const char *label, const char *params)
 {
-    AUTO_WORDS struct words parts = {0};
+    AUTO_WORDS struct words parts = {0}, set = {0};
     words_split(&parts, label, '/');
+    words_split(&set, params, ' ');
     for (size_t i = 0; i < parts.n; i++)
         if (strchr(parts.v[i], '='))
             add_key(&a->of_config, parts.v[i], strcspn(parts.v[i], "="));
+        else
+            for (size_t k = 0; k < set.n; k++) {
+                size_t n = strcspn(set.v[k], "=");
+                if (set.v[k][n] && !strcmp(set.v[k] + n + 1, parts.v[i]))
+                    add_key(&a->of_config, set.v[k], n);
+            }
 }
 
 /* The keys of the words that `other` does not have. */

@@ -17,8 +17,9 @@ struct axes { /* {0}: empty */
     struct axes_keys differ, of_config;
 };
 
-/* The keys in a label, "ctas=8/checksum=yes", belong to its config. All labels come before axes_add. */
-void axes_config(struct axes *a, const char *label);
+/* What a label names belongs to the config: the keys in "ctas=8/checksum=yes", and for "ring" the key
+ * that has this value in the params of its row. All labels come before axes_add. */
+void axes_config(struct axes *a, const char *label, const char *params);
 /* Adds the keys in which a row differs from the first row. */
 void axes_add(struct axes *a, const char *first, const char *params);
 /* The mode and the values of the axes, "overlapped gemms=4"; "-" if there are none. The caller frees

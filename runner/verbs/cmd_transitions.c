@@ -5,9 +5,12 @@
 #include "curves/transitions.h"
 #include "curves/transitions_table.h"
 #include "record/choose_runs.h"
+#include "record/run_name.h"
 #include "verbs/commands.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #define CSV "data/csv"
 
@@ -34,6 +37,11 @@ static void choose(struct request *q, const char *word)
 static int transitions(void *request, char **words, int n)
 {
     struct request *q = request;
+    if (n && !strchr(words[0], '/') && access(words[0], F_OK)) {
+        AUTO_FREE char *folder = locate_platform(words[0]);
+        if (!folder)
+            return run_name_failed(words[0]);
+    }
     choose(q, n ? words[0] : NULL);
     int code = transitions_write(q->dir);
     if (!code && !q->quiet)

@@ -331,13 +331,16 @@ static void where_is(const struct axes *a, const char *mode, const char *params,
 static void axes_are_what_differs(void **state)
 {
     (void)state;
-    struct axes a = {0}, added = {0};
-    axes_config(&a, "ctas=8/checksum=yes");
+    struct axes a = {0}, added = {0}, choice = {0};
+    axes_config(&a, "ctas=8/checksum=yes", "");
     axes_add(&a, "size=8 gemms=1 gem=1 ctas=4", "size=8 gemms=2 gem=1 ctas=8");
     where_is(&a, "overlapped", "size=8 gemms=2 gem=1 ctas=8", "overlapped gemms=2");
     where_is(&a, "", "size=8 gem=1", "-");
     axes_add(&added, "size=8 passes=3 collective=all_gather", "size=8"); /* as of an older plugin */
     where_is(&added, "", "size=8 passes=3 collective=all_gather", "passes=3 all_gather");
+    axes_config(&choice, "words", "size=8 method=words words=2");
+    axes_add(&choice, "size=8 method=words words=2", "size=8 method=strides words=3");
+    where_is(&choice, "", "size=8 method=strides words=3", "words=3");
 }
 
 static void what_throttles_follows_the_load(void **state)
