@@ -123,6 +123,20 @@ like "$out" 'Next: gradsync advise sim --emit train >mine.ini' \
     'training is the next level after a trial'
 like "$out" 'gradsync prove sim -- COMMAND' 'the proof of a trial is another trial'
 
+# ---- one launch
+
+fresh
+steps 1 '' "$cuda" launches=1
+manifest data/raw/sim/iter_proxy/1
+exits 0 'advise on one launch succeeds' "$gradsync" advise sim
+like "$(first)" '^Nothing was decided on sim \(2 ranks\): one launch has no interval\. Measure .* --set measure:launches=5' \
+    'one launch decides nothing, and the advice says how to measure more'
+like "$out" '8 +auto +- +synthetic +undecided: no interval' 'the step of one launch is undecided'
+rm data/raw/sim/iter_proxy/1/MANIFEST.json
+exits 0 'advise on a run interrupted in its first launch succeeds' "$gradsync" advise sim
+like "$(first)" 'one launch has no interval\. To complete the run: gradsync resume data/raw/sim/iter_proxy/1$' \
+    'the advice on an interrupted run is to complete it'
+
 # ---- real steps of the same GPUs on another platform
 
 gpus() { # RUN NAME

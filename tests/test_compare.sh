@@ -276,6 +276,12 @@ like "$("$gradsync" compare best)" \
     $'^sim null overlapped, alone: .* 1 groups.*\nnull comm, alone: .* 1 groups' \
     'on one screen each mode has a line, the step first'
 
+# ---- `where` holds the axes, not the config
+"$make_campaign" methods groups=2
+sed -i 's/"config":"c\([0-9]\)"}/"config":"c\1","method":"c\1"}/' methods/*.jsonl
+ok 'configs that are choices of a parameter are compared' "$gradsync" compare --all methods
+like "$out" '  8 +c3 +- +' 'the choice of a config is no place: where is empty'
+
 # ---- one workload on several days: the second day is as the first; on the third c1 is faster,
 # c2 slower and c3 as the baseline
 mkdir days other

@@ -187,17 +187,30 @@ rows_of() { sed -n '/^\$lost/,/^EOD/p' "$tmp/answer.plot" | sed '1d; $d' | cut -
 ok 'the panel of the answer is written' lost p answer/compare.csv answer/chosen.csv
 is "$(rows_of)" '1.25 1.17647059 1.33333333 1
 1.25 0.8 2 0
-1.25 1.2 1.3 1' \
+2 2 2 1' \
     'a verdict comes before a lower ratio, and one of the same operation is left out'
 is "$(grep -E '^array (label|pair|heading)\[' "$tmp/answer.plot" | sed 's/.*= //')" \
     "['1 KiB, 1 GEMM', '2 KiB, 2 GEMMs', 'step']
-['win → a', 'win → b', 'win → auto']
-['synthetic steps', 'trials inside a job']" \
+['win → a', 'win → b', 'auto → b']
+['synthetic steps', 'trials inside a job: baseline → best other']" \
     'each row names the step and both configs, below its level of evidence'
 ok 'the answer is drawn' "$top/figures/draw" answer "$tmp/answer.plot" "$tmp/answer"
 head -n 1 answer/chosen.csv >answer/none.csv
 ok 'the panel of a platform with jobs alone is written' lost p answer/compare.csv answer/none.csv
 ok 'the answer of jobs alone is drawn' "$top/figures/draw" answer "$tmp/answer.plot" "$tmp/answer"
+{
+    echo "$rows"
+    one='r4,p,train,,,0'
+    echo "$one,batch=4 cap=25 lr=1,cap=25,cap=100,5,0.9,0.85,0.95,0,faster,training"
+    echo "$one,batch=8 cap=25 lr=1,cap=25,cap=100,5,0.8,0.75,0.85,0,faster,training"
+    echo "$one,batch=8 cap=25 lr=2,cap=25,lr=2,5,0.95,0.9,0.99,0,faster,training"
+    echo "r5,p,trial,,,1169072128,step_size=1169072128,auto,b,1,,,,,inconclusive,trial"
+} >answer/jobs.csv
+ok 'the panel of jobs with axes is written' lost p answer/jobs.csv answer/none.csv
+is "$(grep -E '^(array label|not_shown)' "$tmp/answer.plot" | sed 's/.*= //')" \
+    "'not shown: 1 step without an interval'
+['job, batch 4', 'job, batch 8']" \
+    'a row for each value of an axis of a training; what is left out is counted'
 like "$(<answer.svg)" 'time lost by the baseline' \
     'jobs alone, which have no bandwidth, are drawn by what their baseline loses'
 ok 'the panel of a platform without a step is written' lost none answer/compare.csv \
