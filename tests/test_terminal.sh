@@ -80,10 +80,13 @@ for verb in show compare advise; do
     meant '^mine: .* has no recording yet .to measure: gradsync plan mine.' $verb mine
     meant '^null: is a workload; the platforms that recorded it: p$' $verb null
     meant '^big: is a label of runs of p; the latest: 20250101T000000Z-big-abcd$' $verb big
-    meant "^p/null: .*did you mean 'data/raw/p/null'" $verb p/null
     meant '^zzzzzz: .*platform .gradsync list measured. or the id of a run' $verb zzzzzz
 done
 rm -r configs/of-p.ini data/raw/p/null/*-big-abcd
+for verb in show compare advise; do
+    ok "$verb takes a run as 'list recordings' prints it" "$gradsync" $verb \
+        "$("$gradsync" list recordings | grep ^p/)"
+done
 hint 'the end of a run id' 20250101T000000Z-abcd "$gradsync" show Z-abc
 touch configs/mine-2gpu.ini
 hint 'the end of a config name' mine-2gpu "$gradsync" plan 2gpu

@@ -78,7 +78,15 @@ char *locate_run(const char *name)
 {
     glob_t found;
     char *path = NULL;
-    if (access(name, F_OK) && *name && !strpbrk(name, "/*?[\\")) {
+    if (!access(name, F_OK) || !*name || *name == '/' || strpbrk(name, "*?[\\"))
+        return xstrdup(name);
+    if (strchr(name, '/')) {
+        path = xstrfmt(LOCATE_DATA "/%s", name);
+        if (access(path, F_OK)) {
+            free(path);
+            path = NULL;
+        }
+    } else {
         AUTO_FREE char *pattern = xstrfmt(RUNS_PATTERN "%s", name);
         if (!glob(pattern, 0, NULL, &found)) {
             path = xstrdup(found.gl_pathv[0]);
@@ -159,7 +167,7 @@ static const char *const may_be[] = {
     "",
     [LOCATE_CONFIG] = "; it takes a path, or the name of a config in configs",
     [LOCATE_RUN] = "; it takes a path, a platform (gradsync list measured) or the id of a run "
-                   "(gradsync list runs)",
+                   "(gradsync list recordings)",
     [LOCATE_CONFIG | LOCATE_RUN] =
         "; it takes a path, the name of a config in configs, or the id of a run below data/raw",
     [LOCATE_TABLE] = "; 'make tables' makes the tables from the recordings",

@@ -13,7 +13,8 @@
 char *locate_config(const char *name);
 
 /* The folder of a run; the caller frees it. Tries the folder `name`; then, for a bare run id, the
- * folders below data/raw. If none exists: a copy of `name`. */
+ * folders below data/raw, and for "PLATFORM/WORKLOAD/ID" data/raw itself. If none exists: a copy of
+ * `name`. */
 char *locate_run(const char *name);
 
 /* The latest folder below data/campaigns; the caller frees it. NULL: none. */

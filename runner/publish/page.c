@@ -70,7 +70,7 @@ static int choose(struct words *chosen, const struct page_source *s, const struc
         else
             code = fail(GS_USAGE,
                         "report: no recording of platform '%s' below %s%s; 'gradsync "
-                        "list runs' names them, 'gradsync run' makes one",
+                        "list measured' names them, 'gradsync run' makes one",
                         s->platforms[i], s->raw, DID_YOU_MEAN(near));
     }
     for (size_t i = 0; !s->platforms[0] && i < all.n; i++)

@@ -157,7 +157,7 @@ int choose_quietly(struct choice *c)
 
 void choice_say(const struct choice *c)
 {
-    char older[64] = "";
+    char older[96] = "";
     AUTO_FREE char *unfinished = NULL;
     if (!c->platform)
         return;
@@ -165,14 +165,20 @@ void choice_say(const struct choice *c)
         unfinished = xstrfmt(", without a newer run that is unfinished (to complete it: gradsync "
                              "resume %s)",
                              SHELL_WORD(c->unfinished));
-    if (c->older)
+    bool of_many = c->one && c->runs.n + c->older > 1;
+    if (of_many && c->named)
+        snprintf(older, sizeof older, ", latest of %zu runs", c->runs.n + c->older);
+    else if (c->older && !c->one)
         snprintf(older, sizeof older, ", without %zu older run%s", c->older,
                  c->older == 1 ? "" : "s");
     say("platform %s%s%s%s%s", c->platform,
         c->named  ? ""
         : c->here ? ", the latest of this machine"
                   : ", the latest (this machine has no recording)",
-        older, unfinished ? unfinished : "", c->named ? "" : "; others: gradsync list measured");
+        older, unfinished ? unfinished : "",
+        of_many    ? "; others: gradsync list recordings"
+        : c->named ? ""
+                   : "; others: gradsync list measured");
 }
 
 void choice_free(struct choice *c)

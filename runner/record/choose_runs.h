@@ -19,6 +19,7 @@ struct choice {
     struct runs runs; /* sorted */
     char *platform;   /* NULL: paths were named, and runs has every run below them */
     bool named, here; /* the user named the platform; it has a run of this machine */
+    bool one;         /* set before choice_say: only the latest run is used */
     size_t older;     /* runs of the platform that are left out */
     char *
         unfinished; /* owned; the latest of those left out for an older, complete run; NULL: none */

@@ -263,6 +263,7 @@ static int show(void *request, char **words, int n)
     if (latest && (q->format || q->json))
         code = show_format(latest->dir, q->format ? q->format : "json", q->out);
     else if (latest) {
+        choice.one = true;
         choice_say(&choice);
         code = show_run(latest->dir);
     }
