@@ -242,7 +242,7 @@ is "$(grep -E '^(n_lead|n_rest|array lead)' "$plot6" | paste -sd' ')" 'n_lead = 
     'four configs have a colour, auto and the fastest first'
 is "$(grep '^array tone' "$plot6" | sed 's/.*\[\(.*\)\]/\1/' | tr -d ' ' | tr , '\n' | sort -n | uniq -d)" '' \
     'no two configs of a panel look alike'
-is "$(grep '^array tone' "$plot6" | sed 's/.*, //')" '9]' 'a config has its own line type wherever it stands'
+is "$(grep '^array tone' "$plot6" | sed 's/.*, //')" '10]' 'a config has its own line type wherever it stands'
 is "$(sed -n '/^\$strip/,/^EOD/p' "$plot6")" '$strip << EOD
 1024 2048 "RING/LL"
 4096 4096 "RING/SIMPLE"

@@ -41,14 +41,14 @@ like "$out" 'compute +3.28 s per step: 20 ktokens/s per GPU, 160 ktokens/s in to
 like "$out" 'ring \* +31.2 s +3.9 GB +34.5 s +9.5% +15.2 ktokens/s +76.1 days' \
     "the model prints what a ring's synchronisation costs, in time, efficiency and days"
 like "$out" $'\n  60% .* 15 +8 +4\n  75% .* 29 +15 +8\n  95% .* 181 +91 +46\n' \
-    'the model prints H for 60, 75 and 95% at 16, 8 and 4 bits'
+    'the model prints `every` for 60, 75 and 95% at 16, 8 and 4 bits'
 like "$out" 'one_site .* 28.9 days' 'the model prints how long one site alone would take'
 like "$out" 'two_nodes +208 ms .* 7.69 days' 'the model prints what two nodes of four would take'
 like "$out" \
-    'up to 68.9 days for one_node finishes sooner than starting the plan of the line \*' \
+    'one_node finishes 68.9 days before the line \*' \
     'the model prints how long waiting for one node pays'
-like "$out" 'choose ring and H = 181' 'the model recommends a strategy and an H'
-like "$out" 'this H is without fragments and overlap; .*model --plan' \
+like "$out" 'choose ring and every = 181' 'the model recommends a strategy and how often to synchronise'
+like "$out" 'without fragments and overlap .with them: model --plan' \
     'the model says what its plan would add'
 ok 'the CSV has the synchronisation time of a ring' \
     near "$(of plan.csv strategy ring 16 1 sync_s)" 31.2 0.001

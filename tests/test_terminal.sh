@@ -74,7 +74,7 @@ meant() { # REGEX COMMAND…
 cp configs/mine.ini configs/of-p.ini
 sed -i 's/here/p/' configs/of-p.ini
 cp -r data/raw/p/null/20250101T000000Z-{abcd,big-abcd}
-for verb in show compare advise; do
+for verb in show compare advise transitions; do
     meant "^of-p: is a config; .* platform 'p'" $verb of-p
     meant "^configs/of-p.ini: is a config; .* platform 'p'" $verb configs/of-p.ini
     meant '^mine: .* has no recording yet .to measure: gradsync plan mine.' $verb mine

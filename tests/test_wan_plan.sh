@@ -56,7 +56,7 @@ like "$out" '95% +[0-9.]+ Gbit/s +181 +91 +46' \
 
 exits 0 'a target that waiting makes impossible is told' "$gradsync" model --plan short.ini --set \
     model:straggle=50ms
-is "$out" 'no H reaches 95% compute: [model] straggle leaves 66.7%; lower it, or [model] targets' \
+is "$out" 'no value of every reaches 95% compute: [model] straggle leaves 66.7%; lower it, or [model] targets' \
     'no plan is printed that nobody can follow'
 sed '/^[esw][a-z]* = gpus/d; /^north-/d' slow.ini >one.ini
 exits 2 'a plan for one site is refused' "$gradsync" model --plan one.ini

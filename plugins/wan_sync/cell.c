@@ -67,7 +67,7 @@ const struct wl_param cell_params[] = {
     {P(strict, WL_BOOL, WL_CONFIG, bool), NULL, "no", 0, 0, NULL,
      "yes: wait for a fragment after exactly `overlap` steps; no: when the next fragment starts"},
     {P(every, WL_INT, WL_AXIS, int64_t), NULL, "1", 1, 1000000, NULL,
-     "number H of steps between synchronisations"},
+     "number of steps between synchronisations"},
     {P(accumulate, WL_INT, WL_AXIS, int64_t), NULL, "1", 1, 1000000, NULL,
      "micro-batches per step"},
     {P(compute, WL_TIME, WL_AXIS, double), "s", "0", 0, 1e6, NULL,

@@ -84,11 +84,11 @@ int cmd_model(int argc, char **argv)
     const struct cli_option options[] = {
         CLI_SET_ROW(&q.set),
         {"csv", 'c', CLI_TEXT, &q.csv, "FILE",
-         "write the model for a range of H, bits, rates and strategies"},
+         "write the model for a range of every, bits, rates and strategies"},
         {"claims", 0, CLI_TEXT, &q.claims, "FILE",
          "write the claims and what is physically possible, as CSV"},
         {"plan", 'p', CLI_FLAG, &q.plan, NULL,
-         "print which settings to choose: ring order, strategy, wire, H, NCCL, sysctl, others"},
+         "print which settings to choose: ring order, strategy, wire, every, NCCL, sysctl, others"},
         {"quiet", 'q', CLI_QUIET, &q.quiet, NULL, "print errors only"},
         {0}};
     const struct cli cli = {.verb = "model",

@@ -33,7 +33,7 @@ const struct wl_param wan_training_words[] = {
     {FIELD("micro_batch", WL_REAL, micro_batch), NULL, "0", 0, 1e6, NULL, "sequences per GPU and micro-batch; 0: unknown"},
     {FIELD("bits", WL_REAL, bits), NULL, "16", 1, 64, NULL, "bits per gradient element on the wire"},
     {FIELD("group", WL_REAL, group), NULL, "0", 0, 1e9, NULL, "elements that share a 16-bit scale; 0: none"},
-    {FIELD("every", WL_REAL, every), NULL, "1", 1, 1e9, NULL, "number H of steps between synchronisations"},
+    {FIELD("every", WL_REAL, every), NULL, "1", 1, 1e9, NULL, "number of steps between synchronisations"},
     {FIELD("fragments", WL_REAL, fragments), NULL, "1", 1, 1e6, NULL, "number P of fragments per synchronisation"},
     {FIELD("backward", WL_REAL, backward), NULL, "66.7%", 0, 1, NULL, "fraction of a step's compute that overlaps with its exchange: the backward pass; 0: none"},
     {FIELD("overlap", WL_REAL, overlap), NULL, "0", 0, 1e9, NULL, "number tau of further steps that overlap with the exchange of a fragment"},
@@ -42,7 +42,7 @@ const struct wl_param wan_training_words[] = {
     {FIELD("straggle", WL_TIME, straggle_s), "s", "0", 0, 1e6, NULL, "time per step spent waiting for the slowest rank"},
     {"strategy", WL_CHOICE, WL_AXIS, WL_FIELD(struct wan_training, strategy, int), NULL, "best", 0, 0, strategies, "all-reduce algorithm; best: the one with the shortest step"},
     {FIELD("target_tokens", WL_REAL, target_tokens), NULL, "0", 0, 1e18, NULL, "tokens of the whole training; 0: unknown"},
-    {"targets", WL_TEXT, WL_AXIS, WL_TEXT_FIELD(struct wan_training, targets_text), NULL, "60%, 75%, 95%", 0, 0, NULL, "fractions of compute in a step: print the rate and H that each needs"},
+    {"targets", WL_TEXT, WL_AXIS, WL_TEXT_FIELD(struct wan_training, targets_text), NULL, "60%, 75%, 95%", 0, 0, NULL, "fractions of compute in a step: print the rate and the value of every that each needs"},
     {0}};
 
 const struct wl_param wan_alternative_words[] = {

@@ -159,7 +159,7 @@ static void print_strategies(const struct wan_report *r, const struct wan_case *
 static void print_needed(const struct wan_report *r, const struct wan_case *plan)
 {
     static const double bits[] = {16, 8, 4};
-    printf("\n  %-20s %14s %12s %8s %8s %8s\n", "target compute", "rate per site", "or H at",
+    printf("\n  %-20s %14s %12s %8s %8s %8s\n", "target compute", "rate per site", "or every at",
            "16 bits", "8 bits", "4 bits");
     for (size_t i = 0; i < r->training->n_targets; i++) {
         double target = r->training->targets[i], factor = wan_factor_for(plan, target);
@@ -183,18 +183,18 @@ static void print_choice(const struct wan_report *r, const struct wan_case *plan
     c.strategy = wan_best_strategy(r->map, r->training);
     c.every = wan_every_for(&c, target);
     if (!isfinite(c.every)) {
-        printf("\nno H reaches %s\n", percent(target).s);
+        printf("\nno value of every reaches %s\n", percent(target).s);
         return;
     }
     struct wan_outcome o = wan_evaluate(&c);
-    printf("\nchoose %s and H = %.0f at %g bits: %s of the time is compute, %s",
+    printf("\nchoose %s and every = %.0f at %g bits: %s of the time is compute, %s",
            wan_strategy_names[c.strategy], c.every, c.bits, percent(o.efficiency).s,
            scaled(o.tokens_per_s, "tokens/s").s);
     if (!isnan(o.seconds))
         printf(", %s", seconds(o.seconds).s);
-    printf(
-        "; this model does not tell whether a larger H trains as "
-        "well\n(this H is without fragments and overlap; settings that use them: model --plan)\n");
+    printf("\nwithout fragments and overlap (with them: model --plan); whether training learns as "
+           "well "
+           "with\nfewer synchronisations is not modelled\n");
 }
 
 static void print_alternatives(const struct wan_report *r, const struct wan_case *plan)
@@ -212,26 +212,25 @@ static void print_alternatives(const struct wan_report *r, const struct wan_case
         if (isnan(o.seconds))
             continue;
         if (o.seconds < here.seconds)
-            printf("  waiting up to %s for %s finishes sooner than starting the plan of the line * "
-                   "now\n",
-                   seconds(here.seconds - o.seconds).s, r->alternatives[i].name);
+            printf("  %s finishes %s before the line *\n", r->alternatives[i].name,
+                   seconds(here.seconds - o.seconds).s);
         else
-            printf("  the plan of the line * finishes %s before %s\n",
-                   seconds(o.seconds - here.seconds).s, r->alternatives[i].name);
+            printf("  the line * finishes %s before %s\n", seconds(o.seconds - here.seconds).s,
+                   r->alternatives[i].name);
     }
 }
 
 static const char *const verdicts[] = {[WAN_POSSIBLE] = "possible",
                                        [WAN_UNREACHED] = "unreached",
                                        [WAN_IMPOSSIBLE] = "impossible",
-                                       [WAN_CONTRADICTED] = "no"};
+                                       [WAN_CONTRADICTED] = "contradicted"};
 
 static void print_findings(const struct wan_report *r)
 {
     if (r->n_findings)
         printf("\n  claims\n");
     for (size_t i = 0; i < r->n_findings; i++)
-        printf("  %-20s %-10s %s\n", r->findings[i].name, verdicts[r->findings[i].verdict],
+        printf("  %-20s %-12s %s\n", r->findings[i].name, verdicts[r->findings[i].verdict],
                r->findings[i].why.s);
 }
 
