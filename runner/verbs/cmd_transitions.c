@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cli.h"
+#include "base/files.h"
 #include "base/locate.h"
 #include "base/text.h"
 #include "curves/transitions.h"
@@ -37,7 +38,7 @@ static void choose(struct request *q, const char *word)
 static int transitions(void *request, char **words, int n)
 {
     struct request *q = request;
-    if (n && !strchr(words[0], '/') && access(words[0], F_OK)) {
+    if (n && !files_is_folder(words[0]) && (!strchr(words[0], '/') || !access(words[0], F_OK))) {
         AUTO_FREE char *folder = locate_platform(words[0]);
         if (!folder)
             return run_name_failed(words[0]);
