@@ -234,24 +234,30 @@ function in_words(key, value, is_step,    unit) {
 
 # ---- the look of a config: one colour, marker and dash in every figure (style.gp)
 
-# Others take the first one after a number from their letters that the panel has not used.
-function tones(n, name, tone,    s, i, known, letters, t, used) {
+# Black (1, 9 and 17) is the baseline's. Others take the first one after a number from their letters that
+# the panel has not used, of a new colour while there is one.
+function tones(n, name, tone,    s, i, known, letters, t, used, colours) {
     for (i = split("auto ring/LL ring/LL128 ring/Simple tree/LL tree/LL128 tree/Simple ctas=4 - ctas=8 ctas=16 ctas=32 " \
             "ctas=2 ctas=1 Simple LL128 - LL ring tree nvls ctas=64", letters, " "); i >= 1; i--)
         known[letters[i]] = i
     for (s = 1; s <= n; s++)
         if (name[s] in known)
-            used[tone[s] = known[name[s]]] = 1
+            use_tone(tone[s] = known[name[s]], used, colours)
     for (s = 1; s <= n; s++) {
         if (name[s] in known)
             continue
         t = 0
         for (i = 1; i <= length(name[s]); i++)
             t += index("=/0123456789abcdefghijklmnopqrstuvwxyz", tolower(substr(name[s], i, 1))) * i
-        for (t = t % 24 + 1; (t in used && length(used) < 24) || (t % 8 == 1 && length(used) < 21); t = t % 24 + 1)
+        for (t = t % 24 + 1; (t in used && length(used) < 24) || (t % 8 == 1 && length(used) < 21) || \
+                (t % 8 in colours && length(colours) < 8); t = t % 24 + 1)
             ;
-        used[tone[s] = t] = 1
+        use_tone(tone[s] = t, used, colours)
     }
+}
+function use_tone(t, used, colours) {
+    used[t] = colours[t % 8] = 1
+    colours[1] = 1
 }
 
 # ---- which curves have a colour
