@@ -195,6 +195,7 @@ is "$(grep -E '^array (label|pair|heading)\[' "$tmp/answer.plot" | sed 's/.*= //
 ['synthetic steps', 'trials inside a job: baseline → best other']" \
     'each row names the step and both configs, below its level of evidence'
 ok 'the answer is drawn' "$top/figures/draw" answer "$tmp/answer.plot" "$tmp/answer"
+like "$(<answer.svg)" "<filter id='textbox'" 'the box behind a heading, which hides the axis, is in the SVG'
 head -n 1 answer/chosen.csv >answer/none.csv
 ok 'the panel of a platform with jobs alone is written' lost p answer/compare.csv answer/none.csv
 ok 'the answer of jobs alone is drawn' "$top/figures/draw" answer "$tmp/answer.plot" "$tmp/answer"
