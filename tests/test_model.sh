@@ -50,6 +50,10 @@ like "$out" \
 like "$out" 'choose ring and every = 181' 'the model recommends a strategy and how often to synchronise'
 like "$out" 'without fragments and overlap .with them: model --plan' \
     'the model says what its plan would add'
+unlike "$out" slowest 'links as fast as the sites have none that is named'
+ok 'the model of a plan with one slow link is printed' \
+    "$gradsync" model "$plan" --set links:okstate-sdsc=rate=100Mbit/s
+like "$out" 'slowest +okstate-sdsc, 100 Mbit/s' 'the model names the slow link'
 ok 'the CSV has the synchronisation time of a ring' \
     near "$(of plan.csv strategy ring 16 1 sync_s)" 31.2 0.001
 ok 'the CSV has the efficiency of a ring' \

@@ -84,6 +84,23 @@ static void print_training(const struct wan_report *r)
     printf("\n");
 }
 
+/* A link between two sites that is slower than every site. */
+static void print_slowest(const struct wan_map *m)
+{
+    size_t from = 0, to = 0;
+    double least = wan_map_rate(m);
+    for (size_t i = 0; i < m->n_rows * m->n_rows; i++) {
+        double rate = wan_map_link(m, i / m->n_rows, i % m->n_rows).rate_Bps;
+        if (rate > 0 && rate < least && i / m->n_rows != i % m->n_rows) {
+            least = rate;
+            from = i / m->n_rows, to = i % m->n_rows;
+        }
+    }
+    if (from != to)
+        printf("  slowest    %s-%s, %s\n", m->sites[from].name, m->sites[to].name,
+               scaled(least * 8, "bit/s").s);
+}
+
 static void print_network(const struct wan_report *r)
 {
     struct wan_view v;
@@ -93,6 +110,7 @@ static void print_network(const struct wan_report *r)
     printf("  network    at least %s per site, RTT %s to %s\n",
            scaled(wan_map_rate(r->map) * 8, "bit/s").s, seconds(v.nearest_rtt_s).s,
            seconds(v.farthest_rtt_s).s);
+    print_slowest(r->map);
     printf("  bound      no all-reduce takes less than %s\n",
            seconds(wan_map_bound_s(r->map, wan_training_bytes(r->training, r->training->bits))).s);
     wan_view_free(&v);
