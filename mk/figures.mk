@@ -26,10 +26,11 @@ figures-all: all ## draw every recording, also those of this repository
 	@$(MAKE) --no-print-directory drawn ONLY=
 	@bash mk/drawn.sh $(csv)/drawings '$(BUILD)/gradsync'
 # What can be drawn is known when every recording was read: one that is damaged is named and left out,
-# the rest is drawn, and that ends in an error. A paper or tables asked for by name stop at it instead.
+# the rest is drawn, and that ends in an error, as for a figure that cannot be drawn. A paper or tables
+# asked for by name stop at it instead.
 drawn:
 	@$(MAKE) --no-print-directory reduced
-	@$(MAKE) --no-print-directory sound-drawn
+	@$(MAKE) --no-print-directory -k sound-drawn
 tables: all
 	@$(MAKE) --no-print-directory sound-tables
 

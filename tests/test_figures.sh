@@ -118,6 +118,15 @@ FIGURE  figures/out/two/iter_proxy-backward-size-16MiB-ecdf
 FIGURE  figures/out/two/iter_proxy-backward-size-64MiB-ecdf' \
     'only the figures of this script are drawn again'
 
+cp figures/ecdf.gp "$tmp/ecdf.gp"
+echo 'this is no command' >figures/ecdf.gp
+touch figures/bandwidth.gp
+exits 2 'a figure that cannot be drawn is an error' draw -j1
+is "$(grep -c 'FIGURE.*-ecdf$' <<<"$out") $(grep -c 'FIGURE.*-bandwidth$' <<<"$out")" '4 2' \
+    'a figure that cannot be drawn does not stop the others'
+cp "$tmp/ecdf.gp" figures/ecdf.gp
+exits 0 'drawing succeeds when the script is restored' draw
+
 mv data/raw/two "$tmp/two"
 exits 0 'drawing succeeds after a platform is removed' draw
 is "$(find figures/out -type f -path '*two*' | wc -l)$(grep -c ',two,' data/csv/summary.csv)" 00 \
