@@ -26,8 +26,9 @@ time = 12.5us
 config = a, b
 INI
 recordings() { find "$1" -name '*.jsonl' 2>/dev/null; }
-# All of a table but which run it was and how far apart the ranks started: the rest is scripted.
-shape() { cut -d, -f2-24,26- "$1/summary.csv"; }
+# All of a table but which run it was, how far apart the ranks started (skew_s) and how many operations
+# the resolution of the clock asked for (iterations): the rest is scripted.
+shape() { cut -d, -f2-24,26-29,31- "$1/summary.csv"; }
 
 exits 0 'a plain run succeeds' "$gradsync" run -q tiny.ini -o plain
 is "$(recordings plain | wc -l)" 1 'a plain run writes one recording'
