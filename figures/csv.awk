@@ -27,23 +27,34 @@ function csv(line, f,    n, part) {
     }
 }
 
-# The line that names the columns. Those of parameters, "param_size", are the last ones.
-function header(    i) {
+# Sizes of 2 GiB and more keep all their digits, printed and as the index of an array.
+BEGIN { OFMT = CONVFMT = "%.12g" }
+
+# The line that names the columns. Those of parameters, "param_size", are read in the order of their names:
+# their order in a table depends on what else was recorded, and cells of two tables are compared by them.
+function header(    i, j) {
     delete col
     n_columns = csv($0, f)
+    n_params = 0
     for (i = 1; i <= n_columns; i++) {
         col[f[i]] = i
-        param_name[i] = f[i] ~ /^param_/ ? substr(f[i], 7) : ""
+        if (f[i] !~ /^param_/)
+            continue
+        for (j = n_params++; j > 0 && param_name[j] > substr(f[i], 7); j--)
+            param_name[j + 1] = param_name[j]
+        param_name[j + 1] = substr(f[i], 7)
     }
 }
 
 function get(name) { return name in col ? f[col[name]] : name == "params" ? params_text() : "" }
 
-# The parameters of the row, "size=8 gemms=4".
-function params_text(    i, text) {
-    for (i = n_columns; i && param_name[i] != ""; i--)
-        if (f[i] != "")
-            text = param_name[i] "=" f[i] (text == "" ? "" : " ") text
+# The parameters of the row, "gemms=4 size=8".
+function params_text(    i, text, value) {
+    for (i = 1; i <= n_params; i++) {
+        value = f[col["param_" param_name[i]]]
+        if (value != "")
+            text = text (text == "" ? "" : " ") param_name[i] "=" value
+    }
     return text
 }
 

@@ -68,6 +68,8 @@ function on_line(p, s, value, size, from, to,    a, b) {
 
 # The datablock $marks: size, time, busbw, kind (1 switch, 2 knee, 3 dip, 4 spike, 5 warm-up, 6 kink),
 # words, and whether it is the curve of the words. Figures of ratios mark that curve alone.
+# worded and worded_of_ratios count the rows with words that a figure shows: gnuplot before 6 crashes when
+# it draws lines or words of which none is defined.
 function worded(p,    s) {
     for (s = 1; s <= n_series[p]; s++)
         if (series_name[p, s] == "auto")
@@ -75,7 +77,7 @@ function worded(p,    s) {
     return 1
 }
 
-function write_features(p, file,    mine, s, i, key, k, code, from, to, n_marks) {
+function write_features(p, file,    mine, s, i, key, k, code, from, to, time, n_marks, n_worded, n_of_ratios) {
     code["switch"] = 1; code["kink"] = 6; code["knee"] = 2; code["dip"] = 3; code["spike"] = 4; code["first row"] = 5
     mine = worded(p)
     print "$marks << EOD" > file
@@ -88,10 +90,15 @@ function write_features(p, file,    mine, s, i, key, k, code, from, to, n_marks)
             if (s != mine && (f_open[key, k] || f_kind[key, k] == "knee"))
                 continue
             n_marks++
-            print f_size[key, k], on_line(p, s, y, f_size[key, k], from, to),
+            time = on_line(p, s, y, f_size[key, k], from, to)
+            if (s == mine && time != "NaN") {
+                n_worded++
+                n_of_ratios += code[f_kind[key, k]] > 2
+            }
+            print f_size[key, k], time,
                 on_line(p, s, busbw, f_size[key, k], from, to), code[f_kind[key, k]],
                 (s != mine ? datum("") : datum(words_of(f_kind[key, k], f_size[key, k], f_change[key, k], f_open[key, k], f_ran[key, k]))), (s == mine) > file
         }
     }
-    printf "EOD\nmarks = %d\n", n_marks > file
+    printf "EOD\nmarks = %d\nworded = %d\nworded_of_ratios = %d\n", n_marks, n_worded, n_of_ratios > file
 }

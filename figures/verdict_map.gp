@@ -44,7 +44,7 @@ do for [k = 1 : 5] {
     set label 200 + k says at screen (x + 0.065) / WIDTH, 0.185 / HEIGHT center font ",5"
     set label 210 + k verdict[k] at screen (x + 0.17) / WIDTH, 0.185 / HEIGHT left font ",6"
 }
-set label 220 "pale: less than 3%   middle: less than 20%   deep: more" at screen 0.5, 0.06 / HEIGHT center textcolor rgb "#404040"
+set label 220 "pale: less than 3%;  middle: less than 20%;  deep: more" at screen 0.5, 0.06 / HEIGHT center textcolor rgb "#404040"
 plot $map using 1:2:($1 - 0.5):($1 + 0.5):($2 - 0.5):($2 + 0.5):(colour($3, $4)) with boxxyerror \
         fillcolor rgb variable fillstyle solid 1 border linecolor rgb "#FFFFFF" linewidth 0.5, \
     $map using 1:2:(text($3, $4)) with labels font (wide ? ",6" : ",4.5")

@@ -13,5 +13,7 @@ rate(r) = r >= 1e12 ? sprintf("%g TB/s", r / 1e12) : r >= 1e9 ? sprintf("%g GB/s
 # One unit for a figure whose longest time is t: `time / time_unit(t)` is then in time_name(t).
 time_unit(t) = t < 1e-3 ? 1e-6 : t < 1 ? 1e-3 : 1
 time_name(t) = t < 1e-3 ? "µs" : t < 1 ? "ms" : "s"
-bytes(b) = b >= 2**30 ? sprintf("%g GiB", b / 2**30) : b >= 2**20 ? sprintf("%g MiB", b / 2**20) : \
-    b >= 2**10 ? sprintf("%g KiB", b / 2**10) : b > 0 ? sprintf("%g B", b) : ""
+# Three digits, as the advice has them: "682 MiB", "1.09 GiB".
+power(b) = b >= 1023.5 * 2.0**20 ? 3 : b >= 1023.5 * 2.0**10 ? 2 : b >= 1023.5 ? 1 : 0
+with_unit(v, unit) = sprintf(v >= 100 ? "%.0f %s" : "%.3g %s", v, unit)
+bytes(b) = b > 0 ? with_unit(b / 1024.0**power(b), word("B KiB MiB GiB", 1 + power(b))) : ""

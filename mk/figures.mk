@@ -21,7 +21,7 @@ figures: all ## measure this machine if it has no recording, and draw its figure
 	@$(if $(filter-out local,$(drawn_only)),,bash mk/measure.sh '$(BUILD)/gradsync')
 	@$(MAKE) --no-print-directory drawn ONLY='$(or $(drawn_only),own)'
 	@bash mk/drawn.sh $(csv)/drawings '$(BUILD)/gradsync'
-figures-all: all ## draw every recording, also those of this repository
+figures-all: all ## as figures, and draw every recording of this repository
 	@bash mk/measure.sh '$(BUILD)/gradsync'
 	@$(MAKE) --no-print-directory drawn ONLY=
 	@bash mk/drawn.sh $(csv)/drawings '$(BUILD)/gradsync'

@@ -265,7 +265,7 @@ static int write_all(const char *dir, const struct platform *platforms, size_t n
     return code;
 }
 
-int limits_write(const char *dir, const char *const *configs, size_t n,
+int limits_write(const char *dir, const char *to, const char *const *configs, size_t n,
                  size_t counts[2][LIMITS_VERDICTS], struct words *names)
 {
     struct platform *platforms = xcalloc(n + 1, sizeof *platforms);
@@ -280,7 +280,7 @@ int limits_write(const char *dir, const char *const *configs, size_t n,
     if (!code)
         code = cells_read(&cells, dir);
     if (!code)
-        code = write_all(dir, platforms, n, &cells, counts);
+        code = write_all(to, platforms, n, &cells, counts);
     cells_free(&cells);
     platforms_free(platforms, n);
     return code;

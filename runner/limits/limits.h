@@ -87,9 +87,9 @@ size_t limits_of_claim(const struct audit *a, const struct claim *c,
 size_t limits_of_cell(const struct config *config, const struct measured_cell *cell,
                       struct limits_row rows[LIMITS_ROWS]);
 
-/* Checks the claims of the configs and the cells of DIR/summary.csv, and writes DIR/limits.csv:
+/* Checks the claims of the configs and the cells of DIR/summary.csv, and writes TO/limits.csv:
  * published claims first, in the order of the configs, then measurements. Without a summary.csv:
  * only claims. GS_OK or reported. counts: by verdict, published (0) and measured (1), of the
  * configs' platforms, which are added to `platforms`. */
-int limits_write(const char *dir, const char *const *configs, size_t n,
+int limits_write(const char *dir, const char *to, const char *const *configs, size_t n,
                  size_t counts[2][LIMITS_VERDICTS], struct words *platforms);

@@ -206,17 +206,21 @@ static void print(const struct lines_of *all, const char *path)
     text_table_print(&cells, n, 0, is_fine);
     for (size_t i = 0; i < sources.n; i++)
         printf("%s[%zu] %s\n", i ? "" : "\n", i + 1, sources.v[i]);
-    printf("\nthe reason of every row: %s, column physics\n", path);
+    if (path)
+        printf("\nthe reason of every row: %s, column physics\n", path);
+    else
+        printf("\nthe reason of every row: column physics of " LIMITS_CSV
+               ", which -o FOLDER writes\n");
 }
 
-int limits_print(const char *dir, const struct words *platforms)
+int limits_print(const char *dir, const struct words *platforms, bool kept)
 {
     struct lines_of all = {.platforms = platforms};
     AUTO_FREE char *path = xstrfmt("%s/%s", dir, LIMITS_CSV);
     int code = csv_read_each(path, columns, take_row, &all);
     if (!code && all.n) {
         qsort(all.v, all.n, sizeof *all.v, by_severity);
-        print(&all, path);
+        print(&all, kept ? path : NULL);
     }
     for (size_t i = 0; i < all.n; i++)
         for (size_t k = 0; k < TEXTS; k++)

@@ -6,7 +6,9 @@
 
 #include "base/text.h"
 
+#include <stdbool.h>
+
 /* Prints DIR/limits.csv, worst first. Shows every check of a published claim. For measurements it
  * shows the largest fraction of each platform, quantity and verdict, and their number. Other
- * platforms are left out. GS_OK or reported. */
-int limits_print(const char *dir, const struct words *platforms);
+ * platforms are left out. `kept`: the table stays, its path is printed. GS_OK or reported. */
+int limits_print(const char *dir, const struct words *platforms, bool kept);

@@ -35,15 +35,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     bundle_reported(transitions_print(dir, NULL, true));
     struct words platforms = {0};
     words_add(&platforms, "p");
-    bundle_reported(limits_print(dir, &platforms));
+    bundle_reported(limits_print(dir, &platforms, true));
     again(dir);
     int code = transitions_write(dir);
     bundle_reported(code);
     if (!code && transitions_print(dir, NULL, true))
         abort(); /* it cannot read what it wrote */
-    code = limits_write(dir, none, 0, counts, &platforms);
+    code = limits_write(dir, dir, none, 0, counts, &platforms);
     bundle_reported(code);
-    if (!code && limits_print(dir, &platforms))
+    if (!code && limits_print(dir, &platforms, true))
         abort();
     words_free(&platforms);
     bundle_close();
