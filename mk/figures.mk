@@ -54,9 +54,18 @@ of_only = $(if $(filter own,$(ONLY)),$(filter-out $(cloned),$1),$(if $(ONLY),$(f
 # $(call remember,FILE,TEXT): FILE holds TEXT, and is written only when it did not.
 remember = $(if $(dry),,$(if $(subst $(if $(wildcard $1),<$(strip $(file <$1))>),,<$(strip $2)>),$(shell mkdir -p $(dir $1))$(file >$1,$2)))
 
+# Tables that were deleted or emptied since their stamp are made again.
+.PHONY: lost
+lost:
+tables_of_all := $(tables_of_a_run:%=%.csv) again.csv chosen/again.csv transitions.csv limits.csv
+lost := $(if $(reads),$(shell cd $(csv) 2>/dev/null || exit 0; \
+  for run in $(runs); do for table in $(tables_of_a_run); do \
+  [ -s parts/$$run/$$table.csv ] || echo $(csv)/parts/$$run/$$table.csv; done; done; \
+  for table in $(tables_of_all); do [ -s $$table ] || echo $(csv)/$$table; done))
+
 # $(call part,RUN), $(call panels,P/W), $(call figure,SCRIPT,P/W,P/NAME)
 define part
-$(csv)/parts/$1/stamp: $(wildcard $(raw)/$1/*.jsonl $(raw)/$1/plan.json configs/$(firstword $(subst /, ,$1)).ini) $(library) $(BUILD)/runner/verbs/cmd_reduce.o $(BUILD)/runner/verbs/cmd_compare.o | $(BUILD)/gradsync
+$(csv)/parts/$1/stamp: $(if $(filter $(csv)/parts/$1/%,$(lost)),lost) $(wildcard $(raw)/$1/*.jsonl $(raw)/$1/plan.json configs/$(firstword $(subst /, ,$1)).ini) $(library) $(BUILD)/runner/verbs/cmd_reduce.o $(BUILD)/runner/verbs/cmd_compare.o | $(BUILD)/gradsync
 	$$(call quiet,REDUCE,$1)rm -rf $(csv)/parts/$1/.new $$@ && mkdir -p $(csv)/parts/$1 && { \
 	$(BUILD)/gradsync reduce -q --run $(raw)/$1 -o $(csv)/parts/$1/.new && \
 	$(BUILD)/gradsync compare -q $(raw)/$1 -o $(csv)/parts/$1/.new && \
@@ -112,7 +121,7 @@ $(csv)/runs $(csv)/panels/configs $(csv)/panels/colours $(pairs:%=$(csv)/panels/
 endif
 ifneq ($(filter sound-drawn sound-tables written,$(MAKECMDGOALS)),)
 $(call remember,$(csv)/runs,$(runs))
-$(csv)/stamp: $(library) $(BUILD)/runner/verbs/cmd_compare.o $(configs:%=configs/%.ini) $(foreach r,$(runs),$(tables_of_a_run:%=$(csv)/parts/$r/%.csv)) $(csv)/runs
+$(csv)/stamp: $(if $(filter $(tables_of_all:%=$(csv)/%),$(lost)),lost) $(library) $(BUILD)/runner/verbs/cmd_compare.o $(configs:%=configs/%.ini) $(foreach r,$(runs),$(tables_of_a_run:%=$(csv)/parts/$r/%.csv)) $(csv)/runs
 	@runs=" $$(<$(csv)/runs) "; for part in $(csv)/parts/*/*/*; do \
 	  [[ $$runs == *" $${part#$(csv)/parts/} "* ]] || rm -rf "$$part"; done
 	@$(if $(runs),$(BUILD)/gradsync reduce -q --merge $(runs:%=$(csv)/parts/%) -o $(csv) && \

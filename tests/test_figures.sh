@@ -257,7 +257,24 @@ is "$(sed -n '/^\$map/,/^EOD/p' same/out/w-sizes.plot | awk '$2 == 1 { print $3 
     '5 5 5 ' "the verdict 'same operation' has a value of its own in the map"
 is "$(sed -n '/^\$marks/,/^EOD/p' same/out/w.plot | cut -d' ' -f1,4- | sed -n 2p)" \
     '11 1 "to LL128" 1' 'a switch is marked with what ran after it'
-like "$(<same/out/w.plot)" $'\nmarks = 1$' 'a change of CTAs alone is not marked'
+like "$(<same/out/w.plot)" $'\nmarks = 1\n' 'a change of CTAs alone is not marked'
+for figure in latency bandwidth; do
+    exits 0 "a curve with a single mark is drawn ($figure)" figures/draw $figure same/out/w.plot \
+        "$tmp/single"
+done
+sed 's/p,w,,auto,,,2,1,switch,11,8,16/p,w,,tree,,,2,1,switch,11,8,16/' \
+    same/transitions.csv >same/other.csv
+exits 0 'panels are made with a mark beside the curve of the words' env FEATURES=same/other.csv \
+    bash figures/panels same/wordless p/w same/part
+exits 0 'a mark without words is drawn' figures/draw latency same/wordless/w.plot "$tmp/wordless"
+# A table of more parameters, as when another platform was recorded, has the same marks.
+awk -F, -v OFS=, 'NR == 1 { $11 = "param_size,param_gemms" } NR > 1 { sub(/size=/, "", $11); $11 = $11 "," }
+    { print }' same/part/summary.csv >same/part/wide.csv
+is "$(awk -f figures/csv.awk -f <(echo 'NR == 1 { header(); next } { csv($0, f); print params_text() }') \
+    same/part/wide.csv | sort -u | tr '\n' ' ')" 'size=16 size=32 size=8 ' \
+    'a parameter that a row does not have is not among its parameters'
+is "$(printf 'size_B\n4294967296\n' | awk -f figures/csv.awk -f <(echo 'NR == 1 { header(); next }
+    { csv($0, f); print num("size_B") + 0 }'))" 4294967296 'a size over 2 GiB keeps its digits'
 figures/draw verdict_map same/out/w-sizes.plot "$tmp/map" && figures/draw forest \
     same/out/w-ratios.plot "$tmp/forest"
 ok 'the map or the forest names the same operation' grep -q 'same operation' "$tmp/map.svg" \

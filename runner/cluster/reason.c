@@ -126,11 +126,12 @@ static const struct ending *last_words(const char *log)
     return found;
 }
 
-/* The ranks did not start. A resubmitted job would fail again, so the cause comes first. */
+/* Nothing was measured. A resubmitted job would fail again, so the cause comes first. */
 static const char *const never_up[][2] = {
     {"srun ended with code",
      "mend that first (srun --mpi=list must show pmix), then resume; or submit again with "
      "[launch] launcher = mpirun"},
+    {"[slurm] ", "correct that line in array-*.sh, then resume"},
     {"mpirun ended with code", "mend that first (check modules and setup), then resume"},
 };
 
@@ -172,6 +173,9 @@ void reason_ended(struct reason *r, const char *state, const char *log)
     say(r, state ? "ended without a result" : "ended; Slurm no longer knows how", RESUME);
     if (there)
         last_line(r, buf);
+    else if (state && !strcmp(state, "FAILED") && !access(log, F_OK))
+        say(r, "its script ended before gradsync began",
+            "correct modules and setup in array-*.sh, then resume");
     else if (state && !strcmp(state, "FAILED"))
         say(r, "could not write its log",
             "put the campaign where compute nodes can write (submit -o), or see sinfo -R");

@@ -110,6 +110,15 @@ static void add_size(struct text *t, const struct plan *p)
 
 /* ---- before the run ---- */
 
+/* Without what it was to prepare, the job would measure something else. */
+#define SOUND                                                                                      \
+    "sound() {\n"                                                                                  \
+    "    [ \"$1\" = 0 ] || {\n"                                                                    \
+    "        echo \"gradsync: [slurm] $2 ended with code $1; nothing was measured\" >&2\n"         \
+    "        exit \"$1\"\n"                                                                        \
+    "    }\n"                                                                                      \
+    "}\n"
+
 static int modules(struct text *t, const struct plan *p)
 {
     const char *s = p->set.slurm.modules;
@@ -118,7 +127,7 @@ static int modules(struct text *t, const struct plan *p)
         n = strcspn(s, " \t,");
         AUTO_FREE char *name = xstrfmt("%.*s", (int)n, s);
         if (sbatch_words_module(name))
-            text_addf(t, "module load %s\n", name);
+            text_addf(t, "module load %s\nsound $? 'module load %s'\n", name, name);
         else
             code = refuse(p, "modules", name, "allowed: letters, digits and _.+/-");
     }
@@ -135,7 +144,7 @@ static int setup(struct text *t, const struct plan *p)
         return refuse(p, "setup", "…", "allowed: one line without control characters");
     AUTO_FREE char *shown = secrets_hidden(line);
     bool secret = strcmp(shown, line) != 0;
-    text_addf(t, "%s\n", line);
+    text_addf(t, "%s\nsound $? setup\n", line);
     return secret ? refuse(p, "setup", "…",
                            "it holds a secret, and others may read the script; read it from a "
                            "file: export NAME=$(cat FILE)")
@@ -151,6 +160,8 @@ int script_shape(struct text *t, const struct plan *p)
     text_add(t, "\n# The job starts with a login environment; its ranks inherit the environment of "
                 "this script.\n"
                 "export SLURM_EXPORT_ENV=ALL\n");
+    if (*p->set.slurm.modules || *p->set.slurm.setup)
+        text_add(t, SOUND);
     if (modules(t, p) || setup(t, p))
         code = GS_USAGE;
     return code;
