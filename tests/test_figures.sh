@@ -68,6 +68,16 @@ rm -rf data/csv figures/out
 exits 0 'make -j8 draws everything anew' draw -j8
 is "$(bytes)" "$first" '-j8 writes the same bytes as -j1'
 
+# ---- tables that were deleted or emptied
+
+part=$(find data/csv/parts -name iteration.csv | head -1)
+rm data/csv/compare.csv "$part"
+: >data/csv/summary.csv
+exits 0 'drawing succeeds after tables were lost' draw
+is "$(find data/csv/compare.csv data/csv/summary.csv "$part" -size +0 | wc -l)" 3 \
+    'tables that were deleted or emptied are made again'
+is "$(bytes)" "$first" 'and the figures are the same'
+
 # ---- one recording's cone
 
 edited_cell=$(grep -m 1 -o '"type":"block","cell":"[0-9a-f]*"' \

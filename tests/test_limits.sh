@@ -213,4 +213,14 @@ printf '[reference]\nclaim.x = y\nclaim.x.given = busbw 3 parrots\n' >wrong.ini
 exits 2 'a claim that cannot be read is refused' "$gradsync" limits -o csv wrong.ini
 like "$err" "wrong.ini:3: key 'claim.x.given': '3 parrots' is not a valid value of busbw" \
     'the error names the line of the claim that cannot be read'
+# ---- limits of one config is for reading: the table of all recordings stays
+
+mkdir -p alone/data/csv && echo kept >alone/data/csv/limits.csv
+cd alone || exit
+exits 0 'limits of a config is printed' "$gradsync" limits ../p.ini
+printed=$out$err
+is "$(ls data/csv) $(<data/csv/limits.csv)" 'limits.csv kept' 'and replaces no table'
+like "$printed" 'which -o FOLDER writes' 'it says how to get the table'
+cd .. || exit
+
 done_testing

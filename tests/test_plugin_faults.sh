@@ -66,4 +66,11 @@ for so in "$build"/plugins/*.so; do
     esac
 done
 no_orphans 'no process is left running'
+# ---- a file that was cut short
+
+# What follows the loaded segments is debugging information: cut before it.
+head -c 9000 "$build/plugins/iter_proxy.so" >cut.so
+exits 2 'a plugin that was cut short is refused' "$gradsync" help ./cut.so
+is "$err" './cut.so: is cut short: build or copy it again' 'and the message says so'
+
 done_testing

@@ -44,6 +44,20 @@ like "$script" 'sbatch --parsable --hold --comment=gradsync:[^ ]*:0 --job-name=[
 is "$(ls camps 2>/dev/null)$(cat sbatch.args 2>/dev/null)" '' \
     '--dry-run makes no folder and submits nothing'
 
+# ---- a job that cannot be prepared measures nothing ----
+
+job() { sed -n '/^#!/,/^exec/p' <<<"$out" >job.sh; }
+dry --set slurm:modules=mpi/4.1
+job
+exits 3 'a job whose module cannot be loaded ends with its code' bash -c \
+    'module() { return 3; }; export -f module; exec bash job.sh'
+is "$err" 'gradsync: [slurm] module load mpi/4.1 ended with code 3; nothing was measured' \
+    'its log names the module'
+dry --set 'slurm:setup=false # mine'
+job
+exits 1 'a job whose setup fails ends with its code' bash job.sh
+is "$err" 'gradsync: [slurm] setup ended with code 1; nothing was measured' 'its log names setup'
+
 # ---- nasty values ----
 
 # In a value meant for #SBATCH they are refused; nothing of them is run.
