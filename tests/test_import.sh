@@ -46,14 +46,14 @@ like "$err" "^nothing to compare: .* raw .* two configs .*--as-launches" \
     'compare of a run with one config says what is missing'
 reduce raw 'a table'
 read -r _ _ _ _ _ us algbw busbw _ ip_us _ <<<"$(grep '^ *1048576' table.txt)"
-is "$(summary 'size=1MiB .*in_place=no' median_s n launches blocks ranks status | awk -v t="$us" \
+is "$(summary 'in_place=no .*size=1MiB' median_s n launches blocks ranks status | awk -v t="$us" \
     '{ printf "%.6f %s\n", $1 * 1e6 - t, $2 " " $3 " " $4 " " $5 " " $6 }')" '0.000000 1 1 1 8 ok' \
     'the median is the time that the table prints'
-is "$(summary 'size=1MiB .*in_place=yes' median_s | awk -v t="$ip_us" \
+is "$(summary 'in_place=yes .*size=1MiB' median_s | awk -v t="$ip_us" \
     '{ printf "%.6f", $1 * 1e6 - t }')" 0.000000 \
     'the in-place time of a size is in a cell of its own'
 ok 'algbw and busbw are those that the table prints' awk -v a="$algbw" -v b="$busbw" -v \
-    got="$(summary 'size=1MiB .*in_place=no' algbw_Bps busbw_Bps)" \
+    got="$(summary 'in_place=no .*size=1MiB' algbw_Bps busbw_Bps)" \
     'BEGIN { split(got, g, " ")
         exit !((g[1] / 1e9 - a) ^ 2 < 1e-4 && (g[2] / 1e9 - b) ^ 2 < 4e-4) }'
 header=$(head -n 1 "$run_dir/launch-01.01.jsonl")
@@ -113,8 +113,16 @@ exits 1 'a table with no time at all is refused' import -o nan nan.txt
 "$make" max=64 | sed 's/^\( *32 .* -1 *\)[0-9.]*/\1  nan/' >nan.txt
 ok 'a table with one nan is imported' import -q -o nan nan.txt
 "$gradsync" reduce -q nan -o csv
-is "$(summary 'size=32 .*in_place=no' status median_s reason)" 'failed  line 20: its time is nan' \
+is "$(summary 'in_place=no .*size=32 *$' status median_s reason)" 'failed  line 20: its time is nan' \
     'a cell whose time is nan has failed'
+
+"$make" | sed '/^ *64 /,$d' >died.txt
+printf '%s\n' "node0: Test NCCL failure common.cu:401 'unhandled cuda error / '" \
+    ' .. node0 pid 77: Test failure common.cu:591' >>died.txt
+ok 'a table that ends in a failure of nccl-tests is imported' import -o died died.txt
+is "$(grep -c "died.txt:[0-9]*: nccl-tests failed here.*'unhandled cuda error" <<<"$err")" 1 \
+    'the first line of the failure is reported, once'
+like "$err" 'truncated: nccl-tests failed in it' 'the launch is called truncated'
 
 # ---- several tests in one file, several files
 { "$make" && "$make" && "$make" min=64; } >three.txt
@@ -139,9 +147,9 @@ like "$err" 'next: gradsync compare launches/' 'import of several configs says h
 run "$gradsync" show launches
 like "$err" 'next: gradsync compare launches/' 'show of several configs says how to compare them'
 reduce launches 'a run of three files'
-is "$(summary 'size=1MiB .*in_place=no' platform config launches status | sort)" \
+is "$(summary 'in_place=no .*size=1MiB' platform config launches status | sort)" \
     $'mine Simple 3 ok\nmine ring/LL128 3 ok' 'the configs are those of the paths'
-like "$(summary 'ring/LL128' params | tail -n 1)" 'algorithm=ring protocol=LL128$' \
+like "$(summary 'ring/LL128' params | tail -n 1)" '^algorithm=ring .*protocol=LL128 ' \
     'the params name algorithm and protocol as plugins do'
 ok 'six files are imported without --as-launches' import -q -o single --path-pattern "$pattern" \
     'tree of'/*/*/*.txt
@@ -162,7 +170,7 @@ mine() { # COLUMN… of the contrast of 8 B out of place with this config
     awk -v names="${*:2}" -v config="$1" "$(<"$top/figures/csv.awk")"'
         NR == 1 { header(); n = split(names, name, " "); next }
         { csv($0, f) }
-        get("params") ~ /size=8 .*in_place=no/ && get("config") == config {
+        get("params") ~ /in_place=no .*size=8 *$/ && get("config") == config {
             for (i = 1; i <= n; i++) printf "%s%s", get(name[i]), i < n ? " " : "\n"
         }' csv/compare.csv
 }
@@ -203,9 +211,9 @@ END
 ok 'a table is imported with the config of its platform' import -o by_config --platform a100.ini \
     --set config=auto table.txt
 reduce by_config 'a table with a config'
-is "$(summary 'size=8 .*in_place=no' platform limit_Bps skew_s status)" '' \
+is "$(summary 'in_place=no .*size=8 *$' platform limit_Bps skew_s status)" '' \
     'the summary has no size that was not imported'
-is "$(summary 'size=1KiB .*in_place=no' platform limit_Bps skew_s status)" \
+is "$(summary 'in_place=no .*size=1KiB' platform limit_Bps skew_s status)" \
     'a100 300000000000.0  ok' "the summary has the config's limit, and no skew"
 is "$(cat by_config/*/*/*/config.ini)" "$(cat a100.ini)" 'the config is copied beside the recording'
 exits 2 'a published number of a size that was not measured is refused' "$gradsync" compare \
@@ -370,9 +378,9 @@ ok 'a JSON report is imported' import -o json report.json
 is "$(launch)" '36 cells, 36 samples, config tree' \
     'the config is that of the environment in the report'
 reduce json 'a JSON report'
-is "$(summary 'size=1MiB .*in_place=yes' platform ranks status | tail -n 1)" 'h200-8gpu 8 ok' \
+is "$(summary 'in_place=yes .*size=1MiB' platform ranks status | tail -n 1)" 'h200-8gpu 8 ok' \
     'a JSON report gives platform and ranks'
-is "$(summary 'size=8 .*in_place=yes' median_s)" 2e-05 \
+is "$(summary 'in_place=yes .*size=8 *$' median_s)" 2e-05 \
     'times of a JSON report are kept to the nanosecond'
 like "$(head -n 1 json/*/*/*/*.jsonl)" '"version":"nccl-tests json 3"' \
     'the recording names the version of the JSON format'

@@ -43,6 +43,11 @@ like "$("$gradsync" transitions many)" $'\n[0-9]+ more: --all' \
 mkdir -p data/raw/p3 data/csv && cp many/launches.csv data/csv
 is "$("$gradsync" transitions p3 | awk '/ kink / { print $1 }')" p3 \
     'the name of a platform leaves out the others'
+head -n 1 many/launches.csv >data/csv/launches.csv
+mkdir data/raw/none
+exits 1 'a platform without a row in the table is reported' "$gradsync" transitions none
+like "$err" "^data/csv/transitions.csv: has no row of platform 'none'.*'make tables'" \
+    'the error names the platform and the command'
 rm -r data
 columns='platform,workload,label,config,mode,ranks,nodes,kind,size_B,from_B,to_B,before_a_s,'
 columns+='before_b_Bps,after_a_s,after_b_Bps,change,agree,replicates,verdict,fit_error,'
@@ -213,6 +218,11 @@ printf '[reference]\nclaim.x = y\nclaim.x.given = busbw 3 parrots\n' >wrong.ini
 exits 2 'a claim that cannot be read is refused' "$gradsync" limits -o csv wrong.ini
 like "$err" "wrong.ini:3: key 'claim.x.given': '3 parrots' is not a valid value of busbw" \
     'the error names the line of the claim that cannot be read'
+printf '[limits]\nbusw = 10GB/s\nnvme = 3GB/s\n' >mistyped.ini
+exits 2 'a mistyped limit is refused' "$gradsync" limits -o csv mistyped.ini
+is "$err" "mistyped.ini:2: key 'busw': no such limit, did you mean 'busbw'?" \
+    'the error names the limit that was meant, and takes one of another name'
+
 # ---- limits of one config is for reading: the table of all recordings stays
 
 mkdir -p alone/data/csv && echo kept >alone/data/csv/limits.csv

@@ -134,6 +134,8 @@ is "$(grep -c 'cannot create the folder' <<<"$err")" 1 'one error is printed for
 run "$gradsync" local compare
 is "$rc" 2 'a verb comes first'
 like "$err" "no verb 'local'; the verb comes first: gradsync compare local" 'the error shows the order'
+run "$gradsync" shwo list
+like "$err" "no verb 'shwo'.*did you mean 'show'" 'a mistyped verb before a verb is corrected'
 
 # ---- a result that nobody gets ----
 

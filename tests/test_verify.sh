@@ -46,6 +46,11 @@ faulty 'a manifest cut short' 'MANIFEST.json:[0-9]+: damaged' sed -i 's/}}$//' \
     $run_dir/MANIFEST.json
 
 fresh
+rm $run_dir/plan.json
+run "$gradsync" check "$first"
+like "$err" "^$run_dir/plan.json: missing" 'check of one recording names the plan that is missing'
+
+fresh
 rm $run_dir/MANIFEST.json
 ok 'a run without its manifest is shown' "$gradsync" show $run_dir
 like "$err" "no MANIFEST.json: the run was interrupted, or the file was lost; to complete it: \
@@ -96,7 +101,7 @@ refit() {
     sed -i "$2" "$(recording $run_dir "$1" 1)"
     manifest $run_dir
 }
-faulty 'a run renamed' "foreign: recorded by run 'r1', in the folder of 'r2'" mv $run_dir \
+faulty 'a run renamed' "foreign: recorded by run 'r1', in the folder 'r2'" mv $run_dir \
     data/p/null/r2
 faulty 'a launch under another number' 'foreign: its header names launch 1, attempt 1' \
     bash -c "mv $first $(recording $run_dir 9 1) && . $(printf %q \

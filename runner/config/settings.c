@@ -153,6 +153,14 @@ static bool is_source(const char *key)
            (n > 7 && !strcmp(key + n - 6, "source") && strchr("._", key[n - 7]));
 }
 
+/* Other names are allowed, but one that nearly is a known name would silently set no limit. */
+static const char *limit_meant(const char *key)
+{
+    static const char *const known[] = {"busbw", "link", "memory", "flops", "network"};
+    const char *near = text_nearest(key, known, sizeof known / sizeof *known);
+    return near && strncmp(key, near, strlen(near)) != 0 ? near : NULL;
+}
+
 static int check_limits(const struct config *c)
 {
     int code = GS_OK;
@@ -161,6 +169,9 @@ static int check_limits(const struct config *c)
         const struct config_entry *e = &c->entries[i];
         if (strcmp(e->section, "limits") || is_source(e->key))
             continue;
+        const char *meant = limit_meant(e->key);
+        if (meant)
+            code = config_error(e, "no such limit, did you mean '%s'?", meant);
         bool rate = limit_kinds_of(e->key) == REALS_AND_RATES;
         if (!limit_parse(e->key, e->value, &value))
             code = config_error(e, "'%.80s' is not a limit (%s)", e->value,

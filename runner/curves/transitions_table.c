@@ -2,6 +2,7 @@
 #include "curves/transitions_table.h"
 
 #include "base/csv_read.h"
+#include "base/err.h"
 #include "base/screen.h"
 #include "base/text.h"
 #include "base/text_table.h"
@@ -29,6 +30,7 @@ struct line {
 struct lines_of {
     struct line *v;
     size_t n, curves_refused;
+    size_t rows;          /* read of the platform, those without a line included */
     const char *platform; /* NULL: any */
 };
 
@@ -45,6 +47,7 @@ static void take_row(void *ctx, const struct csv_reader *r)
     const char *kind = csv_read_text(r, KIND);
     if (all->platform && strcmp(csv_read_text(r, PLATFORM), all->platform) != 0)
         return;
+    all->rows++;
     all->curves_refused += is_kind(kind, TRANSITION_REFUSED);
     if (is_kind(kind, TRANSITION_FIT) || is_kind(kind, TRANSITION_REFUSED))
         return;
@@ -163,6 +166,12 @@ int transitions_print(const char *dir, const char *platform, bool all)
     struct lines_of lines = {.platform = platform};
     AUTO_FREE char *path = xstrfmt("%s/" TRANSITIONS_CSV, dir);
     int code = csv_read_each(path, columns, take_row, &lines);
+    if (!code && platform && !lines.rows)
+        code =
+            fail_at(GS_FAILED, path, 0,
+                    "has no row of platform '%s': its recordings have no curve, or were left out; "
+                    "see what 'make tables' says",
+                    platform);
     if (!code) {
         if (lines.n)
             qsort(lines.v, lines.n, sizeof *lines.v, by_weight);

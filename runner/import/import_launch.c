@@ -78,8 +78,8 @@ int import_launch_make(struct import_launch *l, const struct imported *file, siz
     if (code)
         return code;
     l->ranks = count_of(l, FACT_RANKS, l->test->ranks, 0);
-    l->nodes = count_of(l, FACT_NODES, l->test->nodes, 1);
-    if (!l->ranks || !l->nodes)
+    l->nodes = l->ranks ? count_of(l, FACT_NODES, l->test->nodes, 1) : 0;
+    if (!l->nodes)
         return GS_USAGE;
     if (l->ranks == 1 && l->test->factor == IMP_ALLREDUCE)
         return fail_at(GS_USAGE, imp->path, 0,

@@ -215,6 +215,13 @@ static int on_text(struct nccl *r, char *line)
         return on_comment(r, s);
     if (!strncmp(s, "NCCL version ", 13))
         on_message(r, s);
+    /* "HOST: Test NCCL failure FILE:LINE …", then a line of each caller: the process ended there. */
+    const char *failure = strstr(s, "Test ");
+    if (failure && strstr(failure, "failure ") && r->open) {
+        say("%s:%zu: nccl-tests failed here; what it printed before is imported: %s", r->imp->path,
+            r->in->number, s);
+        return end_test(r, "nccl-tests failed in it");
+    }
     return table_claims(line) ? nccl_row(r, line) : GS_OK;
 }
 

@@ -171,8 +171,8 @@ static int put_platform(struct page *p, size_t place)
                                 &p->serial);
     if (!code && !page_count_figures(figures, platform) &&
         has_run(p->runs, p->n_runs, &(struct words){&p->platforms->v[place], 1}, false))
-        say("report: no figure in %s/%s; to draw them: make figures PLATFORM=%s", figures,
-            platform, platform);
+        say("report: no figure in %s/%s; to draw them: make figures PLATFORM=%s", figures, platform,
+            platform);
     if (!code)
         code = page_put_tables(p->f, &p->tables, platform, p->rows);
     page_put_runs(p->f, p->runs, p->n_runs, platform);

@@ -94,8 +94,8 @@ static void check_header(struct walk *w, const struct raw_line *l)
     int by_name, attempt_by_name;
     const struct check_plan *plan = w->check->plan;
     if (string(w, l, "run_id", &run_id) && w->check->run_id && strcmp(run_id, w->check->run_id))
-        fault(w, l, "foreign: recorded by run '%s', in the folder of '%s'", run_id,
-              w->check->run_id);
+        fault(w, l, "foreign: recorded by run '%s', in the folder '%s'; name the folder as the run",
+              run_id, w->check->run_id);
     if (integer(w, l, "launch", &launch) && integer(w, l, "attempt", &attempt) &&
         record_parse_name(name, &by_name, &attempt_by_name) &&
         (launch != by_name || attempt != attempt_by_name))

@@ -23,5 +23,5 @@ int manifest_put(const char *dir, json_t *files);
 /* GS_OK, or GS_FAILED with each fault reported: missing, edited, truncated or foreign file, no
  * manifest. */
 int manifest_verify(const char *dir);
-/* The same for one file of the run folder. */
+/* The same for one file of the run folder. A file that is neither there nor listed is none of its faults. */
 int manifest_verify_file(const char *dir, const char *name);

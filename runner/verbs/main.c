@@ -62,10 +62,10 @@ int main_help(void)
 
 static int unknown_verb(const char *word, const char *next)
 {
-    if (next && find_verb(next))
+    const char *near = NEAREST(word, verbs, COUNT(verbs), name);
+    if (!near && next && find_verb(next))
         return fail(GS_USAGE, "no verb '%s'; the verb comes first: gradsync %s %s", word, next,
                     SHELL_WORD(word));
-    const char *near = NEAREST(word, verbs, COUNT(verbs), name);
     return fail(GS_USAGE, "no verb '%s'; 'gradsync help' lists them%s", word, DID_YOU_MEAN(near));
 }
 

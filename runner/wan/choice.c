@@ -222,7 +222,8 @@ static void print_never(const struct wan_choice *c)
 {
     const struct wan_training *t = &c->training;
     double compute_s = wan_training_compute_s(t);
-    printf("no value of every reaches %.3g%% compute: [model] straggle leaves %.3g%%; lower it, or [model] "
+    printf("no value of every reaches %.3g%% compute: [model] straggle leaves %.3g%%; lower it, or "
+           "[model] "
            "targets\n",
            100 * c->target, 100 * compute_s / (compute_s + t->straggle_s));
 }

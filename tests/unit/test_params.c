@@ -54,7 +54,7 @@ static void refusals(void **state)
         {"size", "1.5 KB",
          "'1.5 KB' is not a size, e.g. 8, 64KiB or 1GB (0..1TiB, did you mean '1.5kB'?)"},
         {"count", "2K", "'2K' is not an integer, e.g. 3 or 4k (-100..1000, did you mean '2k'?)"},
-        {"wait", "1MS", "'1MS' is not a time, e.g. 3us, 200ms or 1h (0..10s, did you mean '1ms'?)"},
+        {"wait", "1MS", "'1MS' is not a time, e.g. 3us, 30min or 1h (0..10s, did you mean '1ms'?)"},
         {"wait", "11s", "'11s' is not in range (0..10s)"},
         {"share", "101%", "'101%' is not in range (0..1)"},
         {"flag", "true", "'true' is not yes or no"},
