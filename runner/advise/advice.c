@@ -156,6 +156,8 @@ static void say_no_interval(FILE *f, const struct steps_evidence *s, size_t shap
     for (size_t i = 0; i < s->n; i++)
         if (of_shape(&s->v[i], shape) && (!e || s->v[i].c->effect.launches > e->c->effect.launches))
             e = &s->v[i];
+    if (!e)
+        return;
     fprintf(f, "Nothing was decided on %s (%s rank%s): %s. ", at->platform, at->ranks,
             strcmp(at->ranks, "1") ? "s" : "",
             e->c->effect.launches ? "one launch has no interval"

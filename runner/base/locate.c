@@ -166,8 +166,8 @@ static char *nearest_entry(const char *dir, const char *base)
 static const char *const may_be[] = {
     "",
     [LOCATE_CONFIG] = "; it takes a path, or the name of a config in configs",
-    [LOCATE_RUN] = "; it takes a path, a platform (gradsync list measured) or the id of a run "
-                   "(gradsync list recordings)",
+    [LOCATE_RUN] = ("; it takes a path, a platform (gradsync list measured) or the id of a run "
+                    "(gradsync list recordings)"),
     [LOCATE_CONFIG | LOCATE_RUN] =
         "; it takes a path, the name of a config in configs, or the id of a run below data/raw",
     [LOCATE_TABLE] = "; 'make tables' makes the tables from the recordings",

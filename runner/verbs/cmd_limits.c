@@ -65,7 +65,7 @@ static int write_and_print(const struct request *q, const char *const *configs, 
 static int limits(void *request, char **configs, int n)
 {
     const struct request *q = request;
-    size_t counts[2][LIMITS_VERDICTS];
+    size_t counts[2][LIMITS_VERDICTS] = {0};
     const char *const *paths = (const char *const *)configs;
     int code = q->dir ? write_and_print(q, paths, (size_t)n, counts)
                       : print_only(q, paths, (size_t)n, counts);

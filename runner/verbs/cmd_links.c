@@ -167,16 +167,13 @@ static int write_config(const struct links *l, const char *dir, const char *to)
 {
     AUTO_FREE char *path = xstrfmt("%s/config.ini", dir), *text = NULL;
     AUTO_TEXT struct text config = {0};
-    int code = files_read(path, FILES_OWN, FILES_WHOLE_MAX, &config)
-                   ? GS_OK
-                   : fail_at(GS_FAILED, path, 0, "cannot be read: %s", files_why(errno));
-    if (!code)
-        text = links_config_text(l, config.s, path_name(dir));
-    if (text && !files_replace(to, text, 0644))
-        code = fail_file(to, "written", errno);
+    if (!files_read(path, FILES_OWN, FILES_WHOLE_MAX, &config))
+        return fail_at(GS_FAILED, path, 0, "cannot be read: %s", files_why(errno));
+    text = links_config_text(l, config.s, path_name(dir));
+    if (!files_replace(to, text, 0644))
+        return fail_file(to, "written", errno);
     AUTO(config_free_of) struct config *written = NULL;
-    if (!code)
-        code = config_from_text(&written, to, text, strlen(text), NULL);
+    int code = config_from_text(&written, to, text, strlen(text), NULL);
     if (!code)
         say("written: %s; next: %sgradsync model --plan %s", to,
             config_section(written, "model")

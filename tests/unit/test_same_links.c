@@ -50,7 +50,9 @@ static void enter(const char *text)
 
 static void leave(void)
 {
-    unlink(getenv(FACTS_VARIABLE));
+    const char *facts = getenv(FACTS_VARIABLE);
+    assert_non_null(facts);
+    unlink(facts);
     unsetenv(FACTS_VARIABLE);
 }
 

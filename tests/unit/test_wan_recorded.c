@@ -52,7 +52,7 @@ static void assert_modelled(const struct cell *cells, size_t n, double share)
     }
 }
 
-#define ALL(cells) cells, sizeof cells / sizeof *cells
+#define ALL(cells) (cells), sizeof(cells) / sizeof *(cells)
 
 /* A ring of 4 MiB: a trace of one site's device has 6.7465 MB of IP packets. */
 static void counts_the_frames_of_blocks(void **state)
