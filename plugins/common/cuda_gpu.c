@@ -257,12 +257,15 @@ enum wl_status gpu_flush(struct gpu *g)
                    "cudaMemsetAsync");
 }
 
-enum wl_status gpu_record_new(struct gpu *g, struct gpu_mismatch **record)
+enum wl_status gpu_record_new(struct gpu_mismatch **record, char *why, size_t n)
 {
     cudaError_t e = cudaMalloc((void **)record, sizeof **record);
     if (!e)
         e = cudaMemset(*record, 0, sizeof **record);
-    return gpu_try(g, e, "cudaMalloc");
+    if (e)
+        snprintf(why, n, "allocating the record of a check: %s (%s)", cudaGetErrorString(e),
+                 cudaGetErrorName(e));
+    return e ? WL_FAIL : WL_OK;
 }
 
 cudaError_t gpu_record_clear(struct gpu_mismatch *record, cudaStream_t stream)

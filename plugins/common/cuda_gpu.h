@@ -58,8 +58,8 @@ cudaError_t gpu_flush_prepare(struct gpu *g, char *why, size_t n);
 enum wl_status gpu_flush(struct gpu *g);
 
 /* A check is queued behind the operation, because the next operation may reuse its buffers; its
- * result is read later. A record is device memory that the caller owns. */
-enum wl_status gpu_record_new(struct gpu *g, struct gpu_mismatch **record);
+ * result is read later. A record is device memory that the caller owns; `why` is CUDA's error. */
+enum wl_status gpu_record_new(struct gpu_mismatch **record, char *why, size_t n);
 cudaError_t gpu_record_clear(struct gpu_mismatch *record, cudaStream_t stream);
 /* Waits for the stream. WL_FAIL: reports a wrong element; `what` names the buffer. */
 enum wl_status gpu_record_read(struct gpu *g, const struct gpu_mismatch *record,

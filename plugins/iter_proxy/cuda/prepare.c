@@ -52,13 +52,10 @@ static enum wl_status make_events(struct step *p, char *why, size_t size)
 
 static enum wl_status take_memory(struct step *p, char *why, size_t size)
 {
-    struct gpu *g = &p->state->gpu;
     const struct proxy_work *w = p->work;
-    enum wl_status status = gpu_record_new(g, &p->gemm_record);
+    enum wl_status status = gpu_record_new(&p->gemm_record, why, size);
     if (status == WL_OK)
-        status = gpu_record_new(g, &p->collective_record);
-    if (status != WL_OK)
-        snprintf(why, size, "no device memory for the record of a check");
+        status = gpu_record_new(&p->collective_record, why, size);
     if (status == WL_OK && has(w, PROXY_COMPUTE))
         status = operands_take(p->state, p->cell, w, &p->operands, why, size);
     for (size_t i = 0; p->operands && i < w->n_compute; i++)

@@ -45,10 +45,8 @@ static enum wl_status take_buffers(struct prepared *p, char *why, size_t n)
                  s->comms.version % 10000 / 100, payload_dtypes[c->dtype].name);
         return WL_SKIP;
     }
-    if (gpu_record_new(&s->gpu, &p->record) != WL_OK) {
-        snprintf(why, n, "no device memory for the record of a check");
+    if (gpu_record_new(&p->record, why, n) != WL_OK)
         return WL_FAIL;
-    }
     if (c->buffers == BUFFERS_COLD && gpu_flush_prepare(&s->gpu, why, n) != cudaSuccess)
         return WL_SKIP;
     return arena_take(s, (c->in_place ? 1 : 2) * p->slots * p->slot_B, (enum memory)c->memory,

@@ -45,7 +45,7 @@ static enum wl_status allocate(struct state *s, char *why, size_t n)
     if (gpu_alloc((void **)&s->send, bytes, why, n) ||
         gpu_alloc((void **)&s->receive, bytes, why, n))
         return WL_SKIP;
-    status = gpu_record_new(&s->gpu, &s->wrong);
+    status = gpu_record_new(&s->wrong, why, n);
     cudaError_t e = cudaMallocHost((void **)&s->mine, bytes);
     if (!e)
         e = cudaMallocHost((void **)&s->back, bytes);
