@@ -114,7 +114,7 @@ static void a_recording_is_of_its_folder(void **state)
     folder_put(f, LAUNCH, SOUND);
     assert_int_equal(rename(folder_path(f, RUN), folder_path(f, "other")), 0);
     assert_int_equal(check_recordings(folder_path(f, "other")), GS_FAILED);
-    assert_non_null(strstr(f->error, "recorded by run 'run', in the folder of 'other'"));
+    assert_non_null(strstr(f->error, "recorded by run 'run', in the folder 'other'"));
     assert_int_equal(ledger_read(&l, folder_path(f, "other")),
                      GS_OK); /* to be read, not vouched for */
     assert_string_equal(l->run_id, RUN);
