@@ -123,7 +123,7 @@ static void a_recording_is_of_its_folder(void **state)
                "{\"type\":\"header\",\"schema\":1,\"gradsync\":\"0\",\"run_id\":\"second\","
                "\"launch\":2,\"attempt\":1}\n");
     assert_int_equal(ledger_read(&l, folder_path(f, "other")), GS_FAILED);
-    assert_non_null(strstr(f->error, "recorded by run 'second', in the folder of 'run'"));
+    assert_non_null(strstr(f->error, "recorded by run 'second', in the folder 'run'"));
 }
 
 static void a_header_is_of_its_file(void **state)
