@@ -93,8 +93,9 @@ enum rate {
     FEW_EXPANDED,
     OTHER_USED, /* in the order of `others` */
     OTHER_LAST = OTHER_USED + 5,
-    POWER, /* for each of power_effects: POWERS rates */
-    RATES = POWER + 24
+    POWER,                     /* for each of power_effects: POWERS rates */
+    FOUND_SPARSE = POWER + 24, /* as most recordings here: 6 to 8 blocks of one sample */
+    RATES
 };
 /* By effect size; a difference of EFFECT has rates of its own. Each POWER_EACH-th campaign. */
 static const double power_effects[] = {0.0025, 0.005, 0.01, 0.015, 0.03, 0.05};
@@ -160,6 +161,7 @@ static const struct rate_bounds rates[RATES] = {
     POWER_OF(3, "1.5%"),
     POWER_OF(4, "3%"),
     POWER_OF(5, "5%"),
+    [FOUND_SPARSE] = {found, "verdict: one of fourteen; six to eight blocks of one sample", 0, 1},
 };
 
 struct tally {
@@ -326,6 +328,13 @@ static void count_power(struct tally *t, struct campaign *c, bool faster, struct
     }
 }
 
+static void count_sparse(struct tally *t, struct campaign *c, bool faster, struct rng *rng)
+{
+    struct family f;
+    make_family(&f, LARGE_FAMILY, &one_sample, truth_of(EFFECT, faster), t->draws / 4, c, rng);
+    count(t, FOUND_SPARSE, member(&f, f.n - 1) == (faster ? VERDICT_FASTER : VERDICT_SLOWER));
+}
+
 /* ---- report ---- */
 
 static uint64_t argument(int argc, char **argv, int i, uint64_t otherwise)
@@ -354,8 +363,10 @@ static void *work(void *arg)
         count_others(&s->t, c, &rng);
         count_family(&s->t, c, &rng);
         count_few(&s->t, c, i % 2, &rng);
-        if (i % POWER_EACH == 0)
-            count_power(&s->t, c, i / POWER_EACH % 2, &rng);
+        if (i % POWER_EACH)
+            continue;
+        count_power(&s->t, c, i / POWER_EACH % 2, &rng);
+        count_sparse(&s->t, c, i / POWER_EACH % 2, &rng);
     }
     free(c);
     return NULL;
