@@ -18,7 +18,6 @@ written_in := $(BUILD)/paper
 # Figures by what they show: the first that was drawn of those that the pattern fits.
 paper_figures := \
 	errors:figures/out/method/error_rates.pdf \
-	bandwidth:figures/out/h200-4gpu/nccl_allreduce-T_ss-buffers-hot-contention-none-bandwidth.pdf \
 	ranks:figures/out/h200-4gpu/iter_proxy-size-16MiB-gemms-1-ranks.pdf \
 	map:figures/out/h200-4gpu/iter_proxy-overlapped-gemms-1-sizes-verdict_map.pdf \
 	answer:figures/out/h200-2gpu-steps/answer.pdf \
