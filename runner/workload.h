@@ -28,12 +28,14 @@ extern "C" {
 #define WL_WARNING "warning" /* the key of a note that the user is told as well, once a run */
 
 /* The result of a call. Before any status but WL_OK, the call gives its reason by host->fail() or in
- * `why`. */
+ * `why`. After WL_LOST from prepare(), sample() or verify() the process ends, and new ones measure the
+ * rest; a gradsync older than 1.6 takes it for WL_FAIL. */
 enum wl_status {
     WL_OK,
     WL_SKIP,  /* this machine cannot do it: recorded with the reason, and the run continues */
     WL_RETRY, /* this sample is invalid; take it again */
-    WL_FAIL   /* it should have worked and did not */
+    WL_FAIL,  /* it should have worked and did not */
+    WL_LOST   /* the same, and this process can measure no more: its GPU keeps the error */
 };
 
 enum wl_type {            /* C type of the member, and what a user writes */

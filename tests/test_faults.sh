@@ -72,20 +72,20 @@ kill -STOP "$(launcher)" $(shim 0) $(shim 1) $(rank 0) $(rank 1) && echo "$top_p
 
 # ---- faults of the plugin: each costs its own cell, and is called what it is ----
 
-kinds='crash:crash prepare_crash:crash hang:hang wait:hang stop:hang exit:lost fail:failed
-    prepare_fail:failed wrong:wrong skip:skip unfit:skip'
+kinds='crash:crash prepare_crash:crash hang:hang wait:hang stop:hang exit:lost lost:lost
+    fail:failed prepare_fail:failed wrong:wrong skip:skip unfit:skip'
 # shellcheck disable=SC2086
 faults=$(printf ',%s' $kinds | sed 's/:[a-z]*//g')
 exits 1 'a run with every fault exits with 1' "$gradsync" run fault.ini -o every --set \
     "null:fault=none,retry$faults"
 dir=$(the_run every)
-like "$err" 'gradsync: null: 9 of 13 cells failed; the first: fault=[a-z_]+ \([0-9a-f]{16}\): ' \
+like "$err" 'gradsync: null: 10 of 14 cells failed; the first: fault=[a-z_]+ \([0-9a-f]{16}\): ' \
     'the error counts the cells that failed'
 ok 'a run with every fault is sound and final' "$gradsync" check "$dir"
 deaths=$(fails "$dir" | tr ' ' '\n' | grep -cE 'crash|hang|lost')
 attempts=$(ls "$dir"/launch-*.jsonl | wc -l)
 ok 'each death of a rank costs one attempt' \
-    [ "$deaths" = 6 -a $((attempts - deaths)) -ge 0 -a $((attempts - deaths)) -le 1 ]
+    [ "$deaths" = 7 -a $((attempts - deaths)) -ge 0 -a $((attempts - deaths)) -le 1 ]
 cell() { # FAULT: its id
     sed -n '/"id"/{s/.*"id": "\([0-9a-f]*\)".*/\1/;h};/"params"/{/ fault='"$1"' /{x;p}}' \
         "$dir/plan.json"
@@ -95,6 +95,8 @@ for pair in $kinds; do
         's/.*"kind":"\([a-z]*\)".*/\1/')" \
         "${pair#*:}" "the fault ${pair%:*} is recorded as ${pair#*:}, once"
 done
+like "$(lines "$dir" fail)" '"lost","why":"scripted fault .lost. after 0 samples","rank":0,' \
+    'a process that the plugin gives up is recorded with the reason of the plugin'
 for good in none retry; do
     is "$(grep -h '"type":"group"' "$dir"/*.jsonl | grep -c "\"cell\":\"$(cell $good)\"")" 1 \
         "the cell with fault=$good is measured once"

@@ -106,6 +106,23 @@ exits 0 'a run of steps without peer access succeeds' env PRETEND_NO_PEER=1 \
 like "$err" 'iter_proxy: warning: no peer access' 'a run of steps warns of missing peer access'
 is "$(grep -h '"type":"cell"' data-step/*/*/*/launch-01.01.jsonl | sed \
     's/.*"mode":"\([a-z]*\)","p.*/\1/' | sort -u | wc -l)" 4 'every mode of the step is recorded'
+# ---- an error that CUDA keeps for the rest of the process ----
+
+closed() { cat "$(dirname "$recording")"/launch-*.jsonl | grep '"type":"group"' |
+    grep -o '"cell":"[0-9a-f]*"' | sort -u | wc -l; }
+fails() { cat "$(dirname "$recording")"/launch-*.jsonl | grep '"type":"fail"'; }
+for after in 1:prepare 4:sample; do
+    on "kept${after%:*}" $'size = 1KiB, 2KiB, 4KiB\nlaunch = stream\nconfigs = auto, ring, tree' \
+        "PRETEND_KEEPS=Tree 256 1 ${after%:*}"
+    is "$rc $(closed)" '1 8' "a lost GPU in ${after#*:}() costs one of nine cells"
+    is "$(fails | wc -l)" 1 "a lost GPU in ${after#*:}() is recorded once"
+    like "$(fails)" '"kind":"lost","why":"[^"]* on GPU 1: [^"]*cudaErrorIllegalAddress\); try '\
+'nvidia-smi, and the kernel.s log for NVRM","rank":1,"host":"[^"]+","phase":"[a-z]+"' \
+        "a lost GPU in ${after#*:}() is recorded with CUDA's error, the remedy and the rank"
+    like "$err" 'launch 1 attempt 1: lost: .*size=1KiB.* \(rank 1 on [^ ]+\)' \
+        "a lost GPU in ${after#*:}() is reported as it happens"
+done
+
 # ---- a recorded step, and sites whose GPUs sum first ----
 
 recorded 'step = configs/steps/gpt2-124m-ddp.step' 'configs = auto, ctas=8'

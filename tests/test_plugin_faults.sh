@@ -27,6 +27,7 @@ hunt SAMPLE sample_total 1 'is the time of one iteration'
 hunt SAMPLE sample_once 1 'the count is not honoured'
 hunt SAMPLE sample_backwards 1 'in the wrong order'
 hunt SAMPLE sample_retries 1 'returns WL_RETRY .* in a row'
+hunt SAMPLE sample_loses 1 'sample\(\).* fails: the device is gone'
 hunt SAMPLE sample_aborts 1 'crashes in sample.*SIGABRT.*assertion failed'
 hunt RELEASE release_twice 1 'crashes in release.*SIGABRT'
 

@@ -29,7 +29,8 @@ struct outcome {
 
 static int worse(int a, int b)
 {
-    static const int rank_of[] = {[WL_OK] = 0, [WL_RETRY] = 1, [WL_SKIP] = 2, [WL_FAIL] = 3};
+    static const int rank_of[] = {
+        [WL_OK] = 0, [WL_RETRY] = 1, [WL_SKIP] = 2, [WL_FAIL] = 3, [WL_LOST] = 4};
     return rank_of[a] >= rank_of[b] ? a : b;
 }
 
@@ -95,7 +96,7 @@ static const struct {
     {cudaErrorECCUncorrectable, "its memory has failed: leave it out with CUDA_VISIBLE_DEVICES"},
 };
 
-static const char *remedy_of(cudaError_t error)
+const char *gpu_remedy(cudaError_t error)
 {
     for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++)
         if (remedies[i].error == error)
@@ -122,7 +123,7 @@ static void explain(char *why, size_t n, int device, cudaError_t error)
                  driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
     else
         snprintf(why, n, "CUDA cannot start on GPU %d: %s; %s", device, cudaGetErrorName(error),
-                 remedy_of(error));
+                 gpu_remedy(error));
 }
 
 /* One GPU each: by local rank, or the only one that a launcher lets this rank see. */
@@ -212,14 +213,6 @@ void gpu_close(struct gpu *g)
     g->stream = NULL;
 }
 
-enum wl_status gpu_try(struct gpu *g, cudaError_t error, const char *call)
-{
-    if (error == cudaSuccess)
-        return WL_OK;
-    return HOST_FAILED(g->host, "%s on GPU %d: %s (%s)", call, g->device, cudaGetErrorString(error),
-                       cudaGetErrorName(error));
-}
-
 size_t gpu_free_memory(void)
 {
     size_t free_B = 0, total_B = 0;
@@ -242,7 +235,10 @@ cudaError_t gpu_alloc(void **p, size_t bytes, char *why, size_t n)
     if (e == cudaSuccess)
         return e;
     cudaGetLastError(); /* an allocation that failed is not an error of the next launch */
-    gpu_say_memory(bytes, why, n);
+    if (e == cudaErrorMemoryAllocation)
+        gpu_say_memory(bytes, why, n);
+    else
+        snprintf(why, n, "cudaMalloc: %s (%s)", cudaGetErrorString(e), cudaGetErrorName(e));
     return e;
 }
 

@@ -38,6 +38,14 @@ void gpu_note_peers(const struct gpu *g);
 
 /* Reports the error of a CUDA call, e.g. gpu_try(g, cudaMalloc(&p, n), "cudaMalloc"). */
 enum wl_status gpu_try(struct gpu *g, cudaError_t error, const char *call);
+/* What to do about an error that keeps a GPU from being had. */
+const char *gpu_remedy(cudaError_t error);
+
+/* Is CUDA lost to this process? Some errors (of a kernel, of the memory) it keeps: every later call
+ * returns them too. Asked after a call that failed. */
+bool gpu_lost(const struct gpu *g);
+/* The status of a backend's call for the runner: WL_LOST after a failure that CUDA keeps. */
+enum wl_status gpu_status(const struct gpu *g, enum wl_status status);
 
 /* Captures what issue(arg) queues on g->stream, uploads the graph and launches it once, untimed. The
  * caller destroys *exec, also after a failure, if it is set. */

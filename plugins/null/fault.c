@@ -21,7 +21,8 @@ enum fault {
     PREPARE_CRASH,
     PREPARE_FAIL,
     PREPARE_SKIP,
-    DESCRIBE_SKIP
+    DESCRIBE_SKIP,
+    LOST
 };
 
 const char *const faults[] = {[NONE] = "none",
@@ -38,6 +39,7 @@ const char *const faults[] = {[NONE] = "none",
                               [PREPARE_FAIL] = "prepare_fail",
                               [PREPARE_SKIP] = "skip",
                               [DESCRIBE_SKIP] = "unfit",
+                              [LOST] = "lost",
                               NULL};
 
 static enum wl_status scripted(const struct prepared *p, enum wl_status status)
@@ -113,6 +115,8 @@ enum wl_status fault_sample(const struct prepared *p)
         _exit(0);
     case FAIL:
         return scripted(p, WL_FAIL);
+    case LOST:
+        return scripted(p, WL_LOST);
     case RETRY: /* once: a runner that takes the sample again gets it */
         return p->samples == p->cell.fault_after ? scripted(p, WL_RETRY) : WL_OK;
     case LEAK:

@@ -186,8 +186,9 @@ static enum wl_status use_gpus(struct prepared *p)
         mine = inside_gpu_reserve(&s->gpu, cell_count(&p->cell));
     int worst = (int)mine;
     MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, s->comm);
-    if (worst != WL_OK)
-        wan_failed(s, mine == WL_OK ? "inside=nccl is not available at another site" : s->gpu.why);
+    const char *why = mine == WL_OK ? "inside=nccl is not available at another site" : s->gpu.why;
+    if (worst != WL_OK && wan_failed(s, why) == WL_LOST)
+        worst = WL_LOST;
     p->gpu = &s->gpu;
     return (enum wl_status)worst;
 }

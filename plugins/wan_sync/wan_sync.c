@@ -91,7 +91,7 @@ static const struct wl_metric metrics[] = {
 enum wl_status wan_failed(const struct self *s, const char *why)
 {
     s->host->fail(s->host->ctx, "%s", why);
-    return WL_FAIL;
+    return inside_gpu_lost(&s->gpu) ? WL_LOST : WL_FAIL;
 }
 
 /* ---- once a process ---- */

@@ -188,7 +188,7 @@ static const struct {
 } kinds[] = {
     {"crash", "see the .log beside the recording"},
     {"hang", "raise [measure] deadline if it is only slow; else see the .log"},
-    {"lost", "a rank or node vanished; see the .log, and dmesg of the node"},
+    {"lost", "a rank, its GPU or its node was lost; see the .log, and dmesg of the node"},
     {"wrong", "the result is wrong; do not use this config"},
     {"failed", "correct the cause, or exclude the cell"},
 };

@@ -25,7 +25,7 @@ struct beat {
     char config[64];
     char error[512]; /* why the child exits with an error */
     char said[256];  /* why its sample failed; set until the other ranks know */
-    char status[16]; /* at the end: complete, interrupted, hang */
+    char status[16]; /* at the end: complete, interrupted, hang, lost */
     char lost[512];  /* hosts that cannot be reached, with a space after each; lost_B are whole */
     _Atomic uint32_t lost_B;
 };

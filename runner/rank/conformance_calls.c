@@ -80,7 +80,7 @@ static void check_output(struct conformance *c)
 
 static bool is_status(struct conformance *c, enum wl_status s, bool retry)
 {
-    if ((unsigned)s > WL_FAIL || (s == WL_RETRY && !retry)) {
+    if ((unsigned)s > WL_LOST || (s == WL_RETRY && !retry)) {
         conformance_fault(c, "%s returns %d, which is not allowed", c->at, (int)s);
         return false;
     }
@@ -94,9 +94,9 @@ static enum wl_status judged(struct conformance *c, enum wl_status s, bool retry
     check_output(c);
     if (!is_status(c, s, retry))
         s = WL_FAIL;
-    else if (s == WL_FAIL && c->why[0])
+    else if (s >= WL_FAIL && c->why[0])
         conformance_fault(c, "%s fails: %s", c->at, c->why);
-    return s;
+    return s == WL_LOST ? WL_FAIL : s;
 }
 
 /* ---- the calls ---- */

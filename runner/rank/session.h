@@ -50,5 +50,6 @@ void session_step(struct session *r, const char *phase);
 /* Starts the deadline of a step of the runner itself, which abort() cannot end. */
 void session_own_step(struct session *r, const char *phase);
 
-/* The result of the call that just returned on this rank; after the deadline it is HANGING. */
+/* The result of the call that just returned on this rank; after the deadline it is HANGING. After
+ * WL_LOST it does not return: the process ends. */
 enum call_result session_result(const struct session *r, enum wl_status status);

@@ -131,6 +131,8 @@ static int ended(const struct shim *s, int status)
     if (WIFSIGNALED(status))
         return crashed(s, WTERMSIG(status));
     int code = WEXITSTATUS(status);
+    if (!strcmp(b->status, "lost"))
+        return died(s, "lost", b->error);
     if (!strcmp(b->status, "hang"))
         return *b->error ? died(s, "hang", b->error) : GS_OK;
     if (code && *b->error)

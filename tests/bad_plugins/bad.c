@@ -295,6 +295,15 @@ SAMPLES(sample_retries)
     return WL_RETRY;
 }
 
+SAMPLES(sample_loses)
+{
+    (void)prepared;
+    (void)iters;
+    (void)out;
+    lent->fail(lent->ctx, "the device is gone");
+    return WL_LOST;
+}
+
 SAMPLES(sample_aborts)
 {
     (void)prepared;

@@ -16,6 +16,8 @@
  *   PRETEND_REFUSES  the NCCL_ALGO that NCCL has not
  *   PRETEND_NO_COPIES  NCCL uses no copy engines, whatever the CTA policy
  *   PRETEND_DEAD     a peer dies when so many operations are queued
+ *   PRETEND_KEEPS    "Tree 256 1 3": the third operation of 256 elements with that NCCL_ALGO fails on
+ *                    GPU 1, with an error that CUDA keeps
  *   PRETEND_SLOW     "2 1.3": operations take 1.3 times as long on GPU 2; -1: on every GPU
  *   PRETEND_SILENT   "1 2": a communicator that GPU 1 began never connects on GPU 2
  */
@@ -23,7 +25,13 @@
 
 #include <stddef.h>
 
-enum { SUCCESS = 0, OUT_OF_MEMORY = 2, INSUFFICIENT_DRIVER = 35, NOT_READY = 600 };
+enum {
+    SUCCESS = 0,
+    OUT_OF_MEMORY = 2,
+    INSUFFICIENT_DRIVER = 35,
+    NOT_READY = 600,
+    ILLEGAL_ADDRESS = 700
+};
 enum { NCCL_CUDA_ERROR = 1, NCCL_INVALID_USAGE = 5, NCCL_REMOTE_ERROR = 6, NCCL_IN_PROGRESS = 7 };
 
 /* Calls that do nothing here but succeed, whatever they are given. */
@@ -38,6 +46,7 @@ enum { NCCL_CUDA_ERROR = 1, NCCL_INVALID_USAGE = 5, NCCL_REMOTE_ERROR = 6, NCCL_
 extern int captured; /* operations; -1: no graph is being captured */
 extern int captured_policy;
 extern int this_gpu;
+extern int kept; /* the error that every call returns from now on */
 void run_operations(int n);
 int number(const char *name, int otherwise); /* of the environment */
 int dead(void);                              /* a peer has died */

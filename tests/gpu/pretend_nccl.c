@@ -163,10 +163,24 @@ int ncclBroadcast(const float *in, float *out, size_t n, int type, int root, str
     return result;
 }
 
+/* A kernel fails, which the call that queues it does not see. */
+static void look_for_failure(const struct communicator *c, size_t n)
+{
+    char algorithm[32];
+    size_t elements;
+    int gpu, after;
+    static int done;
+    const char *keeps = getenv("PRETEND_KEEPS");
+    if (keeps && sscanf(keeps, "%31s %zu %d %d", algorithm, &elements, &gpu, &after) == 4 &&
+        !strcmp(c->algorithm, algorithm) && n == elements && gpu == this_gpu && ++done >= after)
+        kept = ILLEGAL_ADDRESS;
+}
+
 int ncclAllReduce(const void *in, void *out, size_t n, int type, int op,
                   const struct communicator *comm, void *stream)
 {
-    (void)in, (void)out, (void)n, (void)type, (void)op, (void)stream;
+    (void)in, (void)out, (void)type, (void)op, (void)stream;
+    look_for_failure(comm, n);
     return queue(comm);
 }
 

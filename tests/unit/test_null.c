@@ -243,6 +243,7 @@ static void test_faults(void **state)
     faults("fault=fail fault_config=b", 0, "00000", WL_OK);
     faults("fault=fail fault_config=b config=b", 0, "33333", WL_OK);
     faults("fault=fail fault_share=0", 0, "00000", WL_OK);
+    faults("fault=lost fault_after=4", 0, "00004", WL_OK);
     faults("fault=retry fault_after=2", 0, "00200", WL_OK);
     faults("fault=wrong", 0, "00000", WL_FAIL);
     faults("fault=wrong fault_after=6", 0, "00000", WL_OK);

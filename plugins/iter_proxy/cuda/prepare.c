@@ -139,7 +139,7 @@ enum wl_status prepare_step(void *state, const struct proxy_cell *cell,
     if (!p)
         return HOST_FAILED(s->host, "out of host memory");
     *p = (struct step){.state = s, .cell = cell, .work = work};
-    enum wl_status status = prepare_parts(p);
+    enum wl_status status = gpu_status(&s->gpu, prepare_parts(p));
     if (status == WL_OK)
         *step = p;
     else

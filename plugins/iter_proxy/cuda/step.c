@@ -96,7 +96,7 @@ enum wl_status poison_step(void *step)
         e = cudaStreamSynchronize(s->compute);
     if (!e)
         e = cudaStreamSynchronize(s->gpu.stream);
-    return gpu_try(&s->gpu, e, "poisoning the outputs");
+    return gpu_status(&s->gpu, gpu_try(&s->gpu, e, "poisoning the outputs"));
 }
 
 static uint64_t delay_of(const struct step *p)
@@ -164,7 +164,7 @@ enum wl_status run_step(void *step, unsigned iters, struct wl_sample *out)
                          "cudaEventElapsedTime");
     out->end_ns = gpu_now_ns();
     out->values[0] = (double)ms * 1e-3 / iters;
-    return status == WL_OK ? check(p) : status;
+    return gpu_status(&s->gpu, status == WL_OK ? check(p) : status);
 }
 
 enum wl_status verify_step(void *step)
@@ -178,5 +178,5 @@ enum wl_status verify_step(void *step)
     if (status == WL_OK && p->last)
         status = gpu_record_read(&s->gpu, p->gemm_record, s->compute,
                                  "the last GEMM, at the places looked at (bits of floats)");
-    return status;
+    return gpu_status(&s->gpu, status);
 }

@@ -100,9 +100,8 @@ static enum wl_status check(struct prepared *p)
     return gpu_try(&s->gpu, e, "checking the result");
 }
 
-enum wl_status sample_cuda(void *prepared, unsigned iters, struct wl_sample *out)
+static enum wl_status take(struct prepared *p, unsigned iters, struct wl_sample *out)
 {
-    struct prepared *p = prepared;
     enum wl_status status = WL_OK;
     if (p->cell.launch == LAUNCH_GRAPH && iters != p->iters)
         status = graphs_make(p, iters);
@@ -117,6 +116,12 @@ enum wl_status sample_cuda(void *prepared, unsigned iters, struct wl_sample *out
     status =
         p->cell.contention == BURN_NONE ? measure(p, iters, out) : measure_beside(p, iters, out);
     return status == WL_OK ? check(p) : status;
+}
+
+enum wl_status sample_cuda(void *prepared, unsigned iters, struct wl_sample *out)
+{
+    struct prepared *p = prepared;
+    return gpu_status(&p->state->gpu, take(p, iters, out));
 }
 
 /* Where repeating in place is not exact: once more, on fresh data, in the same buffers. */
@@ -141,8 +146,8 @@ enum wl_status verify_cuda(void *prepared)
     struct prepared *p = prepared;
     struct gpu *g = &p->state->gpu;
     enum wl_status status = p->unpredictable ? check_fresh(p) : WL_OK;
-    return status == WL_OK ? gpu_record_read(g, p->record, g->stream,
-                                             p->cell.collective ? "the received buffer"
-                                                                : "the all-reduced buffer")
-                           : status;
+    const char *what = p->cell.collective ? "the received buffer" : "the all-reduced buffer";
+    if (status == WL_OK)
+        status = gpu_record_read(g, p->record, g->stream, what);
+    return gpu_status(g, status);
 }

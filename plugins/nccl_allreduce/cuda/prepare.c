@@ -107,7 +107,7 @@ enum wl_status prepare_cuda(void *self, const void *cell, void **prepared)
         return HOST_FAILED(s->host, "out of host memory");
     p->state = s;
     p->cell = *(const struct nccl_cell *)cell;
-    enum wl_status status = prepare_steps(p);
+    enum wl_status status = gpu_status(&s->gpu, prepare_steps(p));
     if (status == WL_OK)
         *prepared = p;
     else

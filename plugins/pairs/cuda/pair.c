@@ -103,7 +103,7 @@ enum wl_status pair_meet(void *state, int round, int partner)
     enum wl_status status = *comm ? settle(s, *comm, result, deadline(s)) : WL_RETRY;
     if (status != WL_OK)
         pair_end(s, partner);
-    return status;
+    return gpu_status(&s->gpu, status);
 }
 
 static enum wl_status queue(struct state *s, enum pairs_test test, int partner,

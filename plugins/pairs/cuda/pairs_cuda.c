@@ -85,8 +85,9 @@ static enum wl_status open_cuda(void **state, const struct wl_host *host,
 static enum wl_status run(void *state, enum pairs_test test, int partner, unsigned times,
                           double *seconds)
 {
-    return test < PAIRS_ALONE ? own_run(state, test, times, seconds)
-                              : pair_run(state, test, partner, times, seconds);
+    const struct state *s = state;
+    return gpu_status(&s->gpu, test < PAIRS_ALONE ? own_run(state, test, times, seconds)
+                                                  : pair_run(state, test, partner, times, seconds));
 }
 
 static void abort_cuda(void *state)

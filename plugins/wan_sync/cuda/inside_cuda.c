@@ -169,6 +169,11 @@ static enum inside_state inside_poll(void *state)
     }
 }
 
+static bool inside_lost(void *state)
+{
+    return gpu_lost(&((struct state *)state)->gpu);
+}
+
 __attribute__((visibility("default"))) extern const struct inside_backend wan_inside_v1;
 const struct inside_backend wan_inside_v1 = {
     .size = sizeof(struct inside_backend),
@@ -181,4 +186,5 @@ const struct inside_backend wan_inside_v1 = {
     .outward = inside_outward,
     .poll = inside_poll,
     .abort = inside_abort,
+    .lost = inside_lost,
 };

@@ -35,4 +35,5 @@ struct inside_backend {
     enum wl_status (*outward)(void *state, size_t first, size_t n);
     enum inside_state (*poll)(void *state);
     void (*abort)(void *state); /* from another thread */
+    bool (*lost)(void *state);  /* gpu_lost() */
 };

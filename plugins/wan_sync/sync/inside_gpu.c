@@ -158,3 +158,9 @@ void inside_gpu_abort(struct inside_gpu *g)
     if (state)
         ops(g)->abort(state);
 }
+
+bool inside_gpu_lost(const struct inside_gpu *g)
+{
+    void *state = atomic_load(&g->state);
+    return state && ops(g)->lost(state);
+}

@@ -36,3 +36,5 @@ bool inside_gpu_outward(struct inside_gpu *g, size_t first, size_t n);
 /* Waits for the operation, at most timeout_s. */
 enum inside_state inside_gpu_poll(struct inside_gpu *g, double timeout_s);
 void inside_gpu_abort(struct inside_gpu *g);
+/* After a failure: does the GPU take no more calls of this process? */
+bool inside_gpu_lost(const struct inside_gpu *g);
