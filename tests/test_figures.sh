@@ -318,8 +318,10 @@ ok 'the map or the forest names the same operation' grep -q 'same operation' "$t
 echo 'run_id,cell_id,copy,time_s' >same/part/samples.csv
 exits 0 'panels are made of a step with one operation under two names' bash figures/panels \
     same/step p/w same/part
-is "$(grep -hE '^array (by|again)_time' same/step/*.plot | head -n 2)" 'array by_time[3] = [2, 3, 1]
-array again_time[3] = [0, 1, 0]' 'the twin stands after the baseline, whatever its time'
+is "$(grep -hE '^(array (by|again)_time|first_time)' same/step/*.plot | head -n 3)" \
+    'array by_time[3] = [3, 1, 2]
+first_time = 3
+array again_time[3] = [0, 1, 0]' 'configs are in the order of their times, and a twin is never named first'
 ok 'the figure of ranks is drawn with a twin' figures/draw ranks \
     "$(grep -l '^array again_time' same/step/*.plot | head -n 1)" "$tmp/ranks"
 like "$(<"$tmp/ranks.svg")" 'same operation' 'the figure of ranks names the same operation'

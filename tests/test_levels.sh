@@ -83,6 +83,7 @@ mkdir -p pairs
         row="r,p,iter_proxy,,$config,$config,overlapped,4,1,8"
         echo "$row,size=8 mode=overlapped algorithm=$config,1,1,1,,,ok"
     done
+    echo "r,p,iter_proxy,,ac,a,comm,4,1,8,size=8 mode=comm algorithm=a,1.1,1.05,1.15,,,ok"
 } >pairs/summary.csv
 {
     head -n 1 steps/iteration.csv
@@ -110,7 +111,9 @@ plot4=$tmp/out4/iter_proxy.plot
 is "$(grep -E '^(baseline_at|array (alone|step|against_first)) ?' "$plot4" | sed 's/.*= //' |
     paste -sd' ')" '1 [0, 1, 0] [0, 2, 3] [1, 0, 0]' \
     'a pair has the verdict of its own contrast, 0 without one, whatever the intervals'
-unlike "$(cat "$plot4")" 'comm_low' 'a step has no interval of communication alone'
+is "$(grep -E '^array comm_(low|high)' "$plot4" | sed 's/.*= //' | paste -sd' ')" \
+    '[NaN, 1.05, NaN] [NaN, 1.15, NaN]' \
+    'communication alone has the interval of its own cell, or none'
 forest=$(sed -n '/^\$forest/,/^EOD/p' "$tmp/out4/iter_proxy-overlapped-ratios.plot" | sed 1d)
 is "$forest" '1 1.09 1.08 1.1 2
 2 1 0.9 1.1 4
@@ -118,9 +121,21 @@ EOD' 'the forest has the intervals of its own table'
 ok 'the figure of ranks is drawn' "$top/figures/draw" ranks "$plot4" "$tmp/ranks"
 like "$(<ranks.svg)" 'short dashes: opposite verdicts +thick black: auto' \
     'the legend names the lines of opposite verdicts and that of the baseline'
-like "$(cat ranks.svg)" '1 config beats b in the step \(1 of 2 compared\)' \
+like "$(cat ranks.svg)" '1 config beats b \(highest median\) in the step \(1 of 2 compared\)' \
     'the figure says which configs beat the one that is first alone'
 unlike "$(cat ranks.svg)" 'overlap|tie' 'the figure speaks of no overlap and no tie'
+like "$(<ranks.svg)" '95% interval of the median.*>1.000 .. 1.200<' \
+    'a time has the ends of its interval, and the legend says what they are'
+unlike "$(<ranks.svg)" '±|[0-9]=<|○ not shown' 'the figure has no ranks'
+like "$(<ranks.svg)" 'no config shown to have the highest bandwidth' \
+    'no config is named first by bandwidth without a verdict'
+like "$(<ranks.svg)" 'shortest step: auto' 'a verdict against the first by bandwidth names the shortest step'
+sed -i 's/0.9,0.8,0.95,0,faster/0.9,0.8,1.1,0,inconclusive/' pairs/chosen.csv
+ok 'panels are made of a step without a verdict' env -C "$top" bash figures/panels "$tmp/out4" \
+    p/iter_proxy "$tmp/pairs"
+ok 'the figure of ranks without a verdict is drawn' "$top/figures/draw" ranks "$plot4" "$tmp/ranks"
+like "$(<ranks.svg)" 'no config shown to be shortest in the step' \
+    'no config is named first in the step without a verdict'
 
 # ---- a step at several sizes: each is a group at clocks of its own
 mkdir -p sizes
