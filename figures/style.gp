@@ -13,7 +13,7 @@
 # does not stress.
 
 WIDTH = 3.4
-TOP = 0.36 + (detail eq "" ? 0 : 0.13)
+TOP = 0.36 + (detail eq "" ? 0 : strstrt(detail, "\n") ? 0.26 : 0.13)
 if (!exists("STRIP")) { STRIP = 0 }
 BOTTOM = 0.40 + KEY + STRIP
 if (!exists("LEFT")) { LEFT = 0.50 }

@@ -205,11 +205,17 @@ is "$(rows_of)" '1.25 1.17647059 1.33333333 1
 2 2 2 1' \
     'a verdict comes before a lower ratio, and one of the same operation is left out'
 is "$(grep -E '^array (label|pair|heading)\[' "$tmp/answer.plot" | sed 's/.*= //')" \
-    "['1 KiB, 1 GEMM', '2 KiB, 2 GEMMs', 'step']
+    "['1KiB gemms=1', '2KiB gemms=2', 'step']
 ['win → a', 'win → b', 'auto → b']
 ['synthetic steps', 'trials inside a job: baseline → best other']" \
     'each row names the step and both configs, below its level of evidence'
 ok 'the answer is drawn' "$top/figures/draw" answer "$tmp/answer.plot" "$tmp/answer"
+like "$(<answer.svg)" 'step time against the best other config' 'the axis is true of every row'
+like "$(<answer.svg)" 'highest bandwidth,<.*or by the baseline where no bandwidth was measured' \
+    'the title names both kinds of rows'
+sed 's/ 2 2 2 1$/ 5 4 6 1/' "$tmp/answer.plot" >far.plot
+ok 'an answer far from 0 is drawn' "$top/figures/draw" answer "$tmp/far.plot" "$tmp/far"
+like "$(<far.svg)" 'scale: even within 1% of 0' 'a scale that is not linear is explained'
 like "$(<answer.svg)" "<filter id='textbox'" 'the box behind a heading, which hides the axis, is in the SVG'
 head -n 1 answer/chosen.csv >answer/none.csv
 ok 'the panel of a platform with jobs alone is written' lost p answer/compare.csv answer/none.csv
@@ -220,12 +226,13 @@ ok 'the answer of jobs alone is drawn' "$top/figures/draw" answer "$tmp/answer.p
     echo "$one,batch=4 cap=25 lr=1,cap=25,cap=100,5,0.9,0.85,0.95,0,faster,training"
     echo "$one,batch=8 cap=25 lr=1,cap=25,cap=100,5,0.8,0.75,0.85,0,faster,training"
     echo "$one,batch=8 cap=25 lr=2,cap=25,lr=2,5,0.95,0.9,0.99,0,faster,training"
+    echo "$one,batch=8 cap=25 launch=graph lr=1,cap=25,cap=100,5,0.8,0.75,0.85,0,faster,training"
     echo "r5,p,trial,,,1169072128,step_size=1169072128,auto,b,1,,,,,inconclusive,trial"
 } >answer/jobs.csv
 ok 'the panel of jobs with axes is written' lost p answer/jobs.csv answer/none.csv
 is "$(grep -E '^(array label|not_shown)' "$tmp/answer.plot" | sed 's/.*= //')" \
     "'not shown: 1 step without an interval'
-['job, batch 4', 'job, batch 8']" \
+['job batch=4', 'job batch=8', 'job batch=8, CUDA graph']" \
     'a row for each value of an axis of a training; what is left out is counted'
 like "$(<answer.svg)" 'time lost by the baseline' \
     'jobs alone, which have no bandwidth, are drawn by what their baseline loses'
