@@ -5,7 +5,7 @@
 
 load data
 load "figures/words.gp"
-y_title = "share of iterations no longer than this"
+y_title = "share of all samples; marks: their median and p95"
 PLOT = 1.75
 n = |of_ecdf|
 array all_label[|label|]

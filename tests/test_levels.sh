@@ -72,6 +72,10 @@ is "$(sed -n '/^\$level/,/^EOD/p' "$plot2")" '$level << EOD
 4 13.5e-6 13.4e-6 13.6e-6
 EOD' 'contention goes from none to high, and a level that nobody measured is left out'
 ok 'the figure of CTAs is drawn' "$top/figures/draw" ctas "$plot" "$tmp/ctas"
+auto_at() { grep -oE '<g transform="translate\([0-9.]+,[0-9.]+\)"[^>]*><text>auto<' ctas.svg | sed 's/.*,\([0-9]*\).*translate.*//; s/.*translate([0-9.]*,\([0-9]*\).*/\1/'; }
+sed 's/^array across.*/array across[2] = [2.4, 2.5]/' "$plot" >low.plot
+ok 'the figure of CTAs with auto the other way around is drawn' "$top/figures/draw" ctas "$tmp/low.plot" "$tmp/ctas"
+ok 'the words stand in the order of their lines' eval 'set -- $(auto_at); [ "$1" -gt "$2" ]'
 ok 'the figure of contention is drawn' "$top/figures/draw" contention "$plot2" "$tmp/contention"
 
 # ---- pairs of configs: a chain of intervals that overlap, auto 1.0 to 1.2, a 1.1 to 1.3, b 1.25 to
@@ -273,6 +277,21 @@ EOD' 'the strip has a stretch for each algorithm and protocol'
 ok 'a curve with a strip is drawn' "$top/figures/draw" bandwidth "$plot6" "$tmp/curve"
 like "$(<curve.svg)" 'auto ran' 'the strip names its config'
 like "$(<curve.svg)" '2 other configs' 'the legend counts the grey configs'
+like "$(<curve.svg)" 'fill-opacity' 'bands are translucent'
+sed 's/^limit = .*/limit = 1.01e9/' "$plot6" >far.plot
+ok 'a curve near the limit is drawn' "$top/figures/draw" bandwidth "$tmp/far.plot" "$tmp/curve"
+like "$(<curve.svg)" 'limit 1.01 GB/s' 'the limit is named where its line is in the picture'
+sed 's/^limit = .*/limit = 9e12/' "$plot6" >far.plot
+ok 'a curve far below the limit is drawn' "$top/figures/draw" bandwidth "$tmp/far.plot" "$tmp/curve"
+unlike "$(<curve.svg)" '>[- ]*limit' 'the limit is not named where its line is outside the picture'
+awk 'NF == 11 && $1 == 2048 { $10 = 0.01; $11 = 200 } { print }' "$plot6" >far.plot
+ok 'a curve with a wide interval is drawn' "$top/figures/draw" latency "$tmp/far.plot" "$tmp/curve"
+like "$(<curve.svg)" '↑.*↓|↓.*↑' 'an arrow marks an interval that goes on'
+sed '/^\$forest/,/^EOD/s/^1 1.09 1.08 1.1 2/1 1.09 0.01 1.1 4/' \
+    "$tmp/out4/iter_proxy-overlapped-ratios.plot" >far.plot
+ok 'a forest with a wide interval is drawn' "$top/figures/draw" forest "$tmp/far.plot" "$tmp/forest"
+like "$(<forest.svg)" '←' 'an arrow marks a bar that goes on'
+unlike "$(<forest.svg)" '→' 'no arrow stands where no bar goes on'
 
 # ---- too few numbers of CTAs
 grep -v 'ctas=8' steps/summary.csv >less && mv less steps/summary.csv
