@@ -291,6 +291,10 @@ is "$(printf 'size_B\n4294967296\n' | awk -f figures/csv.awk -f <(echo 'NR == 1 
     { csv($0, f); print num("size_B") + 0 }'))" 4294967296 'a size over 2 GiB keeps its digits'
 figures/draw verdict_map same/out/w-sizes.plot "$tmp/map" && figures/draw forest \
     same/out/w-ratios.plot "$tmp/forest"
+sed "s/^n_sizes = .*/n_sizes = 6/; s/'twin'/'tree\/Simple'/; s/^array size.*/array size[6] = [2**18, 2**20, 2**22, 2**24, 2**26, 2**28]/" \
+    same/out/w-sizes.plot >same/six.plot
+ok 'a map of six sizes is drawn' figures/draw verdict_map same/six.plot "$tmp/six"
+is "$(grep -oE '>(256 K|1 M|4 M|16 M|64 M|256 M)iB<' "$tmp/six.svg" | wc -l)" 6 'each size of a map has a label if there is room'
 ok 'the map or the forest names the same operation' grep -q 'same operation' "$tmp/map.svg" \
     "$tmp/forest.svg"
 {
