@@ -293,6 +293,17 @@ ok 'a forest with a wide interval is drawn' "$top/figures/draw" forest "$tmp/far
 like "$(<forest.svg)" '←' 'an arrow marks a bar that goes on'
 unlike "$(<forest.svg)" '→' 'no arrow stands where no bar goes on'
 
+# ---- the bandwidth that a utilisation needs: the legend has lines and marks as drawn, and explains the bars
+{
+    echo 'schedule,kind,utilisation,rate_Bps'
+    for schedule in 'every step' 'in 8 fragments'; do
+        printf '%s\n' "$schedule,model,0.5,1e9" "$schedule,model,0.9,9e9" "$schedule,published,0.5,1e9"
+    done
+} >needed.csv
+awk -f "$top/figures/csv.awk" -f "$top/figures/wan_curves.awk" needed.csv >needed.plot
+ok 'the needed bandwidth is drawn' "$top/figures/draw" wan_needed "$tmp/needed.plot" "$tmp/needed"
+like "$(<needed.svg)" 'line: model.*mark: published.*bar: one step of its grid' 'the legend explains line, mark and bar'
+
 # ---- too few numbers of CTAs
 grep -v 'ctas=8' steps/summary.csv >less && mv less steps/summary.csv
 grep -v 'ctas=8' steps/iteration.csv >less && mv less steps/iteration.csv
