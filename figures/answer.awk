@@ -105,27 +105,24 @@ function bytes_text(b,    power, unit, text) {
     return sprintf("%.3g %s", b, unit[power])
 }
 
-# Parameters in which the steps of a section differ, or all with a number of GEMMs or buckets.
-function step_words(step,    part, n, i, word, key, text) {
+# As in the advice: the label, the size, and the parameters in which the steps of a section differ, or all
+# with a number of GEMMs or buckets.
+function step_words(step,    part, n, i, word, key, text, graph) {
     split(step, part, SUBSEP)
-    text = part[4] > 0 ? bytes_text(part[4]) : part[3] != "" ? part[3] : part[1] == "training" ? "job" : "step"
-    if (part[4] > 0 && part[3] != "" && !(step in has_bandwidth))
-        text = part[3] " " text
+    text = part[4] > 0 ? bytes_text(part[4]) : part[3] != "" ? "" : part[1] == "training" ? "job" : "step"
+    if (part[1] == "synthetic")
+        sub(/ /, "", text) # its size is a setting: "16MiB"
+    text = part[3] (part[3] != "" && text != "" ? " " : "") text
     n = split(part[5], word, " ")
     for (i = 1; i <= n; i++) {
         key = word[i]
         sub(/=.*/, "", key)
-        sub(/.*=/, "", word[i])
-        if (key == "gemms" && part[1] == "step")
-            continue # a replayed step has its own
-        if (key == "gemms")
-            text = text ", " word[i] (word[i] == 1 ? " GEMM" : " GEMMs")
-        else if (key == "collective")
-            text = text ", " word[i]
-        else if (key == "launch" || values[group_of(step), key] > 1)
-            text = text ", " key " " word[i]
+        if (word[i] == "launch=graph")
+            graph = ", CUDA graph"
+        else if (key == "gemms" ? part[1] != "step" : key == "collective" || key == "launch" || values[group_of(step), key] > 1)
+            text = text " " word[i] # a replayed step has GEMMs of its own
     }
-    return text
+    return text graph
 }
 function group_of(step,    part) { split(step, part, SUBSEP); return part[1] SUBSEP part[2] SUBSEP part[3] }
 function count_values(step,    part, n, i, key, group) {
@@ -149,7 +146,7 @@ function heading_of(step, l,    part, group) {
     group = group_of(step)
     if (!(step in has_bandwidth))
         return level_words[l] (any_bandwidth ? ": baseline → best other" : "")
-    return level_words[l] ((group in issue && part[1] != "step") ? issue[group] : part[3] == "" ? "" : ", " part[3])
+    return level_words[l] (group in issue && part[1] != "step" ? issue[group] : "") (n_baseline ? ": highest bandwidth → best other" : "")
 }
 
 # Synthetic first, then the levels that say more; in a group by size, then as measured.
@@ -177,11 +174,13 @@ function write_step(step,    i, part, of_group) {
             n_without++
         return
     }
-    of_group = step in has_bandwidth ? group_of(step) : part[1]
+    if (!(step in has_bandwidth))
+        n_baseline++
+    of_group = heading_of(step, level_at[part[1]])
     if (of_group != group) {
         group = of_group
         y += n_groups ? 1.3 : 0.9
-        headings = headings ", " quote(heading_of(step, level_at[part[1]]))
+        headings = headings ", " quote(group)
         at = at ", " y
         n_groups++
     }
@@ -190,7 +189,6 @@ function write_step(step,    i, part, of_group) {
     text = text sprintf("%g %.9g %.9g %.9g %d\n", y, 1 / ratio[i], 1 / high[i], 1 / low[i], verdict[i] != "inconclusive")
     names = names ", " quote(step_words(step))
     pairs = pairs ", " quote(baseline[i] " → " config[i])
-    gsub(/bucket_cap=/, "cap ", pairs)
     places = places ", " y
 }
 
@@ -226,7 +224,7 @@ END {
         text = "1 1 1 1 2\n"
         y = drawn_rows = n_groups = 1
     }
-    printf "kept = %s\nnot_shown = %s\n", quote(n_steps && !any_bandwidth ? "baseline" : "highest bandwidth"), quote(not_shown())
+    printf "of_baseline = %d\nof_bandwidth = %d\nnot_shown = %s\n", n_baseline, drawn_rows - n_baseline, quote(not_shown())
     printf "platform = %s\nworkload = \"\"\ndetail = \"\"\nrows = %d\ngroups = %d\nlast = %g\n", quote(folder), drawn_rows, n_groups, y
     printf "array label[%d] = [%s]\narray pair[%d] = [%s]\narray place[%d] = [%s]\n", drawn_rows, substr(names, 3), \
         drawn_rows, substr(pairs, 3), drawn_rows, substr(places, 3)

@@ -26,13 +26,15 @@ do for [i = 1 : rows] {
     longest = strlen(label[i]) > longest ? strlen(label[i]) : longest
     widest = strlen(pair[i]) - 2 > widest ? strlen(pair[i]) - 2 : widest
 }
-LEFT = 0.18 + 0.047 * longest
+LEFT = 0.18 + 0.052 * longest
 RIGHT = 0.18 + 0.046 * widest
 # Long names stand above their bars, so that the bars have room.
 above = 3.4 - LEFT - RIGHT < 1
-if (above) { LEFT = 0.2; RIGHT = 0.2; ROW = 0.21 }
+if (above) { LEFT = 0.2; RIGHT = 0.2; ROW = 0.22 }
 PLOT = 0.05 + ROW * last
-detail = "time lost by the ".(kept eq "baseline" ? "" : "config with the ").kept
+loses = "time lost by the config with the highest bandwidth"
+detail = of_baseline == 0 ? loses : of_bandwidth == 0 ? "time lost by the baseline" : \
+    loses . ",\nor by the baseline where no bandwidth was measured"
 ranks = 0
 nodes = 0
 load "figures/style.gp"
@@ -58,13 +60,13 @@ if (far) {
         set xtics add (v == 0 ? "0" : sprintf("%s%d%%%%", v < 0 ? "−" : "+", abs(v * each)) v * each)
     }
 }
-set label 503 "step time, ".kept." against best other config" at screen 0.5, (KEY + 0.10) / HEIGHT center
+set label 503 "step time against the best other config" at screen 0.5, (KEY + 0.10) / HEIGHT center
 set ytics scale 0 ()
 if (above) { unset ytics }
 do for [i = 1 : rows] {
     if (above) {
-        set label 20 + i label[i] at screen 0.1 / WIDTH, first place[i] - 0.45 left front boxed font ",6.5"
-        set label 120 + i pair[i] at screen 1 - 0.06 / WIDTH, first place[i] - 0.45 right front boxed font ",6.2" textcolor rgb "#404040"
+        set label 20 + i label[i] at screen 0.1 / WIDTH, first place[i] - 0.4 left front boxed font ",6.5"
+        set label 3000 + i pair[i] at screen 1 - 0.06 / WIDTH, first place[i] - 0.4 right front boxed font ",6.2" textcolor rgb "#404040"
     } else {
         set ytics add (label[i] place[i])
         set label 20 + i pair[i] at graph 1, first place[i] offset 0.8, 0 left font ",6.2" textcolor rgb "#404040"
@@ -73,11 +75,11 @@ do for [i = 1 : rows] {
 if (!above) { set ytics font ",6.5" }
 set grid noytics
 set border 1
-do for [g = 1 : groups] { set label 220 + g heading[g] at screen 0.06 / WIDTH, first heading_at[g] left front boxed font ",7" textcolor rgb "#000000" }
-set label 504 kept." → best other" at screen 1 - 0.04 / WIDTH, 1 - (TOP - 0.06) / HEIGHT right font ",6" textcolor rgb "#404040"
+do for [g = 1 : groups] { set label 4000 + g heading[g] at screen 0.06 / WIDTH, first heading_at[g] left front boxed font ",7" textcolor rgb "#000000" }
+set label 504 (of_bandwidth ? "highest bandwidth" : "baseline") . " → best other" at screen 1 - 0.04 / WIDTH, 1 - (TOP - 0.06) / HEIGHT right font ",6" textcolor rgb "#404040"
 set arrow 1 from first 0, graph 0 to first 0, graph 1 nohead linewidth 0.8 linecolor rgb "#404040" back
-set label 231 not_shown at screen 0.5, (far ? 0.18 : 0.06) / HEIGHT center textcolor rgb "#404040"
-set label 230 "● verdict ○ undecided bar: 95% interval" at screen 0.5, (KEY - 0.05) / HEIGHT center
+set label 506 not_shown at screen 0.5, (far ? 0.18 : 0.06) / HEIGHT center textcolor rgb "#404040"
+set label 507 "● verdict ○ undecided bar: 95% interval" at screen 0.5, (KEY - 0.05) / HEIGHT center
 do for [i = 1 : rows] { # an interval that goes on
     if (real(word($lost[i], 4)) > high) { set label 1000 + i "→" at first where(high), first real(word($lost[i], 1)) center }
     if (real(word($lost[i], 3)) < low) { set label 2000 + i "←" at first where(low), first real(word($lost[i], 1)) center }

@@ -30,22 +30,30 @@ if (value ne "bus") { y_limit = NaN }
 load "figures/curve.gp"
 is_labelled(v) = int(log10(v) / log10(2) + 0.5) % step == (step == 4 ? 2 : 0)
 
-# Ratios: as many round ones as there is room for, and always 1. One beyond a factor of FAR, and an
-# interval, may lie outside of the picture.
+# Ratios: as many round ones as there is room for, and always 1. The ratios of curves with a colour lie in
+# the picture. An interval, and a grey curve beyond a factor of FAR, may leave it: an arrow says so.
 FAR = 3.
-array ratio[23] = [0.2, 0.25, 0.33, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 1, 1.01, 1.02, 1.05, 1.1, 1.2, 1.4, 1.6, 2, 2.5, 3, 4]
+array ratio[35] = [0.01, 0.02, 0.05, 0.07, 0.1, 0.14, 0.2, 0.25, 0.33, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, \
+    1, 1.01, 1.02, 1.05, 1.1, 1.2, 1.4, 1.6, 2, 2.5, 3, 4, 7, 10, 14, 20, 50, 100]
 if (as_ratio) {
     set autoscale y
     stats $curve using (drawn(column(c_y))) nooutput
     y_low = STATS_min > 0.97 ? 0.97 : STATS_min < 1 / FAR ? 1 / FAR : STATS_min
     y_high = STATS_max < 1.03 ? 1.03 : STATS_max > FAR ? FAR : STATS_max
+    do for [k = 1 : n_lead] {
+        stats $curve index lead[k] - 1 using (drawn(column(c_y))) nooutput
+        if (STATS_records > 0) {
+            y_low = STATS_min < y_low ? STATS_min : y_low
+            y_high = STATS_max > y_high ? STATS_max : y_high
+        }
+    }
     y_low = y_low / (y_high / y_low) ** 0.06
     y_high = y_high * (y_high / y_low) ** 0.2
     set yrange [y_low : y_high]
     set ytics ()
     room = 0.12 * log10(y_high / y_low) / PLOT
     shown = -9
-    do for [i = 1 : 23] {
+    do for [i = 1 : |ratio|] {
         place = log10(ratio[i])
         if (ratio[i] >= y_low && ratio[i] <= y_high && (ratio[i] == 1 || (place - shown > room && abs(place) > room))) {
             set ytics add (y_text(ratio[i]) ratio[i])
@@ -80,13 +88,26 @@ if (has_limit && point_high > limit && !as_ratio) {
     set label 2 "× above the limit" at screen 1 - RIGHT / WIDTH, 1 - (TOP - 0.1) / HEIGHT right textcolor rgb "#D00000"
 }
 
-limit_curve = as_ratio && has_limit ? \
+# The limit is named if a part of its line lies in the picture.
+if (as_ratio && has_limit) {
+    set autoscale y
+    stats $baseline using (limit / $3) nooutput
+    has_line = STATS_records > 0 && STATS_min < y_high && STATS_max > y_low
+    set yrange [y_low : y_high]
+}
+limit_curve = as_ratio && has_limit && has_line ? \
     "$baseline using 1:(limit / $3) with lines linewidth 1 dashtype (4, 3) linecolor rgb '#606060', " . \
     "$baseline every ::::0 using 1:(y_high):('- - limit ' . rate(limit)) with labels left offset 0, -0.5 textcolor rgb '#404040'" : "NaN with points"
 # A ribbon that leaves the picture is cut there: gnuplot would draw another shape.
+leaves(v) = v < y_low ? "↓" : v > y_high ? "↑" : ""
+edge(v) = v < y_low ? y_low * (y_high / y_low) ** 0.03 : v > y_high ? y_high / (y_high / y_low) ** 0.03 : NaN
 cut(v) = v < y_low ? y_low : v > y_high ? y_high : v
-curves = "for [k = 1 : n_rest] $curve index rest[k] - 1 using c_size:(drawn(column(c_y))) with linespoints linetype GREY_TONE, " . \
-    "for [k = 1 : n_lead] $curve index lead[k] - 1 using c_size:(cut(drawn(column(c_low)))):(cut(drawn(column(c_high)))) with filledcurves linetype tone[lead[k]], " . \
+# Bands come first and are translucent, so that they hide no curve.
+curves = "for [k = 1 : n_lead] $curve index lead[k] - 1 using c_size:(cut(drawn(column(c_low)))):(cut(drawn(column(c_high)))) with filledcurves linetype tone[lead[k]], " . \
+    "for [k = 1 : n_rest] $curve index rest[k] - 1 using c_size:(drawn(column(c_y))) with linespoints linetype GREY_TONE, " . \
     "for [k = 1 : n_lead] $curve index lead[k] - 1 using c_size:(drawn(column(c_y))) with linespoints linetype tone[lead[k]], " . \
+    "for [c in sprintf('%d %d', c_low, c_high)] for [k = 1 : n_lead] $curve index lead[k] - 1 using c_size:(edge(drawn(column(int(c))))):(leaves(drawn(column(int(c))))) " . \
+    "with labels font ',7' textcolor linetype tone[lead[k]], " . \
+    "for [k = 1 : n_rest] $curve index rest[k] - 1 using c_size:(edge(drawn(column(c_y)))):(leaves(drawn(column(c_y)))) with labels font ',7' textcolor rgb '#808080', " . \
     "$curve using c_size:(column(c_best) == 1 ? drawn(column(c_y)) : NaN) with points pointtype 6 pointsize 1.1 linewidth 0.8 linecolor rgb '#000000', " . \
     "$curve using c_size:(has_limit && column(c_bus) > limit ? drawn(column(c_y)) : NaN) with points pointtype 2 pointsize 0.9 linewidth 1.2 linecolor rgb '#D00000'"

@@ -5,14 +5,14 @@
 
 load data
 load "figures/words.gp"
-y_title = "share of iterations no longer than this"
+y_title = "share of all samples; marks: their median and p95"
 PLOT = 1.75
 n = |of_ecdf|
 array all_label[|label|]
 do for [i = 1 : |label|] { all_label[i] = label[i] }
 do for [i = 1 : n] {
-    role = (of_ecdf[i] == baseline_at ? ", baseline" : "") . (by_comm[of_ecdf[i]] == 1 ? ", highest bandwidth" : "") . \
-        (by_time[of_ecdf[i]] == 1 ? ", shortest step" : "")
+    role = (of_ecdf[i] == baseline_at ? ", baseline" : "") . (of_ecdf[i] == first_comm ? ", highest bandwidth" : "") . \
+        (of_ecdf[i] == first_time ? ", shortest step" : "")
     label[i] = all_label[of_ecdf[i]] . role
     tone[i] = tone[of_ecdf[i]]
 }

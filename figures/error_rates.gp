@@ -30,5 +30,5 @@ set label 1 sprintf("at most %g%%", at_most) at first 0.4, first at_most left of
 set arrow 2 from first least_size - 0.22, first at_least to first least_size + 0.22, first at_least nohead front linewidth 2.5 \
     dashtype solid linecolor rgb GREEN
 set label 2 sprintf("at least %g%%", at_least) at first least_size + 0.28, first at_least left textcolor rgb "#00664A" front font ",6"
-plot for [i = 1 : n] $power index i - 1 using 1:3:4 with filledcurves linetype tone[i] fillstyle solid 0.15 noborder, \
+plot for [i = 1 : n] $power index i - 1 using 1:3:4 with filledcurves linetype tone[i] fillstyle transparent solid 0.15 noborder, \
     for [i = 1 : n] $power index i - 1 using 1:2 with linespoints linetype tone[i]

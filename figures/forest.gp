@@ -19,8 +19,13 @@ stats $forest using 3 nooutput
 low = STATS_records > 0 && STATS_min < 0.98 ? STATS_min : 0.98
 stats $forest using 4 nooutput
 high = STATS_records > 0 && STATS_max > 1.02 ? STATS_max : 1.02
-low = low < 0.1 ? 0.1 : low
-high = high > 10 ? 10 : high
+# Every ratio lies in the picture. An interval beyond a factor of 10 is cut, and an arrow says so.
+stats $forest using 2 nooutput
+least = STATS_records > 0 && STATS_min < 0.1 ? STATS_min / 1.05 : 0.1
+most = STATS_records > 0 && STATS_max > 10 ? STATS_max * 1.05 : 10
+low = low < least ? least : low
+high = high > most ? most : high
+clip(r) = r > high ? high : r < low ? low : r
 set xrange [spread(low) - 0.3 : spread(high) + 0.3]
 set yrange [last + 0.2 : 0.3]
 load "figures/spread.gp"
@@ -46,5 +51,7 @@ do for [k = 1 : 5] {
 }
 set label 220 "bar: 95% interval; grey: A/A floor" . (equivalence > 0 ? "; pale: equivalent" : "") . (groups < n_sizes ? sprintf("; %d of %d sizes", groups, n_sizes) : "") \
     at screen 0.5, 0.185 / HEIGHT center textcolor rgb "#404040"
-plot for [k = 1 : 5] $forest using ($5 == k ? spread($2) : NaN):1:(spread($3)):(spread($4)) with xerrorbars \
-    pointtype mark[k] pointsize 0.5 linewidth 1 dashtype solid linecolor rgb shade[k]
+plot for [k = 1 : 5] $forest using ($5 == k ? spread($2) : NaN):1:(spread(clip($3))):(spread(clip($4))) with xerrorbars \
+    pointtype mark[k] pointsize 0.5 linewidth 1 dashtype solid linecolor rgb shade[k], \
+    $forest using (spread(low) - 0.1):($3 < low ? $1 : NaN):("←") with labels font ",7", \
+    $forest using (spread(high) + 0.1):($4 > high ? $1 : NaN):("→") with labels font ",7"

@@ -468,7 +468,7 @@ function sizes_that_gain_more(p,    q, n) {
     return n + 0
 }
 
-function write_iterations(p,    first, where, name, file, s, i, names, plain, tone, of_ecdf, n_ecdf, n, d, k, text) {
+function write_iterations(p,    first, where, name, file, s, i, names, plain, tone, of_ecdf, n_ecdf, n, d, k, text, first_comm, first_time) {
     first = members[p, 1]
     where = axes_of(i_params[first], i_ranks[first], i_nodes[first])
     n = 0
@@ -482,14 +482,25 @@ function write_iterations(p,    first, where, name, file, s, i, names, plain, to
     order_keys(p, "comm", B, key_comm, again_comm)
     order_keys(p, "overlapped", D, key_time, again_time)
     for (s = 1; s <= n; s++) {
+        v_of_comm[s] = B[members[p, s]] + 0
+        v_of_time[s] = D[members[p, s]] + 0
+        none[s] = 0
+    }
+    for (s = 1; s <= n; s++) {
         i = members[p, s]
         names[s] = quote(i_config[i])
         v_compute[s] = A[i]; v_comm[s] = B[i]; v_time[s] = D[i]; v_time_low[s] = D_low[i]; v_time_high[s] = D_high[i]
         v_exposed[s] = positive(exposed[i]); v_hidden[s] = positive(hidden[i])
-        v_by_comm[s] = rank(s, n, key_comm, again_comm); v_by_time[s] = rank(s, n, key_time, again_time)
+        d = cell_like(i, "comm")
+        v_comm_low[s] = d ? low[d] : "NaN"; v_comm_high[s] = d ? high[d] : "NaN"
+        v_by_comm[s] = rank(s, n, v_of_comm, none); v_by_time[s] = rank(s, n, v_of_time, none)
+        if (rank(s, n, key_comm, again_comm) == 1)
+            first_comm = s
+        if (rank(s, n, key_time, again_time) == 1)
+            first_time = s
         plain[s] = i_config[i]
         d = cell_like(i, "overlapped")
-        if (d && (s == baseline_in(p) || v_by_comm[s] == 1 || v_by_time[s] == 1)) {
+        if (d && (s == baseline_in(p) || s == first_comm || s == first_time)) {
             of_ecdf[++n_ecdf] = s
             print run[d], cell_id[d], name, s > (out "/ecdf")
         }
@@ -508,10 +519,13 @@ function write_iterations(p,    first, where, name, file, s, i, names, plain, to
     array(file, "time_high", n, v_time_high)
     array(file, "by_time", n, v_by_time)
     array(file, "comm", n, v_comm)
+    array(file, "comm_low", n, v_comm_low)
+    array(file, "comm_high", n, v_comm_high)
     array(file, "by_comm", n, v_by_comm)
+    printf "first_comm = %d\nfirst_time = %d\n", first_comm, first_time > file
     array(file, "again_comm", n, again_comm)
     array(file, "again_time", n, again_time)
-    write_pairs(p, file, v_by_comm)
+    write_pairs(p, file, first_comm)
     close(file)
     list(name, "decomposition")
     list(name, "ranks")
@@ -530,7 +544,7 @@ function cell_like(i, want,    j) {
     return 0
 }
 
-# The keys of the order. A config that ran the same operation as the baseline follows the baseline,
+# The keys by which the first config is found: it is none that ran the same operation as the baseline,
 # whatever its time.
 function order_keys(p, want, value, key, again,    s, t, i, of) {
     for (s = 1; s <= n_members[p]; s++) {

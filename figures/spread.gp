@@ -18,4 +18,4 @@ do for [side = 0 : 1] {
         }
     }
 }
-set label 221 "scale: even within 1% of 0, logarithmic beyond" at screen 0.5, 0.06 / HEIGHT center textcolor rgb "#404040"
+set label 505 "scale: even within 1% of 0, logarithmic beyond" at screen 0.5, 0.06 / HEIGHT center textcolor rgb "#404040"

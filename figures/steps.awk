@@ -52,12 +52,10 @@ function baseline_in(p,    s) {
 
 # For the scripts: the verdict on each config against the baseline, alone and in the step, and in the
 # step against the config that is first alone.
-function write_pairs(p, file, by_comm,    s, n, base, i, first) {
+function write_pairs(p, file, first_comm,    s, n, base, i, first) {
     n = n_members[p]
     base = baseline_in(p)
-    for (s = 1; s <= n; s++)
-        if (by_comm[s] == 1)
-            first = members[p, s]
+    first = members[p, first_comm]
     for (s = 1; s <= n; s++) {
         i = members[p, s]
         of_alone[s] = base ? verdict_between(i, members[p, base], "comm") : 0

@@ -13,7 +13,7 @@
 # does not stress.
 
 WIDTH = 3.4
-TOP = 0.36 + (detail eq "" ? 0 : 0.13)
+TOP = 0.36 + (detail eq "" ? 0 : strstrt(detail, "\n") ? 0.26 : 0.13)
 if (!exists("STRIP")) { STRIP = 0 }
 BOTTOM = 0.40 + KEY + STRIP
 if (!exists("LEFT")) { LEFT = 0.50 }
@@ -46,7 +46,7 @@ do for [i = 1 : 24] {
     set linetype i linecolor rgb hue(i) linewidth 1.2 pointtype int(word(MARKS, turn(i))) pointsize 0.36 \
         dashtype int(word(DASHES, turn(i)))
 }
-set linetype GREY_TONE linecolor rgb "#BDBDBD" linewidth 0.8 pointtype 7 pointsize 0.16 dashtype 1
+set linetype GREY_TONE linecolor rgb "#A8A8A8" linewidth 0.8 pointtype 7 pointsize 0.16 dashtype 1
 
 set border 3 linewidth 0.8 linecolor rgb "#404040"
 set tics nomirror out scale 0.5, 0.25 textcolor rgb "#000000"
@@ -55,7 +55,7 @@ set ytics offset 0.6, 0
 set grid xtics ytics linetype 1 linecolor rgb "#E2E2E2" linewidth 0.5 dashtype solid, \
     linetype 1 linecolor rgb "#E2E2E2" linewidth 0.5 dashtype solid
 unset key
-set style fill solid 0.18 noborder
+set style fill transparent solid 0.18 noborder
 
 plural(n, word) = sprintf("%d %s%s", n, word, n == 1 ? "" : "s")
 job = plural(ranks, "rank") . (nodes > 1 ? sprintf(" on %d nodes", nodes) : "")

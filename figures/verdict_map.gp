@@ -22,7 +22,14 @@ set yrange [rows + 0.5 : 0.5]
 set xlabel "size of the buffer on one rank" offset 0, 0.6
 set xtics scale 0 ()
 COLUMN = (WIDTH - LEFT - RIGHT) / n_sizes
-skip = ceil(0.46 / COLUMN)
+# Every column has a label if there is room, in smaller letters if need be.
+widest = 1
+do for [j = 1 : n_sizes] { widest = strlen(bytes(size[j])) > widest ? strlen(bytes(size[j])) : widest }
+room(points) = 0.04 + widest * 0.0078 * points
+TIC = room(6.75) < COLUMN || room(5.5) > COLUMN ? 6.75 : 5.5
+skip = ceil(room(TIC) / COLUMN)
+letters = sprintf(",%g", TIC)
+set xtics font letters
 do for [j = 1 : n_sizes : skip] { set xtics add (bytes(size[j]) j) }
 set ytics scale 0 ()
 do for [i = 1 : rows] { set ytics add (label[i] i) }

@@ -7,7 +7,7 @@ load data
 load "figures/words.gp"
 y_title = ""
 PLOT = 0.1 + 0.16 * rows
-load "figures/legend.gp"
+KEY = 0.04 + 0.14 * ((n + 2) / 3)
 longest = 1
 do for [i = 1 : rows] { longest = strlen(network[i]) > longest ? strlen(network[i]) : longest }
 LEFT = 0.15 + 0.06 * longest
@@ -17,7 +17,18 @@ nodes = 0
 load "figures/style.gp"
 unset label 500
 set label 500 title_of at screen 0.5, 1 - 0.08 / HEIGHT center
-load "figures/legend.gp"
+# Distinct shapes, open and filled, in distinct greys: marks lie on top of each other, and a mark below an open
+# one still shows.
+array form[6] = [6, 5, 8, 2, 4, 11]
+array large[6] = [0.55, 0.36, 0.62, 0.5, 0.55, 0.6]
+array ink[6] = ["#000000", "#8C8C8C", "#B03A00", "#0072B2", "#6A3D7C", "#009E73"]
+do for [i = 1 : n] {
+    x = 0.12 + (i - 1) % 3 * 1.12
+    y = KEY - 0.06 - (i - 1) / 3 * 0.14
+    set label 200 + i "" at screen x / WIDTH, y / HEIGHT point pointtype form[1 + (i - 1) % 6] pointsize large[1 + (i - 1) % 6] \
+        linewidth 1 linecolor rgb ink[1 + (i - 1) % 6]
+    set label 300 + i label[i] at screen (x + 0.1) / WIDTH, y / HEIGHT left font ",6.5"
+}
 
 stats $curve using 2 nooutput
 low = STATS_min < 0.8 ? STATS_min / 1.05 : 0.8
@@ -53,4 +64,5 @@ do for [k = 1 : 3] {
         fillcolor rgb word(shade, k) fillstyle solid 1 noborder behind
 }
 set arrow 1 from first 1, graph 0 to first 1, graph 1 nohead linecolor rgb "#009E73" linewidth 1 back
-plot for [i = 1 : n] $curve index i - 1 using 2:($1 + 0.5 * (i - (n + 1) / 2.) / (n + 1)) with points linetype i pointsize 0.42
+plot for [i = 1 : n] $curve index i - 1 using 2:($1 + 0.5 * (i - (n + 1) / 2.) / (n + 1)) with points \
+    pointtype form[1 + (i - 1) % 6] pointsize large[1 + (i - 1) % 6] linewidth 1 linecolor rgb ink[1 + (i - 1) % 6]

@@ -54,6 +54,10 @@ is "$(find figures/out -type f | wc -l)" 108 \
     'no other files are drawn than these and the figures of the configs'
 is "$(grep -c 'CreationDate (D:2000' figures/out/one/nccl_allreduce-latency.pdf)" 1 \
     'a PDF does not hold the time at which it was made'
+like "$(<figures/out/one/iter_proxy-backward-size-16MiB-decomposition.svg)" \
+    'each part and the time is a median of its own' 'the figure says why parts need not end at the time'
+like "$(<figures/out/one/iter_proxy-backward-size-16MiB-ecdf.svg)" \
+    'share of all samples; marks: their median and p95' 'a distribution says whose median it marks'
 for table in samples summary iteration compare; do
     ok "data/csv/$table.csv has rows" test "$(wc -l <data/csv/$table.csv)" -gt 1
 done
@@ -287,6 +291,10 @@ is "$(printf 'size_B\n4294967296\n' | awk -f figures/csv.awk -f <(echo 'NR == 1 
     { csv($0, f); print num("size_B") + 0 }'))" 4294967296 'a size over 2 GiB keeps its digits'
 figures/draw verdict_map same/out/w-sizes.plot "$tmp/map" && figures/draw forest \
     same/out/w-ratios.plot "$tmp/forest"
+sed "s/^n_sizes = .*/n_sizes = 6/; s/'twin'/'tree\/Simple'/; s/^array size.*/array size[6] = [2**18, 2**20, 2**22, 2**24, 2**26, 2**28]/" \
+    same/out/w-sizes.plot >same/six.plot
+ok 'a map of six sizes is drawn' figures/draw verdict_map same/six.plot "$tmp/six"
+is "$(grep -oE '>(256 K|1 M|4 M|16 M|64 M|256 M)iB<' "$tmp/six.svg" | wc -l)" 6 'each size of a map has a label if there is room'
 ok 'the map or the forest names the same operation' grep -q 'same operation' "$tmp/map.svg" \
     "$tmp/forest.svg"
 {
@@ -318,8 +326,10 @@ ok 'the map or the forest names the same operation' grep -q 'same operation' "$t
 echo 'run_id,cell_id,copy,time_s' >same/part/samples.csv
 exits 0 'panels are made of a step with one operation under two names' bash figures/panels \
     same/step p/w same/part
-is "$(grep -hE '^array (by|again)_time' same/step/*.plot | head -n 2)" 'array by_time[3] = [2, 3, 1]
-array again_time[3] = [0, 1, 0]' 'the twin stands after the baseline, whatever its time'
+is "$(grep -hE '^(array (by|again)_time|first_time)' same/step/*.plot | head -n 3)" \
+    'array by_time[3] = [3, 1, 2]
+first_time = 3
+array again_time[3] = [0, 1, 0]' 'configs are in the order of their times, and a twin is never named first'
 ok 'the figure of ranks is drawn with a twin' figures/draw ranks \
     "$(grep -l '^array again_time' same/step/*.plot | head -n 1)" "$tmp/ranks"
 like "$(<"$tmp/ranks.svg")" 'same operation' 'the figure of ranks names the same operation'

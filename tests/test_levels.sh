@@ -72,6 +72,10 @@ is "$(sed -n '/^\$level/,/^EOD/p' "$plot2")" '$level << EOD
 4 13.5e-6 13.4e-6 13.6e-6
 EOD' 'contention goes from none to high, and a level that nobody measured is left out'
 ok 'the figure of CTAs is drawn' "$top/figures/draw" ctas "$plot" "$tmp/ctas"
+auto_at() { grep -oE '<g transform="translate\([0-9.]+,[0-9.]+\)"[^>]*><text>auto<' ctas.svg | sed 's/.*,\([0-9]*\).*translate.*//; s/.*translate([0-9.]*,\([0-9]*\).*/\1/'; }
+sed 's/^array across.*/array across[2] = [2.4, 2.5]/' "$plot" >low.plot
+ok 'the figure of CTAs with auto the other way around is drawn' "$top/figures/draw" ctas "$tmp/low.plot" "$tmp/ctas"
+ok 'the words stand in the order of their lines' eval 'set -- $(auto_at); [ "$1" -gt "$2" ]'
 ok 'the figure of contention is drawn' "$top/figures/draw" contention "$plot2" "$tmp/contention"
 
 # ---- pairs of configs: a chain of intervals that overlap, auto 1.0 to 1.2, a 1.1 to 1.3, b 1.25 to
@@ -83,6 +87,7 @@ mkdir -p pairs
         row="r,p,iter_proxy,,$config,$config,overlapped,4,1,8"
         echo "$row,size=8 mode=overlapped algorithm=$config,1,1,1,,,ok"
     done
+    echo "r,p,iter_proxy,,ac,a,comm,4,1,8,size=8 mode=comm algorithm=a,1.1,1.05,1.15,,,ok"
 } >pairs/summary.csv
 {
     head -n 1 steps/iteration.csv
@@ -110,7 +115,9 @@ plot4=$tmp/out4/iter_proxy.plot
 is "$(grep -E '^(baseline_at|array (alone|step|against_first)) ?' "$plot4" | sed 's/.*= //' |
     paste -sd' ')" '1 [0, 1, 0] [0, 2, 3] [1, 0, 0]' \
     'a pair has the verdict of its own contrast, 0 without one, whatever the intervals'
-unlike "$(cat "$plot4")" 'comm_low' 'a step has no interval of communication alone'
+is "$(grep -E '^array comm_(low|high)' "$plot4" | sed 's/.*= //' | paste -sd' ')" \
+    '[NaN, 1.05, NaN] [NaN, 1.15, NaN]' \
+    'communication alone has the interval of its own cell, or none'
 forest=$(sed -n '/^\$forest/,/^EOD/p' "$tmp/out4/iter_proxy-overlapped-ratios.plot" | sed 1d)
 is "$forest" '1 1.09 1.08 1.1 2
 2 1 0.9 1.1 4
@@ -118,9 +125,21 @@ EOD' 'the forest has the intervals of its own table'
 ok 'the figure of ranks is drawn' "$top/figures/draw" ranks "$plot4" "$tmp/ranks"
 like "$(<ranks.svg)" 'short dashes: opposite verdicts +thick black: auto' \
     'the legend names the lines of opposite verdicts and that of the baseline'
-like "$(cat ranks.svg)" '1 config beats b in the step \(1 of 2 compared\)' \
+like "$(cat ranks.svg)" '1 config beats b \(highest median\) in the step \(1 of 2 compared\)' \
     'the figure says which configs beat the one that is first alone'
 unlike "$(cat ranks.svg)" 'overlap|tie' 'the figure speaks of no overlap and no tie'
+like "$(<ranks.svg)" '95% interval of the median.*>1.000 .. 1.200<' \
+    'a time has the ends of its interval, and the legend says what they are'
+unlike "$(<ranks.svg)" '±|[0-9]=<|○ not shown' 'the figure has no ranks'
+like "$(<ranks.svg)" 'no config shown to have the highest bandwidth' \
+    'no config is named first by bandwidth without a verdict'
+like "$(<ranks.svg)" 'shortest step: auto' 'a verdict against the first by bandwidth names the shortest step'
+sed -i 's/0.9,0.8,0.95,0,faster/0.9,0.8,1.1,0,inconclusive/' pairs/chosen.csv
+ok 'panels are made of a step without a verdict' env -C "$top" bash figures/panels "$tmp/out4" \
+    p/iter_proxy "$tmp/pairs"
+ok 'the figure of ranks without a verdict is drawn' "$top/figures/draw" ranks "$plot4" "$tmp/ranks"
+like "$(<ranks.svg)" 'no config shown to be shortest in the step' \
+    'no config is named first in the step without a verdict'
 
 # ---- a step at several sizes: each is a group at clocks of its own
 mkdir -p sizes
@@ -190,11 +209,17 @@ is "$(rows_of)" '1.25 1.17647059 1.33333333 1
 2 2 2 1' \
     'a verdict comes before a lower ratio, and one of the same operation is left out'
 is "$(grep -E '^array (label|pair|heading)\[' "$tmp/answer.plot" | sed 's/.*= //')" \
-    "['1 KiB, 1 GEMM', '2 KiB, 2 GEMMs', 'step']
+    "['1KiB gemms=1', '2KiB gemms=2', 'step']
 ['win → a', 'win → b', 'auto → b']
 ['synthetic steps', 'trials inside a job: baseline → best other']" \
     'each row names the step and both configs, below its level of evidence'
 ok 'the answer is drawn' "$top/figures/draw" answer "$tmp/answer.plot" "$tmp/answer"
+like "$(<answer.svg)" 'step time against the best other config' 'the axis is true of every row'
+like "$(<answer.svg)" 'highest bandwidth,<.*or by the baseline where no bandwidth was measured' \
+    'the title names both kinds of rows'
+sed 's/ 2 2 2 1$/ 5 4 6 1/' "$tmp/answer.plot" >far.plot
+ok 'an answer far from 0 is drawn' "$top/figures/draw" answer "$tmp/far.plot" "$tmp/far"
+like "$(<far.svg)" 'scale: even within 1% of 0' 'a scale that is not linear is explained'
 like "$(<answer.svg)" "<filter id='textbox'" 'the box behind a heading, which hides the axis, is in the SVG'
 head -n 1 answer/chosen.csv >answer/none.csv
 ok 'the panel of a platform with jobs alone is written' lost p answer/compare.csv answer/none.csv
@@ -205,12 +230,13 @@ ok 'the answer of jobs alone is drawn' "$top/figures/draw" answer "$tmp/answer.p
     echo "$one,batch=4 cap=25 lr=1,cap=25,cap=100,5,0.9,0.85,0.95,0,faster,training"
     echo "$one,batch=8 cap=25 lr=1,cap=25,cap=100,5,0.8,0.75,0.85,0,faster,training"
     echo "$one,batch=8 cap=25 lr=2,cap=25,lr=2,5,0.95,0.9,0.99,0,faster,training"
+    echo "$one,batch=8 cap=25 launch=graph lr=1,cap=25,cap=100,5,0.8,0.75,0.85,0,faster,training"
     echo "r5,p,trial,,,1169072128,step_size=1169072128,auto,b,1,,,,,inconclusive,trial"
 } >answer/jobs.csv
 ok 'the panel of jobs with axes is written' lost p answer/jobs.csv answer/none.csv
 is "$(grep -E '^(array label|not_shown)' "$tmp/answer.plot" | sed 's/.*= //')" \
     "'not shown: 1 step without an interval'
-['job, batch 4', 'job, batch 8']" \
+['job batch=4', 'job batch=8', 'job batch=8, CUDA graph']" \
     'a row for each value of an axis of a training; what is left out is counted'
 like "$(<answer.svg)" 'time lost by the baseline' \
     'jobs alone, which have no bandwidth, are drawn by what their baseline loses'
@@ -251,6 +277,32 @@ EOD' 'the strip has a stretch for each algorithm and protocol'
 ok 'a curve with a strip is drawn' "$top/figures/draw" bandwidth "$plot6" "$tmp/curve"
 like "$(<curve.svg)" 'auto ran' 'the strip names its config'
 like "$(<curve.svg)" '2 other configs' 'the legend counts the grey configs'
+like "$(<curve.svg)" 'fill-opacity' 'bands are translucent'
+sed 's/^limit = .*/limit = 1.01e9/' "$plot6" >far.plot
+ok 'a curve near the limit is drawn' "$top/figures/draw" bandwidth "$tmp/far.plot" "$tmp/curve"
+like "$(<curve.svg)" 'limit 1.01 GB/s' 'the limit is named where its line is in the picture'
+sed 's/^limit = .*/limit = 9e12/' "$plot6" >far.plot
+ok 'a curve far below the limit is drawn' "$top/figures/draw" bandwidth "$tmp/far.plot" "$tmp/curve"
+unlike "$(<curve.svg)" '>[- ]*limit' 'the limit is not named where its line is outside the picture'
+awk 'NF == 11 && $1 == 2048 { $10 = 0.01; $11 = 200 } { print }' "$plot6" >far.plot
+ok 'a curve with a wide interval is drawn' "$top/figures/draw" latency "$tmp/far.plot" "$tmp/curve"
+like "$(<curve.svg)" '↑.*↓|↓.*↑' 'an arrow marks an interval that goes on'
+sed '/^\$forest/,/^EOD/s/^1 1.09 1.08 1.1 2/1 1.09 0.01 1.1 4/' \
+    "$tmp/out4/iter_proxy-overlapped-ratios.plot" >far.plot
+ok 'a forest with a wide interval is drawn' "$top/figures/draw" forest "$tmp/far.plot" "$tmp/forest"
+like "$(<forest.svg)" '←' 'an arrow marks a bar that goes on'
+unlike "$(<forest.svg)" '→' 'no arrow stands where no bar goes on'
+
+# ---- the bandwidth that a utilisation needs: the legend has lines and marks as drawn, and explains the bars
+{
+    echo 'schedule,kind,utilisation,rate_Bps'
+    for schedule in 'every step' 'in 8 fragments'; do
+        printf '%s\n' "$schedule,model,0.5,1e9" "$schedule,model,0.9,9e9" "$schedule,published,0.5,1e9"
+    done
+} >needed.csv
+awk -f "$top/figures/csv.awk" -f "$top/figures/wan_curves.awk" needed.csv >needed.plot
+ok 'the needed bandwidth is drawn' "$top/figures/draw" wan_needed "$tmp/needed.plot" "$tmp/needed"
+like "$(<needed.svg)" 'line: model.*mark: published.*bar: one step of its grid' 'the legend explains line, mark and bar'
 
 # ---- too few numbers of CTAs
 grep -v 'ctas=8' steps/summary.csv >less && mv less steps/summary.csv

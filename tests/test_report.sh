@@ -136,6 +136,7 @@ mkdir -p "steps/raw/${run%/*}" figures/out/h200-4gpu
 cp -r "$top/data/raw/$run" "steps/raw/${run%/*}"
 cp figures/out/p/one.svg figures/out/h200-4gpu/answer.svg
 cp figures/out/p/one.svg figures/out/h200-4gpu/iter_proxy-size-1MiB-ranks.svg
+cp figures/out/p/one.svg figures/out/h200-4gpu/nccl_allreduce-bandwidth.svg
 {
     cat figures/out/p/one.svg
     head -c 2000000 /dev/zero | tr '\0' ' '
@@ -160,6 +161,9 @@ like "$(tr -d '\n' <steps.html)" \
 like "$(<steps.html)" \
     'figures/draw ranks data/csv/panels/h200-4gpu/iter_proxy/iter_proxy-size-1MiB.plot ' \
     'the command of a panel names its workload'
+like "$(<steps.html)" \
+    'Bus bandwidth of each config over .*: ratios within blocks.* From <code>compare.csv' \
+    'a figure of ratios names the table of ratios, not that of medians'
 like "$(<steps.html)" '1 more figure in <code>figures/out/h200-4gpu<' \
     'a figure that the page has no room for is counted'
 rm data/csv/compare.csv

@@ -36,24 +36,30 @@ struct kind {
 static const struct kind kinds[] = {
     {ANSWER, ANSWER, "chosen", true, SHORTEST,
      "Loss of each step when the config with the highest bandwidth is set instead of the best "
-     "one. Where no bandwidth was measured, the loss is that of the baseline. Arrow: the interval "
-     "goes on."},
+     "other one. Where no bandwidth was measured, the loss is that of the baseline. Arrow: the "
+     "interval goes on."},
     {"-ranks", "ranks", "iteration", false, SHORTEST,
-     "Order of the configs by bandwidth alone (left) and by the time of the step (right)."},
+     "Configs in the order of their medians: bandwidth alone (left) and time of the step (right). "
+     "Only verdicts tell whether two configs differ."},
     {"-decomposition", "decomposition", "iteration", false, WHY,
      "Compute, and the communication that overlap hides or leaves exposed. Each part and the time "
      "(the dot) is a median of its own, so the parts need not end at the dot. Arrow: the interval "
      "goes on."},
-    {"-by-ctas", "ctas", "iteration", false, WHY, "Time of the step against the number of CTAs."},
-    {"-ecdf", "ecdf", "samples", false, WHY, "Distribution of the time of a step."},
+    {"-by-ctas", "ctas", "iteration", false, WHY,
+     "Time of the step over compute alone, from the same blocks, against the number of CTAs."},
+    {"-ecdf", "ecdf", "samples", false, WHY,
+     "Distribution of the times of all iterations. Its median is that of all samples, so it can "
+     "differ from that of the other tables and figures."},
     {"-verdict_map", "verdict_map", "compare", false, DIFFER,
      "Verdict on each config at each size, against the baseline."},
     {"-forest", "forest", "compare", false, DIFFER,
      "Time of each config against the baseline, with its 95% interval and the A/A floor."},
-    {"-bandwidth", "bandwidth", "summary", false, ALONE,
-     "Bus bandwidth of each config over that of the baseline, against size."},
-    {"-latency", "latency", "summary", false, ALONE,
-     "Time of each config over that of the baseline, against size."},
+    {"-bandwidth", "bandwidth", "compare", false, ALONE,
+     "Bus bandwidth of each config over that of the baseline, against size: ratios within blocks, "
+     "so not the quotients of the medians. Without a config auto, the medians of summary.csv."},
+    {"-latency", "latency", "compare", false, ALONE,
+     "Time of each config over that of the baseline, against size: ratios within blocks, so not "
+     "the quotients of the medians. Without a config auto, the medians of summary.csv."},
     {"-by-contention", "contention", "summary", false, ALONE,
      "Time of one operation while other work uses the GPU."},
     {"sync_size", "wan_sync", "wan", true, SITES, "Time of a synchronisation against its size."},
@@ -63,15 +69,20 @@ static const struct kind kinds[] = {
      "Time of a synchronisation against the round-trip time."},
     {"sync_rtt_small", "wan_sync", "wan", true, SITES,
      "Time of a small synchronisation against the round-trip time."},
-    {"modelled", "wan_modelled", "wan", true, SITES, "Modelled against measured time."},
+    {"modelled", "wan_modelled", "wan", true, SITES,
+     "Measured over modelled time of each synchronisation, by network."},
     {"every", "wan_trained", "wan", true, SITES,
-     "Time spent computing against the steps between synchronisations."},
+     "Compute as a share of the time, against the steps between synchronisations: points are "
+     "measured, lines modelled."},
     {"wan_every", "wan_every", "wan", true, SITES,
-     "Modelled utilisation against the steps between synchronisations."},
-    {"wan_claims", "wan_claims", "wan", true, SITES, "Claims about training between sites."},
-    {"claims", "claims", "limits", true, CLAIMS, "Published claims against physical limits."},
+     "Compute as a share of the time, as modelled, against the steps between synchronisations."},
+    {"wan_claims", "wan_claims", "wan", true, SITES,
+     "Claims of a plan for training between sites, over what the plan reaches."},
+    {"claims", "claims", "limits", true, CLAIMS,
+     "Published claims and measured values, as a share of the physical limit."},
     {"wan_needed", "wan_needed", "wan/needed", true, CLAIMS,
-     "Bandwidth that a utilisation needs, by size of the model."},
+     "Bandwidth that a utilisation needs, by schedule of the synchronisations: lines are the "
+     "model, points published."},
     {"error_rates", "error_rates", "error_rates", true, CLAIMS,
      "How often a difference is found, against its size, by simulation."},
 };
