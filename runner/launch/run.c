@@ -172,7 +172,7 @@ int run_folder(const char *dir, const struct run_options *options)
     struct plan *p;
     struct run_outcome o = {0};
     if (access(dir, F_OK))
-        return locate_failed(GS_USAGE, dir, LOCATE_RUN);
+        return locate_failed(GS_USAGE, dir, LOCATE_ONE_RUN);
     if (run_is_final(dir)) {
         int code = manifest_verify(dir);
         if (!code)
