@@ -221,6 +221,8 @@ static int run_section(struct plan *p, struct interrupts *i, const struct run_op
     if (!code)
         code = run_plan(p, dir, true, i, options, o);
     o->code = code;
+    outcome_say_more(o, p, options->workload, options->overrides,
+                     strcmp(options->data, RUN_DATA) ? options->data : NULL);
     if (options->dir) {
         free(*options->dir);
         *options->dir = dir;
