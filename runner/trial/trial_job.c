@@ -233,9 +233,11 @@ static int seal(const struct job *j)
     return code;
 }
 
-/* The job may have said nothing. */
+/* The job may have said nothing, unless it could not be started. */
 static void say_unrecorded(const struct job *j, int status)
 {
+    if (status == 126 || status == 127)
+        return;
     if (j->run)
         say("trial: the command exited with %d; launch %d was not recorded", status, j->launch - 1);
     else
