@@ -117,6 +117,17 @@ one_line "$err" 'the error about a device file is one line'
 
 # ---- bad input ----
 
+cuts="a blank and ';' begin a comment, which would cut the command; quote the value"
+refuses 'a command that is cut by a comment' "^x\.ini:2: key 'command': $cuts\$" \
+    '[train]' 'command = echo step time: 1 ; sleep 1'
+refuses 'a prefix that is cut by a comment' "^x\.ini:2: key 'prefix': $cuts\$" \
+    '[launch]' 'prefix = env A=1 ; true' '[null]'
+refuses "a command with ';'" "^x\.ini:2: key 'command': ';' and '#' begin a comment; quote the value\$" \
+    '[train]' 'command = echo step time: 1; sleep 1'
+run "$gradsync" check x.ini
+one_line "$err" 'check does not say that such a command is missing'
+printf '[train]\ncommand = "echo step time: {x} s; echo" ; said\nx = 1, 2\n' >quoted.ini
+exits 0 'a quoted command may have a comment behind it' "$gradsync" plan quoted.ini
 refuses 'an unknown section' "^x\.ini:1: \[nul\]: no plugin 'nul', did you mean 'null'" '[nul]'
 refuses 'a misspelt section' '^x\.ini:1: .*\[mesure\], did you mean \[measure\]\?' \
     '[mesure]' 'launches = 3' '[null]'

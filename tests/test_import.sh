@@ -346,17 +346,30 @@ for i in {1..50}; do echo "$((i <= 28 ? 9700 : 7600)).$((i % 7))" | awk \
     '{ printf "%.4f\n", $1 / 1000 }'; done >stepped.txt
 ok 'iteration times with a step in mid-run are imported' import -o stepped --platform a100 --set \
     ranks=8 stepped.txt
+like "$err" '  50 times, read as milliseconds, median 9\.[67][0-9] ms' \
+    'import says in which unit it read iteration times'
 reduce stepped 'a step in mid-run'
 is "$(summary , n warmup_blocks ci_low_s ci_high_s converged | tr -s ' ')" '50 0 no' \
     'a step in mid-run is no warm-up, and one launch has no interval'
 level='launch 1 changes level after block 28 of 50: 9.70 ms before and 7.60 ms after'
 like "$("$gradsync" show stepped 2>/dev/null)" "ms  -  +-  +ok \[1\].*\[1\] $level" \
     'show names both levels of a step in mid-run'
+printf '0.10012\n0.0995\n0.1021\n' >seconds.txt
+ok 'iteration times in seconds are imported' import -o seconds --platform a100 --set ranks=8 \
+    --set unit=s seconds.txt
+like "$err" '  3 times, read as seconds, median 0\.100 s' 'import names the unit that was given'
+like "$(cat seconds/*/*/*/*.jsonl)" '"time_ns":\[100120000\]' 'the times in seconds are converted'
+refused 2 "unit='m': must be s, ms or us" 'an unknown unit is refused' --platform p --set unit=m \
+    --set ranks=8 seconds.txt
+refused 2 'the format nccl-tests has a unit of its own' 'a unit for nccl-tests is refused' \
+    --set unit=s table.txt
+refused 2 "ranks='0': must be a number, at least 1" 'no ranks are refused' --platform p \
+    --set ranks=0 seconds.txt
 printf '10.139\n9.7' >torn_times.txt
 ok 'iteration times with a torn last line are imported' import -o torn_times --platform a100 --set \
     ranks=8 torn_times.txt
 is "$(launch)" \
-    '1 cells, 1 samples, config unstated, results not verified; truncated: its last line is torn' \
+    '1 cell, 1 sample, config unstated, results not verified; truncated: its last line is torn' \
     'a torn last line is left out, and import says so'
 awk 'BEGIN { for (i = 1; i <= 100000; i++) printf "%.3f\n", 9 + i % 997 / 1000 }' >many.txt
 ok '100,000 iteration times are imported' import -q -o many --platform a100 --set ranks=8 many.txt
@@ -469,7 +482,7 @@ printf '# OSU MPI Allreduce Latency Test v7.4\n# Size  Avg Latency(us)  Validati
 printf '4  1.54  Pass\n8  2.5  Fail\n' >>checked.txt
 ok 'an OSU table with a column of validation is imported' import -o osu_checked --platform cluster \
     --set ranks=16 checked.txt
-like "$err" '1 cells have a fault' 'import counts the cells whose validation failed'
+like "$err" '1 cell has a fault' 'import counts the cells whose validation failed'
 osu() { printf '# OSU %s Latency Test v7.4\n# Size  Avg Latency(us)\n4  2.00\n' "$1"; }
 while read -r name collective size busbw title; do
     osu "$title" >"osu_$name.txt"

@@ -84,6 +84,9 @@ exits 2 'links refuses sites without hosts, whose ranks would all run here' \
 one_line "$err" 'the refusal is one line'
 like "$err" '0 hosts for 4 sites; name one host of each site' 'the refusal says what to do'
 is "$(ls links.data 2>/dev/null)" '' 'nothing was measured'
+printf '[platform]\nname = p\n[null]\n' >siteless.ini
+exits 2 'links refuses a config without sites' "$gradsync" links siteless.ini
+like "$err" '0 sites; links need two or more: add a line for each site' 'the refusal says what to add'
 
 # ---- its claims
 ok 'a config with impossible claims is still a config' "$gradsync" check "$plan"
@@ -151,6 +154,8 @@ refused 'an unknown claim' "did you mean 'claim.time'" model:claim.tiem=1h
 refused 'a loss of everything' "loss: '100%' is not in range" links:okstate-sdsc=loss=100%
 refused 'an alternative without nodes' 'nodes=9 needs at least as many gpus' \
     'model:alt.x=gpus=8 nodes=9'
+refused 'a link without its ends' '\[link\] has no name, so nothing reads it: .*\[links\]' \
+    link:rate=1
 printf '[sites]\na = gpus=1 up=1Gbit/s\n' >nomodel.ini
 exits 2 'a config without a model is refused' "$gradsync" model nomodel.ini
 like "$err" 'no \[model\] section' 'the message says that there is no [model] section'

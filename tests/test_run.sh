@@ -140,6 +140,16 @@ exits 2 'run with a config that does not exist is refused' "$gradsync" run nowhe
 exits 2 'resume of a config is refused' "$gradsync" resume quick.ini
 exits 2 'resume of a folder that is no run is refused' "$gradsync" resume empty
 one_line "$err" 'resume of a folder that is no run is refused in one line'
+mkdir -p places/data/raw/quad/null/20260101T000000Z-abcd
+( cd places && "$gradsync" resume quad 2>quad.err; echo $? >>quad.err
+    "$gradsync" resume zzzz 2>absent.err; "$gradsync" show quad.err 2>file.err )
+is "$(cat places/quad.err)" "quad: is a platform; give one of its runs (gradsync list recordings)
+2" 'resume of a platform says that it takes a run'
+unlike "$(cat places/absent.err)" 'platform' 'resume of an unknown name does not offer platforms'
+like "$(cat places/absent.err)" 'the id of a run' 'resume of an unknown name says what it takes'
+is "$(cat places/file.err)" \
+    'quad.err: is a file; give a run folder, a platform or the id of a run' \
+    'a file in place of a run is refused'
 exits 2 'an unknown option is refused' "$gradsync" run quick.ini --worload null
 like "$err" "did you mean '--workload'" 'an unknown option gets the nearest known one'
 for launch in 4294967297 1-4294967297 0 2-1 1x; do

@@ -20,6 +20,12 @@ printf '[launch]\nranks = 2\n[measure]\nlaunches = 1\nblocks = 2\nmax_blocks = 2
 run "$gradsync" run -q n.ini -o other
 exits 2 'a recording of another plugin is refused' "$gradsync" suspects other/*/*/*
 like "$err" 'not a recording of gradsync suspects' 'the error says what the recording is not'
+for past in nowhere other/*/*/*; do
+    exits 2 "the baseline ${past%%/*} is refused" "$gradsync" suspects --ranks 1 -o unmeasured \
+        -s pairs:backend=host -b "$past"
+    is "$(ls unmeasured 2>&1)" "ls: cannot access 'unmeasured': No such file or directory" \
+        "the baseline ${past%%/*} is refused before measuring"
+done
 exits 2 'a launcher in front is refused' mpirun -n 2 --oversubscribe "$gradsync" suspects
 like "$err" 'run it without mpirun or srun' 'the error about a launcher names the remedy'
 

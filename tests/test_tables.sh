@@ -29,6 +29,30 @@ exits 0 'the recording is compared with what is best alone' \
     "$gradsync" compare -q --best-of comm data/raw -o csv
 exits 0 'the verdicts are compared' "$gradsync" compare -q --again csv/compare.csv -o csv
 exits 0 'changes in curves are found' "$gradsync" transitions -q csv
+echo >plain
+exits 1 'a table below a file is refused' "$gradsync" model -q "$top/configs/wan-4site.ini" \
+    --csv plain/x.csv
+is "$err" \
+    'plain/x.csv: cannot be written: Not a directory (a file has the name of a folder: choose another with -c)' \
+    'the remedy names the option that chose the table'
+may_not_write() { # COMMAND…: as a user whom the modes of files bind
+    if [ "$(id -u)" != 0 ]; then "$@"; else setpriv --bounding-set=-dac_override "$@"; fi
+}
+chmod 555 csv
+if may_not_write test -w csv; then
+    skip 'transitions of a folder of another user are printed' 'this user may write everywhere'
+else
+    exits 0 'transitions of a folder of another user are printed' \
+        may_not_write "$gradsync" transitions csv
+    like "$out" 'no transition found' 'the table is printed'
+    is "$err" 'warning: csv/transitions.csv is not written: Permission denied' \
+        'a warning says that the file is not written'
+    exits 1 'with --quiet, a folder of another user is refused' \
+        may_not_write "$gradsync" transitions -q csv
+    is "$err" 'csv/transitions.csv: cannot be written: Permission denied' \
+        'the error offers no option that the verb does not have'
+fi
+chmod 755 csv
 exits 0 'claims are held against limits' "$gradsync" limits -q -o csv mine.ini
 tables=$("$gradsync" help tables | sed -n 's/^  \([a-z]*\.csv\)$/\1/p')
 is "$(xargs -n 1 <<<"$tables" | sort | xargs)" "$(cd csv && echo *.csv)" \

@@ -46,7 +46,15 @@ like "$out" 'The command runs 20 times' 'the plan counts the starts of the comma
 like "$(head -n 1 <<<"$out")" '^[0-9]+ cells in 1 workload: at most [0-9.]+ [a-z]+$' \
     'the plan of a training begins with its longest time'
 like "$out" 'next: gradsync train effect\.ini' 'the plan ends with the command that launches it'
+like "$out" $'\n''command: \./steps 60 \$\(\(100000 \+ \{cost\}\)\)'$'\n' 'the plan has the command'
+like "$out" 'cost=0 \(baseline\)'$'\n' 'the plan marks the baseline'
+unlike "$out" 'names give only' 'the names of one list need no note'
+exits 0 'a section with two lists is planned' "$gradsync" plan effect.ini --set train:FAST=unset,1
+like "$out" $'\n''names give only what differs from cost=0, FAST unset'$'\n' \
+    'the plan of two lists says what the names leave out'
 exits 0 'a train section is measured' train effect.ini
+like "$err" 'more launches, if verdicts are undecided: gradsync train effect.ini --set measure:launches=10 -o raw \(a new run\)' \
+    'the message says how to measure more launches'
 like "$err" 'launch 1 of 5: cost=3000: 60 step times, median 10[23][0-9.]* ms, in .* left' \
     'each start of the command is reported'
 like "$err" "next: gradsync compare raw/here/train/" \
@@ -80,6 +88,13 @@ axes = ms
 PLAIN = a b, c*d
 GONE = unset
 END
+mkdir default && ( cd default && "$gradsync" train ../variables.ini 2>../default.err )
+like "$(cat default.err)" ': 1 step time, median' 'one step time is singular'
+like "$(cat default.err)" "launches=4 \(a new run; 'gradsync compare' then takes it instead of" \
+    'more launches in the default folder replace the run for compare'
+( cd default && "$gradsync" train -q ../variables.ini --set measure:launches=4 2>/dev/null
+    "$gradsync" compare --all >../default.out 2>../default.err )
+like "$(cat default.err default.out)" 'without 1 older run' 'and they do'
 exits 0 'a command that prints a known format is measured' \
     env GONE=1 "$gradsync" train variables.ini -o raw --set launch:ranks=4
 log=$(cat "$(run_of)"/launch-02.01.log)

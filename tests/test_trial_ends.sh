@@ -36,5 +36,12 @@ is "$out" "$("$job" steps=11)" 'a job with a CUDA graph runs to its end untouche
 exits 1 'a trial ends with 1 when NCCL does not report a CUDA graph' trial --arms ctas=8 \
     -- "$job" steps=60 graph=10 step_us=120000 profiler=0
 is "$err" "gradsync: trial: $captured" 'the message about an unreported CUDA graph comes at the end'
+exits 3 'the exit code of a command that fails is kept' trial --arms ctas=8 -- bash -c 'exit 3'
+is "$err" 'trial: the command exited with 3; no trial was recorded' \
+    'trial says that a command that failed left no recording'
+exits 2 'a platform that is no name is refused' \
+    trial --arms ctas=8 -p 'a b' -- touch "$tmp/started"
+like "$err" "trial: --platform 'a b' is not a name" 'the error names the platform'
+ok 'a wrong platform is refused before the command starts' test ! -e "$tmp/started"
 no_orphans 'no process is left running'
 done_testing

@@ -120,6 +120,24 @@ like "$out" 'rate under the threshold: 6554 tokens/s, 12[0-9]+' \
 like "$out" 'above the threshold again' \
     'the message says when the rate is above the threshold again'
 ok 'a threshold below 80% can be set' watch recovers.log --config "$plan" --threshold 30%
+# ---- what is not judged
+none='no rate was judged: '
+ok 'a log without a threshold is no fault' watch gpt2.log
+like "$out" "${none}give --threshold or --config" 'watch says that nothing was judged'
+ok 'a threshold on a log with step times only is no fault' watch unit.log --threshold 5
+like "$out" "${none}the log has step times only; give --config" \
+    'watch says that the threshold does not apply'
+lines 7 'step %d tokens/sec: 1.2M' >few.log
+ok 'a threshold on a short log is no fault' watch few.log --threshold 700k
+like "$out" "${none}2 measurements after the warm-up, 5 or more are needed" \
+    'watch says that the log is too short for the threshold'
+watch gpt2.log --threshold 700k >judged
+watch megatron.log --config "$plan" >>judged
+is "$(grep -c "$none" judged)" 0 'watch does not say so of a log that was judged'
+echo 'no time here' >timeless.log
+ok 'a log without a time is no fault' watch timeless.log --threshold 700k
+like "$out" '^1 line, 0 measurements'$'\n''no rate and no step time found' \
+    'watch says that a log has no time'
 exits 2 'a threshold in per cent without a config is refused' watch gpt2.log --threshold 80%
 exits 2 'a threshold that is no rate is refused' watch gpt2.log --threshold fast
 exits 2 'a window of zero is refused' watch gpt2.log --window 0

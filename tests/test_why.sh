@@ -263,6 +263,8 @@ wrong() { # NAME REGEX LINE…
 wrong 'a query without a table' 'macros.txt:1: incomplete input' 'x = integer: SELECT median_s FROM'
 wrong 'a query of a table that does not exist' "no table 'sumary'.*did you mean 'summary'" \
     'x = integer: SELECT count(*) FROM sumary'
+like "$err" "; the tables are .*iteration, .*summary.* \('make tables' makes them" \
+    'the error names the tables'
 wrong 'a query of a column that does not exist' \
     "macros.txt:2: .*no such column: confg, did you mean 'config'" '# one' \
     "x = integer: SELECT count(*) FROM summary WHERE confg='a'"
@@ -282,6 +284,7 @@ wrong 'a set that cannot be read' 'macros.txt:1: .*no such column: confg' \
     'set c = SELECT confg FROM summary'
 wrong 'a form that does not exist' "macros.txt:1: no form 'tme', did you mean 'time'" \
     'x = tme: SELECT count(*) FROM summary'
+like "$err" '; the forms are .*time, rate' 'the error names the forms'
 wrong 'a query that gives several rows' \
     'macros.txt:1: x: .* rows of summary match, and they differ in .*size_B' \
     "x = time: SELECT median_s FROM summary WHERE platform='p' AND status='ok'"

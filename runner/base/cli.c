@@ -160,14 +160,42 @@ void cli_free(const struct cli *cli)
         }
 }
 
+/* ---- where a verb writes ---- */
+
+static const struct cli *running; /* the verb; NULL: none */
+
+/* The option whose value `path` is or lies below; without one, that of the output. */
+static const char *option_of(const char *path)
+{
+    static char name[32];
+    const struct cli_option *found = NULL;
+    for (const struct cli_option *o = running->options; o && o->name; o++) {
+        const char *value = o->kind == CLI_TEXT ? *(const char **)o->value : NULL;
+        size_t n = value ? strlen(value) : 0;
+        bool here = n && !strncmp(path, value, n) && (!path[n] || path[n] == '/');
+        if (here || (!found && !strcmp(o->name, "output")))
+            found = o;
+        if (here)
+            break;
+    }
+    if (found && found->letter)
+        snprintf(name, sizeof name, "-%c", found->letter);
+    else if (found)
+        snprintf(name, sizeof name, "--%s", found->name);
+    return found ? name : NULL;
+}
+
 int cli_request(const struct cli *cli, int argc, char **argv,
                 int (*run)(void *request, char **words, int n), void *request)
 {
     AUTO_FREE char **words = xcalloc((size_t)argc + 1, sizeof *words);
     bool done;
     int n, code = cli_parse(cli, argc, argv, words, &n, &done);
+    running = cli;
+    fail_file_options(option_of);
     if (!code && !done)
         code = run(request, words, n);
+    fail_file_options(NULL);
     cli_free(cli);
     return code;
 }

@@ -86,24 +86,32 @@ int fail_at(enum gs_exit code, const char *file, int line, const char *fmt, ...)
     return code;
 }
 
+static const char *(*option_of_path)(const char *path);
+
+void fail_file_options(const char *(*option_of)(const char *path))
+{
+    option_of_path = option_of;
+}
+
 int fail_file(const char *path, const char *what, int error)
 {
     static const struct {
         int error;
-        const char *remedy;
+        const char *why, *choose; /* without an option; "", or before the option */
     } remedies[] = {
-        {ENOSPC, " (the disk is full: free some space, or choose another folder with -o)"},
-        {EDQUOT, " (your quota is used up: free some of it, or choose another folder with -o)"},
-        {EROFS, " (choose a folder that can be written with -o)"},
-        {EACCES, " (choose a folder that you may write to with -o)"},
-        {EPERM, " (choose a folder that you may write to with -o)"},
-        {ENOTDIR, " (a file has the name of a folder: choose another with -o)"},
+        {ENOSPC, "the disk is full: free some space", ", or choose another place with "},
+        {EDQUOT, "your quota is used up: free some of it", ", or choose another place with "},
+        {EROFS, "", "choose a place that can be written with "},
+        {EACCES, "", "choose a place that you may write to with "},
+        {EPERM, "", "choose a place that you may write to with "},
+        {ENOTDIR, "a file has the name of a folder", ": choose another with "},
     };
-    const char *remedy = "";
+    const char *option = option_of_path ? option_of_path(path) : NULL;
     for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++)
-        if (remedies[i].error == error)
-            remedy = remedies[i].remedy;
-    return fail_at(GS_FAILED, path, 0, "cannot be %s: %s%s", what, strerror(error), remedy);
+        if (remedies[i].error == error && (option || *remedies[i].why))
+            return fail_at(GS_FAILED, path, 0, "cannot be %s: %s (%s%s%s)", what, strerror(error),
+                           remedies[i].why, option ? remedies[i].choose : "", option ? option : "");
+    return fail_at(GS_FAILED, path, 0, "cannot be %s: %s", what, strerror(error));
 }
 
 int err_worse(int a, int b)

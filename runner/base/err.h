@@ -23,6 +23,9 @@ int fail_at(enum gs_exit code, const char *file, int line, const char *fmt, ...)
 
 /* "PATH: cannot be WHAT: why (what to do)", GS_FAILED; `error` is an errno. */
 int fail_file(const char *path, const char *what, int error);
+/* For the remedies of fail_file: sets the function that gives the option which chooses where PATH is
+ * written ("-o"), or NULL: none does. NULL: there are no options. */
+void fail_file_options(const char *(*option_of)(const char *path));
 
 /* The exit code after two failures. GS_USAGE wins: a fault of the config fails on every machine. */
 int err_worse(int a, int b);

@@ -172,6 +172,7 @@ static const char *const may_be[] = {
         "; it takes a path, the name of a config in configs, or the id of a run below data/raw",
     [LOCATE_TABLE] = "; 'make tables' makes the tables from the recordings",
     [LOCATE_CAMPAIGN] = "; it takes the folder of a campaign, which 'gradsync submit' prints",
+    [LOCATE_ONE_RUN] = "; it takes a path or the id of a run (gradsync list recordings)",
 };
 
 /* The path with each part that is not there replaced by the nearest that is. */
@@ -204,7 +205,8 @@ static char *nearest_name(const char *word, unsigned names)
     char *found = names & LOCATE_CONFIG ? nearest_of(word, locate_configs) : NULL;
     if (!found && names & LOCATE_RUN)
         found = nearest_of(word, locate_platforms);
-    return found || !(names & LOCATE_RUN) ? found : nearest_of(word, locate_runs);
+    return found || !(names & (LOCATE_RUN | LOCATE_ONE_RUN)) ? found
+                                                             : nearest_of(word, locate_runs);
 }
 
 int locate_failed(enum gs_exit code, const char *path, unsigned names)
@@ -213,7 +215,11 @@ int locate_failed(enum gs_exit code, const char *path, unsigned names)
     AUTO_FREE char *near = NULL, *whole = xstrdup(path);
     for (size_t n = strlen(whole); n > 1 && whole[n - 1] == '/';)
         whole[--n] = '\0';
-    bool data = names & LOCATE_RUN && !strcmp(whole, LOCATE_DATA);
+    AUTO_FREE char *platform = names & LOCATE_ONE_RUN ? locate_platform(whole) : NULL;
+    if (platform)
+        return fail_at(code, path, 0,
+                       "is a platform; give one of its runs (gradsync list recordings)");
+    bool data = names & (LOCATE_RUN | LOCATE_ONE_RUN) && !strcmp(whole, LOCATE_DATA);
     names = strchr(whole, '/') ? names & (LOCATE_TABLE | LOCATE_CAMPAIGN) : names;
     if (why == ENOENT && *whole && !data) {
         near = nearest_name(whole, names);

@@ -25,7 +25,15 @@ char *locate_campaign(void);
  * none, or `name` is the path of something else. */
 char *locate_platform(const char *name);
 
-enum { LOCATE_FILE = 0, LOCATE_CONFIG = 1, LOCATE_RUN = 2, LOCATE_TABLE = 4, LOCATE_CAMPAIGN = 8 };
+/* LOCATE_RUN is a run or a platform, LOCATE_ONE_RUN a run only, for which a platform is refused. */
+enum {
+    LOCATE_FILE = 0,
+    LOCATE_CONFIG = 1,
+    LOCATE_RUN = 2,
+    LOCATE_TABLE = 4,
+    LOCATE_CAMPAIGN = 8,
+    LOCATE_ONE_RUN = 16
+};
 /* Prints "PATH: cannot be read: REASON, did you mean 'NEAREST'?", with the reason from errno. If no
  * name is near, it prints what the argument may be instead, by `names` (a sum of LOCATE_…). Returns
  * code. */

@@ -115,6 +115,15 @@ static int check_keys(const struct config *c)
  * told from it by its keys. */
 static int check_section(const struct config *c, const struct config_section *s)
 {
+    const struct settings_section *fixed = settings_section_find(s->name);
+    if (fixed && fixed->labelled && !strcmp(fixed->name, s->name))
+        return fail_at(
+            GS_USAGE, c->path, s->line,
+            "[%s] has no name, so nothing reads it: write [%s A-B] for one link, [links] "
+            "for all",
+            s->name, s->name);
+    if (fixed)
+        return GS_OK;
     const char *names[32];
     size_t n = 0;
     for (const struct settings_section *t = settings_sections; t->name; t++)
@@ -132,7 +141,7 @@ static int check_sections(const struct config *c)
 {
     int code = GS_OK;
     for (size_t i = 0; i < c->n_sections; i++)
-        if (!settings_section_find(c->sections[i].name) && check_section(c, &c->sections[i]))
+        if (check_section(c, &c->sections[i]))
             code = GS_USAGE;
     return code;
 }
@@ -212,6 +221,16 @@ int config_load_all(struct config **out, const char *path, const char *const *ov
     text_clear(&text); /* an empty file is a text too */
     int code = read_bytes(file, &text);
     return code ? code : config_from_text(out, file, text.s, text.len, overrides);
+}
+
+int config_check_commands(const struct config *c)
+{
+    int code = GS_OK;
+    for (size_t i = 0; i < c->n; i++)
+        if (c->entries[i].cut)
+            code = config_error(&c->entries[i], "a blank and ';' begin a comment, which would cut "
+                                                "the command; quote the value");
+    return code;
 }
 
 int config_load(struct config **out, const char *path, const char *const *overrides)

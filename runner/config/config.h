@@ -17,6 +17,10 @@ int config_load(struct config **out, const char *path, const char *const *overri
  * report the faults that other modules find. */
 int config_load_all(struct config **out, const char *path, const char *const *overrides);
 
-/* The same for a text in memory; messages call it `path`. *out is always set. */
+/* GS_USAGE, every fault reported, if a comment cuts a command (config_entry.cut). Only of a config
+ * that is still to be run: a recording with such a comment can be read. */
+int config_check_commands(const struct config *c);
+
+/* As config_load_all, for a text in memory; messages call it `path`. *out is always set. */
 int config_from_text(struct config **out, const char *path, const char *text, size_t n,
                      const char *const *overrides);

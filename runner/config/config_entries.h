@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct config_entry {
@@ -14,6 +15,7 @@ struct config_entry {
     char *value;
     const char *file; /* "--set" for an override */
     int line;         /* 0 for an override */
+    bool cut;         /* a command with a comment behind it, which its writer may mean as a part */
 };
 
 struct config_section {

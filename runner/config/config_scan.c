@@ -140,6 +140,16 @@ static void section_line(struct scan *s, const struct line *l)
     s->lost = false;
 }
 
+/* In a command, ';' is more likely to separate two commands than to begin a comment. */
+static bool is_command(const char *key)
+{
+    static const char *const commands[] = {"command", "prefix", "args", "setup"};
+    for (size_t i = 0; i < COUNT(commands); i++)
+        if (!strcmp(key, commands[i]))
+            return true;
+    return false;
+}
+
 /* What stands behind a value may only be a comment. NULL, or what is wrong with it. */
 static const char *comment_fault(const struct line *l, const char *key, const char *comment)
 {
@@ -152,8 +162,8 @@ static const char *comment_fault(const struct line *l, const char *key, const ch
     return NULL;
 }
 
-/* Cuts the value at *v out of its line; NULL, or what is wrong with it. */
-static const char *cut_value(const struct line *l, const char *key, char **v)
+/* Cuts the value at *v out of its line; NULL, or what is wrong with it. *cut: as in config_entry. */
+static const char *cut_value(const struct line *l, const char *key, char **v, bool *cut)
 {
     char *end, *comment;
     const char *wrong;
@@ -169,12 +179,16 @@ static const char *cut_value(const struct line *l, const char *key, char **v)
     } else {
         end = comment = *v + strcspn(*v, ";#");
         if (*end && end > *v && !isspace((unsigned char)end[-1]))
-            return "';' and '#' begin a comment; put a blank in front, or quote the value";
+            return is_command(key)
+                       ? "';' and '#' begin a comment; quote the value"
+                       : "';' and '#' begin a comment; put a blank in front, or quote the value";
         while (end > *v && isspace((unsigned char)end[-1]))
             end--;
     }
     wrong = comment_fault(l, key, comment);
-    *end = '\0';
+    *cut = !quoted && *comment == ';' && is_command(key);
+    if (!wrong)
+        *end = '\0';
     return wrong;
 }
 
@@ -194,7 +208,8 @@ static void value_line(struct scan *s, const struct line *l)
         fault(s, l, "'%.80s' is not a key name (letters, digits, '_', '.', '-' and '>')", key);
         return;
     }
-    const char *wrong = cut_value(l, key, &value);
+    bool cut = false;
+    const char *wrong = cut_value(l, key, &value, &cut);
     const struct config_entry *twin = s->section ? config_find(c, s->section, key) : NULL;
     if (!s->section && !s->lost)
         wrong = "comes before the first [SECTION]";
@@ -205,8 +220,11 @@ static void value_line(struct scan *s, const struct line *l)
     else if (twin && !s->lost)
         fault(s, l, "key '%s': is set twice in [%s]: first on line %d", key, s->section,
               twin->line);
-    else if (!s->lost)
+    /* A command that is wrong is not missing as well. */
+    if (s->section && !s->lost && !twin && (!wrong || is_command(key))) {
         config_add_entry(c, s->section, key, value, c->path, l->number);
+        c->entries[c->n - 1].cut = cut;
+    }
 }
 
 static void one_line(struct scan *s, struct line *l)

@@ -39,6 +39,7 @@ static int set(struct config *c, const char *section, const char *key, const cha
     e->value = xstrdup(value);
     e->file = "--set";
     e->line = 0;
+    e->cut = false;
     return GS_OK;
 }
 

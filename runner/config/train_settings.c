@@ -13,7 +13,7 @@
 #define DIGITS "0123456789"
 #define ANY_LENGTH 1022 /* of a line of a config (config_scan.h) */
 
-static const char *const units[] = {
+const char *const train_units[] = {
     [TRAIN_S] = "s", [TRAIN_MS] = "ms", [TRAIN_US] = "us", [TRAIN_PER_S] = "1/s", NULL};
 
 /* clang-format off */
@@ -22,7 +22,7 @@ const struct wl_param train_keys[] = {
      "shell command to launch; {key} is replaced by the value of that key, {ranks} and {nodes} by [launch], {launch} by the number of the launch; {{ is a brace; required"},
     {"time", WL_TEXT, WL_AXIS, 0, NULL, "", 0, ANY_LENGTH, NULL,
      "regular expression (POSIX extended, any case) for a line with a step time, in a (group); empty: the formats that gradsync watch knows"},
-    {"unit", WL_CHOICE, WL_AXIS, WL_FIELD(struct train_settings, unit, int), NULL, "s", 0, 0, units,
+    {"unit", WL_CHOICE, WL_AXIS, WL_FIELD(struct train_settings, unit, int), NULL, "s", 0, 0, train_units,
      "unit of the group in time; 1/s: steps per second"},
     {"file", WL_TEXT, WL_AXIS, 0, NULL, "", 0, ANY_LENGTH, NULL,
      "read the step times from the lines that the command writes to this file; may have placeholders; empty: from its output"},

@@ -22,6 +22,9 @@ struct train_settings {
     double timeout;
 };
 
+/* The names of the units; ends with NULL. */
+extern const char *const train_units[];
+
 /* For help; ends with a NULL name. `command`, `time`, `file` and `axes` may be of any length. */
 extern const struct wl_param train_keys[];
 

@@ -71,6 +71,6 @@ const char *transition_verdict(const struct transitions *t, const struct transit
 /* Is the verdict "confirmed" or "recorded"? */
 bool transition_is_sure(const char *verdict);
 
-/* Reads DIR/launches.csv and writes DIR/transitions.csv, in the order of the curves. GS_OK or
+/* Reads FROM/launches.csv and writes TO/transitions.csv, in the order of the curves. GS_OK or
  * reported. */
-int transitions_write(const char *dir);
+int transitions_write(const char *from, const char *to);

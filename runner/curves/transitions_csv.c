@@ -56,12 +56,12 @@ static void write_curve(struct csv *c, struct curve_rows *g)
     }
 }
 
-int transitions_write(const char *dir)
+int transitions_write(const char *from, const char *to)
 {
     AUTO(curves_free) struct curves all = {0};
     struct csv csv;
-    int code = curves_read(&all, dir);
-    AUTO_FREE char *path = xstrfmt("%s/%s", dir, TRANSITIONS_CSV);
+    int code = curves_read(&all, from);
+    AUTO_FREE char *path = xstrfmt("%s/%s", to, TRANSITIONS_CSV);
     if (!code)
         code = csv_open(&csv, path);
     if (!code) {

@@ -138,6 +138,7 @@ static void put_line(struct words *cells, const struct line *l)
         words_add(cells, l->text[VERDICT]);
 }
 
+/* path: of the table; NULL: it is not kept. */
 static void print(struct lines_of *all, const char *path, bool whole)
 {
     static const char *const head[] = {"platform", "workload", "config", "mode",
@@ -155,13 +156,13 @@ static void print(struct lines_of *all, const char *path, bool whole)
         printf("no transition found\n");
     if (shown < rows)
         printf("%zu more: --all\n", rows - shown);
-    AUTO_FREE char *refused =
-        xstrfmt("%zu curve%s too short or irregular; reasons and fits: %s", all->curves_refused,
-                all->curves_refused == 1 ? " is" : "s are", path);
+    AUTO_FREE char *refused = xstrfmt("%zu curve%s too short or irregular%s%s", all->curves_refused,
+                                      all->curves_refused == 1 ? " is" : "s are",
+                                      path ? "; reasons and fits: " : "", path ? path : "");
     screen_say(refused);
 }
 
-int transitions_print(const char *dir, const char *platform, bool all)
+int transitions_print(const char *dir, const char *platform, bool all, bool kept)
 {
     struct lines_of lines = {.platform = platform};
     AUTO_FREE char *path = xstrfmt("%s/" TRANSITIONS_CSV, dir);
@@ -175,7 +176,7 @@ int transitions_print(const char *dir, const char *platform, bool all)
     if (!code) {
         if (lines.n)
             qsort(lines.v, lines.n, sizeof *lines.v, by_weight);
-        print(&lines, path, all);
+        print(&lines, kept ? path : NULL, all);
     }
     for (size_t i = 0; i < lines.n; i++)
         for (size_t k = 0; k < TEXTS; k++)

@@ -5,6 +5,7 @@
 #include "base/sha256.h"
 #include "base/text.h"
 #include "common/collective.h"
+#include "config/train_settings.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -149,14 +150,19 @@ static const struct import_format *recognise(struct import_lines *in)
     return format;
 }
 
-static int read_all(struct import *imp, struct import_lines *in, const char *name)
+static int read_all(struct import *imp, struct import_lines *in, const char *name, const char *unit)
 {
     const struct import_format *format = name ? named(name) : recognise(in);
     if (!format)
         return fail_at(GS_FAILED, in->path, 0,
                        "refused: not the output of nccl-tests (text or JSON) or osu_allreduce, "
                        "and not a list of iteration times; --format names the format");
+    if (unit && format != &import_iteration)
+        return fail_at(GS_USAGE, in->path, 0,
+                       "unit=%s: the format %s has a unit of its own; leave out --set unit", unit,
+                       format->name);
     imp->format = format->name;
+    imp->unit = unit ? unit : train_units[TRAIN_MS];
     sha256_hex(in->text.s, in->text.len, imp->sha256);
     int code = format->read(imp, in);
     if (!code && !imp->samples)
@@ -164,7 +170,7 @@ static int read_all(struct import *imp, struct import_lines *in, const char *nam
     return code;
 }
 
-int import_read(struct import **out, const char *path, const char *format)
+int import_read(struct import **out, const char *path, const char *format, const char *unit)
 {
     struct import_lines in;
     struct import *imp = xcalloc(1, sizeof *imp);
@@ -172,7 +178,7 @@ int import_read(struct import **out, const char *path, const char *format)
     imp->name = path_name(imp->path);
     int code = import_lines_open(&in, path);
     if (!code)
-        code = read_all(imp, &in, format);
+        code = read_all(imp, &in, format, unit);
     import_lines_close(&in);
     if (code)
         import_free(imp);

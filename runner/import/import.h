@@ -56,6 +56,7 @@ struct import {
     char *path;
     const char *name;   /* the last component of path */
     const char *format; /* one of import_formats */
+    const char *unit;   /* of the times of a list: one of train_units */
     char sha256[65];
     struct imp_test *tests;
     size_t n_tests;
@@ -65,10 +66,15 @@ struct import {
 /* Names of the formats; ends with NULL. */
 extern const char *const import_formats[];
 
-/* format: one of import_formats, or NULL to recognise it from the contents. GS_OK; or reported, and
- * *out is NULL: the file cannot be read, has no known format, has no times or contradicts itself. */
-int import_read(struct import **out, const char *path, const char *format);
+/* format: one of import_formats, or NULL to recognise it from the contents. unit: of the times of a
+ * list, one of train_units, or NULL: milliseconds; the other formats have a unit of their own.
+ * GS_OK; or reported, and *out is NULL: the file cannot be read, has no known format, has no times
+ * or contradicts itself. */
+int import_read(struct import **out, const char *path, const char *format, const char *unit);
 void import_free(struct import *imp);
+
+/* "milliseconds": the unit of a list of times. */
+const char *import_unit_name(const struct import *imp);
 
 /* Bus bandwidth divided by algorithm bandwidth; 0: undefined. */
 double import_factor(enum imp_factor factor, int64_t ranks);

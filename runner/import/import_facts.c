@@ -4,16 +4,26 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "config/train_settings.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 const char *const fact_names[FACTS + 1] = {
-    [FACT_PLATFORM] = "platform",     [FACT_CONFIG] = "config", [FACT_ALGORITHM] = "algorithm",
-    [FACT_PROTOCOL] = "protocol",     [FACT_CTAS] = "ctas",     [FACT_MEMORY] = "memory",
-    [FACT_CONTENTION] = "contention", [FACT_MODE] = "mode",     [FACT_SIZE] = "size",
-    [FACT_RANKS] = "ranks",           [FACT_NODES] = "nodes",   [FACT_REPLICATE] = "replicate",
+    [FACT_PLATFORM] = "platform",
+    [FACT_CONFIG] = "config",
+    [FACT_ALGORITHM] = "algorithm",
+    [FACT_PROTOCOL] = "protocol",
+    [FACT_CTAS] = "ctas",
+    [FACT_MEMORY] = "memory",
+    [FACT_CONTENTION] = "contention",
+    [FACT_MODE] = "mode",
+    [FACT_SIZE] = "size",
+    [FACT_RANKS] = "ranks",
+    [FACT_NODES] = "nodes",
+    [FACT_REPLICATE] = "replicate",
+    [FACT_UNIT] = "unit",
 };
 
 /* ---- values ---- */
@@ -43,6 +53,12 @@ static bool is_folder(const char *s)
     return is_name(s) && !strchr(s, '/');
 }
 
+static bool is_unit(const char *s)
+{
+    return !strcmp(s, train_units[TRAIN_S]) || !strcmp(s, train_units[TRAIN_MS]) ||
+           !strcmp(s, train_units[TRAIN_US]);
+}
+
 static const struct {
     bool (*is)(const char *);
     const char *allowed;
@@ -51,14 +67,15 @@ static const struct {
     [FACT_CONFIG] = {is_name, "a label, e.g. ring/LL128"},
     [FACT_ALGORITHM] = {is_name, "a name, e.g. ring"},
     [FACT_PROTOCOL] = {is_name, "a name, e.g. LL128"},
-    [FACT_CTAS] = {is_count, "a number, e.g. 8"},
+    [FACT_CTAS] = {is_count, "a number, at least 1, e.g. 8"},
     [FACT_MEMORY] = {is_name, "a name, e.g. registered"},
     [FACT_CONTENTION] = {is_name, "a name, e.g. low"},
     [FACT_MODE] = {is_name, "a name, e.g. overlapped"},
     [FACT_SIZE] = {is_size, "a size, e.g. 4MiB"},
-    [FACT_RANKS] = {is_count, "a number, e.g. 8"},
-    [FACT_NODES] = {is_count, "a number, e.g. 2"},
+    [FACT_RANKS] = {is_count, "a number, at least 1, e.g. 8"},
+    [FACT_NODES] = {is_count, "a number, at least 1, e.g. 2"},
     [FACT_REPLICATE] = {is_name, "a name, e.g. 3"},
+    [FACT_UNIT] = {is_unit, "s, ms or us"},
 };
 
 int facts_set(struct facts *f, const char *key, size_t n, const char *value, size_t value_n)
@@ -82,7 +99,7 @@ int facts_set(struct facts *f, const char *key, size_t n, const char *value, siz
     const char *near = text_nearest(word, fact_names, FACTS);
     return fail(GS_USAGE,
                 "import: no key is called '%s'%s; the keys are platform, config, algorithm, "
-                "protocol, ctas, memory, contention, mode, size, ranks, nodes and replicate",
+                "protocol, ctas, memory, contention, mode, size, ranks, nodes, replicate and unit",
                 word, DID_YOU_MEAN(near));
 }
 

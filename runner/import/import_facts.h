@@ -22,6 +22,7 @@ enum fact {
     FACT_RANKS,
     FACT_NODES,
     FACT_REPLICATE,
+    FACT_UNIT, /* of the times of a list; a name of train_units */
     FACTS
 };
 extern const char *const fact_names[FACTS + 1]; /* ends with NULL */

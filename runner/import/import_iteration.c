@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * iteration_times_*.txt: one time of a training step in milliseconds on each line.
+ * iteration_times_*.txt: one time of a training step on each line, in milliseconds unless the user
+ * names another unit.
  */
 #include "base/err.h"
+#include "config/train_settings.h"
 #include "import/import.h"
 
 #include <string.h>
@@ -20,6 +22,25 @@ static bool claims(const char *line)
     return one_number(line, &w, &x);
 }
 
+static const struct {
+    const char *name;
+    int shift; /* decimal, to nanoseconds */
+} scales[] = {
+    [TRAIN_S] = {"seconds", 9}, [TRAIN_MS] = {"milliseconds", 6}, [TRAIN_US] = {"microseconds", 3}};
+
+static size_t scale_of(const struct import *imp)
+{
+    size_t i = 0;
+    while (strcmp(train_units[i], imp->unit) != 0)
+        i++;
+    return i;
+}
+
+const char *import_unit_name(const struct import *imp)
+{
+    return scales[scale_of(imp)].name;
+}
+
 static int take(struct import *imp, struct import_lines *in, struct imp_test *t, const char *line)
 {
     struct word w;
@@ -33,9 +54,10 @@ static int take(struct import *imp, struct import_lines *in, struct imp_test *t,
         return GS_OK;
     }
     if (in->cut || !number)
-        return import_refuse(in, "the line must be one time in milliseconds");
-    if (!number_scaled(&x, 6, &ns) || x.negative || !ns)
-        return import_refuse(in, "%.*s ms is not a time", (int)(w.n < 40 ? w.n : 40), w.s);
+        return import_refuse(in, "the line must be one time in %s", import_unit_name(imp));
+    if (!number_scaled(&x, scales[scale_of(imp)].shift, &ns) || x.negative || !ns)
+        return import_refuse(in, "%.*s %s is not a time", (int)(w.n < 40 ? w.n : 40), w.s,
+                             imp->unit);
     struct imp_cell *c = t->cells; /* the only one */
     if (!c)
         c = import_cell(in, t, &(struct imp_cell){.in_place = -1, .root = -1, .iters = 1});

@@ -3,10 +3,13 @@
 
 #include "base/err.h"
 #include "base/shell_quote.h"
+#include "base/stats.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "record/manifest.h"
 #include "record/record.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +23,22 @@ static bool of_one_run(const struct import_launch *a, const struct import_launch
             !strcmp(a->cells_key, b->cells_key));
 }
 
+/* A list of times does not name their unit: a wrong one must show. */
+static void tell_unit(const struct import *imp)
+{
+    const struct imp_cell *c = imp->tests->cells; /* the only one */
+    double one, *x = xcalloc(c->n_samples, sizeof *x);
+    AUTO_FREE char *unit = xstrfmt("1%s", imp->unit);
+    units_parse_time(unit, &one);
+    for (size_t i = 0; i < c->n_samples; i++)
+        x[i] = (double)c->time_ns[i] * 1e-9 / one;
+    double median = stats_median(x, c->n_samples);
+    int whole = (int)floor(log10(median));
+    say("  %zu time%s, read as %s, median %.*f %s", c->n_samples, c->n_samples == 1 ? "" : "s",
+        import_unit_name(imp), whole > 2 ? 0 : 2 - whole, median, imp->unit);
+    free(x);
+}
+
 static void tell(const struct import_launch *l, int number)
 {
     uint64_t samples = 0;
@@ -28,12 +47,15 @@ static void tell(const struct import_launch *l, int number)
         samples += l->test->cells[i].n_samples;
         faults += l->test->cells[i].kind != NULL;
     }
-    say("  launch %d: %s, %zu cells, %llu samples, config %s%s%s%s", number, l->file->imp->path,
-        l->test->n_cells, (unsigned long long)samples, l->config,
-        l->test->unverified ? ", results not verified" : "",
+    say("  launch %d: %s, %zu cell%s, %llu sample%s, config %s%s%s%s", number, l->file->imp->path,
+        l->test->n_cells, l->test->n_cells == 1 ? "" : "s", (unsigned long long)samples,
+        samples == 1 ? "" : "s", l->config, l->test->unverified ? ", results not verified" : "",
         *l->test->missing ? "; truncated: " : "", l->test->missing);
+    if (!strcmp(l->file->imp->format, import_iteration.name))
+        tell_unit(l->file->imp);
     if (faults)
-        say("  %zu cells have a fault; 'gradsync show' names it", faults);
+        say("  %zu cell%s a fault; 'gradsync show' names it", faults,
+            faults == 1 ? " has" : "s have");
 }
 
 static int write_run(struct import_launch *all, size_t n, size_t first, const char *out,

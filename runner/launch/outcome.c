@@ -7,6 +7,7 @@
 #include "base/shell_quote.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "config/train_settings.h"
 #include "lab/facts.h"
 #include "record/ledger.h"
 #include "record/runs.h"
@@ -170,6 +171,25 @@ void outcome_say(const struct run_outcome *o)
     else
         say("incomplete; finished groups are recorded. Fix the cause, then: gradsync resume %s",
             dir);
+}
+
+/* Twice as many; with -o, compare does not find the new run by the name of the platform. */
+void outcome_say_more(const struct run_outcome *o, const struct plan *p, const char *workload,
+                      const char *const *overrides, const char *data)
+{
+    if (!o->complete || !o->compares || !plan_is_train(p))
+        return;
+    AUTO_WORDS struct words set = {0};
+    for (size_t i = 0; overrides && overrides[i]; i++)
+        if (strncmp(overrides[i], "measure:launches=", strlen("measure:launches=")) != 0)
+            words_add(&set, overrides[i]);
+    words_addf(&set, "measure:launches=%lld", 2 * (long long)p->set.measure.launches);
+    bool every = !workload || !strcmp(workload, TRAIN_WORKLOAD); /* as without -w */
+    AUTO_FREE char *command = shell_command("train", p->config->path, every ? NULL : workload,
+                                            (const char *const *)set.v);
+    say("more launches, if verdicts are undecided: %s%s%s (a new run%s)", command,
+        data ? " -o " : "", data ? SHELL_WORD(data) : "",
+        data ? "" : "; 'gradsync compare' then takes it instead of this one");
 }
 
 static const char *status(const struct run_outcome *o)

@@ -38,5 +38,9 @@ void outcome_discard_without_lab(const struct plan *p, const char *dir);
 bool outcome_nothing(const struct plan *p, const char *dir);
 /* Reports where the recording is and what to do next. */
 void outcome_say(const struct run_outcome *o);
+/* For a complete training: how to get more launches, if compare leaves verdicts undecided.
+ * workload, overrides: of the command, or NULL; data: its -o, or NULL: the default. */
+void outcome_say_more(const struct run_outcome *o, const struct plan *p, const char *workload,
+                      const char *const *overrides, const char *data);
 void outcome_print(const struct run_outcome *o, size_t n); /* JSON on stdout */
 void outcome_free(struct run_outcome *o);

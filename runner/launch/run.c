@@ -172,7 +172,7 @@ int run_folder(const char *dir, const struct run_options *options)
     struct plan *p;
     struct run_outcome o = {0};
     if (access(dir, F_OK))
-        return locate_failed(GS_USAGE, dir, LOCATE_RUN);
+        return locate_failed(GS_USAGE, dir, LOCATE_ONE_RUN);
     if (run_is_final(dir)) {
         int code = manifest_verify(dir);
         if (!code)
@@ -221,6 +221,8 @@ static int run_section(struct plan *p, struct interrupts *i, const struct run_op
     if (!code)
         code = run_plan(p, dir, true, i, options, o);
     o->code = code;
+    outcome_say_more(o, p, options->workload, options->overrides,
+                     strcmp(options->data, RUN_DATA) ? options->data : NULL);
     if (options->dir) {
         free(*options->dir);
         *options->dir = dir;

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "config/params.h"
+#include "config/train_settings.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,6 +49,12 @@ static const char *config_text(const struct cell *c, const struct group *g)
     return *c->config ? c->config : "-";
 }
 
+/* As config_text; column_text adds the mark. */
+static const char *marked_text(const struct cell *c, const struct group *g)
+{
+    return config_text(c, g);
+}
+
 static const char *mode_text(const struct cell *c, const struct group *g)
 {
     (void)g;
@@ -63,6 +70,10 @@ static const char *skip_text(const struct cell *c, const struct group *g)
 static const char *column_text(const struct column *k, const struct cell *c, const struct group *g,
                                char *buf, size_t n)
 {
+    if (k->text == marked_text && c->baseline && g->n > 1) {
+        snprintf(buf, n, "%s (baseline)", config_text(c, g));
+        return buf;
+    }
     if (!k->param)
         return k->text(c, g);
     /* A recorded step has a size that no parameter gives. */
@@ -100,7 +111,8 @@ static void choose_columns(struct table *t)
 {
     add_column(t, (struct column){.title = "cell", .text = id_text});
     add_column(t, (struct column){.title = "group", .text = group_text});
-    add_column(t, (struct column){.title = "config", .text = config_text});
+    add_column(t, (struct column){.title = "config",
+                                  .text = plan_is_train(t->p) ? marked_text : config_text});
     if (any_text(t->p, mode_text))
         add_column(t, (struct column){.title = "mode", .text = mode_text});
     for (const struct wl_param *q = t->p->plugin->wl.params; q->name; q++)
@@ -181,6 +193,27 @@ static void print_reasons(const struct table *t)
     }
 }
 
+/* A name has no key with the first value of its list, and seems to lack it. */
+static void print_names(const struct plan *p)
+{
+    char why[256], value[WL_TEXT_MAX];
+    const struct wl_plugin *wl = &p->plugin->wl;
+    AUTO_FREE void *first = xcalloc(1, wl->cell_size);
+    AUTO_TEXT struct text t = {0};
+    size_t lists = 0;
+    params_default(wl->params, first, why, sizeof why);
+    for (const struct wl_param *q = wl->params; q->name; q++) {
+        if (q->role != WL_CONFIG || !varies(p, q))
+            continue;
+        param_format(q, first, value, sizeof value);
+        bool unset = !strcmp(value, TRAIN_UNSET);
+        text_addf(&t, "%s%s%s%s", lists++ ? ", " : "names give only what differs from ", q->name,
+                  unset ? " " : "=", value);
+    }
+    if (lists > 1)
+        screen_say(t.s);
+}
+
 void plan_table(const struct plan *p, bool all)
 {
     struct table t = {.p = p};
@@ -194,6 +227,8 @@ void plan_table(const struct plan *p, bool all)
     printf("\n");
     each_shown(&t, all, print_row);
     print_reasons(&t);
+    if (plan_is_train(p))
+        print_names(p);
     words_free(&t.reasons);
     free(t.columns);
 }

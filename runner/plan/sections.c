@@ -49,6 +49,8 @@ int sections_plan(struct sections *s, const char *config, const char *const *ove
     AUTO(config_free_of) struct config *c = NULL;
     *s = (struct sections){0};
     int code = config_load(&c, config, overrides);
+    if (!code)
+        code = config_check_commands(c);
     return code ? code : sections_of(s, c, workload);
 }
 

@@ -81,6 +81,14 @@ const char *form_nearest(const char *name)
     return NEAREST(name, forms, COUNT(forms), name);
 }
 
+char *form_names(void)
+{
+    struct text t = {0};
+    for (size_t i = 0; i < COUNT(forms); i++)
+        text_addf(&t, "%s%s", i ? ", " : "", forms[i].name);
+    return t.s;
+}
+
 bool form_is_text(const struct form *f)
 {
     return !f->steps;

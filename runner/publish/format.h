@@ -11,6 +11,7 @@
 struct form;
 const struct form *form_find(const char *name); /* NULL: none */
 const char *form_nearest(const char *name);     /* or NULL */
+char *form_names(void);                         /* "a, b, c"; the caller frees it */
 /* Prints the text as it is in the table; it need not be a number. */
 bool form_is_text(const struct form *f);
 

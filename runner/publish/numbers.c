@@ -119,7 +119,9 @@ static int print(struct numbers *b, struct answer *a)
     const struct form *f = form_find(m->form);
     if (!f) {
         const char *near = form_nearest(m->form);
-        return fail_at(GS_USAGE, b->d.path, m->line, "no form '%s'%s", m->form, DID_YOU_MEAN(near));
+        AUTO_FREE char *names = form_names();
+        return fail_at(GS_USAGE, b->d.path, m->line, "no form '%s'%s; the forms are %s", m->form,
+                       DID_YOU_MEAN(near), names);
     }
     if (!a->gap && !form_is_text(f))
         for (size_t i = 0; i < a->n_v && !a->gap; i++)

@@ -19,10 +19,13 @@ int paper_tables_no_table(const struct paper_tables *s, const char *name, const 
     for (size_t i = 0; i < w.n; i++)
         w.v[i][strlen(w.v[i]) - strlen(".csv")] = '\0';
     const char *near = text_nearest(name, (const char *const *)w.v, w.n);
+    AUTO_TEXT struct text names = {0};
+    for (size_t i = 0; i < w.n; i++)
+        text_addf(&names, "%s%s", i ? ", " : "", w.v[i]);
     return w.n ? fail(GS_USAGE,
-                      "no table '%s': %s does not exist%s; run 'make tables', or 'make "
-                      "paper' for those of the paper",
-                      name, path, DID_YOU_MEAN(near))
+                      "no table '%s': %s does not exist%s; the tables are %s ('make tables' makes "
+                      "them, 'make paper' those of the paper)",
+                      name, path, DID_YOU_MEAN(near), names.s)
                : fail(GS_USAGE,
                       "no table in %s; run 'make tables', or 'make paper' for those of the paper",
                       s->csv);

@@ -95,6 +95,9 @@ int run_name_failed(const char *name)
     int why = errno;
     AUTO_FREE char *meaning = run_name_meaning(name);
     errno = why;
+    if (!meaning && why == ENOTDIR && !access(name, F_OK))
+        return fail_at(GS_USAGE, name, 0,
+                       "is a file; give a run folder, a platform or the id of a run");
     return meaning ? fail_at(GS_USAGE, name, 0, "%s", meaning)
                    : locate_failed(GS_USAGE, name, LOCATE_RUN);
 }

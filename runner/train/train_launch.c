@@ -69,8 +69,8 @@ static void say_result(const struct launching *l, const struct train_slot *s,
         say("%s: launch %d of %lld: %s: %s: %s (%s)", l->plan->section, l->launch, launches, name,
             f->kind, f->why, path_name(l->log_path));
     else
-        say("%s: launch %d of %lld: %s: %zu step times, median %s, in %s%s%s%s", l->plan->section,
-            l->launch, launches, name, n,
+        say("%s: launch %d of %lld: %s: %zu step time%s, median %s, in %s%s%s%s", l->plan->section,
+            l->launch, launches, name, n, n == 1 ? "" : "s",
             units_human_time(median, sizeof median, median_s(steps, n)), took,
             more > 0 ? "; about " : "", more > 0 ? left : "", more > 0 ? " left" : "");
 }

@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/files.h"
+#include "base/printable.h"
 #include "base/program_dir.h"
 #include "base/shell_quote.h"
 #include "base/text.h"
@@ -232,16 +233,39 @@ static int seal(const struct job *j)
     return code;
 }
 
+/* The job may have said nothing, unless it could not be started. */
+static void say_unrecorded(const struct job *j, int status)
+{
+    if (status == 126 || status == 127)
+        return;
+    if (j->run)
+        say("trial: the command exited with %d; launch %d was not recorded", status, j->launch - 1);
+    else
+        say("trial: the command exited with %d; no trial was recorded", status);
+}
+
+/* Before the job: its recording would be refused after it. */
+static int check_platform(const char *name)
+{
+    return printable_name(name)
+               ? GS_OK
+               : fail(GS_USAGE, "trial: --platform '%s' is not a name (" PRINTABLE_NAME_RULE ")",
+                      name);
+}
+
 int trial_job(const struct trial_options *o, char **command)
 {
     struct job j = {.o = o, .command = command};
-    int status = 0, code = trial_environment_check();
+    int status = 0, code = check_platform(o->platform);
+    code = code ? code : trial_environment_check();
     code = code ? code : trial_arms_read(&j.arms, o->arms);
     code = code ? code : make_out(o->out);
     if (!code && !(j.tuner = find_tuner()))
         code = GS_CANNOT;
     for (j.launch = 1; j.tuner && j.launch <= o->launches.value && !code && !status; j.launch++)
         code = launch(&j, &status);
+    if (status && !j.recorded)
+        say_unrecorded(&j, status);
     if (j.run && !code)
         code = seal(&j);
     words_free(&j.arms);

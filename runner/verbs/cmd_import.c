@@ -61,7 +61,7 @@ static int read_file(const struct request *q, const char *path, struct imported 
     facts_copy(&out->facts, &q->facts);
     int code = q->pattern ? facts_from_path(&out->facts, q->pattern, path) : GS_OK;
     if (!code)
-        code = import_read(&out->imp, path, q->format);
+        code = import_read(&out->imp, path, q->format, out->facts.value[FACT_UNIT]);
     return code ? code : name_config(out);
 }
 
@@ -137,9 +137,12 @@ int cmd_import(int argc, char **argv)
         {"path-pattern", 0, CLI_TEXT, &q.pattern, "PATTERN",
          "take facts from each path, e.g. '*/{platform}/{config}-{replicate}.txt'"},
         {"set", 0, CLI_LIST, &q.set, "KEY=VALUE",
-         "give a fact that the files lack, e.g. ranks=8 or config=ring; may be repeated"},
+         "give a fact that the files lack, e.g. ranks=8 or config=ring; unit=s, ms or us for "
+         "iteration times (default ms); may be repeated"},
         {"format", 0, CLI_TEXT, &q.format, "FORMAT",
-         "nccl-tests, nccl-json, iteration, osu or auto (default auto: recognise the contents)"},
+         "nccl-tests, nccl-json, iteration (a step time on each line, in milliseconds), osu or "
+         "auto "
+         "(default auto: recognise the contents)"},
         {"as-launches", 0, CLI_FLAG, &q.as_launches, NULL,
          "make the files of one platform the launches of one run, so that compare can use them"},
         {"step", 0, CLI_FLAG, &q.step, NULL,

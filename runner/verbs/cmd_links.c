@@ -49,7 +49,9 @@ static int read_sites(struct job *j, const char *hosts, int64_t nodes)
         words_split(&host, hosts, ',');
     if (j->sites.n < 2)
         code = fail_at(GS_USAGE, j->config->path, 0,
-                       "[sites] has %zu sites; links need two or more", j->sites.n);
+                       "[sites] has %zu site%s; links need two or more: add a line for each site "
+                       "(gradsync help sites)",
+                       j->sites.n, j->sites.n == 1 ? "" : "s");
     else if (*hosts ? host.n != j->sites.n : nodes < (int64_t)j->sites.n)
         code = fail_at(GS_USAGE, j->config->path, 0,
                        "[launch] hosts has %zu hosts for %zu sites; name one host of each site, in "

@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/jsontext.h"
 #include "base/screen.h"
+#include "base/secrets.h"
 #include "base/shell_quote.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -42,6 +43,9 @@ static const char *range(char *buf, size_t n, double least_s, double most_s)
 static void print_train_cost(const struct plan *p, const struct plan_cost *cost)
 {
     long long starts = (long long)plan_visits(p) * p->set.measure.launches;
+    AUTO_FREE char *hidden = secrets_hidden(config_find(p->config, p->section, "command")->value);
+    AUTO_FREE char *command = xstrfmt("command: %s", hidden);
+    screen_say(command);
     printf("The command runs %lld times: in each launch once for each cell and twice for a "
            "baseline, in random order\ntime: at most %s, if every run reaches its timeout\n",
            starts, HUMAN_TIME(cost->most_s));
@@ -244,6 +248,8 @@ static int plan_config(void *request, char **words, int n)
     AUTO(config_free_of) struct config *c = NULL;
     struct settings set;
     int code = config_load(&c, words[0], o->set);
+    if (!code)
+        code = config_check_commands(c);
     if (!code)
         code = settings_read(c, &set);
     if (!code)

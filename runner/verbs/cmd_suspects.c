@@ -14,6 +14,7 @@
 #include "verbs/commands.h"
 
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #define DATA "data/suspects" /* apart from data/raw, whose runs become tables and figures */
 
@@ -132,23 +133,28 @@ static char *command_later(const struct measuring *m, const char *config,
     return xstrfmt("%s --ranks %zu --baseline %s", command, d->ranks, SHELL_WORD(m->dirs.v[0]));
 }
 
-static int report(const struct measuring *m, const char *config, const struct suspects_data *d)
+/* Before measuring: a mistake in --baseline must not show after it. */
+static int read_baseline(struct suspects_data *past, const char *name)
+{
+    AUTO_FREE char *dir = locate_run(name);
+    return access(dir, F_OK) ? locate_failed(GS_USAGE, name, LOCATE_ONE_RUN)
+                             : suspects_data_add(past, dir);
+}
+
+static int report(const struct measuring *m, const char *config, const struct suspects_data *d,
+                  const struct suspects_data *past)
 {
     const struct request *q = m->q;
-    struct suspects_data past = {0};
     struct verdicts v;
-    AUTO_FREE char *dir = q->baseline ? locate_run(q->baseline) : NULL;
-    int code = dir ? suspects_data_add(&past, dir) : GS_OK;
-    if (dir && !code)
-        code = suspects_data_alike(d, past.params, dir);
+    int code = q->baseline ? suspects_data_alike(d, past->params, q->baseline) : GS_OK;
     if (!code) {
-        if (dir)
-            suspects_judge_since(&v, d, &past);
+        if (q->baseline)
+            suspects_judge_since(&v, d, past);
         else
             suspects_judge(&v, d);
         AUTO_FREE char *later = command_later(m, config, d);
-        const struct suspects_report r = {d, &v, dir ? past.run_id : NULL, later};
-        if (dir && !v.compared && !v.n)
+        const struct suspects_report r = {d, &v, q->baseline ? past->run_id : NULL, later};
+        if (q->baseline && !v.compared && !v.n)
             code = fail(GS_USAGE, "%s: has none of these ranks: they are matched by host and GPU",
                         q->baseline);
         else if (q->json)
@@ -161,7 +167,6 @@ static int report(const struct measuring *m, const char *config, const struct su
             code = GS_FAILED;
         verdicts_free(&v);
     }
-    suspects_data_free(&past);
     return code;
 }
 
@@ -171,15 +176,16 @@ static int suspects(void *request, char **words, int count)
     const struct request *q = request;
     const size_t n = (size_t)count;
     struct measuring m = {.q = q};
-    struct suspects_data d = {0};
-    int code = GS_OK;
+    struct suspects_data d = {0}, past = {0};
+    int code = q->baseline ? read_baseline(&past, q->baseline) : GS_OK;
     for (size_t i = 0; i < n; i++) {
         AUTO_FREE char *dir = locate_run(words[i]);
         if (runs_is_run(dir))
             words_add(&m.dirs, dir);
     }
     const char *config = n && !m.dirs.n ? words[0] : NULL;
-    if (m.dirs.n && m.dirs.n < n)
+    if (code) {
+    } else if (m.dirs.n && m.dirs.n < n)
         code = fail(GS_USAGE, "suspects: give recordings, or one config");
     else if (m.dirs.n)
         code = read_runs(&d, m.dirs.v, m.dirs.n);
@@ -190,8 +196,9 @@ static int suspects(void *request, char **words, int count)
     if (!code && !d.rank)
         code = measure(&m, &d);
     if (!code)
-        code = report(&m, config, &d);
+        code = report(&m, config, &d, &past);
     suspects_data_free(&d);
+    suspects_data_free(&past);
     words_free(&m.overrides);
     words_free(&m.dirs);
     return code;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cli.h"
+#include "base/err.h"
 #include "base/files.h"
 #include "base/locate.h"
 #include "base/text.h"
@@ -9,6 +10,7 @@
 #include "record/run_name.h"
 #include "verbs/commands.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,6 +37,31 @@ static void choose(struct request *q, const char *word)
     }
 }
 
+/* The tables may be another person's, and the user wants to see only what they show. */
+static int print_only(const struct request *q)
+{
+    char folder[] = "/tmp/gradsync-transitions-XXXXXX";
+    if (!mkdtemp(folder))
+        return fail_file(folder, "created", errno);
+    int code = transitions_write(q->dir, folder);
+    if (!code)
+        code = transitions_print(folder, q->platform, q->all, false);
+    AUTO_FREE char *path = xstrfmt("%s/" TRANSITIONS_CSV, folder);
+    unlink(path);
+    rmdir(folder);
+    return code;
+}
+
+static int write_and_print(const struct request *q)
+{
+    if (!q->quiet && access(q->dir, W_OK) && (errno == EACCES || errno == EROFS)) {
+        say("warning: %s/" TRANSITIONS_CSV " is not written: %s", q->dir, strerror(errno));
+        return print_only(q);
+    }
+    int code = transitions_write(q->dir, q->dir);
+    return code || q->quiet ? code : transitions_print(q->dir, q->platform, q->all, true);
+}
+
 static int transitions(void *request, char **words, int n)
 {
     struct request *q = request;
@@ -44,9 +71,7 @@ static int transitions(void *request, char **words, int n)
             return run_name_failed(words[0]);
     }
     choose(q, n ? words[0] : NULL);
-    int code = transitions_write(q->dir);
-    if (!code && !q->quiet)
-        code = transitions_print(q->dir, q->platform, q->all);
+    int code = write_and_print(q);
     free(q->platform);
     return code;
 }

@@ -117,12 +117,17 @@ static void print_rolling(const struct watch *w)
     putchar('\n');
 }
 
+/* Rates that a verdict needs. */
+static size_t enough(const struct watch *w)
+{
+    return w->o.window < 5 ? w->o.window : 5;
+}
+
 static void judge_rate(struct watch *w)
 {
     double rate = median(&w->rate);
-    size_t enough = w->o.window < 5 ? w->o.window : 5;
     bool below = rate < w->o.threshold;
-    if (w->o.threshold <= 0 || w->rate.n < enough || below == w->below)
+    if (w->o.threshold <= 0 || w->rate.n < enough(w) || below == w->below)
         return;
     w->below = below;
     if (below)
@@ -213,15 +218,31 @@ size_t watch_measured(const struct watch *w)
     return w->measured;
 }
 
+/* A log whose rate was not judged must not look like one whose rate is good. */
+static void say_unjudged(const struct watch *w)
+{
+    if (w->o.threshold <= 0)
+        printf("no rate was judged: give --threshold or --config\n");
+    else if (!w->rate.n)
+        printf("no rate was judged: the log has step times only; give --config, whose [model] has "
+               "the tokens of a step\n");
+    else if (w->rate.n < enough(w))
+        printf("no rate was judged: %zu measurement%s after the warm-up, %zu or more are needed\n",
+               w->rate.n, w->rate.n == 1 ? "" : "s", enough(w));
+}
+
 size_t watch_end(struct watch *w)
 {
-    printf("%zu lines, %zu measurements\n", w->lines, w->measured);
+    printf("%zu line%s, %zu measurement%s\n", w->lines, w->lines == 1 ? "" : "s", w->measured,
+           w->measured == 1 ? "" : "s");
     if (w->rate.n || w->step_s.n)
         print_rolling(w);
     else if (w->measured)
         printf("all measurements are warm-up: no rate yet\n");
     else
         printf("no rate and no step time found; describe their format with --pattern\n");
+    if (w->rate.n || w->step_s.n)
+        say_unjudged(w);
     for (size_t i = 0; watch_troubles[i].text; i++)
         if (w->seen[i])
             printf("%s: %zu %s\n", watch_troubles[i].what, w->seen[i],

@@ -97,7 +97,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     err_capture(error, sizeof error);
     say_quiet(1);
     match(data, n);
-    if (!import_read(&imp, path, NULL)) {
+    if (!import_read(&imp, path, NULL, NULL)) {
         check(imp);
         write_and_check(imp);
         import_free(imp);

@@ -32,14 +32,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     static const char *const none[] = {NULL};
     const char *dir = bundle_open(data, n);
     size_t counts[2][LIMITS_VERDICTS];
-    bundle_reported(transitions_print(dir, NULL, true));
+    bundle_reported(transitions_print(dir, NULL, true, true));
     struct words platforms = {0};
     words_add(&platforms, "p");
     bundle_reported(limits_print(dir, &platforms, true));
     again(dir);
-    int code = transitions_write(dir);
+    int code = transitions_write(dir, dir);
     bundle_reported(code);
-    if (!code && transitions_print(dir, NULL, true))
+    if (!code && transitions_print(dir, NULL, true, true))
         abort(); /* it cannot read what it wrote */
     code = limits_write(dir, dir, none, 0, counts, &platforms);
     bundle_reported(code);

@@ -107,6 +107,20 @@ static void refused_lines(void **state)
     }
 }
 
+/* A recording with such a command can be read: it ran the same. */
+static void cut_commands(void **state)
+{
+    (void)state;
+    struct config *c = load("[train]\ncommand = a ; b\n", NULL, GS_OK);
+    assert_string_equal(value(c, "train", "command"), "a");
+    assert_int_equal(config_check_commands(c), GS_USAGE);
+    assert_non_null(strstr(captured, "x.ini:2: key 'command': a blank and ';' begin a comment"));
+    config_free(c);
+    c = load("[train]\ncommand = 'a' ; b\nlr = 1 ; c\n", NULL, GS_OK);
+    assert_int_equal(config_check_commands(c), GS_OK);
+    config_free(c);
+}
+
 static void long_lines(void **state)
 {
     (void)state;
@@ -291,6 +305,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(reads_what_iniparser_reads),
         T(refused_lines),
+        T(cut_commands),
         T(long_lines),
         T(nul_bytes),
         T(unknown_names),
