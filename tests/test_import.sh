@@ -537,4 +537,11 @@ if [ -d "$fixtures" ]; then
 else
     skip 'recordings of others' "$fixtures is not here"
 fi
+for config in ring tree; do
+    perl "$top/tests/make_nccl_json" ranks=2 per_iter=1 env=NCCL_ALGO=$config >$config.json
+done
+ok 'reports of two configs are imported as one run' import -q --as-launches -o configs ring.json \
+    tree.json
+like "$("$gradsync" show configs/*/*/*)" $'\n  a ring  b tree' \
+    'show compares configs in one plot, whatever parameters their names stand for'
 done_testing

@@ -53,13 +53,16 @@ static const struct kind kinds[] = {
     {"-verdict_map", "verdict_map", "compare", false, DIFFER,
      "Verdict on each config at each size, against the baseline."},
     {"-forest", "forest", "compare", false, DIFFER,
-     "Time of each config against the baseline, with its 95% interval and the A/A floor."},
+     "Time of each config against the baseline, with its 95% interval and the A/A floor. Arrow: the "
+     "interval goes on."},
     {"-bandwidth", "bandwidth", "compare", false, ALONE,
      "Bus bandwidth of each config over that of the baseline, against size: ratios within blocks, "
-     "so not the quotients of the medians. Without a config auto, the medians of summary.csv."},
+     "so not the quotients of the medians. Without a config auto, the medians of summary.csv. "
+     "Arrow: the interval or the curve goes on."},
     {"-latency", "latency", "compare", false, ALONE,
      "Time of each config over that of the baseline, against size: ratios within blocks, so not "
-     "the quotients of the medians. Without a config auto, the medians of summary.csv."},
+     "the quotients of the medians. Without a config auto, the medians of summary.csv. Arrow: the "
+     "interval or the curve goes on."},
     {"-by-contention", "contention", "summary", false, ALONE,
      "Time of one operation while other work uses the GPU."},
     {"sync_size", "wan_sync", "wan", true, SITES, "Time of a synchronisation against its size."},

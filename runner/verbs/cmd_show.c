@@ -180,7 +180,7 @@ static int fill(struct table *t, const struct recorded *r, const struct words *a
                 struct summary m = summary_of(r, &all.series[i]);
                 put_row(t, r, axes, &all, &all.series[i], &m);
                 multinode_see(known, r, &all.series[i], &m);
-                show_curve_add(curve, &r->cells[all.series[i].cell], axes, &m);
+                show_curve_add(curve, &r->cells[all.series[i].cell], &m);
             }
         gathered_free(r, &all);
     }

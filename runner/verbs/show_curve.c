@@ -12,23 +12,49 @@
 #include <stdlib.h>
 #include <string.h>
 
-void show_curve_add(struct show_curve *c, const struct rec_cell *cell, const struct words *axes,
-                    const struct summary *m)
+void show_curve_add(struct show_curve *c, const struct rec_cell *cell, const struct summary *m)
 {
-    struct text panel = {0};
-    char value[128];
-    text_add(&panel, cell->mode);
-    for (size_t i = 0; i < axes->n; i++)
-        if (recorded_param(cell, axes->v[i], value, sizeof value))
-            text_addf(&panel, "%s%s %s", panel.len ? ", " : "", axes->v[i], value);
-    if (cell->size_B <= 0 || !isfinite(m->time_s.median)) {
-        text_free(&panel);
-        return;
-    }
-    APPEND(c->v, c->n) = (struct show_point){cell, m->time_s.median, m->busbw, panel.s};
+    if (cell->size_B > 0 && isfinite(m->time_s.median))
+        APPEND(c->v, c->n) = (struct show_point){cell, m->time_s.median, m->busbw, NULL};
 }
 
 /* ---- which panel ---- */
+
+/* As in the figures: was some config measured at two values of it, in one mode and at one size?
+ * Otherwise the configs differ in it, and are curves of one panel. */
+static bool divides(const char *axis, const struct show_curve *c)
+{
+    char x[128], y[128];
+    for (size_t i = 0; i < c->n; i++)
+        for (size_t k = 0; k < i; k++) {
+            const struct rec_cell *a = c->v[i].cell, *b = c->v[k].cell;
+            if (a->size_B != b->size_B || strcmp(a->config, b->config) || strcmp(a->mode, b->mode))
+                continue;
+            const char *of_a = recorded_param(a, axis, x, sizeof x);
+            const char *of_b = recorded_param(b, axis, y, sizeof y);
+            if (!of_a != !of_b || (of_a && strcmp(of_a, of_b)))
+                return true;
+        }
+    return false;
+}
+
+static void name_panels(const struct show_curve *c, const struct words *axes)
+{
+    struct text *names = xcalloc(c->n + 1, sizeof *names);
+    char value[128];
+    for (size_t i = 0; i < c->n; i++)
+        text_add(&names[i], c->v[i].cell->mode);
+    for (size_t k = 0; k < axes->n; k++) {
+        if (!divides(axes->v[k], c))
+            continue;
+        for (size_t i = 0; i < c->n; i++)
+            if (recorded_param(c->v[i].cell, axes->v[k], value, sizeof value))
+                text_addf(&names[i], "%s%s %s", names[i].len ? ", " : "", axes->v[k], value);
+    }
+    for (size_t i = 0; i < c->n; i++)
+        c->v[i].panel = names[i].s;
+    free(names);
+}
 
 static const char *fullest(const struct show_curve *c)
 {
@@ -103,6 +129,7 @@ static void say_no_curve(const struct words *axes)
 
 void show_curve_print(const struct show_curve *c, const struct words *axes)
 {
+    name_panels(c, axes);
     const char *panel = fullest(c);
     AUTO(textplot_free) struct textplot p = {0};
     bool busbw = panel, steps = false;

@@ -16,11 +16,9 @@ struct show_curve {
     size_t n;
 };
 
-/* `axes`: keys that distinguish panels. */
-void show_curve_add(struct show_curve *c, const struct rec_cell *cell, const struct words *axes,
-                    const struct summary *m);
+void show_curve_add(struct show_curve *c, const struct rec_cell *cell, const struct summary *m);
 /* Draws the panel with the most points, of several the last: a training step's modes end with the
  * overlapped one. Bus bandwidth where it has one, else time. Without enough sizes for a curve, says
- * where the axes of the run are printed. */
+ * where the axes of the run are printed. `axes`: keys that may distinguish panels. */
 void show_curve_print(const struct show_curve *c, const struct words *axes);
 void show_curve_free(struct show_curve *c);
