@@ -3,6 +3,7 @@
  * The advice in the terminal.
  */
 #include "advise/advice.h"
+#include "advise/conditions.h"
 #include "advise/elsewhere.h"
 #include "base/err.h"
 #include "base/screen.h"
@@ -164,6 +165,15 @@ static void say_advice(const struct steps_evidence *s, size_t shape)
     screen_say(text);
 }
 
+static void say_conditions(const struct steps_evidence *s, size_t shape)
+{
+    struct candidate c;
+    AUTO_FREE char *line =
+        conditions_sentence(s, shape, advice_find(s, shape, &c) ? c.best->c->config : NULL);
+    if (*line)
+        screen_say(line);
+}
+
 /* The table shows the best setting of each step, which may be another than the advised one. */
 static void say_where(const struct steps_evidence *s, size_t shape)
 {
@@ -213,6 +223,7 @@ static void print_shape(const struct steps_evidence *s, size_t shape)
         words_add(&cells, advice_headings[i]);
     advice_rows(&cells, s, shape);
     say_advice(s, shape);
+    say_conditions(s, shape);
     say_where(s, shape);
     say_withheld(s, shape);
     print_commands(s, shape);
