@@ -131,7 +131,7 @@ manifest data/raw/sim/iter_proxy/1
 exits 0 'advise on one launch succeeds' "$gradsync" advise sim
 like "$(first)" '^Nothing was decided on sim \(2 ranks\): one launch has no interval\. Measure .* --set measure:launches=5' \
     'one launch decides nothing, and the advice says how to measure more'
-like "$out" '8 +auto +- +synthetic +undecided: no interval' 'the step of one launch is undecided'
+like "$out" '8 +auto +- +synthetic +undecided: one launch' 'the step of one launch is undecided'
 rm data/raw/sim/iter_proxy/1/MANIFEST.json
 exits 0 'advise on a run interrupted in its first launch succeeds' "$gradsync" advise sim
 like "$(first)" 'one launch has no interval\. To complete the run: gradsync resume data/raw/sim/iter_proxy/1$' \
@@ -356,6 +356,50 @@ steps 2 other '"backend":"cuda","gemms":"4"'
 with_env 2 '"NCCL_NET":"IB"'
 exits 0 'advise on recordings with unlike variables succeeds' "$gradsync" advise sim
 like "$out" 'ranks, in other runs with NCCL_NET=IB\.' 'unlike variables are named for both runs'
+
+# ---- the advised setting in each step that it shortens
+
+fresh
+steps 1 '' "$cuda"
+steps 2 other '"backend":"cuda","gemms":"4"'
+near() { # RUN FACTOR: times of ctas=32
+    local f
+    for f in "data/raw/sim/iter_proxy/$1"/*.jsonl; do
+        jq -c --argjson x "$2" 'if .type == "block" and .cell == "0000000000000004"
+            then .time_ns |= map(. * $x | floor) else . end' "$f" >new && mv new "$f"
+    done
+}
+near 1 0.9
+near 2 1.1
+exits 0 'advise on a step with a faster setting succeeds' "$gradsync" advise sim
+like "$(first)" '^Try ctas=16 for .* shorter in 2 of 2 steps' \
+    'a setting that shortens both steps is advised'
+is "$(grep -c 'ctas=16 .*  advised$' <<<"$out")" 2 \
+    'the rows show the advised setting, not a faster one that lengthens another step'
+like "$out" 'Not advised: ctas=32, although' 'the sentence below the answer names the faster one'
+
+# ---- of settings that are not distinguishable, the one with the fewest changes
+
+fresh
+steps 1 '' "$cuda"
+near 1 0.9605
+edit 1 's/"iter_proxy"/"train"/; s/"mode":"overlapped"/"mode":""/; s/ctas=16/FAST=1/'
+edit 1 's/ctas=32/NCCL_MAX_CTAS=16\/FAST=1/; s/ctas=8/NCCL_MAX_CTAS=16/'
+exits 0 'advise on two settings that are alike succeeds' "$gradsync" advise sim
+like "$(first)" '^Set FAST=1 for ' 'a change that shortens nothing is not advised'
+near 1 0.98
+exits 0 'advise on two settings that are not alike succeeds' "$gradsync" advise sim
+like "$(first)" '^Set NCCL_MAX_CTAS=16/FAST=1 for ' 'a change that shortens the step is advised'
+
+# ---- a step that was measured again has one name
+
+fresh
+steps 1 '' "$cuda"
+steps 2 other '"backend":"cuda","gemms":"4"' effect=0
+steps 3 proof-1 "$cuda"
+edit 3 's/"type":"header",/&"proof_of":"1",/; s/"config":"ctas=\(8\|32\)"/"config":"x\1"/'
+exits 0 'advise after a proof in a section of its own succeeds' "$gradsync" advise sim
+like "$out" $'\nShorter in 8\\.\n' 'the sentence names the step as the table does'
 
 # ---- settings of a program
 
