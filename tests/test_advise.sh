@@ -441,6 +441,25 @@ like "$out" '2 cells in 2 groups, 3 launches; one config: nothing to compare' \
 run "$gradsync" prove data/raw/speed
 is "$rc $out" '0 ' 'prove of a training by its path ends without an answer'
 
+# ---- iteration times of another program
+
+fresh
+for config in b25 b50; do
+    for n in 1 2 3 4 5; do
+        for i in 1 2 3 4 5 6 7 8 9 10; do
+            echo "95.$((i * n % 7))"
+        done >"it-$config-$n.txt"
+    done
+done
+sed -i 's/^95/100/' it-b25-*.txt
+exits 0 'iteration times are imported' "$gradsync" import --as-launches --path-pattern \
+    '*/it-{config}-{replicate}.txt' --platform sim --set ranks=8 -o data/raw "$tmp"/it-*.txt
+exits 0 'advise on imported iteration times succeeds' "$gradsync" advise sim
+like "$(first)" '^No advice for sim: the imported iteration times show b50 [0-9.]+ to [0-9.]+% shorter than b25, but gradsync advises only from its own recordings' \
+    'imported iteration times are called steps, and the reason for no advice is named'
+like "$("$gradsync" compare sim)" 'no floor +faster' 'imported launches have no floor'
+like "$("$gradsync" compare --all sim)" 'no floor .* faster' 'the rows of --all say so too'
+
 # ---- proof inside a job, which plays NCCL and its ranks: there ctas=8 shortens a step
 
 fresh

@@ -55,6 +55,8 @@ char *advice_step_name(const struct steps_evidence *s, const struct evidence *of
 void advice_rows(struct words *cells, const struct steps_evidence *s, size_t shape);
 /* The sentence and a row for each step. */
 void advice_print(const struct steps_evidence *s);
+/* Of recordings without a step of their own: why there is no advice. */
+void advice_say_none(const struct steps_evidence *s);
 
 /* For each config of each workload below the roots (evidence_read): did NCCL run what it asks for?
  * GS_OK or reported. */

@@ -232,16 +232,6 @@ static void print_shape(const struct steps_evidence *s, size_t shape)
     print_rows(&cells);
 }
 
-static void say_none(const struct steps_evidence *s)
-{
-    AUTO_FREE char *line =
-        xstrfmt("No advice for %s: no training step was compared with auto there, and a "
-                "collective alone does not tell whether a step gets shorter.",
-                s->platforms);
-    screen_say(line);
-    printf("Next: gradsync trial --arms ctas=16 -- COMMAND, or a config with [iter_proxy]\n");
-}
-
 /* Those that did not replace an older, complete run of the same. */
 static void say_unfinished(const struct steps_evidence *s)
 {
@@ -261,7 +251,7 @@ void advice_print(const struct steps_evidence *s)
 {
     say_unfinished(s);
     if (!s->n)
-        say_none(s);
+        advice_say_none(s);
     for (size_t i = 0; i < s->n_shapes; i++) {
         if (!advice_has_steps(s, i))
             continue;

@@ -145,7 +145,7 @@ static void add_cells(struct words *cells, const struct summary_rows *s,
     words_add(cells, r->w ? winner_config(r->w) : c->config);
     words_add(cells, r->w && !r->w->best ? "-" : change(c, buf, sizeof buf));
     if (isnan(c->floor))
-        words_add(cells, "-");
+        words_add(cells, c->no_floor ? "no floor" : "-");
     else
         words_addf(cells, "%.1f%%", 100 * expm1(c->floor));
     words_add(cells, verdict_of(r));
