@@ -111,7 +111,7 @@ for f in close/*.jsonl; do
     jq -c 'if .type == "block" and .cell == "0000000000000004"
         then .time_ns |= map(. * 0.9606 | floor) else . end' "$f" >near && mv near "$f"
 done
-like "$("$gradsync" compare close)" $'\n  8 +c[23] .* faster +2/3 +c[23]$' \
+like "$("$gradsync" compare close)" $'\n  8 +c[23] .* faster +2/3 +c[23]\n--all prints every contrast' \
     'a rival with the same time is not distinguishable from the best'
 for f in close/*.jsonl; do # and c3 then 5%
     jq -c 'if .type == "block" and .cell == "0000000000000004"
