@@ -131,7 +131,7 @@ manifest data/raw/sim/iter_proxy/1
 exits 0 'advise on one launch succeeds' "$gradsync" advise sim
 like "$(first)" '^Nothing was decided on sim \(2 ranks\): one launch has no interval\. Measure .* --set measure:launches=5' \
     'one launch decides nothing, and the advice says how to measure more'
-like "$out" '8 +auto +- +synthetic +undecided: no interval' 'the step of one launch is undecided'
+like "$out" '8 +auto +- +synthetic +undecided: one launch' 'the step of one launch is undecided'
 rm data/raw/sim/iter_proxy/1/MANIFEST.json
 exits 0 'advise on a run interrupted in its first launch succeeds' "$gradsync" advise sim
 like "$(first)" 'one launch has no interval\. To complete the run: gradsync resume data/raw/sim/iter_proxy/1$' \
@@ -304,8 +304,8 @@ like "$(first)" "^Set NCCL_MAX_CTAS=16 for .* $two% $in_one, shown in training\.
     'a training is the highest level'
 unlike "$out" 'NCCL ran' 'without a recording of what NCCL ran there is no column for it'
 exits 0 'prove has no step to replay after a training' "$gradsync" prove sim
-like "$err" 'training is measured again by .*gradsync train CONFIG' \
-    'prove names the command that measures a training again'
+like "$err" '^prove: NCCL_MAX_CTAS=16 was shown in a training; measure it again: gradsync train CONFIG$' \
+    'prove names the setting and the command that measures a training again'
 emit sbatch
 is "$(grep -v '^#' <<<"$out")" 'export NCCL_MAX_CTAS=16' 'the form of a training sets its variables'
 fresh
@@ -323,6 +323,142 @@ sed -i 's/0.1%/1%/' data/raw/sim/iter_proxy/2/config.ini
 exits 0 'advise on a training and a synthetic step succeeds' "$gradsync" advise sim
 like "$(first)" '^Change nothing: no setting was shown to shorten a step by 1% or more' \
     'without one baseline the advice names none, and the widest bound of a verdict is the least gain'
+
+# ---- what was set in NCCL's environment for all settings alike
+
+with_env() { # RUN JSON: the environment in the headers
+    edit "$1" 's/"type":"header",/&"env":{'"$2"'},/'
+}
+fresh
+steps 1 '' "$cuda"
+with_env 1 '"NCCL_NVLS_ENABLE":"0","NCCL_VERSION":"2.28","NCCL_DEBUG":"INFO","OMPI_MCA_x":"1"'
+alone='Measured with NCCL_NVLS_ENABLE=0 in the environment of the ranks; without it nothing was measured\.'
+exits 0 'advise on a recording with a variable of NCCL succeeds' "$gradsync" advise sim
+like "$out" $'^Try ctas=16 [^\n]*\n'"$alone"$'\n' 'the variable is named below the answer'
+for form in env nccl.conf pytorch megatron deepspeed sbatch train tuner; do
+    emit $form
+    like "$out" $'\n# '"$alone"$'\n' "the form $form names the variable"
+done
+emit train
+is "$(grep ^NCCL_NVLS_ENABLE <<<"$out")" 'NCCL_NVLS_ENABLE = 0' \
+    'the form train sets the variable on both sides'
+echo "$out" >mine.ini
+exits 0 'the form train with the variable is a config' "$gradsync" plan mine.ini
+like "$out" '2 cells in 1 group, ' 'the form train compares two configs'
+edit 1 's/"NCCL_NVLS_ENABLE":"0"/"NCCL_MIN_CTAS":"8","NCCL_NET":"IB","NCCL_IB_HCA":"a,b"/'
+exits 0 'advise on a recording with a variable of the setting succeeds' "$gradsync" advise sim
+like "$out" 'Measured with NCCL_IB_HCA=a,b NCCL_NET=IB in .*; without them nothing was measured\.' \
+    'a variable that the setting sets is no condition'
+emit train
+like "$out" $'\n# Also export NCCL_IB_HCA=a,b\nNCCL_NET = IB\n' \
+    'a value that would be a list is left to the user'
+steps 2 other '"backend":"cuda","gemms":"4"'
+with_env 2 '"NCCL_NET":"IB"'
+exits 0 'advise on recordings with unlike variables succeeds' "$gradsync" advise sim
+like "$out" 'ranks, in other runs with NCCL_NET=IB\.' 'unlike variables are named for both runs'
+
+# ---- the advised setting in each step that it shortens
+
+fresh
+steps 1 '' "$cuda"
+steps 2 other '"backend":"cuda","gemms":"4"'
+near() { # RUN FACTOR: times of ctas=32
+    local f
+    for f in "data/raw/sim/iter_proxy/$1"/*.jsonl; do
+        jq -c --argjson x "$2" 'if .type == "block" and .cell == "0000000000000004"
+            then .time_ns |= map(. * $x | floor) else . end' "$f" >new && mv new "$f"
+    done
+}
+near 1 0.9
+near 2 1.1
+exits 0 'advise on a step with a faster setting succeeds' "$gradsync" advise sim
+like "$(first)" '^Try ctas=16 for .* shorter in 2 of 2 steps' \
+    'a setting that shortens both steps is advised'
+is "$(grep -c 'ctas=16 .*  advised$' <<<"$out")" 2 \
+    'the rows show the advised setting, not a faster one that lengthens another step'
+like "$out" 'Not advised: ctas=32, although' 'the sentence below the answer names the faster one'
+
+# ---- of settings that are not distinguishable, the one with the fewest changes
+
+fresh
+steps 1 '' "$cuda"
+near 1 0.9605
+edit 1 's/"iter_proxy"/"train"/; s/"mode":"overlapped"/"mode":""/; s/ctas=16/FAST=1/'
+edit 1 's/ctas=32/NCCL_MAX_CTAS=16\/FAST=1/; s/ctas=8/NCCL_MAX_CTAS=16/'
+exits 0 'advise on two settings that are alike succeeds' "$gradsync" advise sim
+like "$(first)" '^Set FAST=1 for ' 'a change that shortens nothing is not advised'
+near 1 0.98
+exits 0 'advise on two settings that are not alike succeeds' "$gradsync" advise sim
+like "$(first)" '^Set NCCL_MAX_CTAS=16/FAST=1 for ' 'a change that shortens the step is advised'
+
+# ---- a step that was measured again has one name
+
+fresh
+steps 1 '' "$cuda"
+steps 2 other '"backend":"cuda","gemms":"4"' effect=0
+steps 3 proof-1 "$cuda"
+edit 3 's/"type":"header",/&"proof_of":"1",/; s/"config":"ctas=\(8\|32\)"/"config":"x\1"/'
+exits 0 'advise after a proof in a section of its own succeeds' "$gradsync" advise sim
+like "$out" $'\nShorter in 8\\.\n' 'the sentence names the step as the table does'
+
+# ---- settings of a program
+
+fresh
+steps 1 '' "$cuda"
+edit 1 's/ctas=16/zero\/symmetric/'
+emit env
+like "$out" 'for zero: ncclConfig_t.CTAPolicy = NCCL_CTA_POLICY_ZERO\.' \
+    'the policy is named as a program sets it'
+like "$out" 'for symmetric: .*ncclCommWindowRegister with NCCL_WIN_COLL_SYMMETRIC\.' \
+    'symmetric memory is named as a program gets it'
+
+# ---- the command of a training
+
+fresh
+cat >speed.ini <<'END'
+[platform]
+name = speed
+[measure]
+launches = 3
+[train]
+command = "for i in 1 2 3 4 5 6 7 8 9 10; do echo step time: {size}.{level}$i ms; done"
+level = 6, 1, 9
+size = 4, 5
+axes = size
+END
+exits 0 'a training is measured' "$gradsync" train -q speed.ini
+exits 0 'the form train after a training succeeds' "$gradsync" advise --emit train speed
+is "$(grep -v '^#' <<<"$out" | grep -A9 '\[train\]')" \
+    "$(sed -n '/\[train\]/,$p' speed.ini | sed 's/^level = .*/level = 6, 1/')" \
+    'the form train after a training has its command, with two values of the setting'
+unlike "$out" 'Also set' 'the form train after a training leaves nothing to be set'
+echo "$out" >mine.ini
+exits 0 'the form train after a training is a config' "$gradsync" plan mine.ini
+like "$out" '4 cells in 2 groups, 3 launches'$'\n' 'it compares the setting with its baseline'
+exits 0 'a plan of one config succeeds' "$gradsync" plan mine.ini --set train:level=6
+like "$out" '2 cells in 2 groups, 3 launches; one config: nothing to compare' \
+    'the plan says that one config compares nothing'
+run "$gradsync" prove data/raw/speed
+is "$rc $out" '0 ' 'prove of a training by its path ends without an answer'
+
+# ---- iteration times of another program
+
+fresh
+for config in b25 b50; do
+    for n in 1 2 3 4 5; do
+        for i in 1 2 3 4 5 6 7 8 9 10; do
+            echo "95.$((i * n % 7))"
+        done >"it-$config-$n.txt"
+    done
+done
+sed -i 's/^95/100/' it-b25-*.txt
+exits 0 'iteration times are imported' "$gradsync" import --as-launches --path-pattern \
+    '*/it-{config}-{replicate}.txt' --platform sim --set ranks=8 -o data/raw "$tmp"/it-*.txt
+exits 0 'advise on imported iteration times succeeds' "$gradsync" advise sim
+like "$(first)" '^No advice for sim: the imported iteration times show b50 [0-9.]+ to [0-9.]+% shorter than b25, but gradsync advises only from its own recordings' \
+    'imported iteration times are called steps, and the reason for no advice is named'
+like "$("$gradsync" compare sim)" 'no floor +faster' 'imported launches have no floor'
+like "$("$gradsync" compare --all sim)" 'no floor .* faster' 'the rows of --all say so too'
 
 # ---- proof inside a job, which plays NCCL and its ranks: there ctas=8 shortens a step
 

@@ -111,7 +111,7 @@ for f in close/*.jsonl; do
     jq -c 'if .type == "block" and .cell == "0000000000000004"
         then .time_ns |= map(. * 0.9606 | floor) else . end' "$f" >near && mv near "$f"
 done
-like "$("$gradsync" compare close)" $'\n  8 +c[23] .* faster +2/3 +c[23]$' \
+like "$("$gradsync" compare close)" $'\n  8 +c[23] .* faster +2/3 +c[23]\n--all prints every contrast' \
     'a rival with the same time is not distinguishable from the best'
 for f in close/*.jsonl; do # and c3 then 5%
     jq -c 'if .type == "block" and .cell == "0000000000000004"
@@ -575,6 +575,20 @@ one_line "$err" 'a missing published number is one line of error'
 printf '[reference]\nx = 0.5ms ± 5%% at null/c0/8\n[null]\nsize = 8\n' >other.ini
 exits 1 '--config takes the published numbers of another config' "$gradsync" compare before \
     --reference --config other.ini
+
+# ---- a platform with trials of two jobs: the latest run of each step
+for run in 1 2 3; do
+    mkdir -p data/raw/sim/trial
+    "$make_campaign" data/raw/sim/trial/$run groups=1 seed=$run
+    sed -i 's/"workload":"null"/"workload":"trial"/' data/raw/sim/trial/$run/*.jsonl
+done
+sed -i 's/"group":"[0-9a-f]/&x/' data/raw/sim/trial/2/*.jsonl
+sed -i 's/"group":"\([0-9a-f]\)x[0-9a-f]/"group":"\1f/' data/raw/sim/trial/2/*.jsonl
+exits 0 'a comparison of a platform with trials of two jobs succeeds' "$gradsync" compare sim
+like "$err" '^platform sim, without 1 older run$' 'a trial of another job is not an older run'
+is "$(grep -o 'trial, trial [0-9]' <<<"$out" | xargs)" 'trial, trial 2 trial, trial 3' \
+    'the latest run of each step is compared'
+rm -r data
 
 # ---- wrong use
 mkdir -p none && exits 2 'a folder without runs is refused' "$gradsync" compare none

@@ -12,55 +12,6 @@ static bool of_shape(const struct evidence *e, size_t shape)
     return e->counts && e->run->shape == shape;
 }
 
-struct candidate candidate_of(const struct steps_evidence *s, size_t shape, const char *config)
-{
-    struct candidate c = {.low = INFINITY, .high = -INFINITY};
-    for (size_t i = 0; i < s->n; i++) {
-        const struct evidence *e = &s->v[i];
-        if (!of_shape(e, shape) || strcmp(e->c->config, config) != 0)
-            continue;
-        c.steps += evidence_has_numbers(e);
-        if (e->c->judgement.verdict == VERDICT_SLOWER)
-            c.slower = e;
-        if (!evidence_wins(e))
-            continue;
-        c.wins++;
-        c.low = fmin(c.low, evidence_gain_low(e));
-        c.high = fmax(c.high, evidence_gain_high(e));
-        if (!c.best || evidence_gain_low(e) > evidence_gain_low(c.best))
-            c.best = e;
-    }
-    return c;
-}
-
-static bool better(const struct evidence *a, const struct evidence *b)
-{
-    return a->level != b->level ? a->level > b->level : evidence_gain_low(a) > evidence_gain_low(b);
-}
-
-void advice_settings(struct words *configs, const struct steps_evidence *s, size_t shape)
-{
-    for (size_t i = 0; i < s->n; i++) {
-        const char *config = s->v[i].c->config;
-        if (of_shape(&s->v[i], shape) && evidence_wins(&s->v[i]) &&
-            !candidate_of(s, shape, config).slower)
-            words_add_once(configs, config);
-    }
-}
-
-bool advice_find(const struct steps_evidence *s, size_t shape, struct candidate *out)
-{
-    AUTO_WORDS struct words configs = {0};
-    *out = (struct candidate){0};
-    advice_settings(&configs, s, shape);
-    for (size_t i = 0; i < configs.n; i++) {
-        struct candidate c = candidate_of(s, shape, configs.v[i]);
-        if (c.best && (!out->best || better(c.best, out->best)))
-            *out = c;
-    }
-    return out->best;
-}
-
 /* The largest gain that is not excluded, of settings without a verdict against them; NAN: there is
  * no number. */
 static double left_open(const struct steps_evidence *s, size_t shape)

@@ -5,7 +5,8 @@
  *   - it is not shown slower in any other step of the same ranks and nodes, to which it would apply
  *     too.
  * Of several, the one with the highest level of evidence is first, then the one with the largest
- * lower bound of its gain.
+ * lower bound of its gain. Of those that are not distinguishable from it in its step, the one with
+ * the fewest changes takes its place.
  */
 #pragma once
 
@@ -50,10 +51,12 @@ enum {
 extern const char *const advice_headings[ADVICE_COLUMNS];
 /* The label of its section, its size, and the parameters in which the steps of the section differ:
  * "backward 16MiB gemms=4". The caller frees it. */
-char *advice_step_name(const struct steps_evidence *s, const struct evidence *e);
+char *advice_step_name(const struct steps_evidence *s, const struct evidence *of);
 void advice_rows(struct words *cells, const struct steps_evidence *s, size_t shape);
 /* The sentence and a row for each step. */
 void advice_print(const struct steps_evidence *s);
+/* Of recordings without a step of their own: why there is no advice. */
+void advice_say_none(const struct steps_evidence *s);
 
 /* For each config of each workload below the roots (evidence_read): did NCCL run what it asks for?
  * GS_OK or reported. */

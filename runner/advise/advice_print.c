@@ -3,6 +3,7 @@
  * The advice in the terminal.
  */
 #include "advise/advice.h"
+#include "advise/conditions.h"
 #include "advise/elsewhere.h"
 #include "base/err.h"
 #include "base/screen.h"
@@ -164,6 +165,15 @@ static void say_advice(const struct steps_evidence *s, size_t shape)
     screen_say(text);
 }
 
+static void say_conditions(const struct steps_evidence *s, size_t shape)
+{
+    struct candidate c;
+    AUTO_FREE char *line =
+        conditions_sentence(s, shape, advice_find(s, shape, &c) ? c.best->c->config : NULL);
+    if (*line)
+        screen_say(line);
+}
+
 /* The table shows the best setting of each step, which may be another than the advised one. */
 static void say_where(const struct steps_evidence *s, size_t shape)
 {
@@ -213,22 +223,13 @@ static void print_shape(const struct steps_evidence *s, size_t shape)
         words_add(&cells, advice_headings[i]);
     advice_rows(&cells, s, shape);
     say_advice(s, shape);
+    say_conditions(s, shape);
     say_where(s, shape);
     say_withheld(s, shape);
     print_commands(s, shape);
     say_elsewhere(s, shape);
     printf("\n");
     print_rows(&cells);
-}
-
-static void say_none(const struct steps_evidence *s)
-{
-    AUTO_FREE char *line =
-        xstrfmt("No advice for %s: no training step was compared with auto there, and a "
-                "collective alone does not tell whether a step gets shorter.",
-                s->platforms);
-    screen_say(line);
-    printf("Next: gradsync trial --arms ctas=16 -- COMMAND, or a config with [iter_proxy]\n");
 }
 
 /* Those that did not replace an older, complete run of the same. */
@@ -250,7 +251,7 @@ void advice_print(const struct steps_evidence *s)
 {
     say_unfinished(s);
     if (!s->n)
-        say_none(s);
+        advice_say_none(s);
     for (size_t i = 0; i < s->n_shapes; i++) {
         if (!advice_has_steps(s, i))
             continue;

@@ -18,22 +18,25 @@ const char *const advice_headings[ADVICE_COLUMNS] = {
     [ADVICE_WORDS] = "advice",
 };
 
-/* What a row says first: proofs and wins, then what may still win. */
-static double rank(const struct evidence *e)
+/* What a row says first: wins of the advised setting, proofs, other wins, then what may still win. */
+static double rank(const struct evidence *e, const struct candidate *advised)
 {
     enum verdict v = e->c->judgement.verdict;
     if (!evidence_has_numbers(e) || v == VERDICT_SLOWER || v == VERDICT_SAME)
         return -1;
-    return (evidence_proof(e) ? 20 : 0) +
+    bool is_advised = advised->best && !strcmp(e->c->config, advised->best->c->config);
+    return (is_advised && evidence_wins(e) ? 40 : 0) + (evidence_proof(e) ? 20 : 0) +
            (evidence_wins(e) ? 10 + evidence_gain_low(e) : evidence_gain_high(e));
 }
 
-static const struct evidence *best_of_step(const struct steps_evidence *s, size_t first)
+static const struct evidence *best_of_step(const struct steps_evidence *s, size_t first,
+                                           const struct candidate *advised)
 {
     const struct evidence *best = NULL;
     for (size_t i = first; i < s->n; i++)
-        if (s->v[i].counts && evidence_same_step(&s->v[i], &s->v[first]) && rank(&s->v[i]) >= 0 &&
-            (!best || rank(&s->v[i]) > rank(best)))
+        if (s->v[i].counts && evidence_same_step(&s->v[i], &s->v[first]) &&
+            rank(&s->v[i], advised) >= 0 &&
+            (!best || rank(&s->v[i], advised) > rank(best, advised)))
             best = &s->v[i];
     return best;
 }
@@ -41,10 +44,15 @@ static const struct evidence *best_of_step(const struct steps_evidence *s, size_
 /* What a row says of a step that no setting shortens. */
 static const char *none_shorter(const struct steps_evidence *s, const struct evidence *step)
 {
-    for (size_t i = 0; i < s->n; i++)
-        if (s->v[i].counts && evidence_same_step(&s->v[i], step) && evidence_has_numbers(&s->v[i]))
+    int launches = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        if (!s->v[i].counts || !evidence_same_step(&s->v[i], step))
+            continue;
+        if (evidence_has_numbers(&s->v[i]))
             return "nothing is shorter";
-    return "undecided: no interval";
+        launches = s->v[i].c->effect.launches > launches ? s->v[i].c->effect.launches : launches;
+    }
+    return launches == 1 ? "undecided: one launch" : "undecided: no interval";
 }
 
 static bool same_section(const struct evidence *a, const struct evidence *b)
@@ -59,8 +67,18 @@ static bool repeats_size(const char *part, int64_t bytes)
     return value && bytes && strtoll(value + 1, NULL, 10) == bytes;
 }
 
-char *advice_step_name(const struct steps_evidence *s, const struct evidence *e)
+/* The row of a step is that of its first evidence, which may have another label or parameters. */
+static const struct evidence *row_of(const struct steps_evidence *s, const struct evidence *e)
 {
+    for (size_t i = 0; i < s->n; i++)
+        if (s->v[i].counts && evidence_same_step(&s->v[i], e))
+            return &s->v[i];
+    return e;
+}
+
+char *advice_step_name(const struct steps_evidence *s, const struct evidence *of)
+{
+    const struct evidence *e = row_of(s, of);
     struct axes axes = {0};
     struct text t = {0};
     AUTO_WORDS struct words parts = {0};
@@ -123,9 +141,11 @@ static void add_row(struct words *cells, const struct steps_evidence *s, const s
 
 void advice_rows(struct words *cells, const struct steps_evidence *s, size_t shape)
 {
+    struct candidate advised;
+    advice_find(s, shape, &advised);
     for (size_t i = 0; i < s->n; i++)
         if (s->v[i].run->shape == shape && evidence_opens_step(s, i))
-            add_row(cells, s, &s->v[i], best_of_step(s, i));
+            add_row(cells, s, &s->v[i], best_of_step(s, i, &advised));
 }
 
 /* With the commands of its recordings, which it runs only when they are given. */

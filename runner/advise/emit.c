@@ -2,6 +2,8 @@
 #include "advise/emit.h"
 
 #include "advise/advice.h"
+#include "advise/conditions.h"
+#include "advise/emit_train.h"
 #include "base/err.h"
 #include "base/text.h"
 #include "nccl_tuner/choice.h"
@@ -11,6 +13,7 @@
 #include <string.h>
 
 struct emitted {
+    const struct steps_evidence *all;
     const struct shape *shape;
     const struct evidence *of;
     struct setting setting;
@@ -113,34 +116,9 @@ static void put_tuner(const struct emitted *e)
                e->shape->nodes, e->shape->ranks);
 }
 
-/* ---- a config for gradsync train ---- */
-
-/* Each variable is a list of two values, which advance together. */
 static void put_train(const struct emitted *e)
 {
-    AUTO_FREE char *line = setting_export_line(e->of->c);
-    const struct setting *s = &e->setting;
-    AUTO_WORDS struct words w = {0};
-    AUTO_TEXT struct text names = {0};
-    text_clear(&names);
-    if (line)
-        words_split(&w, line, ' ');
-    printf("[platform]\nname = %s\n[launch]\nranks = %s\n[measure]\nlaunches = 5\n\n[train]\n"
-           "# Your command goes here; it prints \"step time: 41.3 ms\" or the like for each step.\n"
-           "command = torchrun --standalone --nproc-per-node {ranks} train.py%s\n",
-           e->shape->platform, e->shape->ranks,
-           s->bucket_mib > 0 ? " --bucket-cap {bucket_cap}" : "");
-    if (s->bucket_mib > 0)
-        printf("bucket_cap = 25, %g\n", s->bucket_mib);
-    for (size_t i = 0; i < w.n; i++) {
-        char *value = strchr(w.v[i], '=');
-        *value++ = '\0';
-        printf("%s = unset, %s\n", w.v[i], value);
-        text_addf(&names, "%s%s", i ? ", " : "", w.v[i]);
-    }
-    if (w.n + (s->bucket_mib > 0) > 1)
-        printf("zip = %s%s%s\n", s->bucket_mib > 0 ? "bucket_cap" : "",
-               s->bucket_mib > 0 && w.n ? ", " : "", names.s);
+    emit_train(e->all, e->of, &e->setting);
 }
 
 /* ---- forms ---- */
@@ -159,7 +137,7 @@ static const struct form {
     {"tuner", put_tuner,
      "NCCL_TUNER_PLUGIN=libnccl-tuner-gradsync.so NCCL_TUNER_CONFIG_FILE=FILE; NVIDIA's example "
      "tuner has no -1 as algorithm or protocol"},
-    {"train", put_train, "a config for 'gradsync train': NCCL's choice against the setting"},
+    {"train", put_train, "a config for 'gradsync train': the baseline against the setting"},
 };
 #define FORMS COUNT(forms)
 
@@ -190,16 +168,49 @@ static const char *fact(const struct evidence *e, enum machine_fact f)
 static void put_origin(const struct emitted *e, const struct candidate *c, const struct form *form)
 {
     char span[64];
+    AUTO_FREE char *conditions = conditions_sentence(e->all, e->of->run->shape, e->of->c->config);
     printf("# %s: %s shorter steps, level of evidence: %s, %zu of %zu steps faster, none slower.\n"
            "# Run %s%s%s; NCCL %s; GPU %s; %s. Holds for this number of ranks and "
            "nodes.\n"
-           "# %s\n",
+           "%s%s%s# %s\n",
            e->of->c->config, advice_span(span, sizeof span, c->low, c->high),
            level_names[e->of->level], c->wins, c->steps, e->of->c->run_id,
            evidence_proof(e->of) ? ", a proof of " : "",
            evidence_proof(e->of) ? fact(e->of, FACT_PROOF_OF) : "", fact(e->of, FACT_NCCL),
            fact(e->of, FACT_GPU), RANKS_ON(atoll(e->shape->ranks), atoll(e->shape->nodes)),
-           form->use);
+           *conditions ? "# " : "", conditions, *conditions ? "\n" : "", form->use);
+}
+
+/* Parts of a config of iter_proxy and nccl_allreduce, and how a program sets them. */
+static const char *const program_settings[][2] = {
+    {"zero", "ncclConfig_t.CTAPolicy = NCCL_CTA_POLICY_ZERO"},
+    {"efficiency", "ncclConfig_t.CTAPolicy = NCCL_CTA_POLICY_EFFICIENCY"},
+    {"symmetric", "buffers from ncclMemAlloc, registered by ncclCommWindowRegister with "
+                  "NCCL_WIN_COLL_SYMMETRIC"},
+    {"registered", "buffers from ncclMemAlloc, registered by ncclCommRegister"},
+    {"ncclMemAlloc", "buffers from ncclMemAlloc"},
+};
+
+static const char *program_setting(const char *part)
+{
+    const char *equals = strrchr(part, '='), *value = equals ? equals + 1 : part;
+    for (size_t i = 0; i < COUNT(program_settings); i++)
+        if (!strcmp(value, program_settings[i][0]))
+            return program_settings[i][1];
+    return NULL;
+}
+
+static void put_parts(const struct emitted *e)
+{
+    AUTO_WORDS struct words parts = {0};
+    words_split(&parts, e->setting.rest, '/');
+    for (size_t i = 0; i < parts.n && *e->setting.rest; i++) {
+        const char *how = e->of->level < LEVEL_TRIAL ? program_setting(parts.v[i]) : NULL;
+        if (how)
+            printf("# Also set in the program, for %s: %s.\n", parts.v[i], how);
+        else
+            printf("# Also set %s, in the communicator's config or the command.\n", parts.v[i]);
+    }
 }
 
 /* What the form has no place for. */
@@ -207,8 +218,9 @@ static void put_rest(const struct emitted *e, const struct form *form)
 {
     const struct setting *s = &e->setting;
     bool buckets = form->put == put_pytorch || form->put == put_megatron || form->put == put_train;
-    if (*s->rest)
-        printf("# Also set %s, in the communicator's config or the command.\n", s->rest);
+    if (form->put == put_train && e->of->level == LEVEL_TRAINING)
+        return;
+    put_parts(e);
     if (s->bucket_mib > 0 && !buckets)
         printf("# Also set DDP's bucket_cap_mb=%g.\n", s->bucket_mib);
 }
@@ -216,7 +228,7 @@ static void put_rest(const struct emitted *e, const struct form *form)
 static void put_shape(const struct steps_evidence *s, size_t shape, const struct form *form)
 {
     struct candidate c;
-    struct emitted e = {.shape = &s->shapes[shape]};
+    struct emitted e = {.all = s, .shape = &s->shapes[shape]};
     bool advised = advice_find(s, shape, &c);
     e.of = c.best;
     if (!advised)

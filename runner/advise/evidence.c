@@ -122,6 +122,16 @@ static bool is_whole_step(const struct contrast *c)
     return level > LEVEL_STEP || (level > LEVEL_ALONE && !strcmp(c->mode, "overlapped"));
 }
 
+bool evidence_is_imported(const struct contrast *c)
+{
+    return c->kind == CONTRAST_UNPAIRED && !strcmp(c->workload, "iter_proxy") && !*c->mode;
+}
+
+static bool is_of_steps(const struct contrast *c)
+{
+    return is_whole_step(c) || evidence_is_imported(c);
+}
+
 /* "data/raw/NAME" of a platform, else a folder, else a run; the caller frees it. */
 static char *find_root(const char *name)
 {
@@ -214,12 +224,13 @@ static char *step_of(const struct steps_evidence *s, const struct contrast *c)
 
 void evidence_judge(struct steps_evidence *s)
 {
-    comparison_keep(&s->comparison, is_whole_step);
+    comparison_keep(&s->comparison, is_of_steps);
     comparison_solve(&s->comparison, 0);
     s->v = xcalloc(s->comparison.n + 1, sizeof *s->v);
     for (size_t i = 0; i < s->comparison.n; i++) {
         const struct contrast *c = &s->comparison.v[i];
-        if (!strcmp(c->baseline, "auto") || contrast_level(c) == LEVEL_TRAINING)
+        if (is_whole_step(c) &&
+            (!strcmp(c->baseline, "auto") || contrast_level(c) == LEVEL_TRAINING))
             s->v[s->n++] = (struct evidence){.c = c,
                                              .run = run_of(s, c),
                                              .step = step_of(s, c),

@@ -60,6 +60,8 @@ struct runs;
 int evidence_runs(struct runs *runs, char **roots, size_t n);
 void evidence_free(struct steps_evidence *s);
 
+/* Is it of imported iteration times? They are steps, launched apart, and lead to no advice. */
+bool evidence_is_imported(const struct contrast *c);
 double evidence_gain_low(const struct evidence *e);
 double evidence_gain_high(const struct evidence *e);
 bool evidence_has_numbers(const struct evidence *e);

@@ -120,7 +120,7 @@ static int add_entry(struct proof_plan *p, const struct config_entry *e, const c
     return GS_OK;
 }
 
-static int read_settings(struct config **c, struct recorded **r, const struct advice_run *run)
+int proof_settings(struct config **c, struct recorded **r, const struct advice_run *run)
 {
     int code = recorded_read(r, run->dir);
     AUTO_FREE char *path = xstrfmt("%s/config.ini", run->dir);
@@ -131,7 +131,7 @@ int proof_commands(struct words *commands, const struct advice_run *run)
 {
     AUTO(recorded_free_of) struct recorded *r = NULL;
     AUTO(config_free_of) struct config *c = NULL;
-    int code = read_settings(&c, &r, run);
+    int code = proof_settings(&c, &r, run);
     for (size_t i = 0; !code && i < c->n; i++) {
         const struct config_entry *e = &c->entries[i];
         AUTO_FREE char *entry = xstrfmt("%s:%s=%s", e->section, e->key, e->value);
@@ -145,7 +145,7 @@ static int add_overrides(struct proof_plan *p, const struct advice_run *run, con
 {
     AUTO(recorded_free_of) struct recorded *r = NULL;
     AUTO(config_free_of) struct config *c = NULL;
-    int code = read_settings(&c, &r, run);
+    int code = proof_settings(&c, &r, run);
     if (code)
         return code;
     for (size_t i = 0; !code && i < c->n; i++)

@@ -7,6 +7,8 @@
 
 #include "advise/evidence.h"
 #include "base/text.h"
+#include "config/config.h"
+#include "record/recorded.h"
 
 struct proof_plan {
     struct text config;     /* an .ini file: a workload section for each step */
@@ -21,4 +23,6 @@ int proof_plan(struct proof_plan *p, const struct steps_evidence *s, const struc
 /* Adds the commands of the recording, "launch:prefix=env A=B", that `set` must have. GS_OK or
  * reported. */
 int proof_commands(struct words *commands, const struct advice_run *run);
+/* The config of the recording with its overrides. GS_OK or reported. */
+int proof_settings(struct config **c, struct recorded **r, const struct advice_run *run);
 void proof_plan_free(struct proof_plan *p);

@@ -50,7 +50,9 @@ static void print_row(const struct contrast *c, const char *where, int width)
     printf("  %-9s %-20s %-*s %9s  %-20s %7s  %-18s  %-9s  %-12s ",
            c->size_B ? SHORT_SIZE(c->size_B) : "-", *c->config ? c->config : "-", width, where,
            PERCENT(e->value), span(interval, sizeof interval, e->lo, e->hi),
-           isnan(c->p_holm) ? "-" : p, span(floor, sizeof floor, -c->floor, c->floor),
+           isnan(c->p_holm) ? "-" : p,
+           isnan(c->floor) && c->no_floor ? "no floor"
+                                          : span(floor, sizeof floor, -c->floor, c->floor),
            level_names[contrast_level(c)], verdict_names[c->judgement.verdict]);
     printf("%s%s%s", c->judgement.reason, *c->judgement.reason && c->note ? "; " : "",
            c->note ? c->note : "");

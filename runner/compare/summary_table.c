@@ -145,7 +145,7 @@ static void add_cells(struct words *cells, const struct summary_rows *s,
     words_add(cells, r->w ? winner_config(r->w) : c->config);
     words_add(cells, r->w && !r->w->best ? "-" : change(c, buf, sizeof buf));
     if (isnan(c->floor))
-        words_add(cells, "-");
+        words_add(cells, c->no_floor ? "no floor" : "-");
     else
         words_addf(cells, "%.1f%%", 100 * expm1(c->floor));
     words_add(cells, verdict_of(r));
@@ -243,8 +243,7 @@ static bool print_setting(const struct summary_row *r)
     return line != NULL;
 }
 
-/* Each question has its own widths. Every row comes before the use of a second config. Returns the
- * number of rows. */
+/* Every row comes before the use of a second config. Returns the number of rows. */
 static size_t print_question(const struct summary_rows *s, const struct question *q,
                              const struct summary_row *rows, size_t lines, bool titled)
 {
@@ -292,8 +291,9 @@ void summary_print(const struct summary_request *q)
         shown += print_question(&s, &s.questions[i], &s.rows[first], lines[i], !i);
     }
     if (shown < s.n)
-        printf("%zu more; --all prints every contrast; --size, --mode, --config choose\n",
-               s.n - shown);
+        printf("%zu more; ", s.n - shown);
+    if (shown < q->shown->n)
+        printf("--all prints every contrast; --size, --mode, --config choose\n");
     const struct question *won = winning_step(&s);
     if (q->winners && won)
         printf("What to set for all steps together: gradsync advise %s\n", won->of->platform);

@@ -3,9 +3,12 @@
 
 #include "base/err.h"
 #include "base/files.h"
+#include "base/jsontext.h"
 #include "base/locate.h"
 #include "base/shell_quote.h"
 #include "base/text.h"
+#include "record/raw.h"
+#include "record/record.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,6 +95,45 @@ static bool stands_for(const struct run_folder *a, const struct run_folder *b)
     return complete != run_is_final(b->dir) ? complete : is_later(a, b);
 }
 
+/* Jobs of trials share a section; the group of a cell stands for the step. */
+static void steps_of(struct words *steps, const char *dir)
+{
+    AUTO_WORDS struct words paths = {0};
+    char ignored[1];
+    err_capture(ignored, sizeof ignored);
+    record_list(dir, &paths);
+    for (size_t i = 0; i < paths.n && !steps->n; i++) {
+        struct raw *raw = NULL;
+        struct raw_line l;
+        if (!raw_open(&raw, paths.v[i]))
+            while (raw_next(raw, 1u << RAW_CELL, &l) == 1)
+                words_add_once(steps, json_text_of(l.json, "group"));
+        if (raw)
+            raw_close(raw);
+    }
+    err_capture(NULL, 0);
+}
+
+static bool is_job(const struct run_folder *run)
+{
+    const char *workload = strchr(run->key, '\n');
+    return workload && (!strncmp(workload, "\ntrial\n", 7) || !strncmp(workload, "\ntrain\n", 7));
+}
+
+/* Of one section: runs of other jobs, with other steps, do not replace each other. */
+static bool same_steps(const struct run_folder *a, const struct run_folder *b)
+{
+    AUTO_WORDS struct words x = {0}, y = {0};
+    if (!is_job(a))
+        return true;
+    steps_of(&x, a->dir);
+    steps_of(&y, b->dir);
+    bool same = !x.n || !y.n;
+    for (size_t i = 0; i < x.n && !same; i++)
+        same = words_has(&y, x.v[i]);
+    return same;
+}
+
 static void leave_out(struct choice *c, size_t i, const struct run_folder *kept)
 {
     const char *dir = c->runs.v[i].dir, *name = path_name(dir);
@@ -105,13 +147,18 @@ static void leave_out(struct choice *c, size_t i, const struct run_folder *kept)
 /* Runs are sorted, so those of one section are adjacent. */
 static void keep_latest(struct choice *c)
 {
-    for (size_t i = c->runs.n; i-- > 1;) {
-        const struct run_folder *a = &c->runs.v[i], *b = a - 1;
-        if (runs_same_section(a, b) && stands_for(a, b))
-            leave_out(c, i - 1, a);
-        else if (runs_same_section(a, b))
-            leave_out(c, i, b);
-    }
+    for (size_t i = c->runs.n; i-- > 1;)
+        for (size_t k = i; k-- > 0 && runs_same_section(&c->runs.v[i], &c->runs.v[k]);) {
+            const struct run_folder *a = &c->runs.v[i], *b = &c->runs.v[k];
+            if (!same_steps(a, b))
+                continue;
+            if (!stands_for(a, b)) {
+                leave_out(c, i, b);
+                break;
+            }
+            leave_out(c, k, a);
+            i--;
+        }
 }
 
 static char *platform_of(const struct run_folder *run)

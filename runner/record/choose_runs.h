@@ -3,7 +3,8 @@
  * Which recordings a verb uses if its user names a platform, or nothing.
  *
  * A platform stands for its latest run of each workload section, of the complete ones if there are
- * any. Without a name, the platform is
+ * any. Trials and trainings of several jobs share a section: there it stands for the latest run of
+ * each step. Without a name, the platform is
  * that of the latest run of this machine: of platform `local`, of a platform called like this host,
  * or recorded on this host. If there is none, it is that of the latest run below data/raw. A run
  * that measured nothing is the latest only if all others did so too.

@@ -71,6 +71,36 @@ static void tell(struct machine *m, enum machine_fact fact, const json_t *value)
     m->facts[fact] = known ? xstrfmt("%s, %s", known, s) : xstrdup(s);
 }
 
+/* Logs and versions change nothing, and a trial loads its own plugin. */
+static bool changes_nccl(const char *name, const char *value)
+{
+    static const char *const others[] = {"NCCL_VERSION", "NCCL_HOME", "NCCL_DEBUG",
+                                         "NCCL_DEBUG_FILE", "NCCL_DEBUG_SUBSYS"};
+    for (size_t i = 0; i < COUNT(others); i++)
+        if (!strcmp(name, others[i]))
+            return false;
+    return !strncmp(name, "NCCL_", 5) && !strstr(value, "libnccl-tuner-gradsync");
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void tell_environment(struct machine *m, json_t *env)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach(env, name, value)
+    {
+        const char *text = json_string_value(value);
+        if (text && changes_nccl(name, text))
+            words_addf(&m->nccl_env, "%s=%s", name, text);
+    }
+    if (m->nccl_env.n)
+        qsort(m->nccl_env.v, m->nccl_env.n, sizeof *m->nccl_env.v, by_name);
+}
+
 static void tell_header(struct machine *m, const json_t *header)
 {
     const json_t *host;
@@ -87,6 +117,7 @@ static void tell_header(struct machine *m, const json_t *header)
                 tell(m, s->fact, json_object_get(json_object_get(host, "gpu"), s->key));
         }
     }
+    tell_environment(m, json_object_get(header, "env"));
     const char *started = m->facts[FACT_STARTED];
     if (started && !m->facts[FACT_DATE])
         m->facts[FACT_DATE] = xstrfmt("%.10s", started);
@@ -140,5 +171,6 @@ void machine_free(struct machine *m)
 {
     for (size_t i = 0; i < MACHINE_FACTS; i++)
         free(m->facts[i]);
+    words_free(&m->nccl_env);
     *m = (struct machine){0};
 }

@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include "base/text.h"
+
 enum machine_fact {
     FACT_RUN,
     FACT_PLATFORM,
@@ -34,7 +36,9 @@ extern const char *const machine_facts[MACHINE_FACTS]; /* "platform", "gpu", …
 
 struct machine {
     char *facts[MACHINE_FACTS]; /* owned; NULL: the recording does not say */
-    int files, launches;        /* recordings; launches that have one */
+    struct words nccl_env; /* "NCCL_NVLS_ENABLE=0", sorted: NCCL's variables that change what it
+                                   runs */
+    int files, launches;   /* recordings; launches that have one */
 };
 
 /* Reads no line behind these. GS_OK or reported; files is 0 when the folder has no line recorded

@@ -60,13 +60,22 @@ static void print_rank_cost(const struct plan_cost *cost)
     printf("\ntime: %s\n", range(time, sizeof time, cost->time_s, cost->most_s));
 }
 
+static bool compares(const struct plan *p)
+{
+    for (size_t i = 0; i < p->n_groups; i++)
+        if (group_compares(p, &p->groups[i]))
+            return true;
+    return false;
+}
+
 static void print_cost(const struct plan *p)
 {
     struct plan_cost cost = plan_cost(p);
     const struct set_measure *m = &p->set.measure;
-    printf("%zu %s in %zu %s, %lld %s\n", p->n_cells, p->n_cells == 1 ? "cell" : "cells",
+    printf("%zu %s in %zu %s, %lld %s%s\n", p->n_cells, p->n_cells == 1 ? "cell" : "cells",
            p->n_groups, p->n_groups == 1 ? "group" : "groups", (long long)m->launches,
-           m->launches == 1 ? "launch" : "launches");
+           m->launches == 1 ? "launch" : "launches",
+           compares(p) ? "" : "; one config: nothing to compare");
     if (plan_is_train(p))
         print_train_cost(p, &cost);
     else

@@ -52,19 +52,35 @@ static int prove_run(const struct request *q, const struct steps_evidence *s,
     return code;
 }
 
-static int prove_steps(const struct request *q, const struct steps_evidence *s)
+/* Without a step to replay: how the advised settings are measured again. */
+static void say_nothing(const struct steps_evidence *s)
 {
-    size_t plans = 0;
+    bool any = false;
+    for (size_t i = 0; i < s->n_shapes; i++) {
+        struct candidate c;
+        if (!advice_find(s, i, &c))
+            continue;
+        any = true;
+        if (c.best->level == LEVEL_TRAINING)
+            say("prove: %s was shown in a training; measure it again: gradsync train CONFIG",
+                c.best->c->config);
+        else
+            say("prove: %s was shown in a trial; measure it again: gradsync prove %s -- COMMAND",
+                c.best->c->config, s->shapes[i].platform);
+    }
+    if (!any)
+        say("prove: nothing to repeat: no setting is advised on %s (see gradsync advise)",
+            s->platforms);
+}
+
+static int prove_steps(const struct request *q, const struct steps_evidence *s, size_t *plans)
+{
     int code = GS_OK;
     for (size_t i = 0; i < s->n_runs && !code; i++)
         if (level_of(s->runs[i].machine.facts[FACT_WORKLOAD], "overlapped", "") < LEVEL_TRIAL)
-            code = prove_run(q, s, &s->runs[i], &plans);
-    if (!code && !plans)
-        say("prove: nothing to repeat: no setting is advised for a replayed step of %s (see "
-            "gradsync "
-            "advise). A trial or a training is measured again by gradsync prove PLATFORM -- "
-            "COMMAND, or gradsync train CONFIG",
-            s->platforms);
+            code = prove_run(q, s, &s->runs[i], plans);
+    if (!code && !*plans)
+        say_nothing(s);
     return code;
 }
 
@@ -147,12 +163,13 @@ static int prove(void *request, char **roots, int n)
 {
     const struct request *q = request;
     AUTO(evidence_free) struct steps_evidence s = {0};
+    size_t plans = 0;
     if (q->command && !*q->command)
         return fail(GS_USAGE, "prove: there is no command after '--'");
     int code = evidence_read(&s, roots, (size_t)n);
     if (!code)
-        code = q->command ? prove_in_job(q, &s) : prove_steps(q, &s);
-    if (!code && !q->quiet && s.n_shapes)
+        code = q->command ? prove_in_job(q, &s) : prove_steps(q, &s, &plans);
+    if (!code && !q->quiet && s.n_shapes && (q->command || plans))
         code = answer(q, &s);
     return code;
 }
