@@ -324,6 +324,12 @@ ok 'the figure of ranks is drawn with a twin' figures/draw ranks \
     "$(grep -l '^array again_time' same/step/*.plot | head -n 1)" "$tmp/ranks"
 like "$(<"$tmp/ranks.svg")" 'same operation' 'the figure of ranks names the same operation'
 
+sed -i '/,comm,.*,fast,/s/0.98,.*/1.02,1.01,1.03,0.001,slower/' same/part/compare.csv
+exits 0 'panels are made of a config whose median and ratios disagree' bash figures/panels \
+    same/ratios p/w same/part
+is "$(grep -h '^array by_comm' same/ratios/*.plot)" 'array by_comm[3] = [1, 2, 3]' \
+    'the ratios in the same blocks decide which config is the fastest alone, as in the answer'
+
 # ---- synchronisations between sites: networks of one rate alone, and no line of one point
 
 wan_panel() { # NAME: of wan.csv, on stdout
