@@ -480,6 +480,7 @@ function write_iterations(p,    first, where, name, file, s, i, names, plain, to
     begin(file, i_workload[first], say(i_label[first], "", text), i_ranks[first], i_nodes[first])
     n = n_members[p]
     order_keys(p, "comm", B, key_comm, again_comm)
+    order_by_ratios(p, key_comm, again_comm)
     order_keys(p, "overlapped", D, key_time, again_time)
     for (s = 1; s <= n; s++) {
         v_of_comm[s] = B[members[p, s]] + 0
@@ -557,6 +558,21 @@ function order_keys(p, want, value, key, again,    s, t, i, of) {
             if (i_config[members[p, t]] == v_baseline[of])
                 key[s] = value[members[p, t]] + 0
     }
+}
+
+# Alone, configs are in the order of their ratios to the baseline in the same blocks: `compare --best-of
+# comm` selects by them too. Without a ratio of each they stay in the order of their medians.
+function order_by_ratios(p, key, again,    s, of, base, ratio) {
+    for (s = 1; s <= n_members[p]; s++) {
+        of = cell_like(members[p, s], "comm")
+        of = of ? contrast_of(of) : 0
+        if (of ? v_ratio[of] == "" : base)
+            return
+        base = of ? base : s
+        ratio[s] = of && !again[s] ? v_ratio[of] + 0 : 1
+    }
+    for (s = 1; base && s <= n_members[p]; s++)
+        key[s] = ratio[s]
 }
 
 function rank(s, n, key, again,    t, r) {

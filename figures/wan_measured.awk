@@ -8,7 +8,8 @@
 #   modelled                    measured over modelled time, a row a network
 # The first four are of links without disturbances, of synchronisations alone over tcp beside MPI's own, in fp32, of the network with
 # the RTT in the middle and the least loss, for which there are sizes, and of as many ranks at as many
-# sites as most cells are. Of a cell that was recorded again the last recording counts. After csv.awk.
+# sites as most cells are. All sites have the same rate: one rate names the network. A line has two points
+# or more; without any line the panel has `n = 0`, and nothing is drawn. Of a cell that was recorded again the last recording counts. After csv.awk.
 
 NR == 1 { header(); next }
 {
@@ -39,8 +40,12 @@ function label_of(i,    s) {
     gsub(/_/, " ", s)
     return s == "mpi" ? "MPI_Allreduce" : s
 }
+# The bound of sites with equal rates has the bytes of a ring; faster sites beside the slowest lower it.
+function equal_rates(i) {
+    return (bound_s[i] - rtt[i] / 2) * rate[i] >= 0.999 * 2 * (sites[i] - 1) / sites[i] * size[i]
+}
 function plain(i) {
-    return shape[i] == common && platform[i] !~ /-internet/ && !trains[i] && wire[i] == "fp32" && rate[i] > 0 && !special[i] && (strategy[i] == "mpi" || transport[i] == "tcp")
+    return equal_rates(i) && shape[i] == common && platform[i] !~ /-internet/ && !trains[i] && wire[i] == "fp32" && rate[i] > 0 && !special[i] && (strategy[i] == "mpi" || transport[i] == "tcp")
 }
 function network(r) { return sprintf("%.4g Mbit/s", r * 8e-6) }
 function milliseconds(s) { return sprintf("%.4g ms", s * 1e3) }
@@ -78,6 +83,17 @@ function add(key, x, y, lo, hi) {
     point[at[key], ++points[at[key]]] = x " " y " " lo " " hi
     xs[at[key], points[at[key]]] = x
 }
+# Leaves only the lines with two points or more.
+function leave_out_points(    i, j, k) {
+    for (i = 1; i <= n; i++) {
+        if (points[i] < 2) continue
+        k++
+        label[k] = label[i]; points[k] = points[i]; at[label[k]] = k
+        for (j = 1; j <= points[i]; j++) { point[k, j] = point[i, j]; xs[k, j] = xs[i, j] }
+    }
+    for (i = k + 1; i <= n; i++) points[i] = 0
+    n = k + 0
+}
 # Blocks of x, value, low, high; by x, so that lines join neighbours.
 function lines_out(    i, j, k, t) {
     for (i = 1; i <= n; i++) {
@@ -94,7 +110,7 @@ function lines_out(    i, j, k, t) {
 function head(title, detail,    i, list) {
     printf "title_of = %s\ndetail = %s\nplatform = \"\"\nworkload = \"\"\nmore = \"\"\nn = %d\n", quote(title), quote(detail), n
     for (i = 1; i <= n; i++) list = list ", " quote(label[i])
-    printf "array label[%d] = [%s]\n", n, substr(list, 3)
+    if (n) printf "array label[%d] = [%s]\n", n, substr(list, 3)
 }
 
 function synchronisations(    i, r, l, t, s, by_rtt, many, x) {
@@ -111,7 +127,8 @@ function synchronisations(    i, r, l, t, s, by_rtt, many, x) {
         bounds[x] = bound_s[i]
         many = sites[i]
     }
-    for (x in bounds) add("lower bound", x + 0, bounds[x], bounds[x], bounds[x])
+    leave_out_points()
+    for (x in bounds) if (n) add("lower bound", x + 0, bounds[x], bounds[x], bounds[x])
     head("time of one synchronisation", sprintf("%d sites, %s%s, %s", many, network(r), l ? sprintf(", %g%% loss", 100 * l) : "", \
         by_rtt ? human(s) : "RTT " milliseconds(t)))
     printf "by_rtt = %d\n", by_rtt

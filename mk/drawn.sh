@@ -8,7 +8,7 @@ set -euo pipefail
 shopt -s nullglob
 read -ra drawings <"$1" || true
 figures=()
-for file in "${drawings[@]}"; do [ "${file%.svg}" = "$file" ] || figures+=("$file"); done
+for file in "${drawings[@]}"; do [[ $file != *.svg || ! -e $file ]] || figures+=("$file"); done
 [ ${#figures[@]} -ne 0 ] || exit 0
 platform=$(cut -d/ -f3 <<<"${figures[0]}")
 mapfile -t folders < <(printf '%s\n' "${figures[@]%/*}" | sort -u)

@@ -87,13 +87,13 @@ drawings += $(addprefix figures/out/$3-$1,.svg .png .pdf)
 $(addprefix figures/out/$3-$1,.svg .png .pdf) &: $(csv)/panels/$2/$(notdir $3).plot figures/$1.gp $(style)
 	$$(call quiet,FIGURE,figures/out/$3-$1)figures/draw $1 $$< figures/out/$3-$1
 endef
-# $(call drawing,FOLDER/NAME,SCRIPT,TABLE,AWK…): one figure from one table.
+# $(call drawing,FOLDER/NAME,SCRIPT,TABLE,AWK…): one figure from one table; none from a panel with `n = 0`.
 define drawing
 drawings += $(addprefix figures/out/$1,.svg .png .pdf)
 $(csv)/panels/$1.plot: $3 $(4:%=figures/%.awk)
 	@mkdir -p $$(@D) && awk -v folder=$(patsubst %/,%,$(dir $1)) -v name=$(notdir $1) $(4:%=-f figures/%.awk) $3 >$$@.new && if cmp -s $$@.new $$@; then rm $$@.new; else mv $$@.new $$@; fi
 $(addprefix figures/out/$1,.svg .png .pdf) &: $(csv)/panels/$1.plot figures/$2.gp $(style)
-	$$(call quiet,FIGURE,figures/out/$1)figures/draw $2 $$< figures/out/$1
+	$$(if $$(shell grep -sx 'n = 0' $$<),@rm -f $(addprefix figures/out/$1,.svg .png .pdf),$$(call quiet,FIGURE,figures/out/$1)figures/draw $2 $$< figures/out/$1)
 endef
 style := $(csv)/panels/colours figures/features.gp figures/draw figures/formats.gp figures/style.gp figures/words.gp figures/legend.gp figures/curve.gp figures/config_curves.gp figures/strip.gp figures/verdict.gp
 drawings :=

@@ -135,6 +135,13 @@ done
 like "$err" 'gradsync: rank [01]: bad: rank [01] on .* \(log: launch-01.01.log\)' \
     'the error of a failed open names the rank and its log'
 
+"${CC:-gcc}" -std=c11 -D_GNU_SOURCE -I"$top/runner" -fPIC -shared -DNAME=bad \
+    -DSAMPLE=sample_in_ms -o bad.so "$top/tests/bad_plugins/bad.c" || flunk 'sample_in_ms compiles'
+exits 1 'a plugin whose times are 1000 times too long fails the run' \
+    env GRADSYNC_PLUGIN_PATH="$tmp" "$gradsync" run -q bad.ini -o in_ms
+like "$(lines "$(the_run in_ms)" fail)" 'last longer than end_ns - start_ns' \
+    'the record says that the time of the sample is longer than the sample'
+
 # ---- kills ----
 
 for n in 0 1 2; do

@@ -334,5 +334,43 @@ ok 'the figure of ranks is drawn with a twin' figures/draw ranks \
     "$(grep -l '^array again_time' same/step/*.plot | head -n 1)" "$tmp/ranks"
 like "$(<"$tmp/ranks.svg")" 'same operation' 'the figure of ranks names the same operation'
 
+sed -i '/,comm,.*,fast,/s/0.98,.*/1.02,1.01,1.03,0.001,slower/' same/part/compare.csv
+exits 0 'panels are made of a config whose median and ratios disagree' bash figures/panels \
+    same/ratios p/w same/part
+is "$(grep -h '^array by_comm' same/ratios/*.plot)" 'array by_comm[3] = [1, 2, 3]' \
+    'the ratios in the same blocks decide which config is the fastest alone, as in the answer'
+
+# ---- synchronisations between sites: networks of one rate alone, and no line of one point
+
+wan_panel() { # NAME: of wan.csv, on stdout
+    awk -v folder=wan -v name="$1" -f figures/csv.awk -f figures/wan_measured.awk wan.csv
+}
+wan_row() { # PLATFORM CONFIG SIZE RATE RTT BOUND: of four sites
+    echo "r,$1,$2,$2,tcp,fp32,4,4,$3,$4,$5,0,0.5,0.5,0.5,0.5,$6"
+}
+{
+    printf 'run_id,platform,config,strategy,transport,wire,ranks,sites,size_B,rate_Bps,rtt_s,loss,'
+    printf 'sync_s,sync_ci_low_s,sync_ci_high_s,model_sync_s,bound_s\n'
+    for size in 65536 16777216; do # three sites have four times the rate of the fourth
+        wan_row unequal ring $size 3125000 0.03 "$(awk "BEGIN { print $size / 3125000 + 0.015 }")"
+    done
+} >wan.csv
+is "$(wan_panel sync_rtt_small | grep -x 'n = 0')" 'n = 0' 'a panel without equal rates has no line'
+for size in 65536 16777216; do
+    wan_row equal ring $size 12500000 0.03 "$(awk "BEGIN { print 1.5 * $size / 12500000 + 0.015 }")"
+done >>wan.csv
+wan_row equal direct 65536 12500000 0.03 0.0228643 >>wan.csv
+is "$(wan_panel sync_size_slow | grep -E '^(detail|array)')" "detail = '4 sites, 100 Mbit/s, RTT 30 ms'
+array label[2] = ['ring', 'lower bound']" 'a network of unequal rates and a lone point are left out'
+is "$(wan_panel sync_rtt_small | grep -x 'n = 0')" 'n = 0' 'one RTT gives no line'
+rm -rf data/raw data/csv figures/out
+mkdir -p data/raw/wan-lab-unequal-100/wan_sync
+cp -r "$top/data/raw/wan-lab-unequal-100/wan_sync/20261123T202653Z-890b" data/raw/wan-lab-unequal-100/wan_sync
+exits 0 'drawing succeeds where nothing is to be drawn against the size or the RTT' draw
+is "$(cd figures/out/wan && echo *)" 'modelled.pdf modelled.png modelled.svg' \
+    'such a figure is not drawn'
+exits 0 'drawing it again succeeds' draw
+is "$out$err" '' 'and prints nothing'
+
 no_orphans 'no process is left running'
 done_testing

@@ -239,18 +239,3 @@ double wan_wire_bytes(enum wan_strategy strategy, size_t sites, double bytes)
     double others = (double)(sites - 1);
     return strategy == WAN_ONESHOT ? others * bytes : 2 * others / (double)sites * bytes;
 }
-
-/* All that the sites must pass through their ends of one direction. */
-static double ends_bound(const double *rate_Bps, size_t n, double bytes)
-{
-    return fmax(bytes / least(rate_Bps, n),
-                2 * (double)(n - 1) / (double)n * bytes / mean(rate_Bps, n));
-}
-
-double wan_bound_s(const struct wan_net *net, double bytes)
-{
-    if (net->n < 2)
-        return 0;
-    return fmax(ends_bound(net->up_Bps, net->n, bytes), ends_bound(net->down_Bps, net->n, bytes)) +
-           net->farthest_s;
-}

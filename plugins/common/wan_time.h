@@ -37,8 +37,3 @@ double wan_busy_s(enum wan_strategy strategy, const struct wan_net *net, double 
 
 /* Bytes that one site sends in it. */
 double wan_wire_bytes(enum wan_strategy strategy, size_t sites, double bytes);
-
-/* Lower bound for every algorithm: each site sends and receives at least D, all sites together
- * 2D(S-1) (the bound of a ring if sites are equal: each 2D(S-1)/S), and data of the farthest site
- * arrives one delay later. */
-double wan_bound_s(const struct wan_net *net, double bytes);

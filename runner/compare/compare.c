@@ -184,6 +184,8 @@ static void adjust_family(struct contrast **members, size_t n)
     for (size_t i = 0; i < n; i++)
         p[i] =
             isnan(members[i]->effect.p_interval) ? NAN : judgement_p(&members[i]->effect, tested);
+    for (size_t i = 0; i < n; i++)
+        members[i]->effect.p_tested = p[i];
     contrast_holm(p, n);
     for (size_t i = 0; i < n; i++) {
         members[i]->p_holm = p[i];

@@ -202,7 +202,7 @@ static double deal_p(const struct launches *a, const struct launches *b, size_t 
 
 /* ---- effects ---- */
 
-static const struct effect nothing = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0, 0};
+static const struct effect nothing = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0, 0, 0};
 
 struct effect effect_paired(const struct nested *x, size_t n, size_t draws, struct rng *rng)
 {

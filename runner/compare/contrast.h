@@ -45,9 +45,10 @@ struct effect {
     double se, df;        /* of value */
     double p_interval;
     double p_permutation;
-    double p_least; /* the smallest possible p_permutation */
-    int launches;   /* of the smaller side */
-    size_t blocks;  /* of both */
+    double p_least;  /* the smallest possible p_permutation */
+    double p_tested; /* what Holm's test adjusts (judgement.h); 0: not tested yet */
+    int launches;    /* of the smaller side */
+    size_t blocks;   /* of both */
 };
 
 /* Arrays are sorted by launch. */

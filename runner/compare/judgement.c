@@ -102,13 +102,17 @@ static bool refused(const struct effect *e, struct judgement *j)
 static void explain(struct judgement *j, const struct effect *e, double bound, double floor)
 {
     double size = fabs(e->value), room = size > bound ? size - floor : bound - size;
+    double alone = fmax(e->p_interval, e->p_tested);
     bool spans = e->lo <= floor && e->hi >= -floor;
     j->needed = launches_needed(e, room);
-    snprintf(j->reason, sizeof j->reason, "%s",
-             size > bound && size <= floor ? "not above the A/A floor"
-             : size > bound && spans       ? "the interval reaches into the A/A floor"
-             : size > bound                ? "significant alone, but not after adjustment"
-                            : "the interval reaches beyond the bounds of equivalence");
+    if (size > bound && size > floor && !spans && alone >= JUDGEMENT_ALPHA)
+        snprintf(j->reason, sizeof j->reason, "p %.2g alone: not significant", alone);
+    else
+        snprintf(j->reason, sizeof j->reason, "%s",
+                 size > bound && size <= floor ? "not above the A/A floor"
+                 : size > bound && spans       ? "the interval reaches into the A/A floor"
+                 : size > bound                ? "significant alone, but not after adjustment"
+                                : "the interval reaches beyond the bounds of equivalence");
 }
 
 struct judgement judge_effect(const struct effect *e, double equivalence, double floor,

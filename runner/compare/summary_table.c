@@ -142,7 +142,7 @@ static void add_cells(struct words *cells, const struct summary_rows *s,
     bool placed = strcmp(where, "-") != 0;
     const char *size = c->size_B ? SHORT_SIZE(c->size_B) : "";
     words_addf(cells, "%s%s%s", size, *size && placed ? " " : "", placed || !*size ? where : "");
-    words_add(cells, r->w ? winner_config(r->w) : c->config);
+    words_add(cells, r->w ? winner_shown(r->w) : c->config);
     words_add(cells, r->w && !r->w->best ? "-" : change(c, buf, sizeof buf));
     if (isnan(c->floor))
         words_add(cells, c->no_floor ? "no floor" : "-");

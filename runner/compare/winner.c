@@ -15,6 +15,11 @@ bool winner_is_confirmed(const struct winner *w)
     return !w->best && !w->counts[VERDICT_INCONCLUSIVE];
 }
 
+const char *winner_shown(const struct winner *w)
+{
+    return w->best || winner_is_confirmed(w) ? winner_config(w) : "-";
+}
+
 /* ---- the best of a family ---- */
 
 static struct winner *winner_of(struct winners *w, const struct contrast *one, size_t *of_family)

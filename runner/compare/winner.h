@@ -32,3 +32,5 @@ void winners_free(struct winners *w);
 const char *winner_config(const struct winner *w);
 /* Is it the baseline, with no rival that may be faster? */
 bool winner_is_confirmed(const struct winner *w);
+/* winner_config, or "-" while nothing is decided. */
+const char *winner_shown(const struct winner *w);

@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { TRIES = 11 }; /* the first, and ten repetitions */
+enum { TRIES = 11 };      /* the first, and ten repetitions */
+#define TIME_BEYOND 10    /* a sample's time may be so many times as long as end_ns - start_ns */
+#define TIME_SLACK_S 1e-3 /* and longer by this */
 
 /* Rows of int64 reduced with MPI_MAX; a minimum is the maximum of negated values. */
 enum { TIME, MINUS_TIME, START, MINUS_START, END, INVALID, ROWS };
@@ -49,15 +51,32 @@ static void keep_why(struct session *r, struct slot *s, const char *otherwise)
     snprintf(r->beat->said, sizeof r->beat->said, "%s", s->why);
 }
 
+/* False, with the reason in `why`: a time that cannot be. One that is far longer than the operation is
+ * in a wrong unit, or of all iterations. A plugin of one iteration may extrapolate it from a rate. */
+static bool time_can_be(const struct slot *s, const struct wl_sample *x, char *why, size_t n)
+{
+    double one_s = x->values[0], total_s = one_s * s->iters, span_s = INFINITY;
+    if (x->end_ns > x->start_ns && s->cell->shape.iters_max != 1)
+        span_s = (double)(x->end_ns - x->start_ns) * 1e-9;
+    if (!(one_s > 0 && total_s < 1e9))
+        snprintf(why, n, "sample() gave a time of %g s", one_s);
+    else if (total_s > TIME_BEYOND * span_s + TIME_SLACK_S)
+        snprintf(why, n,
+                 "sample(): %u iterations of values[0] = %g s last longer than end_ns - start_ns = "
+                 "%g s; values[0] is the time of one iteration in seconds",
+                 s->iters, one_s, span_s);
+    else
+        return true;
+    return false;
+}
+
 /* Takes one sample on this rank and checks its time. */
 static enum call_result sample(struct session *r, struct slot *s, struct wl_sample *out)
 {
     *out = (struct wl_sample){.size = sizeof *out};
     enum call_result result = session_result(r, r->wl->sample(s->prepared, s->iters, out));
-    if (result == FINE && !(out->values[0] > 0 && out->values[0] * s->iters < 1e9)) {
-        snprintf(r->api.why, sizeof r->api.why, "sample() gave a time of %g s", out->values[0]);
+    if (result == FINE && !time_can_be(s, out, r->api.why, sizeof r->api.why))
         result = FAILED;
-    }
     return result;
 }
 

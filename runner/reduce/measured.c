@@ -7,6 +7,7 @@
 #include "reduce/measured_cell.h"
 #include "reduce/summary.h"
 #include "wan/advice.h"
+#include "wan/bound.h"
 
 #include <math.h>
 #include <string.h>

@@ -142,39 +142,6 @@ struct wan_outcome wan_alternative_outcome(const struct wan_training *t,
     return outcome(t, &each, compute, sync, sent);
 }
 
-#define ROWS_MOST 1000 /* more are not looked at pair by pair */
-
-/* All that a row's links carry in one direction. */
-static double links_Bps(const struct wan_map *m, size_t row, bool out)
-{
-    double sum = m->n_rows > ROWS_MOST ? INFINITY : 0;
-    for (size_t k = 0; k < m->n_rows && m->n_rows <= ROWS_MOST; k++) {
-        struct wan_link l = out ? wan_map_link(m, row, k) : wan_map_link(m, k, row);
-        sum += (double)(m->sites[k].count - (k == row)) * wan_link_Bps(&l, 1);
-    }
-    return sum;
-}
-
-double wan_map_bound_s(const struct wan_map *m, double bytes)
-{
-    struct wan_map any = *m;
-    struct wan_view v;
-    double payload = m->common.mtu_B > 0 ? wan_goodput(m->common.mtu_B) : 1;
-    any.any_transport = true;
-    wan_view_make(&v, &any, WAN_DIRECT, 1);
-    for (size_t r = 0, k = 0; r < m->n_rows; r++) {
-        double up = fmin(m->sites[r].up_Bps * payload, links_Bps(&any, r, true));
-        double down = fmin(m->sites[r].down_Bps * payload, links_Bps(&any, r, false));
-        for (int64_t i = 0; i < m->sites[r].count; i++, k++) {
-            v.up[k] = up;
-            v.down[k] = down;
-        }
-    }
-    double s = wan_bound_s(&v.net, bytes);
-    wan_view_free(&v);
-    return s;
-}
-
 double wan_map_rate(const struct wan_map *m)
 {
     double rate = INFINITY;

@@ -40,8 +40,5 @@ double wan_factor_for(const struct wan_case *c, double efficiency);
 /* The same training on other hardware, synchronised every step by a ring over its nodes. */
 struct wan_outcome wan_alternative_outcome(const struct wan_training *t,
                                            const struct wan_alternative *a);
-/* A lower bound of the time of an all-reduce of `bytes`, for any algorithm, number of streams and
- * congestion control. */
-double wan_map_bound_s(const struct wan_map *m, double bytes);
 /* The slowest uplink or downlink of the map, bytes/s. */
 double wan_map_rate(const struct wan_map *m);

@@ -2,6 +2,7 @@
 #include "wan/wan_audit.h"
 
 #include "base/err.h"
+#include "wan/bound.h"
 #include "wan/wan_words.h"
 
 #include <math.h>

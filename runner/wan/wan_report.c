@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/units.h"
+#include "wan/bound.h"
 #include "wan/net_words.h"
 
 #include <math.h>

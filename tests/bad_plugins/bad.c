@@ -258,6 +258,14 @@ SAMPLES(sample_extrapolates)
     return WL_OK;
 }
 
+SAMPLES(sample_in_ms)
+{
+    (void)prepared;
+    timed(iters, iters, out);
+    out->values[0] *= 1e3;
+    return WL_OK;
+}
+
 SAMPLES(sample_zero)
 {
     (void)prepared;

@@ -290,6 +290,21 @@ static void verdicts_by_their_bounds(void **state)
     }
 }
 
+/* The reason speaks of the p that decides: an interval without 0 is not enough. */
+static void reasons_follow_the_test(void **state)
+{
+    (void)state;
+    const char *adjusted = "significant alone, but not after adjustment";
+    struct effect e = made(-0.5, 0.4, 3);
+    assert_string_equal(judge_effect(&e, 0.01, 0, 0.06).reason, adjusted);
+    e.p_tested = 0.03;
+    assert_string_equal(judge_effect(&e, 0.01, 0, 0.06).reason, adjusted);
+    e.p_tested = 0.0625;
+    assert_string_equal(judge_effect(&e, 0.01, 0, 0.13).reason, "p 0.062 alone: not significant");
+    e.p_tested = e.p_interval = 0.0558;
+    assert_string_equal(judge_effect(&e, 0.01, 0, 0.1116).reason, "p 0.056 alone: not significant");
+}
+
 /* The bounds are those of the ratio's logarithm: log(1.1) is 0.0953. */
 static void bounds_are_logarithms(void **state)
 {
@@ -476,6 +491,7 @@ int main(void)
         cmocka_unit_test(one_launch_has_no_numbers),
         cmocka_unit_test(sides_are_welchs),
         cmocka_unit_test(verdicts_by_their_bounds),
+        cmocka_unit_test(reasons_follow_the_test),
         cmocka_unit_test(bounds_are_logarithms),
         cmocka_unit_test(launches_are_counted_exactly),
         cmocka_unit_test(an_expanded_percentile_is_students),
