@@ -48,7 +48,7 @@ rm mock/apptainer
 in_job --set slurm:container=/images/x.sif
 is "$rc" 3 'a job without apptainer exits with 3'
 one_line "$err" 'the error about apptainer is one line'
-like "$err" 'needs apptainer, .*not in PATH on this node; name its module' \
+like "$err" 'needs apptainer, .*not in PATH on this node; load its module' \
     'the error about apptainer says to load its module'
 for verb in 'run -q -o none' 'submit --dry-run -o none'; do
     # shellcheck disable=SC2086

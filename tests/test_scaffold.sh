@@ -18,7 +18,10 @@ mkdir "$tree/build"
 cp -a "$build/gradsync" "$build/gradsync-rank" "$build/plugins" "$tree/build"
 in_tree() { make -s -C "$tree" CC="$cc" BUILD=build "$@"; }
 
-for name in '' Foo 3d foo-bar 'a b' ../foo template common null \
+sections=$("$gradsync" help config | sed -n 's/^  \[\([a-z]*\)[] ].*/\1/p' | sort -u)
+like " ${sections//$'\n'/ } " ' launch .* train ' 'help config lists the sections of configs'
+# shellcheck disable=SC2086
+for name in '' Foo 3d foo-bar 'a b' ../foo template common null $sections \
     a_name_that_is_longer_than_32_chars; do
     run in_tree plugin "NAME=$name"
     is "$rc" 2 "the name '$name' is refused"
@@ -32,6 +35,27 @@ for file in plugins/foo/foo.c plugins/foo/build.mk configs/foo-local.ini tests/t
     ok "make plugin makes $file" test -s "$tree/$file"
     is "$(grep -c template "$tree/$file")" 0 "$file has the name of the new plugin everywhere"
 done
+# Buffers at about the same offset within a page alias, which slows a copy down tenfold.
+cat >offsets.c <<END
+#include "$tree/plugins/foo/foo.c"
+int main(void)
+{
+    struct wl_host host = {0};
+    struct self self = {&host};
+    for (uint64_t size = 8; size <= 1 << 20; size *= 2) {
+        void *prepared;
+        if (prepare(&self, &(struct cell){size, 0}, &prepared))
+            return 1;
+        const struct prepared *p = prepared;
+        printf("%d\n", (int)(((uintptr_t)p->to - (uintptr_t)p->from) % 4096));
+        release(prepared);
+    }
+    return 0;
+}
+END
+ok 'a program that asks where the buffers are builds' "$cc" -D_GNU_SOURCE -I"$tree/runner" \
+    offsets.c -o offsets
+is "$(./offsets | sort -u)" 2048 'the buffers of a new plugin are half a page apart'
 run in_tree plugin NAME=foo
 is "$rc" 2 'an existing plugin is not made a second time'
 ok 'a new plugin builds as generated' in_tree build/plugins/foo.so

@@ -104,6 +104,20 @@ for dry in '' --dry-run; do
  debug)" "a partition that does not exist gets its line and the nearest name (submit $dry)"
 done
 
+# A config of two workloads: its [slurm] time is refused once.
+dry=(submit --dry-run -o camps twice.ini)
+exits 2 'a time that the partition does not allow is refused' \
+    "$gradsync" "${dry[@]}" --set slurm:time=36h
+like "$err" "^--set: key 'time': 36 h, but partition 'main' allows at most 24 h; \
+lower it, or leave it out \(the plan needs [0-9.]+ (s|min) at least\)$" \
+    'the message names the option, both times and what the plan needs'
+sed 's/^partition = main/&\ntime = 36h/' twice.ini >long.ini
+exits 2 'a time in the config that the partition does not allow is refused' \
+    "$gradsync" submit --dry-run -o camps long.ini
+like "$err" "^long.ini:5: key 'time': 36 h, " 'the message names the line of the time'
+ok 'the longest time of the partition is accepted' \
+    "$gradsync" "${dry[@]}" --set slurm:time=24h
+
 # In paths they are quoted: the script and the command give them back as they are.
 paths=('a b' "it's" 'a"b' '$(touch hit)' '`touch hit`' 'a;b' 'a#SBATCH' '$HOME' 'a&b' '(a)' 'a*b' \
     '-a' '~' 'ä')
@@ -126,6 +140,44 @@ for path in 'a%j' 'a\b' $'a\nb'; do
     like "$err" 'a campaign path cannot contain' \
         'the message says what a campaign path cannot contain'
 done
+
+# ---- a run inside a campaign, and an unfinished copy of one ----
+
+printf '#!/bin/bash\n' >bin/squeue && chmod +x bin/squeue
+printf '%s\n' '[platform]' 'name = p' '[launch]' 'launcher = mpirun' 'oversubscribe = yes' \
+    '[slurm]' 'partition = main' '[measure]' 'launches = 2' 'max_blocks = 100000' 'warmup = 0' \
+    'budget = 6s' 'sample_time = 2ms' '[null]' 'config = a, b' 'noise = 5%' 'spin = yes' \
+    'time = 100us' >spin.ini
+run "$gradsync" submit -q -o inside spin.ini
+camp=$(ls -d "$tmp"/inside/gs-*) inside=$(ls -d inside/gs-*/runs/p/null/*)
+SLURM_JOB_ID=7 "$gradsync" run "$camp" --task 1 >job.out 2>&1 &
+job=$!
+until_true 60 grep -qs '"type":"block"' "$inside/launch-01.01.jsonl" || diag "$(cat job.out)"
+kill -USR1 $job && wait $job
+is "$(grep -o 'finishing the current block.*' job.out)" 'finishing the current block' \
+    'a job that is to stop names no key to press'
+like "$(cat job.out)" "Continue with: gradsync resume $camp"$'\n'*'$' \
+    'an interrupted job says to resume its campaign'
+exits 2 'resume refuses a run inside a campaign' "$gradsync" resume "$inside"
+is "$err" "$inside: the jobs of a campaign measure this run: gradsync resume $camp" \
+    'the message says to resume the campaign'
+ok 'a run inside a campaign is shown' "$gradsync" show "$inside"
+like "$err" "to complete it: gradsync resume $camp"$'\n' \
+    'show says to resume the campaign of an unfinished run'
+exits 1 'collect --so-far copies an unfinished run' "$gradsync" collect -q --so-far -o raw "$camp"
+copy=$(ls -d raw/p/null/*)
+ok 'an unfinished copy is shown' "$gradsync" show "$copy"
+like "$err" "to complete it: gradsync resume $camp, then gradsync collect $camp" \
+    'show says to resume the campaign of a copy, and to collect again'
+exits 2 'resume refuses an unfinished copy' "$gradsync" resume "$copy"
+is "$err" "$copy: is an unfinished copy from a campaign: complete the campaign, then \
+collect again: gradsync resume $camp, then gradsync collect $camp" \
+    'the message says to complete the campaign, then to collect again'
+exits 1 'an unfinished copy is replaced' "$gradsync" collect -q --so-far -o raw "$camp"
+mv "$camp" gone
+exits 0 'the copy of a campaign that is gone is resumed' "$gradsync" resume -q "$copy" \
+    --json
+ok 'a resumed copy is whole' "$gradsync" check "$copy"
 
 # ---- what is not here ----
 

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #define WORD_B sizeof(uint64_t)
+#define PAGE_B 4096
 
 enum { METHOD_MEMCPY, METHOD_WORDS };
 static const char *const methods[] = {[METHOD_MEMCPY] = "memcpy", [METHOD_WORDS] = "words", NULL};
@@ -36,7 +37,7 @@ struct self {
 struct prepared {
     struct self *self;
     struct cell cell;
-    uint64_t *from, *to;
+    uint64_t *from, *to; /* one allocation */
 };
 
 static uint64_t now_ns(void)
@@ -83,7 +84,6 @@ static void release(void *prepared)
 {
     struct prepared *p = prepared;
     free(p->from);
-    free(p->to);
     free(p);
 }
 
@@ -106,14 +106,16 @@ static enum wl_status prepare(void *self, const void *cell, void **prepared)
     }
     p->self = s;
     p->cell = *(const struct cell *)cell;
-    p->from = malloc(p->cell.size);
-    p->to = malloc(p->cell.size);
-    if (!p->from || !p->to) {
+    /* Buffers at the same offset within a page alias: loads wait for stores to the other buffer. */
+    size_t pages_B = (p->cell.size + PAGE_B - 1) / PAGE_B * PAGE_B;
+    p->from = aligned_alloc(PAGE_B, 2 * pages_B + PAGE_B);
+    if (!p->from) {
         s->host->fail(s->host->ctx, "no memory for two buffers of %llu bytes",
                       (unsigned long long)p->cell.size);
         release(p);
         return WL_FAIL;
     }
+    p->to = p->from + (pages_B + PAGE_B / 2) / WORD_B;
     fill(p->from, p->cell.size / WORD_B, s->host->seed + (uint64_t)s->host->rank);
     *prepared = p;
     return WL_OK;

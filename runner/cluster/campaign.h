@@ -13,11 +13,11 @@
 #pragma once
 
 #include "plan/plan.h"
+#include "record/run_campaign.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#define CAMPAIGN_FILE "campaign.json"
 #define CAMPAIGN_LEDGER "jobs.jsonl"
 
 struct camp_run {

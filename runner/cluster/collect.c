@@ -92,12 +92,15 @@ static int put_in_place(const char *temp, const char *target)
     return code;
 }
 
-static int copy_run(struct collected *out, const char *from, const char *target, bool final)
+static int copy_run(struct collected *out, const struct campaign *c, const char *from,
+                    const char *target, bool final)
 {
     const char *name = path_name(target);
     AUTO_FREE char *temp =
         xstrfmt("%.*s.%s.%ld", (int)(name - target), target, name, (long)getpid());
     int code = mkdir(temp, 0777) ? cannot(temp) : copy_run_folder(from, temp, final, &out->bytes);
+    if (!code && !final)
+        code = run_mark_collected(temp, c->dir);
     if (!code)
         code = put_in_place(temp, target);
     if (code)
@@ -121,7 +124,7 @@ static int collect_run(struct collected *out, const struct campaign *c, const st
         code = manifest_verify(target);
         out->there += !code;
     } else if (!code && (whole || so_far)) {
-        code = copy_run(out, from, target, whole);
+        code = copy_run(out, c, from, target, whole);
         out->copied += !code;
     }
     return code;

@@ -126,11 +126,16 @@ static const struct ending *last_words(const char *log)
     return found;
 }
 
+#define ADD_MODULE(name)                                                                           \
+    "add 'module load " name "' (or export PATH=…) above the exec line of array-*.sh, then resume"
+
 /* Nothing was measured. A resubmitted job would fail again, so the cause comes first. */
 static const char *const never_up[][2] = {
     {"srun ended with code",
      "mend that first (srun --mpi=list must show pmix), then resume; or submit again with "
      "[launch] launcher = mpirun"},
+    {"[slurm] container needs apptainer", ADD_MODULE("apptainer")},
+    {"[slurm] container needs enroot", ADD_MODULE("enroot")},
     {"[slurm] ", "correct that line in array-*.sh, then resume"},
     {"mpirun ended with code", "mend that first (check modules and setup), then resume"},
 };

@@ -182,8 +182,7 @@ double script_time_most(const struct plan *p, int launches)
 
 double script_time_least(const struct plan *p, int launches)
 {
-    double given = p->set.slurm.time;
-    return given > 0 ? given : part(p, plan_cost(p).time_s, launches);
+    return part(p, plan_cost(p).time_s, launches);
 }
 
 static void add_time(struct text *t, double seconds)

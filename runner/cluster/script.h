@@ -19,7 +19,7 @@ struct script {
 };
 void script_text(struct text *t, const struct script *s);
 
-/* Maximum and minimum seconds for `launches` launches, with their start. The minimum assumes that
- * every group stops as early as it can. */
+/* Maximum and minimum seconds for `launches` launches, with their start. The maximum is [slurm] time,
+ * if it is set. The minimum assumes that every group stops as early as it can. */
 double script_time_most(const struct plan *p, int launches);
 double script_time_least(const struct plan *p, int launches);

@@ -64,8 +64,8 @@ int container_prefix(struct words *argv, const struct plan *p, const char *run_d
     if (!program)
         return fail(
             GS_CANNOT,
-            "[slurm] container needs %s, which is not in PATH on this node; name its module in "
-            "[slurm] modules, or its folder in [slurm] setup",
+            "[slurm] container needs %s, which is not in PATH on this node; load its module "
+            "in the job script",
             k->program);
     words_add(argv, program);
     words_add(argv, k->verb);

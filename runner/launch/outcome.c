@@ -10,6 +10,7 @@
 #include "config/train_settings.h"
 #include "lab/facts.h"
 #include "record/ledger.h"
+#include "record/run_campaign.h"
 #include "record/runs.h"
 
 #include <errno.h>
@@ -158,19 +159,17 @@ int outcome_judge(struct run_outcome *o, const struct plan *p, const char *dir)
 void outcome_say(const struct run_outcome *o)
 {
     const char *dir = SHELL_WORD(o->dir);
+    AUTO_FREE char *command = run_completed_by(o->dir);
     if (o->complete)
         say("recorded: %s\nnext: gradsync %s %s", dir, o->compares ? "compare" : "show", dir);
     else if (o->interrupted)
-        fail(GS_FAILED,
-             "interrupted; finished groups are recorded. Continue with: gradsync resume %s", dir);
+        fail(GS_FAILED, "interrupted; finished groups are recorded. Continue with: %s", command);
     else if (o->nothing)
-        say("nothing was measured. Fix the cause, then: gradsync resume %s (with the config as it "
-            "was; if "
-            "the config was wrong, run it again); to discard the run: rm -r %s",
-            dir, dir);
+        say("nothing was measured. Fix the cause, then: %s (with the config as it was; if the "
+            "config was wrong, run it again); to discard the run: rm -r %s",
+            command, dir);
     else
-        say("incomplete; finished groups are recorded. Fix the cause, then: gradsync resume %s",
-            dir);
+        say("incomplete; finished groups are recorded. Fix the cause, then: %s", command);
 }
 
 /* Twice as many; with -o, compare does not find the new run by the name of the platform. */

@@ -160,8 +160,9 @@ static void obey_interrupts(struct supervisor *w)
     }
     progress_clear(w->progress);
     if (hears_rank_0(w))
-        say("%s: finishing the current block; press Ctrl-C again to stop now",
-            strsignal(w->interrupts->last));
+        say("%s: finishing the current block%s", strsignal(w->interrupts->last),
+            isatty(STDERR_FILENO) || !getenv("SLURM_JOB_ID") ? "; press Ctrl-C again to stop now"
+                                                             : "");
     kill(w->family.launcher, SIGUSR1);
 }
 

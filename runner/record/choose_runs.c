@@ -5,10 +5,10 @@
 #include "base/files.h"
 #include "base/jsontext.h"
 #include "base/locate.h"
-#include "base/shell_quote.h"
 #include "base/text.h"
 #include "record/raw.h"
 #include "record/record.h"
+#include "record/run_campaign.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -205,13 +205,14 @@ int choose_quietly(struct choice *c)
 void choice_say(const struct choice *c)
 {
     char older[96] = "";
-    AUTO_FREE char *unfinished = NULL;
+    AUTO_FREE char *unfinished = NULL, *command = NULL;
     if (!c->platform)
         return;
-    if (c->unfinished)
-        unfinished = xstrfmt(", without a newer run that is unfinished (to complete it: gradsync "
-                             "resume %s)",
-                             SHELL_WORD(c->unfinished));
+    if (c->unfinished) {
+        command = run_completed_by(c->unfinished);
+        unfinished =
+            xstrfmt(", without a newer run that is unfinished (to complete it: %s)", command);
+    }
     bool of_many = c->one && c->runs.n + c->older > 1;
     if (of_many && c->named)
         snprintf(older, sizeof older, ", latest of %zu runs", c->runs.n + c->older);

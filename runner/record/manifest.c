@@ -5,11 +5,11 @@
 #include "base/files.h"
 #include "base/json_names.h"
 #include "base/jsontext.h"
-#include "base/shell_quote.h"
 #include "base/text.h"
 #include "record/check_run.h"
 #include "record/raw.h"
 #include "record/record.h"
+#include "record/run_campaign.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -195,14 +195,14 @@ static int verify_foreign(const char *dir, json_t *files)
 /* The member "files" of *root (borrowed); NULL: reported. */
 static json_t *load(const char *dir, json_t **root)
 {
-    AUTO_FREE char *path = xstrfmt("%s/%s", dir, RECORD_MANIFEST);
+    AUTO_FREE char *path = xstrfmt("%s/%s", dir, RECORD_MANIFEST), *command = run_completed_by(dir);
     int code = json_names_load(root, path);
     json_t *files = json_object_get(*root, "files");
     if (!code && !*root)
         fail_at(GS_FAILED, dir, 0,
                 "no " RECORD_MANIFEST ": the run was interrupted, or the file was lost; "
-                "to complete it: gradsync resume %s; or remove the folder",
-                SHELL_WORD(dir));
+                "to complete it: %s; or remove the folder",
+                command);
     else if (!code && !json_is_object(files))
         fail_at(GS_FAILED, path, 0, "damaged: no object 'files'");
     return json_is_object(files) ? files : NULL;

@@ -1,17 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cli.h"
+#include "base/err.h"
 #include "base/locate.h"
 #include "base/text.h"
 #include "cluster/campaign.h"
 #include "cluster/campaign_resume.h"
 #include "launch/run.h"
+#include "record/run_campaign.h"
+#include "record/runs.h"
 #include "verbs/commands.h"
 
 static int resume(void *options, char **words, int n)
 {
     (void)n;
     AUTO_FREE char *what = locate_run(words[0]);
-    return campaign_is(what) ? campaign_resume(what) : run_folder(what, options);
+    AUTO_FREE char *part_of = run_campaign(what), *copy_of = run_collected_from(what);
+    if (campaign_is(what))
+        return campaign_resume(what);
+    AUTO_FREE char *command = run_completed_by(what);
+    if (part_of)
+        return fail_at(GS_USAGE, what, 0, "the jobs of a campaign measure this run: %s", command);
+    if (copy_of && !run_is_final(what))
+        return fail_at(GS_USAGE, what, 0,
+                       "is an unfinished copy from a campaign: complete the campaign, then collect "
+                       "again: %s",
+                       command);
+    return run_folder(what, options);
 }
 
 int cmd_resume(int argc, char **argv)

@@ -9,6 +9,7 @@
 #include "record/choose_runs.h"
 #include "record/host_load.h"
 #include "record/record.h"
+#include "record/run_campaign.h"
 #include "reduce/gather.h"
 #include "reduce/multinode.h"
 #include "reduce/remarks.h"
@@ -194,10 +195,10 @@ static int say_missing(const struct recorded *r, const char *dir)
         return fail_at(GS_FAILED, dir, 0,
                        "plan.json is missing, so cells that were never measured are not listed: "
                        "restore the file");
+    AUTO_FREE char *command = run_completed_by(dir);
     if (!run_is_final(dir))
         say("no " RECORD_MANIFEST ": the run was interrupted, or the file was lost; %s%s",
-            r->imported ? "import it again" : "to complete it: gradsync resume ",
-            r->imported ? "" : SHELL_WORD(dir));
+            r->imported ? "import it again" : "to complete it: ", r->imported ? "" : command);
     return GS_OK;
 }
 
