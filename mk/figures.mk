@@ -31,7 +31,7 @@ figures-all: all ## as figures, and draw every recording of this repository
 drawn:
 	@$(MAKE) --no-print-directory reduced
 	@$(MAKE) --no-print-directory -k sound-drawn
-tables: all
+tables: all ## read every recording, and write the tables into data/csv
 	@$(MAKE) --no-print-directory sound-tables
 
 raw := data/raw
@@ -150,7 +150,8 @@ $(foreach p,$(stepped),$(eval $(call drawing,$p/answer,answer,$(csv)/compare.csv
 .SECONDEXPANSION:
 sound-drawn: sound-tables $$(drawings)
 	@$(foreach r,$(filter-out $(patsubst $(raw)/%/MANIFEST.json,%,$(wildcard $(raw)/*/*/*/MANIFEST.json)),$(shown)),echo "unfinished: $(raw)/$r: only its measured cells are drawn; 'gradsync show $(raw)/$r' lists the missing ones" >&2;)true
-	@$(if $(drawings),,echo 'no recording$(if $(filter-out own,$(ONLY)), of $(ONLY)) to draw; measure with make run PLATFORM=…, or draw those of this repository with make figures-all' >&2)
+	@$(if $(shown)$(damaged)$(filter own,$(ONLY)),,$(if $(ONLY),for p in $(ONLY); do '$(BUILD)/gradsync' show $$p || true; done; exit 1))
+	@$(if $(drawings),,echo 'no recording to draw; measure with make run PLATFORM=…, or draw those of this repository with make figures-all' >&2)
 	@$(call remember,$(csv)/drawings,$(drawings))drawings=" $$(<$(csv)/drawings) "; for file in $(if $(ONLY),$(patsubst %,figures/out/%/*,$(sort $(foreach p,$(pairs),$(firstword $(subst /, ,$p))))),figures/out/*/*); do \
 	  [[ $$drawings == *" $$file "* ]] || rm -f "$$file"; done
 	@$(if $(damaged),{ printf '%s: left out of tables and figures for the error above\n' $(damaged:%=$(raw)/%) >&2; false; })

@@ -9,7 +9,7 @@
 paper: all ## write paper/paper.pdf and paper/wan.pdf; every number comes from the recordings (make setup-paper installs LaTeX)
 	@bash mk/latex.sh --found
 	@$(MAKE) --no-print-directory written
-setup-paper: # what the paper is written with
+setup-paper: ## install LaTeX, which writes the papers
 	@bash mk/setup.sh paper
 
 ifneq ($(filter written,$(MAKECMDGOALS)),)

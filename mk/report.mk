@@ -21,12 +21,12 @@ endif
 .PHONY: report setup-report readme docs
 report: $(if $(PLATFORM),figures,figures-all) ## PLATFORM=NAME write one HTML page: figures, tables, verdicts, machine
 	@$(BUILD)/gradsync report -o $(report_page) $(or $(PLATFORM),--all)
-setup-report: # the browser that the test of the page looks at it with
+setup-report: ## install the browser that the test of the page uses
 	@bash mk/setup.sh report
 # The picture and the numbers of the documents, when there are new recordings.
 readme_figure := h200-4gpu/iter_proxy-size-16MiB-gemms-1-ranks
-readme: figures-all # writes docs/answer.svg and what the commands of README.md and docs/answer.md print
+readme: figures-all ## renew docs/answer.svg, and the output of the commands in README.md and docs/answer.md
 	@cp figures/out/$(readme_figure).svg docs/answer.svg
 	@for d in README.md docs/answer.md; do bash mk/readme.sh $$d >$$d.new && mv $$d.new $$d || exit 1; done
-docs: all # renews the lists of docs/tables.md
+docs: all ## renew the lists of docs/tables.md
 	@bash mk/docs.sh $(BUILD)/gradsync docs/tables.md >docs/tables.md.new && mv docs/tables.md.new docs/tables.md

@@ -10,7 +10,7 @@ submit: all ## PLATFORM=NAME measure the platform of configs/NAME.ini in Slurm j
 	@$(BUILD)/gradsync submit $(if $(FROM),'$(FROM)',$(config)) $(ARGS)
 campaign: all ## FROM=FOLDER measure every config of a folder here, one after another
 	@$(BUILD)/gradsync run '$(or $(FROM),$(error which folder of configs? FROM=FOLDER))' $(ARGS)
-setup-slurm: # what check starts a Slurm of its own with; without it those tests are skipped
+setup-slurm: ## install the Slurm that the tests start; without it they are skipped
 	@bash mk/setup.sh slurm
-check-slurm: all # of check, what starts a Slurm
+check-slurm: all ## run the tests that start a Slurm only
 	@BUILD='$(BUILD)' bash tests/run tests/slurm/test_*.sh

@@ -92,6 +92,10 @@ run "$gradsync" check 'a b/it.ini' --set measure:launches=2
 is "$err" "a b/it.ini: ok; next: gradsync plan 'a b/it.ini' --set measure:launches=2" \
     'the next command of check quotes its path and keeps the options'
 
+run "$gradsync" check "$top/configs/wan-4site.ini"
+is "${err##*$'\n'}" "$top/configs/wan-4site.ini: ok; next: gradsync model $top/configs/wan-4site.ini" \
+    'check of a config with [model] and no workload names the model'
+
 # ---- where configs come from ----
 
 cp "$local_ini" 'a b/my config.ini'

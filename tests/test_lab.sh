@@ -55,8 +55,8 @@ ok 'a lab whose config does not set late runs' timeout 60 "$gradsync" lab -q -r 
 is "$(jq .late_share strict.json)" 0.01 'by default one packet of a hundred may be late'
 exits 3 'a run outside of the lab exits with 3' env OMPI_MCA_plm_rsh_agent=false "$gradsync" run \
     -q lab.ini -o outside
-like "$err" 'its hosts are the config.s \[sites\]: gradsync lab CONFIG -- COMMAND' \
-    'the error says how to run in the lab'
+like "$err" 'ssh (to )?[a-z, ]* does not work from here \(docs/clusters.md, Hosts over ssh\); '\
+'emulated sites: gradsync lab CONFIG -- COMMAND$' 'the error names ssh, and says how to run in the lab'
 ok 'a run outside of the lab leaves no folder' test ! -e outside/lab
 
 # ---- a command in it

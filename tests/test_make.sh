@@ -5,6 +5,9 @@
 # machine has no GPUs. It says nothing of these in a locale of another alphabet.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/lib.sh"
+for target in setup-slurm setup-paper setup-report tables docs readme check-slurm; do
+    like "$(make -C "$top" help BUILD="$build")" $'\n'"  $target +[a-z]" "make lists the target $target"
+done
 in_top() { timeout 300 make --no-print-directory -C "$top" BUILD="$build" "$@"; }
 stops() { # NAME TEXT MAKE-ARGUMENTS…
     local name=$1 text=$2

@@ -158,6 +158,15 @@ is "$(grep -o 'finishing the current block.*' job.out)" 'finishing the current b
     'a job that is to stop names no key to press'
 like "$(cat job.out)" "Continue with: gradsync resume $camp"$'\n'*'$' \
     'an interrupted job says to resume its campaign'
+for dir in / /tmp "$tmp"; do
+    exits 2 "resume refuses the folder $dir" "$gradsync" resume "$dir"
+    like "$err" 'no plan.json: this is neither a run folder nor a campaign' \
+        "the message says what the folder $dir is not"
+done
+run "$gradsync" submit -q -o again q.ini
+run "$gradsync" resume again/gs-*
+like "$err" '^[0-9]+ tasks?( were| was|:) .*'$'\n''submitted again as job 12: task' \
+    'resume says what became of a task, and which job has it now'
 exits 2 'resume refuses a run inside a campaign' "$gradsync" resume "$inside"
 is "$err" "$inside: the jobs of a campaign measure this run: gradsync resume $camp" \
     'the message says to resume the campaign'

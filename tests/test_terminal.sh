@@ -208,6 +208,13 @@ for verb in show compare; do
 done
 like "$("$gradsync" show p 2>/dev/null)" 'run 20250101' \
     'show takes a complete run before a newer unfinished one'
+whole_run data/raw/p/null/20990101T000001Z-abcd
+sed -i '/"type":"block"/d' data/raw/p/null/20990101T000001Z-abcd/*.jsonl
+manifest data/raw/p/null/20990101T000001Z-abcd
+like "$("$gradsync" show p 2>&1 >/dev/null)" \
+    '; newer: data/raw/p/null/20990101T000001Z-abcd, all cells failed; ' \
+    'show names a newer run in which all cells failed'
+rm -r data/raw/p/null/20990101T000001Z-abcd
 rm data/raw/p/null/20250101T000000Z-abcd/MANIFEST.json
 mkdir -p data/raw/empty && cp $unfinished/plan.json data/raw/empty
 run "$gradsync" show data/raw/empty

@@ -39,6 +39,13 @@ static int release_held(const struct campaign *c, const struct cluster_status *s
     return code;
 }
 
+static void say_alike(size_t n, const char *why)
+{
+    bool was = !strcmp(why, "cancelled") || !strcmp(why, "never submitted");
+    const char *plural = n == 1 ? "" : "s", *were = n == 1 ? " was" : " were";
+    say("%zu task%s%s %s", n, plural, was ? were : ":", why);
+}
+
 static void say_why(const struct cluster_status *s, const bool *wanted, size_t n)
 {
     AUTO_FREE bool *told = xcalloc(n + 1, sizeof *told);
@@ -50,7 +57,7 @@ static void say_why(const struct cluster_status *s, const bool *wanted, size_t n
                 told[k] = k != i || told[k];
             }
         if (alike)
-            say("%zu %s: %s", alike, alike == 1 ? "task" : "tasks", s->tasks[i].why);
+            say_alike(alike, s->tasks[i].why);
     }
 }
 
@@ -66,7 +73,8 @@ static int submit_lacking(const struct campaign *c, const struct cluster_status 
     say_why(s, wanted, c->n_tasks);
     int code = n ? slurm_submit_tasks(c, wanted) : GS_OK;
     if (!n && alive)
-        say("nothing to submit: %zu tasks are waiting or running", alive);
+        say("nothing to submit: %zu task%s waiting or running", alive,
+            alive == 1 ? " is" : "s are");
     else if (!n)
         say("nothing to do: all tasks are measured; next: gradsync collect %s", SHELL_WORD(c->dir));
     return code;

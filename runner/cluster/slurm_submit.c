@@ -7,6 +7,7 @@
 #include "cluster/slurm.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 char *slurm_submit_indices(const struct campaign *c, size_t k, const bool *wanted)
 {
@@ -41,7 +42,9 @@ int slurm_submit_tasks(const struct campaign *c, const bool *wanted)
         if (!code)
             code = jobs_add(c, jobs[n], k, indices);
         if (!code) {
-            say("job %ld: %s, tasks %s", jobs[n], c->arrays[k].script, indices);
+            bool one = strspn(indices, "0123456789") == strlen(indices);
+            say("%sjob %ld: task%s %s of %s", wanted ? "submitted again as " : "", jobs[n],
+                one ? "" : "s", indices, c->arrays[k].script);
             n++;
         }
         free(indices);

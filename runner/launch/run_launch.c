@@ -2,13 +2,16 @@
 #include "launch/run_launch.h"
 
 #include "base/err.h"
+#include "base/text.h"
 #include "lab/facts.h"
+#include "lab/spec.h"
 #include "launch/supervise.h"
 #include "record/attempt_number.h"
 #include "record/ledger.h"
 #include "train/train_launch.h"
 
 #include <math.h>
+#include <string.h>
 #include <unistd.h>
 
 /* The state of a launch, from its recordings. */
@@ -39,6 +42,37 @@ static void say_death(const struct run_at *r, const struct attempt *a)
         cell_name(r->plan, c, name, sizeof name);
     say("%s: launch %d attempt %d: %s: %s; %s", r->plan->section, a->launch, a->attempt, a->kind,
         name, a->why);
+}
+
+static bool has_lab(const struct config *c)
+{
+    char ignored[1];
+    AUTO(lab_spec_free) struct lab_spec s = {0};
+    err_capture(ignored, sizeof ignored);
+    int code = lab_spec_read(&s, c);
+    err_capture(NULL, 0);
+    return !code;
+}
+
+/* The hosts are the sites of the config, and this is no lab. */
+static int refuse_outside(const struct plan *p, const struct attempt *a)
+{
+    const char *lab = has_lab(p->config) ? "; emulated sites: gradsync lab CONFIG -- COMMAND" : "";
+    AUTO_WORDS struct words hosts = {0};
+    bool ssh = strstr(a->why, "ssh: ") || strstr(a->why, "ORTE was unable to reliably start");
+    if (!ssh)
+        return fail((enum gs_exit)a->code, "%s%s", a->why, lab);
+    words_split(&hosts, p->set.launch.hosts, ',');
+    for (size_t i = 0; i < hosts.n; i++) {
+        AUTO_FREE char *named = xstrfmt(" %s", hosts.v[i]);
+        if (strstr(a->why, named))
+            return fail((enum gs_exit)a->code,
+                        "ssh %s does not work from here (docs/clusters.md, Hosts over ssh)%s",
+                        hosts.v[i], lab);
+    }
+    return fail((enum gs_exit)a->code,
+                "ssh to %s does not work from here (docs/clusters.md, Hosts over ssh)%s",
+                p->set.launch.hosts, lab);
 }
 
 static int train(const struct run_at *r, struct attempt *a)
@@ -83,12 +117,8 @@ static int try_launch(const struct run_at *r, const struct launch_state *s, stru
     case ATTEMPT_REFUSED:
         break;
     }
-    bool outside = facts_missed(r->plan->config, r->plan->set.launch.hosts);
-    if (outside)
-        return fail((enum gs_exit)a->code,
-                    "%s; its hosts are the config's [sites]: gradsync lab CONFIG -- COMMAND runs "
-                    "this among them",
-                    a->why);
+    if (facts_missed(r->plan->config, r->plan->set.launch.hosts))
+        return refuse_outside(r->plan, a);
     return fail((enum gs_exit)a->code, "%s%s%s%s", a->why, *a->log ? " (log: " : "", a->log,
                 *a->log ? ")" : "");
 }

@@ -22,12 +22,11 @@ static bool is_campaign(const char *dir)
 
 char *run_campaign(const char *dir)
 {
-    char *path = realpath(dir, NULL), *last = NULL;
-    for (int i = 0; path && i < 4; i++) { /* "/runs/P/W/RUN" */
-        last = strrchr(path, '/');
-        *last = '\0';
-    }
-    if (path && *path && !strcmp(last + 1, "runs") && is_campaign(path))
+    char *path = realpath(dir, NULL), *last = path;
+    for (int i = 0; last && i < 4; i++) /* "/runs/P/W/RUN" */
+        if ((last = strrchr(path, '/')))
+            *last = '\0';
+    if (last && *path && !strcmp(last + 1, "runs") && is_campaign(path))
         return path;
     free(path);
     return NULL;

@@ -4,6 +4,7 @@
 #include "base/locate.h"
 #include "base/shell_quote.h"
 #include "base/text.h"
+#include "config/config.h"
 #include "verbs/check.h"
 #include "verbs/commands.h"
 
@@ -32,6 +33,13 @@ static const struct {
     {"", check_named, NULL},
 };
 
+/* Of a config that was checked: one with [model] alone is of no use to plan. */
+static bool has_workload(const char *path, const char *const *overrides)
+{
+    AUTO(config_free_of) struct config *c = NULL;
+    return config_load(&c, path, overrides) == GS_OK && config_workload(c, 0);
+}
+
 static int check_one(const char *path, const char *const *overrides)
 {
     size_t n = strlen(path), i = 0;
@@ -44,8 +52,8 @@ static int check_one(const char *path, const char *const *overrides)
     if (code)
         return code;
     bool config = kinds[i].check == check_config;
-    AUTO_FREE char *next =
-        kinds[i].next ? shell_command(kinds[i].next, path, NULL, config ? overrides : NULL) : NULL;
+    const char *verb = config && !has_workload(path, overrides) ? "model" : kinds[i].next;
+    AUTO_FREE char *next = verb ? shell_command(verb, path, NULL, config ? overrides : NULL) : NULL;
     say("%s: ok%s%s", path, next ? "; next: " : "", next ? next : "");
     return GS_OK;
 }

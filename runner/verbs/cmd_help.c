@@ -11,6 +11,7 @@
 #include "config/settings.h"
 #include "config/train_settings.h"
 #include "plugin/plugin.h"
+#include "plugin/plugin_params.h"
 #include "publish/columns.h"
 #include "verbs/commands.h"
 #include "wan/wan_sections.h"
@@ -150,27 +151,42 @@ static bool section_help(const char *word)
     return s;
 }
 
-static void put_key(bool *found, const char *kind, const char *section, const struct wl_param *p)
+static void put_key(bool *found, const char *kind, const char *section, const struct wl_param *p,
+                    const char *role)
 {
     printf("%sa %s of [%s]\n", *found ? "\n" : "", kind, section);
-    put_param(p, "");
+    put_param(p, role);
     *found = true;
 }
 
-static bool key_help(const char *word)
+struct wanted {
+    const char *word;
+    bool found;
+};
+
+static void put_if_wanted(void *arg, const char *plugin, const struct wl_param *p)
+{
+    struct wanted *w = arg;
+    if (!strcmp(p->name, w->word))
+        put_key(&w->found, "key", plugin, p, roles[p->role]);
+}
+
+static bool key_help(const char *word, const struct words *plugins)
 {
     bool found = false;
     const struct wl_param *p;
     for (const struct settings_section *s = settings_sections; s->name; s++)
         if ((p = s->table ? params_find(s->table, word) : NULL))
-            put_key(&found, "key", s->name, p);
+            put_key(&found, "key", s->name, p, "");
     if ((p = params_find(train_keys, word)))
-        put_key(&found, "key", "train", p);
+        put_key(&found, "key", "train", p, "");
     for (const struct wan_words *w = wan_words; w->section; w++)
         for (p = w->table; p->name; p = wan_words_next(w, p))
             if (!strcmp(p->name, word))
-                put_key(&found, w->form ? "word" : "key", w->section, p);
-    return found;
+                put_key(&found, w->form ? "word" : "key", w->section, p, "");
+    struct wanted w = {word, found};
+    plugin_each_param(plugins, &w, put_if_wanted);
+    return w.found;
 }
 
 static bool has_words(const char *section)
@@ -211,6 +227,10 @@ static bool is_plugin(const char *word, const struct words *names)
 
 static int no_such_word(const char *word, struct words *names)
 {
+    AUTO_WORDS struct words params = {0};
+    plugin_param_names(&params, names);
+    for (size_t i = 0; i < params.n; i++)
+        words_add(names, params.v[i]);
     main_verbs(names);
     for (const struct settings_section *s = settings_sections; s->name; s++) {
         words_add(names, s->name);
@@ -245,7 +265,7 @@ static int word_help(const char *word)
     if (is_plugin(word, &plugins))
         code = plugin_help(word);
     else {
-        known = key_help(word);
+        known = key_help(word, &plugins);
         if (!columns_help(word, known ? "\n" : "") && !known)
             code = no_such_word(word, &plugins);
     }

@@ -120,7 +120,7 @@ is "$(column cells) $(column 'done') $(column lacking)" '1 0 1' \
 like "$out" "lacking +[0-9]+ +cancelled: resume measures" \
     'status says that the campaign was cancelled, and how to go on'
 ok 'a cancelled campaign is resumed' "$gradsync" resume "$camp"
-like "$err" "^$((200 - done)) tasks: cancelled" 'resume says how many cancelled tasks it submits'
+like "$err" "^$((200 - done)) tasks were cancelled" 'resume says how many cancelled tasks it submits'
 tail -n 1 "$camp/jobs.jsonl" | grep -o '"tasks":"[^"]*"' >tasks
 is "$(sed 's/.*"tasks":"//; s/%.*//' tasks | tr , '\n' | awk \
     -F- 'NF == 2 { n += $2 - $1 } { n++ } END { print n }') $(grep -o '%5' tasks)" \

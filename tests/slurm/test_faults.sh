@@ -90,7 +90,7 @@ settled
 again() { [ "$(grep -ls '"type":"block"' "$camp"/runs/*/*/*/launch-0[123].02.jsonl | wc -l)" = 3 \
     ]; }
 ok 'a cancelled campaign is resumed' "$gradsync" resume "$camp"
-like "$err" '3 tasks: cancelled' 'resume says that three tasks were cancelled'
+like "$err" '3 tasks were cancelled' 'resume says that three tasks were cancelled'
 until_true 120 again || flunk 'a resumed campaign measures again' "$(cat "$camp"/log/*)"
 scancel --batch --signal=USR1 --name="$(basename "$camp")" # as Slurm does before the time limit
 settled

@@ -26,8 +26,7 @@ ok 'resume measures only the groups that are missing' until_true 120 grep \
 ok 'gradsync cancel succeeds' "$gradsync" cancel -q "$camp"
 settled
 exits 2 'submit refuses a config that no job of the partition has time for' \
-    "$gradsync" submit -o campaigns slow.ini --set measure:launches=30 --set slurm:launches=30 \
-    --set measure:blocks=1000 --set measure:max_blocks=1000
+    "$gradsync" submit -o campaigns slow.ini --set measure:launches=100 --set slurm:launches=100
 like "$err" "a job takes .* at least, but partition 'main' ends it after" \
     'the message says how long a job takes and when the partition ends it'
 one_line "$err" 'the config without enough time is refused in one line'
