@@ -147,6 +147,7 @@ touch data/raw/{local,far}/w/20250101T000000Z-aaaa/MANIFEST.json
 ok 'drawn.sh succeeds without figures' bash "$top/mk/drawn.sh" drawings
 is "$out" '' 'it prints nothing then'
 echo figures/out/{far,local}/a.{svg,png,pdf} >drawings
+mkdir -p figures/out/{far,local} && touch figures/out/{far,local}/a.svg
 is "$(bash "$top/mk/drawn.sh" drawings)" 'figures: 2 in figures/out/, as SVG, PDF and PNG
 show the result: build/gradsync show data/raw/local/w/20250101T000000Z-aaaa' \
     'drawn.sh counts the figures, and names the run of this machine'
