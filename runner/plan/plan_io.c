@@ -207,7 +207,8 @@ int plan_read(struct plan **out, const char *dir)
     int code = json_names_load(&r.json, r.path);
     if (!code)
         code = r.json ? rebuild(&r, out)
-                      : fail_at(GS_USAGE, dir, 0, "no plan.json: this is neither a run folder nor a campaign");
+                      : fail_at(GS_USAGE, dir, 0,
+                                "no plan.json: this is neither a run folder nor a campaign");
     json_decref(r.json);
     free(r.path);
     return code;

@@ -53,7 +53,8 @@ static const struct kind kinds[] = {
     {"-verdict_map", "verdict_map", "compare", false, DIFFER,
      "Verdict on each config at each size, against the baseline."},
     {"-forest", "forest", "compare", false, DIFFER,
-     "Time of each config against the baseline, with its 95% interval and the A/A floor. Arrow: the "
+     "Time of each config against the baseline, with its 95% interval and the A/A floor. Arrow: "
+     "the "
      "interval goes on."},
     {"-bandwidth", "bandwidth", "compare", false, ALONE,
      "Bus bandwidth of each config over that of the baseline, against size: ratios within blocks, "

@@ -282,7 +282,8 @@ static void run_folders(void **state)
     read_refused(dir, GS_FAILED, "damaged: no number 'seed'");
     edit(dir, "plan.json", "{", "[");
     read_refused(dir, GS_FAILED, "damaged");
-    read_refused("/tmp", GS_USAGE, "/tmp: no plan.json: this is neither a run folder nor a campaign");
+    read_refused("/tmp", GS_USAGE,
+                 "/tmp: no plan.json: this is neither a run folder nor a campaign");
     plan_free(p);
     char *command = xstrfmt("rm -r '%s'", dir);
     assert_int_equal(system(command), 0);
