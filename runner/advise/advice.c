@@ -40,7 +40,8 @@ char *advice_next(const struct evidence *e)
     struct setting setting;
     if (e->level == LEVEL_TRAINING)
         return xstrdup("");
-    if (!setting_of(&setting, e->c))
+    /* What only the program can set is in no form: a config of `train` would compare nothing. */
+    if (!setting_of(&setting, e->c) || (e->level < LEVEL_TRIAL && *setting.rest))
         return xstrdup("");
     if (e->level == LEVEL_TRIAL || !setting_is_tunable(&setting, e->c))
         return xstrfmt("gradsync advise %s --emit train >mine.ini", e->c->platform);

@@ -103,8 +103,8 @@ static void put_tuner(const struct emitted *e)
     struct choice c;
     size_t n = e->of->level < LEVEL_TRIAL ? 1 : 3;
     if (!setting_is_tunable(&e->setting, e->of->c) || !choice_parse(&c, e->of->c->config)) {
-        printf("# %s is more than a tuner can choose: algorithm, protocol, and fewer CTAs than "
-               "NCCL takes by itself.\n",
+        printf("# %s is more than a tuner can choose (an algorithm, a protocol, or fewer CTAs than "
+               "NCCL takes by itself): use another --emit.\n",
                e->of->c->config);
         return;
     }
@@ -207,7 +207,7 @@ static void put_parts(const struct emitted *e)
     for (size_t i = 0; i < parts.n && *e->setting.rest; i++) {
         const char *how = e->of->level < LEVEL_TRIAL ? program_setting(parts.v[i]) : NULL;
         if (how)
-            printf("# Also set in the program, for %s: %s.\n", parts.v[i], how);
+            printf("# Set in the program, for %s: %s.\n", parts.v[i], how);
         else
             printf("# Also set %s, in the communicator's config or the command.\n", parts.v[i]);
     }

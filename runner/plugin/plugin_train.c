@@ -185,8 +185,9 @@ static void check_placeholders(struct reader *r, const struct train_settings *s)
     for (size_t i = 0; r->p->params[i].name; i++) {
         const char *name = r->p->params[i].name;
         if (!r->used[i] && !train_is_variable(name) && s->command && !r->code)
-            r->code = config_error(config_find(r->c, r->section, name),
-                                   "changes nothing: the command has no {%s}; " VARIABLE_WAY, name);
+            r->code = config_error(
+                config_find(r->c, r->section, name),
+                "changes nothing: the command has no {%s}; write it there, or " VARIABLE_WAY, name);
     }
     free(r->used);
 }

@@ -216,7 +216,7 @@ int cmd_prove(int argc, char **argv)
             "Tests the settings that 'advise' recommends on new data: measures them again beside "
             "auto, in the same steps or inside a training job. Afterwards, 'advise' prints whether "
             "the gain was kept.",
-        .example = "gradsync prove h200-4gpu -- torchrun train.py",
+        .example = "gradsync prove h200-4gpu",
         .options = options,
         .min_args = 1,
         .max_args = 1};
