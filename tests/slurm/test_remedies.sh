@@ -36,7 +36,7 @@ fill quota
 exits 1 'submit onto a full disk ends with 1' "$gradsync" submit -q -o quota q.ini
 in_line 'the message of submit onto a full disk' \
     'No space left on device \(the disk is full: free some space, or choose '\
-'another folder with -o\)'
+'another place with -o\)'
 is "$(squeue -h -t all | wc -l)" 0 'submit onto a full disk submits nothing'
 rm -rf quota/*
 
