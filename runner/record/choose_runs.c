@@ -95,7 +95,7 @@ static bool stands_for(const struct run_folder *a, const struct run_folder *b)
     return complete != run_is_final(b->dir) ? complete : is_later(a, b);
 }
 
-/* Jobs of trials share a section; the group of a cell stands for the step. */
+/* All trials share one section. The group id of a cell tells their steps apart. */
 static void steps_of(struct words *steps, const char *dir)
 {
     AUTO_WORDS struct words paths = {0};

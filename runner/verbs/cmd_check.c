@@ -33,7 +33,7 @@ static const struct {
     {"", check_named, NULL},
 };
 
-/* Of a config that was checked: one with [model] alone is of no use to plan. */
+/* The next command after a check. plan has nothing to do for a config with [model] alone. */
 static bool has_workload(const char *path, const char *const *overrides)
 {
     AUTO(config_free_of) struct config *c = NULL;
