@@ -9,11 +9,17 @@
 
 #include <stdbool.h>
 
+struct price_answer;
+
 struct trial_options {
     const char *arms, *platform, *out;
     const char *proof_of; /* the run whose advice the trial tests; NULL: none */
     struct cli_int launches, steps, visit_s, warmup, blocks, minutes, calls, ranks, seed;
     bool keep_best; /* continue with the fastest arm, if one was shown to be faster */
+    /* Of a price (trial_price.h): */
+    struct cli_int deadline;     /* seconds without a step, after which the job hangs */
+    const char *log;             /* file for the output of the command; NULL: that of gradsync */
+    struct price_answer *answer; /* NULL: nobody asks */
 };
 
 /* The exit code of the command, or 128 plus the signal that ended it. If that is 0: GS_OK, or the
