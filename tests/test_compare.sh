@@ -537,45 +537,6 @@ like "$err" 'are inconclusive and pass' 'a note says that undecided cells pass'
 exits 2 '--fail-if with one run is refused' "$gradsync" compare --fail-if slower before
 exits 2 '--fail-if faster is refused' "$gradsync" compare --fail-if faster before later
 
-# ---- published numbers
-reference() { # LINE…
-    printf '%s\n' '[measure]' 'blocks = 20' '[reference]' "$@" '[null]' 'size = 8' \
-        >before/config.ini
-}
-reference 'source = here' 'x = 1ms ± 5% at null/c0/8' 'y = 1.3ms +- 5% at null/c2/16'
-ok 'compare --reference succeeds at the published numbers' "$gradsync" compare before --reference \
-    -o reference.csv
-is "$(of reference.csv 8 c0 baseline verdict)" '1ms ± 5% at null/c0/8 equivalent' \
-    'a time within the tolerance is equivalent to the published number'
-exits 2 '--again refuses a table of published numbers' "$gradsync" compare --again \
-    reference.csv/compare.csv
-like "$err" "compare.csv:2: '1ms ± 5% at null/c0/8' is a published number" \
-    'the error names the row of the published number'
-reference 'x = 0.9ms ± 5% at null/c0/8' 'y = 1.3ms ± 5% at null/c0/16'
-exits 1 'a run slower than its published number fails' "$gradsync" compare before --reference -o \
-    reference.csv
-is "$(of reference.csv 8 c0 verdict equivalence) $(of reference.csv 16 c0 verdict)" \
-    'slower 0.05 equivalent' "only the cell slower than its number has the verdict 'slower'"
-like "$err" 'before: slower than \[reference\] allows' 'the error names the run that is too slow'
-reference 'x = 8kB/s ± 5% at null/c0/8'
-ok 'a bandwidth that is reached passes' "$gradsync" compare before --reference
-reference 'x = 9.5kB/s ± 5% at null/c0/8'
-exits 1 'a bandwidth that is no longer reached fails' "$gradsync" compare before --reference
-reference 'x = 2ms ± 5% at null/c0/8'
-ok 'a run faster than its published number passes' "$gradsync" compare before --reference
-for bad in 'x = soon at null/c0/8' 'x = 1ms ± x at null/c0/8' 'x = 1ms at null/c9/8' \
-    'x = 1ms at null/c0/9' 'x = 1ms at null/c0/c1/8'; do
-    reference "$bad"
-    exits 2 "a [reference] of '$bad' is refused" "$gradsync" compare before --reference
-    like "$err" '^before/config.ini:4: key ' "the error has the line of '$bad'"
-done
-reference
-exits 2 '--reference without a published number is refused' "$gradsync" compare before --reference
-one_line "$err" 'a missing published number is one line of error'
-printf '[reference]\nx = 0.5ms ± 5%% at null/c0/8\n[null]\nsize = 8\n' >other.ini
-exits 1 '--config takes the published numbers of another config' "$gradsync" compare before \
-    --reference --config other.ini
-
 # ---- a platform with trials of two jobs: the latest run of each step
 for run in 1 2 3; do
     mkdir -p data/raw/sim/trial

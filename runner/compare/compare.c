@@ -221,9 +221,7 @@ double contrast_floor(const struct contrast *c)
 
 static void judge_one(struct contrast *c)
 {
-    c->judgement = c->kind == CONTRAST_REFERENCE
-                       ? judge_reference(&c->effect, c->bound)
-                       : judge_effect(&c->effect, c->bound, contrast_floor(c), c->p_holm);
+    c->judgement = judge_effect(&c->effect, c->bound, contrast_floor(c), c->p_holm);
     if (c->effect.launches == 0 && c->note) /* the note says more */
         c->judgement.reason[0] = '\0';
     c->measured = c->judgement.verdict;

@@ -12,8 +12,6 @@
  *   compare --again [RAW…]    contrasts that several runs have measured: does the later verdict
  *                             repeat the earlier one (repeatability.h)? A compare.csv or chosen.csv in
  *                             place of RAW is used as it is
- *   compare RUN --reference   the measured against the published numbers of [reference], each with
- *                             its tolerance (reference.h); exit code 1 if slower than that
  *
  * -o CSV writes CSV/compare.csv; with --best-of CSV/chosen.csv, which has the same columns and the
  * floor of the config with a second copy; with --again CSV/again.csv.
@@ -55,7 +53,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum contrast_kind { CONTRAST_PAIRED, CONTRAST_UNPAIRED, CONTRAST_REFERENCE };
+enum contrast_kind { CONTRAST_PAIRED, CONTRAST_UNPAIRED };
 
 struct values { /* by launch; owned */
     struct nested *v;
@@ -74,7 +72,7 @@ struct contrast {
     struct values bb; /* the same of B, if A and B are two runs */
     uint64_t seed, stream;
     size_t family;
-    double bound;  /* equivalence or tolerance, relative */
+    double bound;  /* equivalence, relative */
     bool no_floor; /* the verdict needs no floor: imported launches have no second copy */
     char *note;    /* for the reason; owned; NULL: none */
     char *origin;  /* of its launches (origin.h); owned; NULL: unknown */

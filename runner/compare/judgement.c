@@ -134,20 +134,3 @@ struct judgement judge_effect(const struct effect *e, double equivalence, double
         explain(&j, e, bound, floor);
     return j;
 }
-
-struct judgement judge_reference(const struct effect *e, double tolerance)
-{
-    struct judgement j = {.verdict = VERDICT_INCONCLUSIVE};
-    double bound = log1p(tolerance);
-    if (refused(e, &j))
-        return j;
-    if (within(e, bound)) {
-        j.verdict = VERDICT_EQUIVALENT;
-    } else if (e->lo > bound || e->hi < -bound) {
-        j.verdict = e->lo > 0 ? VERDICT_SLOWER : VERDICT_FASTER;
-    } else {
-        j = inconclusive("the interval reaches across the tolerance");
-        j.needed = launches_needed(e, fabs(bound - fabs(e->value)));
-    }
-    return j;
-}

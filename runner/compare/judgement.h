@@ -62,7 +62,3 @@ bool judgement_permutes(const struct effect *e, size_t n);
 
 /* Holm's step-down adjustment of a family's p, in place. Skips NaN. */
 void contrast_holm(double *p, size_t n);
-
-/* For the ratio e of a measured to a published value: equivalent if the interval lies inside the
- * tolerance, slower or faster if all of it lies outside. */
-struct judgement judge_reference(const struct effect *e, double tolerance);

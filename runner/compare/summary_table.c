@@ -44,8 +44,7 @@ static void say_best(struct text *t, const struct summary_request *r, const stru
 
 static void say_each(struct text *t, const struct question *q)
 {
-    const char *base =
-        q->of->kind == CONTRAST_REFERENCE ? "the published numbers" : q->of->baseline;
+    const char *base = q->of->baseline;
     size_t alike = q->rows - q->slower - q->faster - q->open;
     if (q->config)
         text_addf(t,

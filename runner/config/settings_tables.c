@@ -92,7 +92,7 @@ const struct settings_section settings_sections[] = {
     {PART(slurm), "sbatch.", "the Slurm jobs of submit; sbatch.NAME = VALUE adds the option --NAME=VALUE of sbatch"},
     {PART(cost), NULL, "price of the machine, for gradsync plan"},
     {FREE("limits", false), "physical limits of the platform: busbw, link, memory, network (rates), flops, flops.PRECISION (numbers) and others; KEY.source or source: origin of the number"},
-    {FREE("reference", false), "published numbers. For compare --reference: NAME = TIME or RATE [± SHARE] at SECTION/CONFIG/SIZE. For limits: claim.NAME = the claim in words, claim.NAME.given = its facts, e.g. ranks 8, busbw 168GB/s. claim.NAME.source or source: the publication"},
+    {FREE("reference", false), "published numbers, for limits. NAME = RATE: a bus bandwidth. claim.NAME = the claim in words, claim.NAME.given = its facts, e.g. ranks 8, busbw 168GB/s. claim.NAME.source or source: the publication"},
     {FREE("sites", false), "the sites of a wide-area network (WAN)"},
     {FREE("links", false), "properties of all links of a WAN"},
     {FREE("link", true), "one link of a WAN, in both directions, e.g. [link north-east]"},

@@ -9,7 +9,6 @@
 #include "config/config.h"
 #include "config/settings.h"
 #include "limits/evidence.h"
-#include "limits/reference.h"
 #include "wan/wan_audit.h"
 
 #include <math.h>
@@ -168,15 +167,15 @@ static void write_claim(struct writer *w, const struct platform *p, const struct
 static void write_plain(struct writer *w, const struct platform *p, const struct config_entry *e,
                         const struct measured_cells *cells)
 {
-    struct reference_value v = {0};
+    double rate;
     struct claim c = {.entry = e, .name = e->key, .says = e->key};
     if (strcmp(e->section, "reference") || !strncmp(e->key, "claim.", 6) ||
-        !reference_parse(e->value, &v) || !v.rate)
+        !claim_rate(e->value, &rate))
         return;
     for (size_t i = 0; i < QUANTITIES; i++)
         c.q[i] = NAN;
     c.q[Q_RANKS_RECORDED] = p->ranks;
-    c.q[Q_BUSBW] = strcmp(e->key, "algbw") ? v.value : v.value * 2 * (p->ranks - 1) / p->ranks;
+    c.q[Q_BUSBW] = strcmp(e->key, "algbw") ? rate : rate * 2 * (p->ranks - 1) / p->ranks;
     c.source = config_source(p->config, "reference", e->key);
     AUTO_FREE char *says = xstrfmt("%s = %s", e->key, e->value);
     c.says = says;

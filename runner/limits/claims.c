@@ -172,3 +172,17 @@ void claims_free(struct claims *c)
     free(c->v);
     *c = (struct claims){0};
 }
+
+bool claim_rate(const char *text, double *Bps)
+{
+    size_t n = strlen(text);
+    static const char *const ends[] = {" at ", "±", "+-", "+/-"};
+    for (size_t i = 0; i < COUNT(ends); i++) {
+        const char *end = strstr(text, ends[i]);
+        n = end && (size_t)(end - text) < n ? (size_t)(end - text) : n;
+    }
+    while (n && text[n - 1] == ' ')
+        n--;
+    AUTO_FREE char *head = xstrfmt("%.*s", (int)n, text);
+    return units_parse_rate(head, Bps) && *Bps > 0;
+}

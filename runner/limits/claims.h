@@ -13,7 +13,7 @@
  *
  * QUANTITY is one of claim_quantities[] or claim_words[]; the given quantities decide which checks
  * are possible (limits.h). Every other number of [reference] that is a rate is compared with the
- * platform's limit: busbw = 449GB/s, NAME = 355GB/s at SECTION/CONFIG/SIZE. Claims about a training
+ * platform's limit: busbw = 449GB/s. Claims about a training
  * over a WAN are in [model] (wan/wan_audit.h).
  */
 #pragma once
@@ -61,3 +61,6 @@ struct claims {
  * Call claims_free in both cases. */
 int claims_read(struct claims *out, const struct config *c);
 void claims_free(struct claims *c);
+
+/* The rate at the start of "355GB/s ± 3% at PLACE". False: it is no rate above 0. */
+bool claim_rate(const char *text, double *Bps);

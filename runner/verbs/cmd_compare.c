@@ -8,7 +8,6 @@
 #include "compare/placebo.h"
 #include "compare/repeatability_table.h"
 #include "compare/summary_table.h"
-#include "limits/reference.h"
 #include "record/host_load.h"
 #include "verbs/commands.h"
 #include "verbs/compare_inputs.h"
@@ -56,7 +55,7 @@ static int print_contrasts(const struct compare_request *q, const struct compari
 {
     struct comparison shown;
     struct winners winners = {0};
-    bool each = q->n == 2 || q->reference || q->filter.config;
+    bool each = q->n == 2 || q->filter.config;
     int code = compare_filter(&q->filter, c, &shown);
     if (!code && !each && (q->json || !q->all))
         winners_find(&winners, c, threads);
@@ -159,11 +158,9 @@ static int compare_again(const struct compare_request *q, long threads)
 
 /* ---- the verb ---- */
 
-/* The option --config, whose meaning depends on --reference. */
 struct compare_options {
     struct compare_request q;
     struct cli_int threads;
-    const char *config;
 };
 
 static int compare(void *request, char **words, int n)
@@ -173,7 +170,6 @@ static int compare(void *request, char **words, int n)
     long threads = o->threads.value;
     q->args = words;
     q->n = (size_t)n;
-    *(q->reference ? &q->config : &q->filter.config) = o->config;
     int code = compare_check(q);
     if (code || q->again)
         return code ? code : compare_again(q, threads);
@@ -188,8 +184,6 @@ static int compare(void *request, char **words, int n)
         warn_of_load(&choice);
     if (!code && q->fail_if)
         code = gate(q, &c);
-    if (!code && comparison_regressed(&c))
-        code = fail(GS_FAILED, "%s: slower than [reference] allows", q->args[0]);
     return code;
 }
 
@@ -205,9 +199,7 @@ int cmd_compare(int argc, char **argv)
          "print only this mode: compute, comm, sequential or overlapped; alone: operations without "
          "a step"},
         {"platform", 0, CLI_TEXT, &q->filter.platform, "NAME", "print only this platform"},
-        {"config", 0, CLI_TEXT, &o.config, "CONFIG",
-         "print only this config; with --reference: the file whose [reference] to use (default: "
-         "the run's own config)"},
+        {"config", 0, CLI_TEXT, &q->filter.config, "CONFIG", "print only this config"},
         {"baseline", 0, CLI_TEXT, &q->baseline, "CONFIG",
          "compare with this config (default: the baseline of the run)"},
         {"json", 'j', CLI_FLAG, &q->json, NULL, "print one JSON object (docs/formats.md)"},
@@ -215,9 +207,6 @@ int cmd_compare(int argc, char **argv)
          "with A B: exit with 1 if a config of B has this verdict; only slower is possible"},
         {"output", 'o', CLI_TEXT, &q->out, "CSV",
          "folder for the complete table (default: write no table)"},
-        {"reference", 0, CLI_FLAG, &q->reference, NULL,
-         "compare a run with the numbers in [reference]; exit 1 if it is slower than their "
-         "tolerances allow"},
         {"best-of", 0, CLI_TEXT, &q->best_of, "MODE",
          "compare with the config that is fastest in MODE, e.g. comm; the table is chosen.csv"},
         {"again", 0, CLI_FLAG, &q->again, NULL,

@@ -6,7 +6,6 @@
 #include "base/text.h"
 #include "compare/between_runs.h"
 #include "compare/within_run.h"
-#include "limits/reference.h"
 #include "reduce/iteration.h"
 
 #include <string.h>
@@ -18,17 +17,15 @@ int compare_check(const struct compare_request *q)
         bool wrong;
         const char *why;
     } rules[] = {
-        {q->again && (q->reference || q->best_of || q->baseline || q->fail_if),
-         "--again excludes --reference, --best-of, --baseline and --fail-if"},
+        {q->again && (q->best_of || q->baseline || q->fail_if),
+         "--again excludes --best-of, --baseline and --fail-if"},
         {q->fail_if && strcmp(q->fail_if, verdict_names[VERDICT_SLOWER]),
          "--fail-if takes the verdict 'slower'"},
         {q->fail_if && !between, "--fail-if needs two runs: YESTERDAY TODAY"},
-        {q->reference && q->n != 1, "--reference takes one run or one folder of runs"},
-        {q->best_of && (q->reference || q->n == 2),
-         "--best-of compares configs of a run; give one run or one folder of runs, and no "
-         "--reference"},
-        {q->baseline && (q->reference || q->best_of || q->n == 2),
-         "--baseline compares configs of a run; it excludes --reference, --best-of and A B"},
+        {q->best_of && q->n == 2,
+         "--best-of compares configs of a run; give one run or one folder of runs"},
+        {q->baseline && (q->best_of || q->n == 2),
+         "--baseline compares configs of a run; it excludes --best-of and A B"},
     };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (rules[i].wrong)
@@ -63,9 +60,8 @@ int compare_collect(struct comparison *c, const struct compare_request *q, struc
     static const char *const everything[] = {LOCATE_DATA};
     const char *const *args = (const char *const *)q->args;
     bool one_platform = q->filter.platform && !q->n;
-    if (q->reference || (q->n == 2 && !q->again)) {
-        int code = q->reference ? compare_reference(c, args[0], q->config)
-                                : compare_between_runs(c, args[0], args[1]);
+    if (q->n == 2 && !q->again) {
+        int code = compare_between_runs(c, args[0], args[1]);
         choice->runs.unsorted = true;
         for (size_t i = 0; i < q->n && !code; i++)
             code = runs_find(&choice->runs, args[i]);

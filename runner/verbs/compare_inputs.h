@@ -9,9 +9,9 @@
 #include "record/choose_runs.h"
 
 struct compare_request {
-    const char *out, *config, *best_of, *baseline, *fail_if;
+    const char *out, *best_of, *baseline, *fail_if;
     struct compare_filter filter;
-    bool reference, again, quiet, all, json;
+    bool again, quiet, all, json;
     char **args;
     size_t n;
 };

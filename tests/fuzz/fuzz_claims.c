@@ -8,7 +8,6 @@
 #include "config/config.h"
 #include "config/settings.h"
 #include "limits/evidence.h"
-#include "limits/reference.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -56,9 +55,8 @@ static void hold(const struct config *c, const struct claims *claims)
 static void parse_values(const struct config *c)
 {
     for (size_t i = 0; i < c->n; i++) {
-        struct reference_value v = {.tolerance = 0.01};
-        if (reference_parse(c->entries[i].value, &v) &&
-            (!(v.value > 0) || !(v.tolerance > 0) || !(v.tolerance < 1)))
+        double rate;
+        if (claim_rate(c->entries[i].value, &rate) && !(rate > 0))
             abort();
     }
 }

@@ -7,7 +7,6 @@
 #include "compare/judgement.h"
 #include "compare/origin.h"
 #include "compare/setting.h"
-#include "limits/reference.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -312,11 +311,6 @@ static void bounds_are_logarithms(void **state)
     struct effect inside = made(0.09, 0.005, 5), outside = made(0.09, 0.008, 5);
     assert_int_equal(judge_effect(&inside, 0.1, 0, 1).verdict, VERDICT_EQUIVALENT);
     assert_int_equal(judge_effect(&outside, 0.1, 0, 1).verdict, VERDICT_INCONCLUSIVE);
-    assert_int_equal(judge_reference(&inside, 0.1).verdict, VERDICT_EQUIVALENT);
-    assert_int_equal(judge_reference(&outside, 0.1).verdict, VERDICT_INCONCLUSIVE);
-    struct effect below = made(-0.12, 0.02, 5), across = made(-0.12, 0.03, 5);
-    assert_int_equal(judge_reference(&below, 0.1).verdict, VERDICT_FASTER);
-    assert_int_equal(judge_reference(&across, 0.1).verdict, VERDICT_INCONCLUSIVE);
 }
 
 /* The first n with (t.975 + t.8)(n - 1) sd / sqrt(n) < room; sd = se sqrt(launches). */
@@ -334,10 +328,8 @@ static void launches_are_counted_exactly(void **state)
     (void)state;
     for (int i = 0; i < 79; i++) {
         double half = 0.0205 + 0.0005 * i;
-        struct effect e = made(0.02, half, 5), r = made(0.03, half, 5);
+        struct effect e = made(0.02, half, 5);
         assert_int_equal(judge_effect(&e, 0.01, 0, 0.06).needed, further_launches(&e, 0.02));
-        assert_int_equal(judge_reference(&r, 0.01).needed,
-                         further_launches(&r, 0.03 - log1p(0.01)));
     }
     struct effect many = made(0.05, 0.01, JUDGEMENT_MOST_LAUNCHES);
     assert_int_equal(judge_effect(&many, 0.01, 0, 0.06).needed, -1);
@@ -397,34 +389,6 @@ static void the_interval_and_its_p_agree(void **state)
         excluded += e.p_interval < 0.05;
     }
     assert_in_range(excluded, 40, 360);
-}
-
-static void published_values(void **state)
-{
-    (void)state;
-    struct reference_value v = {.tolerance = 0.01};
-    assert_true(reference_parse("1.2ms ± 5% at mpi_allreduce/auto/1MiB", &v));
-    near(v.value, 1.2e-3, 1e-18);
-    near(v.tolerance, 0.05, 1e-15);
-    assert_false(v.rate);
-    v.tolerance = 0.01;
-    assert_true(reference_parse("355GB/s", &v));
-    assert_true(v.rate);
-    near(v.value, 355e9, 1);
-    near(v.tolerance, 0.01, 0);
-    assert_true(reference_parse("17us+-10%", &v));
-    near(v.tolerance, 0.1, 1e-15);
-    static const char *const bad[] = {"",        "soon",     "0s",         "-1ms", "1ms ±",
-                                      "1ms ± x", "1ms ± 0%", "1ms ± 100%", "± 5%", "nan"};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        if (reference_parse(bad[i], &v))
-            fail_msg("'%s' is taken", bad[i]);
-    struct effect e = made(log(1.08), 0.02, 5);
-    assert_int_equal(judge_reference(&e, 0.05).verdict, VERDICT_SLOWER);
-    assert_int_equal(judge_reference(&e, 0.07).verdict, VERDICT_INCONCLUSIVE);
-    assert_int_equal(judge_reference(&e, 0.2).verdict, VERDICT_EQUIVALENT);
-    e = made(-log(1.08), 0.02, 5);
-    assert_int_equal(judge_reference(&e, 0.05).verdict, VERDICT_FASTER);
 }
 
 static void differences_are_named(void **state)
@@ -498,7 +462,6 @@ int main(void)
         cmocka_unit_test(launches_that_would_settle_it),
         cmocka_unit_test(which_p_decides),
         cmocka_unit_test(the_interval_and_its_p_agree),
-        cmocka_unit_test(published_values),
         cmocka_unit_test(differences_are_named),
         cmocka_unit_test(short_launches_are_dropped),
     };
