@@ -19,7 +19,6 @@ follow() { # FILE HEADING: its commands in one shell, which ends at the first th
 }
 
 follow docs/measuring.md 'Figures of this machine'
-like "$out" 'against size' 'the commands for figures of this machine draw a curve'
 like "$out" 'figures/out/local/mpi_allreduce-bandwidth.svg' \
     'the commands for figures of this machine name a figure'
 follow docs/plugins.md 'A new plugin'

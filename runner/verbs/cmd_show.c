@@ -15,7 +15,6 @@
 #include "reduce/remarks.h"
 #include "reduce/summary.h"
 #include "verbs/commands.h"
-#include "verbs/show_curve.h"
 #include "verbs/show_formats.h"
 
 #include <math.h>
@@ -162,7 +161,7 @@ static void put_row(struct table *t, const struct recorded *r, const struct word
 }
 
 static int fill(struct table *t, const struct recorded *r, const struct words *axes,
-                struct multinode *known, struct show_curve *curve)
+                struct multinode *known)
 {
     static const char *const rest[] = {"config", "mode", "median", "95% CI", "busbw", "status"};
     size_t n = sizeof rest / sizeof *rest;
@@ -181,7 +180,6 @@ static int fill(struct table *t, const struct recorded *r, const struct words *a
                 struct summary m = summary_of(r, &all.series[i]);
                 put_row(t, r, axes, &all, &all.series[i], &m);
                 multinode_see(known, r, &all.series[i], &m);
-                show_curve_add(curve, &r->cells[all.series[i].cell], &m);
             }
         gathered_free(r, &all);
     }
@@ -213,9 +211,8 @@ static int show_run(const char *dir)
     struct table t = {0};
     AUTO_WORDS struct words axes = {0};
     struct multinode known = {0};
-    struct show_curve curve = {0};
     find_axes(r, &axes);
-    code = fill(&t, r, &axes, &known, &curve);
+    code = fill(&t, r, &axes, &known);
     if (!code) {
         char *title = xstrfmt("%s%s%s on %s, run %s: %s, %lld launch%s", r->workload,
                               *r->label ? " " : "", r->label, r->platform, r->run_id,
@@ -225,7 +222,6 @@ static int show_run(const char *dir)
         free(title);
         text_table_print(&t.cells, t.columns, 1 + axes.n, is_ok);
         print_notes(&t);
-        show_curve_print(&curve, &axes);
         char *lines = multinode_text(&known);
         if (lines)
             printf("%s", lines);
@@ -236,7 +232,6 @@ static int show_run(const char *dir)
         if (!code && recorded_compares(r))
             say("next: gradsync compare %s", SHELL_WORD(dir));
     }
-    show_curve_free(&curve);
     words_free(&t.cells);
     words_free(&t.notes);
     recorded_free(r);
@@ -285,7 +280,7 @@ int cmd_show(int argc, char **argv)
         {0}};
     const struct cli cli = {.verb = "show",
                             .arguments = "[PLATFORM | RUN | RAW]",
-                            .summary = "Prints a table and a curve of a run, of the latest run of "
+                            .summary = "Prints a table of a run, of the latest run of "
                                        "a platform or of the latest below RAW (default: the "
                                        "latest run of this machine).",
                             .example = "gradsync show local",

@@ -19,7 +19,7 @@
     X("status", cmd_status, "[CAMPAIGN]", NULL) \
     X("cancel", cmd_cancel, "CAMPAIGN", NULL) \
     X("collect", cmd_collect, "CAMPAIGN", NULL) \
-    X("show", cmd_show, "[RUN]", "print a table and a curve of a run") \
+    X("show", cmd_show, "[RUN]", "print a table of a run") \
     X("report", cmd_report, "[PLATFORM...]", "write one HTML page of figures, tables, verdicts") \
     X("reduce", cmd_reduce, "RAW -o CSV", "turn recordings into samples.csv, summary.csv, ...") \
     X("import", cmd_import, "FILE...", "turn output of nccl-tests and others into recordings") \
