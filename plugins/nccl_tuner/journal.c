@@ -9,11 +9,11 @@
 
 #define TRIES 1000 /* ranks in containers may share a host's name and their process id */
 
-static void host_name(char *name, size_t n)
+void journal_host(char name[JOURNAL_HOST])
 {
-    if (gethostname(name, n) || !*name)
-        snprintf(name, n, "host");
-    name[n - 1] = '\0';
+    if (gethostname(name, JOURNAL_HOST) || !*name)
+        snprintf(name, JOURNAL_HOST, "host");
+    name[JOURNAL_HOST - 1] = '\0';
     for (char *c = name; *c; c++) /* it becomes part of a file's name and of a JSON text */
         if (*c == '/' || *c == '"' || *c == '\\' || (unsigned char)*c < ' ')
             *c = '_';
@@ -21,8 +21,8 @@ static void host_name(char *name, size_t n)
 
 bool journal_open(struct journal *j, const char *out, const char *comm)
 {
-    char path[4096], host[128];
-    host_name(host, sizeof host);
+    char path[4096], host[JOURNAL_HOST];
+    journal_host(host);
     j->fd = -1;
     for (int i = 0; i < TRIES && j->fd < 0; i++) {
         snprintf(j->name, sizeof j->name, "%s.%s.%ld.%d.jsonl", comm, host, (long)getpid(), i);

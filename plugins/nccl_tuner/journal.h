@@ -3,7 +3,8 @@
  * The log that one rank writes about one communicator: JSON Lines in out/COMM.HOST.PID.N.jsonl,
  * each line appended with one write(2).
  *   comm      once: schema, host, pid, rank (of the job, -1: unknown), comm, ranks, nodes, abi,
- *             takes_part, nccl (its version, 0: unknown), at_ns (CLOCK_MONOTONIC), unix_s
+ *             takes_part, nccl (its version, 0: unknown), host, gpu (its UUID, "": unknown), at_ns
+ *             (CLOCK_MONOTONIC), unix_s
  *   step      a step was found: number (from 1), call (of the communicator, from 1), calls per
  *             step, bytes per step, hash (of the calls), first (its first calls: [[collective,
  *             bytes], ...])
@@ -33,6 +34,9 @@ struct journal {
     char name[320];
 };
 
+#define JOURNAL_HOST 128
+/* The name of this host, without what a JSON text or the name of a file cannot hold. */
+void journal_host(char name[JOURNAL_HOST]);
 /* Creates the file. False, errno says why. */
 bool journal_open(struct journal *j, const char *out, const char *comm);
 void journal_close(struct journal *j);

@@ -29,12 +29,16 @@ static long long job_rank(void)
 void trial_write_comm(struct trial *t, size_t nodes, int abi)
 {
     struct line l = {0};
+    char host[JOURNAL_HOST], gpu[NCCL_GPU_UUID] = "";
+    journal_host(host);
+    nccl_gpu_uuid(gpu);
     line_add(&l,
              "{\"type\":\"comm\",\"schema\":1,\"file\":\"%s\",\"rank\":%lld,\"comm\":\"%s\","
              "\"ranks\":%zu,\"nodes\":%zu,\"abi\":%d,\"nccl\":%d,\"takes_part\":%s,"
-             "\"at_ns\":%llu,\"unix_s\":%lld}",
+             "\"host\":\"%s\",\"gpu\":\"%s\",\"at_ns\":%llu,\"unix_s\":%lld}",
              t->journal.name, job_rank(), t->comm, t->ranks, nodes, abi, nccl_version(),
-             t->takes_part ? "true" : "false", (ull)trial_now_ns(), (long long)time(NULL));
+             t->takes_part ? "true" : "false", host, gpu, (ull)trial_now_ns(),
+             (long long)time(NULL));
     journal_line(&t->journal, &l);
 }
 

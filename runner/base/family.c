@@ -18,11 +18,11 @@
 
 #define KILL_PATIENCE_S 10
 
-/* The parent of a process: "PID (any text) S PPID …". 0: it is gone. */
-static pid_t parent_of(const char *pid)
+/* Its stat has "PID (any text) S PPID …". */
+pid_t family_parent(pid_t pid)
 {
-    char path[300], stat[1024];
-    snprintf(path, sizeof path, "/proc/%s/stat", pid);
+    char path[64], stat[1024];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t n = fd < 0 ? -1 : read(fd, stat, sizeof stat - 1);
     if (fd >= 0)
@@ -45,9 +45,11 @@ static size_t children(pid_t **pids)
     if (!d)
         return 0;
     for (struct dirent *e; (e = readdir(d));) {
-        if (!isdigit((unsigned char)e->d_name[0]) || parent_of(e->d_name) != getpid())
+        if (!isdigit((unsigned char)e->d_name[0]))
             continue;
-        APPEND(*pids, n) = (pid_t)atoi(e->d_name);
+        pid_t pid = (pid_t)atoi(e->d_name);
+        if (family_parent(pid) == getpid())
+            APPEND(*pids, n) = pid;
     }
     closedir(d);
     return n;

@@ -23,6 +23,8 @@ struct family {
 /* Starts argv in its own process group: stdin is /dev/null, stdout a pipe, stderr `log`. The launcher
  * dies with this process. GS_OK, or GS_CANNOT, reported: the program cannot be executed. */
 int family_start(struct family *f, char *const argv[], int log, const struct interrupts *i);
+/* The parent of a process; 0: it is gone, or not of this namespace. */
+pid_t family_parent(pid_t pid);
 /* Reaps the processes that ended. */
 void family_reap(struct family *f);
 /* Kills the remaining processes; their output can still be read from `out`. GS_FAILED, reported, if

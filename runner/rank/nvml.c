@@ -1,34 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * NVML's facts about this rank's GPU: model, links, and conditions that may disturb it.
+ * NVML's facts about this rank's GPU, and conditions that may disturb it.
  */
 #include "rank/nvml.h"
 
+#include "base/family.h"
 #include "rank/health.h"
-#include "rank/nvml_library.h"
+#include "record/nvml_gpu.h"
 
 #include <stdio.h>
-
-enum { CLOCK_SM = 1, CLOCK_MEMORY = 2 };
-enum { LINKS_MAX = 18, PEERS_MAX = 16 };
-enum { LINK_COUNTERS = 4 }; /* replays, recoveries, CRC errors of flits and of data */
-
-static const struct {
-    unsigned long long bit;
-    const char *name;
-} reasons[] = {
-    {0x001, "idle"},        {0x002, "application_clocks"}, {0x004, "power_cap"},
-    {0x008, "hw_slowdown"}, {0x010, "sync_boost"},         {0x020, "sw_thermal"},
-    {0x040, "hw_thermal"},  {0x080, "power_brake"},        {0x100, "display_clocks"},
-};
-
-static const struct {
-    int level;
-    const char *name; /* as nvidia-smi topo -m */
-} ancestors[] = {{0, "self"}, {10, "PIX"}, {20, "PXB"}, {30, "PHB"}, {40, "NODE"}, {50, "SYS"}};
-
-/* nvmlDeviceGetNvLinkVersion's codes */
-static const char *const link_versions[] = {NULL, "1.0", "2.0", "2.2", "3.0", "3.1", "4.0", "5.0"};
+#include <unistd.h>
 
 static bool nvml_open(void **self, const struct team *team)
 {
@@ -54,125 +35,26 @@ bool nvml_pci_address(int local_rank, char *place, size_t n)
     return found;
 }
 
-static void add_text(json_t *to, const char *key, int error, const char *text)
-{
-    if (!error)
-        json_object_set_new(to, key, json_string(text));
-}
-
-static void add_number(json_t *to, const char *key, int error, double value)
-{
-    if (!error)
-        json_object_set_new(to, key, json_integer((json_int_t)value));
-}
-
-/* The number of active NVLinks, their lowest version, and their errors since the driver was loaded. */
-static void add_links(const struct nvml *n, json_t *gpu)
-{
-    unsigned up = 0, version = 0;
-    unsigned long long errors = 0, count;
-    bool counted = false;
-    if (!n->call.link_state)
-        return;
-    for (unsigned link = 0; link < LINKS_MAX; link++) {
-        unsigned active = 0, v = 0;
-        if (n->call.link_state(n->device, link, &active) != 0 || !active)
-            continue;
-        up++;
-        for (int k = 0; k < LINK_COUNTERS; k++)
-            if (NVML_ASK(n->call.link_errors, n->device, link, k, &count) == 0) {
-                counted = true;
-                errors += count;
-            }
-        if (n->call.link_version && n->call.link_version(n->device, link, &v) == 0)
-            version = version && version < v ? version : v;
-    }
-    add_number(gpu, "nvlinks", 0, up);
-    add_number(gpu, "nvlink_errors", !counted, (double)errors);
-    if (version && version < sizeof link_versions / sizeof *link_versions)
-        add_text(gpu, "nvlink_version", 0, link_versions[version]);
-}
-
-static const char *ancestor_name(int level)
-{
-    for (size_t i = 0; i < sizeof ancestors / sizeof *ancestors; i++)
-        if (ancestors[i].level == level)
-            return ancestors[i].name;
-    return "unknown";
-}
-
-/* PCIe's way to the other GPUs, by NVML's index. */
-static void add_topology(const struct nvml *n, json_t *gpu)
-{
-    unsigned count = 0;
-    if (!n->call.ancestor || !n->call.count || n->call.count(&count) != 0)
-        return;
-    json_t *ways = json_array();
-    for (unsigned i = 0; i < count && i < PEERS_MAX; i++) {
-        nvml_device peer;
-        int level = 0;
-        bool known = n->call.by_index(i, &peer) == 0 &&
-                     (peer == n->device || n->call.ancestor(n->device, peer, &level) == 0);
-        json_array_append_new(ways, json_string(known ? ancestor_name(level) : "unknown"));
-    }
-    json_object_set_new(gpu, "pcie_ways", ways);
-}
-
 static void nvml_describe(void *self, json_t *host)
 {
-    const struct nvml *n = self;
-    json_t *gpu = json_object();
-    char text[96] = "";
-    int cuda = 0;
-    unsigned v = 0;
-    struct nvml_memory memory = {0};
-    add_number(gpu, "index", 0, n->index);
-    add_text(gpu, "name", NVML_ASK(n->call.name, n->device, text, sizeof text), text);
-    add_text(gpu, "uuid", NVML_ASK(n->call.uuid, n->device, text, sizeof text), text);
-    add_text(gpu, "driver", NVML_ASK(n->call.driver, text, sizeof text), text);
-    int error = NVML_ASK(n->call.cuda_driver, &cuda);
-    snprintf(text, sizeof text, "%d.%d", cuda / 1000, cuda % 1000 / 10);
-    add_text(gpu, "cuda_driver", error, text);
-    error = NVML_ASK(n->call.memory, n->device, &memory);
-    add_number(gpu, "memory_B", error, (double)memory.total);
-    error = NVML_ASK(n->call.max_clock, n->device, CLOCK_SM, &v);
-    add_number(gpu, "sm_max_Hz", error, v * 1e6);
-    error = NVML_ASK(n->call.power_limit, n->device, &v);
-    add_number(gpu, "power_limit_W", error, v * 1e-3);
-    error = NVML_ASK(n->call.pcie_generation, n->device, &v);
-    add_number(gpu, "pcie_generation", error, v);
-    error = NVML_ASK(n->call.pcie_width, n->device, &v);
-    add_number(gpu, "pcie_width", error, v);
-    add_links(n, gpu);
-    add_topology(n, gpu);
-    json_object_set_new(host, "gpu", gpu);
+    json_object_set_new(host, "gpu", nvml_gpu_facts(self));
 }
 
-static void add_throttle(json_t *gpu, unsigned long long mask)
+/* Ranks of this launch have the same parent. A GPU has one rank: where process ids are those of
+ * another namespace, one of them is it. */
+static size_t others(const struct nvml *n)
 {
-    json_t *why = json_array();
-    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
-        if (mask & reasons[i].bit)
-            json_array_append_new(why, json_string(reasons[i].name));
-    json_object_set_new(gpu, "throttle", why);
+    struct nvml_process found[NVML_PROGRAMS_MAX];
+    size_t all = nvml_gpu_programs(n, found), ours = 0;
+    for (size_t i = 0; i < all; i++)
+        ours += family_parent((pid_t)found[i].pid) == getppid();
+    return all - (ours || !all ? ours : 1);
 }
 
 static void nvml_read(void *self, json_t *now)
 {
-    const struct nvml *n = self;
-    json_t *gpu = json_object();
-    unsigned v = 0;
-    unsigned long long mask = 0;
-    int error = NVML_ASK(n->call.clock, n->device, CLOCK_SM, &v);
-    add_number(gpu, "sm_Hz", error, v * 1e6);
-    error = NVML_ASK(n->call.clock, n->device, CLOCK_MEMORY, &v);
-    add_number(gpu, "memory_Hz", error, v * 1e6);
-    error = NVML_ASK(n->call.temperature, n->device, 0, &v);
-    add_number(gpu, "temperature_C", error, v);
-    error = NVML_ASK(n->call.power, n->device, &v);
-    add_number(gpu, "power_W", error, v * 1e-3);
-    if (!NVML_ASK(n->call.throttle, n->device, &mask))
-        add_throttle(gpu, mask);
+    json_t *gpu = nvml_gpu_now(self);
+    json_object_set_new(gpu, "others", json_integer((json_int_t)others(self)));
     json_object_set_new(now, "gpu", gpu);
 }
 

@@ -50,6 +50,10 @@ static const struct source {
     {FACT_UUID, IN_GPU, "uuid"},
     {FACT_DRIVER, IN_GPU, "driver"},
     {FACT_CUDA, IN_GPU, "cuda_driver"},
+    {FACT_GPU, IN_NOTE, "gpu"}, /* of `gradsync train` */
+    {FACT_UUID, IN_NOTE, "uuid"},
+    {FACT_DRIVER, IN_NOTE, "driver"},
+    {FACT_CUDA, IN_NOTE, "cuda_driver"},
     {FACT_NCCL, IN_NOTE, "nccl"},
     {FACT_CUDA, IN_NOTE, "cuda_runtime"},
     {FACT_CUBLAS, IN_NOTE, "cublas"},
@@ -130,6 +134,12 @@ static void tell_note(struct machine *m, const json_t *note)
             tell(m, sources[i].fact, json_object_get(note, "value"));
 }
 
+/* The GPUs of a user's training are known once it runs. */
+static bool tells_late(const struct machine *m)
+{
+    return m->facts[FACT_WORKLOAD] && !strcmp(m->facts[FACT_WORKLOAD], "train");
+}
+
 static int read_file(struct machine *m, const char *path)
 {
     AUTO(raw_close_of) struct raw *raw = NULL;
@@ -138,10 +148,10 @@ static int read_file(struct machine *m, const char *path)
     if (code)
         return code;
     while ((got = raw_next(raw, 1u << RAW_HEADER | 1u << RAW_NOTE | 1u << RAW_CELL, &l)) == 1 &&
-           l.type != RAW_CELL) {
+           (l.type != RAW_CELL || tells_late(m))) {
         if (l.type == RAW_HEADER)
             tell_header(m, l.json);
-        else
+        else if (l.type == RAW_NOTE)
             tell_note(m, l.json);
     }
     return got < 0 ? GS_FAILED : GS_OK;
@@ -173,4 +183,43 @@ void machine_free(struct machine *m)
         free(m->facts[i]);
     words_free(&m->nccl_env);
     *m = (struct machine){0};
+}
+
+/* ---- sets of GPUs ---- */
+
+static int add_sets(struct words *sets, const char *dir)
+{
+    AUTO_WORDS struct words paths = {0};
+    int code = GS_OK;
+    if (!record_list(dir, &paths))
+        return fail_at(GS_USAGE, dir, 0, "is not a run folder: %s", strerror(errno));
+    for (size_t i = 0; i < paths.n && !code; i++) {
+        AUTO(machine_free) struct machine m = {0};
+        AUTO_WORDS struct words uuids = {0};
+        code = read_file(&m, paths.v[i]);
+        if (code || !m.facts[FACT_UUID])
+            continue;
+        words_split(&uuids, m.facts[FACT_UUID], ',');
+        qsort(uuids.v, uuids.n, sizeof *uuids.v, by_name);
+        AUTO_TEXT struct text set = {0};
+        for (size_t k = 0; k < uuids.n; k++)
+            text_addf(&set, "%s%s", k ? "," : "", uuids.v[k]);
+        words_add_once(sets, set.s);
+    }
+    return code;
+}
+
+char *machine_gpu_sets(const char *const *dirs, size_t n)
+{
+    AUTO_WORDS struct words sets = {0};
+    size_t pairs = 0;
+    for (size_t i = 0; i < n; i++)
+        if (add_sets(&sets, dirs[i]))
+            return NULL;
+    for (size_t i = 0; i < sets.n; i++) {
+        const char *comma = strchr(sets.v[i], ',');
+        pairs += comma && !strchr(comma + 1, ',');
+    }
+    return sets.n < 2 ? NULL
+                      : xstrfmt("%zu %s of GPUs", sets.n, pairs == sets.n ? "pairs" : "sets");
 }

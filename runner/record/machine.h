@@ -45,3 +45,7 @@ struct machine {
  * yet. */
 int machine_of_run(struct machine *m, const char *dir);
 void machine_free(struct machine *m);
+
+/* "3 pairs of GPUs" if the launches of these runs were measured on several; the caller frees it. NULL:
+ * on one, or unknown. */
+char *machine_gpu_sets(const char *const *dirs, size_t n);

@@ -42,7 +42,8 @@
  *           lab            under `gradsync lab`: configured sites and links, and their
  *                          measurement before the command (lab/facts.h)
  *           trial          of `gradsync trial` (trial/trial_recording.h)
- *   note                   a fact from the plugin or the runner
+ *   note                   a fact from the plugin or the runner; of `gradsync train` also gpu, uuid,
+ *                          driver, cuda_driver of each GPU and nccl, after its first start
  *           cell, copy     the cell, "" for the whole process
  *           key, value     texts
  *   cell                   once for each cell and copy of a group, before its first block
@@ -73,7 +74,9 @@
  *   health                 load, clocks, temperature, power, throttle reasons (health.h)
  *           group, block
  *           before, after  {rank: readings}; busy_cores (host) and own_cores (rank) are means
- *                          since the launch began (host_load.h)
+ *                          since the launch began (host_load.h); gpu.others: programs on the
+ *                          GPU that are not ours. Of a train or trial: one line, at the end of
+ *                          each start, about the whole of it (job_watch.h)
  *   fail                   a cell failed or was skipped
  *           cell, copy     the cell, "" before the first
  *           kind           skip, failed, wrong, crash, hang, lost

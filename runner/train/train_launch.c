@@ -2,12 +2,14 @@
 #include "train/train_launch.h"
 
 #include "base/err.h"
+#include "base/jsontext.h"
 #include "base/secrets.h"
 #include "base/stats.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "config/train_settings.h"
 #include "plan/order.h"
+#include "record/job_watch.h"
 #include "record/ledger.h"
 #include "record/provenance.h"
 #include "record/record_cells.h"
@@ -39,6 +41,7 @@ struct launching {
     char *log_path;
     int log;
     size_t starts, started; /* in this launch */
+    char *known;            /* the GPUs and the NCCL that the recording names already */
 };
 
 /* ---- its result ---- */
@@ -101,6 +104,51 @@ static int record_result(struct launching *l, struct train_slot *s, const struct
     return code ? code : record_sync(&l->record);
 }
 
+/* ---- on what it ran ---- */
+
+static int note(struct launching *l, const char *key, const char *value)
+{
+    return *value ? record_line(&l->record, record_note_line("", 0, key, value)) : GS_OK;
+}
+
+static int note_gpu(struct launching *l, const json_t *gpu)
+{
+    static const char *const keys[][2] = {
+        {"name", "gpu"}, {"uuid", "uuid"}, {"driver", "driver"}, {"cuda_driver", "cuda_driver"}};
+    int code = GS_OK;
+    for (size_t i = 0; i < COUNT(keys) && !code; i++)
+        code = note(l, keys[i][1], json_text_of(gpu, keys[i][0]));
+    return code;
+}
+
+/* Once, unless a later start runs elsewhere. */
+static int note_job(struct launching *l, const struct job_watch *job)
+{
+    AUTO_JSON json_t *gpus = job_watch_gpus(job);
+    const char *nccl = job_watch_nccl(job);
+    AUTO_FREE char *text = json_dumps(gpus, JSON_COMPACT);
+    char *now = xstrfmt("%s %s", nccl ? nccl : "", text);
+    bool same = l->known && !strcmp(l->known, now);
+    free(l->known);
+    l->known = now;
+    const json_t *gpu;
+    size_t i;
+    int code = GS_OK;
+    json_array_foreach(gpus, i, gpu) if (!same && !code) code = note_gpu(l, gpu);
+    return code || same || !nccl ? code : note(l, "nccl", nccl);
+}
+
+/* The clocks of the GPUs and the other programs on them, while this start ran. */
+static int put_health(struct launching *l, const struct group *g, const struct train_slot *s,
+                      const struct job_watch *job)
+{
+    json_t *after = job_watch_health(job);
+    return after ? record_line(&l->record,
+                               json_pack("{ss ss si s{} so}", "type", "health", "group", g->id,
+                                         "block", s->blocks, "before", "after", after))
+                 : GS_OK;
+}
+
 /* ---- a start of the command ---- */
 
 static void log_title(const struct launching *l, const struct train_slot *s, const char *script)
@@ -117,10 +165,12 @@ static void read_file(const struct train_file *f, struct train_times *t, struct 
         snprintf(o->last, sizeof o->last, "%s: %s", f->path, strerror(errno));
 }
 
-static int start(struct launching *l, struct train_slot *s, bool *stopped)
+static int start(struct launching *l, const struct group *g, struct train_slot *s, bool *stopped)
 {
     AUTO(train_times_free_of) struct train_times *times = train_times_new(&l->set);
-    struct train_output output = {.log = l->log, .times = l->set.file ? NULL : times};
+    struct job_watch *job = job_watch_new();
+    struct train_output output = {.log = l->log, .times = l->set.file ? NULL : times, .job = job};
+    const struct train_hooks hooks = {train_output_take, train_output_meanwhile, &output};
     struct train_ended ended;
     struct train_file file;
     const struct train_filling cell = {l->plan, s->cell, l->launch};
@@ -129,8 +179,7 @@ static int start(struct launching *l, struct train_slot *s, bool *stopped)
     if (path)
         train_file_note(&file, path);
     log_title(l, s, script);
-    int code =
-        train_process(script, l->set.timeout, l->interrupts, train_output_take, &output, &ended);
+    int code = train_process(script, l->set.timeout, l->interrupts, &hooks, &ended);
     train_output_end(&output);
     if (!code && path)
         read_file(&file, times, &output);
@@ -138,12 +187,15 @@ static int start(struct launching *l, struct train_slot *s, bool *stopped)
     l->started++;
     if (!code && !ended.stopped) {
         struct train_fault f = train_judge(&l->set, l->plan->section, &ended, &output, times);
-        code = record_result(l, s, &f, times, ended.took_s);
+        code = note_job(l, job);
+        code = code ? code : record_result(l, s, &f, times, ended.took_s);
+        code = code ? code : put_health(l, g, s, job);
         say_result(l, s, &f, times, ended.took_s);
         if (!f.kind && l->launch == 1 && !s->copy)
             train_warn_times(l->plan, s, times, ended.took_s);
     }
     train_output_free(&output);
+    job_watch_free(job);
     return code;
 }
 
@@ -184,7 +236,7 @@ static int start_all(struct launching *l, const struct group *g, struct train_sl
             continue;
         code = record_line(&l->record, record_cell_line(l->plan, g, s->cell, s->copy, 1, k + 1));
         if (!code)
-            code = start(l, s, &stopped);
+            code = start(l, g, s, &stopped);
         *complete = !stopped;
     }
     return code;
@@ -275,6 +327,7 @@ int train_launch(const struct plan *p, const char *dir, struct interrupts *i, in
     if (l.log >= 0)
         close(l.log);
     free(l.log_path);
+    free(l.known);
     free(l.command);
     return code ? code : closed;
 }

@@ -91,6 +91,7 @@ static void take_line(struct train_output *o)
     }
     if (o->times)
         train_times_line(o->times, line, unix_time());
+    job_watch_line(o->job, line);
     text_clear(&o->line);
 }
 
@@ -106,6 +107,12 @@ void train_output_take(void *ctx, const char *bytes, size_t n)
         if ((end && !second) || o->line.len >= LINE_B)
             take_line(o);
     }
+}
+
+void train_output_meanwhile(void *ctx)
+{
+    const struct train_output *o = ctx;
+    job_watch_look(o->job);
 }
 
 void train_output_end(struct train_output *o)

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/text.h"
+#include "record/job_watch.h"
 #include "train/train_times.h"
 
 #include <stddef.h>
@@ -14,6 +15,7 @@
 struct train_output {
     int log;
     struct train_times *times; /* NULL: read from a file instead */
+    struct job_watch *job;
     struct text line, tail;
     char before;             /* the byte taken last */
     size_t logged, left_out; /* bytes */
@@ -21,8 +23,9 @@ struct train_output {
     bool has_words;          /* `last` has a letter */
 };
 
-/* For train_process(): ctx is a struct train_output. */
+/* Hooks of train_process(): ctx is a struct train_output. */
 void train_output_take(void *ctx, const char *bytes, size_t n);
+void train_output_meanwhile(void *ctx);
 /* The last, incomplete line; the end of what the log lacks. */
 void train_output_end(struct train_output *o);
 void train_output_free(struct train_output *o);

@@ -76,8 +76,7 @@ struct watcher {
     int out;
     struct interrupts *interrupts;
     int obeyed;
-    void (*take)(void *ctx, const char *bytes, size_t n);
-    void *ctx;
+    const struct train_hooks *hooks;
 };
 
 static void read_output(struct watcher *w)
@@ -88,7 +87,7 @@ static void read_output(struct watcher *w)
         if (n < 0)
             return;
         if (n > 0) {
-            w->take(w->ctx, buf, (size_t)n);
+            w->hooks->take(w->hooks->ctx, buf, (size_t)n);
         } else {
             close(w->out);
             w->out = -1;
@@ -121,6 +120,7 @@ static void watch(struct watcher *w, double timeout_s, struct train_ended *ended
                                {.fd = w->interrupts->fd, .events = POLLIN}};
         poll(fds, 2, 50);
         read_output(w);
+        w->hooks->meanwhile(w->hooks->ctx);
         obey(w, ended);
         if (!ended->hung && !ended->stopped && clock_now_s() > began + timeout_s) {
             ended->hung = true;
@@ -138,20 +138,15 @@ static void watch(struct watcher *w, double timeout_s, struct train_ended *ended
 }
 
 int train_process(const char *script, double timeout_s, struct interrupts *i,
-                  void (*take)(void *ctx, const char *bytes, size_t n), void *ctx,
-                  struct train_ended *ended)
+                  const struct train_hooks *hooks, struct train_ended *ended)
 {
     int out[2];
     pid_t parent = getpid();
     *ended = (struct train_ended){0};
     if (pipe2(out, O_CLOEXEC))
         return fail(GS_FAILED, "train: no pipe for the command: %s", strerror(errno));
-    struct watcher w = {.guard = fork(),
-                        .out = out[0],
-                        .interrupts = i,
-                        .obeyed = i->count,
-                        .take = take,
-                        .ctx = ctx};
+    struct watcher w = {
+        .guard = fork(), .out = out[0], .interrupts = i, .obeyed = i->count, .hooks = hooks};
     if (w.guard == 0)
         guard(script, out[1], parent, i);
     int error = errno;

@@ -21,8 +21,13 @@ struct train_ended {
     double took_s;
 };
 
-/* `take` gets the output as it comes. The first signal to gradsync lets the command finish. GS_OK, or
+struct train_hooks {
+    void (*take)(void *ctx, const char *bytes, size_t n); /* the output as it comes */
+    void (*meanwhile)(void *ctx);                         /* often, while the command runs */
+    void *ctx;
+};
+
+/* The first signal to gradsync lets the command finish. GS_OK, or
  * GS_FAILED, reported: no process can be made. */
 int train_process(const char *script, double timeout_s, struct interrupts *i,
-                  void (*take)(void *ctx, const char *bytes, size_t n), void *ctx,
-                  struct train_ended *ended);
+                  const struct train_hooks *hooks, struct train_ended *ended);

@@ -28,6 +28,7 @@ struct job {
     char **command;
     struct words arms;            /* the baseline first */
     char *tuner, *ranks, *config; /* the plugin; the folder of the ranks; the trial's file */
+    struct job_watch *watch;      /* of this launch */
     char *run;                    /* the run folder; NULL until there is something for it */
     int launch;
     size_t looked_at;        /* this launch: blocks, to see whether it can end */
@@ -127,7 +128,8 @@ static int record(struct job *j, const struct trial_comm *c)
                                    .command = j->command,
                                    .seed = (uint64_t)(j->o->seed.value + j->launch - 1),
                                    .launch = j->launch,
-                                   .complete = c->over >= c->ranks};
+                                   .complete = c->over >= c->ranks,
+                                   .job = j->watch};
     int code = trial_recording_write(c, &s);
     if (!code)
         say("trial: launch %d: a step of %lld collectives and %.1f MB; %zu visits, %lld dropped",
@@ -207,6 +209,7 @@ static int collect(struct job *j, bool ended, int status)
 static int while_it_runs(void *ctx)
 {
     struct job *j = ctx;
+    job_watch_look(j->watch);
     return j->recorded ? GS_OK : collect(j, false, 0);
 }
 
@@ -218,9 +221,11 @@ static int launch(struct job *j, int *status)
     trial_environment_set(j->tuner, j->config);
     j->recorded = j->captured = false;
     j->looked_at = 0;
+    j->watch = job_watch_new();
     code = trial_child(j->command, while_it_runs, j, status);
     if (!code && !j->recorded)
         code = collect(j, true, *status);
+    job_watch_free(j->watch);
     remove_folder(j);
     return code;
 }

@@ -44,6 +44,10 @@ static bool read_comm(struct reader *f, const json_t *o)
     }
     struct trial_comm *c = &all->v[f->comm];
     c->found = xrealloc(c->found, (size_t)(c->files + 1) * sizeof *c->found);
+    c->places = xrealloc(c->places, (size_t)(c->files + 1) * sizeof *c->places);
+    c->places[c->files] =
+        (struct trial_place){json_integer_of(o, "rank"), xstrdup(json_text_of(o, "host")),
+                             xstrdup(json_text_of(o, "gpu"))};
     c->found[c->files++] = 0;
     f->unix_s = (double)json_integer_of(o, "unix_s");
     f->at_ns = (double)json_integer_of(o, "at_ns");
@@ -254,6 +258,11 @@ void trial_ranks_free(struct trial_ranks *r)
         struct trial_comm *c = &r->v[i];
         for (size_t k = 0; k < c->n; k++)
             free_visit(&c->visits[k]);
+        for (int64_t k = 0; k < c->files; k++) {
+            free(c->places[k].host);
+            free(c->places[k].gpu);
+        }
+        free(c->places);
         free(c->visits);
         free(c->name);
         free(c->why);

@@ -33,11 +33,15 @@ struct trial_comm {
     int64_t step;                   /* the number of the latest that was found; 0: none */
     struct trial_step *steps;       /* by their number less 1 */
     int64_t step_calls, step_bytes; /* of the visits; without any, of the latest step */
-    uint32_t *found;                /* by file: the latest step and its call, hashed */
-    bool captured;                  /* a collective, into a CUDA graph */
-    int64_t calls, dropped;         /* of one rank; calls once it has ended */
-    double silent_s;                /* between its last call and its end */
-    struct trial_visit *visits;     /* that all ranks completed, of one step */
+    struct trial_place {
+        int64_t rank;           /* of the job; -1: unknown */
+        char *host, *gpu;       /* the UUID of its GPU; "": unknown */
+    } * places;                 /* by file */
+    uint32_t *found;            /* by file: the latest step and its call, hashed */
+    bool captured;              /* a collective, into a CUDA graph */
+    int64_t calls, dropped;     /* of one rank; calls once it has ended */
+    double silent_s;            /* between its last call and its end */
+    struct trial_visit *visits; /* that all ranks completed, of one step */
     size_t n;
 };
 

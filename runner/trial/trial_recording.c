@@ -37,6 +37,40 @@ static json_t *about(const struct trial_comm *c, const struct trial_source *s)
                      (json_int_t)c->dropped, "over", json_text(c->why));
 }
 
+/* A rank that did not tell its GPU has, here, one of those that the job uses. */
+static json_t *rank_host(const struct trial_place *p, int rank, const struct trial_source *s,
+                         const json_t *used)
+{
+    json_t *host = provenance_host(rank);
+    json_t *other = json_array_get(used, (size_t)rank);
+    if (*p->host && strcmp(p->host, json_text_of(host, "host"))) { /* only its name is known here */
+        json_decref(host);
+        host = json_pack("{si so}", "rank", rank, "host", json_text(p->host));
+        other = NULL;
+    }
+    if (*p->gpu)
+        json_object_set_new(host, "gpu", job_watch_gpu(s->job, p->gpu));
+    else if (other)
+        json_object_set(host, "gpu", other);
+    return host;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct trial_place *x = a, *y = b;
+    return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+static json_t *hosts(const struct trial_comm *c, const struct trial_source *s)
+{
+    json_t *all = json_array();
+    AUTO_JSON json_t *used = job_watch_gpus(s->job);
+    qsort(c->places, (size_t)c->files, sizeof *c->places, by_rank);
+    for (int64_t i = 0; i < c->files; i++)
+        json_array_append_new(all, rank_host(&c->places[i], (int)i, s, used));
+    return all;
+}
+
 static json_t *header(const struct trial_comm *c, const struct trial_source *s)
 {
     char at[32];
@@ -50,7 +84,7 @@ static json_t *header(const struct trial_comm *c, const struct trial_source *s)
     json_object_set_new(h, "clock",
                         json_pack("{ss sI}", "name", CLOCK_NAME, "step_ns",
                                   (json_int_t)clock_step_ns(clock_now_ns)));
-    json_object_set_new(h, "hosts", json_pack("[o]", provenance_host(0)));
+    json_object_set_new(h, "hosts", hosts(c, s));
     if (s->proof_of)
         json_object_set_new(h, "proof_of", json_text(s->proof_of));
     json_object_set_new(h, "trial", about(c, s));
@@ -117,6 +151,22 @@ static json_t *note(const struct arm *a, const char *key, const char *value)
                      "key", key, "value", json_text(value));
 }
 
+/* NCCL numbers 2.8 and older ones in another way. Where its library hides the version, the job's
+ * processes may tell. */
+static int put_nccl(struct record *r, const struct trial_comm *c, const struct trial_source *s)
+{
+    char number[64];
+    const char *seen = job_watch_nccl(s->job);
+    int64_t major = c->nccl < 10000 ? 1000 : 10000;
+    snprintf(number, sizeof number, "%lld.%lld.%lld", (long long)(c->nccl / major),
+             (long long)(c->nccl % major / 100), (long long)(c->nccl % 100));
+    if (c->nccl <= 0 && !seen)
+        return GS_OK;
+    return record_line(r,
+                       json_pack("{ss ss si ss so}", "type", "note", "cell", "", "copy", 0, "key",
+                                 "nccl", "value", json_text(c->nccl > 0 ? number : seen)));
+}
+
 /* What a cell requested, and what ran. */
 static int put_notes(struct record *r, const struct trial_comm *c, const struct arm *a,
                      const struct trial_taken *t)
@@ -175,6 +225,15 @@ static int put_visits(struct record *r, const struct trial_comm *c, const struct
     return code;
 }
 
+/* The clocks of the GPUs and the other programs on them, during the launch. */
+static int put_health(struct record *r, const struct trial_source *s, const char *group)
+{
+    json_t *after = job_watch_health(s->job);
+    return after ? record_line(r, json_pack("{ss ss si s{} so}", "type", "health", "group", group,
+                                            "block", 1, "before", "after", after))
+                 : GS_OK;
+}
+
 static json_t *closing(const struct trial_comm *c, const struct arm *arms, size_t n,
                        const char *group)
 {
@@ -205,10 +264,13 @@ int trial_recording_write(const struct trial_comm *c, const struct trial_source 
     ids_of(group, c, s, NULL);
     size_t n = find_arms(&arms, c, s);
     code = record_line(&r, header(c, s));
+    code = code ? code : put_nccl(&r, c, s);
     for (size_t i = 0; i < n && !code; i++)
         code = put_cell(&r, c, &arms[i], group);
     if (!code)
         code = put_visits(&r, c, arms, n);
+    if (!code)
+        code = put_health(&r, s, group);
     if (!code)
         code = record_line(&r, closing(c, arms, n, group));
     if (!code)

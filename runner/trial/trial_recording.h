@@ -5,11 +5,13 @@
  * rank. The header has "trial": {command (the program's name), command_sha256 (of all its words),
  * communicator, abi, nccl (version), step_calls, step_B, dropped, over (why it ended)}. Notes of a
  * cell: chosen (the pairs with the lowest cost), ran (what NCCL reported), request (honoured,
- * clamped, ignored, not available or unknown). A cell whose request was not honoured is skipped: it
+ * clamped, ignored, not available or unknown). The header has a host for each rank, with its GPU, and
+ * a note has the version of NCCL. A cell whose request was not honoured is skipped: it
  * has no blocks.
  */
 #pragma once
 
+#include "record/job_watch.h"
 #include "trial/trial_ranks.h"
 
 struct trial_source {
@@ -19,6 +21,7 @@ struct trial_source {
     uint64_t seed;
     int launch;
     bool complete; /* the trial ended before its job did */
+    const struct job_watch *job;
 };
 
 /* GS_OK or reported. The manifest is the caller's to write. */

@@ -9,6 +9,7 @@
 #include "compare/repeatability_table.h"
 #include "compare/summary_table.h"
 #include "record/host_load.h"
+#include "record/machine.h"
 #include "verbs/commands.h"
 #include "verbs/compare_inputs.h"
 
@@ -30,13 +31,17 @@ static void say_refused(const struct comparison *c)
             n, n == 1 ? "" : "s", n == 1 ? "s" : "");
 }
 
-/* Warns in one line if the compared runs were measured on a loaded machine. */
-static void warn_of_load(const struct choice *choice)
+/* Warns in one line if the compared runs were measured on a loaded machine, and tells if they joined
+ * several sets of GPUs. */
+static void tell_machines(const struct choice *choice)
 {
     AUTO_FREE const char **dirs = xcalloc(choice->runs.n + 1, sizeof *dirs);
     for (size_t i = 0; i < choice->runs.n; i++)
         dirs[i] = choice->runs.v[i].dir;
     host_load_warn(dirs, choice->runs.n);
+    AUTO_FREE char *sets = machine_gpu_sets(dirs, choice->runs.n);
+    if (sets)
+        say("measured on %s; each ratio compares configs on the same one", sets);
 }
 
 /* ---- contrasts ---- */
@@ -181,7 +186,7 @@ static int compare(void *request, char **words, int n)
         code = show_contrasts(q, &choice, &c, threads);
     }
     if (!code && !q->quiet)
-        warn_of_load(&choice);
+        tell_machines(&choice);
     if (!code && q->fail_if)
         code = gate(q, &c);
     return code;

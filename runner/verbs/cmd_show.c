@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "record/choose_runs.h"
 #include "record/host_load.h"
+#include "record/machine.h"
 #include "record/record.h"
 #include "record/run_campaign.h"
 #include "reduce/gather.h"
@@ -214,10 +215,12 @@ static int show_run(const char *dir)
     find_axes(r, &axes);
     code = fill(&t, r, &axes, &known);
     if (!code) {
-        char *title = xstrfmt("%s%s%s on %s, run %s: %s, %lld launch%s", r->workload,
-                              *r->label ? " " : "", r->label, r->platform, r->run_id,
-                              RANKS_ON((long long)r->ranks, (long long)r->nodes),
-                              (long long)r->launches, r->launches == 1 ? "" : "es");
+        AUTO_FREE char *sets = machine_gpu_sets(&dir, 1);
+        char *title =
+            xstrfmt("%s%s%s on %s, run %s: %s, %lld launch%s%s%s", r->workload,
+                    *r->label ? " " : "", r->label, r->platform, r->run_id,
+                    RANKS_ON((long long)r->ranks, (long long)r->nodes), (long long)r->launches,
+                    r->launches == 1 ? "" : "es", sets ? ", on " : "", sets ? sets : "");
         screen_say(title);
         free(title);
         text_table_print(&t.cells, t.columns, 1 + axes.n, is_ok);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "rank/nvml_library.h"
+#include "record/nvml_library.h"
 
 #include "base/text.h"
 
@@ -32,6 +32,7 @@ static const char *const names[] = {
     "nvmlDeviceGetTopologyCommonAncestor",
     "nvmlDeviceGetPciInfo_v3",
     "nvmlDeviceGetNvLinkErrorCounter",
+    "nvmlDeviceGetComputeRunningProcesses_v3",
 };
 _Static_assert(sizeof(struct nvml_calls) == sizeof names / sizeof *names * sizeof(void (*)(void)),
                "a name for each call");
@@ -82,7 +83,7 @@ struct nvml *nvml_load(int local_rank)
         free(n);
         return NULL;
     }
-    if (!find_device(n, local_rank)) {
+    if (local_rank != NVML_NO_RANK && !find_device(n, local_rank)) {
         nvml_unload(n);
         return NULL;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Loads NVML at run time. The library comes with the driver, so gradsync neither links nor needs it
- * on machines without a GPU. The declarations follow nvml.h, whose ABI is stable. nvml.c uses it.
+ * on machines without a GPU. The declarations follow nvml.h, whose ABI is stable.
  */
 #pragma once
 
@@ -15,6 +15,12 @@ struct nvml_pci {
     char legacy[16];
     unsigned domain, bus, device, id, subsystem;
     char text[32];
+};
+
+struct nvml_process {
+    unsigned pid;
+    unsigned long long memory;
+    unsigned gpu_instance, compute_instance;
 };
 
 /* NULL: this driver lacks the call (see NVML_ASK). */
@@ -42,6 +48,7 @@ struct nvml_calls {
     int (*ancestor)(nvml_device, nvml_device, int *);
     int (*pci)(nvml_device, struct nvml_pci *);
     int (*link_errors)(nvml_device, unsigned, int, unsigned long long *);
+    int (*processes)(nvml_device, unsigned *, struct nvml_process *);
 };
 
 struct nvml {
@@ -54,6 +61,8 @@ struct nvml {
 /* Calls the function; an error (not 0) if the driver lacks it. */
 #define NVML_ASK(call, ...) ((call) ? (call)(__VA_ARGS__) : 1)
 
-/* Opens the device that CUDA gives this local rank; NULL: no NVML, or no such device. */
+#define NVML_NO_RANK (-1)
+/* Opens the device that CUDA gives this local rank; NVML_NO_RANK: none yet. NULL: no NVML, or no such
+ * device. */
 struct nvml *nvml_load(int local_rank);
 void nvml_unload(struct nvml *n);
