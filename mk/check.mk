@@ -64,8 +64,6 @@ $(BUILD)/tests/%: tests/unit/%.c $(unit_lib) $(commit) $(library)
 # This part of rank/ needs no MPI:
 $(BUILD)/tests/test_stopping: $(BUILD)/runner/rank/stopping.o
 $(BUILD)/tests/test_wan_tcp $(BUILD)/tests/test_wan_tcp_faults: $(wildcard plugins/wan_sync/transport/tcp*.c)
-$(BUILD)/tests/test_wan_agree: plugins/wan_sync/present/agree.c
-$(BUILD)/tests/test_wan_present: $(wildcard plugins/wan_sync/present/*.c plugins/wan_sync/transport/tcp*.c)
 $(BUILD)/tests/test_wan_schedule: $(wildcard $(patsubst %,plugins/wan_sync/%*.c,strategy/engine strategy/schedule wire/wire))
 $(BUILD)/bench/wan_link: $(wildcard plugins/wan_sync/transport/tcp*.c)
 $(BUILD)/tests/test_wan_guard $(BUILD)/bench/wan_guard: $(patsubst %,plugins/wan_sync/transport/tcp_%.c,guard keys secret)

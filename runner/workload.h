@@ -134,10 +134,6 @@ struct wl_host {
      * without MPI, ends the run within two seconds, and names the host that most others have lost.
      * Any thread may call it. NULL inside a site; not in a gradsync older than 1.4. */
     void (*lost)(void *ctx, const char *host);
-    /* Reports that this sample had other conditions than the cell names, e.g. a rank was missing. The
-     * runner leaves the block out of all statistics, notes why and measures it again. Call it in
-     * sample(). NULL in a gradsync older than 1.5. */
-    void (*apart)(void *ctx, const char *why);
 };
 
 /* One sample of `iters` iterations on this rank. */

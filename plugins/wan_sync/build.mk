@@ -1,5 +1,5 @@
 wan_sync_needs := mpi blas
-wan_sync_extra := $(wildcard $(addprefix plugins/wan_sync/,transport/*.c present/*.c wire/*.c strategy/*.c sync/*.c)) \
+wan_sync_extra := $(wildcard $(addprefix plugins/wan_sync/,transport/*.c wire/*.c strategy/*.c sync/*.c)) \
 	$(addprefix plugins/common/,beside.c gemm.c) $(wildcard plugins/common/wan_*.c)
 wan_sync_libs := -lsodium
 wan_sync_backends := cuda

@@ -2,7 +2,6 @@
 #include "wan_sync/cell.h"
 
 #include "common/wan_carrier.h"
-#include "wan_sync/present/agree.h"
 #include "wan_sync/sync/pattern.h"
 #include "wan_sync/transport/tcp.h"
 
@@ -31,7 +30,6 @@ static const char *const orders[] = {
     [ORDER_RTT] = "rtt", [ORDER_SITES] = "sites", [ORDER_RATE] = "rate", NULL};
 static const char *const computes[] = {
     [COMPUTE_EMULATED] = "emulated", [COMPUTE_GEMM] = "gemm", NULL};
-static const char *const losses[] = {[ON_LOSS_END] = "end", [ON_LOSS_CONTINUE] = "continue", NULL};
 static const char *const outers[] = {[OUTER_NONE] = "none", [OUTER_NESTEROV] = "nesterov", NULL};
 
 #define P(member, type, role, ctype) #member, type, role, WL_FIELD(struct cell, member, ctype)
@@ -92,8 +90,6 @@ const struct wl_param cell_params[] = {
      "distribution of the gradient; integers: the sum is exact; normal, student3: floats, with the tail of Student's t with 3 degrees of freedom"},
     {P(timeout, WL_TIME, WL_AXIS, double), "s", "30s", 0.1, 86400, NULL,
      "longest time without any block before the cell fails, or with a cut network before the run ends"},
-    {P(on_loss, WL_CHOICE, WL_CONFIG, int), NULL, "end", 0, 0, losses,
-     "what to do when a rank has not answered for `timeout`; continue: sum without it, and take it back when it answers; blocks without all ranks are noted and left out"},
     {T(congestion, WL_CONFIG), NULL, "", 0, 0, NULL,
      "TCP congestion control, transport=tcp, e.g. bbr; empty: the kernel's default; auto: the same, then bbr once losses limit it"},
     {P(pacing, WL_BOOL, WL_CONFIG, bool), NULL, "yes", 0, 0, NULL,
@@ -228,27 +224,11 @@ static enum wl_status judge_training(const struct cell *c, char *why, size_t n)
     return WL_FAIL;
 }
 
-static bool can_continue(const struct cell *c, const struct wl_job *job)
-{
-    bool strategy = c->strategy == CELL_FIRST + WAN_RING || c->strategy == CELL_FIRST + WAN_DIRECT;
-    return strategy && job->ranks >= 3 && job->ranks <= AGREE_RANKS_MOST &&
-           c->transport == CELL_BY_TCP && c->shares == SHARES_EQUAL && !c->feedback &&
-           c->outer == OUTER_NONE && !cell_steps_beside(c);
-}
-
 /* Combinations that a sweep makes and that are nothing. */
 static enum wl_status judge_config(const struct cell *c, const struct wl_job *job, char *why,
                                    size_t n)
 {
     int rates = cell_rates(c, NULL, 0);
-    if (c->on_loss == ON_LOSS_CONTINUE && !can_continue(c, job)) {
-        snprintf(why, n,
-                 "strategy=%s, %d ranks: on_loss=continue needs strategy=ring or direct, 3 to %d "
-                 "ranks, transport=tcp, shares=equal, feedback=no, outer=none, fragments=1 and "
-                 "overlap=0",
-                 cell_strategies[c->strategy], job->ranks, AGREE_RANKS_MOST);
-        return WL_SKIP;
-    }
     if (*c->rates && rates != job->ranks) {
         snprintf(why, n, "rates=%s: %d numbers above 0 joined by ':', one per rank, are allowed",
                  c->rates, job->ranks);

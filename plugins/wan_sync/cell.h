@@ -18,7 +18,6 @@ enum cell_order { ORDER_RTT, ORDER_SITES, ORDER_RATE };
 enum cell_compute { COMPUTE_EMULATED, COMPUTE_GEMM };
 enum cell_inside { INSIDE_BY_MPI, INSIDE_BY_NCCL };
 enum cell_outer { OUTER_NONE, OUTER_NESTEROV };
-enum cell_on_loss { ON_LOSS_END, ON_LOSS_CONTINUE };
 
 struct cell {
     uint64_t size;
@@ -39,7 +38,6 @@ struct cell {
     char rates[WL_TEXT_MAX];
     int pattern;
     double timeout;
-    int on_loss;
     char interface[WL_TEXT_MAX], congestion[WL_TEXT_MAX], secret_file[WL_TEXT_MAX];
     int64_t port;
     char addresses[WL_TEXT_MAX];

@@ -61,8 +61,6 @@ void wan_release(void *prepared)
     free(p->share);
     free(p->residual);
     free(p->errors);
-    free(p->among);
-    free(p->fewer);
     free(p);
 }
 
@@ -159,8 +157,8 @@ bool wan_make_sync(struct prepared *p)
                                    .engine = engine,
                                    .data = wan_data(p),
                                    .residual = p->residual,
-                                   .members = p->among ? ranks_in(p->present) : wan_members(p),
-                                   .rank_of = p->among ? p->among : p->rank_of,
+                                   .members = wan_members(p),
+                                   .rank_of = p->rank_of,
                                    .share = p->share,
                                    .rank = s->host->rank,
                                    .inside = inside};
@@ -255,7 +253,7 @@ static enum wl_status prepare_cell(struct prepared *p)
 
 void wan_watch(const struct prepared *p)
 {
-    silence_allow(p->self->silence, p->cell.on_loss == ON_LOSS_CONTINUE ? 0 : p->cell.timeout);
+    silence_allow(p->self->silence, p->cell.timeout);
 }
 
 enum wl_status wan_prepare(void *self, const void *cell, void **prepared)

@@ -9,7 +9,6 @@
  *   wire/        number formats of a block: fp32, bf16, int8, int4
  *   strategy/    all-reduce algorithms as schedules, and the engine that runs a schedule over a link
  *   transport/   links between ranks: TCP streams with pacing, or MPI; and the probe of a link
- *   present/     going on without lost ranks: the agreement, and a link that does it
  *   sync/        one synchronisation, the sites, the training steps around it, and their compute
  *   cuda/        sums inside a site on its GPUs; a shared object of its own (cuda.so)
  *
@@ -171,7 +170,7 @@ static size_t shift_of(const struct prepared *p)
     return p->samples * SHIFT % PATTERN_PERIOD;
 }
 
-void wan_report(struct prepared *p, const struct train_times *t, struct wl_sample *out)
+static void report(struct prepared *p, const struct train_times *t, struct wl_sample *out)
 {
     size_t shift = shift_of(p);
     struct pattern_error e = pattern_check(p->pattern, wan_data(p), shift, cell_count(&p->cell));
@@ -202,12 +201,7 @@ void wan_report(struct prepared *p, const struct train_times *t, struct wl_sampl
     judge(p, &e, bound);
 }
 
-void wan_fill(struct prepared *p)
-{
-    pattern_fill(p->pattern, wan_data(p), shift_of(p), cell_count(&p->cell));
-}
-
-struct train wan_train(const struct prepared *p)
+static struct train train_of(const struct prepared *p)
 {
     const struct self *s = p->self;
     return (struct train){.cell = &p->cell,
@@ -231,16 +225,14 @@ static enum wl_status sample(void *prepared, unsigned iters, struct wl_sample *o
     if ((p->line && !lines_mend(&s->lines, p->line)) ||
         (p->inside && !lines_mend(&s->lines, p->inside)))
         return wan_failed(s, s->lines.why);
-    if (p->cell.on_loss == ON_LOSS_CONTINUE)
-        return wan_sample_present(p, out);
     if (!wan_make_sync(p))
         return wan_failed(s, "out of memory");
     sync_totals(p->sync);
     size_t count = cell_count(&p->cell);
     p->samples++;
-    wan_fill(p);
+    pattern_fill(p->pattern, wan_data(p), shift_of(p), count);
     bool filled = !p->gpu || inside_gpu_fill(p->gpu, count);
-    struct train train = wan_train(p);
+    struct train train = train_of(p);
     s->host->start(s->host->ctx);
     if (!filled || !train_run(&train, &times)) {
         if (p->line)
@@ -251,7 +243,7 @@ static enum wl_status sample(void *prepared, unsigned iters, struct wl_sample *o
     }
     if (p->gpu && !inside_gpu_fetch(p->gpu, count))
         return wan_failed(s, p->gpu->why);
-    wan_report(p, &times, out);
+    report(p, &times, out);
     return WL_OK;
 }
 
@@ -260,11 +252,10 @@ static enum wl_status verify(void *prepared)
 {
     struct prepared *p = prepared;
     uint64_t mine[] = {p->bits, ~p->bits}, least[2] = {0};
-    if (p->cell.on_loss == ON_LOSS_END) /* else it was asked in sample() */
-        MPI_Allreduce(mine, least, 2, MPI_UINT64_T, MPI_MIN, p->self->comm);
+    MPI_Allreduce(mine, least, 2, MPI_UINT64_T, MPI_MIN, p->self->comm);
     if (p->verdict != WL_OK)
         return wan_failed(p->self, p->why);
-    if (p->cell.on_loss == ON_LOSS_END && least[0] != ~least[1])
+    if (least[0] != ~least[1])
         return wan_failed(p->self, "the ranks ended with different bits");
     if (!compute_check(p->compute))
         return wan_failed(p->self, "a GEMM is wrong");
@@ -278,7 +269,7 @@ static void abort_plugin(void *self)
     inside_gpu_abort(&s->gpu);
 }
 
-static const char *const added[] = {"feedback", "pattern", "addresses", "on_loss", NULL};
+static const char *const added[] = {"feedback", "pattern", "addresses", NULL};
 
 const struct wl_plugin wl_plugin_v1 = {
     .size = sizeof(struct wl_plugin),

@@ -4,15 +4,12 @@
  */
 #pragma once
 
-#include "wan_sync/present/present.h"
 #include "wan_sync/sync/sites.h"
 #include "wan_sync/sync/train.h"
 #include "wan_sync/transport/lines.h"
 #include "wan_sync/transport/silence.h"
 
 #include <mpi.h>
-
-#define PRESENT_WORDS 5 /* sample_present.c */
 
 struct self {
     const struct wl_host *host;
@@ -23,7 +20,6 @@ struct self {
     struct inside_gpu gpu;
     float *buffer[3]; /* the gradient; of the outer step: parameters, momentum */
     size_t bytes[3];
-    uint64_t ended[PRESENT_WORDS], all_ended[PRESENT_WORDS]; /* of a reduction that may never end */
 };
 
 struct prepared {
@@ -45,28 +41,18 @@ struct prepared {
     enum wl_status verdict; /* on the last sample */
     uint64_t bits;          /* hash of its sum */
     char why[256];
-    /* on_loss=continue: */
-    rank_set present, noted; /* the ranks of `sync`; those of the last note */
-    int *among;              /* their ranks */
-    struct pattern *fewer;   /* the sum without all ranks */
 };
 
 /* Reports why a call fails. Returns WL_FAIL. */
 enum wl_status wan_failed(const struct self *s, const char *why);
 
-/* A cut network ends the run after `timeout`, unless it goes on. */
+/* A cut network ends the run after `timeout`. */
 void wan_watch(const struct prepared *p);
 enum wl_status wan_prepare(void *self, const void *cell, void **prepared);
 void wan_release(void *prepared);
 /* Makes the synchronisations of a cell again after a link was reopened, or after another cell
  * needed a larger buffer. False: no memory. */
 bool wan_make_sync(struct prepared *p);
-/* The gradient of the next sample. */
-void wan_fill(struct prepared *p);
-struct train wan_train(const struct prepared *p);
-void wan_report(struct prepared *p, const struct train_times *t, struct wl_sample *out);
-/* sample() with on_loss=continue (sample_present.c). */
-enum wl_status wan_sample_present(struct prepared *p, struct wl_sample *out);
 void wan_note_ranks(const struct self *s, const char *key, const int *x, int n);
 /* In choose.c. wan_choose replaces strategy=auto by the strategy with the shortest expected time;
  * wan_order_ring sorts rank_of into the fastest ring. Collective. False: see lines.why. */

@@ -165,23 +165,6 @@ static bool lab_was_late(struct grouping *g)
     return g->late > 0;
 }
 
-/* As told by the plugin. A run that only leaves blocks out ends after max_blocks. */
-static bool is_apart(struct grouping *g)
-{
-    struct session *r = g->session;
-    bool apart = team_max(&r->team, r->api.apart[0] != 0);
-    g->apart = apart ? g->apart + 1 : 0;
-    if (!apart)
-        return false;
-    AUTO_FREE char *note = xstrfmt("block %d left out: %s", g->block, r->api.apart);
-    report_note(&r->report, "", 0, "left_out", note);
-    if (g->apart == r->plan->set.measure.max_blocks && !r->report.code)
-        r->report.code =
-            fail(GS_FAILED, "%d blocks in a row left out: %s; remove the cause, then resume",
-                 g->apart, r->api.apart);
-    return true;
-}
-
 static enum course block(struct grouping *g)
 {
     struct session *r = g->session;
@@ -192,7 +175,6 @@ static enum course block(struct grouping *g)
     if (!r->report.code)
         r->report.code = lateness_mark(&r->lateness);
     team_meet(&r->team); /* rank 0 had more to do: all start the block together */
-    r->api.apart[0] = '\0';
     enum course course = visit_all(g);
     if (course == GO_ON)
         course = verify(g);
@@ -201,7 +183,7 @@ static enum course block(struct grouping *g)
         return course;
     }
     session_own_step(r, "record");
-    bool left_out = lab_was_late(g) | is_apart(g);
+    bool left_out = lab_was_late(g);
     json_t *after = health_read(&r->health, &r->team);
     if (!left_out) {
         record(g, before, after);

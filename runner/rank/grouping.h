@@ -17,7 +17,6 @@ struct grouping {
     size_t *order; /* slot indices in preparation order, then in the visit order of a block */
     int block;
     int late;  /* blocks in a row with a late emulated network */
-    int apart; /* that a plugin left out */
     uint64_t began_ns;
 };
 

@@ -71,12 +71,6 @@ static void api_lost(void *ctx, const char *host)
     beat_lost(l->team->beat, host);
 }
 
-static void api_apart(void *ctx, const char *why)
-{
-    struct host_api *l = ctx;
-    snprintf(l->apart, sizeof l->apart, "%s", why);
-}
-
 void host_api_at(struct host_api *l, const char *cell, int copy)
 {
     l->cell = cell;
@@ -102,6 +96,5 @@ void host_api_begin(struct host_api *l, const struct team *team, struct report *
                              .fail = api_fail,
                              .note = api_note,
                              .start = api_start,
-                             .lost = api_lost,
-                             .apart = api_apart};
+                             .lost = api_lost};
 }

@@ -15,7 +15,6 @@ struct host_api {
     const char *cell;      /* subject of the notes; "": the process */
     int copy;
     char why[256];   /* text of the last fail(); "": none */
-    char apart[400]; /* why this block is left out; "": it is not */
 };
 
 /* Whose notes and failures follow. */

@@ -346,68 +346,12 @@ site ${site:--}: over the best" "$t"
         "$(calc 0 "100 * $good / $cells")" '>=' 95 '%'
 }
 
-# CYCLES of CYCLE seconds; in each a site is cut off for a tenth. Of the sums that come without a cut,
-# how many came. MPI keeps the lab's control network, over which the transport must not come back.
-goodput() {
-    local cycle=${CYCLE:-600} cycles=${CYCLES:-2} usual whole fewer
-    config "$tmp/goodput.ini" 100 10 'size = 16MiB' 'compute = 2s' 'on_loss = continue' \
-        "timeout = $((cycle / 20))s" 'interface = wan0'
-    sed -i 's/blocks = .*/blocks = 100000/; s/^budget = .*/budget = 24h\nretries = 0/' "$tmp/goodput.ini"
-    cat >"$tmp/inside" <<INSIDE
-links() { for pair in north-south east-south south-west; do $gradsync lab-set "\$1 \$pair"; done; }
-count() { cat $tmp/data/*/*/*/launch-*.jsonl | grep -c "\$1"; }
-counts() { echo "\$(count '"type":"block"') \$(count '"key":"left_out"')" >>$tmp/counts; }
-$gradsync run -q -o $tmp/data $tmp/goodput.ini &
-until [ "\$(count '"type":"block"' 2>/dev/null)" -ge 3 ]; do sleep 0.2; kill -0 \$! || exit 1; done
-counts
-for cycle in \$(seq $cycles); do
-    sleep $((cycle * 9 / 20)); links down
-    sleep $((cycle / 10)); links up
-    sleep $((cycle - cycle * 9 / 20 - cycle / 10))
-    counts
-done >&2
-kill -TERM \$!
-wait
-INSIDE
-    rm -rf "$tmp/data" "$tmp/counts"
-    if ! OMPI_MCA_btl_tcp_if_include=ctl0 timeout -k 60 $((cycles * cycle + 300)) "$gradsync" lab -q \
-        "$tmp/goodput.ini" -- bash "$tmp/inside" 2>"$tmp/err" &&
-        [ "$(wc -l <"$tmp/counts" 2>/dev/null)" != $((cycles + 1)) ]; then
-        echo "goodput: not measured: $(tail -n 1 "$tmp/err")"
-        missed=1
-        return 0
-    fi
-    usual=$(cat "$tmp"/data/*/*/*/launch-*.jsonl | sed -nE 's/^.*"type":"block".*"at":([0-9.]+).*/\1/p' |
-        awk 'NR > 1 { printf "%.3f\n", $1 - last } { last = $1 }' | sort -g |
-        awk '{ x[NR] = $1 } END { print x[int((NR + 1) / 2)] }')
-    read -r whole fewer <<<"$(awk '{ x[NR] = $1; y[NR] = $2 } END { print x[NR] - x[1], \
-        y[NR] - y[1] }' "$tmp/counts")"
-    printf '%-62s %10s s\n' "a site is cut off for $((cycle / 10)) s of $cycle s; usual step" "$usual"
-    row "  $whole sums of four, $fewer of three sites: % of those without a cut" \
-        "$(calc 1 "100 * ($whole + $fewer) * $usual / ($cycles * $cycle)")" '>=' 88 '%'
-    row '  each weighted by its sites' \
-        "$(calc 1 "100 * ($whole + 0.75 * $fewer) * $usual / ($cycles * $cycle)")" '>=' 88 '%'
-}
-
-# What on_loss=continue costs while no site is lost, in turns with on_loss=end.
-present() {
-    local size t=()
-    for size in 1MiB 16MiB; do
-        blocks=11 config "$tmp/present.ini" 100 10 "size = $size" 'configs = ring, on_loss=continue'
-        measure "$tmp/present.ini" || continue
-        t=("$(median ring 2)" "$(median continue 2)")
-        printf '%-62s %10s ms\n' "100 Mbit/s, 10 ms, $size: ring" "$(calc 1 "1000 * ${t[0]}")" \
-            '  with on_loss=continue' "$(calc 1 "1000 * ${t[1]}")" \
-            '  longer by' "$(calc 1 "1000 * (${t[1]} - ${t[0]})")"
-    done
-}
-
 echo "on $(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1); load $(cut \
     -d' ' -f1 /proc/loadavg)"
-parts='bulk latency loss unequal wires overlap cold protection errors memory links order choice present'
+parts='bulk latency loss unequal wires overlap cold protection errors memory links order choice'
 for part in "${@:-$parts}"; do
     for p in $part; do
-        [[ " $parts goodput " == *" $p "* ]] || {
+        [[ " $parts " == *" $p "* ]] || {
             echo "wan.sh: no part '$p': $parts" >&2
             exit 2
         }

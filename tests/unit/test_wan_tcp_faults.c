@@ -6,6 +6,9 @@
 
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+
+#define SIEGE_S 5.0
 
 /* ---- faults: each ends in one line, in time ---- */
 
@@ -159,6 +162,66 @@ static void is_crowded(struct wan_link *base, const struct wl_host *h)
         close(fds[i]);
 }
 
+/* Strangers that come and go until `end`: of 120 idle connections some send a byte, and 60 new ones
+ * replace others, every 60 ms. */
+static void besiege(const struct tcp_link *l, double end)
+{
+    enum { IDLE = 120, NEW = 60 };
+    int fds[IDLE], next = 0;
+    for (int i = 0; i < IDLE; i++)
+        fds[i] = knock(l);
+    for (; now_s() < end; usleep(60000)) {
+        for (int i = 0; i < IDLE; i += 3)
+            send(fds[(next + i) % IDLE], "x", 1, MSG_NOSIGNAL);
+        for (int i = 0; i < NEW; i++, next = (next + 1) % IDLE) {
+            close(fds[next]);
+            fds[next] = knock(l);
+        }
+    }
+    for (int i = 0; i < IDLE; i++)
+        close(fds[i]);
+}
+
+static void is_besieged(struct wan_link *base, const struct wl_host *h)
+{
+    (void)h;
+    struct tcp_link *l = (struct tcp_link *)base;
+    struct wan_event e;
+    double end = now_s() + SIEGE_S;
+    pid_t child = fork();
+    if (child == 0) {
+        besiege(l, end);
+        _exit(0);
+    }
+    for (int k = 0; now_s() < end; k++) { /* its streams come back meanwhile */
+        shutdown(l->peers[0].streams[k % l->options.streams].fd, SHUT_RDWR);
+        if (base->ops->next(base, &e, 0.3) < 0)
+            break;
+    }
+    send_block(base);
+    waitpid(child, NULL, 0);
+}
+
+/* More connections than a rank accepts, each with one byte, before a stream must reopen. */
+static void is_teased(struct wan_link *base, const struct wl_host *h)
+{
+    (void)h;
+    enum { TEASERS = 300 };
+    struct tcp_link *l = (struct tcp_link *)base;
+    int fds[TEASERS];
+    for (int i = 0; i < TEASERS; i++) {
+        fds[i] = knock(l);
+        if (send(fds[i], "x", 1, MSG_NOSIGNAL) != 1)
+            raise(SIGABRT);
+    }
+    for (int i = 0; i < l->options.streams; i++)
+        shutdown(l->peers[0].streams[i].fd, SHUT_RDWR);
+    for (int i = 0; i < 2; i++)
+        send_block(base);
+    for (int i = 0; i < TEASERS; i++)
+        close(fds[i]);
+}
+
 static void faults(void **state)
 {
     (void)state;
@@ -170,6 +233,8 @@ static void faults(void **state)
         {.want = "speaks version 9", .act = speaks_version_9},
         {.want = NULL, .act = has_strangers, .strangers = 4},
         {.want = NULL, .act = is_crowded, .crowd = true},
+        {.want = NULL, .act = is_besieged, .crowd = true},
+        {.want = NULL, .act = is_teased, .crowd = true},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         struct fault f = all[i];

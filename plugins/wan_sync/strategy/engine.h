@@ -55,8 +55,6 @@ int engine_start(struct engine *e, const struct engine_task *task);
 /* Call it instead of engine_start() when this rank has no part in a run of the others. Block names
  * contain the number of the run, which every rank counts. */
 void engine_pass(struct engine *e);
-/* Forgets the task, after its link has forgotten its blocks; the next run has this number. */
-void engine_begin_at(struct engine *e, uint64_t run);
 
 enum engine_state {
     ENGINE_FAILED = -1, /* the reason is in why[] of the link */

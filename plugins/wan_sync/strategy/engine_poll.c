@@ -234,12 +234,6 @@ void engine_pass(struct engine *e)
     e->run++;
 }
 
-void engine_begin_at(struct engine *e, uint64_t run)
-{
-    e->task = NULL;
-    e->run = run - 1;
-}
-
 /* One event, or one piece of work: the network first, it is what others wait for. */
 static int move(struct engine *e, double timeout_s)
 {

@@ -38,37 +38,20 @@ static float value(enum pattern_kind kind, size_t element, int rank)
     return (float)of[kind](mix(mix(element) + (uint64_t)rank));
 }
 
-static bool is_in(const uint64_t *set, int rank)
-{
-    return !set || *set >> rank & 1;
-}
-
-static void init(struct pattern *p, enum pattern_kind kind, int rank, int ranks,
-                 const uint64_t *set)
+void pattern_init(struct pattern *p, enum pattern_kind kind, int rank, int ranks)
 {
     *p = (struct pattern){.ready = true};
     for (size_t e = 0; e < PATTERN_PERIOD; e++) {
         double sum = 0;
         for (int r = 0; r < ranks; r++) {
             float x = value(kind, e, r);
-            sum += is_in(set, r) ? (double)x : 0;
+            sum += (double)x;
             p->largest = fmax(p->largest, fabs((double)x));
             if (r == rank)
                 p->input[e] = x;
         }
         p->sum[e] = (float)sum;
     }
-}
-
-void pattern_init(struct pattern *p, enum pattern_kind kind, int rank, int ranks)
-{
-    init(p, kind, rank, ranks, NULL);
-}
-
-void pattern_init_among(struct pattern *p, enum pattern_kind kind, int rank, int ranks,
-                        uint64_t set)
-{
-    init(p, kind, rank, ranks, &set);
 }
 
 double pattern_peak(const struct pattern *p)

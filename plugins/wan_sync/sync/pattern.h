@@ -28,9 +28,6 @@ struct pattern {
 };
 
 void pattern_init(struct pattern *p, enum pattern_kind kind, int rank, int ranks);
-/* The sum is over the ranks of `set` alone, bit r for rank r. */
-void pattern_init_among(struct pattern *p, enum pattern_kind kind, int rank, int ranks,
-                        uint64_t set);
 /* The largest magnitude of WIRE_GROUP inputs over their rms, rms over groups. */
 double pattern_peak(const struct pattern *p);
 /* data[0..n) become elements [first, first + n) of the pattern. */

@@ -59,8 +59,7 @@ bool sync_stalls(struct sync *s)
         s->events = engine_events(e);
         s->moved_ns = now;
     }
-    if ((double)(now - s->moved_ns) * 1e-9 < s->parts.cell->timeout + LATER_S ||
-        s->parts.cell->on_loss == ON_LOSS_CONTINUE) /* the ranks agree on who is lost */
+    if ((double)(now - s->moved_ns) * 1e-9 < s->parts.cell->timeout + LATER_S)
         return false;
     int rank = engine_awaits(e);
     if (is_inside(s) && rank >= 0)

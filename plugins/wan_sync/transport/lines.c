@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "wan_sync/transport/lines.h"
 
-#include "wan_sync/present/present.h"
 #include "wan_sync/transport/patience.h"
 #include "wan_sync/transport/probe.h"
 #include "wan_sync/transport/tcp.h"
@@ -37,8 +36,6 @@ static int open_tcp(struct lines *l, const struct line *line, struct wan_link **
                                        .deadline_s = c->timeout,
                                        .unpaced = !c->pacing,
                                        .probe_s = c->probe};
-    if (c->on_loss == ON_LOSS_CONTINUE)
-        return link_present_open(link, l->host, &options, l->why, sizeof l->why);
     return link_tcp_open(link, l->host, &options, l->why, sizeof l->why);
 }
 
@@ -195,7 +192,7 @@ static bool same(const struct line *x, const struct line *y)
         return a->transport == b->transport;
     return a->strategy == b->strategy && a->streams == b->streams && a->port == b->port &&
            a->protection == b->protection && a->timeout == b->timeout && a->probe == b->probe &&
-           a->pacing == b->pacing && a->on_loss == b->on_loss &&
+           a->pacing == b->pacing &&
            !strcmp(a->interface, b->interface) && !strcmp(a->congestion, b->congestion) &&
            !strcmp(a->secret_file, b->secret_file);
 }

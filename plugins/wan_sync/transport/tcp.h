@@ -42,7 +42,6 @@ struct link_tcp_options {
     enum tcp_protection protection;
     bool unpaced;      /* leave the rate to the congestion control alone */
     double deadline_s; /* longest silence of a peer while something waits for it */
-    bool survives;     /* a lost rank breaks nothing: see link_tcp_reaches() */
     double probe_s;    /* time limit of the first estimate of the rate; 0: none */
 };
 
@@ -75,14 +74,6 @@ struct link_tcp_path {
     double segment_B, mtu_B;
 };
 bool link_tcp_flow(struct wan_link *link, const struct link_tcp_flow *f, struct link_tcp_path *out);
-
-/* For a link that `survives`. The ranks that are connected, or were just now, and are not silent while
- * something waits for them; and the number of blocks that a peer has not acknowledged. */
-uint64_t link_tcp_reaches(const struct wan_link *link);
-size_t link_tcp_unacked(const struct wan_link *link, int peer);
-/* Forgets all blocks and connects anew to the ranks that do the same; refuses connections of another
- * epoch. */
-void link_tcp_restart(struct wan_link *link, uint64_t epoch);
 
 /* Counts of events on the connections. */
 struct link_tcp_events {

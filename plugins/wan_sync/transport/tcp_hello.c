@@ -150,19 +150,14 @@ static void take_call(struct tcp_hello *h)
     tcp_door_hand_over(h);
     struct tcp_link *l = h->link;
     const struct tcp_call *c = &h->call;
-    int stream = (int)(c->stream % TCP_CALL_STREAMS);
     if (c->to != l->host.rank || c->from == c->to || c->from >= l->host.ranks ||
-        tcp_hello_calls(l, c->from) || stream >= l->options.streams ||
+        tcp_hello_calls(l, c->from) || c->stream >= l->options.streams ||
         !tcp_call_proved(&l->pairs[c->from].hello, c)) {
         tcp_hello_drop(h, "");
         return;
     }
     struct tcp_peer *p = &l->peers[c->from];
-    h->stream = &p->streams[stream];
-    if (c->stream / TCP_CALL_STREAMS != l->epoch) { /* one of the two has yet to begin anew */
-        tcp_hello_drop(h, "");
-        return;
-    }
+    h->stream = &p->streams[c->stream];
     tcp_answer_make(&keys_of(h)->hello, c, &h->answer);
     bool said = say_it(h, &h->answer, sizeof h->answer);
     if (c->version != TCP_VERSION)
@@ -210,7 +205,7 @@ static void connected(struct tcp_hello *h)
     getsockopt(h->fd, SOL_SOCKET, SO_ERROR, &error, &n);
     struct tcp_stream *s = h->stream;
     tcp_call_make(&keys_of(h)->hello, TCP_VERSION, h->link->host.rank, s->peer->rank,
-                  s->index + (int)(h->link->epoch * TCP_CALL_STREAMS), &h->call);
+                  s->index, &h->call);
     if (error || !say_it(h, &h->call, sizeof h->call)) {
         tcp_hello_drop(h, strerror(error ? error : errno));
         return;

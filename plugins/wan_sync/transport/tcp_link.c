@@ -72,9 +72,7 @@ static void check_peer(struct tcp_peer *p)
     const struct link_tcp_options *o = &l->options;
     if (p->up > 0 && l->now - p->spoke > fmin(ALIVE_S, o->deadline_s / 4))
         tcp_out_say(p);
-    if (o->survives)
-        tcp_survive_check(p);
-    else if (p->closed && p->up == 0 && (p->posted > 0 || p->queue.head)) {
+    if (p->closed && p->up == 0 && (p->posted > 0 || p->queue.head)) {
         tcp_fail(l, "rank %d (%s) has left%s%s", p->rank, p->contact.host, p->bye[0] ? ": " : "",
                  p->bye);
     } else if (l->closing || !tcp_peer_waits(p) || p->closed) {

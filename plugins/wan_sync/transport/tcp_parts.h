@@ -11,7 +11,7 @@
  *   tcp_grant     bytes that a peer may send tcp_stream a stream comes and goes
  *   tcp_meter     TCP_INFO to pace and back tcp_pace   the estimate
  *   tcp_congestion  whether losses are the limit, and what to do then
- *   tcp_flow      fills one way on purpose  tcp_survive  goes on without lost ranks
+ *   tcp_flow      fills one way on purpose
  *   tcp_keys      the keys of a rank, a pair and a connection; tcp_keyring keeps them
  *   tcp_secret    the proofs of a hello     tcp_guard  proof and encryption of frames
  *
@@ -155,7 +155,6 @@ struct tcp_link {
     int epoll, listener, wake;
     int port; /* that was given; 0: any */
     struct tcp_link *next_door;
-    unsigned epoch;
     enum tcp_watched listener_watched, wake_watched;
     atomic_bool aborted;
     bool failed, closing, paces;
@@ -269,11 +268,6 @@ void tcp_meter_choose(struct tcp_link *l); /* the estimate in use, and the numbe
 void tcp_meter_begin(struct tcp_link *l, unsigned streams); /* `streams` start sending at once */
 void tcp_meter_fresh(struct tcp_stream *s);
 void tcp_meter_gone(struct tcp_stream *s);
-
-/* tcp_survive.c */
-#define TCP_EPOCHS 1024u /* told in the upper bits of a call's stream */
-#define TCP_CALL_STREAMS 64u
-void tcp_survive_check(struct tcp_peer *p); /* gives up the streams of a silent one */
 
 /* tcp_congestion.c */
 void tcp_congestion_tick(struct tcp_link *l); /* after each reading of the streams */
