@@ -66,7 +66,6 @@ $(BUILD)/tests/test_stopping: $(BUILD)/runner/rank/stopping.o
 $(BUILD)/tests/test_wan_tcp $(BUILD)/tests/test_wan_tcp_faults: $(wildcard plugins/wan_sync/transport/tcp*.c)
 $(BUILD)/tests/test_wan_schedule: $(wildcard $(patsubst %,plugins/wan_sync/%*.c,strategy/engine strategy/schedule wire/wire))
 $(BUILD)/bench/wan_link: $(wildcard plugins/wan_sync/transport/tcp*.c)
-$(BUILD)/tests/test_wan_guard $(BUILD)/bench/wan_guard: $(patsubst %,plugins/wan_sync/transport/tcp_%.c,guard keys secret)
 $(BUILD)/tests/test_step: $(patsubst %,plugins/iter_proxy/%.c,buckets schedule traits work work_step)
 $(BUILD)/bench/%: tests/bench/%.c $(commit) $(library)
 	$(call quiet,TEST,$<)mkdir -p $(@D) && OMPI_CC='$(CC)' $(MPICC) $(compile) $(LDFLAGS) -o $@ $(test_parts) $(LIBS) && OMPI_CC='$(CC)' $(MPICC) $(test_depends)

@@ -9,7 +9,7 @@ packages=(
     gcc libc6-dev make perl git pkg-config # builds it; perl runs the tests
     libiniparser-dev                       # reads configs
     libjansson-dev                         # reads and writes recordings
-    libssl-dev libsodium-dev               # checksums of recordings, proofs between sites
+    libssl-dev libsodium-dev               # checksums of recordings
     libsqlite3-dev                         # queries of the tables, for why and the papers
     openmpi-bin libopenmpi-dev             # starts the ranks, and mpi_allreduce
     libhwloc-dev                           # binds them to processors near their GPUs

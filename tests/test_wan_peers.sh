@@ -3,7 +3,7 @@
 # Tier: slow
 #
 # Who may speak to wan_sync between sites of a lab: strangers are refused, counted and told nothing,
-# and the sum is right all the same; a port that is taken, a wrong secret and another version of the
+# and the sum is right all the same; a port that is taken and another version of the
 # transport end in one line; so does what is out of range.
 # shellcheck disable=SC2154 # $rc $out $err are lib.sh's
 . "$(dirname "$0")/lib.sh"
@@ -26,10 +26,9 @@ like "$(cat other/plugins/wan_sync/transport/tcp_wire.h)" 'TCP_VERSION 9' \
 ok 'the transport of another version builds' \
     env OMPI_CC="${CC:-gcc}" "${MPICC:-mpicc}" -std=c11 -D_GNU_SOURCE -O0 \
     -I"$top/runner" -Iother/plugins -o wan_link_9 \
-    other/tests/bench/wan_link.c other/plugins/wan_sync/transport/tcp*.c -lsodium -lm
+    other/tests/bench/wan_link.c other/plugins/wan_sync/transport/tcp*.c -lm
 
 build_sockets || skip_all 'no compiler here'
-(umask 077 && echo 'sixteen bytes and more' >ours && echo 'sixteen other bytes' >theirs)
 
 cat >inside <<'END'
 at() { "$gradsync" lab-enter "$1" -- "${@:2}"; }
@@ -55,16 +54,15 @@ echo $? >port.rc
 kill $taker
 wait
 
-link() { # NAME PROGRAM-AT-SOUTH SECRET-AT-SOUTH
+link() { # NAME PROGRAM-AT-SOUTH
     local job=(rate=40 rtt=20 size=786432 iterations=1 deadline=2 probe=0)
     timeout 120 mpirun --bind-to none -n 2 --host north,east \
-        "$build/bench/wan_link" "${job[@]}" secret=ours : \
-        -n 1 --host south "$2" "${job[@]}" secret="$3" >"$1.out" 2>"$1.err"
+        "$build/bench/wan_link" "${job[@]}" : \
+        -n 1 --host south "$2" "${job[@]}" >"$1.out" 2>"$1.err"
     echo $? >"$1.rc"
 }
-link same "$build/bench/wan_link" ours
-link secret "$build/bench/wan_link" theirs
-link version ./wan_link_9 ours
+link same "$build/bench/wan_link"
+link version ./wan_link_9
 
 for value in every=0 streams=65 wire=int2; do
     "$gradsync" run -q -o range lab.ini --set "wan_sync:$value" 2>&1
@@ -86,11 +84,7 @@ is "$(cat port.rc)" 1 'a port that another program holds at a site ends the run 
 like "$(lines port | grep '"type":"fail"')" 'rank 2 \(south\): .*port 5300' \
     'the recording names the site and the port'
 one_line "$(cat port.err)" 'a port that is held is reported in one line'
-is "$(cat same.rc)" 0 'sites with one secret connect'
-isnt "$(cat secret.rc)" 0 'a site with another secret is refused'
-like "$(cat secret.err)" \
-    'streams with rank 2 \(south\) after 2 s.*without the secret: is it the same there\?' \
-    'the message says which site lacks the secret'
+is "$(cat same.rc)" 0 'sites with one version connect'
 isnt "$(cat version.rc)" 0 'a site with another version of the transport is refused'
 like "$(cat version.err)" \
     'rank 2 \(south\) speaks version 9 of the tcp transport, this rank version [0-9]+: run the '\

@@ -11,14 +11,17 @@
 #define PIECES 128.0 /* schedule.c: PIPELINE */
 #define HOP_S 1e-4
 #define FIRST_WINDOW 10.0 /* RFC 6928; BBR keeps its window during a pause */
-#define FRAME_B 80.0      /* tcp_wire.h: of a block's head, and of the answer that it came */
+#define FRAME_B 48.0      /* tcp_wire.h: of a block's head, and of the answer that it came */
 #define TICK_S 4e-3       /* CONFIG_HZ=250, the kernels of Debian and Ubuntu */
 
 struct wan_carrier wan_carrier_make(double block_B, double streams, double segment_B, bool bbr,
                                     double loss)
 {
-    struct wan_carrier c = {
-        .least_B = WAN_LEAST_BLOCK_B, .most_B = block_B, .pieces = PIECES, .hop_s = HOP_S};
+    struct wan_carrier c = {.least_B = WAN_LEAST_BLOCK_B,
+                            .most_B = block_B,
+                            .pieces = PIECES,
+                            .hop_s = HOP_S,
+                            .frame_B = FRAME_B};
     if (segment_B <= 0)
         return c;
     c.streams = streams;
@@ -38,7 +41,7 @@ double wan_block_B(const struct wan_carrier *c, double part_B)
 
 double wan_framed(const struct wan_carrier *c, double part_B)
 {
-    return c && c->segment_B > 0 && part_B > 0 ? 1 + 2 * FRAME_B / wan_block_B(c, part_B) : 1;
+    return c && c->segment_B > 0 && part_B > 0 ? 1 + 2 * c->frame_B / wan_block_B(c, part_B) : 1;
 }
 
 double wan_burst_B(const struct wan_carrier *c)
@@ -123,7 +126,7 @@ double wan_opening_s(const struct wan_carrier *c, const struct wan_course *k)
     double part_B = k->sent_B / k->peers, block_B = wan_block_B(c, part_B);
     double busy = fmin(streams, ceil(part_B / block_B)), share_B = part_B / busy;
     bool others = busy < streams;
-    share_B += ceil(share_B / block_B) * FRAME_B;
+    share_B += ceil(share_B / block_B) * c->frame_B;
     double unit_B = fmin(share_B, wan_burst_B(c)), units = fmin(UNITS_MOST, ceil(share_B / unit_B));
     struct stream s = {.unit_B = unit_B,
                        .window_B = c->bbr ? INFINITY : c->window * c->segment_B,

@@ -34,6 +34,7 @@ struct wan_carrier {
     double least_B, most_B; /* minimum and maximum block size */
     double pieces;          /* blocks per part, if they are then not smaller than least_B */
     double hop_s;           /* from a block's last byte to the first byte that is forwarded */
+    double frame_B;         /* bytes of a block's head on the wire */
     double streams;         /* to each peer */
     double segment_B;       /* payload of a packet; 0: ignore windows and losses */
     double window;          /* initial window of a stream, in segments; 0: open */

@@ -37,8 +37,6 @@ const struct wl_param cell_params[] = {
      "TCP port of the first rank on a node; the others add their local rank; 0: any free port"},
     {T(addresses, WL_AXIS), NULL, "", 0, 0, NULL,
      "file with the addresses by which others reach each host; as in wan_sync"},
-    {T(secret_file, WL_AXIS), NULL, "", 0, 0, NULL,
-     "file with the job's secret, mode 0600, the same on every host; empty: the ranks agree on keys over MPI"},
     {0}};
 /* clang-format on */
 

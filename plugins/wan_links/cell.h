@@ -19,7 +19,7 @@ struct cell {
     int way, congestion;
     double measure, timeout;
     bool at_once;
-    char interface[WL_TEXT_MAX], addresses[WL_TEXT_MAX], secret_file[WL_TEXT_MAX];
+    char interface[WL_TEXT_MAX], addresses[WL_TEXT_MAX];
 };
 
 enum metric { M_TIME, M_RATE, M_LOSS, M_RTT, M_SPREAD, M_SEGMENT, M_MTU };

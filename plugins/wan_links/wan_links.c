@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * wan_links: what the links between sites give, pair by pair, over the transport of wan_sync: the
- * same ports, the same secret. `gradsync links` runs it and turns its recording into [links].
+ * same ports. `gradsync links` runs it and turns its recording into [links].
  *
  * In a round every rank has one peer (common/round_peer.h), and the pairs, which share no rank,
  * measure at the same time; at_once=no lets them take turns. All cells share one link of
@@ -115,8 +115,6 @@ static enum wl_status prepare(void *self, const void *cell, void **prepared)
                                            .port = (int)c->port,
                                            .addresses = c->addresses,
                                            .congestion = "",
-                                           .secret_file = c->secret_file,
-                                           .protection = TCP_BARE, /* it sends nothing secret */
                                            .unpaced = true,
                                            .deadline_s = c->timeout};
         struct wan_link *link = NULL;
@@ -268,7 +266,7 @@ static const char *const added[] = {"addresses", NULL};
 const struct wl_plugin wl_plugin_v1 = {
     .size = sizeof(struct wl_plugin),
     .name = "wan_links",
-    .version = "1.0.0",
+    .version = "1.1.0",
     .summary = "rate, round trip and loss of the links between sites, pair by pair",
     .params = cell_params,
     .cell_size = sizeof(struct cell),

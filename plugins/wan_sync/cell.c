@@ -3,7 +3,6 @@
 
 #include "common/wan_carrier.h"
 #include "wan_sync/sync/pattern.h"
-#include "wan_sync/transport/tcp.h"
 
 #include <limits.h>
 #include <math.h>
@@ -23,8 +22,6 @@ static const char *const transports[] = {[CELL_BY_MPI] = "mpi", [CELL_BY_TCP] = 
 const char *const cell_wires[] = {
     [WIRE_FP32] = "fp32", [WIRE_BF16] = "bf16", [WIRE_INT8] = "int8", [WIRE_INT4] = "int4", NULL};
 static const char *const insides[] = {[INSIDE_BY_MPI] = "mpi", [INSIDE_BY_NCCL] = "nccl", NULL};
-static const char *const protections[] = {
-    [TCP_PROOF] = "proof", [TCP_ENCRYPTION] = "encryption", [TCP_BARE] = "none", NULL};
 static const char *const shares[] = {[SHARES_EQUAL] = "equal", [SHARES_LP] = "lp", NULL};
 static const char *const orders[] = {
     [ORDER_RTT] = "rtt", [ORDER_SITES] = "sites", [ORDER_RATE] = "rate", NULL};
@@ -94,8 +91,6 @@ const struct wl_param cell_params[] = {
      "TCP congestion control, transport=tcp, e.g. bbr; empty: the kernel's default; auto: the same, then bbr once losses limit it"},
     {P(pacing, WL_BOOL, WL_CONFIG, bool), NULL, "yes", 0, 0, NULL,
      "yes: estimate the uplink's rate and send slightly below it, transport=tcp; no: leave both to the congestion control"},
-    {P(protection, WL_CHOICE, WL_CONFIG, int), NULL, "proof", 0, 0, protections,
-     "protection of each frame on the way, transport=tcp; proof: it can be read, but not altered, repeated, left out or swapped; encryption: it cannot be read either"},
     {P(probe, WL_TIME, WL_AXIS, double), "s", "2s", 0, 60, NULL,
      "time limit for the first estimate of the rate, transport=tcp; 0: no estimate"},
     {T(interface, WL_AXIS), NULL, "", 0, 0, NULL,
@@ -104,8 +99,6 @@ const struct wl_param cell_params[] = {
      "TCP port of the first rank on a node, transport=tcp; the others add their local rank; 0: any free port"},
     {T(addresses, WL_AXIS), NULL, "", 0, 0, NULL,
      "file with a line HOST ADDRESS[:PORT] for each host, transport=tcp, by which the others reach it, e.g. through NAT; own: its own addresses; none: it connects to all others; the same on every host"},
-    {T(secret_file, WL_AXIS), NULL, "", 0, 0, NULL,
-     "file with the job's secret, transport=tcp, mode 0600, the same on every host; empty: the ranks agree on keys over MPI"},
     {0}};
 /* clang-format on */
 

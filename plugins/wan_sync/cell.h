@@ -38,10 +38,9 @@ struct cell {
     char rates[WL_TEXT_MAX];
     int pattern;
     double timeout;
-    char interface[WL_TEXT_MAX], congestion[WL_TEXT_MAX], secret_file[WL_TEXT_MAX];
+    char interface[WL_TEXT_MAX], congestion[WL_TEXT_MAX];
     int64_t port;
     char addresses[WL_TEXT_MAX];
-    int protection;
     bool pacing;
     double probe;
 };

@@ -82,9 +82,10 @@ static const struct wl_metric metrics[] = {
     [M_REOPENED] = {"reopened", "1",
                     "streams reopened after a failure since the last sample, counted at both ends",
                     WL_SUM},
-    [M_STRANGERS] = {"strangers", "1",
-                     "connections refused since the last sample: they did not know the secret",
-                     WL_SUM},
+    [M_STRANGERS] =
+        {"strangers", "1",
+         "connections refused since the last sample: they did not show the cookie of the job",
+         WL_SUM},
     {0}};
 
 enum wl_status wan_failed(const struct self *s, const char *why)
@@ -274,7 +275,7 @@ static const char *const added[] = {"feedback", "pattern", "addresses", NULL};
 const struct wl_plugin wl_plugin_v1 = {
     .size = sizeof(struct wl_plugin),
     .name = "wan_sync",
-    .version = "1.2.0",
+    .version = "1.3.0",
     .summary = "gradient synchronisation between sites, compared with MPI_Allreduce",
     .params = cell_params,
     .cell_size = sizeof(struct cell),

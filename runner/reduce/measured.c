@@ -126,6 +126,12 @@ static double least_block_of(const struct recorded *r)
     return older ? 2 * WAN_LEAST_BLOCK_B : WAN_LEAST_BLOCK_B;
 }
 
+/* Before 1.3.0 the head of a block had proofs. */
+static double frame_of(const struct recorded *r, const struct wan_carrier *c)
+{
+    return strcmp(r->plugin, "1.3.0") < 0 ? 80 : c->frame_B;
+}
+
 /* `network` and `given`: of the map, before anything disturbs it or a cell changes it. */
 static struct modelled model(struct wan_map *map, const struct rec_cell *c,
                              const struct wan_cell *s, const struct measured *t,
@@ -136,6 +142,7 @@ static struct modelled model(struct wan_map *map, const struct rec_cell *c,
     set_streams(map, s->streams, congestion_of(s, given, m.loss));
     struct wan_carrier carrier = wan_cell_carrier(s, map, m.loss, given);
     carrier.least_B = least_block_of(r);
+    carrier.frame_B = frame_of(r, &carrier);
     m.bound_s = wan_map_bound_s(map, wan_training_bytes(&training, s->bits));
     if (s->model < WAN_STRATEGIES) {
         struct wan_case one = wan_case_of(map, &training);

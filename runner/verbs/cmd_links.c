@@ -86,7 +86,7 @@ static void add_overrides(struct job *j, const char *const *set)
 /* How wan_sync connects, so does wan_links. */
 static void copy_connection(struct job *j)
 {
-    static const char *const keys[] = {"interface", "port", "addresses", "secret_file", "timeout"};
+    static const char *const keys[] = {"interface", "port", "addresses", "timeout"};
     for (size_t i = 0; i < j->config->n; i++) {
         const struct config_entry *e = &j->config->entries[i];
         for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)

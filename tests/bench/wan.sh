@@ -195,28 +195,6 @@ here() { # FILE SED…: without a lab
         -e 's/^hosts = .*/oversubscribe = yes/' "${@:2}" "$1"
 }
 
-# The cost of a proof on each frame, and of encryption: on one core, between ranks of this host, and
-# between sites. A busy machine changes the rates, hardly the CPU time.
-protection() {
-    local name rate how
-    while read -r name rate; do
-        printf '%-62s %10s GB/s\n' "one core: $name" "$rate"
-    done < <("$build/bench/wan_guard")
-    for how in 'none 2' 'proof 0' 'encryption 1'; do
-        rate=$(mpirun --oversubscribe --bind-to none -n 2 "$build/bench/wan_link" rate=8000 \
-            rtt=0.1 size=134217728 iterations=5 interface= probe=0 protection="${how#* }" |
-            sed -n 's/^ *\([0-9.]*\) ms.*CPU \([0-9.]*\) s$/\1 \2/p' | sort -g | sed -n 3p)
-        printf '%-62s %10s GB/s, CPU %s s\n' "two ranks of this host, 128 MiB: ${how% *}" \
-            "$(calc 3 "134.217728 / ${rate% *}")" "${rate#* }"
-    done
-    config "$tmp/protection.ini" "$mbit" 10 "size = $(scaled 64)" 'configs = ring, none, encryption'
-    measure "$tmp/protection.ini" || return 0
-    for how in 'ring proof' 'encryption encryption'; do
-        row "$mbit Mbit/s, 10 ms: ring with ${how#* }, % of the rate without" \
-            "$(calc 1 "100 * $(median none 2) / $(median "${how% *}" 2)")" '>=' 97 '%'
-    done
-}
-
 # What rounding costs: the error of one sum, and the summed errors of 16, relative to what they are
 # errors of. Four ranks of this host; the network does not matter.
 errors() {
@@ -348,7 +326,7 @@ site ${site:--}: over the best" "$t"
 
 echo "on $(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1); load $(cut \
     -d' ' -f1 /proc/loadavg)"
-parts='bulk latency loss unequal wires overlap cold protection errors memory links order choice'
+parts='bulk latency loss unequal wires overlap cold errors memory links order choice'
 for part in "${@:-$parts}"; do
     for p in $part; do
         [[ " $parts " == *" $p "* ]] || {

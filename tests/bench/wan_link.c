@@ -4,8 +4,8 @@
  *                         bytes, without the arithmetic; to be run in the lab by mpirun
  *
  *   rate= Mbit/s and rtt= ms and mtu= of the lab, for the bound; size= bytes a rank; block= bytes;
- *   iterations=; idle= seconds before each; streams= congestion= interface= port= secret= probe=
- *   protection= (0 proof, 1 encryption, 2 none) deadline= as in link_tcp_options
+ *   iterations=; idle= seconds before each; streams= congestion= interface= port= probe=
+ *   deadline= as in link_tcp_options
  *
  * A line an iteration: the slowest rank's time, the bound 2(S-1)·max(c/B, L) + min(c/B, L) with
  * c = size / S and B the goodput of the link, and their ratio, and what each rank estimated.
@@ -21,9 +21,8 @@
 #include <time.h>
 
 struct job {
-    double rate, rtt, mtu, size, block, iterations, idle, streams, probe, protection, deadline,
-        port;
-    const char *congestion, *interface, *secret;
+    double rate, rtt, mtu, size, block, iterations, idle, streams, probe, deadline, port;
+    const char *congestion, *interface;
 };
 
 static int read_job(struct job *j, int argc, char **argv)
@@ -31,17 +30,14 @@ static int read_job(struct job *j, int argc, char **argv)
     struct {
         const char *key;
         double *value;
-    } numbers[] = {{"rate", &j->rate},         {"rtt", &j->rtt},
-                   {"mtu", &j->mtu},           {"size", &j->size},
-                   {"block", &j->block},       {"iterations", &j->iterations},
-                   {"idle", &j->idle},         {"probe", &j->probe},
-                   {"streams", &j->streams},   {"protection", &j->protection},
+    } numbers[] = {{"rate", &j->rate},         {"rtt", &j->rtt},     {"mtu", &j->mtu},
+                   {"size", &j->size},         {"block", &j->block}, {"iterations", &j->iterations},
+                   {"idle", &j->idle},         {"probe", &j->probe}, {"streams", &j->streams},
                    {"deadline", &j->deadline}, {"port", &j->port}};
     struct {
         const char *key;
         const char **value;
-    } texts[] = {
-        {"congestion", &j->congestion}, {"interface", &j->interface}, {"secret", &j->secret}};
+    } texts[] = {{"congestion", &j->congestion}, {"interface", &j->interface}};
     for (int i = 1; i < argc; i++) {
         char *eq = strchr(argv[i], '=');
         size_t k = 0, n = sizeof numbers / sizeof *numbers, t = 0, m = sizeof texts / sizeof *texts;
@@ -191,8 +187,7 @@ int main(int argc, char **argv)
                     .streams = 8,
                     .probe = 1,
                     .congestion = "",
-                    .interface = "wan0",
-                    .secret = ""};
+                    .interface = "wan0"};
     struct wl_host host = {
         .size = sizeof host, .barrier = barrier, .bcast = bcast, .nodes = 2, .local_ranks = 1};
     char why[256];
@@ -207,8 +202,6 @@ int main(int argc, char **argv)
                                  .interface = j.interface,
                                  .congestion = j.congestion,
                                  .port = (int)j.port,
-                                 .secret_file = j.secret,
-                                 .protection = (enum tcp_protection)j.protection,
                                  .deadline_s = j.deadline,
                                  .probe_s = j.probe};
     struct ring r = {.rank = host.rank, .ranks = host.ranks, .steps = 2 * (host.ranks - 1)};

@@ -20,8 +20,6 @@
 static const struct link_tcp_options plain = {.streams = 4,
                                               .interface = "",
                                               .congestion = "",
-                                              .secret_file = "",
-                                              .protection = TCP_PROOF,
                                               .deadline_s = 10};
 
 static const size_t sizes[] = {0, 1, 47, 4096, 65537, 262144, 1048579, 3000001};

@@ -13,10 +13,7 @@ static void many_sizes(void **state)
     struct plan p = {.options = plain, .blocks = 24};
     for (int streams = 1; streams <= 16; streams *= 4) {
         p.options.streams = streams;
-        for (int how = TCP_PROOF; how <= TCP_BARE; how++) {
-            p.options.protection = (enum tcp_protection)how;
-            assert_true(team_run(3, 1, 30, exchange, &p, NULL));
-        }
+        assert_true(team_run(3, 1, 30, exchange, &p, NULL));
     }
 }
 
@@ -80,8 +77,6 @@ static void broken_streams(void **state)
     struct plan p = {.options = plain, .blocks = 150, .bytes = 262144, .breaks = 12};
     assert_true(team_run(3, 1, 40, exchange, &p, NULL));
     p.options.streams = 1;
-    assert_true(team_run(2, 1, 40, exchange, &p, NULL));
-    p.options.protection = TCP_ENCRYPTION;
     assert_true(team_run(2, 1, 40, exchange, &p, NULL));
 }
 

@@ -5,7 +5,6 @@
 #include "tcp_exchange.h"
 
 #include <signal.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 
 #define SIEGE_S 5.0
@@ -109,28 +108,37 @@ static void speaks_version_9(struct wan_link *base, const struct wl_host *h)
     struct tcp_call call;
     struct tcp_answer answer;
     int fd = knock(l);
-    tcp_call_make(&l->pairs[0].hello, 9, h->rank, 0, 0, &call);
+    tcp_call_make(&l->cookie, 9, h->rank, 0, 0, &call);
     if (write(fd, &call, sizeof call) < 0 ||
         recv(fd, &answer, sizeof answer, MSG_WAITALL) != sizeof answer ||
-        !tcp_answer_proved(&l->pairs[0].hello, &call, &answer) || answer.version != TCP_VERSION)
+        memcmp(answer.cookie, l->cookie.answer, sizeof answer.cookie) != 0 ||
+        answer.version != TCP_VERSION)
         raise(SIGABRT); /* the answer names the other's version */
     sleep(1);
     close(fd);
 }
 
-/* Nothing, noise, much noise, a call whose proof is wrong, and one said again. */
+/* Nothing, noise, much noise, a call whose cookie differs in its last bit, and the right cookie with
+ * a rank and a stream that do not exist. */
 static void has_strangers(struct wan_link *base, const struct wl_host *h)
 {
     struct tcp_link *l = (struct tcp_link *)base;
-    struct tcp_call call;
+    struct tcp_call call, rank, stream;
     char noise[65536];
     memset(noise, 'x', sizeof noise);
-    tcp_call_make(&l->pairs[0].hello, TCP_VERSION, h->rank, 0, 0, &call);
-    call.nonce[0] ^= 1;
+    tcp_call_make(&l->cookie, TCP_VERSION, h->rank, 0, 0, &call);
+    call.cookie[sizeof call.cookie - 1] ^= 1;
+    tcp_call_make(&l->cookie, TCP_VERSION, 65535, 0, 0, &rank);
+    tcp_call_make(&l->cookie, TCP_VERSION, h->rank, 0, 65535, &stream);
     const struct {
         const void *bytes;
         size_t n;
-    } said[] = {{"", 0}, {noise, 96}, {noise, sizeof noise}, {&call, sizeof call}};
+    } said[] = {{"", 0},
+                {noise, 96},
+                {noise, sizeof noise},
+                {&call, sizeof call},
+                {&rank, sizeof rank},
+                {&stream, sizeof stream}};
     for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
         int fd = knock(l);
         if (send(fd, said[i].bytes, said[i].n, 0) < 0)
@@ -231,7 +239,7 @@ static void faults(void **state)
         {.want = "has not answered for 1 s", .act = is_silent},
         {.want = NULL, .act = is_slow},
         {.want = "speaks version 9", .act = speaks_version_9},
-        {.want = NULL, .act = has_strangers, .strangers = 4},
+        {.want = NULL, .act = has_strangers, .strangers = 6},
         {.want = NULL, .act = is_crowded, .crowd = true},
         {.want = NULL, .act = is_besieged, .crowd = true},
         {.want = NULL, .act = is_teased, .crowd = true},
@@ -240,7 +248,7 @@ static void faults(void **state)
         struct fault f = all[i];
         int exits[2];
         f.options = plain;
-        f.options.deadline_s = f.act == is_silent ? 1 : 10;
+        f.options.deadline_s = f.act == is_silent ? 1 : f.act == is_teased ? 3 : 10;
         team_run(2, 1, 120, meet, &f, exits);
         assert_int_equal(exits[0], 0);
         assert_int_equal(exits[1], f.act == dies ? -SIGKILL : 0);
@@ -266,45 +274,17 @@ static int refused(const struct wl_host *h, void *arg)
     return strstr(why, r->want) && !strchr(why, '\n') ? 0 : say(h, r->want, why);
 }
 
-static void write_secret(const char *path, const char *text, mode_t mode)
-{
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    fputs(text, f);
-    fclose(f);
-    assert_int_equal(chmod(path, mode), 0);
-}
-
 static void refusals(void **state)
 {
     (void)state;
-    char a[] = "/tmp/wan_secret_a_XXXXXX", b[] = "/tmp/wan_secret_b_XXXXXX", why[256];
+    char why[256];
     uint16_t port = 0;
-    close(mkstemp(a)), close(mkstemp(b));
     int taken = tcp_listen(true, 0, &port, why, sizeof why);
     assert_true(taken >= 0);
     struct refusal r = {{plain, plain}, "is taken by another program or connection"};
     r.options[0].port = port;
     assert_true(team_run(2, 1, 120, refused, &r, NULL));
     r.options[0].port = 0;
-
-    write_secret(a, "sixteen bytes at least", 0600);
-    r.options[0].secret_file = r.options[1].secret_file = a;
-    struct plan p = {.options = r.options[0], .blocks = 2};
-    assert_true(team_run(2, 1, 120, exchange, &p, NULL));
-    write_secret(b, "sixteen other bytes", 0600);
-    r.options[1].secret_file = b;
-    r.want = "without the secret: is it the same there?";
-    r.options[0].deadline_s = r.options[1].deadline_s = 3; /* they try until then */
-    assert_true(team_run(2, 1, 120, refused, &r, NULL));
-    r.options[0].deadline_s = r.options[1].deadline_s = plain.deadline_s;
-    write_secret(b, "sixteen bytes at least", 0644);
-    r.want = "chmod 600";
-    assert_true(team_run(2, 1, 120, refused, &r, NULL));
-    r.options[1].secret_file = "/nonexistent";
-    r.want = "No such file";
-    assert_true(team_run(2, 1, 120, refused, &r, NULL));
-    r.options[1].secret_file = a;
 
     r.options[1].congestion = "nonesuch";
     r.want = "congestion = nonesuch";
@@ -313,7 +293,7 @@ static void refusals(void **state)
     r.options[1].interface = "nonesuch0";
     r.want = "interface = nonesuch0";
     assert_true(team_run(2, 2, 120, refused, &r, NULL));
-    unlink(a), unlink(b), close(taken);
+    close(taken);
 }
 /* ---- addresses from a file ---- */
 
@@ -325,7 +305,10 @@ static char *write_addresses(const char *where)
     snprintf(text, sizeof text, "# who where\nelsewhere 192.0.2.1:5300\n%s %s # ours\n", host,
              where);
     close(mkstemp(path));
-    write_secret(path, text, 0644);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
     return path;
 }
 

@@ -31,8 +31,6 @@ static int open_tcp(struct lines *l, const struct line *line, struct wan_link **
                                        .port = (int)c->port,
                                        .addresses = c->addresses,
                                        .congestion = c->congestion,
-                                       .secret_file = c->secret_file,
-                                       .protection = (enum tcp_protection)c->protection,
                                        .deadline_s = c->timeout,
                                        .unpaced = !c->pacing,
                                        .probe_s = c->probe};
@@ -191,10 +189,8 @@ static bool same(const struct line *x, const struct line *y)
     if (a->transport != b->transport || a->transport == CELL_BY_MPI)
         return a->transport == b->transport;
     return a->strategy == b->strategy && a->streams == b->streams && a->port == b->port &&
-           a->protection == b->protection && a->timeout == b->timeout && a->probe == b->probe &&
-           a->pacing == b->pacing &&
-           !strcmp(a->interface, b->interface) && !strcmp(a->congestion, b->congestion) &&
-           !strcmp(a->secret_file, b->secret_file);
+           a->timeout == b->timeout && a->probe == b->probe && a->pacing == b->pacing &&
+           !strcmp(a->interface, b->interface) && !strcmp(a->congestion, b->congestion);
 }
 
 static void drop(struct line *line)

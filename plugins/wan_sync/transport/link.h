@@ -24,7 +24,7 @@ struct wan_event {
 struct wan_link_stats {
     uint64_t sent_B, received_B; /* payload and the link's own headers, since open */
     double rate_Bps;             /* estimated rate of this rank's uplink; 0: none */
-    /* Since open: streams that broke and were reopened; connections without the secret. */
+    /* Since open: streams that broke and were reopened; connections without the cookie. */
     unsigned reopened, strangers;
 };
 

@@ -8,9 +8,9 @@
  * RTT, over all peers; at least one stream to each peer starts. More would overflow queues before
  * pacing has an effect: 24 streams with segments of 9000 bytes do so at 100 Mbit/s and 30 ms.
  *
- * No block is read from a connection before both ends have proved that they know the key of their
- * pair (tcp_keys.h). Every frame is proved or encrypted (tcp_guard.h); one that is not as it was
- * sent breaks the link. A stream that breaks is reopened, and its undelivered blocks are sent again.
+ * Nothing is read from a connection before it has shown the cookie of the link (tcp_join.h), which keeps
+ * strangers out. It does not hide or protect what is sent: between sites, use WireGuard. A stream that
+ * breaks is reopened, and its undelivered blocks are sent again.
  *
  * Memory: at most 18 MiB of sent blocks are kept until the peer has them. Blocks may arrive before
  * their buffer is posted: up to 22 MiB from all peers together, and one block of each peer. A peer
@@ -25,24 +25,17 @@
 
 #define LINK_TCP_STREAMS_MAX 64
 
-/* Protection against an attacker on the network between two ranks. Proof: the attacker can read, but
- * alters, repeats, leaves out or swaps nothing unnoticed. Encryption: neither can the attacker read.
- * Bare: no protection. */
-enum tcp_protection { TCP_PROOF, TCP_ENCRYPTION, TCP_BARE };
-
 struct link_tcp_options {
-    int streams;             /* between two ranks, 1 to LINK_TCP_STREAMS_MAX */
-    const char *interface;   /* use only its addresses; "": all but loopback */
-    int port;                /* listen on port + local rank; 0: any free port */
-    const char *addresses;   /* file with the addresses that other hosts use (tcp_addr.h); "" or
+    int streams;            /* between two ranks, 1 to LINK_TCP_STREAMS_MAX */
+    const char *interface;  /* use only its addresses; "": all but loopback */
+    int port;               /* listen on port + local rank; 0: any free port */
+    const char *addresses;  /* file with the addresses that other hosts use (tcp_addr.h); "" or
                                 NULL: those of the interface */
-    const char *congestion;  /* e.g. "bbr"; "": the kernel's default; "auto": that, and bbr
+    const char *congestion; /* e.g. "bbr"; "": the kernel's default; "auto": that, and bbr
                                 once losses limit it (tcp_congestion.c) */
-    const char *secret_file; /* at least 16 bytes, mode 0600; "": keys are agreed over MPI */
-    enum tcp_protection protection;
-    bool unpaced;      /* leave the rate to the congestion control alone */
-    double deadline_s; /* longest silence of a peer while something waits for it */
-    double probe_s;    /* time limit of the first estimate of the rate; 0: none */
+    bool unpaced;           /* leave the rate to the congestion control alone */
+    double deadline_s;      /* longest silence of a peer while something waits for it */
+    double probe_s;         /* time limit of the first estimate of the rate; 0: none */
 };
 
 /* Connects every two ranks of the host. Collective: it succeeds on all ranks or fails on all, with
@@ -77,7 +70,7 @@ bool link_tcp_flow(struct wan_link *link, const struct link_tcp_flow *f, struct 
 
 /* Counts of events on the connections. */
 struct link_tcp_events {
-    unsigned strangers; /* connections refused: no proof, or a wrong one */
+    unsigned strangers; /* connections refused: no cookie, or a wrong one */
     unsigned reopened;  /* streams that broke and were reopened */
     unsigned resent;    /* blocks sent again because of that */
 };

@@ -77,17 +77,10 @@ static bool sane(const struct tcp_frame *f)
     }
 }
 
-static bool proves(const struct tcp_stream *s)
-{
-    return s->peer->link->options.protection == TCP_PROOF;
-}
-
 /* A frame's head is whole; false: no payload can be taken now. */
 static bool begin(struct tcp_stream *s)
 {
     struct tcp_peer *p = s->peer;
-    if (proves(s) && !tcp_guard_head(s->in_guard, &s->frame))
-        return tcp_stream_tampered(s);
     if (!sane(&s->frame)) {
         tcp_stream_lost(s, "it received data that is not a frame");
         return false;
@@ -123,11 +116,9 @@ static void block_whole(struct tcp_stream *s)
 }
 
 /* The payload is there; the next frame may have come with it. */
-static bool finish(struct tcp_stream *s, size_t ahead)
+static void finish(struct tcp_stream *s, size_t ahead)
 {
     struct tcp_peer *p = s->peer;
-    if (proves(s) && !tcp_guard_payload(s->in_guard, &s->frame))
-        return tcp_stream_tampered(s);
     s->body = false;
     if (s->frame.kind == TCP_BLOCK)
         block_whole(s);
@@ -137,20 +128,13 @@ static bool finish(struct tcp_stream *s, size_t ahead)
         p->closed = true;
     s->have = ahead;
     memcpy(&s->frame, &s->ahead, ahead);
-    return true;
-}
-
-static bool seals(const struct tcp_stream *s)
-{
-    return s->peer->link->options.protection == TCP_ENCRYPTION;
 }
 
 static ssize_t read_head(struct tcp_stream *s)
 {
     uint8_t *at = (uint8_t *)&s->frame + s->have;
     size_t left = sizeof s->frame - s->have;
-    ssize_t n = seals(s) ? tcp_guard_recv(s->in_guard, s->fd, at, left)
-                         : recv(s->fd, at, left, MSG_DONTWAIT);
+    ssize_t n = recv(s->fd, at, left, MSG_DONTWAIT);
     if (n > 0)
         s->have += (size_t)n;
     return n;
@@ -167,14 +151,10 @@ static ssize_t read_body(struct tcp_stream *s, size_t *ahead)
         {.iov_base = &s->ahead, .iov_len = sizeof s->ahead},
     };
     struct msghdr m = {.msg_iov = v, .msg_iovlen = v[0].iov_len == left ? 2 : 1};
-    ssize_t n = seals(s) ? tcp_guard_recv(s->in_guard, s->fd, v[0].iov_base,
-                                          left < TCP_SEALED_B ? left : TCP_SEALED_B)
-                         : recvmsg(s->fd, &m, MSG_DONTWAIT);
+    ssize_t n = recvmsg(s->fd, &m, MSG_DONTWAIT);
     if (n <= 0)
         return n;
     size_t mine = (size_t)n < left ? (size_t)n : left;
-    if (proves(s))
-        tcp_guard_piece(s->in_guard, v[0].iov_base, mine);
     s->at += mine;
     *ahead = (size_t)n - mine;
     return n;
@@ -184,10 +164,7 @@ static void lost(struct tcp_stream *s, ssize_t n)
 {
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
         return;
-    if (n < 0 && errno == EBADMSG)
-        tcp_stream_tampered(s);
-    else
-        tcp_stream_lost(s, n == 0 ? "closed by the other end" : strerror(errno));
+    tcp_stream_lost(s, n == 0 ? "closed by the other end" : strerror(errno));
 }
 
 void tcp_in_pull(struct tcp_stream *s)
@@ -198,8 +175,7 @@ void tcp_in_pull(struct tcp_stream *s)
         if (s->have == sizeof s->frame && !s->body && !begin(s))
             break;
         if (s->body && s->at == s->frame.bytes) { /* no payload: nothing more will come for it */
-            if (!finish(s, 0))
-                break;
+            finish(s, 0);
             continue;
         }
         if (taken >= TURN_B)
@@ -212,8 +188,8 @@ void tcp_in_pull(struct tcp_stream *s)
         taken += (size_t)n;
         l->stats.received_B += (uint64_t)n;
         s->peer->heard = l->now;
-        if (s->body && s->at == s->frame.bytes && !finish(s, ahead))
-            break;
+        if (s->body && s->at == s->frame.bytes)
+            finish(s, ahead);
     }
     if (s->fd >= 0 && s->ack_due && !s->sending)
         tcp_out_push(s);

@@ -92,7 +92,7 @@ static void tick(struct tcp_link *l)
 {
     double away = l->now - l->ticked;
     l->ticked = l->now;
-    tcp_hello_tick(l);
+    tcp_join_tick(l);
     for (int r = 0; r < l->host.ranks && !l->failed; r++) {
         struct tcp_peer *p = &l->peers[r];
         if (!p->streams)
@@ -107,11 +107,13 @@ static void handle(struct tcp_link *l, const struct epoll_event *e)
 {
     enum tcp_watched *what = e->data.ptr;
     switch (*what) {
-    case TCP_LISTENER:
-        tcp_door_accept(l);
+    case TCP_GUEST:
+        tcp_join_guest(l, (struct tcp_guest *)(void *)what);
         break;
-    case TCP_HELLO:
-        tcp_hello_step((struct tcp_hello *)(void *)what);
+    case TCP_DIAL:
+        tcp_join_dial(l, (struct tcp_dial *)(void *)what);
+        break;
+    case TCP_LISTENER: /* after all others, who may still need their places */
         break;
     case TCP_STREAM:
         if (e->events & EPOLLOUT)
@@ -133,7 +135,7 @@ int tcp_turn(struct tcp_link *l, double timeout_s)
     if (l->asked)
         tcp_grants_tell(l);
     bool flows = tcp_meter_tick(l);
-    double wait = fmax(0, fmin(timeout_s, flows ? TICK_S : l->hellos ? TICK_S : IDLE_S));
+    double wait = fmax(0, fmin(timeout_s, flows || tcp_join_busy(l) ? TICK_S : IDLE_S));
     struct timespec t = {.tv_sec = (time_t)wait,
                          .tv_nsec = (long)((wait - (double)(time_t)wait) * 1e9)};
     int n = epoll_pwait2(l->epoll, events, BATCH, &t, NULL);
@@ -144,6 +146,9 @@ int tcp_turn(struct tcp_link *l, double timeout_s)
         handle(l, &events[i]);
     if (l->now - l->ticked > TICK_S)
         tick(l);
+    for (int i = 0; i < n && !l->failed; i++)
+        if (events[i].data.ptr == &l->listener_watched)
+            tcp_join_accept(l);
     if (atomic_load(&l->aborted))
         return tcp_fail(l, "stopped from outside");
     return l->failed ? -1 : 0;
@@ -249,8 +254,7 @@ static void link_close(struct wan_link *base)
 {
     struct tcp_link *l = link_of(base);
     l->closing = true;
-    while (l->hellos)
-        tcp_hello_drop(l->hellos, "closing");
+    tcp_join_close(l);
     for (int r = 0; l->peers && r < l->host.ranks; r++) {
         if (!l->peers[r].streams)
             continue;
@@ -259,10 +263,8 @@ static void link_close(struct wan_link *base)
     }
     free(l->peers);
     free(l->events.v);
-    tcp_door_close(l);
     close_fd(l->wake);
     close_fd(l->epoll);
-    tcp_keyring_close(l);
     free(l);
 }
 

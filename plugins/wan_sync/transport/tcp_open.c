@@ -12,7 +12,7 @@
 struct word {
     char why[200]; /* empty: all is well */
     struct tcp_contact contact;
-    struct tcp_public public;
+    struct tcp_cookie cookie; /* of rank 0 */
 };
 
 static int check_options(const struct link_tcp_options *o, const struct wl_host *host, char *why,
@@ -47,7 +47,7 @@ static int prepare_own(struct tcp_link *l, struct word *own, char *why, size_t s
         tcp_contact_own(&own->contact, o->interface, loopback, why, size) ||
         (has_addresses(l) &&
          tcp_contact_given(&own->contact, o->addresses, l->host.local_rank, why, size)) ||
-        tcp_door_open(l, loopback, port, &own->contact.listens, why, size))
+        tcp_join_open(l, loopback, port, &own->contact.listens, why, size))
         return -1;
     own->contact.node = l->host.node;
     if (!own->contact.port)
@@ -60,9 +60,10 @@ static int prepare_own(struct tcp_link *l, struct word *own, char *why, size_t s
         snprintf(why, size, "opening the tcp transport: %s", strerror(errno));
         return -1;
     }
-    if (tcp_keyring_open(l, why, size))
+    if (l->host.rank == 0 && tcp_cookie_draw(&own->cookie)) {
+        snprintf(why, size, "the kernel gives no random bytes: %s", strerror(errno));
         return -1;
-    own->public = l->keys->public;
+    }
     for (int r = 0; r < l->host.ranks; r++)
         if (r != l->host.rank && tcp_peer_init(&l->peers[r], l, r)) {
             snprintf(why, size, "no memory for %d streams to each rank", o->streams);
@@ -94,7 +95,8 @@ static int agree(struct tcp_link *l, const struct word *own, struct tcp_peer *pe
         peers[r].contact = w.contact;
         if (has_addresses(l) && r != l->host.rank && w.contact.node == l->host.node)
             tcp_contact_here(&peers[r].contact);
-        peers[r].public = w.public;
+        if (r == 0)
+            l->cookie = w.cookie;
         peers[r].local =
             r != l->host.rank && l->paces && !strcmp(w.contact.host, own->contact.host);
     }
@@ -129,7 +131,7 @@ static void where_called(const struct tcp_link *l, const struct tcp_peer *p, cha
     const struct tcp_contact *own = &l->peers[l->host.rank].contact;
     char at[64];
     text[0] = 0;
-    if (tcp_hello_calls(l, p->rank) || !own->addresses)
+    if (tcp_join_calls(l, p->rank) || !own->addresses)
         return;
     tcp_contact_text(own, 0, at, sizeof at);
     snprintf(text, size, ": it should connect to %s%s", at,
@@ -138,6 +140,7 @@ static void where_called(const struct tcp_link *l, const struct tcp_peer *p, cha
 
 static int connect_all(struct tcp_link *l)
 {
+    l->ready = true;
     const struct tcp_peer *p;
     double end = l->now + l->options.deadline_s;
     while ((p = not_connected(l))) {
@@ -149,7 +152,7 @@ static int connect_all(struct tcp_link *l)
         char strangers[96] = "", called[128];
         if (l->seen.strangers)
             snprintf(strangers, sizeof strangers,
-                     "; refused %u that were silent or without the secret: is it the same there?",
+                     "; refused %u connections that did not come from ranks of this job",
                      l->seen.strangers);
         where_called(l, p, called, sizeof called);
         return tcp_fail(l, "%d of %d streams with rank %d (%s) after %g s%s%s%s%s", p->up,
@@ -176,8 +179,6 @@ static void note_facts(const struct tcp_link *l)
         return;
     tcp_congestion_name(l, text, sizeof text);
     h->note(h->ctx, "tcp_congestion", text);
-    h->note(h->ctx, "tcp_keys",
-            l->options.secret_file[0] ? "secret_file and X25519 over MPI" : "X25519 over MPI");
     h->note(h->ctx, "tcp_interface", l->options.interface[0] ? l->options.interface : "any");
     if (l->seen.strangers) {
         snprintf(text, sizeof text, "%u", l->seen.strangers);
@@ -190,8 +191,8 @@ extern const struct wan_link_ops tcp_link_ops;
 static int open_steps(struct tcp_link *l, struct word *own, char *why, size_t size)
 {
     prepare_own(l, own, own->why, sizeof own->why);
-    if (agree(l, own, l->peers, why, size) || together(l, tcp_keyring_pair(l), own, why, size) ||
-        together(l, check_closed(l), own, why, size) || together(l, connect_all(l), own, why, size))
+    if (agree(l, own, l->peers, why, size) || together(l, check_closed(l), own, why, size) ||
+        together(l, connect_all(l), own, why, size))
         return -1;
     bool probes = l->paces && l->options.probe_s > 0;
     for (int by = 1; probes && by < l->host.ranks && by <= TCP_PROBES_MOST; by++)

@@ -30,8 +30,6 @@ static void start_frame(struct tcp_stream *s, enum tcp_frame_kind kind, const vo
                                  .granted = p->granted_B};
     if (kind == TCP_BLOCK)
         s->head.id = s->out->id, s->head.seq = s->out->seq;
-    if (l->options.protection == TCP_PROOF)
-        tcp_guard_prove(s->out_guard, &s->head, payload);
     s->payload = payload;
     s->sent = 0;
     s->sending = true;
@@ -75,8 +73,6 @@ static ssize_t write_some(struct tcp_stream *s)
         {.iov_base = (uint8_t *)&s->head + (head - of_head), .iov_len = of_head},
         {.iov_base = (uint8_t *)(uintptr_t)s->payload + at, .iov_len = s->head.bytes - at},
     };
-    if (s->peer->link->options.protection == TCP_ENCRYPTION)
-        return tcp_guard_send(s->out_guard, s->fd, v[0], v[1]);
     struct msghdr m = {.msg_iov = of_head ? v : v + 1, .msg_iovlen = of_head ? 2 : 1};
     return sendmsg(s->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL);
 }

@@ -4,16 +4,14 @@
  *
  *   tcp_open      collective opening        tcp_link   the loop, deadlines, the operations
  *   tcp_probe     first estimates of rates
- *   tcp_addr      addresses, listening      tcp_hello  connections until both ends are proved
- *   tcp_door      links that share a port   tcp_given  addresses from a file
+ *   tcp_addr      addresses, listening      tcp_given  addresses from a file
+ *   tcp_join      connections until both ends have shown the cookie
  *   tcp_out       a stream's sending side   tcp_in     its receiving side
  *   tcp_peer      blocks on their way       tcp_slot   buffers for received blocks
  *   tcp_grant     bytes that a peer may send tcp_stream a stream comes and goes
  *   tcp_meter     TCP_INFO to pace and back tcp_pace   the estimate
  *   tcp_congestion  whether losses are the limit, and what to do then
  *   tcp_flow      fills one way on purpose
- *   tcp_keys      the keys of a rank, a pair and a connection; tcp_keyring keeps them
- *   tcp_secret    the proofs of a hello     tcp_guard  proof and encryption of frames
  *
  * One thread drives everything; only abort() may be called from another.
  */
@@ -22,7 +20,7 @@
 #include "common/clock.h"
 #include "wan_sync/transport/tcp.h"
 #include "wan_sync/transport/tcp_addr.h"
-#include "wan_sync/transport/tcp_guard.h"
+#include "wan_sync/transport/tcp_join.h"
 #include "wan_sync/transport/tcp_pace.h"
 #include "wan_sync/transport/tcp_wire.h"
 
@@ -41,9 +39,6 @@
 #define TCP_UNSENT_LOW_B (128 << 10) /* a stream with more unsent bytes takes no block */
 #define TCP_SCRATCH_B (64u << 10)
 #define TCP_SLOTS 1024u
-
-/* The first member of every object that epoll points to. */
-enum tcp_watched { TCP_LISTENER, TCP_WAKE, TCP_HELLO, TCP_STREAM };
 
 /* A block to send. `data` belongs to the caller until `told`; then it is a copy. */
 struct tcp_out {
@@ -75,7 +70,6 @@ struct tcp_stream {
     struct tcp_peer *peer;
     int index, fd; /* fd -1: down */
     bool waits_room;
-    struct tcp_guard *out_guard, *in_guard; /* in memory excluded from core dumps */
     /* sending */
     struct tcp_frame head;
     bool sending;
@@ -98,16 +92,14 @@ struct tcp_stream {
     uint64_t paced;
     /* reopening */
     bool was_up;
-    struct tcp_hello *hello;
-    double redial;
+    struct tcp_dial dial;
 };
 
 struct tcp_peer {
     struct tcp_link *link;
     int rank;
     struct tcp_contact contact; /* our own too */
-    struct tcp_public public;
-    unsigned address; /* index of the address of contact to connect to */
+    unsigned address;           /* index of the address of contact to connect to */
     struct tcp_stream *streams;
     int up;
     unsigned turn; /* index of the stream that gets the next block first */
@@ -148,10 +140,8 @@ struct tcp_link {
     struct wan_link base; /* first: the strategies' handle */
     struct wl_host host;
     struct link_tcp_options options;
-    /* In memory excluded from core dumps: */
-    struct tcp_own_keys *keys;
-    struct tcp_pair_keys *pairs; /* by rank */
-    struct tcp_guard *guards;    /* by rank, stream and direction */
+    struct tcp_cookie cookie;
+    bool ready; /* it may be called: the cookie and the peers are there */
     int epoll, listener, wake;
     int port; /* that was given; 0: any */
     struct tcp_link *next_door;
@@ -160,8 +150,8 @@ struct tcp_link {
     bool failed, closing, paces;
     struct tcp_peer *peers; /* [host.ranks]; our own has a contact alone */
     struct tcp_events events;
-    struct tcp_hello *hellos;
-    unsigned hellos_n;
+    struct tcp_guest *guests;
+    size_t guests_n;
     size_t kept_B;
     bool probe_ends;
     int first, use;     /* streams of a flow (tcp_flow.c); use 0: all */
@@ -205,15 +195,8 @@ void tcp_peer_begin_wait(struct tcp_peer *p);  /* call it before posting */
 bool tcp_peer_waits(const struct tcp_peer *p); /* true: something depends on this peer */
 
 /* tcp_stream.c */
-void tcp_stream_up(struct tcp_stream *s, int fd, const struct tcp_ways *keys);
+void tcp_stream_up(struct tcp_stream *s, int fd);
 void tcp_stream_lost(struct tcp_stream *s, const char *reason);
-/* Call it where a frame fails its check: it was changed on the way. Closes the link; returns false. */
-bool tcp_stream_tampered(struct tcp_stream *s);
-
-/* tcp_keyring.c */
-int tcp_keyring_open(struct tcp_link *l, char *why, size_t size); /* this rank's own keys */
-int tcp_keyring_pair(struct tcp_link *l); /* with every peer; forgets our own */
-void tcp_keyring_close(struct tcp_link *l);
 
 /* tcp_probe.c */
 #define TCP_PROBES_MOST 7 /* neighbours: of up to eight ranks every pair */
@@ -247,20 +230,6 @@ void tcp_out_push(struct tcp_stream *s);  /* sends frames while there is room */
 void tcp_out_say(struct tcp_peer *p); /* sends a frame with pending acknowledgements and grants */
 void tcp_out_bye(struct tcp_peer *p, const char *text);
 void tcp_in_pull(struct tcp_stream *s);
-
-/* tcp_door.c */
-/* Sets l->listener, and *bound to its port; port 0: any free port, of its own. 0, or -1 and why. */
-int tcp_door_open(struct tcp_link *l, bool loopback, int port, uint16_t *bound, char *why,
-                  size_t size);
-void tcp_door_close(struct tcp_link *l);
-void tcp_door_accept(struct tcp_link *l);
-void tcp_door_hand_over(struct tcp_hello *h); /* to the link that its call is for */
-
-/* tcp_hello.c */
-bool tcp_hello_calls(const struct tcp_link *l, int peer); /* this rank connects to the peer */
-void tcp_hello_step(struct tcp_hello *h);
-void tcp_hello_tick(struct tcp_link *l); /* reconnects streams, drops late connections */
-void tcp_hello_drop(struct tcp_hello *h, const char *why);
 
 /* tcp_meter.c */
 bool tcp_meter_tick(struct tcp_link *l);   /* true: something is on its way */

@@ -43,13 +43,8 @@ int tcp_peer_init(struct tcp_peer *p, struct tcp_link *l, int rank)
     tcp_grant_init(p);
     pace_init(&p->pace);
     for (int i = 0; i < l->options.streams; i++) {
-        struct tcp_guard *guards = l->guards + 2 * (rank * l->options.streams + i);
-        p->streams[i] = (struct tcp_stream){.watched = TCP_STREAM,
-                                            .peer = p,
-                                            .index = i,
-                                            .fd = -1,
-                                            .out_guard = guards,
-                                            .in_guard = guards + 1};
+        p->streams[i] = (struct tcp_stream){
+            .watched = TCP_STREAM, .peer = p, .index = i, .fd = -1, .dial.fd = -1};
         tcp_outs_init(&p->streams[i].inflight);
     }
     p->heard = p->spoke = p->down_since = l->now;
@@ -68,8 +63,6 @@ void tcp_peer_free(struct tcp_peer *p)
         struct tcp_stream *s = &p->streams[i];
         if (s->fd >= 0)
             close(s->fd);
-        tcp_guard_end(s->out_guard);
-        tcp_guard_end(s->in_guard);
         if (s->out)
             out_free(p->link, s->out);
         outs_free(p->link, &s->inflight);

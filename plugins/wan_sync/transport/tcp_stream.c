@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A stream comes and goes: a proved connection, its guards, and the blocks it leaves behind.
+ * A stream comes and goes: a connection, and the blocks it leaves behind.
  */
 #include "wan_sync/transport/tcp_parts.h"
 
@@ -44,37 +44,18 @@ void tcp_stream_lost(struct tcp_stream *s, const char *reason)
     s->sending = s->waits_room = s->body = s->ack_due = false;
     s->have = s->at = 0;
     s->acked = s->got = 0;
-    s->redial = l->now;
+    s->dial.again = l->now;
     if (--p->up == 0)
         p->down_since = l->now;
     tcp_out_say(p); /* again, what may have been told over this one */
     tcp_peer_pump(p);
 }
 
-bool tcp_stream_tampered(struct tcp_stream *s)
-{
-    const struct tcp_peer *p = s->peer;
-    const struct tcp_link *l = p->link;
-    tcp_fail(
-        p->link,
-        "a frame from rank %d (%s) to rank %d (%s) was altered, repeated, left out or swapped on "
-        "the way: its proof is wrong; look for who can change packets between them",
-        p->rank, p->contact.host, l->host.rank, l->peers[l->host.rank].contact.host);
-    return false;
-}
-
-void tcp_stream_up(struct tcp_stream *s, int fd, const struct tcp_ways *keys)
+void tcp_stream_up(struct tcp_stream *s, int fd)
 {
     struct tcp_peer *p = s->peer;
     struct tcp_link *l = p->link;
-    enum tcp_protection how = l->options.protection;
     tcp_stream_lost(s, "replaced by a new connection");
-    if (!tcp_guard_begin(s->out_guard, how, keys->out) ||
-        !tcp_guard_begin(s->in_guard, how, keys->in)) {
-        tcp_fail(l, "no memory to encrypt for rank %d", p->rank);
-        close(fd);
-        return;
-    }
     if (tcp_watch(l, EPOLL_CTL_ADD, fd, EPOLLIN, s)) {
         close(fd);
         return;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The format of a stream: frames, each followed by its payload, in both directions. Little-endian.
- * With encryption this is what the messages hold.
  */
 #pragma once
 
@@ -11,7 +10,7 @@
 #error "the tcp transport sends integers as they lie in memory, little-endian"
 #endif
 
-#define TCP_VERSION 4
+#define TCP_VERSION 5
 #define TCP_FRAME_MAGIC 0x53475731u
 #define TCP_FRAME_BYTES_MAX (1u << 30)
 #define TCP_BYE_MAX 200 /* bytes of text */
@@ -35,6 +34,5 @@ struct tcp_frame {
     /* Total bytes of blocks that the sender of this frame can accept from the other end: posted so
      * far, and room beside. Blocks that are sent again count once. */
     uint64_t granted;
-    uint8_t payload_proof[16], proof[16]; /* of the payload; of all above (tcp_guard.h), or 0 */
 };
-_Static_assert(sizeof(struct tcp_frame) == 80, "a frame has no holes");
+_Static_assert(sizeof(struct tcp_frame) == 48, "a frame has no holes");
