@@ -1,6 +1,17 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-#include "wan_sync/transport/tcp_join.h"
-
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A connection until both ends have shown the cookie of the link, at the start and whenever a stream
+ * broke. Rank 0 draws the cookie and gives it to the others over MPI. The caller sends its half first;
+ * the called end compares it, in constant time, before it reads anything else, and answers with the
+ * other half. The higher rank calls the lower one, unless nobody can connect to the lower one: then the
+ * lower one calls.
+ *
+ * A stranger finds little here. Its connection is a guest in a table of fixed size, which is allocated
+ * when the link is opened: nothing is allocated or freed for it. It gets no answer, one second after
+ * its first byte, and five seconds without one. A full table drops the oldest guest. A guest may get
+ * the place of another while epoll still has events for that one: such an event makes this rank look for
+ * bytes that are not there, and does no more.
+ */
 #include "wan_sync/transport/tcp_parts.h"
 
 #include <errno.h>

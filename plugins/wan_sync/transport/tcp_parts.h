@@ -20,7 +20,6 @@
 #include "common/clock.h"
 #include "wan_sync/transport/tcp.h"
 #include "wan_sync/transport/tcp_addr.h"
-#include "wan_sync/transport/tcp_join.h"
 #include "wan_sync/transport/tcp_pace.h"
 #include "wan_sync/transport/tcp_wire.h"
 
@@ -39,6 +38,28 @@
 #define TCP_UNSENT_LOW_B (128 << 10) /* a stream with more unsent bytes takes no block */
 #define TCP_SCRATCH_B (64u << 10)
 #define TCP_SLOTS 1024u
+
+/* The first member of every object that epoll points to. */
+enum tcp_watched { TCP_LISTENER, TCP_WAKE, TCP_GUEST, TCP_DIAL, TCP_STREAM };
+
+/* A connection that came to the listener. */
+struct tcp_guest {
+    enum tcp_watched watched; /* TCP_GUEST */
+    int fd;                   /* -1: the place is free */
+    double came, spoke;       /* spoke: when its first byte was read; 0: not yet */
+    size_t have;              /* bytes of call */
+    struct tcp_call call;
+};
+
+/* A connection that this rank makes for one of its streams, whose part it is. */
+struct tcp_dial {
+    enum tcp_watched watched; /* TCP_DIAL */
+    int fd;                   /* -1: none */
+    bool connected;
+    double deadline, again; /* again: not before this time */
+    size_t have;            /* bytes of answer */
+    struct tcp_answer answer;
+};
 
 /* A block to send. `data` belongs to the caller until `told`; then it is a copy. */
 struct tcp_out {
@@ -230,6 +251,25 @@ void tcp_out_push(struct tcp_stream *s);  /* sends frames while there is room */
 void tcp_out_say(struct tcp_peer *p); /* sends a frame with pending acknowledgements and grants */
 void tcp_out_bye(struct tcp_peer *p, const char *text);
 void tcp_in_pull(struct tcp_stream *s);
+
+/* tcp_join.c */
+/* 0, or -1 and errno. */
+int tcp_cookie_draw(struct tcp_cookie *c);
+void tcp_call_make(const struct tcp_cookie *c, unsigned version, int from, int to, int stream,
+                   struct tcp_call *out);
+
+/* Opens l->listener and the table of guests. *bound: the port; port 0: any free port, of its own. Links
+ * of one process on the same port share its socket: a guest goes to the link whose cookie it shows. 0,
+ * or -1 and why. */
+int tcp_join_open(struct tcp_link *l, bool loopback, int port, uint16_t *bound, char *why,
+                  size_t size);
+void tcp_join_close(struct tcp_link *l);
+bool tcp_join_calls(const struct tcp_link *l, int peer); /* this rank connects to the peer */
+void tcp_join_accept(struct tcp_link *l);
+void tcp_join_guest(struct tcp_link *l, struct tcp_guest *g);
+void tcp_join_dial(struct tcp_link *l, struct tcp_dial *d);
+void tcp_join_tick(struct tcp_link *l); /* connects streams that are down, drops late connections */
+bool tcp_join_busy(const struct tcp_link *l);
 
 /* tcp_meter.c */
 bool tcp_meter_tick(struct tcp_link *l);   /* true: something is on its way */

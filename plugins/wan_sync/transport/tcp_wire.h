@@ -11,6 +11,22 @@
 #endif
 
 #define TCP_VERSION 5
+#define TCP_COOKIE_HALF_B 32
+
+struct tcp_cookie {
+    uint8_t call[TCP_COOKIE_HALF_B], answer[TCP_COOKIE_HALF_B];
+};
+
+/* The first bytes of a connection, each way. */
+struct tcp_call {
+    uint8_t cookie[TCP_COOKIE_HALF_B];
+    uint16_t version, from, to, stream;
+};
+struct tcp_answer {
+    uint8_t cookie[TCP_COOKIE_HALF_B];
+    uint16_t version, unused[3];
+};
+
 #define TCP_FRAME_MAGIC 0x53475731u
 #define TCP_FRAME_BYTES_MAX (1u << 30)
 #define TCP_BYE_MAX 200 /* bytes of text */
