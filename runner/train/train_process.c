@@ -120,12 +120,15 @@ static void watch(struct watcher *w, double timeout_s, struct train_ended *ended
                                {.fd = w->interrupts->fd, .events = POLLIN}};
         poll(fds, 2, 50);
         read_output(w);
-        w->hooks->meanwhile(w->hooks->ctx);
+        if (w->hooks->meanwhile)
+            w->hooks->meanwhile(w->hooks->ctx);
         obey(w, ended);
-        if (!ended->hung && !ended->stopped && clock_now_s() > began + timeout_s) {
-            ended->hung = true;
+        if (ended->hung || ended->stopped || ended->enough)
+            continue;
+        ended->enough = w->hooks->enough && w->hooks->enough(w->hooks->ctx);
+        ended->hung = !ended->enough && clock_now_s() > began + timeout_s;
+        if (ended->enough || ended->hung)
             kill(w->guard, SIGTERM);
-        }
     }
     while (w->out >= 0) { /* nobody writes any more */
         struct pollfd rest = {.fd = w->out, .events = POLLIN};

@@ -18,12 +18,14 @@ struct train_ended {
     int status;   /* exit code; 128 and the signal that ended the shell */
     bool hung;    /* it was ended at its deadline */
     bool stopped; /* it was ended because of a second signal to gradsync */
+    bool enough;  /* it was ended because the caller has enough */
     double took_s;
 };
 
 struct train_hooks {
     void (*take)(void *ctx, const char *bytes, size_t n); /* the output as it comes */
-    void (*meanwhile)(void *ctx);                         /* often, while the command runs */
+    void (*meanwhile)(void *ctx);                         /* often, while the command runs; or NULL */
+    bool (*enough)(void *ctx); /* the same; once it is true, the command is ended; or NULL */
     void *ctx;
 };
 

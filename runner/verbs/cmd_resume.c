@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "cluster/campaign.h"
 #include "cluster/campaign_resume.h"
+#include "job/tune.h"
 #include "launch/run.h"
 #include "record/run_campaign.h"
 #include "record/runs.h"
@@ -17,6 +18,8 @@ static int resume(void *options, char **words, int n)
     AUTO_FREE char *part_of = run_campaign(what), *copy_of = run_collected_from(what);
     if (campaign_is(what))
         return campaign_resume(what);
+    if (tune_is_run(what))
+        return tune_resume(what);
     AUTO_FREE char *command = run_completed_by(what);
     if (part_of)
         return fail_at(GS_USAGE, what, 0, "the jobs of a campaign measure this run: %s", command);

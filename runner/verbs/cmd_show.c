@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- columns of axes ---- */
 
@@ -187,10 +188,12 @@ static int fill(struct table *t, const struct recorded *r, const struct words *a
     return code;
 }
 
-/* Files of the run folder that are not there. An import and a trial have no plan. */
+/* Files of the run folder that are not there. An import, a trial and a run of tune have no plan. */
 static int say_missing(const struct recorded *r, const char *dir)
 {
-    if (!r->planned && !r->imported && strcmp(r->workload, "trial"))
+    AUTO_FREE char *config = xstrfmt("%s/config.ini", dir);
+    bool tuned = !strcmp(r->workload, "train") && access(config, F_OK);
+    if (!r->planned && !r->imported && !tuned && strcmp(r->workload, "trial"))
         return fail_at(GS_FAILED, dir, 0,
                        "plan.json is missing, so cells that were never measured are not listed: "
                        "restore the file");

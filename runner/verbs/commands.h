@@ -33,6 +33,7 @@
     X("fabric", cmd_fabric, "", "show network ports, GPUs, NCCL settings; see also") \
     X("list", cmd_list, "", NULL) \
     X("suspects", cmd_suspects, "[CONFIG]", "find the slow GPU, link or host of a machine") \
+    X("tune", cmd_tune, "-- COMMAND", "say what communication costs your job; find what helps") \
     X("trial", cmd_trial, "-- COMMAND", "compare settings in your training job; see also") \
     X("train", cmd_train, "CONFIG", NULL) \
     X("model", cmd_model, "CONFIG", "compute a training between sites; see also") \

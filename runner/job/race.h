@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The race: which settings stay in, and which one wins. Pure functions of the times that were
+ * measured. A round measures the baseline (entry 0) and every entry that is still in.
+ *
+ * Times are logarithms. An entry's effect is the mean over its rounds of its time less the
+ * baseline's. Few rounds do not tell how much a launch differs from the next. So the spread is pooled
+ * over all entries, and RACE_PRIOR_DF more degrees of freedom have a spread of RACE_PRIOR_SD: after
+ * one round the interval rests on that guess alone. A wrong guess costs time, not truth: the proof
+ * measures anew.
+ *
+ * An entry drops out if its interval excludes that it is the shortest, or that it shortens the step
+ * by `worth`.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define RACE_PRIOR_SD 0.02
+#define RACE_PRIOR_DF 3
+#define RACE_ROUNDS 64
+
+struct race_entry {
+    int weight; /* how much it changes */
+    bool out, failed;
+    size_t n;                  /* rounds in which it was measured with the baseline */
+    double log_s[RACE_ROUNDS]; /* by round; NaN: not measured */
+    double effect, lo, hi;     /* against the baseline; NaN: not measured. 95% intervals */
+};
+
+struct race {
+    struct race_entry *v;
+    size_t n;
+    int rounds;       /* with a measured baseline */
+    double worth, sd; /* sd: the pooled spread of a difference of two launches */
+};
+
+void race_begin(struct race *r, double worth); /* with the baseline */
+size_t race_enter(struct race *r, int weight); /* its index */
+void race_free(struct race *r);
+/* A time of one entry in a round, from 0; a later one of the same replaces it. */
+void race_time(struct race *r, int round, size_t entry, double step_s);
+void race_failed(struct race *r, size_t entry);
+/* Computes effects and intervals; drops losers. */
+void race_judge(struct race *r);
+size_t race_left(const struct race *r); /* entries that are in, without the baseline */
+/* Of the entries that are in and look shorter than the baseline by `worth` the shortest, or among
+ * those that cannot be told from it the one that changes least. 0: none looks so. */
+size_t race_winner(const struct race *r);
+/* True: another round would not change the winner. */
+bool race_decided(const struct race *r);

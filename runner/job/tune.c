@@ -1,0 +1,766 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "job/tune.h"
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/files.h"
+#include "base/interrupts.h"
+#include "base/jsontext.h"
+#include "base/printable.h"
+#include "base/program_dir.h"
+#include "base/secrets.h"
+#include "base/shell_quote.h"
+#include "base/stats.h"
+#include "base/units.h"
+#include "compare/judgement.h"
+#include "job/race.h"
+#include "job/tune_answer.h"
+#include "job/tune_book.h"
+#include "job/tune_price.h"
+#include "job/tune_setting.h"
+#include "job/tune_start.h"
+#include "record/manifest.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PROOF_LEAST 3  /* launches, if time is short */
+#define FIRST_S 180.0  /* the first start ends after so long */
+#define PROOF_STARTS 3 /* a launch of the proof: the baseline twice, and the winner */
+#define LAUNCH_S_LEAST 20.0
+
+struct tune {
+    const struct tune_options *o;
+    char **command;
+    struct tune_job job;
+    struct tune_settings set;
+    struct race race;
+    struct tune_price price;
+    struct interrupts interrupts;
+    double minutes, worth, memory;
+    double began, spent_s; /* spent_s: by an interrupted run before this one */
+    double start_s;        /* a start takes about so long */
+    double base_memory_B;
+    enum tune_link link;
+    int nccl, torch, round;
+    long long ranks, nodes;
+    char *race_dir, *proof_dir, *price_dir;
+    size_t winner, tried, left_over; /* left_over: settings for which there was no time */
+    size_t joined_at;                /* settings from here on are unions */
+    struct nested *proof;            /* log-ratios */
+    size_t n_proof, proof_launches;
+    struct effect effect;
+    double floor;
+    bool stopped;
+};
+
+static double left_s(const struct tune *t)
+{
+    return t->minutes * 60 - t->spent_s - (clock_now_s() - t->began);
+}
+
+/* ---- one line that counts down ---- */
+
+static void progress(const struct tune *t, const char *what, const char *name)
+{
+    double left = fmax(0, left_s(t));
+    AUTO_FREE char *line = xstrfmt("at most %d:%02d left: %s%s%s", (int)left / 60, (int)left % 60,
+                                   what, *name ? ": " : "", name);
+    if (isatty(2))
+        fprintf(stderr, "\r\033[K%.*s", 100, line);
+    else
+        say("tune: %s", line);
+}
+
+static void end_progress(void)
+{
+    if (isatty(2))
+        fprintf(stderr, "\r\033[K");
+}
+
+/* ---- the state, for resume ---- */
+
+static void put_settings(json_t *state, const struct tune *t)
+{
+    json_t *all = json_array();
+    for (size_t i = 1; i < t->set.n; i++) {
+        AUTO_FREE char *apply = tune_setting_apply(&t->set.v[i]);
+        json_array_append_new(all, json_text(apply));
+    }
+    json_object_set_new(state, "settings", all);
+}
+
+static int write_state(const struct tune *t)
+{
+    json_t *words = json_array();
+    for (char **w = t->command; *w; w++) {
+        AUTO_FREE char *shown = secrets_hidden(*w);
+        json_array_append_new(words, json_text(shown));
+    }
+    AUTO_JSON json_t *state = json_pack(
+        "{so so sf sf sf sI sI sb ss sf sf si si si sI sI si sI}", "command", words, "price",
+        tune_price_json(&t->price), "minutes", t->minutes, "worth", t->worth, "memory", t->memory,
+        "launches", (json_int_t)t->o->launches.value, "seed", (json_int_t)t->o->seed.value, "lossy",
+        t->o->lossy, "emit", t->o->emit, "spent_s", t->spent_s + clock_now_s() - t->began,
+        "start_s", t->start_s, "link", (int)t->link, "nccl", t->nccl, "torch", t->torch, "ranks",
+        (json_int_t)t->ranks, "nodes", (json_int_t)t->nodes, "winner", (int)t->winner, "joined_at",
+        (json_int_t)t->joined_at);
+    put_settings(state, t);
+    json_object_set_new(state, "platform", json_text(t->o->platform));
+    json_object_set_new(state, "out", json_text(t->o->out));
+    json_object_set_new(state, "proof", json_text(t->proof_dir));
+    json_object_set_new(state, "price_run", json_text(t->price_dir));
+    json_object_set_new(state, "step_s", json_real(t->job.step_s));
+    char *text = json_dumps(state, JSON_INDENT(1));
+    AUTO_FREE char *path = xstrfmt("%s/" TUNE_STATE, t->race_dir);
+    bool good = text && files_replace(path, text, 0666);
+    free(text);
+    return good ? GS_OK : fail_file(path, "written", errno);
+}
+
+/* ---- starts ---- */
+
+static double timeout_s(const struct tune *t)
+{
+    double usual = t->start_s > 0 ? 3 * t->start_s + 15 : FIRST_S;
+    return fmax(5, fmin(usual, fmax(left_s(t) + 0.1 * 60 * t->minutes, LAUNCH_S_LEAST)));
+}
+
+static int open_log(struct tune *t, const char *dir)
+{
+    AUTO_FREE char *path = xstrfmt("%s/launch-%02d.01.log", dir, t->round + 1);
+    if (t->job.log >= 0)
+        close(t->job.log);
+    t->job.log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    return t->job.log < 0 ? fail_file(path, "written", errno) : GS_OK;
+}
+
+static bool interrupted(struct tune *t)
+{
+    interrupts_read(&t->interrupts);
+    t->stopped = t->stopped || t->interrupts.count > 0;
+    return t->stopped;
+}
+
+static int start(struct tune *t, const char *what, const struct tune_setting *s,
+                 struct tune_started *r)
+{
+    AUTO_FREE char *words = tune_setting_words(s);
+    progress(t, what, strcmp(s->label, TUNE_BASELINE) ? words : "the job as it is");
+    int code = tune_start(&t->job, s, timeout_s(t), r);
+    if (!code && r->stopped)
+        t->stopped = true;
+    if (!code && !r->kind)
+        t->start_s = t->start_s > 0 ? 0.7 * t->start_s + 0.3 * r->took_s : r->took_s;
+    return code;
+}
+
+/* The first start: does the job work, which link, how long is a step? */
+static int first(struct tune *t)
+{
+    AUTO(tune_started_free) struct tune_started r = {0};
+    struct tune_setting as_is = {.label = (char *)TUNE_BASELINE};
+    t->job.ask_link = true;
+    int code = open_log(t, t->race_dir);
+    code = code ? code : start(t, "first launch", &as_is, &r);
+    t->job.ask_link = false;
+    end_progress();
+    if (code || t->stopped)
+        return code;
+    if (r.kind)
+        return fail(!strcmp(r.kind, "crash") ? GS_FAILED : GS_FAILED,
+                    "tune: the command: %s: %s; "
+                    "its output is in %s",
+                    r.kind, r.why, t->race_dir);
+    if (r.ranks == 1)
+        return fail(GS_FAILED, "tune: the job has one rank, which does not communicate");
+    t->link = r.link;
+    t->nccl = (int)r.nccl;
+    t->torch = r.torch;
+    t->ranks = r.ranks;
+    t->nodes = r.nodes;
+    t->base_memory_B = r.memory_B;
+    t->job.step_s = r.step_s;
+    t->start_s = r.took_s;
+    say("tune: a step takes %s%s; the job communicates over %s", HUMAN_TIME(r.step_s),
+        t->job.object && r.calls ? "" : " (by the lines that it prints)", tune_link_words[t->link]);
+    return write_state(t);
+}
+
+/* ---- the price ---- */
+
+static int take_price(struct tune *t)
+{
+    if (t->o->no_price || interrupted(t))
+        return GS_OK;
+    progress(t, "the price: a launch without communication, whose results are thrown away", "");
+    char *run = NULL;
+    const struct tune_price_request q = {t->o->platform, t->o->out, t->command,
+                                         t->job.step_s,  left_s(t), t->o->seed.value};
+    int code = tune_price_take(&t->price, &q, &run);
+    end_progress();
+    t->price_dir = run;
+    if (!code && t->price.known)
+        tune_say_price(&t->price);
+    return code ? code : write_state(t);
+}
+
+/* ---- the race ---- */
+
+static void enter_all(struct tune *t)
+{
+    race_begin(&t->race, t->worth);
+    for (size_t i = 1; i < t->set.n; i++)
+        race_enter(&t->race, t->set.v[i].weight);
+}
+
+static int make_settings(struct tune *t)
+{
+    const struct tune_request q = {t->o->candidates, t->o->only, t->o->lossy, t->nccl, t->torch};
+    int code = tune_settings_make(&t->set, &q, t->link, environ);
+    t->joined_at = t->set.n;
+    if (!code && t->set.n < 2)
+        return fail(GS_FAILED, "tune: there is no setting to try for this link; name some with "
+                               "--candidates FILE");
+    enter_all(t);
+    return code ? code : write_state(t);
+}
+
+static size_t proof_wanted(const struct tune *t)
+{
+    return (size_t)t->o->launches.value;
+}
+
+/* Time for the race: what the proof does not need. */
+static double race_left_s(const struct tune *t)
+{
+    size_t launches = proof_wanted(t) < PROOF_LEAST ? proof_wanted(t) : PROOF_LEAST;
+    return left_s(t) - (double)launches * PROOF_STARTS * t->start_s;
+}
+
+static void take_result(struct tune *t, int round, size_t i, const struct tune_started *r)
+{
+    bool heavy = t->base_memory_B > 0 && r->memory_B > (1 + t->memory) * t->base_memory_B;
+    AUTO_FREE char *words = tune_setting_words(&t->set.v[i]);
+    if (r->kind || heavy) {
+        if (i)
+            race_failed(&t->race, i);
+        end_progress();
+        if (heavy && !r->kind)
+            say("tune: %s: not advised: it needs %.0f%% more memory", words,
+                100 * (r->memory_B / t->base_memory_B - 1));
+        else
+            say("tune: %s: %s: %s%s", words, r->kind, r->why,
+                t->set.v[i].may_disconnect ? " (the job may need it to connect)" : "");
+        return;
+    }
+    race_time(&t->race, round, i, r->step_s);
+}
+
+static int race_one(struct tune *t, struct tune_book *b, size_t i)
+{
+    AUTO(tune_started_free) struct tune_started r = {0};
+    AUTO_FREE char *what =
+        xstrfmt("race, round %d, %zu of %zu in", t->round + 1, race_left(&t->race), t->tried);
+    int code = start(t, what, &t->set.v[i], &r);
+    if (code || r.stopped)
+        return code;
+    take_result(t, t->round, i, &r);
+    return tune_book_put(b, &t->set.v[i], 0, &r);
+}
+
+static struct tune_book book_of(const struct tune *t, const char *dir, const char *stage)
+{
+    return (struct tune_book){.dir = dir,
+                              .platform = t->o->platform,
+                              .stage = stage,
+                              .command = t->command,
+                              .ranks = t->ranks > 0 ? t->ranks : 1,
+                              .nodes = t->nodes > 0 ? t->nodes : 1,
+                              .seed = t->o->seed.value,
+                              .link = tune_link_names[t->link],
+                              .record = {.fd = -1}};
+}
+
+/* The baseline first in even rounds and in the middle in odd ones; the others at random. Settings that
+ * were measured in this round, before an interruption, are left out. */
+static size_t order_of(const struct tune *t, size_t *order)
+{
+    struct rng rng;
+    size_t n = 0;
+    for (size_t i = 0; i < t->race.n; i++)
+        if ((i == 0 || !t->race.v[i].out) && isnan(t->race.v[i].log_s[t->round]))
+            order[n++] = i;
+    rng_stream(&rng, (uint64_t)t->o->seed.value, (uint64_t)t->round);
+    rng_shuffle(&rng, order, n);
+    return n;
+}
+
+/* A baseline that fails ends the race. With too little time, the rows at the end of the table are left
+ * out of the first round. */
+static int race_round(struct tune *t)
+{
+    struct tune_book b = book_of(t, t->race_dir, "race");
+    size_t *order = xcalloc(t->race.n, sizeof *order), n = order_of(t, order);
+    int code = open_log(t, t->race_dir);
+    code = code ? code : tune_book_begin(&b, t->round + 1);
+    bool whole = true;
+    for (size_t k = 0; k < n && !code; k++) {
+        whole = !interrupted(t) && race_left_s(t) > 0;
+        if (!whole)
+            break;
+        code = race_one(t, &b, order[k]);
+    }
+    free(order);
+    int ended = tune_book_end(&b, whole);
+    return code ? code : ended;
+}
+
+static void cut_to_time(struct tune *t)
+{
+    double fit = race_left_s(t) / fmax(t->start_s, 0.1) - 1;
+    size_t most = fit < 1 ? 1 : (size_t)fit;
+    for (size_t i = most + 1; i < t->race.n; i++) {
+        t->race.v[i].out = true;
+        t->left_over++;
+    }
+    t->tried = race_left(&t->race);
+    if (t->left_over)
+        say("tune: %zu of %zu settings fit into %.3g minutes; more: --minutes, or --only", t->tried,
+            t->race.n - 1, t->minutes);
+}
+
+/* Settings that were shown shorter one by one, and that set different variables, together. */
+static void join_shorter(struct tune *t)
+{
+    size_t n = t->race.n, both = 0;
+    size_t *order = xcalloc(n, sizeof *order), m = 0;
+    for (size_t i = 1; i < n && t->joined_at == t->set.n; i++)
+        if (t->race.v[i].n && !t->race.v[i].failed && t->race.v[i].hi < 0)
+            order[m++] = i;
+    for (size_t i = 1; i < m; i++) /* by their effect */
+        for (size_t k = i; k && t->race.v[order[k]].effect < t->race.v[order[k - 1]].effect; k--) {
+            size_t swap = order[k];
+            order[k] = order[k - 1];
+            order[k - 1] = swap;
+        }
+    for (size_t i = 1; i < m; i++) {
+        size_t joined = tune_settings_join(&t->set, both ? both : order[0], order[i]);
+        while (joined && t->race.n < t->set.n)
+            race_enter(&t->race, t->set.v[t->race.n].weight);
+        both = joined ? joined : both;
+    }
+    for (size_t i = n; both && i < t->race.n; i++)
+        t->race.v[i].out = i != both;
+    free(order);
+}
+
+static int run_race(struct tune *t)
+{
+    int code = GS_OK;
+    if (t->round == 0)
+        cut_to_time(t);
+    while (!code && !t->stopped && t->round < RACE_ROUNDS) {
+        double need = t->start_s * (double)(race_left(&t->race) + 1);
+        if (t->round && (race_decided(&t->race) || race_left_s(t) < need))
+            break;
+        code = race_round(t);
+        if (!code && isnan(t->race.v[0].log_s[t->round]) && !t->stopped)
+            return fail(GS_FAILED, "tune: the job as it is failed in round %d of the race",
+                        t->round + 1);
+        race_judge(&t->race);
+        if (!t->stopped) {
+            join_shorter(t);
+            t->round++;
+        }
+        code = code ? code : write_state(t);
+    }
+    if (!t->stopped)
+        t->winner = race_winner(&t->race);
+    end_progress();
+    return code ? code : write_state(t);
+}
+
+/* ---- the proof ---- */
+
+static int proof_one(struct tune *t, struct tune_book *b, size_t i, int copy, double *log_s)
+{
+    AUTO(tune_started_free) struct tune_started r = {0};
+    AUTO_FREE char *what = xstrfmt("proof, launch %d of %zu", b->launch, t->proof_launches);
+    int code = start(t, what, &t->set.v[i], &r);
+    if (code || r.stopped)
+        return code;
+    *log_s = r.kind ? (double)NAN : log(r.step_s);
+    if (r.kind)
+        say("tune: proof: %s: %s", r.kind, r.why);
+    return tune_book_put(b, &t->set.v[i], copy, &r);
+}
+
+static int proof_launch(struct tune *t, int launch, double log_s[PROOF_STARTS])
+{
+    struct tune_book b = book_of(t, t->proof_dir, "proof");
+    struct rng rng;
+    size_t order[PROOF_STARTS] = {0, 1, 2};
+    rng_stream(&rng, (uint64_t)t->o->seed.value + 1, (uint64_t)launch);
+    rng_shuffle(&rng, order, PROOF_STARTS);
+    t->round = launch - 1;
+    int code = open_log(t, t->proof_dir);
+    code = code ? code : tune_book_begin(&b, launch);
+    bool whole = true;
+    for (size_t k = 0; k < PROOF_STARTS && !code; k++) {
+        whole = !interrupted(t);
+        if (!whole)
+            break;
+        if (isnan(log_s[order[k]]))
+            code = proof_one(t, &b, order[k] == 2 ? t->winner : 0, order[k] == 1, &log_s[order[k]]);
+    }
+    int ended = tune_book_end(&b, whole && !t->stopped);
+    return code ? code : ended;
+}
+
+static void judge_proof(struct tune *t, double (*log_s)[PROOF_STARTS], size_t n)
+{
+    AUTO_FREE struct nested *x = xcalloc(n + 1, sizeof *x), *aa = xcalloc(n + 1, sizeof *aa);
+    struct rng rng;
+    size_t m = 0;
+    for (size_t i = 0; i < n; i++) {
+        double base = (log_s[i][0] + log_s[i][1]) / 2;
+        if (isnan(base) || isnan(log_s[i][2]))
+            continue;
+        x[m] = (struct nested){.launch = (int)i, .value = log_s[i][2] - base};
+        aa[m] = (struct nested){.launch = (int)i, .value = log_s[i][1] - log_s[i][0]};
+        m++;
+    }
+    rng_seed(&rng, 1);
+    t->effect = effect_paired(x, m, CONTRAST_DRAWS, &rng);
+    t->floor = fabs(effect_paired(aa, m, CONTRAST_DRAWS, &rng).value);
+    t->n_proof = m;
+}
+
+struct earlier {
+    struct tune *t;
+    double (*log_s)[PROOF_STARTS];
+    size_t n;
+};
+
+static void take_earlier_proof(void *ctx, int launch, const char *label, int copy,
+                               const double *step_s, size_t n)
+{
+    struct earlier *e = ctx;
+    size_t place = strcmp(label, TUNE_BASELINE) ? 2 : (size_t)copy;
+    if (launch >= 1 && (size_t)launch <= e->n && n)
+        e->log_s[launch - 1][place] = log(stats_median(step_s, n));
+}
+
+static int run_proof(struct tune *t)
+{
+    double per_launch = PROOF_STARTS * fmax(t->start_s, 0.01);
+    double fit = (left_s(t) + 0.1 * 60 * t->minutes) / per_launch;
+    size_t most = proof_wanted(t), least = most < PROOF_LEAST ? most : PROOF_LEAST, i;
+    t->proof_launches = fit < (double)most ? (size_t)fmax(fit, (double)least) : most;
+    double(*log_s)[PROOF_STARTS] = xcalloc(most, sizeof *log_s);
+    int code = GS_OK;
+    for (i = 0; i < most; i++)
+        log_s[i][0] = log_s[i][1] = log_s[i][2] = (double)NAN;
+    struct earlier e = {t, log_s, most};
+    if (!t->proof_dir)
+        code = record_make_run(t->o->out, t->o->platform, TUNE_WORKLOAD, "proof", &t->proof_dir);
+    else
+        code = tune_book_read(t->proof_dir, take_earlier_proof, &e);
+    code = code ? code : write_state(t);
+    for (i = 0; i < t->proof_launches && !code && !t->stopped; i++)
+        code = proof_launch(t, (int)i + 1, log_s[i]);
+    end_progress();
+    judge_proof(t, log_s, t->proof_launches);
+    free(log_s);
+    return code ? code : write_state(t);
+}
+
+/* ---- the answer ---- */
+
+static bool proven(const struct tune *t)
+{
+    const struct effect *e = &t->effect;
+    return t->n_proof >= 2 && e->hi < -t->floor && e->value <= log1p(-t->worth) &&
+           e->p_interval < JUDGEMENT_ALPHA;
+}
+
+static int seal(const struct tune *t)
+{
+    int code = manifest_write(t->race_dir);
+    if (!code && t->proof_dir)
+        code = manifest_write(t->proof_dir);
+    say("tune: recordings: %s%s%s%s%s", t->price_dir ? t->price_dir : "", t->price_dir ? ", " : "",
+        t->race_dir, t->proof_dir ? ", " : "", t->proof_dir ? t->proof_dir : "");
+    return code;
+}
+
+static size_t best_open(const struct tune *t)
+{
+    size_t best = 0;
+    for (size_t i = 1; i < t->race.n; i++)
+        if (!t->race.v[i].failed && t->race.v[i].n && t->race.v[i].lo < log1p(-t->worth) &&
+            (!best || t->race.v[i].effect < t->race.v[best].effect))
+            best = i;
+    return best;
+}
+
+static int answer(struct tune *t)
+{
+    if (t->stopped) {
+        say("tune: interrupted; what was measured is kept; to go on: gradsync resume %s",
+            SHELL_WORD(t->race_dir));
+        return GS_FAILED;
+    }
+    if (t->winner && proven(t))
+        tune_say_proven(&t->set.v[t->winner], &t->effect, &t->price, t->o->emit);
+    else
+        tune_say_nothing(&t->set, t->tried, t->worth, t->winner ? t->winner : best_open(t),
+                         t->winner ? &t->effect : NULL);
+    return seal(t);
+}
+
+static int stages(struct tune *t)
+{
+    int code = GS_OK;
+    if (!t->set.n) {
+        if (!t->job.step_s)
+            code = first(t);
+        if (!code && !t->stopped && !t->price.known)
+            code = take_price(t);
+        if (!code && !t->stopped && tune_say_worthless(&t->price, t->worth))
+            return GS_OK;
+        if (!code && !t->stopped)
+            code = make_settings(t);
+    }
+    if (!code && !t->stopped && !t->winner)
+        code = run_race(t);
+    if (!code && !t->stopped && t->winner)
+        code = run_proof(t);
+    return code ? code : answer(t);
+}
+
+/* ---- begin ---- */
+
+static bool read_share(const char *text, double *share)
+{
+    return units_parse_real(text, share) && *share >= 0 && *share < 1;
+}
+
+static int read_options(struct tune *t)
+{
+    const struct tune_options *o = t->o;
+    if (!units_parse_real(o->minutes, &t->minutes) || !(t->minutes > 0) || t->minutes > 10000)
+        return fail(GS_USAGE, "tune: --minutes '%s': must be a number above 0, e.g. 1.5",
+                    o->minutes);
+    if (!read_share(o->worth, &t->worth))
+        return fail(GS_USAGE, "tune: --worth '%s': must be a share of the step, e.g. 1%%",
+                    o->worth);
+    if (!read_share(o->memory, &t->memory))
+        return fail(GS_USAGE, "tune: --memory '%s': must be a share, e.g. 10%%", o->memory);
+    if (!printable_name(o->platform))
+        return fail(GS_USAGE, "tune: --platform '%s' is not a name (" PRINTABLE_NAME_RULE ")",
+                    o->platform);
+    return tune_emit_known(o->emit);
+}
+
+static char *beside(const char *const *places, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        char *path = xstrfmt("%s/%s", program_dir(), places[i]);
+        if (!access(path, R_OK))
+            return path;
+        free(path);
+    }
+    return NULL;
+}
+
+static int prepare(struct tune *t)
+{
+    static const char *const objects[] = {"libgradsync-price.so",
+                                          "../lib/gradsync/libgradsync-price.so"};
+    static const char *const scripts[] = {"../runner/job/torch", "../share/gradsync/torch"};
+    AUTO_FREE char *slashed = xstrfmt("%s/", t->o->out), *failed = files_make_above(slashed);
+    if (failed)
+        return fail_file(failed, "made", errno);
+    t->began = clock_now_s();
+    t->job.out = realpath(t->o->out, NULL);
+    t->job.command = tune_command(t->command);
+    t->job.interrupts = &t->interrupts;
+    t->job.log = -1;
+    t->job.measure_s = fmin(5, fmax(0.5, t->minutes * 60 / 150));
+    t->job.object = beside(objects, COUNT(objects));
+    t->job.python = beside(scripts, COUNT(scripts));
+    return t->job.out ? interrupts_catch(&t->interrupts) : fail_file(t->o->out, "read", errno);
+}
+
+static void release(struct tune *t)
+{
+    interrupts_release(&t->interrupts);
+    if (t->job.log >= 0)
+        close(t->job.log);
+    free(t->job.command);
+    free(t->job.out);
+    free(t->job.object);
+    free(t->job.python);
+    free(t->race_dir);
+    free(t->proof_dir);
+    free(t->price_dir);
+    tune_settings_free(&t->set);
+    race_free(&t->race);
+}
+
+static int dry_run(const struct tune *t)
+{
+    for (int link = TUNE_P2P; link < TUNE_LINKS; link++) {
+        struct tune_settings s;
+        const struct tune_request q = {t->o->candidates, t->o->only, t->o->lossy, 0,
+                                       TUNE_DDP | TUNE_FSDP};
+        int code = tune_settings_make(&s, &q, (enum tune_link)link, environ);
+        if (code)
+            return code;
+        printf("If the job communicates over %s:\n", tune_link_words[link]);
+        for (size_t i = 1; i < s.n; i++) {
+            AUTO_FREE char *words = tune_setting_words(&s.v[i]);
+            printf("  %-56s %s\n", words, s.v[i].changes);
+        }
+        tune_settings_free(&s);
+    }
+    printf("It takes at most %.3g minutes: the first launch, the price, the race, and a proof of "
+           "%ld launches.\n",
+           t->minutes, t->o->launches.value);
+    return GS_OK;
+}
+
+int tune_job(const struct tune_options *o, char **command)
+{
+    struct tune t = {.o = o, .command = command};
+    int code = read_options(&t);
+    if (code || o->dry_run)
+        return code ? code : dry_run(&t);
+    code = prepare(&t);
+    if (!code)
+        code = record_make_run(o->out, o->platform, TUNE_WORKLOAD, "tune", &t.race_dir);
+    if (!code)
+        code = write_state(&t);
+    if (!code)
+        code = stages(&t);
+    release(&t);
+    return code;
+}
+
+/* ---- resume ---- */
+
+bool tune_is_run(const char *dir)
+{
+    AUTO_FREE char *path = xstrfmt("%s/" TUNE_STATE, dir);
+    return !access(path, F_OK);
+}
+
+static void take_earlier_race(void *ctx, int launch, const char *label, int copy,
+                              const double *step_s, size_t n)
+{
+    struct tune *t = ctx;
+    size_t i = tune_settings_find(&t->set, label);
+    (void)copy;
+    if (i >= t->race.n)
+        return;
+    if (!n && i)
+        race_failed(&t->race, i);
+    else if (n)
+        race_time(&t->race, launch - 1, i, stats_median(step_s, n));
+    t->round = launch - 1 > t->round ? launch - 1 : t->round;
+}
+
+/* The last round may be whole. */
+static void restore_race(struct tune *t)
+{
+    bool whole = !isnan(t->race.v[0].log_s[t->round]);
+    for (size_t i = 1; i < t->race.n; i++)
+        whole = whole && (t->race.v[i].out || !isnan(t->race.v[i].log_s[t->round]));
+    t->tried = t->joined_at - 1;
+    if (!isnan(t->race.v[0].log_s[0]))
+        race_judge(&t->race);
+    t->round += whole;
+}
+
+static int restore(struct tune *t, const json_t *state, struct tune_options *o)
+{
+    json_t *setting;
+    size_t i;
+    t->spent_s = json_number_value(json_object_get(state, "spent_s"));
+    t->start_s = json_number_value(json_object_get(state, "start_s"));
+    t->job.step_s = json_number_value(json_object_get(state, "step_s"));
+    t->link = (enum tune_link)json_integer_of(state, "link");
+    t->nccl = (int)json_integer_of(state, "nccl");
+    t->torch = (int)json_integer_of(state, "torch");
+    t->ranks = json_integer_of(state, "ranks");
+    t->nodes = json_integer_of(state, "nodes");
+    t->winner = (size_t)json_integer_of(state, "winner");
+    t->joined_at = (size_t)json_integer_of(state, "joined_at");
+    const char *proof = json_text_of(state, "proof"), *price = json_text_of(state, "price_run");
+    t->proof_dir = *proof ? xstrdup(proof) : NULL;
+    t->price_dir = *price ? xstrdup(price) : NULL;
+    tune_price_read(&t->price, json_object_get(state, "price"));
+    o->seed.value = (long)json_integer_of(state, "seed");
+    o->launches.value = (long)json_integer_of(state, "launches");
+    o->lossy = json_is_true(json_object_get(state, "lossy"));
+    if (!json_array_size(json_object_get(state, "settings")))
+        return GS_OK;
+    tune_settings_add(&t->set, "", "");
+    json_array_foreach(json_object_get(state, "settings"), i, setting)
+        tune_settings_add(&t->set, json_string_value(setting), "");
+    enter_all(t);
+    int code = tune_book_read(t->race_dir, take_earlier_race, t);
+    restore_race(t);
+    return code;
+}
+
+static int restore_command(char ***command, const json_t *state)
+{
+    json_t *words = json_object_get(state, "command");
+    size_t n = json_array_size(words);
+    *command = xcalloc(n + 1, sizeof **command);
+    for (size_t i = 0; i < n; i++) {
+        AUTO_FREE char *missing = NULL;
+        (*command)[i] = secrets_restored(json_string_value(json_array_get(words, i)), &missing);
+        if (missing)
+            return fail(GS_USAGE, "tune: secrets are not recorded; give it again: export %s=...",
+                        missing);
+    }
+    return n ? GS_OK : fail(GS_FAILED, "tune: " TUNE_STATE " is damaged: it has no command");
+}
+
+int tune_resume(const char *dir)
+{
+    AUTO_FREE char *path = xstrfmt("%s/" TUNE_STATE, dir);
+    AUTO_FREE char *minutes = NULL, *worth = NULL, *memory = NULL;
+    AUTO_JSON json_t *state = json_load_file(path, 0, NULL);
+    AUTO_FREE char **command = NULL;
+    if (!state)
+        return fail_at(GS_FAILED, path, 0, "cannot be read, or is damaged");
+    minutes = xstrfmt("%.17g", json_number_value(json_object_get(state, "minutes")));
+    worth = xstrfmt("%.17g", json_number_value(json_object_get(state, "worth")));
+    memory = xstrfmt("%.17g", json_number_value(json_object_get(state, "memory")));
+    struct tune_options o = {.platform = json_text_of(state, "platform"),
+                             .out = json_text_of(state, "out"),
+                             .emit = json_text_of(state, "emit"),
+                             .minutes = minutes,
+                             .worth = worth,
+                             .memory = memory};
+    int code = restore_command(&command, state);
+    struct tune t = {.o = &o, .command = command, .race_dir = xstrdup(dir)};
+    code = code ? code : read_options(&t);
+    code = code ? code : prepare(&t);
+    code = code ? code : restore(&t, state, &o);
+    code = code ? code : stages(&t);
+    release(&t);
+    for (char **w = command; w && *w; w++)
+        free(*w);
+    return code;
+}

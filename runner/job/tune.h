@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What communication costs a user's job, and the setting that gets it back: a price, a race of the
+ * settings for the job's link, and a proof of the winner in launches that did not choose it.
+ */
+#pragma once
+
+#include "base/cli.h"
+
+#include <stdbool.h>
+
+struct tune_options {
+    const char *platform, *out;
+    const char *minutes, *worth, *memory; /* numbers; "1.5", "1%", "10%" */
+    const char *candidates, *only, *emit;
+    struct cli_int launches, seed;
+    bool lossy, dry_run, no_price;
+};
+
+/* GS_OK: there is an answer. */
+int tune_job(const struct tune_options *o, char **command);
+/* Goes on with a run that was interrupted. */
+int tune_resume(const char *dir);
+bool tune_is_run(const char *dir);

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "job/tune_answer.h"
+
+#include "base/err.h"
+#include "base/screen.h"
+#include "base/shell_quote.h"
+#include "base/units.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+json_t *tune_price_json(const struct tune_price *p)
+{
+    return json_pack("{sb sf sf sf sf sf sf sf}", "known", p->known, "step_s", p->step_s, "none",
+                     p->none, "none_lo", p->none_lo, "none_hi", p->none_hi, "half", p->half,
+                     "waiting", p->waiting, "noise", p->noise);
+}
+
+void tune_price_read(struct tune_price *p, const json_t *o)
+{
+    int known = 0;
+    *p = (struct tune_price){0};
+    if (o)
+        json_unpack((json_t *)o, "{sb sf sf sf sf sf sf sf}", "known", &known, "step_s", &p->step_s,
+                    "none", &p->none, "none_lo", &p->none_lo, "none_hi", &p->none_hi, "half",
+                    &p->half, "waiting", &p->waiting, "noise", &p->noise);
+    p->known = known;
+}
+
+/* ---- sentences ---- */
+
+void tune_say_price(const struct tune_price *p)
+{
+    char *s = xstrfmt(
+        "Communication costs %.1f%% [%.1f, %.1f] of the step (%s of %s). With half the bytes the "
+        "step is %.1f%% %s. Waiting for other ranks: %.1f%%.",
+        100 * p->none, 100 * p->none_lo, 100 * p->none_hi, HUMAN_TIME(fmax(0, p->none) * p->step_s),
+        HUMAN_TIME(p->step_s), 100 * fabs(p->half), p->half < 0 ? "longer" : "shorter",
+        100 * p->waiting);
+    screen_say(s);
+    free(s);
+}
+
+bool tune_say_worthless(const struct tune_price *p, double worth)
+{
+    if (!p->known || p->none_hi >= worth)
+        return false;
+    AUTO_FREE char *s = xstrfmt("No communication setting can gain more than that, which is less "
+                                "than %.3g%% of the step: change nothing.",
+                                100 * worth);
+    screen_say(s);
+    return true;
+}
+
+/* ---- the lines to paste ---- */
+
+static const char *const forms[] = {"env", "pytorch", "sbatch"};
+
+int tune_emit_known(const char *form)
+{
+    for (size_t i = 0; i < COUNT(forms); i++)
+        if (!strcmp(forms[i], form))
+            return GS_OK;
+    return fail(GS_USAGE, "tune: --emit '%s': must be env, pytorch or sbatch", form);
+}
+
+static void put_variable(const char *v, bool python)
+{
+    const char *value = v + strcspn(v, "=") + 1;
+    int n = (int)(value - v - 1);
+    bool unset = !strcmp(value, "unset");
+    if (python && unset)
+        printf("os.environ.pop(\"%.*s\", None)\n", n, v);
+    else if (python)
+        printf("os.environ[\"%.*s\"] = \"%s\"\n", n, v, value);
+    else if (unset)
+        printf("unset %.*s\n", n, v);
+    else
+        printf("export %.*s=%s\n", n, v, SHELL_WORD(value));
+}
+
+/* How the code of a job says what a switch did. */
+static void put_switch(const char *v, const char *before)
+{
+    static const struct {
+        const char *name, *code;
+    } known[] = {
+        {"bucket_cap_mb=", "DistributedDataParallel(..., bucket_cap_mb=%s)"},
+        {"gradient_as_bucket_view=", "DistributedDataParallel(..., gradient_as_bucket_view=True)"},
+        {"static_graph=", "DistributedDataParallel(..., static_graph=True)"},
+        {"reshard_after_forward=", "fully_shard(..., reshard_after_forward=False)"},
+        {"prefetch=", "module.set_modules_to_forward_prefetch(the next %s), and backward"},
+        {"bf16_gradients=", "model.register_comm_hook(None, default_hooks.bf16_compress_hook)  # "
+                            "changes the arithmetic"},
+        {"bind=", "bind each rank to the processors of its GPU's NUMA node"},
+    };
+    for (size_t i = 0; i < COUNT(known); i++)
+        if (!strncmp(v, known[i].name, strlen(known[i].name))) {
+            const char *at = strstr(known[i].code, "%s");
+            printf("%s%.*s%s%s\n", before, (int)(at ? at - known[i].code : 1000), known[i].code,
+                   at ? strchr(v, '=') + 1 : "", at ? at + 2 : "");
+        }
+}
+
+static void emit(const struct tune_setting *s, const char *form)
+{
+    bool python = !strcmp(form, "pytorch");
+    if (python && s->variables.n)
+        puts("import os  # before torch.distributed.init_process_group()");
+    if (!strcmp(form, "sbatch"))
+        puts("# in the job script, before srun, which passes these variables on");
+    for (size_t i = 0; i < s->variables.n; i++)
+        put_variable(s->variables.v[i], python);
+    for (size_t i = 0; i < s->torch.n; i++)
+        put_switch(s->torch.v[i], python ? "" : "# in the code: ");
+}
+
+void tune_say_proven(const struct tune_setting *s, const struct effect *e,
+                     const struct tune_price *p, const char *form)
+{
+    AUTO_FREE char *words = tune_setting_words(s);
+    AUTO_TEXT struct text t = {0};
+    bool only_without = !strncmp(words, "without ", 8);
+    text_addf(&t,
+              "%s%s: steps %.1f%% shorter [%.1f, %.1f], proven in %d launches that did not "
+              "choose it",
+              only_without ? "Run " : "Set ", words, -100 * expm1(e->value), -100 * expm1(e->hi),
+              -100 * expm1(e->lo), e->launches);
+    if (p->known && p->none > 0)
+        text_addf(&t, "; this gets back %.0f%% of what communication costs",
+                  fmin(100, -100 * expm1(e->value) / p->none));
+    text_add(&t, ".");
+    screen_say(t.s);
+    if (s->lossy)
+        screen_say("This setting changes the arithmetic: the gradients are rounded to bf16.");
+    emit(s, form);
+}
+
+void tune_say_nothing(const struct tune_settings *s, size_t tried, double worth, size_t best,
+                      const struct effect *e)
+{
+    AUTO_TEXT struct text t = {0};
+    AUTO_FREE char *words = best ? tune_setting_words(&s->v[best]) : NULL;
+    text_addf(&t, "No setting of %zu was shown to shorten the step by %.3g%%", tried, 100 * worth);
+    if (best && e && !isnan(e->value))
+        text_addf(&t, "; the best left open is %s: %+.1f%% [%+.1f, %+.1f] in %d launches", words,
+                  100 * expm1(e->value), 100 * expm1(e->lo), 100 * expm1(e->hi), e->launches);
+    else if (best)
+        text_addf(&t, "; the best left open is %s", words);
+    text_add(&t, ".");
+    screen_say(t.s);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The answers of tune, on stdout, and the settings in the form that a job takes.
+ */
+#pragma once
+
+#include "compare/contrast.h"
+#include "job/race.h"
+#include "job/tune_setting.h"
+
+#include <jansson.h>
+
+/* Shares of the step; also a member of tune.json. */
+struct tune_price {
+    bool known;
+    double step_s, none, none_lo, none_hi, half, waiting, noise;
+};
+json_t *tune_price_json(const struct tune_price *p);
+void tune_price_read(struct tune_price *p, const json_t *o);
+
+/* GS_OK, or GS_USAGE, reported: there is no such form. */
+int tune_emit_known(const char *form);
+void tune_say_price(const struct tune_price *p);
+/* True: communication costs too little for any setting to gain `worth`; it has said so. */
+bool tune_say_worthless(const struct tune_price *p, double worth);
+/* The winner, whose proof is the effect e over `launches`. */
+void tune_say_proven(const struct tune_setting *s, const struct effect *e,
+                     const struct tune_price *p, const char *form);
+/* No setting was proven. `best`: the race's best that is not proven; 0: none; e: its proof, or NULL. */
+void tune_say_nothing(const struct tune_settings *s, size_t tried, double worth, size_t best,
+                      const struct effect *e);

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The settings that tune tries: rows of one table, rows of the user's file, and for each variable of
+ * communication that the user has set, the job without it.
+ */
+#pragma once
+
+#include "base/text.h"
+
+#include <stdbool.h>
+
+#define TUNE_BASELINE "auto"
+
+/* The slowest link that the job uses; what NCCL reports (tune_link.h). */
+enum tune_link {
+    TUNE_UNKNOWN,
+    TUNE_P2P,
+    TUNE_SHM,
+    TUNE_SOCKET,
+    TUNE_IB,
+    TUNE_OFI,
+    TUNE_MPI,
+    TUNE_LINKS
+};
+extern const char *const tune_link_names[TUNE_LINKS]; /* as in a file of candidates */
+extern const char *const tune_link_words[TUNE_LINKS]; /* for sentences */
+
+struct tune_setting {
+    char *label;            /* of its cells: "NCCL_A=2/NCCL_B=unset/torch:static_graph=1" */
+    struct words variables; /* NAME=VALUE; NAME=unset: the job without it */
+    struct words torch;     /* switches of PyTorch: NAME=VALUE */
+    char *changes, *source; /* what it may change; where it is described */
+    int weight;             /* how much it changes: of two alike, the smaller is advised */
+    bool lossy;             /* changes the arithmetic */
+    bool may_disconnect;    /* the job may need the variable that is left out */
+};
+
+struct tune_settings {
+    struct tune_setting *v; /* v[0] is the job as it is */
+    size_t n;
+};
+
+struct tune_request {
+    const char *file; /* --candidates; NULL: none */
+    const char *only; /* words separated by commas, one of which a label must contain; NULL: all */
+    bool lossy;
+    int nccl;   /* version, e.g. 22809; 0: unknown */
+    bool torch; /* the job is one of PyTorch, as far as is known */
+};
+
+/* The settings for a link. GS_OK, or reported: the user's file. */
+int tune_settings_make(struct tune_settings *s, const struct tune_request *q, enum tune_link link,
+                       char *const *environment);
+void tune_settings_free(struct tune_settings *s);
+/* The union of two settings as a new one at the end; its index, or 0: they set the same variable. */
+size_t tune_settings_join(struct tune_settings *s, size_t a, size_t b);
+size_t tune_settings_find(const struct tune_settings *s, const char *label); /* n: not there */
+/* Adds the setting of these words unless it is there. Its index, or n: one is no setting. */
+size_t tune_settings_add(struct tune_settings *s, const char *apply, const char *changes);
+char *tune_setting_apply(const struct tune_setting *s); /* its words; the caller frees them */
+/* "NCCL_A=2 NCCL_B=2", or "without NCCL_B". The caller frees it. */
+char *tune_setting_words(const struct tune_setting *s);
+/* A row of the table as a line for --help and docs; false: there is none. */
+bool tune_row_line(size_t i, struct text *line);

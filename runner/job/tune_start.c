@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "job/tune_start.h"
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/files.h"
+#include "base/shell_quote.h"
+#include "base/stats.h"
+#include "base/units.h"
+#include "config/train_settings.h"
+#include "train/train_output.h"
+#include "train/train_process.h"
+#include "trial/trial_ranks.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define VISITS 5     /* that count; the first is warm-up */
+#define LINES_WARM 3 /* of the output, without the object */
+#define LINES_LEAST 16
+#define LOOK_S 0.25
+
+struct start {
+    const struct tune_job *job;
+    char *dir;
+    struct train_times *times;
+    struct train_output output;
+    struct tune_started *r;
+    double looked_at;
+};
+
+/* ---- the command ---- */
+
+char *tune_command(char **words)
+{
+    struct text t = {0};
+    for (char **w = words; *w; w++) {
+        if (w != words)
+            text_add(&t, " ");
+        if (words[1])
+            shell_quote(&t, *w);
+        else
+            text_add(&t, *w);
+    }
+    return t.s;
+}
+
+static char *visits_config(const struct start *s)
+{
+    const struct tune_job *j = s->job;
+    double steps = j->step_s > 0 ? ceil(j->measure_s / VISITS / j->step_s) + 1 : 0;
+    steps = steps > 0 ? fmin(fmax(steps, 4), 200) : 8;
+    /* The object wants two arms; both are the job as it is. */
+    return xstrfmt("out = %s\narm = auto\narm = auto\nseed = 1\nsteps = %.0f\nvisit_s = 1\n"
+                   "warmup = 5\n",
+                   s->dir, steps);
+}
+
+static int make_folder(struct start *s)
+{
+    s->dir = xstrfmt("%s/.tune.XXXXXX", s->job->out);
+    if (!mkdtemp(s->dir))
+        return fail_file(s->dir, "made", errno);
+    AUTO_FREE char *agree = xstrfmt("%s/agree", s->dir), *config = xstrfmt("%s/trial.txt", s->dir);
+    AUTO_FREE char *text = visits_config(s);
+    if (mkdir(agree, 0777) || !files_write_new(config, text, 0666))
+        return fail_file(s->dir, "written to", errno);
+    return GS_OK;
+}
+
+static void add_export(struct text *t, struct words *names, const char *name, const char *value)
+{
+    text_addf(t, "export %s=%s\n", name, SHELL_WORD(value));
+    words_add_once(names, name);
+}
+
+/* In front of what the user has in such a list. */
+static void add_first(struct text *t, struct words *names, const char *name, const char *value)
+{
+    const char *old = getenv(name);
+    AUTO_FREE char *both = xstrfmt("%s%s%s", value, old && *old ? ":" : "", old && *old ? old : "");
+    add_export(t, names, name, both);
+}
+
+static void add_tools(struct text *t, struct words *names, const struct start *s)
+{
+    const struct tune_job *j = s->job;
+    AUTO_FREE char *config = xstrfmt("%s/trial.txt", s->dir);
+    if (j->object) {
+        add_first(t, names, "LD_PRELOAD", j->object);
+        add_export(t, names, "GRADSYNC_PRICE", config);
+    }
+    if (j->python) {
+        add_first(t, names, "PYTHONPATH", j->python);
+        add_export(t, names, "GRADSYNC_TORCH_OUT", s->dir);
+    }
+    if (j->ask_link) {
+        AUTO_FREE char *file = xstrfmt("%s/nccl.%%h.%%p", s->dir);
+        add_export(t, names, "NCCL_DEBUG", "INFO");
+        add_export(t, names, "NCCL_DEBUG_SUBSYS", "INIT,ENV");
+        add_export(t, names, "NCCL_DEBUG_FILE", file);
+    }
+}
+
+/* mpirun passes variables to other hosts only if it is told to. A command with its own -x cannot have
+ * both: docs/tune.md says what to add there. */
+static void add_mpirun(struct text *t, const struct words *names, const char *command)
+{
+    const char *old = getenv("OMPI_MCA_mca_base_env_list");
+    AUTO_TEXT struct text list = {0};
+    if (!strstr(command, "mpirun") || strstr(command, " -x "))
+        return;
+    text_add(&list, old ? old : "");
+    for (size_t i = 0; i < names->n; i++)
+        if (strncmp(names->v[i], "OMPI_", 5) != 0)
+            text_addf(&list, "%s%s", list.len ? ";" : "", names->v[i]);
+    if (list.len)
+        text_addf(t, "export OMPI_MCA_mca_base_env_list=%s\n", SHELL_WORD(list.s));
+}
+
+static char *script_of(const struct start *s, const struct tune_setting *set)
+{
+    struct text t = {0};
+    AUTO_WORDS struct words names = {0};
+    AUTO_TEXT struct text torch = {0};
+    for (size_t i = 0; i < set->variables.n; i++) {
+        const char *v = set->variables.v[i], *value = v + strcspn(v, "=") + 1;
+        AUTO_FREE char *name = xstrfmt("%.*s", (int)(value - v - 1), v);
+        if (strcmp(value, "unset"))
+            add_export(&t, &names, name, value);
+        else
+            text_addf(&t, "unset %s\n", name);
+    }
+    for (size_t i = 0; i < set->torch.n; i++)
+        text_addf(&torch, "%s%s", i ? "," : "", set->torch.v[i]);
+    if (torch.len)
+        add_export(&t, &names, "GRADSYNC_TORCH", torch.s);
+    add_tools(&t, &names, s);
+    add_mpirun(&t, &names, s->job->command);
+    text_addf(&t, "%s\n", s->job->command);
+    return t.s;
+}
+
+/* ---- its times ---- */
+
+static void add_sample(struct tune_started *r, uint64_t ns, int64_t steps, double at)
+{
+    APPEND(r->v, r->n) = (struct tune_sample){ns, steps, at};
+}
+
+static void from_ranks(struct tune_started *r, const struct trial_comm *c)
+{
+    r->n = 0;
+    r->ranks = c->ranks;
+    r->nodes = c->nodes;
+    r->calls = c->step_calls;
+    r->bytes = (double)c->step_bytes;
+    r->nccl = c->nccl;
+    for (size_t i = 1; i < c->n; i++)
+        add_sample(r, c->visits[i].most_ns, c->visits[i].steps - 1, c->visits[i].at);
+}
+
+static void from_lines(struct tune_started *r, const struct train_times *times)
+{
+    const struct train_step *steps;
+    size_t n = train_times_get(times, &steps);
+    r->n = 0;
+    for (size_t i = LINES_WARM; i < n; i++)
+        add_sample(r, steps[i].ns, 1, steps[i].at);
+}
+
+static double sum_s(const struct tune_started *r)
+{
+    double sum = 0;
+    for (size_t i = 0; i < r->n; i++)
+        sum += (double)r->v[i].ns * 1e-9;
+    return sum;
+}
+
+static bool read_ranks(struct start *s, bool report)
+{
+    AUTO(trial_ranks_free) struct trial_ranks all = {0};
+    char why[400];
+    if (!report)
+        err_capture(why, sizeof why); /* a line that is being written now */
+    int code = trial_ranks_read(&all, s->dir);
+    if (!report)
+        err_capture(NULL, 0);
+    const struct trial_comm *c = code ? NULL : trial_ranks_lead(&all);
+    for (size_t i = 0; i < all.n; i++)
+        s->r->captured = s->r->captured || all.v[i].captured;
+    if (c)
+        from_ranks(s->r, c);
+    return c;
+}
+
+/* For train_process(). */
+static void take(void *ctx, const char *bytes, size_t n)
+{
+    struct start *s = ctx;
+    train_output_take(&s->output, bytes, n);
+}
+
+static bool enough(void *ctx)
+{
+    struct start *s = ctx;
+    double now = clock_now_s();
+    if (now < s->looked_at + LOOK_S)
+        return false;
+    s->looked_at = now;
+    if (s->job->object && read_ranks(s, false))
+        return s->r->n >= VISITS;
+    from_lines(s->r, s->times);
+    return s->r->n >= LINES_LEAST && sum_s(s->r) >= s->job->measure_s;
+}
+
+/* ---- what else it left ---- */
+
+static enum tune_link link_of(const char *line)
+{
+    static const struct {
+        const char *via;
+        enum tune_link link;
+    } known[] = {{"NET/OFI", TUNE_OFI}, {"NET/AWS", TUNE_OFI},       {"NET/Libfabric", TUNE_OFI},
+                 {"NET/IB", TUNE_IB},   {"NET/Socket", TUNE_SOCKET}, {"SHM", TUNE_SHM},
+                 {"P2P", TUNE_P2P}};
+    const char *via = strstr(line, " via ");
+    for (size_t i = 0; via && i < COUNT(known); i++)
+        if (!strncmp(via + 5, known[i].via, strlen(known[i].via)))
+            return known[i].link;
+    return TUNE_UNKNOWN;
+}
+
+static void read_link(struct start *s, const char *path)
+{
+    AUTO_TEXT struct text t = {0};
+    if (!files_read(path, FILES_OWN, FILES_WHOLE_MAX, &t) || !t.s)
+        return;
+    for (char *line = t.s, *end; *line; line = end) {
+        end = line + strcspn(line, "\n");
+        end += *end ? (*end = '\0', 1) : 0;
+        enum tune_link link = link_of(line);
+        const char *version = strstr(line, "NCCL version ");
+        int v[3] = {0};
+        if (version && sscanf(version, "NCCL version %d.%d.%d", v, v + 1, v + 2) == 3)
+            s->r->nccl = v[0] * 10000 + v[1] * 100 + v[2];
+        s->r->link = link > s->r->link ? link : s->r->link; /* the slowest of them */
+    }
+}
+
+/* Files of sitecustomize.py: lines "ddp", "fsdp", "memory BYTES", "changed TEXT". */
+static void read_torch(struct start *s, const char *path)
+{
+    AUTO_TEXT struct text t = {0};
+    if (!files_read(path, FILES_OWN, FILES_WHOLE_MAX, &t) || !t.s)
+        return;
+    for (char *line = t.s, *end; *line; line = end) {
+        end = line + strcspn(line, "\n");
+        end += *end ? (*end = '\0', 1) : 0;
+        s->r->torch |= !strcmp(line, "ddp") ? TUNE_DDP : !strcmp(line, "fsdp") ? TUNE_FSDP : 0;
+        if (!strncmp(line, "memory ", 7))
+            s->r->memory_B = fmax(s->r->memory_B, strtod(line + 7, NULL));
+        if (!strncmp(line, "changed ", 8))
+            snprintf(s->r->torch_changed, sizeof s->r->torch_changed, "%s", line + 8);
+    }
+}
+
+static void read_rest(struct start *s)
+{
+    AUTO_WORDS struct words names = {0};
+    files_list(s->dir, NULL, &names);
+    for (size_t i = 0; i < names.n; i++) {
+        AUTO_FREE char *path = xstrfmt("%s/%s", s->dir, names.v[i]);
+        if (!strncmp(names.v[i], "nccl.", 5))
+            read_link(s, path);
+        else if (!strncmp(names.v[i], "torch.", 6))
+            read_torch(s, path);
+        else if (s->r->link == TUNE_UNKNOWN && s->job->ask_link && strstr(names.v[i], "mpi"))
+            s->r->link = TUNE_MPI;
+    }
+}
+
+static void judge(struct start *s, const struct train_ended *e, double timeout_s)
+{
+    const struct train_output *o = &s->output;
+    struct tune_started *r = s->r;
+    const char *end = *o->last ? "; its last line: " : "";
+    if (r->n >= 3)
+        return; /* a job that ended by itself gave enough, or was ended */
+    r->kind = e->hung ? "hang" : e->status ? "crash" : "failed";
+    if (e->hung)
+        snprintf(r->why, sizeof r->why, "no %zu steps in %s; ended%s%s", (size_t)LINES_LEAST,
+                 HUMAN_TIME(timeout_s), end, o->last);
+    else if (e->status > 128 && sigabbrev_np(e->status - 128))
+        snprintf(r->why, sizeof r->why, "ended by SIG%s%s%s", sigabbrev_np(e->status - 128), end,
+                 o->last);
+    else if (e->status)
+        snprintf(r->why, sizeof r->why, "exit code %d%s%s", e->status, end, o->last);
+    else if (r->captured)
+        snprintf(r->why, sizeof r->why,
+                 "its collectives are in a CUDA graph, and it prints no "
+                 "step times that gradsync knows");
+    else
+        snprintf(r->why, sizeof r->why,
+                 "it ended after %s with too few steps to measure: no sequence of collectives that "
+                 "repeats, and no step times in its output%s%s",
+                 HUMAN_TIME(e->took_s), end, o->last);
+}
+
+static double median_s(const struct tune_started *r)
+{
+    AUTO_FREE double *x = xcalloc(r->n + 1, sizeof *x);
+    for (size_t i = 0; i < r->n; i++)
+        x[i] = (double)r->v[i].ns * 1e-9 / (double)r->v[i].steps;
+    return stats_median(x, r->n);
+}
+
+int tune_start(const struct tune_job *j, const struct tune_setting *set, double timeout_s,
+               struct tune_started *r)
+{
+    const struct train_settings known = {.unit = TRAIN_S};
+    AUTO(train_times_free_of) struct train_times *times = train_times_new(&known);
+    struct start s = {.job = j, .times = times, .output = {.log = j->log, .times = times}, .r = r};
+    const struct train_hooks hooks = {.take = take, .enough = enough, .ctx = &s};
+    struct train_ended ended;
+    *r = (struct tune_started){0};
+    int code = make_folder(&s);
+    AUTO_FREE char *script = code ? NULL : script_of(&s, set);
+    if (!code)
+        code = train_process(script, timeout_s, j->interrupts, &hooks, &ended);
+    train_output_end(&s.output);
+    if (!code) {
+        r->took_s = ended.took_s;
+        r->stopped = ended.stopped;
+        if (!j->object || !read_ranks(&s, false))
+            from_lines(r, times);
+        read_rest(&s);
+        judge(&s, &ended, timeout_s);
+        r->step_s = r->n ? median_s(r) : (double)NAN;
+    }
+    train_output_free(&s.output);
+    files_remove_tree(s.dir);
+    free(s.dir);
+    return code;
+}
+
+void tune_started_free(struct tune_started *r)
+{
+    free(r->v);
+    *r = (struct tune_started){0};
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One start of the user's command with a setting. The times of its steps come from the preloaded
+ * object (plugins/price), which counts steps by the sequence of collectives; without it, from the
+ * lines that the command prints. The command is ended as soon as there are enough.
+ */
+#pragma once
+
+#include "base/interrupts.h"
+#include "job/tune_setting.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct tune_job {
+    char *command; /* for a shell */
+    char *out;    /* an absolute folder that all ranks see; each start makes one of its own in it */
+    char *object; /* libgradsync-price.so; NULL: none */
+    char *python; /* folder of sitecustomize.py; NULL: not to be used */
+    struct interrupts *interrupts;
+    double measure_s; /* time of steps in a start */
+    double step_s;    /* of the job, about; 0: unknown */
+    bool ask_link;    /* let NCCL report its link */
+    int log;          /* file for what the command prints */
+};
+
+/* Consecutive steps, the slowest rank. */
+struct tune_sample {
+    uint64_t ns;
+    int64_t steps;
+    double at; /* Unix seconds */
+};
+
+enum { TUNE_DDP = 1, TUNE_FSDP = 2 };
+
+struct tune_started {
+    struct tune_sample *v;
+    size_t n;
+    double took_s, step_s; /* step_s: the median of the samples */
+    int64_t ranks, nodes, calls, nccl;
+    double bytes;            /* a step */
+    double memory_B;         /* the most that PyTorch allocated on a GPU; 0: unknown */
+    int torch;               /* bits: what the job has of PyTorch's */
+    char torch_changed[160]; /* what a switch changed; "": nothing */
+    enum tune_link link;     /* with ask_link */
+    const char *kind;        /* as in a fail line; NULL: measured */
+    char why[600];
+    bool stopped, captured; /* by a second signal; the collectives are in a CUDA graph */
+};
+
+/* GS_OK, also if the command failed, or reported: nothing can be started. */
+int tune_start(const struct tune_job *j, const struct tune_setting *s, double timeout_s,
+               struct tune_started *r);
+void tune_started_free(struct tune_started *r);
+/* The words of a command as one line for a shell; a single word is one already. */
+char *tune_command(char **words);
