@@ -170,7 +170,8 @@ static int start(struct launching *l, const struct group *g, struct train_slot *
     AUTO(train_times_free_of) struct train_times *times = train_times_new(&l->set);
     struct job_watch *job = job_watch_new();
     struct train_output output = {.log = l->log, .times = l->set.file ? NULL : times, .job = job};
-    const struct train_hooks hooks = {train_output_take, train_output_meanwhile, &output};
+    const struct train_hooks hooks = {
+        .take = train_output_take, .meanwhile = train_output_meanwhile, .ctx = &output};
     struct train_ended ended;
     struct train_file file;
     const struct train_filling cell = {l->plan, s->cell, l->launch};
