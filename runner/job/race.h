@@ -14,6 +14,8 @@
  */
 #pragma once
 
+#include "compare/contrast.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -50,3 +52,18 @@ size_t race_left(const struct race *r); /* entries that are in, without the base
 size_t race_winner(const struct race *r);
 /* True: another round would not change the winner. */
 bool race_decided(const struct race *r);
+
+/* ---- the proof ---- */
+
+/* The starts of a launch of the proof: the baseline, the baseline again, the winner. */
+enum { PROOF_BASE, PROOF_AGAIN, PROOF_WINNER, PROOF_STARTS };
+
+struct race_proof {
+    struct effect effect; /* of the winner against the mean of the two */
+    double floor;         /* the difference of the two */
+    size_t launches;      /* with all three */
+    bool proven;          /* shorter, by `worth` or more */
+};
+
+/* log_s: logarithms of seconds; NaN: not measured. */
+void race_prove(struct race_proof *p, double (*log_s)[PROOF_STARTS], size_t n, double worth);

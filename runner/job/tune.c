@@ -12,7 +12,6 @@
 #include "base/shell_quote.h"
 #include "base/stats.h"
 #include "base/units.h"
-#include "compare/judgement.h"
 #include "job/race.h"
 #include "job/tune_answer.h"
 #include "job/tune_book.h"
@@ -29,9 +28,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PROOF_LEAST 3  /* launches, if time is short */
-#define FIRST_S 180.0  /* the first start ends after so long */
-#define PROOF_STARTS 3 /* a launch of the proof: the baseline twice, and the winner */
+#define PROOF_LEAST 3 /* launches, if time is short */
+#define FIRST_S 180.0 /* the first start ends after so long */
 #define LAUNCH_S_LEAST 20.0
 
 struct tune {
@@ -52,10 +50,8 @@ struct tune {
     char *race_dir, *proof_dir, *price_dir;
     size_t winner, tried, left_over; /* left_over: settings for which there was no time */
     size_t joined_at;                /* settings from here on are unions */
-    struct nested *proof;            /* log-ratios */
-    size_t n_proof, proof_launches;
-    struct effect effect;
-    double floor;
+    size_t proof_launches;
+    struct race_proof proof;
     bool stopped;
 };
 
@@ -245,13 +241,16 @@ static double race_left_s(const struct tune *t)
 
 static void take_result(struct tune *t, int round, size_t i, const struct tune_started *r)
 {
+    bool idle = !r->kind && t->set.v[i].torch.n && !*r->torch_changed;
     bool heavy = t->base_memory_B > 0 && r->memory_B > (1 + t->memory) * t->base_memory_B;
     AUTO_FREE char *words = tune_setting_words(&t->set.v[i]);
-    if (r->kind || heavy) {
+    if (r->kind || heavy || idle) {
         if (i)
             race_failed(&t->race, i);
         end_progress();
-        if (heavy && !r->kind)
+        if (idle)
+            say("tune: %s: did not take effect", words);
+        else if (heavy && !r->kind)
             say("tune: %s: not advised: it needs %.0f%% more memory", words,
                 100 * (r->memory_B / t->base_memory_B - 1));
         else
@@ -405,7 +404,7 @@ static int proof_launch(struct tune *t, int launch, double log_s[PROOF_STARTS])
 {
     struct tune_book b = book_of(t, t->proof_dir, "proof");
     struct rng rng;
-    size_t order[PROOF_STARTS] = {0, 1, 2};
+    size_t order[PROOF_STARTS] = {PROOF_BASE, PROOF_AGAIN, PROOF_WINNER};
     rng_stream(&rng, (uint64_t)t->o->seed.value + 1, (uint64_t)launch);
     rng_shuffle(&rng, order, PROOF_STARTS);
     t->round = launch - 1;
@@ -417,29 +416,11 @@ static int proof_launch(struct tune *t, int launch, double log_s[PROOF_STARTS])
         if (!whole)
             break;
         if (isnan(log_s[order[k]]))
-            code = proof_one(t, &b, order[k] == 2 ? t->winner : 0, order[k] == 1, &log_s[order[k]]);
+            code = proof_one(t, &b, order[k] == PROOF_WINNER ? t->winner : 0,
+                             order[k] == PROOF_AGAIN, &log_s[order[k]]);
     }
     int ended = tune_book_end(&b, whole && !t->stopped);
     return code ? code : ended;
-}
-
-static void judge_proof(struct tune *t, double (*log_s)[PROOF_STARTS], size_t n)
-{
-    AUTO_FREE struct nested *x = xcalloc(n + 1, sizeof *x), *aa = xcalloc(n + 1, sizeof *aa);
-    struct rng rng;
-    size_t m = 0;
-    for (size_t i = 0; i < n; i++) {
-        double base = (log_s[i][0] + log_s[i][1]) / 2;
-        if (isnan(base) || isnan(log_s[i][2]))
-            continue;
-        x[m] = (struct nested){.launch = (int)i, .value = log_s[i][2] - base};
-        aa[m] = (struct nested){.launch = (int)i, .value = log_s[i][1] - log_s[i][0]};
-        m++;
-    }
-    rng_seed(&rng, 1);
-    t->effect = effect_paired(x, m, CONTRAST_DRAWS, &rng);
-    t->floor = fabs(effect_paired(aa, m, CONTRAST_DRAWS, &rng).value);
-    t->n_proof = m;
 }
 
 struct earlier {
@@ -452,7 +433,7 @@ static void take_earlier_proof(void *ctx, int launch, const char *label, int cop
                                const double *step_s, size_t n)
 {
     struct earlier *e = ctx;
-    size_t place = strcmp(label, TUNE_BASELINE) ? 2 : (size_t)copy;
+    size_t place = strcmp(label, TUNE_BASELINE) ? PROOF_WINNER : (size_t)copy;
     if (launch >= 1 && (size_t)launch <= e->n && n)
         e->log_s[launch - 1][place] = log(stats_median(step_s, n));
 }
@@ -476,19 +457,12 @@ static int run_proof(struct tune *t)
     for (i = 0; i < t->proof_launches && !code && !t->stopped; i++)
         code = proof_launch(t, (int)i + 1, log_s[i]);
     end_progress();
-    judge_proof(t, log_s, t->proof_launches);
+    race_prove(&t->proof, log_s, t->proof_launches, t->worth);
     free(log_s);
     return code ? code : write_state(t);
 }
 
 /* ---- the answer ---- */
-
-static bool proven(const struct tune *t)
-{
-    const struct effect *e = &t->effect;
-    return t->n_proof >= 2 && e->hi < -t->floor && e->value <= log1p(-t->worth) &&
-           e->p_interval < JUDGEMENT_ALPHA;
-}
 
 static int seal(const struct tune *t)
 {
@@ -517,12 +491,19 @@ static int answer(struct tune *t)
             SHELL_WORD(t->race_dir));
         return GS_FAILED;
     }
-    if (t->winner && proven(t))
-        tune_say_proven(&t->set.v[t->winner], &t->effect, &t->price, t->o->emit);
+    if (t->winner && t->proof.proven)
+        tune_say_proven(&t->set.v[t->winner], &t->proof.effect, &t->price, t->o->emit);
     else
         tune_say_nothing(&t->set, t->tried, t->worth, t->winner ? t->winner : best_open(t),
-                         t->winner ? &t->effect : NULL);
+                         t->winner ? &t->proof.effect : NULL);
     return seal(t);
+}
+
+static int end_at_price(const struct tune *t)
+{
+    files_remove_tree(t->race_dir); /* there is no race */
+    say("tune: recording: %s", t->price_dir ? t->price_dir : "none");
+    return GS_OK;
 }
 
 static int stages(struct tune *t)
@@ -534,7 +515,7 @@ static int stages(struct tune *t)
         if (!code && !t->stopped && !t->price.known)
             code = take_price(t);
         if (!code && !t->stopped && tune_say_worthless(&t->price, t->worth))
-            return GS_OK;
+            return end_at_price(t);
         if (!code && !t->stopped)
             code = make_settings(t);
     }
@@ -620,7 +601,7 @@ static int dry_run(const struct tune *t)
     for (int link = TUNE_P2P; link < TUNE_LINKS; link++) {
         struct tune_settings s;
         const struct tune_request q = {t->o->candidates, t->o->only, t->o->lossy, 0,
-                                       TUNE_DDP | TUNE_FSDP};
+                                       TUNE_DDP | TUNE_FSDP | TUNE_PYTHON};
         int code = tune_settings_make(&s, &q, (enum tune_link)link, environ);
         if (code)
             return code;

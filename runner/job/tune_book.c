@@ -100,13 +100,45 @@ static int put_blocks(struct tune_book *b, const char *id, int copy, const struc
     return code;
 }
 
+/* On what it ran; once a launch. */
+static int put_gpus(struct tune_book *b, const struct job_watch *watch)
+{
+    static const char *const keys[][2] = {
+        {"name", "gpu"}, {"uuid", "uuid"}, {"driver", "driver"}, {"cuda_driver", "cuda_driver"}};
+    AUTO_JSON json_t *gpus = job_watch_gpus(watch);
+    const char *nccl = job_watch_nccl(watch);
+    const json_t *gpu;
+    size_t i;
+    int code = nccl ? record_line(&b->record, record_note_line("", 0, "nccl", nccl)) : GS_OK;
+    json_array_foreach(gpus, i, gpu) for (size_t k = 0; k < COUNT(keys) && !code; k++)
+    {
+        const char *value = json_text_of(gpu, keys[k][0]);
+        if (*value)
+            code = record_line(&b->record, record_note_line("", 0, keys[k][1], value));
+    }
+    return code;
+}
+
+/* The clocks of the GPUs and the other programs on them, while it ran. */
+static int put_health(struct tune_book *b, const struct tune_started *r)
+{
+    char group[PLAN_ID];
+    json_t *after = job_watch_health(r->watch);
+    id_of(group, b, NULL);
+    return after ? record_line(&b->record,
+                               json_pack("{ss ss sI s{} so}", "type", "health", "group", group,
+                                         "block", (json_int_t)r->n, "before", "after", after))
+                 : GS_OK;
+}
+
 int tune_book_put(struct tune_book *b, const struct tune_setting *s, int copy,
                   const struct tune_started *r)
 {
     char id[PLAN_ID];
     id_of(id, b, s->label);
     AUTO_FREE char *text = xstrfmt("%zu series of steps in %.1f s", r->n, r->took_s);
-    int code = record_line(&b->record, cell_line(b, s, copy, id));
+    int code = b->n ? GS_OK : put_gpus(b, r->watch);
+    code = code ? code : record_line(&b->record, cell_line(b, s, copy, id));
     if (!code && r->kind)
         code = record_line(&b->record, record_fail_line(&(struct record_death){
                                            id, r->kind, r->why, "", "tune", copy, -1}));
@@ -114,6 +146,8 @@ int tune_book_put(struct tune_book *b, const struct tune_setting *s, int copy,
         code = put_blocks(b, id, copy, r);
     if (!code)
         code = record_line(&b->record, record_note_line(id, copy, "launched", text));
+    if (!code)
+        code = put_health(b, r);
     if (!code && r->memory_B > 0) {
         AUTO_FREE char *memory = xstrfmt("%.0f", r->memory_B);
         code = record_line(&b->record, record_note_line(id, copy, "memory_B", memory));

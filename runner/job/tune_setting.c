@@ -24,7 +24,8 @@ const char *const tune_link_words[TUNE_LINKS] = {"an unknown link",
 
 /* ---- the table ---- */
 
-enum { LOSSY = 1, NVLS = 2, OPENMPI = 4 };
+/* The bits of what a job must have of PyTorch are TUNE_DDP and so on. */
+enum { LOSSY = 8, NVLS = 16 };
 
 static const struct row {
     enum tune_link link; /* TUNE_UNKNOWN: every link of NCCL */
@@ -82,33 +83,34 @@ static const struct row {
     {TUNE_P2P, "NCCL_NVLS_ENABLE=0", "algorithm", 21700, NVLS, ENV},
     {TUNE_P2P, "NCCL_CTA_POLICY=1", "GPU thread blocks; acts on registered buffers", 22700, 0, ENV},
     {TUNE_UNKNOWN, "NCCL_IGNORE_CPU_AFFINITY=1", "processors of NCCL's threads", 20406, 0, ENV},
-    {TUNE_UNKNOWN, "torch:bucket_cap_mb=100", "memory for DDP's buckets", 0, 0,
+    {TUNE_UNKNOWN, "torch:bucket_cap_mb=100", "memory for DDP's buckets", 0, TUNE_DDP,
      "PyTorch, DistributedDataParallel"},
-    {TUNE_UNKNOWN, "torch:bucket_cap_mb=10", "memory for DDP's buckets", 0, 0,
+    {TUNE_UNKNOWN, "torch:bucket_cap_mb=10", "memory for DDP's buckets", 0, TUNE_DDP,
      "PyTorch, DistributedDataParallel"},
-    {TUNE_UNKNOWN, "torch:gradient_as_bucket_view=1", "gradients are views of buckets", 0, 0,
+    {TUNE_UNKNOWN, "torch:gradient_as_bucket_view=1", "gradients are views of buckets", 0, TUNE_DDP,
      "PyTorch, DistributedDataParallel"},
-    {TUNE_UNKNOWN, "torch:static_graph=1", "the graph of the model must not change", 0, 0,
+    {TUNE_UNKNOWN, "torch:static_graph=1", "the graph of the model must not change", 0, TUNE_DDP,
      "PyTorch, DistributedDataParallel"},
-    {TUNE_UNKNOWN, "torch:reshard_after_forward=0", "memory: parameters stay whole", 0, 0,
+    {TUNE_UNKNOWN, "torch:reshard_after_forward=0", "memory: parameters stay whole", 0, TUNE_FSDP,
      "PyTorch, fully_shard"},
-    {TUNE_UNKNOWN, "torch:prefetch=2", "memory: parameters come earlier", 0, 0,
+    {TUNE_UNKNOWN, "torch:prefetch=2", "memory: parameters come earlier", 0, TUNE_FSDP,
      "PyTorch, fully_shard"},
-    {TUNE_UNKNOWN, "torch:bind=numa", "processors of a rank", 0, 0, "sched_setaffinity(2)"},
+    {TUNE_UNKNOWN, "torch:bind=numa", "processors of a rank", 0, TUNE_PYTHON,
+     "sched_setaffinity(2)"},
     {TUNE_UNKNOWN, "torch:bf16_gradients=1", "the gradients: bf16 when they are communicated", 0,
-     LOSSY, "PyTorch, bf16_compress_hook"},
+     LOSSY | TUNE_DDP, "PyTorch, bf16_compress_hook"},
 #define COLL "OMPI_MCA_coll_tuned_use_dynamic_rules=1 OMPI_MCA_coll_tuned_allreduce_algorithm="
 #define OMPI "Open MPI, ompi_info --all"
-    {TUNE_MPI, COLL "4", "algorithm of the all-reduce: ring", 0, OPENMPI, OMPI},
+    {TUNE_MPI, COLL "4", "algorithm of the all-reduce: ring", 0, 0, OMPI},
     {TUNE_MPI, COLL "5 OMPI_MCA_coll_tuned_allreduce_algorithm_segmentsize=1048576",
-     "algorithm of the all-reduce: ring in segments", 0, OPENMPI, OMPI},
-    {TUNE_MPI, COLL "3", "algorithm of the all-reduce: recursive doubling", 0, OPENMPI, OMPI},
-    {TUNE_MPI, COLL "6", "algorithm of the all-reduce: Rabenseifner", 0, OPENMPI, OMPI},
-    {TUNE_MPI, "OMPI_MCA_btl_vader_single_copy_mechanism=none", "copies between processes", 0,
-     OPENMPI, OMPI},
-    {TUNE_MPI, "OMPI_MCA_btl_vader_eager_limit=65536", "memory for buffers", 0, OPENMPI, OMPI},
-    {TUNE_MPI, "OMPI_MCA_btl_tcp_links=2", "connections", 0, OPENMPI, OMPI},
-    {TUNE_MPI, "OMPI_MCA_hwloc_base_binding_policy=none", "processors of a rank", 0, OPENMPI, OMPI},
+     "algorithm of the all-reduce: ring in segments", 0, 0, OMPI},
+    {TUNE_MPI, COLL "3", "algorithm of the all-reduce: recursive doubling", 0, 0, OMPI},
+    {TUNE_MPI, COLL "6", "algorithm of the all-reduce: Rabenseifner", 0, 0, OMPI},
+    {TUNE_MPI, "OMPI_MCA_btl_vader_single_copy_mechanism=none", "copies between processes", 0, 0,
+     OMPI},
+    {TUNE_MPI, "OMPI_MCA_btl_vader_eager_limit=65536", "memory for buffers", 0, 0, OMPI},
+    {TUNE_MPI, "OMPI_MCA_btl_tcp_links=2", "connections", 0, 0, OMPI},
+    {TUNE_MPI, "OMPI_MCA_hwloc_base_binding_policy=none", "processors of a rank", 0, 0, OMPI},
 };
 
 static bool add_word(struct tune_setting *s, const char *word)
@@ -323,12 +325,12 @@ static int read_file(struct tune_settings *all, const char *path, enum tune_link
 static bool applies(const struct row *r, const struct tune_request *q, enum tune_link link,
                     char *const *environment)
 {
-    bool torch = !strncmp(r->apply, TORCH, strlen(TORCH));
+    int torch = r->flags & (TUNE_DDP | TUNE_FSDP | TUNE_PYTHON);
     if (r->link != link && (r->link != TUNE_UNKNOWN || link == TUNE_MPI))
         return false;
     if ((r->flags & LOSSY && !q->lossy) || (r->flags & NVLS && nvls_is_off(environment)))
         return false;
-    return (!torch || q->torch) && !(q->nccl && r->nccl > q->nccl);
+    return (!torch || q->torch & torch) && !(q->nccl && r->nccl > q->nccl);
 }
 
 static bool wanted(const char *only, const char *label)

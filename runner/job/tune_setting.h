@@ -25,6 +25,9 @@ enum tune_link {
 extern const char *const tune_link_names[TUNE_LINKS]; /* as in a file of candidates */
 extern const char *const tune_link_words[TUNE_LINKS]; /* for sentences */
 
+/* What a job has of PyTorch. */
+enum { TUNE_DDP = 1, TUNE_FSDP = 2, TUNE_PYTHON = 4 };
+
 struct tune_setting {
     char *label;            /* of its cells: "NCCL_A=2/NCCL_B=unset/torch:static_graph=1" */
     struct words variables; /* NAME=VALUE; NAME=unset: the job without it */
@@ -44,8 +47,8 @@ struct tune_request {
     const char *file; /* --candidates; NULL: none */
     const char *only; /* words separated by commas, one of which a label must contain; NULL: all */
     bool lossy;
-    int nccl;   /* version, e.g. 22809; 0: unknown */
-    bool torch; /* the job is one of PyTorch, as far as is known */
+    int nccl;  /* version, e.g. 22809; 0: unknown */
+    int torch; /* bits: what the job has of PyTorch */
 };
 
 /* The settings for a link. GS_OK, or reported: the user's file. */

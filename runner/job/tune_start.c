@@ -207,6 +207,12 @@ static void take(void *ctx, const char *bytes, size_t n)
     train_output_take(&s->output, bytes, n);
 }
 
+static void meanwhile(void *ctx)
+{
+    struct start *s = ctx;
+    train_output_meanwhile(&s->output);
+}
+
 static bool enough(void *ctx)
 {
     struct start *s = ctx;
@@ -254,7 +260,7 @@ static void read_link(struct start *s, const char *path)
     }
 }
 
-/* Files of sitecustomize.py: lines "ddp", "fsdp", "memory BYTES", "changed TEXT". */
+/* Files of sitecustomize.py: lines "rank", "ddp", "fsdp", "memory BYTES", "changed TEXT". */
 static void read_torch(struct start *s, const char *path)
 {
     AUTO_TEXT struct text t = {0};
@@ -263,7 +269,10 @@ static void read_torch(struct start *s, const char *path)
     for (char *line = t.s, *end; *line; line = end) {
         end = line + strcspn(line, "\n");
         end += *end ? (*end = '\0', 1) : 0;
-        s->r->torch |= !strcmp(line, "ddp") ? TUNE_DDP : !strcmp(line, "fsdp") ? TUNE_FSDP : 0;
+        s->r->torch |= !strcmp(line, "ddp")    ? TUNE_DDP
+                       : !strcmp(line, "fsdp") ? TUNE_FSDP
+                       : !strcmp(line, "rank") ? TUNE_PYTHON
+                                               : 0;
         if (!strncmp(line, "memory ", 7))
             s->r->memory_B = fmax(s->r->memory_B, strtod(line + 7, NULL));
         if (!strncmp(line, "changed ", 8))
@@ -327,9 +336,11 @@ int tune_start(const struct tune_job *j, const struct tune_setting *set, double 
     const struct train_settings known = {.unit = TRAIN_S};
     AUTO(train_times_free_of) struct train_times *times = train_times_new(&known);
     struct start s = {.job = j, .times = times, .output = {.log = j->log, .times = times}, .r = r};
-    const struct train_hooks hooks = {.take = take, .enough = enough, .ctx = &s};
+    const struct train_hooks hooks = {
+        .take = take, .meanwhile = meanwhile, .enough = enough, .ctx = &s};
     struct train_ended ended;
-    *r = (struct tune_started){0};
+    *r = (struct tune_started){.watch = job_watch_new()};
+    s.output.job = r->watch;
     int code = make_folder(&s);
     AUTO_FREE char *script = code ? NULL : script_of(&s, set);
     if (!code)
@@ -352,6 +363,8 @@ int tune_start(const struct tune_job *j, const struct tune_setting *set, double 
 
 void tune_started_free(struct tune_started *r)
 {
+    if (r->watch)
+        job_watch_free(r->watch);
     free(r->v);
     *r = (struct tune_started){0};
 }

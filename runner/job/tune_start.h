@@ -8,6 +8,7 @@
 
 #include "base/interrupts.h"
 #include "job/tune_setting.h"
+#include "record/job_watch.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,9 +32,8 @@ struct tune_sample {
     double at; /* Unix seconds */
 };
 
-enum { TUNE_DDP = 1, TUNE_FSDP = 2 };
-
 struct tune_started {
+    struct job_watch *watch; /* its GPUs, and what else ran on them */
     struct tune_sample *v;
     size_t n;
     double took_s, step_s; /* step_s: the median of the samples */
