@@ -47,6 +47,8 @@ END {
             order[j + 1] = order[j]
         order[j + 1] = v
     }
+    if (!n)
+        print "n = 0"
     colour["impossible"] = 2; colour["contradicted"] = 2; colour["at the limit"] = 3; colour["in part"] = 3
     for (i = 1; i <= n; i++) {
         k = order[i]

@@ -40,9 +40,10 @@ array shade[3] = ["#0072B2", "#D55E00", "#E69F00"]
 do for [i = 1 : rows] {
     set label 20 + i name[i] at screen 0.12 / WIDTH, first i - 0.25 left font ",6"
     set arrow 20 + i from first 1, first i to first 1, first i + 0.45 nohead linewidth 1.5 dashtype solid linecolor rgb "#009E73" back
+    share = real(word($claims[i], 2))
+    set label 1000 + i digits(share, 3) at first (share < 1 ? 1 : share), first i + 0.22 left offset 0.7, 0 font ",5.5" textcolor rgb "#303030"
     set label 220 + i what[i] at screen 1 - 0.06 / WIDTH, first i - 0.25 right font ",5.5" textcolor rgb "#606060"
 }
 plot $claims using (low):($1 + 0.22):($2 - low):(0) with vectors nohead linewidth 0.5 dashtype solid linecolor rgb "#B0B0B0", \
     for [k = 1 : 3] $claims using 2:($3 == k ? $1 + 0.22 : NaN) with points pointtype (k == 2 ? 9 : k == 3 ? 13 : 7) pointsize 0.6 \
-        linecolor rgb shade[k], \
-    $claims using ($2 < 1 ? 1 : $2):($1 + 0.22):(sprintf(" %s", digits($2, 3))) with labels left font ",5.5" textcolor rgb "#303030"
+        linecolor rgb shade[k]

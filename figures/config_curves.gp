@@ -42,7 +42,7 @@ if (as_ratio) {
     y_high = STATS_max < 1.03 ? 1.03 : STATS_max > FAR ? FAR : STATS_max
     do for [k = 1 : n_lead] {
         stats $curve index lead[k] - 1 using (drawn(column(c_y))) nooutput
-        if (STATS_records > 0) {
+        if (exists("STATS_records")) { # else none of its sizes has a value of the baseline
             y_low = STATS_min < y_low ? STATS_min : y_low
             y_high = STATS_max > y_high ? STATS_max : y_high
         }
@@ -89,25 +89,37 @@ if (has_limit && point_high > limit && !as_ratio) {
 }
 
 # The limit is named if a part of its line lies in the picture.
+has_line = 0
 if (as_ratio && has_limit) {
     set autoscale y
     stats $baseline using (limit / $3) nooutput
-    has_line = STATS_records > 0 && STATS_min < y_high && STATS_max > y_low
+    has_line = exists("STATS_records") && STATS_min < y_high && STATS_max > y_low
     set yrange [y_low : y_high]
 }
-limit_curve = as_ratio && has_limit && has_line ? \
-    "$baseline using 1:(limit / $3) with lines linewidth 1 dashtype (4, 3) linecolor rgb '#606060', " . \
-    "$baseline every ::::0 using 1:(y_high):('- - limit ' . rate(limit)) with labels left offset 0, -0.5 textcolor rgb '#404040'" : "NaN with points"
+limit_curve = has_line ? "$baseline using 1:(limit / $3) with lines linewidth 1 dashtype (4, 3) linecolor rgb '#606060'" : "NaN with points"
+if (has_line) { set label 3 "- - limit " . rate(limit) at first real(word($baseline[1], 1)), first y_high left offset 0, -0.5 textcolor rgb "#404040" }
+# An arrow where an interval or a grey curve leaves the picture.
+array cut_at[3 * |$curve|]
+array cut_up[3 * |$curve|]
+array cut_tone[3 * |$curve|]
+cuts = 0
+note_cut(x, v, tone) = v < y_low || v > y_high ? (cuts = cuts + 1, cut_at[cuts] = x, cut_up[cuts] = v > y_high, cut_tone[cuts] = tone, y_low) : y_low
+do for [k = 1 : n_lead] {
+    stats $curve index lead[k] - 1 using (note_cut(column(c_size), drawn(column(c_low)), tone[lead[k]])) nooutput
+    stats $curve index lead[k] - 1 using (note_cut(column(c_size), drawn(column(c_high)), tone[lead[k]])) nooutput
+}
+do for [k = 1 : n_rest] { stats $curve index rest[k] - 1 using (note_cut(column(c_size), drawn(column(c_y)), GREY_TONE)) nooutput }
+do for [i = 1 : cuts] {
+    sign = cut_up[i] ? "↑" : "↓"
+    y = cut_up[i] ? y_high / (y_high / y_low) ** 0.03 : y_low * (y_high / y_low) ** 0.03
+    set label 1000 + i sign at first cut_at[i], first y center font ",7"
+    if (cut_tone[i] == GREY_TONE) { set label 1000 + i textcolor rgb "#808080" } else { set label 1000 + i textcolor linetype cut_tone[i] }
+}
 # A ribbon that leaves the picture is cut there: gnuplot would draw another shape.
-leaves(v) = v < y_low ? "↓" : v > y_high ? "↑" : ""
-edge(v) = v < y_low ? y_low * (y_high / y_low) ** 0.03 : v > y_high ? y_high / (y_high / y_low) ** 0.03 : NaN
 cut(v) = v < y_low ? y_low : v > y_high ? y_high : v
 # Bands come first and are translucent, so that they hide no curve.
 curves = "for [k = 1 : n_lead] $curve index lead[k] - 1 using c_size:(cut(drawn(column(c_low)))):(cut(drawn(column(c_high)))) with filledcurves linetype tone[lead[k]], " . \
     "for [k = 1 : n_rest] $curve index rest[k] - 1 using c_size:(drawn(column(c_y))) with linespoints linetype GREY_TONE, " . \
     "for [k = 1 : n_lead] $curve index lead[k] - 1 using c_size:(drawn(column(c_y))) with linespoints linetype tone[lead[k]], " . \
-    "for [c in sprintf('%d %d', c_low, c_high)] for [k = 1 : n_lead] $curve index lead[k] - 1 using c_size:(edge(drawn(column(int(c))))):(leaves(drawn(column(int(c))))) " . \
-    "with labels font ',7' textcolor linetype tone[lead[k]], " . \
-    "for [k = 1 : n_rest] $curve index rest[k] - 1 using c_size:(edge(drawn(column(c_y)))):(leaves(drawn(column(c_y)))) with labels font ',7' textcolor rgb '#808080', " . \
     "$curve using c_size:(column(c_best) == 1 ? drawn(column(c_y)) : NaN) with points pointtype 6 pointsize 1.1 linewidth 0.8 linecolor rgb '#000000', " . \
     "$curve using c_size:(has_limit && column(c_bus) > limit ? drawn(column(c_y)) : NaN) with points pointtype 2 pointsize 0.9 linewidth 1.2 linecolor rgb '#D00000'"

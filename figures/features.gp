@@ -10,11 +10,17 @@ y_words = features_side eq "left" ? y_low * (y_high / y_low) ** 0.03 : y_high / 
 mark(of_baseline, kind, v) = !as_ratio ? v : of_baseline == 1 && kind > 2 ? 1 : NaN
 c_mark = value eq "bus" ? 3 : 2
 words_shown = as_ratio ? worded_of_ratios : worded
-lines_and_words = words_shown == 0 ? "" : \
+# mark() of a line of $marks.
+line_mark(i, v) = mark(1, real(word($marks[i], 4)), v)
+do for [i = 1 : marks] {
+    if (words_shown && word($marks[i], 6) eq "1" && line_mark(i, 1) == 1) {
+        set label 9000 + i word($marks[i], 5) at first real(word($marks[i], 1)), first y_words @features_side rotate by 90 font ",5" \
+            offset -0.35, 0 textcolor rgb "#404040"
+    }
+}
+lines = words_shown == 0 ? "" : \
     ", $marks using 1:(column(6) == 1 ? mark(1, column(4), column(c_mark)) : NaN):(0):(y_words - mark(1, column(4), column(c_mark))) with vectors nohead linewidth 0.5 " \
-    . "dashtype (2, 2) linecolor rgb '#808080', " \
-    . "$marks using 1:(column(6) == 1 && mark(1, column(4), 1) == 1 ? y_words : NaN):5 with labels font ',5' " . features_side . " rotate by 90 " \
-    . "offset -0.35, 0 textcolor rgb '#404040'"
+    . "dashtype (2, 2) linecolor rgb '#808080'"
 features = marks == 0 ? "NaN with points" : \
     "for [k = 1 : 6] $marks using 1:(column(4) == k ? mark(column(6), k, column(c_mark)) : NaN) with points pointtype mark_type[k] " \
-    . "pointsize 0.7 linewidth 0.9 linecolor rgb '#303030'" . lines_and_words
+    . "pointsize 0.7 linewidth 0.9 linecolor rgb '#303030'" . lines

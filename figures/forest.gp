@@ -51,7 +51,9 @@ do for [k = 1 : 5] {
 }
 set label 220 "bar: 95% interval; grey: A/A floor" . (equivalence > 0 ? "; pale: equivalent" : "") . (groups < n_sizes ? sprintf("; %d of %d sizes", groups, n_sizes) : "") \
     at screen 0.5, 0.185 / HEIGHT center textcolor rgb "#404040"
+do for [i = 1 : |$forest|] {
+    if (real(word($forest[i], 3)) < low) { set label 1000 + i "←" at first spread(low) - 0.1, first real(word($forest[i], 1)) center font ",7" }
+    if (real(word($forest[i], 4)) > high) { set label 2000 + i "→" at first spread(high) + 0.1, first real(word($forest[i], 1)) center font ",7" }
+}
 plot for [k = 1 : 5] $forest using ($5 == k ? spread($2) : NaN):1:(spread(clip($3))):(spread(clip($4))) with xerrorbars \
-    pointtype mark[k] pointsize 0.5 linewidth 1 dashtype solid linecolor rgb shade[k], \
-    $forest using (spread(low) - 0.1):($3 < low ? $1 : NaN):("←") with labels font ",7", \
-    $forest using (spread(high) + 0.1):($4 > high ? $1 : NaN):("→") with labels font ",7"
+    pointtype mark[k] pointsize 0.5 linewidth 1 dashtype solid linecolor rgb shade[k]

@@ -11,7 +11,7 @@ what_of = of_what eq "iteration" ? ", training step" : isolated ? ", isolated op
 value_text(v) = shares && baseline_at == 0 ? sprintf("%g", v) : baseline_at == 0 ? seconds(v) : v >= 1e-3 ? sprintf("%.3g ms", v * 1e3) : sprintf("%.3g µs", v * 1e6)
 load "figures/config_curves.gp"
 if (of_what eq "iteration" && !shares && !as_ratio) {
-    set label 3 "clocks may differ between sizes" at graph 0.02, 0.04 left textcolor rgb "#404040"
+    set label 4 "clocks may differ between sizes" at graph 0.02, 0.04 left textcolor rgb "#404040"
 }
 features_side = "right"
 load "figures/features.gp"

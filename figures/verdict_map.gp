@@ -41,7 +41,7 @@ array orange[3] = [0xFADCC4, 0xF2AE7A, 0xDD7430]
 colour(v, r) = v == 1 ? blue[depth(r)] : v == 2 ? orange[depth(r)] : v == 3 ? 0xE4E4E4 : v == 5 ? 0xBEBEBE : 0xFFFFFF
 wide = COLUMN > 0.34
 number(r) = r >= 10 ? sprintf("×%.3g", r) : r >= 2 ? sprintf("×%.1f", r) : sprintf("%s%.1f%%", signed(r), 100 * abs(r - 1))
-text(v, r) = wide && v < 3 ? number(r) : sign[int(v)]
+cell_text(v, r) = wide && v < 3 ? number(r) : sign[int(v)]
 array in_numbers[5] = ["−%", "+%", sign[3], sign[4], sign[5]]
 do for [k = 1 : 5] {
     x = legend_at[k]
@@ -52,6 +52,9 @@ do for [k = 1 : 5] {
     set label 210 + k verdict[k] at screen (x + 0.17) / WIDTH, 0.185 / HEIGHT left font ",6"
 }
 set label 220 "pale: less than 3%;  middle: less than 20%;  deep: more" at screen 0.5, 0.06 / HEIGHT center textcolor rgb "#404040"
+do for [i = 1 : |$map|] {
+    set label 1000 + i cell_text(real(word($map[i], 3)), real(word($map[i], 4))) at first real(word($map[i], 1)), first real(word($map[i], 2)) center \
+        front font (wide ? ",6" : ",4.5")
+}
 plot $map using 1:2:($1 - 0.5):($1 + 0.5):($2 - 0.5):($2 + 0.5):(colour($3, $4)) with boxxyerror \
-        fillcolor rgb variable fillstyle solid 1 border linecolor rgb "#FFFFFF" linewidth 0.5, \
-    $map using 1:2:(text($3, $4)) with labels font (wide ? ",6" : ",4.5")
+        fillcolor rgb variable fillstyle solid 1 border linecolor rgb "#FFFFFF" linewidth 0.5

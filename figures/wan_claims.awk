@@ -22,6 +22,8 @@ NR == 1 || $2 == "nccl_buffsize" { next }
     platform = $1
 }
 END {
+    if (!y)
+        print "n = 0"
     printf "title_of = \"claims of a plan over what it reaches\"\ndetail = %s\n", quote(platform "; right: claimed → reached")
     printf "platform = \"\"\nworkload = \"\"\nrows = %d\narray label[%d] = [%s]\narray word_of[%d] = [%s]\n", y, y, substr(labels, 3), y, substr(words, 3)
     printf "$claims << EOD\n%sEOD\n", rows

@@ -75,7 +75,7 @@ $(tables_of_a_run:%=$(csv)/parts/$1/%.csv): $(csv)/parts/$1/stamp
 	@:
 endef
 define panels
-$(csv)/panels/$1/stamp: $(foreach r,$(filter $1/%,$(runs)),$(addprefix $(csv)/parts/$r/,summary.csv iteration.csv samples.csv compare.csv chosen.csv)) $(csv)/panels/$1/runs $(csv)/panels/configs $(csv)/transitions.csv figures/panels figures/csv.awk figures/panels.awk figures/verdicts.awk figures/features.awk figures/levels.awk figures/steps.awk
+$(csv)/panels/$1/stamp: $(foreach r,$(filter $1/%,$(runs)),$(addprefix $(csv)/parts/$r/,summary.csv iteration.csv samples.csv compare.csv chosen.csv)) $(csv)/panels/$1/runs $(csv)/panels/known $(csv)/transitions.csv figures/panels figures/csv.awk figures/panels.awk figures/verdicts.awk figures/features.awk figures/levels.awk figures/steps.awk
 	@mkdir -p $$(@D) && CONFIGS='$(CONFIGS)' FEATURES=$(csv)/transitions.csv bash figures/panels $(csv)/panels/$1 $1 $(patsubst %,$(csv)/parts/%,$(filter $1/%,$(runs))) && touch $$@
 $(csv)/panels/$1/figures.mk: $(csv)/panels/$1/stamp
 	@:
@@ -117,7 +117,7 @@ shown := $(call of_only,$(runs))
 # wan_sync has figures of its own (wan.mk).
 pairs := $(filter-out %/wan_sync,$(sort $(foreach r,$(shown),$(patsubst %/,%,$(dir $r)))))
 ifneq ($(dry),) # nothing was remembered
-$(csv)/runs $(csv)/panels/configs $(csv)/panels/colours $(pairs:%=$(csv)/panels/%/runs): ;
+$(csv)/runs $(csv)/panels/known $(csv)/panels/configs $(csv)/panels/colours $(pairs:%=$(csv)/panels/%/runs): ;
 endif
 ifneq ($(filter sound-drawn sound-tables written,$(MAKECMDGOALS)),)
 $(call remember,$(csv)/runs,$(runs))
@@ -133,7 +133,10 @@ $(addprefix $(csv)/,transitions.csv limits.csv wan.csv compare.csv chosen.csv): 
 	@:
 sound-tables: $(csv)/stamp
 endif
+# A config of CONFIGS that no recording to be drawn has is an error before anything is drawn or deleted.
 ifneq ($(draws),)
+$(csv)/panels/known: $(csv)/panels/configs $(csv)/stamp figures/known.awk
+	@$(if $(CONFIGS),CONFIGS='$(CONFIGS)' awk -f figures/csv.awk -f figures/known.awk $(shown:%=$(csv)/parts/%/summary.csv) </dev/null &&) touch $@
 $(call remember,$(csv)/panels/configs,all $(CONFIGS))
 $(call remember,$(csv)/panels/colours,all $(COLOURS))
 $(foreach p,$(pairs),$(call remember,$(csv)/panels/$p/runs,$(filter $p/%,$(runs)))$(eval $(call panels,$p)))

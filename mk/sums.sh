@@ -31,7 +31,7 @@ check_runs() {
     while IFS= read -rd '' run; do
         find "$run" -name 'launch-*.jsonl' -print0 | xargs -0 -r "$gradsync" check -q || bad=1
         entered | grep -F "$run/" >/dev/null ||
-            echo "$run: unfinished, which is harmless here: 'gradsync resume $run' completes it, or remove the folder" >&2
+            echo "$run: unfinished, which is harmless here: 'gradsync resume $run' completes it" >&2
     done < <(runs ! -e)
     return $bad
 }
@@ -45,7 +45,7 @@ fi
 
 bad=0
 if [ -s "$sums" ] && ! sha256sum --check --quiet "$sums"; then
-    echo "$sums: 'git checkout' brings back what was changed; of a recording that was given up, delete its lines" >&2
+    echo "$sums: 'git checkout' brings back what was changed" >&2
     bad=1
 fi
 while IFS= read -r f; do

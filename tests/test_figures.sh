@@ -17,7 +17,7 @@ mkdir -p "$tree/build"
     -C "$tree/build"
 cd "$tree" || exit 1
 # Of `make`, quiet but for what it does; the build is not what is tested here.
-draw() { make --no-print-directory "${1:--j2}" BUILD=build drawn; }
+draw() { make --no-print-directory "${@:--j2}" BUILD=build drawn; }
 bytes() { find data/csv figures/out -type f ! -name stamp -print0 | sort -z | xargs -0 sha256sum; }
 times() { find data/csv figures/out -type f -printf '%T@ %p\n' | sort -k2; }
 
@@ -171,6 +171,11 @@ is "$(grep -h '^array label' data/csv/panels/two/iter_proxy/*-overlapped.plot)" 
     "array label[2] = ['auto', 'ctas=8']" \
     'CONFIGS limits the configs in a figure'
 is "$(cut -d, -f1-2 data/csv/summary.csv | sort -u | wc -l)" 5 'the tables have every recording'
+before=$(bytes)
+exits 2 'a config of CONFIGS that no recording has is an error' draw -j2 ONLY=two CONFIGS=auto,foo
+like "$err" "^CONFIGS: no recording to draw has a config 'foo'; there are: auto, " \
+    'the error names the configs'
+is "$(find figures/out -type f | sort)" "$(cut -c67- <<<"$before" | grep figures/out)" 'no figure is deleted'
 (figures_of ONLY=two CONFIGS=auto,ring/LL128 >/dev/null)
 blue() { cat figures/out/two/*latency.svg | grep -cE 'rgb\(0,114,178\)|#0072B2'; }
 is "$(blue | grep -c '^[1-9]')" 1 'ring/LL128 is blue'
@@ -344,6 +349,55 @@ exits 0 'panels are made of a config whose median and ratios disagree' bash figu
     same/ratios p/w same/part
 is "$(grep -h '^first_comm' same/ratios/*.plot)" 'first_comm = 1' \
     'the ratios in the same blocks decide which config is the fastest alone, as in the answer'
+
+# ---- each kind of figure with one row, with no row, and with everything beyond the axes
+
+is "$(grep -l 'with labels' figures/*.gp)" '' \
+    'no script plots labels: gnuplot 5.4 crashes where the only row is NaN'
+few() { # HEADER EDITS OUT: the tables of same/, with the lines that EDITS of sed leave
+    mkdir -p "$3/part"
+    for table in summary iteration compare samples; do sed "$2" same/part/$table.csv >"$3/part/$table.csv"; done
+    : >"$3/transitions.csv"
+    FEATURES=$3/transitions.csv bash figures/panels "$3/out" p/w "$3/part"
+}
+drawn_all() { # OUT: draws every figure of the panels there
+    local drawing script name
+    while IFS=, read -r _ script _ name; do
+        name=${name%%)*}
+        figures/draw "$script" "$1/out/${name##*/}.plot" "$tmp/few" || return 1
+    done <"$1/out/figures.mk"
+}
+for name in auto twin fast; do
+    for time in 2.3 2.4 2.6; do echo "r,${name}overlapped,0,${time}e-4"; done
+done >>same/part/samples.csv
+exits 0 'a step of two configs has panels' few x '/twin/d' same/two
+exits 0 'its figures, with one contrast each, are drawn' drawn_all same/two
+is "$(grep -c forest same/two/out/figures.mk)" 1 'a forest of one row is among them'
+exits 0 'a step of one config has panels' few x '/twin/d; /fast/d' same/one
+exits 0 'its figures are drawn' drawn_all same/one
+exits 0 'tables without a row have panels' few x '1!d' same/none
+is "$(cat same/none/out/figures.mk)" '' 'tables without a row have no figure'
+exits 0 'a contrast far beyond the axis has panels' few x \
+    '/twin/d; s/,0.98,0.97,0.99,/,1.5,0.001,900,/; s/,1.02,1.01,1.03,/,1.5,0.001,900,/' same/cut
+exits 0 'its figures are drawn' drawn_all same/cut
+ok 'an interval that leaves the picture has an arrow' grep -q '→' "$tmp/few.svg"
+{
+    sed 1q panel/part/summary.csv
+    for size in 8 16 32; do echo "r,p,w,,auto$size,auto,,2,1,$size,size=$size,2e-6,1e-6,4e-6,8e6,,"; done
+    for row in one:8:1e-3 two:16:1e-9 three:32:2e-6; do
+        IFS=: read -r name size time <<<"$row"
+        echo "r,p,w,,$name,$name,,2,1,$size,size=$size,$time,${time%e*}e-12,9e3,8e6,1e9,"
+    done
+} >same/part/summary.csv
+exits 0 'curves of one point each, cut on both sides, have panels' few x '/twin/d' same/points
+exits 0 'they are drawn' drawn_all same/points
+echo kind,fraction,verdict >empty.csv
+awk -v folder=p -v name=n -f figures/csv.awk -f figures/answer.awk empty.csv >empty.plot
+ok 'an answer without a row is drawn' figures/draw answer empty.plot "$tmp/few"
+for of in claims wan_claims; do
+    awk -v folder=p -v name=n -f figures/csv.awk -f figures/$of.awk empty.csv >empty.plot
+    ok "a panel of $of without a row is not drawn" grep -qx 'n = 0' empty.plot
+done
 
 # ---- synchronisations between sites: networks of one rate alone, and no line of one point
 

@@ -27,6 +27,9 @@ mkdir -p csv
     echo 'r1,p,"w, x",,c3,auto,,4,1,8,size=8 protocol=auto,3,5,5e-6,'
 } >csv/launches.csv
 ok 'transitions succeeds' "$gradsync" transitions csv
+exits 2 'transitions refuses a file' "$gradsync" transitions ./csv/samples.csv
+is "$err" './csv/samples.csv: is not a folder; give a folder of tables, such as data/csv, or a platform' \
+    'the message says what to give'
 want=$'^platform +workload .*\np +w, x +auto +- +kink +32 KiB .. 64 KiB +[+]136% +confirmed\n'
 like "$out" "$want"$'.*spike .*not confirmed\n.*: csv/transitions.csv' \
     'each transition is a line with curve, sizes and change; confirmed ones come first'

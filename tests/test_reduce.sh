@@ -369,7 +369,7 @@ sed -i 's/10100,/10101,/' "$(recording bad/r 1 1)"
 exits 1 'a recording that was edited after its run was completed is refused' \
     "$gradsync" reduce bad -o bad.csv
 is "$err" 'bad/r/launch-01.01.jsonl: edited since the run was completed: its SHA-256 is not the '\
-'one in MANIFEST.json; restore the file, or remove its run folder' \
+'one in MANIFEST.json; restore the file' \
     'the message names the edited recording, the manifest and the remedy'
 rm -rf bad && whole_run bad/r && whole_run bad/s && sed -i 5s/^/x/ "$(recording bad/r 1 1)" \
     "$(recording bad/s 1 1)"

@@ -22,6 +22,18 @@ ok 'check takes several files at once' "$gradsync" check "$first" "$(recording $
 ok 'check works inside the run folder' \
     bash -c "cd $run_dir && \"\$0\" check . && \"\$0\" check launch-01.01.jsonl" "$gradsync"
 
+# ---- a file that gradsync did not write
+echo '{"train_batch_size": 8}' >ds.json
+exits 2 'a JSON file of another program is not checked' "$gradsync" check ds.json
+like "$err" '^ds.json: nothing to check' 'the message says what can be checked'
+cp ds.json foreign.jsonl
+exits 1 'a file of another program is no recording' "$gradsync" check foreign.jsonl
+is "$err" 'foreign.jsonl:1: not a recording: no header of gradsync' 'the message says so'
+is "$(grep -rnE '"[^"]*(remove (it|its|the) |delete (it|its|the) |remove the folder|run folder")' \
+    "$top/runner" "$top/plugins" --include='*.c' --include='*.h' |
+    grep -E 'remove (its|the) (run )?folder|delete (its|the) (run )?folder')" '' \
+    'no message tells a user to remove a folder'
+
 # ---- against the manifest
 faulty() { # NAME REGEX COMMAND…: after the command, check of the tree and of the file fail so
     fresh
@@ -41,7 +53,7 @@ faulty 'missing' "^$first: missing" rm "$first"
 faulty 'foreign' "launch-03.01.jsonl: foreign" cp "$first" "$(recording $run_dir 3 1)"
 faulty 'a config edited' 'config.ini: edited' sed -i 's/10GB/99GB/' $run_dir/config.ini
 faulty 'no manifest' "^$run_dir: no MANIFEST.json: the run was interrupted, or the file was lost;\
- to complete it: gradsync resume $run_dir; or remove the folder$" rm $run_dir/MANIFEST.json
+ to complete it: gradsync resume $run_dir$" rm $run_dir/MANIFEST.json
 faulty 'a manifest cut short' 'MANIFEST.json:[0-9]+: damaged' sed -i 's/}}$//' \
     $run_dir/MANIFEST.json
 
@@ -78,7 +90,7 @@ ok 'sums are added beside an unfinished run' bash "$top/mk/sums.sh" --add "$grad
 is "$(cut -d/ -f5 data/SHA256SUMS | sort -u)" r1 'sums are added for the finished run alone'
 ok 'make verify accepts an unfinished run' bash "$top/mk/sums.sh" --check "$gradsync"
 is "$err" "data/raw/p/null/r2: unfinished, which is harmless here: 'gradsync resume \
-data/raw/p/null/r2' completes it, or remove the folder" 'make verify says that a run is unfinished'
+data/raw/p/null/r2' completes it" 'make verify says that a run is unfinished'
 cp data/SHA256SUMS sums_before
 sha256sum data/raw/p/null/r2/launch-01.01.jsonl >>data/SHA256SUMS
 ok 'make verify accepts an unfinished run that was entered' \

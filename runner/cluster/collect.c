@@ -30,8 +30,7 @@ static int make_folder(const char *path, bool below)
         return cannot(path);
     if (below && !lstat(path, &s) && S_ISLNK(s.st_mode))
         return fail_at(GS_FAILED, path, 0,
-                       "is a link, which is not followed; remove it, or give its target with "
-                       "-o");
+                       "is a link, which is not followed; give its target with -o");
     return GS_OK;
 }
 

@@ -63,7 +63,7 @@ static int describe_file(const char *path, json_t **out)
     if (lstat(path, &st))
         return fail_file(path, "read", errno);
     if (!S_ISREG(st.st_mode))
-        return fail_at(GS_FAILED, path, 0, "is not a regular file; remove it from the run folder");
+        return fail_at(GS_FAILED, path, 0, "is not a regular file; move it out of the run folder");
     int code = sha256_file(path, hex);
     if (!code)
         *out = manifest_entry(path, (uint64_t)st.st_size, hex);
@@ -151,8 +151,7 @@ static int verify_file(const char *path, json_t *entry)
     if (st.st_size < bytes)
         return fail_at(
             GS_FAILED, path, 0,
-            "truncated: %lld of the %lld bytes recorded; restore the file, or remove its "
-            "run folder",
+            "truncated: %lld of the %lld bytes recorded; restore the file",
             (long long)st.st_size, (long long)bytes);
     char hex[65];
     bool same = sha256 && st.st_size == bytes;
@@ -160,7 +159,7 @@ static int verify_file(const char *path, json_t *entry)
     if (!code && (!same || strcmp(hex, sha256)))
         code = fail_at(GS_FAILED, path, 0,
                        "edited since the run was completed: its SHA-256 is not the "
-                       "one in " RECORD_MANIFEST "; restore the file, or remove its run folder");
+                       "one in " RECORD_MANIFEST "; restore the file");
     return code;
 }
 
@@ -201,7 +200,7 @@ static json_t *load(const char *dir, json_t **root)
     if (!code && !*root)
         fail_at(GS_FAILED, dir, 0,
                 "no " RECORD_MANIFEST ": the run was interrupted, or the file was lost; "
-                "to complete it: %s; or remove the folder",
+                "to complete it: %s",
                 command);
     else if (!code && !json_is_object(files))
         fail_at(GS_FAILED, path, 0, "damaged: no object 'files'");

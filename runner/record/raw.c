@@ -29,7 +29,7 @@ struct raw {
 static int damaged(const struct raw *r, const char *what)
 {
     fail_at(GS_FAILED, r->lines.path, (int)r->lines.number,
-            "damaged: %s; restore the file, or remove its run folder", what);
+            "damaged: %s; restore the file", what);
     return -1;
 }
 
@@ -154,9 +154,13 @@ int raw_next(struct raw *r, unsigned want, struct raw_line *out)
         if (got <= 0)
             return got;
         int type = type_of(text);
+        bool first = r->lines.number == 1;
+        if (type < 0 && first) {
+            fail_at(GS_FAILED, r->lines.path, 1, "not a recording: no header of gradsync");
+            return -1;
+        }
         if (type < 0)
             return damaged(r, "not a line of a recording");
-        bool first = r->lines.number == 1;
         if ((type == RAW_HEADER) != first)
             return damaged(r, first ? "no header before it" : "a second header");
         if (!r->trusted && !chain_read(&r->chain, text, n, first))

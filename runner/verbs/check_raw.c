@@ -57,12 +57,14 @@ static int check_file(const char *path)
     return code ? code : one;
 }
 
-/* Other files are not called damaged. */
+/* Files of other programs are not called damaged. */
 static bool may_be_recording(const char *path)
 {
+    static const char begins[] = "{\"type\":";
+    char start[sizeof begins - 1];
     AUTO_FCLOSE FILE *f = fopen(path, "re");
-    int first = f ? fgetc(f) : EOF;
-    return first == EOF || first == '{' || text_ends(path, ".jsonl");
+    size_t n = f ? fread(start, 1, sizeof start, f) : 0;
+    return !memcmp(start, begins, n) || text_ends(path, ".jsonl");
 }
 
 int check_raw(const char *path)

@@ -65,7 +65,10 @@ static int write_and_print(const struct request *q)
 static int transitions(void *request, char **words, int n)
 {
     struct request *q = request;
-    if (n && !files_is_folder(words[0]) && (!strchr(words[0], '/') || !access(words[0], F_OK))) {
+    if (n && !access(words[0], F_OK) && !files_is_folder(words[0]))
+        return fail_at(GS_USAGE, words[0], 0,
+                       "is not a folder; give a folder of tables, such as data/csv, or a platform");
+    if (n && !files_is_folder(words[0]) && !strchr(words[0], '/')) {
         AUTO_FREE char *folder = locate_platform(words[0]);
         if (!folder)
             return run_name_failed(words[0]);
