@@ -27,9 +27,6 @@ mkdir -p csv
     echo 'r1,p,"w, x",,c3,auto,,4,1,8,size=8 protocol=auto,3,5,5e-6,'
 } >csv/launches.csv
 ok 'transitions succeeds' "$gradsync" transitions csv
-exits 2 'transitions refuses a file' "$gradsync" transitions ./csv/samples.csv
-is "$err" './csv/samples.csv: is not a folder; give a folder of tables, such as data/csv, or a platform' \
-    'the message says what to give'
 want=$'^platform +workload .*\np +w, x +auto +- +kink +32 KiB .. 64 KiB +[+]136% +confirmed\n'
 like "$out" "$want"$'.*spike .*not confirmed\n.*: csv/transitions.csv' \
     'each transition is a line with curve, sizes and change; confirmed ones come first'
@@ -51,6 +48,9 @@ mkdir data/raw/none
 exits 1 'a platform without a row in the table is reported' "$gradsync" transitions none
 like "$err" "^data/csv/transitions.csv: has no row of platform 'none'.*'make tables'" \
     'the error names the platform and the command'
+exits 2 'transitions refuses a file' "$gradsync" transitions ./csv/transitions.csv
+is "$err" './csv/transitions.csv: is not a folder; give a folder of tables, such as data/csv, or a platform' \
+    'the message says what to give'
 rm -r data
 columns='platform,workload,label,config,mode,ranks,nodes,kind,size_B,from_B,to_B,before_a_s,'
 columns+='before_b_Bps,after_a_s,after_b_Bps,change,agree,replicates,verdict,fit_error,'
