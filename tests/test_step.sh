@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Recorded steps: made from a trace of torch.profiler or from a table of layers, and replayed by
-# real MPI ranks; also under ASan.
+# Recorded steps: made from a trace of torch.profiler, and replayed by real MPI ranks; also under
+# ASan.
 . "$(dirname "$0")/lib.sh"
 make=$top/tests/make_torch_trace
 
@@ -103,7 +103,7 @@ refused 'an empty file' 'empty: give a trace' empty.json
 gzip -c ddp.json >ddp.json.gz
 refused 'a compressed trace' 'compressed: run gunzip' ddp.json.gz
 printf '\0\1' >binary.json
-refused 'a file that is not text' 'not text: give a trace .* as JSON, or a table' binary.json
+refused 'a file that is not text' 'not text: give a trace .* as JSON' binary.json
 truncate -s 2G large.json
 refused 'a trace of 2 GB' '2 GiB is more than 512 MiB: record fewer steps' large.json
 rm large.json
@@ -114,34 +114,7 @@ ok 'a trace of two groups becomes a step' import groups.json
 like "$err" 'groups default_pg and tensor: a replay has one group; remove the lines of the others' \
     'the message names both groups of a trace'
 
-# ---- from a table ----
-
-for table in "$top"/configs/steps/*.csv; do
-    name=${table##*/} name=${name%.csv}
-    ok "the table $name becomes a step" import "$table" -o "$name-ddp.step"
-    ok "the table $name makes the step that the repository has" \
-        cmp "$name-ddp.step" "$top/configs/steps/$name-ddp.step"
-    [ -e "$top/configs/steps/$name-fsdp.step" ] || continue
-    ok "the table $name becomes a step of FSDP" import --fsdp "$table" -o "$name-fsdp.step"
-    ok "the table $name makes the FSDP step that the repository has" \
-        cmp "$name-fsdp.step" "$top/configs/steps/$name-fsdp.step"
-done
 is "$(ls "$top"/configs/steps/*.step | wc -l)" 12 'twelve steps come with gradsync'
-
-row() { printf '%s\n' "${@:2}" >"$1"; }
-row table.csv 'linear,4*,8' && refused \
-    'a row that is too short' "wrong number of words .*'linear'" table.csv
-row table.csv '' 'conv,4,8,9' && refused 'an unknown row' "unknown row 'conv'" table.csv
-row table.csv 'linear,0,8,9' && refused 'a row with a zero' "not a number from 1 .*'0'" table.csv
-row table.csv 'repeat,2' 'linear,4,8,9' && refused \
-    'a repeat without an end' "no 'end' after 'repeat'" table.csv
-row table.csv 'kernel,4,8' && refused 'a table without parameters' 'no row has parameters' table.csv
-row table.csv 'dtype,bf16,int' && refused \
-    'a gradient of an unknown dtype' "no dtype of gradients.*'int'" table.csv
-exits 2 '--fsdp with a trace is refused' import --fsdp ddp.json -o refused.step
-like "$err" '^ddp\.json: --fsdp is for tables' 'the message says that --fsdp is for tables'
-exits 2 '--fsdp without --step is refused' "$gradsync" import --fsdp ddp.json
-like "$err" '--fsdp belongs to --step' 'the message says that --fsdp belongs to --step'
 
 # ---- replayed ----
 

@@ -19,14 +19,6 @@ struct step_line *step_draft_add(struct step_draft *d, enum step_kind kind, enum
     return &d->line[d->n++];
 }
 
-void step_draft_elements(struct step_draft *d, enum step_kind kind, enum step_dtype dtype,
-                         struct step_number elements, const char *group)
-{
-    struct step_line *l = step_draft_add(d, kind, dtype);
-    l->number[0] = elements;
-    snprintf(l->group, sizeof l->group, "%s", group);
-}
-
 static int check_size(const char *path)
 {
     struct stat st;
@@ -77,7 +69,7 @@ static int write_draft(const struct step_draft *d, const char *path)
     return code;
 }
 
-static int read_draft(struct step_draft *d, const struct text *in, bool fsdp)
+static int read_draft(struct step_draft *d, const struct text *in)
 {
     const char *s = in->s ? in->s : "";
     const unsigned char *bytes = (const unsigned char *)s;
@@ -86,19 +78,13 @@ static int read_draft(struct step_draft *d, const struct text *in, bool fsdp)
         return fail_at(GS_FAILED, d->path, 0, "compressed: run gunzip on it first");
     if (strlen(s) < in->len)
         return fail_at(GS_FAILED, d->path, 0,
-                       "not text: give a trace of torch.profiler as JSON, or a table");
+                       "not text: give a trace of torch.profiler as JSON");
     if (!*first)
-        return fail_at(GS_FAILED, d->path, 0, "empty: give a trace of torch.profiler, or a table");
-    if (*first == '{' || *first == '[') {
-        if (fsdp)
-            return fail_at(GS_USAGE, d->path, 0,
-                           "--fsdp is for tables; a trace has its collectives");
-        return step_from_trace(d, in);
-    }
-    return step_from_table(d, s, fsdp);
+        return fail_at(GS_FAILED, d->path, 0, "empty: give a trace of torch.profiler");
+    return step_from_trace(d, in);
 }
 
-int import_step(const char *path, const char *out, bool fsdp)
+int import_step(const char *path, const char *out)
 {
     struct step_draft d = {.path = path};
     AUTO_TEXT struct text in = {0};
@@ -109,7 +95,7 @@ int import_step(const char *path, const char *out, bool fsdp)
     if (!code && !text_read_file(path, &in))
         code = fail_file(path, "read", errno);
     if (!code)
-        code = read_draft(&d, &in, fsdp);
+        code = read_draft(&d, &in);
     if (!code)
         code = write_draft(&d, name);
     if (!code) {

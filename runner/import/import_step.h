@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Makes a step file (common/step_file.h, docs/steps.md) from a trace of torch.profiler or from a
- * table of layers.
+ * Makes a step file (common/step_file.h, docs/steps.md) from a trace of torch.profiler.
  */
 #pragma once
 
@@ -20,8 +19,6 @@ struct step_draft {
 
 /* Adds an operation; returns it, zeroed but for its kind and dtype. Valid until the next one. */
 struct step_line *step_draft_add(struct step_draft *d, enum step_kind kind, enum step_dtype dtype);
-void step_draft_elements(struct step_draft *d, enum step_kind kind, enum step_dtype dtype,
-                         struct step_number elements, const char *group);
 
 /* The step of a trace, in us of its clock: of its ProfilerStep#N, or else from the end of one
  * Optimizer.step to the end of the next, the one of median length. Without both: all of it. */
@@ -38,8 +35,6 @@ void step_times_report(struct step_draft *d, const struct trace_events *t, doubl
 
 /* GS_OK; or reported. */
 int step_from_trace(struct step_draft *d, const struct text *json);
-int step_from_table(struct step_draft *d, const char *text, bool fsdp);
 
-/* Reads PATH, a trace or a table, and writes `out` (NULL: PATH's name with .step, in the current
- * folder). */
-int import_step(const char *path, const char *out, bool fsdp);
+/* Reads the trace PATH and writes `out` (NULL: PATH's name with .step, in the current folder). */
+int import_step(const char *path, const char *out);

@@ -273,7 +273,7 @@ int trace_events_read(struct trace_events *t, const char *path, const struct tex
     if (t->unnamed && !t->named)
         return fail_at(GS_FAILED, path, 0,
                        "record_param_comms without \"Collective name\": record with PyTorch 2.2 or "
-                       "newer, or give a table of layers");
+                       "newer");
     t->ops = index_of(t, 1u << TRACE_OP, false, &t->op);
     t->launches = index_of(t, 1u << TRACE_LAUNCH, true, &t->launch);
     t->kernels = index_of(t, 1u << TRACE_KERNEL | 1u << TRACE_NCCL, false, &t->kernel);

@@ -10,7 +10,7 @@
 
 struct request {
     const char *out, *platform, *pattern, *format, **set;
-    bool as_launches, step, fsdp;
+    bool as_launches, step;
     struct facts facts;
     struct import_platform *at;
 };
@@ -104,17 +104,15 @@ static int import(const struct request *q, char *const *paths, size_t n)
 
 static int import_one_step(const struct request *q, char *const *paths, int n)
 {
-    if (!q->step)
-        return fail(GS_USAGE, "import: --fsdp belongs to --step");
     if (n != 1)
         return fail(GS_USAGE, "import: --step takes one file, not %d", n);
-    return import_step(paths[0], q->out, q->fsdp);
+    return import_step(paths[0], q->out);
 }
 
 static int run(void *request, char **paths, int n)
 {
     struct request *q = request;
-    if (q->step || q->fsdp)
+    if (q->step)
         return import_one_step(q, paths, n);
     q->out = q->out ? q->out : "data/raw";
     int code = read_request(q);
@@ -146,10 +144,7 @@ int cmd_import(int argc, char **argv)
         {"as-launches", 0, CLI_FLAG, &q.as_launches, NULL,
          "make the files of one platform the launches of one run, so that compare can use them"},
         {"step", 0, CLI_FLAG, &q.step, NULL,
-         "make a step for iter_proxy (docs/steps.md) from one trace of torch.profiler, or from a "
-         "table of layers"},
-        {"fsdp", 0, CLI_FLAG, &q.fsdp, NULL,
-         "with --step and a table of layers: make a step of FSDP (default: DDP)"},
+         "make a step for iter_proxy (docs/steps.md) from one trace of torch.profiler"},
         CLI_QUIET_ROW,
         {0},
     };
