@@ -446,14 +446,15 @@ is "$rc $out" '0 ' 'prove of a training by its path ends without an answer'
 fresh
 for config in b25 b50; do
     for n in 1 2 3 4 5; do
+        mkdir -p it$n
         for i in 1 2 3 4 5 6 7 8 9 10; do
             echo "95.$((i * n % 7))"
-        done >"it-$config-$n.txt"
+        done >"it$n/iteration_times_$config.txt"
     done
 done
-sed -i 's/^95/100/' it-b25-*.txt
-exits 0 'iteration times are imported' "$gradsync" import --as-launches --path-pattern \
-    '*/it-{config}-{replicate}.txt' --platform sim --set ranks=8 -o data/raw "$tmp"/it-*.txt
+sed -i 's/^95/100/' it?/iteration_times_b25.txt
+exits 0 'iteration times are imported' "$gradsync" import --as-launches --platform \
+    sim --set ranks=8 -o data/raw it?/iteration_times_*.txt
 exits 0 'advise on imported iteration times succeeds' "$gradsync" advise sim
 like "$(first)" '^No advice for sim: the imported iteration times show b50 [0-9.]+ to [0-9.]+% shorter than b25, but gradsync advises only from its own recordings' \
     'imported iteration times are called steps, and the reason for no advice is named'

@@ -131,16 +131,16 @@ is "$(wc -l <<<"$out")" 2 'three tests with two sets of cells become two runs'
 is "$(find three -name 'launch-*.jsonl' | sed 's/.*launch/launch/' | sort | tr '\n' ' ')" \
     'launch-01.01.jsonl launch-01.01.jsonl launch-02.01.jsonl ' \
     'tests with the same cells are launches of one run'
+declare -A settings=([auto_simple]='NCCL_PROTO=Simple' [ring_ll128]='NCCL_ALGO=Ring NCCL_PROTO=LL128')
 for config in auto_simple ring_ll128; do
     for i in 1 2 3; do
         mkdir -p "tree of/$config/run$i"
         [ $config = ring_ll128 ] && slower=3 || slower=2
-        "$make" latency="$slower$i" >"tree of/$config/run$i/out.txt"
+        { echo "${settings[$config]}" && "$make" latency="$slower$i"; } >"tree of/$config/run$i/out.txt"
     done
 done
-pattern='{config}/run{replicate}/*.txt'
-ok 'six files are imported as launches' import -o launches --platform mine --path-pattern \
-    "$pattern" --as-launches 'tree of'/*/*/*.txt
+ok 'six files are imported as launches' import -o launches --platform mine --as-launches \
+    'tree of'/*/*/*.txt
 is "$(wc -l <<<"$out")" 1 'files imported as launches are one run, whatever their configs'
 like "$err" 'launch 2: tree of/[a-z0-9_]+/run2/out.txt, ' 'import names each launch by its path'
 like "$err" 'next: gradsync compare launches/' 'import of several configs says how to compare them'
@@ -148,18 +148,15 @@ run "$gradsync" show launches
 like "$err" 'next: gradsync compare launches/' 'show of several configs says how to compare them'
 reduce launches 'a run of three files'
 is "$(summary 'in_place=no .*size=1MiB' platform config launches status | sort)" \
-    $'mine Simple 3 ok\nmine ring/LL128 3 ok' 'the configs are those of the paths'
+    $'mine Simple 3 ok\nmine ring/LL128 3 ok' 'the configs are those of the settings in the files'
 like "$(summary 'ring/LL128' params | tail -n 1)" '^algorithm=ring .*protocol=LL128 ' \
     'the params name algorithm and protocol as plugins do'
-ok 'six files are imported without --as-launches' import -q -o single --path-pattern "$pattern" \
-    'tree of'/*/*/*.txt
+ok 'six files are imported without --as-launches' import -q -o single 'tree of'/*/*/*.txt
 is "$(wc -l <<<"$out")" 6 'each file is a run of its own without --as-launches'
 run "$gradsync" show single
 unlike "$err" 'gradsync compare' 'show does not name compare for a run of one config'
-refused 2 "does not match the pattern" 'a path that the pattern does not fit is refused' \
-    --path-pattern 'x{config}/*' table.txt
-refused 2 "no key is called 'confg', did you mean 'config'" \
-    'a mistyped key in a pattern is refused' --path-pattern '{confg}.txt' table.txt
+refused 2 "no key is called 'confg', did you mean 'config'" 'a mistyped key is refused' \
+    --set confg=ring table.txt
 refused 2 "algorithm: tree and ring" 'a config that contradicts the file is refused' --set \
     config=tree debug.txt
 refused 2 "ranks=4 contradicts the file, which has 8" \
@@ -179,10 +176,12 @@ is "$(mine ring/LL128 launches verdict baseline)" '3 slower Simple' \
     'configs are compared launch by launch'
 like "$out" 'where .*in_place=no .*launched apart' \
     'the comparison says that the configs share no block'
-for i in 1 2; do "$make" latency=4$i device=H100 | sed s/node0/node9/ \
-    >"tree of/ring_ll128/run$i/other.txt"; done
-ok 'launches on another machine are imported' import -q -o mixture --platform mine --path-pattern \
-    "$pattern" --as-launches 'tree of'/*/*/*.txt
+for i in 1 2; do
+    { echo "${settings[ring_ll128]}" && "$make" latency=4$i device=H100 | sed s/node0/node9/; } \
+        >"tree of/ring_ll128/run$i/other.txt"
+done
+ok 'launches on another machine are imported' import -q -o mixture --platform mine --as-launches \
+    'tree of'/*/*/*.txt
 ok 'compare of launches on two machines succeeds' "$gradsync" compare mixture -o csv
 is "$(mine ring/LL128 launches ratio verdict | sed -n 1p)" '0  inconclusive' \
     'launches on two machines are kept apart, without a number'

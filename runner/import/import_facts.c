@@ -22,7 +22,6 @@ const char *const fact_names[FACTS + 1] = {
     [FACT_SIZE] = "size",
     [FACT_RANKS] = "ranks",
     [FACT_NODES] = "nodes",
-    [FACT_REPLICATE] = "replicate",
     [FACT_UNIT] = "unit",
 };
 
@@ -74,7 +73,6 @@ static const struct {
     [FACT_SIZE] = {is_size, "a size, e.g. 4MiB"},
     [FACT_RANKS] = {is_count, "a number, at least 1, e.g. 8"},
     [FACT_NODES] = {is_count, "a number, at least 1, e.g. 2"},
-    [FACT_REPLICATE] = {is_name, "a name, e.g. 3"},
     [FACT_UNIT] = {is_unit, "s, ms or us"},
 };
 
@@ -99,7 +97,7 @@ int facts_set(struct facts *f, const char *key, size_t n, const char *value, siz
     const char *near = text_nearest(word, fact_names, FACTS);
     return fail(GS_USAGE,
                 "import: no key is called '%s'%s; the keys are platform, config, algorithm, "
-                "protocol, ctas, memory, contention, mode, size, ranks, nodes, replicate and unit",
+                "protocol, ctas, memory, contention, mode, size, ranks, nodes and unit",
                 word, DID_YOU_MEAN(near));
 }
 
@@ -122,68 +120,6 @@ void facts_free(struct facts *f)
     for (size_t i = 0; i < FACTS; i++)
         free(f->value[i]);
     *f = (struct facts){0};
-}
-
-/* ---- patterns ---- */
-
-#define CAPTURES 16
-
-struct capture {
-    const char *key, *value;
-    size_t key_n, value_n;
-};
-
-struct match {
-    struct capture v[CAPTURES];
-    size_t n;
-    size_t tries; /* left; a pattern of many stars could take for ever */
-};
-
-static bool matches(struct match *m, const char *p, const char *s)
-{
-    if (m->tries-- == 0)
-        return m->tries = 0, false;
-    if (!*p)
-        return !*s;
-    const char *close = *p == '{' ? strchr(p, '}') : NULL;
-    if (!close && *p != '*')
-        return *p == *s && matches(m, p + 1, s + 1);
-    if (close && m->n == CAPTURES)
-        return false;
-    size_t mine = m->n, n = close != NULL;
-    for (; strcspn(s, "/") >= n; n++) {
-        m->n = mine + (close != NULL);
-        if (close)
-            m->v[mine] = (struct capture){p + 1, s, (size_t)(close - p) - 1, n};
-        if (matches(m, close ? close + 1 : p + 1, s + n))
-            return true;
-    }
-    m->n = mine;
-    return false;
-}
-
-/* The last components of the path; as many as the pattern has. */
-static const char *tail(const char *path, const char *pattern)
-{
-    size_t want = 1;
-    for (const char *c = pattern; *c; c++)
-        want += *c == '/';
-    const char *s = path + strlen(path);
-    while (s > path && (s[-1] != '/' || --want))
-        s--;
-    return s;
-}
-
-int facts_from_path(struct facts *f, const char *pattern, const char *path)
-{
-    struct match m = {.tries = 100000};
-    int code = GS_OK;
-    if (!matches(&m, pattern, tail(path, pattern)))
-        return fail_at(GS_USAGE, path, 0, "the end of the path does not match the pattern '%s'",
-                       pattern);
-    for (size_t i = 0; i < m.n && !code; i++)
-        code = facts_set(f, m.v[i].key, m.v[i].key_n, m.v[i].value, m.v[i].value_n);
-    return code;
 }
 
 /* ---- configs ---- */

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Facts about a measurement that its file lacks. The user gives them with --set KEY=VALUE for all
- * files, or with a pattern of their paths, "{platform}_results/{config}/run{replicate}*.txt". A name
- * in braces matches as few characters as possible, at least one; '*' matches any number; neither
- * matches a '/'. The pattern must match the last components of the path.
+ * files.
  */
 #pragma once
 
@@ -21,7 +19,6 @@ enum fact {
     FACT_SIZE,
     FACT_RANKS,
     FACT_NODES,
-    FACT_REPLICATE,
     FACT_UNIT, /* of the times of a list; a name of train_units */
     FACTS
 };
@@ -34,8 +31,6 @@ struct facts {
 /* GS_OK; or GS_USAGE, reported: unknown key, key given twice, invalid value. */
 int facts_set(struct facts *f, const char *key, size_t n, const char *value, size_t value_n);
 int facts_set_word(struct facts *f, const char *word); /* "key=value" */
-/* Adds the facts that the pattern finds in the path. */
-int facts_from_path(struct facts *f, const char *pattern, const char *path);
 void facts_copy(struct facts *to, const struct facts *from);
 void facts_free(struct facts *f);
 

@@ -49,7 +49,7 @@ static char *key_of(const struct import_launch *l)
     struct text t = {0};
     text_addf(&t, "%s\n%s\n%lld\n%lld\n%s", l->platform, l->test->workload, (long long)l->ranks,
               (long long)l->nodes, l->test->metric);
-    for (size_t i = FACT_CONTENTION; i < FACT_REPLICATE; i++)
+    for (size_t i = FACT_CONTENTION; i < FACT_UNIT; i++)
         text_addf(&t, "\n%s", l->facts.value[i] ? l->facts.value[i] : "");
     return t.s;
 }

@@ -179,8 +179,7 @@ static int put_launch(struct record *r, const struct import_launch *l, const cha
     const struct imp_test *t = l->test;
     const char *const notes[][2] = {{"nccl", t->nccl},
                                     {"verified", t->unverified ? "no" : "yes"},
-                                    {"missing", t->missing},
-                                    {"replicate", l->facts.value[FACT_REPLICATE]}};
+                                    {"missing", t->missing}};
     int code = record_line(r, header(l, dir, number));
     for (size_t i = 0; i < sizeof notes / sizeof *notes && !code; i++)
         code = note(r, notes[i][0], notes[i][1]);

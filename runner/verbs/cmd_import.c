@@ -9,7 +9,7 @@
 #include <string.h>
 
 struct request {
-    const char *out, *platform, *pattern, *format, **set;
+    const char *out, *platform, *format, **set;
     bool as_launches, step;
     struct facts facts;
     struct import_platform *at;
@@ -59,9 +59,7 @@ static int read_file(const struct request *q, const char *path, struct imported 
 {
     out->at = q->at;
     facts_copy(&out->facts, &q->facts);
-    int code = q->pattern ? facts_from_path(&out->facts, q->pattern, path) : GS_OK;
-    if (!code)
-        code = import_read(&out->imp, path, q->format, out->facts.value[FACT_UNIT]);
+    int code = import_read(&out->imp, path, q->format, out->facts.value[FACT_UNIT]);
     return code ? code : name_config(out);
 }
 
@@ -132,8 +130,6 @@ int cmd_import(int argc, char **argv)
         {"platform", 0, CLI_TEXT, &q.platform, "NAME",
          "platform that was measured, by name or by config; a config also gives its limits, e.g. "
          "configs/a100-8gpu.ini"},
-        {"path-pattern", 0, CLI_TEXT, &q.pattern, "PATTERN",
-         "take facts from each path, e.g. '*/{platform}/{config}-{replicate}.txt'"},
         {"set", 0, CLI_LIST, &q.set, "KEY=VALUE",
          "give a fact that the files lack, e.g. ranks=8 or config=ring; unit=s, ms or us for "
          "iteration times (default ms); may be repeated"},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Any bytes as another program's output, and as a pattern of paths. What is not refused keeps what
- * import.h says, and is written as a recording that is sound.
+ * Any bytes as another program's output. What is not refused keeps what import.h says, and is written
+ * as a recording that is sound.
  */
 #include "base/err.h"
 #include "base/text.h"
@@ -64,18 +64,6 @@ static void write_and_check(struct import *imp)
     free(out);
 }
 
-static void match(const uint8_t *data, size_t n)
-{
-    struct facts facts = {0};
-    char *text = xstrfmt("%.*s", (int)n, (const char *)data), *path = strchr(text, '\n');
-    if (path) {
-        *path++ = '\0';
-        facts_from_path(&facts, text, path);
-    }
-    facts_free(&facts);
-    free(text);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 
@@ -96,7 +84,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     err_capture(error, sizeof error);
     say_quiet(1);
-    match(data, n);
     if (!import_read(&imp, path, NULL, NULL)) {
         check(imp);
         write_and_check(imp);

@@ -108,23 +108,12 @@ static void rows(void **state)
     assert_false(table_claims("2026 1 31") || table_claims("8 x float") || table_claims(""));
 }
 
-static void patterns(void **state)
+static void facts(void **state)
 {
     char error[512];
     struct facts f = {0};
     (void)state;
-    assert_int_equal(facts_from_path(&f, "{platform}_results/{config}/run{replicate}*.txt",
-                                     "/a/b/l40s_results/ring/run12.txt"),
-                     GS_OK);
-    assert_string_equal(f.value[FACT_PLATFORM], "l40s");
-    assert_string_equal(f.value[FACT_CONFIG], "ring");
-    assert_string_equal(f.value[FACT_REPLICATE], "1"); /* as few as match */
-    facts_free(&f);
     err_capture(error, sizeof error);
-    assert_int_equal(facts_from_path(&f, "{config}/x", "ring/y"), GS_USAGE);
-    assert_int_equal(facts_from_path(&f, "{config}/x", "x"), GS_USAGE);
-    assert_int_equal(facts_from_path(&f, "{config}{config}", "ab"), GS_USAGE);
-    facts_free(&f);
     assert_int_equal(facts_set_word(&f, "ranks=none"), GS_USAGE);
     assert_int_equal(facts_set_word(&f, "platform=../up"), GS_USAGE);
     err_capture(NULL, 0);
@@ -159,7 +148,7 @@ int main(void)
         cmocka_unit_test(half_of_the_last_digit),
         cmocka_unit_test(headers),
         cmocka_unit_test(rows),
-        cmocka_unit_test(patterns),
+        cmocka_unit_test(facts),
         cmocka_unit_test(labels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
