@@ -3,13 +3,12 @@
  * Reads another program's output into tests, one for each start of that program, and their cells
  * with their times. A row whose numbers contradict each other refuses the file, with its line. A
  * torn row is left out, and the test says that it is truncated. Files are read into memory; those
- * above IMPORT_FILE_MAX are refused (import_lines.h). The JSON of a file takes about eight times
+ * above IMPORT_FILE_MAX are refused (import_text.h). The JSON of a file takes about eight times
  * its size in memory.
  */
 #pragma once
 
-#include "import/import_lines.h"
-#include "import/import_words.h"
+#include "import/import_text.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -63,6 +62,7 @@ struct import {
     uint64_t samples; /* of all cells */
 };
 
+#define IMPORT_TIMES "iteration" /* the format of a list of times */
 /* Names of the formats; ends with NULL. */
 extern const char *const import_formats[];
 
@@ -86,7 +86,7 @@ struct import_format {
     bool (*claims)(const char *line); /* true for a line that only this format has */
     int (*read)(struct import *imp, struct import_lines *in);
 };
-extern const struct import_format import_nccl, import_nccl_json, import_iteration, import_osu;
+extern const struct import_format import_nccl, import_nccl_json, import_osu;
 
 /* A new test that begins at the current line. NULL, reported: more than IMP_TESTS. */
 struct imp_test *import_add_test(struct import *imp, const struct import_lines *in,

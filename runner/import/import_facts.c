@@ -11,18 +11,10 @@
 #include <string.h>
 
 const char *const fact_names[FACTS + 1] = {
-    [FACT_PLATFORM] = "platform",
-    [FACT_CONFIG] = "config",
-    [FACT_ALGORITHM] = "algorithm",
-    [FACT_PROTOCOL] = "protocol",
-    [FACT_CTAS] = "ctas",
-    [FACT_MEMORY] = "memory",
-    [FACT_CONTENTION] = "contention",
-    [FACT_MODE] = "mode",
-    [FACT_SIZE] = "size",
-    [FACT_RANKS] = "ranks",
-    [FACT_NODES] = "nodes",
-    [FACT_UNIT] = "unit",
+    [FACT_PLATFORM] = "platform",     [FACT_CONFIG] = "config", [FACT_ALGORITHM] = "algorithm",
+    [FACT_PROTOCOL] = "protocol",     [FACT_CTAS] = "ctas",     [FACT_MEMORY] = "memory",
+    [FACT_CONTENTION] = "contention", [FACT_MODE] = "mode",     [FACT_SIZE] = "size",
+    [FACT_RANKS] = "ranks",           [FACT_NODES] = "nodes",   [FACT_UNIT] = "unit",
 };
 
 /* ---- values ---- */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
+ * *
  * The JSON report of nccl-tests (-J), versions 1 to 3. A file has one test: its "config" with the
  * devices, and its "results", rows {size, count, type, redop, root, out_of_place {time, alg_bw,
  * bus_bw, nwrong}, in_place {…}}. With -I, out_of_place_per_iter and in_place_per_iter have the
@@ -8,13 +9,111 @@
 #include "base/err.h"
 #include "base/jsontext.h"
 #include "base/text.h"
-#include "import/import_collective.h"
-#include "import/import_json_text.h"
+#include "import/import_nccl.h"
 
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* A call of strspn takes longer than the number behind the blanks. */
+static const char *skip_blank(const char *s)
+{
+    while (*s == ' ' || *s == '\t' || *s == '\r' || *s == '\n')
+        s++;
+    return s;
+}
+
+/* The ']' of a list of one number or more; NULL: it has something else. */
+static const char *end_of(const char *first)
+{
+    bool integer;
+    for (const char *s = first;; s++) {
+        s = json_number_end(skip_blank(s), &integer);
+        s = s ? skip_blank(s) : NULL;
+        if (!s || *s != ',')
+            return s && *s == ']' ? s : NULL;
+    }
+}
+
+/* Adds the report up to the list, and the lines that the list ends. */
+static void cut(struct text *out, const struct text *report, const char **from, const char *first,
+                const char *end)
+{
+    text_addn(out, *from, (size_t)(first - *from));
+    text_addf(out, "%zu", (size_t)(first - report->s));
+    for (const char *s = first; (s = memchr(s, '\n', (size_t)(end - s))); s++)
+        text_add(out, "\n");
+    *from = end;
+}
+
+static bool json_text_cut(struct text *out, const struct text *report)
+{
+    static const char key[] = "\"times_us\"";
+    const char *from = report->s;
+    bool plain = !strstr(report->s, "\\u"); /* which may hide the name */
+    for (const char *at = from; plain && (at = strstr(at, key));) {
+        const char *s = skip_blank(at + sizeof key - 1);
+        bool list =
+            (at == report->s || at[-1] != '\\') && *s == ':' && *(s = skip_blank(s + 1)) == '[';
+        const char *end = list ? end_of(s + 1) : NULL;
+        if (end)
+            cut(out, report, &from, s + 1, end);
+        at = end ? end : at + sizeof key - 1;
+    }
+    text_addn(out, from, report->len - (size_t)(from - report->s));
+    return plain;
+}
+
+static const char *json_text_times(const struct text *report, const json_t *times)
+{
+    const json_t *place = json_array_get(times, 0);
+    bool cut = json_array_size(times) == 1 && json_is_integer(place);
+    return cut ? skip_blank(report->s + json_integer_value(place)) : NULL;
+}
+
+static const char *json_text_number(const char *s, double *us)
+{
+    bool integer;
+    struct number x;
+    const char *end = json_number_end(s, &integer);
+    number_read(&x, s, end);
+    *us = x.digits >> 53 ? strtod(s, NULL) : x.value;
+    s = skip_blank(end);
+    return *s == ',' ? skip_blank(s + 1) : NULL;
+}
+
+static bool json_text_close(struct text *t)
+{
+    char outer[2] = "";
+    size_t depth = 0, whole = 0;
+    bool in_string = false, in_array = false;
+    for (size_t i = 0; i < t->len; i++) {
+        char c = t->s[i];
+        if (in_string) {
+            i += c == '\\';
+            in_string = c != '"';
+        } else if (c == '"') {
+            in_string = true;
+        } else if (c == '{' || c == '[') {
+            if (depth < 2)
+                outer[depth] = c;
+            depth++;
+        } else if ((c == '}' || c == ']') && depth) {
+            depth--;
+            if (depth == 1 || (depth == 2 && outer[1] == '[')) {
+                whole = i + 1;
+                in_array = depth == 2;
+            }
+        }
+    }
+    if (!depth || !whole)
+        return false;
+    t->len = whole;
+    text_add(t, in_array ? "]}" : "}");
+    return true;
+}
 
 struct report {
     struct import *imp;
@@ -87,7 +186,7 @@ static void read_env(struct imp_test *t, const json_t *env)
 static int read_config(struct report *r, const json_t *root)
 {
     const char *program = json_string_value(json_array_get(json_object_get(root, "args"), 0));
-    const struct collective *c = collective_of(r->in, program ? program : "");
+    const struct nccl_program *c = nccl_program_of(r->in, program ? program : "");
     if (!c)
         return GS_FAILED;
     struct imp_test *t = r->test = import_add_test(r->imp, r->in, c->workload);
@@ -98,8 +197,8 @@ static int read_config(struct report *r, const json_t *root)
     t->collective = c->collective;
     t->graph = json_integer_of(r->config, "graph") > 0;
     t->unverified = json_integer_of(r->config, "validation") == 0;
-    r->iters = collective_iters(json_integer_of(r->config, "iterations"),
-                                json_integer_of(r->config, "aggregated_iterations"));
+    r->iters = nccl_iters(json_integer_of(r->config, "iterations"),
+                          json_integer_of(r->config, "aggregated_iterations"));
     return read_devices(r);
 }
 
@@ -109,7 +208,7 @@ static void read_facts(struct report *r, const json_t *root)
     snprintf(t->tool, sizeof t->tool, "nccl-tests json %lld",
              (long long)json_integer_of(root, "version"));
     if (json_integer_of(root, "nccl_version") > 0)
-        collective_version(t->nccl, sizeof t->nccl, json_integer_of(root, "nccl_version"));
+        nccl_version(t->nccl, sizeof t->nccl, json_integer_of(root, "nccl_version"));
     snprintf(t->started, sizeof t->started, "%s", json_text_of(root, "start_time"));
     read_env(t, json_object_get(root, "env"));
 }
@@ -177,12 +276,12 @@ static int take_side(struct report *r, const json_t *row, int in_place, struct i
     if (!json_is_object(side))
         return GS_OK;
     if (json_object_get(side, "cpu_time"))
-        return collective_refuse_cpu_time(r->in);
+        return nccl_refuse_cpu_time(r->in);
     const json_t *time = json_object_get(side, "time"), *wrong = json_object_get(side, "nwrong");
-    const struct collective_row numbers = {like->size_B, number_of(time),
-                                           number_of(json_object_get(side, "alg_bw")),
-                                           number_of(json_object_get(side, "bus_bw"))};
-    int code = collective_check(r->in, &numbers, r->test->factor, r->test->ranks);
+    const struct nccl_numbers numbers = {like->size_B, number_of(time),
+                                         number_of(json_object_get(side, "alg_bw")),
+                                         number_of(json_object_get(side, "bus_bw"))};
+    int code = nccl_check(r->in, &numbers, r->test->factor, r->test->ranks);
     if (code)
         return code;
     like->in_place = in_place;
@@ -212,7 +311,7 @@ static int take_row(struct report *r, const json_t *row)
         return import_refuse(r->in, "a row whose type and operation are not names");
     like.root = atoi(json_text_of(row, "root"));
     like.root = like.root < 0 ? -1 : like.root;
-    int code = collective_set_type(r->in, r->test, type, op, count, &like);
+    int code = nccl_set_type(r->in, r->test, type, op, count, &like);
     for (int in_place = 0; in_place < 2 && !code; in_place++)
         code = take_side(r, row, in_place, &like);
     return code;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
+ * *
  * The text output of nccl-tests 2.0 to 2.19. A file has one test after another:
  *   # nccl-tests version …, # Collective test starting: …      since 2.17
  *   # nThread 1 nGpus 8 minBytes 8 …
@@ -13,11 +14,335 @@
 #include "import/import_nccl.h"
 
 #include "base/err.h"
-#include "import/import_collective.h"
-#include "import/import_messages.h"
+#include "base/jsontext.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+/* The factors are those of nccl-tests, doc/PERFORMANCE.md. */
+static const struct nccl_program collectives[] = {
+    {"all_reduce_perf", "nccl_allreduce", "", IMP_ALLREDUCE},
+    {"reduce_scatter_perf", "nccl_allreduce", "reducescatter", IMP_SHARE},
+    {"all_gather_perf", "nccl_allreduce", "allgather", IMP_SHARE},
+    {"alltoall_perf", "nccl_allreduce", "alltoall", IMP_SHARE},
+    {"broadcast_perf", "nccl_allreduce", "broadcast", IMP_ONE},
+    {"reduce_perf", "nccl_allreduce", "reduce", IMP_ONE},
+    {"sendrecv_perf", "nccl_allreduce", "sendrecv", IMP_ONE},
+    /* gradsync measures none of these. */
+    {"gather_perf", "nccl_gather", "", IMP_SHARE},
+    {"scatter_perf", "nccl_scatter", "", IMP_SHARE},
+    {"hypercube_perf", "nccl_hypercube", "", IMP_SHARE},
+};
+
+const struct nccl_program *nccl_program_of(const struct import_lines *in, const char *program)
+{
+    const char *name = path_name(program);
+    for (size_t i = 0; i < sizeof collectives / sizeof *collectives; i++)
+        if (!strncmp(name, collectives[i].program, strlen(collectives[i].program)))
+            return &collectives[i];
+    import_refuse(in, "'%.60s' is not a known collective of nccl-tests", program);
+    return NULL;
+}
+
+static const struct {
+    const char *name, *ours;
+    int64_t bytes;
+} dtypes[] = {
+    {"float", "fp32", 4},        {"double", "fp64", 8},     {"half", "fp16", 2},
+    {"bfloat16", "bf16", 2},     {"f8e4m3", "fp8_e4m3", 1}, {"f8e5m2", "fp8_e5m2", 1},
+    {"int8", "int8", 1},         {"char", "int8", 1},       {"uint8", "uint8", 1},
+    {"int32", "int32", 4},       {"int", "int32", 4},       {"uint32", "uint32", 4},
+    {"int64", "int64", 8},       {"uint64", "uint64", 8},   {"fp8_e4m3", "fp8_e4m3", 1},
+    {"fp8_e5m2", "fp8_e5m2", 1},
+};
+
+/* gradsync's name of an element type, and its bytes; unknown: the same name, and 0. */
+static const char *dtype_of(const char *name, int64_t *bytes)
+{
+    *bytes = 0;
+    for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
+        if (!strcmp(dtypes[i].name, name)) {
+            *bytes = dtypes[i].bytes;
+            return dtypes[i].ours;
+        }
+    return name;
+}
+
+void nccl_version(char *buf, size_t n, int64_t code)
+{
+    /* NCCL_VERSION(X,Y,Z): X*1000 + Y*100 + Z up to 2.8, X*10000 + Y*100 + Z since. */
+    int64_t major = code < 10000 ? code / 1000 : code / 10000;
+    int64_t minor = code < 10000 ? code % 1000 / 100 : code % 10000 / 100;
+    snprintf(buf, n, "%lld.%lld.%lld", (long long)major, (long long)minor, (long long)(code % 100));
+}
+
+int64_t nccl_iters(int64_t iters, int64_t aggregated)
+{
+    bool sane = iters > 0 && iters < 1000000 && aggregated > 0 && aggregated < 1000;
+    return sane ? iters * aggregated : 1;
+}
+
+int nccl_set_type(const struct import_lines *in, const struct imp_test *t, const char *type,
+                  const char *op, int64_t count, struct imp_cell *cell)
+{
+    int64_t bytes;
+    const char *dtype = dtype_of(type, &bytes);
+    word_copy(cell->dtype, sizeof cell->dtype, &(struct word){dtype, strlen(dtype)});
+    word_copy(cell->op, sizeof cell->op, &(struct word){op, strlen(op)});
+    if (t->factor == IMP_ALLREDUCE && bytes &&
+        (count > INT64_MAX / 8 || count * bytes != cell->size_B))
+        return import_refuse(in, "%lld elements of %.20s are not %lld bytes", (long long)count,
+                             type, (long long)cell->size_B);
+    return GS_OK;
+}
+
+#define SLACK 0.005 /* relative; nccl-tests computes in double, and old versions cut digits */
+
+int nccl_check(const struct import_lines *in, const struct nccl_numbers *row,
+               enum imp_factor factor, int64_t ranks)
+{
+    double time = row->time_us.value, size = (double)row->size_B;
+    if (row->time_us.negative)
+        return import_refuse(in, "a negative time, %g us", time);
+    if (!row->time_us.finite || !row->algbw.finite || !row->busbw.finite || time <= 0)
+        return GS_OK; /* becomes a fault of the cell */
+    double algbw = size / time * 1e-3;
+    double room = row->algbw.half + algbw * (SLACK + row->time_us.half / time);
+    if (fabs(row->algbw.value - algbw) > room)
+        return import_refuse(in,
+                             "%lld bytes in %g us are %.4g GB/s, but the row says %g: its time "
+                             "does not fit its size and bandwidth",
+                             (long long)row->size_B, time, algbw, row->algbw.value);
+    double want = import_factor(factor, ranks);
+    if (ranks < 2)
+        return GS_OK;
+    room = row->busbw.half + want * row->algbw.half + SLACK * row->busbw.value;
+    if (fabs(row->busbw.value - want * row->algbw.value) > room)
+        return import_refuse(in,
+                             "the bus bandwidth of %g GB/s is not %.4g x %g, the factor of %lld "
+                             "ranks: its columns do not fit each other",
+                             row->busbw.value, want, row->algbw.value, (long long)ranks);
+    return GS_OK;
+}
+
+int nccl_refuse_cpu_time(const struct import_lines *in)
+{
+    return import_refuse(in, "its times are what the host takes to issue an operation "
+                             "(nccl-tests -C), not the operation's own; run it without -C");
+}
+
+static const struct {
+    const char *name;
+    enum nccl_column is;
+} names[] = {
+    {"size", COL_SIZE},       {"count", COL_COUNT},
+    {"type", COL_TYPE},       {"redop", COL_OP},
+    {"root", COL_ROOT},       {"time", COL_TIME},
+    {"cputime", COL_CPUTIME}, {"algbw", COL_ALGBW},
+    {"busbw", COL_BUSBW},     {"#wrong", COL_WRONG},
+    {"error", COL_ERROR},     {"i_min", COL_ITERATION},
+    {"i_max", COL_ITERATION}, {"i_p99", COL_ITERATION},
+    {"i_cv%", COL_ITERATION}, {"timestamp", COL_TIMESTAMP},
+};
+#define NAMES (sizeof names / sizeof *names)
+
+static bool column_of(const struct word *w, enum nccl_column *is)
+{
+    for (size_t i = 0; i < NAMES; i++)
+        if (word_is(w, names[i].name)) {
+            *is = names[i].is;
+            return true;
+        }
+    return false;
+}
+
+#define BIT(column) (1u << (column))
+#define KEYS (BIT(COL_SIZE) | BIT(COL_COUNT) | BIT(COL_TYPE))
+#define SIDE (BIT(COL_TIME) | BIT(COL_ALGBW) | BIT(COL_BUSBW) | BIT(COL_WRONG))
+
+/* Some versions and modes print another column in place of one. */
+static unsigned bit_of(enum nccl_column is)
+{
+    return is == COL_CPUTIME ? BIT(COL_TIME) : is == COL_ERROR ? BIT(COL_WRONG) : BIT(is);
+}
+
+static void add_column(struct nccl_table *t, enum nccl_column is, int in_place)
+{
+    t->columns[t->n].is = is;
+    t->columns[t->n++].in_place = in_place;
+    t->cpu_time = t->cpu_time || is == COL_CPUTIME;
+    t->errors = t->errors || is == COL_ERROR;
+}
+
+/* Each key once, then the columns of out of place, then those of in place. */
+bool nccl_table_header(struct nccl_table *t, const char *s)
+{
+    struct word w[NCCL_COLUMNS];
+    size_t n = words_of(s, w, NCCL_COLUMNS);
+    unsigned seen[3] = {0}; /* keys, out of place, in place */
+    int times = 0;
+    *t = (struct nccl_table){0};
+    if (n >= NCCL_COLUMNS / 2 + 4)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        enum nccl_column is;
+        if (!column_of(&w[i], &is))
+            return false;
+        times += is == COL_TIME || is == COL_CPUTIME;
+        if (times > 2 || (is != COL_ITERATION && seen[times] & bit_of(is)))
+            return false;
+        seen[times] |= bit_of(is);
+        add_column(t, is, times == 2);
+        t->side += times == 1;
+        if (is == COL_TIMESTAMP) /* a date and a time of day */
+            add_column(t, is, 1);
+    }
+    return (seen[0] & KEYS) == KEYS && (seen[1] & SIDE) == SIDE && (seen[2] & SIDE) == SIDE;
+}
+
+bool nccl_table_claims(const char *line)
+{
+    struct word w[3];
+    struct number x;
+    int64_t size, count;
+    return words_of(line, w, 3) >= 3 && word_integer(&w[0], &size) && word_integer(&w[1], &count) &&
+           size >= 0 && count >= 0 && !word_number(&w[2], &x);
+}
+
+static bool set_field(struct nccl_row *out, enum nccl_column is, int in_place, const struct word *w)
+{
+    switch (is) {
+    case COL_SIZE:
+        return word_integer(w, &out->size_B);
+    case COL_COUNT:
+        return word_integer(w, &out->count);
+    case COL_ROOT:
+        return word_integer(w, &out->root) && out->root >= -1;
+    case COL_TYPE:
+        out->type = *w;
+        return text_plain(w->s, w->n);
+    case COL_OP:
+        out->op = *w;
+        return text_plain(w->s, w->n);
+    case COL_TIME:
+    case COL_CPUTIME:
+        out->side[in_place].there = true;
+        out->side[in_place].time = *w;
+        return true;
+    case COL_ALGBW:
+        out->side[in_place].algbw = *w;
+        return true;
+    case COL_BUSBW:
+        out->side[in_place].busbw = *w;
+        return true;
+    case COL_WRONG:
+    case COL_ERROR:
+        out->side[in_place].wrong = *w;
+        return true;
+    case COL_ITERATION:
+    case COL_TIMESTAMP:
+        break;
+    }
+    return true;
+}
+
+enum nccl_row_kind nccl_table_row(const struct nccl_table *t, const char *line,
+                                  struct nccl_row *out)
+{
+    struct word w[NCCL_COLUMNS + 1];
+    size_t n = words_of(line, w, NCCL_COLUMNS + 1), skip = t->n - n;
+    *out = (struct nccl_row){.root = -1};
+    if (n > t->n)
+        return ROW_ODD;
+    if (n < t->n && skip != t->side) /* the out-of-place side may be left blank */
+        return ROW_SHORT;
+    for (size_t i = 0, k = 0; i < t->n; i++) {
+        if (skip && !t->columns[i].in_place && t->columns[i].is >= COL_TIME &&
+            t->columns[i].is != COL_TIMESTAMP)
+            continue;
+        if (!set_field(out, t->columns[i].is, t->columns[i].in_place, &w[k++]))
+            return ROW_ODD;
+    }
+    return ROW_WHOLE;
+}
+
+/* ---- devices ---- */
+
+#define MIXED "the output of several processes is mixed"
+
+struct nccl {
+    struct import *imp;
+    struct import_lines *in;
+    char version[32], nccl[32], program[128]; /* of the next test */
+    bool open;                                /* the last test has not ended */
+    struct nccl_table table;
+    bool tabled;                               /* the open test has had its header */
+    int64_t iters, max_B, step_B, step_factor; /* of the open test */
+    int64_t ranks;                             /* of a communicator, from the list of devices */
+    int64_t size_B;                            /* of the last row; -1: none */
+    char type[IMP_WORD], op[IMP_WORD];         /* of it */
+    int64_t root;
+    size_t short_row;  /* the line of a row whose last fields are missing; 0: none */
+    bool bus;          /* a row has a bus bandwidth */
+    bool moved;        /* a row has an algorithm bandwidth so large that its bus bandwidth shows */
+    struct text carry; /* the start of a line that a message of NCCL interrupted */
+};
+
+static struct imp_test *open_test(const struct nccl *r)
+{
+    return &r->imp->tests[r->imp->n_tests - 1];
+}
+
+static bool host_known(const json_t *hosts, const char *host)
+{
+    for (size_t i = 0; i < json_array_size(hosts); i++)
+        if (!strcmp(json_string_value(json_object_get(json_array_get(hosts, i), "host")), host))
+            return true;
+    return false;
+}
+
+static int take_device(struct nccl *r, const char *s)
+{
+    long long rank, group = 0, pid, device;
+    char host[IMP_WORD], bus[32] = "";
+    int at = 0;
+    bool good = sscanf(s, "%4lld Group %4lld Pid %12lld on %63s device %4lld [%31[^]]]%n", &rank,
+                       &group, &pid, host, &device, bus, &at) >= 6 ||
+                (group = 0, sscanf(s, "%4lld Pid %12lld on %63s device %4lld [%31[^]]]%n", &rank,
+                                   &pid, host, &device, bus, &at) >= 5);
+    if (!good || !r->open || r->tabled)
+        return GS_OK;
+    struct imp_test *t = open_test(r);
+    size_t i;
+    json_t *known;
+    json_array_foreach(t->hosts, i, known)
+    {
+        if (json_integer_value(json_object_get(known, "rank")) == rank &&
+            json_integer_value(json_object_get(known, "group")) == group)
+            return import_refuse(r->in,
+                                 "rank %lld a second time in one list of devices: " MIXED
+                                 ", and each process has a communicator of one rank; build "
+                                 "nccl-tests with MPI=1",
+                                 rank);
+    }
+    if (!t->hosts)
+        t->hosts = json_array();
+    if (json_array_size(t->hosts) >= 4096)
+        return import_refuse(r->in, "more than 4096 ranks in one list of devices");
+    /* NCCL_TESTS_SPLIT makes several groups; each has a communicator. */
+    const json_t *first = json_object_get(json_array_get(t->hosts, 0), "group");
+    r->ranks += !first || json_integer_value(first) == group;
+    t->nodes += !host_known(t->hosts, host);
+    const char *name = s + at + strspn(s + at, " ");
+    json_t *o = json_pack("{sI sI sI}", "rank", (json_int_t)rank, "group", (json_int_t)group, "pid",
+                          (json_int_t)pid);
+    json_object_set_new(o, "host", json_text(host));
+    json_object_set_new(o, "device", json_text(name));
+    json_object_set_new(o, "bus", json_text(bus));
+    json_array_append_new(t->hosts, o);
+    return GS_OK;
+}
 
 /* ---- the end of a test ---- */
 
@@ -36,7 +361,7 @@ static int end_test(struct nccl *r, const char *missing)
 {
     if (!r->open)
         return GS_OK;
-    struct imp_test *t = nccl_test(r);
+    struct imp_test *t = open_test(r);
     r->open = false;
     if (missing)
         snprintf(t->missing, sizeof t->missing, "%s", missing);
@@ -64,7 +389,7 @@ static int on_version(struct nccl *r, const char *s)
     int64_t code = integer_after(s, "nccl-library=");
     snprintf(r->version, sizeof r->version, "%.*s", (int)strcspn(s, " "), s);
     if (code > 0)
-        collective_version(r->nccl, sizeof r->nccl, code);
+        nccl_version(r->nccl, sizeof r->nccl, code);
     return GS_OK;
 }
 
@@ -79,7 +404,7 @@ static int on_start(struct nccl *r, const char *s)
     int code = end_test(r, "its table has no end");
     if (code)
         return code;
-    const struct collective *c = *r->program ? collective_of(r->in, r->program) : NULL;
+    const struct nccl_program *c = *r->program ? nccl_program_of(r->in, r->program) : NULL;
     if (*r->program && !c)
         return GS_FAILED;
     /* Before 2.17 the program is not named; the columns must fit an all-reduce. */
@@ -98,7 +423,7 @@ static int on_start(struct nccl *r, const char *s)
         after_warmup = integer_after(warmup + strlen("warmup iters:"), " iters:");
     iters = after_warmup ? after_warmup : iters;
     int64_t each = strstr(s, "agg iters:") ? integer_after(s, "agg iters:") : 1;
-    r->iters = collective_iters(iters, each);
+    r->iters = nccl_iters(iters, each);
     r->max_B = integer_after(s, "maxBytes");
     r->step_B = strstr(s, "(bytes)") ? integer_after(s, "step:") : 0;
     r->step_factor = strstr(s, "(factor)") ? integer_after(s, "step:") : 0;
@@ -113,16 +438,16 @@ static int on_start(struct nccl *r, const char *s)
 
 static int on_header(struct nccl *r, const char *s)
 {
-    struct table table;
+    struct nccl_table table;
     const char *at = strstr(s, "size");
-    if (!at || !table_header(&table, at))
+    if (!at || !nccl_table_header(&table, at))
         return GS_OK;
     if (!r->open)
         return import_refuse(r->in, "a table before any test: the start of the file is missing");
     if (r->tabled)
         return import_refuse(r->in, "a second table in one test: " MIXED);
     if (table.cpu_time)
-        return collective_refuse_cpu_time(r->in);
+        return nccl_refuse_cpu_time(r->in);
     r->table = table;
     r->tabled = true;
     return GS_OK;
@@ -132,7 +457,7 @@ static int on_bounds(struct nccl *r, const char *s)
 {
     if (!r->open)
         return r->imp->n_tests ? import_refuse(r->in, "a second end of one test: " MIXED) : GS_OK;
-    struct imp_test *t = nccl_test(r);
+    struct imp_test *t = open_test(r);
     const char *colon = strchr(s, ':');
     int64_t wrong = colon ? integer_after(colon, ":") : 0;
     /* Such a table does not say which rows were out of bounds. */
@@ -142,7 +467,7 @@ static int on_bounds(struct nccl *r, const char *s)
     return GS_OK;
 }
 
-int nccl_end(struct nccl *r, const char *s)
+static int end_whole(struct nccl *r, const char *s)
 {
     (void)s;
     if (r->open && r->short_row) {
@@ -166,10 +491,10 @@ static const struct {
     {"nccl-tests version ", on_version},
     {"Collective test starting: ", on_program},
     {"nThread ", on_start},
-    {"Rank ", nccl_device},
+    {"Rank ", take_device},
     {"size ", on_header},
     {"Out of bounds values", on_bounds},
-    {"Avg bus bandwidth", nccl_end},
+    {"Avg bus bandwidth", end_whole},
     {"Reducing maxBytes", on_reduced},
 };
 
@@ -183,6 +508,96 @@ static int on_comment(struct nccl *r, const char *line)
             return comments[i].on(r, comments[i].on == on_header ? s : s + n);
     }
     return GS_OK;
+}
+
+/* ---- rows ---- */
+
+/* Sizes grow. After the last size they may start again, with the same or another type. */
+static bool in_order(const struct nccl *r, const struct nccl_row *row, const char *type,
+                     const char *op)
+{
+    if (r->size_B < 0 || row->size_B > r->size_B || strcmp(type, r->type) || strcmp(op, r->op) ||
+        row->root != r->root)
+        return true;
+    int64_t next = r->step_factor > 1 ? r->size_B * r->step_factor : r->size_B + r->step_B;
+    return row->size_B < r->size_B ? next + 16 * (r->step_factor + 1) > r->max_B
+                                   : open_test(r)->n_cells <= 2; /* -b = -e, cycle after cycle */
+}
+
+/* Takes a row's numbers, out of place or in place. GS_OK or refused. */
+static int take_side(struct nccl *r, const struct nccl_row *row, int in_place,
+                     struct imp_cell *like)
+{
+    struct nccl_numbers c = {.size_B = row->size_B};
+    const struct word *time = &row->side[in_place].time, *wrong = &row->side[in_place].wrong;
+    struct imp_test *t = open_test(r);
+    struct number errors;
+    if (!row->side[in_place].there || word_is(time, "N/A")) /* the operation has no such variant */
+        return GS_OK;
+    if (!word_number(time, &c.time_us) || !word_number(&row->side[in_place].algbw, &c.algbw) ||
+        !word_number(&row->side[in_place].busbw, &c.busbw))
+        return import_refuse(r->in, "'%.*s' must be a number", (int)time->n, time->s);
+    int code = nccl_check(r->in, &c, t->factor, r->ranks);
+    if (code)
+        return code;
+    r->bus = r->bus || c.busbw.value > 0;
+    r->moved = r->moved || c.algbw.value >= 1;
+    like->in_place = in_place;
+    struct imp_cell *cell = import_cell(r->in, t, like);
+    if (!cell)
+        return GS_FAILED;
+    if (word_is(wrong, "N/A"))
+        t->unverified = true;
+    else if (!word_number(wrong, &errors))
+        return import_refuse(r->in, "'%.*s' must be a number of wrong values", (int)wrong->n,
+                             wrong->s);
+    else if (!r->table.errors && (!errors.finite || errors.digits))
+        import_fault(cell, "wrong", "line %zu: %.*s wrong values", r->in->number, (int)wrong->n,
+                     wrong->s);
+    import_sample_us(r->imp, r->in, cell, &c.time_us, time);
+    return GS_OK;
+}
+
+static int take_row(struct nccl *r, const struct nccl_row *row)
+{
+    struct imp_cell like = {.size_B = row->size_B, .root = row->root, .iters = (uint64_t)r->iters};
+    char type[IMP_WORD], op[IMP_WORD];
+    word_copy(type, sizeof type, &row->type);
+    word_copy(op, sizeof op, &row->op);
+    if (!in_order(r, row, type, op))
+        return import_refuse(r->in, "%lld bytes after %lld: " MIXED, (long long)row->size_B,
+                             (long long)r->size_B);
+    int code = nccl_set_type(r->in, open_test(r), type, op, row->count, &like);
+    r->size_B = row->size_B;
+    r->root = row->root;
+    strcpy(r->type, type);
+    strcpy(r->op, op);
+    for (int in_place = 0; in_place < 2 && !code; in_place++)
+        code = take_side(r, row, in_place, &like);
+    return code;
+}
+
+static int take_line(struct nccl *r, const char *line)
+{
+    struct nccl_row row;
+    if (!r->open || !r->tabled)
+        return import_refuse(r->in, r->imp->n_tests
+                                        ? "a row after the end of its test: " MIXED
+                                        : "a row before any table: the start of the file is "
+                                          "missing");
+    enum nccl_row_kind kind = nccl_table_row(&r->table, line, &row);
+    if (kind == ROW_WHOLE && r->in->torn) /* 15.5 may have been 15.53 */
+        kind = ROW_SHORT;
+    if (kind == ROW_SHORT && !r->short_row) {
+        r->short_row = r->in->number;
+        return GS_OK;
+    }
+    if (r->short_row)
+        return end_whole(r, line);
+    if (kind == ROW_ODD)
+        return import_refuse(r->in, "a row with other columns than its table: " MIXED
+                                    ", or the file was edited");
+    return take_row(r, &row);
 }
 
 /* ---- lines ---- */
@@ -203,8 +618,8 @@ static void on_message(struct nccl *r, const char *message)
     if (version)
         snprintf(r->nccl, sizeof r->nccl, "%.*s", (int)strcspn(version + 13, "+ "), version + 13);
     if (r->open) {
-        copy_setting(nccl_test(r)->algorithm, message, "NCCL_ALGO ");
-        copy_setting(nccl_test(r)->protocol, message, "NCCL_PROTO ");
+        copy_setting(open_test(r)->algorithm, message, "NCCL_ALGO ");
+        copy_setting(open_test(r)->protocol, message, "NCCL_PROTO ");
     }
 }
 
@@ -222,7 +637,7 @@ static int on_text(struct nccl *r, char *line)
             r->in->number, s);
         return end_test(r, "nccl-tests failed in it");
     }
-    return table_claims(line) ? nccl_row(r, line) : GS_OK;
+    return nccl_table_claims(line) ? take_line(r, line) : GS_OK;
 }
 
 /* A row that a message of NCCL interrupts continues in the next line that is not a message. */

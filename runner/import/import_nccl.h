@@ -1,44 +1,88 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reads the text of nccl-tests: import_nccl.c its comments, import_nccl_rows.c its rows,
- * import_nccl_devices.c its lists of devices.
+ * The text of nccl-tests, and what it has in common with its JSON: programs, types, columns, and the
+ * checks of a row.
  */
 #pragma once
 
 #include "base/text.h"
 #include "import/import.h"
-#include "import/import_table.h"
+#include "import/import_text.h"
 
-#define MIXED "the output of several processes is mixed"
+struct nccl_program {
+    const char *program, *workload;
+    const char *collective; /* the plugin's parameter; "": its default */
+    enum imp_factor factor;
+};
+/* By the name of the program, "…/all_reduce_perf"; NULL, reported: unknown. */
+const struct nccl_program *nccl_program_of(const struct import_lines *in, const char *program);
 
-struct nccl {
-    struct import *imp;
-    struct import_lines *in;
-    char version[32], nccl[32], program[128]; /* of the next test */
-    bool open;                                /* the last test has not ended */
-    struct table table;
-    bool tabled;                               /* the open test has had its header */
-    int64_t iters, max_B, step_B, step_factor; /* of the open test */
-    int64_t ranks;                             /* of a communicator, from the list of devices */
-    int64_t size_B;                            /* of the last row; -1: none */
-    char type[IMP_WORD], op[IMP_WORD];         /* of it */
-    int64_t root;
-    size_t short_row;  /* the line of a row whose last fields are missing; 0: none */
-    bool bus;          /* a row has a bus bandwidth */
-    bool moved;        /* a row has an algorithm bandwidth so large that its bus bandwidth shows */
-    struct text carry; /* the start of a line that a message of NCCL interrupted */
+/* "2.29.2" of 22902, "2.7.8" of 2708. */
+void nccl_version(char *buf, size_t n, int64_t code);
+
+/* Iterations of a sample; 1 where the numbers make no sense. */
+int64_t nccl_iters(int64_t iters, int64_t aggregated);
+
+/* Sets the type and the operation of a cell whose size is set. GS_OK, or refused: in an all-reduce,
+ * the size is not `count` elements of that type. */
+int nccl_set_type(const struct import_lines *in, const struct imp_test *t, const char *type,
+                  const char *op, int64_t count, struct imp_cell *cell);
+
+/* The numbers of a row, out of place or in place. */
+struct nccl_numbers {
+    int64_t size_B;
+    struct number time_us, algbw, busbw; /* GB/s */
+};
+/* GS_OK or refused: the time is negative; the bandwidth is not size / time; or the bus bandwidth
+ * is not that of the collective with this number of ranks. Rounding is allowed for. */
+int nccl_check(const struct import_lines *in, const struct nccl_numbers *row,
+               enum imp_factor factor, int64_t ranks);
+
+/* Refuses a file that nccl-tests wrote with -C. */
+int nccl_refuse_cpu_time(const struct import_lines *in);
+
+#define NCCL_COLUMNS 48
+
+enum nccl_column {
+    COL_SIZE,
+    COL_COUNT,
+    COL_TYPE,
+    COL_OP,
+    COL_ROOT,
+    COL_TIME,
+    COL_CPUTIME,
+    COL_ALGBW,
+    COL_BUSBW,
+    COL_WRONG,
+    COL_ERROR,
+    COL_ITERATION,
+    COL_TIMESTAMP
 };
 
-static inline struct imp_test *nccl_test(const struct nccl *r)
-{
-    return &r->imp->tests[r->imp->n_tests - 1];
-}
+struct nccl_table {
+    struct {
+        enum nccl_column is;
+        int in_place;
+    } columns[NCCL_COLUMNS];
+    size_t n;
+    size_t side;           /* number of out-of-place columns */
+    bool cpu_time, errors; /* it has the host's time; it has the largest error instead of #wrong */
+};
 
-/* All return GS_OK or refuse the file. */
+struct nccl_row {
+    int64_t size_B, count, root; /* root -1: none */
+    struct word type, op;        /* op.n 0: none */
+    struct {
+        bool there;
+        struct word time, algbw, busbw, wrong;
+    } side[2]; /* 0: out of place, 1: in place */
+};
 
-/* Takes a device of the open test: "0 Group 0 Pid …", the rest of a "# Rank" line. */
-int nccl_device(struct nccl *r, const char *s);
-/* Takes a line that looks like a row. */
-int nccl_row(struct nccl *r, const char *line);
-/* Ends the open test, if there is one. */
-int nccl_end(struct nccl *r, const char *rest);
+/* Reads a header of columns, without its '#'; false: the line is not one. */
+bool nccl_table_header(struct nccl_table *t, const char *s);
+/* Does the line look like a row: two integers and a type? */
+bool nccl_table_claims(const char *line);
+/* ROW_SHORT: fields are missing. ROW_ODD: the fields do not fit the header. */
+enum nccl_row_kind { ROW_WHOLE, ROW_SHORT, ROW_ODD };
+enum nccl_row_kind nccl_table_row(const struct nccl_table *t, const char *line,
+                                  struct nccl_row *out);

@@ -1,16 +1,492 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * *
+ * A Chrome trace of torch.profiler, recorded with record_shapes=True, as a step. Of several steps
+ * (ProfilerStep#N, or else from one Optimizer.step to the next) it takes the one of median length. It reads these events, in the order in which
+ * the CPU issued them:
+ *   aten::mm, addmm, bmm, baddbmm    "Input Dims", "Input type", "Input Strides" (layouts)
+ *   kernels, copies, fills           their duration; bytes: what the GPU copies in that time, so that
+ *                                    a replay takes as long, by the trace's own copies
+ *   AccumulateGrad                   a gradient is ready
+ *   record_param_comms               "Collective name", "dtype", "In msg nelems", the group
+ */
 #include "import/import_step.h"
 
 #include "base/err.h"
 #include "base/files.h"
+#include "base/jsontext.h"
+#include "base/text.h"
 #include "base/units.h"
+#include "import/trace_event.h"
 
 #include <errno.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+struct span {
+    double from, to;
+    const char *name;
+};
+
+static int by_length(const void *a, const void *b)
+{
+    const struct span *x = a, *y = b;
+    return (x->to - x->from > y->to - y->from) - (x->to - x->from < y->to - y->from);
+}
+
+static int by_end(const void *a, const void *b)
+{
+    const struct span *x = a, *y = b;
+    return (x->to > y->to) - (x->to < y->to);
+}
+
+static size_t find_spans(const struct trace_events *t, enum trace_kind kind, struct span *out)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->n; i++) {
+        const struct trace_event *e = &t->event[i];
+        if (e->kind == kind)
+            out[n++] = (struct span){e->ts, e->ts + e->dur, e->name};
+    }
+    return n;
+}
+
+/* From the end of one optimizer to the end of the next; returns how many such steps there are. */
+static size_t cut_at_optimizers(const struct trace_events *t, struct span *out)
+{
+    size_t n = find_spans(t, TRACE_OPTIMIZER, out);
+    qsort(out, n, sizeof *out, by_end);
+    for (size_t i = 0; i + 1 < n; i++)
+        out[i] = (struct span){out[i].to, out[i + 1].to, out[i + 1].name};
+    return n ? n - 1 : 0;
+}
+
+static void trace_choose_step(struct step_draft *d, const struct trace_events *t, double *from,
+                              double *to)
+{
+    struct text *head = &d->head;
+    AUTO_FREE struct span *step = xcalloc(t->n + 1, sizeof *step);
+    size_t n = find_spans(t, TRACE_STEP, step);
+    bool marked = n > 0;
+    n = marked ? n : cut_at_optimizers(t, step);
+    qsort(step, n, sizeof *step, by_length);
+    const struct span median = n ? step[(n - 1) / 2] : (struct span){-1e300, 1e300, ""};
+    *from = median.from;
+    *to = median.to;
+    text_addf(head, "From %s, ", d->path);
+    if (n)
+        text_addf(head, "%s%.60s, the median of %zu steps: %.6g ms on the host\n",
+                  marked ? "" : "up to ", median.name, n, (median.to - median.from) * 1e-3);
+    else
+        text_add(head, "all of it: it has no ProfilerStep marks, and no two Optimizer.step\n");
+    if (!n)
+        say("%s: no ProfilerStep marks, and no two Optimizer.step: all of it counts as one step",
+            d->path);
+}
+
+#define COPY_LEAST_B 4194304
+#define COPY_SHARE 0.82 /* of the data sheet's memory rate; H200s copied at 0.80 to 0.83 of it */
+#define IDLE_SHARE 0.1  /* of a step without any kernel that is worth a warning */
+
+/* Memory rates of NVIDIA's data sheets, bytes a second; the first name that the GPU's contains. */
+static const struct {
+    const char *name;
+    double rate;
+} gpus[] = {{"B200", 8e12},          {"H200", 4.8e12},       {"H100 NVL", 3.9e12},
+            {"H100 PCIe", 2e12},     {"H100", 3.35e12},      {"A100-SXM4-80GB", 2.039e12},
+            {"A100 80GB", 1.935e12}, {"A100", 1.555e12},     {"L40S", 0.864e12},
+            {"V100", 0.9e12},        {"", 2e12 / COPY_SHARE}};
+
+static double data_sheet_rate(const struct trace_events *t)
+{
+    const json_t *device = json_array_get(json_object_get(t->json, "deviceProperties"), 0);
+    const char *name = json_text_of(device, "name");
+    size_t i = 0;
+    while (!strstr(name, gpus[i].name))
+        i++;
+    return COPY_SHARE * gpus[i].rate;
+}
+
+static double trace_copy_rate(const struct trace_events *t)
+{
+    double bytes = 0, us = 0;
+    int64_t largest = 0;
+    for (size_t i = 0; i < t->n; i++)
+        if (t->event[i].copied_B > largest)
+            largest = t->event[i].copied_B;
+    for (size_t i = 0; largest >= COPY_LEAST_B && i < t->n; i++)
+        if (t->event[i].copied_B > largest / 2 && t->event[i].dur > 0) {
+            bytes += 2 * (double)t->event[i].copied_B;
+            us += t->event[i].dur;
+        }
+    return us > 0 ? bytes / us * 1e6 : data_sheet_rate(t);
+}
+
+struct times { /* us */
+    double gemms, others, collectives, busy, begin, end;
+};
+
+static int by_begin(const void *a, const void *b)
+{
+    const struct trace_event *x = *(struct trace_event *const *)a;
+    const struct trace_event *y = *(struct trace_event *const *)b;
+    return (x->ts > y->ts) - (x->ts < y->ts);
+}
+
+static void add(struct times *s, const struct trace_events *t, const struct trace_event *e)
+{
+    const struct trace_event *op = trace_op(t, e->id);
+    double end = e->ts + e->dur;
+    if (e->kind == TRACE_NCCL)
+        s->collectives += e->dur;
+    else if (op && op->op != TRACE_OTHER)
+        s->gemms += e->dur;
+    else
+        s->others += e->dur;
+    s->begin = s->end > 0 ? s->begin : e->ts;
+    if (end > s->end) {
+        s->busy += end - (e->ts > s->end ? e->ts : s->end);
+        s->end = end;
+    }
+}
+
+static struct times times_of(const struct trace_events *t, double from, double to)
+{
+    AUTO_FREE const struct trace_event **v = xcalloc(t->n + 1, sizeof *v);
+    struct times s = {0};
+    size_t n = 0;
+    for (size_t i = 0; i < t->n; i++) {
+        const struct trace_event *e = &t->event[i];
+        double at = trace_launch(t, e);
+        if ((e->kind == TRACE_KERNEL || e->kind == TRACE_NCCL) && at >= from && at < to)
+            v[n++] = e;
+    }
+    qsort(v, n, sizeof *v, by_begin);
+    for (size_t i = 0; i < n; i++)
+        add(&s, t, v[i]);
+    return s;
+}
+
+static double flops_of(const struct step_draft *d)
+{
+    double sum = 0;
+    for (size_t i = 0; i < d->n; i++)
+        if (d->line[i].kind == STEP_GEMM)
+            sum += 2.0 * (double)d->line[i].number[STEP_M].value *
+                   (double)d->line[i].number[STEP_N].value *
+                   (double)d->line[i].number[STEP_K].value *
+                   (double)d->line[i].number[STEP_COUNT].value;
+    return sum;
+}
+
+static void step_times_report(struct step_draft *d, const struct trace_events *t, double from,
+                              double to, double rate)
+{
+    struct times s = times_of(t, from, to);
+    AUTO_TEXT struct text text = {0};
+    double gemms_s = s.gemms > 0 ? s.gemms * 1e-6 : 1;
+    text_addf(&text,
+              "step %.1f ms in the trace: GEMMs %.1f ms (%.3g TFLOP/s), other kernels %.1f ms (as "
+              "copies at %.2f TB/s), collectives %.1f ms, no kernel %.1f ms",
+              (s.end - s.begin) * 1e-3, s.gemms * 1e-3, flops_of(d) / gemms_s * 1e-12,
+              s.others * 1e-3, rate * 1e-12, s.collectives * 1e-3,
+              (s.end - s.begin - s.busy) * 1e-3);
+    say("%s: %s", d->path, text.s);
+    double kernels = s.gemms + s.others;
+    if (s.collectives > 0 && kernels < s.busy)
+        say("%s: a replay on this GPU should take %.1f to %.1f ms (without collectives, and with "
+            "all "
+            "of their time in the trace)",
+            d->path, kernels * 1e-3, s.busy * 1e-3);
+    else
+        say("%s: a replay on this GPU should take about %.1f ms", d->path, s.busy * 1e-3);
+    double idle = s.end > s.begin ? 1 - s.busy / (s.end - s.begin) : 0;
+    if (idle > IDLE_SHARE)
+        say("%s: the GPU waited for the CPU in %.0f%% of the step, which a replay does not: "
+            "settings "
+            "matter more in the replay than in this training, unless the profiler slowed it down",
+            d->path, 100 * idle);
+    text_addf(&d->head, "%s\n", text.s);
+}
+
+struct trace {
+    struct step_draft *d;
+    struct trace_events e;
+    double from, to; /* the step, in us */
+    double rate;     /* trace_copy_rate */
+    double reduced;  /* when the last all-reduce ended, if all-reduces became gradients; else 0 */
+    struct item {
+        double at; /* when the CPU issued it */
+        size_t order;
+        struct step_line line;
+        double begin, end; /* of its kernels on the GPU; 0: unknown */
+    } * item;
+    size_t n, cap;
+    size_t gemms, guessed, skipped;
+};
+
+static struct item *add_item(struct trace *t, double at, enum step_kind kind, int dtype)
+{
+    ALLOC_GROW(t->item, t->n, t->cap);
+    struct item *i = &t->item[t->n];
+    *i = (struct item){.at = at, .order = t->n};
+    i->line.kind = kind;
+    i->line.dtype = (enum step_dtype)dtype;
+    t->n++;
+    return i;
+}
+
+static bool inside(const struct trace *t, double at)
+{
+    return at >= t->from && at < t->to;
+}
+
+/* ---- GEMMs ---- */
+
+/* By rows: a matrix whose first stride is 1 is the transpose of a stored one. */
+static bool transposed(const struct trace_shape *s)
+{
+    int last = s->dims - 1;
+    return s->strided && s->stride[last - 1] == 1 && s->stride[last] > 1;
+}
+
+static int refuse_shape(const struct trace *t, const struct trace_event *e)
+{
+    return fail_at(GS_FAILED, t->d->path, 0,
+                   "%.60s at %.3f us: its \"Input Dims\" are not those of a "
+                   "matrix product: record with record_shapes=True",
+                   e->name, e->ts);
+}
+
+static int add_gemm(struct trace *t, const struct trace_event *e)
+{
+    const int first = e->op == TRACE_ADDMM || e->op == TRACE_BADDBMM;
+    const bool batched = e->op == TRACE_BMM || e->op == TRACE_BADDBMM;
+    const int dims = batched ? 3 : 2;
+    if (e->inputs < first + 2)
+        return refuse_shape(t, e);
+    const struct trace_shape *a = &e->input[first], *b = &e->input[first + 1];
+    if (a->dims != dims || b->dims != dims || a->dim[dims - 1] != b->dim[dims - 2] ||
+        (batched && a->dim[0] != b->dim[0]))
+        return refuse_shape(t, e);
+    if (a->dtype < 0)
+        return fail_at(GS_FAILED, t->d->path, 0,
+                       "%.60s at %.3f us: no dtype '%.40s': float, "
+                       "c10::BFloat16 or c10::Half",
+                       e->name, e->ts, e->type);
+    struct item *i = add_item(t, e->ts, STEP_GEMM, a->dtype);
+    i->line.number[STEP_M].value = (uint64_t)a->dim[dims - 2];
+    i->line.number[STEP_N].value = (uint64_t)b->dim[dims - 1];
+    i->line.number[STEP_K].value = (uint64_t)a->dim[dims - 1];
+    i->line.number[STEP_COUNT].value = batched ? (uint64_t)a->dim[0] : 1;
+    i->line.transpose_a = transposed(a);
+    i->line.transpose_b = b->strided ? transposed(b) : e->op == TRACE_ADDMM;
+    trace_kernel_span(&t->e, e->id, &i->begin, &i->end);
+    t->guessed += !b->strided;
+    t->gemms++;
+    return GS_OK;
+}
+
+/* ---- kernels ---- */
+
+static void add_kernel(struct trace *t, const struct trace_event *e)
+{
+    const struct trace_event *op = trace_op(&t->e, e->id);
+    double at = trace_launch(&t->e, e), bytes = e->dur * 1e-6 * t->rate;
+    if (!inside(t, at) || (op && op->op != TRACE_OTHER) || !(e->dur > 0 && e->dur < 1e9))
+        return;
+    struct item *i = add_item(t, at, STEP_KERNEL, STEP_FP32);
+    i->line.number[0].value = bytes < 1 ? 1 : (uint64_t)(bytes + 0.5);
+    i->line.time_s = e->dur * 1e-6;
+    i->begin = e->ts;
+}
+
+/* ---- gradients and collectives ---- */
+
+static void add_gradient(struct trace *t, const struct trace_event *e)
+{
+    double elements = 1;
+    const struct trace_shape *s = &e->input[0];
+    for (int k = 0; e->inputs && k < s->dims; k++)
+        elements *= (double)s->dim[k];
+    if (!e->inputs || s->dtype < 0 || elements < 1 || elements > (double)STEP_NUMBER_MAX)
+        return;
+    add_item(t, e->ts, STEP_GRADIENT, s->dtype)->line.number[0].value = (uint64_t)elements;
+}
+
+static void add_collective(struct trace *t, const struct trace_event *e)
+{
+    if (e->collective < 0 || e->message_dtype < 0 || e->elements < 1 ||
+        e->elements > (int64_t)STEP_NUMBER_MAX || e->group_size == 1) {
+        t->skipped++;
+        return;
+    }
+    struct item *i = add_item(t, e->ts, (enum step_kind)e->collective, e->message_dtype);
+    i->line.number[0].value = (uint64_t)e->elements;
+    snprintf(i->line.group, sizeof i->line.group, "%s", e->group);
+    trace_kernel_span(&t->e, e->id, &i->begin, &i->end);
+}
+
+static int read_items(struct trace *t)
+{
+    int code = GS_OK;
+    for (size_t i = 0; i < t->e.n && !code; i++) {
+        const struct trace_event *e = &t->e.event[i];
+        if (e->kind == TRACE_KERNEL)
+            add_kernel(t, e);
+        else if (!inside(t, e->ts))
+            continue;
+        else if (e->kind == TRACE_GRADIENT)
+            add_gradient(t, e);
+        else if (e->kind == TRACE_COMMS)
+            add_collective(t, e);
+        else if (e->kind == TRACE_OP && e->op != TRACE_OTHER)
+            code = add_gemm(t, e);
+    }
+    return code;
+}
+
+/* ---- what the items are together ---- */
+
+static int by_time(const void *a, const void *b)
+{
+    const struct item *x = a, *y = b;
+    if (x->at != y->at)
+        return x->at < y->at ? -1 : 1;
+    return (x->order > y->order) - (x->order < y->order);
+}
+
+static void drop(struct trace *t, enum step_kind kind)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->n; i++)
+        if (t->item[i].line.kind != kind)
+            t->item[n++] = t->item[i];
+    t->n = n;
+}
+
+/* DDP's all-reduces are the gradients in buckets: if their elements agree, gradients are written,
+ * and the replay forms the buckets. */
+static int settle_gradients(struct trace *t)
+{
+    double sum[STEP_WAIT] = {0};
+    size_t n[STEP_WAIT] = {0};
+    for (size_t i = 0; i < t->n; i++) {
+        sum[t->item[i].line.kind] += (double)t->item[i].line.number[0].value;
+        n[t->item[i].line.kind]++;
+    }
+    size_t others = n[STEP_ALL_GATHER] + n[STEP_REDUCE_SCATTER];
+    double gradients = sum[STEP_GRADIENT], reduced = sum[STEP_ALL_REDUCE];
+    bool ddp = gradients > 0 && reduced >= gradients && reduced <= gradients * 1.05 + 1024;
+    for (size_t i = 0; ddp && i < t->n; i++)
+        if (t->item[i].line.kind == STEP_ALL_REDUCE && t->item[i].end > t->reduced)
+            t->reduced = t->item[i].end;
+    if (ddp)
+        drop(t, STEP_ALL_REDUCE);
+    else if (n[STEP_ALL_REDUCE] + others)
+        drop(t, STEP_GRADIENT);
+    if (ddp)
+        text_addf(&t->d->head, "DDP: %zu all-reduces became %zu gradients\n", n[STEP_ALL_REDUCE],
+                  n[STEP_GRADIENT]);
+    else if (gradients > 0 && !others && !n[STEP_ALL_REDUCE])
+        say("%s: no collectives; its %zu gradients are all-reduced as DDP would", t->d->path,
+            n[STEP_GRADIENT]);
+    if (gradients > 0 || others || n[STEP_ALL_REDUCE])
+        return GS_OK;
+    return fail_at(GS_FAILED, t->d->path, 0,
+                   "neither collectives (record_param_comms) nor gradients: record a training step "
+                   "of several ranks, with record_shapes=True");
+}
+
+/* The optimizer waits for the last bucket: the first computation behind the gradients that began after
+ * the last all-reduce had ended. */
+static bool waits_for_buckets(struct trace *t, size_t i, size_t gradients)
+{
+    bool waits = t->reduced > 0 && !gradients && t->item[i].begin >= t->reduced;
+    t->reduced = waits ? 0 : t->reduced;
+    return waits;
+}
+
+/* The first computation that began after a gather ended waited for it. If the trace does not say
+ * when, the next one did. */
+static void write_items(struct trace *t)
+{
+    size_t written = 0, gradients = 0;
+    AUTO_FREE double *end = xcalloc(t->n + 1, sizeof *end);
+    size_t waited = 0;
+    for (size_t i = 0; i < t->n; i++)
+        gradients += t->item[i].line.kind == STEP_GRADIENT;
+    for (size_t i = 0; i < t->n; i++) {
+        const struct item *item = &t->item[i];
+        size_t ready = waited;
+        bool compute = item->line.kind == STEP_GEMM || item->line.kind == STEP_KERNEL;
+        for (size_t k = waited; compute && k < written; k++)
+            if (end[k] >= 0 && (end[k] <= item->begin || item->begin == 0))
+                ready = k + 1;
+        gradients -= item->line.kind == STEP_GRADIENT;
+        if (ready > waited || (compute && waits_for_buckets(t, i, gradients)))
+            step_draft_add(t->d, STEP_WAIT, STEP_FP32)->number[0].value = written - ready;
+        waited = ready;
+        if (step_is_collective(item->line.kind))
+            end[written++] = item->line.kind == STEP_ALL_GATHER ? item->end : -1;
+        struct step_line *l = step_draft_add(t->d, item->line.kind, item->line.dtype);
+        *l = item->line;
+    }
+}
+
+static void warn(const struct trace *t)
+{
+    const char *group = NULL;
+    if (t->guessed)
+        say("%s: no \"Input Strides\": layouts of %zu of %zu GEMMs are guessed (addmm nt, others "
+            "nn)",
+            t->d->path, t->guessed, t->gemms);
+    if (t->skipped)
+        say("%s: other collectives (barriers, broadcasts, integers) are left out: %zu", t->d->path,
+            t->skipped);
+    for (size_t i = 0; i < t->n; i++) {
+        const struct step_line *l = &t->item[i].line;
+        if (!step_is_collective(l->kind))
+            continue;
+        if (group && strcmp(group, l->group) != 0) {
+            say("%s: collectives of groups %s and %s: a replay has one group; remove the lines of "
+                "the others",
+                t->d->path, group, l->group);
+            return;
+        }
+        group = l->group;
+    }
+}
+
+int step_from_trace(struct step_draft *d, const struct text *json)
+{
+    struct trace t = {.d = d};
+    int code = trace_events_read(&t.e, d->path, json);
+    if (!code) {
+        trace_choose_step(d, &t.e, &t.from, &t.to);
+        t.rate = trace_copy_rate(&t.e);
+        code = read_items(&t);
+    }
+    if (!code && !t.gemms)
+        code = fail_at(GS_FAILED, d->path, 0,
+                       "no aten::mm, addmm or bmm with shapes: record with record_shapes=True, and "
+                       "without CUDA graphs");
+    if (!code)
+        code = settle_gradients(&t);
+    if (!code) {
+        qsort(t.item, t.n, sizeof *t.item, by_time);
+        warn(&t);
+        write_items(&t);
+        step_times_report(d, &t.e, t.from, t.to, t.rate);
+    }
+    trace_events_free(&t.e);
+    free(t.item);
+    return code;
+}
 
 struct step_line *step_draft_add(struct step_draft *d, enum step_kind kind, enum step_dtype dtype)
 {
@@ -77,8 +553,7 @@ static int read_draft(struct step_draft *d, const struct text *in)
     if (in->len > 1 && bytes[0] == 0x1f && bytes[1] == 0x8b)
         return fail_at(GS_FAILED, d->path, 0, "compressed: run gunzip on it first");
     if (strlen(s) < in->len)
-        return fail_at(GS_FAILED, d->path, 0,
-                       "not text: give a trace of torch.profiler as JSON");
+        return fail_at(GS_FAILED, d->path, 0, "not text: give a trace of torch.profiler as JSON");
     if (!*first)
         return fail_at(GS_FAILED, d->path, 0, "empty: give a trace of torch.profiler");
     return step_from_trace(d, in);

@@ -3,7 +3,7 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "import/import_step.h"
-#include "import/import_write.h"
+#include "import/import_run.h"
 #include "verbs/commands.h"
 
 #include <string.h>

@@ -5,7 +5,7 @@
  */
 #include "base/err.h"
 #include "base/text.h"
-#include "import/import_write.h"
+#include "import/import_run.h"
 #include "verbs/check.h"
 
 #include <ftw.h>

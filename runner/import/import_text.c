@@ -1,11 +1,76 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "import/import_words.h"
+#include "import/import_text.h"
+
+#include "base/err.h"
+#include "base/locate.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
+
+int import_lines_open(struct import_lines *in, const char *path)
+{
+    struct stat st;
+    *in = (struct import_lines){.path = path};
+    if (stat(path, &st))
+        return locate_failed(GS_USAGE, path, LOCATE_FILE);
+    if (S_ISDIR(st.st_mode))
+        return fail_at(GS_USAGE, path, 0, "is a folder; name the files in it");
+    if (!S_ISREG(st.st_mode))
+        return fail_at(GS_FAILED, path, 0, "refused: not a regular file; save the output first");
+    if ((size_t)st.st_size > IMPORT_FILE_MAX)
+        return fail_at(GS_FAILED, path, 0, "refused: larger than %zu MiB; split the file",
+                       IMPORT_FILE_MAX >> 20);
+    if (!text_read_file(path, &in->text))
+        return locate_failed(GS_USAGE, path, LOCATE_FILE);
+    if (!in->text.len)
+        return fail_at(GS_FAILED, path, 0, "refused: the file is empty");
+    if (memchr(in->text.s, '\0', in->text.len))
+        return fail_at(GS_FAILED, path, 0, "refused: binary; text has no NUL byte");
+    return GS_OK;
+}
+
+static void restore(struct import_lines *in)
+{
+    if (in->stop)
+        *in->stop = in->stopped;
+    in->stop = NULL;
+}
+
+bool import_lines_next(struct import_lines *in, char **line)
+{
+    restore(in);
+    if (in->at >= in->text.len)
+        return false;
+    char *s = *line = in->text.s + in->at, *newline = memchr(s, '\n', in->text.len - in->at);
+    size_t n = newline ? (size_t)(newline - s) : in->text.len - in->at;
+    in->number++;
+    in->torn = !newline;
+    in->cut = n > IMPORT_LINE_MAX;
+    in->at += n + !in->torn;
+    n = in->cut ? IMPORT_LINE_MAX : n;
+    while (n && s[n - 1] == '\r')
+        n--;
+    in->stop = s + n;
+    in->stopped = s[n];
+    s[n] = '\0';
+    return true;
+}
+
+void import_lines_rewind(struct import_lines *in)
+{
+    restore(in);
+    in->at = in->number = 0;
+    in->torn = in->cut = false;
+}
+
+void import_lines_close(struct import_lines *in)
+{
+    text_free(&in->text);
+}
 
 /* ---- words ---- */
 
@@ -168,4 +233,76 @@ bool number_scaled(const struct number *x, int shift, uint64_t *out)
     v += dropped >= 5;
     *out = v;
     return v < 1000000000000000000;
+}
+
+char *import_past_tag(char *line)
+{
+    char *s = line + strspn(line, " ");
+    size_t digits = strspn(s, "0123456789");
+    if (digits && s[digits] == ':' && (s[digits + 1] == ' ' || s[digits + 1] == '#'))
+        return s + digits + 1 + (s[digits + 1] == ' ');
+    if (*s == '[' && s[1] && strspn(s + 1, "0123456789")) {
+        char *end = strstr(s, "<std");
+        char *close = end ? strchr(end, ':') : NULL;
+        if (close && end - s < 24 && close - end < 10)
+            return close + 1 + (close[1] == ' ');
+    }
+    return line;
+}
+
+/* A message may follow a field of a row without a blank: "-1node0", "sumnode0". Returns where its
+ * host begins. `words`: how many words are before s in the line. */
+static char *past_field(char *s, size_t words)
+{
+    static const char *const ops[] = {"sum", "prod", "max", "min", "avg", "mulsum"};
+    struct number x;
+    char *host = s;
+    while (*host && *host != ':' && *host != ' ' && !isalpha((unsigned char)*host))
+        host++;
+    if (host > s && isalpha((unsigned char)*host)) {
+        bool field = number_read(&x, s, host);
+        return field ? host : s;
+    }
+    for (size_t i = 0; words == 3 && i < sizeof ops / sizeof *ops; i++)
+        if (!strncmp(s, ops[i], strlen(ops[i])))
+            return s + strlen(ops[i]);
+    return s;
+}
+
+/* Where a time before s begins, "[2026-01-31 12:00:00] "; s if there is none. */
+static char *with_time(const char *line, char *s)
+{
+    char *time = s;
+    while (time > line && time[-1] == ' ')
+        time--;
+    if (time == line || time[-1] != ']')
+        return s;
+    while (time > line && *time != '[')
+        time--;
+    return time;
+}
+
+char *import_message_in(char *line)
+{
+    static const char *const kinds[] = {"] NCCL INFO", "] NCCL WARN", "] NCCL TRACE", "] NCCL CALL",
+                                        "] NCCL ABORT"};
+    struct word w[3];
+    char *at = NULL;
+    if (!strstr(line, "] NCCL "))
+        return NULL;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !at; i++)
+        at = strstr(line, kinds[i]);
+    if (!at)
+        return NULL;
+    while (at > line && *at != '[')
+        at--;
+    while (at > line && at[-1] == ' ')
+        at--;
+    while (at > line && at[-1] != ' ' && at[-1] != ']')
+        at--;
+    char keep = *at;
+    *at = '\0';
+    size_t words = words_of(line, w, 3);
+    *at = keep;
+    return with_time(line, past_field(at, words));
 }

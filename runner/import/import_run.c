@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "import/import_run.h"
+
+#include "base/csv.h"
+#include "base/err.h"
+#include "base/jsontext.h"
+#include "base/sha256.h"
+#include "base/shell_quote.h"
+#include "base/stats.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "base/version.h"
+#include "config/config.h"
+#include "plan/plan.h"
+#include "record/manifest.h"
+#include "record/provenance.h"
+#include "record/record.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+bool import_platform_is(const char *text)
+{
+    return strchr(text, '/') || text_ends(text, ".ini");
+}
+
+int import_platform_read(struct import_platform **out, const char *path)
+{
+    struct import_platform *p = *out = xcalloc(1, sizeof *p);
+    int code = config_load(&p->config, path, NULL);
+    return code ? code : settings_read(p->config, &p->set);
+}
+
+void import_platform_free(struct import_platform *p)
+{
+    if (p)
+        config_free(p->config);
+    free(p);
+}
+
+/* NCCL's lists may have the vendor's name. */
+static const char *model_of(const char *device)
+{
+    return device + (strncasecmp(device, "NVIDIA ", 7) ? 0 : 7);
+}
+
+static int other(const struct import_platform *p, const struct import *imp, const char *what,
+                 const char *ours, const char *theirs)
+{
+    return fail_at(GS_USAGE, imp->path, 0,
+                   "the file has %s %s, but %s has %s; name the config of that machine", what,
+                   theirs, p->config->path, ours);
+}
+
+static int other_count(const struct import_platform *p, const struct import *imp, const char *what,
+                       int64_t ours, int64_t theirs)
+{
+    AUTO_FREE char *a = xstrfmt("%lld", (long long)ours), *b = xstrfmt("%lld", (long long)theirs);
+    return ours == theirs ? GS_OK : other(p, imp, what, a, b);
+}
+
+static int platform_fits(const struct import_platform *p, const struct import *imp,
+                         const struct imp_test *t, int64_t ranks, int64_t nodes)
+{
+    const char *ours = p->set.platform.device;
+    int code = other_count(p, imp, "ranks", p->set.launch.ranks, ranks);
+    if (!code)
+        code = other_count(p, imp, "nodes", p->set.launch.nodes, nodes);
+    for (size_t i = 0; *ours && !code && i < json_array_size(t->hosts); i++) {
+        const char *device = json_text_of(json_array_get(t->hosts, i), "device");
+        if (*device && strcasecmp(model_of(device), model_of(ours)))
+            code = other(p, imp, "device", ours, device);
+    }
+    return code;
+}
+
+static int platform_write(const struct import_platform *p, const char *dir)
+{
+    struct csv file;
+    AUTO_FREE char *path = xstrfmt("%s/config.ini", dir);
+    int code = csv_open(&file, path);
+    if (!code) {
+        csv_bytes(&file, p->config->text, strlen(p->config->text));
+        code = csv_close(&file, true);
+    }
+    return code;
+}
+
+/* ---- a test as a launch ---- */
+
+#define IMPORT_LABEL "imported"
+
+struct launch {
+    const struct imported *file;
+    const struct imp_test *test;
+    struct facts facts;
+    char *config, *platform;
+    char *key;       /* equal for launches of one run */
+    char *cells_key; /* equal for launches with the same cells */
+    int64_t ranks, nodes;
+    bool written;
+};
+
+/* A count from the user or from the file, or `otherwise`; 0: reported. */
+static int64_t count_of(const struct launch *l, enum fact fact, int64_t in_file, int64_t otherwise)
+{
+    const struct import *imp = l->file->imp;
+    int64_t given = 0;
+    if (l->facts.value[fact])
+        units_parse_int(l->facts.value[fact], &given);
+    if (given && in_file && given != in_file) {
+        fail_at(GS_USAGE, imp->path, 0, "%s=%lld contradicts the file, which has %lld",
+                fact_names[fact], (long long)given, (long long)in_file);
+        return 0;
+    }
+    int64_t v = given ? given : in_file ? in_file : otherwise;
+    if (!v)
+        fail_at(GS_USAGE, imp->path, 0, "the format %s does not contain %s; add --set %s=N",
+                imp->format, fact_names[fact], fact_names[fact]);
+    return v;
+}
+
+/* Two ranks on "NVIDIA L40S" give "l40s-2gpu"; NULL: the file does not name its devices. */
+static char *platform_of(const struct imp_test *t)
+{
+    const char *device = json_text_of(json_array_get(t->hosts, 0), "device");
+    if (!*device)
+        return NULL;
+    device += strncmp(device, "NVIDIA ", 7) ? 0 : 7;
+    char *name = xstrfmt("%.48s-%lldgpu", device, (long long)t->ranks);
+    for (char *c = name; *c; c++)
+        *c = isalnum((unsigned char)*c) ? (char)tolower((unsigned char)*c) : '-';
+    return name;
+}
+
+static char *key_of(const struct launch *l)
+{
+    struct text t = {0};
+    text_addf(&t, "%s\n%s\n%lld\n%lld\n%s", l->platform, l->test->workload, (long long)l->ranks,
+              (long long)l->nodes, l->test->metric);
+    for (size_t i = FACT_CONTENTION; i < FACT_UNIT; i++)
+        text_addf(&t, "\n%s", l->facts.value[i] ? l->facts.value[i] : "");
+    return t.s;
+}
+
+static char *cells_key_of(const struct imp_test *t)
+{
+    AUTO_TEXT struct text s = {0};
+    text_addf(&s, "%d", t->graph);
+    for (size_t i = 0; i < t->n_cells; i++) {
+        const struct imp_cell *c = &t->cells[i];
+        text_addf(&s, "\n%lld %s %s %lld %d %llu", (long long)c->size_B, c->dtype, c->op,
+                  (long long)c->root, c->in_place, (unsigned long long)c->iters);
+    }
+    char hex[65];
+    sha256_hex(s.s, s.len, hex);
+    return xstrdup(hex);
+}
+
+static int launch_make(struct launch *l, const struct imported *file, size_t test)
+{
+    const struct import *imp = file->imp;
+    const struct import_platform *at = file->at;
+    *l = (struct launch){.file = file, .test = &imp->tests[test]};
+    facts_copy(&l->facts, &file->facts);
+    int code = facts_config(&l->facts, l->test, imp->path, &l->config);
+    if (code)
+        return code;
+    l->ranks = count_of(l, FACT_RANKS, l->test->ranks, 0);
+    l->nodes = l->ranks ? count_of(l, FACT_NODES, l->test->nodes, 1) : 0;
+    if (!l->nodes)
+        return GS_USAGE;
+    if (l->ranks == 1 && l->test->factor == IMP_ALLREDUCE)
+        return fail_at(GS_USAGE, imp->path, 0,
+                       "refused: an all-reduce of one rank is a copy, not a collective");
+    if (at && (code = platform_fits(at, imp, l->test, l->ranks, l->nodes)))
+        return code;
+    const char *given = at ? at->set.platform.name : l->facts.value[FACT_PLATFORM];
+    l->platform = given ? xstrdup(given) : platform_of(l->test);
+    if (!l->platform)
+        return fail_at(GS_USAGE, imp->path, 0,
+                       "the format %s does not name its machine; add --platform NAME or CONFIG.ini",
+                       imp->format);
+    l->key = key_of(l);
+    l->cells_key = cells_key_of(l->test);
+    return GS_OK;
+}
+
+static void launch_free(struct launch *l)
+{
+    facts_free(&l->facts);
+    free(l->config);
+    free(l->platform);
+    free(l->key);
+    free(l->cells_key);
+}
+
+static json_t *header(const struct launch *l, const char *dir, int number)
+{
+    char at[32];
+    const struct imp_test *t = l->test;
+    char word[17];
+    snprintf(word, sizeof word, "%.15s", l->file->imp->sha256);
+    json_t *h =
+        json_pack("{ss si ss ss so so ss ss si si so sI}", "type", "header", "schema",
+                  RECORD_SCHEMA, "gradsync", GRADSYNC_VERSION, "commit", gradsync_commit, "run_id",
+                  json_text(path_name(dir)), "platform", json_text(l->platform), "workload",
+                  t->workload, "label", IMPORT_LABEL, "launch", number, "attempt", 1, "started",
+                  json_text(t->started), "seed", (json_int_t)strtoull(word, NULL, 16));
+    json_object_set_new(h, "ranks", json_integer(l->ranks));
+    json_object_set_new(h, "nodes", json_integer(l->nodes));
+    json_object_set_new(h, "plugin", json_text(*t->tool ? t->tool : l->file->imp->format));
+    json_object_set_new(h, "imported",
+                        json_pack("{so ss ss so sI ss}", "path", json_text(l->file->imp->name),
+                                  "sha256", l->file->imp->sha256, "format", l->file->imp->format,
+                                  "version", json_text(t->tool), "line", (json_int_t)t->line, "at",
+                                  provenance_time(at, sizeof at)));
+    if (t->hosts)
+        json_object_set(h, "hosts", t->hosts);
+    return h;
+}
+
+static int note(struct record *r, const char *key, const char *value)
+{
+    return value && *value
+               ? record_line(r, json_pack("{ss ss si ss so}", "type", "note", "cell", "", "copy", 0,
+                                          "key", key, "value", json_text(value)))
+               : GS_OK;
+}
+
+/* The parameters of the cell, with the names of the plugins. */
+static json_t *params(const struct launch *l, const struct imp_cell *c)
+{
+    static const enum fact told[] = {FACT_CONTENTION, FACT_MODE, FACT_ALGORITHM,
+                                     FACT_PROTOCOL,   FACT_CTAS, FACT_MEMORY};
+    char size[32], root[24];
+    const bool nccl = !strncmp(l->test->workload, "nccl_", 5);
+    snprintf(root, sizeof root, "%lld", (long long)c->root);
+    const char *const rows[][2] = {
+        {"size", c->size_B ? units_size(size, sizeof size, (uint64_t)c->size_B) : ""},
+        {"dtype", c->dtype},
+        {"op", c->op},
+        {"root", c->root >= 0 ? root : ""},
+        {"in_place", c->in_place < 0 ? ""
+                     : c->in_place   ? "yes"
+                                     : "no"},
+        {"metric", l->test->metric},
+        {"launch", !nccl            ? ""
+                   : l->test->graph ? "graph"
+                                    : "stream"},
+        {"collective", l->test->collective ? l->test->collective : ""},
+    };
+    json_t *o = json_object();
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (*rows[i][1])
+            json_object_set_new(o, rows[i][0], json_text(rows[i][1]));
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+        if (l->facts.value[told[i]])
+            json_object_set_new(o, fact_names[told[i]], json_text(l->facts.value[told[i]]));
+    return o;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The hash of the coordinates and the sorted parameters, as in plan.h. */
+static void cell_id(char id[PLAN_ID], const struct launch *l, json_t *params_of_it)
+{
+    char *lines[32], hex[65];
+    const char *key;
+    json_t *v;
+    size_t n = 0;
+    AUTO_TEXT struct text t = {0};
+    text_addf(&t, "platform=%s\nworkload=%s\nranks=%lld\nnodes=%lld\n", l->platform,
+              l->test->workload, (long long)l->ranks, (long long)l->nodes);
+    json_object_foreach(params_of_it, key, v) lines[n++] =
+        xstrfmt("%s=%s\n", key, json_string_value(v));
+    lines[n++] = xstrfmt("config=%s\n", l->config);
+    qsort(lines, n, sizeof *lines, by_text);
+    for (size_t i = 0; i < n; i++) {
+        text_add(&t, lines[i]);
+        free(lines[i]);
+    }
+    sha256_hex(t.s, t.len, hex);
+    snprintf(id, PLAN_ID, "%.*s", PLAN_ID - 1, hex);
+}
+
+/* About how many blocks a cell has at most: a reader of recordings holds all blocks of a cell. */
+#define BLOCKS 4096
+
+/* One sample a block; of very many samples, a power of two of consecutive ones. */
+static uint64_t block_size(uint64_t samples)
+{
+    uint64_t size = 1;
+    while (samples / size > BLOCKS)
+        size *= 2;
+    return size;
+}
+
+/* A rest of less than a block goes with the last block. *blocks: their number. */
+static int put_blocks(struct record *r, const struct imp_cell *c, const char *id,
+                      json_int_t *blocks)
+{
+    char head[160];
+    uint64_t size = block_size(c->n_samples);
+    int code = GS_OK;
+    *blocks = 0;
+    for (size_t i = 0, end; i < c->n_samples && !code; i = end) {
+        end = c->n_samples - i < 2 * size ? c->n_samples : i + size;
+        snprintf(head, sizeof head,
+                 "{\"type\":\"block\",\"cell\":\"%s\",\"copy\":0,\"block\":%lld,\"iters\":%llu", id,
+                 (long long)++*blocks, (unsigned long long)c->iters);
+        code = record_block_text(r, head, c->time_ns + i, end - i);
+    }
+    return code;
+}
+
+static json_t *cell_line(const struct launch *l, const struct imp_cell *c, const char *id,
+                         const char *group, json_t *p)
+{
+    const char *mode = l->facts.value[FACT_MODE];
+    return json_pack("{ss ss ss si so so so sI sf sb sI s[] sb}", "type", "cell", "cell", id,
+                     "group", group, "copy", 0, "config", json_text(l->config), "mode",
+                     json_text(mode ? mode : ""), "params", p, "size_B", (json_int_t)c->size_B,
+                     "busbw_factor", import_factor(l->test->factor, l->ranks), "span", 0, "iters",
+                     (json_int_t)c->iters, "metrics", "baseline", 0);
+}
+
+static int put_cell(struct record *r, const struct launch *l, const struct imp_cell *c)
+{
+    char id[PLAN_ID], group[65];
+    struct imp_cell sized = *c;
+    json_int_t blocks;
+    if (!l->test->factor && l->facts.value[FACT_SIZE])
+        units_parse_size(l->facts.value[FACT_SIZE], (uint64_t *)&sized.size_B);
+    if (l->test->size_of_block)
+        sized.size_B *= l->ranks;
+    json_t *p = params(l, &sized);
+    cell_id(id, l, p);
+    sha256_hex(id, strlen(id), group);
+    group[PLAN_ID - 1] = '\0'; /* no other cell shares its blocks */
+    int code = record_line(r, cell_line(l, &sized, id, group, p));
+    if (!code)
+        code = put_blocks(r, c, id, &blocks);
+    if (!code && c->kind)
+        code = record_line(r, json_pack("{ss ss si ss so si ss ss}", "type", "fail", "cell", id,
+                                        "copy", 0, "kind", c->kind, "why", json_text(c->why),
+                                        "rank", -1, "host", "", "phase", "import"));
+    return code ? code
+                : record_line(r,
+                              json_pack("{ss ss sI s[{ss si sI sb sn}]}", "type", "group", "group",
+                                        group, "blocks", blocks, "cells", "cell", id, "copy", 0,
+                                        "blocks", blocks, "converged", 0, "half_width"));
+}
+
+static int put_launch(struct record *r, const struct launch *l, const char *dir, int number)
+{
+    const struct imp_test *t = l->test;
+    const char *const notes[][2] = {
+        {"nccl", t->nccl}, {"verified", t->unverified ? "no" : "yes"}, {"missing", t->missing}};
+    int code = record_line(r, header(l, dir, number));
+    for (size_t i = 0; i < sizeof notes / sizeof *notes && !code; i++)
+        code = note(r, notes[i][0], notes[i][1]);
+    for (size_t i = 0; i < t->n_cells && !code; i++)
+        code = put_cell(r, l, &t->cells[i]);
+    if (!code)
+        code = record_line(r, json_pack("{ss ss}", "type", "end", "status",
+                                        *t->missing ? "interrupted" : "complete"));
+    return code ? code : record_sync(r);
+}
+
+static int launch_write(const struct launch *l, const char *dir, int number)
+{
+    struct record r;
+    AUTO_FREE char *path = record_path(dir, number, 1, "jsonl");
+    int code = record_create(&r, path);
+    r.in_batches = true;
+    if (!code) {
+        code = put_launch(&r, l, dir, number);
+        int closed = record_close(&r);
+        code = code ? code : closed;
+    }
+    return code;
+}
+
+/* A truncated launch has only some of the cells. Configs may differ: compare contrasts them. */
+static bool of_one_run(const struct launch *a, const struct launch *b, bool as_launches)
+{
+    return !b->written && (a->file == b->file || as_launches) && !strcmp(a->key, b->key) &&
+           (as_launches || *a->test->missing || *b->test->missing ||
+            !strcmp(a->cells_key, b->cells_key));
+}
+
+/* A list of times does not name their unit: a wrong one must show. */
+static void tell_unit(const struct import *imp)
+{
+    const struct imp_cell *c = imp->tests->cells; /* the only one */
+    double one, *x = xcalloc(c->n_samples, sizeof *x);
+    AUTO_FREE char *unit = xstrfmt("1%s", imp->unit);
+    units_parse_time(unit, &one);
+    for (size_t i = 0; i < c->n_samples; i++)
+        x[i] = (double)c->time_ns[i] * 1e-9 / one;
+    double median = stats_median(x, c->n_samples);
+    int whole = (int)floor(log10(median));
+    say("  %zu time%s, read as %s, median %.*f %s", c->n_samples, c->n_samples == 1 ? "" : "s",
+        import_unit_name(imp), whole > 2 ? 0 : 2 - whole, median, imp->unit);
+    free(x);
+}
+
+static void tell(const struct launch *l, int number)
+{
+    uint64_t samples = 0;
+    size_t faults = 0;
+    for (size_t i = 0; i < l->test->n_cells; i++) {
+        samples += l->test->cells[i].n_samples;
+        faults += l->test->cells[i].kind != NULL;
+    }
+    say("  launch %d: %s, %zu cell%s, %llu sample%s, config %s%s%s%s", number, l->file->imp->path,
+        l->test->n_cells, l->test->n_cells == 1 ? "" : "s", (unsigned long long)samples,
+        samples == 1 ? "" : "s", l->config, l->test->unverified ? ", results not verified" : "",
+        *l->test->missing ? "; truncated: " : "", l->test->missing);
+    if (!strcmp(l->file->imp->format, IMPORT_TIMES))
+        tell_unit(l->file->imp);
+    if (faults)
+        say("  %zu cell%s a fault; 'gradsync show' names it", faults,
+            faults == 1 ? " has" : "s have");
+}
+
+static int write_run(struct launch *all, size_t n, size_t first, const char *out, bool as_launches)
+{
+    AUTO_FREE char *dir = NULL;
+    int number = 0;
+    bool contrast = false; /* the configs differ */
+    struct launch *lead = &all[first];
+    int code = record_make_run(out, lead->platform, lead->test->workload, IMPORT_LABEL, &dir);
+    if (code)
+        return code;
+    for (size_t i = first; i < n && !code; i++)
+        if (of_one_run(lead, &all[i], as_launches)) {
+            code = launch_write(&all[i], dir, ++number);
+            all[i].written = true;
+            contrast = contrast || strcmp(all[i].config, lead->config);
+            if (!code)
+                tell(&all[i], number);
+        }
+    if (!code && lead->file->at)
+        code = platform_write(lead->file->at, dir);
+    if (!code)
+        code = manifest_write(dir);
+    if (!code) {
+        printf("%s\n", dir);
+        fflush(stdout);
+        say("next: gradsync %s %s", contrast ? "compare" : "show", SHELL_WORD(dir));
+    }
+    fflush(stdout);
+    return code;
+}
+
+static int check_copies(const struct imported *files, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < i; k++)
+            if (!strcmp(files[i].imp->sha256, files[k].imp->sha256))
+                return fail_at(GS_USAGE, files[i].imp->path, 0,
+                               "refused: the same bytes as %s; a copy is not a second launch",
+                               files[k].imp->path);
+    return GS_OK;
+}
+
+int import_write(struct imported *files, size_t n, const char *out, bool as_launches)
+{
+    AUTO_FREE struct launch *all = NULL;
+    size_t count = 0;
+    int code = check_copies(files, n);
+    for (size_t i = 0; i < n; i++)
+        for (size_t t = 0; t < files[i].imp->n_tests; t++) {
+            ALLOC_MORE(all, count);
+            int one = launch_make(&all[count++], &files[i], t);
+            code = code ? code : one;
+        }
+    for (size_t i = 0; i < count && !code; i++)
+        if (!all[i].written)
+            code = write_run(all, count, i, out, as_launches);
+    for (size_t i = 0; i < count; i++)
+        launch_free(&all[i]);
+    return code;
+}
