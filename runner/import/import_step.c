@@ -21,6 +21,7 @@
 
 #include <errno.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,6 +66,40 @@ static size_t cut_at_optimizers(const struct trace_events *t, struct span *out)
     return n ? n - 1 : 0;
 }
 
+static int ascending(const void *a, const void *b)
+{
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return (x > y) - (x < y);
+}
+
+static size_t kernels_in(const struct trace_events *t, const struct span *s)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->n; i++) {
+        const struct trace_event *e = &t->event[i];
+        double at =
+            e->kind == TRACE_KERNEL || e->kind == TRACE_NCCL ? trace_launch(t, e) : (double)NAN;
+        n += at >= s->from && at < s->to;
+    }
+    return n;
+}
+
+/* A recording that begins or ends within a step leaves a mark with few kernels or none. Returns how
+ * many steps are left: those with at least half of the median's kernels. */
+static size_t leave_out_stubs(const struct trace_events *t, struct span *step, size_t n)
+{
+    AUTO_FREE size_t *count = xcalloc(n + 1, sizeof *count),
+                     *sorted = xcalloc(n + 1, sizeof *sorted);
+    size_t left = 0;
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = count[i] = kernels_in(t, &step[i]);
+    qsort(sorted, n, sizeof *sorted, ascending);
+    for (size_t i = 0; i < n; i++)
+        if (2 * count[i] >= sorted[n / 2] && (count[i] || !sorted[n - 1]))
+            step[left++] = step[i];
+    return left;
+}
+
 static void trace_choose_step(struct step_draft *d, const struct trace_events *t, double *from,
                               double *to)
 {
@@ -72,15 +107,16 @@ static void trace_choose_step(struct step_draft *d, const struct trace_events *t
     AUTO_FREE struct span *step = xcalloc(t->n + 1, sizeof *step);
     size_t n = find_spans(t, TRACE_STEP, step);
     bool marked = n > 0;
-    n = marked ? n : cut_at_optimizers(t, step);
+    n = leave_out_stubs(t, step, marked ? n : cut_at_optimizers(t, step));
     qsort(step, n, sizeof *step, by_length);
     const struct span median = n ? step[(n - 1) / 2] : (struct span){-1e300, 1e300, ""};
     *from = median.from;
     *to = median.to;
     text_addf(head, "From %s, ", d->path);
     if (n)
-        text_addf(head, "%s%.60s, the median of %zu steps: %.6g ms on the host\n",
-                  marked ? "" : "up to ", median.name, n, (median.to - median.from) * 1e-3);
+        text_addf(head, "%s%.60s, the median of %zu step%s: %.6g ms on the host\n",
+                  marked ? "" : "up to ", median.name, n, n == 1 ? "" : "s",
+                  (median.to - median.from) * 1e-3);
     else
         text_add(head, "all of it: it has no ProfilerStep marks, and no two Optimizer.step\n");
     if (!n)
@@ -127,7 +163,9 @@ static double trace_copy_rate(const struct trace_events *t)
 }
 
 struct times { /* us */
-    double gemms, others, collectives, busy, begin, end;
+    double gemms, others, collectives, begin, end;
+    double busy, computing; /* with any kernel; with one that is no collective */
+    double computed;        /* when the last of these ended */
 };
 
 static int by_begin(const void *a, const void *b)
@@ -147,6 +185,10 @@ static void add(struct times *s, const struct trace_events *t, const struct trac
         s->gemms += e->dur;
     else
         s->others += e->dur;
+    if (e->kind != TRACE_NCCL && end > s->computed) {
+        s->computing += end - (e->ts > s->computed ? e->ts : s->computed);
+        s->computed = end;
+    }
     s->begin = s->end > 0 ? s->begin : e->ts;
     if (end > s->end) {
         s->busy += end - (e->ts > s->end ? e->ts : s->end);
@@ -183,8 +225,8 @@ static double flops_of(const struct step_draft *d)
     return sum;
 }
 
-static void step_times_report(struct step_draft *d, const struct trace_events *t, double from,
-                              double to, double rate)
+static void report_times(struct step_draft *d, const struct trace_events *t, double from, double to,
+                         double rate)
 {
     struct times s = times_of(t, from, to);
     AUTO_TEXT struct text text = {0};
@@ -211,6 +253,13 @@ static void step_times_report(struct step_draft *d, const struct trace_events *t
             "matter more in the replay than in this training, unless the profiler slowed it down",
             d->path, 100 * idle);
     text_addf(&d->head, "%s\n", text.s);
+    double exposed = s.busy - s.computing, step = s.end - s.begin;
+    if (s.collectives > 0)
+        text_addf(&d->exposed, "communication is exposed for %.3g ms, %.3g%% of the step",
+                  exposed * 1e-3, step > 0 ? 100 * exposed / step : 0);
+    else
+        text_add(&d->exposed, "the trace has no kernels of NCCL: the communication that is exposed "
+                              "is unknown");
 }
 
 struct trace {
@@ -481,7 +530,7 @@ int step_from_trace(struct step_draft *d, const struct text *json)
         qsort(t.item, t.n, sizeof *t.item, by_time);
         warn(&t);
         write_items(&t);
-        step_times_report(d, &t.e, t.from, t.to, t.rate);
+        report_times(d, &t.e, t.from, t.to, t.rate);
     }
     trace_events_free(&t.e);
     free(t.item);
@@ -576,8 +625,10 @@ int import_step(const char *path, const char *out)
     if (!code) {
         printf("%s\n", name);
         say("next: step = %s in an [iter_proxy] section of a config (docs/steps.md)", name);
+        say("%s", d.exposed.s);
     }
     text_free(&d.head);
+    text_free(&d.exposed);
     free(d.line);
     return code;
 }

@@ -12,7 +12,8 @@
 
 struct step_draft {
     const char *path;
-    struct text head; /* comment lines, without their '#' */
+    struct text head;    /* comment lines, without their '#' */
+    struct text exposed; /* the last line that import prints */
     struct step_line *line;
     size_t n, cap;
 };

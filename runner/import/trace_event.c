@@ -6,6 +6,7 @@
 #include "common/step_file.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -231,7 +232,9 @@ const struct trace_event *trace_op(const struct trace_events *t, int64_t id)
 double trace_launch(const struct trace_events *t, const struct trace_event *kernel)
 {
     size_t i = find(t->launch, t->launches, kernel->correlation);
-    return i < t->launches ? t->event[t->launch[i].event].ts : kernel->ts;
+    if (i < t->launches)
+        return t->event[t->launch[i].event].ts;
+    return t->launches && kernel->correlation >= 0 ? (double)NAN : kernel->ts;
 }
 
 void trace_kernel_span(const struct trace_events *t, int64_t id, double *begin, double *end)

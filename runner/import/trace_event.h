@@ -68,7 +68,8 @@ void trace_events_free(struct trace_events *t);
 
 /* The operator with this id, or NULL. */
 const struct trace_event *trace_op(const struct trace_events *t, int64_t id);
-/* When the CPU launched a kernel; its own begin if that is unknown. */
+/* When the CPU launched a kernel; NaN: before the recording began. Its own begin if the trace has no
+ * launches or the kernel names none. */
 double trace_launch(const struct trace_events *t, const struct trace_event *kernel);
 /* When the first kernel of this id began, and the last one ended; unchanged, 0: unknown. */
 void trace_kernel_span(const struct trace_events *t, int64_t id, double *begin, double *end);

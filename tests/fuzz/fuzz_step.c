@@ -46,6 +46,7 @@ static void draft(const char *text, size_t n)
         abort();
     text_free(&copy);
     text_free(&d.head);
+    text_free(&d.exposed);
     free(d.line);
 }
 
