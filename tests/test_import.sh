@@ -292,8 +292,8 @@ awk '/^ +65536 /{ $14 = "7" } 1' table.txt >fixed.txt
 refused 1 'other columns than its table' 'a row with too many columns is refused' fixed.txt
 "$make" cputime=1 >cpu.txt
 refused 1 'nccl-tests -C' 'a table of host times is refused' cpu.txt
-grep -v nThread table.txt >headless.txt
-refused 1 'the start of the file is missing' 'a table without its head is refused' headless.txt
+grep -v nThread table.txt | grep -v Rank >headless.txt
+refused 2 '--set ranks=N' 'a table without its head and without ranks is refused' headless.txt
 refused 2 "no format 'nccl-test', did you mean 'nccl-tests'" \
     'a format that does not exist is refused' --format nccl-test table.txt
 ok 'a refused file leaves no recording' test ! -e refused

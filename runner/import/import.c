@@ -2,7 +2,7 @@
 #include "import/import.h"
 
 #include "base/err.h"
-#include "base/sha256.h"
+#include "base/jsontext.h"
 #include "base/text.h"
 #include "common/collective.h"
 #include "config/train_settings.h"
@@ -135,28 +135,59 @@ static const struct import_format *named(const char *format)
     return NULL;
 }
 
-static const struct import_format *claimed(const char *line)
-{
-    for (size_t i = 0; i < FORMATS; i++)
-        if (formats[i]->claims(line))
-            return formats[i];
-    return NULL;
-}
-
-/* By the first line that only one format has; other programs may have printed lines before it. */
+/* By the first line that only one format has; other programs may have printed lines before it. A
+ * table of a benchmark goes before a list or JSON: launchers print numbers and JSON too. */
 static const struct import_format *recognise(struct import_lines *in)
 {
     char *line;
-    const struct import_format *format = NULL;
-    while (!format && in->number < TELLING_LINES && import_lines_next(in, &line))
-        format = claimed(line);
-    import_lines_rewind(in);
-    return format;
+    for (int prefix = 1; prefix >= 0; prefix--) {
+        while (in->number < TELLING_LINES && import_lines_next(in, &line))
+            for (size_t i = 0; i < FORMATS; i++)
+                if (formats[i]->prefix == prefix && formats[i]->anchor(line)) {
+                    import_lines_rewind(in);
+                    return formats[i];
+                }
+        import_lines_rewind(in);
+    }
+    return NULL;
 }
 
-static int read_all(struct import *imp, struct import_lines *in, const char *name, const char *unit)
+/* ---- GPUs ---- */
+
+static const char *gpu_part(const json_t *host, const char *key)
 {
-    const struct import_format *format = name ? named(name) : recognise(in);
+    return json_text_of(host, key);
+}
+
+/* Counts the GPUs of the ranks, and warns if two ranks share one. */
+static void count_gpus(const struct import *imp, struct imp_test *t, bool warn)
+{
+    const size_t n = json_array_size(t->hosts);
+    for (size_t i = 0; i < n; i++) {
+        const json_t *a = json_array_get(t->hosts, i), *b = NULL;
+        size_t k = 0;
+        for (; k < i && !b; k++) {
+            b = json_array_get(t->hosts, k);
+            if (strcmp(gpu_part(a, "host"), gpu_part(b, "host")) ||
+                strcmp(gpu_part(a, "bus"), gpu_part(b, "bus")) ||
+                !json_equal(json_object_get(a, "index"), json_object_get(b, "index")) ||
+                !json_object_get(a, "index"))
+                b = NULL;
+        }
+        t->gpus += !b;
+        if (b && warn && t->gpus == (int64_t)i)
+            say("%s: warning: ranks %lld and %lld share one GPU (%s, device %lld, %s): their times "
+                "are not those of two GPUs",
+                imp->path, (long long)json_integer_of(b, "rank"),
+                (long long)json_integer_of(a, "rank"), gpu_part(a, "host"),
+                (long long)json_integer_of(a, "index"), gpu_part(a, "bus"));
+    }
+}
+
+static int read_all(struct import *imp, struct import_lines *in, const struct import_known *known)
+{
+    const struct import_format *format = known->format ? named(known->format) : recognise(in);
+    const char *unit = known->unit;
     if (!format)
         return fail_at(GS_FAILED, in->path, 0,
                        "refused: not the output of nccl-tests (text or JSON) or osu_allreduce, "
@@ -165,16 +196,31 @@ static int read_all(struct import *imp, struct import_lines *in, const char *nam
         return fail_at(GS_USAGE, in->path, 0,
                        "unit=%s: the format %s has a unit of its own; leave out --set unit", unit,
                        format->name);
+    if (known->collective && format != &import_nccl)
+        return fail_at(GS_USAGE, in->path, 0,
+                       "collective=%s: the format %s names its collective; leave out --set "
+                       "collective",
+                       known->collective, format->name);
     imp->format = format->name;
     imp->unit = unit ? unit : train_units[TRAIN_MS];
-    sha256_hex(in->text.s, in->text.len, imp->sha256);
+    imp->collective = known->collective;
+    imp->ranks = known->ranks;
+    memcpy(imp->sha256, in->sha256, sizeof imp->sha256);
+    if (format->prefix)
+        import_lines_anchor(in, format->anchor);
     int code = format->read(imp, in);
     if (!code && !imp->samples)
-        code = import_refuse(in, "the file has no times");
+        code = *in->prefix ? import_refuse(in,
+                                           "no row of its table was found: lines begin with an "
+                                           "unknown prefix, other than '%.60s'; remove the prefix",
+                                           in->prefix)
+                           : import_refuse(in, "the file has no times");
+    for (size_t i = 0; i < imp->n_tests && !code; i++)
+        count_gpus(imp, &imp->tests[i], i == 0);
     return code;
 }
 
-int import_read(struct import **out, const char *path, const char *format, const char *unit)
+int import_read(struct import **out, const char *path, const struct import_known *known)
 {
     struct import_lines in;
     struct import *imp = xcalloc(1, sizeof *imp);
@@ -182,7 +228,7 @@ int import_read(struct import **out, const char *path, const char *format, const
     imp->name = path_name(imp->path);
     int code = import_lines_open(&in, path);
     if (!code)
-        code = read_all(imp, &in, format, unit);
+        code = read_all(imp, &in, known);
     import_lines_close(&in);
     if (code)
         import_free(imp);
@@ -200,6 +246,7 @@ void import_free(struct import *imp)
             free(t->cells[k].time_ns);
         free(t->cells);
         json_decref(t->hosts);
+        json_decref(t->settings);
     }
     free(imp->tests);
     free(imp->path);
@@ -217,11 +264,11 @@ static bool one_number(const char *line, struct word *w, struct number *x)
     return words_of(line, w, 1) == 1 && word_number(w, x);
 }
 
-static bool claims(const char *line)
+static const char *times_anchor(const char *line)
 {
     struct word w;
     struct number x;
-    return one_number(line, &w, &x);
+    return one_number(line, &w, &x) ? line : NULL;
 }
 
 static const struct {
@@ -280,4 +327,5 @@ static int read_times(struct import *imp, struct import_lines *in)
     return code;
 }
 
-static const struct import_format import_iteration = {IMPORT_TIMES, claims, read_times};
+static const struct import_format import_iteration = {IMPORT_TIMES, times_anchor, false,
+                                                      read_times};

@@ -32,19 +32,20 @@ struct imp_cell {
 };
 
 struct imp_test {
-    const char *workload;                         /* "nccl_allreduce" */
-    const char *metric;                           /* which time was measured: "T_ss", … */
-    const char *collective;                       /* of the workload; NULL or "": its default */
-    bool size_of_block;                           /* its sizes are of one rank's block */
-    char tool[IMP_WORD];                          /* "nccl-tests 2.17.9"; "": unknown */
-    char nccl[IMP_WORD];                          /* "2.29.2"; "": unknown */
-    char algorithm[IMP_WORD], protocol[IMP_WORD]; /* as in the output; "": unknown */
-    char started[IMP_WORD];                       /* as in the file; "": unknown */
-    int64_t ranks, nodes;                         /* 0: unknown */
+    const char *workload;   /* "nccl_allreduce" */
+    const char *metric;     /* which time was measured: "T_ss", … */
+    const char *collective; /* of the workload; NULL or "": its default */
+    bool size_of_block;     /* its sizes are of one rank's block */
+    char tool[IMP_WORD];    /* "nccl-tests 2.17.9"; "": unknown */
+    char nccl[IMP_WORD];    /* "2.29.2"; "": unknown */
+    json_t *settings;       /* {"NCCL_PROTO": "LL"}: those that the file shows; NULL: none */
+    char started[IMP_WORD]; /* as in the file; "": unknown */
+    int64_t ranks, nodes;   /* 0: unknown */
+    int64_t gpus;           /* of the ranks; 0: unknown */
     enum imp_factor { IMP_NONE, IMP_ALLREDUCE, IMP_SHARE, IMP_ONE } factor;
     bool graph;
     bool unverified;  /* the program did not check its results */
-    json_t *hosts;    /* [{rank, host, device, bus}]; NULL: unknown */
+    json_t *hosts;    /* [{rank, host, device, index, bus}]; NULL: unknown */
     size_t line;      /* where the test begins */
     char missing[96]; /* why the test is truncated; "": it is whole */
     struct imp_cell *cells;
@@ -53,9 +54,11 @@ struct imp_test {
 
 struct import {
     char *path;
-    const char *name;   /* the last component of path */
-    const char *format; /* one of import_formats */
-    const char *unit;   /* of the times of a list: one of train_units */
+    const char *name;       /* the last component of path */
+    const char *format;     /* one of import_formats */
+    const char *unit;       /* of the times of a list: one of train_units */
+    const char *collective; /* that the user names; NULL: none */
+    int64_t ranks;          /* that the user names; 0: none */
     char sha256[65];
     struct imp_test *tests;
     size_t n_tests;
@@ -66,11 +69,16 @@ struct import {
 /* Names of the formats; ends with NULL. */
 extern const char *const import_formats[];
 
-/* format: one of import_formats, or NULL to recognise it from the contents. unit: of the times of a
- * list, one of train_units, or NULL: milliseconds; the other formats have a unit of their own.
- * GS_OK; or reported, and *out is NULL: the file cannot be read, has no known format, has no times
+/* What the user says about a file; NULL or 0: nothing. */
+struct import_known {
+    const char *format;     /* one of import_formats; NULL: recognise it from the contents */
+    const char *unit;       /* of the times of a list, one of train_units; NULL: milliseconds */
+    const char *collective; /* "allgather" */
+    int64_t ranks;
+};
+/* GS_OK; or reported, and *out is NULL: the file cannot be read, has no known format, has no times
  * or contradicts itself. */
-int import_read(struct import **out, const char *path, const char *format, const char *unit);
+int import_read(struct import **out, const char *path, const struct import_known *known);
 void import_free(struct import *imp);
 
 /* "milliseconds": the unit of a list of times. */
@@ -83,7 +91,10 @@ double import_factor(enum imp_factor factor, int64_t ranks);
 
 struct import_format {
     const char *name;
-    bool (*claims)(const char *line); /* true for a line that only this format has */
+    /* Where the text of the format begins in a line that only it has, or NULL. The format of a
+     * prefix is looked for in all lines first. */
+    const char *(*anchor)(const char *line);
+    bool prefix; /* other programs may put a prefix before each line */
     int (*read)(struct import *imp, struct import_lines *in);
 };
 extern const struct import_format import_nccl, import_nccl_json, import_osu;

@@ -2,19 +2,31 @@
 #include "import/import_facts.h"
 
 #include "base/err.h"
+#include "base/jsontext.h"
+#include "base/sha256.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "config/train_settings.h"
+#include "import/import_nccl.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 const char *const fact_names[FACTS + 1] = {
-    [FACT_PLATFORM] = "platform",     [FACT_CONFIG] = "config", [FACT_ALGORITHM] = "algorithm",
-    [FACT_PROTOCOL] = "protocol",     [FACT_CTAS] = "ctas",     [FACT_MEMORY] = "memory",
-    [FACT_CONTENTION] = "contention", [FACT_MODE] = "mode",     [FACT_SIZE] = "size",
-    [FACT_RANKS] = "ranks",           [FACT_NODES] = "nodes",   [FACT_UNIT] = "unit",
+    [FACT_PLATFORM] = "platform",
+    [FACT_CONFIG] = "config",
+    [FACT_ALGORITHM] = "algorithm",
+    [FACT_PROTOCOL] = "protocol",
+    [FACT_CTAS] = "ctas",
+    [FACT_MEMORY] = "memory",
+    [FACT_CONTENTION] = "contention",
+    [FACT_MODE] = "mode",
+    [FACT_SIZE] = "size",
+    [FACT_RANKS] = "ranks",
+    [FACT_NODES] = "nodes",
+    [FACT_COLLECTIVE] = "collective",
+    [FACT_UNIT] = "unit",
 };
 
 /* ---- values ---- */
@@ -50,6 +62,11 @@ static bool is_unit(const char *s)
            !strcmp(s, train_units[TRAIN_US]);
 }
 
+static bool is_collective(const char *s)
+{
+    return nccl_program_named(s);
+}
+
 static const struct {
     bool (*is)(const char *);
     const char *allowed;
@@ -65,6 +82,9 @@ static const struct {
     [FACT_SIZE] = {is_size, "a size, e.g. 4MiB"},
     [FACT_RANKS] = {is_count, "a number, at least 1, e.g. 8"},
     [FACT_NODES] = {is_count, "a number, at least 1, e.g. 2"},
+    [FACT_COLLECTIVE] = {is_collective, "a collective: allreduce, allgather, reducescatter, "
+                                        "alltoall, broadcast, reduce, sendrecv, gather, "
+                                        "scatter or hypercube"},
     [FACT_UNIT] = {is_unit, "s, ms or us"},
 };
 
@@ -89,7 +109,7 @@ int facts_set(struct facts *f, const char *key, size_t n, const char *value, siz
     const char *near = text_nearest(word, fact_names, FACTS);
     return fail(GS_USAGE,
                 "import: no key is called '%s'%s; the keys are platform, config, algorithm, "
-                "protocol, ctas, memory, contention, mode, size, ranks, nodes and unit",
+                "protocol, ctas, memory, contention, mode, size, ranks, nodes, collective and unit",
                 word, DID_YOU_MEAN(near));
 }
 
@@ -193,15 +213,55 @@ static void add_part(struct text *t, const char *key, const char *value)
         text_addf(t, "%s%s%s%s", t->len ? "/" : "", key, *key ? "=" : "", value);
 }
 
+static const struct {
+    const char *name;
+    enum fact fact;
+} of_facts[] = {{"NCCL_ALGO", FACT_ALGORITHM}, {"NCCL_PROTO", FACT_PROTOCOL}};
+
+bool facts_has(const char *setting)
+{
+    for (size_t i = 0; i < sizeof of_facts / sizeof *of_facts; i++)
+        if (!strcmp(of_facts[i].name, setting))
+            return true;
+    return false;
+}
+
+#define PART_MAX 40 /* bytes of a value in a label; a hash tells longer ones apart */
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Settings that no fact has, by their names: "NCCL_NVLS_ENABLE=0". */
+static void add_settings(struct text *t, json_t *settings)
+{
+    size_t n = 0;
+    const char *key;
+    json_t *v;
+    AUTO_FREE const char **names = xcalloc(json_object_size(settings) + 1, sizeof *names);
+    json_object_foreach(settings, key, v) if (!facts_has(key)) names[n++] = key;
+    qsort(names, n, sizeof *names, by_name);
+    for (size_t i = 0; i < n; i++) {
+        char hex[65] = "";
+        const char *value = json_text_of(settings, names[i]);
+        if (strlen(value) > PART_MAX)
+            sha256_hex(value, strlen(value), hex);
+        text_addf(t, "%s%s=%.*s%s%.6s", t->len ? "/" : "", names[i], PART_MAX, value,
+                  *hex ? "~" : "", hex);
+    }
+}
+
 int facts_config(struct facts *f, const struct imp_test *t, const char *path, char **label)
 {
     const char *config = f->value[FACT_CONFIG];
     bool words_alone = config && made_of_words(config);
     int code = words_alone ? take_config(f, config, path) : GS_OK;
-    if (!code && *t->algorithm)
-        code = agree(f, FACT_ALGORITHM, t->algorithm, path);
-    if (!code && *t->protocol)
-        code = agree(f, FACT_PROTOCOL, t->protocol, path);
+    for (size_t i = 0; i < sizeof of_facts / sizeof *of_facts && !code; i++) {
+        const char *value = json_text_of(t->settings, of_facts[i].name);
+        if (*value)
+            code = agree(f, of_facts[i].fact, value, path);
+    }
     if (code)
         return code;
     struct text s = {0};
@@ -212,6 +272,7 @@ int facts_config(struct facts *f, const struct imp_test *t, const char *path, ch
     add_part(&s, "", f->value[FACT_PROTOCOL]);
     add_part(&s, "ctas", f->value[FACT_CTAS]);
     add_part(&s, "", f->value[FACT_MEMORY]);
+    add_settings(&s, t->settings);
     if (!s.len)
         text_add(&s, config || f->value[FACT_ALGORITHM] || f->value[FACT_PROTOCOL] ? "auto"
                                                                                    : "unstated");

@@ -19,6 +19,7 @@ enum fact {
     FACT_SIZE,
     FACT_RANKS,
     FACT_NODES,
+    FACT_COLLECTIVE,
     FACT_UNIT, /* of the times of a list; a name of train_units */
     FACTS
 };
@@ -31,6 +32,8 @@ struct facts {
 /* GS_OK; or GS_USAGE, reported: unknown key, key given twice, invalid value. */
 int facts_set(struct facts *f, const char *key, size_t n, const char *value, size_t value_n);
 int facts_set_word(struct facts *f, const char *word); /* "key=value" */
+/* Does a fact have the variable: NCCL_ALGO, NCCL_PROTO? */
+bool facts_has(const char *setting);
 void facts_copy(struct facts *to, const struct facts *from);
 void facts_free(struct facts *f);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * *
  * The JSON report of nccl-tests (-J), versions 1 to 3. A file has one test: its "config" with the
  * devices, and its "results", rows {size, count, type, redop, root, out_of_place {time, alg_bw,
  * bus_bw, nwrong}, in_place {…}}. With -I, out_of_place_per_iter and in_place_per_iter have the
@@ -124,10 +123,10 @@ struct report {
     bool cut; /* its lists of times are places in the text */
 };
 
-static bool claims(const char *line)
+static const char *anchor(const char *line)
 {
     const char *s = line + strspn(line, " \t");
-    return *s == '{';
+    return *s == '{' ? s : NULL;
 }
 
 /* ---- what was run ---- */
@@ -173,13 +172,13 @@ static void read_env(struct imp_test *t, const json_t *env)
 {
     size_t i;
     json_t *e;
+    t->settings = json_object();
     json_array_foreach(env, i, e)
     {
         const char *s = json_string_value(e);
-        if (s && !strncmp(s, "NCCL_ALGO=", 10))
-            snprintf(t->algorithm, sizeof t->algorithm, "%s", s + 10);
-        if (s && !strncmp(s, "NCCL_PROTO=", 11))
-            snprintf(t->protocol, sizeof t->protocol, "%s", s + 11);
+        const char *value = s ? strchr(s, '=') : NULL;
+        if (value && !strncmp(s, "NCCL_", 5))
+            import_setting(t->settings, s, (size_t)(value - s), value + 1, strlen(value + 1));
     }
 }
 
@@ -367,4 +366,4 @@ static int read_report(struct import *imp, struct import_lines *in)
     return code;
 }
 
-const struct import_format import_nccl_json = {"nccl-json", claims, read_report};
+const struct import_format import_nccl_json = {"nccl-json", anchor, false, read_report};

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * *
  * The text output of nccl-tests 2.0 to 2.19. A file has one test after another:
  *   # nccl-tests version …, # Collective test starting: …      since 2.17
  *   # nThread 1 nGpus 8 minBytes 8 …
@@ -16,33 +15,54 @@
 #include "base/err.h"
 #include "base/jsontext.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 /* The factors are those of nccl-tests, doc/PERFORMANCE.md. */
 static const struct nccl_program collectives[] = {
-    {"all_reduce_perf", "nccl_allreduce", "", IMP_ALLREDUCE},
-    {"reduce_scatter_perf", "nccl_allreduce", "reducescatter", IMP_SHARE},
-    {"all_gather_perf", "nccl_allreduce", "allgather", IMP_SHARE},
-    {"alltoall_perf", "nccl_allreduce", "alltoall", IMP_SHARE},
-    {"broadcast_perf", "nccl_allreduce", "broadcast", IMP_ONE},
-    {"reduce_perf", "nccl_allreduce", "reduce", IMP_ONE},
-    {"sendrecv_perf", "nccl_allreduce", "sendrecv", IMP_ONE},
+    {"all_reduce_perf", "allreduce", "nccl_allreduce", "", IMP_ALLREDUCE},
+    {"reduce_scatter_perf", "reducescatter", "nccl_allreduce", "reducescatter", IMP_SHARE},
+    {"all_gather_perf", "allgather", "nccl_allreduce", "allgather", IMP_SHARE},
+    {"alltoall_perf", "alltoall", "nccl_allreduce", "alltoall", IMP_SHARE},
+    {"broadcast_perf", "broadcast", "nccl_allreduce", "broadcast", IMP_ONE},
+    {"reduce_perf", "reduce", "nccl_allreduce", "reduce", IMP_ONE},
+    {"sendrecv_perf", "sendrecv", "nccl_allreduce", "sendrecv", IMP_ONE},
     /* gradsync measures none of these. */
-    {"gather_perf", "nccl_gather", "", IMP_SHARE},
-    {"scatter_perf", "nccl_scatter", "", IMP_SHARE},
-    {"hypercube_perf", "nccl_hypercube", "", IMP_SHARE},
+    {"gather_perf", "gather", "nccl_gather", "", IMP_SHARE},
+    {"scatter_perf", "scatter", "nccl_scatter", "", IMP_SHARE},
+    {"hypercube_perf", "hypercube", "nccl_hypercube", "", IMP_SHARE},
 };
+#define COLLECTIVES (sizeof collectives / sizeof *collectives)
+
+const struct nccl_program *nccl_program_named(const char *collective)
+{
+    char name[32] = "";
+    for (size_t n = 0; *collective && n < sizeof name - 1; collective++)
+        if (!strchr("_- ", *collective))
+            name[n++] = (char)tolower((unsigned char)*collective);
+    for (size_t i = 0; i < COLLECTIVES; i++)
+        if (!strcmp(collectives[i].name, name))
+            return &collectives[i];
+    return NULL;
+}
+
+static const struct nccl_program *by_program(const char *program)
+{
+    const char *name = path_name(program);
+    for (size_t i = 0; i < COLLECTIVES; i++)
+        if (!strncmp(name, collectives[i].program, strlen(collectives[i].program)))
+            return &collectives[i];
+    return NULL;
+}
 
 const struct nccl_program *nccl_program_of(const struct import_lines *in, const char *program)
 {
-    const char *name = path_name(program);
-    for (size_t i = 0; i < sizeof collectives / sizeof *collectives; i++)
-        if (!strncmp(name, collectives[i].program, strlen(collectives[i].program)))
-            return &collectives[i];
-    import_refuse(in, "'%.60s' is not a known collective of nccl-tests", program);
-    return NULL;
+    const struct nccl_program *c = by_program(program);
+    if (!c)
+        import_refuse(in, "'%.60s' is not a known collective of nccl-tests", program);
+    return c;
 }
 
 static const struct {
@@ -92,8 +112,10 @@ int nccl_set_type(const struct import_lines *in, const struct imp_test *t, const
     word_copy(cell->op, sizeof cell->op, &(struct word){op, strlen(op)});
     if (t->factor == IMP_ALLREDUCE && bytes &&
         (count > INT64_MAX / 8 || count * bytes != cell->size_B))
-        return import_refuse(in, "%lld elements of %.20s are not %lld bytes", (long long)count,
-                             type, (long long)cell->size_B);
+        return import_refuse(in,
+                             "%lld elements of %.20s are not %lld bytes, as they are in an "
+                             "all-reduce; if it is another collective, add --set collective=NAME",
+                             (long long)count, type, (long long)cell->size_B);
     return GS_OK;
 }
 
@@ -121,7 +143,8 @@ int nccl_check(const struct import_lines *in, const struct nccl_numbers *row,
     if (fabs(row->busbw.value - want * row->algbw.value) > room)
         return import_refuse(in,
                              "the bus bandwidth of %g GB/s is not %.4g x %g, the factor of %lld "
-                             "ranks: its columns do not fit each other",
+                             "ranks: its columns do not fit each other; if it is another "
+                             "collective, add --set collective=NAME",
                              row->busbw.value, want, row->algbw.value, (long long)ranks);
     return GS_OK;
 }
@@ -150,7 +173,7 @@ static const struct {
 static bool column_of(const struct word *w, enum nccl_column *is)
 {
     for (size_t i = 0; i < NAMES; i++)
-        if (word_is(w, names[i].name)) {
+        if (w->n == strlen(names[i].name) && !strncasecmp(w->s, names[i].name, w->n)) {
             *is = names[i].is;
             return true;
         }
@@ -274,12 +297,16 @@ enum nccl_row_kind nccl_table_row(const struct nccl_table *t, const char *line,
 struct nccl {
     struct import *imp;
     struct import_lines *in;
+    struct import_log log;                    /* the settings of the next test */
     char version[32], nccl[32], program[128]; /* of the next test */
-    bool open;                                /* the last test has not ended */
+    const struct nccl_program *what; /* the collective of the open test; NULL: unknown yet */
+    bool named;                      /* the output names it, or the user */
+    bool open;                       /* the last test has not ended */
     struct nccl_table table;
     bool tabled;                               /* the open test has had its header */
     int64_t iters, max_B, step_B, step_factor; /* of the open test */
-    int64_t ranks;                             /* of a communicator, from the list of devices */
+    int64_t listed;                            /* ranks of a communicator in the list of devices */
+    int64_t ranks;                             /* the same, or else those that the user names */
     int64_t size_B;                            /* of the last row; -1: none */
     char type[IMP_WORD], op[IMP_WORD];         /* of it */
     int64_t root;
@@ -332,13 +359,15 @@ static int take_device(struct nccl *r, const char *s)
         return import_refuse(r->in, "more than 4096 ranks in one list of devices");
     /* NCCL_TESTS_SPLIT makes several groups; each has a communicator. */
     const json_t *first = json_object_get(json_array_get(t->hosts, 0), "group");
-    r->ranks += !first || json_integer_value(first) == group;
+    r->listed += !first || json_integer_value(first) == group;
+    r->ranks = r->listed;
     t->nodes += !host_known(t->hosts, host);
     const char *name = s + at + strspn(s + at, " ");
     json_t *o = json_pack("{sI sI sI}", "rank", (json_int_t)rank, "group", (json_int_t)group, "pid",
                           (json_int_t)pid);
     json_object_set_new(o, "host", json_text(host));
     json_object_set_new(o, "device", json_text(name));
+    json_object_set_new(o, "index", json_integer(device));
     json_object_set_new(o, "bus", json_text(bus));
     json_array_append_new(t->hosts, o);
     return GS_OK;
@@ -348,7 +377,7 @@ static int take_device(struct nccl *r, const char *s)
 
 static int check_ranks(struct nccl *r, struct imp_test *t)
 {
-    t->ranks = r->ranks;
+    t->ranks = r->listed;
     if (t->ranks == 1 || (!t->ranks && r->moved && !r->bus))
         return import_refuse(r->in,
                              "the test that begins in line %zu has one rank per communicator: its "
@@ -367,6 +396,7 @@ static int end_test(struct nccl *r, const char *missing)
         snprintf(t->missing, sizeof t->missing, "%s", missing);
     if (!t->n_cells) {
         json_decref(t->hosts);
+        json_decref(t->settings);
         r->imp->n_tests--;
         return GS_OK;
     }
@@ -399,20 +429,48 @@ static int on_program(struct nccl *r, const char *s)
     return GS_OK;
 }
 
+static void set_collective(struct nccl *r, const struct nccl_program *c)
+{
+    struct imp_test *t = open_test(r);
+    r->what = c;
+    t->workload = c->workload;
+    t->factor = c->factor;
+    t->collective = c->collective;
+}
+
+/* By the output, the user, or the command before the test; else the first row shows it. */
+static int name_collective(struct nccl *r)
+{
+    const struct nccl_program *given =
+        r->imp->collective ? nccl_program_named(r->imp->collective) : NULL;
+    const struct nccl_program *c = *r->program ? nccl_program_of(r->in, r->program) : given;
+    if (*r->program && !c)
+        return GS_FAILED;
+    if (c && given && c != given)
+        return import_refuse(r->in, "collective=%s contradicts the file, which has %s", given->name,
+                             r->program);
+    r->named = c;
+    r->what = NULL;
+    c = c ? c : by_program(r->log.program);
+    if (c)
+        set_collective(r, c);
+    return GS_OK;
+}
+
+/* `s`: the rest of the line "# nThread …"; "": the table has no such line. */
 static int on_start(struct nccl *r, const char *s)
 {
     int code = end_test(r, "its table has no end");
     if (code)
         return code;
-    const struct nccl_program *c = *r->program ? nccl_program_of(r->in, r->program) : NULL;
-    if (*r->program && !c)
-        return GS_FAILED;
-    /* Before 2.17 the program is not named; the columns must fit an all-reduce. */
-    struct imp_test *t = import_add_test(r->imp, r->in, c ? c->workload : "nccl_allreduce");
+    struct imp_test *t = import_add_test(r->imp, r->in, "nccl_allreduce");
     if (!t)
         return GS_FAILED;
-    t->factor = c ? c->factor : IMP_ALLREDUCE;
-    t->collective = c ? c->collective : "";
+    t->factor = IMP_ALLREDUCE;
+    import_log_test(&r->log, &t->settings);
+    code = name_collective(r);
+    if (code)
+        return code;
     t->graph = integer_after(s, "graph:") > 0;
     t->unverified = strstr(s, "validation:") && integer_after(s, "validation:") == 0;
     snprintf(t->tool, sizeof t->tool, "nccl-tests%s%s", *r->version ? " " : "", r->version);
@@ -429,7 +487,8 @@ static int on_start(struct nccl *r, const char *s)
     r->step_factor = strstr(s, "(factor)") ? integer_after(s, "step:") : 0;
     r->open = true;
     r->tabled = r->bus = r->moved = false;
-    r->ranks = 0;
+    r->listed = 0;
+    r->ranks = r->imp->ranks;
     r->size_B = -1;
     r->short_row = 0;
     *r->program = '\0';
@@ -439,13 +498,13 @@ static int on_start(struct nccl *r, const char *s)
 static int on_header(struct nccl *r, const char *s)
 {
     struct nccl_table table;
-    const char *at = strstr(s, "size");
-    if (!at || !nccl_table_header(&table, at))
+    if (!nccl_table_header(&table, s))
         return GS_OK;
-    if (!r->open)
-        return import_refuse(r->in, "a table before any test: the start of the file is missing");
-    if (r->tabled)
+    if (r->open && r->tabled)
         return import_refuse(r->in, "a second table in one test: " MIXED);
+    int code = r->open ? GS_OK : on_start(r, ""); /* a table without its head */
+    if (code)
+        return code;
     if (table.cpu_time)
         return nccl_refuse_cpu_time(r->in);
     r->table = table;
@@ -498,13 +557,13 @@ static const struct {
     {"Reducing maxBytes", on_reduced},
 };
 
-static int on_comment(struct nccl *r, const char *line)
+/* `s` is behind the '#', which Markdown takes away. *known: false for another program's line. */
+static int on_comment(struct nccl *r, const char *s, bool *known)
 {
-    const char *s = line + 1;
-    s += strspn(s, " \t");
     for (size_t i = 0; i < sizeof comments / sizeof *comments; i++) {
         size_t n = strlen(comments[i].start);
-        if (!strncmp(s, comments[i].start, n))
+        *known = !strncasecmp(s, comments[i].start, n);
+        if (*known)
             return comments[i].on(r, comments[i].on == on_header ? s : s + n);
     }
     return GS_OK;
@@ -558,12 +617,66 @@ static int take_side(struct nccl *r, const struct nccl_row *row, int in_place,
     return GS_OK;
 }
 
+static bool not_checked(const struct nccl_row *row, int in_place)
+{
+    return row->side[in_place].there && word_is(&row->side[in_place].wrong, "N/A");
+}
+
+/* What the first row shows: the elements are the whole buffer or one rank's part, there is an
+ * operation or none, a root or none, and nccl-tests does not check sendrecv and alltoall in place.
+ * NULL: several collectives have such rows; *several names them. */
+static const char *collective_of_row(const struct nccl_row *row, int64_t bytes, int64_t ranks,
+                                     const char **several)
+{
+    const bool op = row->op.n && !word_is(&row->op, "none"), root = row->root >= 0;
+    const bool exchange = not_checked(row, 1) && !not_checked(row, 0);
+    const bool unchecked = not_checked(row, 1) && not_checked(row, 0);
+    int64_t all = bytes && row->count < INT64_MAX / 8 ? row->count * bytes : row->size_B;
+    if (all && all != row->size_B && row->size_B % all == 0 &&
+        (ranks < 2 || row->size_B / all == ranks)) {
+        *several = root ? "gather or scatter" : "allgather or alltoall";
+        return op           ? "reducescatter"
+               : root       ? NULL
+               : exchange   ? "alltoall"
+               : !unchecked ? "allgather"
+                            : NULL;
+    }
+    if (op)
+        return root ? "reduce" : exchange ? "sendrecv" : "allreduce";
+    *several = "NAME";
+    return root ? "broadcast" : exchange ? "sendrecv" : NULL;
+}
+
+static int find_collective(struct nccl *r, const struct nccl_row *row)
+{
+    char type[IMP_WORD];
+    int64_t bytes;
+    const char *several = "";
+    dtype_of(word_copy(type, sizeof type, &row->type), &bytes);
+    const char *name = collective_of_row(row, bytes, r->ranks, &several);
+    bool share = r->what && r->what->factor == IMP_SHARE;
+    bool whole = !bytes || row->count * bytes == row->size_B;
+    if (r->what && (r->named || share != whole)) /* a command may be of another table */
+        return GS_OK;
+    if (!name)
+        return import_refuse(r->in,
+                             "not an all-reduce, and its output does not name the collective; add "
+                             "--set collective=%s",
+                             several);
+    set_collective(r, nccl_program_named(name));
+    return GS_OK;
+}
+
 static int take_row(struct nccl *r, const struct nccl_row *row)
 {
     struct imp_cell like = {.size_B = row->size_B, .root = row->root, .iters = (uint64_t)r->iters};
     char type[IMP_WORD], op[IMP_WORD];
     word_copy(type, sizeof type, &row->type);
     word_copy(op, sizeof op, &row->op);
+    if (!row->size_B) /* fewer elements than ranks: nothing was sent */
+        return GS_OK;
+    if (r->size_B < 0 && find_collective(r, row))
+        return GS_FAILED;
     if (!in_order(r, row, type, op))
         return import_refuse(r->in, "%lld bytes after %lld: " MIXED, (long long)row->size_B,
                              (long long)r->size_B);
@@ -602,14 +715,16 @@ static int take_line(struct nccl *r, const char *line)
 
 /* ---- lines ---- */
 
-static void copy_setting(char *to, const char *message, const char *name)
+/* "NCCL_ALGO set by environment to Ring" */
+static void take_setting(json_t *to, const char *message)
 {
-    const char *at = strstr(message, name);
-    at = at ? strstr(at, "set by environment to ") : NULL;
-    if (at) {
-        at += strlen("set by environment to ");
-        snprintf(to, IMP_WORD, "%.*s", (int)strcspn(at, " ."), at);
-    }
+    static const char by[] = " set by environment to ";
+    const char *at = strstr(message, by), *name = at;
+    while (name && name > message && name[-1] != ' ')
+        name--;
+    const char *value = at ? at + strlen(by) : "";
+    if (at && !strncmp(name, "NCCL_", 5))
+        import_setting(to, name, (size_t)(at - name), value, strcspn(value, " ."));
 }
 
 static void on_message(struct nccl *r, const char *message)
@@ -617,17 +732,18 @@ static void on_message(struct nccl *r, const char *message)
     const char *version = strstr(message, "NCCL version ");
     if (version)
         snprintf(r->nccl, sizeof r->nccl, "%.*s", (int)strcspn(version + 13, "+ "), version + 13);
-    if (r->open) {
-        copy_setting(open_test(r)->algorithm, message, "NCCL_ALGO ");
-        copy_setting(open_test(r)->protocol, message, "NCCL_PROTO ");
-    }
+    if (r->open)
+        take_setting(open_test(r)->settings, message);
 }
 
 static int on_text(struct nccl *r, char *line)
 {
     const char *s = line + strspn(line, " \t");
-    if (*s == '#')
-        return on_comment(r, s);
+    bool known = false, comment = *s == '#';
+    s += comment;
+    int code = on_comment(r, s + strspn(s, " \t"), &known);
+    if (known || code)
+        return code;
     if (!strncmp(s, "NCCL version ", 13))
         on_message(r, s);
     /* "HOST: Test NCCL failure FILE:LINE …", then a line of each caller: the process ended there. */
@@ -637,13 +753,16 @@ static int on_text(struct nccl *r, char *line)
             r->in->number, s);
         return end_test(r, "nccl-tests failed in it");
     }
-    return nccl_table_claims(line) ? take_line(r, line) : GS_OK;
+    if (!comment && nccl_table_claims(line))
+        return take_line(r, line);
+    import_log_line(&r->log, s);
+    return GS_OK;
 }
 
 /* A row that a message of NCCL interrupts continues in the next line that is not a message. */
 static int on_line(struct nccl *r, char *line)
 {
-    char *s = import_past_tag(line), *message = import_message_in(s);
+    char *s = line, *message = import_message_in(s);
     if (message) {
         on_message(r, message);
         *message = '\0';
@@ -660,14 +779,19 @@ static int on_line(struct nccl *r, char *line)
     return code || number ? code : on_text(r, s);
 }
 
-static bool claims(const char *line)
+/* A line that only nccl-tests prints, or the head of its table. */
+static const char *anchor(const char *line)
 {
-    static const char *const telling[] = {"# nThread ", "# nccl-tests version ",
-                                          "# Collective test starting:", "out-of-place"};
-    for (size_t i = 0; i < sizeof telling / sizeof *telling; i++)
-        if (strstr(line, telling[i]))
-            return strchr(line, '#');
-    return false;
+    static const char *const telling[] = {"nThread ", "nccl-tests version ",
+                                          "Collective test starting:"};
+    struct nccl_table table;
+    for (size_t i = 0; i < sizeof telling / sizeof *telling; i++) {
+        const char *at = strcasestr(line, telling[i]);
+        if (at && (i || strcasestr(at, " nGpus ")))
+            return import_anchor(line, at);
+    }
+    const char *size = strcasestr(line, "size");
+    return size && nccl_table_header(&table, size) ? import_anchor(line, size) : NULL;
 }
 
 static int read_nccl(struct import *imp, struct import_lines *in)
@@ -682,7 +806,8 @@ static int read_nccl(struct import *imp, struct import_lines *in)
     if (!code)
         code = end_test(&r, "the file ends before its table does");
     text_free(&r.carry);
+    import_log_free(&r.log);
     return code;
 }
 
-const struct import_format import_nccl = {"nccl-tests", claims, read_nccl};
+const struct import_format import_nccl = {"nccl-tests", anchor, true, read_nccl};

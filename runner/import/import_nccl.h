@@ -10,10 +10,12 @@
 #include "import/import_text.h"
 
 struct nccl_program {
-    const char *program, *workload;
+    const char *program, *name, *workload;
     const char *collective; /* the plugin's parameter; "": its default */
     enum imp_factor factor;
 };
+/* By a name such as "allgather" or "all_gather"; NULL: unknown. */
+const struct nccl_program *nccl_program_named(const char *collective);
 /* By the name of the program, "…/all_reduce_perf"; NULL, reported: unknown. */
 const struct nccl_program *nccl_program_of(const struct import_lines *in, const char *program);
 

@@ -7,15 +7,17 @@
  *   4                       1.54              1.40              1.72        1000
  * The time is the mean time of the slowest rank, if the table has it, as in every recording. If not,
  * it is the mean over the ranks, and the metric says so. The output names neither ranks nor hosts.
- * The sizes of an all-gather and an all-to-all are those of one rank's block.
+ * The sizes of an all-gather and an all-to-all are those of one rank's block. Builds for NCCL and RCCL
+ * have "OSU NCCL-CUDA" or "OSU RCCL-ROCM" in the title. Tables of other benchmarks, as the log of a
+ * whole suite has them, are left out and counted.
  */
 #include "base/err.h"
 #include "import/import.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
-#define TITLE "# OSU MPI"
 #define OSU_COLUMNS 16
 #define LATENCY 10 /* index of the first name that a single column of times may have */
 
@@ -38,35 +40,48 @@ struct osu {
     struct import *imp;
     struct import_lines *in;
     char tool[IMP_WORD], dtype[IMP_WORD];
+    const char *workload;
+    struct import_log log;
     bool open, worst;
+    bool skip;                               /* the table is of another benchmark */
+    size_t others;                           /* such tables */
+    char other[64];                          /* the title of the first */
     size_t columns, time, iterations, check; /* indices of columns; 0: none */
     int64_t size_B;                          /* of the last row */
 };
 
-static bool claims(const char *line)
+static const char *anchor(const char *line)
 {
-    return !strncmp(line, TITLE, strlen(TITLE));
+    const char *at = strcasestr(line, "OSU ");
+    for (; at; at = strcasestr(at + 1, "OSU "))
+        if ((at == line || !isalpha((unsigned char)at[-1])) && isupper((unsigned char)at[4]) &&
+            strcasestr(at, " Test"))
+            return import_anchor(line, at);
+    return NULL;
 }
 
-static int on_title(struct osu *r, const char *line)
+/* `s`: "OSU MPI-CUDA Allreduce Latency Test v7.4" */
+static int on_title(struct osu *r, const char *s)
 {
-    const char *version = strstr(line, " Test v");
-    const char *title = strchr(line + strlen(TITLE), ' ');
+    const char *version = strcasestr(s, " Test v"), *library = s + strlen("OSU ");
+    const char *title = strchr(library, ' ');
+    const bool nccl = !strncasecmp(library, "NCCL", 4) || !strncasecmp(library, "RCCL", 4);
     r->of = NULL;
     for (size_t i = 0; title && i < sizeof osu_collectives / sizeof *osu_collectives; i++)
-        if (!strncmp(title + 1, osu_collectives[i].title, strlen(osu_collectives[i].title)))
+        if (!strncasecmp(title + 1, osu_collectives[i].title, strlen(osu_collectives[i].title)))
             r->of = &osu_collectives[i];
-    if (!r->of)
-        return import_refuse(r->in,
-                             "'%.60s' is none of the blocking collectives that can be imported: "
-                             "osu_allreduce, osu_allgather, osu_reduce_scatter, osu_alltoall, "
-                             "osu_bcast, osu_reduce",
-                             line + 2);
-    snprintf(r->tool, sizeof r->tool, "%s%s%.*s", r->of->program, version ? " " : "",
-             version ? (int)strcspn(version + 7, " ") : 0, version ? version + 7 : "");
     r->open = false;
+    r->skip = !r->of;
+    r->workload = nccl ? "nccl_allreduce" : "mpi_allreduce";
     r->size_B = -1;
     *r->dtype = '\0';
+    if (r->skip) {
+        if (!r->others++)
+            snprintf(r->other, sizeof r->other, "%.*s", (int)strcspn(s, "\r\n"), s);
+        return GS_OK;
+    }
+    snprintf(r->tool, sizeof r->tool, "%s%s%.*s", r->of->program, version ? " " : "",
+             version ? (int)strcspn(version + 7, " ") : 0, version ? version + 7 : "");
     return GS_OK;
 }
 
@@ -82,7 +97,7 @@ static int on_header(struct osu *r, const char *line)
                                         "P50",         "P90",     "P95", "P99", "Validation",
                                         "Latency(us)", "Latency", NULL};
     struct word w[2 * OSU_COLUMNS];
-    size_t n = words_of(line + 1, w, 2 * OSU_COLUMNS);
+    size_t n = words_of(line, w, 2 * OSU_COLUMNS);
     if (n > 2 * OSU_COLUMNS)
         return too_wide(r, "a table");
     r->columns = r->time = r->iterations = r->check = 0;
@@ -111,9 +126,10 @@ static int on_header(struct osu *r, const char *line)
     }
     if (!r->time)
         return import_refuse(r->in, "the table has no column of latencies");
-    struct imp_test *t = import_add_test(r->imp, r->in, "mpi_allreduce");
+    struct imp_test *t = import_add_test(r->imp, r->in, r->workload);
     if (!t)
         return GS_FAILED;
+    import_log_test(&r->log, &t->settings);
     t->factor = r->of->factor;
     t->collective = r->of->collective;
     t->size_of_block = r->of->size_of_block;
@@ -135,18 +151,21 @@ static const char *dtype_of(const char *line)
     return "";
 }
 
-static int on_comment(struct osu *r, const char *line)
+/* `s` is behind the '#', which Markdown takes away. */
+static int on_words(struct osu *r, const char *s)
 {
-    struct word w[1];
-    if (claims(line))
-        return on_title(r, line);
-    if (strstr(line, "Datatype:"))
-        snprintf(r->dtype, sizeof r->dtype, "%s", dtype_of(line));
-    if (words_of(line + 1, w, 1) && word_is(&w[0], "Size"))
+    struct word w[2];
+    if (anchor(s))
+        return on_title(r, strcasestr(s, "OSU "));
+    if (strcasestr(s, "Datatype:"))
+        snprintf(r->dtype, sizeof r->dtype, "%s", dtype_of(s));
+    else if (words_of(s, w, 2) > 1 && w[0].n == 4 && !strncasecmp(w[0].s, "Size", 4) && !r->skip)
         return *r->tool
-                   ? on_header(r, line)
+                   ? on_header(r, s)
                    : import_refuse(r->in, "a table before the name of the benchmark: the start of "
                                           "the file is missing");
+    else
+        import_log_line(&r->log, s);
     return GS_OK;
 }
 
@@ -181,13 +200,14 @@ static int take_row(struct osu *r, const struct word *w)
 static int on_line(struct osu *r, const char *line)
 {
     struct word w[OSU_COLUMNS];
+    struct number x;
     int64_t size;
     const char *s = line + strspn(line, " \t");
-    if (*s == '#')
-        return on_comment(r, s);
     size_t n = words_of(s, w, OSU_COLUMNS);
-    if (!n || !word_integer(&w[0], &size)) /* other programs' lines */
+    if (n && *s != '#' && word_integer(&w[0], &size) && r->skip)
         return GS_OK;
+    if (!n || *s == '#' || !word_integer(&w[0], &size))
+        return on_words(r, s + strspn(s, "# \t"));
     if (!r->open)
         return import_refuse(r->in, "a row before any table");
     if (r->in->torn) { /* 15.5 may have been 15.53 */
@@ -196,9 +216,25 @@ static int on_line(struct osu *r, const char *line)
     }
     if (n > OSU_COLUMNS)
         return too_wide(r, "a row");
+    if (n > 1 && !word_number(&w[1], &x)) /* "8 nodes": another program's line */
+        return GS_OK;
     if (n != r->columns)
         return import_refuse(r->in, "a row of %zu columns in a table of %zu", n, r->columns);
     return take_row(r, w);
+}
+
+static int tell_others(struct osu *r)
+{
+    if (!r->imp->n_tests && r->others)
+        return import_refuse(r->in,
+                             "'%.60s' is none of the blocking collectives that can be imported: "
+                             "osu_allreduce, osu_allgather, osu_reduce_scatter, osu_alltoall, "
+                             "osu_bcast, osu_reduce",
+                             r->other);
+    if (r->others)
+        say("%s: %zu table%s of other benchmarks left out, such as '%s'", r->imp->path, r->others,
+            r->others == 1 ? "" : "s", r->other);
+    return GS_OK;
 }
 
 static int read_osu(struct import *imp, struct import_lines *in)
@@ -208,7 +244,9 @@ static int read_osu(struct import *imp, struct import_lines *in)
     int code = GS_OK;
     while (!code && import_lines_next(in, &line))
         code = in->cut ? GS_OK : on_line(&r, line);
+    code = code ? code : tell_others(&r);
+    import_log_free(&r.log);
     return code;
 }
 
-const struct import_format import_osu = {"osu", claims, read_osu};
+const struct import_format import_osu = {"osu", anchor, true, read_osu};

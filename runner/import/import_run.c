@@ -131,7 +131,10 @@ static char *platform_of(const struct imp_test *t)
     if (!*device)
         return NULL;
     device += strncmp(device, "NVIDIA ", 7) ? 0 : 7;
-    char *name = xstrfmt("%.48s-%lldgpu", device, (long long)t->ranks);
+    char *name =
+        t->gpus && t->gpus < t->ranks
+            ? xstrfmt("%.48s-%lldgpu-%lldranks", device, (long long)t->gpus, (long long)t->ranks)
+            : xstrfmt("%.48s-%lldgpu", device, (long long)t->ranks);
     for (char *c = name; *c; c++)
         *c = isalnum((unsigned char)*c) ? (char)tolower((unsigned char)*c) : '-';
     return name;
@@ -140,9 +143,10 @@ static char *platform_of(const struct imp_test *t)
 static char *key_of(const struct launch *l)
 {
     struct text t = {0};
-    text_addf(&t, "%s\n%s\n%lld\n%lld\n%s", l->platform, l->test->workload, (long long)l->ranks,
+    text_addf(&t, "%s\n%s\n%s\n%lld\n%lld\n%s", l->platform, l->test->workload,
+              l->test->collective ? l->test->collective : "", (long long)l->ranks,
               (long long)l->nodes, l->test->metric);
-    for (size_t i = FACT_CONTENTION; i < FACT_UNIT; i++)
+    for (size_t i = FACT_CONTENTION; i < FACT_COLLECTIVE; i++)
         text_addf(&t, "\n%s", l->facts.value[i] ? l->facts.value[i] : "");
     return t.s;
 }
@@ -261,6 +265,10 @@ static json_t *params(const struct launch *l, const struct imp_cell *c)
     for (size_t i = 0; i < sizeof told / sizeof *told; i++)
         if (l->facts.value[told[i]])
             json_object_set_new(o, fact_names[told[i]], json_text(l->facts.value[told[i]]));
+    const char *name;
+    json_t *value;
+    json_object_foreach(l->test->settings, name, value) if (!facts_has(name))
+        json_object_set(o, name, value);
     return o;
 }
 
@@ -272,7 +280,8 @@ static int by_text(const void *a, const void *b)
 /* The hash of the coordinates and the sorted parameters, as in plan.h. */
 static void cell_id(char id[PLAN_ID], const struct launch *l, json_t *params_of_it)
 {
-    char *lines[32], hex[65];
+    char hex[65];
+    AUTO_FREE char **lines = xcalloc(json_object_size(params_of_it) + 1, sizeof *lines);
     const char *key;
     json_t *v;
     size_t n = 0;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * *
  * A Chrome trace of torch.profiler, recorded with record_shapes=True, as a step. Of several steps
  * (ProfilerStep#N, or else from one Optimizer.step to the next) it takes the one of median length. It reads these events, in the order in which
  * the CPU issued them:

@@ -2,7 +2,9 @@
 #include "import/import_text.h"
 
 #include "base/err.h"
+#include "base/jsontext.h"
 #include "base/locate.h"
+#include "base/sha256.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -10,6 +12,25 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+
+/* "ESC [ 31 m" and its like. */
+static void remove_colours(struct text *t)
+{
+    char *to = memchr(t->s, '\033', t->len), *end = t->s + t->len;
+    for (char *s = to; s && s < end;) {
+        if (*s == '\033' && s + 1 < end && s[1] == '[') {
+            for (s += 2; s < end && !isalpha((unsigned char)*s) && *s != '\n';)
+                s++;
+            s += s < end && *s != '\n';
+        } else {
+            *to++ = *s++;
+        }
+    }
+    if (to) {
+        t->len = (size_t)(to - t->s);
+        t->s[t->len] = '\0';
+    }
+}
 
 int import_lines_open(struct import_lines *in, const char *path)
 {
@@ -30,6 +51,8 @@ int import_lines_open(struct import_lines *in, const char *path)
         return fail_at(GS_FAILED, path, 0, "refused: the file is empty");
     if (memchr(in->text.s, '\0', in->text.len))
         return fail_at(GS_FAILED, path, 0, "refused: binary; text has no NUL byte");
+    sha256_hex(in->text.s, in->text.len, in->sha256);
+    remove_colours(&in->text);
     return GS_OK;
 }
 
@@ -40,7 +63,7 @@ static void restore(struct import_lines *in)
     in->stop = NULL;
 }
 
-bool import_lines_next(struct import_lines *in, char **line)
+static bool raw_line(struct import_lines *in, char **line)
 {
     restore(in);
     if (in->at >= in->text.len)
@@ -235,21 +258,6 @@ bool number_scaled(const struct number *x, int shift, uint64_t *out)
     return v < 1000000000000000000;
 }
 
-char *import_past_tag(char *line)
-{
-    char *s = line + strspn(line, " ");
-    size_t digits = strspn(s, "0123456789");
-    if (digits && s[digits] == ':' && (s[digits + 1] == ' ' || s[digits + 1] == '#'))
-        return s + digits + 1 + (s[digits + 1] == ' ');
-    if (*s == '[' && s[1] && strspn(s + 1, "0123456789")) {
-        char *end = strstr(s, "<std");
-        char *close = end ? strchr(end, ':') : NULL;
-        if (close && end - s < 24 && close - end < 10)
-            return close + 1 + (close[1] == ' ');
-    }
-    return line;
-}
-
 /* A message may follow a field of a row without a blank: "-1node0", "sumnode0". Returns where its
  * host begins. `words`: how many words are before s in the line. */
 static char *past_field(char *s, size_t words)
@@ -305,4 +313,366 @@ char *import_message_in(char *line)
     size_t words = words_of(line, w, 3);
     *at = keep;
     return with_time(line, past_field(at, words));
+}
+
+/* ---- prefixes ---- */
+
+static const char *past_digits(const char *s)
+{
+    while (*s >= '0' && *s <= '9')
+        s++;
+    return s;
+}
+
+static const char *past_blanks(const char *s)
+{
+    while (blank(*s))
+        s++;
+    return s;
+}
+
+/* Past a prefix of the same shape: digits match any number, blanks any blanks. NULL: the line has
+ * another prefix or none. */
+static char *past_prefix(const char *prefix, char *line)
+{
+    const char *p = past_blanks(prefix), *s = past_blanks(line);
+    while (*p) {
+        if (past_digits(p) > p) {
+            const char *digits = past_blanks(s);
+            s = past_digits(digits);
+            if (s == digits)
+                return NULL;
+            p = past_digits(p);
+        } else if (blank(*p)) {
+            p = past_blanks(p);
+            s = past_blanks(s);
+        } else if (!strncmp(p, "<std", 4) && !strncmp(s, "<std", 4)) { /* <stdout>, <stderr> */
+            p += strcspn(p, ">");
+            s += strcspn(s, ">");
+        } else if (*p++ != *s++) {
+            return NULL;
+        }
+    }
+    return line + (s - line);
+}
+
+/* Takes the text before `at` as the prefix of the lines that follow. */
+static void learn_prefix(struct import_lines *in, const char *line, const char *at)
+{
+    while (at > line && blank(at[-1]))
+        at--;
+    if (at > line && at - line < (ptrdiff_t)sizeof in->prefix)
+        snprintf(in->prefix, sizeof in->prefix, "%.*s", (int)(at - line), line);
+}
+
+bool import_lines_next(struct import_lines *in, char **line)
+{
+    if (!raw_line(in, line))
+        return false;
+    char *rest = *in->prefix ? past_prefix(in->prefix, *line) : NULL;
+    const char *at = in->anchor ? in->anchor(rest ? rest : *line) : NULL;
+    if (at && at != (rest ? rest : *line)) { /* another prefix, or the first */
+        learn_prefix(in, *line, at);
+        rest = *line + (at - *line);
+    }
+    *line = rest ? rest : *line;
+    return true;
+}
+
+void import_lines_anchor(struct import_lines *in, const char *(*anchor)(const char *line))
+{
+    char *line;
+    in->anchor = anchor;
+    while (!*in->prefix && import_lines_next(in, &line) && !anchor(line))
+        ;
+    import_lines_rewind(in);
+}
+
+const char *import_anchor(const char *line, const char *at)
+{
+    const char *s = at;
+    while (s > line && blank(s[-1]))
+        s--;
+    return s > line && s[-1] == '#' ? s - 1 : at;
+}
+
+/* ---- settings ---- */
+
+#define COMMAND_WORDS 512
+
+static bool variable(const char *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!(s[i] >= 'A' && s[i] <= 'Z') && s[i] != '_' && !(i && s[i] >= '0' && s[i] <= '9'))
+            return false;
+    return n > 1 && n < 64;
+}
+
+/* Variables that change no time, or whose values differ between equal jobs. */
+static bool idle(const char *name)
+{
+    static const char *const names[] = {"PATH",        "HOME",        "PWD",    "OLDPWD",
+                                        "USER",        "SHELL",       "TERM",   "LANG",
+                                        "MASTER_ADDR", "MASTER_PORT", "LOGNAME"};
+    static const char *const starts[] = {"NCCL_DEBUG", "SLURM_", "PBS_", "LSB_", "LC_", "PS"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(names[i], name))
+            return true;
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        if (!strncmp(starts[i], name, strlen(starts[i])))
+            return true;
+    return false;
+}
+
+/* Is it a setting of the communication, wherever a log shows it? */
+static bool of_communication(const char *name)
+{
+    static const char *const starts[] = {"NCCL_",  "RCCL_",  "OMPI_MCA_",  "UCX_",
+                                         "MPICH_", "I_MPI_", "MV2_",       "FI_",
+                                         "SHARP_", "HCOLL_", "TORCH_NCCL_"};
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        if (!strncmp(starts[i], name, strlen(starts[i])))
+            return true;
+    return false;
+}
+
+void import_setting(json_t *to, const char *name, size_t n, const char *value, size_t value_n)
+{
+    AUTO_FREE char *key = xstrfmt("%.*s", (int)n, name);
+    while (value_n && strchr("\"'`", *value))
+        value++, value_n--;
+    while (value_n && strchr("\"'`,;)", value[value_n - 1]))
+        value_n--;
+    AUTO_FREE char *text = xstrfmt("%.*s", (int)(value_n < 512 ? value_n : 512), value);
+    if (!idle(key))
+        json_object_set_new(to, key, json_text(text));
+}
+
+/* "NAME=VALUE", also in quotes. `any`: the name may be of any variable, else of communication. */
+static bool take_assignment(json_t *to, const struct word *w, bool any)
+{
+    const char *s = w->s, *end = w->s + w->n, *equals;
+    while (s < end && strchr("\"'`(", *s))
+        s++;
+    equals = memchr(s, '=', (size_t)(end - s));
+    if (!equals || !variable(s, (size_t)(equals - s)))
+        return false;
+    AUTO_FREE char *name = xstrfmt("%.*s", (int)(equals - s), s);
+    if (any || of_communication(name))
+        import_setting(to, name, strlen(name), equals + 1, (size_t)(end - equals - 1));
+    return true;
+}
+
+/* "ALL,NAME=VALUE,NAME=VALUE" */
+static void take_list(json_t *to, const char *s, const char *end)
+{
+    for (const char *next; s < end; s = next + 1) {
+        next = memchr(s, ',', (size_t)(end - s));
+        next = next ? next : end;
+        take_assignment(to, &(struct word){s, (size_t)(next - s)}, true);
+    }
+}
+
+static bool ends_in(const struct word *w, const char *name)
+{
+    size_t n = strlen(name);
+    return w->n >= n && !strncmp(w->s + w->n - n, name, n) &&
+           (w->n == n || strchr("/\"'", w->s[w->n - n - 1]));
+}
+
+static bool launcher(const struct word *w)
+{
+    static const char *const names[] = {"mpirun",  "mpiexec", "mpiexec.hydra", "orterun",
+                                        "prterun", "srun",    "torchrun"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (ends_in(w, names[i]))
+            return true;
+    return false;
+}
+
+/* "…/all_reduce_perf", "osu_allreduce": the last component names a benchmark. */
+static const char *benchmark(const struct word *w, size_t *n)
+{
+    const char *s = w->s + w->n, *end = s;
+    while (end > w->s && strchr("\"');,:", end[-1]))
+        end--;
+    for (s = end; s > w->s && !strchr("/\"'", s[-1]);)
+        s--;
+    *n = (size_t)(end - s);
+    const char *perf = memmem(s, *n, "_perf", 5);
+    return (perf && perf > s) || (*n > 4 && !strncmp(s, "osu_", 4)) ? s : NULL;
+}
+
+/* Options of nccl-tests that change what is measured and that its output does not print. */
+static void take_option(json_t *to, const struct word *w, const struct word *value)
+{
+    static const struct {
+        const char *brief, *full, *name;
+    } options[] = {{"-R", "--local_register", "local_register"},
+                   {"-a", "--average", "average"},
+                   {"-z", "--blocking", "blocking"},
+                   {"-D", "--device_implementation", "device_implementation"},
+                   {"-y", "--stream_null", "stream_null"}};
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (value && (word_is(w, options[i].brief) || word_is(w, options[i].full)))
+            json_object_set_new(to, options[i].name, json_sprintf("%.*s", (int)value->n, value->s));
+}
+
+/* Takes option i of a launcher; returns how many words it has. */
+static size_t take_launcher_option(json_t *to, const struct word *w, size_t i, size_t n)
+{
+    const struct word *a = i + 1 < n ? &w[i + 1] : NULL, *b = i + 2 < n ? &w[i + 2] : NULL;
+    bool mca = word_is(&w[i], "--mca") || word_is(&w[i], "-mca") || word_is(&w[i], "--gmca") ||
+               word_is(&w[i], "--prtemca") || word_is(&w[i], "--pmixmca");
+    if (mca && a && b) {
+        AUTO_FREE char *name = xstrfmt("OMPI_MCA_%.*s", (int)a->n, a->s);
+        import_setting(to, name, strlen(name), b->s, b->n);
+        return 3;
+    }
+    if ((word_is(&w[i], "-genv") || word_is(&w[i], "-env")) && a && b && variable(a->s, a->n)) {
+        import_setting(to, a->s, a->n, b->s, b->n);
+        return 3;
+    }
+    const char *list = w[i].n > 9 && !strncmp(w[i].s, "--export=", 9) ? w[i].s + 9
+                       : w[i].n > 6 && !strncmp(w[i].s, "--env=", 6)  ? w[i].s + 6
+                                                                      : NULL;
+    if (list)
+        take_list(to, list, w[i].s + w[i].n);
+    return 1;
+}
+
+/* A command that starts a benchmark; false: the words are none. */
+static bool take_command(struct import_log *log, const struct word *w, size_t n)
+{
+    bool command = false;
+    size_t length = 0;
+    const char *program = NULL;
+    for (size_t i = 0; i < n && !program; i++) {
+        command = command || launcher(&w[i]);
+        program = benchmark(&w[i], &length);
+    }
+    if (!command && !program)
+        return false;
+    json_t *to = log->traced ? log->traced : json_object();
+    log->traced = NULL;
+    bool started = false;
+    for (size_t i = 0, step; i < n; i += step) {
+        size_t ignored;
+        step = 1;
+        started = started || benchmark(&w[i], &ignored);
+        if (started)
+            take_option(to, &w[i], i + 1 < n ? &w[i + 1] : NULL);
+        else if (!take_assignment(to, &w[i], true))
+            step = take_launcher_option(to, w, i, n);
+    }
+    json_decref(log->command);
+    log->command = to;
+    if (program)
+        snprintf(log->program, sizeof log->program, "%.*s", (int)length, program);
+    return true;
+}
+
+/* "export NAME=VALUE", "setenv NAME VALUE", "unset NAME"; false: the words are none of these. */
+static bool take_export(struct import_log *log, const struct word *w, size_t n)
+{
+    if (word_is(w, "unset"))
+        for (size_t i = 1; i < n; i++) {
+            AUTO_FREE char *name = xstrfmt("%.*s", (int)w[i].n, w[i].s);
+            json_object_del(log->exported, name);
+        }
+    else if (word_is(w, "setenv") && n > 2 && variable(w[1].s, w[1].n))
+        import_setting(log->exported, w[1].s, w[1].n, w[2].s, w[2].n);
+    else if (word_is(w, "export") || word_is(w, "declare"))
+        for (size_t i = 1; i < n; i++)
+            take_assignment(log->exported, &w[i], true);
+    else
+        return false;
+    return true;
+}
+
+/* "NAME=VALUE NAME=VALUE" and nothing else. With the '+' of the shell's trace it may be a part of the
+ * command in the next line. */
+static bool take_assignments(struct import_log *log, const struct word *w, size_t n, bool traced)
+{
+    json_t *all = json_object();
+    for (size_t i = 0; i < n && all; i++)
+        if (!take_assignment(all, &w[i], traced)) {
+            json_decref(all);
+            all = NULL;
+        }
+    if (!all)
+        return false;
+    if (traced && !log->traced)
+        log->traced = json_object();
+    json_object_update(traced ? log->traced : log->exported, all);
+    json_decref(all);
+    return true;
+}
+
+static void take_words(struct import_log *log, const struct word *w, size_t n)
+{
+    size_t prompt = 0;
+    bool traced = n && strspn(w->s, "+") >= w->n;
+    for (size_t i = 0; i < n && i < 4; i++) /* "+", "$", "[user@node ~]$" */
+        if (strchr("+$#>%", w[i].s[w[i].n - 1]))
+            prompt = i + 1;
+    w += prompt;
+    n -= prompt;
+    if (!n || take_export(log, w, n) || take_assignments(log, w, n, traced))
+        return;
+    if (take_command(log, w, n))
+        return;
+    for (size_t i = 0; i < n; i++) /* "run 2: NCCL_PROTO=LL" */
+        take_assignment(log->exported, &w[i], false);
+}
+
+/* Saves the time for the words of most lines. */
+static bool of_interest(const char *line)
+{
+    static const char *const parts[] = {"_perf", "osu_", "run", "mpiexec", "setenv", "unset"};
+    bool found = strpbrk(line, "=\\");
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && !found; i++)
+        found = strstr(line, parts[i]);
+    return found;
+}
+
+void import_log_line(struct import_log *log, const char *line)
+{
+    if (!log->exported)
+        log->exported = json_object();
+    if (!log->part.len && !of_interest(line))
+        return;
+    struct word *w = xcalloc(COMMAND_WORDS + 1, sizeof *w);
+    size_t length = strlen(line);
+    bool goes_on = length && line[length - 1] == '\\';
+    if (goes_on || log->part.len) {
+        text_addn(&log->part, line, length - goes_on);
+        text_add(&log->part, " ");
+    }
+    const char *text = log->part.len ? log->part.s : line;
+    if (!goes_on || log->part.len > IMPORT_LINE_MAX) {
+        size_t n = words_of(text, w, COMMAND_WORDS);
+        take_words(log, w, n < COMMAND_WORDS ? n : COMMAND_WORDS);
+        text_clear(&log->part);
+    }
+    free(w);
+}
+
+void import_log_test(struct import_log *log, json_t **settings)
+{
+    json_t *all = json_object();
+    json_object_update(all, log->exported);
+    json_object_update(all, log->command);
+    if (!log->command) /* assignments without a command after them */
+        json_object_update(all, log->traced);
+    json_decref(*settings);
+    *settings = all;
+}
+
+void import_log_free(struct import_log *log)
+{
+    json_decref(log->exported);
+    json_decref(log->command);
+    json_decref(log->traced);
+    text_free(&log->part);
 }

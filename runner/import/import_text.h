@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,13 +24,24 @@ struct import_lines {
     bool cut;      /* the line last given out is longer than IMPORT_LINE_MAX; this is its start */
     char *stop;    /* where the line last given out is terminated, and the byte that was there */
     char stopped;
+    char sha256[65]; /* of the file */
+    /* What other programs put before each line of a table: "[1,0]<stdout>:", a time, a pod. */
+    char prefix[256];
+    const char *(*anchor)(const char *line);
 };
 
 /* GS_OK; or reported: the file cannot be opened, is not a regular file, is empty or too large, or
  * contains a NUL byte. import_lines_close in both cases. */
 int import_lines_open(struct import_lines *in, const char *path);
-/* The next line, terminated, without its LF or CRLF; false at the end. Valid until the next call. */
+/* The next line, terminated, without its LF or CRLF and without its prefix; false at the end. Valid
+ * until the next call. */
 bool import_lines_next(struct import_lines *in, char **line);
+/* `anchor` returns where the text of a table begins in a line that only such output has, or NULL. The
+ * text before it is the prefix, from the first such line on and for the lines before that. Digits of
+ * a prefix may differ from line to line. */
+void import_lines_anchor(struct import_lines *in, const char *(*anchor)(const char *line));
+/* Where the text at `at` begins with its '#', if it has one. */
+const char *import_anchor(const char *line, const char *at);
 void import_lines_rewind(struct import_lines *in);
 void import_lines_close(struct import_lines *in);
 
@@ -59,9 +71,20 @@ bool word_number(const struct word *w, struct number *out);
 bool text_plain(const char *s, size_t n); /* 1 to 31 letters, digits and '_' */
 const char *word_copy(char *buf, size_t n, const struct word *w);
 
-/* Skips the prefix that a launcher adds: "[1,0]<stdout>: ", " 0: ". */
-char *import_past_tag(char *line);
-
 /* Where a message of NCCL begins, "[TIME] HOST:PID:TID [DEVICE] NCCL INFO …"; NULL: the line has
  * none. A message may follow the last field of a row without a blank. */
 char *import_message_in(char *line);
+
+/* The settings that a log shows: in command lines, "export" lines and lines such as "NCCL_PROTO=LL".
+ * Those of a command hold until the next command, the others until they change. */
+struct import_log {
+    json_t *exported, *command, *traced; /* name: value */
+    char program[64];                    /* of the last command that names a benchmark; "": none */
+    struct text part;                    /* a command that goes on in the next line */
+};
+void import_log_line(struct import_log *log, const char *line);
+/* Sets *settings to those that hold now. */
+void import_log_test(struct import_log *log, json_t **settings);
+void import_log_free(struct import_log *log);
+/* Adds a setting, unless it changes no time, as NCCL_DEBUG. */
+void import_setting(json_t *to, const char *name, size_t n, const char *value, size_t value_n);

@@ -2,8 +2,9 @@
 #include "base/cli.h"
 #include "base/err.h"
 #include "base/text.h"
-#include "import/import_step.h"
+#include "base/units.h"
 #include "import/import_run.h"
+#include "import/import_step.h"
 #include "verbs/commands.h"
 
 #include <string.h>
@@ -59,7 +60,14 @@ static int read_file(const struct request *q, const char *path, struct imported 
 {
     out->at = q->at;
     facts_copy(&out->facts, &q->facts);
-    int code = import_read(&out->imp, path, q->format, out->facts.value[FACT_UNIT]);
+    struct import_known known = {.format = q->format,
+                                 .unit = out->facts.value[FACT_UNIT],
+                                 .collective = out->facts.value[FACT_COLLECTIVE]};
+    if (out->facts.value[FACT_RANKS])
+        units_parse_int(out->facts.value[FACT_RANKS], &known.ranks);
+    else if (q->at)
+        known.ranks = q->at->set.launch.ranks;
+    int code = import_read(&out->imp, path, &known);
     return code ? code : name_config(out);
 }
 

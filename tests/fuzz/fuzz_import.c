@@ -84,7 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     err_capture(error, sizeof error);
     say_quiet(1);
-    if (!import_read(&imp, path, NULL, NULL)) {
+    if (!import_read(&imp, path, &(struct import_known){0})) {
         check(imp);
         write_and_check(imp);
         import_free(imp);

@@ -1,0 +1,212 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Small inputs in the forms of public logs and reports: tests/cases has a folder for each kind, and
+# further inputs of each kind are made here. Import, watch and submit must read what they say.
+. "$(dirname "$0")/lib.sh"
+cases=$top/tests/cases
+
+import() { rm -rf raw && "$gradsync" import -o raw "$@"; }
+# $(cells COLUMN…): the columns of all cells of the last import, by size, out of place first
+cells() {
+    "$gradsync" reduce -q raw -o csv && awk -v names="$*" "$(<"$top/figures/csv.awk")"'
+        NR == 1 { header(); n = split(names, name, " "); next }
+        {
+            csv($0, f)
+            printf "%d %d", get("size_B"), get("params") ~ /in_place=yes/
+            for (i = 1; i <= n; i++) printf " %s", get(name[i])
+            print ""
+        }' csv/summary.csv | sort -s -n -k1,1 -k2,2 | cut -d' ' -f3-
+}
+collective() { sed -nE 's/.*"collective":"([a-z]*)".*/\1/p' raw/*/*/*/launch-*.jsonl | sort -u; }
+first() { cells "$@" | head -n 1; }
+# as_table NAME FILE ARGUMENT…: six cells, two ranks, 1 MiB out of place in 300 us
+as_table() {
+    ok "$1 is imported" import "${@:2}"
+    is "$(cells ranks | wc -l) $(first ranks median_s workload)" '6 2 0.0003 nccl_allreduce' \
+        "$1: six cells of two ranks, 1 MiB in 300 us"
+}
+
+# ---- lines with a prefix, without a '#', behind other lines
+for f in "$cases"/line_prefix/*.txt; do as_table "line_prefix/${f##*/}" "$f"; done
+as_table hash_eaten "$cases/hash_eaten/issue.txt"
+as_table json_line_first "$cases/json_line_first/t.txt"
+plain() { tail -n +2 "$cases/json_line_first/t.txt"; }
+n=0
+while IFS= read -r prefix; do
+    n=$((n + 1))
+    plain | awk -v p="$prefix" '{ q = p; gsub(/%d/, NR + 7, q); print q $0 }' >"prefix.$n.txt"
+    as_table "the prefix '$prefix'" "prefix.$n.txt"
+done <<'END'
+0: 
+ 0: 
+[1,%d]<stdout>:
+[1,0]<stderr>: 
+[rank0]:
+[default0]: [rank0]:
+launcher-1  | 
+node%d: 
+2026-03-04 05:06:%d,123 - INFO - root - 
+2026-03-04 05:06:07.%d | INFO     | __main__:run:42 - 
+Mar  4 05:06:%d node-a job[123]: 
+2026-03-04T05:06:%dZ stdout F 
+[2026-03-04 05:06:%d+00:00] [INFO] 
+[  %d.123456] 
+INFO:root:
+(RayTrainWorker pid=%d, ip=10.0.0.1) 
+> 
+END
+plain | sed $'s/^/\033[36mlauncher |\033[0m /' >colour.txt
+as_table 'a prefix in colour' colour.txt
+plain | sed 's/nThread/NTHREAD/; s/Rank/RANK/; s/size  /SIZE  /; s/ time / TIME /g; s/busbw/BusBW/g' >case.txt
+as_table 'a head in capitals' case.txt
+plain | sed 's/^/0: /; 1s/^/0: + mpirun x\n/' >srun.txt
+as_table 'a command before the table, with its prefix' srun.txt
+awk '{ print (NR < 9 ? "[pod/a]" : "?!") $0 }' "$cases/hash_eaten/issue.txt" >odd.txt
+exits 1 'rows with another prefix than the head are refused' import odd.txt
+like "$err" 'unknown prefix' 'the reason is the prefix'
+{ cat "$cases/json_line_first/t.txt" && echo 12; } | sed '1s/.*/17/' >number.txt
+as_table 'a number in the first line' number.txt
+
+# ---- a table without its head
+ok 'a table without its head is imported' import --platform p --set ranks=4 \
+    "$cases/table_without_head/table.txt"
+is "$(cells ranks | wc -l) $(first ranks busbw_Bps workload | sed -E 's/(524|525)[0-9.]+/5.24G/')" \
+    '6 4 5.24G nccl_allreduce' 'it has six cells, with the bus bandwidth of four ranks'
+exits 2 'without ranks it is refused' import --platform p "$cases/table_without_head/table.txt"
+like "$err" '--set ranks=N' 'the reason names --set ranks'
+exits 1 'with another number of ranks it is refused' import --platform p --set ranks=8 \
+    "$cases/table_without_head/table.txt"
+
+# ---- other collectives
+ok 'an older table of all_gather is imported' import "$cases/old_all_gather_zero_rows/all_gather.txt"
+is "$(collective) $(cells ranks | wc -l) $(first ranks median_s busbw_Bps | cut -c 1-15)" \
+    'allgather 6 4 6.4e-05 12288' 'it is an all-gather of four ranks, without the rows of 0 bytes'
+ok 'a broadcast of two ranks is imported' import "$cases/two_ranks_not_allreduce/broadcast.txt"
+is "$(collective)" broadcast 'it is a broadcast'
+# table PROGRAM OP ROOT PARTS WRONG_IN_PLACE: of two ranks; PARTS: elements are of one rank's part
+table() {
+    [ -z "$1" ] || echo "$ mpirun -np 2 ./build/$1 -b 1M -e 4M -f 2 -g 1"
+    sed -n '4,12p' "$cases/json_line_first/t.txt" | sed '/nccl-tests version/d; /Collective/d'
+    awk -v op="$2" -v root="$3" -v parts="$4" -v wrong="$5" 'BEGIN {
+        for (s = 1048576; s <= 4194304; s *= 2) {
+            us = 100 + s / 5000; a = s / us / 1e3; f = parts == 1 ? 1 : 0.5
+            printf "%12d %12d float %6s %6d %8.1f %6.2f %6.2f 0 %8.1f %6.2f %6.2f %s\n", s, \
+                s / 4 / parts, op, root, us, a, a * f, us, a, a * f, wrong
+        }
+        print "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 9.5"
+    }'
+}
+while read -r want op root parts wrong program; do
+    table "$program" "$op" "$root" "$parts" "$wrong" >"c.txt"
+    ok "a table of $want of two ranks is imported (${program:-not named})" import c.txt
+    is "$(collective):$(first ranks | tr -d '\n')" "$want:2" 'it is recorded as that collective'
+done <<'END'
+broadcast none 0 1 0
+broadcast none 1 1 0 broadcast_perf
+reduce sum 0 1 0
+reduce sum 0 1 0 reduce_perf
+sendrecv sum -1 1 N/A
+sendrecv sum -1 1 0 sendrecv_perf
+sendrecv none -1 1 N/A
+allgather none -1 2 0
+allgather none -1 2 N/A all_gather_perf
+alltoall none -1 2 N/A
+alltoall none -1 2 0 alltoall_perf
+reducescatter sum -1 2 0
+reducescatter sum -1 2 0 reduce_scatter_perf
+END
+table '' none 0 2 0 >gather.txt
+exits 1 'a table of gather or scatter is refused' import gather.txt
+like "$err" 'not an all-reduce.*--set collective=gather or scatter' 'the reason names --set collective'
+for name in gather scatter; do
+    ok "--set collective=$name imports it" import --set collective=$name gather.txt
+    like "$(ls raw/*)" "nccl_$name" 'it has a workload of its own'
+    table ${name}_perf none 0 2 0 >named.txt
+    ok "the command ${name}_perf imports it" import named.txt
+    like "$(ls raw/*)" "nccl_$name" 'it has the same workload'
+done
+table '' none -1 1 0 >unknown.txt
+exits 1 'a table that no collective has is refused' import unknown.txt
+like "$err" 'not an all-reduce.*--set collective=NAME' 'the reason names --set collective'
+exits 2 'an unknown collective is refused' import --set collective=allreduced unknown.txt
+table all_gather_perf sum -1 1 0 >other.txt # the command is of another table
+ok 'a table that contradicts the command before it is imported' import other.txt
+is "$(collective)" '' 'its rows say that it is an all-reduce'
+
+# ---- two ranks on one GPU
+ok 'two ranks on one GPU are imported' import "$cases/two_ranks_one_gpu/t.txt"
+like "$err" 'warning: ranks 0 and 1 share one GPU \(node-a, device 0, 0x1a\)' 'a warning names them'
+unlike "$out" '2gpu' 'the platform is not called by two GPUs'
+sed 's/Rank  1 \(.*\)device  0/Rank  1 \1device  1/' "$cases/two_ranks_one_gpu/t.txt" >two.txt
+ok 'two devices are imported' import two.txt
+unlike "$err" 'share one GPU' 'two devices with one bus are two GPUs'
+
+# ---- several settings in one log
+ok 'a log of two settings is imported' import "$cases/two_settings_one_log/log.txt"
+is "$(cells config median_s | grep -E ' 0.0(003|052)$' | sort | paste -sd' ')" 'LL 0.0052 Simple 0.0003' 'it has two configs with their times'
+body() { sed -n "3,9p" "$cases/two_settings_one_log/log.txt"; }
+other() { sed -n "12,18p" "$cases/two_settings_one_log/log.txt"; }
+while IFS='|' read -r a b want; do
+    { printf '%b\n' "$a" && body && printf '%b\n' "$b" && other; } >log.txt
+    ok "a log of two settings is imported: $b" import log.txt
+    is "$(cells config | sort -u | paste -sd' ')" "$want" 'it has these configs'
+done <<'END'
+$ NCCL_ALGO=Ring ./all_reduce_perf -b 8|$ NCCL_ALGO=Tree ./all_reduce_perf -b 8|ring tree
+$ ./all_reduce_perf|$ env NCCL_PROTO=LL128 ./all_reduce_perf|LL128 unstated
++ NCCL_PROTO=LL\n+ ./all_reduce_perf|+ ./all_reduce_perf|LL unstated
+export NCCL_PROTO=LL|unset NCCL_PROTO|LL unstated
+$ export NCCL_ALGO=Ring NCCL_PROTO=LL|$ export NCCL_PROTO=Simple|ring/LL ring/Simple
+[u@node dir]$ mpirun -x NCCL_MAX_NCHANNELS=4 all_reduce_perf|[u@node dir]$ mpirun -x NCCL_MAX_NCHANNELS=8 all_reduce_perf|NCCL_MAX_NCHANNELS=4 NCCL_MAX_NCHANNELS=8
+$ mpirun --mca btl tcp,self all_reduce_perf|$ mpirun --mca btl self,vader all_reduce_perf|OMPI_MCA_btl=self,vader OMPI_MCA_btl=tcp,self
+$ mpiexec -genv NCCL_PROTO LL all_reduce_perf|$ mpiexec -genv NCCL_PROTO Simple all_reduce_perf|LL Simple
+$ srun --export=ALL,NCCL_ALGO=Ring ./all_reduce_perf|$ srun --export=ALL,NCCL_ALGO=Tree ./all_reduce_perf|ring tree
+$ mpirun -np 2 \\\n  -x NCCL_PROTO=LL \\\n  ./all_reduce_perf|$ mpirun -np 2 \\\n  -x NCCL_PROTO=Simple \\\n  ./all_reduce_perf|LL Simple
+$ CUDA_VISIBLE_DEVICES=0,1 ./all_reduce_perf|$ CUDA_VISIBLE_DEVICES=0,2 ./all_reduce_perf|CUDA_VISIBLE_DEVICES=0,1 CUDA_VISIBLE_DEVICES=0,2
+== NCCL_PROTO=LL ==|== NCCL_PROTO=Simple ==|LL Simple
+$ ./all_reduce_perf -R 0|$ ./all_reduce_perf -R 1|local_register=0 local_register=1
+$ NCCL_DEBUG=INFO ./all_reduce_perf|$ NCCL_DEBUG=WARN ./all_reduce_perf|unstated
+setenv NCCL_PROTO LL|setenv NCCL_PROTO Simple|LL Simple
+# NCCL_PROTO=LL|# NCCL_PROTO=Simple|LL Simple
+END
+{ echo '$ NCCL_NVLS_ENABLE=0 ./all_reduce_perf' && body; } >nvls.txt
+ok 'a table with a variable is imported' import nvls.txt
+like "$(cat raw/*/*/*/*.jsonl)" '"NCCL_NVLS_ENABLE":"0"' 'the recording has the variable by its name'
+
+# ---- OSU
+osu() { # NAME FILE RANKS WANT: cells, and the first median
+    ok "$1 is imported" import --platform p --set ranks="$3" "$2"
+    is "$(cells ranks | wc -l) $(cells workload launches median_s | sed -n "${5:-1}p")" "$4" \
+        "$1 has these cells"
+}
+osu osu_nccl "$cases/osu_nccl/xccl.txt" 2 '2 nccl_allreduce 1 0.00069025' 2
+osu osu_prefix "$cases/osu_prefix/srun_l.txt" 4 '2 mpi_allreduce 1 3.1e-06'
+osu osu_suite_log "$cases/osu_suite_log/suite.out" 4 '2 mpi_allreduce 2 3.2e-06'
+like "$err" '2 tables of other benchmarks left out' 'the tables that are left out are counted'
+sed 's/NCCL-CUDA/RCCL-ROCM/' "$cases/osu_nccl/xccl.txt" >rccl.txt
+osu 'a build for RCCL' rccl.txt 2 '2 nccl_allreduce 1 7.15e-05'
+sed 's/^0: /   /' "$cases/osu_prefix/srun_l.txt" >blank.txt
+osu 'a table behind blanks' blank.txt 4 '2 mpi_allreduce 1 3.1e-06'
+sed 's/^0: # */ /; s/^0: //' "$cases/osu_prefix/srun_l.txt" >eaten.txt
+osu 'a table without its #' eaten.txt 4 '2 mpi_allreduce 1 3.1e-06'
+sed 's/^0: /2026-03-04T05:06:07.5Z [1,0]<stdout>: /' "$cases/osu_prefix/srun_l.txt" >time.txt
+osu 'a table behind times' time.txt 4 '2 mpi_allreduce 1 3.1e-06'
+{ echo '$ mpirun --mca coll_tuned_allreduce_algorithm 3 ./osu_allreduce' && cat blank.txt; \
+    echo '$ mpirun --mca coll_tuned_allreduce_algorithm 4 ./osu_allreduce' && cat blank.txt; } >mca.txt
+ok 'two algorithms of Open MPI in one log are imported' import --platform p --set ranks=4 mca.txt
+is "$(cells config | sort -u | paste -sd' ')" 'OMPI_MCA_coll_tuned_allreduce_algorithm=3 '\
+'OMPI_MCA_coll_tuned_allreduce_algorithm=4' 'they are two configs'
+
+# ---- traces
+for name in trace_kernels_launched_before trace_stub_step; do
+    rm -f t.step
+    ok "$name becomes a step" "$gradsync" import --step "$cases/$name/trace.json" -o t.step
+    is "$(grep -v '^#' t.step | tail -n +2 | paste -sd';')" \
+        'gemm nn 64 256 128 fp32;all_reduce 32768 fp32 default_pg' "$name: one GEMM, one all-reduce"
+    like "$err" 'step 0\.4 ms in the trace: GEMMs 0\.3 ms .*, other kernels 0\.0 ms .*, '\
+'collectives 0\.1 ms, no kernel 0\.0 ms' "$name: the times of its kernels"
+    is "$(tail -n 1 <<<"$err")" 'communication is exposed for 0.1 ms, 25% of the step' \
+        "$name ends with the exposed communication"
+done
+like "$(cat t.step)" 'ProfilerStep#1,' 'the step without a kernel is not the median'
+done_testing
