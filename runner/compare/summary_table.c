@@ -5,7 +5,6 @@
 #include "base/term.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "compare/setting.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -75,17 +74,6 @@ static void print_sentence(const struct summary_request *r, const struct summary
     printf("%s", term_bold(stdout));
     screen_wrap(0, 2, screen_columns(stdout), t.s);
     printf("%s", term_end(stdout));
-}
-
-/* Lines of the sentences beyond one each. */
-static size_t further_lines(const struct summary_request *r, const struct summary_rows *s, size_t n)
-{
-    size_t lines = 0;
-    for (size_t i = 0; i < n; i++) {
-        AUTO_TEXT struct text t = sentence(r, s, i);
-        lines += (text_width(t.s) - 1) / screen_columns(stdout);
-    }
-    return lines;
 }
 
 /* ---- lines ---- */
@@ -210,46 +198,13 @@ static void print_line(const char *const *cell, const size_t *width, bool title,
     printf("%s", won || lost ? term_end(stdout) : "");
 }
 
-/* ---- what fits a screen ---- */
-
-/* Lines for the rows of each question: one or two each, and more for the first questions. */
-static size_t *share(const struct summary_request *q, const struct summary_rows *s,
-                     size_t *questions)
-{
-    size_t lines = screen_lines(stdout), *of = xcalloc(s->n_questions + 1, sizeof *of);
-    lines = lines > 7 ? lines - 4 : 3; /* titles, the two lines at the end, a warning */
-    *questions = s->n_questions < lines / 2 ? s->n_questions : lines / 2;
-    while (*questions > 1 && 2 * *questions + further_lines(q, s, *questions) > lines)
-        --*questions;
-    size_t taken = 2 * *questions + further_lines(q, s, *questions),
-           left = lines > taken ? lines - taken : 0;
-    for (size_t i = 0; i < *questions; i++) {
-        size_t spare = i + 1 < *questions ? (left + 1) / 2 : left,
-               most = 2 * s->questions[i].rows; /* a row and how to use its config */
-        of[i] = most < 1 + spare ? most : 1 + spare;
-        left -= of[i] ? of[i] - 1 : 0;
-    }
-    return of;
-}
-
-/* "    use: NCCL_MIN_CTAS=16 NCCL_MAX_CTAS=16 COMMAND" under a config that is faster. */
-static bool print_setting(const struct summary_row *r)
-{
-    bool won = r->c->judgement.verdict == VERDICT_FASTER && (!r->w || r->w->best);
-    AUTO_FREE char *line = won ? setting_export_line(r->c) : NULL;
-    if (line)
-        printf("    use: %s COMMAND\n", line);
-    return line != NULL;
-}
-
-/* Every row comes before the use of a second config. Returns the number of rows. */
-static size_t print_question(const struct summary_rows *s, const struct question *q,
-                             const struct summary_row *rows, size_t lines, bool titled)
+static void print_question(const struct summary_rows *s, const struct question *q,
+                           const struct summary_row *rows, bool titled)
 {
     const char *const *titles = rows->w ? of_best : of_each;
     AUTO_WORDS struct words cells = {0};
-    size_t width[COLUMNS], n = q->rows < lines ? q->rows : lines;
-    for (size_t k = 0; k < n; k++)
+    size_t width[COLUMNS];
+    for (size_t k = 0; k < q->rows; k++)
         add_cells(&cells, s, &rows[k]);
     for (size_t k = 0; k < COLUMNS; k++)
         width[k] = text_width(titles[k]);
@@ -260,14 +215,8 @@ static size_t print_question(const struct summary_rows *s, const struct question
     fit(width);
     if (titled)
         print_line(titles, width, true, false);
-    size_t k = 0;
-    for (size_t used = 0; k < n && used < lines; k++) {
+    for (size_t k = 0; k < q->rows; k++)
         print_line((const char *const *)cells.v + k * COLUMNS, width, false, rows->w);
-        used++;
-        if (used < lines && (!k || lines - used >= q->rows - k))
-            used += print_setting(&rows[k]);
-    }
-    return k;
 }
 
 /* A config wins in a step: it may lengthen another. */
@@ -282,18 +231,14 @@ static const struct question *winning_step(const struct summary_rows *s)
 void summary_print(const struct summary_request *q)
 {
     AUTO(summary_rows_free) struct summary_rows s = {0};
-    size_t questions, shown = 0;
     summary_rows_find(&s, q);
-    AUTO_FREE size_t *lines = share(q, &s, &questions);
-    for (size_t i = 0, first = 0; i < questions; first += s.questions[i++].rows) {
+    for (size_t i = 0, first = 0; i < s.n_questions; first += s.questions[i++].rows) {
         print_sentence(q, &s, i);
-        shown += print_question(&s, &s.questions[i], &s.rows[first], lines[i], !i);
+        print_question(&s, &s.questions[i], &s.rows[first], !i);
     }
-    if (shown < s.n)
-        printf("%zu more; ", s.n - shown);
-    if (shown < q->shown->n)
+    if (s.n < q->shown->n)
         printf("--all prints every contrast; --size, --mode, --config choose\n");
     const struct question *won = winning_step(&s);
     if (q->winners && won)
-        printf("What to set for all steps together: gradsync advise %s\n", won->of->platform);
+        printf("What to set: gradsync advise %s\n", won->of->platform);
 }

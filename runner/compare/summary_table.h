@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Prints the answer of a comparison on one screen: for each question (a run and a mode) a sentence,
- * and below it one line for each group, the largest differences first. Modes are different
+ * Prints the answer of a comparison: for each question (a run and a mode) a sentence, and below it
+ * one line for each group, the largest differences first. Modes are different
  * questions and are never counted together.
  */
 #pragma once

@@ -198,7 +198,7 @@ int cmd_compare(int argc, char **argv)
         .threads = {.min = 1, .max = COMPARE_THREADS_MAX}}; /* 0: all processors */
     struct compare_request *q = &o.q;
     const struct cli_option options[] = {
-        {"all", 'a', CLI_FLAG, &q->all, NULL, "print every contrast (default: one screen)"},
+        {"all", 'a', CLI_FLAG, &q->all, NULL, "print every contrast (default: one line for each step)"},
         {"size", 0, CLI_TEXT, &q->filter.size, "SIZE", "print only this size, e.g. 16MiB"},
         {"mode", 0, CLI_TEXT, &q->filter.mode, "MODE",
          "print only this mode: compute, comm, sequential or overlapped; alone: operations without "
