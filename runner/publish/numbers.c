@@ -5,7 +5,6 @@
 #include "base/locate.h"
 #include "base/text.h"
 #include "publish/format.h"
-#include "record/run_name.h"
 #include "record/runs.h"
 
 #include <fnmatch.h>
@@ -154,11 +153,10 @@ int numbers_open(struct numbers *b, const char *path, struct paper_tables tables
 /* "; local is a platform or a run: gradsync show local"; "": it names nothing else. */
 static char *other_meaning(const char *name)
 {
-    AUTO_FREE char *run = locate_run(name), *platform = locate_platform(name),
-                   *meaning = run_name_meaning(name);
-    if (platform || runs_is_run(run))
-        return xstrfmt("; that is a recording: gradsync show %s", name);
-    return meaning ? xstrfmt("; that %s", meaning) : xstrdup("");
+    AUTO_FREE char *run = locate_run(name), *platform = locate_platform(name);
+    return platform || runs_is_run(run)
+               ? xstrfmt("; that is a recording: gradsync show %s", name)
+               : xstrdup("");
 }
 
 static int no_such(const struct numbers *b, const char *name)

@@ -9,8 +9,8 @@
 #include "base/shell_quote.h"
 #include "record/raw.h"
 #include "record/record.h"
-#include "record/run_name.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -118,10 +118,18 @@ static int find_run(struct runs *r, const char *dir, bool named)
     return code;
 }
 
+static int no_run(const char *name)
+{
+    return errno == ENOTDIR && !access(name, F_OK)
+               ? fail_at(GS_USAGE, name, 0,
+                         "is a file; give a run folder, a platform or the id of a run")
+               : locate_failed(GS_USAGE, name, LOCATE_RUN);
+}
+
 static int add_folder(struct runs *r, const char *dir)
 {
     if (access(dir, F_OK))
-        return run_name_failed(dir);
+        return no_run(dir);
     if (!runs_is_run(dir))
         return fail_at(GS_USAGE, dir, 0, "is not a run folder: it has no launch-LL.AA.jsonl");
     return find_run(r, dir, true);
@@ -138,7 +146,7 @@ static int find_below(struct runs *r, const char *dir, int depth)
     AUTO_WORDS struct words names = {0};
     int code = GS_OK;
     if (!files_list(dir, "*", &names))
-        return run_name_failed(dir);
+        return no_run(dir);
     for (size_t i = 0; i < names.n; i++) {
         AUTO_FREE char *path = xstrfmt("%s/%s", dir, names.v[i]);
         int one = files_is_folder(path) ? find(r, path, depth + 1) : GS_OK;

@@ -7,7 +7,6 @@
 #include "curves/transitions.h"
 #include "curves/transitions_table.h"
 #include "record/choose_runs.h"
-#include "record/run_name.h"
 #include "verbs/commands.h"
 
 #include <errno.h>
@@ -71,7 +70,7 @@ static int transitions(void *request, char **words, int n)
     if (n && !files_is_folder(words[0]) && !strchr(words[0], '/')) {
         AUTO_FREE char *folder = locate_platform(words[0]);
         if (!folder)
-            return run_name_failed(words[0]);
+            return locate_failed(GS_USAGE, words[0], LOCATE_RUN);
     }
     choose(q, n ? words[0] : NULL);
     int code = write_and_print(q);
