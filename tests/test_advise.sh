@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# gradsync advise and prove, on recordings whose truth is known. In a recording of `steps`, ctas=16
+# gradsync advise, on recordings whose truth is known. In a recording of `steps`, ctas=16
 # shortens the step and ctas=32 lengthens it by `effect`; ctas=8 makes no difference.
 # This test runs under ASan too.
 # shellcheck source=tests/lib.sh
@@ -64,11 +64,8 @@ one_line "$err" 'the error about the platform is one line'
 fresh
 steps 1 '' "$cuda"
 ran 1 auto 'RING/SIMPLE ctas=4'
-exits 0 "a tuner's form of more CTAs than NCCL chooses succeeds" "$gradsync" advise --emit tuner sim
-like "$out" '# ctas=16 is more than a tuner can choose' \
-    'more CTAs than NCCL chooses are no rule of a tuner'
 exits 0 'advise on more CTAs than NCCL chooses succeeds' "$gradsync" advise sim
-unlike "$out" 'gradsync trial' 'more CTAs than NCCL chooses are not offered for a trial'
+unlike "$out" 'gradsync trial --arms ctas=16' 'more CTAs than NCCL chooses are not offered for a trial'
 
 # ---- a gain that may be too small
 
@@ -119,10 +116,6 @@ edit 2 's/"workload":"iter_proxy"/"workload":"trial"/; s/"mode":"overlapped"/"mo
 exits 0 'advise on a trial that contradicts synthetic steps succeeds' "$gradsync" advise sim
 like "$(first)" "^Set ctas=32 for .* $two% $in_one, shown in a trial inside a job\.$" \
     'a trial overrides synthetic steps'
-like "$out" 'Next: gradsync advise sim --emit train >mine.ini' \
-    'training is the next level after a trial'
-like "$out" 'gradsync prove sim -- COMMAND' 'the proof of a trial is another trial'
-
 # ---- one launch
 
 fresh
@@ -136,28 +129,6 @@ rm data/raw/sim/iter_proxy/1/MANIFEST.json
 exits 0 'advise on a run interrupted in its first launch succeeds' "$gradsync" advise sim
 like "$(first)" 'one launch has no interval\. To complete the run: gradsync resume data/raw/sim/iter_proxy/1$' \
     'the advice on an interrupted run is to complete it'
-
-# ---- real steps of the same GPUs on another platform
-
-gpus() { # RUN NAME
-    edit "$1" 's/"host":"h"/&,"gpu":{"name":"'"$2"'"}/'
-}
-fresh
-steps 1 '' "$cuda"
-gpus 1 'one GPU'
-mkdir data/raw/other data/raw/else
-cp -r data/raw/sim/iter_proxy data/raw/other
-cp -r data/raw/sim/iter_proxy data/raw/else
-sed -i 's/"run_id":"1"/"run_id":"2"/; s/"platform":"sim"/"platform":"other"/;
-    s/"gemms":"1"/"gemms":"1","step":"a.step"/' data/raw/other/*/*/*.jsonl
-sed -i 's/"run_id":"1"/"run_id":"3"/; s/"platform":"sim"/"platform":"else"/' \
-    data/raw/else/*/*/*.jsonl
-exits 0 'advise on synthetic steps beside real ones succeeds' "$gradsync" advise sim
-like "$out" $'Real steps of the same GPUs are in other:\n  gradsync advise other' \
-    'advice from synthetic steps names the platform with real steps of the same GPUs'
-unlike "$("$gradsync" advise other)" 'Real steps' 'advice from real steps names no other platform'
-sed -i 's/one GPU/another GPU/' data/raw/other/*/*/*.jsonl
-unlike "$("$gradsync" advise sim)" 'Real steps' 'real steps of other GPUs are not named'
 
 # ---- operations alone
 
@@ -188,17 +159,6 @@ ran 1 ctas=32 'TREE/SIMPLE ctas=32'
 exits 0 'advise on a setting that NCCL clamped succeeds' "$gradsync" advise sim
 like "$(first)" '^Leave NCCL alone' 'a setting that NCCL clamped is not advised'
 like "$out" 'ctas=16 .* not advised: clamped by NCCL' 'the row says that NCCL clamped the setting'
-exits 0 'advise --check succeeds' "$gradsync" advise --check sim
-like "$out" 'ctas=16 +0 +1 +0 +RING/SIMPLE ctas=8 at ' \
-    'advise --check counts the settings that were clamped'
-like "$out" 'ctas=32 +1 +0 +0 +-' 'advise --check counts the settings that took effect'
-ran 1 auto 'RING/LL ctas=4'
-edit 1 's/"config":"ctas=8"/"config":"tree"/; s/RING\/SIMPLE ctas=8/RING\/LL128 ctas=8/'
-edit 1 's/"config":"ctas=16"/"config":"tree\/LL128"/'
-exits 0 'advise --check succeeds where NCCL replaced an algorithm' "$gradsync" advise --check sim
-like "$out" 'tree/LL128 +0 +0 +1 ' \
-    'advise --check counts the algorithm that was replaced as ignored'
-
 # ---- forms
 
 fresh
@@ -211,11 +171,6 @@ is "$(grep -v '^#' <<<"$out")" $'NCCL_MIN_CTAS=16\nNCCL_MAX_CTAS=16' \
     'the form env sets the variables'
 is "$(bash -c 'set -a; . /dev/stdin; env' <<<"$out" | grep ^NCCL_ | sort | xargs)" \
     'NCCL_MAX_CTAS=16 NCCL_MIN_CTAS=16' 'a shell reads the form env'
-emit nccl.conf
-is "$(grep -vcE '^(#.*|NCCL_[A-Z_]+=[A-Za-z0-9:;]+)$' <<<"$out")" 0 \
-    'the form nccl.conf has comments, and assignments without blanks, as NCCL reads them'
-is "$(grep -v '^#' <<<"$out")" $'NCCL_MIN_CTAS=16\nNCCL_MAX_CTAS=16' \
-    'the form nccl.conf sets the variables'
 emit pytorch
 like "$out" $'\noptions.config.min_ctas = 16\noptions.config.max_ctas = 16\ndist.init_' \
     'the form pytorch sets the options'
@@ -232,43 +187,9 @@ if py 'import sys' 2>/dev/null; then
 else
     skip 'Python accepts the form pytorch' 'no python3 here'
 fi
-emit megatron
-if py 'import yaml' 2>/dev/null; then
-    is "$(py 'import sys, yaml; print(yaml.safe_load(sys.argv[1]))' "$out")" \
-        "{'dp': {'min_ctas': 16, 'max_ctas': 16}}" 'a parser of YAML reads the form megatron'
-else
-    skip 'a parser of YAML reads the form megatron' 'no python3 with yaml here'
-fi
-is "$(grep -v '^#' <<<"$out")" $'dp:\n  min_ctas: 16\n  max_ctas: 16' \
-    'the form megatron sets the keys'
-emit deepspeed
-is "$(grep -v '^#' <<<"$out")" 'NCCL_MIN_CTAS=16 NCCL_MAX_CTAS=16 deepspeed train.py' \
-    'the form deepspeed sets the variables of a command'
-is "$(bash -c 'deepspeed() { env; }; . /dev/stdin' <<<"$out" | grep ^NCCL_ | sort | xargs)" \
-    'NCCL_MAX_CTAS=16 NCCL_MIN_CTAS=16' 'a shell runs the form deepspeed'
 emit sbatch
 is "$(grep -v '^#' <<<"$out" | bash -c '. /dev/stdin; echo $NCCL_MAX_CTAS')" 16 \
     'the form sbatch is a shell script'
-emit train
-echo "$out" >mine.ini
-exits 0 'the form train is a config' "$gradsync" plan mine.ini
-like "$out" 'NCCL_MIN_CTAS=unset.*NCCL_MIN_CTAS=16/NCCL_MAX_CTAS=16' \
-    'the form train compares the setting with its absence'
-is "$(sed -n 's/^name = //p; s/^ranks = //p' mine.ini | xargs)" 'sim 2' \
-    'the form train is for the same platform and ranks'
-sed -i -e 's/^command = .*/command = "for i in 1 2 3 4; do echo step time: $i ms; done"/' \
-    -e 's/^launches = 5/launches = 2/' mine.ini
-exits 0 'the form train runs' "$gradsync" train -q mine.ini
-rm -r data/raw/sim/train
-emit tuner
-is "$(grep -v '^#' <<<"$out")" 'allreduce,0,-1,-1,-1,16,1,2' \
-    'the form tuner has only the ranks and nodes that were measured'
-echo "$out" >rules.csv
-export NCCL_TUNER_CONFIG_FILE=rules.csv NCCL_TUNER_PLUGIN=$build/libnccl-tuner-gradsync.so
-run "$build/tuner/job"
-unset NCCL_TUNER_CONFIG_FILE NCCL_TUNER_PLUGIN
-like "$out" 'channels=16 ' 'the tuner plugin applies the rules of the form'
-is "$err" '' 'the tuner plugin accepts the rules without a message'
 exits 2 'a form that does not exist is refused' "$gradsync" advise --emit envi sim
 like "$err" "no form 'envi', did you mean 'env'" 'the error names the nearest form'
 edit 1 's/ctas=16/tree/g'
@@ -290,10 +211,6 @@ emit pytorch
 like "$out" 'DistributedDataParallel\(model, bucket_cap_mb=50\)' 'a bucket size is an option of DDP'
 emit env
 like "$out" "# Also set DDP's bucket_cap_mb=50" 'a bucket size is no variable'
-emit tuner
-is "$(grep -cv '^#' <<<"$out")" 0 'a bucket size is no rule of a tuner'
-exits 2 'prove refuses a bucket size, which a trial cannot switch' "$gradsync" prove sim -- true
-one_line "$err" 'the error about the bucket size is one line'
 
 fresh
 steps 1 '' '"bucket_cap":"25"'
@@ -303,9 +220,6 @@ exits 0 'advise on a training succeeds' "$gradsync" advise sim
 like "$(first)" "^Set NCCL_MAX_CTAS=16 for .* $two% $in_one, shown in training\.$" \
     'a training is the highest level'
 unlike "$out" 'NCCL ran' 'without a recording of what NCCL ran there is no column for it'
-exits 0 'prove has no step to replay after a training' "$gradsync" prove sim
-like "$err" '^prove: NCCL_MAX_CTAS=16 was shown in a training; measure it again: gradsync train CONFIG$' \
-    'prove names the setting and the command that measures a training again'
 emit sbatch
 is "$(grep -v '^#' <<<"$out")" 'export NCCL_MAX_CTAS=16' 'the form of a training sets its variables'
 fresh
@@ -335,23 +249,14 @@ with_env 1 '"NCCL_NVLS_ENABLE":"0","NCCL_VERSION":"2.28","NCCL_DEBUG":"INFO","OM
 alone='Measured with NCCL_NVLS_ENABLE=0 in the environment of the ranks; without it nothing was measured\.'
 exits 0 'advise on a recording with a variable of NCCL succeeds' "$gradsync" advise sim
 like "$out" $'^Try ctas=16 [^\n]*\n'"$alone"$'\n' 'the variable is named below the answer'
-for form in env nccl.conf pytorch megatron deepspeed sbatch train tuner; do
+for form in env pytorch sbatch; do
     emit $form
     like "$out" $'\n# '"$alone"$'\n' "the form $form names the variable"
 done
-emit train
-is "$(grep ^NCCL_NVLS_ENABLE <<<"$out")" 'NCCL_NVLS_ENABLE = 0' \
-    'the form train sets the variable on both sides'
-echo "$out" >mine.ini
-exits 0 'the form train with the variable is a config' "$gradsync" plan mine.ini
-like "$out" '2 cells in 1 group, ' 'the form train compares two configs'
 edit 1 's/"NCCL_NVLS_ENABLE":"0"/"NCCL_MIN_CTAS":"8","NCCL_NET":"IB","NCCL_IB_HCA":"a,b"/'
 exits 0 'advise on a recording with a variable of the setting succeeds' "$gradsync" advise sim
 like "$out" 'Measured with NCCL_IB_HCA=a,b NCCL_NET=IB in .*; without them nothing was measured\.' \
     'a variable that the setting sets is no condition'
-emit train
-like "$out" $'\n# Also export NCCL_IB_HCA=a,b\nNCCL_NET = IB\n' \
-    'a value that would be a list is left to the user'
 steps 2 other '"backend":"cuda","gemms":"4"'
 with_env 2 '"NCCL_NET":"IB"'
 exits 0 'advise on recordings with unlike variables succeeds' "$gradsync" advise sim
@@ -391,16 +296,6 @@ near 1 0.98
 exits 0 'advise on two settings that are not alike succeeds' "$gradsync" advise sim
 like "$(first)" '^Set NCCL_MAX_CTAS=16/FAST=1 for ' 'a change that shortens the step is advised'
 
-# ---- a step that was measured again has one name
-
-fresh
-steps 1 '' "$cuda"
-steps 2 other '"backend":"cuda","gemms":"4"' effect=0
-steps 3 proof-1 "$cuda"
-edit 3 's/"type":"header",/&"proof_of":"1",/; s/"config":"ctas=\(8\|32\)"/"config":"x\1"/'
-exits 0 'advise after a proof in a section of its own succeeds' "$gradsync" advise sim
-like "$out" $'\nShorter in 8\\.\n' 'the sentence names the step as the table does'
-
 # ---- settings of a program
 
 fresh
@@ -411,35 +306,6 @@ like "$out" 'for zero: ncclConfig_t.CTAPolicy = NCCL_CTA_POLICY_ZERO\.' \
     'the policy is named as a program sets it'
 like "$out" 'for symmetric: .*ncclCommWindowRegister with NCCL_WIN_COLL_SYMMETRIC\.' \
     'symmetric memory is named as a program gets it'
-
-# ---- the command of a training
-
-fresh
-cat >speed.ini <<'END'
-[platform]
-name = speed
-[measure]
-launches = 3
-[train]
-command = "for i in 1 2 3 4 5 6 7 8 9 10; do echo step time: {size}.{level}$i ms; done"
-level = 6, 1, 9
-size = 4, 5
-axes = size
-END
-exits 0 'a training is measured' "$gradsync" train -q speed.ini
-exits 0 'the form train after a training succeeds' "$gradsync" advise --emit train speed
-is "$(grep -v '^#' <<<"$out" | grep -A9 '\[train\]')" \
-    "$(sed -n '/\[train\]/,$p' speed.ini | sed 's/^level = .*/level = 6, 1/')" \
-    'the form train after a training has its command, with two values of the setting'
-unlike "$out" 'Also set' 'the form train after a training leaves nothing to be set'
-echo "$out" >mine.ini
-exits 0 'the form train after a training is a config' "$gradsync" plan mine.ini
-like "$out" '4 cells in 2 groups, 3 launches'$'\n' 'it compares the setting with its baseline'
-exits 0 'a plan of one config succeeds' "$gradsync" plan mine.ini --set train:level=6
-like "$out" '2 cells in 2 groups, 3 launches; one config: nothing to compare' \
-    'the plan says that one config compares nothing'
-run "$gradsync" prove data/raw/speed
-is "$rc $out" '0 ' 'prove of a training by its path ends without an answer'
 
 # ---- iteration times of another program
 
@@ -461,107 +327,4 @@ like "$(first)" '^No advice for sim: the imported iteration times show b50 [0-9.
 like "$("$gradsync" compare sim)" 'no floor +faster' 'imported launches have no floor'
 like "$("$gradsync" compare --all sim)" 'no floor .* faster' 'the rows of --all say so too'
 
-# ---- proof inside a job, which plays NCCL and its ranks: there ctas=8 shortens a step
-
-fresh
-steps 1 '' "$cuda"
-edit 1 's/ctas=8/ctas=4/g; s/ctas=16/ctas=8/g'
-prove() { # NAME FACTOR: of the time of a step with ctas=8
-    exits 0 "$1" "$gradsync" prove sim --steps 8 --blocks 6 --launches 5 -- \
-        "$build/tuner/job" steps=280 step_us=6000 "factor=$2"
-}
-lines() { # TYPE FILTER FILE…
-    local type=$1 filter=$2
-    shift 2
-    cat "$@" | jq -r "select(.type == \"$type\") | $filter" | sort -u | xargs
-}
-prove 'a proof in a job succeeds' 0.1
-like "$out" $'\nctas=8: kept, gain [0-9.]+ to [0-9.]+% at level trial \(run ' \
-    'a proof in a job confirms the advice'
-is "$(lines header '"\(.launch) \(.proof_of)"' data/raw/sim/trial/*/*.jsonl)" \
-    '1 1 2 1 3 1 4 1 5 1' \
-    'a proof in a job has five launches that name the run it proves'
-exits 0 'advise after a proof in a job succeeds' "$gradsync" advise sim
-like "$(first)" "^Set ctas=8 .*% $in_one, shown in a trial inside a job, proved on other data\.$" \
-    'advice that was proved has the gain and level of its proof'
-prove 'a proof that fails exits with 0' 5
-like "$out" $'\nctas=8: not kept, gain -' 'a proof that fails says that the setting is not kept'
-exits 0 'advise after a failed proof succeeds' "$gradsync" advise sim
-like "$(first)" '^Leave NCCL alone' 'advice whose proof failed is withdrawn'
-exits 0 'prove without advice succeeds' "$gradsync" prove sim -- "$build/tuner/job"
-like "$err" 'no setting is advised on sim; the job was not started' \
-    'prove without advice starts no job'
-
-# ---- proof: real steps of this machine, with `ring` made faster than it is
-
-fresh
-cat >mine.ini <<'END'
-[launch]
-ranks = 2
-prefix = env BY=recording
-[measure]
-launches = 3
-blocks = 4
-max_blocks = 4
-samples = 1
-warmup = 1ms
-warmup_ops = 1
-budget = 10ms
-deadline = 600s
-[iter_proxy]
-backend = host
-size = 64KiB, 256KiB
-buckets = 2
-gemm = 64
-gemms = 4
-mode = compute, overlapped
-configs = auto, ring, recursive_doubling
-END
-exits 0 'steps are measured on this machine' "$gradsync" run -q mine.ini
-chosen=$(echo data/raw/mine/iter_proxy/*)
-for f in "$chosen"/*.jsonl; do
-    awk '{ sub(/,"chain":"[0-9a-f]*"/, ""); match($0, /"cell":"[0-9a-f]+"/)
-        id = substr($0, RSTART, RLENGTH) }
-        /"type":"cell"/ { ring[id] = /"config":"ring"/ }
-        /"type":"block"/ {
-            time = (ring[id] ? 2e5 : 1e7) + 100 * ++n
-            sub(/"time_ns":\[[0-9,]*\]/, "\"time_ns\":[" int(time) "]") }
-        { print }' "$f" >new && mv new "$f"
-done
-rm "$chosen/MANIFEST.json"
-exits 0 'advise on steps in which ring wins succeeds' "$gradsync" advise mine
-like "$(first)" \
-    "^Try ring .* of mine: 9[78]\.[0-9] to 9[78]\.[0-9]% shorter in 2 of 2 steps, $synthetic" \
-    'ring is worth a try if it wins'
-like "$out" "Prove it .*gradsync prove mine --set 'launch:prefix=env BY=recording'" \
-    'ring is worth a proof if it wins, whose command has the prefix of the recording'
-is "$(grep -c 'gradsync prove' <<<"$out")" 1 'the command of the proof is there once'
-exits 0 "a form of a setting that is not NCCL's succeeds" "$gradsync" advise --emit env mine
-like "$out" '^# ring is advised on mine, but is not a setting of NCCL\.$' \
-    "no form sets what is not NCCL's"
-exits 2 'a proof does not run a command of a recording' "$gradsync" prove mine
-like "$err" "config\.ini:3: key 'prefix': a command of a recording .* --set 'launch:prefix=env BY=" \
-    'the error says how to give the command'
-"$gradsync" prove mine -o stopped --set measure:budget=600s --set measure:max_blocks=100000 \
-    --set 'launch:prefix=env BY=user' >said 2>why &
-pid=$!
-begun() { grep -qs '"type":"block"' stopped/mine/*/*proof-1*/*.jsonl; }
-ok 'a long proof begins' until_true 60 begun
-kill -TERM "$pid"
-wait "$pid"
-like "$(<why)" 'not started: .* proof-2; run it with: gradsync prove mine --set .* -o stopped$' \
-    'an interrupted proof names the command that proves the other steps'
-exits 0 'the proof of ring succeeds' "$gradsync" prove mine --set measure:launches=2 \
-    --set 'launch:prefix=env BY=user'
-is "$(grep -cE '^ring: (kept|not kept|undecided), gain .* at level synthetic \(run ' <<<"$out")" 2 \
-    'the proof says of each step whether the gain was kept'
-is "$(lines header .proof_of data/raw/mine/iter_proxy/*proof*/*.jsonl)" "${chosen##*/}" \
-    'the header of the proof names the run that it proves'
-what='"\(.config) \(.params.size) \(.mode)"'
-is "$(lines cell "$what" data/raw/mine/iter_proxy/*proof*/*.jsonl)" \
-    "$(echo {auto,ring}' '{256,64}'KiB overlapped')" \
-        'the proof measures the advised cells and no others'
-exits 0 'advise after the proof of ring succeeds' "$gradsync" advise mine
-like "$out" 'ring .*; proof: (kept|not kept|undecided)' 'the advice has the outcome of its proof'
-unlike "$out" 'ring +9[78]\.' 'the advice has the gain of its proof'
 done_testing

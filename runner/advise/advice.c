@@ -44,7 +44,7 @@ char *advice_next(const struct evidence *e)
     if (!setting_of(&setting, e->c) || (e->level < LEVEL_TRIAL && *setting.rest))
         return xstrdup("");
     if (e->level == LEVEL_TRIAL || !setting_is_tunable(&setting, e->c))
-        return xstrfmt("gradsync advise %s --emit train >mine.ini", e->c->platform);
+        return xstrdup("gradsync train CONFIG (docs/training.md)");
     return xstrfmt("gradsync trial --arms %s -- COMMAND", e->c->config);
 }
 
@@ -80,8 +80,7 @@ static void say_advised(FILE *f, const struct steps_evidence *s, size_t shape,
             c->steps == 1 ? "" : "s");
     if (missing)
         fprintf(f, " (%zu more did not measure it)", missing);
-    fprintf(f, ", %s%s.", shown_in[c->best->level],
-            evidence_proof(c->best) == PROOF_KEPT ? ", proved on other data" : "");
+    fprintf(f, ", %s.", shown_in[c->best->level]);
 }
 
 static bool any_win(const struct steps_evidence *s, size_t shape)

@@ -57,7 +57,3 @@ void advice_rows(struct words *cells, const struct steps_evidence *s, size_t sha
 void advice_print(const struct steps_evidence *s);
 /* Of recordings without a step of their own: why there is no advice. */
 void advice_say_none(const struct steps_evidence *s);
-
-/* For each config of each workload below the roots (evidence_read): did NCCL run what it asks for?
- * GS_OK or reported. */
-int advice_check(char **roots, size_t n);

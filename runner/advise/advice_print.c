@@ -4,7 +4,6 @@
  */
 #include "advise/advice.h"
 #include "advise/conditions.h"
-#include "advise/elsewhere.h"
 #include "base/err.h"
 #include "base/screen.h"
 #include "base/shell_quote.h"
@@ -202,18 +201,7 @@ static void print_commands(const struct steps_evidence *s, size_t shape)
     AUTO_WORDS struct words commands = {0};
     advice_commands(&commands, s, shape);
     for (size_t i = 0; i < commands.n; i++)
-        printf("%s%s\n",
-               !strncmp(commands.v[i], "gradsync prove ", 15) ? "Prove it on other data:\n  "
-                                                              : "Next: ",
-               commands.v[i]);
-}
-
-static void say_elsewhere(const struct steps_evidence *s, size_t shape)
-{
-    AUTO_FREE char *platform = elsewhere_find(s, shape);
-    if (platform)
-        printf("Real steps of the same GPUs are in %s:\n  gradsync advise %s\n", platform,
-               platform);
+        printf("Next: %s\n", commands.v[i]);
 }
 
 static void print_shape(const struct steps_evidence *s, size_t shape)
@@ -227,7 +215,6 @@ static void print_shape(const struct steps_evidence *s, size_t shape)
     say_where(s, shape);
     say_withheld(s, shape);
     print_commands(s, shape);
-    say_elsewhere(s, shape);
     printf("\n");
     print_rows(&cells);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "advise/advice.h"
-#include "advise/proof_plan.h"
 #include "base/shell_quote.h"
 #include "base/units.h"
 #include "reduce/axes.h"
@@ -18,14 +17,14 @@ const char *const advice_headings[ADVICE_COLUMNS] = {
     [ADVICE_WORDS] = "advice",
 };
 
-/* What a row says first: wins of the advised setting, proofs, other wins, then what may still win. */
+/* What a row says first: wins of the advised setting, other wins, then what may still win. */
 static double rank(const struct evidence *e, const struct candidate *advised)
 {
     enum verdict v = e->c->judgement.verdict;
     if (!evidence_has_numbers(e) || v == VERDICT_SLOWER || v == VERDICT_SAME)
         return -1;
     bool is_advised = advised->best && !strcmp(e->c->config, advised->best->c->config);
-    return (is_advised && evidence_wins(e) ? 40 : 0) + (evidence_proof(e) ? 20 : 0) +
+    return (is_advised && evidence_wins(e) ? 20 : 0) +
            (evidence_wins(e) ? 10 + evidence_gain_low(e) : evidence_gain_high(e));
 }
 
@@ -135,8 +134,7 @@ static void add_row(struct words *cells, const struct steps_evidence *s, const s
     words_add(cells, level_names[of->level]);
     words_add(cells, e && *e->c->baseline_ran ? e->c->baseline_ran : "-");
     words_add(cells, e && *e->c->ran ? e->c->ran : "-");
-    words_addf(cells, "%s%s%s", what, e && evidence_proof(e) ? "; proof: " : "",
-               e ? proof_names[evidence_proof(e)] : "");
+    words_add(cells, what);
 }
 
 void advice_rows(struct words *cells, const struct steps_evidence *s, size_t shape)
@@ -148,22 +146,6 @@ void advice_rows(struct words *cells, const struct steps_evidence *s, size_t sha
             add_row(cells, s, &s->v[i], best_of_step(s, i, &advised));
 }
 
-/* With the commands of its recordings, which it runs only when they are given. */
-static char *prove_steps(const struct steps_evidence *s, size_t shape)
-{
-    AUTO_WORDS struct words settings = {0}, given = {0};
-    struct text t = {0};
-    text_addf(&t, "gradsync prove %s", s->shapes[shape].platform);
-    advice_settings(&settings, s, shape);
-    for (size_t i = 0; i < s->n; i++)
-        if (s->v[i].counts && s->v[i].run->shape == shape && s->v[i].level < LEVEL_TRIAL &&
-            evidence_wins(&s->v[i]) && words_has(&settings, s->v[i].c->config))
-            proof_commands(&given, s->v[i].run);
-    for (size_t i = 0; i < given.n; i++)
-        text_addf(&t, " --set %s", SHELL_WORD(given.v[i]));
-    return t.s;
-}
-
 void advice_commands(struct words *commands, const struct steps_evidence *s, size_t shape)
 {
     struct candidate c;
@@ -172,13 +154,6 @@ void advice_commands(struct words *commands, const struct steps_evidence *s, siz
     AUTO_FREE char *next = advice_next(c.best);
     if (*next)
         words_add(commands, next);
-    if (evidence_proof(c.best) || c.best->level == LEVEL_TRAINING)
-        return;
-    AUTO_FREE char *again = prove_steps(s, shape);
-    if (c.best->level == LEVEL_TRIAL)
-        words_addf(commands, "gradsync prove %s -- COMMAND", s->shapes[shape].platform);
-    else
-        words_add(commands, again);
 }
 
 bool advice_has_steps(const struct steps_evidence *s, size_t shape)

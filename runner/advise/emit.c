@@ -3,10 +3,8 @@
 
 #include "advise/advice.h"
 #include "advise/conditions.h"
-#include "advise/emit_train.h"
 #include "base/err.h"
 #include "base/text.h"
-#include "nccl_tuner/choice.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,12 +44,6 @@ static void put_sbatch(const struct emitted *e)
     put_variables(&e->setting, "export ", "'");
 }
 
-static void put_deepspeed(const struct emitted *e)
-{
-    AUTO_FREE char *line = setting_export_line(e->of->c);
-    printf("%s%sdeepspeed train.py\n", line ? line : "", line ? " " : "");
-}
-
 /* ---- communicators ---- */
 
 static void put_python_variables(const struct emitted *e)
@@ -79,48 +71,6 @@ static void put_pytorch(const struct emitted *e)
                s->bucket_mib);
 }
 
-/* Its bucket size is an option, in parameters: fp32 gradients have 4 bytes each. */
-static void put_megatron(const struct emitted *e)
-{
-    if (e->setting.bucket_mib > 0)
-        printf("# option: --ddp-bucket-size %.0f\n", e->setting.bucket_mib * (1 << 20) / 4);
-    if (e->setting.ctas)
-        printf("dp:\n  min_ctas: %d\n  max_ctas: %d\n", e->setting.ctas, e->setting.ctas);
-    if (*e->setting.algorithm || *e->setting.protocol) {
-        AUTO_FREE char *line = setting_export_line(e->of->c);
-        printf("# This file has no algorithm and no protocol; set them in the environment:\n"
-               "# %s\n",
-               line);
-    }
-}
-
-/* ---- the tuner ---- */
-
-/* A trial sets all collectives of a step, a step of iter_proxy has all-reduces only. */
-static void put_tuner(const struct emitted *e)
-{
-    static const char *const collectives[] = {"allreduce", "allgather", "reducescatter"};
-    struct choice c;
-    size_t n = e->of->level < LEVEL_TRIAL ? 1 : 3;
-    if (!setting_is_tunable(&e->setting, e->of->c) || !choice_parse(&c, e->of->c->config)) {
-        printf("# %s is more than a tuner can choose (an algorithm, a protocol, or fewer CTAs than "
-               "NCCL takes by itself): use another --emit.\n",
-               e->of->c->config);
-        return;
-    }
-    printf("# collective,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks\n");
-    for (size_t i = 0; i < n; i++)
-        printf("%s,0,-1,%s,%s,%d,%s,%s\n", collectives[i],
-               c.algo >= 0 ? choice_algo_name(c.algo) : "-1",
-               c.proto >= 0 ? choice_proto_name(c.proto) : "-1", c.channels ? c.channels : -1,
-               e->shape->nodes, e->shape->ranks);
-}
-
-static void put_train(const struct emitted *e)
-{
-    emit_train(e->all, e->of, &e->setting);
-}
-
 /* ---- forms ---- */
 
 static const struct form {
@@ -129,15 +79,8 @@ static const struct form {
     const char *use;
 } forms[] = {
     {"env", put_env, "for docker --env-file, or 'set -a; . FILE'"},
-    {"nccl.conf", put_env, "the file that NCCL_CONF_FILE names"},
     {"pytorch", put_pytorch, "FSDP2: give the options to init_device_mesh(backend_override=...)"},
-    {"megatron", put_megatron, "for --nccl-communicator-config-path"},
-    {"deepspeed", put_deepspeed, "the launcher passes variables that begin with NCCL to all nodes"},
     {"sbatch", put_sbatch, "for a job script, below its #SBATCH lines"},
-    {"tuner", put_tuner,
-     "NCCL_TUNER_PLUGIN=libnccl-tuner-gradsync.so NCCL_TUNER_CONFIG_FILE=FILE; NVIDIA's example "
-     "tuner has no -1 as algorithm or protocol"},
-    {"train", put_train, "a config for 'gradsync train': the baseline against the setting"},
 };
 #define FORMS COUNT(forms)
 
@@ -155,9 +98,7 @@ int emit_known(const char *name)
         return GS_OK;
     const char *near = NEAREST(name, forms, FORMS, name);
     return fail(GS_USAGE,
-                "advise: no form '%s'%s; choose env, nccl.conf, pytorch, megatron, deepspeed, "
-                "sbatch, tuner or train",
-                name, DID_YOU_MEAN(near));
+                "advise: no form '%s'%s; choose env, pytorch or sbatch", name, DID_YOU_MEAN(near));
 }
 
 static const char *fact(const struct evidence *e, enum machine_fact f)
@@ -170,13 +111,12 @@ static void put_origin(const struct emitted *e, const struct candidate *c, const
     char span[64];
     AUTO_FREE char *conditions = conditions_sentence(e->all, e->of->run->shape, e->of->c->config);
     printf("# %s: %s shorter steps, level of evidence: %s, %zu of %zu steps faster, none slower.\n"
-           "# Run %s%s%s; NCCL %s; GPU %s; %s. Holds for this number of ranks and "
+           "# Run %s; NCCL %s; GPU %s; %s. Holds for this number of ranks and "
            "nodes.\n"
            "%s%s%s# %s\n",
            e->of->c->config, advice_span(span, sizeof span, c->low, c->high),
            level_names[e->of->level], c->wins, c->steps, e->of->c->run_id,
-           evidence_proof(e->of) ? ", a proof of " : "",
-           evidence_proof(e->of) ? fact(e->of, FACT_PROOF_OF) : "", fact(e->of, FACT_NCCL),
+           fact(e->of, FACT_NCCL),
            fact(e->of, FACT_GPU), RANKS_ON(atoll(e->shape->ranks), atoll(e->shape->nodes)),
            *conditions ? "# " : "", conditions, *conditions ? "\n" : "", form->use);
 }
@@ -217,11 +157,8 @@ static void put_parts(const struct emitted *e)
 static void put_rest(const struct emitted *e, const struct form *form)
 {
     const struct setting *s = &e->setting;
-    bool buckets = form->put == put_pytorch || form->put == put_megatron || form->put == put_train;
-    if (form->put == put_train && e->of->level == LEVEL_TRAINING)
-        return;
     put_parts(e);
-    if (s->bucket_mib > 0 && !buckets)
+    if (s->bucket_mib > 0 && form->put != put_pytorch)
         printf("# Also set DDP's bucket_cap_mb=%g.\n", s->bucket_mib);
 }
 

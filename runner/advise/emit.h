@@ -4,12 +4,8 @@
  * no setting is advised, the comment says so.
  *
  *   env         lines NAME=VALUE
- *   nccl.conf   the same, for NCCL_CONF_FILE
  *   pytorch     options of a process group; algorithm and protocol through the environment
- *   megatron    YAML for --nccl-communicator-config-path
- *   deepspeed   variables before the launcher, which passes on those that begin with NCCL
  *   sbatch      lines for a job script
- *   tuner       rules for the tuner plugin, limited to the ranks and nodes that were measured
  */
 #pragma once
 

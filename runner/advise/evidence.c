@@ -39,18 +39,6 @@ bool evidence_wins(const struct evidence *e)
            (e->effect == EFFECT_HONOURED || e->effect == EFFECT_UNKNOWN);
 }
 
-const char *const proof_names[] = {"", "kept", "not kept", "undecided"};
-
-enum proof evidence_proof(const struct evidence *e)
-{
-    enum verdict v = e->c->judgement.verdict;
-    if (!e->run->machine.facts[FACT_PROOF_OF])
-        return PROOF_NONE;
-    if (evidence_wins(e))
-        return PROOF_KEPT;
-    return v == VERDICT_FASTER || v == VERDICT_INCONCLUSIVE ? PROOF_UNDECIDED : PROOF_NOT_KEPT;
-}
-
 /* ---- which are about the same ---- */
 
 /* A later version may have more parameters, so only those of both need to agree. */

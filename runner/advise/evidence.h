@@ -5,9 +5,7 @@
  *
  * A contrast counts unless a later run, or a complete one in place of an unfinished one, has
  * measured the same, or the same setting has numbers
- * from a higher level on the same platform, ranks and nodes. So a proof (a later run with "proof_of"
- * in its header) replaces what it tests, and its gain is free of the bias of having been chosen as
- * the best of many.
+ * from a higher level on the same platform, ranks and nodes.
  *
  * Gains are relative: 0.02 is a step that is 2% shorter.
  */
@@ -71,6 +69,3 @@ bool evidence_same_step(const struct evidence *a, const struct evidence *b);
 /* Does v[i] count, as the first of its step? */
 bool evidence_opens_step(const struct steps_evidence *s, size_t i);
 
-enum proof { PROOF_NONE, PROOF_KEPT, PROOF_NOT_KEPT, PROOF_UNDECIDED };
-extern const char *const proof_names[]; /* "kept" */
-enum proof evidence_proof(const struct evidence *e);

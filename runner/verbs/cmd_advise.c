@@ -7,17 +7,12 @@
 
 struct request {
     const char *emit;
-    bool check;
 };
 
 static int advise(void *request, char **roots, int n)
 {
     const struct request *q = request;
     AUTO(evidence_free) struct steps_evidence s = {0};
-    if (q->check && q->emit)
-        return fail(GS_USAGE, "advise: --check excludes --emit");
-    if (q->check)
-        return advice_check(roots, (size_t)n);
     int code = q->emit ? emit_known(q->emit) : GS_OK;
     if (code)
         return code;
@@ -34,10 +29,7 @@ int cmd_advise(int argc, char **argv)
     struct request q = {0};
     const struct cli_option options[] = {
         {"emit", 'e', CLI_TEXT, &q.emit, "FORM",
-         "print the advised setting as env, nccl.conf, pytorch, megatron, deepspeed, sbatch, "
-         "tuner, or train: a config for gradsync train"},
-        {"check", 'c', CLI_FLAG, &q.check, NULL,
-         "print whether NCCL honoured, clamped or ignored each setting that was measured"},
+         "print the advised setting for a job: env, pytorch or sbatch"},
         {0}};
     const struct cli cli = {
         .verb = "advise",

@@ -9,8 +9,7 @@
 
 static void advise(char *dir)
 {
-    static const char *const forms[] = {"env",    "pytorch", "megatron", "deepspeed",
-                                        "sbatch", "tuner",   "train"};
+    static const char *const forms[] = {"env", "pytorch", "sbatch"};
     struct steps_evidence s;
     int code = evidence_read(&s, &dir, 1);
     bundle_reported(code);
@@ -19,7 +18,6 @@ static void advise(char *dir)
     for (size_t i = 0; !code && i < sizeof forms / sizeof *forms; i++)
         bundle_reported(emit_print(&s, forms[i]));
     evidence_free(&s);
-    bundle_reported(advice_check(&dir, 1));
 }
 
 static void show(const char *dir)
