@@ -159,9 +159,7 @@ config $'size = 32\nconfigs = a, b' 2
 refused 'a recording of another config' \
     "$first: stale: configs/p.ini.*fill it: gradsync run configs/p.ini"
 cp -r "$first" kept
-sed -i 's/"label":""/"label":"proof-1"/' "$first"/*.jsonl && manifest "$first"
-refused 'a proof of advice' "$first: measured by .gradsync prove.*fill it: gradsync prove p$"
-sed -i 's/"null"/"train"/; s/"label":"proof-1"/"label":""/' "$first"/*.jsonl && manifest "$first"
+sed -i 's/"null"/"train"/' "$first"/*.jsonl && manifest "$first"
 sed -i "s/workload='null'/workload='train'/" macros.txt
 mv raw/p/null raw/p/train
 tables

@@ -33,15 +33,8 @@ static void lack(struct gap *g, const char *number)
 
 /* ---- what fills a gap ---- */
 
-static bool by_prove(const struct proof *p) /* its section was in a config of its own */
-{
-    return !strncmp(p->r->label, "proof-", 6);
-}
-
 static char *measure_again(const struct proof *p)
 {
-    if (by_prove(p))
-        return xstrfmt("gradsync prove %s", p->r->platform);
     AUTO_FREE char *section =
         xstrfmt("%s%s%s", p->r->workload, *p->r->label ? " " : "", p->r->label);
     return shell_command("run", p->config, section, p->overrides);
@@ -115,11 +108,8 @@ static bool refuse_cells(struct admissibility *a, const struct proof *p, const s
         *gap = add_gap(a, xstrfmt("%s: its config cannot be planned: %s", p->dir, p->why),
                        xstrfmt("gradsync check %s", SHELL_WORD(p->config)));
     else if (stale)
-        *gap = add_gap(
-            a,
-            by_prove(p) ? xstrfmt("%s: measured by `gradsync prove`; no config requests it", p->dir)
-                        : xstrfmt("%s: stale: %s no longer requests this cell", p->dir, p->config),
-            measure_again(p));
+        *gap = add_gap(a, xstrfmt("%s: stale: %s no longer requests this cell", p->dir, p->config),
+                       measure_again(p));
     else if (mixed)
         *gap = add_gap(a, xstrfmt("%s: mixed: its launches differ in %s", p->dir, mixed),
                        measure_again(p));

@@ -20,7 +20,7 @@ const char *const machine_facts[MACHINE_FACTS] = {
     [FACT_GPU] = "gpu",       [FACT_UUID] = "uuid",         [FACT_DRIVER] = "driver",
     [FACT_CUDA] = "cuda",     [FACT_NCCL] = "nccl",         [FACT_CUBLAS] = "cublas",
     [FACT_MPI] = "mpi",       [FACT_GRADSYNC] = "gradsync", [FACT_PLUGIN] = "plugin",
-    [FACT_COMMIT] = "commit", [FACT_PROOF_OF] = "proof_of",
+    [FACT_COMMIT] = "commit",
 };
 
 /* Where a fact stands: in the header, in each of its hosts, in their GPU, or in a note. */
@@ -41,7 +41,6 @@ static const struct source {
     {FACT_GRADSYNC, IN_HEADER, "gradsync"},
     {FACT_PLUGIN, IN_HEADER, "plugin"},
     {FACT_COMMIT, IN_HEADER, "commit"},
-    {FACT_PROOF_OF, IN_HEADER, "proof_of"},
     {FACT_HOST, IN_HOST, "host"},
     {FACT_CPU, IN_HOST, "cpu"},
     {FACT_CORES, IN_HOST, "cores"},

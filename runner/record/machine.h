@@ -29,7 +29,6 @@ enum machine_fact {
     FACT_GRADSYNC,
     FACT_PLUGIN,
     FACT_COMMIT,
-    FACT_PROOF_OF, /* runs whose advice this run tests */
     MACHINE_FACTS
 };
 extern const char *const machine_facts[MACHINE_FACTS]; /* "platform", "gpu", … */

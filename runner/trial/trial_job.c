@@ -124,7 +124,6 @@ static int record(struct job *j, const struct trial_comm *c)
 {
     const struct trial_source s = {.platform = j->o->platform,
                                    .dir = j->run,
-                                   .proof_of = j->o->proof_of,
                                    .command = j->command,
                                    .seed = (uint64_t)(j->o->seed.value + j->launch - 1),
                                    .launch = j->launch,

@@ -13,7 +13,6 @@ struct price_answer;
 
 struct trial_options {
     const char *arms, *platform, *out;
-    const char *proof_of; /* the run whose advice the trial tests; NULL: none */
     struct cli_int launches, steps, visit_s, warmup, blocks, minutes, calls, ranks, seed;
     bool keep_best; /* continue with the fastest arm, if one was shown to be faster */
     /* Of a price (trial_price.h): */

@@ -85,8 +85,6 @@ static json_t *header(const struct trial_comm *c, const struct trial_source *s)
                         json_pack("{ss sI}", "name", CLOCK_NAME, "step_ns",
                                   (json_int_t)clock_step_ns(clock_now_ns)));
     json_object_set_new(h, "hosts", hosts(c, s));
-    if (s->proof_of)
-        json_object_set_new(h, "proof_of", json_text(s->proof_of));
     json_object_set_new(h, "trial", about(c, s));
     return h;
 }

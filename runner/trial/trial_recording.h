@@ -16,7 +16,6 @@
 
 struct trial_source {
     const char *platform, *dir; /* the run folder */
-    const char *proof_of;       /* trial_options */
     char **command;
     uint64_t seed;
     int launch;

@@ -24,8 +24,7 @@
     X("reduce", cmd_reduce, "RAW -o CSV", "turn recordings into samples.csv, summary.csv, ...") \
     X("import", cmd_import, "FILE...", "turn output of nccl-tests and others into recordings") \
     X("compare", cmd_compare, "[RAW | A B]", "print verdicts: config against baseline, B against A") \
-    X("advise", cmd_advise, "[PLATFORM]", "say which NCCL setting shortens a step; see also") \
-    X("prove", cmd_prove, "PLATFORM", NULL) \
+    X("advise", cmd_advise, "[PLATFORM]", "say which NCCL setting shortens a step") \
     X("transitions", cmd_transitions, "[CSV]", "find switches, kinks, knees, dips, spikes in curves") \
     X("limits", cmd_limits, "CONFIG...", "check measured and published numbers against physics") \
     X("why", cmd_why, "[NUMBER]", "trace a number of the paper to its recording") \
