@@ -37,13 +37,22 @@ ran() {
             { print }' "$f" >new && mv new "$f"
     done
 }
+# values RUN CONFIG JSON: parameters of the cells of a config, as a training records them
+values() {
+    local f
+    for f in "data/raw/sim/iter_proxy/$1"/*.jsonl; do
+        jq -c --arg config "$2" --argjson values "$3" \
+            'if .type == "cell" and .config == $config then .params += $values else . end' \
+            "$f" >new && mv new "$f"
+    done
+}
 fresh() { rm -rf data; }
 first() { head -n 1 <<<"$out"; }
 
-two='1\.[0-9] to 2\.[0-9]' synthetic='shown in synthetic steps only\.$'
+two='1\.[0-9] to 2\.[0-9]' replayed='shown in replayed steps\.'
 in_one='shorter in 1 of 1 step'
 no_win='no setting was shown to shorten a step by 0\.5% or more on sim \(2 ranks\)'
-cuda='"backend":"cuda","gemms":"1"'
+synthetic='"backend":"cuda","gemms":"1"' cuda='"backend":"cuda","gemms":"1","step":"a.step"'
 
 # ---- a winner
 
@@ -51,13 +60,13 @@ steps 1 '' "$cuda"
 ran 1 auto 'RING/SIMPLE ctas=24'
 ran 1 ctas=16 'RING/SIMPLE ctas=16'
 exits 0 'advise on steps with a winner succeeds' "$gradsync" advise sim
-like "$(first)" "^Try ctas=16 for 2 ranks on 1 node of sim: $two% $in_one, $synthetic" \
-    'a winner of synthetic steps is worth a try, and no more'
+like "$(first)" "^Set ctas=16 for 2 ranks on 1 node of sim in 8: $two% $in_one, $replayed" \
+    'a winner of replayed steps is advised, in the step that it shortens'
 like "$out" 'gradsync trial --arms ctas=16 -- COMMAND' 'the next command is a trial of the winner'
-like "$out" "8 +ctas=16 +$two% +synthetic +RING/SIMPLE 24 -> 16 +advised" \
+like "$out" "8 +ctas=16 +$two% +[0-9.]+% +step +RING/SIMPLE 24 -> 16 +advised" \
     'the row of the winner has the step, the level and what ran on both sides'
 exits 0 'advise on the path of a run succeeds' "$gradsync" advise data/raw/sim/iter_proxy/1
-like "$(first)" '^Try ctas=16' 'the path of a run gives the same advice as its platform'
+like "$(first)" '^Set ctas=16' 'the path of a run gives the same advice as its platform'
 exits 2 'a platform that does not exist is refused' "$gradsync" advise h900
 one_line "$err" 'the error about the platform is one line'
 
@@ -72,7 +81,7 @@ unlike "$out" 'gradsync trial --arms ctas=16' 'more CTAs than NCCL chooses are n
 fresh
 steps 1 '' "$cuda" effect=0.004
 exits 0 'advise on a gain of 0.4% succeeds' "$gradsync" advise
-like "$(first)" "^Leave NCCL alone: $no_win; the largest possible gain left open is 0\.[45]%\.$" \
+like "$(first)" "^Change nothing: $no_win\. A gain above 0\.[4-6]% is ruled out in this step\.$" \
     'a gain of 0.4% is not advised'
 like "$out" 'ctas=16 .* not advised: the gain may be below 0.5%' \
     'the row says that the gain may be below 0.5%'
@@ -82,17 +91,17 @@ like "$out" 'ctas=16 .* not advised: the gain may be below 0.5%' \
 fresh
 steps 1 '' "$cuda" effect=0 spread=0.3
 exits 0 'advise on noise succeeds' "$gradsync" advise sim
-like "$(first)" "^Nothing was decided: $no_win; a gain of [0-9.]+% is still possible: measure again" \
+like "$(first)" "^Nothing was decided: $no_win\. A gain of [0-9.]+% is still possible: measure again" \
     'a gain left open of more than ten times the bound decides nothing'
 
 # ---- slower elsewhere
 
 fresh
 steps 1 '' "$cuda"
-steps 2 other '"backend":"cuda","gemms":"4"'
+steps 2 other '"backend":"cuda","gemms":"4","step":"a.step"'
 swap 2
 exits 0 'advise on a winner that lengthens another step succeeds' "$gradsync" advise sim
-like "$(first)" "^Leave NCCL alone: $no_win without lengthening another; " \
+like "$(first)" "^Change nothing: $no_win without lengthening another\. " \
     'a winner that lengthens another step is not advised'
 like "$out" 'ctas=16 .* not advised: slower at other 8B?' 'the row names the step that is slower'
 like "$out" $'\nNot advised: ctas=16, although '"$two% shorter in 8: it is slower in other 8" \
@@ -103,10 +112,10 @@ fresh
 steps 1 '' "$cuda"
 steps 2 again "$cuda" effect=0
 exits 0 'advise on a winner that is not found again succeeds' "$gradsync" advise sim
-like "$(first)" '^Leave NCCL alone' 'a winner that is not found again is not advised'
+like "$(first)" '^Change nothing: ' 'a winner that is not found again is not advised'
 manifest data/raw/sim/iter_proxy/1
 exits 0 'advise on a complete run and a later unfinished one succeeds' "$gradsync" advise sim
-like "$(first)" '^Try ctas=16' 'an unfinished run does not replace a complete one'
+like "$(first)" '^Set ctas=16' 'an unfinished run does not replace a complete one'
 like "$err" 'without a newer run that is unfinished .*: gradsync resume data/raw/sim/iter_proxy/2\)' \
     'advise says which newer run is unfinished, and how to complete it'
 fresh
@@ -114,7 +123,7 @@ steps 1 '' "$cuda"
 steps 2 '' "$cuda" effect=-0.02
 edit 2 's/"workload":"iter_proxy"/"workload":"trial"/; s/"mode":"overlapped"/"mode":""/'
 exits 0 'advise on a trial that contradicts synthetic steps succeeds' "$gradsync" advise sim
-like "$(first)" "^Set ctas=32 for .* $two% $in_one, shown in a trial inside a job\.$" \
+like "$(first)" "^Set ctas=32 for .*: $two% $in_one, shown in a trial inside a job\.$" \
     'a trial overrides synthetic steps'
 # ---- one launch
 
@@ -124,7 +133,7 @@ manifest data/raw/sim/iter_proxy/1
 exits 0 'advise on one launch succeeds' "$gradsync" advise sim
 like "$(first)" '^Nothing was decided on sim \(2 ranks\): one launch has no interval\. Measure .* --set measure:launches=5' \
     'one launch decides nothing, and the advice says how to measure more'
-like "$out" '8 +auto +- +synthetic +undecided: one launch' 'the step of one launch is undecided'
+like "$out" '8 +auto +- +- +step +undecided: one launch' 'the step of one launch is undecided'
 rm data/raw/sim/iter_proxy/1/MANIFEST.json
 exits 0 'advise on a run interrupted in its first launch succeeds' "$gradsync" advise sim
 like "$(first)" 'one launch has no interval\. To complete the run: gradsync resume data/raw/sim/iter_proxy/1$' \
@@ -157,7 +166,7 @@ steps 1 '' "$cuda"
 ran 1 ctas=16 'RING/SIMPLE ctas=8'
 ran 1 ctas=32 'TREE/SIMPLE ctas=32'
 exits 0 'advise on a setting that NCCL clamped succeeds' "$gradsync" advise sim
-like "$(first)" '^Leave NCCL alone' 'a setting that NCCL clamped is not advised'
+like "$(first)" '^Change nothing: ' 'a setting that NCCL clamped is not advised'
 like "$out" 'ctas=16 .* not advised: clamped by NCCL' 'the row says that NCCL clamped the setting'
 # ---- forms
 
@@ -165,7 +174,7 @@ fresh
 steps 1 '' "$cuda"
 emit() { run "$gradsync" advise --emit "$1" sim; }
 emit env
-like "$out" "^# ctas=16: $two% shorter steps, level of evidence: synthetic, 1 of 1 " \
+like "$out" "^# ctas=16: $two% shorter steps, level of evidence: step, 1 of 1 " \
     'a form names its evidence'
 is "$(grep -v '^#' <<<"$out")" $'NCCL_MIN_CTAS=16\nNCCL_MAX_CTAS=16' \
     'the form env sets the variables'
@@ -194,7 +203,7 @@ exits 2 'a form that does not exist is refused' "$gradsync" advise --emit envi s
 like "$err" "no form 'envi', did you mean 'env'" 'the error names the nearest form'
 edit 1 's/ctas=16/tree/g'
 emit pytorch
-like "$out" '# In the environment, .*: NCCL_ALGO=allreduce:tree' \
+like "$out" $'\nos.environ\\["NCCL_ALGO"\\] = "allreduce:tree"' \
     'an algorithm is set in the environment, for the collective that has it'
 swap 1
 steps 2 '' "$cuda" effect=0
@@ -215,6 +224,7 @@ like "$out" "# Also set DDP's bucket_cap_mb=50" 'a bucket size is no variable'
 fresh
 steps 1 '' '"bucket_cap":"25"'
 edit 1 's/"iter_proxy"/"train"/; s/"mode":"overlapped"/"mode":""/; s/ctas=16/NCCL_MAX_CTAS=16/'
+values 1 NCCL_MAX_CTAS=16 '{"NCCL_MAX_CTAS":"16"}'
 edit 1 's/"config":"auto"/"config":"bucket_cap=25"/'
 exits 0 'advise on a training succeeds' "$gradsync" advise sim
 like "$(first)" "^Set NCCL_MAX_CTAS=16 for .* $two% $in_one, shown in training\.$" \
@@ -228,15 +238,61 @@ edit 1 's/"iter_proxy"/"train"/; s/"mode":"overlapped"/"mode":""/'
 edit 1 's/"config":"auto"/"config":"bucket_cap=25"/'
 edit 1 's/"size":"8",//; s/"size_B":8/"size_B":0/'
 exits 0 'advise on a training without a winner succeeds' "$gradsync" advise sim
-like "$(first)" '^Keep bucket_cap=25: no setting was shown' \
-    'a training without a winner keeps its baseline'
+like "$(first)" '^Change nothing: no setting was shown' \
+    'a training without a winner changes nothing'
 like "$out" 'job +ctas=16' 'a training without a size is called a job'
-steps 2 other '"backend":"cuda","gemms":"4"' effect=0
+steps 2 other '"backend":"cuda","gemms":"4","step":"a.step"' effect=0
 edit 2 's/"ctas=/&1/g'
 sed -i 's/0.1%/1%/' data/raw/sim/iter_proxy/2/config.ini
 exits 0 'advise on a training and a synthetic step succeeds' "$gradsync" advise sim
 like "$(first)" '^Change nothing: no setting was shown to shorten a step by 1% or more' \
-    'without one baseline the advice names none, and the widest bound of a verdict is the least gain'
+    'the widest bound of a verdict is the least gain'
+
+# ---- values of other people's recordings: each form, read back, has them as they are
+
+long=$(printf 'x%.0s' {1..600})
+nasty=("16 touch PWNED" '/etc/nccl/topo.xml' 'a=b=c' "$long" 'ü€𝄞' '' '#no comment' '!history'
+    '*~ (a) [b] ?' '%s%n' 'a,b:c@d+e')
+fresh
+steps 1 '' '"bucket_cap":"25"'
+edit 1 's/"iter_proxy"/"train"/; s/"mode":"overlapped"/"mode":""/; s/ctas=16/NASTY/'
+values 1 NASTY "$(jq -nc '[$ARGS.positional | to_entries[] | {("V_\(.key)"): .value}] | add' \
+    --args "${nasty[@]}")"
+want() { # the values, each behind its name, all ended by NUL
+    local i
+    for i in "${!nasty[@]}"; do printf 'V_%s=%s\0' "$i" "${nasty[i]}"; done
+}
+from_env() { grep -z '^V_' | sort -z -t_ -k2n; }
+want >want
+for form in env sbatch; do
+    "$gradsync" advise --emit $form sim >form.sh
+    rm -f PWNED
+    env -i bash -c 'set -a; . ./form.sh; /usr/bin/env -0' | from_env >got
+    ok "a shell reads all values of the form $form" cmp want got
+    ok "the form $form runs nothing" test ! -e PWNED
+done
+"$gradsync" compare --json sim >compare.json
+line=$(jq -r '.groups[].environment' compare.json)
+bash -c "$line /usr/bin/env -0" | from_env >got
+ok 'a shell reads all values of compare --json' cmp want got
+ok 'the environment of compare --json runs nothing' test ! -e PWNED
+jq -j '.groups[].variables | to_entries[] | "\(.key)=\(.value)\u0000"' compare.json | from_env >got
+ok 'the variables of compare --json have all values' cmp want got
+if python3 -c 'import sys' 2>/dev/null; then
+    "$gradsync" advise --emit pytorch sim >form.py
+    python3 -c 'exec(open("form.py", encoding="utf-8").read())
+import os, sys
+sys.stdout.buffer.write(b"".join(b"%s=%s\0" % i for i in os.environb.items()))' | from_env >got
+    ok 'Python reads all values of the form pytorch' cmp want got
+    ok 'the form pytorch runs nothing' test ! -e PWNED
+fi
+values 1 NASTY "$(jq -nc 'reduce range(11) as $i ({}; .["V_\($i)"] = "unset")')"
+"$gradsync" advise --emit sbatch sim >form.sh
+is "$(V_1=x bash -c '. ./form.sh; echo "${V_1-none}"')" none 'a form removes a variable that is unset'
+line=$("$gradsync" compare --json sim | jq -r '.groups[].environment')
+is "$(V_1=x bash -c "$line printenv V_1")" '' 'compare --json removes a variable that is unset'
+values 1 NASTY '{"V_1":"a\\ntouch PWNED"}'
+exits 1 'a value with a new line is refused' "$gradsync" advise --emit sbatch sim
 
 # ---- what was set in NCCL's environment for all settings alike
 
@@ -248,7 +304,7 @@ steps 1 '' "$cuda"
 with_env 1 '"NCCL_NVLS_ENABLE":"0","NCCL_VERSION":"2.28","NCCL_DEBUG":"INFO","OMPI_MCA_x":"1"'
 alone='Measured with NCCL_NVLS_ENABLE=0 in the environment of the ranks; without it nothing was measured\.'
 exits 0 'advise on a recording with a variable of NCCL succeeds' "$gradsync" advise sim
-like "$out" $'^Try ctas=16 [^\n]*\n'"$alone"$'\n' 'the variable is named below the answer'
+like "$out" $'^Set ctas=16 [^\n]*\n'"$alone"$'\n' 'the variable is named below the answer'
 for form in env pytorch sbatch; do
     emit $form
     like "$out" $'\n# '"$alone"$'\n' "the form $form names the variable"
@@ -257,7 +313,7 @@ edit 1 's/"NCCL_NVLS_ENABLE":"0"/"NCCL_MIN_CTAS":"8","NCCL_NET":"IB","NCCL_IB_HC
 exits 0 'advise on a recording with a variable of the setting succeeds' "$gradsync" advise sim
 like "$out" 'Measured with NCCL_IB_HCA=a,b NCCL_NET=IB in .*; without them nothing was measured\.' \
     'a variable that the setting sets is no condition'
-steps 2 other '"backend":"cuda","gemms":"4"'
+steps 2 other '"backend":"cuda","gemms":"4","step":"a.step"'
 with_env 2 '"NCCL_NET":"IB"'
 exits 0 'advise on recordings with unlike variables succeeds' "$gradsync" advise sim
 like "$out" 'ranks, in other runs with NCCL_NET=IB\.' 'unlike variables are named for both runs'
@@ -266,7 +322,7 @@ like "$out" 'ranks, in other runs with NCCL_NET=IB\.' 'unlike variables are name
 
 fresh
 steps 1 '' "$cuda"
-steps 2 other '"backend":"cuda","gemms":"4"'
+steps 2 other '"backend":"cuda","gemms":"4","step":"a.step"'
 near() { # RUN FACTOR: times of ctas=32
     local f
     for f in "data/raw/sim/iter_proxy/$1"/*.jsonl; do
@@ -277,7 +333,7 @@ near() { # RUN FACTOR: times of ctas=32
 near 1 0.9
 near 2 1.1
 exits 0 'advise on a step with a faster setting succeeds' "$gradsync" advise sim
-like "$(first)" '^Try ctas=16 for .* shorter in 2 of 2 steps' \
+like "$(first)" '^Set ctas=16 for .* shorter in 2 of 2 steps' \
     'a setting that shortens both steps is advised'
 is "$(grep -c 'ctas=16 .*  advised$' <<<"$out")" 2 \
     'the rows show the advised setting, not a faster one that lengthens another step'
@@ -290,6 +346,9 @@ steps 1 '' "$cuda"
 near 1 0.9605
 edit 1 's/"iter_proxy"/"train"/; s/"mode":"overlapped"/"mode":""/; s/ctas=16/FAST=1/'
 edit 1 's/ctas=32/NCCL_MAX_CTAS=16\/FAST=1/; s/ctas=8/NCCL_MAX_CTAS=16/'
+values 1 NCCL_MAX_CTAS=16 '{"NCCL_MAX_CTAS":"16"}'
+values 1 FAST=1 '{"FAST":"1"}'
+values 1 NCCL_MAX_CTAS=16/FAST=1 '{"NCCL_MAX_CTAS":"16","FAST":"1"}'
 exits 0 'advise on two settings that are alike succeeds' "$gradsync" advise sim
 like "$(first)" '^Set FAST=1 for ' 'a change that shortens nothing is not advised'
 near 1 0.98

@@ -1,6 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which settings are advised, which of them comes first, and the answer in words.
+ */
 #include "advise/advice.h"
+
 #include "base/shell_quote.h"
+#include "compare/winner.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,40 +17,184 @@ static bool of_shape(const struct evidence *e, size_t shape)
     return e->counts && e->run->shape == shape;
 }
 
-/* The largest gain that is not excluded, of settings without a verdict against them; NAN: there is
- * no number. */
-static double left_open(const struct steps_evidence *s, size_t shape)
+/* ---- candidates ---- */
+
+static bool better(const struct evidence *a, const struct evidence *b)
 {
-    double most = NAN;
+    return a->level != b->level ? a->level > b->level : evidence_gain_low(a) > evidence_gain_low(b);
+}
+
+static bool is_meant(const struct evidence *e, bool synthetic)
+{
+    return (e->level == LEVEL_SYNTHETIC) == synthetic;
+}
+
+struct candidate candidate_of(const struct steps_evidence *s, size_t shape, const char *config,
+                              bool synthetic)
+{
+    struct candidate c = {.low = INFINITY, .high = -INFINITY};
     for (size_t i = 0; i < s->n; i++) {
         const struct evidence *e = &s->v[i];
-        enum verdict v = e->c->judgement.verdict;
-        if (of_shape(e, shape) && evidence_has_numbers(e) && v != VERDICT_SAME &&
-            !candidate_of(s, shape, e->c->config).slower)
-            most = fmax(most, fmax(0, evidence_gain_high(e)));
+        if (!of_shape(e, shape) || strcmp(e->c->config, config) != 0)
+            continue;
+        if (e->c->judgement.verdict == VERDICT_SLOWER)
+            c.slower = e;
+        if (is_meant(e, synthetic) && evidence_wins(e) && (!c.best || better(e, c.best)))
+            c.best = e;
     }
-    return most;
+    for (size_t i = 0; c.best && i < s->n; i++) {
+        const struct evidence *e = &s->v[i];
+        if (!of_shape(e, shape) || e->level != c.best->level || strcmp(e->c->config, config) != 0)
+            continue;
+        c.steps += evidence_has_numbers(e);
+        if (!evidence_wins(e))
+            continue;
+        c.wins++;
+        c.low = fmin(c.low, evidence_gain_low(e));
+        c.high = fmax(c.high, evidence_gain_high(e));
+    }
+    return c;
+}
+
+/* Adds all advised settings. */
+static void find_settings(struct words *configs, const struct steps_evidence *s, size_t shape,
+                          bool synthetic)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        const struct evidence *e = &s->v[i];
+        if (of_shape(e, shape) && is_meant(e, synthetic) && evidence_wins(e) &&
+            !candidate_of(s, shape, e->c->config, synthetic).slower)
+            words_add_once(configs, e->c->config);
+    }
+}
+
+/* Parts that the baseline does not have: bucket_cap=50 is one beside bucket_cap=25. */
+static size_t changes(const struct contrast *c)
+{
+    AUTO(setting_free) struct setting s = {0};
+    return setting_of(&s, c) ? setting_changes(&s) : 1;
+}
+
+/* The best config of the step and those that are not distinguishable from it. */
+static void find_alike(struct words *alike, const struct steps_evidence *s,
+                       const struct contrast *of)
+{
+    struct comparison step = {.families = s->comparison.families};
+    AUTO(winners_free) struct winners w = {0};
+    for (size_t i = 0; i < s->comparison.n; i++)
+        if (s->comparison.v[i].family == of->family)
+            APPEND(step.v, step.n) = s->comparison.v[i];
+    winners_find(&w, &step, 1);
+    for (size_t i = 0; i < w.n; i++) {
+        words_add(alike, winner_config(&w.v[i]));
+        for (size_t k = 0; k < w.v[i].alike.n; k++)
+            words_add(alike, w.v[i].alike.v[k]);
+    }
+    free(step.v);
+}
+
+/* With fewer changes than `first`, at its level and in no fewer steps. */
+static bool is_simpler(const struct candidate *c, const struct candidate *first)
+{
+    return c->best && c->best->level == first->best->level && c->wins >= first->wins &&
+           changes(c->best->c) < changes(first->best->c);
+}
+
+/* The setting with the fewest changes of those that are not distinguishable in the step of first. */
+static struct candidate simplest(const struct steps_evidence *s, size_t shape,
+                                 const struct words *configs, const struct candidate *first)
+{
+    AUTO_WORDS struct words alike = {0};
+    struct candidate least = *first;
+    for (size_t i = 0; i < configs->n; i++) {
+        struct candidate c = candidate_of(s, shape, configs->v[i], false);
+        if (!is_simpler(&c, first))
+            continue;
+        if (!alike.n)
+            find_alike(&alike, s, first->best->c);
+        size_t n = changes(c.best->c), so_far = changes(least.best->c);
+        if (words_has(&alike, first->best->c->config) && words_has(&alike, configs->v[i]) &&
+            (n < so_far || (n == so_far && better(c.best, least.best))))
+            least = c;
+    }
+    return least;
+}
+
+static bool find(const struct steps_evidence *s, size_t shape, bool synthetic,
+                 struct candidate *out)
+{
+    AUTO_WORDS struct words configs = {0};
+    *out = (struct candidate){0};
+    find_settings(&configs, s, shape, synthetic);
+    for (size_t i = 0; i < configs.n; i++) {
+        struct candidate c = candidate_of(s, shape, configs.v[i], synthetic);
+        if (c.best && (!out->best || better(c.best, out->best)))
+            *out = c;
+    }
+    if (out->best && !synthetic)
+        *out = simplest(s, shape, &configs, out);
+    return out->best;
+}
+
+bool advice_find(const struct steps_evidence *s, size_t shape, struct candidate *out)
+{
+    return find(s, shape, false, out);
+}
+
+/* ---- what the steps say together ---- */
+
+/* The steps of a shape: without synthetic ones if there are others. */
+struct outlook {
+    bool synthetic;               /* all are */
+    size_t steps, bounded;        /* bounded: with an interval for every setting */
+    double open;                  /* the largest gain that a bounded step leaves open */
+    const struct evidence *small; /* the largest of the small gains; NULL: none */
+    size_t smaller;               /* steps with a small gain */
+};
+
+static void take_small(struct outlook *o, const struct steps_evidence *s,
+                       const struct evidence *step)
+{
+    bool any = false;
+    for (size_t i = 0; i < s->n; i++) {
+        const struct evidence *e = &s->v[i];
+        if (!e->latest || e->c->judgement.small >= 0 || e->level != step->level ||
+            !evidence_same_step(e, step))
+            continue;
+        any = true;
+        if (!o->small || evidence_gain_low(e) > evidence_gain_low(o->small))
+            o->small = e;
+    }
+    if (any)
+        o->smaller++;
+}
+
+static struct outlook outlook_of(const struct steps_evidence *s, size_t shape)
+{
+    struct outlook o = {.synthetic = true};
+    for (size_t i = 0; i < s->n; i++)
+        o.synthetic =
+            o.synthetic && (!of_shape(&s->v[i], shape) || s->v[i].level == LEVEL_SYNTHETIC);
+    for (size_t i = 0; i < s->n; i++) {
+        const struct evidence *e = &s->v[i];
+        if (e->run->shape != shape || !evidence_opens_step(s, i) || !is_meant(e, o.synthetic))
+            continue;
+        double open = evidence_left_open(s, e);
+        o.steps++;
+        if (!isnan(open)) {
+            o.bounded++;
+            o.open = fmax(o.open, open);
+        }
+        take_small(&o, s, e);
+    }
+    return o;
 }
 
 /* ---- in words ---- */
 
 const char *advice_span(char *buf, size_t n, double low, double high)
 {
-    snprintf(buf, n, "%.1f to %.1f%%", 100 * low, 100 * high);
-    return buf;
-}
-
-char *advice_next(const struct evidence *e)
-{
-    struct setting setting;
-    if (e->level == LEVEL_TRAINING)
-        return xstrdup("");
-    /* What only the program can set is in no form: a config of `train` would compare nothing. */
-    if (!setting_of(&setting, e->c) || (e->level < LEVEL_TRIAL && *setting.rest))
-        return xstrdup("");
-    if (e->level == LEVEL_TRIAL || !setting_is_tunable(&setting, e->c))
-        return xstrdup("gradsync train CONFIG (docs/training.md)");
-    return xstrfmt("gradsync trial --arms %s -- COMMAND", e->c->config);
+    return judgement_span(buf, n, low, high);
 }
 
 static const char *const shown_in[LEVELS] = {
@@ -56,15 +205,30 @@ static const char *const shown_in[LEVELS] = {
     [LEVEL_TRAINING] = "shown in training",
 };
 
-/* Steps at the level of e in which its setting has no numbers. */
-static size_t not_measured(const struct steps_evidence *s, const struct evidence *e,
-                           size_t measured)
+static void say_where(FILE *f, const struct steps_evidence *s, const struct candidate *c)
+{
+    enum { NAMED = 4 };
+    size_t named = 0;
+    for (size_t i = 0; i < s->n && named < NAMED; i++) {
+        const struct evidence *e = &s->v[i];
+        if (!of_shape(e, c->best->run->shape) || e->level != c->best->level || !evidence_wins(e) ||
+            strcmp(e->c->config, c->best->c->config) != 0)
+            continue;
+        AUTO_FREE char *step = advice_step_name(s, e);
+        fprintf(f, "%s%s", named++ ? ", " : " in ", step);
+    }
+    if (c->wins > named)
+        fprintf(f, " and %zu more", c->wins - named);
+}
+
+/* Steps at the level of the candidate that never ran its setting. */
+static size_t not_measured(const struct steps_evidence *s, const struct candidate *c)
 {
     size_t steps = 0;
     for (size_t i = 0; i < s->n; i++)
-        steps += s->v[i].run->shape == e->run->shape && s->v[i].level == e->level &&
+        steps += s->v[i].run->shape == c->best->run->shape && s->v[i].level == c->best->level &&
                  evidence_opens_step(s, i);
-    return steps > measured ? steps - measured : 0;
+    return steps > c->steps ? steps - c->steps : 0;
 }
 
 static void say_advised(FILE *f, const struct steps_evidence *s, size_t shape,
@@ -72,21 +236,22 @@ static void say_advised(FILE *f, const struct steps_evidence *s, size_t shape,
 {
     const struct shape *at = &s->shapes[shape];
     char span[64];
-    size_t missing = not_measured(s, c->best, c->steps);
-    fprintf(f, "%s %s for %s of %s: %s shorter in %zu of %zu step%s",
-            c->best->level == LEVEL_SYNTHETIC ? "Try" : "Set", c->best->c->config,
-            RANKS_ON(atoll(at->ranks), atoll(at->nodes)), at->platform,
+    size_t missing = not_measured(s, c);
+    fprintf(f, "Set %s for %s of %s", c->best->c->config,
+            RANKS_ON(atoll(at->ranks), atoll(at->nodes)), at->platform);
+    say_where(f, s, c);
+    fprintf(f, ": %s shorter in %zu of %zu step%s, %s.",
             advice_span(span, sizeof span, c->low, c->high), c->wins, c->steps,
-            c->steps == 1 ? "" : "s");
+            c->steps == 1 ? "" : "s", shown_in[c->best->level]);
     if (missing)
-        fprintf(f, " (%zu more did not measure it)", missing);
-    fprintf(f, ", %s.", shown_in[c->best->level]);
+        fprintf(f, " %zu other step%s never ran it: no advice for %s.", missing,
+                missing == 1 ? "" : "s", missing == 1 ? "it" : "them");
 }
 
-static bool any_win(const struct steps_evidence *s, size_t shape)
+static bool any_win(const struct steps_evidence *s, size_t shape, bool synthetic)
 {
     for (size_t i = 0; i < s->n; i++)
-        if (of_shape(&s->v[i], shape) && evidence_wins(&s->v[i]))
+        if (of_shape(&s->v[i], shape) && is_meant(&s->v[i], synthetic) && evidence_wins(&s->v[i]))
             return true;
     return false;
 }
@@ -119,29 +284,6 @@ static void say_no_interval(FILE *f, const struct steps_evidence *s, size_t shap
         fprintf(f, "Measure again with five launches, two at least: --set measure:launches=5");
 }
 
-/* What to do without advice: "Leave NCCL alone", "Keep bucket_cap=25"; "Change nothing" where the
- * recordings do not share one baseline. */
-static void say_what_stays(FILE *f, const struct steps_evidence *s, size_t shape)
-{
-    const struct evidence *first = NULL;
-    struct setting setting;
-    bool differ = false, training = false;
-    for (size_t i = 0; i < s->n; i++) {
-        const struct evidence *e = &s->v[i];
-        if (!of_shape(e, shape))
-            continue;
-        first = first ? first : e;
-        differ = differ || strcmp(e->c->baseline, first->c->baseline);
-        training = training || e->level == LEVEL_TRAINING;
-    }
-    if (differ)
-        fprintf(f, "Change nothing");
-    else if (training)
-        fprintf(f, "Keep %s", first->c->baseline);
-    else
-        fprintf(f, "Leave %s alone", first && setting_of(&setting, first->c) ? "NCCL" : "MPI");
-}
-
 /* The least gain that a verdict shows: the bound of equivalence, of whichever recording has the
  * widest. */
 static double least_shown(const struct steps_evidence *s, size_t shape)
@@ -153,41 +295,76 @@ static double least_shown(const struct steps_evidence *s, size_t shape)
     return least;
 }
 
+static void say_small(FILE *f, const struct steps_evidence *s, const struct outlook *o)
+{
+    char span[64];
+    if (!o->small)
+        return;
+    AUTO_FREE char *step = advice_step_name(s, o->small);
+    fprintf(
+        f,
+        " Smaller gains were shown in %zu of %zu steps, the largest in %s: %s shortens it by "
+        "%s.",
+        o->smaller, o->steps, step, o->small->c->config,
+        advice_span(span, sizeof span, evidence_gain_low(o->small), evidence_gain_high(o->small)));
+}
+
+static void say_open(FILE *f, const struct outlook *o)
+{
+    size_t open = o->steps - o->bounded;
+    if (o->bounded && o->bounded == o->steps)
+        fprintf(f, " A gain above %.1f%% is ruled out in %s.", 100 * o->open,
+                o->steps == 1 ? "this step" : "each step");
+    else if (o->bounded)
+        fprintf(f, " A gain above %.1f%% is ruled out in each of %zu steps.", 100 * o->open,
+                o->bounded);
+    if (open)
+        fprintf(f,
+                " Nothing is ruled out in %zu step%s where a setting has no interval, as after one "
+                "launch.",
+                open, open == 1 ? "" : "s");
+}
+
 /* A gain of more than this many times the bound of equivalence, left open: nothing was decided. */
 #define UNDECIDED 10
 
-static void say_left_alone(FILE *f, const struct steps_evidence *s, size_t shape)
+static void say_nothing_shown(FILE *f, const struct steps_evidence *s, size_t shape,
+                              const struct outlook *o)
 {
     const struct shape *at = &s->shapes[shape];
-    double open = left_open(s, shape), least = least_shown(s, shape);
-    bool undecided = open > UNDECIDED * least;
-    if (!any_numbers(s, shape)) {
-        say_no_interval(f, s, shape);
-        return;
-    }
-    if (undecided)
-        fprintf(f, "Nothing was decided");
-    else
-        say_what_stays(f, s, shape);
+    double least = least_shown(s, shape);
+    bool undecided = o->open > UNDECIDED * least;
     fprintf(f,
-            ": no setting was shown to shorten a step by %.3g%% or more on %s (%s "
-            "rank%s)%s; ",
+            "%s: no setting was shown to shorten a %sstep by %.3g%% or more on %s (%s rank%s)%s.",
+            undecided ? "Nothing was decided" : "Change nothing", o->synthetic ? "synthetic " : "",
             100 * least, at->platform, at->ranks, strcmp(at->ranks, "1") ? "s" : "",
-            any_win(s, shape) ? " without lengthening another" : "");
+            any_win(s, shape, o->synthetic) ? " without lengthening another" : "");
+    say_small(f, s, o);
     if (undecided)
         fprintf(f,
-                "a gain of %.1f%% is still possible: measure again, on an idle machine or with "
+                " A gain of %.1f%% is still possible: measure again, on an idle machine or with "
                 "more launches.",
-                100 * open);
-    else if (!isnan(open))
-        fprintf(f, "the largest possible gain left open is %.1f%%.", 100 * open);
+                100 * o->open);
     else
-        fprintf(f, "none is left open.");
+        say_open(f, o);
+}
+
+static void say_synthetic(FILE *f, const struct steps_evidence *s, size_t shape,
+                          const struct candidate *c)
+{
+    const struct shape *at = &s->shapes[shape];
+    char span[64];
+    fprintf(f,
+            "No advice from synthetic steps: %s is %s shorter in %zu of %zu of them on %s (%s "
+            "rank%s), but only your own job tells whether its step gets shorter.",
+            c->best->c->config, advice_span(span, sizeof span, c->low, c->high), c->wins, c->steps,
+            at->platform, at->ranks, strcmp(at->ranks, "1") ? "s" : "");
 }
 
 char *advice_sentence(const struct steps_evidence *s, size_t shape)
 {
     struct candidate c;
+    struct outlook o = outlook_of(s, shape);
     char *text = NULL;
     size_t n;
     FILE *f = open_memstream(&text, &n);
@@ -195,8 +372,43 @@ char *advice_sentence(const struct steps_evidence *s, size_t shape)
         abort();
     if (advice_find(s, shape, &c))
         say_advised(f, s, shape, &c);
+    else if (!any_numbers(s, shape))
+        say_no_interval(f, s, shape);
+    else if (o.synthetic && find(s, shape, true, &c))
+        say_synthetic(f, s, shape, &c);
     else
-        say_left_alone(f, s, shape);
+        say_nothing_shown(f, s, shape, &o);
     fclose(f);
     return text;
+}
+
+/* ---- what to do next ---- */
+
+/* A setting that a trial cannot switch is compared in launches of the command. */
+static char *next_for(const struct evidence *e)
+{
+    AUTO(setting_free) struct setting setting = {0};
+    if (e->level == LEVEL_TRAINING || !setting_of(&setting, e->c))
+        return NULL;
+    if (e->level == LEVEL_TRIAL || !setting_is_tunable(&setting, e->c))
+        return xstrdup("gradsync train CONFIG");
+    return xstrfmt("gradsync trial --arms %s -- COMMAND", e->c->config);
+}
+
+void advice_commands(struct words *commands, const struct steps_evidence *s, size_t shape)
+{
+    struct candidate c;
+    AUTO_FREE char *next = advice_find(s, shape, &c) ? next_for(c.best) : NULL;
+    if (next)
+        words_add(commands, next);
+    else if (!c.best && outlook_of(s, shape).synthetic)
+        words_add(commands, ADVICE_ASK_YOUR_JOB);
+}
+
+bool advice_has_steps(const struct steps_evidence *s, size_t shape)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (of_shape(&s->v[i], shape))
+            return true;
+    return false;
 }

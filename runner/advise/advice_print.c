@@ -9,6 +9,7 @@
 #include "base/shell_quote.h"
 #include "base/text_table.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,8 +133,8 @@ static const struct evidence *find_withheld(const struct steps_evidence *s, size
     double beyond = advice_find(s, shape, &advised) ? evidence_gain_low(advised.best) : 0;
     for (size_t i = 0; i < s->n; i++) {
         const struct evidence *e = &s->v[i];
-        if (e->counts && e->run->shape == shape && evidence_wins(e) &&
-            evidence_gain_low(e) > beyond && candidate_of(s, shape, e->c->config).slower) {
+        if (e->counts && e->run->shape == shape && e->level > LEVEL_SYNTHETIC && evidence_wins(e) &&
+            evidence_gain_low(e) > beyond && candidate_of(s, shape, e->c->config, false).slower) {
             beyond = evidence_gain_low(e);
             most = e;
         }
@@ -141,7 +142,7 @@ static const struct evidence *find_withheld(const struct steps_evidence *s, size
     return most;
 }
 
-/* "Not ctas=16, although 14.5 to 16.0% shorter in 16MiB gemms=1: it is slower in backward 256MiB." */
+/* "Not advised: ctas=16, although 14.5 to 16.0% shorter in A: it is slower in B." */
 static void say_withheld(const struct steps_evidence *s, size_t shape)
 {
     const struct evidence *e = find_withheld(s, shape);
@@ -149,7 +150,7 @@ static void say_withheld(const struct steps_evidence *s, size_t shape)
     if (!e)
         return;
     AUTO_FREE char *in = advice_step_name(s, e),
-                   *at = advice_step_name(s, candidate_of(s, shape, e->c->config).slower);
+                   *at = advice_step_name(s, candidate_of(s, shape, e->c->config, false).slower);
     AUTO_FREE char *line = xstrfmt(
         "Not advised: %s, although %s shorter in %s: it is slower in %s. For such a step "
         "alone: gradsync compare %s",
@@ -173,29 +174,6 @@ static void say_conditions(const struct steps_evidence *s, size_t shape)
         screen_say(line);
 }
 
-/* The table shows the best setting of each step, which may be another than the advised one. */
-static void say_where(const struct steps_evidence *s, size_t shape)
-{
-    enum { NAMED = 4 };
-    struct candidate c;
-    AUTO_TEXT struct text line = {0};
-    if (!advice_find(s, shape, &c) || c.wins == c.steps)
-        return;
-    size_t named = 0;
-    for (size_t i = 0; i < s->n && named < NAMED; i++) {
-        const struct evidence *e = &s->v[i];
-        if (!e->counts || e->run->shape != shape || !evidence_wins(e) ||
-            strcmp(e->c->config, c.best->c->config) != 0)
-            continue;
-        AUTO_FREE char *step = advice_step_name(s, e);
-        text_addf(&line, "%s%s", named++ ? ", " : "Shorter in ", step);
-    }
-    if (c.wins > named)
-        text_addf(&line, " and %zu more", c.wins - named);
-    text_add(&line, ".");
-    screen_say(line.s);
-}
-
 static void print_commands(const struct steps_evidence *s, size_t shape)
 {
     AUTO_WORDS struct words commands = {0};
@@ -212,7 +190,6 @@ static void print_shape(const struct steps_evidence *s, size_t shape)
     advice_rows(&cells, s, shape);
     say_advice(s, shape);
     say_conditions(s, shape);
-    say_where(s, shape);
     say_withheld(s, shape);
     print_commands(s, shape);
     printf("\n");
@@ -234,11 +211,44 @@ static void say_unfinished(const struct steps_evidence *s)
             SHELL_WORD(dirs.v[i]));
 }
 
+/* The contrast of imported iteration times with the largest gain; NULL: there are none. */
+static const struct contrast *find_imported(const struct steps_evidence *s)
+{
+    const struct contrast *most = NULL;
+    for (size_t i = 0; i < s->comparison.n; i++) {
+        const struct contrast *c = &s->comparison.v[i];
+        if (evidence_is_imported(c) && (!most || c->effect.value < most->effect.value))
+            most = c;
+    }
+    return most;
+}
+
+/* Why recordings without steps of gradsync's own lead to no advice. */
+static void say_none(const struct steps_evidence *s)
+{
+    const struct contrast *c = find_imported(s);
+    char span[64] = "";
+    if (c && c->judgement.verdict == VERDICT_FASTER)
+        advice_span(span, sizeof span, -expm1(c->effect.hi), -expm1(c->effect.lo));
+    AUTO_FREE char *shorter = *span ? xstrfmt("%s %s shorter than %s", c->config, span, c->baseline)
+                              : c   ? xstrfmt("nothing shorter than %s", c->baseline)
+                                    : NULL;
+    AUTO_FREE char *line =
+        c ? xstrfmt("No advice for %s: the imported iteration times show %s, but gradsync advises "
+                    "only from its own recordings, whose configs share blocks or launches.",
+                    s->platforms, shorter)
+          : xstrfmt("No advice for %s: no training step was compared with auto there, and a "
+                    "collective alone does not tell whether a step gets shorter.",
+                    s->platforms);
+    screen_say(line);
+    printf("Next: %s\n", ADVICE_ASK_YOUR_JOB);
+}
+
 void advice_print(const struct steps_evidence *s)
 {
     say_unfinished(s);
     if (!s->n)
-        advice_say_none(s);
+        say_none(s);
     for (size_t i = 0; i < s->n_shapes; i++) {
         if (!advice_has_steps(s, i))
             continue;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "advise/advice.h"
-#include "base/shell_quote.h"
 #include "base/units.h"
 #include "reduce/axes.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,19 +11,26 @@ const char *const advice_headings[ADVICE_COLUMNS] = {
     [ADVICE_STEP] = "step",
     [ADVICE_SETTING] = "setting",
     [ADVICE_GAIN] = "gain",
+    [ADVICE_OPEN] = "left open",
     [ADVICE_LEVEL] = "level",
     [ADVICE_RAN_BASELINE] = "baseline ran",
     [ADVICE_RAN_SETTING] = "setting ran",
     [ADVICE_WORDS] = "advice",
 };
 
-/* What a row says first: wins of the advised setting, other wins, then what may still win. */
+/* What a row says first: wins of the advised setting, other wins, likely wins,
+ * small gains, then what may
+ * still win. */
 static double rank(const struct evidence *e, const struct candidate *advised)
 {
     enum verdict v = e->c->judgement.verdict;
     if (!evidence_has_numbers(e) || v == VERDICT_SLOWER || v == VERDICT_SAME)
         return -1;
     bool is_advised = advised->best && !strcmp(e->c->config, advised->best->c->config);
+    if (v == VERDICT_INCONCLUSIVE && e->c->effect.value < -log1p(e->c->bound))
+        return 7 + evidence_gain_low(e);
+    if (e->c->judgement.small < 0)
+        return 5 + evidence_gain_low(e);
     return (is_advised && evidence_wins(e) ? 20 : 0) +
            (evidence_wins(e) ? 10 + evidence_gain_low(e) : evidence_gain_high(e));
 }
@@ -101,36 +108,51 @@ char *advice_step_name(const struct steps_evidence *s, const struct evidence *of
     return t.s;
 }
 
+static char *undecided(const struct contrast *c)
+{
+    const struct judgement *j = &c->judgement;
+    if (judgement_is_hopeless(j, &c->effect, c->bound))
+        return xstrfmt("%sgive up: more launches would most likely show less than %.3g%%",
+                       c->effect.hi < 0 ? "shorter, but " : "", 100 * c->bound);
+    return j->needed > 0 ? xstrfmt("undecided: %lld more launch%s", (long long)j->needed,
+                                   j->needed == 1 ? "" : "es")
+                         : xstrdup("undecided");
+}
+
 static char *standing(const struct steps_evidence *s, const struct evidence *e)
 {
-    struct candidate c = candidate_of(s, e->run->shape, e->c->config);
+    struct candidate c = candidate_of(s, e->run->shape, e->c->config, false);
     const struct judgement *j = &e->c->judgement;
     if (evidence_wins(e) && c.slower) {
         AUTO_FREE char *where = advice_step_name(s, c.slower);
         return xstrfmt("not advised: slower at %s", where);
     }
     if (evidence_wins(e))
-        return xstrdup("advised");
+        return xstrdup(e->level == LEVEL_SYNTHETIC ? "shorter: ask your own job" : "advised");
     if (e->effect == EFFECT_IGNORED || e->effect == EFFECT_CLAMPED)
         return xstrfmt("not advised: %s by NCCL", setting_effects[e->effect]);
     if (j->verdict == VERDICT_FASTER)
-        return xstrdup("not advised: the gain may be below 0.5%");
-    if (j->verdict == VERDICT_INCONCLUSIVE && j->needed > 0)
-        return xstrfmt("undecided: %lld more launch%s", (long long)j->needed,
-                       j->needed == 1 ? "" : "es");
-    return xstrdup(j->verdict == VERDICT_INCONCLUSIVE ? "undecided" : "no difference");
+        return xstrfmt("not advised: the gain may be below %.3g%%", 100 * GAIN_LEAST);
+    if (j->verdict == VERDICT_INCONCLUSIVE)
+        return undecided(e->c);
+    return xstrdup(*j->reason ? j->reason : "no difference");
 }
 
 static void add_row(struct words *cells, const struct steps_evidence *s, const struct evidence *of,
                     const struct evidence *e)
 {
     char span[64];
+    double open = evidence_left_open(s, of);
     AUTO_FREE char *name = advice_step_name(s, of),
                    *what = e ? standing(s, e) : xstrdup(none_shorter(s, of));
     words_add(cells, name);
     words_add(cells, e ? e->c->config : of->c->baseline);
     words_add(cells, e ? advice_span(span, sizeof span, evidence_gain_low(e), evidence_gain_high(e))
                        : "-");
+    if (isnan(open))
+        words_add(cells, "-");
+    else
+        words_addf(cells, "%.1f%%", 100 * open);
     words_add(cells, level_names[of->level]);
     words_add(cells, e && *e->c->baseline_ran ? e->c->baseline_ran : "-");
     words_add(cells, e && *e->c->ran ? e->c->ran : "-");
@@ -144,22 +166,4 @@ void advice_rows(struct words *cells, const struct steps_evidence *s, size_t sha
     for (size_t i = 0; i < s->n; i++)
         if (s->v[i].run->shape == shape && evidence_opens_step(s, i))
             add_row(cells, s, &s->v[i], best_of_step(s, i, &advised));
-}
-
-void advice_commands(struct words *commands, const struct steps_evidence *s, size_t shape)
-{
-    struct candidate c;
-    if (!advice_find(s, shape, &c))
-        return;
-    AUTO_FREE char *next = advice_next(c.best);
-    if (*next)
-        words_add(commands, next);
-}
-
-bool advice_has_steps(const struct steps_evidence *s, size_t shape)
-{
-    for (size_t i = 0; i < s->n; i++)
-        if (s->v[i].counts && s->v[i].run->shape == shape)
-            return true;
-    return false;
 }

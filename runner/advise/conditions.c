@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "advise/conditions.h"
 
+#include "base/printable.h"
 #include "base/shell_quote.h"
 
 #include <stdlib.h>
@@ -10,14 +11,15 @@
 static bool is_set(const struct steps_evidence *s, const struct advice_run *run,
                    const char *variable)
 {
-    size_t name = strcspn(variable, "=") + 1;
+    size_t name = strcspn(variable, "=");
     bool found = false;
     for (size_t i = 0; i < s->n && !found; i++) {
-        AUTO_WORDS struct words w = {0};
-        AUTO_FREE char *line = s->v[i].run == run ? setting_export_line(s->v[i].c) : NULL;
-        words_split(&w, line ? line : "", ' ');
-        for (size_t k = 0; k < w.n; k++)
-            found = found || !strncmp(w.v[k], variable, name);
+        AUTO(setting_free) struct setting setting = {0};
+        if (s->v[i].run != run || !setting_of(&setting, s->v[i].c))
+            continue;
+        for (size_t k = 0; k + 1 < setting.environment.n; k += 2)
+            found = found || (strlen(setting.environment.v[k]) == name &&
+                              !strncmp(setting.environment.v[k], variable, name));
     }
     return found;
 }
@@ -30,14 +32,17 @@ void conditions_of_run(struct words *variables, const struct steps_evidence *s,
             words_add(variables, run->machine.nccl_env.v[i]);
 }
 
+/* "NAME=VALUE NAME='A VALUE'", to be read; new lines and other control characters are blanks. */
 static char *list_of(const struct steps_evidence *s, const struct advice_run *run)
 {
     AUTO_WORDS struct words w = {0};
     struct text t = {0};
     text_add(&t, "");
     conditions_of_run(&w, s, run);
-    for (size_t i = 0; i < w.n; i++)
-        text_addf(&t, "%s%s", i ? " " : "", SHELL_WORD(w.v[i]));
+    for (size_t i = 0; i < w.n; i++) {
+        text_add(&t, i ? " " : "");
+        shell_quote(&t, printable_make(w.v[i], ""));
+    }
     return t.s;
 }
 

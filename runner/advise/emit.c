@@ -4,8 +4,11 @@
 #include "advise/advice.h"
 #include "advise/conditions.h"
 #include "base/err.h"
+#include "base/printable.h"
+#include "base/shell_quote.h"
 #include "base/text.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,48 +20,90 @@ struct emitted {
     struct setting setting;
 };
 
+/* Names, labels and values come from recordings, which may be another person's: a comment is one line
+ * of printable characters, whatever they hold. */
+__attribute__((format(printf, 1, 2))) static void put_comment(const char *fmt, ...)
+{
+    AUTO_FREE char *text = NULL;
+    size_t n;
+    va_list args;
+    FILE *f = open_memstream(&text, &n);
+    if (!f)
+        abort();
+    va_start(args, fmt);
+    vfprintf(f, fmt, args);
+    va_end(args);
+    fclose(f);
+    printf("# %s\n", printable_make(text, ""));
+}
+
 /* ---- the environment ---- */
 
-static void put_variables(const struct setting *s, const char *before, const char *quote)
+static void put_shell(const struct setting *s, const char *command)
 {
-    if (*s->algorithm)
-        printf("%sNCCL_ALGO=%s%s%s\n", before, quote, s->algorithm, quote);
-    if (*s->protocol)
-        printf("%sNCCL_PROTO=%s\n", before, s->protocol);
-    if (s->ctas)
-        printf("%sNCCL_MIN_CTAS=%d\n%sNCCL_MAX_CTAS=%d\n", before, s->ctas, before, s->ctas);
-    AUTO_WORDS struct words w = {0};
-    words_split(&w, s->variables, ' ');
-    for (size_t i = 0; i < w.n; i++)
-        if (*w.v[i])
-            printf("%s%s\n", before, w.v[i]);
+    for (size_t i = 0; i < s->unset.n; i++)
+        printf("unset %s\n", s->unset.v[i]);
+    for (size_t i = 0; i + 1 < s->environment.n; i += 2) {
+        AUTO_TEXT struct text value = {0};
+        shell_quote(&value, s->environment.v[i + 1]);
+        printf("%s%s=%s\n", command, s->environment.v[i], value.s);
+    }
 }
 
 static void put_env(const struct emitted *e)
 {
-    put_variables(&e->setting, "", "");
+    put_shell(&e->setting, "");
 }
 
 static void put_sbatch(const struct emitted *e)
 {
-    put_variables(&e->setting, "export ", "'");
+    put_shell(&e->setting, "export ");
 }
 
-/* ---- communicators ---- */
+/* ---- Python ---- */
 
-static void put_python_variables(const struct emitted *e)
+/* A string of Python; its source is UTF-8. */
+static void python_quote(struct text *t, const char *s)
 {
-    AUTO_FREE char *line = setting_export_line(e->of->c);
-    const struct setting *s = &e->setting;
-    if (line && (*s->algorithm || *s->protocol || *s->variables))
-        printf("# In the environment, since a process group has no option for all of it: %s\n",
-               line);
+    text_add(t, "\"");
+    for (; *s; s++)
+        if ((unsigned char)*s < ' ' || *s == 0x7f)
+            text_addf(t, "\\x%02x", (unsigned char)*s);
+        else if (*s == '"' || *s == '\\')
+            text_addf(t, "\\%c", *s);
+        else
+            text_addn(t, s, 1);
+    text_add(t, "\"");
+}
+
+/* A process group has no option for an algorithm, a protocol or another variable. */
+static bool is_option(const struct setting *s, const char *name)
+{
+    return s->ctas && (!strcmp(name, "NCCL_MIN_CTAS") || !strcmp(name, "NCCL_MAX_CTAS"));
+}
+
+static void put_python_variables(const struct setting *s)
+{
+    bool any = s->unset.n;
+    for (size_t i = 0; i + 1 < s->environment.n; i += 2)
+        any = any || !is_option(s, s->environment.v[i]);
+    if (any)
+        printf("import os\n");
+    for (size_t i = 0; i < s->unset.n; i++)
+        printf("os.environ.pop(\"%s\", None)\n", s->unset.v[i]);
+    for (size_t i = 0; i + 1 < s->environment.n; i += 2) {
+        AUTO_TEXT struct text value = {0};
+        if (is_option(s, s->environment.v[i]))
+            continue;
+        python_quote(&value, s->environment.v[i + 1]);
+        printf("os.environ[\"%s\"] = %s\n", s->environment.v[i], value.s);
+    }
 }
 
 static void put_pytorch(const struct emitted *e)
 {
     const struct setting *s = &e->setting;
-    put_python_variables(e);
+    put_python_variables(s);
     if (s->ctas)
         printf("import torch.distributed as dist\n"
                "options = dist.ProcessGroupNCCL.Options()\n"
@@ -78,7 +123,7 @@ static const struct form {
     void (*put)(const struct emitted *e);
     const char *use;
 } forms[] = {
-    {"env", put_env, "for docker --env-file, or 'set -a; . FILE'"},
+    {"env", put_env, "for a shell: set -a; . FILE; for docker --env-file, if no value has quotes"},
     {"pytorch", put_pytorch, "FSDP2: give the options to init_device_mesh(backend_override=...)"},
     {"sbatch", put_sbatch, "for a job script, below its #SBATCH lines"},
 };
@@ -97,8 +142,8 @@ int emit_known(const char *name)
     if (find_form(name))
         return GS_OK;
     const char *near = NEAREST(name, forms, FORMS, name);
-    return fail(GS_USAGE,
-                "advise: no form '%s'%s; choose env, pytorch or sbatch", name, DID_YOU_MEAN(near));
+    return fail(GS_USAGE, "advise: no form '%s'%s; choose env, pytorch or sbatch", name,
+                DID_YOU_MEAN(near));
 }
 
 static const char *fact(const struct evidence *e, enum machine_fact f)
@@ -110,15 +155,16 @@ static void put_origin(const struct emitted *e, const struct candidate *c, const
 {
     char span[64];
     AUTO_FREE char *conditions = conditions_sentence(e->all, e->of->run->shape, e->of->c->config);
-    printf("# %s: %s shorter steps, level of evidence: %s, %zu of %zu steps faster, none slower.\n"
-           "# Run %s; NCCL %s; GPU %s; %s. Holds for this number of ranks and "
-           "nodes.\n"
-           "%s%s%s# %s\n",
-           e->of->c->config, advice_span(span, sizeof span, c->low, c->high),
-           level_names[e->of->level], c->wins, c->steps, e->of->c->run_id,
-           fact(e->of, FACT_NCCL),
-           fact(e->of, FACT_GPU), RANKS_ON(atoll(e->shape->ranks), atoll(e->shape->nodes)),
-           *conditions ? "# " : "", conditions, *conditions ? "\n" : "", form->use);
+    put_comment(
+        "%s: %s shorter steps, level of evidence: %s, %zu of %zu steps faster, none slower.",
+        e->of->c->config, advice_span(span, sizeof span, c->low, c->high),
+        level_names[e->of->level], c->wins, c->steps);
+    put_comment("Run %s; NCCL %s; GPU %s; %s. Holds for this number of ranks and nodes.",
+                e->of->c->run_id, fact(e->of, FACT_NCCL), fact(e->of, FACT_GPU),
+                RANKS_ON(atoll(e->shape->ranks), atoll(e->shape->nodes)));
+    if (*conditions)
+        put_comment("%s", conditions);
+    put_comment("%s", form->use);
 }
 
 /* Parts of a config of iter_proxy and nccl_allreduce, and how a program sets them. */
@@ -142,24 +188,22 @@ static const char *program_setting(const char *part)
 
 static void put_parts(const struct emitted *e)
 {
-    AUTO_WORDS struct words parts = {0};
-    words_split(&parts, e->setting.rest, '/');
-    for (size_t i = 0; i < parts.n && *e->setting.rest; i++) {
-        const char *how = e->of->level < LEVEL_TRIAL ? program_setting(parts.v[i]) : NULL;
+    const struct words *parts = &e->setting.rest;
+    for (size_t i = 0; i < parts->n; i++) {
+        const char *how = e->of->level < LEVEL_TRIAL ? program_setting(parts->v[i]) : NULL;
         if (how)
-            printf("# Set in the program, for %s: %s.\n", parts.v[i], how);
+            put_comment("Set in the program, for %s: %s.", parts->v[i], how);
         else
-            printf("# Also set %s, in the communicator's config or the command.\n", parts.v[i]);
+            put_comment("Also set %s, in the communicator's config or the command.", parts->v[i]);
     }
 }
 
 /* What the form has no place for. */
 static void put_rest(const struct emitted *e, const struct form *form)
 {
-    const struct setting *s = &e->setting;
     put_parts(e);
-    if (s->bucket_mib > 0 && form->put != put_pytorch)
-        printf("# Also set DDP's bucket_cap_mb=%g.\n", s->bucket_mib);
+    if (e->setting.bucket_mib > 0 && form->put != put_pytorch)
+        put_comment("Also set DDP's bucket_cap_mb=%g.", e->setting.bucket_mib);
 }
 
 static void put_shape(const struct steps_evidence *s, size_t shape, const struct form *form)
@@ -169,16 +213,17 @@ static void put_shape(const struct steps_evidence *s, size_t shape, const struct
     bool advised = advice_find(s, shape, &c);
     e.of = c.best;
     if (!advised)
-        printf("# Nothing to set on %s with %s: no setting is advised.\n", e.shape->platform,
-               RANKS_ON(atoll(e.shape->ranks), atoll(e.shape->nodes)));
+        put_comment("Nothing to set on %s with %s: no setting is advised.", e.shape->platform,
+                    RANKS_ON(atoll(e.shape->ranks), atoll(e.shape->nodes)));
     else if (!setting_of(&e.setting, c.best->c))
-        printf("# %s is advised on %s, but is not a setting of NCCL.\n", c.best->c->config,
-               e.shape->platform);
+        put_comment("%s is advised on %s, but is not a setting of NCCL.", c.best->c->config,
+                    e.shape->platform);
     else {
         put_origin(&e, &c, form);
         form->put(&e);
         put_rest(&e, form);
     }
+    setting_free(&e.setting);
 }
 
 /* Those with steps: only they can have advice. */
@@ -200,7 +245,7 @@ int emit_print(const struct steps_evidence *s, const char *name)
     if (code)
         return code;
     if (!s->n_shapes)
-        printf("# Nothing to set: no steps were measured on %s.\n", s->platforms);
+        put_comment("Nothing to set: no steps were measured on %s.", s->platforms);
     for (size_t i = 0; i < s->n_shapes; i++)
         put_shape(s, i, find_form(name));
     return GS_OK;

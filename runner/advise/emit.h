@@ -3,7 +3,7 @@
  * The advised setting in the form that a job takes, each with a comment that names its evidence. If
  * no setting is advised, the comment says so.
  *
- *   env         lines NAME=VALUE
+ *   env         lines NAME=VALUE, whose values are words of a shell
  *   pytorch     options of a process group; algorithm and protocol through the environment
  *   sbatch      lines for a job script
  */

@@ -60,6 +60,8 @@ bool evidence_same_step(const struct evidence *a, const struct evidence *b)
 {
     if (a->c->family == b->c->family)
         return true;
+    if (a->run == b->run && strcmp(a->step, b->step) != 0) /* one version: other parameters */
+        return false;
     return a->run->shape == b->run->shape && a->c->size_B == b->c->size_B &&
            !strcmp(a->c->workload, b->c->workload) && !strcmp(a->c->mode, b->c->mode) &&
            params_agree(a->step, b->step);
@@ -95,10 +97,45 @@ static bool overrides(const struct evidence *higher, const struct evidence *e)
 static void decide_which_count(struct steps_evidence *s)
 {
     for (size_t i = 0; i < s->n; i++) {
-        s->v[i].counts = true;
-        for (size_t k = 0; k < s->n && s->v[i].counts; k++)
-            s->v[i].counts = !replaces(&s->v[k], &s->v[i]) && !overrides(&s->v[k], &s->v[i]);
+        struct evidence *e = &s->v[i];
+        e->latest = e->counts = true;
+        for (size_t k = 0; k < s->n && e->latest; k++) {
+            e->latest = !replaces(&s->v[k], e);
+            e->counts = e->counts && e->latest && !overrides(&s->v[k], e);
+        }
     }
+}
+
+/* ---- what a step leaves open ---- */
+
+static bool enters(const struct evidence *e, const struct evidence *step)
+{
+    return e->latest && e->level == step->level && evidence_same_step(e, step) &&
+           e->c->judgement.verdict != VERDICT_SAME;
+}
+
+double evidence_left_open(const struct steps_evidence *s, const struct evidence *step)
+{
+    size_t settings = 0;
+    double most = NAN;
+    for (size_t i = 0; i < s->n; i++) {
+        const struct evidence *e = &s->v[i];
+        if (!e->latest || e->level != step->level || !evidence_same_step(e, step))
+            continue;
+        settings += enters(e, step) && evidence_has_numbers(e);
+        if (evidence_has_numbers(e) && e->c->judgement.verdict == VERDICT_SAME)
+            most = 0; /* the same operation: nothing to gain */
+    }
+    for (size_t i = 0; i < s->n; i++) {
+        const struct evidence *e = &s->v[i];
+        if (!enters(e, step))
+            continue;
+        if (e->c->effect.launches == 1)
+            return NAN;
+        if (evidence_has_numbers(e))
+            most = fmax(fmax(most, 0), -expm1(effect_simultaneous(&e->c->effect, settings).lo));
+    }
+    return most;
 }
 
 /* ---- reading ---- */

@@ -35,7 +35,8 @@ struct evidence {
     char *step; /* its parameters without those of the config; owned */
     enum level level;
     enum setting_effect effect;
-    bool counts;
+    bool latest; /* no later run has measured the same */
+    bool counts; /* latest, and its setting has no numbers from a higher level */
 };
 
 struct steps_evidence {
@@ -65,7 +66,11 @@ double evidence_gain_high(const struct evidence *e);
 bool evidence_has_numbers(const struct evidence *e);
 /* A verdict, the lower bound above GAIN_LEAST, and NCCL ran what the setting asks for. */
 bool evidence_wins(const struct evidence *e);
+/* The largest gain that the settings of a step leave open: the highest end of the intervals of all of
+ * them, which hold together (effect_simultaneous). 0 at least. NAN: no setting has an interval, or one
+ * was measured in one launch alone, which bounds nothing. All latest settings of the step enter, also
+ * those that are slower in another step; of a level that timed it, not of a higher one. */
+double evidence_left_open(const struct steps_evidence *s, const struct evidence *step);
 bool evidence_same_step(const struct evidence *a, const struct evidence *b);
 /* Does v[i] count, as the first of its step? */
 bool evidence_opens_step(const struct steps_evidence *s, size_t i);
-

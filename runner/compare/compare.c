@@ -44,6 +44,26 @@ struct contrast *comparison_add(struct comparison *c, const struct recorded *r,
     return one;
 }
 
+static const char *value_of(const struct rec_cell *cell, const char *name)
+{
+    for (size_t i = 0; i + 1 < cell->values.n; i += 2)
+        if (!strcmp(cell->values.v[i], name))
+            return cell->values.v[i + 1];
+    return NULL;
+}
+
+void contrast_differs(struct contrast *c, const struct rec_cell *cell,
+                      const struct rec_cell *baseline)
+{
+    for (size_t i = 0; i + 1 < cell->values.n; i += 2) {
+        const char *other = value_of(baseline, cell->values.v[i]);
+        if (other && !strcmp(other, cell->values.v[i + 1]))
+            continue;
+        words_add(&c->differs, cell->values.v[i]);
+        words_add(&c->differs, cell->values.v[i + 1]);
+    }
+}
+
 void contrast_note(struct contrast *c, const char *fmt, ...)
 {
     struct text t = {0};
@@ -99,6 +119,7 @@ static void contrast_free(struct contrast *one)
                            one->note,     one->origin,   one->ran,      one->baseline_ran};
     for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
         free(texts[k]);
+    words_free(&one->differs);
     free(one->x.v);
     free(one->y.v);
     free(one->aa.v);

@@ -43,10 +43,12 @@
  * runs are compared, the times decide, because both may run the same operation on purpose; the reason
  * names a difference in what ran.
  *
- * level is the level of evidence (level.h).
+ * level is the level of evidence (level.h). small_effect is the direction of a small effect: shorter or
+ * longer (judgement.h); else it is empty.
  */
 #pragma once
 
+#include "base/text.h"
 #include "compare/judgement.h"
 #include "reduce/level.h"
 
@@ -64,7 +66,9 @@ struct contrast {
     enum contrast_kind kind;
     char *platform, *workload, *label, *run_id, *mode, *params, *baseline, *config; /* owned */
     char *ran, *baseline_ran; /* rec_cell.ran; owned */
-    bool same_operation;      /* recorded_same_operation */
+    struct words differs; /* name, value…: its parameters that the baseline has not or has with
+                                 another value; empty for configs that share no run */
+    bool same_operation;  /* recorded_same_operation */
     int64_t size_B;
     struct values x;  /* log-ratios; unpaired: log-times of A */
     struct values y;  /* unpaired: log-times of B */
@@ -99,6 +103,9 @@ struct recorded;
 struct rec_cell;
 struct contrast *comparison_add(struct comparison *c, const struct recorded *r,
                                 const struct rec_cell *cell, const char *baseline);
+/* Fills `differs` from the cells of the config and its baseline. */
+void contrast_differs(struct contrast *c, const struct rec_cell *cell,
+                      const struct rec_cell *baseline);
 void contrast_note(struct contrast *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Same platform, workload and label; and the same run. */
 bool contrasts_of_one_section(const struct contrast *a, const struct contrast *b);

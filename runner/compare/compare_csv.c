@@ -10,17 +10,20 @@
 const char compare_columns[] =
     "platform,workload,label,run_id,mode,size_B,params,baseline,config,launches,blocks,ratio,"
     "ratio_low,ratio_high,p_permutation,p_interval,p_holm,p_holm_of,floor,equivalence,verdict,"
-    "launches_needed,reason,measured_verdict,baseline_ran,ran,level";
+    "launches_needed,reason,measured_verdict,baseline_ran,ran,level,small_effect";
 
 /* Indices of the columns. */
 /* clang-format off */
 enum { PLATFORM, WORKLOAD, LABEL, RUN_ID, MODE, SIZE, PARAMS, BASELINE, CONFIG, LAUNCHES, BLOCKS, RATIO,
        RATIO_LOW, RATIO_HIGH, P_PERMUTATION, P_INTERVAL, P_HOLM, P_HOLM_OF, FLOOR, EQUIVALENCE, VERDICT,
-       NEEDED, REASON, MEASURED, BASELINE_RAN, RAN, LEVEL, COLUMNS };
+       NEEDED, REASON, MEASURED, BASELINE_RAN, RAN, LEVEL, SMALL, COLUMNS };
 /* clang-format on */
 
 /* Which tests p_holm adjusts. */
 static const char holm_of_interval[] = "interval", holm_of_both[] = "both";
+
+/* Of judgement.small + 1. */
+static const char *const small_names[] = {"shorter", "", "longer"};
 
 /* ---- written ---- */
 
@@ -51,7 +54,7 @@ void contrast_row(struct csv *csv, const struct contrast *c)
         csv_text(csv, "");
     write_reason(csv, c);
     CSV_TEXTS(csv, verdict_names[c->measured], c->baseline_ran, c->ran,
-              level_names[contrast_level(c)]);
+              level_names[contrast_level(c)], small_names[1 + c->judgement.small]);
 }
 
 int comparison_write(const struct comparison *c, const char *dir, const char *file)
@@ -111,6 +114,9 @@ static void take(struct contrast *c, const struct csv_reader *r)
         (struct judgement){.verdict = verdict_of(csv_read_text(r, VERDICT)),
                            .needed = *csv_read_text(r, NEEDED) ? csv_read_integer(r, NEEDED) : -1};
     c->measured = verdict_of(csv_read_text(r, MEASURED));
+    for (int i = -1; i <= 1; i++)
+        if (!strcmp(csv_read_text(r, SMALL), small_names[i + 1]))
+            c->judgement.small = i;
     c->no_floor =
         c->judgement.verdict != VERDICT_INCONCLUSIVE; /* it had the floor that it needed */
     if (*csv_read_text(r, REASON))

@@ -38,6 +38,7 @@ static void effect(json_t *o, const struct contrast *c)
 
 static json_t *contrast(const struct contrast *c)
 {
+    static const char *const small[] = {"shorter", "", "longer"};
     json_t *o = json_object();
     name(o, c);
     json_object_set_new(o, "config", json_text(c->config));
@@ -49,6 +50,7 @@ static json_t *contrast(const struct contrast *c)
     json_object_set_new(o, "launches_needed",
                         c->judgement.needed >= 0 ? json_integer(c->judgement.needed) : json_null());
     json_object_set_new(o, "verdict", json_text(verdict_names[c->judgement.verdict]));
+    json_object_set_new(o, "small_effect", json_text(small[1 + c->judgement.small]));
     json_object_set_new(o, "measured_verdict", json_text(verdict_names[c->measured]));
     json_object_set_new(o, "reason",
                         json_text(*c->judgement.reason ? c->judgement.reason
@@ -57,20 +59,36 @@ static json_t *contrast(const struct contrast *c)
     return o;
 }
 
+/* In words of a shell, and as names and values; null removes a variable. */
+static void environment(json_t *o, const struct contrast *c)
+{
+    AUTO(setting_free) struct setting s = {0};
+    bool any = c && setting_of(&s, c);
+    AUTO_FREE char *line = any ? setting_export_line(&s) : NULL;
+    json_t *variables = json_object();
+    for (size_t i = 0; any && i + 1 < s.environment.n; i += 2)
+        json_object_set_new(variables, s.environment.v[i], json_string(s.environment.v[i + 1]));
+    for (size_t i = 0; any && i < s.unset.n; i++)
+        json_object_set_new(variables, s.unset.v[i], json_null());
+    json_object_set_new(o, "environment", json_string(line ? line : ""));
+    json_object_set_new(o, "variables", variables);
+}
+
 static json_t *group(const struct winner *w)
 {
     json_t *o = json_object(), *alike = json_array();
+    const struct contrast *shown = w->best ? w->best : w->small;
     name(o, w->first);
     json_object_set_new(o, "params", json_text(w->first->params));
-    json_object_set_new(o, "fastest", json_text(winner_config(w)));
+    json_object_set_new(o, "fastest", json_text(shown ? shown->config : winner_config(w)));
     json_object_set_new(o, "verdict",
                         json_text(w->best                  ? verdict_names[VERDICT_FASTER]
+                                  : w->small               ? "small"
                                   : winner_is_confirmed(w) ? "confirmed"
                                                            : "undecided"));
-    AUTO_FREE char *setting = w->best ? setting_export_line(w->best) : NULL;
-    json_object_set_new(o, "environment", json_text(setting));
-    effect(o, w->best);
-    json_object_set_new(o, "floor_percent", percent((w->best ? w->best : w->first)->floor));
+    environment(o, w->best);
+    effect(o, shown);
+    json_object_set_new(o, "floor_percent", percent((shown ? shown : w->first)->floor));
     json_object_set_new(o, "rivals", json_integer((json_int_t)w->rivals));
     json_object_set_new(o, "rivals_slower", json_integer((json_int_t)w->counts[VERDICT_SLOWER]));
     for (size_t i = 0; i < w->alike.n; i++)

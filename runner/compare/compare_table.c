@@ -155,7 +155,8 @@ static struct beaten count_beaten(const struct comparison *c, size_t first)
         for (size_t k = i; k < c->n; k++)
             if (c->v[k].family == one->family) {
                 faster |= c->v[k].judgement.verdict == VERDICT_FASTER;
-                open |= c->v[k].judgement.verdict == VERDICT_INCONCLUSIVE;
+                open |= c->v[k].judgement.verdict == VERDICT_INCONCLUSIVE ||
+                        c->v[k].judgement.small < 0;
             }
         all.groups++;
         all.beaten += faster;

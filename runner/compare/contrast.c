@@ -269,6 +269,16 @@ struct effect effect_unpaired(const struct nested *a, size_t n_a, const struct n
     return e;
 }
 
+struct interval effect_simultaneous(const struct effect *e, size_t n)
+{
+    const double tail = (1 - CONTRAST_LEVEL) / 2;
+    double wider =
+        n > 1 ? student_quantile(tail / (double)n, e->df) / student_quantile(tail, e->df) : 1;
+    return (struct interval){.lo = e->value - (e->value - e->lo) * wider,
+                             .hi = e->value + (e->hi - e->value) * wider,
+                             .coverage = CONTRAST_LEVEL};
+}
+
 struct interval contrast_percentile(const struct nested *x, size_t n, size_t draws, bool expanded,
                                     struct rng *rng)
 {

@@ -115,6 +115,33 @@ static void explain(struct judgement *j, const struct effect *e, double bound, d
                                 : "the interval reaches beyond the bounds of equivalence");
 }
 
+bool judgement_is_hopeless(const struct judgement *j, const struct effect *e, double equivalence)
+{
+    return j->verdict == VERDICT_INCONCLUSIVE && fabs(e->value) < log1p(equivalence);
+}
+
+const char *judgement_span(char *buf, size_t n, double low, double high)
+{
+    int digits = low != 0 && fabs(low) < 0.00095 ? 2 : 1;
+    snprintf(buf, n, "%.*f to %.*f%%", digits, 100 * low, digits, 100 * high);
+    return buf;
+}
+
+static void tell_small(struct judgement *j, const struct effect *e, double equivalence,
+                       double floor)
+{
+    char span[64];
+    j->small = e->hi < 0 ? -1 : e->lo > 0 ? 1 : 0;
+    if (j->small < 0)
+        judgement_span(span, sizeof span, -expm1(e->hi), -expm1(e->lo));
+    else if (j->small > 0)
+        judgement_span(span, sizeof span, expm1(e->lo), expm1(e->hi));
+    if (j->small)
+        snprintf(j->reason, sizeof j->reason, "%s by %s, below the %.3g%% that you ask for%s",
+                 j->small < 0 ? "shorter" : "longer", span, 100 * equivalence,
+                 fabs(e->value) <= floor ? ", and not above the A/A floor" : "");
+}
+
 struct judgement judge_effect(const struct effect *e, double equivalence, double floor,
                               double p_holm)
 {
@@ -132,5 +159,7 @@ struct judgement judge_effect(const struct effect *e, double equivalence, double
         j.verdict = VERDICT_SLOWER;
     else
         explain(&j, e, bound, floor);
+    if (j.verdict == VERDICT_EQUIVALENT)
+        tell_small(&j, e, equivalence, floor);
     return j;
 }

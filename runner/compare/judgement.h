@@ -6,6 +6,9 @@
  *   faster        the interval lies below -f, the effect below -b, and the family's adjusted p is
  *                 below 0.05; slower: the same on the other side
  *   inconclusive  all else, and everything with one launch or without a floor
+ * An equivalent effect is small, not absent, if its interval lies on one side of 0: `small` has its
+ * direction, the reason its size. Only an interval that includes 0 shows no difference.
+ *
  *   same operation  set by compare.c, not here: the recording says that both configs ran the same
  *                   algorithm, protocol and number of CTAs, so the config causes no difference,
  *                   whatever the times are
@@ -48,8 +51,15 @@ struct judgement {
     enum verdict verdict;
     int64_t needed; /* further launches for a verdict with 80% power and the same spread; 0: it has
                          one; -1: none would do, or more than JUDGEMENT_MOST_LAUNCHES */
-    char reason[256]; /* of inconclusive and same operation; else "" */
+    int small;      /* equivalent, and the interval excludes 0: -1 shorter, 1 longer; else 0 */
+    char reason[256]; /* of inconclusive, same operation and small; else "" */
 };
+
+/* Is it inconclusive, and the effect below the bound? Then more launches would most likely show an
+ * effect below the bound. */
+bool judgement_is_hopeless(const struct judgement *j, const struct effect *e, double equivalence);
+/* "0.5 to 0.9%", of gains or losses in ascending order. Returns buf. */
+const char *judgement_span(char *buf, size_t n, double low, double high);
 
 /* equivalence: relative, > 0. floor: a logarithm >= 0; NaN: none, so no verdict. */
 struct judgement judge_effect(const struct effect *e, double equivalence, double floor,

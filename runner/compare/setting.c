@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "compare/setting.h"
 
-#include "base/text.h"
+#include "base/shell_quote.h"
 #include "base/units.h"
+#include "config/train_settings.h"
 #include "nccl_tuner/choice.h"
 
 #include <stdio.h>
@@ -36,93 +37,125 @@ static bool runs_nccl(const struct contrast *c)
            !strcmp(c->workload, "train") || *c->ran || strstr(c->params, "backend=cuda");
 }
 
-/* The parts of a label that are about the collectives; the others go to rest. False: there are two
- * algorithms, or the like. */
-static bool split(struct choice *c, struct text *rest, const char *label)
+/* The parts of a label that are about the collectives; the others are added to rest. False: there are
+ * two algorithms, or the like. */
+static bool split(struct choice *c, struct words *rest, const char *label)
 {
     AUTO_WORDS struct words parts = {0};
     AUTO_TEXT struct text known = {0};
     struct choice one;
     text_add(&known, "");
-    text_add(rest, "");
     words_split(&parts, label, '/');
-    for (size_t i = 0; i < parts.n; i++) {
-        struct text *to = choice_parse(&one, parts.v[i]) ? &known : rest;
-        text_addf(to, "%s%s", to->len ? "/" : "", parts.v[i]);
-    }
+    for (size_t i = 0; i < parts.n; i++)
+        if (choice_parse(&one, parts.v[i]))
+            text_addf(&known, "%s%s", known.len ? "/" : "", parts.v[i]);
+        else if (*parts.v[i])
+            words_add(rest, parts.v[i]);
     return choice_parse(c, known.len ? known.s : "auto");
 }
 
-/* A key in capitals is a variable of a training (config [train]); "unset" removes it. */
-static bool is_variable(const char *part)
+/* A key in capitals is a variable of a training (config [train]). */
+static bool is_variable(const char *name)
 {
-    size_t n = strspn(part, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
-    return n && part[n] == '=';
+    return *name && !strchr("0123456789", *name) &&
+           !name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")];
 }
 
-static void add(char *to, size_t n, const char *separator, const char *part)
+static void add_variable(struct setting *s, const char *name, const char *value)
 {
-    size_t used = strlen(to);
-    snprintf(to + used, n - used, "%s%s", separator, part);
+    words_add(&s->environment, name);
+    words_add(&s->environment, value);
 }
 
-static void take_rest(struct setting *s, const struct contrast *c, const char *rest)
+static void take_values(struct setting *s, const struct words *differs)
 {
-    AUTO_WORDS struct words parts = {0};
+    for (size_t i = 0; i + 1 < differs->n; i += 2) {
+        const char *name = differs->v[i], *value = differs->v[i + 1];
+        if (!is_variable(name))
+            words_addf(&s->rest, "%s=%s", name, value);
+        else if (!strcmp(value, TRAIN_UNSET))
+            words_add(&s->unset, name);
+        else
+            add_variable(s, name, value);
+    }
+}
+
+static void take_parts(struct setting *s, const struct words *parts)
+{
     uint64_t bytes;
-    bool training = !strcmp(c->workload, "train");
-    words_split(&parts, rest, '/');
-    for (size_t i = 0; i < parts.n; i++) {
-        const char *part = parts.v[i];
-        if (!*part)
-            continue;
-        if (training && is_variable(part))
-            add(s->variables, sizeof s->variables, " ", part);
-        else if (!training && !strncmp(part, "bucket_cap=", 11) &&
-                 units_parse_size(part + 11, &bytes))
+    for (size_t i = 0; i < parts->n; i++)
+        if (!strncmp(parts->v[i], "bucket_cap=", 11) && units_parse_size(parts->v[i] + 11, &bytes))
             s->bucket_mib = (double)bytes / (1 << 20);
         else
-            add(s->rest, sizeof s->rest, *s->rest ? "/" : "", part);
+            words_add(&s->rest, parts->v[i]);
+}
+
+static void take_choice(struct setting *s, const struct choice *c)
+{
+    char ctas[16];
+    s->algorithm = environment_name(c->algo);
+    s->protocol = c->proto >= 0 ? choice_proto_name(c->proto) : "";
+    s->ctas = c->channels;
+    if (*s->algorithm)
+        add_variable(s, "NCCL_ALGO", s->algorithm);
+    if (*s->protocol)
+        add_variable(s, "NCCL_PROTO", s->protocol);
+    snprintf(ctas, sizeof ctas, "%d", s->ctas);
+    if (s->ctas) {
+        add_variable(s, "NCCL_MIN_CTAS", ctas);
+        add_variable(s, "NCCL_MAX_CTAS", ctas);
     }
 }
 
 bool setting_of(struct setting *s, const struct contrast *c)
 {
     struct choice choice = {-1, -1, 0};
-    AUTO_TEXT struct text rest = {0};
-    bool training = !strcmp(c->workload, "train");
-    *s = (struct setting){0};
-    bool good = runs_nccl(c) && (training || split(&choice, &rest, c->config));
-    s->algorithm = environment_name(choice.algo);
-    s->protocol = choice.proto >= 0 ? choice_proto_name(choice.proto) : "";
-    s->ctas = choice.channels;
-    if (good)
-        take_rest(s, c, training ? c->config : rest.s);
-    return good;
+    AUTO_WORDS struct words parts = {0};
+    bool training = !strcmp(c->workload, TRAIN_WORKLOAD);
+    *s = (struct setting){.algorithm = "", .protocol = ""};
+    if (!runs_nccl(c) || (!training && !split(&choice, &parts, c->config)))
+        return false;
+    take_choice(s, &choice);
+    if (training)
+        take_values(s, &c->differs);
+    else
+        take_parts(s, &parts);
+    return true;
+}
+
+void setting_free(struct setting *s)
+{
+    words_free(&s->environment);
+    words_free(&s->unset);
+    words_free(&s->rest);
 }
 
 bool setting_is_tunable(const struct setting *s, const struct contrast *c)
 {
     const char *ran = c->baseline_ran ? strstr(c->baseline_ran, "ctas=") : NULL;
     bool more = ran && s->ctas > atoi(ran + 5);
-    return !more && s->bucket_mib <= 0 && !*s->variables && !*s->rest;
+    return !more && s->bucket_mib <= 0 && !s->rest.n && strcmp(c->workload, TRAIN_WORKLOAD) != 0;
 }
 
-char *setting_export_line(const struct contrast *c)
+size_t setting_changes(const struct setting *s)
 {
-    struct setting s;
-    AUTO_TEXT struct text t = {0};
-    if (!setting_of(&s, c))
+    return s->environment.n / 2 - (s->ctas ? 1U : 0U) + s->unset.n + s->rest.n +
+           (s->bucket_mib > 0 ? 1U : 0U);
+}
+
+char *setting_export_line(const struct setting *s)
+{
+    struct text t = {0};
+    for (size_t i = 0; i < s->unset.n; i++)
+        text_addf(&t, "%s -u %s", i ? "" : " env", s->unset.v[i]);
+    for (size_t i = 0; i + 1 < s->environment.n; i += 2) {
+        text_addf(&t, " %s=", s->environment.v[i]);
+        shell_quote(&t, s->environment.v[i + 1]);
+    }
+    if (!t.len)
         return NULL;
-    const char *quote = strchr(s.algorithm, ';') ? "'" : "";
-    if (*s.algorithm)
-        text_addf(&t, " NCCL_ALGO=%s%s%s", quote, s.algorithm, quote);
-    if (*s.protocol)
-        text_addf(&t, " NCCL_PROTO=%s", s.protocol);
-    if (s.ctas)
-        text_addf(&t, " NCCL_MIN_CTAS=%d NCCL_MAX_CTAS=%d", s.ctas, s.ctas);
-    text_addf(&t, "%s", s.variables);
-    return t.len ? xstrdup(t.s + 1) : NULL;
+    memmove(t.s, t.s + 1, t.len);
+    return t.s;
 }
 
 /* ---- what it did ---- */
@@ -167,8 +200,7 @@ static enum setting_effect launch_effect(const struct choice *asked, const char 
 enum setting_effect setting_effect(const char *config, const char *ran)
 {
     struct choice asked;
-    AUTO_TEXT struct text rest = {0};
-    AUTO_WORDS struct words launches = {0};
+    AUTO_WORDS struct words rest = {0}, launches = {0};
     enum setting_effect worst = EFFECT_UNKNOWN;
     bool good = split(&asked, &rest, config);
     if (!good || (asked.algo < 0 && asked.proto < 0 && !asked.channels))

@@ -73,7 +73,8 @@ static void count(struct question *q, const struct summary_row *r)
     q->faster += differs && c->judgement.verdict == VERDICT_FASTER;
     q->slower += differs && c->judgement.verdict == VERDICT_SLOWER;
     q->settled += r->w && winner_is_confirmed(r->w);
-    q->open += r->w ? !differs && !winner_is_confirmed(r->w)
+    q->small += r->w ? r->w->small != NULL : c->judgement.small < 0;
+    q->open += r->w ? !differs && !r->w->small && !winner_is_confirmed(r->w)
                     : c->judgement.verdict == VERDICT_INCONCLUSIVE;
     if (differs && (!q->largest || fabs(c->effect.value) > fabs(q->largest->effect.value)))
         q->largest = c;
@@ -118,7 +119,10 @@ void summary_rows_find(struct summary_rows *s, const struct summary_request *q)
         if (!w)
             add(s, (struct summary_row){.c = &q->shown->v[i]});
         else if (is_shown(q->shown, w))
-            add(s, (struct summary_row){.c = w->best ? w->best : w->first, .w = w});
+            add(s, (struct summary_row){.c = w->best    ? w->best
+                                             : w->small ? w->small
+                                                        : w->first,
+                                        .w = w});
     }
     qsort(s->rows, s->n, sizeof *s->rows, by_weight);
 }

@@ -22,10 +22,11 @@ struct summary_row {
 };
 
 struct question {
-    const struct contrast *of;                  /* a contrast of the run and mode */
-    size_t rows, faster, slower, settled, open; /* settled: the baseline is confirmed best */
-    const struct contrast *largest;             /* difference; NULL: none */
-    const char *config;                         /* of all its rows; NULL: they differ */
+    const struct contrast *of; /* a contrast of the run and mode */
+    /* settled: the baseline is confirmed best; small: shorter by less than the bound */
+    size_t rows, faster, slower, settled, small, open;
+    const struct contrast *largest; /* difference; NULL: none */
+    const char *config;             /* of all its rows; NULL: they differ */
     struct axes axes;
 };
 

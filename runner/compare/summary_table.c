@@ -37,22 +37,28 @@ static void say_best(struct text *t, const struct summary_request *r, const stru
         text_addf(t, "a config beats %s in %zu of %zu %s, %s by %.1f%%", base, q->faster, q->rows,
                   noun, q->largest->config, -100 * expm1(q->largest->effect.value));
     else
-        text_addf(t, "%s is beaten in 0 of %zu %s, best in %zu, undecided in %zu", base, q->rows,
-                  noun, q->settled, q->open);
+        text_addf(t, "%s is beaten in 0 of %zu %s", base, q->rows, noun);
+    if (q->small)
+        text_addf(t, ", by less than %.3g%% in %zu", 100 * q->of->bound, q->small);
+    if (!q->faster)
+        text_addf(t, ", confirmed best in %zu, undecided in %zu", q->settled, q->open);
 }
 
 static void say_each(struct text *t, const struct question *q)
 {
     const char *base = q->of->baseline;
     size_t alike = q->rows - q->slower - q->faster - q->open;
+    AUTO_FREE char *small = q->small ? xstrfmt(" (%zu of them shorter by less than %.3g%%)",
+                                               q->small, 100 * q->of->bound)
+                                     : xstrdup("");
     if (q->config)
         text_addf(t,
-                  "%s is slower than %s in %zu of %zu, faster in %zu, no different in %zu, "
+                  "%s is slower than %s in %zu of %zu, faster in %zu, equivalent in %zu%s, "
                   "undecided in %zu",
-                  q->config, base, q->slower, q->rows, q->faster, alike, q->open);
+                  q->config, base, q->slower, q->rows, q->faster, alike, small, q->open);
     else
-        text_addf(t, "%zu of %zu slower than %s, %zu faster, %zu no different, %zu undecided",
-                  q->slower, q->rows, base, q->faster, alike, q->open);
+        text_addf(t, "%zu of %zu slower than %s, %zu faster, %zu equivalent%s, %zu undecided",
+                  q->slower, q->rows, base, q->faster, alike, small, q->open);
 }
 
 static struct text sentence(const struct summary_request *r, const struct summary_rows *s,
@@ -99,7 +105,7 @@ static const char *change(const struct contrast *c, char *buf, size_t n)
 static const char *verdict_of(const struct summary_row *r)
 {
     if (r->w && !r->w->best)
-        return winner_is_confirmed(r->w) ? "confirmed" : "undecided";
+        return r->w->small ? "small" : winner_is_confirmed(r->w) ? "confirmed" : "undecided";
     enum verdict v = r->c->judgement.verdict;
     return v == VERDICT_INCONCLUSIVE ? "undecided" : v == VERDICT_SAME ? "same" : verdict_names[v];
 }
@@ -130,7 +136,7 @@ static void add_cells(struct words *cells, const struct summary_rows *s,
     const char *size = c->size_B ? SHORT_SIZE(c->size_B) : "";
     words_addf(cells, "%s%s%s", size, *size && placed ? " " : "", placed || !*size ? where : "");
     words_add(cells, r->w ? winner_shown(r->w) : c->config);
-    words_add(cells, r->w && !r->w->best ? "-" : change(c, buf, sizeof buf));
+    words_add(cells, r->w && !r->w->best && !r->w->small ? "-" : change(c, buf, sizeof buf));
     if (isnan(c->floor))
         words_add(cells, c->no_floor ? "no floor" : "-");
     else

@@ -12,12 +12,12 @@ const char *winner_config(const struct winner *w)
 
 bool winner_is_confirmed(const struct winner *w)
 {
-    return !w->best && !w->counts[VERDICT_INCONCLUSIVE];
+    return !w->best && !w->small && !w->counts[VERDICT_INCONCLUSIVE];
 }
 
 const char *winner_shown(const struct winner *w)
 {
-    return w->best || winner_is_confirmed(w) ? winner_config(w) : "-";
+    return w->best || winner_is_confirmed(w) ? winner_config(w) : w->small ? w->small->config : "-";
 }
 
 /* ---- the best of a family ---- */
@@ -39,7 +39,12 @@ static void find_best(struct winners *w, const struct comparison *c, size_t *of_
         if (one->judgement.verdict == VERDICT_FASTER &&
             (!x->best || one->effect.value < x->best->effect.value))
             x->best = one;
+        if (one->judgement.small < 0 && (!x->small || one->effect.value < x->small->effect.value))
+            x->small = one;
     }
+    for (size_t i = 0; i < w->n; i++)
+        if (w->v[i].best)
+            w->v[i].small = NULL;
 }
 
 /* ---- its rivals ---- */

@@ -15,6 +15,8 @@
 struct winner {
     const struct contrast *first; /* of its family */
     const struct contrast *best;  /* NULL: the baseline */
+    const struct contrast *small; /* without a best one: the config that shortens the time most, by
+                                     less than the bound of equivalence; NULL: none */
     size_t rivals;                /* all other configs */
     size_t counts[VERDICTS];      /* their verdicts against the best config */
     struct words alike;           /* measured rivals that were not shown to be slower */
@@ -30,7 +32,8 @@ void winners_find(struct winners *w, const struct comparison *c, long threads);
 void winners_free(struct winners *w);
 
 const char *winner_config(const struct winner *w);
-/* Is it the baseline, with no rival that may be faster? */
+/* Is it the baseline, with no rival that is or may be faster, by however little? */
 bool winner_is_confirmed(const struct winner *w);
-/* winner_config, or "-" while nothing is decided. */
+/* The config to print as the fastest: the best one, the small one, or the baseline if confirmed; "-"
+ * while nothing is decided. */
 const char *winner_shown(const struct winner *w);

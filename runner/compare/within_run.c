@@ -30,6 +30,7 @@ static struct contrast *add(const struct group_pass *p, const struct series *bas
     struct contrast *c = comparison_add(p->c, p->r, cell, group_config(p, base));
     free(c->baseline_ran);
     c->baseline_ran = xstrdup(other->ran);
+    contrast_differs(c, cell, other);
     c->same_operation = recorded_same_operation(cell->ran, cell->params, other->ran, other->params);
     c->family = family;
     c->bound = p->rules->equivalence;

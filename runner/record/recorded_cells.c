@@ -57,10 +57,14 @@ void recorded_set_params(struct rec_cell *c, json_t *params)
     const char *key;
     json_t *v;
     text_clear(&t);
+    words_free(&c->values);
     json_object_foreach(params, key, v)
     {
         AUTO_FREE char *number = json_is_string(v) ? NULL : json_dumps(v, JSON_ENCODE_ANY);
-        text_addf(&t, "%s%s=%s", t.len ? " " : "", key, number ? number : json_string_value(v));
+        const char *value = number ? number : json_string_value(v);
+        text_addf(&t, "%s%s=%s", t.len ? " " : "", key, value);
+        words_add(&c->values, key);
+        words_add(&c->values, value);
     }
     if (t.len)
         xstrset(&c->params, t.s);
@@ -172,6 +176,7 @@ void recorded_free_cell(struct rec_cell *c)
     free(c->mode);
     free(c->params);
     free(c->ran);
+    words_free(&c->values);
 }
 
 const char *recorded_param(const struct rec_cell *c, const char *key, char *buf, size_t n)

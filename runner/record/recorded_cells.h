@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "base/text.h"
 #include "plan/plan.h"
 #include "record/ledger.h"
 #include "record/raw.h"
@@ -14,6 +15,7 @@ struct rec_cell {
     char id[PLAN_ID];
     size_t group; /* in recorded.groups */
     char *config, *mode, *params;
+    struct words values; /* the parameters: name, value, name, value... */
     char *ran; /* by its notes: "RING/LL ctas=24"; "": unknown; "A | B": launches differ */
     int64_t size_B;
     double busbw_factor; /* 0: not a collective */

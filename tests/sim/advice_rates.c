@@ -70,7 +70,7 @@ static void add_contrast(struct steps_evidence *s, size_t step, size_t setting,
     c->label = xstrdup(step ? "other" : "");
     c->run_id = xstrdup(step ? "2" : "1");
     c->mode = xstrdup("overlapped");
-    c->params = xstrdup("backend=cuda");
+    c->params = xstrdup("backend=cuda step=a");
     c->baseline = xstrdup("auto");
     c->config = xstrdup(settings[setting]);
     c->ran = xstrdup("");

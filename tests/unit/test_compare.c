@@ -7,6 +7,7 @@
 #include "compare/judgement.h"
 #include "compare/origin.h"
 #include "compare/setting.h"
+#include "record/recorded.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -62,12 +63,14 @@ static void export_line_is(const char *workload, const char *config, const char 
                          .params = (char *)"backend=host",
                          .ran = (char *)"",
                          .config = (char *)config};
-    char *line = setting_export_line(&c);
+    struct setting s;
+    char *line = setting_of(&s, &c) ? setting_export_line(&s) : NULL;
     if (want)
         assert_string_equal(line, want);
     else
         assert_null(line);
     free(line);
+    setting_free(&s);
 }
 
 static void export_lines(void **state)
@@ -80,8 +83,36 @@ static void export_lines(void **state)
     export_line_is("trial", "auto", NULL);
     export_line_is("iter_proxy", "ring", NULL);
     export_line_is("nccl_allreduce", "ctas=8/bucket_cap=50MiB", "NCCL_MIN_CTAS=8 NCCL_MAX_CTAS=8");
-    export_line_is("train", "bucket_cap=50/NCCL_MAX_CTAS=16", "NCCL_MAX_CTAS=16");
-    export_line_is("train", "bucket_cap=50", NULL);
+    export_line_is("train", "bucket_cap=50/NCCL_MAX_CTAS=16", NULL); /* a label sets nothing */
+}
+
+/* The values of a training are those of its cells, not of its label. */
+static void settings_of_cells(void **state)
+{
+    (void)state;
+    static const char *const values[] = {"bucket_cap", "50", "A", "/a/b c", "B", "unset", "C", "1"},
+                             *const others[] = {"bucket_cap", "25", "A", "", "C", "1"};
+    struct rec_cell cell = {0}, baseline = {0};
+    struct contrast c = {.workload = (char *)"train",
+                         .params = (char *)"",
+                         .ran = (char *)"",
+                         .config = (char *)"any label"};
+    struct setting s;
+    for (size_t i = 0; i < 8; i++)
+        words_add(&cell.values, values[i]);
+    for (size_t i = 0; i < 6; i++)
+        words_add(&baseline.values, others[i]);
+    contrast_differs(&c, &cell, &baseline);
+    assert_true(setting_of(&s, &c));
+    AUTO_FREE char *line = setting_export_line(&s);
+    assert_string_equal(line, "env -u B A='/a/b c'");
+    assert_int_equal(s.rest.n, 1);
+    assert_string_equal(s.rest.v[0], "bucket_cap=50");
+    assert_int_equal(setting_changes(&s), 3);
+    setting_free(&s);
+    words_free(&c.differs);
+    words_free(&cell.values);
+    words_free(&baseline.values);
 }
 
 static void effects(void **state)
@@ -284,9 +315,47 @@ static void verdicts_by_their_bounds(void **state)
         struct judgement j = judge_effect(&e, 0.01, cases[i].floor, cases[i].p);
         if (j.verdict != cases[i].want)
             fail_msg("case %zu is %s", i, verdict_names[j.verdict]);
-        assert_true((*j.reason != 0) == (j.verdict == VERDICT_INCONCLUSIVE));
+        assert_true((*j.reason != 0) == (j.verdict == VERDICT_INCONCLUSIVE || j.small));
         assert_true(j.verdict == VERDICT_INCONCLUSIVE || j.needed == 0);
     }
+}
+
+/* "No difference" is said only of an interval that includes zero. */
+static void small_effects_are_named(void **state)
+{
+    (void)state;
+    struct effect shorter = made(log(0.993), 0.002, 5), longer = made(log(1.005), 0.002, 5),
+                  none = made(-0.001, 0.002, 5), hopeless = made(-0.0085, 0.003, 5),
+                  likely = made(-0.012, 0.014, 5);
+    struct judgement j = judge_effect(&shorter, 0.01, 0, 0.01);
+    assert_int_equal(j.verdict, VERDICT_EQUIVALENT);
+    assert_int_equal(j.small, -1);
+    assert_string_equal(j.reason, "shorter by 0.5 to 0.9%, below the 1% that you ask for");
+    j = judge_effect(&longer, 0.01, 0.01, 0.01);
+    assert_int_equal(j.small, 1);
+    assert_string_equal(j.reason, "longer by 0.3 to 0.7%, below the 1% that you ask for, and not "
+                                  "above the A/A floor");
+    j = judge_effect(&none, 0.01, 0, 1);
+    assert_int_equal(j.small, 0);
+    assert_string_equal(j.reason, "");
+    j = judge_effect(&hopeless, 0.01, 0, 0.01);
+    assert_true(judgement_is_hopeless(&j, &hopeless, 0.01));
+    j = judge_effect(&likely, 0.01, 0, 1);
+    assert_int_equal(j.verdict, VERDICT_INCONCLUSIVE);
+    assert_false(judgement_is_hopeless(&j, &likely, 0.01));
+}
+
+/* Bonferroni: t(4) at 0.025 / 4 is 4.3147 (tables of Dunn's test) */
+static void intervals_that_hold_together_are_wider(void **state)
+{
+    (void)state;
+    struct effect e = made(-0.02, 0.01, 5);
+    e.hi = -0.005; /* not symmetric */
+    struct interval one = effect_simultaneous(&e, 1), four = effect_simultaneous(&e, 4);
+    near(one.lo, e.lo, 1e-15);
+    near(one.hi, e.hi, 1e-15);
+    near((four.lo - e.value) / (e.lo - e.value), 4.3147 / 2.7764, 1e-3);
+    near((four.hi - e.value) / (e.hi - e.value), 4.3147 / 2.7764, 1e-3);
 }
 
 /* The reason speaks of the p that decides: an interval without 0 is not enough. */
@@ -447,6 +516,7 @@ int main(void)
         cmocka_unit_test(students_t),
         cmocka_unit_test(levels),
         cmocka_unit_test(export_lines),
+        cmocka_unit_test(settings_of_cells),
         cmocka_unit_test(effects),
         cmocka_unit_test(holm_steps_down),
         cmocka_unit_test(the_interval_is_the_launches),
@@ -455,6 +525,8 @@ int main(void)
         cmocka_unit_test(one_launch_has_no_numbers),
         cmocka_unit_test(sides_are_welchs),
         cmocka_unit_test(verdicts_by_their_bounds),
+        cmocka_unit_test(small_effects_are_named),
+        cmocka_unit_test(intervals_that_hold_together_are_wider),
         cmocka_unit_test(reasons_follow_the_test),
         cmocka_unit_test(bounds_are_logarithms),
         cmocka_unit_test(launches_are_counted_exactly),
