@@ -122,7 +122,7 @@ bool judgement_is_hopeless(const struct judgement *j, const struct effect *e, do
 
 const char *judgement_span(char *buf, size_t n, double low, double high)
 {
-    int digits = low != 0 && fabs(low) < 0.00095 ? 2 : 1;
+    int digits = low > 0 && low < 0.00095 ? 2 : 1;
     snprintf(buf, n, "%.*f to %.*f%%", digits, 100 * low, digits, 100 * high);
     return buf;
 }
