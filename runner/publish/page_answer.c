@@ -15,7 +15,8 @@
 static const struct {
     int column;
     const char *class;
-} shown[] = {{0, ""}, {1, ""}, {2, "n"}, {6, "say"}, {3, ""}};
+} shown[] = {{ADVICE_STEP, ""},  {ADVICE_SETTING, ""},  {ADVICE_GAIN, "n"},
+             {ADVICE_OPEN, "n"}, {ADVICE_WORDS, "say"}, {ADVICE_LEVEL, ""}};
 enum { SHOWN = sizeof shown / sizeof *shown };
 
 void page_command(FILE *f, const char *command)
