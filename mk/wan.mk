@@ -49,7 +49,7 @@ $(wan_errors): $(csv)/wan.csv figures/csv.awk figures/wan_errors.awk
 wan_runs := $(foreach r,$(shown),$(if $(findstring /wan_sync/,$r),$r/config.ini))
 wan_runs := $(if $(wan_runs),$(patsubst %config.ini,%plan.json,$(shell cd $(raw) && grep -lsx '\[sites\]' $(wan_runs) || true)))
 wan_plans_of = $(if $(wan_runs),$(shell cd $(raw) && grep -ls $1 $(wan_runs) || true))
-ifneq ($(call wan_plans_of,' compute=0 compute_kind=emulated '),)
+ifneq ($(call wan_plans_of,-E ' compute=0 (compute_kind=emulated|tokens)'),)
 $(foreach f,sync_size sync_size_slow sync_rtt sync_rtt_small,$(eval $(call drawing,wan/$f,wan_sync,$(csv)/wan.csv,csv wan_measured)))
 endif
 ifneq ($(call wan_plans_of,-E ' strategy=[^m]'),)

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdbool.h>
 
-const char *const wan_strategy_names[] = {
-    "ring", "direct", "recursive_doubling", "rabenseifner", "oneshot", "hierarchical", NULL};
+const char *const wan_strategy_names[WAN_RECORDED] = {
+    "ring", "direct", "oneshot", "hierarchical", NULL, "recursive_doubling", "rabenseifner"};
 
 /* What the shares add up to when each takes what `t` lets it; the slope of that in t. */
 static double shares_at(const double *up_Bps, size_t n, double bytes, double t, double *slope)

@@ -10,13 +10,15 @@
 enum wan_strategy {
     WAN_RING,
     WAN_DIRECT,
-    WAN_RECURSIVE_DOUBLING,
-    WAN_RABENSEIFNER,
     WAN_ONESHOT,
     WAN_HIERARCHICAL,
-    WAN_STRATEGIES
+    WAN_STRATEGIES, /* of wan_sync; the others are in recordings of wan_sync before 1.3.0 */
+    WAN_RECURSIVE_DOUBLING,
+    WAN_RABENSEIFNER,
+    WAN_RECORDED
 };
-extern const char *const wan_strategy_names[]; /* NULL-terminated, in the order of the enum */
+/* In the order of the enum; NULL after those of wan_sync. */
+extern const char *const wan_strategy_names[WAN_RECORDED];
 
 /* Direct exchange with unequal links: site i reduces the share x_i of the gradient. The shares add
  * up to 1 and minimise T = max_i D [1 + (S-2) x_i] / B_i. Returns T (without delays); x may be

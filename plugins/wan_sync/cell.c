@@ -15,9 +15,8 @@
 #define ROUGH_RATE_BPS 1e8
 #define ROUGH_DELAY_S 1e-3
 
-const char *const cell_strategies[] = {
-    "mpi",          "ring", "direct", "recursive_doubling", "rabenseifner", "oneshot",
-    "hierarchical", "auto", NULL};
+const char *const cell_strategies[] = {"mpi",          "ring", "direct", "oneshot",
+                                       "hierarchical", "auto", NULL};
 static const char *const transports[] = {[CELL_BY_MPI] = "mpi", [CELL_BY_TCP] = "tcp", NULL};
 const char *const cell_wires[] = {
     [WIRE_FP32] = "fp32", [WIRE_BF16] = "bf16", [WIRE_INT8] = "int8", [WIRE_INT4] = "int4", NULL};
@@ -25,9 +24,6 @@ static const char *const insides[] = {[INSIDE_BY_MPI] = "mpi", [INSIDE_BY_NCCL] 
 static const char *const shares[] = {[SHARES_EQUAL] = "equal", [SHARES_LP] = "lp", NULL};
 static const char *const orders[] = {
     [ORDER_RTT] = "rtt", [ORDER_SITES] = "sites", [ORDER_RATE] = "rate", NULL};
-static const char *const computes[] = {
-    [COMPUTE_EMULATED] = "emulated", [COMPUTE_GEMM] = "gemm", NULL};
-static const char *const outers[] = {[OUTER_NONE] = "none", [OUTER_NESTEROV] = "nesterov", NULL};
 
 #define P(member, type, role, ctype) #member, type, role, WL_FIELD(struct cell, member, ctype)
 #define T(member, role) #member, WL_TEXT, role, WL_TEXT_FIELD(struct cell, member)
@@ -67,14 +63,6 @@ const struct wl_param cell_params[] = {
      "micro-batches per step"},
     {P(compute, WL_TIME, WL_AXIS, double), "s", "0", 0, 1e6, NULL,
      "emulated compute time of one micro-batch; 0: measure the synchronisation alone"},
-    {P(compute_kind, WL_CHOICE, WL_AXIS, int), NULL, "emulated", 0, 0, computes,
-     "emulated: wait for `compute`; gemm: run `gemms` GEMMs on a second thread"},
-    {P(gemm, WL_INT, WL_AXIS, int64_t), NULL, "256", 1, 65536, NULL,
-     "size n of each n x n x n GEMM, compute_kind=gemm"},
-    {P(gemms, WL_INT, WL_AXIS, int64_t), NULL, "16", 1, 1000000, NULL,
-     "GEMMs per micro-batch, compute_kind=gemm"},
-    {P(outer, WL_CHOICE, WL_AXIS, int), NULL, "none", 0, 0, outers,
-     "outer optimiser that is applied to the sum on the host"},
     {P(tokens, WL_INT, WL_AXIS, int64_t), NULL, "0", 0, 1e15, NULL,
      "tokens per step over all ranks; 0: unknown"},
     {P(target_tokens, WL_INT, WL_AXIS, int64_t), NULL, "0", 0, 1e18, NULL,
@@ -118,7 +106,7 @@ size_t cell_fragment(const struct cell *c, int64_t f)
 
 bool cell_trains(const struct cell *c)
 {
-    return c->compute > 0 || c->compute_kind == COMPUTE_GEMM;
+    return c->compute > 0;
 }
 
 int64_t cell_steps_beside(const struct cell *c)
@@ -201,7 +189,7 @@ static enum wl_status judge_training(const struct cell *c, char *why, size_t n)
     if (!cell_trains(c) && (c->every > 1 || c->fragments > 1 || c->overlap || c->accumulate > 1))
         snprintf(why, n,
                  "every, fragments, overlap and accumulate need something to compute: "
-                 "compute=TIME or compute_kind=gemm");
+                 "compute=TIME");
     else if (c->fragments > c->every || c->every % c->fragments)
         snprintf(why, n, "fragments=%lld does not divide every=%lld", (long long)c->fragments,
                  (long long)c->every);
@@ -229,11 +217,8 @@ static enum wl_status judge_config(const struct cell *c, const struct wl_job *jo
     }
     if (c->strategy == CELL_MPI && c->wire != WIRE_FP32)
         snprintf(why, n, "strategy=mpi has no wire=%s (fp32)", cell_wires[c->wire]);
-    else if (c->feedback && (c->strategy == CELL_MPI || c->wire == WIRE_FP32 ||
-                             c->strategy == CELL_FIRST + WAN_RECURSIVE_DOUBLING))
-        snprintf(why, n,
-                 "strategy=%s with wire=%s has no feedback: nothing is rounded, or more than "
-                 "once",
+    else if (c->feedback && (c->strategy == CELL_MPI || c->wire == WIRE_FP32))
+        snprintf(why, n, "strategy=%s with wire=%s has no feedback: nothing is rounded",
                  cell_strategies[c->strategy], cell_wires[c->wire]);
     else if (c->strategy == CELL_MPI && cell_steps_beside(c))
         snprintf(why, n, "strategy=mpi blocks: set fragments=1 and overlap=0");
@@ -243,9 +228,8 @@ static enum wl_status judge_config(const struct cell *c, const struct wl_job *jo
     else if (c->inside != INSIDE_BY_MPI && c->strategy != CELL_FIRST + WAN_HIERARCHICAL)
         snprintf(why, n, "strategy=%s sums nothing inside a site: it has no inside=%s (mpi)",
                  cell_strategies[c->strategy], insides[c->inside]);
-    else if (c->inside != INSIDE_BY_MPI && (cell_steps_beside(c) || c->outer != OUTER_NONE))
-        snprintf(why, n, "inside=%s has no overlap and no outer step, which run on the host",
-                 insides[c->inside]);
+    else if (c->inside != INSIDE_BY_MPI && cell_steps_beside(c))
+        snprintf(why, n, "inside=%s has no overlap, which runs on the host", insides[c->inside]);
     else
         return WL_OK;
     return WL_SKIP;
@@ -263,8 +247,7 @@ enum wl_status cell_describe(const void *cell, const struct wl_job *job, struct 
     double steps = (double)(c->every + cell_steps_beside(c));
     shape->size_B = c->size;
     shape->busbw_factor = cell_trains(c) ? 0 : 2.0 * (job->ranks - 1) / job->ranks;
-    shape->host_B =
-        c->size * (uint64_t)((c->outer == OUTER_NESTEROV ? 3 : 1) + c->feedback) + CELL_SLOTS_B;
+    shape->host_B = c->size * (uint64_t)(1 + c->feedback) + CELL_SLOTS_B;
     shape->device_B = c->inside == INSIDE_BY_NCCL ? c->size : 0;
     shape->iteration_s = steps * (double)c->accumulate * c->compute + 2 * ROUGH_DELAY_S +
                          2 * (double)c->size / ROUGH_RATE_BPS;

@@ -15,9 +15,7 @@ enum cell_strategy { CELL_MPI, CELL_FIRST, CELL_AUTO = CELL_FIRST + WAN_STRATEGI
 enum cell_transport { CELL_BY_MPI, CELL_BY_TCP };
 enum cell_shares { SHARES_EQUAL, SHARES_LP };
 enum cell_order { ORDER_RTT, ORDER_SITES, ORDER_RATE };
-enum cell_compute { COMPUTE_EMULATED, COMPUTE_GEMM };
 enum cell_inside { INSIDE_BY_MPI, INSIDE_BY_NCCL };
-enum cell_outer { OUTER_NONE, OUTER_NESTEROV };
 
 struct cell {
     uint64_t size;
@@ -30,9 +28,6 @@ struct cell {
     bool strict;
     int64_t every, accumulate;
     double compute;
-    int compute_kind;
-    int64_t gemm, gemms;
-    int outer;
     int64_t tokens, target_tokens;
     int64_t site_ranks;
     char rates[WL_TEXT_MAX];

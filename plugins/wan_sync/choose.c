@@ -108,8 +108,6 @@ bool wan_choose(struct prepared *p)
         chosen = wan_fastest(&m.matrix, bytes_of(p), order, NULL);
         forget(&m);
     }
-    if (c->feedback && chosen == WAN_RECURSIVE_DOUBLING) /* it rounds more than once */
-        chosen = WAN_RING;
     c->strategy = CELL_FIRST + (int)chosen;
     c->order = ORDER_RATE;
     c->shares = chosen == WAN_DIRECT ? SHARES_LP : SHARES_EQUAL;

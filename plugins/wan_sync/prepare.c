@@ -35,18 +35,14 @@ static void note_numbers(const struct self *s, const char *key, const double *x,
 static bool reserve(struct self *s, const struct cell *c)
 {
     size_t bytes = ((size_t)c->size + ALIGN - 1) / ALIGN * ALIGN;
-    int buffers = c->outer == OUTER_NONE ? 1 : 3;
-    for (int i = c->inside == INSIDE_BY_NCCL; i < buffers; i++) {
-        if (s->bytes[i] >= bytes)
-            continue;
-        free(s->buffer[i]);
-        s->buffer[i] = aligned_alloc(ALIGN, bytes);
-        s->bytes[i] = s->buffer[i] ? bytes : 0;
-        if (!s->buffer[i])
-            return false;
-        memset(s->buffer[i], 0, bytes);
-    }
-    return true;
+    if (c->inside == INSIDE_BY_NCCL || s->bytes >= bytes)
+        return true;
+    free(s->buffer);
+    s->buffer = aligned_alloc(ALIGN, bytes);
+    s->bytes = s->buffer ? bytes : 0;
+    if (s->buffer)
+        memset(s->buffer, 0, bytes);
+    return s->buffer;
 }
 
 void wan_release(void *prepared)
@@ -54,8 +50,6 @@ void wan_release(void *prepared)
     struct prepared *p = prepared;
     if (p->sync)
         sync_close(p->sync);
-    if (p->compute)
-        compute_close(p->compute);
     sites_close(&p->sites);
     free(p->rank_of);
     free(p->share);
@@ -66,7 +60,7 @@ void wan_release(void *prepared)
 
 float *wan_data(const struct prepared *p)
 {
-    return p->gpu ? p->gpu->data : p->self->buffer[0];
+    return p->gpu ? p->gpu->data : p->self->buffer;
 }
 
 int wan_members(const struct prepared *p)
@@ -171,7 +165,7 @@ static bool all_have(const struct self *s, bool good)
     int mine = good, all = 0;
     MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, s->comm);
     if (!all)
-        wan_failed(s, good ? "no memory on another rank" : "no memory, or no thread");
+        wan_failed(s, good ? "no memory on another rank" : "no memory");
     return all;
 }
 
@@ -247,8 +241,7 @@ static enum wl_status prepare_cell(struct prepared *p)
     if (!wan_order_ring(p) || !share_out(p))
         return wan_failed(s, s->lines.why);
     warn_of_tail(p);
-    p->compute = compute_open(&p->cell, s->host->seed);
-    return all_have(s, p->compute && wan_make_sync(p)) ? WL_OK : WL_FAIL;
+    return all_have(s, wan_make_sync(p)) ? WL_OK : WL_FAIL;
 }
 
 void wan_watch(const struct prepared *p)

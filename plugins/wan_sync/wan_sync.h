@@ -18,8 +18,8 @@ struct self {
     struct silence *silence; /* NULL: not watched */
     struct pattern patterns[PATTERNS];
     struct inside_gpu gpu;
-    float *buffer[3]; /* the gradient; of the outer step: parameters, momentum */
-    size_t bytes[3];
+    float *buffer; /* the gradient */
+    size_t bytes;
 };
 
 struct prepared {
@@ -33,7 +33,6 @@ struct prepared {
     double *share;
     struct sync_parts parts;
     struct sync *sync;
-    struct compute *compute;
     const struct pattern *pattern;
     float *residual; /* NULL: no feedback */
     size_t samples;

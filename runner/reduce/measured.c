@@ -144,7 +144,7 @@ static struct modelled model(struct wan_map *map, const struct rec_cell *c,
     carrier.least_B = least_block_of(r);
     carrier.frame_B = frame_of(r, &carrier);
     m.bound_s = wan_map_bound_s(map, wan_training_bytes(&training, s->bits));
-    if (s->model < WAN_STRATEGIES) {
+    if (s->model != WAN_STRATEGIES) {
         struct wan_case one = wan_case_of(map, &training);
         one.strategy = (enum wan_strategy)s->model;
         one.equal_shares = s->equal_shares;

@@ -52,8 +52,8 @@ struct wan_cell wan_cell_read(const struct rec_cell *c)
     read_word(c, "strategy", s.strategy, sizeof s.strategy);
     read_word(c, "transport", s.transport, sizeof s.transport);
     read_word(c, "wire", s.wire, sizeof s.wire);
-    for (int i = 0; i < WAN_STRATEGIES; i++)
-        if (!strcmp(s.strategy, wan_strategy_names[i]))
+    for (int i = 0; i < WAN_RECORDED; i++)
+        if (wan_strategy_names[i] && !strcmp(s.strategy, wan_strategy_names[i]))
             s.model = i;
     for (size_t i = 0; i < sizeof wires / sizeof *wires; i++)
         if (!strcmp(s.wire, wires[i].name))

@@ -118,9 +118,9 @@ scaled() { calc 0 "$1 * 1048576 * $mbit / 1000 / 4 - 0.5" | awk '{ print 4 * $1 
 latency() {
     local c best='' t
     config "$tmp/latency.ini" 1000 30 'size = 64KiB' \
-        'configs = ring, direct, recursive_doubling, rabenseifner, oneshot, strategy=mpi'
+        'configs = ring, direct, oneshot, strategy=mpi'
     measure "$tmp/latency.ini" || return 0
-    for c in ring direct recursive_doubling rabenseifner oneshot mpi; do
+    for c in ring direct oneshot mpi; do
         t=$(median "$c" 2)
         printf '%-62s %10s ms\n' "1000 Mbit/s, 30 ms, 64 KiB: $c" "$(calc 2 "1000 * $t")"
         if [ "$c" != mpi ] && { [ -z "$best" ] || awk "BEGIN { exit !($t < $best) }"; }; then \
@@ -242,7 +242,7 @@ ranks_peak() {
 # What one of six ranks holds at most beside what it holds with a buffer that is nearly none.
 memory() {
     local sites=6 strategy mib least most
-    for strategy in ring direct recursive_doubling rabenseifner oneshot; do
+    for strategy in ring direct oneshot; do
         for mib in 0 96; do
             blocks=1 config "$tmp/memory.ini" "$mbit" 10 "size = $((mib * 1048576 + 4096))" \
                 "strategy = $strategy"
@@ -304,18 +304,18 @@ choice() {
         '100 10 4MiB - 25'; do
         read -r mbit rtt size pair site <<<"$line"
         slow_mbit=${site:-} blocks=5 config "$tmp/choice.ini" "$mbit" "$rtt" "size = $size" \
-            'configs = order=rate, direct, direct/lp, recursive_doubling, rabenseifner, oneshot, auto'
+            'configs = order=rate, direct, direct/lp, oneshot, auto'
         [ "${pair:--}" = - ] || echo "north-east = rate=${pair}Mbit/s" |
             sed -i '/^mtu/r /dev/stdin' "$tmp/choice.ini"
         measure "$tmp/choice.ini" || continue
         took=$(grep -h '"key":"strategy"' "$tmp"/data/*/wan_sync/*/launch-*.jsonl | head -n 1 |
             sed 's/.*"value":"\([^"]*\)".*/\1/')
-        best=$(for c in rate direct direct/lp recursive_doubling rabenseifner oneshot; do
+        best=$(for c in rate direct direct/lp oneshot; do
             median "$c" 2; done | sort -g | head -n 1)
         t=$(calc 3 "$(median auto 2) / $best") cells=$((cells + 1))
         printf '%-62s %10s x\n' "auto, $mbit Mbit/s, $rtt ms, $size, slow pair ${pair:--}, slow \
 site ${site:--}: over the best" "$t"
-        for c in rate direct direct/lp recursive_doubling rabenseifner oneshot auto; do
+        for c in rate direct direct/lp oneshot auto; do
             printf '%-62s %10s ms\n' "  ${c/#auto/auto: $took}" "$(calc 1 "1000 * $(median "$c" 2)")"
         done
         if awk "BEGIN { exit !($t <= 1.05) }"; then good=$((good + 1)); fi

@@ -8,7 +8,7 @@
 #   TRIALS=20 FIRST=0 CONFIGS="mpi ring/tcp …" CUTS="site pair" JOBS=2 VERBOSE=1 wan_cuts.sh
 . "$(dirname "$0")/lib.sh"
 trials=${TRIALS:-20} timeout=3
-strategies=(ring direct recursive_doubling rabenseifner oneshot hierarchical)
+strategies=(ring direct oneshot hierarchical)
 configs=${CONFIGS:-mpi ${strategies[*]/%//tcp} ${strategies[*]/%//mpi}}
 export gradsync timeout
 

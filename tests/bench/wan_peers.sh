@@ -149,7 +149,7 @@ peer_bound() {
 peer_line() { # MBIT RTT CONGESTION BYTES
     local p m best='' ours='' bound note='' percent
     bound=$(peer_bound "$1" "$2" "$4")
-    for p in ring direct recursive_doubling oneshot; do
+    for p in ring direct oneshot; do
         m=$(peer_median "$p" "$4")
         if [ -n "$m" ] && { [ -z "$ours" ] || awk "BEGIN { exit !($m < $ours) }"; }; then
             ours=$m best=$p
@@ -183,7 +183,7 @@ peer_network() { # MBIT RTT CONGESTION
     : >"$tmp/times"
     {
         blocks=$ITERATIONS config /dev/stdout "$1" "$2" 'size = 64KiB, 1MiB' \
-            'configs = ring, direct, recursive_doubling, oneshot' '[wan_sync large]' 'size = 16MiB' \
+            'configs = ring, direct, oneshot' '[wan_sync large]' 'size = 16MiB' \
             'configs = ring'
         printf '[lab]\nlate = 100%%\n'
     } | sed "s/^\[links\]/&\ncongestion = $3/" >"$tmp/peers.ini"

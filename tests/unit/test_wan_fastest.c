@@ -30,7 +30,7 @@ static void over_streams(void **state)
     (void)state;
     struct wan_carrier c = wan_carrier_make(256 << 10, 8, 8948, false, 0);
     assert_int_equal(fastest(1000, 50, 16 << 20, &c), WAN_DIRECT);
-    assert_int_equal(fastest(100, 10, 64 << 10, &c), WAN_RECURSIVE_DOUBLING);
+    assert_int_equal(fastest(100, 10, 8 << 10, &c), WAN_ONESHOT);
 }
 
 static void without_them(void **state)

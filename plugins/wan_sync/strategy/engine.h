@@ -43,8 +43,7 @@ struct engine_task {
     const int *rank_of; /* by member: the link's peer */
     float *data;
     /* Error feedback: what each rounding loses is kept here and added before the next run's, which
-     * rounds the same sums. NULL: none. Not for schedules that `keep`: these round a number more
-     * than once. */
+     * rounds the same sums. NULL: none. */
     float *residual;
     enum wire wire;
     struct engine_need need;

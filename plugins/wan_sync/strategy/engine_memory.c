@@ -32,7 +32,7 @@ void engine_leave_slots(struct engine *e)
 struct engine_need engine_need(const struct schedule *s, enum wire wire, size_t budget_B)
 {
     struct engine_need need = {.slot_B = (wire_bytes(wire, s->largest) + 63) / 64 * 64};
-    size_t lanes = (size_t)s->peers * (s->keeps ? 2 : 1);
+    size_t lanes = (size_t)s->peers;
     size_t window = need.slot_B && lanes ? budget_B / lanes / need.slot_B : WINDOW_MOST;
     window = window < WINDOW_MOST ? window : WINDOW_MOST;
     need.window = (uint32_t)(window > ENGINE_WINDOW_LEAST ? window : ENGINE_WINDOW_LEAST);
@@ -99,15 +99,6 @@ char *engine_take_slot(const struct engine *e, const struct step *t)
 {
     const struct engine_need *n = &e->task->need;
     size_t lane = (size_t)e->task->schedule->lane[t->peer].take_place;
-    return e->slots + (lane * n->window + t->seq % n->window) * n->slot_B;
-}
-
-/* Of a SEND that `keeps`. */
-char *engine_keep_slot(const struct engine *e, const struct step *t)
-{
-    const struct engine_need *n = &e->task->need;
-    const struct schedule *s = e->task->schedule;
-    size_t lane = (size_t)s->peers + (size_t)s->lane[t->peer].send_place;
     return e->slots + (lane * n->window + t->seq % n->window) * n->slot_B;
 }
 

@@ -28,7 +28,7 @@ struct engine {
     int *member_of;      /* by rank, for the first `ranks` */
     int ranks, members_cap;
     uint32_t steps_cap;
-    char *slots; /* [peers][window] to receive into; with `keeps` as many to send from; one spare */
+    char *slots; /* [peers][window] to receive into; one spare */
     size_t slots_cap;
 };
 
@@ -38,7 +38,6 @@ bool engine_reserve(struct engine *e, const struct engine_task *t);
 /* The slot of a block that is received outside the vector; that is sent from outside it; that is
  * being encoded. */
 char *engine_take_slot(const struct engine *e, const struct step *t);
-char *engine_keep_slot(const struct engine *e, const struct step *t);
 char *engine_spare_slot(const struct engine *e);
 
 /* Does the arithmetic of a PACK, UNPACK, ADD or SUM. */

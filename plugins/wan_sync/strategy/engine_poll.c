@@ -20,8 +20,6 @@ static int post_send(struct engine *e, uint32_t i)
     const struct step *t = &task->schedule->step[i];
     size_t bytes = wire_bytes(task->wire, t->n);
     const void *from = task->data + t->first;
-    if (task->schedule->keeps)
-        from = engine_keep_slot(e, t);
     e->state[i] |= POSTED;
     e->at[t->peer].under_way++;
     e->sent_B += bytes;
@@ -49,21 +47,6 @@ static void queue(struct engine *e, uint32_t i)
 {
     e->state[i] |= QUEUED;
     e->work[e->work_tail++] = i;
-}
-
-/* A PACK aside needs the slot of its SEND, which is that of the SEND a window before it. */
-static void pump_packs(struct engine *e, int peer)
-{
-    const struct schedule *s = e->task->schedule;
-    const struct lane *l = &s->lane[peer];
-    struct progress *p = &e->at[peer];
-    while (p->sent_low < l->sends && e->state[l->send[p->sent_low]] & DONE)
-        p->sent_low++;
-    for (uint32_t k = p->sent_low; k < l->sends && k - p->sent_low < e->task->need.window; k++) {
-        uint32_t pack = s->step[l->send[k]].of;
-        if ((e->state[pack] & (READY | QUEUED)) == READY)
-            queue(e, pack);
-    }
 }
 
 static int post_take(struct engine *e, uint32_t i)
@@ -100,11 +83,6 @@ static int make_ready(struct engine *e, uint32_t i)
     e->state[i] |= READY;
     switch (t->kind) {
     case STEP_PACK:
-        if (t->of == STEP_NONE)
-            queue(e, i);
-        else
-            pump_packs(e, e->task->schedule->step[t->of].peer);
-        return 0;
     case STEP_UNPACK:
     case STEP_SUM:
         queue(e, i);
@@ -185,8 +163,6 @@ static int take_event(struct engine *e, const struct wan_event *ev)
         e->at[m].under_way--;
         if (finish_step(e, i) < 0)
             return -1;
-        if (s->keeps)
-            pump_packs(e, m);
         return pump_sends(e, m);
     }
     if (t->kind == STEP_RECV)

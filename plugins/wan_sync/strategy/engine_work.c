@@ -41,16 +41,6 @@ static void unpack_in_place(const struct engine *e, const struct step *t)
     wire_decode(e->task->wire, engine_spare_slot(e), t->n, x);
 }
 
-static void pack_aside(const struct engine *e, const struct step *t)
-{
-    float *x = e->task->data + t->first;
-    void *slot = t->of == STEP_NONE ? engine_spare_slot(e)
-                                    : engine_keep_slot(e, &e->task->schedule->step[t->of]);
-    wire_encode(e->task->wire, x, t->n, slot);
-    if (e->task->wire != WIRE_FP32)
-        wire_decode(e->task->wire, slot, t->n, x);
-}
-
 static void sum_held(const struct engine *e, const struct step *t)
 {
     const struct schedule_shape *f = &e->task->schedule->shape;
@@ -70,9 +60,7 @@ static void sum_held(const struct engine *e, const struct step *t)
 void engine_work(const struct engine *e, const struct step *t)
 {
     const struct engine_task *task = e->task;
-    if (t->kind == STEP_PACK && task->schedule->keeps)
-        pack_aside(e, t);
-    else if (t->kind == STEP_PACK)
+    if (t->kind == STEP_PACK)
         pack_in_place(e, t);
     else if (t->kind == STEP_UNPACK)
         unpack_in_place(e, t);

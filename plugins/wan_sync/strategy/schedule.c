@@ -48,7 +48,7 @@ static uint32_t add_step(struct schedule *s, enum step_kind kind, uint32_t block
         return 0;
     s->cap = (uint32_t)cap;
     size_t first = s->start[block];
-    s->step[s->n] = (struct step){kind, peer, 0, STEP_NONE, first, s->start[block + 1] - first};
+    s->step[s->n] = (struct step){kind, peer, 0, first, s->start[block + 1] - first};
     s->reader[s->n] = STEP_NONE;
     return s->n++;
 }
@@ -105,10 +105,9 @@ static void cut(struct schedule *s, int parts)
     s->start[b] = f->count;
 }
 
-bool schedule_open(struct schedule *s, const struct schedule_shape *shape, int parts, int peers,
-                   bool keeps)
+bool schedule_open(struct schedule *s, const struct schedule_shape *shape, int parts, int peers)
 {
-    *s = (struct schedule){.shape = *shape, .peers = peers, .keeps = keeps};
+    *s = (struct schedule){.shape = *shape, .peers = peers};
     size_t most = shape->count / block_of(shape, parts) + (size_t)parts + 1;
     s->part = calloc((size_t)parts + 1, sizeof *s->part);
     s->start = calloc(most + 1, sizeof *s->start);
@@ -144,18 +143,13 @@ static void pack(struct schedule *s, uint32_t block)
     if (b->packed || s->no_memory)
         return;
     b->packed = true;
-    if (s->shape.plain && !s->keeps)
+    if (s->shape.plain)
         return;
     uint32_t p = add_step(s, STEP_PACK, block, -1);
     if (s->no_memory)
         return;
     writes(s, block, p);
-    b->encoded = !s->keeps;
-}
-
-void put_round(struct schedule *s, uint32_t block)
-{
-    pack(s, block);
+    b->encoded = true;
 }
 
 void put_send(struct schedule *s, uint32_t block, int peer)
@@ -165,12 +159,7 @@ void put_send(struct schedule *s, uint32_t block, int peer)
     if (s->no_memory)
         return;
     edge(s, s->block[block].writer, i);
-    if (s->keeps) {
-        s->step[i].of = s->block[block].writer;
-        s->step[s->block[block].writer].of = i;
-    } else {
-        reads(s, block, i);
-    }
+    reads(s, block, i);
 }
 
 void put_recv(struct schedule *s, uint32_t block, int peer)
@@ -237,7 +226,7 @@ static void index_edges(struct schedule *s)
 static bool index_lanes(struct schedule *s)
 {
     uint32_t members = (uint32_t)s->shape.members;
-    int to = 0, from = 0;
+    int from = 0;
     for (uint32_t i = 0; i < s->n; i++) {
         struct step *t = &s->step[i];
         if (t->peer >= 0)
@@ -246,12 +235,11 @@ static bool index_lanes(struct schedule *s)
     for (uint32_t p = 0; p < members; p++) {
         s->lane[p].send = calloc((size_t)s->lane[p].sends + 1, sizeof(uint32_t));
         s->lane[p].take = calloc((size_t)s->lane[p].takes + 1, sizeof(uint32_t));
-        s->lane[p].send_place = s->lane[p].sends ? to++ : -1;
         s->lane[p].take_place = s->lane[p].takes ? from++ : -1;
         if (!s->lane[p].send || !s->lane[p].take)
             return false;
     }
-    assert(to <= s->peers && from <= s->peers); /* slots are for no more */
+    assert(from <= s->peers); /* slots are for no more */
     for (uint32_t i = 0; i < s->n; i++) {
         const struct step *t = &s->step[i];
         if (t->peer >= 0)

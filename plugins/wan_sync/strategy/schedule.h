@@ -9,9 +9,8 @@
  * block.
  *
  * A block of the vector holds numbers, or their encoding (wire.h), which is never longer. Steps:
- *   PACK    encode the numbers in place; with `keeps`, encode them into a slot and round the
- *           numbers in place to the decoded values
- *   SEND    send the encoding; with `keeps`, send the slot of the PACK before it (one per SEND)
+ *   PACK    encode the numbers in place
+ *   SEND    send the encoding
  *   RECV    receive an encoding into the block
  *   ADD     receive an encoding into a slot and add its numbers to the block
  *   HOLD    receive an encoding into a slot, where it stays until the SUM after it
@@ -35,7 +34,6 @@ struct step {
     enum step_kind kind;
     int peer;        /* member; SEND, RECV, ADD, HOLD */
     uint32_t seq;    /* number of this send to, or receipt from, that peer */
-    uint32_t of;     /* with `keeps`: the PACK of a SEND, the SEND of a PACK; else STEP_NONE */
     size_t first, n; /* elements */
 };
 
@@ -47,20 +45,19 @@ struct schedule_shape {
     size_t block;        /* maximum elements per block */
     size_t least;        /* minimum elements of a block that is cut for pipelining */
     const double *share; /* share of the vector of each member; NULL: equal */
-    bool plain;          /* the encoding equals the numbers: no PACK or UNPACK unless `keeps` */
+    bool plain;          /* the encoding equals the numbers: no PACK or UNPACK */
 };
 
 /* Indices of the steps to and from one peer, in order. */
 struct lane {
     uint32_t *send, *take;
     uint32_t sends, takes;
-    int send_place, take_place; /* index among the peers to send to, to receive from */
+    int take_place; /* index among the peers to receive from */
 };
 
 struct schedule {
     struct schedule_shape shape;
     int peers; /* maximum peers that a member sends to, or receives from; same on every member */
-    bool keeps;
     struct step *step;
     uint32_t n, cap;
     uint32_t *from, *to; /* edges */
@@ -81,15 +78,12 @@ struct schedule {
 
 /* Cuts the vector into `parts` parts, at most one per member; shape->share has one share per
  * part. */
-bool schedule_open(struct schedule *s, const struct schedule_shape *shape, int parts, int peers,
-                   bool keeps);
+bool schedule_open(struct schedule *s, const struct schedule_shape *shape, int parts, int peers);
 void put_send(struct schedule *s, uint32_t block, int peer);
 void put_recv(struct schedule *s, uint32_t block, int peer);
 void put_add(struct schedule *s, uint32_t block, int peer);
 /* Receives the block from every other member and sums. */
 void put_sum(struct schedule *s, uint32_t block);
-/* Rounds the block to the values that its receivers will decode. */
-void put_round(struct schedule *s, uint32_t block);
 /* Adds the UNPACK steps and the tables of the engine. False: no memory. Call schedule_free() in
  * both cases. */
 bool schedule_close(struct schedule *s);

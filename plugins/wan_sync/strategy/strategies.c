@@ -19,7 +19,7 @@ static void each(struct schedule *s, put *f, int first, int end, int peer)
 static bool make_ring(struct schedule *s, const struct schedule_shape *f)
 {
     int n = f->members, me = f->me, next = (me + 1) % n, previous = (me + n - 1) % n;
-    if (!schedule_open(s, f, n, 1, false))
+    if (!schedule_open(s, f, n, 1))
         return false;
     for (int round = 0; round < n - 1; round++) {
         int out = (me - round + n) % n, in = (me - round - 1 + 2 * n) % n;
@@ -84,7 +84,7 @@ static void scatter(struct schedule *s, const struct schedule_shape *f)
 static bool make_direct(struct schedule *s, const struct schedule_shape *f)
 {
     int n = f->members, me = f->me;
-    if (!schedule_open(s, f, n, n - 1, false))
+    if (!schedule_open(s, f, n, n - 1))
         return false;
     scatter(s, f);
     for (uint32_t b = s->part[me]; b < s->part[me + 1]; b++)
@@ -105,7 +105,7 @@ static double direct_rounded(int n)
 
 static bool make_oneshot(struct schedule *s, const struct schedule_shape *f)
 {
-    if (!schedule_open(s, f, 1, f->members - 1, false))
+    if (!schedule_open(s, f, 1, f->members - 1))
         return false;
     for (uint32_t b = 0; b < s->blocks; b++) {
         for (int k = 1; k < f->members; k++)
@@ -125,7 +125,7 @@ static double oneshot_rounded(int n)
 bool strategy_inward(struct schedule *s, const struct schedule_shape *f)
 {
     int n = f->members, me = f->me;
-    if (!schedule_open(s, f, n, n - 1, false))
+    if (!schedule_open(s, f, n, n - 1))
         return false;
     scatter(s, f);
     if (me != 0)
@@ -138,7 +138,7 @@ bool strategy_inward(struct schedule *s, const struct schedule_shape *f)
 bool strategy_outward(struct schedule *s, const struct schedule_shape *f)
 {
     int n = f->members, me = f->me;
-    if (!schedule_open(s, f, n, n - 1, false))
+    if (!schedule_open(s, f, n, n - 1))
         return false;
     for (int p = 1; me == 0 && p < n; p++)
         each(s, put_send, p, p + 1, p);
@@ -157,135 +157,9 @@ bool strategy_outward(struct schedule *s, const struct schedule_shape *f)
     return schedule_close(s);
 }
 
-/* ---- among a power of two of the members ---- */
-
-struct core {
-    int members; /* the largest power of two that is not above the number of members */
-    int extra;   /* the even ones of the first 2 * extra stand aside */
-    int me;      /* this member's number in the core; -1: stands aside */
-};
-
-static struct core core_of(const struct schedule_shape *f)
-{
-    struct core c = {.members = 1};
-    while (c.members * 2 <= f->members)
-        c.members *= 2;
-    c.extra = f->members - c.members;
-    c.me = f->me >= 2 * c.extra ? f->me - c.extra : f->me % 2 ? f->me / 2 : -1;
-    return c;
-}
-
-static int member_of(const struct core *c, int number)
-{
-    return number < c->extra ? 2 * number + 1 : number + c->extra;
-}
-
-static bool folds(const struct core *c, const struct schedule_shape *f)
-{
-    return f->me < 2 * c->extra;
-}
-
-/* One a round, and one that folds into it. */
-static int core_peers(const struct core *c)
-{
-    int n = c->extra > 0;
-    for (int bit = 1; bit < c->members; bit <<= 1)
-        n++;
-    return n;
-}
-
-/* One that stands aside: its input goes to its neighbour, and the sum comes back. */
-static void put_aside(struct schedule *s, const struct schedule_shape *f, int parts)
-{
-    each(s, put_send, 0, parts, f->me + 1);
-    each(s, put_recv, 0, parts, f->me + 1);
-}
-
-static void round_all(struct schedule *s)
-{
-    for (uint32_t b = 0; b < s->blocks; b++)
-        put_round(s, b);
-}
-
-static bool make_doubling(struct schedule *s, const struct schedule_shape *f)
-{
-    struct core c = core_of(f);
-    if (!schedule_open(s, f, 1, core_peers(&c), true))
-        return false;
-    if (c.me < 0) {
-        put_aside(s, f, 1);
-        return schedule_close(s);
-    }
-    if (folds(&c, f))
-        each(s, put_add, 0, 1, f->me - 1);
-    for (int bit = 1; bit < c.members; bit <<= 1) {
-        int peer = member_of(&c, c.me ^ bit);
-        each(s, put_send, 0, 1, peer);
-        each(s, put_add, 0, 1, peer);
-    }
-    if (c.extra) /* those aside receive it rounded, so all round it */
-        round_all(s);
-    if (folds(&c, f))
-        each(s, put_send, 0, 1, f->me - 1);
-    return schedule_close(s);
-}
-
-/* In every round the partial sums that make up the whole are rounded, each once; and the folds. */
-static double doubling_rounded(int n)
-{
-    int rounds = 0;
-    while (2 << rounds <= n)
-        rounds++;
-    return (double)n * (rounds + (1 << rounds < n ? 2 : 0));
-}
-
-/* With `bit` parts in each half of this member's window: the half it keeps, and its peer's. */
-static void halves(const struct core *c, int bit, int *mine, int *theirs)
-{
-    int window = c->me & ~(2 * bit - 1);
-    *mine = c->me & bit ? window + bit : window;
-    *theirs = c->me & bit ? window : window + bit;
-}
-
-static bool make_rabenseifner(struct schedule *s, const struct schedule_shape *f)
-{
-    struct core c = core_of(f);
-    int mine, theirs;
-    if (!schedule_open(s, f, c.members, core_peers(&c), false))
-        return false;
-    if (c.me < 0) {
-        put_aside(s, f, c.members);
-        return schedule_close(s);
-    }
-    if (folds(&c, f))
-        each(s, put_add, 0, c.members, f->me - 1);
-    for (int bit = c.members / 2; bit > 0; bit >>= 1) {
-        int peer = member_of(&c, c.me ^ bit);
-        halves(&c, bit, &mine, &theirs);
-        each(s, put_send, theirs, theirs + bit, peer);
-        each(s, put_add, mine, mine + bit, peer);
-    }
-    for (int bit = 1; bit < c.members; bit <<= 1) {
-        int peer = member_of(&c, c.me ^ bit);
-        halves(&c, bit, &mine, &theirs);
-        each(s, put_send, mine, mine + bit, peer);
-        each(s, put_recv, theirs, theirs + bit, peer);
-    }
-    if (folds(&c, f))
-        each(s, put_send, 0, c.members, f->me - 1);
-    return schedule_close(s);
-}
-
-static double rabenseifner_rounded(int n)
-{
-    return doubling_rounded(n) + n;
-}
-
 const struct strategy strategies[] = {
     [WAN_RING] = {make_ring, ring_rounded},
     [WAN_DIRECT] = {make_direct, direct_rounded},
-    [WAN_RECURSIVE_DOUBLING] = {make_doubling, doubling_rounded},
-    [WAN_RABENSEIFNER] = {make_rabenseifner, rabenseifner_rounded},
     [WAN_ONESHOT] = {make_oneshot, oneshot_rounded},
     [WAN_HIERARCHICAL] = {make_ring, ring_rounded},
 };

@@ -2,14 +2,11 @@
  *
  * The strategies: each writes the schedule of one member. With S members, D bytes and L a one-way
  * delay (Thakur, Rabenseifner and Gropp 2005; Patarasuk and Yuan 2009):
- *   ring                2(S-1) rounds between neighbours, 2 D (S-1)/S bytes sent
- *   direct              every member sends each peer the peer's part, adds what it receives, and
- *                       sends the sum to all: 2 L; with shares x_i it sends D [1 + (S-2) x_i]
- *   recursive_doubling  whole vectors at distance 1, 2, 4 ...: log2 S rounds, D log2 S bytes
- *   rabenseifner        halving, then doubling: 2 log2 S rounds, 2 D (S-1)/S bytes
- *   oneshot             everybody's whole vector to everybody: L, D (S-1) bytes; for small vectors
- * The doubling and the halving need a power of two: otherwise the first 2 (S - 2^k) members combine in pairs before
- * and after. All strategies work for any S >= 2 and any count, also below S.
+ *   ring     2(S-1) rounds between neighbours, 2 D (S-1)/S bytes sent
+ *   direct   every member sends each peer the peer's part, adds what it receives, and
+ *            sends the sum to all: 2 L; with shares x_i it sends D [1 + (S-2) x_i]
+ *   oneshot  everybody's whole vector to everybody: L, D (S-1) bytes; for small vectors
+ * All strategies work for any S >= 2 and any count, also below S.
  */
 #pragma once
 

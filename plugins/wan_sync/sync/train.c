@@ -2,7 +2,8 @@
 #include "wan_sync/sync/train.h"
 
 #include "common/clock.h"
-#include "wan_sync/sync/outer.h"
+
+#include <math.h>
 
 struct course {
     const struct train *t;
@@ -39,27 +40,13 @@ static void post(struct course *c, int64_t f)
     sync_post(t->sync, f);
 }
 
-static bool collect(struct course *c, int64_t f)
-{
-    const struct train *t = c->t;
-    size_t first = cell_fragment(t->cell, f), end = cell_fragment(t->cell, f + 1);
-    if (!sync_wait(t->sync, f))
-        return false;
-    uint64_t begin = now_ns();
-    if (t->m)
-        outer_step(t->data + first, end - first, t->ranks, t->x + first, t->m + first);
-    if (c->timed && t->m)
-        c->times.outer_s += since(begin);
-    return true;
-}
-
 /* What is due after a step, then what begins there; unoverlapped, the same. */
 static bool turn(struct course *c, int64_t after)
 {
     int64_t begins = fragment_of(c, after), due = fragment_of(c, after - c->beside);
     if (begins >= 0 && !c->beside)
         post(c, begins);
-    if (due >= 0 && after > 0 && !collect(c, due))
+    if (due >= 0 && after > 0 && !sync_wait(c->t->sync, due))
         return false;
     if (begins >= 0 && c->beside)
         post(c, begins);
@@ -68,12 +55,13 @@ static bool turn(struct course *c, int64_t after)
 
 static bool step(struct course *c, int64_t after)
 {
-    double compute_s = 0, owed_s = c->owed_s;
+    const struct cell *cell = c->t->cell;
+    double compute_s = cell->compute * (double)cell->accumulate, owed_s = c->owed_s;
     c->owed_s = 0;
-    if (!compute_step(c->t->compute, c->t->sync, owed_s, &compute_s))
+    if (compute_s > owed_s && !sync_poll(c->t->sync, compute_s - owed_s))
         return false;
     if (c->timed)
-        c->times.compute_s += compute_s;
+        c->times.compute_s += fmax(compute_s, owed_s);
     return turn(c, after);
 }
 

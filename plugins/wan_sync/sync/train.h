@@ -12,24 +12,21 @@
  */
 #pragma once
 
-#include "wan_sync/sync/compute.h"
 #include "wan_sync/sync/pattern.h"
 #include "wan_sync/sync/sync.h"
 
 struct train {
     const struct cell *cell;
     struct sync *sync;
-    struct compute *compute;
     const struct pattern *pattern;
     size_t shift; /* element of the pattern that is the gradient's first */
     float *data;
-    float *x, *m; /* of the outer step; NULL: none */
     int ranks;
 };
 
 /* Seconds of H steps. */
 struct train_times {
-    double all_s, compute_s, outer_s;
+    double all_s, compute_s;
     uint64_t start_ns, end_ns;
 };
 

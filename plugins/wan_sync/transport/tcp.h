@@ -8,7 +8,7 @@
  * RTT, over all peers; at least one stream to each peer starts. More would overflow queues before
  * pacing has an effect: 24 streams with segments of 9000 bytes do so at 100 Mbit/s and 30 ms.
  *
- * Nothing is read from a connection before it has shown the cookie of the link (tcp_join.h), which keeps
+ * Nothing is read from a connection before it has shown the cookie of the link (tcp_join.c), which keeps
  * strangers out. It does not hide or protect what is sent: between sites, use WireGuard. A stream that
  * breaks is reopened, and its undelivered blocks are sent again.
  *
