@@ -13,7 +13,6 @@
 
 #include <cmocka.h>
 
-#include "../../plugins/wan_sync/sync/outer.c"   // NOLINT(bugprone-suspicious-include)
 #include "../../plugins/wan_sync/sync/pattern.c" // NOLINT(bugprone-suspicious-include)
 #include "../../plugins/wan_sync/wire/wire.c"    // NOLINT(bugprone-suspicious-include)
 #include "common/mix.h"
@@ -158,23 +157,12 @@ static void test_tails(void **state)
     }
 }
 
-static void test_outer(void **state)
-{
-    (void)state;
-    float sum[] = {8, -4}, x[] = {1, 1}, m[] = {0, 0};
-    outer_step(sum, 2, 4, x, m);
-    assert_true(fabsf(x[0] - (1 - 0.7f * (2 + 0.9f * 2))) < 1e-6f && m[0] == 2);
-    outer_step(sum, 2, 4, x, m);
-    assert_true(fabsf(m[1] - (0.9f * -1 - 1)) < 1e-6f);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bytes),   cmocka_unit_test(test_error),
         cmocka_unit_test(test_exact),   cmocka_unit_test(test_not_finite),
         cmocka_unit_test(test_pattern), cmocka_unit_test(test_tails),
-        cmocka_unit_test(test_outer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
