@@ -7,11 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const funcs[NCCL_FUNCS] = {"broadcast", "reduce", "allgather", "reducescatter",
-                                              "allreduce"};
+static const char *const funcs[NCCL_FUNCS] = {
+    "broadcast", "reduce", "allgather", "reducescatter", "allreduce", "alltoall", "sendrecv"};
 static const char *const algos[NCCL_ALGOS] = {
     "tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat"};
 static const char *const protos[NCCL_PROTOS] = {"LL", "LL128", "Simple"};
+static const char *const parts[CHOICE_PARTS] = {"all", "half", "one", "none"};
 
 static bool alike(const char *a, const char *b)
 {
@@ -59,6 +60,11 @@ const char *choice_proto_name(int proto)
     return proto >= 0 && proto < NCCL_PROTOS ? protos[proto] : "other";
 }
 
+const char *choice_part_name(int part)
+{
+    return parts[part];
+}
+
 static bool parse_channels(struct choice *c, const char *digits)
 {
     char *end;
@@ -84,9 +90,14 @@ static bool parse_part(struct choice *c, const char *part)
 bool choice_parse(struct choice *c, const char *text)
 {
     char copy[64], *rest = copy;
-    *c = (struct choice){-1, -1, 0};
+    *c = (struct choice){-1, -1, 0, PART_ALL};
     if (!strcmp(text, "auto"))
         return true;
+    for (int part = PART_HALF; part < CHOICE_PARTS; part++)
+        if (!strcmp(text, parts[part])) {
+            c->part = part;
+            return true;
+        }
     if (strlen(text) >= sizeof copy)
         return false;
     strcpy(copy, text);

@@ -12,13 +12,16 @@
  *   visit     step (its number), block, visit (in the block), arm, copy, steps, calls, taken
  *             {"ring/LL128": calls, ...} (the pair with the lowest cost), ran {"ring/LL128 ctas=8":
  *             calls, ...} (as NCCL reports them, without those of the first step; without ctas
- *             before 2.27; empty before 2.24), unavailable (calls for which the arm's choice is
+ *             before 2.27; empty before 2.24; of a price: how much of them was communicated, {"none":
+ *             calls, "all": calls, ...}), unavailable (calls for which the arm's choice is
  *             not available), at_ns: the first call of each step and of the step after the last
  *   dropped   block, visit, arm, step (of the visit), call: other calls interrupted the visit
  *   captured  call: NCCL captured a collective in a CUDA graph (the first time)
  *   over      the visits have ended, and why
  *   kept      arm: from now on every call gets it
- *   loaded    instead of all others, in loaded.HOST.PID.N.jsonl: a process loaded the plugin; nccl
+ *   loaded    instead of all others, in loaded.HOST.PID.N.jsonl: a process loaded the plugin; nccl.
+ *             From the price only at the end of a process without a call that it saw: has_cuda,
+ *             has_nccl, has_mpi, alone (a communicator of one rank made calls)
  *   end       calls, bytes, state, visits, dropped, last_call_ns, at_ns: the communicator or the
  *             process ended. A program that is killed writes no end line
  */

@@ -23,9 +23,12 @@ enum nccl_func {
     NCCL_REDUCE,
     NCCL_ALL_GATHER,
     NCCL_REDUCE_SCATTER,
-    NCCL_ALL_REDUCE
+    NCCL_ALL_REDUCE,
+    /* The tuner is not asked about these; only the price sees them. */
+    NCCL_ALL_TO_ALL,
+    NCCL_SEND_RECV
 };
-#define NCCL_FUNCS 5
+#define NCCL_FUNCS 7
 
 enum nccl_algo {
     NCCL_TREE,

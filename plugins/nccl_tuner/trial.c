@@ -48,6 +48,7 @@ static void begin_visit(struct trial *t, uint64_t now)
 {
     memset(t->taken, 0, sizeof t->taken);
     memset(t->ran, 0, sizeof t->ran);
+    memset(t->parts, 0, sizeof t->parts);
     t->unavailable = t->visit_calls = 0;
     t->at_ns[0] = now;
     t->n_at = 1;
@@ -221,33 +222,16 @@ static void step(struct trial *t)
 
 /* ---- calls ---- */
 
-static bool apply(struct trial *t, size_t arm, const struct call *call)
-{
-    return choice_limit(&t->config->arms[arm].choice, call) && arm != 0;
-}
-
-static bool visit_call(struct trial *t, const struct call *call)
-{
-    size_t arm = trial_arm_now(t);
-    bool applied = apply(t, arm, call);
-    int taken = choice_taken(call);
-    t->visit_calls++;
-    t->unavailable += arm != 0 && !applied;
-    if (taken >= 0)
-        t->taken[taken]++;
-    return applied;
-}
-
-bool trial_call(struct trial *t, const struct call *call)
+int trial_next(struct trial *t, int func, size_t bytes)
 {
     enum seq_event event;
     t->calls++;
-    t->bytes += call->bytes;
+    t->bytes += bytes;
     if (t->state == TRIAL_KEPT)
-        return apply(t, t->kept, call);
+        return (int)t->kept;
     if (t->state == TRIAL_OFF || !t->takes_part)
-        return false;
-    event = seq_call(&t->sequence, call->func, call->bytes);
+        return TRIAL_UNCHANGED;
+    event = seq_call(&t->sequence, func, bytes);
     if (event <= SEQ_LOST)
         t->last_call_ns = trial_now_ns();
     if (event == SEQ_FOUND)
@@ -257,8 +241,37 @@ bool trial_call(struct trial *t, const struct call *call)
     else if (event == SEQ_STEP)
         step(t);
     if (t->state == TRIAL_KEPT)
-        return apply(t, t->kept, call);
-    return t->visiting && (event == SEQ_STEP || event == SEQ_INSIDE) && visit_call(t, call);
+        return (int)t->kept;
+    if (!t->visiting || (event != SEQ_STEP && event != SEQ_INSIDE))
+        return TRIAL_UNCHANGED;
+    t->visit_calls++;
+    return (int)trial_arm_now(t);
+}
+
+bool trial_call(struct trial *t, const struct call *call)
+{
+    int arm = trial_next(t, call->func, call->bytes);
+    if (arm == TRIAL_UNCHANGED)
+        return false;
+    bool applied = choice_limit(&t->config->arms[arm].choice, call) && arm != 0;
+    if (t->visiting) {
+        int taken = choice_taken(call);
+        t->unavailable += arm != 0 && !applied;
+        if (taken >= 0)
+            t->taken[taken]++;
+    }
+    return applied;
+}
+
+enum choice_part trial_part(struct trial *t, int func, size_t bytes)
+{
+    int arm = trial_next(t, func, bytes);
+    enum choice_part part = PART_ALL;
+    if (arm != TRIAL_UNCHANGED && bytes >= TRIAL_PART_LEAST)
+        part = t->config->arms[arm].choice.part;
+    if (arm != TRIAL_UNCHANGED && t->visiting)
+        t->parts[part]++;
+    return part;
 }
 
 /* NCCL reports a call after it has asked about it, and the calls of a group after it has asked about

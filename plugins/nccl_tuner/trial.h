@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A trial in one communicator, on one of its ranks. States, in their order:
+ * A trial in one communicator, on one of its ranks. The tuner plugin feeds it NCCL's calls, and the
+ * preloaded object of the price (plugins/price) those of NCCL and MPI. States, in their order:
  *   LEARN  the step is unknown; calls are not changed
  *   WARM   the step is followed for some steps; calls are not changed
  *   RUN    blocks of visits: a block visits each arm once in random order, the baseline twice. A
@@ -55,6 +56,7 @@ struct trial {
     uint64_t at_ns[TRIAL_STEPS + 1], n_at;
     uint64_t taken[NCCL_PAIRS], unavailable, visit_calls;
     uint32_t ran[NCCL_PAIRS][NCCL_MAX_CHANNELS + 1]; /* of a visit; 0 channels: not reported */
+    uint64_t parts[CHOICE_PARTS];                    /* of a visit: calls, with trial_part */
     unsigned in_a_row;                               /* drops of the current visit */
     unsigned settle, settling; /* steps between other calls and a visit; those left of them */
 
@@ -69,8 +71,21 @@ struct trial {
  * folder cannot be written (errno); the communicator is then not changed. */
 bool trial_begin(struct trial *t, const struct trial_config *c, const char *id, size_t ranks,
                  size_t nodes, int abi);
-/* True: an arm was applied. False: the call is not changed. */
+/* A name for a communicator whose library gives none: its number in its order among those of the same
+ * size (and rank, -1: unknown). If ranks create them in different orders, the ranks do not find the same
+ * step at the same call, and there is no trial. One thread at a time. */
+void trial_name(char *id, size_t n, size_t ranks, int rank);
+/* One line on stderr, from the first rank of a host. */
+void trial_complain(const char *who, const char *why, const char *effect);
+/* The next call of the communicator: its arm, or TRIAL_UNCHANGED. */
+#define TRIAL_UNCHANGED (-1)
+int trial_next(struct trial *t, int func, size_t bytes);
+/* For the tuner. True: an arm was applied. False: the call is not changed. */
 bool trial_call(struct trial *t, const struct call *call);
+/* For the price (plugins/price): how much of the call to communicate. Smaller calls decide what the job does
+ * next (is the loss finite?), and are always whole. */
+#define TRIAL_PART_LEAST 65536
+enum choice_part trial_part(struct trial *t, int func, size_t bytes);
 /* What NCCL reports (profiler.h): the pair (choice_taken) and channels that a call ran; a call that
  * went into a CUDA graph. */
 void trial_ran(struct trial *t, int pair, int channels);

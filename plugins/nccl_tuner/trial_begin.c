@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static bool takes_part(const struct trial_config *c, size_t ranks)
 {
@@ -47,4 +48,35 @@ void trial_end(struct trial *t)
     trial_write_end(t);
     journal_close(&t->journal);
     seq_end(&t->sequence);
+}
+
+/* ---- for what feeds the calls ---- */
+
+void trial_name(char *id, size_t n, size_t ranks, int rank)
+{
+    static struct {
+        size_t ranks;
+        int rank;
+        unsigned count;
+    } seen[256];
+    size_t i = 0;
+    while (i < 255 && seen[i].ranks && (seen[i].ranks != ranks || seen[i].rank != rank))
+        i++;
+    seen[i].ranks = ranks;
+    seen[i].rank = rank;
+    snprintf(id, n, "r%zuc%u", ranks, seen[i].count++);
+}
+
+/* Only the first rank of a host reports, if the launcher numbers them. */
+void trial_complain(const char *who, const char *why, const char *effect)
+{
+    const char *names[] = {"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *rank = getenv(names[i]);
+        if (rank && strcmp(rank, "0"))
+            return;
+        if (rank)
+            break;
+    }
+    fprintf(stderr, "%s: %s; %s\n", who, why, effect);
 }

@@ -82,6 +82,11 @@ static void add_taken(struct line *l, const struct trial *t)
 static void add_ran(struct line *l, const struct trial *t)
 {
     const char *comma = "";
+    for (int i = 0; i < CHOICE_PARTS; i++)
+        if (t->parts[i]) {
+            line_add(l, "%s\"%s\":%llu", comma, choice_part_name(i), (ull)t->parts[i]);
+            comma = ",";
+        }
     for (int i = 0; i < NCCL_PAIRS; i++)
         for (int c = 0; c <= NCCL_MAX_CHANNELS; c++)
             if (t->ran[i][c]) {

@@ -42,32 +42,18 @@ static pid_t loaded_by; /* a forked child is not a rank */
 
 /* ---- files ---- */
 
-/* Only the first rank of a host reports, if the launcher numbers them. */
-static void complain(const char *why, const char *effect)
-{
-    const char *names[] = {"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *rank = getenv(names[i]);
-        if (rank && strcmp(rank, "0"))
-            return;
-        if (rank)
-            break;
-    }
-    fprintf(stderr, "gradsync tuner: %s; %s\n", why, effect);
-}
-
 static void load(void)
 {
     char why[4600];
     const char *path = getenv("NCCL_TUNER_CONFIG_FILE");
     loaded_by = getpid();
     if (path && *path && !rules_load(&rules, path, why, sizeof why))
-        complain(why, "no rule of this file is used");
+        trial_complain("gradsync tuner", why, "no rule of this file is used");
     path = getenv("GRADSYNC_TRIAL");
     if (path && *path) {
         has_trial = trial_config_read(&trial_config, path, why, sizeof why);
         if (!has_trial)
-            complain(why, "there is no trial");
+            trial_complain("gradsync tuner", why, "there is no trial");
     }
 }
 
@@ -86,24 +72,6 @@ __attribute__((constructor)) static void at_load(void)
 
 /* ---- communicators ---- */
 
-/* Before v5 NCCL does not name communicators. They are numbered in their order among those of the
- * same size. If ranks create them in different orders, the ranks do not find the same step at the
- * same call, and there is no trial. */
-static void unnamed(char *id, size_t n, size_t ranks, size_t nodes)
-{
-    static struct {
-        size_t ranks;
-        unsigned count;
-    } seen[64];
-    size_t i = 0;
-    pthread_mutex_lock(&all_lock);
-    while (i < 63 && seen[i].ranks && seen[i].ranks != ranks)
-        i++;
-    seen[i].ranks = ranks;
-    snprintf(id, n, "r%zun%zuc%u", ranks, nodes, seen[i].count++);
-    pthread_mutex_unlock(&all_lock);
-}
-
 static void begin_trial(struct comm *c, const char *id, int abi)
 {
     char why[4600];
@@ -114,7 +82,7 @@ static void begin_trial(struct comm *c, const char *id, int abi)
     if (c->on_trial)
         return;
     snprintf(why, sizeof why, "%s: cannot be written to: %s", trial_config.out, strerror(errno));
-    complain(why, "there is no trial");
+    trial_complain("gradsync tuner", why, "there is no trial");
 }
 
 static void take_ran(void *comm, int pair, int channels)
@@ -159,7 +127,9 @@ static int init(void **context, const char *id, size_t ranks, size_t nodes, int 
 static int init_unnamed(void **context, size_t ranks, size_t nodes, int abi)
 {
     char id[64];
-    unnamed(id, sizeof id, ranks, nodes);
+    pthread_mutex_lock(&all_lock);
+    trial_name(id, sizeof id, ranks, -1);
+    pthread_mutex_unlock(&all_lock);
     return init(context, id, ranks, nodes, abi);
 }
 

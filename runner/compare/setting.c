@@ -109,11 +109,12 @@ static void take_choice(struct setting *s, const struct choice *c)
 
 bool setting_of(struct setting *s, const struct contrast *c)
 {
-    struct choice choice = {-1, -1, 0};
+    struct choice choice = {-1, -1, 0, PART_ALL};
     AUTO_WORDS struct words parts = {0};
     bool training = !strcmp(c->workload, TRAIN_WORKLOAD);
     *s = (struct setting){.algorithm = "", .protocol = ""};
-    if (!runs_nccl(c) || (!training && !split(&choice, &parts, c->config)))
+    if (!runs_nccl(c) || (!training && !split(&choice, &parts, c->config)) ||
+        choice.part != PART_ALL) /* the arms of a price are no settings */
         return false;
     take_choice(s, &choice);
     if (training)

@@ -78,3 +78,15 @@ void trial_environment_set(const char *plugin, const char *config)
     if (!(profiler && *profiler) && !is_plugin("libnccl-profiler.so", "ncclProfiler"))
         setenv("NCCL_PROFILER_PLUGIN", plugin, 1);
 }
+
+/* What the user preloads comes first, and stays. */
+void trial_environment_preload(const char *object, const char *config)
+{
+    const char *theirs = getenv("LD_PRELOAD");
+    AUTO_FREE char *both =
+        theirs && *theirs ? xstrfmt("%s:%s", theirs, object) : xstrdup(object);
+    if (theirs && *theirs)
+        say("price: LD_PRELOAD is set, and stays: %s", theirs);
+    setenv("LD_PRELOAD", both, 1);
+    setenv("GRADSYNC_PRICE", config, 1);
+}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trial/trial_job.h"
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/files.h"
 #include "base/printable.h"
@@ -13,26 +14,40 @@
 #include "trial/trial_arms.h"
 #include "trial/trial_child.h"
 #include "trial/trial_environment.h"
+#include "trial/trial_price.h"
 #include "trial/trial_recording.h"
 #include "trial/trial_result.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define START 5 /* deadlines, until a step is found */
 
 struct job {
     const struct trial_options *o;
     char **command;
     struct words arms;            /* the baseline first */
-    char *tuner, *ranks, *config; /* the plugin; the folder of the ranks; the trial's file */
     struct job_watch *watch;      /* of this launch */
+    bool price;                   /* the arms are none, one, half */
+    char *object, *ranks, *config; /* tuner or price; the folder of the ranks; the trial's file */
+    int lock;                      /* of that folder; -1: none */
     char *run;                    /* the run folder; NULL until there is something for it */
     int launch;
     size_t looked_at;        /* this launch: blocks, to see whether it can end */
     bool recorded, captured; /* this launch; the user knows that nothing can be switched */
+    struct price_answer answer;
+    char why[512]; /* the first error, if somebody asked for the answer */
+    /* Of a price: when the ranks wrote last, and how much; how long they may be silent. */
+    double wrote_at, silent_s;
+    off_t written;
+    bool hung;
 };
 
 /* ---- before ---- */
@@ -69,15 +84,45 @@ static char *config_text(const struct job *j)
     return t.s;
 }
 
+/* A folder is locked by the process that uses it; -1: another one has it. */
+static int lock_of(const char *dir)
+{
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB)) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+/* Removes the folders of killed trials. A lock is seen on its own host only, so the name has the host. */
+static void sweep(const char *root, const char *prefix)
+{
+    AUTO_WORDS struct words names = {0};
+    AUTO_FREE char *pattern = xstrfmt("%s*", prefix);
+    files_list(root, pattern, &names);
+    for (size_t i = 0; i < names.n; i++) {
+        AUTO_FREE char *path = xstrfmt("%s/%s", root, names.v[i]);
+        AUTO_CLOSE int lock = lock_of(path);
+        if (lock >= 0)
+            files_remove_tree(path);
+    }
+}
+
 /* In the folder of the recordings, which all nodes of the job must see. */
 static int make_folder(struct job *j)
 {
+    char host[64] = "host";
     AUTO_FREE char *root = realpath(j->o->out, NULL);
     if (!root)
         return fail_file(j->o->out, "written to", errno);
-    j->ranks = xstrfmt("%s/.trial.XXXXXX", root);
+    gethostname(host, sizeof host - 1);
+    AUTO_FREE char *prefix = xstrfmt(".trial.%s.", host);
+    sweep(root, prefix);
+    j->ranks = xstrfmt("%s/%sXXXXXX", root, prefix);
     if (!mkdtemp(j->ranks))
         return fail_file(j->ranks, "made", errno);
+    j->lock = lock_of(j->ranks);
     AUTO_FREE char *agree = xstrfmt("%s/agree", j->ranks);
     if (mkdir(agree, 0777))
         return fail_file(j->ranks, "written to", errno);
@@ -87,29 +132,17 @@ static int make_folder(struct job *j)
     return written ? GS_OK : fail_file(j->config, "written", errno);
 }
 
-static void empty(const char *dir)
-{
-    AUTO_WORDS struct words names = {0};
-    files_list(dir, NULL, &names);
-    for (size_t i = 0; i < names.n; i++) {
-        AUTO_FREE char *path = xstrfmt("%s/%s", dir, names.v[i]);
-        unlink(path);
-    }
-}
-
 /* A job that still runs cannot write to it any more; its trial is over. */
 static void remove_folder(struct job *j)
 {
-    AUTO_FREE char *agree = j->ranks ? xstrfmt("%s/agree", j->ranks) : NULL;
-    if (agree) {
-        empty(agree);
-        rmdir(agree);
-        empty(j->ranks);
-        rmdir(j->ranks);
-    }
+    if (j->ranks)
+        files_remove_tree(j->ranks);
+    if (j->lock >= 0)
+        close(j->lock);
     free(j->ranks);
     free(j->config);
     j->ranks = j->config = NULL;
+    j->lock = -1;
 }
 
 static int make_out(const char *out)
@@ -127,7 +160,7 @@ static int record(struct job *j, const struct trial_comm *c)
                                    .command = j->command,
                                    .seed = (uint64_t)(j->o->seed.value + j->launch - 1),
                                    .launch = j->launch,
-                                   .complete = c->over >= c->ranks,
+                                   .complete = c->over >= c->ranks || price_enough(&j->answer),
                                    .job = j->watch};
     int code = trial_recording_write(c, &s);
     if (!code)
@@ -136,6 +169,8 @@ static int record(struct job *j, const struct trial_comm *c)
             (long long)c->dropped);
     if (!code)
         trial_result_say(c);
+    if (!code && j->price && !j->o->answer)
+        price_say(&j->answer);
     return code;
 }
 
@@ -186,12 +221,15 @@ static int collect(struct job *j, bool ended, int status)
         return ended ? code : GS_OK;
     const struct trial_comm *c = trial_ranks_lead(&r);
     bool over = c && c->over >= c->ranks;
+    if (j->price && c)
+        price_from(&j->answer, c, CONTRAST_DRAWS);
+    over = over || price_enough(&j->answer);
     if (!ended && !c)
         warn_captured(j, &r);
-    if (!ended && c && !over)
+    if (!ended && c && !over && !j->price)
         end_early(j, c);
     if (ended && !c && !status)
-        code = trial_result_explain(&r, j->o->calls.value);
+        code = trial_result_explain(&r, j->o->calls.value, j->price);
     if ((ended || over) && c) {
         if (!j->run)
             code = record_make_run(j->o->out, j->o->platform, "trial", "", &j->run);
@@ -203,13 +241,91 @@ static int collect(struct job *j, bool ended, int status)
     return code;
 }
 
+/* ---- a price: the job is ended ---- */
+
+static off_t written(const char *dir)
+{
+    AUTO_WORDS struct words names = {0};
+    off_t all = 0;
+    files_list(dir, "*.jsonl", &names);
+    for (size_t i = 0; i < names.n; i++) {
+        AUTO_FREE char *path = xstrfmt("%s/%s", dir, names.v[i]);
+        struct stat s;
+        all += stat(path, &s) ? 0 : s.st_size;
+    }
+    return all;
+}
+
+static bool visits_begun(const struct job *j)
+{
+    AUTO(trial_ranks_free) struct trial_ranks r = {0};
+    bool begun = false;
+    if (trial_ranks_read(&r, j->ranks))
+        return false;
+    for (size_t i = 0; i < r.n; i++)
+        begun = begun || r.v[i].begun;
+    return begun;
+}
+
+/* No visit ends any more. Before the first one the job may load its data, and find its step. */
+static bool is_silent(struct job *j)
+{
+    double now = clock_now_s();
+    off_t size = written(j->ranks);
+    if (size != j->written) {
+        j->silent_s = fmax(j->silent_s, 4 * (now - j->wrote_at));
+        j->written = size;
+        j->wrote_at = now;
+        return false;
+    }
+    double limit = (double)j->o->deadline.value, silent = now - j->wrote_at;
+    if (silent <= limit)
+        return false;
+    return visits_begun(j) ? silent > fmin(j->silent_s, 10 * limit) : silent > START * limit;
+}
+
+/* The results are thrown away, so nobody waits for the rest of the job. */
+static int while_priced(struct job *j)
+{
+    int code = collect(j, false, 0);
+    if (code || j->recorded || j->captured)
+        return code ? code : TRIAL_CHILD_END;
+    j->hung = is_silent(j);
+    return j->hung ? TRIAL_CHILD_END : GS_OK;
+}
+
+static int fail_hung(const struct job *j)
+{
+    double silent = clock_now_s() - j->wrote_at;
+    return visits_begun(j)
+               ? fail(GS_FAILED,
+                      "price: the job completed no visit for %.0f s and was killed: what it does "
+                      "next may depend on values that were not communicated",
+                      silent)
+               : fail(GS_FAILED,
+                      "price: no step was found for %.0f s, and the job was killed; if it needs "
+                      "longer to begin, use a longer --deadline",
+                      silent);
+}
+
 /* ---- the job ---- */
 
 static int while_it_runs(void *ctx)
 {
     struct job *j = ctx;
     job_watch_look(j->watch);
+    if (j->price)
+        return while_priced(j);
     return j->recorded ? GS_OK : collect(j, false, 0);
+}
+
+static void prepare(void *ctx)
+{
+    const struct job *j = ctx;
+    if (j->price)
+        trial_environment_preload(j->object, j->config);
+    else
+        trial_environment_set(j->object, j->config);
 }
 
 static int launch(struct job *j, int *status)
@@ -217,11 +333,19 @@ static int launch(struct job *j, int *status)
     int code = make_folder(j);
     if (code || !j->config)
         return code;
-    trial_environment_set(j->tuner, j->config);
-    j->recorded = j->captured = false;
+    const struct trial_child child = {j->command, while_it_runs, prepare, j, j->o->log};
+    j->recorded = j->captured = j->hung = false;
     j->looked_at = 0;
+    j->written = 0;
+    j->silent_s = 0;
+    j->wrote_at = clock_now_s();
     j->watch = job_watch_new();
-    code = trial_child(j->command, while_it_runs, j, status);
+    if (j->price)
+        say("price: this launch is thrown away: its results are worthless, and it ends once the price is "
+            "known");
+    code = trial_child(&child, status);
+    if (!code && j->hung)
+        code = fail_hung(j);
     if (!code && !j->recorded)
         code = collect(j, true, *status);
     job_watch_free(j->watch);
@@ -259,21 +383,33 @@ static int check_platform(const char *name)
 
 int trial_job(const struct trial_options *o, char **command)
 {
-    struct job j = {.o = o, .command = command};
+    struct job j = {.o = o, .command = command, .lock = -1};
     int status = 0, code = check_platform(o->platform);
-    code = code ? code : trial_environment_check();
+    if (o->answer)
+        err_capture_first(j.why, sizeof j.why);
     code = code ? code : trial_arms_read(&j.arms, o->arms);
+    j.price = !code && trial_arms_price(&j.arms);
+    code = code || j.price ? code : trial_environment_check();
+    if (!code && j.price && o->keep_best)
+        code = fail(GS_USAGE, "trial: --keep-best: a job without communication is of no use");
     code = code ? code : make_out(o->out);
-    if (!code && !(j.tuner = find_tuner()))
+    if (!code && !(j.object = j.price ? price_library() : find_tuner()))
         code = GS_CANNOT;
-    for (j.launch = 1; j.tuner && j.launch <= o->launches.value && !code && !status; j.launch++)
+    for (j.launch = 1; j.object && j.launch <= o->launches.value && !code && !status; j.launch++)
         code = launch(&j, &status);
     if (status && !j.recorded)
         say_unrecorded(&j, status);
     if (j.run && !code)
         code = seal(&j);
+    if (o->answer) {
+        err_capture(NULL, 0);
+        *o->answer = j.answer;
+        if (!j.answer.known && !*j.answer.why)
+            snprintf(o->answer->why, sizeof o->answer->why, "%s", j.why);
+        o->answer->run = j.run ? xstrdup(j.run) : NULL;
+    }
     words_free(&j.arms);
-    free(j.tuner);
+    free(j.object);
     free(j.run);
     return status ? status : code;
 }

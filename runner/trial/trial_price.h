@@ -20,7 +20,7 @@ struct price_share {
 
 struct price_answer {
     bool known;
-    char why[512]; /* !known: the reason, one line, as it was reported */
+    char why[512]; /* !known: the reason, one line */
     double step_s; /* of the slowest rank, as the job is */
     struct price_share none, one, half; /* of the slowest rank */
     struct price_share again;           /* auto's second copy: 0 but for noise */
@@ -36,12 +36,16 @@ struct price_answer {
 };
 
 /* Runs the command once with the arms none, one and half, and ends it when the answer is known, or
- * after o->minutes. o->arms is not used. GS_OK, also if there is no answer (a->why); or reported: the
- * user's error, or the exit code of a command that failed before there was an answer. */
+ * after o->minutes of visits; o->arms, launches and keep_best are not used. Errors are not printed: they
+ * are in a->why. What the command prints goes to o->log. GS_OK; or why there is no answer: GS_USAGE or
+ * GS_CANNOT; GS_FAILED; or the exit code of a command that failed before. GS_OK with !a->known: too few
+ * blocks. */
 int price_measure(const struct trial_options *o, char **command, struct price_answer *a);
 /* From the visits of a job; false: the arms are not those of a price. */
 bool price_from(struct price_answer *a, const struct trial_comm *c, size_t draws);
-/* Prints it, by say(): one line, or two. */
+/* Is the interval narrow enough to end the job? */
+bool price_enough(const struct price_answer *a);
+/* Prints it, by say(). */
 void price_say(const struct price_answer *a);
 void price_free(struct price_answer *a);
 

@@ -92,15 +92,19 @@ static struct trial_visit *visit_of(struct reader *f, struct trial_comm *c, cons
                               .calls = json_integer_of(o, "calls"),
                               .arm = xstrdup(json_text_of(o, "arm")),
                               .least_ns = UINT64_MAX,
+                              .rank_ns = xcalloc((size_t)c->ranks + 1, sizeof *v->rank_ns),
                               .taken = json_incref(json_object_get(o, "taken")),
                               .ran = json_incref(json_object_get(o, "ran"))};
     return v;
 }
 
+#define LAYER 4 /* calls: so short a period may be a layer, of which a step has many (sequence.h) */
+
 /* The time of a visit: that of its middle steps, for as many steps as there are without the first, which
  * still runs collectives of the arm before. The host times the steps: where a job waits for its GPUs,
- * one step is longer and the next shorter, and a visit may have one of the two. 0: times in no order. */
-static uint64_t visit_ns(const json_t *at, size_t n)
+ * one step is longer and the next shorter, and a visit may have one of the two. The layers of a step
+ * differ by nature, so there all of them count. 0: times in no order. */
+static uint64_t visit_ns(const json_t *at, size_t n, int64_t calls)
 {
     AUTO_FREE double *step = xcalloc(n, sizeof *step);
     for (size_t i = 0; i + 2 < n; i++) {
@@ -109,19 +113,23 @@ static uint64_t visit_ns(const json_t *at, size_t n)
         if (step[i] <= 0)
             return 0;
     }
-    return (uint64_t)(stats_middle_mean(step, n - 2) * (double)(n - 2));
+    bool layers = calls <= LAYER * (int64_t)(n - 1);
+    double mean = layers ? stats_mean(step, n - 2) : stats_middle_mean(step, n - 2);
+    return (uint64_t)(mean * (double)(n - 2));
 }
 
 static bool read_visit(struct reader *f, struct trial_comm *c, const json_t *o)
 {
     const json_t *at = json_object_get(o, "at_ns");
     size_t n = json_array_size(at);
-    uint64_t took = n < 3 || n != (size_t)json_integer_of(o, "steps") + 1 ? 0 : visit_ns(at, n);
+    uint64_t took = n < 3 || n != (size_t)json_integer_of(o, "steps") + 1 ? 0 : visit_ns(at, n, json_integer_of(o, "calls"));
     if (!took)
         return false;
     struct trial_visit *v = visit_of(f, c, o);
     if (!v->ranks++)
         v->at = f->unix_s + ((double)json_integer_value(json_array_get(at, 0)) - f->at_ns) / 1e9;
+    if (c->files <= c->ranks)
+        v->rank_ns[c->files - 1] = took;
     v->most_ns = took > v->most_ns ? took : v->most_ns;
     v->least_ns = took < v->least_ns ? took : v->least_ns;
     int64_t unavailable = json_integer_of(o, "unavailable");
@@ -147,6 +155,10 @@ static bool read_line(struct reader *f, const json_t *o)
     if (!strcmp(type, "loaded")) {
         f->all->loaded++;
         f->all->nccl = json_integer_of(o, "nccl");
+        f->all->has_cuda |= json_is_true(json_object_get(o, "has_cuda"));
+        f->all->has_nccl |= json_is_true(json_object_get(o, "has_nccl"));
+        f->all->has_mpi |= json_is_true(json_object_get(o, "has_mpi"));
+        f->all->alone |= json_is_true(json_object_get(o, "alone"));
         return true;
     }
     if (f->comm >= f->all->n)
@@ -162,6 +174,8 @@ static bool read_line(struct reader *f, const json_t *o)
         read_end(f, c, o);
     else if (!strcmp(type, "captured"))
         c->captured = true;
+    else if (!strcmp(type, "begin"))
+        c->begun = true;
     else if (!strcmp(type, "over")) {
         c->over++;
         xstrset(&c->why, json_text_of(o, "why"));
@@ -196,6 +210,7 @@ static int read_file(struct trial_ranks *r, const char *path)
 static void free_visit(struct trial_visit *v)
 {
     free(v->arm);
+    free(v->rank_ns);
     json_decref(v->taken);
     json_decref(v->ran);
 }

@@ -15,6 +15,7 @@ struct trial_visit {
     int64_t block, copy, steps, calls, unavailable, ranks;
     char *arm;
     uint64_t most_ns, least_ns; /* of its steps but the first, over ranks */
+    uint64_t *rank_ns;          /* by rank, in the order of the files; 0: not there */
     double at;                  /* Unix seconds of its first step */
     json_t *taken;              /* {"ring/LL128": calls, ...} */
     json_t *ran;                /* {"ring/LL128 ctas=8": calls, ...}; empty: NCCL does not report */
@@ -39,6 +40,7 @@ struct trial_comm {
     } * places;                 /* by file */
     uint32_t *found;            /* by file: the latest step and its call, hashed */
     bool captured;              /* a collective, into a CUDA graph */
+    bool begun;                 /* the visits */
     int64_t calls, dropped;     /* of one rank; calls once it has ended */
     double silent_s;            /* between its last call and its end */
     struct trial_visit *visits; /* that all ranks completed, of one step */
@@ -49,6 +51,9 @@ struct trial_ranks {
     struct trial_comm *v;
     size_t n;
     int64_t loaded, nccl; /* processes that loaded the plugin, and the version of their NCCL */
+    /* Of a price, whose processes say this only if they made no call: what they have loaded, and whether
+     * one is the only rank of its communicator. */
+    bool has_cuda, has_nccl, has_mpi, alone;
 };
 
 /* GS_OK, or reported: a folder or file cannot be read, or a line is damaged. A torn last line is left

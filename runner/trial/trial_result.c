@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "common/rng.h"
+#include "nccl_tuner/choice.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,13 +15,13 @@
 
 /* ---- verdicts ---- */
 
-static double step_s(const struct trial_visit *v)
+double trial_step_s(const struct trial_visit *v)
 {
     return (double)v->most_ns / (double)(v->steps - 1) / 1e9;
 }
 
-static const struct trial_visit *find(const struct trial_comm *c, int64_t block, const char *arm,
-                                      int64_t copy)
+const struct trial_visit *trial_visit_of(const struct trial_comm *c, int64_t block,
+                                         const char *arm, int64_t copy)
 {
     for (size_t i = 0; i < c->n; i++)
         if (c->visits[i].block == block && c->visits[i].copy == copy &&
@@ -33,15 +34,14 @@ static const struct trial_visit *find(const struct trial_comm *c, int64_t block,
  * copy that of the first, as in group_pairs() of compare/. NaN: the block lacks it. */
 static double base_of(const struct trial_comm *c, const struct trial_visit *v)
 {
-    const struct trial_visit *base = find(c, v->block, BASELINE, 0), *again = NULL;
+    const struct trial_visit *base = trial_visit_of(c, v->block, BASELINE, 0), *again = NULL;
     if (!v->copy)
-        again = find(c, v->block, BASELINE, 1);
-    return !base ? (double)NAN : (log(step_s(base)) + log(step_s(again ? again : base))) / 2;
+        again = trial_visit_of(c, v->block, BASELINE, 1);
+    return !base ? (double)NAN : (log(trial_step_s(base)) + log(trial_step_s(again ? again : base))) / 2;
 }
 
 /* From the blocks that have both the arm and auto. */
-static struct effect effect_of(const struct trial_comm *c, const char *arm, int64_t copy,
-                               size_t draws)
+struct effect trial_effect(const struct trial_comm *c, const char *arm, int64_t copy, size_t draws)
 {
     AUTO_FREE struct nested *x = xcalloc(c->n + 1, sizeof *x);
     struct rng rng;
@@ -51,7 +51,7 @@ static struct effect effect_of(const struct trial_comm *c, const char *arm, int6
         double base;
         if (strcmp(v->arm, arm) || v->copy != copy || isnan(base = base_of(c, v)))
             continue;
-        x[n] = (struct nested){.launch = (int)n, .value = log(step_s(v)) - base};
+        x[n] = (struct nested){.launch = (int)n, .value = log(trial_step_s(v)) - base};
         n++;
     }
     rng_seed(&rng, 1);
@@ -117,7 +117,7 @@ static size_t verdicts(struct trial_verdict **out, const struct trial_comm *c, s
                                             .copy = copy,
                                             .taken = trial_taken(c, arm, copy),
                                             .same_operation = same_operation(c, arm, copy),
-                                            .effect = effect_of(c, arm, copy, draws)};
+                                            .effect = trial_effect(c, arm, copy, draws)};
     }
     judge(v, n, looks);
     *out = v;
@@ -179,7 +179,7 @@ void trial_result_say(const struct trial_comm *c)
     size_t n = trial_verdicts(&v, c, CONTRAST_DRAWS);
     AUTO_FREE char *ran = trial_taken_shares(c, BASELINE, 0, false);
     say("trial: change of the step time against auto, and its 95%% interval, in this launch:");
-    if (*ran)
+    if (*ran && strcmp(ran, choice_part_name(PART_ALL)))
         say("  %-20s NCCL ran %s", BASELINE, ran);
     for (size_t i = 0; i < n; i++)
         say_verdict(&v[i]);
@@ -233,11 +233,28 @@ static int explain_unasked(const struct trial_ranks *r)
                            "does not pass on NCCL_TUNER_PLUGIN and GRADSYNC_TRIAL to its ranks");
 }
 
+/* The same of a price. A killed process says nothing. */
+static int explain_unseen(const struct trial_ranks *r)
+{
+    const char *why =
+        r->alone ? "the job has one rank only, so it does not communicate"
+        : r->has_nccl
+            ? "no collective of NCCL was seen: the job makes none, or opens NCCL by name, as JAX does"
+        : r->has_mpi  ? "no collective of MPI was seen: the job makes none of 2 ranks or more"
+        : r->has_cuda ? "the job uses CUDA but loads no libnccl.so.2: it does not use NCCL, or is linked "
+                        "to it statically, which cannot be intercepted"
+                      : "no rank used NCCL or MPI with libgradsync-price.so: the job uses neither, ended "
+                        "at once, or does not pass on LD_PRELOAD and GRADSYNC_PRICE to its ranks";
+    return fail(GS_FAILED, "price: %s", why);
+}
+
 /* Of ranks that all run with the plugin. */
-static int explain_calls(const struct trial_comm *c, long given)
+static int explain_calls(const struct trial_comm *c, long given, bool price)
 {
     int64_t alike = trial_ranks_alike(c);
-    if (c->captured || c->silent_s > 5 || c->n)
+    if (price && c->captured)
+        return fail(GS_FAILED, "price: " PRICE_CAPTURED);
+    if (!price && (c->captured || c->silent_s > 5 || c->n))
         return fail(GS_FAILED, "trial: " TRIAL_CAPTURED);
     if (!c->step && given)
         return fail(GS_FAILED,
@@ -252,19 +269,19 @@ static int explain_calls(const struct trial_comm *c, long given)
     if (alike < c->ranks)
         return fail(GS_FAILED,
                     "trial: only %lld of %lld ranks found the same step at the same collective, so "
-                    "nothing was switched: the ranks see other sequences; use gradsync train",
-                    (long long)alike, (long long)c->ranks);
+                    "nothing was switched: the ranks see other sequences%s",
+                    (long long)alike, (long long)c->ranks, price ? "" : "; use gradsync train");
     return fail(GS_FAILED,
                 "trial: the job ended before a visit was complete: %lld collectives, %lld of them "
                 "a step, %lld visits dropped",
                 (long long)c->calls, (long long)c->step_calls, (long long)c->dropped);
 }
 
-int trial_result_explain(const struct trial_ranks *r, long given)
+int trial_result_explain(const struct trial_ranks *r, long given, bool price)
 {
     const struct trial_comm *c = most_calls(r, true), *other = most_calls(r, false);
     if (!c && !other)
-        return explain_unasked(r);
+        return price ? explain_unseen(r) : explain_unasked(r);
     if (!c)
         return fail(GS_FAILED,
                     "trial: no communicator has all ranks of the job; give the size of one that "
@@ -275,5 +292,5 @@ int trial_result_explain(const struct trial_ranks *r, long given)
                     "trial: %lld of %lld ranks run without the plugin, or do not see the folder of "
                     "the recordings",
                     (long long)(c->ranks - c->files), (long long)c->ranks);
-    return explain_calls(c, given);
+    return explain_calls(c, given, price);
 }

@@ -36,14 +36,25 @@ size_t trial_verdicts(struct trial_verdict **v, const struct trial_comm *c, size
  * more than once, it demands more than trial_verdicts: p times the number of looks, and wider
  * intervals. */
 bool trial_result_enough(const struct trial_comm *c, size_t *looked_at, size_t draws);
+/* The time of a step in a visit, of the slowest rank. */
+double trial_step_s(const struct trial_visit *v);
+/* The visit of an arm in a block; NULL: there is none. */
+const struct trial_visit *trial_visit_of(const struct trial_comm *c, int64_t block,
+                                         const char *arm, int64_t copy);
+/* An arm against auto, from the blocks that have both. */
+struct effect trial_effect(const struct trial_comm *c, const char *arm, int64_t copy, size_t draws);
 /* Prints a line for each arm, by say(). */
 void trial_result_say(const struct trial_comm *c);
 /* The arm with the shortest step among those that are faster than auto; NULL: none. */
 const char *trial_result_best(const struct trial_comm *c);
-/* Reports why there is no visit at all; GS_FAILED. `given`: of --calls, 0: none. */
-int trial_result_explain(const struct trial_ranks *r, long given);
+/* Reports why there is no visit at all; GS_FAILED. `given`: of --calls, 0: none. price: the job ran with the
+ * object of a price instead of the tuner. */
+int trial_result_explain(const struct trial_ranks *r, long given, bool price);
 
 /* What a user reads as soon as NCCL reports a captured collective, and at the end. */
 #define TRIAL_CAPTURED                                                                             \
     "the job captured its collectives in a CUDA graph; nothing could be switched; use gradsync "   \
     "train"
+#define PRICE_CAPTURED                                                                             \
+    "the job captured its collectives in a CUDA graph; nothing could be switched; take the price " \
+    "by whole launches: LD_PRELOAD=libgradsync-price.so GRADSYNC_PRICE_ARM=none"

@@ -27,11 +27,14 @@ int cmd_trial(int argc, char **argv)
                               .minutes = {10, 0, 1000000},
                               .calls = {0, 0, 32768},
                               .ranks = {0, 0, 1 << 24},
+                              .deadline = {120, 1, 1000000},
                               .seed = {(long)time(NULL), 0, LONG_MAX}};
     const struct cli_option options[] = {
         {"arms", 'a', CLI_TEXT, &o.arms, "LIST",
          "settings to compare with auto, NCCL's own choice, separated by commas: ctas=N, an "
-         "algorithm, a protocol, or several joined by '/' (ring/LL128/ctas=8); required"},
+         "algorithm, a protocol, or several joined by '/' (ring/LL128/ctas=8); or none,one,half, for the "
+         "price of communication: that many elements of each large collective are communicated; "
+         "required"},
         {"minutes", 'm', CLI_INT, &o.minutes, "N",
          "end the trial after N minutes at most; 0: no limit (default 10); the job then continues "
          "with NCCL's own settings"},
@@ -46,6 +49,8 @@ int cmd_trial(int argc, char **argv)
          "collectives per step; 0: detect from their sequence (default 0)"},
         {"ranks", 0, CLI_INT, &o.ranks, "N",
          "switch only in communicators of N ranks; 0: of all ranks of the job (default 0)"},
+        {"deadline", 0, CLI_INT, &o.deadline, "S",
+         "seconds without a visit after which a job without communication is killed (default 120)"},
         {"keep-best", 'k', CLI_FLAG, &o.keep_best, NULL,
          "continue the job with the fastest setting if it was shown to be faster than auto"},
         {"launches", 'l', CLI_INT, &o.launches, "N", "run the command N times (default 1)"},

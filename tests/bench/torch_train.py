@@ -5,6 +5,7 @@
     torchrun --nproc-per-node 2 torch_train.py [--mode ddp|fsdp2] [--seconds 60] [--eval 200]
     torchrun --nproc-per-node 2 torch_train.py --steps 100             # prints step times and ends
     torchrun --nproc-per-node 2 torch_train.py --compare ctas=8,ring/LL128 --seconds 20
+    torchrun --nproc-per-node 2 torch_train.py --compare hook=none,hook=bf16   # what communication costs
     torchrun --nproc-per-node 2 torch_train.py --profile trace.json    # of three steps, with shapes
 
 The job knows nothing of gradsync. --config gives it a communicator of its own with an NCCL setting,
@@ -13,7 +14,8 @@ of its own, in turns of some steps in random order, with auto twice; it prints t
 time against auto, with its 95% interval. --graph captures the step of --mode ddp in a CUDA graph; with
 --profile, it runs the same step without the graph, whose replay has no shapes in a trace.
 --sync reads the loss after each step. --eval N makes an evaluation every N steps, with collectives
-of its own.
+of its own. --hook, and hook= in --compare, registers a communication hook with DDP: none communicates
+nothing, bf16 halves the bytes. --compile compiles the model.
 """
 import argparse
 import contextlib
@@ -78,6 +80,9 @@ def options():
     p.add_argument("--eval", type=int, default=0)
     p.add_argument("--sync", action="store_true")
     p.add_argument("--graph", action="store_true")
+    p.add_argument("--hook", choices=["none", "bf16"])
+    p.add_argument("--compile", action="store_true")
+    p.add_argument("--every", type=int, default=50, help="steps between looks at the clock")
     return p.parse_args()
 
 
@@ -101,7 +106,7 @@ def make_group(config, device):
             settings.config.min_ctas = settings.config.max_ctas = int(part[5:])
         elif part.lower() in ("ll", "ll128", "simple"):
             variables["NCCL_PROTO"] = part
-        elif part != "auto":
+        elif part != "auto" and not part.startswith("hook="):
             variables["NCCL_ALGO"] = part.replace("-", "")
     with environment(**variables):
         group = dist.new_group(pg_options=settings)
@@ -110,11 +115,24 @@ def make_group(config, device):
     return group
 
 
-def distribute(model, o, device, group):
+def no_communication(_, bucket):
+    done = torch.futures.Future()
+    done.set_result(bucket.buffer())
+    return done
+
+
+def distribute(model, o, device, group, hook):
     if o.mode == "ddp":
-        return nn.parallel.DistributedDataParallel(
+        from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
+
+        model = nn.parallel.DistributedDataParallel(
             model, device_ids=[device.index], process_group=group, bucket_cap_mb=o.bucket_cap
         )
+        if hook == "none":
+            model.register_comm_hook(None, no_communication)
+        elif hook == "bf16":
+            model.register_comm_hook(group, default_hooks.bf16_compress_hook)
+        return torch.compile(model) if o.compile else model
     from torch.distributed.device_mesh import DeviceMesh
     from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 
@@ -133,7 +151,10 @@ class Training:
         torch.manual_seed(1)
         self.o = o
         self.group = make_group(config, device) if config else None
-        self.model = distribute(Model(o).to(device), o, device, self.group or dist.group.WORLD)
+        hooks = [part[5:] for part in (config or "").split("/") if part.startswith("hook=")]
+        self.model = distribute(
+            Model(o).to(device), o, device, self.group or dist.group.WORLD, hooks[0] if hooks else o.hook
+        )
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=1e-4, capturable=o.graph)
         self.tokens = torch.randint(o.vocabulary, (o.batch, o.length + 1), device=device)
         self.graph = None
@@ -187,7 +208,7 @@ def train(o, t):
     start = last = time.monotonic()
     steps = 0
     while not ended.item():
-        for _ in range(50):
+        for _ in range(o.every):
             t.run()
             steps += 1
             if o.eval and steps % o.eval == 0:
