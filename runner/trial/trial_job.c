@@ -413,3 +413,14 @@ int trial_job(const struct trial_options *o, char **command)
     free(j.run);
     return status ? status : code;
 }
+
+int price_measure(const struct trial_options *o, char **command, struct price_answer *a)
+{
+    struct trial_options price = *o;
+    *a = (struct price_answer){0};
+    price.arms = "none,one,half";
+    price.answer = a;
+    price.keep_best = false;
+    price.launches.value = 1;
+    return trial_job(&price, command);
+}

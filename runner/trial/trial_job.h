@@ -24,3 +24,9 @@ struct trial_options {
 /* The exit code of the command, or 128 plus the signal that ended it. If that is 0: GS_OK, or the
  * error of the trial, reported. */
 int trial_job(const struct trial_options *o, char **command);
+/* Runs the command once with the arms none, one and half, and ends it when the answer is known, or
+ * after o->minutes of visits; o->arms, launches and keep_best are not used. Errors are not printed: they
+ * are in a->why. What the command prints goes to o->log. GS_OK; or why there is no answer: GS_USAGE or
+ * GS_CANNOT; GS_FAILED; or the exit code of a command that failed before. GS_OK with !a->known: too few
+ * blocks. */
+int price_measure(const struct trial_options *o, char **command, struct price_answer *a);

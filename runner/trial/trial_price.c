@@ -5,7 +5,6 @@
 #include "base/program_dir.h"
 #include "base/stats.h"
 #include "base/text.h"
-#include "trial/trial_job.h"
 #include "trial/trial_result.h"
 
 #include <math.h>
@@ -196,15 +195,4 @@ void price_free(struct price_answer *a)
 {
     free(a->run);
     *a = (struct price_answer){0};
-}
-
-int price_measure(const struct trial_options *o, char **command, struct price_answer *a)
-{
-    struct trial_options price = *o;
-    *a = (struct price_answer){0};
-    price.arms = "none,one,half";
-    price.answer = a;
-    price.keep_best = false;
-    price.launches.value = 1;
-    return trial_job(&price, command);
 }

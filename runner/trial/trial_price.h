@@ -10,8 +10,6 @@
 
 #include <stdbool.h>
 
-struct trial_options;
-
 /* A share of the step, and its 95% interval. The step becomes shorter by this share; a negative one:
  * longer. */
 struct price_share {
@@ -35,12 +33,6 @@ struct price_answer {
     char *run;       /* the recording; NULL: none. The caller frees */
 };
 
-/* Runs the command once with the arms none, one and half, and ends it when the answer is known, or
- * after o->minutes of visits; o->arms, launches and keep_best are not used. Errors are not printed: they
- * are in a->why. What the command prints goes to o->log. GS_OK; or why there is no answer: GS_USAGE or
- * GS_CANNOT; GS_FAILED; or the exit code of a command that failed before. GS_OK with !a->known: too few
- * blocks. */
-int price_measure(const struct trial_options *o, char **command, struct price_answer *a);
 /* From the visits of a job; false: the arms are not those of a price. */
 bool price_from(struct price_answer *a, const struct trial_comm *c, size_t draws);
 /* Is the interval narrow enough to end the job? */
