@@ -320,8 +320,20 @@ static int race_round(struct tune *t)
     return code ? code : ended;
 }
 
-static void cut_to_time(struct tune *t)
+/* Minutes that a round of all settings and the proof would take. */
+static double minutes_wanted(const struct tune *t)
 {
+    double starts = (double)t->race.n + (double)proof_wanted(t) * PROOF_STARTS + 3;
+    return ceil((t->minutes * 60 - left_s(t) + starts * t->start_s) / 60);
+}
+
+static int cut_to_time(struct tune *t)
+{
+    if (race_left_s(t) < 2 * t->start_s)
+        return fail(GS_FAILED,
+                    "tune: a launch takes %s, so %.3g minutes are too few for a race; all settings "
+                    "take: --minutes %.0f",
+                    HUMAN_TIME(t->start_s), t->minutes, minutes_wanted(t));
     double fit = race_left_s(t) / fmax(t->start_s, 0.1) - 1;
     size_t most = fit < 1 ? 1 : (size_t)fit;
     for (size_t i = most + 1; i < t->race.n; i++) {
@@ -332,6 +344,7 @@ static void cut_to_time(struct tune *t)
     if (t->left_over)
         say("tune: %zu of %zu settings fit into %.3g minutes; more: --minutes, or --only", t->tried,
             t->race.n - 1, t->minutes);
+    return GS_OK;
 }
 
 /* Settings that were shown shorter one by one, and that set different variables, together. */
@@ -363,7 +376,7 @@ static int run_race(struct tune *t)
 {
     int code = GS_OK;
     if (t->round == 0)
-        cut_to_time(t);
+        code = cut_to_time(t);
     while (!code && !t->stopped && t->round < RACE_ROUNDS) {
         double need = t->start_s * (double)(race_left(&t->race) + 1);
         if (t->round && (race_decided(&t->race) || race_left_s(t) < need))
