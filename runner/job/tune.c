@@ -29,6 +29,7 @@
 #include <unistd.h>
 
 #define PROOF_LEAST 3 /* launches, if time is short */
+#define PRICE_S 110.0 /* steps for the price */
 #define FIRST_S 180.0 /* the first start ends after so long */
 #define LAUNCH_S_LEAST 20.0
 
@@ -194,12 +195,27 @@ static int take_price(struct tune *t)
 {
     if (t->o->no_price || interrupted(t))
         return GS_OK;
-    progress(t, "the price: a launch without communication, whose results are thrown away", "");
-    char *run = NULL;
-    const struct tune_price_request q = {t->o->platform, t->o->out, t->command,
-                                         t->job.step_s,  left_s(t), t->o->seed.value};
-    int code = tune_price_take(&t->price, &q, &run);
+    if (!t->job.object) {
+        say("tune: no price: libgradsync-price.so is not beside gradsync; build it with 'make "
+            "all'");
+        return GS_OK;
+    }
+    progress(t, "the price", "");
     end_progress();
+    char *run = NULL;
+    AUTO_FREE char *log = xstrfmt("%s/price.log", t->race_dir);
+    const struct tune_price_request q = {
+        .platform = t->o->platform,
+        .out = t->o->out,
+        .log = log,
+        .command = t->command,
+        .step_s = t->job.step_s,
+        .left_s = fmin(PRICE_S, fmax(5, 0.3 * t->minutes * 60 - t->start_s)),
+        .seed = t->o->seed.value};
+    interrupts_release(&t->interrupts); /* it passes signals on to the job */
+    int code = tune_price_take(&t->price, &q, &run);
+    int caught = interrupts_catch(&t->interrupts);
+    code = code ? code : caught;
     t->price_dir = run;
     if (!code && t->price.known)
         tune_say_price(&t->price);

@@ -290,9 +290,10 @@ static void read_rest(struct start *s)
             read_link(s, path);
         else if (!strncmp(names.v[i], "torch.", 6))
             read_torch(s, path);
-        else if (s->r->link == TUNE_UNKNOWN && s->job->ask_link && strstr(names.v[i], "mpi"))
-            s->r->link = TUNE_MPI;
     }
+    /* The object saw collectives, and there is no NCCL: they are MPI's. */
+    if (s->r->calls && !s->r->nccl && s->r->link == TUNE_UNKNOWN)
+        s->r->link = TUNE_MPI;
 }
 
 static void judge(struct start *s, const struct train_ended *e, double timeout_s)

@@ -33,12 +33,12 @@
 struct job {
     const struct trial_options *o;
     char **command;
-    struct words arms;            /* the baseline first */
-    struct job_watch *watch;      /* of this launch */
-    bool price;                   /* the arms are none, one, half */
+    struct words arms;             /* the baseline first */
+    struct job_watch *watch;       /* of this launch */
+    bool price;                    /* the arms are none, one, half */
     char *object, *ranks, *config; /* tuner or price; the folder of the ranks; the trial's file */
     int lock;                      /* of that folder; -1: none */
-    char *run;                    /* the run folder; NULL until there is something for it */
+    char *run;                     /* the run folder; NULL until there is something for it */
     int launch;
     size_t looked_at;        /* this launch: blocks, to see whether it can end */
     bool recorded, captured; /* this launch; the user knows that nothing can be switched */
@@ -163,15 +163,15 @@ static int record(struct job *j, const struct trial_comm *c)
                                    .complete = c->over >= c->ranks || price_enough(&j->answer),
                                    .job = j->watch};
     int code = trial_recording_write(c, &s);
-    if (!code)
-        say("trial: launch %d: a step of %lld collectives and %.1f MB; %zu visits, %lld dropped",
-            j->launch, (long long)c->step_calls, (double)c->step_bytes / 1e6, c->n,
-            (long long)c->dropped);
-    if (!code)
-        trial_result_say(c);
-    if (!code && j->price && !j->o->answer)
+    if (code || j->o->answer)
+        return code;
+    say("trial: launch %d: a step of %lld collectives and %.1f MB; %zu visits, %lld dropped",
+        j->launch, (long long)c->step_calls, (double)c->step_bytes / 1e6, c->n,
+        (long long)c->dropped);
+    trial_result_say(c);
+    if (j->price)
         price_say(&j->answer);
-    return code;
+    return GS_OK;
 }
 
 /* The ranks look for it while they hold, and all of them take it at the same call (agree.h). */
@@ -341,7 +341,8 @@ static int launch(struct job *j, int *status)
     j->wrote_at = clock_now_s();
     j->watch = job_watch_new();
     if (j->price)
-        say("price: this launch is thrown away: its results are worthless, and it ends once the price is "
+        say("price: this launch is thrown away: its results are worthless, and it ends once the "
+            "price is "
             "known");
     code = trial_child(&child, status);
     if (!code && j->hung)
@@ -357,7 +358,8 @@ static int launch(struct job *j, int *status)
 static int seal(const struct job *j)
 {
     int code = manifest_write(j->run);
-    say("trial: %s; next: gradsync compare %s", j->run, SHELL_WORD(j->run));
+    if (!j->o->answer)
+        say("trial: %s; next: gradsync compare %s", j->run, SHELL_WORD(j->run));
     return code;
 }
 
