@@ -49,8 +49,8 @@ struct tune {
     int nccl, torch, round;
     long long ranks, nodes;
     char *race_dir, *proof_dir, *price_dir;
-    size_t winner, tried, left_over; /* left_over: settings for which there was no time */
-    size_t joined_at;                /* settings from here on are unions */
+    size_t winner, tried;
+    size_t joined_at; /* settings from here on are unions */
     size_t proof_launches;
     struct race_proof proof;
     bool stopped;
@@ -113,6 +113,7 @@ static int write_state(const struct tune *t)
     json_object_set_new(state, "proof", json_text(t->proof_dir));
     json_object_set_new(state, "price_run", json_text(t->price_dir));
     json_object_set_new(state, "step_s", json_real(t->job.step_s));
+    json_object_set_new(state, "calls", json_integer((json_int_t)t->job.calls));
     char *text = json_dumps(state, JSON_INDENT(1));
     AUTO_FREE char *path = xstrfmt("%s/" TUNE_STATE, t->race_dir);
     bool good = text && files_replace(path, text, 0666);
@@ -153,7 +154,7 @@ static int start(struct tune *t, const char *what, const struct tune_setting *s,
     if (!code && r->stopped)
         t->stopped = true;
     if (!code && !r->kind)
-        t->start_s = t->start_s > 0 ? 0.7 * t->start_s + 0.3 * r->took_s : r->took_s;
+        t->start_s = t->start_s > 0 ? (t->start_s + r->took_s) / 2 : r->took_s;
     return code;
 }
 
@@ -183,6 +184,7 @@ static int first(struct tune *t)
     t->nodes = r.nodes;
     t->base_memory_B = r.memory_B;
     t->job.step_s = r.step_s;
+    t->job.calls = r.calls;
     t->start_s = r.took_s;
     say("tune: a step takes %s%s; the job communicates over %s", HUMAN_TIME(r.step_s),
         t->job.object && r.calls ? "" : " (by the lines that it prints)", tune_link_words[t->link]);
@@ -210,6 +212,7 @@ static int take_price(struct tune *t)
         .log = log,
         .command = t->command,
         .step_s = t->job.step_s,
+        .calls = t->job.calls,
         .left_s = fmin(PRICE_S, fmax(5, 0.3 * t->minutes * 60 - t->start_s)),
         .seed = t->o->seed.value};
     interrupts_release(&t->interrupts); /* it passes signals on to the job */
@@ -302,8 +305,7 @@ static struct tune_book book_of(const struct tune *t, const char *dir, const cha
                               .record = {.fd = -1}};
 }
 
-/* The baseline first in even rounds and in the middle in odd ones; the others at random. Settings that
- * were measured in this round, before an interruption, are left out. */
+/* At random. Settings that were measured in this round, before an interruption, are left out. */
 static size_t order_of(const struct tune *t, size_t *order)
 {
     struct rng rng;
@@ -313,6 +315,11 @@ static size_t order_of(const struct tune *t, size_t *order)
             order[n++] = i;
     rng_stream(&rng, (uint64_t)t->o->seed.value, (uint64_t)t->round);
     rng_shuffle(&rng, order, n);
+    for (size_t i = (n + 1) / 2; i < n; i++)
+        if (order[i] == 0) { /* into the first half: the time may end */
+            order[i] = order[n - 1 - i];
+            order[n - 1 - i] = 0;
+        }
     return n;
 }
 
@@ -350,17 +357,27 @@ static int cut_to_time(struct tune *t)
                     "tune: a launch takes %s, so %.3g minutes are too few for a race; all settings "
                     "take: --minutes %.0f",
                     HUMAN_TIME(t->start_s), t->minutes, minutes_wanted(t));
-    double fit = race_left_s(t) / fmax(t->start_s, 0.1) - 1;
-    size_t most = fit < 1 ? 1 : (size_t)fit;
-    for (size_t i = most + 1; i < t->race.n; i++) {
+    /* The first launch was slow: it looked for its step. The end of the round sees what was left out. */
+    double fit = 1.5 * race_left_s(t) / fmax(t->start_s, 0.1);
+    for (size_t i = fit < 2 ? 2 : (size_t)fit; i < t->race.n; i++)
         t->race.v[i].out = true;
-        t->left_over++;
-    }
     t->tried = race_left(&t->race);
-    if (t->left_over)
-        say("tune: %zu of %zu settings fit into %.3g minutes; more: --minutes, or --only", t->tried,
-            t->race.n - 1, t->minutes);
     return GS_OK;
+}
+
+/* After the first round: what there was no time for. */
+static void count_tried(struct tune *t)
+{
+    size_t tried = 0;
+    for (size_t i = 1; i < t->race.n; i++) {
+        bool measured = t->race.v[i].n || t->race.v[i].failed;
+        tried += measured;
+        t->race.v[i].out = t->race.v[i].out || !measured;
+    }
+    t->tried = tried;
+    if (tried + 1 < t->race.n)
+        say("tune: %zu of %zu settings fit into %.3g minutes; all: --minutes %.0f; others: --only",
+            tried, t->race.n - 1, t->minutes, minutes_wanted(t));
 }
 
 /* Settings that were shown shorter one by one, and that set different variables, together. */
@@ -403,6 +420,8 @@ static int run_race(struct tune *t)
                         t->round + 1);
         race_judge(&t->race);
         if (!t->stopped) {
+            if (t->round == 0)
+                count_tried(t);
             join_shorter(t);
             t->round++;
         }
@@ -706,6 +725,7 @@ static int restore(struct tune *t, const json_t *state, struct tune_options *o)
     t->spent_s = json_number_value(json_object_get(state, "spent_s"));
     t->start_s = json_number_value(json_object_get(state, "start_s"));
     t->job.step_s = json_number_value(json_object_get(state, "step_s"));
+    t->job.calls = json_integer_of(state, "calls");
     t->link = (enum tune_link)json_integer_of(state, "link");
     t->nccl = (int)json_integer_of(state, "nccl");
     t->torch = (int)json_integer_of(state, "torch");

@@ -51,6 +51,7 @@ int tune_price_take(struct tune_price *p, const struct tune_price_request *q, ch
                               .warmup = {10, 0, 1000},
                               .deadline = {20, 1, 1000},
                               .seed = {q->seed, 0, q->seed},
+                              .calls = {q->calls, 0, 32768},
                               .log = q->log};
     char *line[] = {(char *)"sh", (char *)"-c", q->command[0], NULL};
     bool quoted = !q->command[1] && q->command[0][0]; /* one word: a line for a shell */

@@ -51,24 +51,25 @@ char *tune_command(char **words)
     return t.s;
 }
 
-static char *visits_config(const struct start *s)
+/* A switch of PyTorch may change how many collectives a step has. */
+static char *visits_config(const struct start *s, const struct tune_setting *set)
 {
     const struct tune_job *j = s->job;
     double steps = j->step_s > 0 ? ceil(j->measure_s / VISITS / j->step_s) + 1 : 0;
     steps = steps > 0 ? fmin(fmax(steps, 4), 200) : 8;
     /* The object wants two arms; both are the job as it is. */
     return xstrfmt("out = %s\narm = auto\narm = auto\nseed = 1\nsteps = %.0f\nvisit_s = 1\n"
-                   "warmup = 5\n",
-                   s->dir, steps);
+                   "warmup = 5\ncalls = %lld\n",
+                   s->dir, steps, set->torch.n ? 0LL : (long long)j->calls);
 }
 
-static int make_folder(struct start *s)
+static int make_folder(struct start *s, const struct tune_setting *set)
 {
     s->dir = xstrfmt("%s/.tune.XXXXXX", s->job->out);
     if (!mkdtemp(s->dir))
         return fail_file(s->dir, "made", errno);
     AUTO_FREE char *agree = xstrfmt("%s/agree", s->dir), *config = xstrfmt("%s/trial.txt", s->dir);
-    AUTO_FREE char *text = visits_config(s);
+    AUTO_FREE char *text = visits_config(s, set);
     if (mkdir(agree, 0777) || !files_write_new(config, text, 0666))
         return fail_file(s->dir, "written to", errno);
     return GS_OK;
@@ -342,7 +343,7 @@ int tune_start(const struct tune_job *j, const struct tune_setting *set, double 
     struct train_ended ended;
     *r = (struct tune_started){.watch = job_watch_new()};
     s.output.job = r->watch;
-    int code = make_folder(&s);
+    int code = make_folder(&s, set);
     AUTO_FREE char *script = code ? NULL : script_of(&s, set);
     if (!code)
         code = train_process(script, timeout_s, j->interrupts, &hooks, &ended);

@@ -21,6 +21,7 @@ struct tune_job {
     struct interrupts *interrupts;
     double measure_s; /* time of steps in a start */
     double step_s;    /* of the job, about; 0: unknown */
+    int64_t calls;    /* collectives of a step; 0: unknown */
     bool ask_link;    /* let NCCL report its link */
     int log;          /* file for what the command prints */
 };
