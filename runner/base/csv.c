@@ -149,6 +149,10 @@ static void put(struct csv *c, const char *s)
 
 void csv_text(struct csv *c, const char *s)
 {
+    if (c->sink) {
+        c->sink->text(c->sink->ctx, s);
+        return;
+    }
     AUTO_TEXT struct text t = {0};
     text_clear(&t);
     quote(&t, s);
@@ -158,6 +162,10 @@ void csv_text(struct csv *c, const char *s)
 void csv_integer(struct csv *c, int64_t v)
 {
     char buf[24];
+    if (c->sink) {
+        c->sink->integer(c->sink->ctx, v);
+        return;
+    }
     snprintf(buf, sizeof buf, "%" PRId64, v);
     put(c, buf);
 }
@@ -165,6 +173,10 @@ void csv_integer(struct csv *c, int64_t v)
 void csv_real(struct csv *c, double v)
 {
     char buf[32];
+    if (c->sink) {
+        c->sink->real(c->sink->ctx, v);
+        return;
+    }
     snprintf(buf, sizeof buf, "%.12g", v);
     put(c, isfinite(v) ? units_double(buf, sizeof buf, strtod(buf, NULL)) : "");
 }
@@ -195,6 +207,10 @@ void csv_header(struct csv *c, const char *columns)
 
 void csv_end(struct csv *c)
 {
+    if (c->sink) {
+        c->sink->end(c->sink->ctx);
+        return;
+    }
     csv_bytes(c, "\n", 1);
     c->in_row = false;
 }
@@ -279,7 +295,7 @@ void csv_samples(struct csv *c, const char *prefix, size_t prefix_n, const uint6
                  size_t n, uint64_t iters)
 {
     char tail[24 + CSV_DECIMAL];
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && !c->sink; i++) { /* the store has the samples of the recording */
         char *at = plain(tail, i + 1);
         *at++ = ',';
         at += csv_decimal(at, time_ns[i], iters, CSV_SECONDS);

@@ -11,7 +11,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Takes the rows of a table in place of a file. */
+struct csv_sink {
+    void (*text)(void *ctx, const char *s);
+    void (*integer)(void *ctx, int64_t v);
+    void (*real)(void *ctx, double v);
+    void (*end)(void *ctx);
+    void *ctx;
+};
+
 struct csv {
+    const struct csv_sink *sink; /* NULL: the rows go to a file */
     char *path, *temp;
     int fd;    /* -1: not open */
     int error; /* errno of the first write that failed */

@@ -5,24 +5,10 @@
  */
 #pragma once
 
-#include "base/csv_read.h"
 #include "base/text.h"
+#include "store/column_words.h"
 
 #include <stdbool.h>
-
-#define COLUMN_TEXT "text"
-#define PARAM_COLUMNS CSV_PARAM CSV_PARAM_ANY /* in a list of columns: all param_NAME */
-
-struct column {
-    const char *name, *type, *help;
-    const char *file; /* in which the name has this meaning; NULL: in all tables */
-};
-/* A value that is no column, or a name for one. */
-struct term {
-    const char *name, *unit, *help;
-};
-extern const struct column column_words[]; /* ends with a NULL name */
-extern const struct term terms[];          /* the same */
 
 /* Prints what `word` means: a table (samples.csv), a column (floor, median_s; its unit may be left
  * out) or a derived quantity (T_ss). False: it is none of them. `before` is printed first. */

@@ -16,6 +16,7 @@ struct reduction {
     struct tables *tables;
     const struct recorded *r;
     struct classic classic;
+    bool classic_files;
     struct summary *cells; /* all cells of the run, for the classic table */
     struct text prefix;
     int unwritten; /* the error code of a file that cannot be written */
@@ -43,7 +44,7 @@ static void take_block(void *ctx, const struct rec_cell *cell, int copy, int lau
     csv_prefix_integer(t, r->nodes);
     csv_prefix_integer(t, cell->size_B);
     csv_samples(&d->tables->csv[SAMPLES], t->s, t->len, time_ns, n, iters);
-    if (copy == 0 && !d->unwritten)
+    if (copy == 0 && d->classic_files && !d->unwritten)
         d->unwritten = classic_block(&d->classic, cell, time_ns, n, iters);
 }
 
@@ -67,9 +68,21 @@ static int reduce_group(struct reduction *d, size_t group)
     iteration_rows(&csv[ITERATION], r, &g);
     code = wan_rows(&csv[WAN], r, &g);
     gathered_free(r, &g);
-    if (!code && !d->unwritten)
+    if (!code && d->classic_files && !d->unwritten)
         d->unwritten = classic_group(&d->classic);
     return code ? code : d->unwritten;
+}
+
+int reduce_recorded(const struct recorded *r, struct tables *tables)
+{
+    struct reduction d = {.tables = tables, .r = r};
+    int code = GS_OK;
+    d.cells = xcalloc(r->n_cells, sizeof *d.cells);
+    for (size_t g = 0; g < r->n_groups && !code; g++)
+        code = reduce_group(&d, g);
+    text_free(&d.prefix);
+    free(d.cells);
+    return code;
 }
 
 /* *unwritten: the code, when it is the output that failed, and the next run's would as well. */
@@ -79,7 +92,7 @@ static int reduce_into(struct tables *tables, const char *dir, const char *out, 
     int code = recorded_read(&r, dir);
     if (code || !r)
         return code;
-    struct reduction d = {.tables = tables, .r = r};
+    struct reduction d = {.tables = tables, .r = r, .classic_files = true};
     d.cells = xcalloc(r->n_cells, sizeof *d.cells);
     classic_open(&d.classic, r, out);
     for (size_t g = 0; g < r->n_groups && !code; g++)

@@ -46,6 +46,9 @@
  */
 #pragma once
 
+#include "record/recorded.h"
+#include "reduce/tables.h"
+
 #include <stddef.h>
 
 #define REDUCE_KEY "run" /* the file of a PART with its sort key */
@@ -53,5 +56,7 @@
 /* GS_OK; or reported, and no table in `out` changes: GS_FAILED (a damaged recording, a table that
  * cannot be written) or GS_USAGE (nothing to reduce). */
 int reduce_trees(const char *const *roots, size_t n, const char *out);
+/* The rows of a run that was read, for tables that are open; no classic files. GS_OK or reported. */
+int reduce_recorded(const struct recorded *r, struct tables *tables);
 int reduce_run(const char *run, const char *out);
 int reduce_merge(const char *const *parts, size_t n, const char *out);

@@ -26,6 +26,7 @@
     X("compare", cmd_compare, "[RAW | A B]", "print verdicts: config against baseline, B against A") \
     X("advise", cmd_advise, "[PLATFORM]", "say which NCCL setting shortens a step") \
     X("transitions", cmd_transitions, "[CSV]", "find switches, kinks, knees, dips, spikes in curves") \
+    X("query", cmd_query, "SELECT... [RAW]", "answer a SQL query over the recordings") \
     X("limits", cmd_limits, "CONFIG...", "check measured and published numbers against physics") \
     X("why", cmd_why, "[NUMBER]", "trace a number of the paper to its recording") \
     X("check", cmd_check, "FILE...", "report every fault in a config, plugin or recording") \

@@ -2,7 +2,11 @@
  *
  * The columns, in the order of docs/tables.md.
  */
-#include "publish/columns.h"
+#include "store/column_words.h"
+
+#include "base/text.h"
+
+#include <string.h>
 
 #define YES "yes or no"
 #define INTEGER "integer"
@@ -197,6 +201,56 @@ const struct column column_words[] = {
     {"possible", NUMBER, "the best that the links allow", NULL},
     {"reached", NUMBER, "what the model predicts for the config", NULL},
     {"why", COLUMN_TEXT, "the arithmetic", NULL},
+    /* ---- what only the store has ---- */
+    {"run", INTEGER, "number of the run in the store: joins its tables", NULL},
+    {"dir", COLUMN_TEXT, "folder of the recording", NULL},
+    {"gradsync", COLUMN_TEXT, "version of gradsync that recorded it", NULL},
+    {"git_commit", COLUMN_TEXT, "its git commit", NULL},
+    {"plugin", COLUMN_TEXT, "version of the workload plugin", NULL},
+    {"started", COLUMN_TEXT, "start of the first launch, UTC", NULL},
+    {"seed", COLUMN_TEXT, "seed of the run", NULL},
+    {"complete", INTEGER, "1: the run has its manifest", NULL},
+    {"imported", INTEGER, "1: read from the output of another program", NULL},
+    {"config_text", COLUMN_TEXT, "the config, as it was recorded", NULL},
+    {"attempt", INTEGER, "number of the attempt of the launch, from 1", NULL},
+    {"rank", INTEGER, "rank, from 0", NULL},
+    {"host", COLUMN_TEXT, "name of the host", NULL},
+    {"cpu", COLUMN_TEXT, "name of the CPU", NULL},
+    {"cores", INTEGER, "cores of the host", NULL},
+    {"kernel", COLUMN_TEXT, "kernel of the host", NULL},
+    {"memory_B", INTEGER, "memory of the host", NULL},
+    {"gpu", COLUMN_TEXT, "name of the GPU; empty: none", NULL},
+    {"uuid", COLUMN_TEXT, "UUID of the GPU", NULL},
+    {"driver", COLUMN_TEXT, "version of the GPU's driver", NULL},
+    {"grp", COLUMN_TEXT, "hash of the group: cells that were measured in the same blocks", NULL},
+    {"busbw_factor", NUMBER, "busbw over algbw; 0: not a collective", NULL},
+    {"key", COLUMN_TEXT, "name of the parameter or of the note", NULL},
+    {"value", COLUMN_TEXT, "its value", "param"},
+    {"value", COLUMN_TEXT, "its text", "note"},
+    {"value", NUMBER, "its value in this block", "block_metric"},
+    {"seq", INTEGER, "number of the block in the recording: joins block, block_metric and sample",
+     NULL},
+    {"at", NUMBER, "start, seconds since 1970", NULL},
+    {"iters", INTEGER, "operations in each sample", NULL},
+    {"skew_ns", NUMBER, "median over samples of the last start minus the first", NULL},
+    {"spread_ns", NUMBER, "median over samples of the longest minus the shortest time of a rank",
+     NULL},
+    {"counts", INTEGER, "1: the block is in the tables; 0: a later attempt replaced it", NULL},
+    {"time_ns", INTEGER, "time of all operations of the sample", NULL},
+    {"moment", COLUMN_TEXT, "before or after the block", NULL},
+    {"load1", NUMBER, "load average of the last minute", NULL},
+    {"busy_cores", NUMBER, "mean number of busy cores of the host since the launch began", NULL},
+    {"own_cores", NUMBER, "mean number of cores that this rank used since the launch began", NULL},
+    {"sm_Hz", NUMBER, "clock of the GPU", NULL},
+    {"power_W", NUMBER, "power of the GPU", NULL},
+    {"temperature_C", NUMBER, "temperature of the GPU", NULL},
+    {"throttle", COLUMN_TEXT, "reasons why the GPU's clock was lower", NULL},
+    {"kind", COLUMN_TEXT, "skip, failed, wrong, crash, hang or lost", "fail"},
+    {"phase", COLUMN_TEXT, "step in which it failed", NULL},
+    {"claim", COLUMN_TEXT, "name of a published number in [reference] of the config", "claim"},
+    {"given", COLUMN_TEXT, "its value, or its facts", NULL},
+    {"foreign_cores", NUMBER, "cores of the host that other programs used, mean over the launch",
+     NULL},
     {0},
 };
 
@@ -216,3 +270,33 @@ const struct term terms[] = {
     {"A/A", "", "the baseline measured as two configs: their difference is noise; see floor"},
     {0},
 };
+
+const struct column *column_find(const char *name)
+{
+    for (size_t i = 0; column_words[i].name; i++)
+        if (!strcmp(column_words[i].name, name))
+            return &column_words[i];
+    return NULL;
+}
+
+const char *column_sql_type(const char *name)
+{
+    const struct column *c = column_find(name);
+    if (c && !strcmp(c->type, NUMBER))
+        return strcmp(name, "value") ? "REAL" : ""; /* of a parameter it is a text */
+    return c && !strcmp(c->type, INTEGER) ? "INTEGER" : "TEXT";
+}
+
+const char *column_unit(const char *name, size_t *n)
+{
+    static const char *const units[][2] = {{"_per_s", "1/s"}, {"_Bps", "B/s"}, {"_ns", "ns"},
+                                           {"_s", "s"},       {"_B", "B"},     {"_Hz", "Hz"},
+                                           {"_W", "W"}};
+    *n = strlen(name);
+    for (size_t i = 0; i < COUNT(units); i++)
+        if (text_ends(name, units[i][0])) {
+            *n -= strlen(units[i][0]);
+            return units[i][1];
+        }
+    return "";
+}

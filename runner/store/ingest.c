@@ -1,0 +1,528 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Recordings into the store. A run is verified and read into temporary tables, which only this
+ * process sees, then moved in one transaction: so other processes wait for a copy and not for a
+ * read, and a run is in the store whole or not at all.
+ */
+#include "base/err.h"
+#include "base/files.h"
+#include "base/jsontext.h"
+#include "base/locate.h"
+#include "base/text.h"
+#include "config/config.h"
+#include "record/record.h"
+#include "record/recorded.h"
+#include "record/runs.h"
+#include "reduce/reduce.h"
+#include "store/store.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    RUN,
+    HOST,
+    CELL,
+    PARAM,
+    GRP,
+    BLOCK,
+    METRIC,
+    SAMPLE,
+    NOTE,
+    HEALTH,
+    FAIL,
+    CLAIM,
+    RAW_TABLES
+};
+
+struct ingest {
+    struct store *store;
+    const struct recorded *r;
+    struct csv out[RAW_TABLES];
+    struct store_rows *rows[RAW_TABLES];
+    int launch, attempt;
+    size_t file;
+    int64_t seq;
+    bool headed;
+    const char *group; /* of the last cell line */
+};
+
+/* ---- lines ---- */
+
+static void put_launch(struct csv *out, const struct ingest *in)
+{
+    CSV_INTEGERS(out, 0, in->launch, in->attempt);
+}
+
+static void put_member(struct csv *out, const json_t *o, const char *key)
+{
+    const json_t *v = json_object_get(o, key);
+    if (json_is_integer(v))
+        csv_integer(out, json_integer_value(v));
+    else if (json_is_real(v))
+        csv_real(out, json_real_value(v));
+    else if (json_is_array(v)) {
+        AUTO_TEXT struct text t = {0};
+        text_add(&t, "");
+        for (size_t i = 0; i < json_array_size(v); i++)
+            text_addf(&t, "%s%s", i ? " " : "", json_string_value(json_array_get(v, i)));
+        csv_text(out, t.s);
+    } else
+        csv_text(out, json_is_string(v) ? json_string_value(v) : "");
+}
+
+static void put_members(struct csv *out, const json_t *o, const char *const *keys)
+{
+    for (size_t i = 0; keys[i]; i++)
+        put_member(out, o, keys[i]);
+}
+
+static void take_run(struct ingest *in, const json_t *header)
+{
+    const struct recorded *r = in->r;
+    struct csv *out = &in->out[RUN];
+    AUTO_FREE char *seed = xstrfmt("%llu", (unsigned long long)r->seed);
+    csv_integer(out, 0);
+    CSV_TEXTS(out, r->run_id, r->dir, r->platform, r->workload, r->label);
+    CSV_INTEGERS(out, r->ranks, r->nodes, r->launches);
+    CSV_TEXTS(out, seed, json_text_of(header, "gradsync"), json_text_of(header, "commit"),
+              r->plugin, json_text_of(header, "started"));
+    CSV_INTEGERS(out, run_is_final(r->dir), r->imported);
+    csv_text(out, json_text_of(header, "config"));
+    csv_end(out);
+}
+
+static void take_header(struct ingest *in, const json_t *header)
+{
+    static const char *const of_host[] = {"rank", "host", "cpu", "cores", "kernel", "memory_B",
+                                          NULL},
+                             *const of_gpu[] = {"name", "uuid", "driver", NULL};
+    size_t i;
+    json_t *host;
+    struct csv *out = &in->out[HOST];
+    if (!in->headed)
+        take_run(in, header);
+    in->headed = true;
+    json_array_foreach(json_object_get(header, "hosts"), i, host)
+    {
+        put_launch(out, in);
+        put_members(out, host, of_host);
+        put_members(out, json_object_get(host, "gpu"), of_gpu);
+        csv_end(out);
+    }
+}
+
+static void take_note(struct ingest *in, const struct raw_line *l)
+{
+    static const char *const keys[] = {"cell", "copy", "key", "value", NULL};
+    put_launch(&in->out[NOTE], in);
+    put_members(&in->out[NOTE], l->json, keys);
+    csv_end(&in->out[NOTE]);
+}
+
+static void take_fail(struct ingest *in, const struct raw_line *l)
+{
+    static const char *const keys[] = {"cell", "copy", "kind", "why", "rank", "host", "phase",
+                                       NULL};
+    put_launch(&in->out[FAIL], in);
+    put_members(&in->out[FAIL], l->json, keys);
+    csv_end(&in->out[FAIL]);
+}
+
+static void take_group(struct ingest *in, const struct raw_line *l)
+{
+    static const char *const keys[] = {"group", "blocks", NULL};
+    put_launch(&in->out[GRP], in);
+    put_members(&in->out[GRP], l->json, keys);
+    csv_end(&in->out[GRP]);
+}
+
+static void take_health(struct ingest *in, const struct raw_line *l)
+{
+    static const char *const moments[] = {"before", "after"};
+    static const char *const of_rank[] = {"load1", "busy_cores", "own_cores", NULL},
+                             *const of_gpu[] = {"sm_Hz", "power_W", "temperature_C", "throttle",
+                                                NULL};
+    struct csv *out = &in->out[HEALTH];
+    const char *rank;
+    json_t *now;
+    for (size_t i = 0; i < COUNT(moments); i++)
+        json_object_foreach(json_object_get(l->json, moments[i]), rank, now)
+        {
+            put_launch(out, in);
+            put_member(out, l->json, "group");
+            put_member(out, l->json, "block");
+            csv_text(out, moments[i]);
+            csv_integer(out, strtol(rank, NULL, 10));
+            put_members(out, now, of_rank);
+            put_members(out, json_object_get(now, "gpu"), of_gpu);
+            csv_end(out);
+        }
+}
+
+static const struct rec_cell *cell_of(const struct ingest *in, const struct raw_line *l)
+{
+    return recorded_find(in->r, raw_text(l, "cell"));
+}
+
+/* Are the blocks of this file those of the group that are in the tables? */
+static bool counts(const struct ingest *in, const struct rec_cell *c)
+{
+    bool closed;
+    const struct rec_span *span = recorded_span(in->r, c->group, in->launch, &closed);
+    return span && span->file == in->file;
+}
+
+static int take_block(struct ingest *in, const struct raw *raw, const struct raw_line *l)
+{
+    const struct rec_cell *c = cell_of(in, l);
+    int64_t copy, number, iters;
+    if (!c || !raw_integer(raw, l, "copy", &copy) || !raw_integer(raw, l, "block", &number) ||
+        !raw_integer(raw, l, "iters", &iters))
+        return GS_FAILED; /* cannot be: the line was checked */
+    struct csv *out = &in->out[BLOCK];
+    CSV_INTEGERS(out, 0, ++in->seq, in->launch, in->attempt);
+    CSV_TEXTS(out, in->r->groups[c->group].id, c->id);
+    CSV_INTEGERS(out, copy, number);
+    csv_real(out, raw_number(l, NULL, "at"));
+    csv_integer(out, iters);
+    CSV_REALS(out, raw_number(l, NULL, "skew_ns"), raw_number(l, NULL, "spread_ns"));
+    csv_integer(out, counts(in, c));
+    csv_end(out);
+    for (size_t i = 0; i < c->n_metrics; i++) {
+        CSV_INTEGERS(&in->out[METRIC], 0, in->seq);
+        csv_text(&in->out[METRIC], c->metrics[i]);
+        csv_real(&in->out[METRIC], raw_number(l, "metrics", c->metrics[i]));
+        csv_end(&in->out[METRIC]);
+    }
+    for (size_t i = 0; i < l->n; i++) {
+        CSV_INTEGERS(&in->out[SAMPLE], 0, in->seq, (int64_t)i + 1, (int64_t)l->time_ns[i]);
+        csv_end(&in->out[SAMPLE]);
+    }
+    return GS_OK;
+}
+
+static int read_file(struct ingest *in, size_t file)
+{
+    const struct ledger_file *f = &in->r->ledger->files[file];
+    AUTO(raw_close_of) struct raw *raw = NULL;
+    struct raw_line l;
+    const unsigned want = 1u << RAW_HEADER | 1u << RAW_NOTE | 1u << RAW_BLOCK | 1u << RAW_HEALTH |
+                          1u << RAW_FAIL | 1u << RAW_GROUP;
+    int got = 0, code = raw_open_trusted(&raw, f->path);
+    if (code)
+        return code;
+    in->file = file;
+    in->launch = f->launch;
+    in->attempt = f->attempt;
+    raw_without_trees(raw, 1u << RAW_BLOCK);
+    while (!code && (got = raw_next(raw, want, &l)) == 1)
+        switch (l.type) {
+        case RAW_HEADER:
+            take_header(in, l.json);
+            break;
+        case RAW_NOTE:
+            take_note(in, &l);
+            break;
+        case RAW_BLOCK:
+            code = take_block(in, raw, &l);
+            break;
+        case RAW_HEALTH:
+            take_health(in, &l);
+            break;
+        case RAW_FAIL:
+            take_fail(in, &l);
+            break;
+        default:
+            take_group(in, &l);
+        }
+    return got < 0 ? GS_FAILED : code;
+}
+
+/* ---- cells and claims ---- */
+
+static void put_params(struct csv *out, const struct rec_cell *c)
+{
+    AUTO_WORDS struct words words = {0};
+    words_split(&words, c->params, ' ');
+    for (size_t i = 0; i < words.n; i++) {
+        char *value = strchr(words.v[i], '=');
+        if (!value)
+            continue;
+        *value++ = '\0';
+        csv_integer(out, 0);
+        CSV_TEXTS(out, c->id, words.v[i], value);
+        csv_end(out);
+    }
+}
+
+static void take_cells(struct ingest *in)
+{
+    for (size_t i = 0; i < in->r->n_cells; i++) {
+        const struct rec_cell *c = &in->r->cells[i];
+        struct csv *out = &in->out[CELL];
+        csv_integer(out, 0);
+        CSV_TEXTS(out, c->id, in->r->groups[c->group].id, c->config, c->mode);
+        csv_integer(out, c->size_B);
+        csv_real(out, c->busbw_factor);
+        CSV_TEXTS(out, c->params, c->ran);
+        csv_end(out);
+        put_params(&in->out[PARAM], c);
+    }
+}
+
+static int take_claims(struct ingest *in)
+{
+    AUTO_FREE char *path = xstrfmt("%s/config.ini", in->r->dir);
+    AUTO(config_free_of) struct config *c = NULL;
+    int code = access(path, F_OK)
+                   ? GS_OK
+                   : config_load(&c, path, (const char *const *)in->r->overrides);
+    for (size_t i = 0; c && i < c->n; i++) {
+        const struct config_entry *e = &c->entries[i];
+        if (strcmp(e->section, "reference") || !strcmp(e->key, "source") ||
+            text_ends(e->key, ".source"))
+            continue;
+        csv_integer(&in->out[CLAIM], 0);
+        CSV_TEXTS(&in->out[CLAIM], e->key, e->value, config_source(c, "reference", e->key));
+        csv_end(&in->out[CLAIM]);
+    }
+    return code;
+}
+
+/* ---- a run ---- */
+
+static const char *const derived[] = {"summary", "iteration", "metrics", "launches", "wan"};
+static const int derived_of[] = {SUMMARY, ITERATION, METRICS, LAUNCHES, WAN};
+
+static int make_tables(struct store *s)
+{
+    int code = GS_OK;
+    for (size_t i = 0; store_tables[i].name && !code; i++)
+        code = store_make(s, store_tables[i].name, store_tables[i].columns);
+    for (size_t i = 0; i < COUNT(derived) && !code; i++) {
+        AUTO_FREE char *columns = xstrfmt("run,%s", table_columns[derived_of[i]]);
+        code = store_make(s, derived[i], columns);
+    }
+    return code;
+}
+
+/* Into the temporary tables, which have the names of the others and are used first. */
+static int read_lines(struct store *s, const struct recorded *r)
+{
+    struct ingest in = {.store = s, .r = r};
+    int code = GS_OK;
+    for (int i = 0; i < RAW_TABLES; i++)
+        in.rows[i] = store_rows_begin(s, store_tables[i].name, store_tables[i].columns, -1,
+                                      &in.out[i]);
+    for (size_t i = 0; i < r->ledger->n_files && !code; i++)
+        code = read_file(&in, i);
+    take_cells(&in);
+    if (!code)
+        code = take_claims(&in);
+    for (int i = 0; i < RAW_TABLES; i++) {
+        int one = store_rows_end(in.rows[i]);
+        code = code ? code : one;
+    }
+    return code;
+}
+
+static int read_derived(struct store *s, const struct recorded *r)
+{
+    struct tables tables = {0};
+    const struct csv_sink nowhere = {0};
+    struct store_rows *rows[COUNT(derived)];
+    for (size_t i = 0; i < COUNT(derived); i++)
+        rows[i] = store_rows_begin(s, derived[i], table_columns[derived_of[i]], 0,
+                                   &tables.csv[derived_of[i]]);
+    tables.csv[SAMPLES] = (struct csv){.sink = &nowhere, .fd = -1};
+    int code = reduce_recorded(r, &tables);
+    for (size_t i = 0; i < COUNT(derived); i++) {
+        int one = store_rows_end(rows[i]);
+        code = code ? code : one;
+    }
+    return code;
+}
+
+static const char *table_at(size_t i)
+{
+    return i < RAW_TABLES ? store_tables[i].name : derived[i - RAW_TABLES];
+}
+
+static void add_forget(struct text *sql, const char *dir)
+{
+    char *which = sqlite3_mprintf("(SELECT run FROM main.stamp WHERE dir = %Q)", dir);
+    for (size_t i = 0; i < RAW_TABLES + COUNT(derived); i++)
+        text_addf(sql, "DELETE FROM main.\"%s\" WHERE run IN %s;", table_at(i), which);
+    text_addf(sql, "DELETE FROM main.stamp WHERE run IN %s;", which);
+    sqlite3_free(which);
+}
+
+static int execute_all(struct store *s, const char *sql)
+{
+    int code = store_execute(s, sql);
+    if (code)
+        sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+    return code;
+}
+
+static int move_run(struct store *s, const struct run_folder *run, const char *stamp)
+{
+    AUTO_TEXT struct text sql = {0};
+    text_add(&sql, "BEGIN IMMEDIATE;");
+    add_forget(&sql, run->dir);
+    char *insert = sqlite3_mprintf(
+        "INSERT INTO main.stamp (dir, sort, stamp) VALUES (%Q, %Q, %Q);", run->dir, run->key, stamp);
+    text_add(&sql, insert);
+    sqlite3_free(insert);
+    for (size_t i = 0; i < RAW_TABLES + COUNT(derived); i++)
+        text_addf(&sql,
+                  "UPDATE temp.\"%s\" SET run = (SELECT max(run) FROM main.stamp);"
+                  "INSERT INTO main.\"%s\" SELECT * FROM temp.\"%s\" ORDER BY rowid;",
+                  table_at(i), table_at(i), table_at(i));
+    text_add(&sql, "COMMIT;");
+    return execute_all(s, sql.s);
+}
+
+static int drop_tables(struct store *s)
+{
+    AUTO_TEXT struct text sql = {0};
+    for (size_t i = 0; i < RAW_TABLES + COUNT(derived); i++)
+        text_addf(&sql, "DROP TABLE IF EXISTS temp.\"%s\";", table_at(i));
+    return store_execute(s, sql.s);
+}
+
+static int forget(struct store *s, const char *dir)
+{
+    AUTO_TEXT struct text sql = {0};
+    text_add(&sql, "BEGIN IMMEDIATE;");
+    add_forget(&sql, dir);
+    text_add(&sql, "COMMIT;");
+    return execute_all(s, sql.s);
+}
+
+/* Damaged: reported, and what the store had of it goes. */
+static int read_run(struct store *s, const char *dir, const char *stamp)
+{
+    AUTO(recorded_free_of) struct recorded *r = NULL;
+    AUTO(runs_free) struct runs runs = {0};
+    int code = recorded_read(&r, dir);
+    if (!code)
+        code = runs_add(&runs, dir);
+    if (code || !r) {
+        int forgotten = forget(s, dir);
+        return forgotten ? forgotten : code;
+    }
+    code = make_tables(s);
+    if (!code)
+        code = read_lines(s, r);
+    if (!code)
+        code = read_derived(s, r);
+    if (!code)
+        code = move_run(s, &runs.v[0], stamp);
+    int dropped = drop_tables(s);
+    return code ? code : dropped;
+}
+
+/* ---- what has changed ---- */
+
+static void add_file(struct text *t, const char *path)
+{
+    struct stat st;
+    if (!stat(path, &st))
+        text_addf(t, "%s %lld %lld.%09ld\n", path_name(path), (long long)st.st_size,
+                  (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
+}
+
+/* The files of a run, the config that has the limits of its platform, and this program, which
+ * computes the tables. */
+static char *stamp_of(const char *dir)
+{
+    struct text t = {0};
+    AUTO_WORDS struct words names = {0};
+    AUTO_FREE char *parent = xstrfmt("%.*s", (int)(path_name(dir) - dir), dir);
+    files_list(dir, "*", &names);
+    for (size_t i = 0; i < names.n; i++) {
+        AUTO_FREE char *path = xstrfmt("%s/%s", dir, names.v[i]);
+        add_file(&t, path);
+    }
+    AUTO_WORDS struct words parts = {0};
+    words_split(&parts, parent, '/');
+    if (parts.n > 3) { /* …/PLATFORM/WORKLOAD/ */
+        AUTO_FREE char *config = xstrfmt("configs/%s.ini", parts.v[parts.n - 3]);
+        add_file(&t, config);
+    }
+    add_file(&t, "/proc/self/exe");
+    return t.s;
+}
+
+struct known {
+    struct words dirs, stamps;
+};
+
+static void take_known(void *ctx, sqlite3_stmt *st)
+{
+    struct known *k = ctx;
+    words_add(&k->dirs, store_text(st, 0));
+    words_add(&k->stamps, store_text(st, 1));
+}
+
+static bool is_below(const char *dir, const char *root)
+{
+    size_t n = strlen(root);
+    return !strncmp(dir, root, n) && (dir[n] == '/' || !dir[n]);
+}
+
+static int forget_gone(struct store *s, const struct known *k, const struct runs *runs,
+                       const char *const *roots, size_t n)
+{
+    int code = GS_OK;
+    for (size_t i = 0; i < k->dirs.n && !code; i++) {
+        bool below = false, there = false;
+        for (size_t j = 0; j < n && !below; j++)
+            below = is_below(k->dirs.v[i], roots[j]);
+        for (size_t j = 0; below && j < runs->n && !there; j++)
+            there = !strcmp(runs->v[j].dir, k->dirs.v[i]);
+        if (below && !there)
+            code = forget(s, k->dirs.v[i]);
+    }
+    return code;
+}
+
+int store_read(struct store *s, const char *const *roots, size_t n)
+{
+    AUTO(runs_free) struct runs runs = {.unsorted = true};
+    struct known known = {0};
+    int code = GS_OK;
+    for (size_t i = 0; i < n && !code; i++)
+        code = runs_find(&runs, roots[i]);
+    if (!code)
+        code = store_each(s, "SELECT dir, stamp FROM main.stamp", take_known, &known);
+    if (!code)
+        code = forget_gone(s, &known, &runs, roots, n);
+    for (size_t i = 0; i < runs.n && code != GS_USAGE && !s->failed; i++) {
+        AUTO_FREE char *stamp = stamp_of(runs.v[i].dir);
+        size_t at = words_find(&known.dirs, runs.v[i].dir);
+        if (at < known.dirs.n && !strcmp(known.stamps.v[at], stamp))
+            continue;
+        int one = read_run(s, runs.v[i].dir, stamp);
+        code = err_worse(code, one);
+    }
+    words_free(&known.dirs);
+    words_free(&known.stamps);
+    return code;
+}
+
+int store_open_all(struct store *s, bool *damaged)
+{
+    static const char *const roots[] = {LOCATE_DATA};
+    bool any = !access(LOCATE_DATA, F_OK);
+    int code = store_open(s, any ? STORE_PATH : NULL);
+    if (!code && any)
+        code = store_read(s, roots, 1);
+    *damaged = code == GS_FAILED && !s->failed;
+    return *damaged ? GS_OK : code;
+}

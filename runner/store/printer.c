@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/printer.h"
+
+#include "base/err.h"
+#include "base/jsontext.h"
+#include "base/text.h"
+#include "base/text_table.h"
+#include "base/units.h"
+#include "store/column_words.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *const print_formats[PRINT_FORMATS] = {"text", "csv", "json", "markdown"};
+
+/* ---- values ---- */
+
+static char *human(double v, const char *unit)
+{
+    char buf[64];
+    if (isnan(v))
+        snprintf(buf, sizeof buf, "-");
+    else if (!strcmp(unit, "B/s"))
+        units_human_rate(buf, sizeof buf, v);
+    else if (!strcmp(unit, "s"))
+        units_human_time(buf, sizeof buf, v);
+    else if (!strcmp(unit, "ns"))
+        units_human_time(buf, sizeof buf, v * 1e-9);
+    else if (!strcmp(unit, "B"))
+        units_human_size(buf, sizeof buf, v);
+    else if (!*unit || !strcmp(unit, "1"))
+        snprintf(buf, sizeof buf, "%.3g", v);
+    else
+        units_human_si(buf, sizeof buf, v, unit);
+    return xstrdup(buf);
+}
+
+static char *whole(double v)
+{
+    char buf[32];
+    snprintf(buf, sizeof buf, "%.12g", v);
+    return xstrdup(isfinite(v) ? units_double(buf, sizeof buf, strtod(buf, NULL)) : "");
+}
+
+/* A column of the store has its unit in its name; another name has none. */
+static const char *unit_of(const char *name, size_t *n)
+{
+    const char *unit = column_unit(name, n);
+    if (column_find(name))
+        return unit;
+    *n = strlen(name);
+    return *unit && strchr(name, '_') ? unit : "";
+}
+
+static char *cell_of(sqlite3_stmt *st, int i, bool readable)
+{
+    size_t n;
+    const char *unit = unit_of(sqlite3_column_name(st, i), &n);
+    switch (sqlite3_column_type(st, i)) {
+    case SQLITE_NULL:
+        return xstrdup(readable ? "-" : "");
+    case SQLITE_FLOAT:
+        return readable ? human(sqlite3_column_double(st, i), unit)
+                        : whole(sqlite3_column_double(st, i));
+    case SQLITE_INTEGER:
+        if (readable && *unit)
+            return human(sqlite3_column_double(st, i), unit);
+        return xstrdup(store_text(st, i));
+    default:
+        return xstrdup(readable && !*store_text(st, i) ? "-" : store_text(st, i));
+    }
+}
+
+/* ---- formats ---- */
+
+struct print {
+    struct printing *how;
+    struct words cells; /* of text */
+    int columns;
+};
+
+static void put_titles(struct print *p, sqlite3_stmt *st)
+{
+    bool csv = p->how->format == PRINT_CSV, markdown = p->how->format == PRINT_MARKDOWN;
+    p->columns = sqlite3_column_count(st);
+    for (int i = 0; i < p->columns; i++) {
+        size_t n = strlen(sqlite3_column_name(st, i));
+        if (!csv)
+            unit_of(sqlite3_column_name(st, i), &n);
+        if (p->how->format == PRINT_TEXT)
+            words_addf(&p->cells, "%.*s", (int)n, sqlite3_column_name(st, i));
+        else
+            printf("%s%.*s%s", csv ? (i ? "," : "") : "| ", (int)n, sqlite3_column_name(st, i),
+                   csv ? "" : " ");
+    }
+    if (p->how->format != PRINT_TEXT)
+        puts(csv ? "" : "|");
+    for (int i = 0; markdown && i < p->columns; i++)
+        printf("|---%s", i + 1 < p->columns ? "" : "|\n");
+}
+
+static void put_quoted(const char *s)
+{
+    if (!s[strcspn(s, ",\"\r\n")]) {
+        fputs(s, stdout);
+        return;
+    }
+    putchar('"');
+    for (; *s; s++)
+        printf(*s == '"' ? "\"\"" : "%c", *s);
+    putchar('"');
+}
+
+static void put_row(struct print *p, sqlite3_stmt *st)
+{
+    bool readable = p->how->format == PRINT_TEXT || p->how->format == PRINT_MARKDOWN;
+    for (int i = 0; i < p->columns; i++) {
+        AUTO_FREE char *cell = cell_of(st, i, readable);
+        if (p->how->format == PRINT_TEXT) {
+            if (!p->how->most || p->how->rows < p->how->most)
+                words_add(&p->cells, cell);
+        } else if (p->how->format == PRINT_CSV) {
+            fputs(i ? "," : "", stdout);
+            put_quoted(cell);
+        } else {
+            fputs("| ", stdout);
+            for (const char *s = cell; *s; s++) /* "|" would end the cell */
+                printf(*s == '|' ? "\\|" : "%c", *s);
+            putchar(' ');
+        }
+    }
+    if (p->how->format != PRINT_TEXT)
+        puts(readable ? "|" : "");
+}
+
+static json_t *json_cell(sqlite3_stmt *st, int i)
+{
+    switch (sqlite3_column_type(st, i)) {
+    case SQLITE_NULL:
+        return json_null();
+    case SQLITE_FLOAT:
+        return json_finite(sqlite3_column_double(st, i));
+    case SQLITE_INTEGER:
+        return json_integer(sqlite3_column_int64(st, i));
+    default:
+        return json_text(store_text(st, i));
+    }
+}
+
+static void add_json(json_t *rows, sqlite3_stmt *st)
+{
+    json_t *row = json_object();
+    for (int i = 0; i < sqlite3_column_count(st); i++)
+        json_object_set_new(row, sqlite3_column_name(st, i), json_cell(st, i));
+    json_array_append_new(rows, row);
+}
+
+/* A query only reads: what it writes would not come from a recording. */
+static sqlite3_stmt *prepare(struct store *s, const char *sql)
+{
+    const char *rest = "";
+    sqlite3_stmt *st = NULL;
+    if (sqlite3_prepare_v2(s->db, sql, -1, &st, &rest)) {
+        store_failed(s);
+        return NULL;
+    }
+    if (!st || rest[strspn(rest, " ;\n\t")])
+        fail(GS_USAGE, "query: give one SELECT");
+    else if (sqlite3_stmt_readonly(st) && sqlite3_column_count(st))
+        return st;
+    else
+        fail(GS_USAGE, "query: only SELECT: the store holds what the recordings hold");
+    sqlite3_finalize(st);
+    return NULL;
+}
+
+int print_query(struct store *s, const char *sql, struct printing *how)
+{
+    struct print p = {.how = how};
+    AUTO_JSON json_t *json = how->format == PRINT_JSON ? json_array() : NULL;
+    sqlite3_stmt *st = prepare(s, sql);
+    int step;
+    if (!st)
+        return GS_USAGE;
+    how->rows = 0;
+    if (!json)
+        put_titles(&p, st);
+    for (; (step = sqlite3_step(st)) == SQLITE_ROW; how->rows++)
+        if (json)
+            add_json(json, st);
+        else
+            put_row(&p, st);
+    int code = step == SQLITE_DONE ? GS_OK : store_failed(s);
+    if (json && !code) {
+        AUTO_JSON json_t *o = json_pack("{ss sO}", "schema", "gradsync-query-1", "rows", json);
+        json_print(o, JSON_INDENT(1));
+    }
+    if (how->format == PRINT_TEXT && !code && how->rows)
+        text_table_print(&p.cells, (size_t)p.columns, how->keys, how->fine);
+    words_free(&p.cells);
+    sqlite3_finalize(st);
+    return code;
+}
+
+/* ---- functions ---- */
+
+static void sql_human(sqlite3_context *c, int n, sqlite3_value **v)
+{
+    (void)n;
+    const char *unit = (const char *)sqlite3_value_text(v[1]);
+    bool none = sqlite3_value_type(v[0]) == SQLITE_NULL;
+    char *text = human(none ? (double)NAN : sqlite3_value_double(v[0]), unit ? unit : "");
+    sqlite3_result_text(c, text, -1, free);
+}
+
+/* "+5%" of 0.05 */
+static void sql_change(sqlite3_context *c, int n, sqlite3_value **v)
+{
+    (void)n;
+    if (sqlite3_value_type(v[0]) == SQLITE_NULL)
+        sqlite3_result_text(c, "-", -1, SQLITE_STATIC);
+    else
+        sqlite3_result_text(c, xstrfmt("%+.0f%%", 100 * sqlite3_value_double(v[0])), -1, free);
+}
+
+static void sql_shorten(sqlite3_context *c, int n, sqlite3_value **v)
+{
+    (void)n;
+    const char *s = (const char *)sqlite3_value_text(v[0]);
+    size_t end = 0, most = (size_t)sqlite3_value_int(v[1]);
+    if (!s || text_width(s) <= most) {
+        sqlite3_result_value(c, v[0]);
+        return;
+    }
+    for (size_t width = 0; width < most; end++)
+        width += ((unsigned char)s[end] & 0xc0) != 0x80;
+    sqlite3_result_text(c, xstrfmt("%.*s…", (int)end - 1, s), -1, free);
+}
+
+int print_functions(struct store *s)
+{
+    const struct {
+        const char *name;
+        int n;
+        void (*call)(sqlite3_context *, int, sqlite3_value **);
+    } functions[] = {
+        {"human", 2, sql_human}, {"human_change", 1, sql_change}, {"shorten", 2, sql_shorten}};
+    for (size_t i = 0; i < COUNT(functions); i++)
+        if (sqlite3_create_function(s->db, functions[i].name, functions[i].n,
+                                    SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, functions[i].call,
+                                    NULL, NULL))
+            return store_failed(s);
+    return GS_OK;
+}

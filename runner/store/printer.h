@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Prints the rows of a query. Names, units and types of the columns are those of column_words.h.
+ */
+#pragma once
+
+#include "store/store.h"
+
+enum print_format { PRINT_TEXT, PRINT_CSV, PRINT_JSON, PRINT_MARKDOWN, PRINT_FORMATS };
+extern const char *const print_formats[PRINT_FORMATS];
+
+struct printing {
+    enum print_format format;
+    size_t keys;                   /* of text: columns that may stand above their rows */
+    size_t most;                   /* rows of text; 0: all */
+    bool (*fine)(const char *last); /* of text: not highlighted; NULL: every row is fine */
+    size_t rows;                   /* out: rows of the query */
+};
+
+/* Text and Markdown give numbers with their unit, three digits; CSV and JSON give them whole, in SI
+ * base units. GS_OK, or reported: GS_USAGE if SQLite does not understand the query. */
+int print_query(struct store *s, const char *sql, struct printing *how);
+
+/* For queries that print text: human(VALUE, UNIT), human_change(RATIO), shorten(TEXT, CHARACTERS). */
+int print_functions(struct store *s); /* GS_OK or reported */

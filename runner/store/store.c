@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/store.h"
+
+#include "base/csv_params.h"
+#include "base/err.h"
+#include "base/files.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "reduce/iteration.h"
+#include "reduce/measured.h"
+#include "reduce/summary.h"
+#include "store/column_words.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define APPLICATION 0x67736462 /* "gsdb" */
+#define SCHEMA 1
+#define WAIT_MS 120000 /* for another writer: a run takes it less than a second */
+
+/* ---- tables ---- */
+
+const struct store_table store_tables[] = {
+    {"run",
+     "run,run_id,dir,platform,workload,label,ranks,nodes,launches,seed,gradsync,git_commit,plugin,"
+     "started,complete,imported,config_text",
+     "run"},
+    {"host",
+     "run,launch,attempt,rank,host,cpu,cores,kernel,memory_B,gpu,uuid,driver",
+     "rank of a launch"},
+    {"cell", "run,cell_id,grp,config,mode,size_B,busbw_factor,params,ran", "cell of a run"},
+    {"param", "run,cell_id,key,value", "parameter of a cell"},
+    {"grp", "run,launch,attempt,grp,blocks", "group that a launch measured to its end"},
+    {"block",
+     "run,seq,launch,attempt,grp,cell_id,copy,block,at,iters,skew_ns,spread_ns,counts",
+     "block of samples"},
+    {"block_metric", "run,seq,metric,value", "metric of a block, other than its time"},
+    {"sample", "run,seq,sample,time_ns", "sample"},
+    {"note", "run,launch,attempt,cell_id,copy,key,value", "note of a launch"},
+    {"health",
+     "run,launch,attempt,grp,block,moment,rank,load1,busy_cores,own_cores,sm_Hz,power_W,"
+     "temperature_C,throttle",
+     "rank, before and after each block"},
+    {"fail", "run,launch,attempt,cell_id,copy,kind,reason,rank,host,phase", "failure"},
+    {"claim", "run,claim,given,source", "published number in the config of a run"},
+    {0},
+};
+
+/* The tables of reduce.h, after the column `run`. */
+static const struct store_table derived[] = {
+    {"summary", summary_columns, NULL},   {"iteration", iteration_columns, NULL},
+    {"metrics", metrics_columns, NULL},   {"launches", launches_columns, NULL},
+    {"wan", wan_columns, NULL},           {0},
+};
+
+static const char extras[] =
+    "CREATE TABLE stamp (run INTEGER PRIMARY KEY, dir TEXT UNIQUE, sort TEXT, stamp TEXT);"
+    "CREATE INDEX by_block ON sample (run, seq);"
+    "CREATE INDEX by_cell ON block (run, cell_id);"
+    "CREATE INDEX by_param ON param (run, cell_id);"
+    "CREATE VIEW standing AS SELECT run, run_id, platform, workload, label FROM ("
+    " SELECT *, row_number() OVER (PARTITION BY platform, workload, label"
+    "  ORDER BY complete DESC, run_id DESC) AS place FROM run) WHERE place = 1;"
+    "CREATE VIEW \"foreign\" AS SELECT run, launch, host, max(cores) AS cores,"
+    " max(0, max(busy_cores) - total(own_cores)) AS foreign_cores FROM ("
+    " SELECT h.*, o.host AS host, o.cores AS cores, row_number() OVER ("
+    "  PARTITION BY h.run, h.launch, h.rank ORDER BY h.rowid DESC) AS place"
+    "  FROM health h JOIN host o ON h.run = o.run AND h.launch = o.launch"
+    "  AND h.attempt = o.attempt AND h.rank = o.rank WHERE moment = 'after')"
+    " WHERE place = 1 GROUP BY run, launch, host HAVING max(busy_cores) IS NOT NULL;";
+
+static void add_create(struct text *t, const char *kind, const char *table, const char *columns)
+{
+    AUTO_WORDS struct words names = {0};
+    words_split(&names, columns, ',');
+    text_addf(t, "CREATE %s \"%s\" (", kind, table);
+    for (size_t i = 0; i < names.n; i++)
+        text_addf(t, "%s\"%s\" %s", i ? ", " : "", names.v[i], column_sql_type(names.v[i]));
+    text_add(t, ");");
+}
+
+static char *schema(void)
+{
+    struct text t = {0};
+    for (size_t i = 0; store_tables[i].name; i++)
+        add_create(&t, "TABLE", store_tables[i].name, store_tables[i].columns);
+    for (size_t i = 0; derived[i].name; i++) {
+        AUTO_FREE char *columns = xstrfmt("run,%s", derived[i].columns);
+        add_create(&t, "TABLE", derived[i].name, columns);
+    }
+    text_add(&t, extras);
+    return t.s;
+}
+
+/* Of the schema and the version of gradsync: another one is built anew. */
+static int version_of(const char *text)
+{
+    uint32_t hash = 2166136261u;
+    AUTO_FREE char *all = xstrfmt("%d %s %s", SCHEMA, GRADSYNC_VERSION, text);
+    for (const char *s = all; *s; s++)
+        hash = (hash ^ (unsigned char)*s) * 16777619u;
+    return (int)(hash & 0x7fffffff);
+}
+
+/* ---- errors ---- */
+
+int store_failed(struct store *s)
+{
+    s->failed = true;
+    const char *path = *s->path ? s->path : "the database in memory";
+    switch (sqlite3_errcode(s->db) & 0xff) {
+    case SQLITE_FULL:
+        return fail_at(GS_FAILED, path, 0, "cannot be written: no space left on the disk");
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return fail_at(GS_FAILED, path, 0, "is in use by another program; repeat when it has ended");
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+        return fail_at(GS_FAILED, path, 0, "damaged; remove it: it is built again from data/raw");
+    case SQLITE_IOERR:
+    case SQLITE_READONLY:
+    case SQLITE_CANTOPEN:
+        return fail_at(GS_FAILED, path, 0, "cannot be read or written: %s",
+                       sqlite3_errmsg(s->db));
+    default:
+        return fail(GS_USAGE, "query: %s", sqlite3_errmsg(s->db));
+    }
+}
+
+int store_execute(struct store *s, const char *sql)
+{
+    return sqlite3_exec(s->db, sql, NULL, NULL, NULL) ? store_failed(s) : GS_OK;
+}
+
+sqlite3_stmt *store_prepare(struct store *s, const char *sql)
+{
+    sqlite3_stmt *st = NULL;
+    if (sqlite3_prepare_v2(s->db, sql, -1, &st, NULL))
+        store_failed(s);
+    return st;
+}
+
+int store_each(struct store *s, const char *sql, void (*row)(void *ctx, sqlite3_stmt *st),
+               void *ctx)
+{
+    sqlite3_stmt *st = store_prepare(s, sql);
+    int step = SQLITE_DONE;
+    if (!st)
+        return GS_FAILED;
+    while ((step = sqlite3_step(st)) == SQLITE_ROW)
+        row(ctx, st);
+    int code = step == SQLITE_DONE ? GS_OK : store_failed(s);
+    sqlite3_finalize(st);
+    return code;
+}
+
+const char *store_text(sqlite3_stmt *st, int column)
+{
+    const char *text = (const char *)sqlite3_column_text(st, column);
+    return text ? text : "";
+}
+
+double store_real(sqlite3_stmt *st, int column)
+{
+    return sqlite3_column_type(st, column) == SQLITE_NULL ? (double)NAN
+                                                          : sqlite3_column_double(st, column);
+}
+
+/* ---- opening ---- */
+
+enum state { STATE_READY, STATE_EMPTY, STATE_OTHER, STATE_FOREIGN, STATE_BROKEN };
+
+static int number_of(sqlite3 *db, const char *sql, int otherwise)
+{
+    sqlite3_stmt *st = NULL;
+    int value = otherwise;
+    if (!sqlite3_prepare_v2(db, sql, -1, &st, NULL) && sqlite3_step(st) == SQLITE_ROW)
+        value = sqlite3_column_int(st, 0);
+    sqlite3_finalize(st);
+    return value;
+}
+
+/* A file that was cut has fewer pages than its header counts. */
+static bool is_cut(const struct store *s)
+{
+    struct stat st;
+    AUTO_FREE char *wal = xstrfmt("%s-wal", s->path);
+    int64_t pages = number_of(s->db, "PRAGMA page_count", -1),
+            size = number_of(s->db, "PRAGMA page_size", 0);
+    return pages < 0 || (access(wal, F_OK) && !stat(s->path, &st) && st.st_size < pages * size);
+}
+
+static enum state state_of(const struct store *s, int version)
+{
+    int application = number_of(s->db, "PRAGMA application_id", -1);
+    int tables = number_of(s->db, "SELECT count(*) FROM sqlite_schema", -1);
+    int code = sqlite3_errcode(s->db) & 0xff;
+    if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT)
+        return STATE_BROKEN;
+    if (!application && !tables)
+        return STATE_EMPTY;
+    if (application != APPLICATION)
+        return STATE_FOREIGN;
+    if (*s->path && is_cut(s))
+        return STATE_BROKEN;
+    return number_of(s->db, "PRAGMA user_version", -1) == version ? STATE_READY : STATE_OTHER;
+}
+
+static int create(struct store *s, const char *tables, int version)
+{
+    AUTO_FREE char *sql =
+        xstrfmt("BEGIN IMMEDIATE; PRAGMA application_id = %d; PRAGMA user_version = %d; %s COMMIT",
+                APPLICATION, version, tables);
+    if (!sqlite3_exec(s->db, sql, NULL, NULL, NULL))
+        return GS_OK;
+    bool raced = sqlite3_errcode(s->db) == SQLITE_ERROR; /* another process made it meanwhile */
+    int code = raced && !sqlite3_get_autocommit(s->db) ? GS_OK : store_failed(s);
+    sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+    return code;
+}
+
+static void remove_files(const char *path)
+{
+    static const char *const ends[] = {"", "-wal", "-shm", "-journal"};
+    for (size_t i = 0; i < COUNT(ends); i++) {
+        AUTO_FREE char *file = xstrfmt("%s%s", path, ends[i]);
+        unlink(file);
+    }
+}
+
+static bool connect_to(struct store *s)
+{
+    sqlite3_close(s->db);
+    s->db = NULL;
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    if (sqlite3_open_v2(*s->path ? s->path : ":memory:", &s->db, flags, NULL))
+        return false;
+    sqlite3_busy_timeout(s->db, WAIT_MS);
+    sqlite3_db_config(s->db, SQLITE_DBCONFIG_DQS_DML, 0, NULL); /* "word" is a column, never a text */
+    sqlite3_exec(s->db, "PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY", NULL, NULL, NULL);
+    return true;
+}
+
+static int open_in_memory(struct store *s, const char *tables, int version, const char *why)
+{
+    if (why)
+        say("%s: cannot be written (%s): the recordings are read into memory", s->path, why);
+    xstrset(&s->path, "");
+    return connect_to(s) ? create(s, tables, version) : store_failed(s);
+}
+
+int store_open(struct store *s, const char *path)
+{
+    AUTO_FREE char *tables = schema();
+    int version = version_of(tables);
+    *s = (struct store){.path = xstrdup(path ? path : "")};
+    if (!path)
+        return open_in_memory(s, tables, version, NULL);
+    free(files_make_above(path));
+    if (!connect_to(s) || sqlite3_db_readonly(s->db, "main") == 1)
+        return open_in_memory(s, tables, version, strerror(access(path, W_OK) ? errno : EROFS));
+    enum state state = state_of(s, version);
+    if (state == STATE_FOREIGN)
+        return fail_at(GS_USAGE, path, 0,
+                       "is a database of another program; move it to another place");
+    if (state == STATE_BROKEN || state == STATE_OTHER) {
+        say("%s: %s; it is built again from the recordings", path,
+            state == STATE_OTHER ? "of another version" : "damaged");
+        remove_files(path);
+        if (!connect_to(s))
+            return store_failed(s);
+    }
+    sqlite3_exec(s->db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL);
+    return state == STATE_READY ? GS_OK : create(s, tables, version);
+}
+
+void store_close(struct store *s)
+{
+    sqlite3_close(s->db);
+    free(s->path);
+    *s = (struct store){0};
+}
+
+/* ---- rows ---- */
+
+struct store_rows {
+    struct store *store;
+    sqlite3_stmt *st;
+    struct csv_sink sink;
+    bool *texts; /* of each column: an empty text is a text, and not NULL */
+    int first, columns, at, code;
+};
+
+static void put_text(void *ctx, const char *text)
+{
+    struct store_rows *r = ctx;
+    int i = r->at++;
+    if (i < r->columns && (*text || r->texts[i]))
+        sqlite3_bind_text(r->st, i + 1, text, -1, SQLITE_TRANSIENT);
+}
+
+static void put_integer(void *ctx, int64_t v)
+{
+    struct store_rows *r = ctx;
+    sqlite3_bind_int64(r->st, ++r->at, v);
+}
+
+static void put_real(void *ctx, double v)
+{
+    struct store_rows *r = ctx;
+    int i = r->at++;
+    if (isfinite(v))
+        sqlite3_bind_double(r->st, i + 1, v);
+}
+
+static void end_row(void *ctx)
+{
+    struct store_rows *r = ctx;
+    if (!r->code && sqlite3_step(r->st) != SQLITE_DONE)
+        r->code = store_failed(r->store);
+    sqlite3_reset(r->st);
+    sqlite3_clear_bindings(r->st);
+    r->at = r->first >= 0 ? 1 : 0;
+    if (r->first >= 0)
+        sqlite3_bind_int64(r->st, 1, r->first);
+}
+
+struct store_rows *store_rows_begin(struct store *s, const char *table, const char *columns,
+                                    sqlite3_int64 first, struct csv *out)
+{
+    struct store_rows *r = xcalloc(1, sizeof *r);
+    AUTO_WORDS struct words names = {0};
+    AUTO_TEXT struct text insert = {0};
+    words_split(&names, columns, ',');
+    *r = (struct store_rows){.store = s, .first = (int)first, .columns = (int)names.n};
+    r->columns += first >= 0;
+    r->texts = xcalloc((size_t)r->columns, sizeof *r->texts);
+    text_addf(&insert, "INSERT INTO \"%s\" VALUES (", table);
+    for (int i = 0; i < r->columns; i++) {
+        size_t name = (size_t)i - (first >= 0);
+        text_addf(&insert, "%s?", i ? ", " : "");
+        r->texts[i] = !(i == 0 && first >= 0) && !strcmp(column_sql_type(names.v[name]), "TEXT");
+    }
+    text_add(&insert, ")");
+    r->st = store_prepare(s, insert.s);
+    r->code = r->st ? GS_OK : GS_FAILED;
+    r->sink = (struct csv_sink){put_text, put_integer, put_real, end_row, r};
+    r->at = first >= 0 ? 1 : 0;
+    if (first >= 0 && r->st)
+        sqlite3_bind_int64(r->st, 1, first);
+    *out = (struct csv){.sink = &r->sink, .fd = -1};
+    return r;
+}
+
+int store_rows_end(struct store_rows *r)
+{
+    int code = r->code;
+    sqlite3_finalize(r->st);
+    free(r->texts);
+    free(r);
+    return code;
+}
+
+int store_make(struct store *s, const char *table, const char *columns)
+{
+    AUTO_TEXT struct text t = {0};
+    text_addf(&t, "DROP TABLE IF EXISTS temp.\"%s\";", table);
+    add_create(&t, "TEMP TABLE", table, columns);
+    return store_execute(s, t.s);
+}
+
+/* ---- files ---- */
+
+int store_import(struct store *s, const char *dir, const char *name, const char *columns)
+{
+    AUTO_FREE char *path = xstrfmt("%s/%s.csv", dir, name);
+    AUTO_WORDS struct words names = {0};
+    AUTO(csv_read_close) struct csv_reader r = {0};
+    struct csv rows;
+    bool got = true;
+    words_split(&names, columns, ',');
+    int code = csv_read_open(&r, path, (const char *const *)names.v);
+    if (!code)
+        code = store_make(s, name, columns);
+    if (code)
+        return code;
+    struct store_rows *sink = store_rows_begin(s, name, columns, -1, &rows);
+    while (!code && !(code = csv_read_row(&r, &got)) && got) {
+        for (size_t i = 0; i < names.n; i++)
+            csv_text(&rows, csv_read_text(&r, i));
+        csv_end(&rows);
+    }
+    int ended = store_rows_end(sink);
+    return code ? code : ended;
+}
+
+static void export_row(void *ctx, sqlite3_stmt *st)
+{
+    struct csv *out = ctx;
+    for (int i = 0, n = sqlite3_column_count(st); i < n; i++)
+        if (sqlite3_column_type(st, i) == SQLITE_FLOAT)
+            csv_real(out, sqlite3_column_double(st, i));
+        else
+            csv_text(out, store_text(st, i));
+    csv_end(out);
+}
+
+int store_export(struct store *s, const char *sql, const char *columns, const char *path)
+{
+    struct csv out;
+    int code = csv_open(&out, path);
+    if (code)
+        return code;
+    csv_params_header(&out, columns);
+    code = store_each(s, sql, export_row, &out);
+    int closed = csv_close(&out, !code);
+    return code ? code : closed;
+}

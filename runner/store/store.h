@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The store: every recording below data/raw, verified, in one SQLite database. It holds nothing that
+ * the recordings do not, so it is built anew whenever it cannot be used.
+ *
+ * The tables `run` to `claim` hold the lines of the recordings, `summary` to `wan` the tables of
+ * reduce.h; store_tables[] describes them. `run` is the number of a run in this database and joins
+ * them. The view `standing` has the runs that stand for their section: the latest of each platform,
+ * workload and label, of the complete ones if there are any. The view `foreign` has how many cores
+ * other programs used during each launch.
+ *
+ * A run is read again when one of its files, the config of its platform or this program has changed.
+ * A damaged run is reported, and none of it enters. Several processes may use the database at once.
+ */
+#pragma once
+
+#include "base/csv.h"
+
+#include <sqlite3.h>
+#include <stdbool.h>
+
+#define STORE_PATH "data/gradsync.db"
+#define STORE_TABLES_DIR "data/csv" /* the exports of this database */
+
+struct store_table {
+    const char *name, *columns, *row; /* row: of what it has one */
+};
+extern const struct store_table store_tables[]; /* ends with a NULL name */
+
+struct store {
+    sqlite3 *db;
+    char *path; /* "" for one in memory */
+    bool failed; /* SQLite reported an error */
+};
+
+/* path NULL: in memory. A database of another version, or one that is no whole database, is built
+ * anew; where none can be written, the store is in memory and one line says so. GS_OK or reported;
+ * store_close in both cases. */
+int store_open(struct store *s, const char *path);
+void store_close(struct store *s);
+
+/* Reads what is new below the roots, and forgets runs that are gone. GS_OK; GS_FAILED, reported: a
+ * recording is damaged, and the others are there; GS_USAGE, reported: no such folder. */
+int store_read(struct store *s, const char *const *roots, size_t n);
+/* The store of all recordings, up to date: the usual way to open one. *damaged: store_read reported
+ * a damaged recording; the code is GS_OK. */
+int store_open_all(struct store *s, bool *damaged);
+
+int store_execute(struct store *s, const char *sql); /* GS_OK or reported */
+/* NULL: reported. The caller finalizes it. */
+sqlite3_stmt *store_prepare(struct store *s, const char *sql);
+/* Calls row() for each row of a query. GS_OK or reported. */
+int store_each(struct store *s, const char *sql, void (*row)(void *ctx, sqlite3_stmt *st),
+               void *ctx);
+int store_failed(struct store *s); /* reports what SQLite says */
+
+/* The columns of a row: "" and NaN for NULL. */
+const char *store_text(sqlite3_stmt *st, int column);
+double store_real(sqlite3_stmt *st, int column);
+
+/* Makes an empty temporary table of these columns, "a,b,c"; their types are those of column_words. */
+int store_make(struct store *s, const char *table, const char *columns);
+/* Begins rows of a table: what csv_text and its like write goes there. first: the value of the
+ * table's first column `run`; negative: it has none. store_rows_end ends them. */
+struct store_rows;
+struct store_rows *store_rows_begin(struct store *s, const char *table, const char *columns,
+                                    sqlite3_int64 first, struct csv *out);
+int store_rows_end(struct store_rows *rows); /* GS_OK or reported */
+
+/* Fills a temporary table from a file of DIR, NAME.csv, by these columns. GS_OK or reported. */
+int store_import(struct store *s, const char *dir, const char *name, const char *columns);
+/* Writes the rows of a query as a table of these columns. GS_OK or reported. */
+int store_export(struct store *s, const char *sql, const char *columns, const char *path);
