@@ -41,7 +41,7 @@ function params_of_curve(text,    n, i, word, out) {
 
 function words_of(kind, size, change, open, ran,    text) {
     if (kind == "spike") text = sprintf("spike ×%.2g", 1 + change)
-    else if (kind == "dip") text = sprintf("dip %.0f%%", 100 * change)
+    else if (kind ~ /^(dip|fall)$/) text = sprintf("%s %.0f%%", kind, 100 * change)
     else if (kind == "first row") text = "warm-up"
     else if (kind == "switch") text = ran == "" ? "switch" : "to " ran
     else if (kind == "kink") text = "kink"
@@ -78,15 +78,15 @@ function worded(p,    s) {
 }
 
 function write_features(p, file,    mine, s, i, key, k, code, from, to, time, n_marks, n_worded, n_of_ratios) {
-    code["switch"] = 1; code["kink"] = 6; code["knee"] = 2; code["dip"] = 3; code["spike"] = 4; code["first row"] = 5
+    code["switch"] = 1; code["kink"] = 6; code["knee"] = 2; code["dip"] = code["fall"] = 3; code["spike"] = 4; code["first row"] = 5
     mine = worded(p)
     print "$marks << EOD" > file
     for (s = 1; s <= n_series[p]; s++) {
         i = at[p, s, sizes[p, s, 1]]
         key = label[i] SUBSEP mode[i] SUBSEP config[i] SUBSEP params_of_curve(params[i]) SUBSEP ranks[i] SUBSEP nodes[i]
         for (k = 1; k <= f_n[key]; k++) {
-            from = f_kind[key, k] ~ /^(dip|spike|first row)$/ ? f_size[key, k] : f_from[key, k]
-            to = f_kind[key, k] ~ /^(dip|spike|first row)$/ ? f_size[key, k] : f_to[key, k]
+            from = f_kind[key, k] ~ /^(dip|fall|spike|first row)$/ ? f_size[key, k] : f_from[key, k]
+            to = f_kind[key, k] ~ /^(dip|fall|spike|first row)$/ ? f_size[key, k] : f_to[key, k]
             if (s != mine && (f_open[key, k] || f_kind[key, k] == "knee"))
                 continue
             n_marks++

@@ -146,9 +146,9 @@ like "$(sed -n 1p <<<"$out")" \
 like "$(sed -n 2p <<<"$out")" \
     '^wan-4site +tokens_per_s = 840e3 +\[1\] .* 840 ktokens/s +16.8 ktokens/s +50 +impossible$' \
     'the first claim is the one furthest beyond its limit'
-known='^(impossible|collective|contradicted|unsupported|part|limit|supported|possible)$'
+known='^(impossible|collective|contradicted|unreached|unsupported|part|limit|supported|possible)$'
 is "$(awk -v known="$known" 'NF && $NF ~ known { print $NF }' <<<"$out" | uniq | tr '\n' ' ')" \
-    'impossible collective contradicted unsupported possible ' \
+    'impossible collective contradicted unreached unsupported possible ' \
     'claims are sorted by verdict, from impossible to possible'
 like "$out" $'\n\\[1\\] github.com/[^\n]*\n\\[2\\] ' 'the sources stand below the table'
 is "$(row all/limits.csv kind=published source= | wc -l)" 0 'every published number has a source'
@@ -181,8 +181,8 @@ is "$(claim 'Simple gives the best mean iteration time' launches)" unsupported \
     'a best config of one launch is unsupported'
 wan() { row all/limits.csv platform=wan-4site "claim=$1" | sed -n 's/^verdict=//p'; }
 is "$(wan 'gpu_tokens_per_s = 150e3')" impossible '150,000 tokens/s on one A100 are impossible'
-is "$(wan 'efficiency = 60%..75%')" contradicted \
-    'an efficiency that the plan does not reach is contradicted by the plan, not by physics'
+is "$(wan 'efficiency = 60%..75%')" unreached \
+    'an efficiency that physics allows and the plan does not reach is unreached, as model says'
 is "$(wan 'sync_time = 20s..30s')" impossible 'a WAN synchronisation in 20-30 s is impossible'
 like "$(row all/limits.csv platform=wan-4site 'quantity=the training')" '76.1 days' \
     'the reason names the 76.1 days that the training takes'
@@ -225,6 +225,41 @@ printf '[limits]\nbusw = 10GB/s\nnvme = 3GB/s\n' >mistyped.ini
 exits 2 'a mistyped limit is refused' "$gradsync" limits -o csv mistyped.ini
 is "$err" "mistyped.ini:2: key 'busw': no such limit, did you mean 'busbw'?" \
     'the error names the limit that was meant, and takes one of another name'
+
+# ---- an algorithm that is not stated may be reduction in the switch
+mkdir nvls && cd nvls || exit
+cat >h.ini <<'END'
+[platform]
+device = Example GPU 40GB
+[launch]
+ranks = 8
+[limits]
+busbw = 300GB/s
+link = 300GB/s
+source = a data sheet
+END
+{ echo "$columns" && cat; } >auto.csv <<'END'
+r,h,nccl_allreduce,,c1,unstated,,8,1,1073741824,size=1GiB,9,2,9,0,5.9e-3,,,,,,181.99e9,318.48e9,300e9,1.06,0,yes,ok,
+r,h,nccl_allreduce,,c2,unstated,,8,1,1073741824,size=1GiB,9,2,9,0,3.5e-3,,,,,,306.8e9,536.87e9,300e9,1.79,0,yes,ok,
+END
+verdicts_of() { "$gradsync" limits -q -o "$1" "$2" && row "$1/limits.csv" kind=measured |
+    sed -n 's/^verdict=//p' | tr '\n' ,; }
+mkdir auto ring off && cp auto.csv auto/summary.csv && cp auto.csv off/summary.csv
+is "$(verdicts_of auto h.ini)" \
+    'above the link: only with reduction in the switch,impossible,' \
+    'above the link, an all-reduce is impossible only if its switch could not reduce'
+sed 's/size=1GiB/algorithm=ring/' auto.csv >ring/summary.csv
+is "$(verdicts_of ring h.ini)" 'impossible,impossible,' 'a ring is impossible above the link'
+mkdir nvls-off && sed 's/ranks = 8/&\nargs = -x NCCL_NVLS_ENABLE=0/' h.ini >nvls-off/h.ini
+is "$(verdicts_of off nvls-off/h.ini)" 'impossible,impossible,' \
+    'without NVLS it is impossible above the link'
+cd .. || exit
+
+# ---- curves too short for any statement
+mkdir short && awk -F, 'NR == 1 || $11 < 128' csv/launches.csv >short/launches.csv
+ok 'transitions of short curves succeeds' "$gradsync" transitions short
+like "$out" '^nothing can be said: every curve has fewer than 6 sizes, or is irregular' \
+    'that nothing was looked for is not called nothing found'
 
 # ---- limits of one config is for reading: the table of all recordings stays
 

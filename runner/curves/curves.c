@@ -1,109 +1,75 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "curves/curves.h"
 
-#include "base/csv_read.h"
 #include "base/text.h"
 #include "compare/alike.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum column {
-    RUN_ID,
-    PLATFORM,
-    WORKLOAD,
-    LABEL,
-    CONFIG,
-    MODE,
-    RANKS,
-    NODES,
-    SIZE,
-    PARAMS,
-    LAUNCH,
-    MEDIAN,
-    RAN
-};
-static const char *const columns[] = {"run_id", "platform", "workload", "label",  "config",
-                                      "mode",   "ranks",    "nodes",    "size_B", "params",
-                                      "launch", "median_s", "ran",      NULL};
-
-/* Parameters that do not distinguish curves. */
-static const char *const along[] = {"size", "config", NULL};
-/* The modes without computation: t = a + n/b is a model of communication. */
-static const char *const modes[] = {"", "comm"};
-
 /* ---- rows to curves ---- */
 
-static bool is_group(const struct curve_rows *g, const struct csv_reader *r, const char *params)
+const char curves_reads[] =
+    "run_id,platform,workload,label,config,mode,ranks,nodes,size_B,params,launch,median_s,ran";
+
+/* Curves in the order of their first rows, each by size, then replicate. Only modes without
+ * computation: t = a + n/b is a model of communication. */
+static const char query[] =
+    "SELECT curve, platform, workload, label, config, mode, along, ranks, nodes, size_B, median_s, "
+    "ran, dense_rank() OVER (PARTITION BY curve ORDER BY began) - 1 AS replicate FROM ("
+    "SELECT *, min(at) OVER curve AS curve, min(at) OVER (PARTITION BY platform, workload, label, "
+    "config, mode, along, ranks, nodes, run_id, launch) AS began FROM ("
+    "SELECT *, rowid AS at, along(params) AS along FROM launches "
+    "WHERE size_B > 0 AND median_s > 0 AND mode IN ('', 'comm')) "
+    "WINDOW curve AS (PARTITION BY platform, workload, label, config, mode, along, ranks, nodes)) "
+    "ORDER BY curve, size_B, replicate, at";
+enum { CURVE, NAMES, PARAMS = NAMES + 5, RANKS, NODES, SIZE, TIME, RAN, REPLICATE };
+
+/* The parameters without those that differ along a curve. */
+static void sql_along(sqlite3_context *c, int n, sqlite3_value **v)
 {
-    static const enum column names[] = {PLATFORM, WORKLOAD, LABEL, CONFIG, MODE};
-    for (size_t i = 0; i < 5; i++)
-        if (strcmp(g->names[i], csv_read_text(r, names[i])))
-            return false;
-    return !strcmp(g->params, params) && g->ranks == csv_read_integer(r, RANKS) &&
-           g->nodes == csv_read_integer(r, NODES);
+    static const char *const along[] = {"size", "config", NULL};
+    const char *params = (const char *)sqlite3_value_text(v[0]);
+    (void)n;
+    sqlite3_result_text(c, alike_without(params ? params : "", along), -1, free);
 }
 
-static struct curve_rows *group_of(struct curves *all, const struct csv_reader *r)
+struct reading {
+    struct curves *all;
+    sqlite3_int64 curve; /* of the last row; 0: none yet */
+};
+
+static void take_row(void *ctx, sqlite3_stmt *st)
 {
-    static const enum column names[] = {PLATFORM, WORKLOAD, LABEL, CONFIG, MODE};
-    char *params = alike_without(csv_read_text(r, PARAMS), along);
-    for (size_t i = all->n; i-- > 0;) {
-        if (is_group(&all->v[i], r, params)) {
-            free(params);
-            return &all->v[i];
-        }
+    struct reading *r = ctx;
+    struct curves *all = r->all;
+    if (sqlite3_column_int64(st, CURVE) != r->curve) {
+        struct curve_rows *new = &APPEND(all->v, all->n);
+        *new = (struct curve_rows){.params = xstrdup(store_text(st, PARAMS)),
+                                   .ranks = sqlite3_column_int64(st, RANKS),
+                                   .nodes = sqlite3_column_int64(st, NODES)};
+        for (int i = 0; i < 5; i++)
+            new->names[i] = xstrdup(store_text(st, NAMES + i));
     }
-    struct curve_rows *g = &APPEND(all->v, all->n);
-    *g = (struct curve_rows){
-        .params = params, .ranks = csv_read_integer(r, RANKS), .nodes = csv_read_integer(r, NODES)};
-    for (size_t i = 0; i < 5; i++)
-        g->names[i] = xstrdup(csv_read_text(r, names[i]));
-    return g;
-}
-
-/* The index of the text in a list of distinct texts; added if new. */
-static size_t index_in(char ***list, size_t *n, const char *text)
-{
-    size_t i = 0;
-    while (i < *n && strcmp((*list)[i], text))
-        i++;
-    if (i == *n)
-        APPEND(*list, *n) = xstrdup(text);
-    return i;
-}
-
-static size_t replicate_of(struct curve_rows *g, const struct csv_reader *r)
-{
-    AUTO_FREE char *name = xstrfmt("%s %s", csv_read_text(r, RUN_ID), csv_read_text(r, LAUNCH));
-    return index_in(&g->replicates, &g->n_replicates, name);
-}
-
-static bool is_exchange(const char *mode)
-{
-    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
-        if (!strcmp(mode, modes[i]))
-            return true;
-    return false;
-}
-
-static void take_row(void *ctx, const struct csv_reader *r)
-{
-    struct curves *all = ctx;
-    struct sample s = {.size = csv_read_real(r, SIZE), .time = csv_read_real(r, MEDIAN)};
-    if (!(s.size > 0 && s.time > 0) || !is_exchange(csv_read_text(r, MODE)))
-        return;
-    struct curve_rows *g = group_of(all, r);
-    s.replicate = replicate_of(g, r);
-    s.ran = index_in(&g->ran, &g->n_ran, csv_read_text(r, RAN));
+    r->curve = sqlite3_column_int64(st, CURVE);
+    struct curve_rows *g = &all->v[all->n - 1];
+    struct sample s = {.size = sqlite3_column_double(st, SIZE),
+                       .time = sqlite3_column_double(st, TIME),
+                       .replicate = (size_t)sqlite3_column_int64(st, REPLICATE),
+                       .ran = xstrdup(store_text(st, RAN))};
+    if (s.replicate >= g->n_replicates)
+        g->n_replicates = s.replicate + 1;
     APPEND(g->samples, g->n) = s;
 }
 
-int curves_read(struct curves *all, const char *dir)
+int curves_read(struct curves *all, struct store *s)
 {
-    AUTO_FREE char *path = xstrfmt("%s/launches.csv", dir);
+    struct reading r = {.all = all};
     *all = (struct curves){0};
-    return csv_read_each(path, columns, take_row, all);
+    if (sqlite3_create_function(s->db, "along", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL,
+                                sql_along, NULL, NULL))
+        return store_failed(s);
+    return store_each(s, query, take_row, &r);
 }
 
 void curves_free(struct curves *all)
@@ -112,12 +78,8 @@ void curves_free(struct curves *all)
         struct curve_rows *g = &all->v[i];
         for (size_t k = 0; k < 5; k++)
             free(g->names[k]);
-        for (size_t k = 0; k < g->n_replicates; k++)
-            free(g->replicates[k]);
-        for (size_t k = 0; k < g->n_ran; k++)
-            free(g->ran[k]);
-        free(g->replicates);
-        free(g->ran);
+        for (size_t k = 0; k < g->n; k++)
+            free(g->samples[k].ran);
         free(g->params);
         free(g->samples);
     }
@@ -125,14 +87,6 @@ void curves_free(struct curves *all)
 }
 
 /* ---- a curve ---- */
-
-static int by_size(const void *a, const void *b)
-{
-    const struct sample *x = a, *y = b;
-    if (x->size != y->size)
-        return x->size < y->size ? -1 : 1;
-    return x->replicate < y->replicate ? -1 : x->replicate > y->replicate;
-}
 
 /* The grid has the sizes of all replicates, so one that lacks sizes would shrink it. It is left out if
  * it lacks more than half, or if most of the others lack none. */
@@ -163,7 +117,6 @@ struct curve_grid curve_grid_of(struct curve_rows *g)
     out.rows = xmalloc(out.replicates * sizeof *out.rows);
     out.ran = xmalloc(g->n * out.replicates * sizeof *out.ran);
     out.known = true;
-    qsort(g->samples, g->n, sizeof *g->samples, by_size);
     for (size_t first = 0, end; first < g->n; first = end) {
         size_t found = 0;
         for (end = first; end < g->n && g->samples[end].size == g->samples[first].size; end++) {
@@ -172,7 +125,7 @@ struct curve_grid curve_grid_of(struct curve_rows *g)
             if (r == SIZE_MAX || again)
                 continue;
             out.time[r * out.n_max + out.n] = g->samples[end].time;
-            out.ran[r * out.n_max + out.n] = g->ran[g->samples[end].ran];
+            out.ran[r * out.n_max + out.n] = g->samples[end].ran;
             found++;
         }
         if (found == out.replicates)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reads launches.csv into curves of time against size: one for each platform, workload, label, config
+ * Reads the table `launches` into curves of time against size: one for each platform, workload, label, config
  * and mode, and each set of parameters but size. The replicates of a curve are the launches of its
  * runs. In place and out of place are two curves: one launch measured both, so neither confirms the
  * other.
  */
 #pragma once
+
+#include "store/store.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,17 +16,14 @@
 struct sample { /* one measured time of a curve */
     double size, time;
     size_t replicate;
-    size_t ran; /* in curve_rows.ran */
+    char *ran; /* what ran, from the recording; "": unknown */
 };
 
-struct curve_rows { /* a curve, in the order of its rows */
+struct curve_rows { /* a curve; its samples are in the order of size, then replicate */
     char *names[5]; /* platform, workload, label, config, mode */
     char *params;
     int64_t ranks, nodes;
-    char **replicates; /* "RUN LAUNCH" */
     size_t n_replicates;
-    char **ran; /* what ran, from the recordings, each text once; "": unknown */
-    size_t n_ran;
     struct sample *samples;
     size_t n;
 };
@@ -34,8 +33,10 @@ struct curves {
     size_t n;
 };
 
-/* Reads DIR/launches.csv. GS_OK or reported; curves_free in both cases. */
-int curves_read(struct curves *all, const char *dir);
+/* The columns of `launches` that it reads. */
+extern const char curves_reads[];
+/* GS_OK or reported; curves_free in both cases. */
+int curves_read(struct curves *all, struct store *s);
 void curves_free(struct curves *all);
 
 struct curve_grid {      /* the sizes that every replicate has, ascending, with their times */
@@ -46,6 +47,6 @@ struct curve_grid {      /* the sizes that every replicate has, ascending, with 
     size_t n, n_max, replicates;
 };
 
-/* Sorts the samples. A replicate that lacks sizes which most others have is left out. */
+/* A replicate that lacks sizes which most others have is left out. */
 struct curve_grid curve_grid_of(struct curve_rows *c);
 void curve_grid_free(struct curve_grid *g);

@@ -142,6 +142,15 @@ static bool is_dip(const struct trace *t, double most, size_t low)
            (depth > fmax(log1p(TRANSITION_SHALLOW), noise) && 2 * beside > depth);
 }
 
+/* The first larger size that regains half of what was lost; n: none. */
+static size_t regained(const struct trace *t, double most, size_t low)
+{
+    size_t i = low;
+    while (i < t->n && 2 * below(t, most, i) > below(t, most, low))
+        i++;
+    return i;
+}
+
 static void find_dips(const struct trace *t, struct findings *f)
 {
     double most = 0;
@@ -149,13 +158,15 @@ static void find_dips(const struct trace *t, struct findings *f)
         size_t low = i;
         for (end = i; end < t->n && t->size[end] / t->time[end] < most; end++)
             low = below(t, most, end) > below(t, most, low) ? end : low;
-        if (end > i && is_dip(t, most, low))
-            add_finding(f, (struct finding){.kind = TRANSITION_DIPPED,
+        if (end > i && is_dip(t, most, low)) {
+            size_t back = regained(t, most, low);
+            bool dips = back < t->n && t->size[back] <= TRANSITION_DIP_WIDE * t->size[i - 1];
+            add_finding(f, (struct finding){.kind = dips ? TRANSITION_DIPPED : TRANSITION_FELL,
                                             .first = i - 1,
-                                            .last = end < t->n ? end : t->n - 1,
+                                            .last = dips ? back : low,
                                             .size = t->size[low],
-                                            .change = -below(t, most, low),
-                                            .within = end == t->n});
+                                            .change = -below(t, most, low)});
+        }
         if (end == i)
             most = t->size[end] / t->time[end], end++;
     }

@@ -14,6 +14,7 @@
 #define TRANSITIONS_LEAST 6 /* sizes of a curve, at least */
 #define TRANSITION_JUMP 0.05
 #define TRANSITION_DIP 0.05
+#define TRANSITION_DIP_WIDE 32 /* the largest size of a dip over its smallest */
 #define TRANSITION_SHALLOW 0.03
 #define TRANSITION_SPIKE 0.08
 #define TRANSITION_ARTEFACT 0.04
@@ -26,6 +27,7 @@ enum transition_kind {
     TRANSITION_KINK,
     TRANSITION_KNEE,
     TRANSITION_DIPPED,
+    TRANSITION_FELL,
     TRANSITION_FIT,
     TRANSITION_REFUSED,
     TRANSITION_KINDS
@@ -43,7 +45,6 @@ struct finding { /* a feature of a trace */
     size_t first, last; /* points of the trace on both sides of it, or that it covers */
     double size, change;
     size_t piece; /* before a kink; the piece of a knee */
-    bool within;  /* a dip: larger sizes do not regain the bandwidth */
     bool jumps;   /* a kink: with a jump in time */
     bool falls;   /* a kink: with less bandwidth above */
 };

@@ -13,8 +13,8 @@ const char *const transition_names[] = {
     [TRANSITION_FIRST_ROW] = "first row", [TRANSITION_SPIKED] = "spike",
     [TRANSITION_SWITCH] = "switch",       [TRANSITION_CTAS] = "CTAs",
     [TRANSITION_KINK] = "kink",           [TRANSITION_KNEE] = "knee",
-    [TRANSITION_DIPPED] = "dip",          [TRANSITION_FIT] = "fit",
-    [TRANSITION_REFUSED] = "refused",
+    [TRANSITION_DIPPED] = "dip",          [TRANSITION_FELL] = "fall",
+    [TRANSITION_FIT] = "fit",             [TRANSITION_REFUSED] = "refused",
 };
 
 static const struct hockney no_piece = {(double)NAN, (double)NAN, (double)NAN};
@@ -96,7 +96,9 @@ static void say_why(struct transition *t, const struct finding *f)
               : f->falls ? "the bandwidth falls without a jump in time"
                          : "no jump, and more bandwidth above";
     else if (f->kind == TRANSITION_DIPPED)
-        why = f->within ? "not regained in the sizes measured" : "regained at larger sizes";
+        why = "regained at larger sizes";
+    else if (f->kind == TRANSITION_FELL)
+        why = "half of it is not regained at the next larger sizes";
     else if (f->kind == TRANSITION_FIRST_ROW)
         why = "measured first, and slower than the four sizes after it: warm-up";
     else if (f->kind == TRANSITION_SPIKED)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Finds switches, kinks, knees, dips and spikes in curves of time against size. Pure, but for
- * transitions_write.
+ * transitions_make and transitions_print.
  *
  * A curve has one platform, workload, label, config, mode and one set of parameters but size; its
  * replicates are launches (curves.h). Switches are read: the recording says what ran at each size.
@@ -19,7 +19,9 @@
  *    exhausted resource; the times cannot tell which. Looked for only if no recording says what ran.
  *  - knee: n½ = a·b lies within its piece, latency-bound below and bandwidth-bound above.
  *  - dip: the bandwidth falls by TRANSITION_DIP below that of a smaller size; or by
- *    TRANSITION_SHALLOW, if a neighbouring size shows at least half the depth.
+ *    TRANSITION_SHALLOW, if a neighbouring size shows at least half the depth. A larger size regains
+ *    half of it, at most TRANSITION_DIP_WIDE times that smaller one.
+ *  - fall: the same, and none of these sizes regains half of it.
  *  - fit: a piece between two sizes, with its latency and bandwidth.
  *  - refused: the curve is chaotic or too short for any statement.
  *
@@ -28,6 +30,7 @@
 #pragma once
 
 #include "curves/findings.h"
+#include "store/store.h"
 
 #define TRANSITIONS_CSV "transitions.csv"
 extern const char transitions_columns[];
@@ -71,6 +74,11 @@ const char *transition_verdict(const struct transitions *t, const struct transit
 /* Is the verdict "confirmed" or "recorded"? */
 bool transition_is_sure(const char *verdict);
 
-/* Reads FROM/launches.csv and writes TO/transitions.csv, in the order of the curves. GS_OK or
+/* Makes the table `transitions` from the table `launches`, in the order of the curves. GS_OK or
  * reported. */
-int transitions_write(const char *from, const char *to);
+int transitions_make(struct store *s);
+
+/* Prints a line for each row of the table, of this platform if it is not NULL: those that are recorded
+ * or confirmed first, then by the change. Leaves out fits and refused curves. At most a screen, unless
+ * `all` is set. path: of the file that has every row; NULL: there is none. GS_OK or reported. */
+int transitions_print(struct store *s, const char *platform, bool all, const char *path);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Writes transitions.csv.
+ * Curves to the table `transitions`.
  */
-#include "base/csv_params.h"
 #include "base/text.h"
 #include "curves/curves.h"
 #include "curves/transitions.h"
@@ -56,19 +55,18 @@ static void write_curve(struct csv *c, struct curve_rows *g)
     }
 }
 
-int transitions_write(const char *from, const char *to)
+int transitions_make(struct store *s)
 {
     AUTO(curves_free) struct curves all = {0};
     struct csv csv;
-    int code = curves_read(&all, from);
-    AUTO_FREE char *path = xstrfmt("%s/%s", to, TRANSITIONS_CSV);
+    int code = curves_read(&all, s);
     if (!code)
-        code = csv_open(&csv, path);
-    if (!code) {
-        csv_params_header(&csv, transitions_columns);
-        for (size_t i = 0; i < all.n; i++)
-            write_curve(&csv, &all.v[i]);
-        code = csv_close(&csv, true);
-    }
-    return code;
+        code = store_make(s, "transitions", transitions_columns);
+    if (code)
+        return code;
+    struct store_rows *rows =
+        store_rows_begin(s, "transitions", transitions_columns, -1, &csv);
+    for (size_t i = 0; i < all.n; i++)
+        write_curve(&csv, &all.v[i]);
+    return store_rows_end(rows);
 }

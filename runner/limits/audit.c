@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Configs and summary.csv to limits.csv.
+ * Configs and cells of the store to the table `limits`.
  */
 #include "base/csv.h"
-#include "base/csv_read.h"
 #include "base/err.h"
 #include "base/text.h"
 #include "config/config.h"
 #include "config/settings.h"
+#include "limits/bounds.h"
 #include "limits/evidence.h"
 #include "wan/wan_audit.h"
 
@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct platform {
     char name[WL_TEXT_MAX];
@@ -25,9 +24,7 @@ struct platform {
 };
 
 struct writer {
-    struct csv csv;
-    size_t (*counts)[LIMITS_VERDICTS];
-    bool other; /* the row is of a platform that was not asked for */
+    struct csv csv; /* the table `limits` */
 };
 
 /* ---- configs ---- */
@@ -66,53 +63,31 @@ static const struct config *config_of(const struct platform *v, size_t n, const 
 
 /* ---- measured ---- */
 
-enum column {
-    RUN_ID,
-    PLATFORM,
-    WORKLOAD,
-    LABEL,
-    CONFIG,
-    MODE,
-    PARAMS,
-    RANKS,
-    SIZE,
-    MEDIAN,
-    ALGBW,
-    BUSBW,
-    LIMIT
-};
-static const char *const columns[] = {"run_id",    "platform",  "workload",  "label",  "config",
-                                      "mode",      "params",    "ranks",     "size_B", "median_s",
-                                      "algbw_Bps", "busbw_Bps", "limit_Bps", NULL};
+const char limits_reads[] = "run_id,platform,workload,label,config,mode,params,ran,ranks,size_B,"
+                            "median_s,algbw_Bps,busbw_Bps,limit_Bps";
 
-static void take_cell(void *ctx, const struct csv_reader *r)
+static void take_cell(void *ctx, sqlite3_stmt *st)
 {
     struct measured_cells *all = ctx;
-    if (isnan(csv_read_real(r, MEDIAN)))
-        return;
     struct measured_cell *c = &APPEND(all->v, all->n);
     char **const texts[] = {&c->run_id, &c->platform, &c->workload, &c->label,
-                            &c->config, &c->mode,     &c->params};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        *texts[i] = xstrdup(csv_read_text(r, i));
-    c->ranks = csv_read_integer(r, RANKS);
-    c->size_B = csv_read_integer(r, SIZE);
-    c->time_s = csv_read_real(r, MEDIAN);
-    c->algbw = csv_read_real(r, ALGBW);
-    c->busbw = csv_read_real(r, BUSBW);
-    c->limit = csv_read_real(r, LIMIT);
+                            &c->config, &c->mode,     &c->params,   &c->ran};
+    int i = 0;
+    for (; i < (int)COUNT(texts); i++)
+        *texts[i] = xstrdup(store_text(st, i));
+    c->ranks = sqlite3_column_int64(st, i++);
+    c->size_B = sqlite3_column_int64(st, i++);
+    c->time_s = store_real(st, i++);
+    c->algbw = store_real(st, i++);
+    c->busbw = store_real(st, i++);
+    c->limit = store_real(st, i);
 }
 
-static int cells_read(struct measured_cells *all, const char *dir)
+static int cells_read(struct measured_cells *all, struct store *s)
 {
-    AUTO_FREE char *path = xstrfmt("%s/summary.csv", dir);
-    bool none = access(path, F_OK) != 0;
-    int code = none ? GS_OK : csv_read_each(path, columns, take_cell, all);
-    if (none)
-        say("no %s: only published claims are checked; to check measurements, first run 'gradsync "
-            "reduce'",
-            path);
-    return code;
+    AUTO_FREE char *sql = xstrfmt(
+        "SELECT %s FROM summary WHERE median_s IS NOT NULL ORDER BY rowid", limits_reads);
+    return store_each(s, sql, take_cell, all);
 }
 
 static void cells_free(struct measured_cells *all)
@@ -120,7 +95,7 @@ static void cells_free(struct measured_cells *all)
     for (size_t i = 0; i < all->n; i++) {
         struct measured_cell *c = &all->v[i];
         char *const texts[] = {c->run_id, c->platform, c->workload, c->label,
-                               c->config, c->mode,     c->params};
+                               c->config, c->mode,     c->params,   c->ran};
         for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
             free(texts[k]);
     }
@@ -146,13 +121,12 @@ static void write_row(struct writer *w, const char *platform, int kind, const ch
     csv_text(c, row->physics);
     csv_text(c, limits_verdicts[row->verdict]);
     csv_end(c);
-    w->counts[kind][row->verdict] += !w->other;
 }
 
 static void write_claim(struct writer *w, const struct platform *p, const struct claim *c,
                         const struct measured_cells *cells)
 {
-    const struct audit a = {p->config, cells};
+    const struct audit a = {p->config, p->name, cells};
     AUTO_FREE struct limits_row *rows = xcalloc(2 * LIMITS_ROWS, sizeof *rows);
     size_t n = limits_of_claim(&a, c, rows);
     n += limits_of_data(&a, c, rows + n, LIMITS_ROWS);
@@ -200,7 +174,7 @@ static void write_finding(struct writer *w, const struct platform *p, const stru
     if (!f->high_is_good)
         row.fraction = 1 / row.fraction;
     static const enum limits_verdict verdicts[] = {[WAN_POSSIBLE] = LIMIT_POSSIBLE,
-                                                   [WAN_UNREACHED] = DATA_CONTRADICTED,
+                                                   [WAN_UNREACHED] = DATA_UNREACHED,
                                                    [WAN_IMPOSSIBLE] = LIMIT_IMPOSSIBLE,
                                                    [WAN_CONTRADICTED] = DATA_CONTRADICTED};
     row.verdict = verdicts[f->verdict];
@@ -236,7 +210,6 @@ static void write_measured(struct writer *w, const struct platform *platforms, s
     AUTO_FREE struct limits_row *rows = xcalloc(LIMITS_ROWS, sizeof *rows);
     const struct config *config = config_of(platforms, n, cell->platform);
     size_t count = limits_of_cell(config, cell, rows);
-    w->other = !config;
     AUTO_FREE char *claim = xstrfmt(
         "%s%s%s %s%s%s %lld B: %s", cell->workload, *cell->label ? " " : "", cell->label,
         cell->config, *cell->mode ? " " : "", cell->mode, (long long)cell->size_B, cell->params);
@@ -244,42 +217,57 @@ static void write_measured(struct writer *w, const struct platform *platforms, s
         write_row(w, cell->platform, 1, claim, cell->run_id, &rows[i]);
 }
 
-static int write_all(const char *dir, const struct platform *platforms, size_t n,
-                     const struct measured_cells *cells, size_t counts[2][LIMITS_VERDICTS])
+static int write_all(struct store *s, const struct platform *platforms, size_t n,
+                     const struct measured_cells *cells)
 {
-    struct writer w = {.counts = counts};
-    AUTO_FREE char *path = xstrfmt("%s/%s", dir, LIMITS_CSV);
-    int code = csv_open(&w.csv, path);
-    if (!code) {
-        csv_header(&w.csv, limits_columns);
-        for (size_t i = 0; i < n && !code; i++) {
-            write_published(&w, &platforms[i], cells);
-            code = write_wan(&w, &platforms[i]);
-        }
-        for (size_t i = 0; i < cells->n; i++)
-            write_measured(&w, platforms, n, &cells->v[i]);
-        int closed = csv_close(&w.csv, !code);
-        code = code ? code : closed;
+    struct writer w;
+    int code = store_make(s, "limits", limits_columns);
+    if (code)
+        return code;
+    struct store_rows *rows = store_rows_begin(s, "limits", limits_columns, -1, &w.csv);
+    for (size_t i = 0; i < n && !code; i++) {
+        write_published(&w, &platforms[i], cells);
+        code = write_wan(&w, &platforms[i]);
     }
-    return code;
+    for (size_t i = 0; i < cells->n; i++)
+        write_measured(&w, platforms, n, &cells->v[i]);
+    int ended = store_rows_end(rows);
+    return code ? code : ended;
 }
 
-int limits_write(const char *dir, const char *to, const char *const *configs, size_t n,
-                 size_t counts[2][LIMITS_VERDICTS], struct words *names)
+static int write_names(struct store *s, const struct platform *platforms, size_t n)
+{
+    struct csv csv;
+    int code = store_make(s, "chosen", "platform");
+    if (code)
+        return code;
+    struct store_rows *rows = store_rows_begin(s, "chosen", "platform", -1, &csv);
+    for (size_t i = 0; i < n; i++) {
+        csv_text(&csv, platforms[i].name);
+        csv_end(&csv);
+    }
+    return store_rows_end(rows);
+}
+
+int limits_check(struct store *s, const char *const *configs, size_t n)
 {
     struct platform *platforms = xcalloc(n + 1, sizeof *platforms);
     struct measured_cells cells = {0};
     int code = GS_OK;
-    memset(counts, 0, 2 * sizeof *counts);
     for (size_t i = 0; i < n; i++) { /* past a faulty one, so that all are named */
         int one = platform_read(&platforms[i], configs[i]);
         code = code ? code : one;
-        words_add(names, platforms[i].name);
     }
     if (!code)
-        code = cells_read(&cells, dir);
+        code = cells_read(&cells, s);
+    for (size_t i = 0; i < cells.n; i++) {
+        const struct config *c = config_of(platforms, n, cells.v[i].platform);
+        cells.v[i].device = bounds_device(c);
+    }
     if (!code)
-        code = write_all(to, platforms, n, &cells, counts);
+        code = write_all(s, platforms, n, &cells);
+    if (!code)
+        code = write_names(s, platforms, n);
     cells_free(&cells);
     platforms_free(platforms, n);
     return code;

@@ -34,3 +34,9 @@ double bounds_busbw(const struct config *c)
     double limit = bounds_of(c, "busbw");
     return isnan(limit) ? bounds_of(c, "link") : limit;
 }
+
+const char *bounds_device(const struct config *c)
+{
+    const struct config_entry *e = c ? config_find(c, "platform", "device") : NULL;
+    return e ? e->value : "";
+}

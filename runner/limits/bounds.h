@@ -15,3 +15,5 @@ const char *bounds_source(const struct config *c, const char *key);
 double bounds_busbw(const struct config *c);
 /* The limit flops.PRECISION, else flops (for fp32 and tf32 only). *from: its source. */
 double bounds_flops(const struct config *c, const char *precision, const char **from);
+/* The GPU of the platform; "": unknown. */
+const char *bounds_device(const struct config *c);

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "compare/alike.h"
+#include "limits/bounds.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -114,12 +115,23 @@ static struct ratios ratios_on(const struct families *f, const char *platform, d
     return r;
 }
 
+/* Is the platform what the claim is about: the same, or the same GPU? And as many ranks? */
+static bool comparable(const struct audit *a, const struct claim *c, const struct measured_cell *m,
+                       int64_t ranks)
+{
+    const char *device = bounds_device(a->config);
+    bool same = (a->platform && !strcmp(a->platform, m->platform)) ||
+                (*device && m->device && !strcmp(device, m->device));
+    return same && (isnan(c->q[Q_RANKS]) || (double)ranks == c->q[Q_RANKS]);
+}
+
 static void fill(struct limits_row *row, const struct claim *c, const char *platform,
-                 double speedup, const struct ratios *r)
+                 double speedup, const struct ratios *r, bool counts)
 {
     *row = (struct limits_row){.quantity = "speedup", .unit = "1"};
     limits_judge(row, speedup, r->most);
-    row->verdict = r->enough == r->n ? DATA_SUPPORTED
+    row->verdict = !counts ? DATA_ELSEWHERE
+                   : r->enough == r->n ? DATA_SUPPORTED
                    : r->enough       ? DATA_IN_PART
                                      : DATA_CONTRADICTED;
     snprintf(row->limit_source, sizeof row->limit_source, "measured on %s, %lld ranks", platform,
@@ -146,7 +158,7 @@ size_t limits_of_data(const struct audit *a, const struct claim *c, struct limit
         last = platform;
         struct ratios r = ratios_on(&f, platform, speedup);
         if (r.n)
-            fill(&rows[n++], c, platform, speedup, &r);
+            fill(&rows[n++], c, platform, speedup, &r, comparable(a, c, f.faster[i], r.ranks));
     }
     free(f.faster);
     free(f.slower);

@@ -11,6 +11,7 @@
  * that have it between slashes (tree: tree/LL, tree/Simple); the fastest of them at each size
  * counts. `slower others` means every config that is not `faster`. `workload` and `mode` select
  * cells; the default mode is communication alone. The claimed speedup is at least `speedup`,
- * default 1. The claim is supported if every size shows it, contradicted if no size does. */
+ * default 1. The claim is supported if every size shows it, contradicted if no size does. On other
+ * hardware, or with another number of ranks than claimed, it is neither: "other hardware". */
 size_t limits_of_data(const struct audit *a, const struct claim *c, struct limits_row *rows,
                       size_t most);

@@ -5,13 +5,16 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 const char *const limits_verdicts[LIMITS_VERDICTS] = {
     [LIMIT_POSSIBLE] = "possible",      [LIMIT_AT] = "at the limit",
-    [LIMIT_IMPOSSIBLE] = "impossible",  [LIMIT_NO_COLLECTIVE] = "not a collective",
+    [LIMIT_IMPOSSIBLE] = "impossible",  [LIMIT_SWITCH] = "above the link: only with reduction in the switch",
+    [LIMIT_NO_COLLECTIVE] = "not a collective",
     [LIMIT_NONE] = "no limit",          [DATA_SUPPORTED] = "supported",
     [DATA_IN_PART] = "in part",         [DATA_CONTRADICTED] = "contradicted",
-    [DATA_UNSUPPORTED] = "unsupported",
+    [DATA_UNSUPPORTED] = "unsupported", [DATA_UNREACHED] = "unreached",
+    [DATA_ELSEWHERE] = "other hardware",
 };
 
 /* ---- judging ---- */
@@ -25,6 +28,23 @@ void limits_judge(struct limits_row *row, double value, double limit)
                    : row->fraction > 1 + LIMITS_ROUNDING ? LIMIT_IMPOSSIBLE
                    : row->fraction >= LIMITS_NEAR        ? LIMIT_AT
                                                          : LIMIT_POSSIBLE;
+}
+
+void limits_judge_busbw(struct limits_row *row, double busbw, double limit, double switched,
+                        bool stated)
+{
+    limits_judge(row, busbw, limit);
+    if (row->verdict == LIMIT_IMPOSSIBLE && !stated &&
+        busbw <= limit * switched * (1 + LIMITS_ROUNDING))
+        row->verdict = LIMIT_SWITCH;
+}
+
+bool limits_without_nvls(const struct config *c)
+{
+    for (size_t i = 0; c && i < c->n; i++)
+        if (strstr(c->entries[i].value, "NCCL_NVLS_ENABLE=0"))
+            return true;
+    return false;
 }
 
 void limits_judge_equal(struct limits_row *row, double value, double limit)

@@ -7,18 +7,22 @@
  *   limit_source, fraction, physics, verdict
  *
  * Verdicts: possible; at the limit (LIMITS_NEAR of it or more); impossible (above it by more than
- * LIMITS_ROUNDING, or two numbers that must agree differ by more than LIMITS_APART); not a
- * collective (one rank); no limit (the config gives none). Claims that only measurements can judge:
- * supported, in part, contradicted, unsupported.
+ * LIMITS_ROUNDING, or two numbers that must agree differ by more than LIMITS_APART); above
+ * the link: only with reduction in the switch; not a collective (one rank); no limit (the config
+ * gives none). Claims that only measurements can judge: supported, in part, contradicted,
+ * unsupported; other hardware: measured on another GPU or number of ranks than the claim is about,
+ * which decides nothing. Claims about a WAN: unreached (physics allows it, the plan does not).
  *
  * The limits are busbw, link, memory, flops and flops.PRECISION of [limits] in the platform's
  * config. flops without a precision holds only for fp32 and tf32: bf16 is twice as fast. With
  * reduction in the switch (NVLS) a rank sends its payload once, not 2(n-1)/n times, so busbw may be
- * 2(n-1)/n times the link.
+ * 2(n-1)/n times the link. An all-reduce whose algorithm nobody states may be that one, unless
+ * NCCL_NVLS_ENABLE=0 was set.
  */
 #pragma once
 
 #include "limits/claims.h"
+#include "store/store.h"
 
 #include <stdint.h>
 
@@ -32,12 +36,15 @@ enum limits_verdict {
     LIMIT_POSSIBLE,
     LIMIT_AT,
     LIMIT_IMPOSSIBLE,
+    LIMIT_SWITCH,
     LIMIT_NO_COLLECTIVE,
     LIMIT_NONE,
     DATA_SUPPORTED,
     DATA_IN_PART,
     DATA_CONTRADICTED,
     DATA_UNSUPPORTED,
+    DATA_UNREACHED,
+    DATA_ELSEWHERE,
     LIMITS_VERDICTS
 };
 extern const char *const limits_verdicts[LIMITS_VERDICTS];
@@ -49,11 +56,13 @@ struct limits_row {
     enum limits_verdict verdict;
 };
 
-/* The fields of a row of summary.csv that matter here. */
+/* The columns of a row of summary.csv that matter here. */
 struct measured_cell {
     char *platform, *workload, *label, *config, *mode, *params, *run_id; /* owned */
     int64_t ranks, size_B;
     double time_s, algbw, busbw, limit; /* NaN where there is none */
+    char *ran;                          /* owned; NULL: unknown */
+    const char *device;                 /* of the platform's config; NULL: unknown */
 };
 struct measured_cells {
     struct measured_cell *v;
@@ -63,6 +72,7 @@ struct measured_cells {
 /* What a claim is compared with: its platform's config, and all measurements. */
 struct audit {
     const struct config *config; /* NULL: unknown */
+    const char *platform;
     const struct measured_cells *cells;
 };
 
@@ -74,6 +84,13 @@ struct audit {
 void limits_judge(struct limits_row *row, double value, double limit);
 /* Sets the verdict: value must equal limit, apart from rounding. */
 void limits_judge_equal(struct limits_row *row, double value, double limit);
+
+/* The same for a bus bandwidth and the limit of the link. switched: the limit times this if a switch
+ * reduces; 0: none does. stated: the algorithm is known to be another one. */
+void limits_judge_busbw(struct limits_row *row, double busbw, double limit, double switched,
+                        bool stated);
+/* Does the config switch NVLS off? */
+bool limits_without_nvls(const struct config *c);
 
 /* One rank: `rate` is the rate of copies in a memory with bandwidth `memory`; NaN: unknown. */
 void limits_not_a_collective(struct limits_row *row, double rate, double memory);
@@ -87,9 +104,16 @@ size_t limits_of_claim(const struct audit *a, const struct claim *c,
 size_t limits_of_cell(const struct config *config, const struct measured_cell *cell,
                       struct limits_row rows[LIMITS_ROWS]);
 
-/* Checks the claims of the configs and the cells of DIR/summary.csv, and writes TO/limits.csv:
- * published claims first, in the order of the configs, then measurements. Without a summary.csv:
- * only claims. GS_OK or reported. counts: by verdict, published (0) and measured (1), of the
- * configs' platforms, which are added to `platforms`. */
-int limits_write(const char *dir, const char *to, const char *const *configs, size_t n,
-                 size_t counts[2][LIMITS_VERDICTS], struct words *platforms);
+/* Checks the claims of the configs and the cells of the table `summary`, and makes the table `limits`:
+ * published claims first, in the order of the configs, then measurements. The table `chosen` has the
+ * platforms of the configs. GS_OK or reported. */
+int limits_check(struct store *s, const char *const *configs, size_t n);
+/* The columns of `summary` that it reads. */
+extern const char limits_reads[];
+
+/* Prints the checks of the chosen platforms, worst first: every check of a published claim; of
+ * measurements, the largest fraction of each platform, quantity and verdict, and their number. path:
+ * of the file that has every row; NULL: there is none. GS_OK or reported. */
+int limits_print(struct store *s, const char *path);
+/* Says how many checks have which verdict. *any: there is one. GS_OK or reported. */
+int limits_say(struct store *s, bool *any);

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 static bool param(const struct measured_cell *cell, const char *key, char *buf, size_t size)
 {
@@ -32,23 +33,37 @@ static enum collective collective_of(const struct measured_cell *cell)
     return collective_named(param(cell, "collective", name, sizeof name) ? name : "");
 }
 
+/* Is it known that no switch reduced? */
+static bool states_algorithm(const struct config *config, const struct measured_cell *cell)
+{
+    char word[64];
+    return (param(cell, "algorithm", word, sizeof word) && *word && strcasecmp(word, "auto")) ||
+           (cell->ran && *cell->ran) || strcasestr(cell->config, "ring") ||
+           strcasestr(cell->config, "tree") || strstr(cell->params, "NCCL_NVLS_ENABLE=0") ||
+           limits_without_nvls(config);
+}
+
 static void cell_busbw(const struct config *config, const struct measured_cell *cell,
                        struct limits_row *row)
 {
     enum collective collective = collective_of(cell);
-    bool in_switch = collective == COLLECTIVE_ALLREDUCE && strcasestr(cell->params, "nvls");
+    bool reduces = collective == COLLECTIVE_ALLREDUCE;
+    bool in_switch = reduces && strcasestr(cell->params, "=nvls") != NULL;
+    double factor = collective_busbw_factor(collective, (double)cell->ranks);
     double limit = isnan(cell->limit) ? bounds_busbw(config) : cell->limit;
     row->quantity = "busbw";
     row->unit = "B/s";
-    limits_judge(row, cell->busbw,
-                 in_switch ? limit * collective_busbw_factor(collective, (double)cell->ranks)
-                           : limit);
+    limits_judge_busbw(row, cell->busbw, in_switch ? limit * factor : limit, reduces ? factor : 0,
+                       in_switch || states_algorithm(config, cell));
     LIMITS_FROM(row, "%s", bounds_source(config, "busbw"));
     if (row->verdict == LIMIT_NONE)
         LIMITS_SAY(row, "[limits] of the platform has no busbw");
     else if (in_switch)
         LIMITS_SAY(row, "reduced in the switch: a rank sends the payload once, and busbw counts it "
                         "2(n-1)/n times");
+    else if (row->verdict == LIMIT_SWITCH)
+        LIMITS_SAY(row, "no algorithm is stated: with reduction in the switch (NVLS) up to %s",
+                   HUMAN_RATE(limit * factor));
     else
         LIMITS_SAY(row, "a rank passes %s of the payload each way, which is what busbw counts",
                    collective_busbw_formula(collective));

@@ -2,6 +2,7 @@
  *
  * The checks of a claim: which of them apply follows from the quantities that it gives.
  */
+#include "base/units.h"
 #include "common/collective.h"
 #include "limits/bounds.h"
 #include "limits/limits.h"
@@ -25,9 +26,15 @@ static void check_busbw(const struct audit *a, const struct claim *c, struct lim
     double network = bounds_of(a->config, "network");
     row->quantity = "busbw";
     row->unit = "B/s";
-    limits_judge(row, c->q[Q_BUSBW], bounds_busbw(a->config));
+    double ranks = isnan(c->q[Q_RANKS]) ? c->q[Q_RANKS_RECORDED] : c->q[Q_RANKS];
+    double limit = bounds_busbw(a->config);
+    double factor = ranks > 2 ? collective_busbw_factor(COLLECTIVE_ALLREDUCE, ranks) : 0;
+    limits_judge_busbw(row, c->q[Q_BUSBW], limit, factor, limits_without_nvls(a->config));
     LIMITS_FROM(row, "%s", bounds_source(a->config, "busbw"));
-    if (c->q[Q_BUSBW] > network)
+    if (row->verdict == LIMIT_SWITCH)
+        LIMITS_SAY(row, "no algorithm is stated: with reduction in the switch (NVLS) up to %s",
+                   HUMAN_RATE(limit * factor));
+    else if (c->q[Q_BUSBW] > network)
         LIMITS_SAY(
             row,
             "a rank passes 2(n-1)/n of the payload each way; a flat ring between the nodes could "

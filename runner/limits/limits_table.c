@@ -1,230 +1,142 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-#include "limits/limits_table.h"
-
-#include "base/csv_read.h"
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The table `limits` in the terminal.
+ */
+#include "base/err.h"
 #include "base/text.h"
-#include "base/text_table.h"
-#include "base/units.h"
 #include "limits/limits.h"
+#include "store/printer.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#define CLAIM_WIDTH 46
-
-enum column {
-    PLATFORM,
-    KIND,
-    CLAIM,
-    SOURCE,
-    QUANTITY,
-    UNIT,
-    LIMIT_SOURCE,
-    VERDICT,
-    TEXTS,
-    VALUE = TEXTS,
-    LIMIT,
-    FRACTION
-};
-static const char *const columns[] = {"platform", "kind",  "claim",        "source",
-                                      "quantity", "unit",  "limit_source", "verdict",
-                                      "value",    "limit", "fraction",     NULL};
-
-struct line {
-    char *text[TEXTS]; /* owned */
-    double value, limit, fraction;
-    size_t severity, rows, order; /* rows of the table that it stands for */
-};
-
-struct lines_of {
-    struct line *v;
-    size_t n;
-    const struct words *platforms;
-};
-
-/* ---- reading ---- */
-
 /* The worst first. */
+static const enum limits_verdict worst[] = {
+    LIMIT_IMPOSSIBLE, LIMIT_NO_COLLECTIVE, DATA_CONTRADICTED, DATA_UNREACHED, DATA_UNSUPPORTED,
+    LIMIT_SWITCH,     DATA_IN_PART,        LIMIT_AT,          DATA_ELSEWHERE, DATA_SUPPORTED,
+    LIMIT_POSSIBLE};
+#define FINE 8 /* the first of `worst` that needs no attention */
+
 static size_t severity_of(const char *verdict)
 {
-    static const enum limits_verdict worst[] = {
-        LIMIT_IMPOSSIBLE, LIMIT_NO_COLLECTIVE, DATA_CONTRADICTED, DATA_UNSUPPORTED, DATA_IN_PART,
-        LIMIT_AT,         DATA_SUPPORTED,      LIMIT_POSSIBLE};
     size_t i = 0;
-    while (i < sizeof worst / sizeof *worst && strcmp(verdict, limits_verdicts[worst[i]]))
+    while (i < COUNT(worst) && strcmp(verdict, limits_verdicts[worst[i]]))
         i++;
     return i;
 }
 
-static bool is_published(const struct line *l)
-{
-    return !strcmp(l->text[KIND], "published");
-}
-
-/* The line that a measured row belongs to; NULL: it begins one, as every published row does. */
-static struct line *line_of(const struct lines_of *all, const struct csv_reader *r)
-{
-    static const enum column same[] = {KIND, PLATFORM, QUANTITY, VERDICT};
-    if (strcmp(csv_read_text(r, KIND), "measured"))
-        return NULL;
-    for (size_t i = 0; i < all->n; i++) {
-        size_t k = 0;
-        while (k < 4 && !strcmp(all->v[i].text[same[k]], csv_read_text(r, same[k])))
-            k++;
-        if (k == 4)
-            return &all->v[i];
-    }
-    return NULL;
-}
-
-static void take_row(void *ctx, const struct csv_reader *r)
-{
-    struct lines_of *all = ctx;
-    if (!words_has(all->platforms, csv_read_text(r, PLATFORM)))
-        return;
-    struct line *l = line_of(all, r);
-    double fraction = csv_read_real(r, FRACTION);
-    if (l) {
-        l->rows++;
-        if (!(fraction > l->fraction))
-            return;
-    } else {
-        l = &APPEND(all->v, all->n);
-        *l = (struct line){.rows = 1, .order = all->n};
-    }
-    for (size_t i = 0; i < TEXTS; i++) {
-        free(l->text[i]);
-        l->text[i] = xstrdup(csv_read_text(r, i));
-    }
-    l->value = csv_read_real(r, VALUE);
-    l->limit = csv_read_real(r, LIMIT);
-    l->fraction = fraction;
-    l->severity = severity_of(l->text[VERDICT]);
-}
-
-static int by_severity(const void *a, const void *b)
-{
-    const struct line *x = a, *y = b;
-    double p = isnan(x->fraction) ? 0 : x->fraction, q = isnan(y->fraction) ? 0 : y->fraction;
-    if (is_published(x) != is_published(y))
-        return is_published(x) ? -1 : 1;
-    if (x->severity != y->severity)
-        return x->severity < y->severity ? -1 : 1;
-    return p != q ? (p > q ? -1 : 1) : x->order < y->order ? -1 : 1;
-}
-
-/* ---- printing ---- */
-
-static void put_number(struct words *cells, const struct line *l, double value)
-{
-    char buf[64];
-    const char *unit = l->text[UNIT];
-    if (isnan(value))
-        snprintf(buf, sizeof buf, "-");
-    else if (!strcmp(unit, "B/s"))
-        units_human_rate(buf, sizeof buf, value);
-    else if (!strcmp(unit, "s"))
-        units_human_time(buf, sizeof buf, value);
-    else if (!strcmp(unit, "1"))
-        snprintf(buf, sizeof buf, "%.3g", value);
-    else
-        units_human_si(buf, sizeof buf, value, unit);
-    words_add(cells, buf);
-}
-
-/* At most CLAIM_WIDTH characters. */
-static void put_shortened(struct words *cells, const char *s)
-{
-    size_t end = 0;
-    if (text_width(s) <= CLAIM_WIDTH) {
-        words_add(cells, s);
-        return;
-    }
-    for (size_t width = 0; width < CLAIM_WIDTH; end++)
-        width += ((unsigned char)s[end] & 0xc0) != 0x80;
-    words_addf(cells, "%.*s…", (int)end - 1, s);
-}
-
-/* "nccl_allreduce ring/LL 1073741824 B (of 836)": of those that it stands for, without what tells
- * it from its likes, its parameters. */
-static void put_claim(struct words *cells, const struct line *l)
-{
-    const char *s = l->text[CLAIM], *colon = strstr(s, " B: ");
-    if (l->rows == 1 || !colon)
-        put_shortened(cells, s);
-    else
-        words_addf(cells, "%.*s (of %zu)", (int)(colon - s) + 2, s, l->rows);
-}
-
-/* "busbw"; "speedup on h200-2gpu", where data decide. */
-static void put_quantity(struct words *cells, const struct line *l)
-{
-    static const char measured[] = "measured on ";
-    const char *from = l->text[LIMIT_SOURCE];
-    size_t n = strlen("measured ");
-    if (strncmp(from, measured, sizeof measured - 1))
-        words_add(cells, l->text[QUANTITY]);
-    else
-        words_addf(cells, "%s %.*s", l->text[QUANTITY], (int)strcspn(from + n, ","), from + n);
-}
-
-static void put_line(struct words *cells, struct words *sources, const struct line *l)
-{
-    words_add(cells, l->text[PLATFORM]);
-    put_claim(cells, l);
-    if (*l->text[SOURCE])
-        words_addf(cells, "[%zu]", words_add_once(sources, l->text[SOURCE]) + 1);
-    else
-        words_add(cells, "-");
-    put_quantity(cells, l);
-    put_number(cells, l, l->value);
-    put_number(cells, l, l->limit);
-    if (isnan(l->fraction))
-        words_add(cells, "-");
-    else
-        words_addf(cells, "%.3g", l->fraction);
-    words_add(cells, l->text[VERDICT]);
-}
-
 static bool is_fine(const char *verdict)
 {
-    return severity_of(verdict) > severity_of(limits_verdicts[LIMIT_AT]);
+    return severity_of(verdict) >= FINE;
 }
 
-static void print(const struct lines_of *all, const char *path)
+static void sql_severity(sqlite3_context *c, int n, sqlite3_value **v)
 {
-    static const char *const head[] = {"platform", "claim",    "source",   "of",
-                                       "claimed",  "possible", "fraction", "verdict"};
-    const size_t n = sizeof head / sizeof *head;
-    AUTO_WORDS struct words cells = {0}, sources = {0};
-    for (size_t i = 0; i < n; i++)
-        words_add(&cells, head[i]);
-    for (size_t i = 0; i < all->n; i++)
-        put_line(&cells, &sources, &all->v[i]);
-    text_table_print(&cells, n, 0, is_fine);
-    for (size_t i = 0; i < sources.n; i++)
-        printf("%s[%zu] %s\n", i ? "" : "\n", i + 1, sources.v[i]);
+    (void)n;
+    sqlite3_result_int(c, (int)severity_of((const char *)sqlite3_value_text(v[0])));
+}
+
+/* Measurements are one line for each platform, quantity and verdict: the first with the largest
+ * fraction, and how many it stands for, without its parameters, which are not those of the others.
+ * Where data decide, the quantity says on which platform. */
+static const char lines[] =
+    "CREATE TEMP VIEW line AS SELECT *, dense_rank() OVER (ORDER BY first_of_source) AS number "
+    "FROM (SELECT *, iif(source = '', NULL, min(place) OVER (PARTITION BY source)) AS "
+    "first_of_source FROM (SELECT *, row_number() OVER (ORDER BY kind = 'measured', "
+    "severity(verdict), coalesce(fraction, 0) DESC, at) AS place FROM ("
+    "SELECT *, rowid AS at, count(*) OVER same AS n, row_number() OVER (same ORDER BY "
+    "coalesce(fraction, 0) DESC, rowid) AS nth FROM limits WHERE platform IN (SELECT platform "
+    "FROM chosen) WINDOW same AS (PARTITION BY kind, platform, quantity, verdict, "
+    "iif(kind = 'measured', 0, rowid))) WHERE nth = 1))";
+
+static const char shown[] =
+    "SELECT platform, iif(n > 1 AND instr(claim, ' B: '), substr(claim, 1, instr(claim, ' B: ') + "
+    "1) || ' (of ' || n || ')', shorten(claim, 46)) AS claim, iif(source = '', '-', '[' || "
+    "(number - (SELECT count(DISTINCT 1) FROM line WHERE source = '')) || ']') AS source, quantity "
+    "|| iif(limit_source LIKE 'measured on %', ' ' || substr(limit_source, 10, "
+    "instr(limit_source, ',') - 10), '') AS \"of\", human(value, unit) AS claimed, "
+    "human(\"limit\", unit) AS possible, human(fraction, '') AS fraction, verdict FROM line "
+    "ORDER BY place";
+
+static void print_source(void *ctx, sqlite3_stmt *st)
+{
+    size_t *n = ctx;
+    printf("%s[%zu] %s\n", *n ? "" : "\n", *n + 1, store_text(st, 0));
+    ++*n;
+}
+
+int limits_print(struct store *s, const char *path)
+{
+    struct printing how = {.format = PRINT_TEXT, .fine = is_fine};
+    size_t sources = 0;
+    int code = print_functions(s);
+    if (!code && sqlite3_create_function(s->db, "severity", 1, SQLITE_UTF8, NULL, sql_severity, NULL,
+                                         NULL))
+        code = store_failed(s);
+    if (!code)
+        code = store_execute(s, lines);
+    if (!code)
+        code = print_query(s, shown, &how);
+    if (code || !how.rows)
+        return code;
+    code = store_each(s,
+                      "SELECT source FROM line WHERE source <> '' GROUP BY source "
+                      "ORDER BY min(place)",
+                      print_source, &sources);
     if (path)
         printf("\nthe reason of every row: %s, column physics\n", path);
     else
         printf("\nthe reason of every row: column physics of " LIMITS_CSV
                ", which -o FOLDER writes\n");
+    return code;
 }
 
-int limits_print(const char *dir, const struct words *platforms, bool kept)
+/* ---- counts ---- */
+
+struct counting {
+    char kind[16];
+    struct text line;
+};
+
+static void say_line(struct counting *c)
 {
-    struct lines_of all = {.platforms = platforms};
-    AUTO_FREE char *path = xstrfmt("%s/%s", dir, LIMITS_CSV);
-    int code = csv_read_each(path, columns, take_row, &all);
-    if (!code && all.n) {
-        qsort(all.v, all.n, sizeof *all.v, by_severity);
-        print(&all, kept ? path : NULL);
-    }
-    for (size_t i = 0; i < all.n; i++)
-        for (size_t k = 0; k < TEXTS; k++)
-            free(all.v[i].text[k]);
-    free(all.v);
+    if (c->line.len)
+        say("%s:%s", c->kind, c->line.s);
+    text_clear(&c->line);
+}
+
+static void take_count(void *ctx, sqlite3_stmt *st)
+{
+    struct counting *c = ctx;
+    if (strcmp(c->kind, store_text(st, 0)) != 0)
+        say_line(c);
+    snprintf(c->kind, sizeof c->kind, "%s", store_text(st, 0));
+    text_addf(&c->line, "%s %s %s", c->line.len ? "," : "", store_text(st, 1), store_text(st, 2));
+}
+
+/* In the order of limits_verdicts. */
+static void sql_order(sqlite3_context *c, int n, sqlite3_value **v)
+{
+    int i = 0;
+    (void)n;
+    while (i < LIMITS_VERDICTS &&
+           strcmp((const char *)sqlite3_value_text(v[0]), limits_verdicts[i]))
+        i++;
+    sqlite3_result_int(c, i);
+}
+
+int limits_say(struct store *s, bool *any)
+{
+    struct counting c = {0};
+    if (sqlite3_create_function(s->db, "verdict_order", 1, SQLITE_UTF8, NULL, sql_order, NULL, NULL))
+        return store_failed(s);
+    int code = store_each(s,
+                          "SELECT kind, count(*), verdict FROM limits WHERE platform IN "
+                          "(SELECT platform FROM chosen) GROUP BY kind, verdict "
+                          "ORDER BY kind = 'measured', verdict_order(verdict)",
+                          take_count, &c);
+    say_line(&c);
+    *any = *c.kind;
+    text_free(&c.line);
     return code;
 }

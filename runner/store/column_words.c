@@ -147,8 +147,9 @@ const struct column column_words[] = {
     {"equivalence", NUMBER,
      "bound of equivalence: ratios from 1 / (1 + equivalence) to 1 + equivalence", NULL},
     {"verdict", COLUMN_TEXT,
-     "possible, at the limit, impossible, supported, in part, contradicted, unsupported, not a "
-     "collective or no limit",
+     "possible, at the limit, impossible, above the link: only with reduction in the switch, "
+     "supported, in part, contradicted, unsupported, other hardware (not that of the claim), "
+     "unreached (by the plan of a WAN), not a collective or no limit",
      "limits.csv"},
     {"verdict", COLUMN_TEXT,
      "confirmed, not confirmed, unconfirmed (one launch), recorded (by NCCL), artefact, fit or "
@@ -173,7 +174,7 @@ const struct column column_words[] = {
     {"aa", INTEGER, "pairs of A/A copies", NULL},
     {"aa_called", INTEGER, "how many of them the times alone call faster or slower", NULL},
     {"kind", COLUMN_TEXT, "published or measured", "limits.csv"},
-    {"kind", COLUMN_TEXT, "first row, spike, switch, CTAs, kink, knee, dip, fit or refused", NULL},
+    {"kind", COLUMN_TEXT, "first row, spike, switch, CTAs, kink, knee, dip, fall, fit or refused", NULL},
     {"claim", COLUMN_TEXT, "the claim or cell", NULL},
     {"source", COLUMN_TEXT, "where the claim is published, or the run", NULL},
     {"quantity", COLUMN_TEXT, "quantity that is compared with a limit", NULL},

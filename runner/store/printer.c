@@ -29,8 +29,6 @@ static char *human(double v, const char *unit)
         units_human_time(buf, sizeof buf, v);
     else if (!strcmp(unit, "ns"))
         units_human_time(buf, sizeof buf, v * 1e-9);
-    else if (!strcmp(unit, "B"))
-        units_human_size(buf, sizeof buf, v);
     else if (!*unit || !strcmp(unit, "1"))
         snprintf(buf, sizeof buf, "%.3g", v);
     else
@@ -59,6 +57,8 @@ static char *cell_of(sqlite3_stmt *st, int i, bool readable)
 {
     size_t n;
     const char *unit = unit_of(sqlite3_column_name(st, i), &n);
+    if (readable && !strcmp(unit, "B") && sqlite3_column_type(st, i) == SQLITE_INTEGER)
+        return xstrdup(SHORT_SIZE(sqlite3_column_int64(st, i)));
     switch (sqlite3_column_type(st, i)) {
     case SQLITE_NULL:
         return xstrdup(readable ? "-" : "");
@@ -216,6 +216,13 @@ static void sql_human(sqlite3_context *c, int n, sqlite3_value **v)
     sqlite3_result_text(c, text, -1, free);
 }
 
+/* Of a buffer, whose sizes are powers of two. */
+static void sql_size(sqlite3_context *c, int n, sqlite3_value **v)
+{
+    (void)n;
+    sqlite3_result_text(c, xstrdup(HUMAN_SIZE(sqlite3_value_double(v[0]))), -1, free);
+}
+
 /* "+5%" of 0.05 */
 static void sql_change(sqlite3_context *c, int n, sqlite3_value **v)
 {
@@ -247,7 +254,7 @@ int print_functions(struct store *s)
         int n;
         void (*call)(sqlite3_context *, int, sqlite3_value **);
     } functions[] = {
-        {"human", 2, sql_human}, {"human_change", 1, sql_change}, {"shorten", 2, sql_shorten}};
+        {"human", 2, sql_human}, {"human_size", 1, sql_size}, {"human_change", 1, sql_change}, {"shorten", 2, sql_shorten}};
     for (size_t i = 0; i < COUNT(functions); i++)
         if (sqlite3_create_function(s->db, functions[i].name, functions[i].n,
                                     SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, functions[i].call,

@@ -4,8 +4,10 @@
 #include "base/csv_params.h"
 #include "base/err.h"
 #include "base/files.h"
+#include "base/locate.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "record/runs.h"
 #include "reduce/iteration.h"
 #include "reduce/measured.h"
 #include "reduce/summary.h"
@@ -13,6 +15,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -292,7 +295,8 @@ struct store_rows {
     sqlite3_stmt *st;
     struct csv_sink sink;
     bool *texts; /* of each column: an empty text is a text, and not NULL */
-    int first, columns, at, code;
+    int first; /* from 0: rows of a table of reduce.h, whose numbers are those of its file */
+    int columns, at, code;
 };
 
 static void put_text(void *ctx, const char *text)
@@ -313,8 +317,11 @@ static void put_real(void *ctx, double v)
 {
     struct store_rows *r = ctx;
     int i = r->at++;
-    if (isfinite(v))
-        sqlite3_bind_double(r->st, i + 1, v);
+    char digits[32];
+    if (!isfinite(v))
+        return;
+    snprintf(digits, sizeof digits, "%.12g", v);
+    sqlite3_bind_double(r->st, i + 1, r->first >= 0 ? strtod(digits, NULL) : v);
 }
 
 static void end_row(void *ctx)
@@ -339,7 +346,11 @@ struct store_rows *store_rows_begin(struct store *s, const char *table, const ch
     *r = (struct store_rows){.store = s, .first = (int)first, .columns = (int)names.n};
     r->columns += first >= 0;
     r->texts = xcalloc((size_t)r->columns, sizeof *r->texts);
-    text_addf(&insert, "INSERT INTO \"%s\" VALUES (", table);
+    text_addf(&insert, "INSERT INTO \"%s\" (", table);
+    for (int i = 0; i < r->columns; i++)
+        text_addf(&insert, "%s\"%s\"", i ? ", " : "",
+                  first < 0 ? names.v[i] : i ? names.v[i - 1] : "run");
+    text_add(&insert, ") VALUES (");
     for (int i = 0; i < r->columns; i++) {
         size_t name = (size_t)i - (first >= 0);
         text_addf(&insert, "%s?", i ? ", " : "");
@@ -375,7 +386,24 @@ int store_make(struct store *s, const char *table, const char *columns)
 
 /* ---- files ---- */
 
-int store_import(struct store *s, const char *dir, const char *name, const char *columns)
+/* The columns, without what older tables lack. */
+static char *columns_there(const char *path, const struct words *columns)
+{
+    static const char ran[] = "ran";
+    AUTO(csv_read_close) struct csv_reader r = {0};
+    struct text t = {0};
+    char ignored[1];
+    const char *const wanted[] = {ran, NULL};
+    err_capture(ignored, sizeof ignored);
+    bool lacks = csv_read_open(&r, path, wanted) != GS_OK;
+    err_capture(NULL, 0);
+    for (size_t i = 0; i < columns->n; i++)
+        if (!lacks || strcmp(columns->v[i], ran))
+            text_addf(&t, "%s%s", t.len ? "," : "", columns->v[i]);
+    return t.s;
+}
+
+static int import(struct store *s, const char *dir, const char *name, const char *columns)
 {
     AUTO_FREE char *path = xstrfmt("%s/%s.csv", dir, name);
     AUTO_WORDS struct words names = {0};
@@ -383,12 +411,15 @@ int store_import(struct store *s, const char *dir, const char *name, const char 
     struct csv rows;
     bool got = true;
     words_split(&names, columns, ',');
+    AUTO_FREE char *there = columns_there(path, &names);
+    words_free(&names);
+    words_split(&names, there, ',');
     int code = csv_read_open(&r, path, (const char *const *)names.v);
     if (!code)
         code = store_make(s, name, columns);
     if (code)
         return code;
-    struct store_rows *sink = store_rows_begin(s, name, columns, -1, &rows);
+    struct store_rows *sink = store_rows_begin(s, name, there, -1, &rows);
     while (!code && !(code = csv_read_row(&r, &got)) && got) {
         for (size_t i = 0; i < names.n; i++)
             csv_text(&rows, csv_read_text(&r, i));
@@ -396,6 +427,36 @@ int store_import(struct store *s, const char *dir, const char *name, const char 
     }
     int ended = store_rows_end(sink);
     return code ? code : ended;
+}
+
+bool store_has(const char *dir)
+{
+    AUTO_WORDS struct words runs = {0};
+    char ignored[1];
+    size_t n = strlen(dir);
+    while (n > 1 && dir[n - 1] == '/')
+        n--;
+    if (strncmp(dir, STORE_TABLES_DIR, n) || n != strlen(STORE_TABLES_DIR))
+        return false;
+    err_capture(ignored, sizeof ignored);
+    runs_names(&runs, LOCATE_DATA);
+    err_capture(NULL, 0);
+    return runs.n > 0;
+}
+
+int store_open_table(struct store *s, const char *dir, const char *name, const char *columns,
+                     bool *damaged)
+{
+    bool all = store_has(dir);
+    int code = all ? store_open_all(s, damaged) : store_open(s, NULL);
+    if (code || !all)
+        return code ? code : import(s, dir, name, columns);
+    AUTO_FREE char *copy =
+        xstrfmt("INSERT INTO temp.\"%s\" SELECT %s FROM main.\"%s\" AS t JOIN main.stamp USING "
+                "(run) ORDER BY sort, t.rowid",
+                name, columns, name);
+    code = store_make(s, name, columns);
+    return code ? code : store_execute(s, copy);
 }
 
 static void export_row(void *ctx, sqlite3_stmt *st)

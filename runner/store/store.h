@@ -46,6 +46,13 @@ int store_read(struct store *s, const char *const *roots, size_t n);
  * a damaged recording; the code is GS_OK. */
 int store_open_all(struct store *s, bool *damaged);
 
+/* The rows of one table of reduce.h, in their order: of a folder of tables, or of all recordings
+ * where the folder is data/csv and there are any. They are the temporary table `name` with these
+ * columns. GS_OK or reported; *damaged: as above. */
+int store_open_table(struct store *s, const char *dir, const char *name, const char *columns,
+                     bool *damaged);
+bool store_has(const char *dir); /* is that of all recordings? */
+
 int store_execute(struct store *s, const char *sql); /* GS_OK or reported */
 /* NULL: reported. The caller finalizes it. */
 sqlite3_stmt *store_prepare(struct store *s, const char *sql);
@@ -67,7 +74,5 @@ struct store_rows *store_rows_begin(struct store *s, const char *table, const ch
                                     sqlite3_int64 first, struct csv *out);
 int store_rows_end(struct store_rows *rows); /* GS_OK or reported */
 
-/* Fills a temporary table from a file of DIR, NAME.csv, by these columns. GS_OK or reported. */
-int store_import(struct store *s, const char *dir, const char *name, const char *columns);
 /* Writes the rows of a query as a table of these columns. GS_OK or reported. */
 int store_export(struct store *s, const char *sql, const char *columns, const char *path);

@@ -3,80 +3,57 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "limits/limits.h"
-#include "limits/limits_table.h"
 #include "verbs/commands.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
-
-static void say_counts(const char *kind, const size_t counts[LIMITS_VERDICTS])
-{
-    AUTO_TEXT struct text t = {0};
-    for (size_t i = 0; i < LIMITS_VERDICTS; i++)
-        if (counts[i])
-            text_addf(&t, "%s %zu %s", t.len ? "," : "", counts[i], limits_verdicts[i]);
-    if (t.len)
-        say("%s:%s", kind, t.s);
-}
-
-static bool any(size_t counts[2][LIMITS_VERDICTS])
-{
-    for (size_t i = 0; i < LIMITS_VERDICTS; i++)
-        if (counts[0][i] || counts[1][i])
-            return true;
-    return false;
-}
 
 struct request {
     const char *dir; /* NULL: the table is only printed */
     bool quiet;
 };
 
-#define TABLES "data/csv"
-
-/* The table of data/csv is of every config: figures and paper are made from it. One that was asked
- * for some configs does not take its place. */
-static int print_only(const struct request *q, const char *const *configs, size_t n,
-                      size_t counts[2][LIMITS_VERDICTS])
+/* The cells of a folder of tables; of all recordings, if it has their tables. */
+static int open_cells(struct store *s, const char *dir, bool *damaged)
 {
-    AUTO_WORDS struct words platforms = {0};
-    char folder[] = "/tmp/gradsync-limits-XXXXXX";
-    if (!mkdtemp(folder))
-        return fail_file(folder, "created", errno);
-    int code = limits_write(TABLES, folder, configs, n, counts, &platforms);
-    if (!code && !q->quiet)
-        code = limits_print(folder, &platforms, false);
-    AUTO_FREE char *path = xstrfmt("%s/" LIMITS_CSV, folder);
-    unlink(path);
-    rmdir(folder);
-    return code;
+    AUTO_FREE char *path = xstrfmt("%s/summary.csv", dir);
+    if (store_has(dir) || !access(path, F_OK))
+        return store_open_table(s, dir, "summary", limits_reads, damaged);
+    say("no %s: only published claims are checked; to check measurements, first run 'gradsync "
+        "reduce'",
+        path);
+    int code = store_open(s, NULL);
+    return code ? code : store_make(s, "summary", limits_reads);
 }
 
-static int write_and_print(const struct request *q, const char *const *configs, size_t n,
-                           size_t counts[2][LIMITS_VERDICTS])
+static int print_checks(struct store *s, const struct request *q)
 {
-    AUTO_WORDS struct words platforms = {0};
-    int code = limits_write(q->dir, q->dir, configs, n, counts, &platforms);
-    return code || q->quiet ? code : limits_print(q->dir, &platforms, true);
+    AUTO_FREE char *path = q->dir ? xstrfmt("%s/" LIMITS_CSV, q->dir) : NULL;
+    bool any = false;
+    int code = path ? store_export(s, "SELECT * FROM limits ORDER BY rowid", limits_columns, path)
+                    : GS_OK;
+    if (!code && !q->quiet)
+        code = limits_print(s, path);
+    fflush(stdout); /* both may go to one file */
+    if (!code)
+        code = limits_say(s, &any);
+    if (!code && !any)
+        say("nothing is published or measured of the platforms of these configs");
+    return code;
 }
 
 static int limits(void *request, char **configs, int n)
 {
     const struct request *q = request;
-    size_t counts[2][LIMITS_VERDICTS] = {0};
-    const char *const *paths = (const char *const *)configs;
-    int code = q->dir ? write_and_print(q, paths, (size_t)n, counts)
-                      : print_only(q, paths, (size_t)n, counts);
-    if (code)
-        return code;
-    fflush(stdout); /* both may go to one file */
-    say_counts("published", counts[0]);
-    say_counts("measured", counts[1]);
-    if (!any(counts))
-        say("nothing is published or measured of the platforms of these configs");
-    return GS_OK;
+    struct store s = {0};
+    bool damaged = false;
+    int code = open_cells(&s, q->dir ? q->dir : STORE_TABLES_DIR, &damaged);
+    if (!code)
+        code = limits_check(&s, (const char *const *)configs, (size_t)n);
+    if (!code)
+        code = print_checks(&s, q);
+    store_close(&s);
+    return code ? code : damaged ? GS_FAILED : GS_OK;
 }
 
 int cmd_limits(int argc, char **argv)
@@ -84,8 +61,8 @@ int cmd_limits(int argc, char **argv)
     struct request q = {0};
     const struct cli_option options[] = {
         {"output", 'o', CLI_TEXT, &q.dir, "CSV",
-         "read summary.csv of this folder and write limits.csv there (default: read data/csv, "
-         "write nothing)"},
+         "write limits.csv into this folder, and read its summary.csv unless it is data/csv "
+         "(default: read the recordings of data/raw, write nothing)"},
         {"quiet", 'q', CLI_QUIET, &q.quiet, NULL, "print errors only, no table"},
         {0},
     };

@@ -4,8 +4,8 @@
 #include "base/files.h"
 #include "base/locate.h"
 #include "base/text.h"
+#include "curves/curves.h"
 #include "curves/transitions.h"
-#include "curves/transitions_table.h"
 #include "record/choose_runs.h"
 #include "verbs/commands.h"
 
@@ -14,7 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CSV "data/csv"
 
 /* What is printed of which tables; the tables of a folder are printed whole. */
 struct request {
@@ -27,7 +26,7 @@ static void choose(struct request *q, const char *word)
 {
     AUTO_FREE char *folder = word ? locate_platform(word) : NULL;
     AUTO(choice_free) struct choice choice = {0};
-    q->dir = word && !folder ? word : CSV;
+    q->dir = word && !folder ? word : STORE_TABLES_DIR;
     if (folder)
         q->platform = xstrdup(word);
     else if (!word && !q->quiet && !choose_quietly(&choice)) {
@@ -36,29 +35,31 @@ static void choose(struct request *q, const char *word)
     }
 }
 
-/* The tables may be another person's, and the user wants to see only what they show. */
-static int print_only(const struct request *q)
+static bool may_write(const char *dir)
 {
-    char folder[] = "/tmp/gradsync-transitions-XXXXXX";
-    if (!mkdtemp(folder))
-        return fail_file(folder, "created", errno);
-    int code = transitions_write(q->dir, folder);
-    if (!code)
-        code = transitions_print(folder, q->platform, q->all, false);
-    AUTO_FREE char *path = xstrfmt("%s/" TRANSITIONS_CSV, folder);
-    unlink(path);
-    rmdir(folder);
-    return code;
+    if (!access(dir, W_OK) || (errno != EACCES && errno != EROFS))
+        return true;
+    say("warning: %s/" TRANSITIONS_CSV " is not written: %s", dir, strerror(errno));
+    return false;
 }
 
+/* The tables may be another person's, and the user wants to see only what they show. */
 static int write_and_print(const struct request *q)
 {
-    if (!q->quiet && access(q->dir, W_OK) && (errno == EACCES || errno == EROFS)) {
-        say("warning: %s/" TRANSITIONS_CSV " is not written: %s", q->dir, strerror(errno));
-        return print_only(q);
-    }
-    int code = transitions_write(q->dir, q->dir);
-    return code || q->quiet ? code : transitions_print(q->dir, q->platform, q->all, true);
+    struct store s = {0};
+    bool damaged = false;
+    AUTO_FREE char *path = xstrfmt("%s/" TRANSITIONS_CSV, q->dir);
+    int code = store_open_table(&s, q->dir, "launches", curves_reads, &damaged);
+    if (!code)
+        code = transitions_make(&s);
+    bool kept = !code && may_write(q->dir);
+    if (kept)
+        code = store_export(&s, "SELECT * FROM transitions ORDER BY rowid", transitions_columns,
+                            path);
+    if (!code && !q->quiet)
+        code = transitions_print(&s, q->platform, q->all, kept ? path : NULL);
+    store_close(&s);
+    return code ? code : damaged ? GS_FAILED : GS_OK;
 }
 
 static int transitions(void *request, char **words, int n)
@@ -90,9 +91,10 @@ int cmd_transitions(int argc, char **argv)
         .verb = "transitions",
         .arguments = "[PLATFORM | CSV]",
         .summary =
-            "Finds protocol switches, kinks, knees, dips and spikes in the curves of "
-            "CSV/launches.csv (default CSV: data/csv), writes CSV/transitions.csv and prints "
-            "those of a platform (default: that of the latest run of this machine).",
+            "Finds protocol switches, kinks, knees, dips and spikes in the curves of the recordings "
+            "of data/raw, or of CSV/launches.csv, writes transitions.csv into CSV (default: "
+            "data/csv) and prints those of a platform (default: that of the latest run of this "
+            "machine).",
         .example = "gradsync transitions h200-4gpu",
         .options = options,
         .max_args = 1};

@@ -41,7 +41,7 @@ static void check(const struct limits_row *rows, size_t n)
 
 static void hold(const struct config *c, const struct claims *claims)
 {
-    const struct audit a = {c, &measured};
+    const struct audit a = {c, platform, &measured};
     struct limits_row *rows = xcalloc(LIMITS_ROWS, sizeof *rows);
     for (size_t i = 0; i < claims->n; i++) {
         check(rows, limits_of_claim(&a, &claims->v[i], rows));

@@ -46,7 +46,7 @@ static void judge(struct judged *j, const char *given)
     assert_int_equal(claims_read(&j->claims, j->config), GS_OK);
     assert_int_equal(j->claims.n, 1);
     assert_string_equal(j->claims.v[0].source, "README");
-    j->n = limits_of_claim(&(struct audit){j->config, &none}, &j->claims.v[0], j->rows);
+    j->n = limits_of_claim(&(struct audit){j->config, NULL, &none}, &j->claims.v[0], j->rows);
 }
 
 static void done(struct judged *j)
@@ -83,6 +83,10 @@ static void bandwidth(void **state)
     expect("busbw 290GB/s, ranks 8", "busbw", LIMIT_AT, 0.967);
     expect("busbw 301GB/s, ranks 8", "busbw", LIMIT_AT, 1.003);
     expect("busbw 850GB/s, ranks 8", "busbw", LIMIT_IMPOSSIBLE, 2.833);
+    expect("busbw 318GB/s, ranks 8", "busbw", LIMIT_SWITCH, 1.06);
+    expect("busbw 526GB/s, ranks 8", "busbw", LIMIT_SWITCH, 1.753);
+    expect("busbw 530GB/s, ranks 8", "busbw", LIMIT_IMPOSSIBLE, 1.767);
+    expect("busbw 318GB/s, ranks 2", "busbw", LIMIT_IMPOSSIBLE, 1.06);
     expect("busbw 850GB/s, of_peak 66%", "peak implied", LIMIT_IMPOSSIBLE, 4.293);
     expect("busbw 850GB/s, ranks_recorded 1", "ranks", LIMIT_NO_COLLECTIVE, (double)NAN);
     expect("ranks_recorded 1", "ranks", LIMIT_NO_COLLECTIVE, (double)NAN);
@@ -168,7 +172,8 @@ static struct measured_cell cell(char *config, char *params, int64_t size, doubl
 
 static void measured(void **state)
 {
-    char config[] = "auto", plain[] = "size=1", nvls[] = "algorithm=NVLS", compute[] = "compute",
+    char config[] = "auto", plain[] = "size=1", nvls[] = "algorithm=NVLS", ring[] = "algorithm=ring",
+         ran[] = "RING/LL", compute[] = "compute",
          gemm[] = "gemm=4096 gemms=4 precision=bf16";
     struct limits_row rows[LIMITS_ROWS];
     struct judged j;
@@ -180,7 +185,15 @@ static void measured(void **state)
     assert_float_equal(rows[0].fraction, 0.5, 1e-9);
     c = cell(config, plain, 1000000, 4e-6); /* 375: too fast for the link, not for the switch */
     limits_of_cell(j.config, &c, rows);
+    assert_int_equal(rows[0].verdict, LIMIT_SWITCH);
+    c.params = ring;
+    limits_of_cell(j.config, &c, rows);
     assert_int_equal(rows[0].verdict, LIMIT_IMPOSSIBLE);
+    c.params = plain;
+    c.ran = ran;
+    limits_of_cell(j.config, &c, rows);
+    assert_int_equal(rows[0].verdict, LIMIT_IMPOSSIBLE);
+    c.ran = NULL;
     c.params = nvls;
     limits_of_cell(j.config, &c, rows);
     assert_int_equal(rows[0].verdict, LIMIT_POSSIBLE);
@@ -216,7 +229,7 @@ static void data_decides(void **state)
                                 cell(ring, q, 8, 3e-6),      cell(tree, p, 1024, 3e-6),
                                 cell(ring, q, 1024, 1.5e-6), cell(ring, other, 8, 90e-6)};
     struct measured_cells cells = {v, 3};
-    const struct audit a = {j.config, &cells};
+    struct audit a = {j.config, v[0].platform, &cells};
     assert_int_equal(limits_of_data(&a, &j.claims.v[0], rows, 4), 1);
     assert_int_equal(rows[0].verdict, DATA_SUPPORTED);
     assert_float_equal(rows[0].limit, 3, 1e-9);
@@ -227,6 +240,9 @@ static void data_decides(void **state)
     v[2].time_s = 1.1e-6;
     limits_of_data(&a, &j.claims.v[0], rows, 4);
     assert_int_equal(rows[0].verdict, DATA_CONTRADICTED);
+    a.platform = "another"; /* the claim is about other hardware: nothing contradicts it */
+    assert_int_equal(limits_of_data(&a, &j.claims.v[0], rows, 4), 1);
+    assert_int_equal(rows[0].verdict, DATA_ELSEWHERE);
     cells.n = 2;
     assert_int_equal(limits_of_data(&a, &j.claims.v[0], rows, 4), 0);
     done(&j);

@@ -110,6 +110,22 @@ static void a_late_break_is_a_dip(void **state)
     transitions_free(&t);
 }
 
+/* What falls and does not come back, or only much later, is no dip. */
+static void a_fall_is_no_dip(void **state)
+{
+    struct curves m;
+    (void)state;
+    make(&m, 0, 1e-7, 0.005);
+    for (size_t r = 0; r < REPLICATES; r++)
+        for (size_t i = 18; i < m.c.n; i++)
+            m.time[r][i] *= 1.2;
+    struct transitions t = transitions_find(&m.c);
+    assert_int_equal(count(&t, TRANSITION_DIPPED), 0);
+    assert_int_equal(count(&t, TRANSITION_FELL), 1);
+    assert_non_null(find(&t, TRANSITION_FELL, m.size[18], m.size[18]));
+    transitions_free(&t);
+}
+
 static void a_spike_is_none_of_the_fit(void **state)
 {
     struct curves m;
@@ -333,6 +349,7 @@ int main(void)
         cmocka_unit_test(a_line_is_one_piece),
         cmocka_unit_test(a_break_is_a_kink),
         cmocka_unit_test(a_late_break_is_a_dip),
+        cmocka_unit_test(a_fall_is_no_dip),
         cmocka_unit_test(a_spike_is_none_of_the_fit),
         cmocka_unit_test(replicates_must_agree),
         cmocka_unit_test(the_first_row_is_warm_up),
