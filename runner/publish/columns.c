@@ -12,6 +12,7 @@
 #include "reduce/measured.h"
 #include "reduce/summary.h"
 #include "reduce/tables.h"
+#include "store/store.h"
 #include "wan/wan_report.h"
 
 #include <stdio.h>
@@ -26,7 +27,7 @@ static const struct table_of {
     const char *file, *columns, *more; /* more: columns after these; NULL: none */
     const char *verb;                  /* that writes it */
     const char *row;                   /* of what it has one */
-} tables[] = {
+} written[] = {
     {"samples.csv", samples_columns, NULL, "reduce", "sample"},
     {"summary.csv", summary_columns, NULL, "reduce", "cell"},
     {"iteration.csv", iteration_columns, NULL, "reduce", "config of a training step"},
@@ -49,6 +50,23 @@ static const struct table_of {
     {"model --claims", claims_columns, NULL, "model", "claim about a training between sites"},
 };
 
+/* Those above, then those of the store. */
+static size_t n_tables(void)
+{
+    size_t n = COUNT(written);
+    while (store_tables[n - COUNT(written)].name)
+        n++;
+    return n;
+}
+
+static struct table_of table_at(size_t i)
+{
+    if (i < COUNT(written))
+        return written[i];
+    const struct store_table *t = &store_tables[i - COUNT(written)];
+    return (struct table_of){t->name, t->columns, NULL, "query", t->row};
+}
+
 /* ---- look-up ---- */
 
 static bool has_column(const struct table_of *t, const char *name)
@@ -69,34 +87,24 @@ static bool describes(const struct column *c, const struct table_of *t)
     return true;
 }
 
-static const char *const units[][2] = {
-    {"_per_s", "1/s"}, {"_Bps", "B/s"}, {"_s", "s"}, {"_B", "B"}};
-
-static size_t unit_of(const char *name)
-{
-    size_t n = strlen(name), i = 0;
-    for (; i < COUNT(units); i++)
-        if (n > strlen(units[i][0]) && !strcmp(name + n - strlen(units[i][0]), units[i][0]))
-            break;
-    return i;
-}
-
 /* "number, s" */
 static void type_and_unit(const struct column *c, char *buf, size_t n)
 {
-    size_t unit = unit_of(c->name);
-    bool known = unit < COUNT(units) && strcmp(c->type, COLUMN_TEXT);
-    snprintf(buf, n, "%s%s%s", c->type, known ? ", " : "", known ? units[unit][1] : "");
+    size_t name;
+    const char *unit = column_unit(c->name, &name);
+    bool known = *unit && strcmp(c->type, COLUMN_TEXT);
+    snprintf(buf, n, "%s%s%s", c->type, known ? ", " : "", known ? unit : "");
 }
 
 /* The column's name, or its name without the unit: "busbw" is busbw_Bps. */
 static bool is_named(const struct column *c, const char *word)
 {
-    size_t n = strlen(word), unit = unit_of(c->name);
+    size_t n;
+    bool unit = *column_unit(c->name, &n);
     if (!strcmp(c->name, PARAM_COLUMNS))
         return !strncmp(word, CSV_PARAM, strlen(CSV_PARAM)) || !strcmp(word, CSV_PARAMS);
-    return !strcmp(c->name, word) || (unit < COUNT(units) && !strncmp(c->name, word, n) &&
-                                      !strcmp(c->name + n, units[unit][0]));
+    return !strcmp(c->name, word) ||
+           (unit && strlen(word) == n && !strncmp(c->name, word, n));
 }
 
 /* ---- printed ---- */
@@ -111,13 +119,14 @@ static void put_column(const struct column *c)
 
 static bool table_help(const char *word, const char *before)
 {
-    size_t i = 0;
-    while (i < COUNT(tables) && strcmp(tables[i].file, word))
+    size_t i = 0, n = n_tables();
+    while (i < n && strcmp(table_at(i).file, word))
         i++;
-    if (i == COUNT(tables))
+    if (i == n)
         return false;
-    const struct table_of *t = &tables[i];
-    printf("%s%s, written by 'gradsync %s'\n", before, t->file, t->verb);
+    const struct table_of of = table_at(i), *t = &of;
+    printf("%s%s, %s 'gradsync %s'\n", before, t->file,
+           i < COUNT(written) ? "written by" : "a table of the store, for", t->verb);
     AUTO_FREE char *row = xstrfmt("One row for each %s. Columns:", t->row);
     cli_put_wrapped(2, row);
     AUTO_WORDS struct words names = {0};
@@ -136,11 +145,13 @@ static char *tables_of(const struct column *c, const char *format)
 {
     struct text t = {0};
     text_clear(&t);
-    for (size_t i = 0; i < COUNT(tables); i++)
-        if (describes(c, &tables[i])) {
+    for (size_t i = 0; i < n_tables(); i++) {
+        const struct table_of one = table_at(i);
+        if (describes(c, &one)) {
             text_add(&t, *t.s ? ", " : "");
-            text_addf(&t, format, tables[i].file);
+            text_addf(&t, format, one.file);
         }
+    }
     return t.s;
 }
 
@@ -173,8 +184,8 @@ bool columns_help(const char *word, const char *before)
 
 void columns_names(struct words *names)
 {
-    for (size_t i = 0; i < COUNT(tables); i++)
-        words_add(names, tables[i].file);
+    for (size_t i = 0; i < n_tables(); i++)
+        words_add(names, table_at(i).file);
     for (size_t i = 0; column_words[i].name; i++)
         words_add(names, column_words[i].name);
     for (size_t i = 0; terms[i].name; i++)
@@ -187,9 +198,10 @@ bool columns_list(const char *word)
         return false;
     puts(
         "Tables. 'gradsync help TABLE' lists the columns, 'gradsync help COLUMN' describes one.\n");
-    for (size_t i = 0; i < COUNT(tables); i++) {
-        char *line = xstrfmt("one row for each %s; 'gradsync %s'", tables[i].row, tables[i].verb);
-        printf("  %s\n", tables[i].file);
+    for (size_t i = 0; i < n_tables(); i++) {
+        const struct table_of t = table_at(i);
+        char *line = xstrfmt("one row for each %s; 'gradsync %s'", t.row, t.verb);
+        printf("  %s\n", t.file);
         cli_put_wrapped(INDENT, line);
         free(line);
     }
@@ -206,8 +218,8 @@ static void put_cell(const char *s)
 void columns_markdown(void)
 {
     puts("| table | one row for each | written by |\n|---|---|---|");
-    for (size_t i = 0; i < COUNT(tables); i++)
-        printf("| `%s` | %s | `%s` |\n", tables[i].file, tables[i].row, tables[i].verb);
+    for (size_t i = 0; i < n_tables(); i++)
+        printf("| `%s` | %s | `%s` |\n", table_at(i).file, table_at(i).row, table_at(i).verb);
     puts("\n| column | type, unit | meaning | tables |\n|---|---|---|---|");
     for (size_t i = 0; column_words[i].name; i++) {
         char type[32], *where = tables_of(&column_words[i], "`%s`");

@@ -65,7 +65,7 @@ static const char extras[] =
     "CREATE INDEX by_block ON sample (run, seq);"
     "CREATE INDEX by_cell ON block (run, cell_id);"
     "CREATE INDEX by_param ON param (run, cell_id);"
-    "CREATE VIEW standing AS SELECT run, run_id, platform, workload, label FROM ("
+    "CREATE VIEW standing AS SELECT run FROM ("
     " SELECT *, row_number() OVER (PARTITION BY platform, workload, label"
     "  ORDER BY complete DESC, run_id DESC) AS place FROM run) WHERE place = 1;"
     "CREATE VIEW \"foreign\" AS SELECT run, launch, host, max(cores) AS cores,"
