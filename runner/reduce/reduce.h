@@ -46,9 +46,6 @@
  */
 #pragma once
 
-#include "record/recorded.h"
-#include "reduce/tables.h"
-
 #include <stddef.h>
 
 #define REDUCE_KEY "run" /* the file of a PART with its sort key */
@@ -56,6 +53,8 @@
 /* GS_OK; or reported, and no table in `out` changes: GS_FAILED (a damaged recording, a table that
  * cannot be written) or GS_USAGE (nothing to reduce). */
 int reduce_trees(const char *const *roots, size_t n, const char *out);
+struct recorded;
+struct tables;
 /* The rows of a run that was read, for tables that are open; no classic files. GS_OK or reported. */
 int reduce_recorded(const struct recorded *r, struct tables *tables);
 int reduce_run(const char *run, const char *out);

@@ -14,6 +14,7 @@
 #include "record/recorded.h"
 #include "record/runs.h"
 #include "reduce/reduce.h"
+#include "reduce/tables.h"
 #include "store/store.h"
 
 #include <math.h>
