@@ -209,4 +209,89 @@ for name in trace_kernels_launched_before trace_stub_step; do
         "$name ends with the exposed communication"
 done
 like "$(cat t.step)" 'ProfilerStep#1,' 'the step without a kernel is not the median'
+
+# ---- logs of trainings
+watch() { "$gradsync" watch --no-follow "$@"; }
+# said NAME REGEX FILE ARGUMENT…: exit 0, and the last line with a step or a measurement matches
+said() {
+    ok "$1 is watched" watch "${@:3}"
+    like "$(grep -E '^(step|measurement) ' <<<"$out" | tail -n 1)" "$2" "$1: $2"
+}
+d=$cases/watch_device_and_total
+said 'a total beside the rate of a device' ' 40008 tokens/s$' "$d/composer.log" --threshold 30k
+like "$out" ' 8 measurements' 'the rates of a device are no measurements'
+said 'a total and the rate of a GPU in one line' ' 40000 tokens/s, 1.31 s per step' \
+    "$d/nanotron.log" --threshold 30k
+sed '/device/!s/.*tokens_per_sec.*//' "$d/composer.log" >device.log
+said 'the rate of a device alone' ' 5001 tokens/s per GPU$' device.log --window 5
+s=$cases/watch_other_bars
+said 'bars of evaluation' 'step 8: 5 s per step' "$s/hf.log" --warmup 0
+like "$out" '8 measurements' 'bars of another length are no steps'
+s=$cases/watch_seconds
+said 'seconds in the name' ' 12.04 s per step' "$s/megatron_deepspeed.log" --warmup 0
+said 'milliseconds behind the number' ' 0.12004 s per step' "$s/modded.txt" --warmup 0
+said 'a pattern with a unit' ' 0.12004 s per step' "$s/modded.txt" --warmup 0 --pattern \
+    'step:step_avg:([0-9.]+)ms'
+said 'a pattern with the unit behind it' ' 0.12004 s per step' "$s/modded.txt" --warmup 0 --pattern \
+    'step:step_avg:([0-9.]+)'
+said 'a pattern in milliseconds' ' 0.12004 s per step' "$s/modded.txt" --warmup 0 --pattern \
+    'ms:step_avg:([0-9.]+)'
+while IFS='@' read -r line want; do
+    for prefix in '' '3: ' '[default0]:' '2026-03-04T05:06:07.1Z stdout F ' '[rank0]:[titan] INFO - '; do
+        for i in 1 2 3 4 5 6; do echo "$prefix${line//%d/$i}"; done >line.log
+        said "'$prefix$line'" " $want\$" line.log --warmup 0
+        like "$out" '6 measurements' 'each line is a measurement'
+    done
+done <<'END'
+step %d step_time_ms=120@0.12 s per step
+step %d | iter time (s): 0.450 samples/sec: 70@0.45 s per step
+train_step_timing in s=1.23, global_step=%d@1.23 s per step
+completed step: %d, seconds: 1.25, TFLOP/s/device: 200, Tokens/s/device: 5000@5000 tokens/s per GPU, 1.25 s per step
+iter %d step 1 | loss train: 3, iter time: 512.32 ms (step) remaining@0.51232 s per step
+step=%d time/step: 2.5 sec@2.5 s per step
+{"step": %d, "step_time": 0.75, "tokens_per_second": 12000}@12000 tokens/s, 0.75 s per step
+Epoch: [0][ %d/90] Time  0.250 ( 0.130)  Data 0.1@0.25 s per step
+eta: 0:01:33  iter: %d  loss: 3  time: 0.4512  last_time: 0.44  data_time: 0.01@0.4512 s per step
+%d/90 ━━━━ 12s 120ms/step - loss: 0.5@0.12 s per step
+step %d: 4 steps/s@0.25 s per step
+iteration %d 1.5 it/s, tgs (tokens/gpu/second): 4000@4000 tokens/s per GPU, 0.66667 s per step
+step %d tokens/sec/gpu: 3k@3000 tokens/s per GPU
+step %d throughput/device/tokens_per_sec: 3000 tokens_per_sec: 24000@24000 tokens/s
+step %d 24k tokens/s (3,000 tokens/s/GPU)@24000 tokens/s
+Step %d per GPU tokens/s: 3000@3000 tokens/s per GPU
+step: %d, ms/step: 80@0.08 s per step
+step %d took 80 ms/step@0.08 s per step
+END
+for i in 1 2 3 4 5 6 7 8; do
+    for rank in 0 1 2 3; do echo "[rank$rank]: step $i step_time: 2.$rank s"; done
+done >ranks.log
+said 'a step of four ranks' 's per step' ranks.log --warmup 0
+like "$out" '32 lines, 8 measurements' 'four ranks report eight steps'
+{ for i in 1 2 3 4 5 6; do
+    echo "step $i | dt: 500 ms"
+    echo "step $i | tok/sec: 8000"
+done; } >split.log
+said 'a step in two lines' 'step 6: 8000 tokens/s, 0.5 s per step' split.log --warmup 0
+like "$out" ' 6 measurements' 'the two lines are one measurement'
+bar() { echo "$1 50%|## | $2/$3 [00:01<00:09,  $4]"; }
+{ for i in 1 2 3; do bar '' $i 3 2.00s/it; done # loading
+    for i in {1..30}; do
+        bar '' $i 90 4.00s/it
+        bar '' $i 90 4.00s/it # drawn again
+        [ $((i % 10)) != 0 ] || for k in {1..40}; do bar "${labels:-}" "$k" 500 50.00it/s; done
+    done; } >eval.log
+said 'an evaluation longer than the training' ' 4 s per step' eval.log --warmup 0
+like "$out" ' 30 measurements' 'it has the steps of the training'
+{ for i in {1..30}; do bar Training $i 30 4.00s/it; done
+    echo "{'train_runtime': 120.0, 'train_steps_per_second': 0.25}"
+    for i in {1..30}; do bar '' $i 60 50.00it/s; done; } >end.log
+said 'an evaluation after the training' 'step 30: 4 s per step' end.log --warmup 0
+{ for e in 1 2 3; do for i in 1 2 3 4 5 6; do bar "Epoch $e:" $i 6 2.00it/s; done
+    for i in 1 2; do bar 'Validation DataLoader 0:' $i 2 90.00it/s; done; done; } >epochs.log
+said 'epochs of six steps' 'step 6: 0.5 s per step' epochs.log --warmup 0
+like "$out" ' 18 measurements' 'each epoch counts'
+for i in 1 2 3 4 5 6 7; do echo "step $i dt: 0.0000000000000000001 ms tok/sec: 1e400"; done >inf.log
+ok 'a log of absurd numbers is watched' watch inf.log --warmup 0 --config "$top/configs/wan-4site.ini"
+unlike "$out" 'inf' 'no rate is infinite'
+
 done_testing

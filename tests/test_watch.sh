@@ -39,7 +39,7 @@ printf 'CUDA error: \033]0;x\007 \302\233 \342\200\256 text\n' >odd.log
 exits 1 'a log with control characters is read' watch odd.log
 like "$out$err" 'CUDA error:  \]0;x  \? \? text' 'a line of a log is printed without control characters'
 ok 'a log of nanoGPT is read' watch nanogpt.log
-like "$out" 'step 30: 0.5231 s per step' 'a log of nanoGPT gives the step time in milliseconds'
+like "$out" 'step 30: 0.52314 s per step' 'a log of nanoGPT gives the step time in milliseconds'
 ok 'a log of torchtitan is read' watch titan.log
 like "$out" 'step 30: 10050 tokens/s' \
     'a log of torchtitan gives the rate in spite of colours and commas'
@@ -50,7 +50,7 @@ like "$out" 'step 30: 0.8 s per step' 'iterations a second in a progress bar giv
 ok 'a log of the HF Trainer is read' watch hf.log
 like "$out" 'step 30: 1.6 s per step' 'seconds an iteration give the step time'
 ok 'a log with a rate and a step time is read' watch gpt2.log
-like "$out" 'step 30: 1545123 tokens/s, 0.3391 s per step' \
+like "$out" 'step 30: 1545123 tokens/s, 0.33911 s per step' \
     'the rate and the step time are both printed'
 ok 'a log with a rate alone is read' watch generic.log
 like "$out" 'step 30: 1200000 tokens/s' 'the M of a rate is mega'

@@ -99,9 +99,10 @@ void train_times_line(struct train_times *t, char *line, double at)
         read_own(t, line, at);
         return;
     }
-    double s = watch_lines_read(t->known, line).step_s;
-    if (s >= 1e-9 && s < LONGEST_S)
-        add(t, s, at);
+    struct watch_values v = watch_lines_read(t->known, line);
+    t->n = v.restart ? 0 : t->n; /* it was loading until here */
+    if (v.step_s > 0)
+        add(t, v.step_s, at);
 }
 
 size_t train_times_get(const struct train_times *t, const struct train_step **steps)

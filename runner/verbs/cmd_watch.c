@@ -235,8 +235,9 @@ int cmd_watch(int argc, char **argv)
          "config with the [model] that predicts the rate"},
         CLI_SET_ROW(&q.set),
         {"pattern", 'p', CLI_TEXT, &q.pattern, "REGEX",
-         "regular expression whose (group) is tokens/s; with step: in front, seconds per step "
-         "(default: known log formats)"},
+         "regular expression whose (group) is tokens/s, with gpu: in front those of one GPU; with "
+         "step: in front, the time per step in seconds or in the unit beside it, with ms: in "
+         "milliseconds (default: known log formats)"},
         {"threshold", 't', CLI_TEXT, &q.threshold, "RATE",
          "minimum rate in tokens/s (700k) or as a share of the predicted rate (default 80%)"},
         {"window", 'w', CLI_INT, &q.window, "N", "measurements in the rolling median (default 20)"},

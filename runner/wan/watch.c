@@ -3,7 +3,6 @@
 
 #include "base/text.h"
 #include "wan/watch_lines.h"
-#include "wan/watch_patterns.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -20,12 +19,13 @@
 struct watch {
     struct watch_options o;
     struct watch_lines *says;
-    size_t seen[WATCH_PATTERNS_MAX]; /* lines of each kind of trouble */
+    size_t seen[WATCH_TROUBLES_MAX]; /* lines of each kind of trouble */
     struct rolling rate, step_s;     /* after the warm-up */
     struct rolling first_s;          /* during it */
     size_t lines, measured, flagged;
     long long step; /* number of the last one; -1: none said */
-    bool below, stalled, first_said;
+    bool of_gpu;    /* rate is of one GPU */
+    bool below, stalled, first_said, empty_said;
 };
 
 /* ---- numbers ---- */
@@ -98,6 +98,11 @@ static struct rate_text rate_text(double rate)
     return t;
 }
 
+static const char *unit(const struct watch *w)
+{
+    return w->of_gpu ? "tokens/s per GPU" : "tokens/s";
+}
+
 static void print_rolling(const struct watch *w)
 {
     double rate = median(&w->rate), step = median(&w->step_s);
@@ -106,12 +111,12 @@ static void print_rolling(const struct watch *w)
     else
         printf("measurement %zu:", w->measured);
     if (rate > 0)
-        printf(" %s tokens/s", rate_text(rate).s);
+        printf(" %s %s", rate_text(rate).s, unit(w));
     if (rate > 0 && w->o.expected_rate > 0)
         printf(" (%.0f%% of the %s expected)", 100 * rate / w->o.expected_rate,
                rate_text(w->o.expected_rate).s);
     if (step > 0)
-        printf("%s %.4g s per step", rate > 0 ? "," : "", step);
+        printf("%s %.5g s per step", rate > 0 ? "," : "", step);
     if (step > 0 && w->o.expected_step_s > 0)
         printf(" (%.4g expected)", w->o.expected_step_s);
     putchar('\n');
@@ -131,10 +136,11 @@ static void judge_rate(struct watch *w)
         return;
     w->below = below;
     if (below)
-        flag(w, "rate under the threshold: %s tokens/s, %s wanted", rate_text(rate).s,
+        flag(w, "rate under the threshold: %s %s, %s wanted", rate_text(rate).s, unit(w),
              rate_text(w->o.threshold).s);
     else
-        printf("line %zu: above the threshold again: %s tokens/s\n", w->lines, rate_text(rate).s);
+        printf("line %zu: above the threshold again: %s %s\n", w->lines, rate_text(rate).s,
+               unit(w));
 }
 
 /* Slow first steps are usual (connections, compilation, caches), so they are named, not flagged. */
@@ -150,9 +156,10 @@ static void judge_first(struct watch *w)
         printf("slow first steps: up to %.4g s; %.4g s per step since\n", first, later);
 }
 
-static void take(struct watch *w, double rate, double step)
+/* again: the values are of a step that was counted. */
+static void take(struct watch *w, double rate, double step, bool again)
 {
-    w->measured++;
+    w->measured += !again;
     w->stalled = false;
     bool warm = w->measured > w->o.warmup;
     if (step > 0)
@@ -163,7 +170,7 @@ static void take(struct watch *w, double rate, double step)
         roll(&w->rate, rate, w->o.window);
     judge_first(w);
     judge_rate(w);
-    if ((w->measured - w->o.warmup) % w->o.window == 0)
+    if (!again && (w->measured - w->o.warmup) % w->o.window == 0)
         print_rolling(w);
 }
 
@@ -171,20 +178,25 @@ static void take(struct watch *w, double rate, double step)
 
 static void measure(struct watch *w, const char *line)
 {
-    struct watch_values s = watch_lines_read(w->says, line);
-    if (s.of_gpu && w->o.gpus > 0)
-        s.rate *= w->o.gpus;
-    if (s.rate <= 0 && s.step_s <= 0)
+    struct watch_values v = watch_lines_read(w->says, line);
+    if (v.restart) { /* it was loading until here */
+        w->rate.n = w->step_s.n = w->first_s.n = 0;
+        w->rate.next = w->step_s.next = w->first_s.next = w->measured = 0;
+    }
+    if (v.first_rate) /* those before were of one GPU */
+        w->rate.n = w->rate.next = 0;
+    if (v.rate <= 0 && v.step_s <= 0)
         return;
-    bool same = s.step >= 0 && s.step == w->step; /* several ranks may print one step */
-    w->step = s.step >= 0 ? s.step : w->step;
-    if (same)
-        return;
-    if (s.rate <= 0 && w->o.tokens > 0)
-        s.rate = w->o.tokens / s.step_s;
-    if (s.step_s <= 0 && w->o.tokens > 0)
-        s.step_s = w->o.tokens / s.rate;
-    take(w, s.rate, s.step_s);
+    if (v.rate > 0)
+        w->of_gpu = v.of_gpu && w->o.gpus <= 0;
+    if (v.of_gpu && w->o.gpus > 0)
+        v.rate *= w->o.gpus;
+    w->step = v.step >= 0 ? v.step : w->step;
+    if (v.rate <= 0 && w->o.tokens > 0 && !v.again)
+        v.rate = w->o.tokens / v.step_s;
+    if (v.step_s <= 0 && w->o.tokens > 0 && !v.again)
+        v.step_s = w->o.tokens / v.rate;
+    take(w, v.rate, v.step_s, v.again);
 }
 
 static void look_for_trouble(struct watch *w, const char *line)
@@ -207,6 +219,13 @@ void watch_line(struct watch *w, char *line, size_t n)
 void watch_idle(struct watch *w, double seconds)
 {
     double limit = fmax(STALL_LEAST_S, STALL_STEPS * median(&w->step_s));
+    if (!w->measured && !w->empty_said && seconds >= STALL_LEAST_S) {
+        w->empty_said = true;
+        printf(
+            "no rate and no step time in %.0f s (%zu line%s): is it the log of a training? If so, "
+            "describe its format with --pattern\n",
+            seconds, w->lines, w->lines == 1 ? "" : "s");
+    }
     if (w->stalled || !w->measured || seconds < limit)
         return;
     w->stalled = true;

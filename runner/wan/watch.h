@@ -17,8 +17,7 @@ struct watch_options {
     double threshold;                      /* tokens/s; 0: none */
     size_t window;       /* measurements per rolling median, and per line of output */
     size_t warmup;       /* first measurements, excluded from the medians */
-    const char *pattern; /* one group: tokens/s, or seconds per step after "step:"; NULL: the
-                            patterns of common trainers */
+    const char *pattern; /* watch_lines.h; NULL: the patterns of common trainers */
 };
 
 /* The last `window` values. */
@@ -33,7 +32,8 @@ struct watch *watch_new(const struct watch_options *o);
 /* One line without its newline. Removes colours and NULs in place. */
 void watch_line(struct watch *w, char *line, size_t n);
 size_t watch_measured(const struct watch *w); /* steps so far */
-/* `seconds` have passed without a new step while following; flags a stall once. */
+/* `seconds` have passed without a new step while following. Flags a stall once; says once that a log
+ * has no step at all. */
 void watch_idle(struct watch *w, double seconds);
 /* Prints the summary. Returns the number of reported problems. */
 size_t watch_end(struct watch *w);
