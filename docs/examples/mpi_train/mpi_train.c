@@ -10,10 +10,9 @@
  *     overlap=none      none: after the computation; all: beside it; half: half of them beside it
  *     late_rank=-1 late_ms=0    this rank computes longer, in every step
  *     eval=0            an evaluation after every so many steps: a computation and a small all-reduce
- *     uneven=0          1: the gradients of rank 1 are in one bucket more
  *     loss=0            after every so many steps: a small all-reduce of the loss
  *     comm=1            0: leave the all-reduces out, to see what a price should be
- *     need=0            1: end with an error if a sum is wrong
+ *     need=0            1: end with an error if a sum is wrong; 2: hang
  *
  * Rank 0 prints the time of a step every 100 steps.
  */
@@ -22,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static long steps = 2000, mib = 8, buckets = 4, late_rank = -1, eval, uneven, loss_every, comm = 1, need;
+static long steps = 2000, mib = 8, buckets = 4, late_rank = -1, eval, loss_every, comm = 1, need;
 static double compute_ms = 10, late_ms;
 static const char *overlap = "none";
 
@@ -36,8 +35,7 @@ static int set(const char *word)
         double *real;
     } keys[] = {{"steps", &steps, NULL},     {"MiB", &mib, NULL},
                 {"buckets", &buckets, NULL}, {"late_rank", &late_rank, NULL},
-                {"eval", &eval, NULL},       {"uneven", &uneven, NULL},
-                {"loss", &loss_every, NULL},  {"comm", &comm, NULL},       {"need", &need, NULL},
+                {"eval", &eval, NULL},       {"loss", &loss_every, NULL},  {"comm", &comm, NULL},       {"need", &need, NULL},
                 {"late_ms", NULL, &late_ms}, {"compute_ms", NULL, &compute_ms}};
     for (size_t i = 0; value && i < sizeof keys / sizeof *keys; i++)
         if (strlen(keys[i].name) == n && !strncmp(word, keys[i].name, n)) {
@@ -73,7 +71,7 @@ static int size_of(int i, size_t part)
 
 static void step(float *gradients, size_t elements, int rank, MPI_Request *requests)
 {
-    int n = (int)buckets + (uneven && rank == 1);
+    int n = (int)buckets;
     int beside = !comm || !strcmp(overlap, "none") ? 0 : !strcmp(overlap, "half") ? n / 2 : n;
     size_t part = elements / (size_t)n;
     for (int i = 0; i < beside; i++)
@@ -118,6 +116,8 @@ int main(int argc, char **argv)
             loss_of(rank);
         if (need && comm && gradients[0] != (float)ranks)
             code = 1;
+        while (code && need == 2)
+            compute(1000, requests, 0);
         if (eval && i % eval == 0) {
             compute(compute_ms, requests, 0);
             for (int k = 0; k < 3; k++)

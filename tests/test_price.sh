@@ -1,0 +1,156 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Tier: slow
+#
+# The price of communication: the object that is preloaded, in front of MPI (real ranks: build/examples/mpi_train)
+# and of a mock of NCCL; and what `gradsync trial --arms none,one,half` makes of it. What a job costs by the
+# clock is not tested here: make bench prints it.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+object=$build/libgradsync-price.so train=$build/examples/mpi_train
+[ -x "$train" ] || skip_all 'built without MPI'
+mpirun=(mpirun --bind-to none --oversubscribe -n 2)
+export OMPI_MCA_mpi_yield_when_idle=1
+price() { "$gradsync" trial --arms none,one,half --warmup 3 --seed 3 --steps 4 -o raw "$@"; }
+job() { LD_PRELOAD=$object "$@"; }
+run_of() { find raw -name MANIFEST.json -printf '%T@ %h\n' | sort -n | tail -n 1 | cut -d' ' -f2; }
+
+# ---- MPI, one arm for the whole launch
+
+fixed() { run env LD_PRELOAD="$object" GRADSYNC_PRICE_ARM="$1" "${mpirun[@]}" \
+    "$train" steps=3 compute_ms=1 MiB=1 need=1 "${@:2}"; }
+fixed auto
+is "$rc" 0 'with the arm auto, sums are right'
+for arm in none one half; do
+    for overlap in none all; do
+        fixed $arm overlap=$overlap
+        [ "$arm" = none ] && want=1 || want=0
+        is "$rc" "$want" "$arm, overlap=$overlap: the first element is summed as far as it is communicated"
+    done
+done
+fixed nothing
+like "$err" "gradsync price: GRADSYNC_PRICE_ARM='nothing': must be auto, none, one or half; no collective" \
+    'a misspelt arm is refused in one line'
+is "$rc" 0 'a misspelt arm changes nothing'
+
+# ---- the mock of NCCL
+
+cc=${CC:-gcc}
+ok 'the mock compiles' "$cc" -shared -fPIC -w -Wl,-soname,libnccl.so.2 -o libnccl.so.2 \
+    "$top/tests/price/mock_nccl.c"
+"$cc" -shared -fPIC -w -Wl,-soname,libcuda.so.1 -o libcuda.so.1 "$top/tests/price/mock_nccl.c"
+ok 'the job compiles' "$cc" -shared -fPIC -Wall -o job.so "$top/tests/price/job.c" -L. \
+    -Wl,--no-as-needed -l:libnccl.so.2 -l:libcuda.so.1 -Wl,-rpath,"$PWD"
+cat >main.c <<'END'
+#include <dlfcn.h>
+int main(int argc, char **argv)
+{
+    void *so = dlopen("./job.so", RTLD_NOW | RTLD_LOCAL);
+    void (*run)(int, char **) = so ? (void (*)(int, char **))dlsym(so, "run") : 0;
+    if (!run)
+        return 9;
+    run(argc, argv);
+    return 0;
+}
+END
+ok 'the program compiles' "$cc" -o main main.c -ldl
+nccl() { env LD_PRELOAD="$object" "${@:2}" GRADSYNC_PRICE_ARM="$1" RANK=1 ./main calls; }
+is "$(nccl auto)" "$(RANK=1 ./main calls)" 'with the arm auto, NCCL gets what the job asks for'
+is "$(nccl half | xargs -d '\n' | tr '\n' ' ')" \
+    "allreduce 4 broadcast 100000 allreduce 50000 allreduce 50000 reduce 50000 broadcast 50000 \
+allgather 50000 allgather in place 50000 reducescatter 50000 reducescatter in place 50000 alltoall 50000 \
+send 50000 recv 10 destroy 0 " \
+    'half: half of the elements, still in place, small calls and those that set the job up whole'
+is "$(nccl one | grep -c ' 1$')" 10 'one: one element of every large call'
+is "$(nccl none | xargs -d '\n' | tr '\n' ' ')" \
+    "allreduce 4 broadcast 100000 copy bytes 400000 copy bytes 400000 copy bytes 400000 recv 10 destroy 0 " \
+    'none: no large call; the own part is copied unless it is in place'
+
+journals() { cat out/r*.jsonl | jq -c "select(.type == \"$1\")"; }
+trial_file() {
+    rm -rf out && mkdir -p out/agree
+    printf '%s\n' "out = $PWD/out" 'arm = auto' 'arm = none' 'arm = one' 'arm = half' 'warmup = 3' \
+        'steps = 4' 'blocks = 3' >price.txt
+}
+trial_file
+GRADSYNC_PRICE=$PWD/price.txt MOCK_QUIET=1 job ./main steps 400
+is "$(journals visit | wc -l)" 30 'two ranks make three blocks of five visits each'
+is "$(for f in out/r*.jsonl; do jq -r 'select(.type == "visit") | "\(.block) \(.arm) \(.copy)"' "$f" |
+    xargs; done | sort -u | wc -l)" 1 'both ranks have the same order, with an uneven all-to-all'
+is "$(journals visit | jq -c 'select(.arm == "none") | .ran' | sort -u)" '{"all":4,"none":12}' \
+    'none leaves out three of four calls of a step'
+trial_file
+GRADSYNC_PRICE=$PWD/price.txt MOCK_QUIET=1 job ./main graph 400
+is "$(journals captured | wc -l) $(journals visit | wc -l)" '2 0' 'a CUDA graph is seen'
+exits 1 'a price of a job with a CUDA graph ends with 1' env MOCK_QUIET=1 "$gradsync" trial -o raw \
+    --arms none,one,half -- ./main graph 400
+like "$err" 'captured its collectives in a CUDA graph; .* by whole launches: .*GRADSYNC_PRICE_ARM=none' \
+    'the message says how to take the price of a CUDA graph'
+exits 1 'a price of a job with one rank ends with 1' env MOCK_QUIET=1 "$gradsync" trial -o raw \
+    --arms none,one,half -- ./main alone
+like "$err" 'price: the job has one rank only' 'the message says that there is one rank only'
+echo 'int main(void) { extern int cuInit(int); return cuInit(0); }' >static.c
+echo 'int cuInit(int x) { return x; }' | "$cc" -shared -fPIC -Wl,-soname,libcuda.so.1 -o libcuda.so.1 -x c -
+"$cc" -o static static.c -L. -Wl,--no-as-needed -l:libcuda.so.1 -Wl,-rpath,"$PWD"
+exits 1 'a price of a program without libnccl ends with 1' price -- ./static
+like "$err" 'uses CUDA but loads no libnccl.so.2: .* linked to it statically' \
+    'the message says that NCCL may be linked statically'
+
+# ---- trial
+
+exits 0 'a price succeeds' price --minutes 1 -- "${mpirun[@]}" "$train" steps=0 \
+    compute_ms=2 MiB=1 loss=1
+is "$(head -n 1 <<<"$err")" 'price: this launch is thrown away: its results are worthless, and it ends once '\
+'the price is known' 'the first line says that the launch is thrown away'
+like "$err" 'price: communication costs -?[0-9.]+% \[-?[0-9.]+, -?[0-9.]+\] of the step' 'the price is printed'
+like "$err" 'price: with half the bytes the step is ' 'the price of half the bytes is printed'
+like "$err" 'price: waiting for other ranks' 'waiting is printed'
+raw=$(run_of)
+exits 0 'check accepts the recording of a price' "$gradsync" check "$raw"
+exits 0 'compare accepts the recording of a price' "$gradsync" compare --all "$raw" -o csv
+exits 0 'show accepts the recording of a price' "$gradsync" show "$raw"
+is "$(jq -r 'select(.key == "ran" and .copy == 0) | .value' "$raw"/launch-*.jsonl | sort | xargs -d '\n')" \
+    "all all 20%, half 80% all 20%, none 80% all 20%, one 80%" \
+    'the recording says what each arm communicated, and that small calls were whole'
+run "$gradsync" advise "$raw"
+unlike "$out" 'none|half' 'advise does not advise to leave communication out'
+
+exits 1 'a price of a job that ends early ends with 1' price -- "${mpirun[@]}" \
+    "$train" steps=25 compute_ms=1 MiB=1
+exits 1 'a price of a job without collectives ends with 1' \
+    price -- "${mpirun[@]}" "$train" steps=20 compute_ms=1 MiB=1 comm=0
+like "$err" 'no collective of MPI was seen' 'the message says that there is no collective'
+exits 1 'a price of a program without MPI and NCCL ends with 1' price -- true
+like "$err" 'price: no rank used NCCL or MPI' 'the message says that neither was used'
+exits 1 'a job that hangs without communication is killed' price --deadline 4 -- mpirun --bind-to none \
+    --oversubscribe -n 2 "$train" steps=0 compute_ms=1 MiB=1 need=2
+like "$err" 'price: the job completed no visit for [0-9]+ s and was killed: .* depend on values' \
+    'the message says why it was killed'
+exits 127 'a command that does not exist ends with 127' price -- ./nowhere
+like "$err" 'nowhere: No such file' 'the message names the command'
+exits 0 'LD_PRELOAD of the user stays' env LD_PRELOAD="$(ldconfig -p | sed -n 's/.*libm.so.6.*=> //p' |
+    head -n 1)" "$gradsync" trial --arms none --warmup 3 --steps 4 --minutes 1 -o raw \
+    -- "${mpirun[@]}" "$train" steps=0 compute_ms=2 MiB=1 buckets=6 eval=40
+like "$err" 'price: LD_PRELOAD is set, and stays' 'trial says that LD_PRELOAD stays'
+like "$err" '[1-9][0-9]* dropped' 'evaluation between steps drops visits, and the price is still there'
+exits 2 'arms of a price and settings of NCCL are not mixed' price --arms none,ctas=8 -- true
+like "$err" "'none' and 'ctas=8' cannot be in one trial" 'the message names both arms'
+exits 2 'a price with --keep-best is refused' price --keep-best -- true
+
+# ---- what a killed trial leaves
+
+mkdir -p left
+"$gradsync" trial -q --arms none -o left -- sleep 300 &
+pid=$!
+until_true 100 compgen -G 'left/.trial.*/trial.txt' >folders
+kill -KILL $pid
+wait $pid 2>/dev/null
+is "$(find left -name '.trial.*' | wc -l)" 1 'a trial that was killed leaves its folder'
+run "$gradsync" trial --arms none -o left -- true
+is "$(find left -name '.trial.*' | wc -l)" 0 'the next trial removes it'
+# shellcheck disable=SC2046
+kill $(marked) 2>/dev/null
+until_true 100 eval '[ -z "$(marked)" ]'
+no_orphans 'no process is left running'
+done_testing
