@@ -80,7 +80,7 @@ if ./enter east true; then
     (cut -d. -f1 /proc/uptime; date +%s) >clocks.north
 fi
 begin plain --set wan_sync:size=1MiB \
-    --set wan_sync:configs='strategy=mpi, ring, direct, direct/int8/lp, auto'
+    --set wan_sync:configs='strategy=mpi, ring, direct, direct/int8, auto'
 finish
 export OMPI_MCA_plm_rsh_agent="$gradsync lab-enter"
 

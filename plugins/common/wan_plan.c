@@ -100,7 +100,7 @@ double wan_ring_order(const struct wan_matrix *m, double bytes, int *order)
 /* All links of a site in use at once share its end; the slowest paces. In rounds one is. */
 static double mesh_s(const struct wan_matrix *m, enum wan_strategy strategy, double bytes)
 {
-    double up[SITES_MOST], down[SITES_MOST] = {0}, farthest_s = 0;
+    double up[SITES_MOST], down[SITES_MOST] = {0}, end[SITES_MOST], farthest_s = 0;
     double links = strategy == WAN_DIRECT || strategy == WAN_ONESHOT ? (double)(m->n - 1) : 1;
     for (size_t i = 0; i < m->n; i++) {
         double least = INFINITY, most = 0;
@@ -113,9 +113,13 @@ static double mesh_s(const struct wan_matrix *m, enum wan_strategy strategy, dou
             farthest_s = fmax(farthest_s, m->rtt_s[i * m->n + k] / 2);
         }
         up[i] = fmin(most, links * least);
+        end[i] = most;
     }
+    for (size_t i = 0; i < m->n; i++)
+        end[i] = fmin(end[i], down[i]);
     struct wan_net net = {
-        .n = m->n, .up_Bps = up, .down_Bps = down, .farthest_s = farthest_s, .carrier = m->carrier};
+        .n = m->n, .up_Bps = up, .down_Bps = down, .farthest_s = farthest_s, .carrier = m->carrier,
+        .pair_Bps = m->rate_Bps, .end_Bps = end};
     return wan_sync_s(strategy, &net, bytes);
 }
 

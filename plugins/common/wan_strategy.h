@@ -24,3 +24,11 @@ extern const char *const wan_strategy_names[WAN_RECORDED];
  * up to 1 and minimise T = max_i D [1 + (S-2) x_i] / B_i. Returns T (without delays); x may be
  * NULL. */
 double wan_shares(const double *up_Bps, size_t n, double bytes, double *x);
+
+/* The same where pairs of sites are limited too: pair_Bps[from * n + to], of which the lesser direction
+ * counts; INFINITY or 0: not limited. Of a site, end_Bps is the lesser of its uplink and its downlink. A
+ * pair carries D (x_i + x_j) each way. For up to WAN_SHARES_MOST sites. Returns INFINITY if there is
+ * no memory. */
+#define WAN_SHARES_MOST 32
+double wan_shares_of_pairs(const double *end_Bps, const double *pair_Bps, size_t n, double bytes,
+                           double *x);

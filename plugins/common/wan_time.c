@@ -101,7 +101,11 @@ static struct wan_course direct(const struct wan_net *net, double bytes)
 {
     double n = (double)net->n, others = n - 1, sent_B = others / n * bytes;
     double rate_Bps = bottleneck(net, bytes / n) / flat(net), send_s = sent_B / rate_Bps;
-    if (!net->equal_shares) /* the time of two exchanges */
+    bool pairs = net->pair_Bps && net->n <= WAN_SHARES_MOST;
+    if (!net->equal_shares && pairs) /* the time of two exchanges */
+        send_s = wan_shares_of_pairs(net->end_Bps, net->pair_Bps, net->n, bytes, NULL) / 2 *
+                 flat(net) * wan_framed(net->carrier, bytes / n);
+    else if (!net->equal_shares)
         send_s = fmax(wan_shares(net->up_Bps, net->n, bytes, NULL),
                       wan_shares(net->down_Bps, net->n, bytes, NULL)) /
                  2 * flat(net) * wan_framed(net->carrier, bytes / n);

@@ -25,7 +25,10 @@ struct wan_net {
     /* For the other strategies: ranks per site that take part, adjacent in a ring, where transfers
      * inside a site take no time; 0: one. */
     double flat;
-    bool equal_shares;                 /* of a direct exchange; else those of wan_shares() */
+    bool equal_shares; /* of a direct exchange; else those of wan_shares(), or with pair_Bps of */
+    /* wan_shares_of_pairs(): [from * n + to], and the lesser rate of a site's ends. NULL: no pair is
+     * slower than its ends. */
+    const double *pair_Bps, *end_Bps;
     const struct wan_carrier *carrier; /* NULL: bytes are forwarded at once, at the rates */
 };
 

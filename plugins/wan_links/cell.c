@@ -10,7 +10,7 @@ static const int64_t counts[] = {1, 4, 8, 16};
 static const int firsts[] = {0, 1, 5, 13};
 #define COUNTS ((int)(sizeof counts / sizeof *counts))
 
-static const char *const ways[] = {[IDLE] = "idle", [ALONE] = "alone", [BOTH] = "both", NULL};
+static const char *const ways[] = {[IDLE] = "idle", [ALONE] = "alone", [BOTH] = "both", [ALL] = "all", NULL};
 const char *const cell_congestions[] = {"cubic", "bbr", NULL};
 
 #define P(member, type, role, ctype) #member, type, role, WL_FIELD(struct cell, member, ctype)
@@ -20,7 +20,7 @@ const struct wl_param cell_params[] = {
     {P(round, WL_INT, WL_AXIS, int64_t), NULL, "1", 1, 65535, NULL,
      "round of the pairs; after n - 1 rounds (n if n is odd) each of n ranks has met all others"},
     {P(way, WL_CHOICE, WL_MODE, int), NULL, "both", 0, 0, ways,
-     "idle: round trips alone; alone: each direction after the other; both: both at once"},
+     "idle: round trips alone; alone: each direction after the other; both: both at once; all: every rank to all others at once, in round 1"},
     {P(streams, WL_INT, WL_CONFIG, int64_t), NULL, "8", 1, 16, NULL,
      "TCP connections that carry the data of a pair: 1, 4, 8 or 16"},
     {P(congestion, WL_CHOICE, WL_CONFIG, int), NULL, "cubic", 0, 0, cell_congestions,
@@ -50,6 +50,8 @@ const struct wl_metric cell_metrics[] = {
                   WL_EACH},
     [M_SEGMENT] = {"segment", "B", "payload of a full packet", WL_EACH},
     [M_MTU] = {"mtu", "B", "largest IP packet on the path to the peer", WL_EACH},
+    [M_RECEIVED] = {"received", "B/s", "payload that came to the rank meanwhile; 0: it only sent",
+                    WL_EACH},
     {0}};
 
 static int count_index(int64_t streams)
@@ -75,13 +77,17 @@ enum wl_status cell_describe(const void *cell, const struct wl_job *job, struct 
     else if (c->round > round_count(job->ranks))
         snprintf(why, why_size, "round=%lld: %d ranks have %d rounds", (long long)c->round,
                  job->ranks, round_count(job->ranks));
-    else if (count_index(c->streams) == COUNTS)
+    else if (c->way == ALL && c->round > 1) {
+        snprintf(why, why_size, "way=all has no round=%lld: all ranks meet in round 1",
+                 (long long)c->round);
+        return WL_SKIP;
+    } else if (count_index(c->streams) == COUNTS)
         snprintf(why, why_size, "streams=%lld: choose 1, 4, 8 or 16", (long long)c->streams);
     else {
         shape->size_B = (uint64_t)CELL_UNIT_B;
         shape->busbw_factor = c->way != IDLE;
         shape->iteration_s = (c->way == ALONE ? 2 : 1) * (c->measure + 2 * CELL_WARM_S) *
-                             (c->at_once ? 1 : job->ranks / 2);
+                             (c->at_once || c->way == ALL ? 1 : job->ranks / 2);
         shape->iters_min = shape->iters_max = 1;
         shape->config_free = c->way == IDLE;
         return WL_OK;

@@ -12,7 +12,7 @@
 #define CELL_STREAMS_ALL (2 * CELL_STREAMS_EACH)
 _Static_assert(CELL_STREAMS_ALL <= LINK_TCP_STREAMS_MAX, "the transport has that many streams");
 
-enum way { IDLE, ALONE, BOTH };
+enum way { IDLE, ALONE, BOTH, ALL };
 
 struct cell {
     int64_t round, streams, port;
@@ -22,7 +22,7 @@ struct cell {
     char interface[WL_TEXT_MAX], addresses[WL_TEXT_MAX];
 };
 
-enum metric { M_TIME, M_RATE, M_LOSS, M_RTT, M_SPREAD, M_SEGMENT, M_MTU };
+enum metric { M_TIME, M_RATE, M_LOSS, M_RTT, M_SPREAD, M_SEGMENT, M_MTU, M_RECEIVED };
 
 #define CELL_UNIT_B (1024.0 * 1024) /* bytes of one iteration */
 

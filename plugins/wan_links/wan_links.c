@@ -193,6 +193,7 @@ static bool measure_flow(const struct prepared *p, struct wan_link *link, int pe
     v[M_RTT] = path.rtt_s;
     v[M_SEGMENT] = path.segment_B;
     v[M_MTU] = path.mtu_B;
+    v[M_RECEIVED] = receive ? path.received_Bps : 0;
     v[M_TIME] = CELL_UNIT_B / fmax(path.rate_Bps, 1);
     return true;
 }
@@ -215,6 +216,8 @@ static bool measure(struct prepared *p, struct wan_link *link, double *v)
     int turns = c->at_once ? 1 : h->ranks / 2, directions = c->way == ALONE ? 2 : 1;
     int mine = c->at_once || peer < 0 ? 0 : turn_of(h->rank, peer, round, h->ranks);
     bool lower = h->rank < peer, good = true;
+    if (c->way == ALL)
+        return meet(s, link) && measure_flow(p, link, LINK_TCP_ALL, true, true, v) && meet(s, link);
     for (int i = 0; i < turns * directions && good; i++) {
         bool send = c->way == BOTH || (i % directions == 0) == lower;
         good = meet(s, link);
@@ -234,7 +237,7 @@ static enum wl_status sample(void *prepared, unsigned iters, struct wl_sample *o
     (void)iters; /* one: describe() says so */
     if (!link)
         return failed(s, "the link failed in an earlier cell");
-    memset(out->values, 0, (M_MTU + 1) * sizeof *out->values);
+    memset(out->values, 0, (M_RECEIVED + 1) * sizeof *out->values);
     out->values[M_TIME] = NOTHING_S;
     out->start_ns = now_ns();
     bool good = measure(p, link, out->values);

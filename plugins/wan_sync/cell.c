@@ -47,8 +47,8 @@ const struct wl_param cell_params[] = {
      "TCP connections between two ranks, transport=tcp; fewer are used if rate x RTT is small"},
     {P(block, WL_SIZE, WL_CONFIG, uint64_t), "B", "256KiB", 1024, 1 << 24, NULL,
      "maximum block size on the wire, the unit of pipelining"},
-    {P(shares, WL_CHOICE, WL_CONFIG, int), NULL, "equal", 0, 0, shares,
-     "part of the sum that each rank computes, strategy=direct; lp: chosen by a linear program from the uplink rates"},
+    {P(shares, WL_CHOICE, WL_CONFIG, int), NULL, "lp", 0, 0, shares,
+     "part of the sum that each rank computes, strategy=direct; lp: chosen by a linear program from the rates of uplinks and pairs; equal: the same for each"},
     {P(order, WL_CHOICE, WL_CONFIG, int), NULL, "rtt", 0, 0, orders,
      "order of sites in a ring of up to 8; rtt: the shortest by measured RTT; rate: the fastest by measured rates and RTT; sites: as given"},
     {P(fragments, WL_INT, WL_CONFIG, int64_t), NULL, "1", 1, 65536, NULL,
@@ -222,8 +222,8 @@ static enum wl_status judge_config(const struct cell *c, const struct wl_job *jo
                  cell_strategies[c->strategy], cell_wires[c->wire]);
     else if (c->strategy == CELL_MPI && cell_steps_beside(c))
         snprintf(why, n, "strategy=mpi blocks: set fragments=1 and overlap=0");
-    else if (c->shares != SHARES_EQUAL && c->strategy != CELL_FIRST + WAN_DIRECT)
-        snprintf(why, n, "strategy=%s has no shares=%s (equal)", cell_strategies[c->strategy],
+    else if (c->shares != SHARES_LP && c->strategy != CELL_FIRST + WAN_DIRECT)
+        snprintf(why, n, "strategy=%s has no shares=%s: only direct has shares", cell_strategies[c->strategy],
                  shares[c->shares]);
     else if (c->inside != INSIDE_BY_MPI && c->strategy != CELL_FIRST + WAN_HIERARCHICAL)
         snprintf(why, n, "strategy=%s sums nothing inside a site: it has no inside=%s (mpi)",

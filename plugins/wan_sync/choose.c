@@ -110,7 +110,6 @@ bool wan_choose(struct prepared *p)
     }
     c->strategy = CELL_FIRST + (int)chosen;
     c->order = ORDER_RATE;
-    c->shares = chosen == WAN_DIRECT ? SHARES_LP : SHARES_EQUAL;
     s->host->note(s->host->ctx, "strategy", wan_strategy_names[chosen]);
     return true;
 }

@@ -69,6 +69,11 @@ int wan_members(const struct prepared *p)
     return leaders ? p->sites.n : p->sites.ranks;
 }
 
+static bool has_shares(const struct prepared *p)
+{
+    return p->cell.strategy == CELL_FIRST + WAN_DIRECT && p->cell.shares == SHARES_LP;
+}
+
 static bool name_members(struct prepared *p)
 {
     int n = wan_members(p);
@@ -77,34 +82,51 @@ static bool name_members(struct prepared *p)
     if (p->rank_of)
         memcpy(p->rank_of, leaders ? p->sites.leader : p->sites.in_order,
                (size_t)n * sizeof *p->rank_of);
-    if (p->cell.shares == SHARES_LP)
+    if (has_shares(p))
         p->share = calloc((size_t)n, sizeof *p->share);
-    return p->rank_of && (p->share || p->cell.shares != SHARES_LP);
+    return p->rank_of && (p->share || !has_shares(p));
 }
 
 /* By the linear program of the model: the least time of a direct exchange. Measured rates of equal
  * sites differ, so shares by them stay equal where the program gains less than SHARES_GAIN. */
-static void share_by(struct prepared *p, const double *rate, size_t n, bool measured)
+static void share_by(struct prepared *p, const double *rate, const double *pair, size_t n,
+                     bool measured)
 {
     double bytes = (double)p->cell.size, least = INFINITY;
-    double unequal_s = wan_shares(rate, n, bytes, p->share);
+    double unequal_s = pair ? wan_shares_of_pairs(rate, pair, n, bytes, p->share)
+                            : wan_shares(rate, n, bytes, p->share);
     for (size_t m = 0; m < n; m++)
-        least = fmin(least, rate[m]);
-    double equal_s = 2 * (double)(n - 1) / (double)n * bytes / least;
+        least = fmin(least, rate[m] / (double)(n - 1));
+    for (size_t i = 0; pair && i < n * n; i++)
+        least = fmin(least, i / n != i % n && pair[i] > 0 ? pair[i] : INFINITY);
+    double equal_s = 2 / (double)n * bytes / least;
     for (size_t m = 0; m < n && measured && unequal_s > SHARES_GAIN * equal_s; m++)
         p->share[m] = 1 / (double)n;
+}
+
+/* The pair of members i and k; rates that were not measured limit nothing. */
+static bool take_pairs(struct prepared *p, size_t n, double *pair)
+{
+    struct self *s = p->self;
+    if (!lines_measure_pairs(&s->lines, p->line))
+        return false;
+    for (size_t i = 0; i < n * n; i++)
+        pair[i] = p->line->pair_Bps[(size_t)p->rank_of[i / n] * n + (size_t)p->rank_of[i % n]];
+    return true;
 }
 
 static bool share_out(struct prepared *p)
 {
     struct self *s = p->self;
     size_t n = (size_t)s->host->ranks;
-    if (p->cell.shares != SHARES_LP)
+    if (!has_shares(p))
         return true;
     double given[PATTERN_RANKS_MOST], *rate = given;
+    double pair[WAN_SHARES_MOST * WAN_SHARES_MOST];
     bool measured = cell_rates(&p->cell, given, PATTERN_RANKS_MOST) == 0;
+    bool pairs = measured && n > 2 && n <= WAN_SHARES_MOST;
     if (measured) {
-        if (!lines_measure_rate(&s->lines, p->line))
+        if (!lines_measure_rate(&s->lines, p->line) || (pairs && !take_pairs(p, n, pair)))
             return false;
         rate = p->line->rate_Bps;
         note_numbers(s, "rates_Bps", rate, n);
@@ -112,7 +134,7 @@ static bool share_out(struct prepared *p)
     double by_member[PATTERN_RANKS_MOST];
     for (size_t m = 0; m < n; m++)
         by_member[m] = rate[p->rank_of[m]];
-    share_by(p, by_member, n, measured);
+    share_by(p, by_member, pairs ? pair : NULL, n, measured);
     note_numbers(s, "shares", p->share, n);
     return true;
 }

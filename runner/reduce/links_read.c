@@ -41,6 +41,13 @@ static void take_rank(struct links *l, struct links_config *to, const char *way,
     size_t at = rank * l->n + peer;
     double mtu_B = each(o, "mtu", rank), segment_B = each(o, "segment", rank);
     double rate_Bps = each(o, "rate", rank);
+    if (!strcmp(way, "all")) {
+        double up_Bps = packets(rate_Bps, segment_B, mtu_B);
+        double down_Bps = packets(each(o, "received", rank), segment_B, mtu_B);
+        l->up_Bps[rank] = fmax(l->up_Bps[rank], up_Bps);
+        l->down_Bps[rank] = fmax(l->down_Bps[rank], down_Bps);
+        return;
+    }
     if (!to) {
         l->rtt_s[at] = fmin(l->rtt_s[at], each(o, "rtt", rank));
         l->spread_s[at] = fmax(l->spread_s[at], each(o, "rtt_spread", rank));
@@ -67,7 +74,7 @@ static int take_block(struct links *l, const struct recorded *r, const json_t *b
         return fail(GS_USAGE, "%s: more than %d configs", r->dir, LINKS_CONFIGS_MAX);
     for (size_t rank = 0; rank < l->n; rank++) {
         int peer = round_peer((int)rank, (int)number(c, "round") - 1, (int)l->n);
-        if (peer >= 0)
+        if (peer >= 0 || !strcmp(way, "all"))
             take_rank(l, to, way, o, rank, (size_t)peer);
     }
     return GS_OK;

@@ -148,6 +148,7 @@ static struct modelled model(struct wan_map *map, const struct rec_cell *c,
         struct wan_case one = wan_case_of(map, &training);
         one.strategy = (enum wan_strategy)s->model;
         one.equal_shares = s->equal_shares;
+        one.end_shares = strcmp(r->plugin, "1.3.0") < 0;
         one.factor = wan_cell_headroom(s);
         one.carrier = &carrier;
         if (one.strategy != WAN_HIERARCHICAL)

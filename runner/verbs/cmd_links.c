@@ -101,7 +101,7 @@ static int make_text(struct job *j)
         return fail_at(GS_FAILED, j->config->path, 0, "cannot be read: %s", files_why(errno));
     if (!config_section(j->config, SECTION)) {
         text_add(&j->text, "\n" LINKS_ADDED "\n[" SECTION
-                           "]\nway = idle, alone, both\nstreams = 1, 4, 8, 16\n"
+                           "]\nway = idle, alone, both, all\nstreams = 1, 4, 8, 16\n"
                            "congestion = cubic, bbr\nround = 1");
         for (int round = 2; round <= round_count((int)j->sites.n); round++)
             text_addf(&j->text, ", %d", round);

@@ -3,13 +3,22 @@
 
 #include <math.h>
 
+double wan_flat(const struct wan_map *m, enum wan_strategy strategy)
+{
+    double ranks = 1;
+    for (size_t i = 0; i < m->n_rows && strategy != WAN_HIERARCHICAL; i++)
+        ranks = fmax(ranks, (double)(m->sites[i].ranks ? m->sites[i].ranks : m->sites[i].gpus));
+    return ranks;
+}
+
 struct wan_case wan_case_of(const struct wan_map *m, const struct wan_training *t)
 {
+    enum wan_strategy strategy = t->strategy == WAN_STRATEGIES ? wan_best_strategy(m, t)
+                                                               : (enum wan_strategy)t->strategy;
     return (struct wan_case){.map = m,
                              .training = t,
-                             .strategy = t->strategy == WAN_STRATEGIES
-                                             ? wan_best_strategy(m, t)
-                                             : (enum wan_strategy)t->strategy,
+                             .strategy = strategy,
+                             .flat = wan_flat(m, strategy),
                              .bits = t->bits,
                              .every = t->every,
                              .factor = 1};
@@ -67,13 +76,20 @@ static struct wan_outcome on_view(const struct wan_case *c, const struct wan_net
     return outcome(t, &sch, compute_s, each_s, sent);
 }
 
+static void make_view(struct wan_view *v, const struct wan_case *c)
+{
+    wan_view_make(v, c->map, c->strategy, c->factor);
+    v->net.equal_shares = c->equal_shares;
+    v->net.carrier = c->carrier;
+    v->net.flat = c->flat;
+    if (c->end_shares)
+        v->net.pair_Bps = NULL;
+}
+
 struct wan_outcome wan_evaluate(const struct wan_case *c)
 {
     struct wan_view v;
-    wan_view_make(&v, c->map, c->strategy, c->factor);
-    v.net.equal_shares = c->equal_shares;
-    v.net.carrier = c->carrier;
-    v.net.flat = c->flat;
+    make_view(&v, c);
     struct wan_outcome o = on_view(c, &v.net);
     wan_view_free(&v);
     return o;
@@ -86,6 +102,7 @@ enum wan_strategy wan_best_strategy(const struct wan_map *m, const struct wan_tr
     double least = INFINITY;
     for (int s = 0; s < WAN_STRATEGIES; s++) {
         c.strategy = (enum wan_strategy)s;
+        c.flat = wan_flat(m, c.strategy);
         double step = wan_evaluate(&c).sync_s;
         if (step < least * (1 - 1e-9)) {
             least = step;
@@ -100,10 +117,7 @@ double wan_every_for(const struct wan_case *c, double efficiency)
     struct wan_case k = *c;
     struct wan_view v;
     double lo = 0, hi = 1; /* lo fails, hi may do */
-    wan_view_make(&v, c->map, c->strategy, c->factor);
-    v.net.equal_shares = c->equal_shares;
-    v.net.carrier = c->carrier;
-    v.net.flat = c->flat;
+    make_view(&v, c);
     for (k.every = hi; on_view(&k, &v.net).efficiency < efficiency && hi < 1e12; k.every = hi) {
         lo = hi;
         hi *= 2;

@@ -24,6 +24,7 @@ struct wan_case {
     double bits, every;
     double factor;                     /* multiplies all rates of the WAN */
     bool equal_shares;                 /* of a direct exchange */
+    bool end_shares;                   /* its shares know no pairs: wan_sync before 1.3.0 */
     double flat;                       /* wan_net.flat */
     const struct wan_carrier *carrier; /* NULL: adds no time (model.h) */
 };
@@ -31,7 +32,10 @@ struct wan_case {
 /* The case of the config itself. */
 struct wan_case wan_case_of(const struct wan_map *m, const struct wan_training *t);
 struct wan_outcome wan_evaluate(const struct wan_case *c);
-/* The strategy with the shortest step. */
+/* Ranks per site that wan_sync runs a strategy over: those of [sites] where it does not sum inside a site
+ * first. */
+double wan_flat(const struct wan_map *m, enum wan_strategy strategy);
+/* The strategy with the shortest synchronisation, as wan_sync runs it with the ranks of [sites]. */
 enum wan_strategy wan_best_strategy(const struct wan_map *m, const struct wan_training *t);
 /* The smallest H that reaches the efficiency, all else as in c; infinite if there is none. */
 double wan_every_for(const struct wan_case *c, double efficiency);

@@ -68,6 +68,7 @@ static void try_schedule(struct wan_choice *c, double bits, double fragments, do
     c->training.overlap = overlap;
     c->training.every = 1;
     c->plan.strategy = wan_best_strategy(c->plan.map, &c->training);
+    c->plan.flat = wan_flat(c->plan.map, c->plan.strategy);
     /* Each fragment has a place of its own among the steps. */
     c->plan.every =
         fragments > 1 ? fragments * ceil(wan_every_for(&c->plan, c->target) / fragments) : 1;
@@ -136,9 +137,9 @@ static void print_wan_sync(const struct wan_choice *c)
     const struct wan_map *m = c->plan.map;
     enum wan_strategy s = c->plan.strategy;
     printf(
-        "  [wan_sync] strategy = %s, order = rate, shares = %s, streams = %lld, congestion = %s,\n"
+        "  [wan_sync] strategy = %s, order = rate,%s streams = %lld, congestion = %s,\n"
         "             wire = %s, every = %.0f, fragments = %.0f, overlap = %.0f\n",
-        wan_strategy_names[s], s == WAN_DIRECT ? "lp" : "equal", (long long)c->streams,
+        wan_strategy_names[s], s == WAN_DIRECT ? " shares = lp," : "", (long long)c->streams,
         congestions[m->common.congestion], wire_of(c->plan.bits), c->plan.every,
         fmin(c->training.fragments, c->plan.every), c->training.overlap);
     printf("             %.3g%% of the time is compute%s\n", 100 * c->outcome.efficiency,
@@ -166,6 +167,7 @@ static double tool_every(const struct wan_choice *c, const struct tool *tool, do
     t.overlap = tool->overlap;
     k.training = &t;
     k.strategy = tool->strategy;
+    k.flat = 1; /* one worker a site */
     k.bits = fmax(k.bits, tool->bits_least);
     k.every = tool->fragments * ceil(wan_every_for(&k, c->target) / tool->fragments);
     *efficiency = isfinite(k.every) ? wan_evaluate(&k).efficiency : NAN;

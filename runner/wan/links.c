@@ -31,6 +31,8 @@ void links_make(struct links *l, size_t n)
     l->spread_s = matrix(n);
     l->mtu_B = matrix(n);
     l->line_Bps = matrix(n);
+    l->up_Bps = matrix(n);
+    l->down_Bps = matrix(n);
     strcpy(l->usual, "cubic");
 }
 
@@ -43,6 +45,8 @@ void links_free(struct links *l)
     free(l->spread_s);
     free(l->mtu_B);
     free(l->line_Bps);
+    free(l->up_Bps);
+    free(l->down_Bps);
     for (size_t i = 0; i < l->n_configs; i++) {
         free(l->configs[i].alone);
         free(l->configs[i].both);
@@ -161,10 +165,9 @@ const struct links_config *links_best(const struct links *l)
     return best;
 }
 
-/* The most that a site sends (or receives) in one direction: what its own line gives at least. */
-static double end_rate(const struct links *l, size_t site, bool up)
+double links_end(const struct links *l, size_t site, bool up)
 {
-    double most = 0;
+    double most = fmax(0, up ? l->up_Bps[site] : l->down_Bps[site]);
     for (size_t k = 0; k < l->n; k++)
         if (k != site)
             most = fmax(most, up ? links_rate(l, true, site, k) : links_rate(l, true, k, site));
@@ -194,9 +197,12 @@ static void write_links(struct text *t, const struct links *l, const char *origi
         mtu_B = fmin(mtu_B, l->mtu_B[i]);
     text_addf(
         t,
-        "# Measured by gradsync links, run %s: IP packets; up and down of [sites] are the most to "
-        "or from one other site.\n[links]\nmtu = %.0f\nstreams = %d\ncongestion = %s\n",
-        origin, mtu_B, best->streams, best->congestion);
+        "# Measured by gradsync links, run %s: IP packets; up and down of [sites] are what %s"
+        ".\n[links]\nmtu = %.0f\nstreams = %d\ncongestion = %s\n",
+        origin,
+        isnan(l->up_Bps[0]) ? "one other site got or sent alone, at least"
+                            : "each sent and received while all sent to all",
+        mtu_B, best->streams, best->congestion);
     for (size_t from = 0; from < l->n; from++)
         for (size_t to = 0; to < l->n; to++)
             if (links_rate(l, true, from, to) > 0)
@@ -216,8 +222,8 @@ static void write_site(struct text *t, const struct links *l, const char *line)
         return;
     }
     text_addf(t, "%s = ", l->names[i]);
-    text_rate(t, "up", end_rate(l, i, true));
-    text_rate(t, " down", end_rate(l, i, false));
+    text_rate(t, "up", links_end(l, i, true));
+    text_rate(t, " down", links_end(l, i, false));
     words_split(&w, equals + 1, ' ');
     for (size_t k = 0; k < w.n; k++)
         if (*w.v[k] && strncmp(w.v[k], "up=", 3) != 0 && strncmp(w.v[k], "down=", 5) != 0)

@@ -26,6 +26,7 @@ struct links {
     char **names; /* of the sites */
     double *rtt_s, *spread_s, *mtu_B;
     double *line_Bps; /* what a lab gives */
+    double *up_Bps, *down_Bps; /* [n], by site: while all send to all; NaN: not measured */
     double above;     /* largest share by which a rate was above it, and was cut */
     char usual[16];   /* the congestion control that the kernel has by itself */
     struct links_config configs[LINKS_CONFIGS_MAX];
@@ -39,6 +40,8 @@ struct links_config *links_config(struct links *l, int streams, const char *cong
 
 /* Takes the rate of a block. `alone`: the other direction was idle. */
 void links_take(struct links *l, struct links_config *c, bool alone, size_t at, double rate_Bps);
+/* What a site sends, or receives, at most: to all others at once, or to one alone if that is more. */
+double links_end(const struct links *l, size_t site, bool up);
 /* What the link gives, alone or while the other direction is busy: the mean of the configs that come
  * near to the fastest one, which alone would be the luckiest. */
 double links_rate(const struct links *l, bool alone, size_t from, size_t to);

@@ -83,6 +83,10 @@ void links_print(const struct links *l)
            "alone, by congestion control and streams; both: while the other direction is busy, and "
            "the\n"
            "share of it that each reaches in its worst direction.\n");
+    for (size_t i = 0; i < l->n && !isnan(l->up_Bps[0]); i++)
+        printf("%s%s: up %.1f, down %.1f Mbit/s%s", i ? "; " : "All to all at once: ", l->names[i],
+               links_end(l, i, true) * 8e-6, links_end(l, i, false) * 8e-6,
+               i + 1 == l->n ? ".\n" : "");
     if (l->above > 0)
         printf("Rates up to %.2g%% above the line of the lab are cut to it: acknowledgements come "
                "in bursts.\n",

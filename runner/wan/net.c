@@ -259,6 +259,28 @@ static void view_mesh(struct wan_view *view, const struct wan_map *m, bool round
     free(busy);
 }
 
+/* For the shares of a direct exchange: the links by pair, each with its own rate. Shared lines limit
+ * several pairs together, so there the slowest link paces, as before. */
+static void view_pairs(struct wan_view *view, const struct wan_map *m, double factor)
+{
+    double payload = m->common.mtu_B > 0 ? wan_goodput(m->common.mtu_B) : 1;
+    AUTO_FREE size_t *row = xcalloc(m->n + 1, sizeof *row);
+    size_t k = 0;
+    for (size_t r = 0; r < m->n_rows; r++)
+        for (int64_t i = 0; i < m->sites[r].count; i++)
+            row[k++] = r;
+    view->pair = xcalloc(m->n * m->n + 1, sizeof *view->pair);
+    view->end = xcalloc(m->n + 1, sizeof *view->end);
+    for (size_t i = 0; i < m->n * m->n; i++) {
+        struct wan_link l = wan_map_link(m, row[i / m->n], row[i % m->n]);
+        view->pair[i] = wan_link_Bps(&l, factor);
+    }
+    for (size_t i = 0; i < m->n; i++) {
+        const struct wan_site *s = &m->sites[row[i]];
+        view->end[i] = fmin(s->up_Bps, s->down_Bps) * payload * factor;
+    }
+}
+
 /* ---- views ---- */
 
 void wan_view_make(struct wan_view *v, const struct wan_map *m, enum wan_strategy strategy,
@@ -272,6 +294,8 @@ void wan_view_make(struct wan_view *v, const struct wan_map *m, enum wan_strateg
         view_ring(v, m, factor);
     else
         view_mesh(v, m, strategy != WAN_DIRECT && strategy != WAN_ONESHOT, factor);
+    if (strategy == WAN_DIRECT && m->n <= WAN_SHARES_MOST && !m->n_lines)
+        view_pairs(v, m, factor);
     double ranks = 1, lan = INFINITY;
     for (size_t i = 0; i < m->n_rows; i++) {
         const struct wan_site *s = &m->sites[i];
@@ -283,6 +307,8 @@ void wan_view_make(struct wan_view *v, const struct wan_map *m, enum wan_strateg
                               .up_Bps = v->up,
                               .down_Bps = v->down,
                               .hop_s = v->hop,
+                              .pair_Bps = v->pair,
+                              .end_Bps = v->end,
                               .farthest_s = v->farthest_rtt_s / 2,
                               .lan_Bps = isinf(lan) ? 0 : lan,
                               .ranks_per_site = ranks};
@@ -293,5 +319,7 @@ void wan_view_free(struct wan_view *v)
     free(v->up);
     free(v->down);
     free(v->hop);
+    free(v->pair);
+    free(v->end);
     *v = (struct wan_view){0};
 }

@@ -121,7 +121,7 @@ int64_t wan_map_gpus(const struct wan_map *m);
  * Free with wan_view_free. */
 struct wan_view {
     struct wan_net net;      /* farthest_s: for a ring, between neighbours */
-    double *up, *down, *hop; /* the arrays of net */
+    double *up, *down, *hop, *pair, *end; /* the arrays of net; pair and end: of WAN_DIRECT */
     double nearest_rtt_s, farthest_rtt_s;
 };
 void wan_view_make(struct wan_view *v, const struct wan_map *m, enum wan_strategy strategy,

@@ -43,6 +43,7 @@ static void put_strategies(struct csv *f, const struct wan_report *r, const stru
     for (int s = 0; s < WAN_STRATEGIES; s++) {
         struct wan_case c = *plan;
         c.strategy = (enum wan_strategy)s;
+        c.flat = wan_flat(c.map, c.strategy);
         put_case(f, r->name, "strategy", &c);
     }
 }

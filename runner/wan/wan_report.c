@@ -166,6 +166,7 @@ static void print_strategies(const struct wan_report *r, const struct wan_case *
     for (int s = 0; s < WAN_STRATEGIES; s++) {
         struct wan_case c = *plan;
         c.strategy = (enum wan_strategy)s;
+        c.flat = wan_flat(r->map, c.strategy);
         struct wan_outcome o = wan_evaluate(&c);
         char name[40];
         snprintf(name, sizeof name, "%s%s", wan_strategy_names[s],
@@ -200,6 +201,7 @@ static void print_choice(const struct wan_report *r, const struct wan_case *plan
     for (size_t i = 0; i < r->training->n_targets; i++)
         target = fmax(target, r->training->targets[i]);
     c.strategy = wan_best_strategy(r->map, r->training);
+    c.flat = wan_flat(r->map, c.strategy);
     c.every = wan_every_for(&c, target);
     if (!isfinite(c.every)) {
         printf("\nno value of every reaches %s\n", percent(target).s);

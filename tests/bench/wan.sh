@@ -145,12 +145,12 @@ loss() {
 unequal() {
     local bound
     slow_mbit=$((mbit / 4)) blocks=3 config "$tmp/unequal.ini" "$mbit" 30 "size = $(scaled 128)" \
-        'configs = ring, direct/lp'
+        'configs = ring, direct'
     measure "$tmp/unequal.ini" || return 0
     bound=$(calc 6 "$(scaled 128) / ($mbit / 4 * 125000 * ($mtu - 52) / ($mtu + 26)) + 0.030")
-    row "$mbit Mbit/s, 30 ms, one site a quarter: direct/lp, % of the bound" \
-        "$(calc 1 "100 * $bound / $(median direct/lp 2)")" '>=' 90 '%'
-    row '  times the ring of equal shares' "$(calc 2 "$(median ring 2) / $(median direct/lp 2)")" \
+    row "$mbit Mbit/s, 30 ms, one site a quarter: direct, % of the bound" \
+        "$(calc 1 "100 * $bound / $(median direct 2)")" '>=' 90 '%'
+    row '  times the ring of equal shares' "$(calc 2 "$(median ring 2) / $(median direct 2)")" \
         '>=' 1.3 'x'
 }
 
@@ -304,18 +304,18 @@ choice() {
         '100 10 4MiB - 25'; do
         read -r mbit rtt size pair site <<<"$line"
         slow_mbit=${site:-} blocks=5 config "$tmp/choice.ini" "$mbit" "$rtt" "size = $size" \
-            'configs = order=rate, direct, direct/lp, oneshot, auto'
+            'configs = order=rate, direct/equal, direct, oneshot, auto'
         [ "${pair:--}" = - ] || echo "north-east = rate=${pair}Mbit/s" |
             sed -i '/^mtu/r /dev/stdin' "$tmp/choice.ini"
         measure "$tmp/choice.ini" || continue
         took=$(grep -h '"key":"strategy"' "$tmp"/data/*/wan_sync/*/launch-*.jsonl | head -n 1 |
             sed 's/.*"value":"\([^"]*\)".*/\1/')
-        best=$(for c in rate direct direct/lp oneshot; do
+        best=$(for c in rate direct/equal direct oneshot; do
             median "$c" 2; done | sort -g | head -n 1)
         t=$(calc 3 "$(median auto 2) / $best") cells=$((cells + 1))
         printf '%-62s %10s x\n' "auto, $mbit Mbit/s, $rtt ms, $size, slow pair ${pair:--}, slow \
 site ${site:--}: over the best" "$t"
-        for c in rate direct direct/lp oneshot auto; do
+        for c in rate direct/equal direct oneshot auto; do
             printf '%-62s %10s ms\n' "  ${c/#auto/auto: $took}" "$(calc 1 "1000 * $(median "$c" 2)")"
         done
         if awk "BEGIN { exit !($t <= 1.05) }"; then good=$((good + 1)); fi

@@ -53,7 +53,9 @@ void link_tcp_rates(const struct wan_link *link, double *rate_Bps);
 double link_tcp_segment(const struct wan_link *link, bool *bbr);
 
 /* link_tcp_flow() fills one direction between two ranks for a while, with some of the streams between
- * them, and measures it. Both ranks call it; `peer` is the other. False: broken, see link->why. */
+ * them, and measures it. Both ranks call it; `peer` is the other. LINK_TCP_ALL: every rank sends to all
+ * others at once, and the result is that of all together. False: broken, see link->why. */
+#define LINK_TCP_ALL (-1)
 struct link_tcp_flow {
     int peer, first, streams; /* streams first to first + streams - 1 */
     const char *congestion;
@@ -61,7 +63,8 @@ struct link_tcp_flow {
     double warm_rtts, warm_s, measure_s; /* both warm-ups pass before the measurement */
 };
 struct link_tcp_path {
-    double rate_Bps; /* payload that the peer has acknowledged */
+    double rate_Bps;     /* payload that the peer has acknowledged */
+    double received_Bps; /* payload that came meanwhile, from anybody */
     double loss;     /* share of segments that were sent again */
     double rtt_s;    /* under this load */
     double segment_B, mtu_B;
