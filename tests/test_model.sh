@@ -186,6 +186,49 @@ sync() { # SETTING…: sync_s of each strategy
     "$gradsync" model -q links.ini "${set[@]}" --csv links.csv && awk -F, \
         '$2 == "strategy" { print $3, $11 }' links.csv
 }
+cat >pair.ini <<'EOF'
+[platform]
+name = pair
+[sites]
+a = gpus=1
+b = gpus=1
+c = gpus=1
+d = gpus=1
+[links]
+rate = 1Gbit/s
+rtt = 10ms
+b-d = rate=70Mbit/s
+[model]
+parameters = 1.3e9
+tokens = 524288
+compute = 3.3s
+strategy = direct
+targets = 9%, 95%
+EOF
+run "$gradsync" model pair.ini
+like "$out" 'direct \* +38.9 s' \
+    'a direct exchange has shares by the pairs: 2 D / (1 + 0.07) at 1 Gbit/s'
+like "$out" $'\n  9% +b-d [1-9][0-9.]+ Mbit/s ' 'where one pair is the reason, its rate is named'
+like "$out" '95% +1[0-9.]+ Gbit/s\*' 'where it is not enough, the rate of the sites is'
+like "$out" 'and b-d as fast as its sites' 'with what the pair needs too'
+like "$out" 'leave out b: .*27.7 s in place of 38.9 s' \
+    'three sites without the pair are faster than four with it'
+run "$gradsync" model pair.ini --set model:strategy=ring
+unlike "$out" 'leave out' 'no site is left out for what fewer sites gain by themselves'
+run "$gradsync" model pair.ini --set sites:d='gpus=1 up=50Mbit/s'
+like "$out" 'leave out d: without it a synchronisation takes [0-9.]+ s in place of 416 s' \
+    'a slow site is to be left out'
+run "$gradsync" model --plan pair.ini --set sites:d='gpus=1 up=50Mbit/s' --set model:targets=1%
+like "$out" 'leave out d' 'the plan says so too'
+two=()
+for site in a b c d; do two+=(--set "sites:$site=gpus=2"); done
+run "$gradsync" model pair.ini "${two[@]}" --set model:strategy=best
+like "$out" 'hierarchical \* +31.2 s .*hierarchical has the shortest' \
+    'ranks of a site sum inside it first: a ring of all of them sends more'
+like "$out" 'ring +36.4 s +4.55 GB' 'a ring is of all ranks, as wan_sync runs it'
+run "$gradsync" model pair.ini "${two[@]/gpus=2/gpus=2 ranks=1}"
+like "$out" 'ring +31.2 s +3.9 GB' 'with ranks=1 the GPUs of a site are one rank'
+
 is "$(sync | awk '{ printf "%s %.3f ", $1, $2 }')" \
     'ring 24.005 direct 24.005 oneshot 48.005 hierarchical 24.005 ' \
     'equal links give the times of the formulas for every strategy'

@@ -117,9 +117,13 @@ static double mesh_s(const struct wan_matrix *m, enum wan_strategy strategy, dou
     }
     for (size_t i = 0; i < m->n; i++)
         end[i] = fmin(end[i], down[i]);
-    struct wan_net net = {
-        .n = m->n, .up_Bps = up, .down_Bps = down, .farthest_s = farthest_s, .carrier = m->carrier,
-        .pair_Bps = m->rate_Bps, .end_Bps = end};
+    struct wan_net net = {.n = m->n,
+                          .up_Bps = up,
+                          .down_Bps = down,
+                          .farthest_s = farthest_s,
+                          .carrier = m->carrier,
+                          .pair_Bps = m->rate_Bps,
+                          .end_Bps = end};
     return wan_sync_s(strategy, &net, bytes);
 }
 

@@ -10,7 +10,8 @@ static const int64_t counts[] = {1, 4, 8, 16};
 static const int firsts[] = {0, 1, 5, 13};
 #define COUNTS ((int)(sizeof counts / sizeof *counts))
 
-static const char *const ways[] = {[IDLE] = "idle", [ALONE] = "alone", [BOTH] = "both", [ALL] = "all", NULL};
+static const char *const ways[] = {
+    [IDLE] = "idle", [ALONE] = "alone", [BOTH] = "both", [ALL] = "all", NULL};
 const char *const cell_congestions[] = {"cubic", "bbr", NULL};
 
 #define P(member, type, role, ctype) #member, type, role, WL_FIELD(struct cell, member, ctype)

@@ -223,8 +223,8 @@ static enum wl_status judge_config(const struct cell *c, const struct wl_job *jo
     else if (c->strategy == CELL_MPI && cell_steps_beside(c))
         snprintf(why, n, "strategy=mpi blocks: set fragments=1 and overlap=0");
     else if (c->shares != SHARES_LP && c->strategy != CELL_FIRST + WAN_DIRECT)
-        snprintf(why, n, "strategy=%s has no shares=%s: only direct has shares", cell_strategies[c->strategy],
-                 shares[c->shares]);
+        snprintf(why, n, "strategy=%s has no shares=%s: only direct has shares",
+                 cell_strategies[c->strategy], shares[c->shares]);
     else if (c->inside != INSIDE_BY_MPI && c->strategy != CELL_FIRST + WAN_HIERARCHICAL)
         snprintf(why, n, "strategy=%s sums nothing inside a site: it has no inside=%s (mpi)",
                  cell_strategies[c->strategy], insides[c->inside]);

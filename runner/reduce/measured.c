@@ -151,8 +151,7 @@ static struct modelled model(struct wan_map *map, const struct rec_cell *c,
         one.end_shares = strcmp(r->plugin, "1.3.0") < 0;
         one.factor = wan_cell_headroom(s);
         one.carrier = &carrier;
-        if (one.strategy != WAN_HIERARCHICAL)
-            one.flat = (double)r->ranks / (double)map->n;
+        one.flat = one.strategy == WAN_HIERARCHICAL ? 1 : (double)r->ranks / (double)map->n;
         m.o = wan_evaluate(&one);
     }
     leave_out(&m.o, s);

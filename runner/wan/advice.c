@@ -13,8 +13,8 @@ double wan_flat(const struct wan_map *m, enum wan_strategy strategy)
 
 struct wan_case wan_case_of(const struct wan_map *m, const struct wan_training *t)
 {
-    enum wan_strategy strategy = t->strategy == WAN_STRATEGIES ? wan_best_strategy(m, t)
-                                                               : (enum wan_strategy)t->strategy;
+    enum wan_strategy strategy =
+        t->strategy == WAN_STRATEGIES ? wan_best_strategy(m, t) : (enum wan_strategy)t->strategy;
     return (struct wan_case){.map = m,
                              .training = t,
                              .strategy = strategy,
@@ -156,10 +156,79 @@ struct wan_outcome wan_alternative_outcome(const struct wan_training *t,
     return outcome(t, &each, compute, sync, sent);
 }
 
-double wan_map_rate(const struct wan_map *m)
+/* ---- a slow pair, a slow site ---- */
+
+static double pair_rate_for(const struct wan_case *c, double efficiency, size_t from, size_t to)
 {
-    double rate = INFINITY;
-    for (size_t i = 0; i < m->n_rows; i++)
-        rate = fmin(rate, fmin(m->sites[i].up_Bps, m->sites[i].down_Bps));
-    return rate;
+    struct wan_link now = wan_map_link(c->map, from, to);
+    double lo = now.rate_Bps, hi = fmin(c->map->sites[from].up_Bps, c->map->sites[to].down_Bps);
+    for (int i = -1; i < 40; i++) {
+        double rate = i < 0 ? hi : sqrt(lo * hi);
+        struct wan_map m = wan_map_copy(c->map, c->map->n_rows, from, to, rate);
+        struct wan_case k = *c;
+        k.map = &m;
+        bool reaches = wan_evaluate(&k).efficiency >= efficiency;
+        wan_map_free(&m);
+        if (i < 0 && !reaches)
+            return INFINITY;
+        *(reaches ? &hi : &lo) = rate;
+    }
+    return hi;
+}
+
+struct wan_need wan_need_for(const struct wan_case *c, double efficiency)
+{
+    struct wan_need need = {.of_pair = wan_map_slowest(c->map, &need.from, &need.to)};
+    struct wan_case k = *c;
+    if (wan_evaluate(c).efficiency >= efficiency)
+        need.of_pair = false;
+    if (!need.of_pair) {
+        need.rate_Bps = wan_factor_for(c, efficiency) * wan_map_rate(c->map);
+        return need;
+    }
+    need.rate_Bps = pair_rate_for(c, efficiency, need.from, need.to);
+    if (isfinite(need.rate_Bps))
+        return need;
+    struct wan_map m =
+        wan_map_copy(c->map, c->map->n_rows, need.from, need.to, wan_map_rate(c->map));
+    k.map = &m;
+    need.of_pair = false;
+    need.pair_too = true;
+    need.rate_Bps = wan_factor_for(&k, efficiency) * wan_map_rate(&m);
+    wan_map_free(&m);
+    return need;
+}
+
+/* Times the tokens per second, for a site to be worth leaving out; beside what fewer equal sites gain by
+ * sending less. */
+#define LEAVE_GAIN 1.1
+
+bool wan_slow_site(const struct wan_case *c, struct wan_left_out *out)
+{
+    const struct wan_map *m = c->map;
+    double n = (double)m->n, fewer = (n - 1) * (n - 1) / n / (n - 2);
+    double most = LEAVE_GAIN * fewer * wan_evaluate(c).tokens_per_s;
+    bool found = false;
+    for (size_t row = 0; m->n_rows > 2 && m->n_rows <= WAN_SHARES_MOST && row < m->n_rows; row++) {
+        struct wan_map others = wan_map_copy(m, row, 0, 0, 0);
+        struct wan_training t = *c->training;
+        struct wan_case k = *c;
+        double gpus = (double)(m->sites[row].count * m->sites[row].gpus);
+        k.map = &others;
+        k.training = &t;
+        t.gpus -= gpus;
+        t.compute_s *= c->training->gpus / t.gpus;
+        t.sync_s = 0;
+        if (c->training->strategy == WAN_STRATEGIES)
+            k.strategy = wan_best_strategy(&others, &t);
+        k.flat = wan_flat(&others, k.strategy);
+        struct wan_outcome o = wan_evaluate(&k);
+        if (t.gpus > 0 && o.tokens_per_s > most) {
+            *out = (struct wan_left_out){row, k.strategy, o};
+            most = o.tokens_per_s;
+            found = true;
+        }
+        wan_map_free(&others);
+    }
+    return found;
 }

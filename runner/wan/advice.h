@@ -41,8 +41,21 @@ enum wan_strategy wan_best_strategy(const struct wan_map *m, const struct wan_tr
 double wan_every_for(const struct wan_case *c, double efficiency);
 /* The smallest factor on all rates that reaches the efficiency; infinite if there is none. */
 double wan_factor_for(const struct wan_case *c, double efficiency);
+/* The rate that the efficiency needs: of the slowest pair alone, if that is enough; else of each site,
+ * and then of that pair too. Infinite if there is none. */
+struct wan_need {
+    double rate_Bps;
+    bool of_pair, pair_too;
+    size_t from, to; /* rows: the pair */
+};
+struct wan_need wan_need_for(const struct wan_case *c, double efficiency);
+/* The site without which the others train fastest, at least a tenth faster than with it. False: none. */
+struct wan_left_out {
+    size_t row;
+    enum wan_strategy strategy;
+    struct wan_outcome o;
+};
+bool wan_slow_site(const struct wan_case *c, struct wan_left_out *out);
 /* The same training on other hardware, synchronised every step by a ring over its nodes. */
 struct wan_outcome wan_alternative_outcome(const struct wan_training *t,
                                            const struct wan_alternative *a);
-/* The slowest uplink or downlink of the map, bytes/s. */
-double wan_map_rate(const struct wan_map *m);

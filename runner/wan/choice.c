@@ -136,12 +136,11 @@ static void print_wan_sync(const struct wan_choice *c)
         [WAN_RENO] = "reno", [WAN_CUBIC] = "cubic", [WAN_BBR] = "bbr"};
     const struct wan_map *m = c->plan.map;
     enum wan_strategy s = c->plan.strategy;
-    printf(
-        "  [wan_sync] strategy = %s, order = rate,%s streams = %lld, congestion = %s,\n"
-        "             wire = %s, every = %.0f, fragments = %.0f, overlap = %.0f\n",
-        wan_strategy_names[s], s == WAN_DIRECT ? " shares = lp," : "", (long long)c->streams,
-        congestions[m->common.congestion], wire_of(c->plan.bits), c->plan.every,
-        fmin(c->training.fragments, c->plan.every), c->training.overlap);
+    printf("  [wan_sync] strategy = %s, order = rate,%s streams = %lld, congestion = %s,\n"
+           "             wire = %s, every = %.0f, fragments = %.0f, overlap = %.0f\n",
+           wan_strategy_names[s], s == WAN_DIRECT ? " shares = lp," : "", (long long)c->streams,
+           congestions[m->common.congestion], wire_of(c->plan.bits), c->plan.every,
+           fmin(c->training.fragments, c->plan.every), c->training.overlap);
     printf("             %.3g%% of the time is compute%s\n", 100 * c->outcome.efficiency,
            c->outcome.efficiency < c->target * (1 - 1e-9) ? ", below the target" : "");
 }
@@ -242,5 +241,6 @@ void wan_choice_print(const struct wan_choice *c)
     wan_report_losses(c->plan.map);
     print_order(c);
     print_wan_sync(c);
+    wan_report_slow_site(&c->plan);
     print_elsewhere(c);
 }

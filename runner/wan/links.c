@@ -195,14 +195,13 @@ static void write_links(struct text *t, const struct links *l, const char *origi
     double mtu_B = INFINITY;
     for (size_t i = 0; i < l->n * l->n; i++)
         mtu_B = fmin(mtu_B, l->mtu_B[i]);
-    text_addf(
-        t,
-        "# Measured by gradsync links, run %s: IP packets; up and down of [sites] are what %s"
-        ".\n[links]\nmtu = %.0f\nstreams = %d\ncongestion = %s\n",
-        origin,
-        isnan(l->up_Bps[0]) ? "one other site got or sent alone, at least"
-                            : "each sent and received while all sent to all",
-        mtu_B, best->streams, best->congestion);
+    text_addf(t,
+              "# Measured by gradsync links, run %s: IP packets; up and down of [sites] are what %s"
+              ".\n[links]\nmtu = %.0f\nstreams = %d\ncongestion = %s\n",
+              origin,
+              isnan(l->up_Bps[0]) ? "one other site got or sent alone, at least"
+                                  : "each sent and received while all sent to all",
+              mtu_B, best->streams, best->congestion);
     for (size_t from = 0; from < l->n; from++)
         for (size_t to = 0; to < l->n; to++)
             if (links_rate(l, true, from, to) > 0)

@@ -25,10 +25,10 @@ struct links {
     size_t n;
     char **names; /* of the sites */
     double *rtt_s, *spread_s, *mtu_B;
-    double *line_Bps; /* what a lab gives */
+    double *line_Bps;          /* what a lab gives */
     double *up_Bps, *down_Bps; /* [n], by site: while all send to all; NaN: not measured */
-    double above;     /* largest share by which a rate was above it, and was cut */
-    char usual[16];   /* the congestion control that the kernel has by itself */
+    double above;              /* largest share by which a rate was above it, and was cut */
+    char usual[16];            /* the congestion control that the kernel has by itself */
     struct links_config configs[LINKS_CONFIGS_MAX];
     size_t n_configs;
 };

@@ -136,6 +136,73 @@ int64_t wan_map_gpus(const struct wan_map *m)
     return gpus;
 }
 
+double wan_map_rate(const struct wan_map *m)
+{
+    double rate = INFINITY;
+    for (size_t i = 0; i < m->n_rows; i++)
+        rate = fmin(rate, fmin(m->sites[i].up_Bps, m->sites[i].down_Bps));
+    return rate;
+}
+
+bool wan_map_slowest(const struct wan_map *m, size_t *from, size_t *to)
+{
+    double least = wan_map_rate(m);
+    *from = *to = 0;
+    for (size_t i = 0; i < m->n_rows * m->n_rows; i++) {
+        double rate = wan_map_link(m, i / m->n_rows, i % m->n_rows).rate_Bps;
+        if (rate > 0 && rate < least && i / m->n_rows != i % m->n_rows) {
+            least = rate;
+            *from = i / m->n_rows, *to = i % m->n_rows;
+        }
+    }
+    return *from != *to;
+}
+
+static bool moves(struct wan_ends *e, size_t without)
+{
+    bool stays = e->from != without && e->to != without;
+    e->from -= e->from > without;
+    e->to -= e->to > without;
+    return stays;
+}
+
+struct wan_map wan_map_copy(const struct wan_map *m, size_t without, size_t from, size_t to,
+                            double rate_Bps)
+{
+    struct wan_map c = *m;
+    c.sites = xcalloc(m->n_rows + 1, sizeof *c.sites);
+    c.pairs = xcalloc(m->n_pairs + 1, sizeof *c.pairs);
+    c.lines = xcalloc(m->n_lines + 1, sizeof *c.lines);
+    c.crossings = xcalloc(m->n_crossings + 1, sizeof *c.crossings);
+    c.order = NULL;
+    c.typical = NULL;
+    c.n_rows = c.n_pairs = c.n_crossings = 0;
+    for (size_t i = 0; i < m->n_lines; i++)
+        c.lines[i] = m->lines[i];
+    for (size_t i = 0; i < m->n_rows; i++)
+        if (i != without)
+            c.sites[c.n_rows++] = m->sites[i];
+        else
+            c.n -= (size_t)m->sites[i].count;
+    for (size_t i = 0; i < m->n_pairs; i++) {
+        struct wan_pair p = m->pairs[i];
+        bool is = joins(p.ends, from, to) || joins(p.ends, to, from);
+        if (is && rate_Bps > 0)
+            p.link.rate_Bps = rate_Bps;
+        if (moves(&p.ends, without))
+            c.pairs[c.n_pairs++] = p;
+    }
+    for (size_t i = 0; i < m->n_crossings; i++) {
+        struct wan_crossing x = m->crossings[i];
+        if (moves(&x.ends, without))
+            c.crossings[c.n_crossings++] = x;
+        else
+            c.lines[x.line].crossings--;
+    }
+    wan_map_peers(&c);
+    return c;
+}
+
 /* ---- shared lines ---- */
 
 /* A link's part of the lines it runs over, each with so many links `busy`. */

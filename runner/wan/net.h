@@ -115,12 +115,20 @@ struct wan_link wan_map_link(const struct wan_map *m, size_t from, size_t to);
 /* Metres along the great circle; NaN if a place is unknown. */
 double wan_map_distance(const struct wan_map *m, size_t from, size_t to);
 int64_t wan_map_gpus(const struct wan_map *m);
+/* The slowest uplink or downlink of the map, bytes/s. */
+double wan_map_rate(const struct wan_map *m);
+/* The link between two sites that is slower than every site; false: there is none. Rows. */
+bool wan_map_slowest(const struct wan_map *m, size_t *from, size_t *to);
+/* A copy without a row (m->n_rows: with all), where both directions of the link between two rows carry
+ * rate_Bps, if that is above 0. It shares names and entries with m. Free it with wan_map_free. */
+struct wan_map wan_map_copy(const struct wan_map *m, size_t without, size_t from, size_t to,
+                            double rate_Bps);
 
 /* The part of the map that a strategy uses: for a ring the links between neighbours in the order of
  * [sites], for the others the worst peer of each site. `factor` multiplies every rate of the WAN.
  * Free with wan_view_free. */
 struct wan_view {
-    struct wan_net net;      /* farthest_s: for a ring, between neighbours */
+    struct wan_net net;                   /* farthest_s: for a ring, between neighbours */
     double *up, *down, *hop, *pair, *end; /* the arrays of net; pair and end: of WAN_DIRECT */
     double nearest_rtt_s, farthest_rtt_s;
 };

@@ -135,13 +135,16 @@ static double best_efficiency(const struct wan_ground *g, const struct wan_reach
 
 static void why_efficiency(const struct wan_ground *g, struct wan_finding *f)
 {
-    double factor = wan_factor_for(&g->plan, f->low);
-    text_addf(
-        &f->why,
-        "%.3g s of compute in a step of %.3g s are %.2g%%; %.0f%% needs %.3g Gbit/s per site, or "
-        "a synchronisation every %.0f steps",
-        g->reached.compute_s, g->reached.step_s, 100 * f->reached, 100 * f->low,
-        factor * wan_map_rate(g->map) * 8e-9, wan_every_for(&g->plan, f->low));
+    struct wan_need need = wan_need_for(&g->plan, f->low);
+    char pair[160] = " per site";
+    if (need.of_pair || need.pair_too)
+        snprintf(pair, sizeof pair, "%s %s-%s", need.of_pair ? " for" : " per site and for",
+                 g->map->sites[need.from].name, g->map->sites[need.to].name);
+    text_addf(&f->why,
+              "%.3g s of compute in a step of %.3g s are %.2g%%; %.0f%% needs %.3g Gbit/s%s, or "
+              "a synchronisation every %.0f steps",
+              g->reached.compute_s, g->reached.step_s, 100 * f->reached, 100 * f->low,
+              need.rate_Bps * 8e-9, pair, wan_every_for(&g->plan, f->low));
 }
 
 static double best_slowdown(const struct wan_ground *g, const struct wan_reach *by)

@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #define DAY 86400.0
 #define LOSSES_MATTER 0.95
@@ -88,18 +89,10 @@ static void print_training(const struct wan_report *r)
 /* A link between two sites that is slower than every site. */
 static void print_slowest(const struct wan_map *m)
 {
-    size_t from = 0, to = 0;
-    double least = wan_map_rate(m);
-    for (size_t i = 0; i < m->n_rows * m->n_rows; i++) {
-        double rate = wan_map_link(m, i / m->n_rows, i % m->n_rows).rate_Bps;
-        if (rate > 0 && rate < least && i / m->n_rows != i % m->n_rows) {
-            least = rate;
-            from = i / m->n_rows, to = i % m->n_rows;
-        }
-    }
-    if (from != to)
+    size_t from, to;
+    if (wan_map_slowest(m, &from, &to))
         printf("  slowest    %s-%s, %s\n", m->sites[from].name, m->sites[to].name,
-               scaled(least * 8, "bit/s").s);
+               scaled(wan_map_link(m, from, to).rate_Bps * 8, "bit/s").s);
 }
 
 static void print_network(const struct wan_report *r)
@@ -176,15 +169,30 @@ static void print_strategies(const struct wan_report *r, const struct wan_case *
     printf("  * this plan; %s has the shortest synchronisation\n", wan_strategy_names[best]);
 }
 
+void wan_need_text(const struct wan_map *m, const struct wan_need *need, char *text, size_t size)
+{
+    snprintf(text, size, "%s%s%s%s%s", need->of_pair ? m->sites[need->from].name : "",
+             need->of_pair ? "-" : "", need->of_pair ? m->sites[need->to].name : "",
+             need->of_pair ? " " : "", scaled(need->rate_Bps * 8, "bit/s").s);
+    if (need->pair_too && strlen(text) + 2 < size)
+        strcat(text, "*");
+}
+
 static void print_needed(const struct wan_report *r, const struct wan_case *plan)
 {
     static const double bits[] = {16, 8, 4};
+    const struct wan_site *sites = r->map->sites;
+    struct wan_need need = {0};
+    bool both = false;
     printf("\n  %-20s %14s %12s %8s %8s %8s\n", "target compute", "rate per site", "or every at",
            "16 bits", "8 bits", "4 bits");
     for (size_t i = 0; i < r->training->n_targets; i++) {
-        double target = r->training->targets[i], factor = wan_factor_for(plan, target);
-        printf("  %-20s %14s %12s", percent(target).s,
-               scaled(factor * wan_map_rate(r->map) * 8, "bit/s").s, "");
+        double target = r->training->targets[i];
+        char rate[160];
+        need = wan_need_for(plan, target);
+        both |= need.pair_too;
+        wan_need_text(r->map, &need, rate, sizeof rate);
+        printf("  %-20s %14s %12s", percent(target).s, rate, "");
         for (size_t b = 0; b < sizeof bits / sizeof *bits; b++) {
             struct wan_case c = *plan;
             c.bits = bits[b];
@@ -192,6 +200,21 @@ static void print_needed(const struct wan_report *r, const struct wan_case *plan
         }
         printf("\n");
     }
+    if (both)
+        printf("  * and %s-%s as fast as its sites\n", sites[need.from].name, sites[need.to].name);
+}
+
+void wan_report_slow_site(const struct wan_case *plan)
+{
+    struct wan_left_out out;
+    struct wan_outcome with = wan_evaluate(plan);
+    if (!wan_slow_site(plan, &out))
+        return;
+    const char *name = plan->map->sites[out.row].name;
+    printf("leave out %s: without it a synchronisation takes %s in place of %s, and a step %s in "
+           "place\nof %s, with fewer GPUs (%s)\n",
+           name, seconds(out.o.sync_s).s, seconds(with.sync_s).s, seconds(out.o.step_s).s,
+           seconds(with.step_s).s, wan_strategy_names[out.strategy]);
 }
 
 static void print_choice(const struct wan_report *r, const struct wan_case *plan)
@@ -265,6 +288,7 @@ void wan_report_print(const struct wan_report *r)
         print_strategies(r, &plan);
         print_needed(r, &plan);
         print_choice(r, &plan);
+        wan_report_slow_site(&plan);
         print_alternatives(r, &plan);
     }
     print_findings(r);

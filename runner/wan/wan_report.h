@@ -22,6 +22,10 @@ extern const char model_columns[], claims_columns[];
  * losses take little. */
 void wan_report_losses(const struct wan_map *m);
 
+/* "16 Gbit/s", or "a-b 40 Mbit/s" where one pair is the reason. */
+void wan_need_text(const struct wan_map *m, const struct wan_need *need, char *text, size_t size);
+/* One sentence if training without one of the sites is faster. */
+void wan_report_slow_site(const struct wan_case *plan);
 void wan_report_print(const struct wan_report *r);
 /* Writes one row per case: all strategies at the config's H and bits, then the config's strategy
  * over H x bits and over rate x bits. The second function writes one row per claim. GS_OK or

@@ -128,6 +128,30 @@ static void unequal_shares(void **state)
     assert_near(x[2], 0.25, 1e-6);
 }
 
+/* One slow pair: the two sites at its ends compute less, so that both ends and the pair end together.
+ * T = 2 / (1 + p) where the pair has the share p of a site's rate. */
+static void shares_by_pairs(void **state)
+{
+    (void)state;
+    double x[4], pair[16], end[4] = {1e8, 1e8, 1e8, 1e8}, sum = 0, p = 0.0695;
+    for (int i = 0; i < 16; i++)
+        pair[i] = 1e8;
+    pair[1 * 4 + 3] = p * 1e8; /* one direction is enough */
+    double t = wan_shares_of_pairs(end, pair, 4, 1e8, x);
+    assert_near(t, 2 / (1 + p), 1e-9);
+    assert_near(x[0], 0.435, 0.002);
+    assert_near(x[2], 0.435, 0.002);
+    assert_near(x[1] + x[3], 0.130, 0.002);
+    for (int i = 0; i < 4; i++)
+        sum += x[i];
+    assert_near(sum, 1, 1e-9);
+    pair[1 * 4 + 3] = 0; /* not measured */
+    assert_near(wan_shares_of_pairs(end, pair, 4, 1e8, x), 1.5, 1e-9);
+    end[2] = 25e6; /* as without pairs */
+    assert_near(wan_shares_of_pairs(end, pair, 4, 1e8, x), wan_shares(end, 4, 1e8, NULL), 1e-9);
+    assert_near(wan_shares_of_pairs(end, pair, 2, 1e8, x), wan_shares(end, 2, 1e8, NULL), 1e-9);
+}
+
 /* A latency-bound ring pays six hops over four sites, recursive doubling two. */
 static void small_messages(void **state)
 {
@@ -307,6 +331,7 @@ int main(void)
         cmocka_unit_test(lan_of_four),
         cmocka_unit_test(four_site_plan),
         cmocka_unit_test(unequal_shares),
+        cmocka_unit_test(shares_by_pairs),
         cmocka_unit_test(small_messages),
         cmocka_unit_test(ranks_of_a_site),
         cmocka_unit_test(overlap),

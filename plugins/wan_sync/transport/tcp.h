@@ -65,8 +65,8 @@ struct link_tcp_flow {
 struct link_tcp_path {
     double rate_Bps;     /* payload that the peer has acknowledged */
     double received_Bps; /* payload that came meanwhile, from anybody */
-    double loss;     /* share of segments that were sent again */
-    double rtt_s;    /* under this load */
+    double loss;         /* share of segments that were sent again */
+    double rtt_s;        /* under this load */
     double segment_B, mtu_B;
 };
 bool link_tcp_flow(struct wan_link *link, const struct link_tcp_flow *f, struct link_tcp_path *out);
