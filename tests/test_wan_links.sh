@@ -64,6 +64,18 @@ run "$gradsync" links copied --write 'my links.ini'
 like "$err" "add the section \[model\] .* gradsync model --plan 'my links.ini'\$" \
     'a section in a comment is none, and the advice quotes the name of the file'
 
+# A site sends more to all others than to one, where each link is slower than its uplink.
+lab_config 40Mbit/s 20ms 'mtu = 1500' 'north-south = rate=15Mbit/s' 'north-east = rate=15Mbit/s' \
+    'east-south = rate=15Mbit/s' '[wan_links]' 'way = idle, alone, all' 'streams = 8' \
+    'congestion = cubic' 'round = 1, 2, 3' 'measure = 1s'
+run lab -- "$gradsync" links -o all --write all.ini lab.ini
+is "$rc" 0 'the uplinks of a lab are measured'
+like "$out" 'All to all at once: north: up [0-9.]+, down [0-9.]+ Mbit/s; east' \
+    'the uplinks are printed'
+diag "$(grep ' = up=' all.ini)"
+ok 'each uplink in the written config is more than one link gives' awk -F'up=|Mbit' \
+    '/ = up=/ { n++; if ($2 < 18 || $2 > 33) exit 1 } END { exit n != 3 }' all.ini
+
 run "$gradsync" links --set launch:hosts=north,east lab.ini
 is "$rc" 2 'hosts that are not one for each site are an error'
 one_line "$err" 'the error is one line'
