@@ -47,6 +47,11 @@ values() {
     done
 }
 fresh() { rm -rf data; }
+# Rows whose gain is above what their step leaves open.
+above_open() {
+    sed -n 's/.* \(-\{0,1\}[0-9.]*\) to \(-\{0,1\}[0-9.]*\)%  *\([0-9.]*\)%  .*/\2 \3/p' <<<"$out" |
+        awk '$1 > $2 + 0.051'
+}
 first() { head -n 1 <<<"$out"; }
 
 two='1\.[0-9] to 2\.[0-9]' replayed='shown in replayed steps\.'
@@ -76,6 +81,24 @@ ran 1 auto 'RING/SIMPLE ctas=4'
 exits 0 'advise on more CTAs than NCCL chooses succeeds' "$gradsync" advise sim
 unlike "$out" 'gradsync trial --arms ctas=16' 'more CTAs than NCCL chooses are not offered for a trial'
 
+# ---- synthetic steps lead to no advice
+
+fresh
+steps 1 '' "$synthetic"
+exits 0 'advise on synthetic steps with a winner succeeds' "$gradsync" advise sim
+like "$(first)" "^No advice from synthetic steps: ctas=16 is $two% shorter in 1 of 1 of them on sim" \
+    'a winner of synthetic steps is no advice'
+like "$out" $'\nNext: gradsync tune -- COMMAND\n' 'the command asks the job of the user'
+like "$out" 'ctas=16 .* shorter: ask your own job' 'the row of the winner says so too'
+unlike "$out" '^(Try|Set) ' 'nothing is to be tried or set'
+run "$gradsync" advise --emit env sim
+is "$out" '# Nothing to set on sim with 2 ranks on 1 node: no setting is advised.' \
+    'a form from synthetic steps sets nothing'
+steps 2 real "$cuda" effect=0
+edit 2 's/ctas=16/ctas=x/; s/"size_B":8/"size_B":16/'
+exits 0 'advise on a step that never ran the synthetic winner succeeds' "$gradsync" advise sim
+like "$(first)" '^Change nothing: ' 'a step that never ran a setting gets no advice for it'
+
 # ---- a gain that may be too small
 
 fresh
@@ -104,8 +127,22 @@ exits 0 'advise on a winner that lengthens another step succeeds' "$gradsync" ad
 like "$(first)" "^Change nothing: $no_win without lengthening another\. " \
     'a winner that lengthens another step is not advised'
 like "$out" 'ctas=16 .* not advised: slower at other 8B?' 'the row names the step that is slower'
+is "$(above_open)" '' 'a setting that is slower in another step counts in what a step leaves open'
 like "$out" $'\nNot advised: ctas=16, although '"$two% shorter in 8: it is slower in other 8" \
     'a sentence says why the winner of a step is not advised'
+fresh
+steps 1 '' "$cuda" effect=0
+steps 2 other '"backend":"cuda","gemms":"4","step":"a.step"' launches=1
+exits 0 'advise on a step with one launch beside another succeeds' "$gradsync" advise sim
+like "$(first)" \
+    ' is ruled out in 1 step\. Nothing is ruled out in 1 step where a setting has no interval' \
+    'one launch closes no step'
+for platform in h200-2gpu-steps h100-2gpu-steps h200-4gpu; do
+    exits 0 "advise on $platform succeeds" "$gradsync" advise "$top/data/raw/$platform"
+    is "$(above_open)" '' "no row of $platform is above what its step leaves open"
+done
+like "$(first)" 'No advice' 'synthetic recordings lead to no advice'
+
 # ---- the latest run of a step counts, the highest level of a setting
 
 fresh

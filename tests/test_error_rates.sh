@@ -58,6 +58,8 @@ for wrong in '^nothing there but' '^0.4% there' '^3% there but -3%'; do
         'x <= 0.025'
 done
 ok 'a true 3% is advised in 80% or more' holds "$(rate '^3% there and' advise)" 'x >= 0.8'
+ok 'the gain left open is below a true gain in 4% or less' \
+    holds "$(rate 'smaller gain left open' advise)" 'x <= 0.04'
 is "$(rate 'nothing there; .*one launch' advise) $(rate '^10% there' advise)" '0.0000 0.0000' \
     'nothing is advised from one launch'
 "$build/sim/error_rates" 20 3 200 >first 2>/dev/null

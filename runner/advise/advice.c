@@ -316,8 +316,8 @@ static void say_open(FILE *f, const struct outlook *o)
         fprintf(f, " A gain above %.1f%% is ruled out in %s.", 100 * o->open,
                 o->steps == 1 ? "this step" : "each step");
     else if (o->bounded)
-        fprintf(f, " A gain above %.1f%% is ruled out in each of %zu steps.", 100 * o->open,
-                o->bounded);
+        fprintf(f, " A gain above %.1f%% is ruled out in %s%zu step%s.", 100 * o->open,
+                o->bounded == 1 ? "" : "each of ", o->bounded, o->bounded == 1 ? "" : "s");
     if (open)
         fprintf(f,
                 " Nothing is ruled out in %zu step%s where a setting has no interval, as after one "

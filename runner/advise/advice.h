@@ -16,7 +16,7 @@
 #include "base/text.h"
 
 /* The command that measures the settings in the user's own job. */
-#define ADVICE_ASK_YOUR_JOB "gradsync trial --arms ctas=16,ring/LL128 -- COMMAND"
+#define ADVICE_ASK_YOUR_JOB "gradsync tune -- COMMAND"
 
 /* A setting over the steps of a shape. */
 struct candidate {

@@ -35,8 +35,8 @@ int cmd_advise(int argc, char **argv)
         .verb = "advise",
         .arguments = "[PLATFORM | RUN]…",
         .summary =
-            "Says which NCCL setting shortens the training steps of a platform, if any was shown "
-            "to, and on what evidence. Default: all recordings below data/raw.",
+            "Says which NCCL setting shortens the training steps of a platform, on what evidence, "
+            "and which gain is ruled out. Default: all recordings below data/raw.",
         .example = "gradsync advise h200-4gpu",
         .options = options,
         .max_args = -1};

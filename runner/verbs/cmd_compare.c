@@ -198,7 +198,8 @@ int cmd_compare(int argc, char **argv)
         .threads = {.min = 1, .max = COMPARE_THREADS_MAX}}; /* 0: all processors */
     struct compare_request *q = &o.q;
     const struct cli_option options[] = {
-        {"all", 'a', CLI_FLAG, &q->all, NULL, "print every contrast (default: one line for each step)"},
+        {"all", 'a', CLI_FLAG, &q->all, NULL,
+         "print every contrast (default: one line for each step)"},
         {"size", 0, CLI_TEXT, &q->filter.size, "SIZE", "print only this size, e.g. 16MiB"},
         {"mode", 0, CLI_TEXT, &q->filter.mode, "MODE",
          "print only this mode: compute, comm, sequential or overlapped; alone: operations without "
@@ -209,7 +210,7 @@ int cmd_compare(int argc, char **argv)
          "compare with this config (default: the baseline of the run)"},
         {"json", 'j', CLI_FLAG, &q->json, NULL, "print one JSON object (docs/formats.md)"},
         {"fail-if", 0, CLI_TEXT, &q->fail_if, "VERDICT",
-         "with A B: exit with 1 if a config of B has this verdict; only slower is possible"},
+         "with A B: exit with 1 if a config of B is slower than in A; VERDICT is 'slower'"},
         {"output", 'o', CLI_TEXT, &q->out, "CSV",
          "folder for the complete table (default: write no table)"},
         {"best-of", 0, CLI_TEXT, &q->best_of, "MODE",

@@ -30,7 +30,17 @@ enum { STEPS = 2, SETTINGS = 2, BLOCKS = 4, FIVE = 5 };
 
 static const char *const settings[SETTINGS] = {"ctas=8", "ctas=16"};
 
-enum rate { NOTHING, BARELY, BARELY_SHOWN, FOUND, MIXED, ONE_LAUNCH, ONE_LAUNCH_NOTHING, RATES };
+enum rate {
+    NOTHING,
+    BARELY,
+    BARELY_SHOWN,
+    FOUND,
+    MIXED,
+    ONE_LAUNCH,
+    ONE_LAUNCH_NOTHING,
+    OPEN,
+    RATES
+};
 static const struct scenario {
     struct rate_bounds bounds;
     double gain[STEPS][SETTINGS];
@@ -49,6 +59,10 @@ static const struct scenario {
                     {{0.1, 0.1}, {0.1, 0.1}},
                     1},
     [ONE_LAUNCH_NOTHING] = {{"nothing there; advised from one launch", "advise", 0, 0}, {{0}}, 1},
+    /* in the first step, for either setting */
+    [OPEN] = {{"0.3% there and a smaller gain left open", "advise", 0, 0.04},
+              {{0.003, 0.003}, {0, 0}},
+              FIVE},
 };
 
 static void draw(struct values *x, int launches, double truth, struct rng *rng)
@@ -111,6 +125,8 @@ static double truth_of(const struct evidence *e, const struct scenario *of)
 static bool hit(enum rate rate, const struct steps_evidence *s)
 {
     struct candidate c;
+    if (rate == OPEN)
+        return evidence_left_open(s, &s->v[0]) < scenarios[OPEN].gain[0][0];
     if (!advice_find(s, 0, &c))
         return false;
     double truth = truth_of(c.best, &scenarios[rate]);
