@@ -40,8 +40,6 @@ for columns in 80 100; do
             fi
         done
     done
-    ok "compare fits the lines of a terminal of $columns columns" \
-        test "$(on_columns $columns compare h200-4gpu | wc -l)" -le 30
     if [ -d "$top/data/raw/h200-4gpu" ]; then
         like "$(on_columns $columns advise h200-4gpu)" 'backward 256MiB +auto ' \
             "advise on $columns columns has a row for each step"

@@ -122,7 +122,7 @@ static void print_rows(const struct words *rows)
         shorten(&cells);
     if (!ways[way].level)
         printf("level of evidence of all rows: %s\n", rows->v[ADVICE_COLUMNS + ADVICE_LEVEL]);
-    text_table_print(&cells, columns, 0, NULL);
+    text_table_print(&cells, columns, 1, NULL);
 }
 
 /* The winner with the largest gain that is not advised since it lengthens another step. */
