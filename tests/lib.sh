@@ -25,7 +25,7 @@ gradsync=$build/gradsync
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/gradsync-test.XXXXXX")
 # Every process started from here on carries the mark, whoever its parent becomes.
 export GRADSYNC_TEST_MARK=mark.$$.$RANDOM$RANDOM
-export LC_ALL=C TZ=UTC
+export LC_ALL=C TZ=UTC XDG_STATE_HOME=$tmp/.state
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES # a make that a test starts is its own
 if [ "$(id -u)" = 0 ]; then export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; fi
 

@@ -39,11 +39,12 @@ is "$(tail -n 1 got)" 'hunter3 ' 'the ranks of a resumed run get the secret'
 ok 'the resumed run is sound' "$gradsync" check "$run_dir"
 
 rm -f "$run_dir"/MANIFEST.json "$run_dir"/launch-*
-sed -i 's/"host": ".*"/"host": "elsewhere"/' "$run_dir/plan.json" && rm -f got
-exits 2 'resume of a run from another machine with a command is refused' "$gradsync" resume \
-    "$run_dir"
-like "$err" "config.ini: was not begun .* then: gradsync resume --commands $run_dir\$" \
+cp -r raw copied && run_dir=${run_dir/raw/copied} && rm -f got
+exits 2 'resume of a copied run with a command is refused, although its plan names this host' \
+    "$gradsync" resume "$run_dir"
+like "$err" "config.ini: you did not begin .* then: gradsync resume --commands $run_dir\$" \
     'the message says how to run the command after reading it'
+exits 2 'so is a launch of it' "$gradsync" run --launch 1 "$run_dir"
 ok 'the command did not run' test ! -e got
 WANDB_API_KEY=hunter3 exits 0 'resume --commands runs the command' "$gradsync" resume --commands \
     "$run_dir"

@@ -13,6 +13,7 @@
 #include "base/version.h"
 #include "cluster/sbatch_words.h"
 #include "config/settings_tables.h"
+#include "record/begun.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -72,6 +73,8 @@ int campaign_write(const struct campaign *c)
     code = campaign_file(c, "." CAMPAIGN_FILE, text, false);
     if (!code && rename(temp, path))
         code = fail_file(path, "made", errno);
+    if (!code)
+        begun_mark(c->dir);
     return code;
 }
 

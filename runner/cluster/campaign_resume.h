@@ -4,8 +4,10 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 /* GS_OK or reported. */
-int campaign_resume(const char *dir);
+int campaign_resume(const char *dir, bool commands);
 
 /* Measures the launches of one task; called by its job. `task` counts from 1. GS_OK or reported. */
 int campaign_resume_task(const char *dir, long task);

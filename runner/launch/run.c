@@ -14,6 +14,7 @@
 #include "launch/outcome.h"
 #include "launch/run_launch.h"
 #include "plan/sections.h"
+#include "record/begun.h"
 #include "record/check_run.h"
 #include "record/host_load.h"
 #include "record/ledger.h"
@@ -32,6 +33,11 @@ struct run_job {
     bool part;       /* only some launches; other processes may measure the rest */
 };
 
+static bool has_command(const struct plan *p)
+{
+    return *p->set.launch.prefix || *p->set.launch.args || plan_is_train(p);
+}
+
 int run_make_folder(const struct plan *p, const char *data, char **dir)
 {
     int code = record_make_run(data, p->set.platform.name, p->workload, p->label, dir);
@@ -40,6 +46,8 @@ int run_make_folder(const struct plan *p, const char *data, char **dir)
         unlink(config);
         rmdir(*dir);
     }
+    if (!code && has_command(p))
+        begun_mark(*dir);
     return code;
 }
 
@@ -156,12 +164,15 @@ static int restore(const struct plan *p, const char *key, char value[SET_TEXT_MA
 /* The folder may be another person's, and `resume` be the advice of a message about it. */
 static int check_commands(const struct plan *p, const char *dir, const struct run_options *options)
 {
-    bool command = *p->set.launch.prefix || *p->set.launch.args || plan_is_train(p);
-    if (!command || !p->elsewhere || options->commands || options->first)
+    if (!has_command(p) || options->trusted || begun_here(dir))
         return GS_OK;
+    if (options->commands) {
+        begun_mark(dir);
+        return GS_OK;
+    }
     return fail_at(GS_USAGE, p->config->path, 0,
-                   "was not begun on this machine, and %s: read it, then: gradsync resume "
-                   "--commands %s",
+                   "you did not begin this run in this folder, and %s: read it, then: gradsync "
+                   "resume --commands %s",
                    plan_is_train(p) ? "[train] has a command"
                                     : "[launch] has a prefix or args, which are commands",
                    SHELL_WORD(dir));

@@ -51,7 +51,6 @@ struct plan {
     size_t n_groups;
     uint64_t seed;
     char config_sha256[65];
-    bool elsewhere; /* plan_read: another machine, or an older version, wrote the plan */
 };
 
 void plan_free(struct plan *p);

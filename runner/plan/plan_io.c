@@ -133,13 +133,6 @@ static int load_config(const struct reader *r, struct config **out)
     return code;
 }
 
-static bool is_of_here(const struct reader *r)
-{
-    char here[HOST_NAME_MAX + 1] = "";
-    const char *host = json_string_value(json_object_get(r->json, "host"));
-    return host && !gethostname(here, sizeof here - 1) && !strcmp(host, here);
-}
-
 /* Do the same cells come out, in the same groups? */
 static int other_cells(const struct reader *r, const struct plan *p)
 {
@@ -190,7 +183,6 @@ static int rebuild(const struct reader *r, struct plan **out)
     if (code)
         return code;
     (*out)->seed = (uint64_t)json_integer_value(seed);
-    (*out)->elsewhere = !is_of_here(r);
     forget_platform(*out, json_array_size(json_object_get(r->json, "overrides")));
     code = other_cells(r, *out);
     if (code) {

@@ -17,7 +17,7 @@ static int resume(void *options, char **words, int n)
     AUTO_FREE char *what = locate_run(words[0]);
     AUTO_FREE char *part_of = run_campaign(what), *copy_of = run_collected_from(what);
     if (campaign_is(what))
-        return campaign_resume(what);
+        return campaign_resume(what, ((struct run_options *)options)->commands);
     if (tune_is_run(what))
         return tune_resume(what);
     AUTO_FREE char *command = run_completed_by(what);
@@ -38,8 +38,8 @@ int cmd_resume(int argc, char **argv)
         {"quiet", 'q', CLI_QUIET, &options.quiet, NULL, "print errors only, no progress"},
         {"json", 0, CLI_FLAG, &options.json, NULL, "print a summary as JSON"},
         {"commands", 0, CLI_FLAG, &options.commands, NULL,
-         "run the prefix, args or command of config.ini although the run was begun on another "
-         "machine; read that file first"},
+         "run the commands of a run or campaign that you did not begin in this folder: prefix, "
+         "args, [train] command, scripts; read them first"},
         {0}};
     const struct cli cli = {.verb = "resume",
                             .arguments = "RUN | CAMPAIGN",
