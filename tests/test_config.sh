@@ -195,6 +195,16 @@ exits 2 'a config with several faults is refused by plan' "$gradsync" plan x.ini
 like "$err" '^x\.ini:2: ' 'plan reports the first of several faults'
 one_line "$err" 'plan reports one fault'
 
+# ---- hosts reach ssh ----
+
+for host in -Epwnlog -oProxyCommand=x 'vm|id' '$(id)' .vm; do
+    config '[launch]' "hosts = vm, $host" '[null]'
+    exits 2 "the host '$host' is refused" "$gradsync" check x.ini
+    like "$err" "x.ini:2: key 'hosts': '.*' is not a host" 'the message names the line'
+done
+config '[launch]' 'hosts = vm_1.example.org:4, 10.0.0.2, node[1-2,4]' '[null]'
+exits 0 'names, addresses, slots and ranges of Slurm are hosts' "$gradsync" check x.ini
+
 # ---- all of it at once ----
 
 config '[measure]' 'launchs = 3' 'blocks = none' '[null]' 'siez = 8' 'noise = 2' '[mpi_alreduce]' \

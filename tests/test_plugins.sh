@@ -92,12 +92,25 @@ done
 mkdir one
 compile bad one/bad.so
 compile bad_tables one/bad_tables.so
+compile wild_tables one/wild_tables.so
+compile load_exits one/load_exits.so
 GRADSYNC_PLUGIN_PATH=$tmp/one ok 'list succeeds' "$gradsync" list
 like "$out" 'null .*scripted samples' 'list shows the plugins beside the program'
 like "$out" 'bad  .*a fault to be found' 'list shows the plugins of GRADSYNC_PLUGIN_PATH'
 like "$out" 'bad_tables .*not a lower-case identifier' 'list says why a plugin cannot be loaded'
 like "$out" 'wild_tables .*crashes while it is loaded' 'list says that a plugin crashes'
 unlike "$out" 'gone' 'list shows nothing that is no plugin'
+like "$out" 'load_exits .*ends the process while it is loaded' 'list says that a plugin ends the process'
+printf '[platform]\nname = x\n[load_exits]\nsize = 8\n' >exits.ini
+for verb in plan run check; do
+    exits 1 "$verb fails if a plugin ends the process while it is loaded" "$gradsync" --plugins one $verb exits.ini
+    like "$err" 'one/load_exits.so: ends the process while it is loaded .exit code 0.' \
+        'the message names the plugin'
+done
+exits 2 'a plugin of the current folder is not loaded' bash -c 'cd one && "$0" plan ../exits.ini' "$gradsync"
+like "$err" "no plugin 'load_exits'" 'the message says that there is none'
+unlike "$(cd one && "$gradsync" list)" 'load_exits' 'list shows none of the current folder'
+exits 2 '--plugins needs a folder' "$gradsync" list --plugins exits.ini
 
 exits 0 'null.so passes its check' "$gradsync" check "$build/plugins/null.so"
 no_orphans 'no process is left running'

@@ -90,9 +90,9 @@ ok 'the installed scaffold makes build.mk' grep -qx '# bar_needs := mpi' build.m
 ok 'a plugin builds with the installed header, plugin.mk and pkg-config alone' \
     make -s -f "$(pkg-config --variable=plugin_mk gradsync)" NAME=bar CC="$cc"
 ok 'a plugin made outside the tree passes its check' "$prefix/bin/gradsync" check ./bar.so
-ok 'the config of a plugin made outside the tree is good' "$prefix/bin/gradsync" check bar-local.ini
-like "$("$prefix/bin/gradsync" list)" 'bar .*copies a buffer' \
-    'list shows a plugin in the current folder'
+ok 'the config of a plugin made outside the tree is good' "$prefix/bin/gradsync" --plugins . check bar-local.ini
+like "$("$prefix/bin/gradsync" --plugins . list)" 'bar .*copies a buffer' \
+    'list shows a plugin in the folder of --plugins'
 like "$("$prefix/bin/gradsync" list)" 'null .*scripted samples' 'list shows the installed plugins'
 is "$(pkg-config --variable=plugindir gradsync)" "$prefix/lib/gradsync/plugins" \
     'pkg-config gives the folder of the plugins'

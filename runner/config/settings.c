@@ -81,6 +81,28 @@ static int check_name(const struct config *c, struct set_platform *p)
                    allowed);
 }
 
+/* Launchers pass a host's name on to ssh, where a name such as -oProxyCommand is an option. */
+static bool is_host(const char *s)
+{
+    size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:[]-");
+    return *s && *s != '-' && *s != '.' && *s != ':' && !s[n];
+}
+
+static int check_hosts(const struct config *c, const struct set_launch *l)
+{
+    AUTO_WORDS struct words hosts = {0};
+    int code = GS_OK;
+    if (*l->hosts)
+        words_split(&hosts, l->hosts, ',');
+    for (size_t i = 0; i < hosts.n && !code; i++)
+        if (!is_host(hosts.v[i]))
+            code = config_error(config_find(c, "launch", "hosts"),
+                                "'%.80s' is not a host (letters, digits and '_.-', then "
+                                "optionally ':' and its number of ranks)",
+                                hosts.v[i]);
+    return code;
+}
+
 /* A fault between two keys, placed at the one of them that the config sets. */
 static int clash(const struct config *c, const char *section, const char *key, const char *other,
                  const char *what)
@@ -204,7 +226,7 @@ int settings_read(const struct config *c, struct settings *out)
         if (read_table(c, s, object))
             code = GS_USAGE;
     }
-    if (check_name(c, &out->platform))
+    if (check_name(c, &out->platform) || check_hosts(c, &out->launch))
         code = GS_USAGE;
     if (!code)
         code = check_shapes(c, out);

@@ -11,6 +11,7 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <link.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -21,6 +22,7 @@
 #include <unistd.h>
 
 #define ABI_MAX 99
+#define LOAD_SECONDS 30
 
 static int no_such(const char *name)
 {
@@ -101,6 +103,51 @@ static bool is_whole(int fd)
     return true;
 }
 
+static bool try_first;
+
+void plugin_try_first(void)
+{
+    try_first = true;
+}
+
+/* Loads it in a process of its own: its constructors may crash, wait for ever or end the process. */
+static int survives(const char *path)
+{
+    int ends[2], status = 0;
+    char loaded = 0;
+    if (pipe2(ends, O_CLOEXEC))
+        return fail(GS_FAILED, "%s: no pipe for its first load: %s", path, strerror(errno));
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct plugin *p;
+        char unsaid[64];
+        try_first = false;
+        err_capture(unsaid, sizeof unsaid);
+        alarm(LOAD_SECONDS);
+        plugin_load(&p, path); /* the lint reads its tables */
+        _exit(files_write_all(ends[1], "1", 1) ? 0 : 1);
+    }
+    close(ends[1]);
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    ssize_t got = read(ends[0], &loaded, 1);
+    close(ends[0]);
+    if (pid < 0)
+        return fail(GS_FAILED, "%s: no process for its first load: %s", path, strerror(errno));
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+        return fail_at(GS_FAILED, path, 0, "does not finish loading within %d s", LOAD_SECONDS);
+    if (WIFSIGNALED(status))
+        return fail_at(GS_FAILED, path, 0, "crashes while it is loaded (SIG%s)",
+                       sigabbrev_np(WTERMSIG(status)));
+    if (got != 1)
+        return fail_at(GS_FAILED, path, 0,
+                       "ends the process while it is loaded (exit code %d): correct its "
+                       "constructors",
+                       WEXITSTATUS(status));
+    return GS_OK;
+}
+
 static int open_file(struct plugin *p)
 {
     int fd = files_open(p->path, FILES_ANY); /* dlopen would wait for a pipe */
@@ -112,6 +159,8 @@ static int open_file(struct plugin *p)
     close(fd);
     if (!whole)
         return fail_at(GS_USAGE, p->path, 0, "is cut short: build or copy it again");
+    if (try_first && survives(p->path))
+        return GS_FAILED;
     p->dl = dlopen(p->path, RTLD_NOW | RTLD_LOCAL);
     if (!p->dl)
         return refused(p->path, dlerror());
@@ -186,28 +235,6 @@ void plugin_unload(struct plugin *p)
     free(p);
 }
 
-/* Loads it in a process of its own first: reading it may crash, and a list shall not end there. */
-static bool survives(const char *path, char *why, size_t n)
-{
-    fflush(NULL);
-    pid_t pid = fork();
-    if (pid == 0) {
-        struct plugin *p;
-        char unsaid[64];
-        err_capture(unsaid, sizeof unsaid);
-        plugin_load(&p, path);
-        _exit(0);
-    }
-    int status = 0;
-    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
-    if (pid < 0 || !WIFSIGNALED(status))
-        return true;
-    snprintf(why, n, "%s: crashes while it is loaded (SIG%s)", path,
-             sigabbrev_np(WTERMSIG(status)));
-    return false;
-}
-
 void plugin_each(void (*visit)(void *ctx, const char *name, const char *path,
                                const struct plugin *p, const char *why),
                  void *ctx)
@@ -217,8 +244,7 @@ void plugin_each(void (*visit)(void *ctx, const char *name, const char *path,
         struct plugin *p = NULL;
         char why[1024];
         err_capture(why, sizeof why);
-        if (survives(f.v[i].path, why, sizeof why))
-            plugin_load(&p, f.v[i].path);
+        plugin_load(&p, f.v[i].path);
         err_capture(NULL, 0);
         /* The place is the path, which the visitor has. */
         size_t place = strlen(f.v[i].path) + strlen(": ");

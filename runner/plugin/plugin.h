@@ -17,8 +17,11 @@ struct plugin {
     struct words texts;
 };
 
-/* `name`: "null", or a path with a slash or ending in .so. Searched: the path itself, ./NAME.so,
- * GRADSYNC_PLUGIN_PATH (colons), beside the program and in its plugins/, the install prefix.
+/* From now on a plugin is first loaded in a process of its own. Not for ranks: MPI must not fork. */
+void plugin_try_first(void);
+
+/* `name`: "null", or a path with a slash or ending in .so. Searched: GRADSYNC_PLUGIN_PATH (colons;
+ * --plugins), beside the program and in its plugins/, the install prefix; never the current folder.
  * dlopen(RTLD_NOW | RTLD_LOCAL). Returns GS_OK, GS_USAGE (no such plugin, nearest named; another
  * ABI; no symbol; tables that do not pass the lint) or GS_CANNOT (a library it needs is missing);
  * reported. */

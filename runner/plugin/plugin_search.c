@@ -14,7 +14,7 @@
 static void search_path(struct words *dirs)
 {
     const char *env = getenv("GRADSYNC_PLUGIN_PATH");
-    AUTO_FREE char *all = xstrfmt(".:%s:%s:%s/plugins:%s/../lib/gradsync/plugins", env ? env : "",
+    AUTO_FREE char *all = xstrfmt("%s:%s:%s/plugins:%s/../lib/gradsync/plugins", env ? env : "",
                                   program_dir(), program_dir(), program_dir());
     words_split(dirs, all, ':');
 }

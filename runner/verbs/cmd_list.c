@@ -59,7 +59,7 @@ static int list(void)
     plugin_each(put_plugin, &n);
     if (!n)
         printf(
-            "  none; searched: . $GRADSYNC_PLUGIN_PATH %s %s/plugins %s/../lib/gradsync/plugins\n",
+            "  none; searched: $GRADSYNC_PLUGIN_PATH %s %s/plugins %s/../lib/gradsync/plugins\n",
             program_dir(), program_dir(), program_dir());
     printf("\nconfigs ('gradsync plan NAME' shows the cells)\n");
     AUTO_FREE char *installed = locate_installed_configs();
