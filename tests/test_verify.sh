@@ -57,6 +57,9 @@ faulty 'no manifest' "^$run_dir: no MANIFEST.json: the run was interrupted, or t
 faulty 'a manifest cut short' 'MANIFEST.json:[0-9]+: damaged' sed -i 's/}}$//' \
     $run_dir/MANIFEST.json
 
+faulty 'a manifest of a later schema' 'MANIFEST.json: its schema is not one of 1 to 1' \
+    sed -i 's/"schema": *1\b/"schema": 99/' $run_dir/MANIFEST.json
+
 fresh
 rm $run_dir/plan.json
 run "$gradsync" check "$first"
@@ -192,7 +195,18 @@ END
         'the message names the line where the recording was changed'
     unlike "$err" 'gradsync show' 'show is not recommended for a changed recording'
     is "$(find lost -name MANIFEST.json)" '' 'a changed recording gets no manifest'
+    dead=$(bash -c 'echo $$')
+    finished=$(echo measured/*/*/*)
+    chmod u+w "$finished" && rm -f "$finished/MANIFEST.json"
+    echo old | tee "$finished/.MANIFEST.json.$dead" >"$finished/.MANIFEST.json.$$"
+    mkdir -p csv && touch "csv/.summary.csv.$dead"
+    exits 0 'a killed seal is repeated' "$gradsync" resume "$finished"
+    ok 'what it left is gone' test ! -e "$finished/.MANIFEST.json.$dead"
+    ok 'the temporary file of a process that runs stays' test -e "$finished/.MANIFEST.json.$$"
+    chmod u+w "$finished" && rm "$finished/.MANIFEST.json.$$" "$finished/MANIFEST.json"
+    exits 0 'and the run is sealed again' "$gradsync" resume "$finished"
     ok 'the recording of the runner is reduced' "$gradsync" reduce measured -o csv
+    is "$(ls -A csv | grep '^\.')" '' 'reduce removes what a killed reduce left'
     is "$(cut -d, -f27 csv/summary.csv | sort -u | tr '\n' ' ')" 'ok status ' \
         "every cell of the runner's recording is ok"
     ok 'the recording of the runner is shown' "$gradsync" show measured

@@ -17,8 +17,6 @@
 #include <unistd.h>
 
 #define BUFFER ((size_t)1 << 20)
-#define LARGE ((uint64_t)64 << 20)
-#define WINDOW ((off_t)32 << 20)
 
 /* ---- files ---- */
 
@@ -29,7 +27,6 @@ static int cannot_write(const struct csv *c, int error)
 
 int csv_open(struct csv *c, const char *path)
 {
-    int folder = (int)(path_name(path) - path);
     struct stat st;
     /* The rename would put a file in the place of a device or a pipe. */
     if (!stat(path, &st) && !S_ISREG(st.st_mode)) {
@@ -37,7 +34,7 @@ int csv_open(struct csv *c, const char *path)
         return fail_at(GS_FAILED, path, 0, "cannot be written: not a regular file");
     }
     *c = (struct csv){.path = xstrdup(path)};
-    c->temp = xstrfmt("%.*s.%s.%ld", folder, path, path + folder, (long)getpid());
+    c->temp = files_temporary(path);
     free(files_make_above(path)); /* one that cannot be made is found by the open that follows */
     c->fd = open(c->temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (c->fd >= 0) {
@@ -51,21 +48,6 @@ int csv_open(struct csv *c, const char *path)
     return code;
 }
 
-/* Starts writing to disk what was just written, and drops older pages from the page cache. A large
- * table would otherwise push out what others use, and in virtual machines new pages cost more time
- * than the disk does. */
-static void write_behind(struct csv *c)
-{
-    off_t start = (off_t)(c->written - c->n), behind = start - WINDOW;
-    sync_file_range(c->fd, start, (off_t)c->n, SYNC_FILE_RANGE_WRITE);
-    if (behind < 0)
-        return;
-    sync_file_range(c->fd, behind, BUFFER,
-                    SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE |
-                        SYNC_FILE_RANGE_WAIT_AFTER);
-    posix_fadvise(c->fd, behind, BUFFER, POSIX_FADV_DONTNEED);
-}
-
 static void flush(struct csv *c)
 {
     size_t done = 0;
@@ -75,9 +57,6 @@ static void flush(struct csv *c)
             c->error = errno;
         done += n > 0 ? (size_t)n : 0;
     }
-    c->written += c->n;
-    if (c->written >= LARGE && c->n == BUFFER)
-        write_behind(c);
     c->n = 0;
 }
 

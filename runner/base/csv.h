@@ -27,7 +27,6 @@ struct csv {
     int error; /* errno of the first write that failed */
     bool in_row;
     int (*last_pass)(struct csv *); /* rewrites the complete file; a code, reported. NULL: none */
-    uint64_t written;
     size_t n;
     char *buf;
 };

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/files.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <ftw.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -142,12 +144,38 @@ bool files_write_new(const char *path, const char *text, mode_t mode)
     return good;
 }
 
+/* Is it ".NAME.PID" of a process that has ended? */
+static bool is_abandoned(const char *file, const char *name)
+{
+    size_t n = strlen(name);
+    char *end;
+    if (file[0] != '.' || strncmp(file + 1, name, n) != 0 || file[1 + n] != '.' ||
+        !isdigit((unsigned char)file[2 + n]))
+        return false;
+    long pid = strtol(file + 2 + n, &end, 10);
+    return !*end && pid > 0 && pid != (long)getpid() && kill((pid_t)pid, 0) && errno == ESRCH;
+}
+
+char *files_temporary(const char *path)
+{
+    const char *name = path_name(path);
+    AUTO_FREE char *dir = xstrfmt("%.*s", (int)(name - path), path);
+    AUTO_WORDS struct words files = {0};
+    files_list(*dir ? dir : ".", NULL, &files);
+    for (size_t i = 0; i < files.n; i++)
+        if (is_abandoned(files.v[i], name)) {
+            AUTO_FREE char *old = xstrfmt("%s%s", dir, files.v[i]);
+            files_remove_tree(old);
+        }
+    return xstrfmt("%s.%s.%ld", dir, name, (long)getpid());
+}
+
 bool files_replace(const char *path, const char *text, mode_t mode)
 {
     const char *name = path_name(path);
     AUTO_FREE char *dir =
         name > path ? xstrfmt("%.*s", (int)(name - path - 1), path) : xstrdup(".");
-    AUTO_FREE char *temp = xstrfmt("%s/.%s.%ld", dir, name, (long)getpid());
+    AUTO_FREE char *temp = files_temporary(path);
     unlink(temp);
     bool good = files_write_new(temp, text, mode) && !rename(temp, path);
     int error = errno;

@@ -94,9 +94,7 @@ static int put_in_place(const char *temp, const char *target)
 static int copy_run(struct collected *out, const struct campaign *c, const char *from,
                     const char *target, bool final)
 {
-    const char *name = path_name(target);
-    AUTO_FREE char *temp =
-        xstrfmt("%.*s.%s.%ld", (int)(name - target), target, name, (long)getpid());
+    AUTO_FREE char *temp = files_temporary(target);
     int code = mkdir(temp, 0777) ? cannot(temp) : copy_run_folder(from, temp, final, &out->bytes);
     if (!code && !final)
         code = run_mark_collected(temp, c->dir);

@@ -117,6 +117,9 @@ static void make_read_only(const char *path)
 /* Checked after it was hashed: what is altered from then on differs from the hash. */
 int manifest_write(const char *dir)
 {
+    /* What a killed process left of the manifest would be listed in it. */
+    AUTO_FREE char *manifest = xstrfmt("%s/%s", dir, RECORD_MANIFEST);
+    free(files_temporary(manifest));
     AUTO_WORDS struct words names = {0};
     AUTO_JSON json_t *files = json_object();
     int code = list(dir, &names);
@@ -204,7 +207,17 @@ static json_t *load(const char *dir, json_t **root)
                 command);
     else if (!code && !json_is_object(files))
         fail_at(GS_FAILED, path, 0, "damaged: no object 'files'");
-    return json_is_object(files) ? files : NULL;
+    if (!json_is_object(files))
+        return NULL;
+    json_t *schema = json_object_get(*root, "schema");
+    if (json_is_integer(schema) && json_integer_value(schema) >= 1 &&
+        json_integer_value(schema) <= RECORD_SCHEMA)
+        return files;
+    fail_at(GS_FAILED, path, 0,
+            "its schema is not one of 1 to %d, which this gradsync reads; update gradsync, or "
+            "restore the file",
+            RECORD_SCHEMA);
+    return NULL;
 }
 
 int manifest_verify(const char *dir)
