@@ -306,7 +306,7 @@ static void judge(struct start *s, const struct train_ended *e, double timeout_s
         return; /* a job that ended by itself gave enough, or was ended */
     r->kind = e->hung ? "hang" : e->status ? "crash" : "failed";
     if (e->hung)
-        snprintf(r->why, sizeof r->why, "no %zu steps in %s; ended%s%s", (size_t)LINES_LEAST,
+        snprintf(r->why, sizeof r->why, "no step was measured in %s; ended%s%s",
                  HUMAN_TIME(timeout_s), end, o->last);
     else if (e->status > 128 && sigabbrev_np(e->status - 128))
         snprintf(r->why, sizeof r->why, "ended by SIG%s%s%s", sigabbrev_np(e->status - 128), end,

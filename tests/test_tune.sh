@@ -1,0 +1,186 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# gradsync tune: jobs whose step is known. ./job prints step times that depend on its environment; its
+# noise is drawn from the number of its starts. The last job is examples/mpi_train, with its price.
+# also under ASan
+. "$(dirname "$0")/lib.sh"
+
+tune() { "$gradsync" tune -o raw --seed 3 "$@"; }
+run_of() { find raw -name tune.json -printf '%T@ %h\n' | sort -n | tail -n 1 | cut -d' ' -f2; }
+proof_of() { find raw -name '*-proof-*' -printf '%T@ %p\n' | sort -n | tail -n 1 | cut -d' ' -f2; }
+
+cat >job <<'END'
+#!/bin/sh
+# job: 200 steps of 100 ms, longer with some variables, and a little faster or slower in each start
+[ -z "$NCCL_NEEDED" ] && [ -n "$NEEDS" ] && { echo "no route to host"; exit 5; }
+[ -n "$WAIT" ] && [ "$(wc -l <starts)" = "$WAIT" ] && { touch waiting; cat gate; }
+echo "$LD_PRELOAD" >>starts
+ms=100
+[ "$NCCL_MAX_CTAS" = 1 ] && ms=$((ms + 30))
+[ "$NCCL_P2P_DISABLE" = 1 ] && ms=$((ms + 50))
+[ "$FASTER" = 1 ] && ms=$((ms - 20))
+awk -v ms=$ms -v seed="$(wc -l <starts)" 'BEGIN {
+    srand(seed)
+    ms *= 1 + 0.004 * (rand() - 0.5)
+    for (i = 0; i < 200; i++)
+        printf "iter %d: loss 1.0, time %.3fms\n", i, ms * (1 + 0.02 * (rand() - 0.5)) }'
+END
+chmod +x job
+: >starts
+harmless='NCCL_A=1 NCCL_B=1 NCCL_C=1 NCCL_D=1 UCX_E=1 UCX_F=1 FI_G=1 FI_H=1 NCCL_I=1 NCCL_J=1'
+
+# ---- a setting is found, proven and recorded
+
+# shellcheck disable=SC2086
+exits 0 'tune answers' env $harmless NCCL_MAX_CTAS=1 NCCL_P2P_DISABLE=1 \
+    "$gradsync" tune -o raw --seed 3 -- ./job
+like "$(head -n 1 <<<"$out")" \
+    '^Run without NCCL_(P2P_DISABLE and NCCL_MAX_CTAS|MAX_CTAS and NCCL_P2P_DISABLE): steps 44\.[0-9]% shorter \[4[34]\.[0-9], 4[45]\.[0-9]\], proven in 4 launches that did not choose it' \
+    'two planted variables among ten harmless ones are named, no other, with the proof'
+is "$(sed 1d <<<"$out" | sort | xargs)" 'unset NCCL_MAX_CTAS unset NCCL_P2P_DISABLE' \
+    'the lines to paste follow'
+run=$(run_of) proof=$(proof_of)
+exits 0 'check accepts both recordings' "$gradsync" check "$run" "$proof"
+exits 0 'compare accepts the proof' "$gradsync" compare --all "$proof" -o csv
+like "$out" 'unset.*training +faster' 'the proof has the verdict faster, at the level training'
+exits 0 'show accepts a proof' "$gradsync" show "$proof"
+is "$err" '' 'show misses nothing'
+exits 0 'reduce accepts all of them' "$gradsync" reduce raw -o csv
+is "$(jq -r 'select(.type == "header") | .tune | "\(.command) \(.stage)"' "$proof"/launch-01.01.jsonl)" \
+    'job proof' 'the header names the program and the stage'
+is "$(find raw -name '.tune*' | wc -l)" 0 'no file of the ranks is left'
+starts=$(wc -l <starts)
+exits 0 'a finished run is resumed' "$gradsync" resume "$run"
+like "$out" '^Run without' 'resume of a finished run prints the answer again'
+is "$(wc -l <starts)" "$starts" 'resume of a finished run starts nothing'
+
+exits 0 'tune answers where nothing helps' env NCCL_A=1 NCCL_B=1 "$gradsync" tune -o raw --seed 3 \
+    -- ./job
+like "$out" '^No setting of [0-9]+ was shown to shorten the step by 1%' 'tune says that nothing helps'
+
+printf '# mine\nFASTER=1  # it is faster\nsocket: NCCL_OTHER=1\n' >mine
+exits 0 'settings come from a file' tune -c mine --only FASTER -e pytorch -- ./job
+like "$out" '^Set FASTER=1: steps (19\.[0-9]|20\.[0-9])% shorter' 'a setting of the file is proven'
+like "$out" 'os.environ\["FASTER"\] = "1"' 'the lines to paste are those of --emit'
+exits 0 'tune runs with an object that the user preloads' env LD_PRELOAD=libm.so.6 \
+    "$gradsync" tune -o raw -c mine --only FASTER -l 2 -- ./job
+like "$(tail -n 1 starts)" 'libm.so.6' 'the object of the user is still loaded'
+
+# ---- a job that needs a variable
+
+exits 0 'the race goes on after a setting that failed' env NEEDS=1 NCCL_NEEDED=1 NCCL_MAX_CTAS=1 \
+    "$gradsync" tune -o raw --seed 3 --only CTAS,NEEDED -- ./job
+like "$err" 'tune: without NCCL_NEEDED: crash: exit code 5; its last line: no route to host' \
+    'the setting that failed is named with the reason'
+like "$out" '^Run without NCCL_MAX_CTAS' 'another setting is proven'
+
+# ---- an interruption
+
+rm -f starts && : >starts && mkfifo gate
+(WAIT=4 NCCL_MAX_CTAS=1 NCCL_A=1 NCCL_B=1 NCCL_C=1 exec "$gradsync" tune -o raw --seed 3 -- ./job) \
+    >told 2>&1 &
+pid=$!
+until_true 60 test -e waiting
+kill -TERM $pid
+until_true 60 grep -q 'waiting for the command' told
+: >gate
+wait $pid
+is $? 1 'an interrupted tune makes the exit code 1'
+like "$(cat told)" 'what was measured is kept; to go on: gradsync resume raw/job/train/' \
+    'an interrupted tune says how to go on'
+n=$(wc -l <starts)
+exits 0 'resume goes on' env NCCL_MAX_CTAS=1 NCCL_A=1 NCCL_B=1 NCCL_C=1 "$gradsync" resume "$(run_of)"
+like "$out" '^Run without NCCL_MAX_CTAS' 'a resumed tune has the answer'
+is "$(jq -rs '[.[] | select(.type == "cell") | .config] | group_by(.) | map(length) | max' \
+    "$(run_of)"/launch-01.*.jsonl)" 1 'nothing of the first round is measured twice'
+ok 'a resumed tune measures the rest' test "$(wc -l <starts)" -gt "$n"
+no_orphans 'an interrupted tune leaves no process'
+
+# ---- bad input: one line each
+
+bad() { # REGEX NAME COMMAND...
+    local regex=$1 name=$2
+    shift 2
+    exits 1 "tune fails on a command that $name" tune -q -m 0.1 -- "$@"
+    one_line "$err" "a command that $name gives one line"
+    like "$err" "$regex" "the line about a command that $name says so"
+}
+bad 'exit code 127; its last line: .*nosuch: not found' 'is not there' nosuch
+bad 'it ended after .* too few steps to measure' 'ends at once' true
+bad 'its last line: hi' 'prints no times' echo hi
+bad 'exit code 3; its last line: why' 'fails' 'echo why; exit 3'
+bad 'hang: no step was measured in .*; ended' 'hangs' sleep 1000
+bad 'exit code 2; its last line: .*/dev/tty' 'needs a terminal' 'read x </dev/tty'
+no_orphans 'no process of these commands is left'
+wrong() { # REGEX ARGUMENTS...
+    local regex=$1
+    shift
+    exits 2 "tune refuses $*" tune "$@"
+    like "$err" "$regex" "tune says why it refuses $*"
+}
+wrong "minutes 'x': must be a number" -m x -- ./job
+wrong "worth '2': must be a share" --worth 2 -- ./job
+wrong "emit 'x': must be env, pytorch or sbatch" --emit x -- ./job
+printf 'NCCL_A=1\nwire: NCCL_A=1\n' >link.txt
+wrong "link.txt:2: 'wire' is not a link" -n -c link.txt -- ./job
+printf 'NCCL A\n' >word.txt
+wrong "word.txt:1: 'NCCL A': must be NAME=VALUE" -n -c word.txt -- ./job
+wrong 'none.txt: cannot be read' -n -c none.txt -- ./job
+
+# ---- what would be tried
+
+exits 0 'dry-run lists the settings' env NCCL_FOO=1 NCCL_DEBUG=INFO "$gradsync" tune -n -- ./job
+like "$out" 'NCCL_SOCKET_NTHREADS=2 NCCL_NSOCKS_PERTHREAD=2' 'dry-run lists the rows of the table'
+like "$out" 'without NCCL_FOO' 'dry-run lists the variables of the user'
+unlike "$out" 'NCCL_DEBUG|bf16' 'dry-run lists neither variables that do not tune nor lossy settings'
+like "$out" 'takes at most 10 minutes' 'dry-run says how long it takes'
+like "$("$gradsync" tune -n --lossy -- ./job)" bf16 '--lossy adds settings'
+unlike "$(NCCL_NVLS_ENABLE=0 "$gradsync" tune -n -- ./job)" 'nvls|NVLS' \
+    'NVLS is never switched on where it is off'
+
+# ---- switches of PyTorch
+
+if command -v python3 >/dev/null; then
+    mkdir -p fake/torch/nn/parallel own
+    touch fake/torch/__init__.py fake/torch/nn/__init__.py fake/torch/nn/parallel/__init__.py
+    cat >fake/torch/nn/parallel/distributed.py <<'END'
+class DistributedDataParallel:
+    def __init__(self, module, bucket_cap_mb=25, static_graph=False):
+        print("bucket", bucket_cap_mb, static_graph)
+END
+    echo 'print("own")' >own/sitecustomize.py
+    echo 'from torch.nn.parallel.distributed import DistributedDataParallel as D; D(1, 25)' >train.py
+    torch() { # [NAME=VALUE...]
+        env PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$top/runner/job/torch:$tmp/own:$tmp/fake" \
+            GRADSYNC_TORCH_OUT="$tmp" "$@" python3 train.py
+    }
+    ok 'a rank starts' torch LOCAL_RANK=0 GRADSYNC_TORCH=bucket_cap_mb=100,static_graph=1
+    is "$out" $'own\nbucket 100.0 True' "a switch is applied, and the user's own sitecustomize runs"
+    like "$err" 'gradsync: DistributedDataParallel: bucket_cap_mb=100' 'a rank says what it changed'
+    like "$(cat torch.*)" $'ddp\nchanged DistributedDataParallel: bucket_cap_mb=100' \
+        'a rank tells tune what it changed'
+    rm -f torch.*
+    ok 'another process starts' torch GRADSYNC_TORCH=bucket_cap_mb=100
+    is "$out$err" $'own\nbucket 25 False' 'in a process that is no rank nothing is changed'
+    is "$(find . -maxdepth 1 -name 'torch.*')" '' 'a process that is no rank writes nothing'
+fi
+
+# ---- a job with MPI: its price
+
+train=$build/examples/mpi_train
+if [ -x "$train" ] && command -v mpirun >/dev/null; then
+    exits 0 'tune answers for a job with MPI' tune -m 3 -l 2 --only eager_limit -- \
+        mpirun --oversubscribe -n 2 "$train" steps=0 compute_ms=2 MiB=4 buckets=2
+    like "$(head -n 1 <<<"$out")" \
+        '^Communication costs [0-9.]+% \[-?[0-9.]+, [0-9.]+\] of the step \([0-9.]+ .s of [0-9.]+ .s\)\. With half the bytes the step is [0-9.]+% (shorter|longer)\. Waiting for other ranks: -?[0-9.]+%\.$' \
+        'the first line is the price'
+    like "$err" 'a step takes [0-9.]+ .?s; the job communicates over MPI' \
+        'the calls give the step and the link'
+    like "$(sed -n 2p <<<"$out")" '^(Set|No setting)' \
+        'the second line is the setting, or that there is none'
+    exits 0 'the recordings of a job with MPI are sound' "$gradsync" check "$(run_of)" \
+        "$(find raw -path '*/trial/*' -name MANIFEST.json -printf '%h\n')"
+    no_orphans 'no process of the job is left'
+fi
+done_testing
