@@ -23,8 +23,6 @@ refused 'a config without sites is refused' 2 'none.ini.*\[sites\] has no site; 
 refused 'a lab without a command is refused' 2 'usage: gradsync lab' lab.ini
 refused 'a lab of one site is refused' 2 '1 sites; a lab needs 2 to 32' none.ini --set \
     sites:a=up=1Gbit/s -- true
-refused 'equal sites in a row of the config are refused' 2 'one row per site' lab.ini --set \
-    sites:north=count=2 -- true
 refused 'a mistyped key of the lab is refused' 2 "key 'sede'.*seed and late, did you mean 'seed'" \
     lab.ini --set lab:sede=1 -- true
 refused 'an RTT without its unit is refused' 2 'is 50 s; at most 5 s are allowed, e.g. rtt=50ms' \

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define GAIN 0.95
-#define SITES_MOST 1024
+#define SITES_MOST 64
 
 static double rate_of(const struct wan_matrix *m, size_t from, size_t to)
 {

@@ -51,10 +51,6 @@ static int read_words(struct lab_words *w, const struct config *c)
 static int check_map(const struct wan_map *m, const struct config *c)
 {
     int code = GS_OK;
-    for (size_t i = 0; i < m->n_rows; i++)
-        if (m->sites[i].count > 1)
-            code = config_error(m->sites[i].entry,
-                                "a lab needs one row per site; write the sites out");
     if (!code && (m->n < 2 || m->n > LAB_SITES_MAX))
         code = fail_at(GS_USAGE, c->path, 0, "%zu sites; a lab needs 2 to %d", m->n, LAB_SITES_MAX);
     if (!code && m->common.mtu_B > 0 && m->common.mtu_B < 576)

@@ -107,9 +107,9 @@ static int congestion_of(const struct wan_cell *s, int given, double loss)
 
 static void worst_of(struct modelled *m, const struct wan_map *map)
 {
-    for (size_t from = 0; from < map->n_rows; from++)
-        for (size_t to = 0; to < map->n_rows; to++) {
-            if (from == to && map->sites[from].count < 2)
+    for (size_t from = 0; from < map->n; from++)
+        for (size_t to = 0; to < map->n; to++) {
+            if (from == to)
                 continue;
             struct wan_link l = wan_map_link(map, from, to);
             m->rtt_s = fmax(m->rtt_s, l.rtt_s);

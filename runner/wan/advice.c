@@ -6,7 +6,7 @@
 double wan_flat(const struct wan_map *m, enum wan_strategy strategy)
 {
     double ranks = 1;
-    for (size_t i = 0; i < m->n_rows && strategy != WAN_HIERARCHICAL; i++)
+    for (size_t i = 0; i < m->n && strategy != WAN_HIERARCHICAL; i++)
         ranks = fmax(ranks, (double)(m->sites[i].ranks ? m->sites[i].ranks : m->sites[i].gpus));
     return ranks;
 }
@@ -164,7 +164,7 @@ static double pair_rate_for(const struct wan_case *c, double efficiency, size_t 
     double lo = now.rate_Bps, hi = fmin(c->map->sites[from].up_Bps, c->map->sites[to].down_Bps);
     for (int i = -1; i < 40; i++) {
         double rate = i < 0 ? hi : sqrt(lo * hi);
-        struct wan_map m = wan_map_copy(c->map, c->map->n_rows, from, to, rate);
+        struct wan_map m = wan_map_copy(c->map, c->map->n, from, to, rate);
         struct wan_case k = *c;
         k.map = &m;
         bool reaches = wan_evaluate(&k).efficiency >= efficiency;
@@ -189,8 +189,7 @@ struct wan_need wan_need_for(const struct wan_case *c, double efficiency)
     need.rate_Bps = pair_rate_for(c, efficiency, need.from, need.to);
     if (isfinite(need.rate_Bps))
         return need;
-    struct wan_map m =
-        wan_map_copy(c->map, c->map->n_rows, need.from, need.to, wan_map_rate(c->map));
+    struct wan_map m = wan_map_copy(c->map, c->map->n, need.from, need.to, wan_map_rate(c->map));
     k.map = &m;
     need.of_pair = false;
     need.pair_too = true;
@@ -209,11 +208,11 @@ bool wan_slow_site(const struct wan_case *c, struct wan_left_out *out)
     double n = (double)m->n, fewer = (n - 1) * (n - 1) / n / (n - 2);
     double most = LEAVE_GAIN * fewer * wan_evaluate(c).tokens_per_s;
     bool found = false;
-    for (size_t row = 0; m->n_rows > 2 && m->n_rows <= WAN_SHARES_MOST && row < m->n_rows; row++) {
+    for (size_t row = 0; m->n > 2 && m->n <= WAN_SHARES_MOST && row < m->n; row++) {
         struct wan_map others = wan_map_copy(m, row, 0, 0, 0);
         struct wan_training t = *c->training;
         struct wan_case k = *c;
-        double gpus = (double)(m->sites[row].count * m->sites[row].gpus);
+        double gpus = (double)m->sites[row].gpus;
         k.map = &others;
         k.training = &t;
         t.gpus -= gpus;

@@ -27,16 +27,13 @@ double wan_bound_s(const struct wan_net *net, double bytes, const double *far_s,
 
 /* ---- of a map ---- */
 
-#define ROWS_MOST 1000 /* more are not looked at pair by pair */
-#define WAYS_MOST 200  /* of more, no ways through other sites are searched */
-
 /* All that a row's links carry in one direction. */
 static double links_Bps(const struct wan_map *m, size_t row, bool out)
 {
-    double sum = m->n_rows > ROWS_MOST ? INFINITY : 0;
-    for (size_t k = 0; k < m->n_rows && m->n_rows <= ROWS_MOST; k++) {
+    double sum = 0;
+    for (size_t k = 0; k < m->n; k++) {
         struct wan_link l = out ? wan_map_link(m, row, k) : wan_map_link(m, k, row);
-        sum += (double)(m->sites[k].count - (k == row)) * wan_link_Bps(&l, 1);
+        sum += k == row ? 0 : wan_link_Bps(&l, 1);
     }
     return sum;
 }
@@ -44,11 +41,9 @@ static double links_Bps(const struct wan_map *m, size_t row, bool out)
 /* The delays of the fastest ways from row to row (Floyd and Warshall). */
 static void fastest_ways(const struct wan_map *m, double *way_s)
 {
-    size_t n = m->n_rows;
+    size_t n = m->n;
     for (size_t i = 0; i < n * n; i++)
-        way_s[i] = i / n == i % n && m->sites[i % n].count < 2
-                       ? INFINITY
-                       : wan_map_link(m, i / n, i % n).rtt_s / 2;
+        way_s[i] = i / n == i % n ? INFINITY : wan_map_link(m, i / n, i % n).rtt_s / 2;
     for (size_t k = 0; k < n; k++)
         for (size_t i = 0; i < n * n; i++)
             way_s[i] = fmin(way_s[i], way_s[i / n * n + k] + way_s[k * n + i % n]);
@@ -57,15 +52,14 @@ static void fastest_ways(const struct wan_map *m, double *way_s)
 /* By row; of two directions, the faster one. The caller frees it. */
 static double *farthest(const struct wan_map *m, double nearest_s)
 {
-    size_t n = m->n_rows;
+    size_t n = m->n;
     double *far_s = xcalloc(n + 1, sizeof *far_s);
-    AUTO_FREE double *way_s = n > WAYS_MOST ? NULL : xcalloc(n * n + 1, sizeof *way_s);
-    if (way_s)
-        fastest_ways(m, way_s);
+    AUTO_FREE double *way_s = xcalloc(n * n + 1, sizeof *way_s);
+    fastest_ways(m, way_s);
     for (size_t i = 0; i < n; i++) {
         far_s[i] = nearest_s;
-        for (size_t k = 0; k < n && way_s; k++)
-            if (k != i || m->sites[i].count > 1)
+        for (size_t k = 0; k < n; k++)
+            if (k != i)
                 far_s[i] = fmax(far_s[i], fmin(way_s[i * n + k], way_s[k * n + i]));
     }
     return far_s;
@@ -80,14 +74,12 @@ double wan_map_bound_s(const struct wan_map *m, double bytes)
     wan_view_make(&v, &any, WAN_DIRECT, 1);
     double nearest_s = m->n > 1 ? v.nearest_rtt_s / 2 : 0;
     AUTO_FREE double *of_row = farthest(m, nearest_s), *far_s = xcalloc(m->n + 1, sizeof *far_s);
-    for (size_t r = 0, k = 0; r < m->n_rows; r++) {
+    for (size_t r = 0; r < m->n; r++) {
         double up = fmin(m->sites[r].up_Bps * payload, links_Bps(&any, r, true));
         double down = fmin(m->sites[r].down_Bps * payload, links_Bps(&any, r, false));
-        for (int64_t i = 0; i < m->sites[r].count; i++, k++) {
-            v.up[k] = up;
-            v.down[k] = down;
-            far_s[k] = of_row[r];
-        }
+        v.up[r] = up;
+        v.down[r] = down;
+        far_s[r] = of_row[r];
     }
     double s = wan_bound_s(&v.net, bytes, far_s, nearest_s);
     wan_view_free(&v);

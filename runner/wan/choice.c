@@ -31,15 +31,12 @@ static double ring_s(const struct wan_map *m, double bytes)
 /* Lines that links share are left out of the search, and judged with the result. */
 static void order_ring(struct wan_map *m, double bytes)
 {
-    size_t n = m->n, k = 0, *row = xcalloc(n + 1, sizeof *row);
+    size_t n = m->n;
     int *order = xcalloc(n + 1, sizeof *order);
     double *rate = xcalloc(n * n + 1, sizeof *rate), *rtt = xcalloc(n * n + 1, sizeof *rtt);
     double given_s = ring_s(m, bytes);
-    for (size_t r = 0; r < m->n_rows; r++)
-        for (int64_t i = 0; i < m->sites[r].count; i++)
-            row[k++] = r;
     for (size_t i = 0; i < n * n; i++) {
-        struct wan_link l = wan_map_link(m, row[i / n], row[i % n]);
+        struct wan_link l = wan_map_link(m, i / n, i % n);
         rate[i] = wan_link_Bps(&l, 1);
         rtt[i] = l.rtt_s;
     }
@@ -48,12 +45,11 @@ static void order_ring(struct wan_map *m, double bytes)
     wan_ring_order(&(struct wan_matrix){.n = n, .rate_Bps = rate, .rtt_s = rtt}, bytes, order);
     m->order = xcalloc(n, sizeof *m->order);
     for (size_t i = 0; i < n; i++)
-        m->order[i] = row[order[i]];
+        m->order[i] = (size_t)order[i];
     if (ring_s(m, bytes) >= given_s) {
         free(m->order);
         m->order = NULL;
     }
-    free(row);
     free(order);
     free(rate);
     free(rtt);
@@ -85,7 +81,7 @@ void wan_choice_make(struct wan_choice *c, struct wan_map *m, const struct wan_t
         c->target = fmax(c->target, t->targets[i]);
     double bytes = wan_training_bytes(t, t->bits);
     c->ring_s = ring_s(m, bytes);
-    if (m->n >= 3 && m->n <= 1000)
+    if (m->n >= 3)
         order_ring(m, bytes);
     c->order_s = ring_s(m, bytes);
     c->streams = m->common.streams > 0 ? m->common.streams : STREAMS;
@@ -106,8 +102,8 @@ static const char *wire_of(double bits)
 static double largest_bdp(const struct wan_map *m)
 {
     double most = 0;
-    for (size_t a = 0; a < m->n_rows; a++)
-        for (size_t b = 0; b < m->n_rows; b++) {
+    for (size_t a = 0; a < m->n; a++)
+        for (size_t b = 0; b < m->n; b++) {
             struct wan_link l = wan_map_link(m, a, b);
             most = a == b ? most : fmax(most, l.rate_Bps * l.rtt_s);
         }

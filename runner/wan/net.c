@@ -98,7 +98,7 @@ double wan_link_Bps(const struct wan_link *l, double factor)
 static double others_Bps(const struct wan_map *m, size_t row, bool out)
 {
     double sum = 0;
-    for (size_t k = 0; k < m->n_rows; k++) {
+    for (size_t k = 0; k < m->n; k++) {
         const struct wan_pair *p = out ? find_pair(m, row, k) : find_pair(m, k, row);
         sum += k == row ? 0 : p ? p->link.cross_Bps : m->common.cross_Bps;
     }
@@ -122,7 +122,7 @@ void wan_map_disturb(struct wan_map *m)
         disturb(&m->pairs[i].link);
     }
     disturb(&m->common);
-    for (size_t r = 0; any && r < m->n_rows; r++) {
+    for (size_t r = 0; any && r < m->n; r++) {
         m->sites[r].up_Bps -= fmin(others_Bps(m, r, true), 0.9 * m->sites[r].up_Bps);
         m->sites[r].down_Bps -= fmin(others_Bps(m, r, false), 0.9 * m->sites[r].down_Bps);
     }
@@ -131,15 +131,15 @@ void wan_map_disturb(struct wan_map *m)
 int64_t wan_map_gpus(const struct wan_map *m)
 {
     int64_t gpus = 0;
-    for (size_t i = 0; i < m->n_rows; i++)
-        gpus += m->sites[i].count * m->sites[i].gpus;
+    for (size_t i = 0; i < m->n; i++)
+        gpus += m->sites[i].gpus;
     return gpus;
 }
 
 double wan_map_rate(const struct wan_map *m)
 {
     double rate = INFINITY;
-    for (size_t i = 0; i < m->n_rows; i++)
+    for (size_t i = 0; i < m->n; i++)
         rate = fmin(rate, fmin(m->sites[i].up_Bps, m->sites[i].down_Bps));
     return rate;
 }
@@ -148,11 +148,11 @@ bool wan_map_slowest(const struct wan_map *m, size_t *from, size_t *to)
 {
     double least = wan_map_rate(m);
     *from = *to = 0;
-    for (size_t i = 0; i < m->n_rows * m->n_rows; i++) {
-        double rate = wan_map_link(m, i / m->n_rows, i % m->n_rows).rate_Bps;
-        if (rate > 0 && rate < least && i / m->n_rows != i % m->n_rows) {
+    for (size_t i = 0; i < m->n * m->n; i++) {
+        double rate = wan_map_link(m, i / m->n, i % m->n).rate_Bps;
+        if (rate > 0 && rate < least && i / m->n != i % m->n) {
             least = rate;
-            *from = i / m->n_rows, *to = i % m->n_rows;
+            *from = i / m->n, *to = i % m->n;
         }
     }
     return *from != *to;
@@ -170,20 +170,17 @@ struct wan_map wan_map_copy(const struct wan_map *m, size_t without, size_t from
                             double rate_Bps)
 {
     struct wan_map c = *m;
-    c.sites = xcalloc(m->n_rows + 1, sizeof *c.sites);
+    c.sites = xcalloc(m->n + 1, sizeof *c.sites);
     c.pairs = xcalloc(m->n_pairs + 1, sizeof *c.pairs);
     c.lines = xcalloc(m->n_lines + 1, sizeof *c.lines);
     c.crossings = xcalloc(m->n_crossings + 1, sizeof *c.crossings);
     c.order = NULL;
-    c.typical = NULL;
-    c.n_rows = c.n_pairs = c.n_crossings = 0;
+    c.n = c.n_pairs = c.n_crossings = 0;
     for (size_t i = 0; i < m->n_lines; i++)
         c.lines[i] = m->lines[i];
-    for (size_t i = 0; i < m->n_rows; i++)
+    for (size_t i = 0; i < m->n; i++)
         if (i != without)
-            c.sites[c.n_rows++] = m->sites[i];
-        else
-            c.n -= (size_t)m->sites[i].count;
+            c.sites[c.n++] = m->sites[i];
     for (size_t i = 0; i < m->n_pairs; i++) {
         struct wan_pair p = m->pairs[i];
         bool is = joins(p.ends, from, to) || joins(p.ends, to, from);
@@ -199,7 +196,6 @@ struct wan_map wan_map_copy(const struct wan_map *m, size_t without, size_t from
         else
             c.lines[x.line].crossings--;
     }
-    wan_map_peers(&c);
     return c;
 }
 
@@ -224,16 +220,11 @@ struct visit {
     size_t row, next; /* rows */
 };
 
-/* Calls for each site of the ring in order: a row's equal sites follow each other. */
 static struct visit *ring_order(const struct wan_map *m)
 {
     struct visit *v = xcalloc(m->n + 1, sizeof *v);
-    size_t k = 0;
-    for (size_t r = 0; r < m->n_rows; r++)
-        for (int64_t i = 0; i < m->sites[r].count; i++)
-            v[k++].row = r;
-    for (size_t i = 0; i < m->n && m->order; i++)
-        v[i].row = m->order[i];
+    for (size_t i = 0; i < m->n; i++)
+        v[i].row = m->order ? m->order[i] : i;
     for (size_t i = 0; i < m->n; i++)
         v[i].next = v[(i + 1) % m->n].row;
     return v;
@@ -287,17 +278,9 @@ static struct peers peers_of(const struct wan_map *m, size_t from, const double 
                              double factor)
 {
     struct peers p = {INFINITY, 0, INFINITY};
-    for (size_t i = first_crossing(m, from, 0);
-         i < m->n_crossings && m->crossings[i].ends.from == from; i++)
-        take_peer(&p, m, busy, from, m->crossings[i].ends.to, factor);
-    for (size_t i = wan_ends_find(m->pairs, m->n_pairs, sizeof *m->pairs, from, 0);
-         i < m->n_pairs && m->pairs[i].ends.from == from; i++)
-        take_peer(&p, m, busy, from, m->pairs[i].ends.to, factor);
-    for (size_t i = 0; i < sizeof m->typical[from] / sizeof *m->typical[from]; i++)
-        if (m->typical[from][i] != from)
-            take_peer(&p, m, busy, from, m->typical[from][i], factor);
-    if (m->sites[from].count > 1)
-        take_peer(&p, m, busy, from, from, factor);
+    for (size_t to = 0; to < m->n; to++)
+        if (to != from)
+            take_peer(&p, m, busy, from, to, factor);
     return p;
 }
 
@@ -306,20 +289,17 @@ static struct peers peers_of(const struct wan_map *m, size_t from, const double 
 static void view_mesh(struct wan_view *view, const struct wan_map *m, bool rounds, double factor)
 {
     double *busy = xcalloc(m->n_lines + 1, sizeof *busy);
-    size_t k = 0;
     size_t at_a_time = m->n / 2;
     for (size_t i = 0; i < m->n_lines; i++)
         busy[i] = rounds ? fmin((double)m->lines[i].crossings, (double)at_a_time)
                          : (double)m->lines[i].crossings;
     double links = rounds ? 1 : (double)(m->n - 1);
     double payload = m->common.mtu_B > 0 ? wan_goodput(m->common.mtu_B) : 1;
-    for (size_t r = 0; r < m->n_rows; r++) {
+    for (size_t r = 0; r < m->n; r++) {
         const struct wan_site *site = &m->sites[r];
         struct peers p = peers_of(m, r, busy, factor);
-        for (int64_t i = 0; i < site->count; i++, k++) {
-            view->up[k] = fmin(site->up_Bps * payload * factor, p.least_Bps * links);
-            view->down[k] = site->down_Bps * payload * factor;
-        }
+        view->up[r] = fmin(site->up_Bps * payload * factor, p.least_Bps * links);
+        view->down[r] = site->down_Bps * payload * factor;
         view->nearest_rtt_s = fmin(view->nearest_rtt_s, p.rtt_low);
         view->farthest_rtt_s = fmax(view->farthest_rtt_s, p.rtt_high);
     }
@@ -331,19 +311,14 @@ static void view_mesh(struct wan_view *view, const struct wan_map *m, bool round
 static void view_pairs(struct wan_view *view, const struct wan_map *m, double factor)
 {
     double payload = m->common.mtu_B > 0 ? wan_goodput(m->common.mtu_B) : 1;
-    AUTO_FREE size_t *row = xcalloc(m->n + 1, sizeof *row);
-    size_t k = 0;
-    for (size_t r = 0; r < m->n_rows; r++)
-        for (int64_t i = 0; i < m->sites[r].count; i++)
-            row[k++] = r;
     view->pair = xcalloc(m->n * m->n + 1, sizeof *view->pair);
     view->end = xcalloc(m->n + 1, sizeof *view->end);
     for (size_t i = 0; i < m->n * m->n; i++) {
-        struct wan_link l = wan_map_link(m, row[i / m->n], row[i % m->n]);
+        struct wan_link l = wan_map_link(m, i / m->n, i % m->n);
         view->pair[i] = wan_link_Bps(&l, factor);
     }
     for (size_t i = 0; i < m->n; i++) {
-        const struct wan_site *s = &m->sites[row[i]];
+        const struct wan_site *s = &m->sites[i];
         view->end[i] = fmin(s->up_Bps, s->down_Bps) * payload * factor;
     }
 }
@@ -364,7 +339,7 @@ void wan_view_make(struct wan_view *v, const struct wan_map *m, enum wan_strateg
     if (strategy == WAN_DIRECT && m->n <= WAN_SHARES_MOST && !m->n_lines)
         view_pairs(v, m, factor);
     double ranks = 1, lan = INFINITY;
-    for (size_t i = 0; i < m->n_rows; i++) {
+    for (size_t i = 0; i < m->n; i++) {
         const struct wan_site *s = &m->sites[i];
         ranks = fmax(ranks, (double)(s->ranks ? s->ranks : s->gpus));
         if (s->lan_Bps > 0)

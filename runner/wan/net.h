@@ -2,7 +2,7 @@
  *
  * Sites and the links between them, from a config:
  *
- *   [sites]  NAME = gpus=2 up=1Gbit/s down=1Gbit/s lat=36.1 lon=-97.1 lan=10GB/s ranks=2 count=1
+ *   [sites]  NAME = gpus=2 up=1Gbit/s down=1Gbit/s lat=36.1 lon=-97.1 lan=10GB/s ranks=2
  *   [links]  rate, rtt, loss, mtu, queue, streams, congestion, window, path_factor: for every link
  *            A-B = rtt=20ms loss=0.1% rate=200Mbit/s          one link, both directions
  *            A>B = …                                          one direction
@@ -10,7 +10,7 @@
  *
  *   [link A-B]  rate, rtt, loss, …: one link, both directions, one key per line
  *
- * A row of [sites] stands for `count` equal sites in one place. The default RTT is that of light in
+ * At most WAN_SITES_MOST sites. The default RTT is that of light in
  * fibre (2/3 c) along the great circle, times path_factor. Units: bytes/s, seconds.
  */
 #pragma once
@@ -24,14 +24,15 @@
 
 /* Linux: tcp_rmem allows a buffer of 6 MiB, of which half is window. */
 #define WAN_WINDOW_B (3.0 * 1048576)
+#define WAN_SITES_MOST 64
 #define WAN_FIBRE_M_PER_S (2.0 / 3 * 299792458)
 
 struct wan_site {
     char name[WL_TEXT_MAX];
-    int64_t count, gpus, ranks; /* gpus and ranks: per site; ranks 0: one per GPU */
-    double up_Bps, down_Bps;    /* in the config 0: [links] rate; down 0: as up */
-    double lan_Bps;             /* between the ranks of a site; 0: takes no time */
-    double lat, lon;            /* degrees; NaN: unknown */
+    int64_t gpus, ranks;     /* gpus and ranks: per site; ranks 0: one per GPU */
+    double up_Bps, down_Bps; /* in the config 0: [links] rate; down 0: as up */
+    double lan_Bps;          /* between the ranks of a site; 0: takes no time */
+    double lat, lon;         /* degrees; NaN: unknown */
     const struct config_entry *entry;
 };
 
@@ -74,9 +75,9 @@ struct wan_line {
 };
 
 struct wan_map {
-    struct wan_site *sites; /* [n_rows] */
-    size_t n_rows, n;       /* n: sum of the counts */
-    size_t *order;          /* rows by place in a ring, n of them; NULL: as in [sites] */
+    struct wan_site *sites; /* [n] */
+    size_t n;
+    size_t *order; /* rows by place in a ring, n of them; NULL: as in [sites] */
     struct wan_link common;
     bool any_transport; /* rates without the limits of TCP streams */
     double path_factor;
@@ -86,8 +87,6 @@ struct wan_map {
     size_t n_lines;
     struct wan_crossing *crossings;
     size_t n_crossings;
-    /* By row: nearest, farthest and slowest peer that has no pair of its own. */
-    size_t (*typical)[3];
 };
 
 /* Reads [sites] and [links]. GS_OK or GS_USAGE, every fault reported. Call wan_map_free in both
@@ -98,9 +97,6 @@ void wan_map_free(struct wan_map *m);
  * without [sites]. May be NULL. */
 int wan_map_check_words(const struct config *c, bool *rated);
 
-/* Finds each row's typical peers; the last step of wan_map_read. */
-void wan_map_peers(struct wan_map *m);
-
 /* Searches n elements of `size` bytes that begin with their wan_ends and are sorted by them.
  * Returns the index of the first that is not before (from, to). */
 size_t wan_ends_find(const void *sorted, size_t n, size_t size, size_t from, size_t to);
@@ -109,7 +105,7 @@ size_t wan_ends_find(const void *sorted, size_t n, size_t size, size_t from, siz
  * needs this: a lab makes the disturbances itself. */
 void wan_map_disturb(struct wan_map *m);
 
-/* The link between sites of two rows (or of one row). Fills in the RTT from the distance, and the
+/* The link between sites of two rows. Fills in the RTT from the distance, and the
  * rate from the limits of both sites. */
 struct wan_link wan_map_link(const struct wan_map *m, size_t from, size_t to);
 /* Metres along the great circle; NaN if a place is unknown. */
@@ -119,7 +115,7 @@ int64_t wan_map_gpus(const struct wan_map *m);
 double wan_map_rate(const struct wan_map *m);
 /* The link between two sites that is slower than every site; false: there is none. Rows. */
 bool wan_map_slowest(const struct wan_map *m, size_t *from, size_t *to);
-/* A copy without a row (m->n_rows: with all), where both directions of the link between two rows carry
+/* A copy without a row (m->n: with all), where both directions of the link between two rows carry
  * rate_Bps, if that is above 0. It shares names and entries with m. Free it with wan_map_free. */
 struct wan_map wan_map_copy(const struct wan_map *m, size_t without, size_t from, size_t to,
                             double rate_Bps);

@@ -19,7 +19,7 @@ static int compare_ends(const void *a, const void *b)
 static int fill_rates(struct wan_map *m)
 {
     int code = GS_OK;
-    for (size_t i = 0; i < m->n_rows; i++) {
+    for (size_t i = 0; i < m->n; i++) {
         struct wan_site *s = &m->sites[i];
         if (s->up_Bps <= 0)
             s->up_Bps = m->common.rate_Bps;
@@ -56,10 +56,13 @@ static int check_all_light(const struct wan_map *m, const struct config *c)
         if (!twin && check_light(m, p->ends.from, p->ends.to, p->link.rtt_s, p->entry))
             code = GS_USAGE;
     }
-    for (size_t i = 0; i < m->n_rows; i++)
-        for (size_t k = 0; k < sizeof m->typical[i] / sizeof *m->typical[i]; k++)
-            if (check_light(m, i, m->typical[i][k], m->common.rtt_s, common))
+    for (size_t i = 0; i < m->n; i++)
+        for (size_t k = 0; k < m->n; k++) {
+            size_t at = wan_ends_find(m->pairs, m->n_pairs, sizeof *m->pairs, i, k);
+            bool own = at < m->n_pairs && m->pairs[at].ends.from == i && m->pairs[at].ends.to == k;
+            if (!own && check_light(m, i, k, m->common.rtt_s, common))
                 return GS_USAGE;
+        }
     return code;
 }
 
@@ -89,7 +92,6 @@ int wan_map_check(struct wan_map *m, const struct config *c)
         qsort(m->crossings, m->n_crossings, sizeof *m->crossings, compare_ends);
     int twins = check_twins(m);
     int rates = fill_rates(m);
-    wan_map_peers(m);
     int light = check_all_light(m, c);
     return light || twins || rates ? GS_USAGE : GS_OK;
 }

@@ -23,7 +23,7 @@ static bool plain_name(const char *s)
 static int read_site(struct wan_map *m, const struct config_entry *e)
 {
     char why[256];
-    struct wan_site *s = &m->sites[m->n_rows++];
+    struct wan_site *s = &m->sites[m->n++];
     if (!params_default(wan_site_words, s, why, sizeof why))
         return config_error(e, "%s", why);
     s->entry = e;
@@ -36,7 +36,6 @@ static int read_site(struct wan_map *m, const struct config_entry *e)
     int code = wan_words_read(e, wan_site_words, s);
     if (!code && isnan(s->lat) != isnan(s->lon))
         code = config_error(e, "set lat=… and lon=… together");
-    m->n += (size_t)s->count;
     return code;
 }
 
@@ -47,11 +46,12 @@ static int read_sites(struct wan_map *m, const struct config *c)
     for (size_t i = 0; i < c->n; i++)
         if (!strcmp(c->entries[i].section, "sites") && read_site(m, &c->entries[i]))
             code = GS_USAGE;
-    if (!m->n_rows)
+    if (!m->n)
         return fail_at(GS_USAGE, c->path, 0,
                        "[sites] has no site; add e.g. north = gpus=2 up=1Gbit/s");
-    if (!code && m->n > 1000000)
-        return fail_at(GS_USAGE, c->path, 0, "%zu sites; at most 1000000 are allowed", m->n);
+    if (!code && m->n > WAN_SITES_MOST)
+        return fail_at(GS_USAGE, c->path, 0, "[sites] has %zu sites; at most %d are allowed", m->n,
+                       WAN_SITES_MOST);
     return code;
 }
 
@@ -60,14 +60,14 @@ static int read_sites(struct wan_map *m, const struct config *c)
 static int site_index(const struct wan_map *m, const struct config_entry *e, const char *name,
                       size_t n, size_t *index)
 {
-    for (*index = 0; *index < m->n_rows; ++*index)
+    for (*index = 0; *index < m->n; ++*index)
         if (strlen(m->sites[*index].name) == n && !memcmp(m->sites[*index].name, name, n))
             return GS_OK;
-    const char **names = xcalloc(m->n_rows, sizeof *names);
-    for (size_t i = 0; i < m->n_rows; i++)
+    const char **names = xcalloc(m->n, sizeof *names);
+    for (size_t i = 0; i < m->n; i++)
         names[i] = m->sites[i].name;
     char *word = xstrfmt("%.*s", (int)n, name);
-    const char *near = text_nearest(word, names, m->n_rows);
+    const char *near = text_nearest(word, names, m->n);
     int code = config_error(e, "no site '%.64s' in [sites]%s", word, DID_YOU_MEAN(near));
     free(word);
     free(names);
@@ -252,7 +252,7 @@ int wan_map_check_words(const struct config *c, bool *rated)
         return GS_OK;
     int code = read_words(&m, c);
     *rated = !code;
-    for (size_t i = 0; i < m.n_rows; i++)
+    for (size_t i = 0; i < m.n; i++)
         *rated = *rated && (m.common.rate_Bps > 0 || m.sites[i].up_Bps > 0);
     wan_map_free(&m);
     return code;
@@ -264,7 +264,6 @@ void wan_map_free(struct wan_map *m)
     free(m->pairs);
     free(m->lines);
     free(m->crossings);
-    free(m->typical);
     free(m->order);
     *m = (struct wan_map){0};
 }

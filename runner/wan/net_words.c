@@ -8,7 +8,6 @@
 
 /* clang-format off */
 const struct wl_param wan_site_words[] = {
-    {INT(wan_site, count), NULL, "1", 1, 1e6, NULL, "number of equal sites at this place"},
     {INT(wan_site, gpus), NULL, "0", 0, 1e6, NULL, "GPUs per site"},
     {INT(wan_site, ranks), NULL, "0", 0, 1e6, NULL, "ranks per site; 0: one per GPU"},
     {DOUBLE(wan_site, "up", WL_RATE, up_Bps), "B/s", "0B/s", 0, 1e15, NULL, "uplink rate; 0: rate of [links]"},

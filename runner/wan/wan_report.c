@@ -114,13 +114,13 @@ void wan_report_losses(const struct wan_map *m)
 {
     size_t from = 0, to = 0;
     double least = 1;
-    for (size_t i = 0; i < m->n_rows * m->n_rows; i++) {
-        struct wan_link l = wan_map_link(m, i / m->n_rows, i % m->n_rows), clean = l;
+    for (size_t i = 0; i < m->n * m->n; i++) {
+        struct wan_link l = wan_map_link(m, i / m->n, i % m->n), clean = l;
         clean.congestion = WAN_BBR;
         double share = wan_link_Bps(&l, 1) / wan_link_Bps(&clean, 1);
-        if (l.loss > 0 && i / m->n_rows != i % m->n_rows && share < least) {
+        if (l.loss > 0 && i / m->n != i % m->n && share < least) {
             least = share;
-            from = i / m->n_rows, to = i % m->n_rows;
+            from = i / m->n, to = i % m->n;
         }
     }
     if (least > LOSSES_MATTER)
