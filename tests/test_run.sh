@@ -299,26 +299,9 @@ fi
 
 # ---- ranks that were started by hand ----
 
-by_hand() { mpirun --oversubscribe -n "$1" "$gradsync" run "${@:2}"; }
-ok 'ranks started by hand join one run' by_hand 2 quick.ini -o joined --set measure:launches=2
-dir=$(the_run joined)
-like "$err" "1 of 2 launches are missing; start the ranks again with: gradsync run $dir" \
-    'ranks started by hand measure one launch and say how to measure the next'
-ok 'ranks started by hand again join the same run' by_hand 2 "$dir"
-like "$err" "recorded: $dir" 'the last launch started by hand completes the run'
-ok 'check finds a run of ranks started by hand whole' "$gradsync" check "$dir"
-chmod u+w "$dir"/* && rm "$dir/MANIFEST.json"
-ok 'ranks started by hand join a run that lacks only its manifest' by_hand 2 "$dir"
-ok 'a run that lacked only its manifest gets it' "$gradsync" check "$dir"
-ok 'ranks started by hand accept a complete run' by_hand 2 "$dir"
-like "$err" 'complete: nothing to do' 'ranks started by hand do nothing in a complete run'
-exits 2 'another number of ranks than the config says is refused' by_hand 1 quick.ini -o refused
-is "$(grep -c '^quick.ini: 1 ranks were started, but \[launch\] ranks=2' <<<"$err")" 1 \
-    'another number of ranks than the config says is refused in one line'
-exits 2 'ranks started by hand for two workloads are refused' by_hand 2 several.ini -o refused
-like "$err" 'one workload; choose it with --workload' \
-    'the message tells ranks started by hand to choose one workload'
-is "$(find . -name '.join-*')" '' 'ranks started by hand leave no file of their meeting'
+exits 2 'run under a launcher is refused' mpirun --oversubscribe -n 2 "$gradsync" run quick.ini -o refused
+is "$(grep -c '^gradsync: run: starts its ranks itself: run it once, without mpirun or srun' <<<"$err")" 1 \
+    'the message says what to do, once'
 
 # ---- what killed ones left in shared memory ----
 

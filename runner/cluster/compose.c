@@ -6,7 +6,6 @@
 #include "base/units.h"
 #include "cluster/script.h"
 #include "cluster/slurm.h"
-#include "launch/container.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +38,7 @@ int compose_shapes(struct shapes *s, struct plan *const *plans, size_t n)
         struct text t = {0};
         if (plans[i]->config == refused)
             continue;
-        if (script_shape(&t, plans[i]) || container_check(plans[i]))
+        if (script_shape(&t, plans[i]))
             refused = plans[i]->config;
         struct shape *h = shape_of(s, t.s);
         double time_s = script_time_most(plans[i], launches_of_a_task(plans[i]));

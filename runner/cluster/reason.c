@@ -126,9 +126,6 @@ static const struct ending *last_words(const char *log)
     return found;
 }
 
-#define ADD_MODULE(name)                                                                           \
-    "add 'module load " name "' (or export PATH=…) above the exec line of array-*.sh, then resume"
-
 /* Nothing was measured. A resubmitted job would fail again, so the cause comes first. The last entry
  * that fits is used. */
 static const char *const never_up[][2] = {
@@ -136,8 +133,6 @@ static const char *const never_up[][2] = {
      "mend that first (srun --mpi=list must show pmix), then resume; or submit again with "
      "[launch] launcher = mpirun"},
     {"[slurm] ", "correct that line in array-*.sh, then resume"},
-    {"[slurm] container needs apptainer", ADD_MODULE("apptainer")},
-    {"[slurm] container needs enroot", ADD_MODULE("enroot")},
     {"mpirun ended with code", "mend that first (check modules and setup), then resume"},
 };
 

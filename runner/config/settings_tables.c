@@ -74,7 +74,6 @@ const struct wl_param settings_slurm[] = {
     {BOOL(set_slurm, exclusive), NULL, "yes", 0, 0, NULL, "keep other jobs off the nodes"},
     {INT(set_slurm, launches), NULL, "1", 1, SET_LAUNCHES_MAX, NULL, "launches per job, one after another"},
     {INT(set_slurm, throttle), NULL, "0", 0, 1e5, NULL, "maximum jobs of a campaign that run at a time; 0: no limit"},
-    {LONG_TEXT(set_slurm, container), NULL, "", 0, LONG_MAX, NULL, "container image for the ranks"},
     {LONG_TEXT(set_slurm, modules), NULL, "", 0, LONG_MAX, NULL, "environment modules to load, separated by blanks or commas"},
     {LONG_TEXT(set_slurm, setup), NULL, "", 0, LONG_MAX, NULL, "shell line to run before the measurement"},
     {0}};

@@ -62,7 +62,6 @@ struct set_slurm {
     bool exclusive;
     int64_t launches; /* launches per job, one after another */
     int64_t throttle; /* jobs that run at a time; 0: no limit */
-    char container[SET_TEXT_MAX];
     char modules[SET_TEXT_MAX]; /* split at blanks and commas */
     char setup[SET_TEXT_MAX];   /* a shell line before the run */
 };

@@ -115,10 +115,6 @@ void attempt_verdict(struct attempt *a, struct attempt_evidence *e)
         a->end = closed_as(e, "complete") ? ATTEMPT_COMPLETE : ATTEMPT_INTERRUPTED;
         return;
     }
-    if (a->joined && a->joined->rank > 0 && !e->has_dead && e->status == 0) {
-        a->end = ATTEMPT_COMPLETE;
-        return;
-    }
     if (e->cut.n)
         judge_cut(a, e);
     if (!e->has_dead) {

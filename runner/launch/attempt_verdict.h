@@ -6,7 +6,6 @@
 
 #include "launch/control.h"
 #include "launch/cut.h"
-#include "launch/joined.h"
 #include "plan/plan.h"
 
 #include <stdbool.h>
@@ -15,8 +14,6 @@ enum attempt_end { ATTEMPT_COMPLETE, ATTEMPT_INTERRUPTED, ATTEMPT_DIED, ATTEMPT_
 
 struct attempt {
     int launch, attempt;
-    const struct joined
-        *joined;       /* NULL: a launcher starts all ranks; else this process starts one */
     double start_by_s; /* longest time to the first cell; 0: as long as the ranks allow */
     double started_s;  /* it took so long; 0: none has begun */
     enum attempt_end end;

@@ -3,7 +3,6 @@
 
 #include "base/err.h"
 #include "base/text.h"
-#include "launch/container.h"
 #include "launch/gpus_here.h"
 #include "launch/launcher_here.h"
 #include "launch/launcher_options.h"
@@ -184,11 +183,6 @@ int launcher_command_in(const struct plan *p, const char *scratch, const char *c
     l->options(&w, set, scratch);
     add_split(&w, set->args);
     add_split(&w, set->prefix);
-    code = container_prefix(&w, p, rank_args[0]);
-    if (code) {
-        words_free(&w);
-        return code;
-    }
     words_add(&w, rank);
     for (; *rank_args; rank_args++)
         words_add(&w, *rank_args);
@@ -214,14 +208,26 @@ int launcher_check(const struct plan *p)
     return launcher_command(p, (const char *const[]){NULL}, &argv);
 }
 
-int launcher_rank_command(const char *const *rank_args, char ***argv)
+/* Variables that launchers set in ranks. Slurm also sets SLURM_PROCID in a batch script, which is not
+ * a rank: PMIX_RANK tells the two apart. A step of one task is an interactive shell. */
+int launcher_refuse_ranks(const char *verb)
 {
-    AUTO_FREE char *program = here_rank_program();
-    struct words w = {0};
-    if (!program)
-        return GS_CANNOT;
-    for (words_add(&w, program); *rank_args; rank_args++)
-        words_add(&w, *rank_args);
-    *argv = w.v;
+    static const struct {
+        const char *rank, *ranks;
+        int least; /* ranks */
+    } variables[] = {
+        {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", 1},
+        {"PMIX_RANK", "SLURM_STEP_NUM_TASKS", 2},
+        {"PMIX_RANK", "PMIX_SIZE", 2},
+    };
+    for (size_t i = 0; i < COUNT(variables); i++) {
+        const char *rank = getenv(variables[i].rank), *ranks = getenv(variables[i].ranks);
+        if (!rank || !ranks || atoi(ranks) < variables[i].least)
+            continue;
+        return atoi(rank) ? GS_USAGE /* rank 0 reports */
+                          : fail(GS_USAGE,
+                                 "%s: starts its ranks itself: run it once, without mpirun or srun",
+                                 verb);
+    }
     return GS_OK;
 }

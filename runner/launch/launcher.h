@@ -16,8 +16,8 @@ int launcher_command(const struct plan *p, const char *const *rank_args, char **
  * default). */
 int launcher_command_in(const struct plan *p, const char *scratch, const char *const *rank_args,
                         char ***argv);
-/* The command of one rank that joins a launch: gradsync-rank and its arguments. */
-int launcher_rank_command(const char *const *rank_args, char ***argv);
+/* GS_USAGE, reported, if a launcher started this process as one of several. */
+int launcher_refuse_ranks(const char *verb);
 void launcher_free(char **argv);
 AUTO_POINTER(char *, launcher_free)
 

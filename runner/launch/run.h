@@ -35,5 +35,5 @@ int run_config_text(const char *name, const struct text *config, const struct ru
 /* Measures the missing groups of a run folder. Reports GS_OK if nothing is missing. */
 int run_folder(const char *dir, const struct run_options *options);
 
-/* Creates the run folder of a plan; also for joined ranks (joined.h). The caller frees *dir. */
+/* Creates the run folder of a plan. The caller frees *dir. */
 int run_make_folder(const struct plan *p, const char *data, char **dir);

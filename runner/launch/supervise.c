@@ -140,12 +140,6 @@ static void read_output(struct supervisor *w)
 
 /* ---- what ends the attempt ---- */
 
-/* Only rank 0 sends beats. A process that watches another rank relies on its shim for hangs. */
-static bool hears_rank_0(const struct supervisor *w)
-{
-    return !w->attempt->joined || w->attempt->joined->rank == 0;
-}
-
 /* The first signal tells the ranks to finish their block. Before the first block it kills them. */
 static void obey_interrupts(struct supervisor *w)
 {
@@ -154,15 +148,13 @@ static void obey_interrupts(struct supervisor *w)
     if (count == w->obeyed)
         return;
     w->obeyed = count;
-    if (count > 1 || (!w->seen.has_beat && hears_rank_0(w))) {
+    if (count > 1 || !w->seen.has_beat) {
         w->kill = true;
         return;
     }
     progress_clear(w->progress);
-    if (hears_rank_0(w))
-        say("%s: finishing the current block%s", strsignal(w->interrupts->last),
-            isatty(STDERR_FILENO) || !getenv("SLURM_JOB_ID") ? "; press Ctrl-C again to stop now"
-                                                             : "");
+    say("%s: finishing the current block%s", strsignal(w->interrupts->last),
+        isatty(STDERR_FILENO) || !getenv("SLURM_JOB_ID") ? "; press Ctrl-C again to stop now" : "");
     kill(w->family.launcher, SIGUSR1);
 }
 
@@ -178,7 +170,7 @@ static void keep_deadlines(struct supervisor *w)
     double patience = w->heard > w->started ? w->plan->set.measure.deadline + SILENCE_S : START_S;
     if (w->end_by) {
         w->kill |= now > w->end_by;
-    } else if (hears_rank_0(w) && now > w->heard + patience) {
+    } else if (now > w->heard + patience) {
         give_up(w, "no message from the ranks for", now - w->heard);
     } else if (start_by_s && now > w->started + start_by_s) {
         give_up(w, "the ranks did not begin within", start_by_s);
@@ -211,7 +203,7 @@ static int watch(struct supervisor *w)
 static int close_recording(const struct supervisor *w)
 {
     const struct control *dead = &w->seen.dead;
-    if (w->attempt->end == ATTEMPT_INTERRUPTED && hears_rank_0(w))
+    if (w->attempt->end == ATTEMPT_INTERRUPTED)
         return record_end_write(w->recording, "interrupted", NULL);
     if (w->attempt->end != ATTEMPT_DIED)
         return GS_OK;
@@ -227,10 +219,6 @@ static int close_recording(const struct supervisor *w)
 
 static int open_log(struct supervisor *w)
 {
-    if (!hears_rank_0(w)) { /* rank 0 may make the folder final before this rank's last output */
-        w->log = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
-        return GS_OK;
-    }
     w->log = open(w->log_path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0666);
     return w->log >= 0 ? GS_OK : fail_file(w->log_path, "written", errno);
 }
@@ -241,8 +229,7 @@ static int start(struct supervisor *w, const char *dir)
     const char *const args[] = {dir, launch, attempt, NULL};
     snprintf(launch, sizeof launch, "%d", w->attempt->launch);
     snprintf(attempt, sizeof attempt, "%d", w->attempt->attempt);
-    int code = w->attempt->joined ? launcher_rank_command(args, &argv)
-                                  : launcher_command_in(w->plan, w->scratch.dir, args, &argv);
+    int code = launcher_command_in(w->plan, w->scratch.dir, args, &argv);
     if (code)
         return code;
     code = open_log(w);
@@ -262,8 +249,6 @@ static void close_log(struct supervisor *w)
         return;
     bool empty = fstat(w->log, &s) == 0 && s.st_size == 0;
     close(w->log);
-    if (!hears_rank_0(w))
-        return;
     if (empty && w->attempt->end == ATTEMPT_COMPLETE)
         unlink(w->log_path);
     else
@@ -280,8 +265,7 @@ int supervise(const struct plan *p, const char *dir, struct interrupts *i,
     w.recording = record_path(dir, a->launch, a->attempt, "jsonl");
     w.log_path = record_path(dir, a->launch, a->attempt, "log");
     w.seen.log_path = w.log_path;
-    if (!a->joined)
-        scratch_make(&w.scratch);
+    scratch_make(&w.scratch);
     int code = start(&w, dir);
     if (!code) {
         code = watch(&w);

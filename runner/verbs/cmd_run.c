@@ -8,7 +8,7 @@
 #include "cluster/campaign_configs.h"
 #include "cluster/campaign_resume.h"
 #include "lab/same_links.h"
-#include "launch/joined_run.h"
+#include "launch/launcher.h"
 #include "launch/run.h"
 #include "plan/sections.h"
 #include "verbs/commands.h"
@@ -26,15 +26,15 @@ struct run_request {
 
 static int run_path(const char *what, const struct run_options *options)
 {
-    struct joined j;
     bool folder = files_is_folder(what);
     if (folder && (options->overrides || options->workload))
         return fail(GS_USAGE, "run: --set and --workload need a config; the plan of a run folder "
                               "is fixed");
     if (options->first && !folder)
         return fail(GS_USAGE, "run: --launch needs a run folder; '%s' is not one", what);
-    if (joined_find(&j))
-        return joined_run(&j, what, options);
+    int code = launcher_refuse_ranks("run");
+    if (code)
+        return code;
     return folder ? run_folder(what, options) : run_config(what, options);
 }
 

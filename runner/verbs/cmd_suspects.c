@@ -5,7 +5,7 @@
 #include "base/shell_quote.h"
 #include "base/text.h"
 #include "launch/gpus_here.h"
-#include "launch/joined.h"
+#include "launch/launcher.h"
 #include "launch/launcher_here.h"
 #include "launch/run.h"
 #include "record/runs.h"
@@ -82,12 +82,10 @@ static int plan_config(struct measuring *m, const char *config)
 
 static int plan(struct measuring *m, const char *config)
 {
-    struct joined joined;
-    if (joined_find(&joined) && joined.rank > 0) /* rank 0 reports */
-        return GS_USAGE;
-    if (joined_find(&joined))
-        return fail(GS_USAGE, "suspects: starts the ranks itself: run it without mpirun or srun");
-    int code = config ? plan_config(m, config) : plan_here(m);
+    int code = launcher_refuse_ranks("suspects");
+    if (code)
+        return code;
+    code = config ? plan_config(m, config) : plan_here(m);
     for (size_t i = 0; m->q->set && m->q->set[i]; i++)
         words_add(&m->overrides, m->q->set[i]);
     return code;

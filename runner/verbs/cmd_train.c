@@ -3,7 +3,7 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "config/train_settings.h"
-#include "launch/joined.h"
+#include "launch/launcher.h"
 #include "launch/run.h"
 #include "verbs/commands.h"
 
@@ -18,12 +18,9 @@ static int train(void *request, char **words, int n)
 {
     (void)n;
     struct request *q = request;
-    struct joined ranks;
-    if (joined_find(&ranks))
-        return fail(GS_USAGE,
-                    "train: a launcher started it %d times; the command starts its own "
-                    "ranks, so run gradsync once",
-                    ranks.ranks);
+    int code = launcher_refuse_ranks("train");
+    if (code)
+        return code;
     q->options.overrides = q->overrides;
     return run_config(words[0], &q->options);
 }

@@ -158,25 +158,6 @@ static void a_launcher_that_starts_nothing_is_quoted(void **state)
     assert_int_equal(judged(&e).end, ATTEMPT_DIED);
 }
 
-static void a_joined_rank_answers_for_itself(void **state)
-{
-    (void)state;
-    struct joined other = {.rank = 1, .ranks = 2}, first = {.rank = 0, .ranks = 2};
-    struct attempt a = {.joined = &other};
-    struct attempt_evidence e = {.launcher = "gradsync-rank", .log_path = "/nonexistent/log"};
-    attempt_verdict(&a, &e);
-    assert_int_equal(a.end, ATTEMPT_COMPLETE);
-    e = (struct attempt_evidence){
-        .launcher = "gradsync-rank", .log_path = "/nonexistent/log", .status = EXITED(1)};
-    attempt_verdict(&a, &e);
-    assert_int_equal(a.end, ATTEMPT_REFUSED);
-    a.joined = &first; /* rank 0 says when it is done */
-    e = (struct attempt_evidence){
-        .launcher = "gradsync-rank", .heard = true, .log_path = "/nonexistent"};
-    attempt_verdict(&a, &e);
-    assert_int_equal(a.end, ATTEMPT_DIED);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -188,7 +169,6 @@ int main(void)
         cmocka_unit_test(a_cut_network_is_named_and_costs_no_cell),
         cmocka_unit_test(silence_is_a_hang),
         cmocka_unit_test(a_launcher_that_starts_nothing_is_quoted),
-        cmocka_unit_test(a_joined_rank_answers_for_itself),
     };
     return cmocka_run_group_tests_name("judge", tests, NULL, NULL);
 }
