@@ -161,7 +161,7 @@ size_t stats_warmup(const double *x, size_t n, size_t most)
         return 0;
     double kept = (double)(n - warm);
     double error = sqrt(rest_m2 / (kept - 1) * (1 / (double)warm + 1 / kept));
-    return fabs(stats_mean(x, warm) - rest) > 3 * error ? warm : 0;
+    return fabs(stats_mean(x, warm) - rest) > (3 + 24 / (double)n) * error ? warm : 0;
 }
 
 struct change stats_change(const double *x, size_t n)

@@ -31,7 +31,8 @@ struct interval stats_median_ci(const double *x, size_t n, double level);
 
 /* The number of warm-up values at the start: the d up to n/2 that minimises MSER(d), the squared
  * standard error of the mean of x[d..] (White 1997). 0 unless the mean of the discarded values
- * differs from the mean of the rest by more than 3 standard errors. 0 if n < 8, or if d exceeds
+ * differs from the mean of the rest by more than 3 + 24/n standard errors: d is the best of n/2, and
+ * independent values then lose some in 1 to 2% of series. 0 if n < 8, or if d exceeds
  * `most`: that is a change of level, and either level may be the right one.
  * `most` is WARMUP_OWN(n) in a launch of gradsync: it has few blocks, and a limit of a fifth keeps
  * cold ones (make error-rates: the interval then covers the truth in 87% instead of 95%). It is

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "compare/baseline.h"
 #include "record/runs.h"
+#include "reduce/launches.h"
 #include "reduce/gather.h"
 
 #include <math.h>
@@ -77,6 +78,12 @@ static void add_cell(const struct run_pass *p, const struct gathered *g, const s
                            .bound = p->rules.equivalence};
     add_values(p, c, s, origin);
     add_floor(p, c, g, s, origin);
+    AUTO_FREE char *left_out = launches_out_text(g);
+    if (*left_out) {
+        struct contrast say = {.note = c->note};
+        contrast_note(&say, "%s: %s", p->r->run_id, left_out);
+        c->note = say.note;
+    }
     if (others) {
         struct contrast say = {.note = c->note};
         contrast_note(&say, "mixed provenance in %s: %zu launches of another kind are left out",

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "compare/baseline.h"
 #include "compare/unpaired.h"
+#include "reduce/launches.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,9 @@ static struct contrast *add(const struct group_pass *p, const struct series *bas
     c->same_operation = recorded_same_operation(cell->ran, cell->params, other->ran, other->params);
     c->family = family;
     c->bound = p->rules->equivalence;
+    AUTO_FREE char *left_out = launches_out_text(p->g);
+    if (*left_out)
+        contrast_note(c, "%s", left_out);
     return c;
 }
 

@@ -7,6 +7,7 @@
 #include "record/raw.h"
 #include "record/record.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,10 +20,16 @@
 struct host {
     char *name;
     double cores, load; /* load: summed over readings */
-    double others;      /* cores, summed over launches that tell */
     double busy, own;   /* of the latest reading; < 0: not told */
     int ranks, owns;    /* of a launch; that told their own_cores */
-    size_t readings, launches;
+    size_t readings;
+};
+
+/* What one launch tells of one host. */
+struct sample {
+    int launch;
+    size_t host;
+    double others; /* cores that other programs used */
 };
 
 struct hosts {
@@ -31,6 +38,13 @@ struct hosts {
     size_t *of_rank;
     size_t ranks;
     bool judged;
+    struct sample *samples;
+    size_t n_samples;
+    struct on_gpus {
+        int launch;
+        long programs; /* the most that were not ours */
+    } *on_gpus;
+    size_t n_on_gpus;
 };
 
 /* ---- a recording ---- */
@@ -93,15 +107,29 @@ static void read_health(struct hosts *h, const json_t *after)
 }
 
 /* The last reading covers the whole launch. */
-static void end_launch(struct hosts *h)
+static void end_launch(struct hosts *h, int launch)
 {
     for (size_t i = 0; i < h->n; i++) {
         struct host *host = &h->v[i];
         if (host->busy < 0 || !host->ranks || host->owns != host->ranks)
             continue;
-        host->others += host->busy > host->own ? host->busy - host->own : 0;
-        host->launches++;
+        double others = host->busy > host->own ? host->busy - host->own : 0;
+        APPEND(h->samples, h->n_samples) = (struct sample){launch, i, others};
     }
+}
+
+static void read_programs(struct on_gpus *g, const json_t *health)
+{
+    static const char *const times[] = {"before", "after"};
+    const char *rank;
+    json_t *now;
+    for (size_t i = 0; i < COUNT(times); i++)
+        json_object_foreach(json_object_get(health, times[i]), rank, now)
+        {
+            json_int_t n = json_integer_value(
+                json_object_get(json_object_get(now, "gpu"), "others"));
+            g->programs = n > g->programs ? (long)n : g->programs;
+        }
 }
 
 static void read_recording(struct hosts *h, const char *path)
@@ -109,18 +137,24 @@ static void read_recording(struct hosts *h, const char *path)
     struct raw *raw = NULL;
     struct raw_line l;
     bool read = false;
-    if (raw_open(&raw, path))
+    struct on_gpus g = {0};
+    int attempt;
+    if (!record_parse_name(path_name(path), &g.launch, &attempt) || raw_open(&raw, path))
         return;
     while (raw_next(raw, 1u << RAW_HEADER | 1u << RAW_HEALTH, &l) == 1) {
-        if (l.type == RAW_HEADER)
+        if (l.type == RAW_HEADER) {
             read_header(h, l.json);
-        else
+        } else {
             read_health(h, json_object_get(l.json, "after"));
+            read_programs(&g, l.json);
+        }
         read = l.type == RAW_HEALTH;
     }
     raw_close(raw);
-    if (read)
-        end_launch(h);
+    if (!read)
+        return;
+    end_launch(h, g.launch);
+    APPEND(h->on_gpus, h->n_on_gpus) = g;
 }
 
 /* ---- a run ---- */
@@ -137,26 +171,108 @@ static void read_run(struct hosts *h, const char *run)
     err_capture(NULL, 0);
 }
 
+static double limit_of(const struct host *h)
+{
+    return h->cores * IDLE_SHARE > IDLE_CORES ? h->cores * IDLE_SHARE : IDLE_CORES;
+}
+
+/* "": the launch was not disturbed. The caller frees it. */
+static char *why_disturbed(const struct hosts *h, int launch)
+{
+    struct text t = {0};
+    text_add(&t, "");
+    for (size_t i = 0; i < h->n_samples && h->judged; i++) {
+        const struct sample *s = &h->samples[i];
+        const struct host *host = &h->v[s->host];
+        if (s->launch != launch || s->others <= limit_of(host) || host->cores <= 0)
+            continue;
+        text_addf(&t, "%sother programs used %.1f of %.0f cores", t.len ? ", " : "", s->others,
+                  host->cores);
+        if (h->n > 1)
+            text_addf(&t, " of %s", host->name);
+    }
+    for (size_t i = 0; i < h->n_on_gpus && h->judged; i++) {
+        long n = h->on_gpus[i].launch == launch ? h->on_gpus[i].programs : 0;
+        if (n > 0)
+            text_addf(&t, "%s%ld other program%s on its GPUs", t.len ? ", " : "", n,
+                      n == 1 ? "" : "s");
+    }
+    return t.s;
+}
+
+static void find_disturbed(struct disturbed_launches *d, const struct hosts *h)
+{
+    for (size_t i = 0; i < h->n_on_gpus; i++) {
+        int launch = h->on_gpus[i].launch;
+        AUTO_FREE char *why = why_disturbed(h, launch);
+        bool again = i && h->on_gpus[i - 1].launch == launch; /* another attempt */
+        if (*why && !again)
+            APPEND(d->v, d->n) = (struct disturbed_launch){launch, xstrdup(why)};
+    }
+}
+
+void disturbed_launches_free(struct disturbed_launches *d)
+{
+    for (size_t i = 0; i < d->n; i++)
+        free(d->v[i].why);
+    free(d->v);
+    *d = (struct disturbed_launches){0};
+}
+
+static void hosts_free(struct hosts *h)
+{
+    for (size_t i = 0; i < h->n; i++)
+        free(h->v[i].name);
+    free(h->v);
+    free(h->of_rank);
+    free(h->samples);
+    free(h->on_gpus);
+}
+
+void host_load_disturbed(struct disturbed_launches *d, const char *run)
+{
+    struct hosts h = {0};
+    *d = (struct disturbed_launches){0};
+    read_run(&h, run);
+    find_disturbed(d, &h);
+    hosts_free(&h);
+}
+
+/* The mean over launches of what other programs used; NaN: no launch tells. */
+static double mean_others(const struct hosts *h, size_t host, const struct disturbed_launches *out)
+{
+    double sum = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < h->n_samples; i++) {
+        const struct sample *s = &h->samples[i];
+        bool left = false;
+        for (size_t k = 0; k < out->n; k++)
+            left = left || out->v[k].launch == s->launch;
+        if (s->host != host || left)
+            continue;
+        sum += s->others;
+        n++;
+    }
+    return n ? sum / (double)n : (double)NAN;
+}
+
 /* How far the use is above the limit for an idle machine; 0: idle. */
-static double excess(const struct host *h)
+static double excess(const struct host *h, double others)
 {
     double load = h->readings ? h->load / (double)h->readings : 0;
-    double most = h->cores * IDLE_SHARE > IDLE_CORES ? h->cores * IDLE_SHARE : IDLE_CORES;
-    double over = h->launches
-                      ? h->others / (double)h->launches - most
-                      : load - (h->cores > OWN_LOAD * h->ranks ? h->cores : OWN_LOAD * h->ranks);
+    double own = OWN_LOAD * h->ranks;
+    double over = isnan(others) ? load - (h->cores > own ? h->cores : own) : others - limit_of(h);
     return h->readings && h->cores > 0 && over > 0 ? over : 0;
 }
 
-static char *text_of(const struct hosts *h, const struct host *worst)
+static char *text_of(const struct hosts *h, const struct host *worst, double others)
 {
     struct text t = {0};
     text_addf(&t, "load %.1f on %.0f cores", worst->load / (double)worst->readings, worst->cores);
     if (h->n > 1)
         text_addf(&t, " of %s", worst->name);
-    if (worst->launches)
-        text_addf(&t, ", other programs used %.1f of them",
-                  worst->others / (double)worst->launches);
+    if (!isnan(others))
+        text_addf(&t, ", other programs used %.1f of them", others);
     text_add(&t, ": not idle");
     return t.s;
 }
@@ -164,16 +280,24 @@ static char *text_of(const struct hosts *h, const struct host *worst)
 char *host_load_text(const char *run)
 {
     struct hosts h = {0};
-    const struct host *worst = NULL;
+    struct disturbed_launches out;
+    char *text = NULL;
+    double most = 0;
     read_run(&h, run);
-    for (size_t i = 0; i < h.n && h.judged; i++)
-        if (excess(&h.v[i]) > (worst ? excess(worst) : 0))
-            worst = &h.v[i];
-    char *text = worst ? text_of(&h, worst) : NULL;
-    for (size_t i = 0; i < h.n; i++)
-        free(h.v[i].name);
-    free(h.v);
-    free(h.of_rank);
+    out = (struct disturbed_launches){0};
+    find_disturbed(&out, &h);
+    if (2 * out.n >= h.n_on_gpus)
+        disturbed_launches_free(&out);
+    for (size_t i = 0; i < h.n && h.judged; i++) {
+        double others = mean_others(&h, i, &out);
+        if (excess(&h.v[i], others) <= most)
+            continue;
+        most = excess(&h.v[i], others);
+        free(text);
+        text = text_of(&h, &h.v[i], others);
+    }
+    disturbed_launches_free(&out);
+    hosts_free(&h);
     return text;
 }
 

@@ -5,9 +5,11 @@
  * After each block a recording holds busy_cores, the mean number of busy cores of the host since
  * the launch began (user, nice and system time of /proc/stat), and own_cores, the mean number that
  * each of our ranks used (CPU time of all its threads). The difference is the use by other
- * programs. A host was not idle if the mean of this difference over the launches is above half a
- * core and above 2% of its cores. A run that keeps every core busy itself can thus be idle
- * otherwise, and a build before the run, which raises the load average, does not matter.
+ * programs. A host was not idle in a launch if this difference is above half a core and above 2% of
+ * its cores. A run that keeps every core busy itself can thus be idle otherwise, and a build before
+ * the run, which raises the load average, does not matter. Each launch is judged, and so are the
+ * programs on its GPUs that were not ours. The statistics leave such launches out if they are less
+ * than half of a run (reduce/launches.h); else the run was not idle, which is said of their mean.
  *
  * The load average (load1) includes our own ranks and the programs of the minute before. It is
  * shown, but decides only if a recording has nothing else (older recordings, launches shorter than
@@ -21,8 +23,20 @@
 
 #include <stddef.h>
 
+struct disturbed_launch {
+    int launch;
+    char *why; /* "other programs used 4.2 of 32 cores" */
+};
+struct disturbed_launches {
+    struct disturbed_launch *v; /* by launch */
+    size_t n;
+};
+void host_load_disturbed(struct disturbed_launches *d, const char *run);
+void disturbed_launches_free(struct disturbed_launches *d);
+
 /* "load 6.7 on 2 cores, other programs used 1.4 of them: not idle" for the busiest host, with its
- * name if there are several. The caller frees it. NULL: idle, or unknown. */
+ * name if there are several. The caller frees it. NULL: idle, unknown, or only in launches that the statistics
+ * leave out. */
 char *host_load_text(const char *run);
 /* Warns in one line on stderr about the runs whose host was not idle, with the first one's text. */
 void host_load_warn(const char *const *runs, size_t n);

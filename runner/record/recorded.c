@@ -189,10 +189,13 @@ int recorded_read(struct recorded **out, const char *dir)
         return code;
     }
     recorded_index_groups(r);
+    int64_t planned = r->launches;
     for (size_t i = 0; i < r->ledger->n_files; i++)
         if (r->ledger->files[i].launch > r->launches)
             r->launches = r->ledger->files[i].launch;
-    recorded_count_launches(r);
+    recorded_count_launches(r, planned ? planned : r->launches);
+    if (!r->imported)
+        host_load_disturbed(&r->disturbed, dir);
     *out = r;
     return GS_OK;
 }
@@ -207,6 +210,7 @@ void recorded_free(struct recorded *r)
         free(*o);
     free(r->overrides);
     ledger_free(r->ledger);
+    disturbed_launches_free(&r->disturbed);
     free(r->cells);
     free(r->groups);
     free(r->spans);

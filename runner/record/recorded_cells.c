@@ -147,13 +147,13 @@ void recorded_index_groups(struct recorded *r)
 
 /* An import has no plan: each size of a config should have as many launches as the size with most.
  * Each of its cells is a group. */
-void recorded_count_launches(struct recorded *r)
+void recorded_count_launches(struct recorded *r, int64_t planned)
 {
     AUTO_FREE int64_t *of_group = xcalloc(r->n_groups + 1, sizeof *of_group);
     for (size_t i = 0; i < r->n_spans; i++)
         of_group[r->spans[i].group]++;
     for (size_t i = 0; i < r->n_cells; i++) {
-        r->cells[i].launches = r->launches;
+        r->cells[i].launches = planned;
         if (!r->imported)
             continue;
         r->cells[i].launches = 0;

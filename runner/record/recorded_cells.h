@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "plan/plan.h"
+#include "record/host_load.h"
 #include "record/ledger.h"
 #include "record/raw.h"
 
@@ -38,7 +39,7 @@ struct rec_span {
 struct recorded {
     char *dir, *run_id, *platform, *workload, *label;
     char *plugin;                   /* its version */
-    int64_t ranks, nodes, launches; /* launches: as planned */
+    int64_t ranks, nodes, launches; /* launches: also those that replace one */
     uint64_t seed;
     char **overrides; /* of the config, NULL-terminated */
     bool verified;    /* the plugin verified the results after each block */
@@ -55,6 +56,7 @@ struct recorded {
     size_t n_groups;
     struct rec_span *spans; /* by file, then place */
     size_t n_spans;
+    struct disturbed_launches disturbed; /* by other programs; none of an import */
 };
 
 struct rec_cell *recorded_find(const struct recorded *r, const char *id); /* NULL: none */
@@ -68,7 +70,7 @@ void recorded_free_cell(struct rec_cell *c);
 
 /* After reading: sorts the cells by group, and counts the launches each should have. */
 void recorded_index_groups(struct recorded *r);
-void recorded_count_launches(struct recorded *r);
+void recorded_count_launches(struct recorded *r, int64_t planned);
 
 /* True if two configs have a cell of the same size and mode, so that compare has something to do. */
 bool recorded_compares(const struct recorded *r);

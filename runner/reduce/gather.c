@@ -5,6 +5,7 @@
 #include "base/stats.h"
 #include "base/text.h"
 #include "record/throttle.h"
+#include "reduce/launches.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -165,23 +166,17 @@ static void open_ended(struct gathered *g, int launch)
     }
 }
 
-/* Finds the warm-up of each launch from its block medians. */
-static void mark_warmup(struct series *s, bool imported)
+static bool is_out(const struct gathered *judged, int launch)
 {
-    AUTO_FREE double *medians = xmalloc(s->n_blocks * sizeof *medians);
-    for (size_t i = 0, next; i < s->n_blocks; i = next) {
-        for (next = i; next < s->n_blocks && s->blocks[next].launch == s->blocks[i].launch; next++)
-            medians[next - i] = s->blocks[next].time_s;
-        size_t n = next - i, most = imported ? WARMUP_IMPORTED(n) : WARMUP_OWN(n);
-        size_t warm = stats_warmup(medians, n, most);
-        for (size_t k = i; k < i + warm; k++)
-            s->blocks[k].warm = true;
-        s->n_warm += warm;
-    }
+    for (size_t i = 0; judged && !judged->too_many && i < judged->n_out; i++)
+        if (judged->out[i].launch == launch)
+            return true;
+    return false;
 }
 
-int gather_group(const struct recorded *r, size_t group, const struct gather_sink *sink,
-                 struct gathered *out)
+/* judged: the same group, read before; its launches that are left out are not read. NULL: all are. */
+static int read_group(const struct recorded *r, size_t group, const struct gather_sink *sink,
+                      const struct gathered *judged, struct gathered *out)
 {
     struct pass p = {.r = r, .group = group, .sink = sink, .out = out};
     const struct rec_group *g = &r->groups[group];
@@ -192,16 +187,64 @@ int gather_group(const struct recorded *r, size_t group, const struct gather_sin
     for (p.launch = 1; !code && p.launch <= r->launches; p.launch++) {
         bool closed;
         const struct rec_span *span = recorded_span(r, group, p.launch, &closed);
+        if (is_out(judged, p.launch))
+            continue;
         if (span)
             code = read_span(&p, span);
         if (!closed)
             open_ended(out, p.launch);
     }
     free(p.scratch);
-    for (size_t i = 0; i < out->n; i++)
-        mark_warmup(&out->series[i], r->imported);
+    launches_mark_warmup(r, out);
     if (code)
         gathered_free(r, out);
+    return code;
+}
+
+static bool has_launch(const struct series *s, int launch)
+{
+    for (size_t i = 0; i < s->n_blocks; i++)
+        if (s->blocks[i].launch == launch)
+            return true;
+    return false;
+}
+
+static void count_left_out(struct gathered *to, const struct gathered *judged)
+{
+    for (size_t i = 0; i < to->n; i++)
+        for (size_t k = 0; k < judged->n && !to->series[i].left_out; k++) {
+            const struct series *was = &judged->series[k];
+            if (was->cell != to->series[i].cell || was->copy != to->series[i].copy)
+                continue;
+            for (size_t o = 0; o < judged->n_out; o++)
+                to->series[i].left_out += has_launch(was, judged->out[o].launch);
+        }
+}
+
+/* A group is judged before the sink sees it, and read again without the launches that are left out. */
+int gather_group(const struct recorded *r, size_t group, const struct gather_sink *sink,
+                 struct gathered *out)
+{
+    struct gathered all;
+    int code = read_group(r, group, NULL, NULL, &all);
+    if (code)
+        return code;
+    launches_judge(r, &all);
+    if (!sink && (!all.n_out || all.too_many)) {
+        *out = all;
+        return GS_OK;
+    }
+    code = read_group(r, group, sink, &all, out);
+    if (!code) {
+        if (!all.too_many)
+            count_left_out(out, &all);
+        out->out = all.out;
+        out->n_out = all.n_out;
+        out->too_many = all.too_many;
+        all.out = NULL;
+        all.n_out = 0;
+    }
+    gathered_free(r, &all);
     return code;
 }
 
@@ -216,6 +259,9 @@ void gathered_free(const struct recorded *r, struct gathered *g)
         sketch_free(&s->times);
     }
     free(g->series);
+    for (size_t i = 0; i < g->n_out; i++)
+        free(g->out[i].why);
+    free(g->out);
     *g = (struct gathered){0};
 }
 
@@ -271,7 +317,7 @@ struct series_status series_status(const struct recorded *r, const struct series
     enum effect effect = f ? kind_of(f->kind)->effect : RETRIED;
     int64_t planned = r->cells[s->cell].launches;
     struct series_status o = {.status = "ok", .numbers = s->n_blocks && effect != SPOILT};
-    if (o.numbers && s->whole && s->launches >= planned && effect == RETRIED)
+    if (o.numbers && s->whole && s->launches + s->left_out >= planned && effect == RETRIED)
         return o;
     if (o.numbers) {
         o.status = "partial";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reads the blocks of one group that count, in one pass over its spans: a series for each (cell,
- * copy).
+ * Reads the blocks of one group that count: a series for each (cell, copy). Launches that are left
+ * out (launches.h) have no blocks in it.
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 
 struct block {
     int launch, number;
-    bool warm;     /* warm-up of its launch; not in the medians */
+    bool warm;     /* warm-up of its launch, by the baseline (launches.h); not in the medians */
     double time_s; /* median of its samples, per iteration */
     double skew_s; /* NaN: not recorded */
 };
@@ -23,6 +23,7 @@ struct series {
     struct sketch times; /* picoseconds per iteration; of copy 0 only */
     double **metrics;    /* [metric][block]; NaN: the block has no value */
     int launches;        /* that have blocks of this series */
+    int left_out;        /* that had some and were left out */
     uint64_t iterations; /* the fewest of a sample */
     bool whole;          /* all these launches closed the group */
 };
@@ -30,6 +31,12 @@ struct series {
 struct gathered {
     struct series *series; /* by cell, then copy; every cell of the group has copy 0 */
     size_t n;
+    struct launch_out {
+        int launch;
+        char *why;
+    } *out;
+    size_t n_out;
+    bool too_many; /* to leave them out */
     size_t readings, throttled; /* of GPUs: all; those with the power cap or a throttle active */
 };
 

@@ -3,6 +3,7 @@
 
 #include "base/stats.h"
 #include "base/text.h"
+#include "reduce/launches.h"
 #include "reduce/remarks.h"
 #include "reduce/summary.h"
 
@@ -129,7 +130,9 @@ static void row(struct csv *c, const struct recorded *r, const struct gathered *
               v[EXPOSED].median, v[EXPOSED].lo, v[EXPOSED].hi, v[HIDDEN].median);
     overlap_fields(c, v);
     csv_real(c, gathered_throttled(g));
-    AUTO_FREE char *note = remarks_throttled(g);
+    AUTO_FREE char *throttled = remarks_throttled(g), *left_out = launches_out_text(g);
+    AUTO_FREE char *note =
+        xstrfmt("%s%s%s", left_out, *left_out && *throttled ? "; " : "", throttled);
     csv_text(c, note);
     csv_end(c);
 }

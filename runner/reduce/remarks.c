@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "reduce/launches.h"
 
 #include <math.h>
 #include <string.h>
@@ -57,8 +58,10 @@ char *remarks_throttled(const struct gathered *g)
 char *remarks_of(const struct recorded *r, const struct gathered *g, const struct series *s)
 {
     struct text t = {0};
-    AUTO_FREE char *throttled = remarks_throttled(g);
+    AUTO_FREE char *throttled = remarks_throttled(g), *left_out = launches_out_text(g);
     if (s->n_blocks) {
+        if (*left_out)
+            text_add(&t, left_out);
         add_changes(&t, s);
         add_operations(&t, r, s);
         if (*throttled)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What a reader must know before using the numbers of a cell; summary.csv and `show` print it.
+ *   launches were left out (launches.h), and why
  *   a launch changed its level (stats_change): where, and both levels; its blocks all count
  *   T_ss was timed over fewer than REMARK_STEADY operations: not yet the steady state
  *   the power cap or another clock throttle was active in most readings of the group: its clocks,
