@@ -5,8 +5,8 @@
 #include "base/text.h"
 #include "compare/baseline.h"
 #include "record/runs.h"
-#include "reduce/launches.h"
 #include "reduce/gather.h"
+#include "reduce/launches.h"
 
 #include <math.h>
 #include <stdlib.h>

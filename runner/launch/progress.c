@@ -43,16 +43,23 @@ static double of_launch(const struct progress *p, const struct control *beat)
     return p->plan->n_groups ? (double)done / (double)p->plan->n_groups : 1;
 }
 
+/* Of those that are measured: a launch may replace another one. */
+static long long launches_of(const struct progress *p)
+{
+    long long planned = p->plan->set.measure.launches;
+    return p->launch > planned ? p->launch : planned;
+}
+
 static double fraction(const struct progress *p, const struct control *beat)
 {
-    return (p->launch - 1 + of_launch(p, beat)) / (double)p->plan->set.measure.launches;
+    return (p->launch - 1 + of_launch(p, beat)) / (double)launches_of(p);
 }
 
 /* Each remaining launch is assumed to take the mean time of the launches so far, and so is this one
  * until its ranks have an estimate. */
 static double time_left(const struct progress *p, const struct control *beat)
 {
-    double to_come = (double)(p->plan->set.measure.launches - p->launch);
+    double to_come = (double)(launches_of(p) - p->launch);
     int seen = p->launch - p->began_launch;
     double elapsed = (double)(clock_now_ns() - p->began_ns) * 1e-9;
     double launch_s = seen > 0 ? elapsed / seen : elapsed + beat->left_s;
@@ -102,8 +109,8 @@ void progress_line(const struct progress *p, const struct control *beat, double 
     human_left(left, sizeof left, left_s);
     /* The most useful part comes first: a narrow terminal cuts off the end. */
     snprintf(buf, n, "[%s] %3.0f%% %s left, launch %d/%lld, group %zu/%zu, %s %s", bar, f * 100,
-             left, p->launch, (long long)p->plan->set.measure.launches, groups_done(p, beat),
-             p->plan->n_groups, p->plan->section, cell);
+             left, p->launch, launches_of(p), groups_done(p, beat), p->plan->n_groups,
+             p->plan->section, cell);
     if (columns > 0 && strlen(buf) >= columns)
         buf[columns - 1] = '\0';
 }
@@ -158,8 +165,7 @@ void progress_launch(struct progress *p, int launch, int attempt, size_t closed)
     if (attempt > 1)
         snprintf(again, sizeof again, ", attempt %d", attempt);
     say("%s: launch %d of %lld%s, %zu of %zu groups to measure", p->plan->section, launch,
-        (long long)p->plan->set.measure.launches, again, p->plan->n_groups - closed,
-        p->plan->n_groups);
+        launches_of(p), again, p->plan->n_groups - closed, p->plan->n_groups);
 }
 
 void progress_beat(struct progress *p, const struct control *beat)

@@ -21,6 +21,7 @@
 #include "record/manifest.h"
 #include "record/record.h"
 #include "record/runs.h"
+#include "reduce/left_out.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -53,17 +54,32 @@ int run_make_folder(const struct plan *p, const char *data, char **dir)
 
 /* ---- one run folder ---- */
 
+static int measure_one(struct run_job *r, int launch, struct launches_told *told, bool *whole)
+{
+    int code = run_launch(&r->at, launch);
+    *whole = !code && !outcome_all_skipped(r->at.plan, r->at.dir) &&
+             !(plan_is_train(r->at.plan) && outcome_nothing(r->at.plan, r->at.dir));
+    if (*whole && !r->part)
+        code = launches_tell(told, r->at.plan->section, r->at.dir);
+    return code;
+}
+
 /* A machine that skips every cell of a launch would skip them in each, so the first such launch ends
- * the run, which is then not final. So does a command that fails in every cell of the first one. */
+ * the run, which is then not final. So does a command that fails in every cell of the first one.
+ * Launches that are left out of the statistics are replaced, unless other processes measure a part. */
 static int measure(struct run_job *r, bool *whole)
 {
-    int code = GS_OK;
+    struct launches_told told = {0};
+    int code = GS_OK, more = 0;
     *whole = true;
-    for (int launch = r->first; !code && *whole && launch <= r->last; launch++) {
-        code = run_launch(&r->at, launch);
-        *whole = !code && !outcome_all_skipped(r->at.plan, r->at.dir) &&
-                 !(plan_is_train(r->at.plan) && outcome_nothing(r->at.plan, r->at.dir));
+    for (int launch = r->first; !code && *whole && launch <= r->last; launch++)
+        code = measure_one(r, launch, &told, whole);
+    for (; !code && *whole && !r->part && more < launches_more(&told, r->last); more++) {
+        say("%s: launch %d is measured in place of one that is left out", r->at.plan->section,
+            r->last + more + 1);
+        code = measure_one(r, r->last + more + 1, &told, whole);
     }
+    free(told.v);
     return code;
 }
 

@@ -43,7 +43,7 @@ struct hosts {
     struct on_gpus {
         int launch;
         long programs; /* the most that were not ours */
-    } *on_gpus;
+    } * on_gpus;
     size_t n_on_gpus;
 };
 
@@ -126,8 +126,8 @@ static void read_programs(struct on_gpus *g, const json_t *health)
     for (size_t i = 0; i < COUNT(times); i++)
         json_object_foreach(json_object_get(health, times[i]), rank, now)
         {
-            json_int_t n = json_integer_value(
-                json_object_get(json_object_get(now, "gpu"), "others"));
+            json_int_t n =
+                json_integer_value(json_object_get(json_object_get(now, "gpu"), "others"));
             g->programs = n > g->programs ? (long)n : g->programs;
         }
 }

@@ -52,14 +52,6 @@ static struct series *series_of(struct pass *p, const char *cell, int copy)
     return add_series(g, i, index, copy, p->r->cells[index].n_metrics);
 }
 
-const struct series *gathered_find(const struct gathered *g, size_t cell, int copy)
-{
-    for (size_t i = 0; i < g->n; i++)
-        if (g->series[i].cell == cell && g->series[i].copy == copy)
-            return &g->series[i];
-    return NULL;
-}
-
 /* ---- blocks ---- */
 
 static void grow(struct series *s, size_t n_metrics)
@@ -246,35 +238,6 @@ int gather_group(const struct recorded *r, size_t group, const struct gather_sin
     }
     gathered_free(r, &all);
     return code;
-}
-
-void gathered_free(const struct recorded *r, struct gathered *g)
-{
-    for (size_t i = 0; i < g->n; i++) {
-        struct series *s = &g->series[i];
-        for (size_t m = 0; m < r->cells[s->cell].n_metrics; m++)
-            free(s->metrics[m]);
-        free(s->metrics);
-        free(s->blocks);
-        sketch_free(&s->times);
-    }
-    free(g->series);
-    for (size_t i = 0; i < g->n_out; i++)
-        free(g->out[i].why);
-    free(g->out);
-    *g = (struct gathered){0};
-}
-
-const struct block *series_block(const struct series *s, int launch, int number, size_t *from)
-{
-    for (; *from < s->n_blocks; ++*from) {
-        const struct block *b = &s->blocks[*from];
-        if (b->launch == launch && b->number == number)
-            return b;
-        if (b->launch > launch || (b->launch == launch && b->number > number))
-            return NULL;
-    }
-    return NULL;
 }
 
 /* ---- status ---- */

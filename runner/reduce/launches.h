@@ -15,7 +15,7 @@
  */
 #pragma once
 
-#include "reduce/gather.h"
+#include "reduce/series.h"
 
 #define LAUNCH_FAR 0.10
 #define LAUNCH_DEVIATIONS 10

@@ -61,7 +61,8 @@ static void say_result(const struct launching *l, const struct train_slot *s,
 {
     char name[256], median[32], took[32], left[32];
     const struct train_step *steps;
-    long long launches = l->plan->set.measure.launches;
+    long long planned = l->plan->set.measure.launches; /* a launch may replace another one */
+    long long launches = l->launch > planned ? l->launch : planned;
     double more =
         (double)(l->starts - l->started) + (double)l->starts * (double)(launches - l->launch);
     size_t n = train_times_get(t, &steps);

@@ -11,6 +11,7 @@
 #include "nccl_tuner/trial_config.h"
 #include "record/manifest.h"
 #include "record/record.h"
+#include "reduce/left_out.h"
 #include "trial/trial_arms.h"
 #include "trial/trial_child.h"
 #include "trial/trial_environment.h"
@@ -48,6 +49,7 @@ struct job {
     double wrote_at, silent_s;
     off_t written;
     bool hung;
+    struct launches_told told; /* left out of the statistics; others are measured for them */
 };
 
 /* ---- before ---- */
@@ -383,6 +385,12 @@ static int check_platform(const char *name)
                       name);
 }
 
+static bool more_to_come(const struct job *j)
+{
+    long planned = j->o->launches.value;
+    return j->launch <= planned + launches_more(&j->told, planned);
+}
+
 int trial_job(const struct trial_options *o, char **command)
 {
     struct job j = {.o = o, .command = command, .lock = -1};
@@ -397,8 +405,11 @@ int trial_job(const struct trial_options *o, char **command)
     code = code ? code : make_out(o->out);
     if (!code && !(j.object = j.price ? price_library() : find_tuner()))
         code = GS_CANNOT;
-    for (j.launch = 1; j.object && j.launch <= o->launches.value && !code && !status; j.launch++)
+    for (j.launch = 1; j.object && more_to_come(&j) && !code && !status; j.launch++) {
         code = launch(&j, &status);
+        if (j.run && !code)
+            code = launches_tell(&j.told, "trial", j.run);
+    }
     if (status && !j.recorded)
         say_unrecorded(&j, status);
     if (j.run && !code)
@@ -411,7 +422,12 @@ int trial_job(const struct trial_options *o, char **command)
         o->answer->run = j.run ? xstrdup(j.run) : NULL;
     }
     words_free(&j.arms);
+<<<<<<< HEAD
     free(j.object);
+=======
+    free(j.told.v);
+    free(j.tuner);
+>>>>>>> f2e036ea (Disturbed launches are left out and replaced; one warm-up cut for all configs of a group)
     free(j.run);
     return status ? status : code;
 }

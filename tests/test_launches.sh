@@ -1,0 +1,140 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Launches that were disturbed: tables leave them out and say why; run, train and trial measure others
+# in their place. A launch is judged by its baseline and by what else ran, never by its contrasts.
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/recording.sh
+. "$top/tests/recording.sh"
+
+train() { "$gradsync" train "$@" -o raw; }
+run_of() { find "${1:-raw}" -name MANIFEST.json -printf '%T@ %h\n' | sort -n | tail -n 1 |
+    cut -d' ' -f2; }
+
+# ---- a training in which launches take longer
+
+# Steps take 20 ms; in launch N of SLOW all of them take half as long again, and in launch N of ODD
+# those of cost=1 do. A launch starts the command three times.
+cat >steps <<'END'
+#!/bin/sh
+echo start >>starts
+launch=$((($(wc -l <starts) + 2) / 3)) us=20000
+case " $SLOW " in *" $launch "*) us=30000 ;; esac
+[ "$1" = 0 ] || case " $ODD " in *" $launch "*) us=30000 ;; esac
+[ "$1" = "$COLD" ] && cold=1
+awk -v us=$us -v cold="$cold" -v seed="$(wc -l <starts)" 'BEGIN { srand(seed)
+    for (i = 0; i < 20; i++)
+        printf "took %.0f us\n", us * (1 + 0.01 * rand()) * (cold && i < 4 ? 2 : 1) }'
+END
+chmod +x steps
+trained() { # NAME LAUNCHES
+    printf '%s\n' '[platform]' 'name = here' '[measure]' "launches = $2" 'seed = 7' '[train]' \
+        'command = ./steps {cost}' 'time = took ([0-9]+) us' 'unit = us' 'cost = 0, 1' >job.ini
+    : >starts
+    exits 0 "$1: it is measured" train job.ini
+    said=$err
+}
+launches() { find "$(run_of)" -name 'launch-*.jsonl' | wc -l; }
+
+export SLOW=2 ODD='' COLD=''
+trained 'one slow launch' 5
+like "$said" 'train: launch 2 is left out of the statistics: cost=0 took 30\.[0-9] ms, in the other launches 20\.[0-9] ms' \
+    'train names the launch whose baseline is far from the others'
+like "$said" 'launch 6 is measured in place of one that is left out' 'train measures another one'
+is "$(launches)" 6 'both are recorded'
+exits 0 'a run with a replaced launch is sound' "$gradsync" check "$(run_of)"
+exits 0 'a run with a replaced launch is shown' "$gradsync" show "$(run_of)"
+like "$out" '\[1\] launch 2 left out: cost=0 took 30' 'show names the launch and why'
+unlike "$out" 'partial' 'the cells are whole'
+exits 0 'a run with a replaced launch is compared' "$gradsync" compare --all "$(run_of)" -o csv
+like "$out" 'launch 2 left out: cost=0 took 30' 'compare names the launch and why'
+like "$out" 'equivalent' 'the other launches decide'
+ok 'it is reduced' "$gradsync" reduce "$(run_of)" -o csv
+is "$(awk -F, 'NR > 1 { print $12 }' csv/summary.csv | sort -u)" 5 'five launches count in the summary'
+is "$(grep -c 'launch 2 left out' csv/summary.csv)" 2 'the summary names the launch and why'
+is "$(awk -F, 'NR > 1 { print $11 }' csv/launches.csv | sort -nu | xargs)" '1 3 4 5 6' \
+    'the table of launches lacks the one that is left out'
+
+SLOW='' ODD=2
+trained 'a launch whose contrast alone is far' 5
+unlike "$said" 'left out' 'a launch is not judged by a config that is compared'
+is "$(launches)" 5 'it is not replaced'
+
+SLOW='1 4 6 7 8 9' ODD=
+trained 'many slow launches' 5
+is "$(launches)" 7 'at most half as many launches as planned are measured in place of others'
+
+SLOW='2 3' ODD=
+trained 'half of the launches' 4
+unlike "$said" 'left out' 'where half of the launches are slow, none is left out'
+exits 0 'such a run is shown' "$gradsync" show "$(run_of)"
+
+# ---- warm-up: one cut for all configs, by the baseline alone
+
+warm() { "$gradsync" reduce -q "$(run_of)" -o csv &&
+    awk -F, 'NR > 1 { print $14 }' csv/summary.csv | xargs; }
+SLOW='' ODD=''
+export COLD=0
+trained 'a cold baseline' 2
+is "$(warm)" '8 8' 'the blocks in which the baseline is cold are warm-up of every config'
+COLD=1
+trained 'a cold config' 2
+is "$(warm)" '0 0' 'what is slow in a config alone is no warm-up'
+COLD=''
+
+# ---- a trial
+
+cat >job <<END
+#!/bin/sh
+echo start >>starts
+us=1000
+[ "\$(wc -l <starts)" != 2 ] || us=3000
+exec "$build/tuner/job" steps=200 step_us=\$us
+END
+chmod +x job && : >starts
+exits 0 'a trial with a slow launch is measured' "$gradsync" trial --warmup 5 --seed 3 -o trials \
+    --arms ctas=8 --steps 4 --blocks 4 --launches 4 -- ./job
+like "$err" 'trial: launch 2 is left out of the statistics: auto took' 'trial names the slow launch'
+is "$(find "$(run_of trials)" -name 'launch-*.jsonl' | wc -l)" 5 'trial measures another one'
+
+# ---- other programs
+
+hosts='"hosts":[{"rank":0,"host":"h","cores":2},{"rank":1,"host":"h","cores":2}]'
+# loaded NAME READING…: the reading of rank 0 in each launch
+loaded() {
+    local dir=data/$1/p/null/20250101T000000Z-aaaa f nth=0
+    shift
+    whole_run "$dir"
+    sed -i 's/"launches": 2/"launches": 3/' "$dir/plan.json"
+    sed 's/"launch":2/"launch":3/' "$dir/launch-02.01.jsonl" >"$dir/launch-03.01.jsonl"
+    for f in "$dir"/launch-*.jsonl; do
+        nth=$((nth + 1))
+        sed -i "1s/\"nodes\":1/\"nodes\":1,$hosts/" "$f"
+        sed -i "\$i {\"type\":\"health\",\"group\":\"$G\",\"block\":2,\"before\":{},\"after\":{\"0\":{${!nth}},\"1\":{\"own_cores\":0.3}}}" "$f"
+    done
+    run "$gradsync" show "$dir"
+}
+idle='"load1":1,"busy_cores":0.7,"own_cores":0.3' busy='"load1":3,"busy_cores":2.0,"own_cores":0.3'
+alone='"gpu":{"others":0}' beside='"gpu":{"others":1}'
+loaded one "$idle" "$busy" "$idle"
+like "$out" 'launch 2 left out: other programs used 1\.4 of 2 cores' \
+    'a launch beside which other programs ran is left out'
+unlike "$err" 'not idle' 'the rest of the run was idle'
+loaded two "$busy" "$busy" "$idle"
+like "$out" 'launch 1 disturbed, but kept, as half of the launches are: other programs used 1\.4' \
+    'where most launches were disturbed, none is left out'
+like "$err" 'not idle' 'such a run was not idle'
+loaded gpu "$idle,$alone" "$idle,$alone" "$idle,$beside"
+like "$out" 'launch 3 left out: 1 other program on its GPUs' \
+    'a launch with another program on its GPUs is left out'
+
+# ---- the recording that led to this rule
+
+real=$top/data/raw/h200-2gpu-steps/iter_proxy/20261123T031706Z-ddp-72f2
+if [ -d "$real" ]; then
+    exits 0 'the recording with a disturbed launch is compared' "$gradsync" compare --all "$real"
+    like "$out" 'launch 1 left out: other programs used 1\.3 of 32 cores, compute took 36\.6 ms, in the other launches 16\.5 ms' \
+        'its first launch is named and left out'
+    is "$(grep -c ' 0 inconclusive$' <<<"$out")" 3 'all of its contrasts are decided'
+fi
+done_testing
