@@ -311,7 +311,7 @@ like "$out" $'\n  6 of 6 intervals overlap; half of the ratios moved by at most 
     'intervals of days with the same effects overlap'
 want=$'null on sim, run 3 after 2\n  6 of 6 contrasts have numbers in both: '
 want+='0 with the same verdict, '
-want+='0 inconclusive in one or both, 4 equivalent in one and not in the other, 2 contrary'
+want+='1 inconclusive in one or both, 3 equivalent in one and not in the other, 2 contrary'
 like "$out" "$want"$'\n  0 of 6 intervals overlap' \
     'a third day with other effects agrees in no verdict'
 like "$out" $'\n  8 +c2 +earlier faster -[0-9.]+% \\[.*\\], later slower \\+' \

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "publish/config_match.h"
 #include "record/runs.h"
+#include "reduce/left_out.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,11 @@ static int read_proof(struct proof *p, const char *configs)
         code = origins_read(&p->origins, p->r);
     if (!code)
         code = machine_of_run(&p->machine, p->dir);
+    struct disturbed_launches out = {0};
+    if (!code)
+        code = launches_out_of_run(&out, p->dir);
+    p->left_out = (int64_t)out.n;
+    disturbed_launches_free(&out);
     if (!code && p->r) {
         p->config = config_match_path(p->r, configs, &p->overrides);
         p->requested = xcalloc(p->r->n_cells + 1, sizeof *p->requested);

@@ -21,6 +21,7 @@ struct proof { /* a run */
     const char *const *overrides; /* publish/config_match.h; owned by r */
     char *why;                    /* it cannot be read or planned; NULL: it can */
     int64_t launches;             /* that it asks for; 0: the section is gone, or `why` */
+    int64_t left_out;             /* launches of which the statistics leave out a group */
     bool *requested;              /* of each cell in r: the config still asks for it */
 };
 
