@@ -422,12 +422,8 @@ int trial_job(const struct trial_options *o, char **command)
         o->answer->run = j.run ? xstrdup(j.run) : NULL;
     }
     words_free(&j.arms);
-<<<<<<< HEAD
-    free(j.object);
-=======
     free(j.told.v);
-    free(j.tuner);
->>>>>>> f2e036ea (Disturbed launches are left out and replaced; one warm-up cut for all configs of a group)
+    free(j.object);
     free(j.run);
     return status ? status : code;
 }
