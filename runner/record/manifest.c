@@ -222,7 +222,8 @@ static json_t *load(const char *dir, json_t **root)
 
 int manifest_verify(const char *dir)
 {
-    AUTO_JSON json_t *root = NULL, *files = load(dir, &root);
+    AUTO_JSON json_t *root = NULL;
+    json_t *files = load(dir, &root); /* borrowed */
     if (!files)
         return GS_FAILED;
     int code = verify_listed(dir, files), foreign = verify_foreign(dir, files);
@@ -231,7 +232,8 @@ int manifest_verify(const char *dir)
 
 int manifest_verify_file(const char *dir, const char *name)
 {
-    AUTO_JSON json_t *root = NULL, *files = load(dir, &root), *entry = json_object_get(files, name);
+    AUTO_JSON json_t *root = NULL;
+    json_t *files = load(dir, &root), *entry = json_object_get(files, name); /* borrowed */
     AUTO_FREE char *path = xstrfmt("%s/%s", dir, name);
     if (!files)
         return GS_FAILED;
