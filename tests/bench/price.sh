@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# The price of communication: what the preloaded object costs a call, and how near the price is to the truth in MPI
+# jobs whose all-reduces are left out by hand (comm=0), wholly exposed, half hidden and hidden; and in one
+# with a rank that is late by 5 ms. Needs two idle processors and five minutes; on a busy machine
+# the differences are those of the machine.
+set -uo pipefail
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+build=${BUILD:-$top/build}
+[[ $build == /* ]] || build=$top/$build
+train=$build/examples/mpi_train
+[ -x "$train" ] || { echo 'bench price: built without MPI' >&2 && exit 3; }
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/gradsync-bench.XXXXXX")
+trap 'rm -rf "$tmp"' EXIT
+cd "$tmp" || exit 1
+export LC_ALL=C OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 MOCK_QUIET=1
+row() { # WHAT VALUE TARGET UNIT
+    awk -v w="$1" -v v="$2" -v t="$3" -v u="$4" 'BEGIN {
+        a = v < 0 ? -v : v
+        printf "%-58s %8.2f %-4s <= %5s %-4s %s\n", w, v, u, t, u, v == "" ? "no answer" : a <= t ? "ok" : "MISSED" }'
+}
+
+# ---- a call
+
+"${CC:-gcc}" -shared -fPIC -O2 -w -Wl,-soname,libnccl.so.2 -o libnccl.so.2 "$top/tests/price/mock_nccl.c"
+"${CC:-gcc}" -shared -fPIC -O2 -o job.so "$top/tests/price/job.c" -L. -Wl,--no-as-needed \
+    -l:libnccl.so.2 -Wl,-rpath,"$tmp"
+echo 'void run(int, char **); int main(int c, char **v) { run(c, v); return 0; }' >main.c
+"${CC:-gcc}" -o main main.c -L. -l:job.so -Wl,-rpath,"$tmp"
+mkdir -p out/agree
+printf '%s\n' "out = $tmp/out" 'arm = auto' 'arm = half' 'steps = 256' 'warmup = 5' >price.txt
+bare=$(./main cost 400000)
+with=$(LD_PRELOAD=$build/libgradsync-price.so GRADSYNC_PRICE=$tmp/price.txt ./main cost 400000)
+row 'the preloaded object, a call of NCCL (a mock of it)' "$(awk "BEGIN { print ($with - $bare) / 1000 }")" 1 us
+
+# ---- known shares
+
+pair=(mpirun --bind-to none --oversubscribe -n 2 "$train")
+step_ms() { # the median over launches, of the steps that the job prints
+    for _ in 1 2 3; do "${pair[@]}" steps=600 "$@" | sed -n 's/^step .*: \(.*\) ms/\1/p' | tail -n 5; done |
+        sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'
+}
+price_of() { # prints nothing; leaves ./said
+    "$build/gradsync" trial --arms none,one,half --visit 1 --minutes 1 -o raw -- "${pair[@]}" steps=0 "$@" \
+        >/dev/null 2>said
+}
+of() { sed -n "s/$1/\\1/p" said; }
+for overlap in none half all; do
+    price_of "overlap=$overlap"
+    all=$(step_ms "overlap=$overlap") without=$(step_ms "overlap=$overlap" comm=0)
+    truth=$(awk "BEGIN { print 100 * (1 - $without / $all) }")
+    price=$(of '^price: communication costs \(.*\)% \[.*')
+    row "overlap=$overlap: price $price%, by hand $truth%; difference" \
+        "$(awk "BEGIN { print $price - $truth }")" 1 %
+done
+price_of late_rank=1 late_ms=5
+waits=$(of '^price: waiting for .* (\(.*\) ms)$')
+row 'a rank late by 5 ms: waiting less 5 ms' "$(awk "BEGIN { print $waits - 5 }")" 1 ms
