@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # What needs GPUs: 2 at least. GPUS=N takes that many; NCCL_TESTS is the folder of nccl-tests: its
-# source, or its programs built with MPI=1; NCCL_SRC has the source of NCCL, for its example tuner.
+# source, or its programs built with MPI=1.
 
 GPUS ?=
 STEPS ?=
 SECONDS ?=
 NCCL_TESTS ?=
-NCCL_SRC ?=
 
 # The tests would all be skipped, which is no verdict.
 need_gpus = @n=$(or $(GPUS),$$(nvidia-smi -L 2>/dev/null | grep -c '^GPU ' || true)); \
@@ -18,10 +17,10 @@ need_gpus = @n=$(or $(GPUS),$$(nvidia-smi -L 2>/dev/null | grep -c '^GPU ' || tr
 check-gpu: all ## NCCL_TESTS=DIR test the GPU plugins on the GPUs of this machine
 	$(need_gpus)
 	@BUILD='$(BUILD)' GPUS='$(GPUS)' NCCL_TESTS='$(NCCL_TESTS)' JOBS=1 bash tests/run tests/gpu/test_*.sh
-bench-gpu: all ## NCCL_TESTS=DIR NCCL_SRC=DIR measure their speed, each value beside its limit
+bench-gpu: all ## NCCL_TESTS=DIR measure their speed, each value beside its limit
 	$(need_gpus)
-	@export BUILD='$(BUILD)' GPUS='$(GPUS)' NCCL_TESTS='$(NCCL_TESTS)' NCCL_SRC='$(NCCL_SRC)'; \
-	bash tests/bench/gpu.sh && bash tests/bench/gpu_price.sh && bash tests/bench/gpu_tuner.sh
+	@export BUILD='$(BUILD)' GPUS='$(GPUS)' NCCL_TESTS='$(NCCL_TESTS)'; \
+	bash tests/bench/gpu.sh && bash tests/bench/gpu_price.sh && bash tests/bench/price_gpu.sh
 bench-steps: all ## SECONDS=20 measure PyTorch steps at every level of evidence
 	$(need_gpus)
 	@BUILD='$(BUILD)' GPUS='$(GPUS)' STEPS='$(STEPS)' BUDGET='$(SECONDS)' bash tests/bench/steps.sh

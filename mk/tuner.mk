@@ -36,10 +36,10 @@ $(mpi_train): docs/examples/mpi_train/mpi_train.c $(BUILD)/options | $(BUILD)/de
 	$(call quiet,MPICC,$<)mkdir -p $(@D) && OMPI_CC='$(CC)' $(MPICC) $(filter-out -MMD -MP,$(compile)) $(LDFLAGS) $(if $(gs_hardened),-pie) -o $@ $<
 
 # Tests: the parts that need no NCCL in a unit test, and a job that plays NCCL's part.
-$(BUILD)/tests/test_tuner: $(patsubst %,plugins/nccl_tuner/%.c,rules sequence trial_config)
+$(BUILD)/tests/test_tuner: $(patsubst %,plugins/nccl_tuner/%.c,sequence trial_config)
 tuner_job := $(BUILD)/tuner/job
 test-programs: $(tuner_job)
 $(tuner_job): tests/tuner/job.c tests/tuner/host.c tests/tuner/host.h $(wildcard plugins/nccl_tuner/*_abi.h)
 	$(call quiet,TEST,$<)mkdir -p $(@D) && $(CC) $(filter-out -MMD -MP,$(compile)) $(LDFLAGS) -o $@ $(filter %.c,$^) -ldl -lpthread
 $(BUILD)/bench/tuner_calls: tests/tuner/host.c
-$(BUILD)/fuzz/fuzz_tuner: $(patsubst %,plugins/nccl_tuner/%.c,rules sequence trial_config)
+$(BUILD)/fuzz/fuzz_tuner: $(patsubst %,plugins/nccl_tuner/%.c,sequence trial_config)

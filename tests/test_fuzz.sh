@@ -5,7 +5,7 @@
 # Every fuzz target runs for a few seconds, a minute together; `make fuzz` takes longer. There is one
 # for every reader of files: configs, claims, sites and labs, recordings, run folders, what suspects,
 # links and advise read in them, campaigns, tables, the paper's numbers and the report, imports, steps,
-# the tuner's rules, the logs of a trial, and the output of a training.
+# the file and the logs of a trial, and the output of a training.
 . "$(dirname "$0")/lib.sh"
 
 shopt -s nullglob

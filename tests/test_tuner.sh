@@ -8,8 +8,8 @@
 . "$top/tests/tuner.sh"
 
 is "$(nm -D --defined-only "$plugin" | awk '{ print $3 }' | grep -x 'ncclTuner.*' | xargs)" \
-    'ncclTunerPlugin_v3 ncclTunerPlugin_v4 ncclTunerPlugin_v5 ncclTunerPlugin_v6' \
-    'the plugin exports four versions of a tuner'
+    "$(printf 'ncclTunerPlugin_v%s\n' 3 4 5 6 7 | xargs)" \
+    'the plugin exports five versions of a tuner'
 is "$(nm -D --defined-only "$plugin" | awk '{ print $3 }' | grep -x 'ncclProfiler.*' | xargs)" \
     'ncclProfiler_v2 ncclProfiler_v3 ncclProfiler_v4 ncclProfiler_v5' \
     'the plugin exports four versions of a profiler'
@@ -19,30 +19,14 @@ case $build in
     '1 libc.so.6' 'the plugin needs libc alone' ;;
 esac
 
-# ---- rules
-
 plain=$("$build/tuner/job")
-printf '%s\n' '# rules' 'allreduce,2000000,-1,tree,simple,4,-1,-1' 'broadcast,0,-1,-1,-1,1,1,2' \
-    >rules.csv
-printf '%s\n' 'allreduce,0,-1,ring,ll,4,-1,-1' 'allreduce,0,-1,rign,ll,4,-1,-1' >bad.csv
-for abi in 3 4 5 6; do
-    is "$(job abi=$abi)" "$plain" "v$abi: without a file calls are left alone"
-    is "$(NCCL_TUNER_CONFIG_FILE=rules.csv job abi=$abi | tail -n +2 | xargs)" \
-        'tree/Simple channels=4 800 ring/LL channels=1 3 ring/LL128 channels=0 200' \
-        "v$abi: calls that match a rule are changed, and no others"
-    run env NCCL_TUNER_CONFIG_FILE=bad.csv NCCL_TUNER_PLUGIN="$plugin" "$build/tuner/job" abi=$abi
-    is "$rc $out" "0 $plain" "v$abi: a bad file is refused as a whole, and the job goes on"
-    one_line "$err" "v$abi: a bad file is refused in one line, by one rank"
-    like "$err" "bad.csv:2: algorithm 'rign': must be tree, ring, .*; no rule of this file is \
-used" "v$abi: the message names the line of a bad file"
+for abi in 3 4 5 6 7; do
+    is "$(job abi=$abi)" "$plain" "v$abi: without a trial calls are left alone"
 done
-run env NCCL_TUNER_CONFIG_FILE=/nowhere NCCL_TUNER_PLUGIN="$plugin" "$build/tuner/job"
-like "$rc $err" '^0 .*/nowhere: cannot be read: No such file' \
-    'a file of rules that is not there leaves the job running, with a message'
 
 # ---- trials
 
-for abi in 3 4 5 6; do
+for abi in 3 4 5 6 7; do
     trial 'steps = 4' 'warmup = 5' 'blocks = 6'
     exits 0 "v$abi: all ranks of a trial run every collective alike" \
         job abi=$abi steps=300 step_us=200 jitter_us=300

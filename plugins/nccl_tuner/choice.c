@@ -30,11 +30,6 @@ static int find(const char *name, const char *const *names, int n)
     return -1;
 }
 
-int choice_func(const char *name)
-{
-    return find(name, funcs, NCCL_FUNCS);
-}
-
 int choice_algo(const char *name)
 {
     return find(name, algos, NCCL_ALGOS);
@@ -141,17 +136,6 @@ static void prefer(const struct choice *c, const struct call *call, int i)
         if (call->costs[k] == 0)
             call->costs[k] = 1e-6f;
     call->costs[i] = 0;
-}
-
-bool choice_apply(const struct choice *c, const struct call *call)
-{
-    int i = cheapest(call, c->algo, c->proto);
-    if (i < 0)
-        return false;
-    prefer(c, call, i);
-    if (c->channels)
-        *call->channels = c->channels;
-    return true;
 }
 
 /* NCCL takes channels away until each has a thread's share of work: bytes >= channels * threads *

@@ -22,16 +22,14 @@ struct choice {
 struct call {
     int func;
     size_t bytes;
-    int pipe_ops, reg_buff; /* reg_buff -1: this NCCL does not say */
-    int ranks, nodes;       /* of the communicator */
-    float *costs;           /* [algos][protos] */
+    int ranks;    /* of the communicator */
+    float *costs; /* [algos][protos] */
     int algos, protos;
     int *channels;
 };
 
 /* Names as in NVIDIA's example tuner and gradsync; case does not matter, and '-' equals '_'. -1:
  * unknown. */
-int choice_func(const char *name);
 int choice_algo(const char *name);
 int choice_proto(const char *name);
 const char *choice_func_name(int func);
@@ -44,10 +42,9 @@ const char *choice_part_name(int part);
 bool choice_parse(struct choice *c, const char *text);
 
 /* Of the available pairs that the choice allows, makes the cheapest one the cheapest of the table,
- * and sets the channels of the choice. False, and no change, if there is none. */
-bool choice_apply(const struct choice *c, const struct call *call);
-/* The same, but never sets more channels than NCCL's own rule for a call of this size. Calls on
- * CollNet keep NCCL's number, because NCCL does not check it there. */
+ * and sets the channels of the choice, but never more than NCCL's own rule for a call of this size. Calls
+ * on CollNet keep NCCL's number, because NCCL does not check it there. False, and no change, if there is no
+ * pair. */
 bool choice_limit(const struct choice *c, const struct call *call);
 /* The pair that NCCL will take from the table: algorithm * NCCL_PROTOS + protocol; -1: none
  * that has a name here. */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The binary interface between NCCL and a tuner plugin, versions 3 to 6, so that the plugin builds
+ * The binary interface between NCCL and a tuner plugin, versions 3 to 7, so that the plugin builds
  * without NCCL. Written from the definitions in NCCL's sources (src/include/plugin/tuner/,
  * src/include/nccl_common.h), which are Copyright NVIDIA CORPORATION & AFFILIATES and Meta
  * Platforms, Inc. and affiliates, licensed under Apache-2.0 and BSD-3-Clause; see LICENSE.txt of
  * NCCL.
  *
  * NCCL takes the newest symbol that it knows: 2.22 and 2.23 v3, 2.24 to 2.27 v4, 2.28 and 2.29 v5,
- * from 2.30 on v6. `init` is called once a communicator and rank; getCollInfo once for each
+ * 2.30 v6, from 2.32 on v7, whose functions are those of v6 (its constants know a newer GPU). Tried on GPUs with
+ * NCCL 2.28.9 (v5); the other versions with tests/tuner/job, which plays NCCL. `init` is called once a communicator and rank; getCollInfo once for each
  * collective (or each aggregate of a group) that NCCL enqueues; the last function when the
  * communicator is destroyed, which many programs never do.
  */
@@ -51,10 +52,10 @@ enum nccl_proto { NCCL_LL, NCCL_LL128, NCCL_SIMPLE };
 typedef void (*nccl_logger)(int level, unsigned long flags, const char *file, int line,
                             const char *fmt, ...);
 
-struct nccl_domains { /* v5 and v6; not used here */
+struct nccl_domains { /* from v5 on; not used here */
     int domains, min_ranks, max_ranks;
 };
-struct nccl_constants; /* v5 and v6; not used here */
+struct nccl_constants; /* from v5 on; not used here */
 
 /* `costs` is declared float ** by NCCL and is a float[algos][protos]: microseconds, the lowest
  * wins. `channels` comes in as 0, NCCL's choice. */
@@ -83,6 +84,7 @@ struct nccl_tuner_v5 {
     int (*finalize)(void *context);
 };
 
+/* v7 is the same, with other constants. */
 struct nccl_tuner_v6 {
     const char *name;
     int (*init)(void **context, uint64_t comm, size_t ranks, size_t nodes, nccl_logger log,

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * gradsync's tuner plugin for NCCL 2.22 and later
- * (NCCL_TUNER_PLUGIN=/path/libnccl-tuner-gradsync.so). It changes a call only if one of these two
- * variables names a file:
- *   GRADSYNC_TRIAL          a trial (trial_config.h, trial.h)
- *   NCCL_TUNER_CONFIG_FILE  rules (rules.h), for calls that the trial does not change
- * A file with an error is refused as a whole, in one line on stderr, and the job continues without
- * it. No function returns an error to NCCL, because that would fail the collective.
+ * (NCCL_TUNER_PLUGIN=/path/libnccl-tuner-gradsync.so). It changes a call only if GRADSYNC_TRIAL names the
+ * file of a trial (trial_config.h, trial.h). A file with an error is refused as a whole, in one line on
+ * stderr, and the job continues without it. No function returns an error to NCCL, because that would
+ * fail the collective.
  */
 #include "nccl_tuner/nccl_abi.h"
 #include "nccl_tuner/nccl_version.h"
 #include "nccl_tuner/profiler.h"
-#include "nccl_tuner/rules.h"
 #include "nccl_tuner/trial.h"
 
 #include <errno.h>
@@ -35,7 +32,6 @@ struct comm {
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct comm *all;
-static struct rules rules;
 static struct trial_config trial_config;
 static bool has_trial;
 static pid_t loaded_by; /* a forked child is not a rank */
@@ -45,11 +41,8 @@ static pid_t loaded_by; /* a forked child is not a rank */
 static void load(void)
 {
     char why[4600];
-    const char *path = getenv("NCCL_TUNER_CONFIG_FILE");
+    const char *path = getenv("GRADSYNC_TRIAL");
     loaded_by = getpid();
-    if (path && *path && !rules_load(&rules, path, why, sizeof why))
-        trial_complain("gradsync tuner", why, "no rule of this file is used");
-    path = getenv("GRADSYNC_TRIAL");
     if (path && *path) {
         has_trial = trial_config_read(&trial_config, path, why, sizeof why);
         if (!has_trial)
@@ -166,19 +159,25 @@ static int init_v6(void **context, uint64_t comm, size_t ranks, size_t nodes, nc
     return init_named(context, comm, ranks, nodes, 6);
 }
 
+static int init_v7(void **context, uint64_t comm, size_t ranks, size_t nodes, nccl_logger log,
+                   struct nccl_domains *domains, struct nccl_constants *constants)
+{
+    (void)log, (void)domains, (void)constants;
+    return init_named(context, comm, ranks, nodes, 7);
+}
+
 static int get_v4(void *context, int func, size_t bytes, int pipe_ops, float **costs, int algos,
                   int protos, int reg_buff, int *channels)
 {
     struct comm *c = context;
     if (!c || !costs || !channels || algos < 1 || protos < 1)
         return NCCL_SUCCESS;
-    struct call call = {func,     bytes,          pipe_ops, reg_buff, c->ranks,
-                        c->nodes, (float *)costs, algos,    protos,   channels};
+    struct call call = {func, bytes, c->ranks, (float *)costs, algos, protos, channels};
+    (void)pipe_ops, (void)reg_buff;
     pthread_mutex_lock(&c->lock);
-    bool applied = c->on_trial && trial_call(&c->trial, &call);
+    if (c->on_trial)
+        trial_call(&c->trial, &call);
     pthread_mutex_unlock(&c->lock);
-    if (!applied)
-        rules_apply(&rules, &call);
     return NCCL_SUCCESS;
 }
 
@@ -227,9 +226,10 @@ __attribute__((destructor)) static void at_exit(void)
 EXPORT extern const struct nccl_tuner_v3 ncclTunerPlugin_v3;
 EXPORT extern const struct nccl_tuner_v4 ncclTunerPlugin_v4;
 EXPORT extern const struct nccl_tuner_v5 ncclTunerPlugin_v5;
-EXPORT extern const struct nccl_tuner_v6 ncclTunerPlugin_v6;
+EXPORT extern const struct nccl_tuner_v6 ncclTunerPlugin_v6, ncclTunerPlugin_v7;
 
 const struct nccl_tuner_v3 ncclTunerPlugin_v3 = {"gradsync", init_v3, get_v3, finalize};
 const struct nccl_tuner_v4 ncclTunerPlugin_v4 = {"gradsync", init_v4, get_v4, finalize};
 const struct nccl_tuner_v5 ncclTunerPlugin_v5 = {"gradsync", init_v5, get_v4, finalize};
 const struct nccl_tuner_v6 ncclTunerPlugin_v6 = {"gradsync", init_v6, get_v4, finalize, NULL};
+const struct nccl_tuner_v6 ncclTunerPlugin_v7 = {"gradsync", init_v7, get_v4, finalize, NULL};

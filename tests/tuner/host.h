@@ -32,7 +32,7 @@ struct ran {
     uint8_t algo, proto, channels;
 };
 
-/* False: printed why. abi: the newest that this NCCL knows, 3 to 6; 2: it knows none of ours, and
+/* False: printed why. abi: the newest that this NCCL knows, 3 to 7; 2: it knows none of ours, and
  * runs without. */
 bool host_load(struct host *h, const char *path, int abi);
 /* The same of a profiler, version 2 to 5. NCCL goes on without one. */

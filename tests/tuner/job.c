@@ -6,7 +6,7 @@
  *                        calls were made and with which choices, and fails if a rank chose
  *                        differently from rank 0: NCCL would hang.
  *   ranks=2 as=processes|threads|turns steps=200 finalize=1 exit=0
- *   abi=6 profiler=5        the newest versions that this NCCL knows; abi=2: older than 2.22;
+ *   abi=7 profiler=5        the newest versions that this NCCL knows; abi=2: older than 2.22;
  *                           profiler=0: older than 2.24
  *   channels=24             of its communicators; a call that asks for more gets these
  *   stubborn=0              1: this NCCL runs its own choice of algorithm and protocol
@@ -46,7 +46,7 @@ static struct options {
        .kind = "ddp",
        .factor = 1,
        .ranks = 2,
-       .abi = 6,
+       .abi = 7,
        .steps = 200,
        .finalize = 1,
        .parts = 5,

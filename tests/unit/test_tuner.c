@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The parts of the NCCL tuner plugin that need no NCCL: choices, rules, and the step that is found
+ * The parts of the NCCL tuner plugin that need no NCCL: choices, and the step that is found
  * in a sequence of calls. tests/test_tuner.sh has the plugin as a whole.
  */
 #include "folder.h"
 #include "nccl_tuner/nccl_abi.h"
-#include "nccl_tuner/rules.h"
+#include "nccl_tuner/choice.h"
 #include "nccl_tuner/sequence.h"
 #include "nccl_tuner/trial_config.h"
 
@@ -33,8 +33,8 @@ static void table(struct table *t, int func, size_t bytes)
     for (int a = 0; a < NCCL_ALGOS; a++)
         for (int p = 0; p < NCCL_PROTOS; p++)
             t->costs[a][p] = a > NCCL_RING ? NCCL_IGNORE : (float)(20 - 5 * a - 2 * p);
-    t->call = (struct call){func, bytes,           1,          0,           2,
-                            1,    &t->costs[0][0], NCCL_ALGOS, NCCL_PROTOS, &t->channels};
+    t->call = (struct call){func,        bytes,       2,           &t->costs[0][0],
+                            NCCL_ALGOS, NCCL_PROTOS, &t->channels};
 }
 
 static const char *taken(const struct table *t, char *buf, size_t n)
@@ -57,6 +57,7 @@ static void a_choice_is_read_and_applied(void **state)
         {"auto", true, "ring/Simple", 0},         {"ctas=8", true, "ring/Simple", 8},
         {"ring/LL128", true, "ring/LL128", 0},    {"LL128/Tree/ctas=4", true, "tree/LL128", 4},
         {"tree", true, "tree/Simple", 0},         {"LL", true, "ring/LL", 0},
+        {"none", true, "ring/Simple", 0},         {"half", true, "ring/Simple", 0},
         {"nvls/Simple", false, "ring/Simple", 0}, {"collnet-direct", false, "ring/Simple", 0},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -71,7 +72,8 @@ static void a_choice_is_read_and_applied(void **state)
     }
     static const char *const bad[] = {"",         "rign",    "ring/tree",     "LL/LL128",
                                       "ctas=0",   "ctas=65", "ctas=8x",       "ring/",
-                                      "ring//LL", "ctas=-1", "ctas=4/ctas=4", "auto/ring"};
+                                      "ring//LL", "ctas=-1", "ctas=4/ctas=4", "auto/ring",
+                                      "none/ring"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct choice c;
         assert_false(choice_parse(&c, bad[i]));
@@ -87,7 +89,7 @@ static void an_entry_at_no_cost_does_not_win(void **state)
     table(&t, NCCL_ALL_REDUCE, 8);
     t.costs[NCCL_TREE][NCCL_LL] = 0;
     assert_true(choice_parse(&c, "ring/LL"));
-    assert_true(choice_apply(&c, &t.call));
+    assert_true(choice_limit(&c, &t.call));
     assert_string_equal(taken(&t, buf, sizeof buf), "ring/LL");
 }
 
@@ -118,80 +120,6 @@ static void channels_are_only_lowered(void **state)
     assert_true(choice_parse(&c, "ctas=4"));
     assert_false(choice_limit(&c, &t.call)); /* NCCL checks no number of channels there */
     assert_int_equal(t.channels, 0);
-}
-
-/* ---- rules ---- */
-
-static void rules_are_those_of_the_file(void **state)
-{
-    struct folder *f = *state;
-    struct rules r;
-    char why[512], buf[64];
-    folder_put(f, "rules.csv",
-               "# a comment\r\n\n"
-               "allreduce,0,65536,tree,ll,2,1,-1,-1,0\n"
-               " allreduce , 65537,-1, -1,-1, 8,-1,-1 \r\n"
-               "allgather,0,-1,nvls,simple,-1,-1,-1\n"
-               "allgather,0,-1,ring,LL128,-1,-1,-1,-1\n"
-               "reducescatter,0,10,ring,ll,-1,2,-1\n"
-               "broadcast,0,-1,ring,-1,-1,-1,4,-1,1");
-    assert_true(rules_load(&r, folder_path(f, "rules.csv"), why, sizeof why));
-    assert_int_equal(r.n, 6);
-    static const struct {
-        int func;
-        size_t bytes;
-        int rule; /* -1: none */
-        const char *taken;
-        int channels;
-    } rows[] = {
-        {NCCL_ALL_REDUCE, 65536, 0, "tree/LL", 2},
-        {NCCL_ALL_REDUCE, 65537, 1, "ring/Simple", 8},
-        {NCCL_ALL_REDUCE, (size_t)1 << 40, 1, "ring/Simple", 8},
-        {NCCL_ALL_GATHER, 1, 3, "ring/LL128", 0}, /* the first names what is not available */
-        {NCCL_REDUCE_SCATTER, 5, -1, "ring/Simple", 0},
-        {NCCL_BROADCAST, 5, -1, "ring/Simple", 0},
-        {NCCL_REDUCE, 5, -1, "ring/Simple", 0},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct table t;
-        table(&t, rows[i].func, rows[i].bytes);
-        const struct rule *got = rules_apply(&r, &t.call);
-        assert_int_equal(got ? (int)(got - r.v) : -1, rows[i].rule);
-        assert_string_equal(taken(&t, buf, sizeof buf), rows[i].taken);
-        assert_int_equal(t.channels, rows[i].channels);
-    }
-    rules_free(&r);
-}
-
-static void a_bad_file_has_no_rules(void **state)
-{
-    struct folder *f = *state;
-    static const struct {
-        const char *line, *why;
-    } rows[] = {
-        {"allreduce,0,1,rign,ll,1,-1,-1", "algorithm 'rign': must be tree, ring"},
-        {"allreduce,0,1,ring,l128,1,-1,-1", "protocol 'l128'"},
-        {"alreduce,0,1,ring,ll,1,-1,-1", "collective 'alreduce'"},
-        {"allreduce,9,1,ring,ll,1,-1,-1", "max_bytes '1'"},
-        {"allreduce,-1,1,ring,ll,1,-1,-1", "min_bytes '-1'"},
-        {"allreduce,0,1,ring,,1,-1,-1", "protocol ''"},
-        {"allreduce,0,1,ring,ll,0,-1,-1", "channels '0'"},
-        {"allreduce,0,1,ring,ll,65,-1,-1", "channels '65'"},
-        {"allreduce,0,1,ring,ll,1,-1", "8 to 10 fields"},
-        {"allreduce,0,1,ring,ll,1,-1,-1,-1,-1,-1", "8 to 10 fields"},
-        {"allreduce,0,1,ring,ll,1,-1,-1,-1,2", "regBuff '2'"},
-        {"allreduce,0,99999999999999999999,ring,ll,1,-1,-1", "max_bytes"},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char text[256], why[512];
-        struct rules r;
-        snprintf(text, sizeof text, "allreduce,0,1,ring,ll,1,-1,-1\n\n%s\n", rows[i].line);
-        folder_put(f, "bad.csv", text);
-        assert_false(rules_load(&r, folder_path(f, "bad.csv"), why, sizeof why));
-        assert_int_equal(r.n, 0);
-        assert_non_null(strstr(why, "bad.csv:3: "));
-        assert_non_null(strstr(why, rows[i].why));
-    }
 }
 
 /* ---- steps ---- */
@@ -351,9 +279,6 @@ int main(void)
         cmocka_unit_test(a_choice_is_read_and_applied),
         cmocka_unit_test(an_entry_at_no_cost_does_not_win),
         cmocka_unit_test(channels_are_only_lowered),
-        cmocka_unit_test_setup_teardown(rules_are_those_of_the_file, folder_set_up,
-                                        folder_tear_down),
-        cmocka_unit_test_setup_teardown(a_bad_file_has_no_rules, folder_set_up, folder_tear_down),
         cmocka_unit_test(the_step_is_found),
         cmocka_unit_test(micro_batches_are_no_steps),
         cmocka_unit_test(an_evaluation_costs_one_step),
