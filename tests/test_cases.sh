@@ -294,4 +294,48 @@ for i in 1 2 3 4 5 6 7; do echo "step $i dt: 0.0000000000000000001 ms tok/sec: 1
 ok 'a log of absurd numbers is watched' watch inf.log --warmup 0 --config "$top/configs/wan-4site.ini"
 unlike "$out" 'inf' 'no rate is infinite'
 
+# ---- Slurm's own words
+# line OPTION FILE ARGUMENT…: the option in the job script
+line() {
+    "$gradsync" submit --dry-run -o camps "${@:2}" 2>/dev/null | sed -n "s/^#SBATCH --$1=//p"
+}
+is "$(line time "$cases/slurm_words/t.ini")" 0-02:00:00 'time = 02:00:00 is two hours'
+while read -r time want; do
+    is "$(line time "$cases/slurm_words/t.ini" --set "slurm:time=$time")" "$want" "time = $time"
+done <<'END'
+1-00:00:00 1-00:00:00
+30:00 0-00:30:00
+2-12 2-12:00:00
+1-02:30 1-02:30:00
+00:90:00 0-01:30:00
+90min 0-01:30:00
+END
+for time in 1:2:3:4 1-1-1 -1:00 1: :30 1:x 99-00:00:00 UNLIMITED; do
+    exits 2 "time = $time is refused" "$gradsync" submit --dry-run "$cases/slurm_words/t.ini" \
+        --set "slurm:time=$time"
+done
+is "$(line gpus-per-node "$cases/slurm_words/g.ini")" h100:4 'gpus_per_node = h100:4 is taken'
+is "$(line gpus-per-node "$cases/slurm_words/g.ini" --set slurm:gpus_per_node=2)" 2 \
+    'gpus_per_node = 2 is taken'
+exits 2 'gpus_per_node = four is refused' "$gradsync" submit --dry-run "$cases/slurm_words/g.ini" \
+    --set slurm:gpus_per_node=four
+like "$err" 'gpus_per_node.*e\.g\. 4 or h100:4' 'the message says what to write'
+is "$(line clusters "$cases/slurm_words/t.ini" --set slurm:clusters=east)" east \
+    'the key clusters reaches sbatch'
+exits 2 'sbatch.clusters is refused' "$gradsync" submit --dry-run "$cases/slurm_words/t.ini" \
+    --set slurm:sbatch.clusters=east
+like "$err" 'use \[slurm\] clusters' 'the message names the key'
+exits 2 'an option of sbatch that is no key is refused' "$gradsync" submit --dry-run \
+    "$cases/slurm_words/t.ini" --set slurm:mem=0
+like "$err" 'for another option of sbatch: sbatch\.mem' 'the message names the way to give it'
+
+# ---- a platform with GPUs asks for them
+gpus() { "$gradsync" submit --dry-run -o camps "$top/configs/h200-4gpu.ini" "$@"; }
+exits 2 'a GPU platform that asks for no GPU is refused' gpus
+like "$err" 'gpus_per_node.*set gpus_per_node = 4, or gres' 'the message names the key and its value'
+for set in gpus_per_node=4 gpus_per_node=h200:4 gres=gpu:4 sbatch.gpus=4 sbatch.gpus-per-task=1 \
+    gpus_per_node=0; do
+    ok "with $set it is accepted" gpus --set "slurm:$set"
+done
+unlike "$out" 'gpus' 'with gpus_per_node = 0 the script asks for no GPU'
 done_testing

@@ -205,6 +205,16 @@ like "$err" 'no scontrol in PATH: this is not a login node' \
 one_line "$err" 'submit without Slurm says so in one line'
 ok 'submit --dry-run works without Slurm' \
     env PATH="$tmp/empty" "$gradsync" submit --dry-run -o camps q.ini
+printf '#!/bin/bash\necho "$0 ${SLURM_CLUSTERS-none}" >>%q\necho "12;east"\n' "$tmp/asked" \
+    >front/sbatch
+cp front/sbatch front/scontrol
+printf '#!/bin/bash\n[ "$2" = config ] || echo "PartitionName=main TotalNodes=4 State=UP"\n' >>front/scontrol
+cp front/sbatch front/squeue
+ok 'a campaign of another cluster is submitted' env PATH="$tmp/front:$PATH" "$gradsync" submit -q \
+    -o east q.ini --set slurm:clusters=east
+run env PATH="$tmp/front:$PATH" "$gradsync" status east/gs-*
+is "$(sed 's,.*/,,' asked | sort -u | paste -sd,)" 'sbatch east,scontrol east,squeue east' \
+    'submit and status ask that cluster'
 printf '#!/bin/bash\necho "sbatch: error: Batch job submission failed: Invalid account or '\
 'account/partition combination specified" >&2; exit 1\n' >bin/sbatch
 exits 2 'a wrong account is refused' "$gradsync" submit -o camps q.ini

@@ -62,6 +62,7 @@ static int make_folder(struct campaign *c, const char *root)
 {
     for (int tries = 0; tries < 64; tries++) {
         free(c->dir);
+        free(c->cluster);
         free(c->id);
         c->id = new_id();
         c->dir = xstrfmt("%s/%s", root, c->id);

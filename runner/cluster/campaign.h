@@ -38,8 +38,9 @@ struct camp_array { /* tasks with equal resources; index I is tasks[first + I - 
 };
 
 struct campaign {
-    char *dir; /* absolute */
-    char *id;  /* name of the folder and of the jobs; part of the job comment */
+    char *dir;     /* absolute */
+    char *cluster; /* [slurm] clusters; NULL: that of this machine */
+    char *id;      /* name of the folder and of the jobs; part of the job comment */
     struct camp_run *runs;
     struct camp_task *tasks;
     struct camp_array *arrays;

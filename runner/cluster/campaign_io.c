@@ -11,6 +11,7 @@
 #include "base/printable.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "cluster/client.h"
 #include "cluster/sbatch_words.h"
 #include "config/settings_tables.h"
 #include "record/begun.h"
@@ -56,9 +57,12 @@ static json_t *as_json(const struct campaign *c)
                               json_pack("{ss si si si}", "script", c->arrays[i].script, "first",
                                         (int)c->arrays[i].first, "tasks", (int)c->arrays[i].n,
                                         "throttle", c->arrays[i].throttle));
-    return json_pack("{si ss ss ss so so so}", "schema", SCHEMA, "id", c->id, "gradsync",
-                     GRADSYNC_VERSION, "commit", gradsync_commit, "runs", runs, "arrays", arrays,
-                     "tasks", tasks);
+    json_t *o = json_pack("{si ss ss ss so so so}", "schema", SCHEMA, "id", c->id, "gradsync",
+                          GRADSYNC_VERSION, "commit", gradsync_commit, "runs", runs, "arrays",
+                          arrays, "tasks", tasks);
+    if (c->cluster)
+        json_object_set_new(o, "cluster", json_text(c->cluster));
+    return o;
 }
 
 int campaign_write(const struct campaign *c)
@@ -160,6 +164,11 @@ static int read_json(struct campaign *c, const char *path, json_t *json)
                        "schema %d is from another version of gradsync; this one reads schema %d",
                        schema, SCHEMA);
     c->id = xstrdup(id);
+    const char *cluster = json_text_of(json, "cluster");
+    if (*cluster && sbatch_words_value(cluster)) {
+        c->cluster = xstrdup(cluster);
+        client_cluster(cluster);
+    }
     if (!sbatch_words_value(id) || !read_runs(c, json_object_get(json, "runs")) ||
         !read_arrays(c, json_object_get(json, "arrays")) ||
         !read_tasks(c, json_object_get(json, "tasks")))

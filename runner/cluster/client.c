@@ -3,12 +3,14 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "workload.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -32,17 +34,28 @@ static bool is_scrubbed(const char *variable)
     return false;
 }
 
+static char cluster[WL_TEXT_MAX + sizeof "SLURM_CLUSTERS="];
+
+void client_cluster(const char *name)
+{
+    *cluster = '\0';
+    if (*name)
+        snprintf(cluster, sizeof cluster, "SLURM_CLUSTERS=%s", name);
+}
+
 static char **environment(void)
 {
     static char lc_all[] = "LC_ALL=C";
     size_t n = 0, k = 0;
     while (environ[n])
         n++;
-    char **env = xcalloc(n + 2, sizeof *env);
+    char **env = xcalloc(n + 3, sizeof *env);
     for (size_t i = 0; i < n; i++)
         if (!is_scrubbed(environ[i]) && strncmp(environ[i], "LC_ALL=", 7))
             env[k++] = environ[i];
-    env[k] = lc_all;
+    env[k++] = lc_all;
+    if (*cluster)
+        env[k] = cluster;
     return env;
 }
 

@@ -12,6 +12,8 @@ struct reply {
     struct text out, err;
 };
 
+/* All later programs are for this cluster; "": the one of this machine. */
+void client_cluster(const char *name);
 /* GS_OK when the program exited with 0. Otherwise one line was reported: GS_CANNOT for a missing
  * program or controller, GS_USAGE for a fault of the config, else GS_FAILED. `purpose` begins that
  * line: "nothing was submitted". Call reply_free in all cases. */

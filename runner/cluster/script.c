@@ -44,6 +44,21 @@ static const char *const ours[] = {
     "dependency", "input",     "export-file", "get-user-env", "clusters",
     "help",       "version",   "partition",   "account",      "qos"};
 
+/* The key of [slurm] or [launch] that has the option of sbatch; "": none. */
+static const char *key_of(const char *name)
+{
+    static const char *const keys[][2] = {
+        {"time", "[slurm] time"},         {"nodes", "[slurm] nodes"},
+        {"ntasks", "[launch] ranks"},     {"ntasks-per-node", "[launch] ranks and nodes"},
+        {"clusters", "[slurm] clusters"}, {"partition", "[slurm] partition"},
+        {"account", "[slurm] account"},   {"qos", "[slurm] qos"},
+        {"array", "[slurm] throttle"}};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (!strcmp(keys[i][0], name))
+            return keys[i][1];
+    return "";
+}
+
 static int other_option(struct text *t, const struct plan *p, const struct config_entry *e)
 {
     const char *name = e->key + strlen("sbatch.");
@@ -52,10 +67,8 @@ static int other_option(struct text *t, const struct plan *p, const struct confi
                             name);
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
         if (!strcmp(ours[i], name))
-            return config_error(e,
-                                "gradsync sets --%s itself; remove the line, or use the key of "
-                                "[slurm] or [launch]",
-                                name);
+            return config_error(e, "gradsync sets --%s itself; remove the line%s%s", name,
+                                *key_of(name) ? ", and use " : "", key_of(name));
     if (!*e->value) {
         text_addf(t, "#SBATCH --%s\n", name);
         return GS_OK;
@@ -81,6 +94,8 @@ static int named_options(struct text *t, const struct plan *p)
         const char *key, *name, *value;
     } table[] = {{"account", "account", s->account},
                  {"partition", "partition", s->partition},
+                 {"clusters", "clusters", s->clusters},
+                 {"gpus_per_node", "gpus-per-node", settings_slurm_gpus(s) ? s->gpus_per_node : ""},
                  {"qos", "qos", s->qos},
                  {"constraint", "constraint", s->constraint},
                  {"gres", "gres", s->gres}};
@@ -102,8 +117,6 @@ static void add_size(struct text *t, const struct plan *p)
         text_add(t, "#SBATCH --overcommit\n");
     if (l->ranks % nodes == 0)
         text_addf(t, "#SBATCH --ntasks-per-node=%lld\n", (long long)(l->ranks / nodes));
-    if (s->gpus_per_node)
-        text_addf(t, "#SBATCH --gpus-per-node=%lld\n", (long long)s->gpus_per_node);
     if (s->exclusive)
         text_add(t, "#SBATCH --exclusive\n");
 }
@@ -151,9 +164,36 @@ static int setup(struct text *t, const struct plan *p)
                   : GS_OK;
 }
 
+/* A job that asks for no GPU gets none, or those of another job. */
+static int check_gpus(const struct plan *p)
+{
+    const struct set_slurm *s = &p->set.slurm;
+    const char *count = strrchr(s->gpus_per_node, ':');
+    count = count ? count + 1 : s->gpus_per_node;
+    if (*s->gpus_per_node && (!*count || count[strspn(count, "0123456789")]))
+        return refuse(p, "gpus_per_node", s->gpus_per_node,
+                      "write the GPUs of a node, e.g. 4 or h100:4");
+    if (strchr(s->clusters, ','))
+        return refuse(p, "clusters", s->clusters, "name one cluster");
+    bool gpus = *p->set.platform.device || !strncmp(p->section, "nccl_", 5);
+    bool asked = *s->gpus_per_node || *s->gres;
+    for (size_t i = 0; i < p->config->n && !asked; i++)
+        asked = !strcmp(p->config->entries[i].section, "slurm") &&
+                (!strncmp(p->config->entries[i].key, "sbatch.gpus", 11) ||
+                 !strncmp(p->config->entries[i].key, "sbatch.tres", 11));
+    if (!gpus || asked)
+        return GS_OK;
+    return fail_at(GS_USAGE, p->config->path, 0,
+                   "[slurm] gpus_per_node: missing, so the jobs would ask for no GPU; set "
+                   "gpus_per_node = %lld, or gres; 0 if this cluster gives out whole nodes",
+                   (long long)(p->set.launch.ranks / p->set.launch.nodes));
+}
+
 int script_shape(struct text *t, const struct plan *p)
 {
     int code = named_options(t, p);
+    if (check_gpus(p))
+        code = GS_USAGE;
     add_size(t, p);
     if (other_options(t, p))
         code = GS_USAGE;

@@ -93,6 +93,9 @@ static int unknown_key(const struct config_entry *e, const struct settings_secti
     AUTO_TEXT struct text all = {0};
     for (const struct wl_param *p = s->table; p->name; p++)
         text_addf(&all, "%s%s", p == s->table ? "" : ", ", p->name);
+    if (!strcmp(e->section, "slurm"))
+        return config_error(e, "unknown in [slurm] (%s); for another option of sbatch: sbatch.%s",
+                            all.s, e->key);
     return config_error(e, "unknown in [%s] (%s)", e->section, all.s);
 }
 

@@ -31,6 +31,45 @@ static int refuse_list(const struct config_entry *e)
     return config_error(e, "'%.80s' is a list, but this key takes one value (%s)", e->value, why);
 }
 
+static bool part_of_time(const char **s, double most, double *out)
+{
+    char *end;
+    if (**s < '0' || **s > '9')
+        return false;
+    *out = strtod(*s, &end);
+    bool whole = strspn(*s, "0123456789") == (size_t)(end - *s);
+    *s = end;
+    return whole && *out <= most;
+}
+
+/* D-HH, D-HH:MM, D-HH:MM:SS, HH:MM:SS and MM:SS. A number alone is not among them: with Slurm it would
+ * be minutes. */
+bool settings_slurm_time(const char *text, double *seconds)
+{
+    double part[3] = {0}, days = 0;
+    const char *s = text;
+    int n = 0;
+    const bool has_days = strchr(text, '-');
+    if (has_days && (!part_of_time(&s, 1e5, &days) || *s++ != '-'))
+        return false;
+    do {
+        if (n == 3 || !part_of_time(&s, 1e6, &part[n]))
+            return false;
+        n++;
+    } while (*s++ == ':');
+    if (s[-1] || (n == 1 && !has_days))
+        return false;
+    *seconds = days * 86400;
+    *seconds +=
+        has_days || n == 3 ? part[0] * 3600 + part[1] * 60 + part[2] : part[0] * 60 + part[1];
+    return true;
+}
+
+bool settings_slurm_gpus(const struct set_slurm *s)
+{
+    return s->gpus_per_node[strspn(s->gpus_per_node, "0")];
+}
+
 static int read_entry(const struct config_entry *e, const struct wl_param *p, void *object)
 {
     char why[512];
@@ -41,6 +80,11 @@ static int read_entry(const struct config_entry *e, const struct wl_param *p, vo
     } else {
         if (param_parse(p, e->value, object, why, sizeof why))
             return GS_OK;
+        if (!strcmp(e->section, "slurm") && !strcmp(e->key, "time") &&
+            settings_slurm_time(e->value, (double *)((char *)object + p->offset)))
+            return *(double *)((char *)object + p->offset) <= p->max
+                       ? GS_OK
+                       : config_error(e, "time=%s: must be at most 30 days", e->value);
         if (strpbrk(e->value, ",:"))
             return refuse_list(e);
     }

@@ -53,8 +53,9 @@ struct set_measure {
 struct set_slurm {
     char account[WL_TEXT_MAX];
     char partition[WL_TEXT_MAX];
+    char clusters[WL_TEXT_MAX];
     int64_t nodes;         /* 0: [launch] nodes */
-    int64_t gpus_per_node; /* 0: none requested */
+    char gpus_per_node[WL_TEXT_MAX]; /* "4" or "h100:4"; "" or "0": none requested */
     char gres[WL_TEXT_MAX];
     char constraint[WL_TEXT_MAX];
     double time; /* seconds; 0: from the plan */

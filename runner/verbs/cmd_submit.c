@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "cluster/campaign.h"
 #include "cluster/campaign_configs.h"
+#include "cluster/client.h"
 #include "cluster/compose.h"
 #include "cluster/slurm.h"
 #include "cluster/slurm_submit.h"
@@ -15,6 +16,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 struct submit {
@@ -42,6 +44,19 @@ static int plan_config(struct submit *s, const char *path)
     return code;
 }
 
+/* A campaign is of one cluster: its jobs are found by their numbers. */
+static int one_cluster(const struct submit *s)
+{
+    const struct plan *first = s->sections.n ? s->sections.plans[0] : NULL;
+    for (size_t i = 1; i < s->sections.n; i++)
+        if (strcmp(s->sections.plans[i]->set.slurm.clusters, first->set.slurm.clusters))
+            return fail_at(GS_USAGE, s->sections.plans[i]->config->path, 0,
+                           "[slurm] clusters is not that of %s; submit them apart",
+                           first->config->path);
+    client_cluster(first ? first->set.slurm.clusters : "");
+    return GS_OK;
+}
+
 static int plan_all(struct submit *s, char **args, int n)
 {
     int code = GS_OK;
@@ -49,6 +64,7 @@ static int plan_all(struct submit *s, char **args, int n)
         code = campaign_configs_add(&s->configs, args[i]);
     for (size_t i = 0; !code && i < s->configs.n; i++)
         code = plan_config(s, s->configs.v[i]);
+    code = code ? code : one_cluster(s);
     return code ? code : compose_shapes(&s->shapes, s->sections.plans, s->sections.n);
 }
 
@@ -84,6 +100,8 @@ static int write_script(const struct campaign *c, const char *name, const char *
 static int make_campaign(const struct submit *s, struct campaign *c)
 {
     int code = campaign_make(c, s->root);
+    if (*s->sections.plans[0]->set.slurm.clusters)
+        c->cluster = xstrdup(s->sections.plans[0]->set.slurm.clusters);
     AUTO_FREE char *runs = code ? NULL : campaign_path(c, "runs");
     for (size_t i = 0; !code && i < s->sections.n; i++) {
         char *dir = NULL;
@@ -184,7 +202,7 @@ int cmd_submit(int argc, char **argv)
                             .summary =
                                 "Measures what configs define, in Slurm jobs. The jobs form a "
                                 "campaign, a folder for status, resume, cancel and collect.",
-                            .example = "gradsync submit h200-4gpu --dry-run",
+                            .example = "gradsync submit a100-8gpu --dry-run",
                             .options = options,
                             .min_args = 1,
                             .max_args = -1};
