@@ -317,6 +317,25 @@ truncate -s 1073741825 huge.txt
 refused 1 'huge.txt: refused: larger than 1024 MiB; split the file' \
     'a file of more than 1 GiB is refused' huge.txt
 
+# ---- killed
+"$make" max=8589934592 cycles=200 >big.txt
+bad='' killed=0
+for i in {1..20}; do
+    "$gradsync" import -q -o killed big.txt >/dev/null 2>&1 &
+    pid=$!
+    until_true 10 test -e killed/.import.$pid || break
+    sleep "0.0$i"
+    kill -KILL $pid 2>/dev/null
+    wait $pid 2>/dev/null
+    [ $? != 137 ] || killed=$((killed + 1))
+    "$gradsync" check -q killed >/dev/null 2>&1 || [ -z "$(ls killed)" ] || bad="$bad $i"
+    for d in killed/*/*/*; do [ ! -e "$d" ] || [ -e "$d/MANIFEST.json" ] || bad="$bad $i:$d"; done
+done
+isnt $killed 0 'import was killed while it wrote'
+is "$bad" '' 'a killed import leaves no part of a run'
+ok 'the import is repeated' import -o killed big.txt
+is "$(find killed -maxdepth 1 -name '.*' | wc -l)" 0 'the repeat removes what the killed ones left'
+
 # ---- iteration times
 printf '10.139\n9.795\r\n9.769\n\n9.742\n' >iteration_times_ll128.txt
 refused 2 'ranks.*--set ranks=N' 'iteration times without ranks are refused' \
@@ -531,6 +550,5 @@ for config in ring tree; do
 done
 ok 'reports of two configs are imported as one run' import -q --as-launches -o configs ring.json \
     tree.json
-like "$("$gradsync" show configs/*/*/*)" $'\n  a ring  b tree' \
-    'show compares configs in one plot, whatever parameters their names stand for'
+is "$(find configs -name 'launch-*.jsonl' | wc -l)" 2 'they are two launches of it'
 done_testing

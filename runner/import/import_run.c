@@ -3,6 +3,7 @@
 
 #include "base/csv.h"
 #include "base/err.h"
+#include "base/files.h"
 #include "base/jsontext.h"
 #include "base/sha256.h"
 #include "base/shell_quote.h"
@@ -17,6 +18,7 @@
 #include "record/record.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -441,31 +443,52 @@ static void tell(const struct launch *l, int number)
             faults == 1 ? " has" : "s have");
 }
 
-static int write_run(struct launch *all, size_t n, size_t first, const char *out, bool as_launches)
+/* Writes the launches of a run, and their manifest. *contrast: their configs differ. */
+static int fill_run(struct launch *all, size_t n, size_t first, const char *dir, bool as_launches,
+                    bool *contrast)
 {
-    AUTO_FREE char *dir = NULL;
-    int number = 0;
-    bool contrast = false; /* the configs differ */
-    struct launch *lead = &all[first];
-    int code = record_make_run(out, lead->platform, lead->test->workload, IMPORT_LABEL, &dir);
-    if (code)
-        return code;
+    const struct launch *lead = &all[first];
+    int number = 0, code = GS_OK;
     for (size_t i = first; i < n && !code; i++)
         if (of_one_run(lead, &all[i], as_launches)) {
             code = launch_write(&all[i], dir, ++number);
             all[i].written = true;
-            contrast = contrast || strcmp(all[i].config, lead->config);
+            *contrast = *contrast || strcmp(all[i].config, lead->config);
             if (!code)
                 tell(&all[i], number);
         }
     if (!code && lead->file->at)
         code = platform_write(lead->file->at, dir);
+    return code ? code : manifest_write(dir);
+}
+
+static int move_run(const char *from, const char *to)
+{
+    AUTO_FREE char *failed = files_make_above(to);
+    if (!failed && !rename(from, to))
+        return GS_OK;
+    return fail_file(failed ? failed : to, "made", errno);
+}
+
+/* A run gets its name when it is whole: what a killed import leaves is in a hidden folder, which the
+ * next import removes. */
+static int write_run(struct launch *all, size_t n, size_t first, const char *out, bool as_launches)
+{
+    AUTO_FREE char *dir = NULL, *place = xstrfmt("%s/import", out);
+    AUTO_FREE char *temporary = files_temporary(place);
+    bool contrast = false;
+    int code = record_make_run(temporary, all[first].platform, all[first].test->workload,
+                               IMPORT_LABEL, &dir);
+    AUTO_FREE char *run = code ? NULL : xstrfmt("%s%s", out, dir + strlen(temporary));
     if (!code)
-        code = manifest_write(dir);
+        code = fill_run(all, n, first, dir, as_launches, &contrast);
+    if (!code)
+        code = move_run(dir, run);
+    files_remove_tree(temporary);
     if (!code) {
-        printf("%s\n", dir);
+        printf("%s\n", run);
         fflush(stdout);
-        say("next: gradsync %s %s", contrast ? "compare" : "show", SHELL_WORD(dir));
+        say("next: gradsync %s %s", contrast ? "compare" : "show", SHELL_WORD(run));
     }
     fflush(stdout);
     return code;
