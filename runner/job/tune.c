@@ -185,7 +185,7 @@ static int first(struct tune *t)
     t->base_memory_B = r.memory_B;
     t->job.step_s = r.step_s;
     t->job.calls = r.calls;
-    t->start_s = r.calls ? 0.6 * r.took_s : r.took_s; /* it had to find its step */
+    t->start_s = tune_next_s(&r);
     say("tune: a step takes %s%s; the job communicates over %s", HUMAN_TIME(r.step_s),
         t->job.object && r.calls ? "" : " (by the lines that it prints)", tune_link_words[t->link]);
     return write_state(t);

@@ -205,7 +205,15 @@ static bool begins(const char *s, const char *const *prefixes)
 /* Variables that do not tune, and variables that a launcher sets for its own use. */
 static bool is_tuning(const char *name, size_t n, bool nvls_off)
 {
-    static const char *const ours[] = {"NCCL_", "UCX_", "FI_", "CUDA_DEVICE_MAX_CONNECTIONS", NULL};
+    static const char *const ours[] = {"NCCL_",
+                                       "UCX_",
+                                       "FI_",
+                                       "CUDA_DEVICE_MAX_CONNECTIONS",
+                                       "OMPI_MCA_btl",
+                                       "OMPI_MCA_coll",
+                                       "OMPI_MCA_pml",
+                                       "OMPI_MCA_mtl",
+                                       NULL};
     static const char *const not_ours[] = {
         "NCCL_DEBUG",   "NCCL_TUNER_",  "NCCL_PROFILER_", "NCCL_CONF_FILE",
         "NCCL_COMM_ID", "NCCL_HOME",    "NCCL_ROOT",      "NCCL_INCLUDE",
@@ -217,27 +225,18 @@ static bool is_tuning(const char *name, size_t n, bool nvls_off)
 
 static bool may_connect(const char *name)
 {
-    static const char *const needed[] = {"NCCL_SOCKET_IFNAME",
-                                         "NCCL_SOCKET_FAMILY",
-                                         "NCCL_IB_HCA",
-                                         "NCCL_IB_GID_INDEX",
-                                         "NCCL_IB_ADDR",
-                                         "NCCL_IB_TC",
-                                         "NCCL_IB_SL",
-                                         "NCCL_IB_DISABLE",
-                                         "NCCL_IB_ROCE",
-                                         "NCCL_NET",
-                                         "NCCL_OOB",
-                                         "NCCL_CROSS_NIC",
-                                         "NCCL_CUMEM",
-                                         "NCCL_MNNVL",
-                                         "NCCL_P2P_DISABLE",
-                                         "NCCL_SHM_DISABLE",
-                                         "UCX_NET_DEVICES",
-                                         "UCX_TLS",
-                                         "FI_PROVIDER",
-                                         "FI_EFA",
-                                         NULL};
+    static const char *const needed[] = {"NCCL_SOCKET_IFNAME", "NCCL_SOCKET_FAMILY",
+                                         "NCCL_IB_HCA",        "NCCL_IB_GID_INDEX",
+                                         "NCCL_IB_ADDR",       "NCCL_IB_TC",
+                                         "NCCL_IB_SL",         "NCCL_IB_DISABLE",
+                                         "NCCL_IB_ROCE",       "NCCL_NET",
+                                         "NCCL_OOB",           "NCCL_CROSS_NIC",
+                                         "NCCL_CUMEM",         "NCCL_MNNVL",
+                                         "NCCL_P2P_DISABLE",   "NCCL_SHM_DISABLE",
+                                         "UCX_NET_DEVICES",    "UCX_TLS",
+                                         "FI_PROVIDER",        "FI_EFA",
+                                         "OMPI_MCA_btl",       "OMPI_MCA_pml",
+                                         "OMPI_MCA_mtl",       NULL};
     return begins(name, needed);
 }
 

@@ -21,8 +21,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define VISITS 5     /* that count; the first is warm-up */
-#define LINES_WARM 3 /* of the output, without the object */
+#define VISITS 5      /* that count; the first is warm-up */
+#define STEPS_LEAST 4 /* a visit */
+#define WARM 4        /* steps before the first visit */
+#define LINES_WARM 3  /* of the output, without the object */
 #define LINES_LEAST 16
 #define LOOK_S 0.25
 
@@ -56,11 +58,11 @@ static char *visits_config(const struct start *s, const struct tune_setting *set
 {
     const struct tune_job *j = s->job;
     double steps = j->step_s > 0 ? ceil(j->measure_s / VISITS / j->step_s) + 1 : 0;
-    steps = steps > 0 ? fmin(fmax(steps, 4), 200) : 8;
+    steps = steps > 0 ? fmin(fmax(steps, STEPS_LEAST), 200) : STEPS_LEAST;
     /* The object wants two arms; both are the job as it is. */
     return xstrfmt("out = %s\narm = auto\narm = auto\nseed = 1\nsteps = %.0f\nvisit_s = 1\n"
-                   "warmup = 5\ncalls = %lld\n",
-                   s->dir, steps, set->torch.n ? 0LL : (long long)j->calls);
+                   "warmup = %d\ncalls = %lld\n",
+                   s->dir, steps, WARM, set->torch.n ? 0LL : (long long)j->calls);
 }
 
 static int make_folder(struct start *s, const struct tune_setting *set)
@@ -295,6 +297,16 @@ static void read_rest(struct start *s)
     /* The object saw collectives, and there is no NCCL: they are MPI's. */
     if (s->r->calls && !s->r->nccl && s->r->link == TUNE_UNKNOWN)
         s->r->link = TUNE_MPI;
+}
+
+/* A start looks for its step in 64 calls, or in 256 if a step has up to 4 (nccl_tuner/sequence.h); one
+ * that is told the number of calls needs 2 steps. */
+double tune_next_s(const struct tune_started *r)
+{
+    double calls = fmax((double)r->calls, 1);
+    double looked = fmax(4, (calls <= 4 ? 256 : 64) / calls);
+    double spared = fmax(0, looked - 2) * r->step_s;
+    return r->calls ? fmax(r->took_s - spared, r->took_s / 10) : r->took_s;
 }
 
 static void judge(struct start *s, const struct train_ended *e, double timeout_s)

@@ -52,6 +52,8 @@ struct tune_started {
 /* GS_OK, also if the command failed, or reported: nothing can be started. */
 int tune_start(const struct tune_job *j, const struct tune_setting *s, double timeout_s,
                struct tune_started *r);
+/* How long a start will take that knows what this one had to find. */
+double tune_next_s(const struct tune_started *r);
 void tune_started_free(struct tune_started *r);
 /* The words of a command as one line for a shell; a single word is one already. */
 char *tune_command(char **words);
