@@ -39,7 +39,7 @@ bool trial_all_found_step(const struct trial *t)
 bool trial_asked_to_stop(const struct trial *t)
 {
     char path[4096];
-    uint64_t limit = t->config->minutes * 60000000000u;
+    uint64_t limit = t->config->seconds * 1000000000u;
     snprintf(path, sizeof path, "%s/stop", t->config->out);
     return (limit && trial_now_ns() - t->begun_ns >= limit) || !access(path, F_OK);
 }

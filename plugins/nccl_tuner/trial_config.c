@@ -19,7 +19,7 @@ static const struct key {
     {"visit_s", offsetof(struct trial_config, visit_s), 2, 3600},
     {"warmup", offsetof(struct trial_config, warmup), 20, 1000000},
     {"blocks", offsetof(struct trial_config, blocks), 0, 1000000},
-    {"minutes", offsetof(struct trial_config, minutes), 0, 1000000},
+    {"seconds", offsetof(struct trial_config, seconds), 0, 60000000},
     {"calls", offsetof(struct trial_config, calls), 0, 32768},
     {"ranks", offsetof(struct trial_config, ranks), 0, 1 << 24},
 };

@@ -9,7 +9,7 @@
  *   visit_s = 2      seconds per visit, if steps is 0
  *   warmup = 20      steps before the first visit
  *   blocks = 0       number of blocks; 0: no limit
- *   minutes = 0      time limit; the trial ends with the block in which it is reached; 0: no limit
+ *   seconds = 0      time limit; the trial ends with the block in which it is reached; 0: no limit
  *   calls = 0        collectives per step; 0: find them from their sequence
  *   ranks = 0        use only communicators with this many ranks; 0: those of the whole job, or all
  *                    if the launcher does not give its number of ranks
@@ -35,7 +35,7 @@ struct trial_config {
     char out[3072];
     struct trial_arm arms[TRIAL_ARMS];
     size_t n_arms;
-    uint64_t seed, steps, visit_s, warmup, blocks, minutes, calls, ranks;
+    uint64_t seed, steps, visit_s, warmup, blocks, seconds, calls, ranks;
 };
 
 /* False: `why` says what is wrong, and where: "FILE:LINE: ..." */

@@ -26,7 +26,7 @@ static void shape(struct trial_options *o, const struct tune_price_request *q)
     double block_s = ARMS * steps * fmax(q->step_s, 1e-6);
     o->steps.value = (long)steps;
     o->blocks.value = (long)fmin(fmax(q->left_s / block_s, 6), 1000);
-    o->minutes.value = (long)ceil(q->left_s / 60);
+    o->seconds = (long)ceil(q->left_s);
 }
 
 static void take(struct tune_price *p, const struct price_answer *a)

@@ -79,10 +79,10 @@ static char *config_text(const struct job *j)
     for (size_t i = 0; i < j->arms.n; i++)
         text_addf(&t, "arm = %s\n", j->arms.v[i]);
     text_addf(&t,
-              "seed = %ld\nsteps = %ld\nvisit_s = %ld\nwarmup = %ld\nblocks = %ld\nminutes = %ld\n"
+              "seed = %ld\nsteps = %ld\nvisit_s = %ld\nwarmup = %ld\nblocks = %ld\nseconds = %ld\n"
               "calls = %ld\nranks = %ld\n",
               o->seed.value + j->launch - 1, o->steps.value, o->visit_s.value, o->warmup.value,
-              o->blocks.value, o->minutes.value, o->calls.value, o->ranks.value);
+              o->blocks.value, o->seconds, o->calls.value, o->ranks.value);
     return t.s;
 }
 

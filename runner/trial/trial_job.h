@@ -13,7 +13,8 @@ struct price_answer;
 
 struct trial_options {
     const char *arms, *platform, *out;
-    struct cli_int launches, steps, visit_s, warmup, blocks, minutes, calls, ranks, seed;
+    struct cli_int launches, steps, visit_s, warmup, blocks, calls, ranks, seed;
+    long seconds; /* time limit of the visits; 0: none */
     bool keep_best; /* continue with the fastest arm, if one was shown to be faster */
     /* Of a price (trial_price.h): */
     struct cli_int deadline;     /* seconds without a step, after which the job hangs */
@@ -25,7 +26,7 @@ struct trial_options {
  * error of the trial, reported. */
 int trial_job(const struct trial_options *o, char **command);
 /* Runs the command once with the arms none, one and half, and ends it when the answer is known, or
- * after o->minutes of visits; o->arms, launches and keep_best are not used. Errors are not printed: they
+ * after o->seconds of visits; o->arms, launches and keep_best are not used. Errors are not printed: they
  * are in a->why. What the command prints goes to o->log. GS_OK; or why there is no answer: GS_USAGE or
  * GS_CANNOT; GS_FAILED; or the exit code of a command that failed before. GS_OK with !a->known: too few
  * blocks. */

@@ -69,8 +69,10 @@ static void record(const char *dir, struct trial_comm c, int blocks)
     char *command[] = {(char *)"job", NULL};
     struct trial_visit *end = c.visits + c.n;
     assert_int_equal(mkdir(dir, 0777), 0);
+    struct job_watch *job = job_watch_new();
     for (int launch = 1; c.visits < end; launch++) {
-        struct trial_source s = {.platform = "made",
+        struct trial_source s = {.job = job,
+                                 .platform = "made",
                                  .dir = dir,
                                  .command = command,
                                  .seed = 1,
@@ -81,6 +83,7 @@ static void record(const char *dir, struct trial_comm c, int blocks)
         assert_int_equal(trial_recording_write(&c, &s), GS_OK);
         c.visits += c.n;
     }
+    job_watch_free(job);
 }
 
 static const struct effect *effect_of(const struct comparison *c, const char *config)
