@@ -55,6 +55,20 @@ lint
 like "$rc:$err" '^1:runner/loose\.c: ' 'a file outside the rooms is a fault'
 rm runner/loose.c
 
+put runner/base/one.c 'int two(void);' 'int one(void);' 'int one(void) { return two(); }'
+put runner/base/two.c 'int one(void);' 'int two(void);' 'int two(void) { return one(); }'
+mkdir -p build/runner/base
+for file in one two; do "${CC:-cc}" -O0 -c -o build/runner/base/$file.o runner/base/$file.c; done
+lint
+is "$rc" 1 'files of a room that use each other are a fault'
+like "$err" '^files use each other in a circle: runner/base/(one|two) runner/base/(one|two)' \
+    'the fault names the files'
+put runner/base/two.c 'int two(void);' 'int two(void) { return 2; }'
+"${CC:-cc}" -c -o build/runner/base/two.o runner/base/two.c
+lint
+is "$rc:$err" 0: 'files that use each other one way are no fault'
+rm -r build runner/base/one.c runner/base/two.c
+
 sed -i '/^| `runner/d' CONTRIBUTING.md
 lint
 is "$rc:$err" '1:CONTRIBUTING.md: the table of rooms is missing' 'a missing table is a fault'

@@ -171,6 +171,10 @@ if [ -e "$build/plugins/null.so" ]; then
 '1ms\n[null]\nsize = 8, 16\nconfigs = a, b\n' >tiny.ini
     ok 'the runner makes a recording' "$gradsync" run -q tiny.ini -o measured
     ok 'the recording of the runner is sound' "$gradsync" check measured
+    cp -r measured unchained && chmod -R u+w unchained && rm unchained/*/*/*/MANIFEST.json
+    sed -i -E 's/,"chain":"[^"]*"//; s/"time_ns":\[1/"time_ns":[2/' unchained/*/*/*/launch-01.01.jsonl
+    exits 1 'a run whose hashes were all removed is not sealed' "$gradsync" resume unchained/*/*/*
+    like "$err" 'launch-01\.01\.jsonl:1: damaged: its lines have no running hash' 'the message says why'
     cp -r measured edited && chmod -R u+w edited && rm edited/*/*/*/MANIFEST.json
     sed -i '0,/"type":"block"/{/"type":"block"/d}' edited/*/*/*/launch-01.01.jsonl
     exits 1 'resume refuses a run that was edited before it was final' \

@@ -187,6 +187,10 @@ static int check_schema(struct raw *r, const struct raw_line *header)
             "written by gradsync %s in schema %lld, but this gradsync %s reads only up to "
             "schema %d; update gradsync",
             version, (long long)schema, GRADSYNC_VERSION, RECORD_SCHEMA);
+    if (!r->trusted && r->chain.absent && strncmp(version, "0.1.", 4) != 0) {
+        damaged(r, "its lines have no running hash, which every version after 0.1 writes");
+        return GS_FAILED;
+    }
     return GS_OK;
 }
 
