@@ -186,7 +186,7 @@ exits 2 'a wrong colour is refused' env COLOURS='#12345' figures/draw latency x 
 like "$err" "COLOURS='#12345': must be eight colours" 'the error says what COLOURS must be'
 drawn=$(bash mk/drawn.sh data/csv/drawings "$gradsync")
 like "$drawn" 'figures/out/two/answer.svg' '`make figures` prints the path of each figure'
-is "$(grep -cE '^(Try|Set|Change|Leave|Nothing) .* two[ (]' <<<"$drawn")" 1 \
+is "$(grep -cE '^(Set|Change|Nothing|No advice) .* two[ (]' <<<"$drawn")" 1 \
     'one line says what to set'
 like "$drawn" 'show the result: build/gradsync show data/raw/two/' \
     'the command that shows the run is named'
