@@ -226,7 +226,7 @@ int cmd_suspects(int argc, char **argv)
             "pair, on the ranks of a config or of this machine; or judges recordings. Prints a "
             "line "
             "for each suspect and exits with 1; without a suspect, prints one line and exits with "
-            "0. At most 5% of machines without a fault have a suspect.",
+            "0. A sound machine gets a false suspect in at most 5% of runs.",
         .example = "gradsync suspects h200-4gpu --baseline 20261123T031837Z-78d4",
         .options = options,
         .max_args = -1};
