@@ -32,7 +32,7 @@ struct link_tcp_options {
     const char *addresses;  /* file with the addresses that other hosts use (tcp_addr.h); "" or
                                 NULL: those of the interface */
     const char *congestion; /* e.g. "bbr"; "": the kernel's default; "auto": that, and bbr
-                                once losses limit it (tcp_congestion.c) */
+                                once losses limit it (tcp_rate.c) */
     bool unpaced;           /* leave the rate to the congestion control alone */
     double deadline_s;      /* longest silence of a peer while something waits for it */
     double probe_s;         /* time limit of the first estimate of the rate; 0: none */

@@ -1,15 +1,250 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The tcp transport: it opens a link to all ranks, and drives it.
+ */
 #include "wan_sync/transport/tcp_parts.h"
 
 #include <errno.h>
+#include <linux/tcp.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
+
+/* ==== opening ==== */
+
+/* What a rank tells the others after each step: where it is, or why it cannot go on. */
+struct word {
+    char why[200]; /* empty: all is well */
+    struct tcp_contact contact;
+    struct tcp_cookie cookie; /* of rank 0 */
+};
+
+static int check_options(const struct link_tcp_options *o, const struct wl_host *host, char *why,
+                         size_t size)
+{
+    if (o->streams < 1 || o->streams > LINK_TCP_STREAMS_MAX)
+        snprintf(why, size, "streams = %d: must be 1 to %d", o->streams, LINK_TCP_STREAMS_MAX);
+    else if (o->port < 0 || (o->port > 0 && o->port + host->local_ranks - 1 > 65535))
+        snprintf(why, size, "port = %d: with %d ranks per node it must be 0 to %d", o->port,
+                 host->local_ranks, 65536 - host->local_ranks);
+    else if (!(o->deadline_s >= 0.1))
+        snprintf(why, size, "deadline = %g s: must be 0.1 s or more", o->deadline_s);
+    else if (host->ranks > UINT16_MAX)
+        snprintf(why, size, "%d ranks: at most %d are supported", host->ranks, UINT16_MAX);
+    else
+        return 0;
+    return -1;
+}
+
+static bool has_addresses(const struct tcp_link *l)
+{
+    return l->host.nodes > 1 && l->options.addresses && l->options.addresses[0];
+}
+
+/* All that a rank does alone. */
+static int prepare_own(struct tcp_link *l, struct word *own, char *why, size_t size)
+{
+    const struct link_tcp_options *o = &l->options;
+    bool loopback = l->host.nodes == 1;
+    int port = o->port ? o->port + l->host.local_rank : 0;
+    if (check_options(o, &l->host, why, size) ||
+        tcp_contact_own(&own->contact, o->interface, loopback, why, size) ||
+        (has_addresses(l) &&
+         tcp_contact_given(&own->contact, o->addresses, l->host.local_rank, why, size)) ||
+        tcp_join_open(l, loopback, port, &own->contact.listens, why, size))
+        return -1;
+    own->contact.node = l->host.node;
+    if (!own->contact.port)
+        own->contact.port = own->contact.listens;
+    l->epoll = epoll_create1(EPOLL_CLOEXEC);
+    l->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    l->listener_watched = TCP_LISTENER, l->wake_watched = TCP_WAKE;
+    l->peers = calloc((size_t)l->host.ranks, sizeof *l->peers);
+    if (l->epoll < 0 || l->wake < 0 || !l->peers) {
+        snprintf(why, size, "opening the tcp transport: %s", strerror(errno));
+        return -1;
+    }
+    if (l->host.rank == 0 && tcp_cookie_draw(&own->cookie)) {
+        snprintf(why, size, "the kernel gives no random bytes: %s", strerror(errno));
+        return -1;
+    }
+    for (int r = 0; r < l->host.ranks; r++)
+        if (r != l->host.rank && tcp_peer_init(&l->peers[r], l, r)) {
+            snprintf(why, size, "no memory for %d streams to each rank", o->streams);
+            return -1;
+        }
+    if (tcp_watch(l, EPOLL_CTL_ADD, l->listener, EPOLLIN, &l->listener_watched) ||
+        tcp_watch(l, EPOLL_CTL_ADD, l->wake, EPOLLIN, &l->wake_watched)) {
+        snprintf(why, size, "%.199s", l->base.why);
+        return -1;
+    }
+    return 0;
+}
+
+/* Every rank hears every rank; 0, or -1 and the first rank's reason, the same line everywhere.
+ * `contacts` is a table of ranks, or NULL. */
+static int agree(struct tcp_link *l, const struct word *own, struct tcp_peer *peers, char *why,
+                 size_t size)
+{
+    int rc = 0;
+    for (int r = 0; r < l->host.ranks; r++) {
+        struct word w = *own;
+        l->host.bcast(l->host.ctx, &w, sizeof w, r);
+        if (w.why[0] && rc == 0) {
+            rc = -1;
+            snprintf(why, size, "rank %d (%.63s): %.199s", r, w.contact.host, w.why);
+        }
+        if (!peers)
+            continue;
+        peers[r].contact = w.contact;
+        if (has_addresses(l) && r != l->host.rank && w.contact.node == l->host.node)
+            tcp_contact_here(&peers[r].contact);
+        if (r == 0)
+            l->cookie = w.cookie;
+        peers[r].local =
+            r != l->host.rank && l->paces && !strcmp(w.contact.host, own->contact.host);
+    }
+    return rc;
+}
+
+static const struct tcp_peer *not_connected(const struct tcp_link *l)
+{
+    for (int r = 0; r < l->host.ranks; r++)
+        if (r != l->host.rank && l->peers[r].up < l->options.streams)
+            return &l->peers[r];
+    return NULL;
+}
+
+/* Two ranks that nobody can connect to have no link. */
+static int check_closed(struct tcp_link *l)
+{
+    const struct tcp_peer *me = &l->peers[l->host.rank];
+    for (int r = 0; me->contact.closed && r < l->host.ranks; r++)
+        if (l->peers[r].contact.closed && l->peers[r].contact.node != me->contact.node)
+            return tcp_fail(l,
+                            "nobody can connect to it, nor to rank %d (%s), by %s: give one of "
+                            "them an address there",
+                            r, l->peers[r].contact.host, l->options.addresses);
+    return 0;
+}
+
+/* Where a peer that should have connected to us tried to. */
+static void where_called(const struct tcp_link *l, const struct tcp_peer *p, char *text,
+                         size_t size)
+{
+    const struct tcp_contact *own = &l->peers[l->host.rank].contact;
+    char at[64];
+    text[0] = 0;
+    if (tcp_join_calls(l, p->rank) || !own->addresses)
+        return;
+    tcp_contact_text(own, 0, at, sizeof at);
+    snprintf(text, size, ": it should connect to %s%s", at,
+             own->addresses > 1 ? " or another address of this host" : "");
+}
+
+static int connect_all(struct tcp_link *l)
+{
+    l->ready = true;
+    const struct tcp_peer *p;
+    double end = l->now + l->options.deadline_s;
+    while ((p = not_connected(l))) {
+        if (l->now <= end) {
+            if (tcp_turn(l, 0.02))
+                return -1;
+            continue;
+        }
+        char strangers[96] = "", called[128];
+        if (l->seen.strangers)
+            snprintf(strangers, sizeof strangers,
+                     "; refused %u connections that did not come from ranks of this job",
+                     l->seen.strangers);
+        where_called(l, p, called, sizeof called);
+        return tcp_fail(l, "%d of %d streams with rank %d (%s) after %g s%s%s%s%s", p->up,
+                        l->options.streams, p->rank, p->contact.host, l->options.deadline_s, called,
+                        p->last[0] ? ": " : "", p->last, strangers);
+    }
+    return 0;
+}
+
+/* A step that each rank does, and whether all of them did it. */
+static int together(struct tcp_link *l, int rc, struct word *own, char *why, size_t size)
+{
+    if (rc && !own->why[0])
+        snprintf(own->why, sizeof own->why, "%.199s",
+                 l->base.why[0] ? l->base.why : "could not open the tcp transport");
+    return agree(l, own, NULL, why, size);
+}
+
+static void note_facts(const struct tcp_link *l)
+{
+    const struct wl_host *h = &l->host;
+    char text[64];
+    if (!h->note)
+        return;
+    tcp_congestion_name(l, text, sizeof text);
+    h->note(h->ctx, "tcp_congestion", text);
+    h->note(h->ctx, "tcp_interface", l->options.interface[0] ? l->options.interface : "any");
+    if (l->seen.strangers) {
+        snprintf(text, sizeof text, "%u", l->seen.strangers);
+        h->note(h->ctx, "strangers", text);
+    }
+}
+
+extern const struct wan_link_ops tcp_link_ops;
+
+static int open_steps(struct tcp_link *l, struct word *own, char *why, size_t size)
+{
+    prepare_own(l, own, own->why, sizeof own->why);
+    if (agree(l, own, l->peers, why, size) || together(l, check_closed(l), own, why, size) ||
+        together(l, connect_all(l), own, why, size))
+        return -1;
+    bool probes = l->paces && l->options.probe_s > 0;
+    for (int by = 1; probes && by < l->host.ranks && by <= TCP_PROBES_MOST; by++)
+        if (together(l, tcp_probe(l, by), own, why, size))
+            return -1;
+    if (probes)
+        tcp_probes_compare(l);
+    note_facts(l);
+    return 0;
+}
+
+int link_tcp_open(struct wan_link **out, const struct wl_host *host,
+                  const struct link_tcp_options *options, char *why, size_t why_size)
+{
+    struct tcp_link *l = calloc(1, sizeof *l);
+    if (!l) {
+        snprintf(why, why_size, "no memory");
+        return -1;
+    }
+    l->base.ops = &tcp_link_ops;
+    memcpy(&l->host, host, host->size < sizeof l->host ? host->size : sizeof l->host);
+    l->options = *options;
+    l->automatic = !strcmp(options->congestion, "auto");
+    if (l->automatic)
+        l->options.congestion = "";
+    l->epoll = l->listener = l->wake = -1;
+    l->paces = host->nodes > 1 &&
+               !options->unpaced; /* between processes of one host there is no link to fill */
+    l->now = l->ticked = now_s();
+    pace_init(&l->pace);
+    l->paced = &l->pace;
+    struct word own = {.why = ""};
+    if (open_steps(l, &own, why, why_size)) {
+        tcp_fail(l, "%s", why);
+        tcp_link_ops.close(&l->base);
+        return -1;
+    }
+    *out = &l->base;
+    return 0;
+}
+
+/* ==== the loop, deadlines, and the operations of the link ==== */
 
 #define TICK_S 0.005   /* while blocks are on their way */
 #define IDLE_S 0.1     /* while none is */

@@ -2,16 +2,12 @@
  *
  * Private header of the modules of the tcp transport:
  *
- *   tcp_open      collective opening        tcp_link   the loop, deadlines, the operations
- *   tcp_probe     first estimates of rates
- *   tcp_addr      addresses, listening      tcp_given  addresses from a file
- *   tcp_join      connections until both ends have shown the cookie
- *   tcp_out       a stream's sending side   tcp_in     its receiving side
- *   tcp_peer      blocks on their way       tcp_slot   buffers for received blocks
- *   tcp_grant     bytes that a peer may send tcp_stream a stream comes and goes
- *   tcp_meter     TCP_INFO to pace and back tcp_pace   the estimate
- *   tcp_congestion  whether losses are the limit, and what to do then
- *   tcp_flow      fills one way on purpose
+ *   tcp_link.c    opens a link, and drives it: the loop, deadlines, the operations
+ *   tcp_join.c    connections until both ends have shown the cookie
+ *   tcp_stream.c  blocks: a peer's queue, its streams in both directions, buffers, grants
+ *   tcp_rate.c    rates: metering, losses, first estimates, one way filled on purpose
+ *
+ * tcp_addr (addresses), tcp_pace (the estimate) and tcp_wire.h (the format) stand alone.
  *
  * One thread drives everything; only abort() may be called from another.
  */
@@ -175,7 +171,7 @@ struct tcp_link {
     size_t guests_n;
     size_t kept_B;
     bool probe_ends;
-    int first, use;     /* streams of a flow (tcp_flow.c); use 0: all */
+    int first, use;     /* streams of a flow (tcp_rate.c); use 0: all */
     struct pace pace;   /* of the uplink */
     struct pace *paced; /* the one in use */
     uint64_t acked_B, resent_B;
@@ -200,7 +196,7 @@ int tcp_watch(struct tcp_link *l, int op, int fd, uint32_t events, void *what);
 /* One turn of the loop, at most timeout_s long; 0, or -1 when the link is broken. */
 int tcp_turn(struct tcp_link *l, double timeout_s);
 
-/* tcp_peer.c */
+/* tcp_stream.c */
 void tcp_outs_init(struct tcp_outs *o);
 void tcp_outs_add(struct tcp_outs *o, struct tcp_out *b); /* at its end */
 int tcp_peer_init(struct tcp_peer *p, struct tcp_link *l, int rank);
@@ -219,7 +215,7 @@ bool tcp_peer_waits(const struct tcp_peer *p); /* true: something depends on thi
 void tcp_stream_up(struct tcp_stream *s, int fd);
 void tcp_stream_lost(struct tcp_stream *s, const char *reason);
 
-/* tcp_probe.c */
+/* tcp_rate.c */
 #define TCP_PROBES_MOST 7 /* neighbours: of up to eight ranks every pair */
 /* All ranks at once, each to the rank `by` places on, as in a ring. 0, or -1: broken. */
 int tcp_probe(struct tcp_link *l, int by);
@@ -228,13 +224,13 @@ void tcp_probes_compare(struct tcp_link *l);
 void tcp_probe_push(struct tcp_peer *p); /* sends probes on all streams that have room */
 bool tcp_probe_sends(const struct tcp_peer *p);
 
-/* tcp_grant.c */
+/* tcp_stream.c */
 void tcp_grant_init(struct tcp_peer *p);
 uint64_t tcp_grant_now(const struct tcp_peer *p); /* total bytes that the peer may send */
 void tcp_grants_tell(struct tcp_link *l);         /* sends grants to peers that need them */
 void tcp_grant_heard(struct tcp_peer *p, uint64_t may_send_B);
 
-/* tcp_slot.c */
+/* tcp_stream.c */
 int tcp_peer_post(struct tcp_peer *p, uint64_t id, void *data, size_t bytes);
 bool tcp_peer_came(const struct tcp_peer *p, uint64_t seq);
 void tcp_peer_mark(struct tcp_peer *p, uint64_t seq);
@@ -245,7 +241,7 @@ void tcp_slot_filled(struct tcp_peer *p, struct tcp_slot *slot);
 void tcp_slot_release(struct tcp_stream *s); /* the slot of a lost stream */
 void tcp_slots_free(struct tcp_peer *p);
 
-/* tcp_out.c, tcp_in.c */
+/* tcp_stream.c */
 bool tcp_out_frame(struct tcp_stream *s); /* sends a frame, or its rest; false: none, or no room */
 void tcp_out_push(struct tcp_stream *s);  /* sends frames while there is room */
 void tcp_out_say(struct tcp_peer *p); /* sends a frame with pending acknowledgements and grants */
@@ -271,14 +267,14 @@ void tcp_join_dial(struct tcp_link *l, struct tcp_dial *d);
 void tcp_join_tick(struct tcp_link *l); /* connects streams that are down, drops late connections */
 bool tcp_join_busy(const struct tcp_link *l);
 
-/* tcp_meter.c */
+/* tcp_rate.c */
 bool tcp_meter_tick(struct tcp_link *l);   /* true: something is on its way */
 void tcp_meter_choose(struct tcp_link *l); /* the estimate in use, and the number of streams */
 void tcp_meter_begin(struct tcp_link *l, unsigned streams); /* `streams` start sending at once */
 void tcp_meter_fresh(struct tcp_stream *s);
 void tcp_meter_gone(struct tcp_stream *s);
 
-/* tcp_congestion.c */
+/* tcp_rate.c */
 void tcp_congestion_tick(struct tcp_link *l); /* after each reading of the streams */
 /* False, and why: the kernel does not permit it. "": its default. */
 bool tcp_congestion_allowed(const char *name, char *why, size_t size);
