@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "compare/placebo.h"
+#include "compare/power.h"
 #include "reduce/axes.h"
 
 #include <math.h>
@@ -189,6 +190,7 @@ void comparison_print(const struct comparison *c, const char *best_of)
     print_tests(c);
     print_all_counts(c);
     placebo_print(c);
+    power_print(c);
     if (best_of)
         print_beaten(c, best_of);
 }

@@ -11,7 +11,7 @@
 
 static bool same_mode(const struct contrast *a, const struct contrast *b)
 {
-    return !strcmp(a->mode, b->mode);
+    return !strcmp(a->mode, b->mode) && !strcmp(a->platform, b->platform);
 }
 
 static void count(struct placebo *p, const struct contrast *c)
@@ -48,7 +48,7 @@ static double percent(size_t part, size_t all)
     return all ? 100 * (double)part / (double)all : 0;
 }
 
-/* The sum over the runs of one mode, from v[first] on; runs without a placebo do not count. */
+/* The sum over the runs of one platform and mode, from v[first] on; runs without a placebo do not count. */
 static struct placebo sum_mode(const struct placebo *v, size_t n, size_t first)
 {
     struct placebo sum = {.of = v[first].of};
@@ -70,20 +70,33 @@ static bool mode_seen(const struct placebo *v, size_t i)
     return false;
 }
 
+static size_t platforms_of(const struct placebo *v, size_t n)
+{
+    size_t count = 0;
+    for (size_t i = 0, k; i < n; i++) {
+        for (k = 0; k < i && strcmp(v[k].of->platform, v[i].of->platform);)
+            k++;
+        count += k == i;
+    }
+    return count;
+}
+
 void placebo_print(const struct comparison *c)
 {
     size_t n;
     AUTO_FREE struct placebo *v = placebo_rows(c, &n);
     const char *before = "placebo: both ran the same operation, yet their times would be called "
                          "faster or slower in";
+    bool one = platforms_of(v, n) == 1;
     for (size_t i = 0; i < n; i++) {
         struct placebo p = sum_mode(v, n, i);
         if (mode_seen(v, i) || !p.contrasts)
             continue;
-        printf("%s %zu of %zu %s (%.1f%%; A/A copies %zu of %zu, %.1f%%)", before, p.called,
-               p.contrasts, *p.of->mode ? p.of->mode : "alone", percent(p.called, p.contrasts),
-               p.aa_called, p.aa, percent(p.aa_called, p.aa));
-        before = ",";
+        printf("%s %zu of %zu %s%s%s (%.1f%%; A/A copies %zu of %zu, %.1f%%)", before, p.called,
+               p.contrasts, *p.of->mode ? p.of->mode : "alone", one ? "" : " on ",
+               one ? "" : p.of->platform, percent(p.called, p.contrasts), p.aa_called, p.aa,
+               percent(p.aa_called, p.aa));
+        before = one ? "," : ",\n ";
     }
     if (*before == ',')
         puts("");

@@ -30,7 +30,7 @@ struct placebo {
  * frees them. */
 struct placebo *placebo_rows(const struct comparison *c, size_t *n);
 
-/* Prints one line with a part for each mode; nothing if no config ran what its baseline ran. */
+/* Prints one line with a part for each platform and mode, which are never pooled; nothing if no config ran what its baseline ran. */
 void placebo_print(const struct comparison *c);
 /* Writes DIR/placebo.csv. GS_OK or reported. */
 int placebo_write(const struct comparison *c, const char *dir);

@@ -13,6 +13,7 @@
  */
 #include "compare/judgement.h"
 #include "rates.h"
+#include "reduce/launches.h"
 #include "truth.h"
 
 #include "base/err.h"
@@ -95,6 +96,8 @@ enum rate {
     OTHER_LAST = OTHER_USED + 5,
     POWER,                     /* for each of power_effects: POWERS rates */
     FOUND_SPARSE = POWER + 24, /* as most recordings here: 6 to 8 blocks of one sample */
+    FAR_FIRST,                 /* for each of far_by */
+    FAR_LAST = FAR_FIRST + 2,
     RATES
 };
 /* By effect size; a difference of EFFECT has rates of its own. Each POWER_EACH-th campaign. */
@@ -111,8 +114,11 @@ static const char nothing[] = "nothing there but called a difference",
                   unlike[] = "95% interval covers: unlike launches",
                   few[] = "95% interval covers: three blocks",
                   other[] = "95% interval covers: other noise",
+                  undisturbed[] = "undisturbed run of five launches loses one",
                   sequence[] = "Mann-Whitney one after the other", used[] = "as used here",
                   plain[] = "percentile bootstrap", expanded[] = "expanded percentile";
+/* Standard deviations of the baseline between launches. In the recordings it is 0.2 to 2%. */
+static const double far_by[] = {0.01, 0.02, 0.05};
 #define POWER_OF(i, percent)                                                                       \
     [POWER + (i)*POWERS +                                                                          \
         POWER_VERDICT] = {percent " there and found", "verdict", 0, 1},                            \
@@ -162,6 +168,9 @@ static const struct rate_bounds rates[RATES] = {
     POWER_OF(4, "3%"),
     POWER_OF(5, "5%"),
     [FOUND_SPARSE] = {found, "verdict: one of fourteen; six to eight blocks of one sample", 0, 1},
+    [FAR_FIRST] = {undisturbed, "launches differ by 1%", 0, 0.001},
+    [FAR_FIRST + 1] = {undisturbed, "launches differ by 2%", 0, 0.005},
+    [FAR_LAST] = {undisturbed, "launches differ by 5%", 0, 1},
 };
 
 struct tally {
@@ -335,6 +344,23 @@ static void count_sparse(struct tally *t, struct campaign *c, bool faster, struc
     count(t, FOUND_SPARSE, member(&f, f.n - 1) == (faster ? VERDICT_FASTER : VERDICT_SLOWER));
 }
 
+static void count_far(struct tally *t, struct rng *rng)
+{
+    for (size_t i = 0; i < COUNT(far_by); i++) {
+        double median[LAUNCHES], rest[LAUNCHES - 1];
+        bool far = false;
+        for (int k = 0; k < LAUNCHES; k++)
+            median[k] = exp(far_by[i] * rng_normal(rng));
+        for (int k = 0; k < LAUNCHES; k++) {
+            for (int o = 0, n = 0; o < LAUNCHES; o++)
+                if (o != k)
+                    rest[n++] = median[o];
+            far = far || launches_far(median[k], rest, LAUNCHES - 1);
+        }
+        count(t, (enum rate)(FAR_FIRST + (int)i), far);
+    }
+}
+
 /* ---- report ---- */
 
 static uint64_t argument(int argc, char **argv, int i, uint64_t otherwise)
@@ -363,10 +389,10 @@ static void *work(void *arg)
         count_others(&s->t, c, &rng);
         count_family(&s->t, c, &rng);
         count_few(&s->t, c, i % 2, &rng);
-        if (i % POWER_EACH)
-            continue;
-        count_power(&s->t, c, i / POWER_EACH % 2, &rng);
-        count_sparse(&s->t, c, i / POWER_EACH % 2, &rng);
+        count_sparse(&s->t, c, i % 2, &rng);
+        count_far(&s->t, &rng);
+        if (i % POWER_EACH == 0)
+            count_power(&s->t, c, i / POWER_EACH % 2, &rng);
     }
     free(c);
     return NULL;

@@ -77,7 +77,7 @@ static void visit_block(struct campaign *c, struct launch *l, const struct regim
     double cold = r->cold * exp(-(double)l->blocks);
     rng_shuffle(rng, order, CONFIGS);
     for (size_t v = 0; v < CONFIGS; v++) {
-        double *raw = c->raw[order[v]] + at, more = order[v] == CONFIG ? cold : 0;
+        double *raw = c->raw[order[v]] + at, more = cold;
         for (size_t i = 0; i < n; i++)
             raw[i] = weather[v * n + i] + l->own[order[v]] + more;
         l->times[order[v]][l->blocks] = exp(stats_median(raw, n));
@@ -107,12 +107,14 @@ static void measure(struct campaign *c, struct launch *l, const struct regime *r
     }
 }
 
-/* Pairs of the blocks that are warm in both: as against.c has it. */
+/* Pairs of the blocks that are warm, by the baseline alone: as reduce/launches.c has it. */
 static size_t add_pairs(struct nested *out, size_t n, int launch, const struct launch *l, int of)
 {
-    size_t warm = stats_warmup(l->times[BASELINE], l->blocks, WARMUP_OWN(l->blocks));
-    size_t warm_of = stats_warmup(l->times[of], l->blocks, WARMUP_OWN(l->blocks));
-    for (size_t b = warm > warm_of ? warm : warm_of; b < l->blocks; b++)
+    double mean[BLOCKS_MOST], level = stats_median(l->times[BASELINE], l->blocks),
+                              copy = stats_median(l->times[COPY], l->blocks);
+    for (size_t b = 0; b < l->blocks; b++)
+        mean[b] = l->times[BASELINE][b] / level + l->times[COPY][b] / copy;
+    for (size_t b = stats_warmup(mean, l->blocks, WARMUP_OWN(l->blocks)); b < l->blocks; b++)
         out[n++] = (struct nested){.launch = launch,
                                    .value = log(l->times[of][b] / l->times[BASELINE][b])};
     return n;
