@@ -303,9 +303,10 @@ static void raise_floor(struct comparison *c, struct contrast *first, size_t end
     }
 }
 
+/* The contrasts between rivals (winner.h) are of no run. */
 static void raise_floors(struct comparison *c)
 {
-    for (size_t i = 0; i < c->n; i++) {
+    for (size_t i = 0; i < c->n && c->v[0].platform; i++) {
         size_t k = 0;
         while (k < i && !contrasts_of_one_question(&c->v[k], &c->v[i]))
             k++;
