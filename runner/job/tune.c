@@ -202,6 +202,10 @@ static int take_price(struct tune *t)
             "all'");
         return GS_OK;
     }
+    if (!t->job.calls) {
+        say("tune: no price: no collective was seen in this job; its NCCL may be linked statically");
+        return GS_OK;
+    }
     progress(t, "the price", "");
     end_progress();
     char *run = NULL;
@@ -514,7 +518,11 @@ static int run_proof(struct tune *t)
 
 static int seal(const struct tune *t)
 {
-    int code = manifest_write(t->race_dir);
+    int code = GS_OK;
+    if (!tune_plot(t->race_dir, t->o->platform, t->ranks, t->nodes, &t->set, &t->race, &t->price,
+                   t->job.step_s, t->winner, t->winner ? &t->proof.effect : NULL))
+        code = fail_file(t->race_dir, "written to", errno);
+    code = code ? code : manifest_write(t->race_dir);
     if (!code && t->proof_dir)
         code = manifest_write(t->proof_dir);
     say("tune: recordings: %s%s%s%s%s", t->price_dir ? t->price_dir : "", t->price_dir ? ", " : "",

@@ -2,6 +2,7 @@
 #include "job/tune_answer.h"
 
 #include "base/err.h"
+#include "base/files.h"
 #include "base/screen.h"
 #include "base/shell_quote.h"
 #include "base/units.h"
@@ -151,4 +152,75 @@ void tune_say_nothing(const struct tune_settings *s, size_t tried, double worth,
         text_addf(&t, "; the best left open is %s", words);
     text_add(&t, ".");
     screen_say(t.s);
+}
+
+/* ---- the figure ---- */
+
+#define BARS 12 /* at most */
+
+static void put_bar(struct text *names, struct text *bars, int row, const char *name, double base_s,
+                    double value, double lo, double hi, bool proven)
+{
+    text_addf(names, "name[%d] = \"%s\"\n", row, name);
+    text_addf(bars, "%d %.9g %.9g %.9g %d\n", row, base_s * exp(value), base_s * exp(lo),
+              base_s * exp(hi), proven);
+}
+
+/* By their effect; returns how many. */
+static size_t measured(size_t *order, const struct race *r)
+{
+    size_t n = 0;
+    for (size_t i = 1; i < r->n; i++)
+        if (r->v[i].n && !r->v[i].failed) {
+            size_t k = n++;
+            for (; k && r->v[order[k - 1]].effect > r->v[i].effect; k--)
+                order[k] = order[k - 1];
+            order[k] = i;
+        }
+    return n < BARS ? n : BARS;
+}
+
+static void put_head(struct text *t, const char *platform, long long ranks, long long nodes,
+                     const struct tune_price *p, double base_s, size_t rows)
+{
+    text_addf(t, "platform = \"%s\"\nranks = %lld\nnodes = %lld\nbase = %.9g\nrows = %zu\n",
+              platform, ranks, nodes, base_s, rows);
+    if (p->known)
+        text_addf(t,
+                  "share = %.9g\nshare_lo = %.9g\nshare_hi = %.9g\n$share_of << EOD\n0 %.9g\n0.5 "
+                  "%.9g\n1 %.9g\nEOD\n",
+                  p->none, p->none_lo, p->none_hi, p->step_s * (1 - p->none),
+                  p->step_s * (1 - p->half), p->step_s);
+    else
+        text_add(t, "share = NaN\n");
+}
+
+bool tune_plot(const char *dir, const char *platform, long long ranks, long long nodes,
+               const struct tune_settings *s, const struct race *r, const struct tune_price *p,
+               double base_s, size_t winner, const struct effect *proof)
+{
+    AUTO_TEXT struct text t = {0}, names = {0}, bars = {0};
+    AUTO_FREE size_t *order = xcalloc(r->n + 1, sizeof *order);
+    AUTO_FREE char *path = xstrfmt("%s/setting.plot", dir);
+    size_t n = measured(order, r);
+    double sum = 0;
+    int rounds = 0;
+    for (int k = 0; k < RACE_ROUNDS; k++)
+        if (!isnan(r->v[0].log_s[k])) {
+            sum += r->v[0].log_s[k];
+            rounds++;
+        }
+    if (rounds) /* better than the first launch */
+        base_s = exp(sum / rounds);
+    put_head(&t, platform, ranks, nodes, p, base_s, n + 1);
+    put_bar(&names, &bars, 1, "the job as it is", base_s, 0, 0, 0, false);
+    for (size_t k = 0; k < n; k++) {
+        size_t i = order[k];
+        bool proven = winner == i && proof && !isnan(proof->value);
+        AUTO_FREE char *words = tune_setting_words(&s->v[i]);
+        put_bar(&names, &bars, (int)k + 2, words, base_s, proven ? proof->value : r->v[i].effect,
+                proven ? proof->lo : r->v[i].lo, proven ? proof->hi : r->v[i].hi, proven);
+    }
+    text_addf(&t, "array name[%zu]\n%s$bars << EOD\n%sEOD\n", n + 1, names.s, bars.s);
+    return files_replace(path, t.s, 0666);
 }

@@ -29,3 +29,8 @@ void tune_say_proven(const struct tune_setting *s, const struct effect *e,
 /* No setting was proven. `best`: the race's best that is not proven; 0: none; e: its proof, or NULL. */
 void tune_say_nothing(const struct tune_settings *s, size_t tried, double worth, size_t best,
                       const struct effect *e);
+
+/* Writes DIR/setting.plot, from which figures/tune.gp draws. False and errno. */
+bool tune_plot(const char *dir, const char *platform, long long ranks, long long nodes,
+               const struct tune_settings *s, const struct race *r, const struct tune_price *p,
+               double base_s, size_t winner, const struct effect *proof);
