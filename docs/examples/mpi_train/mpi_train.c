@@ -6,6 +6,7 @@
  *   mpirun -n 2 mpi_train [KEY=VALUE]...
  *     steps=2000        steps; 0: without end
  *     compute_ms=10     computation of a step
+ *     rest=0            1: the computation sleeps, for a machine whose processors are busy
  *     MiB=8 buckets=4   gradients, in so many all-reduces a step
  *     overlap=none      none: after the computation; all: beside it; half: half of them beside it
  *     late_rank=-1 late_ms=0    this rank computes longer, in every step
@@ -20,8 +21,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-static long steps = 2000, mib = 8, buckets = 4, late_rank = -1, eval, loss_every, comm = 1, need;
+static long steps = 2000, mib = 8, buckets = 4, late_rank = -1, eval, loss_every, comm = 1, need, rest;
 static double compute_ms = 10, late_ms;
 static const char *overlap = "none";
 
@@ -35,7 +37,7 @@ static int set(const char *word)
         double *real;
     } keys[] = {{"steps", &steps, NULL},     {"MiB", &mib, NULL},
                 {"buckets", &buckets, NULL}, {"late_rank", &late_rank, NULL},
-                {"eval", &eval, NULL},       {"loss", &loss_every, NULL},  {"comm", &comm, NULL},       {"need", &need, NULL},
+                {"eval", &eval, NULL},       {"loss", &loss_every, NULL},  {"comm", &comm, NULL},       {"need", &need, NULL},        {"rest", &rest, NULL},
                 {"late_ms", NULL, &late_ms}, {"compute_ms", NULL, &compute_ms}};
     for (size_t i = 0; value && i < sizeof keys / sizeof *keys; i++)
         if (strlen(keys[i].name) == n && !strncmp(word, keys[i].name, n)) {
@@ -58,9 +60,13 @@ static void compute(double ms, MPI_Request *requests, int n)
 {
     double end = MPI_Wtime() + ms / 1e3;
     int done;
-    while (MPI_Wtime() < end)
+    while (MPI_Wtime() < end) {
         if (n)
             MPI_Testall(n, requests, &done, MPI_STATUSES_IGNORE);
+        double left = n ? 1e-4 : end - MPI_Wtime();
+        if (rest && left > 0)
+            nanosleep(&(struct timespec){.tv_nsec = (long)(1e9 * (left < 0.9 ? left : 0.9))}, NULL);
+    }
 }
 
 /* The first bucket is smaller, as that of DDP: by this the step can be recognised. */
