@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const funcs[NCCL_FUNCS] = {
-    "broadcast", "reduce", "allgather", "reducescatter", "allreduce", "alltoall", "sendrecv"};
+static const char *const funcs[NCCL_FUNCS] = {"broadcast", "reduce",   "allgather", "reducescatter",
+                                              "allreduce", "alltoall", "sendrecv"};
 static const char *const algos[NCCL_ALGOS] = {
     "tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat"};
 static const char *const protos[NCCL_PROTOS] = {"LL", "LL128", "Simple"};

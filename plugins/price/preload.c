@@ -169,8 +169,8 @@ static bool is_loaded(const char *object)
 static void write_unseen(void)
 {
     bool cuda = is_loaded("libcuda.so.1"), nccl = is_loaded("libnccl.so.2");
-    bool mpi = dlsym(RTLD_DEFAULT, "PMPI_Init") || is_loaded("libmpi.so.40") ||
-               is_loaded("libmpi.so.12");
+    bool mpi =
+        dlsym(RTLD_DEFAULT, "PMPI_Init") || is_loaded("libmpi.so.40") || is_loaded("libmpi.so.12");
     struct journal j;
     struct line l = {0};
     if (!(cuda || nccl || mpi || alone) || !journal_open(&j, config.out, "loaded"))

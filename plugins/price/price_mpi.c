@@ -136,9 +136,8 @@ int MPI_Allreduce(const void *send, void *recv, int count, MPI_Datatype type, MP
                   MPI_Comm comm)
 {
     enum choice_part part = part_of(comm, NCCL_ALL_REDUCE, count, type, false, true);
-    return part == PART_NONE
-               ? MPI_SUCCESS
-               : REAL(Allreduce)(send, recv, smaller(part, count), type, op, comm);
+    return part == PART_NONE ? MPI_SUCCESS
+                             : REAL(Allreduce)(send, recv, smaller(part, count), type, op, comm);
 }
 
 int MPI_Iallreduce(const void *send, void *recv, int count, MPI_Datatype type, MPI_Op op,
@@ -154,9 +153,8 @@ int MPI_Reduce(const void *send, void *recv, int count, MPI_Datatype type, MPI_O
                MPI_Comm comm)
 {
     enum choice_part part = part_of(comm, NCCL_REDUCE, count, type, false, true);
-    return part == PART_NONE
-               ? MPI_SUCCESS
-               : REAL(Reduce)(send, recv, smaller(part, count), type, op, root, comm);
+    return part == PART_NONE ? MPI_SUCCESS
+                             : REAL(Reduce)(send, recv, smaller(part, count), type, op, root, comm);
 }
 
 int MPI_Ireduce(const void *send, void *recv, int count, MPI_Datatype type, MPI_Op op, int root,
@@ -233,9 +231,9 @@ int MPI_Reduce_scatter(const void *send, void *recv, const int counts[], MPI_Dat
 {
     int n = 0;
     enum choice_part part = part_of_counts(comm, counts, type, &n);
-    return part == PART_NONE ? MPI_SUCCESS
-                             : REAL(Reduce_scatter)(send, recv, smaller_counts(part, counts, n),
-                                                    type, op, comm);
+    return part == PART_NONE
+               ? MPI_SUCCESS
+               : REAL(Reduce_scatter)(send, recv, smaller_counts(part, counts, n), type, op, comm);
 }
 
 int MPI_Ireduce_scatter(const void *send, void *recv, const int counts[], MPI_Datatype type,

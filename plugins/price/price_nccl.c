@@ -103,7 +103,8 @@ static enum choice_part part_of(comm_t comm, enum nccl_func func, size_t count, 
         return PART_ALL;
     if (rank)
         *rank = price_rank(c);
-    bool per_rank = func == NCCL_ALL_GATHER || func == NCCL_REDUCE_SCATTER || func == NCCL_ALL_TO_ALL;
+    bool per_rank =
+        func == NCCL_ALL_GATHER || func == NCCL_REDUCE_SCATTER || func == NCCL_ALL_TO_ALL;
     size_t bytes = count * size_of(type) * (per_rank ? (size_t)price_ranks(c) : 1);
     return price_part(c, func, bytes, is_captured(stream));
 }
@@ -125,20 +126,18 @@ int ncclReduce(const void *send, void *recv, size_t count, int type, int op, int
                stream_t stream)
 {
     enum choice_part part = part_of(comm, NCCL_REDUCE, count, type, stream, NULL);
-    return part == PART_NONE
-               ? NCCL_SUCCESS
-               : REAL(ncclReduce)(send, recv, price_count(part, count), type, op, root, comm,
-                      stream);
+    return part == PART_NONE ? NCCL_SUCCESS
+                             : REAL(ncclReduce)(send, recv, price_count(part, count), type, op,
+                                                root, comm, stream);
 }
 
 int ncclBroadcast(const void *send, void *recv, size_t count, int type, int root, comm_t comm,
                   stream_t stream)
 {
     enum choice_part part = part_of(comm, NCCL_BROADCAST, count, type, stream, NULL);
-    return part == PART_NONE
-               ? NCCL_SUCCESS
-               : REAL(ncclBroadcast)(send, recv, price_count(part, count), type, root, comm,
-                      stream);
+    return part == PART_NONE ? NCCL_SUCCESS
+                             : REAL(ncclBroadcast)(send, recv, price_count(part, count), type, root,
+                                                   comm, stream);
 }
 
 int ncclBcast(void *buffer, size_t count, int type, int root, comm_t comm, stream_t stream)
@@ -147,7 +146,8 @@ int ncclBcast(void *buffer, size_t count, int type, int root, comm_t comm, strea
 }
 
 /* NCCL knows an operation in place by the distance between its buffers, so a smaller one moves. */
-int ncclAllGather(const void *send, void *recv, size_t count, int type, comm_t comm, stream_t stream)
+int ncclAllGather(const void *send, void *recv, size_t count, int type, comm_t comm,
+                  stream_t stream)
 {
     int rank = 0;
     enum choice_part part = part_of(comm, NCCL_ALL_GATHER, count, type, stream, &rank);
@@ -159,8 +159,7 @@ int ncclAllGather(const void *send, void *recv, size_t count, int type, comm_t c
     }
     if (part != PART_ALL && send == own)
         send = (char *)recv + (size_t)rank * less * size;
-    return REAL(ncclAllGather)(send,
-                recv, less, type, comm, stream);
+    return REAL(ncclAllGather)(send, recv, less, type, comm, stream);
 }
 
 int ncclReduceScatter(const void *send, void *recv, size_t count, int type, int op, comm_t comm,
@@ -182,9 +181,9 @@ int ncclReduceScatter(const void *send, void *recv, size_t count, int type, int 
 int ncclAlltoAll(const void *send, void *recv, size_t count, int type, comm_t comm, stream_t stream)
 {
     enum choice_part part = part_of(comm, NCCL_ALL_TO_ALL, count, type, stream, NULL);
-    return part == PART_NONE ? NCCL_SUCCESS
-                             : REAL(ncclAlltoAll)(send, recv, price_count(part, count), type,
-                                    comm, stream);
+    return part == PART_NONE
+               ? NCCL_SUCCESS
+               : REAL(ncclAlltoAll)(send, recv, price_count(part, count), type, comm, stream);
 }
 
 /* ---- sends and receives ----
@@ -229,15 +228,15 @@ int ncclSend(const void *send, size_t count, int type, int peer, comm_t comm, st
     enum choice_part part = part_of_peer(comm, count, type, stream);
     return part == PART_NONE
                ? NCCL_SUCCESS
-               : REAL(ncclSend)(send,
-                      price_count(part, count), type, peer, comm, stream);
+               : REAL(ncclSend)(send, price_count(part, count), type, peer, comm, stream);
 }
 
 int ncclRecv(void *recv, size_t count, int type, int peer, comm_t comm, stream_t stream)
 {
     enum choice_part part = part_of_peer(comm, count, type, stream);
-    return part == PART_NONE ? NCCL_SUCCESS
-                             : REAL(ncclRecv)(recv, price_count(part, count), type, peer, comm, stream);
+    return part == PART_NONE
+               ? NCCL_SUCCESS
+               : REAL(ncclRecv)(recv, price_count(part, count), type, peer, comm, stream);
 }
 
 int ncclGroupStart(void)

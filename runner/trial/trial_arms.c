@@ -22,12 +22,13 @@ static int read_arm(struct words *arms, const char *text)
 {
     struct choice c;
     if (!choice_parse(&c, text))
-        return fail(GS_USAGE,
-                    "trial: --arms: '%s': must be auto, ctas=1 to 64, an algorithm (ring, tree, "
-                    "nvls, nvls-tree, collnet-direct, collnet-chain, pat), a protocol (LL, "
-                    "LL128, Simple), or several joined by '/'; or none, one or half, for the price of "
-                    "communication",
-                    text);
+        return fail(
+            GS_USAGE,
+            "trial: --arms: '%s': must be auto, ctas=1 to 64, an algorithm (ring, tree, "
+            "nvls, nvls-tree, collnet-direct, collnet-chain, pat), a protocol (LL, "
+            "LL128, Simple), or several joined by '/'; or none, one or half, for the price of "
+            "communication",
+            text);
     const char *same = same_arm(arms, &c);
     if (same && same != arms->v[0])
         return fail(GS_USAGE, "trial: --arms: '%s': sets the same as '%s'; remove one of them",
@@ -49,10 +50,11 @@ static int refuse_mixed(const struct words *arms)
     for (size_t i = 1; i < arms->n; i++) {
         struct choice c;
         if (choice_parse(&c, arms->v[i]) && (c.part != PART_ALL) != trial_arms_price(arms))
-            return fail(GS_USAGE,
-                        "trial: --arms: '%s' and '%s' cannot be in one trial: none, one and half leave "
-                        "communication out, the others are settings of NCCL",
-                        arms->v[1], arms->v[i]);
+            return fail(
+                GS_USAGE,
+                "trial: --arms: '%s' and '%s' cannot be in one trial: none, one and half leave "
+                "communication out, the others are settings of NCCL",
+                arms->v[1], arms->v[i]);
     }
     return GS_OK;
 }

@@ -83,8 +83,7 @@ void trial_environment_set(const char *plugin, const char *config)
 void trial_environment_preload(const char *object, const char *config)
 {
     const char *theirs = getenv("LD_PRELOAD");
-    AUTO_FREE char *both =
-        theirs && *theirs ? xstrfmt("%s:%s", theirs, object) : xstrdup(object);
+    AUTO_FREE char *both = theirs && *theirs ? xstrfmt("%s:%s", theirs, object) : xstrdup(object);
     if (theirs && *theirs)
         say("price: LD_PRELOAD is set, and stays: %s", theirs);
     setenv("LD_PRELOAD", both, 1);

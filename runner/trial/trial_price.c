@@ -61,8 +61,7 @@ static size_t differences(struct nested *x, const struct trial_comm *c, const ch
     for (size_t i = 0; i < c->n; i++) {
         const struct trial_visit *a = &c->visits[i], *b;
         const struct trial_visit *base = trial_visit_of(c, a->block, "auto", 0);
-        if (strcmp(a->arm, more) || a->copy || !base ||
-            !(b = trial_visit_of(c, a->block, less, 0)))
+        if (strcmp(a->arm, more) || a->copy || !base || !(b = trial_visit_of(c, a->block, less, 0)))
             continue;
         double d = rank < 0 ? trial_step_s(a) - trial_step_s(b) : rank_s(a, rank) - rank_s(b, rank);
         x[n] = (struct nested){.launch = (int)n, .value = d / trial_step_s(base)};
@@ -151,10 +150,11 @@ bool price_from(struct price_answer *a, const struct trial_comm *c, size_t draws
                  "price: no collective of the step has 64 KiB or more; smaller ones are never left "
                  "out");
     else if (!a->known)
-        snprintf(a->why, sizeof a->why,
-                 "price: the job ended, or the time was over, after %d of the %d blocks that a price "
-                 "needs",
-                 a->blocks, TRIAL_BLOCKS_MIN);
+        snprintf(
+            a->why, sizeof a->why,
+            "price: the job ended, or the time was over, after %d of the %d blocks that a price "
+            "needs",
+            a->blocks, TRIAL_BLOCKS_MIN);
     return true;
 }
 
@@ -178,8 +178,8 @@ void price_say(const struct price_answer *a)
         100 * a->none.value, 100 * a->none.lo, 100 * a->none.hi, 1e3 * a->none.value * a->step_s,
         1e3 * a->step_s);
     if (!isnan(a->half.value))
-        say("price: with half the bytes the step is %.1f%% [%.1f, %.1f] shorter", 100 * a->half.value,
-            100 * a->half.lo, 100 * a->half.hi);
+        say("price: with half the bytes the step is %.1f%% [%.1f, %.1f] shorter",
+            100 * a->half.value, 100 * a->half.lo, 100 * a->half.hi);
     if (!isnan(a->waiting.value))
         say("price: waiting for other ranks, on the rank that waits longest: %.1f%% [%.1f, %.1f] "
             "(%.3g ms)",

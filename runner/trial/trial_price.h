@@ -18,16 +18,16 @@ struct price_share {
 
 struct price_answer {
     bool known;
-    char why[512]; /* !known: the reason, one line */
-    double step_s; /* of the slowest rank, as the job is */
+    char why[512];                      /* !known: the reason, one line */
+    double step_s;                      /* of the slowest rank, as the job is */
     struct price_share none, one, half; /* of the slowest rank */
     struct price_share again;           /* auto's second copy: 0 but for noise */
     /* The parts of the price. waiting: what one element still costs the rank that waits longest,
      * against no communication at all. transfer: what all elements cost more than one. */
     struct price_share waiting, transfer;
     int blocks;
-    double noise;    /* half the width of the interval of none: a smaller cost cannot be seen */
-    bool captured;   /* !known: the collectives are in a CUDA graph; GRADSYNC_PRICE_ARM can be used */
+    double noise;  /* half the width of the interval of none: a smaller cost cannot be seen */
+    bool captured; /* !known: the collectives are in a CUDA graph; GRADSYNC_PRICE_ARM can be used */
     long long calls; /* a step */
     double bytes;    /* a step */
     char *run;       /* the recording; NULL: none. The caller frees */

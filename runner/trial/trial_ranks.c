@@ -122,7 +122,9 @@ static bool read_visit(struct reader *f, struct trial_comm *c, const json_t *o)
 {
     const json_t *at = json_object_get(o, "at_ns");
     size_t n = json_array_size(at);
-    uint64_t took = n < 3 || n != (size_t)json_integer_of(o, "steps") + 1 ? 0 : visit_ns(at, n, json_integer_of(o, "calls"));
+    uint64_t took = n < 3 || n != (size_t)json_integer_of(o, "steps") + 1
+                        ? 0
+                        : visit_ns(at, n, json_integer_of(o, "calls"));
     if (!took)
         return false;
     struct trial_visit *v = visit_of(f, c, o);

@@ -20,8 +20,8 @@ double trial_step_s(const struct trial_visit *v)
     return (double)v->most_ns / (double)(v->steps - 1) / 1e9;
 }
 
-const struct trial_visit *trial_visit_of(const struct trial_comm *c, int64_t block,
-                                         const char *arm, int64_t copy)
+const struct trial_visit *trial_visit_of(const struct trial_comm *c, int64_t block, const char *arm,
+                                         int64_t copy)
 {
     for (size_t i = 0; i < c->n; i++)
         if (c->visits[i].block == block && c->visits[i].copy == copy &&
@@ -37,7 +37,8 @@ static double base_of(const struct trial_comm *c, const struct trial_visit *v)
     const struct trial_visit *base = trial_visit_of(c, v->block, BASELINE, 0), *again = NULL;
     if (!v->copy)
         again = trial_visit_of(c, v->block, BASELINE, 1);
-    return !base ? (double)NAN : (log(trial_step_s(base)) + log(trial_step_s(again ? again : base))) / 2;
+    return !base ? (double)NAN
+                 : (log(trial_step_s(base)) + log(trial_step_s(again ? again : base))) / 2;
 }
 
 /* From the blocks that have both the arm and auto. */
@@ -237,14 +238,15 @@ static int explain_unasked(const struct trial_ranks *r)
 static int explain_unseen(const struct trial_ranks *r)
 {
     const char *why =
-        r->alone ? "the job has one rank only, so it does not communicate"
-        : r->has_nccl
-            ? "no collective of NCCL was seen: the job makes none, or opens NCCL by name, as JAX does"
+        r->alone      ? "the job has one rank only, so it does not communicate"
+        : r->has_nccl ? "no collective of NCCL was seen: the job makes none, or opens NCCL by "
+                        "name, as JAX does"
         : r->has_mpi  ? "no collective of MPI was seen: the job makes none of 2 ranks or more"
-        : r->has_cuda ? "the job uses CUDA but loads no libnccl.so.2: it does not use NCCL, or is linked "
-                        "to it statically, which cannot be intercepted"
-                      : "no rank used NCCL or MPI with libgradsync-price.so: the job uses neither, ended "
-                        "at once, or does not pass on LD_PRELOAD and GRADSYNC_PRICE to its ranks";
+        : r->has_cuda
+            ? "the job uses CUDA but loads no libnccl.so.2: it does not use NCCL, or is linked "
+              "to it statically, which cannot be intercepted"
+            : "no rank used NCCL or MPI with libgradsync-price.so: the job uses neither, ended "
+              "at once, or does not pass on LD_PRELOAD and GRADSYNC_PRICE to its ranks";
     return fail(GS_FAILED, "price: %s", why);
 }
 

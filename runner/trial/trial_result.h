@@ -39,8 +39,8 @@ bool trial_result_enough(const struct trial_comm *c, size_t *looked_at, size_t d
 /* The time of a step in a visit, of the slowest rank. */
 double trial_step_s(const struct trial_visit *v);
 /* The visit of an arm in a block; NULL: there is none. */
-const struct trial_visit *trial_visit_of(const struct trial_comm *c, int64_t block,
-                                         const char *arm, int64_t copy);
+const struct trial_visit *trial_visit_of(const struct trial_comm *c, int64_t block, const char *arm,
+                                         int64_t copy);
 /* An arm against auto, from the blocks that have both. */
 struct effect trial_effect(const struct trial_comm *c, const char *arm, int64_t copy, size_t draws);
 /* Prints a line for each arm, by say(). */

@@ -69,7 +69,8 @@ static void steps(int rank, long n, long graph, bool pause)
             usleep(500);
     }
     clock_gettime(CLOCK_MONOTONIC, &ended);
-    double ns = 1e9 * (double)(ended.tv_sec - begun.tv_sec) + (double)(ended.tv_nsec - begun.tv_nsec);
+    double ns =
+        1e9 * (double)(ended.tv_sec - begun.tv_sec) + (double)(ended.tv_nsec - begun.tv_nsec);
     if (!pause && !rank)
         printf("%.0f\n", ns / 5 / (double)n);
 }

@@ -5,6 +5,8 @@
  */
 #include "base/err.h"
 #include "compare/within_run.h"
+#include "record/job_watch.h"
+#include "trial/trial_price.h"
 #include "trial/trial_recording.h"
 #include "trial/trial_result.h"
 
@@ -78,9 +80,12 @@ static void record(const char *dir, struct trial_comm c, int blocks)
                                  .seed = 1,
                                  .launch = launch,
                                  .complete = true};
+        struct job_watch *watch = job_watch_new();
+        s.job = watch;
         for (c.n = 0; c.visits + c.n < end && c.visits[c.n].block < launch * blocks;)
             c.n++;
         assert_int_equal(trial_recording_write(&c, &s), GS_OK);
+        job_watch_free(watch);
         c.visits += c.n;
     }
     job_watch_free(job);
@@ -154,6 +159,92 @@ static void a_second_visit_that_is_warm_up_does_not_count(void **state)
     json_decref(m.none);
 }
 
+/* ---- the price of communication ---- */
+
+enum { PRICE_VISITS = 5, RANKS = 2 };
+
+struct priced {
+    struct trial_comm comm;
+    struct trial_visit visits[BLOCKS * PRICE_VISITS];
+    uint64_t ns[BLOCKS * PRICE_VISITS][RANKS];
+};
+
+/* Milliseconds of a step by arm and rank; rank 1 is late by 5. Blocks differ by up to 1%. */
+static void make_priced(struct priced *m, const double ms[PRICE_VISITS][RANKS], const char *ran)
+{
+    static const char *const arms[PRICE_VISITS] = {"auto", "auto", "none", "one", "half"};
+    *m = (struct priced){.comm = {.name = (char *)"comm",
+                                  .ranks = RANKS,
+                                  .step_calls = 5,
+                                  .step_bytes = 1 << 20,
+                                  .visits = m->visits}};
+    for (int block = 0; block < BLOCKS; block++)
+        for (int k = 0; k < PRICE_VISITS; k++) {
+            uint64_t *ns = m->ns[m->comm.n];
+            for (int rank = 0; rank < RANKS; rank++)
+                ns[rank] = (uint64_t)(1e7 * ms[k][rank] * (1 + 0.001 * ((7 * block + k) % 10)));
+            m->visits[m->comm.n++] = (struct trial_visit){.step = 1,
+                                                          .block = block,
+                                                          .copy = k == 1,
+                                                          .steps = 11,
+                                                          .calls = 55,
+                                                          .ranks = RANKS,
+                                                          .arm = (char *)(uintptr_t)arms[k],
+                                                          .most_ns = ns[0] > ns[1] ? ns[0] : ns[1],
+                                                          .rank_ns = ns,
+                                                          .ran = json_pack("{si}", ran, 55)};
+        }
+}
+
+static void drop_priced(struct priced *m)
+{
+    for (size_t i = 0; i < m->comm.n; i++)
+        json_decref(m->visits[i].ran);
+}
+
+static void a_late_rank_is_waited_for_and_costs_no_transfer(void **state)
+{
+    (void)state;
+    static const double ms[PRICE_VISITS][RANKS] = {
+        {20, 20}, {20, 20}, {10, 15}, {15, 15}, {17.5, 17.5}};
+    struct priced m;
+    struct price_answer a;
+    make_priced(&m, ms, "none");
+    assert_true(price_from(&a, &m.comm, CONTRAST_DRAWS));
+    assert_true(a.known);
+    assert_int_equal(a.blocks, BLOCKS);
+    near(1e3 * a.step_s, 20, 0.2);
+    near(a.none.value, 0.25, 0.005);
+    near(a.half.value, 0.125, 0.005);
+    near(a.again.value, 0, 0.005);
+    near(a.waiting.value * a.step_s, 5e-3, 1e-4);
+    near(a.transfer.value, 0.25, 0.005);
+    assert_true(a.none.lo < a.none.value && a.none.value < a.none.hi);
+    assert_true(price_enough(&a));
+    drop_priced(&m);
+}
+
+static void what_left_nothing_out_has_no_price(void **state)
+{
+    (void)state;
+    static const double ms[PRICE_VISITS][RANKS] = {
+        {20, 20}, {20, 20}, {20, 20}, {20, 20}, {20, 20}};
+    struct priced m;
+    struct price_answer a;
+    make_priced(&m, ms, "all"); /* only small calls */
+    assert_true(price_from(&a, &m.comm, CONTRAST_DRAWS));
+    assert_false(a.known || price_enough(&a));
+    assert_non_null(strstr(a.why, "no collective of the step has 64 KiB or more"));
+    drop_priced(&m);
+    make_priced(&m, ms, "none");
+    m.comm.n = 5 * PRICE_VISITS;
+    assert_true(price_from(&a, &m.comm, CONTRAST_DRAWS));
+    assert_false(a.known);
+    assert_non_null(strstr(a.why, "after 5 of the 6 blocks"));
+    m.comm.n = BLOCKS * PRICE_VISITS;
+    drop_priced(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -161,6 +252,8 @@ int main(void)
                                         folder_tear_down),
         cmocka_unit_test_setup_teardown(a_second_visit_that_is_warm_up_does_not_count,
                                         folder_set_up, folder_tear_down),
+        cmocka_unit_test(a_late_rank_is_waited_for_and_costs_no_transfer),
+        cmocka_unit_test(what_left_nothing_out_has_no_price),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,7 +23,8 @@
 #include <string.h>
 #include <time.h>
 
-static long steps = 2000, mib = 8, buckets = 4, late_rank = -1, eval, loss_every, comm = 1, need, rest;
+static long steps = 2000, mib = 8, buckets = 4, late_rank = -1, eval, loss_every, comm = 1, need,
+            rest;
 static double compute_ms = 10, late_ms;
 static const char *overlap = "none";
 
@@ -35,10 +36,17 @@ static int set(const char *word)
         const char *name;
         long *number;
         double *real;
-    } keys[] = {{"steps", &steps, NULL},     {"MiB", &mib, NULL},
-                {"buckets", &buckets, NULL}, {"late_rank", &late_rank, NULL},
-                {"eval", &eval, NULL},       {"loss", &loss_every, NULL},  {"comm", &comm, NULL},       {"need", &need, NULL},        {"rest", &rest, NULL},
-                {"late_ms", NULL, &late_ms}, {"compute_ms", NULL, &compute_ms}};
+    } keys[] = {{"steps", &steps, NULL},
+                {"MiB", &mib, NULL},
+                {"buckets", &buckets, NULL},
+                {"late_rank", &late_rank, NULL},
+                {"eval", &eval, NULL},
+                {"loss", &loss_every, NULL},
+                {"comm", &comm, NULL},
+                {"need", &need, NULL},
+                {"rest", &rest, NULL},
+                {"late_ms", NULL, &late_ms},
+                {"compute_ms", NULL, &compute_ms}};
     for (size_t i = 0; value && i < sizeof keys / sizeof *keys; i++)
         if (strlen(keys[i].name) == n && !strncmp(word, keys[i].name, n)) {
             if (keys[i].number)
