@@ -80,12 +80,9 @@ static void record(const char *dir, struct trial_comm c, int blocks)
                                  .seed = 1,
                                  .launch = launch,
                                  .complete = true};
-        struct job_watch *watch = job_watch_new();
-        s.job = watch;
         for (c.n = 0; c.visits + c.n < end && c.visits[c.n].block < launch * blocks;)
             c.n++;
         assert_int_equal(trial_recording_write(&c, &s), GS_OK);
-        job_watch_free(watch);
         c.visits += c.n;
     }
     job_watch_free(job);
