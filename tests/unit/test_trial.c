@@ -140,7 +140,7 @@ static void compare_repeats_what_the_trial_printed(void **state)
     json_decref(m.none);
 }
 
-static void a_second_visit_that_is_warm_up_does_not_count(void **state)
+static void a_block_whose_baseline_is_warm_up_does_not_count(void **state)
 {
     const char *dir = folder_path(*state, "20261123T000000Z-0002");
     struct comparison c;
@@ -150,8 +150,7 @@ static void a_second_visit_that_is_warm_up_does_not_count(void **state)
     m.visits[1].most_ns *= 3;
     record(dir, m.comm, BLOCKS);
     compare_at(&c, dir, NULL);
-    assert_int_equal(c.v[0].x.n, BLOCKS);
-    near(c.v[0].x.v[0].value, log((double)m.visits[2].most_ns / (double)m.visits[0].most_ns), 1e-9);
+    assert_int_equal(c.v[0].x.n, BLOCKS - 1); /* for all configs alike (reduce/launches.h) */
     comparison_free(&c);
     json_decref(m.none);
 }
@@ -247,7 +246,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(compare_repeats_what_the_trial_printed, folder_set_up,
                                         folder_tear_down),
-        cmocka_unit_test_setup_teardown(a_second_visit_that_is_warm_up_does_not_count,
+        cmocka_unit_test_setup_teardown(a_block_whose_baseline_is_warm_up_does_not_count,
                                         folder_set_up, folder_tear_down),
         cmocka_unit_test(a_late_rank_is_waited_for_and_costs_no_transfer),
         cmocka_unit_test(what_left_nothing_out_has_no_price),
