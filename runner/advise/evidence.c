@@ -154,7 +154,7 @@ bool evidence_is_imported(const struct contrast *c)
 
 static bool is_of_steps(const struct contrast *c)
 {
-    return is_whole_step(c) || evidence_is_imported(c);
+    return !setting_is_price(c) && (is_whole_step(c) || evidence_is_imported(c));
 }
 
 /* "data/raw/NAME" of a platform, else a folder, else a run; the caller frees it. */

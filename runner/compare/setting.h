@@ -24,6 +24,8 @@ struct setting {
  * setting_free in either case. */
 bool setting_of(struct setting *s, const struct contrast *c);
 void setting_free(struct setting *s);
+/* Is it an arm of a price (none, one, half), which nobody can set? */
+bool setting_is_price(const struct contrast *c);
 /* Can a tuner plugin choose it, as a trial does: is it an algorithm, a protocol and a number of CTAs
  * alone, and no more CTAs than the baseline ran? A tuner can only lower their number. */
 bool setting_is_tunable(const struct setting *s, const struct contrast *c);
