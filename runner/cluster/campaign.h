@@ -9,9 +9,11 @@
  *   jobs.jsonl          ledger: one line per submission, fsynced before the job is released
  *   log/JOB_INDEX.out   output of a job
  * No state is stored besides: results are read from the recordings, live jobs from Slurm.
+ * Config arguments of a command line: files, or folders of *.ini files.
  */
 #pragma once
 
+#include "base/text.h"
 #include "plan/plan.h"
 #include "record/run_campaign.h"
 
@@ -69,3 +71,8 @@ int campaign_lock(const struct campaign *c, int *fd);
 int campaign_file(const struct campaign *c, const char *name, const char *text, bool executable);
 
 char *campaign_path(const struct campaign *c, const char *below); /* the caller frees it */
+
+bool campaign_configs_is_folder(const char *path); /* a folder, but no run folder or campaign */
+/* Adds the file, or the *.ini files of the folder, sorted by name. GS_OK, or GS_USAGE (reported)
+ * for a folder without configs. The caller frees the list with words_free. */
+int campaign_configs_add(struct words *list, const char *path);

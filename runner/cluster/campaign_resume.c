@@ -7,9 +7,7 @@
 #include "base/text.h"
 #include "cluster/campaign.h"
 #include "cluster/cluster_status.h"
-#include "cluster/jobs.h"
 #include "cluster/slurm.h"
-#include "cluster/slurm_submit.h"
 #include "launch/run.h"
 #include "record/begun.h"
 

@@ -2,14 +2,340 @@
 #include "cluster/cluster_status.h"
 
 #include "base/err.h"
+#include "base/files.h"
+#include "base/json_names.h"
 #include "base/jsontext.h"
+#include "base/printable.h"
 #include "base/text.h"
-#include "cluster/inventory.h"
-#include "cluster/reason.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+struct key {
+    const char *id;
+    size_t place;
+};
+
+static int by_id(const void *a, const void *b)
+{
+    return strcmp(((const struct key *)a)->id, ((const struct key *)b)->id);
+}
+
+static const struct key *find(const struct key *keys, size_t n, const char *id)
+{
+    return n ? bsearch(&(struct key){.id = id}, keys, n, sizeof *keys, by_id) : NULL;
+}
+
+/* ---- plan.json ---- */
+
+static int read_cells(struct inventory *v, const char *path, struct key *cells, struct key *groups)
+{
+    size_t i;
+    json_t *o;
+    const char *last = "";
+    json_array_foreach(json_object_get(v->plan, "cells"), i, o)
+    {
+        const char *id = json_string_value(json_object_get(o, "id"));
+        const char *group = json_string_value(json_object_get(o, "group"));
+        if (!id || !group)
+            return fail_at(GS_FAILED, path, 0, "damaged: a cell has no id or group");
+        if (strcmp(group, last)) /* a group's cells are consecutive */
+            groups[v->n_groups] = (struct key){group, v->n_groups}, v->n_groups++;
+        last = group;
+        v->cells[i] = id;
+        v->group_of[i] = v->n_groups - 1;
+        cells[i] = (struct key){id, i};
+    }
+    qsort(cells, v->n_cells, sizeof *cells, by_id);
+    qsort(groups, v->n_groups, sizeof *groups, by_id);
+    return GS_OK;
+}
+
+/* ---- recordings ---- */
+
+static void note_closed(struct inventory *v, const struct key *groups)
+{
+    for (size_t i = 0; i < v->ledger->n_files; i++) {
+        const struct ledger_file *f = &v->ledger->files[i];
+        for (size_t j = 0; f->launch <= v->launches && j < f->n_closed; j++) {
+            const struct key *g = find(groups, v->n_groups, f->closed[j]);
+            if (g)
+                v->closed[(size_t)(f->launch - 1) * v->n_groups + g->place] = true;
+        }
+    }
+}
+
+/* Like ledger_given_up, for all cells in one pass. */
+static void note_gone(struct inventory *v, const struct key *cells, int retries)
+{
+    const size_t n = (size_t)v->launches * v->n_cells;
+    AUTO_FREE int *deaths = xcalloc(n ? n : 1, sizeof *deaths);
+    for (size_t i = 0; i < v->ledger->n_fails; i++) {
+        const struct ledger_fail *f = &v->ledger->fails[i];
+        const struct key *c = f->launch <= v->launches ? find(cells, v->n_cells, f->cell) : NULL;
+        if (!c)
+            continue;
+        size_t at = (size_t)(f->launch - 1) * v->n_cells + c->place;
+        bool again =
+            !strcmp(f->kind, "crash") || !strcmp(f->kind, "hang") || !strcmp(f->kind, "lost");
+        if (!again || ++deaths[at] > retries)
+            v->gone[at] = f;
+    }
+}
+
+/* ---- the whole ---- */
+
+static int take(struct inventory *v, const char *path, const char *dir, int retries)
+{
+    AUTO_FREE struct key *cells = xcalloc(v->n_cells + 1, sizeof *cells);
+    AUTO_FREE struct key *groups = xcalloc(v->n_cells + 1, sizeof *groups);
+    int code = read_cells(v, path, cells, groups);
+    if (!code)
+        code = ledger_read(&v->ledger, dir);
+    if (!code) {
+        v->closed = xcalloc((size_t)v->launches * v->n_groups + 1, sizeof *v->closed);
+        v->gone = xcalloc((size_t)v->launches * v->n_cells + 1, sizeof *v->gone);
+        note_closed(v, groups);
+        note_gone(v, cells, retries);
+    }
+    return code;
+}
+
+int inventory_take(struct inventory *v, const char *dir, int launches, int retries)
+{
+    AUTO_FREE char *path = xstrfmt("%s/plan.json", dir);
+    *v = (struct inventory){.launches = launches};
+    int code = json_names_load(&v->plan, path);
+    if (!code && !v->plan)
+        code = fail_at(GS_FAILED, path, 0, "cannot be read: %s", strerror(ENOENT));
+    v->n_cells = json_array_size(json_object_get(v->plan, "cells"));
+    v->cells = xcalloc(v->n_cells + 1, sizeof *v->cells);
+    v->group_of = xcalloc(v->n_cells + 1, sizeof *v->group_of);
+    return code ? code : take(v, path, dir, retries);
+}
+
+void inventory_free(struct inventory *v)
+{
+    json_decref(v->plan);
+    ledger_free(v->ledger);
+    free(v->cells);
+    free(v->group_of);
+    free(v->closed);
+    free(v->gone);
+    *v = (struct inventory){0};
+}
+
+bool inventory_lacks(const struct inventory *v, int launch, size_t cell)
+{
+    size_t l = (size_t)(launch - 1);
+    return !v->closed[l * v->n_groups + v->group_of[cell]] && !v->gone[l * v->n_cells + cell];
+}
+
+size_t inventory_missing(const struct inventory *v, int launch)
+{
+    size_t n = 0, last = (size_t)-1;
+    for (size_t i = 0; i < v->n_cells; i++)
+        if (v->group_of[i] != last && inventory_lacks(v, launch, i)) {
+            last = v->group_of[i];
+            n++;
+        }
+    return n;
+}
+
+#define TAIL 8192 /* bytes of a log */
+#define RESUME "resume measures what is missing"
+
+/* ---- waiting jobs ---- */
+
+static const struct {
+    const char *reason, *why, *remedy;
+    bool held; /* by gradsync or by Slurm, until it is released */
+} waits[] = {
+    {"JobHeldUser", "held", "resume releases it", true},
+    {"JobHeldAdmin", "held by the cluster's administrators", "ask them to release it", false},
+    {"BeginTime", "queued again after a preemption or the loss of its node",
+     "nothing to do: it restarts in about 2 minutes", false},
+    {"Requeued", "queued again after a preemption or the loss of its node",
+     "nothing to do: it restarts", false},
+    {"launch failed requeued held", "could not be started on its node, and is held",
+     "resume releases it; mend the node first (sinfo -R; spool folder of slurmd)", true},
+    {"BadConstraints", "requests processors, memory, GPUs or features that no node has",
+     "see sinfo -o '%P %c %m %G %f'; then cancel, edit array-*.sh, resume", false},
+    {"PartitionConfig", "requests more processors or nodes than its partition has",
+     "see sinfo -o '%P %D %c'; then cancel, edit array-*.sh, resume", false},
+    {"PartitionTimeLimit", "requests more time than its partition allows",
+     "cancel, lower --time in array-*.sh, resume", false},
+    {"PartitionNodeLimit", "requests more nodes than its partition has",
+     "cancel, lower --nodes in array-*.sh, resume", false},
+    {"PartitionDown", "its partition is down",
+     "wait, or cancel, change --partition in array-*.sh, resume", false},
+    {"AssocGrp", "your account's limit is reached", "nothing to do: it starts when other jobs end",
+     false},
+    {"QOSMax", "a limit of its qos is reached", "nothing to do: it starts when other jobs end",
+     false},
+    {"ReqNodeNotAvail", "the nodes it needs are down or reserved",
+     "nothing to do: it waits for them", false},
+    {"InvalidAccount", "its account is no longer valid",
+     "cancel, change --account in array-*.sh, resume", false},
+};
+
+static void explain(struct reason *r, const char *why, const char *remedy)
+{
+    snprintf(r->why, sizeof r->why, "%s", why);
+    snprintf(r->remedy, sizeof r->remedy, "%s", remedy);
+}
+
+bool reason_waits(struct reason *r, const struct job *j)
+{
+    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++)
+        if (!strncmp(j->reason, waits[i].reason, strlen(waits[i].reason))) {
+            explain(r, waits[i].why, waits[i].remedy);
+            return waits[i].held;
+        }
+    snprintf(r->why, sizeof r->why, "in the queue (%s)", j->reason);
+    r->remedy[0] = '\0';
+    return false;
+}
+
+/* ---- ended jobs ---- */
+
+struct ending {
+    const char *mark; /* a Slurm state, or text in a log */
+    const char *why, *remedy;
+};
+
+static const struct ending states[] = {
+    {"PREEMPTED", "preempted", RESUME},
+    {"TIMEOUT", "time limit", RESUME "; to give it more time, edit --time in array-*.sh first"},
+    {"DEADLINE", "time limit", RESUME},
+    {"NODE_FAIL", "its node failed", RESUME},
+    {"BOOT_FAIL", "its node did not start", RESUME},
+    {"OUT_OF_MEMORY", "out of memory", "raise --mem in array-*.sh, then resume"},
+    {"CANCELLED", "cancelled", RESUME},
+};
+
+/* The last match in the log tells how the job ended. */
+static const struct ending words[] = {
+    {"DUE TO PREEMPTION", "preempted", RESUME},
+    {"DUE TO TIME LIMIT", "time limit",
+     RESUME "; to give it more time, edit --time in array-*.sh first"},
+    {"User defined signal 1: finishing", "stopped before its time limit",
+     RESUME "; to give it more time, edit --time in array-*.sh first"},
+    {"DUE TO NODE FAILURE", "its node failed", RESUME},
+    {"DUE TO JOB REQUEUE", "queued again, then lost", RESUME},
+    {"exceeded memory limit", "out of memory", "raise --mem in array-*.sh, then resume"},
+    {"oom-kill", "out of memory", "raise --mem in array-*.sh, then resume"},
+    {"oom_kill", "out of memory", "raise --mem in array-*.sh, then resume"},
+    {"CANCELLED AT", "cancelled", RESUME},
+};
+
+/* False: there is no such log, or it is empty. */
+static bool tail(const char *log, char *buf)
+{
+    int fd = files_open(log, FILES_OWN);
+    if (fd < 0)
+        return false;
+    off_t size = lseek(fd, 0, SEEK_END);
+    ssize_t n = pread(fd, buf, TAIL, size > TAIL ? size - TAIL : 0);
+    close(fd);
+    buf[n > 0 ? n : 0] = '\0';
+    for (char *s = buf; s < buf + n; s++)
+        if (!*s)
+            *s = ' ';
+    return n > 0;
+}
+
+static const struct ending *last_words(const char *log)
+{
+    const struct ending *found = NULL;
+    const char *where = log;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        for (const char *s = log; (s = strstr(s, words[i].mark)); s++)
+            if (s >= where) {
+                where = s;
+                found = &words[i];
+            }
+    return found;
+}
+
+/* Nothing was measured. A resubmitted job would fail again, so the cause comes first. The last entry
+ * that fits is used. */
+static const char *const never_up[][2] = {
+    {"srun ended with code",
+     "mend that first (srun --mpi=list must show pmix), then resume; or submit again with "
+     "[launch] launcher = mpirun"},
+    {"[slurm] ", "correct that line in array-*.sh, then resume"},
+    {"mpirun ended with code", "mend that first (check modules and setup), then resume"},
+};
+
+/* The last error line of gradsync in the log. */
+static void last_line(struct reason *r, const char *log)
+{
+    const char *line = NULL;
+    for (const char *s = log; (s = strstr(s, "gradsync: ")); s++)
+        if (s == log || s[-1] == '\n')
+            line = s + strlen("gradsync: ");
+    if (!line)
+        return;
+    snprintf(r->why, sizeof r->why, "%.*s", (int)strcspn(line, "\n"), line);
+    printable_make(r->why, "");
+    for (size_t i = 0; i < sizeof never_up / sizeof *never_up; i++)
+        if (!strncmp(line, never_up[i][0], strlen(never_up[i][0])))
+            snprintf(r->remedy, sizeof r->remedy, "%s", never_up[i][1]);
+}
+
+void reason_ended(struct reason *r, const char *state, const char *log)
+{
+    char buf[TAIL + 1];
+    bool there = tail(log, buf);
+    const struct ending *e = NULL;
+    for (size_t i = 0; state && !e && i < sizeof states / sizeof *states; i++)
+        if (!strcmp(state, states[i].mark))
+            e = &states[i];
+    const struct ending *said = there ? last_words(buf) : NULL;
+    if (said &&
+        (!e ||
+         !strcmp(e->mark, "CANCELLED"))) /* Slurm may report an out-of-memory kill as cancelled */
+        e = said;
+    if (!e && there && strstr(buf, "Terminated: finishing"))
+        e = &states[sizeof states / sizeof *states - 1];
+    if (e) {
+        explain(r, e->why, e->remedy);
+        return;
+    }
+    explain(r, state ? "ended without a result" : "ended; Slurm no longer knows how", RESUME);
+    if (there)
+        last_line(r, buf);
+    else if (state && !strcmp(state, "FAILED") && !access(log, F_OK))
+        explain(r, "its script ended before gradsync began",
+                "correct modules and setup in array-*.sh, then resume");
+    else if (state && !strcmp(state, "FAILED"))
+        explain(r, "could not write its log",
+                "put the campaign where compute nodes can write (submit -o), or see sinfo -R");
+}
+
+/* ---- cells ---- */
+
+static const struct {
+    const char *kind, *remedy;
+} kinds[] = {
+    {"crash", "see the .log beside the recording"},
+    {"hang", "raise [measure] deadline if it is only slow; else see the .log"},
+    {"lost", "a rank, its GPU or its node was lost; see the .log, and dmesg of the node"},
+    {"wrong", "the result is wrong; do not use this config"},
+    {"failed", "correct the cause, or exclude the cell"},
+};
+
+const char *reason_failed(const char *kind)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (!strcmp(kinds[i].kind, kind))
+            return kinds[i].remedy;
+    return "";
+}
 
 /* ---- jobs ---- */
 

@@ -1,13 +1,53 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
+ * Lists the measured and missing cells of a run folder for status and resume. Reads plan.json and
+ * the recordings only, without the plugin, which is fast for many cells.
+ * Tells why a job left cells unmeasured, and the remedy. Sources are the state in Slurm and the end
+ * of the job's log, which outlives Slurm's memory of the job.
  * Status of a campaign. For each task: the groups that its recordings lack, the state of its job,
  * and, if the user has to act, the reason and the remedy.
  */
 #pragma once
 
 #include "cluster/campaign.h"
-#include "cluster/jobs.h"
 #include "cluster/slurm.h"
+#include "record/ledger.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct inventory {
+    json_t *plan;
+    size_t n_cells, n_groups;
+    int launches;
+    const char **cells; /* ids in plan order; strings of `plan` */
+    size_t *group_of;   /* by cell */
+    bool *closed;       /* [launch - 1][group] */
+    /* [launch - 1][cell]: the failure that gave the cell up, or NULL. */
+    const struct ledger_fail **gone;
+    struct ledger *ledger;
+};
+
+/* GS_OK or reported. inventory_free in both cases. */
+int inventory_take(struct inventory *v, const char *dir, int launches, int retries);
+void inventory_free(struct inventory *v);
+
+/* Is the cell neither measured nor given up in this launch? */
+bool inventory_lacks(const struct inventory *v, int launch, size_t cell);
+/* Number of groups with a missing cell in this launch. */
+size_t inventory_missing(const struct inventory *v, int launch);
+
+struct reason {
+    char why[256], remedy[160];
+};
+
+/* For a waiting job. True: it is held until resume releases it. */
+bool reason_waits(struct reason *r, const struct job *j);
+/* For an ended job. `state` is NULL if Slurm no longer knows it; `log` is a path. */
+void reason_ended(struct reason *r, const char *state, const char *log);
+/* Remedy for a failed cell, by the kind of its fail line. */
+const char *reason_failed(const char *kind);
 
 /* A cell counts once, under the highest of the states that it has in its launches. */
 enum work_state { WORK_DONE, WORK_WAITING, WORK_RUNNING, WORK_MISSING, WORK_FAILED };

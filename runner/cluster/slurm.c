@@ -1,10 +1,20 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Limits of a cluster, parsed from the output of scontrol.
+ */
 #include "cluster/slurm.h"
 
 #include "base/err.h"
+#include "base/files.h"
+#include "base/jsontext.h"
 #include "base/text.h"
 #include "cluster/client.h"
+#include "record/provenance.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -169,4 +179,289 @@ int slurm_cancel(const long *jobs, size_t n)
     for (size_t i = 0; i < n; i++)
         words_addf(&w, "%ld", jobs[i]);
     return client_run(&r, (const char *const *)w.v, "not all jobs were cancelled");
+}
+
+/* ---- writing ---- */
+
+static int append(const struct campaign *c, json_t *line)
+{
+    AUTO_FREE char *path = campaign_path(c, CAMPAIGN_LEDGER),
+                   *text = json_dumps(line, JSON_COMPACT);
+    /* The leading line break separates this line from one that a crash cut short. */
+    AUTO_FREE char *whole = xstrfmt("\n%s\n", text);
+    int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
+    size_t n = strlen(whole);
+    ssize_t wrote = fd < 0 ? -1 : write(fd, whole, n);
+    bool torn = wrote >= 0 && wrote != (ssize_t)n; /* a short write: the disk is full */
+    bool bad = wrote < 0 || torn || fsync(fd);
+    int code = bad ? fail_file(path, "written", torn ? ENOSPC : errno) : GS_OK;
+    if (fd >= 0)
+        close(fd);
+    json_decref(line);
+    return code;
+}
+
+int jobs_add(const struct campaign *c, long job, size_t array, const char *indices)
+{
+    char at[32];
+    return append(c,
+                  json_pack("{ss ss sI sI ss}", "type", "job", "at", provenance_time(at, sizeof at),
+                            "job", (json_int_t)job, "array", (json_int_t)array, "tasks", indices));
+}
+
+int jobs_cancelled(const struct campaign *c)
+{
+    char at[32];
+    return append(c, json_pack("{ss ss}", "type", "cancel", "at", provenance_time(at, sizeof at)));
+}
+
+/* ---- reading ---- */
+
+static void take(struct jobs *j, const struct campaign *c, json_t *o)
+{
+    const char *type, *indices;
+    json_int_t job, array;
+    if (json_unpack(o, "{ss}", "type", &type))
+        return;
+    if (!strcmp(type, "cancel"))
+        j->cancelled = true;
+    if (strcmp(type, "job") ||
+        json_unpack(o, "{sI sI ss}", "job", &job, "array", &array, "tasks", &indices) ||
+        array < 0 || (size_t)array >= c->n_arrays)
+        return;
+    j->cancelled = false;
+    APPEND(j->v, j->n) = (struct submission){(long)job, (size_t)array, xstrdup(indices)};
+}
+
+int jobs_read(struct jobs *j, const struct campaign *c)
+{
+    AUTO_TEXT struct text t = {0};
+    *j = (struct jobs){0};
+    AUTO_FREE char *path = campaign_path(c, CAMPAIGN_LEDGER);
+    int code = GS_OK;
+    if (!files_read(path, FILES_OWN, FILES_WHOLE_MAX, &t) && errno != ENOENT)
+        code = fail_at(GS_FAILED, path, 0, "cannot be read: %s", files_why(errno));
+    /* A crash of the machine may leave NULs in place of a line. */
+    for (size_t at = 0, n; at < t.len; at += n + 1) {
+        const char *line = t.s + at, *end = memchr(line, '\n', t.len - at);
+        n = end ? (size_t)(end - line) : t.len - at;
+        AUTO_JSON json_t *o = json_loadb(line, n, 0, NULL);
+        if (o)
+            take(j, c, o);
+    }
+    return code;
+}
+
+void jobs_free(struct jobs *j)
+{
+    for (size_t i = 0; i < j->n; i++)
+        free(j->v[i].indices);
+    free(j->v);
+    *j = (struct jobs){0};
+}
+
+/* ---- queries ---- */
+
+bool jobs_knows(const struct jobs *j, long job)
+{
+    for (size_t i = 0; i < j->n; i++)
+        if (j->v[i].job == job)
+            return true;
+    return false;
+}
+
+/* "1-3,7%2" */
+static bool lists(const char *indices, long index)
+{
+    for (const char *s = indices; *s && *s != '%';) {
+        char *end;
+        long first = strtol(s, &end, 10), last = first;
+        if (end == s)
+            return false;
+        if (*end == '-')
+            last = strtol(end + 1, &end, 10);
+        if (index >= first && index <= last)
+            return true;
+        s = *end == ',' ? end + 1 : end;
+        if (*end && *end != ',' && *end != '%')
+            return false;
+    }
+    return false;
+}
+
+long jobs_last(const struct jobs *j, const struct campaign *c, size_t task)
+{
+    size_t array = c->tasks[task].array;
+    long index = (long)(task - c->arrays[array].first) + 1;
+    for (size_t i = j->n; i-- > 0;)
+        if (j->v[i].array == array && lists(j->v[i].indices, index))
+            return j->v[i].job;
+    return 0;
+}
+
+/* ---- "Key=value Key=value" ---- */
+
+static bool member(const char *line, const char *key, char *buf, size_t n)
+{
+    size_t k = strlen(key);
+    for (const char *s = line; (s = strstr(s, key)); s += k)
+        if ((s == line || s[-1] == ' ') && s[k] == '=') {
+            snprintf(buf, n, "%.*s", (int)strcspn(s + k + 1, " \n"), s + k + 1);
+            return true;
+        }
+    return false;
+}
+
+/* "UNLIMITED", "30", "10:00", "1-00:00:00" (days, hours, minutes, seconds). */
+static double parse_time(const char *s)
+{
+    double days = 0, part[3] = {0};
+    int n = 0;
+    char *end;
+    double first = strtod(s, &end);
+    if (end == s)
+        return (double)INFINITY;
+    if (*end == '-') {
+        days = first;
+        s = end + 1;
+    }
+    for (; n < 3; n++) {
+        part[n] = strtod(s, &end);
+        if (*end != ':') {
+            n++;
+            break;
+        }
+        s = end + 1;
+    }
+    if (days > 0 || n == 3)
+        return days * 86400 + part[0] * 3600 + part[1] * 60 + part[2];
+    return part[0] * 60 + part[1];
+}
+
+static long count(const char *line, const char *key, long otherwise)
+{
+    char value[64];
+    char *end;
+    if (!member(line, key, value, sizeof value))
+        return otherwise;
+    long n = strtol(value, &end, 10);
+    return end == value ? otherwise : n;
+}
+
+static void parse_partition(struct partition *p, const char *line)
+{
+    char value[64];
+    *p = (struct partition){.max_time_s = (double)INFINITY};
+    member(line, "PartitionName", p->name, sizeof p->name);
+    p->up = member(line, "State", value, sizeof value) && !strcmp(value, "UP");
+    if (member(line, "MaxTime", value, sizeof value))
+        p->max_time_s = parse_time(value);
+    p->total_nodes = count(line, "TotalNodes", 0);
+    p->max_nodes = count(line, "MaxNodes", p->total_nodes);
+}
+
+/* ---- partitions ---- */
+
+static int no_partition(const struct config *c, const char *name, const struct words *lines)
+{
+    const char *names[64];
+    char buf[64][128];
+    size_t n = 0;
+    AUTO_TEXT struct text all = {0};
+    for (size_t i = 0; i < lines->n && n < 64; i++)
+        if (member(lines->v[i], "PartitionName", buf[n], sizeof buf[n])) {
+            text_addf(&all, "%s%s", n ? ", " : "", buf[n]);
+            names[n] = buf[n];
+            n++;
+        }
+    const char *near = *name ? text_nearest(name, names, n) : NULL;
+    const char *there = all.s ? all.s : "there is none";
+    const struct config_entry *e = config_find(c, "slurm", "partition");
+    return *name && e
+               ? config_error(e, "no partition '%s' here%s (%s)", name, DID_YOU_MEAN(near), there)
+               : fail_at(GS_USAGE, c->path, 0,
+                         "[slurm] partition is empty and the cluster has no default; set it (%s)",
+                         there);
+}
+
+int slurm_partition(struct partition *p, const struct config *c, const char *name)
+{
+    struct reply r;
+    AUTO_WORDS struct words lines = {0};
+    char value[128];
+    int code = client_run(&r, (const char *const[]){"scontrol", "show", "partition", "-o", NULL},
+                          "nothing was submitted");
+    if (code) {
+        reply_free(&r);
+        return code;
+    }
+    words_split(&lines, r.out.s ? r.out.s : "", '\n');
+    bool found = false;
+    for (size_t i = 0; i < lines.n && !found; i++) {
+        const char *key = *name ? "PartitionName" : "Default", *want = *name ? name : "YES";
+        found = member(lines.v[i], key, value, sizeof value) && !strcmp(value, want);
+        if (found)
+            parse_partition(p, lines.v[i]);
+    }
+    if (!found)
+        code = no_partition(c, name, &lines);
+    reply_free(&r);
+    return code;
+}
+
+int slurm_array_max(long *indices)
+{
+    AUTO(reply_free) struct reply r = {0};
+    *indices = 1001;
+    int code = client_run(&r, (const char *const[]){"scontrol", "show", "config", NULL},
+                          "nothing was submitted");
+    const char *at = !code && r.out.s ? strstr(r.out.s, "MaxArraySize") : NULL;
+    const char *value = at ? strchr(at, '=') : NULL;
+    if (value)
+        *indices = strtol(value + 1, NULL, 10);
+    return code;
+}
+
+char *slurm_submit_indices(const struct campaign *c, size_t k, const bool *wanted)
+{
+    const struct camp_array *a = &c->arrays[k];
+    struct text t = {0};
+    for (size_t i = 0; i < a->n; i++) {
+        if (wanted && !wanted[a->first + i])
+            continue;
+        size_t last = i;
+        while (last + 1 < a->n && (!wanted || wanted[a->first + last + 1]))
+            last++;
+        text_addf(&t, "%s%zu", t.len ? "," : "", i + 1);
+        if (last > i)
+            text_addf(&t, "-%zu", last + 1);
+        i = last;
+    }
+    if (t.len && a->throttle)
+        text_addf(&t, "%%%d", a->throttle);
+    return t.s;
+}
+
+int slurm_submit_tasks(const struct campaign *c, const bool *wanted)
+{
+    AUTO_FREE long *jobs = xcalloc(c->n_arrays + 1, sizeof *jobs);
+    size_t n = 0;
+    int code = GS_OK;
+    for (size_t k = 0; !code && k < c->n_arrays; k++) {
+        char *indices = slurm_submit_indices(c, k, wanted);
+        if (!indices)
+            continue;
+        code = slurm_submit(c, k, indices, &jobs[n]);
+        if (!code)
+            code = jobs_add(c, jobs[n], k, indices);
+        if (!code) {
+            bool one = strspn(indices, "0123456789") == strlen(indices);
+            say("%sjob %ld: task%s %s of %s", wanted ? "submitted again as " : "", jobs[n],
+                one ? "" : "s", indices, c->arrays[k].script);
+            n++;
+        }
+        free(indices);
+    }
+    int released = slurm_release(jobs, n);
+    return code ? code : released;
 }

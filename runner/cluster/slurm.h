@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Requests to Slurm. Each runs one of its programs.
+ * The ledger of a campaign: one line per submission, with its job and tasks. A line is on disk
+ * before the job may start, and stays after Slurm has forgotten the job.
+ * Submits tasks so that a crash at any moment loses no job. An array is submitted held; it is
+ * released when its line in the ledger is on disk. A job that a crash left held is found by its
+ * comment.
  */
 #pragma once
 
@@ -52,3 +57,33 @@ void slurm_command_free(char **argv);
 int slurm_submit(const struct campaign *c, size_t k, const char *indices, long *job);
 int slurm_release(const long *jobs, size_t n);
 int slurm_cancel(const long *jobs, size_t n);
+
+struct submission {
+    long job;
+    size_t array;
+    char *indices; /* "1-3,7" */
+};
+
+struct jobs {
+    struct submission *v; /* in order of submission */
+    size_t n;
+    bool cancelled; /* cancelled after the last submission */
+};
+
+/* GS_OK (empty without a ledger) or reported. */
+int jobs_read(struct jobs *j, const struct campaign *c);
+void jobs_free(struct jobs *j);
+
+/* Append a line and fsync it. */
+int jobs_add(const struct campaign *c, long job, size_t array, const char *indices);
+int jobs_cancelled(const struct campaign *c);
+
+bool jobs_knows(const struct jobs *j, long job);
+/* Job of the last submission with this task; 0: none. */
+long jobs_last(const struct jobs *j, const struct campaign *c, size_t task);
+
+/* Submits the wanted tasks (NULL: all), one submission per array. GS_OK or reported. */
+int slurm_submit_tasks(const struct campaign *c, const bool *wanted);
+
+/* "1-3,7%4": indices of the wanted tasks of array k; NULL: none. The caller frees it. */
+char *slurm_submit_indices(const struct campaign *c, size_t k, const bool *wanted);

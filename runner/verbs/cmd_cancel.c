@@ -4,7 +4,6 @@
 #include "base/lock.h"
 #include "base/text.h"
 #include "cluster/campaign.h"
-#include "cluster/jobs.h"
 #include "cluster/slurm.h"
 #include "verbs/commands.h"
 

@@ -5,7 +5,6 @@
 #include "base/locate.h"
 #include "base/text.h"
 #include "cluster/campaign.h"
-#include "cluster/campaign_configs.h"
 #include "cluster/campaign_resume.h"
 #include "lab/same_links.h"
 #include "launch/launcher.h"

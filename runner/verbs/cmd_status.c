@@ -7,7 +7,6 @@
 #include "base/text.h"
 #include "cluster/campaign.h"
 #include "cluster/cluster_status.h"
-#include "cluster/reason.h"
 #include "verbs/commands.h"
 
 #include <jansson.h>

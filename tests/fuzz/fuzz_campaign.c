@@ -6,7 +6,7 @@
 #include "bundle.h"
 #include "cluster/campaign.h"
 #include "cluster/cluster_status.h"
-#include "cluster/jobs.h"
+#include "cluster/slurm.h"
 
 static void read_all(const struct campaign *c)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/err.h"
 #include "base/text.h"
-#include "cluster/copy_run.h"
+#include "cluster/collect.h"
 #include "folder.h"
 #include "record/manifest.h"
 #include "record/raw.h"

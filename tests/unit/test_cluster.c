@@ -8,10 +8,8 @@
 #include "base/text.h"
 #include "cluster/campaign.h"
 #include "cluster/client.h"
-#include "cluster/jobs.h"
-#include "cluster/reason.h"
-#include "cluster/sbatch_words.h"
-#include "cluster/slurm_submit.h"
+#include "cluster/slurm.h"
+#include "cluster/cluster_status.h"
 #include "folder.h"
 
 #include <setjmp.h>
