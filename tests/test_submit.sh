@@ -11,6 +11,7 @@ mkdir bin
 cat >bin/scontrol <<'END'
 #!/bin/bash
 [ "$2" = config ] && { echo 'MaxArraySize            = 1001'; exit; }
+[ "$4" = mian ] && { echo "Partition mian not found"; exit 1; }
 for p in main debug; do
     echo "PartitionName=$p Default=NO MaxNodes=UNLIMITED MaxTime=1-00:00:00 State=UP TotalNodes=4"
 done
@@ -100,21 +101,21 @@ sed 's/^partition = main/partition = mian/' q.ini >mian.ini
 for dry in '' --dry-run; do
     exits 2 "a partition that does not exist is refused (submit $dry)" \
         "$gradsync" submit $dry -o camps mian.ini
-    is "$err" "mian.ini:4: key 'partition': no partition 'mian' here, did you mean 'main'? (main,\
- debug)" "a partition that does not exist gets its line and the nearest name (submit $dry)"
+    is "$err" 'gradsync: nothing was submitted: scontrol: Partition mian not found ([slurm] partition does not '\
+'exist; sinfo -s lists them)' "the message repeats what Slurm says (submit $dry)"
 done
 
 # A config of two workloads: its [slurm] time is refused once.
 dry=(submit --dry-run -o camps twice.ini)
 exits 2 'a time that the partition does not allow is refused' \
     "$gradsync" "${dry[@]}" --set slurm:time=36h
-like "$err" "^--set: key 'time': 36 h, but partition 'main' allows at most 24 h; \
-lower it, or leave it out \(the plan needs [0-9.]+ (s|min) at least\)$" \
+like "$err" "^--set: key 'time': more than the 24 h that partition 'main' allows; \
+lower it, or leave it out \(a job takes [0-9.]+ (s|min) at least\)$" \
     'the message names the option, both times and what the plan needs'
 sed 's/^partition = main/&\ntime = 36h/' twice.ini >long.ini
 exits 2 'a time in the config that the partition does not allow is refused' \
     "$gradsync" submit --dry-run -o camps long.ini
-like "$err" "^long.ini:5: key 'time': 36 h, " 'the message names the line of the time'
+like "$err" "^long.ini:5: key 'time': more than the 24 h " 'the message names the line of the time'
 ok 'the longest time of the partition is accepted' \
     "$gradsync" "${dry[@]}" --set slurm:time=24h
 

@@ -137,10 +137,16 @@ static const char *after(const char *line, const char *word)
     return at ? at + strlen(word) : line;
 }
 
+/* scontrol prints some errors on stdout. */
+static const char *reply_said(const struct reply *r)
+{
+    return r->err.len ? r->err.s : r->out.len ? r->out.s : "";
+}
+
 /* First line of its error output, without the program name. */
 static char *reply_why(const struct reply *r)
 {
-    const char *s = r->err.s ? r->err.s : "";
+    const char *s = reply_said(r);
     s = after(s, ": error: ");
     s += strspn(s, " \n");
     return *s ? xstrfmt("%.*s", (int)strcspn(s, "\n"), s) : xstrfmt("exit %d", r->status);
@@ -159,6 +165,7 @@ static const struct {
      "user=$USER",
      GS_USAGE},
     {"invalid partition", "[slurm] partition does not exist; sinfo -s lists them", GS_USAGE},
+    {"not found", "[slurm] partition does not exist; sinfo -s lists them", GS_USAGE},
     {"Invalid qos", "[slurm] qos is not one of yours; see sacctmgr show qos", GS_USAGE},
     {"Invalid feature",
      "[slurm] constraint names no feature of the nodes; sinfo -o '%f' lists them", GS_USAGE},
@@ -194,7 +201,7 @@ static int report(const struct reply *r, const char *program, const char *purpos
     const char *remedy = NULL;
     int code = GS_FAILED;
     for (size_t i = 0; i < sizeof faults / sizeof *faults && !remedy; i++)
-        if (r->err.s && strcasestr(r->err.s, faults[i].says)) {
+        if (strcasestr(reply_said(r), faults[i].says)) {
             remedy = faults[i].remedy;
             code = faults[i].code;
         }

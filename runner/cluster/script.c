@@ -309,48 +309,37 @@ void shapes_free(struct shapes *s)
 
 /* ---- limits ---- */
 
-static int refuse_time(const struct plan *p, const struct partition *q, double needed)
-{
-    char given[32], most[32], need[32];
-    return config_error(config_find(p->config, "slurm", "time"),
-                        "%s, but partition '%s' allows at most %s; lower it, or leave it out (the "
-                        "plan needs %s at least)",
-                        units_human_time(given, sizeof given, p->set.slurm.time), q->name,
-                        units_human_time(most, sizeof most, q->max_time_s),
-                        units_human_time(need, sizeof need, needed));
-}
-
 static int check_plan(const struct plan *p, const struct partition *q)
 {
     char need[32], most[32];
     int64_t nodes = p->set.slurm.nodes ? p->set.slurm.nodes : p->set.launch.nodes;
     double least = script_time_least(p, launches_of_a_task(p)), given = p->set.slurm.time;
-    if (nodes > q->total_nodes || nodes > q->max_nodes)
+    if (nodes > q->max_nodes)
         return fail_at(GS_USAGE, p->config->path, 0,
                        "%s: %lld nodes, but partition '%s' allows at most %ld per job", p->section,
-                       (long long)nodes, q->name,
-                       q->max_nodes < q->total_nodes ? q->max_nodes : q->total_nodes);
-    if (given > q->max_time_s && least <= q->max_time_s)
-        return refuse_time(p, q, least);
-    if ((given > 0 ? given : least) > q->max_time_s)
-        return fail_at(
-            GS_USAGE, p->config->path, 0,
-            "%s: a job takes %s at least, but partition '%s' ends it after %s; use a smaller "
-            "[measure] budget, fewer cells per section, or another partition",
-            p->section, units_human_time(need, sizeof need, least), q->name,
-            units_human_time(most, sizeof most, q->max_time_s));
-    return GS_OK;
+                       (long long)nodes, q->name, q->max_nodes);
+    if ((given > 0 ? given : least) <= q->max_time_s)
+        return GS_OK;
+    units_human_time(most, sizeof most, q->max_time_s);
+    units_human_time(need, sizeof need, least);
+    if (given > 0)
+        return config_error(config_find(p->config, "slurm", "time"),
+                            "more than the %s that partition '%s' allows; lower it, or leave it "
+                            "out (a job takes %s at least)",
+                            most, q->name, need);
+    return fail_at(GS_USAGE, p->config->path, 0,
+                   "%s: a job takes %s at least, but partition '%s' ends it after %s; use a "
+                   "smaller [measure] budget, fewer cells per section, or another partition",
+                   p->section, need, q->name, most);
 }
 
 static int check_shape(struct shape *h, struct plan *const *plans)
 {
     struct partition q;
     const struct plan *p = plans[h->plans[0]];
-    int code = slurm_partition(&q, p->config, p->set.slurm.partition);
+    int code = slurm_partition(&q, p->set.slurm.partition);
     if (code)
         return code;
-    if (!q.up)
-        say("partition '%s' is down; the jobs wait until it is up", q.name);
     for (size_t i = 0; i < h->n && !(code && p->set.slurm.time > 0); i++) {
         int one = check_plan(plans[h->plans[i]], &q);
         code = code ? code : one;

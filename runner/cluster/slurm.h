@@ -15,17 +15,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* ---- limits ---- */
+/* ---- limits ----
+ *
+ * Only those that Slurm accepts and then lets a job wait for ever: the time and the nodes of the
+ * partition (also sbatch --test-only accepts 99 h where 10 min are allowed). It refuses everything
+ * else when a job is submitted, and its words are passed on. */
 
 struct partition {
     char name[128];
-    bool up;
     double max_time_s; /* INFINITY: none */
-    long max_nodes, total_nodes;
+    long max_nodes;    /* LONG_MAX: none */
 };
-/* The partition `name`, or the default for "". GS_OK, or reported with the line of the config: no
- * such partition, no default, or no Slurm. */
-int slurm_partition(struct partition *p, const struct config *c, const char *name);
+/* The partition `name`, or the default for "". GS_OK, or reported: no such partition, no Slurm. */
+int slurm_partition(struct partition *p, const char *name);
 int slurm_array_max(long *indices); /* largest index of an array + 1 */
 
 /* ---- jobs ---- */

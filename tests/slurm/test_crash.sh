@@ -88,7 +88,7 @@ refused() { # NAME REGEX COMMAND…
     one_line "$err" "$name is refused in one line"
     like "$err" "$regex" "the message says why $name is refused"
 }
-refused 'a partition that is not there' "no partition 'mian' here, did you mean 'main'" \
+refused 'a partition that is not there' 'Partition mian not found .*sinfo -s lists them' \
     "$gradsync" submit -o none q.ini --set slurm:partition=mian
 is "$(ls none 2>/dev/null)" '' 'a refused partition leaves no folder'
 refused 'more nodes than there are' 'allows at most 3 per job' "$gradsync" submit -o none q.ini \
