@@ -130,6 +130,6 @@ is "$(tail -qn 1 at-once.? | sort -u)" "$both" 'four processes may build the sto
 # ---- limits and transitions read it
 printf '[platform]\nname = sim\n[limits]\nbusbw = 10GB/s\nsource = x\n' >sim.ini
 ok 'limits reads the store without tables' "$gradsync" limits sim.ini
-ok 'so does transitions' "$gradsync" transitions -q data/csv
+ok 'so does transitions' "$gradsync" transitions -q
 ok 'transitions writes its table' test -s data/csv/transitions.csv
 done_testing

@@ -429,15 +429,10 @@ static int import(struct store *s, const char *dir, const char *name, const char
     return code ? code : ended;
 }
 
-bool store_has(const char *dir)
+bool store_has_recordings(void)
 {
     AUTO_WORDS struct words runs = {0};
     char ignored[1];
-    size_t n = strlen(dir);
-    while (n > 1 && dir[n - 1] == '/')
-        n--;
-    if (strncmp(dir, STORE_TABLES_DIR, n) || n != strlen(STORE_TABLES_DIR))
-        return false;
     err_capture(ignored, sizeof ignored);
     runs_names(&runs, LOCATE_DATA);
     err_capture(NULL, 0);
@@ -447,7 +442,7 @@ bool store_has(const char *dir)
 int store_open_table(struct store *s, const char *dir, const char *name, const char *columns,
                      bool *damaged)
 {
-    bool all = store_has(dir);
+    bool all = !dir;
     int code = all ? store_open_all(s, damaged) : store_open(s, NULL);
     if (code || !all)
         return code ? code : import(s, dir, name, columns);

@@ -20,7 +20,7 @@
 #include <stdbool.h>
 
 #define STORE_PATH "data/gradsync.db"
-#define STORE_TABLES_DIR "data/csv" /* the exports of this database */
+#define STORE_TABLES_DIR "data/csv"
 
 struct store_table {
     const char *name, *columns, *row; /* row: of what it has one */
@@ -47,11 +47,11 @@ int store_read(struct store *s, const char *const *roots, size_t n);
 int store_open_all(struct store *s, bool *damaged);
 
 /* The rows of one table of reduce.h, in their order: of a folder of tables, or of all recordings
- * where the folder is data/csv and there are any. They are the temporary table `name` with these
+ * (dir NULL). They are the temporary table `name` with these
  * columns. GS_OK or reported; *damaged: as above. */
 int store_open_table(struct store *s, const char *dir, const char *name, const char *columns,
                      bool *damaged);
-bool store_has(const char *dir); /* is that of all recordings? */
+bool store_has_recordings(void); /* below data/raw */
 
 int store_execute(struct store *s, const char *sql); /* GS_OK or reported */
 /* NULL: reported. The caller finalizes it. */

@@ -13,12 +13,13 @@ struct request {
     bool quiet;
 };
 
-/* The cells of a folder of tables; of all recordings, if it has their tables. */
+/* The cells of a folder of tables; without one, of all recordings, or of data/csv if there are none. */
 static int open_cells(struct store *s, const char *dir, bool *damaged)
 {
-    AUTO_FREE char *path = xstrfmt("%s/summary.csv", dir);
-    if (store_has(dir) || !access(path, F_OK))
-        return store_open_table(s, dir, "summary", limits_reads, damaged);
+    bool all = !dir && store_has_recordings();
+    AUTO_FREE char *path = xstrfmt("%s/summary.csv", dir ? dir : STORE_TABLES_DIR);
+    if (all || !access(path, F_OK))
+        return store_open_table(s, all || dir ? dir : STORE_TABLES_DIR, "summary", limits_reads, damaged);
     say("no %s: only published claims are checked; to check measurements, first run 'gradsync "
         "reduce'",
         path);
@@ -47,7 +48,7 @@ static int limits(void *request, char **configs, int n)
     const struct request *q = request;
     struct store s = {0};
     bool damaged = false;
-    int code = open_cells(&s, q->dir ? q->dir : STORE_TABLES_DIR, &damaged);
+    int code = open_cells(&s, q->dir, &damaged);
     if (!code)
         code = limits_check(&s, (const char *const *)configs, (size_t)n);
     if (!code)
@@ -61,8 +62,8 @@ int cmd_limits(int argc, char **argv)
     struct request q = {0};
     const struct cli_option options[] = {
         {"output", 'o', CLI_TEXT, &q.dir, "CSV",
-         "write limits.csv into this folder, and read its summary.csv unless it is data/csv "
-         "(default: read the recordings of data/raw, write nothing)"},
+         "read summary.csv of this folder and write limits.csv there (default: read the "
+         "recordings of data/raw, write nothing)"},
         {"quiet", 'q', CLI_QUIET, &q.quiet, NULL, "print errors only, no table"},
         {0},
     };

@@ -17,7 +17,7 @@
 
 /* What is printed of which tables; the tables of a folder are printed whole. */
 struct request {
-    bool all, quiet;
+    bool all, quiet, named; /* named: the user named the folder */
     const char *dir;
     char *platform; /* NULL: any */
 };
@@ -26,7 +26,8 @@ static void choose(struct request *q, const char *word)
 {
     AUTO_FREE char *folder = word ? locate_platform(word) : NULL;
     AUTO(choice_free) struct choice choice = {0};
-    q->dir = word && !folder ? word : STORE_TABLES_DIR;
+    q->named = word && !folder;
+    q->dir = q->named ? word : STORE_TABLES_DIR;
     if (folder)
         q->platform = xstrdup(word);
     else if (!word && !q->quiet && !choose_quietly(&choice)) {
@@ -49,7 +50,8 @@ static int write_and_print(const struct request *q)
     struct store s = {0};
     bool damaged = false;
     AUTO_FREE char *path = xstrfmt("%s/" TRANSITIONS_CSV, q->dir);
-    int code = store_open_table(&s, q->dir, "launches", curves_reads, &damaged);
+    bool all = !q->named && store_has_recordings();
+    int code = store_open_table(&s, all ? NULL : q->dir, "launches", curves_reads, &damaged);
     if (!code)
         code = transitions_make(&s);
     bool kept = !code && may_write(q->dir);
