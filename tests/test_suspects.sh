@@ -27,7 +27,7 @@ for past in nowhere other/*/*/*; do
         "the baseline ${past%%/*} is refused before measuring"
 done
 exits 2 'a launcher in front is refused' mpirun -n 2 --oversubscribe "$gradsync" suspects
-like "$err" 'run it without mpirun or srun' 'the error about a launcher names the remedy'
+like "$err" 'run it once, without mpirun or srun' 'the error about a launcher names the remedy'
 
 # ---- one rank ----
 
@@ -48,7 +48,7 @@ suspects "${host[@]}" --baseline "$first" -s pairs:size=64KiB
 is "$rc" 2 'a baseline with messages of another size is refused'
 like "$err" 'measured .*size=4MiB .*, not .*size=64KiB' 'the error names both sizes'
 mkdir -p far/p/pairs/20260101T000000Z-far
-sed -E 's/,"chain":"[0-9a-f]+"//; s/"host":"[^"]*"/"host":"far"/g' \
+sed -E 's/,"chain":"[0-9a-f]+"//;  1s/"gradsync":"[^"]*"/"gradsync":"0.1.0"/; s/"host":"[^"]*"/"host":"far"/g' \
     "$first"/launch-01.01.jsonl >far/p/pairs/20260101T000000Z-far/launch-01.01.jsonl
 exits 2 'a baseline of another host is refused' "$gradsync" suspects "$first" -b far/p/pairs/*
 like "$err" 'has none of these ranks: they are matched by host and GPU' 'the error says why'
@@ -85,7 +85,7 @@ if [ -e "$build/plugins/pairs/cuda.so" ] && "${CC:-gcc}" -std=gnu11 -shared -fPI
         1 'a gauge has the slow GPU'
     slow=$(ls -d data/*/pairs/* | tail -n 1)
     forged=forged/p/pairs/${slow##*/}
-    mkdir -p "$forged" && sed -E 's/,"chain":"[0-9a-f]+"//; s/"host":"[^"]*"/"host":"h\\"\\\\"/g' \
+    mkdir -p "$forged" && sed -E 's/,"chain":"[0-9a-f]+"//; 1s/"gradsync":"[^"]*"/"gradsync":"0.1.0"/; s/"host":"[^"]*"/"host":"h\\"\\\\"/g' \
         "$slow"/launch-01.01.jsonl >"$forged"/launch-01.01.jsonl
     run "$gradsync" suspects --prometheus forged.prom "$forged"
     like "$(grep rank=.2 forged.prom)" ',host="h\\"\\\\",' \
@@ -128,7 +128,7 @@ like "$(cat why)" 'interrupted; .*resume' 'the error says that it was interrupte
 
 lost=lost/p/pairs/20260101T000000Z-lost
 mkdir -p "$lost"
-sed -E 's/,"chain":"[0-9a-f]+"//; /"type":"end"/d' stopped/*/pairs/*/launch-01.01.jsonl \
+sed -E 's/,"chain":"[0-9a-f]+"//; 1s/"gradsync":"[^"]*"/"gradsync":"0.1.0"/; /"type":"end"/d' stopped/*/pairs/*/launch-01.01.jsonl \
     >"$lost"/launch-01.01.jsonl
 death=$(jq -c 'select(.type == "cell" and .params.round == "1") | {type: "fail", cell, copy: 0,
     kind: "lost", why: "mpirun was killed", rank: -1, host: "h", phase: "time"}' \

@@ -118,7 +118,7 @@ mv "$dir/launch-01.01.jsonl" elsewhere && ln -s "$tmp/elsewhere" "$dir/launch-01
 exits 1 'collect refuses a recording that is a link' "$gradsync" collect -o raw "$camp"
 like "$err" 'is a link' 'the message says that a recording is a link'
 # Without the hashes of the lines, as in older recordings, the other checks see the damage.
-sed -i 's/"chain":"[^"]*",//' elsewhere
+sed -i 's/"chain":"[^"]*",//; 1s/"gradsync":"[^"]*"/"gradsync":"0.1.0"/' elsewhere
 rm "$dir/launch-01.01.jsonl" && sed 's/"run_id":"[^"]*"/"run_id":"another"/' elsewhere \
     >"$dir/launch-01.01.jsonl"
 exits 1 'collect refuses a recording of another run' "$gradsync" collect -o raw "$camp"
