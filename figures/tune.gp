@@ -37,9 +37,13 @@ if (share == share) {
     set arrow 1 from first rest, graph 0 to first rest, graph 1 nohead front linewidth 1.2 dashtype 12 linecolor rgb "#D55E00"
     set object 1 rectangle from first base * (1 - share_hi) / unit, graph 0 to first base * (1 - share_lo) / unit, graph 1 \
         behind fillcolor rgb "#D55E00" fillstyle transparent solid 0.15 noborder
-    set label 507 "■ compute" at screen 0.17, 0.10 / HEIGHT center textcolor rgb "#707070"
-    set label 508 "■ communication" at screen 0.44, 0.10 / HEIGHT center textcolor rgb "#3A7FB0"
-    set label 509 "╌ without communication" at screen 0.77, 0.10 / HEIGHT center textcolor rgb "#D55E00"
+    key_y = 0.10 / HEIGHT
+    set label 507 "■" at screen 0.06, key_y left textcolor rgb "#909090"
+    set label 508 "compute" at screen 0.10, key_y left
+    set label 509 "■" at screen 0.29, key_y left textcolor rgb "#8CC4E8"
+    set label 510 "communication" at screen 0.33, key_y left
+    set label 511 "╌" at screen 0.60, key_y left textcolor rgb "#D55E00"
+    set label 512 "without communication" at screen 0.64, key_y left
 }
 least(a, b) = a < b ? a : b
 thick = 0.2

@@ -13,8 +13,12 @@ unit = time_unit(base)
 y_title = sprintf("step time [%s]", time_name(base))
 detail = "what the step takes with a part of the bytes"
 load "figures/style.gp"
-set xrange [-0.06 : 1.06]
+set xrange [-0.14 : 1.08]
 set yrange [0 : base * 1.12 / unit]
 set xtics ("none" 0, "half of the bytes" 0.5, "all" 1)
-plot $share_of using 1:($2 / unit) with linespoints linetype 1 pointsize 0.6, \
-    $share_of using 1:($2 / unit):(with_unit($2 / unit, time_name(base))) with labels offset 0, 0.8 font ",6"
+do for [i = 1 : |$share_of|] {
+    step = real(word($share_of[i], 2)) / unit
+    set label 20 + i with_unit(step, time_name(base)) at first real(word($share_of[i], 1)), first step \
+        offset 0, 0.8 center font ",6"
+}
+plot $share_of using 1:($2 / unit) with linespoints linetype 1 pointsize 0.6

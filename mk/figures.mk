@@ -139,8 +139,10 @@ sound-tables: $(csv)/stamp
 endif
 # A config of CONFIGS that no recording to be drawn has is an error before anything is drawn or deleted.
 ifneq ($(draws),)
+ifeq ($(dry),)
 $(csv)/panels/known: $(csv)/panels/configs $(csv)/stamp figures/known.awk
 	@$(if $(CONFIGS),CONFIGS='$(CONFIGS)' awk -f figures/csv.awk -f figures/known.awk $(shown:%=$(csv)/parts/%/summary.csv) </dev/null &&) touch $@
+endif
 $(call remember,$(csv)/panels/configs,all $(CONFIGS))
 $(call remember,$(csv)/panels/colours,all $(COLOURS))
 $(foreach p,$(pairs),$(call remember,$(csv)/panels/$p/runs,$(filter $p/%,$(runs)))$(eval $(call panels,$p)))

@@ -20,6 +20,7 @@ platform_given := $(firstword $(origin PLATFORM))
 override PLATFORM := $(patsubst %.ini,%,$(PLATFORM:configs/%=%))
 JOBS ?=
 NAME ?=
+RUN ?=
 ARGS ?=
 PART ?=
 PEERS ?=

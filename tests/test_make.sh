@@ -80,7 +80,7 @@ fi
 # ---- a build folder of another time ----
 
 object="build/runner/base/sketch.o"
-mkdir -p tree && cp -r "$top"/{GNUmakefile,mk,runner,plugins} tree
+mkdir -p tree && cp -r "$top"/{GNUmakefile,mk,runner,plugins,docs} tree
 compiles() { make --no-print-directory -C tree BUILD=build TELL='>/dev/null' "$object" "$@"; }
 ok 'an object is compiled' compiles
 unlike "$(compiles)" 'CC ' 'the same options compile nothing again'

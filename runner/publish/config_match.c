@@ -31,6 +31,13 @@ static bool agree(const struct words *a, const struct words *b)
     return true;
 }
 
+/* A config can ask only for what today's plugin has: cells of an earlier version, whose parameters,
+ * choices or defaults may have gone, are not held against it. */
+static bool of_another_version(const struct recorded *r, const struct plan *p)
+{
+    return r->plugin && p->plugin && strcmp(r->plugin, p->plugin->wl.version) != 0;
+}
+
 static void compare_plan(const struct recorded *r, const struct plan *p, bool *requested)
 {
     AUTO_FREE struct words *planned = xcalloc(p->n_cells + 1, sizeof *planned);
@@ -40,7 +47,8 @@ static void compare_plan(const struct recorded *r, const struct plan *p, bool *r
         AUTO_WORDS struct words w = {0};
         words_split(&w, r->cells[c].params, ' ');
         for (size_t i = 0; i < p->n_cells && !requested[c]; i++)
-            requested[c] = !strcmp(p->cells[i].id, r->cells[c].id) || agree(&w, &planned[i]);
+            requested[c] = of_another_version(r, p) ||
+                           !strcmp(p->cells[i].id, r->cells[c].id) || agree(&w, &planned[i]);
     }
     for (size_t i = 0; i < p->n_cells; i++)
         words_free(&planned[i]);

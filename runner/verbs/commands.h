@@ -12,6 +12,9 @@
 /* The verbs in the order of `gradsync help`; without help, a verb is listed in the row above. */
 /* clang-format off */
 #define EACH_VERB(X) \
+    X("tune", cmd_tune, "-- COMMAND", "show what communication costs; see also") \
+    X("trial", cmd_trial, "-- COMMAND", NULL) \
+    X("train", cmd_train, "CONFIG", NULL) \
     X("plan", cmd_plan, "CONFIG", "list cells, memory and time; measure nothing") \
     X("run", cmd_run, "CONFIG... | RUN", "measure configs, or the rest of a run; see also") \
     X("resume", cmd_resume, "RUN | CAMPAIGN", NULL) \
@@ -21,21 +24,18 @@
     X("collect", cmd_collect, "CAMPAIGN", NULL) \
     X("show", cmd_show, "[RUN]", "print a table of a run") \
     X("report", cmd_report, "[PLATFORM...]", "write one HTML page of figures, tables, verdicts") \
-    X("reduce", cmd_reduce, "RAW -o CSV", "turn recordings into samples.csv, summary.csv, ...") \
+    X("reduce", cmd_reduce, "RAW -o CSV", "turn recordings into CSV tables; see also") \
+    X("query", cmd_query, "SELECT... [RAW]", NULL) \
     X("import", cmd_import, "FILE...", "turn output of nccl-tests and others into recordings") \
     X("compare", cmd_compare, "[RAW | A B]", "print verdicts: config against baseline, B against A") \
     X("advise", cmd_advise, "[PLATFORM]", "say which NCCL setting shortens a step") \
-    X("transitions", cmd_transitions, "[CSV]", "find switches, kinks, knees, dips, spikes in curves") \
-    X("query", cmd_query, "SELECT... [RAW]", "answer a SQL query over the recordings") \
-    X("limits", cmd_limits, "CONFIG...", "check measured and published numbers against physics") \
+    X("limits", cmd_limits, "CONFIG...", "check numbers against physics; see also") \
+    X("transitions", cmd_transitions, "[CSV]", NULL) \
     X("why", cmd_why, "[NUMBER]", "trace a number of the paper to its recording") \
     X("check", cmd_check, "FILE...", "report every fault in a config, plugin or recording") \
     X("fabric", cmd_fabric, "", "show network ports, GPUs, NCCL settings; see also") \
     X("list", cmd_list, "", NULL) \
     X("suspects", cmd_suspects, "[CONFIG]", "find the slow GPU, link or host of a machine") \
-    X("tune", cmd_tune, "-- COMMAND", "say what communication costs your job; find what helps") \
-    X("trial", cmd_trial, "-- COMMAND", "compare settings in your training job; see also") \
-    X("train", cmd_train, "CONFIG", NULL) \
     X("model", cmd_model, "CONFIG", "compute a training between sites; see also") \
     X("links", cmd_links, "CONFIG", NULL) \
     X("watch", cmd_watch, "FILE|-", "follow a training log; report low rates and faults") \
