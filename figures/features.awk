@@ -45,7 +45,7 @@ function words_of(kind, size, change, open, ran,    text) {
     else if (kind == "first row") text = "warm-up"
     else if (kind == "switch") text = ran == "" ? "switch" : "to " ran
     else if (kind == "kink") text = "kink"
-    else text = "n½ " short_bytes(size)
+    else text = "half of peak " short_bytes(size)
     return text (open ? "?" : "")
 }
 

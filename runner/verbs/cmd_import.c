@@ -134,7 +134,7 @@ int cmd_import(int argc, char **argv)
     struct request q = {.format = "auto"};
     const struct cli_option options[] = {
         {"output", 'o', CLI_TEXT, &q.out, "RAW",
-         "folder for the recordings (default data/raw); with --step, the file to write"},
+         "folder for the recordings (default data/raw); for --step: the step file to write"},
         {"platform", 0, CLI_TEXT, &q.platform, "NAME",
          "platform that was measured, by name or by config; a config also gives its limits, e.g. "
          "configs/a100-8gpu.ini"},

@@ -63,7 +63,7 @@ int cmd_trial(int argc, char **argv)
         {"calls", 0, CLI_INT, &q.o.calls, "N",
          "collectives per step; 0: detect from their sequence (default 0)"},
         {"ranks", 0, CLI_INT, &q.o.ranks, "N",
-         "switch only in communicators of N ranks; 0: of all ranks of the job (default 0)"},
+         "switch settings in communicators of N ranks; 0: in those of all ranks (default 0)"},
         {"deadline", 0, CLI_INT, &q.o.deadline, "S",
          "seconds without a visit after which a job without communication is killed (default 120)"},
         {"keep-best", 'k', CLI_FLAG, &q.o.keep_best, NULL,
