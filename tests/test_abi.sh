@@ -62,10 +62,10 @@ ok 'the example builds with -Wall -Wextra -Wpedantic -Wconversion as errors' \
     WARNINGS='-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror'
 ok 'gradsync check accepts the example' "$prefix/bin/gradsync" check ./mpi_allgather.so
 like "$err" 'one rank is refused: one rank has nothing to gather' 'the example refuses one rank'
-ok "gradsync check accepts the example's config" "$prefix/bin/gradsync" check \
+ok "gradsync check accepts the example's config" "$prefix/bin/gradsync" --plugins . check \
     mpi_allgather-local.ini
 for ranks in 2 3; do
-    ok "the example is measured on $ranks ranks" "$prefix/bin/gradsync" run \
+    ok "the example is measured on $ranks ranks" "$prefix/bin/gradsync" --plugins . run \
         mpi_allgather-local.ini -q -o "raw$ranks" \
         "${few[@]}" --set "launch:ranks=$ranks" --set mpi_allgather:size=3072,98304
     ok "the recording of $ranks ranks is reduced" "$prefix/bin/gradsync" reduce -q "raw$ranks" -o \
@@ -73,7 +73,7 @@ for ranks in 2 3; do
     is "$(grep -c ',ok,' "csv$ranks/summary.csv")" 4 \
         "every cell of $ranks ranks is ok, its result verified"
 done
-exits 2 'a size that the ranks cannot share is refused' "$prefix/bin/gradsync" plan \
+exits 2 'a size that the ranks cannot share is refused' "$prefix/bin/gradsync" --plugins . plan \
     mpi_allgather-local.ini \
     --set launch:ranks=3
 like "$err" 'is not a multiple of the 3 ranks' \

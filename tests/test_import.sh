@@ -323,8 +323,9 @@ bad='' killed=0
 for i in {1..20}; do
     "$gradsync" import -q -o killed big.txt >/dev/null 2>&1 &
     pid=$!
-    until_true 10 test -e killed/.import.$pid || break
-    sleep "0.0$i"
+    # Without a pause: the writing may take a few milliseconds.
+    until [ -e killed/.import.$pid ] || ! kill -0 $pid 2>/dev/null; do :; done
+    [ "$i" -le 10 ] || sleep "0.00$((i - 10))"
     kill -KILL $pid 2>/dev/null
     wait $pid 2>/dev/null
     [ $? != 137 ] || killed=$((killed + 1))

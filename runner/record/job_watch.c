@@ -54,7 +54,7 @@ static bool take_version(struct job_watch *w, const char *text)
 
 void job_watch_line(struct job_watch *w, const char *line)
 {
-    const char *at = *w->nccl ? NULL : strstr(line, NCCL_TEXT);
+    const char *at = !w || *w->nccl ? NULL : strstr(line, NCCL_TEXT);
     if (at)
         take_version(w, at + strlen(NCCL_TEXT));
 }
@@ -259,13 +259,13 @@ void job_watch_look(struct job_watch *w)
 
 const char *job_watch_nccl(const struct job_watch *w)
 {
-    return *w->nccl ? w->nccl : NULL;
+    return w && *w->nccl ? w->nccl : NULL;
 }
 
 json_t *job_watch_gpus(const struct job_watch *w)
 {
     json_t *all = json_array();
-    for (unsigned i = 0; i < w->n; i++)
+    for (unsigned i = 0; w && i < w->n; i++)
         if (is_used(w, &w->gpu[i]))
             json_array_append(all, w->gpu[i].facts);
     return all;
@@ -273,7 +273,7 @@ json_t *job_watch_gpus(const struct job_watch *w)
 
 json_t *job_watch_gpu(const struct job_watch *w, const char *uuid)
 {
-    for (unsigned i = 0; i < w->n; i++)
+    for (unsigned i = 0; w && i < w->n; i++)
         if (!strcmp(json_text_of(w->gpu[i].facts, "uuid"), uuid))
             return json_incref(w->gpu[i].facts);
     return json_pack("{so}", "uuid", json_text(uuid));
@@ -284,7 +284,7 @@ json_t *job_watch_health(const struct job_watch *w)
     json_t *all = json_object();
     char rank[16];
     int n = 0;
-    for (unsigned i = 0; i < w->n; i++) {
+    for (unsigned i = 0; w && i < w->n; i++) {
         const struct seen *s = &w->gpu[i];
         if (!is_used(w, s))
             continue;

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct job_watch;
+struct job_watch; /* NULL where nobody watches: it knows nothing */
 
 /* Before the job starts. Never NULL. */
 struct job_watch *job_watch_new(void);

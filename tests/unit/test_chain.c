@@ -116,7 +116,7 @@ static void a_line_with_a_hash_is_not_of_an_older_recording(void **state)
     struct folder *f = *state;
     assert_int_equal(mkdir(folder_path(f, RUN), 0777), 0);
     folder_put(f, LAUNCH,
-               "{\"type\":\"header\",\"schema\":1,\"gradsync\":\"0\"}\n"
+               "{\"type\":\"header\",\"schema\":1,\"gradsync\":\"0.1.0\"}\n"
                "{\"type\":\"note\",\"chain\":\"6f9cf4b4961f505c\",\"key\":1}\n");
     assert_int_equal(read_until_refused(f), 1);
 }

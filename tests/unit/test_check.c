@@ -28,7 +28,7 @@
 #define RUN "run" /* the folder, and the id of the run */
 #define LAUNCH RUN "/launch-01.01.jsonl"
 #define HEADER_OF(more)                                                                            \
-    "{\"type\":\"header\",\"schema\":1,\"gradsync\":\"0\",\"run_id\":\"run\",\"launch\":1,"        \
+    "{\"type\":\"header\",\"schema\":1,\"gradsync\":\"0.1.0\",\"run_id\":\"run\",\"launch\":1,"        \
     "\"attempt\":1" more "}\n"
 #define HEADER HEADER_OF("")
 #define CELL(cell, group, copy)                                                                    \
@@ -120,7 +120,7 @@ static void a_recording_is_of_its_folder(void **state)
     assert_string_equal(l->run_id, RUN);
     ledger_free(l);
     folder_put(f, "other/launch-02.01.jsonl",
-               "{\"type\":\"header\",\"schema\":1,\"gradsync\":\"0\",\"run_id\":\"second\","
+               "{\"type\":\"header\",\"schema\":1,\"gradsync\":\"0.1.0\",\"run_id\":\"second\","
                "\"launch\":2,\"attempt\":1}\n");
     assert_int_equal(ledger_read(&l, folder_path(f, "other")), GS_FAILED);
     assert_non_null(strstr(f->error, "recorded by run 'second', in the folder 'run'"));

@@ -74,7 +74,7 @@ static void each_fault_is_named(void **state)
         {RECORD_MANIFEST, NULL, "no MANIFEST.json"},
         {RECORD_MANIFEST, "{\"files\":", "MANIFEST.json:1: damaged"},
         {RECORD_MANIFEST, "{\"files\":[]}", "MANIFEST.json: damaged"},
-        {RECORD_MANIFEST, "{\"files\":{},\"files\":{}}", "MANIFEST.json:1: damaged"},
+        {RECORD_MANIFEST, "{\"schema\":1,\"files\":{},\"files\":{}}", "MANIFEST.json:1: damaged"},
     };
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         folder_put(f, "launch-01.01.log", "first\n");
@@ -98,7 +98,7 @@ static void a_manifest_lists_no_path(void **state)
     struct folder *f = *state;
     assert_int_equal(unlink(folder_path(f, "launch-01.01.log")), 0);
     assert_int_equal(unlink(folder_path(f, "config.ini")), 0);
-    folder_put(f, RECORD_MANIFEST, "{\"files\":{\"../x\":{}}}");
+    folder_put(f, RECORD_MANIFEST, "{\"schema\":1,\"files\":{\"../x\":{}}}");
     assert_int_equal(manifest_verify(f->dir), GS_FAILED);
     assert_non_null(strstr(f->error, "lists '../x', not a file name"));
 }
@@ -123,7 +123,7 @@ static void an_entry_without_its_facts_vouches_for_nothing(void **state)
     assert_int_equal(unlink(folder_path(f, "config.ini")), 0);
     folder_put(f, "x", "abc");
     for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
-        char *text = xstrfmt("{\"files\":{\"x\":{%s}}}", entries[i].entry);
+        char *text = xstrfmt("{\"schema\":1,\"files\":{\"x\":{%s}}}", entries[i].entry);
         folder_put(f, RECORD_MANIFEST, text);
         free(text);
         f->error[0] = '\0';
@@ -155,12 +155,12 @@ static void a_manifest_tells_which_lines_were_protected(void **state)
     struct record r;
     assert_int_equal(mkdir(folder_path(f, id), 0777), 0);
     folder_put(f, "run/launch-01.01.jsonl",
-               "{\"type\":\"header\",\"schema\":1,\"gradsync\":\"0\",\"run_id\":\"run\","
+               "{\"type\":\"header\",\"schema\":1,\"gradsync\":\"0.1.0\",\"run_id\":\"run\","
                "\"launch\":1,\"attempt\":1}\n");
     assert_int_equal(record_create(&r, folder_path(f, "run/launch-02.01.jsonl")), GS_OK);
     assert_int_equal(
         record_line(&r, json_pack("{s:s,s:i,s:s,s:s,s:i,s:i}", "type", "header", "schema", 1,
-                                  "gradsync", "0", "run_id", id, "launch", 2, "attempt", 1)),
+                                  "gradsync", "0.1.0", "run_id", id, "launch", 2, "attempt", 1)),
         GS_OK);
     assert_int_equal(record_close(&r), GS_OK);
     say_quiet(1);

@@ -23,7 +23,7 @@
 
 #define LAUNCH "launch-01.01.jsonl"
 
-#define HEADER "{\"type\":\"header\",\"schema\":1,\"gradsync\":\"0\"}\n"
+#define HEADER "{\"type\":\"header\",\"schema\":1,\"gradsync\":\"0.1.0\"}\n"
 #define NOTE "{\"type\":\"note\"}\n"
 #define HASH ",\"chain\":\"0123456789abcdef\""
 
