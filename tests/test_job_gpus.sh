@@ -8,7 +8,7 @@
 mkdir lib
 ok 'the NVML that pretends compiles' "${CC:-gcc}" -std=gnu11 -Wall -Wextra -shared -fPIC \
     -Wl,-soname,libnvidia-ml.so.1 -o lib/libnvidia-ml.so.1 "$top/tests/gpu/pretended_nvml.c"
-echo 'const char text[] = "NCCL version 2.99.7+cuda12.9"; int unused;' >nccl.c
+echo 'const char other[] = "NCCL version 2.27.0 or later", text[] = "NCCL version 2.99.7+cuda12.9"; int unused;' >nccl.c
 ok 'the NCCL that pretends compiles' "${CC:-gcc}" -shared -fPIC -o lib/libnccl.so.2 nccl.c
 export LD_LIBRARY_PATH=$tmp/lib PRETEND_PROGRAMS=$tmp/on
 

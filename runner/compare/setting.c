@@ -67,17 +67,44 @@ static void add_variable(struct setting *s, const char *name, const char *value)
     words_add(&s->environment, value);
 }
 
+static void take_value(struct setting *s, const char *name, const char *value)
+{
+    if (!is_variable(name))
+        words_addf(&s->rest, "%s=%s", name, value);
+    else if (!strcmp(value, TRAIN_UNSET))
+        words_add(&s->unset, name);
+    else
+        add_variable(s, name, value);
+}
+
+/* The first recordings of tune have a label alone, "NCCL_A=2/NCCL_B=unset". True where each part
+ * of it is a variable. */
+static bool take_label(struct setting *s, const char *label)
+{
+    AUTO_WORDS struct words parts = {0};
+    words_split(&parts, label, '/');
+    for (size_t take = 0; take < 2; take++)
+        for (size_t i = 0; i < parts.n; i++) {
+            AUTO_FREE char *name = xstrdup(parts.v[i]);
+            char *value = strchr(name, '=');
+            if (value)
+                *value++ = '\0';
+            if (!value || !is_variable(name))
+                return false;
+            if (take)
+                take_value(s, name, value);
+        }
+    return parts.n > 0;
+}
+
 static void take_values(struct setting *s, const struct words *differs)
 {
-    for (size_t i = 0; i + 1 < differs->n; i += 2) {
-        const char *name = differs->v[i], *value = differs->v[i + 1];
-        if (!is_variable(name))
-            words_addf(&s->rest, "%s=%s", name, value);
-        else if (!strcmp(value, TRAIN_UNSET))
-            words_add(&s->unset, name);
-        else
-            add_variable(s, name, value);
-    }
+    bool labelled = differs->n == 2 && !strcmp(differs->v[0], "config");
+    if (labelled && take_label(s, differs->v[1]))
+        return;
+    for (size_t i = 0; i + 1 < differs->n; i += 2)
+        if (labelled || strcmp(differs->v[i], "config") != 0)
+            take_value(s, differs->v[i], differs->v[i + 1]);
 }
 
 static void take_parts(struct setting *s, const struct words *parts)

@@ -75,16 +75,30 @@ int tune_book_begin(struct tune_book *b, int launch)
     return code ? code : record_line(&b->record, header(b, attempt));
 }
 
+/* The label for people; the variables for those who set them. */
+static json_t *params_of(const struct tune_setting *s)
+{
+    json_t *params = json_pack("{so}", "config", json_text(s->label));
+    for (size_t i = 0; i < s->variables.n; i++) {
+        AUTO_FREE char *name = xstrdup(s->variables.v[i]);
+        char *value = strchr(name, '=');
+        if (value)
+            *value++ = '\0';
+        json_object_set_new(params, name, json_text(value ? value : ""));
+    }
+    return params;
+}
+
 static json_t *cell_line(const struct tune_book *b, const struct tune_setting *s, int copy,
                          const char *id)
 {
     char group[PLAN_ID];
     id_of(group, b, NULL);
-    return json_pack("{ss ss ss si so ss s{so} sI sf sb si s[] sb si}", "type", "cell", "cell", id,
+    return json_pack("{ss ss ss si so ss so sI sf sb si s[] sb si}", "type", "cell", "cell", id,
                      "group", group, "copy", copy, "config", json_text(s->label), "mode", "",
-                     "params", "config", json_text(s->label), "size_B", (json_int_t)0,
-                     "busbw_factor", 0.0, "span", 0, "iters", 1, "metrics", "baseline",
-                     !strcmp(s->label, TUNE_BASELINE), "prepared", (int)b->n + 1);
+                     "params", params_of(s), "size_B", (json_int_t)0, "busbw_factor", 0.0, "span",
+                     0, "iters", 1, "metrics", "baseline", !strcmp(s->label, TUNE_BASELINE),
+                     "prepared", (int)b->n + 1);
 }
 
 static int put_blocks(struct tune_book *b, const char *id, int copy, const struct tune_started *r)

@@ -46,7 +46,8 @@ struct job_watch {
 static bool take_version(struct job_watch *w, const char *text)
 {
     size_t n = strspn(text, "0123456789.");
-    if (n < 3 || n >= sizeof w->nccl || text[n - 1] == '.')
+    /* "2.28.9+cuda13.0"; the library has other texts, "NCCL version 2.27.0 or later". */
+    if (n < 3 || n >= sizeof w->nccl || text[n - 1] == '.' || text[n] != '+')
         return false;
     snprintf(w->nccl, sizeof w->nccl, "%.*s", (int)n, text);
     return true;

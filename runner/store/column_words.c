@@ -161,6 +161,8 @@ const struct column column_words[] = {
     {"measured_verdict", COLUMN_TEXT, "verdict by the times alone, whatever NCCL ran", NULL},
     {"baseline_ran", COLUMN_TEXT, "the same as `ran`, of the baseline", NULL},
     {"level", COLUMN_TEXT, "level of evidence: alone, synthetic, step, trial or training", NULL},
+    {"small_effect", COLUMN_TEXT,
+     "shorter or longer: an effect that was shown, below the bound of equivalence; else empty", NULL},
     {"earlier_run_id", COLUMN_TEXT, "run of the earlier recording", NULL},
     {"earlier_launches", INTEGER, "launches of the earlier recording", NULL},
     {"earlier_ratio", NUMBER, "ratio in the earlier recording", NULL},
@@ -250,8 +252,6 @@ const struct column column_words[] = {
     {"phase", COLUMN_TEXT, "step in which it failed", NULL},
     {"claim", COLUMN_TEXT, "name of a published number in [reference] of the config", "claim"},
     {"given", COLUMN_TEXT, "its value, or its facts", NULL},
-    {"foreign_cores", NUMBER, "cores of the host that other programs used, mean over the launch",
-     NULL},
     {0},
 };
 
