@@ -106,7 +106,6 @@ bad() { # REGEX NAME COMMAND...
     one_line "$err" "a command that $name gives one line"
     like "$err" "$regex" "the line about a command that $name says so"
 }
-bad 'exit code 127; its last line: .*nosuch: not found' 'is not there' nosuch
 bad 'it ended after .* too few steps to measure' 'ends at once' true
 bad 'its last line: hi' 'prints no times' echo hi
 bad 'exit code 3; its last line: why' 'fails' 'echo why; exit 3'
@@ -119,6 +118,9 @@ wrong() { # REGEX ARGUMENTS...
     exits 2 "tune refuses $*" tune "$@"
     like "$err" "$regex" "tune says why it refuses $*"
 }
+wrong "'nosuch': no such command in PATH" -- nosuch
+wrong "only 'NOSUCH': no setting contains one of these words" --only NOSUCH -- true
+wrong 'at most 10000' --minutes 1e6 -- true
 wrong "minutes 'x': must be a number" -m x -- ./job
 wrong "worth '2': must be a share" --worth 2 -- ./job
 wrong "emit 'x': must be env, pytorch or sbatch" --emit x -- ./job

@@ -18,6 +18,7 @@
 #include "job/tune_price.h"
 #include "job/tune_setting.h"
 #include "job/tune_start.h"
+#include "launch/launcher_here.h"
 #include "record/manifest.h"
 
 #include <errno.h>
@@ -593,7 +594,7 @@ static int read_options(struct tune *t)
 {
     const struct tune_options *o = t->o;
     if (!units_parse_real(o->minutes, &t->minutes) || !(t->minutes > 0) || t->minutes > 10000)
-        return fail(GS_USAGE, "tune: --minutes '%s': must be a number above 0, e.g. 1.5",
+        return fail(GS_USAGE, "tune: --minutes '%s': must be a number above 0, at most 10000, e.g. 1.5",
                     o->minutes);
     if (!read_share(o->worth, &t->worth))
         return fail(GS_USAGE, "tune: --worth '%s': must be a share of the step, e.g. 1%%",
@@ -652,6 +653,36 @@ static void release(struct tune *t)
     race_free(&t->race);
 }
 
+/* Before anything is started: a command that no folder of PATH has. */
+static int find_command(const char *program)
+{
+    AUTO_FREE char *found = strpbrk(program, "/= ") ? xstrdup(program) : here_find(program);
+    return found && *program ? GS_OK
+                             : fail(GS_USAGE, "tune: '%s': no such command in PATH", program);
+}
+
+/* GS_OK, or reported: --only leaves no setting for any link. */
+static int any_setting(const struct tune *t)
+{
+    size_t n = 0;
+    int code = GS_OK;
+    for (int link = TUNE_P2P; t->o->only && link < TUNE_LINKS && !code; link++) {
+        struct tune_settings s;
+        const struct tune_request q = {t->o->candidates, t->o->only, t->o->lossy, 0,
+                                       TUNE_DDP | TUNE_FSDP | TUNE_PYTHON};
+        code = tune_settings_make(&s, &q, (enum tune_link)link, environ);
+        n += code ? 0 : s.n - 1;
+        if (!code)
+            tune_settings_free(&s);
+    }
+    if (!code && t->o->only && !n)
+        return fail(GS_USAGE,
+                    "tune: --only '%s': no setting contains one of these words; --dry-run without "
+                    "--only lists all",
+                    t->o->only);
+    return code;
+}
+
 static int dry_run(const struct tune *t)
 {
     for (int link = TUNE_P2P; link < TUNE_LINKS; link++) {
@@ -678,6 +709,8 @@ int tune_job(const struct tune_options *o, char **command)
 {
     struct tune t = {.o = o, .command = command};
     int code = read_options(&t);
+    code = code ? code : find_command(*command);
+    code = code ? code : any_setting(&t);
     if (code || o->dry_run)
         return code ? code : dry_run(&t);
     code = prepare(&t);
