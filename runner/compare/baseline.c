@@ -111,7 +111,8 @@ const struct series *baseline_of_mode(const struct group_pass *p, const char *mo
             continue;
         }
         first = first ? first : s;
-        if (!strcmp(group_config(p, s), p->rules->baseline))
+        /* Without a config file, as in a recording of tune, it is the job as it is. */
+        if (!strcmp(group_config(p, s), *p->rules->baseline ? p->rules->baseline : "auto"))
             named = s;
     }
     return twice ? twice : named ? named : first;

@@ -35,7 +35,7 @@ static bool agree(const struct words *a, const struct words *b)
  * choices or defaults may have gone, are not held against it. */
 static bool of_another_version(const struct recorded *r, const struct plan *p)
 {
-    return r->plugin && p->plugin && strcmp(r->plugin, p->plugin->wl.version) != 0;
+    return r->plugin && *r->plugin && p->plugin && strcmp(r->plugin, p->plugin->wl.version) != 0;
 }
 
 static void compare_plan(const struct recorded *r, const struct plan *p, bool *requested)

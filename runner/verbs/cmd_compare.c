@@ -7,6 +7,7 @@
 #include "compare/compare_table.h"
 #include "compare/placebo.h"
 #include "compare/repeatability_table.h"
+#include "compare/setting.h"
 #include "compare/summary_table.h"
 #include "record/host_load.h"
 #include "record/machine.h"
@@ -55,6 +56,17 @@ static bool one_pair(const struct comparison *c)
     return c->n;
 }
 
+/* The arms of a price are no settings, of which one could be the best. */
+static size_t leave_out_prices(struct comparison *shown)
+{
+    size_t kept = 0, n = shown->n;
+    for (size_t i = 0; i < n; i++)
+        if (!setting_is_price(&shown->v[i]))
+            shown->v[kept++] = shown->v[i];
+    shown->n = kept;
+    return n - kept;
+}
+
 static int print_contrasts(const struct compare_request *q, const struct comparison *c,
                            long threads)
 {
@@ -68,7 +80,9 @@ static int print_contrasts(const struct compare_request *q, const struct compari
         comparison_print_json(&shown, &winners);
     else if (!code && q->all)
         comparison_print(&shown, q->best_of);
-    else if (!code)
+    else if (!code && leave_out_prices(&shown))
+        say("the price of communication (arms none, one, half): gradsync compare --all");
+    if (!code && !q->json && !q->all && shown.n)
         summary_print(
             &(struct summary_request){&shown, each || one_pair(c) ? NULL : &winners, q->best_of});
     winners_free(&winners);
