@@ -65,7 +65,8 @@ static json_t *hosts(const struct trial_comm *c, const struct trial_source *s)
 {
     json_t *all = json_array();
     AUTO_JSON json_t *used = job_watch_gpus(s->job);
-    qsort(c->places, (size_t)c->files, sizeof *c->places, by_rank);
+    if (c->files)
+        qsort(c->places, (size_t)c->files, sizeof *c->places, by_rank);
     for (int64_t i = 0; i < c->files; i++)
         json_array_append_new(all, rank_host(&c->places[i], (int)i, s, used));
     return all;
