@@ -3,7 +3,7 @@
 #
 # gradsync tune: jobs whose step is known. ./job prints step times that depend on its environment; its
 # noise is drawn from the number of its starts. The last job is examples/mpi_train, with its price.
-# also under ASan
+#
 . "$(dirname "$0")/lib.sh"
 
 tune() { "$gradsync" tune -o raw --seed 3 "$@"; }
