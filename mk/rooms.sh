@@ -8,7 +8,7 @@
 # (choice.h), and runner/trial/ its config.
 # wan_links measures over the transport of wan_sync, and the price has the engine of the tuner's trial. Modules (NAME.c with NAME.h) must not include each other
 # in a circle. Files that share a header can use each other all the same: the objects in BUILD (build), if it
-# is there, say which file uses a function of which. Each fault is one line: file, line, what is wrong. Exit code 1 if there is any.
+# is there, show which file calls which. Each fault is one line: file, line, what is wrong. Exit code 1 if there is any.
 set -euo pipefail
 export LC_ALL=C
 cd "$(dirname "$0")/.."

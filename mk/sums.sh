@@ -45,7 +45,7 @@ fi
 
 bad=0
 if [ -s "$sums" ] && ! sha256sum --check --quiet "$sums"; then
-    echo "$sums: 'git checkout' brings back what was changed" >&2
+    echo "$sums: restore a changed file with 'git checkout'" >&2
     bad=1
 fi
 while IFS= read -r f; do

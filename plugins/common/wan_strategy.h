@@ -25,7 +25,7 @@ extern const char *const wan_strategy_names[WAN_RECORDED];
  * NULL. */
 double wan_shares(const double *up_Bps, size_t n, double bytes, double *x);
 
-/* The same where pairs of sites are limited too: pair_Bps[from * n + to], of which the lesser direction
+/* The same where pairs of sites are limited too: pair_Bps[from * n + to]. The slower direction
  * counts; INFINITY or 0: not limited. Of a site, end_Bps is the lesser of its uplink and its downlink. A
  * pair carries D (x_i + x_j) each way. For up to WAN_SHARES_MOST sites. Returns INFINITY if there is
  * no memory. */

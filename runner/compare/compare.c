@@ -303,7 +303,7 @@ static void raise_floor(struct comparison *c, struct contrast *first, size_t end
     }
 }
 
-/* The contrasts between rivals (winner.h) are of no run. */
+/* Contrasts between rivals (winner.h) belong to no single run. */
 static void raise_floors(struct comparison *c)
 {
     for (size_t i = 0; i < c->n && c->v[0].platform; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The power of what was recorded: how likely each contrast would have found a change of 2%, from its
+ * The power of a recording: the probability that each contrast finds a change of 2%, from its
  * own standard error, degrees of freedom, A/A floor and family. The estimate must lie above the bound
  * of a verdict, its interval above the floor, and its p must pass Holm's first step, which is the
  * hardest.

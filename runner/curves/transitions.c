@@ -10,11 +10,16 @@
 #include <string.h>
 
 const char *const transition_names[] = {
-    [TRANSITION_FIRST_ROW] = "first row", [TRANSITION_SPIKED] = "spike",
-    [TRANSITION_SWITCH] = "switch",       [TRANSITION_CTAS] = "CTAs",
-    [TRANSITION_KINK] = "kink",           [TRANSITION_KNEE] = "knee",
-    [TRANSITION_DIPPED] = "dip",          [TRANSITION_FELL] = "fall",
-    [TRANSITION_FIT] = "fit",             [TRANSITION_REFUSED] = "refused",
+    [TRANSITION_FIRST_ROW] = "first row",
+    [TRANSITION_SPIKED] = "spike",
+    [TRANSITION_SWITCH] = "switch",
+    [TRANSITION_CTAS] = "CTAs",
+    [TRANSITION_KINK] = "kink",
+    [TRANSITION_KNEE] = "knee",
+    [TRANSITION_DIPPED] = "dip",
+    [TRANSITION_FELL] = "fall",
+    [TRANSITION_FIT] = "fit",
+    [TRANSITION_REFUSED] = "refused",
 };
 
 static const struct hockney no_piece = {(double)NAN, (double)NAN, (double)NAN};

@@ -64,8 +64,7 @@ int transitions_make(struct store *s)
         code = store_make(s, "transitions", transitions_columns);
     if (code)
         return code;
-    struct store_rows *rows =
-        store_rows_begin(s, "transitions", transitions_columns, -1, &csv);
+    struct store_rows *rows = store_rows_begin(s, "transitions", transitions_columns, -1, &csv);
     for (size_t i = 0; i < all.n; i++)
         write_curve(&csv, &all.v[i]);
     return store_rows_end(rows);

@@ -54,9 +54,9 @@ static int choose(struct store *s, const char *platform)
 
 static void say_refused(size_t refused, const char *path)
 {
-    AUTO_FREE char *line = xstrfmt("%zu curve%s too short or irregular%s%s", refused,
-                                   refused == 1 ? " is" : "s are",
-                                   path ? "; reasons and fits: " : "", path ? path : "");
+    AUTO_FREE char *line =
+        xstrfmt("%zu curve%s too short or irregular%s%s", refused, refused == 1 ? " is" : "s are",
+                path ? "; reasons and fits: " : "", path ? path : "");
     screen_say(line);
 }
 
@@ -98,11 +98,12 @@ int transitions_print(struct store *s, const char *platform, bool all, const cha
                           "(SELECT platform FROM chosen)",
                           take_number, &refused);
     if (!code)
-        code = store_each(s,
-                          "SELECT count(*) FROM (SELECT DISTINCT platform, workload, label, config, "
-                          "mode, params, ranks, nodes FROM transitions WHERE platform IN (SELECT "
-                          "platform FROM chosen))",
-                          take_number, &curves);
+        code =
+            store_each(s,
+                       "SELECT count(*) FROM (SELECT DISTINCT platform, workload, label, config, "
+                       "mode, params, ranks, nodes FROM transitions WHERE platform IN (SELECT "
+                       "platform FROM chosen))",
+                       take_number, &curves);
     if (code)
         return code;
     if (!how.rows)

@@ -35,7 +35,7 @@ struct imp_test {
     const char *workload;   /* "nccl_allreduce" */
     const char *metric;     /* which time was measured: "T_ss", … */
     const char *collective; /* of the workload; NULL or "": its default */
-    bool size_of_block;     /* its sizes are of one rank's block */
+    bool size_of_block;     /* the size column gives the block of one rank */
     char tool[IMP_WORD];    /* "nccl-tests 2.17.9"; "": unknown */
     char nccl[IMP_WORD];    /* "2.29.2"; "": unknown */
     json_t *settings;       /* {"NCCL_PROTO": "LL"}: those that the file shows; NULL: none */

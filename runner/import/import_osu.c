@@ -43,7 +43,7 @@ struct osu {
     const char *workload;
     struct import_log log;
     bool open, worst;
-    bool skip;                               /* the table is of another benchmark */
+    bool skip;                               /* another benchmark: skip the table */
     size_t others;                           /* such tables */
     char other[64];                          /* the title of the first */
     size_t columns, time, iterations, check; /* indices of columns; 0: none */

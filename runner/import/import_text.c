@@ -503,7 +503,7 @@ static const char *benchmark(const struct word *w, size_t *n)
     return (perf && perf > s) || (*n > 4 && !strncmp(s, "osu_", 4)) ? s : NULL;
 }
 
-/* Options of nccl-tests that change what is measured and that its output does not print. */
+/* Options that change what nccl-tests measures, but are missing in its output. */
 static void take_option(json_t *to, const struct word *w, const struct word *value)
 {
     static const struct {

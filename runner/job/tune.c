@@ -204,7 +204,8 @@ static int take_price(struct tune *t)
         return GS_OK;
     }
     if (!t->job.calls) {
-        say("tune: no price: no collective was seen in this job; its NCCL may be linked statically");
+        say("tune: no price: no collective was seen in this job; its NCCL may be linked "
+            "statically");
         return GS_OK;
     }
     progress(t, "the price", "");
@@ -544,7 +545,7 @@ static size_t best_open(const struct tune *t)
 static int answer(struct tune *t)
 {
     if (t->stopped) {
-        say("tune: interrupted; what was measured is kept; to go on: gradsync resume %s",
+        say("tune: interrupted; the measurements are kept; continue with: gradsync resume %s",
             SHELL_WORD(t->race_dir));
         return GS_FAILED;
     }
@@ -594,7 +595,8 @@ static int read_options(struct tune *t)
 {
     const struct tune_options *o = t->o;
     if (!units_parse_real(o->minutes, &t->minutes) || !(t->minutes > 0) || t->minutes > 10000)
-        return fail(GS_USAGE, "tune: --minutes '%s': must be a number above 0, at most 10000, e.g. 1.5",
+        return fail(GS_USAGE,
+                    "tune: --minutes '%s': must be a number above 0, at most 10000, e.g. 1.5",
                     o->minutes);
     if (!read_share(o->worth, &t->worth))
         return fail(GS_USAGE, "tune: --worth '%s': must be a share of the step, e.g. 1%%",

@@ -257,7 +257,9 @@ static void read_link(struct start *s, const char *path)
         enum tune_link link = link_of(line);
         const char *version = strstr(line, "NCCL version ");
         int v[3] = {0};
-        if (version && sscanf(version, "NCCL version %d.%d.%d", v, v + 1, v + 2) == 3)
+        char plus = 0; /* "2.28.9+cuda13.0"; not "2.27.0 or later" */
+        if (version && sscanf(version, "NCCL version %d.%d.%d%c", v, v + 1, v + 2, &plus) == 4 &&
+            plus == '+')
             s->r->nccl = v[0] * 10000 + v[1] * 100 + v[2];
         s->r->link = link > s->r->link ? link : s->r->link; /* the slowest of them */
     }

@@ -224,10 +224,10 @@ int launcher_refuse_ranks(const char *verb)
         const char *rank = getenv(variables[i].rank), *ranks = getenv(variables[i].ranks);
         if (!rank || !ranks || atoi(ranks) < variables[i].least)
             continue;
-        return atoi(rank) ? GS_USAGE /* rank 0 reports */
-                          : fail(GS_USAGE,
-                                 "%s: starts its ranks itself: run it once, without mpirun or srun",
-                                 verb);
+        return atoi(rank)
+                   ? GS_USAGE /* rank 0 reports */
+                   : fail(GS_USAGE,
+                          "%s: starts its ranks itself: run it once, without mpirun or srun", verb);
     }
     return GS_OK;
 }

@@ -85,8 +85,8 @@ static void take_cell(void *ctx, sqlite3_stmt *st)
 
 static int cells_read(struct measured_cells *all, struct store *s)
 {
-    AUTO_FREE char *sql = xstrfmt(
-        "SELECT %s FROM summary WHERE median_s IS NOT NULL ORDER BY rowid", limits_reads);
+    AUTO_FREE char *sql =
+        xstrfmt("SELECT %s FROM summary WHERE median_s IS NOT NULL ORDER BY rowid", limits_reads);
     return store_each(s, sql, take_cell, all);
 }
 

@@ -130,10 +130,10 @@ static void fill(struct limits_row *row, const struct claim *c, const char *plat
 {
     *row = (struct limits_row){.quantity = "speedup", .unit = "1"};
     limits_judge(row, speedup, r->most);
-    row->verdict = !counts ? DATA_ELSEWHERE
+    row->verdict = !counts             ? DATA_ELSEWHERE
                    : r->enough == r->n ? DATA_SUPPORTED
-                   : r->enough       ? DATA_IN_PART
-                                     : DATA_CONTRADICTED;
+                   : r->enough         ? DATA_IN_PART
+                                       : DATA_CONTRADICTED;
     snprintf(row->limit_source, sizeof row->limit_source, "measured on %s, %lld ranks", platform,
              (long long)r->ranks);
     snprintf(row->physics, sizeof row->physics,

@@ -8,12 +8,17 @@
 #include <string.h>
 
 const char *const limits_verdicts[LIMITS_VERDICTS] = {
-    [LIMIT_POSSIBLE] = "possible",      [LIMIT_AT] = "at the limit",
-    [LIMIT_IMPOSSIBLE] = "impossible",  [LIMIT_SWITCH] = "above the link: only with reduction in the switch",
+    [LIMIT_POSSIBLE] = "possible",
+    [LIMIT_AT] = "at the limit",
+    [LIMIT_IMPOSSIBLE] = "impossible",
+    [LIMIT_SWITCH] = "above the link: only with reduction in the switch",
     [LIMIT_NO_COLLECTIVE] = "not a collective",
-    [LIMIT_NONE] = "no limit",          [DATA_SUPPORTED] = "supported",
-    [DATA_IN_PART] = "in part",         [DATA_CONTRADICTED] = "contradicted",
-    [DATA_UNSUPPORTED] = "unsupported", [DATA_UNREACHED] = "unreached",
+    [LIMIT_NONE] = "no limit",
+    [DATA_SUPPORTED] = "supported",
+    [DATA_IN_PART] = "in part",
+    [DATA_CONTRADICTED] = "contradicted",
+    [DATA_UNSUPPORTED] = "unsupported",
+    [DATA_UNREACHED] = "unreached",
     [DATA_ELSEWHERE] = "other hardware",
 };
 

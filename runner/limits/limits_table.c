@@ -12,9 +12,9 @@
 
 /* The worst first. */
 static const enum limits_verdict worst[] = {
-    LIMIT_IMPOSSIBLE, LIMIT_NO_COLLECTIVE, DATA_CONTRADICTED, DATA_UNREACHED, DATA_UNSUPPORTED,
-    LIMIT_SWITCH,     DATA_IN_PART,        LIMIT_AT,          DATA_ELSEWHERE, DATA_SUPPORTED,
-    LIMIT_POSSIBLE};
+    LIMIT_IMPOSSIBLE, LIMIT_NO_COLLECTIVE, DATA_CONTRADICTED, DATA_UNREACHED,
+    DATA_UNSUPPORTED, LIMIT_SWITCH,        DATA_IN_PART,      LIMIT_AT,
+    DATA_ELSEWHERE,   DATA_SUPPORTED,      LIMIT_POSSIBLE};
 #define FINE 8 /* the first of `worst` that needs no attention */
 
 static size_t severity_of(const char *verdict)
@@ -70,8 +70,8 @@ int limits_print(struct store *s, const char *path)
     struct printing how = {.format = PRINT_TEXT, .fine = is_fine};
     size_t sources = 0;
     int code = print_functions(s);
-    if (!code && sqlite3_create_function(s->db, "severity", 1, SQLITE_UTF8, NULL, sql_severity, NULL,
-                                         NULL))
+    if (!code &&
+        sqlite3_create_function(s->db, "severity", 1, SQLITE_UTF8, NULL, sql_severity, NULL, NULL))
         code = store_failed(s);
     if (!code)
         code = store_execute(s, lines);
@@ -128,7 +128,8 @@ static void sql_order(sqlite3_context *c, int n, sqlite3_value **v)
 int limits_say(struct store *s, bool *any)
 {
     struct counting c = {0};
-    if (sqlite3_create_function(s->db, "verdict_order", 1, SQLITE_UTF8, NULL, sql_order, NULL, NULL))
+    if (sqlite3_create_function(s->db, "verdict_order", 1, SQLITE_UTF8, NULL, sql_order, NULL,
+                                NULL))
         return store_failed(s);
     int code = store_each(s,
                           "SELECT kind, count(*), verdict FROM limits WHERE platform IN "

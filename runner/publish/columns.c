@@ -103,8 +103,7 @@ static bool is_named(const struct column *c, const char *word)
     bool unit = *column_unit(c->name, &n);
     if (!strcmp(c->name, PARAM_COLUMNS))
         return !strncmp(word, CSV_PARAM, strlen(CSV_PARAM)) || !strcmp(word, CSV_PARAMS);
-    return !strcmp(c->name, word) ||
-           (unit && strlen(word) == n && !strncmp(c->name, word, n));
+    return !strcmp(c->name, word) || (unit && strlen(word) == n && !strncmp(c->name, word, n));
 }
 
 /* ---- printed ---- */

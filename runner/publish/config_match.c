@@ -47,8 +47,8 @@ static void compare_plan(const struct recorded *r, const struct plan *p, bool *r
         AUTO_WORDS struct words w = {0};
         words_split(&w, r->cells[c].params, ' ');
         for (size_t i = 0; i < p->n_cells && !requested[c]; i++)
-            requested[c] = of_another_version(r, p) ||
-                           !strcmp(p->cells[i].id, r->cells[c].id) || agree(&w, &planned[i]);
+            requested[c] = of_another_version(r, p) || !strcmp(p->cells[i].id, r->cells[c].id) ||
+                           agree(&w, &planned[i]);
     }
     for (size_t i = 0; i < p->n_cells; i++)
         words_free(&planned[i]);

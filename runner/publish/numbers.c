@@ -154,9 +154,8 @@ int numbers_open(struct numbers *b, const char *path, struct paper_tables tables
 static char *other_meaning(const char *name)
 {
     AUTO_FREE char *run = locate_run(name), *platform = locate_platform(name);
-    return platform || runs_is_run(run)
-               ? xstrfmt("; that is a recording: gradsync show %s", name)
-               : xstrdup("");
+    return platform || runs_is_run(run) ? xstrfmt("; that is a recording: gradsync show %s", name)
+                                        : xstrdup("");
 }
 
 static int no_such(const struct numbers *b, const char *name)

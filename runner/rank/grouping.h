@@ -16,7 +16,7 @@ struct grouping {
     size_t n;
     size_t *order; /* slot indices in preparation order, then in the visit order of a block */
     int block;
-    int late;  /* blocks in a row with a late emulated network */
+    int late; /* blocks in a row with a late emulated network */
     uint64_t began_ns;
 };
 

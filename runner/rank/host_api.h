@@ -14,7 +14,7 @@ struct host_api {
     struct report *report; /* receives the notes; NULL: they are dropped */
     const char *cell;      /* subject of the notes; "": the process */
     int copy;
-    char why[256];   /* text of the last fail(); "": none */
+    char why[256]; /* text of the last fail(); "": none */
 };
 
 /* Whose notes and failures follow. */

@@ -152,10 +152,9 @@ static int verify_file(const char *path, json_t *entry)
     if (!S_ISREG(st.st_mode))
         return fail_at(GS_FAILED, path, 0, "is not a regular file; restore the file");
     if (st.st_size < bytes)
-        return fail_at(
-            GS_FAILED, path, 0,
-            "truncated: %lld of the %lld bytes recorded; restore the file",
-            (long long)st.st_size, (long long)bytes);
+        return fail_at(GS_FAILED, path, 0,
+                       "truncated: %lld of the %lld bytes recorded; restore the file",
+                       (long long)st.st_size, (long long)bytes);
     char hex[65];
     bool same = sha256 && st.st_size == bytes;
     int code = same ? sha256_file(path, hex) : GS_OK;

@@ -28,8 +28,7 @@ struct raw {
 
 static int damaged(const struct raw *r, const char *what)
 {
-    fail_at(GS_FAILED, r->lines.path, (int)r->lines.number,
-            "damaged: %s; restore the file", what);
+    fail_at(GS_FAILED, r->lines.path, (int)r->lines.number, "damaged: %s; restore the file", what);
     return -1;
 }
 

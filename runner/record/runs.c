@@ -187,8 +187,8 @@ static int names_below(struct words *names, const char *root, const char *below,
         AUTO_FREE char *path = xstrfmt("%s/%s", dir, name), *next = xstrfmt("%s/%s", below, name);
         bool folder = files_is_folder(path);
         if ((folder || depth == NAMES_DEPTH) && !printable_name(name))
-            code = fail_at(GS_FAILED, path, 0, "is not a name (%s); rename it",
-                           PRINTABLE_NAME_RULE);
+            code =
+                fail_at(GS_FAILED, path, 0, "is not a name (%s); rename it", PRINTABLE_NAME_RULE);
         else if (folder && depth < NAMES_DEPTH)
             code = names_below(names, root, next, depth + 1);
     }
@@ -224,9 +224,8 @@ static int none_below(const char *root)
     AUTO_FREE char *dir = locate_run(root), *plan = xstrfmt("%s/plan.json", dir);
     if (access(plan, F_OK))
         return fail(GS_USAGE, "no recording below %s; make one with: gradsync run CONFIG", root);
-    return fail(GS_USAGE,
-                "nothing was measured in %s; to measure it: gradsync resume %s",
-                dir, SHELL_WORD(dir));
+    return fail(GS_USAGE, "nothing was measured in %s; to measure it: gradsync resume %s", dir,
+                SHELL_WORD(dir));
 }
 
 int runs_below(struct runs *r, const char *const *roots, size_t n)

@@ -23,21 +23,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum {
-    RUN,
-    HOST,
-    CELL,
-    PARAM,
-    GRP,
-    BLOCK,
-    METRIC,
-    SAMPLE,
-    NOTE,
-    HEALTH,
-    FAIL,
-    CLAIM,
-    RAW_TABLES
-};
+enum { RUN, HOST, CELL, PARAM, GRP, BLOCK, METRIC, SAMPLE, NOTE, HEALTH, FAIL, CLAIM, RAW_TABLES };
 
 struct ingest {
     struct store *store;
@@ -98,8 +84,8 @@ static void take_run(struct ingest *in, const json_t *header)
 
 static void take_header(struct ingest *in, const json_t *header)
 {
-    static const char *const of_host[] = {"rank", "host", "cpu", "cores", "kernel", "memory_B",
-                                          NULL},
+    static const char *const of_host[] = {"rank",   "host",     "cpu", "cores",
+                                          "kernel", "memory_B", NULL},
                              *const of_gpu[] = {"name", "uuid", "driver", NULL};
     size_t i;
     json_t *host;
@@ -126,8 +112,8 @@ static void take_note(struct ingest *in, const struct raw_line *l)
 
 static void take_fail(struct ingest *in, const struct raw_line *l)
 {
-    static const char *const keys[] = {"cell", "copy", "kind", "why", "rank", "host", "phase",
-                                       NULL};
+    static const char *const keys[] = {"cell", "copy", "kind",  "why",
+                                       "rank", "host", "phase", NULL};
     put_launch(&in->out[FAIL], in);
     put_members(&in->out[FAIL], l->json, keys);
     csv_end(&in->out[FAIL]);
@@ -279,9 +265,8 @@ static int take_claims(struct ingest *in)
 {
     AUTO_FREE char *path = xstrfmt("%s/config.ini", in->r->dir);
     AUTO(config_free_of) struct config *c = NULL;
-    int code = access(path, F_OK)
-                   ? GS_OK
-                   : config_load(&c, path, (const char *const *)in->r->overrides);
+    int code =
+        access(path, F_OK) ? GS_OK : config_load(&c, path, (const char *const *)in->r->overrides);
     for (size_t i = 0; c && i < c->n; i++) {
         const struct config_entry *e = &c->entries[i];
         if (strcmp(e->section, "reference") || !strcmp(e->key, "source") ||
@@ -317,8 +302,8 @@ static int read_lines(struct store *s, const struct recorded *r)
     struct ingest in = {.store = s, .r = r};
     int code = GS_OK;
     for (int i = 0; i < RAW_TABLES; i++)
-        in.rows[i] = store_rows_begin(s, store_tables[i].name, store_tables[i].columns, -1,
-                                      &in.out[i]);
+        in.rows[i] =
+            store_rows_begin(s, store_tables[i].name, store_tables[i].columns, -1, &in.out[i]);
     for (size_t i = 0; i < r->ledger->n_files && !code; i++)
         code = read_file(&in, i);
     take_cells(&in);
@@ -375,8 +360,8 @@ static int move_run(struct store *s, const struct run_folder *run, const char *s
     AUTO_TEXT struct text sql = {0};
     text_add(&sql, "BEGIN IMMEDIATE;");
     add_forget(&sql, run->dir);
-    char *insert = sqlite3_mprintf(
-        "INSERT INTO main.stamp (dir, sort, stamp) VALUES (%Q, %Q, %Q);", run->dir, run->key, stamp);
+    char *insert = sqlite3_mprintf("INSERT INTO main.stamp (dir, sort, stamp) VALUES (%Q, %Q, %Q);",
+                                   run->dir, run->key, stamp);
     text_add(&sql, insert);
     sqlite3_free(insert);
     for (size_t i = 0; i < RAW_TABLES + COUNT(derived); i++)

@@ -253,8 +253,10 @@ int print_functions(struct store *s)
         const char *name;
         int n;
         void (*call)(sqlite3_context *, int, sqlite3_value **);
-    } functions[] = {
-        {"human", 2, sql_human}, {"human_size", 1, sql_size}, {"human_change", 1, sql_change}, {"shorten", 2, sql_shorten}};
+    } functions[] = {{"human", 2, sql_human},
+                     {"human_size", 1, sql_size},
+                     {"human_change", 1, sql_change},
+                     {"shorten", 2, sql_shorten}};
     for (size_t i = 0; i < COUNT(functions); i++)
         if (sqlite3_create_function(s->db, functions[i].name, functions[i].n,
                                     SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, functions[i].call,

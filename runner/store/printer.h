@@ -11,10 +11,10 @@ extern const char *const print_formats[PRINT_FORMATS];
 
 struct printing {
     enum print_format format;
-    size_t keys;                   /* of text: columns that may stand above their rows */
-    size_t most;                   /* rows of text; 0: all */
+    size_t keys;                    /* of text: columns that may stand above their rows */
+    size_t most;                    /* rows of text; 0: all */
     bool (*fine)(const char *last); /* of text: not highlighted; NULL: every row is fine */
-    size_t rows;                   /* out: rows of the query */
+    size_t rows;                    /* out: rows of the query */
 };
 
 /* Text and Markdown give numbers with their unit, three digits; CSV and JSON give them whole, in SI

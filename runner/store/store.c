@@ -32,14 +32,12 @@ const struct store_table store_tables[] = {
      "run,run_id,dir,platform,workload,label,ranks,nodes,launches,seed,gradsync,git_commit,plugin,"
      "started,complete,imported,config_text",
      "run"},
-    {"host",
-     "run,launch,attempt,rank,host,cpu,cores,kernel,memory_B,gpu,uuid,driver",
+    {"host", "run,launch,attempt,rank,host,cpu,cores,kernel,memory_B,gpu,uuid,driver",
      "rank of a launch"},
     {"cell", "run,cell_id,grp,config,mode,size_B,busbw_factor,params,ran", "cell of a run"},
     {"param", "run,cell_id,key,value", "parameter of a cell"},
     {"grp", "run,launch,attempt,grp,blocks", "group that a launch measured to its end"},
-    {"block",
-     "run,seq,launch,attempt,grp,cell_id,copy,block,at,iters,skew_ns,spread_ns,counts",
+    {"block", "run,seq,launch,attempt,grp,cell_id,copy,block,at,iters,skew_ns,spread_ns,counts",
      "block of samples"},
     {"block_metric", "run,seq,metric,value", "metric of a block, other than its time"},
     {"sample", "run,seq,sample,time_ns", "sample"},
@@ -55,9 +53,9 @@ const struct store_table store_tables[] = {
 
 /* The tables of reduce.h, after the column `run`. */
 static const struct store_table derived[] = {
-    {"summary", summary_columns, NULL},   {"iteration", iteration_columns, NULL},
-    {"metrics", metrics_columns, NULL},   {"launches", launches_columns, NULL},
-    {"wan", wan_columns, NULL},           {0},
+    {"summary", summary_columns, NULL}, {"iteration", iteration_columns, NULL},
+    {"metrics", metrics_columns, NULL}, {"launches", launches_columns, NULL},
+    {"wan", wan_columns, NULL},         {0},
 };
 
 static const char extras[] =
@@ -120,15 +118,15 @@ int store_failed(struct store *s)
         return fail_at(GS_FAILED, path, 0, "cannot be written: no space left on the disk");
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-        return fail_at(GS_FAILED, path, 0, "is in use by another program; repeat when it has ended");
+        return fail_at(GS_FAILED, path, 0,
+                       "is in use by another program; repeat when it has ended");
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
         return fail_at(GS_FAILED, path, 0, "damaged; remove it: it is built again from data/raw");
     case SQLITE_IOERR:
     case SQLITE_READONLY:
     case SQLITE_CANTOPEN:
-        return fail_at(GS_FAILED, path, 0, "cannot be read or written: %s",
-                       sqlite3_errmsg(s->db));
+        return fail_at(GS_FAILED, path, 0, "cannot be read or written: %s", sqlite3_errmsg(s->db));
     default:
         return fail(GS_USAGE, "query: %s", sqlite3_errmsg(s->db));
     }
@@ -243,7 +241,8 @@ static bool connect_to(struct store *s)
     if (sqlite3_open_v2(*s->path ? s->path : ":memory:", &s->db, flags, NULL))
         return false;
     sqlite3_busy_timeout(s->db, WAIT_MS);
-    sqlite3_db_config(s->db, SQLITE_DBCONFIG_DQS_DML, 0, NULL); /* "word" is a column, never a text */
+    sqlite3_db_config(s->db, SQLITE_DBCONFIG_DQS_DML, 0,
+                      NULL); /* "word" is a column, never a text */
     sqlite3_exec(s->db, "PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY", NULL, NULL, NULL);
     return true;
 }
@@ -295,7 +294,7 @@ struct store_rows {
     sqlite3_stmt *st;
     struct csv_sink sink;
     bool *texts; /* of each column: an empty text is a text, and not NULL */
-    int first; /* from 0: rows of a table of reduce.h, whose numbers are those of its file */
+    int first;   /* from 0: rows of a table of reduce.h, whose numbers are those of its file */
     int columns, at, code;
 };
 
@@ -349,7 +348,9 @@ struct store_rows *store_rows_begin(struct store *s, const char *table, const ch
     text_addf(&insert, "INSERT INTO \"%s\" (", table);
     for (int i = 0; i < r->columns; i++)
         text_addf(&insert, "%s\"%s\"", i ? ", " : "",
-                  first < 0 ? names.v[i] : i ? names.v[i - 1] : "run");
+                  first < 0 ? names.v[i]
+                  : i       ? names.v[i - 1]
+                            : "run");
     text_add(&insert, ") VALUES (");
     for (int i = 0; i < r->columns; i++) {
         size_t name = (size_t)i - (first >= 0);

@@ -29,7 +29,7 @@ extern const struct store_table store_tables[]; /* ends with a NULL name */
 
 struct store {
     sqlite3 *db;
-    char *path; /* "" for one in memory */
+    char *path;  /* "" for one in memory */
     bool failed; /* SQLite reported an error */
 };
 

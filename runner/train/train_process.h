@@ -24,8 +24,8 @@ struct train_ended {
 
 struct train_hooks {
     void (*take)(void *ctx, const char *bytes, size_t n); /* the output as it comes */
-    void (*meanwhile)(void *ctx);                         /* often, while the command runs; or NULL */
-    bool (*enough)(void *ctx); /* the same; once it is true, the command is ended; or NULL */
+    void (*meanwhile)(void *ctx); /* often, while the command runs; or NULL */
+    bool (*enough)(void *ctx);    /* the same; once it is true, the command is ended; or NULL */
     void *ctx;
 };
 

@@ -54,23 +54,6 @@ struct job {
 
 /* ---- before ---- */
 
-/* NULL, reported: it is not there. */
-static char *find_tuner(void)
-{
-    static const char *const places[] = {"libnccl-tuner-gradsync.so",
-                                         "../lib/gradsync/libnccl-tuner-gradsync.so"};
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        char *path = xstrfmt("%s/%s", program_dir(), places[i]);
-        if (!access(path, R_OK))
-            return path;
-        free(path);
-    }
-    fail(GS_CANNOT,
-         "trial: libnccl-tuner-gradsync.so is not beside gradsync in %s; build it with 'make all'",
-         program_dir());
-    return NULL;
-}
-
 static char *config_text(const struct job *j)
 {
     const struct trial_options *o = j->o;
@@ -403,7 +386,8 @@ int trial_job(const struct trial_options *o, char **command)
     if (!code && j.price && o->keep_best)
         code = fail(GS_USAGE, "trial: --keep-best: a job without communication is of no use");
     code = code ? code : make_out(o->out);
-    if (!code && !(j.object = j.price ? price_library() : find_tuner()))
+    if (!code && !(j.object = j.price ? price_library()
+                                      : price_find_object("trial", "libnccl-tuner-gradsync.so")))
         code = GS_CANNOT;
     for (j.launch = 1; j.object && more_to_come(&j) && !code && !status; j.launch++) {
         code = launch(&j, &status);

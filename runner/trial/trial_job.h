@@ -14,7 +14,7 @@ struct price_answer;
 struct trial_options {
     const char *arms, *platform, *out;
     struct cli_int launches, steps, visit_s, warmup, blocks, calls, ranks, seed;
-    long seconds; /* time limit of the visits; 0: none */
+    long seconds;   /* time limit of the visits; 0: none */
     bool keep_best; /* continue with the fastest arm, if one was shown to be faster */
     /* Of a price (trial_price.h): */
     struct cli_int deadline;     /* seconds without a step, after which the job hangs */

@@ -16,20 +16,22 @@
 #define CLOSE 0.005     /* so is an interval narrow enough: in the step, */
 #define CLOSE_PART 0.03 /* or in the price */
 
-char *price_library(void)
+char *price_find_object(const char *who, const char *name)
 {
-    static const char *const places[] = {"libgradsync-price.so",
-                                         "../lib/gradsync/libgradsync-price.so"};
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        char *path = xstrfmt("%s/%s", program_dir(), places[i]);
-        if (!access(path, R_OK))
-            return path;
-        free(path);
-    }
-    fail(GS_CANNOT,
-         "price: libgradsync-price.so is not beside gradsync in %s; build it with 'make all'",
+    AUTO_FREE char *beside = xstrfmt("%s/%s", program_dir(), name);
+    AUTO_FREE char *installed = xstrfmt("%s/../lib/gradsync/%s", program_dir(), name);
+    if (!access(beside, R_OK))
+        return xstrdup(beside);
+    if (!access(installed, R_OK))
+        return xstrdup(installed);
+    fail(GS_CANNOT, "%s: %s is not beside gradsync in %s; build it with 'make all'", who, name,
          program_dir());
     return NULL;
+}
+
+char *price_library(void)
+{
+    return price_find_object("price", "libgradsync-price.so");
 }
 
 /* ---- shares ---- */

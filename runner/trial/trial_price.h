@@ -44,3 +44,5 @@ void price_free(struct price_answer *a);
 /* The path of libgradsync-price.so; NULL, reported: it is not there. The caller frees. For a job with
  * CUDA graphs: LD_PRELOAD=PATH GRADSYNC_PRICE_ARM=none fixes an arm for the whole launch. */
 char *price_library(void);
+/* A shared object of gradsync, beside the program or installed; else as above. who: for the error. */
+char *price_find_object(const char *who, const char *name);

@@ -19,7 +19,8 @@ static int open_cells(struct store *s, const char *dir, bool *damaged)
     bool all = !dir && store_has_recordings();
     AUTO_FREE char *path = xstrfmt("%s/summary.csv", dir ? dir : STORE_TABLES_DIR);
     if (all || !access(path, F_OK))
-        return store_open_table(s, all || dir ? dir : STORE_TABLES_DIR, "summary", limits_reads, damaged);
+        return store_open_table(s, all || dir ? dir : STORE_TABLES_DIR, "summary", limits_reads,
+                                damaged);
     say("no %s: only published claims are checked; to check measurements, first run 'gradsync "
         "reduce'",
         path);
@@ -31,8 +32,8 @@ static int print_checks(struct store *s, const struct request *q)
 {
     AUTO_FREE char *path = q->dir ? xstrfmt("%s/" LIMITS_CSV, q->dir) : NULL;
     bool any = false;
-    int code = path ? store_export(s, "SELECT * FROM limits ORDER BY rowid", limits_columns, path)
-                    : GS_OK;
+    int code =
+        path ? store_export(s, "SELECT * FROM limits ORDER BY rowid", limits_columns, path) : GS_OK;
     if (!code && !q->quiet)
         code = limits_print(s, path);
     fflush(stdout); /* both may go to one file */

@@ -58,9 +58,8 @@ static int list(void)
     printf("workload plugins ('gradsync help NAME' shows the parameters)\n");
     plugin_each(put_plugin, &n);
     if (!n)
-        printf(
-            "  none; searched: $GRADSYNC_PLUGIN_PATH %s %s/plugins %s/../lib/gradsync/plugins\n",
-            program_dir(), program_dir(), program_dir());
+        printf("  none; searched: $GRADSYNC_PLUGIN_PATH %s %s/plugins %s/../lib/gradsync/plugins\n",
+               program_dir(), program_dir(), program_dir());
     printf("\nconfigs ('gradsync plan NAME' shows the cells)\n");
     AUTO_FREE char *installed = locate_installed_configs();
     if (put_configs("configs") + put_configs(installed) == 0)

@@ -14,7 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 
-
 /* What is printed of which tables; the tables of a folder are printed whole. */
 struct request {
     bool all, quiet, named; /* named: the user named the folder */
@@ -56,8 +55,8 @@ static int write_and_print(const struct request *q)
         code = transitions_make(&s);
     bool kept = !code && (q->quiet || may_write(q->dir)); /* quiet: it is there to write */
     if (kept)
-        code = store_export(&s, "SELECT * FROM transitions ORDER BY rowid", transitions_columns,
-                            path);
+        code =
+            store_export(&s, "SELECT * FROM transitions ORDER BY rowid", transitions_columns, path);
     if (!code && !q->quiet)
         code = transitions_print(&s, q->platform, q->all, kept ? path : NULL);
     store_close(&s);
@@ -93,7 +92,8 @@ int cmd_transitions(int argc, char **argv)
         .verb = "transitions",
         .arguments = "[PLATFORM | CSV]",
         .summary =
-            "Finds protocol switches, kinks, knees, dips and spikes in the curves of the recordings "
+            "Finds protocol switches, kinks, knees, dips and spikes in the curves of the "
+            "recordings "
             "of data/raw, or of CSV/launches.csv, writes transitions.csv into CSV (default: "
             "data/csv) and prints those of a platform (default: that of the latest run of this "
             "machine).",

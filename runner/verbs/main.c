@@ -78,8 +78,7 @@ static int take_plugins(int *argc, char **argv)
 {
     static const char option[] = "--plugins";
     for (int i = 1; i < *argc && strcmp(argv[i], "--"); i++) {
-        if (strncmp(argv[i], option, strlen(option)) ||
-            !strchr("=", argv[i][strlen(option)]))
+        if (strncmp(argv[i], option, strlen(option)) || !strchr("=", argv[i][strlen(option)]))
             continue;
         bool attached = argv[i][strlen(option)] == '=';
         const char *dir = attached ? argv[i] + strlen(option) + 1 : argv[i + 1];

@@ -175,8 +175,9 @@ static void print_diloco(const struct wan_choice *c)
     bool few = c->plan.bits < 16;
     printf("  OpenDiLoCo --hv.local-steps %.0f --hv.hivemind-compression %s\n", every,
            few ? "uniform8bit" : "fp16");
-    printf("             %.3g%% of the time is compute: a direct exchange, no fragments, no overlap\n",
-           100 * share);
+    printf(
+        "             %.3g%% of the time is compute: a direct exchange, no fragments, no overlap\n",
+        100 * share);
     every = tool_every(c, &torchft, &share);
     printf("  torchtitan --fault_tolerance.enable --fault_tolerance.semi_sync_method=diloco\n"
            "             --fault_tolerance.sync_steps=%.0f --fault_tolerance.num_fragments=%.0f\n"

@@ -22,8 +22,10 @@ static char platform[] = "p", other[] = "q", workload[] = "null", ring[] = "ring
 
 static struct measured_cell cells[] = {
     {platform, workload, none, ring, none, params_ring, run, 4, 8, 2e-5, 4e5, 6e5, 1e9, NULL, NULL},
-    {platform, workload, none, tree, none, params_tree, run, 4, 8, 1e-5, 8e5, 12e5, NAN, NULL, NULL},
-    {platform, workload, none, tree, compute, params_gemm, run, 4, 8, 1e-3, NAN, NAN, NAN, NULL, NULL},
+    {platform, workload, none, tree, none, params_tree, run, 4, 8, 1e-5, 8e5, 12e5, NAN, NULL,
+     NULL},
+    {platform, workload, none, tree, compute, params_gemm, run, 4, 8, 1e-3, NAN, NAN, NAN, NULL,
+     NULL},
     {other, workload, none, tree, none, params_tree, run, 1, 8, 1e-5, 8e5, 12e5, NAN, NULL, NULL},
 };
 static const struct measured_cells measured = {cells, sizeof cells / sizeof *cells};

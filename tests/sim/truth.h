@@ -33,7 +33,7 @@ struct regime {
     bool lasting;              /* that stays over the launches, and the copy shares its baseline's;
                                   otherwise each launch draws it anew, for the copy too */
     double rare, rare_by;      /* this share of the config's launches is slower by so much */
-    double cold;               /* the first block of a launch is slower by so much, the next by 1/e */
+    double cold; /* the first block of a launch is slower by so much, the next by 1/e */
 };
 extern const struct regime noisy_blocks, unlike_launches, few_blocks;
 /* What could break the promise of the interval. */

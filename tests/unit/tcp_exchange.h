@@ -17,10 +17,8 @@
 
 #include <cmocka.h>
 
-static const struct link_tcp_options plain = {.streams = 4,
-                                              .interface = "",
-                                              .congestion = "",
-                                              .deadline_s = 10};
+static const struct link_tcp_options plain = {
+    .streams = 4, .interface = "", .congestion = "", .deadline_s = 10};
 
 static const size_t sizes[] = {0, 1, 47, 4096, 65537, 262144, 1048579, 3000001};
 enum { SIZES = sizeof sizes / sizeof *sizes };

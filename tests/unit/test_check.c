@@ -28,7 +28,7 @@
 #define RUN "run" /* the folder, and the id of the run */
 #define LAUNCH RUN "/launch-01.01.jsonl"
 #define HEADER_OF(more)                                                                            \
-    "{\"type\":\"header\",\"schema\":1,\"gradsync\":\"0.1.0\",\"run_id\":\"run\",\"launch\":1,"        \
+    "{\"type\":\"header\",\"schema\":1,\"gradsync\":\"0.1.0\",\"run_id\":\"run\",\"launch\":1,"    \
     "\"attempt\":1" more "}\n"
 #define HEADER HEADER_OF("")
 #define CELL(cell, group, copy)                                                                    \

@@ -8,8 +8,8 @@
 #include "base/text.h"
 #include "cluster/campaign.h"
 #include "cluster/client.h"
-#include "cluster/slurm.h"
 #include "cluster/cluster_status.h"
+#include "cluster/slurm.h"
 #include "folder.h"
 
 #include <setjmp.h>

@@ -72,12 +72,14 @@ static void headers(void **state)
 {
     struct nccl_table t;
     (void)state;
-    assert_true(nccl_table_header(&t, "size count type redop root time algbw busbw #wrong time algbw "
-                                 "busbw #wrong"));
+    assert_true(nccl_table_header(&t,
+                                  "size count type redop root time algbw busbw #wrong time algbw "
+                                  "busbw #wrong"));
     assert_int_equal(t.n, 13);
     assert_int_equal(t.side, 4);
-    assert_true(nccl_table_header(&t, "size count type cputime algbw busbw error cputime algbw busbw "
-                                 "error timestamp"));
+    assert_true(nccl_table_header(&t,
+                                  "size count type cputime algbw busbw error cputime algbw busbw "
+                                  "error timestamp"));
     assert_int_equal(t.n, 13);
     assert_true(t.cpu_time && t.errors);
     assert_false(nccl_table_header(&t, "size count type time algbw busbw #wrong"));
@@ -92,10 +94,11 @@ static void rows(void **state)
     struct nccl_table t;
     struct nccl_row r;
     (void)state;
-    assert_true(nccl_table_header(&t, "size count type redop root time algbw busbw #wrong time algbw "
-                                 "busbw #wrong"));
-    assert_int_equal(nccl_table_row(&t, " 8 2 float sum -1 9.17 0.00 0.01 0 8.93 0.00 0.01 N/A", &r),
-                     ROW_WHOLE);
+    assert_true(nccl_table_header(&t,
+                                  "size count type redop root time algbw busbw #wrong time algbw "
+                                  "busbw #wrong"));
+    assert_int_equal(
+        nccl_table_row(&t, " 8 2 float sum -1 9.17 0.00 0.01 0 8.93 0.00 0.01 N/A", &r), ROW_WHOLE);
     assert_int_equal(r.size_B, 8);
     assert_int_equal(r.root, -1);
     assert_true(r.side[0].there && r.side[1].there && word_is(&r.side[1].time, "8.93"));
@@ -104,7 +107,8 @@ static void rows(void **state)
     assert_int_equal(nccl_table_row(&t, " 8 2 float sum -1 9.17 0.00", &r), ROW_SHORT);
     assert_int_equal(nccl_table_row(&t, " 8 2 float sum -1 1 1 1 0 1 1 1 0 9", &r), ROW_ODD);
     assert_true(nccl_table_claims("  8  2 float") && !nccl_table_claims("# 8 2 float"));
-    assert_false(nccl_table_claims("2026 1 31") || nccl_table_claims("8 x float") || nccl_table_claims(""));
+    assert_false(nccl_table_claims("2026 1 31") || nccl_table_claims("8 x float") ||
+                 nccl_table_claims(""));
 }
 
 static void facts(void **state)

@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 #define HEADER_OF(launch, attempt)                                                                 \
-    "{\"type\":\"header\",\"schema\":1,\"gradsync\":\"0.1.0\",\"run_id\":\"x\",\"launch\":" #launch    \
-    ",\"attempt\":" #attempt "}\n"
+    "{\"type\":\"header\",\"schema\":1,\"gradsync\":\"0.1.0\",\"run_id\":\"x\","                   \
+    "\"launch\":" #launch ",\"attempt\":" #attempt "}\n"
 #define HEADER HEADER_OF(1, 1)
 #define GROUP(id) "{\"type\":\"group\",\"group\":\"" id "\",\"blocks\":20,\"cells\":[]}\n"
 #define FAIL(cell, kind)                                                                           \

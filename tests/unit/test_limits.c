@@ -172,8 +172,8 @@ static struct measured_cell cell(char *config, char *params, int64_t size, doubl
 
 static void measured(void **state)
 {
-    char config[] = "auto", plain[] = "size=1", nvls[] = "algorithm=NVLS", ring[] = "algorithm=ring",
-         ran[] = "RING/LL", compute[] = "compute",
+    char config[] = "auto", plain[] = "size=1", nvls[] = "algorithm=NVLS",
+         ring[] = "algorithm=ring", ran[] = "RING/LL", compute[] = "compute",
          gemm[] = "gemm=4096 gemms=4 precision=bf16";
     struct limits_row rows[LIMITS_ROWS];
     struct judged j;

@@ -4,8 +4,8 @@
  * in a sequence of calls. tests/test_tuner.sh has the plugin as a whole.
  */
 #include "folder.h"
-#include "nccl_tuner/nccl_abi.h"
 #include "nccl_tuner/choice.h"
+#include "nccl_tuner/nccl_abi.h"
 #include "nccl_tuner/sequence.h"
 #include "nccl_tuner/trial_config.h"
 
@@ -33,8 +33,7 @@ static void table(struct table *t, int func, size_t bytes)
     for (int a = 0; a < NCCL_ALGOS; a++)
         for (int p = 0; p < NCCL_PROTOS; p++)
             t->costs[a][p] = a > NCCL_RING ? NCCL_IGNORE : (float)(20 - 5 * a - 2 * p);
-    t->call = (struct call){func,        bytes,       2,           &t->costs[0][0],
-                            NCCL_ALGOS, NCCL_PROTOS, &t->channels};
+    t->call = (struct call){func, bytes, 2, &t->costs[0][0], NCCL_ALGOS, NCCL_PROTOS, &t->channels};
 }
 
 static const char *taken(const struct table *t, char *buf, size_t n)
@@ -70,10 +69,9 @@ static void a_choice_is_read_and_applied(void **state)
         assert_string_equal(taken(&t, buf, sizeof buf), rows[i].taken);
         assert_int_equal(t.channels, rows[i].channels);
     }
-    static const char *const bad[] = {"",         "rign",    "ring/tree",     "LL/LL128",
-                                      "ctas=0",   "ctas=65", "ctas=8x",       "ring/",
-                                      "ring//LL", "ctas=-1", "ctas=4/ctas=4", "auto/ring",
-                                      "none/ring"};
+    static const char *const bad[] = {
+        "",      "rign",     "ring/tree", "LL/LL128",      "ctas=0",    "ctas=65",  "ctas=8x",
+        "ring/", "ring//LL", "ctas=-1",   "ctas=4/ctas=4", "auto/ring", "none/ring"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct choice c;
         assert_false(choice_parse(&c, bad[i]));

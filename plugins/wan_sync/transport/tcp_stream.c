@@ -376,8 +376,7 @@ void tcp_slots_free(struct tcp_peer *p)
 
 /* ==== what a peer may send ==== */
 
-/* How far a peer may be ahead of what was posted for it, so that every block that comes has a
- * place. */
+/* A peer may send this many bytes before a receive is posted: each block that arrives has a place. */
 
 static uint64_t own_B(const struct tcp_link *l)
 {
@@ -608,7 +607,7 @@ static bool place_block(struct tcp_stream *s)
         return false;
     }
     overtake(p, s);
-    if (s->fd < 0) /* what was requeued went out over this one, which is dead as well */
+    if (s->fd < 0) /* the requeued blocks went over this connection, which has failed too */
         return false;
     struct tcp_slot *slot = tcp_slot_find(p, f->id);
     if (slot && (slot->taken || slot->whole)) {
