@@ -87,7 +87,7 @@ until_true 60 grep -q 'waiting for the command' told
 : >gate
 wait $pid
 is $? 1 'an interrupted tune makes the exit code 1'
-like "$(cat told)" 'what was measured is kept; to go on: gradsync resume raw/job/train/' \
+like "$(cat told)" 'the measurements are kept; continue with: gradsync resume raw/job/train/' \
     'an interrupted tune says how to go on'
 n=$(wc -l <starts)
 exits 0 'resume goes on' env NCCL_MAX_CTAS=1 NCCL_A=1 NCCL_B=1 NCCL_C=1 "$gradsync" resume "$(run_of)"
