@@ -5,7 +5,7 @@
 #                      room use each other in a circle
 # A room may include itself and the rooms above it in that table. A plugin may include workload.h,
 # its own folder and plugins/common; the runner shares with the tuner plugin the names of settings
-# (choice.h), and runner/trial/ its config.
+# (choice.h), and runner/job/ its config.
 # wan_links measures over the transport of wan_sync, and the price has the engine of the tuner's trial. Modules (NAME.c with NAME.h) must not include each other
 # in a circle. Files that share a header can use each other all the same: the objects in BUILD (build), if it
 # is there, show which file calls which. Each fault is one line: file, line, what is wrong. Exit code 1 if there is any.
@@ -28,7 +28,7 @@ faults() {
         BEGIN { n = split(rooms, name, "\n"); for (i = 1; i <= n; i++) place[name[i]] = i }
         { split($1, at, "/"); split($3, to, "/") }
         $3 == "workload.h" || to[1] == "common" || $1 ~ /^plugins\/template/ { next }
-        $3 == "nccl_tuner/choice.h" || (at[2] == "trial" && $3 == "nccl_tuner/trial_config.h") { next }
+        $3 == "nccl_tuner/choice.h" || (at[2] == "job" && $3 == "nccl_tuner/trial_config.h") { next }
         at[1] == "plugins" && to[1] == at[2] { next }
         at[2] == "price" && to[1] == "nccl_tuner" { next }
         at[2] == "wan_links" && $3 ~ /^wan_sync\/transport\// { next }

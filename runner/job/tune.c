@@ -12,13 +12,11 @@
 #include "base/shell_quote.h"
 #include "base/stats.h"
 #include "base/units.h"
+#include "job/job_recording.h"
 #include "job/race.h"
 #include "job/tune_answer.h"
-#include "job/tune_book.h"
-#include "job/tune_price.h"
 #include "job/tune_setting.h"
 #include "job/tune_start.h"
-#include "launch/launcher_here.h"
 #include "record/manifest.h"
 
 #include <errno.h>
@@ -658,7 +656,7 @@ static void release(struct tune *t)
 /* Before anything is started: a command that no folder of PATH has. */
 static int find_command(const char *program)
 {
-    AUTO_FREE char *found = strpbrk(program, "/= ") ? xstrdup(program) : here_find(program);
+    AUTO_FREE char *found = strpbrk(program, "/= ") ? xstrdup(program) : program_find(program);
     return found && *program ? GS_OK
                              : fail(GS_USAGE, "tune: '%s': no such command in PATH", program);
 }

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * The answers of tune, on stdout, and the settings in the form that a job takes.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "compare/contrast.h"
@@ -9,6 +6,11 @@
 #include "job/tune_setting.h"
 
 #include <jansson.h>
+#include <stdint.h>
+
+/* ==== tune_answer ====
+ *
+ * The answers of tune, on stdout, and the settings in the form that a job takes. */
 
 /* Shares of the step; also a member of tune.json. */
 struct tune_price {
@@ -34,3 +36,18 @@ void tune_say_nothing(const struct tune_settings *s, size_t tried, double worth,
 bool tune_plot(const char *dir, const char *platform, long long ranks, long long nodes,
                const struct tune_settings *s, const struct race *r, const struct tune_price *p,
                double base_s, size_t winner, const struct effect *proof);
+
+/* ==== tune_price ====
+ *
+ * The price of communication for tune, from the engine of trial (trial_price.h). */
+
+/* p->known is false, with the reason said, if there is none. GS_OK, or reported. *run: its recording;
+ * NULL: none. The caller frees it. */
+struct tune_price_request {
+    const char *platform, *out, *log; /* log: a file for what the command prints */
+    char **command;
+    double step_s, left_s; /* step_s: about; 0: unknown. left_s: for the visits */
+    int64_t calls;         /* of a step; 0: unknown */
+    long seed;
+};
+int tune_price_take(struct tune_price *p, const struct tune_price_request *q, char **run);

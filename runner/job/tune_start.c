@@ -8,9 +8,9 @@
 #include "base/stats.h"
 #include "base/units.h"
 #include "config/train_settings.h"
-#include "train/train_output.h"
-#include "train/train_process.h"
-#include "trial/trial_ranks.h"
+#include "job/job_output.h"
+#include "job/job_process.h"
+#include "job/trial_ranks.h"
 
 #include <errno.h>
 #include <math.h>

@@ -2,6 +2,7 @@
 #include "launch/launcher.h"
 
 #include "base/err.h"
+#include "base/program_dir.h"
 #include "base/text.h"
 #include "launch/gpus_here.h"
 #include "launch/launcher_here.h"
@@ -25,9 +26,9 @@ struct launcher {
 static char *find_mpirun(void)
 {
     if (!here_is_set("MPI_HOME"))
-        return here_find("mpirun");
+        return program_find("mpirun");
     char *path = xstrfmt("%s/bin/mpirun", getenv("MPI_HOME"));
-    if (here_runs(path))
+    if (program_runs(path))
         return path;
     free(path);
     return NULL;
@@ -35,7 +36,7 @@ static char *find_mpirun(void)
 
 static char *find_srun(void)
 {
-    return here_find("srun");
+    return program_find("srun");
 }
 
 /* In the order of the choices of `launcher` in settings_tables.c, after "auto". */

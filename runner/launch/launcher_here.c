@@ -7,30 +7,7 @@
 
 #include <sched.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-bool here_runs(const char *path)
-{
-    struct stat s;
-    return stat(path, &s) == 0 && S_ISREG(s.st_mode) && access(path, X_OK) == 0;
-}
-
-char *here_find(const char *name)
-{
-    const char *path = getenv("PATH");
-    AUTO_WORDS struct words dirs = {0};
-    words_split(&dirs, path ? path : "/usr/local/bin:/usr/bin:/bin", ':');
-    char *found = NULL;
-    for (size_t i = 0; i < dirs.n && !found; i++) {
-        found = xstrfmt("%s/%s", *dirs.v[i] ? dirs.v[i] : ".", name);
-        if (!here_runs(found)) {
-            free(found);
-            found = NULL;
-        }
-    }
-    return found;
-}
 
 bool here_is_set(const char *variable)
 {
@@ -66,7 +43,7 @@ char *here_rank_program(void)
     static const char *const places[] = {"gradsync-rank", "../libexec/gradsync/gradsync-rank"};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         char *path = xstrfmt("%s/%s", program_dir(), places[i]);
-        if (here_runs(path))
+        if (program_runs(path))
             return path;
         free(path);
     }

@@ -8,15 +8,12 @@
 
 #include <stdbool.h>
 
-bool here_runs(const char *path);              /* the file can be executed */
 bool here_is_set(const char *variable);        /* the variable is not empty */
 bool here_in_allocation(void);                 /* this is a job of Slurm or another batch system */
 bool here_alone(const struct set_launch *set); /* all ranks run on this machine */
 /* Processors that this process may use; a container or taskset may allow fewer than exist. */
 long here_slots(void);
 
-/* Path of a program in PATH, freed by the caller; NULL: not found. */
-char *here_find(const char *program);
 /* Path of gradsync-rank, freed by the caller: in the program's folder or ../libexec/gradsync. NULL:
  * not found, GS_CANNOT reported. */
 char *here_rank_program(void);

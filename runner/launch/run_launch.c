@@ -8,7 +8,7 @@
 #include "launch/supervise.h"
 #include "record/attempt_number.h"
 #include "record/ledger.h"
-#include "train/train_launch.h"
+#include "job/train.h"
 
 #include <math.h>
 #include <string.h>

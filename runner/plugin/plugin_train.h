@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The workload of [train], whose parameters are the keys of that section. It has tables and
- * describe() only: runner/train/ measures it.
+ * describe() only: runner/job/ measures it.
  */
 #pragma once
 

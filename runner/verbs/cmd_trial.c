@@ -2,7 +2,7 @@
 #include "base/cli.h"
 #include "base/err.h"
 #include "base/units.h"
-#include "trial/trial_job.h"
+#include "job/trial.h"
 #include "verbs/commands.h"
 
 #include <limits.h>

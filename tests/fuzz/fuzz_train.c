@@ -4,7 +4,7 @@
  * of a step time (empty: the known formats).
  */
 #include "bundle.h"
-#include "train/train_output.h"
+#include "job/job_output.h"
 
 #include <fcntl.h>
 #include <regex.h>

@@ -3,8 +3,8 @@
  * Reads any bytes as the logs of a trial's ranks, judges the trial and writes its recording.
  */
 #include "bundle.h"
-#include "trial/trial_recording.h"
-#include "trial/trial_result.h"
+#include "job/job_recording.h"
+#include "job/trial_result.h"
 
 static void judge(const struct trial_comm *c, const char *dir)
 {

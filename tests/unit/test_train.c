@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/train_settings.h"
-#include "train/train_output.h"
-#include "train/train_times.h"
+#include "job/job_output.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

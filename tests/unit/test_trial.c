@@ -6,9 +6,8 @@
 #include "base/err.h"
 #include "compare/within_run.h"
 #include "record/job_watch.h"
-#include "trial/trial_price.h"
-#include "trial/trial_recording.h"
-#include "trial/trial_result.h"
+#include "job/trial_result.h"
+#include "job/job_recording.h"
 
 #include "folder.h"
 

@@ -1,13 +1,38 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Runs a user's own training job with the tuner plugin of a trial (plugins/nccl_tuner), and records
- * the result. The job keeps the terminal, its signals and its exit code.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "base/cli.h"
+#include "base/text.h"
 
 #include <stdbool.h>
+
+/* ==== trial_arms ====
+ *
+ * The arms of a trial, as --arms names them. */
+
+/* Adds the baseline, NCCL's own choice, and then the arms of a list. GS_OK, or reported. */
+int trial_arms_read(struct words *arms, const char *list);
+/* Are they those of a price: none, one, half? */
+bool trial_arms_price(const struct words *arms);
+
+/* ==== trial_environment ====
+ *
+ * The variables by which NCCL finds its plugins, and plugins that it would load without them. */
+
+/* GS_OK, or GS_USAGE, reported: the job already has a tuner, which the trial would replace.
+ * NCCL_TUNER_PLUGIN=none says that this is wanted. */
+int trial_environment_check(void);
+/* For the command. A profiler that the user has is left in place: then nothing reports what NCCL
+ * ran. */
+void trial_environment_set(const char *plugin, const char *config);
+/* The same for the object of a price; a tuner that the job has is left in place. In the process of the
+ * command alone. */
+void trial_environment_preload(const char *object, const char *config);
+
+/* ==== trial_job ====
+ *
+ * Runs a user's own training job with the tuner plugin of a trial (plugins/nccl_tuner), and records
+ * the result. The job keeps the terminal, its signals and its exit code. */
 
 struct price_answer;
 

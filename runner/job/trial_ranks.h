@@ -1,14 +1,15 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Reads the logs of the ranks of a job under trial (plugins/nccl_tuner/journal.h), and joins them by
- * communicator: the visits that all of its ranks completed, each with the time of the slowest rank.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* ==== trial_ranks ====
+ *
+ * Reads the logs of the ranks of a job under trial (plugins/nccl_tuner/journal.h), and joins them by
+ * communicator: the visits that all of its ranks completed, each with the time of the slowest rank. */
 
 struct trial_visit {
     int64_t step; /* the number of the step that was found */
@@ -66,3 +67,29 @@ void trial_ranks_free(struct trial_ranks *r);
 const struct trial_comm *trial_ranks_lead(const struct trial_ranks *r);
 /* Most ranks that found the same step at the same call. */
 int64_t trial_ranks_alike(const struct trial_comm *c);
+
+/* ==== trial_taken ====
+ *
+ * Did NCCL run what an arm requested? NCCL ignores an algorithm that it cannot run, and limits the
+ * number of CTAs. The answer comes from what NCCL reported for each call (journal.h), and not from
+ * the request. */
+
+enum taken {
+    TAKEN_HONOURED,
+    TAKEN_UNKNOWN,     /* this NCCL does not report it */
+    TAKEN_CLAMPED,     /* another number of CTAs */
+    TAKEN_IGNORED,     /* another algorithm or protocol */
+    TAKEN_UNAVAILABLE, /* NCCL has it for no collective of the step */
+};
+
+struct trial_taken {
+    enum taken how;
+    char text[256]; /* "clamped: NCCL ran at most 24 CTAs" */
+};
+
+struct trial_taken trial_taken(const struct trial_comm *c, const char *arm, int64_t copy);
+/* Is the time of the arm really that of what it requested, as far as is known? */
+bool trial_taken_counts(const struct trial_taken *t);
+/* "ring/LL128 ctas=8 98%, tree/LL ctas=1 2%": shares of the calls that NCCL reported; or, with
+ * `expected`, of those that have the lowest cost in its table. Empty: none. The caller frees. */
+char *trial_taken_shares(const struct trial_comm *c, const char *arm, int64_t copy, bool expected);

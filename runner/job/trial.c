@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "trial/trial_job.h"
+#include "job/trial.h"
 
 #include "base/clock.h"
 #include "base/err.h"
@@ -8,26 +8,177 @@
 #include "base/program_dir.h"
 #include "base/shell_quote.h"
 #include "base/text.h"
+#include "job/job_process.h"
+#include "job/job_recording.h"
+#include "job/trial_result.h"
+#include "nccl_tuner/choice.h"
 #include "nccl_tuner/trial_config.h"
 #include "record/manifest.h"
 #include "record/record.h"
 #include "reduce/left_out.h"
-#include "trial/trial_arms.h"
-#include "trial/trial_child.h"
-#include "trial/trial_environment.h"
-#include "trial/trial_price.h"
-#include "trial/trial_recording.h"
-#include "trial/trial_result.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+/* ==== trial_arms ==== */
+
+/* The arm that sets the same as this one, in other words perhaps; NULL: none does. */
+static const char *same_arm(const struct words *arms, const struct choice *c)
+{
+    for (size_t i = 0; i < arms->n; i++) {
+        struct choice other;
+        if (choice_parse(&other, arms->v[i]) && !memcmp(&other, c, sizeof other))
+            return arms->v[i];
+    }
+    return NULL;
+}
+
+static int read_arm(struct words *arms, const char *text)
+{
+    struct choice c;
+    if (!choice_parse(&c, text))
+        return fail(
+            GS_USAGE,
+            "trial: --arms: '%s': must be auto, ctas=1 to 64, an algorithm (ring, tree, "
+            "nvls, nvls-tree, collnet-direct, collnet-chain, pat), a protocol (LL, "
+            "LL128, Simple), or several joined by '/'; or none, one or half, for the price of "
+            "communication",
+            text);
+    const char *same = same_arm(arms, &c);
+    if (same && same != arms->v[0])
+        return fail(GS_USAGE, "trial: --arms: '%s': sets the same as '%s'; remove one of them",
+                    text, same);
+    if (!same)
+        words_add(arms, text);
+    return GS_OK;
+}
+
+bool trial_arms_price(const struct words *arms)
+{
+    struct choice c;
+    return arms->n > 1 && choice_parse(&c, arms->v[1]) && c.part != PART_ALL;
+}
+
+/* They are applied by another object than the settings of NCCL. */
+static int refuse_mixed(const struct words *arms)
+{
+    for (size_t i = 1; i < arms->n; i++) {
+        struct choice c;
+        if (choice_parse(&c, arms->v[i]) && (c.part != PART_ALL) != trial_arms_price(arms))
+            return fail(
+                GS_USAGE,
+                "trial: --arms: '%s' and '%s' cannot be in one trial: none, one and half leave "
+                "communication out, the others are settings of NCCL",
+                arms->v[1], arms->v[i]);
+    }
+    return GS_OK;
+}
+
+int trial_arms_read(struct words *arms, const char *list)
+{
+    AUTO_WORDS struct words all = {0};
+    int code = GS_OK;
+    words_split(&all, list, ',');
+    words_add(arms, "auto");
+    for (size_t i = 0; i < all.n && !code; i++)
+        code = read_arm(arms, all.v[i]);
+    if (!code && (arms->n < 2 || arms->n > TRIAL_ARMS))
+        code = fail(GS_USAGE, "trial: --arms names %zu beside auto: must be 1 to %d", arms->n - 1,
+                    TRIAL_ARMS - 1);
+    return code ? code : refuse_mixed(arms);
+}
+
+/* ==== trial_environment ==== */
+
+static bool exports(const char *library, const char *symbol)
+{
+    void *handle = dlopen(library, RTLD_LAZY | RTLD_LOCAL);
+    bool found = false;
+    for (int version = 1; handle && version < 10; version++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s_v%d", symbol, version);
+        found = found || dlsym(handle, name);
+    }
+    return found;
+}
+
+/* Whether NCCL would load this plugin; in a process of its own, because loading runs its code. */
+static bool is_plugin(const char *library, const char *symbol)
+{
+    int status = 0;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(exports(library, symbol));
+    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+           WEXITSTATUS(status) == 1;
+}
+
+static int refuse(const char *library)
+{
+    return fail(
+        GS_USAGE,
+        "trial: %s has a tuner, and a job takes only one; set NCCL_TUNER_PLUGIN=none to run "
+        "the trial without it: auto is then NCCL's own choice",
+        library);
+}
+
+/* NCCL takes the tuner of the network plugin if there is no other. */
+static int check_network(void)
+{
+    const char *name = getenv("NCCL_NET_PLUGIN");
+    bool named = name && *name, bare = named && !strchr(name, '/') && strncmp(name, "lib", 3);
+    AUTO_FREE char *library =
+        bare ? xstrfmt("libnccl-net-%s.so", name) : xstrdup(named ? name : "libnccl-net.so");
+    return is_plugin(library, "ncclTunerPlugin") ? refuse(library) : GS_OK;
+}
+
+int trial_environment_check(void)
+{
+    const char *tuner = getenv("NCCL_TUNER_PLUGIN");
+    if (tuner && !strcasecmp(tuner, "none"))
+        return GS_OK;
+    if (tuner && *tuner)
+        return fail(
+            GS_USAGE,
+            "trial: NCCL_TUNER_PLUGIN is '%s', and a job takes only one tuner; set it to none "
+            "to run the trial without that one: auto is then NCCL's own choice",
+            tuner);
+    if (is_plugin("libnccl-tuner.so", "ncclTunerPlugin"))
+        return refuse("libnccl-tuner.so");
+    return check_network();
+}
+
+void trial_environment_set(const char *plugin, const char *config)
+{
+    const char *profiler = getenv("NCCL_PROFILER_PLUGIN");
+    setenv("NCCL_TUNER_PLUGIN", plugin, 1);
+    setenv("GRADSYNC_TRIAL", config, 1);
+    if (!(profiler && *profiler) && !is_plugin("libnccl-profiler.so", "ncclProfiler"))
+        setenv("NCCL_PROFILER_PLUGIN", plugin, 1);
+}
+
+/* What the user preloads comes first, and stays. */
+void trial_environment_preload(const char *object, const char *config)
+{
+    const char *theirs = getenv("LD_PRELOAD");
+    AUTO_FREE char *both = theirs && *theirs ? xstrfmt("%s:%s", theirs, object) : xstrdup(object);
+    if (theirs && *theirs)
+        say("price: LD_PRELOAD is set, and stays: %s", theirs);
+    setenv("LD_PRELOAD", both, 1);
+    setenv("GRADSYNC_PRICE", config, 1);
+}
+
+/* ==== trial_job ==== */
 
 #define START 5 /* deadlines, until a step is found */
 

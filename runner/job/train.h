@@ -4,8 +4,7 @@
  * a comparison, in random order within each group (plan/order.h). The recording is that of other
  * workloads (record.h): a block holds the times of one or several steps, and each cell has a note
  * `launched` after its blocks. A command that failed has a fail line and is not tried again. An
- * attempt that resumes a launch copies the cells that earlier attempts have measured.
- */
+ * attempt that resumes a launch copies the cells that earlier attempts have measured. */
 #pragma once
 
 #include "base/interrupts.h"

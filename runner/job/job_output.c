@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "job/job_output.h"
+
+#include "base/files.h"
+#include "base/secrets.h"
+#include "base/text.h"
+#include "wan/watch_lines.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ==== train_times ==== */
+
+#define GROUPS 8
+#define LONGEST_S 1e9 /* a time in nanoseconds fits 63 bits */
+
+struct train_times {
+    int unit;
+    struct watch_lines *known; /* NULL: the user's own expression */
+    regex_t own;
+    struct train_step *v;
+    size_t n, cap, lines;
+    char wrong[200];
+};
+
+struct train_times *train_times_new(const struct train_settings *s)
+{
+    struct train_times *t = xcalloc(1, sizeof *t);
+    t->unit = s->unit;
+    if (s->time)
+        regcomp(&t->own, s->time->value, REG_EXTENDED | REG_ICASE); /* checked with the config */
+    else
+        t->known = watch_lines_new(NULL);
+    return t;
+}
+
+void train_times_free(struct train_times *t)
+{
+    if (t->known)
+        watch_lines_free(t->known);
+    else
+        regfree(&t->own);
+    free(t->v);
+    free(t);
+}
+
+static double seconds(int unit, double x)
+{
+    static const double scale[] = {[TRAIN_S] = 1, [TRAIN_MS] = 1e-3, [TRAIN_US] = 1e-6};
+    return unit == TRAIN_PER_S ? 1 / x : x * scale[unit];
+}
+
+static void refuse(struct train_times *t, const char *text, int n, const char *why)
+{
+    if (!*t->wrong)
+        snprintf(t->wrong, sizeof t->wrong, "line %zu: the step time '%.*s' %s", t->lines,
+                 n < 40 ? n : 40, text, why);
+}
+
+static void add(struct train_times *t, double s, double at)
+{
+    ALLOC_GROW(t->v, t->n, t->cap);
+    t->v[t->n++] = (struct train_step){(uint64_t)llround(s * 1e9), at};
+}
+
+/* The first group that took part. */
+static const regmatch_t *group(const regmatch_t *m)
+{
+    for (size_t i = 1; i < GROUPS; i++)
+        if (m[i].rm_so >= 0)
+            return &m[i];
+    return NULL;
+}
+
+static void read_own(struct train_times *t, const char *line, double at)
+{
+    regmatch_t m[GROUPS];
+    const regmatch_t *g = regexec(&t->own, line, GROUPS, m, 0) ? NULL : group(m);
+    if (!g)
+        return;
+    const char *text = line + g->rm_so;
+    int n = (int)(g->rm_eo - g->rm_so);
+    char *number = xstrfmt("%.*s", n, text), *end;
+    double s = seconds(t->unit, strtod(number, &end));
+    if (end == number || end[strspn(end, " \t")])
+        refuse(t, text, n, "is not a number");
+    else if (!(s > 0) || !(s >= 1e-9))
+        refuse(t, text, n, "must be above 0");
+    else if (s > LONGEST_S)
+        refuse(t, text, n, "is too long");
+    else
+        add(t, s, at);
+    free(number);
+}
+
+void train_times_line(struct train_times *t, char *line, double at)
+{
+    t->lines++;
+    watch_clean(line, strlen(line));
+    if (!t->known) {
+        read_own(t, line, at);
+        return;
+    }
+    struct watch_values v = watch_lines_read(t->known, line);
+    t->n = v.restart ? 0 : t->n; /* it was loading until here */
+    if (v.step_s > 0)
+        add(t, v.step_s, at);
+}
+
+size_t train_times_get(const struct train_times *t, const struct train_step **steps)
+{
+    *steps = t->v;
+    return t->n;
+}
+
+const char *train_times_wrong(const struct train_times *t)
+{
+    return t->wrong;
+}
+
+/* ==== train_file ==== */
+
+#define LOG_MAX ((size_t)1 << 30)
+
+void train_file_note(struct train_file *f, const char *path)
+{
+    struct stat s;
+    *f = (struct train_file){.path = path};
+    if (!stat(path, &s)) {
+        f->inode = s.st_ino;
+        f->size = s.st_size;
+    }
+}
+
+bool train_file_read(const struct train_file *f, struct train_times *times)
+{
+    AUTO_TEXT struct text t = {0};
+    struct stat s;
+    if (stat(f->path, &s) || !files_read(f->path, FILES_ANY, LOG_MAX, &t))
+        return false;
+    bool same = s.st_ino == f->inode && s.st_size >= f->size && (size_t)f->size <= t.len;
+    double at = (double)s.st_mtim.tv_sec + (double)s.st_mtim.tv_nsec * 1e-9;
+    /* A crash or a log that was cut may leave NULs, which end a line as well. */
+    for (size_t from = same ? (size_t)f->size : 0, n; from < t.len; from += n + 1) {
+        char *line = t.s + from;
+        for (n = 0; from + n < t.len && !strchr("\r\n", line[n]);)
+            n++;
+        line[n] = '\0';
+        train_times_line(times, line, at);
+    }
+    return true;
+}
+
+/* ==== train_output ==== */
+
+#define HEAD_B (64 << 10) /* of the start of the output in the log, and as much of its end */
+#define LINE_B (64 << 10) /* a longer line is cut into several */
+#define SECRET_B 6        /* shorter values are too common in any text */
+
+/* ---- the log ---- */
+
+/* Replaces a secret in place, which may leave the line shorter. */
+static void hide(char *line, const char *secret)
+{
+    static const char hidden[] = "(hidden)";
+    size_t n = strlen(secret);
+    for (char *at = line; (at = strstr(at, secret));) {
+        size_t m = n < sizeof hidden - 1 ? n : sizeof hidden - 1;
+        memcpy(at, hidden, m);
+        memmove(at + m, at + n, strlen(at + n) + 1);
+        at += m;
+    }
+}
+
+static void hide_secrets(char *line)
+{
+    for (char *const *e = environ; *e; e++) {
+        size_t n = strcspn(*e, "=");
+        if ((*e)[n] && strlen(*e + n + 1) >= SECRET_B && secrets_name(*e, n))
+            hide(line, *e + n + 1);
+    }
+}
+
+/* A full disk costs the log, not the measurement. */
+static void to_log(struct train_output *o, const char *line)
+{
+    size_t n = strlen(line);
+    if (o->logged + n < HEAD_B) {
+        files_write_all(o->log, line, n);
+        files_write_all(o->log, "\n", 1);
+        o->logged += n + 1;
+        return;
+    }
+    o->logged = HEAD_B; /* from here on, to the end */
+    text_addn(&o->tail, line, n);
+    text_add(&o->tail, "\n");
+    size_t over = o->tail.len > HEAD_B ? o->tail.len - HEAD_B : 0;
+    if (over < HEAD_B)
+        return;
+    o->left_out += over;
+    memmove(o->tail.s, o->tail.s + over, o->tail.len - over + 1);
+    o->tail.len -= over;
+}
+
+/* ---- lines ---- */
+
+static double unix_time(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* Lines of dashes or digits alone give no reason. Bytes of UTF-8 count as letters. */
+static bool has_letter(const char *s)
+{
+    while (*s && !isalpha((unsigned char)*s) && !(*s & 0x80))
+        s++;
+    return *s;
+}
+
+static void take_line(struct train_output *o)
+{
+    text_add(&o->line, "");
+    char *line = o->line.s;
+    hide_secrets(line);
+    AUTO_FREE char *shown = secrets_hidden(line);
+    to_log(o, shown);
+    const char *from = shown + strspn(shown, " \t");
+    bool words = has_letter(from);
+    if (*from && (words || !o->has_words)) {
+        snprintf(o->last, sizeof o->last, "%s", from);
+        o->has_words = words;
+    }
+    if (o->times)
+        train_times_line(o->times, line, unix_time());
+    job_watch_line(o->job, line);
+    text_clear(&o->line);
+}
+
+void train_output_take(void *ctx, const char *bytes, size_t n)
+{
+    struct train_output *o = ctx;
+    for (size_t i = 0; i < n; i++) {
+        bool end = bytes[i] == '\n' || bytes[i] == '\r'; /* a progress bar returns */
+        bool second = bytes[i] == '\n' && o->before == '\r';
+        o->before = bytes[i];
+        if (!end && bytes[i])
+            text_addn(&o->line, bytes + i, 1);
+        if ((end && !second) || o->line.len >= LINE_B)
+            take_line(o);
+    }
+}
+
+void train_output_meanwhile(void *ctx)
+{
+    const struct train_output *o = ctx;
+    job_watch_look(o->job);
+}
+
+void train_output_end(struct train_output *o)
+{
+    if (o->line.len)
+        take_line(o);
+    AUTO_FREE char *gap = xstrfmt("... %zu bytes left out ...\n", o->left_out);
+    if (o->left_out)
+        files_write_all(o->log, gap, strlen(gap));
+    if (o->tail.len)
+        files_write_all(o->log, o->tail.s, o->tail.len);
+}
+
+void train_output_free(struct train_output *o)
+{
+    text_free(&o->line);
+    text_free(&o->tail);
+}
