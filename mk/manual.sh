@@ -52,7 +52,7 @@ Set to anything: no colours on a terminal.
 .B TMPDIR
 Where
 .B gradsync check
-tries a plugin's calls.
+measures a block of a plugin.
 .SH EXIT STATUS
 .TP
 0

@@ -69,13 +69,15 @@ one_line "$err" 'a crash while loading is reported in one line'
 
 compile bad bad.so
 exits 0 'check passes the plugin that the bad ones are made of' "$gradsync" check bad.so
-like "$err" 'tables are correct.*leak nothing' 'check says that a good plugin is good'
+like "$err" 'tables are correct.*a block on 2 ranks was measured and is right' 'check says that a good plugin is good'
 exits 0 'check -q passes a good plugin' "$gradsync" check -q bad.so
 is "$out$err" '' 'check -q says nothing about a good plugin'
 
-hunt OPEN open_crash 1 'crashes in open\(\) \(SIGSEGV\)'
-hunt PREPARE prepare_leaks 1 'leaks 1[0-9][0-9][0-9] bytes with every'
-hunt SAMPLE sample_nan 1 'values\[0\] is nan'
+hunt OPEN open_crash 1 'killed by SIGSEGV'
+run "$gradsync" check open_crash.so
+like "$(cat "${err##*are below }"/check/open_crash/*/launch-*.log 2>&1)" 'rank|signal|MPI|mpirun' \
+    'the message says where the output of the ranks is'
+hunt SAMPLE sample_nan 1 'gave a time of nan s'
 hunt VERIFY verify_wrong 1 'element 3 is 4, not 5'
 
 # ---- help and list ----

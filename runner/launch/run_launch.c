@@ -139,9 +139,9 @@ int run_launch(struct run_at *r, int launch)
             vain = now.missing == before.missing && now.fails == before.fails ? vain + 1 : 0;
         if (vain > r->plan->set.measure.retries)
             return fail(GS_FAILED,
-                        "%s: launch %d: stopped after %lld attempts that measured "
+                        "%s: launch %d: stopped after %lld attempt%s that measured "
                         "nothing%s%s",
-                        r->plan->section, launch, (long long)vain, *a.why ? "; last reason: " : "",
+                        r->plan->section, launch, (long long)vain, vain == 1 ? "" : "s", *a.why ? "; last reason: " : "",
                         a.why);
         interrupts_read(r->interrupts);
         if (r->interrupts->count)

@@ -5,8 +5,6 @@
 #include "base/cli.h"
 #include "base/err.h"
 #include "base/text.h"
-#include "rank/conformance.h"
-#include "rank/host_api.h"
 #include "rank/measure.h"
 #include "rank/shim.h"
 #include "rank/team.h"
@@ -35,20 +33,6 @@ static int watched_run(const char *dir, int launch, int attempt)
     return shim(&place, beat, run_child, &m);
 }
 
-/* Without a shim: `gradsync check` watches the ranks itself. */
-static int check(const char *path)
-{
-    static struct beat beat;
-    struct team team;
-    struct host_api api;
-    int code = team_join(&team, &beat);
-    host_api_begin(&api, &team, NULL, 1);
-    if (!code)
-        code = rank_conformance(path, &api.wl);
-    team_leave(&team);
-    return code;
-}
-
 static bool number(const char *text, int *value)
 {
     const char *end;
@@ -60,10 +44,8 @@ static bool number(const char *text, int *value)
 
 int main(int argc, char **argv)
 {
-    const char *plugin = NULL;
     int launch, attempt, n;
-    const struct cli_option options[] = {
-        {"check", 0, CLI_TEXT, &plugin, "PLUGIN", "a dry run of one plugin instead"}, {0}};
+    const struct cli_option options[] = {{0}};
     const struct cli cli = {.verb = "rank",
                             .arguments = "RUNDIR LAUNCH ATTEMPT",
                             .summary = "one rank of one attempt; started by 'gradsync run'",
@@ -73,9 +55,7 @@ int main(int argc, char **argv)
     bool done;
     signal(SIGXFSZ, SIG_IGN); /* beyond a file size limit write(2) fails instead of killing us */
     int code = cli_parse(&cli, argc, argv, args, &n, &done);
-    if (!code && !done && plugin)
-        code = check(plugin);
-    else if (!code && !done && n == 3 && number(args[1], &launch) && number(args[2], &attempt))
+    if (!code && !done && n == 3 && number(args[1], &launch) && number(args[2], &attempt))
         code = watched_run(args[0], launch, attempt);
     else if (!code && !done)
         code = fail(GS_USAGE, "usage: gradsync-rank RUNDIR LAUNCH ATTEMPT");

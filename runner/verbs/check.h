@@ -7,5 +7,5 @@
 
 /* Reads every section, and plans every workload. */
 int check_config(const char *path, const char *const *overrides);
-int check_plugin(const char *path); /* symbols, tables, a dry run, leaks */
+int check_plugin(const char *path); /* symbols, tables, a block */
 int check_raw(const char *path);    /* a .jsonl, a run folder, or a tree of them */

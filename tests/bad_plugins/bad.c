@@ -6,10 +6,7 @@
  */
 #include "workload.h"
 
-#include <fcntl.h>
-#include <locale.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,83 +153,6 @@ OPENS(open_fails)
     return WL_FAIL;
 }
 
-OPENS(open_prints)
-{
-    printf("hello\n");
-    return good_open(self, host);
-}
-
-OPENS(open_writes)
-{
-    close(open("droppings", O_CREAT | O_WRONLY, 0644));
-    return good_open(self, host);
-}
-
-OPENS(open_keeps)
-{
-    return open("/dev/null", O_RDONLY) < 0 ? WL_FAIL : good_open(self, host);
-}
-
-OPENS(open_locale)
-{
-    setlocale(LC_ALL, "C.UTF-8");
-    return good_open(self, host);
-}
-
-static void *sleeper(void *arg)
-{
-    (void)arg;
-    for (;;)
-        pause();
-}
-
-OPENS(open_thread)
-{
-    pthread_t t;
-    return pthread_create(&t, NULL, sleeper, NULL) ? WL_FAIL : good_open(self, host);
-}
-
-MAYBE enum wl_status describe_any(const void *cell, const struct wl_job *job,
-                                  struct wl_shape *shape, char *why, size_t n)
-{
-    good_describe(cell, job, shape, why, n);
-    return WL_OK;
-}
-
-MAYBE enum wl_status describe_writes(const void *cell, const struct wl_job *job,
-                                     struct wl_shape *shape, char *why, size_t n)
-{
-    ((struct cell *)(uintptr_t)cell)->size += 8;
-    return good_describe(cell, job, shape, why, n);
-}
-
-/* Good: one iteration a sample, extrapolated from a rate. */
-MAYBE enum wl_status describe_one(const void *cell, const struct wl_job *job,
-                                  struct wl_shape *shape, char *why, size_t n)
-{
-    shape->iters_min = shape->iters_max = 1;
-    return good_describe(cell, job, shape, why, n);
-}
-
-PREPARES(prepare_leaks)
-{
-    char *volatile lost = malloc(1000);
-    return lost ? good_prepare(self, cell, prepared) : WL_FAIL;
-}
-
-PREPARES(prepare_keeps)
-{
-    return open("/dev/null", O_RDONLY) < 0 ? WL_FAIL : good_prepare(self, cell, prepared);
-}
-
-PREPARES(prepare_nothing)
-{
-    (void)self;
-    (void)cell;
-    (void)prepared;
-    return WL_OK;
-}
-
 PREPARES(prepare_fails_on_one)
 {
     if (lent->rank == 1) {
@@ -250,14 +170,6 @@ SAMPLES(sample_nan)
     return WL_OK;
 }
 
-SAMPLES(sample_extrapolates)
-{
-    (void)prepared;
-    timed(1, iters, out);
-    out->values[0] *= 100;
-    return WL_OK;
-}
-
 SAMPLES(sample_in_ms)
 {
     (void)prepared;
@@ -271,26 +183,6 @@ SAMPLES(sample_zero)
     (void)prepared;
     timed(1, iters, out);
     out->values[0] = 0;
-    return WL_OK;
-}
-
-SAMPLES(sample_total)
-{
-    (void)prepared;
-    return timed(iters, 1, out);
-}
-
-SAMPLES(sample_once)
-{
-    (void)prepared;
-    return timed(1, iters, out);
-}
-
-SAMPLES(sample_backwards)
-{
-    (void)prepared;
-    timed(iters, iters, out);
-    out->end_ns = out->start_ns - 1;
     return WL_OK;
 }
 
