@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * `gradsync check X.so`: reads the plugin's tables in a child process, because they may crash it.
- * Then it measures one block of the default cell on two ranks, as `run` does. Built with ASan, plugin
- * and ranks also find wrong addresses and leaks.
+ * Then it measures one block of the default cell on two ranks, as `run` does. Built with ASan, it
+ * finds wrong addresses too.
  */
 #include "verbs/check.h"
 
