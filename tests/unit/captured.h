@@ -4,6 +4,10 @@
  */
 #pragma once
 
+#include "unit.h"
+
+#define TEST_CAPTURED(name) TEST_WITH(name, captured_begin, captured_end)
+
 extern char captured[4096];
 
 int captured_begin(void **state);

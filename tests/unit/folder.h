@@ -5,6 +5,10 @@
  */
 #pragma once
 
+#include "unit.h"
+
+#define TEST_IN_FOLDER(name) TEST_WITH(name, folder_set_up, folder_tear_down)
+
 struct folder {
     char dir[64], error[1024];
 };

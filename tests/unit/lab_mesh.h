@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The links of a lab from the text of a config, without devices: packets go in at a time and come
- * out at a time. Included after cmocka.h.
+ * out at a time.
  */
 #pragma once
 
 #include "config/config.h"
 #include "lab/mesh.h"
+#include "unit.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,16 +6,13 @@
 
 #include "common/rng.h"
 #include "team.h"
+#include "unit.h"
 #include "wan_sync/transport/tcp_parts.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static const struct link_tcp_options plain = {
     .streams = 4, .interface = "", .congestion = "", .deadline_s = 10};

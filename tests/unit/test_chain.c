@@ -7,13 +7,8 @@
 #include "record/raw.h"
 #include "record/record.h"
 #include "record/record_end.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,12 +47,11 @@ static void record(const struct folder *f)
 }
 
 /* BLAKE2b over the line without the member, after the hash of the line before. */
-static void the_hashes_are_of_the_format(void **state)
+TEST_IN_FOLDER(the_hashes_are_of_the_format)
 {
     char line[128] = "{\"type\":\"note\"                           ,\"key\":1}";
     struct chain first = {0};
     size_t n = strlen(line), place = chain_place(line, n);
-    (void)state;
     assert_int_equal(place, strlen("{\"type\":\"note\""));
     struct chain after = chain_write(&first, line, n, place);
     assert_string_equal(line, "{\"type\":\"note\",\"chain\":\"6f9cf4b4961f505c\",\"key\":1}");
@@ -82,7 +76,7 @@ static int read_until_refused(const struct folder *f)
 }
 
 /* Any byte of any line, changed to any of a few others. */
-static void a_changed_byte_is_refused_in_its_line(void **state)
+TEST_IN_FOLDER(a_changed_byte_is_refused_in_its_line)
 {
     struct folder *f = *state;
     struct text whole = {0};
@@ -111,7 +105,7 @@ static void a_changed_byte_is_refused_in_its_line(void **state)
 }
 
 /* Its hash would be right after no line at all. */
-static void a_line_with_a_hash_is_not_of_an_older_recording(void **state)
+TEST_IN_FOLDER(a_line_with_a_hash_is_not_of_an_older_recording)
 {
     struct folder *f = *state;
     assert_int_equal(mkdir(folder_path(f, RUN), 0777), 0);
@@ -121,7 +115,7 @@ static void a_line_with_a_hash_is_not_of_an_older_recording(void **state)
     assert_int_equal(read_until_refused(f), 1);
 }
 
-static void an_end_line_goes_on_with_the_hash(void **state)
+TEST_IN_FOLDER(an_end_line_goes_on_with_the_hash)
 {
     struct folder *f = *state;
     const struct record_death death = {"c", "crash", "killed", "h", "sample", 0, 1};
@@ -131,7 +125,7 @@ static void an_end_line_goes_on_with_the_hash(void **state)
     assert_int_equal(manifest_write(folder_path(f, RUN)), GS_OK);
 }
 
-static void nothing_is_added_to_an_edited_recording(void **state)
+TEST_IN_FOLDER(nothing_is_added_to_an_edited_recording)
 {
     struct folder *f = *state;
     struct text whole = {0}, after = {0};
@@ -148,7 +142,7 @@ static void nothing_is_added_to_an_edited_recording(void **state)
 }
 
 /* As `collect` does it. */
-static void an_edited_recording_is_not_collected(void **state)
+TEST_IN_FOLDER(an_edited_recording_is_not_collected)
 {
     struct folder *f = *state;
     struct text whole = {0};
@@ -167,18 +161,4 @@ static void an_edited_recording_is_not_collected(void **state)
     assert_non_null(strstr(f->error, "a recording is damaged"));
     assert_int_not_equal(access(folder_path(f, "edited/" RECORD_MANIFEST), F_OK), 0);
     text_free(&whole);
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, folder_set_up, folder_tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(the_hashes_are_of_the_format),
-        TEST(a_changed_byte_is_refused_in_its_line),
-        TEST(a_line_with_a_hash_is_not_of_an_older_recording),
-        TEST(an_end_line_goes_on_with_the_hash),
-        TEST(nothing_is_added_to_an_edited_recording),
-        TEST(an_edited_recording_is_not_collected),
-    };
-    return cmocka_run_group_tests_name("chain", tests, NULL, NULL);
 }

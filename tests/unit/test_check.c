@@ -12,13 +12,8 @@
 #include "record/manifest.h"
 #include "record/record.h"
 #include "record/record_end.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,7 +62,7 @@ static void checks_as(struct folder *f, const char *recording, const char *said)
                  recording);
 }
 
-static void each_fault_is_found(void **state)
+TEST_WITH(each_fault_is_found, set_up, folder_tear_down)
 {
     static const struct {
         const char *recording, *said;
@@ -107,7 +102,7 @@ static void each_fault_is_found(void **state)
         checks_as(*state, cases[i].recording, cases[i].said);
 }
 
-static void a_recording_is_of_its_folder(void **state)
+TEST_WITH(a_recording_is_of_its_folder, set_up, folder_tear_down)
 {
     struct folder *f = *state;
     struct ledger *l;
@@ -126,7 +121,7 @@ static void a_recording_is_of_its_folder(void **state)
     assert_non_null(strstr(f->error, "recorded by run 'second', in the folder 'run'"));
 }
 
-static void a_header_is_of_its_file(void **state)
+TEST_WITH(a_header_is_of_its_file, set_up, folder_tear_down)
 {
     struct folder *f = *state;
     folder_put(f, RUN "/launch-01.02.jsonl", HEADER);
@@ -135,7 +130,7 @@ static void a_header_is_of_its_file(void **state)
         strstr(f->error, "01.02.jsonl:1: foreign: its header names launch 1, attempt 1"));
 }
 
-static void of_many_faults_the_first_are_reported(void **state)
+TEST_WITH(of_many_faults_the_first_are_reported, set_up, folder_tear_down)
 {
     struct text t = {0};
     text_add(&t, HEADER);
@@ -149,7 +144,7 @@ static void of_many_faults_the_first_are_reported(void **state)
     text_free(&t);
 }
 
-static void a_recording_is_of_its_plan(void **state)
+TEST_WITH(a_recording_is_of_its_plan, set_up, folder_tear_down)
 {
     struct folder *f = *state;
     char hex[65], *header;
@@ -172,7 +167,7 @@ static void a_recording_is_of_its_plan(void **state)
     free(header);
 }
 
-static void a_damaged_plan_is_named(void **state)
+TEST_WITH(a_damaged_plan_is_named, set_up, folder_tear_down)
 {
     static const struct {
         const char *plan, *said;
@@ -195,7 +190,7 @@ static void a_damaged_plan_is_named(void **state)
     }
 }
 
-static void an_end_is_written_once(void **state)
+TEST_WITH(an_end_is_written_once, set_up, folder_tear_down)
 {
     struct folder *f = *state;
     struct text got = {0};
@@ -206,7 +201,7 @@ static void an_end_is_written_once(void **state)
     text_free(&got);
 }
 
-static void an_end_is_not_written_through_a_link(void **state)
+TEST_WITH(an_end_is_not_written_through_a_link, set_up, folder_tear_down)
 {
     struct folder *f = *state;
     struct text got = {0};
@@ -216,16 +211,4 @@ static void an_end_is_not_written_through_a_link(void **state)
     assert_true(text_read_file(folder_path(f, "theirs"), &got));
     assert_string_equal(got.s, "not a recording");
     text_free(&got);
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, folder_tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(each_fault_is_found),        TEST(a_recording_is_of_its_folder),
-        TEST(a_header_is_of_its_file),    TEST(of_many_faults_the_first_are_reported),
-        TEST(a_recording_is_of_its_plan), TEST(a_damaged_plan_is_named),
-        TEST(an_end_is_written_once),     TEST(an_end_is_not_written_through_a_link),
-    };
-    return cmocka_run_group_tests_name("check", tests, NULL, NULL);
 }

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <limits.h>
 
-static void it_never_goes_back(void **state)
+TEST(it_never_goes_back)
 {
-    (void)state;
     uint64_t before = clock_now_ns();
     assert_true(before > 0);
     for (int i = 0; i < 1000; i++) {
@@ -29,22 +23,19 @@ static uint64_t coarse(void)
     return reads / 4 * 250 + (reads > 5000 ? 1000000 : 0);
 }
 
-static void the_step_of_a_coarse_clock_is_found(void **state)
+TEST(the_step_of_a_coarse_clock_is_found)
 {
-    (void)state;
     assert_int_equal(clock_step_ns(coarse), 250);
 }
 
-static void the_step_of_this_clock_is_a_step(void **state)
+TEST(the_step_of_this_clock_is_a_step)
 {
-    (void)state;
     uint64_t step = clock_step_ns(clock_now_ns);
     assert_true(step > 0);
 }
 
-static void iterations_grow_until_the_sample_is_long_enough(void **state)
+TEST(iterations_grow_until_the_sample_is_long_enough)
 {
-    (void)state;
     const uint64_t each_ns = 37, target_ns = 25000;
     unsigned iters = clock_iterations(0, 0, target_ns, 0, 0);
     assert_int_equal(iters, 1);
@@ -55,9 +46,8 @@ static void iterations_grow_until_the_sample_is_long_enough(void **state)
     assert_int_equal(clock_iterations(iters, iters * each_ns, target_ns, 0, 0), iters);
 }
 
-static void iterations_stay_within_bounds(void **state)
+TEST(iterations_stay_within_bounds)
 {
-    (void)state;
     assert_int_equal(clock_iterations(0, 0, 1000, 16, 0), 16);
     assert_int_equal(clock_iterations(16, 10, 1000, 16, 64), 64);
     assert_int_equal(clock_iterations(64, 40, 1000, 16, 64), 64);
@@ -67,9 +57,8 @@ static void iterations_stay_within_bounds(void **state)
     assert_int_equal(clock_iterations(5, 2000, 1000, 0, 0), 5); /* never fewer */
 }
 
-static void an_offset_is_that_of_the_fastest_answer(void **state)
+TEST(an_offset_is_that_of_the_fastest_answer)
 {
-    (void)state;
     /* Their clock is 5000 ns ahead; ways there and back of 10/10, 300/20 and 15/400 ns. */
     const struct clock_probe probes[] = {
         {1000, 6300, 1320}, {2000, 7010, 2020}, {3000, 8015, 3415}};
@@ -78,27 +67,12 @@ static void an_offset_is_that_of_the_fastest_answer(void **state)
     assert_int_equal(error_ns, 10);
 }
 
-static void an_offset_may_be_negative_and_is_off_by_half_a_round_trip_at_most(void **state)
+TEST(an_offset_may_be_negative_and_is_off_by_half_a_round_trip_at_most)
 {
-    (void)state;
     /* Their clock is 5000 behind; 90 ns there, 10 back. */
     const struct clock_probe probe = {10000, 5090, 10100};
     uint64_t error_ns;
     int64_t offset = clock_offset_ns(&probe, 1, &error_ns);
     assert_int_equal(error_ns, 50);
     assert_true(offset >= -5000 - 50 && offset <= -5000 + 50);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_never_goes_back),
-        cmocka_unit_test(the_step_of_a_coarse_clock_is_found),
-        cmocka_unit_test(the_step_of_this_clock_is_a_step),
-        cmocka_unit_test(iterations_grow_until_the_sample_is_long_enough),
-        cmocka_unit_test(iterations_stay_within_bounds),
-        cmocka_unit_test(an_offset_is_that_of_the_fastest_answer),
-        cmocka_unit_test(an_offset_may_be_negative_and_is_off_by_half_a_round_trip_at_most),
-    };
-    return cmocka_run_group_tests_name("clock", tests, NULL, NULL);
 }

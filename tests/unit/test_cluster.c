@@ -11,13 +11,8 @@
 #include "cluster/cluster_status.h"
 #include "cluster/slurm.h"
 #include "folder.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,9 +41,8 @@ static struct campaign campaign_of(struct folder *f)
 
 /* ---- words ---- */
 
-static void words_come_back_from_a_shell(void **state)
+TEST(words_come_back_from_a_shell)
 {
-    (void)state;
     static const struct {
         const char *word, *quoted;
     } known[] = {
@@ -63,9 +57,8 @@ static void words_come_back_from_a_shell(void **state)
         assert_string_equal(SHELL_WORD(known[i].word), known[i].quoted);
 }
 
-static void words_that_sbatch_may_read(void **state)
+TEST(words_that_sbatch_may_read)
 {
-    (void)state;
     assert_true(sbatch_words_value("gpu:h200:4") && sbatch_words_value("[a|b]&c*2"));
     static const char *const nasty[] = {"", "a b", "a\n", "$x", "`x`", "a#b", "a'b", "a\"b", "a;b"};
     for (size_t i = 0; i < sizeof nasty / sizeof *nasty; i++)
@@ -81,7 +74,7 @@ static void words_that_sbatch_may_read(void **state)
 
 /* ---- indices and the ledger ---- */
 
-static void indices_of_what_is_wanted(void **state)
+TEST_IN_FOLDER(indices_of_what_is_wanted)
 {
     struct campaign c = campaign_of(*state);
     const bool some[7] = {true, true, false, true, false, false, true}, none[7] = {false};
@@ -96,7 +89,7 @@ static void indices_of_what_is_wanted(void **state)
     free(second);
 }
 
-static void the_ledger_knows_the_last_job_of_a_task(void **state)
+TEST_IN_FOLDER(the_ledger_knows_the_last_job_of_a_task)
 {
     struct campaign c = campaign_of(*state);
     struct jobs j;
@@ -125,7 +118,7 @@ static int open_files(void)
 }
 
 /* Room for the first pipe, and not for the second. */
-static void a_client_that_cannot_start_leaves_no_pipe(void **state)
+TEST_IN_FOLDER(a_client_that_cannot_start_leaves_no_pipe)
 {
     struct folder *f = *state;
     struct reply r;
@@ -143,7 +136,7 @@ static void a_client_that_cannot_start_leaves_no_pipe(void **state)
     reply_free(&r);
 }
 
-static void a_torn_line_harms_no_other(void **state)
+TEST_IN_FOLDER(a_torn_line_harms_no_other)
 {
     struct folder *f = *state;
     struct campaign c = campaign_of(f);
@@ -162,7 +155,7 @@ static void a_torn_line_harms_no_other(void **state)
 }
 
 /* A crash of the machine may leave NULs. */
-static void nuls_hide_no_job(void **state)
+TEST_IN_FOLDER(nuls_hide_no_job)
 {
     struct folder *f = *state;
     struct campaign c = campaign_of(f);
@@ -177,7 +170,7 @@ static void nuls_hide_no_job(void **state)
     jobs_free(&j);
 }
 
-static void the_ledger_is_no_link(void **state)
+TEST_IN_FOLDER(the_ledger_is_no_link)
 {
     struct folder *f = *state;
     struct campaign c = campaign_of(f);
@@ -192,9 +185,8 @@ static void the_ledger_is_no_link(void **state)
 
 /* ---- reasons ---- */
 
-static void why_a_job_waits(void **state)
+TEST(why_a_job_waits)
 {
-    (void)state;
     static const struct {
         const char *reason, *why;
         bool held;
@@ -214,7 +206,7 @@ static void why_a_job_waits(void **state)
     }
 }
 
-static void why_a_job_ended(void **state)
+TEST_IN_FOLDER(why_a_job_ended)
 {
     struct folder *f = *state;
     static const struct {
@@ -254,7 +246,7 @@ static void why_a_job_ended(void **state)
 
 /* ---- campaign.json ---- */
 
-static void what_was_written_is_read(void **state)
+TEST_IN_FOLDER(what_was_written_is_read)
 {
     struct folder *f = *state;
     struct campaign c = campaign_of(f), got;
@@ -269,7 +261,7 @@ static void what_was_written_is_read(void **state)
     campaign_free(&got);
 }
 
-static void a_campaign_of_somebody_else_stays_in_its_folder(void **state)
+TEST_IN_FOLDER(a_campaign_of_somebody_else_stays_in_its_folder)
 {
     struct folder *f = *state;
     static const struct {
@@ -307,24 +299,4 @@ static void a_campaign_of_somebody_else_stays_in_its_folder(void **state)
         assert_non_null(strstr(f->error, bad[i].says));
         campaign_free(&c);
     }
-}
-
-int main(void)
-{
-#define IN_A_FOLDER(test) cmocka_unit_test_setup_teardown(test, folder_set_up, folder_tear_down)
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(words_come_back_from_a_shell),
-        cmocka_unit_test(words_that_sbatch_may_read),
-        IN_A_FOLDER(indices_of_what_is_wanted),
-        IN_A_FOLDER(the_ledger_knows_the_last_job_of_a_task),
-        IN_A_FOLDER(a_client_that_cannot_start_leaves_no_pipe),
-        IN_A_FOLDER(a_torn_line_harms_no_other),
-        IN_A_FOLDER(nuls_hide_no_job),
-        IN_A_FOLDER(the_ledger_is_no_link),
-        cmocka_unit_test(why_a_job_waits),
-        IN_A_FOLDER(why_a_job_ended),
-        IN_A_FOLDER(what_was_written_is_read),
-        IN_A_FOLDER(a_campaign_of_somebody_else_stays_in_its_folder),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

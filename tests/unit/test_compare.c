@@ -8,13 +8,8 @@
 #include "compare/origin.h"
 #include "compare/setting.h"
 #include "record/recorded.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,9 +22,8 @@ static void near(double got, double want, double tolerance)
 }
 
 /* scipy.stats.t.sf(t, df), scipy.stats.t.isf(tail, df) */
-static void students_t(void **state)
+TEST(students_t)
 {
-    (void)state;
     near(student_tail(0, 3), 0.5, 1e-15);
     near(student_tail(2, 5), 0.05096973941492917, 1e-14);
     near(student_tail(-2, 5), 1 - 0.05096973941492917, 1e-14);
@@ -45,9 +39,8 @@ static void students_t(void **state)
     }
 }
 
-static void levels(void **state)
+TEST(levels)
 {
-    (void)state;
     assert_int_equal(level_of("nccl_allreduce", "", "size=8"), LEVEL_ALONE);
     assert_int_equal(level_of("iter_proxy", "comm", "step=gpt2"), LEVEL_ALONE);
     assert_int_equal(level_of("iter_proxy", "overlapped", "size=8 time_step=1"), LEVEL_SYNTHETIC);
@@ -73,9 +66,8 @@ static void export_line_is(const char *workload, const char *config, const char 
     setting_free(&s);
 }
 
-static void export_lines(void **state)
+TEST(export_lines)
 {
-    (void)state;
     export_line_is("trial", "ctas=16", "NCCL_MIN_CTAS=16 NCCL_MAX_CTAS=16");
     export_line_is("nccl_allreduce", "ring/LL128", "NCCL_ALGO=Ring NCCL_PROTO=LL128");
     export_line_is("trial", "tree", "NCCL_ALGO=allreduce:tree");
@@ -87,9 +79,8 @@ static void export_lines(void **state)
 }
 
 /* The values of a training are those of its cells, not of its label. */
-static void settings_of_cells(void **state)
+TEST(settings_of_cells)
 {
-    (void)state;
     static const char *const values[] = {"bucket_cap", "50", "A", "/a/b c", "B", "unset", "C", "1"},
                              *const others[] = {"bucket_cap", "25", "A", "", "C", "1"};
     struct rec_cell cell = {0}, baseline = {0};
@@ -115,9 +106,8 @@ static void settings_of_cells(void **state)
     words_free(&baseline.values);
 }
 
-static void effects(void **state)
+TEST(effects)
 {
-    (void)state;
     assert_int_equal(setting_effect("ctas=8", "RING/LL ctas=8"), EFFECT_HONOURED);
     assert_int_equal(setting_effect("ctas=8", "RING/LL ctas=4"), EFFECT_CLAMPED);
     assert_int_equal(setting_effect("ctas=8", "RING/LL ctas=8 | TREE/LL ctas=4"), EFFECT_CLAMPED);
@@ -132,9 +122,8 @@ static void effects(void **state)
 }
 
 /* statsmodels.stats.multitest.multipletests(p, method='holm')[1] */
-static void holm_steps_down(void **state)
+TEST(holm_steps_down)
 {
-    (void)state;
     double p[] = {0.04, 0.01, NAN, 0.03, 0.005, 0.9};
     const double want[] = {0.09, 0.04, NAN, 0.09, 0.025, 0.9};
     contrast_holm(p, 6);
@@ -162,9 +151,8 @@ static struct effect effect_of(const double *mean, size_t n)
     return effect_paired(x, singles(x, mean, n), 4000, &rng);
 }
 
-static void the_interval_is_the_launches(void **state)
+TEST(the_interval_is_the_launches)
 {
-    (void)state;
     const double mean[] = {-0.021, -0.017, -0.024, -0.019, -0.018};
     struct effect e = effect_of(mean, 5);
     near(e.value, -0.0198, 1e-15);
@@ -181,9 +169,8 @@ static void the_interval_is_the_launches(void **state)
 }
 
 /* What the blocks scatter by is in the launches' means already, and must not be counted again. */
-static void blocks_do_not_widen_it(void **state)
+TEST(blocks_do_not_widen_it)
 {
-    (void)state;
     struct nested few[5], many[500];
     struct rng rng;
     for (int l = 0; l < 5; l++) {
@@ -200,9 +187,8 @@ static void blocks_do_not_widen_it(void **state)
     near((b.hi - b.lo) / b.se, 2 * 2.7764, 0.4);
 }
 
-static void signs_flip_exactly(void **state)
+TEST(signs_flip_exactly)
 {
-    (void)state;
     const double mixed[] = {3, 1, -1};
     /* |±3±1±1| >= 3: all but ±(3-1-1): 6 of 8 */
     near(effect_of(mixed, 3).p_permutation, 0.75, 1e-15);
@@ -218,9 +204,8 @@ static void signs_flip_exactly(void **state)
     near(e.lo, 0, 0);
 }
 
-static void one_launch_has_no_numbers(void **state)
+TEST(one_launch_has_no_numbers)
 {
-    (void)state;
     const double mean[] = {0.5};
     struct effect e = effect_of(mean, 1);
     assert_int_equal(e.launches, 1);
@@ -234,9 +219,8 @@ static void one_launch_has_no_numbers(void **state)
 }
 
 /* scipy.stats.ttest_ind(b, a, equal_var=False) */
-static void sides_are_welchs(void **state)
+TEST(sides_are_welchs)
 {
-    (void)state;
     const double a[] = {1.00, 1.02, 0.99, 1.01}, b[] = {1.10, 1.16, 1.07};
     struct nested x[4], y[3];
     struct rng rng;
@@ -259,9 +243,8 @@ static void sides_are_welchs(void **state)
 }
 
 /* Expanded, the percentiles of the bootstrap are as wide as Student's interval. */
-static void an_expanded_percentile_is_students(void **state)
+TEST(an_expanded_percentile_is_students)
 {
-    (void)state;
     const double mean[] = {-1.55, -1, -0.66, -0.38, -0.12, 0.12, 0.38, 0.66, 1, 1.55};
     struct nested x[10];
     struct rng rng;
@@ -287,9 +270,8 @@ static struct effect made(double value, double half, int launches)
                            .p_interval = 0.01};
 }
 
-static void verdicts_by_their_bounds(void **state)
+TEST(verdicts_by_their_bounds)
 {
-    (void)state;
     static const struct {
         double value, half, floor, p;
         enum verdict want;
@@ -321,9 +303,8 @@ static void verdicts_by_their_bounds(void **state)
 }
 
 /* "No difference" is said only of an interval that includes zero. */
-static void small_effects_are_named(void **state)
+TEST(small_effects_are_named)
 {
-    (void)state;
     struct effect shorter = made(log(0.993), 0.002, 5), longer = made(log(1.005), 0.002, 5),
                   none = made(-0.001, 0.002, 5), hopeless = made(-0.0085, 0.003, 5),
                   likely = made(-0.012, 0.014, 5);
@@ -346,9 +327,8 @@ static void small_effects_are_named(void **state)
 }
 
 /* Bonferroni: t(4) at 0.025 / 4 is 4.3147 (tables of Dunn's test) */
-static void intervals_that_hold_together_are_wider(void **state)
+TEST(intervals_that_hold_together_are_wider)
 {
-    (void)state;
     struct effect e = made(-0.02, 0.01, 5);
     e.hi = -0.005; /* not symmetric */
     struct interval one = effect_simultaneous(&e, 1), four = effect_simultaneous(&e, 4);
@@ -359,9 +339,8 @@ static void intervals_that_hold_together_are_wider(void **state)
 }
 
 /* The reason speaks of the p that decides: an interval without 0 is not enough. */
-static void reasons_follow_the_test(void **state)
+TEST(reasons_follow_the_test)
 {
-    (void)state;
     const char *adjusted = "significant alone, but not after adjustment";
     struct effect e = made(-0.5, 0.4, 3);
     assert_string_equal(judge_effect(&e, 0.01, 0, 0.06).reason, adjusted);
@@ -374,9 +353,8 @@ static void reasons_follow_the_test(void **state)
 }
 
 /* The bounds are those of the ratio's logarithm: log(1.1) is 0.0953. */
-static void bounds_are_logarithms(void **state)
+TEST(bounds_are_logarithms)
 {
-    (void)state;
     struct effect inside = made(0.09, 0.005, 5), outside = made(0.09, 0.008, 5);
     assert_int_equal(judge_effect(&inside, 0.1, 0, 1).verdict, VERDICT_EQUIVALENT);
     assert_int_equal(judge_effect(&outside, 0.1, 0, 1).verdict, VERDICT_INCONCLUSIVE);
@@ -392,9 +370,8 @@ static int64_t further_launches(const struct effect *e, double room)
     return n - e->launches;
 }
 
-static void launches_are_counted_exactly(void **state)
+TEST(launches_are_counted_exactly)
 {
-    (void)state;
     for (int i = 0; i < 79; i++) {
         double half = 0.0205 + 0.0005 * i;
         struct effect e = made(0.02, half, 5);
@@ -404,9 +381,8 @@ static void launches_are_counted_exactly(void **state)
     assert_int_equal(judge_effect(&many, 0.01, 0, 0.06).needed, -1);
 }
 
-static void launches_that_would_settle_it(void **state)
+TEST(launches_that_would_settle_it)
 {
-    (void)state;
     struct effect e = made(0.02, 0.021, 5);
     int64_t near_bound = judge_effect(&e, 0.01, 0, 0.06).needed;
     assert_in_range(near_bound, 1, 10);
@@ -425,9 +401,8 @@ static void launches_that_would_settle_it(void **state)
     assert_int_equal(judge_effect(&e, 0.01, 0, 1).needed, -1); /* more than a thousand */
 }
 
-static void which_p_decides(void **state)
+TEST(which_p_decides)
 {
-    (void)state;
     struct effect e = made(-0.02, 0.005, 5);
     near(judgement_p(&e, 1), e.p_interval, 0); /* 2/32 cannot reach 5% */
     e.p_least = 2. / 1024;
@@ -441,9 +416,8 @@ static void which_p_decides(void **state)
     assert_false(judgement_permutes(&e, 5));
 }
 
-static void the_interval_and_its_p_agree(void **state)
+TEST(the_interval_and_its_p_agree)
 {
-    (void)state;
     struct rng rng;
     int excluded = 0;
     rng_seed(&rng, 21);
@@ -460,9 +434,8 @@ static void the_interval_and_its_p_agree(void **state)
     assert_in_range(excluded, 40, 360);
 }
 
-static void differences_are_named(void **state)
+TEST(differences_are_named)
 {
-    (void)state;
     static const struct {
         const char *a, *b, *want;
     } cases[] = {
@@ -495,9 +468,8 @@ static const char *kept_of(int64_t asked, const size_t *blocks, struct contrast 
     return text;
 }
 
-static void short_launches_are_dropped(void **state)
+TEST(short_launches_are_dropped)
 {
-    (void)state;
     struct contrast many = {0}, few = {0}, none = {0};
     assert_string_equal(kept_of(20, (size_t[]){3, 2, 10, 9, 0}, &many), " 1 3 4");
     assert_string_equal(many.note, "left out, too few blocks: launch 2 (2) of 20; few blocks: "
@@ -508,34 +480,4 @@ static void short_launches_are_dropped(void **state)
     assert_null(none.note);
     free(many.note);
     free(few.note);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(students_t),
-        cmocka_unit_test(levels),
-        cmocka_unit_test(export_lines),
-        cmocka_unit_test(settings_of_cells),
-        cmocka_unit_test(effects),
-        cmocka_unit_test(holm_steps_down),
-        cmocka_unit_test(the_interval_is_the_launches),
-        cmocka_unit_test(blocks_do_not_widen_it),
-        cmocka_unit_test(signs_flip_exactly),
-        cmocka_unit_test(one_launch_has_no_numbers),
-        cmocka_unit_test(sides_are_welchs),
-        cmocka_unit_test(verdicts_by_their_bounds),
-        cmocka_unit_test(small_effects_are_named),
-        cmocka_unit_test(intervals_that_hold_together_are_wider),
-        cmocka_unit_test(reasons_follow_the_test),
-        cmocka_unit_test(bounds_are_logarithms),
-        cmocka_unit_test(launches_are_counted_exactly),
-        cmocka_unit_test(an_expanded_percentile_is_students),
-        cmocka_unit_test(launches_that_would_settle_it),
-        cmocka_unit_test(which_p_decides),
-        cmocka_unit_test(the_interval_and_its_p_agree),
-        cmocka_unit_test(differences_are_named),
-        cmocka_unit_test(short_launches_are_dropped),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,13 +5,8 @@
 #include "base/text.h"
 #include "captured.h"
 #include "config/settings.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,9 +30,8 @@ static const char *value(const struct config *c, const char *section, const char
     return e ? e->value : NULL;
 }
 
-static void reads_what_iniparser_reads(void **state)
+TEST_CAPTURED(reads_what_iniparser_reads)
 {
-    (void)state;
     struct config *c = load("# a comment\n"
                             "[Platform]\r\n"
                             "  Title = two words ; said so\n"
@@ -69,9 +63,8 @@ static void reads_what_iniparser_reads(void **state)
 }
 
 /* Every one of these is taken by iniparser in some way that its writer may not have meant. */
-static void refused_lines(void **state)
+TEST_CAPTURED(refused_lines)
 {
-    (void)state;
     static const struct {
         const char *text, *want;
     } cases[] = {
@@ -108,9 +101,8 @@ static void refused_lines(void **state)
 }
 
 /* A recording with such a command can be read: it ran the same. */
-static void cut_commands(void **state)
+TEST_CAPTURED(cut_commands)
 {
-    (void)state;
     struct config *c = load("[train]\ncommand = a ; b\n", NULL, GS_OK);
     assert_string_equal(value(c, "train", "command"), "a");
     assert_int_equal(config_check_commands(c), GS_USAGE);
@@ -121,9 +113,8 @@ static void cut_commands(void **state)
     config_free(c);
 }
 
-static void long_lines(void **state)
+TEST_CAPTURED(long_lines)
 {
-    (void)state;
     for (size_t n = 1021; n <= 1023; n++) {
         struct text t = {0};
         text_add(&t, "[null]\nnote = ");
@@ -138,18 +129,16 @@ static void long_lines(void **state)
     assert_non_null(strstr(captured, "x.ini:2: longer than 1022 bytes"));
 }
 
-static void nul_bytes(void **state)
+TEST_CAPTURED(nul_bytes)
 {
-    (void)state;
     struct config *c;
     assert_int_equal(config_from_text(&c, "x.ini", "[null]\0size = 8\n", 16, NULL), GS_USAGE);
     assert_string_equal(captured, "x.ini: contains NUL bytes: this is not a config");
     config_free(c);
 }
 
-static void unknown_names(void **state)
+TEST_CAPTURED(unknown_names)
 {
-    (void)state;
     static const struct {
         const char *text, *want;
     } cases[] = {
@@ -170,9 +159,8 @@ static void unknown_names(void **state)
                      NULL, GS_OK));
 }
 
-static void overrides(void **state)
+TEST_CAPTURED(overrides)
 {
-    (void)state;
     const char *const good[] = {"null:size=8:16:x2", "Launch:RANKS=4", "null:note=a=b;c",
                                 "null a-b:size=9", NULL};
     struct config *c = load("[null]\nsize = 1\n[null a-b]\n", good, GS_OK);
@@ -213,9 +201,8 @@ static struct settings settings(const char *text, int want)
     return s;
 }
 
-static void settings_by_default(void **state)
+TEST_CAPTURED(settings_by_default)
 {
-    (void)state;
     struct settings s = settings("[launch]\nranks = 8\nnodes = 2\nhosts = a, b\n", GS_OK);
     assert_string_equal(s.platform.name, "x");
     assert_int_equal(s.launch.ranks, 8);
@@ -227,9 +214,8 @@ static void settings_by_default(void **state)
     assert_int_equal(s.measure.seed, 0);
 }
 
-static void refused_settings(void **state)
+TEST_CAPTURED(refused_settings)
 {
-    (void)state;
     static const struct {
         const char *text, *want;
     } cases[] = {
@@ -261,9 +247,8 @@ static void refused_settings(void **state)
     }
 }
 
-static void limits(void **state)
+TEST_CAPTURED(limits)
 {
-    (void)state;
     struct config *c = load("[limits]\nbusbw = 450 GB/s\nbusbw.source = a book\nsource = x\n"
                             "l2 = 50MiB\nlatency = 3us\nflops = 67e12\n",
                             NULL, GS_OK);
@@ -277,9 +262,8 @@ static void limits(void **state)
     config_free(c);
 }
 
-static void files(void **state)
+TEST_CAPTURED(files)
 {
-    (void)state;
     struct config *c;
     char path[] = "/tmp/gradsync-test-XXXXXX";
     assert_int_equal(config_load(&c, "/nonexistent.ini", NULL), GS_USAGE);
@@ -297,23 +281,4 @@ static void files(void **state)
     config_free(c);
     close(fd);
     unlink(path);
-}
-
-int main(void)
-{
-#define T(f) cmocka_unit_test_setup_teardown(f, captured_begin, captured_end)
-    const struct CMUnitTest tests[] = {
-        T(reads_what_iniparser_reads),
-        T(refused_lines),
-        T(cut_commands),
-        T(long_lines),
-        T(nul_bytes),
-        T(unknown_names),
-        T(overrides),
-        T(settings_by_default),
-        T(refused_settings),
-        T(limits),
-        T(files),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

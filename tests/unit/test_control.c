@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "launch/control.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 static struct control round_trip(const struct control *c)
@@ -22,9 +17,8 @@ static struct control round_trip(const struct control *c)
     return back;
 }
 
-static void a_beat_comes_back(void **state)
+TEST(a_beat_comes_back)
 {
-    (void)state;
     struct control c = {.event = CONTROL_BEAT,
                         .phase = "sample",
                         .cell = "0123456789abcdef",
@@ -39,9 +33,8 @@ static void a_beat_comes_back(void **state)
     assert_memory_equal(&back, &c, sizeof c);
 }
 
-static void a_death_an_error_and_an_end_come_back(void **state)
+TEST(a_death_an_error_and_an_end_come_back)
 {
-    (void)state;
     struct control dead = {.event = CONTROL_DEAD,
                            .rank = 7,
                            .phase = "verify",
@@ -68,9 +61,8 @@ static void a_death_an_error_and_an_end_come_back(void **state)
     assert_memory_equal(&back, &lost, sizeof lost);
 }
 
-static void the_longest_texts_fit_a_line(void **state)
+TEST(the_longest_texts_fit_a_line)
 {
-    (void)state;
     struct control c = {.event = CONTROL_DEAD, .pid = 4194304};
     memset(c.phase, '"', sizeof c.phase - 1);
     memset(c.cell, '"', sizeof c.cell - 1);
@@ -82,26 +74,23 @@ static void the_longest_texts_fit_a_line(void **state)
     assert_string_equal(back.host, c.host);
 }
 
-static void text_from_outside_stays_one_line_of_utf8(void **state)
+TEST(text_from_outside_stays_one_line_of_utf8)
 {
-    (void)state;
     struct control c = {.event = CONTROL_ERROR, .why = "a\nb\tc \xff \xc3\xa9 \xed\xa0\x80"};
     struct control back = round_trip(&c);
     assert_string_equal(back.why, "a b c ? \xc3\xa9 ???");
 }
 
-static void a_line_behind_printed_text_is_found(void **state)
+TEST(a_line_behind_printed_text_is_found)
 {
-    (void)state;
     struct control c;
     assert_true(control_decode(
         "half a line" CONTROL_MARK "{\"event\":\"done\",\"rank\":0,\"status\":\"complete\"}", &c));
     assert_string_equal(c.status, "complete");
 }
 
-static void what_is_no_control_line_is_refused(void **state)
+TEST(what_is_no_control_line_is_refused)
 {
-    (void)state;
     static const char *const lines[] = {
         "",
         "plain log",
@@ -117,17 +106,4 @@ static void what_is_no_control_line_is_refused(void **state)
     struct control c;
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         assert_false(control_decode(lines[i], &c));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_beat_comes_back),
-        cmocka_unit_test(a_death_an_error_and_an_end_come_back),
-        cmocka_unit_test(the_longest_texts_fit_a_line),
-        cmocka_unit_test(text_from_outside_stays_one_line_of_utf8),
-        cmocka_unit_test(a_line_behind_printed_text_is_found),
-        cmocka_unit_test(what_is_no_control_line_is_refused),
-    };
-    return cmocka_run_group_tests_name("control", tests, NULL, NULL);
 }

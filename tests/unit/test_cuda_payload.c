@@ -5,14 +5,11 @@
  * rounding float, and must give the expected bits after any number of operations in place.
  */
 #include "common/cuda_payload.h"
+#include "unit.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "../../plugins/common/cuda_payload.c" // NOLINT(bugprone-suspicious-include)
 
@@ -101,11 +98,10 @@ static void compare(enum payload_type t, enum payload_op op, int ranks, bool in_
         assert_true(exact);
 }
 
-static void every_type_and_order(void **state)
+TEST(every_type_and_order)
 {
     static const enum payload_type types[] = {PAY_FP32, PAY_BF16, PAY_INT32, PAY_FP64};
     static const int ranks[] = {2, 3, 4, 7, 8, 16};
-    (void)state;
     srand(1);
     for (size_t t = 0; t < 4; t++)
         for (int op = PAY_SUM; op <= PAY_AVG; op++)
@@ -116,10 +112,9 @@ static void every_type_and_order(void **state)
                 }
 }
 
-static void small_types_are_exact_where_they_can_be(void **state)
+TEST(small_types_are_exact_where_they_can_be)
 {
     struct payload p;
-    (void)state;
     assert_true(payload_make(&p, PAY_E4M3, PAY_SUM, 0, 8, false, 1));
     assert_true(payload_make(&p, PAY_E4M3, PAY_SUM, 0, 16, false, 1));
     assert_false(payload_make(&p, PAY_E4M3, PAY_SUM, 0, 17, false, 1)); /* 16 is the last integer */
@@ -131,10 +126,9 @@ static void small_types_are_exact_where_they_can_be(void **state)
     assert_true(payload_make(&p, PAY_FP16, PAY_PROD, 0, 4, true, 16));  /* and not here */
 }
 
-static void repeating_in_place_is_exact_by_powers_of_two(void **state)
+TEST(repeating_in_place_is_exact_by_powers_of_two)
 {
     struct payload p;
-    (void)state;
     assert_true(payload_make(&p, PAY_FP32, PAY_SUM, 0, 4, true, 100));
     assert_true(payload_make(&p, PAY_FP32, PAY_SUM, 0, 4, true, 100000)); /* infinity by then */
     assert_int_equal(p.expected[0], 0x7f800000);
@@ -143,10 +137,9 @@ static void repeating_in_place_is_exact_by_powers_of_two(void **state)
     assert_false(payload_make(&p, PAY_FP32, PAY_AVG, 0, 3, false, 1));
 }
 
-static void ranks_and_places_differ(void **state)
+TEST(ranks_and_places_differ)
 {
     struct payload a = {0}, b = {0};
-    (void)state;
     payload_make(&a, PAY_FP32, PAY_SUM, 0, 4, false, 1);
     payload_make(&b, PAY_FP32, PAY_SUM, 1, 4, false, 1);
     assert_memory_not_equal(a.input, b.input, sizeof a.input);
@@ -156,15 +149,4 @@ static void ranks_and_places_differ(void **state)
     assert_true(distinct > PAYLOAD_PERIOD / 2);
     for (int h = 0; h < PAYLOAD_PERIOD; h++)
         assert_int_not_equal(a.input[h], a.expected[h]); /* an operation that did nothing is seen */
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_type_and_order),
-        cmocka_unit_test(small_types_are_exact_where_they_can_be),
-        cmocka_unit_test(repeating_in_place_is_exact_by_powers_of_two),
-        cmocka_unit_test(ranks_and_places_differ),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

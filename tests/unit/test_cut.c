@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "launch/cut.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -27,9 +22,8 @@ static void judges(const char *said, const char *host, const char *want)
     text_free(&t);
 }
 
-static void the_site_that_all_others_lost_is_cut_off(void **state)
+TEST(the_site_that_all_others_lost_is_cut_off)
 {
-    (void)state;
     judges("north south ;east south ;west south ;south north east west ;", "south",
            "south is cut off: no answer between it and north, east, west");
     /* its own words do not come through */
@@ -39,33 +33,29 @@ static void the_site_that_all_others_lost_is_cut_off(void **state)
     judges("north east south ;", "north", "north is cut off: no answer between it and east, south");
 }
 
-static void two_that_lost_each_other_are_a_pair(void **state)
+TEST(two_that_lost_each_other_are_a_pair)
 {
-    (void)state;
     judges("north east ;east north ;", "north", "no answer between east and north");
     judges("north east ;", "north", "no answer between east and north");
     judges("a b ;c d ;", "a", "no answer between a and b; no answer between c and d");
 }
 
-static void the_hosts_of_a_site_are_cut_off_together(void **state)
+TEST(the_hosts_of_a_site_are_cut_off_together)
 {
-    (void)state;
     judges("b1 a1 a2 ;b2 a1 a2 ;c1 a1 a2 ;", "a1",
            "a1 is cut off: no answer between it and b1, b2, c1; "
            "a2 is cut off: no answer between it and b1, b2, c1");
 }
 
-static void of_two_halves_neither_is_cut_off(void **state)
+TEST(of_two_halves_neither_is_cut_off)
 {
-    (void)state;
     judges("a c d ;b c d ;", "a",
            "no answer between a and c; no answer between a and d; no answer between b and c; "
            "no answer between b and d");
 }
 
-static void more_hosts_than_it_keeps_are_dropped(void **state)
+TEST(more_hosts_than_it_keeps_are_dropped)
 {
-    (void)state;
     struct cut c = {.n = 0};
     struct text t = {0};
     char name[80];
@@ -78,16 +68,4 @@ static void more_hosts_than_it_keeps_are_dropped(void **state)
     cut_add(&c, name, "south ");
     assert_string_equal(cut_judge(&c, &t), "south");
     text_free(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_site_that_all_others_lost_is_cut_off),
-        cmocka_unit_test(two_that_lost_each_other_are_a_pair),
-        cmocka_unit_test(the_hosts_of_a_site_are_cut_off_together),
-        cmocka_unit_test(of_two_halves_neither_is_cut_off),
-        cmocka_unit_test(more_hosts_than_it_keeps_are_dropped),
-    };
-    return cmocka_run_group_tests_name("cut", tests, NULL, NULL);
 }

@@ -3,13 +3,8 @@
 #include "base/text.h"
 #include "import/import_facts.h"
 #include "import/import_nccl.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +13,7 @@ static bool reads(struct number *x, const char *text)
     return number_read(x, text, text + strlen(text));
 }
 
-static void numbers_are_exact(void **state)
+TEST(numbers_are_exact)
 {
     static const struct {
         const char *text;
@@ -31,7 +26,6 @@ static void numbers_are_exact(void **state)
                  {".5", 0, 1},          {"0.49999", 0, 0},
                  {"0.09", 0, 0},        {"8617.72", 3, 8617720},
                  {"1e-300", 3, 0},      {"123456789.123456789", 9, 123456789123456789}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct number x;
         uint64_t v = 0;
@@ -41,13 +35,12 @@ static void numbers_are_exact(void **state)
     }
 }
 
-static void what_is_no_number(void **state)
+TEST(what_is_no_number)
 {
     static const char *const no[] = {"",    "-",     ".",   "e5",   "1e",
                                      "1e+", "1.2.3", "12x", "0x10", "N/A"};
     struct number x;
     uint64_t v;
-    (void)state;
     for (size_t i = 0; i < sizeof no / sizeof *no; i++)
         assert_false(reads(&x, no[i]));
     assert_true(reads(&x, "NaN"));
@@ -58,20 +51,18 @@ static void what_is_no_number(void **state)
     assert_false(number_scaled(&x, 0, &v));
 }
 
-static void half_of_the_last_digit(void **state)
+TEST(half_of_the_last_digit)
 {
     struct number x;
-    (void)state;
     assert_true(reads(&x, "9.17"));
     assert_float_equal(x.half, 0.005, 1e-12);
     assert_true(reads(&x, "2e+06"));
     assert_float_equal(x.half, 500000, 1e-6);
 }
 
-static void headers(void **state)
+TEST(headers)
 {
     struct nccl_table t;
-    (void)state;
     assert_true(nccl_table_header(&t,
                                   "size count type redop root time algbw busbw #wrong time algbw "
                                   "busbw #wrong"));
@@ -89,11 +80,10 @@ static void headers(void **state)
         nccl_table_header(&t, "size count type time algbw busbw #wrong time algbw busbw speed"));
 }
 
-static void rows(void **state)
+TEST(rows)
 {
     struct nccl_table t;
     struct nccl_row r;
-    (void)state;
     assert_true(nccl_table_header(&t,
                                   "size count type redop root time algbw busbw #wrong time algbw "
                                   "busbw #wrong"));
@@ -111,11 +101,10 @@ static void rows(void **state)
                  nccl_table_claims(""));
 }
 
-static void facts(void **state)
+TEST(facts)
 {
     char error[512];
     struct facts f = {0};
-    (void)state;
     err_capture(error, sizeof error);
     assert_int_equal(facts_set_word(&f, "ranks=none"), GS_USAGE);
     assert_int_equal(facts_set_word(&f, "platform=../up"), GS_USAGE);
@@ -123,14 +112,13 @@ static void facts(void **state)
     facts_free(&f);
 }
 
-static void labels(void **state)
+TEST(labels)
 {
     static const char *const cases[][2] = {
         {"auto", "auto"},           {"ring", "ring"},          {"auto_ll128", "LL128"},
         {"RING_LL", "ring/LL"},     {"Simple", "Simple"},      {"nightly", "nightly"},
         {"ring/mine", "ring/mine"}, {"NVLSTree", "nvls-tree"}, {NULL, "unstated"}};
     struct imp_test t = {0};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct facts f = {0};
         char *label;
@@ -141,18 +129,4 @@ static void labels(void **state)
         free(label);
         facts_free(&f);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_are_exact),
-        cmocka_unit_test(what_is_no_number),
-        cmocka_unit_test(half_of_the_last_digit),
-        cmocka_unit_test(headers),
-        cmocka_unit_test(rows),
-        cmocka_unit_test(facts),
-        cmocka_unit_test(labels),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/err.h"
 #include "launch/attempt_verdict.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,9 +38,8 @@ static void done(struct attempt_evidence *e, const char *status)
     snprintf(e->done.status, sizeof e->done.status, "%s", status);
 }
 
-static void rank_0s_last_word_counts(void **state)
+TEST(rank_0s_last_word_counts)
 {
-    (void)state;
     struct attempt_evidence complete = {0}, interrupted = {0};
     done(&complete, "complete");
     done(&interrupted, "interrupted");
@@ -57,9 +51,8 @@ static void rank_0s_last_word_counts(void **state)
     assert_int_equal(judged(&complete).end, ATTEMPT_COMPLETE);
 }
 
-static void a_rank_that_died_is_told_as_it_was(void **state)
+TEST(a_rank_that_died_is_told_as_it_was)
 {
-    (void)state;
     struct attempt_evidence e = {
         .heard = true, .has_dead = true, .dead = dead, .status = EXITED(1)};
     struct attempt a = judged(&e);
@@ -71,9 +64,8 @@ static void a_rank_that_died_is_told_as_it_was(void **state)
     assert_int_equal(judged(&e).end, ATTEMPT_DIED);
 }
 
-static void an_error_in_words_is_not_tried_again(void **state)
+TEST(an_error_in_words_is_not_tried_again)
 {
-    (void)state;
     struct attempt_evidence e = {
         .heard = true, .has_error = true, .error = error, .status = EXITED(3)};
     done(&e, "failed"); /* rank 0 left because of rank 1 */
@@ -88,16 +80,14 @@ static void an_error_in_words_is_not_tried_again(void **state)
     assert_int_equal(judged(&e).end, ATTEMPT_DIED);
 }
 
-static void an_interrupted_launcher_is_no_death(void **state)
+TEST(an_interrupted_launcher_is_no_death)
 {
-    (void)state;
     struct attempt_evidence e = {.interrupted = true, .status = SIGKILL};
     assert_int_equal(judged(&e).end, ATTEMPT_INTERRUPTED);
 }
 
-static void a_killed_launcher_loses_the_last_cell(void **state)
+TEST(a_killed_launcher_loses_the_last_cell)
 {
-    (void)state;
     struct attempt_evidence e = {.heard = true, .has_beat = true, .beat = beat, .status = SIGKILL};
     struct attempt a = judged(&e);
     assert_int_equal(a.end, ATTEMPT_DIED);
@@ -108,9 +98,8 @@ static void a_killed_launcher_loses_the_last_cell(void **state)
     assert_string_equal(e.dead.phase, "verify");
 }
 
-static void a_cut_network_is_named_and_costs_no_cell(void **state)
+TEST(a_cut_network_is_named_and_costs_no_cell)
 {
-    (void)state;
     struct attempt_evidence e = {.heard = true, .has_beat = true, .beat = beat, .status = SIGKILL};
     cut_add(&e.cut, "north", "south ");
     cut_add(&e.cut, "east", "south ");
@@ -127,9 +116,8 @@ static void a_cut_network_is_named_and_costs_no_cell(void **state)
     assert_int_equal(judged(&e).end, ATTEMPT_COMPLETE);
 }
 
-static void silence_is_a_hang(void **state)
+TEST(silence_is_a_hang)
 {
-    (void)state;
     struct attempt_evidence e = {.heard = true,
                                  .beat = beat,
                                  .given_up = "no message from the ranks for 40 s",
@@ -139,9 +127,8 @@ static void silence_is_a_hang(void **state)
     assert_string_equal(a.why, "no message from the ranks for 40 s");
 }
 
-static void a_launcher_that_starts_nothing_is_quoted(void **state)
+TEST(a_launcher_that_starts_nothing_is_quoted)
 {
-    (void)state;
     char path[] = "/tmp/gradsync-judge-XXXXXX";
     int fd = mkstemp(path);
     assert_true(fd >= 0);
@@ -156,19 +143,4 @@ static void a_launcher_that_starts_nothing_is_quoted(void **state)
                                "enough slots.");
     e.heard = true; /* ranks were there: they are lost */
     assert_int_equal(judged(&e).end, ATTEMPT_DIED);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rank_0s_last_word_counts),
-        cmocka_unit_test(a_rank_that_died_is_told_as_it_was),
-        cmocka_unit_test(an_error_in_words_is_not_tried_again),
-        cmocka_unit_test(an_interrupted_launcher_is_no_death),
-        cmocka_unit_test(a_killed_launcher_loses_the_last_cell),
-        cmocka_unit_test(a_cut_network_is_named_and_costs_no_cell),
-        cmocka_unit_test(silence_is_a_hang),
-        cmocka_unit_test(a_launcher_that_starts_nothing_is_quoted),
-    };
-    return cmocka_run_group_tests_name("judge", tests, NULL, NULL);
 }

@@ -4,32 +4,26 @@
  * links that are cut or held.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h" /* before cmocka.h, which has a macro of the name fail */
 
-#include <cmocka.h>
-
 #include "lab_mesh.h"
+#include "unit.h"
 
 #define TWO(links)                                                                                 \
     "[sites]\na = up=8Mbit/s\nb = up=8Mbit/s\n[links]\nrtt = 40ms\nmtu = 1000\n" links
 
 /* ---- losses in bursts ---- */
 
-static void bursts_are_as_long_as_asked_for(void **state)
+TEST(bursts_are_as_long_as_asked_for)
 {
     enum { N = 200000 };
     struct lab_way way = {.loss = 0.02, .burst = 5};
     struct disturb d;
     double lost = 0, bursts = 0;
     bool before = false;
-    (void)state;
     disturb_init(&d, &way, 1, 0, 1);
     for (int i = 0; i < N; i++) {
         bool now = disturb_loses(&d);
@@ -43,11 +37,10 @@ static void bursts_are_as_long_as_asked_for(void **state)
 
 /* ---- jitter ---- */
 
-static void jitter_stays_in_its_range_and_keeps_the_order(void **state)
+TEST(jitter_stays_in_its_range_and_keeps_the_order)
 {
     struct fixture f;
     double before = 0, least = 1e18, most = 0;
-    (void)state;
     begin(&f, TWO("jitter = 10ms\n"));
     f.mesh.disturbed = true;
     for (int i = 0; i < 2000; i++) {
@@ -63,10 +56,9 @@ static void jitter_stays_in_its_range_and_keeps_the_order(void **state)
     end(&f);
 }
 
-static void an_undisturbed_lab_has_no_jitter(void **state)
+TEST(an_undisturbed_lab_has_no_jitter)
 {
     struct fixture f;
-    (void)state;
     begin(&f, TWO("jitter = 10ms\nreorder = 50%\ncross = 7Mbit/s\n"));
     for (int i = 0; i < 100; i++) {
         put(&f, 0, 1, 100, i * MS);
@@ -77,13 +69,12 @@ static void an_undisturbed_lab_has_no_jitter(void **state)
 
 /* ---- order ---- */
 
-static void detours_are_overtaken(void **state)
+TEST(detours_are_overtaken)
 {
     enum { N = 10000 };
     struct fixture f;
     double before = 0;
     int overtaken = 0;
-    (void)state;
     begin(&f, TWO("reorder = 5%\n"));
     f.mesh.disturbed = true;
     for (int i = 0; i < N; i++) {
@@ -100,11 +91,10 @@ static void detours_are_overtaken(void **state)
     end(&f);
 }
 
-static void a_detour_is_half_of_the_delay_longer(void **state)
+TEST(a_detour_is_half_of_the_delay_longer)
 {
     struct fixture f;
     int straight = 0, longer = 0;
-    (void)state;
     begin(&f, TWO("reorder = 50%\n"));
     f.mesh.disturbed = true;
     for (int i = 0; i < 100; i++) {
@@ -139,9 +129,8 @@ static double share_that_passes(const char *text, double *others_bps)
     return came / N;
 }
 
-static void others_take_their_part_of_a_rate(void **state)
+TEST(others_take_their_part_of_a_rate)
 {
-    (void)state;
     double bps, left;
     assert_true(share_that_passes(TWO(""), &bps) > 0.99);
     left = share_that_passes(TWO("cross = 2Mbit/s\n"), &bps);
@@ -149,10 +138,9 @@ static void others_take_their_part_of_a_rate(void **state)
     assert_true(left > 0.75 && left < 0.92);       /* both lose packets to the full queue */
 }
 
-static void others_are_delivered_to_nobody(void **state)
+TEST(others_are_delivered_to_nobody)
 {
     struct fixture f;
-    (void)state;
     begin(&f, TWO("cross = 4Mbit/s\n"));
     f.mesh.disturbed = true;
     for (int i = 0; i < 100; i++)
@@ -167,12 +155,11 @@ static void others_are_delivered_to_nobody(void **state)
     end(&f);
 }
 
-static void others_must_leave_room(void **state)
+TEST(others_must_leave_room)
 {
     static const char text[] = TWO("cross = 7.5Mbit/s\n");
     struct config *c;
     struct lab_spec s;
-    (void)state;
     assert_int_equal(config_from_text(&c, "lab.ini", text, strlen(text), NULL), GS_OK);
     assert_int_equal(lab_spec_read(&s, c), GS_USAGE);
     lab_spec_free(&s);
@@ -184,10 +171,9 @@ static void others_must_leave_room(void **state)
 static const char three[] = "[sites]\na = up=8Mbit/s\nb = up=8Mbit/s\nc = up=8Mbit/s\n"
                             "[links]\nrtt = 20ms\nmtu = 1000\n";
 
-static void a_link_that_is_cut_leaves_the_others(void **state)
+TEST(a_link_that_is_cut_leaves_the_others)
 {
     struct fixture f;
-    (void)state;
     begin(&f, three);
     put(&f, 0, 1, 1000, 0);
     f.mesh.paths[0 * 3 + 1].cut = true;
@@ -202,10 +188,9 @@ static void a_link_that_is_cut_leaves_the_others(void **state)
     end(&f);
 }
 
-static void a_link_that_is_held_delivers_later(void **state)
+TEST(a_link_that_is_held_delivers_later)
 {
     struct fixture f;
-    (void)state;
     begin(&f, three);
     f.mesh.paths[0 * 3 + 1].held = true;
     put(&f, 0, 1, 1000, 0);
@@ -215,21 +200,4 @@ static void a_link_that_is_held_delivers_later(void **state)
     f.mesh.paths[0 * 3 + 1].held = false;
     assert_true(!isnan(take(&f, 1)));
     end(&f);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bursts_are_as_long_as_asked_for),
-        cmocka_unit_test(jitter_stays_in_its_range_and_keeps_the_order),
-        cmocka_unit_test(an_undisturbed_lab_has_no_jitter),
-        cmocka_unit_test(detours_are_overtaken),
-        cmocka_unit_test(a_detour_is_half_of_the_delay_longer),
-        cmocka_unit_test(others_take_their_part_of_a_rate),
-        cmocka_unit_test(others_are_delivered_to_nobody),
-        cmocka_unit_test(others_must_leave_room),
-        cmocka_unit_test(a_link_that_is_cut_leaves_the_others),
-        cmocka_unit_test(a_link_that_is_held_delivers_later),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,22 +4,17 @@
  * kept to the ns, judged, for lines of many kinds.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h" /* before cmocka.h, which has a macro of the name fail */
 
-#include <cmocka.h>
-
 #include "common/rng.h"
 #include "config/config.h"
 #include "lab/mesh.h"
 #include "lab/probe.h"
+#include "unit.h"
 
 struct play {
     struct lab_spec spec;
@@ -151,10 +146,9 @@ static const char *const refused_once[] = {
     "[links]\nrtt = 20ms\nmtu = 9000\nloss = 2%\n",
 };
 
-static void what_is_kept_is_not_refused(void **state)
+TEST(what_is_kept_is_not_refused)
 {
     char why[512];
-    (void)state;
     for (size_t i = 0; i < sizeof refused_once / sizeof *refused_once; i++)
         if (judge(refused_once[i], 1, why, sizeof why))
             fail_msg("%s: %s", refused_once[i], why);
@@ -186,12 +180,11 @@ static void any_lab(struct rng *r, char *text, size_t size)
     fclose(f);
 }
 
-static void nor_is_any_other(void **state)
+TEST(nor_is_any_other)
 {
     enum { LABS = 60 };
     struct rng r;
     char text[2048], why[512];
-    (void)state;
     rng_seed(&r, 5);
     for (int i = 0; i < LABS; i++) {
         any_lab(&r, text, sizeof text);
@@ -200,25 +193,14 @@ static void nor_is_any_other(void **state)
     }
 }
 
-static void what_is_not_kept_is(void **state)
+TEST(what_is_not_kept_is)
 {
     static const char equal[] = "[sites]\na = up=100Mbit/s\nb = up=100Mbit/s\nc = up=100Mbit/s\n"
                                 "[links]\nrtt = 20ms\nmtu = 9000\n";
     char why[512];
-    (void)state;
     assert_int_equal(judge(equal, 0.95, why, sizeof why), GS_CANNOT);
     assert_non_null(strstr(why, "95 Mbit/s instead of 100 Mbit/s"));
     assert_int_equal(judge(equal, 1.05, why, sizeof why), GS_CANNOT);
     for (size_t i = 0; i < sizeof refused_once / sizeof *refused_once; i++)
         assert_int_equal(judge(refused_once[i], 0.8, why, sizeof why), GS_CANNOT);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_kept_is_not_refused),
-        cmocka_unit_test(nor_is_any_other),
-        cmocka_unit_test(what_is_not_kept_is),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

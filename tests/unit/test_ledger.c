@@ -4,13 +4,8 @@
 #include "folder.h"
 #include "record/attempt_number.h"
 #include "record/ledger.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +49,7 @@ static struct plan plan_of(int64_t retries)
     return p;
 }
 
-static void an_empty_folder_lacks_everything(void **state)
+TEST_WITH(an_empty_folder_lacks_everything, folder_set_up, tear_down)
 {
     struct plan p = plan_of(2);
     bool missing[2];
@@ -64,7 +59,7 @@ static void an_empty_folder_lacks_everything(void **state)
     assert_int_equal(ledger_next_attempt(l, 1), 1);
 }
 
-static void what_an_attempt_closed_is_not_missing_in_its_launch(void **state)
+TEST_WITH(what_an_attempt_closed_is_not_missing_in_its_launch, folder_set_up, tear_down)
 {
     struct plan p = plan_of(2);
     bool missing[2];
@@ -84,7 +79,7 @@ static void what_an_attempt_closed_is_not_missing_in_its_launch(void **state)
     assert_int_equal(ledger_next_attempt(l, 3), 1);
 }
 
-static void files_are_in_the_order_of_launch_and_attempt(void **state)
+TEST_WITH(files_are_in_the_order_of_launch_and_attempt, folder_set_up, tear_down)
 {
     folder_put(*state, "launch-02.01.jsonl", HEADER_OF(2, 1) END("crash"));
     folder_put(*state, "launch-01.10.jsonl", HEADER_OF(1, 10));
@@ -101,7 +96,7 @@ static void files_are_in_the_order_of_launch_and_attempt(void **state)
     assert_string_equal(l->files[2].status, "crash");
 }
 
-static void a_death_is_tried_again_and_a_failure_is_not(void **state)
+TEST_WITH(a_death_is_tried_again_and_a_failure_is_not, folder_set_up, tear_down)
 {
     static const struct {
         const char *kind;
@@ -120,7 +115,7 @@ static void a_death_is_tried_again_and_a_failure_is_not(void **state)
     }
 }
 
-static void deaths_add_up_over_attempts(void **state)
+TEST_WITH(deaths_add_up_over_attempts, folder_set_up, tear_down)
 {
     struct folder *f = *state;
     folder_put(f, "launch-01.01.jsonl", HEADER FAIL("a", "crash") END("crash"));
@@ -134,7 +129,7 @@ static void deaths_add_up_over_attempts(void **state)
     assert_int_equal(l->fails[2].attempt, 3);
 }
 
-static void a_group_whose_cells_are_all_given_up_is_not_missing(void **state)
+TEST_WITH(a_group_whose_cells_are_all_given_up_is_not_missing, folder_set_up, tear_down)
 {
     struct folder *f = *state;
     struct plan p = plan_of(0);
@@ -146,7 +141,7 @@ static void a_group_whose_cells_are_all_given_up_is_not_missing(void **state)
     assert_int_equal(ledger_missing(read_ledger(f), &p, 1, missing), 0);
 }
 
-static void a_death_before_the_first_cell_gives_up_no_cell(void **state)
+TEST_WITH(a_death_before_the_first_cell_gives_up_no_cell, folder_set_up, tear_down)
 {
     struct plan p = plan_of(0);
     folder_put(*state, "launch-01.01.jsonl", HEADER FAIL("", "crash") END("crash"));
@@ -154,7 +149,7 @@ static void a_death_before_the_first_cell_gives_up_no_cell(void **state)
 }
 
 /* What a kill leaves: nothing, half a header, half a line. */
-static void torn_recordings_are_attempts(void **state)
+TEST_WITH(torn_recordings_are_attempts, folder_set_up, tear_down)
 {
     struct plan p = plan_of(2);
     bool missing[2];
@@ -170,7 +165,7 @@ static void torn_recordings_are_attempts(void **state)
 }
 
 /* An empty log is removed after its attempt: the recording alone shows that the number is taken. */
-static void an_attempt_number_of_a_log_or_a_recording_is_not_given_again(void **state)
+TEST_WITH(an_attempt_number_of_a_log_or_a_recording_is_not_given_again, folder_set_up, tear_down)
 {
     const struct folder *f = *state;
     int attempt = 1;
@@ -182,7 +177,7 @@ static void an_attempt_number_of_a_log_or_a_recording_is_not_given_again(void **
     assert_int_equal(access(folder_path(f, "launch-01.03.log"), F_OK), 0);
 }
 
-static void damage_is_reported_not_read_past(void **state)
+TEST_WITH(damage_is_reported_not_read_past, folder_set_up, tear_down)
 {
     struct folder *f = *state;
     static const char *const damaged[] = {
@@ -202,29 +197,10 @@ static void damage_is_reported_not_read_past(void **state)
     }
 }
 
-static void no_folder_is_a_usage_error(void **state)
+TEST_WITH(no_folder_is_a_usage_error, folder_set_up, tear_down)
 {
     struct folder *f = *state;
     struct ledger *l;
     assert_int_equal(ledger_read(&l, "/nonexistent/run"), GS_USAGE);
     assert_non_null(strstr(f->error, "/nonexistent/run"));
-}
-
-int main(void)
-{
-#define TEST(function) cmocka_unit_test_setup_teardown(function, folder_set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(an_empty_folder_lacks_everything),
-        TEST(what_an_attempt_closed_is_not_missing_in_its_launch),
-        TEST(files_are_in_the_order_of_launch_and_attempt),
-        TEST(a_death_is_tried_again_and_a_failure_is_not),
-        TEST(deaths_add_up_over_attempts),
-        TEST(a_group_whose_cells_are_all_given_up_is_not_missing),
-        TEST(a_death_before_the_first_cell_gives_up_no_cell),
-        TEST(torn_recordings_are_attempts),
-        TEST(an_attempt_number_of_a_log_or_a_recording_is_not_given_again),
-        TEST(damage_is_reported_not_read_past),
-        TEST(no_folder_is_a_usage_error),
-    };
-    return cmocka_run_group_tests_name("ledger", tests, NULL, NULL);
 }

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "base/err.h"
 
-#include <cmocka.h>
-
 #include "limits/evidence.h"
 #include "limits/limits.h"
+#include "unit.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -76,9 +71,8 @@ static void expect(const char *given, const char *quantity, enum limits_verdict 
     done(&j);
 }
 
-static void bandwidth(void **state)
+TEST(bandwidth)
 {
-    (void)state;
     expect("busbw 168GB/s, ranks 8", "busbw", LIMIT_POSSIBLE, 0.56);
     expect("busbw 290GB/s, ranks 8", "busbw", LIMIT_AT, 0.967);
     expect("busbw 301GB/s, ranks 8", "busbw", LIMIT_AT, 1.003);
@@ -92,9 +86,8 @@ static void bandwidth(void **state)
     expect("ranks_recorded 1", "ranks", LIMIT_NO_COLLECTIVE, (double)NAN);
 }
 
-static void arithmetic(void **state)
+TEST(arithmetic)
 {
-    (void)state;
     expect("busbw 449.515GB/s, algbw 239.742GB/s, ranks 16", "busbw/algbw", LIMIT_POSSIBLE, 1);
     expect("busbw 449.515GB/s, algbw 239.742GB/s, ranks 8", "busbw/algbw", LIMIT_IMPOSSIBLE,
            1.0714);
@@ -106,9 +99,8 @@ static void arithmetic(void **state)
            48.07);
 }
 
-static void training(void **state)
+TEST(training)
 {
-    (void)state;
     expect("tokens_per_s 150e3, parameters 1.3e9, gpus 1", "FLOP rate of a GPU", LIMIT_IMPOSSIBLE,
            3.75);
     expect("tokens_per_s 150e3, parameters 1.3e9, gpus 8", "FLOP rate of a GPU", LIMIT_POSSIBLE,
@@ -139,9 +131,8 @@ static void claim_error(const char *lines, const char *want)
     config_free(config);
 }
 
-static void faults_of_claims(void **state)
+TEST(faults_of_claims)
 {
-    (void)state;
     claim_error("claim.c = words\n", "c.ini:2: key 'claim.c': no claim.c.given; add it");
     claim_error("claim.c = words\nclaim.c.given = busbv 3GB/s\n", "did you mean 'busbw'?");
     claim_error("claim.c = words\nclaim.c.given = busbw 3 parrots\n",
@@ -170,14 +161,13 @@ static struct measured_cell cell(char *config, char *params, int64_t size, doubl
                                   .limit = 300e9};
 }
 
-static void measured(void **state)
+TEST(measured)
 {
     char config[] = "auto", plain[] = "size=1", nvls[] = "algorithm=NVLS",
          ring[] = "algorithm=ring", ran[] = "RING/LL", compute[] = "compute",
          gemm[] = "gemm=4096 gemms=4 precision=bf16";
     struct limits_row rows[LIMITS_ROWS];
     struct judged j;
-    (void)state;
     judge(&j, "ranks 8");
     struct measured_cell c = cell(config, plain, 1000000, 1e-5); /* 150 GB/s of busbw */
     assert_int_equal(limits_of_cell(j.config, &c, rows), 1);
@@ -216,14 +206,13 @@ static void measured(void **state)
     done(&j);
 }
 
-static void data_decides(void **state)
+TEST(data_decides)
 {
     char tree[] = "tree/LL", slow_tree[] = "tree/Simple", ring[] = "ring/LL",
          p[] = "dtype=f algorithm=tree", q[] = "dtype=f algorithm=ring",
          other[] = "dtype=g algorithm=ring";
     struct limits_row rows[4];
     struct judged j;
-    (void)state;
     judge(&j, "speedup 2, faster tree, slower ring");
     struct measured_cell v[] = {cell(tree, p, 8, 1e-6),      cell(slow_tree, p, 8, 9e-6),
                                 cell(ring, q, 8, 3e-6),      cell(tree, p, 1024, 3e-6),
@@ -246,14 +235,4 @@ static void data_decides(void **state)
     cells.n = 2;
     assert_int_equal(limits_of_data(&a, &j.claims.v[0], rows, 4), 0);
     done(&j);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bandwidth),    cmocka_unit_test(arithmetic),
-        cmocka_unit_test(training),     cmocka_unit_test(measured),
-        cmocka_unit_test(data_decides), cmocka_unit_test(faults_of_claims),
-    };
-    return cmocka_run_group_tests_name("limits", tests, NULL, NULL);
 }

@@ -2,15 +2,10 @@
  *
  * Which number of streams and congestion control is chosen for measured links.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "wan/links.h"
 
 /* Both directions between two sites: the same rate alone and together. */
@@ -32,10 +27,9 @@ static void chosen(struct links *l, const char *expected)
     links_free(l);
 }
 
-static void noise_chooses_nothing(void **state)
+TEST(noise_chooses_nothing)
 {
     struct links l;
-    (void)state;
     links_make(&l, 2);
     take(&l, 1, "cubic", 96);
     take(&l, 4, "cubic", 98);
@@ -44,10 +38,9 @@ static void noise_chooses_nothing(void **state)
     chosen(&l, "cubic/1");
 }
 
-static void a_real_difference_does(void **state)
+TEST(a_real_difference_does)
 {
     struct links l;
-    (void)state;
     links_make(&l, 2);
     take(&l, 1, "cubic", 60);
     take(&l, 16, "cubic", 75);
@@ -56,10 +49,9 @@ static void a_real_difference_does(void **state)
     chosen(&l, "bbr/1");
 }
 
-static void the_kernels_own_comes_first(void **state)
+TEST(the_kernels_own_comes_first)
 {
     struct links l;
-    (void)state;
     links_make(&l, 2);
     take(&l, 1, "cubic", 60);
     take(&l, 16, "cubic", 97);
@@ -73,11 +65,10 @@ static void the_kernels_own_comes_first(void **state)
     chosen(&l, "bbr/4");
 }
 
-static void repeats_replace_the_margin(void **state)
+TEST(repeats_replace_the_margin)
 {
     struct links l;
     double margin;
-    (void)state;
     links_make(&l, 2);
     take(&l, 1, "cubic", 96);
     take(&l, 1, "cubic", 96.5);
@@ -96,10 +87,9 @@ static void repeats_replace_the_margin(void **state)
     chosen(&l, "cubic/1");
 }
 
-static void no_rate_is_above_the_line(void **state)
+TEST(no_rate_is_above_the_line)
 {
     struct links l;
-    (void)state;
     links_make(&l, 2);
     take(&l, 1, "cubic", 103);
     assert_true(l.above == 0); /* the line is not known */
@@ -111,14 +101,4 @@ static void no_rate_is_above_the_line(void **state)
     assert_true(l.above > 0.0299 && l.above < 0.0301);
     assert_true(links_rate(&l, true, 0, 1) == 100);
     chosen(&l, "cubic/1");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(noise_chooses_nothing),       cmocka_unit_test(a_real_difference_does),
-        cmocka_unit_test(the_kernels_own_comes_first), cmocka_unit_test(repeats_replace_the_margin),
-        cmocka_unit_test(no_rate_is_above_the_line),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,13 +4,8 @@
 #include "folder.h"
 #include "record/manifest.h"
 #include "record/record.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +23,7 @@ static int set_up(void **state)
 #define ABC "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 
 /* FIPS 180-2, appendix B: "abc"; and the empty message. */
-static void hashes_are_sha256(void **state)
+TEST_WITH(hashes_are_sha256, set_up, folder_tear_down)
 {
     struct folder *f = *state;
     char hex[65];
@@ -44,7 +39,7 @@ static void hashes_are_sha256(void **state)
     assert_non_null(strstr(f->error, "absent: cannot be opened"));
 }
 
-static void what_was_written_verifies(void **state)
+TEST_WITH(what_was_written_verifies, set_up, folder_tear_down)
 {
     struct folder *f = *state;
     struct stat st;
@@ -59,7 +54,7 @@ static void what_was_written_verifies(void **state)
     assert_int_equal(manifest_verify(f->dir), GS_OK);
 }
 
-static void each_fault_is_named(void **state)
+TEST_WITH(each_fault_is_named, set_up, folder_tear_down)
 {
     struct folder *f = *state;
     static const struct {
@@ -93,7 +88,7 @@ static void each_fault_is_named(void **state)
 }
 
 /* Alone in its folder: a file that is not listed would be reported after it. */
-static void a_manifest_lists_no_path(void **state)
+TEST_WITH(a_manifest_lists_no_path, set_up, folder_tear_down)
 {
     struct folder *f = *state;
     assert_int_equal(unlink(folder_path(f, "launch-01.01.log")), 0);
@@ -103,7 +98,7 @@ static void a_manifest_lists_no_path(void **state)
     assert_non_null(strstr(f->error, "lists '../x', not a file name"));
 }
 
-static void an_entry_without_its_facts_vouches_for_nothing(void **state)
+TEST_WITH(an_entry_without_its_facts_vouches_for_nothing, set_up, folder_tear_down)
 {
     struct folder *f = *state;
     static const struct {
@@ -134,7 +129,7 @@ static void an_entry_without_its_facts_vouches_for_nothing(void **state)
 }
 
 /* All may read, some may run: a manifest takes the right to write and gives none. */
-static void a_manifest_takes_the_right_to_write_and_gives_none(void **state)
+TEST_WITH(a_manifest_takes_the_right_to_write_and_gives_none, set_up, folder_tear_down)
 {
     struct folder *f = *state;
     struct stat st;
@@ -147,7 +142,7 @@ static void a_manifest_takes_the_right_to_write_and_gives_none(void **state)
     assert_int_equal(st.st_mode & 0777, 0555);
 }
 
-static void a_manifest_tells_which_lines_were_protected(void **state)
+TEST_WITH(a_manifest_tells_which_lines_were_protected, set_up, folder_tear_down)
 {
     struct folder *f = *state;
     const char *id = "run";
@@ -176,7 +171,7 @@ static void a_manifest_tells_which_lines_were_protected(void **state)
     text_free(&got);
 }
 
-static void one_file_is_verified_alone(void **state)
+TEST_WITH(one_file_is_verified_alone, set_up, folder_tear_down)
 {
     struct folder *f = *state;
     assert_int_equal(manifest_write(f->dir), GS_OK);
@@ -188,7 +183,7 @@ static void one_file_is_verified_alone(void **state)
     assert_non_null(strstr(f->error, "launch-09.01.log: foreign"));
 }
 
-static void a_folder_in_a_run_is_refused(void **state)
+TEST_WITH(a_folder_in_a_run_is_refused, set_up, folder_tear_down)
 {
     struct folder *f = *state;
     assert_int_equal(mkdir(folder_path(f, "folder"), 0777), 0);
@@ -197,29 +192,11 @@ static void a_folder_in_a_run_is_refused(void **state)
     assert_int_not_equal(access(folder_path(f, RECORD_MANIFEST), F_OK), 0);
 }
 
-static void a_damaged_recording_gets_no_manifest(void **state)
+TEST_WITH(a_damaged_recording_gets_no_manifest, set_up, folder_tear_down)
 {
     struct folder *f = *state;
     folder_put(f, "launch-01.01.jsonl", "{\"type\":\"block\"}\n");
     assert_int_equal(manifest_write(f->dir), GS_FAILED);
     assert_non_null(strstr(f->error, "cannot be completed: a recording is damaged"));
     assert_int_not_equal(access(folder_path(f, RECORD_MANIFEST), F_OK), 0);
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, folder_tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(hashes_are_sha256),
-        TEST(what_was_written_verifies),
-        TEST(each_fault_is_named),
-        TEST(a_manifest_lists_no_path),
-        TEST(an_entry_without_its_facts_vouches_for_nothing),
-        TEST(a_manifest_takes_the_right_to_write_and_gives_none),
-        TEST(a_manifest_tells_which_lines_were_protected),
-        TEST(one_file_is_verified_alone),
-        TEST(a_folder_in_a_run_is_refused),
-        TEST(a_damaged_recording_gets_no_manifest),
-    };
-    return cmocka_run_group_tests_name("manifest", tests, NULL, NULL);
 }

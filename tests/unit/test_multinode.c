@@ -3,16 +3,12 @@
  * The lines of a multi-node all-reduce, with the published numbers of 2 x 8 H100.
  */
 #include "reduce/multinode.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
-static void the_known_lines(void **state)
+TEST(the_known_lines)
 {
-    (void)state;
     struct multinode m = {
         .size_B = 4e9, .algbw = 239.742e9, .busbw = 449.515e9, .trials = 50, .ranks = 16};
     char *text = multinode_text(&m);
@@ -22,9 +18,8 @@ static void the_known_lines(void **state)
     free(text);
 }
 
-static void the_largest_payload_on_several_nodes(void **state)
+TEST(the_largest_payload_on_several_nodes)
 {
-    (void)state;
     struct rec_cell cells[] = {{.size_B = 8, .params = ""},
                                {.size_B = 1e9, .params = ""},
                                {.size_B = 1e9, .params = ""},
@@ -50,13 +45,4 @@ static void the_largest_payload_on_several_nodes(void **state)
     s.cell = 0;
     multinode_see(&m, &r, &s, &numbers);
     assert_int_equal(m.trials, 7); /* the first of the largest */
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_known_lines),
-        cmocka_unit_test(the_largest_payload_on_several_nodes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,16 +7,13 @@
 #include "base/text.h"
 #include "config/params.h"
 #include "plugin/plugin.h"
+#include "unit.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define N 20000
 

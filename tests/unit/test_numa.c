@@ -3,18 +3,15 @@
  * Binding to the processors of a mask file, in a process of its own each time.
  */
 #include "launch/numa.h"
+#include "unit.h"
 
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 struct outcome {
     struct numa numa;
@@ -55,9 +52,8 @@ static int first_allowed(void)
     return -1;
 }
 
-static void to_one_processor(void **state)
+TEST(to_one_processor)
 {
-    (void)state;
     int cpu = first_allowed();
     char mask[32], name[16];
     if (!numa_here() || cpu < 0)
@@ -73,9 +69,8 @@ static void to_one_processor(void **state)
     munmap(o, sizeof *o);
 }
 
-static void what_cannot_be(void **state)
+TEST(what_cannot_be)
 {
-    (void)state;
     static const struct {
         const char *mask, *why;
     } cases[] = {{NULL, "the kernel does not say"},
@@ -90,11 +85,4 @@ static void what_cannot_be(void **state)
         assert_true(CPU_EQUAL(&o->cpus, &before)); /* as it was */
         munmap(o, sizeof *o);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(to_one_processor),
-                                       cmocka_unit_test(what_cannot_be)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plan/order.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <string.h>
 
 enum { N = 7 };
@@ -22,9 +18,8 @@ static void assert_permutation(const size_t *order, size_t n)
     }
 }
 
-static void an_order_visits_everything_once(void **state)
+TEST(an_order_visits_everything_once)
 {
-    (void)state;
     size_t order[64];
     for (size_t n = 1; n <= 40; n++)
         for (int k = 1; k <= 8; k++) {
@@ -35,9 +30,8 @@ static void an_order_visits_everything_once(void **state)
         }
 }
 
-static void the_same_seed_gives_the_same_order(void **state)
+TEST(the_same_seed_gives_the_same_order)
 {
-    (void)state;
     size_t a[N], b[N];
     order_groups(a, N, 4, 2);
     order_groups(b, N, 4, 2);
@@ -48,9 +42,8 @@ static void the_same_seed_gives_the_same_order(void **state)
     assert_true(order_launch_seed(4, 2) == order_launch_seed(4, 2));
 }
 
-static void seed_launch_group_and_block_each_change_it(void **state)
+TEST(seed_launch_group_and_block_each_change_it)
 {
-    (void)state;
     size_t a[40], b[40];
     order_groups(a, 40, 4, 1);
     order_groups(b, 40, 4, 2);
@@ -71,9 +64,8 @@ static void seed_launch_group_and_block_each_change_it(void **state)
     assert_true(order_launch_seed(4, 1) != order_launch_seed(4, 2));
 }
 
-static void cells_are_prepared_in_another_order_each_launch(void **state)
+TEST(cells_are_prepared_in_another_order_each_launch)
 {
-    (void)state;
     size_t a[40], b[40];
     order_prepared(a, 40, 4, 1, 0);
     assert_permutation(a, 40);
@@ -89,9 +81,8 @@ static void cells_are_prepared_in_another_order_each_launch(void **state)
     assert_memory_not_equal(a, b, sizeof a);
 }
 
-static void even_blocks_mirror_the_one_before(void **state)
+TEST(even_blocks_mirror_the_one_before)
 {
-    (void)state;
     for (int block = 1; block < 20; block += 2)
         for (size_t n = 2; n <= N; n++) {
             size_t a[N], b[N];
@@ -104,9 +95,8 @@ static void even_blocks_mirror_the_one_before(void **state)
 
 /* Over many odd blocks each visit stands at each place about as often: 4000 draws of 4, expected
  * 1000 each, standard deviation 27. */
-static void no_place_is_preferred(void **state)
+TEST(no_place_is_preferred)
 {
-    (void)state;
     unsigned counts[4][4] = {{0}};
     for (int block = 1; block < 8000; block += 2) {
         size_t order[4];
@@ -117,17 +107,4 @@ static void no_place_is_preferred(void **state)
     for (size_t i = 0; i < 4; i++)
         for (size_t j = 0; j < 4; j++)
             assert_in_range(counts[i][j], 1000 - 5 * 27, 1000 + 5 * 27);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_order_visits_everything_once),
-        cmocka_unit_test(the_same_seed_gives_the_same_order),
-        cmocka_unit_test(seed_launch_group_and_block_each_change_it),
-        cmocka_unit_test(cells_are_prepared_in_another_order_each_launch),
-        cmocka_unit_test(even_blocks_mirror_the_one_before),
-        cmocka_unit_test(no_place_is_preferred),
-    };
-    return cmocka_run_group_tests_name("order", tests, NULL, NULL);
 }

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/params.h"
 #include "toy.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
@@ -19,9 +14,8 @@ static const struct wl_param *toy(const char *name)
     return params_find(p->wl.params, name);
 }
 
-static void defaults_and_back(void **state)
+TEST(defaults_and_back)
 {
-    (void)state;
     struct plugin *p = toy_plugin();
     struct toy_cell c = {0}, d = {0};
     char why[256], buf[128];
@@ -36,9 +30,8 @@ static void defaults_and_back(void **state)
     plugin_unload(p);
 }
 
-static void refusals(void **state)
+TEST(refusals)
 {
-    (void)state;
     static const struct {
         const char *name, *text, *why;
     } cases[] = {
@@ -68,9 +61,8 @@ static void refusals(void **state)
     assert_memory_equal(&c, &before, sizeof c); /* a refused value changes nothing */
 }
 
-static void texts(void **state)
+TEST(texts)
 {
-    (void)state;
     char why[256], longest[WL_TEXT_MAX + 1];
     struct toy_cell c;
     memset(&c, 'x', sizeof c);
@@ -87,9 +79,8 @@ static void texts(void **state)
     assert_string_equal(c.note, longest);
 }
 
-static void a_bad_default_is_named(void **state)
+TEST(a_bad_default_is_named)
 {
-    (void)state;
     static const struct wl_param table[] = {
         {"n", WL_INT, WL_AXIS, 0, NULL, "0", 1, 5, NULL, "out of its own range"}, {0}};
     int64_t n;
@@ -98,9 +89,8 @@ static void a_bad_default_is_named(void **state)
     assert_string_equal(why, "default of 'n': '0' is not in range (1..5)");
 }
 
-static void open_ranges(void **state)
+TEST(open_ranges)
 {
-    (void)state;
     const struct wl_param least = {"n", WL_INT, WL_AXIS, 0, NULL, "1", 1, INFINITY, NULL, ""};
     const struct wl_param most = {"n", WL_INT, WL_AXIS, 0, NULL, "1", -INFINITY, 5, NULL, ""};
     const struct wl_param large = {"n", WL_REAL, WL_AXIS, 0, NULL, "1", 0, 1e15, NULL, ""};
@@ -115,24 +105,10 @@ static void open_ranges(void **state)
     assert_false(param_parse(&least, "0", &n, buf, sizeof buf));
 }
 
-static void nearest(void **state)
+TEST(nearest)
 {
-    (void)state;
     struct plugin *p = toy_plugin();
     assert_string_equal(params_nearest(p->wl.params, "siez"), "size");
     assert_null(params_nearest(p->wl.params, "velocity"));
     plugin_unload(p);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(defaults_and_back),
-        cmocka_unit_test(refusals),
-        cmocka_unit_test(texts),
-        cmocka_unit_test(a_bad_default_is_named),
-        cmocka_unit_test(open_ranges),
-        cmocka_unit_test(nearest),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,13 +7,8 @@
 #include "plan/plan_io.h"
 #include "record/manifest.h"
 #include "toy.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,9 +33,8 @@ static const struct cell *find(const struct plan *p, const char *config, const c
 }
 
 /* The id's definition, spelled out: recordings are matched by it for years. */
-static void ids_are_hashes_of_canonical_text(void **state)
+TEST_CAPTURED(ids_are_hashes_of_canonical_text)
 {
-    (void)state;
     struct plan *p = build("[toy]\nsize = 1024\n");
     const char *text = "platform=toy\nworkload=toy\nranks=2\nnodes=1\n"
                        "algorithm=auto\ncount=4\nctas=0\ndtype=float32\nflag=no\nmode=overlapped\n"
@@ -63,9 +57,8 @@ static void ids_are_hashes_of_canonical_text(void **state)
     plan_free(other);
 }
 
-static void groups(void **state)
+TEST_CAPTURED(groups)
 {
-    (void)state;
     struct plan *p = build("[toy]\nsize = 4, 8\nconfigs = auto, ring, tree/LL\n"
                            "mode = overlapped, compute\nzip = \n");
     /* 3 configs overlapped and compute once, for each size */
@@ -88,9 +81,8 @@ static void groups(void **state)
 }
 
 /* A zip may tie an axis to a tuning: groups are still made of whole axes' values, in a row. */
-static void groups_are_consecutive(void **state)
+TEST_CAPTURED(groups_are_consecutive)
 {
-    (void)state;
     struct plan *p = build("[toy]\nsize = 4, 8, 4\nctas = 1, 2, 3\nzip = size, ctas\n");
     assert_int_equal(p->n_groups, 2);
     assert_int_equal(p->groups[0].n, 2);
@@ -101,9 +93,8 @@ static void groups_are_consecutive(void **state)
     plan_free(p);
 }
 
-static void baselines(void **state)
+TEST_CAPTURED(baselines)
 {
-    (void)state;
     struct plan *p = build("[measure]\nbaseline = LL/tree\n[toy]\nconfigs = auto, ring, tree/LL\n");
     assert_true(find(p, "tree/LL", "overlapped")->baseline);
     assert_false(find(p, "auto", "overlapped")->baseline);
@@ -117,9 +108,8 @@ static void baselines(void **state)
     plan_free(p);
 }
 
-static void skipped_cells_stay(void **state)
+TEST_CAPTURED(skipped_cells_stay)
 {
-    (void)state;
     struct plan *p = build("[toy]\ndtype = int32\nalgorithm = ring, tree\n");
     assert_int_equal(p->n_cells, 2);
     assert_null(p->cells[0].skip);
@@ -127,9 +117,8 @@ static void skipped_cells_stay(void **state)
     plan_free(p);
 }
 
-static void refusals(void **state)
+TEST_CAPTURED(refusals)
 {
-    (void)state;
     static const struct {
         const char *text, *want;
     } cases[] = {
@@ -155,9 +144,8 @@ static void refusals(void **state)
     }
 }
 
-static void seeds(void **state)
+TEST_CAPTURED(seeds)
 {
-    (void)state;
     struct plan *given = build("[measure]\nseed = 42\n[toy]\n");
     struct plan *a = build("[toy]\n"), *b = build("[toy]\n");
     assert_int_equal(given->seed, 42);
@@ -167,9 +155,8 @@ static void seeds(void **state)
     plan_free(b);
 }
 
-static void costs(void **state)
+TEST_CAPTURED(costs)
 {
-    (void)state;
     const char *text = "[measure]\nlaunches = 2\n[toy]\nsize = 4KiB, 1MiB\nconfigs = auto, ring\n";
     struct plan *p = build(text);
     struct plan_cost cost = plan_cost(p);
@@ -185,9 +172,8 @@ static void costs(void **state)
     assert_true(plan_free_memory() > 0 && plan_free_memory() < 1ull << 50);
 }
 
-static void ten_thousand_cells(void **state)
+TEST_CAPTURED(ten_thousand_cells)
 {
-    (void)state;
     struct plan *p = build("[toy]\nsize = 4:4000:+4\nconfigs = auto, ring, tree, LL, LL128, "
                            "ctas=1, ctas=2, ctas=3, ctas=4, ctas=5\n");
     assert_int_equal(p->n_cells, 10000);
@@ -195,9 +181,8 @@ static void ten_thousand_cells(void **state)
     plan_free(p);
 }
 
-static void as_json(void **state)
+TEST_CAPTURED(as_json)
 {
-    (void)state;
     struct plan *p = build("[measure]\nseed = 7\n[toy]\nconfigs = auto, ring\n");
     json_t *o = plan_json(p), *cell = json_array_get(json_object_get(o, "cells"), 1);
     assert_int_equal(json_integer_value(json_object_get(o, "seed")), 7);
@@ -247,9 +232,8 @@ static void read_refused(const char *dir, int want, const char *said)
         fail_msg("said '%s', not '%s'", captured, said);
 }
 
-static void run_folders(void **state)
+TEST_CAPTURED(run_folders)
 {
-    (void)state;
     const char *build_dir = getenv("BUILD");
     char *plugins = xstrfmt("%s/plugins", build_dir ? build_dir : "build");
     char *null = xstrfmt("%s/null.so", plugins);
@@ -288,23 +272,4 @@ static void run_folders(void **state)
     char *command = xstrfmt("rm -r '%s'", dir);
     assert_int_equal(system(command), 0);
     free(command);
-}
-
-int main(void)
-{
-#define T(f) cmocka_unit_test_setup_teardown(f, captured_begin, captured_end)
-    const struct CMUnitTest tests[] = {
-        T(ids_are_hashes_of_canonical_text),
-        T(groups),
-        T(groups_are_consecutive),
-        T(baselines),
-        T(skipped_cells_stay),
-        T(refusals),
-        T(seeds),
-        T(costs),
-        T(ten_thousand_cells),
-        T(as_json),
-        T(run_folders),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,15 +5,12 @@
 #include "base/err.h"
 #include "base/program_dir.h"
 #include "plugin/plugin.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 struct cell {
     uint64_t size;
@@ -108,9 +105,8 @@ static void expect(const struct good *g, const char *words)
         fail_msg("%d faults where one with '%s' is expected:\n%s", n, words, all);
 }
 
-static void test_good(void **state)
+TEST(test_good)
 {
-    (void)state;
     struct good g;
     make_good(&g);
     char all[4096] = "";
@@ -126,9 +122,8 @@ static void test_good(void **state)
         expect(&g, words);                                                                         \
     } while (0)
 
-static void test_struct(void **state)
+TEST(test_struct)
 {
-    (void)state;
     SPOILED(g.plugin.wl.name = "Toy", "'Toy' is not a lower-case identifier");
     SPOILED(g.plugin.wl.name = NULL, "(NULL)");
     SPOILED(g.plugin.wl.name = "to", "rename the file to to.so");
@@ -147,12 +142,11 @@ static void test_struct(void **state)
     SPOILED(g.plugin.wl.metrics = NULL, "no metrics");
 }
 
-static void test_params(void **state)
+TEST(test_params)
 {
     static const char *const blank[] = {"a b", "auto", NULL},
                              *const slash[] = {"auto", "a/b", NULL},
                              *const twice[] = {"auto", "auto", NULL}, *const none[] = {NULL};
-    (void)state;
     SPOILED(g.params[0].name = "Size", "lower-case identifier");
     SPOILED(g.params[0].name = "configs", "a key of every workload section");
     SPOILED(g.params[2].name = "size", "'size' is declared twice");
@@ -176,9 +170,8 @@ static void test_params(void **state)
     SPOILED(g.plugin.wl.cell_size = 16, "'label': offset");
 }
 
-static void test_metrics(void **state)
+TEST(test_metrics)
 {
-    (void)state;
     SPOILED(g.metrics[0].name = "period", "must be \"time\" in \"s\"");
     SPOILED(g.metrics[0].unit = "ms", "must be \"time\" in \"s\"");
     SPOILED(g.metrics[0].name = NULL, "no metrics");
@@ -190,9 +183,8 @@ static void test_metrics(void **state)
     SPOILED(g.metrics[1].across = (enum wl_across)5, "across 5");
 }
 
-static void test_range(void **state)
+TEST(test_range)
 {
-    (void)state;
     struct good g;
     make_good(&g);
     g.params[0].min = 9;
@@ -202,9 +194,8 @@ static void test_range(void **state)
     assert_non_null(strstr(all, "min 9 is above max 3"));
 }
 
-static void test_endless_tables(void **state)
+TEST(test_endless_tables)
 {
-    (void)state;
     struct good g;
     make_good(&g);
     struct wl_metric *many = calloc(WL_METRICS_MAX + 2, sizeof *many);
@@ -218,9 +209,8 @@ static void test_endless_tables(void **state)
     free(many);
 }
 
-static void test_names(void **state)
+TEST(test_names)
 {
-    (void)state;
     struct plugin *p = NULL;
     char line[512];
     err_capture(line, sizeof line);
@@ -236,22 +226,10 @@ static void test_names(void **state)
     assert_null(p);
 }
 
-static void test_program_dir(void **state)
+TEST(test_program_dir)
 {
-    (void)state;
     char self[4096];
     snprintf(self, sizeof self, "%s/test_plugin", program_dir());
     assert_int_equal(program_dir()[0], '/');
     assert_int_equal(access(self, X_OK), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_good),    cmocka_unit_test(test_struct),
-        cmocka_unit_test(test_params),  cmocka_unit_test(test_range),
-        cmocka_unit_test(test_metrics), cmocka_unit_test(test_endless_tables),
-        cmocka_unit_test(test_names),   cmocka_unit_test(test_program_dir),
-    };
-    return cmocka_run_group_tests_name("plugin", tests, NULL, NULL);
 }

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "launch/progress.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -26,9 +21,8 @@ static struct plan plan_of(size_t groups, int64_t launches)
 static const struct control beat = {
     .cell = "c1", .phase = "sample", .groups_done = 2, .groups = 4, .half_width = 0.012};
 
-static void the_line_says_it_all(void **state)
+TEST(the_line_says_it_all)
 {
-    (void)state;
     struct plan plan = plan_of(4, 2);
     struct progress p = {.plan = &plan, .launch = 2};
     char line[256];
@@ -37,9 +31,8 @@ static void the_line_says_it_all(void **state)
                               "8 B ring, CI +-1.2%");
 }
 
-static void a_narrow_terminal_cuts_the_end(void **state)
+TEST(a_narrow_terminal_cuts_the_end)
 {
-    (void)state;
     struct plan plan = plan_of(4, 2);
     struct progress p = {.plan = &plan, .launch = 2};
     char line[256];
@@ -48,9 +41,8 @@ static void a_narrow_terminal_cuts_the_end(void **state)
 }
 
 /* A resumed launch counts what it lacks: two of six groups were there, and two more are done. */
-static void what_was_there_before_is_done(void **state)
+TEST(what_was_there_before_is_done)
 {
-    (void)state;
     struct plan plan = plan_of(6, 1);
     struct progress p = {.plan = &plan, .launch = 1, .closed = 2};
     struct control first = {.phase = "init"};
@@ -62,9 +54,8 @@ static void what_was_there_before_is_done(void **state)
 }
 
 /* Two launches took 20 s, so the third, which has no estimate yet, takes 10 s. */
-static void a_launch_without_an_estimate_takes_as_long_as_the_others(void **state)
+TEST(a_launch_without_an_estimate_takes_as_long_as_the_others)
 {
-    (void)state;
     struct plan plan = plan_of(4, 3);
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -87,15 +78,4 @@ static void a_launch_without_an_estimate_takes_as_long_as_the_others(void **stat
     assert_non_null(fgets(said, sizeof said, f));
     fclose(f);
     assert_non_null(strstr(said, "null: 60%, about 1"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_line_says_it_all),
-        cmocka_unit_test(a_narrow_terminal_cuts_the_end),
-        cmocka_unit_test(what_was_there_before_is_done),
-        cmocka_unit_test(a_launch_without_an_estimate_takes_as_long_as_the_others),
-    };
-    return cmocka_run_group_tests_name("progress", tests, NULL, NULL);
 }

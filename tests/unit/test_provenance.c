@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/provenance.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void what_tunes_communication_is_kept(void **state)
+TEST(what_tunes_communication_is_kept)
 {
-    (void)state;
     char *environment[] = {"NCCL_ALGO=Ring",        "UCX_TLS=rc,cuda",
                            "OMPI_MCA_btl=tcp,self", "OMPI_MCA_coll_tuned_use_dynamic_rules=1",
                            "NCCL_DEBUG=",           NULL};
@@ -25,9 +19,8 @@ static void what_tunes_communication_is_kept(void **state)
     json_decref(env);
 }
 
-static void nothing_else_of_the_environment_is(void **state)
+TEST(nothing_else_of_the_environment_is)
 {
-    (void)state;
     char *environment[] = {"HOME=/root",
                            "AWS_SECRET_ACCESS_KEY=hunter2",
                            "XNCCL_ALGO=Ring",
@@ -47,9 +40,8 @@ static void nothing_else_of_the_environment_is(void **state)
     json_decref(env);
 }
 
-static void a_secret_keeps_its_name_and_loses_its_value(void **state)
+TEST(a_secret_keeps_its_name_and_loses_its_value)
 {
-    (void)state;
     char *environment[] = {"NCCL_NET_API_KEY=hunter2", "UCX_auth_token=hunter2",
                            "OMPI_MCA_password=hunter2", "NCCL_My_Secret=hunter2", NULL};
     json_t *env = provenance_env(environment);
@@ -60,9 +52,8 @@ static void a_secret_keeps_its_name_and_loses_its_value(void **state)
     json_decref(env);
 }
 
-static void a_host_says_what_it_is(void **state)
+TEST(a_host_says_what_it_is)
 {
-    (void)state;
     json_t *host = provenance_host(3);
     assert_int_equal(json_integer_value(json_object_get(host, "rank")), 3);
     assert_true(json_integer_value(json_object_get(host, "cores")) >= 1);
@@ -72,9 +63,8 @@ static void a_host_says_what_it_is(void **state)
     json_decref(host);
 }
 
-static void the_header_names_run_config_and_overrides(void **state)
+TEST(the_header_names_run_config_and_overrides)
 {
-    (void)state;
     char *overrides[] = {"launch:ranks=4", NULL};
     struct config config = {.text = "[null]\nsize = 8\n", .overrides = overrides};
     struct plugin plugin = {.wl = {.version = "1.0"}};
@@ -95,16 +85,4 @@ static void the_header_names_run_config_and_overrides(void **state)
     assert_int_equal(json_integer_value(json_object_get(h, "attempt")), 3);
     assert_int_equal(json_integer_value(json_object_get(h, "seed")), 7);
     json_decref(h);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_tunes_communication_is_kept),
-        cmocka_unit_test(nothing_else_of_the_environment_is),
-        cmocka_unit_test(a_secret_keeps_its_name_and_loses_its_value),
-        cmocka_unit_test(a_host_says_what_it_is),
-        cmocka_unit_test(the_header_names_run_config_and_overrides),
-    };
-    return cmocka_run_group_tests_name("provenance", tests, NULL, NULL);
 }

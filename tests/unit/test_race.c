@@ -4,13 +4,8 @@
  */
 #include "base/text.h"
 #include "job/race.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -55,9 +50,8 @@ static bool proves(struct job *j, size_t winner)
     return p.proven;
 }
 
-static void none_is_proven_where_nothing_differs(void **state)
+TEST(none_is_proven_where_nothing_differs)
 {
-    (void)state;
     const double spreads[] = {0.003, 0.01, 0.03};
     for (size_t s = 0; s < COUNT(spreads); s++) {
         int proven = 0, jobs = 1000;
@@ -74,9 +68,8 @@ static void none_is_proven_where_nothing_differs(void **state)
     }
 }
 
-static void a_gain_is_found_and_proven(void **state)
+TEST(a_gain_is_found_and_proven)
 {
-    (void)state;
     int found = 0, jobs = 200;
     for (int k = 0; k < jobs; k++) {
         struct job j = {.sd = 0.01};
@@ -92,9 +85,8 @@ static void a_gain_is_found_and_proven(void **state)
         fail_msg("10%% are found in %d of %d jobs", found, jobs);
 }
 
-static void of_two_alike_the_one_that_changes_less_wins(void **state)
+TEST(of_two_alike_the_one_that_changes_less_wins)
 {
-    (void)state;
     int less = 0;
     for (int k = 0; k < 100; k++) {
         struct job j = {.sd = 0.002};
@@ -110,9 +102,8 @@ static void of_two_alike_the_one_that_changes_less_wins(void **state)
     assert_in_range(less, 90, 100);
 }
 
-static void losers_drop_out_at_once(void **state)
+TEST(losers_drop_out_at_once)
 {
-    (void)state;
     struct race r;
     race_begin(&r, WORTH);
     for (int i = 0; i < 3; i++)
@@ -131,9 +122,8 @@ static void losers_drop_out_at_once(void **state)
     race_free(&r);
 }
 
-static void a_setting_that_was_not_measured_cannot_win(void **state)
+TEST(a_setting_that_was_not_measured_cannot_win)
 {
-    (void)state;
     struct race r;
     race_begin(&r, WORTH);
     race_enter(&r, 1);
@@ -143,16 +133,4 @@ static void a_setting_that_was_not_measured_cannot_win(void **state)
     assert_int_equal(race_winner(&r), 0);
     assert_int_equal(race_left(&r), 1);
     race_free(&r);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(none_is_proven_where_nothing_differs),
-        cmocka_unit_test(a_gain_is_found_and_proven),
-        cmocka_unit_test(of_two_alike_the_one_that_changes_less_wins),
-        cmocka_unit_test(losers_drop_out_at_once),
-        cmocka_unit_test(a_setting_that_was_not_measured_cannot_win),
-    };
-    return cmocka_run_group_tests_name("race", tests, NULL, NULL);
 }

@@ -3,13 +3,8 @@
 #include "base/text.h"
 #include "record/raw.h"
 #include "record/record.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -61,7 +56,7 @@ static struct raw *open_text(struct fixture *f, const char *s)
     return r;
 }
 
-static void lines_come_in_order_and_only_those_wanted(void **state)
+TEST_WITH(lines_come_in_order_and_only_those_wanted, set_up, tear_down)
 {
     struct raw *r =
         open_text(*state, HEADER "{\"type\":\"note\",\"key\":\"k\"}\n" BLOCK(
@@ -89,7 +84,7 @@ static void lines_come_in_order_and_only_those_wanted(void **state)
     raw_close(r);
 }
 
-static void samples_are_read_exactly(void **state)
+TEST_WITH(samples_are_read_exactly, set_up, tear_down)
 {
     struct fixture *f = *state;
     struct raw_line l;
@@ -111,7 +106,7 @@ static void samples_are_read_exactly(void **state)
 }
 
 /* The samples are the last member, whatever names and values come before them. */
-static void a_metric_may_have_the_name_of_the_samples(void **state)
+TEST_WITH(a_metric_may_have_the_name_of_the_samples, set_up, tear_down)
 {
     struct raw_line l;
     struct raw *r = open_text(
@@ -126,7 +121,7 @@ static void a_metric_may_have_the_name_of_the_samples(void **state)
 }
 
 /* What record_block writes is what is read, over many buffers' worth. */
-static void long_recordings_round_trip(void **state)
+TEST_WITH(long_recordings_round_trip, set_up, tear_down)
 {
     struct fixture *f = *state;
     enum { BLOCKS = 40, SAMPLES = 20000 };
@@ -163,7 +158,7 @@ static void long_recordings_round_trip(void **state)
 }
 
 /* A recording cut after any byte reads up to its last whole line. */
-static void any_cut_is_a_torn_line(void **state)
+TEST_WITH(any_cut_is_a_torn_line, set_up, tear_down)
 {
     struct fixture *f = *state;
     const char *whole = HEADER BLOCK("10,20") BLOCK("30") "{\"type\":\"end\",\"status\":\"ok\"}\n";
@@ -186,7 +181,7 @@ static void any_cut_is_a_torn_line(void **state)
     }
 }
 
-static void damage_is_named_by_its_line(void **state)
+TEST_WITH(damage_is_named_by_its_line, set_up, tear_down)
 {
     struct fixture *f = *state;
     static const char *const lines[] = {
@@ -229,7 +224,7 @@ static void damage_is_named_by_its_line(void **state)
     }
 }
 
-static void bytes_after_a_nul_are_damage(void **state)
+TEST_WITH(bytes_after_a_nul_are_damage, set_up, tear_down)
 {
     struct fixture *f = *state;
     static const char text[] = HEADER "{\"type\":\"block\",\"time_ns\":[1]}\0,\"x\":1}\n";
@@ -241,7 +236,7 @@ static void bytes_after_a_nul_are_damage(void **state)
     raw_close(r);
 }
 
-static void what_is_no_recording_is_refused(void **state)
+TEST_WITH(what_is_no_recording_is_refused, set_up, tear_down)
 {
     struct fixture *f = *state;
     static const char *const texts[] = {
@@ -263,7 +258,7 @@ static void what_is_no_recording_is_refused(void **state)
     assert_non_null(strstr(f->error, "/nowhere/launch-01.01.jsonl: "));
 }
 
-static void a_newer_schema_names_both_versions(void **state)
+TEST_WITH(a_newer_schema_names_both_versions, set_up, tear_down)
 {
     struct fixture *f = *state;
     struct raw *r;
@@ -275,7 +270,7 @@ static void a_newer_schema_names_both_versions(void **state)
     assert_non_null(strstr(f->error, "update gradsync"));
 }
 
-static void a_line_without_end_is_refused(void **state)
+TEST_WITH(a_line_without_end_is_refused, set_up, tear_down)
 {
     struct fixture *f = *state;
     struct raw *r;
@@ -292,7 +287,7 @@ static void a_line_without_end_is_refused(void **state)
     raw_close(r);
 }
 
-static void a_place_can_be_returned_to(void **state)
+TEST_WITH(a_place_can_be_returned_to, set_up, tear_down)
 {
     struct raw *r = open_text(*state, HEADER BLOCK("1") BLOCK("2") BLOCK("3"));
     struct raw_line l;
@@ -311,7 +306,7 @@ static void a_place_can_be_returned_to(void **state)
 }
 
 /* Both ways of reading accept the same lines, and report the others in the same words. */
-static void a_line_means_the_same_with_and_without_a_tree(void **state)
+TEST_WITH(a_line_means_the_same_with_and_without_a_tree, set_up, tear_down)
 {
     struct fixture *f = *state;
     static const struct {
@@ -364,7 +359,7 @@ static void a_line_means_the_same_with_and_without_a_tree(void **state)
     }
 }
 
-static void members_are_read_without_a_tree(void **state)
+TEST_WITH(members_are_read_without_a_tree, set_up, tear_down)
 {
     struct fixture *f = *state;
     struct raw *r =
@@ -395,7 +390,7 @@ static void members_are_read_without_a_tree(void **state)
     raw_close(r);
 }
 
-static void absent_members_are_named(void **state)
+TEST_WITH(absent_members_are_named, set_up, tear_down)
 {
     struct fixture *f = *state;
     struct raw *r = open_text(f, HEADER "{\"type\":\"note\",\"n\":3,\"s\":\"x\",\"d\":0.5}\n");
@@ -412,26 +407,4 @@ static void absent_members_are_named(void **state)
     assert_false(raw_integer(r, &l, "absent", &i));
     assert_non_null(strstr(f->error, "'absent'"));
     raw_close(r);
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(lines_come_in_order_and_only_those_wanted),
-        TEST(samples_are_read_exactly),
-        TEST(a_metric_may_have_the_name_of_the_samples),
-        TEST(long_recordings_round_trip),
-        TEST(any_cut_is_a_torn_line),
-        TEST(damage_is_named_by_its_line),
-        TEST(bytes_after_a_nul_are_damage),
-        TEST(a_line_means_the_same_with_and_without_a_tree),
-        TEST(members_are_read_without_a_tree),
-        TEST(what_is_no_recording_is_refused),
-        TEST(a_newer_schema_names_both_versions),
-        TEST(a_line_without_end_is_refused),
-        TEST(a_place_can_be_returned_to),
-        TEST(absent_members_are_named),
-    };
-    return cmocka_run_group_tests_name("raw", tests, NULL, NULL);
 }

@@ -3,13 +3,8 @@
 #include "base/text.h"
 #include "folder.h"
 #include "record/record_end.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -38,7 +33,7 @@ static void assert_file(const char *path, const char *want)
     text_free(&got);
 }
 
-static void lines_are_appended_whole(void **state)
+TEST_IN_FOLDER(lines_are_appended_whole)
 {
     struct folder *f = *state;
     struct record r;
@@ -55,7 +50,7 @@ static void lines_are_appended_whole(void **state)
                 "{\"type\":\"block\"" HASH ",\"time_ns\":[]}\n");
 }
 
-static void a_recording_is_never_overwritten(void **state)
+TEST_IN_FOLDER(a_recording_is_never_overwritten)
 {
     struct folder *f = *state;
     folder_put(f, LAUNCH, "precious\n");
@@ -65,7 +60,7 @@ static void a_recording_is_never_overwritten(void **state)
     assert_file(folder_path(f, LAUNCH), "precious\n");
 }
 
-static void a_folder_that_is_not_there_is_named(void **state)
+TEST_IN_FOLDER(a_folder_that_is_not_there_is_named)
 {
     struct folder *f = *state;
     char path[128];
@@ -76,7 +71,7 @@ static void a_folder_that_is_not_there_is_named(void **state)
     assert_non_null(strstr(f->error, "No such file or directory"));
 }
 
-static void a_torn_tail_is_cut(void **state)
+TEST_IN_FOLDER(a_torn_tail_is_cut)
 {
     struct folder *f = *state;
     char *filler = xcalloc(10001, 1);
@@ -106,7 +101,7 @@ static void a_torn_tail_is_cut(void **state)
 }
 
 /* A limit on the file's size cuts a write short as a full disk does. */
-static void what_did_not_fit_is_taken_back(void **state)
+TEST_IN_FOLDER(what_did_not_fit_is_taken_back)
 {
     struct folder *f = *state;
     struct record r;
@@ -130,7 +125,7 @@ static void what_did_not_fit_is_taken_back(void **state)
                 "{\"type\":\"header\"" HASH "}\n{\"type\":\"end\"" HASH "}\n");
 }
 
-static void a_full_disk_is_said(void **state)
+TEST_IN_FOLDER(a_full_disk_is_said)
 {
     struct folder *f = *state;
     struct record r = {.fd = open("/dev/full", O_WRONLY), .path = xstrdup("/dev/full")};
@@ -144,7 +139,7 @@ static void a_full_disk_is_said(void **state)
     record_close(&r);
 }
 
-static void the_umask_is_the_users(void **state)
+TEST_IN_FOLDER(the_umask_is_the_users)
 {
     struct folder *f = *state;
     const mode_t masks[] = {0022, 0077, 0002};
@@ -162,9 +157,8 @@ static void the_umask_is_the_users(void **state)
     }
 }
 
-static void names_come_back_and_others_are_refused(void **state)
+TEST_IN_FOLDER(names_come_back_and_others_are_refused)
 {
-    (void)state;
     int launch, attempt;
     AUTO_FREE char *path = record_path("d", 2, 1, "jsonl"),
                    *long_one = record_path("d", 100, 12, "jsonl");
@@ -182,7 +176,7 @@ static void names_come_back_and_others_are_refused(void **state)
         assert_false(record_parse_name(others[i], &launch, &attempt));
 }
 
-static void a_real_is_written_with_16_digits(void **state)
+TEST_IN_FOLDER(a_real_is_written_with_16_digits)
 {
     struct folder *f = *state;
     struct record r;
@@ -192,7 +186,7 @@ static void a_real_is_written_with_16_digits(void **state)
     assert_file(folder_path(f, LAUNCH), "{\"at\":1795347360.908126}\n");
 }
 
-static void a_recording_is_being_written_until_it_is_closed(void **state)
+TEST_IN_FOLDER(a_recording_is_being_written_until_it_is_closed)
 {
     struct folder *f = *state;
     struct record r;
@@ -203,7 +197,7 @@ static void a_recording_is_being_written_until_it_is_closed(void **state)
     assert_false(record_is_being_written(folder_path(f, "no-such-file")));
 }
 
-static void runs_get_folders_of_their_own(void **state)
+TEST_IN_FOLDER(runs_get_folders_of_their_own)
 {
     struct folder *f = *state;
     enum { N = 40 };
@@ -224,7 +218,7 @@ static void runs_get_folders_of_their_own(void **state)
     }
 }
 
-static void a_name_cannot_leave_the_root(void **state)
+TEST_IN_FOLDER(a_name_cannot_leave_the_root)
 {
     struct folder *f = *state;
     char *dir;
@@ -236,7 +230,7 @@ static void a_name_cannot_leave_the_root(void **state)
     free(dir);
 }
 
-static void a_file_in_the_way_of_a_run_is_named(void **state)
+TEST_IN_FOLDER(a_file_in_the_way_of_a_run_is_named)
 {
     struct folder *f = *state;
     char path[128];
@@ -246,25 +240,4 @@ static void a_file_in_the_way_of_a_run_is_named(void **state)
     assert_int_equal(record_make_run(f->dir, "local", "null", "", &dir), GS_FAILED);
     assert_null(dir);
     assert_non_null(strstr(f->error, path));
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, folder_set_up, folder_tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(lines_are_appended_whole),
-        TEST(a_recording_is_never_overwritten),
-        TEST(a_folder_that_is_not_there_is_named),
-        TEST(a_torn_tail_is_cut),
-        TEST(what_did_not_fit_is_taken_back),
-        TEST(a_full_disk_is_said),
-        TEST(the_umask_is_the_users),
-        TEST(names_come_back_and_others_are_refused),
-        TEST(a_real_is_written_with_16_digits),
-        TEST(a_recording_is_being_written_until_it_is_closed),
-        TEST(runs_get_folders_of_their_own),
-        TEST(a_name_cannot_leave_the_root),
-        TEST(a_file_in_the_way_of_a_run_is_named),
-    };
-    return cmocka_run_group_tests_name("record", tests, NULL, NULL);
 }

@@ -9,13 +9,8 @@
 #include "reduce/axes.h"
 #include "reduce/reduce.h"
 #include "reduce/summary.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -25,9 +20,8 @@
 
 #define TABLE "a/b/t.csv"
 
-static void times_are_exact_decimals(void **state)
+TEST_IN_FOLDER(times_are_exact_decimals)
 {
-    (void)state;
     static const struct {
         uint64_t time_ns, iters;
         enum csv_unit unit;
@@ -66,7 +60,7 @@ static void assert_file(const char *path, const char *want)
     text_free(&got);
 }
 
-static void fields_are_quoted_when_they_must_be(void **state)
+TEST_IN_FOLDER(fields_are_quoted_when_they_must_be)
 {
     struct folder *f = *state;
     struct csv c;
@@ -98,7 +92,7 @@ static void fields_are_quoted_when_they_must_be(void **state)
 }
 
 /* Their order agrees with every row, whichever comes first; a key without a value has no column. */
-static void parameters_are_columns_in_files_alone(void **state)
+TEST_IN_FOLDER(parameters_are_columns_in_files_alone)
 {
     struct folder *f = *state;
     static const char *const columns[] = {"params", "b", NULL};
@@ -133,7 +127,7 @@ static void parameters_are_columns_in_files_alone(void **state)
     csv_read_close(&r);
 }
 
-static void a_table_given_up_leaves_nothing(void **state)
+TEST_IN_FOLDER(a_table_given_up_leaves_nothing)
 {
     struct folder *f = *state;
     struct csv c;
@@ -145,7 +139,7 @@ static void a_table_given_up_leaves_nothing(void **state)
     free(command);
 }
 
-static void a_folder_that_cannot_be_is_named(void **state)
+TEST_IN_FOLDER(a_folder_that_cannot_be_is_named)
 {
     struct folder *f = *state;
     struct csv c;
@@ -166,7 +160,7 @@ static void count_rows(void *ctx, const struct csv_reader *r)
     ++*(int *)ctx;
 }
 
-static void no_row_is_lost_on_reading(void **state)
+TEST_IN_FOLDER(no_row_is_lost_on_reading)
 {
     struct folder *f = *state;
     static const char *const columns[] = {"a", "b", NULL};
@@ -198,7 +192,7 @@ static void no_row_is_lost_on_reading(void **state)
 }
 
 /* A crash of the machine may leave NULs in a file. */
-static void a_nul_is_damage(void **state)
+TEST_IN_FOLDER(a_nul_is_damage)
 {
     struct folder *f = *state;
     static const char *const columns[] = {"a", "b", NULL};
@@ -214,7 +208,7 @@ static void a_nul_is_damage(void **state)
 }
 
 /* Over many buffers, and past where writing behind begins. */
-static void a_large_table_is_whole(void **state)
+TEST_IN_FOLDER(a_large_table_is_whole)
 {
     struct folder *f = *state;
     enum { ROWS = 1200000 };
@@ -235,9 +229,8 @@ static void a_large_table_is_whole(void **state)
     fclose(in);
 }
 
-static void one_launch_has_no_interval(void **state)
+TEST_IN_FOLDER(one_launch_has_no_interval)
 {
-    (void)state;
     struct nested x[20];
     for (int i = 0; i < 20; i++)
         x[i] = (struct nested){.launch = 1, .value = i * 7 % 20 + 1};
@@ -247,9 +240,8 @@ static void one_launch_has_no_interval(void **state)
     assert_true(isnan(estimate_median(x, 0, 1, "0123456789abcdef").median));
 }
 
-static void launches_widen_the_interval(void **state)
+TEST_IN_FOLDER(launches_widen_the_interval)
 {
-    (void)state;
     struct nested same[100], apart[100];
     struct rng rng;
     rng_seed(&rng, 4);
@@ -265,9 +257,8 @@ static void launches_widen_the_interval(void **state)
     assert_true(b.lo < b.median && b.median < b.hi && b.hi - b.lo > 10);
 }
 
-static void the_stream_is_the_seeds_and_the_cells(void **state)
+TEST_IN_FOLDER(the_stream_is_the_seeds_and_the_cells)
 {
-    (void)state;
     static const struct {
         uint64_t seed;
         const char *cell;
@@ -290,9 +281,8 @@ static void the_stream_is_the_seeds_and_the_cells(void **state)
 }
 
 /* Launches longer than SUMMARY_BATCHES are batched: the interval stays that of all blocks. */
-static void long_launches_keep_their_interval(void **state)
+TEST_IN_FOLDER(long_launches_keep_their_interval)
 {
-    (void)state;
     enum { BLOCKS = 3 * SUMMARY_BATCHES, LAUNCHES = 3 };
     struct nested *x = xmalloc(BLOCKS * LAUNCHES * sizeof *x),
                   *copy = xmalloc(BLOCKS * LAUNCHES * sizeof *copy);
@@ -310,9 +300,8 @@ static void long_launches_keep_their_interval(void **state)
 }
 
 /* Of pairs of blocks the median is between the two, whichever of them is drawn. */
-static void a_run_of_blocks_is_whole(void **state)
+TEST_IN_FOLDER(a_run_of_blocks_is_whole)
 {
-    (void)state;
     enum { BLOCKS = 2 * SUMMARY_BATCHES };
     struct nested x[2 * BLOCKS];
     for (int i = 0; i < 2 * BLOCKS; i++)
@@ -328,9 +317,8 @@ static void where_is(const struct axes *a, const char *mode, const char *params,
     free(got);
 }
 
-static void axes_are_what_differs(void **state)
+TEST_IN_FOLDER(axes_are_what_differs)
 {
-    (void)state;
     struct axes a = {0}, added = {0}, choice = {0};
     axes_config(&a, "ctas=8/checksum=yes", "");
     axes_add(&a, "size=8 gemms=1 gem=1 ctas=4", "size=8 gemms=2 gem=1 ctas=8");
@@ -343,36 +331,12 @@ static void axes_are_what_differs(void **state)
     where_is(&choice, "", "size=8 method=strides words=3", "words=3");
 }
 
-static void what_throttles_follows_the_load(void **state)
+TEST_IN_FOLDER(what_throttles_follows_the_load)
 {
-    (void)state;
     static const char *const yes[] = {"power_cap", "hw_slowdown", "sw_thermal", "hw_thermal",
                                       "power_brake"};
     for (size_t i = 0; i < sizeof yes / sizeof *yes; i++)
         assert_true(throttle_follows_load(yes[i]));
     assert_false(throttle_follows_load("idle"));
     assert_false(throttle_follows_load("power"));
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, folder_set_up, folder_tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(times_are_exact_decimals),
-        TEST(fields_are_quoted_when_they_must_be),
-        TEST(parameters_are_columns_in_files_alone),
-        TEST(a_table_given_up_leaves_nothing),
-        TEST(a_folder_that_cannot_be_is_named),
-        TEST(no_row_is_lost_on_reading),
-        TEST(a_nul_is_damage),
-        TEST(a_large_table_is_whole),
-        TEST(one_launch_has_no_interval),
-        TEST(launches_widen_the_interval),
-        TEST(the_stream_is_the_seeds_and_the_cells),
-        TEST(long_launches_keep_their_interval),
-        TEST(a_run_of_blocks_is_whole),
-        TEST(axes_are_what_differs),
-        TEST(what_throttles_follows_the_load),
-    };
-    return cmocka_run_group_tests_name("reduce", tests, NULL, NULL);
 }

@@ -4,15 +4,10 @@
 #include "folder.h"
 #include "plan/plan_build.h"
 #include "toy.h"
+#include "unit.h"
 
 #include "../../runner/rank/report.c" // NOLINT(bugprone-suspicious-include)
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +50,7 @@ static void limit_file(rlim_t bytes, struct rlimit *before)
 }
 
 /* The limit leaves room for a block line, and not for the longer cell line before it. */
-static void a_cell_line_that_failed_is_not_forgotten(void **state)
+TEST_IN_FOLDER(a_cell_line_that_failed_is_not_forgotten)
 {
     struct folder *f = *state;
     struct fixture x;
@@ -80,7 +75,7 @@ static void a_cell_line_that_failed_is_not_forgotten(void **state)
     end(&x);
 }
 
-static void a_block_follows_its_cell_line(void **state)
+TEST_IN_FOLDER(a_block_follows_its_cell_line)
 {
     struct folder *f = *state;
     struct fixture x;
@@ -99,15 +94,4 @@ static void a_block_follows_its_cell_line(void **state)
     assert_null(strstr(cell + 1, "\"type\":\"cell\""));
     text_free(&got);
     end(&x);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_cell_line_that_failed_is_not_forgotten, folder_set_up,
-                                        folder_tear_down),
-        cmocka_unit_test_setup_teardown(a_block_follows_its_cell_line, folder_set_up,
-                                        folder_tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "common/rng.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* The outputs of the authors' xoshiro256starstar.c from the state {1, 2, 3, 4}, as published with
  * rand_xoshiro 0.6 (src/xoshiro256starstar.rs). */
-static void outputs_are_the_published_ones(void **state)
+TEST(outputs_are_the_published_ones)
 {
-    (void)state;
     static const uint64_t want[] = {11520u,
                                     0u,
                                     1509978240u,
@@ -33,9 +27,8 @@ static void outputs_are_the_published_ones(void **state)
 
 /* The outputs of splitmix64.c for the seed 1477776061723855037, as published with rand_xoshiro 0.6
  * (src/splitmix64.rs). */
-static void seeding_is_splitmix64(void **state)
+TEST(seeding_is_splitmix64)
 {
-    (void)state;
     static const uint64_t want[] = {1985237415132408290u, 2979275885539914483u,
                                     13511426838097143398u, 8488337342461049707u};
     struct rng r;
@@ -43,9 +36,8 @@ static void seeding_is_splitmix64(void **state)
     assert_memory_equal(r.s, want, sizeof want);
 }
 
-static void streams_differ(void **state)
+TEST(streams_differ)
 {
-    (void)state;
     static const uint64_t pairs[][2] = {{1, 2}, {2, 1}, {1, 1}, {2, 2}, {0, 0}, {0, 1}, {1, 0}};
     enum { PAIRS = sizeof pairs / sizeof *pairs };
     uint64_t first[PAIRS];
@@ -62,9 +54,8 @@ static void streams_differ(void **state)
 
 /* Chi-square of 6 equally likely values: 20.5 is the 0.999 quantile of 5 degrees of freedom
  * (scipy 1.17.1: scipy.stats.chi2.ppf(.999, 5) = 20.515). */
-static void below_is_uniform(void **state)
+TEST(below_is_uniform)
 {
-    (void)state;
     enum { SIDES = 6, EACH = 10000, DRAWS = SIDES * EACH };
     struct rng r;
     double counts[SIDES] = {0}, chi2 = 0;
@@ -82,9 +73,8 @@ static void below_is_uniform(void **state)
 
 /* Multiply-and-shift alone is x -> floor(3x / 4) for n = 3 * 2^62, and so gives multiples of 3
  * twice as often as the others. */
-static void below_is_unbiased_where_n_is_large(void **state)
+TEST(below_is_unbiased_where_n_is_large)
 {
-    (void)state;
     enum { DRAWS = 30000 };
     const uint64_t n = (uint64_t)3 << 62;
     struct rng r;
@@ -96,9 +86,8 @@ static void below_is_unbiased_where_n_is_large(void **state)
         assert_true(abs(thirds[i] - DRAWS / 3) < 400); /* 5 standard deviations */
 }
 
-static void uniform_and_normal_have_their_moments(void **state)
+TEST(uniform_and_normal_have_their_moments)
 {
-    (void)state;
     enum { DRAWS = 100000 };
     struct rng r;
     double u = 0, z = 0, z2 = 0, z4 = 0;
@@ -117,9 +106,8 @@ static void uniform_and_normal_have_their_moments(void **state)
     assert_true(fabs(z4 / DRAWS - 3) < 0.16);
 }
 
-static void a_shuffle_is_a_permutation_and_any_of_them(void **state)
+TEST(a_shuffle_is_a_permutation_and_any_of_them)
 {
-    (void)state;
     struct rng r;
     int seen[6] = {0};
     rng_seed(&r, 13);
@@ -131,18 +119,4 @@ static void a_shuffle_is_a_permutation_and_any_of_them(void **state)
     }
     for (int i = 0; i < 6; i++)
         assert_in_range(seen[i], 850, 1150); /* 1000, 5 standard deviations */
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(outputs_are_the_published_ones),
-        cmocka_unit_test(seeding_is_splitmix64),
-        cmocka_unit_test(streams_differ),
-        cmocka_unit_test(below_is_uniform),
-        cmocka_unit_test(below_is_unbiased_where_n_is_large),
-        cmocka_unit_test(uniform_and_normal_have_their_moments),
-        cmocka_unit_test(a_shuffle_is_a_permutation_and_any_of_them),
-    };
-    return cmocka_run_group_tests_name("rng", tests, NULL, NULL);
 }

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/secrets.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const char *const hides[][2] = {
     {"env WANDB_API_KEY=hunter2 x", "env WANDB_API_KEY=(hidden) x"},
@@ -40,9 +35,8 @@ static const char *const keeps[] = {
     "measure:passes=3",
 };
 
-static void a_value_is_hidden_by_its_name(void **state)
+TEST(a_value_is_hidden_by_its_name)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof hides / sizeof *hides; i++) {
         char *shown = secrets_hidden(hides[i][0]), *again = secrets_hidden(shown);
         assert_string_equal(shown, hides[i][1]);
@@ -52,9 +46,8 @@ static void a_value_is_hidden_by_its_name(void **state)
     }
 }
 
-static void other_text_is_kept(void **state)
+TEST(other_text_is_kept)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof keeps / sizeof *keeps; i++) {
         char *shown = secrets_hidden(keeps[i]);
         assert_string_equal(shown, keeps[i]);
@@ -62,9 +55,8 @@ static void other_text_is_kept(void **state)
     }
 }
 
-static void the_environment_gives_it_back(void **state)
+TEST(the_environment_gives_it_back)
 {
-    (void)state;
     char *missing, *whole;
     setenv("A_KEY", "one", 1);
     setenv("API_TOKEN", "two", 1);
@@ -82,14 +74,4 @@ static void the_environment_gives_it_back(void **state)
     assert_string_equal(missing, "GRADSYNC_URL_PASSWORD");
     free(missing);
     free(whole);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_value_is_hidden_by_its_name),
-        cmocka_unit_test(other_text_is_kept),
-        cmocka_unit_test(the_environment_gives_it_back),
-    };
-    return cmocka_run_group_tests_name("secrets", tests, NULL, NULL);
 }

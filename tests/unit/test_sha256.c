@@ -3,14 +3,10 @@
  * The examples of FIPS 180-4.
  */
 #include "base/sha256.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <sodium.h>
 
 static const struct {
@@ -22,9 +18,8 @@ static const struct {
      "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"},
 };
 
-static void known_answers(void **state)
+TEST(known_answers)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         char hex[65];
         sha256_hex(known[i].text, strlen(known[i].text), hex);
@@ -32,9 +27,8 @@ static void known_answers(void **state)
     }
 }
 
-static void in_pieces_as_at_once(void **state)
+TEST(in_pieces_as_at_once)
 {
-    (void)state;
     char data[1000], whole[65], pieces[65];
     for (size_t i = 0; i < sizeof data; i++)
         data[i] = (char)(i * 7);
@@ -49,9 +43,8 @@ static void in_pieces_as_at_once(void **state)
 }
 
 /* Blocks and rest by the CPU's instructions, where it has them, and by the library alone. */
-static void every_length_as_the_library(void **state)
+TEST(every_length_as_the_library)
 {
-    (void)state;
     unsigned char data[400], hash[crypto_hash_sha256_BYTES];
     char ours[65], library[65];
     for (size_t i = 0; i < sizeof data; i++)
@@ -62,12 +55,4 @@ static void every_length_as_the_library(void **state)
         sha256_hex(data, n, ours);
         assert_string_equal(ours, library);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(known_answers),
-                                       cmocka_unit_test(every_length_as_the_library),
-                                       cmocka_unit_test(in_pieces_as_at_once)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,13 +3,8 @@
 #include "base/stats.h"
 #include "base/text.h"
 #include "common/rng.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -38,24 +33,21 @@ static void compare(size_t n, double tolerance)
     sketch_free(&s);
 }
 
-static void few_values_are_exact(void **state)
+TEST(few_values_are_exact)
 {
-    (void)state;
     for (size_t n = 1; n < 30; n++)
         compare(n, 1e-15);
     compare(SKETCH_EXACT, 1e-15);
 }
 
-static void many_values_are_within_the_bound(void **state)
+TEST(many_values_are_within_the_bound)
 {
-    (void)state;
     compare(SKETCH_EXACT + 1, 0x1p-13);
     compare(200000, 0x1p-13);
 }
 
-static void small_and_huge_values_have_buckets(void **state)
+TEST(small_and_huge_values_have_buckets)
 {
-    (void)state;
     struct sketch s = {0};
     for (int i = 0; i < 3000; i++) {
         sketch_add(&s, 0);
@@ -69,9 +61,8 @@ static void small_and_huge_values_have_buckets(void **state)
     assert_true(isnan(sketch_quantile(&s, 0.5)));
 }
 
-static void order_does_not_matter(void **state)
+TEST(order_does_not_matter)
 {
-    (void)state;
     struct sketch up = {0}, down = {0};
     for (uint64_t i = 1; i <= 10000; i++) {
         sketch_add(&up, i * 1000);
@@ -81,15 +72,4 @@ static void order_does_not_matter(void **state)
         assert_true(sketch_quantile(&up, i / 8.0) == sketch_quantile(&down, i / 8.0));
     sketch_free(&up);
     sketch_free(&down);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(few_values_are_exact),
-        cmocka_unit_test(many_values_are_within_the_bound),
-        cmocka_unit_test(small_and_huge_values_have_buckets),
-        cmocka_unit_test(order_does_not_matter),
-    };
-    return cmocka_run_group_tests_name("sketch", tests, NULL, NULL);
 }

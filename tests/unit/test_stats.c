@@ -4,13 +4,8 @@
  */
 #include "base/stats.h"
 #include "base/text.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,9 +22,8 @@ static void near(double got, double want, double tolerance)
 }
 
 /* scipy.stats.mstats.mquantiles(d, [.05,.25,.5,.95,.99], alphap=1, betap=1) */
-static void quantiles_are_type_7(void **state)
+TEST(quantiles_are_type_7)
 {
-    (void)state;
     near(stats_quantile(d, N, 0.05), 9.795, 1e-12);
     near(stats_quantile(d, N, 0.25), 10.175, 1e-12);
     near(stats_quantile(d, N, 0.95), 11.83, 1e-12);
@@ -41,9 +35,8 @@ static void quantiles_are_type_7(void **state)
     assert_true(isnan(stats_median(d, 0)));
 }
 
-static void a_middle_mean_leaves_out_the_ends(void **state)
+TEST(a_middle_mean_leaves_out_the_ends)
 {
-    (void)state;
     const double steps[] = {100, 40, 100, 160, 100}, two[] = {60, 140};
     const double ten[] = {9, 1, 8, 2, 7, 3, 6, 4, 5, 1000};
     near(stats_middle_mean(steps, 5), 100, 1e-12);
@@ -60,9 +53,8 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Against sorting, on data of every kind: few values, many values, sorted, reversed, equal. */
-static void selection_agrees_with_sorting(void **state)
+TEST(selection_agrees_with_sorting)
 {
-    (void)state;
     struct rng rng;
     rng_seed(&rng, 5);
     for (int round = 0; round < 400; round++) {
@@ -83,9 +75,8 @@ static void selection_agrees_with_sorting(void **state)
 
 /* scipy.stats.quantile_test(x, q=…, p=.5).confidence_interval(level), x = 1 … n, and
  * 1 - 2 * scipy.stats.binom.cdf(k - 1, n, .5) with k the lower rank */
-static void median_intervals_are_order_statistics(void **state)
+TEST(median_intervals_are_order_statistics)
 {
-    (void)state;
     static const struct {
         size_t n;
         double level, lo, hi, coverage;
@@ -119,9 +110,8 @@ static void median_intervals_are_order_statistics(void **state)
     near(stats_median_ci(d, 1, 0.95).hi, 10.2, 0);
 }
 
-static void warmup_is_found_and_not_invented(void **state)
+TEST(warmup_is_found_and_not_invented)
 {
-    (void)state;
     struct rng rng;
     double x[60];
     rng_seed(&rng, 11);
@@ -164,9 +154,8 @@ static void warmup_is_found_and_not_invented(void **state)
     assert_int_equal(stats_warmup(x, 60, WARMUP_IMPORTED(60)), 0);
 }
 
-static void a_change_of_level_is_found_and_not_invented(void **state)
+TEST(a_change_of_level_is_found_and_not_invented)
 {
-    (void)state;
     struct rng rng;
     double x[50];
     rng_seed(&rng, 12);
@@ -194,9 +183,8 @@ static void a_change_of_level_is_found_and_not_invented(void **state)
 
 /* scipy.stats.bootstrap((d,), numpy.median, method='percentile', n_resamples=999999): 10.2, 10.95
  */
-static void one_launch_is_the_plain_bootstrap(void **state)
+TEST(one_launch_is_the_plain_bootstrap)
 {
-    (void)state;
     struct nested x[N];
     struct rng rng;
     for (size_t i = 0; i < N; i++)
@@ -210,9 +198,8 @@ static void one_launch_is_the_plain_bootstrap(void **state)
 
 /* numpy.random.default_rng(7), 400,000 draws of 3 of the 3 launches and of 4 of the 4 values of
  * each: numpy.quantile(…, [.025, .975]) is 11.0, 15.5 for the median of all */
-static void launches_are_drawn_before_blocks(void **state)
+TEST(launches_are_drawn_before_blocks)
 {
-    (void)state;
     struct nested x[12];
     static const double first[] = {10, 14, 11};
     struct rng rng;
@@ -226,9 +213,8 @@ static void launches_are_drawn_before_blocks(void **state)
     near(stats_launch_mean(x, 5), (11.5 + 14) / 2, 1e-12); /* launches count alike */
 }
 
-static void the_same_seed_gives_the_same_interval(void **state)
+TEST(the_same_seed_gives_the_same_interval)
 {
-    (void)state;
     struct nested x[N];
     struct rng a, b;
     for (size_t i = 0; i < N; i++)
@@ -241,30 +227,12 @@ static void the_same_seed_gives_the_same_interval(void **state)
     assert_true(isnan(stats_bootstrap_median(x, 0, 500, 0.95, &a).lo));
 }
 
-static void inputs_are_left_alone(void **state)
+TEST(inputs_are_left_alone)
 {
-    (void)state;
     double copy[N];
     memcpy(copy, d, sizeof d);
     stats_quantile(copy, N, 0.3);
     stats_median_ci(copy, N, 0.95);
     stats_warmup(copy, N, WARMUP_OWN(N));
     assert_memory_equal(copy, d, sizeof d);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(quantiles_are_type_7),
-        cmocka_unit_test(a_middle_mean_leaves_out_the_ends),
-        cmocka_unit_test(selection_agrees_with_sorting),
-        cmocka_unit_test(median_intervals_are_order_statistics),
-        cmocka_unit_test(warmup_is_found_and_not_invented),
-        cmocka_unit_test(a_change_of_level_is_found_and_not_invented),
-        cmocka_unit_test(one_launch_is_the_plain_bootstrap),
-        cmocka_unit_test(launches_are_drawn_before_blocks),
-        cmocka_unit_test(the_same_seed_gives_the_same_interval),
-        cmocka_unit_test(inputs_are_left_alone),
-    };
-    return cmocka_run_group_tests_name("stats", tests, NULL, NULL);
 }

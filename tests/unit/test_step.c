@@ -5,13 +5,8 @@
 #include "common/step_file.h"
 #include "iter_proxy/buckets.h"
 #include "iter_proxy/work.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,9 +25,8 @@ static const char every_operation[] = "gradsync-step 1\n"
                                       "wait 2\n"
                                       "wait\n";
 
-static void what_is_read_is_written_again(void **state)
+TEST(what_is_read_is_written_again)
 {
-    (void)state;
     struct step_file f;
     char why[256] = "", *text;
     size_t n;
@@ -47,9 +41,8 @@ static void what_is_read_is_written_again(void **state)
     step_free(&f);
 }
 
-static void a_bad_line_is_named(void **state)
+TEST(a_bad_line_is_named)
 {
-    (void)state;
     static const struct {
         const char *text, *why;
     } bad[] = {
@@ -82,9 +75,8 @@ static void a_bad_line_is_named(void **state)
 
 /* ---- buckets ---- */
 
-static void a_bucket_is_full_at_its_limit(void **state)
+TEST(a_bucket_is_full_at_its_limit)
 {
-    (void)state;
     struct bucket_gradient g[] = {{10, 0, 9}, {90, 0, 9}, {50, 0, 9}, {50, 0, 9},
                                   {99, 0, 9}, {1, 0, 9},  {5, 0, 9}};
     const unsigned want[] = {0, 0, 1, 1, 1, 2, 2};
@@ -93,9 +85,8 @@ static void a_bucket_is_full_at_its_limit(void **state)
         assert_int_equal(g[i].bucket, want[i]);
 }
 
-static void each_dtype_has_its_buckets(void **state)
+TEST(each_dtype_has_its_buckets)
 {
-    (void)state;
     struct bucket_gradient g[] = {{100, 0, 9}, {10, 2, 9}, {100, 0, 9}, {90, 2, 9}, {1, 2, 9}};
     const unsigned want[] = {0, 1, 2, 1, 3};
     assert_int_equal(buckets_form(g, 5, 100, 200), 4);
@@ -124,9 +115,8 @@ static void make(struct proxy_work *w, const struct proxy_cell *c, enum proxy_ba
 }
 
 /* The sizes in a public trace of ResNet-50 under DDP. */
-static void resnet50_has_the_buckets_of_a_public_trace(void **state)
+TEST(resnet50_has_the_buckets_of_a_public_trace)
 {
-    (void)state;
     static const uint64_t want[] = {2049000, 7875584, 6563840, 6637568, 2431040};
     struct proxy_cell c = cell_of("configs/steps/resnet50-ddp.step");
     struct proxy_work w;
@@ -137,9 +127,8 @@ static void resnet50_has_the_buckets_of_a_public_trace(void **state)
     work_free(&w);
 }
 
-static void smaller_buckets_hold_the_same_gradients(void **state)
+TEST(smaller_buckets_hold_the_same_gradients)
 {
-    (void)state;
     struct proxy_cell c = cell_of("configs/steps/gpt2-124m-ddp.step");
     struct proxy_work w;
     c.bucket_cap = 1 << 20;
@@ -154,9 +143,8 @@ static void smaller_buckets_hold_the_same_gradients(void **state)
 
 /* ---- work ---- */
 
-static void scale_and_batch_multiply(void **state)
+TEST(scale_and_batch_multiply)
 {
-    (void)state;
     char path[] = "/tmp/gradsync-step-XXXXXX";
     int fd = mkstemp(path);
     assert_true(fd >= 0);
@@ -191,9 +179,8 @@ static void scale_and_batch_multiply(void **state)
     unlink(path);
 }
 
-static void modes_of_a_step_hold_the_same_work(void **state)
+TEST(modes_of_a_step_hold_the_same_work)
 {
-    (void)state;
     struct proxy_cell c = cell_of("configs/steps/gpt2-124m-fsdp.step");
     struct proxy_work w;
     uint64_t id = 0;
@@ -210,19 +197,4 @@ static void modes_of_a_step_hold_the_same_work(void **state)
         id = w.id;
         work_free(&w);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_read_is_written_again),
-        cmocka_unit_test(a_bad_line_is_named),
-        cmocka_unit_test(a_bucket_is_full_at_its_limit),
-        cmocka_unit_test(each_dtype_has_its_buckets),
-        cmocka_unit_test(resnet50_has_the_buckets_of_a_public_trace),
-        cmocka_unit_test(smaller_buckets_hold_the_same_gradients),
-        cmocka_unit_test(scale_and_batch_multiply),
-        cmocka_unit_test(modes_of_a_step_hold_the_same_work),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

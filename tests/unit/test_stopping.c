@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rank/stopping.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 static const struct set_measure set = {
     .blocks = 8, .max_blocks = 20, .precision = 0.01, .budget = 10};
@@ -18,9 +12,8 @@ static struct slot slot_of(double *medians, size_t n)
 
 /* With 8 blocks the interval that covers 95 % is (x(1), x(8)) with 1 - 2/2^8 = 99.2 %: (x(2), x(7))
  * covers 1 - 18/2^8 = 93 %. */
-static void the_half_width_is_that_of_the_order_statistics(void **state)
+TEST(the_half_width_is_that_of_the_order_statistics)
 {
-    (void)state;
     double x[] = {100.4, 100, 99.6, 100.2, 99.8, 100.1, 99.9, 100};
     struct slot s = slot_of(x, 8);
     stopping_judge(&set, &s, 1);
@@ -32,9 +25,8 @@ static void the_half_width_is_that_of_the_order_statistics(void **state)
     assert_false(s.converged);
 }
 
-static void five_blocks_are_too_few_for_95_percent(void **state)
+TEST(five_blocks_are_too_few_for_95_percent)
 {
-    (void)state;
     double x[] = {100, 100, 100, 100, 100, 100};
     struct slot s = slot_of(x, 5);
     stopping_judge(&set, &s, 1);
@@ -44,9 +36,8 @@ static void five_blocks_are_too_few_for_95_percent(void **state)
     assert_true(s.converged);
 }
 
-static void what_looks_like_warm_up_is_left_out(void **state)
+TEST(what_looks_like_warm_up_is_left_out)
 {
-    (void)state;
     double x[20] = {150, 150, 150, 150};
     for (size_t i = 4; i < 20; i++)
         x[i] = i % 2 ? 100.1 : 99.9;
@@ -56,9 +47,8 @@ static void what_looks_like_warm_up_is_left_out(void **state)
     assert_true(s.half_width < 0.002);
 }
 
-static void it_is_enough_when_all_that_live_have_converged(void **state)
+TEST(it_is_enough_when_all_that_live_have_converged)
 {
-    (void)state;
     struct slot s[] = {{.live = true, .converged = true}, {.live = true}, {.live = false}};
     assert_false(stopping_enough(&set, s, 3, 8, 1));
     s[1].converged = true;
@@ -66,9 +56,8 @@ static void it_is_enough_when_all_that_live_have_converged(void **state)
     assert_false(stopping_enough(&set, s, 3, 7, 1)); /* fewer than `blocks` */
 }
 
-static void the_budget_ends_it_but_not_before_three_blocks(void **state)
+TEST(the_budget_ends_it_but_not_before_three_blocks)
 {
-    (void)state;
     struct slot s = {.live = true};
     assert_false(stopping_enough(&set, &s, 1, 5, 9.9));
     assert_true(stopping_enough(&set, &s, 1, 5, 10));
@@ -76,43 +65,25 @@ static void the_budget_ends_it_but_not_before_three_blocks(void **state)
     assert_false(stopping_enough(&set, &s, 1, 2, 1000));
 }
 
-static void max_blocks_end_it(void **state)
+TEST(max_blocks_end_it)
 {
-    (void)state;
     struct slot s = {.live = true};
     assert_false(stopping_enough(&set, &s, 1, 19, 0));
     assert_true(stopping_enough(&set, &s, 1, 20, 0));
 }
 
-static void nothing_alive_is_enough(void **state)
+TEST(nothing_alive_is_enough)
 {
-    (void)state;
     struct slot s[] = {{.live = false}, {.live = false}};
     assert_true(stopping_enough(&set, s, 2, 0, 0));
     assert_true(stopping_enough(&set, s, 0, 0, 0));
 }
 
-static void progress_shows_the_widest_of_the_living(void **state)
+TEST(progress_shows_the_widest_of_the_living)
 {
-    (void)state;
     struct slot s[] = {{.live = true, .half_width = 0.02},
                        {.live = true, .half_width = 0.03},
                        {.live = false, .half_width = 0.9}};
     assert_true(stopping_half_width(s, 3) == 0.03);
     assert_true(stopping_half_width(s + 2, 1) == 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_half_width_is_that_of_the_order_statistics),
-        cmocka_unit_test(five_blocks_are_too_few_for_95_percent),
-        cmocka_unit_test(what_looks_like_warm_up_is_left_out),
-        cmocka_unit_test(it_is_enough_when_all_that_live_have_converged),
-        cmocka_unit_test(the_budget_ends_it_but_not_before_three_blocks),
-        cmocka_unit_test(max_blocks_end_it),
-        cmocka_unit_test(nothing_alive_is_enough),
-        cmocka_unit_test(progress_shows_the_widest_of_the_living),
-    };
-    return cmocka_run_group_tests_name("stopping", tests, NULL, NULL);
 }

@@ -7,13 +7,8 @@
 #include "suspects/judge.h"
 #include "suspects/pair_effects.h"
 #include "suspects/suspects_config.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -21,9 +16,8 @@
 
 enum { GEMM, SENDRECV = 4, SENDRECV_ALONE = 6, RANKS = 8, VISITS = 9 };
 
-static void each_pair_meets_once(void **state)
+TEST(each_pair_meets_once)
 {
-    (void)state;
     for (int n = 1; n <= 9; n++) {
         int met[9][9] = {{0}};
         for (int round = 1; round <= round_count(n); round++)
@@ -55,9 +49,8 @@ static void split(size_t n, size_t slow_rank, size_t a, size_t b, double *rank, 
     pair_effects(y, n, rank, link);
 }
 
-static void a_slow_link_is_no_slow_rank(void **state)
+TEST(a_slow_link_is_no_slow_rank)
 {
-    (void)state;
     double rank[RANKS], link[RANKS * RANKS];
     for (size_t n = 3; n <= RANKS; n++) {
         split(n, n, 0, 1, rank, link);
@@ -67,9 +60,8 @@ static void a_slow_link_is_no_slow_rank(void **state)
     }
 }
 
-static void a_slow_rank_is_no_slow_link(void **state)
+TEST(a_slow_rank_is_no_slow_link)
 {
-    (void)state;
     double rank[RANKS], link[RANKS * RANKS];
     for (size_t n = 3; n <= RANKS; n++) {
         split(n, 1, n, n, rank, link);
@@ -121,9 +113,8 @@ static void slow_down(struct machine *m, size_t test, size_t entity, double by)
         m->x[test][v * n + entity] += by;
 }
 
-static void a_slow_rank_is_found(void **state)
+TEST(a_slow_rank_is_found)
 {
-    (void)state;
     struct machine *m = machine();
     struct verdicts v;
     suspects_judge(&v, &m->d);
@@ -139,9 +130,8 @@ static void a_slow_rank_is_found(void **state)
     free(m);
 }
 
-static void another_model_is_no_suspect(void **state)
+TEST(another_model_is_no_suspect)
 {
-    (void)state;
     struct machine *m = machine();
     struct verdicts v;
     for (size_t i = 6; i < RANKS; i++) {
@@ -154,9 +144,8 @@ static void another_model_is_no_suspect(void **state)
     free(m);
 }
 
-static void ranks_that_are_all_slow_are_a_slow_host(void **state)
+TEST(ranks_that_are_all_slow_are_a_slow_host)
 {
-    (void)state;
     struct machine *m = machine();
     struct verdicts v;
     for (size_t i = 0; i < 2; i++) {
@@ -172,9 +161,8 @@ static void ranks_that_are_all_slow_are_a_slow_host(void **state)
     free(m);
 }
 
-static void a_link_that_is_slow_in_company_shares_a_path(void **state)
+TEST(a_link_that_is_slow_in_company_shares_a_path)
 {
-    (void)state;
     struct machine *m = machine();
     struct verdicts v;
     struct text config = {0};
@@ -195,9 +183,8 @@ static void a_link_that_is_slow_in_company_shares_a_path(void **state)
     free(m);
 }
 
-static void only_what_differs_from_the_past_is_slower_than_it(void **state)
+TEST(only_what_differs_from_the_past_is_slower_than_it)
 {
-    (void)state;
     struct machine *now = machine(), *past = machine();
     struct verdicts v;
     slow_down(now, GEMM, 2, 0.1);
@@ -211,28 +198,11 @@ static void only_what_differs_from_the_past_is_slower_than_it(void **state)
 }
 
 /* A difference that is too small for a suspect is no spread of healthy ones. */
-static void two_ranks_see_what_they_could(void **state)
+TEST(two_ranks_see_what_they_could)
 {
-    (void)state;
     double x[6] = {0, 0.04, 0, 0.04, 0, 0.04}, seen;
     struct excess excess[2];
     outliers_find(&(struct family){2, 3, x, 0}, SUSPECTS_ALPHA / 2, excess, &seen);
     assert_false(excess[1].slow);
     assert_true(seen > 0.05 && seen < 0.1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_ranks_see_what_they_could),
-        cmocka_unit_test(each_pair_meets_once),
-        cmocka_unit_test(a_slow_link_is_no_slow_rank),
-        cmocka_unit_test(a_slow_rank_is_no_slow_link),
-        cmocka_unit_test(a_slow_rank_is_found),
-        cmocka_unit_test(another_model_is_no_suspect),
-        cmocka_unit_test(ranks_that_are_all_slow_are_a_slow_host),
-        cmocka_unit_test(a_link_that_is_slow_in_company_shares_a_path),
-        cmocka_unit_test(only_what_differs_from_the_past_is_slower_than_it),
-    };
-    return cmocka_run_group_tests_name("suspects", tests, NULL, NULL);
 }

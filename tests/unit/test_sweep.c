@@ -5,13 +5,8 @@
 #include "plan/label.h"
 #include "plan/sweep.h"
 #include "toy.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,7 +72,7 @@ static void assert_values(struct fixture *f, const char *keys, const char *name,
     free(got);
 }
 
-static void lists_and_ranges(void **state)
+TEST_WITH(lists_and_ranges, set_up, tear_down)
 {
     static const struct {
         const char *keys, *name, *want;
@@ -104,7 +99,7 @@ static void lists_and_ranges(void **state)
         assert_values(*state, cases[i].keys, cases[i].name, cases[i].want);
 }
 
-static void refusals(void **state)
+TEST_WITH(refusals, set_up, tear_down)
 {
     static const struct {
         const char *keys, *want;
@@ -160,7 +155,7 @@ static void refusals(void **state)
     }
 }
 
-static void products(void **state)
+TEST_WITH(products, set_up, tear_down)
 {
     struct fixture *f = *state;
     assert_values(f, "size = 4, 8\ncount = 1, 2", "size", "4 4 8 8");
@@ -180,7 +175,7 @@ static void products(void **state)
                   "protocol", "auto LL128 LL128");
 }
 
-static void configs(void **state)
+TEST_WITH(configs, set_up, tear_down)
 {
     struct fixture *f = *state;
     const char *keys = "configs = auto, ring/LL128, LL128/tree, ctas=8, 16, algorithm=ring";
@@ -190,7 +185,7 @@ static void configs(void **state)
     assert_values(f, "size = 4, 8\nconfigs = auto, ring", "size", "4 4 8 8");
 }
 
-static void labels(void **state)
+TEST_WITH(labels, set_up, tear_down)
 {
     static const char *const good[] = {"auto",
                                        "ring",
@@ -216,12 +211,4 @@ static void labels(void **state)
     char *mode = label_mode(&f->plugin->wl, &cell);
     assert_string_equal(mode, "overlapped");
     free(mode);
-}
-
-int main(void)
-{
-#define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-    const struct CMUnitTest tests[] = {T(lists_and_ranges), T(refusals), T(products), T(configs),
-                                       T(labels)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

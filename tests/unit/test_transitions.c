@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "common/rng.h"
 #include "curves/transitions.h"
+#include "unit.h"
 
 #include <math.h>
 #include <string.h>
@@ -57,10 +52,9 @@ static size_t count(const struct transitions *t, enum transition_kind kind)
     return n;
 }
 
-static void a_line_is_one_piece(void **state)
+TEST(a_line_is_one_piece)
 {
     struct curves m;
-    (void)state;
     make(&m, 0, 20e-6, 0.01);
     struct transitions t = transitions_find(&m.c);
     assert_int_equal(count(&t, TRANSITION_FIT), 1);
@@ -76,10 +70,9 @@ static void a_line_is_one_piece(void **state)
     transitions_free(&t);
 }
 
-static void a_break_is_a_kink(void **state)
+TEST(a_break_is_a_kink)
 {
     struct curves m;
-    (void)state;
     make(&m, 16, 40e-6, 0.02); /* at 512 KiB: 57 us, extrapolated, becomes 45 */
     struct transitions t = transitions_find(&m.c);
     const struct transition *s = find(&t, TRANSITION_KINK, 256e3, 600e3);
@@ -93,10 +86,9 @@ static void a_break_is_a_kink(void **state)
     transitions_free(&t);
 }
 
-static void a_late_break_is_a_dip(void **state)
+TEST(a_late_break_is_a_dip)
 {
     struct curves m;
-    (void)state;
     make(&m, 12, 60e-6, 0.01); /* at 32 KiB 8.3 us become 60 */
     struct transitions t = transitions_find(&m.c);
     const struct transition *d = find(&t, TRANSITION_DIPPED, 32768, 32768);
@@ -111,10 +103,9 @@ static void a_late_break_is_a_dip(void **state)
 }
 
 /* What falls and does not come back, or only much later, is no dip. */
-static void a_fall_is_no_dip(void **state)
+TEST(a_fall_is_no_dip)
 {
     struct curves m;
-    (void)state;
     make(&m, 0, 1e-7, 0.005);
     for (size_t r = 0; r < REPLICATES; r++)
         for (size_t i = 18; i < m.c.n; i++)
@@ -126,10 +117,9 @@ static void a_fall_is_no_dip(void **state)
     transitions_free(&t);
 }
 
-static void a_spike_is_none_of_the_fit(void **state)
+TEST(a_spike_is_none_of_the_fit)
 {
     struct curves m;
-    (void)state;
     make(&m, 0, 20e-6, 0.01);
     for (size_t r = 0; r < REPLICATES; r++)
         m.time[r][11] *= 5;
@@ -144,10 +134,9 @@ static void a_spike_is_none_of_the_fit(void **state)
 
 /* A spike in two launches of five moves no median; one in a single launch of two is not confirmed.
  */
-static void replicates_must_agree(void **state)
+TEST(replicates_must_agree)
 {
     struct curves m;
-    (void)state;
     make(&m, 0, 20e-6, 0.01);
     m.c.replicates = 2;
     m.time[0][11] *= 5;
@@ -172,10 +161,9 @@ static void replicates_must_agree(void **state)
     transitions_free(&t);
 }
 
-static void the_first_row_is_warm_up(void **state)
+TEST(the_first_row_is_warm_up)
 {
     struct curves m;
-    (void)state;
     make(&m, 0, 20e-6, 0.01);
     for (size_t r = 0; r < REPLICATES; r++)
         m.time[r][0] *= 1.5;
@@ -202,10 +190,9 @@ static void the_first_row_is_warm_up(void **state)
     transitions_free(&t);
 }
 
-static void chaos_is_refused(void **state)
+TEST(chaos_is_refused)
 {
     struct curves m;
-    (void)state;
     make(&m, 0, 20e-6, 4);
     struct transitions t = transitions_find(&m.c);
     assert_int_equal(t.n, 1);
@@ -227,9 +214,8 @@ static void chaos_is_refused(void **state)
 }
 
 /* Without noise, over a range of truths: never a break in a line, always the one in two. */
-static void breaks_are_neither_made_up_nor_missed(void **state)
+TEST(breaks_are_neither_made_up_nor_missed)
 {
-    (void)state;
     for (size_t change = 8; change <= 18; change += 2) {
         struct curves m;
         make(&m, change, 5e-6 + 8.0 * (double)(1u << change) / 5e9, 0.02);
@@ -254,12 +240,11 @@ static void say_ran(struct curves *m, const char *ran[REPLICATES][N],
 }
 
 /* Times break at 32 KiB and nothing changes there; what ran changes where they are smooth. */
-static void what_ran_says_where_a_switch_is(void **state)
+TEST(what_ran_says_where_a_switch_is)
 {
     struct curves m;
     const char *ran[REPLICATES][N];
     const char *const *rows[REPLICATES];
-    (void)state;
     make(&m, 12, 60e-6, 0.01);
     say_ran(&m, ran, rows);
     struct transitions t = transitions_find(&m.c);
@@ -292,10 +277,9 @@ static void what_ran_says_where_a_switch_is(void **state)
 
 /* A bandwidth that falls by 4% and stays low for some sizes, and one that does so at a single size.
  */
-static void a_shallow_dip_has_two_sizes(void **state)
+TEST(a_shallow_dip_has_two_sizes)
 {
     struct curves m;
-    (void)state;
     for (int wide = 0; wide <= 1; wide++) {
         make(&m, 0, 1e-7, 0.005);
         for (size_t r = 0; r < REPLICATES; r++) {
@@ -312,10 +296,9 @@ static void a_shallow_dip_has_two_sizes(void **state)
 }
 
 /* A tenth above both neighbours, the next size faster: what a break would be called otherwise. */
-static void a_low_spike_is_one(void **state)
+TEST(a_low_spike_is_one)
 {
     struct curves m;
-    (void)state;
     make(&m, 0, 20e-6, 0.01);
     for (size_t r = 0; r < REPLICATES; r++)
         m.time[r][13] *= 1.12;
@@ -341,23 +324,4 @@ static void a_low_spike_is_one(void **state)
     t = transitions_find(&m.c);
     assert_int_equal(count(&t, TRANSITION_SPIKED), 0);
     transitions_free(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_line_is_one_piece),
-        cmocka_unit_test(a_break_is_a_kink),
-        cmocka_unit_test(a_late_break_is_a_dip),
-        cmocka_unit_test(a_fall_is_no_dip),
-        cmocka_unit_test(a_spike_is_none_of_the_fit),
-        cmocka_unit_test(replicates_must_agree),
-        cmocka_unit_test(the_first_row_is_warm_up),
-        cmocka_unit_test(chaos_is_refused),
-        cmocka_unit_test(breaks_are_neither_made_up_nor_missed),
-        cmocka_unit_test(what_ran_says_where_a_switch_is),
-        cmocka_unit_test(a_shallow_dip_has_two_sizes),
-        cmocka_unit_test(a_low_spike_is_one),
-    };
-    return cmocka_run_group_tests_name("transitions", tests, NULL, NULL);
 }

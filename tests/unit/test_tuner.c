@@ -8,15 +8,10 @@
 #include "nccl_tuner/nccl_abi.h"
 #include "nccl_tuner/sequence.h"
 #include "nccl_tuner/trial_config.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* ---- choices ---- */
 
@@ -44,9 +39,8 @@ static const char *taken(const struct table *t, char *buf, size_t n)
     return buf;
 }
 
-static void a_choice_is_read_and_applied(void **state)
+TEST(a_choice_is_read_and_applied)
 {
-    (void)state;
     static const struct {
         const char *text;
         bool applied;
@@ -78,9 +72,8 @@ static void a_choice_is_read_and_applied(void **state)
     }
 }
 
-static void an_entry_at_no_cost_does_not_win(void **state)
+TEST(an_entry_at_no_cost_does_not_win)
 {
-    (void)state;
     struct choice c;
     struct table t;
     char buf[64];
@@ -92,9 +85,8 @@ static void an_entry_at_no_cost_does_not_win(void **state)
 }
 
 /* NCCL gives a small call fewer channels than an arm names; an arm never raises them. */
-static void channels_are_only_lowered(void **state)
+TEST(channels_are_only_lowered)
 {
-    (void)state;
     static const struct {
         const char *text;
         size_t bytes;
@@ -155,9 +147,8 @@ static void evaluation(struct job *j, int n)
     calls(j, NCCL_ALL_REDUCE, 4, n);
 }
 
-static void the_step_is_found(void **state)
+TEST(the_step_is_found)
 {
-    (void)state;
     static const struct {
         const char *kind;
         int size, steps, eval;
@@ -193,9 +184,8 @@ static void the_step_is_found(void **state)
 }
 
 /* Micro-batches repeat; what ends the step is one small call. */
-static void micro_batches_are_no_steps(void **state)
+TEST(micro_batches_are_no_steps)
 {
-    (void)state;
     struct job j = {0};
     seq_begin(&j.s, 0);
     for (int step = 0; step < 20; step++) {
@@ -207,9 +197,8 @@ static void micro_batches_are_no_steps(void **state)
     seq_end(&j.s);
 }
 
-static void an_evaluation_costs_one_step(void **state)
+TEST(an_evaluation_costs_one_step)
 {
-    (void)state;
     struct job j = {0};
     seq_begin(&j.s, 0);
     for (int i = 0; i < 100; i++)
@@ -226,9 +215,8 @@ static void an_evaluation_costs_one_step(void **state)
 }
 
 /* The same sequence gives the same events, whatever was seen before it was found. */
-static void another_sequence_takes_over(void **state)
+TEST(another_sequence_takes_over)
 {
-    (void)state;
     struct job j = {0};
     seq_begin(&j.s, 0);
     for (int i = 0; i < 60; i++)
@@ -246,7 +234,7 @@ static void another_sequence_takes_over(void **state)
 
 /* ---- the trial's file ---- */
 
-static void a_trial_is_read(void **state)
+TEST_IN_FOLDER(a_trial_is_read)
 {
     struct folder *f = *state;
     static struct trial_config c;
@@ -269,19 +257,4 @@ static void a_trial_is_read(void **state)
     }
     folder_put(f, "t", "out = /x\narm = auto\n");
     assert_false(trial_config_read(&c, folder_path(f, "t"), why, sizeof why));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_choice_is_read_and_applied),
-        cmocka_unit_test(an_entry_at_no_cost_does_not_win),
-        cmocka_unit_test(channels_are_only_lowered),
-        cmocka_unit_test(the_step_is_found),
-        cmocka_unit_test(micro_batches_are_no_steps),
-        cmocka_unit_test(an_evaluation_costs_one_step),
-        cmocka_unit_test(another_sequence_takes_over),
-        cmocka_unit_test_setup_teardown(a_trial_is_read, folder_set_up, folder_tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

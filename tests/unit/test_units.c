@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/units.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
@@ -15,9 +10,8 @@
 
 #define N(a) (sizeof(a) / sizeof *(a))
 
-static void sizes(void **state)
+TEST(sizes)
 {
-    (void)state;
     static const struct {
         const char *text;
         uint64_t bytes;
@@ -46,9 +40,8 @@ static void sizes(void **state)
             fail_msg("'%s' is taken for %llu bytes", bad[i], (unsigned long long)v);
 }
 
-static void integers(void **state)
+TEST(integers)
 {
-    (void)state;
     static const struct {
         const char *text;
         int64_t value;
@@ -90,9 +83,8 @@ static void check_reals(bool (*parse)(const char *, double *), const struct real
             fail_msg("'%s' is taken for %g", bad[i], v);
 }
 
-static void reals(void **state)
+TEST(reals)
 {
-    (void)state;
     static const struct real times[] = {{"3us", 3e-6},    {"200ms", 0.2},      {"1.5s", 1.5},
                                         {"2min", 120},    {"1h", 3600},        {"0.25", 0.25},
                                         {"1e-3 s", 1e-3}, {"7 \u00b5s", 7e-6}, {"0.3ms", 3e-4}};
@@ -110,9 +102,8 @@ static void reals(void **state)
     check_reals(units_parse_real, numbers, N(numbers), no_numbers, N(no_numbers));
 }
 
-static void shortest_texts(void **state)
+TEST(shortest_texts)
 {
-    (void)state;
     char buf[64];
     assert_string_equal(units_size(buf, sizeof buf, 8), "8");
     assert_string_equal(units_size(buf, sizeof buf, 65536), "64KiB");
@@ -130,9 +121,8 @@ static void shortest_texts(void **state)
 }
 
 /* Whatever is written reads back as the same value. */
-static void round_trips(void **state)
+TEST(round_trips)
 {
-    (void)state;
     uint64_t x = 88172645463325252ull;
     char buf[64];
     for (int i = 0; i < 20000; i++) {
@@ -149,9 +139,8 @@ static void round_trips(void **state)
     }
 }
 
-static void for_people(void **state)
+TEST(for_people)
 {
-    (void)state;
     char buf[64];
     assert_string_equal(units_human_time(buf, sizeof buf, 614e-6), "614 us");
     assert_string_equal(units_human_time(buf, sizeof buf, 8.3e-6), "8.30 us");
@@ -169,9 +158,8 @@ static void for_people(void **state)
     assert_string_equal(units_short_size(buf, sizeof buf, 846448 * 1024), "827 MiB");
 }
 
-static void decimal_commas(void **state)
+TEST(decimal_commas)
 {
-    (void)state;
     static const char *const with_comma[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "de_DE.utf8", "de_DE"};
     size_t i = 0;
     while (i < N(with_comma) && !setlocale(LC_ALL, with_comma[i]))
@@ -185,15 +173,4 @@ static void decimal_commas(void **state)
     setlocale(LC_ALL, "C");
     assert_true(read && v == 0.5);
     assert_string_equal(buf, "0.5");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes),          cmocka_unit_test(integers),
-        cmocka_unit_test(reals),          cmocka_unit_test(shortest_texts),
-        cmocka_unit_test(round_trips),    cmocka_unit_test(for_people),
-        cmocka_unit_test(decimal_commas),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

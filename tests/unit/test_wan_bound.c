@@ -3,18 +3,13 @@
  * The lower bound of an all-reduce against the model of every strategy.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/text.h"
 #include "config/config.h"
+#include "unit.h"
 #include "wan/advice.h"
 #include "wan/bound.h"
 
@@ -78,9 +73,8 @@ static void check_network(const char *text)
     config_free(c);
 }
 
-static void no_strategy_is_below_the_bound(void **state)
+TEST(no_strategy_is_below_the_bound)
 {
-    (void)state;
     for (int i = 0; i < 3000; i++) {
         AUTO_TEXT struct text t = {0};
         add_network(&t, 2 + i % 7, i % 5 == 0);
@@ -92,21 +86,11 @@ static void no_strategy_is_below_the_bound(void **state)
 
 /* 125 MB at 125 MB/s: 1.5 s, and one delay where all are equal. A far pair counts beside the bytes of
  * one vector; a way through other sites may be shorter than the link. */
-static void delays_beside_the_bytes(void **state)
+TEST(delays_beside_the_bytes)
 {
-    (void)state;
     double bytes = 125e6;
     assert_true(fabs(bound_of(FOUR "rtt = 30ms\n", bytes) - 1.515) < 1e-9);
     assert_true(fabs(bound_of(FOUR "rtt = 30ms\na-b = rtt=10ms\n", bytes) - 1.505) < 1e-9);
     assert_true(fabs(bound_of(FOUR "rtt = 30ms\na-b = rtt=2s\n", bytes) - 1.515) < 1e-9);
     assert_true(fabs(bound_of(FOUR "rtt = 2s\na-b = rtt=30ms\n", bytes) - 2) < 1e-9);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_strategy_is_below_the_bound),
-        cmocka_unit_test(delays_beside_the_bytes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,14 +3,9 @@
  * The strategy that is chosen for measured links, where the recordings in data/raw have one that is
  * clearly the fastest.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "common/wan_plan.h"
+#include "unit.h"
 
 static enum wan_strategy fastest(double mbit, double rtt_ms, double bytes,
                                  const struct wan_carrier *carrier)
@@ -25,24 +20,15 @@ static enum wan_strategy fastest(double mbit, double rtt_ms, double bytes,
 
 /* Streams that start anew cost a ring most, as it waits for each of its neighbours in turn; blocks
  * that must be whole cost a direct exchange most. */
-static void over_streams(void **state)
+TEST(over_streams)
 {
-    (void)state;
     struct wan_carrier c = wan_carrier_make(256 << 10, 8, 8948, false, 0);
     assert_int_equal(fastest(1000, 50, 16 << 20, &c), WAN_DIRECT);
     assert_int_equal(fastest(100, 10, 8 << 10, &c), WAN_ONESHOT);
 }
 
-static void without_them(void **state)
+TEST(without_them)
 {
-    (void)state;
     assert_int_equal(fastest(1000, 50, 16 << 20, NULL), WAN_RING);
     assert_int_equal(fastest(100, 10, 64 << 10, NULL), WAN_DIRECT);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(over_streams),
-                                       cmocka_unit_test(without_them)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,13 +3,8 @@
  * The WAN model against numbers that others published or that arithmetic gives.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "wan/bound.h"
 #include "wan/model.h"
 
@@ -41,9 +36,8 @@ static struct wan_net four(double rate_Bps, double delay_s)
 
 /* Douillard et al. 2025, Table 1: 24,120 steps of 0.1 s, 2 workers, 1 Gbit/s: 109 h data-parallel.
  */
-static void streaming_diloco_table_1(void **state)
+TEST(streaming_diloco_table_1)
 {
-    (void)state;
     double up[] = {GIGABIT, GIGABIT}, hop[] = {0, 0};
     struct wan_net net = {.n = 2, .up_Bps = up, .down_Bps = up, .hop_s = hop};
     double step = 0.1 + wan_sync_s(WAN_RING, &net, 1e9 * 16 / 8);
@@ -53,9 +47,8 @@ static void streaming_diloco_table_1(void **state)
 /* The same table: streaming, P = 8, tau = 1, H = 100, 4 bits: 0.88 h where compute alone is 0.67 h.
  * The published hours are those of a fragment that is applied exactly tau steps after it was sent.
  * A fragment that may take until the next one is due would cost nothing. */
-static void streaming_diloco_table_1_streaming(void **state)
+TEST(streaming_diloco_table_1_streaming)
 {
-    (void)state;
     double up[] = {GIGABIT, GIGABIT}, hop[] = {0, 0};
     struct wan_net net = {.n = 2, .up_Bps = up, .down_Bps = up, .hop_s = hop};
     struct wan_schedule sch = {.every = 100, .fragments = 8, .hidden = 1};
@@ -67,18 +60,16 @@ static void streaming_diloco_table_1_streaming(void **state)
 }
 
 /* INTELLECT-1 (Jaghouar et al. 2024), USA: 38 min of compute, 103 s of synchronisation: 95.7%. */
-static void intellect_1(void **state)
+TEST(intellect_1)
 {
-    (void)state;
     struct wan_schedule sch = {.every = 100, .fragments = 1};
     assert_near(wan_efficiency(&sch, 38 * 60 / 100.0, 103), 0.957, 0.001);
 }
 
 /* One stream, 100 Mbit/s, 50 ms: the values that the formulas give (Mathis 8.9; CUBIC 8.4 and BBR
  * 92.8 Mbit/s were measured). */
-static void one_stream(void **state)
+TEST(one_stream)
 {
-    (void)state;
     double link = 100e6 / 8, rtt = 0.05, mss = 1448;
     assert_near(wan_stream_Bps(WAN_RENO, link, rtt, 1e-3, mss, 0) * 8e-6, 8.9, 0.02);
     assert_near(wan_stream_Bps(WAN_RENO, link, rtt, 1e-4, mss, 0) * 8e-6, 28.3, 0.02);
@@ -89,17 +80,15 @@ static void one_stream(void **state)
 
 /* 30,846,720 fp32 parameters, 4 workers, 992.6 Mbit/s, LAN delay: 1.506 s, 99% of the ring bound.
  */
-static void lan_of_four(void **state)
+TEST(lan_of_four)
 {
-    (void)state;
     struct wan_net net = four(992.6e6 / 8, 50e-6);
     assert_near(wan_sync_s(WAN_RING, &net, 30846720 * 4.0), 1.506, 0.015);
 }
 
 /* 1.3e9 parameters over four sites at 1 Gbit/s: what the four-site plan would really do. */
-static void four_site_plan(void **state)
+TEST(four_site_plan)
 {
-    (void)state;
     struct wan_net net = four(GIGABIT, 0.015);
     struct wan_job job = {
         .parameters = 1.3e9, .tokens = 524288, .gpus = 8, .peak_flops = 312e12, .mfu = 0.5};
@@ -112,9 +101,8 @@ static void four_site_plan(void **state)
 }
 
 /* Shares: a quarter-rate site is given none while the others can carry it, and T is the floor. */
-static void unequal_shares(void **state)
+TEST(unequal_shares)
 {
-    (void)state;
     double up[] = {1e8, 1e8, 1e8, 0.25e8}, x[4], sum = 0;
     double t = wan_shares(up, 4, 1e8, x);
     assert_near(t, 4, 1e-9);
@@ -130,9 +118,8 @@ static void unequal_shares(void **state)
 
 /* One slow pair: the two sites at its ends compute less, so that both ends and the pair end together.
  * T = 2 / (1 + p) where the pair has the share p of a site's rate. */
-static void shares_by_pairs(void **state)
+TEST(shares_by_pairs)
 {
-    (void)state;
     double x[4], pair[16], end[4] = {1e8, 1e8, 1e8, 1e8}, sum = 0, p = 0.0695;
     for (int i = 0; i < 16; i++)
         pair[i] = 1e8;
@@ -153,9 +140,8 @@ static void shares_by_pairs(void **state)
 }
 
 /* A latency-bound ring pays six hops over four sites, recursive doubling two. */
-static void small_messages(void **state)
+TEST(small_messages)
 {
-    (void)state;
     struct wan_net net = four(GIGABIT, 0.015);
     assert_near(wan_sync_s(WAN_RING, &net, 65536), 0.090, 0.01);
     assert_near(wan_sync_s(WAN_RECURSIVE_DOUBLING, &net, 65536), 0.0305, 0.001);
@@ -168,9 +154,8 @@ static void small_messages(void **state)
 
 /* Two ranks a site: a ring passes each site's uplink once for both; others send twice as much. The
  * leader of a site takes and gives half of the bytes of each way twice. */
-static void ranks_of_a_site(void **state)
+TEST(ranks_of_a_site)
 {
-    (void)state;
     struct wan_net net = four(GIGABIT, 0.015);
     double one = wan_sync_s(WAN_RING, &net, 1 << 30), twice = 2.0 * (1 << 30);
     net.equal_shares = true;
@@ -188,9 +173,8 @@ static void ranks_of_a_site(void **state)
 }
 
 /* Streaming hides a fragment that is done before the next is due, and nothing else. */
-static void overlap(void **state)
+TEST(overlap)
 {
-    (void)state;
     struct wan_schedule sch = {.every = 100, .fragments = 10, .hidden = 11};
     assert_true(wan_exposed_s(&sch, 0.1, 1.0) < 1e-12);
     assert_near(wan_exposed_s(&sch, 0.1, 1.2), 2.0, 1e-9); /* 12 s of links in 10 s of compute */
@@ -222,9 +206,8 @@ static const struct carried_row {
     {GIGABIT, 0.025, WAN_RECURSIVE_DOUBLING, {50.9, 58.8, 295.2}},
 };
 
-static void carried_in_blocks(void **state)
+TEST(carried_in_blocks)
 {
-    (void)state;
     const struct wan_carrier blocks = {
         .least_B = 16384, .most_B = 262144, .pieces = 128, .hop_s = 1e-4, .streams = 8};
     for (size_t r = 0; r < sizeof carried_table / sizeof *carried_table; r++) {
@@ -239,9 +222,8 @@ static void carried_in_blocks(void **state)
 
 /* Rabenseifner's, of small blocks as simulated too; a quarter of the gradient more than its uplinks
  * carry when it is large, as a trace of four sites showed: 2433 ms at 100 Mbit/s, 30 ms, 16 MiB. */
-static void carried_by_halves(void **state)
+TEST(carried_by_halves)
 {
-    (void)state;
     const struct wan_carrier blocks = {
         .least_B = 16384, .most_B = 262144, .pieces = 128, .hop_s = 1e-4, .streams = 8};
     struct wan_net net = four(GIGABIT / 10 * 8948 / 9000, 0.015);
@@ -252,9 +234,8 @@ static void carried_by_halves(void **state)
 
 /* 8 streams of 10 segments: 716 kB in the first round trip, over half of it, then what its
  * acknowledgements let go. */
-static void slow_start(void **state)
+TEST(slow_start)
 {
-    (void)state;
     const struct wan_carrier tcp = wan_carrier_make(262144, 8, 8948, false, 0);
     struct wan_course k = {
         .sent_B = 1 << 20, .peers = 1, .visits = 1, .exchanges = 1, .rtt_s = 0.03};
@@ -278,9 +259,8 @@ static void slow_start(void **state)
 
 /* The exchanges of a ring wait for each other, and a full window delays each of them. Six parts of
  * 1 MiB wait for more than a round trip in all; one of them alone would wait for 24 ms. */
-static void held_back_part_holds_back_the_next(void **state)
+TEST(held_back_part_holds_back_the_next)
 {
-    (void)state;
     const struct wan_carrier tcp = wan_carrier_make(262144, 8, 8948, false, 0);
     struct wan_course k = {
         .sent_B = 1 << 20, .peers = 1, .visits = 6, .exchanges = 6, .rtt_s = 0.03};
@@ -293,9 +273,8 @@ static void held_back_part_holds_back_the_next(void **state)
 
 /* What 64 KiB of four sites is cut into leaves at once on an idle stream, also inside WireGuard, where
  * a packet carries 1368 bytes. */
-static void first_window_holds_a_block(void **state)
+TEST(first_window_holds_a_block)
 {
-    (void)state;
     enum { FRAME_HEADER_B = 100 };
     const struct wan_carrier tcp = wan_carrier_make(262144, 8, 1368, false, 0);
     assert_true(wan_block_B(&tcp, 65536 / 4.0) + FRAME_HEADER_B <= tcp.window * tcp.segment_B);
@@ -303,9 +282,8 @@ static void first_window_holds_a_block(void **state)
 
 /* A packet in a thousand: two exchanges of seven packets a site lose none as a rule. Of six of 470,
  * five lose one, and of the 32 streams the unluckiest two; 5/4 RTT and two ticks. */
-static void losses(void **state)
+TEST(losses)
 {
-    (void)state;
     const struct wan_carrier tcp = {.streams = 8, .segment_B = 8948, .tick_s = 4e-3, .loss = 1e-3};
     struct wan_course k = {.exchanges = 2,
                            .sent_B = 65536,
@@ -319,28 +297,4 @@ static void losses(void **state)
     assert_near(wan_repair_s(&tcp, &k), 2 * 0.0455, 0.1);
     k.send_s = 1; /* other blocks keep the line busy for so long: the last moments alone count */
     assert_true(wan_repair_s(&tcp, &k) < 0.0455);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(streaming_diloco_table_1),
-        cmocka_unit_test(streaming_diloco_table_1_streaming),
-        cmocka_unit_test(intellect_1),
-        cmocka_unit_test(one_stream),
-        cmocka_unit_test(lan_of_four),
-        cmocka_unit_test(four_site_plan),
-        cmocka_unit_test(unequal_shares),
-        cmocka_unit_test(shares_by_pairs),
-        cmocka_unit_test(small_messages),
-        cmocka_unit_test(ranks_of_a_site),
-        cmocka_unit_test(overlap),
-        cmocka_unit_test(carried_in_blocks),
-        cmocka_unit_test(carried_by_halves),
-        cmocka_unit_test(slow_start),
-        cmocka_unit_test(held_back_part_holds_back_the_next),
-        cmocka_unit_test(first_window_holds_a_block),
-        cmocka_unit_test(losses),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,15 +5,11 @@
  * comes within a few percent of it, follows it, and does not believe stalls and bursts.
  */
 #include "common/rng.h"
+#include "unit.h"
 #include "wan_sync/transport/tcp_pace.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 #include "../../plugins/wan_sync/transport/tcp_pace.c" // NOLINT(bugprone-suspicious-include)
 
@@ -90,9 +86,8 @@ static void near(double got, double want, double tolerance)
         fail_msg("%g, not within %g%% of %g", got, 100 * tolerance, want);
 }
 
-static void finds_the_rate(void **state)
+TEST(finds_the_rate)
 {
-    (void)state;
     static const double rates[] = {10, 100, 1000, 10000}, rtts[] = {0.001, 0.01, 0.05, 0.2};
     for (int r = 0; r < 4; r++)
         for (int t = 0; t < 4; t++) {
@@ -107,9 +102,8 @@ static void finds_the_rate(void **state)
         }
 }
 
-static void within_a_second(void **state)
+TEST(within_a_second)
 {
-    (void)state;
     struct link l = link_of(1000, 0.05);
     struct pace p;
     pace_init(&p);
@@ -118,9 +112,8 @@ static void within_a_second(void **state)
     near(p.rate, l.rate, 0.04);
 }
 
-static void stands_bursts(void **state)
+TEST(stands_bursts)
 {
-    (void)state;
     struct rng rng;
     rng_seed(&rng, 3);
     struct link l = link_of(1000, 0.03);
@@ -134,9 +127,8 @@ static void stands_bursts(void **state)
     }
 }
 
-static void follows_a_change(void **state)
+TEST(follows_a_change)
 {
-    (void)state;
     struct link l = link_of(1000, 0.03);
     struct pace p;
     pace_init(&p);
@@ -150,9 +142,8 @@ static void follows_a_change(void **state)
 }
 
 /* A minute in which little is to be sent says nothing about the link. */
-static void little_to_send(void **state)
+TEST(little_to_send)
 {
-    (void)state;
     struct link l = link_of(1000, 0.03);
     struct pace p;
     pace_init(&p);
@@ -170,9 +161,8 @@ static void little_to_send(void **state)
 }
 
 /* A receiver that does not read is no slower link. */
-static void held_back(void **state)
+TEST(held_back)
 {
-    (void)state;
     struct link l = link_of(1000, 0.03);
     struct pace p;
     pace_init(&p);
@@ -186,14 +176,4 @@ static void held_back(void **state)
                                           .busy = true,
                                           .held = true});
     near(p.rate, rate, 1e-9);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_the_rate), cmocka_unit_test(within_a_second),
-        cmocka_unit_test(stands_bursts),  cmocka_unit_test(follows_a_change),
-        cmocka_unit_test(little_to_send), cmocka_unit_test(held_back),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

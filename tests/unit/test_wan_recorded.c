@@ -4,13 +4,8 @@
  * 100 Mbit/s, nothing lost.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "wan/model.h"
 
 #define RATE_BPS (100e6 / 8)
@@ -55,9 +50,8 @@ static void assert_modelled(const struct cell *cells, size_t n, double share)
 #define ALL(cells) (cells), sizeof(cells) / sizeof *(cells)
 
 /* A ring of 4 MiB: a trace of one site's device has 6.7465 MB of IP packets. */
-static void counts_the_frames_of_blocks(void **state)
+TEST(counts_the_frames_of_blocks)
 {
-    (void)state;
     struct wan_carrier tcp = wan_carrier_make(256 << 10, 8, 1448, false, 0);
     tcp.frame_B = 80; /* when it was traced, with proofs */
     double sent_B = 1.5 * (4 << 20), part_B = (4 << 20) / 4.0;
@@ -69,9 +63,8 @@ static void counts_the_frames_of_blocks(void **state)
 }
 
 /* A block of a small part has a stream for itself, and leaves at the stream's part of the rate. */
-static void bbr_keeps_each_stream_at_its_part(void **state)
+TEST(bbr_keeps_each_stream_at_its_part)
 {
-    (void)state;
     const struct cell cells[] = {
         {WAN_RING, 1500, 0.03, 8, true, 65536, 0.1105},
         {WAN_RING, 1500, 0.03, 24, true, 65536, 0.1417},
@@ -81,9 +74,8 @@ static void bbr_keeps_each_stream_at_its_part(void **state)
     assert_modelled(ALL(cells), 0.05);
 }
 
-static void window_of_one_block(void **state)
+TEST(window_of_one_block)
 {
-    (void)state;
     const struct cell cells[] = {
         {WAN_RING, 1500, 0.03, 8, false, 65536, 0.1258},
         {WAN_RING, 1420, 0.03, 8, false, 65536, 0.1307},
@@ -92,30 +84,16 @@ static void window_of_one_block(void **state)
 }
 
 /* A quarter of the bytes, as with int8 (262,144 values and their scales): three streams have eight blocks, two packets at a time. */
-static void small_blocks_leave_in_one_burst(void **state)
+TEST(small_blocks_leave_in_one_burst)
 {
-    (void)state;
     const struct cell cells[] = {{WAN_RING, 9000, 0.01, 8, false, 270336, 0.0448}};
     assert_modelled(ALL(cells), 0.035);
 }
 
 /* 24 streams take turns with bursts, and the next site waits for a whole block. */
-static void block_waits_for_other_streams(void **state)
+TEST(block_waits_for_other_streams)
 {
-    (void)state;
     struct cell few = {WAN_RING, 1500, 0.03, 8, true, 1 << 20, 0}, many = few;
     many.streams = 24;
     assert_true(modelled_s(&many) > modelled_s(&few) + 0.01);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts_the_frames_of_blocks),
-        cmocka_unit_test(bbr_keeps_each_stream_at_its_part),
-        cmocka_unit_test(window_of_one_block),
-        cmocka_unit_test(small_blocks_leave_in_one_burst),
-        cmocka_unit_test(block_waits_for_other_streams),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

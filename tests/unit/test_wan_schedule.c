@@ -7,18 +7,13 @@
 #include "wan/model.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "../../plugins/wan_sync/strategy/strategies.c" // NOLINT(bugprone-suspicious-include)
+#include "unit.h"
 #include "wan_sync/strategy/engine.h"
 
 #define MEMBERS_MOST 9
@@ -273,9 +268,8 @@ static void each_size(struct trial t)
         }
 }
 
-static void test_sums(void **state)
+TEST(test_sums)
 {
-    (void)state;
     for (int s = WAN_RING; s <= WAN_ONESHOT; s++)
         for (int n = 2; n <= MEMBERS_MOST; n++) {
             seed = (uint64_t)n * 10 + (uint64_t)s;
@@ -286,27 +280,24 @@ static void test_sums(void **state)
         }
 }
 
-static void test_shares(void **state)
+TEST(test_shares)
 {
-    (void)state;
     static const double share[][4] = {{0.3, 0.3, 0.1, 0.3}, {0, 0.5, 0.5, 0}, {1, 0, 0, 0}};
     for (size_t i = 0; i < 3; i++)
         each_size(
             (struct trial){.strategy = WAN_DIRECT, .members = 4, .block = 256, .share = share[i]});
 }
 
-static void test_inside(void **state)
+TEST(test_inside)
 {
-    (void)state;
     for (int n = 1; n <= MEMBERS_MOST; n++)
         for (size_t count = 1; count < 6000; count = 3 * count + 1)
             attempt(&(struct trial){.inside = true, .members = n, .count = count, .block = 256});
 }
 
 /* Floats, whose sum has other bits in another order: the order of arrival does not decide it. */
-static void test_bits(void **state)
+TEST(test_bits)
 {
-    (void)state;
     enum { COUNT = 5000, TRIALS = 4 };
     static float sum[TRIALS][COUNT];
     for (int s = WAN_RING; s <= WAN_ONESHOT; s++)
@@ -351,9 +342,8 @@ static double summed_error(struct trial t, bool feedback)
     return sqrt(squares);
 }
 
-static void test_feedback(void **state)
+TEST(test_feedback)
 {
-    (void)state;
     static const enum wan_strategy of[] = {WAN_RING, WAN_DIRECT, WAN_ONESHOT};
     for (size_t i = 0; i < sizeof of / sizeof *of; i++)
         for (int n = 2; n <= 5; n++) {
@@ -371,9 +361,8 @@ static size_t sent(const struct schedule *s)
 }
 
 /* What a leader sends, and what a member does: 2 D (g-1)/g inside a site, both ways together. */
-static void test_inside_bytes(void **state)
+TEST(test_inside_bytes)
 {
-    (void)state;
     for (int me = 0; me < 4; me++) {
         struct trial t = {.members = 4, .count = 1 << 16, .block = 1 << 12};
         struct schedule_shape shape = shape_of(&t, me);
@@ -387,9 +376,8 @@ static void test_inside_bytes(void **state)
 }
 
 /* No more is awaited from a peer than the window allows, however long the vector is. */
-static void test_window(void **state)
+TEST(test_window)
 {
-    (void)state;
     for (int s = WAN_RING; s <= WAN_ONESHOT; s++) {
         attempt(&(struct trial){
             .strategy = (enum wan_strategy)s, .members = 4, .count = 100000, .block = 128});
@@ -398,9 +386,8 @@ static void test_window(void **state)
 }
 
 /* A slow member is waited for last: those before it are added, and their slots free, meanwhile. */
-static void test_order(void **state)
+TEST(test_order)
 {
-    (void)state;
     static const double share[] = {1. / 3, 1. / 3, 0, 1. / 3};
     static const int want[] = {1, 3, 2};
     struct trial t = {
@@ -417,9 +404,8 @@ static void test_order(void **state)
 }
 
 /* The budget is for the peers that there are, the same on every member. */
-static void test_need(void **state)
+TEST(test_need)
 {
-    (void)state;
     static const struct {
         enum wan_strategy strategy;
         int members;
@@ -440,9 +426,8 @@ static void test_need(void **state)
         }
 }
 
-static void test_bytes(void **state)
+TEST(test_bytes)
 {
-    (void)state;
     static const struct {
         enum wan_strategy strategy;
         int members;
@@ -457,16 +442,4 @@ static void test_bytes(void **state)
         assert_true(fabs((double)sent(&s) - model) < 0.001 * model);
         schedule_free(&s);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sums),   cmocka_unit_test(test_shares),
-        cmocka_unit_test(test_inside), cmocka_unit_test(test_inside_bytes),
-        cmocka_unit_test(test_window), cmocka_unit_test(test_order),
-        cmocka_unit_test(test_need),   cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_bits),   cmocka_unit_test(test_feedback),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,12 +4,12 @@
  * the order and the streams that break.
  */
 #include "tcp_exchange.h"
+#include "unit.h"
 
 #include <pthread.h>
 
-static void many_sizes(void **state)
+TEST(many_sizes)
 {
-    (void)state;
     struct plan p = {.options = plain, .blocks = 24};
     for (int streams = 1; streams <= 16; streams *= 4) {
         p.options.streams = streams;
@@ -18,9 +18,8 @@ static void many_sizes(void **state)
 }
 
 /* Blocks that nobody has posted wait where they came to, and then where they come from. */
-static void posted_late(void **state)
+TEST(posted_late)
 {
-    (void)state;
     struct plan p = {.options = plain, .blocks = 320, .bytes = 262144, .late = 40};
     assert_true(team_run(2, 1, 30, exchange, &p, NULL));
 }
@@ -64,16 +63,14 @@ static int flood(const struct wl_host *h, void *arg)
     return rc;
 }
 
-static void flooded(void **state)
+TEST(flooded)
 {
-    (void)state;
     struct plan p = {.options = plain, .blocks = 160, .bytes = 1 << 20};
     assert_true(team_run(2, 1, 30, flood, &p, NULL));
 }
 
-static void broken_streams(void **state)
+TEST(broken_streams)
 {
-    (void)state;
     struct plan p = {.options = plain, .blocks = 150, .bytes = 262144, .breaks = 12};
     assert_true(team_run(3, 1, 40, exchange, &p, NULL));
     p.options.streams = 1;
@@ -118,9 +115,8 @@ static int deal(const struct wl_host *h, void *arg)
     return 0;
 }
 
-static void dealt(void **state)
+TEST(dealt)
 {
-    (void)state;
     struct deal all = {0, {2, 2, 2, 2}}, half = {4, {4, 4, 0, 0}}, least = {1, {8, 0, 0, 0}};
     assert_true(team_run(3, 1, 30, deal, &all, NULL));
     assert_true(team_run(3, 1, 30, deal, &half, NULL));
@@ -206,9 +202,8 @@ static uint16_t hold_ports(int fds[2])
     return 0;
 }
 
-static void one_port(void **state)
+TEST(one_port)
 {
-    (void)state;
     struct plan p = {.options = plain};
     int fds[2] = {-1, -1};
     p.options.port = hold_ports(fds);
@@ -244,22 +239,7 @@ static int stopped(const struct wl_host *h, void *arg)
     return rc;
 }
 
-static void abort_from_outside(void **state)
+TEST(abort_from_outside)
 {
-    (void)state;
     assert_true(team_run(2, 1, 30, stopped, NULL, NULL));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(many_sizes),
-        cmocka_unit_test(posted_late),
-        cmocka_unit_test(flooded),
-        cmocka_unit_test(broken_streams),
-        cmocka_unit_test(dealt),
-        cmocka_unit_test(one_port),
-        cmocka_unit_test(abort_from_outside),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
  * The tcp transport between forked processes: every fault ends in one line in time, on every rank.
  */
 #include "tcp_exchange.h"
+#include "unit.h"
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -230,9 +231,8 @@ static void is_teased(struct wan_link *base, const struct wl_host *h)
         close(fds[i]);
 }
 
-static void faults(void **state)
+TEST(faults)
 {
-    (void)state;
     const struct fault all[] = {
         {.want = "is gone", .act = dies},
         {.want = "has left", .act = leaves},
@@ -274,9 +274,8 @@ static int refused(const struct wl_host *h, void *arg)
     return strstr(why, r->want) && !strchr(why, '\n') ? 0 : say(h, r->want, why);
 }
 
-static void refusals(void **state)
+TEST(refusals)
 {
-    (void)state;
     char why[256];
     uint16_t port = 0;
     int taken = tcp_listen(true, 0, &port, why, sizeof why);
@@ -312,9 +311,8 @@ static char *write_addresses(const char *where)
     return path;
 }
 
-static void given_addresses(void **state)
+TEST(given_addresses)
 {
-    (void)state;
     char *six = write_addresses("[::1]"), *none = write_addresses("none"),
          *own = write_addresses("own"), *bad = write_addresses("[::1]:0"),
          *large = write_addresses("[::1]:9223372036854775807");
@@ -343,11 +341,4 @@ static void given_addresses(void **state)
     char *const all[] = {six, none, own, bad, large};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         unlink(all[i]), free(all[i]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(faults), cmocka_unit_test(refusals),
-                                       cmocka_unit_test(given_addresses)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

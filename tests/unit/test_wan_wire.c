@@ -4,18 +4,13 @@
  * exact, that decoding adds what it decodes, and what is not a number.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "../../plugins/wan_sync/sync/pattern.c" // NOLINT(bugprone-suspicious-include)
 #include "../../plugins/wan_sync/wire/wire.c"    // NOLINT(bugprone-suspicious-include)
 #include "common/mix.h"
+#include "unit.h"
 
 #define MOST 5000
 
@@ -36,9 +31,8 @@ static float group_largest(const float *x, size_t n, size_t i)
     return largest;
 }
 
-static void test_bytes(void **state)
+TEST(test_bytes)
 {
-    (void)state;
     assert_int_equal(wire_bytes(WIRE_FP32, 1000), 4000);
     assert_int_equal(wire_bytes(WIRE_BF16, 1000), 2000);
     assert_int_equal(wire_bytes(WIRE_INT8, 1000), 1000 + 8 * 2);
@@ -49,9 +43,8 @@ static void test_bytes(void **state)
 }
 
 /* Magnitudes from where groups become 0 to where floats end. */
-static void test_error(void **state)
+TEST(test_error)
 {
-    (void)state;
     static const float scales[] = {1, 1e-3f, 3e4f, 1e-28f, 3e38f};
     static float x[MOST], y[MOST], sum[MOST];
     for (size_t s = 0; s < 5; s++)
@@ -77,9 +70,8 @@ static void test_error(void **state)
             }
 }
 
-static void test_exact(void **state)
+TEST(test_exact)
 {
-    (void)state;
     /* int8: the largest is 127 scales, and the others are whole ones. */
     float x[] = {127, -127, 64, -1, 0, 3}, y[6];
     unsigned char out[64];
@@ -98,9 +90,8 @@ static void test_exact(void **state)
 }
 
 /* Zeros stay zero; a NaN or an infinity is never lost in a group of numbers. */
-static void test_not_finite(void **state)
+TEST(test_not_finite)
 {
-    (void)state;
     static float x[300], y[300];
     static unsigned char out[1200];
     for (enum wire w = WIRE_FP32; w <= WIRE_INT4; w++) {
@@ -117,9 +108,8 @@ static void test_not_finite(void **state)
     }
 }
 
-static void test_pattern(void **state)
+TEST(test_pattern)
 {
-    (void)state;
     static struct pattern p[3];
     static float data[3 * PATTERN_PERIOD], part[3 * PATTERN_PERIOD];
     size_t n = sizeof data / sizeof *data;
@@ -144,9 +134,8 @@ static void test_pattern(void **state)
 }
 
 /* Normal numbers, and Student's t with 3 degrees of freedom, of variance 3. */
-static void test_tails(void **state)
+TEST(test_tails)
 {
-    (void)state;
     static struct pattern p;
     static const double peak[PATTERNS][2] = {{2, 2.7}, {2.5, 3.1}, {4, 7}}, scale[] = {591, 1, 2};
     for (enum pattern_kind k = 0; k < PATTERNS; k++) {
@@ -155,14 +144,4 @@ static void test_tails(void **state)
         assert_true(got > peak[k][0] && got < peak[k][1]);
         assert_true(size > 0.7 * scale[k] && size < 1.4 * scale[k]);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bytes),   cmocka_unit_test(test_error),
-        cmocka_unit_test(test_exact),   cmocka_unit_test(test_not_finite),
-        cmocka_unit_test(test_pattern), cmocka_unit_test(test_tails),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "unit.h"
 #include "wan/watch.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
