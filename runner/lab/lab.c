@@ -2,20 +2,350 @@
 #include "lab/lab.h"
 
 #include "base/err.h"
+#include "base/program_dir.h"
+#include "base/scratch.h"
 #include "base/text.h"
-#include "lab/facts.h"
-#include "lab/namespaces.h"
+#include "lab/probe.h"
+#include "lab/relay.h"
 #include "lab/site.h"
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* ---- environment ----
+ *
+ * Environment variables of the command in a lab. With them mpirun reaches every site, and messages
+ * use the emulated links. Variables that the user has set stay, except the remote shell.
+ */
+
+static const struct {
+    const char *name, *value;
+} defaults[] = {
+    {"OMPI_MCA_plm_rsh_no_tree_spawn", "1"}, {"OMPI_MCA_pml", "ob1"},
+    {"OMPI_MCA_btl", "tcp,self,vader"}, /* vader: between ranks of one site alone */
+    {"OMPI_MCA_btl_tcp_if_include", "wan0"}, {"OMPI_MCA_oob_tcp_if_include", "ctl0"},
+    {"OMPI_MCA_mpi_yield_when_idle", "1"}, /* all sites share the processors of one machine */
+    {"OMPI_ALLOW_RUN_AS_ROOT", "1"},       /* who is not is so inside */
+    {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"}, {"NCCL_SOCKET_IFNAME", "wan0"},
+    {"GLOO_SOCKET_IFNAME", "wan0"},
+};
+
+/* `folder`: for temporary files of MPI, and a link to this program whose path has no spaces. */
+static void set_environment(const char *facts_path, const char *folder)
+{
+    /* mpirun splits its agent at spaces, which this program's folder may have. */
+    AUTO_FREE char *program = xstrfmt("%s/gradsync", program_dir()),
+                   *link = xstrfmt("%s/gradsync", folder);
+    AUTO_FREE char *agent = xstrfmt("%s lab-enter", symlink(program, link) ? program : link);
+    for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
+        setenv(defaults[i].name, defaults[i].value, 0);
+    setenv("OMPI_MCA_plm", "rsh", 1); /* no other launcher finds the sites */
+    setenv("OMPI_MCA_plm_rsh_agent", agent, 1);
+    /* Its session folders go with the lab, and are not those of the machine's own root. */
+    setenv("OMPI_MCA_orte_tmpdir_base", folder, 1);
+    setenv("OMPI_MCA_btl_vader_backing_directory", folder, 1);
+    setenv(FACTS_VARIABLE, facts_path, 1);
+    /* lab-enter and lab-set are found, whatever this program was started as. */
+    const char *before = getenv("PATH");
+    AUTO_FREE char *path =
+        xstrfmt("%s%s%s", before ? before : "", before ? ":" : "", program_dir());
+    setenv("PATH", path, 1);
+}
+
+/* ---- init ----
+ *
+ * The first process of a lab. It makes the sites, probes them, and runs the command. The lab ends
+ * when this process ends.
+ */
+
+#define PROBES 3 /* a short disturbance must not fail the lab */
+
+struct lab {
+    const struct lab_spec *spec;
+    const struct lab_options *options;
+    const struct scratch *folder;
+    char *hosts, *facts_path, *control_path;
+    struct site_devices devices[LAB_SITES_MAX];
+    pid_t holders[LAB_SITES_MAX], relay, command;
+    int control; /* listening */
+    double rmem_B;
+    json_t *facts;
+};
+
+static struct lab lab;
+
+/* ---- the parts ---- */
+
+static int write_hosts(const struct lab *l)
+{
+    FILE *f = fopen(l->hosts, "we");
+    if (!f)
+        return fail_at(GS_FAILED, l->hosts, 0, "cannot be written: %s", strerror(errno));
+    fprintf(f, "127.0.0.1 localhost\n");
+    for (size_t i = 0; i < l->spec->n; i++)
+        fprintf(f, SITE_WAN_NET "%zu %s\n" SITE_CTL_NET "%zu %s.ctl\n", i + SITE_FIRST_HOST,
+                l->spec->sites[i].name, i + SITE_FIRST_HOST, l->spec->sites[i].name);
+    return fclose(f) ? fail_at(GS_FAILED, l->hosts, 0, "cannot be written: %s", strerror(errno))
+                     : GS_OK;
+}
+
+static int listen_at(const char *path)
+{
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    snprintf(at.sun_path, sizeof at.sun_path, "%s", path);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0 && !bind(fd, (struct sockaddr *)&at, sizeof at) && !listen(fd, 16))
+        return fd;
+    fail(GS_CANNOT, "lab: %s: %s", path, strerror(errno));
+    return -1;
+}
+
+/* Forks a child that Ctrl-C of a terminal does not reach; Ctrl-C is for the command. The child
+ * closes the lock of the folder: a killed relay needs time to release its devices, and would hold
+ * the lock that long. */
+static pid_t fork_part(const struct lab *l)
+{
+    pid_t pid = fork();
+    if (pid < 0)
+        fail(GS_CANNOT, "lab: fork: %s", strerror(errno));
+    if (pid == 0) {
+        close(l->folder->lock);
+        setsid();
+    }
+    return pid;
+}
+
+static int make_sites(struct lab *l)
+{
+    struct site_loan loan;
+    int code = GS_OK;
+    site_lend_congestion(&loan, l->spec->congestion);
+    for (size_t i = 0; !code && i < l->spec->n; i++) {
+        code = site_make(l->spec, i, l->rmem_B, &l->devices[i]);
+        if (!code && !(l->holders[i] = fork_part(l)))
+            for (;;)
+                pause();
+        if (!code && l->holders[i] < 0)
+            code = GS_CANNOT;
+    }
+    site_return_congestion(&loan);
+    return code;
+}
+
+static int start_relay(struct lab *l)
+{
+    l->control = listen_at(l->control_path);
+    if (l->control < 0)
+        return GS_CANNOT;
+    l->relay = fork_part(l);
+    if (l->relay == 0)
+        _exit(relay_run(l->spec, l->devices, l->control));
+    close(l->control);
+    for (size_t i = 0; i < l->spec->n; i++) {
+        close(l->devices[i].wan);
+        close(l->devices[i].ctl);
+    }
+    return l->relay < 0 ? GS_CANNOT : GS_OK;
+}
+
+/* ---- the proof ---- */
+
+/* Probes the lab until it matches the config, at most PROBES times, and stores the probe as `key`.
+ * `why` becomes empty on success, else the first deviation: packets left over from the first probe
+ * may disturb the next. */
+static int prove(struct lab *l, const char *key, char *why, size_t size)
+{
+    int code = GS_CANNOT;
+    for (int i = 0; code && i < PROBES; i++) {
+        struct probe p;
+        char again[512];
+        code = probe_run(&p, l->spec, l->holders);
+        if (code) {
+            probe_free(&p);
+            return code;
+        }
+        code =
+            i ? probe_judge(&p, l->spec, again, sizeof again) : probe_judge(&p, l->spec, why, size);
+        json_object_set_new(l->facts, key, probe_json(&p, l->spec));
+        if (!code && !l->options->quiet) {
+            AUTO_FREE char *text = probe_text(&p, l->spec);
+            say("lab: %s the command: %s", key, text);
+        }
+        probe_free(&p);
+    }
+    if (!code)
+        *why = '\0';
+    return GS_OK;
+}
+
+static int prove_before(struct lab *l)
+{
+    char why[512];
+    int code = prove(l, "before", why, sizeof why);
+    if (!code && *why)
+        code = fail(GS_CANNOT,
+                    "lab: %s: this machine is too busy to emulate that; free processors, "
+                    "or lower rate in [links]",
+                    why);
+    return code ? code : facts_write(l->facts, l->facts_path);
+}
+
+/* Probes again after the command and reports deviations, which may have affected its results.
+ * `gradsync run` already checks every block (lab/relay.h). */
+static int prove_after(struct lab *l)
+{
+    AUTO_FREE char *answer = NULL;
+    char why[512];
+    int code = relay_order(l->control_path, "stats", &answer);
+    if (code)
+        return code;
+    json_object_set_new(l->facts, "relay_counts", json_loads(answer, 0, NULL));
+    code = relay_order(l->control_path, "disturb off", NULL);
+    if (!code)
+        code = relay_order(l->control_path, "reset", NULL);
+    if (!code)
+        code = prove(l, "after", why, sizeof why);
+    if (!code && *why)
+        say("lab: after the command: %s; check the results", why);
+    return code;
+}
+
+/* ---- the command ---- */
+
+static void run_command(const struct lab *l, char **command)
+{
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    if (site_enter(l->spec->sites[0].name, l->holders[0]))
+        _exit(GS_CANNOT);
+    set_environment(l->facts_path, l->folder->dir);
+    execvp(command[0], command);
+    int why = errno;
+    fail(GS_USAGE, "lab: %s: %s", command[0], strerror(why));
+    _exit(why == ENOENT ? 127 : 126);
+}
+
+static void leave(int signal)
+{
+    _exit(128 + signal);
+}
+
+/* An init gets only signals that it handles. Ignored signals stay ignored. */
+static void heed_signals(void)
+{
+    static const int ending[] = {SIGTERM, SIGHUP, SIGINT, SIGQUIT};
+    for (size_t i = 0; i < sizeof ending / sizeof *ending; i++) {
+        struct sigaction now, end = {.sa_handler = leave};
+        sigaction(ending[i], NULL, &now);
+        if (now.sa_handler != SIG_IGN)
+            sigaction(ending[i], &end, NULL);
+    }
+}
+
+static void pass_to_command(int signal)
+{
+    if (lab.command > 0)
+        kill(lab.command, signal);
+}
+
+/* Also reaps orphans, as any init. */
+static int wait_for_command(struct lab *l)
+{
+    for (;;) {
+        int status;
+        pid_t pid = wait(&status);
+        if (pid < 0 && errno == EINTR)
+            continue;
+        if (pid == l->relay) {
+            l->relay = 0;
+            return fail(GS_FAILED, "lab: the relay ended (status %d): the sites are disconnected",
+                        status);
+        }
+        if (pid < 0)
+            return fail(GS_FAILED, "lab: cannot wait for the command: %s", strerror(errno));
+        if (pid == l->command)
+            return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    }
+}
+
+static int run_and_wait(struct lab *l, char **command)
+{
+    struct sigaction pass = {.sa_handler = pass_to_command, .sa_flags = SA_RESTART};
+    static const int passed[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+    l->command = fork();
+    if (l->command == 0)
+        run_command(l, command);
+    if (l->command < 0)
+        return fail(GS_CANNOT, "lab: fork: %s", strerror(errno));
+    for (size_t i = 0; i < sizeof passed / sizeof *passed; i++)
+        sigaction(passed[i], &pass, NULL);
+    /* The terminal itself sends Ctrl-C to the command. */
+    signal(SIGINT, SIG_IGN);
+    signal(SIGQUIT, SIG_IGN);
+    int code = wait_for_command(l);
+    l->command = 0;
+    return code;
+}
+
+/* ---- the whole ---- */
+
+static int make(struct lab *l)
+{
+    int code = write_hosts(l);
+    if (!code)
+        code = namespaces_mount(l->hosts);
+    if (!code)
+        code = make_sites(l);
+    if (!code)
+        code = start_relay(l);
+    if (!code) {
+        l->facts = facts_make(l->spec, l->rmem_B, l->holders, l->control_path);
+        code = facts_write(l->facts, l->facts_path);
+    }
+    return code;
+}
+
+/* `folder`: an existing folder of the lab. Does not return. */
+static _Noreturn void run_init(const struct lab_spec *s, const struct lab_options *o,
+                               const struct scratch *folder, char **command)
+{
+    struct lab *l = &lab;
+    *l = (struct lab){.spec = s, .options = o, .folder = folder, .rmem_B = site_rmem_B(s)};
+    l->hosts = xstrfmt("%s/hosts", folder->dir);
+    l->facts_path = xstrfmt("%s/lab.json", folder->dir);
+    l->control_path = xstrfmt("%s/control", folder->dir);
+    heed_signals();
+    int code = make(l);
+    if (!code)
+        code = prove_before(l);
+    if (!code && o->report)
+        code = facts_write(l->facts, o->report);
+    if (!code)
+        code = relay_order(l->control_path, "disturb on", NULL);
+    if (!code) {
+        code = run_and_wait(l, command);
+        int after = l->relay > 0 ? prove_after(l) : GS_OK;
+        code = code ? code : after;
+    }
+    if (o->report && l->facts && facts_write(l->facts, o->report) && !code)
+        code = GS_FAILED;
+    fflush(NULL);
+    _exit(code);
+}
+
+/* ---- lab ---- */
+
 static volatile sig_atomic_t init_pid;
 
-static void pass_on(int signal)
+static void pass_to_init(int signal)
 {
     if (init_pid > 0)
         kill((pid_t)init_pid, signal);
@@ -28,7 +358,7 @@ static void take_signals(pid_t init)
     static const int ignored[] = {SIGINT, SIGQUIT};
     init_pid = init;
     for (size_t i = 0; i < sizeof passed / sizeof *passed; i++) {
-        struct sigaction now, pass = {.sa_handler = pass_on, .sa_flags = SA_RESTART};
+        struct sigaction now, pass = {.sa_handler = pass_to_init, .sa_flags = SA_RESTART};
         sigaction(passed[i], NULL, &now);
         if (now.sa_handler != SIG_IGN)
             sigaction(passed[i], &pass, NULL);
@@ -56,7 +386,7 @@ int lab_run(const struct lab_spec *s, const struct lab_options *o, char **comman
         return fail(GS_CANNOT, "lab: cannot make a folder in /dev/shm: %s", strerror(errno));
     pid_t init = namespaces_fork();
     if (init == 0)
-        init_run(s, o, &folder, command);
+        run_init(s, o, &folder, command);
     int code = GS_CANNOT;
     if (init > 0) {
         take_signals(init);

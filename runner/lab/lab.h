@@ -3,7 +3,7 @@
  * Emulates several sites on one machine. Each site has its own network. A relay joins them with
  * the rates, delays, losses and queues of a config. A command runs in the first site.
  *
- *   gradsync lab       makes the namespaces (lab/namespaces.h), waits, forwards signals, cleans up
+ *   gradsync lab       makes the namespaces (lab/site.h), waits, forwards signals, cleans up
  *   └ init             makes the sites, probes them (probe.h), writes the description (facts.h)
  *     ├ holder, one per site   sleeps; other processes enter the site through it
  *     ├ relay            relay.h
@@ -11,7 +11,14 @@
  */
 #pragma once
 
-#include "lab/init.h"
+#include "lab/spec.h"
+
+#include <stdbool.h>
+
+struct lab_options {
+    const char *report; /* file for the description and both probes; NULL: none */
+    bool quiet;
+};
 
 /* Returns the exit code of the command, 128 + N when signal N ended it. Returns another exit code,
  * reported, when the lab failed before the command. */

@@ -8,6 +8,201 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+
+/* ---- shaper ----
+ *
+ * A link of a given rate behind a drop-tail queue, as pure arithmetic. A packet leaves when the link
+ * has sent all earlier bytes. The result does not depend on when it is computed, so a delay of the
+ * relay for one packet does not delay the next. Times are ns of one clock, as doubles, which are
+ * exact for a hundred days.
+ */
+
+void shaper_set(struct shaper *s, double rate_Bps, double queue_B)
+{
+    s->ns_per_B = rate_Bps > 0 ? 1e9 / rate_Bps : 0;
+    s->queue_B = queue_B;
+}
+
+bool shaper_pass(struct shaper *s, unsigned bytes, struct passage *p)
+{
+    if (s->ns_per_B <= 0)
+        return true;
+    double takes_ns = bytes * s->ns_per_B;
+    /* Behind a slower line it trickles in, and waits for what is before it with its last bits
+     * alone. */
+    double first = p->last_ns - fmin(p->long_ns, takes_ns);
+    double waits_ns = fmax(0, s->free_ns - first);
+    if (waits_ns + takes_ns > s->queue_B * s->ns_per_B && waits_ns > 0)
+        return false;
+    s->free_ns = first + waits_ns + takes_ns;
+    p->last_ns = fmax(p->last_ns, s->free_ns);
+    p->long_ns = fmax(p->long_ns, takes_ns);
+    return true;
+}
+
+/* ---- packets ----
+ *
+ * Packets in flight and their queues. One memory reservation holds slots of two sizes, because most
+ * packets are either full or bare acknowledgements. Memory is touched on first use.
+ */
+
+#define LINE_B 64
+#define MEAN_B 500 /* of packets that are neither full nor small; sizes the reservation */
+#define SMALL_SLOTS 1e5
+#define SPARE_B 16e6 /* what the kernel hands over at once */
+
+static size_t slot_B(size_t bytes)
+{
+    return (sizeof(struct packet) + PACKET_HEAD_B + bytes + LINE_B - 1) / LINE_B * LINE_B;
+}
+
+bool packets_make(struct packets *p, size_t mtu_B, double bytes)
+{
+    *p = (struct packets){.big_B = slot_B(mtu_B), .small_B = slot_B(PACKET_SMALL_B)};
+    size_t big = (size_t)((bytes + SPARE_B) / MEAN_B) * p->big_B;
+    size_t small = (size_t)(SMALL_SLOTS + bytes / MEAN_B) * p->small_B;
+    p->memory_B = big + small;
+    p->memory = mmap(NULL, p->memory_B, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p->memory == MAP_FAILED) {
+        p->memory = NULL;
+        return false;
+    }
+    p->next_big = p->memory;
+    p->end_big = p->next_small = p->memory + big;
+    p->end_small = p->memory + p->memory_B;
+    return true;
+}
+
+void packets_free(struct packets *p)
+{
+    if (p->memory)
+        munmap(p->memory, p->memory_B);
+    p->memory = NULL;
+}
+
+struct packet *packet_get(struct packets *p, bool small)
+{
+    struct packet **list = small ? &p->small : &p->big, *one = *list;
+    char **next = small ? &p->next_small : &p->next_big;
+    char *end = small ? p->end_small : p->end_big;
+    size_t size = small ? p->small_B : p->big_B;
+    if (one) {
+        *list = one->next;
+    } else if (*next + size <= end) {
+        one = (void *)*next;
+        *next += size;
+    }
+    if (one) {
+        one->small = small;
+        one->others = false;
+    }
+    return one;
+}
+
+void packet_put(struct packets *p, struct packet *one)
+{
+    struct packet **list = one->small ? &p->small : &p->big;
+    one->next = *list;
+    *list = one;
+}
+
+struct packet *packet_fit(struct packets *p, struct packet *one)
+{
+    struct packet *fits = one->bytes <= PACKET_SMALL_B && !one->small ? packet_get(p, true) : NULL;
+    if (!fits)
+        return one;
+    fits->when = one->when;
+    fits->bytes = one->bytes;
+    memcpy(fits->data, one->data, PACKET_HEAD_B + one->bytes);
+    packet_put(p, one);
+    return fits;
+}
+
+static void fifo_add(struct fifo *f, struct packet *one)
+{
+    one->next = NULL;
+    if (f->first)
+        f->last->next = one;
+    else
+        f->first = one;
+    f->last = one;
+}
+
+struct packet *fifo_take(struct fifo *f)
+{
+    struct packet *one = f->first;
+    f->first = one->next;
+    return one;
+}
+
+/* ---- disturb ----
+ *
+ * What other traffic and bad lines do to one direction between two sites: losses alone or in
+ * bursts, jitter, packets that overtake others, and packets of others that take part of the rate.
+ * Pure arithmetic with random numbers of the lab's seed. Times are ns.
+ */
+
+#define JITTER_STEP_NS 20e6
+#define ASLEEP_NS 100e6 /* what others sent in a longer pause of the sites has left the queues */
+
+void disturb_init(struct disturb *d, const struct lab_way *way, uint64_t seed, size_t index,
+                  size_t ways)
+{
+    *d = (struct disturb){.way = way, .loss = way->loss};
+    rng_stream(&d->losses, seed, index);
+    rng_stream(&d->others, seed, ways + index);
+}
+
+bool disturb_loses(struct disturb *d)
+{
+    double burst = d->way->burst, chance = d->loss;
+    if (chance <= 0)
+        return false;
+    if (burst > 1)
+        chance = d->losing ? 1 - 1 / burst : chance / (burst * (1 - chance));
+    d->losing = rng_uniform(&d->losses) < chance;
+    return d->losing;
+}
+
+/* The extra delay at that time. It wanders between 0 and jitter, slowly enough to keep the order. */
+static double disturb_jitter_ns(struct disturb *d, double at_ns)
+{
+    double most_ns = d->way->jitter_s * 1e9;
+    if (most_ns <= 0)
+        return 0;
+    double step_ns = fmax(JITTER_STEP_NS, most_ns);
+    while (at_ns - d->since_ns >= step_ns) {
+        double steps = fmax(floor((at_ns - d->since_ns) / step_ns) - 1, 1);
+        d->since_ns += steps * step_ns;
+        d->from_ns = d->to_ns;
+        d->to_ns = most_ns * rng_uniform(&d->others);
+    }
+    double part = fmax(0, at_ns - d->since_ns) / step_ns;
+    return d->from_ns + part * (d->to_ns - d->from_ns);
+}
+
+/* True: this packet goes a longer way, and others overtake it. */
+static bool disturb_detours(struct disturb *d)
+{
+    return d->way->reorder > 0 && rng_uniform(&d->others) < d->way->reorder;
+}
+
+/* True: a packet of others of `bytes` comes at *at_ns, which is not after now_ns. */
+static bool disturb_others(struct disturb *d, double now_ns, unsigned bytes, double *at_ns)
+{
+    if (d->way->cross_Bps <= 0)
+        return false;
+    d->next_ns = fmax(d->next_ns, now_ns - ASLEEP_NS);
+    if (d->next_ns > now_ns)
+        return false;
+    *at_ns = d->next_ns;
+    d->next_ns -= log(1 - rng_uniform(&d->others)) * bytes * 1e9 / d->way->cross_Bps;
+    return true;
+}
+
+/* ---- mesh ---- */
 
 #define DETOUR 1.5 /* times the delay: half of it later than its neighbours */
 

@@ -7,15 +7,54 @@
  */
 #pragma once
 
-#include "lab/probe_site.h"
+#include "common/rng.h"
+#include "lab/spec.h"
+#include "plan/plan.h"
 
 #include <jansson.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#define PROBE_RATE_BY 0.03 /* a larger relative error of a rate fails the probe */
-#define PROBE_RTT_BY 0.05
-#define PROBE_RTT_PLUS_S 200e-6
+#define PROBE_HEADERS_B 28 /* IPv4 and UDP */
+
+enum probe_kind { PROBE_PING, PROBE_COUNT, PROBE_BULK };
+
+struct probe_phase {
+    enum probe_kind kind;
+    uint64_t start_ns, count_ns; /* counting starts at count_ns */
+    uint64_t stop_ns, end_ns;    /* sending and counting stop; reading stops */
+    unsigned datagram_B;         /* UDP payload */
+    double *interval_ns;         /* [from * n + to] between datagrams; 0: none is sent */
+    double *limit_Bps;           /* BULK: lower bound of the rate of the flow; 0: none */
+};
+
+struct probe_plan {
+    struct probe_phase *phases;
+    size_t n;
+    uint64_t end_ns; /* end of the last phase */
+};
+
+void probe_plan_make(struct probe_plan *p, const struct lab_spec *s, uint64_t start_ns);
+void probe_plan_free(struct probe_plan *p);
+
+/* Time between two datagrams of a flow. BULK uses random times: with evenly paced flows in a full
+ * queue, one flow could lose everything and another nothing. */
+double probe_plan_wait_ns(const struct probe_phase *f, size_t flow, struct rng *r);
+
+/* Upper bound of what site i sends, or receives, in a phase: its flows, or its own link. */
+double probe_plan_up_Bps(const struct probe_phase *f, const struct lab_spec *s, size_t i);
+double probe_plan_down_Bps(const struct probe_phase *f, const struct lab_spec *s, size_t i);
+
+/* One flow in one phase. The receiving site writes it; the pinging site writes RTTs. */
+struct probe_seen {
+    uint64_t sent, got;
+    uint64_t bytes, first_ns, last_ns; /* BULK: within the counted time; CLOCK_MONOTONIC */
+    uint64_t rtt_ns;                   /* 0: no answer */
+};
+
+/* Counts a datagram of a BULK phase with `bytes` of payload, received by the kernel at at_ns. */
+void probe_note_bulk(const struct probe_phase *f, struct probe_seen *s, size_t bytes,
+                     uint64_t at_ns);
 
 struct probe_rate {
     double limit_Bps; /* what the links allow in this measurement; 0: not measured */
@@ -51,3 +90,8 @@ int probe_judge(const struct probe *p, const struct lab_spec *s, char *why, size
 json_t *probe_json(const struct probe *p, const struct lab_spec *s);
 /* One line of text; the caller frees it. */
 char *probe_text(const struct probe *p, const struct lab_spec *s);
+
+/* GS_OK, also outside of a lab, for a config without rates of links, and for wan_links, which finds out
+ * what the links are. GS_USAGE: the first difference is reported. Rates and RTTs may differ by as
+ * much as a lab itself may be off. */
+int same_links_check(const struct plan *p);

@@ -8,10 +8,14 @@
 
 #include "lab/spec.h"
 
-#define SITE_WAN_NET "10.77.0."
-#define SITE_CTL_NET "10.78.0."
-#define SITE_FIRST_HOST 1 /* the first site is .1 */
-#define SITE_RMEM_MIN_B (6 << 20)
+#include <sys/types.h>
+
+/* Like fork: returns 0 in the child, which is the init; -1 on failure, reported. */
+pid_t namespaces_fork(void);
+
+/* Call it once, in the child. Mounts a private /proc, and `hosts` over /etc/hosts. GS_OK or
+ * GS_CANNOT, reported. */
+int namespaces_mount(const char *hosts);
 
 struct site_devices {
     int wan, ctl; /* TUN, non-blocking */
@@ -29,6 +33,7 @@ struct site_loan {
     int fd, lock; /* -1: nothing was changed */
     char *before;
 };
+
 void site_lend_congestion(struct site_loan *l, const char *name);
 void site_return_congestion(struct site_loan *l);
 

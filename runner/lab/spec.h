@@ -9,15 +9,16 @@
 #include "config/config.h"
 #include "workload.h"
 
+#include <jansson.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #define LAB_SITES_MAX 32
-/* Slower or longer values usually lack a unit, and the probe would take minutes. */
-#define LAB_RATE_MIN_BPS 125e3
-#define LAB_RTT_MAX_S 5.0
-/* Default of mtu in [links]: jumbo frames, as usual between sites with their own links. */
-#define LAB_MTU_B 9000
+/* Addresses in the two networks of a site (lab/site.h). */
+#define SITE_WAN_NET "10.77.0."
+#define SITE_CTL_NET "10.78.0."
+#define SITE_FIRST_HOST 1 /* the first site is .1 */
 
 struct lab_site {
     char name[WL_TEXT_MAX];
@@ -51,7 +52,7 @@ struct lab_spec {
     int mtu_B;
     const char *congestion; /* the name that the kernel uses */
     uint64_t seed;          /* of the random losses */
-    double late_share;      /* largest share of late packets per block (lab/lateness.h) */
+    double late_share;      /* largest share of late packets per block (lab/relay.h) */
     char host[256];         /* of this machine; at a site, its name is that of the site */
 };
 
@@ -66,3 +67,21 @@ double lab_max_rtt_s(const struct lab_spec *s);
 double lab_slowest_Bps(const struct lab_spec *s); /* over all sites and lines */
 /* The index of a site, or s->n. */
 size_t lab_site_find(const struct lab_spec *s, const char *name);
+#define FACTS_VARIABLE "GRADSYNC_LAB"
+
+/* `holders`: one process in each site. */
+json_t *facts_make(const struct lab_spec *s, double rmem_B, const pid_t *holders,
+                   const char *control);
+/* Writes the file atomically. GS_OK or GS_FAILED, reported. */
+int facts_write(const json_t *facts, const char *path);
+
+/* Reads the description of the lab that this process runs in; NULL outside of a lab. The caller
+ * frees it. GS_OK, or GS_CANNOT, reported: GRADSYNC_LAB names no readable file. */
+int facts_read(json_t **facts);
+/* True when every host ("a, b") is one of [sites], but this process runs outside of a lab. */
+bool facts_missed(const struct config *c, const char *hosts);
+/* What one site can send another: the least of the pair's rate and those of the sites. INFINITY: they
+ * are none of this lab. */
+double facts_line_Bps(const json_t *lab, const char *from, const char *to);
+/* For a recording: without pid and control. NULL outside of a lab. */
+json_t *facts_recorded(void);

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "config/train_settings.h"
-#include "lab/facts.h"
+#include "lab/spec.h"
 #include "record/ledger.h"
 #include "record/run_campaign.h"
 #include "record/runs.h"

@@ -9,7 +9,7 @@
 #include "base/secrets.h"
 #include "base/shell_quote.h"
 #include "config/config.h"
-#include "lab/same_links.h"
+#include "lab/probe.h"
 #include "launch/launcher.h"
 #include "launch/outcome.h"
 #include "launch/run_launch.h"

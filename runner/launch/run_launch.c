@@ -3,7 +3,6 @@
 
 #include "base/err.h"
 #include "base/text.h"
-#include "lab/facts.h"
 #include "lab/spec.h"
 #include "launch/supervise.h"
 #include "record/attempt_number.h"

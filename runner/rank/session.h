@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "lab/lateness.h"
+#include "lab/relay.h"
 #include "rank/binding.h"
 #include "rank/health.h"
 #include "rank/host_api.h"

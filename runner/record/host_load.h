@@ -17,7 +17,7 @@
  * rank, because a rank may compute and communicate at the same time.
  *
  * Emulated sites share one machine with their emulated network, so they are not judged. A lab
- * checks itself (lab/lateness.h).
+ * checks itself (lab/relay.h).
  */
 #pragma once
 

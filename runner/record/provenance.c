@@ -6,7 +6,7 @@
 #include "base/sha256.h"
 #include "base/text.h"
 #include "base/version.h"
-#include "lab/facts.h"
+#include "lab/spec.h"
 #include "record/record.h"
 
 #include <fnmatch.h>

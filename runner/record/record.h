@@ -40,7 +40,7 @@
  *           proof_of       ids of the runs whose advice this run tests
  *           job            in a Slurm job: {id, array, task, restarts, nodes, partition, cluster}
  *           lab            under `gradsync lab`: configured sites and links, and their
- *                          measurement before the command (lab/facts.h)
+ *                          measurement before the command (lab/spec.h)
  *           trial          of `gradsync trial` (trial/trial_recording.h)
  *   note                   a fact from the plugin or the runner; of `gradsync train` also gpu, uuid,
  *                          driver, cuda_driver of each GPU and nccl, after its first start

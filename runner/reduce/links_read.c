@@ -5,7 +5,7 @@
 #include "base/jsontext.h"
 #include "base/text.h"
 #include "common/round_peer.h"
-#include "lab/facts.h"
+#include "lab/spec.h"
 #include "record/record.h"
 #include "record/recorded.h"
 

@@ -4,9 +4,9 @@
 #include "base/jsontext.h"
 #include "base/text.h"
 #include "config/config.h"
-#include "lab/control_socket.h"
-#include "lab/facts.h"
 #include "lab/lab.h"
+#include "lab/relay.h"
+#include "lab/spec.h"
 #include "verbs/commands.h"
 
 #include <stdio.h>
@@ -99,7 +99,7 @@ static int send_order(void *request, char **words, int n)
         code = fail(GS_USAGE,
                     "lab-set: not in a lab; it works only in commands that gradsync lab runs");
     if (!code)
-        code = control_socket_send(json_text_of(facts, "control"), order.s, &answer);
+        code = relay_order(json_text_of(facts, "control"), order.s, &answer);
     if (answer)
         puts(answer);
     json_decref(facts);

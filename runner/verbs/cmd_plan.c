@@ -7,7 +7,7 @@
 #include "base/shell_quote.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "lab/facts.h"
+#include "lab/spec.h"
 #include "launch/launcher.h"
 #include "plan/plan_build.h"
 #include "plan/plan_io.h"

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "cluster/campaign.h"
 #include "cluster/campaign_resume.h"
-#include "lab/same_links.h"
+#include "lab/probe.h"
 #include "launch/launcher.h"
 #include "launch/run.h"
 #include "plan/sections.h"

@@ -5,7 +5,7 @@
  */
 #include "bundle.h"
 #include "config/config.h"
-#include "lab/probe_plan.h"
+#include "lab/probe.h"
 #include "lab/spec.h"
 #include "wan/choice.h"
 #include "wan/wan_report.h"

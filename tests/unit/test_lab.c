@@ -14,9 +14,8 @@
 #include <cmocka.h>
 
 #include "config/config.h"
+#include "lab/mesh.h"
 #include "lab/probe.h"
-#include "lab/probe_plan.h"
-#include "lab/shaper.h"
 #include "lab_mesh.h"
 
 /* ---- one line ---- */

@@ -18,8 +18,8 @@
 #include "base/text.h"
 #include "captured.h"
 #include "config/config.h"
-#include "lab/facts.h"
-#include "lab/same_links.h"
+#include "lab/probe.h"
+#include "lab/spec.h"
 
 #define SITES "[sites]\nnorth = gpus=1\neast = gpus=1\nsouth = gpus=1\n"
 #define LINKS "[links]\nrate = 40Mbit/s\nrtt = 20ms\nmtu = 1500\ncongestion = cubic\n"
