@@ -18,7 +18,7 @@ $(BUILD)/tuner/%.o: %.c | $(BUILD)/deps.ok
 # is, it is in front of MPI, too, and finds MPI's functions when they are called.
 price := $(BUILD)/libgradsync-price.so
 has_mpi := $(shell command -v $(firstword $(MPICC)) 2>/dev/null)
-price_shared := agree choice journal nccl_version sequence trial trial_ask trial_begin trial_config trial_lines
+price_shared := choice trial trial_config
 price_obj := $(patsubst %.c,$(BUILD)/tuner/%.o,$(price_shared:%=plugins/nccl_tuner/%.c) plugins/common/rng.c \
 	plugins/price/preload.c plugins/price/price_nccl.c $(if $(has_mpi),plugins/price/price_mpi.c))
 all install: $(price)
@@ -36,10 +36,10 @@ $(mpi_train): docs/examples/mpi_train/mpi_train.c $(BUILD)/options | $(BUILD)/de
 	$(call quiet,MPICC,$<)mkdir -p $(@D) && OMPI_CC='$(CC)' $(MPICC) $(filter-out -MMD -MP,$(compile)) $(LDFLAGS) $(if $(gs_hardened),-pie) -o $@ $<
 
 # Tests: the parts that need no NCCL in a unit test, and a job that plays NCCL's part.
-$(BUILD)/tests/test_tuner: $(patsubst %,plugins/nccl_tuner/%.c,sequence trial_config)
+$(BUILD)/tests/test_tuner: plugins/nccl_tuner/trial_config.c
 tuner_job := $(BUILD)/tuner/job
 test-programs: $(tuner_job)
 $(tuner_job): tests/tuner/job.c tests/tuner/host.c tests/tuner/host.h $(wildcard plugins/nccl_tuner/*_abi.h)
 	$(call quiet,TEST,$<)mkdir -p $(@D) && $(CC) $(filter-out -MMD -MP,$(compile)) $(LDFLAGS) -o $@ $(filter %.c,$^) -ldl -lpthread
 $(BUILD)/bench/tuner_calls: tests/tuner/host.c
-$(BUILD)/fuzz/fuzz_tuner: $(patsubst %,plugins/nccl_tuner/%.c,sequence trial_config)
+$(BUILD)/fuzz/fuzz_tuner: plugins/nccl_tuner/trial_config.c

@@ -2,7 +2,7 @@
  *
  * The time of an all-reduce between sites, by strategy: the model of runner/wan, and what wan_sync
  * chooses by. Pure functions; SI units. S sites, D bytes on each, B a site's uplink, L a one-way
- * delay, c = D / S; sources in runner/wan/model.h.
+ * delay, c = D / S; sources in runner/wan/net.h.
  */
 #pragma once
 

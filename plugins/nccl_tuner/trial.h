@@ -13,23 +13,44 @@
  *   KEPT   every call gets that arm
  *   OFF    the ranks could not agree; calls are never changed again
  * All ranks must change state at the same call. So a state changes only at calls that all ranks see
- * (sequence.h), and after an agreement (agree.h). Ranks agree whether to begin, which
+ * (trial_config.h), and after an agreement (agree). Ranks agree whether to begin, which
  * they do only if all of them found the same step at the same call; at the end of each
  * block, whether to go on; in HOLD, every few steps, which arm to keep. gradsync creates the file
  * out/stop to end the trial, and out/keep, with the number of an arm, to keep this arm.
  */
 #pragma once
 
-#include "nccl_tuner/journal.h"
 #include "nccl_tuner/nccl_abi.h"
-#include "nccl_tuner/sequence.h"
 #include "nccl_tuner/trial_config.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-/* Steps between other calls and the next visit, unless other calls come more often. */
-#define TRIAL_SETTLE 4
+/* The version of the NCCL in this process, as ncclGetVersion() gives it (22809 is 2.28.9); 0: it is
+ * linked into the program in a way that hides it. */
+int nccl_version(void);
+
+#define JOURNAL_LINE 16384
+
+struct journal {
+    int fd; /* -1: closed */
+    char name[320];
+};
+
+/* Creates the file. False, errno says why. */
+bool journal_open(struct journal *j, const char *out, const char *comm);
+void journal_close(struct journal *j);
+
+struct line {
+    size_t n;
+    char s[JOURNAL_LINE];
+};
+
+/* Appends text; cuts off the part that does not fit. */
+void line_add(struct line *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Writes the line and a newline. A line that cannot be written is lost: the job must not fail. */
+void journal_line(struct journal *j, struct line *l);
 
 enum trial_state { TRIAL_LEARN, TRIAL_WARM, TRIAL_RUN, TRIAL_HOLD, TRIAL_KEPT, TRIAL_OFF };
 
@@ -77,51 +98,18 @@ bool trial_begin(struct trial *t, const struct trial_config *c, const char *id, 
 void trial_name(char *id, size_t n, size_t ranks, int rank);
 /* One line on stderr, from the first rank of a host. */
 void trial_complain(const char *who, const char *why, const char *effect);
-/* The next call of the communicator: its arm, or TRIAL_UNCHANGED. */
-#define TRIAL_UNCHANGED (-1)
-int trial_next(struct trial *t, int func, size_t bytes);
 /* For the tuner. True: an arm was applied. False: the call is not changed. */
 bool trial_call(struct trial *t, const struct call *call);
 /* For the price (plugins/price): how much of the call to communicate. Smaller calls decide what the job does
  * next (is the loss finite?), and are always whole. */
 #define TRIAL_PART_LEAST 65536
 enum choice_part trial_part(struct trial *t, int func, size_t bytes);
-/* What NCCL reports (profiler.h): the pair (choice_taken) and channels that a call ran; a call that
+/* What NCCL reports: the pair (choice_taken) and channels that a call ran; a call that
  * went into a CUDA graph. */
 void trial_ran(struct trial *t, int pair, int channels);
 void trial_captured(struct trial *t);
 void trial_end(struct trial *t);
 
-/* ---- trial_lines.c: the lines of the log ---- */
-
-void trial_write_comm(struct trial *t, size_t nodes, int abi);
-void trial_write_step(struct trial *t);
-void trial_write_begin(struct trial *t);
-void trial_write_visit(struct trial *t);
-void trial_write_dropped(struct trial *t);
-void trial_write_captured(struct trial *t);
-void trial_write_over(struct trial *t, const char *why);
-void trial_write_kept(struct trial *t);
 void trial_write_end(struct trial *t);
 
-/* ---- trial_ask.c: what ranks ask each other, and what gradsync tells them (agree.h) ---- */
-
-#define TRIAL_ANSWER 64
-/* False: no agreement is possible. */
-bool trial_ask(struct trial *t, const char *what, uint64_t a, uint64_t b,
-               char answer[TRIAL_ANSWER]);
-/* Tells the other ranks that this one found its step, which, and at which call. */
-void trial_announce_step(const struct trial *t);
-/* Have all ranks found this step at the same call? A rank that has not runs without the plugin, does
- * not see the folder, or sees other calls. */
-bool trial_all_found_step(const struct trial *t);
-/* Is the time over, or has gradsync asked for the end? */
-bool trial_asked_to_stop(const struct trial *t);
-/* The number of the arm that gradsync wants to keep, or "none". */
-void trial_read_keep(const struct trial *t, char answer[TRIAL_ANSWER]);
-
-/* The arm of the current visit, and which of the baseline's two copies it is. */
-size_t trial_arm_now(const struct trial *t);
-int trial_copy_now(const struct trial *t);
-uint64_t trial_now_ns(void);
 uint32_t trial_hash(const void *bytes, size_t n);

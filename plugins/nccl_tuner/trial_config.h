@@ -18,9 +18,11 @@
 
 #include "nccl_tuner/choice.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define TRIAL_ARMS 16
 #define TRIAL_STEPS 256 /* a visit at most */
@@ -40,3 +42,31 @@ struct trial_config {
 
 /* False: `why` says what is wrong, and where: "FILE:LINE: ..." */
 bool trial_config_read(struct trial_config *c, const char *path, char *why, size_t n);
+
+enum seq_event {
+    SEQ_AWAY,   /* no step is known, or the call is outside of it */
+    SEQ_FOUND,  /* as SEQ_AWAY; a new step is followed from the next call on */
+    SEQ_LOST,   /* as SEQ_AWAY; the call before was in a step */
+    SEQ_STEP,   /* the first call of a step */
+    SEQ_INSIDE, /* another call of a step */
+};
+
+struct sequence {
+    size_t told;       /* calls per step, from the user; 0: to be found */
+    uint64_t *past;    /* the latest words, oldest first */
+    size_t n, cap;     /* of past */
+    uint64_t *pattern; /* the words of a step */
+    uint32_t *back;    /* its failure table (Knuth, Morris and Pratt) */
+    size_t period;     /* words of the pattern; 0: none yet */
+    size_t at;         /* following: the next word; else the words of the pattern just seen */
+    bool following;
+    uint64_t away;   /* calls since the step was left, or since the beginning */
+    uint64_t look;   /* search for a period when `away` reaches this */
+    uint64_t held;   /* longest run of calls for which the pattern held */
+    uint64_t run;    /* calls since it was found or came back */
+    unsigned breaks; /* since it was found */
+};
+
+void seq_begin(struct sequence *s, size_t told);
+void seq_end(struct sequence *s);
+enum seq_event seq_call(struct sequence *s, int func, size_t bytes);

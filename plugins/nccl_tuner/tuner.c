@@ -6,17 +6,167 @@
  * stderr, and the job continues without it. No function returns an error to NCCL, because that would
  * fail the collective.
  */
+#include "nccl_tuner/choice.h"
 #include "nccl_tuner/nccl_abi.h"
-#include "nccl_tuner/nccl_version.h"
-#include "nccl_tuner/profiler.h"
+#include "nccl_tuner/profiler_abi.h"
 #include "nccl_tuner/trial.h"
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* ---- profiler ----
+ *
+ * The profiler half of the plugin (NCCL_PROFILER_PLUGIN, the same file): tells the tuner half which
+ * algorithm, protocol and channels NCCL really ran, and which calls went into a CUDA graph. It does
+ * nothing unless GRADSYNC_TRIAL is set.
+ */
+
+/* One communicator on one rank. */
+struct observer {
+    void *comm; /* NULL: the tuner half has no use for it, or has ended */
+    /* pair: as choice_taken() numbers them; channels 0: NCCL does not report them. */
+    void (*ran)(void *comm, int pair, int channels);
+    void (*captured)(void *comm);
+    bool ended; /* the profiler half has ended */
+};
+
+/* In static TLS, so that the plugin needs libc alone. */
+static _Thread_local struct observer *pending __attribute__((tls_model("initial-exec")));
+
+/* The observer of the communicator that this thread is creating; NULL: NCCL loaded no profiler. */
+static struct observer *observer_pending(void)
+{
+    struct observer *o = pending;
+    pending = NULL;
+    return o;
+}
+
+/* NCCL ends the two halves of a communicator in an order of its own; the second one frees. */
+/* The tuner half no longer listens. */
+static void observer_leave(struct observer *o)
+{
+    if (o && o->ended)
+        free(o);
+    else if (o)
+        o->comm = NULL;
+}
+
+static int profiler_finalize(void *context)
+{
+    struct observer *o = context;
+    if (pending == o)
+        pending = NULL;
+    if (o && o->comm)
+        o->ended = true;
+    else
+        free(o);
+    return NCCL_SUCCESS;
+}
+
+static int profiler_init(void **context, int *events)
+{
+    const char *trial = getenv("GRADSYNC_TRIAL");
+    *context = pending = trial && *trial ? calloc(1, sizeof *pending) : NULL;
+    *events = *context ? NCCL_EVENT_COLL : 0;
+    return NCCL_SUCCESS;
+}
+
+static int profiler_init_v4(void **context, int *events, const char *comm_name, uint64_t comm,
+                            int nodes, int ranks, int rank, nccl_logger log)
+{
+    (void)comm_name, (void)comm, (void)nodes, (void)ranks, (void)rank, (void)log;
+    return profiler_init(context, events);
+}
+
+static int profiler_init_v5(void **context, uint64_t comm, int *events, const char *comm_name,
+                            int nodes, int ranks, int rank, nccl_logger log)
+{
+    return profiler_init_v4(context, events, comm_name, comm, nodes, ranks, rank, log);
+}
+
+/* ---- events ---- */
+
+static void ran(void *context, const char *algo, const char *proto, int channels)
+{
+    const struct observer *o = context;
+    int a = algo ? choice_algo(algo) : -1, p = proto ? choice_proto(proto) : -1;
+    if (o && o->comm && a >= 0 && p >= 0)
+        o->ran(o->comm, a * NCCL_PROTOS + p, channels);
+}
+
+static void *group_handle(void *context, uint64_t type)
+{
+    return type == NCCL_EVENT_GROUP ? context : NULL;
+}
+
+static int start_v2(void *context, void **handle, struct nccl_event_old *e)
+{
+    *handle = group_handle(context, e->type);
+    if (e->type == NCCL_EVENT_COLL)
+        ran(context, e->old.v2.algo, e->old.v2.proto, 0);
+    return NCCL_SUCCESS;
+}
+
+static int start_v3(void *context, void **handle, struct nccl_event_old *e)
+{
+    *handle = group_handle(context, e->type);
+    if (e->type == NCCL_EVENT_COLL)
+        ran(context, e->old.v3.algo, e->old.v3.proto, 0);
+    return NCCL_SUCCESS;
+}
+
+static int start_v4(void *context, void **handle, struct nccl_event_old *e)
+{
+    *handle = group_handle(context, e->type);
+    if (e->type == NCCL_EVENT_COLL)
+        ran(context, e->v4.algo, e->v4.proto, e->v4.channels);
+    return NCCL_SUCCESS;
+}
+
+static int start_v5(void *context, void **handle, struct nccl_event_v5 *e)
+{
+    const struct observer *o = context;
+    *handle = NULL;
+    if (e->type == NCCL_EVENT_COLL)
+        ran(context, e->coll.algo, e->coll.proto, e->coll.channels);
+    else if (e->type == NCCL_EVENT_COLL_API && e->api.captured && o && o->comm)
+        o->captured(o->comm);
+    return NCCL_SUCCESS;
+}
+
+static int stop(void *handle)
+{
+    (void)handle;
+    return NCCL_SUCCESS;
+}
+
+static int record(void *handle, int state, void *values)
+{
+    (void)handle, (void)state, (void)values;
+    return NCCL_SUCCESS;
+}
+
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT extern const struct nccl_profiler_v2 ncclProfiler_v2, ncclProfiler_v3;
+EXPORT extern const struct nccl_profiler_v4 ncclProfiler_v4;
+EXPORT extern const struct nccl_profiler_v5 ncclProfiler_v5;
+
+const struct nccl_profiler_v2 ncclProfiler_v2 = {"gradsync", profiler_init, start_v2,
+                                                 stop,       record,        profiler_finalize};
+const struct nccl_profiler_v2 ncclProfiler_v3 = {"gradsync", profiler_init, start_v3,
+                                                 stop,       record,        profiler_finalize};
+const struct nccl_profiler_v4 ncclProfiler_v4 = {"gradsync", profiler_init_v4, start_v4,
+                                                 stop,       record,           profiler_finalize};
+const struct nccl_profiler_v5 ncclProfiler_v5 = {"gradsync", profiler_init_v5, start_v5,
+                                                 stop,       record,           profiler_finalize};
+
+/* ---- tuner ---- */
 
 /* A communicator on one rank. NCCL makes its calls one after the other, but from threads of its
  * choice. The lock keeps them apart from the end of the process. */
@@ -96,7 +246,7 @@ static void take_captured(void *comm)
     pthread_mutex_unlock(&c->lock);
 }
 
-static int init(void **context, const char *id, size_t ranks, size_t nodes, int abi)
+static int tuner_init(void **context, const char *id, size_t ranks, size_t nodes, int abi)
 {
     pthread_once(&once, load);
     struct comm *c = calloc(1, sizeof *c);
@@ -123,7 +273,7 @@ static int init_unnamed(void **context, size_t ranks, size_t nodes, int abi)
     pthread_mutex_lock(&all_lock);
     trial_name(id, sizeof id, ranks, -1);
     pthread_mutex_unlock(&all_lock);
-    return init(context, id, ranks, nodes, abi);
+    return tuner_init(context, id, ranks, nodes, abi);
 }
 
 static int init_v3(size_t ranks, size_t nodes, nccl_logger log, void **context)
@@ -132,7 +282,7 @@ static int init_v3(size_t ranks, size_t nodes, nccl_logger log, void **context)
     return init_unnamed(context, ranks, nodes, 3);
 }
 
-static int init_v4(size_t ranks, size_t nodes, nccl_logger log, void **context)
+static int tuner_init_v4(size_t ranks, size_t nodes, nccl_logger log, void **context)
 {
     (void)log;
     return init_unnamed(context, ranks, nodes, 4);
@@ -142,11 +292,11 @@ static int init_named(void **context, uint64_t comm, size_t ranks, size_t nodes,
 {
     char id[32];
     snprintf(id, sizeof id, "%016llx", (unsigned long long)comm);
-    return init(context, id, ranks, nodes, abi);
+    return tuner_init(context, id, ranks, nodes, abi);
 }
 
-static int init_v5(void **context, uint64_t comm, size_t ranks, size_t nodes, nccl_logger log,
-                   struct nccl_domains *domains, struct nccl_constants *constants)
+static int tuner_init_v5(void **context, uint64_t comm, size_t ranks, size_t nodes, nccl_logger log,
+                         struct nccl_domains *domains, struct nccl_constants *constants)
 {
     (void)log, (void)domains, (void)constants;
     return init_named(context, comm, ranks, nodes, 5);
@@ -187,7 +337,7 @@ static int get_v3(void *context, int func, size_t bytes, int pipe_ops, float **c
     return get_v4(context, func, bytes, pipe_ops, costs, algos, protos, -1, channels);
 }
 
-static int finalize(void *context)
+static int tuner_finalize(void *context)
 {
     struct comm *c = context;
     pthread_mutex_lock(&all_lock);
@@ -221,15 +371,13 @@ __attribute__((destructor)) static void at_exit(void)
     pthread_mutex_unlock(&all_lock);
 }
 
-#define EXPORT __attribute__((visibility("default")))
-
 EXPORT extern const struct nccl_tuner_v3 ncclTunerPlugin_v3;
 EXPORT extern const struct nccl_tuner_v4 ncclTunerPlugin_v4;
 EXPORT extern const struct nccl_tuner_v5 ncclTunerPlugin_v5;
 EXPORT extern const struct nccl_tuner_v6 ncclTunerPlugin_v6, ncclTunerPlugin_v7;
 
-const struct nccl_tuner_v3 ncclTunerPlugin_v3 = {"gradsync", init_v3, get_v3, finalize};
-const struct nccl_tuner_v4 ncclTunerPlugin_v4 = {"gradsync", init_v4, get_v4, finalize};
-const struct nccl_tuner_v5 ncclTunerPlugin_v5 = {"gradsync", init_v5, get_v4, finalize};
-const struct nccl_tuner_v6 ncclTunerPlugin_v6 = {"gradsync", init_v6, get_v4, finalize, NULL};
-const struct nccl_tuner_v6 ncclTunerPlugin_v7 = {"gradsync", init_v7, get_v4, finalize, NULL};
+const struct nccl_tuner_v3 ncclTunerPlugin_v3 = {"gradsync", init_v3, get_v3, tuner_finalize};
+const struct nccl_tuner_v4 ncclTunerPlugin_v4 = {"gradsync", tuner_init_v4, get_v4, tuner_finalize};
+const struct nccl_tuner_v5 ncclTunerPlugin_v5 = {"gradsync", tuner_init_v5, get_v4, tuner_finalize};
+const struct nccl_tuner_v6 ncclTunerPlugin_v6 = {"gradsync", init_v6, get_v4, tuner_finalize, NULL};
+const struct nccl_tuner_v6 ncclTunerPlugin_v7 = {"gradsync", init_v7, get_v4, tuner_finalize, NULL};

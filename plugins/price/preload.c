@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "price/preload.h"
 
-#include "nccl_tuner/journal.h"
-#include "nccl_tuner/nccl_version.h"
 #include "nccl_tuner/trial.h"
 
 #include <dlfcn.h>

@@ -5,7 +5,6 @@
  */
 #include "price/preload.h"
 
-#include "nccl_tuner/nccl_version.h"
 #include "nccl_tuner/trial.h"
 
 #include <stdio.h>

@@ -13,30 +13,8 @@
 #include "cluster/slurm.h"
 #include "record/ledger.h"
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
-
-struct inventory {
-    json_t *plan;
-    size_t n_cells, n_groups;
-    int launches;
-    const char **cells; /* ids in plan order; strings of `plan` */
-    size_t *group_of;   /* by cell */
-    bool *closed;       /* [launch - 1][group] */
-    /* [launch - 1][cell]: the failure that gave the cell up, or NULL. */
-    const struct ledger_fail **gone;
-    struct ledger *ledger;
-};
-
-/* GS_OK or reported. inventory_free in both cases. */
-int inventory_take(struct inventory *v, const char *dir, int launches, int retries);
-void inventory_free(struct inventory *v);
-
-/* Is the cell neither measured nor given up in this launch? */
-bool inventory_lacks(const struct inventory *v, int launch, size_t cell);
-/* Number of groups with a missing cell in this launch. */
-size_t inventory_missing(const struct inventory *v, int launch);
 
 struct reason {
     char why[256], remedy[160];
@@ -51,6 +29,7 @@ const char *reason_failed(const char *kind);
 
 /* A cell counts once, under the highest of the states that it has in its launches. */
 enum work_state { WORK_DONE, WORK_WAITING, WORK_RUNNING, WORK_MISSING, WORK_FAILED };
+
 enum { WORK_STATES = 5 };
 
 struct task_status {
@@ -88,3 +67,9 @@ struct cluster_status {
  * waiting or running. GS_OK or reported. */
 int cluster_status_read(struct cluster_status *s, const struct campaign *c, bool ask);
 void cluster_status_free(struct cluster_status *s);
+
+/* GS_OK or reported. */
+int campaign_resume(const char *dir, bool commands);
+
+/* Measures the launches of one task; called by its job. `task` counts from 1. GS_OK or reported. */
+int campaign_resume_task(const char *dir, long task);

@@ -11,6 +11,7 @@
 #include "record/ledger.h"
 #include "record/manifest.h"
 #include "record/record.h"
+#include "record/run_campaign.h"
 #include "record/runs.h"
 
 #include <dirent.h>

@@ -6,11 +6,15 @@
  * Submits tasks so that a crash at any moment loses no job. An array is submitted held; it is
  * released when its line in the ledger is on disk. A job that a crash left held is found by its
  * comment.
+ *
+ * Limits of a cluster, parsed from the output of scontrol.
  */
 #pragma once
 
+#include "base/text.h"
 #include "cluster/campaign.h"
 #include "config/config.h"
+#include "plan/plan.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,14 +24,6 @@
  * Only those that Slurm accepts and then lets a job wait for ever: the time and the nodes of the
  * partition (also sbatch --test-only accepts 99 h where 10 min are allowed). It refuses everything
  * else when a job is submitted, and its words are passed on. */
-
-struct partition {
-    char name[128];
-    double max_time_s; /* INFINITY: none */
-    long max_nodes;    /* LONG_MAX: none */
-};
-/* The partition `name`, or the default for "". GS_OK, or reported: no such partition, no Slurm. */
-int slurm_partition(struct partition *p, const char *name);
 int slurm_array_max(long *indices); /* largest index of an array + 1 */
 
 /* ---- jobs ---- */
@@ -40,23 +36,24 @@ struct job {
     char state[24], reason[64];
     bool mine; /* this user submitted it from this campaign folder */
 };
+
 struct queue {
     struct job *v; /* sorted by array, index, job */
     size_t n;
 };
+
 /* All jobs of the campaign that Slurm still knows, including ended ones. Runs one squeue. */
 int slurm_queue(struct queue *q, const struct campaign *c);
 void queue_free(struct queue *q);
 
 enum job_life { JOB_WAITS, JOB_RUNS, JOB_ENDED };
+
 enum job_life job_life(const struct job *j);
 
 /* The command that submits the indices ("1-3,7%4") of array `k`, held. NULL-terminated; the caller
  * frees it with slurm_command_free. */
 char **slurm_submit_command(const struct campaign *c, size_t k, const char *indices);
 void slurm_command_free(char **argv);
-
-int slurm_submit(const struct campaign *c, size_t k, const char *indices, long *job);
 int slurm_release(const long *jobs, size_t n);
 int slurm_cancel(const long *jobs, size_t n);
 
@@ -89,3 +86,35 @@ int slurm_submit_tasks(const struct campaign *c, const bool *wanted);
 
 /* "1-3,7%4": indices of the wanted tasks of array k; NULL: none. The caller frees it. */
 char *slurm_submit_indices(const struct campaign *c, size_t k, const bool *wanted);
+
+struct script {
+    const char *shape;    /* from script_shape */
+    const char *campaign; /* folder; its last part is the id */
+    size_t first, n;      /* tasks */
+    double time_s;
+};
+
+/* Plans with equal resources. They share one array, or several if the cluster limits its size. */
+struct shape {
+    char *text; /* from script_shape */
+    double time_s;
+    size_t *plans, n; /* indices into `plans` of compose_shapes */
+};
+
+struct shapes {
+    struct shape *v;
+    size_t n;
+};
+
+/* Groups plans by resources. GS_OK, or GS_USAGE with every fault reported. */
+int compose_shapes(struct shapes *s, struct plan *const *plans, size_t n);
+/* Checks nodes and time against the partitions. Lowers the time of a shape to the partition's limit
+ * if only its worst case exceeds that. GS_OK or reported. */
+int compose_check(struct shapes *s, struct plan *const *plans);
+void shapes_free(struct shapes *s);
+
+/* Adds tasks and arrays; plans[i] is run i. An array has fewer than `array_max` indices. `script`
+ * receives the file name and text of each job script. */
+int compose_tasks(struct campaign *c, const struct shapes *s, struct plan *const *plans,
+                  long array_max,
+                  int (*script)(const struct campaign *c, const char *name, const char *text));

@@ -4,7 +4,7 @@
 #include "base/files.h"
 #include "base/secrets.h"
 #include "base/text.h"
-#include "wan/watch_lines.h"
+#include "wan/watch.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -310,7 +310,7 @@ static int record(struct job *j, const struct trial_comm *c)
     return GS_OK;
 }
 
-/* The ranks look for it while they hold, and all of them take it at the same call (agree.h). */
+/* The ranks look for it while they hold, and all of them take it at the same call (nccl_tuner/trial.h). */
 static void keep_best(const struct job *j, const struct trial_comm *c)
 {
     const char *best = trial_result_best(c);

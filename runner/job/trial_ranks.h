@@ -8,7 +8,7 @@
 
 /* ==== trial_ranks ====
  *
- * Reads the logs of the ranks of a job under trial (plugins/nccl_tuner/journal.h), and joins them by
+ * Reads the logs of the ranks of a job under trial (plugins/nccl_tuner/trial.h), and joins them by
  * communicator: the visits that all of its ranks completed, each with the time of the slowest rank. */
 
 struct trial_visit {
@@ -71,7 +71,7 @@ int64_t trial_ranks_alike(const struct trial_comm *c);
 /* ==== trial_taken ====
  *
  * Did NCCL run what an arm requested? NCCL ignores an algorithm that it cannot run, and limits the
- * number of CTAs. The answer comes from what NCCL reported for each call (journal.h), and not from
+ * number of CTAs. The answer comes from what NCCL reported for each call (nccl_tuner/trial.h), and not from
  * the request. */
 
 enum taken {

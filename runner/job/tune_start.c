@@ -301,7 +301,7 @@ static void read_rest(struct start *s)
         s->r->link = TUNE_MPI;
 }
 
-/* A start looks for its step in 64 calls, or in 256 if a step has up to 4 (nccl_tuner/sequence.h); one
+/* A start looks for its step in 64 calls, or in 256 if a step has up to 4 (nccl_tuner/trial_config.h); one
  * that is told the number of calls needs 2 steps. */
 double tune_next_s(const struct tune_started *r)
 {

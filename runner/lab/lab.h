@@ -4,7 +4,7 @@
  * the rates, delays, losses and queues of a config. A command runs in the first site.
  *
  *   gradsync lab       makes the namespaces (lab/site.h), waits, forwards signals, cleans up
- *   └ init             makes the sites, probes them (probe.h), writes the description (facts.h)
+ *   └ init             makes the sites, probes them (probe.h), writes the description (spec.h)
  *     ├ holder, one per site   sleeps; other processes enter the site through it
  *     ├ relay            relay.h
  *     └ COMMAND          in the first site

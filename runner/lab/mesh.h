@@ -4,7 +4,7 @@
  *
  *   a site's uplink → the pair's own rate → shared lines → loss, delay → the other site's downlink
  *
- * Jitter, detours and the packets of others (disturb.h) exist while `disturbed` is set.
+ * Jitter, detours and the packets of others exist while `disturbed` is set.
  *
  * A packet waits at a stage, in order, until its time to leave. Only lab_mesh_put and lab_mesh_move
  * touch packets; nothing here reads a clock or a device.

@@ -78,7 +78,7 @@ struct probe {
 int probe_run(struct probe *p, const struct lab_spec *s, const pid_t *holders);
 void probe_free(struct probe *p);
 
-/* The parts of probe_run: make an empty probe; add what the sites received (probe_site.h). */
+/* The parts of probe_run: make an empty probe; add what the sites received. */
 void probe_make(struct probe *p, size_t sites);
 void probe_take(struct probe *p, const struct lab_spec *s, const struct probe_plan *plan,
                 const struct probe_seen *seen);

@@ -5,10 +5,7 @@
 #include "base/jsontext.h"
 #include "base/text.h"
 #include "config/params.h"
-#include "lab/site.h"
 #include "wan/net.h"
-#include "wan/net_words.h"
-#include "wan/wan_words.h"
 
 #include <errno.h>
 #include <math.h>

@@ -6,8 +6,7 @@
 #include "config/config.h"
 #include "reduce/measured_cell.h"
 #include "reduce/summary.h"
-#include "wan/advice.h"
-#include "wan/bound.h"
+#include "wan/training.h"
 
 #include <math.h>
 #include <string.h>

@@ -7,7 +7,7 @@
  * number of the model is fitted to a row.
  *
  *   rate, rtt, loss   the slowest end, the longest round trip, the greatest loss of the config
- *   sync              one synchronisation of `size`; bound: no algorithm is faster (model.h)
+ *   sync              one synchronisation of `size`; bound: no algorithm is faster (wan/training.h)
  *   effective         size 2(n-1)/n / sync, a bus bandwidth
  *   wire              bytes that the busiest rank sent in one synchronisation
  *   exposed           the part of a step without computation; step: the mean duration of a step

@@ -2,7 +2,7 @@
 #include "reduce/measured_cell.h"
 
 #include "base/units.h"
-#include "wan/net_words.h"
+#include "wan/net.h"
 
 #include <string.h>
 

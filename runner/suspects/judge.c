@@ -2,13 +2,611 @@
 #include "suspects/judge.h"
 
 #include "base/stats.h"
+#include "base/student.h"
 #include "base/text.h"
-#include "suspects/families.h"
-#include "suspects/rank_facts.h"
+#include "compare/contrast.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- outliers ----
+ *
+ * Finds the values of a family that are slower than the others. Pure functions of log-times.
+ *
+ * A family is a test of entities that should be equal: the GEMM of every GPU of one model. It has the
+ * values of each entity in several rows (launches; of one launch, blocks).
+ *
+ * The slowest value is compared with the mean of the others, in units of the others' spread; then
+ * the second slowest with those that are left, and so on for up to half of the family. The last
+ * step with a p below alpha decides how many are slow, so that two slow ones do not hide each other
+ * (generalised extreme Studentised deviate; Rosner 1983, Technometrics 25, 165; here one-sided). p
+ * is that of Student's t, times the number of values that are left and the number of steps.
+ *
+ * The spread of the others is that between healthy entities, with the noise of measuring them. Few
+ * entities say little about it. So it is moderated (Smyth 2004, Stat. Appl. Genet. Mol. Biol. 3, 3):
+ * its square is averaged with the square of a usual spread, which counts as OUTLIERS_PRIOR degrees of
+ * freedom. The usual spread is that of the rows and half the floor; with two entities it is the floor,
+ * with 3 to 7 entities 1.3 times the floor. A spread that is larger than usual is not moderated.
+ *
+ * Only what exceeds the floor counts as slower: a smaller difference is of no use to anybody. And
+ * the interval over the rows must exclude 0, so that one disturbed launch makes no suspect.
+ */
+
+#define OUTLIERS_FLOOR 0.01
+#define OUTLIERS_PRIOR 4
+
+#define POWER_TAIL 0.1 /* of *seen */
+#define DRAWS 2000
+
+struct value {
+    double mean;
+    size_t entity;
+};
+
+static int slowest_first(const void *a, const void *b)
+{
+    double x = ((const struct value *)a)->mean, y = ((const struct value *)b)->mean;
+    return x > y ? -1 : x < y;
+}
+
+static bool has(const struct family *f, size_t entity)
+{
+    for (size_t row = 0; row < f->rows; row++)
+        if (isfinite(f->x[row * f->n + entity]))
+            return true;
+    return false;
+}
+
+static double mean_of(const struct family *f, size_t entity)
+{
+    double sum = 0;
+    size_t n = 0;
+    for (size_t row = 0; row < f->rows; row++) {
+        double x = f->x[row * f->n + entity];
+        if (isfinite(x)) {
+            sum += x;
+            n++;
+        }
+    }
+    return sum / (double)n;
+}
+
+/* The entities that have values, the slowest first. */
+static struct value *sorted(const struct family *f, size_t *n)
+{
+    struct value *v = xcalloc(f->n + 1, sizeof *v);
+    *n = 0;
+    for (size_t i = 0; i < f->n; i++)
+        if (has(f, i))
+            v[(*n)++] = (struct value){mean_of(f, i), i};
+    qsort(v, *n, sizeof *v, slowest_first);
+    return v;
+}
+
+/* The square of the standard error of a mean over the rows, from all entities together. */
+static double noise(const struct family *f, double *df)
+{
+    double sum = 0;
+    *df = 0;
+    for (size_t i = 0; i < f->n; i++) {
+        if (!has(f, i))
+            continue;
+        double mean = mean_of(f, i);
+        size_t n = 0;
+        for (size_t row = 0; row < f->rows; row++) {
+            double d = f->x[row * f->n + i] - mean;
+            sum += isfinite(d) ? d * d : 0;
+            n += isfinite(d);
+        }
+        *df += (double)n - 1;
+    }
+    return *df > 0 ? sum / *df / (double)f->rows : 0;
+}
+
+/* The others of one step. */
+struct others {
+    double mean, error; /* error: of the difference between one more value and the mean */
+    double df;
+};
+
+/* The 90% quantile of chi-square (Wilson and Hilferty 1931). */
+static double chi_square_90(double df)
+{
+    double c = 2 / (9 * df), root = 1 - c + 1.2816 * sqrt(c);
+    return df > 0 ? df * root * root * root : 0;
+}
+
+static struct others others_of(const struct value *v, size_t n, size_t fitted, double usual)
+{
+    double sum = 0, squares = 0, df = (double)n - 1 - (double)fitted;
+    for (size_t i = 0; i < n; i++)
+        sum += v[i].mean;
+    double mean = sum / (double)n;
+    for (size_t i = 0; i < n; i++)
+        squares += (v[i].mean - mean) * (v[i].mean - mean);
+    if (df <= 0)
+        df = squares = 0;
+    double prior = squares > usual * chi_square_90(df) ? 0 : OUTLIERS_PRIOR;
+    double square = (prior * usual + squares) / (prior + df);
+    return (struct others){mean, sqrt(square * (1 + 1 / (double)n)), prior + df};
+}
+
+static double log_floor(void)
+{
+    return log1p(OUTLIERS_FLOOR);
+}
+
+/* The square of a usual spread of healthy entities: where few say little about theirs, large enough
+ * for those that differ by 2%. tests/sim/suspect_rates.c holds it to that. */
+static double square_of_health(size_t n)
+{
+    return log_floor() * log_floor() * (n < 3 ? 1 : n < 8 ? 1.7 : 0.25);
+}
+
+static size_t steps_of(size_t n)
+{
+    return n > 3 ? (n - 1) / 2 : 1;
+}
+
+static size_t count_slow(const struct family *f, const struct value *v, size_t n, double alpha,
+                         double usual, struct excess *out)
+{
+    size_t steps = steps_of(n), slow = 0;
+    for (size_t i = 0; i < steps && i + 1 < n; i++) {
+        struct others o = others_of(v + i + 1, n - i - 1, f->fitted, usual);
+        double t = (v[i].mean - o.mean - log_floor()) / o.error;
+        double p = student_tail(t, o.df) * (double)((n - i) * steps);
+        out[v[i].entity].p = p < 1 ? p : 1;
+        if (p < alpha)
+            slow = i + 1;
+    }
+    return slow;
+}
+
+static double difference(const struct family *f, size_t row, size_t entity, const bool *peer,
+                         double *scratch)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < f->n; i++)
+        if (peer[i] && i != entity && isfinite(f->x[row * f->n + i]))
+            scratch[n++] = f->x[row * f->n + i];
+    return f->x[row * f->n + entity] - stats_quantile_of(scratch, n, 0.5);
+}
+
+/* The excess of a slow entity over the median of those that are not, row by row. */
+static void interval(const struct family *f, size_t entity, const bool *peer, struct excess *e)
+{
+    struct nested *x = xcalloc(f->rows, sizeof *x);
+    double *scratch = xcalloc(f->n, sizeof *scratch);
+    struct rng rng;
+    size_t n = 0;
+    rng_seed(&rng, entity + 1);
+    for (size_t row = 0; row < f->rows; row++) {
+        double d = difference(f, row, entity, peer, scratch);
+        if (isfinite(d))
+            x[n++] = (struct nested){.launch = (int)row, .value = d};
+    }
+    struct effect effect = effect_paired(x, n, DRAWS, &rng);
+    *e = (struct excess){.value = n ? stats_launch_mean(x, n) : NAN,
+                         .lo = effect.lo,
+                         .hi = effect.hi,
+                         .p = e->p,
+                         .slow = !(effect.lo <= 0)};
+    free(scratch);
+    free(x);
+}
+
+/* tests: the number of p that share alpha. */
+static double seen_excess(double error, double df, size_t tests, double alpha)
+{
+    double tail = alpha / (double)tests;
+    return log_floor() + error * (student_quantile(tail, df) + student_quantile(POWER_TAIL, df));
+}
+
+void outliers_find(const struct family *f, double alpha, struct excess *out, double *seen)
+{
+    size_t n;
+    struct value *v = sorted(f, &n);
+    double df, usual = noise(f, &df) + square_of_health(n);
+    bool *peer = xcalloc(f->n + 1, sizeof *peer);
+    for (size_t i = 0; i < f->n; i++)
+        out[i] = (struct excess){NAN, NAN, NAN, 1, false};
+    size_t slow = count_slow(f, v, n, alpha, usual, out);
+    for (size_t i = slow; i < n; i++)
+        peer[v[i].entity] = true;
+    for (size_t i = 0; i < slow; i++)
+        interval(f, v[i].entity, peer, &out[v[i].entity]);
+    *seen = NAN;
+    if (n > 1) {
+        size_t one = n - slow == 2; /* of two, one is the other's only peer */
+        struct others o = others_of(v + slow + one, n - slow - one, f->fitted, usual);
+        *seen = seen_excess(o.error, o.df, n * steps_of(n), alpha);
+    }
+    free(peer);
+    free(v);
+}
+
+/* The excess of each entity over its own past, whose rows are `past` (the same entities). */
+static void outliers_since(const struct family *now, const struct family *past, double alpha,
+                           struct excess *out, double *seen)
+{
+    double df_now, df_past;
+    double square = noise(now, &df_now) + noise(past, &df_past) + log_floor() * log_floor() / 2;
+    double error = sqrt(square), df = df_now + df_past + OUTLIERS_PRIOR;
+    size_t n = 0;
+    for (size_t i = 0; i < now->n; i++)
+        n += has(now, i) && has(past, i);
+    *seen = n ? seen_excess(error, df, n, alpha) : NAN;
+    for (size_t i = 0; i < now->n; i++) {
+        out[i] = (struct excess){NAN, NAN, NAN, 1, false};
+        if (!has(now, i) || !has(past, i))
+            continue;
+        struct excess *e = &out[i];
+        double half = student_quantile(0.025, df) * error;
+        e->value = mean_of(now, i) - mean_of(past, i);
+        e->lo = e->value - half;
+        e->hi = e->value + half;
+        e->p = student_tail((e->value - log_floor()) / error, df) * (double)n;
+        e->slow = e->p < alpha;
+    }
+}
+
+/* ---- pair_effects ----
+ *
+ * Splits the log-times of pairs into what the ranks and what the links contribute:
+ * y(a,b) = level + rank(a) + rank(b) + link(a,b), by medians (Tukey's median polish).
+ *
+ * A rank contributes what most of its pairs share, so that one slow link does not make its two ranks
+ * slow: of an even number of pairs, the lower median counts. What is left of a pair is its link's.
+ */
+
+#define PASSES 20
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+static double lower_median(double *x, size_t n)
+{
+    qsort(x, n, sizeof *x, ascending);
+    return n ? x[(n - 1) / 2] : NAN;
+}
+
+static double at(const double *y, size_t n, size_t a, size_t b)
+{
+    return a < b ? y[a * n + b] : y[b * n + a];
+}
+
+/* Where to start: of three pairs, two are of one slow rank. */
+static double fast_level(const double *y, size_t n, double *scratch)
+{
+    size_t k = 0;
+    for (size_t a = 0; a < n; a++)
+        for (size_t b = a + 1; b < n; b++)
+            if (isfinite(y[a * n + b]))
+                scratch[k++] = y[a * n + b];
+    qsort(scratch, k, sizeof *scratch, ascending);
+    return k ? scratch[(k - 1) / 4] : NAN;
+}
+
+static double contribution(const double *y, size_t n, size_t a, double level, const double *rank,
+                           double *scratch)
+{
+    size_t k = 0;
+    for (size_t b = 0; b < n; b++)
+        if (a != b && isfinite(at(y, n, a, b)))
+            scratch[k++] = at(y, n, a, b) - level - rank[b];
+    return lower_median(scratch, k);
+}
+
+static double centre(double *rank, size_t n, double *scratch)
+{
+    size_t k = 0;
+    for (size_t a = 0; a < n; a++)
+        if (isfinite(rank[a]))
+            scratch[k++] = rank[a];
+    double c = stats_quantile_of(scratch, k, 0.5);
+    for (size_t a = 0; a < n; a++)
+        rank[a] -= c;
+    return c;
+}
+
+void pair_effects(const double *y, size_t n, double *rank, double *link)
+{
+    double *scratch = xcalloc(n * n + 1, sizeof *scratch);
+    double level = fast_level(y, n, scratch);
+    for (size_t a = 0; a < n; a++)
+        rank[a] = 0;
+    for (int pass = 0; pass < PASSES; pass++) {
+        for (size_t a = 0; a < n; a++) {
+            double r = contribution(y, n, a, level, rank, scratch);
+            rank[a] = isfinite(r) || pass == PASSES - 1 ? r : 0;
+        }
+        level += 2 * centre(rank, n, scratch);
+    }
+    for (size_t a = 0; a < n; a++)
+        for (size_t b = a + 1; b < n; b++)
+            link[a * n + b] = y[a * n + b] - level - rank[a] - rank[b];
+    free(scratch);
+}
+
+/* ---- families ----
+ *
+ * The families of entities that are compared with each other, and their values (judge.h).
+ */
+
+struct families {
+    struct peers *v;
+    size_t n;
+};
+
+#define LEFT_OVER 10 /* pairs more than ranks, which tell how much links differ */
+
+/* The number of the first rank on the same host. */
+static size_t families_host(const struct suspects_data *d, size_t rank)
+{
+    size_t host = 0;
+    while (!rank_facts_same_host(&d->rank[host], &d->rank[rank]))
+        host++;
+    return host;
+}
+
+static bool same_model(const struct suspects_data *d, size_t a, size_t b)
+{
+    return !strcmp(d->rank[a].model, d->rank[b].model);
+}
+
+static size_t model_of(const struct suspects_data *d, size_t rank)
+{
+    size_t model = 0;
+    while (!same_model(d, model, rank))
+        model++;
+    return model;
+}
+
+static bool any_finite(const double *x, size_t rows, size_t n, size_t entity)
+{
+    for (size_t row = 0; row < rows; row++)
+        if (isfinite(x[row * n + entity]))
+            return true;
+    return false;
+}
+
+/* ---- one family ---- */
+
+/* Takes the values of the chosen ones of `width` entities: (a, b) is at at[i] of a row of x. */
+struct choice_of {
+    size_t *at, *a, *b;
+    size_t n;
+};
+
+static void choose(struct choice_of *c, size_t at, size_t a, size_t b)
+{
+    c->at = xrealloc(c->at, (c->n + 1) * sizeof *c->at);
+    c->a = xrealloc(c->a, (c->n + 1) * sizeof *c->a);
+    c->b = xrealloc(c->b, (c->n + 1) * sizeof *c->b);
+    c->at[c->n] = at;
+    c->a[c->n] = a;
+    c->b[c->n++] = b;
+}
+
+/* Takes the choice. One entity has no peers. */
+static void add_family(struct families *f, struct peers p, struct choice_of *c, const double *x,
+                       size_t width)
+{
+    if (c->n >= 2) {
+        p.a = c->a;
+        p.b = c->b;
+        p.n = c->n;
+        p.x = xcalloc(p.rows * p.n, sizeof *p.x);
+        for (size_t row = 0; row < p.rows; row++)
+            for (size_t i = 0; i < p.n; i++)
+                p.x[row * p.n + i] = x[row * width + c->at[i]];
+        APPEND(f->v, f->n) = p;
+    } else {
+        free(p.of_rank);
+        free(c->a);
+        free(c->b);
+    }
+    free(c->at);
+    *c = (struct choice_of){0};
+}
+
+/* Ranks (or hosts, by their first rank) of each model; x: [row * ranks + rank]. */
+static void add_ranks(struct families *f, const struct suspects_data *d, enum suspect_kind kind,
+                      size_t test, const double *x, size_t rows)
+{
+    for (size_t model = 0; model < d->ranks; model++) {
+        struct choice_of c = {0};
+        for (size_t i = 0; i < d->ranks; i++)
+            if (model_of(d, i) == model && any_finite(x, rows, d->ranks, i))
+                choose(&c, i, i, i);
+        add_family(f, (struct peers){.kind = kind, .test = test, .rows = rows}, &c, x, d->ranks);
+    }
+}
+
+/* ---- pairs ---- */
+
+/* Values of pairs of one kind, [row * ranks * ranks + a * ranks + b] for a < b; NaN: another kind. */
+struct pairs_of {
+    const struct suspects_data *d;
+    size_t test, rows;
+    double *x;
+};
+
+static void add_links(struct families *f, const struct pairs_of *p, struct peers peers,
+                      const double *x)
+{
+    size_t n = p->d->ranks;
+    struct choice_of c = {0};
+    for (size_t a = 0; a < n; a++)
+        for (size_t b = a + 1; b < n; b++)
+            if (any_finite(x, p->rows, n * n, a * n + b))
+                choose(&c, a * n + b, a, b);
+    peers.test = p->test;
+    peers.rows = p->rows;
+    add_family(f, peers, &c, x, n * n);
+}
+
+/* Pairs, and ranks that are in one. */
+static void count(const struct pairs_of *p, size_t *pairs, size_t *ranks)
+{
+    size_t n = p->d->ranks;
+    bool *in = xcalloc(n, sizeof *in);
+    *pairs = *ranks = 0;
+    for (size_t a = 0; a < n; a++)
+        for (size_t b = a + 1; b < n; b++)
+            if (any_finite(p->x, p->rows, n * n, a * n + b)) {
+                in[a] = in[b] = true;
+                ++*pairs;
+            }
+    for (size_t a = 0; a < n; a++)
+        *ranks += in[a];
+    free(in);
+}
+
+/* Ranks and their links, or hosts and the routes between them. Fewer pairs than ranks do not tell one
+ * from the other; then a pair is all there is. */
+static void add_effects(struct families *f, const struct pairs_of *p, enum suspect_kind of_one,
+                        enum suspect_kind of_two)
+{
+    size_t n = p->d->ranks, pairs, ranks;
+    double *rank = xcalloc(p->rows * n + 1, sizeof *rank);
+    double *link = xcalloc(p->rows * n * n + 1, sizeof *link);
+    count(p, &pairs, &ranks);
+    for (size_t i = 0; i < p->rows * n * n; i++)
+        link[i] = NAN;
+    for (size_t row = 0; row < p->rows; row++)
+        pair_effects(p->x + row * n * n, n, rank + row * n, link + row * n * n);
+    bool split = pairs >= ranks && !suspects_tests[p->test].alone;
+    bool many = split && pairs >= ranks + LEFT_OVER;
+    struct peers links = {.kind = of_two, .fitted = many ? ranks - 1 : 0, .rank_kind = of_one};
+    if (split)
+        add_ranks(f, p->d, of_one, p->test, rank, p->rows);
+    if (split && !many) {
+        links.of_rank = rank;
+        rank = NULL;
+    }
+    add_links(f, p, links, many ? link : p->x);
+    free(link);
+    free(rank);
+}
+
+/* The median over the pairs between two hosts; NaN: none. */
+static double between(const double *x, size_t n, const size_t *host, size_t h, size_t k,
+                      double *scratch)
+{
+    size_t m = 0;
+    for (size_t a = 0; a < n; a++)
+        for (size_t b = a + 1; b < n && host[a] == h; b++)
+            if (host[b] == k && isfinite(x[a * n + b]))
+                scratch[m++] = x[a * n + b];
+    return stats_quantile_of(scratch, m, 0.5);
+}
+
+/* Between hosts: what the hosts contribute is taken away, for what is left to be the ranks'. */
+static void add_routes(struct families *f, struct pairs_of *p)
+{
+    size_t n = p->d->ranks;
+    struct pairs_of hosts = *p;
+    double *scratch = xcalloc(n * n + 1, sizeof *scratch);
+    size_t *host = xcalloc(n + 1, sizeof *host);
+    hosts.x = xcalloc(p->rows * n * n + 1, sizeof *hosts.x);
+    for (size_t a = 0; a < n; a++)
+        host[a] = families_host(p->d, a);
+    for (size_t row = 0; row < p->rows; row++)
+        for (size_t h = 0; h < n; h++)
+            for (size_t k = 0; k < n; k++)
+                hosts.x[(row * n + h) * n + k] =
+                    host[h] == h && host[k] == k
+                        ? between(p->x + row * n * n, n, host, h, k, scratch)
+                        : NAN;
+    add_effects(f, &hosts, SUSPECT_NETWORK, SUSPECT_ROUTE);
+    for (size_t row = 0; row < p->rows; row++)
+        for (size_t a = 0; a < n; a++)
+            for (size_t b = a + 1; b < n; b++)
+                p->x[(row * n + a) * n + b] -= hosts.x[(row * n + host[a]) * n + host[b]];
+    free(hosts.x);
+    free(host);
+    free(scratch);
+}
+
+static bool kind_of_pair(const struct suspects_data *d, size_t a, size_t b, size_t c, size_t e)
+{
+    bool models = (same_model(d, a, c) && same_model(d, b, e)) ||
+                  (same_model(d, a, e) && same_model(d, b, c));
+    return models && !strcmp(rank_facts_link(&d->rank[a], &d->rank[b]),
+                             rank_facts_link(&d->rank[c], &d->rank[e]));
+}
+
+/* True if every rank has a host of its own. */
+static bool lone_ranks(const struct suspects_data *d)
+{
+    for (size_t i = 0; i < d->ranks; i++)
+        if (families_host(d, i) != i)
+            return false;
+    return true;
+}
+
+static bool is_first_of_kind(const struct suspects_data *d, size_t c, size_t e)
+{
+    for (size_t a = 0; a <= c; a++)
+        for (size_t b = a + 1; b < (a < c ? d->ranks : e); b++)
+            if (kind_of_pair(d, a, b, c, e))
+                return false;
+    return true;
+}
+
+/* The pairs of the kind of (c, e). */
+static void add_kind(struct families *f, const struct suspects_data *d, size_t test, size_t c,
+                     size_t e, const double *x, size_t rows)
+{
+    size_t n = d->ranks;
+    struct pairs_of p = {.d = d, .test = test, .rows = rows};
+    p.x = xcalloc(rows * n * n + 1, sizeof *p.x);
+    for (size_t a = 0; a < n; a++)
+        for (size_t b = 0; b < n; b++) {
+            bool ours = a < b && kind_of_pair(d, a, b, c, e);
+            for (size_t row = 0; row < rows; row++)
+                p.x[(row * n + a) * n + b] = ours ? x[(row * n + a) * n + b] : NAN;
+        }
+    if (!rank_facts_same_host(&d->rank[c], &d->rank[e]) && !lone_ranks(d))
+        add_routes(f, &p);
+    add_effects(f, &p, SUSPECT_RANK, SUSPECT_LINK);
+    free(p.x);
+}
+
+static void families_make(struct families *f, const struct suspects_data *d)
+{
+    *f = (struct families){0};
+    for (size_t t = 0; t < SUSPECTS_TESTS; t++) {
+        double *x;
+        size_t rows = suspects_rows(d, t, true, &x);
+        if (rows && !suspects_tests[t].pair)
+            add_ranks(f, d, SUSPECT_RANK, t, x, rows);
+        for (size_t a = 0; rows && suspects_tests[t].pair && a < d->ranks; a++)
+            for (size_t b = a + 1; b < d->ranks; b++)
+                if (is_first_of_kind(d, a, b))
+                    add_kind(f, d, t, a, b, x, rows);
+        free(x);
+    }
+}
+
+static void families_free(struct families *f)
+{
+    for (size_t i = 0; i < f->n; i++) {
+        free(f->v[i].a);
+        free(f->v[i].b);
+        free(f->v[i].x);
+        free(f->v[i].of_rank);
+    }
+    free(f->v);
+}
+
+/* ---- judge ---- */
 
 /* ---- suspects ---- */
 
@@ -21,8 +619,10 @@ static struct suspect *suspect_of(struct verdicts *v, enum suspect_kind kind, si
     return &v->v[v->n - 1];
 }
 
-void verdicts_add(struct verdicts *v, enum suspect_kind kind, size_t a, size_t b,
-                  const struct finding *f)
+/* For both: adds a finding to the suspect of its entity. Then sorts all, and turns slow ranks into a
+ * slow host where every rank of it is slow alike. */
+static void verdicts_add(struct verdicts *v, enum suspect_kind kind, size_t a, size_t b,
+                         const struct finding *f)
 {
     struct suspect *s = suspect_of(v, kind, a, b);
     size_t at = s->n;
@@ -127,7 +727,7 @@ static int by_kind(const void *a, const void *b)
     return x->b < y->b ? -1 : x->b > y->b;
 }
 
-void verdicts_finish(struct verdicts *v, const struct suspects_data *d)
+static void verdicts_finish(struct verdicts *v, const struct suspects_data *d)
 {
     for (size_t a = 0; a < d->ranks; a++)
         for (size_t b = a + 1; b < d->ranks; b++)

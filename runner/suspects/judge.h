@@ -3,16 +3,52 @@
  * Names the ranks, links and hosts that are slower than their peers.
  *
  * Peers are entities that should be equal: the same test, GPUs (or CPUs) of one model, links of one
- * kind. Each such family is judged by outliers.h with an equal share of 5%, so that a machine without a
+ * kind. Each such family is judged by outliers_find, with an equal share of 5%, so that a machine without a
  * fault has a suspect in at most 5% of cases.
  *
- * A pair's time is split into what its ranks and its link contribute (pair_effects.h). Between
+ * A pair's time is split into what its ranks and its link contribute. Between
  * hosts, it is first split into what the hosts and the link between two hosts contribute.
  */
 #pragma once
 
-#include "suspects/outliers.h"
 #include "suspects/suspects_data.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct family {
+    size_t n, rows;
+    const double *x; /* [row * n + entity], log-times; NaN: none in any row */
+    size_t fitted; /* parameters taken from the same values before: of a pair, those of its ranks */
+};
+
+struct excess {
+    double value;  /* log: over the others that are not slow */
+    double lo, hi; /* 95% interval; NaN with one row */
+    double p;      /* adjusted for the family */
+    bool slow;
+};
+
+/* alpha: of the family. *seen: the excess that would have been found in 90% of cases; NaN: none,
+ * because there are no others. */
+void outliers_find(const struct family *f, double alpha, struct excess *out, double *seen);
+
+/* y[a * n + b] for a < b; NaN: not measured. rank[n] and link[n * n], for a < b, get the
+ * contributions; NaN: none. */
+void pair_effects(const double *y, size_t n, double *rank, double *link);
+
+struct peers {
+    enum suspect_kind kind;
+    size_t test;
+    size_t *a, *b; /* entities, as in struct suspect */
+    double *x;     /* [row * n + entity] */
+    size_t n, rows, fitted;
+    /* The contribution of each rank to the times of its links, [row * ranks + rank]. Many links: it is
+     * already subtracted from x, and this is NULL. Few links: judge.c subtracts it for the ranks that
+     * are slow in this test (as rank_kind). */
+    double *of_rank;
+    enum suspect_kind rank_kind;
+};
 
 #define SUSPECTS_ALPHA 0.05
 
@@ -45,9 +81,3 @@ void suspects_judge(struct verdicts *out, const struct suspects_data *d);
 void suspects_judge_since(struct verdicts *out, const struct suspects_data *d,
                           const struct suspects_data *past);
 void verdicts_free(struct verdicts *v);
-
-/* For both: adds a finding to the suspect of its entity. Then sorts all, and turns slow ranks into a
- * slow host where every rank of it is slow alike. */
-void verdicts_add(struct verdicts *v, enum suspect_kind kind, size_t a, size_t b,
-                  const struct finding *f);
-void verdicts_finish(struct verdicts *v, const struct suspects_data *d);

@@ -3,15 +3,157 @@
 
 #include "base/err.h"
 #include "base/jsontext.h"
-#include "base/text.h"
+#include "base/stats.h"
 #include "common/round_peer.h"
+#include "config/config.h"
+#include "config/settings.h"
 #include "record/recorded.h"
+#include "record/recorded_cells.h"
 #include "record/throttle.h"
-#include "suspects/rank_facts.h"
 
+#include <jansson.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- rank_facts ----
+ *
+ * What a rank runs on, from the header of a recording and the readings beside its blocks.
+ */
+
+static double number(const json_t *o, const char *key)
+{
+    const json_t *v = json_object_get(o, key);
+    return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
+static void read_ways(struct rank_facts *r, const json_t *ways)
+{
+    r->n_ways = json_array_size(ways);
+    r->ways = xcalloc(r->n_ways + 1, sizeof *r->ways);
+    for (size_t i = 0; i < r->n_ways; i++) {
+        const char *way = json_string_value(json_array_get(ways, i));
+        r->ways[i] = xstrdup(way ? way : "");
+    }
+}
+
+static int index_on_host(const struct rank_facts *ranks, size_t rank)
+{
+    int index = 0;
+    for (size_t i = 0; i < rank; i++)
+        index += ranks[i].host && rank_facts_same_host(&ranks[i], &ranks[rank]);
+    return index;
+}
+
+static void read_host(struct rank_facts *ranks, size_t rank, const json_t *host)
+{
+    struct rank_facts *r = &ranks[rank];
+    const json_t *gpu = json_object_get(host, "gpu");
+    r->host = xstrdup(json_text_of(host, "host"));
+    r->gpu = gpu;
+    r->model = xstrdup(gpu ? json_text_of(gpu, "name") : json_text_of(host, "cpu"));
+    r->uuid = xstrdup(json_text_of(gpu, "uuid"));
+    r->pcie_width = number(gpu, "pcie_width");
+    r->nvlinks = number(gpu, "nvlinks");
+    read_ways(r, json_object_get(gpu, "pcie_ways"));
+    r->index = gpu ? (int)number(gpu, "index") : index_on_host(ranks, rank);
+}
+
+static void rank_facts_read(struct rank_facts *ranks, size_t n, const json_t *hosts)
+{
+    for (size_t i = 0; i < n; i++) {
+        const json_t *host = json_array_get(hosts, i), *gpu = json_object_get(host, "gpu");
+        if (!ranks[i].host)
+            read_host(ranks, i, host);
+        ranks[i].nvlink_errors = number(gpu, "nvlink_errors"); /* of the last launch */
+    }
+}
+
+/* ---- readings ---- */
+
+static void rank_facts_add(struct rank_facts *r, enum reading k, double value)
+{
+    if (isfinite(value)) {
+        r->sum[k] += value;
+        r->count[k]++;
+    }
+}
+
+static void add_reasons(struct rank_facts *r, const json_t *reasons)
+{
+    bool slowed = false;
+    r->readings += json_is_array(reasons);
+    for (size_t i = 0; i < json_array_size(reasons); i++) {
+        const char *reason = json_string_value(json_array_get(reasons, i));
+        if (!reason || !throttle_follows_load(reason))
+            continue;
+        slowed = true;
+        if (r->reasons && strstr(r->reasons, reason))
+            continue;
+        char *all = r->reasons ? xstrfmt("%s, %s", r->reasons, reason) : xstrdup(reason);
+        free(r->reasons);
+        r->reasons = all;
+    }
+    r->throttled += slowed;
+}
+
+static void rank_facts_health(struct rank_facts *ranks, size_t n, const json_t *health)
+{
+    static const struct {
+        enum reading k;
+        const char *key;
+        bool gpu;
+    } keys[] = {{READING_SM_HZ, "sm_Hz", true},
+                {READING_MEMORY_HZ, "memory_Hz", true},
+                {READING_POWER_W, "power_W", true},
+                {READING_TEMPERATURE_C, "temperature_C", true},
+                {READING_OWN_CORES, "own_cores", false}};
+    const json_t *after = json_object_get(health, "after");
+    for (size_t i = 0; i < n; i++) {
+        char rank[24];
+        snprintf(rank, sizeof rank, "%zu", i);
+        const json_t *now = json_object_get(after, rank), *gpu = json_object_get(now, "gpu");
+        for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
+            rank_facts_add(&ranks[i], keys[k].k, number(keys[k].gpu ? gpu : now, keys[k].key));
+        add_reasons(&ranks[i], json_object_get(gpu, "throttle"));
+    }
+}
+
+double rank_facts_reading(const struct rank_facts *r, enum reading k)
+{
+    return r->count[k] > 0 ? r->sum[k] / r->count[k] : NAN;
+}
+
+/* ---- links ---- */
+
+bool rank_facts_same_host(const struct rank_facts *a, const struct rank_facts *b)
+{
+    return !strcmp(a->host, b->host);
+}
+
+const char *rank_facts_link(const struct rank_facts *a, const struct rank_facts *b)
+{
+    size_t to = (size_t)b->index;
+    if (!rank_facts_same_host(a, b))
+        return "network";
+    if (a->nvlinks > 0 && b->nvlinks > 0)
+        return "NVLink";
+    return a->gpu && b->gpu && to < a->n_ways ? a->ways[to] : "host";
+}
+
+static void rank_facts_free(struct rank_facts *r)
+{
+    for (size_t i = 0; i < r->n_ways; i++)
+        free(r->ways[i]);
+    free(r->ways);
+    free(r->host);
+    free(r->model);
+    free(r->uuid);
+    free(r->reasons);
+}
+
+/* ---- suspects_data ---- */
 
 const struct suspects_test suspects_tests[SUSPECTS_TESTS] = {
     {"gemm", "GEMM", false, false},
@@ -193,7 +335,7 @@ int suspects_data_alike(const struct suspects_data *d, const char *params, const
                 params, d->params);
 }
 
-static void begin(struct suspects_data *d, const struct recorded *r)
+static void suspects_data_begin(struct suspects_data *d, const struct recorded *r)
 {
     d->params = params_of(r);
     d->platform = xstrdup(r->platform);
@@ -222,7 +364,7 @@ int suspects_data_add(struct suspects_data *d, const char *dir)
     else if (d->rank && (size_t)r->ranks != d->ranks)
         code = fail(GS_USAGE, "%s: has %lld ranks, not %zu", dir, (long long)r->ranks, d->ranks);
     if (!code && !d->rank)
-        begin(d, r);
+        suspects_data_begin(d, r);
     AUTO_FREE char *params = code ? NULL : params_of(r);
     if (!code)
         code = suspects_data_alike(d, params, dir);
@@ -248,4 +390,66 @@ void suspects_data_free(struct suspects_data *d)
     free(d->platform);
     free(d->run_id);
     *d = (struct suspects_data){0};
+}
+
+/* ---- suspects_rows ---- */
+
+static double median_of(const double *x, size_t n, size_t step, double *scratch)
+{
+    size_t k = 0;
+    for (size_t i = 0; i < n; i++)
+        if (isfinite(x[i * step]))
+            scratch[k++] = x[i * step];
+    return stats_quantile_of(scratch, k, 0.5);
+}
+
+/* The visits in which the test ran, and those of them that begin a launch. */
+struct used {
+    double *x; /* [visit * n + entity] */
+    int *launch;
+    size_t visits, launches;
+};
+
+static void take_used(struct used *u, const struct suspects_data *d, size_t test, bool centred)
+{
+    size_t n = suspects_entities(d, test);
+    double *scratch = xcalloc(n + 1, sizeof *scratch);
+    *u = (struct used){.x = xcalloc(d->visits * n + 1, sizeof *u->x),
+                       .launch = xcalloc(d->visits + 1, sizeof *u->launch)};
+    for (size_t v = 0; v < d->visits; v++) {
+        const double *from = d->x[test] + v * n;
+        double centre = median_of(from, n, 1, scratch), *to = u->x + u->visits * n;
+        if (!isfinite(centre))
+            continue;
+        for (size_t i = 0; i < n; i++)
+            to[i] = from[i] - (centred ? centre : 0);
+        u->launches += u->visits == 0 || u->launch[u->visits - 1] != d->launch[v];
+        u->launch[u->visits++] = d->launch[v];
+    }
+    free(scratch);
+}
+
+size_t suspects_rows(const struct suspects_data *d, size_t test, bool centred, double **x)
+{
+    size_t n = suspects_entities(d, test), row = 0;
+    struct used u;
+    take_used(&u, d, test, centred);
+    if (u.launches < 2) {
+        free(u.launch);
+        *x = u.x;
+        return u.visits;
+    }
+    double *rows = xcalloc(u.launches * n, sizeof *rows);
+    double *scratch = xcalloc(u.visits, sizeof *scratch);
+    for (size_t v = 0, end; v < u.visits; v = end, row++) {
+        for (end = v; end < u.visits && u.launch[end] == u.launch[v]; end++)
+            ;
+        for (size_t i = 0; i < n; i++)
+            rows[row * n + i] = median_of(u.x + v * n + i, end - v, n, scratch);
+    }
+    free(scratch);
+    free(u.launch);
+    free(u.x);
+    *x = rows;
+    return row;
 }

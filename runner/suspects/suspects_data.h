@@ -5,10 +5,48 @@
  */
 #pragma once
 
-#include "suspects/rank_facts.h"
+#include "base/text.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Means over the readings; NaN: none. */
+enum reading {
+    READING_SM_HZ,
+    READING_MEMORY_HZ,
+    READING_POWER_W,
+    READING_TEMPERATURE_C,
+    READING_OWN_CORES,
+    READINGS
+};
+
+struct rank_facts {
+    char *host;
+    char *model; /* of the GPU; of the CPU where there is none */
+    char *uuid;  /* of the GPU; "" */
+    bool gpu;
+    int index;                  /* of the GPU on its host; rank of the host where none */
+    double pcie_width, nvlinks; /* NaN: unknown */
+    double nvlink_errors;       /* counted since the driver was loaded */
+    char **ways;                /* of PCIe to the other GPUs */
+    size_t n_ways;
+    double sum[READINGS], count[READINGS];
+    size_t readings, throttled; /* that name throttle reasons; with one that slows */
+    char *reasons;              /* "hw_thermal, power_cap"; NULL: none */
+};
+
+/* NaN: no reading. */
+double rank_facts_reading(const struct rank_facts *r, enum reading k);
+
+/* Do two ranks have the same host? */
+bool rank_facts_same_host(const struct rank_facts *a, const struct rank_facts *b);
+/* What kind of link joins them, so that only links of one kind are compared: "NVLink", "network". The
+ * result is static or belongs to a. */
+const char *rank_facts_link(const struct rank_facts *a, const struct rank_facts *b);
 
 /* Network: of a host. Route: between two hosts. */
 enum suspect_kind { SUSPECT_RANK, SUSPECT_HOST, SUSPECT_NETWORK, SUSPECT_LINK, SUSPECT_ROUTE };
+
 enum { SUSPECT_KINDS = SUSPECT_ROUTE + 1 };
 
 /* Tests of pairs have a value for each pair (a, b), a < b, at a * ranks + b, the others for each
@@ -17,7 +55,9 @@ struct suspects_test {
     const char *metric, *name;
     bool pair, alone;
 };
+
 enum { SUSPECTS_TESTS = 8 };
+
 extern const struct suspects_test suspects_tests[SUSPECTS_TESTS];
 
 struct suspects_data {

@@ -1,20 +1,152 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "suspects/suspects_text.h"
 
+#include "base/csv.h"
+#include "base/err.h"
+#include "base/jsontext.h"
+#include "base/prometheus.h"
+#include "base/stats.h"
 #include "base/text.h"
-#include "suspects/cause.h"
-#include "suspects/rank_facts.h"
+#include "common/round_peer.h"
+#include "config/config.h"
+#include "config/settings.h"
+#include "record/recorded.h"
+#include "record/recorded_cells.h"
+#include "record/throttle.h"
 
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-const char *const suspect_kinds[SUSPECT_KINDS] = {[SUSPECT_RANK] = "rank",
-                                                  [SUSPECT_HOST] = "host",
-                                                  [SUSPECT_NETWORK] = "network of a host",
-                                                  [SUSPECT_LINK] = "link",
-                                                  [SUSPECT_ROUTE] = "link between hosts"};
+/* ---- cause ----
+ *
+ * Why a rank may be slow: the readings of its GPU or processor, beside the median of its peers.
+ */
+
+/* Of facts that only explain: none decides who is a suspect. */
+struct fact {
+    enum { LOWER, HIGHER } bad;
+    double ratio; /* worse than the peers by this factor */
+    double least; /* and at least this much, in the unit of the text */
+    double (*of)(const struct rank_facts *r);
+    const char *name, *unit;
+    double scale;
+    int digits;
+};
+
+static double throttled(const struct rank_facts *r)
+{
+    return r->readings ? (double)r->throttled / (double)r->readings : NAN;
+}
+
+static double sm(const struct rank_facts *r)
+{
+    return rank_facts_reading(r, READING_SM_HZ);
+}
+
+static double memory(const struct rank_facts *r)
+{
+    return rank_facts_reading(r, READING_MEMORY_HZ);
+}
+
+static double power(const struct rank_facts *r)
+{
+    return rank_facts_reading(r, READING_POWER_W);
+}
+
+static double temperature(const struct rank_facts *r)
+{
+    return rank_facts_reading(r, READING_TEMPERATURE_C);
+}
+
+static double cores(const struct rank_facts *r)
+{
+    return rank_facts_reading(r, READING_OWN_CORES);
+}
+
+static double width(const struct rank_facts *r)
+{
+    return r->pcie_width;
+}
+
+static double links(const struct rank_facts *r)
+{
+    return r->nvlinks;
+}
+
+static double errors(const struct rank_facts *r)
+{
+    return r->nvlink_errors;
+}
+
+static const struct fact facts[] = {
+    {HIGHER, 1, 5, throttled, "throttled in", "% of readings", 100, 0},
+    {LOWER, 0.98, 0, sm, "SM clock", " GHz", 1e-9, 2},
+    {LOWER, 0.98, 0, memory, "memory clock", " GHz", 1e-9, 2},
+    {HIGHER, 1, 8, temperature, "temperature", " °C", 1, 0},
+    {LOWER, 0.9, 0, power, "power", " W", 1, 0},
+    {LOWER, 0.99, 0, width, "PCIe lanes", "", 1, 0},
+    {LOWER, 0.99, 0, links, "NVLinks", "", 1, 0},
+    {HIGHER, 1, 1, errors, "NVLink errors", "", 1, 0},
+    {LOWER, 0.9, 0, cores, "got", " processors", 1, 2},
+};
+
+/* The median of the other ranks of the same model. */
+static double of_peers(const struct suspects_data *d, size_t rank, const struct fact *f)
+{
+    double *x = xcalloc(d->ranks, sizeof *x);
+    size_t n = 0;
+    for (size_t i = 0; i < d->ranks; i++)
+        if (i != rank && !strcmp(d->rank[i].model, d->rank[rank].model) &&
+            isfinite(f->of(&d->rank[i])))
+            x[n++] = f->of(&d->rank[i]);
+    double median = stats_median(x, n);
+    free(x);
+    return median;
+}
+
+static bool is_worse(const struct fact *f, double mine, double peers)
+{
+    return f->bad == LOWER ? mine < peers * f->ratio
+                           : mine > peers * f->ratio && (mine - peers) * f->scale >= f->least;
+}
+
+/* Adds "throttled by hw_thermal in 80% of readings (peers 0%), SM clock 1.20 GHz (peers 1.98 GHz)". If
+ * the GPU differs in nothing, the text says so; if nothing is known, it stays empty. */
+static void cause_of_rank(struct text *t, const struct suspects_data *d, size_t rank)
+{
+    const struct rank_facts *r = &d->rank[rank];
+    size_t told = 0, known = 0;
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+        const struct fact *f = &facts[i];
+        double mine = f->of(r), peers = of_peers(d, rank, f);
+        known += isfinite(mine) && isfinite(peers);
+        if (!is_worse(f, mine, peers))
+            continue;
+        text_addf(t, "%s%s %.*f%s (peers %.*f%s)", told++ ? ", " : "", f->name, f->digits,
+                  mine * f->scale, f->unit, f->digits, peers * f->scale, f->unit);
+        if (f->of == throttled && r->reasons)
+            text_addf(t, " by %s", r->reasons);
+    }
+    if (!told && known && r->gpu)
+        text_add(t, "not throttled: clocks, power, temperature and links are those of its peers");
+}
+
+/* ---- suspects_text ---- */
+
+/* The tests in which the smallest and the largest slowdown would have been seen. */
+struct suspects_seen {
+    size_t least, most;
+    bool any;
+};
+
+static const char *const suspect_kinds[SUSPECT_KINDS] = {[SUSPECT_RANK] = "rank",
+                                                         [SUSPECT_HOST] = "host",
+                                                         [SUSPECT_NETWORK] = "network of a host",
+                                                         [SUSPECT_LINK] = "link",
+                                                         [SUSPECT_ROUTE] = "link between hosts"};
 
 /* ---- lines ---- */
 
@@ -69,7 +201,7 @@ static void add_name(struct text *t, const struct suspects_data *d, const struct
     }
 }
 
-double suspects_percent(double log_ratio)
+static double suspects_percent(double log_ratio)
 {
     return 100 * expm1(log_ratio);
 }
@@ -104,7 +236,8 @@ static void add_cause(struct text *t, const struct suspects_data *d, const struc
     text_free(&b);
 }
 
-char *suspects_line(const struct suspects_report *r, const struct suspect *s)
+/* to be freed */
+static char *suspects_line(const struct suspects_report *r, const struct suspect *s)
 {
     struct text t = {0};
     add_name(&t, r->d, s);
@@ -129,7 +262,8 @@ static size_t count_gpus(const struct suspects_data *d)
 #define SEEN_MOST 1    /* a larger slowdown that could have been seen tells nothing */
 #define SEEN_ALIKE 1.5 /* if all limits are within this factor, only the largest is printed */
 
-struct suspects_seen suspects_seen_in(const double *seen)
+/* of one kind, by test */
+static struct suspects_seen suspects_seen_in(const double *seen)
 {
     struct suspects_seen s = {0};
     for (size_t t = 0; t < SUSPECTS_TESTS; t++) {
@@ -198,4 +332,233 @@ void suspects_print(const struct suspects_report *r)
         print_not_compared(r);
     else if (!r->v->n && !r->d->n_failed)
         print_none(r);
+}
+
+/* ---- suspects_formats ----
+ *
+ * The suspects for other programs: JSON, and gauges of Prometheus.
+ */
+
+/* ---- JSON ---- */
+
+static json_t *number(double v)
+{
+    return isfinite(v) ? json_real(v) : json_null();
+}
+
+static json_t *json_finding(const struct finding *f)
+{
+    return json_pack("{ss so so so so}", "test", suspects_tests[f->test].name, "slower_percent",
+                     number(suspects_percent(f->excess.value)), "low_percent",
+                     number(suspects_percent(f->excess.lo)), "high_percent",
+                     number(suspects_percent(f->excess.hi)), "p",
+                     number(f->excess.p < 1 ? f->excess.p : 1));
+}
+
+static json_t *json_rank(const struct suspects_data *d, size_t rank)
+{
+    const struct rank_facts *r = &d->rank[rank];
+    return json_pack("{sI so so so so}", "rank", (json_int_t)rank, "host", json_text(r->host),
+                     "gpu", r->gpu ? json_integer(r->index) : json_null(), "model",
+                     json_text(r->model), "uuid", json_text(r->uuid));
+}
+
+static json_t *json_suspect(const struct suspects_report *r, const struct suspect *s)
+{
+    json_t *ranks = json_array(), *findings = json_array();
+    char *line = suspects_line(r, s);
+    json_array_append_new(ranks, json_rank(r->d, s->a));
+    if (s->kind == SUSPECT_LINK || s->kind == SUSPECT_ROUTE)
+        json_array_append_new(ranks, json_rank(r->d, s->b));
+    for (size_t i = 0; i < s->n; i++)
+        json_array_append_new(findings, json_finding(&s->findings[i]));
+    json_t *o =
+        json_pack("{ss so so sb sb so}", "kind", suspect_kinds[s->kind], "ranks", ranks, "findings",
+                  findings, "silent", s->silent, "shared", s->shared, "text", json_text(line));
+    free(line);
+    return o;
+}
+
+void suspects_print_json(const struct suspects_report *r)
+{
+    json_t *suspects = json_array(), *failed = json_array(), *seen = json_object();
+    for (size_t i = 0; i < r->v->n; i++)
+        json_array_append_new(suspects, json_suspect(r, &r->v->v[i]));
+    for (size_t i = 0; i < r->d->n_failed; i++)
+        json_array_append_new(failed, json_text(r->d->failed[i]));
+    for (size_t k = 0; k < SUSPECT_KINDS; k++) {
+        struct suspects_seen worst = suspects_seen_in(r->v->seen[k]);
+        if (worst.any)
+            json_object_set_new(seen, suspect_kinds[k], json_real(100 * r->v->seen[k][worst.most]));
+    }
+    json_t *o =
+        json_pack("{ss so so so sI sI sb so so so}", "schema", "gradsync-suspects-1", "platform",
+                  json_text(r->d->platform), "run_id", json_text(r->d->run_id), "baseline",
+                  r->past ? json_text(r->past) : json_null(), "ranks", (json_int_t)r->d->ranks,
+                  "links", (json_int_t)r->v->links, "compared", r->v->compared, "suspects",
+                  suspects, "failed", failed, "would_have_seen_percent", seen);
+    char *dump = json_dumps(o, JSON_INDENT(1));
+    puts(dump);
+    free(dump);
+    json_decref(o);
+}
+
+/* ---- Prometheus ---- */
+
+static void add_gauge(struct text *t, const struct suspects_data *d, const struct suspect *s)
+{
+    char rank[24], peer[24] = "";
+    double worst = s->n ? suspects_percent(s->findings[0].excess.value) : NAN;
+    snprintf(rank, sizeof rank, "%zu", s->a);
+    if (s->a != s->b)
+        snprintf(peer, sizeof peer, "%zu", s->b);
+    text_add(t, "gradsync_suspect_slower_percent{");
+    prometheus_label(t, "kind", suspect_kinds[s->kind]);
+    prometheus_label(t, "rank", rank);
+    prometheus_label(t, "peer", peer);
+    prometheus_label(t, "host", d->rank[s->a].host);
+    prometheus_label(t, "uuid", d->rank[s->a].uuid);
+    text_addf(t, isfinite(worst) ? "} %.3f\n" : "} NaN\n", worst);
+}
+
+int suspects_write_prometheus(const struct suspects_report *r, const char *path)
+{
+    struct text t = {0};
+    text_addf(&t,
+              "# HELP gradsync_suspects Ranks, links and hosts that are slower than their peers\n"
+              "# TYPE gradsync_suspects gauge\ngradsync_suspects %zu\n",
+              r->v->n);
+    if (r->v->n)
+        text_add(&t, "# HELP gradsync_suspect_slower_percent Time beyond that of its peers, in the "
+                     "worst test\n# TYPE gradsync_suspect_slower_percent gauge\n");
+    for (size_t i = 0; i < r->v->n; i++)
+        add_gauge(&t, r->d, &r->v->v[i]);
+    int code = csv_write_file(path, t.s);
+    text_free(&t);
+    return code;
+}
+
+/* ---- suspects_config ----
+ *
+ * The configs that `gradsync suspects` measures: first all pairs, in rounds; then the pairs that stand
+ * out, one at a time.
+ */
+
+#define ALONE_MOST                                                                                 \
+    8 /* suspects that are measured alone, and as many links of each kind beside them */
+
+static void suspects_config_begin(struct text *t, bool cuda)
+{
+    text_add(t, "[measure]\nlaunches = 3\nblocks = 10\nmax_blocks = 10\nsamples = 1\ndiscard = 0\n"
+                "sample_time = 20ms\nwarmup = 100ms\nwarmup_ops = 2\nbudget = 60s\n"
+                "retries = 1\n\n");
+    text_addf(t, "[pairs]\nbackend = %s\nsize = %s\n", cuda ? "cuda" : "host",
+              cuda ? "64MiB" : "4MiB");
+}
+
+void suspects_config(struct text *t, size_t ranks, bool cuda)
+{
+    suspects_config_begin(t, cuda);
+    text_addf(t, "round = 0:%d:+1\n", ranks > 1 ? round_count((int)ranks) : 0);
+}
+
+/* ---- alone ---- */
+
+struct alone {
+    const struct suspects_data *d;
+    struct text rounds, ranks;
+    size_t n;
+};
+
+static void suspects_config_add(struct alone *to, size_t a, size_t b)
+{
+    int round = 1;
+    while (round_peer((int)a, round - 1, (int)to->d->ranks) != (int)b)
+        round++;
+    text_addf(&to->rounds, "%s%d", to->n ? ", " : "", round);
+    text_addf(&to->ranks, "%s%zu", to->n++ ? ", " : "", a);
+}
+
+static const char *link_of(const struct suspects_data *d, size_t a, size_t b)
+{
+    return rank_facts_link(&d->rank[a], &d->rank[b]);
+}
+
+static bool is_suspect(const struct verdicts *v, size_t a, size_t b)
+{
+    for (size_t i = 0; i < v->n; i++)
+        if (v->v[i].kind == SUSPECT_LINK && v->v[i].a == a && v->v[i].b == b)
+            return true;
+    return false;
+}
+
+/* Links of this kind that are no suspects. */
+static void add_peers(struct alone *to, const struct verdicts *v, const char *kind)
+{
+    size_t added = 0;
+    for (size_t a = 0; a < to->d->ranks; a++)
+        for (size_t b = a + 1; b < to->d->ranks && added < ALONE_MOST; b++)
+            if (!is_suspect(v, a, b) && !strcmp(link_of(to->d, a, b), kind)) {
+                suspects_config_add(to, a, b);
+                added++;
+            }
+}
+
+static bool is_to_run_alone(const struct suspect *s)
+{
+    return s->kind == SUSPECT_LINK && !s->silent;
+}
+
+static void add_all(struct alone *to, const struct verdicts *v)
+{
+    for (size_t i = 0; i < v->n && to->n < ALONE_MOST; i++)
+        if (is_to_run_alone(&v->v[i]))
+            suspects_config_add(to, v->v[i].a, v->v[i].b);
+    for (size_t i = 0; i < v->n; i++) {
+        bool first = is_to_run_alone(&v->v[i]);
+        const char *kind = first ? link_of(to->d, v->v[i].a, v->v[i].b) : "";
+        for (size_t k = 0; k < i && first; k++)
+            first =
+                !is_to_run_alone(&v->v[k]) || strcmp(link_of(to->d, v->v[k].a, v->v[k].b), kind);
+        if (first)
+            add_peers(to, v, kind);
+    }
+}
+
+bool suspects_config_alone(struct text *t, const struct suspects_data *d, const struct verdicts *v,
+                           bool cuda)
+{
+    struct alone to = {.d = d};
+    if (d->ranks > 3)
+        add_all(&to, v);
+    if (to.n) {
+        suspects_config_begin(t, cuda);
+        text_addf(t, "zip = round, alone\nround = %s\nalone = %s\n", to.rounds.s, to.ranks.s);
+    }
+    text_free(&to.rounds);
+    text_free(&to.ranks);
+    return to.n > 0;
+}
+
+/* ---- a user's config ---- */
+
+int suspects_config_launch(struct words *overrides, struct suspects_launch *launch,
+                           const char *path)
+{
+    struct config *c;
+    struct settings settings;
+    int code = config_load(&c, path, NULL);
+    if (code)
+        return code;
+    code = settings_read(c, &settings);
+    for (size_t i = 0; i < c->n && !code; i++) {
+        const struct config_entry *e = &c->entries[i];
+        bool name = !strcmp(e->section, "platform") && !strcmp(e->key, "name");
+        if (!name && (!strcmp(e->section, "platform") || !strcmp(e->section, "launch")))
+            words_addf(overrides, "%s:%s=%s", e->section, e->key, e->value);
+    }
+    words_addf(overrides, "platform:name=%s", settings.platform.name);
+    *launch = (struct suspects_launch){(size_t)settings.launch.ranks, settings.platform.device[0]};
+    config_free(c);
+    return code;
 }

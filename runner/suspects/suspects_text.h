@@ -5,6 +5,7 @@
 #pragma once
 
 #include "suspects/judge.h"
+#include "suspects/suspects_data.h"
 
 struct suspects_report {
     const struct suspects_data *d;
@@ -21,13 +22,19 @@ int suspects_write_prometheus(const struct suspects_report *r, const char *path)
 
 /* ---- parts of them ---- */
 
-extern const char *const suspect_kinds[SUSPECT_KINDS];
-char *suspects_line(const struct suspects_report *r, const struct suspect *s); /* to be freed */
-double suspects_percent(double log_ratio);
+/* Adds a config as .ini text. Each rank has one partner a round; all pairs of a round run at once. */
+void suspects_config(struct text *t, size_t ranks, bool cuda);
 
-/* The tests in which the smallest and the largest slowdown would have been seen. */
-struct suspects_seen {
-    size_t least, most;
-    bool any;
+/* Adds a config that measures each suspected link, and others of its kind, alone. False: no link is a
+ * suspect, or every pair was alone already. */
+bool suspects_config_alone(struct text *t, const struct suspects_data *d, const struct verdicts *v,
+                           bool cuda);
+
+struct suspects_launch {
+    size_t ranks;
+    bool device; /* the platform names a GPU */
 };
-struct suspects_seen suspects_seen_in(const double *seen); /* of one kind, by test */
+
+/* Adds the [platform] and [launch] of a user's config as "section:key=value". GS_OK or reported. */
+int suspects_config_launch(struct words *overrides, struct suspects_launch *launch,
+                           const char *path);

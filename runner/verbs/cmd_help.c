@@ -14,7 +14,7 @@
 #include "plugin/plugin_params.h"
 #include "publish/columns.h"
 #include "verbs/commands.h"
-#include "wan/wan_sections.h"
+#include "wan/wan_audit.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,6 @@
 #include "config/config.h"
 #include "config/settings.h"
 #include "verbs/commands.h"
-#include "wan/choice.h"
 #include "wan/wan_report.h"
 
 struct request {

@@ -4,7 +4,7 @@
 #include "base/locate.h"
 #include "base/text.h"
 #include "cluster/campaign.h"
-#include "cluster/campaign_resume.h"
+#include "cluster/cluster_status.h"
 #include "job/tune.h"
 #include "launch/run.h"
 #include "record/run_campaign.h"

@@ -5,7 +5,7 @@
 #include "base/locate.h"
 #include "base/text.h"
 #include "cluster/campaign.h"
-#include "cluster/campaign_resume.h"
+#include "cluster/cluster_status.h"
 #include "lab/probe.h"
 #include "launch/launcher.h"
 #include "launch/run.h"

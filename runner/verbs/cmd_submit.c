@@ -5,8 +5,6 @@
 #include "base/shell_quote.h"
 #include "base/text.h"
 #include "cluster/campaign.h"
-#include "cluster/client.h"
-#include "cluster/script.h"
 #include "cluster/slurm.h"
 #include "launch/run.h"
 #include "plan/sections.h"

@@ -9,7 +9,6 @@
 #include "launch/launcher_here.h"
 #include "launch/run.h"
 #include "record/runs.h"
-#include "suspects/suspects_config.h"
 #include "suspects/suspects_text.h"
 #include "verbs/commands.h"
 

@@ -8,7 +8,7 @@
 #include "base/units.h"
 #include "config/config.h"
 #include "verbs/commands.h"
-#include "wan/advice.h"
+#include "wan/training.h"
 #include "wan/watch.h"
 
 #include <errno.h>

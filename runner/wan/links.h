@@ -40,17 +40,9 @@ struct links_config *links_config(struct links *l, int streams, const char *cong
 
 /* Takes the rate of a block. `alone`: the other direction was idle. */
 void links_take(struct links *l, struct links_config *c, bool alone, size_t at, double rate_Bps);
-/* What a site sends, or receives, at most: to all others at once, or to one alone if that is more. */
-double links_end(const struct links *l, size_t site, bool up);
 /* What the link gives, alone or while the other direction is busy: the mean of the configs that come
  * near to the fastest one, which alone would be the luckiest. */
 double links_rate(const struct links *l, bool alone, size_t from, size_t to);
-/* The least that a config lost: the others lose packets by filling queues. */
-double links_loss(const struct links *l, size_t from, size_t to);
-
-/* Between all sites while both directions are busy: the share of links_rate where it is least, by the
- * best block of the config or by its worst. Where no two directions were busy, each counts alone. */
-double links_share(const struct links *l, const struct links_config *c, bool best_block);
 /* The share that a config must reach not to be distinguishable from the best one. *margin: the part
  * of it that is assumed, because configs were measured once. */
 double links_share_enough(const struct links *l, double *margin);

@@ -1,10 +1,173 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "wan/net.h"
 
+#include "base/err.h"
 #include "base/text.h"
+#include "config/params.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* ---- model ----
+ *
+ * The model of gradient synchronisation over a WAN. Pure functions; SI units: bytes, bytes/s,
+ * seconds.
+ *
+ * S sites, D bytes of gradient on each, B a site's uplink, L a one-way delay, c = D / S.
+ * Sources: ring bound, Patarasuk and Yuan 2009; recursive halving and doubling, Rabenseifner 2004,
+ * Thakur et al. 2005; Reno throughput, Mathis et al. 1997; CUBIC, Ha et al. 2008 and RFC 8312;
+ * synchronising every H steps, Douillard et al. 2023 (DiLoCo) and 2025 (Streaming DiLoCo).
+ */
+
+double wan_stream_Bps(enum wan_congestion cc, double link_Bps, double rtt_s, double loss,
+                      double mss_B, double window_B)
+{
+    double rate = window_B > 0 ? fmin(link_Bps, window_B / rtt_s) : link_Bps;
+    if (loss <= 0)
+        return rate;
+    double reno = 1.22 * mss_B / (rtt_s * sqrt(loss));
+    double cubic = 1.054 * mss_B * pow(rtt_s / loss, 0.75) / rtt_s;
+    double limit[] = {
+        [WAN_RENO] = reno, [WAN_CUBIC] = fmax(reno, cubic), [WAN_BBR] = link_Bps * (1 - loss)};
+    return fmin(rate, limit[cc]);
+}
+
+double wan_goodput(double mtu_B)
+{
+    enum { SEGMENTS_PER_ACK = 2 };
+    return (mtu_B - WAN_HEADERS_B) / (mtu_B + WAN_HEADERS_B / SEGMENTS_PER_ACK);
+}
+
+double wan_flops_per_token(const struct wan_job *job)
+{
+    return 6 * job->parameters + 12 * job->layers * job->width * job->sequence;
+}
+
+double wan_compute_s(const struct wan_job *job)
+{
+    return job->tokens * wan_flops_per_token(job) / (job->gpus * job->peak_flops * job->mfu);
+}
+
+double wan_exposed_s(const struct wan_schedule *sch, double compute_s, double fragment_s)
+{
+    double late_s = sch->fragments * fmax(0, fragment_s - sch->hidden * compute_s);
+    bool several = sch->wire_s > 0 && sch->hidden * sch->fragments > sch->every;
+    double each_s = several ? fmin(sch->wire_s, fragment_s) : fragment_s;
+    return fmax(late_s, sch->fragments * each_s - sch->every * compute_s);
+}
+
+double wan_efficiency(const struct wan_schedule *sch, double compute_s, double fragment_s)
+{
+    double busy = sch->every * compute_s;
+    return busy / (busy + wan_exposed_s(sch, compute_s, fragment_s) + sch->outer_s +
+                   sch->every * sch->straggle_s);
+}
+
+/* ---- net_words ----
+ *
+ * Keys of sites and links. These tables read the config, and `gradsync help` prints them.
+ */
+
+#define INT(S, m) #m, WL_INT, WL_AXIS, WL_FIELD(struct S, m, int64_t)
+#define DOUBLE(S, name, type, m) name, type, WL_AXIS, WL_FIELD(struct S, m, double)
+
+/* clang-format off */
+const struct wl_param wan_site_words[] = {
+    {INT(wan_site, gpus), NULL, "0", 0, 1e6, NULL, "GPUs per site"},
+    {INT(wan_site, ranks), NULL, "0", 0, 1e6, NULL, "ranks per site; 0: one per GPU"},
+    {DOUBLE(wan_site, "up", WL_RATE, up_Bps), "B/s", "0B/s", 0, 1e15, NULL, "uplink rate; 0: rate of [links]"},
+    {DOUBLE(wan_site, "down", WL_RATE, down_Bps), "B/s", "0B/s", 0, 1e15, NULL, "downlink rate; 0: same as up"},
+    {DOUBLE(wan_site, "lan", WL_RATE, lan_Bps), "B/s", "0B/s", 0, 1e15, NULL, "rate between the ranks of a site; 0: unlimited"},
+    {DOUBLE(wan_site, "lat", WL_REAL, lat), "degree", "0", -90, 90, NULL, "latitude, north positive"},
+    {DOUBLE(wan_site, "lon", WL_REAL, lon), "degree", "0", -180, 180, NULL, "longitude, east positive"},
+    {0}};
+
+const char *const wan_congestions[] = {"reno", "cubic", "bbr", NULL};
+const struct wl_param wan_link_words[] = {
+    {DOUBLE(wan_link, "rate", WL_RATE, rate_Bps), "B/s", "0B/s", 0, 1e15, NULL, "rate of the link; 0: limited by the sites only"},
+    {DOUBLE(wan_link, "rtt", WL_TIME, rtt_s), "s", "0", 0, 3600, NULL, "round-trip time; 0: computed from the distance"},
+    {DOUBLE(wan_link, "loss", WL_REAL, loss), NULL, "0", 0, 0.5, NULL, "fraction of packets lost"},
+    {DOUBLE(wan_link, "mtu", WL_REAL, mtu_B), "B", "0", 0, 65536, NULL, "IP packet size: rates include headers; 0: rates count only payload"},
+    {INT(wan_link, streams), NULL, "0", 0, 1e4, NULL, "TCP streams per link; 0: as many as fill the rate, or one if loss or window is set"},
+    {"congestion", WL_CHOICE, WL_AXIS, WL_FIELD(struct wan_link, congestion, int), NULL, "cubic", 0, 0, wan_congestions, "TCP congestion control"},
+    {DOUBLE(wan_link, "window", WL_REAL, window_B), "B", "0", 0, 1e12, NULL, "maximum bytes in flight per stream; 0: 3 MiB, the default of Linux"},
+    {"queue", WL_SIZE, WL_AXIS, WL_FIELD(struct wan_link, queue_B, uint64_t), "B", "0", 0, 1e12, NULL, "queue size of an emulated link; 0: one bandwidth-delay product"},
+    {DOUBLE(wan_link, "burst", WL_REAL, burst), NULL, "1", 1, 1e4, NULL, "mean number of packets that an emulated link loses in a row; 1: each alone"},
+    {DOUBLE(wan_link, "jitter", WL_TIME, jitter_s), "s", "0", 0, 1, NULL, "largest extra delay of each direction of an emulated link"},
+    {DOUBLE(wan_link, "reorder", WL_REAL, reorder), NULL, "0", 0, 0.5, NULL, "fraction of packets that an emulated link delivers later by a quarter of the RTT"},
+    {DOUBLE(wan_link, "cross", WL_RATE, cross_Bps), "B/s", "0B/s", 0, 1e15, NULL, "rate of other traffic in each direction of an emulated link"},
+    {0}};
+const struct wl_param wan_links_words[] = {
+    {DOUBLE(wan_map, "path_factor", WL_REAL, path_factor), NULL, "1.5", 1, 10, NULL, "fibre length divided by great-circle distance"},
+    {0}};
+
+const struct wl_param wan_line_words[] = {
+    {DOUBLE(wan_line, "rate", WL_RATE, rate_Bps), "B/s", "0B/s", 1, 1e15, NULL, "total rate of its links"},
+    {0}};
+/* clang-format on */
+
+/* ---- wan_words ----
+ *
+ * Reads values that consist of KEY=VALUE pairs, by table. Faults name the file, line and key.
+ */
+
+/* A count may end in K, M, B (billion) or T (trillion): 7B parameters, 1T tokens. */
+bool wan_param_parse(const struct wl_param *p, const char *text, void *object, char *why, size_t n)
+{
+    static const char suffixes[] = "KMBT";
+    size_t length = strlen(text);
+    const char *suffix = length > 1 ? strchr(suffixes, text[length - 1]) : NULL;
+    if (p->type != WL_REAL || !suffix || !isdigit((unsigned char)text[length - 2]))
+        return param_parse(p, text, object, why, n);
+    char *number = xstrfmt("%.*se%d", (int)length - 1, text, 3 * (int)(suffix - suffixes + 1));
+    bool ok = param_parse(p, number, object, why, n);
+    free(number);
+    return ok;
+}
+
+static int read_word(const struct config_entry *e, const struct wl_param *table, char *word,
+                     void *object)
+{
+    char why[512], *equals = strchr(word, '=');
+    if (!equals)
+        return config_error(e, "'%.40s' is not KEY=VALUE; put blanks only between pairs", word);
+    *equals = '\0';
+    const struct wl_param *p = params_find(table, word);
+    const char *near = p ? NULL : params_nearest(table, word);
+    if (!p)
+        return config_error(e, "unknown key '%.40s'%s", word, DID_YOU_MEAN(near));
+    return wan_param_parse(p, equals + 1, object, why, sizeof why)
+               ? GS_OK
+               : config_error(e, "%s: %s", word, why);
+}
+
+int wan_words_read(const struct config_entry *e, const struct wl_param *table, void *object)
+{
+    struct words w;
+    int code = GS_OK;
+    words_split(&w, e->value, ' ');
+    for (size_t i = 0; i < w.n; i++)
+        if (*w.v[i] && read_word(e, table, w.v[i], object))
+            code = GS_USAGE;
+    words_free(&w);
+    return code;
+}
+
+int wan_value_read(const struct config_entry *e, const struct wl_param *p, void *object)
+{
+    char why[512];
+    return wan_param_parse(p, e->value, object, why, sizeof why) ? GS_OK
+                                                                 : config_error(e, "%s", why);
+}
+
+/* ---- net ---- */
+
+/* Linux: tcp_rmem allows a buffer of 6 MiB, of which half is window. */
+#define WAN_WINDOW_B (3.0 * 1048576)
+#define WAN_SITES_MOST 64
+#define WAN_FIBRE_M_PER_S (2.0 / 3 * 299792458)
 
 #define EARTH_RADIUS_M 6371008.8
 #define SEGMENT_B 1500.0 /* a loss costs a segment of so many bytes where no MTU is said */
@@ -41,7 +204,8 @@ static size_t first_crossing(const struct wan_map *m, size_t from, size_t to)
     return wan_ends_find(m->crossings, m->n_crossings, sizeof *m->crossings, from, to);
 }
 
-double wan_map_distance(const struct wan_map *m, size_t from, size_t to)
+/* Metres along the great circle; NaN if a place is unknown. */
+static double wan_map_distance(const struct wan_map *m, size_t from, size_t to)
 {
     const double degree = acos(-1) / 180;
     const struct wan_site *a = &m->sites[from], *b = &m->sites[to];
@@ -364,4 +528,355 @@ void wan_view_free(struct wan_view *v)
     free(v->pair);
     free(v->end);
     *v = (struct wan_view){0};
+}
+
+/* ---- net_check ---- */
+
+/* Pairs and crossings alike begin with their ends. */
+static int compare_ends(const void *a, const void *b)
+{
+    const struct wan_ends *x = a, *y = b;
+    if (x->from != y->from)
+        return x->from < y->from ? -1 : 1;
+    return x->to == y->to ? 0 : x->to < y->to ? -1 : 1;
+}
+
+static int fill_rates(struct wan_map *m)
+{
+    int code = GS_OK;
+    for (size_t i = 0; i < m->n; i++) {
+        struct wan_site *s = &m->sites[i];
+        if (s->up_Bps <= 0)
+            s->up_Bps = m->common.rate_Bps;
+        if (s->down_Bps <= 0)
+            s->down_Bps = s->up_Bps;
+        if (s->up_Bps <= 0 && m->n > 1)
+            code = config_error(s->entry, "no rate; set up=… here or rate=… in [links]");
+    }
+    return code;
+}
+
+/* Nothing is faster than light in fibre along the great circle. GS_USAGE and reported at e, if it
+ * is not NULL, when rtt_s is. */
+static int check_light(const struct wan_map *m, size_t from, size_t to, double rtt_s,
+                       const struct config_entry *e)
+{
+    double metres = wan_map_distance(m, from, to), least = 2 * metres / WAN_FIBRE_M_PER_S;
+    if (!e || rtt_s <= 0 || isnan(metres) || rtt_s >= least)
+        return GS_OK;
+    return config_error(e,
+                        "an RTT of %.3g ms is impossible: %.0f km from %s to %s there and back at "
+                        "2/3 of the speed of light take %.3g ms",
+                        1e3 * rtt_s, metres / 1e3, m->sites[from].name, m->sites[to].name,
+                        1e3 * least);
+}
+
+static int check_all_light(const struct wan_map *m, const struct config *c)
+{
+    const struct config_entry *common = config_find(c, "links", "rtt");
+    int code = GS_OK;
+    for (size_t i = 0; i < m->n_pairs; i++) {
+        const struct wan_pair *p = &m->pairs[i];
+        bool twin = p->ends.from > p->ends.to && !strchr(p->entry->key, '>');
+        if (!twin && check_light(m, p->ends.from, p->ends.to, p->link.rtt_s, p->entry))
+            code = GS_USAGE;
+    }
+    for (size_t i = 0; i < m->n; i++)
+        for (size_t k = 0; k < m->n; k++) {
+            size_t at = wan_ends_find(m->pairs, m->n_pairs, sizeof *m->pairs, i, k);
+            bool own = at < m->n_pairs && m->pairs[at].ends.from == i && m->pairs[at].ends.to == k;
+            if (!own && check_light(m, i, k, m->common.rtt_s, common))
+                return GS_USAGE;
+        }
+    return code;
+}
+
+static int check_twins(const struct wan_map *m)
+{
+    int code = GS_OK;
+    for (size_t i = 1; i < m->n_pairs; i++) {
+        const struct wan_pair *a = &m->pairs[i - 1], *b = &m->pairs[i];
+        if (compare_ends(a, b))
+            continue;
+        /* Both directions of two links are one fault. */
+        bool said = b->ends.from > b->ends.to && !strpbrk(a->entry->key, ">") &&
+                    !strpbrk(b->entry->key, ">");
+        code = said ? code
+                    : config_error(b->entry,
+                                   "duplicate: '%s' sets the same direction; delete one of them",
+                                   a->entry->key);
+    }
+    return code;
+}
+
+/* The last step of wan_map_read. Sorts the pairs, and fills in rates. Checks
+ * that each site has a rate, each direction is set once, and no RTT is faster than light. GS_OK or
+ * GS_USAGE; every fault is reported. */
+static int wan_map_check(struct wan_map *m, const struct config *c)
+{
+    if (m->n_pairs)
+        qsort(m->pairs, m->n_pairs, sizeof *m->pairs, compare_ends);
+    if (m->n_crossings)
+        qsort(m->crossings, m->n_crossings, sizeof *m->crossings, compare_ends);
+    int twins = check_twins(m);
+    int rates = fill_rates(m);
+    int light = check_all_light(m, c);
+    return light || twins || rates ? GS_USAGE : GS_OK;
+}
+
+/* ---- net_read ---- */
+
+/* ---- [sites] ---- */
+
+static bool plain_name(const char *s)
+{
+    return strlen(s) < WL_TEXT_MAX && s[strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789_")] == '\0';
+}
+
+static int read_site(struct wan_map *m, const struct config_entry *e)
+{
+    char why[256];
+    struct wan_site *s = &m->sites[m->n++];
+    if (!params_default(wan_site_words, s, why, sizeof why))
+        return config_error(e, "%s", why);
+    s->entry = e;
+    s->lat = s->lon = NAN;
+    if (!plain_name(e->key))
+        return config_error(
+            e, "not a valid site name; use letters, digits and '_', at most %d characters",
+            WL_TEXT_MAX - 1);
+    memcpy(s->name, e->key, strlen(e->key) + 1);
+    int code = wan_words_read(e, wan_site_words, s);
+    if (!code && isnan(s->lat) != isnan(s->lon))
+        code = config_error(e, "set lat=… and lon=… together");
+    return code;
+}
+
+static int read_sites(struct wan_map *m, const struct config *c)
+{
+    int code = GS_OK;
+    m->sites = xcalloc(c->n + 1, sizeof *m->sites);
+    for (size_t i = 0; i < c->n; i++)
+        if (!strcmp(c->entries[i].section, "sites") && read_site(m, &c->entries[i]))
+            code = GS_USAGE;
+    if (!m->n)
+        return fail_at(GS_USAGE, c->path, 0,
+                       "[sites] has no site; add e.g. north = gpus=2 up=1Gbit/s");
+    if (!code && m->n > WAN_SITES_MOST)
+        return fail_at(GS_USAGE, c->path, 0, "[sites] has %zu sites; at most %d are allowed", m->n,
+                       WAN_SITES_MOST);
+    return code;
+}
+
+/* ---- [links] ---- */
+
+static int site_index(const struct wan_map *m, const struct config_entry *e, const char *name,
+                      size_t n, size_t *index)
+{
+    for (*index = 0; *index < m->n; ++*index)
+        if (strlen(m->sites[*index].name) == n && !memcmp(m->sites[*index].name, name, n))
+            return GS_OK;
+    const char **names = xcalloc(m->n, sizeof *names);
+    for (size_t i = 0; i < m->n; i++)
+        names[i] = m->sites[i].name;
+    char *word = xstrfmt("%.*s", (int)n, name);
+    const char *near = text_nearest(word, names, m->n);
+    int code = config_error(e, "no site '%.64s' in [sites]%s", word, DID_YOU_MEAN(near));
+    free(word);
+    free(names);
+    return code;
+}
+
+/* "a-b" or "a>b" to rows. */
+static int read_ends(const struct wan_map *m, const struct config_entry *e, const char *text,
+                     size_t *from, size_t *to)
+{
+    size_t n = strcspn(text, "->");
+    if (!text[n])
+        return config_error(e, "'%.64s' is not a link; write two sites as A-B or A>B", text);
+    int code = site_index(m, e, text, n, from);
+    return code ? code : site_index(m, e, text + n + 1, strlen(text + n + 1), to);
+}
+
+/* What a pair has before anything is said of it. */
+static struct wan_link common_link(const struct wan_map *m)
+{
+    struct wan_link link = m->common;
+    link.rate_Bps = 0;
+    return link;
+}
+
+static void add_pair(struct wan_map *m, const struct config_entry *e, size_t a, size_t b,
+                     struct wan_link link, bool one_way)
+{
+    m->pairs = xrealloc(m->pairs, (m->n_pairs + 2) * sizeof *m->pairs);
+    m->pairs[m->n_pairs++] = (struct wan_pair){{a, b}, link, e};
+    if (!one_way && a != b)
+        m->pairs[m->n_pairs++] = (struct wan_pair){{b, a}, link, e};
+}
+
+static int read_pair(struct wan_map *m, const struct config_entry *e)
+{
+    size_t a = 0, b = 0;
+    struct wan_link link = common_link(m);
+    int code = read_ends(m, e, e->key, &a, &b);
+    if (!code)
+        code = wan_words_read(e, wan_link_words, &link);
+    if (!code)
+        add_pair(m, e, a, b, link, strchr(e->key, '>'));
+    return code;
+}
+
+/* [link A-B]: what [links] says in one line, a key a line. */
+static int read_section(struct wan_map *m, const struct config *c, const struct config_section *s)
+{
+    size_t a = 0, b = 0;
+    struct wan_link link = common_link(m);
+    const struct config_entry *first = NULL;
+    const struct config_entry title = {
+        .section = s->name, .key = s->name, .file = c->path, .line = s->line};
+    int code = read_ends(m, &title, s->name + strlen("link "), &a, &b);
+    for (size_t i = 0; i < c->n; i++) {
+        const struct config_entry *e = &c->entries[i];
+        const struct wl_param *p = params_find(wan_link_words, e->key);
+        if (strcmp(e->section, s->name))
+            continue;
+        first = first ? first : e;
+        if (p ? wan_value_read(e, p, &link)
+              : config_error(e, "unknown key in [%s]; use the keys of [links]", s->name))
+            code = GS_USAGE;
+    }
+    if (!code && first)
+        add_pair(m, first, a, b, link, false);
+    return code;
+}
+
+static void add_crossing(struct wan_map *m, size_t from, size_t to, size_t line)
+{
+    APPEND(m->crossings, m->n_crossings) = (struct wan_crossing){{from, to}, line};
+}
+
+static int read_line_links(struct wan_map *m, const struct config_entry *e, const char *list,
+                           size_t line)
+{
+    struct words w;
+    int code = GS_OK;
+    words_split(&w, list, ',');
+    for (size_t i = 0; i < w.n && !code; i++) {
+        size_t a = 0, b = 0;
+        code = read_ends(m, e, w.v[i], &a, &b);
+        if (code)
+            break;
+        add_crossing(m, a, b, line);
+        if (!strchr(w.v[i], '>'))
+            add_crossing(m, b, a, line);
+        m->lines[line].crossings++;
+    }
+    words_free(&w);
+    return code;
+}
+
+/* shared.NAME = rate=10Gbit/s links=a-b,a-c */
+static int read_line(struct wan_map *m, const struct config_entry *e)
+{
+    struct config_entry rate = *e;
+    const char *links = strstr(e->value, "links=");
+    struct wan_line l = {0};
+    if (!links || strchr(links, ' '))
+        return config_error(e, "write rate=… links=A-B,C-D with links last and no blanks in it");
+    rate.value = xstrfmt("%.*s", (int)(links - e->value), e->value);
+    int code = wan_words_read(&rate, wan_line_words, &l);
+    free(rate.value);
+    if (!code && l.rate_Bps <= 0)
+        code = config_error(e, "rate=… is missing");
+    if (code)
+        return code;
+    APPEND(m->lines, m->n_lines) = l;
+    return read_line_links(m, e, links + strlen("links="), m->n_lines - 1);
+}
+
+static int read_common(struct wan_map *m, const struct config_entry *e)
+{
+    const struct wl_param *p = params_find(wan_link_words, e->key);
+    const struct wl_param *of_all = params_find(wan_links_words, e->key);
+    if (of_all)
+        return wan_value_read(e, of_all, m);
+    if (p)
+        return wan_value_read(e, p, &m->common);
+    const char *near = params_nearest(wan_link_words, e->key);
+    return config_error(
+        e, "unknown key in [links]%s; write a link as A-B or A>B, a shared line as shared.NAME",
+        DID_YOU_MEAN(near));
+}
+
+enum link_key { COMMON, PAIR, LINE };
+
+static enum link_key kind_of(const char *key)
+{
+    if (!strncmp(key, "shared.", strlen("shared.")))
+        return LINE;
+    return strpbrk(key, "->") ? PAIR : COMMON;
+}
+
+/* What all links have in common is read first: pairs begin from it. */
+static int read_links(struct wan_map *m, const struct config *c)
+{
+    static int (*const read[])(struct wan_map *, const struct config_entry *) = {
+        [COMMON] = read_common, [PAIR] = read_pair, [LINE] = read_line};
+    char why[256];
+    int code = GS_OK;
+    m->path_factor = 1.5;
+    if (!params_default(wan_link_words, &m->common, why, sizeof why))
+        return fail_at(GS_USAGE, c->path, 0, "%s", why);
+    for (int kind = COMMON; kind <= LINE; kind++)
+        for (size_t i = 0; i < c->n; i++) {
+            const struct config_entry *e = &c->entries[i];
+            if (!strcmp(e->section, "links") && (int)kind_of(e->key) == kind && read[kind](m, e))
+                code = GS_USAGE;
+        }
+    for (size_t i = 0; i < c->n_sections; i++)
+        if (!strncmp(c->sections[i].name, "link ", strlen("link ")) &&
+            read_section(m, c, &c->sections[i]))
+            code = GS_USAGE;
+    return code;
+}
+
+static int read_words(struct wan_map *m, const struct config *c)
+{
+    *m = (struct wan_map){0};
+    int sites = read_sites(m, c);
+    int links = read_links(m, c);
+    return sites || links ? GS_USAGE : GS_OK;
+}
+
+int wan_map_read(struct wan_map *m, const struct config *c)
+{
+    int code = read_words(m, c);
+    return code ? code : wan_map_check(m, c);
+}
+
+int wan_map_check_words(const struct config *c, bool *rated)
+{
+    struct wan_map m;
+    bool sites = config_section(c, "sites"), unused;
+    rated = rated ? rated : &unused;
+    *rated = false;
+    if (!sites)
+        return GS_OK;
+    int code = read_words(&m, c);
+    *rated = !code;
+    for (size_t i = 0; i < m.n; i++)
+        *rated = *rated && (m.common.rate_Bps > 0 || m.sites[i].up_Bps > 0);
+    wan_map_free(&m);
+    return code;
+}
+
+void wan_map_free(struct wan_map *m)
+{
+    free(m->sites);
+    free(m->pairs);
+    free(m->lines);
+    free(m->crossings);
+    free(m->order);
+    *m = (struct wan_map){0};
 }

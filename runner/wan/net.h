@@ -15,17 +15,68 @@
  */
 #pragma once
 
+#include "common/wan_time.h"
 #include "config/config.h"
-#include "wan/model.h"
 #include "workload.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Linux: tcp_rmem allows a buffer of 6 MiB, of which half is window. */
-#define WAN_WINDOW_B (3.0 * 1048576)
-#define WAN_SITES_MOST 64
-#define WAN_FIBRE_M_PER_S (2.0 / 3 * 299792458)
+#define WAN_HEADERS_B 52.0 /* IPv4, and TCP with the timestamp option */
+
+/* Rate of one TCP stream: limited by link, window or losses. */
+enum wan_congestion { WAN_RENO, WAN_CUBIC, WAN_BBR };
+
+double wan_stream_Bps(enum wan_congestion cc, double link_Bps, double rtt_s, double loss,
+                      double mss_B, double window_B);
+/* Payload fraction of a rate that counts IP packets. The rest are the headers of segments, and the
+ * ACKs for the other direction (one per two segments), which share the link if both are busy. */
+double wan_goodput(double mtu_B);
+
+/* A training job. */
+struct wan_job {
+    double parameters, layers, width, sequence; /* width and sequence: for the attention term */
+    double tokens;                              /* in one global step */
+    double gpus, peak_flops, mfu;
+};
+
+/* tokens (6 N + 12 layers width sequence) / (gpus peak mfu) */
+double wan_compute_s(const struct wan_job *job);
+double wan_flops_per_token(const struct wan_job *job);
+
+/* Synchronising every `every` steps in `fragments` pieces. */
+struct wan_schedule {
+    double every, fragments; /* H, P */
+    double hidden;           /* steps of compute that can overlap with the exchange of a fragment */
+    double outer_s;          /* the outer optimiser's step, per synchronisation */
+    double straggle_s;       /* waiting for the slowest, per step */
+    double wire_s;           /* a fragment's time on the uplink alone; 0: all of its exchange */
+};
+
+/* Seconds per H steps in which nothing is computed, given the sync of one fragment:
+ * P max(0, T_fragment - hidden T_c). The fragments follow each other over the same links, so it is
+ * at least P T_fragment - H T_c; where several may be in flight, only their time on the uplink adds
+ * up. Solved for the rate, this is the formula of Douillard et al. 2025
+ * with hidden = 2/3 + tau: W = (bytes / P) / [(H T_c / P)(1/CU - 1) + (2/3 + tau) T_c]. The 2/3 is
+ * the backward pass, beside which even the exchange of every step can run. */
+double wan_exposed_s(const struct wan_schedule *sch, double compute_s, double fragment_s);
+/* H T_c / (H T_c + exposed + outer + H straggle) */
+double wan_efficiency(const struct wan_schedule *sch, double compute_s, double fragment_s);
+
+extern const char *const wan_congestions[]; /* by enum wan_congestion, then NULL */
+
+/* Each ends with a NULL name. */
+extern const struct wl_param wan_site_words[];  /* of a row of [sites]: struct wan_site */
+extern const struct wl_param wan_link_words[];  /* of [links], of a pair: struct wan_link */
+extern const struct wl_param wan_links_words[]; /* of [links] alone: struct wan_map */
+extern const struct wl_param wan_line_words[];  /* of a shared line: struct wan_line */
+
+/* Reads "up=1Gbit/s gpus=2" into the members of object. GS_OK or GS_USAGE. */
+int wan_words_read(const struct config_entry *e, const struct wl_param *table, void *object);
+/* param_parse, which also takes 7B and 1T for a number. */
+bool wan_param_parse(const struct wl_param *p, const char *text, void *object, char *why, size_t n);
+/* Reads a plain value of one parameter. */
+int wan_value_read(const struct config_entry *e, const struct wl_param *p, void *object);
 
 struct wan_site {
     char name[WL_TEXT_MAX];
@@ -108,8 +159,6 @@ void wan_map_disturb(struct wan_map *m);
 /* The link between sites of two rows. Fills in the RTT from the distance, and the
  * rate from the limits of both sites. */
 struct wan_link wan_map_link(const struct wan_map *m, size_t from, size_t to);
-/* Metres along the great circle; NaN if a place is unknown. */
-double wan_map_distance(const struct wan_map *m, size_t from, size_t to);
 int64_t wan_map_gpus(const struct wan_map *m);
 /* The slowest uplink or downlink of the map, bytes/s. */
 double wan_map_rate(const struct wan_map *m);
@@ -128,6 +177,7 @@ struct wan_view {
     double *up, *down, *hop, *pair, *end; /* the arrays of net; pair and end: of WAN_DIRECT */
     double nearest_rtt_s, farthest_rtt_s;
 };
+
 void wan_view_make(struct wan_view *v, const struct wan_map *m, enum wan_strategy strategy,
                    double factor);
 void wan_view_free(struct wan_view *v);

@@ -7,7 +7,26 @@
  */
 #pragma once
 
-#include "wan/wan_audit_rules.h"
+#include "base/text.h"
+#include "wan/training.h"
+#include "workload.h"
+
+#include <stdbool.h>
+
+/* Impossible: physics forbids it. Unreached: physics allows it, but not what this plan assumes (its
+ * mfu, overlap, strategy, streams). Contradicted: another claim or a known fact says otherwise. */
+enum wan_verdict { WAN_POSSIBLE, WAN_UNREACHED, WAN_IMPOSSIBLE, WAN_CONTRADICTED };
+
+struct wan_finding {
+    const struct config_entry *entry;
+    const char *name, *unit, *what; /* "sync_time", "s", "one synchronisation" */
+    double low, high;               /* the claim, in SI units */
+    bool high_is_good; /* true: low must not exceed `possible`; false: high must not be below it */
+    double possible;   /* the best value that physics allows */
+    double reached;    /* the value that this plan reaches */
+    enum wan_verdict verdict;
+    struct text why;
+};
 
 /* Returns one finding per claim, in the order of the config, *n of them. The caller frees them with
  * wan_findings_free. NULL, reported: a claim has a fault. */
@@ -18,3 +37,14 @@ void wan_findings_free(struct wan_finding *f, size_t n);
 /* Checks [sites], [links] and [model] for `gradsync check`. Reports faults (GS_USAGE) and warns of
  * impossible claims. Without these sections it does nothing. */
 int wan_config_check(const struct config *c);
+
+/* One table of keys, or of KEY=VALUE pairs inside a value. */
+struct wan_words {
+    const char *section, *form; /* form: the line that contains these pairs; NULL: they are keys */
+    const struct wl_param *table;
+    size_t stride; /* bytes from one row of the table to the next; the last has a NULL name */
+};
+
+extern const struct wan_words wan_words[]; /* ends with a NULL section */
+
+const struct wl_param *wan_words_next(const struct wan_words *w, const struct wl_param *p);

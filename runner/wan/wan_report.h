@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "wan/advice.h"
+#include "wan/training.h"
 #include "wan/wan_audit.h"
 
 struct wan_report {
@@ -18,17 +18,25 @@ struct wan_report {
 };
 
 extern const char model_columns[], claims_columns[];
-/* Prints the link whose losses take most from its streams, and what would not lose it. Nothing, if
- * losses take little. */
-void wan_report_losses(const struct wan_map *m);
-
-/* "16 Gbit/s", or "a-b 40 Mbit/s" where one pair is the reason. */
-void wan_need_text(const struct wan_map *m, const struct wan_need *need, char *text, size_t size);
-/* One sentence if training without one of the sites is faster. */
-void wan_report_slow_site(const struct wan_case *plan);
 void wan_report_print(const struct wan_report *r);
 /* Writes one row per case: all strategies at the config's H and bits, then the config's strategy
  * over H x bits and over rate x bits. The second function writes one row per claim. GS_OK or
  * GS_FAILED, reported. */
 int wan_report_csv(const struct wan_report *r, const char *path);
 int wan_report_claims_csv(const struct wan_report *r, const char *path);
+
+struct wan_choice {
+    struct wan_training training; /* with fragments and overlap as chosen */
+    struct wan_case plan;
+    struct wan_outcome outcome;
+    double target;   /* share of compute to reach: the highest of targets */
+    double ring_s;   /* a ring in the order of [sites] */
+    double order_s;  /* and in the best order */
+    int64_t streams; /* to each peer */
+};
+
+/* Sets m->order if another order of the ring is faster than that of [sites]. Data parallelism with
+ * 16 bits is chosen if it reaches the target. Else 8 fragments that overlap with a step, with as
+ * many bits as reach it with H of at most 100. outcome.efficiency < target: nothing reaches it. */
+void wan_choice_make(struct wan_choice *c, struct wan_map *m, const struct wan_training *t);
+void wan_choice_print(const struct wan_choice *c);

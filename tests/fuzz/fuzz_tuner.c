@@ -3,7 +3,6 @@
  * Any bytes as the file of a trial, or as a sequence of calls: the first byte says which.
  */
 #include "nccl_tuner/nccl_abi.h"
-#include "nccl_tuner/sequence.h"
 #include "nccl_tuner/trial_config.h"
 
 #include <stdint.h>

@@ -7,7 +7,6 @@
 #include "config/config.h"
 #include "lab/probe.h"
 #include "lab/spec.h"
-#include "wan/choice.h"
 #include "wan/wan_report.h"
 
 static void model(const struct config *c, struct wan_map *m)

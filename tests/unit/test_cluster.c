@@ -7,10 +7,10 @@
 #include "base/shell_quote.h"
 #include "base/text.h"
 #include "cluster/campaign.h"
-#include "cluster/client.h"
 #include "cluster/cluster_status.h"
 #include "cluster/slurm.h"
 #include "folder.h"
+#include "record/run_campaign.h"
 #include "unit.h"
 
 #include <dirent.h>

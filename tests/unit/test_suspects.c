@@ -5,8 +5,7 @@
  */
 #include "common/round_peer.h"
 #include "suspects/judge.h"
-#include "suspects/pair_effects.h"
-#include "suspects/suspects_config.h"
+#include "suspects/suspects_text.h"
 #include "unit.h"
 
 #include <limits.h>

@@ -6,7 +6,6 @@
 #include "folder.h"
 #include "nccl_tuner/choice.h"
 #include "nccl_tuner/nccl_abi.h"
-#include "nccl_tuner/sequence.h"
 #include "nccl_tuner/trial_config.h"
 #include "unit.h"
 

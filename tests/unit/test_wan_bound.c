@@ -10,8 +10,7 @@
 #include "base/text.h"
 #include "config/config.h"
 #include "unit.h"
-#include "wan/advice.h"
-#include "wan/bound.h"
+#include "wan/training.h"
 
 static uint64_t seed = 20261201;
 

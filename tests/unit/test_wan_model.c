@@ -5,8 +5,8 @@
 #include <math.h>
 
 #include "unit.h"
-#include "wan/bound.h"
-#include "wan/model.h"
+#include "wan/net.h"
+#include "wan/training.h"
 
 #define GIGABIT (1e9 / 8)
 

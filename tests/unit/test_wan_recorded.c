@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "unit.h"
-#include "wan/model.h"
+#include "wan/net.h"
 
 #define RATE_BPS (100e6 / 8)
 #define HEADROOM 0.98 /* of the rate, which wan_sync leaves free */
