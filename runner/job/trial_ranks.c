@@ -102,7 +102,8 @@ static struct trial_visit *visit_of(struct reader *f, struct trial_comm *c, cons
     return v;
 }
 
-#define LAYER 4 /* calls: so short a period may be a layer, of which a step has many (trial_config.h) */
+#define LAYER                                                                                      \
+    4 /* calls: so short a period may be a layer, of which a step has many (trial_config.h) */
 
 /* The time of a visit: that of its middle steps, for as many steps as there are without the first, which
  * still runs collectives of the arm before. The host times the steps: where a job waits for its GPUs,
