@@ -1,12 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Measures one group: prepares its cells together, warms them up, visits them block after block until
- * the result is precise enough, and releases them.
+ * the result is precise enough, and releases them. A visit is the samples of one slot in one block.
  */
 #pragma once
 
 #include "rank/session.h"
-#include "rank/visit.h"
+
+/* Buffers for all visits of a session. */
+struct visit {
+    size_t cap, metrics;
+    int64_t *mine, *all;          /* to reduce: ROWS rows of samples, and a result */
+    double *values, *reduced;     /* one row for each metric after the first */
+    double *skew, *spread, *time; /* of the samples that are kept, over the ranks */
+    double *kept;                 /* the same, by metric */
+};
+
+void visit_begin(struct visit *v, const struct session *r);
+void visit_end(struct visit *v);
 
 /* Collective. Measures plan->groups[index]. The group is closed in the recording unless the result is
  * BROKEN or HUNG, or the run was stopped before the group was done. */

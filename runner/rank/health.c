@@ -1,21 +1,343 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rank/health.h"
+
+#include "base/clock.h"
+#include "base/family.h"
+#include "base/files.h"
 #include "base/jsontext.h"
 #include "base/text.h"
+#include "launch/fabric.h"
+#include "launch/launcher.h"
+#include "record/nvml_gpu.h"
 
+#include <glob.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+struct health_source {
+    const char *name;
+    bool per_node; /* read by one rank per node; otherwise by each rank for its device */
+    /* False: no such hardware. close() follows a successful open(); both may be NULL. */
+    bool (*open)(void **self, const struct team *team);
+    void (*close)(void *self);
+    /* Adds constant facts (name, driver) to this rank's entry in the header's hosts; may be NULL. */
+    void (*describe)(void *self, json_t *host);
+    /* Adds readings, with SI units in their names (cpu_Hz, temperature_C, power_W). Takes some µs to
+     * 1 ms. May be NULL. */
+    void (*read)(void *self, json_t *now);
+};
+
+/* ---- the host ---- */
+
+/* Means since the launch began are recorded after this time, because the kernel counts busy time in
+ * ticks of 10 ms. */
+#define HEALTH_MEAN_S 1.0
+
+static json_t *health_cores(double used_s, double wall_s)
+{
+    return json_real(round(used_s / wall_s * 1e3) / 1e3);
+}
+
+/* Files read per block: on a machine with hundreds of cores a sample of them suffices. */
+enum { FILES_MAX = 16 };
+
+struct host {
+    glob_t frequencies, temperatures;
+    double wall_s, busy_s; /* at the start of the launch */
+};
+
+/* Seconds of processor time that programs used since boot, system calls included, interrupts not. */
+static double busy_s(void)
+{
+    double user = 0, nice = 0, system = 0;
+    AUTO_FCLOSE FILE *f = fopen("/proc/stat", "r");
+    int got = f ? fscanf(f, "cpu %lf %lf %lf", &user, &nice, &system) : 0;
+    return got == 3 ? (user + nice + system) / (double)sysconf(_SC_CLK_TCK) : 0;
+}
+
+static bool host_open(void **self, const struct team *team)
+{
+    (void)team;
+    struct host *h = xcalloc(1, sizeof *h);
+    glob("/sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_cur_freq", 0, NULL, &h->frequencies);
+    glob("/sys/class/thermal/thermal_zone*/temp", 0, NULL, &h->temperatures);
+    h->wall_s = clock_now_s();
+    h->busy_s = busy_s();
+    *self = h;
+    return true;
+}
+
+static void host_close(void *self)
+{
+    AUTO_FREE struct host *h = self;
+    globfree(&h->frequencies);
+    globfree(&h->temperatures);
+}
+
+static bool read_number(const char *path, double *value)
+{
+    AUTO_FCLOSE FILE *f = fopen(path, "r");
+    return f && fscanf(f, "%lf", value) == 1;
+}
+
+/* Minimum, mean and maximum of the numbers in evenly chosen files, and how many were read. */
+struct spread {
+    double min, sum, max;
+    int n;
+};
+
+static void spread_add(struct spread *s, double v)
+{
+    s->min = s->n && s->min < v ? s->min : v;
+    s->max = s->n && s->max > v ? s->max : v;
+    s->sum += v;
+    s->n++;
+}
+
+static struct spread read_files(const glob_t *files)
+{
+    struct spread s = {0};
+    size_t n = files->gl_pathc < FILES_MAX ? files->gl_pathc : FILES_MAX;
+    for (size_t i = 0; i < n; i++) {
+        double v;
+        if (read_number(files->gl_pathv[i * files->gl_pathc / n], &v))
+            spread_add(&s, v);
+    }
+    return s;
+}
+
+/* Machines without cpufreq, mostly virtual ones, have it in /proc/cpuinfo. */
+static struct spread read_cpuinfo(void)
+{
+    struct spread s = {0};
+    char line[256];
+    AUTO_FCLOSE FILE *f = fopen("/proc/cpuinfo", "r");
+    while (f && s.n < FILES_MAX && fgets(line, sizeof line, f)) {
+        double mhz;
+        if (sscanf(line, "cpu MHz : %lf", &mhz) == 1)
+            spread_add(&s, mhz * 1e3);
+    }
+    return s;
+}
+
+static void host_read(void *self, json_t *now)
+{
+    const struct host *h = self;
+    double load;
+    if (read_number("/proc/loadavg", &load))
+        json_object_set_new(now, "load1", json_real(load));
+    double since_s = clock_now_s() - h->wall_s;
+    if (since_s >= HEALTH_MEAN_S && h->busy_s > 0)
+        json_object_set_new(now, "busy_cores", health_cores(busy_s() - h->busy_s, since_s));
+    struct spread khz = read_files(&h->frequencies);
+    if (!khz.n)
+        khz = read_cpuinfo();
+    if (khz.n) {
+        json_object_set_new(now, "cpu_min_Hz", json_real(khz.min * 1e3));
+        json_object_set_new(now, "cpu_Hz", json_real(khz.sum / khz.n * 1e3));
+    }
+    struct spread millidegrees = read_files(&h->temperatures);
+    if (millidegrees.n)
+        json_object_set_new(now, "temperature_C", json_real(millidegrees.max * 1e-3));
+}
+
+static const struct health_source health_host = {
+    .name = "host",
+    .per_node = true,
+    .open = host_open,
+    .close = host_close,
+    .read = host_read,
+};
+
+/* ---- this process ---- */
+
+/* The processor time of this rank's threads, its share of the host's busy time (host_load.h). */
+struct cpu {
+    double wall_s, used_s; /* at the start of the launch */
+};
+
+static double now_s(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static bool cpu_open(void **self, const struct team *team)
+{
+    (void)team;
+    struct cpu *c = xcalloc(1, sizeof *c);
+    *c = (struct cpu){now_s(CLOCK_MONOTONIC), now_s(CLOCK_PROCESS_CPUTIME_ID)};
+    *self = c;
+    return true;
+}
+
+static void cpu_read(void *self, json_t *now)
+{
+    const struct cpu *c = self;
+    double wall_s = now_s(CLOCK_MONOTONIC) - c->wall_s;
+    if (wall_s >= HEALTH_MEAN_S)
+        json_object_set_new(now, "own_cores",
+                            health_cores(now_s(CLOCK_PROCESS_CPUTIME_ID) - c->used_s, wall_s));
+}
+
+static const struct health_source health_cpu = {
+    .name = "cpu",
+    .open = cpu_open,
+    .close = free,
+    .read = cpu_read,
+};
+
+/* ---- the GPU ---- */
+
+/* * NVML's facts about this rank's GPU, and conditions that may disturb it. */
+
+static bool nvml_open(void **self, const struct team *team)
+{
+    *self = nvml_load(team->local_rank);
+    return *self;
+}
+
+static void nvml_close(void *self)
+{
+    nvml_unload(self);
+}
+
+/* The PCI address of a local rank's GPU, "0000:41:00.0". False: no GPU or no NVML. */
+static bool nvml_pci_address(int local_rank, char *place, size_t n)
+{
+    struct nvml *v = nvml_load(local_rank);
+    struct nvml_pci pci = {0};
+    if (!v)
+        return false;
+    bool found = v->call.pci && v->call.pci(v->device, &pci) == 0;
+    if (found)
+        snprintf(place, n, "%04x:%02x:%02x.0", pci.domain, pci.bus, pci.device);
+    nvml_unload(v);
+    return found;
+}
+
+static void nvml_describe(void *self, json_t *host)
+{
+    json_object_set_new(host, "gpu", nvml_gpu_facts(self));
+}
+
+/* Ranks of this launch have the same parent. A GPU has one rank: where process ids are those of
+ * another namespace, one of them is it. */
+static size_t others(const struct nvml *n)
+{
+    struct nvml_process found[NVML_PROGRAMS_MAX];
+    size_t all = nvml_gpu_programs(n, found), ours = 0;
+    for (size_t i = 0; i < all; i++)
+        ours += family_parent((pid_t)found[i].pid) == getppid();
+    return all - (ours || !all ? ours : 1);
+}
+
+static void nvml_read(void *self, json_t *now)
+{
+    json_t *gpu = nvml_gpu_now(self);
+    json_object_set_new(gpu, "others", json_integer((json_int_t)others(self)));
+    json_object_set_new(now, "gpu", gpu);
+}
+
+static const struct health_source health_nvml = {
+    .name = "nvml",
+    .open = nvml_open,
+    .close = nvml_close,
+    .describe = nvml_describe,
+    .read = nvml_read,
+};
+
+/* ---- the fabric ---- */
+
+/* * Records the fabric of this rank's node. With several nodes it also sets the NCCL variables that
+ * fabric.h chooses, except those already in the environment. */
+
+struct source {
+    struct fabric fabric;
+    struct fabric_setting settings[FABRIC_SETTINGS_MAX];
+    size_t n;
+    bool speaks; /* this rank records for its node */
+};
+
+static void tell_nccl(const struct source *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (!s->settings[i].kept)
+            setenv(s->settings[i].name, s->settings[i].value, 0);
+}
+
+static bool fabric_open(void **self, const struct team *team)
+{
+    struct source *s = xcalloc(1, sizeof *s);
+    s->speaks = team->local_rank == 0;
+    fabric_read(&s->fabric, "");
+    s->n = fabric_choose(&s->fabric, getenv, s->settings);
+    if (team->nodes > 1)
+        tell_nccl(s);
+    *self = s;
+    return true;
+}
+
+static void fabric_close(void *self)
+{
+    AUTO_FREE struct source *s = self;
+    fabric_free(&s->fabric);
+}
+
+static void fabric_describe(void *self, json_t *host)
+{
+    const struct source *s = self;
+    if (s->speaks)
+        json_object_set_new(host, "fabric", fabric_json(&s->fabric, s->settings, s->n));
+}
+
+static const struct health_source health_fabric = {
+    .name = "fabric",
+    .open = fabric_open,
+    .close = fabric_close,
+    .describe = fabric_describe,
+};
+
+/* ---- [launch] bind = gpu ---- */
+
+void binding_take(struct gpu_binding *b, const struct plan *p, int local_rank)
+{
+    *b = (struct gpu_binding){.enabled = launcher_binds_to_gpus(p)};
+    if (!b->enabled)
+        return;
+    if (!nvml_pci_address(local_rank, b->gpu, sizeof b->gpu)) {
+        snprintf(b->numa.why, sizeof b->numa.why, "no GPU was found for this rank");
+        return;
+    }
+    AUTO_FREE char *mask = xstrfmt("/sys/bus/pci/devices/%s/local_cpus", b->gpu);
+    numa_bind(&b->numa, mask);
+}
+
+void binding_describe(const struct gpu_binding *b, json_t *host)
+{
+    if (!b->enabled)
+        return;
+    json_t *bound = json_pack("{s:s}", "gpu", b->gpu);
+    if (*b->numa.why) {
+        json_object_set_new(bound, "why", json_string(b->numa.why));
+    } else {
+        json_object_set_new(bound, "numa", json_integer(b->numa.node));
+        json_object_set_new(bound, "cpus", json_string(b->numa.cpus));
+    }
+    json_object_set_new(host, "bound", bound);
+}
+
+/* ---- all sources ---- */
 
 static const struct health_source *const sources[] = {&health_host, &health_cpu, &health_nvml,
                                                       &health_fabric};
 
 #define N_SOURCES (sizeof sources / sizeof *sources)
 _Static_assert(N_SOURCES <= HEALTH_SOURCES_MAX, "struct health has a place for each source");
-
-json_t *health_cores(double used_s, double wall_s)
-{
-    return json_real(round(used_s / wall_s * 1e3) / 1e3);
-}
 
 void health_open(struct health *h, const struct team *team)
 {

@@ -1,36 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Reads conditions that may disturb a measurement, before and after each block: load, clocks,
- * temperature, power, throttle reasons. Each kind of hardware is a source in the table of health.c.
+ * temperature, power, throttle reasons. Each kind of hardware is a source in the table at the end of
+ * health.c; the fabric also sets NCCL's variables. And binds a rank to the processors near its GPU.
  */
 #pragma once
 
+#include "launch/numa.h"
+#include "plan/plan.h"
 #include "rank/team.h"
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stddef.h>
 
-#define HEALTH_SOURCES_MAX 8
-/* Means since the launch began are recorded after this time, because the kernel counts busy time in
- * ticks of 10 ms. */
-#define HEALTH_MEAN_S 1.0
-json_t *health_cores(double used_s, double wall_s);
+/* [launch] bind = gpu: binds each rank to the processors near its GPU, before MPI and CUDA start
+ * threads. The header's hosts record the result. A rank that cannot be bound measures unbound, and
+ * records why. */
 
-struct health_source {
-    const char *name;
-    bool per_node; /* read by one rank per node; otherwise by each rank for its device */
-    /* False: no such hardware. close() follows a successful open(); both may be NULL. */
-    bool (*open)(void **self, const struct team *team);
-    void (*close)(void *self);
-    /* Adds constant facts (name, driver) to this rank's entry in the header's hosts; may be NULL. */
-    void (*describe)(void *self, json_t *host);
-    /* Adds readings, with SI units in their names (cpu_Hz, temperature_C, power_W). Takes some µs to
-     * 1 ms. May be NULL. */
-    void (*read)(void *self, json_t *now);
+struct gpu_binding {
+    bool enabled;
+    char gpu[24]; /* PCI address, "0000:41:00.0"; "": no GPU found */
+    struct numa numa;
 };
 
-extern const struct health_source health_host, health_cpu, health_nvml, health_fabric;
+void binding_take(struct gpu_binding *b, const struct plan *p, int local_rank);
+/* Adds "bound": {gpu, numa, cpus} or {gpu, why}; nothing if binding is off. */
+void binding_describe(const struct gpu_binding *b, json_t *host);
 
+#define HEALTH_SOURCES_MAX 8
 struct health {
     void *self[HEALTH_SOURCES_MAX];
     bool open[HEALTH_SOURCES_MAX];

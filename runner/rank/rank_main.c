@@ -1,21 +1,246 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * gradsync-rank: the program that the launcher starts once per rank. Users start `gradsync run`.
+ * gradsync-rank: the program that the launcher starts once per rank. Users start `gradsync run`. It
+ * measures every missing group of a launch.
  */
 #include "base/cli.h"
+#include "base/clock.h"
 #include "base/err.h"
+#include "base/jsontext.h"
 #include "base/text.h"
-#include "rank/measure.h"
+#include "plan/order.h"
+#include "rank/group.h"
+#include "rank/session.h"
 #include "rank/shim.h"
 #include "rank/team.h"
+#include "record/ledger.h"
+#include "record/provenance.h"
+#include "record/record.h"
 
 #include <limits.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 
-static int run_child(void *arg)
+/* Seconds for steps that the config's deadline does not cover: loading the plugin's libraries,
+ * MPI_Init, and the end. */
+#define START_S 120.0
+#define END_S 60.0
+#define HUNG_END_S 5.0
+
+/* ---- what the launch lacks ---- */
+
+/* Only rank 0 reads the recordings: the other ranks may see the folder later. */
+static int find_missing(struct session *r)
 {
-    return measure(arg);
+    struct plan *p = r->plan;
+    r->missing = xcalloc(p->n_groups, sizeof *r->missing);
+    r->given_up = xcalloc(p->n_cells, sizeof *r->given_up);
+    struct ledger *l = NULL;
+    int code = r->team.rank == 0 ? ledger_read(&l, r->dir) : GS_OK;
+    if (l) {
+        ledger_missing(l, p, r->launch, r->missing);
+        for (size_t i = 0; i < p->n_cells; i++)
+            r->given_up[i] = ledger_given_up(l, r->launch, p->cells[i].id, p->set.measure.retries);
+        ledger_free(l);
+    }
+    code = team_max(&r->team, code);
+    team_share(&r->team, r->missing, p->n_groups * sizeof *r->missing, 0);
+    team_share(&r->team, r->given_up, p->n_cells * sizeof *r->given_up, 0);
+    return code;
 }
+
+/* ---- the plugin ---- */
+
+static int open_plugin(struct session *r)
+{
+    int code = GS_OK;
+    session_step(r, "open");
+    enum wl_status status = r->wl->open(&r->self, &r->api.wl);
+    if (status != WL_OK) {
+        r->self = NULL;
+        code = fail(status == WL_SKIP ? GS_CANNOT : GS_FAILED, "%s: rank %d on %s: %s", r->wl->name,
+                    r->team.rank, r->team.host,
+                    *r->api.why ? r->api.why : "open() failed without a reason");
+    } else {
+        watchdog_start(&r->watchdog, r->wl->abort, r->self);
+    }
+    return team_max(&r->team, code);
+}
+
+/* An aborted plugin is not called again: the end of the process frees its resources. */
+static void close_plugin(struct session *r, enum course course)
+{
+    watchdog_stop(&r->watchdog);
+    if (r->self && course != HUNG)
+        r->wl->close(r->self);
+}
+
+/* ---- the recording ---- */
+
+/* The coarsest clock step of all ranks, and the sample time: at least a thousand such steps. */
+static void read_clock(struct session *r)
+{
+    r->clock_step_ns = team_max_u64(&r->team, clock_step_ns(clock_now_ns));
+    uint64_t asked_ns = (uint64_t)(r->plan->set.measure.sample_time * 1e9);
+    r->sample_ns = 1000 * r->clock_step_ns > asked_ns ? 1000 * r->clock_step_ns : asked_ns;
+}
+
+/* {rank, host, …} of every rank, on rank 0; NULL on the others. */
+static json_t *gather_hosts(const struct session *r)
+{
+    AUTO_JSON json_t *mine = provenance_host(r->team.rank);
+    health_describe(&r->health, mine);
+    binding_describe(&r->binding, mine);
+    AUTO_FREE char *text = json_dumps(mine, JSON_COMPACT);
+    char **texts = team_texts(&r->team, text);
+    json_t *hosts = texts ? json_array() : NULL;
+    for (int i = 0; texts && i < r->team.ranks; i++)
+        json_array_append_new(hosts, json_loads(texts[i], 0, NULL));
+    team_texts_free(&r->team, texts);
+    return hosts;
+}
+
+static int open_recording(struct session *r)
+{
+    json_t *hosts = gather_hosts(r);
+    if (hosts) {
+        AUTO_FREE char *path = record_path(r->dir, r->launch, r->attempt, "jsonl");
+        json_t *header = provenance_header(r->plan, r->dir, r->launch, r->attempt);
+        json_object_set_new(
+            header, "clock",
+            json_pack("{s:s, s:I}", "name", CLOCK_NAME, "step_ns", (json_int_t)r->clock_step_ns));
+        json_object_set_new(header, "mpi", json_string(r->team.mpi));
+        json_object_set_new(header, "hosts", hosts);
+        report_open(&r->report, path, header);
+        if (!r->report.code)
+            r->report.code = lateness_begin(&r->lateness);
+    }
+    return team_max(&r->team, r->report.code);
+}
+
+/* ---- the attempt ---- */
+
+static int check_ranks(const struct session *r)
+{
+    const struct set_launch *set = &r->plan->set.launch;
+    if (r->team.ranks == set->ranks)
+        return GS_OK;
+    return fail_at(GS_USAGE, r->plan->config->path, 0,
+                   "ranks=%lld in the plan, but %d ranks were started", (long long)set->ranks,
+                   r->team.ranks);
+}
+
+static int set_up(struct session *r)
+{
+    session_own_step(r, "open");
+    host_api_begin(&r->api, &r->team, &r->report, order_launch_seed(r->plan->seed, r->launch));
+    report_begin(&r->report, r->team.rank == 0);
+    health_open(&r->health, &r->team);
+    int code = check_ranks(r);
+    if (!code)
+        code = find_missing(r);
+    if (!code)
+        code = open_plugin(r);
+    session_own_step(r, "open");
+    if (code)
+        return code;
+    read_clock(r);
+    return open_recording(r);
+}
+
+static void estimate(const struct session *r, size_t done, size_t all)
+{
+    double spent_s = (double)(clock_now_ns() - r->began_ns) * 1e-9;
+    double each_s = done ? spent_s / (double)done : r->plan->set.measure.budget;
+    atomic_store(&r->beat->groups_done, (uint32_t)done);
+    atomic_store(&r->beat->groups, (uint32_t)all);
+    atomic_store(&r->beat->left_ms, (uint64_t)(each_s * (double)(all - done) * 1e3));
+}
+
+static enum course measure_groups(struct session *r)
+{
+    size_t all = 0, done = 0, n = r->plan->n_groups;
+    AUTO_FREE size_t *order = xcalloc(n, sizeof *order);
+    struct visit v;
+    enum course course = GO_ON;
+    visit_begin(&v, r);
+    order_groups(order, n, r->plan->seed, r->launch);
+    for (size_t i = 0; i < n; i++)
+        all += r->missing[i];
+    r->began_ns = clock_now_ns();
+    for (size_t i = 0; i < n && course == GO_ON; i++) {
+        if (!r->missing[order[i]])
+            continue;
+        estimate(r, done++, all);
+        course = group_measure(r, &v, order[i]);
+    }
+    if (course == GO_ON)
+        estimate(r, done, all);
+    visit_end(&v);
+    return course;
+}
+
+static const char *const status_of[] = {
+    [GO_ON] = "complete", [STOP] = "interrupted", [BROKEN] = "failed", [HUNG] = "hang"};
+
+/* After a hang the beat keeps the step, so that the shim can report it; the supervisor then closes
+ * the recording. */
+static enum course take_down(struct session *r, enum course course)
+{
+    if (course == HUNG)
+        atomic_store(&r->beat->deadline_ns, clock_now_ns() + (uint64_t)(HUNG_END_S * 1e9));
+    else
+        beat_step(r->beat, "close", END_S);
+    if (course <= STOP) {
+        report_end(&r->report, status_of[course]);
+        report_sync(&r->report);
+    }
+    report_close(&r->report);
+    lateness_end(&r->lateness);
+    close_plugin(r, course);
+    if (r->report.code)
+        course = BROKEN;
+    health_close(&r->health);
+    free(r->missing);
+    free(r->given_up);
+    return course;
+}
+
+struct measure {
+    const char *dir; /* the run folder, the same for every rank */
+    int launch, attempt, local_rank;
+    struct beat *beat;
+};
+
+/* Returns the exit code of the process. beat->status is complete, interrupted, hang (the plugin was
+ * aborted), or failed (another rank has the reason). beat->error is this rank's own error, if any. */
+static int measure(void *arg)
+{
+    const struct measure *m = arg;
+    struct session r = {.dir = m->dir, .launch = m->launch, .attempt = m->attempt, .beat = m->beat};
+    beat_step(r.beat, "init", START_S);
+    int code = plan_read(&r.plan, r.dir);
+    if (code)
+        return code;
+    r.wl = &r.plan->plugin->wl;
+    binding_take(&r.binding, r.plan, m->local_rank);
+    code = team_join(&r.team, r.beat);
+    if (!code)
+        code = set_up(&r);
+    enum course course = code ? BROKEN : measure_groups(&r);
+    course = take_down(&r, course);
+    team_leave(&r.team);
+    plan_free(r.plan);
+    snprintf(r.beat->status, sizeof r.beat->status, "%s", status_of[course]);
+    if (course <= STOP) /* earlier errors were handled */
+        r.beat->error[0] = '\0';
+    if (!*r.beat->error)
+        return GS_OK;
+    return code ? code : GS_FAILED;
+}
+
+/* ---- the program ---- */
 
 static int watched_run(const char *dir, int launch, int attempt)
 {
@@ -30,7 +255,7 @@ static int watched_run(const char *dir, int launch, int attempt)
                         .attempt = attempt,
                         .local_rank = place.local_rank,
                         .beat = beat};
-    return shim(&place, beat, run_child, &m);
+    return shim(&place, beat, measure, &m);
 }
 
 static bool number(const char *text, int *value)

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "rank/slot.h"
+#include "rank/stopping.h"
 #include "record/record.h"
 
 #include <jansson.h>

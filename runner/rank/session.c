@@ -1,10 +1,200 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rank/session.h"
 
+#include "base/clock.h"
 #include "base/err.h"
+#include "launch/control.h"
 
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+#include <time.h>
 #include <unistd.h>
+
+/* ---- struct wl_host, over MPI ---- */
+
+static void api_barrier(void *ctx)
+{
+    const struct host_api *l = ctx;
+    team_meet(l->team);
+}
+
+/* In parts, because MPI counts with int. */
+static void api_bcast(void *ctx, void *buf, size_t bytes, int root)
+{
+    const struct host_api *l = ctx;
+    const size_t part = (size_t)1 << 30;
+    for (size_t at = 0; at < bytes; at += part) {
+        size_t n = bytes - at < part ? bytes - at : part;
+        team_share(l->team, (char *)buf + at, n, root);
+    }
+}
+
+__attribute__((format(printf, 2, 3))) static void api_fail(void *ctx, const char *fmt, ...)
+{
+    struct host_api *l = ctx;
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(l->why, sizeof l->why, fmt, args);
+    va_end(args);
+}
+
+/* Sends a warning to the supervisor, through the launcher's stdout like the shims' control lines. If
+ * that fails, the warning is still in the recording. */
+static void tell(const struct host_api *l, const char *text)
+{
+    char line[CONTROL_LINE_MAX];
+    struct control c = {.event = CONTROL_WARN, .rank = l->team->rank};
+    snprintf(c.cell, sizeof c.cell, "%s", l->cell);
+    snprintf(c.why, sizeof c.why, "%s", text);
+    size_t n = control_encode(&c, line);
+    while (write(STDOUT_FILENO, line, n) < 0 && errno == EINTR)
+        continue;
+}
+
+/* Every rank notes the same facts; only rank 0 writes. */
+static void api_note(void *ctx, const char *key, const char *value)
+{
+    const struct host_api *l = ctx;
+    if (!l->report)
+        return;
+    report_note(l->report, l->cell, l->copy, key, value);
+    if (l->team->rank == 0 && !strcmp(key, WL_WARNING))
+        tell(l, value);
+}
+
+static void api_start(void *ctx)
+{
+    const struct host_api *l = ctx;
+    team_start(l->team);
+}
+
+static void api_lost(void *ctx, const char *host)
+{
+    const struct host_api *l = ctx;
+    beat_lost(l->team->beat, host);
+}
+
+void host_api_at(struct host_api *l, const char *cell, int copy)
+{
+    l->cell = cell;
+    l->copy = l->wl.copy = copy;
+    l->why[0] = '\0';
+}
+
+void host_api_begin(struct host_api *l, const struct team *team, struct report *report,
+                    uint64_t seed)
+{
+    *l = (struct host_api){.team = team, .report = report, .cell = ""};
+    l->wl = (struct wl_host){.size = sizeof l->wl,
+                             .rank = team->rank,
+                             .ranks = team->ranks,
+                             .local_rank = team->local_rank,
+                             .local_ranks = team->local_ranks,
+                             .node = team->node,
+                             .nodes = team->nodes,
+                             .seed = seed,
+                             .ctx = l,
+                             .barrier = api_barrier,
+                             .bcast = api_bcast,
+                             .fail = api_fail,
+                             .note = api_note,
+                             .start = api_start,
+                             .lost = api_lost};
+}
+
+/* ---- the deadline of a call ---- */
+
+static struct timespec at(uint64_t ns)
+{
+    return (struct timespec){.tv_sec = (time_t)(ns / 1000000000u),
+                             .tv_nsec = (long)(ns % 1000000000u)};
+}
+
+/* Sleeps until the deadline it saw last, and then reads the current one. So setting a deadline need
+ * not wake this thread. */
+static void *watch(void *arg)
+{
+    struct watchdog *w = arg;
+    pthread_mutex_lock(&w->lock);
+    while (!w->leave) {
+        if (w->deadline_ns == UINT64_MAX) {
+            pthread_cond_wait(&w->changed, &w->lock);
+        } else if (clock_now_ns() < w->deadline_ns) {
+            struct timespec until = at(w->deadline_ns);
+            pthread_cond_timedwait(&w->changed, &w->lock, &until);
+        } else {
+            w->deadline_ns = UINT64_MAX;
+            atomic_store(&w->fired, true);
+            w->abort(w->self);
+        }
+    }
+    pthread_mutex_unlock(&w->lock);
+    return NULL;
+}
+
+/* The main thread handles signals. */
+static bool start_thread(struct watchdog *w)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    bool started = !pthread_create(&w->thread, NULL, watch, w);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return started;
+}
+
+bool watchdog_start(struct watchdog *w, void (*abort)(void *self), void *self)
+{
+    *w = (struct watchdog){.abort = abort, .self = self, .deadline_ns = UINT64_MAX};
+    if (!abort)
+        return false;
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_cond_init(&w->changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    if (!start_thread(w))
+        w->abort = NULL;
+    return w->abort;
+}
+
+void watchdog_stop(struct watchdog *w)
+{
+    if (!w->abort)
+        return;
+    pthread_mutex_lock(&w->lock);
+    w->leave = true;
+    pthread_cond_signal(&w->changed);
+    pthread_mutex_unlock(&w->lock);
+    pthread_join(w->thread, NULL);
+    pthread_cond_destroy(&w->changed);
+    pthread_mutex_destroy(&w->lock);
+    w->abort = NULL;
+}
+
+/* CLOCK_MONOTONIC. Deadlines only move forward; UINT64_MAX: none. */
+static void watchdog_set(struct watchdog *w, uint64_t deadline_ns)
+{
+    if (!w->abort)
+        return;
+    pthread_mutex_lock(&w->lock);
+    bool idle = w->deadline_ns == UINT64_MAX;
+    w->deadline_ns = deadline_ns;
+    if (idle)
+        pthread_cond_signal(&w->changed);
+    pthread_mutex_unlock(&w->lock);
+}
+
+static bool watchdog_fired(const struct watchdog *w)
+{
+    return atomic_load(&w->fired);
+}
+
+/* ---- the session ---- */
 
 /* Seconds for abort() to end a hung call, before the shim kills the process. */
 #define ABORT_S 2.0

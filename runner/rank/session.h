@@ -1,17 +1,64 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The state of one attempt on this rank: plan, ranks, plugin, recording. measure.c creates and
- * destroys it.
+ * What one attempt has on one rank: the plan, the plugin and its host functions, and the
+ * deadline of the current call.
  */
 #pragma once
 
 #include "lab/relay.h"
-#include "rank/binding.h"
 #include "rank/health.h"
-#include "rank/host_api.h"
 #include "rank/report.h"
 #include "rank/team.h"
-#include "rank/watchdog.h"
+#include "workload.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* ---- struct wl_host, over MPI ---- */
+
+/* The host functions for a plugin (struct wl_host), over MPI, and where its messages go. */
+
+struct host_api {
+    struct wl_host wl; /* its ctx is this struct, which must not move */
+    const struct team *team;
+    struct report *report; /* receives the notes; NULL: they are dropped */
+    const char *cell;      /* subject of the notes; "": the process */
+    int copy;
+    char why[256]; /* text of the last fail(); "": none */
+};
+
+/* Whose notes and failures follow. */
+void host_api_at(struct host_api *l, const char *cell, int copy);
+void host_api_begin(struct host_api *l, const struct team *team, struct report *report,
+                    uint64_t seed);
+
+/* ---- the deadline of a call ---- */
+
+/* A thread that calls the plugin's abort() when a step passes its deadline. Unlike a kill, abort()
+ * lets the plugin release its resources. Until then the thread sleeps. */
+
+struct watchdog {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    void (*abort)(void *self);
+    void *self;
+    uint64_t deadline_ns; /* under lock; UINT64_MAX: none */
+    bool leave;           /* under lock */
+    atomic_bool fired;
+};
+
+/* False: the plugin has no abort(), or no thread can start. The other functions then do nothing, and
+ * the shim kills the process. */
+bool watchdog_start(struct watchdog *w, void (*abort)(void *self), void *self);
+void watchdog_stop(struct watchdog *w);
+
+/* ---- the session ---- */
+
+/* The state of one attempt on this rank: plan, ranks, plugin, recording. measure.c creates and
+ * destroys it. */
 
 /* How to continue; the ranks agree on their worst value. */
 enum course {

@@ -12,10 +12,78 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+/* ---- where this rank runs ---- */
+
+/* Open MPI's variables first: under srun its ranks have Slurm's variables too. */
+static const struct {
+    const char *rank, *ranks, *local_rank;
+} launchers[] = {
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"},
+    {"PMIX_RANK", "PMIX_SIZE", "PMIX_LOCAL_RANK"},
+    {"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"},
+    {"SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"},
+};
+
+static int number(const char *variable, int otherwise)
+{
+    const char *text = getenv(variable);
+    return text ? atoi(text) : otherwise;
+}
+
+void place_find(struct rank_place *p)
+{
+    *p = (struct rank_place){.rank = 0, .ranks = 1, .local_rank = 0};
+    for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++)
+        if (getenv(launchers[i].rank)) {
+            p->rank = number(launchers[i].rank, 0);
+            p->ranks = number(launchers[i].ranks, number("SLURM_NTASKS", 1));
+            p->local_rank = number(launchers[i].local_rank, number("SLURM_LOCALID", 0));
+            break;
+        }
+    if (gethostname(p->host, sizeof p->host - 1))
+        p->host[0] = '\0';
+}
+
+/* ---- the page ---- */
+
+struct beat *beat_map(void)
+{
+    void *page =
+        mmap(NULL, sizeof(struct beat), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return page == MAP_FAILED ? NULL : page;
+}
+
+void beat_step(struct beat *b, const char *phase, double seconds)
+{
+    uint64_t now = clock_now_ns();
+    snprintf(b->phase, sizeof b->phase, "%s", phase);
+    atomic_store(&b->step_ns, now);
+    atomic_store(&b->deadline_ns, now + (uint64_t)(seconds * 1e9));
+}
+
+void beat_cell(struct beat *b, const struct cell *cell, int copy)
+{
+    atomic_store(&b->copy, (uint32_t)copy);
+    snprintf(b->cell, sizeof b->cell, "%s", cell ? cell->id : "");
+    snprintf(b->config, sizeof b->config, "%s", cell ? cell->config : "");
+    b->said[0] = '\0'; /* of the cell before */
+}
+
+void beat_lost(struct beat *b, const char *host)
+{
+    size_t at = b->lost_B, room = sizeof b->lost - at;
+    int n = snprintf(b->lost + at, room, "%s ", host);
+    if (n > 0 && (size_t)n < room)
+        atomic_store(&b->lost_B, (uint32_t)(at + (size_t)n));
+}
+
+/* ---- the shim ---- */
 
 #define MS UINT64_C(1000000)
 #define POLL_NS (100 * MS)

@@ -3,6 +3,8 @@
 
 #include "base/stats.h"
 
+/* ---- enough blocks ---- */
+
 #define LEVEL 0.95
 
 static void judge(struct slot *s, double precision)

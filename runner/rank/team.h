@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "rank/beat.h"
+#include "rank/shim.h"
 
 #include <mpi.h>
 #include <stddef.h>
