@@ -188,10 +188,10 @@ wrong() { # NAME FILE SED REGEX LINE…
 }
 # shellcheck disable=SC2016 # sed's own
 {
-    wrong 'forgets one addition' engine_work \
+    wrong 'forgets one addition' strategy \
         's/^        wire_add(task->wire, .*/        if (t->seq % 7) &/' \
         'element [0-9]+ of 16384 is .*, not .* within 0, on rank' 'strategy = ring'
-    wrong 'forgets to decode' engine_work '/^static void unpack_in_place/,/^}/s/wire_decode.*;/(void)0;/' \
+    wrong 'forgets to decode' strategy '/^static void unpack_in_place/,/^}/s/wire_decode.*;/(void)0;/' \
         'element [0-9]+ of 16384' 'strategy = direct' 'wire = bf16'
 }
 

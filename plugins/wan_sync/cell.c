@@ -2,7 +2,7 @@
 #include "wan_sync/cell.h"
 
 #include "common/wan_carrier.h"
-#include "wan_sync/sync/pattern.h"
+#include "wan_sync/pattern.h"
 
 #include <limits.h>
 #include <math.h>

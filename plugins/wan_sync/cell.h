@@ -6,8 +6,8 @@
 #pragma once
 
 #include "common/wan_strategy.h"
-#include "wan_sync/strategy/schedule.h"
-#include "wan_sync/wire/wire.h"
+#include "wan_sync/strategy.h"
+#include "wan_sync/wire.h"
 #include "workload.h"
 
 /* CELL_FIRST: then the strategies of the model, in its order. CELL_AUTO: one of those. */

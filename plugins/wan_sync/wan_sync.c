@@ -4,18 +4,17 @@
  * `strategy`, `transport`, `wire` and what tunes them are compared in the same blocks;
  * strategy=mpi is MPI_Allreduce, the baseline.
  *
- *   cell.h       the parameters of a cell, and their checks
- *   prepare.c    makes everything that one cell needs
- *   wire/        number formats of a block: fp32, bf16, int8, int4
- *   strategy/    all-reduce algorithms as schedules, and the engine that runs a schedule over a link
- *   transport/   links between ranks: TCP streams with pacing, or MPI; and the probe of a link
- *   sync/        one synchronisation, the sites, the training steps around it, and their compute
- *   cuda/        sums inside a site on its GPUs; a shared object of its own (cuda.so)
- *
- * Of an X.h without X.c, X_*.c are the sources, and X_parts.h or X_state.h is private.
+ *   cell        the parameters of a cell, and their checks
+ *   pattern     gradients whose sum is known
+ *   sites       which rank is at which site, and the GPUs of a site
+ *   sync        one synchronisation, and the training steps around it
+ *   strategy    all-reduce algorithms as schedules, and the engine that runs a schedule over a link
+ *   wire        number formats of a block: fp32, bf16, int8, int4
+ *   transport/  links between ranks: TCP streams with pacing, or MPI; and the probe of a link
+ *   cuda/       sums inside a site on its GPUs; a shared object of its own (cuda.so)
  *
  * Without compute, one iteration is one synchronisation of the whole buffer. With compute, it is H
- * steps and their synchronisations (train.h). These follow from a recording and the cell's
+ * steps and their synchronisations (sync.h). These follow from a recording and the cell's
  * parameters:
  *   efficiency            compute / time, both per step
  *   tokens/s              tokens / time
@@ -29,16 +28,27 @@
  * buffer, and for each strategy the buffers of its connections and
  * block slots (CELL_SLOTS_B).
  */
-#include "wan_sync/wan_sync.h"
 #include "common/clock.h"
-#include "wan_sync/strategy/strategies.h"
+#include "common/wan_plan.h"
+#include "wan_sync/sync.h"
+#include "wan_sync/transport/lines.h"
+#include "wan_sync/transport/probe.h"
+#include "wan_sync/transport/silence.h"
+#include "wan_sync/transport/tcp.h"
 
 #include <math.h>
+#include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define SHIFT 389 /* elements between the gradients of two samples; prime to PATTERN_PERIOD */
+
+#define ALIGN 4096
+#define NOTE_MAX 512
+#define SHARES_GAIN 0.85
+#define TAIL_ERROR 0.15   /* of one rounding, relative to the rms: above, a user is warned */
+#define ERRORS_MOST 65536 /* elements whose errors are summed */
 
 enum metric {
     M_TIME,
@@ -86,13 +96,429 @@ static const struct wl_metric metrics[] = {
          WL_SUM},
     {0}};
 
-enum wl_status wan_failed(const struct self *s, const char *why)
+struct self {
+    const struct wl_host *host;
+    MPI_Comm comm;
+    struct lines lines;
+    struct silence *silence; /* NULL: not watched */
+    struct pattern patterns[PATTERNS];
+    struct inside_gpu gpu;
+    float *buffer; /* the gradient */
+    size_t bytes;
+};
+
+struct prepared {
+    struct self *self;
+    struct cell cell;
+    struct sites sites;
+    struct line *line;   /* NULL: strategy=mpi */
+    struct line *inside; /* NULL, and gpu too: ranks do not sum inside their site first */
+    struct inside_gpu *gpu;
+    int *rank_of;
+    double *share;
+    struct sync_parts parts;
+    struct sync *sync;
+    const struct pattern *pattern;
+    float *residual; /* NULL: no feedback */
+    size_t samples;
+    float *errors;          /* of the first elements, summed over the samples */
+    enum wl_status verdict; /* on the last sample */
+    uint64_t bits;          /* hash of its sum */
+    char why[256];
+};
+
+/* Reports why a call fails. */
+static enum wl_status failed(const struct self *s, const char *why)
 {
     s->host->fail(s->host->ctx, "%s", why);
     return inside_gpu_lost(&s->gpu) ? WL_LOST : WL_FAIL;
 }
 
-/* ---- once a process ---- */
+static void note_ranks(const struct self *s, const char *key, const int *x, int n)
+{
+    char text[NOTE_MAX] = "";
+    for (int i = 0, at = 0; i < n && at < NOTE_MAX - 16; i++)
+        at += snprintf(text + at, sizeof text - (size_t)at, "%s%d", i ? " " : "", x[i]);
+    s->host->note(s->host->ctx, key, text);
+}
+
+static void note_numbers(const struct self *s, const char *key, const double *x, size_t n)
+{
+    char text[NOTE_MAX] = "";
+    size_t at = 0;
+    for (size_t i = 0; i < n && at < NOTE_MAX - 32; i++)
+        at += (size_t)snprintf(text + at, sizeof text - at, "%s%.4g", i ? " " : "", x[i]);
+    s->host->note(s->host->ctx, key, text);
+}
+
+static float *data_of(const struct prepared *p)
+{
+    return p->gpu ? p->gpu->data : p->self->buffer;
+}
+
+static int members_of(const struct prepared *p)
+{
+    bool leaders = p->cell.strategy == CELL_FIRST + WAN_HIERARCHICAL;
+    return leaders ? p->sites.n : p->sites.ranks;
+}
+
+/* ==== the order of a ring, and strategy=auto ==== */
+
+/* By the round trips and the rates between ranks that were measured when the link was opened. */
+struct measured {
+    int n;
+    double *rtt_s, *rate_Bps; /* [n * n] by member */
+    struct wan_matrix matrix;
+};
+
+static void forget(struct measured *m)
+{
+    free(m->rtt_s);
+    free(m->rate_Bps);
+}
+
+/* Of n ranks. Rates count only if every pair of them has one. False: see lines.why. */
+static bool look(struct prepared *p, const int *rank_of, int n, bool rates, struct measured *m)
+{
+    struct self *s = p->self;
+    int ranks = s->host->ranks;
+    *m = (struct measured){.n = n};
+    if (!lines_measure_rtt(&s->lines, p->line) ||
+        (rates && !lines_measure_pairs(&s->lines, p->line)))
+        return false;
+    m->rtt_s = calloc((size_t)n * (size_t)n, sizeof *m->rtt_s);
+    m->rate_Bps = calloc((size_t)n * (size_t)n, sizeof *m->rate_Bps);
+    if (!m->rtt_s || !m->rate_Bps) {
+        forget(m);
+        return false;
+    }
+    for (int i = 0; i < n * n; i++) {
+        int at = rank_of[i / n] * ranks + rank_of[i % n];
+        m->rtt_s[i] = p->line->rtt_s[at];
+        m->rate_Bps[i] = rates ? p->line->pair_Bps[at] : 0;
+        rates = rates && (i / n == i % n || m->rate_Bps[i] > 0);
+    }
+    m->matrix = (struct wan_matrix){
+        .n = (size_t)n, .rate_Bps = rates ? m->rate_Bps : NULL, .rtt_s = m->rtt_s};
+    return true;
+}
+
+static double bytes_of(const struct prepared *p)
+{
+    return (double)wire_bytes((enum wire)p->cell.wire, cell_count(&p->cell));
+}
+
+/* The same on every rank. */
+static struct wan_carrier carrier_of(const struct prepared *p)
+{
+    bool bbr;
+    double x[2] = {link_tcp_segment(p->line->link, &bbr), 0};
+    x[1] = bbr;
+    MPI_Allreduce(MPI_IN_PLACE, x, 2, MPI_DOUBLE, MPI_MIN, p->self->comm);
+    return wan_carrier_make((double)p->cell.block, (double)p->cell.streams, x[0], x[1] > 0, 0);
+}
+
+static bool order_ring(struct prepared *p)
+{
+    struct self *s = p->self;
+    struct measured m;
+    int strategy = p->cell.strategy - CELL_FIRST, n = members_of(p), at[PROBE_RANKS_MOST];
+    int of[PROBE_RANKS_MOST];
+    bool ring = strategy == WAN_RING || strategy == WAN_HIERARCHICAL;
+    bool by_rate = p->cell.order == ORDER_RATE;
+    if (!ring || p->cell.order == ORDER_SITES || n < (by_rate ? 3 : 4) ||
+        s->host->ranks > PROBE_RANKS_MOST)
+        return true;
+    if (!look(p, p->rank_of, n, by_rate, &m))
+        return false;
+    for (int i = 0; i < n; i++)
+        at[i] = i, of[i] = p->rank_of[i];
+    wan_ring_order(&m.matrix, by_rate ? bytes_of(p) : 0, at);
+    for (int i = 0; i < n; i++)
+        p->rank_of[i] = of[at[i]];
+    forget(&m);
+    note_ranks(s, "ring", p->rank_of, n);
+    return true;
+}
+
+/* Sites with several ranks sum inside first; between single ranks the fastest strategy is taken,
+ * with the best ring in its place. */
+static bool choose(struct prepared *p)
+{
+    struct self *s = p->self;
+    struct cell *c = &p->cell;
+    struct measured m;
+    int order[PROBE_RANKS_MOST];
+    if (c->strategy != CELL_AUTO)
+        return true;
+    enum wan_strategy chosen = p->sites.largest > 1 ? WAN_HIERARCHICAL : WAN_RING;
+    if (chosen == WAN_RING && p->sites.ranks <= PROBE_RANKS_MOST) {
+        if (!look(p, p->sites.in_order, p->sites.ranks, true, &m))
+            return false;
+        for (int i = 0; i < m.n; i++)
+            order[i] = i;
+        wan_ring_order(&m.matrix, bytes_of(p), order);
+        struct wan_carrier carrier = carrier_of(p);
+        m.matrix.carrier = &carrier;
+        chosen = wan_fastest(&m.matrix, bytes_of(p), order, NULL);
+        forget(&m);
+    }
+    c->strategy = CELL_FIRST + (int)chosen;
+    c->order = ORDER_RATE;
+    s->host->note(s->host->ctx, "strategy", wan_strategy_names[chosen]);
+    return true;
+}
+
+/* ==== a cell ==== */
+
+static bool reserve(struct self *s, const struct cell *c)
+{
+    size_t bytes = ((size_t)c->size + ALIGN - 1) / ALIGN * ALIGN;
+    if (c->inside == INSIDE_BY_NCCL || s->bytes >= bytes)
+        return true;
+    free(s->buffer);
+    s->buffer = aligned_alloc(ALIGN, bytes);
+    s->bytes = s->buffer ? bytes : 0;
+    if (s->buffer)
+        memset(s->buffer, 0, bytes);
+    return s->buffer;
+}
+
+static void release(void *prepared)
+{
+    struct prepared *p = prepared;
+    if (p->sync)
+        sync_close(p->sync);
+    sites_close(&p->sites);
+    free(p->rank_of);
+    free(p->share);
+    free(p->residual);
+    free(p->errors);
+    free(p);
+}
+
+static bool has_shares(const struct prepared *p)
+{
+    return p->cell.strategy == CELL_FIRST + WAN_DIRECT && p->cell.shares == SHARES_LP;
+}
+
+static bool name_members(struct prepared *p)
+{
+    int n = members_of(p);
+    bool leaders = p->cell.strategy == CELL_FIRST + WAN_HIERARCHICAL;
+    p->rank_of = calloc((size_t)n, sizeof *p->rank_of);
+    if (p->rank_of)
+        memcpy(p->rank_of, leaders ? p->sites.leader : p->sites.in_order,
+               (size_t)n * sizeof *p->rank_of);
+    if (has_shares(p))
+        p->share = calloc((size_t)n, sizeof *p->share);
+    return p->rank_of && (p->share || !has_shares(p));
+}
+
+/* By the linear program of the model: the least time of a direct exchange. Measured rates of equal
+ * sites differ, so shares by them stay equal where the program gains less than SHARES_GAIN. */
+static void share_by(struct prepared *p, const double *rate, const double *pair, size_t n,
+                     bool measured)
+{
+    double bytes = (double)p->cell.size, least = INFINITY;
+    double unequal_s = pair ? wan_shares_of_pairs(rate, pair, n, bytes, p->share)
+                            : wan_shares(rate, n, bytes, p->share);
+    for (size_t m = 0; m < n; m++)
+        least = fmin(least, rate[m] / (double)(n - 1));
+    for (size_t i = 0; pair && i < n * n; i++)
+        least = fmin(least, i / n != i % n && pair[i] > 0 ? pair[i] : INFINITY);
+    double equal_s = 2 / (double)n * bytes / least;
+    for (size_t m = 0; m < n && measured && unequal_s > SHARES_GAIN * equal_s; m++)
+        p->share[m] = 1 / (double)n;
+}
+
+/* The pair of members i and k; rates that were not measured limit nothing. */
+static bool take_pairs(struct prepared *p, size_t n, double *pair)
+{
+    struct self *s = p->self;
+    if (!lines_measure_pairs(&s->lines, p->line))
+        return false;
+    for (size_t i = 0; i < n * n; i++)
+        pair[i] = p->line->pair_Bps[(size_t)p->rank_of[i / n] * n + (size_t)p->rank_of[i % n]];
+    return true;
+}
+
+static bool share_out(struct prepared *p)
+{
+    struct self *s = p->self;
+    size_t n = (size_t)s->host->ranks;
+    if (!has_shares(p))
+        return true;
+    double given[PATTERN_RANKS_MOST], *rate = given;
+    double pair[WAN_SHARES_MOST * WAN_SHARES_MOST];
+    bool measured = cell_rates(&p->cell, given, PATTERN_RANKS_MOST) == 0;
+    bool pairs = measured && n > 2 && n <= WAN_SHARES_MOST;
+    if (measured) {
+        if (!lines_measure_rate(&s->lines, p->line) || (pairs && !take_pairs(p, n, pair)))
+            return false;
+        rate = p->line->rate_Bps;
+        note_numbers(s, "rates_Bps", rate, n);
+    }
+    double by_member[PATTERN_RANKS_MOST];
+    for (size_t m = 0; m < n; m++)
+        by_member[m] = rate[p->rank_of[m]];
+    share_by(p, by_member, pairs ? pair : NULL, n, measured);
+    note_numbers(s, "shares", p->share, n);
+    return true;
+}
+
+static struct sync_inside inside_of(const struct prepared *p)
+{
+    struct sync_inside in = {0};
+    if (!p->inside && !p->gpu)
+        return in;
+    in.gpu = p->gpu;
+    in.link = p->inside ? p->inside->link : NULL;
+    in.engine = p->inside ? p->inside->engine : NULL;
+    in.peer = p->sites.place;
+    in.rank_of = sites_inside(&p->sites, p->self->host->rank, &in.members);
+    while (in.rank_of[in.me] != p->self->host->rank)
+        in.me++;
+    return in;
+}
+
+/* Anew when a link was mended, or another cell needed a larger buffer. */
+static bool make_sync(struct prepared *p)
+{
+    struct self *s = p->self;
+    struct wan_link *link = p->line ? p->line->link : NULL;
+    struct engine *engine = p->line ? p->line->engine : NULL;
+    struct sync_inside inside = inside_of(p);
+    if (p->sync && p->parts.link == link && p->parts.engine == engine &&
+        p->parts.inside.engine == inside.engine && p->parts.data == data_of(p))
+        return true;
+    if (p->sync)
+        sync_close(p->sync);
+    p->parts = (struct sync_parts){.cell = &p->cell,
+                                   .comm = s->comm,
+                                   .sites = &p->sites,
+                                   .link = link,
+                                   .engine = engine,
+                                   .data = data_of(p),
+                                   .residual = p->residual,
+                                   .members = members_of(p),
+                                   .rank_of = p->rank_of,
+                                   .share = p->share,
+                                   .rank = s->host->rank,
+                                   .inside = inside};
+    p->sync = sync_open(&p->parts);
+    return p->sync;
+}
+
+static bool all_have(const struct self *s, bool good)
+{
+    int mine = good, all = 0;
+    MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, s->comm);
+    if (!all)
+        failed(s, good ? "no memory on another rank" : "no memory");
+    return all;
+}
+
+/* Every rank's own reason, and of those that are well that it is another's. */
+static enum wl_status use_gpus(struct prepared *p)
+{
+    struct self *s = p->self;
+    enum wl_status mine = inside_gpu_open(&s->gpu, s->host, p->sites.inside);
+    if (mine == WL_OK)
+        mine = inside_gpu_reserve(&s->gpu, cell_count(&p->cell));
+    int worst = (int)mine;
+    MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, s->comm);
+    const char *why = mine == WL_OK ? "inside=nccl is not available at another site" : s->gpu.why;
+    if (worst != WL_OK && failed(s, why) == WL_LOST)
+        worst = WL_LOST;
+    p->gpu = &s->gpu;
+    return (enum wl_status)worst;
+}
+
+static size_t errors_of(const struct cell *c)
+{
+    return cell_count(c) < ERRORS_MOST ? cell_count(c) : ERRORS_MOST;
+}
+
+/* The gradient, and what is kept of one synchronisation for the next. */
+static bool reserve_gradient(struct prepared *p)
+{
+    struct self *s = p->self;
+    struct pattern *pattern = &s->patterns[p->cell.pattern];
+    if (!pattern->ready)
+        pattern_init(pattern, (enum pattern_kind)p->cell.pattern, s->host->rank, s->host->ranks);
+    p->pattern = pattern;
+    p->errors = calloc(errors_of(&p->cell), sizeof *p->errors);
+    if (p->cell.feedback)
+        p->residual = calloc(cell_count(&p->cell), sizeof *p->residual);
+    return p->errors && (p->residual || !p->cell.feedback);
+}
+
+/* A step is the largest number of a group over the levels, and an error is uniform in a step. */
+static void warn_of_tail(const struct prepared *p)
+{
+    double peak = pattern_peak(p->pattern),
+           error = 2 * wire_error((enum wire)p->cell.wire) * peak / sqrt(12);
+    char text[NOTE_MAX];
+    if (p->cell.wire < WIRE_INT8 || p->cell.strategy == CELL_MPI || error < TAIL_ERROR)
+        return;
+    snprintf(text, sizeof text,
+             "wire=%s: the largest of %d numbers is %.1f times their rms, so one rounding loses "
+             "%.0f%% of "
+             "the rms: use wire=int8%s",
+             cell_wires[p->cell.wire], WIRE_GROUP, peak, 100 * error,
+             p->cell.feedback ? "" : ", or feedback=yes");
+    p->self->host->note(p->self->host->ctx, WL_WARNING, text);
+}
+
+static enum wl_status prepare_cell(struct prepared *p)
+{
+    struct self *s = p->self;
+    if (!sites_open(&p->sites, s->host, s->comm, (int)p->cell.site_ranks))
+        return failed(s, "no memory, or MPI failed, for the sites");
+    if (p->cell.strategy != CELL_MPI &&
+        (!(p->line = lines_take(&s->lines, &p->cell)) || !choose(p)))
+        return failed(s, s->lines.why);
+    if (p->cell.inside == INSIDE_BY_NCCL) {
+        enum wl_status status = use_gpus(p);
+        if (status != WL_OK)
+            return status;
+    } else if (p->cell.strategy == CELL_FIRST + WAN_HIERARCHICAL && p->sites.largest > 1 &&
+               !(p->inside = lines_take_inside(&s->lines, &p->cell, p->sites.inside)))
+        return failed(s, s->lines.why);
+    if (!all_have(s, reserve(s, &p->cell) && reserve_gradient(p) && name_members(p)))
+        return WL_FAIL;
+    if (!order_ring(p) || !share_out(p))
+        return failed(s, s->lines.why);
+    warn_of_tail(p);
+    return all_have(s, make_sync(p)) ? WL_OK : WL_FAIL;
+}
+
+static void watch(const struct prepared *p)
+{
+    silence_allow(p->self->silence, p->cell.timeout);
+}
+
+static enum wl_status prepare(void *self, const void *cell, void **prepared)
+{
+    struct self *s = self;
+    struct prepared *p = calloc(1, sizeof *p);
+    if (!p)
+        return failed(s, "out of memory");
+    p->self = s;
+    p->cell = *(const struct cell *)cell;
+    watch(p);
+    p->sites.inside = MPI_COMM_NULL;
+    enum wl_status status = prepare_cell(p);
+    if (status != WL_OK) {
+        release(p);
+        return status;
+    }
+    *prepared = p;
+    return WL_OK;
+}
+
+/* ==== once a process ==== */
 
 static enum wl_status open_plugin(void **self, const struct wl_host *host)
 {
@@ -121,7 +547,7 @@ static void close_plugin(void *self)
     free(s);
 }
 
-/* ---- a sample ---- */
+/* ==== a sample ==== */
 
 static double error_bound(const struct prepared *p, const struct pattern_error *e)
 {
@@ -131,7 +557,7 @@ static double error_bound(const struct prepared *p, const struct pattern_error *
            n = p->sites.ranks;
     double one = wire_error((enum wire)c->wire), bound = 0;
     if (lossy)
-        bound = one * strategies[cell_model(c)].rounded(wan_members(p)) * inputs * (1 + 1e-6);
+        bound = one * strategies[cell_model(c)].rounded(members_of(p)) * inputs * (1 + 1e-6);
     if (lossy && c->feedback) /* this one's and the last one's, of numbers that these made larger */
         bound *= 2 / (1 - one) / (1 - one);
     if (c->pattern != PATTERN_INTEGERS) /* n additions to a sum of at most n inputs */
@@ -171,9 +597,9 @@ static size_t shift_of(const struct prepared *p)
 static void report(struct prepared *p, const struct train_times *t, struct wl_sample *out)
 {
     size_t shift = shift_of(p);
-    struct pattern_error e = pattern_check(p->pattern, wan_data(p), shift, cell_count(&p->cell));
+    struct pattern_error e = pattern_check(p->pattern, data_of(p), shift, cell_count(&p->cell));
     double summed =
-        pattern_add_errors(p->pattern, wan_data(p), shift, wan_errors(&p->cell), p->errors);
+        pattern_add_errors(p->pattern, data_of(p), shift, errors_of(&p->cell), p->errors);
     struct sync_totals n = sync_totals(p->sync);
     const struct cell *c = &p->cell;
     double steps = (double)c->every, runs = (double)n.runs / (double)c->fragments;
@@ -205,7 +631,7 @@ static struct train train_of(const struct prepared *p)
                           .sync = p->sync,
                           .pattern = p->pattern,
                           .shift = shift_of(p),
-                          .data = wan_data(p),
+                          .data = data_of(p),
                           .ranks = s->host->ranks};
 }
 
@@ -215,16 +641,16 @@ static enum wl_status sample(void *prepared, unsigned iters, struct wl_sample *o
     struct self *s = p->self;
     struct train_times times;
     (void)iters; /* one: describe() says so */
-    wan_watch(p);
+    watch(p);
     if ((p->line && !lines_mend(&s->lines, p->line)) ||
         (p->inside && !lines_mend(&s->lines, p->inside)))
-        return wan_failed(s, s->lines.why);
-    if (!wan_make_sync(p))
-        return wan_failed(s, "out of memory");
+        return failed(s, s->lines.why);
+    if (!make_sync(p))
+        return failed(s, "out of memory");
     sync_totals(p->sync);
     size_t count = cell_count(&p->cell);
     p->samples++;
-    pattern_fill(p->pattern, wan_data(p), shift_of(p), count);
+    pattern_fill(p->pattern, data_of(p), shift_of(p), count);
     bool filled = !p->gpu || inside_gpu_fill(p->gpu, count);
     struct train train = train_of(p);
     s->host->start(s->host->ctx);
@@ -233,10 +659,10 @@ static enum wl_status sample(void *prepared, unsigned iters, struct wl_sample *o
             p->line->broken = true;
         if (p->inside)
             p->inside->broken = true;
-        return wan_failed(s, filled ? sync_why(p->sync) : p->gpu->why);
+        return failed(s, filled ? sync_why(p->sync) : p->gpu->why);
     }
     if (p->gpu && !inside_gpu_fetch(p->gpu, count))
-        return wan_failed(s, p->gpu->why);
+        return failed(s, p->gpu->why);
     report(p, &times, out);
     return WL_OK;
 }
@@ -248,9 +674,9 @@ static enum wl_status verify(void *prepared)
     uint64_t mine[] = {p->bits, ~p->bits}, least[2] = {0};
     MPI_Allreduce(mine, least, 2, MPI_UINT64_T, MPI_MIN, p->self->comm);
     if (p->verdict != WL_OK)
-        return wan_failed(p->self, p->why);
+        return failed(p->self, p->why);
     if (least[0] != ~least[1])
-        return wan_failed(p->self, "the ranks ended with different bits");
+        return failed(p->self, "the ranks ended with different bits");
     return WL_OK;
 }
 
@@ -274,8 +700,8 @@ const struct wl_plugin wl_plugin_v1 = {
     .describe = cell_describe,
     .open = open_plugin,
     .close = close_plugin,
-    .prepare = wan_prepare,
-    .release = wan_release,
+    .prepare = prepare,
+    .release = release,
     .sample = sample,
     .verify = verify,
     .abort = abort_plugin,

@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../plugins/wan_sync/strategy/strategies.c" // NOLINT(bugprone-suspicious-include)
+#include "../../plugins/wan_sync/strategy.c" // NOLINT(bugprone-suspicious-include)
 #include "unit.h"
-#include "wan_sync/strategy/engine.h"
+#include "wan_sync/strategy.h"
 
 #define MEMBERS_MOST 9
 #define STREAMS 2

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../plugins/wan_sync/sync/pattern.c" // NOLINT(bugprone-suspicious-include)
-#include "../../plugins/wan_sync/wire/wire.c"    // NOLINT(bugprone-suspicious-include)
+#include "../../plugins/wan_sync/pattern.c" // NOLINT(bugprone-suspicious-include)
+#include "../../plugins/wan_sync/wire.c"    // NOLINT(bugprone-suspicious-include)
 #include "common/mix.h"
 #include "unit.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "wan_sync/sync/inside_backend.h"
+#include "wan_sync/cuda/inside_cuda.h"
 
 #include "common/cuda_open.h"
 

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "wan_sync/cell.h"
-#include "wan_sync/strategy/engine.h"
+#include "wan_sync/strategy.h"
 
 #include <mpi.h>
 #include <pthread.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "wan_sync/sync/pattern.h"
+#include "wan_sync/pattern.h"
 
 #include "common/mix.h"
-#include "wan_sync/wire/wire.h"
+#include "wan_sync/wire.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "wan_sync/wire/wire.h"
-
-#include "wan_sync/wire/vectorise.h"
+#include "wan_sync/wire.h"
 
 #include <stdbool.h>
 #include <stdint.h>

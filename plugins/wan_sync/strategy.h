@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * All-reduce algorithms: schedules, the strategies that write them, and the engine that runs them.
+ *
+ * A schedule is one all-reduce as data: the steps of one member, block by block, and their order. It does
+ * not depend on a network, so tests need none.
+ *
+ * The vector is cut into parts, one per member, and parts into blocks, the same on every member.
+ * The k-th block that A sends to B is the k-th that B receives from A: only this order identifies a
+ * block.
+ *
+ * A block of the vector holds numbers, or their encoding (wire.h), which is never longer. Steps:
+ *   PACK    encode the numbers in place
+ *   SEND    send the encoding
+ *   RECV    receive an encoding into the block
+ *   ADD     receive an encoding into a slot and add its numbers to the block
+ *   HOLD    receive an encoding into a slot, where it stays until the SUM after it
+ *   SUM     decode the block in place and add what the HOLDs before it received, one of each peer,
+ *           in the order of the members, so that all get the same bits
+ *   UNPACK  decode in place
+ * put_*() derives the edges between steps: a block is not overwritten before it was sent, nor sent
+ * before it is complete, and additions keep the order of the calls.
+ */
+#pragma once
+
+#include "common/wan_strategy.h"
+#include "wan_sync/transport/link.h"
+#include "wan_sync/wire.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define STEP_NONE UINT32_MAX
+
+enum step_kind { STEP_PACK, STEP_UNPACK, STEP_SEND, STEP_RECV, STEP_ADD, STEP_HOLD, STEP_SUM };
+
+struct step {
+    enum step_kind kind;
+    int peer;        /* member; SEND, RECV, ADD, HOLD */
+    uint32_t seq;    /* number of this send to, or receipt from, that peer */
+    size_t first, n; /* elements */
+};
+
+/* The input of a strategy. */
+struct schedule_shape {
+    int me, members;
+    size_t count;        /* elements */
+    size_t align;        /* parts and blocks begin at multiples of this */
+    size_t block;        /* maximum elements per block */
+    size_t least;        /* minimum elements of a block that is cut for pipelining */
+    const double *share; /* share of the vector of each member; NULL: equal */
+    bool plain;          /* the encoding equals the numbers: no PACK or UNPACK */
+};
+
+/* Indices of the steps to and from one peer, in order. */
+struct lane {
+    uint32_t *send, *take;
+    uint32_t sends, takes;
+    int take_place; /* index among the peers to receive from */
+};
+
+struct schedule {
+    struct schedule_shape shape;
+    int peers; /* maximum peers that a member sends to, or receives from; same on every member */
+    struct step *step;
+    uint32_t n, cap;
+    uint32_t *from, *to; /* edges */
+    size_t edges, edge_cap;
+    /* Set by schedule_close(): the steps next[first_next[i]..first_next[i+1]) wait for step i,
+     * which itself waits for waits[i] steps. */
+    uint32_t *first_next, *next, *waits;
+    struct lane *lane; /* by member */
+    size_t largest;    /* elements of the largest block */
+    /* Used while the schedule is written. Part k has the blocks [part[k], part[k+1]), block b the
+     * elements [start[b], start[b+1]). */
+    uint32_t *part, blocks;
+    size_t *start;
+    struct block *block;
+    uint32_t *reader; /* for a step that reads a block: the previous reader */
+    bool no_memory;
+};
+
+/* Cuts the vector into `parts` parts, at most one per member; shape->share has one share per
+ * part. */
+bool schedule_open(struct schedule *s, const struct schedule_shape *shape, int parts, int peers);
+void put_send(struct schedule *s, uint32_t block, int peer);
+void put_recv(struct schedule *s, uint32_t block, int peer);
+void put_add(struct schedule *s, uint32_t block, int peer);
+/* Receives the block from every other member and sums. */
+void put_sum(struct schedule *s, uint32_t block);
+/* Adds the UNPACK steps and the tables of the engine. False: no memory. Call schedule_free() in
+ * both cases. */
+bool schedule_close(struct schedule *s);
+void schedule_free(struct schedule *s);
+
+/* ---- strategies ---- */
+
+/* The strategies: each writes the schedule of one member. With S members, D bytes and L a one-way
+ * delay (Thakur, Rabenseifner and Gropp 2005; Patarasuk and Yuan 2009):
+ *   ring     2(S-1) rounds between neighbours, 2 D (S-1)/S bytes sent
+ *   direct   every member sends each peer the peer's part, adds what it receives, and
+ *            sends the sum to all: 2 L; with shares x_i it sends D [1 + (S-2) x_i]
+ *   oneshot  everybody's whole vector to everybody: L, D (S-1) bytes; for small vectors
+ * All strategies work for any S >= 2 and any count, also below S. */
+
+struct strategy {
+    /* False: no memory. schedule_free() in both cases. */
+    bool (*make)(struct schedule *s, const struct schedule_shape *shape);
+    /* Bounds the error of lossy wires (wire.h): the total number of inputs in all partial sums that
+     * are rounded on the way to one element of the sum. */
+    double (*rounded)(int members);
+};
+
+/* Inside a site of g members, the first of which is the leader: inward sums at the leader, outward
+ * broadcasts from it. Each member adds, or passes on, its part, so the leader sends and receives
+ * 2 D (g-1)/g instead of (g-1) D. Unlike strategies[], which need two members, these take any
+ * number; with one member they do nothing. */
+bool strategy_inward(struct schedule *s, const struct schedule_shape *shape);
+bool strategy_outward(struct schedule *s, const struct schedule_shape *shape);
+
+/* Indexed by enum wan_strategy of the model; WAN_HIERARCHICAL is a ring of leaders. */
+extern const struct strategy strategies[];
+
+/* ---- the engine ---- */
+
+/* Runs schedules over a link, one at a time, without a thread of its own: engine_poll() does what
+ * can be done and returns.
+ *
+ * Each rank always expects the next `window` blocks from each peer, and sends at most `window`
+ * blocks ahead to each. So a link never holds a block that its receiver does not expect, and memory
+ * is bounded. Deadlock is impossible: both ends use the same window, and the link begins blocks in
+ * the order of send(). So the lowest missing block is always expected, and never behind one that is
+ * not. */
+
+struct engine;
+
+#define ENGINE_WINDOW_LEAST 2
+
+/* Memory that a schedule needs in the engine. */
+struct engine_need {
+    size_t slot_B;   /* size of a block slot */
+    uint32_t window; /* the same on every member, ENGINE_WINDOW_LEAST or more */
+    size_t slots_B;  /* of all slots */
+};
+/* budget_B: memory for all slots; the window is at least ENGINE_WINDOW_LEAST in any case. */
+struct engine_need engine_need(const struct schedule *s, enum wire wire, size_t budget_B);
+
+/* NULL: no memory. The caller owns the link, which must outlive the engine. */
+struct engine *engine_open(struct wan_link *link);
+void engine_close(struct engine *e);
+/* Call it before closing a failed link that may still use its buffers: MPI cannot cancel a message
+ * that both ends have begun. The slots are then leaked on purpose. */
+void engine_leave_slots(struct engine *e);
+
+/* One all-reduce. All members must stay valid until engine_poll() has finished it. */
+struct engine_task {
+    const struct schedule *schedule;
+    const int *rank_of; /* by member: the link's peer */
+    float *data;
+    /* Error feedback: what each rounding loses is kept here and added before the next run's, which
+     * rounds the same sums. NULL: none. */
+    float *residual;
+    enum wire wire;
+    struct engine_need need;
+};
+
+/* No other task may be running. -1: no memory. */
+int engine_start(struct engine *e, const struct engine_task *task);
+/* Call it instead of engine_start() when this rank has no part in a run of the others. Block names
+ * contain the number of the run, which every rank counts. */
+void engine_pass(struct engine *e);
+
+enum engine_state {
+    ENGINE_FAILED = -1, /* the reason is in why[] of the link */
+    ENGINE_BUSY,
+    ENGINE_SUMMED, /* the sum is complete; the link still reads the buffer */
+    ENGINE_IDLE
+};
+/* Makes progress for at most timeout_s; returns earlier with ENGINE_SUMMED or ENGINE_IDLE. */
+enum engine_state engine_poll(struct engine *e, double timeout_s);
+
+/* A rank that has not sent an expected block, or does not accept one; -1: none. */
+int engine_awaits(const struct engine *e);
+uint64_t engine_events(const struct engine *e); /* since engine_open(); grows while blocks move */
+uint64_t engine_sent_B(const struct engine *e); /* payload, since engine_open() */

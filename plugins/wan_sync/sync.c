@@ -1,0 +1,530 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "wan_sync/sync.h"
+
+#include "common/clock.h"
+#include "wan_sync/strategy.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define POLL_NS 10000000
+#define INSIDE_SLICE_S 5e-4 /* of attention to a site, then to the others */
+#define BETWEEN_SLICE_S 1e-4
+/* After the time-out, so that a lost host is named first (lines.h), and the runner has ended the run. */
+#define LATER_S 1.8
+
+/* This rank's part in one fragment: the sum inside its site, the exchange between sites, and the
+ * broadcast inside the site. Each is a schedule with its task. */
+enum way { WAY_INWARD, WAY_EXCHANGE, WAY_OUTWARD, WAYS };
+struct piece {
+    struct schedule schedule[WAYS];
+    struct engine_task task[WAYS];
+    bool pending;
+};
+
+enum phase { IDLE, INWARD, EXCHANGE, OUTWARD, TAIL };
+
+struct sync {
+    struct sync_parts parts;
+    int me;    /* member; -1: no part in the exchange */
+    int64_t n; /* fragments */
+    struct piece *piece;
+    int64_t *queue; /* ring of n + 1 */
+    int64_t head, tail;
+    enum phase phase;
+    uint64_t began_ns, moved_ns, events, outward_events, sent_before_B;
+    struct sync_totals totals;
+    char why[256];
+};
+
+/* ==== the parts of a cell ==== */
+
+/* Inside a site memory is near: blocks large enough that each is worth its message, and a few of
+ * them at a time. */
+#define INSIDE_BLOCK_B ((size_t)256 << 10)
+#define INSIDE_SLOTS_B ((size_t)4 << 20)
+
+static bool make_exchange(struct piece *p, const struct sync_parts *parts, int me,
+                          const struct engine_task *task, size_t count)
+{
+    const struct cell *c = parts->cell;
+    struct schedule *schedule = &p->schedule[WAY_EXCHANGE];
+    struct schedule_shape shape = cell_shape(c, parts->members, count);
+    shape.me = me;
+    shape.share = parts->share;
+    if (!strategies[cell_model(c)].make(schedule, &shape))
+        return false;
+    struct engine_task *t = &p->task[WAY_EXCHANGE];
+    *t = *task;
+    t->schedule = schedule;
+    t->rank_of = parts->rank_of;
+    t->wire = (enum wire)c->wire;
+    t->residual = parts->residual ? parts->residual + (t->data - parts->data) : NULL;
+    t->need = engine_need(schedule, t->wire, CELL_SLOTS_B);
+    return true;
+}
+
+static bool make_inside(struct piece *p, const struct sync_parts *parts, enum way way,
+                        const struct engine_task *task, size_t count)
+{
+    const size_t block = INSIDE_BLOCK_B / sizeof(float);
+    struct schedule_shape shape = {.me = parts->inside.me,
+                                   .members = parts->inside.members,
+                                   .count = count,
+                                   .align = WIRE_GROUP,
+                                   .block = block,
+                                   .least = block,
+                                   .plain = true};
+    struct schedule *schedule = &p->schedule[way];
+    if (!(way == WAY_INWARD ? strategy_inward : strategy_outward)(schedule, &shape))
+        return false;
+    struct engine_task *t = &p->task[way];
+    *t = *task;
+    t->schedule = schedule;
+    t->rank_of = parts->inside.peer;
+    t->wire = WIRE_FP32;
+    t->need = engine_need(schedule, t->wire, INSIDE_SLOTS_B);
+    return true;
+}
+
+/* me: this rank's member number in the exchange; -1: none. False: no memory. Call piece_free() in
+ * both cases. */
+static bool piece_make(struct piece *p, const struct sync_parts *parts, int me, int64_t fragment)
+{
+    size_t first = cell_fragment(parts->cell, fragment);
+    size_t count = cell_fragment(parts->cell, fragment + 1) - first;
+    struct engine_task task = {.data = parts->data + first};
+    if (parts->inside.engine && (!make_inside(p, parts, WAY_INWARD, &task, count) ||
+                                 !make_inside(p, parts, WAY_OUTWARD, &task, count)))
+        return false;
+    return me < 0 || make_exchange(p, parts, me, &task, count);
+}
+
+static void piece_free(struct piece *p)
+{
+    for (int way = 0; way < WAYS; way++)
+        schedule_free(&p->schedule[way]);
+}
+
+static int member_of(const struct sync_parts *p)
+{
+    for (int m = 0; m < p->members; m++)
+        if (p->rank_of[m] == p->rank)
+            return m;
+    return -1;
+}
+
+struct sync *sync_open(const struct sync_parts *parts)
+{
+    struct sync *s = calloc(1, sizeof *s);
+    if (!s)
+        return NULL;
+    const struct cell *c = parts->cell;
+    s->parts = *parts;
+    s->n = c->fragments;
+    s->me = parts->link && parts->members > 1 ? member_of(parts) : -1;
+    s->piece = calloc((size_t)s->n, sizeof *s->piece);
+    s->queue = calloc((size_t)s->n + 1, sizeof *s->queue);
+    bool good = s->piece && s->queue;
+    for (int64_t f = 0; good && f < s->n && parts->link; f++)
+        good = piece_make(&s->piece[f], parts, s->me, f);
+    if (good)
+        return s;
+    sync_close(s);
+    return NULL;
+}
+
+void sync_close(struct sync *s)
+{
+    for (int64_t f = 0; s->piece && f < s->n; f++)
+        piece_free(&s->piece[f]);
+    free(s->piece);
+    free(s->queue);
+    free(s);
+}
+
+/* ==== failing ==== */
+
+/* Writes why[] and returns false. */
+static bool failed(struct sync *s, const char *why)
+{
+    snprintf(s->why, sizeof s->why, "%s", why);
+    return false;
+}
+
+static bool mpi_failed(struct sync *s, const char *what, int rc)
+{
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int n = 0;
+    MPI_Error_string(rc, text, &n);
+    snprintf(s->why, sizeof s->why, "%s: %.180s", what, text);
+    return false;
+}
+
+static bool is_inside(const struct sync *s)
+{
+    return s->phase == INWARD || s->phase == OUTWARD;
+}
+
+/* Of a site that waits for its leader, who is still at the exchange, nothing can be said. */
+static bool waits_for_leader(const struct sync *s)
+{
+    return s->phase == OUTWARD && s->me < 0 && s->events == s->outward_events;
+}
+
+/* They say nothing on the way. */
+static bool gpus_stall(struct sync *s)
+{
+    bool for_leader = s->phase == OUTWARD && s->me < 0;
+    if (for_leader || (double)(now_ns() - s->moved_ns) * 1e-9 < s->parts.cell->timeout)
+        return false;
+    snprintf(s->why, sizeof s->why,
+             "the GPUs of site %d have not finished a sum for %g s: a rank of the site is lost or "
+             "stopped; if it is only slow, raise timeout=%g",
+             s->parts.sites->site_of[s->parts.rank], s->parts.cell->timeout,
+             s->parts.cell->timeout);
+    return true;
+}
+
+/* True when nothing has moved for longer than the time-out; why[] then names the awaited rank. Moving is
+ * any block that comes or goes. */
+static bool stalls(struct sync *s)
+{
+    if (is_inside(s) && s->parts.inside.gpu)
+        return gpus_stall(s);
+    const struct engine *e = is_inside(s) ? s->parts.inside.engine : s->parts.engine;
+    uint64_t now = now_ns();
+    if (engine_events(e) != s->events || waits_for_leader(s)) {
+        s->events = engine_events(e);
+        s->moved_ns = now;
+    }
+    if ((double)(now - s->moved_ns) * 1e-9 < s->parts.cell->timeout + LATER_S)
+        return false;
+    int rank = engine_awaits(e);
+    if (is_inside(s) && rank >= 0)
+        rank = s->parts.inside.rank_of[rank];
+    const struct sites *sites = s->parts.sites;
+    snprintf(s->why, sizeof s->why,
+             "no block moved for %g s; it waits for rank %d on %s (site %d), which may wait for "
+             "another; if a rank is only slow, raise timeout=%g",
+             s->parts.cell->timeout + LATER_S, rank, rank < 0 ? "?" : sites->host[rank],
+             rank < 0 ? -1 : sites->site_of[rank], s->parts.cell->timeout);
+    return true;
+}
+
+/* ==== the way of a fragment ==== */
+
+static int64_t at_head(const struct sync *s)
+{
+    return s->queue[s->head];
+}
+
+static float *part_of(const struct sync *s, int64_t f, int *count)
+{
+    size_t first = cell_fragment(s->parts.cell, f);
+    *count = (int)(cell_fragment(s->parts.cell, f + 1) - first);
+    return s->parts.data + first;
+}
+
+static bool summed(struct sync *s)
+{
+    s->piece[at_head(s)].pending = false;
+    s->head = (s->head + 1) % (s->n + 1);
+    s->totals.runs++;
+    s->totals.busy_ns += now_ns() - s->began_ns;
+    s->phase = s->me >= 0 ? TAIL : IDLE;
+    return true;
+}
+
+static bool begin_on_gpus(struct sync *s, enum way way)
+{
+    struct inside_gpu *g = s->parts.inside.gpu;
+    size_t first = cell_fragment(s->parts.cell, at_head(s));
+    size_t n = cell_fragment(s->parts.cell, at_head(s) + 1) - first;
+    return (way == WAY_INWARD ? inside_gpu_inward : inside_gpu_outward)(g, first, n) ||
+           failed(s, g->why);
+}
+
+static bool begin_inside(struct sync *s, enum phase phase, enum way way)
+{
+    struct engine *e = s->parts.inside.engine;
+    s->phase = phase;
+    s->moved_ns = now_ns();
+    if (s->parts.inside.gpu)
+        return begin_on_gpus(s, way);
+    s->events = s->outward_events = engine_events(e);
+    return engine_start(e, &s->piece[at_head(s)].task[way]) == 0 ||
+           failed(s, s->parts.inside.link->why);
+}
+
+static bool has_inside(const struct sync *s)
+{
+    return s->parts.inside.engine || s->parts.inside.gpu;
+}
+
+static bool begin_outward(struct sync *s)
+{
+    return has_inside(s) ? begin_inside(s, OUTWARD, WAY_OUTWARD) : summed(s);
+}
+
+static bool begin_exchange(struct sync *s)
+{
+    if (s->me < 0) {
+        engine_pass(s->parts.engine);
+        return begin_outward(s);
+    }
+    s->phase = EXCHANGE;
+    s->moved_ns = now_ns();
+    return engine_start(s->parts.engine, &s->piece[at_head(s)].task[WAY_EXCHANGE]) == 0 ||
+           failed(s, s->parts.link->why);
+}
+
+/* The baseline is the library's own, and that blocks. */
+static bool run_mpi(struct sync *s)
+{
+    int count;
+    float *data = part_of(s, at_head(s), &count);
+    int rc = MPI_Allreduce(MPI_IN_PLACE, data, count, MPI_FLOAT, MPI_SUM, s->parts.comm);
+    return rc == MPI_SUCCESS ? summed(s) : mpi_failed(s, "MPI_Allreduce", rc);
+}
+
+static bool begin(struct sync *s)
+{
+    s->began_ns = now_ns();
+    if (!s->parts.link)
+        return run_mpi(s);
+    return has_inside(s) ? begin_inside(s, INWARD, WAY_INWARD) : begin_exchange(s);
+}
+
+/* ==== one move ==== */
+
+static double slice(uint64_t end, double most_s)
+{
+    uint64_t now = now_ns();
+    return now < end ? fmin((double)(end - now) * 1e-9, most_s) : 0;
+}
+
+static bool idle(struct sync *s, uint64_t end)
+{
+    struct wan_event ev;
+    double left_s = slice(end, INFINITY);
+    if (!s->parts.link) {
+        nanosleep(&(struct timespec){(time_t)left_s, (long)(fmod(left_s, 1) * 1e9)}, NULL);
+        return true;
+    }
+    return s->parts.link->ops->next(s->parts.link, &ev, left_s) >= 0 ||
+           failed(s, s->parts.link->why);
+}
+
+/* What others still wait for between sites goes on meanwhile. */
+static bool keep_sending(struct sync *s, uint64_t end)
+{
+    struct wan_event ev;
+    if (s->me < 0)
+        return true;
+    if (s->phase == OUTWARD)
+        return engine_poll(s->parts.engine, slice(end, BETWEEN_SLICE_S)) != ENGINE_FAILED;
+    return s->parts.link->ops->next(s->parts.link, &ev, 0) >= 0;
+}
+
+static bool inside_is_done(struct sync *s)
+{
+    return s->phase == INWARD ? begin_exchange(s) : summed(s);
+}
+
+static bool poll_gpus(struct sync *s, uint64_t end)
+{
+    struct inside_gpu *g = s->parts.inside.gpu;
+    enum inside_state state = inside_gpu_poll(g, slice(end, INSIDE_SLICE_S));
+    if (state == INSIDE_FAILED)
+        return failed(s, g->why);
+    return state == INSIDE_DONE ? inside_is_done(s) : !stalls(s);
+}
+
+static bool poll_inside(struct sync *s, uint64_t end)
+{
+    if (!keep_sending(s, end))
+        return failed(s, s->parts.link->why);
+    if (s->parts.inside.gpu)
+        return poll_gpus(s, end);
+    enum engine_state state = engine_poll(s->parts.inside.engine, slice(end, INSIDE_SLICE_S));
+    if (state == ENGINE_FAILED)
+        return failed(s, s->parts.inside.link->why);
+    return state == ENGINE_IDLE ? inside_is_done(s) : !stalls(s);
+}
+
+static bool poll_engine(struct sync *s, uint64_t end)
+{
+    /* In parts, so that a stall is seen. */
+    enum engine_state state = engine_poll(s->parts.engine, slice(end, s->parts.cell->timeout / 8));
+    if (state == ENGINE_FAILED)
+        return failed(s, s->parts.link->why);
+    if (state >= ENGINE_SUMMED && s->phase == EXCHANGE && !begin_outward(s))
+        return false;
+    if (state == ENGINE_IDLE && s->phase == TAIL)
+        s->phase = IDLE;
+    return state == ENGINE_IDLE || !stalls(s);
+}
+
+static bool move(struct sync *s, uint64_t end)
+{
+    switch (s->phase) {
+    case IDLE:
+        return s->head != s->tail ? begin(s) : idle(s, end);
+    case INWARD:
+    case OUTWARD:
+        return poll_inside(s, end);
+    case EXCHANGE:
+    case TAIL:
+        return poll_engine(s, end);
+    }
+    return false;
+}
+
+/* ==== for the caller ==== */
+
+void sync_post(struct sync *s, int64_t fragment)
+{
+    s->queue[s->tail] = fragment;
+    s->tail = (s->tail + 1) % (s->n + 1);
+    s->piece[fragment].pending = true;
+}
+
+bool sync_poll(struct sync *s, double timeout_s)
+{
+    uint64_t end = now_ns() + (uint64_t)(timeout_s * 1e9);
+    do
+        if (!move(s, end))
+            return false;
+    while (now_ns() < end);
+    return true;
+}
+
+bool sync_wait(struct sync *s, int64_t fragment)
+{
+    while (s->piece[fragment].pending)
+        if (!move(s, now_ns() + POLL_NS))
+            return false;
+    return true;
+}
+
+/* The link has told of what it keeps a copy of: the others have it only now. */
+static bool settle(struct sync *s)
+{
+    struct wan_link *l = s->parts.link;
+    return !l || !l->ops->settle || l->ops->settle(l, s->parts.cell->timeout) == 0 ||
+           failed(s, l->why);
+}
+
+bool sync_drain(struct sync *s)
+{
+    while (s->phase != IDLE || s->head != s->tail)
+        if (!move(s, now_ns() + POLL_NS))
+            return false;
+    return settle(s);
+}
+
+const char *sync_why(const struct sync *s)
+{
+    return s->why;
+}
+
+struct sync_totals sync_totals(struct sync *s)
+{
+    struct sync_totals t = s->totals;
+    uint64_t sent_B = s->me >= 0 ? engine_sent_B(s->parts.engine) : 0;
+    t.sent_B = sent_B - s->sent_before_B;
+    s->sent_before_B = sent_B;
+    s->totals = (struct sync_totals){0};
+    return t;
+}
+
+/* ==== the steps of a training ==== */
+
+struct course {
+    const struct train *t;
+    int64_t every, fragments, beside;
+    bool timed;
+    double owed_s; /* of the next step's computation */
+    struct train_times times;
+};
+
+static double since(uint64_t ns)
+{
+    return (double)(now_ns() - ns) * 1e-9;
+}
+
+/* The fragment that is posted after step `after`, counted from the first timed one, or -1. */
+static int64_t fragment_of(const struct course *c, int64_t after)
+{
+    int64_t each = c->every / c->fragments;
+    int64_t at = (after % c->every + c->every) % c->every;
+    if (at % each)
+        return -1;
+    return (at ? at : c->every) / each - 1;
+}
+
+static void post_fragment(struct course *c, int64_t f)
+{
+    const struct train *t = c->t;
+    size_t first = cell_fragment(t->cell, f), end = cell_fragment(t->cell, f + 1);
+    if (c->beside) {
+        uint64_t begin = now_ns();
+        pattern_fill(t->pattern, t->data + first, t->shift + first, end - first);
+        c->owed_s += since(begin);
+    }
+    sync_post(t->sync, f);
+}
+
+/* What is due after a step, then what begins there; unoverlapped, the same. */
+static bool turn(struct course *c, int64_t after)
+{
+    int64_t begins = fragment_of(c, after), due = fragment_of(c, after - c->beside);
+    if (begins >= 0 && !c->beside)
+        post_fragment(c, begins);
+    if (due >= 0 && after > 0 && !sync_wait(c->t->sync, due))
+        return false;
+    if (begins >= 0 && c->beside)
+        post_fragment(c, begins);
+    return true;
+}
+
+static bool step(struct course *c, int64_t after)
+{
+    const struct cell *cell = c->t->cell;
+    double compute_s = cell->compute * (double)cell->accumulate, owed_s = c->owed_s;
+    c->owed_s = 0;
+    if (compute_s > owed_s && !sync_poll(c->t->sync, compute_s - owed_s))
+        return false;
+    if (c->timed)
+        c->times.compute_s += fmax(compute_s, owed_s);
+    return turn(c, after);
+}
+
+static bool all_steps(struct course *c)
+{
+    for (int64_t k = 1 - c->beside; k <= 0; k++)
+        if (!step(c, k))
+            return false;
+    c->timed = true;
+    c->times.start_ns = now_ns();
+    for (int64_t k = 1; k <= c->every; k++)
+        if (!step(c, k))
+            return false;
+    return true;
+}
+
+bool train_run(const struct train *t, struct train_times *out)
+{
+    struct course c = {.t = t,
+                       .every = t->cell->every,
+                       .fragments = t->cell->fragments,
+                       .beside = cell_steps_beside(t->cell)};
+    bool good = all_steps(&c);
+    c.times.end_ns = now_ns();
+    c.times.all_s = (double)(c.times.end_ns - c.times.start_ns) * 1e-9;
+    *out = c.times;
+    return good && sync_drain(t->sync);
+}
