@@ -13,7 +13,7 @@
 #include "common/clock.h"
 #include "common/round_peer.h"
 #include "wan_links/cell.h"
-#include "wan_sync/transport/probe.h"
+#include "wan_sync/transport/link_mpi.h"
 
 #include <math.h>
 #include <mpi.h>
@@ -159,7 +159,7 @@ static int by_size(const void *a, const void *b)
 static bool measure_idle(const struct self *s, struct wan_link *link, int peer, double *v)
 {
     double rtt_s[PINGS];
-    if (!probe_pings(link, s->comm, peer, rtt_s, PINGS))
+    if (!link_measure_pings(link, s->comm, peer, rtt_s, PINGS))
         return false;
     qsort(rtt_s + 1, PINGS - 1, sizeof *rtt_s, by_size);
     v[M_RTT] = rtt_s[1];

@@ -32,8 +32,7 @@
 #include "common/wan_plan.h"
 #include "wan_sync/sync.h"
 #include "wan_sync/transport/lines.h"
-#include "wan_sync/transport/probe.h"
-#include "wan_sync/transport/silence.h"
+#include "wan_sync/transport/link_mpi.h"
 #include "wan_sync/transport/tcp.h"
 
 #include <math.h>
@@ -222,12 +221,12 @@ static bool order_ring(struct prepared *p)
 {
     struct self *s = p->self;
     struct measured m;
-    int strategy = p->cell.strategy - CELL_FIRST, n = members_of(p), at[PROBE_RANKS_MOST];
-    int of[PROBE_RANKS_MOST];
+    int strategy = p->cell.strategy - CELL_FIRST, n = members_of(p), at[LINK_RANKS_MOST];
+    int of[LINK_RANKS_MOST];
     bool ring = strategy == WAN_RING || strategy == WAN_HIERARCHICAL;
     bool by_rate = p->cell.order == ORDER_RATE;
     if (!ring || p->cell.order == ORDER_SITES || n < (by_rate ? 3 : 4) ||
-        s->host->ranks > PROBE_RANKS_MOST)
+        s->host->ranks > LINK_RANKS_MOST)
         return true;
     if (!look(p, p->rank_of, n, by_rate, &m))
         return false;
@@ -248,11 +247,11 @@ static bool choose(struct prepared *p)
     struct self *s = p->self;
     struct cell *c = &p->cell;
     struct measured m;
-    int order[PROBE_RANKS_MOST];
+    int order[LINK_RANKS_MOST];
     if (c->strategy != CELL_AUTO)
         return true;
     enum wan_strategy chosen = p->sites.largest > 1 ? WAN_HIERARCHICAL : WAN_RING;
-    if (chosen == WAN_RING && p->sites.ranks <= PROBE_RANKS_MOST) {
+    if (chosen == WAN_RING && p->sites.ranks <= LINK_RANKS_MOST) {
         if (!look(p, p->sites.in_order, p->sites.ranks, true, &m))
             return false;
         for (int i = 0; i < m.n; i++)

@@ -6,7 +6,7 @@
  */
 #include "common/rng.h"
 #include "unit.h"
-#include "wan_sync/transport/tcp_pace.h"
+#include "wan_sync/transport/tcp_parts.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "wan_sync/transport/lines.h"
 
-#include "wan_sync/transport/patience.h"
-#include "wan_sync/transport/probe.h"
+#include "common/clock.h"
+#include "wan_sync/transport/link_mpi.h"
 #include "wan_sync/transport/tcp.h"
-#include "wan_sync/transport/transports.h"
 
+#include <dirent.h>
+#include <linux/tcp.h>
+#include <math.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <time.h>
 
 void lines_open(struct lines *l, const struct wl_host *host, MPI_Comm comm)
 {
@@ -65,7 +71,7 @@ static void shut(struct lines *l, struct line *line)
     struct wan_link *link = line->link;
     line->link = NULL;
     pthread_mutex_unlock(&l->lock);
-    if (line->engine && by_mpi(line) && (line->broken || l->met))
+    if (line->engine && by_mpi(line) && line->broken)
         engine_leave_slots(line->engine);
     engine_close(line->engine);
     line->engine = NULL;
@@ -93,37 +99,16 @@ static bool open_line(struct lines *l, struct line *line)
     return false;
 }
 
-/* An agreement that a rank may miss: the others do not wait for ever, and never ask it again. */
-static bool meet(struct lines *l, double timeout_s)
-{
-    uint64_t begin = now_ns(), end = begin + (uint64_t)(timeout_s * 1e9);
-    MPI_Request request;
-    /* It may never end, so it is tested. NOLINTBEGIN(clang-analyzer-optin.mpi.MPI-Checker) */
-    int done = 0, rc = MPI_Iallreduce(&l->meeting, &l->met, 1, MPI_INT, MPI_MAX, l->comm, &request);
-    while (rc == MPI_SUCCESS && !done) {
-        rc = MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-        if (done || now_ns() >= end || atomic_load(&l->aborted))
-            break;
-        patience(begin, end);
-    }
-    l->lost = !done;
-    /* NOLINTEND(clang-analyzer-optin.mpi.MPI-Checker) */
-    if (l->lost && atomic_load(&l->aborted))
-        snprintf(l->why, sizeof l->why, "stopped past the deadline");
-    else if (l->lost)
-        snprintf(l->why, sizeof l->why, "not every rank came within %g s", timeout_s);
-    return done;
-}
-
 bool lines_mend(struct lines *l, struct line *line)
 {
-    if (l->lost)
+    int broken = line->broken;
+    if (MPI_Allreduce(MPI_IN_PLACE, &broken, 1, MPI_INT, MPI_MAX, l->comm) != MPI_SUCCESS) {
+        snprintf(l->why, sizeof l->why, "the ranks could not agree on the state of their links");
         return false;
-    l->meeting = line->broken;
-    if (!meet(l, line->options.timeout))
-        return false;
-    if (!l->met)
+    }
+    if (!broken)
         return true;
+    line->broken = true;
     shut(l, line);
     return open_line(l, line);
 }
@@ -152,12 +137,12 @@ static bool measure(struct lines *l, struct line *line, double **into, size_t n,
 bool lines_measure_rtt(struct lines *l, struct line *line)
 {
     size_t n = (size_t)l->host->ranks;
-    return measure(l, line, &line->rtt_s, n * n, probe_rtt);
+    return measure(l, line, &line->rtt_s, n * n, link_measure_rtt);
 }
 
 bool lines_measure_rate(struct lines *l, struct line *line)
 {
-    return measure(l, line, &line->rate_Bps, (size_t)l->host->ranks, probe_rate);
+    return measure(l, line, &line->rate_Bps, (size_t)l->host->ranks, link_measure_rate);
 }
 
 static bool gather_pairs(struct wan_link *link, MPI_Comm comm, double *pair_Bps)
@@ -256,10 +241,219 @@ void lines_close(struct lines *l)
 
 void lines_abort(struct lines *l)
 {
-    atomic_store(&l->aborted, true);
     pthread_mutex_lock(&l->lock);
     for (struct line *line = l->first; line; line = line->next)
         if (line->link)
             line->link->ops->abort(line->link);
     pthread_mutex_unlock(&l->lock);
+}
+
+/* ==== a cut network ==== */
+
+#define LOOK_S 0.1
+#define LEAST_S 2.0 /* keepalive probes an idle connection once a second; two may be late */
+#define ALMOST                                                                                     \
+    0.9 /* of the time-out: hosts that are silent for so long are reported with the first */
+#define FDS 4096
+#define ESTABLISHED 1 /* tcpi_state; <netinet/tcp.h> names it, but knows less of tcp_info */
+#define PROBES 127    /* the kernel's maximum; MPI's connections outlive the time-out */
+
+struct silence {
+    const struct wl_host *host;
+    struct tcp_contact *contact; /* by rank */
+    int *same;                   /* by rank: the first rank of its host */
+    double *quiet_s;             /* by first rank of a host: all its connections; INFINITY: none */
+    double counted_s[FDS];       /* by connection, while this thread ran */
+    bool *told;
+    atomic_int timeout_ms;
+    atomic_bool leaves;
+    pthread_t thread;
+};
+
+/* The rank whose host has this address; -1: none, or our own. */
+static int rank_at(const struct silence *s, const struct sockaddr_storage *a)
+{
+    const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)a;
+    const uint8_t *bytes = (const uint8_t *)&((const struct sockaddr_in *)a)->sin_addr;
+    uint16_t family = a->ss_family;
+    if (family == AF_INET6) {
+        bool four = IN6_IS_ADDR_V4MAPPED(&six->sin6_addr);
+        bytes = six->sin6_addr.s6_addr + (four ? 12 : 0);
+        family = four ? AF_INET : AF_INET6;
+    }
+    for (int r = 0; r < s->host->ranks; r++)
+        for (int k = 0; k < s->contact[r].addresses && s->same[r] == r; k++)
+            if (s->contact[r].address[k].family == family &&
+                !memcmp(s->contact[r].address[k].bytes, bytes, family == AF_INET ? 4 : 16))
+                return r == s->same[s->host->rank] ? -1 : r;
+    return -1;
+}
+
+/* True: it was on already. */
+static bool keep_alive(int fd, int every_s)
+{
+    const struct {
+        int level, name, value;
+    } all[] = {{SOL_SOCKET, SO_KEEPALIVE, 1},
+               {IPPROTO_TCP, TCP_KEEPCNT, PROBES},
+               {IPPROTO_TCP, TCP_KEEPINTVL, every_s},
+               {IPPROTO_TCP, TCP_KEEPIDLE, 1}};
+    bool was = true;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        int now = 0;
+        socklen_t n = sizeof now;
+        getsockopt(fd, all[i].level, all[i].name, &now, &n);
+        if (now != all[i].value) {
+            setsockopt(fd, all[i].level, all[i].name, &all[i].value, sizeof all[i].value);
+            was = false;
+        }
+    }
+    return was;
+}
+
+/* A full window is no silence, but hides one: the kernel asks ever less often. What cannot even be
+ * sent, as this host has lost its own network, waits behind an open one. */
+static void look_at(struct silence *s, int fd, double passed_s, double timeout_s)
+{
+    struct tcp_info t = {0};
+    struct sockaddr_storage a = {0};
+    socklen_t n = sizeof t, m = sizeof a;
+    if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &t, &n) || t.tcpi_state != ESTABLISHED ||
+        getpeername(fd, (struct sockaddr *)&a, &m))
+        return;
+    int r = rank_at(s, &a);
+    if (r < 0)
+        return;
+    bool known = keep_alive(fd, 1 + (int)(2 * timeout_s / PROBES));
+    bool full = t.tcpi_unacked == 0 && t.tcpi_notsent_bytes > 0 && t.tcpi_snd_wnd < t.tcpi_snd_mss;
+    double kernel_s = 1e-3 * fmin(t.tcpi_last_ack_recv, t.tcpi_last_data_recv);
+    s->counted_s[fd] = known && !full ? fmin(s->counted_s[fd] + passed_s, kernel_s) : 0;
+    s->quiet_s[r] = fmin(s->quiet_s[r], s->counted_s[fd]);
+}
+
+static void tell(struct silence *s, double timeout_s)
+{
+    bool lost = false;
+    for (int r = 0; r < s->host->ranks; r++)
+        lost |= isfinite(s->quiet_s[r]) && s->quiet_s[r] >= timeout_s;
+    double enough_s = fmax(timeout_s - 1, ALMOST * timeout_s);
+    for (int r = 0; lost && r < s->host->ranks; r++) {
+        if (s->told[r] || !isfinite(s->quiet_s[r]) || s->quiet_s[r] < enough_s)
+            continue;
+        s->host->lost(s->host->ctx, s->contact[r].host);
+        s->told[r] = true;
+    }
+}
+
+static void look(struct silence *s, double passed_s)
+{
+    double timeout_s = fmax(1e-3 * atomic_load(&s->timeout_ms), LEAST_S);
+    for (int r = 0; r < s->host->ranks; r++)
+        s->quiet_s[r] = INFINITY;
+    DIR *d = opendir("/proc/self/fd");
+    for (struct dirent *e; d && (e = readdir(d));) {
+        int fd = atoi(e->d_name);
+        if (fd > 2 && fd < FDS)
+            look_at(s, fd, passed_s, timeout_s);
+    }
+    if (d)
+        closedir(d);
+    tell(s, timeout_s);
+}
+
+/* While this process or its machine stands still, nobody is silent. */
+static void *watch(void *arg)
+{
+    struct silence *s = arg;
+    for (uint64_t before = now_ns(), now; !atomic_load(&s->leaves); before = now) {
+        nanosleep(&(struct timespec){.tv_nsec = (long)(LOOK_S * 1e9)}, NULL);
+        now = now_ns();
+        if (atomic_load(&s->timeout_ms))
+            look(s, fmin((double)(now - before) * 1e-9, 5 * LOOK_S));
+    }
+    return NULL;
+}
+
+/* MPI connects two ranks at their first message: between all of them there is something to watch. */
+static bool connect_all(const struct silence *s, MPI_Comm comm)
+{
+    bool good = true;
+    char out = 0, in;
+    for (int r = 0; r < s->host->ranks; r++) {
+        int to = (s->host->rank + r) % s->host->ranks;
+        int from = (s->host->rank + s->host->ranks - r) % s->host->ranks;
+        good &= MPI_Sendrecv(&out, 1, MPI_CHAR, to, 0, &in, 1, MPI_CHAR, from, 0, comm,
+                             MPI_STATUS_IGNORE) == MPI_SUCCESS;
+    }
+    return good;
+}
+
+static bool gather(struct silence *s, MPI_Comm comm)
+{
+    char why[256];
+    const struct wl_host *h = s->host;
+    const bool good = s->contact && s->same && s->quiet_s && s->told;
+    int mine = good, all = 0;
+    if (MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS || !all || !good)
+        return false;
+    tcp_contact_own(&s->contact[h->rank], "", false, why, sizeof why);
+    if (MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, s->contact, sizeof *s->contact, MPI_BYTE,
+                      comm) != MPI_SUCCESS)
+        return false;
+    for (int r = 0; r < h->ranks; r++)
+        while (strcmp(s->contact[s->same[r]].host, s->contact[r].host) != 0)
+            s->same[r]++;
+    return connect_all(s, comm);
+}
+
+/* The main thread handles signals. */
+static bool start(struct silence *s)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    bool started = !pthread_create(&s->thread, NULL, watch, s);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return started;
+}
+
+static void discard(struct silence *s)
+{
+    free(s->contact);
+    free(s->same);
+    free(s->quiet_s);
+    free(s->told);
+    free(s);
+}
+
+struct silence *silence_open(const struct wl_host *host, MPI_Comm comm)
+{
+    size_t n = (size_t)host->ranks;
+    struct silence *s = host->nodes > 1 && host->lost ? calloc(1, sizeof *s) : NULL;
+    if (!s)
+        return NULL;
+    s->host = host;
+    s->contact = calloc(n, sizeof *s->contact);
+    s->same = calloc(n, sizeof *s->same);
+    s->quiet_s = calloc(n, sizeof *s->quiet_s);
+    s->told = calloc(n, sizeof *s->told);
+    if (gather(s, comm) && start(s))
+        return s;
+    discard(s);
+    return NULL;
+}
+
+void silence_allow(struct silence *s, double timeout_s)
+{
+    if (s)
+        atomic_store(&s->timeout_ms, (int)fmin(timeout_s * 1e3, 1e9));
+}
+
+void silence_close(struct silence *s)
+{
+    if (!s)
+        return;
+    atomic_store(&s->leaves, true);
+    pthread_join(s->thread, NULL);
+    discard(s);
 }

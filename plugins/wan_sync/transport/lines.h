@@ -2,7 +2,7 @@
  *
  * The links of one process. The first cell with certain options opens a link, all cells with the
  * same options share it, and it is reopened after a failure. Each link keeps what was measured over
- * it.
+ * it. They also tell the runner when the network to another host is cut (lines_watch_open).
  */
 #pragma once
 
@@ -11,7 +11,6 @@
 
 #include <mpi.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 
 struct line {
@@ -33,9 +32,6 @@ struct lines {
     MPI_Comm comm;        /* every rank */
     pthread_mutex_t lock; /* abort() comes from another thread */
     struct line *first;
-    int meeting, met; /* buffers of an agreement, which may never complete */
-    bool lost;        /* a rank missed an agreement, so no other is possible */
-    atomic_bool aborted;
     char why[256];
 };
 
@@ -45,13 +41,27 @@ void lines_close(struct lines *l);
 struct line *lines_take(struct lines *l, const struct cell *c);
 /* A link inside each site, always over MPI. */
 struct line *lines_take_inside(struct lines *l, const struct cell *c, MPI_Comm inside);
-/* Reopens the link if it failed on any rank. Waits for the other ranks at most the cell's
- * timeout. */
+/* Reopens the link if it failed on any rank. */
 bool lines_mend(struct lines *l, struct line *line);
-/* Measured once per line: round trips between all ranks, up to PROBE_RANKS_MOST (probe.h), and the
+/* Measured once per line: round trips between all ranks, up to LINK_RANKS_MOST, and the
  * rate of each rank while all send and receive; and the rates of pairs, by the estimates that a link
  * begins with. False: see lines.why. */
 bool lines_measure_rtt(struct lines *l, struct line *line);
 bool lines_measure_pairs(struct lines *l, struct line *line);
 bool lines_measure_rate(struct lines *l, struct line *line);
 void lines_abort(struct lines *l);
+
+/* ---- a cut network ---- */
+
+/* For each TCP connection, the kernel knows when the kernel at the other end last answered; keepalive
+ * probes an idle connection every second. A thread reads these times of all connections of this process,
+ * MPI's included. So it works for every strategy and transport, between two sums, and while MPI blocks.
+ * A slow or stopped program is not silent, because its kernel answers. A host is lost, and the runner is
+ * told, when all connections to it are silent. */
+struct silence;
+
+/* Collective. NULL: no memory, no thread, or no other host. */
+struct silence *silence_open(const struct wl_host *host, MPI_Comm comm);
+/* From now on a host is lost after this long, two seconds at least; 0: never. */
+void silence_allow(struct silence *s, double timeout_s);
+void silence_close(struct silence *s);

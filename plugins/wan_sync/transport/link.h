@@ -5,8 +5,8 @@
  * have seen their events. Blocks may arrive in any order. A posted buffer belongs to the link until
  * its event. Every function that can fail returns -1 and writes one line to why[].
  *
- * Each transport has its own open function, collective over all ranks: link_mpi_open(),
- * link_tcp_open().
+ * Each transport has its own open function, collective over all ranks: link_mpi_open()
+ * (link_mpi.h), link_tcp_open() (tcp.h).
  */
 #pragma once
 

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <linux/sockios.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,44 @@
 #include <sys/ioctl.h>
 #include <sys/uio.h>
 #include <unistd.h>
+
+/* ==== what a link tells its caller ==== */
+
+int tcp_fail(struct tcp_link *l, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    if (!l->failed)
+        vsnprintf(l->base.why, sizeof l->base.why, fmt, args);
+    va_end(args);
+    l->failed = true;
+    return -1;
+}
+
+int tcp_watch(struct tcp_link *l, int op, int fd, uint32_t events, void *what)
+{
+    struct epoll_event e = {.events = events, .data.ptr = what};
+    if (epoll_ctl(l->epoll, op, fd, &e) == 0)
+        return 0;
+    return tcp_fail(l, "epoll: %s", strerror(errno));
+}
+
+int tcp_tell(struct tcp_link *l, enum wan_done done, int peer, uint64_t id)
+{
+    struct tcp_events *e = &l->events;
+    if (e->n == e->cap) {
+        size_t cap = e->cap ? 2 * e->cap : 256;
+        struct wan_event *v = malloc(cap * sizeof *v);
+        if (!v)
+            return tcp_fail(l, "no memory for %zu events", cap);
+        for (size_t i = 0; i < e->n; i++)
+            v[i] = e->v[(e->head + i) % e->cap];
+        free(e->v);
+        e->v = v, e->cap = cap, e->head = 0;
+    }
+    e->v[(e->head + e->n++) % e->cap] = (struct wan_event){.done = done, .peer = peer, .id = id};
+    return 0;
+}
 
 /* ==== blocks on their way ==== */
 
