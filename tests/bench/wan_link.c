@@ -74,6 +74,7 @@ struct ring {
     struct wan_link *link;
     int rank, ranks, steps, blocks;
     size_t block;
+    double deadline_s;
     char *data;
     uint64_t turn;
 };
@@ -104,7 +105,10 @@ static void go_round(struct ring *r)
             fail_link(r);
     for (int left_over = 2 * r->steps * r->blocks; left_over > 0; left_over--) {
         struct wan_event e;
-        if (l->ops->next(l, &e, 30) <= 0)
+        int got = l->ops->next(l, &e, r->deadline_s);
+        if (got == 0)
+            snprintf(l->why, sizeof l->why, "no block moved for %g s", r->deadline_s);
+        if (got <= 0)
             fail_link(r);
         int step = (int)(e.id >> 20 & 0xfff), b = (int)(e.id & 0xfffff);
         if (e.done == WAN_RECEIVED && step + 1 < r->steps &&
@@ -204,7 +208,10 @@ int main(int argc, char **argv)
                                  .port = (int)j.port,
                                  .deadline_s = j.deadline,
                                  .probe_s = j.probe};
-    struct ring r = {.rank = host.rank, .ranks = host.ranks, .steps = 2 * (host.ranks - 1)};
+    struct ring r = {.rank = host.rank,
+                     .ranks = host.ranks,
+                     .steps = 2 * (host.ranks - 1),
+                     .deadline_s = j.deadline};
     double start = now();
     if (link_tcp_open(&r.link, &host, &o, why, sizeof why)) {
         fprintf(stderr, "rank %d: %s\n", host.rank, why);

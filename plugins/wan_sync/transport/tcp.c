@@ -18,13 +18,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ==== the loop, deadlines, and the operations of the link ==== */
+/* ==== the loop, and the operations of the link ==== */
 
-#define TICK_S 0.005   /* while blocks are on their way */
-#define IDLE_S 0.1     /* while none is */
-#define UNDRIVEN_S 0.5 /* longer between turns: it was we who were away, not the peers */
-#define ALIVE_S 1.0    /* a peer hears from us at least as often */
-#define COME_BACK_S 5.0
+#define TICK_S 0.005 /* while blocks are on their way */
+#define IDLE_S 0.1   /* while none is */
 #define BATCH 64
 
 static bool take_event(struct tcp_link *l, struct wan_event *out)
@@ -38,41 +35,16 @@ static bool take_event(struct tcp_link *l, struct wan_event *out)
     return true;
 }
 
-/* Is there still hope in a peer that something waits for? */
-static void check_peer(struct tcp_peer *p)
-{
-    struct tcp_link *l = p->link;
-    const struct link_tcp_options *o = &l->options;
-    if (p->up > 0 && l->now - p->spoke > fmin(ALIVE_S, o->deadline_s / 4))
-        tcp_out_say(p);
-    if (p->closed && p->up == 0 && (p->posted > 0 || p->queue.head)) {
-        tcp_fail(l, "rank %d (%s) has left%s%s", p->rank, p->contact.host, p->bye[0] ? ": " : "",
-                 p->bye);
-    } else if (l->closing || !tcp_peer_waits(p) || p->closed) {
-        return;
-    } else if (p->up == 0 && l->now - p->down_since > fmin(COME_BACK_S, o->deadline_s)) {
-        tcp_fail(l,
-                 "rank %d (%s) is gone: its connections broke and were not reopened within %g s"
-                 " (%s)",
-                 p->rank, p->contact.host, fmin(COME_BACK_S, o->deadline_s), p->last);
-    } else if (p->up > 0 && l->now - p->heard > o->deadline_s) {
-        tcp_fail(l, "rank %d (%s) has not answered for %g s", p->rank, p->contact.host,
-                 o->deadline_s);
-    }
-}
-
+/* A peer whose rank failed gives its reason at once. Of any other silence the caller has a time-out. */
 static void tick(struct tcp_link *l)
 {
-    double away = l->now - l->ticked;
     l->ticked = l->now;
     tcp_join_tick(l);
-    for (int r = 0; r < l->host.ranks && !l->failed; r++) {
-        struct tcp_peer *p = &l->peers[r];
-        if (!p->streams)
-            continue;
-        if (away > UNDRIVEN_S)
-            p->heard += away, p->down_since += away;
-        check_peer(p);
+    for (int r = 0; r < l->host.ranks; r++) {
+        const struct tcp_peer *p = &l->peers[r];
+        if (p->closed && p->up == 0 && (p->posted > 0 || p->queue.head))
+            tcp_fail(l, "rank %d (%s) has left%s%s", r, p->contact.host, p->bye[0] ? ": " : "",
+                     p->bye);
     }
 }
 

@@ -10,7 +10,8 @@
  *
  * Nothing is read from a connection before it has shown the cookie of the link (tcp_join.c), which keeps
  * strangers out. It does not hide or protect what is sent: between sites, use WireGuard. A stream that
- * breaks is reopened, and its undelivered blocks are sent again.
+ * breaks is reopened, and its undelivered blocks are sent again. For how long a rank waits for a peer is
+ * the caller's time-out.
  *
  * Memory: at most 18 MiB of sent blocks are kept until the peer has them. Blocks may arrive before
  * their buffer is posted: up to 22 MiB from all peers together, and one block of each peer. A peer
@@ -38,7 +39,7 @@ struct link_tcp_options {
     const char *congestion; /* e.g. "bbr"; "": the kernel's default; "auto": that, and bbr
                                 once losses limit it (tcp_rate.c) */
     bool unpaced;           /* leave the rate to the congestion control alone */
-    double deadline_s;      /* longest silence of a peer while something waits for it */
+    double deadline_s;      /* time to connect all streams; the end of a probe may be so late */
     double probe_s;         /* time limit of the first estimate of the rate; 0: none */
 };
 

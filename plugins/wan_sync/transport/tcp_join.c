@@ -284,7 +284,6 @@ int tcp_contact_given(struct tcp_contact *c, const char *path, int local_rank, c
 #define ACCEPTS 64      /* in one turn of the loop */
 #define JOIN_S 5.0      /* for the whole of it */
 #define SPOKEN_S 1.0    /* from a guest's first byte to its last */
-#define LATER_S 2.0     /* than this link: who is silent is named, not dialled again */
 #define REDIAL_S 0.05
 
 /* ---- the cookie ---- */
@@ -397,17 +396,13 @@ static void set_congestion(int fd, const char *name)
         setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, (socklen_t)strlen(name));
 }
 
-static void set_options(int fd, const struct link_tcp_options *o)
+static void set_options(int fd)
 {
     const struct {
         int level, name, value;
     } all[] = {
         {IPPROTO_TCP, TCP_NODELAY, 1},
         {IPPROTO_TCP, TCP_NOTSENT_LOWAT, TCP_UNSENT_LOW_B},
-        {IPPROTO_TCP, TCP_USER_TIMEOUT, (int)((o->deadline_s + LATER_S) * 1e3)},
-        {SOL_SOCKET, SO_KEEPALIVE, 1},
-        {IPPROTO_TCP, TCP_KEEPIDLE, 10},
-        {IPPROTO_TCP, TCP_KEEPINTVL, 5},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         setsockopt(fd, all[i].level, all[i].name, &all[i].value, sizeof all[i].value);
@@ -416,7 +411,7 @@ static void set_options(int fd, const struct link_tcp_options *o)
 static void stream_up(struct tcp_link *l, struct tcp_stream *s, int fd)
 {
     epoll_ctl(l->epoll, EPOLL_CTL_DEL, fd, NULL);
-    set_options(fd, &l->options);
+    set_options(fd);
     tcp_stream_up(s, fd);
 }
 

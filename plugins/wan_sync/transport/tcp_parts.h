@@ -49,7 +49,7 @@ struct tcp_answer {
 
 enum tcp_frame_kind {
     TCP_BLOCK = 1, /* payload for a posted buffer */
-    TCP_ACK,       /* no payload: carries `acked`, and shows that the sender is alive */
+    TCP_ACK,       /* no payload: carries `acked` and `granted` */
     TCP_BYE,       /* the sender closes; the payload is the reason, or empty */
     TCP_PROBE,     /* payload to discard */
     TCP_PROBED     /* no more probes come */
@@ -261,7 +261,6 @@ struct tcp_peer {
     uint64_t sent_B, may_send_B;          /* bytes of blocks, each counted once; granted to us */
     uint64_t came_B, posted_B, granted_B; /* the other direction; granted_B: last grant sent */
     bool asks; /* a buffer was posted since the last grant was computed */
-    double heard, spoke, down_since;
     unsigned refusals;
     bool local;           /* on this host: not paced */
     bool probing, probed; /* we send it a probe; its probe to us is complete */
@@ -339,8 +338,6 @@ void tcp_peers_begin(struct tcp_link *l);          /* the same for all peers, af
 /* True: it may take a block, because not too many streams have one. */
 bool tcp_stream_may(const struct tcp_stream *s);
 void tcp_peer_acked(struct tcp_stream *s, uint64_t acked);
-void tcp_peer_begin_wait(struct tcp_peer *p);  /* call it before posting */
-bool tcp_peer_waits(const struct tcp_peer *p); /* true: something depends on this peer */
 
 /* tcp_stream.c */
 void tcp_stream_up(struct tcp_stream *s, int fd);

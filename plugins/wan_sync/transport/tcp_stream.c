@@ -96,7 +96,6 @@ int tcp_peer_init(struct tcp_peer *p, struct tcp_link *l, int rank)
             .watched = TCP_STREAM, .peer = p, .index = i, .fd = -1, .dial.fd = -1};
         tcp_outs_init(&p->streams[i].inflight);
     }
-    p->heard = p->spoke = p->down_since = l->now;
     return 0;
 }
 
@@ -121,21 +120,6 @@ void tcp_peer_free(struct tcp_peer *p)
     free(p->streams);
 }
 
-bool tcp_peer_waits(const struct tcp_peer *p)
-{
-    return p->posted > 0 || p->unacked > 0;
-}
-
-/* What begins to wait for a peer gives it the whole deadline. */
-void tcp_peer_begin_wait(struct tcp_peer *p)
-{
-    if (tcp_peer_waits(p))
-        return;
-    p->heard = now_s();
-    if (p->up == 0)
-        p->down_since = p->heard;
-}
-
 int tcp_peer_send(struct tcp_peer *p, uint64_t id, const void *data, size_t bytes)
 {
     if (bytes > TCP_FRAME_BYTES_MAX)
@@ -145,7 +129,6 @@ int tcp_peer_send(struct tcp_peer *p, uint64_t id, const void *data, size_t byte
     if (!b)
         return tcp_fail(p->link, "no memory for a block to rank %d", p->rank);
     *b = (struct tcp_out){.id = id, .data = data, .bytes = bytes, .seq = p->next_seq++};
-    tcp_peer_begin_wait(p);
     if (p->unacked++ == 0)
         p->link->waited += !p->local;
     tcp_outs_add(&p->queue, b);
@@ -370,7 +353,6 @@ int tcp_peer_post(struct tcp_peer *p, uint64_t id, void *data, size_t bytes)
     if (s && s->bytes != bytes)
         return tcp_fail(p->link, "rank %d (%s) sent block %llu with %zu bytes; expected %zu",
                         p->rank, p->contact.host, (unsigned long long)id, s->bytes, bytes);
-    tcp_peer_begin_wait(p);
     p->posted++;
     p->posted_B += bytes;
     if (s) {
@@ -487,7 +469,6 @@ static void start_frame(struct tcp_stream *s, enum tcp_frame_kind kind, const vo
                         size_t bytes)
 {
     struct tcp_peer *p = s->peer;
-    struct tcp_link *l = p->link;
     p->granted_B = tcp_grant_now(p);
     s->head = (struct tcp_frame){.magic = TCP_FRAME_MAGIC,
                                  .version = TCP_VERSION,
@@ -501,7 +482,6 @@ static void start_frame(struct tcp_stream *s, enum tcp_frame_kind kind, const vo
     s->sent = 0;
     s->sending = true;
     s->ack_due = false;
-    p->spoke = l->now;
 }
 
 static bool kernel_has_enough(const struct tcp_stream *s)
@@ -798,7 +778,6 @@ void tcp_in_pull(struct tcp_stream *s)
         }
         taken += (size_t)n;
         l->stats.received_B += (uint64_t)n;
-        s->peer->heard = l->now;
         if (s->body && s->at == s->frame.bytes)
             finish(s, ahead);
     }
@@ -847,8 +826,7 @@ void tcp_stream_lost(struct tcp_stream *s, const char *reason)
     s->have = s->at = 0;
     s->acked = s->got = 0;
     s->dial.again = l->now;
-    if (--p->up == 0)
-        p->down_since = l->now;
+    p->up--;
     tcp_out_say(p); /* again, what may have been told over this one */
     tcp_peer_pump(p);
 }
@@ -865,7 +843,6 @@ void tcp_stream_up(struct tcp_stream *s, int fd)
     s->fd = fd;
     p->up++;
     p->refusals = 0;
-    p->heard = l->now;
     l->seen.reopened += s->was_up;
     s->ack_due = s->was_up; /* what was told may be lost with the connection before */
     s->was_up = true;
