@@ -179,20 +179,26 @@ broken() { # NAME FILE SED: a plugin with one mistake
     OMPI_CC=${CC:-gcc} "${MPICC:-mpicc}" -shared "${sanitize[@]}" -o wrong/wan_sync.so "$1.o" \
         "${objects[@]}" -lm
 }
-wrong() { # NAME FILE SED REGEX LINE…
+wrong() { # NAME FILE SED KIND REGEX LINE…
     ok "a plugin builds that $1" broken mutant "$2" "$3"
-    config wrong.ini 3 'size = 64KiB' "${@:5}"
+    config wrong.ini 3 'size = 64KiB' "${@:6}"
     GRADSYNC_PLUGIN_PATH=$tmp/wrong measure wrong.ini
     is "$rc" 1 "a plugin that $1 ends with 1"
-    like "$fails" "\"kind\":\"wrong\",\"why\":\"$4" "a plugin that $1 is found to be wrong"
+    like "$fails" "\"kind\":\"$4\",\"why\":\"$5" "a plugin that $1 is found to be $4"
 }
 # shellcheck disable=SC2016 # sed's own
 {
     wrong 'forgets one addition' strategy \
-        's/^        wire_add(task->wire, .*/        if (t->seq % 7) &/' \
+        's/^        wire_add(task->wire, .*/        if (t->seq % 7) &/' wrong \
         'element [0-9]+ of 16384 is .*, not .* within 0, on rank' 'strategy = ring'
-    wrong 'forgets to decode' strategy '/^static void unpack_in_place/,/^}/s/wire_decode.*;/(void)0;/' \
+    wrong 'forgets to decode' strategy '/^static void unpack_in_place/,/^}/s/wire_decode.*;/(void)0;/' wrong \
         'element [0-9]+ of 16384' 'strategy = direct' 'wire = bf16'
+    for transport in tcp mpi; do
+        wrong "forgets a block over $transport" strategy \
+            's/^    return e->link->ops->send(/    if (t->seq == 3) return 0;\n&/' failed \
+            'no block moved for 2.8 s; it waits for rank [0-2] on [^ ]+ \(site 0\), which may' \
+            "transport = $transport" 'timeout = 1s'
+    done
 }
 
 # ---- ranks that go ----

@@ -104,7 +104,8 @@ size_t cell_fragment(const struct cell *c, int64_t f)
     return count / n * (size_t)f + count % n * (size_t)f / n;
 }
 
-bool cell_trains(const struct cell *c)
+/* False: the synchronisation is measured alone. */
+static bool cell_trains(const struct cell *c)
 {
     return c->compute > 0;
 }

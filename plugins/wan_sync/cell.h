@@ -52,8 +52,6 @@ enum wl_status cell_describe(const void *cell, const struct wl_job *job, struct 
 size_t cell_count(const struct cell *c); /* elements */
 /* Elements of fragment f: [cell_fragment(c, f), cell_fragment(c, f + 1)). */
 size_t cell_fragment(const struct cell *c, int64_t f);
-/* False: the synchronisation is measured alone. */
-bool cell_trains(const struct cell *c);
 /* Steps from the start of a fragment's exchange until its sum is needed; 0: nothing overlaps. */
 int64_t cell_steps_beside(const struct cell *c);
 /* The strategy of the model; not for CELL_MPI. */

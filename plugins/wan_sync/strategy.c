@@ -110,7 +110,10 @@ static void cut(struct schedule *s, int parts)
     s->start[b] = f->count;
 }
 
-bool schedule_open(struct schedule *s, const struct schedule_shape *shape, int parts, int peers)
+/* Cuts the vector into `parts` parts, at most one per member; shape->share has one share per
+ * part. */
+static bool schedule_open(struct schedule *s, const struct schedule_shape *shape, int parts,
+                          int peers)
 {
     *s = (struct schedule){.shape = *shape, .peers = peers};
     size_t most = shape->count / block_of(shape, parts) + (size_t)parts + 1;
@@ -157,7 +160,7 @@ static void pack(struct schedule *s, uint32_t block)
     b->encoded = true;
 }
 
-void put_send(struct schedule *s, uint32_t block, int peer)
+static void put_send(struct schedule *s, uint32_t block, int peer)
 {
     pack(s, block);
     uint32_t i = s->no_memory ? 0 : add_step(s, STEP_SEND, block, peer);
@@ -167,7 +170,7 @@ void put_send(struct schedule *s, uint32_t block, int peer)
     reads(s, block, i);
 }
 
-void put_recv(struct schedule *s, uint32_t block, int peer)
+static void put_recv(struct schedule *s, uint32_t block, int peer)
 {
     uint32_t i = s->no_memory ? 0 : add_step(s, STEP_RECV, block, peer);
     if (s->no_memory)
@@ -177,7 +180,7 @@ void put_recv(struct schedule *s, uint32_t block, int peer)
     s->block[block].encoded = !s->shape.plain;
 }
 
-void put_add(struct schedule *s, uint32_t block, int peer)
+static void put_add(struct schedule *s, uint32_t block, int peer)
 {
     uint32_t i = s->no_memory ? 0 : add_step(s, STEP_ADD, block, peer);
     if (s->no_memory)
@@ -186,7 +189,8 @@ void put_add(struct schedule *s, uint32_t block, int peer)
     s->block[block].packed = false;
 }
 
-void put_sum(struct schedule *s, uint32_t block)
+/* Receives the block from every other member and sums. */
+static void put_sum(struct schedule *s, uint32_t block)
 {
     uint32_t hold = s->n;
     for (int p = 0; p < s->shape.members; p++)
@@ -253,7 +257,9 @@ static bool index_lanes(struct schedule *s)
     return true;
 }
 
-bool schedule_close(struct schedule *s)
+/* Adds the UNPACK steps and the tables of the engine. False: no memory. Call schedule_free() in
+ * both cases. */
+static bool schedule_close(struct schedule *s)
 {
     unpack_all(s);
     if (s->no_memory)

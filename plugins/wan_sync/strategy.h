@@ -81,17 +81,6 @@ struct schedule {
     bool no_memory;
 };
 
-/* Cuts the vector into `parts` parts, at most one per member; shape->share has one share per
- * part. */
-bool schedule_open(struct schedule *s, const struct schedule_shape *shape, int parts, int peers);
-void put_send(struct schedule *s, uint32_t block, int peer);
-void put_recv(struct schedule *s, uint32_t block, int peer);
-void put_add(struct schedule *s, uint32_t block, int peer);
-/* Receives the block from every other member and sums. */
-void put_sum(struct schedule *s, uint32_t block);
-/* Adds the UNPACK steps and the tables of the engine. False: no memory. Call schedule_free() in
- * both cases. */
-bool schedule_close(struct schedule *s);
 void schedule_free(struct schedule *s);
 
 /* ---- strategies ---- */

@@ -385,14 +385,16 @@ static bool move(struct sync *s, uint64_t end)
 
 /* ==== for the caller ==== */
 
-void sync_post(struct sync *s, int64_t fragment)
+/* At most all fragments of the cell may be posted and not yet waited for. */
+static void sync_post(struct sync *s, int64_t fragment)
 {
     s->queue[s->tail] = fragment;
     s->tail = (s->tail + 1) % (s->n + 1);
     s->piece[fragment].pending = true;
 }
 
-bool sync_poll(struct sync *s, double timeout_s)
+/* Makes progress for timeout_s. False: failed; sync_why() gives the reason. */
+static bool sync_poll(struct sync *s, double timeout_s)
 {
     uint64_t end = now_ns() + (uint64_t)(timeout_s * 1e9);
     do
@@ -402,7 +404,8 @@ bool sync_poll(struct sync *s, double timeout_s)
     return true;
 }
 
-bool sync_wait(struct sync *s, int64_t fragment)
+/* Waits for the sum of a fragment. False as above. */
+static bool sync_wait(struct sync *s, int64_t fragment)
 {
     while (s->piece[fragment].pending)
         if (!move(s, now_ns() + POLL_NS))
@@ -418,7 +421,8 @@ static bool settle(struct sync *s)
            failed(s, l->why);
 }
 
-bool sync_drain(struct sync *s)
+/* Waits until the link has released the buffer and the peers have received everything. */
+static bool sync_drain(struct sync *s)
 {
     while (s->phase != IDLE || s->head != s->tail)
         if (!move(s, now_ns() + POLL_NS))

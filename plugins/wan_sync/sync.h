@@ -49,14 +49,6 @@ struct sync;
 struct sync *sync_open(const struct sync_parts *parts);
 void sync_close(struct sync *s);
 
-/* At most all fragments of the cell may be posted and not yet waited for. */
-void sync_post(struct sync *s, int64_t fragment);
-/* Makes progress for timeout_s. False: failed; sync_why() gives the reason. */
-bool sync_poll(struct sync *s, double timeout_s);
-/* Waits for the sum of a fragment. False as above. */
-bool sync_wait(struct sync *s, int64_t fragment);
-/* Waits until the link has released the buffer and the peers have received everything. */
-bool sync_drain(struct sync *s);
 const char *sync_why(const struct sync *s);
 /* Returns the totals and resets them. */
 struct sync_totals sync_totals(struct sync *s);

@@ -71,7 +71,8 @@ static void handle(struct tcp_link *l, const struct epoll_event *e)
     }
 }
 
-int tcp_turn(struct tcp_link *l, double timeout_s)
+/* One turn of the loop, at most timeout_s long; 0, or -1 when the link is broken. */
+static int tcp_turn(struct tcp_link *l, double timeout_s)
 {
     struct epoll_event events[BATCH];
     l->now = now_s();
@@ -229,6 +230,7 @@ const struct wan_link_ops tcp_link_ops = {
 /* Estimates the rates to the other ranks when a link is opened. */
 
 #define PROBE_END_S 10.0 /* for the last bytes of a probe to arrive */
+#define PROBES_MOST 7    /* neighbours: of up to eight ranks every pair */
 #define NARROW 0.7       /* of the uplink's rate */
 
 /* The rank `by` places on, if the way to it is one to probe: between processes of one host there is
@@ -253,7 +255,7 @@ static int sharers(const struct tcp_link *l, int by)
     return n;
 }
 
-bool tcp_probe_sends(const struct tcp_peer *p)
+static bool tcp_probe_sends(const struct tcp_peer *p)
 {
     for (int i = 0; i < p->link->options.streams; i++)
         if (p->streams[i].sending)
@@ -261,7 +263,8 @@ bool tcp_probe_sends(const struct tcp_peer *p)
     return p->probing;
 }
 
-void tcp_probe_push(struct tcp_peer *p)
+/* Sends probes on all streams that have room. */
+static void tcp_probe_push(struct tcp_peer *p)
 {
     for (int i = 0; i < p->link->options.streams; i++)
         if (!p->streams[i].sending)
@@ -284,7 +287,8 @@ static int fill(struct tcp_link *l, struct tcp_peer *to)
     return 0;
 }
 
-int tcp_probe(struct tcp_link *l, int by)
+/* All ranks at once, each to the rank `by` places on, as in a ring. 0, or -1: broken. */
+static int tcp_probe(struct tcp_link *l, int by)
 {
     struct tcp_peer *to = neighbour(l, by), *from = neighbour(l, -by);
     if (to && fill(l, to))
@@ -306,7 +310,8 @@ int tcp_probe(struct tcp_link *l, int by)
     return 0;
 }
 
-void tcp_probes_compare(struct tcp_link *l)
+/* The best rate becomes that of the uplink; a peer with a much lower one is narrow. */
+static void tcp_probes_compare(struct tcp_link *l)
 {
     for (int r = 0; r < l->host.ranks; r++)
         if (l->peers[r].pace.rate > l->pace.rate)
@@ -656,7 +661,7 @@ static int open_steps(struct tcp_link *l, struct word *own, char *why, size_t si
         together(l, connect_all(l), own, why, size))
         return -1;
     bool probes = l->paces && l->options.probe_s > 0;
-    for (int by = 1; probes && by < l->host.ranks && by <= TCP_PROBES_MOST; by++)
+    for (int by = 1; probes && by < l->host.ranks && by <= PROBES_MOST; by++)
         if (together(l, tcp_probe(l, by), own, why, size))
             return -1;
     if (probes)

@@ -34,10 +34,10 @@ struct link_tcp_options {
     int streams;            /* between two ranks, 1 to LINK_TCP_STREAMS_MAX */
     const char *interface;  /* use only its addresses; "": all but loopback */
     int port;               /* listen on port + local rank; 0: any free port */
-    const char *addresses;  /* file with the addresses that other hosts use (tcp_addr.h); "" or
+    const char *addresses;  /* file with the addresses that other hosts use (below); "" or
                                 NULL: those of the interface */
     const char *congestion; /* e.g. "bbr"; "": the kernel's default; "auto": that, and bbr
-                                once losses limit it (tcp_rate.c) */
+                                once losses limit it (tcp_pace.c) */
     bool unpaced;           /* leave the rate to the congestion control alone */
     double deadline_s;      /* time to connect all streams; the end of a probe may be so late */
     double probe_s;         /* time limit of the first estimate of the rate; 0: none */
@@ -111,7 +111,6 @@ int tcp_contact_own(struct tcp_contact *out, const char *interface, bool loopbac
  * change) or "HOST none" (sets `closed`). 0, or -1 and why. */
 int tcp_contact_given(struct tcp_contact *c, const char *path, int local_rank, char *why,
                       size_t size);
-void tcp_contact_add(struct tcp_contact *c, const struct sockaddr *a);
 /* Makes it the contact of a rank on this host. */
 void tcp_contact_here(struct tcp_contact *c);
 

@@ -24,7 +24,7 @@ static bool same_interface(const struct ifaddrs *i, const char *interface)
 }
 
 /* Link-local addresses of IPv6 mean nothing on another host. */
-void tcp_contact_add(struct tcp_contact *c, const struct sockaddr *a)
+static void tcp_contact_add(struct tcp_contact *c, const struct sockaddr *a)
 {
     if (c->addresses == TCP_ADDRESSES_MAX || !a)
         return;

@@ -138,8 +138,6 @@ void pace_init(struct pace *p);
 /* Takes a reading, some milliseconds after the last one, and returns the rate to send at;
  * 0: no limit. */
 double pace_feed(struct pace *p, const struct pace_seen *s);
-/* Another estimate is in use for now: discards the open window. */
-void pace_leave(struct pace *p);
 /* Call it after a pause: the queue is empty. If phase start was running, its result so far becomes
  * the estimate. */
 void pace_rest(struct pace *p);
@@ -301,7 +299,7 @@ struct tcp_link {
     size_t guests_n;
     size_t kept_B;
     bool probe_ends;
-    int first, use;     /* streams of a flow (tcp_rate.c); use 0: all */
+    int first, use;     /* streams of a flow (tcp.c); use 0: all */
     struct pace pace;   /* of the uplink */
     struct pace *paced; /* the one in use */
     uint64_t acked_B, resent_B;
@@ -319,64 +317,35 @@ struct tcp_link {
     uint8_t scratch[TCP_SCRATCH_B];
 };
 
+/* ---- tcp_pace.c ---- */
+
+bool tcp_meter_tick(struct tcp_link *l);   /* true: something is on its way */
+void tcp_meter_choose(struct tcp_link *l); /* the estimate in use, and the number of streams */
+void tcp_meter_begin(struct tcp_link *l, unsigned streams); /* `streams` start sending at once */
+void tcp_meter_fresh(struct tcp_stream *s);
+void tcp_meter_gone(struct tcp_stream *s);
+/* False, and why: the kernel does not permit it. "": its default. */
+bool tcp_congestion_allowed(const char *name, char *why, size_t size);
+void tcp_congestion_name(const struct tcp_link *l, char *name, socklen_t n);
+
+/* ---- tcp_stream.c ---- */
+
 /* Marks the link broken; keeps the first reason. Returns -1. */
 int tcp_fail(struct tcp_link *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-int tcp_tell(struct tcp_link *l, enum wan_done done, int peer, uint64_t id);
 int tcp_watch(struct tcp_link *l, int op, int fd, uint32_t events, void *what);
-/* One turn of the loop, at most timeout_s long; 0, or -1 when the link is broken. */
-int tcp_turn(struct tcp_link *l, double timeout_s);
-
-/* tcp_stream.c */
-void tcp_outs_init(struct tcp_outs *o);
-void tcp_outs_add(struct tcp_outs *o, struct tcp_out *b); /* at its end */
 int tcp_peer_init(struct tcp_peer *p, struct tcp_link *l, int rank);
 void tcp_peer_free(struct tcp_peer *p);
 int tcp_peer_send(struct tcp_peer *p, uint64_t id, const void *data, size_t bytes);
-struct tcp_out *tcp_peer_take(struct tcp_peer *p); /* the next block for a free stream, or NULL */
-void tcp_peer_pump(struct tcp_peer *p);            /* gives waiting blocks to free streams */
-void tcp_peers_begin(struct tcp_link *l);          /* the same for all peers, after a pause */
-/* True: it may take a block, because not too many streams have one. */
-bool tcp_stream_may(const struct tcp_stream *s);
-void tcp_peer_acked(struct tcp_stream *s, uint64_t acked);
-
-/* tcp_stream.c */
-void tcp_stream_up(struct tcp_stream *s, int fd);
-void tcp_stream_lost(struct tcp_stream *s, const char *reason);
-
-/* tcp_rate.c */
-#define TCP_PROBES_MOST 7 /* neighbours: of up to eight ranks every pair */
-/* All ranks at once, each to the rank `by` places on, as in a ring. 0, or -1: broken. */
-int tcp_probe(struct tcp_link *l, int by);
-/* The best rate becomes that of the uplink; a peer with a much lower one is narrow. */
-void tcp_probes_compare(struct tcp_link *l);
-void tcp_probe_push(struct tcp_peer *p); /* sends probes on all streams that have room */
-bool tcp_probe_sends(const struct tcp_peer *p);
-
-/* tcp_stream.c */
-void tcp_grant_init(struct tcp_peer *p);
-uint64_t tcp_grant_now(const struct tcp_peer *p); /* total bytes that the peer may send */
-void tcp_grants_tell(struct tcp_link *l);         /* sends grants to peers that need them */
-void tcp_grant_heard(struct tcp_peer *p, uint64_t may_send_B);
-
-/* tcp_stream.c */
 int tcp_peer_post(struct tcp_peer *p, uint64_t id, void *data, size_t bytes);
-bool tcp_peer_came(const struct tcp_peer *p, uint64_t seq);
-void tcp_peer_mark(struct tcp_peer *p, uint64_t seq);
-struct tcp_slot *tcp_slot_find(struct tcp_peer *p, uint64_t id);
-struct tcp_slot *tcp_slot_stash(struct tcp_peer *p, uint64_t id,
-                                size_t bytes); /* NULL: no memory */
-void tcp_slot_filled(struct tcp_peer *p, struct tcp_slot *slot);
-void tcp_slot_release(struct tcp_stream *s); /* the slot of a lost stream */
-void tcp_slots_free(struct tcp_peer *p);
-
-/* tcp_stream.c */
-bool tcp_out_frame(struct tcp_stream *s); /* sends a frame, or its rest; false: none, or no room */
+void tcp_peers_begin(struct tcp_link *l); /* after a pause: gives waiting blocks to streams */
+void tcp_grants_tell(struct tcp_link *l); /* sends grants to peers that need them */
 void tcp_out_push(struct tcp_stream *s);  /* sends frames while there is room */
-void tcp_out_say(struct tcp_peer *p); /* sends a frame with pending acknowledgements and grants */
 void tcp_out_bye(struct tcp_peer *p, const char *text);
 void tcp_in_pull(struct tcp_stream *s);
+void tcp_stream_up(struct tcp_stream *s, int fd);
 
-/* tcp_join.c */
+/* ---- tcp_join.c ---- */
+
 /* 0, or -1 and errno. */
 int tcp_cookie_draw(struct tcp_cookie *c);
 void tcp_call_make(const struct tcp_cookie *c, unsigned version, int from, int to, int stream,
@@ -394,16 +363,3 @@ void tcp_join_guest(struct tcp_link *l, struct tcp_guest *g);
 void tcp_join_dial(struct tcp_link *l, struct tcp_dial *d);
 void tcp_join_tick(struct tcp_link *l); /* connects streams that are down, drops late connections */
 bool tcp_join_busy(const struct tcp_link *l);
-
-/* tcp_rate.c */
-bool tcp_meter_tick(struct tcp_link *l);   /* true: something is on its way */
-void tcp_meter_choose(struct tcp_link *l); /* the estimate in use, and the number of streams */
-void tcp_meter_begin(struct tcp_link *l, unsigned streams); /* `streams` start sending at once */
-void tcp_meter_fresh(struct tcp_stream *s);
-void tcp_meter_gone(struct tcp_stream *s);
-
-/* tcp_rate.c */
-void tcp_congestion_tick(struct tcp_link *l); /* after each reading of the streams */
-/* False, and why: the kernel does not permit it. "": its default. */
-bool tcp_congestion_allowed(const char *name, char *why, size_t size);
-void tcp_congestion_name(const struct tcp_link *l, char *name, socklen_t n);

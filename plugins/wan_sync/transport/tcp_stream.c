@@ -15,6 +15,11 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+static void tcp_peer_pump(struct tcp_peer *p);
+static bool tcp_out_frame(struct tcp_stream *s);
+static void tcp_out_say(struct tcp_peer *p);
+static void tcp_stream_lost(struct tcp_stream *s, const char *reason);
+
 /* ==== what a link tells its caller ==== */
 
 int tcp_fail(struct tcp_link *l, const char *fmt, ...)
@@ -36,7 +41,7 @@ int tcp_watch(struct tcp_link *l, int op, int fd, uint32_t events, void *what)
     return tcp_fail(l, "epoll: %s", strerror(errno));
 }
 
-int tcp_tell(struct tcp_link *l, enum wan_done done, int peer, uint64_t id)
+static int tcp_tell(struct tcp_link *l, enum wan_done done, int peer, uint64_t id)
 {
     struct tcp_events *e = &l->events;
     if (e->n == e->cap) {
@@ -53,14 +58,207 @@ int tcp_tell(struct tcp_link *l, enum wan_done done, int peer, uint64_t id)
     return 0;
 }
 
+/* ==== where blocks go ==== */
+
+/* Which came already, and a buffer for each that is awaited or was not awaited
+ * yet. */
+
+static bool tcp_peer_came(const struct tcp_peer *p, uint64_t seq)
+{
+    return seq < p->low || p->came[seq / 64 % (TCP_SEQ_WINDOW / 64)] >> seq % 64 & 1;
+}
+
+static void tcp_peer_mark(struct tcp_peer *p, uint64_t seq)
+{
+    p->came[seq / 64 % (TCP_SEQ_WINDOW / 64)] |= UINT64_C(1) << seq % 64;
+    for (;;) {
+        uint64_t *word = &p->came[p->low / 64 % (TCP_SEQ_WINDOW / 64)];
+        uint64_t bit = UINT64_C(1) << p->low % 64;
+        if (!(*word & bit))
+            return;
+        *word &= ~bit;
+        p->low++;
+    }
+}
+
+static struct tcp_slot **bucket(struct tcp_peer *p, uint64_t id)
+{
+    _Static_assert(TCP_SLOTS == 1u << 10, "the hash has 10 bits");
+    return &p->slots[(id * UINT64_C(0x9E3779B97F4A7C15)) >> 54];
+}
+
+static struct tcp_slot *tcp_slot_find(struct tcp_peer *p, uint64_t id)
+{
+    struct tcp_slot *s = *bucket(p, id);
+    while (s && s->id != id)
+        s = s->next;
+    return s;
+}
+
+static struct tcp_slot *slot_add(struct tcp_peer *p, uint64_t id, void *data, size_t bytes)
+{
+    struct tcp_slot *s = malloc(sizeof *s), **at = bucket(p, id);
+    if (!s)
+        return NULL;
+    *s = (struct tcp_slot){.next = *at, .id = id, .data = data, .bytes = bytes};
+    return *at = s;
+}
+
+static void slot_remove(struct tcp_peer *p, struct tcp_slot *slot)
+{
+    struct tcp_slot **at = bucket(p, slot->id);
+    while (*at != slot)
+        at = &(*at)->next;
+    *at = slot->next;
+    if (slot->stash)
+        free(slot->data);
+    free(slot);
+}
+
+static struct tcp_slot *tcp_slot_stash(struct tcp_peer *p, uint64_t id, size_t bytes)
+{
+    uint8_t *data = malloc(bytes ? bytes : 1);
+    struct tcp_slot *s = data ? slot_add(p, id, data, bytes) : NULL;
+    if (!s) {
+        free(data);
+        return NULL;
+    }
+    s->stash = true;
+    return s;
+}
+
+static void tcp_slot_filled(struct tcp_peer *p, struct tcp_slot *slot)
+{
+    slot->taken = NULL;
+    slot->whole = true;
+    if (slot->stash && !slot->wanted)
+        return;
+    if (slot->stash)
+        memcpy(slot->wanted, slot->data, slot->bytes);
+    tcp_tell(p->link, WAN_RECEIVED, p->rank, slot->id);
+    p->posted--;
+    slot_remove(p, slot);
+}
+
+int tcp_peer_post(struct tcp_peer *p, uint64_t id, void *data, size_t bytes)
+{
+    struct tcp_slot *s = tcp_slot_find(p, id);
+    if (s && (!s->stash || s->wanted))
+        return tcp_fail(p->link, "block %llu of rank %d is posted twice", (unsigned long long)id,
+                        p->rank);
+    if (s && s->bytes != bytes)
+        return tcp_fail(p->link, "rank %d (%s) sent block %llu with %zu bytes; expected %zu",
+                        p->rank, p->contact.host, (unsigned long long)id, s->bytes, bytes);
+    p->posted++;
+    p->posted_B += bytes;
+    if (s) {
+        s->wanted = data;
+        if (s->whole)
+            tcp_slot_filled(p, s);
+    } else if (!slot_add(p, id, data, bytes)) {
+        return tcp_fail(p->link, "no memory for a block from rank %d", p->rank);
+    }
+    p->asks = p->link->asked = true;
+    return 0;
+}
+
+/* A block that came in part comes again: its place is as it was before. */
+static void tcp_slot_release(struct tcp_stream *s)
+{
+    struct tcp_slot *slot = s->slot;
+    s->slot = NULL;
+    if (!slot)
+        return;
+    slot->taken = NULL;
+    if (!slot->stash)
+        return;
+    void *wanted = slot->wanted;
+    uint64_t id = slot->id;
+    size_t bytes = slot->bytes;
+    slot_remove(s->peer, slot);
+    if (wanted && !slot_add(s->peer, id, wanted, bytes))
+        tcp_fail(s->peer->link, "no memory for a block from rank %d", s->peer->rank);
+}
+
+static void tcp_slots_free(struct tcp_peer *p)
+{
+    for (size_t i = 0; i < TCP_SLOTS; i++)
+        for (struct tcp_slot *s = p->slots[i], *next; s; s = next) {
+            next = s->next;
+            if (s->stash)
+                free(s->data);
+            free(s);
+        }
+}
+
+/* ==== what a peer may send ==== */
+
+/* A peer may send this many bytes before a receive is posted: each block that arrives has a place. */
+
+static uint64_t own_B(const struct tcp_link *l)
+{
+    return TCP_AHEAD_OWN_B / (unsigned)(l->host.ranks - 1);
+}
+
+static void tcp_grant_init(struct tcp_peer *p)
+{
+    p->may_send_B = p->granted_B = own_B(p->link); /* as much at the other end, untold */
+}
+
+/* Total bytes that the peer may send: all that was ever posted for it, its own part of the room, and of the
+ * shared one as much as the others who are awaited: what they were granted is not taken back. */
+static uint64_t tcp_grant_now(const struct tcp_peer *p)
+{
+    const struct tcp_link *l = p->link;
+    uint64_t own = own_B(l), lent = 0;
+    unsigned awaited = 1;
+    for (int r = 0; r < l->host.ranks; r++) {
+        const struct tcp_peer *q = &l->peers[r];
+        if (q == p || !q->streams)
+            continue;
+        awaited += q->posted > 0;
+        lent += q->granted_B > q->posted_B + own ? q->granted_B - q->posted_B - own : 0;
+    }
+    uint64_t left = TCP_AHEAD_SHARED_B - (lent < TCP_AHEAD_SHARED_B ? lent : TCP_AHEAD_SHARED_B);
+    uint64_t share = p->posted > 0 ? TCP_AHEAD_SHARED_B / awaited : 0;
+    uint64_t grants = p->posted_B + own + (share < left ? share : left);
+    return grants > p->granted_B ? grants : p->granted_B;
+}
+
+/* Most frames tell it in passing. One of its own before the peer can have used up half of what is
+ * new, and when what it was told last is nearly used up: it may have nothing to send that we would
+ * answer. */
+void tcp_grants_tell(struct tcp_link *l)
+{
+    uint64_t half = own_B(l) / 2;
+    l->asked = false;
+    for (int r = 0; r < l->host.ranks; r++) {
+        struct tcp_peer *p = &l->peers[r];
+        if (!p->asks)
+            continue;
+        p->asks = false;
+        if (tcp_grant_now(p) >= p->granted_B + half || p->came_B + half > p->granted_B)
+            tcp_out_say(p);
+    }
+}
+
+/* Frames of several streams overtake each other. */
+static void tcp_grant_heard(struct tcp_peer *p, uint64_t may_send_B)
+{
+    if (may_send_B <= p->may_send_B)
+        return;
+    p->may_send_B = may_send_B;
+    tcp_peer_pump(p);
+}
+
 /* ==== blocks on their way ==== */
 
-void tcp_outs_init(struct tcp_outs *o)
+static void tcp_outs_init(struct tcp_outs *o)
 {
     o->head = NULL, o->tail = &o->head;
 }
 
-void tcp_outs_add(struct tcp_outs *o, struct tcp_out *b)
+static void tcp_outs_add(struct tcp_outs *o, struct tcp_out *b)
 {
     b->next = NULL;
     *o->tail = b, o->tail = &b->next;
@@ -166,7 +364,8 @@ static void keep_copy(struct tcp_link *l, struct tcp_out *b)
     l->kept_B += b->bytes;
 }
 
-struct tcp_out *tcp_peer_take(struct tcp_peer *p)
+/* The next block for a free stream, or NULL. */
+static struct tcp_out *tcp_peer_take(struct tcp_peer *p)
 {
     struct tcp_out *b = p->queue.head;
     if (!b || (!b->paid && p->sent_B >= p->may_send_B))
@@ -197,7 +396,8 @@ static int in_use(const struct tcp_peer *p)
     return p->up < all ? all : to_use(p);
 }
 
-bool tcp_stream_may(const struct tcp_stream *s)
+/* True: it may take a block, because not too many streams have one. */
+static bool tcp_stream_may(const struct tcp_stream *s)
 {
     return s->index < in_use(s->peer);
 }
@@ -230,8 +430,9 @@ void tcp_peers_begin(struct tcp_link *l)
     }
 }
 
-/* A block for each, then another: the first alone would have to open its window for all of them. */
-void tcp_peer_pump(struct tcp_peer *p)
+/* Gives waiting blocks to free streams. A block for each, then another: the first alone would have to open
+ * its window for all of them. */
+static void tcp_peer_pump(struct tcp_peer *p)
 {
     unsigned n = (unsigned)in_use(p), first = p->turn++;
     for (bool more = true; more;) {
@@ -244,7 +445,7 @@ void tcp_peer_pump(struct tcp_peer *p)
     }
 }
 
-void tcp_peer_acked(struct tcp_stream *s, uint64_t acked)
+static void tcp_peer_acked(struct tcp_stream *s, uint64_t acked)
 {
     struct tcp_link *l = s->peer->link;
     for (; s->acked < acked; s->acked++) {
@@ -260,199 +461,6 @@ void tcp_peer_acked(struct tcp_stream *s, uint64_t acked)
             l->waited -= !s->peer->local;
         out_free(l, b);
     }
-}
-
-/* ==== where blocks go ==== */
-
-/* Where blocks go: which came already, and a buffer for each that is awaited or was not awaited
- * yet. */
-
-bool tcp_peer_came(const struct tcp_peer *p, uint64_t seq)
-{
-    return seq < p->low || p->came[seq / 64 % (TCP_SEQ_WINDOW / 64)] >> seq % 64 & 1;
-}
-
-void tcp_peer_mark(struct tcp_peer *p, uint64_t seq)
-{
-    p->came[seq / 64 % (TCP_SEQ_WINDOW / 64)] |= UINT64_C(1) << seq % 64;
-    for (;;) {
-        uint64_t *word = &p->came[p->low / 64 % (TCP_SEQ_WINDOW / 64)];
-        uint64_t bit = UINT64_C(1) << p->low % 64;
-        if (!(*word & bit))
-            return;
-        *word &= ~bit;
-        p->low++;
-    }
-}
-
-static struct tcp_slot **bucket(struct tcp_peer *p, uint64_t id)
-{
-    _Static_assert(TCP_SLOTS == 1u << 10, "the hash has 10 bits");
-    return &p->slots[(id * UINT64_C(0x9E3779B97F4A7C15)) >> 54];
-}
-
-struct tcp_slot *tcp_slot_find(struct tcp_peer *p, uint64_t id)
-{
-    struct tcp_slot *s = *bucket(p, id);
-    while (s && s->id != id)
-        s = s->next;
-    return s;
-}
-
-static struct tcp_slot *slot_add(struct tcp_peer *p, uint64_t id, void *data, size_t bytes)
-{
-    struct tcp_slot *s = malloc(sizeof *s), **at = bucket(p, id);
-    if (!s)
-        return NULL;
-    *s = (struct tcp_slot){.next = *at, .id = id, .data = data, .bytes = bytes};
-    return *at = s;
-}
-
-static void slot_remove(struct tcp_peer *p, struct tcp_slot *slot)
-{
-    struct tcp_slot **at = bucket(p, slot->id);
-    while (*at != slot)
-        at = &(*at)->next;
-    *at = slot->next;
-    if (slot->stash)
-        free(slot->data);
-    free(slot);
-}
-
-struct tcp_slot *tcp_slot_stash(struct tcp_peer *p, uint64_t id, size_t bytes)
-{
-    uint8_t *data = malloc(bytes ? bytes : 1);
-    struct tcp_slot *s = data ? slot_add(p, id, data, bytes) : NULL;
-    if (!s) {
-        free(data);
-        return NULL;
-    }
-    s->stash = true;
-    return s;
-}
-
-void tcp_slot_filled(struct tcp_peer *p, struct tcp_slot *slot)
-{
-    slot->taken = NULL;
-    slot->whole = true;
-    if (slot->stash && !slot->wanted)
-        return;
-    if (slot->stash)
-        memcpy(slot->wanted, slot->data, slot->bytes);
-    tcp_tell(p->link, WAN_RECEIVED, p->rank, slot->id);
-    p->posted--;
-    slot_remove(p, slot);
-}
-
-int tcp_peer_post(struct tcp_peer *p, uint64_t id, void *data, size_t bytes)
-{
-    struct tcp_slot *s = tcp_slot_find(p, id);
-    if (s && (!s->stash || s->wanted))
-        return tcp_fail(p->link, "block %llu of rank %d is posted twice", (unsigned long long)id,
-                        p->rank);
-    if (s && s->bytes != bytes)
-        return tcp_fail(p->link, "rank %d (%s) sent block %llu with %zu bytes; expected %zu",
-                        p->rank, p->contact.host, (unsigned long long)id, s->bytes, bytes);
-    p->posted++;
-    p->posted_B += bytes;
-    if (s) {
-        s->wanted = data;
-        if (s->whole)
-            tcp_slot_filled(p, s);
-    } else if (!slot_add(p, id, data, bytes)) {
-        return tcp_fail(p->link, "no memory for a block from rank %d", p->rank);
-    }
-    p->asks = p->link->asked = true;
-    return 0;
-}
-
-/* A block that came in part comes again: its place is as it was before. */
-void tcp_slot_release(struct tcp_stream *s)
-{
-    struct tcp_slot *slot = s->slot;
-    s->slot = NULL;
-    if (!slot)
-        return;
-    slot->taken = NULL;
-    if (!slot->stash)
-        return;
-    void *wanted = slot->wanted;
-    uint64_t id = slot->id;
-    size_t bytes = slot->bytes;
-    slot_remove(s->peer, slot);
-    if (wanted && !slot_add(s->peer, id, wanted, bytes))
-        tcp_fail(s->peer->link, "no memory for a block from rank %d", s->peer->rank);
-}
-
-void tcp_slots_free(struct tcp_peer *p)
-{
-    for (size_t i = 0; i < TCP_SLOTS; i++)
-        for (struct tcp_slot *s = p->slots[i], *next; s; s = next) {
-            next = s->next;
-            if (s->stash)
-                free(s->data);
-            free(s);
-        }
-}
-
-/* ==== what a peer may send ==== */
-
-/* A peer may send this many bytes before a receive is posted: each block that arrives has a place. */
-
-static uint64_t own_B(const struct tcp_link *l)
-{
-    return TCP_AHEAD_OWN_B / (unsigned)(l->host.ranks - 1);
-}
-
-void tcp_grant_init(struct tcp_peer *p)
-{
-    p->may_send_B = p->granted_B = own_B(p->link); /* as much at the other end, untold */
-}
-
-/* All that was ever posted for it, which came or is to come, its own part of the room, and of the
- * shared one as much as the others who are awaited: what they were granted is not taken back. */
-uint64_t tcp_grant_now(const struct tcp_peer *p)
-{
-    const struct tcp_link *l = p->link;
-    uint64_t own = own_B(l), lent = 0;
-    unsigned awaited = 1;
-    for (int r = 0; r < l->host.ranks; r++) {
-        const struct tcp_peer *q = &l->peers[r];
-        if (q == p || !q->streams)
-            continue;
-        awaited += q->posted > 0;
-        lent += q->granted_B > q->posted_B + own ? q->granted_B - q->posted_B - own : 0;
-    }
-    uint64_t left = TCP_AHEAD_SHARED_B - (lent < TCP_AHEAD_SHARED_B ? lent : TCP_AHEAD_SHARED_B);
-    uint64_t share = p->posted > 0 ? TCP_AHEAD_SHARED_B / awaited : 0;
-    uint64_t grants = p->posted_B + own + (share < left ? share : left);
-    return grants > p->granted_B ? grants : p->granted_B;
-}
-
-/* Most frames tell it in passing. One of its own before the peer can have used up half of what is
- * new, and when what it was told last is nearly used up: it may have nothing to send that we would
- * answer. */
-void tcp_grants_tell(struct tcp_link *l)
-{
-    uint64_t half = own_B(l) / 2;
-    l->asked = false;
-    for (int r = 0; r < l->host.ranks; r++) {
-        struct tcp_peer *p = &l->peers[r];
-        if (!p->asks)
-            continue;
-        p->asks = false;
-        if (tcp_grant_now(p) >= p->granted_B + half || p->came_B + half > p->granted_B)
-            tcp_out_say(p);
-    }
-}
-
-/* Frames of several streams overtake each other. */
-void tcp_grant_heard(struct tcp_peer *p, uint64_t may_send_B)
-{
-    if (may_send_B <= p->may_send_B)
-        return;
-    p->may_send_B = may_send_B;
-    tcp_peer_pump(p);
 }
 
 /* ==== the sending side ==== */
@@ -538,7 +546,8 @@ static void frame_sent(struct tcp_stream *s)
     }
 }
 
-bool tcp_out_frame(struct tcp_stream *s)
+/* Sends a frame, or its rest. False: there is none, or no room. */
+static bool tcp_out_frame(struct tcp_stream *s)
 {
     if (s->fd < 0 || !(s->sending || next_frame(s)))
         return false;
@@ -568,8 +577,9 @@ void tcp_out_push(struct tcp_stream *s)
         ;
 }
 
-/* On one stream that is between frames, or on the first of those that are not, behind its block. */
-void tcp_out_say(struct tcp_peer *p)
+/* Sends a frame with pending acknowledgements and grants: on one stream that is between frames, or on the
+ * first of those that are not, behind its block. */
+static void tcp_out_say(struct tcp_peer *p)
 {
     struct tcp_stream *by = NULL;
     for (int i = 0; i < p->link->options.streams; i++) {
@@ -787,8 +797,6 @@ void tcp_in_pull(struct tcp_stream *s)
 
 /* ==== a stream comes and goes ==== */
 
-/* A stream comes and goes: a connection, and the blocks it leaves behind. */
-
 /* What was not acknowledged goes first, in its order, before what has not been sent yet. */
 static void requeue(struct tcp_stream *s)
 {
@@ -810,7 +818,7 @@ static void requeue(struct tcp_stream *s)
     p->queue.head = again.head;
 }
 
-void tcp_stream_lost(struct tcp_stream *s, const char *reason)
+static void tcp_stream_lost(struct tcp_stream *s, const char *reason)
 {
     struct tcp_peer *p = s->peer;
     struct tcp_link *l = p->link;
