@@ -5,7 +5,7 @@
  *   tcp_pace.c    the estimate of the uplink's rate, the readings that it is made from, and losses
  *   tcp_stream.c  blocks: a peer's queue, its streams in both directions, buffers, grants
  *   tcp_join.c    addresses, and connections until both ends have shown the cookie
- *   tcp.c         opens a link, drives it, and measures what it carries
+ *   tcp_link.c    opens a link, drives it, and measures what it carries
  *
  * One thread drives everything; only abort() may be called from another.
  */
@@ -299,7 +299,7 @@ struct tcp_link {
     size_t guests_n;
     size_t kept_B;
     bool probe_ends;
-    int first, use;     /* streams of a flow (tcp.c); use 0: all */
+    int first, use;     /* streams of a flow (tcp_link.c); use 0: all */
     struct pace pace;   /* of the uplink */
     struct pace *paced; /* the one in use */
     uint64_t acked_B, resent_B;
