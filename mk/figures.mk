@@ -13,7 +13,7 @@
 
 $(call stop_without,gnuplot,figures figures-all drawn sound-drawn report readme model-error paper)
 
-##@ Figures and papers
+##@ Figures and paper
 .PHONY: tune-figure figures figures-all tables drawn reduced sound-tables sound-drawn
 # A PLATFORM of the environment may be meant for another program; a report takes it.
 drawn_only := $(if $(or $(filter report,$(MAKECMDGOALS)),$(filter command,$(platform_given))),$(PLATFORM))
@@ -135,7 +135,10 @@ $(csv)/stamp: $(if $(filter $(tables_of_all:%=$(csv)/%),$(lost)),lost) $(library
 	$(BUILD)/gradsync limits -q -o $(csv) $(configs:%=configs/%.ini) && touch $@
 $(addprefix $(csv)/,transitions.csv limits.csv wan.csv compare.csv chosen.csv): $(csv)/stamp
 	@:
-sound-tables: $(csv)/stamp
+queried := links price
+$(queried:%=$(csv)/%.csv): $(csv)/%.csv: figures/%.sql $(csv)/stamp
+	@$(BUILD)/gradsync query -q --format csv -- "$$(<$<)" >$@.new && mv $@.new $@
+sound-tables: $(csv)/stamp $(queried:%=$(csv)/%.csv)
 endif
 # A config of CONFIGS that no recording to be drawn has is an error before anything is drawn or deleted.
 ifneq ($(draws),)
@@ -155,6 +158,8 @@ endif
 step_levels := ,(synthetic|step|trial|training)(,|$$)
 stepped := $(sort $(foreach r,$(if $(and $(shown),$(wildcard $(csv)/parts)),$(shell cd $(csv)/parts && grep -lsE '$(step_levels)' $(shown:%=%/compare.csv) || true)),$(firstword $(subst /, ,$r))))
 $(foreach p,$(stepped),$(eval $(call drawing,$p/answer,answer,$(csv)/compare.csv $(csv)/chosen.csv,csv answer)))
+# Figures of an SQL query on the store: figures/NAME.sql makes NAME.csv, which the paper's numbers read too.
+$(if $(ONLY),,$(foreach q,$(queried),$(eval $(call drawing,method/$q,$q,$(csv)/$q.csv,rows))))
 # What else is drawn is added to `drawings` by the makefiles that follow.
 .SECONDEXPANSION:
 sound-drawn: sound-tables $$(drawings)

@@ -37,7 +37,7 @@ need iniparser 'reads configs' has_header iniparser.h "$cc" -I/usr/include/inipa
 need jansson 'writes recordings' has_header jansson.h
 need OpenSSL 'checksums of recordings' has_header openssl/evp.h
 need libsodium 'checksums of recordings' has_header sodium.h
-need SQLite 'queries of the tables, for why and the papers' has_header sqlite3.h
+need SQLite 'queries of the tables, for why and the paper' has_header sqlite3.h
 need MPI 'starts the ranks; set MPI_HOME=… if it is elsewhere' has_header mpi.h "$mpicc"
 want hwloc 'ranks are not bound to the processors near their GPUs (libhwloc-dev)' has_header hwloc.h
 want OpenBLAS 'iter_proxy is left out' has_header cblas.h

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The papers: their numbers from the tables (gradsync why -o), its figures from the drawings, and the
+# The paper: its numbers from the tables (gradsync why -o), its figures from the drawings, and the
 # text from both. The same recordings give the same bytes: the time that TeX is told is that of the
 # latest recording.
 
-##@ Figures and papers
+##@ Figures and paper
 .PHONY: paper written setup-paper
-paper: all ## write paper/paper.pdf and paper/wan.pdf; every number comes from the recordings (make setup-paper installs LaTeX)
+paper: all ## write paper/paper.pdf; every number comes from the recordings (make setup-paper installs LaTeX)
 	@bash mk/latex.sh --found
 	@$(MAKE) --no-print-directory written
-setup-paper: ## install LaTeX, which writes the papers
+setup-paper: ## install LaTeX, which writes the paper
 	@bash mk/setup.sh paper
 
 ifneq ($(filter written,$(MAKECMDGOALS)),)
@@ -17,19 +17,15 @@ ifneq ($(filter written,$(MAKECMDGOALS)),)
 written_in := $(BUILD)/paper
 # Figures by what they show: the first that was drawn of those that the pattern fits.
 paper_figures := \
-	errors:figures/out/method/error_rates.pdf \
-	ranks:figures/out/h200-4gpu/iter_proxy-size-16MiB-gemms-1-ranks.pdf \
-	map:figures/out/h200-4gpu/iter_proxy-overlapped-gemms-1-sizes-verdict_map.pdf \
-	answer:figures/out/h200-2gpu-steps/answer.pdf \
-	needed:figures/out/method/wan_needed.pdf \
-	modelled:figures/out/wan/modelled.pdf
+	links:figures/out/method/links.pdf \
+	price:figures/out/method/price.pdf
 role = $(firstword $(subst :, ,$1))
 drawn_for = $(firstword $(filter $(lastword $(subst :, ,$1)),$(drawings)))
 in_paper := $(foreach f,$(paper_figures),$(call drawn_for,$f))
 
 $(csv)/error_rates.csv: $(BUILD)/sim/error_rates.csv | $(csv)/stamp
 	@cp $< $@
-paper_tables := $(csv)/stamp $(csv)/error_rates.csv $(csv)/wan/needed.csv $(wan_plans:%=$(csv)/wan/%.csv) $(wan_errors)
+paper_tables := $(csv)/stamp $(csv)/error_rates.csv $(queried:%=$(csv)/%.csv) $(csv)/wan/needed.csv $(wan_plans:%=$(csv)/wan/%.csv) $(wan_errors)
 
 # Touched only when a number is another; the stamp says when they were looked at last.
 $(written_in)/numbers/stamp: paper/macros.txt $(paper_tables) $(configs:%=configs/%.ini) $(BUILD)/gradsync
@@ -39,11 +35,10 @@ $(written_in)/numbers/macros.tex: $(written_in)/numbers/stamp
 $(written_in)/figures.tex: $(in_paper) mk/paper.mk | $(written_in)/
 	@printf '%s' '$(foreach f,$(paper_figures),$(if $(call drawn_for,$f),\expandafter\def\csname gs@figure@$(call role,$f)\endcsname{$(call drawn_for,$f)}))' >$@
 
-papers := paper/paper.pdf paper/wan.pdf
-$(papers): paper/%.pdf: paper/%.tex paper/style.tex paper/refs.bib paper/typed.awk mk/latex.sh $(written_in)/numbers/macros.tex $(written_in)/figures.tex $(in_paper)
+paper/paper.pdf: paper/%.pdf: paper/%.tex paper/style.tex paper/refs.bib paper/typed.awk mk/latex.sh $(written_in)/numbers/macros.tex $(written_in)/figures.tex $(in_paper)
 	@awk -f paper/typed.awk $< >&2
 	$(call quiet,LATEX,$@)bash mk/latex.sh $< $(written_in) $(lastword $(sort $(notdir $(runs)))) && cp $(written_in)/$(@F) $@
-written: $(papers) # and what they had to leave out, every time
+written: paper/paper.pdf # and what it had to leave out, every time
 	@cat $(written_in)/left_out >&2
-	@echo 'paper/paper.pdf, paper/wan.pdf: build/gradsync why NUMBER says where a number in them is from'
+	@echo 'paper/paper.pdf: build/gradsync why NUMBER says where a number in it is from'
 endif

@@ -17,7 +17,7 @@ $(foreach p,$(filter-out $(platforms),$(PLATFORM)), \
 		$(error no platform '$p'$(if $(filter-out -,$(near)),$(comma) did you mean '$(near)'?,: neither configs/$p.ini nor data/raw/$p is here))))
 endif
 
-##@ Figures and papers
+##@ Figures and paper
 .PHONY: report setup-report readme docs
 report: $(if $(PLATFORM),figures,figures-all) ## PLATFORM=NAME write one HTML page: figures, tables, verdicts, machine
 	@$(BUILD)/gradsync report -o $(report_page) $(or $(PLATFORM),--all)

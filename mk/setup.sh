@@ -10,7 +10,7 @@ packages=(
     libiniparser-dev                       # reads configs
     libjansson-dev                         # reads and writes recordings
     libssl-dev libsodium-dev               # checksums of recordings
-    libsqlite3-dev                         # queries of the tables, for why and the papers
+    libsqlite3-dev                         # queries of the tables, for why and the paper
     openmpi-bin libopenmpi-dev             # starts the ranks, and mpi_allreduce
     libhwloc-dev                           # binds them to processors near their GPUs
     libopenblas-dev                        # iter_proxy's compute
@@ -18,7 +18,7 @@ packages=(
     libcmocka-dev procps iproute2 jq       # the tests
 )
 
-# setup.sh paper: also LaTeX, for the papers.
+# setup.sh paper: also LaTeX, for the paper.
 if [ "${1:-}" = paper ]; then
     packages+=(latexmk texlive-latex-base texlive-latex-recommended texlive-fonts-recommended)
 fi

@@ -3,7 +3,7 @@
 # Figures of training between sites: what wan_sync measured, what arithmetic says of each config with
 # a [model], and what bandwidth a utilisation needs beside the published points.
 
-##@ Figures and papers
+##@ Figures and paper
 .PHONY: model-error
 model-error: figures-all ## print the error of the WAN model for each network, beside the spread of its recording
 	@awk -F, 'NR == 1 { printf "%-24s %6s %8s %8s %8s %8s  %s\n", $$1, $$3, "median", "worst", "spread", "beyond", "at"; next } \

@@ -4,11 +4,11 @@
 #                                FILE:LINE: and the word, and ends with 1 when there is one
 #
 # Digits may stand in names (H200, int8: a word that begins with a letter), in what TeX is told (the
-# arguments of the commands below), in a \cmd that begins with one of the project's programs, in a
+# arguments of the commands below), in a number of another's work (\cited{NUMBER}, beside its \cite), in a \cmd that begins with one of the project's programs, in a
 # formula as single digits, and in the level of the intervals, 95\%.
 
 BEGIN {
-    ARGUMENTS = "\\\\(val|rows|whenrows|whenpositive|drawing|steptable|ref|label|cite|input|documentclass" \
+    ARGUMENTS = "\\\\(val|cited|rows|whenrows|whenpositive|drawing|steptable|ref|label|cite|input|documentclass" \
                 "|usepackage|includegraphics|begin|end|multicolumn|setlength|bibliography|hypersetup" \
                 "|newcommand|renewcommand|vspace|cmidrule)"
     ARGUMENT = "(\\[[^]]*\\]|\\{[^{}]*\\})"

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# The tables of the committed recordings, as the papers and documents need them. They take half a
+# The tables of the committed recordings, as the paper and documents need them. They take half a
 # minute, so they are made once for all tests of a build; several tests may ask at the same time.
 #   committed_tables DIR    DIR is a copy of them
 # After sourcing lib.sh.
@@ -11,7 +11,7 @@
 committed_key() {
     (cd "$top" && sha256sum "$gradsync" "$build"/plugins/*.so configs/*.ini data/SHA256SUMS \
         data/raw/*/*/*/MANIFEST.json mk/wan-needed.sh figures/csv.awk figures/wan_errors.awk \
-        tests/committed.sh) | sha256sum | cut -d' ' -f1
+        figures/*.sql tests/committed.sh) | sha256sum | cut -d' ' -f1
 }
 committed_make() { # DIR
     local plan name
@@ -26,6 +26,9 @@ committed_make() { # DIR
         name=$(basename "$plan" .ini)
         "$gradsync" model -q "$plan" --csv "$1/wan/$name.csv" \
             --claims "$1/wan/$name-claims.csv" || return
+    done
+    for name in links price; do
+        "$gradsync" query -q --format csv -- "$(<figures/$name.sql)" >"$1/$name.csv" || return
     done
     bash mk/wan-needed.sh "$gradsync" >"$1/wan/needed.csv" || return
     awk -f figures/csv.awk -f figures/wan_errors.awk "$1/wan.csv" >"$1/wan/model-error.csv"

@@ -10,7 +10,7 @@ command -v gnuplot >/dev/null || skip_all 'no gnuplot here'
 
 tree="$tmp/a checkout with spaces"
 mkdir -p "$tree/build"
-(cd "$top" && tar cf - GNUmakefile mk figures/*.gp figures/*.awk figures/draw figures/panels \
+(cd "$top" && tar cf - GNUmakefile mk figures/*.gp figures/*.awk figures/*.sql figures/draw figures/panels \
     runner plugins configs \
     gradsync.pc.in tests/unit tests/bench) | tar xf - -C "$tree"
 (cd "$build" && tar cf - runner plugins ./*.a gradsync gradsync-rank commit.* deps.ok) | tar xf - \

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tier: slow
 #
-# LaTeX writes the papers: twice to the same bytes, and also when every verdict is the opposite.
+# LaTeX writes the paper: twice to the same bytes, and also when every verdict is the opposite.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/committed.sh
@@ -10,13 +10,12 @@
 [ -x "$build/sim/error_rates" ] || skip_all 'tests/sim is not built here'
 command -v latexmk >/dev/null || skip_all 'no latexmk here: make setup-paper'
 paper=$top/paper/paper.tex
-papers=("$paper" "$top/paper/wan.tex")
 
 cd "$top" || exit 1 # as make runs it: places in the paper are those of the checkout
 csv=$tmp/csv
 ok 'the tables of the recordings are made' committed_tables "$csv"
 "$build/sim/error_rates" 20 3 200 >"$csv/error_rates.csv" 2>/dev/null
-ok 'the numbers of the papers are made' "$gradsync" why --csv "$csv" -o "$tmp/numbers"
+ok 'the numbers of the paper are made' "$gradsync" why --csv "$csv" -o "$tmp/numbers"
 # $(names COMMAND FILE…): the arguments of \COMMAND{…} but those of definitions
 names() { cat "${@:2}" | grep -v '^%\|^ *\\newcommand\|^  *{\\csname' | grep \
     -o "\\\\$1{[^{}#]*}" | sed 's/.*{//; s/}$//' | sort -u; }
@@ -24,26 +23,23 @@ figures() { # DIR: a drawing for each that the paper shows
     printf '\\documentclass{article}\\pagestyle{empty}\\begin{document}.\\end{document}\n' \
         >"$tmp/dot.tex"
     [ -e "$tmp/dot.pdf" ] || (cd "$tmp" && pdflatex -interaction=batchmode dot.tex >/dev/null)
-    names drawing "${papers[@]}" | sed \
+    names drawing "$paper" | sed \
         "s,.*,\\\\expandafter\\\\def\\\\csname gs@figure@&\\\\endcsname{$tmp/dot.pdf}," \
         >"$1/figures.tex"
 }
 write() { # DIR NUMBERS
     mkdir -p "$1/numbers" && cp "$2"/* "$1/numbers/" && figures "$1" || return
-    local p
-    for p in "${papers[@]}"; do bash mk/latex.sh "$p" "$1" 20250102T030405Z-aaaa || return; done
+    bash mk/latex.sh "$paper" "$1" 20250102T030405Z-aaaa
 }
-ok 'LaTeX writes both papers' write "$tmp/one" "$tmp/numbers"
-ok 'LaTeX writes both papers again in another folder' write "$tmp/another/place" "$tmp/numbers"
-for p in paper wan; do
-    ok "$p.pdf has the same bytes" cmp "$tmp/one/$p.pdf" "$tmp/another/place/$p.pdf"
-done
-# All verdicts turned: nothing is faster any more, and nothing is recorded of a laboratory.
+ok 'LaTeX writes the paper' write "$tmp/one" "$tmp/numbers"
+ok 'LaTeX writes the paper again in another folder' write "$tmp/another/place" "$tmp/numbers"
+ok 'paper.pdf has the same bytes' cmp "$tmp/one/paper.pdf" "$tmp/another/place/paper.pdf"
+# All verdicts turned: nothing is faster any more.
 sed -i 's/,faster,/,slower,/' "$csv/compare.csv"
 ok 'numbers are made of tables that say the opposite' "$gradsync" why --csv "$csv" -o "$tmp/turned"
 ok 'tables that say the opposite give other numbers' \
     bash -c "! cmp -s '$tmp/numbers/macros.tex' '$tmp/turned/macros.tex'"
-ok 'LaTeX writes both papers with the opposite numbers' write "$tmp/opposite" "$tmp/turned"
+ok 'LaTeX writes the paper with the opposite numbers' write "$tmp/opposite" "$tmp/turned"
 sed 's/\\val{error.power}/\\val{error.pwer}/' "$paper" >"$tmp/typo.tex"
 exits 1 'a paper that names an unknown number is refused' \
     bash mk/latex.sh "$tmp/typo.tex" "$tmp/one" 20250102T030405Z-aaaa

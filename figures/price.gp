@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# What communication costs: the share of the step that goes without it, by job and link ($rows: price.sql).
+# Dark: measured inside the job. Light: in a replay of its step.
+
+load data
+load "figures/words.gp"
+set datafile separator ","
+platform = ""; workload = ""; detail = ""; y_title = ""; ranks = 0; nodes = 0
+shown(kind) = kind eq "job" || kind eq "replay"
+stats $rows using (shown(strcol(2)) ? $4 : NaN) nooutput
+rows = STATS_records
+ROW = 0.165
+PLOT = ROW * rows + 0.05
+KEY = 0.02
+LEFT = 1.72
+RIGHT = 0.3
+load "figures/style.gp"
+unset label
+set label 1 "share of the step that communication costs" at screen 0.5, 1 - 0.1 / HEIGHT center
+set label 2 "bar: 95% interval" at screen 0.5, 1 - 0.23 / HEIGHT center textcolor rgb "#404040"
+set xrange [0 : 100]
+set yrange [rows - 0.4 : -0.7]
+set xtics format "%g%%"
+set ytics scale 0
+set border 1
+set grid noytics
+set label 3 "■" at screen 0.14, 0.11 / HEIGHT left textcolor rgb "#303030"
+set label 4 "in the job" at screen 0.18, 0.11 / HEIGHT left
+set label 5 "■" at screen 0.44, 0.11 / HEIGHT left textcolor rgb "#8CC4E8"
+set label 6 "in a replay of the step" at screen 0.48, 0.11 / HEIGHT left
+thick = 0.3
+plot $rows using (0):0:(0):(strcol(2) eq "job" ? 100 * $4 : 0):($0 - thick):($0 + thick) with boxxyerror fillcolor rgb "#303030" fillstyle solid 1 noborder, \
+    $rows using (0):0:(0):(strcol(2) eq "replay" ? 100 * $4 : 0):($0 - thick):($0 + thick) with boxxyerror fillcolor rgb "#8CC4E8" fillstyle solid 1 noborder, \
+    $rows using (shown(strcol(2)) ? 100 * $4 : NaN):0:(100 * $5):(100 * $6):ytic(strcol(1) . ": " . strcol(3)) with xerrorbars pointtype 7 pointsize 0.01 linewidth 1 dashtype solid linecolor rgb "#000000", \
+    $rows using (shown(strcol(2)) ? 100 * $6 : NaN):0:(sprintf("%.1f%%", 100 * $4)) with labels left offset 0.6, 0 font ",6"

@@ -1,0 +1,33 @@
+-- SPDX-License-Identifier: Apache-2.0
+--
+-- What communication costs, a row for each job and link: the share of the step that goes when
+-- communication is left out (kind half: with half the bytes; one: with one element of each collective),
+-- and its 95% interval. In a job (trial) some blocks of steps run without
+-- it; in a replayed step mode `compute` is the step without it. Mean of the logarithms of the ratios
+-- within blocks; Student's t over the blocks of a job's one launch, over the launches of a replay.
+WITH t(n, least) AS (VALUES (2, 12.706), (3, 4.303), (4, 3.182), (5, 2.776), (6, 2.571), (7, 2.447),
+    (8, 2.365), (9, 2.306), (10, 2.262), (11, 2.228), (12, 2.201)),
+visit AS (SELECT r.platform, r.run_id, r.workload, r.label, b.launch, b.block, c.config, c.mode,
+        CASE r.workload WHEN 'trial' THEN b.block ELSE b.launch END AS unit,
+        replace(coalesce((SELECT value FROM param p WHERE p.run = b.run AND p.cell_id = b.cell_id AND key = 'batch'), '1'), '-', '') AS batch,
+        ln(time_ns) AS x
+    FROM standing JOIN run r USING (run) JOIN block b USING (run) JOIN cell c USING (run, cell_id)
+        JOIN sample USING (run, seq)
+    WHERE r.platform IN ('h100-2gpu-steps', 'h100-2gpu-sock') AND (c.config IN ('none', 'half', 'one') OR c.config = 'auto'
+        AND r.run IN (SELECT run FROM cell WHERE config = 'none') OR c.params LIKE '% launch=graph %'
+        AND (c.mode = 'compute' OR c.mode = 'overlapped' AND c.config = 'auto'))),
+with_comm AS (SELECT *, avg(x) AS base FROM visit WHERE config = 'auto'
+    GROUP BY platform, workload, label, batch, launch, block),
+difference AS (SELECT platform, v.run_id, workload, label, batch, v.config AS arm, unit, avg(v.x - base) AS x
+    FROM visit v JOIN with_comm USING (platform, workload, label, batch, launch, block, unit)
+    WHERE v.config IS NOT 'auto' GROUP BY 1, 2, 3, 4, 5, 6, 7),
+price AS (SELECT platform, run_id, workload, label, batch, arm, count(*) AS n, avg(x) AS x,
+        sqrt(max(0, avg(x * x) - avg(x) * avg(x)) / (count(*) - 1)) AS error
+    FROM difference GROUP BY 1, 2, 3, 4, 5, 6 HAVING count(*) > 1)
+SELECT CASE platform WHEN 'h100-2gpu-sock' THEN 'sockets' ELSE 'NVLink' END AS link,
+    CASE WHEN workload <> 'trial' THEN 'replay' WHEN arm = 'none' THEN 'job' ELSE arm END AS kind,
+    CASE label WHEN 'ddp' THEN 'GPT-2' WHEN 'resnet' THEN 'ResNet-50' WHEN 'fsdp' THEN 'Llama slice (FSDP)'
+        ELSE 'nanoGPT' END || CASE workload WHEN 'trial' THEN '' ELSE ' batch ' || batch END AS job,
+    1 - exp(x) AS price, 1 - exp(x + least * error) AS low, 1 - exp(x - least * error) AS high, n,
+    run_id, platform, workload, label
+FROM price JOIN t USING (n) ORDER BY arm IN ('half', 'one'), link DESC, kind, price DESC
