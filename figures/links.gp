@@ -72,12 +72,18 @@ set label 4 "other settings" at screen 0.255, 0.1 / HEIGHT left
 set label 5 "╌╌" at screen 0.49, 0.1 / HEIGHT left textcolor rgb "#D55E00"
 set label 6 "opposite orders are shown" at screen 0.56, 0.1 / HEIGHT left
 is(kind) = strcol(1) eq kind
+field(row, n) = n == 1 ? row[1 : strstrt(row . ",", ",") - 1] : field(row[strstrt(row, ",") + 1 : *], n - 1)
+do for [i = 1 : |$rows|] {
+    p = int(field($rows[i], 2))
+    if (field($rows[i], 1) eq "point") {
+        set label 300 + i field($rows[i], 3) at first x_of(p, real(field($rows[i], 4))), first y_of(p, real(field($rows[i], 7))) \
+            offset 0, ((i + p) % 2 ? -0.8 : 0.85) center boxed front font ",6"
+    }
+}
 plot $rows using (is("reversed") ? x_of(int($2), $4) : NaN):(y_of(int($2), $5)):(x_of(int($2), $6) - x_of(int($2), $4)):(y_of(int($2), $7) - y_of(int($2), $5)) \
         with vectors nohead linewidth 1.3 dashtype 12 linecolor rgb "#D55E00", \
     $rows using (is("point") ? x_of(int($2), $4) : NaN):(y_of(int($2), $7)):(x_of(int($2), $5)):(x_of(int($2), $6)):(y_of(int($2), $8)):(y_of(int($2), $9)) \
         with xyerrorbars pointtype 7 pointsize 0.01 linewidth 0.9 dashtype solid linecolor rgb "#707070", \
     $rows using (is("point") ? x_of(int($2), $4) : NaN):(y_of(int($2), $7)) with points pointtype 7 pointsize 0.62 linecolor rgb "#000000", \
     $rows using (is("point") && strstrt(strcol(3), "default") == 0 ? x_of(int($2), $4) : NaN):(y_of(int($2), $7)) \
-        with points pointtype 7 pointsize 0.38 linecolor rgb "#FFFFFF", \
-    for [below = 0 : 1] $rows using (is("point") && (int($0) + int($2) - 1) % 2 == below ? x_of(int($2), $4) : NaN):(y_of(int($2), $7)):3 \
-        with labels boxed offset 0, (below ? -0.8 : 0.85) font ",6"
+        with points pointtype 7 pointsize 0.38 linecolor rgb "#FFFFFF"

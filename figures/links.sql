@@ -28,13 +28,15 @@ shorter AS (SELECT panel, axis, one, other FROM pair JOIN t USING (launches)
 point AS (SELECT a.panel, a.config, a.bytes / a.median_s / 1e9 AS bw, a.bytes / a.ci_high_s / 1e9 AS bw_low,
         a.bytes / a.ci_low_s / 1e9 AS bw_high, 1e3 * s.median_s AS ms, 1e3 * s.ci_low_s AS low,
         1e3 * s.ci_high_s AS high
-    FROM setting a JOIN setting s USING (panel, config) WHERE a.axis = 'alone' AND s.axis = 'step')
+    FROM setting a JOIN setting s USING (panel, config) WHERE a.axis = 'alone' AND s.axis = 'step'),
+links AS (SELECT count(DISTINCT panel) AS n FROM point) -- a figure with one panel is not drawn
 SELECT 'point' AS kind, panel, CASE WHEN config = 'auto' THEN '25 MiB (default)' WHEN config = 'NCCL_SOCKET_NTHREADS=unset'
         THEN '1×1 (default)' WHEN config LIKE 'ctas=%' THEN substr(config, 6) || ' CTAs' WHEN config LIKE 'bucket_cap=%'
-        THEN replace(substr(config, 12), 'MiB', ' MiB') ELSE replace(substr(config, 22), '/NCCL_NSOCKS_PERTHREAD=', '×') END AS setting, bw, bw_low, bw_high, ms, low, high FROM point
+        THEN replace(substr(config, 12), 'MiB', ' MiB') ELSE replace(substr(config, 22), '/NCCL_NSOCKS_PERTHREAD=', '×') END AS setting, bw, bw_low, bw_high, ms, low, high FROM point JOIN links ON n = 2
 UNION ALL
 SELECT 'reversed', a.panel, '', p.bw, p.ms, q.bw, q.ms, NULL, NULL
     FROM shorter a JOIN shorter s ON a.panel = s.panel AND a.one = s.other AND a.other = s.one
     JOIN point p ON p.panel = a.panel AND p.config = a.one JOIN point q ON q.panel = a.panel AND q.config = a.other
+    JOIN links ON n = 2
     WHERE a.axis = 'alone' AND s.axis = 'step'
 ORDER BY 1, 2, 4

@@ -30,7 +30,13 @@ set label 4 "in the job" at screen 0.18, 0.11 / HEIGHT left
 set label 5 "■" at screen 0.44, 0.11 / HEIGHT left textcolor rgb "#8CC4E8"
 set label 6 "in a replay of the step" at screen 0.48, 0.11 / HEIGHT left
 thick = 0.3
+field(row, n) = n == 1 ? row[1 : strstrt(row . ",", ",") - 1] : field(row[strstrt(row, ",") + 1 : *], n - 1)
+do for [i = 1 : |$rows|] {
+    if (shown(field($rows[i], 2))) {
+        set label 20 + i sprintf("%.1f%%", 100 * real(field($rows[i], 4))) at first 100 * real(field($rows[i], 6)), first i - 1 \
+            left offset 0.6, 0 font ",6"
+    }
+}
 plot $rows using (0):0:(0):(strcol(2) eq "job" ? 100 * $4 : 0):($0 - thick):($0 + thick) with boxxyerror fillcolor rgb "#303030" fillstyle solid 1 noborder, \
     $rows using (0):0:(0):(strcol(2) eq "replay" ? 100 * $4 : 0):($0 - thick):($0 + thick) with boxxyerror fillcolor rgb "#8CC4E8" fillstyle solid 1 noborder, \
-    $rows using (shown(strcol(2)) ? 100 * $4 : NaN):0:(100 * $5):(100 * $6):ytic(strcol(1) . ": " . strcol(3)) with xerrorbars pointtype 7 pointsize 0.01 linewidth 1 dashtype solid linecolor rgb "#000000", \
-    $rows using (shown(strcol(2)) ? 100 * $6 : NaN):0:(sprintf("%.1f%%", 100 * $4)) with labels left offset 0.6, 0 font ",6"
+    $rows using (shown(strcol(2)) ? 100 * $4 : NaN):0:(100 * $5):(100 * $6):ytic(strcol(1) . ": " . strcol(3)) with xerrorbars pointtype 7 pointsize 0.01 linewidth 1 dashtype solid linecolor rgb "#000000"

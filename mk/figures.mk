@@ -137,7 +137,7 @@ $(addprefix $(csv)/,transitions.csv limits.csv wan.csv compare.csv chosen.csv): 
 	@:
 queried := links price
 $(queried:%=$(csv)/%.csv): $(csv)/%.csv: figures/%.sql $(csv)/stamp
-	@$(BUILD)/gradsync query -q --format csv -- "$$(<$<)" >$@.new && mv $@.new $@
+	@$(BUILD)/gradsync query -q --format csv -- "$$(<$<)" >$@.new $(if $(damaged),2>/dev/null || true) && mv $@.new $@
 sound-tables: $(csv)/stamp $(queried:%=$(csv)/%.csv)
 endif
 # A config of CONFIGS that no recording to be drawn has is an error before anything is drawn or deleted.
