@@ -119,85 +119,50 @@ static enum choice_part part_of(MPI_Comm comm, enum nccl_func func, int count, M
     return price_part(c, func, whole ? 0 : bytes, false);
 }
 
-static int smaller(enum choice_part part, int count)
-{
-    return (int)price_count(part, (size_t)count);
-}
+/* ---- collectives ---- */
 
-static int left_out(MPI_Request *request)
-{
-    *request = REQUEST_NULL;
-    return MPI_SUCCESS;
-}
+#define OPEN(...) __VA_ARGS__
+#define SMALLER(count) (int)price_count(part, (size_t)(count))
 
-/* ---- reductions and broadcast ---- */
+/* A collective and its non-blocking twin, whose last parameter is a request. `asked`: how much of it
+ * to communicate. The parameters, and the arguments of MPI's own function, are in parentheses. */
+#define COLLECTIVE(name, twin, asked, parameters, arguments)                                       \
+    int MPI_##name(OPEN parameters)                                                                \
+    {                                                                                              \
+        enum choice_part part = asked;                                                             \
+        return part == PART_NONE ? MPI_SUCCESS : REAL(name)(OPEN arguments);                       \
+    }                                                                                              \
+    int MPI_##twin(OPEN parameters, MPI_Request *request)                                          \
+    {                                                                                              \
+        enum choice_part part = asked;                                                             \
+        if (part == PART_NONE)                                                                     \
+            *request = REQUEST_NULL;                                                               \
+        return part == PART_NONE ? MPI_SUCCESS : REAL(twin)(OPEN arguments, request);              \
+    }
 
-int MPI_Allreduce(const void *send, void *recv, int count, MPI_Datatype type, MPI_Op op,
-                  MPI_Comm comm)
-{
-    enum choice_part part = part_of(comm, NCCL_ALL_REDUCE, count, type, false, true);
-    return part == PART_NONE ? MPI_SUCCESS
-                             : REAL(Allreduce)(send, recv, smaller(part, count), type, op, comm);
-}
+COLLECTIVE(Allreduce, Iallreduce, part_of(comm, NCCL_ALL_REDUCE, count, type, false, true),
+           (const void *send, void *recv, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
+           (send, recv, SMALLER(count), type, op, comm))
 
-int MPI_Iallreduce(const void *send, void *recv, int count, MPI_Datatype type, MPI_Op op,
-                   MPI_Comm comm, MPI_Request *request)
-{
-    enum choice_part part = part_of(comm, NCCL_ALL_REDUCE, count, type, false, true);
-    return part == PART_NONE
-               ? left_out(request)
-               : REAL(Iallreduce)(send, recv, smaller(part, count), type, op, comm, request);
-}
+COLLECTIVE(Reduce, Ireduce, part_of(comm, NCCL_REDUCE, count, type, false, true),
+           (const void *send, void *recv, int count, MPI_Datatype type, MPI_Op op, int root,
+            MPI_Comm comm),
+           (send, recv, SMALLER(count), type, op, root, comm))
 
-int MPI_Reduce(const void *send, void *recv, int count, MPI_Datatype type, MPI_Op op, int root,
-               MPI_Comm comm)
-{
-    enum choice_part part = part_of(comm, NCCL_REDUCE, count, type, false, true);
-    return part == PART_NONE ? MPI_SUCCESS
-                             : REAL(Reduce)(send, recv, smaller(part, count), type, op, root, comm);
-}
+COLLECTIVE(Bcast, Ibcast, part_of(comm, NCCL_BROADCAST, count, type, false, true),
+           (void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm),
+           (buffer, SMALLER(count), type, root, comm))
 
-int MPI_Ireduce(const void *send, void *recv, int count, MPI_Datatype type, MPI_Op op, int root,
-                MPI_Comm comm, MPI_Request *request)
-{
-    enum choice_part part = part_of(comm, NCCL_REDUCE, count, type, false, true);
-    return part == PART_NONE
-               ? left_out(request)
-               : REAL(Ireduce)(send, recv, smaller(part, count), type, op, root, comm, request);
-}
+COLLECTIVE(Reduce_scatter_block, Ireduce_scatter_block,
+           part_of(comm, NCCL_REDUCE_SCATTER, count, type, true, true),
+           (const void *send, void *recv, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
+           (send, recv, SMALLER(count), type, op, comm))
 
-int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm)
+static int size_of(MPI_Comm comm)
 {
-    enum choice_part part = part_of(comm, NCCL_BROADCAST, count, type, false, true);
-    return part == PART_NONE ? MPI_SUCCESS
-                             : REAL(Bcast)(buffer, smaller(part, count), type, root, comm);
-}
-
-int MPI_Ibcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm,
-               MPI_Request *request)
-{
-    enum choice_part part = part_of(comm, NCCL_BROADCAST, count, type, false, true);
-    return part == PART_NONE
-               ? left_out(request)
-               : REAL(Ibcast)(buffer, smaller(part, count), type, root, comm, request);
-}
-
-int MPI_Reduce_scatter_block(const void *send, void *recv, int count, MPI_Datatype type, MPI_Op op,
-                             MPI_Comm comm)
-{
-    enum choice_part part = part_of(comm, NCCL_REDUCE_SCATTER, count, type, true, true);
-    return part == PART_NONE
-               ? MPI_SUCCESS
-               : REAL(Reduce_scatter_block)(send, recv, smaller(part, count), type, op, comm);
-}
-
-int MPI_Ireduce_scatter_block(const void *send, void *recv, int count, MPI_Datatype type, MPI_Op op,
-                              MPI_Comm comm, MPI_Request *request)
-{
-    enum choice_part part = part_of(comm, NCCL_REDUCE_SCATTER, count, type, true, true);
-    return part == PART_NONE ? left_out(request)
-                             : REAL(Ireduce_scatter_block)(send, recv, smaller(part, count), type,
-                                                           op, comm, request);
+    int n = 0;
+    REAL(Comm_size)(comm, &n);
+    return n;
 }
 
 /* MPI reads the counts until a non-blocking operation is complete, so they are kept: the latest of
@@ -213,40 +178,22 @@ static const int *smaller_counts(enum choice_part part, const int *counts, int n
         return counts;
     *v = less;
     for (int i = 0; i < n; i++)
-        less[i] = part == PART_ONE ? counts[i] > 0 : smaller(part, counts[i]);
+        less[i] = part == PART_ONE ? counts[i] > 0 : SMALLER(counts[i]);
     return less;
 }
 
-static enum choice_part part_of_counts(MPI_Comm comm, const int *counts, MPI_Datatype type, int *n)
+static enum choice_part part_of_counts(MPI_Comm comm, const int *counts, MPI_Datatype type)
 {
     int all = 0;
-    REAL(Comm_size)(comm, n);
-    for (int i = 0; i < *n; i++)
+    for (int i = 0, n = size_of(comm); i < n; i++)
         all += counts[i];
     return part_of(comm, NCCL_REDUCE_SCATTER, all, type, false, true);
 }
 
-int MPI_Reduce_scatter(const void *send, void *recv, const int counts[], MPI_Datatype type,
-                       MPI_Op op, MPI_Comm comm)
-{
-    int n = 0;
-    enum choice_part part = part_of_counts(comm, counts, type, &n);
-    return part == PART_NONE
-               ? MPI_SUCCESS
-               : REAL(Reduce_scatter)(send, recv, smaller_counts(part, counts, n), type, op, comm);
-}
-
-int MPI_Ireduce_scatter(const void *send, void *recv, const int counts[], MPI_Datatype type,
-                        MPI_Op op, MPI_Comm comm, MPI_Request *request)
-{
-    int n = 0;
-    enum choice_part part = part_of_counts(comm, counts, type, &n);
-    return part == PART_NONE ? left_out(request)
-                             : REAL(Ireduce_scatter)(send, recv, smaller_counts(part, counts, n),
-                                                     type, op, comm, request);
-}
-
-/* ---- gather and all-to-all ---- */
+COLLECTIVE(Reduce_scatter, Ireduce_scatter, part_of_counts(comm, counts, type),
+           (const void *send, void *recv, const int counts[], MPI_Datatype type, MPI_Op op,
+            MPI_Comm comm),
+           (send, recv, smaller_counts(part, counts, size_of(comm)), type, op, comm))
 
 static bool are_alike(const void *send, int send_count, MPI_Datatype send_type, int count,
                       MPI_Datatype type)
@@ -254,45 +201,19 @@ static bool are_alike(const void *send, int send_count, MPI_Datatype send_type, 
     return send == MPI_IN_PLACE || (send_count == count && send_type == type);
 }
 
-int MPI_Allgather(const void *send, int send_count, MPI_Datatype send_type, void *recv, int count,
-                  MPI_Datatype type, MPI_Comm comm)
-{
-    enum choice_part part = part_of(comm, NCCL_ALL_GATHER, count, type, true,
-                                    are_alike(send, send_count, send_type, count, type));
-    return part == PART_NONE ? MPI_SUCCESS
-                             : REAL(Allgather)(send, smaller(part, send_count), send_type, recv,
-                                               smaller(part, count), type, comm);
-}
+COLLECTIVE(Allgather, Iallgather,
+           part_of(comm, NCCL_ALL_GATHER, count, type, true,
+                   are_alike(send, send_count, send_type, count, type)),
+           (const void *send, int send_count, MPI_Datatype send_type, void *recv, int count,
+            MPI_Datatype type, MPI_Comm comm),
+           (send, SMALLER(send_count), send_type, recv, SMALLER(count), type, comm))
 
-int MPI_Iallgather(const void *send, int send_count, MPI_Datatype send_type, void *recv, int count,
-                   MPI_Datatype type, MPI_Comm comm, MPI_Request *request)
-{
-    enum choice_part part = part_of(comm, NCCL_ALL_GATHER, count, type, true,
-                                    are_alike(send, send_count, send_type, count, type));
-    return part == PART_NONE ? left_out(request)
-                             : REAL(Iallgather)(send, smaller(part, send_count), send_type, recv,
-                                                smaller(part, count), type, comm, request);
-}
-
-int MPI_Alltoall(const void *send, int send_count, MPI_Datatype send_type, void *recv, int count,
-                 MPI_Datatype type, MPI_Comm comm)
-{
-    enum choice_part part = part_of(comm, NCCL_ALL_TO_ALL, count, type, true,
-                                    are_alike(send, send_count, send_type, count, type));
-    return part == PART_NONE ? MPI_SUCCESS
-                             : REAL(Alltoall)(send, smaller(part, send_count), send_type, recv,
-                                              smaller(part, count), type, comm);
-}
-
-int MPI_Ialltoall(const void *send, int send_count, MPI_Datatype send_type, void *recv, int count,
-                  MPI_Datatype type, MPI_Comm comm, MPI_Request *request)
-{
-    enum choice_part part = part_of(comm, NCCL_ALL_TO_ALL, count, type, true,
-                                    are_alike(send, send_count, send_type, count, type));
-    return part == PART_NONE ? left_out(request)
-                             : REAL(Ialltoall)(send, smaller(part, send_count), send_type, recv,
-                                               smaller(part, count), type, comm, request);
-}
+COLLECTIVE(Alltoall, Ialltoall,
+           part_of(comm, NCCL_ALL_TO_ALL, count, type, true,
+                   are_alike(send, send_count, send_type, count, type)),
+           (const void *send, int send_count, MPI_Datatype send_type, void *recv, int count,
+            MPI_Datatype type, MPI_Comm comm),
+           (send, SMALLER(send_count), send_type, recv, SMALLER(count), type, comm))
 
 int MPI_Comm_free(MPI_Comm *comm)
 {

@@ -3,6 +3,7 @@
 
 #include "base/files.h"
 #include "base/secrets.h"
+#include "base/stats.h"
 #include "base/text.h"
 #include "wan/watch.h"
 
@@ -16,23 +17,21 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ==== train_times ==== */
-
 #define GROUPS 8
 #define LONGEST_S 1e9 /* a time in nanoseconds fits 63 bits */
 
-struct train_times {
+struct job_times {
     int unit;
     struct watch_lines *known; /* NULL: the user's own expression */
     regex_t own;
-    struct train_step *v;
+    struct job_step *v;
     size_t n, cap, lines;
     char wrong[200];
 };
 
-struct train_times *train_times_new(const struct train_settings *s)
+struct job_times *job_times_new(const struct train_settings *s)
 {
-    struct train_times *t = xcalloc(1, sizeof *t);
+    struct job_times *t = xcalloc(1, sizeof *t);
     t->unit = s->unit;
     if (s->time)
         regcomp(&t->own, s->time->value, REG_EXTENDED | REG_ICASE); /* checked with the config */
@@ -41,7 +40,7 @@ struct train_times *train_times_new(const struct train_settings *s)
     return t;
 }
 
-void train_times_free(struct train_times *t)
+void job_times_free(struct job_times *t)
 {
     if (t->known)
         watch_lines_free(t->known);
@@ -51,23 +50,31 @@ void train_times_free(struct train_times *t)
     free(t);
 }
 
+double job_steps_median_s(const struct job_step *steps, size_t n)
+{
+    AUTO_FREE double *x = xcalloc(n + 1, sizeof *x);
+    for (size_t i = 0; i < n; i++)
+        x[i] = (double)steps[i].ns * 1e-9;
+    return stats_median(x, n);
+}
+
 static double seconds(int unit, double x)
 {
     static const double scale[] = {[TRAIN_S] = 1, [TRAIN_MS] = 1e-3, [TRAIN_US] = 1e-6};
     return unit == TRAIN_PER_S ? 1 / x : x * scale[unit];
 }
 
-static void refuse(struct train_times *t, const char *text, int n, const char *why)
+static void refuse(struct job_times *t, const char *text, int n, const char *why)
 {
     if (!*t->wrong)
         snprintf(t->wrong, sizeof t->wrong, "line %zu: the step time '%.*s' %s", t->lines,
                  n < 40 ? n : 40, text, why);
 }
 
-static void add(struct train_times *t, double s, double at)
+static void add(struct job_times *t, double s, double at)
 {
     ALLOC_GROW(t->v, t->n, t->cap);
-    t->v[t->n++] = (struct train_step){(uint64_t)llround(s * 1e9), at};
+    t->v[t->n++] = (struct job_step){(uint64_t)llround(s * 1e9), at};
 }
 
 /* The first group that took part. */
@@ -79,7 +86,7 @@ static const regmatch_t *group(const regmatch_t *m)
     return NULL;
 }
 
-static void read_own(struct train_times *t, const char *line, double at)
+static void read_own(struct job_times *t, const char *line, double at)
 {
     regmatch_t m[GROUPS];
     const regmatch_t *g = regexec(&t->own, line, GROUPS, m, 0) ? NULL : group(m);
@@ -100,7 +107,7 @@ static void read_own(struct train_times *t, const char *line, double at)
     free(number);
 }
 
-void train_times_line(struct train_times *t, char *line, double at)
+void job_times_line(struct job_times *t, char *line, double at)
 {
     t->lines++;
     watch_clean(line, strlen(line));
@@ -114,32 +121,32 @@ void train_times_line(struct train_times *t, char *line, double at)
         add(t, v.step_s, at);
 }
 
-size_t train_times_get(const struct train_times *t, const struct train_step **steps)
+size_t job_times_get(const struct job_times *t, const struct job_step **steps)
 {
     *steps = t->v;
     return t->n;
 }
 
-const char *train_times_wrong(const struct train_times *t)
+const char *job_times_wrong(const struct job_times *t)
 {
     return t->wrong;
 }
 
-/* ==== train_file ==== */
+/* ---- a file ---- */
 
 #define LOG_MAX ((size_t)1 << 30)
 
-void train_file_note(struct train_file *f, const char *path)
+void job_file_note(struct job_file *f, const char *path)
 {
     struct stat s;
-    *f = (struct train_file){.path = path};
+    *f = (struct job_file){.path = path};
     if (!stat(path, &s)) {
         f->inode = s.st_ino;
         f->size = s.st_size;
     }
 }
 
-bool train_file_read(const struct train_file *f, struct train_times *times)
+bool job_file_read(const struct job_file *f, struct job_times *times)
 {
     AUTO_TEXT struct text t = {0};
     struct stat s;
@@ -153,12 +160,10 @@ bool train_file_read(const struct train_file *f, struct train_times *times)
         for (n = 0; from + n < t.len && !strchr("\r\n", line[n]);)
             n++;
         line[n] = '\0';
-        train_times_line(times, line, at);
+        job_times_line(times, line, at);
     }
     return true;
 }
-
-/* ==== train_output ==== */
 
 #define HEAD_B (64 << 10) /* of the start of the output in the log, and as much of its end */
 #define LINE_B (64 << 10) /* a longer line is cut into several */
@@ -189,7 +194,7 @@ static void hide_secrets(char *line)
 }
 
 /* A full disk costs the log, not the measurement. */
-static void to_log(struct train_output *o, const char *line)
+static void to_log(struct job_output *o, const char *line)
 {
     size_t n = strlen(line);
     if (o->logged + n < HEAD_B) {
@@ -226,7 +231,7 @@ static bool has_letter(const char *s)
     return *s;
 }
 
-static void take_line(struct train_output *o)
+static void take_line(struct job_output *o)
 {
     text_add(&o->line, "");
     char *line = o->line.s;
@@ -240,14 +245,14 @@ static void take_line(struct train_output *o)
         o->has_words = words;
     }
     if (o->times)
-        train_times_line(o->times, line, unix_time());
+        job_times_line(o->times, line, unix_time());
     job_watch_line(o->job, line);
     text_clear(&o->line);
 }
 
-void train_output_take(void *ctx, const char *bytes, size_t n)
+void job_output_take(void *ctx, const char *bytes, size_t n)
 {
-    struct train_output *o = ctx;
+    struct job_output *o = ctx;
     for (size_t i = 0; i < n; i++) {
         bool end = bytes[i] == '\n' || bytes[i] == '\r'; /* a progress bar returns */
         bool second = bytes[i] == '\n' && o->before == '\r';
@@ -259,13 +264,13 @@ void train_output_take(void *ctx, const char *bytes, size_t n)
     }
 }
 
-void train_output_meanwhile(void *ctx)
+void job_output_meanwhile(void *ctx)
 {
-    const struct train_output *o = ctx;
+    const struct job_output *o = ctx;
     job_watch_look(o->job);
 }
 
-void train_output_end(struct train_output *o)
+void job_output_end(struct job_output *o)
 {
     if (o->line.len)
         take_line(o);
@@ -276,7 +281,7 @@ void train_output_end(struct train_output *o)
         files_write_all(o->log, o->tail.s, o->tail.len);
 }
 
-void train_output_free(struct train_output *o)
+void job_output_free(struct job_output *o)
 {
     text_free(&o->line);
     text_free(&o->tail);

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a user's command prints, line by line: its start and its end go to a log, and every line to a
+ * reader of step times. The log has "(hidden)" in place of values of environment variables whose names
+ * are those of secrets.
+ */
 #pragma once
 
 #include "base/text.h"
@@ -9,50 +14,41 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* ==== train_times ====
- *
- * The step times in the lines that a command prints. */
+/* ---- step times ---- */
 
-struct train_step {
+struct job_step {
     uint64_t ns;
     double at; /* Unix seconds at which its line came */
 };
 
-struct train_times;
-struct train_times *train_times_new(const struct train_settings *s);
-void train_times_free(struct train_times *t);
-AUTO_POINTER(struct train_times, train_times_free)
+struct job_times;
+struct job_times *job_times_new(const struct train_settings *s);
+void job_times_free(struct job_times *t);
+AUTO_POINTER(struct job_times, job_times_free)
 /* A terminated line, which may be changed. */
-void train_times_line(struct train_times *t, char *line, double at);
-size_t train_times_get(const struct train_times *t, const struct train_step **steps);
+void job_times_line(struct job_times *t, char *line, double at);
+size_t job_times_get(const struct job_times *t, const struct job_step **steps);
 /* What is wrong with the first number that is not a time; "": nothing. */
-const char *train_times_wrong(const struct train_times *t);
+const char *job_times_wrong(const struct job_times *t);
+double job_steps_median_s(const struct job_step *steps, size_t n);
 
-/* ==== train_file ====
- *
- * Step times from a file that the command writes: only from what it adds. */
-
-struct train_file {
+/* Step times from a file that the command writes: only from what it adds. */
+struct job_file {
     const char *path;
     ino_t inode;
     off_t size;
 };
-
 /* Before the command: what the file holds already. */
-void train_file_note(struct train_file *f, const char *path);
+void job_file_note(struct job_file *f, const char *path);
 /* After it: reads the lines that are new, or the whole file if it was replaced or cut. False and
  * errno: it cannot be read. */
-bool train_file_read(const struct train_file *f, struct train_times *times);
+bool job_file_read(const struct job_file *f, struct job_times *times);
 
-/* ==== train_output ====
- *
- * The output of a command, line by line: its start and its end go to the log of the attempt, and
- * every line to a reader of step times. The log has "(hidden)" in place of values of environment
- * variables whose names are those of secrets. */
+/* ---- the output ---- */
 
-struct train_output {
+struct job_output {
     int log;
-    struct train_times *times; /* NULL: read from a file instead */
+    struct job_times *times; /* NULL: read from a file instead */
     struct job_watch *job;
     struct text line, tail;
     char before;             /* the byte taken last */
@@ -61,9 +57,9 @@ struct train_output {
     bool has_words;          /* `last` has a letter */
 };
 
-/* Hooks of train_process(): ctx is a struct train_output. */
-void train_output_take(void *ctx, const char *bytes, size_t n);
-void train_output_meanwhile(void *ctx);
+/* Hooks of job_guarded(): ctx is a struct job_output. */
+void job_output_take(void *ctx, const char *bytes, size_t n);
+void job_output_meanwhile(void *ctx);
 /* The last, incomplete line; the end of what the log lacks. */
-void train_output_end(struct train_output *o);
-void train_output_free(struct train_output *o);
+void job_output_end(struct job_output *o);
+void job_output_free(struct job_output *o);

@@ -4,19 +4,20 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/family.h"
+#include "base/program_dir.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-/* ==== train_process ==== */
 
 #define GRACE_S 3.0 /* from SIGTERM to SIGKILL */
 #define READS 64    /* 16 KiB each: a command that prints forever must not delay its deadline */
@@ -80,7 +81,7 @@ struct watcher {
     int out;
     struct interrupts *interrupts;
     int obeyed;
-    const struct train_hooks *hooks;
+    const struct job_hooks *hooks;
 };
 
 static void read_output(struct watcher *w)
@@ -100,7 +101,7 @@ static void read_output(struct watcher *w)
 }
 
 /* The first signal lets the command finish. */
-static void obey(struct watcher *w, struct train_ended *ended)
+static void obey(struct watcher *w, struct job_ended *ended)
 {
     interrupts_read(w->interrupts);
     if (w->interrupts->count == w->obeyed)
@@ -115,7 +116,7 @@ static void obey(struct watcher *w, struct train_ended *ended)
     }
 }
 
-static void watch(struct watcher *w, double timeout_s, struct train_ended *ended)
+static void watch(struct watcher *w, double timeout_s, struct job_ended *ended)
 {
     double began = clock_now_s();
     int status = 0;
@@ -144,12 +145,12 @@ static void watch(struct watcher *w, double timeout_s, struct train_ended *ended
     ended->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-int train_process(const char *script, double timeout_s, struct interrupts *i,
-                  const struct train_hooks *hooks, struct train_ended *ended)
+int job_guarded(const char *script, double timeout_s, struct interrupts *i,
+                const struct job_hooks *hooks, struct job_ended *ended)
 {
     int out[2];
     pid_t parent = getpid();
-    *ended = (struct train_ended){0};
+    *ended = (struct job_ended){0};
     if (pipe2(out, O_CLOEXEC))
         return fail(GS_FAILED, "train: no pipe for the command: %s", strerror(errno));
     struct watcher w = {
@@ -168,7 +169,16 @@ int train_process(const char *script, double timeout_s, struct interrupts *i,
                : fail(GS_FAILED, "train: the command cannot be started: %s", strerror(error));
 }
 
-/* ==== trial_child ==== */
+const char *job_ended_kind(const struct job_ended *e, char *why, size_t n)
+{
+    if (e->status > 128 && sigabbrev_np(e->status - 128))
+        snprintf(why, n, "ended by SIG%s", sigabbrev_np(e->status - 128));
+    else if (e->status)
+        snprintf(why, n, "exit code %d", e->status);
+    return e->hung ? "hang" : e->status ? "crash" : NULL;
+}
+
+/* ---- in the foreground ---- */
 
 #define EVERY_MS 2000
 #define GRACE_MS 5000 /* from SIGTERM to SIGKILL */
@@ -192,7 +202,7 @@ static void pass_on(int fd, pid_t child)
             kill(child, (int)s.ssi_signo);
 }
 
-static void become(const struct trial_child *t, const sigset_t *before)
+static void become(const struct job_foreground *t, const sigset_t *before)
 {
     int log = t->log ? open(t->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1;
     sigprocmask(SIG_SETMASK, before, NULL);
@@ -226,7 +236,7 @@ static int end(pid_t child)
     return family_kill(&f);
 }
 
-int trial_child(const struct trial_child *t, int *status)
+int job_foreground(const struct job_foreground *t, int *status)
 {
     sigset_t set, before;
     int code = GS_OK, ended = 0, now = GS_OK;
@@ -240,19 +250,33 @@ int trial_child(const struct trial_child *t, int *status)
         become(t, &before);
     if (child < 0)
         code = fail(GS_FAILED, "trial: the command cannot be started: %s", strerror(errno));
-    while (child > 0 && now != TRIAL_CHILD_END && waitpid(child, &ended, WNOHANG) == 0) {
+    while (child > 0 && now != JOB_END && waitpid(child, &ended, WNOHANG) == 0) {
         struct pollfd p = {fd, POLLIN, 0};
         if (poll(&p, 1, EVERY_MS) == 0 && !code)
             now = t->meanwhile(t->ctx);
-        code = code || now == TRIAL_CHILD_END ? code : now;
+        code = code || now == JOB_END ? code : now;
         pass_on(fd, child);
     }
-    if (now == TRIAL_CHILD_END)
+    if (now == JOB_END)
         code = end(child);
-    *status = now == TRIAL_CHILD_END ? 0 : child > 0 ? exit_code(ended) : 1;
+    *status = now == JOB_END ? 0 : child > 0 ? exit_code(ended) : 1;
     if (fd >= 0)
         close(fd);
     prctl(PR_SET_CHILD_SUBREAPER, 0);
     sigprocmask(SIG_SETMASK, &before, NULL);
     return code;
+}
+
+char *job_beside(const char *built, const char *installed)
+{
+    char *path = xstrfmt("%s/%s", program_dir(), built);
+    if (access(path, R_OK)) {
+        free(path);
+        path = xstrfmt("%s/%s", program_dir(), installed);
+    }
+    if (access(path, R_OK)) {
+        free(path);
+        path = NULL;
+    }
+    return path;
 }

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Runs a user's command to its end: guarded, with a deadline, or in front of the user's terminal.
+ */
 #pragma once
 
 #include "base/interrupts.h"
@@ -6,16 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* ==== train_process ====
- *
- * Runs a shell command to its end, with a deadline.
- *
- * A guard process stands between gradsync and the command. It is the subreaper of whatever the
- * command starts, and ends all of it: at the deadline, when the shell has ended, and when gradsync
- * itself is killed. The command has a session of its own and no terminal; its stdin is /dev/null,
- * and its stderr goes where its stdout goes. */
-
-struct train_ended {
+struct job_ended {
     int status;   /* exit code; 128 and the signal that ended the shell */
     bool hung;    /* it was ended at its deadline */
     bool stopped; /* it was ended because of a second signal to gradsync */
@@ -23,26 +17,28 @@ struct train_ended {
     double took_s;
 };
 
-struct train_hooks {
+struct job_hooks {
     void (*take)(void *ctx, const char *bytes, size_t n); /* the output as it comes */
     void (*meanwhile)(void *ctx); /* often, while the command runs; or NULL */
     bool (*enough)(void *ctx);    /* the same; once it is true, the command is ended; or NULL */
     void *ctx;
 };
 
-/* The first signal to gradsync lets the command finish. GS_OK, or
- * GS_FAILED, reported: no process can be made. */
-int train_process(const char *script, double timeout_s, struct interrupts *i,
-                  const struct train_hooks *hooks, struct train_ended *ended);
+/* Runs a script of a shell. A guard process stands between gradsync and the command. It is the
+ * subreaper of whatever the command starts, and ends all of it: at the deadline, when the shell has
+ * ended, and when gradsync itself is killed. The command has a session of its own and no terminal; its
+ * stdin is /dev/null, and its stderr goes where its stdout goes. The first signal to gradsync lets the
+ * command finish. GS_OK, or GS_FAILED, reported: no process can be made. */
+int job_guarded(const char *script, double timeout_s, struct interrupts *i,
+                const struct job_hooks *hooks, struct job_ended *ended);
 
-/* ==== trial_child ====
- *
- * Runs a command as the shell would: the same terminal, process group and signals. */
+/* "crash" or "hang", as in a fail line; NULL: it ended well. why: "exit code 3" or "ended by SIGTERM". */
+const char *job_ended_kind(const struct job_ended *e, char *why, size_t n);
 
 /* `meanwhile` returns this to end the command and all processes that it started. */
-#define TRIAL_CHILD_END (-1)
+#define JOB_END (-1)
 
-struct trial_child {
+struct job_foreground {
     char **command;
     int (*meanwhile)(void *ctx); /* called every few seconds until the command ends */
     void (*prepare)(void *ctx);  /* called in the process of the command, before it */
@@ -50,7 +46,14 @@ struct trial_child {
     const char *log; /* file for the output of the command; NULL: that of gradsync */
 };
 
-/* Keeps the first error of `meanwhile`, and lets the command continue. *status is the exit code of the
- * command, or 128 plus the signal that ended it; 0 if TRIAL_CHILD_END ended it. GS_OK, or reported: the
- * command cannot be started (*status is 126 or 127, as in a shell), or the error of meanwhile. */
-int trial_child(const struct trial_child *t, int *status);
+/* Runs a command as the shell would: the same terminal, process group and signals. Keeps the first
+ * error of `meanwhile`, and lets the command continue. *status is the exit code of the command, or 128
+ * plus the signal that ended it; 0 if JOB_END ended it. GS_OK, or reported: the command cannot be
+ * started (*status is 126 or 127, as in a shell), or the error of meanwhile. */
+int job_foreground(const struct job_foreground *t, int *status);
+
+/* The object that is preloaded into a job (plugins/price). */
+#define JOB_OBJECT "libgradsync-price.so"
+/* The path of a file beside the program, or of where it is installed; NULL: neither is there. The caller
+ * frees. */
+char *job_beside(const char *built, const char *installed);

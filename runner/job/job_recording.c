@@ -5,13 +5,12 @@
 #include "base/err.h"
 #include "base/jsontext.h"
 #include "base/sha256.h"
+#include "base/stats.h"
 #include "base/text.h"
 #include "base/version.h"
-#include "job/trial_ranks.h"
 #include "plan/plan.h"
 #include "record/provenance.h"
 #include "record/raw.h"
-#include "record/record.h"
 #include "record/record_cells.h"
 #include "record/record_end.h"
 
@@ -21,29 +20,128 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ==== trial_recording ==== */
+/* ---- lines of any recording of a job ---- */
 
-#define WORKLOAD "trial"
+struct job_cell {
+    char id[PLAN_ID];
+    char *label;
+    int64_t copy;
+    size_t blocks;
+    struct trial_taken taken; /* of an arm */
+};
 
-/* ---- the header ---- */
+/* As plan.h makes ids: the group's is that of its cells without their config (label NULL). c: the
+ * step, which a trial knows. */
+static void id_of(char id[PLAN_ID], const struct job_source *s, const struct trial_comm *c,
+                  const char *label)
+{
+    char hex[65];
+    AUTO_TEXT struct text t = {0};
+    text_addf(&t, "platform=%s\nworkload=%s\nranks=%lld\nnodes=%lld\n", s->platform,
+              c ? JOB_TRIAL : JOB_TUNE, s->ranks, s->nodes);
+    if (label)
+        text_addf(&t, "config=%s\n", label);
+    if (c)
+        text_addf(&t, "step_calls=%lld\nstep_size=%lld\n", (long long)c->step_calls,
+                  (long long)c->step_bytes);
+    sha256_hex(t.s, t.len, hex);
+    snprintf(id, PLAN_ID, "%.*s", PLAN_ID - 1, hex);
+}
 
 /* The words themselves may hold a secret. */
-static json_t *about(const struct trial_comm *c, const struct trial_source *s)
+static json_t *command_of(const struct job_source *s)
 {
     AUTO_TEXT struct text words = {0};
     char hex[65];
-    for (char **w = s->command; *w; w++)
+    for (char *const *w = s->command; *w; w++)
         text_addn(&words, *w, strlen(*w) + 1);
     sha256_hex(words.s, words.len, hex);
-    return json_pack("{so ss so sI sI sI sI sI so}", "command", json_text(path_name(s->command[0])),
-                     "command_sha256", hex, "communicator", json_text(c->name), "abi",
-                     (json_int_t)c->abi, "nccl", (json_int_t)c->nccl, "step_calls",
-                     (json_int_t)c->step_calls, "step_B", (json_int_t)c->step_bytes, "dropped",
-                     (json_int_t)c->dropped, "over", json_text(c->why));
+    return json_pack("{so ss}", "command", json_text(path_name(s->command[0])), "command_sha256",
+                     hex);
 }
 
+static json_t *header(const struct job_source *s, const char *workload, const char *label,
+                      int attempt, json_t *hosts)
+{
+    char at[32];
+    return json_pack(
+        "{ss si ss ss so so ss ss si si ss sI sI sI so s{ss sI} so}", "type", "header", "schema",
+        RECORD_SCHEMA, "gradsync", GRADSYNC_VERSION, "commit", gradsync_commit, "run_id",
+        json_text(path_name(s->dir)), "platform", json_text(s->platform), "workload", workload,
+        "label", label, "launch", s->launch, "attempt", attempt, "started",
+        provenance_time(at, sizeof at), "seed", (json_int_t)s->seed, "ranks", (json_int_t)s->ranks,
+        "nodes", (json_int_t)s->nodes, "env", provenance_env(environ), "clock", "name", CLOCK_NAME,
+        "step_ns", (json_int_t)clock_step_ns(clock_now_ns), "hosts", hosts);
+}
+
+static json_t *cell_line(const struct job_cell *cell, const char *group, json_t *params,
+                         int64_t size_B)
+{
+    return json_pack("{ss ss ss sI so ss so sI sf sb si s[] sb}", "type", "cell", "cell", cell->id,
+                     "group", group, "copy", (json_int_t)cell->copy, "config",
+                     json_text(cell->label), "mode", "", "params", params, "size_B",
+                     (json_int_t)size_B, "busbw_factor", 0.0, "span", 0, "iters", 1, "metrics",
+                     "baseline", !strcmp(cell->label, TUNE_BASELINE));
+}
+
+/* The last lines: the group, and the end. */
+static int put_end(struct record *r, const char *group, const struct job_cell *cells, size_t n,
+                   bool complete)
+{
+    json_t *all = json_array();
+    size_t most = 0;
+    int code = GS_OK;
+    for (size_t i = 0; i < n; i++) {
+        most = cells[i].blocks > most ? cells[i].blocks : most;
+        json_array_append_new(all,
+                              json_pack("{ss sI sI sb sn}", "cell", cells[i].id, "copy",
+                                        (json_int_t)cells[i].copy, "blocks",
+                                        (json_int_t)cells[i].blocks, "converged", 0, "half_width"));
+    }
+    json_t *line = json_pack("{ss ss sI so}", "type", "group", "group", group, "blocks",
+                             (json_int_t)most, "cells", all);
+    if (n)
+        code = record_line(r, line);
+    else
+        json_decref(line);
+    code = code ? code : record_line(r, record_end_line(complete ? "complete" : "interrupted"));
+    return code ? code : record_sync(r);
+}
+
+static int put_note(struct record *r, const char *cell, int64_t copy, const char *key,
+                    const char *value)
+{
+    return value && *value ? record_line(r, record_note_line(cell, (int)copy, key, value)) : GS_OK;
+}
+
+int job_recording_machine(struct record *r, const struct job_watch *watch)
+{
+    static const char *const keys[][2] = {
+        {"name", "gpu"}, {"uuid", "uuid"}, {"driver", "driver"}, {"cuda_driver", "cuda_driver"}};
+    AUTO_JSON json_t *gpus = job_watch_gpus(watch);
+    const json_t *gpu;
+    size_t i;
+    int code = put_note(r, "", 0, "nccl", job_watch_nccl(watch));
+    json_array_foreach(gpus, i, gpu) for (size_t k = 0; k < COUNT(keys) && !code; k++)
+    {
+        code = put_note(r, "", 0, keys[k][1], json_text_of(gpu, keys[k][0]));
+    }
+    return code;
+}
+
+int job_recording_health(struct record *r, const struct job_watch *watch, const char *group,
+                         size_t block)
+{
+    json_t *after = job_watch_health(watch);
+    return after ? record_line(r, json_pack("{ss ss sI s{} so}", "type", "health", "group", group,
+                                            "block", (json_int_t)block, "before", "after", after))
+                 : GS_OK;
+}
+
+/* ---- a trial ---- */
+
 /* A rank that did not tell its GPU has, here, one of those that the job uses. */
-static json_t *rank_host(const struct trial_place *p, int rank, const struct trial_source *s,
+static json_t *rank_host(const struct trial_place *p, int rank, const struct job_watch *watch,
                          const json_t *used)
 {
     json_t *host = provenance_host(rank);
@@ -54,7 +152,7 @@ static json_t *rank_host(const struct trial_place *p, int rank, const struct tri
         other = NULL;
     }
     if (*p->gpu)
-        json_object_set_new(host, "gpu", job_watch_gpu(s->job, p->gpu));
+        json_object_set_new(host, "gpu", job_watch_gpu(watch, p->gpu));
     else if (other)
         json_object_set(host, "gpu", other);
     return host;
@@ -66,284 +164,148 @@ static int by_rank(const void *a, const void *b)
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-static json_t *hosts(const struct trial_comm *c, const struct trial_source *s)
+static json_t *trial_header(const struct trial_comm *c, const struct job_source *s,
+                            const struct job_watch *watch)
 {
-    json_t *all = json_array();
-    AUTO_JSON json_t *used = job_watch_gpus(s->job);
+    json_t *hosts = json_array(), *about = command_of(s);
+    AUTO_JSON json_t *used = job_watch_gpus(watch);
     if (c->files)
         qsort(c->places, (size_t)c->files, sizeof *c->places, by_rank);
     for (int64_t i = 0; i < c->files; i++)
-        json_array_append_new(all, rank_host(&c->places[i], (int)i, s, used));
-    return all;
-}
-
-static json_t *header(const struct trial_comm *c, const struct trial_source *s)
-{
-    char at[32];
-    json_t *h = json_pack(
-        "{ss si ss ss so so ss ss si si ss sI sI sI ss so}", "type", "header", "schema",
-        RECORD_SCHEMA, "gradsync", GRADSYNC_VERSION, "commit", gradsync_commit, "run_id",
-        json_text(path_name(s->dir)), "platform", json_text(s->platform), "workload", WORKLOAD,
-        "label", "", "launch", s->launch, "attempt", 1, "started", provenance_time(at, sizeof at),
-        "seed", (json_int_t)s->seed, "ranks", (json_int_t)c->ranks, "nodes", (json_int_t)c->nodes,
-        "plugin", "nccl_tuner 1", "env", provenance_env(environ));
-    json_object_set_new(h, "clock",
-                        json_pack("{ss sI}", "name", CLOCK_NAME, "step_ns",
-                                  (json_int_t)clock_step_ns(clock_now_ns)));
-    json_object_set_new(h, "hosts", hosts(c, s));
-    json_object_set_new(h, "trial", about(c, s));
+        json_array_append_new(hosts, rank_host(&c->places[i], (int)i, watch, used));
+    json_t *h = header(s, JOB_TRIAL, "", 1, hosts);
+    json_object_set_new(h, "plugin", json_string("nccl_tuner 1"));
+    json_object_update_new(
+        about, json_pack("{so sI sI sI sI sI so}", "communicator", json_text(c->name), "abi",
+                         (json_int_t)c->abi, "nccl", (json_int_t)c->nccl, "step_calls",
+                         (json_int_t)c->step_calls, "step_B", (json_int_t)c->step_bytes, "dropped",
+                         (json_int_t)c->dropped, "over", json_text(c->why)));
+    json_object_set_new(h, "trial", about);
     return h;
 }
 
-/* ---- cells ---- */
-
-struct arm {
-    char id[PLAN_ID];
-    const char *label;
-    int64_t copy;
-    bool counts; /* its blocks are recorded */
-};
-
-static void hash_id(char id[PLAN_ID], const char *text)
-{
-    char hex[65];
-    sha256_hex(text, strlen(text), hex);
-    snprintf(id, PLAN_ID, "%.*s", PLAN_ID - 1, hex);
-}
-
-/* As plan.h makes ids: the group's is that of its cells without their config. */
-static void ids_of(char id[PLAN_ID], const struct trial_comm *c, const struct trial_source *s,
-                   const char *label)
-{
-    AUTO_FREE char *text = xstrfmt(
-        "platform=%s\nworkload=" WORKLOAD "\nranks=%lld\nnodes=%lld\n%s%s%s"
-        "step_calls=%lld\nstep_size=%lld\n",
-        s->platform, (long long)c->ranks, (long long)c->nodes, label ? "config=" : "",
-        label ? label : "", label ? "\n" : "", (long long)c->step_calls, (long long)c->step_bytes);
-    hash_id(id, text);
-}
-
-static bool is_of(const struct trial_visit *v, const struct arm *a)
+static bool is_of(const struct trial_visit *v, const struct job_cell *a)
 {
     return !strcmp(v->arm, a->label) && v->copy == a->copy;
 }
 
 /* Each arm and copy, in the order of their first visits. */
-static size_t find_arms(struct arm **out, const struct trial_comm *c, const struct trial_source *s)
+static size_t find_arms(struct job_cell **out, const struct trial_comm *c,
+                        const struct job_source *s)
 {
-    struct arm *v = xcalloc(c->n + 1, sizeof *v);
+    struct job_cell *v = xcalloc(c->n + 1, sizeof *v);
     size_t n = 0;
     for (size_t i = 0; i < c->n; i++) {
+        const struct trial_visit *visit = &c->visits[i];
         size_t k = 0;
-        while (k < n && !is_of(&c->visits[i], &v[k]))
+        while (k < n && !is_of(visit, &v[k]))
             k++;
-        if (k < n)
-            continue;
-        struct trial_taken t = trial_taken(c, c->visits[i].arm, c->visits[i].copy);
-        v[n] = (struct arm){
-            .label = c->visits[i].arm, .copy = c->visits[i].copy, .counts = trial_taken_counts(&t)};
-        ids_of(v[n].id, c, s, v[n].label);
-        n++;
+        if (k == n) {
+            v[n] = (struct job_cell){.label = visit->arm,
+                                     .copy = visit->copy,
+                                     .taken = trial_taken(c, visit->arm, visit->copy)};
+            id_of(v[n++].id, s, c, visit->arm);
+        }
+        v[k].blocks += trial_taken_counts(&v[k].taken);
     }
     *out = v;
     return n;
 }
 
-static json_t *note(const struct arm *a, const char *key, const char *value)
-{
-    return json_pack("{ss ss sI ss so}", "type", "note", "cell", a->id, "copy", (json_int_t)a->copy,
-                     "key", key, "value", json_text(value));
-}
-
 /* NCCL numbers 2.8 and older ones in another way. Where its library hides the version, the job's
  * processes may tell. */
-static int put_nccl(struct record *r, const struct trial_comm *c, const struct trial_source *s)
+static int put_nccl(struct record *r, const struct trial_comm *c, const struct job_watch *watch)
 {
-    char number[64];
-    const char *seen = job_watch_nccl(s->job);
     int64_t major = c->nccl < 10000 ? 1000 : 10000;
-    snprintf(number, sizeof number, "%lld.%lld.%lld", (long long)(c->nccl / major),
-             (long long)(c->nccl % major / 100), (long long)(c->nccl % 100));
-    if (c->nccl <= 0 && !seen)
-        return GS_OK;
-    return record_line(r,
-                       json_pack("{ss ss si ss so}", "type", "note", "cell", "", "copy", 0, "key",
-                                 "nccl", "value", json_text(c->nccl > 0 ? number : seen)));
+    AUTO_FREE char *number =
+        xstrfmt("%lld.%lld.%lld", (long long)(c->nccl / major), (long long)(c->nccl % major / 100),
+                (long long)(c->nccl % 100));
+    return put_note(r, "", 0, "nccl", c->nccl > 0 ? number : job_watch_nccl(watch));
 }
 
 /* What a cell requested, and what ran. */
-static int put_notes(struct record *r, const struct trial_comm *c, const struct arm *a,
-                     const struct trial_taken *t)
+static int put_arm(struct record *r, const struct trial_comm *c, const struct job_cell *a,
+                   const char *group)
 {
     AUTO_FREE char *expected = trial_taken_shares(c, a->label, a->copy, true);
     AUTO_FREE char *ran = trial_taken_shares(c, a->label, a->copy, false);
-    int code = record_line(r, note(a, "chosen", expected));
-    if (!code)
-        code = record_line(
-            r, note(a, "ran", *ran ? ran : "unproven: this NCCL does not report what it ran"));
-    return code ? code : record_line(r, note(a, "request", t->text));
+    json_t *params = json_pack("{sI sI}", "step_calls", (json_int_t)c->step_calls, "step_size",
+                               (json_int_t)c->step_bytes);
+    const char *did = *ran ? ran : "unproven: this NCCL does not report what it ran";
+    int code;
+    if ((code = record_line(r, cell_line(a, group, params, c->step_bytes))) ||
+        (code = record_line(r, record_note_line(a->id, (int)a->copy, "chosen", expected))) ||
+        (code = put_note(r, a->id, a->copy, "ran", did)) ||
+        (code = put_note(r, a->id, a->copy, "request", a->taken.text)) ||
+        trial_taken_counts(&a->taken))
+        return code;
+    return record_line(r, record_fail_line(&(struct record_death){a->id, "skip", a->taken.text, "",
+                                                                  "trial", (int)a->copy, -1}));
 }
 
-static int put_cell(struct record *r, const struct trial_comm *c, const struct arm *a,
-                    const char *group)
+/* ranks: whose times are recorded, too. */
+static int put_visit(struct record *r, const struct trial_visit *v, const char *id, int64_t ranks)
 {
-    struct trial_taken t = trial_taken(c, a->label, a->copy);
-    int code =
-        record_line(r, json_pack("{ss ss ss sI so ss s{sI sI} sI sf sb si s[] sb}", "type", "cell",
-                                 "cell", a->id, "group", group, "copy", (json_int_t)a->copy,
-                                 "config", json_text(a->label), "mode", "", "params", "step_calls",
-                                 (json_int_t)c->step_calls, "step_size", (json_int_t)c->step_bytes,
-                                 "size_B", (json_int_t)c->step_bytes, "busbw_factor", 0.0, "span",
-                                 0, "iters", 1, "metrics", "baseline", !strcmp(a->label, "auto")));
-    if (!code)
-        code = put_notes(r, c, a, &t);
-    if (!code && !trial_taken_counts(&t))
-        code =
-            record_line(r, json_pack("{ss ss sI ss so si ss ss}", "type", "fail", "cell", a->id,
-                                     "copy", (json_int_t)a->copy, "kind", "skip", "why",
-                                     json_text(t.text), "rank", -1, "host", "", "phase", "trial"));
-    return code;
+    json_t *line = json_pack("{ss ss sI sI sf sI sI sI}", "type", "block", "cell", id, "copy",
+                             (json_int_t)v->copy, "block", (json_int_t)v->block + 1, "at",
+                             round(v->at * 1e3) / 1e3, "iters", (json_int_t)v->steps - 1, "skew_ns",
+                             (json_int_t)0, "spread_ns", (json_int_t)(v->most_ns - v->least_ns));
+    json_t *each = json_array();
+    for (int64_t i = 0; i < ranks; i++)
+        json_array_append_new(each, json_integer((json_int_t)v->rank_ns[i]));
+    if (ranks)
+        json_object_set(line, "rank_ns", each);
+    json_decref(each);
+    return record_block(r, line, &v->most_ns, 1);
 }
 
-/* ---- blocks ---- */
-
-static int put_visit(struct record *r, const struct trial_visit *v, const char *id)
-{
-    return record_block(r,
-                        json_pack("{ss ss sI sI sf sI sI sI}", "type", "block", "cell", id, "copy",
-                                  (json_int_t)v->copy, "block", (json_int_t)v->block + 1, "at",
-                                  round(v->at * 1e3) / 1e3, "iters", (json_int_t)v->steps - 1,
-                                  "skew_ns", (json_int_t)0, "spread_ns",
-                                  (json_int_t)(v->most_ns - v->least_ns)),
-                        &v->most_ns, 1);
-}
-
-static int put_visits(struct record *r, const struct trial_comm *c, const struct arm *arms,
-                      size_t n)
-{
-    int code = GS_OK;
-    for (size_t i = 0; i < c->n && !code; i++)
-        for (size_t k = 0; k < n && !code; k++)
-            if (is_of(&c->visits[i], &arms[k]) && arms[k].counts)
-                code = put_visit(r, &c->visits[i], arms[k].id);
-    return code;
-}
-
-/* The clocks of the GPUs and the other programs on them, during the launch. */
-static int put_health(struct record *r, const struct trial_source *s, const char *group)
-{
-    json_t *after = job_watch_health(s->job);
-    return after ? record_line(r, json_pack("{ss ss si s{} so}", "type", "health", "group", group,
-                                            "block", 1, "before", "after", after))
-                 : GS_OK;
-}
-
-static json_t *closing(const struct trial_comm *c, const struct arm *arms, size_t n,
-                       const char *group)
-{
-    json_t *cells = json_array();
-    int64_t most = 0;
-    for (size_t k = 0; k < n; k++) {
-        int64_t blocks = 0;
-        for (size_t i = 0; i < c->n; i++)
-            blocks += is_of(&c->visits[i], &arms[k]) && arms[k].counts;
-        most = blocks > most ? blocks : most;
-        json_array_append_new(cells, json_pack("{ss sI sI sb sn}", "cell", arms[k].id, "copy",
-                                               (json_int_t)arms[k].copy, "blocks",
-                                               (json_int_t)blocks, "converged", 0, "half_width"));
-    }
-    return json_pack("{ss ss sI so}", "type", "group", "group", group, "blocks", (json_int_t)most,
-                     "cells", cells);
-}
-
-int trial_recording_write(const struct trial_comm *c, const struct trial_source *s)
+int job_recording_trial(const struct trial_comm *c, const struct job_source *s,
+                        const struct job_watch *watch, bool complete)
 {
     char group[PLAN_ID];
     struct record r;
-    struct arm *arms;
+    bool price = false;
+    AUTO_FREE struct job_cell *arms = NULL;
     AUTO_FREE char *path = record_path(s->dir, s->launch, 1, "jsonl");
     int code = record_create(&r, path);
     if (code)
         return code;
-    ids_of(group, c, s, NULL);
+    id_of(group, s, c, NULL);
     size_t n = find_arms(&arms, c, s);
-    code = record_line(&r, header(c, s));
-    code = code ? code : put_nccl(&r, c, s);
-    for (size_t i = 0; i < n && !code; i++)
-        code = put_cell(&r, c, &arms[i], group);
-    if (!code)
-        code = put_visits(&r, c, arms, n);
-    if (!code)
-        code = put_health(&r, s, group);
-    if (!code)
-        code = record_line(&r, closing(c, arms, n, group));
-    if (!code)
-        code = record_line(&r, json_pack("{ss ss}", "type", "end", "status",
-                                         s->complete ? "complete" : "interrupted"));
-    if (!code)
-        code = record_sync(&r);
+    code = record_line(&r, trial_header(c, s, watch));
+    code = code ? code : put_nccl(&r, c, watch);
+    for (size_t k = 0; k < n && !code; k++) {
+        price = price || trial_arm_is_price(arms[k].label);
+        code = put_arm(&r, c, &arms[k], group);
+    }
+    for (size_t i = 0; i < c->n; i++)
+        for (size_t k = 0; k < n && !code; k++)
+            if (is_of(&c->visits[i], &arms[k]) && arms[k].blocks)
+                code = put_visit(&r, &c->visits[i], arms[k].id, price ? c->ranks : 0);
+    code = code ? code : job_recording_health(&r, watch, group, 1);
+    code = code ? code : put_end(&r, group, arms, n, complete);
     int closed = record_close(&r);
-    free(arms);
     return code ? code : closed;
 }
 
-/* ==== tune_book ==== */
+/* ---- a race or a proof ---- */
 
-/* As plan.h makes ids: the group's is that of its cells without their config. */
-static void id_of(char id[PLAN_ID], const struct tune_book *b, const char *label)
-{
-    char hex[65];
-    AUTO_FREE char *text =
-        xstrfmt("platform=%s\nworkload=" TUNE_WORKLOAD "\nranks=%lld\nnodes=%lld\n%s%s\n",
-                b->platform, b->ranks, b->nodes, label ? "config=" : "", label ? label : "");
-    sha256_hex(text, strlen(text), hex);
-    snprintf(id, PLAN_ID, "%.*s", PLAN_ID - 1, hex);
-}
-
-/* The words themselves may hold a secret. */
-static json_t *book_about(const struct tune_book *b)
-{
-    AUTO_TEXT struct text words = {0};
-    char hex[65];
-    for (char *const *w = b->command; *w; w++)
-        text_addn(&words, *w, strlen(*w) + 1);
-    sha256_hex(words.s, words.len, hex);
-    return json_pack("{so ss ss ss}", "command", json_text(path_name(b->command[0])),
-                     "command_sha256", hex, "stage", b->stage, "link", b->link);
-}
-
-static json_t *book_header(const struct tune_book *b, int attempt)
-{
-    char at[32];
-    json_t *h = json_pack(
-        "{ss si ss ss so so ss ss si si ss sI sI sI so}", "type", "header", "schema", RECORD_SCHEMA,
-        "gradsync", GRADSYNC_VERSION, "commit", gradsync_commit, "run_id",
-        json_text(path_name(b->dir)), "platform", json_text(b->platform), "workload", TUNE_WORKLOAD,
-        "label", b->stage, "launch", b->launch, "attempt", attempt, "started",
-        provenance_time(at, sizeof at), "seed", (json_int_t)b->seed, "ranks", (json_int_t)b->ranks,
-        "nodes", (json_int_t)b->nodes, "env", provenance_env(environ));
-    json_object_set_new(h, "clock",
-                        json_pack("{ss sI}", "name", CLOCK_NAME, "step_ns",
-                                  (json_int_t)clock_step_ns(clock_now_ns)));
-    json_object_set_new(h, "hosts", json_pack("[o]", provenance_host(0)));
-    json_object_set_new(h, "tune", book_about(b));
-    return h;
-}
-
-int tune_book_begin(struct tune_book *b, int launch)
+int job_recording_begin(struct job_recording *b)
 {
     int attempt = 1, code;
-    b->launch = launch;
+    AUTO_FREE char *path = NULL;
+    while (free(path), path = record_path(b->of.dir, b->of.launch, attempt, "jsonl"),
+           !access(path, F_OK))
+        attempt++;
     b->record.fd = -1;
     b->n = 0;
-    for (;; attempt++) {
-        AUTO_FREE char *path = record_path(b->dir, launch, attempt, "jsonl");
-        if (access(path, F_OK)) {
-            code = record_create(&b->record, path);
-            break;
-        }
-    }
-    return code ? code : record_line(&b->record, book_header(b, attempt));
+    if ((code = record_create(&b->record, path)))
+        return code;
+    json_t *h = header(&b->of, JOB_TUNE, b->stage, attempt, json_pack("[o]", provenance_host(0)));
+    json_t *about = command_of(&b->of);
+    json_object_update_new(about, json_pack("{ss ss}", "stage", b->stage, "link", b->link));
+    json_object_set_new(h, "tune", about);
+    return record_line(&b->record, h);
 }
 
 /* The label for people; the variables for those who set them. */
@@ -360,178 +322,186 @@ static json_t *params_of(const struct tune_setting *s)
     return params;
 }
 
-static json_t *cell_line(const struct tune_book *b, const struct tune_setting *s, int copy,
-                         const char *id)
+/* The first cell of a launch comes with what it ran on. */
+static int put_cell(struct job_recording *b, const struct tune_setting *s,
+                    const struct job_cell *cell, const char *group, const struct tune_started *r)
 {
-    char group[PLAN_ID];
-    id_of(group, b, NULL);
-    return json_pack("{ss ss ss si so ss so sI sf sb si s[] sb si}", "type", "cell", "cell", id,
-                     "group", group, "copy", copy, "config", json_text(s->label), "mode", "",
-                     "params", params_of(s), "size_B", (json_int_t)0, "busbw_factor", 0.0, "span",
-                     0, "iters", 1, "metrics", "baseline", !strcmp(s->label, TUNE_BASELINE),
-                     "prepared", (int)b->n + 1);
-}
-
-static int put_blocks(struct tune_book *b, const char *id, int copy, const struct tune_started *r)
-{
-    int code = GS_OK;
-    for (size_t i = 0; i < r->n && !code; i++)
-        code =
-            record_block(&b->record,
-                         json_pack("{ss ss si si sf sI}", "type", "block", "cell", id, "copy", copy,
-                                   "block", (int)i + 1, "at", round(r->v[i].at * 1e3) / 1e3,
-                                   "iters", (json_int_t)r->v[i].steps),
-                         &r->v[i].ns, 1);
-    return code;
-}
-
-/* On what it ran; once a launch. */
-static int put_gpus(struct tune_book *b, const struct job_watch *watch)
-{
-    static const char *const keys[][2] = {
-        {"name", "gpu"}, {"uuid", "uuid"}, {"driver", "driver"}, {"cuda_driver", "cuda_driver"}};
-    AUTO_JSON json_t *gpus = job_watch_gpus(watch);
-    const char *nccl = job_watch_nccl(watch);
-    const json_t *gpu;
-    size_t i;
-    int code = nccl ? record_line(&b->record, record_note_line("", 0, "nccl", nccl)) : GS_OK;
-    json_array_foreach(gpus, i, gpu) for (size_t k = 0; k < COUNT(keys) && !code; k++)
-    {
-        const char *value = json_text_of(gpu, keys[k][0]);
-        if (*value)
-            code = record_line(&b->record, record_note_line("", 0, keys[k][1], value));
-    }
-    return code;
-}
-
-/* The clocks of the GPUs and the other programs on them, while it ran. */
-static int book_put_health(struct tune_book *b, const struct tune_started *r)
-{
-    char group[PLAN_ID];
-    json_t *after = job_watch_health(r->watch);
-    id_of(group, b, NULL);
-    return after ? record_line(&b->record,
-                               json_pack("{ss ss sI s{} so}", "type", "health", "group", group,
-                                         "block", (json_int_t)r->n, "before", "after", after))
-                 : GS_OK;
-}
-
-int tune_book_put(struct tune_book *b, const struct tune_setting *s, int copy,
-                  const struct tune_started *r)
-{
-    char id[PLAN_ID];
-    id_of(id, b, s->label);
     AUTO_FREE char *text = xstrfmt("%zu series of steps in %.1f s", r->n, r->took_s);
-    int code = b->n ? GS_OK : put_gpus(b, r->watch);
-    code = code ? code : record_line(&b->record, cell_line(b, s, copy, id));
+    AUTO_FREE char *memory = r->memory_B > 0 ? xstrfmt("%.0f", r->memory_B) : NULL;
+    json_t *line = cell_line(cell, group, params_of(s), 0);
+    json_object_set_new(line, "prepared", json_integer((json_int_t)b->n));
+    int code = b->n > 1 ? GS_OK : job_recording_machine(&b->record, r->watch);
+    int put = record_line(&b->record, line);
+    code = code ? code : put;
     if (!code && r->kind)
-        code = record_line(&b->record, record_fail_line(&(struct record_death){
-                                           id, r->kind, r->why, "", "tune", copy, -1}));
-    if (!code && !r->kind)
-        code = put_blocks(b, id, copy, r);
-    if (!code)
-        code = record_line(&b->record, record_note_line(id, copy, "launched", text));
-    if (!code)
-        code = book_put_health(b, r);
-    if (!code && r->memory_B > 0) {
-        AUTO_FREE char *memory = xstrfmt("%.0f", r->memory_B);
-        code = record_line(&b->record, record_note_line(id, copy, "memory_B", memory));
-    }
-    APPEND(b->cells, b->n) = (struct tune_cell){xstrdup(s->label), copy, r->kind ? 0 : r->n};
+        code = record_line(&b->record,
+                           record_fail_line(&(struct record_death){cell->id, r->kind, r->why, "",
+                                                                   "tune", (int)cell->copy, -1}));
+    for (size_t i = 0; i < cell->blocks && !code; i++)
+        code = record_block(&b->record,
+                            json_pack("{ss ss sI si sf sI}", "type", "block", "cell", cell->id,
+                                      "copy", (json_int_t)cell->copy, "block", (int)i + 1, "at",
+                                      round(r->v[i].at * 1e3) / 1e3, "iters",
+                                      (json_int_t)r->v[i].steps),
+                            &r->v[i].ns, 1);
+    code = code ? code : put_note(&b->record, cell->id, cell->copy, "launched", text);
+    code = code ? code : job_recording_health(&b->record, r->watch, group, r->n);
+    return code ? code : put_note(&b->record, cell->id, cell->copy, "memory_B", memory);
+}
+
+int job_recording_put(struct job_recording *b, const struct tune_setting *s, int copy,
+                      const struct tune_started *r)
+{
+    char group[PLAN_ID];
+    struct job_cell cell = {.label = xstrdup(s->label), .copy = copy, .blocks = r->kind ? 0 : r->n};
+    id_of(group, &b->of, NULL, NULL);
+    id_of(cell.id, &b->of, NULL, s->label);
+    APPEND(b->cells, b->n) = cell;
+    int code = put_cell(b, s, &cell, group, r);
     return code ? code : record_sync(&b->record);
 }
 
-static json_t *group_line(const struct tune_book *b)
+int job_recording_end(struct job_recording *b, bool complete)
 {
-    json_t *cells = json_array();
-    char id[PLAN_ID];
-    size_t most = 0;
-    for (size_t i = 0; i < b->n; i++) {
-        const struct tune_cell *c = &b->cells[i];
-        id_of(id, b, c->label);
-        most = c->blocks > most ? c->blocks : most;
-        if (c->blocks)
-            json_array_append_new(cells, json_pack("{ss si sI sb sn}", "cell", id, "copy", c->copy,
-                                                   "blocks", (json_int_t)c->blocks, "converged", 0,
-                                                   "half_width"));
-    }
-    id_of(id, b, NULL);
-    return json_pack("{ss ss sI so}", "type", "group", "group", id, "blocks", (json_int_t)most,
-                     "cells", cells);
-}
-
-int tune_book_end(struct tune_book *b, bool complete)
-{
+    char group[PLAN_ID];
+    size_t n = 0;
     if (b->record.fd < 0)
         return GS_OK;
-    int code = b->n ? record_line(&b->record, group_line(b)) : GS_OK;
-    if (!code)
-        code = record_line(&b->record, record_end_line(complete ? "complete" : "interrupted"));
-    if (!code)
-        code = record_sync(&b->record);
+    id_of(group, &b->of, NULL, NULL);
+    for (size_t i = 0; i < b->n; i++) { /* what failed is not closed */
+        struct job_cell *cell = &b->cells[i];
+        free(cell->label);
+        if (cell->blocks)
+            b->cells[n++] = *cell;
+    }
+    int code = put_end(&b->record, group, b->cells, n, complete);
     int closed = record_close(&b->record);
-    b->record.fd = -1;
-    for (size_t i = 0; i < b->n; i++)
-        free(b->cells[i].label);
     free(b->cells);
     b->cells = NULL;
-    b->n = 0;
+    b->record.fd = -1;
     return code ? code : closed;
 }
 
 /* ---- reading ---- */
 
-struct reader {
-    tune_book_take *take;
-    void *ctx;
-    int launch, copy;
-    char *cell, *label;
-    double *v;
-    size_t n;
-};
-
-static void flush(struct reader *f, bool failed)
+/* Calls `take` with each line of these types of each launch in a folder. */
+static int each_line(const char *dir, unsigned types,
+                     void (*take)(void *ctx, const struct raw_line *l, int launch), void *ctx)
 {
-    if (f->label && (f->n || failed))
-        f->take(f->ctx, f->launch, f->label, f->copy, f->v, f->n);
-    free(f->v);
-    f->v = NULL;
-    f->n = 0;
-}
-
-static void take_line(struct reader *f, const struct raw_line *l)
-{
-    if (l->type == RAW_CELL) {
-        flush(f, false);
-        xstrset(&f->cell, json_text_of(l->json, "cell"));
-        xstrset(&f->label, json_text_of(l->json, "config"));
-        f->copy = (int)json_integer_of(l->json, "copy");
-    } else if (l->type == RAW_FAIL) {
-        flush(f, true);
-    } else if (l->n) {
-        int64_t iters = json_integer_of(l->json, "iters");
-        APPEND(f->v, f->n) = (double)l->time_ns[0] * 1e-9 / (double)(iters > 0 ? iters : 1);
-    }
-}
-
-int tune_book_read(const char *dir, tune_book_take *take, void *ctx)
-{
-    const unsigned want = 1u << RAW_CELL | 1u << RAW_BLOCK | 1u << RAW_FAIL;
     AUTO_WORDS struct words paths = {0};
-    struct reader f = {.take = take, .ctx = ctx};
-    int code = GS_OK, got = 0, attempt;
+    int code = GS_OK, got = 0, launch, attempt;
     record_list(dir, &paths);
     for (size_t i = 0; i < paths.n && !code; i++) {
         AUTO(raw_close_of) struct raw *raw = NULL;
         struct raw_line l;
         code = raw_open(&raw, paths.v[i]);
-        record_parse_name(path_name(paths.v[i]), &f.launch, &attempt);
-        while (!code && (got = raw_next(raw, want, &l)) == 1)
-            take_line(&f, &l);
-        flush(&f, false);
+        record_parse_name(path_name(paths.v[i]), &launch, &attempt);
+        while (!code && (got = raw_next(raw, types, &l)) == 1)
+            take(ctx, &l, launch);
         code = code ? code : got < 0 ? GS_FAILED : GS_OK;
     }
-    free(f.cell);
+    return code;
+}
+
+/* A start while it is read: its lines follow each other. */
+struct start {
+    job_recording_take *take;
+    void *ctx;
+    int launch, copy;
+    char *label;
+    double *v;
+    size_t n;
+};
+
+static void end_start(struct start *f, bool failed)
+{
+    if (f->label && (f->n || failed))
+        f->take(f->ctx, f->launch, f->label, f->copy, f->n ? stats_median(f->v, f->n) : 0);
+    free(f->v);
+    f->v = NULL;
+    f->n = 0;
+}
+
+static void take_start(void *ctx, const struct raw_line *l, int launch)
+{
+    struct start *f = ctx;
+    int64_t iters = json_integer_of(l->json, "iters");
+    if (l->type == RAW_CELL) {
+        end_start(f, false);
+        xstrset(&f->label, json_text_of(l->json, "config"));
+        f->copy = (int)json_integer_of(l->json, "copy");
+        f->launch = launch;
+    } else if (l->type == RAW_FAIL) {
+        end_start(f, true);
+    } else if (l->n) {
+        APPEND(f->v, f->n) = (double)l->time_ns[0] * 1e-9 / (double)(iters > 0 ? iters : 1);
+    }
+}
+
+int job_recording_read(const char *dir, job_recording_take *take, void *ctx)
+{
+    struct start f = {.take = take, .ctx = ctx};
+    int code = each_line(dir, 1u << RAW_CELL | 1u << RAW_BLOCK | 1u << RAW_FAIL, take_start, &f);
+    end_start(&f, false);
     free(f.label);
+    return code;
+}
+
+struct visits {
+    struct trial_comm *c;
+    int launches;
+    struct job_cell *cells; /* blocks: whether it left anything out */
+    size_t n;
+};
+
+static void take_visit(void *ctx, const struct raw_line *l, int launch)
+{
+    struct visits *f = ctx;
+    const json_t *o = l->json, *each = json_object_get(o, "rank_ns");
+    struct job_cell *cell = f->cells;
+    (void)launch;
+    if (l->type == RAW_HEADER) {
+        const json_t *trial = json_object_get(o, "trial");
+        f->launches++;
+        f->c->ranks = json_integer_of(o, "ranks");
+        f->c->step_calls = json_integer_of(trial, "step_calls");
+        f->c->step_bytes = json_integer_of(trial, "step_B");
+    } else if (l->type == RAW_CELL) {
+        cell = &APPEND(f->cells, f->n);
+        *cell = (struct job_cell){.label = xstrdup(json_text_of(o, "config"))};
+        snprintf(cell->id, sizeof cell->id, "%s", json_text_of(o, "cell"));
+    }
+    while (cell && cell < f->cells + f->n && strcmp(cell->id, json_text_of(o, "cell")))
+        cell++;
+    if (!cell || cell == f->cells + f->n)
+        return;
+    if (l->type == RAW_NOTE && !strcmp(json_text_of(o, "key"), "ran"))
+        cell->blocks = strstr(json_text_of(o, "value"), "none") != NULL;
+    if (l->type != RAW_BLOCK || l->n != 1)
+        return;
+    struct trial_visit *v = &APPEND(f->c->visits, f->c->n);
+    *v = (struct trial_visit){.block = json_integer_of(o, "block") - 1,
+                              .copy = json_integer_of(o, "copy"),
+                              .steps = json_integer_of(o, "iters") + 1,
+                              .arm = xstrdup(cell->label),
+                              .most_ns = l->time_ns[0],
+                              .ran = cell->blocks ? json_pack("{si}", "none", 1) : NULL};
+    if (f->c->ranks > 0 && json_array_size(each) == (size_t)f->c->ranks)
+        v->rank_ns = xcalloc((size_t)f->c->ranks, sizeof *v->rank_ns);
+    for (size_t i = 0; v->rank_ns && i < json_array_size(each); i++)
+        v->rank_ns[i] = (uint64_t)json_integer_value(json_array_get(each, i));
+}
+
+int job_recording_visits(struct trial_comm *c, const char *dir)
+{
+    const unsigned types = 1u << RAW_HEADER | 1u << RAW_CELL | 1u << RAW_NOTE | 1u << RAW_BLOCK;
+    struct visits f = {.c = c};
+    *c = (struct trial_comm){0};
+    int code = each_line(dir, types, take_visit, &f);
+    for (size_t i = 0; i < f.n; i++)
+        free(f.cells[i].label);
+    free(f.cells);
+    if (code || f.launches != 1)
+        trial_comm_free(c);
     return code;
 }

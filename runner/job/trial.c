@@ -30,7 +30,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ==== trial_arms ==== */
+/* ---- the arms, as --arms names them ---- */
 
 /* The arm that sets the same as this one, in other words perhaps; NULL: none does. */
 static const char *same_arm(const struct words *arms, const struct choice *c)
@@ -63,28 +63,26 @@ static int read_arm(struct words *arms, const char *text)
     return GS_OK;
 }
 
-bool trial_arms_price(const struct words *arms)
+static bool are_price(const struct words *arms)
 {
-    struct choice c;
-    return arms->n > 1 && choice_parse(&c, arms->v[1]) && c.part != PART_ALL;
+    return arms->n > 1 && trial_arm_is_price(arms->v[1]);
 }
 
 /* They are applied by another object than the settings of NCCL. */
 static int refuse_mixed(const struct words *arms)
 {
-    for (size_t i = 1; i < arms->n; i++) {
-        struct choice c;
-        if (choice_parse(&c, arms->v[i]) && (c.part != PART_ALL) != trial_arms_price(arms))
+    for (size_t i = 1; i < arms->n; i++)
+        if (trial_arm_is_price(arms->v[i]) != are_price(arms))
             return fail(
                 GS_USAGE,
                 "trial: --arms: '%s' and '%s' cannot be in one trial: none, one and half leave "
                 "communication out, the others are settings of NCCL",
                 arms->v[1], arms->v[i]);
-    }
     return GS_OK;
 }
 
-int trial_arms_read(struct words *arms, const char *list)
+/* Adds the baseline, NCCL's own choice, and then the arms of a list. */
+static int read_arms(struct words *arms, const char *list)
 {
     AUTO_WORDS struct words all = {0};
     int code = GS_OK;
@@ -98,7 +96,7 @@ int trial_arms_read(struct words *arms, const char *list)
     return code ? code : refuse_mixed(arms);
 }
 
-/* ==== trial_environment ==== */
+/* ---- plugins of NCCL, and those that it would load without a variable ---- */
 
 static bool exports(const char *library, const char *symbol)
 {
@@ -142,7 +140,8 @@ static int check_network(void)
     return is_plugin(library, "ncclTunerPlugin") ? refuse(library) : GS_OK;
 }
 
-int trial_environment_check(void)
+/* A job takes only one tuner. NCCL_TUNER_PLUGIN=none says that it may be replaced. */
+static int check_tuner(void)
 {
     const char *tuner = getenv("NCCL_TUNER_PLUGIN");
     if (tuner && !strcasecmp(tuner, "none"))
@@ -158,39 +157,17 @@ int trial_environment_check(void)
     return check_network();
 }
 
-void trial_environment_set(const char *plugin, const char *config)
-{
-    const char *profiler = getenv("NCCL_PROFILER_PLUGIN");
-    setenv("NCCL_TUNER_PLUGIN", plugin, 1);
-    setenv("GRADSYNC_TRIAL", config, 1);
-    if (!(profiler && *profiler) && !is_plugin("libnccl-profiler.so", "ncclProfiler"))
-        setenv("NCCL_PROFILER_PLUGIN", plugin, 1);
-}
-
-/* What the user preloads comes first, and stays. */
-void trial_environment_preload(const char *object, const char *config)
-{
-    const char *theirs = getenv("LD_PRELOAD");
-    AUTO_FREE char *both = theirs && *theirs ? xstrfmt("%s:%s", theirs, object) : xstrdup(object);
-    if (theirs && *theirs)
-        say("price: LD_PRELOAD is set, and stays: %s", theirs);
-    setenv("LD_PRELOAD", both, 1);
-    setenv("GRADSYNC_PRICE", config, 1);
-}
-
-/* ==== trial_job ==== */
-
 #define START 5 /* deadlines, until a step is found */
 
 struct job {
     const struct trial_options *o;
     char **command;
-    struct words arms;             /* the baseline first */
-    struct job_watch *watch;       /* of this launch */
-    bool price;                    /* the arms are none, one, half */
-    char *object, *ranks, *config; /* tuner or price; the folder of the ranks; the trial's file */
-    int lock;                      /* of that folder; -1: none */
-    char *run;                     /* the run folder; NULL until there is something for it */
+    struct words arms;       /* the baseline first */
+    struct job_watch *watch; /* of this launch */
+    bool price;              /* the arms are none, one, half */
+    char *object;            /* tuner or price */
+    struct trial_folder ranks;
+    char *run; /* the run folder; NULL until there is something for it */
     int launch;
     size_t looked_at;        /* this launch: blocks, to see whether it can end */
     bool recorded, captured; /* this launch; the user knows that nothing can be switched */
@@ -209,7 +186,6 @@ static char *config_text(const struct job *j)
 {
     const struct trial_options *o = j->o;
     struct text t = {0};
-    text_addf(&t, "out = %s\n", j->ranks);
     for (size_t i = 0; i < j->arms.n; i++)
         text_addf(&t, "arm = %s\n", j->arms.v[i]);
     text_addf(&t,
@@ -220,67 +196,6 @@ static char *config_text(const struct job *j)
     return t.s;
 }
 
-/* A folder is locked by the process that uses it; -1: another one has it. */
-static int lock_of(const char *dir)
-{
-    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB)) {
-        close(fd);
-        fd = -1;
-    }
-    return fd;
-}
-
-/* Removes the folders of killed trials. A lock is seen on its own host only, so the name has the host. */
-static void sweep(const char *root, const char *prefix)
-{
-    AUTO_WORDS struct words names = {0};
-    AUTO_FREE char *pattern = xstrfmt("%s*", prefix);
-    files_list(root, pattern, &names);
-    for (size_t i = 0; i < names.n; i++) {
-        AUTO_FREE char *path = xstrfmt("%s/%s", root, names.v[i]);
-        AUTO_CLOSE int lock = lock_of(path);
-        if (lock >= 0)
-            files_remove_tree(path);
-    }
-}
-
-/* In the folder of the recordings, which all nodes of the job must see. */
-static int make_folder(struct job *j)
-{
-    char host[64] = "host";
-    AUTO_FREE char *root = realpath(j->o->out, NULL);
-    if (!root)
-        return fail_file(j->o->out, "written to", errno);
-    gethostname(host, sizeof host - 1);
-    AUTO_FREE char *prefix = xstrfmt(".trial.%s.", host);
-    sweep(root, prefix);
-    j->ranks = xstrfmt("%s/%sXXXXXX", root, prefix);
-    if (!mkdtemp(j->ranks))
-        return fail_file(j->ranks, "made", errno);
-    j->lock = lock_of(j->ranks);
-    AUTO_FREE char *agree = xstrfmt("%s/agree", j->ranks);
-    if (mkdir(agree, 0777))
-        return fail_file(j->ranks, "written to", errno);
-    j->config = xstrfmt("%s/trial.txt", j->ranks);
-    AUTO_FREE char *text = config_text(j);
-    bool written = files_write_new(j->config, text, 0666);
-    return written ? GS_OK : fail_file(j->config, "written", errno);
-}
-
-/* A job that still runs cannot write to it any more; its trial is over. */
-static void remove_folder(struct job *j)
-{
-    if (j->ranks)
-        files_remove_tree(j->ranks);
-    if (j->lock >= 0)
-        close(j->lock);
-    free(j->ranks);
-    free(j->config);
-    j->ranks = j->config = NULL;
-    j->lock = -1;
-}
-
 static int make_out(const char *out)
 {
     AUTO_FREE char *slashed = xstrfmt("%s/", out), *failed = files_make_above(slashed);
@@ -289,16 +204,24 @@ static int make_out(const char *out)
 
 /* ---- after ---- */
 
+static void say_price(const struct price_answer *a)
+{
+    AUTO_FREE char *sentence = a->known ? price_sentence(a) : NULL, *noise = price_noise(a);
+    if (sentence)
+        say("price: %s", sentence);
+    else if (*a->why)
+        say("%s", a->why);
+    if (noise)
+        say("price: %s", noise);
+}
+
 static int record(struct job *j, const struct trial_comm *c)
 {
-    const struct trial_source s = {.platform = j->o->platform,
-                                   .dir = j->run,
-                                   .command = j->command,
-                                   .seed = (uint64_t)(j->o->seed.value + j->launch - 1),
-                                   .launch = j->launch,
-                                   .complete = c->over >= c->ranks || price_enough(&j->answer),
-                                   .job = j->watch};
-    int code = trial_recording_write(c, &s);
+    const struct job_source s = {j->o->platform, j->run,   j->command,
+                                 c->ranks,       c->nodes, j->o->seed.value + j->launch - 1,
+                                 j->launch};
+    bool complete = c->over >= c->ranks || price_enough(&j->answer);
+    int code = job_recording_trial(c, &s, j->watch, complete);
     if (code || j->o->answer)
         return code;
     say("trial: launch %d: a step of %lld collectives and %.1f MB; %zu visits, %lld dropped",
@@ -306,7 +229,7 @@ static int record(struct job *j, const struct trial_comm *c)
         (long long)c->dropped);
     trial_result_say(c);
     if (j->price)
-        price_say(&j->answer);
+        say_price(&j->answer);
     return GS_OK;
 }
 
@@ -314,7 +237,8 @@ static int record(struct job *j, const struct trial_comm *c)
 static void keep_best(const struct job *j, const struct trial_comm *c)
 {
     const char *best = trial_result_best(c);
-    char number[32], *path = xstrfmt("%s/keep", j->ranks), *aside = xstrfmt("%s/.keep", j->ranks);
+    char number[32], *path = xstrfmt("%s/keep", j->ranks.path),
+                     *aside = xstrfmt("%s/.keep", j->ranks.path);
     for (size_t i = 1; best && i < j->arms.n; i++)
         if (!strcmp(j->arms.v[i], best)) {
             snprintf(number, sizeof number, "%zu\n", i);
@@ -332,7 +256,7 @@ static void end_early(struct job *j, const struct trial_comm *c)
 {
     if (j->o->blocks.value || !trial_result_enough(c, &j->looked_at, CONTRAST_DRAWS))
         return;
-    AUTO_FREE char *path = xstrfmt("%s/stop", j->ranks);
+    AUTO_FREE char *path = xstrfmt("%s/stop", j->ranks.path);
     if (!files_write_new(path, "", 0666))
         fail_file(path, "written; the trial goes on", errno);
 }
@@ -352,7 +276,7 @@ static void warn_captured(struct job *j, const struct trial_ranks *r)
 static int collect(struct job *j, bool ended, int status)
 {
     AUTO(trial_ranks_free) struct trial_ranks r = {0};
-    int code = trial_ranks_read(&r, j->ranks);
+    int code = trial_ranks_read(&r, j->ranks.path);
     if (code)
         return ended ? code : GS_OK;
     const struct trial_comm *c = trial_ranks_lead(&r);
@@ -396,7 +320,7 @@ static bool visits_begun(const struct job *j)
 {
     AUTO(trial_ranks_free) struct trial_ranks r = {0};
     bool begun = false;
-    if (trial_ranks_read(&r, j->ranks))
+    if (trial_ranks_read(&r, j->ranks.path))
         return false;
     for (size_t i = 0; i < r.n; i++)
         begun = begun || r.v[i].begun;
@@ -407,7 +331,7 @@ static bool visits_begun(const struct job *j)
 static bool is_silent(struct job *j)
 {
     double now = clock_now_s();
-    off_t size = written(j->ranks);
+    off_t size = written(j->ranks.path);
     if (size != j->written) {
         j->silent_s = fmax(j->silent_s, 4 * (now - j->wrote_at));
         j->written = size;
@@ -425,9 +349,9 @@ static int while_priced(struct job *j)
 {
     int code = collect(j, false, 0);
     if (code || j->recorded || j->captured)
-        return code ? code : TRIAL_CHILD_END;
+        return code ? code : JOB_END;
     j->hung = is_silent(j);
-    return j->hung ? TRIAL_CHILD_END : GS_OK;
+    return j->hung ? JOB_END : GS_OK;
 }
 
 static int fail_hung(const struct job *j)
@@ -455,21 +379,34 @@ static int while_it_runs(void *ctx)
     return j->recorded ? GS_OK : collect(j, false, 0);
 }
 
+/* In the process of the command alone. A profiler that the user has is left in place: then nothing
+ * reports what NCCL ran. What the user preloads comes first, and stays. */
 static void prepare(void *ctx)
 {
     const struct job *j = ctx;
-    if (j->price)
-        trial_environment_preload(j->object, j->config);
-    else
-        trial_environment_set(j->object, j->config);
+    const char *profiler = getenv("NCCL_PROFILER_PLUGIN"), *theirs = getenv("LD_PRELOAD");
+    if (!j->price) {
+        setenv("NCCL_TUNER_PLUGIN", j->object, 1);
+        setenv("GRADSYNC_TRIAL", j->ranks.config, 1);
+        if (!(profiler && *profiler) && !is_plugin("libnccl-profiler.so", "ncclProfiler"))
+            setenv("NCCL_PROFILER_PLUGIN", j->object, 1);
+        return;
+    }
+    bool preloads = theirs && *theirs;
+    AUTO_FREE char *both = preloads ? xstrfmt("%s:%s", theirs, j->object) : xstrdup(j->object);
+    if (preloads)
+        say("price: LD_PRELOAD is set, and stays: %s", theirs);
+    setenv("LD_PRELOAD", both, 1);
+    setenv("GRADSYNC_PRICE", j->ranks.config, 1);
 }
 
 static int launch(struct job *j, int *status)
 {
-    int code = make_folder(j);
-    if (code || !j->config)
+    AUTO_FREE char *text = config_text(j);
+    int code = trial_folder_make(&j->ranks, j->o->out, text);
+    if (code)
         return code;
-    const struct trial_child child = {j->command, while_it_runs, prepare, j, j->o->log};
+    const struct job_foreground child = {j->command, while_it_runs, prepare, j, j->o->log};
     j->recorded = j->captured = j->hung = false;
     j->looked_at = 0;
     j->written = 0;
@@ -480,13 +417,13 @@ static int launch(struct job *j, int *status)
         say("price: this launch is thrown away: its results are worthless, and it ends once the "
             "price is "
             "known");
-    code = trial_child(&child, status);
+    code = job_foreground(&child, status);
     if (!code && j->hung)
         code = fail_hung(j);
     if (!code && !j->recorded)
         code = collect(j, true, *status);
     job_watch_free(j->watch);
-    remove_folder(j);
+    trial_folder_remove(&j->ranks);
     return code;
 }
 
@@ -525,21 +462,31 @@ static bool more_to_come(const struct job *j)
     return j->launch <= planned + launches_more(&j->told, planned);
 }
 
+static int find_object(struct job *j)
+{
+    const char *name = j->price ? JOB_OBJECT : "libnccl-tuner-gradsync.so";
+    AUTO_FREE char *installed = xstrfmt("../lib/gradsync/%s", name);
+    j->object = job_beside(name, installed);
+    return j->object
+               ? GS_OK
+               : fail(GS_CANNOT, "%s: %s is not beside gradsync in %s; build it with 'make all'",
+                      j->price ? "price" : "trial", name, program_dir());
+}
+
 int trial_job(const struct trial_options *o, char **command)
 {
-    struct job j = {.o = o, .command = command, .lock = -1};
+    struct job j = {.o = o, .command = command};
     int status = 0, code = check_platform(o->platform);
     if (o->answer)
         err_capture_first(j.why, sizeof j.why);
-    code = code ? code : trial_arms_read(&j.arms, o->arms);
-    j.price = !code && trial_arms_price(&j.arms);
-    code = code || j.price ? code : trial_environment_check();
+    code = code ? code : read_arms(&j.arms, o->arms);
+    j.price = !code && are_price(&j.arms);
+    code = code || j.price ? code : check_tuner();
     if (!code && j.price && o->keep_best)
         code = fail(GS_USAGE, "trial: --keep-best: a job without communication is of no use");
     code = code ? code : make_out(o->out);
-    if (!code && !(j.object = j.price ? price_library()
-                                      : price_find_object("trial", "libnccl-tuner-gradsync.so")))
-        code = GS_CANNOT;
+    if (!code)
+        code = find_object(&j);
     for (j.launch = 1; j.object && more_to_come(&j) && !code && !status; j.launch++) {
         code = launch(&j, &status);
         if (j.run && !code)
@@ -554,7 +501,7 @@ int trial_job(const struct trial_options *o, char **command)
         *o->answer = j.answer;
         if (!j.answer.known && !*j.answer.why)
             snprintf(o->answer->why, sizeof o->answer->why, "%s", j.why);
-        o->answer->run = j.run ? xstrdup(j.run) : NULL;
+        *o->run = j.run ? xstrdup(j.run) : NULL;
     }
     words_free(&j.arms);
     free(j.told.v);
@@ -563,13 +510,13 @@ int trial_job(const struct trial_options *o, char **command)
     return status ? status : code;
 }
 
-int price_measure(const struct trial_options *o, char **command, struct price_answer *a)
+int trial_price(const struct trial_options *o, char **command, struct price_answer *a, char **run)
 {
     struct trial_options price = *o;
     *a = (struct price_answer){0};
     price.arms = "none,one,half";
     price.answer = a;
-    price.keep_best = false;
+    price.run = run;
     price.launches.value = 1;
     return trial_job(&price, command);
 }

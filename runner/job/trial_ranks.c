@@ -10,12 +10,14 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ==== trial_ranks ==== */
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define STEPS_MAX 1000000 /* different ones that a job may have */
 
@@ -274,24 +276,28 @@ int trial_ranks_read(struct trial_ranks *r, const char *dir)
     return code;
 }
 
+void trial_comm_free(struct trial_comm *c)
+{
+    for (size_t k = 0; k < c->n; k++)
+        free_visit(&c->visits[k]);
+    for (int64_t k = 0; k < c->files; k++) {
+        free(c->places[k].host);
+        free(c->places[k].gpu);
+    }
+    free(c->places);
+    free(c->visits);
+    free(c->name);
+    free(c->why);
+    free(c->state);
+    free(c->found);
+    free(c->steps);
+    *c = (struct trial_comm){0};
+}
+
 void trial_ranks_free(struct trial_ranks *r)
 {
-    for (size_t i = 0; i < r->n; i++) {
-        struct trial_comm *c = &r->v[i];
-        for (size_t k = 0; k < c->n; k++)
-            free_visit(&c->visits[k]);
-        for (int64_t k = 0; k < c->files; k++) {
-            free(c->places[k].host);
-            free(c->places[k].gpu);
-        }
-        free(c->places);
-        free(c->visits);
-        free(c->name);
-        free(c->why);
-        free(c->state);
-        free(c->found);
-        free(c->steps);
-    }
+    for (size_t i = 0; i < r->n; i++)
+        trial_comm_free(&r->v[i]);
     free(r->v);
     *r = (struct trial_ranks){0};
 }
@@ -327,7 +333,7 @@ int64_t trial_ranks_alike(const struct trial_comm *c)
     return most;
 }
 
-/* ==== trial_taken ==== */
+/* ---- did NCCL run what an arm requested? ---- */
 
 #define TOLERANCE 0.01 /* of the calls */
 
@@ -425,6 +431,12 @@ static struct trial_taken judge(const json_t *ran, const struct choice *want, do
     return t;
 }
 
+bool trial_arm_is_price(const char *arm)
+{
+    struct choice c;
+    return choice_parse(&c, arm) && c.part != PART_ALL;
+}
+
 struct trial_taken trial_taken(const struct trial_comm *c, const char *arm, int64_t copy)
 {
     struct choice want;
@@ -447,4 +459,64 @@ struct trial_taken trial_taken(const struct trial_comm *c, const char *arm, int6
 bool trial_taken_counts(const struct trial_taken *t)
 {
     return t->how == TAKEN_HONOURED || t->how == TAKEN_UNKNOWN;
+}
+
+/* ---- the folder of the ranks ---- */
+
+/* A folder is locked by the process that uses it; -1: another one has it. */
+static int lock_of(const char *dir)
+{
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB)) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+/* Removes the folders of killed trials. A lock is seen on its own host only, so the name has the host. */
+static void sweep(const char *root, const char *prefix)
+{
+    AUTO_WORDS struct words names = {0};
+    AUTO_FREE char *pattern = xstrfmt("%s*", prefix);
+    files_list(root, pattern, &names);
+    for (size_t i = 0; i < names.n; i++) {
+        AUTO_FREE char *path = xstrfmt("%s/%s", root, names.v[i]);
+        AUTO_CLOSE int lock = lock_of(path);
+        if (lock >= 0)
+            files_remove_tree(path);
+    }
+}
+
+int trial_folder_make(struct trial_folder *f, const char *out, const char *config)
+{
+    char host[64] = "host";
+    AUTO_FREE char *root = realpath(out, NULL);
+    *f = (struct trial_folder){.lock = -1};
+    if (!root)
+        return fail_file(out, "written to", errno);
+    gethostname(host, sizeof host - 1);
+    AUTO_FREE char *prefix = xstrfmt(".trial.%s.", host);
+    sweep(root, prefix);
+    f->path = xstrfmt("%s/%sXXXXXX", root, prefix);
+    if (!mkdtemp(f->path))
+        return fail_file(f->path, "made", errno);
+    f->lock = lock_of(f->path);
+    f->config = xstrfmt("%s/trial.txt", f->path);
+    AUTO_FREE char *agree = xstrfmt("%s/agree", f->path);
+    AUTO_FREE char *text = xstrfmt("out = %s\n%s", f->path, config);
+    return mkdir(agree, 0777) || !files_write_new(f->config, text, 0666)
+               ? fail_file(f->path, "written to", errno)
+               : GS_OK;
+}
+
+void trial_folder_remove(struct trial_folder *f)
+{
+    if (f->path)
+        files_remove_tree(f->path);
+    if (f->path && f->lock >= 0)
+        close(f->lock);
+    free(f->path);
+    free(f->config);
+    *f = (struct trial_folder){.lock = -1};
 }

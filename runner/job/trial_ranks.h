@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Reads the logs of the ranks of a job under trial (plugins/nccl_tuner/trial.h), and joins them by
+ * communicator: the visits that all of its ranks completed, each with the time of the slowest rank.
+ */
 #pragma once
 
 #include <jansson.h>
@@ -6,20 +10,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* ==== trial_ranks ====
- *
- * Reads the logs of the ranks of a job under trial (plugins/nccl_tuner/trial.h), and joins them by
- * communicator: the visits that all of its ranks completed, each with the time of the slowest rank. */
+/* The folder into which the ranks write. It is in that of the recordings, which all nodes of the job
+ * must see. One that a killed gradsync left is removed by the next. */
+struct trial_folder {
+    char *path, *config; /* config: the trial's file (trial_config.h), for the ranks */
+    int lock;
+};
+/* config: the trial's file without `out`. GS_OK or reported. */
+int trial_folder_make(struct trial_folder *f, const char *out, const char *config);
+/* A job that still runs cannot write to it any more; its trial is over. */
+void trial_folder_remove(struct trial_folder *f);
 
 struct trial_visit {
     int64_t step; /* the number of the step that was found */
     int64_t block, copy, steps, calls, unavailable, ranks;
     char *arm;
     uint64_t most_ns, least_ns; /* of its steps but the first, over ranks */
-    uint64_t *rank_ns;          /* by rank, in the order of the files; 0: not there */
-    double at;                  /* Unix seconds of its first step */
-    json_t *taken;              /* {"ring/LL128": calls, ...} */
-    json_t *ran;                /* {"ring/LL128 ctas=8": calls, ...}; empty: NCCL does not report */
+    uint64_t *rank_ns; /* by rank, in the order of the files; 0: not there. NULL: unknown */
+    double at;         /* Unix seconds of its first step */
+    json_t *taken;     /* {"ring/LL128": calls, ...} */
+    json_t *ran;       /* {"ring/LL128 ctas=8": calls, ...}; empty: NCCL does not report */
 };
 
 struct trial_step {
@@ -61,6 +71,7 @@ struct trial_ranks {
  * out, because its rank may still be writing it. */
 int trial_ranks_read(struct trial_ranks *r, const char *dir);
 void trial_ranks_free(struct trial_ranks *r);
+void trial_comm_free(struct trial_comm *c);
 /* The communicator with the most bytes a step among those with visits; NULL: there is none. Visits
  * of a step with less than a hundredth of the bytes of another one do not count: they are what is
  * left of a job whose steps went into a CUDA graph. */
@@ -68,9 +79,7 @@ const struct trial_comm *trial_ranks_lead(const struct trial_ranks *r);
 /* Most ranks that found the same step at the same call. */
 int64_t trial_ranks_alike(const struct trial_comm *c);
 
-/* ==== trial_taken ====
- *
- * Did NCCL run what an arm requested? NCCL ignores an algorithm that it cannot run, and limits the
+/* Did NCCL run what an arm requested? NCCL ignores an algorithm that it cannot run, and limits the
  * number of CTAs. The answer comes from what NCCL reported for each call (nccl_tuner/trial.h), and not from
  * the request. */
 
@@ -93,3 +102,5 @@ bool trial_taken_counts(const struct trial_taken *t);
 /* "ring/LL128 ctas=8 98%, tree/LL ctas=1 2%": shares of the calls that NCCL reported; or, with
  * `expected`, of those that have the lowest cost in its table. Empty: none. The caller frees. */
 char *trial_taken_shares(const struct trial_comm *c, const char *arm, int64_t copy, bool expected);
+/* none, one or half: an arm of a price (trial_result.h). */
+bool trial_arm_is_price(const char *arm);

@@ -2,18 +2,16 @@
 #include "job/trial_result.h"
 
 #include "base/err.h"
-#include "base/program_dir.h"
 #include "base/stats.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "common/rng.h"
+#include "job/job_recording.h"
 #include "nccl_tuner/choice.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-/* ==== trial_result ==== */
 
 #define BASELINE "auto"
 #define LOOKS 8 /* whether a trial can end: from 6 to 768 blocks */
@@ -302,31 +300,11 @@ int trial_result_explain(const struct trial_ranks *r, long given, bool price)
     return explain_calls(c, given, price);
 }
 
-/* ==== trial_price ==== */
+/* ---- the price ---- */
 
 #define NOISY 0.02      /* half the width of an interval */
 #define CLOSE 0.005     /* so is an interval narrow enough: in the step, */
 #define CLOSE_PART 0.03 /* or in the price */
-
-char *price_find_object(const char *who, const char *name)
-{
-    AUTO_FREE char *beside = xstrfmt("%s/%s", program_dir(), name);
-    AUTO_FREE char *installed = xstrfmt("%s/../lib/gradsync/%s", program_dir(), name);
-    if (!access(beside, R_OK))
-        return xstrdup(beside);
-    if (!access(installed, R_OK))
-        return xstrdup(installed);
-    fail(GS_CANNOT, "%s: %s is not beside gradsync in %s; build it with 'make all'", who, name,
-         program_dir());
-    return NULL;
-}
-
-char *price_library(void)
-{
-    return price_find_object("price", "libgradsync-price.so");
-}
-
-/* ---- shares ---- */
 
 /* A logarithm of the step against auto. */
 static struct price_share shorter(const struct effect *e)
@@ -425,8 +403,6 @@ static bool left_out(const struct trial_comm *c)
 bool price_from(struct price_answer *a, const struct trial_comm *c, size_t draws)
 {
     *a = (struct price_answer){.captured = c->captured, .step_s = step_of(c)};
-    a->calls = (long long)c->step_calls;
-    a->bytes = (double)c->step_bytes;
     if (!has(c, "none"))
         return false;
     struct effect e = trial_effect(c, "none", 0, draws);
@@ -436,7 +412,8 @@ bool price_from(struct price_answer *a, const struct trial_comm *c, size_t draws
     a->half = of_arm(c, "half", 0, draws);
     a->again = of_arm(c, "auto", 1, draws);
     a->transfer = between(c, "auto", "one", -1, draws);
-    a->waiting = between(c, "one", "none", waits_longest(c), draws);
+    a->waiting = c->visits[0].rank_ns ? between(c, "one", "none", waits_longest(c), draws)
+                                      : (struct price_share){NAN, NAN, NAN};
     a->noise = (a->none.hi - a->none.lo) / 2;
     a->known = a->blocks >= TRIAL_BLOCKS_MIN && left_out(c);
     if (!left_out(c))
@@ -459,34 +436,39 @@ bool price_enough(const struct price_answer *a)
     return a->known && a->noise <= narrow && half <= 2 * narrow;
 }
 
-/* ---- words ---- */
-
-void price_say(const struct price_answer *a)
+int price_read(struct price_answer *a, const char *dir)
 {
-    if (!a->known) {
-        if (*a->why)
-            say("%s", a->why);
-        return;
-    }
-    say("price: communication costs %.1f%% [%.1f, %.1f] of the step (%.3g of %.3g ms)",
-        100 * a->none.value, 100 * a->none.lo, 100 * a->none.hi, 1e3 * a->none.value * a->step_s,
-        1e3 * a->step_s);
-    if (!isnan(a->half.value))
-        say("price: with half the bytes the step is %.1f%% [%.1f, %.1f] shorter",
-            100 * a->half.value, 100 * a->half.lo, 100 * a->half.hi);
-    if (!isnan(a->waiting.value))
-        say("price: waiting for other ranks, on the rank that waits longest: %.1f%% [%.1f, %.1f] "
-            "(%.3g ms)",
-            100 * a->waiting.value, 100 * a->waiting.lo, 100 * a->waiting.hi,
-            1e3 * a->waiting.value * a->step_s);
-    if (a->noise > NOISY)
-        say("price: this job's steps vary, so a difference of less than %.1f%% cannot be seen; a "
-            "likely reason is the host: see whether a smaller batch makes the step shorter",
-            100 * a->noise);
+    struct trial_comm c;
+    int code = job_recording_visits(&c, dir);
+    *a = (struct price_answer){0};
+    if (!code && c.n)
+        price_from(a, &c, CONTRAST_DRAWS);
+    trial_comm_free(&c);
+    return code;
 }
 
-void price_free(struct price_answer *a)
+char *price_sentence(const struct price_answer *a)
 {
-    free(a->run);
-    *a = (struct price_answer){0};
+    struct text t = {0};
+    text_addf(&t, "Communication costs %.1f%% [%.1f, %.1f] of the step (%s of %s).",
+              100 * a->none.value, 100 * a->none.lo, 100 * a->none.hi,
+              HUMAN_TIME(fmax(0, a->none.value) * a->step_s), HUMAN_TIME(a->step_s));
+    if (!isnan(a->half.value))
+        text_addf(&t, " With half the bytes the step is %.1f%% %s.", 100 * fabs(a->half.value),
+                  a->half.value < 0 ? "longer" : "shorter");
+    if (!isnan(a->waiting.value))
+        text_addf(&t, " Waiting for the slowest rank, and latency: %.1f%%.",
+                  100 * a->waiting.value);
+    return t.s;
+}
+
+char *price_noise(const struct price_answer *a)
+{
+    return a->known && a->noise > NOISY
+               ? xstrfmt(
+                     "the steps of this job vary, so a difference of less than %.1f%% cannot be "
+                     "seen; a likely reason is the host: see whether a smaller batch makes the "
+                     "step shorter",
+                     100 * a->noise)
+               : NULL;
 }

@@ -1,4 +1,13 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The result of one launch of a job under trial, in lines for its user. A block stands for a launch of
+ * compare/: the interval and the verdict say what holds in this launch. Whether it holds in another
+ * one is not in them, so `compare` gives a verdict over several launches only.
+ *
+ * And the price: what communication costs a job, by intervention (plugins/price). In some blocks of
+ * steps every large collective is left out (none), or has one element (one), or half of its elements
+ * (half).
+ */
 #pragma once
 
 #include "compare/judgement.h"
@@ -6,12 +15,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-
-/* ==== trial_result ====
- *
- * The result of one launch of a job under trial, in lines for its user. A block stands for a launch
- * of compare/: the interval and the verdict say what holds in this launch. Whether it holds in
- * another one is not in them, so `compare` gives a verdict over several launches only. */
 
 #define TRIAL_EQUIVALENCE 0.005
 /* A verdict needs this many blocks: with fewer, all have the same sign by chance in more than 5% of
@@ -60,11 +63,7 @@ int trial_result_explain(const struct trial_ranks *r, long given, bool price);
     "the job captured its collectives in a CUDA graph; nothing could be switched; take the price " \
     "by whole launches: LD_PRELOAD=libgradsync-price.so GRADSYNC_PRICE_ARM=none"
 
-/* ==== trial_price ====
- *
- * What communication costs a job, by intervention (plugins/price): in some blocks of steps every
- * large collective is left out (none), or has one element (one), or half of its elements (half). The
- * results of the job are worthless, so the job is ended as soon as the answer is known. */
+/* ---- the price ---- */
 
 /* A share of the step, and its 95% interval. The step becomes shorter by this share; a negative one:
  * longer. */
@@ -79,26 +78,20 @@ struct price_answer {
     struct price_share none, one, half; /* of the slowest rank */
     struct price_share again;           /* auto's second copy: 0 but for noise */
     /* The parts of the price. waiting: what one element still costs the rank that waits longest,
-     * against no communication at all. transfer: what all elements cost more than one. */
+     * against no communication at all; NaN: unknown. transfer: what all elements cost more than one. */
     struct price_share waiting, transfer;
     int blocks;
     double noise;  /* half the width of the interval of none: a smaller cost cannot be seen */
     bool captured; /* !known: the collectives are in a CUDA graph; GRADSYNC_PRICE_ARM can be used */
-    long long calls; /* a step */
-    double bytes;    /* a step */
-    char *run;       /* the recording; NULL: none. The caller frees */
 };
 
 /* From the visits of a job; false: the arms are not those of a price. */
 bool price_from(struct price_answer *a, const struct trial_comm *c, size_t draws);
+/* From its recording; !a->known: it has none. GS_OK or reported. */
+int price_read(struct price_answer *a, const char *dir);
 /* Is the interval narrow enough to end the job? */
 bool price_enough(const struct price_answer *a);
-/* Prints it, by say(). */
-void price_say(const struct price_answer *a);
-void price_free(struct price_answer *a);
-
-/* The path of libgradsync-price.so; NULL, reported: it is not there. The caller frees. For a job with
- * CUDA graphs: LD_PRELOAD=PATH GRADSYNC_PRICE_ARM=none fixes an arm for the whole launch. */
-char *price_library(void);
-/* A shared object of gradsync, beside the program or installed; else as above. who: for the error. */
-char *price_find_object(const char *who, const char *name);
+/* What `tune`, `trial` and `compare` print of it; the caller frees. */
+char *price_sentence(const struct price_answer *a);
+/* "steps vary, so ..."; NULL: they do not. The caller frees. */
+char *price_noise(const struct price_answer *a);

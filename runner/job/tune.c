@@ -8,12 +8,15 @@
 #include "base/jsontext.h"
 #include "base/printable.h"
 #include "base/program_dir.h"
+#include "base/screen.h"
 #include "base/secrets.h"
 #include "base/shell_quote.h"
 #include "base/stats.h"
 #include "base/units.h"
+#include "job/job_process.h"
 #include "job/job_recording.h"
 #include "job/race.h"
+#include "job/trial.h"
 #include "job/tune_answer.h"
 #include "job/tune_setting.h"
 #include "job/tune_start.h"
@@ -32,13 +35,15 @@
 #define FIRST_S 180.0 /* the first start ends after so long */
 #define LAUNCH_S_LEAST 20.0
 
+#define TUNE_STATE "tune.json" /* in the folder of the race: what resume needs */
+
 struct tune {
     const struct tune_options *o;
     char **command;
     struct tune_job job;
     struct tune_settings set;
     struct race race;
-    struct tune_price price;
+    struct price_answer price;
     struct interrupts interrupts;
     double minutes, worth, memory;
     double began, spent_s; /* spent_s: by an interrupted run before this one */
@@ -98,14 +103,14 @@ static int write_state(const struct tune *t)
         AUTO_FREE char *shown = secrets_hidden(*w);
         json_array_append_new(words, json_text(shown));
     }
-    AUTO_JSON json_t *state = json_pack(
-        "{so so sf sf sf sI sI sb ss sf sf si si si sI sI si sI}", "command", words, "price",
-        tune_price_json(&t->price), "minutes", t->minutes, "worth", t->worth, "memory", t->memory,
-        "launches", (json_int_t)t->o->launches.value, "seed", (json_int_t)t->o->seed.value, "lossy",
-        t->o->lossy, "emit", t->o->emit, "spent_s", t->spent_s + clock_now_s() - t->began,
-        "start_s", t->start_s, "link", (int)t->link, "nccl", t->nccl, "torch", t->torch, "ranks",
-        (json_int_t)t->ranks, "nodes", (json_int_t)t->nodes, "winner", (int)t->winner, "joined_at",
-        (json_int_t)t->joined_at);
+    AUTO_JSON json_t *state =
+        json_pack("{so sf sf sf sI sI sb ss sf sf si si si sI sI si sI}", "command", words,
+                  "minutes", t->minutes, "worth", t->worth, "memory", t->memory, "launches",
+                  (json_int_t)t->o->launches.value, "seed", (json_int_t)t->o->seed.value, "lossy",
+                  t->o->lossy, "emit", t->o->emit, "spent_s", t->spent_s + clock_now_s() - t->began,
+                  "start_s", t->start_s, "link", (int)t->link, "nccl", t->nccl, "torch", t->torch,
+                  "ranks", (json_int_t)t->ranks, "nodes", (json_int_t)t->nodes, "winner",
+                  (int)t->winner, "joined_at", (json_int_t)t->joined_at);
     put_settings(state, t);
     json_object_set_new(state, "platform", json_text(t->o->platform));
     json_object_set_new(state, "out", json_text(t->o->out));
@@ -192,6 +197,34 @@ static int first(struct tune *t)
 
 /* ---- the price ---- */
 
+#define ARMS 5      /* visits of a block: auto twice, none, one, half */
+#define BLOCKS 16   /* that the time should be enough for */
+#define VISIT_S 2.0 /* at most */
+
+/* Visits short enough for BLOCKS in the time, and blocks few enough for it. */
+static void shape_price(struct trial_options *o, double step_s, double time_s)
+{
+    double visit_s = fmin(VISIT_S, time_s / (ARMS * BLOCKS));
+    double steps = step_s > 0 ? fmin(fmax(ceil(visit_s / step_s), 5), 250) : 5;
+    o->steps.value = (long)steps;
+    o->blocks.value = (long)fmin(fmax(time_s / (ARMS * steps * fmax(step_s, 1e-6)), 6), 1000);
+    o->seconds = (long)ceil(time_s);
+}
+
+static void say_price(const struct price_answer *p)
+{
+    AUTO_FREE char *sentence = p->known ? price_sentence(p) : NULL, *noise = price_noise(p);
+    if (noise)
+        say("tune: %s", noise);
+    if (sentence)
+        screen_say(sentence);
+    else if (p->captured)
+        say("tune: no price: the collectives are in a CUDA graph, in which nothing can be left "
+            "out");
+    else
+        say("tune: no price: %s", *p->why ? p->why : "the job ended before it was known");
+}
+
 static int take_price(struct tune *t)
 {
     if (t->o->no_price || interrupted(t))
@@ -206,26 +239,25 @@ static int take_price(struct tune *t)
             "statically");
         return GS_OK;
     }
+    AUTO_FREE char *log = xstrfmt("%s/price.log", t->race_dir);
+    struct trial_options o = {.platform = t->o->platform,
+                              .out = t->o->out,
+                              .visit_s = {1, 1, 1},
+                              .warmup = {10, 0, 1000},
+                              .deadline = {20, 1, 1000},
+                              .seed = t->o->seed,
+                              .calls = {t->job.calls, 0, 32768},
+                              .log = log};
+    char *line[] = {(char *)"sh", (char *)"-c", t->command[0], NULL};
+    bool is_line = !t->command[1]; /* one word: a line for a shell */
+    shape_price(&o, t->job.step_s, fmin(PRICE_S, fmax(5, 0.3 * t->minutes * 60 - t->start_s)));
     progress(t, "the price", "");
     end_progress();
-    char *run = NULL;
-    AUTO_FREE char *log = xstrfmt("%s/price.log", t->race_dir);
-    const struct tune_price_request q = {
-        .platform = t->o->platform,
-        .out = t->o->out,
-        .log = log,
-        .command = t->command,
-        .step_s = t->job.step_s,
-        .calls = t->job.calls,
-        .left_s = fmin(PRICE_S, fmax(5, 0.3 * t->minutes * 60 - t->start_s)),
-        .seed = t->o->seed.value};
     interrupts_release(&t->interrupts); /* it passes signals on to the job */
-    int code = tune_price_take(&t->price, &q, &run);
+    int code = trial_price(&o, is_line ? line : t->command, &t->price, &t->price_dir);
     int caught = interrupts_catch(&t->interrupts);
-    code = code ? code : caught;
-    t->price_dir = run;
-    if (!code && t->price.known)
-        tune_say_price(&t->price);
+    say_price(&t->price);
+    code = code == GS_USAGE ? code : caught; /* without a price there may be a setting */
     return code ? code : write_state(t);
 }
 
@@ -284,7 +316,7 @@ static void take_result(struct tune *t, int round, size_t i, const struct tune_s
     race_time(&t->race, round, i, r->step_s);
 }
 
-static int race_one(struct tune *t, struct tune_book *b, size_t i)
+static int race_one(struct tune *t, struct job_recording *b, size_t i)
 {
     AUTO(tune_started_free) struct tune_started r = {0};
     AUTO_FREE char *what =
@@ -293,20 +325,18 @@ static int race_one(struct tune *t, struct tune_book *b, size_t i)
     if (code || r.stopped)
         return code;
     take_result(t, t->round, i, &r);
-    return tune_book_put(b, &t->set.v[i], 0, &r);
+    return job_recording_put(b, &t->set.v[i], 0, &r);
 }
 
-static struct tune_book book_of(const struct tune *t, const char *dir, const char *stage)
+static struct job_recording recording_of(const struct tune *t, const char *dir, int launch,
+                                         const char *stage)
 {
-    return (struct tune_book){.dir = dir,
-                              .platform = t->o->platform,
-                              .stage = stage,
-                              .command = t->command,
-                              .ranks = t->ranks > 0 ? t->ranks : 1,
-                              .nodes = t->nodes > 0 ? t->nodes : 1,
-                              .seed = t->o->seed.value,
-                              .link = tune_link_names[t->link],
-                              .record = {.fd = -1}};
+    return (struct job_recording){.of = {t->o->platform, dir, t->command,
+                                         t->ranks > 0 ? t->ranks : 1, t->nodes > 0 ? t->nodes : 1,
+                                         t->o->seed.value, launch},
+                                  .stage = stage,
+                                  .link = tune_link_names[t->link],
+                                  .record = {.fd = -1}};
 }
 
 /* At random. Settings that were measured in this round, before an interruption, are left out. */
@@ -331,10 +361,10 @@ static size_t order_of(const struct tune *t, size_t *order)
  * out of the first round. */
 static int race_round(struct tune *t)
 {
-    struct tune_book b = book_of(t, t->race_dir, "race");
+    struct job_recording b = recording_of(t, t->race_dir, t->round + 1, "race");
     size_t *order = xcalloc(t->race.n, sizeof *order), n = order_of(t, order);
     int code = open_log(t, t->race_dir);
-    code = code ? code : tune_book_begin(&b, t->round + 1);
+    code = code ? code : job_recording_begin(&b);
     bool whole = true;
     for (size_t k = 0; k < n && !code; k++) {
         whole = !interrupted(t) && race_left_s(t) > 0;
@@ -343,7 +373,7 @@ static int race_round(struct tune *t)
         code = race_one(t, &b, order[k]);
     }
     free(order);
-    int ended = tune_book_end(&b, whole);
+    int ended = job_recording_end(&b, whole);
     return code ? code : ended;
 }
 
@@ -439,29 +469,29 @@ static int run_race(struct tune *t)
 
 /* ---- the proof ---- */
 
-static int proof_one(struct tune *t, struct tune_book *b, size_t i, int copy, double *log_s)
+static int proof_one(struct tune *t, struct job_recording *b, size_t i, int copy, double *log_s)
 {
     AUTO(tune_started_free) struct tune_started r = {0};
-    AUTO_FREE char *what = xstrfmt("proof, launch %d of %zu", b->launch, t->proof_launches);
+    AUTO_FREE char *what = xstrfmt("proof, launch %d of %zu", b->of.launch, t->proof_launches);
     int code = start(t, what, &t->set.v[i], &r);
     if (code || r.stopped)
         return code;
     *log_s = r.kind ? (double)NAN : log(r.step_s);
     if (r.kind)
         say("tune: proof: %s: %s", r.kind, r.why);
-    return tune_book_put(b, &t->set.v[i], copy, &r);
+    return job_recording_put(b, &t->set.v[i], copy, &r);
 }
 
 static int proof_launch(struct tune *t, int launch, double log_s[PROOF_STARTS])
 {
-    struct tune_book b = book_of(t, t->proof_dir, "proof");
+    struct job_recording b = recording_of(t, t->proof_dir, launch, "proof");
     struct rng rng;
     size_t order[PROOF_STARTS] = {PROOF_BASE, PROOF_AGAIN, PROOF_WINNER};
     rng_stream(&rng, (uint64_t)t->o->seed.value + 1, (uint64_t)launch);
     rng_shuffle(&rng, order, PROOF_STARTS);
     t->round = launch - 1;
     int code = open_log(t, t->proof_dir);
-    code = code ? code : tune_book_begin(&b, launch);
+    code = code ? code : job_recording_begin(&b);
     bool whole = true;
     for (size_t k = 0; k < PROOF_STARTS && !code; k++) {
         whole = !interrupted(t);
@@ -471,7 +501,7 @@ static int proof_launch(struct tune *t, int launch, double log_s[PROOF_STARTS])
             code = proof_one(t, &b, order[k] == PROOF_WINNER ? t->winner : 0,
                              order[k] == PROOF_AGAIN, &log_s[order[k]]);
     }
-    int ended = tune_book_end(&b, whole && !t->stopped);
+    int ended = job_recording_end(&b, whole && !t->stopped);
     return code ? code : ended;
 }
 
@@ -481,13 +511,12 @@ struct earlier {
     size_t n;
 };
 
-static void take_earlier_proof(void *ctx, int launch, const char *label, int copy,
-                               const double *step_s, size_t n)
+static void take_earlier_proof(void *ctx, int launch, const char *label, int copy, double step_s)
 {
     struct earlier *e = ctx;
     size_t place = strcmp(label, TUNE_BASELINE) ? PROOF_WINNER : (size_t)copy;
-    if (launch >= 1 && (size_t)launch <= e->n && n)
-        e->log_s[launch - 1][place] = log(stats_median(step_s, n));
+    if (launch >= 1 && (size_t)launch <= e->n && step_s > 0)
+        e->log_s[launch - 1][place] = log(step_s);
 }
 
 static int run_proof(struct tune *t)
@@ -502,9 +531,9 @@ static int run_proof(struct tune *t)
         log_s[i][0] = log_s[i][1] = log_s[i][2] = (double)NAN;
     struct earlier e = {t, log_s, most};
     if (!t->proof_dir)
-        code = record_make_run(t->o->out, t->o->platform, TUNE_WORKLOAD, "proof", &t->proof_dir);
+        code = record_make_run(t->o->out, t->o->platform, JOB_TUNE, "proof", &t->proof_dir);
     else
-        code = tune_book_read(t->proof_dir, take_earlier_proof, &e);
+        code = job_recording_read(t->proof_dir, take_earlier_proof, &e);
     code = code ? code : write_state(t);
     for (i = 0; i < t->proof_launches && !code && !t->stopped; i++)
         code = proof_launch(t, (int)i + 1, log_s[i]);
@@ -607,22 +636,8 @@ static int read_options(struct tune *t)
     return tune_emit_known(o->emit);
 }
 
-static char *beside(const char *const *places, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        char *path = xstrfmt("%s/%s", program_dir(), places[i]);
-        if (!access(path, R_OK))
-            return path;
-        free(path);
-    }
-    return NULL;
-}
-
 static int prepare(struct tune *t)
 {
-    static const char *const objects[] = {"libgradsync-price.so",
-                                          "../lib/gradsync/libgradsync-price.so"};
-    static const char *const scripts[] = {"../runner/job/torch", "../share/gradsync/torch"};
     AUTO_FREE char *slashed = xstrfmt("%s/", t->o->out), *failed = files_make_above(slashed);
     if (failed)
         return fail_file(failed, "made", errno);
@@ -632,8 +647,8 @@ static int prepare(struct tune *t)
     t->job.interrupts = &t->interrupts;
     t->job.log = -1;
     t->job.measure_s = fmin(5, fmax(0.5, t->minutes * 60 / 150));
-    t->job.object = beside(objects, COUNT(objects));
-    t->job.python = beside(scripts, COUNT(scripts));
+    t->job.object = job_beside(JOB_OBJECT, "../lib/gradsync/" JOB_OBJECT);
+    t->job.python = job_beside("../runner/job/torch", "../share/gradsync/torch");
     return t->job.out ? interrupts_catch(&t->interrupts) : fail_file(t->o->out, "read", errno);
 }
 
@@ -715,7 +730,7 @@ int tune_job(const struct tune_options *o, char **command)
         return code ? code : dry_run(&t);
     code = prepare(&t);
     if (!code)
-        code = record_make_run(o->out, o->platform, TUNE_WORKLOAD, "tune", &t.race_dir);
+        code = record_make_run(o->out, o->platform, JOB_TUNE, "tune", &t.race_dir);
     if (!code)
         code = write_state(&t);
     if (!code)
@@ -732,18 +747,17 @@ bool tune_is_run(const char *dir)
     return !access(path, F_OK);
 }
 
-static void take_earlier_race(void *ctx, int launch, const char *label, int copy,
-                              const double *step_s, size_t n)
+static void take_earlier_race(void *ctx, int launch, const char *label, int copy, double step_s)
 {
     struct tune *t = ctx;
     size_t i = tune_settings_find(&t->set, label);
     (void)copy;
     if (i >= t->race.n)
         return;
-    if (!n && i)
+    if (!(step_s > 0) && i)
         race_failed(&t->race, i);
-    else if (n)
-        race_time(&t->race, launch - 1, i, stats_median(step_s, n));
+    else if (step_s > 0)
+        race_time(&t->race, launch - 1, i, step_s);
     t->round = launch - 1 > t->round ? launch - 1 : t->round;
 }
 
@@ -777,7 +791,8 @@ static int restore(struct tune *t, const json_t *state, struct tune_options *o)
     const char *proof = json_text_of(state, "proof"), *price = json_text_of(state, "price_run");
     t->proof_dir = *proof ? xstrdup(proof) : NULL;
     t->price_dir = *price ? xstrdup(price) : NULL;
-    tune_price_read(&t->price, json_object_get(state, "price"));
+    if (t->price_dir && price_read(&t->price, t->price_dir))
+        return GS_FAILED;
     o->seed.value = (long)json_integer_of(state, "seed");
     o->launches.value = (long)json_integer_of(state, "launches");
     o->lossy = json_is_true(json_object_get(state, "lossy"));
@@ -787,7 +802,7 @@ static int restore(struct tune *t, const json_t *state, struct tune_options *o)
     json_array_foreach(json_object_get(state, "settings"), i, setting)
         tune_settings_add(&t->set, json_string_value(setting), "");
     enter_all(t);
-    int code = tune_book_read(t->race_dir, take_earlier_race, t);
+    int code = job_recording_read(t->race_dir, take_earlier_race, t);
     restore_race(t);
     return code;
 }

@@ -7,52 +7,15 @@
 #include "base/shell_quote.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "job/trial.h"
-#include "job/trial_result.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-/* ==== tune_answer ==== */
-
-json_t *tune_price_json(const struct tune_price *p)
+bool tune_say_worthless(const struct price_answer *p, double worth)
 {
-    return json_pack("{sb sf sf sf sf sf sf sf}", "known", p->known, "step_s", p->step_s, "none",
-                     p->none, "none_lo", p->none_lo, "none_hi", p->none_hi, "half", p->half,
-                     "waiting", p->waiting, "noise", p->noise);
-}
-
-void tune_price_read(struct tune_price *p, const json_t *o)
-{
-    int known = 0;
-    *p = (struct tune_price){0};
-    if (o)
-        json_unpack((json_t *)o, "{sb sf sf sf sf sf sf sf}", "known", &known, "step_s", &p->step_s,
-                    "none", &p->none, "none_lo", &p->none_lo, "none_hi", &p->none_hi, "half",
-                    &p->half, "waiting", &p->waiting, "noise", &p->noise);
-    p->known = known;
-}
-
-/* ---- sentences ---- */
-
-void tune_say_price(const struct tune_price *p)
-{
-    char *s = xstrfmt(
-        "Communication costs %.1f%% [%.1f, %.1f] of the step (%s of %s). With half the bytes the "
-        "step is %.1f%% %s. Waiting for other ranks: %.1f%%.",
-        100 * p->none, 100 * p->none_lo, 100 * p->none_hi, HUMAN_TIME(fmax(0, p->none) * p->step_s),
-        HUMAN_TIME(p->step_s), 100 * fabs(p->half), p->half < 0 ? "longer" : "shorter",
-        100 * p->waiting);
-    screen_say(s);
-    free(s);
-}
-
-bool tune_say_worthless(const struct tune_price *p, double worth)
-{
-    if (!p->known || p->none_hi >= worth)
+    if (!p->known || p->none.hi >= worth)
         return false;
     AUTO_FREE char *s = xstrfmt("No communication setting can gain more than that, which is less "
                                 "than %.3g%% of the step: change nothing.",
@@ -125,7 +88,7 @@ static void emit(const struct tune_setting *s, const char *form)
 }
 
 void tune_say_proven(const struct tune_setting *s, const struct effect *e,
-                     const struct tune_price *p, const char *form)
+                     const struct price_answer *p, const char *form)
 {
     AUTO_FREE char *words = tune_setting_words(s);
     AUTO_TEXT struct text t = {0};
@@ -135,9 +98,9 @@ void tune_say_proven(const struct tune_setting *s, const struct effect *e,
               "choose it",
               only_without ? "Run " : "Set ", words, -100 * expm1(e->value), -100 * expm1(e->hi),
               -100 * expm1(e->lo), e->launches);
-    if (p->known && p->none > 0)
+    if (p->known && p->none.value > 0)
         text_addf(&t, "; this gets back %.0f%% of what communication costs",
-                  fmin(100, -100 * expm1(e->value) / p->none));
+                  fmin(100, -100 * expm1(e->value) / p->none.value));
     text_add(&t, ".");
     screen_say(t.s);
     if (s->lossy)
@@ -187,7 +150,7 @@ static size_t measured(size_t *order, const struct race *r)
 }
 
 static void put_head(struct text *t, const char *platform, long long ranks, long long nodes,
-                     const struct tune_price *p, double base_s, size_t rows)
+                     const struct price_answer *p, double base_s, size_t rows)
 {
     text_addf(t, "platform = \"%s\"\nranks = %lld\nnodes = %lld\nbase = %.9g\nrows = %zu\n",
               platform, ranks, nodes, base_s, rows);
@@ -195,14 +158,14 @@ static void put_head(struct text *t, const char *platform, long long ranks, long
         text_addf(t,
                   "share = %.9g\nshare_lo = %.9g\nshare_hi = %.9g\n$share_of << EOD\n0 %.9g\n0.5 "
                   "%.9g\n1 %.9g\nEOD\n",
-                  p->none, p->none_lo, p->none_hi, p->step_s * (1 - p->none),
-                  p->step_s * (1 - p->half), p->step_s);
+                  p->none.value, p->none.lo, p->none.hi, p->step_s * (1 - p->none.value),
+                  p->step_s * (1 - p->half.value), p->step_s);
     else
         text_add(t, "share = NaN\n");
 }
 
 bool tune_plot(const char *dir, const char *platform, long long ranks, long long nodes,
-               const struct tune_settings *s, const struct race *r, const struct tune_price *p,
+               const struct tune_settings *s, const struct race *r, const struct price_answer *p,
                double base_s, size_t winner, const struct effect *proof)
 {
     AUTO_TEXT struct text t = {0}, names = {0}, bars = {0};
@@ -229,68 +192,4 @@ bool tune_plot(const char *dir, const char *platform, long long ranks, long long
     }
     text_addf(&t, "array name[%zu]\n%s$bars << EOD\n%sEOD\n", n + 1, names.s, bars.s);
     return files_replace(path, t.s, 0666);
-}
-
-/* ==== tune_price ==== */
-
-#define ARMS 5      /* visits of a block: auto twice, none, one, half */
-#define BLOCKS 16   /* that the time should be enough for */
-#define VISIT_S 2.0 /* at most */
-#define STEPS_LEAST 5
-#define STEPS_MOST 250
-
-/* Visits short enough for BLOCKS in the time, and blocks few enough for it. */
-static void shape(struct trial_options *o, const struct tune_price_request *q)
-{
-    double visit_s = fmin(VISIT_S, q->left_s / (ARMS * BLOCKS));
-    double steps = q->step_s > 0 ? ceil(visit_s / q->step_s) : STEPS_LEAST;
-    steps = fmin(fmax(steps, STEPS_LEAST), STEPS_MOST);
-    double block_s = ARMS * steps * fmax(q->step_s, 1e-6);
-    o->steps.value = (long)steps;
-    o->blocks.value = (long)fmin(fmax(q->left_s / block_s, 6), 1000);
-    o->seconds = (long)ceil(q->left_s);
-}
-
-static void take(struct tune_price *p, const struct price_answer *a)
-{
-    *p = (struct tune_price){.known = a->known,
-                             .step_s = a->step_s,
-                             .none = a->none.value,
-                             .none_lo = a->none.lo,
-                             .none_hi = a->none.hi,
-                             .half = a->half.value,
-                             .waiting = a->waiting.value,
-                             .noise = a->noise};
-}
-
-int tune_price_take(struct tune_price *p, const struct tune_price_request *q, char **run)
-{
-    struct price_answer a = {0};
-    struct trial_options o = {.platform = q->platform,
-                              .out = q->out,
-                              .launches = {1, 1, 1},
-                              .visit_s = {1, 1, 1},
-                              .warmup = {10, 0, 1000},
-                              .deadline = {20, 1, 1000},
-                              .seed = {q->seed, 0, q->seed},
-                              .calls = {q->calls, 0, 32768},
-                              .log = q->log};
-    char *line[] = {(char *)"sh", (char *)"-c", q->command[0], NULL};
-    bool quoted = !q->command[1] && q->command[0][0]; /* one word: a line for a shell */
-    shape(&o, q);
-    int code = price_measure(&o, quoted ? line : q->command, &a);
-    take(p, &a);
-    *run = a.run;
-    a.run = NULL;
-    if (!p->known && a.captured)
-        say("tune: no price: the collectives are in a CUDA graph, in which nothing can be left "
-            "out");
-    else if (!p->known)
-        say("tune: no price: %s", *a.why ? a.why : "the job ended before it was known");
-    else if (p->noise > 0.02)
-        say("tune: the steps of this job vary, so a difference of less than %.1f%% cannot be seen; "
-            "a likely reason is the host: see whether a smaller batch makes the step shorter",
-            100 * p->noise);
-    price_free(&a);
-    return code == GS_USAGE ? code : GS_OK; /* without a price there may be a setting */
 }

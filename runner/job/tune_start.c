@@ -29,10 +29,10 @@
 #define LOOK_S 0.25
 
 struct start {
+    struct job_output output;
     const struct tune_job *job;
-    char *dir;
-    struct train_times *times;
-    struct train_output output;
+    struct trial_folder ranks;
+    struct job_times *times;
     struct tune_started *r;
     double looked_at;
 };
@@ -54,27 +54,14 @@ char *tune_command(char **words)
 }
 
 /* A switch of PyTorch may change how many collectives a step has. */
-static char *visits_config(const struct start *s, const struct tune_setting *set)
+static char *visits_config(const struct tune_job *j, const struct tune_setting *set)
 {
-    const struct tune_job *j = s->job;
     double steps = j->step_s > 0 ? ceil(j->measure_s / VISITS / j->step_s) + 1 : 0;
     steps = steps > 0 ? fmin(fmax(steps, STEPS_LEAST), 200) : STEPS_LEAST;
     /* The object wants two arms; both are the job as it is. */
-    return xstrfmt("out = %s\narm = auto\narm = auto\nseed = 1\nsteps = %.0f\nvisit_s = 1\n"
-                   "warmup = %d\ncalls = %lld\n",
-                   s->dir, steps, WARM, set->torch.n ? 0LL : (long long)j->calls);
-}
-
-static int make_folder(struct start *s, const struct tune_setting *set)
-{
-    s->dir = xstrfmt("%s/.tune.XXXXXX", s->job->out);
-    if (!mkdtemp(s->dir))
-        return fail_file(s->dir, "made", errno);
-    AUTO_FREE char *agree = xstrfmt("%s/agree", s->dir), *config = xstrfmt("%s/trial.txt", s->dir);
-    AUTO_FREE char *text = visits_config(s, set);
-    if (mkdir(agree, 0777) || !files_write_new(config, text, 0666))
-        return fail_file(s->dir, "written to", errno);
-    return GS_OK;
+    return xstrfmt("arm = auto\narm = auto\nseed = 1\nsteps = %.0f\nvisit_s = 1\nwarmup = %d\n"
+                   "calls = %lld\n",
+                   steps, WARM, set->torch.n ? 0LL : (long long)j->calls);
 }
 
 static void add_export(struct text *t, struct words *names, const char *name, const char *value)
@@ -94,17 +81,16 @@ static void add_first(struct text *t, struct words *names, const char *name, con
 static void add_tools(struct text *t, struct words *names, const struct start *s)
 {
     const struct tune_job *j = s->job;
-    AUTO_FREE char *config = xstrfmt("%s/trial.txt", s->dir);
     if (j->object) {
         add_first(t, names, "LD_PRELOAD", j->object);
-        add_export(t, names, "GRADSYNC_PRICE", config);
+        add_export(t, names, "GRADSYNC_PRICE", s->ranks.config);
     }
     if (j->python) {
         add_first(t, names, "PYTHONPATH", j->python);
-        add_export(t, names, "GRADSYNC_TORCH_OUT", s->dir);
+        add_export(t, names, "GRADSYNC_TORCH_OUT", s->ranks.path);
     }
     if (j->ask_link) {
-        AUTO_FREE char *file = xstrfmt("%s/nccl.%%h.%%p", s->dir);
+        AUTO_FREE char *file = xstrfmt("%s/nccl.%%h.%%p", s->ranks.path);
         add_export(t, names, "NCCL_DEBUG", "INFO");
         add_export(t, names, "NCCL_DEBUG_SUBSYS", "INIT,ENV");
         add_export(t, names, "NCCL_DEBUG_FILE", file);
@@ -152,11 +138,6 @@ static char *script_of(const struct start *s, const struct tune_setting *set)
 
 /* ---- its times ---- */
 
-static void add_sample(struct tune_started *r, uint64_t ns, int64_t steps, double at)
-{
-    APPEND(r->v, r->n) = (struct tune_sample){ns, steps, at};
-}
-
 static void from_ranks(struct tune_started *r, const struct trial_comm *c)
 {
     r->n = 0;
@@ -166,16 +147,17 @@ static void from_ranks(struct tune_started *r, const struct trial_comm *c)
     r->bytes = (double)c->step_bytes;
     r->nccl = c->nccl;
     for (size_t i = 1; i < c->n; i++)
-        add_sample(r, c->visits[i].most_ns, c->visits[i].steps - 1, c->visits[i].at);
+        APPEND(r->v, r->n) =
+            (struct tune_sample){c->visits[i].most_ns, c->visits[i].steps - 1, c->visits[i].at};
 }
 
-static void from_lines(struct tune_started *r, const struct train_times *times)
+static void from_lines(struct tune_started *r, const struct job_times *times)
 {
-    const struct train_step *steps;
-    size_t n = train_times_get(times, &steps);
+    const struct job_step *steps;
+    size_t n = job_times_get(times, &steps);
     r->n = 0;
     for (size_t i = LINES_WARM; i < n; i++)
-        add_sample(r, steps[i].ns, 1, steps[i].at);
+        APPEND(r->v, r->n) = (struct tune_sample){steps[i].ns, 1, steps[i].at};
 }
 
 static double sum_s(const struct tune_started *r)
@@ -192,7 +174,7 @@ static bool read_ranks(struct start *s, bool report)
     char why[400];
     if (!report)
         err_capture(why, sizeof why); /* a line that is being written now */
-    int code = trial_ranks_read(&all, s->dir);
+    int code = trial_ranks_read(&all, s->ranks.path);
     if (!report)
         err_capture(NULL, 0);
     const struct trial_comm *c = code ? NULL : trial_ranks_lead(&all);
@@ -201,19 +183,6 @@ static bool read_ranks(struct start *s, bool report)
     if (c)
         from_ranks(s->r, c);
     return c;
-}
-
-/* For train_process(). */
-static void take(void *ctx, const char *bytes, size_t n)
-{
-    struct start *s = ctx;
-    train_output_take(&s->output, bytes, n);
-}
-
-static void meanwhile(void *ctx)
-{
-    struct start *s = ctx;
-    train_output_meanwhile(&s->output);
 }
 
 static bool enough(void *ctx)
@@ -246,55 +215,51 @@ static enum tune_link link_of(const char *line)
     return TUNE_UNKNOWN;
 }
 
-static void read_link(struct start *s, const char *path)
+static void read_link(struct tune_started *r, const char *line)
 {
-    AUTO_TEXT struct text t = {0};
-    if (!files_read(path, FILES_OWN, FILES_WHOLE_MAX, &t) || !t.s)
-        return;
-    for (char *line = t.s, *end; *line; line = end) {
-        end = line + strcspn(line, "\n");
-        end += *end ? (*end = '\0', 1) : 0;
-        enum tune_link link = link_of(line);
-        const char *version = strstr(line, "NCCL version ");
-        int v[3] = {0};
-        char plus = 0; /* "2.28.9+cuda13.0"; not "2.27.0 or later" */
-        if (version && sscanf(version, "NCCL version %d.%d.%d%c", v, v + 1, v + 2, &plus) == 4 &&
-            plus == '+')
-            s->r->nccl = v[0] * 10000 + v[1] * 100 + v[2];
-        s->r->link = link > s->r->link ? link : s->r->link; /* the slowest of them */
-    }
+    enum tune_link link = link_of(line);
+    const char *version = strstr(line, "NCCL version ");
+    int v[3] = {0};
+    char plus = 0; /* "2.28.9+cuda13.0"; not "2.27.0 or later" */
+    if (version && sscanf(version, "NCCL version %d.%d.%d%c", v, v + 1, v + 2, &plus) == 4 &&
+        plus == '+')
+        r->nccl = v[0] * 10000 + v[1] * 100 + v[2];
+    r->link = link > r->link ? link : r->link; /* the slowest of them */
 }
 
-/* Files of sitecustomize.py: lines "rank", "ddp", "fsdp", "memory BYTES", "changed TEXT". */
-static void read_torch(struct start *s, const char *path)
+/* Of sitecustomize.py: "rank", "ddp", "fsdp", "memory BYTES", "changed TEXT". */
+static void read_torch(struct tune_started *r, const char *line)
+{
+    r->torch |= !strcmp(line, "ddp")    ? TUNE_DDP
+                : !strcmp(line, "fsdp") ? TUNE_FSDP
+                : !strcmp(line, "rank") ? TUNE_PYTHON
+                                        : 0;
+    if (!strncmp(line, "memory ", 7))
+        r->memory_B = fmax(r->memory_B, strtod(line + 7, NULL));
+    if (!strncmp(line, "changed ", 8))
+        snprintf(r->torch_changed, sizeof r->torch_changed, "%s", line + 8);
+}
+
+static void read_lines(struct tune_started *r, const char *path,
+                       void (*take)(struct tune_started *, const char *))
 {
     AUTO_TEXT struct text t = {0};
     if (!files_read(path, FILES_OWN, FILES_WHOLE_MAX, &t) || !t.s)
         return;
-    for (char *line = t.s, *end; *line; line = end) {
-        end = line + strcspn(line, "\n");
-        end += *end ? (*end = '\0', 1) : 0;
-        s->r->torch |= !strcmp(line, "ddp")    ? TUNE_DDP
-                       : !strcmp(line, "fsdp") ? TUNE_FSDP
-                       : !strcmp(line, "rank") ? TUNE_PYTHON
-                                               : 0;
-        if (!strncmp(line, "memory ", 7))
-            s->r->memory_B = fmax(s->r->memory_B, strtod(line + 7, NULL));
-        if (!strncmp(line, "changed ", 8))
-            snprintf(s->r->torch_changed, sizeof s->r->torch_changed, "%s", line + 8);
-    }
+    for (char *rest = t.s, *line; (line = strsep(&rest, "\n"));)
+        take(r, line);
 }
 
 static void read_rest(struct start *s)
 {
     AUTO_WORDS struct words names = {0};
-    files_list(s->dir, NULL, &names);
+    files_list(s->ranks.path, NULL, &names);
     for (size_t i = 0; i < names.n; i++) {
-        AUTO_FREE char *path = xstrfmt("%s/%s", s->dir, names.v[i]);
+        AUTO_FREE char *path = xstrfmt("%s/%s", s->ranks.path, names.v[i]);
         if (!strncmp(names.v[i], "nccl.", 5))
-            read_link(s, path);
+            read_lines(s->r, path, read_link);
         else if (!strncmp(names.v[i], "torch.", 6))
-            read_torch(s, path);
+            read_lines(s->r, path, read_torch);
     }
     /* The object saw collectives, and there is no NCCL: they are MPI's. */
     if (s->r->calls && !s->r->nccl && s->r->link == TUNE_UNKNOWN)
@@ -311,22 +276,20 @@ double tune_next_s(const struct tune_started *r)
     return r->calls ? fmax(r->took_s - spared, r->took_s / 10) : r->took_s;
 }
 
-static void judge(struct start *s, const struct train_ended *e, double timeout_s)
+static void judge(struct start *s, const struct job_ended *e, double timeout_s)
 {
-    const struct train_output *o = &s->output;
+    const struct job_output *o = &s->output;
     struct tune_started *r = s->r;
     const char *end = *o->last ? "; its last line: " : "";
     if (r->n >= 3)
         return; /* a job that ended by itself gave enough, or was ended */
-    r->kind = e->hung ? "hang" : e->status ? "crash" : "failed";
+    r->kind = job_ended_kind(e, r->why, sizeof r->why);
+    size_t n = strlen(r->why);
     if (e->hung)
         snprintf(r->why, sizeof r->why, "no step was measured in %s; ended%s%s",
                  HUMAN_TIME(timeout_s), end, o->last);
-    else if (e->status > 128 && sigabbrev_np(e->status - 128))
-        snprintf(r->why, sizeof r->why, "ended by SIG%s%s%s", sigabbrev_np(e->status - 128), end,
-                 o->last);
-    else if (e->status)
-        snprintf(r->why, sizeof r->why, "exit code %d%s%s", e->status, end, o->last);
+    else if (r->kind)
+        snprintf(r->why + n, sizeof r->why - n, "%s%s", end, o->last);
     else if (r->captured)
         snprintf(r->why, sizeof r->why,
                  "its collectives are in a CUDA graph, and it prints no "
@@ -336,32 +299,29 @@ static void judge(struct start *s, const struct train_ended *e, double timeout_s
                  "it ended after %s with too few steps to measure: no sequence of collectives that "
                  "repeats, and no step times in its output%s%s",
                  HUMAN_TIME(e->took_s), end, o->last);
-}
-
-static double median_s(const struct tune_started *r)
-{
-    AUTO_FREE double *x = xcalloc(r->n + 1, sizeof *x);
-    for (size_t i = 0; i < r->n; i++)
-        x[i] = (double)r->v[i].ns * 1e-9 / (double)r->v[i].steps;
-    return stats_median(x, r->n);
+    r->kind = r->kind ? r->kind : "failed";
 }
 
 int tune_start(const struct tune_job *j, const struct tune_setting *set, double timeout_s,
                struct tune_started *r)
 {
     const struct train_settings known = {.unit = TRAIN_S};
-    AUTO(train_times_free_of) struct train_times *times = train_times_new(&known);
-    struct start s = {.job = j, .times = times, .output = {.log = j->log, .times = times}, .r = r};
-    const struct train_hooks hooks = {
-        .take = take, .meanwhile = meanwhile, .enough = enough, .ctx = &s};
-    struct train_ended ended;
+    AUTO(job_times_free_of) struct job_times *times = job_times_new(&known);
+    struct start s = {.output = {.log = j->log, .times = times}, .job = j, .times = times, .r = r};
+    const struct job_hooks hooks = {/* the output is the first member of its context */
+                                    .take = job_output_take,
+                                    .meanwhile = job_output_meanwhile,
+                                    .enough = enough,
+                                    .ctx = &s};
+    struct job_ended ended;
     *r = (struct tune_started){.watch = job_watch_new()};
     s.output.job = r->watch;
-    int code = make_folder(&s, set);
+    AUTO_FREE char *config = visits_config(j, set);
+    int code = trial_folder_make(&s.ranks, j->out, config);
     AUTO_FREE char *script = code ? NULL : script_of(&s, set);
     if (!code)
-        code = train_process(script, timeout_s, j->interrupts, &hooks, &ended);
-    train_output_end(&s.output);
+        code = job_guarded(script, timeout_s, j->interrupts, &hooks, &ended);
+    job_output_end(&s.output);
     if (!code) {
         r->took_s = ended.took_s;
         r->stopped = ended.stopped;
@@ -369,11 +329,13 @@ int tune_start(const struct tune_job *j, const struct tune_setting *set, double 
             from_lines(r, times);
         read_rest(&s);
         judge(&s, &ended, timeout_s);
-        r->step_s = r->n ? median_s(r) : (double)NAN;
+        AUTO_FREE double *x = xcalloc(r->n + 1, sizeof *x);
+        for (size_t i = 0; i < r->n; i++)
+            x[i] = (double)r->v[i].ns * 1e-9 / (double)r->v[i].steps;
+        r->step_s = r->n ? stats_median(x, r->n) : (double)NAN;
     }
-    train_output_free(&s.output);
-    files_remove_tree(s.dir);
-    free(s.dir);
+    job_output_free(&s.output);
+    trial_folder_remove(&s.ranks);
     return code;
 }
 

@@ -18,17 +18,17 @@ static bool compiles(const char *expression)
     return good;
 }
 
-static void read_output(struct train_times *times, const char *bytes, size_t n)
+static void read_output(struct job_times *times, const char *bytes, size_t n)
 {
-    struct train_output o = {.log = open("/dev/null", O_WRONLY | O_CLOEXEC), .times = times};
-    const struct train_step *steps;
+    struct job_output o = {.log = open("/dev/null", O_WRONLY | O_CLOEXEC), .times = times};
+    const struct job_step *steps;
     for (size_t at = 0; at < n; at += 7)
-        train_output_take(&o, bytes + at, n - at < 7 ? n - at : 7);
-    train_output_end(&o);
-    for (size_t i = train_times_get(times, &steps); i-- > 0;)
+        job_output_take(&o, bytes + at, n - at < 7 ? n - at : 7);
+    job_output_end(&o);
+    for (size_t i = job_times_get(times, &steps); i-- > 0;)
         if (!steps[i].ns)
             abort();
-    train_output_free(&o);
+    job_output_free(&o);
     close(o.log);
 }
 
@@ -41,9 +41,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     struct config_entry time = {.value = expression};
     struct train_settings set = {.unit = n % 4,
                                  .time = *expression && compiles(expression) ? &time : NULL};
-    struct train_times *times = train_times_new(&set);
+    struct job_times *times = job_times_new(&set);
     read_output(times, (const char *)data + first, n - first);
-    train_times_free(times);
+    job_times_free(times);
     free(expression);
     bundle_close();
     return 0;

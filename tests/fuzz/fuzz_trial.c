@@ -12,8 +12,8 @@ static void judge(const struct trial_comm *c, const char *dir)
     struct trial_verdict *v = NULL;
     trial_verdicts(&v, c, 20);
     free(v);
-    const struct trial_source s = {.platform = "p", .dir = dir, .command = command, .launch = 1};
-    bundle_reported(trial_recording_write(c, &s));
+    const struct job_source s = {"p", dir, command, c->ranks, c->nodes, 1, 1};
+    bundle_reported(job_recording_trial(c, &s, NULL, true));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)

@@ -45,15 +45,15 @@ static void placeholders(void **state)
 /* The first time in a line, in ns; 0: none. */
 static uint64_t read_line(const struct train_settings *s, const char *text, char *wrong, size_t n)
 {
-    struct train_times *t = train_times_new(s);
-    const struct train_step *steps;
+    struct job_times *t = job_times_new(s);
+    const struct job_step *steps;
     char line[256];
     snprintf(line, sizeof line, "%s", text);
-    train_times_line(t, line, 0);
-    size_t found = train_times_get(t, &steps);
+    job_times_line(t, line, 0);
+    size_t found = job_times_get(t, &steps);
     uint64_t ns = found ? steps[0].ns : 0;
-    snprintf(wrong, n, "%s", train_times_wrong(t));
-    train_times_free(t);
+    snprintf(wrong, n, "%s", job_times_wrong(t));
+    job_times_free(t);
     return ns;
 }
 
@@ -115,15 +115,15 @@ static void own_pattern(void **state)
 static void log_of(const char *bytes, size_t n, size_t times, struct text *out)
 {
     char path[] = "/tmp/gradsync-train.XXXXXX";
-    struct train_output o = {.log = mkstemp(path)};
+    struct job_output o = {.log = mkstemp(path)};
     assert_true(o.log >= 0);
     for (size_t i = 0; i < times; i++)
-        train_output_take(&o, bytes, n);
-    train_output_end(&o);
+        job_output_take(&o, bytes, n);
+    job_output_end(&o);
     close(o.log);
     assert_true(text_read_file(path, out));
     unlink(path);
-    train_output_free(&o);
+    job_output_free(&o);
 }
 
 static void logs(void **state)

@@ -5,9 +5,9 @@
  */
 #include "base/err.h"
 #include "compare/within_run.h"
-#include "record/job_watch.h"
-#include "job/trial_result.h"
 #include "job/job_recording.h"
+#include "job/trial_result.h"
+#include "record/job_watch.h"
 
 #include "folder.h"
 
@@ -72,16 +72,10 @@ static void record(const char *dir, struct trial_comm c, int blocks)
     assert_int_equal(mkdir(dir, 0777), 0);
     struct job_watch *job = job_watch_new();
     for (int launch = 1; c.visits < end; launch++) {
-        struct trial_source s = {.job = job,
-                                 .platform = "made",
-                                 .dir = dir,
-                                 .command = command,
-                                 .seed = 1,
-                                 .launch = launch,
-                                 .complete = true};
+        struct job_source s = {"made", dir, command, c.ranks, c.nodes, 1, launch};
         for (c.n = 0; c.visits + c.n < end && c.visits[c.n].block < launch * blocks;)
             c.n++;
-        assert_int_equal(trial_recording_write(&c, &s), GS_OK);
+        assert_int_equal(job_recording_trial(&c, &s, job, true), GS_OK);
         c.visits += c.n;
     }
     job_watch_free(job);
@@ -219,6 +213,25 @@ static void a_late_rank_is_waited_for_and_costs_no_transfer(void **state)
     drop_priced(&m);
 }
 
+/* Tune prints it from the visits, compare from their recording. */
+static void the_price_of_a_recording_is_that_of_its_visits(void **state)
+{
+    static const double ms[PRICE_VISITS][RANKS] = {
+        {20, 20}, {20, 20}, {10, 15}, {15, 15}, {17.5, 17.5}};
+    const char *dir = folder_path(*state, "20261123T000000Z-0003");
+    struct priced m;
+    struct price_answer a, b;
+    make_priced(&m, ms, "none");
+    assert_true(price_from(&a, &m.comm, CONTRAST_DRAWS));
+    record(dir, m.comm, BLOCKS);
+    assert_int_equal(price_read(&b, dir), GS_OK);
+    AUTO_FREE char *seen = price_sentence(&a), *read = price_sentence(&b);
+    assert_string_equal(seen, read);
+    assert_memory_equal(&a.none, &b.none, sizeof a.none);
+    assert_memory_equal(&a.waiting, &b.waiting, sizeof a.waiting);
+    drop_priced(&m);
+}
+
 static void what_left_nothing_out_has_no_price(void **state)
 {
     (void)state;
@@ -248,6 +261,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_block_whose_baseline_is_warm_up_does_not_count,
                                         folder_set_up, folder_tear_down),
         cmocka_unit_test(a_late_rank_is_waited_for_and_costs_no_transfer),
+        cmocka_unit_test_setup_teardown(the_price_of_a_recording_is_that_of_its_visits,
+                                        folder_set_up, folder_tear_down),
         cmocka_unit_test(what_left_nothing_out_has_no_price),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
