@@ -103,12 +103,12 @@ exits 0 'a price succeeds' price --minutes 1 -- "${mpirun[@]}" "$train" steps=0 
     compute_ms=2 MiB=1 loss=1
 is "$(head -n 1 <<<"$err")" 'price: this launch is thrown away: its results are worthless, and it ends once '\
 'the price is known' 'the first line says that the launch is thrown away'
-like "$err" 'price: communication costs -?[0-9.]+% \[-?[0-9.]+, -?[0-9.]+\] of the step' 'the price is printed'
-like "$err" 'price: with half the bytes the step is ' 'the price of half the bytes is printed'
-like "$err" 'price: waiting for other ranks' 'waiting is printed'
-raw=$(run_of)
+like "$err" 'price: Communication costs -?[0-9.]+% \[-?[0-9.]+, -?[0-9.]+\] of the step .* With half the bytes the step is .* Waiting for the slowest rank, and latency: ' 'the price is printed'
+raw=$(run_of) priced=$err
 exits 0 'check accepts the recording of a price' "$gradsync" check "$raw"
 exits 0 'compare accepts the recording of a price' "$gradsync" compare --all "$raw" -o csv
+is "$("$gradsync" compare "$raw" 2>/dev/null)" "$(sed -n 's/^price: \(Comm\)/\1/p' <<<"$priced")" \
+    'compare prints the same sentence'
 exits 0 'show accepts the recording of a price' "$gradsync" show "$raw"
 is "$(jq -r 'select(.key == "ran" and .copy == 0) | .value' "$raw"/launch-*.jsonl | sort | xargs -d '\n')" \
     "all all 20%, half 80% all 20%, none 80% all 20%, one 80%" \

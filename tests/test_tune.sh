@@ -40,16 +40,19 @@ like "$(head -n 1 <<<"$out")" \
     'two planted variables among ten harmless ones are named, no other, with the proof'
 is "$(sed 1d <<<"$out" | sort | xargs)" 'unset NCCL_MAX_CTAS unset NCCL_P2P_DISABLE' \
     'the lines to paste follow'
-run=$(run_of) proof=$(proof_of)
+run=$(run_of) proof=$(proof_of) answer=$out
 exits 0 'check accepts both recordings' "$gradsync" check "$run" "$proof"
 exits 0 'compare accepts the proof' "$gradsync" compare --all "$proof" -o csv
 like "$out" 'unset.*training +faster' 'the proof has the verdict faster, at the level training'
+is "$("$gradsync" compare "$proof" 2>/dev/null | sed -n 's/^.* -\([0-9.]*%\) \[-\([0-9.]*\), -\([0-9.]*\)\].*/\1 shorter [\3, \2]/p')" \
+    "$(sed -n '1s/.*steps \([0-9.]*% shorter \[[^]]*\]\).*/\1/p' <<<"$answer")" \
+    'compare prints the numbers of the proof that tune printed'
 exits 0 'show accepts a proof' "$gradsync" show "$proof"
 unlike "$err" 'missing' 'show misses nothing'
 exits 0 'reduce accepts all of them' "$gradsync" reduce raw -o csv
 is "$(jq -r 'select(.type == "header") | .tune | "\(.command) \(.stage)"' "$proof"/launch-01.01.jsonl)" \
     'job proof' 'the header names the program and the stage'
-is "$(find raw -name '.tune*' | wc -l)" 0 'no file of the ranks is left'
+is "$(find raw -name '.trial*' | wc -l)" 0 'no file of the ranks is left'
 starts=$(wc -l <starts)
 exits 0 'a finished run is resumed' "$gradsync" resume "$run"
 like "$out" '^Run without' 'resume of a finished run prints the answer again'
@@ -175,12 +178,15 @@ if [ -x "$train" ] && command -v mpirun >/dev/null; then
     exits 0 'tune answers for a job with MPI' tune -m 3 -l 2 --only eager_limit -- \
         mpirun --oversubscribe -n 2 "$train" steps=0 compute_ms=2 MiB=4 buckets=2
     like "$(head -n 1 <<<"$out")" \
-        '^Communication costs [0-9.]+% \[-?[0-9.]+, [0-9.]+\] of the step \([0-9.]+ .s of [0-9.]+ .s\)\. With half the bytes the step is [0-9.]+% (shorter|longer)\. Waiting for other ranks: -?[0-9.]+%\.$' \
+        '^Communication costs [0-9.]+% \[-?[0-9.]+, [0-9.]+\] of the step \([0-9.]+ .s of [0-9.]+ .s\)\. With half the bytes the step is [0-9.]+% (shorter|longer)\. Waiting for the slowest rank, and latency: -?[0-9.]+%\.$' \
         'the first line is the price'
+    priced=$(head -n 1 <<<"$out")
     like "$err" 'a step takes [0-9.]+ .?s; the job communicates over MPI' \
         'the calls give the step and the link'
     like "$(sed -n 2p <<<"$out")" '^(Set|No setting)' \
         'the second line is the setting, or that there is none'
+    exits 0 'compare accepts a price' "$gradsync" compare "$(dirname "$(find raw -path '*/trial/*.json')")"
+    is "$out" "$priced" 'compare prints the price that tune printed'
     exits 0 'the recordings of a job with MPI are sound' "$gradsync" check "$(run_of)" \
         "$(find raw -path '*/trial/*' -name MANIFEST.json -printf '%h\n')"
     no_orphans 'no process of the job is left'

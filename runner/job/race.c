@@ -160,23 +160,8 @@ bool race_decided(const struct race *r)
 
 /* ---- the proof ---- */
 
-void race_prove(struct race_proof *p, double (*log_s)[PROOF_STARTS], size_t n, double worth)
+bool race_proven(const struct effect *e, double floor, double worth)
 {
-    AUTO_FREE struct nested *x = xcalloc(n + 1, sizeof *x);
-    double apart = 0;
-    struct rng rng;
-    *p = (struct race_proof){0};
-    for (size_t i = 0; i < n; i++) {
-        double base = (log_s[i][PROOF_BASE] + log_s[i][PROOF_AGAIN]) / 2;
-        if (isnan(base) || isnan(log_s[i][PROOF_WINNER]))
-            continue;
-        x[p->launches++] =
-            (struct nested){.launch = (int)i, .value = log_s[i][PROOF_WINNER] - base};
-        apart += log_s[i][PROOF_AGAIN] - log_s[i][PROOF_BASE];
-    }
-    rng_seed(&rng, 1);
-    p->effect = effect_paired(x, p->launches, CONTRAST_DRAWS, &rng);
-    p->floor = p->launches ? fabs(apart / (double)p->launches) : (double)NAN;
-    p->proven = p->launches >= 2 && p->effect.hi < -p->floor && p->effect.value <= log1p(-worth) &&
-                p->effect.p_interval < JUDGEMENT_ALPHA;
+    return e->launches >= 2 && e->hi < -floor && e->value <= log1p(-worth) &&
+           e->p_interval < JUDGEMENT_ALPHA;
 }

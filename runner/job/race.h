@@ -58,12 +58,6 @@ bool race_decided(const struct race *r);
 /* The starts of a launch of the proof: the baseline, the baseline again, the winner. */
 enum { PROOF_BASE, PROOF_AGAIN, PROOF_WINNER, PROOF_STARTS };
 
-struct race_proof {
-    struct effect effect; /* of the winner against the mean of the two */
-    double floor;         /* the difference of the two */
-    size_t launches;      /* with all three */
-    bool proven;          /* shorter, by `worth` or more */
-};
-
-/* log_s: logarithms of seconds; NaN: not measured. */
-void race_prove(struct race_proof *p, double (*log_s)[PROOF_STARTS], size_t n, double worth);
+/* Is the winner shorter than the baseline, by `worth` or more? e: the effect that `compare` prints for
+ * the recording of the proof; floor: the difference of the two baselines. */
+bool race_proven(const struct effect *e, double floor, double worth);

@@ -13,6 +13,7 @@
 #include "base/shell_quote.h"
 #include "base/stats.h"
 #include "base/units.h"
+#include "compare/within_run.h"
 #include "job/job_process.h"
 #include "job/job_recording.h"
 #include "job/race.h"
@@ -56,7 +57,8 @@ struct tune {
     size_t winner, tried;
     size_t joined_at; /* settings from here on are unions */
     size_t proof_launches;
-    struct race_proof proof;
+    struct effect proof; /* as compare prints it */
+    bool proven;
     bool stopped;
 };
 
@@ -486,6 +488,8 @@ static int proof_launch(struct tune *t, int launch, double log_s[PROOF_STARTS])
 {
     struct job_recording b = recording_of(t, t->proof_dir, launch, "proof");
     struct rng rng;
+    if (!isnan(log_s[PROOF_BASE] + log_s[PROOF_AGAIN] + log_s[PROOF_WINNER]))
+        return GS_OK; /* before an interruption */
     size_t order[PROOF_STARTS] = {PROOF_BASE, PROOF_AGAIN, PROOF_WINNER};
     rng_stream(&rng, (uint64_t)t->o->seed.value + 1, (uint64_t)launch);
     rng_shuffle(&rng, order, PROOF_STARTS);
@@ -519,6 +523,22 @@ static void take_earlier_proof(void *ctx, int launch, const char *label, int cop
         e->log_s[launch - 1][place] = log(step_s);
 }
 
+static int judge_proof(struct tune *t)
+{
+    struct comparison c = {0};
+    int code = compare_within_run(&c, t->proof_dir, NULL, NULL);
+    t->proof = (struct effect){.value = NAN, .lo = NAN, .hi = NAN};
+    if (!code && c.n)
+        comparison_solve(&c, 1);
+    for (size_t i = 0; i < c.n && !code; i++) /* one, unless the launches are of several kinds */
+        if (c.v[i].effect.launches > t->proof.launches) {
+            t->proof = c.v[i].effect;
+            t->proven = race_proven(&t->proof, c.v[i].floor, t->worth);
+        }
+    comparison_free(&c);
+    return code;
+}
+
 static int run_proof(struct tune *t)
 {
     double per_launch = PROOF_STARTS * fmax(t->start_s, 0.01);
@@ -538,8 +558,11 @@ static int run_proof(struct tune *t)
     for (i = 0; i < t->proof_launches && !code && !t->stopped; i++)
         code = proof_launch(t, (int)i + 1, log_s[i]);
     end_progress();
-    race_prove(&t->proof, log_s, t->proof_launches, t->worth);
     free(log_s);
+    if (!code && !t->stopped)
+        code = manifest_write(t->proof_dir);
+    if (!code && !t->stopped)
+        code = judge_proof(t);
     return code ? code : write_state(t);
 }
 
@@ -549,11 +572,9 @@ static int seal(const struct tune *t)
 {
     int code = GS_OK;
     if (!tune_plot(t->race_dir, t->o->platform, t->ranks, t->nodes, &t->set, &t->race, &t->price,
-                   t->job.step_s, t->winner, t->winner ? &t->proof.effect : NULL))
+                   t->job.step_s, t->winner, t->winner ? &t->proof : NULL))
         code = fail_file(t->race_dir, "written to", errno);
     code = code ? code : manifest_write(t->race_dir);
-    if (!code && t->proof_dir)
-        code = manifest_write(t->proof_dir);
     say("tune: recordings: %s%s%s%s%s", t->price_dir ? t->price_dir : "", t->price_dir ? ", " : "",
         t->race_dir, t->proof_dir ? ", " : "", t->proof_dir ? t->proof_dir : "");
     return code;
@@ -576,11 +597,11 @@ static int answer(struct tune *t)
             SHELL_WORD(t->race_dir));
         return GS_FAILED;
     }
-    if (t->winner && t->proof.proven)
-        tune_say_proven(&t->set.v[t->winner], &t->proof.effect, &t->price, t->o->emit);
+    if (t->winner && t->proven)
+        tune_say_proven(&t->set.v[t->winner], &t->proof, &t->price, t->o->emit);
     else
         tune_say_nothing(&t->set, t->tried, t->worth, t->winner ? t->winner : best_open(t),
-                         t->winner ? &t->proof.effect : NULL);
+                         t->winner ? &t->proof : NULL);
     return seal(t);
 }
 

@@ -2,6 +2,7 @@
 #include "base/cli.h"
 #include "base/err.h"
 #include "base/locate.h"
+#include "base/screen.h"
 #include "base/text.h"
 #include "compare/compare_json.h"
 #include "compare/compare_table.h"
@@ -9,6 +10,7 @@
 #include "compare/repeatability_table.h"
 #include "compare/setting.h"
 #include "compare/summary_table.h"
+#include "job/trial_result.h"
 #include "record/host_load.h"
 #include "record/machine.h"
 #include "verbs/commands.h"
@@ -56,19 +58,41 @@ static bool one_pair(const struct comparison *c)
     return c->n;
 }
 
-/* The arms of a price are no settings, of which one could be the best. */
-static size_t leave_out_prices(struct comparison *shown)
+/* What `tune` printed of the run of this contrast. */
+static int print_price(const struct choice *choice, const struct contrast *c)
 {
-    size_t kept = 0, n = shown->n;
-    for (size_t i = 0; i < n; i++)
-        if (!setting_is_price(&shown->v[i]))
-            shown->v[kept++] = shown->v[i];
-    shown->n = kept;
-    return n - kept;
+    for (size_t i = 0; i < choice->runs.n; i++) {
+        struct price_answer a = {0};
+        const char *dir = choice->runs.v[i].dir;
+        int code = strcmp(path_name(dir), c->run_id) ? GS_OK : price_read(&a, dir);
+        AUTO_FREE char *sentence = a.known ? price_sentence(&a) : NULL;
+        if (sentence)
+            screen_say(sentence);
+        if (code || sentence)
+            return code;
+    }
+    say("%s: the price of communication (arms none, one, half): gradsync compare --all", c->run_id);
+    return GS_OK;
 }
 
-static int print_contrasts(const struct compare_request *q, const struct comparison *c,
-                           long threads)
+/* The arms of a price are no settings, of which one could be the best. */
+static int take_prices(struct comparison *shown, const struct choice *choice)
+{
+    size_t kept = 0, n = shown->n;
+    int code = GS_OK;
+    for (size_t i = 0; i < n; i++) {
+        const struct contrast *c = &shown->v[i];
+        if (!setting_is_price(c))
+            shown->v[kept++] = shown->v[i];
+        else if (!code && !strcmp(c->config, "none"))
+            code = print_price(choice, c);
+    }
+    shown->n = kept;
+    return code;
+}
+
+static int print_contrasts(const struct compare_request *q, const struct choice *choice,
+                           const struct comparison *c, long threads)
 {
     struct comparison shown;
     struct winners winners = {0};
@@ -80,8 +104,8 @@ static int print_contrasts(const struct compare_request *q, const struct compari
         comparison_print_json(&shown, &winners);
     else if (!code && q->all)
         comparison_print(&shown, q->best_of);
-    else if (!code && leave_out_prices(&shown))
-        say("the price of communication (arms none, one, half): gradsync compare --all");
+    else if (!code)
+        code = take_prices(&shown, choice);
     if (!code && !q->json && !q->all && shown.n)
         summary_print(
             &(struct summary_request){&shown, each || one_pair(c) ? NULL : &winners, q->best_of});
@@ -99,7 +123,7 @@ static int show_contrasts(const struct compare_request *q, const struct choice *
     if (!code && !c->n)
         code = compare_nothing(q, choice);
     if (!code && (c->n || q->json) && !q->quiet)
-        code = print_contrasts(q, c, threads);
+        code = print_contrasts(q, choice, c, threads);
     say_refused(c);
     return code;
 }

@@ -50,10 +50,10 @@ for overlap in none half all; do
     price_of "overlap=$overlap"
     all=$(step_ms "overlap=$overlap") without=$(step_ms "overlap=$overlap" comm=0)
     truth=$(awk "BEGIN { print 100 * (1 - $without / $all) }")
-    price=$(of '^price: communication costs \(.*\)% \[.*')
+    price=$(of '^price: Communication costs \([^%]*\)% .*')
     row "overlap=$overlap: price $price%, by hand $truth%; difference" \
         "$(awk "BEGIN { print $price - $truth }")" 1 %
 done
 price_of late_rank=1 late_ms=5
-waits=$(of '^price: waiting for .* (\(.*\) ms)$')
-row 'a rank late by 5 ms: waiting less 5 ms' "$(awk "BEGIN { print $waits - 5 }")" 1 ms
+waits=$(of '.* latency: \(.*\)%\.$') step=$(of '.* of \([0-9.]*\) ms)\..*')
+row 'a rank late by 5 ms: waiting less 5 ms' "$(awk "BEGIN { print $waits / 100 * $step - 5 }")" 1 ms

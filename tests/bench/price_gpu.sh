@@ -62,12 +62,12 @@ for link in ${LINKS:-nvlink host sockets}; do
             : >"$log.hooks"
         fi
         row "$link" "$mode" \
-            "$(of "$log.err" '^price: communication costs .* of \([0-9.e+]*\) ms)$')" \
-            "$(of "$log.err" '^price: communication costs \(.*\]\) of the step.*')" \
+            "$(of "$log.err" '^price: Comm[^(]*([^)]* of \([^)]*\))\..*')" \
+            "$(of "$log.err" '^price: Communication costs \([^]]*\]\) of the step.*')" \
             "$(of "$log.hooks" '^compare hook=none [0-9.]* ms \(.*\]\).*')" \
-            "$(of "$log.err" '^price: with half the bytes the step is \(.*\) shorter$')" \
+            "$(of "$log.err" '^price: .* the step is \([^ ]*\) shorter\..*')" \
             "$(of "$log.hooks" '^compare hook=bf16 [0-9.]* ms \(.*\]\).*')" \
-            "$(of "$log.err" '^price: waiting for .* longest: \(.*\] (.*)\)$')" \
+            "$(of "$log.err" '^price: .* latency: \(.*\)\.$')" \
             "$(of "$log.err" '^  auto again *\(.*\]\).*')"
     done
 done

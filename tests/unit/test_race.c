@@ -38,16 +38,21 @@ static size_t race_of(struct job *j, struct race *r)
     return race_winner(r);
 }
 
-/* Its winner is proven in launches of its own. */
+/* Its winner is proven in launches of its own: as within_run.c makes an effect of them. */
 static bool proves(struct job *j, size_t winner)
 {
-    double log_s[LAUNCHES][PROOF_STARTS];
-    struct race_proof p;
-    for (size_t i = 0; i < LAUNCHES; i++)
-        for (size_t k = 0; k < PROOF_STARTS; k++)
-            log_s[i][k] = log(launch_s(j, k == PROOF_WINNER ? winner : 0));
-    race_prove(&p, log_s, LAUNCHES, WORTH);
-    return p.proven;
+    struct nested x[LAUNCHES];
+    struct rng rng;
+    double apart = 0;
+    for (size_t i = 0; i < LAUNCHES; i++) {
+        double base = log(launch_s(j, 0)), again = log(launch_s(j, 0));
+        x[i] = (struct nested){.launch = (int)i,
+                               .value = log(launch_s(j, winner)) - (base + again) / 2};
+        apart += (again - base) / LAUNCHES;
+    }
+    rng_seed(&rng, 1);
+    struct effect e = effect_paired(x, LAUNCHES, CONTRAST_DRAWS, &rng);
+    return race_proven(&e, fabs(apart), WORTH);
 }
 
 TEST(none_is_proven_where_nothing_differs)
