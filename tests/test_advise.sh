@@ -355,6 +355,11 @@ with_env 2 '"NCCL_NET":"IB"'
 exits 0 'advise on recordings with unlike variables succeeds' "$gradsync" advise sim
 like "$out" 'ranks, in other runs with NCCL_NET=IB\.' 'unlike variables are named for both runs'
 
+exits 0 'advise on a job that ran without a variable succeeds' \
+    "$gradsync" advise "$top/data/raw/h100-2gpu-sock"
+like "$out" 'Measured with NCCL_NVLS_ENABLE=0 NCCL_SHM_DISABLE=1 in' \
+    'a variable that the setting leaves out is no condition'
+
 # ---- the advised setting in each step that it shortens
 
 fresh

@@ -121,6 +121,7 @@ wrong() { # REGEX ARGUMENTS...
     exits 2 "tune refuses $*" tune "$@"
     like "$err" "$regex" "tune says why it refuses $*"
 }
+starts=$(wc -l <starts)
 wrong "'nosuch': no such command in PATH" -- nosuch
 wrong "only 'NOSUCH': no setting contains one of these words" --only NOSUCH -- true
 wrong 'at most 10000' --minutes 1e6 -- true
@@ -129,8 +130,20 @@ wrong "worth '2': must be a share" --worth 2 -- ./job
 wrong "emit 'x': must be env, pytorch or sbatch" --emit x -- ./job
 printf 'NCCL_A=1\nwire: NCCL_A=1\n' >link.txt
 wrong "link.txt:2: 'wire' is not a link" -n -c link.txt -- ./job
-printf 'NCCL A\n' >word.txt
-wrong "word.txt:1: 'NCCL A': must be NAME=VALUE" -n -c word.txt -- ./job
+row() { # WANT LINE: a file whose second line is refused, before anything is started
+    printf 'A=1\n%s\n' "$2" >row.txt
+    wrong "^[^ ]*row.txt:2: $1" -c row.txt -- ./job
+    one_line "$err" "the line about '$2' is one"
+}
+row "'NCCL': must be NAME=VALUE" 'NCCL A'
+row "'ib': must be NAME=VALUE.* a link at the start of the line ends with ':'" 'ib A=1'
+row 'there is no setting behind the link' 'ib:'
+row "'torch:nosuch=1' is no switch: must be torch:NAME=VALUE, NAME one of" 'ib: torch:nosuch=1'
+row "'torch:bucket_cap_mb=x': must be like torch:bucket_cap_mb=50" 'torch:bucket_cap_mb=x'
+row "'bf16_gradients' changes the arithmetic: it needs --lossy" 'torch:bf16_gradients=1'
+row "'LD_PRELOAD' cannot be a setting: tune sets it itself" 'socket: LD_PRELOAD=x'
+row "'PYTHONPATH' cannot be a setting" '-PYTHONPATH'
+is "$(wc -l <starts)" "$starts" 'a file with a fault is refused before the job starts'
 wrong 'none.txt: cannot be read' -n -c none.txt -- ./job
 
 # ---- what would be tried
@@ -140,6 +153,7 @@ like "$out" 'NCCL_SOCKET_NTHREADS=2 NCCL_NSOCKS_PERTHREAD=2' 'dry-run lists the 
 like "$out" 'without NCCL_FOO' 'dry-run lists the variables of the user'
 unlike "$out" 'NCCL_DEBUG|bf16' 'dry-run lists neither variables that do not tune nor lossy settings'
 like "$out" 'takes at most 10 minutes' 'dry-run says how long it takes'
+ok 'dry-run prints 40 lines at most' test "$(wc -l <<<"$out")" -le 40
 like "$("$gradsync" tune -n --lossy -- ./job)" bf16 '--lossy adds settings'
 unlike "$(NCCL_NVLS_ENABLE=0 "$gradsync" tune -n -- ./job)" 'nvls|NVLS' \
     'NVLS is never switched on where it is off'
@@ -190,5 +204,9 @@ if [ -x "$train" ] && command -v mpirun >/dev/null; then
     exits 0 'the recordings of a job with MPI are sound' "$gradsync" check "$(run_of)" \
         "$(find raw -path '*/trial/*' -name MANIFEST.json -printf '%h\n')"
     no_orphans 'no process of the job is left'
+    run tune -m 0.2 -- mpirun --oversubscribe -n 2 "$train" steps=0 compute_ms=1 MiB=1 buckets=8
+    like "$(xargs -d '\n' <<<"$err")" \
+        'a launch takes .* too few for a race; all .*: --minutes [0-9]+; there is time for the price alone.*price: this launch' \
+        'too little time for a race is said before the price'
 fi
 done_testing

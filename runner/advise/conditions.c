@@ -7,19 +7,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Does a setting of the run set the variable, so that it differs from auto? */
+static bool is_name(const char *name, const char *variable)
+{
+    size_t n = strcspn(variable, "=");
+    return strlen(name) == n && !strncmp(name, variable, n);
+}
+
+/* Does a setting of the run set the variable, or leave it out, so that it differs from auto? */
 static bool is_set(const struct steps_evidence *s, const struct advice_run *run,
                    const char *variable)
 {
-    size_t name = strcspn(variable, "=");
     bool found = false;
     for (size_t i = 0; i < s->n && !found; i++) {
         AUTO(setting_free) struct setting setting = {0};
         if (s->v[i].run != run || !setting_of(&setting, s->v[i].c))
             continue;
         for (size_t k = 0; k + 1 < setting.environment.n; k += 2)
-            found = found || (strlen(setting.environment.v[k]) == name &&
-                              !strncmp(setting.environment.v[k], variable, name));
+            found = found || is_name(setting.environment.v[k], variable);
+        for (size_t k = 0; k < setting.unset.n; k++)
+            found = found || is_name(setting.unset.v[k], variable);
     }
     return found;
 }

@@ -194,12 +194,16 @@ static void watched(sigset_t *set)
 }
 
 /* The command is in our process group: Ctrl-C and a closing terminal reach it without us. */
-static void pass_on(int fd, pid_t child)
+static void pass_on(int fd, pid_t child, int *caught)
 {
     struct signalfd_siginfo s;
-    while (read(fd, &s, sizeof s) == (ssize_t)sizeof s)
-        if (s.ssi_signo != SIGCHLD && s.ssi_code <= 0)
-            kill(child, (int)s.ssi_signo);
+    while (read(fd, &s, sizeof s) == (ssize_t)sizeof s) {
+        int number = (int)s.ssi_signo;
+        if (number != SIGCHLD && s.ssi_code <= 0)
+            kill(child, number);
+        if (caught && number != SIGCHLD && number != SIGUSR1 && number != SIGUSR2)
+            *caught = number;
+    }
 }
 
 static void become(const struct job_foreground *t, const sigset_t *before)
@@ -255,7 +259,7 @@ int job_foreground(const struct job_foreground *t, int *status)
         if (poll(&p, 1, EVERY_MS) == 0 && !code)
             now = t->meanwhile(t->ctx);
         code = code || now == JOB_END ? code : now;
-        pass_on(fd, child);
+        pass_on(fd, child, t->caught);
     }
     if (now == JOB_END)
         code = end(child);

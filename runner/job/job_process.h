@@ -44,6 +44,7 @@ struct job_foreground {
     void (*prepare)(void *ctx);  /* called in the process of the command, before it */
     void *ctx;
     const char *log; /* file for the output of the command; NULL: that of gradsync */
+    int *caught;     /* gets a signal that ends programs, if one came; or NULL */
 };
 
 /* Runs a command as the shell would: the same terminal, process group and signals. Keeps the first

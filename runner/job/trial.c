@@ -406,7 +406,8 @@ static int launch(struct job *j, int *status)
     int code = trial_folder_make(&j->ranks, j->o->out, text);
     if (code)
         return code;
-    const struct job_foreground child = {j->command, while_it_runs, prepare, j, j->o->log};
+    const struct job_foreground child = {j->command, while_it_runs, prepare,
+                                         j,          j->o->log,     &j->answer.caught};
     j->recorded = j->captured = j->hung = false;
     j->looked_at = 0;
     j->written = 0;

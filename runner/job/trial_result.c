@@ -402,7 +402,7 @@ static bool left_out(const struct trial_comm *c)
 
 bool price_from(struct price_answer *a, const struct trial_comm *c, size_t draws)
 {
-    *a = (struct price_answer){.captured = c->captured, .step_s = step_of(c)};
+    *a = (struct price_answer){.captured = c->captured, .step_s = step_of(c), .caught = a->caught};
     if (!has(c, "none"))
         return false;
     struct effect e = trial_effect(c, "none", 0, draws);

@@ -59,7 +59,7 @@ struct tune {
     size_t proof_launches;
     struct effect proof; /* as compare prints it */
     bool proven;
-    bool stopped;
+    bool stopped, priced;
 };
 
 static double left_s(const struct tune *t)
@@ -118,6 +118,7 @@ static int write_state(const struct tune *t)
     json_object_set_new(state, "out", json_text(t->o->out));
     json_object_set_new(state, "proof", json_text(t->proof_dir));
     json_object_set_new(state, "price_run", json_text(t->price_dir));
+    json_object_set_new(state, "priced", json_boolean(t->priced));
     json_object_set_new(state, "step_s", json_real(t->job.step_s));
     json_object_set_new(state, "calls", json_integer((json_int_t)t->job.calls));
     char *text = json_dumps(state, JSON_INDENT(1));
@@ -197,6 +198,38 @@ static int first(struct tune *t)
     return write_state(t);
 }
 
+/* ---- the time ---- */
+
+static size_t proof_wanted(const struct tune *t)
+{
+    return (size_t)t->o->launches.value;
+}
+
+/* Time for the race: what the proof does not need. */
+static double race_left_s(const struct tune *t)
+{
+    size_t launches = proof_wanted(t) < PROOF_LEAST ? proof_wanted(t) : PROOF_LEAST;
+    return left_s(t) - (double)launches * PROOF_STARTS * t->start_s;
+}
+
+/* Minutes that a round of all settings and the proof would take. */
+static double minutes_wanted(const struct tune *t)
+{
+    double starts = (double)t->set.n + (double)proof_wanted(t) * PROOF_STARTS + 3;
+    return ceil((t->minutes * 60 - left_s(t) + starts * t->start_s) / 60);
+}
+
+/* "a launch takes ..., so ..."; NULL: there is time for a race of two rounds and a proof after
+ * `first_s`. The caller frees it. */
+static char *too_short(const struct tune *t, double first_s)
+{
+    return race_left_s(t) - first_s >= 2 * t->start_s
+               ? NULL
+               : xstrfmt("a launch takes %s, so %.3g minutes are too few for a race; all settings "
+                         "take: --minutes %.0f",
+                         HUMAN_TIME(t->start_s), t->minutes, minutes_wanted(t));
+}
+
 /* ---- the price ---- */
 
 #define ARMS 5      /* visits of a block: auto twice, none, one, half */
@@ -227,6 +260,12 @@ static void say_price(const struct price_answer *p)
         say("tune: no price: %s", *p->why ? p->why : "the job ended before it was known");
 }
 
+/* Of its visits. */
+static double price_s(const struct tune *t)
+{
+    return fmin(PRICE_S, fmax(5, 0.3 * t->minutes * 60 - t->start_s));
+}
+
 static int take_price(struct tune *t)
 {
     if (t->o->no_price || interrupted(t))
@@ -242,6 +281,9 @@ static int take_price(struct tune *t)
         return GS_OK;
     }
     AUTO_FREE char *log = xstrfmt("%s/price.log", t->race_dir);
+    AUTO_FREE char *short_by = too_short(t, price_s(t) + t->start_s);
+    if (short_by)
+        say("tune: %s; there is time for the price alone", short_by);
     struct trial_options o = {.platform = t->o->platform,
                               .out = t->o->out,
                               .visit_s = {1, 1, 1},
@@ -252,13 +294,16 @@ static int take_price(struct tune *t)
                               .log = log};
     char *line[] = {(char *)"sh", (char *)"-c", t->command[0], NULL};
     bool is_line = !t->command[1]; /* one word: a line for a shell */
-    shape_price(&o, t->job.step_s, fmin(PRICE_S, fmax(5, 0.3 * t->minutes * 60 - t->start_s)));
+    shape_price(&o, t->job.step_s, price_s(t));
     progress(t, "the price", "");
     end_progress();
     interrupts_release(&t->interrupts); /* it passes signals on to the job */
     int code = trial_price(&o, is_line ? line : t->command, &t->price, &t->price_dir);
     int caught = interrupts_catch(&t->interrupts);
-    say_price(&t->price);
+    t->stopped = !t->price.known && t->price.caught;
+    t->priced = !t->stopped;
+    if (t->priced)
+        say_price(&t->price);
     code = code == GS_USAGE ? code : caught; /* without a price there may be a setting */
     return code ? code : write_state(t);
 }
@@ -282,18 +327,6 @@ static int make_settings(struct tune *t)
                                "--candidates FILE");
     enter_all(t);
     return code ? code : write_state(t);
-}
-
-static size_t proof_wanted(const struct tune *t)
-{
-    return (size_t)t->o->launches.value;
-}
-
-/* Time for the race: what the proof does not need. */
-static double race_left_s(const struct tune *t)
-{
-    size_t launches = proof_wanted(t) < PROOF_LEAST ? proof_wanted(t) : PROOF_LEAST;
-    return left_s(t) - (double)launches * PROOF_STARTS * t->start_s;
 }
 
 static void take_result(struct tune *t, int round, size_t i, const struct tune_started *r)
@@ -379,20 +412,11 @@ static int race_round(struct tune *t)
     return code ? code : ended;
 }
 
-/* Minutes that a round of all settings and the proof would take. */
-static double minutes_wanted(const struct tune *t)
-{
-    double starts = (double)t->race.n + (double)proof_wanted(t) * PROOF_STARTS + 3;
-    return ceil((t->minutes * 60 - left_s(t) + starts * t->start_s) / 60);
-}
-
 static int cut_to_time(struct tune *t)
 {
-    if (race_left_s(t) < 2 * t->start_s)
-        return fail(GS_FAILED,
-                    "tune: a launch takes %s, so %.3g minutes are too few for a race; all settings "
-                    "take: --minutes %.0f",
-                    HUMAN_TIME(t->start_s), t->minutes, minutes_wanted(t));
+    AUTO_FREE char *short_by = too_short(t, 0);
+    if (short_by)
+        return fail(GS_FAILED, "tune: %s", short_by);
     /* The first launch was slow: it looked for its step. The end of the round sees what was left out. */
     double fit = 1.5 * race_left_s(t) / fmax(t->start_s, 0.1);
     for (size_t i = fit < 2 ? 2 : (size_t)fit; i < t->race.n; i++)
@@ -615,16 +639,14 @@ static int end_at_price(const struct tune *t)
 static int stages(struct tune *t)
 {
     int code = GS_OK;
-    if (!t->set.n) {
-        if (!t->job.step_s)
-            code = first(t);
-        if (!code && !t->stopped && !t->price.known)
-            code = take_price(t);
-        if (!code && !t->stopped && tune_say_worthless(&t->price, t->worth))
-            return end_at_price(t);
-        if (!code && !t->stopped)
-            code = make_settings(t);
-    }
+    if (!t->job.step_s)
+        code = first(t);
+    if (!code && !t->stopped && !t->set.n)
+        code = make_settings(t);
+    if (!code && !t->stopped && !t->priced && !t->race.v[0].n)
+        code = take_price(t);
+    if (!code && !t->stopped && tune_say_worthless(&t->price, t->worth))
+        return end_at_price(t);
     if (!code && !t->stopped && !t->winner)
         code = run_race(t);
     if (!code && !t->stopped && t->winner)
@@ -697,48 +719,54 @@ static int find_command(const char *program)
                              : fail(GS_USAGE, "tune: '%s': no such command in PATH", program);
 }
 
-/* GS_OK, or reported: --only leaves no setting for any link. */
-static int any_setting(const struct tune *t)
+/* "SETTING; SETTING", of the rows of one link. */
+static void add_rows(struct text *t, const struct tune_settings *s, enum tune_link link)
 {
-    size_t n = 0;
-    int code = GS_OK;
-    for (int link = TUNE_P2P; t->o->only && link < TUNE_LINKS && !code; link++) {
-        struct tune_settings s;
-        const struct tune_request q = {t->o->candidates, t->o->only, t->o->lossy, 0,
-                                       TUNE_DDP | TUNE_FSDP | TUNE_PYTHON};
-        code = tune_settings_make(&s, &q, (enum tune_link)link, environ);
-        n += code ? 0 : s.n - 1;
-        if (!code)
-            tune_settings_free(&s);
+    for (size_t i = 1; i < s->n; i++) {
+        AUTO_FREE char *words = tune_setting_words(&s->v[i]);
+        if (s->v[i].link == link)
+            text_addf(t, "%s%s", t->len ? "; " : "", words);
     }
-    if (!code && t->o->only && !n)
-        return fail(GS_USAGE,
+}
+
+/* What would be tried for each link. Before anything is started, this also finds faults of the user's
+ * file, and that --only leaves nothing. */
+static int list_settings(const struct tune *t, bool print)
+{
+    const struct tune_request q = {t->o->candidates, t->o->only, t->o->lossy, 0,
+                                   TUNE_DDP | TUNE_FSDP | TUNE_PYTHON};
+    size_t n = 0;
+    for (int link = TUNE_LINKS - 1; link >= TUNE_UNKNOWN; link--) {
+        AUTO_TEXT struct text text = {0};
+        const char *name = link ? tune_link_words[link] : "any link";
+        struct tune_settings s; /* those of any link come last */
+        int code = tune_settings_make(&s, &q, link ? (enum tune_link)link : TUNE_P2P, environ);
+        if (code)
+            return code;
+        n += s.n - 1;
+        add_rows(&text, &s, (enum tune_link)link);
+        tune_settings_free(&s);
+        if (!print || !text.len)
+            continue;
+        printf("%s: ", name);
+        screen_wrap(strlen(name) + 2, 2, SCREEN_COLUMNS, text.s);
+    }
+    return n ? GS_OK
+             : fail(GS_USAGE,
                     "tune: --only '%s': no setting contains one of these words; --dry-run without "
                     "--only lists all",
                     t->o->only);
-    return code;
 }
 
 static int dry_run(const struct tune *t)
 {
-    for (int link = TUNE_P2P; link < TUNE_LINKS; link++) {
-        struct tune_settings s;
-        const struct tune_request q = {t->o->candidates, t->o->only, t->o->lossy, 0,
-                                       TUNE_DDP | TUNE_FSDP | TUNE_PYTHON};
-        int code = tune_settings_make(&s, &q, (enum tune_link)link, environ);
-        if (code)
-            return code;
-        printf("If the job communicates over %s:\n", tune_link_words[link]);
-        for (size_t i = 1; i < s.n; i++) {
-            AUTO_FREE char *words = tune_setting_words(&s.v[i]);
-            printf("  %-56s %s\n", words, s.v[i].changes);
-        }
-        tune_settings_free(&s);
-    }
-    printf("It takes at most %.3g minutes: the first launch, the price, the race, and a proof of "
-           "%ld launches.\n",
-           t->minutes, t->o->launches.value);
-    return GS_OK;
+    int code = list_settings(t, true);
+    if (!code)
+        printf(
+            "It takes at most %.3g minutes: the first launch, the price, the race, and a proof of "
+            "%ld launches.\n",
+            t->minutes, t->o->launches.value);
+    return code;
 }
 
 int tune_job(const struct tune_options *o, char **command)
@@ -746,7 +774,7 @@ int tune_job(const struct tune_options *o, char **command)
     struct tune t = {.o = o, .command = command};
     int code = read_options(&t);
     code = code ? code : find_command(*command);
-    code = code ? code : any_setting(&t);
+    code = code ? code : list_settings(&t, false);
     if (code || o->dry_run)
         return code ? code : dry_run(&t);
     code = prepare(&t);
@@ -814,6 +842,7 @@ static int restore(struct tune *t, const json_t *state, struct tune_options *o)
     t->price_dir = *price ? xstrdup(price) : NULL;
     if (t->price_dir && price_read(&t->price, t->price_dir))
         return GS_FAILED;
+    t->priced = json_is_true(json_object_get(state, "priced"));
     o->seed.value = (long)json_integer_of(state, "seed");
     o->launches.value = (long)json_integer_of(state, "launches");
     o->lossy = json_is_true(json_object_get(state, "lossy"));

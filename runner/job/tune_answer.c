@@ -51,29 +51,6 @@ static void put_variable(const char *v, bool python)
         printf("export %.*s=%s\n", n, v, SHELL_WORD(value));
 }
 
-/* How the code of a job says what a switch did. */
-static void put_switch(const char *v, const char *before)
-{
-    static const struct {
-        const char *name, *code;
-    } known[] = {
-        {"bucket_cap_mb=", "DistributedDataParallel(..., bucket_cap_mb=%s)"},
-        {"gradient_as_bucket_view=", "DistributedDataParallel(..., gradient_as_bucket_view=True)"},
-        {"static_graph=", "DistributedDataParallel(..., static_graph=True)"},
-        {"reshard_after_forward=", "fully_shard(..., reshard_after_forward=False)"},
-        {"prefetch=", "module.set_modules_to_forward_prefetch(the next %s), and backward"},
-        {"bf16_gradients=", "model.register_comm_hook(None, default_hooks.bf16_compress_hook)  # "
-                            "changes the arithmetic"},
-        {"bind=", "bind each rank to the processors of its GPU's NUMA node"},
-    };
-    for (size_t i = 0; i < COUNT(known); i++)
-        if (!strncmp(v, known[i].name, strlen(known[i].name))) {
-            const char *at = strstr(known[i].code, "%s");
-            printf("%s%.*s%s%s\n", before, (int)(at ? at - known[i].code : 1000), known[i].code,
-                   at ? strchr(v, '=') + 1 : "", at ? at + 2 : "");
-        }
-}
-
 static void emit(const struct tune_setting *s, const char *form)
 {
     bool python = !strcmp(form, "pytorch");
@@ -83,8 +60,10 @@ static void emit(const struct tune_setting *s, const char *form)
         puts("# in the job script, before srun, which passes these variables on");
     for (size_t i = 0; i < s->variables.n; i++)
         put_variable(s->variables.v[i], python);
-    for (size_t i = 0; i < s->torch.n; i++)
-        put_switch(s->torch.v[i], python ? "" : "# in the code: ");
+    for (size_t i = 0; i < s->torch.n; i++) {
+        AUTO_FREE char *code = tune_switch_code(s->torch.v[i]);
+        printf("%s%s\n", python ? "" : "# in the code: ", code);
+    }
 }
 
 void tune_say_proven(const struct tune_setting *s, const struct effect *e,
@@ -103,6 +82,10 @@ void tune_say_proven(const struct tune_setting *s, const struct effect *e,
                   fmin(100, -100 * expm1(e->value) / p->none.value));
     text_add(&t, ".");
     screen_say(t.s);
+    if (*s->changes && !s->lossy && !only_without) {
+        AUTO_FREE char *changes = xstrfmt("What it changes: %s.", s->changes);
+        screen_say(changes);
+    }
     if (s->lossy)
         screen_say("This setting changes the arithmetic: the gradients are rounded to bf16.");
     emit(s, form);

@@ -27,110 +27,168 @@ const char *const tune_link_words[TUNE_LINKS] = {"an unknown link",
 /* The bits of what a job must have of PyTorch are TUNE_DDP and so on. */
 enum { LOSSY = 8, NVLS = 16 };
 
+/* Settings that change the same, separated by '|'; the first ones are tried if there is little time.
+ * Sources: NCCL's manual (Environment Variables), aws-ofi-nccl's README, ompi_info --all, PyTorch's
+ * manual (DistributedDataParallel, fully_shard). */
 static const struct row {
     enum tune_link link; /* TUNE_UNKNOWN: every link of NCCL */
-    const char *apply;   /* NAME=VALUE, torch:NAME=VALUE; separated by blanks */
-    const char *changes;
-    int nccl; /* since which version; 0: any */
+    int nccl;            /* since which version; 0: any */
     int flags;
-    const char *source;
+    const char *changes;
+    const char *settings; /* NAME=VALUE, torch:NAME=VALUE; separated by blanks */
 } rows[] = {
-#define ENV "NCCL manual, Environment Variables"
-    {TUNE_SOCKET, "NCCL_SOCKET_NTHREADS=2 NCCL_NSOCKS_PERTHREAD=2", "connections and threads",
-     20408, 0, ENV},
-    {TUNE_SOCKET, "NCCL_SOCKET_NTHREADS=4 NCCL_NSOCKS_PERTHREAD=1", "connections and threads",
-     20408, 0, ENV},
-    {TUNE_SOCKET, "NCCL_SOCKET_NTHREADS=1 NCCL_NSOCKS_PERTHREAD=2", "connections and threads",
-     20408, 0, ENV},
-    {TUNE_SOCKET, "NCCL_SOCKET_NTHREADS=4 NCCL_NSOCKS_PERTHREAD=4", "connections and threads",
-     20408, 0, ENV},
-    {TUNE_SOCKET, "NCCL_SOCKET_NTHREADS=2 NCCL_NSOCKS_PERTHREAD=8", "connections and threads",
-     20408, 0, ENV},
-    {TUNE_SOCKET, "NCCL_BUFFSIZE=8388608", "memory for buffers", 0, 0, ENV},
-    {TUNE_SOCKET, "NCCL_MIN_NCHANNELS=4", "GPU thread blocks, threads", 0, 0, ENV},
-    {TUNE_SOCKET, "NCCL_MAX_NCHANNELS=1", "GPU thread blocks, threads", 0, 0, ENV},
-    {TUNE_SHM, "NCCL_SHM_USE_CUDA_MEMCPY=1", "copies by copy engines", 21200, 0, ENV},
-    {TUNE_SHM, "NCCL_MIN_NCHANNELS=16", "GPU thread blocks", 0, 0, ENV},
-    {TUNE_SHM, "NCCL_MIN_NCHANNELS=8", "GPU thread blocks", 0, 0, ENV},
-    {TUNE_SHM, "NCCL_MAX_NCHANNELS=2", "GPU thread blocks", 0, 0, ENV},
-    {TUNE_SHM, "NCCL_BUFFSIZE=16777216", "memory for buffers", 0, 0, ENV},
-    {TUNE_SHM, "NCCL_PROTO=Simple", "protocol", 0, 0, ENV},
-    {TUNE_SHM, "NCCL_PROTO=LL128", "protocol", 0, 0, ENV},
-    {TUNE_IB, "NCCL_IB_QPS_PER_CONNECTION=4", "queue pairs", 21000, 0, ENV},
-    {TUNE_IB, "NCCL_IB_QPS_PER_CONNECTION=4 NCCL_IB_SPLIT_DATA_ON_QPS=1", "queue pairs", 21800, 0,
-     ENV},
-    {TUNE_IB, "NCCL_IB_ADAPTIVE_ROUTING=1", "routing; needs a fabric that does it", 21600, 0, ENV},
-    {TUNE_IB, "NCCL_IB_ADAPTIVE_ROUTING=0", "routing", 21600, 0, ENV},
-    {TUNE_IB, "NCCL_NET_GDR_LEVEL=SYS", "GPU memory is read by the network card", 20304, 0, ENV},
-    {TUNE_IB, "NCCL_NET_GDR_READ=1", "GPU memory is read by the network card", 20402, 0, ENV},
-    {TUNE_IB, "NCCL_IB_PCI_RELAXED_ORDERING=1", "order on PCIe", 21200, 0, ENV},
-    {TUNE_IB, "NCCL_MIN_NCHANNELS=16", "GPU thread blocks", 0, 0, ENV},
-    {TUNE_IB, "NCCL_PXN_DISABLE=1", "the way of messages inside a host", 21200, 0, ENV},
-    {TUNE_OFI, "OFI_NCCL_PROTOCOL=RDMA", "protocol of the network plugin", 0, 0,
-     "aws-ofi-nccl, README"},
-    {TUNE_OFI, "OFI_NCCL_PROTOCOL=SENDRECV", "protocol of the network plugin", 0, 0,
-     "aws-ofi-nccl, README"},
-    {TUNE_OFI, "NCCL_BUFFSIZE=8388608 NCCL_P2P_NET_CHUNKSIZE=524288", "memory for buffers", 0, 0,
-     "AWS, EFA with NCCL"},
-    {TUNE_OFI, "NCCL_PROTO=Simple", "protocol", 0, 0, ENV},
-    {TUNE_OFI, "NCCL_MIN_NCHANNELS=16", "GPU thread blocks", 0, 0, ENV},
-    {TUNE_P2P, "NCCL_MAX_NCHANNELS=16", "GPU thread blocks", 0, 0, ENV},
-    {TUNE_P2P, "NCCL_MAX_NCHANNELS=8", "GPU thread blocks", 0, 0, ENV},
-    {TUNE_P2P, "NCCL_MIN_NCHANNELS=32", "GPU thread blocks", 0, 0, ENV},
-    {TUNE_P2P, "NCCL_P2P_USE_CUDA_MEMCPY=1", "copies by copy engines", 21200, 0, ENV},
-    {TUNE_P2P, "NCCL_PROTO=Simple", "protocol", 0, 0, ENV},
-    {TUNE_P2P, "NCCL_ALGO=allreduce:nvls", "algorithm", 22400, NVLS, ENV},
-    {TUNE_P2P, "NCCL_NVLS_ENABLE=0", "algorithm", 21700, NVLS, ENV},
-    {TUNE_P2P, "NCCL_CTA_POLICY=1", "GPU thread blocks; acts on registered buffers", 22700, 0, ENV},
-    {TUNE_UNKNOWN, "NCCL_IGNORE_CPU_AFFINITY=1", "processors of NCCL's threads", 20406, 0, ENV},
-    {TUNE_UNKNOWN, "torch:bucket_cap_mb=100", "memory for DDP's buckets", 0, TUNE_DDP,
-     "PyTorch, DistributedDataParallel"},
-    {TUNE_UNKNOWN, "torch:bucket_cap_mb=10", "memory for DDP's buckets", 0, TUNE_DDP,
-     "PyTorch, DistributedDataParallel"},
-    {TUNE_UNKNOWN, "torch:gradient_as_bucket_view=1", "gradients are views of buckets", 0, TUNE_DDP,
-     "PyTorch, DistributedDataParallel"},
-    {TUNE_UNKNOWN, "torch:static_graph=1", "the graph of the model must not change", 0, TUNE_DDP,
-     "PyTorch, DistributedDataParallel"},
-    {TUNE_UNKNOWN, "torch:reshard_after_forward=0", "memory: parameters stay whole", 0, TUNE_FSDP,
-     "PyTorch, fully_shard"},
-    {TUNE_UNKNOWN, "torch:prefetch=2", "memory: parameters come earlier", 0, TUNE_FSDP,
-     "PyTorch, fully_shard"},
-    {TUNE_UNKNOWN, "torch:bind=numa", "processors of a rank", 0, TUNE_PYTHON,
-     "sched_setaffinity(2)"},
-    {TUNE_UNKNOWN, "torch:bf16_gradients=1", "the gradients: bf16 when they are communicated", 0,
-     LOSSY | TUNE_DDP, "PyTorch, bf16_compress_hook"},
-#define COLL "OMPI_MCA_coll_tuned_use_dynamic_rules=1 OMPI_MCA_coll_tuned_allreduce_algorithm="
-#define OMPI "Open MPI, ompi_info --all"
-    {TUNE_MPI, COLL "4", "algorithm of the all-reduce: ring", 0, 0, OMPI},
-    {TUNE_MPI, COLL "5 OMPI_MCA_coll_tuned_allreduce_algorithm_segmentsize=1048576",
-     "algorithm of the all-reduce: ring in segments", 0, 0, OMPI},
-    {TUNE_MPI, COLL "3", "algorithm of the all-reduce: recursive doubling", 0, 0, OMPI},
-    {TUNE_MPI, COLL "6", "algorithm of the all-reduce: Rabenseifner", 0, 0, OMPI},
-    {TUNE_MPI, "OMPI_MCA_btl_vader_single_copy_mechanism=none", "copies between processes", 0, 0,
-     OMPI},
-    {TUNE_MPI, "OMPI_MCA_btl_vader_eager_limit=65536", "memory for buffers", 0, 0, OMPI},
-    {TUNE_MPI, "OMPI_MCA_btl_tcp_links=2", "connections", 0, 0, OMPI},
-    {TUNE_MPI, "OMPI_MCA_hwloc_base_binding_policy=none", "processors of a rank", 0, 0, OMPI},
+    {TUNE_SOCKET, 20408, 0, "connections and threads",
+     "NCCL_SOCKET_NTHREADS=2 NCCL_NSOCKS_PERTHREAD=2|NCCL_SOCKET_NTHREADS=4 "
+     "NCCL_NSOCKS_PERTHREAD=1|"
+     "NCCL_SOCKET_NTHREADS=1 NCCL_NSOCKS_PERTHREAD=2|NCCL_SOCKET_NTHREADS=4 "
+     "NCCL_NSOCKS_PERTHREAD=4|"
+     "NCCL_SOCKET_NTHREADS=2 NCCL_NSOCKS_PERTHREAD=8"},
+    {TUNE_SOCKET, 0, 0, "memory for buffers", "NCCL_BUFFSIZE=8388608"},
+    {TUNE_SOCKET, 0, 0, "GPU thread blocks, threads", "NCCL_MIN_NCHANNELS=4|NCCL_MAX_NCHANNELS=1"},
+    {TUNE_SHM, 21200, 0, "copies by copy engines", "NCCL_SHM_USE_CUDA_MEMCPY=1"},
+    {TUNE_SHM, 0, 0, "GPU thread blocks",
+     "NCCL_MIN_NCHANNELS=16|NCCL_MIN_NCHANNELS=8|NCCL_MAX_NCHANNELS=2"},
+    {TUNE_SHM, 0, 0, "memory for buffers", "NCCL_BUFFSIZE=16777216"},
+    {TUNE_SHM, 0, 0, "protocol", "NCCL_PROTO=Simple|NCCL_PROTO=LL128"},
+    {TUNE_IB, 21000, 0, "queue pairs", "NCCL_IB_QPS_PER_CONNECTION=4"},
+    {TUNE_IB, 21800, 0, "queue pairs", "NCCL_IB_QPS_PER_CONNECTION=4 NCCL_IB_SPLIT_DATA_ON_QPS=1"},
+    {TUNE_IB, 21600, 0, "routing; 1 needs a fabric that does it",
+     "NCCL_IB_ADAPTIVE_ROUTING=1|NCCL_IB_ADAPTIVE_ROUTING=0"},
+    {TUNE_IB, 20402, 0, "GPU memory is read by the network card",
+     "NCCL_NET_GDR_LEVEL=SYS|NCCL_NET_GDR_READ=1"},
+    {TUNE_IB, 21200, 0, "order on PCIe", "NCCL_IB_PCI_RELAXED_ORDERING=1"},
+    {TUNE_IB, 0, 0, "GPU thread blocks", "NCCL_MIN_NCHANNELS=16"},
+    {TUNE_IB, 21200, 0, "the way of messages inside a host", "NCCL_PXN_DISABLE=1"},
+    {TUNE_OFI, 0, 0, "protocol of the network plugin",
+     "OFI_NCCL_PROTOCOL=RDMA|OFI_NCCL_PROTOCOL=SENDRECV"},
+    {TUNE_OFI, 0, 0, "memory for buffers", "NCCL_BUFFSIZE=8388608 NCCL_P2P_NET_CHUNKSIZE=524288"},
+    {TUNE_OFI, 0, 0, "protocol", "NCCL_PROTO=Simple"},
+    {TUNE_OFI, 0, 0, "GPU thread blocks", "NCCL_MIN_NCHANNELS=16"},
+    {TUNE_P2P, 0, 0, "GPU thread blocks",
+     "NCCL_MAX_NCHANNELS=16|NCCL_MAX_NCHANNELS=8|NCCL_MIN_NCHANNELS=32"},
+    {TUNE_P2P, 21200, 0, "copies by copy engines", "NCCL_P2P_USE_CUDA_MEMCPY=1"},
+    {TUNE_P2P, 0, 0, "protocol", "NCCL_PROTO=Simple"},
+    {TUNE_P2P, 22400, NVLS, "algorithm", "NCCL_ALGO=allreduce:nvls"},
+    {TUNE_P2P, 21700, NVLS, "algorithm", "NCCL_NVLS_ENABLE=0"},
+    {TUNE_P2P, 22700, 0, "GPU thread blocks; acts on registered buffers", "NCCL_CTA_POLICY=1"},
+    {TUNE_UNKNOWN, 20406, 0, "processors of NCCL's threads", "NCCL_IGNORE_CPU_AFFINITY=1"},
+    {TUNE_UNKNOWN, 0, TUNE_DDP, "memory for DDP's buckets",
+     "torch:bucket_cap_mb=100|torch:bucket_cap_mb=10"},
+    {TUNE_UNKNOWN, 0, TUNE_DDP, "gradients are views of buckets",
+     "torch:gradient_as_bucket_view=1"},
+    {TUNE_UNKNOWN, 0, TUNE_DDP, "the graph of the model must not change", "torch:static_graph=1"},
+    {TUNE_UNKNOWN, 0, TUNE_FSDP, "memory: parameters stay whole", "torch:reshard_after_forward=0"},
+    {TUNE_UNKNOWN, 0, TUNE_FSDP, "memory: parameters come earlier", "torch:prefetch=2"},
+    {TUNE_UNKNOWN, 0, TUNE_PYTHON, "processors of a rank", "torch:bind=numa"},
+    {TUNE_UNKNOWN, 0, LOSSY | TUNE_DDP, "the gradients: bf16 when they are communicated",
+     "torch:bf16_gradients=1"},
+#define RULES "OMPI_MCA_coll_tuned_use_dynamic_rules=1 "
+#define ALGORITHM RULES "OMPI_MCA_coll_tuned_allreduce_algorithm="
+    {TUNE_MPI, 0, 0,
+     "algorithm of the all-reduce: ring (4, 5), recursive doubling (3), Rabenseifner (6)",
+     ALGORITHM "4|" ALGORITHM
+               "5 OMPI_MCA_coll_tuned_allreduce_algorithm_segmentsize=1048576|" ALGORITHM
+               "3|" ALGORITHM "6"},
+    {TUNE_MPI, 0, 0, "copies between processes", "OMPI_MCA_btl_vader_single_copy_mechanism=none"},
+    {TUNE_MPI, 0, 0, "memory for buffers", "OMPI_MCA_btl_vader_eager_limit=65536"},
+    {TUNE_MPI, 0, 0, "connections", "OMPI_MCA_btl_tcp_links=2"},
+    {TUNE_MPI, 0, 0, "processors of a rank", "OMPI_MCA_hwloc_base_binding_policy=none"},
 };
 
-static bool add_word(struct tune_setting *s, const char *word)
+/* The switches of PyTorch (torch/sitecustomize.py), and how the code of a job says the same. */
+static const struct torch_switch {
+    const char *name, *example; /* 0, 1 and numa: the only value */
+    const char *code;
+} switches[] = {
+    {"bucket_cap_mb", "50", "DistributedDataParallel(..., bucket_cap_mb=%s)"},
+    {"gradient_as_bucket_view", "1", "DistributedDataParallel(..., gradient_as_bucket_view=True)"},
+    {"static_graph", "1", "DistributedDataParallel(..., static_graph=True)"},
+    {"reshard_after_forward", "0", "fully_shard(..., reshard_after_forward=False)"},
+    {"prefetch", "2", "module.set_modules_to_forward_prefetch(the next %s), and backward"},
+    {"bf16_gradients", "1",
+     "model.register_comm_hook(None, default_hooks.bf16_compress_hook)  # changes the arithmetic"},
+    {"bind", "numa", "bind each rank to the processors of its GPU's NUMA node"},
+};
+
+static const struct torch_switch *switch_of(const char *word)
+{
+    for (size_t i = 0; i < COUNT(switches); i++) {
+        size_t n = strlen(switches[i].name);
+        if (!strncmp(word, switches[i].name, n) && word[n] == '=')
+            return &switches[i];
+    }
+    return NULL;
+}
+
+char *tune_switch_code(const char *word)
+{
+    const char *code = switch_of(word)->code, *at = strstr(code, "%s");
+    return at ? xstrfmt("%.*s%s%s", (int)(at - code), code, strchr(word, '=') + 1, at + 2)
+              : xstrdup(code);
+}
+
+/* ---- a setting ---- */
+
+static bool begins(const char *s, const char *const *prefixes)
+{
+    for (; *prefixes; prefixes++)
+        if (!strncmp(s, *prefixes, strlen(*prefixes)))
+            return true;
+    return false;
+}
+
+/* NULL: it is none; why: the reason, one line. */
+static bool add_switch(struct tune_setting *s, const char *word, char *why, size_t n)
+{
+    const struct torch_switch *of = switch_of(word);
+    if (!of) {
+        snprintf(why, n,
+                 "'" TORCH "%s' is no switch: must be " TORCH "NAME=VALUE, NAME one of "
+                 "bucket_cap_mb, gradient_as_bucket_view, static_graph, reshard_after_forward, "
+                 "prefetch, bf16_gradients, bind",
+                 word);
+        return false;
+    }
+    const char *value = strchr(word, '=') + 1;
+    bool good = atoi(of->example) > 1 ? *value && !value[strspn(value, "0123456789")]
+                                      : !strcmp(value, of->example);
+    if (!good)
+        snprintf(why, n, "'" TORCH "%s': must be like " TORCH "%s=%s", word, of->name, of->example);
+    words_add(&s->torch, word);
+    s->weight += 2;
+    s->lossy = s->lossy || !strcmp(of->name, "bf16_gradients");
+    return good;
+}
+
+/* Variables that tune sets itself. */
+static bool is_ours(const char *word)
+{
+    static const char *const ours[] = {"LD_PRELOAD=", "PYTHONPATH=", "GRADSYNC_",
+                                       "OMPI_MCA_mca_base_env_list=", NULL};
+    return begins(word, ours);
+}
+
+static bool add_word(struct tune_setting *s, const char *word, char *why, size_t size)
 {
     AUTO_FREE char *unset = NULL;
-    if (!strncmp(word, TORCH, strlen(TORCH))) {
-        words_add(&s->torch, word + strlen(TORCH));
-        s->weight += 2;
-        s->lossy = s->lossy || strstr(word, "bf16");
-        return strchr(word, '=') != NULL;
-    }
+    if (!strncmp(word, TORCH, strlen(TORCH)))
+        return add_switch(s, word + strlen(TORCH), why, size);
     if (*word == '-')
         word = unset = xstrfmt("%s=" UNSET, word + 1);
     size_t n = strcspn(word, "=");
+    bool good = n && word[n];
     for (size_t i = 0; i < n; i++)
-        if (!isalnum((unsigned char)word[i]) && word[i] != '_')
-            return false;
+        good = good && (isalnum((unsigned char)word[i]) || word[i] == '_');
+    if (!good)
+        snprintf(why, size,
+                 "'%s': must be NAME=VALUE, -NAME or " TORCH "NAME=VALUE, separated by "
+                 "blanks; a link at the start of the line ends with ':'",
+                 word);
+    else if (is_ours(word))
+        snprintf(why, size, "'%.*s' cannot be a setting: tune sets it itself", (int)n, word);
     words_add(&s->variables, word);
     s->weight += strcmp(word + n, "=" UNSET) ? 2 : 1; /* fewer variables are better */
-    return n && word[n];
+    return good && !is_ours(word);
 }
 
 static void put_label(struct tune_setting *s)
@@ -150,37 +208,27 @@ static void free_setting(struct tune_setting *s)
     words_free(&s->torch);
     free(s->label);
     free(s->changes);
-    free(s->source);
 }
 
-/* NULL: a word of it is no setting. */
-static struct tune_setting *add(struct tune_settings *all, const char *apply, const char *changes,
-                                const char *source)
+/* NULL: a word of it is no setting; why: the reason. */
+static struct tune_setting *add(struct tune_settings *all, enum tune_link link, const char *apply,
+                                const char *changes, char *why, size_t n)
 {
     AUTO_WORDS struct words words = {0};
-    struct tune_setting s = {0};
+    struct tune_setting s = {.link = link};
     bool good = true;
     words_split(&words, apply, ' ');
     for (size_t i = 0; i < words.n && good; i++)
-        good = !*words.v[i] || add_word(&s, words.v[i]);
+        good = !*words.v[i] || add_word(&s, words.v[i], why, n);
     put_label(&s);
-    if (!good || (all->n && tune_settings_find(all, s.label) < all->n)) {
+    size_t there = tune_settings_find(all, s.label);
+    if (!good || there < all->n) {
         free_setting(&s);
-        return good ? &all->v[tune_settings_find(all, s.label)] : NULL;
+        return good ? &all->v[there] : NULL;
     }
     s.changes = xstrdup(changes);
-    s.source = xstrdup(source);
     APPEND(all->v, all->n) = s;
     return &all->v[all->n - 1];
-}
-
-bool tune_row_line(size_t i, struct text *line)
-{
-    if (i >= COUNT(rows))
-        return false;
-    text_addf(line, "%s: %s  # %s; %s", tune_link_names[rows[i].link], rows[i].apply,
-              rows[i].changes, rows[i].source);
-    return true;
 }
 
 /* ---- variables that the user has set ---- */
@@ -192,14 +240,6 @@ static const char *value_of(char *const *environment, const char *name)
         if (!strncmp(*e, name, n) && (*e)[n] == '=')
             return *e + n + 1;
     return NULL;
-}
-
-static bool begins(const char *s, const char *const *prefixes)
-{
-    for (; *prefixes; prefixes++)
-        if (!strncmp(s, *prefixes, strlen(*prefixes)))
-            return true;
-    return false;
 }
 
 /* Variables that do not tune, and variables that a launcher sets for its own use. */
@@ -255,7 +295,7 @@ static void add_without(struct tune_settings *all, char *const *environment)
             continue;
         AUTO_FREE char *apply = xstrfmt("%.*s=" UNSET, (int)n, *e);
         struct tune_setting *s =
-            add(all, apply, "a variable that you set is left out", "your environment");
+            add(all, TUNE_UNKNOWN, apply, "a variable that you set is left out", NULL, 0);
         if (s)
             s->may_disconnect = may_connect(s->variables.v[0]);
     }
@@ -271,12 +311,13 @@ static enum tune_link link_of(const char *name)
     return (enum tune_link)i;
 }
 
-/* "LINK: NAME=VALUE ...  # what it changes" */
-static int take_line(struct tune_settings *all, const char *path, int number, char *line,
-                     enum tune_link link)
+/* "LINK: NAME=VALUE ...  # what it changes". Every line is checked, also those of other links. */
+static int take_line(struct tune_settings *all, const struct tune_request *q, int number,
+                     char *line, enum tune_link link)
 {
-    char *comment = strchr(line, '#');
+    char why[400] = "", *comment = strchr(line, '#');
     enum tune_link of = TUNE_UNKNOWN;
+    struct tune_settings others = {0};
     if (comment)
         *comment++ = '\0';
     for (char *c = line; *c; c++)
@@ -289,32 +330,37 @@ static int take_line(struct tune_settings *all, const char *path, int number, ch
         line[n] = '\0';
         of = link_of(line);
         if (of == TUNE_LINKS)
-            return fail_at(GS_USAGE, path, number,
+            return fail_at(GS_USAGE, q->file, number,
                            "'%s' is not a link: must be any, p2p, shm, socket, ib, ofi or mpi",
                            line);
         line += n + 1;
     }
-    if (of != TUNE_UNKNOWN && of != link)
-        return GS_OK;
+    bool now = of == TUNE_UNKNOWN || of == link;
     struct tune_setting *s =
-        add(all, line, comment ? comment + strspn(comment, " ") : "a row of your file", path);
-    return s ? GS_OK
-             : fail_at(GS_USAGE, path, number,
-                       "'%s': must be NAME=VALUE, -NAME or torch:NAME=VALUE, separated by blanks",
-                       line + strspn(line, " "));
+        add(now ? all : &others, of, line,
+            comment ? comment + strspn(comment, " ") : "a row of your file", why, sizeof why);
+    bool lossy = s && s->lossy, none = s && s->weight == 0;
+    tune_settings_free(&others);
+    if (!s)
+        return fail_at(GS_USAGE, q->file, number, "%s", why);
+    if (none)
+        return fail_at(GS_USAGE, q->file, number, "there is no setting behind the link");
+    return lossy && !q->lossy ? fail_at(GS_USAGE, q->file, number,
+                                        "'bf16_gradients' changes the arithmetic: it needs --lossy")
+                              : GS_OK;
 }
 
-static int read_file(struct tune_settings *all, const char *path, enum tune_link link)
+static int read_file(struct tune_settings *all, const struct tune_request *q, enum tune_link link)
 {
-    AUTO_FCLOSE FILE *in = files_stream(path, FILES_GIVEN);
+    AUTO_FCLOSE FILE *in = files_stream(q->file, FILES_GIVEN);
     AUTO_FREE char *line = NULL;
     size_t cap = 0;
     int number = 0, code = GS_OK;
     if (!in)
-        return fail_at(GS_USAGE, path, 0, "cannot be read: %s", files_why(errno));
+        return fail_at(GS_USAGE, q->file, 0, "cannot be read: %s", files_why(errno));
     while (!code && getline(&line, &cap, in) >= 0) {
         line[strcspn(line, "\n")] = '\0';
-        code = take_line(all, path, ++number, line, link);
+        code = take_line(all, q, ++number, line, link);
     }
     return code;
 }
@@ -372,15 +418,16 @@ int tune_settings_make(struct tune_settings *s, const struct tune_request *q, en
 {
     int code = GS_OK;
     *s = (struct tune_settings){0};
-    add(s, "", "", "");
+    add(s, TUNE_UNKNOWN, "", "", NULL, 0);
     add_without(s, environment);
     if (q->file)
-        code = read_file(s, q->file, link);
-    for (size_t i = 0; i < COUNT(rows) && !code; i++)
-        if (applies(&rows[i], q, link, environment)) {
-            struct tune_setting *new = add(s, rows[i].apply, rows[i].changes, rows[i].source);
-            new->lossy = rows[i].flags &LOSSY;
-        }
+        code = read_file(s, q, link);
+    for (size_t i = 0; i < COUNT(rows) && !code; i++) {
+        AUTO_WORDS struct words settings = {0};
+        words_split(&settings, rows[i].settings, '|');
+        for (size_t k = 0; k < settings.n && applies(&rows[i], q, link, environment); k++)
+            add(s, rows[i].link, settings.v[k], rows[i].changes, NULL, 0);
+    }
     keep_wanted(s, q->only, environment);
     return code;
 }
@@ -403,7 +450,7 @@ size_t tune_settings_find(const struct tune_settings *s, const char *label)
 
 size_t tune_settings_add(struct tune_settings *s, const char *apply, const char *changes)
 {
-    struct tune_setting *new = add(s, apply, changes, "");
+    struct tune_setting *new = add(s, TUNE_UNKNOWN, apply, changes, NULL, 0);
     return new ? (size_t)(new - s->v) : s->n;
 }
 
@@ -437,8 +484,7 @@ size_t tune_settings_join(struct tune_settings *s, size_t a, size_t b)
     struct tune_setting new = {.lossy = s->v[a].lossy || s->v[b].lossy,
                                .may_disconnect = s->v[a].may_disconnect || s->v[b].may_disconnect,
                                .weight = s->v[a].weight + s->v[b].weight,
-                               .changes = xstrfmt("%s; %s", s->v[a].changes, s->v[b].changes),
-                               .source = xstrdup("both")};
+                               .changes = xstrfmt("%s; %s", s->v[a].changes, s->v[b].changes)};
     for (size_t k = 0; k < 2; k++) {
         const struct tune_setting *of = &s->v[k ? b : a];
         for (size_t i = 0; i < of->variables.n; i++)

@@ -32,7 +32,8 @@ struct tune_setting {
     char *label;            /* of its cells: "NCCL_A=2/NCCL_B=unset/torch:static_graph=1" */
     struct words variables; /* NAME=VALUE; NAME=unset: the job without it */
     struct words torch;     /* switches of PyTorch: NAME=VALUE */
-    char *changes, *source; /* what it may change; where it is described */
+    char *changes;          /* what it may change */
+    enum tune_link link;    /* of its row; TUNE_UNKNOWN: any */
     int weight;             /* how much it changes: of two alike, the smaller is advised */
     bool lossy;             /* changes the arithmetic */
     bool may_disconnect;    /* the job may need the variable that is left out */
@@ -63,5 +64,5 @@ size_t tune_settings_add(struct tune_settings *s, const char *apply, const char 
 char *tune_setting_apply(const struct tune_setting *s); /* its words; the caller frees them */
 /* "NCCL_A=2 NCCL_B=2", or "without NCCL_B". The caller frees it. */
 char *tune_setting_words(const struct tune_setting *s);
-/* A row of the table as a line for --help and docs; false: there is none. */
-bool tune_row_line(size_t i, struct text *line);
+/* How the code of a job says what a switch of PyTorch does. The caller frees it. */
+char *tune_switch_code(const char *word);

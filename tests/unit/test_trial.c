@@ -197,7 +197,7 @@ static void a_late_rank_is_waited_for_and_costs_no_transfer(void **state)
     static const double ms[PRICE_VISITS][RANKS] = {
         {20, 20}, {20, 20}, {10, 15}, {15, 15}, {17.5, 17.5}};
     struct priced m;
-    struct price_answer a;
+    struct price_answer a = {0};
     make_priced(&m, ms, "none");
     assert_true(price_from(&a, &m.comm, CONTRAST_DRAWS));
     assert_true(a.known);
@@ -220,7 +220,7 @@ static void the_price_of_a_recording_is_that_of_its_visits(void **state)
         {20, 20}, {20, 20}, {10, 15}, {15, 15}, {17.5, 17.5}};
     const char *dir = folder_path(*state, "20261123T000000Z-0003");
     struct priced m;
-    struct price_answer a, b;
+    struct price_answer a = {0}, b;
     make_priced(&m, ms, "none");
     assert_true(price_from(&a, &m.comm, CONTRAST_DRAWS));
     record(dir, m.comm, BLOCKS);
@@ -238,7 +238,7 @@ static void what_left_nothing_out_has_no_price(void **state)
     static const double ms[PRICE_VISITS][RANKS] = {
         {20, 20}, {20, 20}, {20, 20}, {20, 20}, {20, 20}};
     struct priced m;
-    struct price_answer a;
+    struct price_answer a = {0};
     make_priced(&m, ms, "all"); /* only small calls */
     assert_true(price_from(&a, &m.comm, CONTRAST_DRAWS));
     assert_false(a.known || price_enough(&a));
