@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The interface between pairs and its backends: host.c in pairs.so, and pairs/cuda.so.
+ * The interface between pairs and its backends: that of the host in pairs.c, and pairs/cuda.so.
  */
 #pragma once
 
@@ -26,7 +26,7 @@ enum pairs_test {
 struct pairs_cell {
     int backend; /* enum pairs_backend_kind */
     uint64_t size;
-    int64_t gemm, round, alone;
+    int64_t gemm, round;
     double patience; /* s */
 };
 
@@ -43,8 +43,6 @@ struct pairs_backend {
                           double *seconds);
     void (*abort)(void *state); /* may be NULL */
 };
-
-extern const struct pairs_backend pairs_host;
 
 /* Word i of a rank's message. Sums of words wrap, so they are exact. */
 static inline uint32_t pairs_word(int rank, size_t i)

@@ -50,14 +50,7 @@ static int slowest_first(const void *a, const void *b)
     return x > y ? -1 : x < y;
 }
 
-static bool has(const struct family *f, size_t entity)
-{
-    for (size_t row = 0; row < f->rows; row++)
-        if (isfinite(f->x[row * f->n + entity]))
-            return true;
-    return false;
-}
-
+/* NaN: the entity has no value. */
 static double mean_of(const struct family *f, size_t entity)
 {
     double sum = 0;
@@ -69,7 +62,12 @@ static double mean_of(const struct family *f, size_t entity)
             n++;
         }
     }
-    return sum / (double)n;
+    return n ? sum / (double)n : NAN;
+}
+
+static bool has(const struct family *f, size_t entity)
+{
+    return isfinite(mean_of(f, entity));
 }
 
 /* The entities that have values, the slowest first. */
@@ -335,8 +333,20 @@ void pair_effects(const double *y, size_t n, double *rank, double *link)
 
 /* ---- families ----
  *
- * The families of entities that are compared with each other, and their values (judge.h).
+ * The families of entities that are compared with each other, and their values.
  */
+
+struct peers {
+    enum suspect_kind kind;
+    size_t test;
+    size_t *at; /* entities: ranks, or pairs as a * ranks + b */
+    double *x;  /* [row * n + entity] */
+    size_t n, rows, fitted;
+    /* The contribution of each rank to the times of its links, [row * ranks + rank]. Many links: it is
+     * already subtracted from x, and this is NULL. Few links: take_slow_ranks() subtracts it for the
+     * ranks that are slow in this test. */
+    double *of_rank;
+};
 
 struct families {
     struct peers *v;
@@ -359,14 +369,6 @@ static bool same_model(const struct suspects_data *d, size_t a, size_t b)
     return !strcmp(d->rank[a].model, d->rank[b].model);
 }
 
-static size_t model_of(const struct suspects_data *d, size_t rank)
-{
-    size_t model = 0;
-    while (!same_model(d, model, rank))
-        model++;
-    return model;
-}
-
 static bool any_finite(const double *x, size_t rows, size_t n, size_t entity)
 {
     for (size_t row = 0; row < rows; row++)
@@ -375,163 +377,79 @@ static bool any_finite(const double *x, size_t rows, size_t n, size_t entity)
     return false;
 }
 
-/* ---- one family ---- */
-
-/* Takes the values of the chosen ones of `width` entities: (a, b) is at at[i] of a row of x. */
-struct choice_of {
-    size_t *at, *a, *b;
-    size_t n;
-};
-
-static void choose(struct choice_of *c, size_t at, size_t a, size_t b)
+/* Adds the entities of `width` that have values in x. One entity has no peers. */
+static void add_family(struct families *f, struct peers p, const double *x, size_t width)
 {
-    c->at = xrealloc(c->at, (c->n + 1) * sizeof *c->at);
-    c->a = xrealloc(c->a, (c->n + 1) * sizeof *c->a);
-    c->b = xrealloc(c->b, (c->n + 1) * sizeof *c->b);
-    c->at[c->n] = at;
-    c->a[c->n] = a;
-    c->b[c->n++] = b;
-}
-
-/* Takes the choice. One entity has no peers. */
-static void add_family(struct families *f, struct peers p, struct choice_of *c, const double *x,
-                       size_t width)
-{
-    if (c->n >= 2) {
-        p.a = c->a;
-        p.b = c->b;
-        p.n = c->n;
-        p.x = xcalloc(p.rows * p.n, sizeof *p.x);
-        for (size_t row = 0; row < p.rows; row++)
-            for (size_t i = 0; i < p.n; i++)
-                p.x[row * p.n + i] = x[row * width + c->at[i]];
-        APPEND(f->v, f->n) = p;
-    } else {
+    p.at = xcalloc(width, sizeof *p.at);
+    for (size_t i = 0; i < width; i++)
+        if (any_finite(x, p.rows, width, i))
+            p.at[p.n++] = i;
+    if (p.n < 2) {
         free(p.of_rank);
-        free(c->a);
-        free(c->b);
+        free(p.at);
+        return;
     }
-    free(c->at);
-    *c = (struct choice_of){0};
+    p.x = xcalloc(p.rows * p.n, sizeof *p.x);
+    for (size_t row = 0; row < p.rows; row++)
+        for (size_t i = 0; i < p.n; i++)
+            p.x[row * p.n + i] = x[row * width + p.at[i]];
+    APPEND(f->v, f->n) = p;
 }
 
-/* Ranks (or hosts, by their first rank) of each model; x: [row * ranks + rank]. */
-static void add_ranks(struct families *f, const struct suspects_data *d, enum suspect_kind kind,
-                      size_t test, const double *x, size_t rows)
+/* The ranks of each model; x: [row * ranks + rank]. */
+static void add_ranks(struct families *f, const struct suspects_data *d, size_t test,
+                      const double *x, size_t rows)
 {
+    AUTO_FREE double *ours = xcalloc(rows * d->ranks, sizeof *ours);
     for (size_t model = 0; model < d->ranks; model++) {
-        struct choice_of c = {0};
-        for (size_t i = 0; i < d->ranks; i++)
-            if (model_of(d, i) == model && any_finite(x, rows, d->ranks, i))
-                choose(&c, i, i, i);
-        add_family(f, (struct peers){.kind = kind, .test = test, .rows = rows}, &c, x, d->ranks);
+        bool first = true;
+        for (size_t i = 0; i < model; i++)
+            first = first && !same_model(d, i, model);
+        for (size_t i = 0; i < rows * d->ranks; i++)
+            ours[i] = same_model(d, i % d->ranks, model) ? x[i] : NAN;
+        if (first)
+            add_family(f, (struct peers){.kind = SUSPECT_RANK, .test = test, .rows = rows}, ours,
+                       d->ranks);
     }
 }
 
-/* ---- pairs ---- */
-
-/* Values of pairs of one kind, [row * ranks * ranks + a * ranks + b] for a < b; NaN: another kind. */
-struct pairs_of {
-    const struct suspects_data *d;
-    size_t test, rows;
-    double *x;
-};
-
-static void add_links(struct families *f, const struct pairs_of *p, struct peers peers,
-                      const double *x)
+/* Pairs that were measured, and ranks that are in one. */
+static void count_pairs(const double *x, size_t rows, size_t n, size_t *pairs, size_t *ranks)
 {
-    size_t n = p->d->ranks;
-    struct choice_of c = {0};
-    for (size_t a = 0; a < n; a++)
-        for (size_t b = a + 1; b < n; b++)
-            if (any_finite(x, p->rows, n * n, a * n + b))
-                choose(&c, a * n + b, a, b);
-    peers.test = p->test;
-    peers.rows = p->rows;
-    add_family(f, peers, &c, x, n * n);
-}
-
-/* Pairs, and ranks that are in one. */
-static void count(const struct pairs_of *p, size_t *pairs, size_t *ranks)
-{
-    size_t n = p->d->ranks;
-    bool *in = xcalloc(n, sizeof *in);
+    AUTO_FREE bool *in = xcalloc(n, sizeof *in);
     *pairs = *ranks = 0;
-    for (size_t a = 0; a < n; a++)
-        for (size_t b = a + 1; b < n; b++)
-            if (any_finite(p->x, p->rows, n * n, a * n + b)) {
-                in[a] = in[b] = true;
-                ++*pairs;
-            }
+    for (size_t i = 0; i < n * n; i++)
+        if (any_finite(x, rows, n * n, i)) {
+            in[i / n] = in[i % n] = true;
+            ++*pairs;
+        }
     for (size_t a = 0; a < n; a++)
         *ranks += in[a];
-    free(in);
 }
 
-/* Ranks and their links, or hosts and the routes between them. Fewer pairs than ranks do not tell one
- * from the other; then a pair is all there is. */
-static void add_effects(struct families *f, const struct pairs_of *p, enum suspect_kind of_one,
-                        enum suspect_kind of_two)
+/* Ranks and their links; x: pairs of one kind, [row * ranks * ranks + a * ranks + b] for a < b; NaN:
+ * another kind. Fewer pairs than ranks do not tell one from the other; then a pair is all there is. */
+static void add_effects(struct families *f, const struct suspects_data *d, size_t test,
+                        const double *x, size_t rows)
 {
-    size_t n = p->d->ranks, pairs, ranks;
-    double *rank = xcalloc(p->rows * n + 1, sizeof *rank);
-    double *link = xcalloc(p->rows * n * n + 1, sizeof *link);
-    count(p, &pairs, &ranks);
-    for (size_t i = 0; i < p->rows * n * n; i++)
+    size_t n = d->ranks, pairs, ranks;
+    AUTO_FREE double *rank = xcalloc(rows * n + 1, sizeof *rank);
+    AUTO_FREE double *link = xcalloc(rows * n * n + 1, sizeof *link);
+    count_pairs(x, rows, n, &pairs, &ranks);
+    for (size_t i = 0; i < rows * n * n; i++)
         link[i] = NAN;
-    for (size_t row = 0; row < p->rows; row++)
-        pair_effects(p->x + row * n * n, n, rank + row * n, link + row * n * n);
-    bool split = pairs >= ranks && !suspects_tests[p->test].alone;
-    bool many = split && pairs >= ranks + LEFT_OVER;
-    struct peers links = {.kind = of_two, .fitted = many ? ranks - 1 : 0, .rank_kind = of_one};
+    for (size_t row = 0; row < rows; row++)
+        pair_effects(x + row * n * n, n, rank + row * n, link + row * n * n);
+    bool split = pairs >= ranks, many = pairs >= ranks + LEFT_OVER;
+    struct peers links = {
+        .kind = SUSPECT_LINK, .test = test, .rows = rows, .fitted = many ? ranks - 1 : 0};
     if (split)
-        add_ranks(f, p->d, of_one, p->test, rank, p->rows);
+        add_ranks(f, d, test, rank, rows);
     if (split && !many) {
         links.of_rank = rank;
         rank = NULL;
     }
-    add_links(f, p, links, many ? link : p->x);
-    free(link);
-    free(rank);
-}
-
-/* The median over the pairs between two hosts; NaN: none. */
-static double between(const double *x, size_t n, const size_t *host, size_t h, size_t k,
-                      double *scratch)
-{
-    size_t m = 0;
-    for (size_t a = 0; a < n; a++)
-        for (size_t b = a + 1; b < n && host[a] == h; b++)
-            if (host[b] == k && isfinite(x[a * n + b]))
-                scratch[m++] = x[a * n + b];
-    return stats_quantile_of(scratch, m, 0.5);
-}
-
-/* Between hosts: what the hosts contribute is taken away, for what is left to be the ranks'. */
-static void add_routes(struct families *f, struct pairs_of *p)
-{
-    size_t n = p->d->ranks;
-    struct pairs_of hosts = *p;
-    double *scratch = xcalloc(n * n + 1, sizeof *scratch);
-    size_t *host = xcalloc(n + 1, sizeof *host);
-    hosts.x = xcalloc(p->rows * n * n + 1, sizeof *hosts.x);
-    for (size_t a = 0; a < n; a++)
-        host[a] = families_host(p->d, a);
-    for (size_t row = 0; row < p->rows; row++)
-        for (size_t h = 0; h < n; h++)
-            for (size_t k = 0; k < n; k++)
-                hosts.x[(row * n + h) * n + k] =
-                    host[h] == h && host[k] == k
-                        ? between(p->x + row * n * n, n, host, h, k, scratch)
-                        : NAN;
-    add_effects(f, &hosts, SUSPECT_NETWORK, SUSPECT_ROUTE);
-    for (size_t row = 0; row < p->rows; row++)
-        for (size_t a = 0; a < n; a++)
-            for (size_t b = a + 1; b < n; b++)
-                p->x[(row * n + a) * n + b] -= hosts.x[(row * n + host[a]) * n + host[b]];
-    free(hosts.x);
-    free(host);
-    free(scratch);
+    add_family(f, links, many ? link : x, n * n);
 }
 
 static bool kind_of_pair(const struct suspects_data *d, size_t a, size_t b, size_t c, size_t e)
@@ -540,15 +458,6 @@ static bool kind_of_pair(const struct suspects_data *d, size_t a, size_t b, size
                   (same_model(d, a, e) && same_model(d, b, c));
     return models && !strcmp(rank_facts_link(&d->rank[a], &d->rank[b]),
                              rank_facts_link(&d->rank[c], &d->rank[e]));
-}
-
-/* True if every rank has a host of its own. */
-static bool lone_ranks(const struct suspects_data *d)
-{
-    for (size_t i = 0; i < d->ranks; i++)
-        if (families_host(d, i) != i)
-            return false;
-    return true;
 }
 
 static bool is_first_of_kind(const struct suspects_data *d, size_t c, size_t e)
@@ -560,53 +469,47 @@ static bool is_first_of_kind(const struct suspects_data *d, size_t c, size_t e)
     return true;
 }
 
-/* The pairs of the kind of (c, e). */
-static void add_kind(struct families *f, const struct suspects_data *d, size_t test, size_t c,
-                     size_t e, const double *x, size_t rows)
+/* The pairs of each kind. */
+static void add_pairs(struct families *f, const struct suspects_data *d, size_t test,
+                      const double *x, size_t rows)
 {
     size_t n = d->ranks;
-    struct pairs_of p = {.d = d, .test = test, .rows = rows};
-    p.x = xcalloc(rows * n * n + 1, sizeof *p.x);
-    for (size_t a = 0; a < n; a++)
-        for (size_t b = 0; b < n; b++) {
-            bool ours = a < b && kind_of_pair(d, a, b, c, e);
-            for (size_t row = 0; row < rows; row++)
-                p.x[(row * n + a) * n + b] = ours ? x[(row * n + a) * n + b] : NAN;
+    AUTO_FREE double *ours = xcalloc(rows * n * n + 1, sizeof *ours);
+    for (size_t c = 0; c < n; c++)
+        for (size_t e = c + 1; e < n; e++) {
+            if (!is_first_of_kind(d, c, e))
+                continue;
+            for (size_t i = 0; i < n * n; i++) {
+                bool is = i / n < i % n && kind_of_pair(d, i / n, i % n, c, e);
+                for (size_t row = 0; row < rows; row++)
+                    ours[row * n * n + i] = is ? x[row * n * n + i] : NAN;
+            }
+            add_effects(f, d, test, ours, rows);
         }
-    if (!rank_facts_same_host(&d->rank[c], &d->rank[e]) && !lone_ranks(d))
-        add_routes(f, &p);
-    add_effects(f, &p, SUSPECT_RANK, SUSPECT_LINK);
-    free(p.x);
 }
 
 static void families_make(struct families *f, const struct suspects_data *d)
 {
     *f = (struct families){0};
     for (size_t t = 0; t < SUSPECTS_TESTS; t++) {
-        double *x;
+        AUTO_FREE double *x = NULL;
         size_t rows = suspects_rows(d, t, true, &x);
-        if (rows && !suspects_tests[t].pair)
-            add_ranks(f, d, SUSPECT_RANK, t, x, rows);
-        for (size_t a = 0; rows && suspects_tests[t].pair && a < d->ranks; a++)
-            for (size_t b = a + 1; b < d->ranks; b++)
-                if (is_first_of_kind(d, a, b))
-                    add_kind(f, d, t, a, b, x, rows);
-        free(x);
+        if (rows && suspects_tests[t].pair)
+            add_pairs(f, d, t, x, rows);
+        else if (rows)
+            add_ranks(f, d, t, x, rows);
     }
 }
 
 static void families_free(struct families *f)
 {
     for (size_t i = 0; i < f->n; i++) {
-        free(f->v[i].a);
-        free(f->v[i].b);
+        free(f->v[i].at);
         free(f->v[i].x);
         free(f->v[i].of_rank);
     }
     free(f->v);
 }
-
-/* ---- judge ---- */
 
 /* ---- suspects ---- */
 
@@ -619,12 +522,12 @@ static struct suspect *suspect_of(struct verdicts *v, enum suspect_kind kind, si
     return &v->v[v->n - 1];
 }
 
-/* For both: adds a finding to the suspect of its entity. Then sorts all, and turns slow ranks into a
- * slow host where every rank of it is slow alike. */
-static void verdicts_add(struct verdicts *v, enum suspect_kind kind, size_t a, size_t b,
+/* Adds a finding to the suspect of an entity: a rank, or a pair as a * ranks + b. */
+static void verdicts_add(struct verdicts *v, size_t ranks, enum suspect_kind kind, size_t entity,
                          const struct finding *f)
 {
-    struct suspect *s = suspect_of(v, kind, a, b);
+    struct suspect *s =
+        suspect_of(v, kind, kind == SUSPECT_LINK ? entity / ranks : entity, entity % ranks);
     size_t at = s->n;
     APPEND(s->findings, s->n) = *f;
     for (; at && s->findings[at - 1].excess.value < f->excess.value; at--)
@@ -674,47 +577,31 @@ static void merge_hosts(struct verdicts *v, const struct suspects_data *d)
     }
 }
 
-/* Median log time of a pair; NaN: not measured. */
-static double pair_time(const struct suspects_data *d, size_t test, size_t at)
+static bool joins(const struct suspects_data *d, const struct suspect *s, size_t h, size_t k)
 {
-    size_t n = d->ranks * d->ranks, k = 0;
-    AUTO_FREE double *x = xcalloc(d->visits + 1, sizeof *x);
-    for (size_t v = 0; v < d->visits; v++)
-        if (isfinite(d->x[test][v * n + at]))
-            x[k++] = d->x[test][v * n + at];
-    return k ? stats_median(x, k) : NAN;
+    size_t a = families_host(d, s->a), b = families_host(d, s->b);
+    return s->kind == SUSPECT_LINK && ((a == h && b == k) || (a == k && b == h));
 }
 
-/* The log of how much longer a pair takes than the median of the others; NaN: unknown. */
-static double pair_excess(const struct suspects_data *d, size_t test, size_t at)
+/* Where every link between two hosts is slow, the first speaks for all. */
+static void merge_routes(struct verdicts *v, const struct suspects_data *d)
 {
-    size_t n = d->ranks * d->ranks, k = 0;
-    AUTO_FREE double *x = xcalloc(n + 1, sizeof *x);
-    for (size_t other = 0; other < n; other++) {
-        double t = other == at ? NAN : pair_time(d, test, other);
-        if (isfinite(t))
-            x[k++] = t;
-    }
-    return k ? pair_time(d, test, at) - stats_median(x, k) : NAN;
-}
-
-/* Alone it takes less than half of the excess that it has while others run, in every test. Too few
- * links run alone to judge them as outliers. */
-static bool is_shared(const struct suspects_data *d, const struct suspect *s)
-{
-    size_t at = s->a * d->ranks + s->b;
-    bool measured = false;
-    for (size_t alone = 0; alone < SUSPECTS_TESTS; alone++) {
-        for (size_t t = 0; suspects_tests[alone].alone && t < alone; t++) {
-            if (strcmp(suspects_tests[t].metric, suspects_tests[alone].metric))
-                continue;
-            double excess = pair_excess(d, alone, at);
-            if (excess > pair_excess(d, t, at) / 2)
-                return false;
-            measured = measured || isfinite(excess);
+    for (size_t i = 0; i < v->n; i++) {
+        size_t h = families_host(d, v->v[i].a), k = families_host(d, v->v[i].b), slow = 0;
+        size_t on_h = 0, on_k = 0;
+        for (size_t r = 0; r < d->ranks; r++) {
+            on_h += families_host(d, r) == h;
+            on_k += families_host(d, r) == k;
         }
+        for (size_t j = 0; j < v->n; j++)
+            slow += joins(d, &v->v[j], h, k);
+        if (h == k || v->v[i].kind != SUSPECT_LINK || slow < 2 || slow < on_h * on_k)
+            continue;
+        for (size_t j = v->n; --j > i;)
+            if (joins(d, &v->v[j], h, k))
+                drop(v, j);
+        v->v[i].kind = SUSPECT_ROUTE;
     }
-    return measured;
 }
 
 static int by_kind(const void *a, const void *b)
@@ -733,9 +620,8 @@ static void verdicts_finish(struct verdicts *v, const struct suspects_data *d)
         for (size_t b = a + 1; b < d->ranks; b++)
             if (d->silent[a * d->ranks + b])
                 suspect_of(v, SUSPECT_LINK, a, b)->silent = true;
-    for (size_t i = 0; i < v->n; i++)
-        v->v[i].shared = v->v[i].kind == SUSPECT_LINK && is_shared(d, &v->v[i]);
     merge_hosts(v, d);
+    merge_routes(v, d);
     if (v->n)
         qsort(v->v, v->n, sizeof *v->v, by_kind);
 }
@@ -750,10 +636,10 @@ static void note_seen(struct verdicts *out, enum suspect_kind kind, size_t test,
         *to = relative;
 }
 
-static bool is_slow_in(const struct verdicts *v, enum suspect_kind kind, size_t rank, size_t test)
+static bool is_slow_in(const struct verdicts *v, size_t rank, size_t test)
 {
     for (size_t i = 0; i < v->n; i++)
-        for (size_t k = 0; v->v[i].kind == kind && v->v[i].a == rank && k < v->v[i].n; k++)
+        for (size_t k = 0; v->v[i].kind == SUSPECT_RANK && v->v[i].a == rank && k < v->v[i].n; k++)
             if (v->v[i].findings[k].test == test)
                 return true;
     return false;
@@ -763,11 +649,12 @@ static bool is_slow_in(const struct verdicts *v, enum suspect_kind kind, size_t 
 static void take_slow_ranks(const struct verdicts *v, struct peers *p, size_t ranks)
 {
     for (size_t rank = 0; p->of_rank && rank < ranks; rank++) {
-        if (!is_slow_in(v, p->rank_kind, rank, p->test))
+        if (!is_slow_in(v, rank, p->test))
             continue;
         p->fitted++;
         for (size_t i = 0; i < p->n; i++)
-            for (size_t row = 0; row < p->rows && (p->a[i] == rank || p->b[i] == rank); row++)
+            for (size_t row = 0;
+                 row < p->rows && (p->at[i] / ranks == rank || p->at[i] % ranks == rank); row++)
                 p->x[row * p->n + i] -= p->of_rank[row * ranks + rank];
     }
 }
@@ -782,7 +669,7 @@ static void judge_family(struct verdicts *out, struct peers *p, size_t ranks, do
     note_seen(out, p->kind, p->test, seen);
     for (size_t i = 0; i < p->n; i++)
         if (excess[i].slow)
-            verdicts_add(out, p->kind, p->a[i], p->b[i], &(struct finding){p->test, excess[i]});
+            verdicts_add(out, ranks, p->kind, p->at[i], &(struct finding){p->test, excess[i]});
 }
 
 static void begin(struct verdicts *out, const struct suspects_data *d)
@@ -861,8 +748,7 @@ static void judge_test_since(struct verdicts *out, const struct suspects_data *d
     note_seen(out, kind, test, seen);
     for (size_t i = 0; i < width; i++)
         if (excess[i].slow)
-            verdicts_add(out, kind, pair ? i / d->ranks : i, i % d->ranks,
-                         &(struct finding){test, excess[i]});
+            verdicts_add(out, d->ranks, kind, i, &(struct finding){test, excess[i]});
 }
 
 /* Is a rank of this link slower than in the past, by at least half of what the link is? */

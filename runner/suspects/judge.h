@@ -6,8 +6,8 @@
  * kind. Each such family is judged by outliers_find, with an equal share of 5%, so that a machine without a
  * fault has a suspect in at most 5% of cases.
  *
- * A pair's time is split into what its ranks and its link contribute. Between
- * hosts, it is first split into what the hosts and the link between two hosts contribute.
+ * A pair's time is split into what its ranks and its link contribute. A host all of whose ranks are
+ * slow is named in their place, and two hosts all of whose links are.
  */
 #pragma once
 
@@ -37,19 +37,6 @@ void outliers_find(const struct family *f, double alpha, struct excess *out, dou
  * contributions; NaN: none. */
 void pair_effects(const double *y, size_t n, double *rank, double *link);
 
-struct peers {
-    enum suspect_kind kind;
-    size_t test;
-    size_t *a, *b; /* entities, as in struct suspect */
-    double *x;     /* [row * n + entity] */
-    size_t n, rows, fitted;
-    /* The contribution of each rank to the times of its links, [row * ranks + rank]. Many links: it is
-     * already subtracted from x, and this is NULL. Few links: judge.c subtracts it for the ranks that
-     * are slow in this test (as rank_kind). */
-    double *of_rank;
-    enum suspect_kind rank_kind;
-};
-
 #define SUSPECTS_ALPHA 0.05
 
 /* One test in which an entity is slower. */
@@ -60,10 +47,9 @@ struct finding {
 
 struct suspect {
     enum suspect_kind kind;
-    /* Ranks. A host, a network (of a host) and a route (between hosts) are named by a rank on it. */
+    /* Ranks. A host and a route (between hosts) are named by a rank on it. */
     size_t a, b;
     bool silent;              /* a link that did not answer */
-    bool shared;              /* a link that is slow while others run, but not alone */
     struct finding *findings; /* the largest excess first */
     size_t n;
 };

@@ -17,25 +17,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- rank_facts ----
- *
- * What a rank runs on, from the header of a recording and the readings beside its blocks.
- */
+/* ---- what a rank runs on: from the header of a recording and the readings beside its blocks ---- */
 
 static double number(const json_t *o, const char *key)
 {
     const json_t *v = json_object_get(o, key);
     return json_is_number(v) ? json_number_value(v) : NAN;
-}
-
-static void read_ways(struct rank_facts *r, const json_t *ways)
-{
-    r->n_ways = json_array_size(ways);
-    r->ways = xcalloc(r->n_ways + 1, sizeof *r->ways);
-    for (size_t i = 0; i < r->n_ways; i++) {
-        const char *way = json_string_value(json_array_get(ways, i));
-        r->ways[i] = xstrdup(way ? way : "");
-    }
 }
 
 static int index_on_host(const struct rank_facts *ranks, size_t rank)
@@ -46,33 +33,7 @@ static int index_on_host(const struct rank_facts *ranks, size_t rank)
     return index;
 }
 
-static void read_host(struct rank_facts *ranks, size_t rank, const json_t *host)
-{
-    struct rank_facts *r = &ranks[rank];
-    const json_t *gpu = json_object_get(host, "gpu");
-    r->host = xstrdup(json_text_of(host, "host"));
-    r->gpu = gpu;
-    r->model = xstrdup(gpu ? json_text_of(gpu, "name") : json_text_of(host, "cpu"));
-    r->uuid = xstrdup(json_text_of(gpu, "uuid"));
-    r->pcie_width = number(gpu, "pcie_width");
-    r->nvlinks = number(gpu, "nvlinks");
-    read_ways(r, json_object_get(gpu, "pcie_ways"));
-    r->index = gpu ? (int)number(gpu, "index") : index_on_host(ranks, rank);
-}
-
-static void rank_facts_read(struct rank_facts *ranks, size_t n, const json_t *hosts)
-{
-    for (size_t i = 0; i < n; i++) {
-        const json_t *host = json_array_get(hosts, i), *gpu = json_object_get(host, "gpu");
-        if (!ranks[i].host)
-            read_host(ranks, i, host);
-        ranks[i].nvlink_errors = number(gpu, "nvlink_errors"); /* of the last launch */
-    }
-}
-
-/* ---- readings ---- */
-
-static void rank_facts_add(struct rank_facts *r, enum reading k, double value)
+static void add_fact(struct rank_facts *r, enum fact k, double value)
 {
     if (isfinite(value)) {
         r->sum[k] += value;
@@ -80,52 +41,79 @@ static void rank_facts_add(struct rank_facts *r, enum reading k, double value)
     }
 }
 
+static void read_host(struct rank_facts *ranks, size_t rank, const json_t *host)
+{
+    struct rank_facts *r = &ranks[rank];
+    const json_t *gpu = json_object_get(host, "gpu"), *ways = json_object_get(gpu, "pcie_ways"),
+                 *way;
+    size_t i;
+    r->host = xstrdup(json_text_of(host, "host"));
+    r->gpu = gpu;
+    r->model = xstrdup(gpu ? json_text_of(gpu, "name") : json_text_of(host, "cpu"));
+    r->uuid = xstrdup(json_text_of(gpu, "uuid"));
+    add_fact(r, FACT_LANES, number(gpu, "pcie_width"));
+    add_fact(r, FACT_NVLINKS, number(gpu, "nvlinks"));
+    json_array_foreach(ways, i, way)
+        words_add(&r->ways, json_is_string(way) ? json_string_value(way) : "");
+    r->index = gpu ? (int)number(gpu, "index") : index_on_host(ranks, rank);
+}
+
+static void read_hosts(struct rank_facts *ranks, size_t n, const json_t *hosts)
+{
+    for (size_t i = 0; i < n; i++) {
+        const json_t *host = json_array_get(hosts, i);
+        if (!ranks[i].host)
+            read_host(ranks, i, host);
+        /* Of the last launch: the driver counts them since it was loaded. */
+        ranks[i].count[FACT_NVLINK_ERRORS] = ranks[i].sum[FACT_NVLINK_ERRORS] = 0;
+        add_fact(&ranks[i], FACT_NVLINK_ERRORS,
+                 number(json_object_get(host, "gpu"), "nvlink_errors"));
+    }
+}
+
 static void add_reasons(struct rank_facts *r, const json_t *reasons)
 {
     bool slowed = false;
-    r->readings += json_is_array(reasons);
-    for (size_t i = 0; i < json_array_size(reasons); i++) {
-        const char *reason = json_string_value(json_array_get(reasons, i));
+    const json_t *one;
+    size_t i;
+    json_array_foreach(reasons, i, one)
+    {
+        const char *reason = json_string_value(one);
         if (!reason || !throttle_follows_load(reason))
             continue;
         slowed = true;
-        if (r->reasons && strstr(r->reasons, reason))
-            continue;
-        char *all = r->reasons ? xstrfmt("%s, %s", r->reasons, reason) : xstrdup(reason);
-        free(r->reasons);
-        r->reasons = all;
+        if (!words_has(&r->reasons, reason))
+            words_add(&r->reasons, reason);
     }
-    r->throttled += slowed;
+    add_fact(r, FACT_THROTTLED, json_is_array(reasons) ? slowed : NAN);
 }
 
-static void rank_facts_health(struct rank_facts *ranks, size_t n, const json_t *health)
+static void read_health(struct rank_facts *ranks, size_t n, const json_t *health)
 {
     static const struct {
-        enum reading k;
+        enum fact k;
         const char *key;
         bool gpu;
-    } keys[] = {{READING_SM_HZ, "sm_Hz", true},
-                {READING_MEMORY_HZ, "memory_Hz", true},
-                {READING_POWER_W, "power_W", true},
-                {READING_TEMPERATURE_C, "temperature_C", true},
-                {READING_OWN_CORES, "own_cores", false}};
+    } keys[] = {{FACT_SM_HZ, "sm_Hz", true},
+                {FACT_MEMORY_HZ, "memory_Hz", true},
+                {FACT_POWER_W, "power_W", true},
+                {FACT_TEMPERATURE_C, "temperature_C", true},
+                {FACT_OWN_CORES, "own_cores", false}};
     const json_t *after = json_object_get(health, "after");
     for (size_t i = 0; i < n; i++) {
         char rank[24];
         snprintf(rank, sizeof rank, "%zu", i);
         const json_t *now = json_object_get(after, rank), *gpu = json_object_get(now, "gpu");
         for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
-            rank_facts_add(&ranks[i], keys[k].k, number(keys[k].gpu ? gpu : now, keys[k].key));
+            add_fact(&ranks[i], keys[k].k, number(keys[k].gpu ? gpu : now, keys[k].key));
         add_reasons(&ranks[i], json_object_get(gpu, "throttle"));
     }
 }
 
-double rank_facts_reading(const struct rank_facts *r, enum reading k)
+double rank_fact(const struct rank_facts *r, enum fact k)
 {
     return r->count[k] > 0 ? r->sum[k] / r->count[k] : NAN;
 }
-
-/* ---- links ---- */
 
 bool rank_facts_same_host(const struct rank_facts *a, const struct rank_facts *b)
 {
@@ -137,33 +125,18 @@ const char *rank_facts_link(const struct rank_facts *a, const struct rank_facts 
     size_t to = (size_t)b->index;
     if (!rank_facts_same_host(a, b))
         return "network";
-    if (a->nvlinks > 0 && b->nvlinks > 0)
+    if (rank_fact(a, FACT_NVLINKS) > 0 && rank_fact(b, FACT_NVLINKS) > 0)
         return "NVLink";
-    return a->gpu && b->gpu && to < a->n_ways ? a->ways[to] : "host";
+    return a->gpu && b->gpu && to < a->ways.n ? a->ways.v[to] : "host";
 }
-
-static void rank_facts_free(struct rank_facts *r)
-{
-    for (size_t i = 0; i < r->n_ways; i++)
-        free(r->ways[i]);
-    free(r->ways);
-    free(r->host);
-    free(r->model);
-    free(r->uuid);
-    free(r->reasons);
-}
-
-/* ---- suspects_data ---- */
 
 const struct suspects_test suspects_tests[SUSPECTS_TESTS] = {
-    {"gemm", "GEMM", false, false},
-    {"memory", "memory copy", false, false},
-    {"to_device", "copy from the host", false, false},
-    {"from_device", "copy to the host", false, false},
-    {"sendrecv", "send/receive", true, false},
-    {"allreduce", "all-reduce", true, false},
-    {"sendrecv", "send/receive alone", true, true},
-    {"allreduce", "all-reduce alone", true, true},
+    {"gemm", "GEMM", false},
+    {"memory", "memory copy", false},
+    {"to_device", "copy from the host", false},
+    {"from_device", "copy to the host", false},
+    {"sendrecv", "send/receive", true},
+    {"allreduce", "all-reduce", true},
 };
 
 #define RANKS_MAX 4096 /* the values of the pairs of more would fill the memory */
@@ -205,14 +178,13 @@ static double log_of(const json_t *values, size_t rank)
 }
 
 /* Both ranks of a pair time it; the slower one has seen it end. */
-static void take_pairs(struct suspects_data *d, size_t t, const json_t *values, int round,
-                       int64_t alone)
+static void take_pairs(struct suspects_data *d, size_t t, const json_t *values, int round)
 {
     int n = (int)d->ranks;
     double *to = d->x[t] + (d->visits - 1) * (size_t)n * (size_t)n;
     for (int a = 0; a < n; a++) {
         int b = round_peer(a, round - 1, n);
-        if (b < a || (alone >= 0 && a != alone && b != alone))
+        if (b < a)
             continue;
         size_t at = (size_t)a * d->ranks + (size_t)b;
         double x = log_of(values, (size_t)a), y = log_of(values, (size_t)b);
@@ -239,17 +211,18 @@ static void read_block(struct reader *in, const struct raw_line *l)
     struct suspects_data *d = in->d;
     const struct rec_cell *c = recorded_find(in->r, json_text_of(l->json, "cell"));
     int64_t block = json_integer_value(json_object_get(l->json, "block"));
-    if (!in->counts || !c || c->group != 0)
+    /* Older recordings have links that stood out once more, alone. */
+    if (!in->counts || !c || c->group != 0 || param(c, "alone") >= 0)
         return;
     if (block != in->block)
         begin_visit(in, block);
-    int64_t round = param(c, "round"), alone = param(c, "alone");
+    int64_t round = param(c, "round");
     const json_t *each = json_object_get(l->json, "each");
     for (size_t t = 0; t < SUSPECTS_TESTS; t++) {
         const struct suspects_test *test = &suspects_tests[t];
         const json_t *values = json_object_get(each, test->metric);
-        if (test->pair && round >= 1 && test->alone == (alone >= 0))
-            take_pairs(d, t, values, (int)round, alone);
+        if (test->pair && round >= 1)
+            take_pairs(d, t, values, (int)round);
         else if (!test->pair && round == 0)
             take_ranks(d, t, values);
     }
@@ -292,11 +265,11 @@ static int read_file(struct reader *in, const char *path)
     in->block = 0;
     while ((got = raw_next(raw, want, &l)) == 1) {
         if (l.type == RAW_HEADER)
-            rank_facts_read(in->d->rank, in->d->ranks, json_object_get(l.json, "hosts"));
+            read_hosts(in->d->rank, in->d->ranks, json_object_get(l.json, "hosts"));
         else if (l.type == RAW_BLOCK)
             read_block(in, &l);
         else if (l.type == RAW_HEALTH)
-            rank_facts_health(in->d->rank, in->d->ranks, l.json);
+            read_health(in->d->rank, in->d->ranks, l.json);
         else
             read_fail(in, l.json);
     }
@@ -335,7 +308,7 @@ int suspects_data_alike(const struct suspects_data *d, const char *params, const
                 params, d->params);
 }
 
-static void suspects_data_begin(struct suspects_data *d, const struct recorded *r)
+static void begin_data(struct suspects_data *d, const struct recorded *r)
 {
     d->params = params_of(r);
     d->platform = xstrdup(r->platform);
@@ -364,7 +337,7 @@ int suspects_data_add(struct suspects_data *d, const char *dir)
     else if (d->rank && (size_t)r->ranks != d->ranks)
         code = fail(GS_USAGE, "%s: has %lld ranks, not %zu", dir, (long long)r->ranks, d->ranks);
     if (!code && !d->rank)
-        suspects_data_begin(d, r);
+        begin_data(d, r);
     AUTO_FREE char *params = code ? NULL : params_of(r);
     if (!code)
         code = suspects_data_alike(d, params, dir);
@@ -376,8 +349,13 @@ int suspects_data_add(struct suspects_data *d, const char *dir)
 
 void suspects_data_free(struct suspects_data *d)
 {
-    for (size_t i = 0; d->rank && i < d->ranks; i++)
-        rank_facts_free(&d->rank[i]);
+    for (size_t i = 0; d->rank && i < d->ranks; i++) {
+        free(d->rank[i].host);
+        free(d->rank[i].model);
+        free(d->rank[i].uuid);
+        words_free(&d->rank[i].ways);
+        words_free(&d->rank[i].reasons);
+    }
     for (size_t i = 0; i < d->n_failed; i++)
         free(d->failed[i]);
     for (size_t t = 0; t < SUSPECTS_TESTS; t++)
@@ -392,7 +370,7 @@ void suspects_data_free(struct suspects_data *d)
     *d = (struct suspects_data){0};
 }
 
-/* ---- suspects_rows ---- */
+/* ---- rows ---- */
 
 static double median_of(const double *x, size_t n, size_t step, double *scratch)
 {
@@ -403,53 +381,32 @@ static double median_of(const double *x, size_t n, size_t step, double *scratch)
     return stats_quantile_of(scratch, k, 0.5);
 }
 
-/* The visits in which the test ran, and those of them that begin a launch. */
-struct used {
-    double *x; /* [visit * n + entity] */
-    int *launch;
-    size_t visits, launches;
-};
-
-static void take_used(struct used *u, const struct suspects_data *d, size_t test, bool centred)
-{
-    size_t n = suspects_entities(d, test);
-    double *scratch = xcalloc(n + 1, sizeof *scratch);
-    *u = (struct used){.x = xcalloc(d->visits * n + 1, sizeof *u->x),
-                       .launch = xcalloc(d->visits + 1, sizeof *u->launch)};
-    for (size_t v = 0; v < d->visits; v++) {
-        const double *from = d->x[test] + v * n;
-        double centre = median_of(from, n, 1, scratch), *to = u->x + u->visits * n;
-        if (!isfinite(centre))
-            continue;
-        for (size_t i = 0; i < n; i++)
-            to[i] = from[i] - (centred ? centre : 0);
-        u->launches += u->visits == 0 || u->launch[u->visits - 1] != d->launch[v];
-        u->launch[u->visits++] = d->launch[v];
-    }
-    free(scratch);
-}
-
 size_t suspects_rows(const struct suspects_data *d, size_t test, bool centred, double **x)
 {
-    size_t n = suspects_entities(d, test), row = 0;
-    struct used u;
-    take_used(&u, d, test, centred);
-    if (u.launches < 2) {
-        free(u.launch);
-        *x = u.x;
-        return u.visits;
+    size_t n = suspects_entities(d, test), used = 0, launches = 0, row = 0;
+    double *all = xcalloc(d->visits * n + 1, sizeof *all);
+    AUTO_FREE double *scratch = xcalloc(n + d->visits + 1, sizeof *scratch);
+    AUTO_FREE int *launch = xcalloc(d->visits + 1, sizeof *launch);
+    for (size_t v = 0; v < d->visits; v++) {
+        const double *from = d->x[test] + v * n;
+        double centre = median_of(from, n, 1, scratch);
+        if (!isfinite(centre)) /* the test did not run in this visit */
+            continue;
+        for (size_t i = 0; i < n; i++)
+            all[used * n + i] = from[i] - (centred ? centre : 0);
+        launches += used == 0 || launch[used - 1] != d->launch[v];
+        launch[used++] = d->launch[v];
     }
-    double *rows = xcalloc(u.launches * n, sizeof *rows);
-    double *scratch = xcalloc(u.visits, sizeof *scratch);
-    for (size_t v = 0, end; v < u.visits; v = end, row++) {
-        for (end = v; end < u.visits && u.launch[end] == u.launch[v]; end++)
+    *x = all;
+    if (launches < 2)
+        return used;
+    *x = xcalloc(launches * n, sizeof **x);
+    for (size_t v = 0, end; v < used; v = end, row++) {
+        for (end = v; end < used && launch[end] == launch[v]; end++)
             ;
         for (size_t i = 0; i < n; i++)
-            rows[row * n + i] = median_of(u.x + v * n + i, end - v, n, scratch);
+            (*x)[row * n + i] = median_of(all + v * n + i, end - v, n, scratch);
     }
-    free(scratch);
-    free(u.launch);
-    free(u.x);
-    *x = rows;
+    free(all);
     return row;
 }

@@ -10,14 +10,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Means over the readings; NaN: none. */
-enum reading {
-    READING_SM_HZ,
-    READING_MEMORY_HZ,
-    READING_POWER_W,
-    READING_TEMPERATURE_C,
-    READING_OWN_CORES,
-    READINGS
+/* What a rank runs on, as means over the readings; these facts explain, and decide nothing. */
+enum fact {
+    FACT_THROTTLED, /* share of readings with a reason that slows */
+    FACT_SM_HZ,
+    FACT_MEMORY_HZ,
+    FACT_TEMPERATURE_C,
+    FACT_POWER_W,
+    FACT_LANES,
+    FACT_NVLINKS,
+    FACT_NVLINK_ERRORS,
+    FACT_OWN_CORES,
+    FACTS
 };
 
 struct rank_facts {
@@ -25,18 +29,14 @@ struct rank_facts {
     char *model; /* of the GPU; of the CPU where there is none */
     char *uuid;  /* of the GPU; "" */
     bool gpu;
-    int index;                  /* of the GPU on its host; rank of the host where none */
-    double pcie_width, nvlinks; /* NaN: unknown */
-    double nvlink_errors;       /* counted since the driver was loaded */
-    char **ways;                /* of PCIe to the other GPUs */
-    size_t n_ways;
-    double sum[READINGS], count[READINGS];
-    size_t readings, throttled; /* that name throttle reasons; with one that slows */
-    char *reasons;              /* "hw_thermal, power_cap"; NULL: none */
+    int index;            /* of the GPU on its host; rank of the host where none */
+    struct words ways;    /* of PCIe to the other GPUs */
+    struct words reasons; /* "hw_thermal", "power_cap" */
+    double sum[FACTS], count[FACTS];
 };
 
-/* NaN: no reading. */
-double rank_facts_reading(const struct rank_facts *r, enum reading k);
+/* NaN: unknown. */
+double rank_fact(const struct rank_facts *r, enum fact k);
 
 /* Do two ranks have the same host? */
 bool rank_facts_same_host(const struct rank_facts *a, const struct rank_facts *b);
@@ -44,19 +44,19 @@ bool rank_facts_same_host(const struct rank_facts *a, const struct rank_facts *b
  * result is static or belongs to a. */
 const char *rank_facts_link(const struct rank_facts *a, const struct rank_facts *b);
 
-/* Network: of a host. Route: between two hosts. */
-enum suspect_kind { SUSPECT_RANK, SUSPECT_HOST, SUSPECT_NETWORK, SUSPECT_LINK, SUSPECT_ROUTE };
+/* Route: between two hosts. */
+enum suspect_kind { SUSPECT_RANK, SUSPECT_HOST, SUSPECT_LINK, SUSPECT_ROUTE };
 
 enum { SUSPECT_KINDS = SUSPECT_ROUTE + 1 };
 
 /* Tests of pairs have a value for each pair (a, b), a < b, at a * ranks + b, the others for each
- * rank. alone: while no other pair ran. */
+ * rank. */
 struct suspects_test {
     const char *metric, *name;
-    bool pair, alone;
+    bool pair;
 };
 
-enum { SUSPECTS_TESTS = 8 };
+enum { SUSPECTS_TESTS = 6 };
 
 extern const struct suspects_test suspects_tests[SUSPECTS_TESTS];
 

@@ -25,92 +25,41 @@
  * Why a rank may be slow: the readings of its GPU or processor, beside the median of its peers.
  */
 
-/* Of facts that only explain: none decides who is a suspect. */
-struct fact {
-    enum { LOWER, HIGHER } bad;
+static const struct told {
+    bool high_is_bad;
     double ratio; /* worse than the peers by this factor */
     double least; /* and at least this much, in the unit of the text */
-    double (*of)(const struct rank_facts *r);
     const char *name, *unit;
     double scale;
     int digits;
-};
-
-static double throttled(const struct rank_facts *r)
-{
-    return r->readings ? (double)r->throttled / (double)r->readings : NAN;
-}
-
-static double sm(const struct rank_facts *r)
-{
-    return rank_facts_reading(r, READING_SM_HZ);
-}
-
-static double memory(const struct rank_facts *r)
-{
-    return rank_facts_reading(r, READING_MEMORY_HZ);
-}
-
-static double power(const struct rank_facts *r)
-{
-    return rank_facts_reading(r, READING_POWER_W);
-}
-
-static double temperature(const struct rank_facts *r)
-{
-    return rank_facts_reading(r, READING_TEMPERATURE_C);
-}
-
-static double cores(const struct rank_facts *r)
-{
-    return rank_facts_reading(r, READING_OWN_CORES);
-}
-
-static double width(const struct rank_facts *r)
-{
-    return r->pcie_width;
-}
-
-static double links(const struct rank_facts *r)
-{
-    return r->nvlinks;
-}
-
-static double errors(const struct rank_facts *r)
-{
-    return r->nvlink_errors;
-}
-
-static const struct fact facts[] = {
-    {HIGHER, 1, 5, throttled, "throttled in", "% of readings", 100, 0},
-    {LOWER, 0.98, 0, sm, "SM clock", " GHz", 1e-9, 2},
-    {LOWER, 0.98, 0, memory, "memory clock", " GHz", 1e-9, 2},
-    {HIGHER, 1, 8, temperature, "temperature", " °C", 1, 0},
-    {LOWER, 0.9, 0, power, "power", " W", 1, 0},
-    {LOWER, 0.99, 0, width, "PCIe lanes", "", 1, 0},
-    {LOWER, 0.99, 0, links, "NVLinks", "", 1, 0},
-    {HIGHER, 1, 1, errors, "NVLink errors", "", 1, 0},
-    {LOWER, 0.9, 0, cores, "got", " processors", 1, 2},
+} facts[FACTS] = {
+    [FACT_THROTTLED] = {true, 1, 5, "throttled in", "% of readings", 100, 0},
+    [FACT_SM_HZ] = {false, 0.98, 0, "SM clock", " GHz", 1e-9, 2},
+    [FACT_MEMORY_HZ] = {false, 0.98, 0, "memory clock", " GHz", 1e-9, 2},
+    [FACT_TEMPERATURE_C] = {true, 1, 8, "temperature", " °C", 1, 0},
+    [FACT_POWER_W] = {false, 0.9, 0, "power", " W", 1, 0},
+    [FACT_LANES] = {false, 0.99, 0, "PCIe lanes", "", 1, 0},
+    [FACT_NVLINKS] = {false, 0.99, 0, "NVLinks", "", 1, 0},
+    [FACT_NVLINK_ERRORS] = {true, 1, 1, "NVLink errors", "", 1, 0},
+    [FACT_OWN_CORES] = {false, 0.9, 0, "got", " processors", 1, 2},
 };
 
 /* The median of the other ranks of the same model. */
-static double of_peers(const struct suspects_data *d, size_t rank, const struct fact *f)
+static double of_peers(const struct suspects_data *d, size_t rank, enum fact f)
 {
-    double *x = xcalloc(d->ranks, sizeof *x);
+    AUTO_FREE double *x = xcalloc(d->ranks, sizeof *x);
     size_t n = 0;
     for (size_t i = 0; i < d->ranks; i++)
         if (i != rank && !strcmp(d->rank[i].model, d->rank[rank].model) &&
-            isfinite(f->of(&d->rank[i])))
-            x[n++] = f->of(&d->rank[i]);
-    double median = stats_median(x, n);
-    free(x);
-    return median;
+            isfinite(rank_fact(&d->rank[i], f)))
+            x[n++] = rank_fact(&d->rank[i], f);
+    return stats_median(x, n);
 }
 
-static bool is_worse(const struct fact *f, double mine, double peers)
+static bool is_worse(const struct told *f, double mine, double peers)
 {
-    return f->bad == LOWER ? mine < peers * f->ratio
-                           : mine > peers * f->ratio && (mine - peers) * f->scale >= f->least;
+    return f->high_is_bad ? mine > peers * f->ratio && (mine - peers) * f->scale >= f->least
+                          : mine < peers * f->ratio;
 }
 
 /* Adds "throttled by hw_thermal in 80% of readings (peers 0%), SM clock 1.20 GHz (peers 1.98 GHz)". If
@@ -119,22 +68,20 @@ static void cause_of_rank(struct text *t, const struct suspects_data *d, size_t 
 {
     const struct rank_facts *r = &d->rank[rank];
     size_t told = 0, known = 0;
-    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
-        const struct fact *f = &facts[i];
-        double mine = f->of(r), peers = of_peers(d, rank, f);
+    for (int i = 0; i < FACTS; i++) {
+        const struct told *f = &facts[i];
+        double mine = rank_fact(r, (enum fact)i), peers = of_peers(d, rank, (enum fact)i);
         known += isfinite(mine) && isfinite(peers);
         if (!is_worse(f, mine, peers))
             continue;
         text_addf(t, "%s%s %.*f%s (peers %.*f%s)", told++ ? ", " : "", f->name, f->digits,
                   mine * f->scale, f->unit, f->digits, peers * f->scale, f->unit);
-        if (f->of == throttled && r->reasons)
-            text_addf(t, " by %s", r->reasons);
+        for (size_t k = 0; i == FACT_THROTTLED && k < r->reasons.n; k++)
+            text_addf(t, "%s%s", k ? ", " : " by ", r->reasons.v[k]);
     }
     if (!told && known && r->gpu)
         text_add(t, "not throttled: clocks, power, temperature and links are those of its peers");
 }
-
-/* ---- suspects_text ---- */
 
 /* The tests in which the smallest and the largest slowdown would have been seen. */
 struct suspects_seen {
@@ -144,7 +91,6 @@ struct suspects_seen {
 
 static const char *const suspect_kinds[SUSPECT_KINDS] = {[SUSPECT_RANK] = "rank",
                                                          [SUSPECT_HOST] = "host",
-                                                         [SUSPECT_NETWORK] = "network of a host",
                                                          [SUSPECT_LINK] = "link",
                                                          [SUSPECT_ROUTE] = "link between hosts"};
 
@@ -182,9 +128,6 @@ static void add_name(struct text *t, const struct suspects_data *d, const struct
     switch (s->kind) {
     case SUSPECT_HOST:
         text_addf(t, "host %s (all its ranks)", a->host);
-        break;
-    case SUSPECT_NETWORK:
-        text_addf(t, "network of host %s", a->host);
         break;
     case SUSPECT_ROUTE:
         text_addf(t, "link between host %s and host %s", a->host, b->host);
@@ -245,8 +188,6 @@ static char *suspects_line(const struct suspects_report *r, const struct suspect
     if (s->silent)
         text_addf(&t, "did not answer in time%s", s->n ? ", " : "");
     add_findings(&t, s, r->past);
-    if (s->shared)
-        text_add(&t, ", only while other pairs run: they share a path");
     add_cause(&t, r->d, s);
     return t.s;
 }
@@ -306,7 +247,6 @@ static void print_none(const struct suspects_report *r)
     struct text t = {0};
     add_seen(&t, gpus ? "a GPU" : "a rank", of_rank);
     add_seen(&t, "a link", r->v->seen[SUSPECT_LINK]);
-    add_seen(&t, "a host's network", r->v->seen[SUSPECT_NETWORK]);
     if (t.len)
         text_add(&t, ")");
     if (s.any && of_rank[s.most] >= SEEN_MOST)
@@ -333,11 +273,6 @@ void suspects_print(const struct suspects_report *r)
     else if (!r->v->n && !r->d->n_failed)
         print_none(r);
 }
-
-/* ---- suspects_formats ----
- *
- * The suspects for other programs: JSON, and gauges of Prometheus.
- */
 
 /* ---- JSON ---- */
 
@@ -372,9 +307,8 @@ static json_t *json_suspect(const struct suspects_report *r, const struct suspec
         json_array_append_new(ranks, json_rank(r->d, s->b));
     for (size_t i = 0; i < s->n; i++)
         json_array_append_new(findings, json_finding(&s->findings[i]));
-    json_t *o =
-        json_pack("{ss so so sb sb so}", "kind", suspect_kinds[s->kind], "ranks", ranks, "findings",
-                  findings, "silent", s->silent, "shared", s->shared, "text", json_text(line));
+    json_t *o = json_pack("{ss so so sb so}", "kind", suspect_kinds[s->kind], "ranks", ranks,
+                          "findings", findings, "silent", s->silent, "text", json_text(line));
     free(line);
     return o;
 }
@@ -438,109 +372,17 @@ int suspects_write_prometheus(const struct suspects_report *r, const char *path)
     return code;
 }
 
-/* ---- suspects_config ----
- *
- * The configs that `gradsync suspects` measures: first all pairs, in rounds; then the pairs that stand
- * out, one at a time.
- */
+/* ---- the config that `gradsync suspects` measures ---- */
 
-#define ALONE_MOST                                                                                 \
-    8 /* suspects that are measured alone, and as many links of each kind beside them */
-
-static void suspects_config_begin(struct text *t, bool cuda)
+void suspects_config(struct text *t, size_t ranks, bool cuda)
 {
     text_add(t, "[measure]\nlaunches = 3\nblocks = 10\nmax_blocks = 10\nsamples = 1\ndiscard = 0\n"
                 "sample_time = 20ms\nwarmup = 100ms\nwarmup_ops = 2\nbudget = 60s\n"
                 "retries = 1\n\n");
     text_addf(t, "[pairs]\nbackend = %s\nsize = %s\n", cuda ? "cuda" : "host",
               cuda ? "64MiB" : "4MiB");
-}
-
-void suspects_config(struct text *t, size_t ranks, bool cuda)
-{
-    suspects_config_begin(t, cuda);
     text_addf(t, "round = 0:%d:+1\n", ranks > 1 ? round_count((int)ranks) : 0);
 }
-
-/* ---- alone ---- */
-
-struct alone {
-    const struct suspects_data *d;
-    struct text rounds, ranks;
-    size_t n;
-};
-
-static void suspects_config_add(struct alone *to, size_t a, size_t b)
-{
-    int round = 1;
-    while (round_peer((int)a, round - 1, (int)to->d->ranks) != (int)b)
-        round++;
-    text_addf(&to->rounds, "%s%d", to->n ? ", " : "", round);
-    text_addf(&to->ranks, "%s%zu", to->n++ ? ", " : "", a);
-}
-
-static const char *link_of(const struct suspects_data *d, size_t a, size_t b)
-{
-    return rank_facts_link(&d->rank[a], &d->rank[b]);
-}
-
-static bool is_suspect(const struct verdicts *v, size_t a, size_t b)
-{
-    for (size_t i = 0; i < v->n; i++)
-        if (v->v[i].kind == SUSPECT_LINK && v->v[i].a == a && v->v[i].b == b)
-            return true;
-    return false;
-}
-
-/* Links of this kind that are no suspects. */
-static void add_peers(struct alone *to, const struct verdicts *v, const char *kind)
-{
-    size_t added = 0;
-    for (size_t a = 0; a < to->d->ranks; a++)
-        for (size_t b = a + 1; b < to->d->ranks && added < ALONE_MOST; b++)
-            if (!is_suspect(v, a, b) && !strcmp(link_of(to->d, a, b), kind)) {
-                suspects_config_add(to, a, b);
-                added++;
-            }
-}
-
-static bool is_to_run_alone(const struct suspect *s)
-{
-    return s->kind == SUSPECT_LINK && !s->silent;
-}
-
-static void add_all(struct alone *to, const struct verdicts *v)
-{
-    for (size_t i = 0; i < v->n && to->n < ALONE_MOST; i++)
-        if (is_to_run_alone(&v->v[i]))
-            suspects_config_add(to, v->v[i].a, v->v[i].b);
-    for (size_t i = 0; i < v->n; i++) {
-        bool first = is_to_run_alone(&v->v[i]);
-        const char *kind = first ? link_of(to->d, v->v[i].a, v->v[i].b) : "";
-        for (size_t k = 0; k < i && first; k++)
-            first =
-                !is_to_run_alone(&v->v[k]) || strcmp(link_of(to->d, v->v[k].a, v->v[k].b), kind);
-        if (first)
-            add_peers(to, v, kind);
-    }
-}
-
-bool suspects_config_alone(struct text *t, const struct suspects_data *d, const struct verdicts *v,
-                           bool cuda)
-{
-    struct alone to = {.d = d};
-    if (d->ranks > 3)
-        add_all(&to, v);
-    if (to.n) {
-        suspects_config_begin(t, cuda);
-        text_addf(t, "zip = round, alone\nround = %s\nalone = %s\n", to.rounds.s, to.ranks.s);
-    }
-    text_free(&to.rounds);
-    text_free(&to.ranks);
-    return to.n > 0;
-}
-
-/* ---- a user's config ---- */
 
 int suspects_config_launch(struct words *overrides, struct suspects_launch *launch,
                            const char *path)

@@ -20,15 +20,8 @@ void suspects_print_json(const struct suspects_report *r);
 /* Replaces the file atomically. GS_OK or reported. */
 int suspects_write_prometheus(const struct suspects_report *r, const char *path);
 
-/* ---- parts of them ---- */
-
 /* Adds a config as .ini text. Each rank has one partner a round; all pairs of a round run at once. */
 void suspects_config(struct text *t, size_t ranks, bool cuda);
-
-/* Adds a config that measures each suspected link, and others of its kind, alone. False: no link is a
- * suspect, or every pair was alone already. */
-bool suspects_config_alone(struct text *t, const struct suspects_data *d, const struct verdicts *v,
-                           bool cuda);
 
 struct suspects_launch {
     size_t ranks;

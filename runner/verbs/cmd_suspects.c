@@ -28,24 +28,10 @@ struct measuring {
     const struct request *q;
     struct words overrides, dirs;
     size_t ranks;
-    bool cuda, interrupted;
+    bool cuda;
 };
 
 /* ---- measuring ---- */
-
-static int run_text(struct measuring *m, const struct text *config)
-{
-    AUTO_FREE char *dir = NULL;
-    struct run_options options = {.data = m->q->out,
-                                  .quiet = m->q->quiet,
-                                  .overrides = (const char *const *)m->overrides.v,
-                                  .dir = &dir,
-                                  .interrupted = &m->interrupted};
-    int code = run_config_text("suspects", config, &options);
-    if (dir)
-        words_add(&m->dirs, dir);
-    return code;
-}
 
 /* The ranks of this machine: a GPU each, or a processor each where there is no GPU. */
 static int plan_here(struct measuring *m)
@@ -102,25 +88,24 @@ static int read_runs(struct suspects_data *d, char *const *dirs, size_t n)
     return code;
 }
 
-/* Measures the rounds, then alone the links that stand out. A failure is one of the results; of a
- * part of the measurement there is no verdict. */
+/* A failure is one of the results; of a part of the measurement there is no verdict. */
 static int measure(struct measuring *m, struct suspects_data *d)
 {
     AUTO_TEXT struct text config = {0};
-    struct verdicts v;
+    AUTO_FREE char *dir = NULL;
+    bool interrupted = false;
+    struct run_options options = {.data = m->q->out,
+                                  .quiet = m->q->quiet,
+                                  .overrides = (const char *const *)m->overrides.v,
+                                  .dir = &dir,
+                                  .interrupted = &interrupted};
     suspects_config(&config, m->ranks, m->cuda);
-    int code = run_text(m, &config);
-    text_clear(&config);
-    if (code == GS_USAGE || code == GS_CANNOT || m->interrupted || !m->dirs.n)
+    int code = run_config_text("suspects", &config, &options);
+    if (dir)
+        words_add(&m->dirs, dir);
+    if (code == GS_USAGE || code == GS_CANNOT || interrupted || !dir)
         return code;
-    code = read_runs(d, m->dirs.v, m->dirs.n);
-    if (!code && !m->q->baseline) {
-        suspects_judge(&v, d);
-        if (suspects_config_alone(&config, d, &v, m->cuda) && run_text(m, &config) == GS_OK)
-            code = suspects_data_add(d, m->dirs.v[m->dirs.n - 1]);
-        verdicts_free(&v);
-    }
-    return m->interrupted ? GS_FAILED : code;
+    return read_runs(d, m->dirs.v, m->dirs.n);
 }
 
 static char *command_later(const struct measuring *m, const char *config,

@@ -164,7 +164,7 @@ static bool is_slow(const struct regime *r, const struct suspect *s)
         return s->a < r->slow || (s->a == 0 && r->messages > 0);
     case SUSPECT_LINK:
         return s->a == 1 && s->b == 2 && r->link > 0;
-    case SUSPECT_NETWORK:
+    case SUSPECT_HOST:
         return s->a == 0 && r->network > 0;
     default:
         return false;
