@@ -330,7 +330,11 @@ exits 2 'an option of sbatch that is no key is refused' "$gradsync" submit --dry
 like "$err" 'for another option of sbatch: sbatch\.mem' 'the message names the way to give it'
 
 # ---- a platform with GPUs asks for them
-gpus() { "$gradsync" submit --dry-run -o camps "$top/configs/h200-4gpu.ini" "$@"; }
+for config in $(grep -l '^device' "$top"/configs/*.ini); do
+    ok "submit takes $(basename "$config")" "$gradsync" submit --dry-run -o camps "$config"
+done
+sed '/^gpus_per_node/d' "$top/configs/h200-4gpu.ini" >no_gpus.ini
+gpus() { "$gradsync" submit --dry-run -o camps no_gpus.ini "$@"; }
 exits 2 'a GPU platform that asks for no GPU is refused' gpus
 like "$err" 'gpus_per_node.*set gpus_per_node = 4, or gres' 'the message names the key and its value'
 for set in gpus_per_node=4 gpus_per_node=h200:4 gres=gpu:4 sbatch.gpus=4 sbatch.gpus-per-task=1 \
