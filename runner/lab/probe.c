@@ -676,34 +676,25 @@ int probe_judge(const struct probe *p, const struct lab_spec *s, char *why, size
 
 json_t *probe_json(const struct probe *p, const struct lab_spec *s)
 {
-    json_t *o = json_object(), *sites = json_array(), *pairs = json_array();
-    json_object_set_new(o, "sites", sites);
-    json_object_set_new(o, "pairs", pairs);
-    for (size_t i = 0; i < s->n; i++) {
-        json_t *one = json_object();
-        json_object_set_new(one, "name", json_text(s->sites[i].name));
-        json_object_set_new(one, "up_Bps", json_real(p->up[i].Bps));
-        json_object_set_new(one, "up_limit_Bps", json_real(p->up[i].limit_Bps));
-        json_object_set_new(one, "down_Bps", json_real(p->down[i].Bps));
-        json_object_set_new(one, "down_limit_Bps", json_real(p->down[i].limit_Bps));
-        json_array_append_new(sites, one);
-    }
+    json_t *sites = json_array(), *pairs = json_array();
+    for (size_t i = 0; i < s->n; i++)
+        json_array_append_new(
+            sites, json_pack("{so sf sf sf sf}", "name", json_text(s->sites[i].name), "up_Bps",
+                             p->up[i].Bps, "up_limit_Bps", p->up[i].limit_Bps, "down_Bps",
+                             p->down[i].Bps, "down_limit_Bps", p->down[i].limit_Bps));
     for (size_t i = 0; i < s->n * s->n; i++) {
         const struct probe_pair *q = &p->pairs[i];
-        json_t *one = json_object();
-        if (i / s->n == i % s->n) {
-            json_decref(one);
-            continue;
-        }
-        json_object_set_new(one, "from", json_text(s->sites[i / s->n].name));
-        json_object_set_new(one, "to", json_text(s->sites[i % s->n].name));
         /* JSON has no infinity. */
-        json_object_set_new(one, "rtt_s", isinf(q->rtt_s) ? json_null() : json_real(q->rtt_s));
-        json_object_set_new(one, "sent", json_integer((json_int_t)q->sent));
-        json_object_set_new(one, "lost", json_integer((json_int_t)q->lost));
-        json_array_append_new(pairs, one);
+        json_t *rtt_s = isinf(q->rtt_s) ? json_null() : json_real(q->rtt_s);
+        if (i / s->n != i % s->n)
+            json_array_append_new(
+                pairs, json_pack("{so so so sI sI}", "from", json_text(s->sites[i / s->n].name),
+                                 "to", json_text(s->sites[i % s->n].name), "rtt_s", rtt_s, "sent",
+                                 (json_int_t)q->sent, "lost", (json_int_t)q->lost));
+        else
+            json_decref(rtt_s);
     }
-    return o;
+    return json_pack("{so so}", "sites", sites, "pairs", pairs);
 }
 
 struct range {

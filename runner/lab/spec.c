@@ -59,12 +59,11 @@ static int read_words(struct lab_words *w, const struct config *c)
 
 static int check_map(const struct wan_map *m, const struct config *c)
 {
-    int code = GS_OK;
-    if (!code && (m->n < 2 || m->n > LAB_SITES_MAX))
-        code = fail_at(GS_USAGE, c->path, 0, "%zu sites; a lab needs 2 to %d", m->n, LAB_SITES_MAX);
-    if (!code && m->common.mtu_B > 0 && m->common.mtu_B < 576)
-        code = fail_at(GS_USAGE, c->path, 0, "[links] mtu: a lab needs 576 bytes or more");
-    return code;
+    if (m->n < 2 || m->n > LAB_SITES_MAX)
+        return fail_at(GS_USAGE, c->path, 0, "%zu sites; a lab needs 2 to %d", m->n, LAB_SITES_MAX);
+    if (m->common.mtu_B > 0 && m->common.mtu_B < 576)
+        return fail_at(GS_USAGE, c->path, 0, "[links] mtu: a lab needs 576 bytes or more");
+    return GS_OK;
 }
 
 /* A queue that was not given: one bandwidth-delay product, by which one stream fills the line. */
@@ -74,15 +73,6 @@ static double queue_of(const struct lab_spec *s, const struct wan_map *m, double
     if (m->common.queue_B > 0)
         return (double)m->common.queue_B;
     return fmax(rate_Bps * rtt_s, QUEUE_PACKETS * (double)s->mtu_B);
-}
-
-static void take_lines(struct lab_way *w, const struct wan_map *m, size_t from, size_t to)
-{
-    for (size_t i = wan_ends_find(m->crossings, m->n_crossings, sizeof *m->crossings, from, to);
-         i < m->n_crossings && m->crossings[i].ends.from == from && m->crossings[i].ends.to == to;
-         i++) {
-        APPEND(w->lines, w->n_lines) = m->crossings[i].line;
-    }
 }
 
 static void take_way(struct lab_spec *s, const struct wan_map *m, size_t from, size_t to)
@@ -98,7 +88,9 @@ static void take_way(struct lab_spec *s, const struct wan_map *m, size_t from, s
                           .reorder = l.reorder,
                           .cross_Bps = l.cross_Bps};
     w->queue_B = l.queue_B > 0 ? (double)l.queue_B : queue_of(s, m, l.rate_Bps, l.rtt_s);
-    take_lines(w, m, from, to);
+    for (size_t i = 0; i < m->n_crossings; i++)
+        if (m->crossings[i].ends.from == from && m->crossings[i].ends.to == to)
+            APPEND(w->lines, w->n_lines) = m->crossings[i].line;
 }
 
 static void take_ends(struct lab_spec *s, const struct wan_map *m, size_t i)
@@ -135,15 +127,6 @@ static void take_map(struct lab_spec *s, const struct wan_map *m)
     }
 }
 
-static int check_rates(const struct lab_spec *s, const struct config *c)
-{
-    if (lab_slowest_Bps(s) >= LAB_RATE_MIN_BPS)
-        return GS_OK;
-    return fail_at(GS_USAGE, c->path, 0,
-                   "a link of %g kbit/s is too slow for a lab; set %g or more",
-                   8e-3 * lab_slowest_Bps(s), 8e-3 * LAB_RATE_MIN_BPS);
-}
-
 static int check_way(const struct lab_spec *s, const struct config *c, size_t a, size_t b)
 {
     double least_B = QUEUE_LEAST * (double)s->mtu_B;
@@ -177,8 +160,12 @@ static int check_others(const struct lab_spec *s, const struct config *c)
     return GS_OK;
 }
 
-static int check_ways(const struct lab_spec *s, const struct config *c)
+static int check_links(const struct lab_spec *s, const struct config *c)
 {
+    if (lab_slowest_Bps(s) < LAB_RATE_MIN_BPS)
+        return fail_at(GS_USAGE, c->path, 0,
+                       "a link of %g kbit/s is too slow for a lab; set %g or more",
+                       8e-3 * lab_slowest_Bps(s), 8e-3 * LAB_RATE_MIN_BPS);
     int code = check_others(s, c);
     for (size_t a = 0; a < s->n && !code; a++)
         for (size_t b = 0; b < s->n && !code; b++)
@@ -200,9 +187,7 @@ int lab_spec_read(struct lab_spec *s, const struct config *c)
         s->seed = (uint64_t)w.seed;
         s->late_share = w.late;
         take_map(s, &m);
-        code = check_rates(s, c);
-        if (!code)
-            code = check_ways(s, c);
+        code = check_links(s, c);
     }
     return code ? code : words;
 }
@@ -278,68 +263,39 @@ size_t lab_site_find(const struct lab_spec *s, const char *name)
 
 static json_t *site_facts(const struct lab_site *s, size_t i, pid_t holder)
 {
-    json_t *o = json_object();
     char wan[32], ctl[32];
     snprintf(wan, sizeof wan, SITE_WAN_NET "%zu", i + SITE_FIRST_HOST);
     snprintf(ctl, sizeof ctl, SITE_CTL_NET "%zu", i + SITE_FIRST_HOST);
-    json_object_set_new(o, "name", json_text(s->name));
-    json_object_set_new(o, "wan", json_text(wan));
-    json_object_set_new(o, "ctl", json_text(ctl));
-    json_object_set_new(o, "up_Bps", json_real(s->up_Bps));
-    json_object_set_new(o, "down_Bps", json_real(s->down_Bps));
-    json_object_set_new(o, "up_queue_B", json_real(s->up_queue_B));
-    json_object_set_new(o, "down_queue_B", json_real(s->down_queue_B));
-    json_object_set_new(o, "pid", json_integer(holder));
-    return o;
+    return json_pack("{so ss ss sf sf sf sf sI}", "name", json_text(s->name), "wan", wan, "ctl",
+                     ctl, "up_Bps", s->up_Bps, "down_Bps", s->down_Bps, "up_queue_B", s->up_queue_B,
+                     "down_queue_B", s->down_queue_B, "pid", (json_int_t)holder);
 }
 
 static json_t *pair_facts(const struct lab_spec *s, size_t from, size_t to)
 {
     const struct lab_way *w = lab_way_of(s, from, to);
-    json_t *o = json_object();
-    json_object_set_new(o, "from", json_text(s->sites[from].name));
-    json_object_set_new(o, "to", json_text(s->sites[to].name));
-    json_object_set_new(o, "rate_Bps", json_real(w->rate_Bps));
-    json_object_set_new(o, "delay_s", json_real(w->delay_s));
-    json_object_set_new(o, "loss", json_real(w->loss));
-    json_object_set_new(o, "queue_B", json_real(w->queue_B));
-    json_object_set_new(o, "burst", json_real(w->burst));
-    json_object_set_new(o, "jitter_s", json_real(w->jitter_s));
-    json_object_set_new(o, "reorder", json_real(w->reorder));
-    json_object_set_new(o, "cross_Bps", json_real(w->cross_Bps));
-    return o;
+    return json_pack("{so so sf sf sf sf sf sf sf sf}", "from", json_text(s->sites[from].name),
+                     "to", json_text(s->sites[to].name), "rate_Bps", w->rate_Bps, "delay_s",
+                     w->delay_s, "loss", w->loss, "queue_B", w->queue_B, "burst", w->burst,
+                     "jitter_s", w->jitter_s, "reorder", w->reorder, "cross_Bps", w->cross_Bps);
 }
 
 /* A line that several links share. */
 static json_t *line_facts(const struct lab_spec *s, size_t line)
 {
-    json_t *o = json_object(), *links = json_array();
-    json_object_set_new(o, "rate_Bps", json_real(s->lines[line].rate_Bps));
-    json_object_set_new(o, "links", links);
+    json_t *links = json_array();
     for (size_t i = 0; i < s->n * s->n; i++)
         for (size_t k = 0; k < s->ways[i].n_lines; k++)
             if (s->ways[i].lines[k] == line)
                 json_array_append_new(
                     links, json_sprintf("%s>%s", s->sites[i / s->n].name, s->sites[i % s->n].name));
-    return o;
+    return json_pack("{sf so}", "rate_Bps", s->lines[line].rate_Bps, "links", links);
 }
 
 json_t *facts_make(const struct lab_spec *s, double rmem_B, const pid_t *holders,
                    const char *control)
 {
-    json_t *o = json_object(), *sites = json_array(), *pairs = json_array();
-    json_t *lines = json_array();
-    json_object_set_new(o, "schema", json_integer(FACTS_SCHEMA));
-    json_object_set_new(o, "host", json_text(s->host));
-    json_object_set_new(o, "relay", json_string("tun"));
-    json_object_set_new(o, "mtu_B", json_integer(s->mtu_B));
-    json_object_set_new(o, "congestion", json_string(s->congestion));
-    json_object_set_new(o, "rmem_B", json_real(rmem_B));
-    json_object_set_new(o, "seed", json_integer((json_int_t)s->seed));
-    json_object_set_new(o, "late_share", json_real(s->late_share));
-    json_object_set_new(o, "sites", sites);
-    json_object_set_new(o, "pairs", pairs);
-    json_object_set_new(o, "lines", lines);
+    json_t *sites = json_array(), *pairs = json_array(), *lines = json_array();
     for (size_t i = 0; i < s->n; i++)
         json_array_append_new(sites, site_facts(&s->sites[i], i, holders[i]));
     for (size_t i = 0; i < s->n * s->n; i++)
@@ -347,8 +303,11 @@ json_t *facts_make(const struct lab_spec *s, double rmem_B, const pid_t *holders
             json_array_append_new(pairs, pair_facts(s, i / s->n, i % s->n));
     for (size_t i = 0; i < s->n_lines; i++)
         json_array_append_new(lines, line_facts(s, i));
-    json_object_set_new(o, "control", json_text(control));
-    return o;
+    return json_pack("{si so ss si ss sf sI sf so so so so}", "schema", FACTS_SCHEMA, "host",
+                     json_text(s->host), "relay", "tun", "mtu_B", s->mtu_B, "congestion",
+                     s->congestion, "rmem_B", rmem_B, "seed", (json_int_t)s->seed, "late_share",
+                     s->late_share, "sites", sites, "pairs", pairs, "lines", lines, "control",
+                     json_text(control));
 }
 
 int facts_write(const json_t *facts, const char *path)

@@ -240,7 +240,7 @@ completes() { # NAME
         is "$(tail -n +2 csv/samples.csv | sort | uniq -d | wc -l)" 0 "$1: no sample counts twice"
         # Of the samples: summary.csv leaves out a launch that others disturbed.
         is "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) col[$i] = i; next }
-            !seen[$col["cell_id"], $col["launch"]]++ { n[$col["cell"]]++ }
+            !seen[$col["cell_id"], $col["launch"]]++ { n[$col["cell_id"]]++ }
             END { for (c in n) print n[c] }' csv/samples.csv | sort -u)" \
             3 "$1: each cell in each launch"
     done
