@@ -154,8 +154,9 @@ refused 'an unknown claim' "did you mean 'claim.time'" model:claim.tiem=1h
 refused 'a loss of everything' "loss: '100%' is not in range" links:okstate-sdsc=loss=100%
 refused 'an alternative without nodes' 'nodes=9 needs at least as many gpus' \
     'model:alt.x=gpus=8 nodes=9'
-refused 'a link without its ends' '\[link\] has no name, so nothing reads it: .*\[links\]' \
-    link:rate=1
+sed '/^\[model\]/i[link okstate-sdsc]\nrate = 1Mbit/s\n' "$plan" >old.ini
+exits 2 'a section of one link is refused' "$gradsync" model old.ini
+like "$err" 'write the link in \[links\]: A-B = ' 'the message says where to write the link'
 printf '[sites]\na = gpus=1 up=1Gbit/s\n' >nomodel.ini
 exits 2 'a config without a model is refused' "$gradsync" model nomodel.ini
 like "$err" 'no \[model\] section' 'the message says that there is no [model] section'

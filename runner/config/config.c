@@ -119,14 +119,12 @@ static int check_keys(const struct config *c)
 static int check_section(const struct config *c, const struct config_section *s)
 {
     const struct settings_section *fixed = settings_section_find(s->name);
-    if (fixed && fixed->labelled && !strcmp(fixed->name, s->name))
-        return fail_at(
-            GS_USAGE, c->path, s->line,
-            "[%s] has no name, so nothing reads it: write [%s A-B] for one link, [links] "
-            "for all",
-            s->name, s->name);
     if (fixed)
         return GS_OK;
+    /* Read until version 0.2; ignored, it would change what is modelled. */
+    if (!strcmp(s->name, "link") || !strncmp(s->name, "link ", strlen("link ")))
+        return fail_at(GS_USAGE, c->path, s->line,
+                       "[%s] is not read; write the link in [links]: A-B = rate=… rtt=…", s->name);
     const char *names[32];
     size_t n = 0;
     for (const struct settings_section *t = settings_sections; t->name; t++)

@@ -83,21 +83,20 @@ const struct wl_param settings_cost[] = {
     {REAL(set_cost, usd_per_hour), "USD/h", "0", 0, 1e6, NULL, "price of all nodes together; 0: unknown"},
     {0}};
 
-#define PART(name) #name, settings_##name, offsetof(struct settings, name), false
-#define FREE(name, labelled) name, NULL, 0, labelled, NULL
+#define PART(name) #name, settings_##name, offsetof(struct settings, name)
+#define FREE(name) name, NULL, 0, NULL
 const struct settings_section settings_sections[] = {
     {PART(platform), NULL, "the machine that is measured"},
     {PART(launch), NULL, "how the ranks are started"},
     {PART(measure), NULL, "how long, how often and how precisely to measure"},
     {PART(slurm), "sbatch.", "the Slurm jobs of submit; sbatch.NAME = VALUE adds the option --NAME=VALUE of sbatch"},
     {PART(cost), NULL, "price of the machine, for gradsync plan"},
-    {FREE("limits", false), "physical limits of the platform: busbw, link, memory, network (rates), flops, flops.PRECISION (numbers) and others; KEY.source or source: origin of the number"},
-    {FREE("reference", false), "published numbers, for limits. NAME = RATE: a bus bandwidth. claim.NAME = the claim in words, claim.NAME.given = its facts, e.g. ranks 8, busbw 168GB/s. claim.NAME.source or source: the publication"},
-    {FREE("sites", false), "the sites of a wide-area network (WAN)"},
-    {FREE("links", false), "properties of all links of a WAN"},
-    {FREE("link", true), "one link of a WAN, in both directions, e.g. [link north-east]"},
-    {FREE("model", false), "a training that runs across the sites of a WAN"},
-    {FREE("lab", false), "the WAN that gradsync lab emulates. seed: seed of the random losses (default 1). late: largest allowed share of late packets per block (default 1%)"},
+    {FREE("limits"), "physical limits of the platform: busbw, link, memory, network (rates), flops, flops.PRECISION (numbers) and others; KEY.source or source: origin of the number"},
+    {FREE("reference"), "published numbers, for limits. NAME = RATE: a bus bandwidth. claim.NAME = the claim in words, claim.NAME.given = its facts, e.g. ranks 8, busbw 168GB/s. claim.NAME.source or source: the publication"},
+    {FREE("sites"), "the sites of a wide-area network (WAN)"},
+    {FREE("links"), "properties of all links of a WAN"},
+    {FREE("model"), "a training that runs across the sites of a WAN"},
+    {FREE("lab"), "the WAN that gradsync lab emulates. seed: seed of the random losses (default 1). late: largest allowed share of late packets per block (default 1%)"},
     {0}};
 /* clang-format on */
 
@@ -108,11 +107,8 @@ size_t settings_text_max(const struct wl_param *p)
 
 const struct settings_section *settings_section_find(const char *section)
 {
-    for (const struct settings_section *s = settings_sections; s->name; s++) {
-        size_t n = strlen(s->name);
-        if (!strcmp(s->name, section) ||
-            (s->labelled && !strncmp(s->name, section, n) && section[n] == ' '))
+    for (const struct settings_section *s = settings_sections; s->name; s++)
+        if (!strcmp(s->name, section))
             return s;
-    }
     return NULL;
 }

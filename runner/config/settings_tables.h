@@ -91,7 +91,6 @@ struct settings_section {
     const char *name;
     const struct wl_param *table; /* NULL: any key, or another module checks the keys */
     size_t offset;                /* in struct settings */
-    bool labelled;                /* "link" stands for every "link NAME" */
     const char *free_prefix;      /* also allows any key with this prefix; NULL: none */
     const char *help;
 };

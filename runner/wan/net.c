@@ -121,10 +121,9 @@ bool wan_param_parse(const struct wl_param *p, const char *text, void *object, c
     const char *suffix = length > 1 ? strchr(suffixes, text[length - 1]) : NULL;
     if (p->type != WL_REAL || !suffix || !isdigit((unsigned char)text[length - 2]))
         return param_parse(p, text, object, why, n);
-    char *number = xstrfmt("%.*se%d", (int)length - 1, text, 3 * (int)(suffix - suffixes + 1));
-    bool ok = param_parse(p, number, object, why, n);
-    free(number);
-    return ok;
+    AUTO_FREE char *number =
+        xstrfmt("%.*se%d", (int)length - 1, text, 3 * (int)(suffix - suffixes + 1));
+    return param_parse(p, number, object, why, n);
 }
 
 static int read_word(const struct config_entry *e, const struct wl_param *table, char *word,
@@ -145,13 +144,12 @@ static int read_word(const struct config_entry *e, const struct wl_param *table,
 
 int wan_words_read(const struct config_entry *e, const struct wl_param *table, void *object)
 {
-    struct words w;
+    AUTO_WORDS struct words w = {0};
     int code = GS_OK;
     words_split(&w, e->value, ' ');
     for (size_t i = 0; i < w.n; i++)
         if (*w.v[i] && read_word(e, table, w.v[i], object))
             code = GS_USAGE;
-    words_free(&w);
     return code;
 }
 
@@ -174,18 +172,13 @@ int wan_value_read(const struct config_entry *e, const struct wl_param *p, void 
 
 /* ---- links ---- */
 
-size_t wan_ends_find(const void *sorted, size_t n, size_t size, size_t from, size_t to)
+/* Pairs begin with their ends. */
+static int compare_ends(const void *a, const void *b)
 {
-    size_t lo = 0, hi = n;
-    while (lo < hi) {
-        size_t mid = (lo + hi) / 2;
-        const struct wan_ends *e = (const void *)((const char *)sorted + mid * size);
-        if (e->from < from || (e->from == from && e->to < to))
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
+    const struct wan_ends *x = a, *y = b;
+    if (x->from != y->from)
+        return x->from < y->from ? -1 : 1;
+    return x->to == y->to ? 0 : x->to < y->to ? -1 : 1;
 }
 
 static bool joins(struct wan_ends e, size_t from, size_t to)
@@ -195,13 +188,8 @@ static bool joins(struct wan_ends e, size_t from, size_t to)
 
 static const struct wan_pair *find_pair(const struct wan_map *m, size_t from, size_t to)
 {
-    size_t i = wan_ends_find(m->pairs, m->n_pairs, sizeof *m->pairs, from, to);
-    return i < m->n_pairs && joins(m->pairs[i].ends, from, to) ? &m->pairs[i] : NULL;
-}
-
-static size_t first_crossing(const struct wan_map *m, size_t from, size_t to)
-{
-    return wan_ends_find(m->crossings, m->n_crossings, sizeof *m->crossings, from, to);
+    const struct wan_pair key = {.ends = {from, to}};
+    return m->n_pairs ? bsearch(&key, m->pairs, m->n_pairs, sizeof key, compare_ends) : NULL;
 }
 
 /* Metres along the great circle; NaN if a place is unknown. */
@@ -370,89 +358,47 @@ static double shared_Bps(const struct wan_map *m, size_t from, size_t to, const 
                          double factor)
 {
     double rate = INFINITY;
-    for (size_t i = first_crossing(m, from, to);
-         i < m->n_crossings && joins(m->crossings[i].ends, from, to); i++) {
+    for (size_t i = 0; i < m->n_crossings; i++) {
         size_t line = m->crossings[i].line;
-        rate = fmin(rate, m->lines[line].rate_Bps * factor / fmax(1, busy[line]));
+        if (joins(m->crossings[i].ends, from, to))
+            rate = fmin(rate, m->lines[line].rate_Bps * factor / fmax(1, busy[line]));
     }
     return rate;
 }
 
 /* ---- a ring ---- */
 
-struct visit {
-    size_t row, next; /* rows */
-};
-
-static struct visit *ring_order(const struct wan_map *m)
+static size_t in_ring(const struct wan_map *m, size_t place)
 {
-    struct visit *v = xcalloc(m->n + 1, sizeof *v);
-    for (size_t i = 0; i < m->n; i++)
-        v[i].row = m->order ? m->order[i] : i;
-    for (size_t i = 0; i < m->n; i++)
-        v[i].next = v[(i + 1) % m->n].row;
-    return v;
-}
-
-static void count_ring(const struct wan_map *m, const struct visit *v, double *busy)
-{
-    for (size_t i = 0; i < m->n; i++)
-        for (size_t c = first_crossing(m, v[i].row, v[i].next);
-             c < m->n_crossings && joins(m->crossings[c].ends, v[i].row, v[i].next); c++)
-            busy[m->crossings[c].line]++;
+    place %= m->n;
+    return m->order ? m->order[place] : place;
 }
 
 static void view_ring(struct wan_view *view, const struct wan_map *m, double factor)
 {
-    struct visit *v = ring_order(m);
-    double *busy = xcalloc(m->n_lines + 1, sizeof *busy);
-    count_ring(m, v, busy);
+    AUTO_FREE double *busy = xcalloc(m->n_lines + 1, sizeof *busy);
+    for (size_t i = 0; i < m->n; i++)
+        for (size_t c = 0; c < m->n_crossings; c++)
+            busy[m->crossings[c].line] +=
+                joins(m->crossings[c].ends, in_ring(m, i), in_ring(m, i + 1));
     for (size_t i = 0; i < m->n; i++) {
-        struct wan_link l = wan_map_link(m, v[i].row, v[i].next);
-        view->up[i] =
-            fmin(wan_link_Bps(&l, factor), shared_Bps(m, v[i].row, v[i].next, busy, factor));
+        size_t row = in_ring(m, i), next = in_ring(m, i + 1);
+        struct wan_link l = wan_map_link(m, row, next);
+        view->up[i] = fmin(wan_link_Bps(&l, factor), shared_Bps(m, row, next, busy, factor));
         view->down[i] = INFINITY; /* the receiving end is in the link */
         view->hop[i] = l.rtt_s / 2;
         view->nearest_rtt_s = fmin(view->nearest_rtt_s, l.rtt_s);
         view->farthest_rtt_s = fmax(view->farthest_rtt_s, l.rtt_s);
     }
-    free(busy);
-    free(v);
 }
 
 /* ---- everybody with everybody ---- */
-
-/* What the peers of one row come to. */
-struct peers {
-    double rtt_low, rtt_high; /* of any */
-    double least_Bps;         /* what the slowest link carries */
-};
-
-static void take_peer(struct peers *p, const struct wan_map *m, const double *busy, size_t from,
-                      size_t to, double factor)
-{
-    struct wan_link l = wan_map_link(m, from, to);
-    double rate = fmin(wan_link_Bps(&l, factor), shared_Bps(m, from, to, busy, factor));
-    p->rtt_low = fmin(p->rtt_low, l.rtt_s);
-    p->rtt_high = fmax(p->rtt_high, l.rtt_s);
-    p->least_Bps = fmin(p->least_Bps, rate);
-}
-
-static struct peers peers_of(const struct wan_map *m, size_t from, const double *busy,
-                             double factor)
-{
-    struct peers p = {INFINITY, 0, INFINITY};
-    for (size_t to = 0; to < m->n; to++)
-        if (to != from)
-            take_peer(&p, m, busy, from, to, factor);
-    return p;
-}
 
 /* All links in use at once: each gets an equal part of its site's end, and the slowest paces. A
  * strategy in rounds uses one link of a site at a time. */
 static void view_mesh(struct wan_view *view, const struct wan_map *m, bool rounds, double factor)
 {
-    double *busy = xcalloc(m->n_lines + 1, sizeof *busy);
+    AUTO_FREE double *busy = xcalloc(m->n_lines + 1, sizeof *busy);
     size_t at_a_time = m->n / 2;
     for (size_t i = 0; i < m->n_lines; i++)
         busy[i] = rounds ? fmin((double)m->lines[i].crossings, (double)at_a_time)
@@ -461,13 +407,19 @@ static void view_mesh(struct wan_view *view, const struct wan_map *m, bool round
     double payload = m->common.mtu_B > 0 ? wan_goodput(m->common.mtu_B) : 1;
     for (size_t r = 0; r < m->n; r++) {
         const struct wan_site *site = &m->sites[r];
-        struct peers p = peers_of(m, r, busy, factor);
-        view->up[r] = fmin(site->up_Bps * payload * factor, p.least_Bps * links);
+        double least_Bps = INFINITY; /* what the slowest link of the site carries */
+        for (size_t to = 0; to < m->n; to++) {
+            struct wan_link l = wan_map_link(m, r, to);
+            if (to == r)
+                continue;
+            least_Bps =
+                fmin(least_Bps, fmin(wan_link_Bps(&l, factor), shared_Bps(m, r, to, busy, factor)));
+            view->nearest_rtt_s = fmin(view->nearest_rtt_s, l.rtt_s);
+            view->farthest_rtt_s = fmax(view->farthest_rtt_s, l.rtt_s);
+        }
+        view->up[r] = fmin(site->up_Bps * payload * factor, least_Bps * links);
         view->down[r] = site->down_Bps * payload * factor;
-        view->nearest_rtt_s = fmin(view->nearest_rtt_s, p.rtt_low);
-        view->farthest_rtt_s = fmax(view->farthest_rtt_s, p.rtt_high);
     }
-    free(busy);
 }
 
 /* For the shares of a direct exchange: the links by pair, each with its own rate. Shared lines limit
@@ -532,15 +484,6 @@ void wan_view_free(struct wan_view *v)
 
 /* ---- net_check ---- */
 
-/* Pairs and crossings alike begin with their ends. */
-static int compare_ends(const void *a, const void *b)
-{
-    const struct wan_ends *x = a, *y = b;
-    if (x->from != y->from)
-        return x->from < y->from ? -1 : 1;
-    return x->to == y->to ? 0 : x->to < y->to ? -1 : 1;
-}
-
 static int fill_rates(struct wan_map *m)
 {
     int code = GS_OK;
@@ -583,9 +526,7 @@ static int check_all_light(const struct wan_map *m, const struct config *c)
     }
     for (size_t i = 0; i < m->n; i++)
         for (size_t k = 0; k < m->n; k++) {
-            size_t at = wan_ends_find(m->pairs, m->n_pairs, sizeof *m->pairs, i, k);
-            bool own = at < m->n_pairs && m->pairs[at].ends.from == i && m->pairs[at].ends.to == k;
-            if (!own && check_light(m, i, k, m->common.rtt_s, common))
+            if (!find_pair(m, i, k) && check_light(m, i, k, m->common.rtt_s, common))
                 return GS_USAGE;
         }
     return code;
@@ -616,8 +557,6 @@ static int wan_map_check(struct wan_map *m, const struct config *c)
 {
     if (m->n_pairs)
         qsort(m->pairs, m->n_pairs, sizeof *m->pairs, compare_ends);
-    if (m->n_crossings)
-        qsort(m->crossings, m->n_crossings, sizeof *m->crossings, compare_ends);
     int twins = check_twins(m);
     int rates = fill_rates(m);
     int light = check_all_light(m, c);
@@ -676,15 +615,12 @@ static int site_index(const struct wan_map *m, const struct config_entry *e, con
     for (*index = 0; *index < m->n; ++*index)
         if (strlen(m->sites[*index].name) == n && !memcmp(m->sites[*index].name, name, n))
             return GS_OK;
-    const char **names = xcalloc(m->n, sizeof *names);
+    AUTO_FREE const char **names = xcalloc(m->n, sizeof *names);
     for (size_t i = 0; i < m->n; i++)
         names[i] = m->sites[i].name;
-    char *word = xstrfmt("%.*s", (int)n, name);
+    AUTO_FREE char *word = xstrfmt("%.*s", (int)n, name);
     const char *near = text_nearest(word, names, m->n);
-    int code = config_error(e, "no site '%.64s' in [sites]%s", word, DID_YOU_MEAN(near));
-    free(word);
-    free(names);
-    return code;
+    return config_error(e, "no site '%.64s' in [sites]%s", word, DID_YOU_MEAN(near));
 }
 
 /* "a-b" or "a>b" to rows. */
@@ -698,68 +634,26 @@ static int read_ends(const struct wan_map *m, const struct config_entry *e, cons
     return code ? code : site_index(m, e, text + n + 1, strlen(text + n + 1), to);
 }
 
-/* What a pair has before anything is said of it. */
-static struct wan_link common_link(const struct wan_map *m)
-{
-    struct wan_link link = m->common;
-    link.rate_Bps = 0;
-    return link;
-}
-
-static void add_pair(struct wan_map *m, const struct config_entry *e, size_t a, size_t b,
-                     struct wan_link link, bool one_way)
-{
-    m->pairs = xrealloc(m->pairs, (m->n_pairs + 2) * sizeof *m->pairs);
-    m->pairs[m->n_pairs++] = (struct wan_pair){{a, b}, link, e};
-    if (!one_way && a != b)
-        m->pairs[m->n_pairs++] = (struct wan_pair){{b, a}, link, e};
-}
-
 static int read_pair(struct wan_map *m, const struct config_entry *e)
 {
     size_t a = 0, b = 0;
-    struct wan_link link = common_link(m);
+    struct wan_link link = m->common;
+    link.rate_Bps = 0;
     int code = read_ends(m, e, e->key, &a, &b);
     if (!code)
         code = wan_words_read(e, wan_link_words, &link);
-    if (!code)
-        add_pair(m, e, a, b, link, strchr(e->key, '>'));
-    return code;
-}
-
-/* [link A-B]: what [links] says in one line, a key a line. */
-static int read_section(struct wan_map *m, const struct config *c, const struct config_section *s)
-{
-    size_t a = 0, b = 0;
-    struct wan_link link = common_link(m);
-    const struct config_entry *first = NULL;
-    const struct config_entry title = {
-        .section = s->name, .key = s->name, .file = c->path, .line = s->line};
-    int code = read_ends(m, &title, s->name + strlen("link "), &a, &b);
-    for (size_t i = 0; i < c->n; i++) {
-        const struct config_entry *e = &c->entries[i];
-        const struct wl_param *p = params_find(wan_link_words, e->key);
-        if (strcmp(e->section, s->name))
-            continue;
-        first = first ? first : e;
-        if (p ? wan_value_read(e, p, &link)
-              : config_error(e, "unknown key in [%s]; use the keys of [links]", s->name))
-            code = GS_USAGE;
-    }
-    if (!code && first)
-        add_pair(m, first, a, b, link, false);
-    return code;
-}
-
-static void add_crossing(struct wan_map *m, size_t from, size_t to, size_t line)
-{
-    APPEND(m->crossings, m->n_crossings) = (struct wan_crossing){{from, to}, line};
+    if (code)
+        return code;
+    APPEND(m->pairs, m->n_pairs) = (struct wan_pair){{a, b}, link, e};
+    if (!strchr(e->key, '>') && a != b)
+        APPEND(m->pairs, m->n_pairs) = (struct wan_pair){{b, a}, link, e};
+    return GS_OK;
 }
 
 static int read_line_links(struct wan_map *m, const struct config_entry *e, const char *list,
                            size_t line)
 {
-    struct words w;
+    AUTO_WORDS struct words w = {0};
     int code = GS_OK;
     words_split(&w, list, ',');
     for (size_t i = 0; i < w.n && !code; i++) {
@@ -767,12 +661,11 @@ static int read_line_links(struct wan_map *m, const struct config_entry *e, cons
         code = read_ends(m, e, w.v[i], &a, &b);
         if (code)
             break;
-        add_crossing(m, a, b, line);
+        APPEND(m->crossings, m->n_crossings) = (struct wan_crossing){{a, b}, line};
         if (!strchr(w.v[i], '>'))
-            add_crossing(m, b, a, line);
+            APPEND(m->crossings, m->n_crossings) = (struct wan_crossing){{b, a}, line};
         m->lines[line].crossings++;
     }
-    words_free(&w);
     return code;
 }
 
@@ -834,10 +727,6 @@ static int read_links(struct wan_map *m, const struct config *c)
             if (!strcmp(e->section, "links") && (int)kind_of(e->key) == kind && read[kind](m, e))
                 code = GS_USAGE;
         }
-    for (size_t i = 0; i < c->n_sections; i++)
-        if (!strncmp(c->sections[i].name, "link ", strlen("link ")) &&
-            read_section(m, c, &c->sections[i]))
-            code = GS_USAGE;
     return code;
 }
 

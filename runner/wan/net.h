@@ -8,8 +8,6 @@
  *            A>B = …                                          one direction
  *            shared.NAME = rate=10Gbit/s links=A-B,A-C        a line that several links run over
  *
- *   [link A-B]  rate, rtt, loss, …: one link, both directions, one key per line
- *
  * At most WAN_SITES_MOST sites. The default RTT is that of light in
  * fibre (2/3 c) along the great circle, times path_factor. Units: bytes/s, seconds.
  */
@@ -114,7 +112,7 @@ struct wan_pair {
     const struct config_entry *entry;
 };
 
-/* A direction of a link that runs over a shared line; sorted by ends. */
+/* A direction of a link that runs over a shared line. */
 struct wan_crossing {
     struct wan_ends ends;
     size_t line;
@@ -147,10 +145,6 @@ void wan_map_free(struct wan_map *m);
 /* Checks only keys and values. *rated: every site has a rate, so wan_map_read is worth a try; false
  * without [sites]. May be NULL. */
 int wan_map_check_words(const struct config *c, bool *rated);
-
-/* Searches n elements of `size` bytes that begin with their wan_ends and are sorted by them.
- * Returns the index of the first that is not before (from, to). */
-size_t wan_ends_find(const void *sorted, size_t n, size_t size, size_t from, size_t to);
 
 /* Lowers the rates and lengthens the round trips by the cost of a lab's disturbances. Only the model
  * needs this: a lab makes the disturbances itself. */

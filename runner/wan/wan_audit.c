@@ -469,7 +469,7 @@ int wan_config_check(const struct config *c)
 
 /* ---- wan_sections ----
  *
- * The keys of [sites], [links], [link A-B] and [model] for `gradsync help`: the same tables read
+ * The keys of [sites], [links] and [model] for `gradsync help`: the same tables read
  * the config.
  */
 
@@ -483,7 +483,6 @@ const struct wan_words wan_words[] = {
      "A-B = rate=… rtt=… … sets one link in both directions, A>B = … in one direction, with the "
      "keys above. shared.NAME = rate=… links=A-B,C-D is a line that several links share:",
      WORDS(wan_line_words)},
-    {"link", NULL, WORDS(wan_link_words)},
     {"model", NULL, WORDS(wan_training_words)},
     {"model", "alt.NAME = gpus=8 nodes=2 … is alternative hardware:", WORDS(wan_alternative_words)},
     {"model",

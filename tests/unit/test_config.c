@@ -155,7 +155,7 @@ TEST_CAPTURED(unknown_names)
         if (strncmp(captured, cases[i].want, strlen(cases[i].want)))
             fail_msg("said '%s', not '%s'", captured, cases[i].want);
     }
-    config_free(load("[slurm]\nsbatch.mail-type = END\n[link a-b]\nrate = x\n[sites]\nq = 1\n",
+    config_free(load("[slurm]\nsbatch.mail-type = END\n[links]\nrate = x\n[sites]\nq = 1\n",
                      NULL, GS_OK));
 }
 

@@ -107,7 +107,7 @@ static void other_links_are_refused(void **state)
     } others[] = {
         {SITES LINKS LINE "east>south = rtt=40ms\n",
          "RTT of east>south is 20 ms in this lab, and 40"},
-        {SITES LINKS LINE "[link east-south]\nrate = 10Mbit/s\n",
+        {SITES LINKS LINE "east-south = rate=10Mbit/s\n",
          "rate of east>south is 40 Mbit/s in this lab, and 10 Mbit/s"},
         {SITES LINKS LINE "loss = 0.1%\n", "loss of north>east is 0% in this lab, and 0.1%"},
         {SITES "west = gpus=1\n" LINKS LINE, "this lab has 3 sites, and the config has 4"},
