@@ -120,7 +120,7 @@ static void put_example(const char *section)
 
 static void put_section(const struct settings_section *s)
 {
-    printf("[%s%s]\n", s->name, s->labelled ? " NAME" : "");
+    printf("[%s]\n", s->name);
     cli_put_wrapped(2, s->help);
     put_example(s->name);
     for (const struct wl_param *p = s->table; p && p->name; p++)
@@ -206,8 +206,7 @@ static bool configs_help(const char *word)
            "  [platform]\n  title = My server\n  [launch]\n  ranks = 4\n"
            "  [mpi_allreduce]\n  size = 1KiB, 64KiB, 4MiB\n\nsections\n");
     for (const struct settings_section *s = settings_sections; s->name; s++)
-        printf("  [%s%s]%s\n", s->name, s->labelled ? " NAME" : "",
-               s->table || has_words(s->name) ? " *" : ""),
+        printf("  [%s]%s\n", s->name, s->table || has_words(s->name) ? " *" : ""),
             cli_put_wrapped(INDENT, s->help);
     printf("  [train], [train LABEL] *\n");
     cli_put_wrapped(INDENT, "a command of yours, launched anew for each config");
