@@ -62,6 +62,16 @@ run "$gradsync" why --csv "$csv" "$one"
 traced=$'\n  run +data/raw/h200.*\n  machine .*NVIDIA.*\n  versions .*nccl.*\n  commit .*jsonl:[0-9]'
 like "$out" "$traced" "$one is traced to lines, machine and versions"
 
+# ---- figures of queries agree with what else computes them
+tuned=$(echo data/raw/h100-2gpu-sock/train/*-tune-*/tune.json)
+is "$(awk -F, '$1 == "sockets" && $2 == "job" { printf "%.4f", $4 }' "$csv/price.csv")" \
+    "$(sed -n 's/.*"none": \([0-9.]*\),/\1/p' "$tuned" | xargs printf '%.4f')" \
+    'the price of the query is the price that tune recorded'
+is "$(awk -F, '$1 == "reversed" && $2 == 1' "$csv/links.csv" | wc -l)" \
+    "$(grep -c '^h100-2gpu-steps,iter_proxy,resnet,.*,overlapped,.*,faster,.*,4,graph,' "$csv/chosen.csv")" \
+    'the opposite orders of the query are the verdicts against the highest bandwidth'
+is "$(grep -c '^reversed,2,' "$csv/links.csv")" 0 'two launches show no opposite orders'
+
 # ---- written
 run env PATH=/nonexistent "$BASH" mk/latex.sh --found
 is "$rc" 3 'a paper without LaTeX ends with 3'
