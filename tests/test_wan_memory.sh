@@ -54,7 +54,7 @@ peak_of() { # STRATEGY BYTES [SET]: $peak in MiB
     wait "$runner"
     rc=$? peak=$((peak / 1024))
 }
-peak_of ring 4096 wan_sync:compute=1s # long enough to be seen
+peak_of ring 4096 wan_sync:compute=5s # long enough to be seen
 nearly_none=$peak
 ok 'a rank with a buffer that is nearly none is seen' test $nearly_none -gt 5
 for strategy in ring direct oneshot hierarchical; do

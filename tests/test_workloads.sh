@@ -14,18 +14,18 @@ launch=("${MPIRUN:-mpirun}" --oversubscribe --mca mpi_yield_when_idle 1)
 
 # ---- the algorithms ----
 
-driver() { # NAME ALGORITHMS: the driver with that version of allreduce_p2p.c
-    "$mpicc" "${flags[@]}" -o "$1" "$top/tests/mpi/allreduce.c" "$2" "$common/payload.c" -lm
+driver() { # NAME ALGORITHMS: the driver with that version of mpi_collectives.c
+    "$mpicc" "${flags[@]}" -o "$1" "$top/tests/mpi/allreduce.c" "$2" "$common"/{payload,collective}.c -lm
 }
-ok 'the driver compiles' driver right "$common/allreduce_p2p.c"
+ok 'the driver compiles' driver right "$common/mpi_collectives.c"
 for n in 2 3 4 5 7 8; do
     ok "every algorithm, type, operation and count is right on $n ranks" \
         "${launch[@]}" -n "$n" ./right
 done
 
 mutant() { # RANKS NAME SED: one mistake in the source, and the driver must find it
-    sed "$3" "$common/allreduce_p2p.c" >"$2.c"
-    if cmp -s "$common/allreduce_p2p.c" "$2.c"; then flunk \
+    sed "$3" "$common/mpi_collectives.c" >"$2.c"
+    if cmp -s "$common/mpi_collectives.c" "$2.c"; then flunk \
         "the mistake $2 changes the source" && return; fi
     driver "$2" "$2.c" || flunk "the driver with the mistake $2 compiles"
     run timeout 60 "${launch[@]}" -n "$1" "./$2"
@@ -155,8 +155,7 @@ broken() { # NAME SOURCES… -- LIBS: PLUGIN.so with the mutant that adds anothe
     shift
     mkdir -p wrong
     "$mpicc" "${flags[@]}" -fPIC -shared -o "wrong/$name.so" ring_adds_another_chunk.c \
-        "$common"/{payload,beside,collective}.c "${mpi_collectives:-$common/collective_mpi.c}" \
-        "$@" -lm
+        "$common"/{payload,beside,collective,host}.c "$@" -lm
 }
 export GRADSYNC_PLUGIN_PATH=$tmp/wrong
 ok 'mpi_allreduce builds with a wrong ring' broken mpi_allreduce "$top"/plugins/mpi_allreduce/*.c
@@ -168,7 +167,7 @@ like "$(grep '"type":"fail"' <<<"$lines")" '"kind":"wrong","why":"element [0-9]+
 like "$lines" '"type":"block"' 'the config beside the wrong ring is measured'
 ok 'iter_proxy builds with a wrong ring' \
     broken iter_proxy "$top"/plugins/iter_proxy/*.c \
-    "$common"/{gemm,step_file,step_write}.c -lopenblas
+    "$common"/{gemm,step_file}.c -lopenblas
 config wrong.ini 2 '[iter_proxy]' 'backend = host' 'size = 64KiB' 'gemm = 32' \
     'algorithm = auto, ring'
 measure wrong.ini

@@ -66,3 +66,8 @@ struct collective_part {
 /* The parts of a result. A rank that receives nothing has none. */
 int collective_parts(enum collective c, int rank, int ranks);
 struct collective_part collective_part(enum collective c, int rank, int ranks, size_t count, int i);
+
+/* Device memory of one NCCL communicator on one rank, estimated; only plans use it. NCCL allocates about
+ * 6 MiB for each channel and peer (buffers of LL, LL128 and Simple). It has up to 24 channels over
+ * NVLink. */
+#define COMM_MEMORY_B (UINT64_C(144) << 20)

@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+
 #include "common/cuda_comm.h"
 
+#include <cuda.h>
 #include <dlfcn.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
 
 #define OLDEST 21800
 #define POLLS_A_LOOK 2048 /* looks at errors once in so many polls of the event */
@@ -196,9 +203,9 @@ static enum wl_status make(struct comms *c, struct comm *comm, char *why, size_t
         host->bcast(host->ctx, &id, sizeof id, 0);
         if (comm->key.ctas)
             config.minCTAs = config.maxCTAs = comm->key.ctas;
-        uint64_t start = gpu_now_ns();
+        uint64_t start = now_ns();
         e = ncclCommInitRankConfig(&nccl, host->ranks, id, host->rank, &config);
-        comm->init_s = (double)(gpu_now_ns() - start) * 1e-9;
+        comm->init_s = (double)(now_ns() - start) * 1e-9;
         status = comm_judge(c, NULL, e, "ncclCommInitRankConfig", why, n);
     }
     comm_env_restore(&env);
@@ -294,4 +301,384 @@ enum wl_status comm_align(struct comms *c, struct comm *comm)
                          ? ncclAllGather(zeros, zeros + 1, 1, ncclFloat, nccl, c->gpu->stream)
                          : ncclAllReduce(zeros, zeros, 2, ncclFloat, ncclSum, nccl, c->gpu->stream);
     return comm_try(c, comm, e, "alignment of the ranks");
+}
+
+#define ABORT_GRACE_NS 500000000
+
+static cudaError_t make_marks(struct gpu *g)
+{
+    size_t bytes = (size_t)(g->host->ranks + 1) * sizeof *g->align;
+    cudaError_t e = cudaMalloc((void **)&g->align, bytes);
+    if (!e)
+        e = cudaMemset(g->align, 0, bytes);
+    if (!e)
+        e = cudaEventCreate(&g->start);
+    return e ? e : cudaEventCreate(&g->stop);
+}
+
+static void note(const struct wl_host *host, const char *key, const char *format, int a, int b,
+                 int c)
+{
+    char text[96];
+    snprintf(text, sizeof text, format, a, b, c);
+    host->note(host->ctx, key, text);
+}
+
+static void note_machine(const struct gpu *g, const struct comms *comms)
+{
+    const struct wl_host *host = g->host;
+    int runtime = 0, driver = 0, v = comms->version;
+    struct cudaDeviceProp prop;
+    cudaRuntimeGetVersion(&runtime);
+    cudaDriverGetVersion(&driver);
+    note(host, "nccl", "%d.%d.%d", v / 10000, v % 10000 / 100, v % 100);
+    note(host, "cuda_runtime", "%d.%d", runtime / 1000, runtime % 1000 / 10, 0);
+    note(host, "cuda_driver", "%d.%d", driver / 1000, driver % 1000 / 10, 0);
+    if (cudaGetDeviceProperties(&prop, g->device) != cudaSuccess)
+        return;
+    host->note(host->ctx, "gpu", prop.name);
+    note(host, "gpu_shape", "%d SMs, %d MiB L2, compute capability %d", g->multiprocessors,
+         (int)(g->l2_B >> 20), prop.major * 10 + prop.minor);
+}
+
+enum wl_status cuda_open(struct gpu *g, struct comms *c, const struct wl_host *host)
+{
+    enum wl_status status = gpu_open(g, host);
+    if (status != WL_OK)
+        return status;
+    gpu_note_peers(g);
+    status = comms_open(c, g);
+    if (status == WL_OK)
+        status = gpu_try(g, make_marks(g), "setting up");
+    if (status == WL_OK)
+        note_machine(g, c);
+    return status;
+}
+
+void cuda_close(struct gpu *g, struct comms *c)
+{
+    comms_close(c);
+    cudaFree(g->align);
+    if (g->start)
+        cudaEventDestroy(g->start);
+    if (g->stop)
+        cudaEventDestroy(g->stop);
+    gpu_close(g);
+}
+
+void cuda_abort(struct gpu *g, struct comms *c)
+{
+    struct timespec grace = {.tv_nsec = ABORT_GRACE_NS};
+    atomic_store(&g->aborted, true);
+    nanosleep(&grace, NULL);
+    comms_abort(c);
+}
+
+#define WINDOW_SYMMETRIC 1 /* NCCL_WIN_COLL_SYMMETRIC */
+
+typedef ncclResult_t mem_alloc(void **, size_t);
+typedef ncclResult_t mem_free(void *);
+typedef ncclResult_t buffer_register(ncclComm_t, void *, size_t, void **);
+typedef ncclResult_t window_register(ncclComm_t, void *, size_t, void **, int);
+typedef ncclResult_t deregister(ncclComm_t, void *);
+
+/* NULL, and `why`: this NCCL has no such function, or none yet that does what is needed. */
+static void *find(const struct comms *c, const char *function, int since, char *why, size_t n)
+{
+    void *symbol = c->version < since ? NULL : comm_symbol(c, function);
+    if (!symbol)
+        snprintf(why, n, "this NCCL, %d.%d, has no %s: use memory=plain, or NCCL %d.%d",
+                 c->version / 10000, c->version % 10000 / 100, function, since / 10000,
+                 since % 10000 / 100);
+    return symbol;
+}
+
+enum wl_status memory_alloc(struct comms *c, void **base, size_t bytes, bool from_nccl, char *why,
+                            size_t n)
+{
+    if (!from_nccl)
+        return gpu_alloc(base, bytes, why, n) == cudaSuccess ? WL_OK : WL_SKIP;
+    union {
+        void *object;
+        mem_alloc *function;
+    } take = {.object = find(c, "ncclMemAlloc", 21900, why, n)};
+    if (!take.function)
+        return WL_SKIP;
+    ncclResult_t e = take.function(base, bytes);
+    if (comm_judge(c, NULL, e, "ncclMemAlloc", why, n) == WL_OK)
+        return WL_OK;
+    *base = NULL;
+    cudaGetLastError();
+    if (gpu_free_memory() < bytes)
+        gpu_say_memory(bytes, why, n);
+    return WL_SKIP;
+}
+
+void memory_free(struct comms *c, void *base, bool from_nccl)
+{
+    union {
+        void *object;
+        mem_free *function;
+    } give = {.object = comm_symbol(c, "ncclMemFree")};
+    if (!base)
+        return;
+    if (from_nccl && give.function)
+        give.function(base);
+    else
+        cudaFree(base);
+}
+
+enum wl_status memory_register(struct comms *c, struct comm *comm, enum memory memory, void *base,
+                               size_t bytes, void **registration, char *why, size_t n)
+{
+    ncclComm_t nccl = atomic_load(&comm->nccl);
+    if (memory == MEMORY_PLAIN || memory == MEMORY_NCCL)
+        return WL_OK;
+    bool window = memory == MEMORY_SYMMETRIC;
+    const char *name = window ? "ncclCommWindowRegister" : "ncclCommRegister";
+    union {
+        void *object;
+        buffer_register *buffer;
+        window_register *window;
+    } add = {.object = find(c, name, window ? 22700 : 21900, why, n)};
+    if (!add.object)
+        return WL_SKIP;
+    ncclResult_t e = window ? add.window(nccl, base, bytes, registration, WINDOW_SYMMETRIC)
+                            : add.buffer(nccl, base, bytes, registration);
+    return comm_judge(c, comm, e, name, why, n);
+}
+
+void memory_unregister(struct comms *c, struct comm *comm, enum memory memory, void **registration)
+{
+    ncclComm_t nccl = comm ? atomic_load(&comm->nccl) : NULL;
+    bool window = memory == MEMORY_SYMMETRIC;
+    union {
+        void *object;
+        deregister *function;
+    } undo = {.object = comm_symbol(c, window ? "ncclCommWindowDeregister" : "ncclCommDeregister")};
+    if (*registration && nccl && undo.function)
+        undo.function(nccl, *registration);
+    *registration = NULL;
+}
+
+/* Finds the algorithm and protocol that ran, from NCCL's log. Since 2.24 NCCL logs on rank 0, when
+ * it plans an operation:
+ *   AllReduce: 1048576 Bytes -> Algo RING proto LL128 channel{Lo..Hi}={0..15}
+ *   AllReduce [Symmetric]: 1048576 Bytes -> Kernel AllReduce_AGxLL_R nchannels 8 nthreads 512 …
+ * A copy engine, and sends and receives, are not in the log; comm_look_at_graph() finds them.
+ * ncclResetDebugInit makes NCCL read its log variables again. The log is a file in memory. An older
+ * NCCL has no such log line; the recording then says "unproven". */
+
+static const char *const log_variables[] = {"NCCL_DEBUG", "NCCL_DEBUG_SUBSYS", "NCCL_DEBUG_FILE"};
+enum { LOG_VARIABLES = sizeof log_variables / sizeof *log_variables };
+
+void comm_log_begin(struct comms *c)
+{
+    struct comm_log *log = &c->log;
+    log->fd = c->reset_log && c->gpu->host->rank == 0 ? memfd_create("nccl-log", MFD_CLOEXEC) : -1;
+    if (log->fd < 0)
+        return;
+    snprintf(log->path, sizeof log->path, "/proc/self/fd/%d", log->fd);
+    const char *const values[LOG_VARIABLES] = {"INFO", "TUNING", log->path};
+    for (int i = 0; i < LOG_VARIABLES; i++)
+        scoped_env_set(&log->variables[i], log_variables[i], values[i]);
+    c->reset_log();
+}
+
+static void read_line(const char *log, struct comm_ran *ran)
+{
+    const char *at = strstr(log, " Bytes -> Algo ");
+    int low = 0, high = 0;
+    if (at && sscanf(at, " Bytes -> Algo %31s proto %31s channel{Lo..Hi}={%d..%d}", ran->algorithm,
+                     ran->protocol, &low, &high) == 4) {
+        ran->ctas = high - low + 1;
+        ran->known = true;
+        return;
+    }
+    at = strstr(log, " Bytes -> Kernel ");
+    ran->protocol[0] = 0;
+    ran->known =
+        at && sscanf(at, " Bytes -> Kernel %31s nchannels %d", ran->algorithm, &ran->ctas) == 2;
+}
+
+struct comm_ran comm_log_end(struct comms *c)
+{
+    struct comm_ran ran = {0};
+    const struct wl_host *host = c->gpu->host;
+    if (c->log.fd >= 0) {
+        char text[4096];
+        for (int i = LOG_VARIABLES; i-- > 0;)
+            scoped_env_restore(&c->log.variables[i]);
+        c->reset_log();
+        ssize_t n = pread(c->log.fd, text, sizeof text - 1, 0);
+        text[n > 0 ? n : 0] = 0;
+        read_line(text, &ran);
+        close(c->log.fd);
+        c->log.fd = -1;
+    }
+    host->bcast(host->ctx, &ran, sizeof ran, 0);
+    return ran;
+}
+
+static const char *const algorithm_log[] = {
+    [NCCL_AUTO] = "",
+    [NCCL_RING] = "RING",
+    [NCCL_TREE] = "TREE",
+    [NCCL_COLLNET_DIRECT] = "COLLNET_DIRECT",
+    [NCCL_COLLNET_CHAIN] = "COLLNET_CHAIN",
+    [NCCL_NVLS] = "NVLS",
+    [NCCL_NVLS_TREE] = "NVLS_TREE",
+    [NCCL_PAT] = "PAT",
+};
+static const char *const protocol_log[] = {
+    [NCCL_ANY] = "", [NCCL_LL] = "LL", [NCCL_LL128] = "LL128", [NCCL_SIMPLE] = "SIMPLE"};
+
+static bool kept(const char *asked, const char *ran)
+{
+    return !*asked || !strcasecmp(asked, ran);
+}
+
+enum wl_status comm_prove(struct comms *c, const struct comm *comm, const struct comm_ran *ran)
+{
+    const struct wl_host *host = c->gpu->host;
+    char text[96];
+    if (!ran->known) {
+        host->note(host->ctx, "ran", "unproven: this NCCL does not say what it ran");
+        if (*ran->why)
+            host->note(host->ctx, "ran_why", ran->why);
+        return WL_OK;
+    }
+    snprintf(text, sizeof text, "%s%s%s ctas=%d", ran->algorithm, *ran->protocol ? "/" : "",
+             ran->protocol, ran->ctas);
+    host->note(host->ctx, "ran", text);
+    if (comm->key.policy == NCCL_POLICY_ZERO && ran->ctas > 0) {
+        HOST_FAIL(host,
+                  "NCCL ran %s despite policy=zero: it uses copy engines only for all-gather and "
+                  "all-to-all of memory=symmetric on one host",
+                  text);
+        return WL_SKIP;
+    }
+    if (kept(algorithm_log[comm->key.algorithm], ran->algorithm) &&
+        kept(protocol_log[comm->key.protocol], ran->protocol))
+        return WL_OK;
+    HOST_FAIL(host,
+              "NCCL ran %s despite algorithm %s, protocol %s: it has no such kernel for this "
+              "cell here",
+              text,
+              *algorithm_log[comm->key.algorithm] ? algorithm_log[comm->key.algorithm] : "auto",
+              *protocol_log[comm->key.protocol] ? protocol_log[comm->key.protocol] : "auto");
+    return WL_SKIP;
+}
+
+/* Finds what an operation runs from a graph that it is captured in: the name and blocks of its
+ * kernel, or that it has none, because copy engines move the data. The driver knows kernels that the
+ * CUDA runtime of this library does not, such as NCCL's. */
+
+#define NODES_MAX 256
+
+typedef CUresult node_type(CUgraphNode, CUgraphNodeType *);
+typedef CUresult kernel_params(CUgraphNode, CUDA_KERNEL_NODE_PARAMS *);
+typedef CUresult function_name(const char **, CUfunction);
+
+static void *driver_symbol(const char *name)
+{
+    void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    void *symbol = driver ? dlsym(driver, name) : NULL;
+    if (driver)
+        dlclose(driver); /* it stays loaded: the runtime uses it */
+    return symbol;
+}
+
+/* "SendRecv" of "_Z22ncclDevKernel_SendRecv24ncclDevKernelArgsStorageILm4096EE". */
+static void take_name(struct comm_ran *ran, const char *mangled)
+{
+    static const char prefix[] = "ncclDevKernel_";
+    const char *at = strstr(mangled, prefix);
+    long n = !strncmp(mangled, "_Z", 2) ? strtol(mangled + 2, NULL, 10) : (long)strlen(mangled);
+    long skip = at ? (long)strlen(prefix) : 0;
+    at = at ? at + skip : mangled;
+    snprintf(ran->algorithm, sizeof ran->algorithm, "%.*s", (int)(n - skip), at);
+}
+
+/* The largest kernel counts. */
+static bool take_kernel(struct comm_ran *ran, CUgraphNode node)
+{
+    union {
+        void *object;
+        kernel_params *function;
+    } params = {.object = driver_symbol("cuGraphKernelNodeGetParams_v2")};
+    union {
+        void *object;
+        function_name *function;
+    } name = {.object = driver_symbol("cuFuncGetName")};
+    CUDA_KERNEL_NODE_PARAMS p;
+    const char *text = NULL;
+    if (!params.function || params.function(node, &p) != CUDA_SUCCESS)
+        return false;
+    if ((int)p.gridDimX <= ran->ctas)
+        return true;
+    ran->ctas = (int)p.gridDimX;
+    if (name.function && p.func && name.function(&text, p.func) == CUDA_SUCCESS && text)
+        take_name(ran, text);
+    return true;
+}
+
+static bool unknown(struct comm_ran *ran, const char *what, const char *why)
+{
+    *ran = (struct comm_ran){0};
+    snprintf(ran->why, sizeof ran->why, "%s: %s", what, why);
+    return false;
+}
+
+/* Asks the driver for the types of the nodes: the runtime fails on the memory operations that NCCL
+ * queues for copy engines. */
+static bool read_graph(struct comm_ran *ran, cudaGraph_t graph)
+{
+    union {
+        void *object;
+        node_type *function;
+    } type_of = {.object = driver_symbol("cuGraphNodeGetType")};
+    cudaGraphNode_t nodes[NODES_MAX];
+    size_t n = NODES_MAX;
+    *ran = (struct comm_ran){.known = true, .algorithm = "copy-engine"};
+    cudaError_t e = cudaGraphGetNodes(graph, nodes, &n);
+    if (e != cudaSuccess || n == 0)
+        return unknown(ran, "cudaGraphGetNodes", e ? cudaGetErrorString(e) : "an empty graph");
+    for (size_t i = 0; i < n; i++) {
+        CUgraphNodeType type;
+        if (!type_of.function || type_of.function(nodes[i], &type) != CUDA_SUCCESS)
+            return unknown(ran, "cuGraphNodeGetType", "no type");
+        if (type != CU_GRAPH_NODE_TYPE_KERNEL)
+            continue;
+        if (ran->ctas == 0)
+            snprintf(ran->algorithm, sizeof ran->algorithm, "kernel");
+        if (!take_kernel(ran, nodes[i]))
+            return unknown(ran, "cuGraphKernelNodeGetParams", "no parameters");
+    }
+    return true;
+}
+
+struct comm_ran comm_look_at_graph(struct comms *c, ncclResult_t (*queue)(void *ctx), void *ctx)
+{
+    const struct wl_host *host = c->gpu->host;
+    struct comm_ran ran;
+    cudaGraph_t graph = NULL;
+    cudaError_t begun = cudaStreamBeginCapture(c->gpu->stream, cudaStreamCaptureModeThreadLocal);
+    if (begun == cudaSuccess) {
+        ncclResult_t e = queue(ctx);
+        cudaError_t ended = cudaStreamEndCapture(c->gpu->stream, &graph);
+        if (e != ncclSuccess)
+            unknown(&ran, "NCCL in a captured stream", ncclGetErrorString(e));
+        else if (ended != cudaSuccess)
+            unknown(&ran, "cudaStreamEndCapture", cudaGetErrorString(ended));
+        else
+            read_graph(&ran, graph);
+        if (graph)
+            cudaGraphDestroy(graph);
+    } else {
+        unknown(&ran, "cudaStreamBeginCapture", cudaGetErrorString(begun));
+    }
+    cudaGetLastError(); /* a failure here is no failure of the operation */
+    host->bcast(host->ctx, &ran, sizeof ran, 0);
+    return ran;
 }

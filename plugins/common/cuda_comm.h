@@ -19,9 +19,36 @@
 #pragma once
 
 #include "common/cuda_gpu.h"
-#include "common/cuda_scoped_env.h"
 
 #include <nccl.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct scoped_env {
+    const char *name;
+    char *before; /* NULL: it was not set */
+};
+
+/* value NULL: unset. */
+static inline void scoped_env_set(struct scoped_env *s, const char *name, const char *value)
+{
+    const char *before = getenv(name);
+    s->name = name;
+    s->before = before ? strdup(before) : NULL;
+    if (value)
+        setenv(name, value, 1);
+    else
+        unsetenv(name);
+}
+
+static inline void scoped_env_restore(struct scoped_env *s)
+{
+    if (s->before)
+        setenv(s->name, s->before, 1);
+    else
+        unsetenv(s->name);
+    free(s->before);
+}
 
 #define COMMS_MAX 64
 
@@ -130,3 +157,32 @@ enum wl_status comm_prove(struct comms *c, const struct comm *comm, const struct
 
 /* A function that only newer versions of NCCL have, or NULL. */
 void *comm_symbol(const struct comms *c, const char *name);
+
+/* Opens the GPU, NCCL and the events that time a sample, for every GPU backend. Notes the GPU and
+ * NCCL in the recording. */
+
+/* The caller zeroes both structs. Collective. Call cuda_close() even after a failure. */
+enum wl_status cuda_open(struct gpu *g, struct comms *c, const struct wl_host *host);
+/* Call comms_close() before freeing a buffer that a communicator uses, then cuda_close(). */
+void cuda_close(struct gpu *g, struct comms *c);
+
+/* Call it from another thread. The waiting thread then ends the communicators itself. If it has not
+ * within a grace period, it hangs in NCCL, and cuda_abort() ends them. */
+void cuda_abort(struct gpu *g, struct comms *c);
+
+/* Device memory that NCCL may be told of: allocated by CUDA or by NCCL, and registered with a
+ * communicator. */
+
+/* PLAIN is from cudaMalloc, the others from ncclMemAlloc. REGISTERED: ncclCommRegister (2.19).
+ * SYMMETRIC: ncclCommWindowRegister (2.27). NCCL: registered by NCCL when it captures a graph. */
+enum memory { MEMORY_PLAIN, MEMORY_REGISTERED, MEMORY_SYMMETRIC, MEMORY_NCCL };
+
+/* WL_SKIP: out of memory, or NCCL lacks the function; `why` says so. */
+enum wl_status memory_alloc(struct comms *c, void **base, size_t bytes, bool from_nccl, char *why,
+                            size_t n);
+void memory_free(struct comms *c, void *base, bool from_nccl);
+
+/* Registers with the communicator as `memory` says; does nothing for PLAIN and NCCL. Collective. */
+enum wl_status memory_register(struct comms *c, struct comm *comm, enum memory memory, void *base,
+                               size_t bytes, void **registration, char *why, size_t n);
+void memory_unregister(struct comms *c, struct comm *comm, enum memory memory, void **registration);

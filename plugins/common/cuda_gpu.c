@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+
 #include "common/cuda_gpu.h"
 
 #include <stdio.h>
@@ -7,77 +8,11 @@
 
 #define FLUSH_L2 4 /* times the cache: what pushes all else out of it */
 
-uint64_t gpu_now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 struct gpu_words gpu_words(const uint64_t words[PAYLOAD_PERIOD])
 {
     struct gpu_words w;
     memcpy(w.word, words, sizeof w.word);
     return w;
-}
-
-struct outcome {
-    int status, node;
-    char bus[20]; /* PCI address of the rank's GPU */
-    char why[232];
-};
-
-static int worse(int a, int b)
-{
-    static const int rank_of[] = {
-        [WL_OK] = 0, [WL_RETRY] = 1, [WL_SKIP] = 2, [WL_FAIL] = 3, [WL_LOST] = 4};
-    return rank_of[a] >= rank_of[b] ? a : b;
-}
-
-/* Every rank tells its outcome to all; `visit` sees each, in order. */
-static void tell_all(const struct wl_host *host, const struct outcome *mine,
-                     void (*visit)(void *ctx, int rank, const struct outcome *o), void *ctx)
-{
-    for (int r = 0; r < host->ranks; r++) {
-        struct outcome o = *mine;
-        host->bcast(host->ctx, &o, sizeof o, r);
-        visit(ctx, r, &o);
-    }
-}
-
-struct verdict {
-    const struct wl_host *host;
-    struct outcome worst;
-    int rank, bad; /* whose it is; how many were not WL_OK */
-};
-
-static void judge(void *ctx, int rank, const struct outcome *o)
-{
-    struct verdict *v = ctx;
-    v->bad += o->status != WL_OK;
-    if (o->status != WL_OK && worse(v->worst.status, o->status) != v->worst.status) {
-        v->worst = *o;
-        v->rank = rank;
-    }
-}
-
-static enum wl_status conclude(const struct verdict *v)
-{
-    if (v->bad == v->host->ranks)
-        HOST_FAIL(v->host, "%s", v->worst.why);
-    else if (v->bad)
-        HOST_FAIL(v->host, "rank %d: %s", v->rank, v->worst.why);
-    return (enum wl_status)v->worst.status;
-}
-
-enum wl_status host_agree(const struct wl_host *host, enum wl_status status, const char *why)
-{
-    struct outcome mine = {.status = (int)status};
-    if (status != WL_OK)
-        snprintf(mine.why, sizeof mine.why, "%s", why);
-    struct verdict v = {.host = host};
-    tell_all(host, &mine, judge, &v);
-    return conclude(&v);
 }
 
 /* What to do about an error that keeps a GPU from being had. */
@@ -168,40 +103,39 @@ static enum wl_status set_up(struct gpu *g, char *why, size_t n)
     return WL_FAIL;
 }
 
-struct sharing {
-    struct verdict verdict;
-    const struct outcome *mine;
-    char why[232]; /* "": this rank's GPU is its own */
-};
-
-/* Two ranks on one GPU would measure each other. */
-static void judge_sharing(void *ctx, int rank, const struct outcome *o)
+/* Two ranks on one GPU would measure each other. Collective. */
+static enum wl_status refuse_sharing(const struct gpu *g)
 {
-    struct sharing *s = ctx;
-    const struct wl_host *host = s->verdict.host;
-    judge(&s->verdict, rank, o);
-    if (rank != host->rank && o->node == host->node && !strcmp(o->bus, s->mine->bus))
-        snprintf(s->why, sizeof s->why,
-                 "shares GPU %s with rank %d: this node needs a GPU for each of its %d ranks, or "
-                 "fewer ranks in [launch]",
-                 o->bus, rank, host->local_ranks);
+    const struct wl_host *host = g->host;
+    struct place {
+        int node;
+        char bus[20]; /* PCI address of the rank's GPU */
+    } mine = {.node = host->node};
+    char why[200] = "";
+    cudaDeviceGetPCIBusId(mine.bus, sizeof mine.bus, g->device);
+    for (int r = 0; r < host->ranks; r++) {
+        struct place o = mine;
+        host->bcast(host->ctx, &o, sizeof o, r);
+        if (r != host->rank && o.node == mine.node && !strcmp(o.bus, mine.bus))
+            snprintf(
+                why, sizeof why,
+                "shares GPU %s with rank %d: this node needs a GPU for each of its %d ranks, or "
+                "fewer ranks in [launch]",
+                o.bus, r, host->local_ranks);
+    }
+    return host_agree(host, why[0] ? WL_SKIP : WL_OK, why);
 }
 
 enum wl_status gpu_open(struct gpu *g, const struct wl_host *host)
 {
+    char why[232] = "";
     memset(g, 0, sizeof *g);
     g->host = host;
-    struct outcome mine = {.node = host->node};
-    mine.status = (int)pick(g, mine.why, sizeof mine.why);
-    if (mine.status == WL_OK)
-        mine.status = (int)set_up(g, mine.why, sizeof mine.why);
-    if (mine.status == WL_OK)
-        cudaDeviceGetPCIBusId(mine.bus, sizeof mine.bus, g->device);
-    struct sharing s = {.verdict.host = host, .mine = &mine};
-    tell_all(host, &mine, judge_sharing, &s);
-    if (s.verdict.worst.status != WL_OK)
-        return conclude(&s.verdict);
-    return host_agree(host, s.why[0] ? WL_SKIP : WL_OK, s.why);
+    enum wl_status status = pick(g, why, sizeof why);
+    if (status == WL_OK)
+        status = set_up(g, why, sizeof why);
+    status = host_agree(host, status, why);
+    return status == WL_OK ? refuse_sharing(g) : status;
 }
 
 void gpu_close(struct gpu *g)
@@ -281,4 +215,119 @@ enum wl_status gpu_record_read(struct gpu *g, const struct gpu_mismatch *record,
     return HOST_FAILED(g->host,
                        "%s: %llu elements are wrong: element %llu is 0x%llx, expected 0x%llx", what,
                        m.wrong, m.first, m.found, m.expected);
+}
+
+/* The error that CUDA keeps. A query, because a kernel that waits for a lost peer never ends. */
+static cudaError_t kept(const struct gpu *g)
+{
+    if (!g->stream)
+        return cudaSuccess;
+    cudaGetLastError(); /* forgets an error of one call, which the next launch would report */
+    cudaError_t e = cudaStreamQuery(g->stream);
+    return e == cudaErrorNotReady ? cudaSuccess : e;
+}
+
+bool gpu_lost(const struct gpu *g)
+{
+    return kept(g) != cudaSuccess;
+}
+
+enum wl_status gpu_status(const struct gpu *g, enum wl_status status)
+{
+    return status != WL_OK && gpu_lost(g) ? WL_LOST : status;
+}
+
+enum wl_status gpu_try(struct gpu *g, cudaError_t error, const char *call)
+{
+    if (error == cudaSuccess)
+        return WL_OK;
+    bool lost = kept(g) == error;
+    return HOST_FAILED(g->host, "%s on GPU %d: %s (%s)%s%s", call, g->device,
+                       cudaGetErrorString(error), cudaGetErrorName(error), lost ? "; " : "",
+                       lost ? gpu_remedy(error) : "");
+}
+
+static enum wl_status capture(struct gpu *g, enum wl_status (*issue)(void *arg), void *arg,
+                              cudaGraph_t *graph)
+{
+    enum wl_status status =
+        gpu_try(g, cudaStreamBeginCapture(g->stream, cudaStreamCaptureModeThreadLocal),
+                "cudaStreamBeginCapture");
+    if (status != WL_OK)
+        return status;
+    status = issue(arg);
+    cudaError_t e = cudaStreamEndCapture(g->stream, graph);
+    return status == WL_OK ? gpu_try(g, e, "cudaStreamEndCapture") : status;
+}
+
+enum wl_status gpu_graph_make(struct gpu *g, enum wl_status (*issue)(void *arg), void *arg,
+                              cudaGraphExec_t *exec)
+{
+    cudaGraph_t graph = NULL;
+    enum wl_status status = capture(g, issue, arg, &graph);
+    if (status == WL_OK)
+        status = gpu_try(g, cudaGraphInstantiateWithFlags(exec, graph, 0), "cudaGraphInstantiate");
+    if (graph)
+        cudaGraphDestroy(graph);
+    if (status == WL_OK)
+        status = gpu_try(g, cudaGraphUpload(*exec, g->stream), "cudaGraphUpload");
+    if (status == WL_OK)
+        status = gpu_try(g, cudaGraphLaunch(*exec, g->stream), "cudaGraphLaunch");
+    return status;
+}
+
+/* Checks whether the GPUs of one host reach each other's memory. If not, NCCL uses host memory or
+ * sockets at a fraction of the speed, and tells only its log. Each rank queries the driver about
+ * the GPUs it sees. If the launcher shows each rank only its own GPU, nothing can be checked. */
+
+/* Paths from one rank's GPU to the GPUs of the other ranks on its node, by the driver. */
+struct ways {
+    int asked, open;
+    char from[20], to[20]; /* PCI addresses of the first way that is closed */
+};
+
+static void ask(const struct gpu *g, struct ways *w)
+{
+    int count = 0;
+    cudaGetDeviceCount(&count);
+    for (int d = 0; d < count && d < g->host->local_ranks; d++) {
+        int can = 0;
+        if (d == g->device || cudaDeviceCanAccessPeer(&can, g->device, d) != cudaSuccess)
+            continue;
+        w->asked++;
+        w->open += can;
+        if (can || *w->from)
+            continue;
+        cudaDeviceGetPCIBusId(w->from, sizeof w->from, g->device);
+        cudaDeviceGetPCIBusId(w->to, sizeof w->to, d);
+    }
+}
+
+void gpu_note_peers(const struct gpu *g)
+{
+    const struct wl_host *host = g->host;
+    struct ways mine = {0}, all = {0};
+    char text[400];
+    ask(g, &mine);
+    for (int r = 0; r < host->ranks; r++) {
+        struct ways theirs = mine;
+        host->bcast(host->ctx, &theirs, sizeof theirs, r);
+        all.asked += theirs.asked;
+        all.open += theirs.open;
+        if (*theirs.from && !*all.from) {
+            memcpy(all.from, theirs.from, sizeof all.from);
+            memcpy(all.to, theirs.to, sizeof all.to);
+        }
+    }
+    snprintf(text, sizeof text, "%d of %d ways between GPUs of one node", all.open, all.asked);
+    host->note(host->ctx, "peer_access", text);
+    if (!*all.from)
+        return;
+    snprintf(text, sizeof text,
+             "no peer access from GPU %s to %s (%d of %d ways are open): NCCL goes through host "
+             "memory or sockets instead, several times slower; nvidia-smi topo -p2p r shows the "
+             "ways. Turn PCIe ACS or the IOMMU off, or give one container or machine all of the "
+             "GPUs; some GPUs have none",
+             all.from, all.to, all.open, all.asked);
+    host->note(host->ctx, WL_WARNING, text);
 }

@@ -7,8 +7,9 @@
  */
 #pragma once
 
+#include "common/clock.h"
 #include "common/cuda_kernels.h"
-#include "common/host_fail.h"
+#include "common/host.h"
 
 #include <cuda_runtime_api.h>
 #include <stdatomic.h>
@@ -20,14 +21,10 @@ struct gpu {
     cudaStream_t stream; /* of the highest priority */
     void *scratch;       /* 4 x L2, from gpu_flush_prepare() */
     _Atomic bool aborted;
-    /* From cuda_open() (cuda_open.h): they align the start of a steady-state sample and time it. */
+    /* From cuda_open() (cuda_comm.h): they align the start of a steady-state sample and time it. */
     float *align; /* zeros on the device: 1 + ranks */
     cudaEvent_t start, stop;
 };
-
-/* Ranks agree before a collective step: each gives its own status, all return the worst one and all
- * report its reason. `why`: the reason of this rank, when its status is not WL_OK. Collective. */
-enum wl_status host_agree(const struct wl_host *host, enum wl_status status, const char *why);
 
 /* Picks a GPU for this rank and checks that no other rank uses it. Collective. */
 enum wl_status gpu_open(struct gpu *g, const struct wl_host *host);
@@ -74,4 +71,3 @@ enum wl_status gpu_record_read(struct gpu *g, const struct gpu_mismatch *record,
                                cudaStream_t stream, const char *what);
 
 struct gpu_words gpu_words(const uint64_t words[PAYLOAD_PERIOD]);
-uint64_t gpu_now_ns(void); /* CLOCK_MONOTONIC */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "common/gemm.h"
 
-#include "common/mix.h"
+#include "common/rng.h"
 
 #include <cblas.h>
 #include <float.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "common/payload.h"
 
-#include "common/mix.h"
+#include "common/rng.h"
 
 #include <limits.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 #include "iter_proxy/backends.h"
 
 #include "common/beside.h"
-#include "common/host_fail.h"
+#include "common/host.h"
 #include "iter_proxy/traits.h"
 
 #include <dlfcn.h>

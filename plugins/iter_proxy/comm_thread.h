@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "common/allreduce_p2p.h"
+#include "common/mpi_collectives.h"
 
 #include <pthread.h>
 

@@ -11,8 +11,8 @@
  */
 #include "iter_proxy/host.h"
 
-#include "common/collective_mpi.h"
-#include "common/host_fail.h"
+#include "common/mpi_collectives.h"
+#include "common/host.h"
 
 #include <cblas.h>
 #include <sched.h>

@@ -8,7 +8,7 @@
  * A backend computes and communicates (backend.h). work.c turns a cell into work. judge.c
  * lists what makes no cell, traits.c what a backend accepts.
  */
-#include "common/host_fail.h"
+#include "common/host.h"
 #include "iter_proxy/backends.h"
 #include "iter_proxy/judge.h"
 #include "iter_proxy/traits.h"

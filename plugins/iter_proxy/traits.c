@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "iter_proxy/traits.h"
 
-#include "common/comm_memory.h"
+#include "common/collective.h"
 
 #include <stdio.h>
 

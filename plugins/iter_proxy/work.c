@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "iter_proxy/work.h"
 
-#include "common/mix.h"
+#include "common/rng.h"
 #include "iter_proxy/traits.h"
 
 #include <limits.h>

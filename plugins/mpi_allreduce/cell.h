@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "common/collective_mpi.h"
+#include "common/mpi_collectives.h"
 #include "common/payload.h"
 #include "mpi_allreduce/slots.h"
 #include "workload.h"

@@ -15,7 +15,7 @@
  * There is no abort(): MPI has no means to end a collective that hangs; the runner's deadline does.
  */
 #include "common/clock.h"
-#include "common/host_fail.h"
+#include "common/host.h"
 #include "mpi_allreduce/cell.h"
 
 #include <stdio.h>

@@ -11,9 +11,8 @@
 
 #include "common/beside.h"
 #include "common/collective.h"
-#include "common/comm_memory.h"
 #include "common/cuda_payload.h"
-#include "common/host_fail.h"
+#include "common/host.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -10,7 +10,7 @@
  */
 #include "null/null.h"
 
-#include "common/host_fail.h"
+#include "common/host.h"
 
 #include <math.h>
 #include <stdio.h>

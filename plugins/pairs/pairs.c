@@ -9,9 +9,9 @@
 
 #include "common/beside.h"
 #include "common/clock.h"
-#include "common/comm_memory.h"
+#include "common/collective.h"
 #include "common/gemm.h"
-#include "common/host_fail.h"
+#include "common/host.h"
 #include "common/round_peer.h"
 
 #include <cblas.h>

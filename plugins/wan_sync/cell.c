@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "wan_sync/cell.h"
 
-#include "common/wan_carrier.h"
+#include "common/wan_model.h"
 #include "wan_sync/pattern.h"
 
 #include <limits.h>

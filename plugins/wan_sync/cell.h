@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "common/wan_strategy.h"
+#include "common/wan_model.h"
 #include "wan_sync/strategy.h"
 #include "wan_sync/wire.h"
 #include "workload.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "wan_sync/pattern.h"
 
-#include "common/mix.h"
+#include "common/rng.h"
 #include "wan_sync/wire.h"
 
 #include <math.h>

@@ -23,7 +23,7 @@
  */
 #pragma once
 
-#include "common/wan_strategy.h"
+#include "common/wan_model.h"
 #include "wan_sync/transport/link.h"
 #include "wan_sync/wire.h"
 

@@ -29,7 +29,7 @@
  * block slots (CELL_SLOTS_B).
  */
 #include "common/clock.h"
-#include "common/wan_plan.h"
+#include "common/wan_model.h"
 #include "wan_sync/sync.h"
 #include "wan_sync/transport/lines.h"
 #include "wan_sync/transport/link_mpi.h"

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "common/wan_carrier.h"
+#include "common/wan_model.h"
 #include "record/recorded.h"
 #include "wan/net.h"
 

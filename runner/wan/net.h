@@ -13,7 +13,7 @@
  */
 #pragma once
 
-#include "common/wan_time.h"
+#include "common/wan_model.h"
 #include "config/config.h"
 #include "workload.h"
 

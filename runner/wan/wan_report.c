@@ -4,7 +4,7 @@
 #include "base/csv.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "common/wan_plan.h"
+#include "common/wan_model.h"
 #include "wan/net.h"
 
 #include <math.h>

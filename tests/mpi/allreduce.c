@@ -5,7 +5,7 @@
  * times over where the payload is chained. Run by test_workloads.sh as mpirun -n N allreduce; rank
  * 0 prints what is wrong, and the exit code is 1.
  */
-#include "common/allreduce_p2p.h"
+#include "common/mpi_collectives.h"
 #include "common/payload.h"
 
 #include <stdint.h>

@@ -4,7 +4,7 @@
  * clearly the fastest.
  */
 
-#include "common/wan_plan.h"
+#include "common/wan_model.h"
 #include "unit.h"
 
 static enum wan_strategy fastest(double mbit, double rtt_ms, double bytes,

@@ -4,7 +4,7 @@
  * that is as unkind as a link may be: two streams a pair, a stream stands still while its block is
  * not awaited, data is read only when it is delivered, and events come in any order.
  */
-#include "common/wan_time.h"
+#include "common/wan_model.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -9,7 +9,7 @@
 
 #include "../../plugins/wan_sync/pattern.c" // NOLINT(bugprone-suspicious-include)
 #include "../../plugins/wan_sync/wire.c"    // NOLINT(bugprone-suspicious-include)
-#include "common/mix.h"
+#include "common/rng.h"
 #include "unit.h"
 
 #define MOST 5000

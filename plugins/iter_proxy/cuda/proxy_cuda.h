@@ -8,8 +8,7 @@
 #pragma once
 
 #include "common/cuda_collective.h"
-#include "common/cuda_memory.h"
-#include "common/cuda_open.h"
+#include "common/cuda_comm.h"
 #include "iter_proxy/backend.h"
 
 #include <cublas_v2.h>

@@ -151,7 +151,7 @@ enum wl_status run_step(void *step, unsigned iters, struct wl_sample *out)
     struct step *p = step;
     struct state *s = p->state;
     float ms = 0;
-    out->start_ns = gpu_now_ns();
+    out->start_ns = now_ns();
     enum wl_status status = start(p);
     if (status == WL_OK)
         status = issue(p, iters);
@@ -162,7 +162,7 @@ enum wl_status run_step(void *step, unsigned iters, struct wl_sample *out)
     if (status == WL_OK)
         status = gpu_try(&s->gpu, cudaEventElapsedTime(&ms, s->gpu.start, s->gpu.stop),
                          "cudaEventElapsedTime");
-    out->end_ns = gpu_now_ns();
+    out->end_ns = now_ns();
     out->values[0] = (double)ms * 1e-3 / iters;
     return gpu_status(&s->gpu, status == WL_OK ? check(p) : status);
 }

@@ -44,17 +44,17 @@ static enum wl_status isolated(struct prepared *p, struct wl_sample *out)
     if (e)
         return gpu_try(g, e, "cudaStreamSynchronize");
     s->host->barrier(s->host->ctx);
-    uint64_t start = gpu_now_ns() + START_IN_NS;
+    uint64_t start = now_ns() + START_IN_NS;
     s->host->bcast(s->host->ctx, &start, sizeof start, 0);
-    while (gpu_now_ns() < start)
+    while (now_ns() < start)
         ;
-    out->start_ns = gpu_now_ns();
+    out->start_ns = now_ns();
     enum wl_status status = launch(p, 1);
     if (status == WL_OK)
         status = gpu_try(g, cudaEventRecord(s->done, g->stream), "cudaEventRecord");
     if (status == WL_OK)
         status = comm_wait(&s->comms, p->comm, s->done, burns ? burn_feed : NULL, &s->burn);
-    out->end_ns = gpu_now_ns();
+    out->end_ns = now_ns();
     out->values[VALUE_TIME] = (double)(out->end_ns - out->start_ns) * 1e-9;
     return status;
 }
@@ -63,9 +63,9 @@ static enum wl_status measure(struct prepared *p, unsigned iters, struct wl_samp
 {
     if (p->cell.metric == METRIC_L_ISO)
         return isolated(p, out);
-    out->start_ns = gpu_now_ns();
+    out->start_ns = now_ns();
     enum wl_status status = steady(p, iters, &out->values[VALUE_TIME]);
-    out->end_ns = gpu_now_ns();
+    out->end_ns = now_ns();
     return status;
 }
 

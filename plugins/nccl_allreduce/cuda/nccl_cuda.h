@@ -7,8 +7,7 @@
 
 #include "common/cuda_burn.h"
 #include "common/cuda_collective.h"
-#include "common/cuda_memory.h"
-#include "common/cuda_open.h"
+#include "common/cuda_comm.h"
 #include "nccl_allreduce/nccl_allreduce.h"
 
 /* Device memory that the cells of a group share: one of them is measured at a time. */

@@ -5,7 +5,7 @@
  * aborted, and the GPU goes on with the others.
  */
 #include "common/cuda_burn.h"
-#include "common/cuda_open.h"
+#include "common/cuda_comm.h"
 #include "common/round_peer.h"
 #include "pairs/pairs.h"
 
@@ -149,7 +149,7 @@ static void pair_end(struct state *s, int partner)
 
 static uint64_t deadline(const struct state *s)
 {
-    return gpu_now_ns() + (uint64_t)(s->cell.patience * 1e9);
+    return now_ns() + (uint64_t)(s->cell.patience * 1e9);
 }
 
 /* WL_FAIL: the runner's own deadline is over. */
@@ -157,7 +157,7 @@ static enum wl_status look(struct state *s, uint64_t deadline_ns)
 {
     sched_yield();
     if (!atomic_load(&s->gpu.aborted))
-        return gpu_now_ns() > deadline_ns ? WL_RETRY : WL_OK;
+        return now_ns() > deadline_ns ? WL_RETRY : WL_OK;
     return HOST_FAILED(s->host, "not finished by its deadline");
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "wan_sync/cuda/inside_cuda.h"
 
-#include "common/cuda_open.h"
+#include "common/cuda_comm.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * All-reduce algorithms over MPI point to point, to compare with MPI_Allreduce.
+ * The collectives over MPI: its own, and all-reduce algorithms over MPI point to point, to compare with MPI_Allreduce.
  *
  * They are correct for any number of ranks and any count, also 0 and counts below the number of
  * ranks. Operations must be commutative. The local reductions are MPI_Reduce_local, which
@@ -14,6 +14,8 @@
  *   rabenseifner        2 log2 n a + 2 m b (n-1)/n    + 2(a + m b) when n is no power of two
  */
 #pragma once
+
+#include "common/collective.h"
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -51,3 +53,9 @@ extern const struct allreduce allreduces[ALLREDUCE_KINDS];
 
 size_t allreduce_scratch_B(enum allreduce_kind kind, size_t count, size_t element_B, int ranks,
                            bool in_place);
+
+/* MPI's own collectives. The call's count is the larger buffer's (collective.h).
+ *
+ * MPI_Bcast has one buffer on each rank: the root's is `send`, and its `recv` is not written. */
+
+extern const struct allreduce collectives_mpi[COLLECTIVES];

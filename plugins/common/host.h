@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What plugins and their backends say to the runner's host: faults, `return HOST_FAILED(host, "…")`, and
+ * statuses on which all ranks agree.
+ */
+#pragma once
+
+#include "workload.h"
+
+#define HOST_FAIL(host, ...) (host)->fail((host)->ctx, __VA_ARGS__)
+#define HOST_FAILED(host, ...) (HOST_FAIL(host, __VA_ARGS__), WL_FAIL)
+
+/* Ranks agree before a collective step: each gives its own status, all return the worst one and all
+ * report its reason. `why`: the reason of this rank, when its status is not WL_OK. Collective. */
+enum wl_status host_agree(const struct wl_host *host, enum wl_status status, const char *why);
