@@ -52,14 +52,13 @@ faults() {
 
 # Rooms with circles of files that are known and to be removed. Add none.
 with_circles=' runner/verbs runner/import runner/store runner/publish runner/advise runner/record '
-with_circles+='plugins/iter_proxy plugins/common '
 
 uses() { # "ROOM FILE FILE": a file of the room uses a function of another one
     local built=${1:-build}
     [ -d "$built/runner" ] || return 0
     {
         git ls-files -- 'runner/*.c' 'plugins/*.c'
-        find "$built/runner" "$built"/plugins/bj -name '*.o' -exec nm -A {} + 2>/dev/null
+        find "$built/runner" "$built"/plugins/.obj -name '*.o' -exec nm -A {} + 2>/dev/null
     } | awk -v built="$built/" '
         /\.c$/ {
             path = name = substr($0, 1, length($0) - 2)
@@ -67,10 +66,10 @@ uses() { # "ROOM FILE FILE": a file of the room uses a function of another one
             source[path] = source[name] = path
             next
         }
-        { # "build/runner/base/text.o:0000 T text_add", "build/plugins/bj/NAME/plugins.common.rng.o:… U exp"
+        { # "build/runner/base/text.o:0000 T text_add", "build/plugins/.obj/NAME/plugins.common.rng.o:… U exp"
             file = substr($1, 1, index($1, ":") - 1)
             file = substr(file, length(built) + 1, length(file) - length(built) - 2)
-            sub(/^plugins\/bj\/.*\//, "", file)
+            sub(/^plugins\/\.obj\/.*\//, "", file)
             if (!(file in source)) next # of a source that is gone
             $1 = source[file]
         }

@@ -69,6 +69,17 @@ lint
 is "$rc:$err" 0: 'files that use each other one way are no fault'
 rm -r build runner/base/one.c runner/base/two.c
 
+put plugins/null/one.c 'int two(void);' 'int one(void);' 'int one(void) { return two(); }'
+put plugins/null/two.c 'int one(void);' 'int two(void);' 'int two(void) { return one(); }'
+mkdir -p build/runner build/plugins/.obj/null
+for file in one two; do
+    "${CC:-cc}" -O0 -c -o build/plugins/.obj/null/plugins.null.$file.o plugins/null/$file.c
+done
+lint
+like "$rc:$err" '^1:files use each other in a circle: plugins/null/(one|two)' \
+    'files of a plugin that use each other are a fault'
+rm -r build plugins/null/one.c plugins/null/two.c
+
 sed -i '/^| `runner/d' CONTRIBUTING.md
 lint
 is "$rc:$err" '1:CONTRIBUTING.md: the table of rooms is missing' 'a missing table is a fault'

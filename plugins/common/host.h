@@ -13,3 +13,5 @@
 /* Ranks agree before a collective step: each gives its own status, all return the worst one and all
  * report its reason. `why`: the reason of this rank, when its status is not WL_OK. Collective. */
 enum wl_status host_agree(const struct wl_host *host, enum wl_status status, const char *why);
+/* The same after a call that has told its own failures: the other ranks report "rank N: WHAT failed". */
+enum wl_status host_agree_told(const struct wl_host *host, enum wl_status status, const char *what);

@@ -260,7 +260,6 @@ size_t allreduce_scratch_B(enum allreduce_kind kind, size_t count, size_t elemen
     return a->scratch_B ? a->scratch_B(count, element_B, ranks, in_place) : 0;
 }
 
-
 static int run_allreduce(const struct allreduce_call *c)
 {
     return allreduces[ALLREDUCE_AUTO].run(c);

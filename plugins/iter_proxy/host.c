@@ -9,16 +9,165 @@
  * under test, and D shows it; a processor more for each rank shows the overlap. The number of
  * processors a rank may use is noted in the recording.
  */
-#include "iter_proxy/host.h"
-
-#include "common/mpi_collectives.h"
 #include "common/host.h"
+#include "common/clock.h"
+#include "common/gemm.h"
+#include "common/mpi_collectives.h"
+#include "common/mpi_help.h"
+#include "common/payload.h"
+#include "iter_proxy/work.h"
 
 #include <cblas.h>
+#include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ==== the communication thread ==== */
+
+/* A thread that runs collectives in the order of posting, so that blocking algorithms overlap the
+ * computation. From the first comm_thread_post() to the end of comm_thread_wait(), no other thread
+ * of the process may call MPI. So MPI_THREAD_SERIALIZED is enough.
+ */
+/* The caller owns it, but must not touch it from post to wait. */
+struct comm_job {
+    const struct allreduce *how;
+    struct allreduce_call call;
+    struct comm_job *next;
+};
+
+struct comm_thread {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t asked, done;
+    struct comm_job *first, *last;
+    bool busy, stop;
+    unsigned done_jobs, wanted; /* since the last comm_thread_wait() */
+    int rc;                     /* the first failure since the last wait */
+};
+
+static struct comm_job *take(struct comm_thread *t)
+{
+    while (!t->first && !t->stop)
+        pthread_cond_wait(&t->asked, &t->lock);
+    struct comm_job *job = t->first;
+    if (job)
+        t->first = job->next;
+    t->busy = job != NULL;
+    return job;
+}
+
+static void *run_jobs(void *arg)
+{
+    struct comm_thread *t = arg;
+    struct comm_job *job;
+    pthread_mutex_lock(&t->lock);
+    while ((job = take(t))) {
+        bool failed = t->rc != MPI_SUCCESS;
+        pthread_mutex_unlock(&t->lock);
+        int rc = failed ? MPI_SUCCESS : job->how->run(&job->call);
+        pthread_mutex_lock(&t->lock);
+        if (rc != MPI_SUCCESS)
+            t->rc = rc;
+        t->busy = false;
+        if (++t->done_jobs == t->wanted || !t->first)
+            pthread_cond_signal(&t->done);
+    }
+    pthread_mutex_unlock(&t->lock);
+    return NULL;
+}
+
+/* 0, or the error number of pthread_create(). */
+static int comm_thread_start(struct comm_thread *t)
+{
+    sigset_t all, before;
+    *t = (struct comm_thread){.rc = MPI_SUCCESS};
+    pthread_mutex_init(&t->lock, NULL);
+    pthread_cond_init(&t->asked, NULL);
+    pthread_cond_init(&t->done, NULL);
+    sigfillset(&all); /* signals are the runner's, on its own thread */
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(&t->thread, NULL, run_jobs, t);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return error;
+}
+
+/* No job may be running. */
+static void comm_thread_stop(struct comm_thread *t)
+{
+    pthread_mutex_lock(&t->lock);
+    t->stop = true;
+    pthread_cond_signal(&t->asked);
+    pthread_mutex_unlock(&t->lock);
+    pthread_join(t->thread, NULL);
+}
+
+static void comm_thread_post(struct comm_thread *t, struct comm_job *job)
+{
+    job->next = NULL;
+    pthread_mutex_lock(&t->lock);
+    if (t->first)
+        t->last->next = job;
+    else
+        t->first = job;
+    t->last = job;
+    pthread_cond_signal(&t->asked);
+    pthread_mutex_unlock(&t->lock);
+}
+
+/* Waits until `jobs` of the jobs posted since the last comm_thread_wait() are done. */
+static void comm_thread_wait_for(struct comm_thread *t, unsigned jobs)
+{
+    pthread_mutex_lock(&t->lock);
+    t->wanted = jobs;
+    while (t->done_jobs < jobs)
+        pthread_cond_wait(&t->done, &t->lock);
+    pthread_mutex_unlock(&t->lock);
+}
+
+/* Waits for all posted jobs. Returns MPI_SUCCESS or the first error code. */
+static int comm_thread_wait(struct comm_thread *t)
+{
+    pthread_mutex_lock(&t->lock);
+    while (t->first || t->busy)
+        pthread_cond_wait(&t->done, &t->lock);
+    int rc = t->rc;
+    t->rc = MPI_SUCCESS;
+    t->done_jobs = t->wanted = 0;
+    pthread_mutex_unlock(&t->lock);
+    return rc;
+}
+
+/* ==== once a process ==== */
+
+struct state {
+    const struct wl_host *host;
+    MPI_Comm buckets; /* for the communication thread */
+    struct comm_thread thread;
+    struct gemm *operands;
+};
+
+struct step {
+    struct state *state;
+    const struct proxy_cell *cell;
+    const struct proxy_work *work;
+    bool computes, communicates;
+    struct gemm *gemm;                /* NULL: no GEMM is computed */
+    const struct proxy_compute *last; /* the last GEMM: whose result C holds */
+    char *kernel_from, *kernel_to;    /* half of the largest kernel's bytes each */
+    struct payload payload;
+    char *in, *out;
+    void *scratch; /* one: collectives run one after the other */
+    struct comm_job *jobs;
+};
+
+static enum wl_status host_failed(const struct state *s, const char *what, int code)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    return HOST_FAILED(s->host, "%s: %s", what, mpi_error(code, text));
+}
 
 static const enum allreduce_kind how[] = {
     [PROXY_ALGORITHM_AUTO] = ALLREDUCE_AUTO,
@@ -27,8 +176,6 @@ static const enum allreduce_kind how[] = {
     [PROXY_RECURSIVE_DOUBLING] = ALLREDUCE_RECURSIVE_DOUBLING,
     [PROXY_RABENSEIFNER] = ALLREDUCE_RABENSEIFNER,
 };
-
-/* ---- once a process ---- */
 
 static void note_processors(const struct wl_host *host)
 {
@@ -90,7 +237,7 @@ static void close_host(void *state)
     free_state(s);
 }
 
-/* ---- a step ---- */
+/* ==== preparing a step ==== */
 
 static char *new_buffer(uint64_t bytes)
 {
@@ -225,6 +372,96 @@ static enum wl_status prepare_host(void *state, const struct proxy_cell *cell,
         fill_collectives(p);
     *step = p;
     return WL_OK;
+}
+
+/* ==== running and checking a step ==== */
+
+static struct gemm_shape shape_of(const struct proxy_compute *c)
+{
+    return (struct gemm_shape){(size_t)c->m, (size_t)c->n, (size_t)c->k, c->transpose_a,
+                               c->transpose_b};
+}
+
+static void compute(const struct step *p, const struct proxy_compute *c)
+{
+    if (c->m) {
+        struct gemm_shape shape = shape_of(c);
+        gemm_run(p->gemm, &shape, (unsigned)c->count);
+    } else {
+        memcpy(p->kernel_to, p->kernel_from, (size_t)c->bytes / 2 + 1);
+    }
+}
+
+/* gemm_run() returns when its GEMMs are done, so later tasks need no wait for them. */
+static int do_task(struct step *p, const struct proxy_task *t)
+{
+    switch (t->verb) {
+    case PROXY_COMPUTE:
+        for (unsigned i = t->first; i < t->first + t->n; i++)
+            compute(p, &p->work->compute[i]);
+        return MPI_SUCCESS;
+    case PROXY_COMM:
+        comm_thread_post(&p->state->thread, &p->jobs[t->first]);
+        return MPI_SUCCESS;
+    case PROXY_WAIT:
+        comm_thread_wait_for(&p->state->thread, t->first + 1);
+        return MPI_SUCCESS;
+    case PROXY_JOIN:
+        return comm_thread_wait(&p->state->thread);
+    }
+    return MPI_ERR_INTERN;
+}
+
+static enum wl_status run_host(void *step, unsigned iters, struct wl_sample *out)
+{
+    struct step *p = step;
+    int rc = MPI_SUCCESS;
+    p->state->host->start(p->state->host->ctx);
+    out->start_ns = now_ns();
+    for (unsigned i = 0; i < iters && rc == MPI_SUCCESS; i++)
+        for (size_t t = 0; t < p->work->n_tasks && rc == MPI_SUCCESS; t++)
+            rc = do_task(p, &p->work->task[t]);
+    out->end_ns = now_ns();
+    out->values[0] = (double)(out->end_ns - out->start_ns) * 1e-9 / iters;
+    return rc == MPI_SUCCESS ? WL_OK
+                             : host_failed(p->state, p->jobs ? p->jobs[0].how->name : "MPI", rc);
+}
+
+static bool check_collective(struct step *p, const struct proxy_collective *c)
+{
+    const struct wl_host *host = p->state->host;
+    struct payload_fault f;
+    for (int i = 0; i < collective_parts(c->collective, host->rank, host->ranks); i++) {
+        struct collective_part of =
+            collective_part(c->collective, host->rank, host->ranks, (size_t)c->elements, i);
+        const char *at = p->out + c->first + of.first * sizeof(float);
+        if (payload_check_part(&p->payload, at, of.n, of.source, of.input_first, &f))
+            continue;
+        host->fail(host->ctx,
+                   "element %zu of the %s is %.9g, not %.9g, on rank %d (collective %td)",
+                   of.first + f.element,
+                   collective_reduces(c->collective) ? "reduced gradient" : "gathered parameters",
+                   f.got, f.expected, host->rank, c - p->work->collective + 1);
+        return false;
+    }
+    return true;
+}
+
+static enum wl_status verify_host(void *step)
+{
+    struct step *p = step;
+    const struct wl_host *host = p->state->host;
+    for (size_t i = 0; p->communicates && i < p->work->n_collectives; i++)
+        if (!check_collective(p, &p->work->collective[i]))
+            return WL_FAIL;
+    if (!p->gemm)
+        return WL_OK;
+    struct gemm_shape shape = shape_of(p->last);
+    if (gemm_check(p->gemm, &shape))
+        return WL_OK;
+    host->fail(host->ctx, "the GEMM of m = %zu, n = %zu, k = %zu is wrong on rank %d", shape.m,
+               shape.n, shape.k, host->rank);
+    return WL_FAIL;
 }
 
 const struct proxy_backend proxy_backend_host = {

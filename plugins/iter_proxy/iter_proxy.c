@@ -5,17 +5,33 @@
  * overlapped (D), all in the same blocks. Exposed communication is D - A; overlap is
  * (C - D) / min(A, B).
  *
- * A backend computes and communicates (backend.h). work.c turns a cell into work. judge.c
- * lists what makes no cell, traits.c what a backend accepts.
+ * A backend computes and communicates (backend.h). work.c turns a cell into work. traits.c
+ * lists what makes no cell, and what a backend accepts.
  */
+#include "common/beside.h"
 #include "common/host.h"
-#include "iter_proxy/backends.h"
-#include "iter_proxy/judge.h"
 #include "iter_proxy/traits.h"
 #include "iter_proxy/work.h"
 
+#include <dlfcn.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#define BACKEND_KINDS 3 /* by enum proxy_backend_kind; PROXY_AUTO stays empty */
+
+struct backend {
+    const struct proxy_backend *ops;
+    void *library; /* NULL: linked in */
+    void *state;
+    _Atomic bool open; /* abort() comes from another thread */
+    bool refused;      /* could not be opened here */
+};
+
+struct backends {
+    const struct wl_host *host;
+    struct backend of[BACKEND_KINDS];
+};
 
 struct prepared {
     struct backends *backends;
@@ -90,7 +106,7 @@ static const char *const added[] = {"collective", "policy",     "memory",       
 
 static const struct wl_metric metrics[] = {{"time", "s", "one iteration", WL_MAX}, {0}};
 
-/* ---- what a cell is ---- */
+/* ==== what a cell is ==== */
 
 /* Adds the cost of each backend that may be meant; with auto, both. */
 static enum wl_status describe_backends(const struct proxy_cell *c, const struct wl_job *job,
@@ -118,7 +134,7 @@ static enum wl_status describe(const void *cell, const struct wl_job *job, struc
                                char *why, size_t why_size)
 {
     const struct proxy_cell *c = cell;
-    enum wl_status status = proxy_judge(c, job, why, why_size);
+    enum wl_status status = traits_judge(c, job, why, why_size);
     if (status != WL_OK)
         return status;
     shape->config_free = c->mode == PROXY_MODE_COMPUTE;
@@ -126,18 +142,70 @@ static enum wl_status describe(const void *cell, const struct wl_job *job, struc
     return describe_backends(c, job, shape, why, why_size);
 }
 
-/* ---- the plugin's life ---- */
+/* ==== the backends of this process ==== */
+
+static void shut(struct backend *at)
+{
+    if (at->open)
+        at->ops->close(at->state);
+    if (at->library)
+        dlclose(at->library);
+    *at = (struct backend){.refused = at->refused};
+}
+
+static void backends_close(struct backends *b)
+{
+    for (int i = 0; i < BACKEND_KINDS; i++)
+        shut(&b->of[i]);
+}
+
+static enum wl_status load(struct backend *at, enum proxy_backend_kind kind, char *why, size_t n)
+{
+    struct beside so;
+    char told[400];
+    if (kind == PROXY_HOST) {
+        at->ops = &proxy_backend_host;
+        return WL_OK;
+    }
+    enum wl_status status = beside_open(&so, proxy_backends[kind], PROXY_BACKEND_SYMBOL,
+                                        sizeof(struct proxy_backend), told, sizeof told);
+    if (status != WL_OK)
+        snprintf(why, n, "backend=%s%s: %s", proxy_backends[kind],
+                 status == WL_SKIP ? " is not here" : "", told);
+    at->library = so.library;
+    at->ops = so.ops;
+    return status;
+}
+
+/* Opens this backend on every rank. All ranks get the same status; host->fail() has the reason. */
+static enum wl_status backends_use(struct backends *b, enum proxy_backend_kind kind)
+{
+    struct backend *at = &b->of[kind];
+    char why[512] = "";
+    if (at->open)
+        return WL_OK;
+    enum wl_status status = host_agree(b->host, load(at, kind, why, sizeof why), why);
+    if (status == WL_OK) {
+        status = at->ops->open(&at->state, b->host);
+        at->open = status == WL_OK;
+        snprintf(why, sizeof why, "backend=%s", proxy_backends[kind]);
+        status = host_agree_told(b->host, status, why);
+    }
+    if (status != WL_OK) {
+        at->refused = true;
+        shut(at);
+    }
+    return status;
+}
+
+/* ==== the plugin's life ==== */
 
 static enum wl_status open_plugin(void **self, const struct wl_host *host)
 {
     struct backends *b = calloc(1, sizeof *b);
     if (!b)
         return HOST_FAILED(host, "out of memory");
-    enum wl_status status = backends_open(b, host);
-    if (status != WL_OK) {
-        free(b);
-        return status;
-    }
+    b->host = host;
     *self = b;
     return WL_OK;
 }
@@ -171,7 +239,7 @@ static enum wl_status choose(struct backends *b, struct proxy_cell *c)
 {
     if (c->backend != PROXY_AUTO)
         return use(b, c, (enum proxy_backend_kind)c->backend);
-    if (!backends_refused(b, PROXY_CUDA) && backends_use(b, PROXY_CUDA) == WL_OK)
+    if (!b->of[PROXY_CUDA].refused && backends_use(b, PROXY_CUDA) == WL_OK)
         return use(b, c, PROXY_CUDA);
     return use(b, c, PROXY_HOST);
 }
@@ -218,7 +286,7 @@ static enum wl_status make_work(struct prepared *p)
         snprintf(why, sizeof why, "%s is not the same file on rank %d as on rank 0", p->cell.step,
                  b->host->rank);
     }
-    return backends_agree(b, status, why);
+    return host_agree(b->host, status, why);
 }
 
 static enum wl_status prepare_step(struct prepared *p)
@@ -269,7 +337,10 @@ static enum wl_status verify(void *prepared)
 
 static void abort_plugin(void *self)
 {
-    backends_abort(self);
+    struct backends *b = self;
+    for (int i = 0; i < BACKEND_KINDS; i++)
+        if (b->of[i].open && b->of[i].ops->abort)
+            b->of[i].ops->abort(b->of[i].state);
 }
 
 const struct wl_plugin wl_plugin_v1 = {

@@ -36,3 +36,8 @@ int traits_step_precision(enum proxy_backend_kind kind, int precision);
 /* Payload, bus bandwidth and approximate time of one iteration; adds the memory. */
 void traits_cost(enum proxy_backend_kind kind, const struct proxy_cell *cell,
                  const struct proxy_work *w, int ranks, struct wl_shape *shape);
+
+/* Do the parameters of the cell fit each other, with any backend? WL_OK; or WL_FAIL, and `why` names the
+ * parameter. */
+enum wl_status traits_judge(const struct proxy_cell *c, const struct wl_job *job, char *why,
+                            size_t n);

@@ -16,6 +16,7 @@
  */
 #include "common/clock.h"
 #include "common/host.h"
+#include "common/mpi_help.h"
 #include "mpi_allreduce/cell.h"
 
 #include <stdio.h>
@@ -50,10 +51,8 @@ static const struct wl_metric metrics[] = {{"time", "s", "one operation", WL_MAX
 
 static enum wl_status mpi_failed(const struct self *self, const char *what, int code)
 {
-    char text[MPI_MAX_ERROR_STRING] = "";
-    int n = 0;
-    MPI_Error_string(code, text, &n);
-    return HOST_FAILED(self->host, "%s: %s", what, text);
+    char text[MPI_MAX_ERROR_STRING];
+    return HOST_FAILED(self->host, "%s: %s", what, mpi_error(code, text));
 }
 
 static enum wl_status open_plugin(void **self, const struct wl_host *host)

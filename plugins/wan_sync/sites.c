@@ -2,6 +2,8 @@
 #include "wan_sync/sites.h"
 
 #include "common/clock.h"
+#include "common/host.h"
+#include "common/mpi_help.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -45,9 +47,8 @@ bool sites_open(struct sites *s, const struct wl_host *host, MPI_Comm comm, int 
     s->in_order = calloc(n, sizeof *s->in_order);
     s->place = calloc(n, sizeof *s->place);
     s->host = calloc(n, sizeof *s->host);
-    int good = s->site_of && s->leader && s->in_order && s->place && s->host, all = 0;
-    if (MPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS || !all ||
-        !s->site_of || !s->leader || !s->in_order || !s->place ||
+    bool good = s->site_of && s->leader && s->in_order && s->place && s->host;
+    if (!mpi_all(comm, good) || !good ||
         MPI_Allgather(&mine, 1, MPI_INT, s->site_of, 1, MPI_INT, comm) != MPI_SUCCESS)
         return false;
     for (int r = 0; r < s->ranks; r++)
@@ -132,16 +133,6 @@ static const struct inside_backend *ops(const struct inside_gpu *g)
     return g->so.ops;
 }
 
-/* The worst of the site's ranks; who is well learns that another is not. */
-static enum wl_status agree(struct inside_gpu *g, enum wl_status mine)
-{
-    int worst = (int)mine;
-    MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, g->comm);
-    if (worst != (int)mine && mine == WL_OK)
-        snprintf(g->why, sizeof g->why, "inside=nccl is not available on another rank of the site");
-    return (enum wl_status)worst;
-}
-
 static enum wl_status same_site(struct inside_gpu *g, MPI_Comm inside)
 {
     int how = MPI_UNEQUAL;
@@ -168,7 +159,7 @@ enum wl_status inside_gpu_open(struct inside_gpu *g, const struct wl_host *host,
                                 ? WL_OK
                                 : beside_open(&g->so, "cuda", INSIDE_BACKEND_SYMBOL,
                                               sizeof(struct inside_backend), g->why, sizeof g->why);
-    status = agree(g, status);
+    status = host_agree(&g->site, status, g->why);
     if (status == WL_OK)
         status = ops(g)->open(&state, &g->site);
     atomic_store(&g->state, state);

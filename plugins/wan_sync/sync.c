@@ -2,6 +2,7 @@
 #include "wan_sync/sync.h"
 
 #include "common/clock.h"
+#include "common/mpi_help.h"
 #include "wan_sync/strategy.h"
 
 #include <math.h>
@@ -156,10 +157,8 @@ static bool failed(struct sync *s, const char *why)
 
 static bool mpi_failed(struct sync *s, const char *what, int rc)
 {
-    char text[MPI_MAX_ERROR_STRING] = "";
-    int n = 0;
-    MPI_Error_string(rc, text, &n);
-    snprintf(s->why, sizeof s->why, "%s: %.180s", what, text);
+    char text[MPI_MAX_ERROR_STRING];
+    snprintf(s->why, sizeof s->why, "%s: %.180s", what, mpi_error(rc, text));
     return false;
 }
 

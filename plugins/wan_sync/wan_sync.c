@@ -29,6 +29,7 @@
  * block slots (CELL_SLOTS_B).
  */
 #include "common/clock.h"
+#include "common/host.h"
 #include "common/wan_model.h"
 #include "wan_sync/sync.h"
 #include "wan_sync/transport/lines.h"
@@ -411,27 +412,18 @@ static bool make_sync(struct prepared *p)
 
 static bool all_have(const struct self *s, bool good)
 {
-    int mine = good, all = 0;
-    MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, s->comm);
-    if (!all)
-        failed(s, good ? "no memory on another rank" : "no memory");
-    return all;
+    return host_agree(s->host, good ? WL_OK : WL_FAIL, "no memory") == WL_OK;
 }
 
-/* Every rank's own reason, and of those that are well that it is another's. */
 static enum wl_status use_gpus(struct prepared *p)
 {
     struct self *s = p->self;
-    enum wl_status mine = inside_gpu_open(&s->gpu, s->host, p->sites.inside);
-    if (mine == WL_OK)
-        mine = inside_gpu_reserve(&s->gpu, cell_count(&p->cell));
-    int worst = (int)mine;
-    MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, s->comm);
-    const char *why = mine == WL_OK ? "inside=nccl is not available at another site" : s->gpu.why;
-    if (worst != WL_OK && failed(s, why) == WL_LOST)
-        worst = WL_LOST;
+    enum wl_status status = inside_gpu_open(&s->gpu, s->host, p->sites.inside);
+    if (status == WL_OK)
+        status = inside_gpu_reserve(&s->gpu, cell_count(&p->cell));
+    status = host_agree(s->host, status, s->gpu.why);
     p->gpu = &s->gpu;
-    return (enum wl_status)worst;
+    return status != WL_OK && inside_gpu_lost(&s->gpu) ? WL_LOST : status;
 }
 
 static size_t errors_of(const struct cell *c)

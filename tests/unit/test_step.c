@@ -3,7 +3,6 @@
  * Step files, and the work that iter_proxy makes of them.
  */
 #include "common/step_file.h"
-#include "iter_proxy/buckets.h"
 #include "iter_proxy/work.h"
 #include "unit.h"
 

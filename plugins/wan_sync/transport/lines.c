@@ -2,6 +2,7 @@
 #include "wan_sync/transport/lines.h"
 
 #include "common/clock.h"
+#include "common/mpi_help.h"
 #include "wan_sync/transport/link_mpi.h"
 #include "wan_sync/transport/tcp.h"
 
@@ -51,13 +52,10 @@ static int (*const open_of[])(struct lines *, const struct line *, struct wan_li
 /* The same answer on every rank. */
 static bool all_agree(struct lines *l, bool good)
 {
-    int mine = good, all = 0;
-    if (MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, l->comm) != MPI_SUCCESS || !all) {
-        if (good)
-            snprintf(l->why, sizeof l->why, "another rank has no link, or no memory");
-        return false;
-    }
-    return true;
+    bool all = mpi_all(l->comm, good);
+    if (good && !all)
+        snprintf(l->why, sizeof l->why, "another rank has no link, or no memory");
+    return all;
 }
 
 static bool by_mpi(const struct line *line)
@@ -101,12 +99,7 @@ static bool open_line(struct lines *l, struct line *line)
 
 bool lines_mend(struct lines *l, struct line *line)
 {
-    int broken = line->broken;
-    if (MPI_Allreduce(MPI_IN_PLACE, &broken, 1, MPI_INT, MPI_MAX, l->comm) != MPI_SUCCESS) {
-        snprintf(l->why, sizeof l->why, "the ranks could not agree on the state of their links");
-        return false;
-    }
-    if (!broken)
+    if (mpi_all(l->comm, !line->broken))
         return true;
     line->broken = true;
     shut(l, line);
@@ -393,8 +386,7 @@ static bool gather(struct silence *s, MPI_Comm comm)
     char why[256];
     const struct wl_host *h = s->host;
     const bool good = s->contact && s->same && s->quiet_s && s->told;
-    int mine = good, all = 0;
-    if (MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS || !all || !good)
+    if (!mpi_all(comm, good) || !good)
         return false;
     tcp_contact_own(&s->contact[h->rank], "", false, why, sizeof why);
     if (MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, s->contact, sizeof *s->contact, MPI_BYTE,

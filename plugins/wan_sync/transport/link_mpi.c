@@ -2,6 +2,7 @@
 #include "wan_sync/transport/link_mpi.h"
 
 #include "common/clock.h"
+#include "common/mpi_help.h"
 #include "common/round_peer.h"
 
 #include <math.h>
@@ -54,10 +55,8 @@ struct mpi_link {
 
 static int failed(struct mpi_link *l, const char *what, int rc)
 {
-    char text[MPI_MAX_ERROR_STRING] = "";
-    int n = 0;
-    MPI_Error_string(rc, text, &n);
-    snprintf(l->base.why, sizeof l->base.why, "mpi: %s: %.200s", what, text);
+    char text[MPI_MAX_ERROR_STRING];
+    snprintf(l->base.why, sizeof l->base.why, "mpi: %s: %.200s", what, mpi_error(rc, text));
     return -1;
 }
 
@@ -263,8 +262,7 @@ static bool next(struct probe *p, struct wan_event *ev)
 /* The same on every rank. */
 static bool all(const struct probe *p, bool good)
 {
-    int mine = good, least = 0;
-    MPI_Allreduce(&mine, &least, 1, MPI_INT, MPI_MIN, p->comm);
+    bool least = mpi_all(p->comm, good);
     if (good && !least)
         snprintf(p->link->why, sizeof p->link->why, "another rank could not measure the link");
     return least;
