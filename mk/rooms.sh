@@ -52,7 +52,6 @@ faults() {
 
 # Rooms with circles of files that are known and to be removed. Add none.
 with_circles=' runner/verbs runner/import runner/store runner/publish runner/advise runner/record '
-with_circles+='plugins/pairs '
 
 uses() { # "ROOM FILE FILE": a file of the room uses a function of another one
     local built=${1:-build}

@@ -12,6 +12,7 @@
 #include "common/collective.h"
 #include "common/gemm.h"
 #include "common/host.h"
+#include "common/mpi_help.h"
 #include "common/round_peer.h"
 
 #include <cblas.h>
@@ -109,12 +110,10 @@ struct on_host {
 
 static enum wl_status try_mpi(const struct on_host *s, int rc, const char *what)
 {
-    char text[MPI_MAX_ERROR_STRING] = "";
-    int n = 0;
+    char text[MPI_MAX_ERROR_STRING];
     if (rc == MPI_SUCCESS)
         return WL_OK;
-    MPI_Error_string(rc, text, &n);
-    return HOST_FAILED(s->host, "%s: %s", what, text);
+    return HOST_FAILED(s->host, "%s: %s", what, mpi_error(rc, text));
 }
 
 static void host_close(void *state)
