@@ -24,7 +24,7 @@ static uint64_t trial_now_ns(void);
 #define TRIAL_SETTLE 4
 #define TRIAL_ANSWER 64
 
-/* ---- nccl_version ---- */
+/* ---- what runs here ---- */
 
 /* "GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx" of the GPU that this thread has made current, as NVML
  * names it. False: no CUDA driver, or no current GPU. */
@@ -64,7 +64,7 @@ static bool nccl_gpu_uuid(char uuid[NCCL_GPU_UUID])
     return found;
 }
 
-/* ---- agree ----
+/* ---- agreement ----
  *
  * Agreement between the ranks of a communicator on facts that the sequence of calls does not give:
  * whether all ranks are here, whether time is up, which arm to keep. NCCL hangs or corrupts data if
@@ -110,7 +110,7 @@ static size_t agree_count(const char *out, const char *comm, const char *prefix)
     return n;
 }
 
-/* ---- journal ----
+/* ---- the log ----
  *
  * The log that one rank writes about one communicator: JSON Lines in out/COMM.HOST.PID.N.jsonl,
  * each line appended with one write(2).
@@ -196,7 +196,7 @@ void line_add(struct line *l, const char *fmt, ...)
         l->n = l->n + (size_t)n < sizeof l->s ? l->n + (size_t)n : sizeof l->s - 1;
 }
 
-/* ---- trial_lines ---- */
+/* ---- its lines ---- */
 
 #define FIRST 64 /* words of a step that are written */
 
@@ -353,7 +353,7 @@ void trial_write_end(struct trial *t)
     journal_line(&t->journal, &l);
 }
 
-/* ---- trial_begin ---- */
+/* ---- begin and end ---- */
 
 static bool takes_part(const struct trial_config *c, size_t ranks)
 {
@@ -430,7 +430,7 @@ void trial_complain(const char *who, const char *why, const char *effect)
     fprintf(stderr, "%s: %s; %s\n", who, why, effect);
 }
 
-/* ---- trial_ask ---- */
+/* ---- questions ---- */
 
 typedef unsigned long long ull;
 
@@ -493,7 +493,7 @@ static void trial_read_keep(const struct trial *t, char answer[TRIAL_ANSWER])
         strcpy(answer, "none");
 }
 
-/* ---- trial ---- */
+/* ---- states ---- */
 
 /* The next call of the communicator: its arm, or TRIAL_UNCHANGED. */
 #define TRIAL_UNCHANGED (-1)

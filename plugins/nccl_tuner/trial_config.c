@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- trim ---- */
-
 /* Without the white space at both ends; in place. */
 static inline char *trim(char *s)
 {
@@ -17,7 +15,7 @@ static inline char *trim(char *s)
     return s;
 }
 
-/* ---- trial_config ---- */
+/* ---- the file of a trial ---- */
 
 static const struct key {
     const char *name;
@@ -109,7 +107,7 @@ bool trial_config_read(struct trial_config *c, const char *path, char *why, size
     return good && *c->out && c->n_arms >= 2;
 }
 
-/* ---- sequence ----
+/* ---- the sequence of calls ----
  *
  * Finds the training step in the sequence of calls of one communicator, and follows it.
  *

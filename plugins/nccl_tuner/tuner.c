@@ -8,7 +8,6 @@
  */
 #include "nccl_tuner/choice.h"
 #include "nccl_tuner/nccl_abi.h"
-#include "nccl_tuner/profiler_abi.h"
 #include "nccl_tuner/trial.h"
 
 #include <errno.h>
@@ -19,21 +18,22 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- profiler ----
+/* ---- the profiler ----
  *
  * The profiler half of the plugin (NCCL_PROFILER_PLUGIN, the same file): tells the tuner half which
  * algorithm, protocol and channels NCCL really ran, and which calls went into a CUDA graph. It does
  * nothing unless GRADSYNC_TRIAL is set.
  */
 
-/* One communicator on one rank. */
+/* One communicator on one rank, of which `comm` is the other half. */
 struct observer {
-    void *comm; /* NULL: the tuner half has no use for it, or has ended */
-    /* pair: as choice_taken() numbers them; channels 0: NCCL does not report them. */
-    void (*ran)(void *comm, int pair, int channels);
-    void (*captured)(void *comm);
-    bool ended; /* the profiler half has ended */
+    struct comm *comm; /* NULL: the tuner half has no use for it, or has ended */
+    bool ended;        /* the profiler half has ended */
 };
+
+/* pair: as choice_taken() numbers them; channels 0: NCCL does not report them. */
+static void take_ran(struct comm *c, int pair, int channels);
+static void take_captured(struct comm *c);
 
 /* In static TLS, so that the plugin needs libc alone. */
 static _Thread_local struct observer *pending __attribute__((tls_model("initial-exec")));
@@ -46,8 +46,8 @@ static struct observer *observer_pending(void)
     return o;
 }
 
-/* NCCL ends the two halves of a communicator in an order of its own; the second one frees. */
-/* The tuner half no longer listens. */
+/* The tuner half no longer listens. NCCL ends the two halves of a communicator in an order of its own;
+ * the second one frees. */
 static void observer_leave(struct observer *o)
 {
     if (o && o->ended)
@@ -96,37 +96,20 @@ static void ran(void *context, const char *algo, const char *proto, int channels
     const struct observer *o = context;
     int a = algo ? choice_algo(algo) : -1, p = proto ? choice_proto(proto) : -1;
     if (o && o->comm && a >= 0 && p >= 0)
-        o->ran(o->comm, a * NCCL_PROTOS + p, channels);
+        take_ran(o->comm, a * NCCL_PROTOS + p, channels);
 }
 
-static void *group_handle(void *context, uint64_t type)
-{
-    return type == NCCL_EVENT_GROUP ? context : NULL;
-}
-
-static int start_v2(void *context, void **handle, struct nccl_event_old *e)
-{
-    *handle = group_handle(context, e->type);
-    if (e->type == NCCL_EVENT_COLL)
-        ran(context, e->old.v2.algo, e->old.v2.proto, 0);
-    return NCCL_SUCCESS;
-}
-
-static int start_v3(void *context, void **handle, struct nccl_event_old *e)
-{
-    *handle = group_handle(context, e->type);
-    if (e->type == NCCL_EVENT_COLL)
-        ran(context, e->old.v3.algo, e->old.v3.proto, 0);
-    return NCCL_SUCCESS;
-}
-
-static int start_v4(void *context, void **handle, struct nccl_event_old *e)
-{
-    *handle = group_handle(context, e->type);
-    if (e->type == NCCL_EVENT_COLL)
-        ran(context, e->v4.algo, e->v4.proto, e->v4.channels);
-    return NCCL_SUCCESS;
-}
+#define START(version, coll, ctas)                                                                 \
+    static int start_v##version(void *context, void **handle, struct nccl_event_old *e)            \
+    {                                                                                              \
+        *handle = e->type == NCCL_EVENT_GROUP ? context : NULL;                                    \
+        if (e->type == NCCL_EVENT_COLL)                                                            \
+            ran(context, e->coll.algo, e->coll.proto, ctas);                                       \
+        return NCCL_SUCCESS;                                                                       \
+    }
+START(2, old.v2, 0)
+START(3, old.v3, 0)
+START(4, v4, e->v4.channels)
 
 static int start_v5(void *context, void **handle, struct nccl_event_v5 *e)
 {
@@ -135,7 +118,7 @@ static int start_v5(void *context, void **handle, struct nccl_event_v5 *e)
     if (e->type == NCCL_EVENT_COLL)
         ran(context, e->coll.algo, e->coll.proto, e->coll.channels);
     else if (e->type == NCCL_EVENT_COLL_API && e->api.captured && o && o->comm)
-        o->captured(o->comm);
+        take_captured(o->comm);
     return NCCL_SUCCESS;
 }
 
@@ -166,7 +149,7 @@ const struct nccl_profiler_v4 ncclProfiler_v4 = {"gradsync", profiler_init_v4, s
 const struct nccl_profiler_v5 ncclProfiler_v5 = {"gradsync", profiler_init_v5, start_v5,
                                                  stop,       record,           profiler_finalize};
 
-/* ---- tuner ---- */
+/* ---- the tuner ---- */
 
 /* A communicator on one rank. NCCL makes its calls one after the other, but from threads of its
  * choice. The lock keeps them apart from the end of the process. */
@@ -228,18 +211,16 @@ static void begin_trial(struct comm *c, const char *id, int abi)
     trial_complain("gradsync tuner", why, "there is no trial");
 }
 
-static void take_ran(void *comm, int pair, int channels)
+static void take_ran(struct comm *c, int pair, int channels)
 {
-    struct comm *c = comm;
     pthread_mutex_lock(&c->lock);
     if (c->on_trial)
         trial_ran(&c->trial, pair, channels);
     pthread_mutex_unlock(&c->lock);
 }
 
-static void take_captured(void *comm)
+static void take_captured(struct comm *c)
 {
-    struct comm *c = comm;
     pthread_mutex_lock(&c->lock);
     if (c->on_trial)
         trial_captured(&c->trial);
@@ -259,7 +240,7 @@ static int tuner_init(void **context, const char *id, size_t ranks, size_t nodes
     begin_trial(c, id, abi);
     c->observer = observer_pending();
     if (c->observer)
-        *c->observer = (struct observer){c, take_ran, take_captured, false};
+        *c->observer = (struct observer){c, false};
     pthread_mutex_lock(&all_lock);
     c->next = all;
     all = c;
@@ -276,18 +257,6 @@ static int init_unnamed(void **context, size_t ranks, size_t nodes, int abi)
     return tuner_init(context, id, ranks, nodes, abi);
 }
 
-static int init_v3(size_t ranks, size_t nodes, nccl_logger log, void **context)
-{
-    (void)log;
-    return init_unnamed(context, ranks, nodes, 3);
-}
-
-static int tuner_init_v4(size_t ranks, size_t nodes, nccl_logger log, void **context)
-{
-    (void)log;
-    return init_unnamed(context, ranks, nodes, 4);
-}
-
 static int init_named(void **context, uint64_t comm, size_t ranks, size_t nodes, int abi)
 {
     char id[32];
@@ -295,26 +264,25 @@ static int init_named(void **context, uint64_t comm, size_t ranks, size_t nodes,
     return tuner_init(context, id, ranks, nodes, abi);
 }
 
-static int tuner_init_v5(void **context, uint64_t comm, size_t ranks, size_t nodes, nccl_logger log,
-                         struct nccl_domains *domains, struct nccl_constants *constants)
-{
-    (void)log, (void)domains, (void)constants;
-    return init_named(context, comm, ranks, nodes, 5);
-}
-
-static int init_v6(void **context, uint64_t comm, size_t ranks, size_t nodes, nccl_logger log,
-                   struct nccl_domains *domains, struct nccl_constants *constants)
-{
-    (void)log, (void)domains, (void)constants;
-    return init_named(context, comm, ranks, nodes, 6);
-}
-
-static int init_v7(void **context, uint64_t comm, size_t ranks, size_t nodes, nccl_logger log,
-                   struct nccl_domains *domains, struct nccl_constants *constants)
-{
-    (void)log, (void)domains, (void)constants;
-    return init_named(context, comm, ranks, nodes, 7);
-}
+#define INIT_UNNAMED(version)                                                                      \
+    static int tuner_init_v##version(size_t ranks, size_t nodes, nccl_logger log, void **context)  \
+    {                                                                                              \
+        (void)log;                                                                                 \
+        return init_unnamed(context, ranks, nodes, version);                                       \
+    }
+#define INIT_NAMED(version)                                                                        \
+    static int tuner_init_v##version(void **context, uint64_t comm, size_t ranks, size_t nodes,    \
+                                     nccl_logger log, struct nccl_domains *domains,                \
+                                     struct nccl_constants *constants)                             \
+    {                                                                                              \
+        (void)log, (void)domains, (void)constants;                                                 \
+        return init_named(context, comm, ranks, nodes, version);                                   \
+    }
+INIT_UNNAMED(3)
+INIT_UNNAMED(4)
+INIT_NAMED(5)
+INIT_NAMED(6)
+INIT_NAMED(7)
 
 static int get_v4(void *context, int func, size_t bytes, int pipe_ops, float **costs, int algos,
                   int protos, int reg_buff, int *channels)
@@ -376,8 +344,10 @@ EXPORT extern const struct nccl_tuner_v4 ncclTunerPlugin_v4;
 EXPORT extern const struct nccl_tuner_v5 ncclTunerPlugin_v5;
 EXPORT extern const struct nccl_tuner_v6 ncclTunerPlugin_v6, ncclTunerPlugin_v7;
 
-const struct nccl_tuner_v3 ncclTunerPlugin_v3 = {"gradsync", init_v3, get_v3, tuner_finalize};
+const struct nccl_tuner_v3 ncclTunerPlugin_v3 = {"gradsync", tuner_init_v3, get_v3, tuner_finalize};
 const struct nccl_tuner_v4 ncclTunerPlugin_v4 = {"gradsync", tuner_init_v4, get_v4, tuner_finalize};
 const struct nccl_tuner_v5 ncclTunerPlugin_v5 = {"gradsync", tuner_init_v5, get_v4, tuner_finalize};
-const struct nccl_tuner_v6 ncclTunerPlugin_v6 = {"gradsync", init_v6, get_v4, tuner_finalize, NULL};
-const struct nccl_tuner_v6 ncclTunerPlugin_v7 = {"gradsync", init_v7, get_v4, tuner_finalize, NULL};
+const struct nccl_tuner_v6 ncclTunerPlugin_v6 = {"gradsync", tuner_init_v6, get_v4, tuner_finalize,
+                                                 NULL};
+const struct nccl_tuner_v6 ncclTunerPlugin_v7 = {"gradsync", tuner_init_v7, get_v4, tuner_finalize,
+                                                 NULL};

@@ -29,7 +29,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ---- client ----
+/* ---- Slurm's programs ----
  *
  * Runs a Slurm program from an argv, without a shell and with a deadline. Removes SBATCH_*, SLURM_*
  * and other variables that would change what it does.
@@ -292,7 +292,7 @@ bool sbatch_words_path(const char *s)
     return sbatch_words_line(s) && !strpbrk(s, "%\\");
 }
 
-/* ---- campaign ---- */
+/* ---- the campaign ---- */
 
 char *campaign_path(const struct campaign *c, const char *below)
 {

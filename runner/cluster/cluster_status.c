@@ -19,8 +19,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- cluster_status ---- */
-
 struct inventory {
     json_t *plan;
     size_t n_cells, n_groups;
@@ -543,7 +541,7 @@ void cluster_status_free(struct cluster_status *s)
     *s = (struct cluster_status){0};
 }
 
-/* ---- campaign_resume ----
+/* ---- resume ----
  *
  * Continues a campaign: releases held jobs and submits tasks that no job will measure.
  */

@@ -21,8 +21,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- slurm ---- */
-
 struct partition {
     char name[128];
     double max_time_s; /* INFINITY: none */
@@ -413,7 +411,7 @@ int slurm_submit_tasks(const struct campaign *c, const bool *wanted)
     return code ? code : released;
 }
 
-/* ---- script ----
+/* ---- the job script ----
  *
  * The job script, which users may read and edit.
  * Composes a campaign from plans: its tasks, arrays and job scripts.

@@ -19,9 +19,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ---- environment ----
+/* ---- the environment of the command ----
  *
- * Environment variables of the command in a lab. With them mpirun reaches every site, and messages
+ * With these variables mpirun reaches every site, and messages
  * use the emulated links. Variables that the user has set stay, except the remote shell.
  */
 
@@ -59,7 +59,32 @@ static void set_environment(const char *facts_path, const char *folder)
     setenv("PATH", path, 1);
 }
 
-/* ---- init ----
+/* ---- signals, of gradsync lab and of its init ---- */
+
+static volatile sig_atomic_t pass_to; /* a process; 0: none */
+
+static void pass_on(int signal)
+{
+    if (pass_to > 0)
+        kill((pid_t)pass_to, signal);
+}
+
+/* From now on `child` gets the signals. The terminal itself sends Ctrl-C to the command. */
+static void pass_signals(pid_t child)
+{
+    static const int passed[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+    pass_to = child;
+    for (size_t i = 0; i < sizeof passed / sizeof *passed; i++) {
+        struct sigaction now, pass = {.sa_handler = pass_on, .sa_flags = SA_RESTART};
+        sigaction(passed[i], NULL, &now);
+        if (now.sa_handler != SIG_IGN)
+            sigaction(passed[i], &pass, NULL);
+    }
+    signal(SIGINT, SIG_IGN);
+    signal(SIGQUIT, SIG_IGN);
+}
+
+/* ---- the init ----
  *
  * The first process of a lab. It makes the sites, probes them, and runs the command. The lab ends
  * when this process ends.
@@ -250,12 +275,6 @@ static void heed_signals(void)
     }
 }
 
-static void pass_to_command(int signal)
-{
-    if (lab.command > 0)
-        kill(lab.command, signal);
-}
-
 /* Also reaps orphans, as any init. */
 static int wait_for_command(struct lab *l)
 {
@@ -278,20 +297,14 @@ static int wait_for_command(struct lab *l)
 
 static int run_and_wait(struct lab *l, char **command)
 {
-    struct sigaction pass = {.sa_handler = pass_to_command, .sa_flags = SA_RESTART};
-    static const int passed[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
     l->command = fork();
     if (l->command == 0)
         run_command(l, command);
     if (l->command < 0)
         return fail(GS_CANNOT, "lab: fork: %s", strerror(errno));
-    for (size_t i = 0; i < sizeof passed / sizeof *passed; i++)
-        sigaction(passed[i], &pass, NULL);
-    /* The terminal itself sends Ctrl-C to the command. */
-    signal(SIGINT, SIG_IGN);
-    signal(SIGQUIT, SIG_IGN);
+    pass_signals(l->command);
     int code = wait_for_command(l);
-    l->command = 0;
+    pass_to = l->command = 0;
     return code;
 }
 
@@ -341,31 +354,7 @@ static _Noreturn void run_init(const struct lab_spec *s, const struct lab_option
     _exit(code);
 }
 
-/* ---- lab ---- */
-
-static volatile sig_atomic_t init_pid;
-
-static void pass_to_init(int signal)
-{
-    if (init_pid > 0)
-        kill((pid_t)init_pid, signal);
-}
-
-/* The terminal itself sends Ctrl-C to the command. */
-static void take_signals(pid_t init)
-{
-    static const int passed[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
-    static const int ignored[] = {SIGINT, SIGQUIT};
-    init_pid = init;
-    for (size_t i = 0; i < sizeof passed / sizeof *passed; i++) {
-        struct sigaction now, pass = {.sa_handler = pass_to_init, .sa_flags = SA_RESTART};
-        sigaction(passed[i], NULL, &now);
-        if (now.sa_handler != SIG_IGN)
-            sigaction(passed[i], &pass, NULL);
-    }
-    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
-        signal(ignored[i], SIG_IGN);
-}
+/* ---- the verbs ---- */
 
 static int wait_for(pid_t init)
 {
@@ -389,7 +378,7 @@ int lab_run(const struct lab_spec *s, const struct lab_options *o, char **comman
         run_init(s, o, &folder, command);
     int code = GS_CANNOT;
     if (init > 0) {
-        take_signals(init);
+        pass_signals(init);
         code = wait_for(init);
     }
     return code;

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* ---- shaper ----
+/* ---- one link ----
  *
  * A link of a given rate behind a drop-tail queue, as pure arithmetic. A packet leaves when the link
  * has sent all earlier bytes. The result does not depend on when it is computed, so a delay of the
@@ -41,7 +41,7 @@ bool shaper_pass(struct shaper *s, unsigned bytes, struct passage *p)
     return true;
 }
 
-/* ---- packets ----
+/* ---- packets and queues ----
  *
  * Packets in flight and their queues. One memory reservation holds slots of two sizes, because most
  * packets are either full or bare acknowledgements. Memory is touched on first use.
@@ -137,7 +137,7 @@ struct packet *fifo_take(struct fifo *f)
     return one;
 }
 
-/* ---- disturb ----
+/* ---- bad lines and other traffic ----
  *
  * What other traffic and bad lines do to one direction between two sites: losses alone or in
  * bursts, jitter, packets that overtake others, and packets of others that take part of the rate.
@@ -202,7 +202,7 @@ static bool disturb_others(struct disturb *d, double now_ns, unsigned bytes, dou
     return true;
 }
 
-/* ---- mesh ---- */
+/* ---- the whole ---- */
 
 #define DETOUR 1.5 /* times the delay: half of it later than its neighbours */
 

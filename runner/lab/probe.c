@@ -24,7 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ---- probe_plan ----
+/* ---- the schedule ----
  *
  * The schedule of a probe: phases at fixed times of one clock. The sites need no messages to
  * coordinate, and none waits for another.
@@ -237,7 +237,7 @@ void probe_plan_free(struct probe_plan *p)
     *p = (struct probe_plan){0};
 }
 
-/* ---- probe_site ----
+/* ---- one site ----
  *
  * One site's part in a probe: sends and answers by the plan, and counts what it receives.
  */
@@ -443,8 +443,6 @@ static int probe_site_play(const struct probe_plan *plan, const struct lab_spec 
     return GS_OK;
 }
 
-/* ---- probe ---- */
-
 #define PROBE_RATE_BY 0.03 /* a larger relative error of a rate fails the probe */
 #define PROBE_RTT_BY 0.05
 #define PROBE_RTT_PLUS_S 200e-6
@@ -599,7 +597,7 @@ void probe_free(struct probe *p)
     *p = (struct probe){0};
 }
 
-/* ---- probe_judge ---- */
+/* ---- judging ---- */
 
 #define LOSS_SIGMAS 5  /* of the binomial, by which losses may differ from what they should be */
 #define SPARE_LOSSES 3 /* and so many */
@@ -728,7 +726,7 @@ char *probe_text(const struct probe *p, const struct lab_spec *s)
                    (unsigned long long)sent);
 }
 
-/* ---- same_links ----
+/* ---- the links of a config ----
  *
  * Does the config of a run describe the lab that this process runs in? Tables, figures and the model
  * take the links from that config, so another one would mislead.

@@ -115,8 +115,6 @@ int namespaces_mount(const char *hosts)
     return GS_OK;
 }
 
-/* ---- site ---- */
-
 #define SITE_RMEM_MIN_B (6 << 20)
 
 #define TUN_DEVICE "/dev/net/tun"

@@ -14,8 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- spec ---- */
-
 /* Slower or longer values usually lack a unit, and the probe would take minutes. */
 #define LAB_RATE_MIN_BPS 125e3
 #define LAB_RTT_MAX_S 5.0
@@ -241,7 +239,7 @@ size_t lab_site_find(const struct lab_spec *s, const char *name)
     return i;
 }
 
-/* ---- facts ----
+/* ---- the description of a running lab ----
  *
  * The description of a running lab: a JSON file, named by the variable GRADSYNC_LAB:
  *

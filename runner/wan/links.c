@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- links ---- */
-
 #define NEAR_BEST 0.95
 /* For configs that were measured once, for 300 ms: a second measurement of one stream in a lab differed
  * by 0.1 to 1.3% in five directions, and by 7% in one. */
@@ -276,7 +274,7 @@ char *links_config_text(const struct links *l, const char *config, const char *o
     return t.s;
 }
 
-/* ---- links_print ---- */
+/* ---- printing ---- */
 
 static void add_mbit(struct words *w, double rate_Bps)
 {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- model ----
+/* ---- one stream, one step ----
  *
  * The model of gradient synchronisation over a WAN. Pure functions; SI units: bytes, bytes/s,
  * seconds.
@@ -65,7 +65,7 @@ double wan_efficiency(const struct wan_schedule *sch, double compute_s, double f
                    sch->every * sch->straggle_s);
 }
 
-/* ---- net_words ----
+/* ---- keys ----
  *
  * Keys of sites and links. These tables read the config, and `gradsync help` prints them.
  */
@@ -108,7 +108,7 @@ const struct wl_param wan_line_words[] = {
     {0}};
 /* clang-format on */
 
-/* ---- wan_words ----
+/* ---- values of KEY=VALUE pairs ----
  *
  * Reads values that consist of KEY=VALUE pairs, by table. Faults name the file, line and key.
  */
@@ -159,8 +159,6 @@ int wan_value_read(const struct config_entry *e, const struct wl_param *p, void 
     return wan_param_parse(p, e->value, object, why, sizeof why) ? GS_OK
                                                                  : config_error(e, "%s", why);
 }
-
-/* ---- net ---- */
 
 /* Linux: tcp_rmem allows a buffer of 6 MiB, of which half is window. */
 #define WAN_WINDOW_B (3.0 * 1048576)
@@ -482,7 +480,7 @@ void wan_view_free(struct wan_view *v)
     *v = (struct wan_view){0};
 }
 
-/* ---- net_check ---- */
+/* ---- checks ---- */
 
 static int fill_rates(struct wan_map *m)
 {
@@ -562,8 +560,6 @@ static int wan_map_check(struct wan_map *m, const struct config *c)
     int light = check_all_light(m, c);
     return light || twins || rates ? GS_USAGE : GS_OK;
 }
-
-/* ---- net_read ---- */
 
 /* ---- [sites] ---- */
 

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- training ---- */
-
 #define SCALE_BITS 16
 #define FIELD(key, type, m) key, type, WL_AXIS, WL_FIELD(struct wan_training, m, double)
 #define ALT(key, type, m) key, type, WL_AXIS, WL_FIELD(struct wan_alternative, m, double)
@@ -264,7 +262,7 @@ struct wan_alternative *wan_alternatives_read(const struct config *c, size_t *n)
     return NULL;
 }
 
-/* ---- bound ----
+/* ---- the lower bound ----
  *
  * A lower bound of the time of an all-reduce, for any algorithm.
  *
@@ -354,7 +352,7 @@ double wan_map_bound_s(const struct wan_map *m, double bytes)
     return s;
 }
 
-/* ---- advice ----
+/* ---- predictions ----
  *
  * Predictions for a training on a map: the outcome of a plan, the best strategy, and alternatives;
  * also the steps between synchronisations, or the bandwidth, that a given efficiency needs.

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- wan_audit_rules ----
+/* ---- the rules ----
  *
  * The known claims about a training. Each rule computes the best possible value and explains it.
  */
@@ -301,8 +301,6 @@ static const struct wan_rule wan_rules[] = {
     {.claim = {.name = NULL}}};
 /* clang-format on */
 
-/* ---- wan_audit ---- */
-
 /* ---- reading ---- */
 
 static int unknown_claim(const struct config_entry *e)
@@ -467,7 +465,7 @@ int wan_config_check(const struct config *c)
     return code;
 }
 
-/* ---- wan_sections ----
+/* ---- for help ----
  *
  * The keys of [sites], [links] and [model] for `gradsync help`: the same tables read
  * the config.

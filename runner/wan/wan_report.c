@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- wan_report ---- */
-
 #define DAY 86400.0
 #define LOSSES_MATTER 0.95
 
@@ -61,10 +59,10 @@ static struct word percent(double share)
     return w;
 }
 
-static struct word wan_report_steps(double every)
+static struct word count(double x)
 {
     struct word w;
-    snprintf(w.s, sizeof w.s, isfinite(every) ? "%.0f" : "none", every);
+    snprintf(w.s, sizeof w.s, isfinite(x) ? "%.0f" : "none", x);
     return w;
 }
 
@@ -116,7 +114,7 @@ static void print_network(const struct wan_report *r)
 
 /* Prints the link whose losses take most from its streams, and what would not lose it. Nothing, if
  * losses take little. */
-static void wan_report_losses(const struct wan_map *m)
+static void print_losses(const struct wan_map *m)
 {
     size_t from = 0, to = 0;
     double least = 1;
@@ -176,8 +174,7 @@ static void print_strategies(const struct wan_report *r, const struct wan_case *
 }
 
 /* "16 Gbit/s", or "a-b 40 Mbit/s" where one pair is the reason. */
-static void wan_need_text(const struct wan_map *m, const struct wan_need *need, char *text,
-                          size_t size)
+static void need_text(const struct wan_map *m, const struct wan_need *need, char *text, size_t size)
 {
     snprintf(text, size, "%s%s%s%s%s", need->of_pair ? m->sites[need->from].name : "",
              need->of_pair ? "-" : "", need->of_pair ? m->sites[need->to].name : "",
@@ -199,12 +196,12 @@ static void print_needed(const struct wan_report *r, const struct wan_case *plan
         char rate[160];
         need = wan_need_for(plan, target);
         both |= need.pair_too;
-        wan_need_text(r->map, &need, rate, sizeof rate);
+        need_text(r->map, &need, rate, sizeof rate);
         printf("  %-20s %14s %12s", percent(target).s, rate, "");
         for (size_t b = 0; b < sizeof bits / sizeof *bits; b++) {
             struct wan_case c = *plan;
             c.bits = bits[b];
-            printf(" %8s", wan_report_steps(wan_every_for(&c, target)).s);
+            printf(" %8s", count(wan_every_for(&c, target)).s);
         }
         printf("\n");
     }
@@ -213,7 +210,7 @@ static void print_needed(const struct wan_report *r, const struct wan_case *plan
 }
 
 /* One sentence if training without one of the sites is faster. */
-static void wan_report_slow_site(const struct wan_case *plan)
+static void print_slow_site(const struct wan_case *plan)
 {
     struct wan_left_out out;
     struct wan_outcome with = wan_evaluate(plan);
@@ -291,22 +288,22 @@ void wan_report_print(const struct wan_report *r)
 {
     print_training(r);
     print_network(r);
-    wan_report_losses(r->map);
+    print_losses(r->map);
     if (r->map->n > 1) {
         struct wan_case plan = wan_case_of(r->map, r->training);
         print_strategies(r, &plan);
         print_needed(r, &plan);
         print_choice(r, &plan);
-        wan_report_slow_site(&plan);
+        print_slow_site(&plan);
         print_alternatives(r, &plan);
     }
     print_findings(r);
 }
 
-/* ---- report_csv ---- */
+/* ---- tables ---- */
 
 /* H and factors on the rate: three a decade. */
-static const double report_csv_steps[] = {1, 2, 5, 10, 20, 30, 50, 100, 200, 300, 500, 1000};
+static const double periods[] = {1, 2, 5, 10, 20, 30, 50, 100, 200, 300, 500, 1000};
 static const double factors[] = {0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000};
 static const double widths[] = {32, 16, 8, 4};
 
@@ -351,8 +348,8 @@ static void put_sweeps(struct csv *f, const struct wan_report *r, const struct w
     for (size_t b = 0; b < COUNT(widths); b++) {
         struct wan_case c = *plan;
         c.bits = widths[b];
-        for (size_t i = 0; i < COUNT(report_csv_steps); i++) {
-            c.every = report_csv_steps[i];
+        for (size_t i = 0; i < COUNT(periods); i++) {
+            c.every = periods[i];
             put_case(f, r->name, "every", &c);
         }
         c.every = plan->every;
@@ -418,7 +415,7 @@ int wan_report_claims_csv(const struct wan_report *r, const char *path)
     return csv_close(&f, true);
 }
 
-/* ---- choice ----
+/* ---- the plan ----
  *
  * What to set for a training on a map: the order of the ring, the strategy, the wire, H, P and tau of
  * [wan_sync], and the settings of other programs that follow from the links.
@@ -446,8 +443,9 @@ static double ring_s(const struct wan_map *m, double bytes)
 static void order_ring(struct wan_map *m, double bytes)
 {
     size_t n = m->n;
-    int *order = xcalloc(n + 1, sizeof *order);
-    double *rate = xcalloc(n * n + 1, sizeof *rate), *rtt = xcalloc(n * n + 1, sizeof *rtt);
+    AUTO_FREE int *order = xcalloc(n + 1, sizeof *order);
+    AUTO_FREE double *rate = xcalloc(n * n + 1, sizeof *rate),
+                     *rtt = xcalloc(n * n + 1, sizeof *rtt);
     double given_s = ring_s(m, bytes);
     for (size_t i = 0; i < n * n; i++) {
         struct wan_link l = wan_map_link(m, i / n, i % n);
@@ -464,9 +462,6 @@ static void order_ring(struct wan_map *m, double bytes)
         free(m->order);
         m->order = NULL;
     }
-    free(order);
-    free(rate);
-    free(rtt);
 }
 
 /* ---- the training ---- */
@@ -542,14 +537,12 @@ static void print_order(const struct wan_choice *c)
 
 static void print_wan_sync(const struct wan_choice *c)
 {
-    static const char *const congestions[] = {
-        [WAN_RENO] = "reno", [WAN_CUBIC] = "cubic", [WAN_BBR] = "bbr"};
     const struct wan_map *m = c->plan.map;
     enum wan_strategy s = c->plan.strategy;
     printf("  [wan_sync] strategy = %s, order = rate,%s streams = %lld, congestion = %s,\n"
            "             wire = %s, every = %.0f, fragments = %.0f, overlap = %.0f\n",
            wan_strategy_names[s], s == WAN_DIRECT ? " shares = lp," : "", (long long)c->streams,
-           congestions[m->common.congestion], wire_of(c->plan.bits), c->plan.every,
+           wan_congestions[m->common.congestion], wire_of(c->plan.bits), c->plan.every,
            fmin(c->training.fragments, c->plan.every), c->training.overlap);
     printf("             %.3g%% of the time is compute%s\n", 100 * c->outcome.efficiency,
            c->outcome.efficiency < c->target * (1 - 1e-9) ? ", below the target" : "");
@@ -649,9 +642,9 @@ void wan_choice_print(const struct wan_choice *c)
     printf(
         "plan for %.3g%% compute (without fragments and overlap: gradsync model without --plan)\n",
         100 * c->target);
-    wan_report_losses(c->plan.map);
+    print_losses(c->plan.map);
     print_order(c);
     print_wan_sync(c);
-    wan_report_slow_site(&c->plan);
+    print_slow_site(&c->plan);
     print_elsewhere(c);
 }

@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/printable.h"
+#include "base/stats.h"
 #include "base/text.h"
 
 #include <ctype.h>
@@ -14,7 +15,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* ---- watch_lines ----
+/* ---- what a line says ----
  *
  * Extracts rates and step times from the lines of a training log, by patterns of common trainers or by
  * the user's own. A value may stand behind any prefix. Progress bars of loading and evaluation are no
@@ -507,8 +508,6 @@ void watch_clean(char *line, size_t n)
     printable_make(line, "");
 }
 
-/* ---- watch ---- */
-
 /* The last `window` values. */
 struct rolling {
     double v[WATCH_WINDOW_MAX];
@@ -535,20 +534,9 @@ struct watch {
 
 /* ---- numbers ---- */
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median(const struct rolling *r)
 {
-    double sorted[WATCH_WINDOW_MAX];
-    if (!r->n)
-        return 0;
-    memcpy(sorted, r->v, r->n * sizeof *sorted);
-    qsort(sorted, r->n, sizeof *sorted, ascending);
-    return (sorted[r->n / 2] + sorted[(r->n - 1) / 2]) / 2;
+    return r->n ? stats_median(r->v, r->n) : 0;
 }
 
 static void roll(struct rolling *r, double x, size_t window)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "host.h"
 
-#include "nccl_tuner/profiler_abi.h"
+#include "nccl_tuner/nccl_abi.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
