@@ -238,12 +238,17 @@ completes() { # NAME
         rm -rf csv
         "$gradsync" reduce -q "$dir" -o csv
         is "$(tail -n +2 csv/samples.csv | sort | uniq -d | wc -l)" 0 "$1: no sample counts twice"
-        # Of the samples: summary.csv leaves out a launch that others disturbed.
-        is "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) col[$i] = i; next }
-            !seen[$col["cell_id"], $col["launch"]]++ { n[$col["cell_id"]]++ }
-            END { for (c in n) print n[c] }' csv/samples.csv | sort -u)" \
+        # Of the recording: the tables leave out a launch that others disturbed.
+        is "$(cells_of_launches "$dir" | cut -d ' ' -f 1 | uniq -c | awk '{ print $1 }' | sort -u)" \
             3 "$1: each cell in each launch"
     done
+}
+cells_of_launches() { # "CELL LAUNCH" of all that were measured
+    local file
+    for file in "$1"/launch-*.jsonl; do
+        jq -r --arg launch "${file##*/}" \
+            'select(.type == "block") | .cell + " " + $launch[7:9]' "$file"
+    done | sort -u
 }
 groups_planned() { # groups of a plan
     grep -o '"group": *"[0-9a-f]*"' "$1/plan.json" | sort -u | wc -l
