@@ -138,7 +138,7 @@ int copy_run_folder(const char *from, const char *to, bool final, uint64_t *byte
     return code;
 }
 
-void copy_run_remove(const char *dir)
+static void copy_run_remove(const char *dir)
 {
     DIR *d = opendir(dir);
     if (!d)

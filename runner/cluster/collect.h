@@ -16,9 +16,6 @@
  * files read-only. Adds the copied size to *bytes. GS_OK or reported. */
 int copy_run_folder(const char *from, const char *to, bool final, uint64_t *bytes);
 
-/* Removes a folder and its files; ignores errors. */
-void copy_run_remove(const char *dir);
-
 struct collected {
     size_t copied, there, lacking; /* runs; there: copied by an earlier collect */
     uint64_t bytes;

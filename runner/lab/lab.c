@@ -51,7 +51,7 @@ static void set_environment(const char *facts_path, const char *folder)
     /* Its session folders go with the lab, and are not those of the machine's own root. */
     setenv("OMPI_MCA_orte_tmpdir_base", folder, 1);
     setenv("OMPI_MCA_btl_vader_backing_directory", folder, 1);
-    setenv(FACTS_VARIABLE, facts_path, 1);
+    setenv(LAB_FACTS_VARIABLE, facts_path, 1);
     /* lab-enter and lab-set are found, whatever this program was started as. */
     const char *before = getenv("PATH");
     AUTO_FREE char *path =
@@ -219,7 +219,7 @@ static int prove_before(struct lab *l)
                     "lab: %s: this machine is too busy to emulate that; free processors, "
                     "or lower rate in [links]",
                     why);
-    return code ? code : facts_write(l->facts, l->facts_path);
+    return code ? code : lab_facts_write(l->facts, l->facts_path);
 }
 
 /* Probes again after the command and reports deviations, which may have affected its results.
@@ -314,14 +314,14 @@ static int make(struct lab *l)
 {
     int code = write_hosts(l);
     if (!code)
-        code = namespaces_mount(l->hosts);
+        code = site_mount(l->hosts);
     if (!code)
         code = make_sites(l);
     if (!code)
         code = start_relay(l);
     if (!code) {
-        l->facts = facts_make(l->spec, l->rmem_B, l->holders, l->control_path);
-        code = facts_write(l->facts, l->facts_path);
+        l->facts = lab_facts_make(l->spec, l->rmem_B, l->holders, l->control_path);
+        code = lab_facts_write(l->facts, l->facts_path);
     }
     return code;
 }
@@ -340,7 +340,7 @@ static _Noreturn void run_init(const struct lab_spec *s, const struct lab_option
     if (!code)
         code = prove_before(l);
     if (!code && o->report)
-        code = facts_write(l->facts, o->report);
+        code = lab_facts_write(l->facts, o->report);
     if (!code)
         code = relay_order(l->control_path, "disturb on", NULL);
     if (!code) {
@@ -348,7 +348,7 @@ static _Noreturn void run_init(const struct lab_spec *s, const struct lab_option
         int after = l->relay > 0 ? prove_after(l) : GS_OK;
         code = code ? code : after;
     }
-    if (o->report && l->facts && facts_write(l->facts, o->report) && !code)
+    if (o->report && l->facts && lab_facts_write(l->facts, o->report) && !code)
         code = GS_FAILED;
     fflush(NULL);
     _exit(code);
@@ -368,12 +368,12 @@ static int wait_for(pid_t init)
 int lab_run(const struct lab_spec *s, const struct lab_options *o, char **command)
 {
     AUTO(scratch_remove) struct scratch folder = {0};
-    if (getenv(FACTS_VARIABLE))
-        return fail(GS_USAGE, "lab: already inside a lab (" FACTS_VARIABLE " is set)");
+    if (getenv(LAB_FACTS_VARIABLE))
+        return fail(GS_USAGE, "lab: already inside a lab (" LAB_FACTS_VARIABLE " is set)");
     scratch_make(&folder);
     if (!folder.dir)
         return fail(GS_CANNOT, "lab: cannot make a folder in /dev/shm: %s", strerror(errno));
-    pid_t init = namespaces_fork();
+    pid_t init = site_fork_init();
     if (init == 0)
         run_init(s, o, &folder, command);
     int code = GS_CANNOT;
@@ -390,7 +390,7 @@ int lab_enter(const char *site, char **argv)
     const char *names[LAB_SITES_MAX];
     size_t i, n = 0;
     long holder = 0;
-    int code = facts_read(&facts);
+    int code = lab_facts_read(&facts);
     if (!code && !facts)
         code = fail(GS_USAGE, "lab-enter: not inside a lab; run it from a command of gradsync lab");
     if (code)

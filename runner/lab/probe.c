@@ -806,7 +806,8 @@ static void limit_rates(json_t *facts)
     size_t i;
     json_array_foreach(json_object_get(facts, "pairs"), i, pair)
     {
-        double rate = facts_line_Bps(facts, json_text_of(pair, "from"), json_text_of(pair, "to"));
+        double rate =
+            lab_facts_line_Bps(facts, json_text_of(pair, "from"), json_text_of(pair, "to"));
         json_object_set_new(pair, "rate_Bps", json_real(rate));
     }
 }
@@ -825,21 +826,21 @@ static void compare(struct text *t, const json_t *lab, const json_t *config)
         text_add(t, "the shared lines of this lab are not those of the config");
 }
 
-int same_links_check(const struct plan *p)
+int probe_same_links(const struct plan *p)
 {
     AUTO_JSON json_t *lab = NULL, *config = NULL;
     AUTO(lab_spec_free) struct lab_spec spec = {0};
     AUTO_TEXT struct text why = {0};
     const pid_t nobody[LAB_SITES_MAX] = {0};
     bool rated = false;
-    int code = facts_read(&lab);
+    int code = lab_facts_read(&lab);
     if (!code && lab && strcmp(p->workload, "wan_links") != 0)
         code = wan_map_check_words(p->config, &rated);
     if (!code && rated)
         code = lab_spec_read(&spec, p->config);
     if (code || !rated)
         return code;
-    config = facts_make(&spec, 0, nobody, "");
+    config = lab_facts_make(&spec, 0, nobody, "");
     limit_rates(lab);
     limit_rates(config);
     compare(&why, lab, config);

@@ -94,4 +94,4 @@ char *probe_text(const struct probe *p, const struct lab_spec *s);
 /* GS_OK, also outside of a lab, for a config without rates of links, and for wan_links, which finds out
  * what the links are. GS_USAGE: the first difference is reported. Rates and RTTs may differ by as
  * much as a lab itself may be off. */
-int same_links_check(const struct plan *p);
+int probe_same_links(const struct plan *p);

@@ -618,7 +618,7 @@ int lateness_begin(struct lateness *k)
 {
     json_t *facts;
     *k = (struct lateness){0};
-    int code = facts_read(&facts);
+    int code = lab_facts_read(&facts);
     if (code || !facts)
         return code;
     k->control = xstrdup(json_text_of(facts, "control"));

@@ -68,7 +68,7 @@ static void refuse(int why)
          strerror(why));
 }
 
-pid_t namespaces_fork(void)
+pid_t site_fork_init(void)
 {
     int alive[2];
     uid_t uid = geteuid();
@@ -100,7 +100,7 @@ pid_t namespaces_fork(void)
     return pid;
 }
 
-int namespaces_mount(const char *hosts)
+int site_mount(const char *hosts)
 {
     if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
         return fail(GS_CANNOT, "lab: cannot make private mounts: %s", strerror(errno));

@@ -11,11 +11,11 @@
 #include <sys/types.h>
 
 /* Like fork: returns 0 in the child, which is the init; -1 on failure, reported. */
-pid_t namespaces_fork(void);
+pid_t site_fork_init(void);
 
 /* Call it once, in the child. Mounts a private /proc, and `hosts` over /etc/hosts. GS_OK or
  * GS_CANNOT, reported. */
-int namespaces_mount(const char *hosts);
+int site_mount(const char *hosts);
 
 struct site_devices {
     int wan, ctl; /* TUN, non-blocking */

@@ -257,7 +257,7 @@ size_t lab_site_find(const struct lab_spec *s, const char *name)
  * The header of a recording holds it as "lab", without pid and control.
  */
 
-#define FACTS_SCHEMA 1
+#define LAB_FACTS_SCHEMA 1
 
 static json_t *site_facts(const struct lab_site *s, size_t i, pid_t holder)
 {
@@ -290,8 +290,8 @@ static json_t *line_facts(const struct lab_spec *s, size_t line)
     return json_pack("{sf so}", "rate_Bps", s->lines[line].rate_Bps, "links", links);
 }
 
-json_t *facts_make(const struct lab_spec *s, double rmem_B, const pid_t *holders,
-                   const char *control)
+json_t *lab_facts_make(const struct lab_spec *s, double rmem_B, const pid_t *holders,
+                       const char *control)
 {
     json_t *sites = json_array(), *pairs = json_array(), *lines = json_array();
     for (size_t i = 0; i < s->n; i++)
@@ -301,14 +301,14 @@ json_t *facts_make(const struct lab_spec *s, double rmem_B, const pid_t *holders
             json_array_append_new(pairs, pair_facts(s, i / s->n, i % s->n));
     for (size_t i = 0; i < s->n_lines; i++)
         json_array_append_new(lines, line_facts(s, i));
-    return json_pack("{si so ss si ss sf sI sf so so so so}", "schema", FACTS_SCHEMA, "host",
+    return json_pack("{si so ss si ss sf sI sf so so so so}", "schema", LAB_FACTS_SCHEMA, "host",
                      json_text(s->host), "relay", "tun", "mtu_B", s->mtu_B, "congestion",
                      s->congestion, "rmem_B", rmem_B, "seed", (json_int_t)s->seed, "late_share",
                      s->late_share, "sites", sites, "pairs", pairs, "lines", lines, "control",
                      json_text(control));
 }
 
-int facts_write(const json_t *facts, const char *path)
+int lab_facts_write(const json_t *facts, const char *path)
 {
     AUTO_FREE char *temp = xstrfmt("%s.new", path);
     if (json_dump_file(facts, temp, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) || rename(temp, path))
@@ -316,9 +316,9 @@ int facts_write(const json_t *facts, const char *path)
     return GS_OK;
 }
 
-int facts_read(json_t **facts)
+int lab_facts_read(json_t **facts)
 {
-    const char *path = getenv(FACTS_VARIABLE);
+    const char *path = getenv(LAB_FACTS_VARIABLE);
     json_error_t e;
     *facts = NULL;
     if (!path || !*path)
@@ -330,23 +330,23 @@ int facts_read(json_t **facts)
     *facts = NULL;
     return fail(
         GS_CANNOT,
-        FACTS_VARIABLE
+        LAB_FACTS_VARIABLE
         "=%.200s: not the description of a lab: %s; only gradsync lab may set this variable",
         path, *e.text ? e.text : "no sites");
 }
 
-json_t *facts_recorded(void)
+json_t *lab_facts_recorded(void)
 {
     json_t *facts, *site;
     size_t i;
-    if (facts_read(&facts) || !facts)
+    if (lab_facts_read(&facts) || !facts)
         return NULL;
     json_object_del(facts, "control");
     json_array_foreach(json_object_get(facts, "sites"), i, site) json_object_del(site, "pid");
     return facts;
 }
 
-double facts_line_Bps(const json_t *lab, const char *from, const char *to)
+double lab_facts_line_Bps(const json_t *lab, const char *from, const char *to)
 {
     double least = INFINITY;
     const json_t *one;
@@ -369,11 +369,11 @@ double facts_line_Bps(const json_t *lab, const char *from, const char *to)
     return least;
 }
 
-bool facts_missed(const struct config *c, const char *hosts)
+bool lab_facts_missed(const struct config *c, const char *hosts)
 {
     AUTO_WORDS struct words w = {0};
     words_split(&w, hosts, ',');
-    bool all = w.n > 0 && !getenv(FACTS_VARIABLE);
+    bool all = w.n > 0 && !getenv(LAB_FACTS_VARIABLE);
     for (size_t i = 0; all && i < w.n; i++)
         all = config_find(c, "sites", w.v[i]);
     return all;

@@ -67,21 +67,21 @@ double lab_max_rtt_s(const struct lab_spec *s);
 double lab_slowest_Bps(const struct lab_spec *s); /* over all sites and lines */
 /* The index of a site, or s->n. */
 size_t lab_site_find(const struct lab_spec *s, const char *name);
-#define FACTS_VARIABLE "GRADSYNC_LAB"
+#define LAB_FACTS_VARIABLE "GRADSYNC_LAB"
 
 /* `holders`: one process in each site. */
-json_t *facts_make(const struct lab_spec *s, double rmem_B, const pid_t *holders,
-                   const char *control);
+json_t *lab_facts_make(const struct lab_spec *s, double rmem_B, const pid_t *holders,
+                       const char *control);
 /* Writes the file atomically. GS_OK or GS_FAILED, reported. */
-int facts_write(const json_t *facts, const char *path);
+int lab_facts_write(const json_t *facts, const char *path);
 
 /* Reads the description of the lab that this process runs in; NULL outside of a lab. The caller
  * frees it. GS_OK, or GS_CANNOT, reported: GRADSYNC_LAB names no readable file. */
-int facts_read(json_t **facts);
+int lab_facts_read(json_t **facts);
 /* True when every host ("a, b") is one of [sites], but this process runs outside of a lab. */
-bool facts_missed(const struct config *c, const char *hosts);
+bool lab_facts_missed(const struct config *c, const char *hosts);
 /* What one site can send another: the least of the pair's rate and those of the sites. INFINITY: they
  * are none of this lab. */
-double facts_line_Bps(const json_t *lab, const char *from, const char *to);
+double lab_facts_line_Bps(const json_t *lab, const char *from, const char *to);
 /* For a recording: without pid and control. NULL outside of a lab. */
-json_t *facts_recorded(void);
+json_t *lab_facts_recorded(void);

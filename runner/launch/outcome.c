@@ -96,7 +96,7 @@ void outcome_set_skipped_aside(const struct plan *p, const char *dir)
 void outcome_discard_without_lab(const struct plan *p, const char *dir)
 {
     AUTO_FREE char *above = xstrdup(dir);
-    if (!facts_missed(p->config, p->set.launch.hosts) || runs_is_run(dir))
+    if (!lab_facts_missed(p->config, p->set.launch.hosts) || runs_is_run(dir))
         return;
     files_remove_tree(dir);
     for (int i = 0; i < 2; i++) {

@@ -214,7 +214,7 @@ int run_folder(const char *dir, const struct run_options *options)
                        options->last, (long long)p->set.measure.launches);
     size_t n = 1;
     if (!code)
-        code = same_links_check(p);
+        code = probe_same_links(p);
     if (!code)
         code = check_commands(p, dir, options);
     if (!code)
@@ -275,7 +275,7 @@ static int run_sections(const struct sections *plans, const struct run_options *
     /* All sections share one [launch], so its errors are reported once. */
     int code = GS_OK;
     for (size_t k = 0; !code && k < plans->n; k++)
-        code = same_links_check(plans->plans[k]);
+        code = probe_same_links(plans->plans[k]);
     for (size_t k = 0, checked = 0; !code && k < plans->n && !checked; k++)
         if (!plan_is_train(plans->plans[k]) && ++checked)
             code = launcher_check(plans->plans[k]);

@@ -3,11 +3,11 @@
 
 #include "base/err.h"
 #include "base/text.h"
+#include "job/train.h"
 #include "lab/spec.h"
 #include "launch/supervise.h"
 #include "record/attempt_number.h"
 #include "record/ledger.h"
-#include "job/train.h"
 
 #include <math.h>
 #include <string.h>
@@ -116,7 +116,7 @@ static int try_launch(const struct run_at *r, const struct launch_state *s, stru
     case ATTEMPT_REFUSED:
         break;
     }
-    if (facts_missed(r->plan->config, r->plan->set.launch.hosts))
+    if (lab_facts_missed(r->plan->config, r->plan->set.launch.hosts))
         return refuse_outside(r->plan, a);
     return fail((enum gs_exit)a->code, "%s%s%s%s", a->why, *a->log ? " (log: " : "", a->log,
                 *a->log ? ")" : "");
@@ -140,8 +140,8 @@ int run_launch(struct run_at *r, int launch)
             return fail(GS_FAILED,
                         "%s: launch %d: stopped after %lld attempt%s that measured "
                         "nothing%s%s",
-                        r->plan->section, launch, (long long)vain, vain == 1 ? "" : "s", *a.why ? "; last reason: " : "",
-                        a.why);
+                        r->plan->section, launch, (long long)vain, vain == 1 ? "" : "s",
+                        *a.why ? "; last reason: " : "", a.why);
         interrupts_read(r->interrupts);
         if (r->interrupts->count)
             return GS_FAILED;

@@ -191,7 +191,7 @@ json_t *provenance_header(const struct plan *p, const char *dir, int launch, int
     json_t *job = slurm_job();
     if (job)
         json_object_set_new(h, "job", job);
-    json_t *lab = facts_recorded();
+    json_t *lab = lab_facts_recorded();
     if (lab)
         json_object_set_new(h, "lab", lab);
     return h;

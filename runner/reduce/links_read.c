@@ -87,7 +87,7 @@ static void take_lab(struct links *l, const json_t *header)
     for (size_t at = 0; lab && l->n <= LAB_SITES_MAX && at < l->n * l->n; at++) {
         const char *from = json_text_of(json_array_get(hosts, at / l->n), "host");
         const char *to = json_text_of(json_array_get(hosts, at % l->n), "host");
-        l->line_Bps[at] = facts_line_Bps(lab, from, to);
+        l->line_Bps[at] = lab_facts_line_Bps(lab, from, to);
     }
 }
 

@@ -94,7 +94,7 @@ static int send_order(void *request, char **words, int n)
     for (int i = 0; i < n; i++)
         text_addf(&order, "%s%s", i ? " " : "", words[i]);
     AUTO_FREE char *answer = NULL;
-    int code = facts_read(&facts);
+    int code = lab_facts_read(&facts);
     if (!code && !facts)
         code = fail(GS_USAGE,
                     "lab-set: not in a lab; it works only in commands that gradsync lab runs");

@@ -127,7 +127,7 @@ static bool may_run_here(const struct plan *p)
 static void say_next(const struct config *c, const struct plan_options *o, bool train)
 {
     const struct config_entry *hosts = config_find(c, "launch", "hosts");
-    bool lab = hosts && facts_missed(c, hosts->value), slurm = config_section(c, "slurm");
+    bool lab = hosts && lab_facts_missed(c, hosts->value), slurm = config_section(c, "slurm");
     AUTO_FREE char *run = shell_command(train ? "train" : "run", c->path, o->workload, o->set);
     AUTO_FREE char *other = lab     ? shell_command("lab", c->path, NULL, o->set)
                             : slurm ? shell_command("submit", c->path, o->workload, o->set)

@@ -53,7 +53,7 @@ static int check_configs(const struct run_request *a, const struct run_options *
             continue;
         int one = sections_plan(&s, a->configs.v[i], options->overrides, options->workload);
         for (size_t k = 0; !one && k < s.n; k++)
-            one = same_links_check(s.plans[k]);
+            one = probe_same_links(s.plans[k]);
         code = one == GS_USAGE ? one : code;
         sections_free(&s);
     }

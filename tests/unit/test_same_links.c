@@ -39,10 +39,10 @@ static void enter(const char *text)
     struct lab_spec spec;
     struct config *c = config_of(text);
     assert_int_equal(lab_spec_read(&spec, c), GS_OK);
-    json_t *facts = facts_make(&spec, 0, nobody, "");
+    json_t *facts = lab_facts_make(&spec, 0, nobody, "");
     close(mkstemp(path));
-    assert_int_equal(facts_write(facts, path), GS_OK);
-    setenv(FACTS_VARIABLE, path, 1);
+    assert_int_equal(lab_facts_write(facts, path), GS_OK);
+    setenv(LAB_FACTS_VARIABLE, path, 1);
     json_decref(facts);
     lab_spec_free(&spec);
     config_free(c);
@@ -50,10 +50,10 @@ static void enter(const char *text)
 
 static void leave(void)
 {
-    const char *facts = getenv(FACTS_VARIABLE);
+    const char *facts = getenv(LAB_FACTS_VARIABLE);
     assert_non_null(facts);
     unlink(facts);
-    unsetenv(FACTS_VARIABLE);
+    unsetenv(LAB_FACTS_VARIABLE);
 }
 
 static int check(const char *text, const char *workload)
@@ -63,7 +63,7 @@ static int check(const char *text, const char *workload)
     struct plan p = {.config = c, .workload = name};
     snprintf(name, sizeof name, "%s", workload);
     captured[0] = '\0';
-    int code = same_links_check(&p);
+    int code = probe_same_links(&p);
     config_free(c);
     return code;
 }
