@@ -194,94 +194,19 @@ void csv_end(struct csv *c)
     c->in_row = false;
 }
 
-void csv_prefix_text(struct text *t, const char *s)
+size_t csv_decimal(char buf[CSV_DECIMAL], uint64_t time_ns, uint64_t iters, int digits)
 {
-    quote(t, s);
-    text_add(t, ",");
-}
-
-void csv_prefix_integer(struct text *t, int64_t v)
-{
-    char buf[24];
-    int n = snprintf(buf, sizeof buf, "%" PRId64 ",", v);
-    text_addn(t, buf, (size_t)n);
-}
-
-/* ---- samples ---- */
-
-static const char two_digits[] = "00010203040506070809101112131415161718192021222324"
-                                 "25262728293031323334353637383940414243444546474849"
-                                 "50515253545556575859606162636465666768697071727374"
-                                 "75767778798081828384858687888990919293949596979899";
-
-/* Exactly n digits, zeros in front. */
-static char *fixed(char *at, uint32_t v, int n)
-{
-    int left = n;
-    for (; left >= 2; left -= 2, v /= 100)
-        memcpy(at + left - 2, two_digits + 2 * (v % 100), 2);
-    if (left)
-        *at = (char)('0' + v % 10);
-    return at + n;
-}
-
-static char *plain(char *at, uint64_t v)
-{
-    char digits[20];
-    int n = 0;
-    do
-        digits[n++] = (char)('0' + v % 10);
-    while (v /= 10);
-    while (n)
-        *at++ = digits[--n];
-    return at;
-}
-
-static const struct decimal_unit {
-    uint64_t fs; /* femtoseconds in one */
-    int decimals;
-} decimal_units[] = {[CSV_SECONDS] = {1000000000000000u, 15},
-                     [CSV_MILLISECONDS] = {1000000000000u, 12},
-                     [CSV_MICROSECONDS] = {1000000000u, 9}};
-
-size_t csv_decimal(char *buf, uint64_t time_ns, uint64_t iters, enum csv_unit unit)
-{
-    __extension__ typedef unsigned __int128 wide;
-    const struct decimal_unit *u = &decimal_units[unit];
-    uint64_t whole, rest;
-    if (time_ns < UINT64_MAX / 1000000 - iters) {
-        uint64_t fs = (time_ns * 1000000 + iters / 2) / iters;
-        whole = fs / u->fs;
-        rest = fs % u->fs;
-    } else { /* five hours and more in one sample */
-        wide fs = ((wide)time_ns * 1000000 + iters / 2) / iters;
-        whole = (uint64_t)(fs / u->fs);
-        rest = (uint64_t)(fs % u->fs);
-    }
-    char *at = plain(buf, whole);
-    if (rest) { /* in two halves: divisions of 32 bits are several times cheaper */
-        uint32_t low = (uint32_t)(rest % 100000000);
-        *at++ = '.';
-        at = fixed(at, (uint32_t)(rest / 100000000), u->decimals - 8);
-        at = low ? fixed(at, low, 8) : at;
-        while (at[-1] == '0')
-            at--;
-    }
-    return (size_t)(at - buf);
-}
-
-void csv_samples(struct csv *c, const char *prefix, size_t prefix_n, const uint64_t *time_ns,
-                 size_t n, uint64_t iters)
-{
-    char tail[24 + CSV_DECIMAL];
-    for (size_t i = 0; i < n && !c->sink; i++) { /* the store has the samples of the recording */
-        char *at = plain(tail, i + 1);
-        *at++ = ',';
-        at += csv_decimal(at, time_ns[i], iters, CSV_SECONDS);
-        *at++ = '\n';
-        csv_bytes(c, prefix, prefix_n);
-        csv_bytes(c, tail, (size_t)(at - tail));
-    }
+    uint64_t ns = time_ns / iters, fs = (time_ns % iters * 1000000 + iters / 2) / iters, unit = 1;
+    for (int i = digits; i < 9; i++)
+        unit *= 10;
+    ns += fs / 1000000;
+    int n = snprintf(buf, CSV_DECIMAL, "%" PRIu64 ".%0*" PRIu64 "%06" PRIu64, ns / unit,
+                     9 - digits, ns % unit, fs % 1000000);
+    while (buf[n - 1] == '0')
+        n--;
+    n -= buf[n - 1] == '.';
+    buf[n] = '\0';
+    return (size_t)n;
 }
 
 int csv_write_file(const char *path, const char *text)

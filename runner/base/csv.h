@@ -63,16 +63,7 @@ int csv_write_file(const char *path, const char *text);
 /* Adds bytes unchanged. */
 void csv_bytes(struct csv *c, const char *s, size_t n);
 
-/* Adds rows PREFIX,I,SECONDS for I from 1, for samples of `iters` iterations. */
-void csv_samples(struct csv *c, const char *prefix, size_t prefix_n, const uint64_t *time_ns,
-                 size_t n, uint64_t iters);
-
-/* Add a field and a comma to a text, for the PREFIX above. */
-void csv_prefix_text(struct text *t, const char *s);
-void csv_prefix_integer(struct text *t, int64_t v);
-
-/* Writes time_ns / iters as a decimal, rounded to a femtosecond, without trailing zeros and without
- * a terminator. Returns its length, at most CSV_DECIMAL. */
-#define CSV_DECIMAL 40
-enum csv_unit { CSV_SECONDS, CSV_MILLISECONDS, CSV_MICROSECONDS };
-size_t csv_decimal(char *buf, uint64_t time_ns, uint64_t iters, enum csv_unit unit);
+/* Writes time_ns / iters as a decimal in units of 10^-digits seconds, rounded to a femtosecond,
+ * without trailing zeros. iters is at most INT32_MAX. Returns the length. */
+#define CSV_DECIMAL 48
+size_t csv_decimal(char buf[CSV_DECIMAL], uint64_t time_ns, uint64_t iters, int digits);

@@ -106,7 +106,7 @@ static int add_run(struct run_set *s, const char *dir)
         code = origins_read(o, r);
     for (p.group = 0; p.group < r->n_groups && !code; p.group++) {
         struct gathered g;
-        code = gather_group(r, p.group, NULL, &g);
+        code = gather_group(r, p.group, &g);
         for (size_t i = 0; i < g.n && !code; i++)
             add_cell(&p, &g, &g.series[i]);
         gathered_free(r, &g);

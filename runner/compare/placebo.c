@@ -104,23 +104,27 @@ void placebo_print(const struct comparison *c)
 
 const char placebo_columns[] = "platform,workload,label,run_id,mode,contrasts,called,aa,aa_called";
 
+void placebo_put(struct csv *csv, const struct comparison *c)
+{
+    size_t n = 0;
+    AUTO_FREE struct placebo *v = placebo_rows(c, &n);
+    for (size_t i = 0; i < n; i++) {
+        const struct contrast *of = v[i].of;
+        CSV_TEXTS(csv, of->platform, of->workload, of->label, of->run_id, of->mode);
+        CSV_INTEGERS(csv, (int64_t)v[i].contrasts, (int64_t)v[i].called, (int64_t)v[i].aa,
+                     (int64_t)v[i].aa_called);
+        csv_end(csv);
+    }
+}
+
 int placebo_write(const struct comparison *c, const char *dir)
 {
     struct csv csv;
     AUTO_FREE char *path = xstrfmt("%s/%s", dir, PLACEBO_CSV);
     int code = csv_open(&csv, path);
-    size_t n = 0;
-    AUTO_FREE struct placebo *v = placebo_rows(c, &n);
-    if (!code) {
-        csv_header(&csv, placebo_columns);
-        for (size_t i = 0; i < n; i++) {
-            const struct contrast *of = v[i].of;
-            CSV_TEXTS(&csv, of->platform, of->workload, of->label, of->run_id, of->mode);
-            CSV_INTEGERS(&csv, (int64_t)v[i].contrasts, (int64_t)v[i].called, (int64_t)v[i].aa,
-                         (int64_t)v[i].aa_called);
-            csv_end(&csv);
-        }
-        code = csv_close(&csv, true);
-    }
-    return code;
+    if (code)
+        return code;
+    csv_header(&csv, placebo_columns);
+    placebo_put(&csv, c);
+    return csv_close(&csv, true);
 }

@@ -32,5 +32,7 @@ struct placebo *placebo_rows(const struct comparison *c, size_t *n);
 
 /* Prints one line with a part for each platform and mode, which are never pooled; nothing if no config ran what its baseline ran. */
 void placebo_print(const struct comparison *c);
+/* The rows of placebo.csv. */
+void placebo_put(struct csv *csv, const struct comparison *c);
 /* Writes DIR/placebo.csv. GS_OK or reported. */
 int placebo_write(const struct comparison *c, const char *dir);

@@ -58,20 +58,6 @@ static void take_series(struct pass *p, const struct series *s)
     }
 }
 
-static int read_cells(struct pass *p)
-{
-    int code = GS_OK;
-    for (size_t i = 0; i < p->r->n_groups && !code; i++) {
-        struct gathered g;
-        code = gather_group(p->r, i, NULL, &g);
-        for (size_t k = 0; k < g.n && !code; k++)
-            if (!g.series[k].copy)
-                take_series(p, &g.series[k]);
-        gathered_free(p->r, &g);
-    }
-    return code;
-}
-
 static bool alike(const struct unpaired_cell *a, const struct unpaired_cell *b)
 {
     return a->cell->size_B == b->cell->size_B && !strcmp(a->cell->mode, b->cell->mode) &&
@@ -149,13 +135,16 @@ static size_t family_of(const struct pass *p, size_t i)
     return k;
 }
 
-int compare_unpaired(struct comparison *c, const struct recorded *r, const struct origins *origins,
-                     const struct compare_rules *rules)
+void compare_unpaired(struct comparison *c, const struct recorded *r, const struct gathered *groups,
+                      const struct origins *origins, const struct compare_rules *rules)
 {
     struct pass p = {c, r, origins, rules, NULL, 0};
-    int code = read_cells(&p);
+    for (size_t i = 0; i < r->n_groups; i++)
+        for (size_t k = 0; k < groups[i].n; k++)
+            if (!groups[i].series[k].copy)
+                take_series(&p, &groups[i].series[k]);
     const char *baseline = baseline_of(&p);
-    for (size_t i = 0; i < p.n && baseline && !code; i++) {
+    for (size_t i = 0; i < p.n && baseline; i++) {
         if (!strcmp(p.cells[i].cell->config, baseline))
             continue;
         add_contrast(&p, baseline, &p.cells[i]);
@@ -167,5 +156,4 @@ int compare_unpaired(struct comparison *c, const struct recorded *r, const struc
         free(p.cells[i].x.v);
     }
     free(p.cells);
-    return code;
 }

@@ -10,6 +10,6 @@
 
 #include "compare/baseline.h"
 
-/* Adds the contrasts of a run. GS_OK or reported. */
-int compare_unpaired(struct comparison *c, const struct recorded *r, const struct origins *origins,
-                     const struct compare_rules *rules);
+/* Adds the contrasts of a run, whose groups are gathered. */
+void compare_unpaired(struct comparison *c, const struct recorded *r, const struct gathered *groups,
+                      const struct origins *origins, const struct compare_rules *rules);

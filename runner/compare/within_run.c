@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "compare/within_run.h"
 
+#include "base/err.h"
 #include "base/text.h"
 #include "compare/baseline.h"
 #include "compare/unpaired.h"
@@ -126,37 +127,36 @@ static void contrast_group(const struct group_pass *p)
     }
 }
 
-static int contrast_run(struct comparison *c, const struct recorded *r, const char *best_of,
-                        const char *baseline)
+int compare_recorded(struct comparison *c, const struct recorded *r, const struct gathered *groups,
+                     const char *best_of, const char *baseline)
 {
     AUTO(origins_free) struct origins origins = {0};
     struct compare_rules rules;
     int code = compare_rules_read(&rules, r);
+    if (!code)
+        code = origins_read(&origins, r);
     if (code)
         return code;
     rules.wanted = baseline;
-    code = origins_read(&origins, r);
-    if (!code && r->imported && !best_of)
-        code = compare_unpaired(c, r, &origins, &rules);
-    for (size_t i = 0; i < r->n_groups && !code && !r->imported; i++) {
-        struct gathered g;
-        if (r->groups[i].n < 2)
-            continue;
-        code = gather_group(r, i, NULL, &g);
-        if (code)
-            break;
-        contrast_group(&(struct group_pass){c, r, &origins, &rules, i, &g, best_of});
-        gathered_free(r, &g);
-    }
-    return code;
+    if (r->imported && !best_of)
+        compare_unpaired(c, r, groups, &origins, &rules);
+    for (size_t i = 0; i < r->n_groups && !r->imported; i++)
+        if (r->groups[i].n > 1)
+            contrast_group(&(struct group_pass){c, r, &origins, &rules, i, &groups[i], best_of});
+    return GS_OK;
 }
 
 int compare_within_run(struct comparison *c, const char *dir, const char *best_of,
                        const char *baseline)
 {
     AUTO(recorded_free_of) struct recorded *r = NULL;
+    struct gathered *groups = NULL;
     int code = recorded_read(&r, dir);
     if (code || !r)
         return code;
-    return contrast_run(c, r, best_of, baseline);
+    code = gather_run(r, &groups);
+    if (!code)
+        code = compare_recorded(c, r, groups, best_of, baseline);
+    gathered_free_run(r, groups);
+    return code;
 }

@@ -11,7 +11,7 @@
 #include "reduce/iteration.h"
 #include "reduce/measured.h"
 #include "reduce/summary.h"
-#include "reduce/tables.h"
+#include "store/export.h"
 #include "store/store.h"
 #include "wan/wan_report.h"
 

@@ -15,7 +15,6 @@
 struct pass {
     const struct recorded *r;
     size_t group;
-    const struct gather_sink *sink;
     struct gathered *out;
     int launch;
     double *scratch;
@@ -72,11 +71,13 @@ static double median_of(struct pass *p, const uint64_t *time_ns, size_t n)
     return stats_quantile_of(p->scratch, n, 0.5);
 }
 
-static void sketch_times(struct sketch *s, const uint64_t *time_ns, size_t n, uint64_t iters)
+static void add_times(struct series *s, const uint64_t *time_ns, size_t n, uint64_t iters)
 {
+    s->times = xrealloc(s->times, (s->n_samples + n) * sizeof *s->times);
     for (size_t i = 0; i < n; i++)
-        sketch_add(s, time_ns[i] < UINT64_MAX / 1000 ? time_ns[i] * 1000 / iters
-                                                     : time_ns[i] / iters * 1000);
+        s->times[s->n_samples + i] =
+            (double)(time_ns[i] < UINT64_MAX / 1000 ? time_ns[i] * 1000 / iters
+                                                    : time_ns[i] / iters * 1000);
 }
 
 static void add_block(struct pass *p, struct series *s, const struct raw_line *l, int number,
@@ -93,12 +94,10 @@ static void add_block(struct pass *p, struct series *s, const struct raw_line *l
         .time_s = median_of(p, l->time_ns, l->n) / ((double)iters * 1e9),
         .skew_s = raw_number(l, NULL, "skew_ns") / 1e9,
     };
+    if (s->copy == 0)
+        add_times(s, l->time_ns, l->n, iters);
     s->n_samples += l->n;
     s->iterations = s->n_blocks == 1 || iters < s->iterations ? iters : s->iterations;
-    if (s->copy == 0)
-        sketch_times(&s->times, l->time_ns, l->n, iters);
-    if (p->sink)
-        p->sink->block(p->sink->ctx, cell, s->copy, p->launch, number, l->time_ns, l->n, iters);
 }
 
 static int read_block(struct pass *p, const struct raw *raw, const char *path,
@@ -167,10 +166,10 @@ static bool is_out(const struct gathered *judged, int launch)
 }
 
 /* judged: the same group, read before; its launches that are left out are not read. NULL: all are. */
-static int read_group(const struct recorded *r, size_t group, const struct gather_sink *sink,
-                      const struct gathered *judged, struct gathered *out)
+static int read_group(const struct recorded *r, size_t group, const struct gathered *judged,
+                      struct gathered *out)
 {
-    struct pass p = {.r = r, .group = group, .sink = sink, .out = out};
+    struct pass p = {.r = r, .group = group, .out = out};
     const struct rec_group *g = &r->groups[group];
     int code = GS_OK;
     *out = (struct gathered){0};
@@ -213,23 +212,21 @@ static void count_left_out(struct gathered *to, const struct gathered *judged)
         }
 }
 
-/* A group is judged before the sink sees it, and read again without the launches that are left out. */
-int gather_group(const struct recorded *r, size_t group, const struct gather_sink *sink,
-                 struct gathered *out)
+/* A group is judged first, and read again without the launches that are left out. */
+int gather_group(const struct recorded *r, size_t group, struct gathered *out)
 {
     struct gathered all;
-    int code = read_group(r, group, NULL, NULL, &all);
+    int code = read_group(r, group, NULL, &all);
     if (code)
         return code;
     launches_judge(r, &all);
-    if (!sink && (!all.n_out || all.too_many)) {
+    if (!all.n_out || all.too_many) {
         *out = all;
         return GS_OK;
     }
-    code = read_group(r, group, sink, &all, out);
+    code = read_group(r, group, &all, out);
     if (!code) {
-        if (!all.too_many)
-            count_left_out(out, &all);
+        count_left_out(out, &all);
         out->out = all.out;
         out->n_out = all.n_out;
         out->too_many = all.too_many;
@@ -238,6 +235,22 @@ int gather_group(const struct recorded *r, size_t group, const struct gather_sin
     }
     gathered_free(r, &all);
     return code;
+}
+
+int gather_run(const struct recorded *r, struct gathered **out)
+{
+    int code = GS_OK;
+    *out = xcalloc(r->n_groups + 1, sizeof **out);
+    for (size_t i = 0; i < r->n_groups && !code; i++)
+        code = gather_group(r, i, &(*out)[i]);
+    return code;
+}
+
+void gathered_free_run(const struct recorded *r, struct gathered *groups)
+{
+    for (size_t i = 0; groups && i < r->n_groups; i++)
+        gathered_free(r, &groups[i]);
+    free(groups);
 }
 
 /* ---- status ---- */

@@ -7,16 +7,11 @@
 
 #include "reduce/series.h"
 
-/* Called with the samples of each block that counts. */
-struct gather_sink {
-    void (*block)(void *ctx, const struct rec_cell *cell, int copy, int launch, int number,
-                  const uint64_t *time_ns, size_t n, uint64_t iters);
-    void *ctx;
-};
-
-/* sink may be NULL. GS_OK or reported. */
-int gather_group(const struct recorded *r, size_t group, const struct gather_sink *sink,
-                 struct gathered *out);
+/* GS_OK or reported. */
+int gather_group(const struct recorded *r, size_t group, struct gathered *out);
+/* All groups of a run: r->n_groups of them; gathered_free_run in any case. GS_OK or reported. */
+int gather_run(const struct recorded *r, struct gathered **out);
+void gathered_free_run(const struct recorded *r, struct gathered *groups);
 
 /* The status of a cell (reduce.h); `why` is "" for ok. */
 struct series_status {

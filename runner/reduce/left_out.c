@@ -26,7 +26,7 @@ int launches_out_of_run(struct disturbed_launches *out, const char *dir)
     int code = recorded_read(&r, dir);
     for (size_t i = 0; !code && r && i < r->n_groups; i++) {
         struct gathered g;
-        code = gather_group(r, i, NULL, &g);
+        code = gather_group(r, i, &g);
         if (code)
             break;
         take_out(out, &g);

@@ -27,7 +27,7 @@ int run_summary_read(struct run_summary *s, const char *dir)
     s->status = xcalloc(s->r->n_cells + 1, sizeof *s->status);
     for (size_t i = 0; i < s->r->n_groups && !code; i++) {
         struct gathered g;
-        code = gather_group(s->r, i, NULL, &g);
+        code = gather_group(s->r, i, &g);
         for (size_t k = 0; k < g.n && !code; k++)
             if (!g.series[k].copy)
                 take(s, &g.series[k]);

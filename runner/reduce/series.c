@@ -19,7 +19,7 @@ void gathered_free(const struct recorded *r, struct gathered *g)
             free(s->metrics[m]);
         free(s->metrics);
         free(s->blocks);
-        sketch_free(&s->times);
+        free(s->times);
     }
     free(g->series);
     for (size_t i = 0; i < g->n_out; i++)

@@ -79,14 +79,15 @@ static double median_skew(const struct series *s)
 struct summary summary_of(const struct recorded *r, const struct series *s)
 {
     const struct rec_cell *c = &r->cells[s->cell];
-    const double ps = 1e12; /* the unit of the sketch */
+    const double ps = 1e12; /* the unit of series.times */
     if (!series_status(r, s).numbers)
         return (struct summary){.time_s = {NAN, NAN, NAN}};
+    size_t n = s->copy ? 0 : s->n_samples;
     struct summary m = {
         .time_s = estimate_blocks(r, s, NULL),
-        .p95_s = sketch_quantile(&s->times, 0.95) / ps,
-        .p99_s = sketch_quantile(&s->times, 0.99) / ps,
-        .min_s = s->times.n ? (double)s->times.min / ps : NAN,
+        .p95_s = stats_quantile(s->times, n, 0.95) / ps,
+        .p99_s = stats_quantile(s->times, n, 0.99) / ps,
+        .min_s = stats_quantile(s->times, n, 0) / ps,
         .skew_s = median_skew(s),
         .algbw = NAN,
         .busbw = NAN,

@@ -240,7 +240,7 @@ const struct column column_words[] = {
     {"skew_ns", NUMBER, "median over samples of the last start minus the first", NULL},
     {"spread_ns", NUMBER, "median over samples of the longest minus the shortest time of a rank",
      NULL},
-    {"counts", INTEGER, "1: the block is in the tables; 0: a later attempt replaced it", NULL},
+    {"counts", INTEGER, "1: the block is in the other tables; 0: a later attempt replaced it, or its launch is left out", NULL},
     {"time_ns", INTEGER, "time of all operations of the sample", NULL},
     {"moment", COLUMN_TEXT, "before or after the block", NULL},
     {"load1", NUMBER, "load average of the last minute", NULL},
@@ -254,6 +254,7 @@ const struct column column_words[] = {
     {"phase", COLUMN_TEXT, "step in which it failed", NULL},
     {"claim", COLUMN_TEXT, "name of a published number in [reference] of the config", "claim"},
     {"given", COLUMN_TEXT, "its value, or its facts", NULL},
+    {"text", COLUMN_TEXT, "the tables that nccl-tests would print", NULL},
     {0},
 };
 
@@ -274,20 +275,26 @@ const struct term terms[] = {
     {0},
 };
 
-const struct column *column_find(const char *name)
+const struct column *column_find(const char *table, const char *name)
 {
-    for (size_t i = 0; column_words[i].name; i++)
-        if (!strcmp(column_words[i].name, name))
-            return &column_words[i];
-    return NULL;
+    const struct column *any = NULL;
+    for (const struct column *c = column_words; c->name; c++) {
+        if (strcmp(c->name, name))
+            continue;
+        size_t n = c->file ? strcspn(c->file, ".") : 0;
+        if (table && c->file && strlen(table) == n && !strncmp(table, c->file, n))
+            return c;
+        any = !any || (table && any->file && !c->file) ? c : any;
+    }
+    return any;
 }
 
-const char *column_sql_type(const char *name)
+const char *column_sql_type(const char *table, const char *name)
 {
-    const struct column *c = column_find(name);
-    if (c && !strcmp(c->type, NUMBER))
-        return strcmp(name, "value") ? "REAL" : ""; /* of a parameter it is a text */
-    return c && !strcmp(c->type, INTEGER) ? "INTEGER" : "TEXT";
+    const struct column *c = column_find(table, name);
+    return c && !strcmp(c->type, NUMBER)    ? "REAL"
+           : c && !strcmp(c->type, INTEGER) ? "INTEGER"
+                                            : "TEXT";
 }
 
 const char *column_unit(const char *name, size_t *n)

@@ -23,9 +23,9 @@ struct term {
 extern const struct column column_words[]; /* ends with a NULL name */
 extern const struct term terms[];          /* the same */
 
-/* NULL: no table has such a column. */
-const struct column *column_find(const char *name);
+/* The column of a table, "samples" or "param"; table NULL: of any. NULL: no table has such a column. */
+const struct column *column_find(const char *table, const char *name);
 /* "REAL", "INTEGER" or "TEXT": the type of the column in the store. */
-const char *column_sql_type(const char *name);
+const char *column_sql_type(const char *table, const char *name);
 /* "s", "B/s", …; "": it has none. *n: the length of the name without it. */
 const char *column_unit(const char *name, size_t *n);

@@ -13,8 +13,12 @@
 #include "record/record.h"
 #include "record/recorded.h"
 #include "record/runs.h"
-#include "reduce/reduce.h"
-#include "reduce/tables.h"
+#include "compare/placebo.h"
+#include "compare/within_run.h"
+#include "reduce/iteration.h"
+#include "reduce/measured.h"
+#include "reduce/nccl_table.h"
+#include "reduce/summary.h"
 #include "store/store.h"
 
 #include <math.h>
@@ -23,18 +27,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { RUN, HOST, CELL, PARAM, GRP, BLOCK, METRIC, SAMPLE, NOTE, HEALTH, FAIL, CLAIM, RAW_TABLES };
+enum { RUN, HOST, CELL, PARAM, GRP, BLOCK, METRIC, SAMPLE, NOTE, HEALTH, FAIL, CLAIM,
+       NCCL_TESTS, RAW_TABLES };
 
 struct ingest {
     struct store *store;
     const struct recorded *r;
-    struct csv out[RAW_TABLES];
-    struct store_rows *rows[RAW_TABLES];
+    struct gathered *groups;
+    struct csv out[RAW_TABLES + DERIVED];
+    struct store_rows *rows[RAW_TABLES + DERIVED];
     int launch, attempt;
     size_t file;
     int64_t seq;
     bool headed;
-    const char *group; /* of the last cell line */
 };
 
 /* ---- lines ---- */
@@ -155,11 +160,15 @@ static const struct rec_cell *cell_of(const struct ingest *in, const struct raw_
     return recorded_find(in->r, raw_text(l, "cell"));
 }
 
-/* Are the blocks of this file those of the group that are in the tables? */
+/* Are the blocks of this file those of the group that are in the derived tables? */
 static bool counts(const struct ingest *in, const struct rec_cell *c)
 {
     bool closed;
+    const struct gathered *g = &in->groups[c->group];
     const struct rec_span *span = recorded_span(in->r, c->group, in->launch, &closed);
+    for (size_t i = 0; i < g->n_out && !g->too_many; i++)
+        if (g->out[i].launch == in->launch)
+            return false;
     return span && span->file == in->file;
 }
 
@@ -279,70 +288,105 @@ static int take_claims(struct ingest *in)
     return code;
 }
 
+/* ---- what is computed ---- */
+
+static int derive_groups(struct ingest *in, struct summary *cells)
+{
+    const struct recorded *r = in->r;
+    struct csv *out = in->out + RAW_TABLES;
+    int code = GS_OK;
+    for (size_t k = 0; k < r->n_groups && !code; k++) {
+        const struct gathered *g = &in->groups[k];
+        for (size_t i = 0; i < g->n; i++) {
+            const struct series *s = &g->series[i];
+            if (s->copy)
+                continue;
+            cells[s->cell] = summary_of(r, s);
+            summary_row(&out[SUMMARY], r, g, s, &cells[s->cell]);
+            metrics_rows(&out[METRICS], r, s);
+            launches_rows(&out[LAUNCHES], r, s);
+        }
+        iteration_rows(&out[ITERATION], r, g);
+        code = wan_rows(&out[WAN], r, g);
+    }
+    return code;
+}
+
+/* best_of NULL: against the baseline. */
+static int derive_contrasts(struct ingest *in, const char *best_of)
+{
+    AUTO(comparison_free) struct comparison c = {0};
+    struct csv *out = in->out + RAW_TABLES;
+    int code = compare_recorded(&c, in->r, in->groups, best_of, NULL);
+    if (code)
+        return code;
+    comparison_solve(&c, 1);
+    for (size_t i = 0; i < c.n; i++) {
+        contrast_row(&out[best_of ? CHOSEN : COMPARE], &c.v[i]);
+        csv_end(&out[best_of ? CHOSEN : COMPARE]);
+    }
+    if (!best_of)
+        placebo_put(&out[PLACEBO], &c);
+    return code;
+}
+
+static int derive(struct ingest *in)
+{
+    AUTO_FREE struct summary *cells = xcalloc(in->r->n_cells + 1, sizeof *cells);
+    int code = derive_groups(in, cells);
+    if (!code)
+        code = derive_contrasts(in, NULL);
+    if (!code)
+        code = derive_contrasts(in, "comm");
+    AUTO_FREE char *text = code ? NULL : nccl_table_text(in->r, cells);
+    if (text) {
+        csv_integer(&in->out[NCCL_TESTS], 0);
+        csv_text(&in->out[NCCL_TESTS], text);
+        csv_end(&in->out[NCCL_TESTS]);
+    }
+    return code;
+}
+
 /* ---- a run ---- */
 
-static const char *const derived[] = {"summary", "iteration", "metrics", "launches", "wan"};
-static const int derived_of[] = {SUMMARY, ITERATION, METRICS, LAUNCHES, WAN};
-
-static int make_tables(struct store *s)
+static const struct store_table *table_at(size_t i)
 {
-    int code = GS_OK;
-    for (size_t i = 0; store_tables[i].name && !code; i++)
-        code = store_make(s, store_tables[i].name, store_tables[i].columns);
-    for (size_t i = 0; i < COUNT(derived) && !code; i++) {
-        AUTO_FREE char *columns = xstrfmt("run,%s", table_columns[derived_of[i]]);
-        code = store_make(s, derived[i], columns);
-    }
-    return code;
+    return i < RAW_TABLES ? &store_tables[i] : &store_derived[i - RAW_TABLES];
 }
 
-/* Into the temporary tables, which have the names of the others and are used first. */
-static int read_lines(struct store *s, const struct recorded *r)
+/* Into temporary tables, which have the names of the others and are used first. */
+static int read_tables(struct ingest *in)
 {
-    struct ingest in = {.store = s, .r = r};
     int code = GS_OK;
-    for (int i = 0; i < RAW_TABLES; i++)
-        in.rows[i] =
-            store_rows_begin(s, store_tables[i].name, store_tables[i].columns, -1, &in.out[i]);
-    for (size_t i = 0; i < r->ledger->n_files && !code; i++)
-        code = read_file(&in, i);
-    take_cells(&in);
+    for (size_t i = 0; i < RAW_TABLES + DERIVED && !code; i++) {
+        const struct store_table *t = table_at(i);
+        AUTO_FREE char *columns =
+            xstrfmt("%s%s", i < RAW_TABLES ? "" : "run,", t->columns);
+        code = store_make(in->store, t->name, columns);
+    }
+    if (code)
+        return code;
+    for (size_t i = 0; i < RAW_TABLES + DERIVED; i++)
+        in->rows[i] = store_rows_begin(in->store, table_at(i)->name, table_at(i)->columns,
+                                       i < RAW_TABLES ? -1 : 0, &in->out[i]);
+    code = derive(in);
+    for (size_t i = 0; i < in->r->ledger->n_files && !code; i++)
+        code = read_file(in, i);
+    take_cells(in);
     if (!code)
-        code = take_claims(&in);
-    for (int i = 0; i < RAW_TABLES; i++) {
-        int one = store_rows_end(in.rows[i]);
+        code = take_claims(in);
+    for (size_t i = 0; i < RAW_TABLES + DERIVED; i++) {
+        int one = store_rows_end(in->rows[i]);
         code = code ? code : one;
     }
     return code;
-}
-
-static int read_derived(struct store *s, const struct recorded *r)
-{
-    struct tables tables = {0};
-    const struct csv_sink nowhere = {0};
-    struct store_rows *rows[COUNT(derived)];
-    for (size_t i = 0; i < COUNT(derived); i++)
-        rows[i] = store_rows_begin(s, derived[i], table_columns[derived_of[i]], 0,
-                                   &tables.csv[derived_of[i]]);
-    tables.csv[SAMPLES] = (struct csv){.sink = &nowhere, .fd = -1};
-    int code = reduce_recorded(r, &tables);
-    for (size_t i = 0; i < COUNT(derived); i++) {
-        int one = store_rows_end(rows[i]);
-        code = code ? code : one;
-    }
-    return code;
-}
-
-static const char *table_at(size_t i)
-{
-    return i < RAW_TABLES ? store_tables[i].name : derived[i - RAW_TABLES];
 }
 
 static void add_forget(struct text *sql, const char *dir)
 {
     char *which = sqlite3_mprintf("(SELECT run FROM main.stamp WHERE dir = %Q)", dir);
-    for (size_t i = 0; i < RAW_TABLES + COUNT(derived); i++)
-        text_addf(sql, "DELETE FROM main.\"%s\" WHERE run IN %s;", table_at(i), which);
+    for (size_t i = 0; i < RAW_TABLES + DERIVED; i++)
+        text_addf(sql, "DELETE FROM main.\"%s\" WHERE run IN %s;", table_at(i)->name, which);
     text_addf(sql, "DELETE FROM main.stamp WHERE run IN %s;", which);
     sqlite3_free(which);
 }
@@ -364,11 +408,11 @@ static int move_run(struct store *s, const struct run_folder *run, const char *s
                                    run->dir, run->key, stamp);
     text_add(&sql, insert);
     sqlite3_free(insert);
-    for (size_t i = 0; i < RAW_TABLES + COUNT(derived); i++)
+    for (size_t i = 0; i < RAW_TABLES + DERIVED; i++)
         text_addf(&sql,
                   "UPDATE temp.\"%s\" SET run = (SELECT max(run) FROM main.stamp);"
                   "INSERT INTO main.\"%s\" SELECT * FROM temp.\"%s\" ORDER BY rowid;",
-                  table_at(i), table_at(i), table_at(i));
+                  table_at(i)->name, table_at(i)->name, table_at(i)->name);
     text_add(&sql, "COMMIT;");
     return execute_all(s, sql.s);
 }
@@ -376,8 +420,8 @@ static int move_run(struct store *s, const struct run_folder *run, const char *s
 static int drop_tables(struct store *s)
 {
     AUTO_TEXT struct text sql = {0};
-    for (size_t i = 0; i < RAW_TABLES + COUNT(derived); i++)
-        text_addf(&sql, "DROP TABLE IF EXISTS temp.\"%s\";", table_at(i));
+    for (size_t i = 0; i < RAW_TABLES + DERIVED; i++)
+        text_addf(&sql, "DROP TABLE IF EXISTS temp.\"%s\";", table_at(i)->name);
     return store_execute(s, sql.s);
 }
 
@@ -395,21 +439,19 @@ static int read_run(struct store *s, const char *dir, const char *stamp)
 {
     AUTO(recorded_free_of) struct recorded *r = NULL;
     AUTO(runs_free) struct runs runs = {0};
+    struct ingest in = {.store = s};
     int code = recorded_read(&r, dir);
     if (!code)
         code = runs_add(&runs, dir);
-    if (code || !r) {
-        int forgotten = forget(s, dir);
-        return forgotten ? forgotten : code;
-    }
-    code = make_tables(s);
-    if (!code)
-        code = read_lines(s, r);
-    if (!code)
-        code = read_derived(s, r);
-    if (!code)
+    if (!code && r)
+        code = gather_run(in.r = r, &in.groups);
+    if (!code && r)
+        code = read_tables(&in);
+    if (!code && r)
         code = move_run(s, &runs.v[0], stamp);
+    gathered_free_run(r, in.groups);
     int dropped = drop_tables(s);
+    dropped = dropped || (!code && r) ? dropped : forget(s, dir);
     return code ? code : dropped;
 }
 
@@ -495,6 +537,8 @@ int store_read(struct store *s, const char *const *roots, size_t n)
         if (at < known.dirs.n && !strcmp(known.stamps.v[at], stamp))
             continue;
         int one = read_run(s, runs.v[i].dir, stamp);
+        if (one == GS_FAILED && !s->failed)
+            words_add(&s->damaged, runs.v[i].dir);
         code = err_worse(code, one);
     }
     words_free(&known.dirs);
@@ -502,13 +546,22 @@ int store_read(struct store *s, const char *const *roots, size_t n)
     return code;
 }
 
-int store_open_all(struct store *s, bool *damaged)
+int store_open_all(struct store *s)
 {
     static const char *const roots[] = {LOCATE_DATA};
     bool any = !access(LOCATE_DATA, F_OK);
     int code = store_open(s, any ? STORE_PATH : NULL);
     if (!code && any)
         code = store_read(s, roots, 1);
-    *damaged = code == GS_FAILED && !s->failed;
-    return *damaged ? GS_OK : code;
+    return code == GS_FAILED && s->damaged.n && !s->failed ? GS_OK : code;
+}
+
+int store_open_roots(struct store *s, const char *const *roots, size_t n)
+{
+    if (!n)
+        return store_open_all(s);
+    int code = store_open(s, NULL);
+    if (!code)
+        code = store_read(s, roots, n);
+    return code == GS_FAILED && s->damaged.n && !s->failed ? GS_OK : code;
 }

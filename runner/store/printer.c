@@ -47,7 +47,7 @@ static char *whole(double v)
 static const char *unit_of(const char *name, size_t *n)
 {
     const char *unit = column_unit(name, n);
-    if (column_find(name))
+    if (column_find(NULL, name))
         return unit;
     *n = strlen(name);
     return *unit && strchr(name, '_') ? unit : "";

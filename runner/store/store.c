@@ -8,6 +8,8 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "record/runs.h"
+#include "compare/compare.h"
+#include "compare/placebo.h"
 #include "reduce/iteration.h"
 #include "reduce/measured.h"
 #include "reduce/summary.h"
@@ -48,20 +50,21 @@ const struct store_table store_tables[] = {
      "rank, before and after each block"},
     {"fail", "run,launch,attempt,cell_id,copy,kind,reason,rank,host,phase", "failure"},
     {"claim", "run,claim,given,source", "published number in the config of a run"},
+    {"nccl_tests", "run,text", "run with collectives"},
     {0},
 };
 
-/* The tables of reduce.h, after the column `run`. */
-static const struct store_table derived[] = {
-    {"summary", summary_columns, NULL}, {"iteration", iteration_columns, NULL},
-    {"metrics", metrics_columns, NULL}, {"launches", launches_columns, NULL},
-    {"wan", wan_columns, NULL},         {0},
+const struct store_table store_derived[DERIVED] = {
+    [SUMMARY] = {"summary", summary_columns, NULL},   [ITERATION] = {"iteration", iteration_columns, NULL},
+    [METRICS] = {"metrics", metrics_columns, NULL},   [LAUNCHES] = {"launches", launches_columns, NULL},
+    [WAN] = {"wan", wan_columns, NULL},               [COMPARE] = {"compare", compare_columns, NULL},
+    [CHOSEN] = {"chosen", compare_columns, NULL},     [PLACEBO] = {"placebo", placebo_columns, NULL},
 };
 
 static const char extras[] =
     "CREATE TABLE stamp (run INTEGER PRIMARY KEY, dir TEXT UNIQUE, sort TEXT, stamp TEXT);"
-    "CREATE INDEX by_block ON sample (run, seq);"
     "CREATE INDEX by_cell ON block (run, cell_id);"
+    "CREATE INDEX by_id ON cell (run, cell_id);"
     "CREATE INDEX by_param ON param (run, cell_id);"
     "CREATE VIEW standing AS SELECT run FROM ("
     " SELECT *, row_number() OVER (PARTITION BY platform, workload, label"
@@ -74,24 +77,36 @@ static const char extras[] =
     "  AND h.attempt = o.attempt AND h.rank = o.rank WHERE moment = 'after')"
     " WHERE place = 1 GROUP BY run, launch, host HAVING max(busy_cores) IS NOT NULL;";
 
-static void add_create(struct text *t, const char *kind, const char *table, const char *columns)
+static void add_create(struct text *t, const char *kind, const char *table, const char *columns,
+                       const char *key)
 {
     AUTO_WORDS struct words names = {0};
     words_split(&names, columns, ',');
     text_addf(t, "CREATE %s \"%s\" (", kind, table);
     for (size_t i = 0; i < names.n; i++)
-        text_addf(t, "%s\"%s\" %s", i ? ", " : "", names.v[i], column_sql_type(names.v[i]));
-    text_add(t, ");");
+        text_addf(t, "%s\"%s\" %s", i ? ", " : "", names.v[i],
+                  column_sql_type(table, names.v[i]));
+    text_addf(t, "%s);", key);
+}
+
+/* Tables that are joined by it. */
+static const char *key_of(size_t table)
+{
+    const char *name = store_tables[table].name;
+    return !strcmp(name, "run")      ? ", PRIMARY KEY (run)"
+           : !strcmp(name, "block")  ? ", PRIMARY KEY (run, seq)"
+           : !strcmp(name, "sample") ? ", PRIMARY KEY (run, seq, sample)"
+                                     : "";
 }
 
 static char *schema(void)
 {
     struct text t = {0};
     for (size_t i = 0; store_tables[i].name; i++)
-        add_create(&t, "TABLE", store_tables[i].name, store_tables[i].columns);
-    for (size_t i = 0; derived[i].name; i++) {
-        AUTO_FREE char *columns = xstrfmt("run,%s", derived[i].columns);
-        add_create(&t, "TABLE", derived[i].name, columns);
+        add_create(&t, "TABLE", store_tables[i].name, store_tables[i].columns, key_of(i));
+    for (size_t i = 0; i < DERIVED; i++) {
+        AUTO_FREE char *columns = xstrfmt("run,%s", store_derived[i].columns);
+        add_create(&t, "TABLE", store_derived[i].name, columns, "");
     }
     text_add(&t, extras);
     return t.s;
@@ -243,7 +258,7 @@ static bool connect_to(struct store *s)
     sqlite3_busy_timeout(s->db, WAIT_MS);
     sqlite3_db_config(s->db, SQLITE_DBCONFIG_DQS_DML, 0,
                       NULL); /* "word" is a column, never a text */
-    sqlite3_exec(s->db, "PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY", NULL, NULL, NULL);
+    sqlite3_exec(s->db, "PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -65536", NULL, NULL, NULL);
     return true;
 }
 
@@ -284,6 +299,7 @@ void store_close(struct store *s)
 {
     sqlite3_close(s->db);
     free(s->path);
+    words_free(&s->damaged);
     *s = (struct store){0};
 }
 
@@ -294,7 +310,7 @@ struct store_rows {
     sqlite3_stmt *st;
     struct csv_sink sink;
     bool *texts; /* of each column: an empty text is a text, and not NULL */
-    int first;   /* from 0: rows of a table of reduce.h, whose numbers are those of its file */
+    int first;   /* from 0: rows of a derived table, whose numbers are those of its file */
     int columns, at, code;
 };
 
@@ -355,7 +371,7 @@ struct store_rows *store_rows_begin(struct store *s, const char *table, const ch
     for (int i = 0; i < r->columns; i++) {
         size_t name = (size_t)i - (first >= 0);
         text_addf(&insert, "%s?", i ? ", " : "");
-        r->texts[i] = !(i == 0 && first >= 0) && !strcmp(column_sql_type(names.v[name]), "TEXT");
+        r->texts[i] = !(i == 0 && first >= 0) && !strcmp(column_sql_type(table, names.v[name]), "TEXT");
     }
     text_add(&insert, ")");
     r->st = store_prepare(s, insert.s);
@@ -381,7 +397,7 @@ int store_make(struct store *s, const char *table, const char *columns)
 {
     AUTO_TEXT struct text t = {0};
     text_addf(&t, "DROP TABLE IF EXISTS temp.\"%s\";", table);
-    add_create(&t, "TEMP TABLE", table, columns);
+    add_create(&t, "TEMP TABLE", table, columns, "");
     return store_execute(s, t.s);
 }
 
@@ -440,11 +456,10 @@ bool store_has_recordings(void)
     return runs.n > 0;
 }
 
-int store_open_table(struct store *s, const char *dir, const char *name, const char *columns,
-                     bool *damaged)
+int store_open_table(struct store *s, const char *dir, const char *name, const char *columns)
 {
     bool all = !dir;
-    int code = all ? store_open_all(s, damaged) : store_open(s, NULL);
+    int code = all ? store_open_all(s) : store_open(s, NULL);
     if (code || !all)
         return code ? code : import(s, dir, name, columns);
     AUTO_FREE char *copy =
@@ -453,27 +468,4 @@ int store_open_table(struct store *s, const char *dir, const char *name, const c
                 name, columns, name);
     code = store_make(s, name, columns);
     return code ? code : store_execute(s, copy);
-}
-
-static void export_row(void *ctx, sqlite3_stmt *st)
-{
-    struct csv *out = ctx;
-    for (int i = 0, n = sqlite3_column_count(st); i < n; i++)
-        if (sqlite3_column_type(st, i) == SQLITE_FLOAT)
-            csv_real(out, sqlite3_column_double(st, i));
-        else
-            csv_text(out, store_text(st, i));
-    csv_end(out);
-}
-
-int store_export(struct store *s, const char *sql, const char *columns, const char *path)
-{
-    struct csv out;
-    int code = csv_open(&out, path);
-    if (code)
-        return code;
-    csv_params_header(&out, columns);
-    code = store_each(s, sql, export_row, &out);
-    int closed = csv_close(&out, !code);
-    return code ? code : closed;
 }

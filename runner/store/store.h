@@ -3,8 +3,7 @@
  * The store: every recording below data/raw, verified, in one SQLite database. It holds nothing that
  * the recordings do not, so it is built anew whenever it cannot be used.
  *
- * The tables `run` to `claim` hold the lines of the recordings, `summary` to `wan` the tables of
- * reduce.h; store_tables[] describes them. `run` is the number of a run in this database and joins
+ * store_tables[] hold the lines of the recordings, store_derived[] what is computed of them. `run` is the number of a run in this database and joins
  * them. The view `standing` has the runs that stand for their section: the latest of each platform,
  * workload and label, of the complete ones if there are any. The view `foreign` has how many cores
  * other programs used during each launch.
@@ -15,6 +14,7 @@
 #pragma once
 
 #include "base/csv.h"
+#include "base/text.h"
 
 #include <sqlite3.h>
 #include <stdbool.h>
@@ -26,11 +26,15 @@ struct store_table {
     const char *name, *columns, *row; /* row: of what it has one */
 };
 extern const struct store_table store_tables[]; /* ends with a NULL name */
+/* What is computed of each run: exported as NAME.csv. The column `run` is before these. */
+enum { SUMMARY, ITERATION, METRICS, LAUNCHES, WAN, COMPARE, CHOSEN, PLACEBO, DERIVED };
+extern const struct store_table store_derived[DERIVED];
 
 struct store {
     sqlite3 *db;
     char *path;  /* "" for one in memory */
     bool failed; /* SQLite reported an error */
+    struct words damaged; /* run folders that store_read refused; each was reported */
 };
 
 /* path NULL: in memory. A database of another version, or one that is no whole database, is built
@@ -42,15 +46,15 @@ void store_close(struct store *s);
 /* Reads what is new below the roots, and forgets runs that are gone. GS_OK; GS_FAILED, reported: a
  * recording is damaged, and the others are there; GS_USAGE, reported: no such folder. */
 int store_read(struct store *s, const char *const *roots, size_t n);
-/* The store of all recordings, up to date: the usual way to open one. *damaged: store_read reported
- * a damaged recording; the code is GS_OK. */
-int store_open_all(struct store *s, bool *damaged);
+/* The store of all recordings, up to date: the usual way to open one. GS_OK, also if some recordings
+ * are damaged; or reported. */
+int store_open_all(struct store *s);
+/* The same; where n is not 0: of the recordings below these roots, in memory. */
+int store_open_roots(struct store *s, const char *const *roots, size_t n);
 
-/* The rows of one table of reduce.h, in their order: of a folder of tables, or of all recordings
- * (dir NULL). They are the temporary table `name` with these
- * columns. GS_OK or reported; *damaged: as above. */
-int store_open_table(struct store *s, const char *dir, const char *name, const char *columns,
-                     bool *damaged);
+/* The rows of one derived table, in their order: of a folder of tables, or of all recordings (dir
+ * NULL). They are the temporary table `name` with these columns. As store_open_all. */
+int store_open_table(struct store *s, const char *dir, const char *name, const char *columns);
 bool store_has_recordings(void); /* below data/raw */
 
 int store_execute(struct store *s, const char *sql); /* GS_OK or reported */
@@ -73,6 +77,3 @@ struct store_rows;
 struct store_rows *store_rows_begin(struct store *s, const char *table, const char *columns,
                                     sqlite3_int64 first, struct csv *out);
 int store_rows_end(struct store_rows *rows); /* GS_OK or reported */
-
-/* Writes the rows of a query as a table of these columns. GS_OK or reported. */
-int store_export(struct store *s, const char *sql, const char *columns, const char *path);

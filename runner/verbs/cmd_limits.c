@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "limits/limits.h"
+#include "store/export.h"
 #include "verbs/commands.h"
 
 #include <stdio.h>
@@ -14,13 +15,12 @@ struct request {
 };
 
 /* The cells of a folder of tables; without one, of all recordings, or of data/csv if there are none. */
-static int open_cells(struct store *s, const char *dir, bool *damaged)
+static int open_cells(struct store *s, const char *dir)
 {
     bool all = !dir && store_has_recordings();
     AUTO_FREE char *path = xstrfmt("%s/summary.csv", dir ? dir : STORE_TABLES_DIR);
     if (all || !access(path, F_OK))
-        return store_open_table(s, all || dir ? dir : STORE_TABLES_DIR, "summary", limits_reads,
-                                damaged);
+        return store_open_table(s, all || dir ? dir : STORE_TABLES_DIR, "summary", limits_reads);
     say("no %s: only published claims are checked; to check measurements, first run 'gradsync "
         "reduce'",
         path);
@@ -48,14 +48,14 @@ static int limits(void *request, char **configs, int n)
 {
     const struct request *q = request;
     struct store s = {0};
-    bool damaged = false;
-    int code = open_cells(&s, q->dir, &damaged);
+    int code = open_cells(&s, q->dir);
     if (!code)
         code = limits_check(&s, (const char *const *)configs, (size_t)n);
     if (!code)
         code = print_checks(&s, q);
+    code = code ? code : s.damaged.n ? GS_FAILED : GS_OK;
     store_close(&s);
-    return code ? code : damaged ? GS_FAILED : GS_OK;
+    return code;
 }
 
 int cmd_limits(int argc, char **argv)

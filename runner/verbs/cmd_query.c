@@ -23,36 +23,24 @@ static int format_of(const char *name, enum print_format *format)
                 DID_YOU_MEAN(text_nearest(name, print_formats, PRINT_FORMATS)));
 }
 
-/* Of all recordings, or in memory of those that are named. */
-static int open_store(struct store *s, char **roots, int n, bool *damaged)
-{
-    if (!n)
-        return store_open_all(s, damaged);
-    int code = store_open(s, NULL);
-    if (!code)
-        code = store_read(s, (const char *const *)roots, (size_t)n);
-    *damaged = code == GS_FAILED && !s->failed;
-    return *damaged ? GS_OK : code;
-}
-
 static int query(void *request, char **words, int n)
 {
     const struct request *q = request;
     struct printing how = {.format = PRINT_TEXT};
     struct store s;
-    bool damaged = false;
     int code = q->format ? format_of(q->format, &how.format) : GS_OK;
     if (code)
         return code;
-    code = open_store(&s, words + 1, n - 1, &damaged);
+    code = store_open_roots(&s, (const char *const *)words + 1, (size_t)n - 1);
     if (!code)
         code = print_functions(&s);
     if (!code)
         code = print_query(&s, words[0], &how);
     if (!code && !how.rows && how.format == PRINT_TEXT)
         say("no row");
+    code = code ? code : s.damaged.n ? GS_FAILED : GS_OK;
     store_close(&s);
-    return code ? code : damaged ? GS_FAILED : GS_OK;
+    return code;
 }
 
 int cmd_query(int argc, char **argv)

@@ -176,7 +176,7 @@ static int fill(struct table *t, const struct recorded *r, const struct words *a
         put(t, rest[i]);
     for (size_t g = 0; g < r->n_groups && !code; g++) {
         struct gathered all;
-        code = gather_group(r, g, NULL, &all);
+        code = gather_group(r, g, &all);
         for (size_t i = 0; i < all.n && !code; i++)
             if (all.series[i].copy == 0) {
                 struct summary m = summary_of(r, &all.series[i]);

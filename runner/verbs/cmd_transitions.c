@@ -7,6 +7,7 @@
 #include "curves/curves.h"
 #include "curves/transitions.h"
 #include "record/choose_runs.h"
+#include "store/export.h"
 #include "verbs/commands.h"
 
 #include <errno.h>
@@ -47,10 +48,9 @@ static bool may_write(const char *dir)
 static int write_and_print(const struct request *q)
 {
     struct store s = {0};
-    bool damaged = false;
     AUTO_FREE char *path = xstrfmt("%s/" TRANSITIONS_CSV, q->dir);
     bool all = !q->named && store_has_recordings();
-    int code = store_open_table(&s, all ? NULL : q->dir, "launches", curves_reads, &damaged);
+    int code = store_open_table(&s, all ? NULL : q->dir, "launches", curves_reads);
     if (!code)
         code = transitions_make(&s);
     bool kept = !code && (q->quiet || may_write(q->dir)); /* quiet: it is there to write */
@@ -59,8 +59,9 @@ static int write_and_print(const struct request *q)
             store_export(&s, "SELECT * FROM transitions ORDER BY rowid", transitions_columns, path);
     if (!code && !q->quiet)
         code = transitions_print(&s, q->platform, q->all, kept ? path : NULL);
+    code = code ? code : s.damaged.n ? GS_FAILED : GS_OK;
     store_close(&s);
-    return code ? code : damaged ? GS_FAILED : GS_OK;
+    return code;
 }
 
 static int transitions(void *request, char **words, int n)

@@ -14,7 +14,7 @@ static void read_blocks(const struct recorded *r)
 {
     for (size_t g = 0; g < r->n_groups; g++) {
         struct gathered out;
-        if (gather_group(r, g, NULL, &out))
+        if (gather_group(r, g, &out))
             abort();
         gathered_free(r, &out);
     }
