@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # From recordings to figures. One arrow, one rule:
-#   data/raw/P/W/RUN          gradsync reduce --run      data/csv/parts/P/W/RUN/*.csv
-#   all parts                 gradsync reduce --merge    data/csv/*.csv
-#   data/raw/P/W/RUN          gradsync compare           compare.csv, placebo.csv and chosen.csv among both
+#   data/raw                  gradsync reduce            data/csv/*.csv, by way of data/gradsync.db
 #   compare.csv, chosen.csv   gradsync compare --again   data/csv/again.csv, data/csv/chosen/again.csv
-#   parts of P/W              figures/panels             data/csv/panels/P/W/NAME.plot, figures.mk
+#   the rows of P/W           figures/panels             data/csv/panels/P/W/NAME.plot, figures.mk
 #   NAME.plot                 figures/draw               figures/out/P/NAME-SCRIPT.{svg,png,pdf}
 #   one table                 figures/*.awk, draw        figures/out/FOLDER/NAME.{svg,png,pdf}
 # P is a platform, W a workload. A stamp says when a rule last ran; its results are touched only when
@@ -49,7 +47,8 @@ sound_list = $(if $(filter-out 0,$(.SHELLSTATUS)),$(error $1),$1)
 reads := $(if $(and $(dry),$(if $(wildcard $(BUILD)/gradsync),,not built)),,$(filter reduced sound-drawn sound-tables written,$(MAKECMDGOALS)))
 runs := $(if $(reads),$(call listed,recordings))
 configs := $(if $(reads),$(call listed,platforms))
-tables_of_a_run := samples summary iteration metrics launches wan compare placebo chosen
+reduced_tables := $(addprefix $(csv)/,samples.csv summary.csv iteration.csv metrics.csv launches.csv wan.csv compare.csv placebo.csv chosen.csv)
+tables_of_all := $(reduced_tables) $(addprefix $(csv)/,again.csv chosen/again.csv transitions.csv limits.csv)
 
 # Which recordings are drawn. ONLY: platforms, or `own`: measured here, not part of this repository.
 cloned := $(if $(and $(reads),$(filter own,$(ONLY))),$(filter-out local/%,$(shell { cut -d/ -f3-5 data/SHA256SUMS; git ls-files data/raw | cut -d/ -f3-5; } 2>/dev/null | sort -u)))
@@ -58,29 +57,17 @@ of_only = $(if $(filter own,$(ONLY)),$(filter-out $(cloned),$1),$(if $(ONLY),$(f
 # $(call remember,FILE,TEXT): FILE holds TEXT, and is written only when it did not.
 remember = $(if $(dry),,$(if $(subst $(if $(wildcard $1),<$(strip $(file <$1))>),,<$(strip $2)>),$(shell mkdir -p $(dir $1))$(file >$1,$2)))
 
-# Tables that were deleted or emptied since their stamp are made again.
+# Tables that were deleted or emptied since their stamp are made again; so are those that lack a damaged
+# recording, which is then named again.
 .PHONY: lost
 lost:
-tables_of_all := $(tables_of_a_run:%=%.csv) again.csv chosen/again.csv transitions.csv limits.csv
-lost := $(if $(reads),$(shell cd $(csv) 2>/dev/null || exit 0; \
-  for run in $(runs); do for table in $(tables_of_a_run); do \
-  [ -s parts/$$run/$$table.csv ] || echo $(csv)/parts/$$run/$$table.csv; done; done; \
-  for table in $(tables_of_all); do [ -s $$table ] || echo $(csv)/$$table; done))
+lost := $(if $(reads),$(shell for table in $(tables_of_all); do [ -s $$table ] || echo lost; done; \
+  [ ! -s $(csv)/damaged ] || $(if $(filter sound-drawn,$(MAKECMDGOALS)),true,echo lost)))
 
-# $(call part,RUN), $(call panels,P/W), $(call figure,SCRIPT,P/W,P/NAME)
-define part
-$(csv)/parts/$1/stamp: $(if $(filter $(csv)/parts/$1/%,$(lost)),lost) $(wildcard $(raw)/$1/*.jsonl $(raw)/$1/plan.json configs/$(firstword $(subst /, ,$1)).ini) $(library) $(BUILD)/runner/verbs/cmd_reduce.o $(BUILD)/runner/verbs/cmd_compare.o | $(BUILD)/gradsync
-	$$(call quiet,REDUCE,$1)rm -rf $(csv)/parts/$1/.new $$@ && mkdir -p $(csv)/parts/$1 && { \
-	$(BUILD)/gradsync reduce -q --run $(raw)/$1 -o $(csv)/parts/$1/.new && \
-	$(BUILD)/gradsync compare -q $(raw)/$1 -o $(csv)/parts/$1/.new && \
-	$(BUILD)/gradsync compare -q --best-of comm $(raw)/$1 -o $(csv)/parts/$1/.new && \
-	bash mk/renew.sh $(csv)/parts/$1/.new $(csv)/parts/$1 && touch $$@; } || [ '$(MAKECMDGOALS)' = reduced ]
-$(tables_of_a_run:%=$(csv)/parts/$1/%.csv): $(csv)/parts/$1/stamp
-	@:
-endef
+# $(call panels,P/W), $(call figure,SCRIPT,P/W,P/NAME)
 define panels
-$(csv)/panels/$1/stamp: $(foreach r,$(filter $1/%,$(runs)),$(addprefix $(csv)/parts/$r/,summary.csv iteration.csv samples.csv compare.csv chosen.csv)) $(csv)/panels/$1/runs $(csv)/panels/known $(csv)/transitions.csv figures/panels figures/csv.awk figures/panels.awk figures/verdicts.awk figures/features.awk figures/levels.awk figures/steps.awk
-	@mkdir -p $$(@D) && CONFIGS='$(CONFIGS)' FEATURES=$(csv)/transitions.csv bash figures/panels $(csv)/panels/$1 $1 $(patsubst %,$(csv)/parts/%,$(filter $1/%,$(runs))) && touch $$@
+$(csv)/panels/$1/stamp: $(csv)/stamp $(csv)/panels/$1/runs $(csv)/panels/known figures/panels figures/csv.awk figures/split.awk figures/panels.awk figures/verdicts.awk figures/features.awk figures/levels.awk figures/steps.awk
+	@mkdir -p $$(@D) && CONFIGS='$(CONFIGS)' bash figures/panels $(csv)/panels/$1 $1 $(csv) $(patsubst $1/%,%,$(filter $1/%,$(runs))) && touch $$@
 $(csv)/panels/$1/figures.mk: $(csv)/panels/$1/stamp
 	@:
 $(csv)/panels/$1/%.plot: $(csv)/panels/$1/stamp
@@ -104,18 +91,27 @@ drawings :=
 
 draws := $(filter sound-drawn written,$(MAKECMDGOALS))
 
-ifneq ($(reads),)
-$(foreach r,$(runs),$(eval $(call part,$r)))
-reduced: $(runs:%=$(csv)/parts/%/stamp)
-endif
+reduced: $(csv)/stamp
 # A run that begins after `reduced` has no tables yet, and is not damaged: the next call draws it.
-ifneq ($(filter reduced,$(MAKECMDGOALS)),)
-$(call remember,$(csv)/found,$(runs))
+ifeq ($(filter sound-drawn,$(MAKECMDGOALS)),)
+$(if $(reads),$(call remember,$(csv)/runs,$(runs)))
+else
+runs := $(if $(wildcard $(csv)/runs),$(filter $(file <$(csv)/runs),$(runs)),$(runs))
 endif
-ifneq ($(filter sound-drawn,$(MAKECMDGOALS)),)
-runs := $(if $(wildcard $(csv)/found),$(filter $(file <$(csv)/found),$(runs)),$(runs))
-endif
-damaged := $(if $(filter sound-drawn,$(MAKECMDGOALS)),$(filter-out $(patsubst $(csv)/parts/%/stamp,%,$(wildcard $(runs:%=$(csv)/parts/%/stamp))),$(runs)))
+$(csv)/stamp: $(lost) $(library) $(BUILD)/runner/verbs/cmd_reduce.o $(BUILD)/runner/verbs/cmd_compare.o $(configs:%=configs/%.ini) $(foreach r,$(runs),$(wildcard $(raw)/$r/*.jsonl $(raw)/$r/*.json)) $(csv)/runs | $(BUILD)/gradsync
+	$(call quiet,REDUCE,$(raw))mkdir -p $(csv) && rm -f $(csv)/damaged && $(if $(runs),\
+	$(BUILD)/gradsync reduce -q -o $(csv) $(if $(filter reduced sound-drawn,$(MAKECMDGOALS)),--damaged $(csv)/damaged) && \
+	$(BUILD)/gradsync compare -q --again $(csv)/compare.csv -o $(csv) && \
+	$(BUILD)/gradsync compare -q --again $(csv)/chosen.csv -o $(csv)/chosen && \
+	$(BUILD)/gradsync transitions -q $(csv) && )\
+	$(BUILD)/gradsync limits -q -o $(csv) $(configs:%=configs/%.ini) && touch $@
+$(reduced_tables) $(addprefix $(csv)/,transitions.csv limits.csv): $(csv)/stamp
+	@:
+queried := links price
+$(queried:%=$(csv)/%.csv): $(csv)/%.csv: figures/%.sql $(csv)/stamp
+	@$(BUILD)/gradsync query -q --format csv -- "$$(<$<)" >$@.new $(if $(damaged),2>/dev/null || true) && mv $@.new $@
+sound-tables: $(csv)/stamp $(queried:%=$(csv)/%.csv)
+damaged := $(if $(filter sound-drawn,$(MAKECMDGOALS)),$(if $(wildcard $(csv)/damaged),$(patsubst $(raw)/%,%,$(file <$(csv)/damaged))))
 runs := $(filter-out $(damaged),$(runs))
 shown := $(call of_only,$(runs))
 # wan_sync has figures of its own (wan.mk).
@@ -123,28 +119,11 @@ pairs := $(filter-out %/wan_sync,$(sort $(foreach r,$(shown),$(patsubst %/,%,$(d
 ifneq ($(dry),) # nothing was remembered
 $(csv)/runs $(csv)/panels/known $(csv)/panels/configs $(csv)/panels/colours $(pairs:%=$(csv)/panels/%/runs): ;
 endif
-ifneq ($(filter sound-drawn sound-tables written,$(MAKECMDGOALS)),)
-$(call remember,$(csv)/runs,$(runs))
-$(csv)/stamp: $(if $(filter $(tables_of_all:%=$(csv)/%),$(lost)),lost) $(library) $(BUILD)/runner/verbs/cmd_compare.o $(configs:%=configs/%.ini) $(foreach r,$(runs),$(tables_of_a_run:%=$(csv)/parts/$r/%.csv)) $(csv)/runs
-	@runs=" $$(<$(csv)/runs) "; for part in $(csv)/parts/*/*/*; do \
-	  [[ $$runs == *" $${part#$(csv)/parts/} "* ]] || rm -rf "$$part"; done
-	@$(if $(runs),$(BUILD)/gradsync reduce -q --merge $(runs:%=$(csv)/parts/%) -o $(csv) && \
-	$(BUILD)/gradsync compare -q --again $(csv)/compare.csv -o $(csv) && \
-	$(BUILD)/gradsync compare -q --again $(csv)/chosen.csv -o $(csv)/chosen && \
-	$(BUILD)/gradsync transitions -q $(csv),mkdir -p $(csv)) && \
-	$(BUILD)/gradsync limits -q -o $(csv) $(configs:%=configs/%.ini) && touch $@
-$(addprefix $(csv)/,transitions.csv limits.csv wan.csv compare.csv chosen.csv): $(csv)/stamp
-	@:
-queried := links price
-$(queried:%=$(csv)/%.csv): $(csv)/%.csv: figures/%.sql $(csv)/stamp
-	@$(BUILD)/gradsync query -q --format csv -- "$$(<$<)" >$@.new $(if $(damaged),2>/dev/null || true) && mv $@.new $@
-sound-tables: $(csv)/stamp $(queried:%=$(csv)/%.csv)
-endif
 # A config of CONFIGS that no recording to be drawn has is an error before anything is drawn or deleted.
 ifneq ($(draws),)
 ifeq ($(dry),)
 $(csv)/panels/known: $(csv)/panels/configs $(csv)/stamp figures/known.awk
-	@$(if $(CONFIGS),CONFIGS='$(CONFIGS)' awk -f figures/csv.awk -f figures/known.awk $(shown:%=$(csv)/parts/%/summary.csv) </dev/null &&) touch $@
+	@$(if $(CONFIGS),CONFIGS='$(CONFIGS)' awk -v shown='$(shown)' -f figures/csv.awk -f figures/known.awk $(csv)/summary.csv &&) touch $@
 endif
 $(call remember,$(csv)/panels/configs,all $(CONFIGS))
 $(call remember,$(csv)/panels/colours,all $(COLOURS))
@@ -156,7 +135,7 @@ $(foreach p,$(pairs),$(eval $(file <$(csv)/panels/$p/figures.mk)))
 endif
 # The answer, for each platform with training steps.
 step_levels := ,(synthetic|step|trial|training)(,|$$)
-stepped := $(sort $(foreach r,$(if $(and $(shown),$(wildcard $(csv)/parts)),$(shell cd $(csv)/parts && grep -lsE '$(step_levels)' $(shown:%=%/compare.csv) || true)),$(firstword $(subst /, ,$r))))
+stepped := $(filter $(foreach r,$(shown),$(firstword $(subst /, ,$r))),$(shell grep -sE '$(step_levels)' $(csv)/compare.csv | cut -d, -f1 | sort -u))
 $(foreach p,$(stepped),$(eval $(call drawing,$p/answer,answer,$(csv)/compare.csv $(csv)/chosen.csv,csv answer)))
 # Figures of an SQL query on the store: figures/NAME.sql makes NAME.csv, which the paper's numbers read too.
 $(if $(ONLY),,$(foreach q,$(queried),$(eval $(call drawing,method/$q,$q,$(csv)/$q.csv,rows))))
