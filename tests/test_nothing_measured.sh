@@ -27,17 +27,9 @@ like "$out" '20250202T000000Z-bbbb.*no GPU' 'show takes a run without measuremen
 
 # ---- figures ----
 
-parts() { # RUN…
-    local r
-    for r; do
-        mkdir -p "parts/${r##*/}"
-        "$gradsync" reduce -q --run "$r" -o "parts/${r##*/}" && "$gradsync" compare -q "$r" \
-            -o "parts/${r##*/}"
-    done
-}
-parts $old $new
-bash "$top/figures/panels" before p/null parts/20250101T000000Z-aaaa
-bash "$top/figures/panels" after p/null parts/20250101T000000Z-aaaa parts/20250202T000000Z-bbbb
+"$gradsync" reduce -q raw -o csv
+bash "$top/figures/panels" before p/null csv ${old##*/}
+bash "$top/figures/panels" after p/null csv ${old##*/} ${new##*/}
 ok 'there is something to draw' test -s before/figures.mk
 ok 'the figures are the same after a later run without measurements' diff -r before after
 
@@ -47,13 +39,11 @@ begun=begun/p/null/20250303T000000Z-cccc
 mkdir -p $begun
 : >$begun/launch-01.01.jsonl
 ok 'a run without a line is reduced when it is named' \
-    "$gradsync" reduce -q --run $begun -o begun.csv
-ok 'and compared' "$gradsync" compare -q $begun -o begun.csv
+    "$gradsync" reduce -q $begun -o begun.csv
 ok 'its table of contrasts has a header' test -s begun.csv/compare.csv
 
 # ---- tables of the report ----
 
-ok 'a run without measurements is reduced' "$gradsync" reduce -q raw -o csv
 ok 'a run without measurements is compared' "$gradsync" compare -q raw -o csv
 "$gradsync" transitions -q csv && "$gradsync" limits -q -o csv "$top/configs/local.ini"
 # Neither run is final: without its numbers the later one comes after the earlier.

@@ -78,27 +78,17 @@ sed 's/"platform":"p"/"platform":"a-b"/; s/"run_id":"[^"]*"/"run_id":"r9"/' \
     -i "$(recording raw/p/null/r0 1 1)" "$(recording raw/p/null/r0 2 1)"
 mv raw/p/null/r0 raw/p/null/r9
 ok 'two runs are reduced at once' "$gradsync" reduce raw -o both
-ok 'the first run is reduced into a part of its own' \
-    "$gradsync" reduce --run raw/p/null/r1 -o 'part 1'
-ok 'the second run is reduced into a part of its own' \
-    "$gradsync" reduce --run raw/p/null/r9/ -o 'part 9'
-ok 'two parts are merged' "$gradsync" reduce --merge 'part 1' 'part 9' -o merged
-ok 'merged parts have the bytes of a reduction of both runs at once' diff -r both merged
+mkdir -p kept/data/raw && cp -r raw/p kept/data/raw/
+(cd kept && "$gradsync" reduce -q -o csv) # the store then has both runs
+mv kept/data/raw/p/null/r9 kept/r9 && (cd kept && rm -r csv && "$gradsync" reduce -q -o csv)
+ok 'the tables of a store without a run that went are those of the other' diff -r first kept/csv
+mv kept/r9 kept/data/raw/p/null/r9
+(cd kept && rm -r csv && "$gradsync" reduce -q -o csv)
+ok 'the tables of a store that took the runs one after the other have the same bytes' \
+    diff -r both kept/csv
 like "$(sed -n 2p both/summary.csv)" '^r9,a-b,null' "rows are in the order of the platforms' names"
-ok 'a part has the samples that a reduction of its run alone gives' \
-    diff first/samples.csv 'part 1/samples.csv'
 exits 2 'the same run twice is refused' "$gradsync" reduce raw raw -o twice
 like "$err" 'the same run as' 'the message says that the same run was given twice'
-exits 2 'a merge of a folder that is no part is refused' "$gradsync" reduce --merge raw -o csv
-for more in 'samples 1s/$/,more/;2,$s/$/,1/' 'summary 1s/^/more,/;2,$s/^/1,/'; do
-    cp -r 'part 9' newer
-    sed -i "${more#* }" "newer/${more% *}.csv"
-    exits 1 "a table ${more% *} with a further column is not merged" \
-        "$gradsync" reduce --merge 'part 1' newer -o mixed
-    like "$err" "newer/${more% *}.csv:1: has the columns of another version" \
-        "the error names the table ${more% *}"
-    rm -r newer
-done
 rm -rf raw/p/null/r9
 mkdir locale && (cd locale && LC_ALL=de_DE.UTF-8 LC_NUMERIC=de_DE.UTF-8 "$gradsync" reduce ../raw \
     -o csv)
@@ -114,7 +104,7 @@ exits 2 'a part of the recordings does not replace the tables of all' home data/
 one_line "$err" 'the refusal is one line'
 like "$err" 'data/csv would be replaced by those of data/raw/p alone: .*--output' \
     'the error names the part and the option for another folder'
-exits 2 'nor does one run' home --run data/raw/p/null/r1
+exits 2 'nor does one run' home data/raw/p/null/r1
 ok 'a part goes where --output says' home data/raw/p -o data/csv
 
 # ---- which blocks count
@@ -375,6 +365,11 @@ rm -rf bad && whole_run bad/r && whole_run bad/s && sed -i 5s/^/x/ "$(recording 
     "$(recording bad/s 1 1)"
 exits 1 'two damaged runs are refused' "$gradsync" reduce bad -o bad.csv
 is "$(wc -l <<<"$err")" 2 'both damaged runs are named'
+whole_run bad/t
+ok 'the sound run is reduced if the others may be left out' \
+    "$gradsync" reduce -q bad -o sound.csv --damaged list
+is "$(<list)|$(cut -d, -f1 sound.csv/summary.csv | sort -u | xargs)" \
+    $'bad/r\nbad/s|run_id t' 'the damaged runs are listed, and no table has a row of them'
 mkdir empty
 exits 2 'an empty folder is refused' "$gradsync" reduce empty -o none.csv
 one_line "$err" 'an empty folder is refused in one line'
@@ -385,8 +380,6 @@ exits 1 'a folder that cannot be made is refused' "$gradsync" reduce raw -o file
 like "$err" 'file/csv/samples.csv: cannot be written' \
     'the message names the table that cannot be written'
 is "$(find . -name '.*.csv*')" '' 'no half-written table is left'
-exits 2 '--run and --merge together are refused' \
-    "$gradsync" reduce --run raw/p/null/r1 --merge x -o y
 # A limit on the size of a file stands in for a full disk: it fails in the same place.
 exits 1 'a file that hits the size limit ends the reduction with 1' \
     bash -c 'ulimit -f 1; trap "" XFSZ; exec "$0" reduce raw -o limited' "$gradsync"

@@ -194,7 +194,7 @@ void csv_end(struct csv *c)
     c->in_row = false;
 }
 
-size_t csv_decimal(char buf[CSV_DECIMAL], uint64_t time_ns, uint64_t iters, int digits)
+void csv_decimal(char buf[CSV_DECIMAL], uint64_t time_ns, uint64_t iters, int digits)
 {
     uint64_t ns = time_ns / iters, fs = (time_ns % iters * 1000000 + iters / 2) / iters, unit = 1;
     for (int i = digits; i < 9; i++)
@@ -206,7 +206,6 @@ size_t csv_decimal(char buf[CSV_DECIMAL], uint64_t time_ns, uint64_t iters, int 
         n--;
     n -= buf[n - 1] == '.';
     buf[n] = '\0';
-    return (size_t)n;
 }
 
 int csv_write_file(const char *path, const char *text)

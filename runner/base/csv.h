@@ -64,6 +64,6 @@ int csv_write_file(const char *path, const char *text);
 void csv_bytes(struct csv *c, const char *s, size_t n);
 
 /* Writes time_ns / iters as a decimal in units of 10^-digits seconds, rounded to a femtosecond,
- * without trailing zeros. iters is at most INT32_MAX. Returns the length. */
+ * without trailing zeros. iters is at most INT32_MAX. */
 #define CSV_DECIMAL 48
-size_t csv_decimal(char buf[CSV_DECIMAL], uint64_t time_ns, uint64_t iters, int digits);
+void csv_decimal(char buf[CSV_DECIMAL], uint64_t time_ns, uint64_t iters, int digits);

@@ -16,7 +16,7 @@ int recorded_read(struct recorded **out, const char *dir);
 void recorded_free(struct recorded *r);
 AUTO_POINTER(struct recorded, recorded_free)
 
-/* The span whose blocks count for the group in this launch (reduce.h), or NULL. *closed: its attempt
+/* The span whose blocks count for the group in this launch (summary.h), or NULL. *closed: its attempt
  * closed the group. */
 const struct rec_span *recorded_span(const struct recorded *r, size_t group, int launch,
                                      bool *closed);

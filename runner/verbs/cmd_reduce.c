@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cli.h"
 #include "base/err.h"
-#include "base/files.h"
 #include "base/locate.h"
 #include "base/text.h"
 #include "record/runs.h"
 #include "store/export.h"
 #include "verbs/commands.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
@@ -45,9 +43,7 @@ static int write_tables(const struct request *q, struct store *s)
     for (size_t i = 0; i < s->damaged.n; i++)
         text_addf(&list, "%s\n", s->damaged.v[i]);
     int code = store_export_all(s, q->out ? q->out : STORE_TABLES_DIR);
-    if (!code && q->damaged && !files_put(q->damaged, list.s))
-        code = fail_file(q->damaged, "written", errno);
-    return code;
+    return code || !q->damaged ? code : csv_write_file(q->damaged, list.s);
 }
 
 static int reduce(void *request, char **words, int n_words)
