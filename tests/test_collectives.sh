@@ -75,7 +75,7 @@ config curves.ini 2 '[limits]' 'busbw = 1TB/s' 'source = nowhere' '[mpi_allreduc
 measure curves.ini
 mkdir -p part panels
 ok 'an all-reduce and an all-gather in one section are reduced' \
-    "$gradsync" reduce -q --run "$dir" -o part
+    "$gradsync" reduce -q "$dir" -o part
 (cd "$top" && bash figures/panels "$tmp/panels" curves/mpi_allreduce "$tmp/part")
 is "$(cd panels && echo *.plot)" 'mpi_allreduce-collective-allgather.plot mpi_allreduce.plot' \
     'an all-reduce and an all-gather have a panel each'

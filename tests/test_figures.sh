@@ -331,7 +331,7 @@ ok 'the map or the forest names the same operation' grep -q 'same operation' "$t
         echo "$time,3e-4,$time,2.3e-4,2.6e-4,1.5e-4,0.5e-4"
     done
 } >same/part/iteration.csv
-echo 'run_id,cell_id,copy,time_s' >same/part/samples.csv
+echo 'run_id,cell_id,platform,workload,copy,time_s' >same/part/samples.csv
 exits 0 'panels are made of a step with one operation under two names' bash figures/panels \
     same/step p/w same/part
 is "$(grep -hE '^(array (by|again)_time|first_time)' same/step/*.plot | head -n 3)" \
@@ -366,7 +366,7 @@ drawn_all() { # OUT: draws every figure of the panels there
     done <"$1/out/figures.mk"
 }
 for name in auto twin fast; do
-    for time in 2.3 2.4 2.6; do echo "r,${name}overlapped,0,${time}e-4"; done
+    for time in 2.3 2.4 2.6; do echo "r,${name}overlapped,p,w,0,${time}e-4"; done
 done >>same/part/samples.csv
 exits 0 'a step of two configs has panels' few x '/twin/d' same/two
 exits 0 'its figures, with one contrast each, are drawn' drawn_all same/two
