@@ -17,12 +17,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -89,63 +89,33 @@ static void become(const char *const *argv, char **env, int out, int err)
     _exit(NOT_FOUND);
 }
 
-/* Reads until both pipes are closed. False: the deadline passed. */
-static bool read_all(struct pollfd fds[2], struct reply *r)
+static void read_back(int fd, struct text *t)
 {
-    struct text *const texts[2] = {&r->out, &r->err};
-    const uint64_t end = clock_now_ns() + PATIENCE_NS;
     char buf[65536];
-    while (fds[0].fd >= 0 || fds[1].fd >= 0) {
-        if (clock_now_ns() > end)
-            return false;
-        poll(fds, 2, 1000);
-        for (int i = 0; i < 2; i++) {
-            if (!fds[i].revents)
-                continue;
-            ssize_t n = read(fds[i].fd, buf, sizeof buf);
-            if (n > 0)
-                text_addn(texts[i], buf, (size_t)n);
-            else if (n == 0 || errno != EINTR)
-                fds[i].fd = -1;
-        }
-    }
-    return true;
+    for (ssize_t n; (n = pread(fd, buf, sizeof buf, (off_t)t->len)) > 0;)
+        text_addn(t, buf, (size_t)n);
 }
 
-static int wait_for(pid_t pid)
-{
-    int status = 0;
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
+/* The output goes to files in memory: nothing has to be read while the program runs. */
 static int run(struct reply *r, const char *const *argv)
 {
-    int out[2], err[2];
-    if (pipe2(out, O_CLOEXEC))
-        return fail(GS_FAILED, "%s cannot be started: %s", argv[0], strerror(errno));
-    if (pipe2(err, O_CLOEXEC)) {
-        int why = errno;
-        close(out[0]);
-        close(out[1]);
-        return fail(GS_FAILED, "%s cannot be started: %s", argv[0], strerror(why));
-    }
+    const uint64_t end = clock_now_ns() + PATIENCE_NS;
+    AUTO_CLOSE int out = memfd_create("out", MFD_CLOEXEC), err = memfd_create("err", MFD_CLOEXEC);
     AUTO_FREE char **env = environment();
-    pid_t pid = fork();
-    int why = errno;
-    if (pid == 0)
-        become(argv, env, out[1], err[1]);
-    close(out[1]);
-    close(err[1]);
-    struct pollfd fds[2] = {{.fd = out[0], .events = POLLIN}, {.fd = err[0], .events = POLLIN}};
-    if (pid > 0 && !read_all(fds, r))
-        kill(pid, SIGKILL);
-    close(out[0]);
-    close(err[0]);
+    pid_t pid = out < 0 || err < 0 ? -1 : fork();
+    int status = 0;
     if (pid < 0)
-        return fail(GS_FAILED, "%s cannot be started: %s", argv[0], strerror(why));
-    r->status = wait_for(pid);
+        return fail(GS_FAILED, "%s cannot be started: %s", argv[0], strerror(errno));
+    if (pid == 0)
+        become(argv, env, out, err);
+    while (waitpid(pid, &status, WNOHANG) == 0) {
+        if (clock_now_ns() > end)
+            kill(pid, SIGKILL);
+        nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+    }
+    read_back(out, &r->out);
+    read_back(err, &r->err);
+    r->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     return GS_OK;
 }
 
@@ -230,24 +200,18 @@ static int report(const struct reply *r, const char *program, const char *purpos
     return code;
 }
 
-static int client_try(struct reply *r, const char *const *argv, const char *purpose)
+int client_run(struct reply *r, const char *const *argv, const char *purpose)
 {
     *r = (struct reply){0};
     int code = run(r, argv);
-    if (code)
+    if (code || !r->status)
         return code;
     if (r->status == NOT_FOUND && !r->err.len)
         return fail(GS_CANNOT,
                     "%s: no %s in PATH: this is not a login node of a Slurm cluster; to measure "
                     "without Slurm: gradsync run",
                     purpose, argv[0]);
-    return GS_OK;
-}
-
-int client_run(struct reply *r, const char *const *argv, const char *purpose)
-{
-    int code = client_try(r, argv, purpose);
-    return code || !r->status ? code : report(r, argv[0], purpose);
+    return report(r, argv[0], purpose);
 }
 
 void reply_free(struct reply *r)
@@ -340,7 +304,6 @@ static int make_folder(struct campaign *c, const char *root)
 {
     for (int tries = 0; tries < 64; tries++) {
         free(c->dir);
-        free(c->cluster);
         free(c->id);
         c->id = new_id();
         c->dir = xstrfmt("%s/%s", root, c->id);
@@ -435,6 +398,7 @@ void campaign_free(struct campaign *c)
     free(c->tasks);
     free(c->arrays);
     free(c->dir);
+    free(c->cluster);
     free(c->id);
     *c = (struct campaign){0};
 }

@@ -83,12 +83,6 @@ static void cause_of_rank(struct text *t, const struct suspects_data *d, size_t 
         text_add(t, "not throttled: clocks, power, temperature and links are those of its peers");
 }
 
-/* The tests in which the smallest and the largest slowdown would have been seen. */
-struct suspects_seen {
-    size_t least, most;
-    bool any;
-};
-
 static const char *const suspect_kinds[SUSPECT_KINDS] = {[SUSPECT_RANK] = "rank",
                                                          [SUSPECT_HOST] = "host",
                                                          [SUSPECT_LINK] = "link",
@@ -144,7 +138,7 @@ static void add_name(struct text *t, const struct suspects_data *d, const struct
     }
 }
 
-static double suspects_percent(double log_ratio)
+static double percent(double log_ratio)
 {
     return 100 * expm1(log_ratio);
 }
@@ -154,29 +148,27 @@ static void add_findings(struct text *t, const struct suspect *s, const char *pa
     for (size_t i = 0; i < s->n; i++) {
         const struct excess *e = &s->findings[i].excess;
         text_addf(t, "%s%s takes %.1f%% longer", i ? ", " : "",
-                  suspects_tests[s->findings[i].test].name, suspects_percent(e->value));
+                  suspects_tests[s->findings[i].test].name, percent(e->value));
         if (!i)
             text_addf(t, " than %s", past ? past : "its peers'");
         if (isfinite(e->lo))
-            text_addf(t, " (%.1f to %.1f%%)", suspects_percent(e->lo), suspects_percent(e->hi));
+            text_addf(t, " (%.1f to %.1f%%)", percent(e->lo), percent(e->hi));
     }
 }
 
+/* Of a rank, of the first rank of a host, or of both ends of a link. */
 static void add_cause(struct text *t, const struct suspects_data *d, const struct suspect *s)
 {
-    struct text a = {0}, b = {0};
-    if (s->kind == SUSPECT_RANK || s->kind == SUSPECT_HOST || s->kind == SUSPECT_LINK)
-        cause_of_rank(&a, d, s->a);
-    if (s->kind == SUSPECT_LINK)
-        cause_of_rank(&b, d, s->b);
-    if (a.len && s->kind == SUSPECT_LINK)
-        text_addf(t, "; rank %zu: %s", s->a, a.s);
-    else if (a.len)
-        text_addf(t, "; %s", a.s);
-    if (b.len)
-        text_addf(t, "; rank %zu: %s", s->b, b.s);
-    text_free(&a);
-    text_free(&b);
+    const size_t ends[] = {s->a, s->b};
+    bool link = s->kind == SUSPECT_LINK;
+    for (int i = 0; i <= link && s->kind != SUSPECT_ROUTE; i++) {
+        AUTO_TEXT struct text cause = {0};
+        cause_of_rank(&cause, d, ends[i]);
+        if (cause.len && link)
+            text_addf(t, "; rank %zu: %s", ends[i], cause.s);
+        else if (cause.len)
+            text_addf(t, "; %s", cause.s);
+    }
 }
 
 /* to be freed */
@@ -200,35 +192,27 @@ static size_t count_gpus(const struct suspects_data *d)
     return n;
 }
 
-#define SEEN_MOST 1    /* a larger slowdown that could have been seen tells nothing */
-#define SEEN_ALIKE 1.5 /* if all limits are within this factor, only the largest is printed */
+#define SEEN_MOST 1 /* a larger slowdown that could have been seen tells nothing */
 
-/* of one kind, by test */
-static struct suspects_seen suspects_seen_in(const double *seen)
+/* The test in which the smallest visible slowdown is largest; SUSPECTS_TESTS: none was judged. */
+static size_t worst_seen(const double *seen)
 {
-    struct suspects_seen s = {0};
-    for (size_t t = 0; t < SUSPECTS_TESTS; t++) {
-        if (!isfinite(seen[t]))
-            continue;
-        s.least = s.any && seen[s.least] <= seen[t] ? s.least : t;
-        s.most = s.any && seen[s.most] >= seen[t] ? s.most : t;
-        s.any = true;
-    }
-    return s;
+    size_t worst = SUSPECTS_TESTS;
+    for (size_t t = 0; t < SUSPECTS_TESTS; t++)
+        if (isfinite(seen[t]) && (worst == SUSPECTS_TESTS || seen[t] > seen[worst]))
+            worst = t;
+    return worst;
 }
 
+/* Where some tests say nothing, of the others. */
 static void add_seen(struct text *t, const char *what, const double *seen)
 {
-    struct suspects_seen s = suspects_seen_in(seen);
-    if (!s.any || seen[s.least] >= SEEN_MOST)
-        return;
-    text_addf(t, "%s%s ", t->len ? ", " : " (would have seen ", what);
-    if (seen[s.most] <= SEEN_ALIKE * seen[s.least])
-        text_addf(t, "%.1f%% slower", 100 * seen[s.most]);
-    else
-        text_addf(t, "%.1f%% slower in %s", 100 * seen[s.least], suspects_tests[s.least].name);
-    if (seen[s.most] > SEEN_ALIKE * seen[s.least] && seen[s.most] < SEEN_MOST)
-        text_addf(t, ", %.1f%% in %s", 100 * seen[s.most], suspects_tests[s.most].name);
+    double most = 0;
+    for (size_t i = 0; i < SUSPECTS_TESTS; i++)
+        if (seen[i] < SEEN_MOST)
+            most = fmax(most, seen[i]);
+    if (most > 0)
+        text_addf(t, "%s%s %.1f%% slower", t->len ? ", " : " (would have seen ", what, 100 * most);
 }
 
 /* The first recording of one GPU is its past later. */
@@ -243,28 +227,26 @@ static void print_none(const struct suspects_report *r)
 {
     bool gpus = count_gpus(r->d) == r->d->ranks;
     const double *of_rank = r->v->seen[SUSPECT_RANK];
-    struct suspects_seen s = suspects_seen_in(of_rank);
-    struct text t = {0};
+    size_t worst = worst_seen(of_rank);
+    AUTO_TEXT struct text t = {0};
     add_seen(&t, gpus ? "a GPU" : "a rank", of_rank);
     add_seen(&t, "a link", r->v->seen[SUSPECT_LINK]);
     if (t.len)
         text_add(&t, ")");
-    if (s.any && of_rank[s.most] >= SEEN_MOST)
+    if (worst < SUSPECTS_TESTS && of_rank[worst] >= SEEN_MOST)
         text_addf(&t,
                   "; the times of %s spread too much to see a slow %s: measure again while "
                   "nothing else runs",
-                  suspects_tests[s.most].name, gpus ? "GPU" : "rank");
+                  suspects_tests[worst].name, gpus ? "GPU" : "rank");
     printf("no suspect among %zu %s%s and %zu link%s%s\n", r->d->ranks, gpus ? "GPU" : "rank",
            r->d->ranks == 1 ? "" : "s", r->v->links, r->v->links == 1 ? "" : "s", t.len ? t.s : "");
-    text_free(&t);
 }
 
 void suspects_print(const struct suspects_report *r)
 {
     for (size_t i = 0; i < r->v->n; i++) {
-        char *line = suspects_line(r, &r->v->v[i]);
+        AUTO_FREE char *line = suspects_line(r, &r->v->v[i]);
         printf("suspect: %s\n", line);
-        free(line);
     }
     for (size_t i = 0; i < r->d->n_failed; i++)
         printf("failed: %s\n", r->d->failed[i]);
@@ -284,9 +266,8 @@ static json_t *number(double v)
 static json_t *json_finding(const struct finding *f)
 {
     return json_pack("{ss so so so so}", "test", suspects_tests[f->test].name, "slower_percent",
-                     number(suspects_percent(f->excess.value)), "low_percent",
-                     number(suspects_percent(f->excess.lo)), "high_percent",
-                     number(suspects_percent(f->excess.hi)), "p",
+                     number(percent(f->excess.value)), "low_percent", number(percent(f->excess.lo)),
+                     "high_percent", number(percent(f->excess.hi)), "p",
                      number(f->excess.p < 1 ? f->excess.p : 1));
 }
 
@@ -301,7 +282,7 @@ static json_t *json_rank(const struct suspects_data *d, size_t rank)
 static json_t *json_suspect(const struct suspects_report *r, const struct suspect *s)
 {
     json_t *ranks = json_array(), *findings = json_array();
-    char *line = suspects_line(r, s);
+    AUTO_FREE char *line = suspects_line(r, s);
     json_array_append_new(ranks, json_rank(r->d, s->a));
     if (s->kind == SUSPECT_LINK || s->kind == SUSPECT_ROUTE)
         json_array_append_new(ranks, json_rank(r->d, s->b));
@@ -321,9 +302,9 @@ void suspects_print_json(const struct suspects_report *r)
     for (size_t i = 0; i < r->d->n_failed; i++)
         json_array_append_new(failed, json_text(r->d->failed[i]));
     for (size_t k = 0; k < SUSPECT_KINDS; k++) {
-        struct suspects_seen worst = suspects_seen_in(r->v->seen[k]);
-        if (worst.any)
-            json_object_set_new(seen, suspect_kinds[k], json_real(100 * r->v->seen[k][worst.most]));
+        size_t worst = worst_seen(r->v->seen[k]);
+        if (worst < SUSPECTS_TESTS)
+            json_object_set_new(seen, suspect_kinds[k], json_real(100 * r->v->seen[k][worst]));
     }
     json_t *o =
         json_pack("{ss so so so sI sI sb so so so}", "schema", "gradsync-suspects-1", "platform",
@@ -331,9 +312,8 @@ void suspects_print_json(const struct suspects_report *r)
                   r->past ? json_text(r->past) : json_null(), "ranks", (json_int_t)r->d->ranks,
                   "links", (json_int_t)r->v->links, "compared", r->v->compared, "suspects",
                   suspects, "failed", failed, "would_have_seen_percent", seen);
-    char *dump = json_dumps(o, JSON_INDENT(1));
-    puts(dump);
-    free(dump);
+    json_dumpf(o, stdout, JSON_INDENT(1));
+    putchar('\n');
     json_decref(o);
 }
 
@@ -342,7 +322,7 @@ void suspects_print_json(const struct suspects_report *r)
 static void add_gauge(struct text *t, const struct suspects_data *d, const struct suspect *s)
 {
     char rank[24], peer[24] = "";
-    double worst = s->n ? suspects_percent(s->findings[0].excess.value) : NAN;
+    double worst = s->n ? percent(s->findings[0].excess.value) : NAN;
     snprintf(rank, sizeof rank, "%zu", s->a);
     if (s->a != s->b)
         snprintf(peer, sizeof peer, "%zu", s->b);

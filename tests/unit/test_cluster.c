@@ -118,7 +118,7 @@ static int open_files(void)
 }
 
 /* Room for the first pipe, and not for the second. */
-TEST_IN_FOLDER(a_client_that_cannot_start_leaves_no_pipe)
+TEST_IN_FOLDER(a_client_that_cannot_start_leaves_no_file)
 {
     struct folder *f = *state;
     struct reply r;
@@ -126,7 +126,7 @@ TEST_IN_FOLDER(a_client_that_cannot_start_leaves_no_pipe)
     int count = open_files(), last = dup(STDIN_FILENO);
     close(last);
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
-    struct rlimit tight = {.rlim_cur = (rlim_t)last + 3, .rlim_max = before.rlim_max};
+    struct rlimit tight = {.rlim_cur = (rlim_t)last + 1, .rlim_max = before.rlim_max};
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &tight), 0);
     int code = client_run(&r, (const char *const[]){"true", NULL}, "nothing was done");
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
