@@ -5,15 +5,16 @@
  *
  * In a round every rank has one peer (common/round_peer.h), and the pairs, which share no rank,
  * measure at the same time; at_once=no lets them take turns. All cells share one link of
- * CELL_STREAMS_ALL streams between two ranks: each number of streams and each congestion control has
+ * STREAMS_ALL streams between two ranks: each number of streams and each congestion control has
  * streams of its own, because a stream remembers how fast it was. Nothing paces them.
  *
  * One iteration sends 1 MiB: busbw is the rate of the slower direction of the slowest pair.
  */
 #include "common/clock.h"
 #include "common/round_peer.h"
-#include "wan_links/cell.h"
 #include "wan_sync/transport/link_mpi.h"
+#include "wan_sync/transport/tcp.h"
+#include "workload.h"
 
 #include <math.h>
 #include <mpi.h>
@@ -25,6 +26,121 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+/* ---- a cell: its parameters, metrics and streams ---- */
+
+#define WARM_S 0.2
+#define STREAMS_EACH 29 /* of a congestion control */
+#define STREAMS_ALL (2 * STREAMS_EACH)
+_Static_assert(STREAMS_ALL <= LINK_TCP_STREAMS_MAX, "the transport has that many streams");
+
+enum way { IDLE, ALONE, BOTH, ALL };
+
+struct cell {
+    int64_t round, streams, port;
+    int way, congestion;
+    double measure, timeout;
+    bool at_once;
+    char interface[WL_TEXT_MAX], addresses[WL_TEXT_MAX];
+};
+
+enum metric { M_TIME, M_RATE, M_LOSS, M_RTT, M_SPREAD, M_SEGMENT, M_MTU, M_RECEIVED };
+
+#define UNIT_B (1024.0 * 1024) /* bytes of one iteration */
+
+/* Numbers of streams, and the first of the streams of each. */
+static const int64_t counts[] = {1, 4, 8, 16};
+static const int firsts[] = {0, 1, 5, 13};
+#define COUNTS ((int)(sizeof counts / sizeof *counts))
+
+static const char *const ways[] = {
+    [IDLE] = "idle", [ALONE] = "alone", [BOTH] = "both", [ALL] = "all", NULL};
+static const char *const congestions[] = {"cubic", "bbr", NULL};
+
+#define P(member, type, role, ctype) #member, type, role, WL_FIELD(struct cell, member, ctype)
+#define T(member, role) #member, WL_TEXT, role, WL_TEXT_FIELD(struct cell, member)
+/* clang-format off */
+static const struct wl_param params[] = {
+    {P(round, WL_INT, WL_AXIS, int64_t), NULL, "1", 1, 65535, NULL,
+     "round of the pairs; after n - 1 rounds (n if n is odd) each of n ranks has met all others"},
+    {P(way, WL_CHOICE, WL_MODE, int), NULL, "both", 0, 0, ways,
+     "idle: round trips alone; alone: each direction after the other; both: both at once; all: every rank to all others at once, in round 1"},
+    {P(streams, WL_INT, WL_CONFIG, int64_t), NULL, "8", 1, 16, NULL,
+     "TCP connections that carry the data of a pair: 1, 4, 8 or 16"},
+    {P(congestion, WL_CHOICE, WL_CONFIG, int), NULL, "cubic", 0, 0, congestions,
+     "TCP congestion control of both ends"},
+    {P(measure, WL_TIME, WL_AXIS, double), "s", "300ms", 0.05, 60, NULL,
+     "time of a measurement, after a warm-up of 200 ms and six round trips"},
+    {P(at_once, WL_BOOL, WL_AXIS, bool), NULL, "yes", 0, 0, NULL,
+     "no: the pairs of a round measure one after the other, for pairs that share a line"},
+    {P(timeout, WL_TIME, WL_AXIS, double), "s", "30s", 0.1, 86400, NULL,
+     "longest silence of a rank before the cell fails"},
+    {T(interface, WL_AXIS), NULL, "", 0, 0, NULL,
+     "network interface; empty: all but loopback"},
+    {P(port, WL_INT, WL_AXIS, int64_t), NULL, "0", 0, 65535, NULL,
+     "TCP port of the first rank on a node; the others add their local rank; 0: any free port"},
+    {T(addresses, WL_AXIS), NULL, "", 0, 0, NULL,
+     "file with the addresses by which others reach each host; as in wan_sync"},
+    {0}};
+/* clang-format on */
+
+static const struct wl_metric metrics[] = {
+    [M_TIME] = {"time", "s", "time of 1 MiB in the slower direction of the slowest pair", WL_MAX},
+    [M_RATE] = {"rate", "B/s", "payload that the rank sent to its peer", WL_EACH},
+    [M_LOSS] = {"loss", "1", "share of the segments that the rank sent again", WL_EACH},
+    [M_RTT] = {"rtt", "s", "round trip to the peer: the shortest one if idle, else under load",
+               WL_EACH},
+    [M_SPREAD] = {"rtt_spread", "s", "idle round trips: 90th percentile minus the shortest",
+                  WL_EACH},
+    [M_SEGMENT] = {"segment", "B", "payload of a full packet", WL_EACH},
+    [M_MTU] = {"mtu", "B", "largest IP packet on the path to the peer", WL_EACH},
+    [M_RECEIVED] = {"received", "B/s", "payload that came to the rank meanwhile; 0: it only sent",
+                    WL_EACH},
+    {0}};
+
+static int count_index(int64_t streams)
+{
+    int i = 0;
+    while (i < COUNTS && counts[i] != streams)
+        i++;
+    return i;
+}
+
+/* The first of its streams in the link. */
+static int first_stream(const struct cell *c)
+{
+    return c->congestion * STREAMS_EACH + firsts[count_index(c->streams)];
+}
+
+static enum wl_status describe(const void *cell, const struct wl_job *job, struct wl_shape *shape,
+                               char *why, size_t why_size)
+{
+    const struct cell *c = cell;
+    if (job->ranks < 2)
+        snprintf(why, why_size, "%d rank has no link; set [launch] ranks to the number of sites",
+                 job->ranks);
+    else if (c->round > round_count(job->ranks))
+        snprintf(why, why_size, "round=%lld: %d ranks have %d rounds", (long long)c->round,
+                 job->ranks, round_count(job->ranks));
+    else if (c->way == ALL && c->round > 1) {
+        snprintf(why, why_size, "way=all has no round=%lld: all ranks meet in round 1",
+                 (long long)c->round);
+        return WL_SKIP;
+    } else if (count_index(c->streams) == COUNTS)
+        snprintf(why, why_size, "streams=%lld: choose 1, 4, 8 or 16", (long long)c->streams);
+    else {
+        shape->size_B = (uint64_t)UNIT_B;
+        shape->busbw_factor = c->way != IDLE;
+        shape->iteration_s = (c->way == ALONE ? 2 : 1) * (c->measure + 2 * WARM_S) *
+                             (c->at_once || c->way == ALL ? 1 : job->ranks / 2);
+        shape->iters_min = shape->iters_max = 1;
+        shape->config_free = c->way == IDLE;
+        return WL_OK;
+    }
+    return WL_FAIL;
+}
+
+/* ---- the link ---- */
 
 #define PINGS 21 /* the first is not counted: one side waits in it for the other */
 #define WARM_RTTS 6
@@ -98,19 +214,19 @@ static enum wl_status prepare(void *self, const void *cell, void **prepared)
     struct self *s = self;
     const struct cell *c = cell;
     struct prepared *p = calloc(1, sizeof *p);
-    int mine[] = {p && s->link, can_use(cell_congestions[c->congestion])}, all[2] = {0};
+    int mine[] = {p && s->link, can_use(congestions[c->congestion])}, all[2] = {0};
     MPI_Allreduce(mine, all, 2, MPI_INT, MPI_MIN, s->comm);
     if (!all[1]) {
         s->host->fail(
             s->host->ctx,
             "congestion=%s is not in /proc/sys/net/ipv4/tcp_allowed_congestion_control of "
             "%s",
-            cell_congestions[c->congestion], mine[1] ? "another rank" : "this host");
+            congestions[c->congestion], mine[1] ? "another rank" : "this host");
         free(p);
         return WL_SKIP;
     }
     if (!all[0]) {
-        struct link_tcp_options options = {.streams = CELL_STREAMS_ALL,
+        struct link_tcp_options options = {.streams = STREAMS_ALL,
                                            .interface = c->interface,
                                            .port = (int)c->port,
                                            .addresses = c->addresses,
@@ -175,12 +291,12 @@ static bool measure_flow(const struct prepared *p, struct wan_link *link, int pe
     struct link_tcp_path path = {0};
     struct link_tcp_flow f = {
         .peer = peer,
-        .first = cell_first_stream(c),
+        .first = first_stream(c),
         .streams = (int)c->streams,
-        .congestion = cell_congestions[c->congestion],
+        .congestion = congestions[c->congestion],
         .send = send,
         .receive = receive,
-        .warm_s = CELL_WARM_S,
+        .warm_s = WARM_S,
         .warm_rtts = WARM_RTTS,
         .measure_s = c->measure,
     };
@@ -194,7 +310,7 @@ static bool measure_flow(const struct prepared *p, struct wan_link *link, int pe
     v[M_SEGMENT] = path.segment_B;
     v[M_MTU] = path.mtu_B;
     v[M_RECEIVED] = receive ? path.received_Bps : 0;
-    v[M_TIME] = CELL_UNIT_B / fmax(path.rate_Bps, 1);
+    v[M_TIME] = UNIT_B / fmax(path.rate_Bps, 1);
     return true;
 }
 
@@ -271,10 +387,10 @@ const struct wl_plugin wl_plugin_v1 = {
     .name = "wan_links",
     .version = "1.1.0",
     .summary = "rate, round trip and loss of the links between sites, pair by pair",
-    .params = cell_params,
+    .params = params,
     .cell_size = sizeof(struct cell),
-    .metrics = cell_metrics,
-    .describe = cell_describe,
+    .metrics = metrics,
+    .describe = describe,
     .open = open_plugin,
     .close = close_plugin,
     .prepare = prepare,
