@@ -1,22 +1,70 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The lines of a lab, as arithmetic: who leaves when, what is dropped, what is lost.
+ * The links of a lab from the text of a config, without devices: packets go in at a time and come out at
+ * a time. Who leaves when, what is dropped or lost, what disturbs them, and what a probe measures of it.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h" /* before cmocka.h, which has a macro of the name fail */
 
-#include <cmocka.h>
-
 #include "config/config.h"
 #include "lab/mesh.h"
 #include "lab/probe.h"
-#include "lab_mesh.h"
+#include "unit.h"
+
+#define MS 1e6 /* ns */
+
+struct fixture {
+    struct config *config;
+    struct lab_spec spec;
+    struct lab_mesh mesh;
+};
+
+static void begin(struct fixture *f, const char *text)
+{
+    *f = (struct fixture){0};
+    assert_int_equal(config_from_text(&f->config, "lab.ini", text, strlen(text), NULL), GS_OK);
+    assert_int_equal(lab_spec_read(&f->spec, f->config), GS_OK);
+    assert_int_equal(lab_mesh_make(&f->mesh, &f->spec), GS_OK);
+}
+
+static void end(struct fixture *f)
+{
+    lab_mesh_free(&f->mesh);
+    lab_spec_free(&f->spec);
+    config_free(f->config);
+}
+
+static void put(struct fixture *f, size_t from, size_t to, unsigned bytes, double now_ns)
+{
+    struct packet *p = packet_get(&f->mesh.packets, bytes <= PACKET_SMALL_B);
+    assert_non_null(p);
+    p->bytes = bytes;
+    lab_mesh_put(&f->mesh, p, from, to, now_ns);
+}
+
+/* When the next packet is ready for a site; NAN: none is, ever. */
+static double take(struct fixture *f, size_t to)
+{
+    static const bool nobody[LAB_SITES_MAX];
+    struct fifo *out = &f->mesh.ends[to].out;
+    for (double t = 0; !out->first && !isinf(t); t = lab_mesh_next(&f->mesh, nobody))
+        lab_mesh_move(&f->mesh, t);
+    if (!out->first)
+        return NAN;
+    struct packet *p = fifo_take(out);
+    double at_ns = p->when.last_ns;
+    packet_put(&f->mesh.packets, p);
+    return at_ns;
+}
+
+static void near(double is, double should)
+{
+    if (!(fabs(is - should) <= 1))
+        fail_msg("%.3f ns is not %.3f", is, should);
+}
 
 /* ---- one line ---- */
 
@@ -26,10 +74,9 @@ static double leaves(struct shaper *s, double now_ns, unsigned bytes)
     return shaper_pass(s, bytes, &p) ? p.last_ns : NAN;
 }
 
-static void paced_to_the_byte(void **state)
+TEST(paced_to_the_byte)
 {
     struct shaper s = {0};
-    (void)state;
     shaper_set(&s, 1e6, 1e9); /* 1000 ns a byte */
     assert_true(leaves(&s, 0, 1000) == 1 * MS);
     assert_true(leaves(&s, 0, 500) == 1.5 * MS);
@@ -39,20 +86,18 @@ static void paced_to_the_byte(void **state)
     assert_true(leaves(&s, 10 * MS, 1000) == 11 * MS);
 }
 
-static void no_rate_is_no_delay(void **state)
+TEST(no_rate_is_no_delay)
 {
     struct shaper s = {0};
-    (void)state;
     shaper_set(&s, 0, 0);
     for (int i = 0; i < 1000; i++)
         assert_true(leaves(&s, 5, 9000) == 5);
 }
 
-static void queue_drops_the_tail(void **state)
+TEST(queue_drops_the_tail)
 {
     struct shaper s = {0};
     int kept = 0;
-    (void)state;
     shaper_set(&s, 1e6, 10000);
     for (int i = 0; i < 100; i++)
         kept += !isnan(leaves(&s, 0, 1000));
@@ -64,20 +109,18 @@ static void queue_drops_the_tail(void **state)
 }
 
 /* A queue shorter than a packet would carry nothing. */
-static void an_idle_line_takes_any_packet(void **state)
+TEST(an_idle_line_takes_any_packet)
 {
     struct shaper s = {0};
-    (void)state;
     shaper_set(&s, 1e6, 100);
     assert_true(leaves(&s, 0, 9000) == 9 * MS);
     assert_true(isnan(leaves(&s, 0, 1)));
 }
 
-static void behind_an_equal_line_nothing_waits_twice(void **state)
+TEST(behind_an_equal_line_nothing_waits_twice)
 {
     struct shaper up = {0}, down = {0}, slow = {0};
     struct passage p = {.last_ns = 0};
-    (void)state;
     shaper_set(&up, 1e6, 1e9);
     shaper_set(&down, 1e6, 1e9);
     shaper_set(&slow, 0.5e6, 1e9);
@@ -88,11 +131,10 @@ static void behind_an_equal_line_nothing_waits_twice(void **state)
 }
 
 /* What trickles in from a slow line has not waited on a fast one for all that time. */
-static void behind_a_slow_line_nothing_is_dropped(void **state)
+TEST(behind_a_slow_line_nothing_is_dropped)
 {
     struct shaper fast;
     struct passage busy = {.last_ns = 9 * MS}, slow = {.last_ns = 10 * MS, .long_ns = 10 * MS};
-    (void)state;
     shaper_set(&fast, 1e6, 2000);
     assert_true(shaper_pass(&fast, 1000, &busy));
     assert_true(shaper_pass(&fast, 1000, &slow));
@@ -105,10 +147,9 @@ static const char three[] =
     "[sites]\na = up=8Mbit/s\nb = up=8Mbit/s down=4Mbit/s\nc = up=80Mbit/s\n"
     "[links]\nrtt = 20ms\nmtu = 1000\nb>a = rtt=60ms\n";
 
-static void a_way_is_half_its_rtt(void **state)
+TEST(a_way_is_half_its_rtt)
 {
     struct fixture f;
-    (void)state;
     begin(&f, three);
     put(&f, 0, 2, 1000, 0); /* 8 Mbit/s: a byte is 1 us */
     near(take(&f, 2), 11 * MS);
@@ -119,10 +160,9 @@ static void a_way_is_half_its_rtt(void **state)
     end(&f);
 }
 
-static void senders_share_a_downlink(void **state)
+TEST(senders_share_a_downlink)
 {
     struct fixture f;
-    (void)state;
     begin(&f, three);
     put(&f, 0, 1, 1000, 0);
     put(&f, 2, 1, 1000, 0); /* faster there: first there */
@@ -131,12 +171,11 @@ static void senders_share_a_downlink(void **state)
     end(&f);
 }
 
-static void links_share_a_line(void **state)
+TEST(links_share_a_line)
 {
     static const char text[] = "[sites]\na = up=1Gbit/s\nb = up=1Gbit/s\nc = up=1Gbit/s\n"
                                "[links]\nrtt = 20ms\nshared.sea = rate=8Mbit/s links=a-c,b-c\n";
     struct fixture f;
-    (void)state;
     begin(&f, text);
     for (int i = 0; i < 4; i++)
         put(&f, (size_t)i % 2, 2, 1000, 0);
@@ -147,13 +186,12 @@ static void links_share_a_line(void **state)
     end(&f);
 }
 
-static void losses_are_those_asked_for(void **state)
+TEST(losses_are_those_asked_for)
 {
     static const char text[] = "[sites]\na = up=1Gbit/s\nb = up=1Gbit/s\n"
                                "[links]\nrtt = 1ms\nloss = 2%\nqueue = 1GB\n";
     enum { N = 100000 };
     struct fixture f;
-    (void)state;
     begin(&f, text);
     for (int i = 0; i < N; i++) {
         put(&f, 0, 1, 60, i * MS);
@@ -173,10 +211,9 @@ static void losses_are_those_asked_for(void **state)
     end(&f);
 }
 
-static void a_site_that_is_cut_gets_nothing(void **state)
+TEST(a_site_that_is_cut_gets_nothing)
 {
     struct fixture f;
-    (void)state;
     begin(&f, three);
     put(&f, 0, 2, 100, 0);
     f.mesh.ends[2].cut = true;
@@ -187,10 +224,9 @@ static void a_site_that_is_cut_gets_nothing(void **state)
     end(&f);
 }
 
-static void queue_is_a_bandwidth_delay_product(void **state)
+TEST(queue_is_a_bandwidth_delay_product)
 {
     struct fixture f;
-    (void)state;
     begin(&f, three);
     assert_true(f.spec.sites[0].up_queue_B == 1e6 * 0.04); /* the farthest: 10 + 30 ms */
     assert_true(f.spec.sites[2].up_queue_B == 1e7 * 0.02);
@@ -198,10 +234,9 @@ static void queue_is_a_bandwidth_delay_product(void **state)
 }
 
 /* What is freed is used again, a small packet in a small slot. */
-static void packets_come_back(void **state)
+TEST(packets_come_back)
 {
     struct packets p;
-    (void)state;
     assert_true(packets_make(&p, 9000, 1e5));
     struct packet *big = packet_get(&p, false);
     big->bytes = 100;
@@ -219,11 +254,10 @@ static void packets_come_back(void **state)
 /* ---- the proof ---- */
 
 /* Every end is filled by some measurement, by the ring or by all others. */
-static void probes_fill_every_end(void **state)
+TEST(probes_fill_every_end)
 {
     struct fixture f;
     struct probe_plan plan;
-    (void)state;
     begin(&f, three);
     probe_plan_make(&plan, &f.spec, 0);
     for (size_t i = 0; i < f.spec.n; i++) {
@@ -240,14 +274,13 @@ static void probes_fill_every_end(void **state)
     end(&f);
 }
 
-static void judged_by_what_is_furthest_off(void **state)
+TEST(judged_by_what_is_furthest_off)
 {
     struct fixture f;
     struct probe_rate up[3], down[3];
     struct probe_pair pairs[9];
     struct probe p = {3, up, down, pairs};
     char why[256];
-    (void)state;
     begin(&f, three);
     for (size_t i = 0; i < 3; i++) {
         up[i] = (struct probe_rate){f.spec.sites[i].up_Bps, f.spec.sites[i].up_Bps, 0};
@@ -271,24 +304,381 @@ static void judged_by_what_is_furthest_off(void **state)
     end(&f);
 }
 
-int main(void)
+#define TWO(links)                                                                                 \
+    "[sites]\na = up=8Mbit/s\nb = up=8Mbit/s\n[links]\nrtt = 40ms\nmtu = 1000\n" links
+
+/* ---- losses in bursts ---- */
+
+TEST(bursts_are_as_long_as_asked_for)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(paced_to_the_byte),
-        cmocka_unit_test(no_rate_is_no_delay),
-        cmocka_unit_test(queue_drops_the_tail),
-        cmocka_unit_test(an_idle_line_takes_any_packet),
-        cmocka_unit_test(behind_an_equal_line_nothing_waits_twice),
-        cmocka_unit_test(behind_a_slow_line_nothing_is_dropped),
-        cmocka_unit_test(a_way_is_half_its_rtt),
-        cmocka_unit_test(senders_share_a_downlink),
-        cmocka_unit_test(links_share_a_line),
-        cmocka_unit_test(losses_are_those_asked_for),
-        cmocka_unit_test(a_site_that_is_cut_gets_nothing),
-        cmocka_unit_test(queue_is_a_bandwidth_delay_product),
-        cmocka_unit_test(packets_come_back),
-        cmocka_unit_test(probes_fill_every_end),
-        cmocka_unit_test(judged_by_what_is_furthest_off),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    enum { N = 200000 };
+    struct lab_way way = {.loss = 0.02, .burst = 5};
+    struct disturb d;
+    double lost = 0, bursts = 0;
+    bool before = false;
+    disturb_init(&d, &way, 1, 0, 1);
+    for (int i = 0; i < N; i++) {
+        bool now = disturb_loses(&d);
+        lost += now;
+        bursts += now && !before;
+        before = now;
+    }
+    assert_true(fabs(lost / N - 0.02) < 0.002);
+    assert_true(fabs(lost / bursts - 5) < 0.5);
+}
+
+/* ---- jitter ---- */
+
+TEST(jitter_stays_in_its_range_and_keeps_the_order)
+{
+    struct fixture f;
+    double before = 0, least = 1e18, most = 0;
+    begin(&f, TWO("jitter = 10ms\n"));
+    f.mesh.disturbed = true;
+    for (int i = 0; i < 2000; i++) {
+        put(&f, 0, 1, 100, i * MS);
+        double at = take(&f, 1), extra = at - i * MS - 20.1 * MS;
+        assert_true(at > before);
+        least = fmin(least, extra);
+        most = fmax(most, extra);
+        before = at;
+    }
+    assert_true(least >= 0 && least < 1 * MS);
+    assert_true(most <= 10 * MS && most > 9 * MS);
+    end(&f);
+}
+
+TEST(an_undisturbed_lab_has_no_jitter)
+{
+    struct fixture f;
+    begin(&f, TWO("jitter = 10ms\nreorder = 50%\ncross = 7Mbit/s\n"));
+    for (int i = 0; i < 100; i++) {
+        put(&f, 0, 1, 100, i * MS);
+        near(take(&f, 1), i * MS + 20.1 * MS);
+    }
+    end(&f);
+}
+
+/* ---- order ---- */
+
+TEST(detours_are_overtaken)
+{
+    enum { N = 10000 };
+    struct fixture f;
+    double before = 0;
+    int overtaken = 0;
+    begin(&f, TWO("reorder = 5%\n"));
+    f.mesh.disturbed = true;
+    for (int i = 0; i < N; i++) {
+        put(&f, 0, 1, 100, i * MS);
+        lab_mesh_move(&f.mesh, i * MS);
+    }
+    for (int i = 0; i < N; i++) {
+        double at = take(&f, 1);
+        assert_true(at >= before); /* the lab delivers in the order of time */
+        before = at;
+    }
+    overtaken = (int)f.mesh.counts.detours;
+    assert_true(abs(overtaken - N / 20) < N / 100);
+    end(&f);
+}
+
+TEST(a_detour_is_half_of_the_delay_longer)
+{
+    struct fixture f;
+    int straight = 0, longer = 0;
+    begin(&f, TWO("reorder = 50%\n"));
+    f.mesh.disturbed = true;
+    for (int i = 0; i < 100; i++) {
+        put(&f, 0, 1, 100, i * 100 * MS);
+        double at = take(&f, 1) - i * 100 * MS;
+        straight += fabs(at - 20.1 * MS) <= 1;
+        longer += fabs(at - 30.1 * MS) <= 1;
+    }
+    assert_true(straight > 30 && longer > 30);
+    assert_int_equal(straight + longer, 100);
+    end(&f);
+}
+
+/* ---- the traffic of others ---- */
+
+/* The share of packets that b gets when a sends at its full rate. */
+static double share_that_passes(const char *text, double *others_bps)
+{
+    enum { N = 20000 };
+    struct fixture f;
+    double came;
+    begin(&f, text);
+    f.mesh.disturbed = true;
+    for (int i = 0; i < N; i++) {
+        double at = i * MS + i * 7919 % 1000 * 1e-3 * MS; /* not in step with the line */
+        put(&f, 0, 1, 1000, at);
+        lab_mesh_move(&f.mesh, at);
+    }
+    *others_bps = (double)f.mesh.counts.others * 8000 / (N * 1e-3);
+    came = N - (double)f.mesh.counts.queue_drops;
+    end(&f);
+    return came / N;
+}
+
+TEST(others_take_their_part_of_a_rate)
+{
+    double bps, left;
+    assert_true(share_that_passes(TWO(""), &bps) > 0.99);
+    left = share_that_passes(TWO("cross = 2Mbit/s\n"), &bps);
+    assert_true(fabs(bps - 2 * 2e6) < 0.05 * 2e6); /* in each direction */
+    assert_true(left > 0.75 && left < 0.92);       /* both lose packets to the full queue */
+}
+
+TEST(others_are_delivered_to_nobody)
+{
+    struct fixture f;
+    begin(&f, TWO("cross = 4Mbit/s\n"));
+    f.mesh.disturbed = true;
+    for (int i = 0; i < 100; i++)
+        put(&f, 0, 1, 100, i * MS);
+    lab_mesh_move(&f.mesh, 1000 * MS);
+    int mine = 0;
+    for (const struct packet *p = f.mesh.ends[1].out.first; p; p = p->next)
+        mine += !p->others;
+    assert_int_equal(mine, 100);
+    assert_true(f.mesh.counts.others > 20);
+    assert_int_equal(f.mesh.counts.packets, 100);
+    end(&f);
+}
+
+TEST(others_must_leave_room)
+{
+    static const char text[] = TWO("cross = 7.5Mbit/s\n");
+    struct config *c;
+    struct lab_spec s;
+    assert_int_equal(config_from_text(&c, "lab.ini", text, strlen(text), NULL), GS_OK);
+    assert_int_equal(lab_spec_read(&s, c), GS_USAGE);
+    lab_spec_free(&s);
+    config_free(c);
+}
+
+/* ---- one link of a site ---- */
+
+static const char with_others[] = "[sites]\na = up=8Mbit/s\nb = up=8Mbit/s\nc = up=8Mbit/s\n"
+                            "[links]\nrtt = 20ms\nmtu = 1000\n";
+
+TEST(a_link_that_is_cut_leaves_the_others)
+{
+    struct fixture f;
+    begin(&f, with_others);
+    put(&f, 0, 1, 1000, 0);
+    f.mesh.paths[0 * 3 + 1].cut = true;
+    assert_true(isnan(take(&f, 1))); /* one that was on its way as well */
+    put(&f, 0, 1, 1000, 100 * MS);
+    assert_true(isnan(take(&f, 1)));
+    put(&f, 1, 0, 1000, 200 * MS); /* the other direction, and another site */
+    near(take(&f, 0), 211 * MS);
+    put(&f, 0, 2, 1000, 300 * MS);
+    near(take(&f, 2), 311 * MS);
+    assert_int_equal(f.mesh.counts.cut_drops, 2);
+    end(&f);
+}
+
+TEST(a_link_that_is_held_delivers_later)
+{
+    struct fixture f;
+    begin(&f, with_others);
+    f.mesh.paths[0 * 3 + 1].held = true;
+    put(&f, 0, 1, 1000, 0);
+    put(&f, 2, 1, 1000, 5 * MS);
+    near(take(&f, 1), 16 * MS);
+    assert_true(isnan(take(&f, 1)));
+    f.mesh.paths[0 * 3 + 1].held = false;
+    assert_true(!isnan(take(&f, 1)));
+    end(&f);
+}
+
+struct play {
+    struct lab_spec spec;
+    struct lab_mesh mesh;
+    struct probe_plan plan;
+    struct probe_seen *seen; /* [phase][from * n + to] */
+    struct rng rng;
+};
+
+struct note { /* in the packet's data */
+    size_t phase, from;
+    double sent_ns;
+};
+
+static void deliver(struct play *p, double now_ns)
+{
+    size_t n = p->spec.n;
+    lab_mesh_move(&p->mesh, now_ns);
+    for (size_t to = 0; to < n; to++) {
+        struct fifo *out = &p->mesh.ends[to].out;
+        while (out->first && out->first->when.last_ns <= now_ns) {
+            struct packet *one = fifo_take(out);
+            struct note note;
+            memcpy(&note, one->data, sizeof note);
+            const struct probe_phase *f = &p->plan.phases[note.phase];
+            struct probe_seen *s = &p->seen[note.phase * n * n + note.from * n + to];
+            s->got++;
+            if (f->kind == PROBE_BULK)
+                probe_note_bulk(f, s, one->bytes - PROBE_HEADERS_B, (uint64_t)one->when.last_ns);
+            if (f->kind == PROBE_PING) /* the answer takes as long as the other way says */
+                s->rtt_ns = (uint64_t)(one->when.last_ns - note.sent_ns +
+                                       1e9 * lab_way_of(&p->spec, to, note.from)->delay_s);
+            packet_put(&p->mesh.packets, one);
+        }
+    }
+}
+
+static void send_one(struct play *p, size_t phase, size_t flow, double now_ns)
+{
+    struct packet *one = packet_get(&p->mesh.packets, false);
+    struct note note = {phase, flow / p->spec.n, now_ns};
+    assert_non_null(one);
+    memcpy(one->data, &note, sizeof note);
+    one->bytes = p->plan.phases[phase].datagram_B + PROBE_HEADERS_B;
+    p->seen[phase * p->spec.n * p->spec.n + flow].sent++;
+    lab_mesh_put(&p->mesh, one, flow / p->spec.n, flow % p->spec.n, now_ns);
+}
+
+static void play_phase(struct play *p, size_t phase)
+{
+    static const bool nobody[LAB_SITES_MAX];
+    const struct probe_phase *f = &p->plan.phases[phase];
+    size_t all = p->spec.n * p->spec.n;
+    double *next = calloc(all, sizeof *next);
+    assert_non_null(next);
+    for (size_t i = 0; i < all; i++)
+        next[i] = f->interval_ns[i] > 0 ? (double)f->start_ns : INFINITY;
+    for (;;) {
+        size_t flow = 0;
+        for (size_t i = 1; i < all; i++)
+            flow = next[i] < next[flow] ? i : flow;
+        double due = lab_mesh_next(&p->mesh, nobody), now = fmin(due, next[flow]);
+        if (now >= (double)f->end_ns)
+            break;
+        deliver(p, now);
+        if (next[flow] > now)
+            continue;
+        send_one(p, phase, flow, now);
+        next[flow] += probe_plan_wait_ns(f, flow, &p->rng);
+        if (next[flow] >= (double)f->stop_ns)
+            next[flow] = INFINITY;
+    }
+    deliver(p, (double)f->end_ns);
+    free(next);
+}
+
+/* What a probe says of these lines; `share`: of its rate that each line really has. */
+static int judge(const char *text, double share, char *why, size_t size)
+{
+    struct config *c;
+    struct play p = {0};
+    struct probe probe;
+    assert_int_equal(config_from_text(&c, "lab.ini", text, strlen(text), NULL), GS_OK);
+    assert_int_equal(lab_spec_read(&p.spec, c), GS_OK);
+    assert_int_equal(lab_mesh_make(&p.mesh, &p.spec), GS_OK);
+    for (size_t i = 0; i < p.spec.n; i++) {
+        const struct lab_site *s = &p.spec.sites[i];
+        shaper_set(&p.mesh.ends[i].up, share * s->up_Bps, s->up_queue_B);
+        shaper_set(&p.mesh.ends[i].down, share * s->down_Bps, s->down_queue_B);
+    }
+    rng_seed(&p.rng, 1);
+    probe_plan_make(&p.plan, &p.spec, 1000000);
+    p.seen = calloc(p.plan.n * p.spec.n * p.spec.n, sizeof *p.seen);
+    assert_non_null(p.seen);
+    for (size_t i = 0; i < p.plan.n; i++)
+        play_phase(&p, i);
+    probe_make(&probe, p.spec.n);
+    probe_take(&probe, &p.spec, &p.plan, p.seen);
+    int code = probe_judge(&probe, &p.spec, why, size);
+    probe_free(&probe);
+    free(p.seen);
+    probe_plan_free(&p.plan);
+    lab_mesh_free(&p.mesh);
+    lab_spec_free(&p.spec);
+    config_free(c);
+    return code;
+}
+
+/* Each was refused for another reason. */
+static const char *const refused_once[] = {
+    /* many flows to one end, of few packets each */
+    "[sites]\na = up=200Mbit/s down=30Mbit/s\nb = up=25Mbit/s down=40Mbit/s\nc = up=40Mbit/s "
+    "down=10Mbit/s\nd = up=40Mbit/s down=50Mbit/s\ne = up=5Mbit/s down=25Mbit/s\n"
+    "[links]\nrtt = 24ms\nmtu = 9000\n",
+    /* flows at even paces into one full queue */
+    "[sites]\na = up=95Mbit/s down=50Mbit/s\nb = up=30Mbit/s down=80Mbit/s\nc = up=75Mbit/s "
+    "down=10Mbit/s\n[links]\nrtt = 23ms\nmtu = 9000\na-c = rate=100Mbit/s rtt=26ms\n",
+    /* a slow site beside a fast one, to a third */
+    "[sites]\na = up=50Mbit/s down=40Mbit/s\nb = up=2Mbit/s down=2Mbit/s\nc = up=25Mbit/s "
+    "down=500Mbit/s\n[links]\nrtt = 1ms\nmtu = 9000\n",
+    /* pings that wait for pings */
+    "[sites]\na = up=2Mbit/s\nb = up=2Mbit/s\nc = up=500Mbit/s\nd = up=500Mbit/s\n"
+    "[links]\nrtt = 2ms\nmtu = 9000\n",
+    /* a shared line slower than what counts losses */
+    "[sites]\na = up=80Mbit/s\nb = up=80Mbit/s\nc = up=80Mbit/s\n"
+    "[links]\nrtt = 52ms\nmtu = 1500\nshared.sea = rate=2Mbit/s links=a-b,a-c\n",
+    /* losses of a slow line, by chance */
+    "[sites]\na = up=2Mbit/s\nb = up=5Mbit/s\nc = up=20Mbit/s\n"
+    "[links]\nrtt = 20ms\nmtu = 9000\nloss = 2%\n",
+};
+
+TEST(what_is_kept_is_not_refused)
+{
+    char why[512];
+    for (size_t i = 0; i < sizeof refused_once / sizeof *refused_once; i++)
+        if (judge(refused_once[i], 1, why, sizeof why))
+            fail_msg("%s: %s", refused_once[i], why);
+}
+
+static double one_of(struct rng *r, const double *v, size_t n)
+{
+    return v[rng_below(r, n)];
+}
+
+static void any_lab(struct rng *r, char *text, size_t size)
+{
+    static const double rates[] = {10, 20, 25, 40, 50, 80, 95, 100, 200, 500};
+    static const double mtus[] = {1500, 9000}, losses[] = {0, 0, 0.1, 1};
+    FILE *f = fmemopen(text, size, "w");
+    size_t n = 2 + rng_below(r, 6), rows = sizeof rates / sizeof *rates;
+    assert_non_null(f);
+    fprintf(f, "[sites]\n");
+    for (size_t i = 0; i < n; i++)
+        fprintf(f, "s%zu = up=%gMbit/s down=%gMbit/s\n", i, one_of(r, rates, rows),
+                one_of(r, rates, rows));
+    fprintf(f, "[links]\nrtt = %gms\nmtu = %g\nloss = %g%%\n", 1 + 80 * rng_uniform(r),
+            one_of(r, mtus, 2), one_of(r, losses, 4));
+    if (rng_below(r, 2))
+        fprintf(f, "s0-s%zu = rate=%gMbit/s rtt=60ms\n", 1 + rng_below(r, n - 1),
+                one_of(r, rates, rows));
+    if (n > 3 && rng_below(r, 2))
+        fprintf(f, "shared.sea = rate=%gMbit/s links=s0-s1,s0-s2,s1-s3\n", one_of(r, rates, rows));
+    fclose(f);
+}
+
+TEST(nor_is_any_other)
+{
+    enum { LABS = 60 };
+    struct rng r;
+    char text[2048], why[512];
+    rng_seed(&r, 5);
+    for (int i = 0; i < LABS; i++) {
+        any_lab(&r, text, sizeof text);
+        if (judge(text, 1, why, sizeof why))
+            fail_msg("%s: %s", text, why);
+    }
+}
+
+TEST(what_is_not_kept_is)
+{
+    static const char equal[] = "[sites]\na = up=100Mbit/s\nb = up=100Mbit/s\nc = up=100Mbit/s\n"
+                                "[links]\nrtt = 20ms\nmtu = 9000\n";
+    char why[512];
+    assert_int_equal(judge(equal, 0.95, why, sizeof why), GS_CANNOT);
+    assert_non_null(strstr(why, "95 Mbit/s instead of 100 Mbit/s"));
+    assert_int_equal(judge(equal, 1.05, why, sizeof why), GS_CANNOT);
+    for (size_t i = 0; i < sizeof refused_once / sizeof *refused_once; i++)
+        assert_int_equal(judge(refused_once[i], 0.8, why, sizeof why), GS_CANNOT);
 }
