@@ -461,7 +461,7 @@ TEST(others_must_leave_room)
 /* ---- one link of a site ---- */
 
 static const char with_others[] = "[sites]\na = up=8Mbit/s\nb = up=8Mbit/s\nc = up=8Mbit/s\n"
-                            "[links]\nrtt = 20ms\nmtu = 1000\n";
+                                  "[links]\nrtt = 20ms\nmtu = 1000\n";
 
 TEST(a_link_that_is_cut_leaves_the_others)
 {
