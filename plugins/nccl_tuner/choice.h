@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A choice of algorithm, protocol and channels, or of how much to communicate; its text form, and its
- * effect on NCCL's cost table.
+ * A choice of algorithm, protocol and channels, or of how much to communicate; its text form, and
+ * its effect on NCCL's cost table.
  */
 #pragma once
 
@@ -42,9 +42,9 @@ const char *choice_part_name(int part);
 bool choice_parse(struct choice *c, const char *text);
 
 /* Of the available pairs that the choice allows, makes the cheapest one the cheapest of the table,
- * and sets the channels of the choice, but never more than NCCL's own rule for a call of this size. Calls
- * on CollNet keep NCCL's number, because NCCL does not check it there. False, and no change, if there is no
- * pair. */
+ * and sets the channels of the choice, but never more than NCCL's own rule for a call of this size.
+ * Calls on CollNet keep NCCL's number, because NCCL does not check it there. False, and no change,
+ * if there is no pair. */
 bool choice_limit(const struct choice *c, const struct call *call);
 /* The pair that NCCL will take from the table: algorithm * NCCL_PROTOS + protocol; -1: none
  * that has a name here. */

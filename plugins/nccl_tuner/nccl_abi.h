@@ -7,10 +7,11 @@
  * NCCL.
  *
  * NCCL takes the newest symbol that it knows: 2.22 and 2.23 v3, 2.24 to 2.27 v4, 2.28 and 2.29 v5,
- * 2.30 v6, from 2.32 on v7, whose functions are those of v6 (its constants know a newer GPU). Tried on GPUs with
- * NCCL 2.28.9 (v5); the other versions with tests/tuner/job, which plays NCCL. `init` is called once a communicator and rank; getCollInfo once for each
- * collective (or each aggregate of a group) that NCCL enqueues; the last function when the
- * communicator is destroyed, which many programs never do.
+ * 2.30 v6, from 2.32 on v7, whose functions are those of v6 (its constants know a newer GPU). Tried
+ * on GPUs with NCCL 2.28.9 (v5); the other versions with tests/tuner/job, which plays NCCL. `init`
+ * is called once a communicator and rank; getCollInfo once for each collective (or each aggregate
+ * of a group) that NCCL enqueues; the last function when the communicator is destroyed, which many
+ * programs never do.
  *
  * The binary interface between NCCL and a profiler plugin, versions 2 to 5, as far as it is used
  * here. Written from the definitions in NCCL's sources (src/include/plugin/profiler/), which are

@@ -458,8 +458,8 @@ static void trial_announce_step(const struct trial *t)
     agree(t->config->out, t->comm, key, answer, sizeof answer);
 }
 
-/* Have all ranks found this step at the same call? A rank that has not runs without the plugin, does
- * not see the folder, or sees other calls. */
+/* Have all ranks found this step at the same call? A rank that has not runs without the plugin,
+ * does not see the folder, or sees other calls. */
 static bool trial_all_found_step(const struct trial *t)
 {
     char key[96];
@@ -764,8 +764,8 @@ enum choice_part trial_part(struct trial *t, int func, size_t bytes)
     return part;
 }
 
-/* NCCL reports a call after it has asked about it, and the calls of a group after it has asked about
- * all of them. So calls of another visit are only among those reported in the first step. */
+/* NCCL reports a call after it has asked about it, and the calls of a group after it has asked
+ * about all of them. So calls of another visit are only among those reported in the first step. */
 void trial_ran(struct trial *t, int pair, int channels)
 {
     if (t->visiting && t->n_at > 1 && channels >= 0 && channels <= NCCL_MAX_CHANNELS)

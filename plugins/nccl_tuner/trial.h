@@ -92,16 +92,16 @@ struct trial {
  * folder cannot be written (errno); the communicator is then not changed. */
 bool trial_begin(struct trial *t, const struct trial_config *c, const char *id, size_t ranks,
                  size_t nodes, int abi);
-/* A name for a communicator whose library gives none: its number in its order among those of the same
- * size (and rank, -1: unknown). If ranks create them in different orders, the ranks do not find the same
- * step at the same call, and there is no trial. One thread at a time. */
+/* A name for a communicator whose library gives none: its number in its order among those of the
+ * same size (and rank, -1: unknown). If ranks create them in different orders, the ranks do not
+ * find the same step at the same call, and there is no trial. One thread at a time. */
 void trial_name(char *id, size_t n, size_t ranks, int rank);
 /* One line on stderr, from the first rank of a host. */
 void trial_complain(const char *who, const char *why, const char *effect);
 /* For the tuner. True: an arm was applied. False: the call is not changed. */
 bool trial_call(struct trial *t, const struct call *call);
-/* For the price (plugins/price): how much of the call to communicate. Smaller calls decide what the job does
- * next (is the loss finite?), and are always whole. */
+/* For the price (plugins/price): how much of the call to communicate. Smaller calls decide what the
+ * job does next (is the loss finite?), and are always whole. */
 #define TRIAL_PART_LEAST 65536
 enum choice_part trial_part(struct trial *t, int func, size_t bytes);
 /* What NCCL reports: the pair (choice_taken) and channels that a call ran; a call that

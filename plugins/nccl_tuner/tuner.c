@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * gradsync's tuner plugin for NCCL 2.22 and later
- * (NCCL_TUNER_PLUGIN=/path/libnccl-tuner-gradsync.so). It changes a call only if GRADSYNC_TRIAL names the
- * file of a trial (trial_config.h, trial.h). A file with an error is refused as a whole, in one line on
- * stderr, and the job continues without it. No function returns an error to NCCL, because that would
- * fail the collective.
+ * (NCCL_TUNER_PLUGIN=/path/libnccl-tuner-gradsync.so). It changes a call only if GRADSYNC_TRIAL
+ * names the file of a trial (trial_config.h, trial.h). A file with an error is refused as a whole,
+ * in one line on stderr, and the job continues without it. No function returns an error to NCCL,
+ * because that would fail the collective.
  */
 #include "nccl_tuner/choice.h"
 #include "nccl_tuner/nccl_abi.h"
@@ -46,8 +46,8 @@ static struct observer *observer_pending(void)
     return o;
 }
 
-/* The tuner half no longer listens. NCCL ends the two halves of a communicator in an order of its own;
- * the second one frees. */
+/* The tuner half no longer listens. NCCL ends the two halves of a communicator in an order of its
+ * own; the second one frees. */
 static void observer_leave(struct observer *o)
 {
     if (o && o->ended)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * pairs: what `gradsync suspects` measures. In round 0 each rank computes and copies by itself; in
- * round 1 and later, ranks exchange messages in pairs, all pairs of a round at once (round_peer.h). Each rank's own time of each test is recorded.
+ * round 1 and later, ranks exchange messages in pairs, all pairs of a round at once (round_peer.h).
+ * Each rank's own time of each test is recorded.
  *
  * A pair that does not answer within `patience` has no values from then on. The rest goes on.
  */
@@ -73,7 +74,8 @@ static enum wl_status describe(const void *cell, const struct wl_job *job, struc
         return WL_FAIL;
     }
     shape->size_B = c->round ? c->size : 0;
-    /* The cells of a group share their buffers: the first counts them. Each round has communicators. */
+    /* The cells of a group share their buffers: the first counts them. Each round has
+     * communicators. */
     uint64_t shared = c->round ? 0 : 2 * c->size + 3 * MEMORY_B;
     if (c->backend == PAIRS_HOST)
         shape->host_B = shared;
@@ -88,14 +90,15 @@ static enum wl_status describe(const void *cell, const struct wl_job *job, struc
 
 /* ---- the backend of the host ----
  *
- * A GEMM by the BLAS on one thread, a copy in memory, and messages by MPI. A pair has a communicator
- * of its own. MPI cannot end a message that does not arrive, so its request and its buffer stay until
- * the process ends.
+ * A GEMM by the BLAS on one thread, a copy in memory, and messages by MPI. A pair has a
+ * communicator of its own. MPI cannot end a message that does not arrive, so its request and its
+ * buffer stay until the process ends.
  */
 
 #define HUGE_PAGE_B ((size_t)2 << 20)
 #define TAG 3
-/* GEMMs of 3 ms in one test, as in cuda/pairs_cuda.c: a processor is taken away for some milliseconds at a time. */
+/* GEMMs of 3 ms in one test, as in cuda/pairs_cuda.c: a processor is taken away for some
+ * milliseconds at a time. */
 #define PIECES 8
 
 struct on_host {

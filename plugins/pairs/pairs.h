@@ -10,8 +10,8 @@
 
 enum pairs_backend_kind { PAIRS_HOST, PAIRS_CUDA };
 
-/* Each rank does the tests below PAIRS_ALONE by itself, in round 0; pairs do the others. The metrics
- * have this order. */
+/* Each rank does the tests below PAIRS_ALONE by itself, in round 0; pairs do the others. The
+ * metrics have this order. */
 enum pairs_test {
     PAIRS_GEMM,
     PAIRS_MEMORY,
@@ -34,11 +34,11 @@ struct pairs_backend {
     size_t size;
     enum wl_status (*open)(void **state, const struct wl_host *host, const struct pairs_cell *cell);
     void (*close)(void *state);
-    /* Connects the pairs of a round; partner -1: this rank is idle. Called once per round. Collective.
-     * WL_RETRY: the partner did not answer in time. */
+    /* Connects the pairs of a round; partner -1: this rank is idle. Called once per round.
+     * Collective. WL_RETRY: the partner did not answer in time. */
     enum wl_status (*meet)(void *state, int round, int partner);
-    /* Runs a test `times` times after some untimed ones, and checks the result. *seconds: the time of
-     * one on this rank; NaN: this backend has no such test. WL_RETRY: as for meet(). */
+    /* Runs a test `times` times after some untimed ones, and checks the result. *seconds: the time
+     * of one on this rank; NaN: this backend has no such test. WL_RETRY: as for meet(). */
     enum wl_status (*run)(void *state, enum pairs_test test, int partner, unsigned times,
                           double *seconds);
     void (*abort)(void *state); /* may be NULL */

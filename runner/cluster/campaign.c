@@ -40,7 +40,8 @@
 #define PATIENCE_NS 120000000000u
 #define NOT_FOUND 127
 
-/* Variables of the user's shell or of a surrounding job that would change what Slurm's programs do. */
+/* Variables of the user's shell or of a surrounding job that would change what Slurm's programs
+ * do. */
 static const char *const scrubbed[] = {"SBATCH_", "SLURM_",   "SALLOC_",  "SQUEUE_",
                                        "SRUN_",   "SCANCEL_", "SCONTROL_"};
 
@@ -465,7 +466,8 @@ int campaign_write(const struct campaign *c)
 
 /* ---- reading ---- */
 
-/* Others may have written the file: "runs/P/W/RUN" and nothing else, and names that need no quotes. */
+/* Others may have written the file: "runs/P/W/RUN" and nothing else, and names that need no
+ * quotes. */
 static bool is_run_dir(const char *dir)
 {
     AUTO_WORDS struct words w = {0};

@@ -281,8 +281,8 @@ static const struct ending *last_words(const char *log)
     return found;
 }
 
-/* Nothing was measured. A resubmitted job would fail again, so the cause comes first. The last entry
- * that fits is used. */
+/* Nothing was measured. A resubmitted job would fail again, so the cause comes first. The last
+ * entry that fits is used. */
 static const char *const never_up[][2] = {
     {"srun ended with code",
      "mend that first (srun --mpi=list must show pmix), then resume; or submit again with "

@@ -155,7 +155,8 @@ static int cannot_copy(const char *path)
     return fail_file(path, "made", errno);
 }
 
-/* The user chose `raw`, which may be a link. Below it, links are refused: they may lead elsewhere. */
+/* The user chose `raw`, which may be a link. Below it, links are refused: they may lead
+ * elsewhere. */
 static int make_folder(const char *path, bool below)
 {
     struct stat s;

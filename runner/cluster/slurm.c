@@ -29,7 +29,8 @@ struct partition {
 
 /* ---- the queue ---- */
 
-/* The fields of a job in the reply of squeue; the folder comes last, because it may hold any mark. */
+/* The fields of a job in the reply of squeue; the folder comes last, because it may hold any
+ * mark. */
 #define JOB_FIELDS "%A|%F|%K|%T|%r|%U|%k|%Z"
 enum { JOB_FIELDS_N = 8 };
 
@@ -442,7 +443,8 @@ static int option(struct text *t, const struct plan *p, const char *key, const c
     return GS_OK;
 }
 
-/* Options that gradsync sets: it finds its jobs and results by them, or a key of the config has it. */
+/* Options that gradsync sets: it finds its jobs and results by them, or a key of the config has
+ * it. */
 static const char *const script_ours[] = {
     "array",      "comment",   "job-name",    "chdir",        "output",
     "error",      "export",    "hold",        "parsable",     "requeue",
@@ -623,8 +625,8 @@ static double part(const struct plan *p, double all, int launches)
     return all * launches / (double)p->set.measure.launches + START_S * launches + WARNING_S;
 }
 
-/* Maximum and minimum seconds for `launches` launches, with their start. The maximum is [slurm] time,
- * if it is set. The minimum assumes that every group stops as early as it can. */
+/* Maximum and minimum seconds for `launches` launches, with their start. The maximum is [slurm]
+ * time, if it is set. The minimum assumes that every group stops as early as it can. */
 static double script_time_most(const struct plan *p, int launches)
 {
     double given = p->set.slurm.time;

@@ -12,10 +12,10 @@
 
 /* ---- one link ----
  *
- * A link of a given rate behind a drop-tail queue, as pure arithmetic. A packet leaves when the link
- * has sent all earlier bytes. The result does not depend on when it is computed, so a delay of the
- * relay for one packet does not delay the next. Times are ns of one clock, as doubles, which are
- * exact for a hundred days.
+ * A link of a given rate behind a drop-tail queue, as pure arithmetic. A packet leaves when the
+ * link has sent all earlier bytes. The result does not depend on when it is computed, so a delay of
+ * the relay for one packet does not delay the next. Times are ns of one clock, as doubles, which
+ * are exact for a hundred days.
  */
 
 void shaper_set(struct shaper *s, double rate_Bps, double queue_B)
@@ -166,7 +166,8 @@ bool disturb_loses(struct disturb *d)
     return d->losing;
 }
 
-/* The extra delay at that time. It wanders between 0 and jitter, slowly enough to keep the order. */
+/* The extra delay at that time. It wanders between 0 and jitter, slowly enough to keep the
+ * order. */
 static double disturb_jitter_ns(struct disturb *d, double at_ns)
 {
     double most_ns = d->way->jitter_s * 1e9;

@@ -728,8 +728,8 @@ char *probe_text(const struct probe *p, const struct lab_spec *s)
 
 /* ---- the links of a config ----
  *
- * Does the config of a run describe the lab that this process runs in? Tables, figures and the model
- * take the links from that config, so another one would mislead.
+ * Does the config of a run describe the lab that this process runs in? Tables, figures and the
+ * model take the links from that config, so another one would mislead.
  */
 
 /* What tables and the model use of a site or a pair. The length of a queue is not among it. */

@@ -91,7 +91,7 @@ json_t *probe_json(const struct probe *p, const struct lab_spec *s);
 /* One line of text; the caller frees it. */
 char *probe_text(const struct probe *p, const struct lab_spec *s);
 
-/* GS_OK, also outside of a lab, for a config without rates of links, and for wan_links, which finds out
- * what the links are. GS_USAGE: the first difference is reported. Rates and RTTs may differ by as
- * much as a lab itself may be off. */
+/* GS_OK, also outside of a lab, for a config without rates of links, and for wan_links, which finds
+ * out what the links are. GS_USAGE: the first difference is reported. Rates and RTTs may differ by
+ * as much as a lab itself may be off. */
 int probe_same_links(const struct plan *p);

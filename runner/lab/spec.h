@@ -80,8 +80,8 @@ int lab_facts_write(const json_t *facts, const char *path);
 int lab_facts_read(json_t **facts);
 /* True when every host ("a, b") is one of [sites], but this process runs outside of a lab. */
 bool lab_facts_missed(const struct config *c, const char *hosts);
-/* What one site can send another: the least of the pair's rate and those of the sites. INFINITY: they
- * are none of this lab. */
+/* What one site can send another: the least of the pair's rate and those of the sites. INFINITY:
+ * they are none of this lab. */
 double lab_facts_line_Bps(const json_t *lab, const char *from, const char *to);
 /* For a recording: without pid and control. NULL outside of a lab. */
 json_t *lab_facts_recorded(void);

@@ -14,8 +14,8 @@
  *
  * Finds the values of a family that are slower than the others. Pure functions of log-times.
  *
- * A family is a test of entities that should be equal: the GEMM of every GPU of one model. It has the
- * values of each entity in several rows (launches; of one launch, blocks).
+ * A family is a test of entities that should be equal: the GEMM of every GPU of one model. It has
+ * the values of each entity in several rows (launches; of one launch, blocks).
  *
  * The slowest value is compared with the mean of the others, in units of the others' spread; then
  * the second slowest with those that are left, and so on for up to half of the family. The last
@@ -24,10 +24,11 @@
  * is that of Student's t, times the number of values that are left and the number of steps.
  *
  * The spread of the others is that between healthy entities, with the noise of measuring them. Few
- * entities say little about it. So it is moderated (Smyth 2004, Stat. Appl. Genet. Mol. Biol. 3, 3):
- * its square is averaged with the square of a usual spread, which counts as OUTLIERS_PRIOR degrees of
- * freedom. The usual spread is that of the rows and half the floor; with two entities it is the floor,
- * with 3 to 7 entities 1.3 times the floor. A spread that is larger than usual is not moderated.
+ * entities say little about it. So it is moderated (Smyth 2004, Stat. Appl. Genet. Mol. Biol. 3,
+ * 3): its square is averaged with the square of a usual spread, which counts as OUTLIERS_PRIOR
+ * degrees of freedom. The usual spread is that of the rows and half the floor; with two entities it
+ * is the floor, with 3 to 7 entities 1.3 times the floor. A spread that is larger than usual is not
+ * moderated.
  *
  * Only what exceeds the floor counts as slower: a smaller difference is of no use to anybody. And
  * the interval over the rows must exclude 0, so that one disturbed launch makes no suspect.
@@ -255,8 +256,9 @@ static void outliers_since(const struct family *now, const struct family *past, 
  * Splits the log-times of pairs into what the ranks and what the links contribute:
  * y(a,b) = level + rank(a) + rank(b) + link(a,b), by medians (Tukey's median polish).
  *
- * A rank contributes what most of its pairs share, so that one slow link does not make its two ranks
- * slow: of an even number of pairs, the lower median counts. What is left of a pair is its link's.
+ * A rank contributes what most of its pairs share, so that one slow link does not make its two
+ * ranks slow: of an even number of pairs, the lower median counts. What is left of a pair is its
+ * link's.
  */
 
 #define PASSES 20
@@ -342,9 +344,9 @@ struct peers {
     size_t *at; /* entities: ranks, or pairs as a * ranks + b */
     double *x;  /* [row * n + entity] */
     size_t n, rows, fitted;
-    /* The contribution of each rank to the times of its links, [row * ranks + rank]. Many links: it is
-     * already subtracted from x, and this is NULL. Few links: take_slow_ranks() subtracts it for the
-     * ranks that are slow in this test. */
+    /* The contribution of each rank to the times of its links, [row * ranks + rank]. Many links: it
+     * is already subtracted from x, and this is NULL. Few links: take_slow_ranks() subtracts it for
+     * the ranks that are slow in this test. */
     double *of_rank;
 };
 
@@ -427,8 +429,9 @@ static void count_pairs(const double *x, size_t rows, size_t n, size_t *pairs, s
         *ranks += in[a];
 }
 
-/* Ranks and their links; x: pairs of one kind, [row * ranks * ranks + a * ranks + b] for a < b; NaN:
- * another kind. Fewer pairs than ranks do not tell one from the other; then a pair is all there is. */
+/* Ranks and their links; x: pairs of one kind, [row * ranks * ranks + a * ranks + b] for a < b;
+ * NaN: another kind. Fewer pairs than ranks do not tell one from the other; then a pair is all
+ * there is. */
 static void add_effects(struct families *f, const struct suspects_data *d, size_t test,
                         const double *x, size_t rows)
 {

@@ -3,8 +3,8 @@
  * Names the ranks, links and hosts that are slower than their peers.
  *
  * Peers are entities that should be equal: the same test, GPUs (or CPUs) of one model, links of one
- * kind. Each such family is judged by outliers_find, with an equal share of 5%, so that a machine without a
- * fault has a suspect in at most 5% of cases.
+ * kind. Each such family is judged by outliers_find, with an equal share of 5%, so that a machine
+ * without a fault has a suspect in at most 5% of cases.
  *
  * A pair's time is split into what its ranks and its link contribute. A host all of whose ranks are
  * slow is named in their place, and two hosts all of whose links are.

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what a rank runs on: from the header of a recording and the readings beside its blocks ---- */
+/* ---- what a rank runs on ---- */
 
 static double number(const json_t *o, const char *key)
 {

@@ -62,8 +62,8 @@ static bool is_worse(const struct told *f, double mine, double peers)
                           : mine < peers * f->ratio;
 }
 
-/* Adds "throttled by hw_thermal in 80% of readings (peers 0%), SM clock 1.20 GHz (peers 1.98 GHz)". If
- * the GPU differs in nothing, the text says so; if nothing is known, it stays empty. */
+/* Adds "throttled by hw_thermal in 80% of readings (peers 0%), SM clock 1.20 GHz (peers 1.98 GHz)".
+ * If the GPU differs in nothing, the text says so; if nothing is known, it stays empty. */
 static void cause_of_rank(struct text *t, const struct suspects_data *d, size_t rank)
 {
     const struct rank_facts *r = &d->rank[rank];

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #define NEAR_BEST 0.95
-/* For configs that were measured once, for 300 ms: a second measurement of one stream in a lab differed
- * by 0.1 to 1.3% in five directions, and by 7% in one. */
+/* For configs that were measured once, for 300 ms: a second measurement of one stream in a lab
+ * differed by 0.1 to 1.3% in five directions, and by 7% in one. */
 #define MARGIN 0.05
 
 /* ---- the matrices ---- */
@@ -122,8 +122,9 @@ static double links_loss(const struct links *l, size_t from, size_t to)
     return least;
 }
 
-/* Between all sites while both directions are busy: the share of links_rate where it is least, by the
- * best block of the config or by its worst. Where no two directions were busy, each counts alone. */
+/* Between all sites while both directions are busy: the share of links_rate where it is least, by
+ * the best block of the config or by its worst. Where no two directions were busy, each counts
+ * alone. */
 static double links_share(const struct links *l, const struct links_config *c, bool best_block)
 {
     double worst = 1;
@@ -168,7 +169,8 @@ const struct links_config *links_best(const struct links *l)
     return best;
 }
 
-/* What a site sends, or receives, at most: to all others at once, or to one alone if that is more. */
+/* What a site sends, or receives, at most: to all others at once, or to one alone if that is
+ * more. */
 static double links_end(const struct links *l, size_t site, bool up)
 {
     double most = fmax(0, up ? l->up_Bps[site] : l->down_Bps[site]);

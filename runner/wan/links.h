@@ -2,9 +2,8 @@
  *
  * The links between sites as `gradsync links` measured them: for each direction of each pair and
  * each config (streams and congestion control) the rate alone and with the other direction. Prints
- * them, and writes them into a config.
- * Rates count IP packets, in bytes/s; each is the best of all blocks, but none is above the line of a
- * lab. Matrices are [from * n + to]; NaN: unknown.
+ * them, and writes them into a config. Rates count IP packets, in bytes/s; each is the best of all
+ * blocks, but none is above the line of a lab. Matrices are [from * n + to]; NaN: unknown.
  */
 #pragma once
 
@@ -40,18 +39,18 @@ struct links_config *links_config(struct links *l, int streams, const char *cong
 
 /* Takes the rate of a block. `alone`: the other direction was idle. */
 void links_take(struct links *l, struct links_config *c, bool alone, size_t at, double rate_Bps);
-/* What the link gives, alone or while the other direction is busy: the mean of the configs that come
- * near to the fastest one, which alone would be the luckiest. */
+/* What the link gives, alone or while the other direction is busy: the mean of the configs that
+ * come near to the fastest one, which alone would be the luckiest. */
 double links_rate(const struct links *l, bool alone, size_t from, size_t to);
 /* The share that a config must reach not to be distinguishable from the best one. *margin: the part
  * of it that is assumed, because configs were measured once. */
 double links_share_enough(const struct links *l, double *margin);
-/* The simplest of those that reach it: the kernel's own congestion control needs nobody's permission,
- * and each stream costs memory. */
+/* The simplest of those that reach it: the kernel's own congestion control needs nobody's
+ * permission, and each stream costs memory. */
 const struct links_config *links_best(const struct links *l);
 
 void links_print(const struct links *l);
-/* A config with these links: [links] and up and down of [sites] are replaced, a line LINKS_ADDED and
- * all below it is left out. `origin` names the run. The caller frees it. */
+/* A config with these links: [links] and up and down of [sites] are replaced, a line LINKS_ADDED
+ * and all below it is left out. `origin` names the run. The caller frees it. */
 #define LINKS_ADDED "# Added by gradsync links:"
 char *links_config_text(const struct links *l, const char *config, const char *origin);

@@ -420,8 +420,8 @@ static void view_mesh(struct wan_view *view, const struct wan_map *m, bool round
     }
 }
 
-/* For the shares of a direct exchange: the links by pair, each with its own rate. Shared lines limit
- * several pairs together, so there the slowest link paces, as before. */
+/* For the shares of a direct exchange: the links by pair, each with its own rate. Shared lines
+ * limit several pairs together, so there the slowest link paces, as before. */
 static void view_pairs(struct wan_view *view, const struct wan_map *m, double factor)
 {
     double payload = m->common.mtu_B > 0 ? wan_goodput(m->common.mtu_B) : 1;

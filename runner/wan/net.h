@@ -146,8 +146,8 @@ void wan_map_free(struct wan_map *m);
  * without [sites]. May be NULL. */
 int wan_map_check_words(const struct config *c, bool *rated);
 
-/* Lowers the rates and lengthens the round trips by the cost of a lab's disturbances. Only the model
- * needs this: a lab makes the disturbances itself. */
+/* Lowers the rates and lengthens the round trips by the cost of a lab's disturbances. Only the
+ * model needs this: a lab makes the disturbances itself. */
 void wan_map_disturb(struct wan_map *m);
 
 /* The link between sites of two rows. Fills in the RTT from the distance, and the

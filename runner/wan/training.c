@@ -267,9 +267,9 @@ struct wan_alternative *wan_alternatives_read(const struct config *c, size_t *n)
  * A lower bound of the time of an all-reduce, for any algorithm.
  *
  * The whole vector of a site leaves it and reaches all others, and each site receives as much: D at
- * the rate of its end, and the way to the site that is farthest from it. All sites together send and
- * receive 2D(S-1) at least (the bound of a ring if sites are equal: each 2D(S-1)/S); the last of
- * these bytes has to reach any other site, so only the shortest delay is certain.
+ * the rate of its end, and the way to the site that is farthest from it. All sites together send
+ * and receive 2D(S-1) at least (the bound of a ring if sites are equal: each 2D(S-1)/S); the last
+ * of these bytes has to reach any other site, so only the shortest delay is certain.
  */
 
 static double ends_bound(const double *rate_Bps, size_t n, double bytes, const double *far_s,
@@ -553,8 +553,8 @@ struct wan_need wan_need_for(const struct wan_case *c, double efficiency)
     return need;
 }
 
-/* Times the tokens per second, for a site to be worth leaving out; beside what fewer equal sites gain by
- * sending less. */
+/* Times the tokens per second, for a site to be worth leaving out; beside what fewer equal sites
+ * gain by sending less. */
 #define LEAVE_GAIN 1.1
 
 bool wan_slow_site(const struct wan_case *c, struct wan_left_out *out)

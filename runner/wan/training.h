@@ -49,8 +49,8 @@ double wan_training_bytes(const struct wan_training *t, double bits);
 double wan_training_compute_s(const struct wan_training *t);
 struct wan_job wan_training_job(const struct wan_training *t);
 
-/* far_s[n]: the delay from a site to the one that is farthest from it, on the fastest way, which may
- * lead through other sites; nearest_s: the shortest between any two. */
+/* far_s[n]: the delay from a site to the one that is farthest from it, on the fastest way, which
+ * may lead through other sites; nearest_s: the shortest between any two. */
 double wan_bound_s(const struct wan_net *net, double bytes, const double *far_s, double nearest_s);
 
 /* For any algorithm, number of streams and congestion control. Uses the rates of the sites, and the
@@ -82,8 +82,8 @@ struct wan_case {
 /* The case of the config itself. */
 struct wan_case wan_case_of(const struct wan_map *m, const struct wan_training *t);
 struct wan_outcome wan_evaluate(const struct wan_case *c);
-/* Ranks per site that wan_sync runs a strategy over: those of [sites] where it does not sum inside a site
- * first. */
+/* Ranks per site that wan_sync runs a strategy over: those of [sites] where it does not sum inside
+ * a site first. */
 double wan_flat(const struct wan_map *m, enum wan_strategy strategy);
 /* The strategy with the shortest synchronisation, as wan_sync runs it with the ranks of [sites]. */
 enum wan_strategy wan_best_strategy(const struct wan_map *m, const struct wan_training *t);
@@ -92,8 +92,8 @@ double wan_every_for(const struct wan_case *c, double efficiency);
 /* The smallest factor on all rates that reaches the efficiency; infinite if there is none. */
 double wan_factor_for(const struct wan_case *c, double efficiency);
 
-/* The rate that the efficiency needs: of the slowest pair alone, if that is enough; else of each site,
- * and then of that pair too. Infinite if there is none. */
+/* The rate that the efficiency needs: of the slowest pair alone, if that is enough; else of each
+ * site, and then of that pair too. Infinite if there is none. */
 struct wan_need {
     double rate_Bps;
     bool of_pair, pair_too;
@@ -102,7 +102,8 @@ struct wan_need {
 
 struct wan_need wan_need_for(const struct wan_case *c, double efficiency);
 
-/* The site without which the others train fastest, at least a tenth faster than with it. False: none. */
+/* The site without which the others train fastest, at least a tenth faster than with it. False:
+ * none. */
 struct wan_left_out {
     size_t row;
     enum wan_strategy strategy;

@@ -417,8 +417,8 @@ int wan_report_claims_csv(const struct wan_report *r, const char *path)
 
 /* ---- the plan ----
  *
- * What to set for a training on a map: the order of the ring, the strategy, the wire, H, P and tau of
- * [wan_sync], and the settings of other programs that follow from the links.
+ * What to set for a training on a map: the order of the ring, the strategy, the wire, H, P and tau
+ * of [wan_sync], and the settings of other programs that follow from the links.
  */
 
 #define FRAGMENTS 8.0

@@ -17,9 +17,9 @@
 
 /* ---- what a line says ----
  *
- * Extracts rates and step times from the lines of a training log, by patterns of common trainers or by
- * the user's own. A value may stand behind any prefix. Progress bars of loading and evaluation are no
- * steps, and a step that several lines report counts once.
+ * Extracts rates and step times from the lines of a training log, by patterns of common trainers or
+ * by the user's own. A value may stand behind any prefix. Progress bars of loading and evaluation
+ * are no steps, and a step that several lines report counts once.
  */
 
 #define WATCH_TROUBLES_MAX 16
@@ -319,7 +319,8 @@ static void read_own(const struct watch_lines *w, const char *line, struct watch
     v->of_gpu = w->own_meaning == RATE_OF_GPU;
 }
 
-/* Rates of one GPU first; then their places are blank, so that the rate of all is found beside them. */
+/* Rates of one GPU first; then their places are blank, so that the rate of all is found beside
+ * them. */
 static void read_known(const struct watch_lines *w, const char *line, bool times,
                        struct watch_values *v)
 {

@@ -20,9 +20,9 @@ struct watch_values {
 };
 
 struct watch_lines;
-/* pattern: one group for tokens/s; after "gpu:" of one GPU; after "step:" seconds per step, or another
- * unit if the line or the pattern names it beside the group; after "ms:" milliseconds. NULL: the
- * patterns of common trainers. Returns NULL, reported: it is invalid or has no group. */
+/* pattern: one group for tokens/s; after "gpu:" of one GPU; after "step:" seconds per step, or
+ * another unit if the line or the pattern names it beside the group; after "ms:" milliseconds.
+ * NULL: the patterns of common trainers. Returns NULL, reported: it is invalid or has no group. */
 struct watch_lines *watch_lines_new(const char *pattern);
 void watch_lines_free(struct watch_lines *w);
 struct watch_values watch_lines_read(struct watch_lines *w, const char *line);
@@ -47,8 +47,8 @@ struct watch *watch_new(const struct watch_options *o);
 /* One line without its newline. Removes colours and NULs in place. */
 void watch_line(struct watch *w, char *line, size_t n);
 size_t watch_measured(const struct watch *w); /* steps so far */
-/* `seconds` have passed without a new step while following. Flags a stall once; says once that a log
- * has no step at all. */
+/* `seconds` have passed without a new step while following. Flags a stall once; says once that a
+ * log has no step at all. */
 void watch_idle(struct watch *w, double seconds);
 /* Prints the summary. Returns the number of reported problems. */
 size_t watch_end(struct watch *w);

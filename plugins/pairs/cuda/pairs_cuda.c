@@ -49,8 +49,8 @@ static enum wl_status elapsed(struct state *s, unsigned times, double *seconds)
 /* ---- one GPU ---- */
 
 #define TOLERANCE 8e-3 /* of a GEMM in bf16 */
-/* Of 20 to 40 us on an H200, in one test. Another process on a GPU works in bursts of some milliseconds;
- * a test that is shorter meets all of a burst or nothing of it. */
+/* Of 20 to 40 us on an H200, in one test. Another process on a GPU works in bursts of some
+ * milliseconds; a test that is shorter meets all of a burst or nothing of it. */
 #define PIECES 512
 
 /* Pieces of a lane of the burn, which are the same on every GPU. */
