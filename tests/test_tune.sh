@@ -114,6 +114,8 @@ bad 'its last line: hi' 'prints no times' echo hi
 bad 'exit code 3; its last line: why' 'fails' 'echo why; exit 3'
 bad 'hang: no step was measured in .*; ended' 'hangs' sleep 1000
 bad 'exit code 2; its last line: .*/dev/tty' 'needs a terminal' 'read x </dev/tty'
+# shellcheck disable=SC2016
+bad 'it ended after .* too few steps' 'forks workers and ends' 'sleep 1000 & setsid sleep 1000 & exit 0'
 no_orphans 'no process of these commands is left'
 wrong() { # REGEX ARGUMENTS...
     local regex=$1
@@ -183,6 +185,33 @@ END
     ok 'another process starts' torch GRADSYNC_TORCH=bucket_cap_mb=100
     is "$out$err" $'own\nbucket 25 False' 'in a process that is no rank nothing is changed'
     is "$(find . -maxdepth 1 -name 'torch.*')" '' 'a process that is no rank writes nothing'
+
+    # A rank whose GPU memory doubles with larger buckets, and whose DDP knows no view.
+    cat >fake/torch/cuda.py <<'END'
+import os
+is_initialized = lambda: True
+max_memory_allocated = lambda: 2000 if "=100" in os.environ.get("GRADSYNC_TORCH", "") else 1000
+END
+    cat >heavy.py <<'END'
+import os, time, torch.cuda
+from torch.nn.parallel.distributed import DistributedDataParallel as D
+D(1, 25)
+time.sleep(1.2)
+ms = 50 if "=100" in os.environ.get("GRADSYNC_TORCH", "") else 100
+for i in range(200):
+    print("iter %d: loss 1.0, time %.3fms" % (i, ms + i % 3 / 10), flush=True)
+END
+    exits 0 'tune answers for a job whose memory grows' env LOCAL_RANK=0 PYTHONPATH="$tmp/fake" \
+        PYTHONDONTWRITEBYTECODE=1 "$gradsync" tune -o raw --only bucket -- python3 heavy.py
+    like "$err" 'bucket_cap_mb=100: not advised: it needs 100% more memory' \
+        'a setting that needs more memory is not advised, and named'
+    like "$err" 'gradient_as_bucket_view=1: did not take effect' \
+        'a switch that the job does not have is named'
+    like "$out" '^No setting of 3 was shown' 'none of them wins'
+    exits 0 'tune takes more memory where it may' env LOCAL_RANK=0 PYTHONPATH="$tmp/fake" \
+        PYTHONDONTWRITEBYTECODE=1 "$gradsync" tune -o raw --only cap_mb=100 --memory 99.9% -l 2 \
+        -- python3 heavy.py
+    like "$err" 'needs 100% more memory' '--memory is a bound'
 fi
 
 # ---- a job with MPI: its price
@@ -204,6 +233,19 @@ if [ -x "$train" ] && command -v mpirun >/dev/null; then
     exits 0 'the recordings of a job with MPI are sound' "$gradsync" check "$(run_of)" \
         "$(find raw -path '*/trial/*' -name MANIFEST.json -printf '%h\n')"
     no_orphans 'no process of the job is left'
+    exits 1 'tune of a job with one rank ends with 1' tune -m 0.3 -- mpirun --oversubscribe -n 1 "$train" \
+        steps=0 compute_ms=1 MiB=1
+    like "$err" 'tune: the job has one rank, which does not communicate' 'it says so'
+    exits 1 'tune of a job without collectives ends with 1' tune -m 0.1 -- mpirun --oversubscribe -n 2 \
+        "$train" steps=0 compute_ms=1 MiB=1 comm=0
+    like "$err" 'no collective of two ranks or more was seen, and it prints no step times that gradsync knows' \
+        'it says so'
+    run tune -m 1.5 -l 2 --only eager_limit -- mpirun --oversubscribe -n 2 "$train" steps=0 \
+        compute_ms=1 MiB=1 need=2
+    like "$err" 'tune: no price: price: the job completed no visit for [0-9]+ s and was killed: ' \
+        'a job that hangs without communication is killed, and tune says so'
+    like "$out" '^(No setting|Set)' 'and its settings are tried all the same'
+    no_orphans 'no process of these jobs is left'
     run tune -m 0.2 -- mpirun --oversubscribe -n 2 "$train" steps=0 compute_ms=1 MiB=1 buckets=8
     like "$(xargs -d '\n' <<<"$err")" \
         'a launch takes .* too few for a race; all .*: --minutes [0-9]+; there is time for the price alone.*price: this launch' \

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #define WHO "gradsync price"
+#define ALONE_CALLS 200
 
 struct price_comm {
     struct price_comm *next;
@@ -25,7 +26,8 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct price_comm *all;
 static struct trial_config config;
-static bool has_trial, has_arm, set_up, alone;
+static bool has_trial, has_arm, set_up, alone, wrote_unseen;
+static unsigned alone_calls; /* of communicators of one rank */
 static struct choice arm;
 static pid_t loaded_by; /* a forked child is not a rank */
 
@@ -84,6 +86,40 @@ static void begin(struct price_comm *c)
     trial_complain(WHO, why, "no collective is changed");
 }
 
+/* ---- what was not seen ---- */
+
+static bool is_loaded(const char *object)
+{
+    void *handle = dlopen(object, RTLD_LAZY | RTLD_NOLOAD);
+    if (handle)
+        dlclose(handle);
+    return handle != NULL;
+}
+
+/* Tells gradsync why a process that has CUDA, NCCL or MPI made no call that was seen: at its end, or once it
+ * made many calls that only it takes part in. */
+static void write_unseen(void)
+{
+    bool cuda = is_loaded("libcuda.so.1"), nccl = is_loaded("libnccl.so.2");
+    bool mpi =
+        dlsym(RTLD_DEFAULT, "PMPI_Init") || is_loaded("libmpi.so.40") || is_loaded("libmpi.so.12");
+    struct journal j;
+    struct line l = {0};
+    for (struct price_comm *c = all; c; c = c->next)
+        if (c->on_trial)
+            return;
+    if (wrote_unseen || !(cuda || nccl || mpi || alone) || !journal_open(&j, config.out, "loaded"))
+        return;
+    line_add(&l,
+             "{\"type\":\"loaded\",\"nccl\":%d,\"has_cuda\":%s,\"has_nccl\":%s,\"has_mpi\":%s,"
+             "\"alone\":%s}",
+             nccl_version(), cuda ? "true" : "false", nccl ? "true" : "false",
+             mpi ? "true" : "false", alone ? "true" : "false");
+    journal_line(&j, &l);
+    journal_close(&j);
+    wrote_unseen = true;
+}
+
 struct price_comm *price_comm(uintptr_t handle, bool (*about)(uintptr_t, struct price_about *))
 {
     if (!price_on())
@@ -103,6 +139,8 @@ struct price_comm *price_comm(uintptr_t handle, bool (*about)(uintptr_t, struct 
             c = NULL;
         }
     }
+    if (c && c->about.ranks < 2 && has_trial && ++alone_calls == ALONE_CALLS)
+        write_unseen();
     pthread_mutex_unlock(&lock);
     return c && c->about.ranks > 1 ? c : NULL;
 }
@@ -155,46 +193,16 @@ void price_forget(uintptr_t handle)
 
 /* ---- the end ---- */
 
-static bool is_loaded(const char *object)
-{
-    void *handle = dlopen(object, RTLD_LAZY | RTLD_NOLOAD);
-    if (handle)
-        dlclose(handle);
-    return handle != NULL;
-}
-
-/* Tells gradsync why a process that has CUDA, NCCL or MPI made no call that was seen. */
-static void write_unseen(void)
-{
-    bool cuda = is_loaded("libcuda.so.1"), nccl = is_loaded("libnccl.so.2");
-    bool mpi =
-        dlsym(RTLD_DEFAULT, "PMPI_Init") || is_loaded("libmpi.so.40") || is_loaded("libmpi.so.12");
-    struct journal j;
-    struct line l = {0};
-    if (!(cuda || nccl || mpi || alone) || !journal_open(&j, config.out, "loaded"))
-        return;
-    line_add(&l,
-             "{\"type\":\"loaded\",\"nccl\":%d,\"has_cuda\":%s,\"has_nccl\":%s,\"has_mpi\":%s,"
-             "\"alone\":%s}",
-             nccl_version(), cuda ? "true" : "false", nccl ? "true" : "false",
-             mpi ? "true" : "false", alone ? "true" : "false");
-    journal_line(&j, &l);
-    journal_close(&j);
-}
-
 /* A thread may still be in a call. */
 __attribute__((destructor)) static void at_exit(void)
 {
-    bool seen = false;
     if (!price_on() || !has_trial || loaded_by != getpid() || pthread_mutex_trylock(&lock))
         return;
+    write_unseen();
     for (struct price_comm *c = all; c; c = c->next) {
         if (c->on_trial)
             trial_write_end(&c->trial);
-        seen = seen || c->on_trial;
         c->on_trial = false;
     }
-    if (!seen)
-        write_unseen();
     pthread_mutex_unlock(&lock);
 }

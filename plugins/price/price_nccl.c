@@ -46,15 +46,7 @@ static void *find_nccl(void **known, const char *symbol)
         (__typeof__(&name))find_nccl(&known_, #name);                                              \
     })
 
-EXPORT int ncclAllReduce(const void *, void *, size_t, int, int, comm_t, stream_t);
-EXPORT int ncclReduce(const void *, void *, size_t, int, int, int, comm_t, stream_t);
-EXPORT int ncclBroadcast(const void *, void *, size_t, int, int, comm_t, stream_t);
 EXPORT int ncclBcast(void *, size_t, int, int, comm_t, stream_t);
-EXPORT int ncclAllGather(const void *, void *, size_t, int, comm_t, stream_t);
-EXPORT int ncclReduceScatter(const void *, void *, size_t, int, int, comm_t, stream_t);
-EXPORT int ncclAlltoAll(const void *, void *, size_t, int, comm_t, stream_t);
-EXPORT int ncclSend(const void *, size_t, int, int, comm_t, stream_t);
-EXPORT int ncclRecv(void *, size_t, int, int, comm_t, stream_t);
 EXPORT int ncclGroupStart(void);
 EXPORT int ncclGroupEnd(void);
 EXPORT int ncclCommDestroy(comm_t);
@@ -110,80 +102,65 @@ static enum choice_part part_of(comm_t comm, enum nccl_func func, size_t count, 
 
 /* ---- collectives ---- */
 
-int ncclAllReduce(const void *send, void *recv, size_t count, int type, int op, comm_t comm,
-                  stream_t stream)
-{
-    enum choice_part part = part_of(comm, NCCL_ALL_REDUCE, count, type, stream, NULL);
-    if (part == PART_NONE) {
-        copy(recv, send, count * size_of(type), stream);
-        return NCCL_SUCCESS;
+#define OPEN(...) __VA_ARGS__
+#define LESS price_count(part, count)
+
+/* A function in front of NCCL's of the same name. `asked`: how much of it to communicate; `without`: what
+ * happens in place of a call that is left out. The parameters, and the arguments of NCCL's own
+ * function, are in parentheses. */
+#define CALL(name, asked, parameters, without, arguments)                                          \
+    EXPORT int name(OPEN parameters);                                                              \
+    int name(OPEN parameters)                                                                      \
+    {                                                                                              \
+        int rank __attribute__((unused)) = 0;                                                      \
+        enum choice_part part = asked;                                                             \
+        if (part == PART_NONE) {                                                                   \
+            without;                                                                               \
+            return NCCL_SUCCESS;                                                                   \
+        }                                                                                          \
+        return REAL(name)(OPEN arguments);                                                         \
     }
-    return REAL(ncclAllReduce)(send, recv, price_count(part, count), type, op, comm, stream);
+
+/* A rank's part of a buffer of all. NCCL knows an operation in place by the distance between its
+ * buffers, so a smaller one moves. */
+static char *own_part(const void *all, int rank, size_t count, int type)
+{
+    return (char *)(uintptr_t)all + (size_t)rank * count * size_of(type);
 }
 
-int ncclReduce(const void *send, void *recv, size_t count, int type, int op, int root, comm_t comm,
-               stream_t stream)
-{
-    enum choice_part part = part_of(comm, NCCL_REDUCE, count, type, stream, NULL);
-    return part == PART_NONE ? NCCL_SUCCESS
-                             : REAL(ncclReduce)(send, recv, price_count(part, count), type, op,
-                                                root, comm, stream);
-}
+CALL(ncclAllReduce, part_of(comm, NCCL_ALL_REDUCE, count, type, stream, NULL),
+     (const void *send, void *recv, size_t count, int type, int op, comm_t comm, stream_t stream),
+     copy(recv, send, count *size_of(type), stream), (send, recv, LESS, type, op, comm, stream))
 
-int ncclBroadcast(const void *send, void *recv, size_t count, int type, int root, comm_t comm,
-                  stream_t stream)
-{
-    enum choice_part part = part_of(comm, NCCL_BROADCAST, count, type, stream, NULL);
-    return part == PART_NONE ? NCCL_SUCCESS
-                             : REAL(ncclBroadcast)(send, recv, price_count(part, count), type, root,
-                                                   comm, stream);
-}
+CALL(ncclReduce, part_of(comm, NCCL_REDUCE, count, type, stream, NULL),
+     (const void *send, void *recv, size_t count, int type, int op, int root, comm_t comm,
+      stream_t stream),
+     (void)0, (send, recv, LESS, type, op, root, comm, stream))
+
+CALL(ncclBroadcast, part_of(comm, NCCL_BROADCAST, count, type, stream, NULL),
+     (const void *send, void *recv, size_t count, int type, int root, comm_t comm, stream_t stream),
+     (void)0, (send, recv, LESS, type, root, comm, stream))
 
 int ncclBcast(void *buffer, size_t count, int type, int root, comm_t comm, stream_t stream)
 {
     return ncclBroadcast(buffer, buffer, count, type, root, comm, stream);
 }
 
-/* NCCL knows an operation in place by the distance between its buffers, so a smaller one moves. */
-int ncclAllGather(const void *send, void *recv, size_t count, int type, comm_t comm,
-                  stream_t stream)
-{
-    int rank = 0;
-    enum choice_part part = part_of(comm, NCCL_ALL_GATHER, count, type, stream, &rank);
-    size_t size = size_of(type), less = price_count(part, count);
-    char *own = (char *)recv + (size_t)rank * count * size;
-    if (part == PART_NONE) {
-        copy(own, send, count * size, stream);
-        return NCCL_SUCCESS;
-    }
-    if (part != PART_ALL && send == own)
-        send = (char *)recv + (size_t)rank * less * size;
-    return REAL(ncclAllGather)(send, recv, less, type, comm, stream);
-}
+CALL(ncclAllGather, part_of(comm, NCCL_ALL_GATHER, count, type, stream, &rank),
+     (const void *send, void *recv, size_t count, int type, comm_t comm, stream_t stream),
+     copy(own_part(recv, rank, count, type), send, count *size_of(type), stream),
+     (send == own_part(recv, rank, count, type) ? own_part(recv, rank, LESS, type) : send, recv,
+      LESS, type, comm, stream))
 
-int ncclReduceScatter(const void *send, void *recv, size_t count, int type, int op, comm_t comm,
-                      stream_t stream)
-{
-    int rank = 0;
-    enum choice_part part = part_of(comm, NCCL_REDUCE_SCATTER, count, type, stream, &rank);
-    size_t size = size_of(type), less = price_count(part, count);
-    const char *own = (const char *)send + (size_t)rank * count * size;
-    if (part == PART_NONE) {
-        copy(recv, own, count * size, stream);
-        return NCCL_SUCCESS;
-    }
-    if (part != PART_ALL && recv == own)
-        recv = (char *)(uintptr_t)send + (size_t)rank * less * size;
-    return REAL(ncclReduceScatter)(send, recv, less, type, op, comm, stream);
-}
+CALL(ncclReduceScatter, part_of(comm, NCCL_REDUCE_SCATTER, count, type, stream, &rank),
+     (const void *send, void *recv, size_t count, int type, int op, comm_t comm, stream_t stream),
+     copy(recv, own_part(send, rank, count, type), count *size_of(type), stream),
+     (send, recv == own_part(send, rank, count, type) ? own_part(send, rank, LESS, type) : recv,
+      LESS, type, op, comm, stream))
 
-int ncclAlltoAll(const void *send, void *recv, size_t count, int type, comm_t comm, stream_t stream)
-{
-    enum choice_part part = part_of(comm, NCCL_ALL_TO_ALL, count, type, stream, NULL);
-    return part == PART_NONE
-               ? NCCL_SUCCESS
-               : REAL(ncclAlltoAll)(send, recv, price_count(part, count), type, comm, stream);
-}
+CALL(ncclAlltoAll, part_of(comm, NCCL_ALL_TO_ALL, count, type, stream, NULL),
+     (const void *send, void *recv, size_t count, int type, comm_t comm, stream_t stream), (void)0,
+     (send, recv, LESS, type, comm, stream))
 
 /* ---- sends and receives ----
  *
@@ -222,21 +199,13 @@ static enum choice_part part_of_peer(comm_t comm, size_t count, int type, stream
     return count * size_of(type) >= TRIAL_PART_LEAST ? part : PART_ALL;
 }
 
-int ncclSend(const void *send, size_t count, int type, int peer, comm_t comm, stream_t stream)
-{
-    enum choice_part part = part_of_peer(comm, count, type, stream);
-    return part == PART_NONE
-               ? NCCL_SUCCESS
-               : REAL(ncclSend)(send, price_count(part, count), type, peer, comm, stream);
-}
+CALL(ncclSend, part_of_peer(comm, count, type, stream),
+     (const void *send, size_t count, int type, int peer, comm_t comm, stream_t stream), (void)0,
+     (send, LESS, type, peer, comm, stream))
 
-int ncclRecv(void *recv, size_t count, int type, int peer, comm_t comm, stream_t stream)
-{
-    enum choice_part part = part_of_peer(comm, count, type, stream);
-    return part == PART_NONE
-               ? NCCL_SUCCESS
-               : REAL(ncclRecv)(recv, price_count(part, count), type, peer, comm, stream);
-}
+CALL(ncclRecv, part_of_peer(comm, count, type, stream),
+     (void *recv, size_t count, int type, int peer, comm_t comm, stream_t stream), (void)0,
+     (recv, LESS, type, peer, comm, stream))
 
 int ncclGroupStart(void)
 {

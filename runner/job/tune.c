@@ -26,6 +26,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +40,7 @@
 #define TUNE_STATE "tune.json" /* in the folder of the race: what resume needs */
 
 struct tune {
-    const struct tune_options *o;
+    struct tune_options o;
     char **command;
     struct tune_job job;
     struct tune_settings set;
@@ -88,44 +89,84 @@ static void end_progress(void)
 
 /* ---- the state, for resume ---- */
 
-static void put_settings(json_t *state, const struct tune *t)
+static const struct member {
+    const char *name;
+    enum { REAL, INT, WIDE, YES, TEXT, OPTION } kind; /* OPTION: a text that nobody frees */
+    size_t at;
+} members[] = {
+#define AT(member) offsetof(struct tune, member)
+    {"minutes", REAL, AT(minutes)},
+    {"worth", REAL, AT(worth)},
+    {"memory", REAL, AT(memory)},
+    {"spent_s", REAL, AT(spent_s)},
+    {"start_s", REAL, AT(start_s)},
+    {"step_s", REAL, AT(job.step_s)},
+    {"calls", WIDE, AT(job.calls)},
+    {"link", INT, AT(link)},
+    {"nccl", INT, AT(nccl)},
+    {"torch", INT, AT(torch)},
+    {"ranks", WIDE, AT(ranks)},
+    {"nodes", WIDE, AT(nodes)},
+    {"winner", WIDE, AT(winner)},
+    {"joined_at", WIDE, AT(joined_at)},
+    {"priced", YES, AT(priced)},
+    {"proof", TEXT, AT(proof_dir)},
+    {"price_run", TEXT, AT(price_dir)},
+    {"seed", WIDE, AT(o.seed.value)},
+    {"launches", WIDE, AT(o.launches.value)},
+    {"lossy", YES, AT(o.lossy)},
+    {"emit", OPTION, AT(o.emit)},
+    {"platform", OPTION, AT(o.platform)},
+    {"out", OPTION, AT(o.out)},
+};
+_Static_assert(sizeof(long) == sizeof(int64_t) && sizeof(size_t) == sizeof(int64_t), "WIDE");
+
+static json_t *member_json(const struct tune *t, const struct member *m)
 {
-    json_t *all = json_array();
-    for (size_t i = 1; i < t->set.n; i++) {
-        AUTO_FREE char *apply = tune_setting_apply(&t->set.v[i]);
-        json_array_append_new(all, json_text(apply));
-    }
-    json_object_set_new(state, "settings", all);
+    const void *at = (const char *)t + m->at;
+    return m->kind == REAL   ? json_real(*(const double *)at)
+           : m->kind == INT  ? json_integer(*(const int *)at)
+           : m->kind == WIDE ? json_integer(*(const int64_t *)at)
+           : m->kind == YES  ? json_boolean(*(const bool *)at)
+                             : json_text(*(char *const *)at);
+}
+
+static void member_read(struct tune *t, const struct member *m, const json_t *state)
+{
+    void *at = (char *)t + m->at;
+    const char *text = json_text_of(state, m->name);
+    if (m->kind == REAL)
+        *(double *)at = json_number_value(json_object_get(state, m->name));
+    else if (m->kind == INT)
+        *(int *)at = (int)json_integer_of(state, m->name);
+    else if (m->kind == WIDE)
+        *(int64_t *)at = json_integer_of(state, m->name);
+    else if (m->kind == YES)
+        *(bool *)at = json_is_true(json_object_get(state, m->name));
+    else if (m->kind == OPTION)
+        *(const char **)at = text;
+    else
+        *(char **)at = *text ? xstrdup(text) : NULL;
 }
 
 static int write_state(const struct tune *t)
 {
-    json_t *words = json_array();
+    json_t *words = json_array(), *settings = json_array();
     for (char **w = t->command; *w; w++) {
         AUTO_FREE char *shown = secrets_hidden(*w);
         json_array_append_new(words, json_text(shown));
     }
-    AUTO_JSON json_t *state =
-        json_pack("{so sf sf sf sI sI sb ss sf sf si si si sI sI si sI}", "command", words,
-                  "minutes", t->minutes, "worth", t->worth, "memory", t->memory, "launches",
-                  (json_int_t)t->o->launches.value, "seed", (json_int_t)t->o->seed.value, "lossy",
-                  t->o->lossy, "emit", t->o->emit, "spent_s", t->spent_s + clock_now_s() - t->began,
-                  "start_s", t->start_s, "link", (int)t->link, "nccl", t->nccl, "torch", t->torch,
-                  "ranks", (json_int_t)t->ranks, "nodes", (json_int_t)t->nodes, "winner",
-                  (int)t->winner, "joined_at", (json_int_t)t->joined_at);
-    put_settings(state, t);
-    json_object_set_new(state, "platform", json_text(t->o->platform));
-    json_object_set_new(state, "out", json_text(t->o->out));
-    json_object_set_new(state, "proof", json_text(t->proof_dir));
-    json_object_set_new(state, "price_run", json_text(t->price_dir));
-    json_object_set_new(state, "priced", json_boolean(t->priced));
-    json_object_set_new(state, "step_s", json_real(t->job.step_s));
-    json_object_set_new(state, "calls", json_integer((json_int_t)t->job.calls));
-    char *text = json_dumps(state, JSON_INDENT(1));
+    for (size_t i = 1; i < t->set.n; i++) {
+        AUTO_FREE char *apply = tune_setting_apply(&t->set.v[i]);
+        json_array_append_new(settings, json_text(apply));
+    }
+    AUTO_JSON json_t *state = json_pack("{so so}", "command", words, "settings", settings);
+    for (size_t i = 0; i < COUNT(members); i++)
+        json_object_set_new(state, members[i].name, member_json(t, &members[i]));
+    json_object_set_new(state, "spent_s", json_real(t->spent_s + clock_now_s() - t->began));
+    AUTO_FREE char *text = json_dumps(state, JSON_INDENT(1));
     AUTO_FREE char *path = xstrfmt("%s/" TUNE_STATE, t->race_dir);
-    bool good = text && files_replace(path, text, 0666);
-    free(text);
-    return good ? GS_OK : fail_file(path, "written", errno);
+    return text && files_replace(path, text, 0666) ? GS_OK : fail_file(path, "written", errno);
 }
 
 /* ---- starts ---- */
@@ -177,13 +218,11 @@ static int first(struct tune *t)
     end_progress();
     if (code || t->stopped)
         return code;
-    if (r.kind)
-        return fail(!strcmp(r.kind, "crash") ? GS_FAILED : GS_FAILED,
-                    "tune: the command: %s: %s; "
-                    "its output is in %s",
-                    r.kind, r.why, t->race_dir);
     if (r.ranks == 1)
         return fail(GS_FAILED, "tune: the job has one rank, which does not communicate");
+    if (r.kind)
+        return fail(GS_FAILED, "tune: the command: %s: %s; its output is in %s", r.kind, r.why,
+                    t->race_dir);
     t->link = r.link;
     t->nccl = (int)r.nccl;
     t->torch = r.torch;
@@ -202,7 +241,7 @@ static int first(struct tune *t)
 
 static size_t proof_wanted(const struct tune *t)
 {
-    return (size_t)t->o->launches.value;
+    return (size_t)t->o.launches.value;
 }
 
 /* Time for the race: what the proof does not need. */
@@ -246,20 +285,6 @@ static void shape_price(struct trial_options *o, double step_s, double time_s)
     o->seconds = (long)ceil(time_s);
 }
 
-static void say_price(const struct price_answer *p)
-{
-    AUTO_FREE char *sentence = p->known ? price_sentence(p) : NULL, *noise = price_noise(p);
-    if (noise)
-        say("tune: %s", noise);
-    if (sentence)
-        screen_say(sentence);
-    else if (p->captured)
-        say("tune: no price: the collectives are in a CUDA graph, in which nothing can be left "
-            "out");
-    else
-        say("tune: no price: %s", *p->why ? p->why : "the job ended before it was known");
-}
-
 /* Of its visits. */
 static double price_s(const struct tune *t)
 {
@@ -268,7 +293,7 @@ static double price_s(const struct tune *t)
 
 static int take_price(struct tune *t)
 {
-    if (t->o->no_price || interrupted(t))
+    if (t->o.no_price || interrupted(t))
         return GS_OK;
     if (!t->job.object) {
         say("tune: no price: libgradsync-price.so is not beside gradsync; build it with 'make "
@@ -284,12 +309,12 @@ static int take_price(struct tune *t)
     AUTO_FREE char *short_by = too_short(t, price_s(t) + t->start_s);
     if (short_by)
         say("tune: %s; there is time for the price alone", short_by);
-    struct trial_options o = {.platform = t->o->platform,
-                              .out = t->o->out,
+    struct trial_options o = {.platform = t->o.platform,
+                              .out = t->o.out,
                               .visit_s = {1, 1, 1},
                               .warmup = {10, 0, 1000},
                               .deadline = {20, 1, 1000},
-                              .seed = t->o->seed,
+                              .seed = t->o.seed,
                               .calls = {t->job.calls, 0, 32768},
                               .log = log};
     char *line[] = {(char *)"sh", (char *)"-c", t->command[0], NULL};
@@ -303,7 +328,7 @@ static int take_price(struct tune *t)
     t->stopped = !t->price.known && t->price.caught;
     t->priced = !t->stopped;
     if (t->priced)
-        say_price(&t->price);
+        tune_say_price(&t->price);
     code = code == GS_USAGE ? code : caught; /* without a price there may be a setting */
     return code ? code : write_state(t);
 }
@@ -319,7 +344,7 @@ static void enter_all(struct tune *t)
 
 static int make_settings(struct tune *t)
 {
-    const struct tune_request q = {t->o->candidates, t->o->only, t->o->lossy, t->nccl, t->torch};
+    const struct tune_request q = {t->o.candidates, t->o.only, t->o.lossy, t->nccl, t->torch};
     int code = tune_settings_make(&t->set, &q, t->link, environ);
     t->joined_at = t->set.n;
     if (!code && t->set.n < 2)
@@ -366,9 +391,9 @@ static int race_one(struct tune *t, struct job_recording *b, size_t i)
 static struct job_recording recording_of(const struct tune *t, const char *dir, int launch,
                                          const char *stage)
 {
-    return (struct job_recording){.of = {t->o->platform, dir, t->command,
+    return (struct job_recording){.of = {t->o.platform, dir, t->command,
                                          t->ranks > 0 ? t->ranks : 1, t->nodes > 0 ? t->nodes : 1,
-                                         t->o->seed.value, launch},
+                                         t->o.seed.value, launch},
                                   .stage = stage,
                                   .link = tune_link_names[t->link],
                                   .record = {.fd = -1}};
@@ -382,7 +407,7 @@ static size_t order_of(const struct tune *t, size_t *order)
     for (size_t i = 0; i < t->race.n; i++)
         if ((i == 0 || !t->race.v[i].out) && isnan(t->race.v[i].log_s[t->round]))
             order[n++] = i;
-    rng_stream(&rng, (uint64_t)t->o->seed.value, (uint64_t)t->round);
+    rng_stream(&rng, (uint64_t)t->o.seed.value, (uint64_t)t->round);
     rng_shuffle(&rng, order, n);
     for (size_t i = (n + 1) / 2; i < n; i++)
         if (order[i] == 0) { /* into the first half: the time may end */
@@ -515,7 +540,7 @@ static int proof_launch(struct tune *t, int launch, double log_s[PROOF_STARTS])
     if (!isnan(log_s[PROOF_BASE] + log_s[PROOF_AGAIN] + log_s[PROOF_WINNER]))
         return GS_OK; /* before an interruption */
     size_t order[PROOF_STARTS] = {PROOF_BASE, PROOF_AGAIN, PROOF_WINNER};
-    rng_stream(&rng, (uint64_t)t->o->seed.value + 1, (uint64_t)launch);
+    rng_stream(&rng, (uint64_t)t->o.seed.value + 1, (uint64_t)launch);
     rng_shuffle(&rng, order, PROOF_STARTS);
     t->round = launch - 1;
     int code = open_log(t, t->proof_dir);
@@ -575,7 +600,7 @@ static int run_proof(struct tune *t)
         log_s[i][0] = log_s[i][1] = log_s[i][2] = (double)NAN;
     struct earlier e = {t, log_s, most};
     if (!t->proof_dir)
-        code = record_make_run(t->o->out, t->o->platform, JOB_TUNE, "proof", &t->proof_dir);
+        code = record_make_run(t->o.out, t->o.platform, JOB_TUNE, "proof", &t->proof_dir);
     else
         code = job_recording_read(t->proof_dir, take_earlier_proof, &e);
     code = code ? code : write_state(t);
@@ -595,7 +620,7 @@ static int run_proof(struct tune *t)
 static int seal(const struct tune *t)
 {
     int code = GS_OK;
-    if (!tune_plot(t->race_dir, t->o->platform, t->ranks, t->nodes, &t->set, &t->race, &t->price,
+    if (!tune_plot(t->race_dir, t->o.platform, t->ranks, t->nodes, &t->set, &t->race, &t->price,
                    t->job.step_s, t->winner, t->winner ? &t->proof : NULL))
         code = fail_file(t->race_dir, "written to", errno);
     code = code ? code : manifest_write(t->race_dir);
@@ -622,7 +647,7 @@ static int answer(struct tune *t)
         return GS_FAILED;
     }
     if (t->winner && t->proven)
-        tune_say_proven(&t->set.v[t->winner], &t->proof, &t->price, t->o->emit);
+        tune_say_proven(&t->set.v[t->winner], &t->proof, &t->price, t->o.emit);
     else
         tune_say_nothing(&t->set, t->tried, t->worth, t->winner ? t->winner : best_open(t),
                          t->winner ? &t->proof : NULL);
@@ -663,7 +688,7 @@ static bool read_share(const char *text, double *share)
 
 static int read_options(struct tune *t)
 {
-    const struct tune_options *o = t->o;
+    const struct tune_options *o = &t->o;
     if (!units_parse_real(o->minutes, &t->minutes) || !(t->minutes > 0) || t->minutes > 10000)
         return fail(GS_USAGE,
                     "tune: --minutes '%s': must be a number above 0, at most 10000, e.g. 1.5",
@@ -681,18 +706,18 @@ static int read_options(struct tune *t)
 
 static int prepare(struct tune *t)
 {
-    AUTO_FREE char *slashed = xstrfmt("%s/", t->o->out), *failed = files_make_above(slashed);
+    AUTO_FREE char *slashed = xstrfmt("%s/", t->o.out), *failed = files_make_above(slashed);
     if (failed)
         return fail_file(failed, "made", errno);
     t->began = clock_now_s();
-    t->job.out = realpath(t->o->out, NULL);
+    t->job.out = realpath(t->o.out, NULL);
     t->job.command = tune_command(t->command);
     t->job.interrupts = &t->interrupts;
     t->job.log = -1;
     t->job.measure_s = fmin(5, fmax(0.5, t->minutes * 60 / 150));
     t->job.object = job_beside(JOB_OBJECT, "../lib/gradsync/" JOB_OBJECT);
     t->job.python = job_beside("../runner/job/torch", "../share/gradsync/torch");
-    return t->job.out ? interrupts_catch(&t->interrupts) : fail_file(t->o->out, "read", errno);
+    return t->job.out ? interrupts_catch(&t->interrupts) : fail_file(t->o.out, "read", errno);
 }
 
 static void release(struct tune *t)
@@ -719,43 +744,12 @@ static int find_command(const char *program)
                              : fail(GS_USAGE, "tune: '%s': no such command in PATH", program);
 }
 
-/* "SETTING; SETTING", of the rows of one link. */
-static void add_rows(struct text *t, const struct tune_settings *s, enum tune_link link)
-{
-    for (size_t i = 1; i < s->n; i++) {
-        AUTO_FREE char *words = tune_setting_words(&s->v[i]);
-        if (s->v[i].link == link)
-            text_addf(t, "%s%s", t->len ? "; " : "", words);
-    }
-}
-
-/* What would be tried for each link. Before anything is started, this also finds faults of the user's
- * file, and that --only leaves nothing. */
+/* Before anything is started, it also finds faults of the user's file, and that --only leaves nothing. */
 static int list_settings(const struct tune *t, bool print)
 {
-    const struct tune_request q = {t->o->candidates, t->o->only, t->o->lossy, 0,
+    const struct tune_request q = {t->o.candidates, t->o.only, t->o.lossy, 0,
                                    TUNE_DDP | TUNE_FSDP | TUNE_PYTHON};
-    size_t n = 0;
-    for (int link = TUNE_LINKS - 1; link >= TUNE_UNKNOWN; link--) {
-        AUTO_TEXT struct text text = {0};
-        const char *name = link ? tune_link_words[link] : "any link";
-        struct tune_settings s; /* those of any link come last */
-        int code = tune_settings_make(&s, &q, link ? (enum tune_link)link : TUNE_P2P, environ);
-        if (code)
-            return code;
-        n += s.n - 1;
-        add_rows(&text, &s, (enum tune_link)link);
-        tune_settings_free(&s);
-        if (!print || !text.len)
-            continue;
-        printf("%s: ", name);
-        screen_wrap(strlen(name) + 2, 2, SCREEN_COLUMNS, text.s);
-    }
-    return n ? GS_OK
-             : fail(GS_USAGE,
-                    "tune: --only '%s': no setting contains one of these words; --dry-run without "
-                    "--only lists all",
-                    t->o->only);
+    return tune_say_settings(&q, print);
 }
 
 static int dry_run(const struct tune *t)
@@ -765,13 +759,13 @@ static int dry_run(const struct tune *t)
         printf(
             "It takes at most %.3g minutes: the first launch, the price, the race, and a proof of "
             "%ld launches.\n",
-            t->minutes, t->o->launches.value);
+            t->minutes, t->o.launches.value);
     return code;
 }
 
 int tune_job(const struct tune_options *o, char **command)
 {
-    struct tune t = {.o = o, .command = command};
+    struct tune t = {.o = *o, .command = command};
     int code = read_options(&t);
     code = code ? code : find_command(*command);
     code = code ? code : list_settings(&t, false);
@@ -822,30 +816,12 @@ static void restore_race(struct tune *t)
     t->round += whole;
 }
 
-static int restore(struct tune *t, const json_t *state, struct tune_options *o)
+static int restore(struct tune *t, const json_t *state)
 {
     json_t *setting;
     size_t i;
-    t->spent_s = json_number_value(json_object_get(state, "spent_s"));
-    t->start_s = json_number_value(json_object_get(state, "start_s"));
-    t->job.step_s = json_number_value(json_object_get(state, "step_s"));
-    t->job.calls = json_integer_of(state, "calls");
-    t->link = (enum tune_link)json_integer_of(state, "link");
-    t->nccl = (int)json_integer_of(state, "nccl");
-    t->torch = (int)json_integer_of(state, "torch");
-    t->ranks = json_integer_of(state, "ranks");
-    t->nodes = json_integer_of(state, "nodes");
-    t->winner = (size_t)json_integer_of(state, "winner");
-    t->joined_at = (size_t)json_integer_of(state, "joined_at");
-    const char *proof = json_text_of(state, "proof"), *price = json_text_of(state, "price_run");
-    t->proof_dir = *proof ? xstrdup(proof) : NULL;
-    t->price_dir = *price ? xstrdup(price) : NULL;
     if (t->price_dir && price_read(&t->price, t->price_dir))
         return GS_FAILED;
-    t->priced = json_is_true(json_object_get(state, "priced"));
-    o->seed.value = (long)json_integer_of(state, "seed");
-    o->launches.value = (long)json_integer_of(state, "launches");
-    o->lossy = json_is_true(json_object_get(state, "lossy"));
     if (!json_array_size(json_object_get(state, "settings")))
         return GS_OK;
     tune_settings_add(&t->set, "", "");
@@ -875,25 +851,16 @@ static int restore_command(char ***command, const json_t *state)
 int tune_resume(const char *dir)
 {
     AUTO_FREE char *path = xstrfmt("%s/" TUNE_STATE, dir);
-    AUTO_FREE char *minutes = NULL, *worth = NULL, *memory = NULL;
     AUTO_JSON json_t *state = json_load_file(path, 0, NULL);
     AUTO_FREE char **command = NULL;
     if (!state)
         return fail_at(GS_FAILED, path, 0, "cannot be read, or is damaged");
-    minutes = xstrfmt("%.17g", json_number_value(json_object_get(state, "minutes")));
-    worth = xstrfmt("%.17g", json_number_value(json_object_get(state, "worth")));
-    memory = xstrfmt("%.17g", json_number_value(json_object_get(state, "memory")));
-    struct tune_options o = {.platform = json_text_of(state, "platform"),
-                             .out = json_text_of(state, "out"),
-                             .emit = json_text_of(state, "emit"),
-                             .minutes = minutes,
-                             .worth = worth,
-                             .memory = memory};
     int code = restore_command(&command, state);
-    struct tune t = {.o = &o, .command = command, .race_dir = xstrdup(dir)};
-    code = code ? code : read_options(&t);
+    struct tune t = {.command = command, .race_dir = xstrdup(dir)};
+    for (size_t i = 0; i < COUNT(members); i++)
+        member_read(&t, &members[i], state);
     code = code ? code : prepare(&t);
-    code = code ? code : restore(&t, state, &o);
+    code = code ? code : restore(&t, state);
     code = code ? code : stages(&t);
     release(&t);
     for (char **w = command; w && *w; w++)

@@ -9,6 +9,10 @@
 #include "job/trial_result.h"
 #include "job/tune_setting.h"
 
+/* Lists what would be tried for each link. GS_OK, or reported: the user's file has a fault, or --only
+ * leaves nothing; that is also seen without `print`. */
+int tune_say_settings(const struct tune_request *q, bool print);
+void tune_say_price(const struct price_answer *p);
 /* GS_OK, or GS_USAGE, reported: there is no such form. */
 int tune_emit_known(const char *form);
 /* True: communication costs too little for any setting to gain `worth`; it has said so. */

@@ -191,15 +191,22 @@ static bool add_word(struct tune_setting *s, const char *word, char *why, size_t
     return good && !is_ours(word);
 }
 
-static void put_label(struct tune_setting *s)
+/* Its words, with `between` between them. The caller frees it. */
+static char *joined(const struct tune_setting *s, const char *between)
 {
-    AUTO_TEXT struct text t = {0};
+    struct text t = {0};
     text_add(&t, "");
     for (size_t i = 0; i < s->variables.n; i++)
-        text_addf(&t, "%s%s", t.len ? "/" : "", s->variables.v[i]);
+        text_addf(&t, "%s%s", t.len ? between : "", s->variables.v[i]);
     for (size_t i = 0; i < s->torch.n; i++)
-        text_addf(&t, "%s" TORCH "%s", t.len ? "/" : "", s->torch.v[i]);
-    xstrset(&s->label, t.len ? t.s : TUNE_BASELINE);
+        text_addf(&t, "%s" TORCH "%s", t.len ? between : "", s->torch.v[i]);
+    return t.s;
+}
+
+static void put_label(struct tune_setting *s)
+{
+    AUTO_FREE char *label = joined(s, "/");
+    xstrset(&s->label, *label ? label : TUNE_BASELINE);
 }
 
 static void free_setting(struct tune_setting *s)
@@ -456,13 +463,7 @@ size_t tune_settings_add(struct tune_settings *s, const char *apply, const char 
 
 char *tune_setting_apply(const struct tune_setting *s)
 {
-    AUTO_TEXT struct text t = {0};
-    text_add(&t, "");
-    for (size_t i = 0; i < s->variables.n; i++)
-        text_addf(&t, "%s%s", t.len ? " " : "", s->variables.v[i]);
-    for (size_t i = 0; i < s->torch.n; i++)
-        text_addf(&t, "%s" TORCH "%s", t.len ? " " : "", s->torch.v[i]);
-    return xstrdup(t.s);
+    return joined(s, " ");
 }
 
 static bool sets_same(const struct words *a, const struct words *b)

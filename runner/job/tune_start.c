@@ -34,6 +34,7 @@ struct start {
     struct trial_folder ranks;
     struct job_times *times;
     struct tune_started *r;
+    bool seen, alone; /* collectives; those of one rank only */
     double looked_at;
 };
 
@@ -178,6 +179,8 @@ static bool read_ranks(struct start *s, bool report)
     if (!report)
         err_capture(NULL, 0);
     const struct trial_comm *c = code ? NULL : trial_ranks_lead(&all);
+    s->alone = !all.n && all.alone;
+    s->seen = all.n;
     for (size_t i = 0; i < all.n; i++)
         s->r->captured = s->r->captured || all.v[i].captured;
     if (c)
@@ -194,6 +197,8 @@ static bool enough(void *ctx)
     s->looked_at = now;
     if (s->job->object && read_ranks(s, false))
         return s->r->n >= VISITS;
+    if (s->alone)
+        return true;
     from_lines(s->r, s->times);
     return s->r->n >= LINES_LEAST && sum_s(s->r) >= s->job->measure_s;
 }
@@ -283,22 +288,29 @@ static void judge(struct start *s, const struct job_ended *e, double timeout_s)
     const char *end = *o->last ? "; its last line: " : "";
     if (r->n >= 3)
         return; /* a job that ended by itself gave enough, or was ended */
+    const char *nothing =
+        r->captured
+            ? "its collectives are in a CUDA graph, and it prints no step times that gradsync "
+              "knows"
+        : s->seen ? "the sequence of its collectives did not repeat, and it prints no step times "
+                    "that gradsync knows"
+                  : "no collective of two ranks or more was seen, and it prints no step times that "
+                    "gradsync knows";
     r->kind = job_ended_kind(e, r->why, sizeof r->why);
     size_t n = strlen(r->why);
-    if (e->hung)
-        snprintf(r->why, sizeof r->why, "no step was measured in %s; ended%s%s",
-                 HUMAN_TIME(timeout_s), end, o->last);
-    else if (r->kind)
+    if (s->alone) {
+        r->kind = "failed";
+        r->ranks = 1;
+        snprintf(r->why, sizeof r->why, "the job has one rank, which does not communicate");
+    } else if (e->hung) {
+        snprintf(r->why, sizeof r->why, "no step was measured in %s: %s; ended%s%s",
+                 HUMAN_TIME(timeout_s), nothing, end, o->last);
+    } else if (r->kind) {
         snprintf(r->why + n, sizeof r->why - n, "%s%s", end, o->last);
-    else if (r->captured)
-        snprintf(r->why, sizeof r->why,
-                 "its collectives are in a CUDA graph, and it prints no "
-                 "step times that gradsync knows");
-    else
-        snprintf(r->why, sizeof r->why,
-                 "it ended after %s with too few steps to measure: no sequence of collectives that "
-                 "repeats, and no step times in its output%s%s",
-                 HUMAN_TIME(e->took_s), end, o->last);
+    } else {
+        snprintf(r->why, sizeof r->why, "it ended after %s with too few steps to measure: %s%s%s",
+                 HUMAN_TIME(e->took_s), nothing, end, o->last);
+    }
     r->kind = r->kind ? r->kind : "failed";
 }
 

@@ -41,7 +41,7 @@
  *           job            in a Slurm job: {id, array, task, restarts, nodes, partition, cluster}
  *           lab            under `gradsync lab`: configured sites and links, and their
  *                          measurement before the command (lab/spec.h)
- *           trial          of `gradsync trial` (trial/trial_recording.h)
+ *           trial          of `gradsync trial` (job/job_recording.h)
  *   note                   a fact from the plugin or the runner; of `gradsync train` also gpu, uuid,
  *                          driver, cuda_driver of each GPU and nccl, after its first start
  *           cell, copy     the cell, "" for the whole process
@@ -67,6 +67,7 @@
  *           iters          iterations in each sample
  *           skew_ns        median over samples of last start - first start
  *           spread_ns      median over samples of longest - shortest time of a rank
+ *           rank_ns        of a price (job/trial_result.h): the time of each rank
  *           metrics        {name: median}; only if the plugin has metrics besides the time
  *           each           {name: [a value for each rank]} of metrics that differ by rank; absent
  *                          if the plugin has none
@@ -90,7 +91,7 @@
  *           group, blocks
  *           cells          [{cell, copy, blocks, converged, half_width}]
  *   end                    last line
- *           at             Unix seconds; absent in a trial
+ *           at             Unix seconds; absent in older trials
  *           status         complete, interrupted, crash, hang, lost
  *
  * An imported run has no plan.json, and has a config.ini only if a config gave its platform. Each

@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# What tune finds, and how long it takes, without GPUs: two variables planted among ten harmless ones, a job with MPI
+# within 90 s, and its gain and time against a grid by hand (every setting, five launches). Needs two
+# idle processors and ten minutes; a row that was measured while others used the machine ends in "(load N)".
+set -uo pipefail
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+build=${BUILD:-$top/build}
+[[ $build == /* ]] || build=$top/$build
+train=$build/examples/mpi_train
+[ -x "$train" ] || { echo 'bench tune: built without MPI' >&2 && exit 3; }
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/gradsync-bench.XXXXXX")
+trap 'rm -rf "$tmp"' EXIT
+cd "$tmp" || exit 1
+export LC_ALL=C OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+. "$top/tests/bench/load.sh"
+row() { # WHAT VALUE least|most TARGET UNIT
+    awk -v w="$1" -v v="$2" -v how="$3" -v t="$4" -v u="$5" -v load="$(load)" 'BEGIN {
+        good = how == "least" ? v + 0 >= t : v + 0 <= t
+        printf "%-64s %8.1f %-4s at %-5s %5s %-4s %s%s\n", w, v, u, how, t, u,
+            v == "" ? "no answer" : good ? "ok" : "MISSED", load }'
+}
+
+# ---- planted variables
+
+cat >job <<'JOB'
+#!/bin/sh
+echo >>starts
+ms=100
+[ "$NCCL_MAX_CTAS" = 1 ] && ms=$((ms + 30))
+[ "$NCCL_P2P_DISABLE" = 1 ] && ms=$((ms + 50))
+awk -v ms=$ms -v seed="$SEED$(wc -l <starts)" 'BEGIN {
+    srand(seed)
+    ms *= 1 + 0.01 * (rand() - 0.5)
+    for (i = 0; i < 200; i++)
+        printf "iter %d: loss 1.0, time %.3fms\n", i, ms * (1 + 0.02 * (rand() - 0.5)) }'
+JOB
+chmod +x job
+harmless='NCCL_A=1 NCCL_B=1 NCCL_C=1 NCCL_D=1 UCX_E=1 UCX_F=1 FI_G=1 FI_H=1 NCCL_I=1 NCCL_J=1'
+named=0
+for seed in 1 2 3 4 5; do
+    : >starts
+    # shellcheck disable=SC2086
+    said=$(env $harmless SEED=$seed NCCL_MAX_CTAS=1 NCCL_P2P_DISABLE=1 "$build/gradsync" tune -q -o raw \
+        --seed $seed -- ./job 2>/dev/null | sed 1d | sort | xargs)
+    [ "$said" != 'unset NCCL_MAX_CTAS unset NCCL_P2P_DISABLE' ] || named=$((named + 1))
+done
+row 'two planted variables named, and no other, of 5 seeds' $named least 5 ''
+
+# ---- a job with MPI
+
+pair=(mpirun --bind-to none --oversubscribe -n 2 "$train")
+quiet
+began=$SECONDS
+"$build/gradsync" tune -m 1.3 -o raw -- mpirun --oversubscribe -n 2 "$train" >said 2>/dev/null
+sed 's/^/# /' said
+row 'gradsync tune -m 1.3 -- mpirun -n 2 mpi_train: time' $((SECONDS - began)) most 90 s
+
+# ---- against a grid by hand: small messages in which TCP is slow, and the user chose TCP
+
+export OMPI_MCA_btl=tcp,self
+job=("${pair[@]}" compute_ms=3 MiB=8)
+settings=(OMPI_MCA_btl= OMPI_MCA_btl_tcp_links=2 OMPI_MCA_coll_tuned_allreduce_algorithm=4)
+step_ms() { # [env arguments]: the median of the steps that the job prints
+    env "$@" "${job[@]}" steps=1000 | sed -n 's/^step .*: \(.*\) ms/\1/p' | sort -n |
+        awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'
+}
+of_five() { for _ in 1 2 3 4 5; do step_ms "$@"; done | sort -n | sed -n 3p; }
+quiet
+began=$SECONDS
+base=$(of_five)
+best=$base
+for i in 0 1 2; do
+    set=("${settings[i]}")
+    [ $i != 0 ] || set=(-u OMPI_MCA_btl)
+    [ $i != 2 ] || set+=(OMPI_MCA_coll_tuned_use_dynamic_rules=1)
+    ms=$(of_five "${set[@]}")
+    echo "# by hand: ${set[*]}: $ms ms of $base ms"
+    best=$(awk -v a="$best" -v b="$ms" 'BEGIN { print a < b ? a : b }')
+done
+by_hand=$((SECONDS - began))
+quiet
+began=$SECONDS
+"$build/gradsync" tune -m "$(awk "BEGIN { print 0.19 * $by_hand / 60 }")" --no-price \
+    --only OMPI_MCA_btl=unset,tcp_links,algorithm=4 -o raw -- "${job[@]}" steps=0 >said 2>err
+took=$((SECONDS - began))
+sed 's/^/# /' said
+gain=$(sed -n 's/.*steps \([0-9.]*\)% shorter.*/\1/p' said)
+row 'gain of tune, of the gain of the grid by hand' \
+    "$(awk "BEGIN { print 100 * ${gain:-0} / (100 * (1 - $best / $base)) }")" least 90 %
+row "time of tune, of the $by_hand s by hand" \
+    "$(awk "BEGIN { print 100 * $took / $by_hand }")" most 20 %
