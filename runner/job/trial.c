@@ -210,7 +210,7 @@ static void say_price(const struct price_answer *a)
     if (sentence)
         say("price: %s", sentence);
     else if (*a->why)
-        say("%s", a->why);
+        say("price: %s", a->why);
     if (noise)
         say("price: %s", noise);
 }
@@ -474,6 +474,16 @@ static int find_object(struct job *j)
                       j->price ? "price" : "trial", name, program_dir());
 }
 
+/* An error without who reported it. */
+static const char *without_name(const char *why)
+{
+    static const char *const names[] = {"gradsync: ", "price: ", "trial: "};
+    for (size_t i = 0; i < COUNT(names); i++)
+        if (!strncmp(why, names[i], strlen(names[i])))
+            why += strlen(names[i]);
+    return why;
+}
+
 int trial_job(const struct trial_options *o, char **command)
 {
     struct job j = {.o = o, .command = command};
@@ -501,7 +511,7 @@ int trial_job(const struct trial_options *o, char **command)
         err_capture(NULL, 0);
         *o->answer = j.answer;
         if (!j.answer.known && !*j.answer.why)
-            snprintf(o->answer->why, sizeof o->answer->why, "%s", j.why);
+            snprintf(o->answer->why, sizeof o->answer->why, "%s", without_name(j.why));
         *o->run = j.run ? xstrdup(j.run) : NULL;
     }
     words_free(&j.arms);

@@ -418,14 +418,13 @@ bool price_from(struct price_answer *a, const struct trial_comm *c, size_t draws
     a->known = a->blocks >= TRIAL_BLOCKS_MIN && left_out(c);
     if (!left_out(c))
         snprintf(a->why, sizeof a->why,
-                 "price: no collective of the step has 64 KiB or more; smaller ones are never left "
+                 "no collective of the step has 64 KiB or more; smaller ones are never left "
                  "out");
     else if (!a->known)
-        snprintf(
-            a->why, sizeof a->why,
-            "price: the job ended, or the time was over, after %d of the %d blocks that a price "
-            "needs",
-            a->blocks, TRIAL_BLOCKS_MIN);
+        snprintf(a->why, sizeof a->why,
+                 "the job ended, or the time was over, after %d of the %d blocks that a price "
+                 "needs",
+                 a->blocks, TRIAL_BLOCKS_MIN);
     return true;
 }
 
