@@ -18,7 +18,7 @@ wan-lab: all ## JOBS=1 WORD=internet measure wan_sync in emulated networks whose
 # Numbers of the documents are read from them as well, so they are among the tables of every recording.
 ifneq ($(filter sound-drawn sound-tables written,$(MAKECMDGOALS)),)
 define wan_plan
-$(csv)/wan/$1.csv $(csv)/wan/$1-claims.csv &: configs/$1.ini $(library) $(BUILD)/runner/verbs/cmd_model.o | $(BUILD)/gradsync
+$(csv)/wan/$1.csv $(csv)/wan/$1-claims.csv &: configs/$1.ini $(library) $(BUILD)/runner/verbs/wan.o | $(BUILD)/gradsync
 	@mkdir -p $$(@D) && $(BUILD)/gradsync model -q configs/$1.ini --csv $(csv)/wan/$1.csv --claims $(csv)/wan/$1-claims.csv
 endef
 wan_plans := $(patsubst configs/%.ini,%,$(shell grep -lsx '\[model\]' $(configs:%=configs/%.ini) /dev/null || true))

@@ -3,8 +3,8 @@
 
 #include "base/locate.h"
 #include "base/text.h"
-#include "compare/alike.h"
-#include "compare/within_run.h"
+#include "compare/collect.h"
+#include "compare/origin.h"
 #include "record/check_run.h"
 #include "record/manifest.h"
 #include "record/runs.h"

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "compare/compare.h"
 
-#include "base/text.h"
+#include "base/csv.h"
+#include "base/csv_params.h"
+#include "base/err.h"
+#include "base/student.h"
 #include "record/recorded.h"
 
 #include <math.h>
@@ -12,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* ---- compare ---- */
 
 /* ---- contrasts ---- */
 
@@ -303,7 +308,7 @@ static void raise_floor(struct comparison *c, struct contrast *first, size_t end
     }
 }
 
-/* Contrasts between rivals (winner.h) belong to no single run. */
+/* Contrasts between rivals belong to no single run. */
 static void raise_floors(struct comparison *c)
 {
     for (size_t i = 0; i < c->n && c->v[0].platform; i++) {
@@ -323,4 +328,482 @@ void comparison_solve(struct comparison *c, long threads)
     for (size_t i = 0; i < c->n; i++)
         judge_one(&c->v[i]);
     raise_floors(c);
+}
+
+/* ---- winner ---- */
+
+const char *winner_config(const struct winner *w)
+{
+    return w->best ? w->best->config : w->first->baseline;
+}
+
+bool winner_is_confirmed(const struct winner *w)
+{
+    return !w->best && !w->small && !w->counts[VERDICT_INCONCLUSIVE];
+}
+
+const char *winner_shown(const struct winner *w)
+{
+    return w->best || winner_is_confirmed(w) ? winner_config(w) : w->small ? w->small->config : "-";
+}
+
+/* ---- the best of a family ---- */
+
+static struct winner *winner_of(struct winners *w, const struct contrast *one, size_t *of_family)
+{
+    if (!of_family[one->family]) {
+        w->v[w->n] = (struct winner){.first = one};
+        of_family[one->family] = ++w->n;
+    }
+    return &w->v[of_family[one->family] - 1];
+}
+
+static void find_best(struct winners *w, const struct comparison *c, size_t *of_family)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        const struct contrast *one = &c->v[i];
+        struct winner *x = winner_of(w, one, of_family);
+        if (one->judgement.verdict == VERDICT_FASTER &&
+            (!x->best || one->effect.value < x->best->effect.value))
+            x->best = one;
+        if (one->judgement.small < 0 && (!x->small || one->effect.value < x->small->effect.value))
+            x->small = one;
+    }
+    for (size_t i = 0; i < w->n; i++)
+        if (w->v[i].best)
+            w->v[i].small = NULL;
+}
+
+/* ---- its rivals ---- */
+
+/* log(rival / best) in the blocks that both share with the baseline. Both are in the order of the
+ * recording. */
+static struct values relative(const struct values *rival, const struct values *best)
+{
+    struct values out = {0};
+    for (size_t i = 0, k = 0; i < rival->n; i++) {
+        const struct nested *x = &rival->v[i];
+        while (k < best->n && (best->v[k].launch < x->launch ||
+                               (best->v[k].launch == x->launch && best->v[k].block < x->block)))
+            k++;
+        if (k < best->n && best->v[k].launch == x->launch && best->v[k].block == x->block)
+            values_add(&out, (struct nested){x->launch, x->value - best->v[k].value, x->block});
+    }
+    return out;
+}
+
+static void add_rival(struct comparison *rivals, const struct contrast *rival,
+                      const struct contrast *best)
+{
+    bool paired = rival->kind == CONTRAST_PAIRED;
+    struct contrast *one = comparison_append(rivals);
+    *one = (struct contrast){
+        .kind = rival->kind,
+        .config = xstrdup(rival->config),
+        .ran = xstrdup(rival->ran),
+        .same_operation =
+            paired && recorded_same_operation(rival->ran, rival->params, best->ran, best->params),
+        .seed = rival->seed,
+        .stream = ~rival->stream,
+        .family = rival->family,
+        .bound = rival->bound,
+        .no_floor = rival->no_floor};
+    one->x = paired ? relative(&rival->x, &best->x) : values_copy(&best->y);
+    one->y = paired ? (struct values){0} : values_copy(&rival->y);
+    one->aa = values_copy(&rival->aa);
+    one->bb = values_copy(&rival->bb);
+}
+
+static void winner_count(struct winner *w, const struct contrast *rival)
+{
+    w->rivals++;
+    w->counts[rival->judgement.verdict]++;
+    if (rival->judgement.verdict != VERDICT_SLOWER && rival->effect.launches)
+        words_add(&w->alike, rival->config);
+}
+
+/* Contrasts against the baseline count as they are; the others are computed here. */
+static void judge_rivals(struct winners *w, const struct comparison *c, const size_t *of_family,
+                         long threads)
+{
+    AUTO(comparison_free) struct comparison rivals = {.families = c->families};
+    for (size_t i = 0; i < c->n; i++) {
+        const struct contrast *one = &c->v[i];
+        struct winner *x = &w->v[of_family[one->family] - 1];
+        if (!x->best)
+            winner_count(x, one);
+        else if (one != x->best)
+            add_rival(&rivals, one, x->best);
+    }
+    comparison_solve(&rivals, threads);
+    for (size_t i = 0; i < rivals.n; i++)
+        winner_count(&w->v[of_family[rivals.v[i].family] - 1], &rivals.v[i]);
+}
+
+void winners_find(struct winners *w, const struct comparison *c, long threads)
+{
+    size_t most = c->families;
+    for (size_t i = 0; i < c->n; i++)
+        most = c->v[i].family > most ? c->v[i].family : most;
+    AUTO_FREE size_t *of_family = xcalloc(most + 1, sizeof *of_family);
+    *w = (struct winners){.v = xcalloc(c->n + 1, sizeof *w->v)};
+    find_best(w, c, of_family);
+    judge_rivals(w, c, of_family, threads);
+    for (size_t i = 0; i < w->n; i++)
+        if (w->v[i].best) { /* the baseline is slower */
+            w->v[i].rivals++;
+            w->v[i].counts[VERDICT_SLOWER]++;
+        }
+}
+
+void winners_free(struct winners *w)
+{
+    for (size_t i = 0; i < w->n; i++)
+        words_free(&w->v[i].alike);
+    free(w->v);
+    *w = (struct winners){0};
+}
+
+/* ---- compare csv ---- */
+
+const char compare_columns[] =
+    "platform,workload,label,run_id,mode,size_B,params,baseline,config,launches,blocks,ratio,"
+    "ratio_low,ratio_high,p_permutation,p_interval,p_holm,p_holm_of,floor,equivalence,verdict,"
+    "launches_needed,reason,measured_verdict,baseline_ran,ran,level,small_effect";
+
+/* Indices of the columns. */
+/* clang-format off */
+enum { PLATFORM, WORKLOAD, LABEL, RUN_ID, MODE, SIZE, PARAMS, BASELINE, CONFIG, LAUNCHES, BLOCKS, RATIO,
+       RATIO_LOW, RATIO_HIGH, P_PERMUTATION, P_INTERVAL, P_HOLM, P_HOLM_OF, FLOOR, EQUIVALENCE, VERDICT,
+       NEEDED, REASON, MEASURED, BASELINE_RAN, RAN, LEVEL, SMALL, COLUMNS };
+/* clang-format on */
+
+/* Which tests p_holm adjusts. */
+static const char holm_of_interval[] = "interval", holm_of_both[] = "both";
+
+/* Of judgement.small + 1. */
+static const char *const small_names[] = {"shorter", "", "longer"};
+
+/* ---- written ---- */
+
+static void write_reason(struct csv *csv, const struct contrast *c)
+{
+    const char *why = c->judgement.reason, *note = c->note ? c->note : "";
+    AUTO_FREE char *reason = xstrfmt("%s%s%s", why, *why && *note ? "; " : "", note);
+    csv_text(csv, reason);
+}
+
+void contrast_row(struct csv *csv, const struct contrast *c)
+{
+    const struct effect *e = &c->effect;
+    CSV_TEXTS(csv, c->platform, c->workload, c->label, c->run_id, c->mode);
+    csv_integer(csv, c->size_B);
+    CSV_TEXTS(csv, c->params, c->baseline, c->config);
+    csv_integer(csv, e->launches);
+    csv_integer(csv, (int64_t)e->blocks);
+    CSV_REALS(csv, exp(e->value), exp(e->lo), exp(e->hi), e->p_permutation, e->p_interval,
+              c->p_holm);
+    csv_text(csv, isnan(c->p_holm) ? "" : c->permuted ? holm_of_both : holm_of_interval);
+    csv_real(csv, expm1(c->floor));
+    csv_real(csv, c->bound);
+    csv_text(csv, verdict_names[c->judgement.verdict]);
+    if (c->judgement.needed >= 0)
+        csv_integer(csv, c->judgement.needed);
+    else
+        csv_text(csv, "");
+    write_reason(csv, c);
+    CSV_TEXTS(csv, verdict_names[c->measured], c->baseline_ran, c->ran,
+              level_names[contrast_level(c)], small_names[1 + c->judgement.small]);
+}
+
+int comparison_write(const struct comparison *c, const char *dir, const char *file)
+{
+    struct csv csv;
+    AUTO_FREE char *path = xstrfmt("%s/%s", dir, file);
+    int code = csv_open(&csv, path);
+    if (code)
+        return code;
+    csv_params_header(&csv, compare_columns);
+    for (size_t i = 0; i < c->n; i++) {
+        contrast_row(&csv, &c->v[i]);
+        csv_end(&csv);
+    }
+    return csv_close(&csv, true);
+}
+
+/* ---- read back ---- */
+
+/* VERDICTS: unknown. */
+static enum verdict verdict_of(const char *name)
+{
+    enum verdict v = VERDICT_FASTER;
+    while (v < VERDICTS && strcmp(verdict_names[v], name))
+        v++;
+    return v;
+}
+
+static void take(struct contrast *c, const struct csv_reader *r)
+{
+    char **const texts[] = {[PLATFORM] = &c->platform,
+                            [WORKLOAD] = &c->workload,
+                            [LABEL] = &c->label,
+                            [RUN_ID] = &c->run_id,
+                            [MODE] = &c->mode,
+                            [PARAMS] = &c->params,
+                            [BASELINE] = &c->baseline,
+                            [CONFIG] = &c->config,
+                            [BASELINE_RAN] = &c->baseline_ran,
+                            [RAN] = &c->ran};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (texts[i])
+            *texts[i] = xstrdup(csv_read_text(r, i));
+    c->size_B = csv_read_integer(r, SIZE);
+    c->bound = csv_read_real(r, EQUIVALENCE);
+    c->floor = log1p(csv_read_real(r, FLOOR));
+    c->p_holm = csv_read_real(r, P_HOLM);
+    c->permuted = !strcmp(csv_read_text(r, P_HOLM_OF), holm_of_both);
+    c->effect = (struct effect){.value = log(csv_read_real(r, RATIO)),
+                                .lo = log(csv_read_real(r, RATIO_LOW)),
+                                .hi = log(csv_read_real(r, RATIO_HIGH)),
+                                .p_permutation = csv_read_real(r, P_PERMUTATION),
+                                .p_interval = csv_read_real(r, P_INTERVAL),
+                                .launches = (int)csv_read_integer(r, LAUNCHES),
+                                .blocks = (size_t)csv_read_integer(r, BLOCKS)};
+    c->judgement =
+        (struct judgement){.verdict = verdict_of(csv_read_text(r, VERDICT)),
+                           .needed = *csv_read_text(r, NEEDED) ? csv_read_integer(r, NEEDED) : -1};
+    c->measured = verdict_of(csv_read_text(r, MEASURED));
+    for (int i = -1; i <= 1; i++)
+        if (!strcmp(csv_read_text(r, SMALL), small_names[i + 1]))
+            c->judgement.small = i;
+    c->no_floor =
+        c->judgement.verdict != VERDICT_INCONCLUSIVE; /* it had the floor that it needed */
+    if (*csv_read_text(r, REASON))
+        c->note = xstrdup(csv_read_text(r, REASON));
+}
+
+/* Has the column a number? It may be empty if may_lack is set. */
+static bool is_number(const struct csv_reader *r, size_t column, bool may_lack)
+{
+    return *csv_read_text(r, column) ? !isnan(csv_read_real(r, column)) : may_lack;
+}
+
+static int take_row(struct comparison *c, const struct csv_reader *r)
+{
+    static const struct {
+        int column;
+        bool may_lack;
+    } numbers[] = {{SIZE, false},     {LAUNCHES, false},  {BLOCKS, false},       {RATIO, true},
+                   {RATIO_LOW, true}, {RATIO_HIGH, true}, {P_PERMUTATION, true}, {P_INTERVAL, true},
+                   {P_HOLM, true},    {FLOOR, true},      {EQUIVALENCE, false},  {NEEDED, true}};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (!is_number(r, (size_t)numbers[i].column, numbers[i].may_lack))
+            return fail_at(GS_FAILED, r->path, (int)r->number,
+                           "'%.40s' must be a number; repeat 'gradsync compare'",
+                           csv_read_text(r, (size_t)numbers[i].column));
+    const int verdicts[] = {VERDICT, MEASURED};
+    for (size_t i = 0; i < sizeof verdicts / sizeof *verdicts; i++) {
+        const char *name = csv_read_text(r, (size_t)verdicts[i]);
+        if (verdict_of(name) == VERDICTS)
+            return fail_at(GS_FAILED, r->path, (int)r->number,
+                           "'%.40s' is not a verdict; repeat 'gradsync compare'", name);
+    }
+    take(comparison_append(c), r);
+    return GS_OK;
+}
+
+int comparison_read(struct comparison *c, const char *path)
+{
+    AUTO_WORDS struct words names = {0};
+    AUTO(csv_read_close) struct csv_reader r = {0};
+    const char *columns[COLUMNS + 1] = {0};
+    bool got = false;
+    words_split(&names, compare_columns, ',');
+    for (size_t i = 0; i < COLUMNS; i++)
+        columns[i] = names.v[i];
+    int code = csv_read_open(&r, path, columns);
+    if (code)
+        return code;
+    if (r.n_header != COLUMNS)
+        code =
+            fail_at(GS_USAGE, path, 1,
+                    "has other columns than compare.csv and chosen.csv; repeat 'gradsync compare'");
+    while (!code && !(code = csv_read_row(&r, &got)) && got)
+        code = take_row(c, &r);
+    return code;
+}
+
+/* ---- placebo ---- */
+
+/* ---- counting ---- */
+
+static bool same_mode(const struct contrast *a, const struct contrast *b)
+{
+    return !strcmp(a->mode, b->mode) && !strcmp(a->platform, b->platform);
+}
+
+static void placebo_count(struct placebo *p, const struct contrast *c)
+{
+    bool placebo = c->judgement.verdict == VERDICT_SAME && c->effect.launches > 1;
+    bool aa = c->first && c->aa.n && c->effect.launches > 1;
+    p->contrasts += placebo;
+    p->called += placebo && verdict_is_difference(c->measured);
+    p->aa += aa;
+    p->aa_called += aa && verdict_is_difference(c->aa_judgement.verdict);
+}
+
+/* A row for each run and mode of a solved comparison, which must outlive them; *n rows. The caller
+ * frees them. */
+static struct placebo *placebo_rows(const struct comparison *c, size_t *n)
+{
+    struct placebo *v = xcalloc(c->n + 1, sizeof *v);
+    *n = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        size_t k = *n;
+        while (k > 0 && !contrasts_of_one_question(v[k - 1].of, &c->v[i]))
+            k--;
+        if (!k)
+            v[k = (*n)++].of = &c->v[i];
+        else
+            k--;
+        placebo_count(&v[k], &c->v[i]);
+    }
+    return v;
+}
+
+/* ---- output ---- */
+
+static double percent(size_t part, size_t all)
+{
+    return all ? 100 * (double)part / (double)all : 0;
+}
+
+/* The sum over the runs of one platform and mode, from v[first] on; runs without a placebo do not count. */
+static struct placebo sum_mode(const struct placebo *v, size_t n, size_t first)
+{
+    struct placebo sum = {.of = v[first].of};
+    for (size_t i = first; i < n; i++)
+        if (same_mode(v[i].of, sum.of) && v[i].contrasts) {
+            sum.contrasts += v[i].contrasts;
+            sum.called += v[i].called;
+            sum.aa += v[i].aa;
+            sum.aa_called += v[i].aa_called;
+        }
+    return sum;
+}
+
+static bool mode_seen(const struct placebo *v, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (same_mode(v[k].of, v[i].of))
+            return true;
+    return false;
+}
+
+static size_t platforms_of(const struct placebo *v, size_t n)
+{
+    size_t count = 0;
+    for (size_t i = 0, k; i < n; i++) {
+        for (k = 0; k < i && strcmp(v[k].of->platform, v[i].of->platform);)
+            k++;
+        count += k == i;
+    }
+    return count;
+}
+
+void placebo_print(const struct comparison *c)
+{
+    size_t n;
+    AUTO_FREE struct placebo *v = placebo_rows(c, &n);
+    const char *before = "placebo: both ran the same operation, yet their times would be called "
+                         "faster or slower in";
+    bool one = platforms_of(v, n) == 1;
+    for (size_t i = 0; i < n; i++) {
+        struct placebo p = sum_mode(v, n, i);
+        if (mode_seen(v, i) || !p.contrasts)
+            continue;
+        printf("%s %zu of %zu %s%s%s (%.1f%%; A/A copies %zu of %zu, %.1f%%)", before, p.called,
+               p.contrasts, *p.of->mode ? p.of->mode : "alone", one ? "" : " on ",
+               one ? "" : p.of->platform, percent(p.called, p.contrasts), p.aa_called, p.aa,
+               percent(p.aa_called, p.aa));
+        before = one ? "," : ",\n ";
+    }
+    if (*before == ',')
+        puts("");
+}
+
+const char placebo_columns[] = "platform,workload,label,run_id,mode,contrasts,called,aa,aa_called";
+
+void placebo_put(struct csv *csv, const struct comparison *c)
+{
+    size_t n = 0;
+    AUTO_FREE struct placebo *v = placebo_rows(c, &n);
+    for (size_t i = 0; i < n; i++) {
+        const struct contrast *of = v[i].of;
+        CSV_TEXTS(csv, of->platform, of->workload, of->label, of->run_id, of->mode);
+        CSV_INTEGERS(csv, (int64_t)v[i].contrasts, (int64_t)v[i].called, (int64_t)v[i].aa,
+                     (int64_t)v[i].aa_called);
+        csv_end(csv);
+    }
+}
+
+int placebo_write(const struct comparison *c, const char *dir)
+{
+    struct csv csv;
+    AUTO_FREE char *path = xstrfmt("%s/%s", dir, PLACEBO_CSV);
+    int code = csv_open(&csv, path);
+    if (code)
+        return code;
+    csv_header(&csv, placebo_columns);
+    placebo_put(&csv, c);
+    return csv_close(&csv, true);
+}
+
+/* ---- power ---- */
+
+/* NaN: the contrast has no verdict by times. The comparison is solved; `family`: contrasts of it. */
+static double contrast_power(const struct contrast *c, size_t family)
+{
+    const struct effect *e = &c->effect;
+    double floor = contrast_floor(c), tail = (1 - CONTRAST_LEVEL) / 2;
+    if (e->launches < 2 || isnan(e->se) || isnan(floor) || c->same_operation)
+        return NAN;
+    double least = fmax(student_quantile(tail / (double)family, e->df) * e->se,
+                        student_quantile(tail, e->df) * e->se + floor);
+    double room = log1p(POWER_CHANGE) - fmax(least, log1p(c->bound));
+    if (!(e->se > 0))
+        return room > 0;
+    double beyond = student_tail(fabs(room) / e->se, e->df);
+    return room > 0 ? 1 - beyond : beyond;
+}
+
+static size_t family_of(const struct comparison *c, const struct contrast *of)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < c->n; i++)
+        n += c->v[i].family == of->family && !isnan(c->v[i].effect.p_interval);
+    return n;
+}
+
+void power_print(const struct comparison *c)
+{
+    double sum[LEVELS] = {0};
+    size_t n[LEVELS] = {0};
+    const char *before = "power: a change of 2% would be found in";
+    for (size_t i = 0; i < c->n; i++) {
+        enum level level = contrast_level(&c->v[i]);
+        double power = contrast_power(&c->v[i], family_of(c, &c->v[i]));
+        if (isnan(power))
+            continue;
+        sum[level] += power;
+        n[level]++;
+    }
+    for (int level = 0; level < LEVELS; level++)
+        if (n[level]) {
+            printf("%s %.0f%% of %zu %s", before, 100 * sum[level] / (double)n[level], n[level],
+                   level_names[level]);
+            before = ",";
+        }
+    if (*before == ',')
+        puts("");
 }

@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
+ * Compares the parameters of cells, texts "key=value key=value", without some of the keys.
+ *
  * The origin of a recording: software, hosts, devices and tuning variables, as far as they can change
  * a time. Launches of different origins are not compared as launches of one config.
  */
 #pragma once
 
 #include "record/recorded.h"
+
+/* The parameters of a config; ends with NULL. */
+extern const char *const alike_config[];
+
+/* The words of params whose key is not one of `keys`, in their order; the caller frees them. */
+char *alike_without(const char *params, const char *const *keys);
 
 /* Lines "KEY VALUE"; equal texts for equal origins; "" for a recording without a header. The caller
  * frees it. GS_OK or reported. */

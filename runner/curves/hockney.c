@@ -55,7 +55,8 @@ static double golden(const struct points *p, double lo, double hi)
     return (lo + hi) / 2;
 }
 
-struct hockney hockney_fit(const double *size, const double *time, size_t n)
+/* n >= 1 points with size and time > 0. */
+static struct hockney hockney_fit(const double *size, const double *time, size_t n)
 {
     const struct points p = {size, time, n};
     double sse, best_sse;

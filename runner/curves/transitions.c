@@ -1,15 +1,363 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "curves/transitions.h"
 
+#include "base/err.h"
+#include "base/screen.h"
 #include "base/stats.h"
 #include "base/text.h"
+#include "compare/origin.h"
+#include "store/printer.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-const char *const transition_names[] = {
+/* ---- curves ---- */
+
+/* ---- rows to curves ---- */
+
+const char curves_reads[] =
+    "run_id,platform,workload,label,config,mode,ranks,nodes,size_B,params,launch,median_s,ran";
+
+/* Curves in the order of their first rows, each by size, then replicate. Only modes without
+ * computation: t = a + n/b is a model of communication. */
+static const char query[] =
+    "SELECT curve, platform, workload, label, config, mode, along, ranks, nodes, size_B, median_s, "
+    "ran, dense_rank() OVER (PARTITION BY curve ORDER BY began) - 1 AS replicate FROM ("
+    "SELECT *, min(at) OVER curve AS curve, min(at) OVER (PARTITION BY platform, workload, label, "
+    "config, mode, along, ranks, nodes, run_id, launch) AS began FROM ("
+    "SELECT *, rowid AS at, along(params) AS along FROM launches "
+    "WHERE size_B > 0 AND median_s > 0 AND mode IN ('', 'comm')) "
+    "WINDOW curve AS (PARTITION BY platform, workload, label, config, mode, along, ranks, nodes)) "
+    "ORDER BY curve, size_B, replicate, at";
+enum { CURVE, NAMES, PARAMS = NAMES + 5, RANKS, NODES, SIZE, TIME, RAN, REPLICATE };
+
+/* The parameters without those that differ along a curve. */
+static void sql_along(sqlite3_context *c, int n, sqlite3_value **v)
+{
+    static const char *const along[] = {"size", "config", NULL};
+    const char *params = (const char *)sqlite3_value_text(v[0]);
+    (void)n;
+    sqlite3_result_text(c, alike_without(params ? params : "", along), -1, free);
+}
+
+struct reading {
+    struct curves *all;
+    sqlite3_int64 curve; /* of the last row; 0: none yet */
+};
+
+static void take_row(void *ctx, sqlite3_stmt *st)
+{
+    struct reading *r = ctx;
+    struct curves *all = r->all;
+    if (sqlite3_column_int64(st, CURVE) != r->curve) {
+        struct curve_rows *new = &APPEND(all->v, all->n);
+        *new = (struct curve_rows){.params = xstrdup(store_text(st, PARAMS)),
+                                   .ranks = sqlite3_column_int64(st, RANKS),
+                                   .nodes = sqlite3_column_int64(st, NODES)};
+        for (int i = 0; i < 5; i++)
+            new->names[i] = xstrdup(store_text(st, NAMES + i));
+    }
+    r->curve = sqlite3_column_int64(st, CURVE);
+    struct curve_rows *g = &all->v[all->n - 1];
+    struct sample s = {.size = sqlite3_column_double(st, SIZE),
+                       .time = sqlite3_column_double(st, TIME),
+                       .replicate = (size_t)sqlite3_column_int64(st, REPLICATE),
+                       .ran = xstrdup(store_text(st, RAN))};
+    if (s.replicate >= g->n_replicates)
+        g->n_replicates = s.replicate + 1;
+    APPEND(g->samples, g->n) = s;
+}
+
+/* GS_OK or reported; curves_free in both cases. */
+static int curves_read(struct curves *all, struct store *s)
+{
+    struct reading r = {.all = all};
+    *all = (struct curves){0};
+    if (sqlite3_create_function(s->db, "along", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL,
+                                sql_along, NULL, NULL))
+        return store_failed(s);
+    return store_each(s, query, take_row, &r);
+}
+
+static void curves_free(struct curves *all)
+{
+    for (size_t i = 0; i < all->n; i++) {
+        struct curve_rows *g = &all->v[i];
+        for (size_t k = 0; k < 5; k++)
+            free(g->names[k]);
+        for (size_t k = 0; k < g->n; k++)
+            free(g->samples[k].ran);
+        free(g->params);
+        free(g->samples);
+    }
+    free(all->v);
+}
+
+/* ---- a curve ---- */
+
+/* The grid has the sizes of all replicates, so one that lacks sizes would shrink it. It is left out if
+ * it lacks more than half, or if most of the others lack none. */
+static size_t keep_replicates(const struct curve_rows *g, size_t *place)
+{
+    AUTO_FREE size_t *count = xcalloc(g->n_replicates, sizeof *count);
+    size_t most = 0, whole = 0, half = 0, kept = 0;
+    for (size_t i = 0; i < g->n; i++)
+        count[g->samples[i].replicate]++;
+    for (size_t r = 0; r < g->n_replicates; r++)
+        most = count[r] > most ? count[r] : most;
+    for (size_t r = 0; r < g->n_replicates; r++) {
+        whole += count[r] == most;
+        half += 2 * count[r] >= most;
+    }
+    size_t least = 2 * whole > half ? most : (most + 1) / 2;
+    for (size_t r = 0; r < g->n_replicates; r++)
+        place[r] = count[r] >= least ? kept++ : SIZE_MAX;
+    return kept;
+}
+
+/* A replicate that lacks sizes which most others have is left out. */
+static struct curve_grid curve_grid_of(struct curve_rows *g)
+{
+    AUTO_FREE size_t *place = xmalloc(g->n_replicates * sizeof *place);
+    struct curve_grid out = {.n_max = g->n, .replicates = keep_replicates(g, place)};
+    out.size = xmalloc(g->n * sizeof *out.size);
+    out.time = xmalloc(g->n * out.replicates * sizeof *out.time);
+    out.rows = xmalloc(out.replicates * sizeof *out.rows);
+    out.ran = xmalloc(g->n * out.replicates * sizeof *out.ran);
+    out.known = true;
+    for (size_t first = 0, end; first < g->n; first = end) {
+        size_t found = 0;
+        for (end = first; end < g->n && g->samples[end].size == g->samples[first].size; end++) {
+            size_t r = place[g->samples[end].replicate];
+            bool again = end > first && g->samples[end].replicate == g->samples[end - 1].replicate;
+            if (r == SIZE_MAX || again)
+                continue;
+            out.time[r * out.n_max + out.n] = g->samples[end].time;
+            out.ran[r * out.n_max + out.n] = g->samples[end].ran;
+            found++;
+        }
+        if (found == out.replicates)
+            out.size[out.n++] = g->samples[first].size;
+    }
+    for (size_t r = 0; r < out.replicates; r++) {
+        out.rows[r] = out.time + r * out.n_max;
+        for (size_t i = 0; i < out.n; i++)
+            out.known = out.known && *out.ran[r * out.n_max + i];
+    }
+    return out;
+}
+
+static void curve_grid_free(struct curve_grid *g)
+{
+    free(g->size);
+    free(g->time);
+    free(g->rows);
+    free(g->ran);
+}
+
+/* ---- findings ---- */
+
+static void add_finding(struct findings *f, struct finding one)
+{
+    if (f->n < sizeof f->v / sizeof *f->v)
+        f->v[f->n++] = one;
+}
+
+/* ---- what is left out before the fit ---- */
+
+/* How far the first row is above the four rows after it; 0 unless that is more than these differ. Only
+ * the first row includes one-time costs. */
+static double findings_first_row(const double *time, size_t n)
+{
+    double rest[4];
+    if (n < TRANSITIONS_LEAST)
+        return 0;
+    memcpy(rest, time + 1, sizeof rest);
+    double median = stats_quantile_of(rest, 4, 0.5), least = INFINITY, most = 0;
+    for (size_t i = 0; i < 4; i++) {
+        least = fmin(least, rest[i]);
+        most = fmax(most, rest[i]);
+    }
+    double excess = log(time[0] / median);
+    return excess > fmax(log1p(TRANSITION_ARTEFACT), 4 * log(most / least)) ? excess : 0;
+}
+
+/* The least height of the points first..last above the line between their neighbours. */
+static double above_neighbours(const double *size, const double *time, size_t first, size_t last)
+{
+    double x0 = log(size[first - 1]), x1 = log(size[last + 1]);
+    double y0 = log(time[first - 1]), y1 = log(time[last + 1]), least = INFINITY;
+    for (size_t i = first; i <= last; i++) {
+        double line = y0 + (y1 - y0) * (log(size[i]) - x0) / (x1 - x0);
+        least = fmin(least, log(time[i]) - line);
+    }
+    return least;
+}
+
+/* The median distance of a point from the line between its neighbours. */
+static double roughness(const struct trace *t)
+{
+    AUTO_FREE double *off = xmalloc(t->n * sizeof *off);
+    for (size_t i = 1; i + 1 < t->n; i++)
+        off[i - 1] = fabs(above_neighbours(t->size, t->time, i, i));
+    return stats_quantile_of(off, t->n - 2, 0.5);
+}
+
+static size_t spike_width(const double *size, const double *time, size_t n, size_t at, double least,
+                          double *change)
+{
+    for (size_t width = 1; width <= 2 && at + width < n; width++) {
+        *change = above_neighbours(size, time, at, at + width - 1);
+        double next = 1.05 * time[at + width];
+        if (*change > least && time[at] > next && time[at + width - 1] > next)
+            return width;
+    }
+    return 0;
+}
+
+static void drop(struct trace *t, size_t at, size_t count)
+{
+    memmove(t->size + at, t->size + at + count, (t->n - at - count) * sizeof *t->size);
+    memmove(t->time + at, t->time + at + count, (t->n - at - count) * sizeof *t->time);
+    t->n -= count;
+}
+
+static void leave_out(struct trace *t, double first_row, struct findings *f)
+{
+    double change;
+    if (first_row > 0) {
+        add_finding(f, (struct finding){
+                           .kind = TRANSITION_FIRST_ROW, .size = t->size[0], .change = first_row});
+        drop(t, 0, 1);
+    }
+    double least = t->n > 2 ? fmax(log1p(TRANSITION_SPIKE), 4 * roughness(t)) : INFINITY;
+    for (size_t i = 1; i + 1 < t->n && t->n > TRANSITIONS_LEAST; i++) {
+        size_t width = spike_width(t->size, t->time, t->n, i, least, &change);
+        if (!width)
+            continue;
+        add_finding(f, (struct finding){.kind = TRANSITION_SPIKED,
+                                        .first = i - 1,
+                                        .last = i,
+                                        .size = t->size[i],
+                                        .change = change});
+        drop(t, i, width);
+    }
+}
+
+/* ---- the fit and its breaks ---- */
+
+static void find_break(const struct trace *t, size_t k, struct findings *f)
+{
+    const struct hockney *left = &t->fit.piece[k], *right = &t->fit.piece[k + 1];
+    size_t last = t->fit.first[k + 1] - 1;
+    double mid = sqrt(t->size[last] * t->size[last + 1]);
+    double jump = log(hockney_time(right, mid) / hockney_time(left, mid));
+    bool jumps = fabs(jump) > fmax(log1p(TRANSITION_JUMP), 2 * t->fit.error);
+    add_finding(f, (struct finding){.kind = TRANSITION_KINK,
+                                    .first = last,
+                                    .last = last + 1,
+                                    .size = mid,
+                                    .change = jump,
+                                    .piece = k,
+                                    .jumps = jumps,
+                                    .falls = right->b_Bps < left->b_Bps});
+}
+
+static void find_half(const struct trace *t, size_t k, struct findings *f)
+{
+    const struct hockney *h = &t->fit.piece[k];
+    double half = h->a_s * h->b_Bps;
+    size_t first = t->fit.first[k], last = t->fit.first[k + 1] - 1;
+    if (!(half > t->size[first] && half < t->size[last]))
+        return;
+    size_t at = first;
+    while (at + 1 < last && t->size[at + 1] <= half)
+        at++;
+    add_finding(
+        f, (struct finding){
+               .kind = TRANSITION_KNEE, .first = at, .last = at + 1, .size = half, .piece = k});
+}
+
+static double below(const struct trace *t, double most, size_t i)
+{
+    return log(most * t->time[i] / t->size[i]);
+}
+
+/* A shallow dip needs a neighbour of at least half its depth: the noise of one point makes no dip. */
+static bool is_dip(const struct trace *t, double most, size_t low)
+{
+    double depth = below(t, most, low), noise = 2 * t->fit.error;
+    double beside = low + 1 < t->n ? below(t, most, low + 1) : 0;
+    beside = fmax(beside, below(t, most, low - 1));
+    return depth > fmax(log1p(TRANSITION_DIP), noise) ||
+           (depth > fmax(log1p(TRANSITION_SHALLOW), noise) && 2 * beside > depth);
+}
+
+/* The first larger size that regains half of what was lost; n: none. */
+static size_t regained(const struct trace *t, double most, size_t low)
+{
+    size_t i = low;
+    while (i < t->n && 2 * below(t, most, i) > below(t, most, low))
+        i++;
+    return i;
+}
+
+static void find_dips(const struct trace *t, struct findings *f)
+{
+    double most = 0;
+    for (size_t i = 0, end; i < t->n; i = end) {
+        size_t low = i;
+        for (end = i; end < t->n && t->size[end] / t->time[end] < most; end++)
+            low = below(t, most, end) > below(t, most, low) ? end : low;
+        if (end > i && is_dip(t, most, low)) {
+            size_t back = regained(t, most, low);
+            bool dips = back < t->n && t->size[back] <= TRANSITION_DIP_WIDE * t->size[i - 1];
+            add_finding(f, (struct finding){.kind = dips ? TRANSITION_DIPPED : TRANSITION_FELL,
+                                            .first = i - 1,
+                                            .last = dips ? back : low,
+                                            .size = t->size[low],
+                                            .change = -below(t, most, low)});
+        }
+        if (end == i)
+            most = t->size[end] / t->time[end], end++;
+    }
+}
+
+/* Leaves points out of the trace that no fit should see, fits the rest, and replaces *f by all that it
+ * finds. first_row: of findings_first_row. known: the recordings say what ran, so kinks are not looked
+ * for. */
+static void findings_see(struct trace *t, double first_row, bool known, struct findings *f)
+{
+    f->n = 0;
+    leave_out(t, first_row, f);
+    t->fit = hockney_pieces(t->size, t->time, t->n);
+    for (size_t k = 0; k < t->fit.n; k++) {
+        find_half(t, k, f);
+        if (!known && k + 1 < t->fit.n)
+            find_break(t, k, f);
+    }
+    find_dips(t, f);
+}
+
+static struct trace trace_of(const double *size, const double *time, size_t n)
+{
+    struct trace t = {xmalloc(n * sizeof *size), xmalloc(n * sizeof *time), n, {.n = 0}};
+    memcpy(t.size, size, n * sizeof *size);
+    memcpy(t.time, time, n * sizeof *time);
+    return t;
+}
+
+static void trace_free(struct trace *t)
+{
+    free(t->size);
+    free(t->time);
+}
+
+/* ---- transitions ---- */
+
+static const char *const transition_names[] = {
     [TRANSITION_FIRST_ROW] = "first row",
     [TRANSITION_SPIKED] = "spike",
     [TRANSITION_SWITCH] = "switch",
@@ -273,7 +621,182 @@ const char *transition_verdict(const struct transitions *t, const struct transit
     return one->agree > 1 && 2 * one->agree > t->replicates ? "confirmed" : "not confirmed";
 }
 
-bool transition_is_sure(const char *verdict)
+/* Is the verdict "confirmed" or "recorded"? */
+static bool transition_is_sure(const char *verdict)
 {
     return !strcmp(verdict, "confirmed") || !strcmp(verdict, "recorded");
+}
+
+/* ---- transitions csv ----
+ *
+ * Curves to the table `transitions`.
+ */
+
+const char transitions_columns[] =
+    "platform,workload,label,config,mode,params,ranks,nodes,kind,size_B,from_B,to_B,before_a_s,"
+    "before_b_Bps,after_a_s,after_b_Bps,change,agree,replicates,verdict,fit_error,"
+    "fit_error_out,reason";
+
+/* Sizes are rounded to bytes; an infinite bandwidth is an empty field. */
+static void write_one(struct csv *c, const struct curve_rows *g, const struct transitions *t,
+                      const struct transition *one)
+{
+    for (size_t i = 0; i < 5; i++)
+        csv_text(c, g->names[i]);
+    csv_text(c, g->params);
+    csv_integer(c, g->ranks);
+    csv_integer(c, g->nodes);
+    csv_text(c, transition_names[one->kind]);
+    CSV_INTEGERS(c, llround(one->size), llround(one->low), llround(one->high));
+    const double real[] = {one->before.a_s, one->before.b_Bps, one->after.a_s, one->after.b_Bps,
+                           one->change};
+    for (size_t i = 0; i < sizeof real / sizeof *real; i++)
+        csv_real(c, isinf(real[i]) ? (double)NAN : real[i]);
+    csv_integer(c, (int64_t)one->agree);
+    csv_integer(c, (int64_t)t->replicates);
+    csv_text(c, transition_verdict(t, one));
+    csv_real(c, t->error_in);
+    csv_real(c, t->error_out);
+    csv_text(c, one->why);
+    csv_end(c);
+}
+
+static void write_curve(struct csv *c, struct curve_rows *g)
+{
+    AUTO(curve_grid_free) struct curve_grid grid = curve_grid_of(g);
+    if (grid.n) {
+        const char *const **ran = xmalloc(grid.replicates * sizeof *ran);
+        for (size_t r = 0; r < grid.replicates; r++)
+            ran[r] = grid.ran + r * grid.n_max;
+        const struct curve curve = {grid.size, grid.n, grid.rows, grid.replicates,
+                                    grid.known ? ran : NULL};
+        struct transitions t = transitions_find(&curve);
+        for (size_t i = 0; i < t.n; i++)
+            write_one(c, g, &t, &t.v[i]);
+        transitions_free(&t);
+        free(ran);
+    }
+}
+
+int transitions_make(struct store *s)
+{
+    AUTO(curves_free) struct curves all = {0};
+    struct csv csv;
+    int code = curves_read(&all, s);
+    if (!code)
+        code = store_make(s, "transitions", transitions_columns);
+    if (code)
+        return code;
+    struct store_rows *rows = store_rows_begin(s, "transitions", transitions_columns, -1, &csv);
+    for (size_t i = 0; i < all.n; i++)
+        write_curve(&csv, &all.v[i]);
+    return store_rows_end(rows);
+}
+
+/* ---- transitions table ----
+ *
+ * The table `transitions` in the terminal.
+ */
+
+/* Recorded and confirmed first; then by the largest change; a switch before the other kinds that have
+ * no change. Rows that would read alike, of curves that differ in what the table has no column for,
+ * are one. */
+static const char lines[] =
+    "CREATE TEMP VIEW line AS SELECT *, verdict IN ('confirmed', 'recorded') AS sure, "
+    "min(rowid) AS at, count(*) AS n FROM transitions WHERE kind NOT IN ('fit', 'refused') "
+    "AND platform IN (SELECT platform FROM chosen) "
+    "GROUP BY platform, workload, label, config, mode, kind, from_B, to_B, verdict, change, "
+    "iif(change IS NULL, 0, rowid)";
+
+static const char shown[] =
+    "SELECT platform, workload || iif(label = '', '', ' ' || label) AS workload, "
+    "iif(config = '', '-', config) AS config, iif(mode = '', '-', mode) AS mode, kind, "
+    "human_size(from_B) || iif(from_B < to_B, ' .. ' || human_size(to_B), '') AS sizes, "
+    "human_change(change) AS change, verdict || iif(n > 1, ' ×' || n, '') AS verdict FROM line "
+    "ORDER BY sure DESC, coalesce(abs(change), -1 - (kind <> 'switch')) DESC, at";
+
+/* "recorded ×3" */
+static bool is_sure(const char *verdict)
+{
+    AUTO_FREE char *word = xstrfmt("%.*s", (int)strcspn(verdict, " "), verdict);
+    return transition_is_sure(word);
+}
+
+static void take_number(void *ctx, sqlite3_stmt *st)
+{
+    *(size_t *)ctx = (size_t)sqlite3_column_int64(st, 0);
+}
+
+static int choose(struct store *s, const char *platform)
+{
+    int code = store_make(s, "chosen", "platform");
+    char *sql = platform ? sqlite3_mprintf("INSERT INTO chosen VALUES (%Q)", platform)
+                         : sqlite3_mprintf("INSERT INTO chosen SELECT DISTINCT platform FROM "
+                                           "transitions");
+    if (!code)
+        code = store_execute(s, sql);
+    sqlite3_free(sql);
+    return code;
+}
+
+static void say_refused(size_t refused, const char *path)
+{
+    AUTO_FREE char *line =
+        xstrfmt("%zu curve%s too short or irregular%s%s", refused, refused == 1 ? " is" : "s are",
+                path ? "; reasons and fits: " : "", path ? path : "");
+    screen_say(line);
+}
+
+/* Nothing found says something only of the curves that were looked at. */
+static void say_none(size_t judged, size_t curves)
+{
+    if (judged)
+        printf("no transition found in %zu of %zu curves\n", judged, curves);
+    else
+        printf("nothing can be said: every curve has fewer than %d sizes, or is irregular\n",
+               TRANSITIONS_LEAST);
+}
+
+int transitions_print(struct store *s, const char *platform, bool all, const char *path)
+{
+    struct printing how = {.format = PRINT_TEXT, .keys = 2, .fine = is_sure};
+    size_t rows = 0, curves = 0, refused = 0;
+    int code = choose(s, platform);
+    if (!code)
+        code = store_each(s,
+                          "SELECT count(*) FROM transitions WHERE platform IN (SELECT platform "
+                          "FROM chosen)",
+                          take_number, &rows);
+    if (!code && platform && !rows)
+        return fail_at(GS_FAILED, path ? path : TRANSITIONS_CSV, 0,
+                       "has no row of platform '%s': its recordings have no curve, or were left "
+                       "out; see what 'make tables' says",
+                       platform);
+    if (!code)
+        code = print_functions(s);
+    if (!code)
+        code = store_execute(s, lines);
+    how.most = all ? 0 : screen_lines(stdout) - 3;
+    if (!code)
+        code = print_query(s, shown, &how);
+    if (!code)
+        code = store_each(s,
+                          "SELECT count(*) FROM transitions WHERE kind = 'refused' AND platform IN "
+                          "(SELECT platform FROM chosen)",
+                          take_number, &refused);
+    if (!code)
+        code =
+            store_each(s,
+                       "SELECT count(*) FROM (SELECT DISTINCT platform, workload, label, config, "
+                       "mode, params, ranks, nodes FROM transitions WHERE platform IN (SELECT "
+                       "platform FROM chosen))",
+                       take_number, &curves);
+    if (code)
+        return code;
+    if (!how.rows)
+        say_none(curves - refused, curves);
+    if (how.most && how.rows > how.most)
+        printf("%zu more: --all\n", how.rows - how.most);
+    say_refused(refused, path);
+    return GS_OK;
 }

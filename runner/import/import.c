@@ -6,12 +6,259 @@
 #include "base/text.h"
 #include "common/collective.h"
 #include "config/train_settings.h"
-#include "import/import_text.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- import osu ----
+ *
+ * osu_allreduce and its siblings of the OSU micro-benchmarks:
+ *   # OSU MPI-CUDA Allreduce Latency Test v7.4
+ *   # Datatype: MPI_CHAR.                                                  since 7
+ *   # Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations     all with -f
+ *   4                       1.54              1.40              1.72        1000
+ * The time is the mean time of the slowest rank, if the table has it, as in every recording. If not,
+ * it is the mean over the ranks, and the metric says so. The output names neither ranks nor hosts.
+ * The sizes of an all-gather and an all-to-all are those of one rank's block. Builds for NCCL and RCCL
+ * have "OSU NCCL-CUDA" or "OSU RCCL-ROCM" in the title. Tables of other benchmarks, as the log of a
+ * whole suite has them, are left out and counted.
+ */
+
+#define OSU_COLUMNS 16
+#define LATENCY 10 /* index of the first name that a single column of times may have */
+
+/* The word of the title; what follows it tells vector and other variants apart. */
+static const struct osu_collective {
+    const char *title, *program, *collective;
+    enum imp_factor factor;
+    bool size_of_block;
+} osu_collectives[] = {
+    {"Allreduce Latency", "osu_allreduce", "", IMP_ALLREDUCE, false},
+    {"Allgather Latency", "osu_allgather", "allgather", IMP_SHARE, true},
+    {"Reduce_scatter Latency", "osu_reduce_scatter", "reducescatter", IMP_SHARE, false},
+    {"All-to-All Personalized Exchange Latency", "osu_alltoall", "alltoall", IMP_SHARE, true},
+    {"Broadcast Latency", "osu_bcast", "broadcast", IMP_ONE, false},
+    {"Reduce Latency", "osu_reduce", "reduce", IMP_ONE, false},
+};
+
+struct osu {
+    const struct osu_collective *of;
+    struct import *imp;
+    struct import_lines *in;
+    char tool[IMP_WORD], dtype[IMP_WORD];
+    const char *workload;
+    struct import_log log;
+    bool open, worst;
+    bool skip;                               /* another benchmark: skip the table */
+    size_t others;                           /* such tables */
+    char other[64];                          /* the title of the first */
+    size_t columns, time, iterations, check; /* indices of columns; 0: none */
+    int64_t size_B;                          /* of the last row */
+};
+
+static const char *anchor(const char *line)
+{
+    const char *at = strcasestr(line, "OSU ");
+    for (; at; at = strcasestr(at + 1, "OSU "))
+        if ((at == line || !isalpha((unsigned char)at[-1])) && isupper((unsigned char)at[4]) &&
+            strcasestr(at, " Test"))
+            return import_anchor(line, at);
+    return NULL;
+}
+
+/* `s`: "OSU MPI-CUDA Allreduce Latency Test v7.4" */
+static int on_title(struct osu *r, const char *s)
+{
+    const char *version = strcasestr(s, " Test v"), *library = s + strlen("OSU ");
+    const char *title = strchr(library, ' ');
+    const bool nccl = !strncasecmp(library, "NCCL", 4) || !strncasecmp(library, "RCCL", 4);
+    r->of = NULL;
+    for (size_t i = 0; title && i < sizeof osu_collectives / sizeof *osu_collectives; i++)
+        if (!strncasecmp(title + 1, osu_collectives[i].title, strlen(osu_collectives[i].title)))
+            r->of = &osu_collectives[i];
+    r->open = false;
+    r->skip = !r->of;
+    r->workload = nccl ? "nccl_allreduce" : "mpi_allreduce";
+    r->size_B = -1;
+    *r->dtype = '\0';
+    if (r->skip) {
+        if (!r->others++)
+            snprintf(r->other, sizeof r->other, "%.*s", (int)strcspn(s, "\r\n"), s);
+        return GS_OK;
+    }
+    snprintf(r->tool, sizeof r->tool, "%s%s%.*s", r->of->program, version ? " " : "",
+             version ? (int)strcspn(version + 7, " ") : 0, version ? version + 7 : "");
+    return GS_OK;
+}
+
+static int too_wide(const struct osu *r, const char *what)
+{
+    return import_refuse(r->in, "%s of more than %d columns", what, OSU_COLUMNS);
+}
+
+/* A name has one or two words: "Size", "Avg Latency(us)". */
+static int on_header(struct osu *r, const char *line)
+{
+    static const char *const names[] = {"Size",        "Avg",     "Min", "Max", "Iterations",
+                                        "P50",         "P90",     "P95", "P99", "Validation",
+                                        "Latency(us)", "Latency", NULL};
+    struct word w[2 * OSU_COLUMNS];
+    size_t n = words_of(line, w, 2 * OSU_COLUMNS);
+    if (n > 2 * OSU_COLUMNS)
+        return too_wide(r, "a table");
+    r->columns = r->time = r->iterations = r->check = 0;
+    r->worst = false;
+    for (size_t i = 0; i < n; i++) {
+        bool continues = i && word_is(&w[i], "Latency(us)") && !word_is(&w[i - 1], "Size");
+        size_t k = 0;
+        while (names[k] && !word_is(&w[i], names[k]))
+            k++;
+        if (continues || word_is(&w[i], "Tail") || word_is(&w[i], "Lat(us)") ||
+            word_is(&w[i], "(us)"))
+            continue;
+        if (!names[k])
+            return import_refuse(r->in, "%s has no column '%.*s'", r->of->program,
+                                 (int)(w[i].n < 40 ? w[i].n : 40), w[i].s);
+        if (word_is(&w[i], "Max"))
+            r->worst = true;
+        if (word_is(&w[i], "Max") || (!r->time && (word_is(&w[i], "Avg") || k >= LATENCY)))
+            r->time = r->columns;
+        if (word_is(&w[i], "Iterations"))
+            r->iterations = r->columns;
+        if (word_is(&w[i], "Validation"))
+            r->check = r->columns;
+        if (r->columns++ == OSU_COLUMNS)
+            return too_wide(r, "a table");
+    }
+    if (!r->time)
+        return import_refuse(r->in, "the table has no column of latencies");
+    struct imp_test *t = import_add_test(r->imp, r->in, r->workload);
+    if (!t)
+        return GS_FAILED;
+    import_log_test(&r->log, &t->settings);
+    t->factor = r->of->factor;
+    t->collective = r->of->collective;
+    t->size_of_block = r->of->size_of_block;
+    t->metric = r->worst ? "L_max_of_ranks" : "L_mean_of_ranks";
+    t->unverified = !r->check;
+    snprintf(t->tool, sizeof t->tool, "%s", r->tool);
+    r->open = true;
+    r->size_B = -1;
+    return GS_OK;
+}
+
+static const char *dtype_of(const char *line)
+{
+    static const char *const names[][2] = {
+        {"MPI_CHAR", "int8"}, {"MPI_INT", "int32"}, {"MPI_FLOAT", "fp32"}, {"MPI_DOUBLE", "fp64"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strstr(line, names[i][0]))
+            return names[i][1];
+    return "";
+}
+
+/* `s` is behind the '#', which Markdown takes away. */
+static int on_words(struct osu *r, const char *s)
+{
+    struct word w[2];
+    if (anchor(s))
+        return on_title(r, strcasestr(s, "OSU "));
+    if (strcasestr(s, "Datatype:"))
+        snprintf(r->dtype, sizeof r->dtype, "%s", dtype_of(s));
+    else if (words_of(s, w, 2) > 1 && w[0].n == 4 && !strncasecmp(w[0].s, "Size", 4) && !r->skip)
+        return *r->tool
+                   ? on_header(r, s)
+                   : import_refuse(r->in, "a table before the name of the benchmark: the start of "
+                                          "the file is missing");
+    else
+        import_log_line(&r->log, s);
+    return GS_OK;
+}
+
+static int take_row(struct osu *r, const struct word *w)
+{
+    struct imp_cell like = {.in_place = -1, .root = -1, .iters = 1};
+    struct imp_test *t = &r->imp->tests[r->imp->n_tests - 1];
+    struct number time;
+    int64_t iterations = 1;
+    snprintf(like.dtype, sizeof like.dtype, "%s", r->dtype);
+    if (!word_integer(&w[0], &like.size_B) || like.size_B <= r->size_B)
+        return import_refuse(r->in,
+                             "a size of %.*s bytes after %lld: the output of several "
+                             "processes is mixed",
+                             (int)w[0].n, w[0].s, (long long)r->size_B);
+    r->size_B = like.size_B;
+    if (r->iterations && word_integer(&w[r->iterations], &iterations) && iterations > 0)
+        like.iters = (uint64_t)iterations;
+    const struct word *text = &w[r->time];
+    if (!word_number(text, &time) || time.negative)
+        return import_refuse(r->in, "'%.*s' us is not a time", (int)text->n, text->s);
+    struct imp_cell *c = import_cell(r->in, t, &like);
+    if (!c)
+        return GS_FAILED;
+    if (r->check && !word_is(&w[r->check], "Pass"))
+        import_fault(c, "wrong", "line %zu: validation says %.*s", r->in->number,
+                     (int)w[r->check].n, w[r->check].s);
+    import_sample_us(r->imp, r->in, c, &time, text);
+    return GS_OK;
+}
+
+static int on_line(struct osu *r, const char *line)
+{
+    struct word w[OSU_COLUMNS];
+    struct number x;
+    int64_t size;
+    const char *s = line + strspn(line, " \t");
+    size_t n = words_of(s, w, OSU_COLUMNS);
+    if (n && *s != '#' && word_integer(&w[0], &size) && r->skip)
+        return GS_OK;
+    if (!n || *s == '#' || !word_integer(&w[0], &size))
+        return on_words(r, s + strspn(s, "# \t"));
+    if (!r->open)
+        return import_refuse(r->in, "a row before any table");
+    if (r->in->torn) { /* 15.5 may have been 15.53 */
+        snprintf(r->imp->tests[r->imp->n_tests - 1].missing, 96, "its last line is torn");
+        return GS_OK;
+    }
+    if (n > OSU_COLUMNS)
+        return too_wide(r, "a row");
+    if (n > 1 && !word_number(&w[1], &x)) /* "8 nodes": another program's line */
+        return GS_OK;
+    if (n != r->columns)
+        return import_refuse(r->in, "a row of %zu columns in a table of %zu", n, r->columns);
+    return take_row(r, w);
+}
+
+static int tell_others(struct osu *r)
+{
+    if (!r->imp->n_tests && r->others)
+        return import_refuse(r->in,
+                             "'%.60s' is none of the blocking collectives that can be imported: "
+                             "osu_allreduce, osu_allgather, osu_reduce_scatter, osu_alltoall, "
+                             "osu_bcast, osu_reduce",
+                             r->other);
+    if (r->others)
+        say("%s: %zu table%s of other benchmarks left out, such as '%s'", r->imp->path, r->others,
+            r->others == 1 ? "" : "s", r->other);
+    return GS_OK;
+}
+
+static int read_osu(struct import *imp, struct import_lines *in)
+{
+    struct osu r = {.imp = imp, .in = in};
+    char *line;
+    int code = GS_OK;
+    while (!code && import_lines_next(in, &line))
+        code = in->cut ? GS_OK : on_line(&r, line);
+    code = code ? code : tell_others(&r);
+    import_log_free(&r.log);
+    return code;
+}
+
+static const struct import_format import_osu = {"osu", anchor, true, read_osu};
 
 /* ---- formats ---- */
 
@@ -23,107 +270,6 @@ static const struct import_format *const formats[] = {&import_nccl, &import_nccl
 const char *const import_formats[] = {"nccl-tests", "nccl-json", IMPORT_TIMES, "osu", NULL};
 
 #define TELLING_LINES 100000 /* lines that are searched for a format */
-
-/* ---- for the readers ---- */
-
-int import_refuse(const struct import_lines *in, const char *fmt, ...)
-{
-    char text[512];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
-    return fail_at(GS_FAILED, in->path, (int)in->number, "refused: %s", text);
-}
-
-void import_fault(struct imp_cell *c, const char *kind, const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    if (!c->kind || strcmp(c->kind, "wrong")) { /* a wrong result outweighs a lost time */
-        c->kind = kind;
-        vsnprintf(c->why, sizeof c->why, fmt, args);
-    }
-    va_end(args);
-}
-
-struct imp_test *import_add_test(struct import *imp, const struct import_lines *in,
-                                 const char *workload)
-{
-    if (imp->n_tests == IMP_TESTS) {
-        import_refuse(in, "more than %d tests in one file; split the file", IMP_TESTS);
-        return NULL;
-    }
-    ALLOC_MORE(imp->tests, imp->n_tests);
-    struct imp_test *t = &imp->tests[imp->n_tests++];
-    *t = (struct imp_test){.workload = workload, .metric = "T_ss", .line = in->number};
-    return t;
-}
-
-static bool same(const struct imp_cell *a, const struct imp_cell *b)
-{
-    return a->size_B == b->size_B && a->in_place == b->in_place && a->root == b->root &&
-           !strcmp(a->dtype, b->dtype) && !strcmp(a->op, b->op);
-}
-
-/* Tables repeat their cells in order, so the search starts after the last cell. */
-struct imp_cell *import_cell(const struct import_lines *in, struct imp_test *t,
-                             const struct imp_cell *like)
-{
-    for (size_t i = 0; i < t->n_cells; i++) {
-        size_t k = (t->last + 1 + i) % t->n_cells;
-        if (!same(&t->cells[k], like))
-            continue;
-        t->last = k;
-        if (t->cells[k].iters == like->iters)
-            return &t->cells[k];
-        import_refuse(in,
-                      "one size has samples of %llu and of %llu iterations: the output of several "
-                      "processes is mixed",
-                      (unsigned long long)t->cells[k].iters, (unsigned long long)like->iters);
-        return NULL;
-    }
-    if (t->n_cells == IMP_CELLS) {
-        import_refuse(in, "more than %d cells in one test", IMP_CELLS);
-        return NULL;
-    }
-    ALLOC_MORE(t->cells, t->n_cells);
-    t->cells[t->n_cells] = *like;
-    t->last = t->n_cells++;
-    return &t->cells[t->last];
-}
-
-void import_sample(struct import *imp, const struct import_lines *in, struct imp_cell *c,
-                   uint64_t each_ns)
-{
-    uint64_t all;
-    if (!each_ns || __builtin_mul_overflow(each_ns, c->iters, &all) || all > INT64_MAX) {
-        import_fault(c, "failed", "line %zu: a time of %llu ns for each of %llu iterations",
-                     in->number, (unsigned long long)each_ns, (unsigned long long)c->iters);
-        return;
-    }
-    ALLOC_MORE(c->time_ns, c->n_samples);
-    c->time_ns[c->n_samples++] = all;
-    imp->samples++;
-}
-
-void import_sample_us(struct import *imp, const struct import_lines *in, struct imp_cell *c,
-                      const struct number *us, const struct word *text)
-{
-    uint64_t ns;
-    if (number_scaled(us, 3, &ns))
-        import_sample(imp, in, c, ns);
-    else
-        import_fault(c, "failed", "line %zu: its time is %.*s", in->number, (int)text->n, text->s);
-}
-
-double import_factor(enum imp_factor factor, int64_t ranks)
-{
-    static const enum collective like[] = {[IMP_ALLREDUCE] = COLLECTIVE_ALLREDUCE,
-                                           [IMP_SHARE] = COLLECTIVE_ALLGATHER,
-                                           [IMP_ONE] = COLLECTIVE_BROADCAST};
-    return factor == IMP_NONE ? 0 : collective_busbw_factor(like[factor], (double)ranks);
-}
 
 /* ---- reading ---- */
 

@@ -6,7 +6,6 @@
 #pragma once
 
 #include "base/text.h"
-#include "import/import.h"
 #include "import/import_text.h"
 
 struct nccl_program {

@@ -18,9 +18,6 @@ struct step_draft {
     size_t n, cap;
 };
 
-/* Adds an operation; returns it, zeroed but for its kind and dtype. Valid until the next one. */
-struct step_line *step_draft_add(struct step_draft *d, enum step_kind kind, enum step_dtype dtype);
-
 /* GS_OK; or reported. */
 int step_from_trace(struct step_draft *d, const struct text *json);
 

@@ -5,9 +5,11 @@
 #include "base/jsontext.h"
 #include "base/locate.h"
 #include "base/sha256.h"
+#include "common/collective.h"
 
 #include <ctype.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -675,4 +677,105 @@ void import_log_free(struct import_log *log)
     json_decref(log->command);
     json_decref(log->traced);
     text_free(&log->part);
+}
+
+/* ---- tests and cells, for the readers ---- */
+
+int import_refuse(const struct import_lines *in, const char *fmt, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    return fail_at(GS_FAILED, in->path, (int)in->number, "refused: %s", text);
+}
+
+void import_fault(struct imp_cell *c, const char *kind, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    if (!c->kind || strcmp(c->kind, "wrong")) { /* a wrong result outweighs a lost time */
+        c->kind = kind;
+        vsnprintf(c->why, sizeof c->why, fmt, args);
+    }
+    va_end(args);
+}
+
+struct imp_test *import_add_test(struct import *imp, const struct import_lines *in,
+                                 const char *workload)
+{
+    if (imp->n_tests == IMP_TESTS) {
+        import_refuse(in, "more than %d tests in one file; split the file", IMP_TESTS);
+        return NULL;
+    }
+    ALLOC_MORE(imp->tests, imp->n_tests);
+    struct imp_test *t = &imp->tests[imp->n_tests++];
+    *t = (struct imp_test){.workload = workload, .metric = "T_ss", .line = in->number};
+    return t;
+}
+
+static bool same(const struct imp_cell *a, const struct imp_cell *b)
+{
+    return a->size_B == b->size_B && a->in_place == b->in_place && a->root == b->root &&
+           !strcmp(a->dtype, b->dtype) && !strcmp(a->op, b->op);
+}
+
+/* Tables repeat their cells in order, so the search starts after the last cell. */
+struct imp_cell *import_cell(const struct import_lines *in, struct imp_test *t,
+                             const struct imp_cell *like)
+{
+    for (size_t i = 0; i < t->n_cells; i++) {
+        size_t k = (t->last + 1 + i) % t->n_cells;
+        if (!same(&t->cells[k], like))
+            continue;
+        t->last = k;
+        if (t->cells[k].iters == like->iters)
+            return &t->cells[k];
+        import_refuse(in,
+                      "one size has samples of %llu and of %llu iterations: the output of several "
+                      "processes is mixed",
+                      (unsigned long long)t->cells[k].iters, (unsigned long long)like->iters);
+        return NULL;
+    }
+    if (t->n_cells == IMP_CELLS) {
+        import_refuse(in, "more than %d cells in one test", IMP_CELLS);
+        return NULL;
+    }
+    ALLOC_MORE(t->cells, t->n_cells);
+    t->cells[t->n_cells] = *like;
+    t->last = t->n_cells++;
+    return &t->cells[t->last];
+}
+
+void import_sample(struct import *imp, const struct import_lines *in, struct imp_cell *c,
+                   uint64_t each_ns)
+{
+    uint64_t all;
+    if (!each_ns || __builtin_mul_overflow(each_ns, c->iters, &all) || all > INT64_MAX) {
+        import_fault(c, "failed", "line %zu: a time of %llu ns for each of %llu iterations",
+                     in->number, (unsigned long long)each_ns, (unsigned long long)c->iters);
+        return;
+    }
+    ALLOC_MORE(c->time_ns, c->n_samples);
+    c->time_ns[c->n_samples++] = all;
+    imp->samples++;
+}
+
+void import_sample_us(struct import *imp, const struct import_lines *in, struct imp_cell *c,
+                      const struct number *us, const struct word *text)
+{
+    uint64_t ns;
+    if (number_scaled(us, 3, &ns))
+        import_sample(imp, in, c, ns);
+    else
+        import_fault(c, "failed", "line %zu: its time is %.*s", in->number, (int)text->n, text->s);
+}
+
+double import_factor(enum imp_factor factor, int64_t ranks)
+{
+    static const enum collective like[] = {[IMP_ALLREDUCE] = COLLECTIVE_ALLREDUCE,
+                                           [IMP_SHARE] = COLLECTIVE_ALLGATHER,
+                                           [IMP_ONE] = COLLECTIVE_BROADCAST};
+    return factor == IMP_NONE ? 0 : collective_busbw_factor(like[factor], (double)ranks);
 }

@@ -3,7 +3,7 @@
 
 #include "base/student.h"
 #include "base/text.h"
-#include "compare/judgement.h"
+#include "compare/contrast.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "compare/judgement.h"
+#include "compare/contrast.h"
 #include "job/trial_ranks.h"
 
 #include <stdbool.h>

@@ -13,7 +13,7 @@
 #include "base/shell_quote.h"
 #include "base/stats.h"
 #include "base/units.h"
-#include "compare/within_run.h"
+#include "compare/collect.h"
 #include "job/job_process.h"
 #include "job/job_recording.h"
 #include "job/race.h"

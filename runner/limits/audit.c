@@ -1,20 +1,181 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Configs and cells of the store to the table `limits`.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "limits/audit.h"
+
 #include "base/csv.h"
 #include "base/err.h"
 #include "base/text.h"
+#include "compare/origin.h"
 #include "config/config.h"
 #include "config/settings.h"
-#include "limits/bounds.h"
-#include "limits/evidence.h"
+#include "store/printer.h"
 #include "wan/wan_audit.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+
+/* ---- evidence ---- */
+
+static bool is_of(const char *config, const char *word)
+{
+    AUTO_WORDS struct words parts = {0};
+    bool found = false;
+    words_split(&parts, config, '/');
+    for (size_t i = 0; i < parts.n; i++)
+        found = found || !strcasecmp(parts.v[i], word);
+    return found;
+}
+
+static bool is_slower(const struct claim *c, const char *config)
+{
+    if (!strcasecmp(c->word[W_SLOWER], "others"))
+        return !is_of(config, c->word[W_FASTER]);
+    return is_of(config, c->word[W_SLOWER]);
+}
+
+static bool wanted(const struct claim *c, const struct measured_cell *m)
+{
+    const char *mode = c->word[W_MODE];
+    bool right_mode = mode ? !strcasecmp(m->mode, mode) : !*m->mode || !strcmp(m->mode, "comm");
+    return right_mode && m->size_B > 0 && m->time_s > 0 &&
+           (!c->word[W_WORKLOAD] || !strcasecmp(m->workload, c->word[W_WORKLOAD]));
+}
+
+static bool same_else(const char *a, const char *b)
+{
+    AUTO_FREE char *x = alike_without(a, alike_config), *y = alike_without(b, alike_config);
+    return !strcmp(x, y);
+}
+
+static bool alike(const struct measured_cell *a, const struct measured_cell *b)
+{
+    return a->size_B == b->size_B && a->ranks == b->ranks && !strcmp(a->run_id, b->run_id) &&
+           !strcmp(a->platform, b->platform) && !strcmp(a->workload, b->workload) &&
+           !strcmp(a->label, b->label) && !strcmp(a->mode, b->mode) &&
+           same_else(a->params, b->params);
+}
+
+/* The cells that a claim is about, in the order of the table. */
+struct families {
+    const struct measured_cell **faster, **slower;
+    size_t n_faster, n_slower;
+};
+
+static struct families families_of(const struct audit *a, const struct claim *c)
+{
+    size_t n = a->cells->n + 1;
+    struct families f = {xcalloc(n, sizeof *f.faster), xcalloc(n, sizeof *f.slower), 0, 0};
+    for (size_t i = 0; i < a->cells->n; i++) {
+        const struct measured_cell *m = &a->cells->v[i];
+        if (!wanted(c, m))
+            continue;
+        if (is_of(m->config, c->word[W_FASTER]))
+            f.faster[f.n_faster++] = m;
+        else if (is_slower(c, m->config))
+            f.slower[f.n_slower++] = m;
+    }
+    return f;
+}
+
+struct ratios { /* of the slower's time to the faster's */
+    double least, most;
+    size_t n, enough;
+    int64_t ranks;
+};
+
+/* The fastest of its family: the first of equals. */
+static bool is_best(const struct families *f, const struct measured_cell *m)
+{
+    for (size_t i = 0; i < f->n_faster; i++) {
+        const struct measured_cell *o = f->faster[i];
+        if (o->time_s <= m->time_s && o != m && alike(o, m) && (o->time_s < m->time_s || o < m))
+            return false;
+    }
+    return true;
+}
+
+static void add_ratio(const struct families *f, const struct measured_cell *m, double speedup,
+                      struct ratios *r)
+{
+    double other = INFINITY;
+    for (size_t i = 0; i < f->n_slower; i++)
+        if (f->slower[i]->time_s < other && alike(f->slower[i], m))
+            other = f->slower[i]->time_s;
+    if (isinf(other))
+        return;
+    double ratio = other / m->time_s;
+    r->least = fmin(r->least, ratio);
+    r->most = fmax(r->most, ratio);
+    r->enough += ratio >= speedup;
+    r->ranks = m->ranks;
+    r->n++;
+}
+
+static struct ratios ratios_on(const struct families *f, const char *platform, double speedup)
+{
+    struct ratios r = {.least = INFINITY};
+    for (size_t i = 0; i < f->n_faster; i++)
+        if (!strcmp(f->faster[i]->platform, platform) && is_best(f, f->faster[i]))
+            add_ratio(f, f->faster[i], speedup, &r);
+    return r;
+}
+
+/* Is the platform what the claim is about: the same, or the same GPU? And as many ranks? */
+static bool comparable(const struct audit *a, const struct claim *c, const struct measured_cell *m,
+                       int64_t ranks)
+{
+    const char *device = bounds_device(a->config);
+    bool same = (a->platform && !strcmp(a->platform, m->platform)) ||
+                (*device && m->device && !strcmp(device, m->device));
+    return same && (isnan(c->q[Q_RANKS]) || (double)ranks == c->q[Q_RANKS]);
+}
+
+static void fill(struct limits_row *row, const struct claim *c, const char *platform,
+                 double speedup, const struct ratios *r, bool counts)
+{
+    *row = (struct limits_row){.quantity = "speedup", .unit = "1"};
+    limits_judge(row, speedup, r->most);
+    row->verdict = !counts             ? DATA_ELSEWHERE
+                   : r->enough == r->n ? DATA_SUPPORTED
+                   : r->enough         ? DATA_IN_PART
+                                       : DATA_CONTRADICTED;
+    snprintf(row->limit_source, sizeof row->limit_source, "measured on %s, %lld ranks", platform,
+             (long long)r->ranks);
+    snprintf(row->physics, sizeof row->physics,
+             "time of %s over time of the best of %s: %.3g to %.3g; %.3g or more in %zu of %zu "
+             "conditions",
+             c->word[W_SLOWER], c->word[W_FASTER], r->least, r->most, speedup, r->enough, r->n);
+}
+
+size_t limits_of_data(const struct audit *a, const struct claim *c, struct limits_row *rows,
+                      size_t most)
+{
+    double speedup = isnan(c->q[Q_SPEEDUP]) ? 1 : c->q[Q_SPEEDUP];
+    const char *last = "";
+    size_t n = 0;
+    if (!c->word[W_FASTER] || !c->word[W_SLOWER])
+        return 0;
+    struct families f = families_of(a, c);
+    for (size_t i = 0; i < f.n_faster && n < most; i++) { /* in the order of platforms */
+        const char *platform = f.faster[i]->platform;
+        if (!strcmp(platform, last))
+            continue;
+        last = platform;
+        struct ratios r = ratios_on(&f, platform, speedup);
+        if (r.n)
+            fill(&rows[n++], c, platform, speedup, &r, comparable(a, c, f.faster[i], r.ranks));
+    }
+    free(f.faster);
+    free(f.slower);
+    return n;
+}
+
+/* ---- audit ----
+ *
+ * Configs and cells of the store to the table `limits`.
+ */
 
 struct platform {
     char name[WL_TEXT_MAX];
@@ -270,5 +431,142 @@ int limits_check(struct store *s, const char *const *configs, size_t n)
         code = write_names(s, platforms, n);
     cells_free(&cells);
     platforms_free(platforms, n);
+    return code;
+}
+
+/* ---- limits table ----
+ *
+ * The table `limits` in the terminal.
+ */
+
+/* The worst first. */
+static const enum limits_verdict worst[] = {
+    LIMIT_IMPOSSIBLE, LIMIT_NO_COLLECTIVE, DATA_CONTRADICTED, DATA_UNREACHED,
+    DATA_UNSUPPORTED, LIMIT_SWITCH,        DATA_IN_PART,      LIMIT_AT,
+    DATA_ELSEWHERE,   DATA_SUPPORTED,      LIMIT_POSSIBLE};
+#define FINE 8 /* the first of `worst` that needs no attention */
+
+static size_t severity_of(const char *verdict)
+{
+    size_t i = 0;
+    while (i < COUNT(worst) && strcmp(verdict, limits_verdicts[worst[i]]))
+        i++;
+    return i;
+}
+
+static bool is_fine(const char *verdict)
+{
+    return severity_of(verdict) >= FINE;
+}
+
+static void sql_severity(sqlite3_context *c, int n, sqlite3_value **v)
+{
+    (void)n;
+    sqlite3_result_int(c, (int)severity_of((const char *)sqlite3_value_text(v[0])));
+}
+
+/* Measurements are one line for each platform, quantity and verdict: the first with the largest
+ * fraction, and how many it stands for, without its parameters, which are not those of the others.
+ * Where data decide, the quantity says on which platform. */
+static const char lines[] =
+    "CREATE TEMP VIEW line AS SELECT *, dense_rank() OVER (ORDER BY first_of_source) AS number "
+    "FROM (SELECT *, iif(source = '', NULL, min(place) OVER (PARTITION BY source)) AS "
+    "first_of_source FROM (SELECT *, row_number() OVER (ORDER BY kind = 'measured', "
+    "severity(verdict), coalesce(fraction, 0) DESC, at) AS place FROM ("
+    "SELECT *, rowid AS at, count(*) OVER same AS n, row_number() OVER (same ORDER BY "
+    "coalesce(fraction, 0) DESC, rowid) AS nth FROM limits WHERE platform IN (SELECT platform "
+    "FROM chosen) WINDOW same AS (PARTITION BY kind, platform, quantity, verdict, "
+    "iif(kind = 'measured', 0, rowid))) WHERE nth = 1))";
+
+static const char shown[] =
+    "SELECT platform, iif(n > 1 AND instr(claim, ' B: '), substr(claim, 1, instr(claim, ' B: ') + "
+    "1) || ' (of ' || n || ')', shorten(claim, 46)) AS claim, iif(source = '', '-', '[' || "
+    "(number - (SELECT count(DISTINCT 1) FROM line WHERE source = '')) || ']') AS source, quantity "
+    "|| iif(limit_source LIKE 'measured on %', ' ' || substr(limit_source, 10, "
+    "instr(limit_source, ',') - 10), '') AS \"of\", human(value, unit) AS claimed, "
+    "human(\"limit\", unit) AS possible, human(fraction, '') AS fraction, verdict FROM line "
+    "ORDER BY place";
+
+static void print_source(void *ctx, sqlite3_stmt *st)
+{
+    size_t *n = ctx;
+    printf("%s[%zu] %s\n", *n ? "" : "\n", *n + 1, store_text(st, 0));
+    ++*n;
+}
+
+int limits_print(struct store *s, const char *path)
+{
+    struct printing how = {.format = PRINT_TEXT, .fine = is_fine};
+    size_t sources = 0;
+    int code = print_functions(s);
+    if (!code &&
+        sqlite3_create_function(s->db, "severity", 1, SQLITE_UTF8, NULL, sql_severity, NULL, NULL))
+        code = store_failed(s);
+    if (!code)
+        code = store_execute(s, lines);
+    if (!code)
+        code = print_query(s, shown, &how);
+    if (code || !how.rows)
+        return code;
+    code = store_each(s,
+                      "SELECT source FROM line WHERE source <> '' GROUP BY source "
+                      "ORDER BY min(place)",
+                      print_source, &sources);
+    if (path)
+        printf("\nthe reason of every row: %s, column physics\n", path);
+    else
+        printf("\nthe reason of every row: column physics of " LIMITS_CSV
+               ", which -o FOLDER writes\n");
+    return code;
+}
+
+/* ---- counts ---- */
+
+struct counting {
+    char kind[16];
+    struct text line;
+};
+
+static void say_line(struct counting *c)
+{
+    if (c->line.len)
+        say("%s:%s", c->kind, c->line.s);
+    text_clear(&c->line);
+}
+
+static void take_count(void *ctx, sqlite3_stmt *st)
+{
+    struct counting *c = ctx;
+    if (strcmp(c->kind, store_text(st, 0)) != 0)
+        say_line(c);
+    snprintf(c->kind, sizeof c->kind, "%s", store_text(st, 0));
+    text_addf(&c->line, "%s %s %s", c->line.len ? "," : "", store_text(st, 1), store_text(st, 2));
+}
+
+/* In the order of limits_verdicts. */
+static void sql_order(sqlite3_context *c, int n, sqlite3_value **v)
+{
+    int i = 0;
+    (void)n;
+    while (i < LIMITS_VERDICTS &&
+           strcmp((const char *)sqlite3_value_text(v[0]), limits_verdicts[i]))
+        i++;
+    sqlite3_result_int(c, i);
+}
+
+int limits_say(struct store *s, bool *any)
+{
+    struct counting c = {0};
+    if (sqlite3_create_function(s->db, "verdict_order", 1, SQLITE_UTF8, NULL, sql_order, NULL,
+                                NULL))
+        return store_failed(s);
+    int code = store_each(s,
+                          "SELECT kind, count(*), verdict FROM limits WHERE platform IN "
+                          "(SELECT platform FROM chosen) GROUP BY kind, verdict "
+                          "ORDER BY kind = 'measured', verdict_order(verdict)",
+                          take_count, &c);
+    say_line(&c);
+    *any = *c.kind;
+    text_free(&c.line);
     return code;
 }

@@ -4,7 +4,6 @@
 #include "base/cli.h"
 #include "base/text.h"
 #include "compare/compare.h"
-#include "compare/placebo.h"
 #include "compare/repeatability.h"
 #include "curves/transitions.h"
 #include "limits/limits.h"

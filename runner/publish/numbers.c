@@ -1,17 +1,220 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "publish/numbers.h"
 
+#include "base/csv.h"
 #include "base/err.h"
+#include "base/jsontext.h"
 #include "base/locate.h"
+#include "base/screen.h"
 #include "base/text.h"
-#include "publish/format.h"
 #include "record/runs.h"
 
 #include <fnmatch.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+/* ---- answer ---- */
+
+static struct sql_source source_of(const struct numbers *b, const struct macro *m)
+{
+    return (struct sql_source){m->line ? b->d.path : "command line", m->line};
+}
+
+/* Adds another answer from which `a` was calculated; its gap is a gap of `a`. */
+static void answer_part(struct answer *a, struct answer *part)
+{
+    APPEND(a->parts, a->n_parts) = part;
+    if (part->gap && !a->gap) {
+        a->gap = xstrdup(part->gap);
+        a->fault = part->fault;
+    }
+}
+
+/* ---- from a table ---- */
+
+/* The columns in which the rows differ, "a, b"; the caller frees it. */
+static char *differences(const struct grid *g, const struct chosen *rows)
+{
+    struct text t = {0};
+    text_add(&t, "");
+    for (size_t c = 0; c < g->n_columns; c++) {
+        bool differ = false;
+        for (size_t i = 1; i < rows->n; i++)
+            differ = differ || strcmp(g->rows[rows->rows[i]].fields[c],
+                                      g->rows[rows->rows[0]].fields[c]) != 0;
+        if (differ && t.len < 200)
+            text_addf(&t, "%s%s", t.len ? ", " : "", g->columns[c]);
+    }
+    return t.s;
+}
+
+/* A query of rowid: the rows, counted from 0. */
+static int find_rows(struct numbers *b, struct answer *a, char *query, const struct sql_values *in)
+{
+    AUTO(sql_result_free) struct sql_result r = {0};
+    int code = sql_run(&b->sql, &r, query, in, source_of(b, a->macro));
+    chosen_free(&a->rows);
+    a->rows.rows = xcalloc(r.rows + 1, sizeof *a->rows.rows);
+    for (size_t i = 0; i < r.rows; i++)
+        a->rows.rows[a->rows.n++] = (size_t)r.cells.v[i].number - 1;
+    free(query);
+    return code;
+}
+
+static int several_rows(struct numbers *b, struct answer *a, size_t n)
+{
+    AUTO_FREE char *differ = a->grid ? differences(a->grid, &a->rows) : xstrdup("name");
+    return fail_at(GS_USAGE, b->d.path, a->macro->line,
+                   "%s: %zu rows of %s match, and they differ in %s; add a condition on "
+                   "one of these, or ORDER BY COLUMN LIMIT 1",
+                   a->macro->name, n, a->grid ? a->grid->name : "numbers", differ);
+}
+
+/* A field of a row is as it is in the table: 1e+10 stays that. */
+static char *plain_of(const struct answer *a, const struct sql_result *r)
+{
+    const struct sql_value *first = r->cells.v;
+    if (!a->grid)
+        return xstrfmt("%.12g", first->number);
+    if (a->rows.n == 1 && grid_has(a->grid, r->name))
+        return xstrdup(grid_text(a->grid, a->rows.rows[0], r->name));
+    return xstrdup(first->text);
+}
+
+static int take_result(struct numbers *b, struct answer *a, const struct sql_parts *p,
+                       const struct sql_result *r)
+{
+    if (r->columns != 1 && r->columns != 3)
+        return fail_at(GS_USAGE, b->d.path, a->macro->line,
+                       "%s: %zu columns; there must be one, or a value and the two ends of its "
+                       "interval",
+                       a->macro->name, r->columns);
+    if (p->distinct) {
+        struct text t = {0};
+        text_add(&t, "");
+        for (size_t i = 0; i < r->rows; i++)
+            text_addf(&t, "%s%s", i ? ", " : "", r->cells.v[i * r->columns].text);
+        a->plain = t.s;
+        return GS_OK;
+    }
+    if (r->rows > 1)
+        return several_rows(b, a, r->rows);
+    if (!r->rows) {
+        a->gap = a->gap ? a->gap : xstrdup("no row matches");
+        a->plain = xstrdup("nan");
+        return GS_OK;
+    }
+    for (a->n_v = 0; a->n_v < r->columns; a->n_v++)
+        a->v[a->n_v] = r->cells.v[a->n_v].number;
+    a->plain = plain_of(a, r);
+    return GS_OK;
+}
+
+static int run_query(struct numbers *b, struct answer *a, const char *query,
+                     const struct sql_parts *p, const struct sql_values *in)
+{
+    AUTO(sql_result_free) struct sql_result r = {0};
+    int code = sql_run(&b->sql, &r, query, in, source_of(b, a->macro));
+    if (!code && p->from && (p->limit || !a->grid))
+        code = find_rows(b, a, xstrfmt("SELECT rowid %s", p->from), in);
+    return code ? code : take_result(b, a, p, &r);
+}
+
+/* The condition between WHERE and ORDER BY, for messages; the caller frees it. */
+static char *condition_of(const char *query)
+{
+    const char *where = strcasestr(query, " WHERE ");
+    where = where ? where + strlen(" WHERE ") : "";
+    const char *order = strcasestr(where, " ORDER BY ");
+    return xstrfmt("%.*s", (int)(order ? (size_t)(order - where) : strlen(where)), where);
+}
+
+/* Why no row is left; the caller frees it. */
+static char *no_rows(const struct answer *a)
+{
+    const char *table = a->grid->name;
+    AUTO_FREE char *where = condition_of(a->macro->query);
+    if (a->left_out)
+        return xstrfmt("all rows of %s with %s are refused", table, where);
+    if (!a->skipped)
+        return xstrfmt("%s has no row with %s", table, where);
+    const char *why = grid_text(a->grid, a->rows.rows[0], "reason");
+    why += strncmp(why, "skip: ", 6) ? 0 : 6;
+    return xstrfmt("all rows of %s with %s were skipped: %s", table, where, why);
+}
+
+/* First finds the rows of the query, to judge them; then runs the query on the admissible ones. */
+static int query_table(struct numbers *b, struct answer *a, const char *query,
+                       const struct sql_parts *p, const struct sql_values *in)
+{
+    int n = (int)(p->order - p->from);
+    int code = sql_use(&b->sql, p, &a->grid);
+    b->sql.refused = true;
+    if (!code)
+        code = find_rows(b, a, xstrfmt("SELECT rowid %.*s ORDER BY rowid", n, p->from), in);
+    b->sql.refused = false;
+    size_t found = a->rows.n;
+    if (!code)
+        code = admissibility_rows(&b->admissibility, &b->tables, a->grid, &a->rows, a->macro->name,
+                                  &a->left_out, &a->fault);
+    if (code || a->rows.n || p->count)
+        return code ? code : run_query(b, a, query, p, in);
+    a->skipped = found && !a->left_out;
+    if (!a->gap)
+        a->gap = no_rows(a);
+    return GS_OK;
+}
+
+/* ---- from other numbers ---- */
+
+/* A number that was calculated from recordings of different machines or software is refused. */
+static void compare_parts(struct numbers *b, struct answer *a)
+{
+    const struct answer *first = NULL;
+    for (size_t i = 0; i < a->n_parts && !a->gap; i++) {
+        const struct answer *p = a->parts[i];
+        if (!p->grid || !p->rows.n)
+            continue;
+        first = first ? first : p;
+        if (admissibility_unlike(&b->admissibility, &b->tables, first->grid, first->rows.rows[0],
+                                 p->grid, p->rows.rows[0], a->macro->name, &a->fault))
+            a->gap = xstrdup("computed from recordings that differ");
+    }
+}
+
+/* Its rows can come from several platforms; a calculation belongs to one. */
+static int query_numbers(struct numbers *b, struct answer *a, const char *query,
+                         const struct sql_parts *p, const struct sql_values *in)
+{
+    int code = run_query(b, a, query, p, in);
+    for (size_t i = 0; i < a->rows.n && !code; i++)
+        answer_part(a, &b->v[a->rows.rows[i]]);
+    chosen_free(&a->rows);
+    if (!code && !p->from)
+        compare_parts(b, a);
+    return code;
+}
+
+/* Fills v and plain, or gap, from a query whose parameters ?1, ?2 are other numbers. GS_OK, or
+ * GS_USAGE, reported. */
+static int answer_query(struct numbers *b, struct answer *a, const char *query,
+                        const struct sql_values *in)
+{
+    struct sql_parts p;
+    int code = sql_split(&p, query, source_of(b, a->macro));
+    if (code)
+        return code;
+    return p.from && strncmp(p.table, "numbers", p.table_len) != 0
+               ? query_table(b, a, query, &p, in)
+               : query_numbers(b, a, query, &p, in);
+}
+
+/* ---- numbers ---- */
 
 /* ---- other numbers in a query ---- */
 
@@ -207,4 +410,328 @@ void numbers_close(struct numbers *b)
     definitions_free(&b->d);
     paper_tables_free(&b->tables);
     *b = (struct numbers){0};
+}
+
+/* ---- tex ---- */
+
+static void tex_put(struct csv *f, const char *s)
+{
+    csv_bytes(f, s, strlen(s));
+}
+
+static void put_define(struct csv *f, const char *kind, const char *name, const char *text)
+{
+    AUTO_FREE char *line =
+        xstrfmt("\\expandafter\\def\\csname gs@%s@%s\\endcsname{%s}\n", kind, name, text);
+    tex_put(f, line);
+}
+
+static void put_answer(struct csv *f, const struct answer *a)
+{
+    const char *name = a->macro->name;
+    AUTO_FREE char *text = form_tex(a->text), *plain = form_tex(a->plain);
+    /* What stands there instead is the author's own TeX. */
+    put_define(f, "v", name, a->none ? a->text : text);
+    put_define(f, "p", name, plain);
+}
+
+static void put_trace(struct csv *f, struct numbers *b, const struct answer *a)
+{
+    AUTO_TEXT struct text t = {0};
+    AUTO_FREE char *last = NULL;
+    text_addf(&t, "%s\t%s\t", a->macro->name, a->text);
+    for (size_t i = 0; i < a->rows.n; i++)
+        text_addf(&t, "%s%s:%ld", i ? "," : "", a->grid->name, a->grid->rows[a->rows.rows[i]].line);
+    text_add(&t, "\t");
+    for (size_t i = 0; i < a->rows.n * ROW_RUNS; i++) {
+        char *run = paper_tables_run(&b->tables, a->grid, a->rows.rows[i % a->rows.n],
+                                     (enum row_run)(i / a->rows.n));
+        if (run && (!last || strcmp(run, last)))
+            text_addf(&t, "%s%s", last ? "," : "", run);
+        free(run ? last : NULL);
+        last = run ? run : last;
+    }
+    for (size_t i = 0; i < a->n_parts; i++)
+        text_addf(&t, "%s%s", i ? "," : last ? " from " : "from ", a->parts[i]->macro->name);
+    text_add(&t, "\n");
+    csv_bytes(f, t.s, t.len);
+}
+
+static int answer_all(struct numbers *b)
+{
+    struct answer *a;
+    int code = GS_OK;
+    for (size_t i = 0; i < b->d.n && !code; i++)
+        code = numbers_answer(b, b->d.v[i].name, &a);
+    return code ? code : admissibility_report(&b->admissibility);
+}
+
+static int write_file(struct numbers *b, const char *dir, const char *name, bool trace)
+{
+    struct csv f;
+    AUTO_FREE char *path = xstrfmt("%s/%s", dir, name);
+    int code = csv_open(&f, path);
+    if (code)
+        return code;
+    if (!trace)
+        tex_put(
+            &f,
+            "% Written by 'gradsync why -o'; 'gradsync why NAME' says where a number is from.\n");
+    for (size_t i = 0; i < b->n; i++)
+        if (trace)
+            put_trace(&f, b, &b->v[i]);
+        else
+            put_answer(&f, &b->v[i]);
+    for (size_t i = 0; i < b->d.n_bodies && !trace; i++)
+        put_define(&f, "rows", b->d.bodies[i].name, b->d.bodies[i].text);
+    return csv_close(&f, true);
+}
+
+int tex_write(struct numbers *b, const char *dir)
+{
+    int code = answer_all(b);
+    if (!code)
+        code = write_file(b, dir, "macros.tex", false);
+    return code ? code : write_file(b, dir, "trace.tsv", true);
+}
+
+/* ---- trace ---- */
+
+/* Prints "  title    words …". */
+__attribute__((format(printf, 2, 3))) static void put(const char *title, const char *fmt, ...)
+{
+    AUTO_FREE char *words = NULL;
+    va_list args;
+    va_start(args, fmt);
+    int n = vasprintf(&words, fmt, args);
+    va_end(args);
+    if (n < 0)
+        abort(); /* no memory, as in xmalloc */
+    screen_say_from((size_t)printf("  %-8s ", title), 11, words);
+}
+
+/* ---- lines of a recording ---- */
+
+/* "12-15, 18": ranges of the lines that speak of a cell. */
+struct lines {
+    struct text t;
+    size_t first, last, n;
+};
+
+static void end_range(struct lines *l)
+{
+    if (!l->n)
+        return;
+    text_addf(&l->t, "%s%zu", l->t.len ? ", " : "", l->first);
+    if (l->last != l->first)
+        text_addf(&l->t, "-%zu", l->last);
+}
+
+static void add_line(struct lines *l, size_t number)
+{
+    if (!l->n || number != l->last + 1) {
+        end_range(l);
+        l->first = number;
+    }
+    l->last = number;
+    l->n++;
+}
+
+static int find_lines(struct lines *l, const char *path, const char *cell)
+{
+    const unsigned want = 1u << RAW_NOTE | 1u << RAW_CELL | 1u << RAW_BLOCK | 1u << RAW_FAIL;
+    struct raw *raw;
+    struct raw_line line;
+    int got = 0, code = raw_open(&raw, path);
+    *l = (struct lines){0};
+    if (code)
+        return code;
+    while ((got = raw_next(raw, want, &line)) == 1) {
+        if (!strcmp(json_text_of(line.json, "cell"), cell))
+            add_line(l, line.number);
+    }
+    raw_close(raw);
+    end_range(l);
+    l->first = 0;
+    return got < 0 ? GS_FAILED : GS_OK;
+}
+
+static int print_cell(const struct proof *p, size_t cell)
+{
+    const struct rec_cell *c = &p->r->cells[cell];
+    const struct rec_span *last = NULL;
+    int code = GS_OK;
+    put("cell", "%s %s", c->id, c->params);
+    if (*c->ran)
+        put("ran", "%s", c->ran);
+    for (int launch = 1; launch <= p->r->launches && !code; launch++) {
+        bool closed;
+        struct lines l;
+        const struct rec_span *span = recorded_span(p->r, c->group, launch, &closed);
+        if (!span || (last && span->file == last->file))
+            continue;
+        last = span;
+        const char *path = p->r->ledger->files[span->file].path;
+        code = find_lines(&l, path, c->id);
+        if (!code && l.n)
+            screen_say_from((size_t)printf("    %s:", path_name(path)), 6, l.t.s);
+        text_free(&l.t);
+    }
+    return code;
+}
+
+/* ---- a run ---- */
+
+static const enum machine_fact machine_line[] = {FACT_HOST, FACT_GPU,   FACT_UUID,
+                                                 FACT_CPU,  FACT_CORES, FACT_KERNEL};
+static const enum machine_fact version_line[] = {FACT_NCCL, FACT_CUDA,     FACT_DRIVER, FACT_CUBLAS,
+                                                 FACT_MPI,  FACT_GRADSYNC, FACT_PLUGIN};
+
+static void print_facts(const char *title, const struct machine *m, const enum machine_fact *facts,
+                        size_t n)
+{
+    AUTO_TEXT struct text t = {0};
+    for (size_t i = 0; i < n; i++)
+        if (m->facts[facts[i]])
+            text_addf(&t, "%s%s %s", t.len ? ", " : "", machine_facts[facts[i]],
+                      m->facts[facts[i]]);
+    put(title, "%s", t.len ? t.s : "");
+}
+
+static void print_run(const struct proof *p)
+{
+    const struct machine *m = &p->machine;
+    const char *commit = m->facts[FACT_COMMIT];
+    put("run", "%s, %s, %d launch%s, begun %s%s", p->dir,
+        RANKS_ON((long long)p->r->ranks, (long long)p->r->nodes), m->launches,
+        m->launches == 1 ? "" : "es", m->facts[FACT_STARTED], p->finished ? "" : "; not finished");
+    print_facts("machine", m, machine_line, COUNT(machine_line));
+    print_facts("versions", m, version_line, COUNT(version_line));
+    printf("  commit   %s\n", commit ? commit : "not recorded");
+}
+
+/* ---- a row ---- */
+
+static void print_row(const struct grid *g, size_t row)
+{
+    AUTO_TEXT struct text t = {0};
+    for (size_t i = 0; i < g->n_columns; i++)
+        if (*g->rows[row].fields[i])
+            text_addf(&t, " %s=%s", g->columns[i], g->rows[row].fields[i]);
+    put("row", "%s:%ld%s", g->path, g->rows[row].line, t.len ? t.s : "");
+}
+
+static int print_run_of(struct numbers *b, const struct grid *g, size_t row, enum row_run which,
+                        const struct proof **shown)
+{
+    struct proof *p;
+    AUTO_FREE char *dir = paper_tables_run(&b->tables, g, row, which);
+    int code = dir ? proof_of(&b->admissibility.proofs, dir, &p) : GS_OK;
+    if (dir && !code) {
+        AUTO_FREE size_t *cells = xcalloc(p->r->n_cells + 1, sizeof *cells);
+        size_t n = proof_cells(p, g, row, cells);
+        if (p != shown[which])
+            print_run(p);
+        shown[which] = p;
+        for (size_t i = 0; i < n && !code; i++)
+            code = print_cell(p, cells[i]);
+    }
+    return code;
+}
+
+static int print_evidence(struct numbers *b, const struct grid *g, size_t row,
+                          const struct proof **shown)
+{
+    int code = GS_OK;
+    for (enum row_run which = ROW_RUN; which < ROW_RUNS && !code; which++)
+        code = print_run_of(b, g, row, which, shown);
+    return code;
+}
+
+/* Of what was not measured: where it is written down. */
+static void print_source(const struct grid *g, size_t row)
+{
+    static const struct {
+        const char *table, *made;
+    } made[] = {
+        {"error_rates", "simulated campaigns, tests/sim/error_rates.c"},
+        {"settings", "the program's own, runner/config/settings_tables.c"},
+        {"asked", "the platform's config"},
+        {"needed", "the model and published numbers, tests/sim/wan_needed.c"},
+        {"limits", "gradsync limits configs/*.ini"},
+        {"model-error", "model_sync_s beside sync_s in wan.csv, figures/wan_errors.awk"},
+        {"wan-", "gradsync model"},
+    };
+    const char *platform = grid_text(g, row, "platform"), *name = path_name(g->name);
+    for (size_t i = 0; i < COUNT(made); i++)
+        if (!strncmp(name, made[i].table, strlen(made[i].table)))
+            put("made by", "%s%s%s%s", made[i].made, *platform ? ", configs/" : "", platform,
+                *platform ? ".ini" : "");
+    if (*grid_text(g, row, "source"))
+        put("source", "%s", grid_text(g, row, "source"));
+    if (grid_has(g, "path"))
+        put("run", "%s", grid_text(g, row, "path"));
+}
+
+static int print_rows(struct numbers *b, const struct answer *a, size_t most)
+{
+    const struct proof *shown[ROW_RUNS] = {0};
+    int code = GS_OK;
+    for (size_t i = 0; i < a->rows.n && i < most && !code; i++) {
+        print_row(a->grid, a->rows.rows[i]);
+        print_source(a->grid, a->rows.rows[i]);
+        code = print_evidence(b, a->grid, a->rows.rows[i], shown);
+    }
+    if (a->rows.n > most)
+        put("and", "%zu more rows of %s; 'gradsync why --all' traces them too", a->rows.n - most,
+            a->grid->path);
+    return code;
+}
+
+static int print_line(struct numbers *b, const struct grid *g, long line)
+{
+    const struct proof *shown[ROW_RUNS] = {0};
+    size_t row = 0;
+    while (row < g->n && g->rows[row].line != line)
+        row++;
+    if (row == g->n)
+        return fail_at(GS_USAGE, g->path, 0,
+                       "no row begins on line %ld; rows are on lines 2 to %ld", line,
+                       g->n ? g->rows[g->n - 1].line : 1);
+    printf("%s:%ld\n", g->name, line);
+    print_row(g, row);
+    print_source(g, row);
+    return print_evidence(b, g, row, shown);
+}
+
+int trace_line(struct numbers *b, const char *table, long line)
+{
+    AUTO_FREE char *path = xstrfmt("%s/%s.csv", b->tables.csv, table);
+    struct grid *g = NULL;
+    int code = access(path, F_OK) ? paper_tables_no_table(&b->tables, table, path)
+                                  : grid_read(&g, table, path);
+    if (!code && g) {
+        code = print_line(b, g, line);
+        grid_free(g);
+    }
+    return code;
+}
+
+int trace_print(struct numbers *b, const struct answer *a, size_t most)
+{
+    const struct macro *m = a->macro;
+    printf("%s = %s\n", m->name, a->text);
+    put("defined", "%s:%d  %s", m->line ? b->d.path : "command line", m->line, m->query);
+    if (a->gap)
+        put("missing", "%s", a->gap);
+    if (a->left_out)
+        put("refused", "%zu row%s, the last one: %s; fill it: %s", a->left_out,
+            a->left_out == 1 ? "" : "s", b->admissibility.v[a->fault].what,
+            b->admissibility.v[a->fault].command);
+    int code = a->gap ? GS_OK : print_rows(b, a, most);
+    for (size_t i = 0; i < a->n_parts && !code; i++) {
+        printf("from ");
+        code = trace_print(b, a->parts[i], most);
+    }
+    return code;
 }

@@ -6,7 +6,7 @@
 #include "base/version.h"
 
 #include <errno.h>
-#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 /* The folders of figures that are of no platform alone: of the method, of all networks together. */
@@ -17,41 +17,6 @@
 #define FIGURES_ROOM 1200000u     /* bytes: a page below 3 MB loads at once */
 #define ROWS_OF_A_TABLE 240       /* of one platform; of several, fewer */
 #define ROWS_OF_SEVERAL 30
-
-/* Escapes the characters that HTML reserves. */
-static void put_text(FILE *f, const char *s)
-{
-    static const struct {
-        char c;
-        const char *written;
-    } markup[] = {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
-    for (; *s; s++) {
-        const char *written = NULL;
-        for (size_t i = 0; i < sizeof markup / sizeof *markup; i++)
-            if (*s == markup[i].c)
-                written = markup[i].written;
-        if (written)
-            fputs(written, f);
-        else
-            fputc(*s, f);
-    }
-}
-
-void page_put(FILE *f, const char *html, ...)
-{
-    va_list args;
-    va_start(args, html);
-    for (const char *s = html; *s; s++)
-        if (*s != '%')
-            fputc(*s, f);
-        else if (*++s == 's')
-            put_text(f, va_arg(args, const char *));
-        else if (*s == 'd')
-            fprintf(f, "%d", va_arg(args, int));
-        else if (*s++ == 'z')
-            fprintf(f, "%zu", va_arg(args, size_t));
-    va_end(args);
-}
 
 /* ---- which platforms ---- */
 

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "base/text.h"
-#include "publish/paper_tables.h"
+#include "publish/tables.h"
 #include "record/machine.h"
 #include "record/runs.h"
 

@@ -9,12 +9,12 @@
 #include "base/jsontext.h"
 #include "base/locate.h"
 #include "base/text.h"
+#include "compare/collect.h"
+#include "compare/compare.h"
 #include "config/config.h"
 #include "record/record.h"
 #include "record/recorded.h"
 #include "record/runs.h"
-#include "compare/placebo.h"
-#include "compare/within_run.h"
 #include "reduce/iteration.h"
 #include "reduce/measured.h"
 #include "reduce/nccl_table.h"
@@ -27,8 +27,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { RUN, HOST, CELL, PARAM, GRP, BLOCK, METRIC, SAMPLE, NOTE, HEALTH, FAIL, CLAIM,
-       NCCL_TESTS, RAW_TABLES };
+enum {
+    RUN,
+    HOST,
+    CELL,
+    PARAM,
+    GRP,
+    BLOCK,
+    METRIC,
+    SAMPLE,
+    NOTE,
+    HEALTH,
+    FAIL,
+    CLAIM,
+    NCCL_TESTS,
+    RAW_TABLES
+};
 
 struct ingest {
     struct store *store;
@@ -360,8 +374,7 @@ static int read_tables(struct ingest *in)
     int code = GS_OK;
     for (size_t i = 0; i < RAW_TABLES + DERIVED && !code; i++) {
         const struct store_table *t = table_at(i);
-        AUTO_FREE char *columns =
-            xstrfmt("%s%s", i < RAW_TABLES ? "" : "run,", t->columns);
+        AUTO_FREE char *columns = xstrfmt("%s%s", i < RAW_TABLES ? "" : "run,", t->columns);
         code = store_make(in->store, t->name, columns);
     }
     if (code)

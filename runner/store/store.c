@@ -7,9 +7,8 @@
 #include "base/locate.h"
 #include "base/text.h"
 #include "base/version.h"
-#include "record/runs.h"
 #include "compare/compare.h"
-#include "compare/placebo.h"
+#include "record/runs.h"
 #include "reduce/iteration.h"
 #include "reduce/measured.h"
 #include "reduce/summary.h"
@@ -55,10 +54,14 @@ const struct store_table store_tables[] = {
 };
 
 const struct store_table store_derived[DERIVED] = {
-    [SUMMARY] = {"summary", summary_columns, NULL},   [ITERATION] = {"iteration", iteration_columns, NULL},
-    [METRICS] = {"metrics", metrics_columns, NULL},   [LAUNCHES] = {"launches", launches_columns, NULL},
-    [WAN] = {"wan", wan_columns, NULL},               [COMPARE] = {"compare", compare_columns, NULL},
-    [CHOSEN] = {"chosen", compare_columns, NULL},     [PLACEBO] = {"placebo", placebo_columns, NULL},
+    [SUMMARY] = {"summary", summary_columns, NULL},
+    [ITERATION] = {"iteration", iteration_columns, NULL},
+    [METRICS] = {"metrics", metrics_columns, NULL},
+    [LAUNCHES] = {"launches", launches_columns, NULL},
+    [WAN] = {"wan", wan_columns, NULL},
+    [COMPARE] = {"compare", compare_columns, NULL},
+    [CHOSEN] = {"chosen", compare_columns, NULL},
+    [PLACEBO] = {"placebo", placebo_columns, NULL},
 };
 
 static const char extras[] =
@@ -84,8 +87,7 @@ static void add_create(struct text *t, const char *kind, const char *table, cons
     words_split(&names, columns, ',');
     text_addf(t, "CREATE %s \"%s\" (", kind, table);
     for (size_t i = 0; i < names.n; i++)
-        text_addf(t, "%s\"%s\" %s", i ? ", " : "", names.v[i],
-                  column_sql_type(table, names.v[i]));
+        text_addf(t, "%s\"%s\" %s", i ? ", " : "", names.v[i], column_sql_type(table, names.v[i]));
     text_addf(t, "%s);", key);
 }
 
@@ -258,7 +260,9 @@ static bool connect_to(struct store *s)
     sqlite3_busy_timeout(s->db, WAIT_MS);
     sqlite3_db_config(s->db, SQLITE_DBCONFIG_DQS_DML, 0,
                       NULL); /* "word" is a column, never a text */
-    sqlite3_exec(s->db, "PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -65536", NULL, NULL, NULL);
+    sqlite3_exec(s->db,
+                 "PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -65536",
+                 NULL, NULL, NULL);
     return true;
 }
 
@@ -371,7 +375,8 @@ struct store_rows *store_rows_begin(struct store *s, const char *table, const ch
     for (int i = 0; i < r->columns; i++) {
         size_t name = (size_t)i - (first >= 0);
         text_addf(&insert, "%s?", i ? ", " : "");
-        r->texts[i] = !(i == 0 && first >= 0) && !strcmp(column_sql_type(table, names.v[name]), "TEXT");
+        r->texts[i] =
+            !(i == 0 && first >= 0) && !strcmp(column_sql_type(table, names.v[name]), "TEXT");
     }
     text_add(&insert, ")");
     r->st = store_prepare(s, insert.s);

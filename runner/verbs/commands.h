@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The verbs. Each has a function in its own file, cmd_VERB.c, and a row in the table of main.c. Its
- * table of options also gives its help (cli.h).
+ * The verbs. Each has a function cmd_VERB and a row in this table; a file holds the verbs that belong
+ * together. Its table of options also gives its help (cli.h).
  */
 #pragma once
-
-#include "base/text.h"
-
-#include <stdbool.h>
 
 /* The verbs in the order of `gradsync help`; without help, a verb is listed in the row above. */
 /* clang-format off */
@@ -48,7 +44,3 @@
 #define VERB(name, run, arguments, help) int run(int argc, char **argv);
 EACH_VERB(VERB)
 #undef VERB
-
-int main_help(void);                   /* prints the verbs, one per line */
-bool main_help_verb(const char *name); /* prints VERB --help; false if there is no such verb */
-void main_verbs(struct words *names);  /* adds their names */

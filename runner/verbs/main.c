@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/cli.h"
 #include "base/err.h"
 #include "base/files.h"
 #include "base/shell_quote.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "config/params.h"
+#include "config/settings.h"
+#include "config/train_settings.h"
 #include "plugin/plugin.h"
+#include "plugin/plugin_params.h"
+#include "publish/columns.h"
 #include "verbs/commands.h"
+#include "wan/wan_audit.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -32,20 +39,20 @@ static const struct verb *find_verb(const char *name)
     return NULL;
 }
 
-bool main_help_verb(const char *name)
+static bool main_help_verb(const char *name)
 {
     const struct verb *v = find_verb(name);
     return v && v->run(2, (char *[]){(char *)v->name, "--help", NULL}) == GS_OK;
 }
 
-void main_verbs(struct words *names)
+static void main_verbs(struct words *names)
 {
     for (size_t i = 0; i < COUNT(verbs); i++)
         words_add(names, verbs[i].name);
 }
 
 /* Fits a screen of 24 lines and 80 columns. */
-int main_help(void)
+static int main_help(void)
 {
     printf("gradsync %s: measures gradient synchronisation. Usage: gradsync VERB ...\n",
            GRADSYNC_VERSION);
@@ -63,6 +70,292 @@ int main_help(void)
            "Exit: 0 done; 1 something measured failed; 2 usage or config; 3 cannot run here.\n");
     return GS_OK;
 }
+
+/* ---- help ----
+ *
+ * `gradsync help [WORD]`: describes a verb, a plugin, a section or key of configs, or a table or
+ * column, in 80 columns.
+ * The text comes from the tables that also parse the command line and the configs.
+ */
+
+#define INDENT 18
+
+static const char *const types[] = {
+    [WL_INT] = "integer", [WL_SIZE] = "size", [WL_REAL] = "number",   [WL_TIME] = "time",
+    [WL_RATE] = "rate",   [WL_BOOL] = "bool", [WL_CHOICE] = "choice", [WL_TEXT] = "text"};
+static const char *const roles[] = {[WL_AXIS] = "axis", [WL_CONFIG] = "config", [WL_MODE] = "mode"};
+static const char *const across[] = {[WL_MAX] = "maximum over ranks",
+                                     [WL_SUM] = "sum over ranks",
+                                     [WL_MEAN] = "mean over ranks",
+                                     [WL_EACH] = "recorded for each rank"};
+
+/* `role`: axis, config or mode; "" for a setting, which has none. */
+static void put_param(const struct wl_param *p, const char *role)
+{
+    char allowed[2048], type[32], unit[24] = "";
+    if (p->unit && *p->unit)
+        snprintf(unit, sizeof unit, ", %s", p->unit);
+    snprintf(type, sizeof type, "%s%s", types[p->type], unit);
+    if (p->def)
+        printf("  %-15s %-14s %-*s default %s\n", p->name, type, role ? 8 : 0, role,
+               *p->def ? p->def : "\"\"");
+    else
+        printf("  %-15s %s\n", p->name, type);
+    cli_put_wrapped(INDENT, p->help);
+    if (!p->def) /* such a key is free text: it has no default and no range */
+        return;
+    cli_put_wrapped(INDENT, param_allowed(p, allowed, sizeof allowed));
+}
+
+static void put_metric(const struct wl_metric *m)
+{
+    char line[512];
+    printf("  %-15s %s\n", m->name, m->unit);
+    snprintf(line, sizeof line, "%s; %s", m->help, across[m->across]);
+    cli_put_wrapped(INDENT, line);
+}
+
+static int plugin_help(const char *name)
+{
+    struct plugin *p;
+    int code = plugin_load(&p, name);
+    if (code)
+        return code;
+    AUTO_FREE char *about =
+        xstrfmt("Parameters are keys of [%s] in a config; a list of values is a sweep. "
+                "Configs are compared with each other at equal values of all axes "
+                "and in the same mode.",
+                p->wl.name);
+    printf("%s %s\n", p->wl.name, p->wl.version);
+    cli_put_wrapped(2, p->wl.summary);
+    putchar('\n');
+    cli_put_wrapped(0, about);
+    for (const struct wl_param *q = p->wl.params; q->name; q++)
+        put_param(q, roles[q->role]);
+    printf("\nmetrics\n");
+    for (const struct wl_metric *m = p->wl.metrics; m->name; m++)
+        put_metric(m);
+    plugin_unload(p);
+    return GS_OK;
+}
+
+/* ---- sections and keys of configs ---- */
+
+/* The keys of a section that the WAN model reads. */
+static void put_words(const char *section)
+{
+    for (const struct wan_words *w = wan_words; w->section; w++) {
+        if (strcmp(w->section, section))
+            continue;
+        if (w->form)
+            putchar('\n'), cli_put_wrapped(2, w->form);
+        for (const struct wl_param *p = w->table; p->name; p = wan_words_next(w, p))
+            put_param(p, "");
+    }
+}
+
+static const char *const examples[][2] = {
+    {"platform", "title = My server"},
+    {"launch", "ranks = 4"},
+    {"measure", "launches = 5"},
+    {"slurm", "partition = gpu"},
+    {"cost", "usd_per_hour = 14"},
+    {"limits", "busbw = 450GB/s"},
+    {"sites", "west = gpus=2 up=1Gbit/s"},
+    {"links", "rate = 1Gbit/s"},
+    {"model", "parameters = 1.3e9"},
+    {TRAIN_WORKLOAD,
+     "command = torchrun train.py --bucket-cap {bucket_cap}\n  bucket_cap = 25, 50, 100"},
+    {"reference", "busbw = 449GB/s"},
+};
+
+static void put_example(const char *section)
+{
+    for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
+        if (!strcmp(examples[i][0], section))
+            printf("\nexample\n  [%s]\n  %s\n\n", section, examples[i][1]);
+}
+
+static void put_section(const struct settings_section *s)
+{
+    printf("[%s]\n", s->name);
+    cli_put_wrapped(2, s->help);
+    put_example(s->name);
+    for (const struct wl_param *p = s->table; p && p->name; p++)
+        put_param(p, "");
+    put_words(s->name);
+}
+
+static void put_train(void)
+{
+    printf("\n[train]\n");
+    cli_put_wrapped(2,
+                    "a command of yours, launched anew for each config. Any other key "
+                    "than those below is a list of values: a placeholder of the command in lower "
+                    "case, or an environment variable in capitals, where the value " TRAIN_UNSET
+                    " removes it. 'zip' and 'exclude' work as in other workloads");
+    put_example(TRAIN_WORKLOAD);
+    for (const struct wl_param *p = train_keys; p->name; p++)
+        put_param(p, "");
+}
+
+static bool section_help(const char *word)
+{
+    const struct settings_section *s = settings_section_find(word);
+    if (s)
+        put_section(s);
+    else if (!strcmp(word, TRAIN_WORKLOAD))
+        put_train();
+    return s;
+}
+
+static void put_key(bool *found, const char *kind, const char *section, const struct wl_param *p,
+                    const char *role)
+{
+    printf("%sa %s of [%s]\n", *found ? "\n" : "", kind, section);
+    put_param(p, role);
+    *found = true;
+}
+
+struct wanted {
+    const char *word;
+    bool found;
+};
+
+static void put_if_wanted(void *arg, const char *plugin, const struct wl_param *p)
+{
+    struct wanted *w = arg;
+    if (!strcmp(p->name, w->word))
+        put_key(&w->found, "key", plugin, p, roles[p->role]);
+}
+
+static bool key_help(const char *word, const struct words *plugins)
+{
+    bool found = false;
+    const struct wl_param *p;
+    for (const struct settings_section *s = settings_sections; s->name; s++)
+        if ((p = s->table ? params_find(s->table, word) : NULL))
+            put_key(&found, "key", s->name, p, "");
+    if ((p = params_find(train_keys, word)))
+        put_key(&found, "key", "train", p, "");
+    for (const struct wan_words *w = wan_words; w->section; w++)
+        for (p = w->table; p->name; p = wan_words_next(w, p))
+            if (!strcmp(p->name, word))
+                put_key(&found, w->form ? "word" : "key", w->section, p, "");
+    struct wanted w = {word, found};
+    plugin_each_param(plugins, &w, put_if_wanted);
+    return w.found;
+}
+
+static bool has_words(const char *section)
+{
+    const struct wan_words *w = wan_words;
+    while (w->section && strcmp(w->section, section))
+        w++;
+    return w->section;
+}
+
+static bool configs_help(const char *word)
+{
+    if (strcmp(word, "config") && strcmp(word, "configs"))
+        return false;
+    printf("Sections of a config. 'gradsync help SECTION' lists the keys of those with *.\n"
+           "\nexample\n"
+           "  [platform]\n  title = My server\n  [launch]\n  ranks = 4\n"
+           "  [mpi_allreduce]\n  size = 1KiB, 64KiB, 4MiB\n\nsections\n");
+    for (const struct settings_section *s = settings_sections; s->name; s++)
+        printf("  [%s]%s\n", s->name, s->table || has_words(s->name) ? " *" : ""),
+            cli_put_wrapped(INDENT, s->help);
+    printf("  [train], [train LABEL] *\n");
+    cli_put_wrapped(INDENT, "a command of yours, launched anew for each config");
+    printf("  [PLUGIN], [PLUGIN LABEL]\n");
+    cli_put_wrapped(INDENT,
+                    "a workload: its keys are the plugin's parameters, and a list or range of "
+                    "values is a sweep; see 'gradsync help PLUGIN'");
+    return true;
+}
+
+/* ---- any word ---- */
+
+static bool is_plugin(const char *word, const struct words *names)
+{
+    return words_has(names, word) || strchr(word, '/') || text_ends(word, ".so");
+}
+
+static int no_such_word(const char *word, struct words *names)
+{
+    AUTO_WORDS struct words params = {0};
+    plugin_param_names(&params, names);
+    for (size_t i = 0; i < params.n; i++)
+        words_add(names, params.v[i]);
+    main_verbs(names);
+    for (const struct settings_section *s = settings_sections; s->name; s++) {
+        words_add(names, s->name);
+        for (const struct wl_param *p = s->table; p && p->name; p++)
+            words_add(names, p->name);
+    }
+    for (const struct wan_words *w = wan_words; w->section; w++)
+        for (const struct wl_param *p = w->table; p->name; p = wan_words_next(w, p))
+            words_add(names, p->name);
+    columns_names(names);
+    const char *near = text_nearest(word, (const char *const *)names->v, names->n);
+    return fail(GS_USAGE,
+                "help: no verb, plugin, section, key, table or column '%s'%s; 'gradsync help' "
+                "lists the verbs, 'gradsync list' the plugins, 'gradsync help config' the "
+                "sections, 'gradsync help tables' the tables",
+                word, DID_YOU_MEAN(near));
+}
+
+static int word_help(const char *word)
+{
+    bool verb = main_help_verb(word);
+    if (verb && settings_section_find(word))
+        putchar('\n');
+    bool known = section_help(word) || verb || configs_help(word) || columns_list(word);
+    if (known) {
+        columns_help(word, "\n");
+        return GS_OK;
+    }
+    AUTO_WORDS struct words plugins = {0};
+    plugin_names(&plugins);
+    int code = GS_OK;
+    if (is_plugin(word, &plugins))
+        code = plugin_help(word);
+    else {
+        known = key_help(word, &plugins);
+        if (!columns_help(word, known ? "\n" : "") && !known)
+            code = no_such_word(word, &plugins);
+    }
+    return code;
+}
+
+static int run(void *markdown, char **words, int n)
+{
+    if (*(const bool *)markdown)
+        return columns_markdown(), GS_OK;
+    return n ? word_help(words[0]) : main_help();
+}
+
+int cmd_help(int argc, char **argv)
+{
+    bool markdown = false;
+    const struct cli_option options[] = {
+        {"markdown", 0, CLI_FLAG, &markdown, NULL, "print the lists of docs/tables.md"}, {0}};
+    const struct cli cli = {.verb = "help",
+                            .arguments =
+                                "[VERB | PLUGIN | SECTION | KEY | config | TABLE | COLUMN | "
+                                "tables]",
+                            .summary = "Describes a verb, a plugin, a section or key of "
+                                       "configs, or a table (samples.csv), column (floor) "
+                                       "or quantity (T_ss) of the results. "
+                                       "Without an argument: lists the verbs.",
+                            .example = "gradsync help measure",
+                            .options = options,
+                            .max_args = 1};
+    return cli_request(&cli, argc, argv, run, &markdown);
+}
+
+/* ---- main ---- */
 
 static int unknown_verb(const char *word, const char *next)
 {

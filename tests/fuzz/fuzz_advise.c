@@ -3,7 +3,7 @@
  * Any bytes as a run folder of training steps: what `advise`, `show` and `compare` read and print.
  */
 #include "advise/advice.h"
-#include "advise/emit.h"
+#include "advise/advice_print.h"
 #include "bundle.h"
 #include "reduce/run_summary.h"
 

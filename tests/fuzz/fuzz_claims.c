@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "config/config.h"
 #include "config/settings.h"
-#include "limits/evidence.h"
+#include "limits/audit.h"
 
 #include <math.h>
 #include <stdint.h>

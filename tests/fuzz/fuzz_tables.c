@@ -5,7 +5,6 @@
 #include "bundle.h"
 #include "compare/compare.h"
 #include "compare/repeatability.h"
-#include "curves/curves.h"
 #include "curves/transitions.h"
 #include "limits/limits.h"
 

@@ -11,7 +11,7 @@
  * The naive test is Mann-Whitney's over the raw iterations, at 5%: of the same campaign, and of one
  * launch that measures the configs one after the other, as many iterations of each in all.
  */
-#include "compare/judgement.h"
+#include "compare/contrast.h"
 #include "rates.h"
 #include "reduce/launches.h"
 #include "truth.h"

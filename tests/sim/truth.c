@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "truth.h"
 
-#include "compare/baseline.h"
+#include "compare/collect.h"
 #include "rank/stopping.h"
 
 #include <math.h>

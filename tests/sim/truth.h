@@ -2,7 +2,7 @@
  *
  * Campaigns with a known truth, for error_rates.c, measured and reduced as a run is: blocks until
  * the stopping rule has enough (stopping.h), each launch without its warm-up (stats.h), pairs of
- * the blocks that are left, and no launch of too few of them (compare/within_run.h).
+ * the blocks that are left, and no launch of too few of them (compare/collect.h).
  *
  * A campaign has LAUNCHES launches; a block visits the baseline, its copy and a config in random
  * order. Of an iteration's time, the logarithm is the sum of

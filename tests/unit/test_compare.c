@@ -3,8 +3,8 @@
  * Expected values are computed with SciPy 1.17.1 by the call quoted at each, or by hand.
  */
 #include "base/student.h"
-#include "compare/baseline.h"
-#include "compare/judgement.h"
+#include "compare/collect.h"
+#include "compare/contrast.h"
 #include "compare/origin.h"
 #include "compare/setting.h"
 #include "record/recorded.h"

@@ -3,7 +3,7 @@
  * A setting reaches a shell and Python as it was recorded, whatever its values hold, and comments stay
  * comments. Values are read back by bash and python3.
  */
-#include "advise/emit.h"
+#include "advise/advice_print.h"
 #include "base/text.h"
 #include "unit.h"
 

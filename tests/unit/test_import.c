@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/err.h"
 #include "base/text.h"
-#include "import/import_facts.h"
 #include "import/import_nccl.h"
+#include "import/import_run.h"
 #include "unit.h"
 
 #include <stdlib.h>

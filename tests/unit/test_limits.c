@@ -2,7 +2,7 @@
 
 #include "base/err.h"
 
-#include "limits/evidence.h"
+#include "limits/audit.h"
 #include "limits/limits.h"
 #include "unit.h"
 

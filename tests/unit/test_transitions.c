@@ -10,7 +10,7 @@
 #define N 24 /* 8 B to 64 MiB */
 #define REPLICATES 5
 
-struct curves {
+struct test_curves {
     double size[N], time[REPLICATES][N];
     const double *rows[REPLICATES];
     struct curve c;
@@ -18,11 +18,11 @@ struct curves {
 
 /* Two protocols: 5 us and 10 GB/s below `change`, `a` and 100 GB/s from it on; noise a part of it.
  */
-static void make(struct curves *m, size_t change, double a, double noise)
+static void make(struct test_curves *m, size_t change, double a, double noise)
 {
     struct rng rng;
     rng_stream(&rng, 1, 2);
-    *m = (struct curves){.c = {m->size, N, m->rows, REPLICATES, NULL}};
+    *m = (struct test_curves){.c = {m->size, N, m->rows, REPLICATES, NULL}};
     for (size_t i = 0; i < N; i++)
         m->size[i] = 8.0 * (double)(1u << i);
     for (size_t r = 0; r < REPLICATES; r++) {
@@ -54,7 +54,7 @@ static size_t count(const struct transitions *t, enum transition_kind kind)
 
 TEST(a_line_is_one_piece)
 {
-    struct curves m;
+    struct test_curves m;
     make(&m, 0, 20e-6, 0.01);
     struct transitions t = transitions_find(&m.c);
     assert_int_equal(count(&t, TRANSITION_FIT), 1);
@@ -72,7 +72,7 @@ TEST(a_line_is_one_piece)
 
 TEST(a_break_is_a_kink)
 {
-    struct curves m;
+    struct test_curves m;
     make(&m, 16, 40e-6, 0.02); /* at 512 KiB: 57 us, extrapolated, becomes 45 */
     struct transitions t = transitions_find(&m.c);
     const struct transition *s = find(&t, TRANSITION_KINK, 256e3, 600e3);
@@ -88,7 +88,7 @@ TEST(a_break_is_a_kink)
 
 TEST(a_late_break_is_a_dip)
 {
-    struct curves m;
+    struct test_curves m;
     make(&m, 12, 60e-6, 0.01); /* at 32 KiB 8.3 us become 60 */
     struct transitions t = transitions_find(&m.c);
     const struct transition *d = find(&t, TRANSITION_DIPPED, 32768, 32768);
@@ -105,7 +105,7 @@ TEST(a_late_break_is_a_dip)
 /* What falls and does not come back, or only much later, is no dip. */
 TEST(a_fall_is_no_dip)
 {
-    struct curves m;
+    struct test_curves m;
     make(&m, 0, 1e-7, 0.005);
     for (size_t r = 0; r < REPLICATES; r++)
         for (size_t i = 18; i < m.c.n; i++)
@@ -119,7 +119,7 @@ TEST(a_fall_is_no_dip)
 
 TEST(a_spike_is_none_of_the_fit)
 {
-    struct curves m;
+    struct test_curves m;
     make(&m, 0, 20e-6, 0.01);
     for (size_t r = 0; r < REPLICATES; r++)
         m.time[r][11] *= 5;
@@ -136,7 +136,7 @@ TEST(a_spike_is_none_of_the_fit)
  */
 TEST(replicates_must_agree)
 {
-    struct curves m;
+    struct test_curves m;
     make(&m, 0, 20e-6, 0.01);
     m.c.replicates = 2;
     m.time[0][11] *= 5;
@@ -163,7 +163,7 @@ TEST(replicates_must_agree)
 
 TEST(the_first_row_is_warm_up)
 {
-    struct curves m;
+    struct test_curves m;
     make(&m, 0, 20e-6, 0.01);
     for (size_t r = 0; r < REPLICATES; r++)
         m.time[r][0] *= 1.5;
@@ -192,7 +192,7 @@ TEST(the_first_row_is_warm_up)
 
 TEST(chaos_is_refused)
 {
-    struct curves m;
+    struct test_curves m;
     make(&m, 0, 20e-6, 4);
     struct transitions t = transitions_find(&m.c);
     assert_int_equal(t.n, 1);
@@ -217,7 +217,7 @@ TEST(chaos_is_refused)
 TEST(breaks_are_neither_made_up_nor_missed)
 {
     for (size_t change = 8; change <= 18; change += 2) {
-        struct curves m;
+        struct test_curves m;
         make(&m, change, 5e-6 + 8.0 * (double)(1u << change) / 5e9, 0.02);
         struct transitions t = transitions_find(&m.c);
         assert_non_null(find(&t, TRANSITION_KINK, m.size[change - 1], m.size[change]));
@@ -226,7 +226,7 @@ TEST(breaks_are_neither_made_up_nor_missed)
     }
 }
 
-static void say_ran(struct curves *m, const char *ran[REPLICATES][N],
+static void say_ran(struct test_curves *m, const char *ran[REPLICATES][N],
                     const char *const *rows[REPLICATES])
 {
     for (size_t r = 0; r < REPLICATES; r++) {
@@ -242,7 +242,7 @@ static void say_ran(struct curves *m, const char *ran[REPLICATES][N],
 /* Times break at 32 KiB and nothing changes there; what ran changes where they are smooth. */
 TEST(what_ran_says_where_a_switch_is)
 {
-    struct curves m;
+    struct test_curves m;
     const char *ran[REPLICATES][N];
     const char *const *rows[REPLICATES];
     make(&m, 12, 60e-6, 0.01);
@@ -279,7 +279,7 @@ TEST(what_ran_says_where_a_switch_is)
  */
 TEST(a_shallow_dip_has_two_sizes)
 {
-    struct curves m;
+    struct test_curves m;
     for (int wide = 0; wide <= 1; wide++) {
         make(&m, 0, 1e-7, 0.005);
         for (size_t r = 0; r < REPLICATES; r++) {
@@ -298,7 +298,7 @@ TEST(a_shallow_dip_has_two_sizes)
 /* A tenth above both neighbours, the next size faster: what a break would be called otherwise. */
 TEST(a_low_spike_is_one)
 {
-    struct curves m;
+    struct test_curves m;
     make(&m, 0, 20e-6, 0.01);
     for (size_t r = 0; r < REPLICATES; r++)
         m.time[r][13] *= 1.12;

@@ -4,7 +4,7 @@
  * visits.
  */
 #include "base/err.h"
-#include "compare/within_run.h"
+#include "compare/collect.h"
 #include "job/job_recording.h"
 #include "job/trial_result.h"
 #include "record/job_watch.h"

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The advised setting in the form that a job takes, each with a comment that names its evidence. If
+ * no setting is advised, the comment says so.
+ *   env         lines NAME=VALUE, whose values are words of a shell
+ *   pytorch     options of a process group; algorithm and protocol through the environment
+ *   sbatch      lines for a job script
+ */
+#pragma once
+
+#include "advise/evidence.h"
+
+/* GS_OK, or GS_USAGE, reported: there is no such form. */
+int emit_known(const char *form);
+/* GS_OK, or GS_USAGE, reported: the recordings are of several platforms. */
+int emit_print(const struct steps_evidence *s, const char *form);

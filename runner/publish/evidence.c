@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "publish/evidence.h"
+
+#include "base/err.h"
+#include "base/shell_quote.h"
+#include "base/text.h"
+#include "config/config.h"
+#include "config/settings.h"
+#include "plan/plan_build.h"
+#include "record/runs.h"
+#include "reduce/left_out.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- config match ----
+ *
+ * Whether the present config of a platform still requests the recorded cells.
+ */
+
+/* A plan's words have quotes around an empty text, a recording's have none. */
+static bool same_value(const char *a, const char *b)
+{
+    a = strcmp(a, "\"\"") ? a : "";
+    b = strcmp(b, "\"\"") ? b : "";
+    return !strcmp(a, b);
+}
+
+/* The values that two lists of "key=value" words give to the same key are the same. */
+static bool agree(const struct words *a, const struct words *b)
+{
+    for (size_t i = 0; i < a->n; i++) {
+        size_t n = strcspn(a->v[i], "=");
+        for (size_t k = 0; k < b->n && a->v[i][n]; k++)
+            if (!strncmp(a->v[i], b->v[k], n + 1) && !same_value(a->v[i] + n + 1, b->v[k] + n + 1))
+                return false;
+    }
+    return true;
+}
+
+/* A config can ask only for what today's plugin has: cells of an earlier version, whose parameters,
+ * choices or defaults may have gone, are not held against it. */
+static bool of_another_version(const struct recorded *r, const struct plan *p)
+{
+    return r->plugin && *r->plugin && p->plugin && strcmp(r->plugin, p->plugin->wl.version) != 0;
+}
+
+static void compare_plan(const struct recorded *r, const struct plan *p, bool *requested)
+{
+    AUTO_FREE struct words *planned = xcalloc(p->n_cells + 1, sizeof *planned);
+    for (size_t i = 0; i < p->n_cells; i++)
+        words_split(&planned[i], p->cells[i].params, ' ');
+    for (size_t c = 0; c < r->n_cells; c++) {
+        AUTO_WORDS struct words w = {0};
+        words_split(&w, r->cells[c].params, ' ');
+        for (size_t i = 0; i < p->n_cells && !requested[c]; i++)
+            requested[c] = of_another_version(r, p) || !strcmp(p->cells[i].id, r->cells[c].id) ||
+                           agree(&w, &planned[i]);
+    }
+    for (size_t i = 0; i < p->n_cells; i++)
+        words_free(&planned[i]);
+}
+
+/* The config of the platform, CONFIGS/PLATFORM.ini. If there is none and an override named the
+ * platform of the run, the config that was overridden; then *overrides are the overrides to repeat,
+ * else NULL. The caller frees the path. */
+static char *config_match_path(const struct recorded *r, const char *configs,
+                               const char *const **overrides)
+{
+    char why[512];
+    char *path = xstrfmt("%s/%s.ini", configs, r->platform);
+    *overrides = NULL;
+    if (!access(path, F_OK) || !r->overrides)
+        return path;
+    AUTO_FREE char *recorded = xstrfmt("%s/config.ini", r->dir);
+    struct config *config;
+    struct settings set;
+    err_capture(why, sizeof why);
+    if (!config_load(&config, recorded, NULL)) {
+        if (!settings_read(config, &set) && strcmp(set.platform.name, r->platform) != 0) {
+            free(path);
+            path = xstrfmt("%s/%s.ini", configs, set.platform.name);
+            *overrides = (const char *const *)r->overrides;
+        }
+        config_free(config);
+    }
+    err_capture(NULL, 0);
+    return path;
+}
+
+/* The plan; or NULL if the section is gone or cannot be planned. Errors are reported. */
+static struct plan *plan_today(const struct recorded *r, const char *path,
+                               const char *const *overrides)
+{
+    struct config *config;
+    struct plan *plan = NULL;
+    if (config_load(&config, path, overrides))
+        return NULL;
+    AUTO_FREE char *section =
+        *r->label ? xstrfmt("%s %s", r->workload, r->label) : xstrdup(r->workload);
+    if (!config_section(config, section))
+        config_free(config);
+    else if (plan_build(&plan, config, section)) /* which owns the config */
+        plan = NULL;
+    return plan;
+}
+
+/* Plans the section of the run again. requested[i]: a planned cell has the same values for all
+ * parameters that both have, so a parameter added to the plugin since then makes no difference; a
+ * recording of another version of the plugin is taken as it is.
+ * Returns the requested launches. 0: the section no longer exists, or the config cannot be read or
+ * planned; then *why is the error, which the caller frees, else NULL. Reports nothing. */
+static int64_t config_match_cells(const struct recorded *r, const char *path,
+                                  const char *const *overrides, bool *requested, char **why)
+{
+    char said[512] = "";
+    *why = NULL;
+    /* Their cells come from the command line and from a config of any name. */
+    if (!strcmp(r->workload, "trial") || !strcmp(r->workload, "train")) {
+        for (size_t i = 0; i < r->n_cells; i++)
+            requested[i] = true;
+        return 0;
+    }
+    err_capture_first(said, sizeof said);
+    struct plan *plan = plan_today(r, path, overrides);
+    err_capture(NULL, 0);
+    *why = !plan && *said ? xstrdup(said) : NULL;
+    if (!plan)
+        return 0;
+    compare_plan(r, plan, requested);
+    int64_t launches = plan->set.measure.launches;
+    plan_free(plan);
+    return launches;
+}
+
+/* ---- paper evidence ---- */
+
+/* ---- runs ---- */
+
+static void proof_free(struct proof *p)
+{
+    origins_free(&p->origins);
+    machine_free(&p->machine);
+    recorded_free(p->r);
+    free(p->dir);
+    free(p->config);
+    free(p->requested);
+    free(p->why);
+    free(p);
+}
+
+static int read_proof(struct proof *p, const char *configs)
+{
+    p->finished = run_is_final(p->dir);
+    int code = recorded_read(&p->r, p->dir);
+    if (!code && p->r)
+        code = origins_read(&p->origins, p->r);
+    if (!code)
+        code = machine_of_run(&p->machine, p->dir);
+    struct disturbed_launches out = {0};
+    if (!code)
+        code = launches_out_of_run(&out, p->dir);
+    p->left_out = (int64_t)out.n;
+    disturbed_launches_free(&out);
+    if (!code && p->r) {
+        p->config = config_match_path(p->r, configs, &p->overrides);
+        p->requested = xcalloc(p->r->n_cells + 1, sizeof *p->requested);
+        p->launches = config_match_cells(p->r, p->config, p->overrides, p->requested, &p->why);
+    }
+    return code;
+}
+
+int proof_of(struct proofs *ps, const char *dir, struct proof **out)
+{
+    for (size_t i = 0; i < ps->n; i++)
+        if (!strcmp(ps->v[i]->dir, dir)) {
+            *out = ps->v[i];
+            return ps->v[i]->r ? GS_OK : GS_FAILED;
+        }
+    struct proof *p = *out = xcalloc(1, sizeof *p);
+    p->dir = xstrdup(dir);
+    APPEND(ps->v, ps->n) = p;
+    int code = read_proof(p, ps->configs);
+    if (code || p->r)
+        return code;
+    return fail_at(GS_FAILED, dir, 0,
+                   "the recording is missing, but the tables have rows of it; "
+                   "'make tables' makes the tables again");
+}
+
+static void proofs_free(struct proofs *ps)
+{
+    for (size_t i = 0; i < ps->n; i++)
+        proof_free(ps->v[i]);
+    free(ps->v);
+    ps->v = NULL;
+    ps->n = 0;
+}
+
+/* ---- cells ---- */
+
+/* What a row says of its cells. NULL: its table has no such column. */
+struct wanted {
+    const char *id, *config, *mode;
+    struct words params; /* KEY=VALUE each */
+};
+
+static struct wanted wanted_by(const struct grid *g, size_t row)
+{
+    struct wanted w = {.id = grid_has(g, "cell_id") ? grid_text(g, row, "cell_id") : NULL,
+                       .config = grid_text(g, row, "config"),
+                       .mode = grid_has(g, "mode") ? grid_text(g, row, "mode") : NULL};
+    words_split(&w.params, grid_text(g, row, "params"), ' ');
+    return w;
+}
+
+/* Every parameter that row and cell both name is the same. A table leaves out what it runs over. */
+static bool is_wanted(const struct rec_cell *c, const struct wanted *w)
+{
+    char key[64], buf[256];
+    if (w->id)
+        return !strcmp(w->id, c->id);
+    if (strcmp(w->config, c->config) || (w->mode && strcmp(w->mode, c->mode)))
+        return false;
+    for (size_t i = 0; i < w->params.n; i++) {
+        const char *word = w->params.v[i], *value = word + strcspn(word, "=");
+        size_t n = (size_t)(value - word);
+        if (n >= sizeof key)
+            return false; /* no parameter has so long a name */
+        memcpy(key, word, n);
+        key[n] = '\0';
+        /* A row of several modes says one of them. */
+        if (!w->mode && !strcmp(key, "mode"))
+            continue;
+        const char *v = recorded_param(c, key, buf, sizeof buf);
+        if (v && strcmp(v, value + (*value == '=')) != 0)
+            return false;
+    }
+    return true;
+}
+
+static size_t add_baselines(const struct recorded *r, const char *baseline, size_t *cells, size_t n)
+{
+    size_t found = n;
+    for (size_t i = 0; i < r->n_cells; i++) {
+        const struct rec_cell *c = &r->cells[i];
+        bool beside = false;
+        for (size_t k = 0; k < n; k++)
+            beside = beside || (r->cells[cells[k]].group == c->group &&
+                                !strcmp(r->cells[cells[k]].mode, c->mode));
+        if (beside && !strcmp(c->config, baseline))
+            cells[found++] = i;
+    }
+    return found;
+}
+
+size_t proof_cells(const struct proof *p, const struct grid *g, size_t row, size_t *cells)
+{
+    size_t n = 0;
+    struct wanted w = wanted_by(g, row);
+    for (size_t i = 0; i < p->r->n_cells; i++)
+        if (is_wanted(&p->r->cells[i], &w))
+            cells[n++] = i;
+    words_free(&w.params);
+    const char *baseline = grid_text(g, row, "baseline");
+    return *baseline ? add_baselines(p->r, baseline, cells, n) : n;
+}
+
+/* ---- admissibility ---- */
+
+/* Both texts are taken over. A fault that many numbers share is one gap. */
+static size_t add_gap(struct admissibility *g, char *what, char *command)
+{
+    size_t i = 0;
+    while (i < g->n && strcmp(g->v[i].what, what) != 0)
+        i++;
+    if (i < g->n) {
+        free(what);
+        free(command);
+        return i;
+    }
+    APPEND(g->v, g->n) = (struct gap){.what = what, .command = command};
+    return g->n - 1;
+}
+
+static void lack(struct gap *g, const char *number)
+{
+    if (!g->first)
+        g->first = xstrdup(number);
+    g->numbers++;
+}
+
+/* ---- what fills a gap ---- */
+
+static char *measure_again(const struct proof *p)
+{
+    AUTO_FREE char *section =
+        xstrfmt("%s%s%s", p->r->workload, *p->r->label ? " " : "", p->r->label);
+    return shell_command("run", p->config, section, p->overrides);
+}
+
+static char *complete(const struct proof *p)
+{
+    if (!p->finished && p->r->launches >= p->launches)
+        return shell_command("resume", p->dir, NULL, NULL);
+    return measure_again(p);
+}
+
+/* "platform='X'" in the query: the config to run when there is no row at all. */
+static char *measure_first(const struct paper_tables *tables, const char *query)
+{
+    const char *s = strstr(query, "platform"), *quote = s ? strpbrk(s, "='") : NULL;
+    char *command = NULL;
+    if (quote && *quote == '=') {
+        s = quote + 1 + strspn(quote + 1, " '");
+        AUTO_FREE char *path = xstrfmt("%s/%.*s.ini", tables->configs, (int)strcspn(s, "' "), s);
+        command = access(path, F_OK) ? NULL : shell_command("run", path, NULL, NULL);
+    }
+    return command ? command : xstrdup("make figures");
+}
+
+size_t admissibility_missing(struct admissibility *a, const struct paper_tables *s,
+                             const char *query, const char *number, char *what)
+{
+    size_t gap = add_gap(a, what, query ? measure_first(s, query) : NULL);
+    lack(&a->v[gap], number);
+    return gap;
+}
+
+/* ---- one row ---- */
+
+static int64_t launches_of(const struct grid *g, size_t row, enum row_run which)
+{
+    const char *s = grid_text(g, row,
+                              which == ROW_EARLIER_RUN  ? "earlier_launches"
+                              : grid_has(g, "launches") ? "launches"
+                                                        : "replicates");
+    return *s ? strtoll(s, NULL, 10) : -1;
+}
+
+/* Of the launches of a cell's group; NULL: one origin, or none. */
+static char *mixed_launches(const struct proof *p, size_t cell)
+{
+    size_t first = p->origins.n;
+    for (int launch = 1; launch <= p->r->launches; launch++) {
+        size_t o = origins_of(&p->origins, p->r, p->r->cells[cell].group, launch);
+        if (o == p->origins.n)
+            continue;
+        if (first != p->origins.n && o != first)
+            return origin_difference(p->origins.texts[first], p->origins.texts[o]);
+        first = o;
+    }
+    return NULL;
+}
+
+/* True, and the gap, when a cell of the row is refused. */
+static bool refuse_cells(struct admissibility *a, const struct proof *p, const size_t *cells,
+                         size_t n, size_t *gap)
+{
+    AUTO_FREE char *mixed = NULL;
+    bool stale = !n;
+    for (size_t i = 0; i < n; i++) {
+        stale = stale || !p->requested[cells[i]];
+        mixed = mixed ? mixed : mixed_launches(p, cells[i]);
+    }
+    if (p->why)
+        *gap = add_gap(a, xstrfmt("%s: its config cannot be planned: %s", p->dir, p->why),
+                       xstrfmt("gradsync check %s", SHELL_WORD(p->config)));
+    else if (stale)
+        *gap = add_gap(a, xstrfmt("%s: stale: %s no longer requests this cell", p->dir, p->config),
+                       measure_again(p));
+    else if (mixed)
+        *gap = add_gap(a, xstrfmt("%s: mixed: its launches differ in %s", p->dir, mixed),
+                       measure_again(p));
+    return p->why || stale || mixed;
+}
+
+static bool refuse_row(struct admissibility *a, const struct proof *p, const struct grid *g,
+                       size_t row, enum row_run which, size_t *gap)
+{
+    int64_t launches = launches_of(g, row, which);
+    /* Launches that the statistics leave out were measured. */
+    if (launches >= 0 && p->launches && launches + p->left_out < p->launches) {
+        *gap = add_gap(a,
+                       xstrfmt("%s: under-sampled: fewer launches count than the %lld that %s "
+                               "asks for",
+                               p->dir, (long long)p->launches, p->config),
+                       complete(p));
+        return true;
+    }
+    AUTO_FREE size_t *cells = xcalloc(p->r->n_cells + 1, sizeof *cells);
+    return refuse_cells(a, p, cells, proof_cells(p, g, row, cells), gap);
+}
+
+static bool refuse_run(struct admissibility *a, struct paper_tables *s, const struct grid *g,
+                       size_t row, enum row_run which, size_t *gap)
+{
+    struct proof *p;
+    AUTO_FREE char *dir = paper_tables_run(s, g, row, which);
+    bool refused = false;
+    if (dir && proof_of(&a->proofs, dir, &p)) {
+        *gap =
+            add_gap(a, xstrfmt("%s: damaged", dir), xstrfmt("git checkout -- %s", SHELL_WORD(dir)));
+        refused = true;
+    } else if (dir) {
+        refused = refuse_row(a, p, g, row, which, gap);
+    }
+    return refused;
+}
+
+/* A cell that its platform cannot run: there is nothing to measure and no number to print. */
+static bool is_skipped(const struct grid *g, size_t row)
+{
+    return !strcmp(grid_text(g, row, "status"), "skip") ||
+           !strncmp(grid_text(g, row, "reason"), "skip: ", strlen("skip: "));
+}
+
+/* Rows that are of no cell, as those of runs, are of no launches either. */
+static int judge_row(struct admissibility *a, struct paper_tables *s, const struct grid *g,
+                     size_t row)
+{
+    size_t gap = 0;
+    bool refused = false;
+    if (is_skipped(g, row))
+        return ROW_SKIPPED;
+    for (enum row_run which = ROW_RUN; which < ROW_RUNS && grid_has(g, "config") && !refused;
+         which++)
+        refused = refuse_run(a, s, g, row, which, &gap);
+    return refused ? (int)gap + 1 : ROW_GOOD;
+}
+
+int admissibility_rows(struct admissibility *a, struct paper_tables *s, const struct grid *g,
+                       struct chosen *rows, const char *number, size_t *left_out, size_t *gap)
+{
+    size_t kept = 0, seen = SIZE_MAX;
+    *left_out = 0;
+    for (size_t i = 0; i < rows->n; i++) {
+        int *judged = &g->judged[rows->rows[i]];
+        if (!*judged)
+            *judged = judge_row(a, s, g, rows->rows[i]);
+        if (*judged == ROW_GOOD)
+            rows->rows[kept++] = rows->rows[i];
+        if (*judged < 0)
+            continue;
+        *gap = (size_t)(*judged - 1);
+        if (*gap != seen)
+            lack(&a->v[*gap], number);
+        seen = *gap;
+        ++*left_out;
+    }
+    rows->n = kept;
+    return GS_OK;
+}
+
+/* ---- two rows ---- */
+
+/* What numbers that are calculated with each other must have in common. */
+static const enum machine_fact common[] = {FACT_GPU, FACT_DRIVER, FACT_CUDA,  FACT_NCCL,
+                                           FACT_CPU, FACT_KERNEL, FACT_RANKS, FACT_MPI};
+
+static const struct proof *proof_of_row(struct admissibility *a, struct paper_tables *s,
+                                        const struct grid *g, size_t row)
+{
+    struct proof *p = NULL;
+    AUTO_FREE char *dir = paper_tables_run(s, g, row, ROW_RUN);
+    bool good = dir && !proof_of(&a->proofs, dir, &p);
+    return good ? p : NULL;
+}
+
+bool admissibility_unlike(struct admissibility *a, struct paper_tables *s, const struct grid *g,
+                          size_t row, const struct grid *h, size_t other, const char *number,
+                          size_t *gap)
+{
+    const struct proof *p = proof_of_row(a, s, g, row), *q = proof_of_row(a, s, h, other);
+    for (size_t f = 0; p && q && p != q && f < sizeof common / sizeof *common; f++) {
+        const char *x = p->machine.facts[common[f]], *y = q->machine.facts[common[f]];
+        if (!x || !y || !strcmp(x, y))
+            continue;
+        *gap = add_gap(a,
+                       xstrfmt("%s and %s: mixed: %s %s and %s", p->dir, q->dir,
+                               machine_facts[common[f]], x, y),
+                       measure_again(q));
+        lack(&a->v[*gap], number);
+        return true;
+    }
+    return false;
+}
+
+/* ---- report ---- */
+
+int admissibility_report(const struct admissibility *a)
+{
+    int code = GS_OK;
+    for (size_t i = 0; i < a->n; i++) {
+        const struct gap *g = &a->v[i];
+        const char *fill = g->command ? "; fill it: " : "", *command = g->command ? g->command : "";
+        AUTO_FREE char *more =
+            g->numbers > 1 ? xstrfmt(" and %zu more", g->numbers - 1) : xstrdup("");
+        if (g->needed)
+            code = fail(GS_FAILED, "%s: %s%s cannot be printed%s%s", g->what, g->first, more, fill,
+                        command);
+        else if (g->numbers)
+            say("left out: %s: %s%s%s%s", g->what, g->first, more, fill, command);
+    }
+    return code;
+}
+
+void admissibility_free(struct admissibility *a)
+{
+    for (size_t i = 0; i < a->n; i++) {
+        free(a->v[i].what);
+        free(a->v[i].command);
+        free(a->v[i].first);
+    }
+    free(a->v);
+    proofs_free(&a->proofs);
+    *a = (struct admissibility){0};
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A table in memory, with the line number of every row. A key is the name of a column, "line", or a
+ * key in the column `params` ("gemms" in "size=16MiB gemms=4").
+ *
+ * The tables behind the numbers, each read on first use: data/csv/NAME.csv, where newer measurements
+ * replace older ones (grid_latest), and three tables from other sources:
+ *   runs      one row for each run folder: platform, machine, versions, from the headers of its
+ *             recordings
+ *   settings  one row for each key of the fixed sections: its default
+ *   asked     one row for each config and such a key: its value there, and its file and line
+ *
+ * The tables in an in-memory SQLite database. Each is loaded when a query first
+ * reads it, with three additions: `line` is the line of the row in its file, every key of the column
+ * `params` is a column of its own, and an empty field is NULL. A column of numbers is REAL.
+ */
+#pragma once
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct grid_row {
+    char **fields;
+    long line;
+};
+
+enum row_judged { ROW_SKIPPED = -2, ROW_GOOD, ROW_UNJUDGED };
+
+struct grid {
+    char *name, *path;
+    char **columns;
+    size_t n_columns;
+    struct grid_row *rows;
+    size_t n;
+    int *judged; /* for each row, one of enum row_judged, or the index of its gap plus 1
+                    (evidence.h); NULL: not judged */
+};
+
+/* Some rows of a grid. */
+struct chosen {
+    size_t *rows;
+    size_t n;
+};
+void chosen_free(struct chosen *c);
+
+/* GS_OK, or reported: there is no such file, or a row has another number of fields. */
+int grid_read(struct grid **out, const char *name, const char *path);
+void grid_free(struct grid *g);
+
+/* The column's value, or "". */
+const char *grid_text(const struct grid *g, size_t row, const char *column);
+bool grid_has(const struct grid *g, const char *column);
+double grid_real(const struct grid *g, size_t row, const char *column); /* NaN: none */
+
+/* Progress of the run of a row. */
+enum grid_run { GRID_RUN_EMPTY, GRID_RUN_PART, GRID_RUN_FINISHED };
+
+struct paper_tables {
+    const char *csv, *raw, *configs; /* folders; the caller owns the texts */
+    struct grid **v;
+    size_t n;
+};
+
+/* Owned by the tables. GS_OK, or reported: a table that is not there, with the nearest name. */
+int paper_tables_find(struct paper_tables *s, const char *name, const struct grid **out);
+void paper_tables_free(struct paper_tables *s);
+
+/* Reports that the table's file is not there, with the nearest name; GS_USAGE. */
+int paper_tables_no_table(const struct paper_tables *s, const char *name, const char *path);
+
+/* A row of again.csv belongs to two runs, any other row to one or none. */
+enum row_run { ROW_RUN, ROW_EARLIER_RUN, ROW_RUNS };
+
+/* The folder of a run of this row; the caller frees it. NULL: there is none. A row with a platform and
+ * workload but no run, as in transitions.csv, belongs to the latest finished run. */
+char *paper_tables_run(struct paper_tables *s, const struct grid *g, size_t row,
+                       enum row_run which);
+
+struct sql {
+    sqlite3 *db; /* NULL until the first query */
+    sqlite3_stmt *add_number;
+    struct paper_tables *tables;
+    const struct grid *grid; /* the table that is being read; NULL: none */
+    bool refused;            /* show refused rows too (publish/evidence.h) */
+};
+
+/* A value for ?1, ?2, …: the text, or where that is NULL the number (NaN: NULL). */
+struct sql_value {
+    char *text;
+    double number;
+};
+struct sql_values {
+    struct sql_value *v;
+    size_t n;
+};
+void sql_add(struct sql_values *values, char *text, double number); /* takes the text over */
+void sql_values_free(struct sql_values *values);
+
+/* The cells of a result, row after row. A number has its text as well; NULL is "" and NaN. */
+struct sql_result {
+    struct sql_values cells;
+    size_t columns, rows;
+    char *name; /* of the first column */
+};
+
+/* Where a query was written, for messages. */
+struct sql_source {
+    const char *file;
+    int line;
+};
+
+/* "SELECT EXPRESSIONS FROM TABLE REST": its parts, inside the text. */
+struct sql_parts {
+    const char *from;  /* "FROM …"; NULL: it reads no table */
+    const char *order; /* "ORDER BY …" or "LIMIT …"; or its end */
+    const char *table; /* the name, without quotes */
+    size_t table_len;
+    bool distinct, count, limit; /* SELECT DISTINCT, SELECT count(…), LIMIT */
+};
+/* GS_OK, or reported: not a SELECT, or more than one table. */
+int sql_split(struct sql_parts *p, const char *query, struct sql_source at);
+
+/* Loads the table unless it is loaded, and reads it from now on. GS_OK or reported. */
+int sql_use(struct sql *s, const struct sql_parts *p, const struct grid **out);
+/* GS_OK, or reported with the source. sql_result_free in both cases. */
+int sql_run(struct sql *s, struct sql_result *r, const char *query, const struct sql_values *in,
+            struct sql_source at);
+void sql_result_free(struct sql_result *r);
+/* The table `numbers` (name, plain, value), for queries of other numbers: empty, and row by row. */
+int sql_clear_numbers(struct sql *s);
+int sql_add_number(struct sql *s, size_t row, const char *name, const char *plain, double value);
+void sql_close(struct sql *s);

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/cli.h"
+#include "base/err.h"
+#include "base/files.h"
+#include "base/locate.h"
+#include "base/shell_quote.h"
+#include "base/text.h"
+#include "config/config.h"
+#include "config/params.h"
+#include "launch/launcher.h"
+#include "launch/run.h"
+#include "plan/plan.h"
+#include "plan/plan_build.h"
+#include "plan/sweep.h"
+#include "plugin/plugin.h"
+#include "record/check_recording.h"
+#include "record/check_run.h"
+#include "record/manifest.h"
+#include "record/record.h"
+#include "record/runs.h"
+#include "verbs/commands.h"
+#include "wan/wan_audit.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- check config ---- */
+
+/* With faulty settings there are no cells, but keys and values can still be checked. */
+static int check_values(const struct config *c, const char *section, struct plugin *plugin)
+{
+    struct sweep sweep;
+    int code = sweep_read(&sweep, c, section, &plugin->wl);
+    sweep_free(&sweep);
+    plugin_unload(plugin);
+    return code;
+}
+
+static int check_workload(struct config *c, const char *section, const struct settings *set)
+{
+    struct plugin *plugin;
+    struct plan *plan;
+    int code = plan_plugin(&plugin, c, section);
+    if (code)
+        return code;
+    if (!set)
+        return check_values(c, section, plugin);
+    code = plan_build_from(&plan, config_share(c), section, plugin, set);
+    plan_free(plan);
+    return code;
+}
+
+int check_config(const char *path, const char *const *overrides)
+{
+    struct config *c;
+    struct settings set;
+    int code = config_load_all(&c, path, overrides);
+    if (!c)
+        return code;
+    if (config_check_commands(c)) { /* a command that is cut has further faults that are none */
+        config_free(c);
+        return GS_USAGE;
+    }
+    int read = settings_read(c, &set);
+    code = err_worse(code, read);
+    for (size_t i = 0; config_workload(c, i); i++)
+        code = err_worse(code, check_workload(c, config_workload(c, i), read ? NULL : &set));
+    if (!read)
+        code = err_worse(code, launcher_check_binding(c, &set.launch));
+    code = err_worse(code, wan_config_check(c));
+    if (!config_workload(c, 0) && !config_section(c, "model"))
+        code =
+            err_worse(code, fail_at(GS_USAGE, path, 0,
+                                    "no workload section; add one, e.g. [mpi_allreduce]; 'gradsync "
+                                    "list' shows the plugins"));
+    config_free(c);
+    return code;
+}
+
+/* ---- check plugin ----
+ *
+ * `gradsync check X.so`: reads the plugin's tables in a child process, because they may crash it.
+ * Then it measures one block of the default cell on two ranks, as `run` does. Built with ASan, it
+ * finds wrong addresses too.
+ */
+
+#define SILENCE_S 20 /* a call that takes longer hangs */
+
+/* ---- the tables ---- */
+
+static void report_fault(void *ctx, const char *line)
+{
+    const char *const *path = ctx;
+    fail_at(GS_USAGE, *path, 0, "%s", line);
+}
+
+static int read_tables(const char *path, const char *data)
+{
+    (void)data;
+    struct plugin *p;
+    alarm(SILENCE_S);
+    int code = plugin_open(&p, path);
+    if (code)
+        return code;
+    if (plugin_lint(p, report_fault, &path)) {
+        say("%s: correct the tables first; then check measures a block", path);
+        return GS_USAGE;
+    }
+    size_t metrics = 0;
+    while (p->wl.metrics[metrics].name)
+        metrics++;
+    size_t params = params_count(p->wl.params);
+    say("%s: %s %s, %zu parameter%s, %zu metric%s: the tables are correct", path, p->wl.name,
+        p->wl.version, params, params == 1 ? "" : "s", metrics, metrics == 1 ? "" : "s");
+    return GS_OK;
+}
+
+/* The exit code of check(path, data) in a process of its own, which the plugin may crash `when`. */
+static int in_child(int (*check)(const char *path, const char *data), const char *path,
+                    const char *data, const char *when)
+{
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0) {
+        int code = check(path, data);
+        fflush(NULL);
+        _exit(code);
+    }
+    int status = 0;
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (pid < 0)
+        return fail(GS_FAILED, "%s: no process can be started to read it: %s", path,
+                    strerror(errno));
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+        return fail_at(GS_FAILED, path, 0, "does not finish loading within %d s", SILENCE_S);
+    if (WIFSIGNALED(status))
+        return fail_at(GS_FAILED, path, 0, "crashes %s (SIG%s)", when,
+                       sigabbrev_np(WTERMSIG(status)));
+    return WEXITSTATUS(status);
+}
+
+/* ---- one block ---- */
+
+/* The plugin's default cell, on the normal path. */
+static const char trial_config[] = "[platform]\n"
+                                   "name = check\n"
+                                   "[launch]\n"
+                                   "ranks = 2\n"
+                                   "oversubscribe = yes\n"
+                                   "bind = none\n"
+                                   "[measure]\n"
+                                   "launches = 1\n"
+                                   "blocks = 1\n"
+                                   "max_blocks = 1\n"
+                                   "warmup = 0\n"
+                                   "retries = 0\n"
+                                   "deadline = %d\n"
+                                   "[%s]\n";
+
+/* In this process, which the plugin may end. */
+static int measure_block(const char *path, const char *data)
+{
+    AUTO_FREE char *absolute = realpath(path, NULL), *dir = xstrdup(absolute ? absolute : path);
+    AUTO_TEXT struct text text = {0};
+    const char *file = path_name(path);
+    AUTO_FREE char *name = xstrfmt("%.*s", (int)strlen(file) - 3, file);
+    const struct run_options options = {.data = data, .quiet = true};
+    dir[strlen(dir) - strlen(path_name(dir))] = '\0';
+    setenv("GRADSYNC_PLUGIN_PATH", dir, 1);
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    say_quiet(1);
+    text_addf(&text, trial_config, SILENCE_S, name);
+    return run_config_text(path, &text, &options);
+}
+
+static int check_block(const char *path)
+{
+    const char *tmp = getenv("TMPDIR");
+    AUTO_FREE char *data = xstrfmt("%s/gradsync-check.XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    if (!mkdtemp(data))
+        return fail(GS_CANNOT, "%s cannot be created: %s; set TMPDIR to a writable folder", data,
+                    strerror(errno));
+    int code = in_child(measure_block, path, data, "while a block of it is planned");
+    if (code == GS_FAILED) {
+        say("%s: the recording and the output of the ranks are below %s", path, data);
+        return code;
+    }
+    files_remove_tree(data);
+    if (code == GS_OK)
+        say("%s: a block on 2 ranks was measured and is right", path);
+    return code;
+}
+
+int check_plugin(const char *path)
+{
+    int code = in_child(read_tables, path, NULL, "while it is loaded or its tables are read");
+    return code ? code : check_block(path);
+}
+
+/* ---- check raw ---- */
+
+static int check_run(const char *dir)
+{
+    int code = manifest_verify(dir), recordings = check_recordings(dir);
+    return code ? code : recordings;
+}
+
+static int check_tree(const char *dir)
+{
+    AUTO(runs_free) struct runs runs = {.unsorted = true};
+    int code = runs_find(&runs, dir);
+    if (!code && !runs.n)
+        code = fail_at(GS_USAGE, dir, 0, "holds no recording");
+    for (size_t i = 0; i < runs.n; i++) {
+        int one = check_run(runs.v[i].dir);
+        code = code ? code : one;
+    }
+    return code;
+}
+
+/* Checks the file alone, and against the manifest and plan beside it. */
+static int check_file(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = path_name(path);
+    AUTO_FREE char *dir = slash ? xstrfmt("%.*s", (int)(slash - path), path) : xstrdup(".");
+    AUTO_FREE char *manifest = xstrfmt("%s/%s", dir, RECORD_MANIFEST), *run_id = NULL;
+    AUTO(check_plan_free) struct check_plan plan = {0};
+    bool torn = false;
+    int code = check_plan_read(&plan, dir);
+    if (!access(manifest, F_OK)) {
+        int listed = manifest_verify_file(dir, name);
+        /* Without the plan, the recording is not checked against it. */
+        int planned = plan.root ? GS_OK : manifest_verify_file(dir, "plan.json");
+        code = code ? code : listed ? listed : planned;
+    }
+    if (plan.root)
+        run_id = check_run_id(dir);
+    int one = check_recording(path, &(struct check){.plan = &plan, .run_id = run_id}, &torn);
+    if (torn)
+        say("%s: ignoring the incomplete last line", path);
+    return code ? code : one;
+}
+
+/* Files of other programs are not called damaged. */
+static bool may_be_recording(const char *path)
+{
+    static const char begins[] = "{\"type\":";
+    char start[sizeof begins - 1];
+    AUTO_FCLOSE FILE *f = fopen(path, "re");
+    size_t n = f ? fread(start, 1, sizeof start, f) : 0;
+    return !memcmp(start, begins, n) || text_ends(path, ".jsonl");
+}
+
+int check_raw(const char *path)
+{
+    struct stat st;
+    if (stat(path, &st))
+        return locate_failed(GS_USAGE, path, LOCATE_CONFIG | LOCATE_RUN);
+    if (S_ISREG(st.st_mode) && !may_be_recording(path))
+        return fail_at(GS_USAGE, path, 0,
+                       "nothing to check: not a config (.ini), a plugin (.so) or a recording "
+                       "(.jsonl)");
+    return S_ISDIR(st.st_mode) ? check_tree(path) : check_file(path);
+}
+
+/* ---- check ---- */
+
+static int check_so(const char *path, const char *const *overrides)
+{
+    (void)overrides;
+    return check_plugin(path);
+}
+
+/* A name without a known ending: a config by its bare name, or a recording. */
+static int check_named(const char *name, const char *const *overrides)
+{
+    AUTO_FREE char *config = locate_config(name), *run = locate_run(name);
+    return strcmp(config, name) ? check_config(config, overrides) : check_raw(run);
+}
+
+static const struct {
+    const char *suffix;
+    int (*check)(const char *path, const char *const *overrides);
+    const char *next; /* verb to suggest when nothing is wrong; NULL: none */
+} kinds[] = {
+    {".ini", check_config, "plan"},
+    {".so", check_so, "help"},
+    {"", check_named, NULL},
+};
+
+/* The next command after a check. plan has nothing to do for a config with [model] alone. */
+static bool has_workload(const char *path, const char *const *overrides)
+{
+    AUTO(config_free_of) struct config *c = NULL;
+    return config_load(&c, path, overrides) == GS_OK && config_workload(c, 0);
+}
+
+static int check_one(const char *path, const char *const *overrides)
+{
+    size_t n = strlen(path), i = 0;
+    for (;; i++) {
+        size_t s = strlen(kinds[i].suffix);
+        if (n >= s && !strcmp(path + n - s, kinds[i].suffix))
+            break;
+    }
+    int code = kinds[i].check(path, overrides);
+    if (code)
+        return code;
+    bool config = kinds[i].check == check_config;
+    const char *verb = config && !has_workload(path, overrides) ? "model" : kinds[i].next;
+    AUTO_FREE char *next = verb ? shell_command(verb, path, NULL, config ? overrides : NULL) : NULL;
+    say("%s: ok%s%s", path, next ? "; next: " : "", next ? next : "");
+    return GS_OK;
+}
+
+static int check(void *overrides, char **paths, int n)
+{
+    int worst = GS_OK;
+    for (int i = 0; i < n; i++) {
+        int one = check_one(paths[i], *(const char ***)overrides);
+        worst = one > worst ? one : worst;
+    }
+    return worst;
+}
+
+int cmd_check(int argc, char **argv)
+{
+    const char **overrides = NULL;
+    const struct cli_option options[] = {
+        CLI_SET_ROW(&overrides),
+        {"quiet", 'q', CLI_QUIET, NULL, NULL, "print faults only"},
+        {0},
+    };
+    const struct cli cli = {.verb = "check",
+                            .arguments = "FILE…",
+                            .summary = "Reports every fault in a config (.ini), a plugin (.so), a "
+                                       "recording (.jsonl) or all run folders below a folder.",
+                            .example = "gradsync check configs/local.ini data/raw",
+                            .options = options,
+                            .min_args = 1,
+                            .max_args = -1};
+    return cli_request(&cli, argc, argv, check, &overrides);
+}

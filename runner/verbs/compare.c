@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "compare/compare.h"
+#include "base/cli.h"
+#include "base/err.h"
+#include "base/locate.h"
+#include "base/screen.h"
+#include "base/text.h"
+#include "compare/collect.h"
+#include "compare/compare_print.h"
+#include "compare/repeatability.h"
+#include "compare/setting.h"
+#include "job/trial_result.h"
+#include "record/choose_runs.h"
+#include "record/host_load.h"
+#include "record/machine.h"
+#include "reduce/iteration.h"
+#include "verbs/commands.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- compare inputs ----
+ *
+ * Reads what `gradsync compare` compares.
+ */
+
+struct compare_request {
+    const char *out, *best_of, *baseline, *fail_if;
+    struct compare_filter filter;
+    bool again, quiet, all, json;
+    char **args;
+    size_t n;
+};
+
+/* GS_OK; or GS_USAGE, reported: options that exclude each other. */
+static int compare_check(const struct compare_request *q)
+{
+    bool between = q->n == 2 && !q->again;
+    const struct {
+        bool wrong;
+        const char *why;
+    } rules[] = {
+        {q->again && (q->best_of || q->baseline || q->fail_if),
+         "--again excludes --best-of, --baseline and --fail-if"},
+        {q->fail_if && strcmp(q->fail_if, verdict_names[VERDICT_SLOWER]),
+         "--fail-if takes the verdict 'slower'"},
+        {q->fail_if && !between, "--fail-if needs two runs: YESTERDAY TODAY"},
+        {q->best_of && q->n == 2,
+         "--best-of compares configs of a run; give one run or one folder of runs"},
+        {q->baseline && (q->best_of || q->n == 2),
+         "--baseline compares configs of a run; it excludes --best-of and A B"},
+    };
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (rules[i].wrong)
+            return fail(GS_USAGE, "compare: %s", rules[i].why);
+    return GS_OK;
+}
+
+/* Runs are sorted by key, so runs of one section are adjacent. */
+static bool has_twin(const struct runs *runs, size_t i)
+{
+    return (i > 0 && runs_same_section(&runs->v[i], &runs->v[i - 1])) ||
+           (i + 1 < runs->n && runs_same_section(&runs->v[i], &runs->v[i + 1]));
+}
+
+/* Adds the contrasts inside each run that was chosen. twins_only: only of sections with several
+ * runs. Every damaged run is named. */
+static int compare_inside(struct comparison *c, const struct compare_request *q,
+                          const struct choice *choice, bool twins_only)
+{
+    int code = GS_OK;
+    for (size_t i = 0; i < choice->runs.n && code != GS_USAGE; i++) {
+        if (twins_only && !has_twin(&choice->runs, i))
+            continue;
+        int one = compare_within_run(c, choice->runs.v[i].dir, q->best_of, q->baseline);
+        code = code ? code : one;
+    }
+    return code;
+}
+
+/* Adds the contrasts that the request asks for. *choice gets the runs whose load matters. */
+static int compare_collect(struct comparison *c, const struct compare_request *q,
+                           struct choice *choice)
+{
+    static const char *const everything[] = {LOCATE_DATA};
+    const char *const *args = (const char *const *)q->args;
+    bool one_platform = q->filter.platform && !q->n;
+    if (q->n == 2 && !q->again) {
+        int code = compare_between_runs(c, args[0], args[1]);
+        choice->runs.unsorted = true;
+        for (size_t i = 0; i < q->n && !code; i++)
+            code = runs_find(&choice->runs, args[i]);
+        return code;
+    }
+    /* --platform alone names the platform. A mistyped one is then reported with the known ones. */
+    const char *platform[] = {q->filter.platform};
+    int code = q->again       ? choose_every_run(choice, q->n ? args : everything, q->n ? q->n : 1)
+               : one_platform ? choose_runs(choice, platform, 1)
+                              : choose_runs(choice, args, q->n);
+    if (!code && !q->again)
+        choice_say(choice);
+    return code ? code : compare_inside(c, q, choice, q->again);
+}
+
+/* A known step mode may be absent; an unknown mode is an error. */
+static int no_best(const char *below, const char *mode)
+{
+    size_t n = 0;
+    while (iteration_modes[n] && strcmp(iteration_modes[n], mode))
+        n++;
+    if (iteration_modes[n])
+        return say("nothing to compare: no recording below %s has configs of the mode '%s' beside "
+                   "another mode",
+                   below, mode),
+               GS_OK;
+    const char *near = text_nearest(mode, iteration_modes, n);
+    return fail(GS_USAGE,
+                "compare: no recording below %s has configs of a mode '%s' beside another mode%s; "
+                "iter_proxy has compute, comm, sequential and overlapped",
+                below, mode, DID_YOU_MEAN(near));
+}
+
+/* Says why there is no contrast. */
+static int compare_nothing(const struct compare_request *q, const struct choice *choice)
+{
+    const char *below = q->n ? q->args[0] : choice->platform ? choice->platform : LOCATE_DATA;
+    if (q->baseline)
+        return fail(GS_USAGE, "compare: no recording of %s has a config '%s' beside another one",
+                    below, q->baseline);
+    if (q->best_of)
+        return no_best(below, q->best_of);
+    say("nothing to compare: no recording below %s has two configs of equal size and mode; to "
+        "compare two runs: gradsync compare A B; to join files into one run: gradsync import "
+        "--as-launches",
+        below);
+    return GS_OK;
+}
+
+/* ---- compare ---- */
+
+/* ---- warnings ---- */
+
+/* Also on stderr, because such rows look like the others in the CSV. */
+static void say_refused(const struct comparison *c)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < c->n; i++)
+        n += c->v[i].effect.launches == 1;
+    if (n)
+        say("%zu contrast%s come%s from one launch, so no verdict holds for other launches; "
+            "measure 5 or more",
+            n, n == 1 ? "" : "s", n == 1 ? "s" : "");
+}
+
+/* Warns in one line if the compared runs were measured on a loaded machine, and tells if they joined
+ * several sets of GPUs. */
+static void tell_machines(const struct choice *choice)
+{
+    AUTO_FREE const char **dirs = xcalloc(choice->runs.n + 1, sizeof *dirs);
+    for (size_t i = 0; i < choice->runs.n; i++)
+        dirs[i] = choice->runs.v[i].dir;
+    host_load_warn(dirs, choice->runs.n);
+    AUTO_FREE char *sets = machine_gpu_sets(dirs, choice->runs.n);
+    if (sets)
+        say("measured on %s; each ratio compares configs on the same one", sets);
+}
+
+/* ---- contrasts ---- */
+
+/* Of two configs that were measured, neither is the best of many: one line says how they differ. */
+static bool one_pair(const struct comparison *c)
+{
+    for (size_t i = 1; i < c->n; i++)
+        if (strcmp(c->v[i].config, c->v[0].config) || strcmp(c->v[i].baseline, c->v[0].baseline))
+            return false;
+    return c->n;
+}
+
+/* What `tune` printed of the run of this contrast. */
+static int print_price(const struct choice *choice, const struct contrast *c)
+{
+    for (size_t i = 0; i < choice->runs.n; i++) {
+        struct price_answer a = {0};
+        const char *dir = choice->runs.v[i].dir;
+        int code = strcmp(path_name(dir), c->run_id) ? GS_OK : price_read(&a, dir);
+        AUTO_FREE char *sentence = a.known ? price_sentence(&a) : NULL;
+        if (sentence)
+            screen_say(sentence);
+        if (code || sentence)
+            return code;
+    }
+    say("%s: the price of communication (arms none, one, half): gradsync compare --all", c->run_id);
+    return GS_OK;
+}
+
+/* The arms of a price are no settings, of which one could be the best. */
+static int take_prices(struct comparison *shown, const struct choice *choice)
+{
+    size_t kept = 0, n = shown->n;
+    int code = GS_OK;
+    for (size_t i = 0; i < n; i++) {
+        const struct contrast *c = &shown->v[i];
+        if (!setting_is_price(c))
+            shown->v[kept++] = shown->v[i];
+        else if (!code && !strcmp(c->config, "none"))
+            code = print_price(choice, c);
+    }
+    shown->n = kept;
+    return code;
+}
+
+static int print_contrasts(const struct compare_request *q, const struct choice *choice,
+                           const struct comparison *c, long threads)
+{
+    struct comparison shown;
+    struct winners winners = {0};
+    bool each = q->n == 2 || q->filter.config;
+    int code = compare_filter(&q->filter, c, &shown);
+    if (!code && !each && (q->json || !q->all))
+        winners_find(&winners, c, threads);
+    if (!code && q->json)
+        comparison_print_json(&shown, &winners);
+    else if (!code && q->all)
+        comparison_print(&shown, q->best_of);
+    else if (!code)
+        code = take_prices(&shown, choice);
+    if (!code && !q->json && !q->all && shown.n)
+        summary_print(
+            &(struct summary_request){&shown, each || one_pair(c) ? NULL : &winners, q->best_of});
+    winners_free(&winners);
+    free(shown.v);
+    return code;
+}
+
+static int show_contrasts(const struct compare_request *q, const struct choice *choice,
+                          const struct comparison *c, long threads)
+{
+    int code = q->out ? comparison_write(c, q->out, q->best_of ? CHOSEN_CSV : COMPARE_CSV) : GS_OK;
+    if (!code && q->out && !q->best_of)
+        code = placebo_write(c, q->out);
+    if (!code && !c->n)
+        code = compare_nothing(q, choice);
+    if (!code && (c->n || q->json) && !q->quiet)
+        code = print_contrasts(q, choice, c, threads);
+    say_refused(c);
+    return code;
+}
+
+/* ---- exit code ---- */
+
+/* Fails if a config is slower; says how many contrasts could not be decided. */
+static int gate(const struct compare_request *q, const struct comparison *c)
+{
+    size_t counts[VERDICTS] = {0};
+    const struct contrast *worst = NULL;
+    for (size_t i = 0; i < c->n; i++) {
+        const struct contrast *one = &c->v[i];
+        counts[one->judgement.verdict]++;
+        if (one->judgement.verdict == VERDICT_SLOWER &&
+            (!worst || one->effect.value > worst->effect.value))
+            worst = one;
+    }
+    if (counts[VERDICT_INCONCLUSIVE])
+        say("%zu of %zu cells are inconclusive and pass; more launches would decide",
+            counts[VERDICT_INCONCLUSIVE], c->n);
+    return worst ? fail(GS_FAILED, "%s: slower than %s in %zu of %zu cells, most %s: %s at %s",
+                        q->args[1], q->args[0], counts[VERDICT_SLOWER], c->n, worst->config,
+                        PERCENT(worst->effect.value), worst->params)
+                 : GS_OK;
+}
+
+/* ---- --again ---- */
+
+/* A file, or a missing path that ends in .csv. */
+static bool is_table(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) ? text_ends(path, ".csv") : !S_ISDIR(info.st_mode);
+}
+
+static bool any_twin(const struct comparison *c)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if ((!i || !contrasts_of_one_run(&c->v[i], &c->v[i - 1])) && contrast_has_twin(c, &c->v[i]))
+            return true;
+    return false;
+}
+
+static int show_repeats(const struct compare_request *q, const struct comparison *c)
+{
+    AUTO(repeats_free) struct repeats r = {0};
+    repeats_find(&r, c);
+    int code = q->out ? repeats_write(&r, q->out) : GS_OK;
+    if (!code && !any_twin(c))
+        say("no contrast was measured twice below %s%s: 'gradsync run CONFIG' measures a config "
+            "again, in a new recording",
+            q->n ? q->args[0] : LOCATE_DATA, q->n > 1 ? " and the others" : "");
+    else if (!code && !q->quiet)
+        repeats_print(&r);
+    say_refused(c);
+    return code;
+}
+
+/* A table already holds the solved contrasts; recordings are solved here. */
+static int compare_again(const struct compare_request *q, long threads)
+{
+    AUTO(comparison_free) struct comparison c = {0};
+    AUTO(choice_free) struct choice choice = {0};
+    bool table = q->n == 1 && is_table(q->args[0]);
+    for (size_t i = 0; i < q->n && !table; i++)
+        if (is_table(q->args[i]))
+            return fail(GS_USAGE, "compare: --again takes recordings or one table, not both: %s",
+                        q->args[i]);
+    int code = table ? comparison_read(&c, q->args[0]) : compare_collect(&c, q, &choice);
+    if (!code && !table)
+        comparison_solve(&c, threads);
+    return code ? code : show_repeats(q, &c);
+}
+
+/* ---- the verb ---- */
+
+struct compare_options {
+    struct compare_request q;
+    struct cli_int threads;
+};
+
+static int compare(void *request, char **words, int n)
+{
+    struct compare_options *o = request;
+    struct compare_request *q = &o->q;
+    long threads = o->threads.value;
+    q->args = words;
+    q->n = (size_t)n;
+    int code = compare_check(q);
+    if (code || q->again)
+        return code ? code : compare_again(q, threads);
+    AUTO(comparison_free) struct comparison c = {0};
+    AUTO(choice_free) struct choice choice = {0};
+    code = compare_collect(&c, q, &choice);
+    if (!code) {
+        comparison_solve(&c, threads);
+        code = show_contrasts(q, &choice, &c, threads);
+    }
+    if (!code && !q->quiet)
+        tell_machines(&choice);
+    if (!code && q->fail_if)
+        code = gate(q, &c);
+    return code;
+}
+
+int cmd_compare(int argc, char **argv)
+{
+    struct compare_options o = {
+        .threads = {.min = 1, .max = COMPARE_THREADS_MAX}}; /* 0: all processors */
+    struct compare_request *q = &o.q;
+    const struct cli_option options[] = {
+        {"all", 'a', CLI_FLAG, &q->all, NULL,
+         "print every contrast (default: one line for each step)"},
+        {"size", 0, CLI_TEXT, &q->filter.size, "SIZE", "print only this size, e.g. 16MiB"},
+        {"mode", 0, CLI_TEXT, &q->filter.mode, "MODE",
+         "print only this mode: compute, comm, sequential or overlapped; alone: operations without "
+         "a step"},
+        {"platform", 0, CLI_TEXT, &q->filter.platform, "NAME", "print only this platform"},
+        {"config", 0, CLI_TEXT, &q->filter.config, "CONFIG", "print only this config"},
+        {"baseline", 0, CLI_TEXT, &q->baseline, "CONFIG",
+         "compare with this config (default: the baseline of the run)"},
+        {"json", 'j', CLI_FLAG, &q->json, NULL, "print one JSON object (docs/formats.md)"},
+        {"fail-if", 0, CLI_TEXT, &q->fail_if, "VERDICT",
+         "with A B: exit with 1 if a config of B is slower than in A; VERDICT is 'slower'"},
+        {"output", 'o', CLI_TEXT, &q->out, "CSV",
+         "folder for the complete table (default: write no table)"},
+        {"best-of", 0, CLI_TEXT, &q->best_of, "MODE",
+         "compare with the config that is fastest in MODE, e.g. comm; the table is chosen.csv"},
+        {"again", 0, CLI_FLAG, &q->again, NULL,
+         "show whether repeated runs agree in their verdicts; the table is again.csv; RAW may be "
+         "a compare.csv or chosen.csv"},
+        {"threads", 0, CLI_INT, &o.threads, "N",
+         "maximum number of threads (default: all processors)"},
+        {"quiet", 'q', CLI_QUIET, &q->quiet, NULL, "print errors only, no table"},
+        {0},
+    };
+    const struct cli cli = {
+        .verb = "compare",
+        .arguments = "[PLATFORM | RAW… | A B]",
+        .summary = "Finds the fastest config of each group, against the baseline, or compares run "
+                   "B with run A. RAW is a run or a folder of runs; a platform stands for its "
+                   "latest runs (default: the platform of the latest run of this machine).",
+        .example = "gradsync compare h200-4gpu --mode overlapped",
+        .options = options,
+        .max_args = -1};
+    return cli_request(&cli, argc, argv, compare, &o);
+}

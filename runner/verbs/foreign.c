@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/cli.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/interrupts.h"
+#include "base/locate.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "config/config.h"
+#include "import/import_run.h"
+#include "import/import_step.h"
+#include "verbs/commands.h"
+#include "wan/training.h"
+#include "wan/watch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- import ---- */
+
+struct import_request {
+    const char *out, *platform, *format, **set;
+    bool as_launches, step;
+    struct facts facts;
+    struct import_platform *at;
+};
+
+static int check_format(const char *format)
+{
+    size_t n = 0;
+    for (; import_formats[n]; n++)
+        if (!strcmp(import_formats[n], format))
+            return GS_OK;
+    const char *near = text_nearest(format, import_formats, n);
+    return fail(GS_USAGE,
+                "import: no format '%s'%s; formats are auto, nccl-tests, nccl-json, iteration "
+                "and osu",
+                format, DID_YOU_MEAN(near));
+}
+
+static int read_request(struct import_request *q)
+{
+    int code = GS_OK;
+    if (!strcmp(q->format, "auto"))
+        q->format = NULL;
+    if (q->format)
+        code = check_format(q->format);
+    if (!code && q->platform && import_platform_is(q->platform))
+        code = import_platform_read(&q->at, q->platform);
+    else if (!code && q->platform)
+        code = facts_set(&q->facts, "platform", 8, q->platform, strlen(q->platform));
+    for (const char **s = q->set; s && *s && !code; s++)
+        code = facts_set_word(&q->facts, *s);
+    return code;
+}
+
+/* The name "iteration_times_auto.txt" gives the config, if nothing else does. */
+static int name_config(struct imported *f)
+{
+    static const char prefix[] = "iteration_times_";
+    size_t n = sizeof prefix - 1, stem = strcspn(f->imp->name, ".");
+    if (strcmp(f->imp->format, "iteration") || f->facts.value[FACT_CONFIG] || stem <= n ||
+        strncmp(f->imp->name, prefix, n))
+        return GS_OK;
+    return facts_set(&f->facts, "config", 6, f->imp->name + n, stem - n);
+}
+
+static int read_file(const struct import_request *q, const char *path, struct imported *out)
+{
+    out->at = q->at;
+    facts_copy(&out->facts, &q->facts);
+    struct import_known known = {.format = q->format,
+                                 .unit = out->facts.value[FACT_UNIT],
+                                 .collective = out->facts.value[FACT_COLLECTIVE]};
+    if (out->facts.value[FACT_RANKS])
+        units_parse_int(out->facts.value[FACT_RANKS], &known.ranks);
+    else if (q->at)
+        known.ranks = q->at->set.launch.ranks;
+    int code = import_read(&out->imp, path, &known);
+    return code ? code : name_config(out);
+}
+
+static void forget(struct imported *f)
+{
+    import_free(f->imp);
+    facts_free(&f->facts);
+}
+
+/* Continues after a refused file, so that all faults are named and the good files are imported. */
+static int import(const struct import_request *q, char *const *paths, size_t n)
+{
+    AUTO_FREE struct imported *files = xcalloc(n, sizeof *files);
+    size_t good = 0;
+    int code = GS_OK, written = GS_OK;
+    for (size_t i = 0; i < n && code != GS_USAGE; i++) {
+        int one = read_file(q, paths[i], &files[good]);
+        if (one) {
+            forget(&files[good]);
+            files[good] = (struct imported){0};
+        }
+        good += !one;
+        code = one == GS_USAGE || !code ? one : code;
+        /* One file at a time unless they form one run, to hold the samples of one file in memory. */
+        if (!one && !q->as_launches) {
+            written = import_write(files, good, q->out, false);
+            forget(&files[--good]);
+            files[good] = (struct imported){0};
+            code = written ? written : code;
+        }
+    }
+    if (good && code != GS_USAGE) {
+        written = import_write(files, good, q->out, true);
+        code = written ? written : code;
+    }
+    for (size_t i = 0; i < good; i++)
+        forget(&files[i]);
+    return code;
+}
+
+static int import_one_step(const struct import_request *q, char *const *paths, int n)
+{
+    if (n != 1)
+        return fail(GS_USAGE, "import: --step takes one file, not %d", n);
+    return import_step(paths[0], q->out);
+}
+
+static int run(void *request, char **paths, int n)
+{
+    struct import_request *q = request;
+    if (q->step)
+        return import_one_step(q, paths, n);
+    q->out = q->out ? q->out : "data/raw";
+    int code = read_request(q);
+    if (!code)
+        code = import(q, paths, (size_t)n);
+    facts_free(&q->facts);
+    import_platform_free(q->at);
+    return code;
+}
+
+int cmd_import(int argc, char **argv)
+{
+    struct import_request q = {.format = "auto"};
+    const struct cli_option options[] = {
+        {"output", 'o', CLI_TEXT, &q.out, "RAW",
+         "folder for the recordings (default data/raw); for --step: the step file to write"},
+        {"platform", 0, CLI_TEXT, &q.platform, "NAME",
+         "platform that was measured, by name or by config; a config also gives its limits, e.g. "
+         "configs/a100-8gpu.ini"},
+        {"set", 0, CLI_LIST, &q.set, "KEY=VALUE",
+         "give a fact that the files lack, e.g. ranks=8 or config=ring; unit=s, ms or us for "
+         "iteration times (default ms); may be repeated"},
+        {"format", 0, CLI_TEXT, &q.format, "FORMAT",
+         "nccl-tests, nccl-json, iteration (a step time on each line, in milliseconds), osu or "
+         "auto "
+         "(default auto: recognise the contents)"},
+        {"as-launches", 0, CLI_FLAG, &q.as_launches, NULL,
+         "make the files of one platform the launches of one run, so that compare can use them"},
+        {"step", 0, CLI_FLAG, &q.step, NULL,
+         "make a step for iter_proxy (docs/steps.md) from one trace of torch.profiler"},
+        CLI_QUIET_ROW,
+        {0},
+    };
+    const struct cli cli = {
+        .verb = "import",
+        .arguments = "FILE…",
+        .summary = "Converts the output of other programs to recordings.",
+        .example = "gradsync import --platform dgx --set config=ring all_reduce_perf.txt",
+        .options = options,
+        .min_args = 1,
+        .max_args = -1};
+    return cli_request(&cli, argc, argv, run, &q);
+}
+
+/* ---- watch ---- */
+
+#define LINE_MAX_B 65536 /* longer lines are split at this size */
+#define POLL_MS 250
+
+struct watch_request {
+    const char **set;
+    const char *config, *pattern, *threshold;
+    struct cli_int window, warmup;
+    bool no_follow;
+};
+
+struct input {
+    const char *path;
+    int fd;
+    bool follow;  /* wait for more at the end of a regular file */
+    off_t offset; /* bytes read so far */
+    int code;     /* exit code of a read error */
+    size_t n;
+    char buf[LINE_MAX_B + 1];
+};
+
+/* ---- options ---- */
+
+/* Takes the predicted rate and step time from the model of a config. */
+static int expect(const struct watch_request *q, struct watch_options *o)
+{
+    AUTO(config_free_of) struct config *c = NULL;
+    AUTO(wan_map_free) struct wan_map m = {0};
+    struct wan_training t;
+    int code = config_load(&c, q->config, q->set);
+    if (code)
+        return code;
+    code = wan_map_read(&m, c);
+    if (!code)
+        code = wan_training_read(&t, c, &m);
+    if (!code) {
+        struct wan_case plan = wan_case_of(&m, &t);
+        struct wan_outcome out = wan_evaluate(&plan);
+        o->expected_rate = out.tokens_per_s;
+        o->expected_step_s = out.step_s;
+        o->tokens = t.tokens;
+        o->gpus = t.gpus;
+    }
+    return code;
+}
+
+/* "700k" tokens/s, or "80%" (the default) of the predicted rate. */
+static int read_threshold(const struct watch_request *q, struct watch_options *o)
+{
+    const char *text = q->threshold ? q->threshold : "80%";
+    double value;
+    int64_t whole;
+    bool share = strchr(text, '%');
+    if (units_parse_real(text, &value)) {
+    } else if (units_parse_int(text, &whole)) {
+        value = (double)whole;
+    } else {
+        value = -1;
+    }
+    if (value < 0)
+        return fail(GS_USAGE,
+                    "watch: --threshold '%s' is neither tokens/s (700k) nor a share of the "
+                    "predicted rate (80%%)",
+                    text);
+    if (share && q->threshold && o->expected_rate <= 0)
+        return fail(GS_USAGE,
+                    "watch: --threshold %s is a share of the predicted rate; give --config", text);
+    o->threshold = share ? value * o->expected_rate : value;
+    return GS_OK;
+}
+
+static int read_options(const struct watch_request *q, struct watch_options *o)
+{
+    *o = (struct watch_options){.pattern = q->pattern};
+    o->window = (size_t)q->window.value;
+    o->warmup = (size_t)q->warmup.value;
+    int code = q->config ? expect(q, o) : GS_OK;
+    return code ? code : read_threshold(q, o);
+}
+
+/* ---- input ---- */
+
+static int open_input(struct input *in, const char *path, bool no_follow)
+{
+    struct stat st = {0};
+    *in = (struct input){.path = path, .fd = STDIN_FILENO};
+    if (strcmp(path, "-"))
+        in->fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (in->fd < 0)
+        return locate_failed(GS_USAGE, path, LOCATE_FILE);
+    if (!fstat(in->fd, &st) && S_ISDIR(st.st_mode))
+        return fail_at(GS_USAGE, path, 0, "is a folder, not a log");
+    in->follow = !no_follow && strcmp(path, "-") && S_ISREG(st.st_mode);
+    return GS_OK;
+}
+
+static void close_input(struct input *in)
+{
+    if (in->fd > STDIN_FILENO)
+        close(in->fd);
+}
+
+/* Lines end in a line feed or, in progress bars, a carriage return. Keeps an incomplete line. */
+static void take_lines(struct input *in, struct watch *w, bool all)
+{
+    char *start = in->buf, *end = in->buf + in->n;
+    for (char *p = start; p < end; p++)
+        if (*p == '\n' || *p == '\r') {
+            if (p > start)
+                watch_line(w, start, (size_t)(p - start));
+            start = p + 1;
+        }
+    if (start < end && (all || (start == in->buf && in->n == LINE_MAX_B))) {
+        watch_line(w, start, (size_t)(end - start));
+        start = end;
+    }
+    in->n = (size_t)(end - start);
+    memmove(in->buf, start, in->n);
+}
+
+/* Reopens a log that was rotated or truncated. */
+static void look_again(struct input *in, struct watch *w)
+{
+    struct stat here, there;
+    if (fstat(in->fd, &here) || stat(in->path, &there))
+        return;
+    bool other = here.st_ino != there.st_ino || here.st_dev != there.st_dev;
+    if (!other && there.st_size >= in->offset)
+        return;
+    take_lines(in, w, true);
+    int fd = open(in->path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    close(in->fd);
+    in->fd = fd;
+    in->offset = 0;
+}
+
+/* 1: got input; 0: none now; -1: end, or an error in in->code. */
+static int take_input(struct input *in, struct watch *w)
+{
+    ssize_t n = read(in->fd, in->buf + in->n, LINE_MAX_B - in->n);
+    if (n > 0) {
+        in->n += (size_t)n;
+        in->offset += n;
+        take_lines(in, w, false);
+        return 1;
+    }
+    if (n < 0 && (errno == EINTR || errno == EAGAIN))
+        return 0;
+    if (n < 0)
+        in->code = fail_at(GS_FAILED, in->path, 0, "cannot be read: %s", strerror(errno));
+    if (n < 0 || !in->follow)
+        return -1;
+    look_again(in, w);
+    return 0;
+}
+
+/* Follows the log until its end or Ctrl-C. */
+static void follow(struct input *in, struct watch *w, struct interrupts *stop)
+{
+    int came = 0;
+    size_t steps = 0;
+    double last_s = clock_now_s();
+    while (came >= 0 && !stop->count) {
+        struct pollfd p[] = {{.fd = stop->fd, .events = POLLIN}, {.fd = in->fd, .events = POLLIN}};
+        /* A regular file always polls as readable, so wait for time to pass. */
+        poll(p, in->follow ? 1 : 2, in->follow && came > 0 ? 0 : POLL_MS);
+        interrupts_read(stop);
+        bool ready = in->follow || p[1].revents;
+        if (!stop->count && ready)
+            came = take_input(in, w);
+        if (steps != watch_measured(w))
+            last_s = clock_now_s();
+        steps = watch_measured(w);
+        watch_idle(w, clock_now_s() - last_s);
+        if (came <= 0)
+            fflush(stdout);
+    }
+    take_lines(in, w, true);
+}
+
+static int watch(void *request, char **words, int n)
+{
+    (void)n;
+    const struct watch_request *q = request;
+    struct watch_options o;
+    struct interrupts stop;
+    AUTO_FREE struct input *in = xcalloc(1, sizeof *in);
+    struct watch *w = NULL;
+    size_t flagged = 0;
+    int code = read_options(q, &o);
+    if (!code)
+        code = open_input(in, words[0], q->no_follow);
+    if (!code && !(w = watch_new(&o)))
+        code = GS_USAGE;
+    if (!code && !(code = interrupts_catch(&stop))) {
+        follow(in, w, &stop);
+        interrupts_release(&stop);
+        flagged = watch_end(w);
+        code = in->code;
+    }
+    watch_free(w);
+    close_input(in);
+    return code ? code : flagged ? GS_FAILED : GS_OK;
+}
+
+int cmd_watch(int argc, char **argv)
+{
+    struct watch_request q = {.window = {20, 1, WATCH_WINDOW_MAX}, .warmup = {5, 0, LONG_MAX}};
+    const struct cli_option options[] = {
+        {"config", 'c', CLI_TEXT, &q.config, "CONFIG",
+         "config with the [model] that predicts the rate"},
+        CLI_SET_ROW(&q.set),
+        {"pattern", 'p', CLI_TEXT, &q.pattern, "REGEX",
+         "regular expression whose (group) is tokens/s, with gpu: in front those of one GPU; with "
+         "step: in front, the time per step in seconds or in the unit beside it, with ms: in "
+         "milliseconds (default: known log formats)"},
+        {"threshold", 't', CLI_TEXT, &q.threshold, "RATE",
+         "minimum rate in tokens/s (700k) or as a share of the predicted rate (default 80%)"},
+        {"window", 'w', CLI_INT, &q.window, "N", "measurements in the rolling median (default 20)"},
+        {"warmup", 0, CLI_INT, &q.warmup, "N",
+         "number of first measurements to judge separately (default 5)"},
+        {"no-follow", 0, CLI_FLAG, &q.no_follow, NULL,
+         "stop at the end of the file instead of waiting for more"},
+        {0}};
+    const struct cli cli = {.verb = "watch",
+                            .arguments = "FILE|-",
+                            .summary =
+                                "Follows a training log, compares its rate and step time with the "
+                                "model, and reports faults. Exits with 1 if it reported any.",
+                            .example = "gradsync watch --config wan-4site train.log",
+                            .options = options,
+                            .min_args = 1,
+                            .max_args = 1};
+    return cli_request(&cli, argc, argv, watch, &q);
+}

@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/cli.h"
+#include "base/err.h"
+#include "base/files.h"
+#include "base/jsontext.h"
+#include "base/locate.h"
+#include "base/screen.h"
+#include "base/secrets.h"
+#include "base/shell_quote.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "cluster/campaign.h"
+#include "cluster/cluster_status.h"
+#include "job/tune.h"
+#include "lab/probe.h"
+#include "lab/spec.h"
+#include "launch/launcher.h"
+#include "launch/run.h"
+#include "plan/plan_build.h"
+#include "plan/plan_io.h"
+#include "plan/plan_table.h"
+#include "plan/sections.h"
+#include "record/run_campaign.h"
+#include "record/runs.h"
+#include "verbs/commands.h"
+#include "wan/net.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- plan ---- */
+
+struct plan_options {
+    const char **set;
+    const char *workload;
+    bool json, all;
+};
+
+/* ---- one workload ---- */
+
+/* "25 s to 30 s"; one of them if both are the same. */
+static const char *range(char *buf, size_t n, double least_s, double most_s)
+{
+    char least[32], most[32];
+    units_human_time(least, sizeof least, least_s);
+    units_human_time(most, sizeof most, most_s);
+    bool same = !strcmp(least, most);
+    snprintf(buf, n, "%s%s%s", least, same ? "" : " to ", same ? "" : most);
+    return buf;
+}
+
+static void print_train_cost(const struct plan *p, const struct plan_cost *cost)
+{
+    long long starts = (long long)plan_visits(p) * p->set.measure.launches;
+    AUTO_FREE char *hidden = secrets_hidden(config_find(p->config, p->section, "command")->value);
+    AUTO_FREE char *command = xstrfmt("command: %s", hidden);
+    screen_say(command);
+    printf("The command runs %lld times: in each launch once for each cell and twice for a "
+           "baseline, in random order\ntime: at most %s, if every run reaches its timeout\n",
+           starts, HUMAN_TIME(cost->most_s));
+}
+
+static void print_rank_cost(const struct plan_cost *cost)
+{
+    printf("memory: %s per rank on the host", HUMAN_SIZE(cost->host_B));
+    if (cost->device_B)
+        printf(", %s on its device", HUMAN_SIZE(cost->device_B));
+    char time[80];
+    printf("\ntime: %s\n", range(time, sizeof time, cost->time_s, cost->most_s));
+}
+
+static bool compares(const struct plan *p)
+{
+    for (size_t i = 0; i < p->n_groups; i++)
+        if (group_compares(p, &p->groups[i]))
+            return true;
+    return false;
+}
+
+static void print_cost(const struct plan *p)
+{
+    struct plan_cost cost = plan_cost(p);
+    const struct set_measure *m = &p->set.measure;
+    printf("%zu %s in %zu %s, %lld %s%s\n", p->n_cells, p->n_cells == 1 ? "cell" : "cells",
+           p->n_groups, p->n_groups == 1 ? "group" : "groups", (long long)m->launches,
+           m->launches == 1 ? "launch" : "launches",
+           compares(p) ? "" : "; one config: nothing to compare");
+    if (plan_is_train(p))
+        print_train_cost(p, &cost);
+    else
+        print_rank_cost(&cost);
+    if (p->set.cost.usd_per_hour > 0)
+        printf("cost: %.2f to %.2f USD\n", p->set.cost.usd_per_hour * cost.time_s / 3600,
+               p->set.cost.usd_per_hour * cost.most_s / 3600);
+    if (m->seed)
+        printf("seed: %lld\n", (long long)m->seed);
+    else
+        printf("seed: drawn at run\n");
+}
+
+static void print_plan(const struct plan *p, bool all)
+{
+    AUTO_FREE char *title =
+        xstrfmt("[%s] on %s, %s%s", p->section, p->set.platform.name,
+                RANKS_ON((long long)p->set.launch.ranks, (long long)p->set.launch.nodes),
+                launcher_binds_to_gpus(p) ? ", each bound beside its GPU" : "");
+    screen_say(title);
+    plan_table(p, all);
+    print_cost(p);
+}
+
+static json_t *plan_and_cost(const struct plan *p)
+{
+    struct plan_cost cost = plan_cost(p);
+    json_t *o = plan_json(p);
+    if (!p->set.measure.seed)
+        json_object_set_new(o, "seed", json_null()); /* run draws its own seed */
+    json_object_set_new(o, "cost",
+                        json_pack("{s:f, s:f, s:I, s:I}", "time_s", cost.time_s, "most_s",
+                                  cost.most_s, "host_B", (json_int_t)cost.host_B, "device_B",
+                                  (json_int_t)cost.device_B));
+    return o;
+}
+
+/* A plan with GPUs, several nodes or Slurm probably runs elsewhere: the memory and slots of this
+ * machine do not matter for it. */
+static bool may_run_here(const struct plan *p)
+{
+    return !p->set.platform.device[0] && !plan_cost(p).device_B && p->set.launch.nodes == 1 &&
+           !config_section(p->config, "slurm");
+}
+
+/* ---- the verb ---- */
+
+/* Repeats the options, so that the next command measures the plan that was shown. */
+static void say_next(const struct config *c, const struct plan_options *o, bool train)
+{
+    const struct config_entry *hosts = config_find(c, "launch", "hosts");
+    bool lab = hosts && lab_facts_missed(c, hosts->value), slurm = config_section(c, "slurm");
+    AUTO_FREE char *run = shell_command(train ? "train" : "run", c->path, o->workload, o->set);
+    AUTO_FREE char *other = lab     ? shell_command("lab", c->path, NULL, o->set)
+                            : slurm ? shell_command("submit", c->path, o->workload, o->set)
+                                    : xstrdup("");
+    if (lab)
+        printf("\nnext: %s -- %s\n", other, run);
+    else
+        printf("\nnext: %s%s%s\n", run, slurm ? ", or in Slurm jobs: " : "", other);
+}
+
+/* Plans of the wanted sections, and an error line for each section without one. */
+struct planned {
+    struct plan **plans;
+    size_t n;
+    struct words faults;
+    int code;
+};
+
+static void plan_section(struct planned *all, struct config *c, const char *section)
+{
+    char why[4096];
+    struct plan *p = NULL;
+    err_capture_first(why, sizeof why);
+    int code = plan_build(&p, config_share(c), section);
+    err_capture(NULL, 0);
+    all->code = err_worse(all->code, code);
+    if (code) {
+        words_add(&all->faults, why);
+        return;
+    }
+    APPEND(all->plans, all->n) = p;
+}
+
+/* "72 cells in 2 workloads; 40 s to 2.1 min" */
+static void print_total(const struct planned *all)
+{
+    char time[80];
+    double least_s = 0, most_s = 0;
+    size_t cells = 0, train = 0;
+    for (size_t i = 0; i < all->n; i++) {
+        struct plan_cost cost = plan_cost(all->plans[i]);
+        cells += all->plans[i]->n_cells;
+        least_s += cost.time_s;
+        most_s += cost.most_s;
+        train += plan_is_train(all->plans[i]);
+    }
+    printf("%zu cell%s in %zu workload%s: ", cells, cells == 1 ? "" : "s", all->n,
+           all->n == 1 ? "" : "s");
+    if (train == all->n)
+        printf("at most %s\n\n", HUMAN_TIME(most_s));
+    else
+        printf("%s, more on a busy machine\n\n", range(time, sizeof time, least_s, most_s));
+}
+
+static void print_plans(const struct planned *all, const struct plan_options *o)
+{
+    AUTO_JSON json_t *list = json_array();
+    if (!o->json && all->n)
+        print_total(all);
+    for (size_t i = 0; i < all->n; i++)
+        if (o->json) {
+            json_array_append_new(list, plan_and_cost(all->plans[i]));
+        } else {
+            printf("%s", i ? "\n" : "");
+            print_plan(all->plans[i], o->all);
+        }
+    if (o->json)
+        json_print(list, JSON_SORT_KEYS | JSON_INDENT(1));
+    fflush(stdout);
+}
+
+/* Errors come after the plans, where they stay on the screen. */
+static void check_plans(struct planned *all)
+{
+    for (size_t i = 0; i < all->faults.n; i++)
+        fprintf(stderr, "%s\n", all->faults.v[i]);
+    bool slots = false; /* check once: all sections share one [launch] */
+    for (size_t i = 0; i < all->n && all->code != GS_USAGE; i++) {
+        if (!may_run_here(all->plans[i]) || plan_is_train(all->plans[i]))
+            continue;
+        if (!slots)
+            all->code = err_worse(all->code, launcher_check_slots(all->plans[i]));
+        all->code = err_worse(all->code, plan_memory_check(all->plans[i]));
+        slots = true;
+    }
+}
+
+static void planned_free(struct planned *all)
+{
+    for (size_t i = 0; i < all->n; i++)
+        plan_free(all->plans[i]);
+    free(all->plans);
+    words_free(&all->faults);
+}
+
+/* A fault of the config suppresses the plans: before a long plan it would scroll away. */
+static int show_sections(struct config *c, const struct plan_options *o)
+{
+    struct planned all = {0};
+    size_t wanted = 0;
+    for (size_t i = 0; config_workload(c, i); i++)
+        if (sections_wanted(config_workload(c, i), o->workload)) {
+            plan_section(&all, c, config_workload(c, i));
+            wanted++;
+        }
+    if (wanted && all.code != GS_USAGE)
+        print_plans(&all, o);
+    check_plans(&all);
+    int code = all.code;
+    bool train = all.n && plan_is_train(all.plans[0]);
+    planned_free(&all);
+    if (!wanted && !o->workload && config_section(c, "model")) {
+        printf("%s\n",
+               o->json ? "[]" : "nothing to measure; 'gradsync model' computes its [model]");
+        return GS_OK;
+    }
+    if (wanted && !code && !o->json)
+        say_next(c, o, train);
+    return wanted ? code : sections_none(c, o->workload);
+}
+
+/* Checks the settings first, so that a fault in them is reported once, not per section. */
+static int plan_config(void *request, char **words, int n)
+{
+    (void)n;
+    const struct plan_options *o = request;
+    AUTO(config_free_of) struct config *c = NULL;
+    struct settings set;
+    int code = config_load(&c, words[0], o->set);
+    if (!code)
+        code = config_check_commands(c);
+    if (!code)
+        code = settings_read(c, &set);
+    if (!code)
+        code = wan_map_check_words(c, NULL);
+    return code ? code : show_sections(c, o);
+}
+
+int cmd_plan(int argc, char **argv)
+{
+    struct plan_options o = {0};
+    const struct cli_option options[] = {
+        CLI_SET_ROW(&o.set),
+        {"workload", 'w', CLI_TEXT, &o.workload, "SECTION",
+         "plan only this workload section (default: all)"},
+        {"all", 'a', CLI_FLAG, &o.all, NULL, "print every cell (default: the first ones)"},
+        {"json", 'j', CLI_FLAG, &o.json, NULL, "print the plans as JSON"},
+        {0}};
+    const struct cli cli = {.verb = "plan",
+                            .arguments = "CONFIG",
+                            .summary = "Lists the cells that a config defines, with their ids, "
+                                       "memory and estimated time. Runs nothing.",
+                            .example = "gradsync plan local --set measure:launches=3",
+                            .options = options,
+                            .min_args = 1,
+                            .max_args = 1};
+    return cli_request(&cli, argc, argv, plan_config, &o);
+}
+
+/* ---- run ---- */
+
+struct run_request {
+    const char *launches; /* "3", "2-4"; NULL: all */
+    struct cli_int task;  /* 0: none */
+    struct words configs;
+    const char **overrides;
+    struct run_options options;
+};
+
+static int run_path(const char *what, const struct run_options *options)
+{
+    bool folder = files_is_folder(what);
+    if (folder && (options->overrides || options->workload))
+        return fail(GS_USAGE, "run: --set and --workload need a config; the plan of a run folder "
+                              "is fixed");
+    if (options->first && !folder)
+        return fail(GS_USAGE, "run: --launch needs a run folder; '%s' is not one", what);
+    int code = launcher_refuse_ranks("run");
+    if (code)
+        return code;
+    return folder ? run_folder(what, options) : run_config(what, options);
+}
+
+static int run_one(const char *what, const struct run_options *options)
+{
+    AUTO_FREE char *path = locate_run(what);
+    return run_path(path, options);
+}
+
+/* Checks all configs first: a mistake in the last one must not show after hours of measuring. */
+static int check_configs(const struct run_request *a, const struct run_options *options)
+{
+    int code = GS_OK;
+    for (size_t i = 0; i < a->configs.n; i++) {
+        struct sections s;
+        if (files_is_folder(a->configs.v[i]))
+            continue;
+        int one = sections_plan(&s, a->configs.v[i], options->overrides, options->workload);
+        for (size_t k = 0; !one && k < s.n; k++)
+            one = probe_same_links(s.plans[k]);
+        code = one == GS_USAGE ? one : code;
+        sections_free(&s);
+    }
+    if (code)
+        say("nothing was measured: correct the config, or leave it out");
+    return code;
+}
+
+/* Runs them one after another; a failure does not stop the next. */
+static int run_configs(struct run_request *a, char **args, int n, const struct run_options *options)
+{
+    bool interrupted = false;
+    int code = GS_OK;
+    struct run_options each = *options;
+    each.interrupted = &interrupted;
+    for (int i = 0; !code && i < n; i++)
+        code = campaign_configs_add(&a->configs, args[i]);
+    if (!code)
+        code = check_configs(a, options);
+    for (size_t i = 0; code != GS_USAGE && !interrupted && i < a->configs.n; i++)
+        code = err_worse(code, run_one(a->configs.v[i], &each));
+    return code;
+}
+
+static int parse_launches(const char *text, struct run_options *options)
+{
+    long long first, last;
+    const char *end;
+    bool good = text_integer(text, 1, INT_MAX, &first, &end);
+    last = first;
+    if (good && *end == '-')
+        good = text_integer(end + 1, first, INT_MAX, &last, &end);
+    if (!good || *end)
+        return fail(GS_USAGE, "run: --launch '%s' must be a number or a range, e.g. 3 or 2-4",
+                    text);
+    options->first = (int)first;
+    options->last = (int)last;
+    return GS_OK;
+}
+
+static int run_words(struct run_request *a, char **args, int n)
+{
+    struct run_options *options = &a->options;
+    int code = a->launches ? parse_launches(a->launches, options) : GS_OK;
+    if (code)
+        return code;
+    if (a->task.value && (n != 1 || !campaign_is(args[0])))
+        return fail(GS_USAGE, "run: --task needs the folder of one campaign");
+    if (a->task.value)
+        return campaign_resume_task(args[0], a->task.value);
+    if (campaign_is(args[0]))
+        return fail(GS_USAGE, "run: only jobs run a campaign, with --task N; use gradsync resume, "
+                              "or gradsync run RUN");
+    return n > 1 || campaign_configs_is_folder(args[0]) ? run_configs(a, args, n, options)
+                                                        : run_one(args[0], options);
+}
+
+static int run(void *request, char **words, int n)
+{
+    struct run_request *a = request;
+    a->options.overrides = a->overrides;
+    int code = run_words(a, words, n);
+    words_free(&a->configs);
+    return code;
+}
+
+int cmd_run(int argc, char **argv)
+{
+    struct run_request a = {.task = {.min = 1, .max = LONG_MAX}, .options = {.data = RUN_DATA}};
+    const struct cli_option table[] = {
+        CLI_SET_ROW(&a.overrides),
+        {"output", 'o', CLI_TEXT, &a.options.data, "RAW",
+         "folder for the recordings (default data/raw)"},
+        {"workload", 'w', CLI_TEXT, &a.options.workload, "SECTION",
+         "run only this workload section (default: all)"},
+        {"launch", 'l', CLI_TEXT, &a.launches, "N[-M]",
+         "run only launch N, or launches N to M, of a run folder"},
+        {"task", 't', CLI_INT, &a.task, "N", "run task N of a campaign; job scripts use this"},
+        {"quiet", 'q', CLI_QUIET, &a.options.quiet, NULL, "print errors only, no progress"},
+        {"json", 0, CLI_FLAG, &a.options.json, NULL, "print a summary as JSON"},
+        {0}};
+    const struct cli cli = {.verb = "run",
+                            .arguments = "CONFIG… | RUN",
+                            .summary = "Measures what configs (or a folder of configs) define, or "
+                                       "the missing cells of a run folder.",
+                            .example = "gradsync run local --set measure:launches=3",
+                            .options = table,
+                            .min_args = 1,
+                            .max_args = -1};
+    return cli_request(&cli, argc, argv, run, &a);
+}
+
+/* ---- resume ---- */
+
+static int resume(void *options, char **words, int n)
+{
+    (void)n;
+    AUTO_FREE char *what = locate_run(words[0]);
+    AUTO_FREE char *part_of = run_campaign(what), *copy_of = run_collected_from(what);
+    if (campaign_is(what))
+        return campaign_resume(what, ((struct run_options *)options)->commands);
+    if (tune_is_run(what))
+        return tune_resume(what);
+    AUTO_FREE char *command = run_completed_by(what);
+    if (part_of)
+        return fail_at(GS_USAGE, what, 0, "the jobs of a campaign measure this run: %s", command);
+    if (copy_of && !run_is_final(what))
+        return fail_at(GS_USAGE, what, 0,
+                       "is an unfinished copy from a campaign: complete the campaign, then collect "
+                       "again: %s",
+                       command);
+    return run_folder(what, options);
+}
+
+int cmd_resume(int argc, char **argv)
+{
+    struct run_options options = {0};
+    const struct cli_option table[] = {
+        {"quiet", 'q', CLI_QUIET, &options.quiet, NULL, "print errors only, no progress"},
+        {"json", 0, CLI_FLAG, &options.json, NULL, "print a summary as JSON"},
+        {"commands", 0, CLI_FLAG, &options.commands, NULL,
+         "run the commands of a run or campaign that you did not begin in this folder: prefix, "
+         "args, [train] command, scripts; read them first"},
+        {0}};
+    const struct cli cli = {.verb = "resume",
+                            .arguments = "RUN | CAMPAIGN",
+                            .summary = "Measures the missing cells of a run, or submits the "
+                                       "missing tasks of a campaign, by the same plan.",
+                            .example = "gradsync resume 20250101T000000Z-ab12",
+                            .options = table,
+                            .min_args = 1,
+                            .max_args = 1};
+    return cli_request(&cli, argc, argv, resume, &options);
+}

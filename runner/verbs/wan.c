@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/cli.h"
+#include "base/err.h"
+#include "base/files.h"
+#include "base/jsontext.h"
+#include "base/locate.h"
+#include "base/shell_quote.h"
+#include "base/text.h"
+#include "common/round_peer.h"
+#include "config/config.h"
+#include "config/settings.h"
+#include "lab/lab.h"
+#include "lab/relay.h"
+#include "lab/spec.h"
+#include "launch/run.h"
+#include "reduce/links_read.h"
+#include "verbs/commands.h"
+#include "wan/wan_report.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- model ---- */
+
+struct model_request {
+    const char **set;
+    const char *csv, *claims;
+    bool quiet, plan;
+};
+
+static int model_answer(const struct model_request *q, const struct wan_report *r)
+{
+    if (!q->quiet)
+        wan_report_print(r);
+    int code = q->csv ? wan_report_csv(r, q->csv) : GS_OK;
+    return !code && q->claims ? wan_report_claims_csv(r, q->claims) : code;
+}
+
+static int plan(const struct model_request *q, struct wan_map *m, const struct wan_training *t,
+                const struct config *c)
+{
+    struct wan_choice choice;
+    if (m->n < 2)
+        return fail_at(GS_USAGE, c->path, 0, "[sites] has one site; a plan is for two or more");
+    wan_choice_make(&choice, m, t);
+    if (!q->quiet)
+        wan_choice_print(&choice);
+    return GS_OK;
+}
+
+static int model_training(const struct model_request *q, const struct config *c, const char *name,
+                          struct wan_map *m)
+{
+    struct wan_training t;
+    struct wan_report r = {.name = name, .map = m, .training = &t};
+    int code = wan_training_read(&t, c, m);
+    if (!code && q->plan)
+        return plan(q, m, &t, c);
+    AUTO_FREE struct wan_alternative *alternatives = wan_alternatives_read(c, &r.n_alternatives);
+    struct wan_finding *findings =
+        code || !alternatives ? NULL : wan_audit(c, m, &t, &r.n_findings);
+    r.alternatives = alternatives;
+    r.findings = findings;
+    code = findings ? model_answer(q, &r) : GS_USAGE;
+    wan_findings_free(findings, r.n_findings);
+    return code;
+}
+
+static int model(void *request, char **words, int n)
+{
+    (void)n;
+    const struct model_request *q = request;
+    const char *path = words[0];
+    if (q->plan && (q->csv || q->claims))
+        return fail(GS_USAGE, "model: --plan writes no CSV; leave out --%s or --plan",
+                    q->csv ? "csv" : "claims");
+    AUTO(config_free_of) struct config *c = NULL;
+    struct settings set;
+    AUTO(wan_map_free) struct wan_map m = {0};
+    int code = config_load(&c, path, q->set);
+    if (code)
+        return code;
+    code = settings_read(c, &set);
+    if (!code && !config_section(c, "model"))
+        code = fail_at(GS_USAGE, c->path, 0, "no [model] section; add one (gradsync help model)");
+    if (!code)
+        code = wan_map_read(&m, c);
+    if (!code) {
+        wan_map_disturb(&m);
+        code = model_training(q, c, set.platform.name, &m);
+    }
+    return code;
+}
+
+int cmd_model(int argc, char **argv)
+{
+    struct model_request q = {0};
+    const struct cli_option options[] = {
+        CLI_SET_ROW(&q.set),
+        {"csv", 'c', CLI_TEXT, &q.csv, "FILE",
+         "write the model for a range of every, bits, rates and strategies"},
+        {"claims", 0, CLI_TEXT, &q.claims, "FILE",
+         "write the claims and what is physically possible, as CSV"},
+        {"plan", 'p', CLI_FLAG, &q.plan, NULL,
+         "print which settings to choose: ring order, strategy, wire, every, NCCL, sysctl, others"},
+        {"quiet", 'q', CLI_QUIET, &q.quiet, NULL, "print errors only"},
+        {0}};
+    const struct cli cli = {.verb = "model",
+                            .arguments = "CONFIG",
+                            .summary = "Computes the efficiency of a training between sites, what "
+                                       "it needs, and the alternatives. Runs nothing.",
+                            .example = "gradsync model wan-4site --csv model.csv",
+                            .options = options,
+                            .min_args = 1,
+                            .max_args = 1};
+    return cli_request(&cli, argc, argv, model, &q);
+}
+
+/* ---- links ---- */
+
+#define SECTION "wan_links"
+
+struct links_request {
+    const char **set;
+    const char *data, *write;
+    bool quiet;
+};
+
+/* The sites of the config and what measures between them. */
+struct job {
+    struct config *config;
+    struct words sites;
+    struct words overrides;
+    struct text text; /* the config, with a section [wan_links] */
+};
+
+static void list_sites(const struct config *c, struct words *sites)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (!strcmp(c->entries[i].section, "sites"))
+            words_add(sites, c->entries[i].key);
+}
+
+static int read_sites(struct job *j, const char *hosts, int64_t nodes)
+{
+    AUTO_WORDS struct words host = {0};
+    int code = GS_OK;
+    list_sites(j->config, &j->sites);
+    if (*hosts)
+        words_split(&host, hosts, ',');
+    if (j->sites.n < 2)
+        code = fail_at(GS_USAGE, j->config->path, 0,
+                       "[sites] has %zu site%s; links need two or more: add a line for each site "
+                       "(gradsync help sites)",
+                       j->sites.n, j->sites.n == 1 ? "" : "s");
+    else if (*hosts ? host.n != j->sites.n : nodes < (int64_t)j->sites.n)
+        code = fail_at(GS_USAGE, j->config->path, 0,
+                       "[launch] hosts has %zu hosts for %zu sites; name one host of each site, in "
+                       "the order of [sites], e.g. --set launch:hosts=a,b",
+                       host.n, j->sites.n);
+    if (!code && *hosts)
+        words_addf(&j->overrides, "launch:nodes=%zu", j->sites.n);
+    return code;
+}
+
+/* One block of every cell: the user's own --set come later, and win. */
+static void add_overrides(struct job *j, const char *const *set)
+{
+    static const char *const once[] = {"measure:launches=1",
+                                       "measure:blocks=1",
+                                       "measure:max_blocks=1",
+                                       "measure:samples=1",
+                                       "measure:discard=0",
+                                       "measure:warmup=0",
+                                       "measure:warmup_ops=0",
+                                       "measure:budget=1ms",
+                                       "measure:baseline=",
+                                       "launch:oversubscribe=yes",
+                                       NULL};
+    words_addf(&j->overrides, "launch:ranks=%zu", j->sites.n);
+    for (size_t i = 0; once[i]; i++)
+        words_add(&j->overrides, once[i]);
+    for (size_t i = 0; set && set[i]; i++)
+        words_add(&j->overrides, set[i]);
+}
+
+/* How wan_sync connects, so does wan_links. */
+static void copy_connection(struct job *j)
+{
+    static const char *const keys[] = {"interface", "port", "addresses", "timeout"};
+    for (size_t i = 0; i < j->config->n; i++) {
+        const struct config_entry *e = &j->config->entries[i];
+        for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
+            if (!strcmp(e->section, "wan_sync") && !strcmp(e->key, keys[k]))
+                text_addf(&j->text, "%s = %s\n", e->key, e->value);
+    }
+}
+
+static int make_text(struct job *j)
+{
+    if (!files_read(j->config->path, FILES_GIVEN, FILES_WHOLE_MAX, &j->text))
+        return fail_at(GS_FAILED, j->config->path, 0, "cannot be read: %s", files_why(errno));
+    if (!config_section(j->config, SECTION)) {
+        text_add(&j->text, "\n" LINKS_ADDED "\n[" SECTION
+                           "]\nway = idle, alone, both, all\nstreams = 1, 4, 8, 16\n"
+                           "congestion = cubic, bbr\nround = 1");
+        for (int round = 2; round <= round_count((int)j->sites.n); round++)
+            text_addf(&j->text, ", %d", round);
+        text_add(&j->text, "\n");
+        copy_connection(j);
+    }
+    return GS_OK;
+}
+
+/* As a file of the same name, which gives the platform its name. */
+static int run_text(struct job *j, const struct run_options *options)
+{
+    char folder[] = "/tmp/gradsync-links-XXXXXX";
+    if (!mkdtemp(folder))
+        return fail_file(folder, "created", errno);
+    AUTO_FREE char *path = xstrfmt("%s/%s", folder, path_name(j->config->path));
+    int code = files_write_new(path, j->text.s, 0600) ? run_config(path, options)
+                                                      : fail_file(path, "written", errno);
+    unlink(path);
+    rmdir(folder);
+    return code;
+}
+
+static int measure(const struct links_request *q, const char *path, char **dir, struct words *sites)
+{
+    struct job j = {0};
+    struct settings set;
+    int code = config_load(&j.config, path, q->set);
+    if (code)
+        return code;
+    code = settings_read(j.config, &set);
+    if (!code)
+        code = read_sites(&j, set.launch.hosts, set.launch.nodes);
+    if (!code)
+        code = make_text(&j);
+    if (!code) {
+        add_overrides(&j, q->set);
+        const struct run_options options = {.overrides = (const char *const *)j.overrides.v,
+                                            .data = q->data,
+                                            .workload = SECTION,
+                                            .quiet = q->quiet,
+                                            .dir = dir};
+        code = run_text(&j, &options);
+    }
+    *sites = j.sites;
+    words_free(&j.overrides);
+    text_free(&j.text);
+    config_free(j.config);
+    return code;
+}
+
+/* The sites of a run that was measured before, by its config. */
+static int recorded_sites(const char *dir, struct words *sites)
+{
+    AUTO_FREE char *path = xstrfmt("%s/config.ini", dir);
+    AUTO(config_free_of) struct config *c = NULL;
+    int code = config_load(&c, path, NULL);
+    if (!code)
+        list_sites(c, sites);
+    return code;
+}
+
+/* The config that was measured, with what was found: complete, so that a recording of it is, too. */
+static int write_config(const struct links *l, const char *dir, const char *to)
+{
+    AUTO_FREE char *path = xstrfmt("%s/config.ini", dir), *text = NULL;
+    AUTO_TEXT struct text config = {0};
+    if (!files_read(path, FILES_OWN, FILES_WHOLE_MAX, &config))
+        return fail_at(GS_FAILED, path, 0, "cannot be read: %s", files_why(errno));
+    text = links_config_text(l, config.s, path_name(dir));
+    if (!files_replace(to, text, 0644))
+        return fail_file(to, "written", errno);
+    AUTO(config_free_of) struct config *written = NULL;
+    int code = config_from_text(&written, to, text, strlen(text), NULL);
+    if (!code)
+        say("written: %s; next: %sgradsync model --plan %s", to,
+            config_section(written, "model")
+                ? ""
+                : "add the section [model] ('gradsync help model'), then ",
+            SHELL_WORD(to));
+    return code;
+}
+
+static int links_answer(const struct links_request *q, const char *dir, const struct words *sites)
+{
+    AUTO(links_free) struct links l = {0};
+    int code = links_read(&l, dir);
+    if (!code && sites->n != l.n)
+        code = fail(GS_USAGE, "%s: %zu ranks for the %zu sites of its config", dir, l.n, sites->n);
+    for (size_t i = 0; !code && i < sites->n; i++) {
+        free(l.names[i]);
+        l.names[i] = xstrdup(sites->v[i]);
+    }
+    if (!code && !q->quiet)
+        links_print(&l);
+    if (!code && q->write)
+        code = write_config(&l, dir, q->write);
+    return code;
+}
+
+static int run(void *request, char **words, int n)
+{
+    (void)n; /* one: min_args and max_args say so */
+    const struct links_request *q = request;
+    AUTO_WORDS struct words sites = {0};
+    say_quiet(q->quiet);
+    AUTO_FREE char *run = locate_run(words[0]), *measured = NULL;
+    bool folder = files_is_folder(run);
+    int code = folder ? recorded_sites(run, &sites) : measure(q, words[0], &measured, &sites);
+    const char *dir = folder ? run : measured;
+    return code || !dir ? code : links_answer(q, dir, &sites);
+}
+
+int cmd_links(int argc, char **argv)
+{
+    struct links_request q = {.data = RUN_DATA};
+    const struct cli_option options[] = {
+        {"set", 's', CLI_LIST, &q.set, "SECTION:KEY=VALUE",
+         "override a key of the config; may be repeated"},
+        {"output", 'o', CLI_TEXT, &q.data, "DATA", "folder for the recording (default data/raw)"},
+        {"write", 'w', CLI_TEXT, &q.write, "FILE",
+         "write the config again, with the links that were measured"},
+        {"quiet", 'q', CLI_FLAG, &q.quiet, NULL, "print errors only"},
+        {0}};
+    const struct cli cli = {
+        .verb = "links",
+        .arguments = "CONFIG | RUN",
+        .summary =
+            "Measures the links between the sites of a config, over the ports of wan_sync: "
+            "rates by streams and congestion control, RTT, loss, MTU. With RUN: prints the result "
+            "of that earlier run.",
+        .example = "gradsync links my-sites.ini --write measured.ini",
+        .options = options,
+        .min_args = 1,
+        .max_args = 1};
+    return cli_request(&cli, argc, argv, run, &q);
+}
+
+/* ---- lab ---- */
+
+static const struct cli_option no_options[] = {{0}};
+
+/* ---- lab ---- */
+
+struct lab_request {
+    struct lab_options lab;
+    const char **set;
+};
+
+static int lab(void *request, char **words, int n)
+{
+    (void)n;
+    const struct lab_request *q = request;
+    AUTO(config_free_of) struct config *c = NULL;
+    AUTO(lab_spec_free) struct lab_spec s = {0};
+    int code = config_load(&c, words[0], q->set);
+    if (code)
+        return code;
+    code = lab_spec_read(&s, c);
+    return code ? code : lab_run(&s, &q->lab, words + 1);
+}
+
+int cmd_lab(int argc, char **argv)
+{
+    struct lab_request q = {0};
+    const struct cli_option options[] = {
+        CLI_SET_ROW(&q.set),
+        {"report", 'r', CLI_TEXT, &q.lab.report, "FILE",
+         "write the configured links, and those measured before and after the command, as JSON"},
+        {"quiet", 'q', CLI_QUIET, &q.lab.quiet, NULL, "print errors only"},
+        {0}};
+    const struct cli cli = {.verb = "lab",
+                            .arguments = "CONFIG -- COMMAND...",
+                            .summary = "Emulates several sites on this machine, with the links of "
+                                       "[sites] and [links], and runs a command at the first site.",
+                            .example = "gradsync lab wan-lab -- gradsync run wan-lab",
+                            .options = options,
+                            .min_args = 2,
+                            .max_args = -1};
+    return cli_request(&cli, argc, argv, lab, &q);
+}
+
+/* ---- lab-enter ---- */
+
+/* As with ssh, the words after the site are a line for a shell. After "--" they are a command. */
+int cmd_lab_enter(int argc, char **argv)
+{
+    const struct cli cli = {.verb = "lab-enter",
+                            .arguments = "SITE [--] COMMAND...",
+                            .summary =
+                                "Runs a command at another site of the lab in which it is called. "
+                                "Without --, the words are a line for the shell, as with ssh.",
+                            .example = "gradsync lab-enter east -- ip address",
+                            .options = no_options,
+                            .min_args = 2,
+                            .max_args = -1};
+    char *help[] = {argv[0], argc > 1 ? argv[1] : NULL, NULL}, *args[2];
+    bool done = false;
+    int n;
+    if (argc < 3 || *argv[1] == '-') {
+        int code = cli_parse(&cli, argc > 1 ? 2 : 1, help, args, &n, &done);
+        return code || done ? code : GS_USAGE;
+    }
+    if (!strcmp(argv[2], "--"))
+        return argc > 3 ? lab_enter(argv[1], argv + 3)
+                        : fail(GS_USAGE, "lab-enter: no command after --");
+    AUTO_TEXT struct text line = {0};
+    for (int i = 2; i < argc; i++)
+        text_addf(&line, "%s%s", i > 2 ? " " : "", argv[i]);
+    return lab_enter(argv[1], (char *[]){"/bin/sh", "-c", line.s, NULL});
+}
+
+/* ---- lab-set ---- */
+
+static int send_order(void *request, char **words, int n)
+{
+    (void)request;
+    json_t *facts;
+    AUTO_TEXT struct text order = {0};
+    for (int i = 0; i < n; i++)
+        text_addf(&order, "%s%s", i ? " " : "", words[i]);
+    AUTO_FREE char *answer = NULL;
+    int code = lab_facts_read(&facts);
+    if (!code && !facts)
+        code = fail(GS_USAGE,
+                    "lab-set: not in a lab; it works only in commands that gradsync lab runs");
+    if (!code)
+        code = relay_order(json_text_of(facts, "control"), order.s, &answer);
+    if (answer)
+        puts(answer);
+    json_decref(facts);
+    return code;
+}
+
+int cmd_lab_set(int argc, char **argv)
+{
+    const struct cli cli = {
+        .verb = "lab-set",
+        .arguments = "ORDER",
+        .summary =
+            "Changes the network of the lab in which it is called: rate WHERE 100Mbit/s (or "
+            "10%), loss WHERE 1%, down WHERE, up WHERE, stall WHERE, go WHERE, admit SITE PORT "
+            "(none, all), disturb on or off, or reset. WHERE is a site, two sites A-B, or one "
+            "direction 'A>B'. stats "
+            "prints packet counts.",
+        .example = "gradsync lab-set rate east 10%",
+        .options = no_options,
+        .min_args = 1,
+        .max_args = -1};
+    return cli_request(&cli, argc, argv, send_order, NULL);
+}
