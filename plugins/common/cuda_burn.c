@@ -62,9 +62,8 @@ static enum wl_status top_up(struct burn *b, struct burn_lane *l,
         l->finished++;
     while (l->queued - l->finished < BURN_AHEAD) {
         enum wl_status status = piece(b);
-        if (status == WL_OK)
-            status = gpu_try(b->gpu, cudaEventRecord(l->done[l->queued % BURN_AHEAD], l->stream),
-                             "cudaEventRecord");
+        TRY(status, gpu_try(b->gpu, cudaEventRecord(l->done[l->queued % BURN_AHEAD], l->stream),
+                            "cudaEventRecord"));
         if (status != WL_OK)
             return status;
         l->queued++;
@@ -102,10 +101,8 @@ enum wl_status burn_start(struct burn *b, enum burn_level level)
     b->level = level;
     enum wl_status status = blas_try(
         b, cublasSetSmCountTarget(b->blas, share(b, levels[level].gemm)), "cublasSetSmCountTarget");
-    if (status == WL_OK)
-        status = lane_begin(b, &b->gemm);
-    if (status == WL_OK)
-        status = lane_begin(b, &b->traffic);
+    TRY(status, lane_begin(b, &b->gemm));
+    TRY(status, lane_begin(b, &b->traffic));
     while (status == WL_OK && (b->gemm.finished == 0 || b->traffic.finished == 0)) {
         status = burn_feed(b);
         sched_yield();
@@ -132,8 +129,7 @@ static enum wl_status calibrate(struct burn *b, struct burn_lane *l, const char 
 {
     const struct wl_host *host = b->gpu->host;
     enum wl_status status = burn_alone(b, l, CALIBRATION_PIECES); /* warms up */
-    if (status == WL_OK)
-        status = burn_alone(b, l, CALIBRATION_PIECES);
+    TRY(status, burn_alone(b, l, CALIBRATION_PIECES));
     l->alone = l->rate;
     char text[64];
     snprintf(text, sizeof text, "%.4g %s alone", l->alone, l == &b->gemm ? "FLOP/s" : "B/s");
@@ -200,17 +196,12 @@ enum wl_status burn_open(struct burn *b, struct gpu *gpu, char *why, size_t n)
     if (!e)
         e = fill(b);
     status = gpu_try(gpu, e, "contention");
-    if (status == WL_OK)
-        status = blas_try(b, cublasCreate(&b->blas), "cublasCreate");
-    if (status == WL_OK)
-        status = blas_try(b, cublasSetStream(b->blas, b->gemm.stream), "cublasSetStream");
-    if (status == WL_OK)
-        status = blas_try(b, cublasSetWorkspace(b->blas, b->workspace, WORKSPACE_B),
-                          "cublasSetWorkspace");
-    if (status == WL_OK)
-        status = calibrate(b, &b->gemm, "contention_gemm");
-    if (status == WL_OK)
-        status = calibrate(b, &b->traffic, "contention_traffic");
+    TRY(status, blas_try(b, cublasCreate(&b->blas), "cublasCreate"));
+    TRY(status, blas_try(b, cublasSetStream(b->blas, b->gemm.stream), "cublasSetStream"));
+    TRY(status,
+        blas_try(b, cublasSetWorkspace(b->blas, b->workspace, WORKSPACE_B), "cublasSetWorkspace"));
+    TRY(status, calibrate(b, &b->gemm, "contention_gemm"));
+    TRY(status, calibrate(b, &b->traffic, "contention_traffic"));
     return status;
 }
 

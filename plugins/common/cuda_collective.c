@@ -217,10 +217,8 @@ enum wl_status nccl_operation_try(struct comms *c, struct comm *comm,
     struct comm_ran ran = comm_log_end(c);
     enum wl_status status = comm_judge(c, comm, e, nccl_operation_name(o), why, sizeof why);
     status = host_agree(host, status, why);
-    if (status == WL_OK)
-        status = gpu_try(c->gpu, cudaEventRecord(done, c->gpu->stream), "cudaEventRecord");
-    if (status == WL_OK)
-        status = comm_wait(c, comm, done, NULL, NULL);
+    TRY(status, gpu_try(c->gpu, cudaEventRecord(done, c->gpu->stream), "cudaEventRecord"));
+    TRY(status, comm_wait(c, comm, done, NULL, NULL));
     /* Of what NCCL's log does not have: else a silent log is that of an old NCCL. */
     if (status == WL_OK && !ran.known &&
         (collective_is_p2p(o->collective) || comm->key.policy == NCCL_POLICY_ZERO)) {

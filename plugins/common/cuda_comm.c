@@ -348,8 +348,7 @@ enum wl_status cuda_open(struct gpu *g, struct comms *c, const struct wl_host *h
         return status;
     gpu_note_peers(g);
     status = comms_open(c, g);
-    if (status == WL_OK)
-        status = gpu_try(g, make_marks(g), "setting up");
+    TRY(status, gpu_try(g, make_marks(g), "setting up"));
     if (status == WL_OK)
         note_machine(g, c);
     return status;

@@ -132,8 +132,7 @@ enum wl_status gpu_open(struct gpu *g, const struct wl_host *host)
     memset(g, 0, sizeof *g);
     g->host = host;
     enum wl_status status = pick(g, why, sizeof why);
-    if (status == WL_OK)
-        status = set_up(g, why, sizeof why);
+    TRY(status, set_up(g, why, sizeof why));
     status = host_agree(host, status, why);
     return status == WL_OK ? refuse_sharing(g) : status;
 }
@@ -265,14 +264,11 @@ enum wl_status gpu_graph_make(struct gpu *g, enum wl_status (*issue)(void *arg),
 {
     cudaGraph_t graph = NULL;
     enum wl_status status = capture(g, issue, arg, &graph);
-    if (status == WL_OK)
-        status = gpu_try(g, cudaGraphInstantiateWithFlags(exec, graph, 0), "cudaGraphInstantiate");
+    TRY(status, gpu_try(g, cudaGraphInstantiateWithFlags(exec, graph, 0), "cudaGraphInstantiate"));
     if (graph)
         cudaGraphDestroy(graph);
-    if (status == WL_OK)
-        status = gpu_try(g, cudaGraphUpload(*exec, g->stream), "cudaGraphUpload");
-    if (status == WL_OK)
-        status = gpu_try(g, cudaGraphLaunch(*exec, g->stream), "cudaGraphLaunch");
+    TRY(status, gpu_try(g, cudaGraphUpload(*exec, g->stream), "cudaGraphUpload"));
+    TRY(status, gpu_try(g, cudaGraphLaunch(*exec, g->stream), "cudaGraphLaunch"));
     return status;
 }
 

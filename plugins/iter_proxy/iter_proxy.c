@@ -277,8 +277,7 @@ static enum wl_status make_work(struct prepared *p)
     char why[512];
     const struct work_request q = {&p->cell, kind, b->host->ranks, why, sizeof why};
     enum wl_status status = work_make(&p->work, &q);
-    if (status == WL_OK)
-        status = traits_accept_work(kind, &p->cell, &p->work, why, sizeof why);
+    TRY(status, traits_accept_work(kind, &p->cell, &p->work, why, sizeof why));
     uint64_t id = status == WL_OK ? p->work.id : 0, first = id;
     b->host->bcast(b->host->ctx, &first, sizeof first, 0);
     if (status == WL_OK && id != first) {
@@ -294,8 +293,7 @@ static enum wl_status prepare_step(struct prepared *p)
     struct backends *b = p->backends;
     const struct proxy_cell asked = p->cell;
     enum wl_status status = choose(b, &p->cell);
-    if (status == WL_OK)
-        status = make_work(p);
+    TRY(status, make_work(p));
     if (status != WL_OK)
         return status;
     struct backend *backend = &b->of[p->cell.backend];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "wan_sync/cell.h"
 
+#include "common/host.h"
 #include "common/wan_model.h"
 #include "wan_sync/pattern.h"
 
@@ -241,8 +242,7 @@ enum wl_status cell_describe(const void *cell, const struct wl_job *job, struct 
 {
     const struct cell *c = cell;
     enum wl_status status = judge_size(c, job, why, why_size);
-    if (status == WL_OK)
-        status = judge_training(c, why, why_size);
+    TRY(status, judge_training(c, why, why_size));
     if (status != WL_OK)
         return status;
     double steps = (double)(c->every + cell_steps_beside(c));

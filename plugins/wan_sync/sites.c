@@ -160,8 +160,7 @@ enum wl_status inside_gpu_open(struct inside_gpu *g, const struct wl_host *host,
                                 : beside_open(&g->so, "cuda", INSIDE_BACKEND_SYMBOL,
                                               sizeof(struct inside_backend), g->why, sizeof g->why);
     status = host_agree(&g->site, status, g->why);
-    if (status == WL_OK)
-        status = ops(g)->open(&state, &g->site);
+    TRY(status, ops(g)->open(&state, &g->site));
     atomic_store(&g->state, state);
     if (status != WL_OK) { /* the next cell may divide the ranks otherwise */
         MPI_Comm_free(&g->comm);

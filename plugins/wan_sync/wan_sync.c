@@ -419,8 +419,7 @@ static enum wl_status use_gpus(struct prepared *p)
 {
     struct self *s = p->self;
     enum wl_status status = inside_gpu_open(&s->gpu, s->host, p->sites.inside);
-    if (status == WL_OK)
-        status = inside_gpu_reserve(&s->gpu, cell_count(&p->cell));
+    TRY(status, inside_gpu_reserve(&s->gpu, cell_count(&p->cell)));
     status = host_agree(s->host, status, s->gpu.why);
     p->gpu = &s->gpu;
     return status != WL_OK && inside_gpu_lost(&s->gpu) ? WL_LOST : status;

@@ -475,9 +475,8 @@ static enum wl_status windows_take(struct state *s, struct buffers *b, struct co
     *w = (struct windows){.next = b->windows, .comm = comm, .users = 1};
     enum wl_status status =
         memory_register(&s->comms, comm, MEMORY_SYMMETRIC, b->in, b->bytes, &w->in, why, size);
-    if (status == WL_OK)
-        status = memory_register(&s->comms, comm, MEMORY_SYMMETRIC, b->out, b->bytes, &w->out, why,
-                                 size);
+    TRY(status,
+        memory_register(&s->comms, comm, MEMORY_SYMMETRIC, b->out, b->bytes, &w->out, why, size));
     if (status == WL_OK)
         b->windows = *out = w;
     else
@@ -613,13 +612,10 @@ static enum wl_status start(struct step *p)
 {
     struct state *s = p->state;
     enum wl_status status = gpu_try(&s->gpu, gpu_delay(delay_of(p), s->gpu.stream), "delay");
-    if (status == WL_OK)
-        status = comm_align(&s->comms, p->comm);
-    if (status == WL_OK)
-        status = gpu_try(&s->gpu, cudaEventRecord(s->gpu.start, s->gpu.stream), "cudaEventRecord");
-    if (status == WL_OK)
-        status = gpu_try(&s->gpu, cudaStreamWaitEvent(s->compute, s->gpu.start, 0),
-                         "cudaStreamWaitEvent");
+    TRY(status, comm_align(&s->comms, p->comm));
+    TRY(status, gpu_try(&s->gpu, cudaEventRecord(s->gpu.start, s->gpu.stream), "cudaEventRecord"));
+    TRY(status,
+        gpu_try(&s->gpu, cudaStreamWaitEvent(s->compute, s->gpu.start, 0), "cudaStreamWaitEvent"));
     return status;
 }
 
@@ -653,15 +649,11 @@ static enum wl_status run_step(void *step, unsigned iters, struct wl_sample *out
     float ms = 0;
     out->start_ns = now_ns();
     enum wl_status status = start(p);
-    if (status == WL_OK)
-        status = issue(p, iters);
-    if (status == WL_OK)
-        status = gpu_try(&s->gpu, cudaEventRecord(s->gpu.stop, s->gpu.stream), "cudaEventRecord");
-    if (status == WL_OK)
-        status = comm_wait(&s->comms, p->comm, s->gpu.stop, NULL, NULL);
-    if (status == WL_OK)
-        status = gpu_try(&s->gpu, cudaEventElapsedTime(&ms, s->gpu.start, s->gpu.stop),
-                         "cudaEventElapsedTime");
+    TRY(status, issue(p, iters));
+    TRY(status, gpu_try(&s->gpu, cudaEventRecord(s->gpu.stop, s->gpu.stream), "cudaEventRecord"));
+    TRY(status, comm_wait(&s->comms, p->comm, s->gpu.stop, NULL, NULL));
+    TRY(status, gpu_try(&s->gpu, cudaEventElapsedTime(&ms, s->gpu.start, s->gpu.stop),
+                        "cudaEventElapsedTime"));
     out->end_ns = now_ns();
     out->values[0] = (double)ms * 1e-3 / iters;
     return gpu_status(&s->gpu, status == WL_OK ? check(p) : status);
@@ -733,8 +725,7 @@ static enum wl_status take_memory(struct step *p, char *why, size_t size)
 {
     const struct proxy_work *w = p->work;
     enum wl_status status = gpu_record_new(&p->gemm_record, why, size);
-    if (status == WL_OK)
-        status = gpu_record_new(&p->collective_record, why, size);
+    TRY(status, gpu_record_new(&p->collective_record, why, size));
     if (status == WL_OK && has(w, PROXY_COMPUTE))
         status = operands_take(p->state, p->cell, w, &p->operands, why, size);
     for (size_t i = 0; p->operands && i < w->n_compute; i++)
@@ -756,10 +747,8 @@ static enum wl_status issue_captured(void *step)
 static enum wl_status make_graph(struct step *p)
 {
     enum wl_status status = step_issue(p);
-    if (status == WL_OK)
-        status = step_finish(p);
-    if (status == WL_OK)
-        status = gpu_graph_make(&p->state->gpu, issue_captured, p, &p->graph);
+    TRY(status, step_finish(p));
+    TRY(status, gpu_graph_make(&p->state->gpu, issue_captured, p, &p->graph));
     return status == WL_OK ? step_finish(p) : status;
 }
 
@@ -892,10 +881,8 @@ static enum wl_status open_proxy(void **state, const struct wl_host *host)
         return HOST_FAILED(host, "out of host memory");
     s->host = host;
     enum wl_status status = cuda_open(&s->gpu, &s->comms, host);
-    if (status == WL_OK)
-        status = comms_pretend(&s->comms, 1);
-    if (status == WL_OK)
-        status = set_up(s);
+    TRY(status, comms_pretend(&s->comms, 1));
+    TRY(status, set_up(s));
     if (status != WL_OK) {
         close_proxy(s);
         return status;

@@ -1,7 +1,528 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-#include "nccl_allreduce/cuda/nccl_cuda.h"
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The CUDA side of nccl_allreduce.
+ */
+#include "common/cuda_burn.h"
+#include "common/cuda_collective.h"
+#include "common/cuda_comm.h"
+#include "nccl_allreduce/nccl_allreduce.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* Device memory that the cells of a group share: one of them is measured at a time. */
+struct arena {
+    struct arena *next;
+    void *base;
+    size_t bytes;
+    enum memory memory; /* memory that is registered for one config is not used by another */
+    int users;
+    const void *loaded; /* the prepared cell whose inputs it holds */
+};
+
+struct state {
+    const struct wl_host *host;
+    struct gpu gpu;
+    struct comms comms;
+    struct burn burn;
+    bool can_burn;
+    struct arena *arenas;
+    cudaEvent_t done;
+};
+
+/* `n` operations, launched as one. */
+struct op_graph {
+    unsigned n;
+    cudaGraphExec_t exec;
+};
+
+struct prepared {
+    struct state *state;
+    struct nccl_cell cell;
+    struct comm *comm;
+    struct arena *arena;
+    struct nccl_operation what;
+    size_t slot_B;
+    unsigned slots; /* buffers in rotation */
+    void *registration;
+    struct op_graph unit, rest;
+    unsigned iters;              /* of the last sample */
+    struct gpu_mismatch *record; /* of the last sample's result */
+    bool unpredictable;          /* it was not exact: verify() does one more operation */
+};
+
+/* ==== buffers ==== */
+
+#define LEAST_B ((size_t)64 << 20) /* so that the small sizes of a sweep share one */
+#define POISON 0xff                /* NaN, or -1: no right result holds it */
+
+static char *slot_in(const struct prepared *p, unsigned slot)
+{
+    return (char *)p->arena->base + slot * p->slot_B;
+}
+
+static char *slot_out(const struct prepared *p, unsigned slot)
+{
+    return slot_in(p, p->cell.in_place ? slot : slot + p->slots);
+}
+
+static void arena_free(struct state *s, struct arena *a)
+{
+    memory_free(&s->comms, a->base, a->memory != MEMORY_PLAIN);
+    free(a);
+}
+
+static void arenas_free(struct state *s)
+{
+    while (s->arenas) {
+        struct arena *a = s->arenas;
+        s->arenas = a->next;
+        arena_free(s, a);
+    }
+}
+
+/* Only when memory runs out: what a graph has shown to other GPUs is best not freed under them. */
+static void drop_unused(struct state *s)
+{
+    for (struct arena **at = &s->arenas; *at;) {
+        struct arena *a = *at;
+        if (a->users) {
+            at = &a->next;
+        } else {
+            *at = a->next;
+            arena_free(s, a);
+        }
+    }
+}
+
+static enum wl_status allocate(struct state *s, struct arena *a, char *why, size_t n)
+{
+    return memory_alloc(&s->comms, &a->base, a->bytes, a->memory != MEMORY_PLAIN, why, n);
+}
+
+/* Not collective. WL_SKIP: out of device memory, `why` says so. */
+static enum wl_status arena_take(struct state *s, size_t bytes, enum memory memory,
+                                 struct arena **out, char *why, size_t n)
+{
+    for (struct arena *a = s->arenas; a; a = a->next)
+        if (a->bytes >= bytes && a->memory == memory) {
+            a->users++;
+            *out = a;
+            return WL_OK;
+        }
+    struct arena *a = calloc(1, sizeof *a);
+    if (!a) {
+        snprintf(why, n, "out of host memory");
+        return WL_FAIL;
+    }
+    a->bytes = bytes < LEAST_B ? LEAST_B : bytes;
+    a->memory = memory;
+    enum wl_status status = allocate(s, a, why, n);
+    if (status != WL_OK) {
+        drop_unused(s);
+        status = allocate(s, a, why, n);
+    }
+    if (status != WL_OK) {
+        free(a);
+        return status;
+    }
+    a->users = 1;
+    a->next = s->arenas;
+    s->arenas = a;
+    *out = a;
+    return WL_OK;
+}
+
+/* In place, an input lies in its output: the other inputs of an all-reduce leave nothing of it. */
+static cudaError_t poison(struct prepared *p)
+{
+    if (p->cell.in_place && p->cell.collective == COLLECTIVE_ALLREDUCE)
+        return cudaSuccess;
+    return cudaMemsetAsync(slot_out(p, 0), POISON, p->slots * p->slot_B, p->state->gpu.stream);
+}
+
+/* Queues the writing of the inputs, and of wrong values into the outputs. */
+static enum wl_status arena_load(struct prepared *p)
+{
+    struct gpu *g = &p->state->gpu;
+    bool intact = p->arena->loaded == p && !p->cell.in_place;
+    p->arena->loaded = p;
+    cudaError_t e = poison(p);
+    for (unsigned slot = 0; slot < p->slots && !e && !intact; slot++)
+        e = nccl_operation_fill(g, &p->what, slot_in(p, slot), g->host->seed + slot);
+    return gpu_try(g, e, "filling the buffers");
+}
+
+/* ==== operations ==== */
+
+/* Queues operation `i` of a sample. */
+static ncclResult_t operation(struct prepared *p, unsigned i)
+{
+    unsigned slot = i % p->slots;
+    return nccl_operation_queue(&p->state->comms, p->comm, &p->what, slot_in(p, slot),
+                                slot_out(p, slot));
+}
+
+static enum wl_status queue(struct prepared *p, unsigned n)
+{
+    ncclResult_t e = ncclSuccess;
+    for (unsigned i = 0; i < n && e == ncclSuccess; i++)
+        e = operation(p, i);
+    return comm_try(&p->state->comms, p->comm, e, nccl_operation_name(&p->what));
+}
+
+struct queued {
+    struct prepared *p;
+    unsigned n;
+};
+
+static enum wl_status queue_captured(void *what)
+{
+    const struct queued *q = what;
+    return queue(q->p, q->n);
+}
+
+static enum wl_status finish(struct prepared *p)
+{
+    struct state *s = p->state;
+    enum wl_status status =
+        gpu_try(&s->gpu, cudaEventRecord(s->done, s->gpu.stream), "cudaEventRecord");
+    return status == WL_OK ? comm_wait(&s->comms, p->comm, s->done, NULL, NULL) : status;
+}
+
+static void graph_free(struct op_graph *o)
+{
+    if (o->exec)
+        cudaGraphExecDestroy(o->exec);
+    *o = (struct op_graph){0};
+}
+
+/* Captured for n operations, uploaded and replayed once untimed. */
+static enum wl_status graph_make(struct prepared *p, struct op_graph *o, unsigned n)
+{
+    if (o->n == n)
+        return WL_OK;
+    graph_free(o);
+    enum wl_status status =
+        gpu_graph_make(&p->state->gpu, queue_captured, &(struct queued){p, n}, &o->exec);
+    TRY(status, finish(p));
+    o->n = status == WL_OK ? n : 0;
+    return status;
+}
+
+/* Whole graphs of BACK_TO_BACK_MOST operations, and one of the rest. */
+static unsigned unit_of(unsigned iters)
+{
+    return iters < BACK_TO_BACK_MOST ? iters : BACK_TO_BACK_MOST;
+}
+
+/* Queues the untimed operations before a sample of `iters`: nccl_lead(). */
+static enum wl_status launch_lead(struct prepared *p, unsigned iters)
+{
+    struct gpu *g = &p->state->gpu;
+    unsigned n = nccl_lead(&p->cell, iters);
+    if (p->cell.launch == LAUNCH_GRAPH && n == unit_of(iters))
+        return gpu_try(g, cudaGraphLaunch(p->unit.exec, g->stream), "cudaGraphLaunch");
+    return queue(p, n);
+}
+
+/* How often the slot's turn comes in n operations. */
+static unsigned turns(const struct prepared *p, unsigned slot, unsigned n)
+{
+    return n > slot ? (n - slot + p->slots - 1) / p->slots : 0;
+}
+
+/* How many operations of the last sample used this slot. */
+static unsigned operations_on(const struct prepared *p, unsigned slot)
+{
+    unsigned n = p->iters, led = turns(p, slot, nccl_lead(&p->cell, n));
+    if (p->cell.launch == LAUNCH_STREAM)
+        return led + turns(p, slot, n);
+    unsigned unit = unit_of(n); /* each graph begins at the first slot */
+    return led + n / unit * turns(p, slot, unit) + turns(p, slot, n % unit);
+}
+
+/* Captures, instantiates, uploads and once replays the graphs that launch `iters` operations. */
+static enum wl_status graphs_make(struct prepared *p, unsigned iters)
+{
+    unsigned unit = unit_of(iters), rest = iters % unit;
+    p->arena->loaded = NULL; /* the untimed replay writes to it */
+    enum wl_status status = graph_make(p, &p->unit, unit);
+    return status == WL_OK && rest ? graph_make(p, &p->rest, rest) : status;
+}
+
+static void graphs_free(struct prepared *p)
+{
+    graph_free(&p->unit);
+    graph_free(&p->rest);
+}
+
+/* Queues `iters` operations as the cell says. */
+static enum wl_status launch(struct prepared *p, unsigned iters)
+{
+    if (p->cell.launch == LAUNCH_STREAM)
+        return queue(p, iters);
+    struct gpu *g = &p->state->gpu;
+    unsigned unit = unit_of(iters);
+    cudaError_t e = cudaSuccess;
+    for (unsigned i = 0; i < iters / unit && !e; i++)
+        e = cudaGraphLaunch(p->unit.exec, g->stream);
+    if (!e && iters % unit)
+        e = cudaGraphLaunch(p->rest.exec, g->stream);
+    return gpu_try(g, e, "cudaGraphLaunch");
+}
+
+/* ==== measuring ==== */
+
+/* The device waits so long before it aligns the ranks, so that the host is ahead of it. */
+#define DELAY_NS 30000
+/* From the naming of an instant to that instant: longer than a broadcast on one node. */
+#define START_IN_NS 60000
+
+/* Back to back: the device waits, aligns the ranks, runs some untimed, then those between two
+ * events. */
+static enum wl_status steady(struct prepared *p, unsigned iters, double *seconds)
+{
+    struct state *s = p->state;
+    struct gpu *g = &s->gpu;
+    bool burns = p->cell.contention != BURN_NONE;
+    float ms = 0;
+    enum wl_status status = gpu_try(g, gpu_delay(DELAY_NS, g->stream), "delay");
+    TRY(status, comm_align(&s->comms, p->comm));
+    TRY(status, launch_lead(p, iters));
+    TRY(status, gpu_try(g, cudaEventRecord(s->gpu.start, g->stream), "cudaEventRecord"));
+    TRY(status, launch(p, iters));
+    TRY(status, gpu_try(g, cudaEventRecord(s->gpu.stop, g->stream), "cudaEventRecord"));
+    TRY(status, comm_wait(&s->comms, p->comm, s->gpu.stop, burns ? burn_feed : NULL, &s->burn));
+    TRY(status,
+        gpu_try(g, cudaEventElapsedTime(&ms, s->gpu.start, s->gpu.stop), "cudaEventElapsedTime"));
+    *seconds = (double)ms * 1e-3 / iters;
+    return status;
+}
+
+/* Alone: an idle device, an instant that rank 0 names, then the host's clock. */
+static enum wl_status isolated(struct prepared *p, struct wl_sample *out)
+{
+    struct state *s = p->state;
+    struct gpu *g = &s->gpu;
+    bool burns = p->cell.contention != BURN_NONE;
+    cudaError_t e = cudaStreamSynchronize(g->stream);
+    if (e)
+        return gpu_try(g, e, "cudaStreamSynchronize");
+    s->host->barrier(s->host->ctx);
+    uint64_t start = now_ns() + START_IN_NS;
+    s->host->bcast(s->host->ctx, &start, sizeof start, 0);
+    while (now_ns() < start)
+        ;
+    out->start_ns = now_ns();
+    enum wl_status status = launch(p, 1);
+    TRY(status, gpu_try(g, cudaEventRecord(s->done, g->stream), "cudaEventRecord"));
+    TRY(status, comm_wait(&s->comms, p->comm, s->done, burns ? burn_feed : NULL, &s->burn));
+    out->end_ns = now_ns();
+    out->values[VALUE_TIME] = (double)(out->end_ns - out->start_ns) * 1e-9;
+    return status;
+}
+
+static enum wl_status measure(struct prepared *p, unsigned iters, struct wl_sample *out)
+{
+    if (p->cell.metric == METRIC_L_ISO)
+        return isolated(p, out);
+    out->start_ns = now_ns();
+    enum wl_status status = steady(p, iters, &out->values[VALUE_TIME]);
+    out->end_ns = now_ns();
+    return status;
+}
+
+static enum wl_status measure_beside(struct prepared *p, unsigned iters, struct wl_sample *out)
+{
+    struct burn *b = &p->state->burn;
+    enum wl_status status = burn_start(b, (enum burn_level)p->cell.contention);
+    TRY(status, measure(p, iters, out));
+    enum wl_status stopped = burn_stop(b);
+    out->values[VALUE_GEMM] = b->gemm.rate;
+    out->values[VALUE_TRAFFIC] = b->traffic.rate;
+    return status == WL_OK ? stopped : status;
+}
+
+/* What slot `slot` holds after so many operations, checked behind them; false: not exact. */
+static bool check_slot(struct prepared *p, unsigned slot, uint64_t operations, cudaError_t *error)
+{
+    struct gpu *g = &p->state->gpu;
+    return nccl_operation_check(g, &p->what, slot_out(p, slot), g->host->seed + slot, operations,
+                                p->record, error);
+}
+
+/* Every buffer that the sample used. Whether a result is exact does not depend on the rank. */
+static enum wl_status check(struct prepared *p)
+{
+    struct state *s = p->state;
+    cudaError_t e = gpu_record_clear(p->record, s->gpu.stream);
+    p->unpredictable = false;
+    for (unsigned slot = 0; slot < p->slots && slot < p->iters && !e && !p->unpredictable; slot++)
+        p->unpredictable = !check_slot(p, slot, operations_on(p, slot), &e);
+    return gpu_try(&s->gpu, e, "checking the result");
+}
+
+static enum wl_status take(struct prepared *p, unsigned iters, struct wl_sample *out)
+{
+    enum wl_status status = WL_OK;
+    if (p->cell.launch == LAUNCH_GRAPH && iters != p->iters)
+        status = graphs_make(p, iters);
+    TRY(status, arena_load(p));
+    if (status == WL_OK && p->cell.buffers == BUFFERS_COLD)
+        status = gpu_flush(&p->state->gpu);
+    if (status != WL_OK)
+        return status;
+    p->iters = iters;
+    out->values[VALUE_GEMM] = out->values[VALUE_TRAFFIC] = 0;
+    status =
+        p->cell.contention == BURN_NONE ? measure(p, iters, out) : measure_beside(p, iters, out);
+    return status == WL_OK ? check(p) : status;
+}
+
+static enum wl_status sample_cuda(void *prepared, unsigned iters, struct wl_sample *out)
+{
+    struct prepared *p = prepared;
+    return gpu_status(&p->state->gpu, take(p, iters, out));
+}
+
+/* Where repeating in place is not exact: once more, on fresh data, in the same buffers. */
+static enum wl_status check_fresh(struct prepared *p)
+{
+    struct state *s = p->state;
+    cudaError_t e = cudaSuccess;
+    enum wl_status status = arena_load(p);
+    TRY(status, comm_try(&s->comms, p->comm, operation(p, 0), nccl_operation_name(&p->what)));
+    TRY(status, gpu_try(&s->gpu, cudaEventRecord(s->done, s->gpu.stream), "cudaEventRecord"));
+    TRY(status, comm_wait(&s->comms, p->comm, s->done, NULL, NULL));
+    if (status == WL_OK)
+        check_slot(p, 0, 1, &e);
+    return status == WL_OK ? gpu_try(&s->gpu, e, "checking the result") : status;
+}
+
+static enum wl_status verify_cuda(void *prepared)
+{
+    struct prepared *p = prepared;
+    struct gpu *g = &p->state->gpu;
+    enum wl_status status = p->unpredictable ? check_fresh(p) : WL_OK;
+    const char *what = p->cell.collective ? "the received buffer" : "the all-reduced buffer";
+    TRY(status, gpu_record_read(g, p->record, g->stream, what));
+    return gpu_status(g, status);
+}
+
+/* ==== preparing ==== */
+
+#define ALIGN_B 256
+
+static void release_cuda(void *prepared)
+{
+    struct prepared *p = prepared;
+    graphs_free(p);
+    cudaFree(p->record);
+    if (p->arena) {
+        memory_unregister(&p->state->comms, p->comm, (enum memory)p->cell.memory, &p->registration);
+        p->arena->users--;
+        if (p->arena->loaded == p)
+            p->arena->loaded = NULL;
+    }
+    free(p);
+}
+
+static unsigned slots_for(const struct state *s, const struct nccl_cell *c, size_t slot_B)
+{
+    if (c->buffers == BUFFERS_HOT || c->metric == METRIC_L_ISO)
+        return 1;
+    size_t slots = 4 * s->gpu.l2_B / slot_B + 1;
+    return slots > BACK_TO_BACK_MOST ? BACK_TO_BACK_MOST : (unsigned)slots;
+}
+
+/* Buffers: what one rank may fail at and another not. */
+static enum wl_status take_buffers(struct prepared *p, char *why, size_t n)
+{
+    struct state *s = p->state;
+    const struct nccl_cell *c = &p->cell;
+    p->slot_B = (c->size + ALIGN_B - 1) / ALIGN_B * ALIGN_B;
+    p->what = (struct nccl_operation){.collective = (enum collective)c->collective,
+                                      .type = (enum payload_type)c->dtype,
+                                      .op = (enum payload_op)c->op,
+                                      .count = c->size / payload_dtypes[c->dtype].size_B,
+                                      .in_place = c->in_place};
+    p->slots = slots_for(s, c, p->slot_B);
+    if (s->comms.version < payload_dtypes[c->dtype].nccl_since) {
+        snprintf(why, n, "this NCCL, %d.%d, has no %s: it needs 2.24", s->comms.version / 10000,
+                 s->comms.version % 10000 / 100, payload_dtypes[c->dtype].name);
+        return WL_SKIP;
+    }
+    if (gpu_record_new(&p->record, why, n) != WL_OK)
+        return WL_FAIL;
+    if (c->buffers == BUFFERS_COLD && gpu_flush_prepare(&s->gpu, why, n) != cudaSuccess)
+        return WL_SKIP;
+    return arena_take(s, (c->in_place ? 1 : 2) * p->slots * p->slot_B, (enum memory)c->memory,
+                      &p->arena, why, n);
+}
+
+static enum wl_status try_out(struct prepared *p)
+{
+    struct state *s = p->state;
+    enum wl_status status = arena_load(p);
+    if (host_agree(s->host, status, "the buffers could not be filled") != WL_OK)
+        return WL_FAIL;
+    return nccl_operation_try(&s->comms, p->comm, &p->what, slot_in(p, 0), slot_out(p, 0), s->done);
+}
+
+static enum wl_status prepare_contention(struct prepared *p)
+{
+    struct state *s = p->state;
+    if (p->cell.contention == BURN_NONE || s->can_burn)
+        return WL_OK;
+    char why[256] = "";
+    enum wl_status status = burn_open(&s->burn, &s->gpu, why, sizeof why);
+    s->can_burn = status == WL_OK;
+    if (!s->can_burn)
+        burn_close(&s->burn);
+    return host_agree(s->host, status, why);
+}
+
+static enum wl_status prepare_steps(struct prepared *p)
+{
+    struct state *s = p->state;
+    char why[256] = "";
+    struct comm_key key = {p->cell.algorithm, p->cell.protocol, (int)p->cell.ctas, p->cell.policy,
+                           s->host->copy};
+    enum wl_status status = comms_pretend(&s->comms, (int)p->cell.hosts);
+    TRY(status, comm_get(&s->comms, key, &p->comm));
+    if (status != WL_OK)
+        return status;
+    comm_note(&s->comms, p->comm);
+    status = take_buffers(p, why, sizeof why);
+    status = host_agree(s->host, status, why); /* registering windows is collective */
+    if (status == WL_OK) {
+        status = memory_register(&s->comms, p->comm, (enum memory)p->cell.memory, p->arena->base,
+                                 p->arena->bytes, &p->registration, why, sizeof why);
+        status = host_agree(s->host, status, why);
+    }
+    TRY(status, try_out(p));
+    return status == WL_OK ? prepare_contention(p) : status;
+}
+
+static enum wl_status prepare_cuda(void *self, const void *cell, void **prepared)
+{
+    struct state *s = self;
+    struct prepared *p = calloc(1, sizeof *p);
+    if (!p)
+        return HOST_FAILED(s->host, "out of host memory");
+    p->state = s;
+    p->cell = *(const struct nccl_cell *)cell;
+    enum wl_status status = gpu_status(&s->gpu, prepare_steps(p));
+    if (status == WL_OK)
+        *prepared = p;
+    else
+        release_cuda(p);
+    return status;
+}
+
+/* ==== once a process ==== */
 
 static void close_cuda(void *self)
 {
@@ -23,9 +544,8 @@ static enum wl_status open_cuda(void **self, const struct wl_host *host)
         return HOST_FAILED(host, "out of host memory");
     s->host = host;
     enum wl_status status = cuda_open(&s->gpu, &s->comms, host);
-    if (status == WL_OK)
-        status = gpu_try(&s->gpu, cudaEventCreateWithFlags(&s->done, cudaEventDisableTiming),
-                         "setting up");
+    TRY(status,
+        gpu_try(&s->gpu, cudaEventCreateWithFlags(&s->done, cudaEventDisableTiming), "setting up"));
     if (status != WL_OK) {
         close_cuda(s);
         return status;

@@ -48,11 +48,9 @@ static enum wl_status inside_open(void **state, const struct wl_host *site)
         return WL_FAIL;
     }
     enum wl_status status = cuda_open(&s->gpu, &s->comms, site);
-    if (status == WL_OK)
-        status = gpu_try(&s->gpu, cudaEventCreateWithFlags(&s->done, cudaEventDisableTiming),
-                         "cudaEventCreate");
-    if (status == WL_OK)
-        status = comm_get(&s->comms, (struct comm_key){0}, &s->comm);
+    TRY(status, gpu_try(&s->gpu, cudaEventCreateWithFlags(&s->done, cudaEventDisableTiming),
+                        "cudaEventCreate"));
+    TRY(status, comm_get(&s->comms, (struct comm_key){0}, &s->comm));
     if (status == WL_OK)
         *state = s;
     else
@@ -148,11 +146,10 @@ static enum wl_status inside_outward(void *state, size_t first, size_t n)
     struct state *s = state;
     float *part = s->device + first;
     enum wl_status status = leads(s) ? copy(s, first, n, cudaMemcpyHostToDevice) : WL_OK;
-    if (status == WL_OK)
-        status = comm_try(&s->comms, s->comm,
-                          ncclBroadcast(part, part, n, ncclFloat, LEADER,
-                                        atomic_load(&s->comm->nccl), s->gpu.stream),
-                          "ncclBroadcast");
+    TRY(status, comm_try(&s->comms, s->comm,
+                         ncclBroadcast(part, part, n, ncclFloat, LEADER,
+                                       atomic_load(&s->comm->nccl), s->gpu.stream),
+                         "ncclBroadcast"));
     return status == WL_OK ? mark(s) : status;
 }
 
