@@ -22,7 +22,7 @@ fuzz = BUILD='$(BUILD)/fuzzing' TELL='>/dev/null' CC='$(CLANG)' WARNINGS=-Wall \
 $(call stop_without,cmocka,check check-all check-asan unit test-programs asan-build)
 
 ##@ Checks and benchmarks
-.PHONY: check check-all check-asan unit verify sums bench bench-wan fuzz fuzzers lint asan-build test-programs
+.PHONY: check check-all check-asan unit golden verify sums bench bench-wan fuzz fuzzers lint asan-build test-programs
 check: test-programs $(fuzz_bin:=.o) ## run the fast tests, under 5 minutes; TESTS=REGEX: those that match, slow ones too
 	@BUILD='$(BUILD)' TESTS='$(TESTS)' bash tests/run
 check-all: ## run every test: also Slurm, emulated sites, faults, fuzzing, ASan and UBSan
@@ -35,6 +35,10 @@ unit: $(unit_bin)
 test-programs: all $(unit_bin) $(bench_bin) $(sim_bin)
 asan-build:
 	@$(MAKE) --no-print-directory $(asan) test-programs
+
+golden: all # writes the transcripts of tests/golden and the messages of tests/bad anew; read the diff
+	@BUILD='$(BUILD)' RENEW=1 bash tests/test_golden.sh
+	@BUILD='$(BUILD)' RENEW=1 bash tests/test_bad.sh
 
 verify: all ## check the checksums of every recording
 	@bash mk/sums.sh --check '$(BUILD)/gradsync'

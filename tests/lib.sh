@@ -7,9 +7,13 @@
 #   run COMMAND…            runs it, keeps $rc $out $err, never stops the test
 #   ok NAME COMMAND…        passes when the command succeeds
 #   exits CODE NAME COMMAND…  run, and pass when it exits with CODE
+#   fails CODE REGEX COMMAND…  exits with CODE and an error that matches; what is refused (2, 3) is
+#                           refused in one line
+#   says REGEX COMMAND…     succeeds, and its standard error matches
+#   prints REGEX COMMAND…   succeeds, and its standard output matches
 #   is GOT WANT NAME        equal text;   isnt
-#   like GOT REGEX NAME     bash's extended regex;   unlike
-#   one_line TEXT NAME      exactly one line, not empty
+#   like GOT REGEX [NAME]   bash's extended regex;   unlike
+#   one_line TEXT [NAME]    exactly one line, not empty
 #   skip NAME WHY           counts as passed, with the reason;   skip_all WHY ends the test
 #   no_orphans NAME         nothing that this test started is running any more
 #   until_true SECONDS COMMAND…   waits until COMMAND succeeds; fails when the seconds are over.
@@ -101,14 +105,35 @@ exits() {
         flunk "$name" "exit $rc, not $want: $*"$'\n'"$out"$'\n'"$err"
     fi
 }
+# A regex or a command as a name: TAP takes what follows a # for a directive.
+tap_named() { tr '#\n' '* ' <<<"${*//"$tmp/"/}" | cut -c1-160; }
+fails() { # CODE REGEX COMMAND…
+    run "${@:3}"
+    if [ $rc = "$1" ] && [[ $err =~ $2 ]] && [ -n "$err" ] && [[ $1 = 1 || $err != *$'\n'* ]]; then
+        pass "$(tap_named "${*:3}")"
+    else flunk "$(tap_named "${*:3}")" "exit $rc, not $1: $out"$'\n'"got  '$err'"$'\n'"like '$2'"; fi
+}
+says() { tap_matches err "$@"; }
+prints() { tap_matches out "$@"; }
+tap_matches() { # VARIABLE REGEX COMMAND…
+    run "${@:3}"
+    if [ $rc = 0 ] && [[ ${!1} =~ $2 ]]; then pass "$(tap_named "${*:3}")"; else
+        flunk "$(tap_named "${*:3}")" "exit $rc"$'\n'"$out"$'\n'"$err"$'\n'"$1 like '$2'"
+    fi
+}
 is() { if [ "$1" = "$2" ]; then pass "$3"; else flunk "$3" "got  '$1'"$'\n'"want '$2'"; fi; }
 isnt() { if [ "$1" != "$2" ]; then pass "$3"; else flunk "$3" "got '$1'"; fi; }
-like() { if [[ $1 =~ $2 ]]; then pass "$3"; else flunk "$3" "got  '$1'"$'\n'"like '$2'"; fi; }
+like() {
+    local name=${3:-"it has $(tap_named "$2")"}
+    if [[ $1 =~ $2 ]]; then pass "$name"; else flunk "$name" "got  '$1'"$'\n'"like '$2'"; fi
+}
 unlike() {
-    if [[ ! $1 =~ $2 ]]; then pass "$3"; else flunk "$3" "got    '$1'"$'\n'"unlike '$2'"; fi
+    local name=${3:-"it has no $(tap_named "$2")"}
+    if [[ ! $1 =~ $2 ]]; then pass "$name"; else flunk "$name" "got    '$1'"$'\n'"unlike '$2'"; fi
 }
 one_line() {
-    if [ -n "$1" ] && [ "$(wc -l <<<"$1")" = 1 ]; then pass "$2"; else flunk "$2" "got '$1'"; fi
+    local name=${2:-it is one line}
+    if [ -n "$1" ] && [ "$(wc -l <<<"$1")" = 1 ]; then pass "$name"; else flunk "$name" "got '$1'"; fi
 }
 
 until_true() { # SECONDS COMMAND…

@@ -30,8 +30,7 @@ old_and_new() { # FOLDER-OF-HEADER WHAT
     ok "a plugin of $2 header builds" make -s -C "$2" -f "$top/plugins/plugin.mk" NAME="$2" \
         CC="$cc" \
         GRADSYNC_INCLUDE="$1"
-    ok "gradsync check accepts the plugin of $2 header" "$gradsync" check "$2/$2.so"
-    like "$err" 'all calls work' "every call of the plugin of $2 header works"
+    says 'all calls work' "$gradsync" check "$2/$2.so"
     sed "s/template/$2/g" "$top/plugins/template/template-local.ini" >"$2.ini"
     ok "the plugin of $2 header is measured" env GRADSYNC_PLUGIN_PATH="$tmp/$2" "$gradsync" run \
         "$2.ini" -q -o "raw-$2" "${few[@]}"
@@ -73,18 +72,13 @@ for ranks in 2 3; do
     is "$(grep -c ',ok,' "csv$ranks/summary.csv")" 4 \
         "every cell of $ranks ranks is ok, its result verified"
 done
-exits 2 'a size that the ranks cannot share is refused' "$prefix/bin/gradsync" --plugins . plan \
-    mpi_allgather-local.ini \
-    --set launch:ranks=3
-like "$err" 'is not a multiple of the 3 ranks' \
-    'the error says that the size is no multiple of the ranks'
+fails 2 'is not a multiple of the 3 ranks' "$prefix/bin/gradsync" --plugins . plan \
+    mpi_allgather-local.ini --set launch:ranks=3
 # What verify() is for.
 sed -i 's/int out = /&0 * /; s/size_t out = (/size_t out = 0 * (/' mpi_allgather.c
 ok 'the example with a wrong result builds' make -s -f "$prefix/share/gradsync/plugin.mk" \
     NAME=mpi_allgather CC="$cc"
-exits 1 'gradsync check fails the example with a wrong result' "$prefix/bin/gradsync" check -q \
+fails 1 'verify.*algorithm=ring.* byte [0-9]+ of rank [01] is' "$prefix/bin/gradsync" check -q \
     ./mpi_allgather.so
-like "$err" 'verify.*algorithm=ring.* byte [0-9]+ of rank [01] is' \
-    'the error names the wrong cell, byte and rank'
 no_orphans 'no process is left'
 done_testing

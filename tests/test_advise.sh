@@ -68,12 +68,10 @@ exits 0 'advise on steps with a winner succeeds' "$gradsync" advise sim
 like "$(first)" "^Set ctas=16 for 2 ranks on 1 node of sim in 8: $two% $in_one, $replayed" \
     'a winner of replayed steps is advised, in the step that it shortens'
 like "$out" 'gradsync trial --arms ctas=16 -- COMMAND' 'the next command is a trial of the winner'
-like "$out" "8 +ctas=16 +$two% +[0-9.]+% +step +RING/SIMPLE 24 -> 16 +advised" \
-    'the row of the winner has the step, the level and what ran on both sides'
+like "$out" "8 +ctas=16 +$two% +[0-9.]+% +step +RING/SIMPLE 24 -> 16 +advised"
 exits 0 'advise on the path of a run succeeds' "$gradsync" advise data/raw/sim/iter_proxy/1
 like "$(first)" '^Set ctas=16' 'the path of a run gives the same advice as its platform'
-exits 2 'a platform that does not exist is refused' "$gradsync" advise h900
-one_line "$err" 'the error about the platform is one line'
+fails 2 '' "$gradsync" advise h900
 
 fresh
 steps 1 '' "$cuda"
@@ -106,8 +104,7 @@ steps 1 '' "$cuda" effect=0.004
 exits 0 'advise on a gain of 0.4% succeeds' "$gradsync" advise
 like "$(first)" "^Change nothing: $no_win\. A gain above 0\.[4-9]% is ruled out in this step\.$" \
     'a gain of 0.4% is not advised'
-like "$out" 'ctas=16 .* not advised: the gain may be below 0.5%' \
-    'the row says that the gain may be below 0.5%'
+like "$out" 'ctas=16 .* not advised: the gain may be below 0.5%'
 
 # ---- nothing decided
 
@@ -128,8 +125,7 @@ like "$(first)" "^Change nothing: $no_win without lengthening another\. " \
     'a winner that lengthens another step is not advised'
 like "$out" 'ctas=16 .* not advised: slower at other 8B?' 'the row names the step that is slower'
 is "$(above_open)" '' 'a setting that is slower in another step counts in what a step leaves open'
-like "$out" $'\nNot advised: ctas=16, although '"$two% shorter in 8: it is slower in other 8" \
-    'a sentence says why the winner of a step is not advised'
+like "$out" $'\nNot advised: ctas=16, although '"$two% shorter in 8: it is slower in other 8"
 fresh
 steps 1 '' "$cuda" effect=0
 steps 2 other '"backend":"cuda","gemms":"4","step":"a.step"' launches=1
@@ -181,9 +177,7 @@ like "$(first)" 'one launch has no interval\. To complete the run: gradsync resu
 fresh
 steps 1 '' "$cuda"
 edit 1 's/"workload":"iter_proxy"/"workload":"nccl_allreduce"/'
-exits 0 'advise on all-reduces alone succeeds' "$gradsync" advise sim
-like "$out" '^No advice for sim: no training step was compared with auto there' \
-    'all-reduces alone are no ground for advice'
+prints '^No advice for sim: no training step was compared with auto there' "$gradsync" advise sim
 manifest data/raw/sim/iter_proxy/1
 mv data/raw/sim/iter_proxy/1 data/raw/sim/iter_proxy/9
 chmod u+w data/raw/sim/iter_proxy/9/*.jsonl
@@ -192,9 +186,7 @@ run "$gradsync" advise sim
 like "$err" 'truncated: .*foreign: ' 'advise on a renamed run reports its damage too'
 mv data/raw/sim/iter_proxy/9 data/raw/sim/iter_proxy/1
 rm data/raw/sim/iter_proxy/1/MANIFEST.json
-exits 0 'a form from all-reduces alone succeeds' "$gradsync" advise --emit env sim
-like "$out" '^# Nothing to set: no steps were measured on sim\.$' \
-    'a form from all-reduces alone sets nothing'
+prints '^# Nothing to set: no steps were measured on sim\.$' "$gradsync" advise --emit env sim
 
 # ---- a setting that NCCL did not take
 
@@ -211,15 +203,13 @@ fresh
 steps 1 '' "$cuda"
 emit() { run "$gradsync" advise --emit "$1" sim; }
 emit env
-like "$out" "^# ctas=16: $two% shorter steps, level of evidence: step, 1 of 1 " \
-    'a form names its evidence'
+like "$out" "^# ctas=16: $two% shorter steps, level of evidence: step, 1 of 1 "
 is "$(grep -v '^#' <<<"$out")" $'NCCL_MIN_CTAS=16\nNCCL_MAX_CTAS=16' \
     'the form env sets the variables'
 is "$(bash -c 'set -a; . /dev/stdin; env' <<<"$out" | grep ^NCCL_ | sort | xargs)" \
     'NCCL_MAX_CTAS=16 NCCL_MIN_CTAS=16' 'a shell reads the form env'
 emit pytorch
-like "$out" $'\noptions.config.min_ctas = 16\noptions.config.max_ctas = 16\ndist.init_' \
-    'the form pytorch sets the options'
+like "$out" $'\noptions.config.min_ctas = 16\noptions.config.max_ctas = 16\ndist.init_'
 py() { python3 -c "$@"; }
 if py 'import sys' 2>/dev/null; then
     ok 'Python accepts the form pytorch' \
@@ -236,18 +226,15 @@ fi
 emit sbatch
 is "$(grep -v '^#' <<<"$out" | bash -c '. /dev/stdin; echo $NCCL_MAX_CTAS')" 16 \
     'the form sbatch is a shell script'
-exits 2 'a form that does not exist is refused' "$gradsync" advise --emit envi sim
-like "$err" "no form 'envi', did you mean 'env'" 'the error names the nearest form'
+fails 2 "no form 'envi', did you mean 'env'" "$gradsync" advise --emit envi sim
 edit 1 's/ctas=16/tree/g'
 emit pytorch
-like "$out" $'\nos.environ\\["NCCL_ALGO"\\] = "allreduce:tree"' \
-    'an algorithm is set in the environment, for the collective that has it'
+like "$out" $'\nos.environ\\["NCCL_ALGO"\\] = "allreduce:tree"'
 swap 1
 steps 2 '' "$cuda" effect=0
 edit 2 's/"config":"ctas=16"/"config":"tree"/'
 emit env
-like "$out" '^# Nothing to set on sim with 2 ranks on 1 node: no setting is advised\.$' \
-    'a form without advice is a comment that says so'
+like "$out" '^# Nothing to set on sim with 2 ranks on 1 node: no setting is advised\.$'
 is "$rc" 0 'a form without advice is no error'
 
 fresh
@@ -340,20 +327,17 @@ fresh
 steps 1 '' "$cuda"
 with_env 1 '"NCCL_NVLS_ENABLE":"0","NCCL_VERSION":"2.28","NCCL_DEBUG":"INFO","OMPI_MCA_x":"1"'
 alone='Measured with NCCL_NVLS_ENABLE=0 in the environment of the ranks; without it nothing was measured\.'
-exits 0 'advise on a recording with a variable of NCCL succeeds' "$gradsync" advise sim
-like "$out" $'^Set ctas=16 [^\n]*\n'"$alone"$'\n' 'the variable is named below the answer'
+prints $'^Set ctas=16 [^\n]*\n'"$alone"$'\n' "$gradsync" advise sim
 for form in env pytorch sbatch; do
     emit $form
     like "$out" $'\n# '"$alone"$'\n' "the form $form names the variable"
 done
 edit 1 's/"NCCL_NVLS_ENABLE":"0"/"NCCL_MIN_CTAS":"8","NCCL_NET":"IB","NCCL_IB_HCA":"a,b"/'
-exits 0 'advise on a recording with a variable of the setting succeeds' "$gradsync" advise sim
-like "$out" 'Measured with NCCL_IB_HCA=a,b NCCL_NET=IB in .*; without them nothing was measured\.' \
-    'a variable that the setting sets is no condition'
+prints 'Measured with NCCL_IB_HCA=a,b NCCL_NET=IB in .*; without them nothing was measured\.' \
+    "$gradsync" advise sim
 steps 2 other '"backend":"cuda","gemms":"4","step":"a.step"'
 with_env 2 '"NCCL_NET":"IB"'
-exits 0 'advise on recordings with unlike variables succeeds' "$gradsync" advise sim
-like "$out" 'ranks, in other runs with NCCL_NET=IB\.' 'unlike variables are named for both runs'
+prints 'ranks, in other runs with NCCL_NET=IB\.' "$gradsync" advise sim
 
 exits 0 'advise on a job that ran without a variable succeeds' \
     "$gradsync" advise "$top/data/raw/h100-2gpu-sock"
@@ -403,10 +387,8 @@ fresh
 steps 1 '' "$cuda"
 edit 1 's/ctas=16/zero\/symmetric/'
 emit env
-like "$out" 'for zero: ncclConfig_t.CTAPolicy = NCCL_CTA_POLICY_ZERO\.' \
-    'the policy is named as a program sets it'
-like "$out" 'for symmetric: .*ncclCommWindowRegister with NCCL_WIN_COLL_SYMMETRIC\.' \
-    'symmetric memory is named as a program gets it'
+like "$out" 'for zero: ncclConfig_t.CTAPolicy = NCCL_CTA_POLICY_ZERO\.'
+like "$out" 'for symmetric: .*ncclCommWindowRegister with NCCL_WIN_COLL_SYMMETRIC\.'
 
 # ---- iteration times of another program
 

@@ -25,8 +25,7 @@ is "$(hosts none)" '2 "bound":{"gpu":"","why":"no GPU was found for this rank"}'
 ok 'a run of a host platform succeeds without bind' "$gradsync" run -q q.ini -o auto
 is "$(hosts auto)" '' 'by default nothing is bound on a host platform'
 run "$gradsync" plan q.ini --set platform:device=X
-like "$out" '2 ranks on 1 node, each bound beside its GPU' \
-    'plan says that ranks of a device are bound'
+like "$out" '2 ranks on 1 node, each bound beside its GPU'
 run "$gradsync" plan q.ini --set platform:device=X --set launch:bind=none
 unlike "$out" 'bound' 'plan with bind = none speaks of no binding'
 

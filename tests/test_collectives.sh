@@ -103,28 +103,6 @@ is "$(cell same 'collective = allreduce')" "$(id_of same)" \
 is "$(cell new 'collective = allgather')" "$(id_of new allgather)" \
     'the id of another collective contains its name'
 
-# ---- what is refused ----
-
-refused() { # NAME REGEX RANKS LINE…
-    config refused.ini "${@:3}"
-    exits 2 "plan refuses $1" "$gradsync" plan refused.ini
-    like "$err" "^refused\.ini:[0-9]+: .*$2" "the error about $1 has file, line and reason"
-    one_line "$err" "the error about $1 is one line"
-}
-refused 'an unknown collective' "did you mean 'allgather'" 2 \
-    '[mpi_allreduce]' 'collective = all-gather'
-refused 'a size that the ranks do not divide' \
-    'size=16 does not divide .*3 ranks.*collective=allgather needs: use a multiple of 12' 3 \
-    '[mpi_allreduce]' 'size = 16' 'collective = allgather'
-refused 'the same on GPUs' \
-    'size=8 does not divide .*4 ranks.*collective=alltoall needs: use a multiple of 16' 4 \
-    '[nccl_allreduce]' 'size = 8' 'collective = alltoall'
-refused 'one rank' 'a collective needs 2 ranks' 1 '[nccl_allreduce]' 'collective = broadcast'
-refused 'a bucket that the ranks do not divide' \
-    'size=4096 does not divide into buckets=3 .*use a multiple of 24' 2 \
-    '[iter_proxy]' 'size = 4096' 'buckets = 3' 'collective = reducescatter'
-refused 'a step collective that there is not' "'alltoall' is not a choice" 2 \
-    '[iter_proxy]' 'collective = alltoall'
 skipped() { # NAME REGEX LINE…
     config skipped.ini 2 "${@:3}"
     like "$("$gradsync" plan --all skipped.ini 2>&1)" "$2" "plan skips $1"

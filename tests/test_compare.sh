@@ -31,10 +31,8 @@ within() { awk -v x="$1" -v lo="$2" -v hi="$3" 'BEGIN { exit !(x > lo && x < hi)
 
 # ---- inside a run
 "$make_campaign" raw1 groups=2 spread=0.002
-ok 'compare --all succeeds' "$gradsync" compare --all raw1 -o csv
-like "$out" $'\n  8 +c2 .* faster' 'compare --all prints a row for each contrast'
-like "$out" '2 faster, 2 slower, 2 equivalent, 0 inconclusive' \
-    'compare --all ends with a count of each verdict'
+prints $'\n  8 +c2 .* faster' "$gradsync" compare --all raw1 -o csv
+like "$out" '2 faster, 2 slower, 2 equivalent, 0 inconclusive'
 columns='platform,workload,label,run_id,mode,size_B,baseline,config,launches,blocks,ratio,'
 columns+='ratio_low,ratio_high,p_permutation,p_interval,p_holm,p_holm_of,floor,equivalence,verdict,'
 columns+='launches_needed,reason,measured_verdict,baseline_ran,ran,level,small_effect,param_size,param_config'
@@ -53,9 +51,8 @@ ok 'compare -q succeeds' "$gradsync" compare -q raw1 -o quiet
 is "$out$err" '' 'compare -q prints nothing'
 ok 'compare -q writes the same tables' diff csv quiet
 ok 'compare succeeds on one thread' "$gradsync" compare -q --threads 1 raw1 -o one
-exits 2 '4294967297 threads are refused' "$gradsync" compare --threads 4294967297 raw1
-like "$err" "compare: --threads: '4294967297' is not an integer from 1 to 1024" \
-    'the error names the range of --threads'
+fails 2 "compare: --threads: '4294967297' is not an integer from 1 to 1024" "$gradsync" compare \
+    --threads 4294967297 raw1
 exits 2 'zero threads are refused' "$gradsync" compare --threads 0 raw1
 ok 'compare succeeds on seven threads' "$gradsync" compare -q --threads 7 raw1 -o seven
 ok 'seven threads write the same bytes as one' diff -r one seven
@@ -63,11 +60,8 @@ is "$(of csv 16 c3 verdict)" "$(of one 16 c3 verdict)" \
     'one thread gives the same verdict as the default'
 
 # ---- one line a group: c2 is the fastest at each size, c1 is as fast as the baseline c0, c3 is slower
-ok 'compare without --all succeeds' "$gradsync" compare raw1
-like "$out" '^sim null, alone: .* beats c0 in 2 of 2 groups, c2 by [0-9.]+%' \
-    'the first line is the answer'
-like "$out" $'\n  8 +c2 +-[0-9.]+% \\[-[0-9.]+, -[0-9.]+\\] .* faster +3/3 +-' \
-    'the line of a group has its best config, gain, interval, verdict and count of slower rivals'
+prints '^sim null, alone: .* beats c0 in 2 of 2 groups, c2 by [0-9.]+%' "$gradsync" compare raw1
+like "$out" $'\n  8 +c2 +-[0-9.]+% \\[-[0-9.]+, -[0-9.]+\\] .* faster +3/3 +-'
 unlike "$out" $'\033' 'output to a pipe has no colour'
 mkdir many
 for n in 1 2 3 4 5 6 7 8 9; do "$make_campaign" many/$n groups=4 spread=0.02 seed=$n; done
@@ -77,8 +71,7 @@ is "$(awk 'length > 100' <<<"$out")|$(grep -c '^  [0-9]' <<<"$out")" '|36' \
 is "$("$gradsync" compare --size 16 raw1 | grep -c ' 8 ')|$("$gradsync" compare --size 16B raw1 |
     grep -c ' 16 ')" '0|1' '--size leaves out other sizes, with or without the unit'
 run "$gradsync" compare --size 15kB raw1
-like "$err" "nothing matches --size 15kB, did you mean '16'\?; choose 8, 16$" \
-    'a size that is not there is printed as typed, beside the nearest one and all, in order'
+like "$err" "nothing matches --size 15kB, did you mean '16'\?; choose 8, 16$"
 is "$("$gradsync" compare --config c3 --all raw1 | grep -c ' c[123] ')" 2 \
     '--config leaves out other configs'
 is "$("$gradsync" compare --mode alone --all raw1 | grep -c ' c[123] ')" 6 \
@@ -89,10 +82,8 @@ mkdir pair && "$make_campaign" pair/sim groups=2 configs=2 spread=0.0005
 like "$("$gradsync" compare pair)" \
     'alone: c1 is slower than c0 in 0 of 2, faster in 0, equivalent in 2( \(. of them .*\))?, undecided in 0' \
     'one config against the baseline is said as a difference, and neither is called the best'
-exits 2 'a config that was not measured is refused' "$gradsync" compare --config c9 raw1
-like "$err" 'choose c1, c2, c3' 'the error names the configs that were measured'
-exits 2 'a platform that was not measured is refused' "$gradsync" compare --platform simm raw1
-like "$err" "did you mean 'sim'" 'the error names the nearest platform'
+fails 2 'choose c1, c2, c3' "$gradsync" compare --config c9 raw1
+fails 2 "did you mean 'sim'" "$gradsync" compare --platform simm raw1
 ok '--baseline with a measured config succeeds' "$gradsync" compare --baseline c2 raw1 -o c2.csv
 is "$(of c2.csv 8 c0 baseline verdict)|$(of c2.csv 8 c2 verdict)" 'c2 slower|' \
     'every other config is compared with the chosen baseline'
@@ -160,9 +151,8 @@ sed -i -e '/"cell":"000000000000004/{s/"mode":""/"mode":"overlapped"/;s/"size":"
     's/"mode":""/"mode":"comm"/' \
     -e '/"type":"group","group":"0000000000000001"/d' \
     -e 's/"group":"0000000000000002"/"group":"0000000000000001"/' modes/*.jsonl
-ok 'compare --best-of comm succeeds' "$gradsync" compare --best-of comm modes -o modes.csv
-like "$out" '^sim null overlapped, alone: .* best of comm in 1 of 1 ' \
-    'the first line says in how many steps another config beats the best of comm'
+prints '^sim null overlapped, alone: .* best of comm in 1 of 1 ' "$gradsync" compare --best-of \
+    comm modes -o modes.csv
 like "$("$gradsync" compare --best-of comm --all modes)" \
     'comm is beaten in 1 of 1 groups, .* best in 0, undecided in 0' \
     'all contrasts end with the same count'
@@ -176,9 +166,8 @@ ok 'compare --best-of overlapped succeeds' "$gradsync" compare -q --best-of over
 is "$(cut -d, -f5,7,8,20 modes.csv/chosen.csv | tail -n +2 | tr '\n' ' ')" \
     'comm,c3,c0,faster comm,c3,c1,faster comm,c3,c2,faster ' \
     'each other config is faster alone than the one that is best in the step'
-ok '--best-of a mode that this run lacks succeeds' "$gradsync" compare --best-of compute modes
-like "$err" "nothing to compare: .* configs of the mode 'compute' beside another mode" \
-    'the note says that this mode was not measured beside another'
+says "nothing to compare: .* configs of the mode 'compute' beside another mode" "$gradsync" \
+    compare --best-of compute modes
 baselines() { cut -d, -f7 "$1" | sed 1d | sort -u | xargs; }
 cp -r modes fast_copy
 for f in fast_copy/*.jsonl; do
@@ -188,11 +177,9 @@ done
 ok 'compare --best-of succeeds where the copies of the baseline differ' "$gradsync" compare -q \
     --best-of comm fast_copy -o fast_copy.csv
 is "$(baselines fast_copy.csv/chosen.csv)" c2 'the second copy of the baseline is best of nothing'
-exits 2 '--best-of a mode that does not exist is refused' "$gradsync" compare --best-of com modes
-like "$err" "a mode 'com' beside another mode, did you mean 'comm'" \
-    'the error names the nearest mode'
-exits 2 '--best-of with two runs is refused' "$gradsync" compare --best-of comm raw1 raw1
-like "$err" '--best-of compares configs of a run' 'the error says that --best-of takes one run'
+fails 2 "a mode 'com' beside another mode, did you mean 'comm'" "$gradsync" compare --best-of com \
+    modes
+fails 2 '--best-of compares configs of a run' "$gradsync" compare --best-of comm raw1 raw1
 
 # ---- which config is the baseline
 cp -r raw1 named && printf '[measure]\nbaseline = c1\n[null]\nsize = 8\n' >named/config.ini
@@ -225,12 +212,9 @@ is "$(of same.csv 8 c3 measured_verdict ran)|$(of same.csv 8 c1 measured_verdict
     'slower RING/LL ctas=16|equivalent ' \
     'configs that ran something else have their verdict as measured_verdict'
 like "$out" \
-    $'\n  8 +c2 .* same operation both ran RING/LL ctas=24 \\(by its time alone: faster\\)' \
-    'the terminal names the operation and the verdict by time alone'
-like "$out" '0 faster, 2 slower, 2 equivalent, 0 inconclusive, 2 same operation' \
-    'the count has the contrasts of the same operation'
-like "$out" 'placebo: .* 2 of 2 alone \(100.0%; A/A copies 0 of 2, 0.0%\)' \
-    'the placebo line has the share of same operations that times call different'
+    $'\n  8 +c2 .* same operation both ran RING/LL ctas=24 \\(by its time alone: faster\\)'
+like "$out" '0 faster, 2 slower, 2 equivalent, 0 inconclusive, 2 same operation'
+like "$out" 'placebo: .* 2 of 2 alone \(100.0%; A/A copies 0 of 2, 0.0%\)'
 is "$(cat same.csv/placebo.csv)" \
     $'platform,workload,label,run_id,mode,contrasts,called,aa,aa_called\nsim,null,,same,,2,2,2,0' \
     'placebo.csv has the counts of the placebo line'
@@ -284,9 +268,8 @@ ok 'compare --best-of succeeds where the best config ran what the baseline ran' 
     compare --best-of comm best -o best.csv
 is "$(cut -d, -f5,7,8 best.csv/chosen.csv | tail -n +2 | head -n 1)" 'overlapped,c0,c1' \
     'the baseline stands for a best config that ran the same'
-ok 'a run of several modes is compared' "$gradsync" compare --all best
-like "$out" $'\n3 contrasts of mode comm: .*\n3 contrasts of mode overlapped: ' \
-    'each mode has a count of its own'
+prints $'\n3 contrasts of mode comm: .*\n3 contrasts of mode overlapped: ' "$gradsync" compare \
+    --all best
 like "$("$gradsync" compare best)" \
     $'^sim null overlapped, alone: .* 1 groups.*\nnull comm, alone: .* 1 groups' \
     'each mode has a line, the step first'
@@ -294,8 +277,7 @@ like "$("$gradsync" compare best)" \
 # ---- `where` holds the axes, not the config
 "$make_campaign" methods groups=2
 sed -i 's/"config":"c\([0-9]\)"}/"config":"c\1","method":"c\1"}/' methods/*.jsonl
-ok 'configs that are choices of a parameter are compared' "$gradsync" compare --all methods
-like "$out" '  8 +c3 +- +' 'the choice of a config is no place: where is empty'
+prints '  8 +c3 +- +' "$gradsync" compare --all methods
 
 # ---- one workload on several days: the second day is as the first; on the third c1 is faster,
 # c2 slower and c3 as the baseline
@@ -307,15 +289,12 @@ want=$'null on sim, run 2 after 1\n  6 of 6 contrasts have numbers in both: '
 want+='6 with the same verdict, '
 want+='0 inconclusive in one or both, 0 equivalent in one and not in the other, 0 contrary'
 like "$out" "$want" 'a second day with the same effects agrees in every verdict'
-like "$out" $'\n  6 of 6 intervals overlap; half of the ratios moved by at most 0' \
-    'intervals of days with the same effects overlap'
+like "$out" $'\n  6 of 6 intervals overlap; half of the ratios moved by at most 0'
 want=$'null on sim, run 3 after 2\n  6 of 6 contrasts have numbers in both: '
 want+='0 with the same verdict, '
 want+='1 inconclusive in one or both, 3 equivalent in one and not in the other, 2 contrary'
-like "$out" "$want"$'\n  0 of 6 intervals overlap' \
-    'a third day with other effects agrees in no verdict'
-like "$out" $'\n  8 +c2 +earlier faster -[0-9.]+% \\[.*\\], later slower \\+' \
-    'each contrast that does not agree is printed with both verdicts'
+like "$out" "$want"$'\n  0 of 6 intervals overlap'
+like "$out" $'\n  8 +c2 +earlier faster -[0-9.]+% \\[.*\\], later slower \\+'
 "$gradsync" compare -q days -o days.csv
 is "$(cut -d, -f4,6,8,20,28,29,33-35 days.csv/again.csv | sed -n '1,4p;8,10p')" \
     "$(printf '%s\n' \
@@ -328,10 +307,8 @@ is "$(sed -n 4p days.csv/again.csv | cut -d, -f30-32)" \
     "$(grep '^sim,null,,1,.*,8,.*,c3,' days.csv/compare.csv | cut -d, -f11-13)" \
     'a row of again.csv has the ratio and interval of the earlier run'
 "$make_campaign" other/1 groups=1 spread=0.02 seed=9
-ok 'compare --again of a noisy and a precise run succeeds' "$gradsync" compare --again other days/2
-like "$out" 'run 2 after 1' 'a run in another folder counts as the earlier one'
-like "$out" '3 of 6 contrasts have numbers in both: 0 with the same verdict, 3 inconclusive' \
-    'a run that is inconclusive contradicts nothing'
+prints 'run 2 after 1' "$gradsync" compare --again other days/2
+like "$out" '3 of 6 contrasts have numbers in both: 0 with the same verdict, 3 inconclusive'
 mkdir gap
 for day in 1 2 3; do
     "$make_campaign" gap/$day groups=1 launches=$((day == 2 ? 1 : 5)) mpi="Open MPI v5.0.$day"
@@ -339,54 +316,33 @@ done
 ok 'compare --again succeeds with a run of one launch between two others' "$gradsync" compare \
     --again gap
 want=$'null on sim, run 3 after 1\n  different provenance: mpi Open MPI v5.0.1 \\| Open MPI v5.0.3'
-like "$out" "$want"$'\n  3 of 3 contrasts' \
-    'the runs around one without numbers are compared, and their provenance is named'
+like "$out" "$want"$'\n  3 of 3 contrasts'
 like "$out" \
-    $'null on sim, run 2\n  none of its 3 contrasts has numbers in this run and in another' \
-    'the run without numbers is named'
+    $'null on sim, run 2\n  none of its 3 contrasts has numbers in this run and in another'
 mkdir bound && "$make_campaign" bound/1 groups=1 && "$make_campaign" bound/2 groups=1
 printf '[measure]\nequivalence = 5%%\n[null]\nsize = 8\n' >bound/2/config.ini
-ok 'compare --again succeeds when the bounds of equivalence differ' "$gradsync" compare --again \
-    bound
-like "$out" '3 with the same verdict' 'two runs are judged by one bound of equivalence'
+prints '3 with the same verdict' "$gradsync" compare --again bound
 mkdir solved && "$gradsync" compare -q days -o solved
 ok 'compare --again succeeds on a table' "$gradsync" compare --again solved/compare.csv -o solved
 is "$out" "$("$gradsync" compare --again days)" 'a table gives the same answers as its recordings'
 ok 'a table and its recordings write the same again.csv' cmp days.csv/again.csv solved/again.csv
-exits 2 '--again with a table and a run is refused' "$gradsync" compare --again solved/compare.csv \
-    other/1
-like "$err" '--again takes recordings or one table, not both: solved/compare.csv' \
-    'the error says that --again takes recordings or one table'
-exits 2 '--again with a table that does not exist is refused' "$gradsync" compare --again \
-    solved/compre.csv
-like "$err" "solved/compre.csv: cannot be read: .*did you mean 'solved/compare.csv'" \
-    'the error names the nearest table'
+fails 2 '--again takes recordings or one table, not both: solved/compare.csv' "$gradsync" compare \
+    --again solved/compare.csv other/1
+fails 2 "solved/compre.csv: cannot be read: .*did you mean 'solved/compare.csv'" "$gradsync" \
+    compare --again solved/compre.csv
 mkdir solved/compare
-exits 2 'a missing table is refused where a folder has a similar name' "$gradsync" compare --again \
-    solved/compre.csv
-like "$err" "did you mean 'solved/compare.csv'" 'the error names the nearest table, not the folder'
-exits 2 '--again with a table of repeats is refused' "$gradsync" compare --again solved/again.csv
-like "$err" 'solved/again.csv:1: has other columns' \
-    'the error says that again.csv has other columns'
+fails 2 "did you mean 'solved/compare.csv'" "$gradsync" compare --again solved/compre.csv
+fails 2 'solved/again.csv:1: has other columns' "$gradsync" compare --again solved/again.csv
 sed '3s/,faster,/,fastr,/' solved/compare.csv >damaged.csv
-exits 1 'a table with an unknown verdict is refused' "$gradsync" compare --again damaged.csv
-like "$err" "^damaged.csv:3: 'fastr' is not a verdict" \
-    'the error names the line of the unknown verdict'
+fails 1 "^damaged.csv:3: 'fastr' is not a verdict" "$gradsync" compare --again damaged.csv
 sed '3s/,0.01,faster,/,0.01x,faster,/' solved/compare.csv >damaged.csv
-exits 1 'a table with a malformed number is refused' "$gradsync" compare --again damaged.csv
-like "$err" "^damaged.csv:3: '0.01x' must be a number" \
-    'the error names the line of the malformed number'
+fails 1 "^damaged.csv:3: '0.01x' must be a number" "$gradsync" compare --again damaged.csv
 mkdir as.csv && cp -r days as.csv
-ok '--again takes a folder whose name ends in .csv' "$gradsync" compare --again as.csv
-like "$out" 'run 2 after 1' 'a folder whose name ends in .csv is read as recordings'
-ok '--again with a table of one run succeeds' "$gradsync" compare --again csv/compare.csv
-like "$err" 'no contrast was measured twice below csv/compare.csv' \
-    'a note says that the table has no contrast twice'
-ok '--again with one run succeeds' "$gradsync" compare --again raw1
-like "$err" 'no contrast was measured twice below raw1' \
-    'a note says that the run has no contrast twice'
-exits 2 '--again together with --best-of is refused' "$gradsync" compare --again --best-of comm days
-like "$err" '--again excludes' 'the error names the options that exclude each other'
+prints 'run 2 after 1' "$gradsync" compare --again as.csv
+says 'no contrast was measured twice below csv/compare.csv' "$gradsync" compare --again \
+    csv/compare.csv
+says 'no contrast was measured twice below raw1' "$gradsync" compare --again raw1
+fails 2 '--again excludes' "$gradsync" compare --again --best-of comm days
 
 # ---- what the floor forbids
 "$make_campaign" floor groups=1 spread=0.0005 effect=0.02
@@ -394,10 +350,8 @@ for f in floor/*.jsonl; do # the second copy of the baseline 4% slower: the meth
     jq -c 'if .type == "block" and .cell == "0000000000000001" and .copy == 1
         then .time_ns |= map(. * 1.04 | floor) else . end' "$f" >slower && mv slower "$f"
 done
-ok 'a comparison succeeds where the baseline differs from itself' "$gradsync" compare --all floor \
-    -o floor.csv
-like "$out" ' -3\.[78][0-9]% \.\. \+[34]\.[0-9]+%  +alone +inconclusive' \
-    'an inconclusive contrast is printed with both ends of its ratio'
+prints ' -3\.[78][0-9]% \.\. \+[34]\.[0-9]+%  +alone +inconclusive' "$gradsync" compare --all \
+    floor -o floor.csv
 like "$out" 'p_holm: p of the interval' 'the legend says which test p_holm is of'
 ok 'the floor is the 4% by which the copies of the baseline differ' within \
     "$(of floor.csv 8 c2 floor)" 0.038 0.042
@@ -479,8 +433,7 @@ is "$(of wrong.csv 8 c1 launches ratio verdict)|$(reason wrong.csv ',c1,')" \
 # ---- side by side
 "$make_campaign" before groups=2 seed=3
 "$make_campaign" after groups=3 seed=4 scale=1.05 mpi='Open MPI v5.0.0'
-ok 'a comparison of two runs succeeds' "$gradsync" compare before after -o sides.csv
-like "$err" '4 cells of after are not in before' 'a note counts the cells that only one run has'
+says '4 cells of after are not in before' "$gradsync" compare before after -o sides.csv
 is "$(tail -n +2 sides.csv/compare.csv | cut -d, -f20 | sort | uniq -c | tr -s ' ')" ' 8 slower' \
     'every cell of the second run is slower'
 ok 'the ratio of the runs is the simulated 5%' within "$(of sides.csv 8 c0 ratio)" 1.04 1.06
@@ -541,14 +494,11 @@ is "$(of sides.csv 8 c1 launches)" 3 'the launches that are left out are not cou
 # ---- a gate for CI: `later` is 5% slower than `before` in every cell, `unsure` is noisy
 "$make_campaign" later groups=2 seed=4 scale=1.05
 "$make_campaign" unsure groups=2 seed=5 spread=0.03
-exits 1 '--fail-if slower fails when a run is slower' "$gradsync" compare --fail-if slower before \
+fails 1 'later: slower than before in 8 of 8 cells' "$gradsync" compare --fail-if slower before \
     later
-like "$err" 'later: slower than before in 8 of 8 cells' 'the error counts the slower cells'
 like "$out" ': [1-9] of [1-9] slower than before' 'the first line counts the slower cells'
 ok '--fail-if slower passes a run that is faster' "$gradsync" compare --fail-if slower later before
-ok '--fail-if slower passes a run that is undecided' "$gradsync" compare --fail-if slower before \
-    unsure
-like "$err" 'are inconclusive and pass' 'a note says that undecided cells pass'
+says 'are inconclusive and pass' "$gradsync" compare --fail-if slower before unsure
 exits 2 '--fail-if with one run is refused' "$gradsync" compare --fail-if slower before
 exits 2 '--fail-if faster is refused' "$gradsync" compare --fail-if faster before later
 
@@ -560,8 +510,7 @@ for run in 1 2 3; do
 done
 sed -i 's/"group":"[0-9a-f]/&x/' data/raw/sim/trial/2/*.jsonl
 sed -i 's/"group":"\([0-9a-f]\)x[0-9a-f]/"group":"\1f/' data/raw/sim/trial/2/*.jsonl
-exits 0 'a comparison of a platform with trials of two jobs succeeds' "$gradsync" compare sim
-like "$err" '^platform sim, without 1 older run$' 'a trial of another job is not an older run'
+says '^platform sim, without 1 older run$' "$gradsync" compare sim
 is "$(grep -o 'trial, trial [0-9]' <<<"$out" | xargs)" 'trial, trial 2 trial, trial 3' \
     'the latest run of each step is compared'
 rm -r data
@@ -572,6 +521,6 @@ exits 2 'two runs with nothing in common are refused' "$gradsync" compare before
 exits 2 'one run named three times is refused' "$gradsync" compare before before before
 sed -i 5s/^/x/ after/launch-02.01.jsonl
 exits 1 'a damaged recording fails' "$gradsync" compare after -o damaged.csv
-like "$err" '^after/launch-02.01.jsonl:5: ' 'the error names the damaged line'
+like "$err" '^after/launch-02.01.jsonl:5: '
 ok 'a damaged recording leaves no compare.csv' test ! -e damaged.csv/compare.csv
 done_testing

@@ -19,16 +19,14 @@ follow() { # FILE HEADING: its commands in one shell, which ends at the first th
 }
 
 follow docs/measuring.md 'Figures of this machine'
-like "$out" 'figures/out/local/mpi_allreduce-bandwidth.svg' \
-    'the commands for figures of this machine name a figure'
+like "$out" 'figures/out/local/mpi_allreduce-bandwidth.svg'
 follow docs/plugins.md 'A new plugin'
 like "$out" 'figures/out/local/foo-latency.svg' 'the commands for a new plugin draw a figure of it'
 follow docs/plugins.md 'A plugin in ten minutes'
 like "$out" 'strides' 'the method that is added in ten minutes is measured'
 like "$out" 'figures/out/local/scan-latency.svg' 'the figure of the plugin of ten minutes is drawn'
 follow docs/plugins.md 'A plugin outside the tree'
-like "$out" 'mpi_allgather on local.*ring' \
-    'the plan of the example outside the tree names its methods'
+like "$out" 'mpi_allgather on local.*ring'
 git init -q "$tmp/a_checkout"
 follow CONTRIBUTING.md 'A recording from new hardware'
 is "$(git -C "$tmp/a_checkout" diff --cached --name-only | cut -d/ -f1-3 | sort -u | paste \

@@ -23,7 +23,7 @@ gone() { # NAME: no process has the run folder's name among its arguments
 }
 the_run() { ls -d "$1"/*/*/*; }
 lines() { cat "$1"/launch-*.jsonl | grep "\"type\":\"$2\""; }
-fails() { lines "$1" fail | sed 's/.*"kind":"\([a-z]*\)".*/\1/' | paste -sd' '; }
+failed() { lines "$1" fail | sed 's/.*"kind":"\([a-z]*\)".*/\1/' | paste -sd' '; }
 closed_once() { # DIR N NAME: N groups are closed, each in one attempt of its launch
     local closed
     closed=$(for f in "$1"/launch-*.jsonl; do
@@ -79,10 +79,9 @@ faults=$(printf ',%s' $kinds | sed 's/:[a-z]*//g')
 exits 1 'a run with every fault exits with 1' "$gradsync" run fault.ini -o every --set \
     "null:fault=none,retry$faults"
 dir=$(the_run every)
-like "$err" 'gradsync: null: 10 of 14 cells failed; the first: fault=[a-z_]+ \([0-9a-f]{16}\): ' \
-    'the error counts the cells that failed'
+like "$err" 'gradsync: null: 10 of 14 cells failed; the first: fault=[a-z_]+ \([0-9a-f]{16}\): '
 ok 'a run with every fault is sound and final' "$gradsync" check "$dir"
-deaths=$(fails "$dir" | tr ' ' '\n' | grep -cE 'crash|hang|lost')
+deaths=$(failed "$dir" | tr ' ' '\n' | grep -cE 'crash|hang|lost')
 attempts=$(ls "$dir"/launch-*.jsonl | wc -l)
 ok 'each death of a rank costs one attempt' \
     [ "$deaths" = 7 -a $((attempts - deaths)) -ge 0 -a $((attempts - deaths)) -le 1 ]
@@ -104,10 +103,8 @@ done
 gone 'a run with every fault leaves no process'
 ok 'a sample that is taken again is no failure' "$gradsync" run -q fault.ini -o again --set \
     null:fault=retry
-ok 'a cell that does not fit is no failure' "$gradsync" run fault.ini -o unfit --set \
-    null:fault=none,unfit
-like "$err" 'null: 1 of 2 cells skipped; the first: fault=unfit .*does not fit' \
-    'a note names the cell that does not fit'
+says 'null: 1 of 2 cells skipped; the first: fault=unfit .*does not fit' "$gradsync" run fault.ini \
+    -o unfit --set null:fault=none,unfit
 
 exits 1 'a crash of rank 1 fails the run' "$gradsync" run fault.ini -o rank1 --set \
     null:fault=crash --set null:fault_rank=1
@@ -116,9 +113,8 @@ like "$(lines "$(the_run rank1)" fail)" \
     'a crash is recorded with its rank, host and phase'
 exits 1 'a cell that dies in every retry fails the run' "$gradsync" run fault.ini -o retries --set \
     null:fault=exit --set measure:retries=2
-is "$(fails "$(the_run retries)")" 'lost lost lost' 'a cell with two retries is tried three times'
-like "$err" 'launch 1 attempt 3: lost: \([0-9a-f]{16}\); exited with code 0' \
-    'each attempt that fails is printed as it happens'
+is "$(failed "$(the_run retries)")" 'lost lost lost' 'a cell with two retries is tried three times'
+like "$err" 'launch 1 attempt 3: lost: \([0-9a-f]{16}\); exited with code 0'
 
 # ---- faults of opening: nothing can be measured ----
 
@@ -126,14 +122,12 @@ for fault in open_crash open_exit open_fails; do
     "${CC:-gcc}" -std=c11 -D_GNU_SOURCE -I"$top/runner" -fPIC -shared -DNAME=bad -DOPEN=$fault \
         -o bad.so "$top/tests/bad_plugins/bad.c" || flunk "$fault compiles"
     base '[bad]' 'size = 8, 16' >bad.ini
-    exits 1 "a plugin with $fault fails the run" env GRADSYNC_PLUGIN_PATH="$tmp" "$gradsync" run \
-        -q bad.ini -o $fault
-    one_line "$err" "the error of a plugin with $fault is one line"
+    fails 1 '' env GRADSYNC_PLUGIN_PATH="$tmp" "$gradsync" run -q bad.ini -o $fault
+    one_line "$err"
     dir=$(the_run $fault)
     gone "a plugin with $fault leaves no process"
 done
-like "$err" 'gradsync: rank [01]: bad: rank [01] on .* \(log: launch-01.01.log\)' \
-    'the error of a failed open names the rank and its log'
+like "$err" 'gradsync: rank [01]: bad: rank [01] on .* \(log: launch-01.01.log\)'
 
 "${CC:-gcc}" -std=c11 -D_GNU_SOURCE -I"$top/runner" -fPIC -shared -DNAME=bad \
     -DSAMPLE=sample_in_ms -o bad.so "$top/tests/bad_plugins/bad.c" || flunk 'sample_in_ms compiles'
@@ -148,11 +142,10 @@ for n in 0 1 2; do
     begin kill_rank$n --set measure:retries=1 --set launch:ranks=3
     kill -KILL "$(rank $n)"
     end 0 "a run survives SIGKILL to rank $n with a retry"
-    is "$(fails "$dir")" crash "SIGKILL to rank $n is recorded as a crash"
+    is "$(failed "$dir")" crash "SIGKILL to rank $n is recorded as a crash"
     like "$(lines "$dir" fail)" '"why":"killed by SIGKILL","rank":'$n',' \
         "the record of a killed rank $n has its signal and rank, and no guess about memory"
-    like "$err" "killed by SIGKILL \(rank $n on [^ ]+\)" \
-        "the message about a killed rank $n names its host"
+    like "$err" "killed by SIGKILL \(rank $n on [^ ]+\)"
     closed_once "$dir" 3 "every group is closed once after SIGKILL to rank $n"
     gone "no process is left after SIGKILL to rank $n"
 done
@@ -163,7 +156,7 @@ for n in 0 1 2 0 1 2 0 1 2; do
     begin stop_rank$n --set measure:retries=1 --set launch:ranks=3
     kill -STOP "$(rank $n)"
     end 0 "a run survives SIGSTOP to rank $n with a retry"
-    like "$(fails "$dir")$(lines "$dir" fail)" \
+    like "$(failed "$dir")$(lines "$dir" fail)" \
         '^hang.*"why":"stopped by SIGSTOP \(state T\)","rank":'$n',"host":"[^"]+"' \
         "the record of a stopped rank $n names that rank alone"
     closed_once "$dir" 3 "every group is closed once after SIGSTOP to rank $n"
@@ -173,14 +166,14 @@ done
 begin kill_shim --set measure:retries=1
 kill -KILL "$(shim 1)"
 end 0 'a run survives SIGKILL to a shim with a retry'
-is "$(fails "$dir")" lost 'SIGKILL to a shim is recorded as lost'
+is "$(failed "$dir")" lost 'SIGKILL to a shim is recorded as lost'
 closed_once "$dir" 3 'every group is closed once after SIGKILL to a shim'
 gone 'no process is left after SIGKILL to a shim'
 
 begin kill_mpirun --set measure:retries=1
 kill -KILL "$(launcher)"
 end 0 'a run survives SIGKILL to mpirun with a retry'
-is "$(fails "$dir")" lost 'SIGKILL to mpirun is recorded as lost'
+is "$(failed "$dir")" lost 'SIGKILL to mpirun is recorded as lost'
 like "$(lines "$dir" fail)" 'mpirun was killed by signal 9' 'the record says that mpirun was killed'
 closed_once "$dir" 3 'every group is closed once after SIGKILL to mpirun'
 gone 'no process is left after SIGKILL to mpirun'
@@ -195,11 +188,10 @@ for signal in INT TERM HUP USR1; do
     begin "sig$signal"
     kill -$signal "$top_pid"
     end 1 "SIG$signal to gradsync exits with 1"
-    like "$err" "gradsync: interrupted; .* gradsync resume $dir" \
-        "the message after SIG$signal says how to resume"
+    like "$err" "gradsync: interrupted; .* gradsync resume $dir"
     like "$(tail -n 1 "$dir/launch-01.01.jsonl")" '"status":"interrupted"' \
         "SIG$signal closes the recording as interrupted"
-    is "$(fails "$dir")" '' "SIG$signal records no failure"
+    is "$(failed "$dir")" '' "SIG$signal records no failure"
     gone "no process is left after SIG$signal"
     completes "SIG$signal to gradsync"
 done
@@ -216,7 +208,7 @@ kill -INT "$top_pid"
 until_true 60 grep -q 'again to stop now' int_twice.err || flunk 'the first signal is answered'
 kill -INT "$top_pid"
 end 1 'a second SIGINT ends a run whose rank hangs'
-is "$(fails "$dir")" '' 'a second SIGINT records no failure'
+is "$(failed "$dir")" '' 'a second SIGINT records no failure'
 gone 'no process is left after a second SIGINT'
 
 mkdir -p home/bin
@@ -259,8 +251,7 @@ sed 's/^max_blocks.*/max_blocks = 20/; s/^size = .*/size = 8:512:x2/; s/^time.*/
 export gradsync
 if run unshare -rm bash full.sh && [ $rc != 77 ] && [[ $err != *unshare* ]]; then
     is "$rc" 1 'a run on a full disk exits with 1'
-    like "$err" 'launch-01\.01\.jsonl: cannot write: No space left on device; free some space' \
-        'the error about a full disk names the file and the remedy'
+    like "$err" 'launch-01\.01\.jsonl: cannot write: No space left on device; free some space'
     one_line "$err" 'the error about a full disk is one line'
     name='lines written before the disk was full are kept'
     [ "$(cat full.lines)" -gt 3 ] && pass "$name" || flunk "$name"
@@ -268,11 +259,8 @@ if run unshare -rm bash full.sh && [ $rc != 77 ] && [[ $err != *unshare* ]]; the
 else
     skip 'a run on a full disk exits with 1' 'needs a mount of its own'
 fi
-exits 1 'a run over its file size limit exits with 1' "$gradsync" run -q full.ini -o limit --set \
-    'launch:prefix=prlimit --fsize=20000' \
-    --set 'launch:args=--mca btl self,tcp'
-like "$err" 'cannot write: File too large; raise the file size limit' \
-    'the error about the file size limit says how to raise it'
+fails 1 'cannot write: File too large; raise the file size limit' "$gradsync" run -q full.ini -o \
+    limit --set 'launch:prefix=prlimit --fsize=20000' --set 'launch:args=--mca btl self,tcp'
 dir=$(the_run limit)
 is "$(tail -c 1 "$dir/launch-01.01.jsonl" | od -An -c | tr -d ' ')" '\n' \
     'a recording cut by the file size limit ends with a whole line'
@@ -284,10 +272,9 @@ cat >hold <<'END'
 [ "$OMPI_COMM_WORLD_RANK" = 1 ] && ls held/*/*/*/launch-02.* >/dev/null 2>&1 && exec sleep 100
 exec "$@"
 END
-exits 1 'a run whose second launch does not begin exits with 1' "$gradsync" run -q slow.ini \
-    -o held --set measure:launches=2 --set null:size=8 --set 'launch:prefix=sh hold'
-like "$err" 'launch 2: .*measured nothing; last reason: the ranks did not begin within [0-9]+ s' \
-    'a later launch that does not begin is ended'
+fails 1 'launch 2: .*measured nothing; last reason: the ranks did not begin within [0-9]+ s' \
+    "$gradsync" run -q slow.ini -o held --set measure:launches=2 --set null:size=8 --set \
+    'launch:prefix=sh hold'
 
 # ---- those that nobody hears of but by their silence ----
 
@@ -295,13 +282,12 @@ finish() { # NAME WHO
     name=$1 top_pid=$(cat "$1.pid")
     dir=$(the_run "$name")
     end 0 "a run survives SIGSTOP to $2"
-    like "$err" 'launch 1 attempt 1: hang: .*no message from the ranks for 3[0-9] s' \
-        "the silence after SIGSTOP to $2 is recorded as a hang"
+    like "$err" 'launch 1 attempt 1: hang: .*no message from the ranks for 3[0-9] s'
     closed_once "$dir" 3 "every group is closed once after SIGSTOP to $2"
 }
 finish stop_mpirun 'mpirun, whose ranks went on'
 finish stop_all 'mpirun and all ranks, with a retry'
-is "$(fails "$dir")" hang 'SIGSTOP to mpirun and all ranks is recorded as a hang'
+is "$(failed "$dir")" hang 'SIGSTOP to mpirun and all ranks is recorded as a hang'
 no_orphans 'no process is left at the end'
 
 done_testing

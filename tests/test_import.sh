@@ -23,27 +23,21 @@ reduce() { # the runs below RAW are sound, and become tables
     ok "$2: gradsync check accepts the imported recording" "$gradsync" check "$1"
     ok "$2: reduce accepts the imported recording" "$gradsync" reduce -q "$1" -o csv
 }
-refused() { # CODE REGEX NAME ARGUMENT…
-    local code=$1 regex=$2 name=$3
-    shift 3
-    exits "$code" "$name" import -o refused "$@"
-    like "$err" "$regex" "$name: the error gives the reason"
-    one_line "$err" "$name: the error is one line"
+refused() { # CODE REGEX ARGUMENT…
+    fails "$1" "$2" import -o refused "${@:3}"
 }
 
 # ---- a table, number by number
 "$make" version=2.17.9 ranks=8 min=1024 max=4194304 >table.txt
-ok 'a table of nccl-tests is imported' import -o raw table.txt
-like "$out" '^raw/a100-sxm4-40gb-8gpu/nccl_allreduce/[0-9TZ]+-imported-[0-9a-f]{4}$' \
-    'import prints the folder of the run'
+prints '^raw/a100-sxm4-40gb-8gpu/nccl_allreduce/[0-9TZ]+-imported-[0-9a-f]{4}$' import -o raw \
+    table.txt
 is "$(launch)" '26 cells, 26 samples, config unstated' \
     'import says how many cells and samples it found'
 run_dir=$out
 like "$err" "next: gradsync show $run_dir\$" 'import says how to show the run'
 ok 'compare of a run with one config succeeds' "$gradsync" compare raw
 is "$out" '' 'compare of a run with one config prints no table'
-like "$err" "^nothing to compare: .* raw .* two configs .*--as-launches" \
-    'compare of a run with one config says what is missing'
+like "$err" "^nothing to compare: .* raw .* two configs .*--as-launches"
 reduce raw 'a table'
 read -r _ _ _ _ _ us algbw busbw _ ip_us _ <<<"$(grep '^ *1048576' table.txt)"
 is "$(summary 'in_place=no .*size=1MiB' median_s n launches blocks ranks status | awk -v t="$us" \
@@ -96,8 +90,7 @@ is "$(summary size=1MiB n blocks launches | sort -u)" '3 3 1' 'each cycle is a b
 ok 'a table of unchecked results is imported' import -o unchecked unchecked.txt
 like "$(launch)" 'results not verified' 'import says that the results were not verified'
 "$make" wrong=1024 >wrong.txt
-ok 'a table with wrong values is imported' import -o wrong wrong.txt
-like "$err" '2 cells have a fault' 'import counts the cells with wrong values'
+says '2 cells have a fault' import -o wrong wrong.txt
 "$gradsync" reduce -q wrong -o csv
 is "$(summary 'size=1KiB' status median_s | sort -u)" 'wrong ' \
     'a cell with wrong values has no time'
@@ -155,12 +148,9 @@ ok 'six files are imported without --as-launches' import -q -o single 'tree of'/
 is "$(wc -l <<<"$out")" 6 'each file is a run of its own without --as-launches'
 run "$gradsync" show single
 unlike "$err" 'gradsync compare' 'show does not name compare for a run of one config'
-refused 2 "no key is called 'confg', did you mean 'config'" 'a mistyped key is refused' \
-    --set confg=ring table.txt
-refused 2 "algorithm: tree and ring" 'a config that contradicts the file is refused' --set \
-    config=tree debug.txt
-refused 2 "ranks=4 contradicts the file, which has 8" \
-    'a number of ranks that contradicts the file is refused' --set ranks=4 table.txt
+refused 2 "no key is called 'confg', did you mean 'config'" --set confg=ring table.txt
+refused 2 "algorithm: tree and ring" --set config=tree debug.txt
+refused 2 "ranks=4 contradicts the file, which has 8" --set ranks=4 table.txt
 
 # ---- configs of one import, against each other
 mine() { # COLUMN… of the contrast of 8 B out of place with this config
@@ -174,8 +164,7 @@ mine() { # COLUMN… of the contrast of 8 B out of place with this config
 ok 'compare of configs that were launched apart succeeds' "$gradsync" compare --all launches -o csv
 is "$(mine ring/LL128 launches verdict baseline)" '3 slower Simple' \
     'configs are compared launch by launch'
-like "$out" 'where .*in_place=no .*launched apart' \
-    'the comparison says that the configs share no block'
+like "$out" 'where .*in_place=no .*launched apart'
 for i in 1 2; do
     { echo "${settings[ring_ll128]}" && "$make" latency=4$i device=H100 | sed s/node0/node9/; } \
         >"tree of/ring_ll128/run$i/other.txt"
@@ -191,8 +180,8 @@ like "$(grep 'kept apart' csv/compare.csv | head -n 1)" "$apart" \
     'the reason names the hosts and devices of the launches that are kept apart'
 cp 'tree of/auto_simple/run1/out.txt' copy.txt
 same='copy.txt: refused: the same bytes as tree of/auto_simple/run1/out.txt'
-refused 2 "$same" 'a copy of a file that is imported too' \
-    --as-launches --platform mine --set config=ring 'tree of/auto_simple/run1/out.txt' copy.txt
+refused 2 "$same" --as-launches --platform mine --set config=ring \
+    'tree of/auto_simple/run1/out.txt' copy.txt
 
 # ---- a platform by its config
 cat >a100.ini <<'END'
@@ -214,12 +203,11 @@ is "$(summary 'in_place=no .*size=1KiB' platform limit_Bps skew_s status)" \
     'a100 300000000000.0  ok' "the summary has the config's limit, and no skew"
 is "$(cat by_config/*/*/*/config.ini)" "$(cat a100.ini)" 'the config is copied beside the recording'
 sed 's/ranks = 8/ranks = 4/' a100.ini >four.ini
-refused 2 'ranks 8, but four.ini has 4' 'a config of other ranks than the file is refused' \
-    --platform four.ini table.txt
+refused 2 'ranks 8, but four.ini has 4' --platform four.ini table.txt
 sed 's/A100-SXM4-40GB/H200/' a100.ini >h200.ini
-refused 2 'device NVIDIA A100-SXM4-40GB, but h200.ini has NVIDIA H200' \
-    'a config of another device than the file is refused' --platform h200.ini table.txt
-refused 2 'none.ini: ' 'a config that does not exist is refused' --platform none.ini table.txt
+refused 2 'device NVIDIA A100-SXM4-40GB, but h200.ini has NVIDIA H200' --platform h200.ini \
+    table.txt
+refused 2 'none.ini: ' --platform none.ini table.txt
 
 # ---- truncated
 head -c $(($(wc -c <table.txt) * 2 / 3)) table.txt >torn.txt
@@ -243,59 +231,41 @@ is "$bad" '' 'a table cut anywhere is imported or refused'
 is "$(summary 'in_place=no' size_B median_s | sort -u | cut -d' ' -f1 | uniq -d)" '' \
     'no table cut anywhere gives a time that was cut'
 { head -n 25 table.txt && cat table.txt; } >crash.txt
-ok 'a test that broke off before another is imported' import -o crash crash.txt
-like "$err" 'truncated: its table has no end' 'import says that the first test broke off'
+says 'truncated: its table has no end' import -o crash crash.txt
 
 # ---- refused
-: >empty.txt
-refused 1 'refused: the file is empty' 'an empty file is refused' empty.txt
 head -c 100000 /dev/urandom >binary.txt
-refused 1 'refused: (binary|no|neither)' 'a binary file is refused' binary.txt
+refused 1 'refused: (binary|no|neither)' binary.txt
 cat table.txt binary.txt >mixed.txt
-refused 1 'binary' 'a table with binary data behind it is refused' mixed.txt
-refused 1 'not a regular file' 'a device file is refused' /dev/zero
-refused 2 'nowhere.txt: cannot be read: No such file or directory$' \
-    'a file that does not exist is refused' nowhere.txt
-echo 'nothing of the kind' >text.txt
-refused 1 'text.txt: refused: ' 'a text without a table is refused' text.txt
-"$make" ranks=1 nodes=1 bandwidth=1 | sed 's/nGpus 0/nGpus 1/' >one.txt 2>/dev/null
-step='step: 2(factor) warmup iters: 1 iters: 20 validation: 1'
-printf '%s\n' "# nThread 1 nGpus 1 minBytes 8 maxBytes 64 $step" \
-    '#  Rank  0 Group  0 Pid 1 on h device  0 [0000:84:00] A100' \
-    '#  size count type redop root time algbw busbw #wrong time algbw busbw #wrong' \
-    '    1048576   262144   float   sum   -1   4.63  226.48   0.00   0   0.10   10486   0.00   0' \
-    '# Avg bus bandwidth : 0' >one.txt
-refused 1 'one rank per communicator: its times are of a copy' 'a table of one rank is refused' \
-    one.txt
+refused 1 'binary' mixed.txt
+refused 1 'not a regular file' /dev/zero
+refused 2 'nowhere.txt: cannot be read: No such file or directory$' nowhere.txt
+sed '/^# [wr][au]n/d' "$top/tests/bad/import/one_rank.txt" >one.txt
 { head -n 14 table.txt && sed -n '7,14p' table.txt && sed -n '15,$p' table.txt; } >twice.txt
-refused 1 'twice.txt:[0-9]+: refused: .*rank|table' 'a table with two lists of devices is refused' \
-    twice.txt
+refused 1 'twice.txt:[0-9]+: refused: .*rank|table' twice.txt
 awk '/^ +[0-9]/ { print; if (n++ > 2) print previous; previous = $0; next } 1' table.txt \
     >shuffled.txt
 refused 1 'shuffled.txt:22: refused: 4096 bytes after 8192: the output of several processes' \
-    'a table with rows of two processes is refused' shuffled.txt
+    shuffled.txt
 for time in 1.00 57.00; do
     awk -v t=$time '/^ +1048576 /{ $6 = t } 1' table.txt >fixed.txt
-    refused 1 'its time does not fit its size and bandwidth' \
-        "a table with a time changed to $time is refused" fixed.txt
+    refused 1 'its time does not fit its size and bandwidth' fixed.txt
 done
 awk '/^ +1048576 /{ $8 = $8 * 2 } 1' table.txt >fixed.txt
-refused 1 'is not 1.75 x' 'a bus bandwidth that does not fit the ranks is refused' fixed.txt
+refused 1 'is not 1.75 x' fixed.txt
 awk '/^ +65536 /{ $6 = "-" $6 } 1' table.txt >fixed.txt
-refused 1 'a negative time' 'a negative time in a table is refused' fixed.txt
+refused 1 'a negative time' fixed.txt
 awk '/^ +65536 /{ $2 = $2 + 1 } 1' table.txt >fixed.txt
-refused 1 'elements of float are not 65536 bytes' 'a count that does not fit the size is refused' \
-    fixed.txt
+refused 1 'elements of float are not 65536 bytes' fixed.txt
 awk '/^ +65536 /{ NF = NF - 2 } 1' table.txt >fixed.txt
-refused 1 'without all its columns' 'a row that lacks columns is refused' fixed.txt
+refused 1 'without all its columns' fixed.txt
 awk '/^ +65536 /{ $14 = "7" } 1' table.txt >fixed.txt
-refused 1 'other columns than its table' 'a row with too many columns is refused' fixed.txt
+refused 1 'other columns than its table' fixed.txt
 "$make" cputime=1 >cpu.txt
-refused 1 'nccl-tests -C' 'a table of host times is refused' cpu.txt
+refused 1 'nccl-tests -C' cpu.txt
 grep -v nThread table.txt | grep -v Rank >headless.txt
-refused 2 '--set ranks=N' 'a table without its head and without ranks is refused' headless.txt
-refused 2 "no format 'nccl-test', did you mean 'nccl-tests'" \
-    'a format that does not exist is refused' --format nccl-test table.txt
+refused 2 '--set ranks=N' headless.txt
+refused 2 "no format 'nccl-test', did you mean 'nccl-tests'" --format nccl-test table.txt
 ok 'a refused file leaves no recording' test ! -e refused
 exits 1 'import of a refused file and a good one exits with 1' import -o pair one.txt table.txt
 is "$(wc -l <<<"$out")" 1 'a refused file does not keep a good one from import'
@@ -306,16 +276,14 @@ is "$(wc -l <<<"$out")" 1 'a refused file does not keep a good one from import'
 ok 'a table with a line of 1 MiB among its rows is imported' import -o long long.txt
 is "$(launch)" '26 cells, 26 samples, config unstated' 'a line of 1 MiB costs no row'
 head -c 3000000 /dev/zero | tr '\0' 9 >long.txt
-refused 1 'refused: ' 'a file that is one line of digits is refused' --platform p --set ranks=2 \
-    long.txt
+refused 1 'refused: ' --platform p --set ranks=2 long.txt
 head -c 17000000 /dev/zero | tr '\0' x >huge.txt
-refused 1 'huge.txt: refused: .*--format' 'a file that is one line of 17 MB is refused' huge.txt
+refused 1 'huge.txt: refused: .*--format' huge.txt
 { head -n 16 table.txt && cat huge.txt && echo && tail -n +17 table.txt; } >long.txt
 ok 'a table with a line of 17 MB among its rows is imported' import -o longer long.txt
 is "$(launch)" '26 cells, 26 samples, config unstated' 'a line of 17 MB costs no row'
 truncate -s 1073741825 huge.txt
-refused 1 'huge.txt: refused: larger than 1024 MiB; split the file' \
-    'a file of more than 1 GiB is refused' huge.txt
+refused 1 'huge.txt: refused: larger than 1024 MiB; split the file' huge.txt
 
 # ---- killed
 "$make" max=8589934592 cycles=200 >big.txt
@@ -339,10 +307,6 @@ is "$(find killed -maxdepth 1 -name '.*' | wc -l)" 0 'the repeat removes what th
 
 # ---- iteration times
 printf '10.139\n9.795\r\n9.769\n\n9.742\n' >iteration_times_ll128.txt
-refused 2 'ranks.*--set ranks=N' 'iteration times without ranks are refused' \
-    iteration_times_ll128.txt
-refused 2 '--platform NAME' 'iteration times without a platform are refused' --set ranks=8 \
-    iteration_times_ll128.txt
 ok 'iteration times are imported' import -o times --platform a100 --set ranks=8 --set size=4MiB \
     --set mode=overlapped iteration_times_ll128.txt
 reduce times 'iteration times'
@@ -353,10 +317,8 @@ is "$(cat csv/classic/a100/iter_proxy/*/iteration_times_LL128.txt)" $'10.139\n9.
     'reduce writes the iteration times as they were'
 for i in {1..50}; do echo "$((i <= 28 ? 9700 : 7600)).$((i % 7))" | awk \
     '{ printf "%.4f\n", $1 / 1000 }'; done >stepped.txt
-ok 'iteration times with a step in mid-run are imported' import -o stepped --platform a100 --set \
-    ranks=8 stepped.txt
-like "$err" '  50 times, read as milliseconds, median 9\.[67][0-9] ms' \
-    'import says in which unit it read iteration times'
+says '  50 times, read as milliseconds, median 9\.[67][0-9] ms' import -o stepped --platform a100 \
+    --set ranks=8 stepped.txt
 reduce stepped 'a step in mid-run'
 is "$(summary , n warmup_blocks ci_low_s ci_high_s converged | tr -s ' ')" '50 0 no' \
     'a step in mid-run is no warm-up, and one launch has no interval'
@@ -364,16 +326,12 @@ level='launch 1 changes level after block 28 of 50: 9.70 ms before and 7.60 ms a
 like "$("$gradsync" show stepped 2>/dev/null)" "ms  -  +-  +ok \[1\].*\[1\] $level" \
     'show names both levels of a step in mid-run'
 printf '0.10012\n0.0995\n0.1021\n' >seconds.txt
-ok 'iteration times in seconds are imported' import -o seconds --platform a100 --set ranks=8 \
+says '  3 times, read as seconds, median 0\.100 s' import -o seconds --platform a100 --set ranks=8 \
     --set unit=s seconds.txt
-like "$err" '  3 times, read as seconds, median 0\.100 s' 'import names the unit that was given'
 like "$(cat seconds/*/*/*/*.jsonl)" '"time_ns":\[100120000\]' 'the times in seconds are converted'
-refused 2 "unit='m': must be s, ms or us" 'an unknown unit is refused' --platform p --set unit=m \
-    --set ranks=8 seconds.txt
-refused 2 'the format nccl-tests has a unit of its own' 'a unit for nccl-tests is refused' \
-    --set unit=s table.txt
-refused 2 "ranks='0': must be a number, at least 1" 'no ranks are refused' --platform p \
-    --set ranks=0 seconds.txt
+refused 2 "unit='m': must be s, ms or us" --platform p --set unit=m --set ranks=8 seconds.txt
+refused 2 'the format nccl-tests has a unit of its own' --set unit=s table.txt
+refused 2 "ranks='0': must be a number, at least 1" --platform p --set ranks=0 seconds.txt
 printf '10.139\n9.7' >torn_times.txt
 ok 'iteration times with a torn last line are imported' import -o torn_times --platform a100 --set \
     ranks=8 torn_times.txt
@@ -387,11 +345,6 @@ is "$(summary , n blocks launches)" '100000 3125 1' '100,000 iteration times are
 sed -n 's/.*"time_ns":\[\(.*\)\]}$/\1/p' many/*/*/*/*.jsonl | tr , "\n" >values
 ok '100,000 iteration times keep their order, and none is lost' cmp values \
     <(tr -d . <many.txt | sed 's/$/000/')
-for line in -1.5 nan 0 '1 2' x 1e30; do
-    printf '10.139\n%s\n' "$line" >times.txt
-    refused 1 'times.txt:2: refused: ' "iteration times with the line '$line' are refused" \
-        --format iteration --platform p --set ranks=2 times.txt
-done
 
 # ---- nccl-tests' JSON
 json=$top/tests/make_nccl_json
@@ -426,11 +379,9 @@ for name in 'times_us' 'times\\u005fus'; do
 done
 number=$(grep -n '"redop"' spread.json | tail -n 1 | cut -d: -f1)
 sed "${number}s/:/ /" spread.json >broken.json
-refused 1 "broken.json:$number: refused: not JSON" \
-    'damage behind lists of many lines has its line' broken.json
+refused 1 "broken.json:$number: refused: not JSON" broken.json
 "$json" wrong=1024 >wrong.json
-ok 'a report with wrong values is imported' import -o json_wrong wrong.json
-like "$err" '2 cells have a fault' 'import counts the cells with wrong values of a report'
+says '2 cells have a fault' import -o json_wrong wrong.json
 head -c 4000 report.json >cut.json
 ok 'a truncated report is imported' import -o json_cut cut.json
 like "$(launch)" 'truncated: the report has no end' 'import says that the report was truncated'
@@ -443,24 +394,21 @@ for size in $(seq 1 397 "$(wc -c <report.json)"); do
 done
 is "$bad" '' 'a report cut anywhere is imported or refused'
 "$json" per_iter=1 iters=7 | sed 's/"times_us":\[/&null,/g' >nulls.json
-ok 'a report of iterations without a time is imported' import -o json_nulls nulls.json
-like "$err" '36 cells have a fault' 'import counts the cells that have an iteration without a time'
+says '36 cells have a fault' import -o json_nulls nulls.json
 head -c 700 report.json >cut.json
-refused 1 'cut.json:1: refused: not JSON' 'a report without a row is refused' cut.json
+refused 1 'cut.json:1: refused: not JSON' cut.json
 "$json" ranks=1 >one.json
-refused 1 'one rank per communicator' 'a report of one rank is refused' one.json
+refused 1 'one rank per communicator' one.json
 "$json" cpu=1 >cpu.json
-refused 1 'nccl-tests -C' 'a report of host times is refused' cpu.json
+refused 1 'nccl-tests -C' cpu.json
 "$json" time=-3.0 >negative.json
-refused 1 'a negative time' 'a negative time in a report is refused' negative.json
+refused 1 'a negative time' negative.json
 "$json" time='"nan"' >nan.json
-refused 1 'the file has no times' 'a report of nothing but nan is refused' nan.json
+refused 1 'the file has no times' nan.json
 "$json" time=77.0 >changed.json
-refused 1 'does not fit its size' 'a report with changed times is refused' changed.json
+refused 1 'does not fit its size' changed.json
 "$json" program=/opt/what >what.json
-refused 1 "'/opt/what' is not a known collective" 'a report of another program is refused' what.json
-echo '{"a": [1, 2]}' >other.json
-refused 1 'not of nccl-tests' 'JSON of something else is refused' other.json
+refused 1 "'/opt/what' is not a known collective" what.json
 
 # ---- OSU
 cat >osu.txt <<'EOT'
@@ -471,7 +419,6 @@ cat >osu.txt <<'EOT'
 8                       1.60              1.41              1.80        1000
 1048576               250.10            240.00            260.25         100
 EOT
-refused 2 'ranks.*--set ranks=N' 'an OSU table without ranks is refused' --platform p osu.txt
 ok 'a table of osu_allreduce is imported' import -o osu --platform cluster --set ranks=16 --set \
     nodes=4 osu.txt
 reduce osu 'osu_allreduce'
@@ -489,9 +436,7 @@ like "$(cat osu_old/*/*/*/*.jsonl)" 'L_mean_of_ranks' \
     'the metric of an OSU table without maxima is the mean over ranks'
 printf '# OSU MPI Allreduce Latency Test v7.4\n# Size  Avg Latency(us)  Validation\n' >checked.txt
 printf '4  1.54  Pass\n8  2.5  Fail\n' >>checked.txt
-ok 'an OSU table with a column of validation is imported' import -o osu_checked --platform cluster \
-    --set ranks=16 checked.txt
-like "$err" '1 cell has a fault' 'import counts the cells whose validation failed'
+says '1 cell has a fault' import -o osu_checked --platform cluster --set ranks=16 checked.txt
 osu() { printf '# OSU %s Latency Test v7.4\n# Size  Avg Latency(us)\n4  2.00\n' "$1"; }
 while read -r name collective size busbw title; do
     osu "$title" >"osu_$name.txt"
@@ -508,19 +453,6 @@ alltoall alltoall 16 6 MPI All-to-All Personalized Exchange
 bcast broadcast 4 2 MPI Broadcast
 reduce reduce 4 2 MPI Reduce
 EOT
-osu 'MPI Iallreduce' >iallreduce.txt
-refused 1 'none of the blocking collectives that can be imported' \
-    'a collective that does not block is refused' iallreduce.txt
-printf '# OSU MPI Allreduce Latency Test v7.4\n# Size  Avg Latency(us)\n8  1.54\n4 1.5\n' >mixed.txt
-refused 1 'several processes' 'an OSU table with rows of two processes is refused' mixed.txt
-many=$(printf '%0.s1 ' {1..17})
-printf '# OSU MPI Allreduce Latency Test v7.4\n# Size  Avg Latency(us)\n%s\n' "$many" >wide.txt
-refused 1 'wide.txt:3: .*a row of more than 16 columns' 'an OSU row of many columns is refused' \
-    wide.txt
-printf '# OSU MPI Allreduce Latency Test v7.4\n# Size%s Iterations\n%s\n' "${many//1/ Avg}" \
-    "$many" >wide.txt
-refused 1 'wide.txt:2: .*a table of more than 16 columns' \
-    'an OSU table of many columns is refused' wide.txt
 
 # ---- recordings of others
 if [ -d "$fixtures" ]; then
@@ -538,9 +470,9 @@ if [ -d "$fixtures" ]; then
             "${f##*/}: a step in mid-run is a change of level"
     done
     for f in "$fixtures"/phase1-baseline/a100-8gpu/results/*.out; do
-        refused 1 'rank 0 a second time' "${f#"$fixtures"/} is refused" "$f"
+        refused 1 'rank 0 a second time' "$f"
     done
-    for f in "$fixtures"/**/*.{csv,xml,log,tsv}; do refused 1 'refused: ' "${f##*/} is refused" \
+    for f in "$fixtures"/**/*.{csv,xml,log,tsv}; do refused 1 "refused: " \
         "$f"; done
     reduce fixtures 'all recordings of others'
 else

@@ -28,8 +28,7 @@ mkdir -p csv
 } >csv/launches.csv
 ok 'transitions succeeds' "$gradsync" transitions csv
 want=$'^platform +workload .*\np +w, x +auto +- +kink +32 KiB .. 64 KiB +[+]136% +confirmed\n'
-like "$out" "$want"$'.*spike .*not confirmed\n.*: csv/transitions.csv' \
-    'each transition is a line with curve, sizes and change; confirmed ones come first'
+like "$out" "$want"$'.*spike .*not confirmed\n.*: csv/transitions.csv'
 is "$(awk 'length > 100' <<<"$out")|$("$gradsync" transitions --all csv | grep -c ' kink ')" '|1' \
     'the table of transitions fits 100 columns'
 awk -F, 'BEGIN { OFS = FS } { print } NR > 1 { for (i = 1; i < 40; i++) { $2 = "p" i; print } }' \
@@ -45,9 +44,8 @@ is "$("$gradsync" transitions p3 | awk '/ kink / { print $1 }')" p3 \
     'the name of a platform leaves out the others'
 head -n 1 many/launches.csv >data/csv/launches.csv
 mkdir data/raw/none
-exits 1 'a platform without a row in the table is reported' "$gradsync" transitions none
-like "$err" "^data/csv/transitions.csv: has no row of platform 'none'.*'make tables'" \
-    'the error names the platform and the command'
+fails 1 "^data/csv/transitions.csv: has no row of platform 'none'.*'make tables'" "$gradsync" \
+    transitions none
 exits 2 'transitions refuses a file' "$gradsync" transitions ./csv/transitions.csv
 is "$err" './csv/transitions.csv: is not a folder; give a folder of tables, such as data/csv, or a platform' \
     'the message says what to give'
@@ -69,14 +67,10 @@ ok 'transitions -q succeeds' "$gradsync" transitions -q csv
 is "$out$err" '' 'transitions -q prints nothing'
 ok 'transitions writes the same bytes a second time' cmp first csv/transitions.csv
 exits 2 'transitions of a folder that does not exist is refused' "$gradsync" transitions nowhere
-exits 2 'transitions of a mistyped folder is refused' "$gradsync" transitions cvs
-like "$err" "^cvs: .*did you mean 'csv'" 'the error names the nearest folder'
-one_line "$err" 'the error about the folder is one line'
+fails 2 "^cvs: .*did you mean 'csv'" "$gradsync" transitions cvs
 mkdir bad
 sed '2,$ s/^r1,/r1,more,/' csv/launches.csv >bad/launches.csv
-exits 1 'a row with too many fields fails' "$gradsync" transitions bad
-like "$err" 'bad/launches.csv:2: 16 fields under a header of 15' \
-    'the error names the line with too many fields'
+fails 1 'bad/launches.csv:2: 16 fields under a header of 15' "$gradsync" transitions bad
 ok 'a damaged table leaves no transitions.csv' test ! -e bad/transitions.csv
 sed 's/median_s/median/' csv/launches.csv >bad/launches.csv
 exits 2 'a table with other columns is refused' "$gradsync" transitions bad
@@ -87,8 +81,7 @@ mkdir ran
 awk -F, 'BEGIN { OFS = "," }
     NR > 1 { $NF = ($11 < 1048576 ? "RING/LL" : "RING/LL128") " ctas=" ($11 < 1024 ? 1 : 8) }
     1' csv/launches.csv >ran/launches.csv
-ok 'transitions succeeds where the recording says what ran' "$gradsync" transitions ran
-like "$out" ' switch +512 KiB .. 1 MiB +- +recorded' 'a recorded switch is printed with its sizes'
+prints ' switch +512 KiB .. 1 MiB +- +recorded' "$gradsync" transitions ran
 unlike "$out" 'kink' 'no kink is fitted where the recording says what ran'
 want=$'from_B=524288\nto_B=1048576\n.*agree=2\nreplicates=2\nverdict=recorded\n'
 like "$(row ran/transitions.csv kind=switch)" \
@@ -136,10 +129,8 @@ else
 fi
 
 # ---- limits: what the project's own configs claim
-exits 0 "limits of the project's configs succeeds" "$gradsync" limits -o all "$top"/configs/*.ini
-like "$err" 'published: .*impossible' 'limits counts the published claims'
-like "$err" "no all/summary.csv: only published claims are checked; .*'gradsync reduce'" \
-    'limits says that no measurement was checked'
+says 'published: .*impossible' "$gradsync" limits -o all "$top"/configs/*.ini
+like "$err" "no all/summary.csv: only published claims are checked; .*'gradsync reduce'"
 like "$(sed -n 1p <<<"$out")" \
     '^platform +claim +source +of +claimed +possible +fraction +verdict$' \
     'the table of limits has a header'
@@ -211,20 +202,10 @@ is "$(row csv/limits.csv kind=measured | sed -n 's/^verdict=//p' | tr '\n' ,)" \
     'each cell with a bus bandwidth is judged against its limit'
 is "$(row csv/limits.csv kind=published | sed -n 's/^verdict=//p')" impossible \
     'a plain rate in [reference] is judged as a claim'
-like "$out" 'p +null c 1000 B: x=1 +\[1\] +busbw +20 GB/s +10 GB/s +2 +impossible' \
-    'the table of limits has the measured cells'
-like "$err" 'measured: 1 possible, 1 at the limit, 1 impossible$' \
-    'limits counts the measured cells by verdict'
+like "$out" 'p +null c 1000 B: x=1 +\[1\] +busbw +20 GB/s +10 GB/s +2 +impossible'
+like "$err" 'measured: 1 possible, 1 at the limit, 1 impossible$'
 unlike "$out" $'\nq ' 'the table of limits leaves out the platforms of other configs'
 exits 2 'limits without a table or a config is refused' "$gradsync" limits
-printf '[reference]\nclaim.x = y\nclaim.x.given = busbw 3 parrots\n' >wrong.ini
-exits 2 'a claim that cannot be read is refused' "$gradsync" limits -o csv wrong.ini
-like "$err" "wrong.ini:3: key 'claim.x.given': '3 parrots' is not a valid value of busbw" \
-    'the error names the line of the claim that cannot be read'
-printf '[limits]\nbusw = 10GB/s\nnvme = 3GB/s\n' >mistyped.ini
-exits 2 'a mistyped limit is refused' "$gradsync" limits -o csv mistyped.ini
-is "$err" "mistyped.ini:2: key 'busw': no such limit, did you mean 'busbw'?" \
-    'the error names the limit that was meant, and takes one of another name'
 
 # ---- an algorithm that is not stated may be reduction in the switch
 mkdir nvls && cd nvls || exit
@@ -257,9 +238,8 @@ cd .. || exit
 
 # ---- curves too short for any statement
 mkdir short && awk -F, 'NR == 1 || $11 < 128' csv/launches.csv >short/launches.csv
-ok 'transitions of short curves succeeds' "$gradsync" transitions short
-like "$out" '^nothing can be said: every curve has fewer than 6 sizes, or is irregular' \
-    'that nothing was looked for is not called nothing found'
+prints '^nothing can be said: every curve has fewer than 6 sizes, or is irregular' "$gradsync" \
+    transitions short
 
 # ---- limits of one config is for reading: the table of all recordings stays
 

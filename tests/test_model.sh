@@ -33,27 +33,9 @@ is "$(bound 'mtu = 1500' 'a-b = rate=5Mbit/s')" "$clean" \
 unlike "$(bound 'mtu = 1500' 'a-b = rate=5Mbit/s' 'a-c = rate=5Mbit/s' 'a-d = rate=5Mbit/s')" \
     "^$clean\$" 'a site whose links are all slow raises the bound'
 
-# ---- the four-site plan
+# ---- the four-site plan; tests/golden/model.cmd has what is printed of it
 ok 'the model of the four-site plan is printed' \
     "$gradsync" model "$plan" --csv plan.csv --claims claims.csv
-like "$out" 'compute +3.28 s per step: 20 ktokens/s per GPU, 160 ktokens/s in total' \
-    'the model prints the compute time of a step and its tokens'
-like "$out" 'ring \* +31.2 s +3.9 GB +34.5 s +9.5% +15.2 ktokens/s +76.1 days' \
-    "the model prints what a ring's synchronisation costs, in time, efficiency and days"
-like "$out" $'\n  60% .* 15 +8 +4\n  75% .* 29 +15 +8\n  95% .* 181 +91 +46\n' \
-    'the model prints `every` for 60, 75 and 95% at 16, 8 and 4 bits'
-like "$out" 'one_site .* 28.9 days' 'the model prints how long one site alone would take'
-like "$out" 'two_nodes +208 ms .* 7.69 days' 'the model prints what two nodes of four would take'
-like "$out" \
-    'one_node finishes 68.9 days before the line \*' \
-    'the model prints how long waiting for one node pays'
-like "$out" 'choose ring and every = 181' 'the model recommends a strategy and how often to synchronise'
-like "$out" 'without fragments and overlap .with them: model --plan' \
-    'the model says what its plan would add'
-unlike "$out" slowest 'links as fast as the sites have none that is named'
-ok 'the model of a plan with one slow link is printed' \
-    "$gradsync" model "$plan" --set links:okstate-sdsc=rate=100Mbit/s
-like "$out" 'slowest +okstate-sdsc, 100 Mbit/s' 'the model names the slow link'
 ok 'the CSV has the synchronisation time of a ring' \
     near "$(of plan.csv strategy ring 16 1 sync_s)" 31.2 0.001
 ok 'the CSV has the efficiency of a ring' \
@@ -72,58 +54,25 @@ said=$(sed -n '/^\[sites\]/,$p' "$plan" | grep -v '^#' |
 'source) = ?.*//; s/ = .*//p')
 is "$(for key in $said; do grep -q "^  $key " <<<"$keys" || echo "$key"; done)" '' \
     'help knows every key of the plan'
-like "$("$gradsync" help links)" \
-    $'\n  congestion +choice .*\n +TCP congestion control\n +reno, cubic, bbr\n' \
-    'help lists the values that a key may have'
 like "$("$gradsync" help lan)" 'a word of \[sites\].*lan +rate, B/s' \
     'help explains a word of a site by itself'
 
 # ---- its links need hosts
-exits 2 'links refuses sites without hosts, whose ranks would all run here' \
-    "$gradsync" links -o links.data "$plan"
-one_line "$err" 'the refusal is one line'
-like "$err" '0 hosts for 4 sites; name one host of each site' 'the refusal says what to do'
+fails 2 '0 hosts for 4 sites; name one host of each site' "$gradsync" links -o links.data "$plan"
 is "$(ls links.data 2>/dev/null)" '' 'nothing was measured'
-printf '[platform]\nname = p\n[null]\n' >siteless.ini
-exits 2 'links refuses a config without sites' "$gradsync" links siteless.ini
-like "$err" '0 sites; links need two or more: add a line for each site' 'the refusal says what to add'
 
 # ---- its claims
-ok 'a config with impossible claims is still a config' "$gradsync" check "$plan"
-is "$(grep -c 'wan-4site.ini:[0-9]*: warning: ' <<<"$err")" 14 \
-    'every claim that cannot hold gets a warning'
-like "$err" '150K tokens/s on 1 GPU are 1.17 PFLOP/s, 375% of the peak' \
-    'a claim of more than the peak is warned of'
-like "$err" 'claim.sync_bytes.* = 3.9 GB' 'a claim of fewer bytes than are sent is warned of'
-like "$err" 'claim.sync_time.* take 31.2 s' \
-    'a claim of less time than a synchronisation takes is warned of'
-like "$err" 'claim.efficiency.* are 9.5%; 60% needs 14.4 Gbit/s per site, or a synchronisation '\
-'every 15 steps' 'an efficiency out of reach is warned of with what it would need'
-like "$err" 'claim.tokens_per_s.* 15.2K tokens/s' 'a claim of too many tokens a second is warned of'
-like "$err" 'claim.time.* take 76.1 days, not 35 h' 'a claim of too few days is warned of'
-like "$err" 'claim.step_time.* contradicts the 840K tokens/s' \
-    'claims that contradict each other are warned of'
-like "$err" 'claim.nccl_buffsize.* default' 'a setting that changes nothing is warned of'
-unlike "$err" 'claim.rtt' 'a claim that is possible is not warned of'
 is "$(for v in impossible unreached contradicted possible; do grep -c ",$v,[^vr]" claims.csv; \
     done | xargs)" \
     '10 2 2 1' 'the claims table has a verdict for each claim'
 like "$(grep ',efficiency,' claims.csv)" ',1.0,0.09[0-9]*,unreached,' \
     'an efficiency that rests on the mfu of the plan is not called impossible'
-run "$gradsync" check "$plan" --set model:claim.time=80d..90d --set model:claim.efficiency=9%
-unlike "$err" "key 'claim.(time|efficiency)'" 'a claim that holds is not warned of'
-run "$gradsync" model "$plan" --set links:rate=100Gbit/s
-like "$out" 'sync_time +possible' \
-    'a claim of the synchronisation time is possible with a faster link'
-
 # ---- faults, each one line at its key
 refused() { # NAME REGEX SETTING…
     local name=$1 regex=$2 set=()
     shift 2
     for s; do set+=(--set "$s"); done
-    exits 2 "$name is refused" "$gradsync" model "$plan" "${set[@]}"
-    like "$err" "$regex" "the message gives the reason why $name is refused"
-    one_line "$err" "$name is refused in one line"
+    fails 2 "$regex" "$gradsync" model "$plan" "${set[@]}"
 }
 refused 'more than the peak' \
     'mfu.*120% of the peak is impossible: 374.4 TFLOP/s per GPU, the peak is 312' model:mfu=120%
@@ -157,12 +106,8 @@ refused 'an alternative without nodes' 'nodes=9 needs at least as many gpus' \
 sed '/^\[model\]/i[link okstate-sdsc]\nrate = 1Mbit/s\n' "$plan" >old.ini
 exits 2 'a section of one link is refused' "$gradsync" model old.ini
 like "$err" 'write the link in \[links\]: A-B = ' 'the message says where to write the link'
-printf '[sites]\na = gpus=1 up=1Gbit/s\n' >nomodel.ini
-exits 2 'a config without a model is refused' "$gradsync" model nomodel.ini
-like "$err" 'no \[model\] section' 'the message says that there is no [model] section'
 ln -s /dev/null device
-exits 1 'a table cannot be written into a device' "$gradsync" model -q "$plan" --csv device
-like "$err" 'not a regular file' 'the message says that a device is not a regular file'
+fails 1 'not a regular file' "$gradsync" model -q "$plan" --csv device
 ok 'the device is left alone' test -L device
 exits 2 'model without a config is refused' "$gradsync" model
 
@@ -207,25 +152,21 @@ strategy = direct
 targets = 9%, 95%
 EOF
 run "$gradsync" model pair.ini
-like "$out" 'direct \* +38.9 s' \
-    'a direct exchange has shares by the pairs: 2 D / (1 + 0.07) at 1 Gbit/s'
+like "$out" 'direct \* +38.9 s'
 like "$out" $'\n  9% +b-d [1-9][0-9.]+ Mbit/s ' 'where one pair is the reason, its rate is named'
 like "$out" '95% +1[0-9.]+ Gbit/s\*' 'where it is not enough, the rate of the sites is'
 like "$out" 'and b-d as fast as its sites' 'with what the pair needs too'
-like "$out" 'leave out b: .*27.7 s in place of 38.9 s' \
-    'three sites without the pair are faster than four with it'
+like "$out" 'leave out b: .*27.7 s in place of 38.9 s'
 run "$gradsync" model pair.ini --set model:strategy=ring
 unlike "$out" 'leave out' 'no site is left out for what fewer sites gain by themselves'
 run "$gradsync" model pair.ini --set sites:d='gpus=1 up=50Mbit/s'
-like "$out" 'leave out d: without it a synchronisation takes [0-9.]+ s in place of 416 s' \
-    'a slow site is to be left out'
+like "$out" 'leave out d: without it a synchronisation takes [0-9.]+ s in place of 416 s'
 run "$gradsync" model --plan pair.ini --set sites:d='gpus=1 up=50Mbit/s' --set model:targets=1%
 like "$out" 'leave out d' 'the plan says so too'
 two=()
 for site in a b c d; do two+=(--set "sites:$site=gpus=2"); done
 run "$gradsync" model pair.ini "${two[@]}" --set model:strategy=best
-like "$out" 'hierarchical \* +31.2 s .*hierarchical has the shortest' \
-    'ranks of a site sum inside it first: a ring of all of them sends more'
+like "$out" 'hierarchical \* +31.2 s .*hierarchical has the shortest'
 like "$out" 'ring +36.4 s +4.55 GB' 'a ring is of all ranks, as wan_sync runs it'
 run "$gradsync" model pair.ini "${two[@]/gpus=2/gpus=2 ranks=1}"
 like "$out" 'ring +31.2 s +3.9 GB' 'with ranks=1 the GPUs of a site are one rank'
@@ -314,9 +255,7 @@ like "$("$gradsync" model "$plan" --set model:bits=8)" 'two_nodes +104 ms' \
     printf '[links]\nrate = 1Gbit/s\nrtt = 10ms\n[model]\nparameters = 1e9\ntokens = 1e9\n'
     echo 'peak = 312e12'
 } >many.ini
-exits 2 'more than 64 sites are refused' "$gradsync" model many.ini
-one_line "$err" 'the error is one line'
-like "$err" '\[sites\] has 65 sites; at most 64' 'the error counts them'
+fails 2 '\[sites\] has 65 sites; at most 64' "$gradsync" model many.ini
 sed -i '/^s65 =/d' many.ini
 exits 0 'a plan of 64 sites is answered' "$gradsync" model many.ini
 # ---- how far it is from what was measured

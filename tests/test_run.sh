@@ -14,9 +14,7 @@ the_run() { ls -d "${1:-data}"/*/*/*; }
 refuses() { # CODE NAME REGEX COMMAND…   in one line, and leaves no folder
     local code=$1 name=$2 regex=$3
     shift 3
-    exits "$code" "$name is refused" "$@"
-    one_line "$err" "$name is refused in one line"
-    like "$err" "$regex" "the message says why $name is refused"
+    fails "$code" "$regex" "$@"
     if [ -e refused ]; then flunk "$name leaves no folder"; else pass "$name leaves no folder"; fi
     rm -rf refused
 }
@@ -27,8 +25,7 @@ quick >quick.ini
 ok 'a config is run' "$gradsync" run quick.ini -o data
 dir=$(the_run)
 is "$out" '' 'run writes nothing to stdout'
-like "$err" "recorded: $dir"$'\n'"next: gradsync show $dir" \
-    'run says where the recording lies and what to do next'
+like "$err" "recorded: $dir"$'\n'"next: gradsync show $dir"
 is "$(cd "$dir" && echo *)" 'MANIFEST.json config.ini launch-01.01.jsonl plan.json' \
     'run leaves the manifest, the config, the recording and the plan'
 ok 'check finds the new run whole' "$gradsync" check "$dir"
@@ -37,8 +34,7 @@ is "$(tail -n 1 "$dir/launch-01.01.jsonl" | grep -o '"status":"[a-z]*"')" '"stat
     'the recording ends as complete'
 
 before=$(cat "$dir"/* | cksum)
-ok 'a complete run folder may be given to run again' "$gradsync" run "$dir"
-like "$err" "$dir is complete: nothing to do" 'run says that a complete folder is complete'
+says "$dir is complete: nothing to do" "$gradsync" run "$dir"
 ok 'a complete run folder may be given to resume' "$gradsync" resume "$dir"
 is "$(cat "$dir"/* | cksum)" "$before" 'run and resume leave a complete folder as it was'
 
@@ -91,16 +87,11 @@ refuses 2 'a config without a workload' 'none\.ini: no workload section' "$grads
     -o refused
 
 quick '[null b]' 'fault = skip' >skips.ini
-exits 3 'a workload that this machine cannot run makes the exit code 3' \
-    "$gradsync" run skips.ini -o skips
-like "$err" 'gradsync: null b: every cell was skipped: scripted' \
-    'the message says why every cell was skipped'
+fails 3 'gradsync: null b: every cell was skipped: scripted' "$gradsync" run skips.ini -o skips
 is "$(ls skips/*/*/*/MANIFEST.json | wc -l) $(ls skips/*/*/*/launch-* | wc -l)" '1 1' \
     'a skipped workload leaves no recording, and the other workload ran'
-exits 3 'a run whose launches were all skipped exits with 3' \
-    "$gradsync" run skips.ini --workload 'null b' --set measure:launches=2 -o idle
-like "$err" "nothing was measured.* gradsync resume idle/.*: rm -r idle/" \
-    'the message says that nothing was measured, how to resume and how to remove it'
+fails 3 "nothing was measured.* gradsync resume idle/.*: rm -r idle/" "$gradsync" run skips.ini \
+    --workload 'null b' --set measure:launches=2 -o idle
 
 # ---- what cannot be started ----
 
@@ -124,22 +115,18 @@ refuses 3 'Slurm without srun' 'no srun in PATH: run inside a Slurm allocation' 
 refuses 3 'buffers larger than the memory' 'memory|free' \
     "$gradsync" run quick.ini --set null:size=1024TiB -o refused
 echo >file
-exits 1 'a data folder that is a file ends the run with 1' "$gradsync" run quick.ini -o file/data
-one_line "$err" 'a data folder that is a file is refused in one line'
-like "$err" "^file/.*cannot create the folder" 'the message names the data folder that is a file'
+fails 1 "^file/.*cannot create the folder" "$gradsync" run quick.ini -o file/data
+one_line "$err"
 if [ "$(id -u)" = 0 ]; then
     skip 'a read-only data folder ends the run with 1' 'root may write everywhere'
 else
     mkdir -m 555 locked
-    exits 1 'a read-only data folder ends the run with 1' "$gradsync" run quick.ini -o locked
-    like "$err" '^locked/.*Permission denied; ' \
-        'the message names the read-only folder and the remedy'
+    fails 1 '^locked/.*Permission denied; ' "$gradsync" run quick.ini -o locked
 fi
 exits 2 'run without a config is refused' "$gradsync" run
 exits 2 'run with a config that does not exist is refused' "$gradsync" run nowhere.ini
 exits 2 'resume of a config is refused' "$gradsync" resume quick.ini
-exits 2 'resume of a folder that is no run is refused' "$gradsync" resume empty
-one_line "$err" 'resume of a folder that is no run is refused in one line'
+fails 2 '' "$gradsync" resume empty
 mkdir -p places/data/raw/quad/null/20260101T000000Z-abcd
 ( cd places && "$gradsync" resume quad 2>quad.err; echo $? >>quad.err
     "$gradsync" resume zzzz 2>absent.err; "$gradsync" show quad.err 2>file.err )
@@ -150,15 +137,12 @@ like "$(cat places/absent.err)" 'the id of a run' 'resume of an unknown name say
 is "$(cat places/file.err)" \
     'quad.err: is a file; give a run folder, a platform or the id of a run' \
     'a file in place of a run is refused'
-exits 2 'an unknown option is refused' "$gradsync" run quick.ini --worload null
-like "$err" "did you mean '--workload'" 'an unknown option gets the nearest known one'
+fails 2 "did you mean '--workload'" "$gradsync" run quick.ini --worload null
 for launch in 4294967297 1-4294967297 0 2-1 1x; do
-    exits 2 "--launch $launch is refused" "$gradsync" run "$(the_run data)" --launch $launch
-    like "$err" "run: --launch '$launch' must be a number or a range" \
-        "the message names the wrong --launch $launch"
+    fails 2 "run: --launch '$launch' must be a number or a range" "$gradsync" run \
+        "$(the_run data)" --launch $launch
 done
-exits 2 '--set with a run folder is refused' "$gradsync" run "$(the_run data)" --set null:size=16
-like "$err" 'run folder is fixed' 'the message says that the config of a run folder is fixed'
+fails 2 'run folder is fixed' "$gradsync" run "$(the_run data)" --set null:size=16
 
 # ---- the launcher's command ----
 
@@ -169,12 +153,10 @@ fake() { # NAME BODY…: a launcher that writes its arguments, one a line, to ar
 }
 args() { tr '\n' ' ' <args; }
 fake home/bin/mpirun 'echo "-----"; echo "no slots"; echo "at all"; echo; echo more; exit 5'
-exits 3 'a launcher that starts nothing makes the exit code 3' \
-    env MPI_HOME="$tmp/home" "$gradsync" run quick.ini -o fake \
-    --set launch:bind=core --set 'launch:args=--mca x y' --set 'launch:prefix=nice -n 5'
-like "$err" 'gradsync: mpirun ended with code 5 before the ranks finished: no slots at all '\
-'\(log: launch-01.01.log\)' \
-    'the message quotes what the launcher said'
+fails 3 \
+    'gradsync: mpirun ended with code 5 before the ranks finished: no slots at all \(log: launch-01.01.log\)' \
+    env MPI_HOME="$tmp/home" "$gradsync" run quick.ini -o fake --set launch:bind=core --set \
+    'launch:args=--mca x y' --set 'launch:prefix=nice -n 5'
 like "$(args)" '--bind-to core -n 2 --oversubscribe .*--mca x y nice -n 5 /.*/gradsync-rank '\
 'fake/[^ ]* 1 1 $' \
     "the launcher's command has the binding, the arguments and the prefix of the config"
@@ -184,13 +166,8 @@ else
     unlike "$(args)" 'as-root' 'mpirun is not told to run as root when another user runs it'
 fi
 rm args
-sed 's/^\[launch\]/&\nbind = coer/' quick.ini >bound.ini
-exits 2 'check refuses a misspelt binding' "$gradsync" check bound.ini
-like "$err" "did you mean 'core'" 'check suggests the nearest binding'
-exits 2 'run refuses a binding that mpirun does not have' env MPI_HOME="$tmp/home" "$gradsync" run \
-    quick.ini -o fake --set launch:bind=coer:overload-allowed
-like "$err" "mpirun does not bind to 'coer:overload-allowed', did you mean 'core'" \
-    'run suggests the nearest binding'
+fails 2 "mpirun does not bind to 'coer:overload-allowed', did you mean 'core'" env \
+    MPI_HOME="$tmp/home" "$gradsync" run quick.ini -o fake --set launch:bind=coer:overload-allowed
 if [ -e args ]; then
     flunk 'mpirun is not started with a binding that it does not have'
 else
@@ -248,19 +225,17 @@ fi
 dir=$(the_run touched)
 chmod -R u+w touched
 cp -r touched edited && sed -i 's/"block":1/"block":9/' edited/*/*/*/launch-01.01.jsonl
-exits 1 'resume refuses a complete folder that was edited' "$gradsync" resume edited/*/*/*
-like "$err" 'launch-01.01.jsonl' 'the message names the recording that was edited'
+fails 1 'launch-01.01.jsonl' "$gradsync" resume edited/*/*/*
 rm "$dir/MANIFEST.json"
 cp -r touched config && sed -i 's/config = a, b/config = a, c/' config/*/*/*/config.ini
-exits 1 'resume refuses a folder whose config was edited' "$gradsync" resume config/*/*/*
-one_line "$err" 'an edited config is refused in one line'
+fails 1 '' "$gradsync" resume config/*/*/*
+one_line "$err"
 cp -r touched torn && truncate -s -5 torn/*/*/*/launch-01.01.jsonl
 ok 'resume accepts a recording with a torn last line' "$gradsync" resume torn/*/*/*
 is "$(ls torn/*/*/*)" "$(printf '%s\n' MANIFEST.json config.ini launch-01.01.jsonl plan.json)" \
     'a torn last line is no reason to measure again'
 cp -r touched damaged && sed -i '3s/.*/garbage/' damaged/*/*/*/launch-01.01.jsonl
-exits 1 'resume refuses a damaged recording' "$gradsync" resume damaged/*/*/*
-like "$err" 'launch-01.01.jsonl:3: ' 'the message names the damaged line'
+fails 1 'launch-01.01.jsonl:3: ' "$gradsync" resume damaged/*/*/*
 rm "$dir"/launch*
 ok 'resume accepts a folder whose recording is gone' "$gradsync" resume "$dir"
 ok 'a recording that is gone is measured again' "$gradsync" check "$dir"
@@ -268,10 +243,8 @@ cat >lose <<'END'
 ls lost/*/*/*/launch-02.* >/dev/null 2>&1 && rm -f lost/*/*/*/launch-01.01.jsonl
 exec "$@"
 END
-exits 1 'a run that loses a recording while it measures another fails' "$gradsync" run -q quick.ini \
-    -o lost --set measure:launches=2 --set 'launch:prefix=sh lose'
-like "$err" 'a recording of launch 1 was cut or removed during the run; .gradsync resume lost/' \
-    'the message about a lost recording says how to measure it again'
+fails 1 'a recording of launch 1 was cut or removed during the run; .gradsync resume lost/' \
+    "$gradsync" run -q quick.ini -o lost --set measure:launches=2 --set 'launch:prefix=sh lose'
 is "$(ls lost/*/*/*/MANIFEST.json 2>/dev/null)" '' 'a run that lost a recording is not final'
 rm lose && echo 'exec "$@"' >lose
 ok 'resume measures a lost recording again' "$gradsync" resume -q "$(the_run lost)"
@@ -279,10 +252,8 @@ ok 'resume measures a lost recording again' "$gradsync" resume -q "$(the_run los
 # ---- progress ----
 
 quick 'spin = yes' >progress.ini
-ok 'a run writes its progress to a plain file' \
-    "$gradsync" run progress.ini -o plain --set null:size=8:512:x2 --set measure:launches=2
-like "$err" 'null: launch 1 of 2, 7 of 7 groups to measure'$'\n' \
-    'progress in a plain file has a line for every launch'
+says 'null: launch 1 of 2, 7 of 7 groups to measure'$'\n' "$gradsync" run progress.ini -o plain \
+    --set null:size=8:512:x2 --set measure:launches=2
 unlike "$err" $'\r' 'progress in a plain file never draws over a line'
 ok 'progress in a plain file takes few lines' [ "$(wc -l <<<"$err")" -le 16 ]
 if command -v script >/dev/null; then

@@ -94,9 +94,7 @@ done
 
 # A config of several workloads has one [slurm]: what is wrong with it is said once.
 { cat q.ini && echo '[null again]'; } >twice.ini
-exits 2 'a dangerous value in a config of two workloads is refused' \
-    "$gradsync" submit --dry-run -o camps twice.ini --set 'slurm:account=$(id)'
-one_line "$err" 'a dangerous value in a config of two workloads is refused once'
+fails 2 '' "$gradsync" submit --dry-run -o camps twice.ini --set 'slurm:account=$(id)'
 sed 's/^partition = main/partition = mian/' q.ini >mian.ini
 for dry in '' --dry-run; do
     exits 2 "a partition that does not exist is refused (submit $dry)" \
@@ -107,15 +105,12 @@ done
 
 # A config of two workloads: its [slurm] time is refused once.
 dry=(submit --dry-run -o camps twice.ini)
-exits 2 'a time that the partition does not allow is refused' \
-    "$gradsync" "${dry[@]}" --set slurm:time=36h
-like "$err" "^--set: key 'time': more than the 24 h that partition 'main' allows; \
-lower it, or leave it out \(a job takes [0-9.]+ (s|min) at least\)$" \
-    'the message names the option, both times and what the plan needs'
+fails 2 "^--set: key 'time': more than the 24 h that partition 'main' allows; \
+lower it, or leave it out \(a job takes [0-9.]+ (s|min) at least\)$" "$gradsync" "${dry[@]}" --set \
+    slurm:time=36h
 sed 's/^partition = main/&\ntime = 36h/' twice.ini >long.ini
-exits 2 'a time in the config that the partition does not allow is refused' \
-    "$gradsync" submit --dry-run -o camps long.ini
-like "$err" "^long.ini:5: key 'time': more than the 24 h " 'the message names the line of the time'
+fails 2 "^long.ini:5: key 'time': more than the 24 h " "$gradsync" submit --dry-run -o camps \
+    long.ini
 ok 'the longest time of the partition is accepted' \
     "$gradsync" "${dry[@]}" --set slurm:time=24h
 
@@ -137,9 +132,7 @@ is "${bad[*]-}" '' "${#paths[@]} dangerous paths are quoted"
 is "$(ls hit 2>/dev/null)" '' 'no dangerous path was run by a shell'
 for path in 'a%j' 'a\b' $'a\nb'; do
     mkdir -p "$path"
-    exits 2 'a path that Slurm would rewrite is refused' "$gradsync" submit -o "$path" q.ini
-    like "$err" 'a campaign path cannot contain' \
-        'the message says what a campaign path cannot contain'
+    fails 2 'a campaign path cannot contain' "$gradsync" submit -o "$path" q.ini
 done
 
 # ---- a run inside a campaign, and an unfinished copy of one ----
@@ -160,25 +153,18 @@ is "$(grep -o 'finishing the current block.*' job.out)" 'finishing the current b
 like "$(cat job.out)" "Continue with: gradsync resume $camp"$'\n'*'$' \
     'an interrupted job says to resume its campaign'
 for dir in / /tmp "$tmp"; do
-    exits 2 "resume refuses the folder $dir" "$gradsync" resume "$dir"
-    like "$err" 'no plan.json: this is neither a run folder nor a campaign' \
-        "the message says what the folder $dir is not"
+    fails 2 'no plan.json: this is neither a run folder nor a campaign' "$gradsync" resume "$dir"
 done
 run "$gradsync" submit -q -o again q.ini
 run "$gradsync" resume again/gs-*
-like "$err" '^[0-9]+ tasks?( were| was|:) .*'$'\n''submitted again as job 12: task' \
-    'resume says what became of a task, and which job has it now'
+like "$err" '^[0-9]+ tasks?( were| was|:) .*'$'\n''submitted again as job 12: task'
 exits 2 'resume refuses a run inside a campaign' "$gradsync" resume "$inside"
 is "$err" "$inside: the jobs of a campaign measure this run: gradsync resume $camp" \
     'the message says to resume the campaign'
-ok 'a run inside a campaign is shown' "$gradsync" show "$inside"
-like "$err" "to complete it: gradsync resume $camp"$'\n' \
-    'show says to resume the campaign of an unfinished run'
+says "to complete it: gradsync resume $camp"$'\n' "$gradsync" show "$inside"
 exits 1 'collect --so-far copies an unfinished run' "$gradsync" collect -q --so-far -o raw "$camp"
 copy=$(ls -d raw/p/null/*)
-ok 'an unfinished copy is shown' "$gradsync" show "$copy"
-like "$err" "to complete it: gradsync resume $camp, then gradsync collect $camp" \
-    'show says to resume the campaign of a copy, and to collect again'
+says "to complete it: gradsync resume $camp, then gradsync collect $camp" "$gradsync" show "$copy"
 exits 2 'resume refuses an unfinished copy' "$gradsync" resume "$copy"
 is "$err" "$copy: is an unfinished copy from a campaign: complete the campaign, then \
 collect again: gradsync resume $camp, then gradsync collect $camp" \
@@ -195,14 +181,11 @@ mkdir empty
 printf '#!/bin/bash\necho "sbatch: error: no such thing" >&2\nexit 1\n' >refusing && chmod +x \
     refusing
 mkdir -p front && cp refusing front/sbatch
-exits 1 'submit fails when sbatch fails, even where SIGCHLD is ignored' \
-    env --ignore-signal=CHLD PATH="$tmp/front:$PATH" \
-    "$gradsync" submit -q -o camps2 q.ini
-like "$err" 'nothing was submitted: sbatch: no such thing' 'the message repeats what sbatch said'
+fails 1 'nothing was submitted: sbatch: no such thing' env --ignore-signal=CHLD \
+    PATH="$tmp/front:$PATH" "$gradsync" submit -q -o camps2 q.ini
 run env PATH="$tmp/empty" "$gradsync" submit -o camps q.ini
 is "$rc" 3 'submit without Slurm exits with 3'
-like "$err" 'no scontrol in PATH: this is not a login node' \
-    'submit without Slurm says that this is not a login node'
+like "$err" 'no scontrol in PATH: this is not a login node'
 one_line "$err" 'submit without Slurm says so in one line'
 ok 'submit --dry-run works without Slurm' \
     env PATH="$tmp/empty" "$gradsync" submit --dry-run -o camps q.ini
@@ -218,23 +201,21 @@ is "$(sed 's,.*/,,' asked | sort -u | paste -sd,)" 'sbatch east,scontrol east,sq
     'submit and status ask that cluster'
 printf '#!/bin/bash\necho "sbatch: error: Batch job submission failed: Invalid account or '\
 'account/partition combination specified" >&2; exit 1\n' >bin/sbatch
-exits 2 'a wrong account is refused' "$gradsync" submit -o camps q.ini
-like "$err" 'account is not one of yours.*'$'\n''.*correct the cause, then: gradsync resume' \
-    'the message of a wrong account says how to continue'
+fails 2 'account is not one of yours.*'$'\n''.*correct the cause, then: gradsync resume' \
+    "$gradsync" submit -o camps q.ini
 printf '#!/bin/bash\nexit 1\n' >bin/sbatch
 exits 1 'an sbatch that fails without a word ends submit with 1' "$gradsync" submit -o camps q.ini
 if [ "$(id -u)" != 0 ]; then
     mkdir ro && chmod 555 ro
-    exits 1 'a folder that cannot be written ends submit with 1' "$gradsync" submit -o ro q.ini
-    one_line "$err" 'a folder that cannot be written is reported in one line'
+    fails 1 '' "$gradsync" submit -o ro q.ini
+    one_line "$err"
 else
     skip 'a folder that cannot be written ends submit with 1' 'root writes anywhere'
 fi
 touch file
-exits 1 'a campaign below a file ends submit with 1' "$gradsync" submit -o file/x q.ini
-one_line "$err" 'a campaign below a file is reported in one line'
+fails 1 '' "$gradsync" submit -o file/x q.ini
+one_line "$err"
 for verb in status cancel collect; do
-    exits 2 "$verb refuses a folder that is no campaign" "$gradsync" $verb camps
-    one_line "$err" "$verb refuses a folder that is no campaign in one line"
+    fails 2 '' "$gradsync" $verb camps
 done
 done_testing

@@ -16,20 +16,16 @@ exits 0 'a trial in three launches succeeds' \
     trial --arms 'ctas=8, ring/LL, nvls' --steps 8 --blocks 6 --launches 3 -- \
     "$job" steps=400 step_us=2000 factor=3
 is "$(head -n 1 <<<"$out")" 'calls 2003' "the job's output stays as it is"
-like "$err" 'launch 3: a step of 5 collectives and 105.9 MB; 30 visits, 0 dropped' \
-    'trial says what a step is and how many visits it made'
-like "$err" 'ctas=8 +\+[0-9.]+%  \[\+[0-9.]+, \+[0-9.]+\]' \
-    'trial prints the difference of an arm with its interval'
+like "$err" 'launch 3: a step of 5 collectives and 105.9 MB; 30 visits, 0 dropped'
+like "$err" 'ctas=8 +\+[0-9.]+%  \[\+[0-9.]+, \+[0-9.]+\]'
 like "$err" 'nvls +not available: NCCL does not have it' 'trial says which arm NCCL does not have'
 like "$err" 'auto again' 'trial prints the A/A difference'
 like "$err" 'auto +NCCL ran ring/LL128 ctas=24' 'trial says what auto ran'
 raw=$(run_of)
 exits 0 'check accepts the recording of a trial' "$gradsync" check "$raw"
 is "$err" "$raw: ok" 'check has no warning about the recording of a trial'
-exits 0 'compare accepts the recording of a trial' "$gradsync" compare --all "$raw" -o csv
-like "$out" 'ctas=8 .* slower' 'the slower arm has the verdict slower'
-like "$out" 'nvls .* skip: not available: NCCL does not have it' \
-    'an arm that NCCL does not have has no verdict'
+prints 'ctas=8 .* slower' "$gradsync" compare --all "$raw" -o csv
+like "$out" 'nvls .* skip: not available: NCCL does not have it'
 unlike "$(grep ring/LL <<<"$out")" 'slower|faster' \
     'an arm that makes no difference is neither slower nor faster'
 exits 0 'show accepts the recording of a trial' "$gradsync" show "$raw"
@@ -61,43 +57,31 @@ exits 0 'a trial with more CTAs than the communicator has succeeds' \
 is "$(jq -s '[.[] | select(.type == "block") | .time_ns[0] / .iters] | min |
     . >= 2e6 and . < 3.5e6' "$(run_of)"/*.jsonl)" true \
     'a step of the recording takes 2 ms, as in the job'
-like "$err" 'ctas=32 +clamped: NCCL ran fewer CTAs, at most 24' \
-    'trial says that NCCL ran fewer CTAs than asked for'
+like "$err" 'ctas=32 +clamped: NCCL ran fewer CTAs, at most 24'
 is "$(fate)" 'clamped: NCCL ran fewer CTAs, at most 24' \
     'the recording says that NCCL ran fewer CTAs than asked for'
 is "$(measured ctas=32) $(measured ctas=8)" '0 8' \
     'an arm that NCCL did not run as asked has no block'
-like "$err" 'ctas=24 .* same operation as auto' \
-    'an arm with the CTAs of auto is the same operation as auto'
-exits 0 'compare accepts an arm that is the same operation as auto' \
-    "$gradsync" compare --all "$(run_of)" -o csv
-like "$out" 'ctas=24 .* same operation' 'compare says which arm is the same operation as auto'
-exits 0 'a trial with an NCCL that ignores algorithms succeeds' \
-    short --arms ring/LL,ring/LL128 --keep-best \
+like "$err" 'ctas=24 .* same operation as auto'
+prints 'ctas=24 .* same operation' "$gradsync" compare --all "$(run_of)" -o csv
+says 'ring/LL +ignored: NCCL ran ring/LL128 ctas=24' short --arms ring/LL,ring/LL128 --keep-best \
     -- "$job" steps=600 step_us=1000 stubborn=1
-like "$err" 'ring/LL +ignored: NCCL ran ring/LL128 ctas=24' \
-    'trial says which algorithm NCCL ignored'
 is "$(measured ring/LL)" 0 'nothing is recorded under the name of an ignored algorithm'
 for v in 4 3 2; do
-    exits 0 "v$v: a trial works with this version of the profiler" \
-        short --arms ring/LL,ctas=32 -- "$job" steps=200 stubborn=1 profiler=$v
-    like "$err" 'ring/LL +ignored: NCCL ran ring/LL128' "v$v: an ignored algorithm is found out"
+    says 'ring/LL +ignored: NCCL ran ring/LL128' short --arms ring/LL,ctas=32 -- "$job" steps=200 \
+        stubborn=1 profiler=$v
     [ $v = 4 ] && want='ctas=32 +clamped' || want='not known whether NCCL took'
     like "$err" "$want" "v$v: what became of the CTAs is said as far as the profiler reports it"
 done
 for how in profiler=0 NCCL_PROFILER_PLUGIN=libc.so.6; do
-    exits 0 "$how: a trial without the profiler succeeds" \
-        short --arms ring/LL -- env "$how" "$job" steps=200 "${how/NCCL*/exit=0}"
-    like "$err" 'it is not known whether NCCL took these settings' \
-        "$how: trial says that NCCL may not have taken the settings"
+    says 'it is not known whether NCCL took these settings' short --arms ring/LL -- env "$how" \
+        "$job" steps=200 "${how/NCCL*/exit=0}"
     is "$(fate)" 'unknown: this NCCL does not report what it ran' \
         "$how: the recording says that what NCCL ran is unknown"
 done
 
-exits 0 'a job with --keep-best and a better arm succeeds' \
-    trial --arms ctas=8,ring/LL --steps 8 --blocks 16 --keep-best -- \
-    "$job" steps=5000 step_us=6000 factor=0.1
-like "$err" 'the job continues with ctas=8' 'a job with --keep-best goes on with the best arm'
+says 'the job continues with ctas=8' trial --arms ctas=8,ring/LL --steps 8 --blocks 16 --keep-best \
+    -- "$job" steps=5000 step_us=6000 factor=0.1
 ok 'the best arm is kept to the end of the job' \
     test "$(sed -n 's/ring.LL128 channels=8 //p' <<<"$out")" -gt 10000
 exits 0 'a trial whose job ends first succeeds' \
@@ -121,8 +105,7 @@ exits 0 'the launches before one that fails are a complete recording' "$gradsync
 
 exits 7 'trial exits with the exit code of the command' trial --arms ctas=8 --steps 4 --blocks 2 \
     -- "$job" steps=200 exit=7
-exits 127 'trial exits with 127 when the command does not exist' trial --arms ctas=8 -- ./nowhere
-one_line "$err" 'a command that does not exist is reported in one line'
+fails 127 '' trial --arms ctas=8 -- ./nowhere
 exits 143 'trial exits with 143 when SIGTERM ends the command' \
     trial --arms ctas=8 -- bash -c 'kill -TERM $$'
 "$gradsync" trial -o raw --arms ctas=8 \
@@ -149,52 +132,32 @@ ok 'the job goes on to its end without a trial that was killed' until_true 100 l
 
 # ---- what cannot be
 
-exits 2 'trial refuses to replace another tuner' \
-    env NCCL_TUNER_PLUGIN=/x.so "$gradsync" trial --arms ctas=8 -- true
-one_line "$err" 'another tuner is refused in one line'
+fails 2 '' env NCCL_TUNER_PLUGIN=/x.so "$gradsync" trial --arms ctas=8 -- true
 mkdir -p libs net
 ln -s "$build/libnccl-tuner-gradsync.so" libs/libnccl-tuner.so
 ln -s "$build/libnccl-tuner-gradsync.so" net/libnccl-net-x.so
 for found in LD_LIBRARY_PATH=$PWD/libs "LD_LIBRARY_PATH=$PWD/net NCCL_NET_PLUGIN=x"; do
     # shellcheck disable=SC2086
-    exits 2 "trial refuses when NCCL would load a tuner by itself ($found)" \
-        env $found "$gradsync" trial --arms ctas=8 \
-        -- true
-    one_line "$err" "a tuner that NCCL would load by itself is refused in one line ($found)"
-    like "$err" 'has a tuner, .* set NCCL_TUNER_PLUGIN=none' \
-        "the message says how to turn that tuner off ($found)"
+    fails 2 'has a tuner, .* set NCCL_TUNER_PLUGIN=none' env $found "$gradsync" trial --arms \
+        ctas=8 -- true
 done
-exits 0 'NCCL_TUNER_PLUGIN=none lets a trial run beside another tuner' \
-    env LD_LIBRARY_PATH="$PWD/libs" NCCL_TUNER_PLUGIN=none "$gradsync" trial --warmup 5 \
-    -o 'ra w' --arms ctas=8 --steps 4 --blocks 4 -- "$job" steps=200
-like "$err" "next: gradsync compare 'ra w/" 'trial quotes the folder in the next command'
-exits 2 'trial refuses a misspelt arm' trial --arms rign/LL -- true
-like "$err" "--arms: 'rign/LL': must be auto, ctas=1 to 64, an algorithm" \
-    'the message names the misspelt arm and what an arm may be'
-exits 2 'trial refuses an arm that is given twice' \
-    trial --arms ring/LL128,auto,ll128/ring -- true
-one_line "$err" 'an arm that is given twice is refused in one line'
-like "$err" "--arms: 'll128/ring': sets the same as 'ring/LL128'; remove one" \
-    'the message names both forms of an arm that is given twice'
+says "next: gradsync compare 'ra w/" env LD_LIBRARY_PATH="$PWD/libs" NCCL_TUNER_PLUGIN=none \
+    "$gradsync" trial --warmup 5 -o 'ra w' --arms ctas=8 --steps 4 --blocks 4 -- "$job" steps=200
+fails 2 "--arms: 'rign/LL': must be auto, ctas=1 to 64, an algorithm" trial --arms rign/LL -- true
+fails 2 "--arms: 'll128/ring': sets the same as 'ring/LL128'; remove one" trial --arms \
+    ring/LL128,auto,ll128/ring -- true
 exits 2 'trial refuses auto as the only arm' trial --arms auto -- true
 exits 2 'trial refuses to run without arms' trial -- true
 exits 2 'trial refuses to run without a command' trial --arms ctas=8
-exits 2 'trial refuses a number out of range' trial --arms ctas=8 --steps 300 -- true
-like "$err" "^gradsync: trial: --steps: '300'.* 0 to 256\$" \
-    'the message has the number out of range and its range'
-exits 1 'a trial of a job without NCCL ends with 1' trial --arms ctas=8 -- true
-like "$err" 'no rank loaded the tuner plugin' \
-    'the message says that no rank loaded the tuner plugin'
-exits 1 'a trial with an NCCL before 2.22 ends with 1' trial --arms ctas=8 -- "$job" abi=2
-like "$err" 'NCCL loaded the tuner plugin but never called it: NCCL is older than 2.22' \
-    'the message says that NCCL is older than 2.22'
+fails 2 "^gradsync: trial: --steps: '300'.* 0 to 256\$" trial --arms ctas=8 --steps 300 -- true
+fails 1 'no rank loaded the tuner plugin' trial --arms ctas=8 -- true
+fails 1 'NCCL loaded the tuner plugin but never called it: NCCL is older than 2.22' trial --arms \
+    ctas=8 -- "$job" abi=2
 is "$out" "$("$job")" 'a job with an old NCCL has the output that it has without a trial'
 echo 'int ncclGetVersion(int *v) { return *v = 22105, 0; }' | gcc -shared -Wl,-soname,libnccl.so.2 \
     -o libnccl.so.2 -x c -
-exits 1 'a trial with an old NCCL of known version ends with 1' trial --arms ctas=8 \
+fails 1 'this is NCCL 2.21.5; a trial needs 2.22 or newer: use gradsync train' trial --arms ctas=8 \
     -- env LD_PRELOAD="$PWD/libnccl.so.2" ASAN_OPTIONS=verify_asan_link_order=0 "$job" abi=2
-like "$err" 'this is NCCL 2.21.5; a trial needs 2.22 or newer: use gradsync train' \
-    'the message names the version of the old NCCL'
 captured='the job captured its collectives in a CUDA graph; nothing could be switched; use '\
 'gradsync train'
 exits 1 'a trial of a CUDA graph beside small collectives ends with 1' \
@@ -202,26 +165,15 @@ exits 1 'a trial of a CUDA graph beside small collectives ends with 1' \
     "$job" steps=3000 graph=20 eval=2 eval_calls=1
 is "$err" "gradsync: trial: $captured" \
     'small collectives beside a CUDA graph are not taken for a step'
-exits 1 'a trial whose ranks see different collectives ends with 1' \
-    trial --arms ctas=8 -- "$job" steps=600 other=1
-like "$err" 'only 1 of 2 ranks found the same step .* nothing was switched' \
-    'the message says how many ranks found the same step'
+fails 1 'only 1 of 2 ranks found the same step .* nothing was switched' trial --arms ctas=8 -- \
+    "$job" steps=600 other=1
 is "$(grep -c ctas=8 <<<"$out")" 0 'a job whose ranks see different collectives is not switched'
-exits 1 'a trial with a rank without the plugin ends with 1' \
-    trial --arms ctas=8 -- "$job" steps=400 miss=1
-like "$err" '1 of 2 ranks run without the plugin' \
-    'the message says how many ranks run without the plugin'
-exits 1 'a trial of a job that is too short ends with 1' trial --arms ctas=8 -- "$job" steps=20
-like "$err" 'ended before a visit was complete: 103 collectives, 5 of them a step' \
-    'the message says how many collectives a short job had'
-exits 1 'a trial with a wrong number of calls ends with 1' \
+fails 1 '1 of 2 ranks run without the plugin' trial --arms ctas=8 -- "$job" steps=400 miss=1
+fails 1 'ended before a visit was complete: 103 collectives, 5 of them a step' trial --arms ctas=8 \
+    -- "$job" steps=20
+fails 1 'no step of 7 collectives was found in 1003: .* another number, or --calls 0 to detect it' \
     trial --arms ctas=8 --calls 7 -- "$job" steps=200
-like "$err" 'no step of 7 collectives was found in 1003: .* another number, or --calls 0 to detect it' \
-    'the message has the wrong number of calls'
-exits 1 'a trial without a communicator of the given size ends with 1' \
-    trial --arms ctas=8 --ranks 5 -- "$job" steps=200
-like "$err" 'no communicator has .*: --ranks 2' \
-    'the message says which size of communicator there is'
+fails 1 'no communicator has .*: --ranks 2' trial --arms ctas=8 --ranks 5 -- "$job" steps=200
 is "$(find raw -name '.trial*' | wc -l)" 0 'failed trials leave no file'
 
 no_orphans 'no process is left running'

@@ -136,8 +136,7 @@ trial 'steps = 4' 'blocks = 3'
 rm -r out
 run env NCCL_TUNER_PLUGIN="$plugin" "$build/tuner/job"
 is "$rc $out" "0 $plain" 'a job whose trial folder does not exist runs as without a trial'
-like "$err" 'out: cannot be written to: No such file.*; there is no trial' \
-    'the message names the trial folder that does not exist'
+like "$err" 'out: cannot be written to: No such file.*; there is no trial'
 one_line "$err" 'a trial folder that does not exist is reported in one line'
 trial 'stps = 4'
 run env NCCL_TUNER_PLUGIN="$plugin" "$build/tuner/job"

@@ -23,8 +23,7 @@ config one 'blocks = 2' 'max_blocks = 2'
 config two 'blocks = 3' 'max_blocks = 100000' 'precision = 0.01%' 'budget = 1h'
 
 printf '[nul]\n' >all/zz.ini
-exits 2 'a folder with a wrong config is refused' build/gradsync run all
-like "$err" 'all/zz.ini:1: .*did you mean .null.' 'the message names the wrong config'
+fails 2 'all/zz.ini:1: .*did you mean .null.' build/gradsync run all
 like "$err" 'nothing was measured' 'the message says that nothing was measured'
 is "$(ls data 2>/dev/null)" '' 'a wrong config keeps all configs from running'
 rm all/zz.ini
@@ -33,17 +32,13 @@ build/gradsync run -q all 2>run.err &
 pid=$!
 second() { grep -qs '"type":"block"' data/raw/two/null/*/launch-01.01.jsonl; }
 until_true 60 second || flunk 'the second config is under way' "$(cat run.err)"
-ok 'tables are made while the campaign is under way' build/gradsync reduce -o csv
-like "$err" 'unfinished: data/raw/two/null/[^ ]*: .*gradsync show' \
-    'reduce says which run is unfinished'
+says 'unfinished: data/raw/two/null/[^ ]*: .*gradsync show' build/gradsync reduce -o csv
 unlike "$err" 'raw/one' 'reduce calls no finished run unfinished'
 is "$(cut -d, -f2 csv/summary.csv | sort -u | tr '\n' ' ')" 'one platform two ' \
     'the tables have both platforms'
 if command -v gnuplot >/dev/null; then
-    ok 'figures are drawn while the campaign is under way' \
-        make --no-print-directory -j2 BUILD=build drawn
-    like "$err" 'unfinished: data/raw/two/null/[^ ]*: only its measured cells' \
-        'the message says that the unfinished run is drawn without its missing cells'
+    says 'unfinished: data/raw/two/null/[^ ]*: only its measured cells' make --no-print-directory \
+        -j2 BUILD=build drawn
     isnt "$(ls figures/out/one 2>/dev/null)" '' 'the finished platform has figures'
 else
     skip 'figures are drawn while the campaign is under way' 'no gnuplot here'

@@ -48,8 +48,7 @@ like "$(cat measured.ini)" $'\nnorth>south = rate=[0-9.]+Mbit/s rtt=[67][0-9.]*m
 like "$(cat measured.ini)" '# a comment' 'it keeps comments'
 unlike "$(cat measured.ini)" 'rate = 40Mbit/s|north-south' 'it has no link that was given'
 exits 0 'check takes it' "$gradsync" check measured.ini
-exits 0 'model reads it' "$gradsync" model measured.ini
-like "$out" 'RTT 2[0-9.]+ ms to [67][0-9.]+ ms' 'the model uses the RTTs that were measured'
+prints 'RTT 2[0-9.]+ ms to [67][0-9.]+ ms' "$gradsync" model measured.ini
 
 folder=$(echo data/lab/wan_links/*)
 is "$("$gradsync" links "$folder")" "$table" 'links prints a run again without measuring'
@@ -61,8 +60,7 @@ chmod -R u+w copied
 rm copied/MANIFEST.json copied/plan.json
 sed -i '/^\[model\]/,/^$/s/^/# /; s/^# \(\[wan_links\]\)/\1/' copied/config.ini
 run "$gradsync" links copied --write 'my links.ini'
-like "$err" "add the section \[model\] .* gradsync model --plan 'my links.ini'\$" \
-    'a section in a comment is none, and the advice quotes the name of the file'
+like "$err" "add the section \[model\] .* gradsync model --plan 'my links.ini'\$"
 
 # A site sends more to all others than to one, where each link is slower than its uplink.
 lab_config 40Mbit/s 20ms 'mtu = 1500' 'north-south = rate=15Mbit/s' 'north-east = rate=15Mbit/s' \
@@ -70,8 +68,7 @@ lab_config 40Mbit/s 20ms 'mtu = 1500' 'north-south = rate=15Mbit/s' 'north-east 
     'congestion = cubic' 'round = 1, 2, 3' 'measure = 1s'
 run lab -- "$gradsync" links -o all --write all.ini lab.ini
 is "$rc" 0 'the uplinks of a lab are measured'
-like "$out" 'All to all at once: north: up [0-9.]+, down [0-9.]+ Mbit/s; east' \
-    'the uplinks are printed'
+like "$out" 'All to all at once: north: up [0-9.]+, down [0-9.]+ Mbit/s; east'
 diag "$(grep ' = up=' all.ini)"
 ok 'each uplink in the written config is more than one link gives' awk -F'up=|Mbit' \
     '/ = up=/ { n++; if ($2 < 18 || $2 > 33) exit 1 } END { exit n != 3 }' all.ini

@@ -13,9 +13,8 @@ links() { # LINE…: four sites with these links, and a training
 }
 
 links 'north-east = rate=20Mbit/s' >slow.ini
-exits 0 'a plan is made' "$gradsync" model --plan slow.ini
-like "$out" 'ring +north, south, east, west: 2.02 s instead of 10.1 s' \
-    'the ring goes around the slow link'
+prints 'ring +north, south, east, west: 2.02 s instead of 10.1 s' "$gradsync" model --plan \
+    slow.ini
 like "$out" 'strategy = ring, order = rate' 'wan_sync is told to order the ring by rate'
 like "$out" 'OpenDiLoCo --hv.local-steps [0-9]+' 'OpenDiLoCo gets the number of local steps'
 like "$out" 'NCCL_NSOCKS_PERTHREAD=4' 'NCCL gets as many sockets as there are streams'
@@ -31,8 +30,7 @@ unlike "$out" OpenDiLoCo 'then no settings of DiLoCo are given'
 
 compute=100ms links >short.ini
 run "$gradsync" model --plan short.ini
-like "$out" 'wire = int[84], every = [1-9][0-9]+, fragments = 8, overlap = 1' \
-    'short steps get fewer bits, fragments and overlap'
+like "$out" 'wire = int[84], every = [1-9][0-9]+, fragments = 8, overlap = 1'
 
 every=$(sed -n 's/.*every = \([0-9]*\),.*/\1/p' <<<"$out")
 is "$((every % 8))" 0 'each fragment has a step of its own'
@@ -41,39 +39,31 @@ their=$(sed -n 's/.*sync_steps=\([0-9]*\) .*/\1/p' <<<"$out")
 is "$((their > every))" 1 \
     'torchtitan, which sends 8 bits and hides less, synchronises less often than wan_sync'
 is "$((their % 8))" 0 'each of its fragments has a step of its own'
-like "$out" 'OpenDiLoCo --hv.local-steps [0-9]+ --hv.hivemind-compression uniform8bit' \
-    'OpenDiLoCo gets the compression'
+like "$out" 'OpenDiLoCo --hv.local-steps [0-9]+ --hv.hivemind-compression uniform8bit'
 like "$out" 'quantized_datatype=pcclUint8' 'PCCL gets the quantisation'
 
 # Data parallelism with the backward pass needs every = 15 to 181 here; what others can do is less.
 run "$gradsync" model --plan "$top/configs/wan-4site.ini"
 like "$out" 'every = 32, fragments = 8, overlap = 1' 'wan_sync overlaps, and waits for 32 steps'
-like "$out" $'local-steps 18[0-9] --hv.hivemind-compression fp16\n +95% of the time is compute' \
-    'OpenDiLoCo, which overlaps nothing, gets the H that it needs itself'
+like "$out" $'local-steps 18[0-9] --hv.hivemind-compression fp16\n +95% of the time is compute'
 run "$gradsync" model "$top/configs/wan-4site.ini"
-like "$out" '95% +[0-9.]+ Gbit/s +181 +91 +46' \
-    'the model says the same of a training without overlap'
+like "$out" '95% +[0-9.]+ Gbit/s +181 +91 +46'
 
 exits 0 'a target that waiting makes impossible is told' "$gradsync" model --plan short.ini --set \
     model:straggle=50ms
 is "$out" 'no value of every reaches 95% compute: [model] straggle leaves 66.7%; lower it, or [model] targets' \
     'no plan is printed that nobody can follow'
 sed '/^[esw][a-z]* = gpus/d; /^north-/d' slow.ini >one.ini
-exits 2 'a plan for one site is refused' "$gradsync" model --plan one.ini
-like "$err" 'one.ini: \[sites\] has one site; a plan is for two' 'the error counts the sites'
-exits 2 'a plan writes no CSV' "$gradsync" model --plan slow.ini --csv plan.csv
-like "$err" 'leave out --csv or --plan' 'the error says what to leave out'
+fails 2 'one.ini: \[sites\] has one site; a plan is for two' "$gradsync" model --plan one.ini
+fails 2 'leave out --csv or --plan' "$gradsync" model --plan slow.ini --csv plan.csv
 run "$gradsync" model --plan equal.ini --set links:loss=1% --set links:streams=4
-like "$out" 'losses +1% of the packets leave .*set congestion = bbr or streams' \
-    'the plan says what the losses cost'
+like "$out" 'losses +1% of the packets leave .*set congestion = bbr or streams'
 run "$gradsync" model --plan equal.ini --set links:streams=100
-like "$out" 'streams = 64, .*NCCL_SOCKET_NTHREADS=2 NCCL_NSOCKS_PERTHREAD=32' \
-    'no more streams are planned than wan_sync and NCCL take'
+like "$out" 'streams = 64, .*NCCL_SOCKET_NTHREADS=2 NCCL_NSOCKS_PERTHREAD=32'
 
 links 'north-east = rate=20Mbit/s' 'windwo = 3MiB' >typo.ini
 printf '%s\n' '[launch]' 'ranks = 4' 'oversubscribe = yes' '[mpi_allreduce]' 'size = 64KiB' >>typo.ini
-exits 2 'plan refuses an unknown key in [links]' "$gradsync" plan typo.ini
-like "$err" "typo.ini:.*unknown key in .links., did you mean 'window'" 'the error names the key'
+fails 2 "typo.ini:.*unknown key in .links., did you mean 'window'" "$gradsync" plan typo.ini
 
 links 'congestion = bbr' 'rtt = 200ms' 'streams = 16' | sed '/^rtt = 10ms/d' >far.ini
 run "$gradsync" model --plan far.ini

@@ -57,8 +57,7 @@ is $rc 0 'why traces a number of the definitions'
 like "$out" $'^time.a = 1.01' 'why prints the number as the paper prints it'
 like "$out" $'defined +macros.txt:1 ' 'why names the line of the definition'
 like "$out" $'row +csv/summary.csv:[0-9]+ ' 'why names the row of the table'
-like "$out" "run +$first, 2 ranks on 1 node, 2 launches" \
-    'why names the run with its ranks, nodes and launches'
+like "$out" "run +$first, 2 ranks on 1 node, 2 launches"
 like "$out" $'\n  commit +c\n' 'why names the commit that measured it'
 # Every line that is named speaks of the cell, and there is no other that does.
 lines=$(grep -o 'launch-01.01.jsonl:.*' <<<"$out" | cut -d: -f2)
@@ -74,26 +73,22 @@ like "$out" '^query = 2' 'why accepts a query of its own'
 at=$(grep -n "^[^,]*,p,null,,$A," csv/summary.csv | cut -d: -f1)
 mv macros.txt away
 why "summary:$at"
-like "$out" $'^summary:'"$at"$'\n  row +csv/summary.csv:'"$at .*cell_id=$A" \
-    'why traces a row of a table without any definitions'
-like "$out" "run +$first.*launch-01.01.jsonl:[0-9]" \
-    'why traces a row of a table to the lines of its recording'
+like "$out" $'^summary:'"$at"$'\n  row +csv/summary.csv:'"$at .*cell_id=$A"
+like "$out" "run +$first.*launch-01.01.jsonl:[0-9]"
 why "summary.csv:$at"
 like "$out" "^summary:$at" 'why accepts a table by the name of its file'
 why summary:1
 is "$rc" 2 'a line without a row is refused'
 one_line "$err" 'a line without a row is refused in one line'
-like "$err" 'csv/summary.csv: no row begins on line 1; rows are on lines 2 to' \
-    'the message says which lines have rows'
+like "$err" 'csv/summary.csv: no row begins on line 1; rows are on lines 2 to'
 why sumary:2
 is "$rc" 2 'a table that is not there is refused'
 like "$err" "did you mean 'summary'" 'a misspelt table gets the nearest one'
 mv away macros.txt
 run_of_gpus=$(echo "$top"/data/raw/h200-4gpu/nccl_allreduce/*-a9e9)
 "$gradsync" reduce -q "$run_of_gpus" -o gpus
-ok 'why traces a row of a recording of GPUs' \
-    "$gradsync" why --csv gpus --raw "$top/data/raw" --configs "$top/configs" summary:2
-like "$out" $'\n  ran +RING/LL ctas=1\n' 'why names the operation that ran on the GPUs'
+prints $'\n  ran +RING/LL ctas=1\n' "$gradsync" why --csv gpus --raw "$top/data/raw" --configs \
+    "$top/configs" summary:2
 is "$(grep -v '^[^ ].*:2$\|^  [a-z]\+ \|^    launch-' <<<"$out")" '' \
     'why wraps no line into a pipe'
 
@@ -152,8 +147,7 @@ why -o tex3
 is "$rc|$(grep -o 'gs@v@.*' tex3/macros.tex | tr '\n' ' ')" \
     '0|gs@v@time.a\endcsname{\leftout} gs@v@cells\endcsname{0} ' \
     'an under-sampled number gives way to its substitute and is not counted'
-like "$err" '^left out: .*under-sampled.*fill it: gradsync run' \
-    'the message says which number was left out, why, and what fills the gap'
+like "$err" '^left out: .*under-sampled.*fill it: gradsync run'
 defines "time.a = time: SELECT median_s FROM summary WHERE $A_ROW"
 config $'size = 32\nconfigs = a, b' 2
 refused 'a recording of another config' \
@@ -197,8 +191,7 @@ tables
 sed -i 's/"time_ns":\[1/"time_ns":[2/' $first/launch-01.01.jsonl
 why -o tex5
 is $rc 1 'a recording edited since the tables were made is refused'
-like "$err" "$first: damaged: time.a cannot be printed" \
-    'the message says which recording is damaged'
+like "$err" "$first: damaged: time.a cannot be printed"
 rm -rf $first
 whole_run $first
 manifest $first
@@ -248,54 +241,5 @@ why -o tex9
 is "$rc|$(grep -c "$first: under-sampled" <<<"$err")" '1|1' \
     'a number of two runs is refused when the earlier one has too few launches'
 
-# ---- definitions that are wrong, in one line with their place
-wrong() { # NAME REGEX LINE…
-    local name=$1 regex=$2
-    shift 2
-    defines "$@"
-    why -o tex6
-    is $rc 2 "$name: the exit code is 2"
-    like "$err" "$regex" "$name: the message says where and what is wrong"
-    one_line "$err" "$name: the message is one line"
-}
-wrong 'a query without a table' 'macros.txt:1: incomplete input' 'x = integer: SELECT median_s FROM'
-wrong 'a query of a table that does not exist' "no table 'sumary'.*did you mean 'summary'" \
-    'x = integer: SELECT count(*) FROM sumary'
-like "$err" "; the tables are .*iteration, .*summary.* \('make tables' makes them" \
-    'the error names the tables'
-wrong 'a query of a column that does not exist' \
-    "macros.txt:2: .*no such column: confg, did you mean 'config'" '# one' \
-    "x = integer: SELECT count(*) FROM summary WHERE confg='a'"
-wrong 'a query of a quoted column that does not exist' 'macros.txt:1: no such column: zzzzzz' \
-    "x = integer: SELECT count(*) FROM summary WHERE \"zzzzzz\"='a'"
-wrong 'a query that is not SQL' 'macros.txt:1: .*syntax error' \
-    'x = integer: SELECT count(*) FROM summary WHERE AND'
-wrong 'a query of two tables' 'macros.txt:1: a query reads one table' \
-    'x = integer: SELECT count(*) FROM summary WHERE config IN (SELECT config FROM compare)'
-wrong 'a query that reads a table twice' 'macros.txt:1: a query reads one table' \
-    'x = integer: SELECT count(*) FROM summary WHERE ratio=(select max(ratio)from summary)'
-wrong 'a query of two tables between commas' 'macros.txt:1: ' \
-    'x = integer: SELECT count(*) FROM summary, summary b'
-wrong 'a query that gives two columns' 'macros.txt:1: x: 2 columns' \
-    "x = time: SELECT ci_low_s, ci_high_s FROM summary WHERE $A_ROW"
-wrong 'a set that cannot be read' 'macros.txt:1: .*no such column: confg' \
-    'set c = SELECT confg FROM summary'
-wrong 'a form that does not exist' "macros.txt:1: no form 'tme', did you mean 'time'" \
-    'x = tme: SELECT count(*) FROM summary'
-like "$err" '; the forms are .*time, rate' 'the error names the forms'
-wrong 'a query that gives several rows' \
-    'macros.txt:1: x: .* rows of summary match, and they differ in .*size_B' \
-    "x = time: SELECT median_s FROM summary WHERE platform='p' AND status='ok'"
-wrong 'definitions that depend on each other in a circle' \
-    'macros.txt:1: x is defined by itself' 'x = integer: SELECT @y + 1' \
-    'y = integer: SELECT @x + 1'
-wrong 'a name that is defined twice' "macros.txt:2: a second definition of 'x'" \
-    'x = integer: SELECT count(*) FROM summary' 'x = integer: SELECT count(*) FROM summary'
-wrong 'a variable without a set' "macros.txt:1: no set for a variable of 'x.<v>'" \
-    'x.<v> = integer: SELECT count(*) FROM summary'
-wrong 'a definition without a form' "macros.txt:1: no 'FORM: SELECT .*' in the definition of 'x'" \
-    'x = summary'
-wrong 'a definition without an equals sign' "macros.txt:1: no ' = ' in 'x summary'" 'x summary'
-exits 2 'a folder for definitions is refused' "$gradsync" why -m .
-like "$err" '^\.: Is a directory; --macros' 'a folder for definitions is refused with the remedy'
+fails 2 '^\.: Is a directory; --macros' "$gradsync" why -m .
 done_testing

@@ -50,32 +50,6 @@ config() { # FILE RANKS LINE…
         printf '%s\n' "$@"
     } >"$file"
 }
-refused() { # NAME REGEX RANKS LINE…
-    config refused.ini "${@:3}"
-    exits 2 "plan refuses $1" "$gradsync" plan refused.ini
-    like "$err" "^refused\.ini:[0-9]+: .*$2" \
-        "the message gives the file, the line and the reason to refuse $1"
-    one_line "$err" "plan refuses $1 in one line"
-}
-refused 'a single rank' 'ranks=1.*at least 2' 1 '[mpi_allreduce]'
-refused 'a size of half an element' 'size=10 is not a multiple of the 4 bytes of dtype=float32' 2 \
-    '[mpi_allreduce]' 'size = 10'
-refused 'a size that is no multiple of the type' 'size=12 .*8 bytes of dtype=int64' 2 \
-    '[mpi_allreduce]' 'size = 12' 'dtype = int64'
-refused 'a size of zero' "'size'.*'0'" 2 '[mpi_allreduce]' 'size = 0'
-refused 'more elements than MPI can count' 'dtype=uint8 that MPI can count' 2 '[mpi_allreduce]' \
-    'size = 4GiB' 'dtype = uint8'
-refused 'an unknown algorithm' "did you mean 'ring'" 2 '[mpi_allreduce]' 'algorithm = rign'
-refused 'a single rank for a step' 'ranks=1.*at least 2' 1 '[iter_proxy]' 'backend = host'
-refused 'a gradient of half an element' 'size=6 is not a multiple of the 4 bytes' 2 '[iter_proxy]' \
-    'size = 6'
-refused 'a step that is not there' 'absent\.step: No such file' 2 '[iter_proxy]' 'mode = comm' \
-    'step = absent.step'
-like "$err" "^refused\.ini:$(grep -n '^step' refused.ini | cut -d: -f1): " \
-    'the error of a missing step names the line of its key'
-refused 'more buckets than elements' 'buckets=3 .* 2 elements of size=8' 2 '[iter_proxy]' \
-    'size = 8' 'buckets = 3'
-
 # RUN CONFIG: measure; $dir is the run folder, $lines its recording
 measure() {
     rm -rf data

@@ -12,7 +12,8 @@ echo "on $(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head
 
 mib=0
 for n in 10000 100000 1000000 10000000; do
-    "$build/bench/make_recording" "$tmp/raw$n" $n
+    "$build/sim/make_campaign" "$tmp/raw$n" groups=1 configs=1 launches=1 blocks=$((n / 200)) \
+        samples=100 manifest=1
     cat "$tmp/raw$n"/*.jsonl >/dev/null
     best='' least=''
     for _ in 1 2 3; do
@@ -140,7 +141,7 @@ printf '%s\n' '[platform]' 'name = p' '[measure]' 'launches = 5' '[null]' 'size 
     >"$tmp/small.ini"
 PATH=$tmp/slurm:$PATH "$gradsync" submit -q -o "$small" "$tmp/small.ini" >"$tmp/camp" 2>&1
 camp=$(cat "$tmp/camp") run=$(ls -d "$(cat "$tmp/camp")"/runs/*/*/*)
-"$build/bench/make_recording" "$tmp/${run##*/}" 40000000 100 20 5
+"$build/sim/make_campaign" "$tmp/${run##*/}" groups=20 configs=1 blocks=2000 samples=100
 mv "$tmp/${run##*/}"/launch-*.jsonl "$run"
 group=$(grep -o '"group": "[0-9a-f]*"' "$run/plan.json" | head -n 1 | grep -o '[0-9a-f]\{16\}')
 made=$(sed -n 's/^{"type":"group",.*"group":"\([0-9a-f]*\)".*/\1/p' "$run/launch-01.01.jsonl" |

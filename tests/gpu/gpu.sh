@@ -6,7 +6,7 @@
 #   config NAME BODY…     NAME.ini for all of them, short and without waiting
 #   measure NAME          runs it; keeps rc, out and err; $recording is its .jsonl, of whose
 #                         failures the first are shown
-#   fails KIND            how many cells it lost that way
+#   lost KIND             how many cells it lost that way
 gpus=${GPUS:-$(! command -v nvidia-smi >/dev/null || nvidia-smi -L 2>/dev/null | grep -c '^GPU ')}
 [ "${gpus:-0}" -ge 2 ] || skip_all "needs two GPUs, found ${gpus:-0}"
 
@@ -38,4 +38,4 @@ measure() {
     [ "$rc" = 0 ] || diag "$err" "$(grep -h '"type":"fail"' "$recording" | head -n 5)"
 }
 
-fails() { grep -h '"type":"fail"' "$recording" | grep -c "\"kind\":\"$1\"" || true; }
+lost() { grep -h '"type":"fail"' "$recording" | grep -c "\"kind\":\"$1\"" || true; }

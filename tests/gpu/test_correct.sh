@@ -15,7 +15,7 @@ config types '[nccl_allreduce]' 'size = 8, 1000, 123456' \
     'in_place = no, yes' 'configs = auto' 'launch = stream'
 measure types
 is "$rc" 0 'every dtype and operation is right'
-is "$(fails wrong)" 0 'no type or operation gives a wrong result'
+is "$(lost wrong)" 0 'no type or operation gives a wrong result'
 
 config ways '[nccl_allreduce]' 'size = 4, 65540, 4194308' 'metric = T_ss, L_iso' \
     'launch = graph, stream' 'buffers = hot, cold' 'in_place = no, yes' \
@@ -36,7 +36,7 @@ config collectives '[nccl_allreduce]' 'size = 480, 983040, 7864320' 'metric = T_
     'configs = auto, ring/Simple, registered, ncclMemAlloc, symmetric, efficiency, symmetric/zero'
 measure collectives
 is "$rc" 0 'every collective is right by every launch, buffer, memory and policy'
-is "$(fails wrong)" 0 'no collective gives a wrong result'
+is "$(lost wrong)" 0 'no collective gives a wrong result'
 is "$(grep -c '"key":"ran","value":"unproven' "$recording")" 0 \
     'NCCL reports what ran, kernels or copy engines'
 

@@ -21,13 +21,13 @@ between_sites() { # NAME BODY…
 cells() { grep '"type":"block"' "$recording" | grep -o '"cell":"[0-9a-f]*"' | sort -u | wc -l; }
 
 between_sites sums 'size = 4, 65540, 16777216' 'wire = fp32, bf16, int8, int4' 'inside = nccl, mpi'
-is "$rc $(fails wrong)" '0 0' 'every sum is right, whatever is on the wire'
+is "$rc $(lost wrong)" '0 0' 'every sum is right, whatever is on the wire'
 is "$(cells)" 24 'every cell of 3 sizes, 4 wires and 2 ways inside is measured'
 
 between_sites steps 'size = 1048576' 'inside = nccl' 'compute = 2ms' 'every = 1, 8' 'overlap = 0'
-is "$rc $(fails wrong) $(cells)" '0 0 2' 'sums between the steps of a training are right'
+is "$rc $(lost wrong) $(cells)" '0 0 2' 'sums between the steps of a training are right'
 
 between_sites large 'size = 67108864' 'inside = nccl, mpi' 'transport = tcp, mpi'
-is "$rc $(fails wrong) $(cells)" '0 0 4' 'sums of 64 MiB are right by either transport'
+is "$rc $(lost wrong) $(cells)" '0 0 4' 'sums of 64 MiB are right by either transport'
 
 done_testing

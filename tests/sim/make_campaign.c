@@ -4,7 +4,7 @@
  *   make_campaign RUN [KEY=VALUE…]
  *     groups=3 configs=4 launches=5 blocks=20 samples=5 effect=0.02 spread=0.003 noise=0.01 seed=1
  *     mpi="Open MPI v4.1.4" other_mpi=   (of the launches after the second)
- *     scale=1   (of every time)
+ *     scale=1   (of every time)   manifest=1   (ends it as a finished run)
  * Of a group, config c0 is the baseline, in it twice; c1 is as fast, c2 faster by `effect`, c3
  * slower by it, further ones as fast. `spread` is the standard deviation of a config's own mean in
  * a launch, `noise` that of an AR(1) of 0.9 over the samples. The same arguments give the same
@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "common/rng.h"
+#include "record/manifest.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -24,7 +25,7 @@
 
 struct job {
     const char *dir;
-    double groups, configs, launches, blocks, samples, effect, spread, noise, seed, scale;
+    double groups, configs, launches, blocks, samples, effect, spread, noise, seed, scale, manifest;
     const char *mpi, *other_mpi;
     struct rng rng;
     double ar; /* the noise as it stands */
@@ -42,6 +43,7 @@ static const struct {
     {"samples", offsetof(struct job, samples)},   {"effect", offsetof(struct job, effect)},
     {"spread", offsetof(struct job, spread)},     {"noise", offsetof(struct job, noise)},
     {"seed", offsetof(struct job, seed)},         {"scale", offsetof(struct job, scale)},
+    {"manifest", offsetof(struct job, manifest)},
 };
 
 static bool set(struct job *j, const char *word)
@@ -169,5 +171,5 @@ int main(int argc, char **argv)
     int code = GS_OK;
     for (int launch = 1; launch <= (int)j.launches && !code; launch++)
         code = write_launch(&j, launch);
-    return code;
+    return code || !j.manifest ? code : manifest_write(j.dir);
 }

@@ -114,35 +114,6 @@ TEST(training)
     expect("faster Simple, slower auto, launches 1", "launches", DATA_UNSUPPORTED, (double)NAN);
 }
 
-static void claim_error(const char *lines, const char *want)
-{
-    char text[512], err[512] = "";
-    struct config *config;
-    struct claims claims;
-    int n = snprintf(text, sizeof text, "[reference]\n%s", lines);
-    assert_int_equal(config_from_text(&config, "c.ini", text, (size_t)n, NULL), GS_OK);
-    err_capture(err, sizeof err);
-    int code = claims_read(&claims, config);
-    err_capture(NULL, 0);
-    assert_int_equal(code, GS_USAGE);
-    if (!strstr(err, want))
-        fail_msg("'%s' lacks '%s'", err, want);
-    claims_free(&claims);
-    config_free(config);
-}
-
-TEST(faults_of_claims)
-{
-    claim_error("claim.c = words\n", "c.ini:2: key 'claim.c': no claim.c.given; add it");
-    claim_error("claim.c = words\nclaim.c.given = busbv 3GB/s\n", "did you mean 'busbw'?");
-    claim_error("claim.c = words\nclaim.c.given = busbw 3 parrots\n",
-                "'3 parrots' is not a valid value of busbw");
-    claim_error("claim.c = words\nclaim.c.given = ranks\n", "'ranks' is not QUANTITY VALUE");
-    claim_error("claim.c = words\nclaim.c.given = ranks -1\n",
-                "'-1' is not a valid value of ranks");
-    claim_error("claim.d.given = ranks 3\n", "belongs to no claim");
-}
-
 static struct measured_cell cell(char *config, char *params, int64_t size, double time)
 {
     static char platform[] = "p", workload[] = "x_allreduce", empty[] = "", run[] = "r";

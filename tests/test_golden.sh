@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Transcripts: tests/golden/NAME.cmd is a session, whose lines "$ COMMAND" are shown and run, and whose
+# other lines are run alone; NAME.out is what comes of it. Errors are behind "!". RENEW=1 (make golden)
+# writes the transcripts anew: read the diff.
+. "$(dirname "$0")/lib.sh"
+. "$top/tests/recording.sh"
+
+gradsync() { command "$gradsync" "$@"; }
+show() { # COMMAND
+    local rc
+    echo "\$ $1"
+    eval "$1" >"$tmp/.out" 2>"$tmp/.err"
+    rc=$?
+    cat "$tmp/.out"
+    sed 's/^/! /' "$tmp/.err"
+    [ $rc = 0 ] || echo "[exit $rc]"
+}
+session() { # FILE: what it prints, without the paths of this machine
+    local script
+    script=$(sed "/^\\$ /{s/'/'\\\\''/g; s/^\\$ \\(.*\\)/show '\\1'/}" "$1")
+    mkdir session && cd session && eval "$script" |
+        sed "s|$tmp/session/||g; s|$tmp|TMP|g; s|$build|BUILD|g; s|$top/||g"
+}
+
+for cmd in "$top"/tests/golden/*.cmd; do
+    want=${cmd%.cmd}.out name=$(basename "${cmd%.cmd}")
+    (session "$cmd") >got 2>&1
+    rm -rf session
+    [ -z "${RENEW:-}" ] || cp got "$want"
+    ok "the transcript $name is as it was" diff -u "$want" got
+done
+done_testing
