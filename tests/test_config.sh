@@ -98,7 +98,7 @@ missing='none.ini: cannot be read: No such file or directory; '
 missing+='it takes a path, or the name of a config in configs'
 is "$err" "$missing" 'the error names the file that does not exist'
 exits 2 'a folder instead of a config is refused' "$gradsync" plan .
-fails 2 '' "$gradsync" plan /dev/urandom
+fails1 2 '' "$gradsync" plan /dev/urandom
 
 # ---- bad input ----
 

@@ -33,7 +33,7 @@ for workload in nccl_allreduce iter_proxy; do
 	[$workload]
 	END
     [ $workload = nccl_allreduce ] || echo 'backend = cuda' >>$workload.ini
-    fails 3 'NVIDIA driver|NVIDIA GPU|CUDA|cuda\.so' "$gradsync" run -q $workload.ini -o data
+    fails1 3 'NVIDIA driver|NVIDIA GPU|CUDA|cuda\.so' "$gradsync" run -q $workload.ini -o data
 done
 
 cat >one.ini <<'END'
@@ -53,7 +53,7 @@ algorithm = rign
 END
 fails 2 "did you mean 'ring'" "$gradsync" plan typo.ini
 
-fails 3 '^--set pairs:backend=cuda: \[pairs\] needs a GPU: ' "$gradsync" suspects -o data --set \
+fails1 3 '^--set pairs:backend=cuda: \[pairs\] needs a GPU: ' "$gradsync" suspects -o data --set \
     pairs:backend=cuda --set launch:ranks=2
 
 # Backends are built wherever their headers are; elsewhere the build says what it left out.

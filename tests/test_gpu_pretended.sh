@@ -13,7 +13,8 @@ cannot() { # NAME REGEX RANKS VARIABLE=VALUE…
     local name=$1 regex=$2 ranks=$3
     shift 3
     { begin "$ranks" && echo '[nccl_allreduce]'; } >run.ini
-    fails 3 "$regex" env "$@" LD_PRELOAD="$tmp/pretend.so" "$gradsync" run -q run.ini -o "data-$1"
+    fails1 3 "$regex" env "$@" LD_PRELOAD="$tmp/pretend.so" "$gradsync" run -q run.ini -o \
+        "data-$1"
 }
 cannot 'a driver too old' 'driver is for CUDA 11\.8, older than the runtime [0-9.]+: update it' 2 \
     PRETEND_DRIVER=11080
@@ -37,7 +38,7 @@ remedy='.*run where nvidia-smi lists'
 for gpus in 0 driver; do
     preload=$tmp/pretend.so
     [ $gpus != driver ] || preload=
-    fails 3 "^none\.ini:[0-9]+: \[nccl_allreduce\] and 2 more sections need a GPU: $remedy" env \
+    fails1 3 "^none\.ini:[0-9]+: \[nccl_allreduce\] and 2 more sections need a GPU: $remedy" env \
         PRETEND_GPUS=0 LD_PRELOAD="$preload" "$gradsync" run none.ini -o data-none
     ok "$gpus GPUs: no folder is made" test ! -e data-none
 done

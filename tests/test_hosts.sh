@@ -86,7 +86,7 @@ is "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "nodes") c = i }
 
 # ---- hosts that are not there, and one that goes away ----
 
-fails 3 'host node-c port 22: No route' timeout 60 "$gradsync" run -q q.ini -o none --set \
+fails1 3 'host node-c port 22: No route' timeout 60 "$gradsync" run -q q.ini -o none --set \
     'launch:hosts=node-a, node-c'
 "$gradsync" run -q q.ini -o lost --set launch:ranks=2 --set measure:deadline=10s \
     --set measure:budget=2s --set measure:max_blocks=100000 --set measure:precision=0.01% \

@@ -24,7 +24,7 @@ reduce() { # the runs below RAW are sound, and become tables
     ok "$2: reduce accepts the imported recording" "$gradsync" reduce -q "$1" -o csv
 }
 refused() { # CODE REGEX ARGUMENT…
-    fails "$1" "$2" import -o refused "${@:3}"
+    fails1 "$1" "$2" import -o refused "${@:3}"
 }
 
 # ---- a table, number by number

@@ -10,7 +10,7 @@
 lab_config 100Mbit/s 10ms 'mtu = 9000' 'congestion = reno' '[mpi_allreduce]' 'size = 64KiB' \
     'algorithm = auto'
 refused() { # NAME CODE REGEX ARGUMENT…
-    fails "$2" "$3" timeout 60 "$gradsync" lab "${@:4}"
+    fails1 "$2" "$3" timeout 60 "$gradsync" lab "${@:4}"
 }
 
 # ---- what is refused before anything is made
@@ -280,7 +280,7 @@ fails 3 '/dev/net/tun: Permission denied: as root: chmod 666' unshare -m bash -c
     lab.ini -- true
 fails 3 '/dev/net/tun: No such file.*modprobe tun' unshare -m bash -c \
     'mount -t tmpfs none /dev/net && exec "$@"' - timeout 60 "$gradsync" lab lab.ini -- true
-fails 3 'no permission for namespaces: .*run as root' unshare -U --map-root-user bash -c '
+fails1 3 'no permission for namespaces: .*run as root' unshare -U --map-root-user bash -c '
     echo 0 >/proc/sys/user/max_user_namespaces &&
     exec setpriv --bounding-set -sys_admin "$@"' - timeout 60 "$gradsync" lab lab.ini -- true
 

@@ -67,7 +67,7 @@ ok 'transitions -q succeeds' "$gradsync" transitions -q csv
 is "$out$err" '' 'transitions -q prints nothing'
 ok 'transitions writes the same bytes a second time' cmp first csv/transitions.csv
 exits 2 'transitions of a folder that does not exist is refused' "$gradsync" transitions nowhere
-fails 2 "^cvs: .*did you mean 'csv'" "$gradsync" transitions cvs
+fails1 2 "^cvs: .*did you mean 'csv'" "$gradsync" transitions cvs
 mkdir bad
 sed '2,$ s/^r1,/r1,more,/' csv/launches.csv >bad/launches.csv
 fails 1 'bad/launches.csv:2: 16 fields under a header of 15' "$gradsync" transitions bad

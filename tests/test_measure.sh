@@ -212,7 +212,7 @@ is "$((before + $(count group))) $(of end .status)" '2 complete' \
     'an interrupted and resumed run has each group once'
 
 # ---- the rank program ----
-fails 2 '' "$build/gradsync-rank" "$dir"
+fails1 2 '' "$build/gradsync-rank" "$dir"
 exits 2 'a rank refuses to start among fewer ranks than planned' "$build/gradsync-rank" "$dir" 1 9
 like "$out" 'ranks=2 in the plan, but 1 ranks were started'
 no_orphans 'no process is left'

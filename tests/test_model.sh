@@ -58,7 +58,7 @@ like "$("$gradsync" help lan)" 'a word of \[sites\].*lan +rate, B/s' \
     'help explains a word of a site by itself'
 
 # ---- its links need hosts
-fails 2 '0 hosts for 4 sites; name one host of each site' "$gradsync" links -o links.data "$plan"
+fails1 2 '0 hosts for 4 sites; name one host of each site' "$gradsync" links -o links.data "$plan"
 is "$(ls links.data 2>/dev/null)" '' 'nothing was measured'
 
 # ---- its claims
@@ -72,7 +72,7 @@ refused() { # NAME REGEX SETTING…
     local name=$1 regex=$2 set=()
     shift 2
     for s; do set+=(--set "$s"); done
-    fails 2 "$regex" "$gradsync" model "$plan" "${set[@]}"
+    fails1 2 "$regex" "$gradsync" model "$plan" "${set[@]}"
 }
 refused 'more than the peak' \
     'mfu.*120% of the peak is impossible: 374.4 TFLOP/s per GPU, the peak is 312' model:mfu=120%

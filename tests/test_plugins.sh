@@ -10,7 +10,7 @@
 
 # ---- what does not load ----
 
-fails 2 '' "$gradsync" help nul
+fails1 2 '' "$gradsync" help nul
 GRADSYNC_PLUGIN_PATH=$build/plugins exits 2 'a misspelt plugin is refused' "$gradsync" help nul
 like "$err" "did you mean 'null'" 'a misspelt plugin gets the nearest name'
 fails 2 '^\./none\.so: .*No such file' "$gradsync" help ./none.so
@@ -20,7 +20,7 @@ fails 2 'ABI 2, but this gradsync needs 1' "$gradsync" help ./other_abi.so
 compile no_symbol no_symbol.so
 fails 2 'does not export wl_plugin_v1' "$gradsync" help ./no_symbol.so
 echo 'wl_plugin_v1' >text.so
-fails 2 '' "$gradsync" help ./text.so
+fails1 2 '' "$gradsync" help ./text.so
 compile bad_size bad_size.so
 fails 2 'sizeof\(struct wl_plugin\)' "$gradsync" help ./bad_size.so
 
@@ -28,7 +28,7 @@ echo 'int absent(void) { return 1; }' >absent.c
 "${CC:-gcc}" -fPIC -shared -o libabsent.so absent.c
 compile bad needs.so -DNAME=needs -Wl,--no-as-needed -L. -labsent
 mv libabsent.so gone
-fails 3 'needs libabsent\.so, which is not on this machine' "$gradsync" help ./needs.so
+fails1 3 'needs libabsent\.so, which is not on this machine' "$gradsync" help ./needs.so
 
 # ---- the tables ----
 
@@ -45,7 +45,7 @@ for fault in "name 'Bad Tables'" 'version is empty' 'summary is empty' 'no descr
     is "$([[ $err == *"$fault"* ]] && echo said)" said "check reports: $fault"
 done
 is "$(grep -vc '^bad_tables.so: ' <<<"$err")" 0 'every line about bad tables names the file'
-fails 2 'more' "$gradsync" help ./bad_tables.so
+fails1 2 'more' "$gradsync" help ./bad_tables.so
 
 compile wild_tables wild_tables.so
 fails 1 'crashes.*SIGSEGV' "$gradsync" check -q wild_tables.so

@@ -366,7 +366,7 @@ ok 'the sound run is reduced if the others may be left out' \
 is "$(<list)|$(cut -d, -f1 sound.csv/summary.csv | sort -u | xargs)" \
     $'bad/r\nbad/s|run_id t' 'the damaged runs are listed, and no table has a row of them'
 mkdir empty
-fails 2 '' "$gradsync" reduce empty -o none.csv
+fails1 2 '' "$gradsync" reduce empty -o none.csv
 fails 2 'nowhere: cannot be read: No such file' "$gradsync" reduce nowhere -o none.csv
 : >file
 fails 1 'file/csv/samples.csv: cannot be written' "$gradsync" reduce raw -o file/csv

@@ -14,7 +14,7 @@ the_run() { ls -d "${1:-data}"/*/*/*; }
 refuses() { # CODE NAME REGEX COMMAND…   in one line, and leaves no folder
     local code=$1 name=$2 regex=$3
     shift 3
-    fails "$code" "$regex" "$@"
+    fails1 "$code" "$regex" "$@"
     if [ -e refused ]; then flunk "$name leaves no folder"; else pass "$name leaves no folder"; fi
     rm -rf refused
 }
@@ -126,7 +126,7 @@ fi
 exits 2 'run without a config is refused' "$gradsync" run
 exits 2 'run with a config that does not exist is refused' "$gradsync" run nowhere.ini
 exits 2 'resume of a config is refused' "$gradsync" resume quick.ini
-fails 2 '' "$gradsync" resume empty
+fails1 2 '' "$gradsync" resume empty
 mkdir -p places/data/raw/quad/null/20260101T000000Z-abcd
 ( cd places && "$gradsync" resume quad 2>quad.err; echo $? >>quad.err
     "$gradsync" resume zzzz 2>absent.err; "$gradsync" show quad.err 2>file.err )

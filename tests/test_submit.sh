@@ -94,7 +94,7 @@ done
 
 # A config of several workloads has one [slurm]: what is wrong with it is said once.
 { cat q.ini && echo '[null again]'; } >twice.ini
-fails 2 '' "$gradsync" submit --dry-run -o camps twice.ini --set 'slurm:account=$(id)'
+fails1 2 '' "$gradsync" submit --dry-run -o camps twice.ini --set 'slurm:account=$(id)'
 sed 's/^partition = main/partition = mian/' q.ini >mian.ini
 for dry in '' --dry-run; do
     exits 2 "a partition that does not exist is refused (submit $dry)" \
@@ -216,6 +216,6 @@ touch file
 fails 1 '' "$gradsync" submit -o file/x q.ini
 one_line "$err"
 for verb in status cancel collect; do
-    fails 2 '' "$gradsync" $verb camps
+    fails1 2 '' "$gradsync" $verb camps
 done
 done_testing

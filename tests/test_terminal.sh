@@ -65,7 +65,7 @@ hint 'a run to show' data/raw/p/null/20250101T000000Z-abcd "$gradsync" show \
 hint 'a run to resume' 20250101T000000Z-abcd "$gradsync" resume 20250101T000000Z-abd
 hint 'a run to compare' 20250101T000000Z-abcd "$gradsync" compare 20250101T000000Z-abd -o out
 for verb in show compare advise transitions; do
-    fails 2 '^zzzzzz: .*platform .gradsync list measured. or the id of a run' "$gradsync" $verb \
+    fails1 2 '^zzzzzz: .*platform .gradsync list measured. or the id of a run' "$gradsync" $verb \
         zzzzzz
 done
 for verb in show compare advise; do

@@ -38,7 +38,7 @@ picked 'TESTS picks from --all' 'tests/test_memory.sh tests/test_memory.sh/asan'
     TESTS=memory bash tests/run --all
 picked 'a named test runs whatever TESTS says' 'tests/test_long.sh' \
     TESTS=memory bash tests/run tests/test_long.sh
-fails 2 'no test matches TESTS=nosuch' env BUILD=build TESTS=nosuch bash tests/run
+fails1 2 'no test matches TESTS=nosuch' env BUILD=build TESTS=nosuch bash tests/run
 
 made tests/test_broken.sh 1
 rm -f ran

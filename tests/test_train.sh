@@ -327,7 +327,7 @@ exits 0 'a doubled brace is a brace, and braces of the shell stay as they are' t
 
 printf '[null]\n' >none.ini
 fails 2 "no workload section \[train\]; 'gradsync help train' shows how" train none.ini
-fails 2 '' env OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 \
+fails1 2 '' env OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 \
     OMPI_MCA_orte_precondition_transports=x "$gradsync" train effect.ini -o raw
 
 # ---- the examples

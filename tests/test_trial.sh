@@ -105,7 +105,7 @@ exits 0 'the launches before one that fails are a complete recording' "$gradsync
 
 exits 7 'trial exits with the exit code of the command' trial --arms ctas=8 --steps 4 --blocks 2 \
     -- "$job" steps=200 exit=7
-fails 127 '' trial --arms ctas=8 -- ./nowhere
+fails1 127 '' trial --arms ctas=8 -- ./nowhere
 exits 143 'trial exits with 143 when SIGTERM ends the command' \
     trial --arms ctas=8 -- bash -c 'kill -TERM $$'
 "$gradsync" trial -o raw --arms ctas=8 \
@@ -132,19 +132,19 @@ ok 'the job goes on to its end without a trial that was killed' until_true 100 l
 
 # ---- what cannot be
 
-fails 2 '' env NCCL_TUNER_PLUGIN=/x.so "$gradsync" trial --arms ctas=8 -- true
+fails1 2 '' env NCCL_TUNER_PLUGIN=/x.so "$gradsync" trial --arms ctas=8 -- true
 mkdir -p libs net
 ln -s "$build/libnccl-tuner-gradsync.so" libs/libnccl-tuner.so
 ln -s "$build/libnccl-tuner-gradsync.so" net/libnccl-net-x.so
 for found in LD_LIBRARY_PATH=$PWD/libs "LD_LIBRARY_PATH=$PWD/net NCCL_NET_PLUGIN=x"; do
     # shellcheck disable=SC2086
-    fails 2 'has a tuner, .* set NCCL_TUNER_PLUGIN=none' env $found "$gradsync" trial --arms \
+    fails1 2 'has a tuner, .* set NCCL_TUNER_PLUGIN=none' env $found "$gradsync" trial --arms \
         ctas=8 -- true
 done
 says "next: gradsync compare 'ra w/" env LD_LIBRARY_PATH="$PWD/libs" NCCL_TUNER_PLUGIN=none \
     "$gradsync" trial --warmup 5 -o 'ra w' --arms ctas=8 --steps 4 --blocks 4 -- "$job" steps=200
 fails 2 "--arms: 'rign/LL': must be auto, ctas=1 to 64, an algorithm" trial --arms rign/LL -- true
-fails 2 "--arms: 'll128/ring': sets the same as 'ring/LL128'; remove one" trial --arms \
+fails1 2 "--arms: 'll128/ring': sets the same as 'ring/LL128'; remove one" trial --arms \
     ring/LL128,auto,ll128/ring -- true
 exits 2 'trial refuses auto as the only arm' trial --arms auto -- true
 exits 2 'trial refuses to run without arms' trial -- true

@@ -153,7 +153,7 @@ printf '{"type":"block"' >>"$(recording $run_dir 2 1)"
 manifest $run_dir
 like "$("$gradsync" check "$(recording $run_dir 2 1)" 2>&1)" 'ignoring the incomplete last line' \
     'a torn last line is mentioned, and is no fault'
-fails 2 '' "$gradsync" check nowhere
+fails1 2 '' "$gradsync" check nowhere
 mkdir empty
 exits 2 'check refuses a folder without recordings' "$gradsync" check empty
 exits 2 'check refuses to run without a file' "$gradsync" check

@@ -56,7 +56,7 @@ run watch own.log
 like "$out" 'no rate and no step time found; describe their format with --pattern'
 prints ' 7000 tokens/s' watch own.log --pattern 'speed=<([0-9]+)'
 prints ' 7000 s per step' watch own.log --pattern 'step:speed=<([0-9]+)'
-fails 2 '' watch own.log --pattern '(('
+fails1 2 '' watch own.log --pattern '(('
 fails 2 'add a \(group\)' watch own.log --pattern 'speed'
 
 # ---- trouble

@@ -64,8 +64,8 @@ slow slow.ini
 submitted slow.ini
 until_true 120 begun
 controller_stop
-fails 3 'controller does not answer' impatient "$gradsync" status "$camp"
-fails 3 '' impatient "$gradsync" submit -o campaigns/none q.ini
+fails1 3 'controller does not answer' impatient "$gradsync" status "$camp"
+fails1 3 '' impatient "$gradsync" submit -o campaigns/none q.ini
 is "$(ls campaigns/none 2>/dev/null)" '' 'submit without the controller makes no campaign'
 controller_start
 until_true 120 controller_answers
@@ -79,7 +79,7 @@ completes 'the controller restarted'
 refused() { # NAME REGEX COMMAND…
     local name=$1 regex=$2
     shift 2
-    fails 2 "$regex" "$@"
+    fails1 2 "$regex" "$@"
 }
 refused 'a partition that is not there' 'Partition mian not found .*sinfo -s lists them' \
     "$gradsync" submit -o none q.ini --set slurm:partition=mian
