@@ -42,8 +42,7 @@ is "$(sed 1d <<<"$out" | sort | xargs)" 'unset NCCL_MAX_CTAS unset NCCL_P2P_DISA
     'the lines to paste follow'
 run=$(run_of) proof=$(proof_of) answer=$out
 exits 0 'check accepts both recordings' "$gradsync" check "$run" "$proof"
-exits 0 'compare accepts the proof' "$gradsync" compare --all "$proof" -o csv
-like "$out" 'unset.*training +faster' 'the proof has the verdict faster, at the level training'
+prints 'unset.*training +faster' "$gradsync" compare --all "$proof" -o csv
 is "$("$gradsync" compare "$proof" 2>/dev/null | sed -n 's/^.* -\([0-9.]*%\) \[-\([0-9.]*\), -\([0-9.]*\)\].*/\1 shorter [\3, \2]/p')" \
     "$(sed -n '1s/.*steps \([0-9.]*% shorter \[[^]]*\]\).*/\1/p' <<<"$answer")" \
     'compare prints the numbers of the proof that tune printed'
@@ -216,8 +215,7 @@ if [ -x "$train" ] && command -v mpirun >/dev/null; then
         '^Communication costs [0-9.]+% \[-?[0-9.]+, [0-9.]+\] of the step \([0-9.]+ .s of [0-9.]+ .s\)\. With half the bytes the step is [0-9.]+% (shorter|longer)\. Waiting for the slowest rank, and latency: -?[0-9.]+%\.$' \
         'the first line is the price'
     priced=$(head -n 1 <<<"$out")
-    like "$err" 'a step takes [0-9.]+ .?s; the job communicates over MPI' \
-        'the calls give the step and the link'
+    like "$err" 'a step takes [0-9.]+ .?s; the job communicates over MPI'
     like "$(sed -n 2p <<<"$out")" '^(Set|No setting)' \
         'the second line is the setting, or that there is none'
     exits 0 'compare accepts a price' "$gradsync" compare "$(dirname "$(find raw -path '*/trial/*.json')")"
