@@ -17,6 +17,8 @@
 #   no_orphans NAME         nothing that this test started is running any more
 #   until_true SECONDS COMMAND…   waits until COMMAND succeeds; fails when the seconds are over.
 #                           Give it many: they are spent only when the test fails
+#   csv FILE WHERE COLUMN…  the columns of the rows of a CSV file for which WHERE, a condition of awk
+#                           with get("column"), holds: a line a row
 #   build_sockets           builds ./sockets from tests/sockets.c
 set -uo pipefail
 
@@ -146,6 +148,12 @@ until_true() { # SECONDS COMMAND…
         [ $SECONDS -lt $end ] || return 1
         sleep 0.05
     done
+}
+csv() {
+    awk -v names="${*:3}" "$(<"$top/figures/csv.awk")"'
+        NR == 1 { header(); n = split(names, name, " "); next }
+        { csv($0, f) }
+        '"$2"' { for (i = 1; i <= n; i++) printf "%s%s", get(name[i]), i < n ? " " : "\n" }' "$1"
 }
 build_sockets() { "${CC:-gcc}" -D_GNU_SOURCE -o sockets "$top/tests/sockets.c"; }
 tap_alone() { [ -z "$(marked)" ]; }

@@ -81,11 +81,8 @@ whole_run() {
         line "$1" "$launch" 1 '{"type":"end","at":2.5,"status":"complete"}'
     done
 }
-# $(of CSV CELL COLUMN): a field of the row of a cell in summary.csv; no quoted field before it
-of() {
-    awk -F, -v cell="$2" -v name="$3" 'NR == 1 { for (i = 1; i <= NF; i++) col[$i] = i }
-        NR > 1 && $(col["cell_id"]) == cell { print $(col[name]) }' "$1/summary.csv"
-}
+# $(of DIR CELL COLUMN): a field of the row of a cell in summary.csv
+of() { csv "$1/summary.csv" 'get("cell_id") == "'"$2"'"' "$3"; }
 manifest() {
     local f comma=''
     rm -f "$1/MANIFEST.json"

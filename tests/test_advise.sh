@@ -3,7 +3,6 @@
 #
 # gradsync advise, on recordings whose truth is known. In a recording of `steps`, ctas=16
 # shortens the step and ctas=32 lengthens it by `effect`; ctas=8 makes no difference.
-# This test runs under ASan too.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/recording.sh

@@ -9,14 +9,9 @@ cases=$top/tests/cases
 import() { rm -rf raw && "$gradsync" import -o raw "$@"; }
 # $(cells COLUMN…): the columns of all cells of the last import, by size, out of place first
 cells() {
-    "$gradsync" reduce -q raw -o csv && awk -v names="$*" "$(<"$top/figures/csv.awk")"'
-        NR == 1 { header(); n = split(names, name, " "); next }
-        {
-            csv($0, f)
-            printf "%d %d", get("size_B"), get("params") ~ /in_place=yes/
-            for (i = 1; i <= n; i++) printf " %s", get(name[i])
-            print ""
-        }' csv/summary.csv | sort -s -n -k1,1 -k2,2 | cut -d' ' -f3-
+    "$gradsync" reduce -q raw -o csv && csv csv/summary.csv \
+        '{ printf "%d %d ", get("size_B"), get("params") ~ /in_place=yes/ } 1' "$@" |
+        sort -s -n -k1,1 -k2,2 | cut -d' ' -f3-
 }
 collective() { sed -nE 's/.*"collective":"([a-z]*)".*/\1/p' raw/*/*/*/launch-*.jsonl | sort -u; }
 first() { cells "$@" | head -n 1; }

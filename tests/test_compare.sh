@@ -2,25 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Verdicts: recordings whose truth is known give it in compare.csv, on the terminal, as exit code.
-# This test runs under ASan too.
 . "$(dirname "$0")/lib.sh"
 make_campaign="$build/sim/make_campaign"
 
-# of CSV SIZE CONFIG COLUMN…: fields of a contrast's row; the reason, which is quoted, comes last
-of() {
-    local csv=$1 size=$2 config=$3
-    shift 3
-    awk -F, -v size="$size" -v config="$config" -v names="$*" '
-        NR == 1 { for (i = 1; i <= NF; i++) col[$i] = i; n = split(names, name, " "); next }
-        $(col["size_B"]) == size && $(col["config"]) == config {
-            for (i = 1; i <= n; i++) printf "%s%s", $(col[name[i]]), i < n ? " " : "\n" }' \
-    "$csv/compare.csv"
-}
+# of CSV SIZE CONFIG COLUMN…: fields of a contrast's row
+of() { csv "$1/compare.csv" 'get("size_B") == "'"$2"'" && get("config") == "'"$3"'"' "${@:4}"; }
 # reason DIR REGEX: the reason of the first row that matches
-reason() {
-    awk "$(<"$top/figures/csv.awk")"' NR == 1 { header(); next }
-        $0 ~ want { csv($0, f); print get("reason"); exit }' want="$2" "$1/compare.csv"
-}
+reason() { csv "$1/compare.csv" '$0 ~ "'"$2"'"' reason | head -n 1; }
 # ran DIR CONFIG TEXT: writes a note before every cell of this config that NCCL ran TEXT
 ran() {
     local cell='"type":"cell","cell":"\([0-9a-f]*\)".*"copy":\([0-9]\).*"config":"'"$2"'".*'

@@ -3,7 +3,6 @@
 #
 # gradsync works the same from any folder, in paths with spaces, under any locale, time zone and
 # umask, and twice at once. Of the user's environment it records only what bears on a measurement.
-# Also run under ASan.
 . "$(dirname "$0")/lib.sh"
 
 cat >tiny.ini <<'INI'

@@ -151,7 +151,7 @@ for n in 0 1 2; do
 done
 
 # Each rank several times: it is stopped at work, and where it waits for the others.
-for n in 0 1 2 0 1 2 0 1 2; do
+for n in 0 1 2 0 1 2; do
     rm -rf stop_rank$n
     begin stop_rank$n --set measure:retries=1 --set launch:ranks=3
     kill -STOP "$(rank $n)"

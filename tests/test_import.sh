@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Other programs' output becomes recordings: every variant that nccl-tests has printed, iteration
-# times, nccl-tests' JSON and OSU's tables; what cannot be trusted is refused. Also run under ASan.
+# times, nccl-tests' JSON and OSU's tables; what cannot be trusted is refused.
 . "$(dirname "$0")/lib.sh"
 make="$top/tests/make_nccl_output"
 fixtures=$top/../shared/fixtures
@@ -10,15 +10,8 @@ fixtures=$top/../shared/fixtures
 import() { "$gradsync" import "$@"; }
 # $(launch FILE…): what is said about the only launch, without its file
 launch() { sed -nE 's/^  launch [0-9]+: [^,]+, //p' <<<"$err"; }
-# $(summary COLUMN… [WHERE]): fields of the rows of $csv/summary.csv that match the awk condition
-summary() {
-    awk -v where="$1" -v names="${*:2}" "$(<"$top/figures/csv.awk")"'
-        NR == 1 { header(); n = split(names, name, " "); next }
-        { csv($0, f) }
-        $0 "," get("params") ~ where {
-            for (i = 1; i <= n; i++) printf "%s%s", get(name[i]), i < n ? " " : "\n"
-        }' csv/summary.csv
-}
+# $(summary REGEX COLUMN…): fields of the rows of csv/summary.csv whose parameters match
+summary() { csv csv/summary.csv '$0 "," get("params") ~ "'"$1"'"' "${@:2}"; }
 reduce() { # the runs below RAW are sound, and become tables
     ok "$2: gradsync check accepts the imported recording" "$gradsync" check "$1"
     ok "$2: reduce accepts the imported recording" "$gradsync" reduce -q "$1" -o csv
@@ -153,13 +146,8 @@ refused 2 "algorithm: tree and ring" --set config=tree debug.txt
 refused 2 "ranks=4 contradicts the file, which has 8" --set ranks=4 table.txt
 
 # ---- configs of one import, against each other
-mine() { # COLUMN… of the contrast of 8 B out of place with this config
-    awk -v names="${*:2}" -v config="$1" "$(<"$top/figures/csv.awk")"'
-        NR == 1 { header(); n = split(names, name, " "); next }
-        { csv($0, f) }
-        get("params") ~ /in_place=no .*size=8 *$/ && get("config") == config {
-            for (i = 1; i <= n; i++) printf "%s%s", get(name[i]), i < n ? " " : "\n"
-        }' csv/compare.csv
+mine() { # CONFIG COLUMN…: of the contrast of 8 B out of place with this config
+    csv csv/compare.csv 'get("params") ~ /in_place=no .*size=8 *$/ && get("config") == "'"$1"'"' "${@:2}"
 }
 ok 'compare of configs that were launched apart succeeds' "$gradsync" compare --all launches -o csv
 is "$(mine ring/LL128 launches verdict baseline)" '3 slower Simple' \

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Curves become transitions.csv; claims, published and measured, limits.csv. Also run under ASan.
+# Curves become transitions.csv; claims, published and measured, limits.csv.
 . "$(dirname "$0")/lib.sh"
 
 # row FILE COLUMN=VALUE…: the rows with these values, a field a line as COLUMN=VALUE

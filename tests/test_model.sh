@@ -8,10 +8,8 @@ plan=$top/configs/wan-4site.ini
 
 # $(of CSV SWEEP STRATEGY BITS EVERY COLUMN)
 of() {
-    awk -F, -v sweep="$2" -v strategy="$3" -v bits="$4" -v every="$5" -v name="$6" '
-        NR == 1 { for (i = 1; i <= NF; i++) col[$i] = i; next }
-        $(col["sweep"]) == sweep && $(col["strategy"]) == strategy && $(col["bits"]) == bits &&
-        $(col["every"]) == every { print $(col[name]); exit }' "$1"
+    csv "$1" 'get("sweep") == "'"$2"'" && get("strategy") == "'"$3"'" && get("bits") == '"$4"' &&
+        get("every") == '"$5" "$6" | head -n 1
 }
 near() { # VALUE WANT RELATIVE
     awk -v x="$1" -v want="$2" -v by="$3" \

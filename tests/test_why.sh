@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # A number back to the lines it was measured in; what is stale, under-sampled, mixed, damaged or
-# missing is refused, with the command that fills the gap; also under ASan.
+# missing is refused, with the command that fills the gap.
 # shellcheck disable=SC1003 # lines of TeX end with a backslash
 . "$(dirname "$0")/lib.sh"
 . "$top/tests/recording.sh"
