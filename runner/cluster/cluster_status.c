@@ -400,41 +400,30 @@ static void find_orphans(struct cluster_status *s, const struct jobs *jobs, cons
 static void ended(struct task_status *t, const struct campaign *c, const struct job *j, size_t task,
                   const struct jobs *jobs)
 {
-    struct reason r = {0};
-    long job = j ? j->array_job : jobs_last(jobs, c, task);
     t->state = WORK_MISSING;
-    t->job = job;
-    if (!job) {
-        snprintf(t->why, sizeof t->why, "never submitted");
-        snprintf(t->remedy, sizeof t->remedy, "resume submits it");
+    t->job = j ? j->array_job : jobs_last(jobs, c, task);
+    if (!t->job) {
+        explain(&t->reason, "never submitted", "resume submits it");
         return;
     }
-    AUTO_FREE char *log = xstrfmt("%s/log/%ld_%zu.out", c->dir, job,
+    AUTO_FREE char *log = xstrfmt("%s/log/%ld_%zu.out", c->dir, t->job,
                                   task - c->arrays[c->tasks[task].array].first + 1);
-    reason_ended(&r, j ? j->state : NULL, log);
+    reason_ended(&t->reason, j ? j->state : NULL, log);
     if (jobs->cancelled && !j)
-        snprintf(r.why, sizeof r.why, "cancelled");
-    snprintf(t->why, sizeof t->why, "%s", r.why);
-    snprintf(t->remedy, sizeof t->remedy, "%s", r.remedy);
+        snprintf(t->reason.why, sizeof t->reason.why, "cancelled");
 }
 
 static void judge_task(struct task_status *t, const struct campaign *c, const struct job *j,
                        size_t task, const struct jobs *jobs)
 {
-    struct reason r = {0};
     if (!t->missing) {
         t->state = WORK_DONE;
     } else if (!j || job_life(j) == JOB_ENDED) {
         ended(t, c, j, task, jobs);
-    } else if (job_life(j) == JOB_RUNS) {
-        t->state = WORK_RUNNING;
-        t->job = j->array_job;
     } else {
-        t->state = WORK_WAITING;
+        t->state = job_life(j) == JOB_RUNS ? WORK_RUNNING : WORK_WAITING;
         t->job = j->array_job;
-        t->held = reason_waits(&r, j);
-        snprintf(t->why, sizeof t->why, "%s", r.why);
-        snprintf(t->remedy, sizeof t->remedy, "%s", r.remedy);
+        t->held = t->state == WORK_WAITING && reason_waits(&t->reason, j);
     }
 }
 
@@ -584,12 +573,12 @@ static void say_why(const struct cluster_status *s, const bool *wanted, size_t n
     for (size_t i = 0; i < n; i++) {
         size_t alike = 0;
         for (size_t k = i; wanted[i] && !told[i] && k < n; k++)
-            if (wanted[k] && !strcmp(s->tasks[k].why, s->tasks[i].why)) {
+            if (wanted[k] && !strcmp(s->tasks[k].reason.why, s->tasks[i].reason.why)) {
                 alike++;
                 told[k] = k != i || told[k];
             }
         if (alike)
-            say_alike(alike, s->tasks[i].why);
+            say_alike(alike, s->tasks[i].reason.why);
     }
 }
 

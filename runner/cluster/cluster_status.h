@@ -37,7 +37,7 @@ struct task_status {
     size_t missing;        /* number of groups */
     long job;              /* the array job that `why` is about; 0: none */
     bool held;             /* submitted, but never released */
-    char why[256], remedy[160];
+    struct reason reason;
 };
 
 struct cell_fail {

@@ -244,7 +244,7 @@ static void print_cells(const struct campaign *c, const struct cluster_status *s
 
 static bool same(const struct task_status *a, const struct task_status *b)
 {
-    return a->state == b->state && a->job == b->job && !strcmp(a->why, b->why);
+    return a->state == b->state && a->job == b->job && !strcmp(a->reason.why, b->reason.why);
 }
 
 /* Appends the numbers of the tasks in the same state as task i ("2-4,7") and marks them. */
@@ -276,8 +276,8 @@ static void print_tasks(const struct campaign *c, const struct cluster_status *s
             printf("\n%-16s %-8s %8s  %s\n", "tasks", "", "job", "why: what to do");
         any = true;
         list_alike(&list, c, s, i, told);
-        printf("%-16s %-8s %8ld  %s%s%s\n", list.s, state_names[t->state], t->job, t->why,
-               *t->remedy ? ": " : "", t->remedy);
+        printf("%-16s %-8s %8ld  %s%s%s\n", list.s, state_names[t->state], t->job, t->reason.why,
+               *t->reason.remedy ? ": " : "", t->reason.remedy);
         text_free(&list);
     }
     free(told);
@@ -332,11 +332,11 @@ static json_t *as_json(const struct campaign *c, const struct cluster_status *s)
     }
     for (size_t i = 0; i < c->n_tasks; i++) {
         const struct task_status *t = &s->tasks[i];
-        json_array_append_new(tasks,
-                              json_pack("{sI si si ss sI so so}", "task", (json_int_t)i + 1,
-                                        "first", c->tasks[i].first, "last", c->tasks[i].last,
-                                        "state", state_names[t->state], "job", (json_int_t)t->job,
-                                        "why", json_text(t->why), "remedy", json_text(t->remedy)));
+        json_array_append_new(tasks, json_pack("{sI si si ss sI so so}", "task", (json_int_t)i + 1,
+                                               "first", c->tasks[i].first, "last", c->tasks[i].last,
+                                               "state", state_names[t->state], "job",
+                                               (json_int_t)t->job, "why", json_text(t->reason.why),
+                                               "remedy", json_text(t->reason.remedy)));
     }
     for (size_t i = 0; i < s->n_fails; i++)
         json_array_append_new(
