@@ -25,10 +25,10 @@ ok 'check finds the collected run whole' "$gradsync" check "$dir"
 is "$(stat -c %A "$dir"/* | grep -c w)" 0 'nobody may write to a collected run'
 
 "$gradsync" run -q -o local q.ini
-# What is measured, without the times, in the last attempt of each launch: on a busy machine one may be
-# tried again.
+# What is measured, without the times, in the last attempt of each planned launch: on a busy machine one
+# may be tried again, and the local run measures another one in place of a disturbed one.
 shape() {
-    printf '%s\n' "$1"/launch-*.jsonl | sort | awk -F/ '{ split($NF, f, "."); last[f[1]] = $0 }
+    printf '%s\n' "$1"/launch-0[123].*.jsonl | sort | awk -F/ '{ split($NF, f, "."); last[f[1]] = $0 }
         END { for (launch in last) print last[launch] }' | sort |
         xargs -d '\n' sed -n 's/^{"type":"block",.*"cell":"\([0-9a-f]*\)","copy":\([0-9]\),'\
 '"block":\([0-9]*\).*/\1 \2 \3/p'
