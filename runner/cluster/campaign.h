@@ -9,9 +9,8 @@
  *   jobs.jsonl          ledger: one line per submission, fsynced before the job is released
  *   log/JOB_INDEX.out   output of a job
  * No state is stored besides: results are read from the recordings, live jobs from Slurm.
- * Config arguments of a command line: files, or folders of *.ini files.
  *
- * Writes and reads campaign.json; writes tasks.tsv.
+ * Also here, because a campaign names its cluster: the running of Slurm's programs.
  */
 #pragma once
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Lists the measured and missing cells of a run folder for status and resume. Reads plan.json and
- * the recordings only, without the plugin, which is fast for many cells.
- * Tells why a job left cells unmeasured, and the remedy. Sources are the state in Slurm and the end
- * of the job's log, which outlives Slurm's memory of the job.
  * Status of a campaign. For each task: the groups that its recordings lack, the state of its job,
- * and, if the user has to act, the reason and the remedy.
+ * and, if the user has to act, the reason and the remedy. What was measured is read from plan.json
+ * and the recordings, without the plugin. The reason comes from the state in Slurm and from the end
+ * of the job's log, which outlives Slurm's memory of the job. Resume continues from there.
  */
 #pragma once
 

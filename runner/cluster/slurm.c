@@ -21,6 +21,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Limits of a partition: only those that Slurm accepts and then lets a job wait for ever: the time
+ * and the nodes of the partition (also sbatch --test-only accepts 99 h where 10 min are allowed).
+ * It refuses everything else when a job is submitted, and its words are passed on. */
 struct partition {
     char name[128];
     double max_time_s; /* INFINITY: none */
@@ -36,7 +39,7 @@ enum { JOB_FIELDS_N = 8 };
 
 /* Reads K from the comment "gradsync:ID:K" that slurm_submit_command sets. False: a foreign job of
  * the same name. */
-static bool slurm_ours(const struct campaign *c, const char *text, size_t *k)
+static bool is_ours(const struct campaign *c, const char *text, size_t *k)
 {
     size_t n = strlen(c->id);
     char *end;
@@ -53,7 +56,7 @@ static bool parse_job(const struct campaign *c, char *line, struct job *j)
     words_split(&w, line, '|');
     for (int i = 1; folder && i < JOB_FIELDS_N; i++)
         folder = (folder = strchr(folder, '|')) ? folder + 1 : NULL;
-    bool good = folder && slurm_ours(c, w.v[6], &j->array);
+    bool good = folder && is_ours(c, w.v[6], &j->array);
     if (good) {
         j->id = strtol(w.v[0], NULL, 10);
         j->array_job = strtol(w.v[1], NULL, 10);
@@ -445,7 +448,7 @@ static int option(struct text *t, const struct plan *p, const char *key, const c
 
 /* Options that gradsync sets: it finds its jobs and results by them, or a key of the config has
  * it. */
-static const char *const script_ours[] = {
+static const char *const options_of_gradsync[] = {
     "array",      "comment",   "job-name",    "chdir",        "output",
     "error",      "export",    "hold",        "parsable",     "requeue",
     "wait",       "open-mode", "signal",      "time",         "no-requeue",
@@ -474,8 +477,8 @@ static int other_option(struct text *t, const struct plan *p, const struct confi
     if (!sbatch_words_option(name))
         return config_error(e, "'%.80s' is not an option of sbatch; use lower case, digits and '-'",
                             name);
-    for (size_t i = 0; i < sizeof script_ours / sizeof *script_ours; i++)
-        if (!strcmp(script_ours[i], name))
+    for (size_t i = 0; i < sizeof options_of_gradsync / sizeof *options_of_gradsync; i++)
+        if (!strcmp(options_of_gradsync[i], name))
             return config_error(e, "gradsync sets --%s itself; remove the line%s%s", name,
                                 *key_of(name) ? ", and use " : "", key_of(name));
     if (!*e->value) {
@@ -645,6 +648,13 @@ static void add_time(struct text *t, double seconds)
 }
 
 /* ---- the script ---- */
+
+struct script {
+    const char *shape;    /* from script_shape */
+    const char *campaign; /* folder; its last part is the id */
+    size_t first, n;      /* tasks */
+    double time_s;
+};
 
 static void script_text(struct text *t, const struct script *s)
 {

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Requests to Slurm. Each runs one of its programs.
+ * Requests to Slurm, each of which runs one of its programs, and the job scripts of a campaign.
+ *
  * The ledger of a campaign: one line per submission, with its job and tasks. A line is on disk
  * before the job may start, and stays after Slurm has forgotten the job.
  * Submits tasks so that a crash at any moment loses no job. An array is submitted held; it is
  * released when its line in the ledger is on disk. A job that a crash left held is found by its
  * comment.
- *
- * Limits of a cluster, parsed from the output of scontrol.
  */
 #pragma once
 
@@ -19,11 +18,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* ---- limits ----
- *
- * Only those that Slurm accepts and then lets a job wait for ever: the time and the nodes of the
- * partition (also sbatch --test-only accepts 99 h where 10 min are allowed). It refuses everything
- * else when a job is submitted, and its words are passed on. */
 int slurm_array_max(long *indices); /* largest index of an array + 1 */
 
 /* ---- jobs ---- */
@@ -86,13 +80,6 @@ int slurm_submit_tasks(const struct campaign *c, const bool *wanted);
 
 /* "1-3,7%4": indices of the wanted tasks of array k; NULL: none. The caller frees it. */
 char *slurm_submit_indices(const struct campaign *c, size_t k, const bool *wanted);
-
-struct script {
-    const char *shape;    /* from script_shape */
-    const char *campaign; /* folder; its last part is the id */
-    size_t first, n;      /* tasks */
-    double time_s;
-};
 
 /* Plans with equal resources. They share one array, or several if the cluster limits its size. */
 struct shape {
