@@ -288,10 +288,8 @@ static json_t *json_suspect(const struct suspects_report *r, const struct suspec
         json_array_append_new(ranks, json_rank(r->d, s->b));
     for (size_t i = 0; i < s->n; i++)
         json_array_append_new(findings, json_finding(&s->findings[i]));
-    json_t *o = json_pack("{ss so so sb so}", "kind", suspect_kinds[s->kind], "ranks", ranks,
-                          "findings", findings, "silent", s->silent, "text", json_text(line));
-    free(line);
-    return o;
+    return json_pack("{ss so so sb so}", "kind", suspect_kinds[s->kind], "ranks", ranks, "findings",
+                     findings, "silent", s->silent, "text", json_text(line));
 }
 
 void suspects_print_json(const struct suspects_report *r)
