@@ -54,8 +54,8 @@ unlike "$out" $'\033' 'output to a pipe has no colour'
 mkdir many
 for n in 1 2 3 4 5 6 7 8 9; do "$make_campaign" many/$n groups=4 spread=0.02 seed=$n; done
 ok 'a comparison of nine runs succeeds' "$gradsync" compare many
-is "$(awk 'length > 100' <<<"$out")|$(grep -c '^  [0-9]' <<<"$out")" '|36' \
-    'the table of nine runs has one line for each of their groups, of 100 columns at most'
+is "$(grep -c '^  [0-9]' <<<"$out")|$(grep -c '^  where' <<<"$out")" '36|9' \
+    'the tables of nine runs have one line for each of their groups, and a heading each'
 is "$("$gradsync" compare --size 16 raw1 | grep -c ' 8 ')|$("$gradsync" compare --size 16B raw1 |
     grep -c ' 16 ')" '0|1' '--size leaves out other sizes, with or without the unit'
 run "$gradsync" compare --size 15kB raw1
@@ -64,6 +64,8 @@ is "$("$gradsync" compare --config c3 --all raw1 | grep -c ' c[123] ')" 2 \
     '--config leaves out other configs'
 is "$("$gradsync" compare --mode alone --all raw1 | grep -c ' c[123] ')" 6 \
     'an operation by itself has the mode alone'
+run "$gradsync" compare --mode training raw1
+like "$rc $err" "^2 .*nothing matches --mode training; choose alone$" 'and none of the others'
 like "$("$gradsync" compare --config c3 raw1)" 'c3 is slower than c0 in 2 of 2' \
     'the first line with --config is about that config'
 mkdir pair && "$make_campaign" pair/sim groups=2 configs=2 spread=0.0005

@@ -38,6 +38,10 @@ done
 ok 'help finds a name that settings and plugins have' "$gradsync" help time
 like "$(paste -sd' ' <<<"$out")" 'a key of \[slurm\].*a key of \[null\]' \
     'help shows the key of the section and the parameter of the plugin'
+for term in price waiting arms; do
+    ok "help knows the term $term" "$gradsync" help $term
+    like "$out" 'docs/tune\.md' "help of $term names the page"
+done
 fails 2 "did you mean 'noise'" "$gradsync" help noize
 
 # ---- completion ----

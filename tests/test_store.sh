@@ -63,7 +63,9 @@ like "$("$gradsync" query --format markdown "$select")" $'^\\| run_id \\| step .
 is "$("$gradsync" query --format json "$select" | tr -d ' \n' | sed 's/"run_id":"[^"]*",//')" \
     '{"schema":"gradsync-query-1","rows":[{"step_s":0.0015,"size_B":4096,"none":null,"busbw_Bps":2500000000.0}]}' \
     'json is one object'
-fails1 2 '' "$gradsync" query 'SELEC 1'
+fails1 2 "syntax error; 'gradsync help query' .* 'gradsync help tables' lists" \
+    "$gradsync" query 'SELEC 1'
+ok 'no view needs quotes' "$gradsync" query 'SELECT foreign_cores FROM foreign_load'
 for bad in 'DELETE FROM run' 'SELECT 1; SELECT 2' 'DROP TABLE run' "ATTACH 'x' AS y"; do
     exits 2 "'$bad' is refused: a query only reads" "$gradsync" query "$bad"
 done

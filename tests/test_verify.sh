@@ -153,6 +153,10 @@ printf '{"type":"block"' >>"$(recording $run_dir 2 1)"
 manifest $run_dir
 like "$("$gradsync" check "$(recording $run_dir 2 1)" 2>&1)" 'ignoring the incomplete last line' \
     'a torn last line is mentioned, and is no fault'
+for name in nothing nothing.jsonl; do
+    : >$name
+    fails1 1 "^$name: empty: " "$gradsync" check $name
+done
 fails1 2 '' "$gradsync" check nowhere
 mkdir empty
 exits 2 'check refuses a folder without recordings' "$gradsync" check empty

@@ -52,8 +52,8 @@ prints '120 lines, 30 measurements' watch ranks.log
 
 # ---- a pattern of one's own
 printf 'speed=<%d tok>\n' 7000 7000 7000 7000 7000 7000 7000 >own.log
-run watch own.log
-like "$out" 'no rate and no step time found; describe their format with --pattern'
+fails 2 '^own.log: no rate and no step time found: .* describe their format with --pattern$' \
+    watch own.log
 prints ' 7000 tokens/s' watch own.log --pattern 'speed=<([0-9]+)'
 prints ' 7000 s per step' watch own.log --pattern 'step:speed=<([0-9]+)'
 fails1 2 '' watch own.log --pattern '(('
@@ -110,8 +110,8 @@ watch gpt2.log --threshold 700k >judged
 watch megatron.log --config "$plan" >>judged
 is "$(grep -c "$none" judged)" 0 'watch does not say so of a log that was judged'
 echo 'no time here' >timeless.log
-prints '^1 line, 0 measurements'$'\n''no rate and no step time found' watch timeless.log \
-    --threshold 700k
+fails 2 '^timeless.log: no rate and no step time found' watch timeless.log --threshold 700k
+like "$out" '^1 line, 0 measurements$' 'the lines are counted'
 exits 2 'a threshold in per cent without a config is refused' watch gpt2.log --threshold 80%
 exits 2 'a threshold that is no rate is refused' watch gpt2.log --threshold fast
 exits 2 'a window of zero is refused' watch gpt2.log --window 0
@@ -122,14 +122,19 @@ like "$out" '30 measurements' 'a pipe is read to its end'
 exits 2 'a log that does not exist is refused' watch none.log
 exits 2 'a folder in place of a log is refused' watch "$tmp"
 : >empty.log
-ok 'an empty log is no fault' watch empty.log
+exits 2 'an empty log is refused' watch empty.log
+is "$err" 'empty.log: empty: give the log of a training' 'the message says that it is empty'
+head -c 999 /dev/zero >binary.log
+exits 2 'a binary file is refused' watch binary.log
+is "$err" 'binary.log: not text: give the log of a training' 'the message says that it is not text'
+exits 2 'an empty pipe is refused' bash -c '"$1" watch - </dev/null' - "$gradsync"
 head -c 300000 /dev/zero | tr '\0' x >long.log
 cat gpt2.log >>long.log
 printf 'half a line tok/sec: 5' >>long.log
 ok 'a log with an endless line is read' watch long.log
 head -c 200000 /dev/urandom >noise.log
 run watch noise.log
-ok 'a log of noise does not crash watch' test $rc -le 1
+ok 'a log of noise does not crash watch' test $rc -le 2
 fails 1 '^/proc/self/mem: cannot be read: ' "$gradsync" watch /proc/self/mem
 cp gpt2.log live.log
 "$gradsync" watch live.log >followed 2>&1 &

@@ -50,6 +50,9 @@ key='launches'" \
     "default = text: SELECT value FROM asked WHERE platform='p' AND section='measure' AND \
 key='blocks'" \
     "host = text: SELECT \"commit\" FROM runs WHERE platform='p'"
+why $first
+like "$rc $err" "^2 gradsync: why: '$first' is a run, not a number: gradsync show $first .* summary.csv:12$" \
+    'why of a run says in one line what to type'
 why --value size.16 best
 like "$rc $out" $'^0 size.16 = 16[^ ]*B\nbest = a$' 'why --value prints several numbers, a line each'
 why time.a

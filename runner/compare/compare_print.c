@@ -6,6 +6,7 @@
 #include "base/screen.h"
 #include "base/term.h"
 #include "base/text.h"
+#include "base/text_table.h"
 #include "base/units.h"
 #include "compare/setting.h"
 #include "reduce/axes.h"
@@ -28,11 +29,11 @@ static const char *size_of(const struct contrast *c, char *buf, size_t n)
     return units_size(buf, n, (uint64_t)c->size_B);
 }
 
-/* An operation by itself has no mode. */
+/* What has no mode is named by its level: an operation alone, a trial, a training. */
 static const char *mode_of(const struct contrast *c, char *buf, size_t n)
 {
     (void)buf, (void)n;
-    return *c->mode ? c->mode : "alone";
+    return *c->mode ? c->mode : level_names[contrast_level(c)];
 }
 
 static const char *platform_of(const struct contrast *c, char *buf, size_t n)
@@ -359,11 +360,10 @@ static void print_sentence(const struct summary_request *r, const struct summary
 
 /* ---- lines ---- */
 
-enum { WHERE, CONFIG, CHANGE, FLOOR, VERDICT, SLOWER, ALIKE, COLUMNS };
-static const char *const of_best[COLUMNS] = {
-    "where", "fastest", "change [95%]", "A/A", "verdict", "slower", "not distinguishable from"};
-static const char *const of_each[COLUMNS] = {"where",   "config", "change [95%]", "A/A",
-                                             "verdict", "",       "note"};
+static const char *const of_best[] = {
+    "  where", "fastest", "change [95%]", "A/A", "verdict", "slower", "not distinguishable from"};
+static const char *const of_each[] = {"  where", "config",  "change [95%]",
+                                      "A/A",     "verdict", "note"};
 
 /* "-15.3% [-16.0, -14.5]" */
 static const char *change(const struct contrast *c, char *buf, size_t n)
@@ -390,7 +390,6 @@ static void add_alike(struct words *cells, const struct summary_row *r)
     AUTO_TEXT struct text t = {0};
     const char *why = r->c->judgement.reason;
     if (!r->w) {
-        words_add(cells, "");
         words_addf(cells, "%s%s%s", why, *why && r->c->note ? "; " : "",
                    r->c->note ? r->c->note : "");
         return;
@@ -398,7 +397,7 @@ static void add_alike(struct words *cells, const struct summary_row *r)
     words_addf(cells, "%zu/%zu", r->w->counts[VERDICT_SLOWER], r->w->rivals);
     for (size_t i = 0; i < r->w->alike.n; i++)
         text_addf(&t, "%s%s", i ? ", " : "", r->w->alike.v[i]);
-    words_add(cells, t.len ? t.s : "-");
+    words_add(cells, !t.len ? "-" : r->w->alike.n == r->w->rivals ? "all" : t.s);
 }
 
 static void add_cells(struct words *cells, const struct summary_rows *s,
@@ -409,7 +408,7 @@ static void add_cells(struct words *cells, const struct summary_rows *s,
     AUTO_FREE char *where = axes_where(&s->questions[r->question].axes, "", c->params);
     bool placed = strcmp(where, "-") != 0;
     const char *size = c->size_B ? SHORT_SIZE(c->size_B) : "";
-    words_addf(cells, "%s%s%s", size, *size && placed ? " " : "", placed || !*size ? where : "");
+    words_addf(cells, "  %s%s%s", size, *size && placed ? " " : "", placed || !*size ? where : "");
     words_add(cells, r->w ? winner_shown(r->w) : c->config);
     words_add(cells, r->w && !r->w->best && !r->w->small ? "-" : change(c, buf, sizeof buf));
     if (isnan(c->floor))
@@ -420,84 +419,17 @@ static void add_cells(struct words *cells, const struct summary_rows *s,
     add_alike(cells, r);
 }
 
-/* Adds the words of a list that fit the screen, and the number of the others. */
-static void add_list(struct text *t, const char *list)
-{
-    AUTO_WORDS struct words w = {0};
-    words_split(&w, list, ',');
-    size_t columns = screen_columns(stdout), width = text_width(t->s), used = 0, i = 0,
-           room = width < columns ? columns - width : 0;
-    for (; i < w.n; i++) {
-        size_t n = text_width(w.v[i]) + (i ? 2 : 0), more = i + 1 < w.n ? strlen(" +99") : 0;
-        if (used + n + more > room)
-            break;
-        text_addf(t, "%s%s", i ? ", " : "", w.v[i]);
-        used += n;
-    }
-    if (i < w.n)
-        text_addf(t, "%s%zu", i ? " +" : "", w.n - i);
-}
-
-/* Columns before the last. A width of 0: the column is left out. */
-static size_t taken(const size_t *width)
-{
-    size_t n = 2;
-    for (size_t k = 0; k < ALIKE; k++)
-        n += width[k] ? 2 + width[k] : 0;
-    return n;
-}
-
-/* On a narrow screen columns are left out, the least important first. */
-static void fit(size_t *width)
-{
-    static const int order[] = {FLOOR, SLOWER};
-    for (size_t i = 0; i < sizeof order / sizeof *order; i++)
-        if (taken(width) + strlen("ties") > screen_columns(stdout))
-            width[order[i]] = 0;
-}
-
-static void print_line(const char *const *cell, const size_t *width, bool title, bool list)
-{
-    AUTO_TEXT struct text t = {0};
-    const size_t room = screen_columns(stdout);
-    for (size_t k = 0; k < ALIKE; k++)
-        if (width[k])
-            text_addf(&t, "  %s%*s", cell[k], (int)(width[k] - text_width(cell[k])), "");
-    text_add(&t, "  ");
-    if (list)
-        add_list(&t, cell[ALIKE]);
-    else if (title && taken(width) + text_width(cell[ALIKE]) > room)
-        text_add(&t, "ties"); /* shorter, where there is no room */
-    else if (title || taken(width) < room)
-        text_add(&t, cell[ALIKE]);
-    while (t.len && t.s[t.len - 1] == ' ')
-        t.s[--t.len] = '\0';
-    bool won = !title && !strcmp(cell[VERDICT], verdict_names[VERDICT_FASTER]),
-         lost = !title && !strcmp(cell[VERDICT], verdict_names[VERDICT_SLOWER]);
-    printf("%s", won ? term_colour(stdout, 3) : lost ? term_warn(stdout) : "");
-    screen_put(t.s);
-    printf("%s", won || lost ? term_end(stdout) : "");
-}
-
 static void print_question(const struct summary_rows *s, const struct question *q,
-                           const struct summary_row *rows, bool titled)
+                           const struct summary_row *rows)
 {
     const char *const *titles = rows->w ? of_best : of_each;
+    size_t columns = rows->w ? COUNT(of_best) : COUNT(of_each);
     AUTO_WORDS struct words cells = {0};
-    size_t width[COLUMNS];
+    for (size_t k = 0; k < columns; k++)
+        words_add(&cells, titles[k]);
     for (size_t k = 0; k < q->rows; k++)
         add_cells(&cells, s, &rows[k]);
-    for (size_t k = 0; k < COLUMNS; k++)
-        width[k] = text_width(titles[k]);
-    for (size_t i = 0; i < cells.n; i++) {
-        size_t w = text_width(cells.v[i]);
-        width[i % COLUMNS] = w > width[i % COLUMNS] ? w : width[i % COLUMNS];
-    }
-    fit(width);
-    if (titled)
-        print_line(titles, width, true, false);
-    for (size_t k = 0; k < q->rows; k++)
-        print_line((const char *const *)cells.v + k * COLUMNS, width, false, rows->w);
+    text_table_print(&cells, columns, 1, NULL);
 }
 
 /* A config wins in a step: it may lengthen another. */
@@ -515,7 +447,7 @@ void summary_print(const struct summary_request *q)
     summary_rows_find(&s, q);
     for (size_t i = 0, first = 0; i < s.n_questions; first += s.questions[i++].rows) {
         print_sentence(q, &s, i);
-        print_question(&s, &s.questions[i], &s.rows[first], !i);
+        print_question(&s, &s.questions[i], &s.rows[first]);
     }
     if (s.n < q->shown->n)
         printf("--all prints every contrast; --size, --mode, --config choose\n");

@@ -173,7 +173,9 @@ bool columns_help(const char *word, const char *before)
 {
     for (size_t i = 0; terms[i].name; i++)
         if (!strcmp(terms[i].name, word)) {
-            printf("%s%s\n  %-20s %s\n", before, "a derived quantity", word, terms[i].unit);
+            const char *unit = terms[i].unit;
+            printf("%s%s\n  %s%*s%s\n", before, *unit ? "a derived quantity" : "a term", word,
+                   *unit ? 21 - (int)strlen(word) : 0, "", unit);
             cli_put_wrapped(INDENT, terms[i].help);
             return true;
         }

@@ -240,7 +240,10 @@ const struct column column_words[] = {
     {"skew_ns", NUMBER, "median over samples of the last start minus the first", NULL},
     {"spread_ns", NUMBER, "median over samples of the longest minus the shortest time of a rank",
      NULL},
-    {"counts", INTEGER, "1: the block is in the other tables; 0: a later attempt replaced it, or its launch is left out", NULL},
+    {"counts", INTEGER,
+     "1: the block is in the other tables; 0: a later attempt replaced it, or its launch is left "
+     "out",
+     NULL},
     {"time_ns", INTEGER, "time of all operations of the sample", NULL},
     {"moment", COLUMN_TEXT, "before or after the block", NULL},
     {"load1", NUMBER, "load average of the last minute", NULL},
@@ -272,6 +275,15 @@ const struct term terms[] = {
     {"C", "s", "sequential_s: computation, then communication"},
     {"D", "s", "overlapped_s: both at once"},
     {"A/A", "", "the baseline measured as two configs: their difference is noise; see floor"},
+    {"price", "",
+     "what communication costs a training job: the share of its step that is gone without "
+     "communication, the most that any setting can gain; docs/tune.md"},
+    {"waiting", "",
+     "the part of the price that is left when every collective is cut to one element: ranks wait "
+     "for the slowest one, and a message takes its time however short it is; docs/tune.md"},
+    {"arms", "",
+     "the variants of a job that give its price: collectives of 64 KiB or more left out (none), "
+     "halved (half) or cut to one element (one); docs/tune.md"},
     {0},
 };
 

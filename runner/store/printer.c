@@ -164,7 +164,10 @@ static sqlite3_stmt *prepare(struct store *s, const char *sql)
     const char *rest = "";
     sqlite3_stmt *st = NULL;
     if (sqlite3_prepare_v2(s->db, sql, -1, &st, &rest)) {
-        store_failed(s);
+        fail(GS_USAGE,
+             "query: %s; 'gradsync help query' has an example, 'gradsync help tables' lists "
+             "the tables",
+             sqlite3_errmsg(s->db));
         return NULL;
     }
     if (!st || rest[strspn(rest, " ;\n\t")])

@@ -72,7 +72,7 @@ static const char extras[] =
     "CREATE VIEW standing AS SELECT run FROM ("
     " SELECT *, row_number() OVER (PARTITION BY platform, workload, label"
     "  ORDER BY complete DESC, run_id DESC) AS place FROM run) WHERE place = 1;"
-    "CREATE VIEW \"foreign\" AS SELECT run, launch, host, max(cores) AS cores,"
+    "CREATE VIEW foreign_load AS SELECT run, launch, host, max(cores) AS cores,"
     " max(0, max(busy_cores) - total(own_cores)) AS foreign_cores FROM ("
     " SELECT h.*, o.host AS host, o.cores AS cores, row_number() OVER ("
     "  PARTITION BY h.run, h.launch, h.rank ORDER BY h.rowid DESC) AS place"

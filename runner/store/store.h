@@ -5,7 +5,7 @@
  *
  * store_tables[] hold the lines of the recordings, store_derived[] what is computed of them. `run` is the number of a run in this database and joins
  * them. The view `standing` has the runs that stand for their section: the latest of each platform,
- * workload and label, of the complete ones if there are any. The view `foreign` has how many cores
+ * workload and label, of the complete ones if there are any. The view `foreign_load` has how many cores
  * other programs used during each launch.
  *
  * A run is read again when one of its files, the config of its platform or this program has changed.

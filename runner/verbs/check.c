@@ -265,6 +265,8 @@ int check_raw(const char *path)
     struct stat st;
     if (stat(path, &st))
         return locate_failed(GS_USAGE, path, LOCATE_CONFIG | LOCATE_RUN);
+    if (S_ISREG(st.st_mode) && !st.st_size)
+        return fail_at(GS_FAILED, path, 0, "empty: a recording begins with a header");
     if (S_ISREG(st.st_mode) && !may_be_recording(path))
         return fail_at(GS_USAGE, path, 0,
                        "nothing to check: not a config (.ini), a plugin (.so) or a recording "

@@ -195,6 +195,7 @@ struct input {
     const char *path;
     int fd;
     bool follow;  /* wait for more at the end of a regular file */
+    bool binary;  /* a byte 0 was read */
     off_t offset; /* bytes read so far */
     int code;     /* exit code of a read error */
     size_t n;
@@ -323,6 +324,7 @@ static int take_input(struct input *in, struct watch *w)
 {
     ssize_t n = read(in->fd, in->buf + in->n, LINE_MAX_B - in->n);
     if (n > 0) {
+        in->binary = in->binary || memchr(in->buf + in->n, '\0', (size_t)n);
         in->n += (size_t)n;
         in->offset += n;
         take_lines(in, w, false);
@@ -362,6 +364,18 @@ static void follow(struct input *in, struct watch *w, struct interrupts *stop)
     take_lines(in, w, true);
 }
 
+/* Nothing in the log was judged, so it must not look like the log of a good training. */
+static int no_step(const struct input *in)
+{
+    const char *name = strcmp(in->path, "-") ? in->path : "standard input";
+    return in->binary ? fail_at(GS_USAGE, name, 0, "not text: give the log of a training")
+           : !in->offset
+               ? fail_at(GS_USAGE, name, 0, "empty: give the log of a training")
+               : fail_at(GS_USAGE, name, 0,
+                         "no rate and no step time found: is it the log of a training? If "
+                         "so, describe their format with --pattern");
+}
+
 static int watch(void *request, char **words, int n)
 {
     (void)n;
@@ -379,8 +393,9 @@ static int watch(void *request, char **words, int n)
     if (!code && !(code = interrupts_catch(&stop))) {
         follow(in, w, &stop);
         interrupts_release(&stop);
+        size_t steps = watch_measured(w);
         flagged = watch_end(w);
-        code = in->code;
+        code = in->code || steps || flagged || stop.count ? in->code : no_step(in);
     }
     watch_free(w);
     close_input(in);

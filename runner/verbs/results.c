@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/files.h"
 #include "base/locate.h"
+#include "base/shell_quote.h"
 #include "base/text.h"
 #include "curves/transitions.h"
 #include "limits/limits.h"
@@ -337,6 +338,18 @@ static int explain_line(struct paper_tables tables, const char *table, long line
     return code;
 }
 
+/* A run has many numbers. */
+static int refuse_run(const char *word)
+{
+    AUTO_FREE char *dir = locate_run(word), *plan = xstrfmt("%s/plan.json", dir);
+    if (access(plan, F_OK))
+        return GS_OK;
+    return fail(GS_USAGE,
+                "why: '%s' is a run, not a number: gradsync show %s prints its cells, and gradsync "
+                "why TABLE:LINE traces a row, such as summary.csv:12",
+                word, SHELL_WORD(dir));
+}
+
 static int answer(void *request, char **words, int n)
 {
     const struct why_request *q = request;
@@ -348,7 +361,11 @@ static int answer(void *request, char **words, int n)
     long line = n == 1 ? line_of_table(words[0], &table) : 0;
     if (line)
         return explain_line(tables, table, line);
-    int code = numbers_open(&b, q->macros, tables);
+    int code = GS_OK;
+    for (int i = 0; i < n && !code; i++)
+        code = refuse_run(words[i]);
+    if (!code)
+        code = numbers_open(&b, q->macros, tables);
     if (!code && q->output)
         code = tex_write(&b, q->output);
     for (int i = 0; i < n && !code; i++)

@@ -752,8 +752,6 @@ size_t watch_end(struct watch *w)
         print_rolling(w);
     else if (w->measured)
         printf("all measurements are warm-up: no rate yet\n");
-    else
-        printf("no rate and no step time found; describe their format with --pattern\n");
     if (w->rate.n || w->step_s.n)
         say_unjudged(w);
     for (size_t i = 0; watch_troubles[i].text; i++)
