@@ -211,14 +211,14 @@ rank_pid() { # RANK: the process that measures
     done
     echo "$last"
 }
-begun() { # its one block takes seconds
+begun() { # its one block takes 20 s, so that it is found on a busy machine too
     grep -qs '"type":"header"' data/*/*/*/launch-*.jsonl && [ -n "$(rank_pid 1)" ]
 }
 lose() { # SIGNAL LINE…: rank 1 gets it while it measures
-    config lose.ini 3 'size = 64KiB' 'compute = 50ms' 'every = 40' 'fragments = 4' 'timeout = 1s' \
+    config lose.ini 3 'size = 64KiB' 'compute = 50ms' 'every = 400' 'fragments = 4' 'timeout = 1s' \
         "${@:2}"
     rm -rf data
-    timeout $hung "$gradsync" run -q -o data lose.ini --set measure:deadline=6s >out 2>err &
+    timeout $hung "$gradsync" run -q -o data lose.ini --set measure:deadline=120s >out 2>err &
     local runner=$!
     until_true 60 begun || flunk 'the run with a rank to lose begins'
     kill -"$1" "$(rank_pid 1)"

@@ -268,6 +268,13 @@ static bool all(const struct probe *p, bool good)
     return least;
 }
 
+/* Before MPI waits for the others: a rank that left with an acknowledgement unsent, because the
+ * connection had no room for it, would keep them waiting for it. */
+static bool settle(const struct probe *p)
+{
+    return !p->link->ops->settle || p->link->ops->settle(p->link, STALLED_S) == 0;
+}
+
 /* ---- round trips ---- */
 
 static bool finish(struct probe *p, int events)
@@ -310,6 +317,7 @@ bool link_measure_rtt(struct wan_link *link, MPI_Comm comm, double *rtt_s)
         for (int i = 0; i < PINGS && good; i++)
             if ((good = ping(&p, peer, p.rank < peer, &last)))
                 rtt = fmin(rtt, last);
+        good = good && settle(&p);
         if (good && p.rank < peer)
             rtt_s[p.rank * p.ranks + peer] = rtt_s[peer * p.ranks + p.rank] = rtt;
     }
@@ -393,7 +401,7 @@ static bool flood(struct probe *p, struct flow *flow, char *memory, uint32_t n)
             return false;
     }
     p->id += n;
-    return true;
+    return settle(p);
 }
 
 static bool enough(const struct probe *p, double shortest_s, double all_s)
