@@ -18,7 +18,7 @@ struct series {
     int copy;
     struct block *blocks; /* by launch, then in the order of the recording */
     size_t n_blocks, n_warm, n_samples;
-    double *times; /* n_samples, picoseconds per iteration; NULL unless copy is 0 */
+    double *times;       /* n_samples, picoseconds per iteration; NULL unless copy is 0 */
     double **metrics;    /* [metric][block]; NaN: the block has no value */
     int launches;        /* that have blocks of this series */
     int left_out;        /* that had some and were left out */

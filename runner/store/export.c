@@ -119,12 +119,12 @@ static int write_classic(struct store *s, const char *dir)
                           " JOIN main.run USING (run)",
                           put_nccl_tests, &c);
     if (!code && !c.code)
-        code = store_each(
-            s,
-            "SELECT platform, workload, run_id, c.rowid, config, several, place,"
-            " exact(time_ns, iters, 3)" SAMPLES_OF " AND copy = 0 AND mode = 'overlapped'"
-            " ORDER BY run, place, c.rowid, launch, seq, sample",
-            put_time, &c);
+        code = store_each(s,
+                          "SELECT platform, workload, run_id, c.rowid, config, several, place,"
+                          " exact(time_ns, iters, 3)" SAMPLES_OF
+                          " AND copy = 0 AND mode = 'overlapped'"
+                          " ORDER BY run, place, c.rowid, launch, seq, sample",
+                          put_time, &c);
     code = code ? code : c.code;
     int closed = csv_close(&c.file, !code);
     return code ? code : closed;
@@ -134,12 +134,12 @@ static int write_classic(struct store *s, const char *dir)
 
 static int fill(struct store *s, struct csv *files)
 {
-    int code = store_each(
-        s,
-        "SELECT run_id, launch, block, cell_id, platform, workload, config, mode, copy, ranks, nodes,"
-        " size_B, sample, exact(time_ns, iters, 0)" SAMPLES_OF
-        " ORDER BY sort, place, launch, seq, sample",
-        export_row, &files[DERIVED]);
+    int code = store_each(s,
+                          "SELECT run_id, launch, block, cell_id, platform, workload, config, "
+                          "mode, copy, ranks, nodes,"
+                          " size_B, sample, exact(time_ns, iters, 0)" SAMPLES_OF
+                          " ORDER BY sort, place, launch, seq, sample",
+                          export_row, &files[DERIVED]);
     for (int i = 0; i < DERIVED && !code; i++) {
         AUTO_FREE char *sql = xstrfmt("SELECT %s FROM main.\"%s\" AS t JOIN main.stamp USING (run)"
                                       " ORDER BY sort, t.rowid",

@@ -21,10 +21,15 @@
 #include "reduce/summary.h"
 #include "store/store.h"
 
-#include <math.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum {
@@ -395,6 +400,11 @@ static int read_tables(struct ingest *in)
     return code;
 }
 
+static const char *columns_after_run(size_t table)
+{
+    return table_at(table)->columns + (table < RAW_TABLES ? strlen("run,") : 0);
+}
+
 static void add_forget(struct text *sql, const char *dir)
 {
     char *which = sqlite3_mprintf("(SELECT run FROM main.stamp WHERE dir = %Q)", dir);
@@ -421,11 +431,14 @@ static int move_run(struct store *s, const struct run_folder *run, const char *s
                                    run->dir, run->key, stamp);
     text_add(&sql, insert);
     sqlite3_free(insert);
-    for (size_t i = 0; i < RAW_TABLES + DERIVED; i++)
+    for (size_t i = 0; i < RAW_TABLES + DERIVED; i++) {
+        const struct store_table *t = table_at(i);
+        const char *rest = columns_after_run(i);
         text_addf(&sql,
-                  "UPDATE temp.\"%s\" SET run = (SELECT max(run) FROM main.stamp);"
-                  "INSERT INTO main.\"%s\" SELECT * FROM temp.\"%s\" ORDER BY rowid;",
-                  table_at(i)->name, table_at(i)->name, table_at(i)->name);
+                  "INSERT INTO main.\"%s\" (run, %s) SELECT (SELECT max(run) FROM main.stamp), %s "
+                  "FROM temp.\"%s\" ORDER BY rowid;",
+                  t->name, rest, rest, t->name);
+    }
     text_add(&sql, "COMMIT;");
     return execute_all(s, sql.s);
 }
@@ -447,6 +460,15 @@ static int forget(struct store *s, const char *dir)
     return execute_all(s, sql.s);
 }
 
+/* In a worker process (read_ahead): where stderr goes. A run about which something was said is left to
+ * the caller, which reads it again and says it. */
+static int said = -1;
+
+static bool worker_said(void)
+{
+    return said >= 0 && lseek(said, 0, SEEK_CUR) > 0;
+}
+
 /* Damaged: reported, and what the store had of it goes. */
 static int read_run(struct store *s, const char *dir, const char *stamp)
 {
@@ -460,7 +482,7 @@ static int read_run(struct store *s, const char *dir, const char *stamp)
         code = gather_run(in.r = r, &in.groups);
     if (!code && r)
         code = read_tables(&in);
-    if (!code && r)
+    if (!code && r && !worker_said())
         code = move_run(s, &runs.v[0], stamp);
     gathered_free_run(r, in.groups);
     int dropped = drop_tables(s);
@@ -470,17 +492,19 @@ static int read_run(struct store *s, const char *dir, const char *stamp)
 
 /* ---- what has changed ---- */
 
-static void add_file(struct text *t, const char *path)
+static void add_file(struct text *t, const char *path, off_t *bytes)
 {
     struct stat st;
-    if (!stat(path, &st))
-        text_addf(t, "%s %lld %lld.%09ld\n", path_name(path), (long long)st.st_size,
-                  (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
+    if (stat(path, &st))
+        return;
+    *bytes += st.st_size;
+    text_addf(t, "%s %lld %lld.%09ld\n", path_name(path), (long long)st.st_size,
+              (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
 }
 
 /* The files of a run, the config that has the limits of its platform, and this program, which
  * computes the tables. */
-static char *stamp_of(const char *dir)
+static char *stamp_of(const char *dir, off_t *bytes)
 {
     struct text t = {0};
     AUTO_WORDS struct words names = {0};
@@ -488,15 +512,15 @@ static char *stamp_of(const char *dir)
     files_list(dir, "*", &names);
     for (size_t i = 0; i < names.n; i++) {
         AUTO_FREE char *path = xstrfmt("%s/%s", dir, names.v[i]);
-        add_file(&t, path);
+        add_file(&t, path, bytes);
     }
     AUTO_WORDS struct words parts = {0};
     words_split(&parts, parent, '/');
     if (parts.n > 3) { /* …/PLATFORM/WORKLOAD/ */
         AUTO_FREE char *config = xstrfmt("configs/%s.ini", parts.v[parts.n - 3]);
-        add_file(&t, config);
+        add_file(&t, config, &(off_t){0});
     }
-    add_file(&t, "/proc/self/exe");
+    add_file(&t, "/proc/self/exe", &(off_t){0});
     return t.s;
 }
 
@@ -509,6 +533,12 @@ static void take_known(void *ctx, sqlite3_stmt *st)
     struct known *k = ctx;
     words_add(&k->dirs, store_text(st, 0));
     words_add(&k->stamps, store_text(st, 1));
+}
+
+static bool is_known(const struct known *k, const char *dir, const char *stamp)
+{
+    size_t at = words_find(&k->dirs, dir);
+    return at < k->dirs.n && !strcmp(k->stamps.v[at], stamp);
 }
 
 static bool is_below(const char *dir, const char *root)
@@ -533,6 +563,89 @@ static int forget_gone(struct store *s, const struct known *k, const struct runs
     return code;
 }
 
+/* ---- several processes ---- */
+
+struct stale { /* a run that is not in the store as it is on the disk */
+    const char *dir;
+    char *stamp;
+    off_t bytes;
+};
+
+static int by_size(const void *a, const void *b)
+{
+    const struct stale *x = a, *y = b;
+    return (x->bytes < y->bytes) - (x->bytes > y->bytes);
+}
+
+static void work(const char *path, const struct stale *v, size_t n, atomic_size_t *next)
+{
+    struct store s;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    said = memfd_create("said", MFD_CLOEXEC);
+    if (said < 0 || dup2(said, STDERR_FILENO) < 0 || store_open(&s, path) || !*s.path)
+        return;
+    for (size_t i; (i = atomic_fetch_add(next, 1)) < n && !s.failed;) {
+        if (ftruncate(said, 0) || lseek(said, 0, SEEK_SET))
+            return;
+        read_run(&s, v[i].dir, v[i].stamp);
+    }
+    store_close(&s);
+}
+
+/* The database is closed meanwhile: SQLite's connections do not survive a fork. */
+static int start_workers(struct store *s, const struct stale *v, size_t n, long workers)
+{
+    AUTO_FREE char *path = xstrdup(s->path);
+    atomic_size_t *next =
+        mmap(NULL, sizeof *next, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (next == MAP_FAILED)
+        return GS_OK;
+    store_close(s);
+    fflush(NULL);
+    AUTO_FREE pid_t *pids = xcalloc((size_t)workers, sizeof *pids);
+    for (long k = 0; k < workers; k++)
+        if (!(pids[k] = fork())) {
+            work(path, v, n, next);
+            _exit(0);
+        }
+    for (long k = 0; k < workers; k++)
+        while (pids[k] > 0 && waitpid(pids[k], NULL, 0) < 0 && errno == EINTR)
+            ;
+    munmap(next, sizeof *next);
+    return store_open(s, path);
+}
+
+/* Reads what is new with all processors. It reports nothing: what cannot be read, or says something,
+ * is left to the caller. GS_OK, or reported: the database cannot be opened again. */
+static int read_ahead(struct store *s, const struct runs *runs, const struct known *known)
+{
+    AUTO_FREE struct stale *v = xcalloc(runs->n + 1, sizeof *v);
+    size_t n = 0;
+    for (size_t i = 0; i < runs->n; i++) {
+        struct stale one = {.dir = runs->v[i].dir};
+        one.stamp = stamp_of(one.dir, &one.bytes);
+        if (is_known(known, one.dir, one.stamp))
+            free(one.stamp);
+        else
+            v[n++] = one;
+    }
+    long processors = sysconf(_SC_NPROCESSORS_ONLN),
+         workers = (long)n < processors ? (long)n : processors;
+    if (n)
+        qsort(v, n, sizeof *v, by_size);
+    int code = workers > 1 && *s->path ? start_workers(s, v, n, workers) : GS_OK;
+    for (size_t i = 0; i < n; i++)
+        free(v[i].stamp);
+    return code;
+}
+
+static int read_known(struct store *s, struct known *k)
+{
+    words_free(&k->dirs);
+    words_free(&k->stamps);
+    return store_each(s, "SELECT dir, stamp FROM main.stamp", take_known, k);
+}
+
 int store_read(struct store *s, const char *const *roots, size_t n)
 {
     AUTO(runs_free) struct runs runs = {.unsorted = true};
@@ -541,13 +654,16 @@ int store_read(struct store *s, const char *const *roots, size_t n)
     for (size_t i = 0; i < n && !code; i++)
         code = runs_find(&runs, roots[i]);
     if (!code)
-        code = store_each(s, "SELECT dir, stamp FROM main.stamp", take_known, &known);
+        code = read_known(s, &known);
     if (!code)
         code = forget_gone(s, &known, &runs, roots, n);
+    if (!code)
+        code = read_ahead(s, &runs, &known);
+    if (!code)
+        code = read_known(s, &known);
     for (size_t i = 0; i < runs.n && code != GS_USAGE && !s->failed; i++) {
-        AUTO_FREE char *stamp = stamp_of(runs.v[i].dir);
-        size_t at = words_find(&known.dirs, runs.v[i].dir);
-        if (at < known.dirs.n && !strcmp(known.stamps.v[at], stamp))
+        AUTO_FREE char *stamp = stamp_of(runs.v[i].dir, &(off_t){0});
+        if (is_known(&known, runs.v[i].dir, stamp))
             continue;
         int one = read_run(s, runs.v[i].dir, stamp);
         if (one == GS_FAILED && !s->failed)

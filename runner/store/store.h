@@ -32,8 +32,8 @@ extern const struct store_table store_derived[DERIVED];
 
 struct store {
     sqlite3 *db;
-    char *path;  /* "" for one in memory */
-    bool failed; /* SQLite reported an error */
+    char *path;           /* "" for one in memory */
+    bool failed;          /* SQLite reported an error */
     struct words damaged; /* run folders that store_read refused; each was reported */
 };
 
