@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# The columns of the tables against their definitions (summary.h, iteration.h, compare.h): each row
+# The columns of the tables against their definitions (reduce/summary.h, compare/compare.h): each row
 # of every committed recording. Each rule is an awk program that prints the rows which break it.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/lib.sh"

@@ -298,7 +298,7 @@ is "$(predicted new.csv)" 90 'the version of wan_sync decides on the smallest bl
 constant() { # NAME FILE: of a #define, as a number
     awk -v name="$1" '$1 == "#define" && $2 == name { print $3 + 0 }' "$top/$2"
 }
-is "$(constant HEADROOM runner/reduce/measured_cell.c)" \
+is "$(constant HEADROOM runner/reduce/wan_table.c)" \
     "$(constant PACE_HEADROOM plugins/wan_sync/transport/tcp_parts.h)" \
     'the model and wan_sync have the same pacing headroom'
 is "$(constant PIECES plugins/common/wan_model.c)" \

@@ -57,7 +57,7 @@ double wan_shares_of_pairs(const double *end_Bps, const double *pair_Bps, size_t
 
 /* Smaller blocks cost more than pipelining gains. A larger one would wait a round trip on a stream that
  * was idle: the first window is ten packets, and 1368 bytes of each are payload inside WireGuard.
- * A change needs a new version of wan_sync, and a line in runner/reduce/measured.c. */
+ * A change needs a new version of wan_sync, and a line in runner/reduce/wan_table.c. */
 #define WAN_LEAST_BLOCK_B 8192
 
 struct wan_carrier {

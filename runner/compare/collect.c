@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "config/train_settings.h"
 #include "record/runs.h"
-#include "reduce/launches.h"
+#include "reduce/gather.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -15,7 +15,7 @@
 #include "nccl_tuner/trial_config.h"
 #include "record/manifest.h"
 #include "record/record.h"
-#include "reduce/left_out.h"
+#include "reduce/gather.h"
 
 #include <dlfcn.h>
 #include <errno.h>

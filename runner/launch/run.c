@@ -21,7 +21,7 @@
 #include "record/manifest.h"
 #include "record/record.h"
 #include "record/runs.h"
-#include "reduce/left_out.h"
+#include "reduce/gather.h"
 
 #include <errno.h>
 #include <stdlib.h>

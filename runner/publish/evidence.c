@@ -8,7 +8,7 @@
 #include "config/settings.h"
 #include "plan/plan_build.h"
 #include "record/runs.h"
-#include "reduce/left_out.h"
+#include "reduce/gather.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,7 @@
  * its cores. A run that keeps every core busy itself can thus be idle otherwise, and a build before
  * the run, which raises the load average, does not matter. Each launch is judged, and so are the
  * programs on its GPUs that were not ours. The statistics leave such launches out if they are less
- * than half of a run (reduce/launches.h); else the run was not idle, which is said of their mean.
+ * than half of a run (reduce/gather.h); else the run was not idle, which is said of their mean.
  *
  * The load average (load1) includes our own ranks and the programs of the minute before. It is
  * shown, but decides only if a recording has nothing else (older recordings, launches shorter than

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reduce/summary.h"
 
+#include "base/err.h"
+#include "base/stats.h"
 #include "base/text.h"
-#include "reduce/remarks.h"
+#include "base/units.h"
+#include "reduce/gather.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -208,4 +211,257 @@ void launches_rows(struct csv *c, const struct recorded *r, const struct series 
         change_fields(c, series_change(s, first, end - first));
         csv_end(c);
     }
+}
+
+/* ---- remarks ---- */
+
+struct change series_change(const struct series *s, size_t first, size_t n)
+{
+    AUTO_FREE double *x = xmalloc((n + 1) * sizeof *x);
+    for (size_t i = 0; i < n; i++)
+        x[i] = s->blocks[first + i].time_s;
+    return stats_change(x, n);
+}
+
+double gathered_throttled(const struct gathered *g)
+{
+    return g->readings ? (double)g->throttled / (double)g->readings : NAN;
+}
+
+static void add_changes(struct text *t, const struct series *s)
+{
+    char before[32], after[32];
+    for (size_t i = 0, end; i < s->n_blocks; i = end) {
+        for (end = i; end < s->n_blocks && s->blocks[end].launch == s->blocks[i].launch; end++)
+            ;
+        struct change c = series_change(s, i, end - i);
+        if (c.at)
+            text_addf(t, "%slaunch %d changes level after block %zu of %zu: %s before and %s after",
+                      t->len ? "; " : "", s->blocks[i].launch, c.at, end - i,
+                      units_human_time(before, sizeof before, c.before),
+                      units_human_time(after, sizeof after, c.after));
+    }
+}
+
+/* The number of operations is not known for all imports. */
+static void add_operations(struct text *t, const struct recorded *r, const struct series *s)
+{
+    char metric[16];
+    const char *m = recorded_param(&r->cells[s->cell], "metric", metric, sizeof metric);
+    if (!r->imported && m && !strcmp(m, "T_ss") && s->iterations < REMARK_STEADY)
+        text_addf(t, "%sT_ss over %llu operations, fewer than %d", t->len ? "; " : "",
+                  (unsigned long long)s->iterations, REMARK_STEADY);
+}
+
+char *remarks_throttled(const struct gathered *g)
+{
+    double share = gathered_throttled(g);
+    return share > 0.5 ? xstrfmt("power cap or clock throttle in %.0f%% of readings: compare "
+                                 "inside this group only",
+                                 100 * share)
+                       : xstrdup("");
+}
+
+char *remarks_of(const struct recorded *r, const struct gathered *g, const struct series *s)
+{
+    struct text t = {0};
+    AUTO_FREE char *throttled = remarks_throttled(g), *left_out = launches_out_text(g);
+    if (s->n_blocks) {
+        if (*left_out)
+            text_add(&t, left_out);
+        add_changes(&t, s);
+        add_operations(&t, r, s);
+        if (*throttled)
+            text_addf(&t, "%s%s", t.len ? "; " : "", throttled);
+    }
+    return t.s ? t.s : xstrdup("");
+}
+
+/* ---- the parts of a step ---- */
+
+enum part { COMPUTE, COMM, SEQUENTIAL, OVERLAPPED, PARTS };
+const char *const iteration_modes[PARTS + 1] = {"compute", "comm", "sequential", "overlapped"};
+
+enum value { A, B, C, D, EXPOSED, HIDDEN, OVERLAP, VALUES };
+
+bool iteration_is_step(const struct rec_cell *cell)
+{
+    return !strcmp(cell->mode, iteration_modes[OVERLAPPED]);
+}
+
+/* Copy 0 of the config's cell of that mode. Compute alone does not depend on the config, so a group
+ * may have one such cell for all configs. */
+static const struct series *find(const struct recorded *r, const struct gathered *g,
+                                 const char *config, enum part part)
+{
+    const struct series *any = NULL;
+    for (size_t i = 0; i < g->n; i++) {
+        const struct rec_cell *c = &r->cells[g->series[i].cell];
+        if (g->series[i].copy || strcmp(c->mode, iteration_modes[part]))
+            continue;
+        if (!strcmp(c->config, config))
+            return &g->series[i];
+        any = &g->series[i];
+    }
+    return part == COMPUTE ? any : NULL;
+}
+
+static double clip(double v, double lo, double hi)
+{
+    return v < lo ? lo : v > hi ? hi : v;
+}
+
+static void values_of(const double t[PARTS], double v[VALUES])
+{
+    double a = t[COMPUTE], b = t[COMM], exposed = t[OVERLAPPED] - a;
+    v[A] = a;
+    v[B] = b;
+    v[C] = t[SEQUENTIAL];
+    v[D] = t[OVERLAPPED];
+    v[EXPOSED] = exposed;
+    v[HIDDEN] = clip(b - exposed, 0, b);
+    v[OVERLAP] = (t[SEQUENTIAL] - t[OVERLAPPED]) / (a < b ? a : b);
+}
+
+struct decomposition {
+    struct estimate values[VALUES];
+    size_t blocks;
+    int launches;
+};
+
+/* The values of each block that all four modes have and that is warm-up in none. */
+static size_t paired(const struct series *const part[PARTS], struct nested *x[VALUES])
+{
+    size_t n = 0, from[PARTS] = {0};
+    for (size_t i = 0; i < part[OVERLAPPED]->n_blocks; i++) {
+        const struct block *d = &part[OVERLAPPED]->blocks[i];
+        double t[PARTS], v[VALUES];
+        bool all = true;
+        for (int k = 0; k < PARTS && all; k++) {
+            const struct block *b = series_block(part[k], d->launch, d->number, &from[k]);
+            all = b && !b->warm;
+            t[k] = b ? b->time_s : NAN;
+        }
+        if (!all)
+            continue;
+        values_of(t, v);
+        for (int k = 0; k < VALUES; k++)
+            x[k][n] = (struct nested){.launch = d->launch, .value = v[k]};
+        n++;
+    }
+    return n;
+}
+
+static struct decomposition decompose(const struct recorded *r,
+                                      const struct series *const part[PARTS])
+{
+    struct decomposition d = {0};
+    struct nested *x[VALUES];
+    for (int k = 0; k < VALUES; k++)
+        x[k] = xmalloc(part[OVERLAPPED]->n_blocks * sizeof **x);
+    d.blocks = paired(part, x);
+    for (size_t i = 0; i < d.blocks; i++)
+        d.launches += i == 0 || x[A][i].launch != x[A][i - 1].launch;
+    for (int k = 0; k < VALUES; k++) {
+        d.values[k] = estimate_median(x[k], d.blocks, r->seed, r->cells[part[OVERLAPPED]->cell].id);
+        free(x[k]);
+    }
+    return d;
+}
+
+const char iteration_columns[] =
+    "run_id,platform,workload,label,config,ranks,nodes,size_B,params,launches,blocks,compute_s,"
+    "comm_s,sequential_s,overlapped_s,overlapped_ci_low_s,overlapped_ci_high_s,exposed_s,"
+    "exposed_ci_low_s,exposed_ci_high_s,hidden_s,overlap,overlap_ci_low,overlap_ci_high,throttled,"
+    "note";
+
+/* Below this share of compute, the noise of C - D is larger than the communication. */
+#define OVERLAP_LEAST 0.01
+
+static void overlap_fields(struct csv *c, const struct estimate *v)
+{
+    const struct estimate *o = &v[OVERLAP];
+    bool told = v[B].median >= OVERLAP_LEAST * v[A].median;
+    CSV_REALS(c, told ? o->median : NAN, told ? o->lo : NAN, told ? o->hi : NAN);
+}
+
+static void row(struct csv *c, const struct recorded *r, const struct gathered *g,
+                const struct rec_cell *cell, const struct decomposition *d)
+{
+    const struct estimate *v = d->values;
+    CSV_TEXTS(c, r->run_id, r->platform, r->workload, r->label, cell->config);
+    CSV_INTEGERS(c, r->ranks, r->nodes, cell->size_B);
+    csv_text(c, cell->params);
+    csv_integer(c, d->launches);
+    csv_integer(c, (int64_t)d->blocks);
+    CSV_REALS(c, v[A].median, v[B].median, v[C].median, v[D].median, v[D].lo, v[D].hi,
+              v[EXPOSED].median, v[EXPOSED].lo, v[EXPOSED].hi, v[HIDDEN].median);
+    overlap_fields(c, v);
+    csv_real(c, gathered_throttled(g));
+    AUTO_FREE char *throttled = remarks_throttled(g), *left_out = launches_out_text(g);
+    AUTO_FREE char *note =
+        xstrfmt("%s%s%s", left_out, *left_out && *throttled ? "; " : "", throttled);
+    csv_text(c, note);
+    csv_end(c);
+}
+
+void iteration_rows(struct csv *c, const struct recorded *r, const struct gathered *g)
+{
+    for (size_t i = 0; i < g->n; i++) {
+        const struct series *s = &g->series[i];
+        const struct rec_cell *cell = &r->cells[s->cell];
+        if (s->copy || !iteration_is_step(cell))
+            continue;
+        const struct series *part[PARTS];
+        bool all = true;
+        for (int k = 0; k < PARTS; k++) {
+            part[k] = find(r, g, cell->config, (enum part)k);
+            all = all && part[k] && series_status(r, part[k]).numbers;
+        }
+        struct decomposition d = all ? decompose(r, part) : (struct decomposition){0};
+        if (d.blocks)
+            row(c, r, g, cell, &d);
+    }
+}
+
+/* ---- a run ---- */
+
+static void take(struct run_summary *s, const struct series *one)
+{
+    struct series_status o = series_status(s->r, one);
+    s->cells[one->cell] = summary_of(s->r, one);
+    s->status[one->cell] =
+        (struct cell_status){o.status, xstrdup(o.why), one->launches,
+                             o.numbers && summary_converged(s->r, one, &s->cells[one->cell])};
+}
+
+int run_summary_read(struct run_summary *s, const char *dir)
+{
+    *s = (struct run_summary){0};
+    int code = recorded_read(&s->r, dir);
+    if (code)
+        return code;
+    if (!s->r)
+        return fail(GS_FAILED, "%s: nothing recorded yet", dir);
+    s->cells = xcalloc(s->r->n_cells + 1, sizeof *s->cells);
+    s->status = xcalloc(s->r->n_cells + 1, sizeof *s->status);
+    struct gathered *groups;
+    code = gather_run(s->r, &groups);
+    for (size_t i = 0; i < s->r->n_groups && !code; i++)
+        for (size_t k = 0; k < groups[i].n; k++)
+            if (!groups[i].series[k].copy)
+                take(s, &groups[i].series[k]);
+    gathered_free_run(s->r, groups);
+    return code;
+}
+
+void run_summary_free(struct run_summary *s)
+{
+    for (size_t i = 0; s->status && i < s->r->n_cells; i++)
+        free(s->status[i].why);
+    free(s->status);
+    free(s->cells);
+    if (s->r)
+        recorded_free(s->r);
+    *s = (struct run_summary){0};
 }

@@ -19,7 +19,7 @@
  * lost or partial (not measured in every launch); only ok and partial have numbers. iterations is
  * the smallest number of iterations of a timed sample. throttled is the share of the group's GPU
  * readings with the power cap or another throttle reason active (empty: no readings). note is what
- * a reader must know to use the numbers (remarks.h).
+ * a reader must know to use the numbers (below).
  *
  * launches: a launch whose level changed in mid-run (stats_change) has change_block, the number
  * of blocks before the change, and both levels, before_s and after_s. Its blocks all count.
@@ -29,6 +29,8 @@
 #include "base/csv.h"
 #include "base/stats.h"
 #include "reduce/gather.h"
+
+/* ---- a cell ---- */
 
 #define SUMMARY_DRAWS 2000  /* of the bootstrap */
 #define SUMMARY_BATCHES 256 /* runs of blocks that a long launch becomes in the bootstrap */
@@ -64,3 +66,70 @@ void metrics_rows(struct csv *c, const struct recorded *r, const struct series *
 
 extern const char launches_columns[];
 void launches_rows(struct csv *c, const struct recorded *r, const struct series *s);
+
+/* ---- remarks ----
+ *
+ * What a reader must know before using the numbers of a cell; summary.csv and `show` print it.
+ *   launches were left out (gather.h), and why
+ *   a launch changed its level (stats_change): where, and both levels; its blocks all count
+ *   T_ss was timed over fewer than REMARK_STEADY operations: not yet the steady state
+ *   the power cap or another clock throttle was active in most readings of the group: its clocks,
+ *   and so its times, differ from those of other groups
+ */
+
+#define REMARK_STEADY 16
+
+/* The remarks, separated by "; "; the caller frees it. */
+char *remarks_of(const struct recorded *r, const struct gathered *g, const struct series *s);
+
+/* The remark on clocks alone; the caller frees it. */
+char *remarks_throttled(const struct gathered *g);
+
+/* The share of the group's GPU readings with a throttle reason; NaN: no readings. */
+double gathered_throttled(const struct gathered *g);
+
+/* The change of level in the launch of n blocks from `first` on. */
+struct change series_change(const struct series *s, size_t first, size_t n);
+
+/* ---- the parts of a step ----
+ *
+ * The parts of a training step (iteration.csv), from cells with these modes:
+ *   A compute    the GEMMs alone            C sequential   one after the other
+ *   B comm       the all-reduces alone      D overlapped   on two streams
+ * All four are measured in the same blocks. Each number is a median over blocks of its value in one
+ * block:
+ *   exposed = D - A                 communication that the step waits for
+ *   hidden  = B - exposed, limited to 0..B
+ *   overlap = (C - D) / min(A, B)   0: nothing is hidden, 1: everything; empty where B is below 1%
+ *                                   of A, because the noise of C and D is larger than B there
+ * throttled is that of the group (summary.h). A power cap changes the clocks from group to group, so
+ * compare the times of steps only inside a group; note says so.
+ */
+
+extern const char iteration_columns[];
+extern const char *const iteration_modes[]; /* A, B, C, D, NULL */
+/* A row for each config of the group with all four modes. */
+void iteration_rows(struct csv *c, const struct recorded *r, const struct gathered *g);
+
+/* Is it a cell of the whole step, D? */
+bool iteration_is_step(const struct rec_cell *cell);
+
+/* ---- a run ----
+ *
+ * The summaries of all cells of a run.
+ */
+
+struct run_summary {
+    struct recorded *r;
+    struct summary *cells; /* as r->cells */
+    struct cell_status {
+        const char *status;
+        char *why; /* "": ok; owned */
+        int launches;
+        bool converged;
+    } * status;
+};
+
+/* GS_OK or reported: damaged, or nothing recorded yet. run_summary_free in any case. */
+int run_summary_read(struct run_summary *s, const char *dir);
+void run_summary_free(struct run_summary *s);

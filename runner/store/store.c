@@ -9,9 +9,8 @@
 #include "base/version.h"
 #include "compare/compare.h"
 #include "record/runs.h"
-#include "reduce/iteration.h"
-#include "reduce/measured.h"
 #include "reduce/summary.h"
+#include "reduce/wan_table.h"
 #include "store/column_words.h"
 
 #include <errno.h>
@@ -88,17 +87,17 @@ static void add_create(struct text *t, const char *kind, const char *table, cons
     text_addf(t, "CREATE %s \"%s\" (", kind, table);
     for (size_t i = 0; i < names.n; i++)
         text_addf(t, "%s\"%s\" %s", i ? ", " : "", names.v[i], column_sql_type(table, names.v[i]));
-    text_addf(t, "%s);", key);
+    text_addf(t, "%s;", key);
 }
 
 /* Tables that are joined by it. */
 static const char *key_of(size_t table)
 {
     const char *name = store_tables[table].name;
-    return !strcmp(name, "run")      ? ", PRIMARY KEY (run)"
-           : !strcmp(name, "block")  ? ", PRIMARY KEY (run, seq)"
-           : !strcmp(name, "sample") ? ", PRIMARY KEY (run, seq, sample)"
-                                     : "";
+    return !strcmp(name, "run")      ? ", PRIMARY KEY (run))"
+           : !strcmp(name, "block")  ? ", PRIMARY KEY (run, seq)) WITHOUT ROWID"
+           : !strcmp(name, "sample") ? ", PRIMARY KEY (run, seq, sample)) WITHOUT ROWID"
+                                     : ")";
 }
 
 static char *schema(void)
@@ -108,7 +107,7 @@ static char *schema(void)
         add_create(&t, "TABLE", store_tables[i].name, store_tables[i].columns, key_of(i));
     for (size_t i = 0; i < DERIVED; i++) {
         AUTO_FREE char *columns = xstrfmt("run,%s", store_derived[i].columns);
-        add_create(&t, "TABLE", store_derived[i].name, columns, "");
+        add_create(&t, "TABLE", store_derived[i].name, columns, ")");
     }
     text_add(&t, extras);
     return t.s;
@@ -402,7 +401,7 @@ int store_make(struct store *s, const char *table, const char *columns)
 {
     AUTO_TEXT struct text t = {0};
     text_addf(&t, "DROP TABLE IF EXISTS temp.\"%s\";", table);
-    add_create(&t, "TEMP TABLE", table, columns, "");
+    add_create(&t, "TEMP TABLE", table, columns, ")");
     return store_execute(s, t.s);
 }
 

@@ -13,7 +13,7 @@
 #include "record/choose_runs.h"
 #include "record/host_load.h"
 #include "record/machine.h"
-#include "reduce/iteration.h"
+#include "reduce/summary.h"
 #include "verbs/commands.h"
 
 #include <stdlib.h>

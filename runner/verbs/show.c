@@ -22,11 +22,7 @@
 #include "record/run_campaign.h"
 #include "record/runs.h"
 #include "reduce/gather.h"
-#include "reduce/multinode.h"
-#include "reduce/nccl_sections.h"
 #include "reduce/nccl_table.h"
-#include "reduce/remarks.h"
-#include "reduce/run_summary.h"
 #include "reduce/summary.h"
 #include "verbs/commands.h"
 

@@ -5,7 +5,7 @@
 #include "advise/advice.h"
 #include "advise/advice_print.h"
 #include "bundle.h"
-#include "reduce/run_summary.h"
+#include "reduce/summary.h"
 
 static void advise(char *dir)
 {

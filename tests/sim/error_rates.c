@@ -13,7 +13,7 @@
  */
 #include "compare/contrast.h"
 #include "rates.h"
-#include "reduce/launches.h"
+#include "reduce/gather.h"
 #include "truth.h"
 
 #include "base/err.h"

@@ -107,7 +107,7 @@ static void measure(struct campaign *c, struct launch *l, const struct regime *r
     }
 }
 
-/* Pairs of the blocks that are warm, by the baseline alone: as reduce/launches.c has it. */
+/* Pairs of the blocks that are warm, by the baseline alone: as reduce/gather.c has it. */
 static size_t add_pairs(struct nested *out, size_t n, int launch, const struct launch *l, int of)
 {
     double mean[BLOCKS_MOST], level = stats_median(l->times[BASELINE], l->blocks),

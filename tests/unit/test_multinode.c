@@ -2,7 +2,7 @@
  *
  * The lines of a multi-node all-reduce, with the published numbers of 2 x 8 H100.
  */
-#include "reduce/multinode.h"
+#include "reduce/nccl_table.h"
 #include "unit.h"
 
 #include <stdlib.h>

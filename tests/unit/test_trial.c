@@ -143,7 +143,7 @@ static void a_block_whose_baseline_is_warm_up_does_not_count(void **state)
     m.visits[1].most_ns *= 3;
     record(dir, m.comm, BLOCKS);
     compare_at(&c, dir, NULL);
-    assert_int_equal(c.v[0].x.n, BLOCKS - 1); /* for all configs alike (reduce/launches.h) */
+    assert_int_equal(c.v[0].x.n, BLOCKS - 1); /* for all configs alike (reduce/gather.h) */
     comparison_free(&c);
     json_decref(m.none);
 }

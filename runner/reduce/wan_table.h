@@ -20,6 +20,8 @@
 #include "base/csv.h"
 #include "reduce/gather.h"
 
+/* ---- rows ---- */
+
 extern const char wan_columns[];
 
 /* A row for each cell of the group that has numbers, if the workload is wan_sync. GS_OK or reported:
