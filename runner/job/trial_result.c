@@ -18,13 +18,14 @@
 
 /* ---- verdicts ---- */
 
-double trial_step_s(const struct trial_visit *v)
+static double step_s(const struct trial_visit *v)
 {
     return (double)v->most_ns / (double)(v->steps - 1) / 1e9;
 }
 
-const struct trial_visit *trial_visit_of(const struct trial_comm *c, int64_t block, const char *arm,
-                                         int64_t copy)
+/* The visit of an arm in a block; NULL: there is none. */
+static const struct trial_visit *visit_of(const struct trial_comm *c, int64_t block,
+                                          const char *arm, int64_t copy)
 {
     for (size_t i = 0; i < c->n; i++)
         if (c->visits[i].block == block && c->visits[i].copy == copy &&
@@ -37,15 +38,15 @@ const struct trial_visit *trial_visit_of(const struct trial_comm *c, int64_t blo
  * copy that of the first, as in group_pairs() of compare/. NaN: the block lacks it. */
 static double base_of(const struct trial_comm *c, const struct trial_visit *v)
 {
-    const struct trial_visit *base = trial_visit_of(c, v->block, BASELINE, 0), *again = NULL;
+    const struct trial_visit *base = visit_of(c, v->block, BASELINE, 0), *again = NULL;
     if (!v->copy)
-        again = trial_visit_of(c, v->block, BASELINE, 1);
-    return !base ? (double)NAN
-                 : (log(trial_step_s(base)) + log(trial_step_s(again ? again : base))) / 2;
+        again = visit_of(c, v->block, BASELINE, 1);
+    return !base ? (double)NAN : (log(step_s(base)) + log(step_s(again ? again : base))) / 2;
 }
 
 /* From the blocks that have both the arm and auto. */
-struct effect trial_effect(const struct trial_comm *c, const char *arm, int64_t copy, size_t draws)
+static struct effect effect_of(const struct trial_comm *c, const char *arm, int64_t copy,
+                               size_t draws)
 {
     AUTO_FREE struct nested *x = xcalloc(c->n + 1, sizeof *x);
     struct rng rng;
@@ -55,7 +56,7 @@ struct effect trial_effect(const struct trial_comm *c, const char *arm, int64_t 
         double base;
         if (strcmp(v->arm, arm) || v->copy != copy || isnan(base = base_of(c, v)))
             continue;
-        x[n] = (struct nested){.launch = (int)n, .value = log(trial_step_s(v)) - base};
+        x[n] = (struct nested){.launch = (int)n, .value = log(step_s(v)) - base};
         n++;
     }
     rng_seed(&rng, 1);
@@ -121,7 +122,7 @@ static size_t verdicts(struct trial_verdict **out, const struct trial_comm *c, s
                                             .copy = copy,
                                             .taken = trial_taken(c, arm, copy),
                                             .same_operation = same_operation(c, arm, copy),
-                                            .effect = trial_effect(c, arm, copy, draws)};
+                                            .effect = effect_of(c, arm, copy, draws)};
     }
     judge(v, n, looks);
     *out = v;
@@ -312,10 +313,9 @@ static struct price_share shorter(const struct effect *e)
     return (struct price_share){-expm1(e->value), -expm1(e->hi), -expm1(e->lo)};
 }
 
-static struct price_share of_arm(const struct trial_comm *c, const char *arm, int64_t copy,
-                                 size_t draws)
+static struct price_share of_arm(const struct trial_comm *c, const char *arm, size_t draws)
 {
-    struct effect e = trial_effect(c, arm, copy, draws);
+    struct effect e = effect_of(c, arm, 0, draws);
     return shorter(&e);
 }
 
@@ -325,18 +325,18 @@ static double rank_s(const struct trial_visit *v, int64_t rank)
     return (double)v->rank_ns[rank] / (double)(v->steps - 1) / 1e9;
 }
 
-/* Between two arms of a block, as shares of auto's step there: of one rank, or of the slowest (-1). */
+/* Between two arms of a block, as shares of auto's step there, of one rank. */
 static size_t differences(struct nested *x, const struct trial_comm *c, const char *more,
                           const char *less, int64_t rank)
 {
     size_t n = 0;
     for (size_t i = 0; i < c->n; i++) {
         const struct trial_visit *a = &c->visits[i], *b;
-        const struct trial_visit *base = trial_visit_of(c, a->block, "auto", 0);
-        if (strcmp(a->arm, more) || a->copy || !base || !(b = trial_visit_of(c, a->block, less, 0)))
+        const struct trial_visit *base = visit_of(c, a->block, "auto", 0);
+        if (strcmp(a->arm, more) || a->copy || !base || !(b = visit_of(c, a->block, less, 0)))
             continue;
-        double d = rank < 0 ? trial_step_s(a) - trial_step_s(b) : rank_s(a, rank) - rank_s(b, rank);
-        x[n] = (struct nested){.launch = (int)n, .value = d / trial_step_s(base)};
+        double d = rank_s(a, rank) - rank_s(b, rank);
+        x[n] = (struct nested){.launch = (int)n, .value = d / step_s(base)};
         n++;
     }
     return n;
@@ -379,7 +379,7 @@ static double step_of(const struct trial_comm *c)
     size_t n = 0;
     for (size_t i = 0; i < c->n; i++)
         if (!strcmp(c->visits[i].arm, "auto"))
-            v[n++] = trial_step_s(&c->visits[i]);
+            v[n++] = step_s(&c->visits[i]);
     return stats_median(v, n);
 }
 
@@ -405,13 +405,10 @@ bool price_from(struct price_answer *a, const struct trial_comm *c, size_t draws
     *a = (struct price_answer){.captured = c->captured, .step_s = step_of(c), .caught = a->caught};
     if (!has(c, "none"))
         return false;
-    struct effect e = trial_effect(c, "none", 0, draws);
+    struct effect e = effect_of(c, "none", 0, draws);
     a->blocks = e.launches;
     a->none = shorter(&e);
-    a->one = of_arm(c, "one", 0, draws);
-    a->half = of_arm(c, "half", 0, draws);
-    a->again = of_arm(c, "auto", 1, draws);
-    a->transfer = between(c, "auto", "one", -1, draws);
+    a->half = of_arm(c, "half", draws);
     a->waiting = c->visits[0].rank_ns ? between(c, "one", "none", waits_longest(c), draws)
                                       : (struct price_share){NAN, NAN, NAN};
     a->noise = (a->none.hi - a->none.lo) / 2;

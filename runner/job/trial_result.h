@@ -40,13 +40,6 @@ size_t trial_verdicts(struct trial_verdict **v, const struct trial_comm *c, size
  * more than once, it demands more than trial_verdicts: p times the number of looks, and wider
  * intervals. */
 bool trial_result_enough(const struct trial_comm *c, size_t *looked_at, size_t draws);
-/* The time of a step in a visit, of the slowest rank. */
-double trial_step_s(const struct trial_visit *v);
-/* The visit of an arm in a block; NULL: there is none. */
-const struct trial_visit *trial_visit_of(const struct trial_comm *c, int64_t block, const char *arm,
-                                         int64_t copy);
-/* An arm against auto, from the blocks that have both. */
-struct effect trial_effect(const struct trial_comm *c, const char *arm, int64_t copy, size_t draws);
 /* Prints a line for each arm, by say(). */
 void trial_result_say(const struct trial_comm *c);
 /* The arm with the shortest step among those that are faster than auto; NULL: none. */
@@ -73,13 +66,12 @@ struct price_share {
 
 struct price_answer {
     bool known;
-    char why[512];                      /* !known: the reason, one line */
-    double step_s;                      /* of the slowest rank, as the job is */
-    struct price_share none, one, half; /* of the slowest rank */
-    struct price_share again;           /* auto's second copy: 0 but for noise */
-    /* The parts of the price. waiting: what one element still costs the rank that waits longest,
-     * against no communication at all; NaN: unknown. transfer: what all elements cost more than one. */
-    struct price_share waiting, transfer;
+    char why[512];                 /* !known: the reason, one line */
+    double step_s;                 /* of the slowest rank, as the job is */
+    struct price_share none, half; /* of the slowest rank */
+    /* What one element still costs the rank that waits longest, against no communication at all; NaN:
+     * unknown. */
+    struct price_share waiting;
     int blocks;
     double noise;  /* half the width of the interval of none: a smaller cost cannot be seen */
     int caught;    /* !known: a signal, by which the user ended it; 0: none */
