@@ -2,10 +2,6 @@
  *
  * A run in a lab is refused if its config describes other links than the lab has.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,13 +9,12 @@
 
 #include "base/err.h" /* before cmocka.h, which has a macro of the name fail */
 
-#include <cmocka.h>
-
 #include "base/text.h"
 #include "captured.h"
 #include "config/config.h"
 #include "lab/probe.h"
 #include "lab/spec.h"
+#include "unit.h"
 
 #define SITES "[sites]\nnorth = gpus=1\neast = gpus=1\nsouth = gpus=1\n"
 #define LINKS "[links]\nrate = 40Mbit/s\nrtt = 20ms\nmtu = 1500\ncongestion = cubic\n"
@@ -79,9 +74,8 @@ static void says(const char *part)
         fail_msg("'%s' does not have: %s", captured, part);
 }
 
-static void equal_links_run(void **state)
+TEST_CAPTURED(equal_links_run)
 {
-    (void)state;
     assert_int_equal(runs(SITES LINKS), GS_OK); /* outside of a lab */
     enter(SITES LINKS LINE);
     assert_int_equal(runs(SITES LINKS LINE), GS_OK);
@@ -90,9 +84,8 @@ static void equal_links_run(void **state)
     leave();
 }
 
-static void no_links_run(void **state)
+TEST_CAPTURED(no_links_run)
 {
-    (void)state;
     enter(SITES LINKS);
     assert_int_equal(runs("[launch]\nranks = 3\n"), GS_OK);
     assert_int_equal(runs(SITES "[links]\nrtt = 40ms\n"), GS_OK);
@@ -100,7 +93,7 @@ static void no_links_run(void **state)
     leave();
 }
 
-static void other_links_are_refused(void **state)
+TEST_CAPTURED(other_links_are_refused)
 {
     static const struct {
         const char *config, *says;
@@ -121,7 +114,6 @@ static void other_links_are_refused(void **state)
          "congestion is cubic in this lab, and bbr"},
         {SITES LINKS, "shared lines of this lab"},
     };
-    (void)state;
     enter(SITES LINKS LINE);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         assert_int_equal(runs(others[i].config), GS_USAGE);
@@ -130,16 +122,4 @@ static void other_links_are_refused(void **state)
         says("give gradsync lab and this command the same config and --set");
     }
     leave();
-}
-
-#define SAYS(f) cmocka_unit_test_setup_teardown(f, captured_begin, captured_end)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SAYS(equal_links_run),
-        SAYS(no_links_run),
-        SAYS(other_links_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
