@@ -111,7 +111,7 @@ exits 1 'a config with a command in its name ends the list of platforms' "$grads
 # ---- make and gnuplot
 
 mkdir -p tree/build && cd tree || exit 1
-(cd "$top" && tar cf - GNUmakefile mk figures/*.gp figures/*.awk figures/draw figures/panels) |
+(cd "$top" && tar cf - GNUmakefile mk figures/*.gp figures/*.awk figures/*.sql figures/draw figures/panels) |
     tar xf - -C .
 cat >build/gradsync <<END
 #!/bin/bash
