@@ -491,7 +491,7 @@ static int collect_run(void *request, char **words, int n)
     if (!code) {
         /* Absolute, because data/raw depends on the current folder. */
         AUTO_FREE char *whole = realpath(q->raw, NULL);
-        say("collected into %s: %zu collect_run%s (%s), %zu already there, %zu incomplete%s",
+        say("collected into %s: %zu run%s (%s), %zu already there, %zu incomplete%s",
             whole ? whole : q->raw, got.copied, got.copied == 1 ? "" : "s", HUMAN_SIZE(got.bytes),
             got.there, got.lacking, got.lacking ? " (see gradsync status)" : "");
         code = got.lacking ? GS_FAILED : GS_OK;
