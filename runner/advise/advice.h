@@ -56,5 +56,3 @@ extern const char *const advice_headings[ADVICE_COLUMNS];
  * "backward 16MiB gemms=4". The caller frees it. */
 char *advice_step_name(const struct steps_evidence *s, const struct evidence *of);
 void advice_rows(struct words *cells, const struct steps_evidence *s, size_t shape);
-/* The sentence and a row for each step. */
-void advice_print(const struct steps_evidence *s);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The advised setting in the form that a job takes, each with a comment that names its evidence. If
- * no setting is advised, the comment says so.
+ * The advice in the terminal, and in the form that a job takes, each line with a comment that names its
+ * evidence. If no setting is advised, the comment says so.
+ *
  *   env         lines NAME=VALUE, whose values are words of a shell
  *   pytorch     options of a process group; algorithm and protocol through the environment
  *   sbatch      lines for a job script
@@ -9,6 +10,9 @@
 #pragma once
 
 #include "advise/evidence.h"
+
+/* The sentence and a row for each step. */
+void advice_print(const struct steps_evidence *s);
 
 /* GS_OK, or GS_USAGE, reported: there is no such form. */
 int emit_known(const char *form);

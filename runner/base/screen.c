@@ -42,18 +42,6 @@ void screen_say(const char *s)
     screen_say_from(0, 2, s);
 }
 
-void screen_put(const char *s)
-{
-    size_t n = 0, width = screen_columns(stdout), left = width - 1;
-    if (text_width(s) <= width) {
-        puts(s);
-        return;
-    }
-    for (; s[n] && (left || ((unsigned char)s[n] & 0xc0) == 0x80); n++)
-        left -= ((unsigned char)s[n] & 0xc0) != 0x80;
-    printf("%.*s…\n", (int)n, s);
-}
-
 void screen_wrap(size_t column, size_t indent, size_t width, const char *s)
 {
     bool first = true;

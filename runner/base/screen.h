@@ -14,8 +14,6 @@ size_t screen_lines(FILE *f);
 /* The columns of the terminal, at most SCREEN_COLUMNS and at least 60; SCREEN_COLUMNS into a pipe or
  * a file. */
 size_t screen_columns(FILE *f);
-/* Prints s as one line of at most screen_columns characters; a longer one is cut and ends in "…". */
-void screen_put(const char *s);
 /* Prints a sentence: on a terminal in lines of its width, into a pipe or a file in one. */
 void screen_say(const char *s);
 /* The same from `column` on; further lines begin at `indent`. */

@@ -7,9 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Escape sequences: start colour i of the eight of the figures, start bold or warning text, end
- * either. "" if colours are off. */
-const char *term_colour(FILE *f, size_t i);
+/* Escape sequences: start bold or warning text, end either. "" if colours are off. */
 const char *term_bold(FILE *f);
 const char *term_warn(FILE *f);
 const char *term_end(FILE *f);

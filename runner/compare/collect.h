@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside a group of a run: the config that the other configs of a mode are compared with, and the
- * blocks that two series share.
+ * Turns recordings into contrasts: inside a run, inside an imported run, and between two runs.
  *
- * The contrasts inside a run. In every group and mode, each config is compared with the baseline by
- * the logarithm of the ratio of their block medians, copy 0 with copy 0 in the same block. Warm-up
- * blocks and launches with too few blocks are left out.
+ * Inside a run, each config of a group and mode is compared with the baseline by the logarithm of the
+ * ratio of their block medians, copy 0 with copy 0 in the same block. Warm-up blocks and launches with
+ * too few blocks are left out.
  *
- * Compares two runs, or two folders of runs: the cells that both have (same workload, label, config,
- * mode, size and parameters), B with A, by the logarithms of their block medians. They share no
- * block, so launches are compared with launches, and the ratio contains every difference between the
- * two days or machines; the reason names the known ones. The floor is the sum of both runs' A/A
- * floors in the cell's group and mode. If one of them has none, the verdict is inconclusive. If a
- * folder measured a cell in several runs, the latest counts.
+ * Two runs, or two folders of runs: the cells that both have (same workload, label, config, mode, size
+ * and parameters), B with A, by the logarithms of their block medians. They share no block, so launches
+ * are compared with launches, and the ratio contains every difference between the two days or machines;
+ * the reason names the known ones. The floor is the sum of both runs' A/A floors in the cell's group and
+ * mode. If one of them has none, the verdict is inconclusive. If a folder measured a cell in several
+ * runs, the latest counts.
  */
 #pragma once
 

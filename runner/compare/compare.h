@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * `gradsync compare`: contrasts and their verdicts (contrast.h, contrast.h).
+ *
  *   compare [RAW…]            inside each run: every config against the baseline of its group and
  *                             mode, block by block (paired; collect.h). In an imported run, whose
  *                             configs share no block, launch by launch (collect.h)
@@ -11,47 +12,58 @@
  *   compare --again [RAW…]    contrasts that several runs have measured: does the later verdict
  *                             repeat the earlier one (repeatability.h)? A compare.csv or chosen.csv in
  *                             place of RAW is used as it is
+ *
  * -o CSV writes CSV/compare.csv; with --best-of CSV/chosen.csv, which has the same columns and the
  * floor of the config with a second copy; with --again CSV/again.csv.
+ *
  * Holm's adjustment is over a family: the contrasts of one group (all equal but config and mode) and
  * one mode. Launches of different origins (origin.h) are not mixed: each origin has its own row, and
  * the reason names the difference. The bootstrap uses rng_stream(seed of the recording, id of the
  * cell), so the result depends neither on the threads nor on the other contrasts.
+ *
  * compare.csv has a row for each contrast. ratio is the time of the config divided by that of the
  * baseline, so below 1 is faster; its interval is 95%. equivalence is the relative bound of the
  * verdict: [measure] equivalence, or the tolerance of a published number.
+ *
  * p_interval and p_permutation are two unadjusted tests of the row (contrast.h). p_holm is adjusted
  * over the family: it starts from p_interval where p_holm_of is "interval", from the larger of the
  * two where it is "both" (contrast.h). So p_holm >= p_interval in every row, and p_holm < 0.05 only
  * if the interval excludes a ratio of 1.
+ *
  * floor is the A/A floor: how much longer the slower of the baseline's two copies took, relative
  * (0.002 is 0.2%). No difference is claimed for a ratio between 1/(1+floor) and 1+floor; the terminal
  * prints both ends. It is empty without a second copy. launches_needed is the number of further
  * launches; it is empty if no number would do. A contrast that could not be compared has a row
  * without numbers, inconclusive, with the reason.
+ *
  * A paired contrast has the verdict "same operation" if both configs differ in the library's tuning
  * alone, and the recording says that both ran the same algorithm with as many CTAs. It keeps its
  * numbers, and measured_verdict is the verdict by its times. How often that is faster or slower is a
  * placebo test of the method. In other contrasts measured_verdict is the verdict. When two
  * runs are compared, the times decide, because both may run the same operation on purpose; the reason
  * names a difference in what ran.
+ *
  * level is the level of evidence (level.h). small_effect is the direction of a small effect: shorter or
  * longer (contrast.h); else it is empty.
  *
  * The best config of each group and mode, and how it compares with every other config there.
+ *
  * The best config is the one with the lowest ratio of those that were shown to be faster than the
  * baseline; if there is none, it is the baseline. The others are then judged against it in the same
  * blocks, by the rules of contrast.h. It was chosen by those blocks, so the true difference to a
  * close rival tends to be smaller than the measured one.
  *
  * Two checks of the verdicts by contrasts without a real difference, for each run and mode:
+ *
  *   placebo  config and baseline ran the same operation in their own communicators: the share whose
  *            times alone would be called faster or slower
  *   A/A      the second copy of the baseline against the first, one for each family, judged as the
  *            only member of its family and without a floor
+ *
  * The copies of the baseline may share a communicator, so the A/A rate lacks the differences between
  * communicators; the placebo rate has them. Both leave out contrasts of fewer than two launches,
  * because these never have a verdict of faster or slower.
+ *
  * placebo.csv has a row for each run and mode: platform, workload, label, run_id, mode, contrasts and
  * called (placebo), aa and aa_called.
  *

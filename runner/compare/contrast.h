@@ -3,9 +3,11 @@
  * The difference between two configs, with its uncertainty. Pure functions of log-ratios (paired: one
  * for each block, config to baseline) or log-times (unpaired: of two runs), ordered by launch. All
  * numbers are natural logarithms; a negative one means faster.
+ *
  * Effect: the mean of the means of the launches. The launch is the unit: the differences between
  * launches (placement, clocks, neighbours) affect all blocks of a launch, so more blocks do not
  * average them away.
+ *
  * Interval: a hierarchical bootstrap, which draws launches, and blocks within each. Two corrections
  * allow for few launches:
  *  - The draws are scaled about the effect, so that their standard deviation is the unbiased standard
@@ -16,9 +18,11 @@
  *    American Statistician 69, 371). His method changes the level of the percentiles. With five
  *    launches that needs the 0.1% quantile, which is about their minimum, and covers 94% at most.
  * tests/sim/ compares it, the plain percentile interval and the expanded one with known truths.
+ *
  * p_interval: Student's test of the means of the launches, 2 P(T > |value| / se). If the interval is
  * wider than t(0.975) se on the side of 0, se is the larger value that gives this width. So
  * p_interval < 0.05 only if the 95% interval excludes 0.
+ *
  * p_permutation: a two-sided test that assumes no distribution. Paired: it flips the signs of whole
  * launches, in all 2^L ways (or CONTRAST_DRAWS random ones if there are more). Flipping single blocks
  * would give smaller p, but wrong ones: the blocks of a launch share its effect, so their signs are
@@ -26,21 +30,25 @@
  * the launches to the two sides at random.
  *
  * From an effect to a verdict. With b = log(1 + equivalence) and the A/A floor f, in logarithms:
+ *
  *   equivalent    the interval lies inside (-b, b): any difference is smaller than the user cares for
  *   faster        the interval lies below -f, the effect below -b, and the family's adjusted p is
  *                 below 0.05; slower: the same on the other side
  *   inconclusive  all else, and everything with one launch or without a floor
  * An equivalent effect is small, not absent, if its interval lies on one side of 0: `small` has its
  * direction, the reason its size. Only an interval that includes 0 shows no difference.
+ *
  *   same operation  set by compare.c, not here: the recording says that both configs ran the same
  *                   algorithm, protocol and number of CTAs, so the config causes no difference,
  *                   whatever the times are
+ *
  * The floor is the distance between the two copies of the baseline in the same blocks, where nothing
  * differs. The interval already contains its random part: each launch creates the communicators anew
  * and in another order, so the difference between two communicators is drawn anew in each launch, and
  * the interval comes from the variance between launches, with launches - 1 degrees of freedom. Older
  * recordings, whose cell lines have no "prepared" (record.h), had one communicator for both copies and
  * the same order in every launch; there neither floor nor interval contains the effect of the order.
+ *
  * A difference must pass Holm's test over its family at 5%. The test uses p_interval; or the larger
  * of p_interval and p_permutation, if p_permutation can reach 5% at all (p_least times the size of the
  * family). With five launches p_permutation is at least 0.0625. So p_holm is never below p_interval,

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Compares the parameters of cells, texts "key=value key=value", without some of the keys.
- *
- * The origin of a recording: software, hosts, devices and tuning variables, as far as they can change
- * a time. Launches of different origins are not compared as launches of one config.
+ * The origin of a recording: software, hosts, devices and tuning variables, as far as they can change a
+ * time. Launches of different origins are not compared as launches of one config. Also compares the
+ * parameters of cells, texts "key=value key=value", without some of the keys.
  */
 #pragma once
 

@@ -3,15 +3,18 @@
  * `gradsync compare --again`: contrasts that more than one run has measured, each beside that of the
  * run before. Platform, workload, label, mode, size, parameters, baseline and config must be the
  * same; machine and software need not be, because the question is whether another one agrees.
+ *
  *   same        both have the same verdict, and neither is inconclusive
  *   same operation  in at least one, the config ran what its baseline ran. Two such verdicts agree by
  *               what was recorded, and do not show whether times repeat
  *   open        at least one is inconclusive; nothing is contradicted
  *   different   one is equivalent, the other faster or slower
  *   contrary    one is faster, the other slower
+ *
  * The later run's [measure] equivalence judges both. The intervals cover launches on one machine, so
  * they need not contain the value of another machine. How many overlap tells how much of the
  * difference between the runs they explain.
+ *
  * again.csv has the columns of compare.csv for the later run; then run_id, launches, ratio with its
  * interval, and verdict of the earlier run; then agreement, and overlap (yes or no).
  *

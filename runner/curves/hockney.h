@@ -4,6 +4,7 @@
  * bandwidth, and a·b the size n½ that reaches half of b (Hockney 1994, Parallel Computing 20, 389).
  * Errors are relative: the fit minimises the squares of log t - log(a + n/b), so every octave has the
  * same weight. Pure functions.
+ *
  * The number of pieces minimises the Bayesian information criterion N log(SSE/N) + p log N, with
  * p = 2 for each piece and 1 for each break. Dynamic programming over all breaks finds the best
  * pieces exactly. SSE/N is at least HOCKNEY_FLOOR², the error of a good clock, so that a curve

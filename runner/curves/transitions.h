@@ -11,11 +11,13 @@
  *
  * Finds switches, kinks, knees, dips and spikes in curves of time against size. Pure, but for
  * transitions_make and transitions_print.
+ *
  * A curve has one platform, workload, label, config, mode and one set of parameters but size; its
  * replicates are launches. Switches are read: the recording says what ran at each size.
  * All other features are fitted to the median of the replicates. A feature is confirmed when at least
  * two replicates, and more than half of them, show it by themselves, at most one measured size away.
  * So one replicate confirms nothing.
+ *
  *  - switch: another algorithm or protocol runs at the next size. CTAs: only their number changes.
  *  - first row: the smallest size, which is measured first, takes longer than the four sizes after
  *    it, by more than these differ. It is a warm-up artefact if any replicate shows it, and is left
@@ -31,6 +33,7 @@
  *  - fall: the same, and none of these sizes regains half of it.
  *  - fit: a piece between two sizes, with its latency and bandwidth.
  *  - refused: the curve is chaotic or too short for any statement.
+ *
  * The thresholds widen with the error of the fit, so that noise makes no features.
  */
 #pragma once

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Facts about a measurement that its file lacks. The user gives them with --set KEY=VALUE for all
- * files.
- *
- * Imported tests as launches of recordings, and the platform that they belong to.
+ * Makes recordings of imported tests: each becomes launches of a run, whose platform the file or the user
+ * names. Facts that a file lacks are given with --set KEY=VALUE for all files.
  */
 #pragma once
 

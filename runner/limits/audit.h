@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Checks a claim that one config is faster than another with the measurements.
+ * Checks claims and measurements with the limits of limits.h and with each other, and prints the checks.
  */
 #pragma once
 
@@ -15,3 +15,17 @@
  * hardware, or with another number of ranks than claimed, it is neither: "other hardware". */
 size_t limits_of_data(const struct audit *a, const struct claim *c, struct limits_row *rows,
                       size_t most);
+
+/* Checks the claims of the configs and the cells of the table `summary`, and makes the table `limits`:
+ * published claims first, in the order of the configs, then measurements. The table `chosen` has the
+ * platforms of the configs. GS_OK or reported. */
+int limits_check(struct store *s, const char *const *configs, size_t n);
+/* The columns of `summary` that it reads. */
+extern const char limits_reads[];
+
+/* Prints the checks of the chosen platforms, worst first: every check of a published claim; of
+ * measurements, the largest fraction of each platform, quantity and verdict, and their number. path:
+ * of the file that has every row; NULL: there is none. GS_OK or reported. */
+int limits_print(struct store *s, const char *path);
+/* Says how many checks have which verdict. *any: there is one. GS_OK or reported. */
+int limits_say(struct store *s, bool *any);

@@ -2,12 +2,15 @@
  *
  * Published claims, in [reference] of a platform's config. `gradsync limits` compares them with the
  * limits of the hardware and with measurements:
+ *
  *   claim.NAME        = the claim, in its original words
  *   claim.NAME.source = its publication
  *   claim.NAME.given  = QUANTITY VALUE, QUANTITY VALUE, …
+ *
  *   claim.tree        = tree is 3-5x faster than ring
  *   claim.tree.source = a project's README
  *   claim.tree.given  = speedup 3, faster tree, slower ring, ranks 8
+ *
  * QUANTITY is one of claim_quantities[] or claim_words[]; the given quantities decide which checks
  * are possible (limits.h). Every other number of [reference] that is a rate is compared with the
  * platform's limit: busbw = 449GB/s. Claims about a training
@@ -18,14 +21,17 @@
  *
  * Compares measurements and published claims with the limits of their platform. Columns of
  * limits.csv:
+ *
  *   platform, kind (measured, published), claim, source, quantity, value, unit, limit,
  *   limit_source, fraction, physics, verdict
+ *
  * Verdicts: possible; at the limit (LIMITS_NEAR of it or more); impossible (above it by more than
  * LIMITS_ROUNDING, or two numbers that must agree differ by more than LIMITS_APART); above
  * the link: only with reduction in the switch; not a collective (one rank); no limit (the config
  * gives none). Claims that only measurements can judge: supported, in part, contradicted,
  * unsupported; other hardware: measured on another GPU or number of ranks than the claim is about,
  * which decides nothing. Claims about a WAN: unreached (physics allows it, the plan does not).
+ *
  * The limits are busbw, link, memory, flops and flops.PRECISION of [limits] in the platform's
  * config. flops without a precision holds only for fp32 and tf32: bf16 is twice as fast. With
  * reduction in the switch (NVLS) a rank sends its payload once, not 2(n-1)/n times, so busbw may be
@@ -150,17 +156,3 @@ size_t limits_of_claim(const struct audit *a, const struct claim *c,
  * many. */
 size_t limits_of_cell(const struct config *config, const struct measured_cell *cell,
                       struct limits_row rows[LIMITS_ROWS]);
-
-/* Checks the claims of the configs and the cells of the table `summary`, and makes the table `limits`:
- * published claims first, in the order of the configs, then measurements. The table `chosen` has the
- * platforms of the configs. GS_OK or reported. */
-int limits_check(struct store *s, const char *const *configs, size_t n);
-/* The columns of `summary` that it reads. */
-extern const char limits_reads[];
-
-/* Prints the checks of the chosen platforms, worst first: every check of a published claim; of
- * measurements, the largest fraction of each platform, quantity and verdict, and their number. path:
- * of the file that has every row; NULL: there is none. GS_OK or reported. */
-int limits_print(struct store *s, const char *path);
-/* Says how many checks have which verdict. *any: there is one. GS_OK or reported. */
-int limits_say(struct store *s, bool *any);

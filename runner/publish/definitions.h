@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Numbers as the paper prints them: UTF-8, in the unit that suits the value, with an interval
- * "841 µs [840, 842]" where one is given. An interval's width decides how many digits are shown.
- *
  * The definitions of the paper's numbers, paper/macros.txt, one per line:
+ *
  *   set VAR = VALUE, VALUE           the values of <VAR>
  *   set VAR = SELECT COLUMN FROM …   … distinct values from a table, in the order of the rows
  *   rows NAME over VAR VAR = TEXT    TEXT once for every combination of values: the body of a table
  *   NAME = FORM: SELECT …            a number
  *   NAME = FORM else TEXT: SELECT …  … or TEXT if there is no row
+ *
  * <VAR> in a NAME makes one definition for each of its values, used in the whole line.
- * FORM is a name of definitions.h. The query reads one table (tables.h) and only rows that are admissible
- * (evidence.h). Its result is
+ * FORM says how a number is printed (form_find). The query reads one table (tables.h) and only rows
+ * that are admissible (evidence.h). Its result is
  *   one row of one column, or of three: a value and the two ends of its interval
  *   rows of SELECT DISTINCT         the texts, separated by commas
  * A query that could give several rows must say which one it means: ORDER BY … LIMIT 1.
@@ -26,6 +25,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Numbers as the paper prints them: UTF-8, in the unit that suits the value, with an interval
+ * "841 µs [840, 842]" where one is given. An interval's width decides how many digits are shown. */
 struct form;
 const struct form *form_find(const char *name); /* NULL: none */
 const char *form_nearest(const char *name);     /* or NULL */

@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The answer of one query of a definition (definitions.h): the value, and the admissible rows behind it.
- *
- * The paper's numbers: each definition with its value and the rows behind it, calculated on first
- * use.
- *
- * Writes the numbers for TeX. \val{NAME} prints gs@v@NAME, and \rows{NAME} prints gs@rows@NAME, the
- * body of a table. Conditionals compare gs@p@NAME, the value as it is in the table.
- *
- * `gradsync why NUMBER`: prints the rows, runs, files and lines behind a number.
+ * The paper's numbers: each definition (definitions.h) with its value and the admissible rows behind it,
+ * calculated on first use. They are written for TeX, and `gradsync why NUMBER` prints the rows, runs,
+ * files and lines behind one.
  */
 #pragma once
 
 #include "publish/definitions.h"
 #include "publish/evidence.h"
 
+/* The answer of one query of a definition. */
 struct answer {
     const struct macro *macro;
     char *text;  /* as printed, UTF-8 (definitions.h) */
@@ -51,7 +46,9 @@ void numbers_close(struct numbers *b);
  * unknown name (with the nearest), or numbers that refer to each other in a circle. */
 int numbers_answer(struct numbers *b, const char *name, struct answer **out);
 
-/* Writes DIR/macros.tex, and DIR/trace.tsv with name, printed value, TABLE:LINE,… and runs. GS_OK or
+/* Writes the numbers for TeX. \val{NAME} prints gs@v@NAME, and \rows{NAME} prints gs@rows@NAME, the
+ * body of a table. Conditionals compare gs@p@NAME, the value as it is in the table.
+ * Writes DIR/macros.tex, and DIR/trace.tsv with name, printed value, TABLE:LINE,… and runs. GS_OK or
  * reported; writes nothing when a number is missing. */
 int tex_write(struct numbers *b, const char *dir);
 

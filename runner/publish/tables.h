@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A table in memory, with the line number of every row. A key is the name of a column, "line", or a
- * key in the column `params` ("gemms" in "size=16MiB gemms=4").
- *
  * The tables behind the numbers, each read on first use: data/csv/NAME.csv, where newer measurements
  * replace older ones (grid_latest), and three tables from other sources:
+ *
  *   runs      one row for each run folder: platform, machine, versions, from the headers of its
  *             recordings
  *   settings  one row for each key of the fixed sections: its default
  *   asked     one row for each config and such a key: its value there, and its file and line
  *
- * The tables in an in-memory SQLite database. Each is loaded when a query first
- * reads it, with three additions: `line` is the line of the row in its file, every key of the column
- * `params` is a column of its own, and an empty field is NULL. A column of numbers is REAL.
+ * A grid is such a table in memory, with the line number of every row. A key is the name of a column,
+ * "line", or a key in the column `params` ("gemms" in "size=16MiB gemms=4").
+ *
+ * Queries read the tables in an SQLite database in memory. Each is loaded when a query first reads it,
+ * with three additions: `line` is the line of the row in its file, every key of the column `params` is a
+ * column of its own, and an empty field is NULL. A column of numbers is REAL.
  */
 #pragma once
 

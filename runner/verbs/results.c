@@ -8,7 +8,7 @@
 #include "base/shell_quote.h"
 #include "base/text.h"
 #include "curves/transitions.h"
-#include "limits/limits.h"
+#include "limits/audit.h"
 #include "publish/numbers.h"
 #include "publish/page.h"
 #include "record/choose_runs.h"

@@ -6,7 +6,7 @@
 #include "compare/compare.h"
 #include "compare/repeatability.h"
 #include "curves/transitions.h"
-#include "limits/limits.h"
+#include "limits/audit.h"
 
 static void again(const char *dir)
 {
