@@ -6,7 +6,7 @@
 . "$(dirname "$0")/lib.sh"
 
 ok 'the plugin is good' "$gradsync" check "$build/plugins/template.so"
-like "$err" 'leak nothing' 'and its dry run was made'
+like "$err" 'a block on 2 ranks was measured and is right' 'and a block was measured'
 ok 'a run of two blocks' "$gradsync" run "$top/configs/template-local.ini" -q -o raw \
     --set measure:launches=1 --set measure:blocks=2 --set measure:max_blocks=2 \
     --set launch:oversubscribe=yes
