@@ -3,17 +3,16 @@
 # The programs: gradsync (no MPI, no CUDA), gradsync-rank (MPI), and the library both are made of.
 
 iniparser_dir := $(firstword $(wildcard /usr/include/iniparser /usr/local/include/iniparser))
-CPPFLAGS_ALL := -std=c11 -D_GNU_SOURCE -Irunner -Iplugins $(iniparser_dir:%=-isystem %) -MMD -MP
-numa := $(if $(wildcard /usr/include/hwloc.h /usr/local/include/hwloc.h),hwloc,none)
-LIBS := -liniparser -ljansson -lsodium -lcrypto -lsqlite3 $(if $(filter hwloc,$(numa)),-lhwloc) -lm -ldl -lpthread
+hwloc := $(firstword $(wildcard /usr/include/hwloc.h /usr/local/include/hwloc.h))
+CPPFLAGS_ALL := -std=c11 -D_GNU_SOURCE $(if $(hwloc),-DGS_HWLOC) -Irunner -Iplugins $(iniparser_dir:%=-isystem %) -MMD -MP
+LIBS := -liniparser -ljansson -lsodium -lcrypto -lsqlite3 $(if $(hwloc),-lhwloc) -lm -ldl -lpthread
 # Hardening as in plugins (plugin.mk); programs are position-independent.
 compile = $(CPPFLAGS_ALL) $(WARNINGS) $(CFLAGS) $(gs_harden_cc) $(if $(gs_hardened),-fPIE)
 link_program = $(CFLAGS) $(LDFLAGS) $(gs_harden_ld) $(if $(gs_hardened),-pie) -rdynamic
 
 # The rooms of runner/ (CONTRIBUTING.md). All of them but verbs/ and rank/ make the library; rank/ alone
 # is compiled with MPI.
-not_lib := runner/verbs/% runner/rank/% \
-	$(filter-out runner/launch/numa_$(numa).c,runner/launch/numa_hwloc.c runner/launch/numa_none.c)
+not_lib := runner/verbs/% runner/rank/%
 lib_src := $(filter-out $(not_lib),$(wildcard runner/*/*.c)) plugins/common/collective.c plugins/common/rng.c plugins/common/step_file.c $(wildcard plugins/common/wan_*.c) plugins/nccl_tuner/choice.c
 lib_obj := $(lib_src:%.c=$(BUILD)/%.o)
 cmd_obj := $(patsubst %.c,$(BUILD)/%.o,$(wildcard runner/verbs/*.c))

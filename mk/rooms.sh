@@ -51,7 +51,7 @@ faults() {
 }
 
 # Rooms with circles of files that are known and to be removed. Add none.
-with_circles=' runner/store runner/record '
+with_circles=' runner/store '
 
 uses() { # "ROOM FILE FILE": a file of the room uses a function of another one
     local built=${1:-build}

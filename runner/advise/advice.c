@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "advise/advice.h"
 
-#include "base/shell_quote.h"
+#include "base/shell.h"
 #include "base/units.h"
 #include "compare/compare.h"
 #include "reduce/axes.h"

@@ -3,11 +3,9 @@
 
 #include "advise/advice.h"
 #include "base/err.h"
-#include "base/printable.h"
-#include "base/screen.h"
-#include "base/shell_quote.h"
+#include "base/shell.h"
+#include "base/term.h"
 #include "base/text.h"
-#include "base/text_table.h"
 
 #include <math.h>
 #include <stdarg.h>

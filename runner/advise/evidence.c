@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "compare/collect.h"
 #include "compare/origin.h"
-#include "record/check_run.h"
+#include "record/ledger.h"
 #include "record/manifest.h"
 #include "record/runs.h"
 

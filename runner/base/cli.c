@@ -2,7 +2,7 @@
 #include "base/cli.h"
 
 #include "base/err.h"
-#include "base/screen.h"
+#include "base/term.h"
 #include "base/text.h"
 
 #include <stdio.h>
@@ -20,6 +20,8 @@ static const struct cli_option *find(const struct cli *cli, const char *name, si
             return o;
     return NULL;
 }
+
+static void cli_help(const struct cli *c);
 
 static int unknown(const struct cli *cli, const char *argument)
 {
@@ -132,7 +134,7 @@ void cli_put_wrapped(size_t indent, const char *s)
     screen_wrap(indent, indent, WIDTH, s);
 }
 
-void cli_help(const struct cli *cli)
+static void cli_help(const struct cli *cli)
 {
     printf("gradsync %s [options]%s%s\n", cli->verb, *cli->arguments ? " " : "", cli->arguments);
     cli_put_wrapped(2, cli->summary);
@@ -151,7 +153,7 @@ void cli_help(const struct cli *cli)
     }
 }
 
-void cli_free(const struct cli *cli)
+static void cli_free(const struct cli *cli)
 {
     for (const struct cli_option *o = cli->options; o->name; o++)
         if (o->kind == CLI_LIST) {

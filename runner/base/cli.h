@@ -52,7 +52,5 @@ int cli_parse(const struct cli *cli, int argc, char **argv, char **args, int *n,
  * arguments, n and a NULL; frees the lists. Returns the code of either. */
 int cli_request(const struct cli *cli, int argc, char **argv,
                 int (*run)(void *request, char **words, int n), void *request);
-void cli_help(const struct cli *cli);
 /* Prints the words from column `indent` on, in lines of 80 columns. */
 void cli_put_wrapped(size_t indent, const char *s);
-void cli_free(const struct cli *cli);

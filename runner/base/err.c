@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/err.h"
 
-#include "base/printable.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -2,19 +2,195 @@
 #include "base/family.h"
 
 #include "base/err.h"
+#include "base/files.h"
 #include "base/text.h"
 
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+/* ---- signals that end this program ---- */
+
+static const int asked_to_end[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+
+int interrupts_catch(struct interrupts *i)
+{
+    *i = (struct interrupts){.fd = -1};
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGCHLD);
+    for (size_t s = 0; s < sizeof asked_to_end / sizeof *asked_to_end; s++) {
+        struct sigaction now;
+        sigaction(asked_to_end[s], NULL, &now);
+        if (now.sa_handler != SIG_IGN)
+            sigaddset(&set, asked_to_end[s]);
+    }
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+    sigprocmask(SIG_BLOCK, &set, &i->before);
+    i->fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+    if (i->fd < 0) {
+        sigprocmask(SIG_SETMASK, &i->before, NULL);
+        return fail(GS_FAILED, "signals cannot be watched: signalfd: %s", strerror(errno));
+    }
+    return GS_OK;
+}
+
+void interrupts_read(struct interrupts *i)
+{
+    struct signalfd_siginfo s;
+    while (read(i->fd, &s, sizeof s) == (ssize_t)sizeof s)
+        if (s.ssi_signo != SIGCHLD) {
+            i->count++;
+            i->last = (int)s.ssi_signo;
+        }
+}
+
+void interrupts_child(const struct interrupts *i)
+{
+    signal(SIGPIPE, SIG_DFL);
+    sigprocmask(SIG_SETMASK, &i->before, NULL);
+}
+
+void interrupts_release(struct interrupts *i)
+{
+    close(i->fd);
+    signal(SIGPIPE, SIG_DFL);
+    sigprocmask(SIG_SETMASK, &i->before, NULL);
+}
+
+/* ---- killed for lack of memory ---- */
+
+long long oom_kills(const char *path)
+{
+    char line[256];
+    long long n = -1;
+    AUTO_FCLOSE FILE *f = fopen(path, "re");
+    while (f && n < 0 && fgets(line, sizeof line, f))
+        if (sscanf(line, "oom_kill %lld", &n) != 1)
+            n = -1;
+    return n;
+}
+
+/* ---- the temporary folder of an MPI ---- */
+
+#define SHARED_MEMORY "/dev/shm"
+
+/* The lock of a folder, or -1: another process has it, another user owns the folder (root may open
+ * it all the same), or it is gone. */
+static int lock_of(const char *path)
+{
+    struct stat s;
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd >= 0 && (fstat(fd, &s) || s.st_uid != geteuid() || flock(fd, LOCK_EX | LOCK_NB))) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+static void sweep(const char *prefix)
+{
+    AUTO_WORDS struct words names = {0};
+    AUTO_FREE char *pattern = xstrfmt("%s*", prefix);
+    files_list(SHARED_MEMORY, pattern, &names);
+    for (size_t i = 0; i < names.n; i++) {
+        AUTO_FREE char *path = xstrfmt(SHARED_MEMORY "/%s", names.v[i]);
+        AUTO_CLOSE int lock = lock_of(path);
+        if (lock >= 0)
+            files_remove_tree(path);
+    }
+}
+
+/* Between its making and its locking another gradsync may have swept it away. */
+static bool is_there(const char *path, int fd)
+{
+    struct stat by_name, by_fd;
+    return stat(path, &by_name) == 0 && fstat(fd, &by_fd) == 0 && by_name.st_ino == by_fd.st_ino;
+}
+
+/* Waits for the end of the process that holds the other end of the pipe; then removes the folder until
+ * the ranks, which are dying too, make no more files in it. In a session of its own, because the
+ * signals of a terminal would end it first. */
+static void keep(const char *path, int alive)
+{
+    char byte;
+    const struct timespec pause = {.tv_nsec = 100 * 1000 * 1000};
+    setsid();
+    for (int s = SIGHUP; s <= SIGTERM; s++)
+        signal(s, SIG_IGN);
+    dup2(alive, 0);
+    close_range(1, ~0u, 0);
+    while (read(0, &byte, 1) < 0 && errno == EINTR)
+        ;
+    for (int tries = 0; tries < 100 && !access(path, F_OK); tries++) {
+        files_remove_tree(path);
+        nanosleep(&pause, NULL);
+    }
+    _exit(0);
+}
+
+/* Without a keeper the next gradsync on this host removes what a killed one left. */
+static void start_keeper(struct scratch *s)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC))
+        return;
+    s->keeper = fork();
+    if (s->keeper == 0)
+        keep(s->dir, ends[0]);
+    close(ends[0]);
+    s->alive = ends[1];
+}
+
+void scratch_make(struct scratch *s)
+{
+    *s = (struct scratch){.lock = -1, .alive = -1, .keeper = -1};
+    AUTO_FREE char *prefix = xstrfmt("gradsync-%ld-", (long)geteuid());
+    sweep(prefix);
+    for (int attempt = 0; attempt < 3 && !s->dir; attempt++) {
+        char *path = xstrfmt(SHARED_MEMORY "/%sXXXXXX", prefix);
+        s->lock = mkdtemp(path) ? lock_of(path) : -1;
+        if (s->lock >= 0 && is_there(path, s->lock)) {
+            s->dir = path;
+            start_keeper(s);
+            break;
+        }
+        if (s->lock >= 0)
+            close(s->lock);
+        s->lock = -1;
+        free(path);
+    }
+}
+
+void scratch_remove(struct scratch *s)
+{
+    if (!s->dir)
+        return;
+    files_remove_tree(s->dir);
+    close(s->lock);
+    if (s->alive >= 0)
+        close(s->alive);
+    if (s->keeper > 0)
+        waitpid(s->keeper, NULL, 0);
+    free(s->dir);
+    *s = (struct scratch){.lock = -1, .alive = -1, .keeper = -1};
+}
+
+/* ---- the processes ---- */
 
 #define KILL_PATIENCE_S 10
 
@@ -72,9 +248,9 @@ static void become_launcher(char *const argv[], int out, int log, int sayer, pid
     _exit(1);
 }
 
-int family_start(struct family *f, char *const argv[], int log, const struct interrupts *i)
+int family_start(struct process_family *f, char *const argv[], int log, const struct interrupts *i)
 {
-    *f = (struct family){.out = -1};
+    *f = (struct process_family){.out = -1};
     int out[2], said[2];
     if (pipe2(out, O_CLOEXEC))
         return fail(GS_FAILED, "no pipe for %s: %s", argv[0], strerror(errno));
@@ -104,7 +280,7 @@ int family_start(struct family *f, char *const argv[], int log, const struct int
     return fail(GS_CANNOT, "%s cannot be started: %s", argv[0], strerror(why));
 }
 
-void family_reap(struct family *f)
+void family_reap(struct process_family *f)
 {
     int status;
     for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;)
@@ -123,7 +299,7 @@ static bool one_of(const pid_t *pids, size_t n, pid_t pid)
 }
 
 /* Kills every child; their children then become ours. Returns the number of children. */
-static size_t kill_children(const struct family *f, pid_t *example)
+static size_t kill_children(const struct process_family *f, pid_t *example)
 {
     AUTO_FREE pid_t *pids = NULL;
     size_t n = children(&pids), killed = 0;
@@ -136,7 +312,7 @@ static size_t kill_children(const struct family *f, pid_t *example)
     return killed;
 }
 
-int family_kill(struct family *f)
+int family_kill(struct process_family *f)
 {
     pid_t example = 0;
     for (long ms = 0;; ms += 5) {
@@ -150,13 +326,13 @@ int family_kill(struct family *f)
     }
 }
 
-int family_end(struct family *f)
+int family_end(struct process_family *f)
 {
     int code = family_kill(f);
     prctl(PR_SET_CHILD_SUBREAPER, 0);
     if (f->out >= 0)
         close(f->out);
     free(f->before);
-    *f = (struct family){.out = -1};
+    *f = (struct process_family){.out = -1};
     return code;
 }

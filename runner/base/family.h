@@ -1,17 +1,68 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The launcher and all processes that it starts. This process is the subreaper: a process that loses
- * its parent becomes our child. So all of them can be found and ended.
+ * Counts signals (Ctrl-C, a closing terminal, a batch system's warning) so that a run stops between
+ * two steps. The first signal requests a clean stop, the second an immediate one.
  */
 #pragma once
 
-#include "base/interrupts.h"
-
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
-struct family {
+/* ---- signals that end this program ---- */
+
+/* Counts signals (Ctrl-C, a closing terminal, a batch system's warning) so that a run stops between
+ * two steps. The first signal requests a clean stop, the second an immediate one. */
+
+struct interrupts {
+    int fd;          /* readable after a signal; for poll() */
+    int count;       /* SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 so far */
+    int last;        /* the last signal; 0: none */
+    sigset_t before; /* the signal mask to restore, here and in children */
+};
+
+/* Blocks the signals and SIGCHLD; signals that were ignored, as under nohup, stay ignored. Ignores
+ * SIGPIPE, so that a closed pipe does not stop a run, and SIGXFSZ, so that write() returns an error
+ * instead. GS_OK or GS_FAILED. */
+int interrupts_catch(struct interrupts *i);
+/* Counts the pending signals; never blocks. */
+void interrupts_read(struct interrupts *i);
+/* In a child, between fork and exec. */
+void interrupts_child(const struct interrupts *i);
+void interrupts_release(struct interrupts *i);
+
+/* ---- killed for lack of memory ---- */
+
+/* How many processes the kernel has killed because memory ran out. */
+
+#define OOM_KILLS_FILE "/proc/vmstat" /* of this host since it was started */
+
+/* The counter "oom_kill" of a file of this form; -1: the kernel does not tell. */
+long long oom_kills(const char *path);
+
+/* ---- the temporary folder of an MPI ---- */
+
+/* A folder for the files of an MPI (shared memory segments, session files). A killed MPI leaves
+ * 4 MiB per rank behind, which would soon fill the /dev/shm of a container. */
+
+struct scratch {
+    char *dir; /* NULL: MPI uses its own folders */
+    int lock;  /* held by this process; the next gradsync removes folders that no process holds */
+    int alive; /* closed when this process ends, however it does: then `keeper` removes the folder */
+    int keeper;
+};
+
+/* Removes the folders of dead processes, then creates one in shared memory. */
+void scratch_make(struct scratch *s);
+void scratch_remove(struct scratch *s);
+
+/* ---- the processes ---- */
+
+/* The launcher and all processes that it starts. This process is the subreaper: a process that loses
+ * its parent becomes our child. So all of them can be found and ended. */
+
+struct process_family {
     pid_t launcher;
     int out;    /* its stdout, non-blocking */
     bool ended; /* the launcher, with this wait status */
@@ -22,13 +73,13 @@ struct family {
 
 /* Starts argv in its own process group: stdin is /dev/null, stdout a pipe, stderr `log`. The launcher
  * dies with this process. GS_OK, or GS_CANNOT, reported: the program cannot be executed. */
-int family_start(struct family *f, char *const argv[], int log, const struct interrupts *i);
+int family_start(struct process_family *f, char *const argv[], int log, const struct interrupts *i);
 /* The parent of a process; 0: it is gone, or not of this namespace. */
 pid_t family_parent(pid_t pid);
 /* Reaps the processes that ended. */
-void family_reap(struct family *f);
+void family_reap(struct process_family *f);
 /* Kills the remaining processes; their output can still be read from `out`. GS_FAILED, reported, if
  * one is still alive after 10 s (it hangs inside the kernel). */
-int family_kill(struct family *f);
+int family_kill(struct process_family *f);
 /* The same, and frees. */
-int family_end(struct family *f);
+int family_end(struct process_family *f);

@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/files.h"
 
+#include "base/err.h"
+#include "base/text.h"
+
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <ftw.h>
+#include <openssl/evp.h>
 #include <signal.h>
+#include <sodium.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -210,4 +217,165 @@ void files_sync_folder(const char *dir)
     AUTO_CLOSE int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd >= 0)
         fsync(fd);
+}
+
+/* ---- this program ---- */
+
+const char *program_dir(void)
+{
+    static char dir[4096];
+    if (!dir[0]) {
+        ssize_t n = readlink("/proc/self/exe", dir, sizeof dir - 1);
+        dir[n > 0 ? n : 0] = '\0';
+        char *slash = strrchr(dir, '/');
+        if (slash)
+            slash[slash == dir] = '\0';
+    }
+    return dir;
+}
+
+bool program_runs(const char *path)
+{
+    struct stat s;
+    return stat(path, &s) == 0 && S_ISREG(s.st_mode) && access(path, X_OK) == 0;
+}
+
+char *program_find(const char *name)
+{
+    const char *path = getenv("PATH");
+    AUTO_WORDS struct words dirs = {0};
+    words_split(&dirs, path ? path : "/usr/local/bin:/usr/bin:/bin", ':');
+    char *found = NULL;
+    for (size_t i = 0; i < dirs.n && !found; i++) {
+        found = xstrfmt("%s/%s", *dirs.v[i] ? dirs.v[i] : ".", name);
+        if (!program_runs(found)) {
+            free(found);
+            found = NULL;
+        }
+    }
+    return found;
+}
+
+/* ---- locks ---- */
+
+/* The holder from /proc/locks: "1: FLOCK  ADVISORY  WRITE PID MAJOR:MINOR:INODE 0 EOF"; 0 when it
+ * is not there (it runs on another machine, or in another container). */
+static long holder(int fd)
+{
+    struct stat s;
+    AUTO_TEXT struct text t = {0};
+    long found = 0;
+    if (fstat(fd, &s) || !text_read_file("/proc/locks", &t))
+        return 0;
+    AUTO_WORDS struct words lines = {0};
+    words_split(&lines, t.s, '\n');
+    for (size_t i = 0; i < lines.n && !found; i++) {
+        long pid;
+        unsigned long inode;
+        if (sscanf(lines.v[i], "%*d: FLOCK ADVISORY WRITE %ld %*x:%*x:%lu", &pid, &inode) == 2 &&
+            inode == s.st_ino)
+            found = pid;
+    }
+    return found;
+}
+
+static int lock(int *fd, const char *dir, int how)
+{
+    /* The one file that every run folder has. Some network file systems lock only what can be
+     * written; a finished run's cannot. */
+    AUTO_FREE char *path = xstrfmt("%s/plan.json", dir);
+    int code = GS_OK;
+    *fd = open(path, O_RDWR | O_CLOEXEC);
+    if (*fd < 0)
+        *fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (*fd < 0) {
+        code = fail_at(GS_USAGE, dir, 0, "no run folder: plan.json: %s", strerror(errno));
+    } else if (flock(*fd, how | LOCK_NB) && errno == EWOULDBLOCK) {
+        long pid = holder(*fd);
+        char who[64] = "another gradsync";
+        if (pid)
+            snprintf(who, sizeof who, "process %ld", pid);
+        code =
+            fail_at(GS_USAGE, dir, 0, "%s is measuring into it; wait for it, or end it first", who);
+        lock_free(*fd);
+        *fd = -1;
+    }
+    return code;
+}
+
+int lock_take(int *fd, const char *dir)
+{
+    return lock(fd, dir, LOCK_EX);
+}
+
+int lock_share(int *fd, const char *dir)
+{
+    return lock(fd, dir, LOCK_SH);
+}
+
+void lock_free(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+}
+
+/* ---- SHA-256 ---- */
+
+#define PIECE ((size_t)256 << 10)
+
+struct sha256 {
+    EVP_MD_CTX *context;
+};
+
+/* These calls fail only without memory, or where a policy of the system forbids SHA-256. */
+static void need(int good)
+{
+    if (!good)
+        abort();
+}
+
+struct sha256 *sha256_begin(void)
+{
+    struct sha256 *s = xmalloc(sizeof *s);
+    s->context = EVP_MD_CTX_new();
+    need(s->context && EVP_DigestInit_ex(s->context, EVP_sha256(), NULL));
+    return s;
+}
+
+void sha256_add(struct sha256 *s, const void *data, size_t n)
+{
+    need(EVP_DigestUpdate(s->context, data, n));
+}
+
+void sha256_end(struct sha256 *s, char hex[65])
+{
+    unsigned char hash[EVP_MAX_MD_SIZE];
+    unsigned n = 0;
+    need(EVP_DigestFinal_ex(s->context, hash, &n));
+    sodium_bin2hex(hex, 65, hash, n);
+    EVP_MD_CTX_free(s->context);
+    free(s);
+}
+
+void sha256_hex(const void *data, size_t n, char hex[65])
+{
+    struct sha256 *s = sha256_begin();
+    sha256_add(s, data, n);
+    sha256_end(s, hex);
+}
+
+int sha256_file(const char *path, char hex[65])
+{
+    int fd = files_open(path, FILES_ANY);
+    if (fd < 0)
+        return fail_at(GS_FAILED, path, 0, "cannot be opened: %s", files_why(errno));
+    struct sha256 *s = sha256_begin();
+    AUTO_FREE char *buf = xmalloc(PIECE);
+    ssize_t n;
+    while ((n = read(fd, buf, PIECE)) > 0 || (n < 0 && errno == EINTR))
+        sha256_add(s, buf, n > 0 ? (size_t)n : 0);
+    int error = errno;
+    sha256_end(s, hex);
+    close(fd);
+    return n < 0 ? fail_at(GS_FAILED, path, 0, "cannot be read: %s", strerror(error)) : GS_OK;
 }

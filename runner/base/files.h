@@ -51,3 +51,35 @@ bool files_put(const char *path, const char *text);
 char *files_make_above(const char *path);
 /* A new name survives a power failure only after its folder was synced. */
 void files_sync_folder(const char *dir);
+
+/* ---- this program ---- */
+
+/* Folder of the running program, without a trailing slash. */
+const char *program_dir(void);
+/* The file can be executed. */
+bool program_runs(const char *path);
+/* Path of a program in PATH, freed by the caller; NULL: not found. */
+char *program_find(const char *name);
+
+/* ---- locks ---- */
+
+/* Locks a run folder, so that only one gradsync writes to it. */
+
+/* Locks the folder until lock_free(fd) or the end of the process. *fd is -1 after an error. GS_USAGE,
+ * reported, if another process holds the lock; the message names a process of this machine. */
+int lock_take(int *fd, const char *dir);
+/* A shared lock: any number at a time, but none while lock_take is held. */
+int lock_share(int *fd, const char *dir);
+void lock_free(int fd);
+
+/* ---- SHA-256 ---- */
+
+/* SHA-256 checksums by OpenSSL, which uses the instructions of the CPU. */
+
+struct sha256;
+struct sha256 *sha256_begin(void);
+void sha256_add(struct sha256 *s, const void *data, size_t n);
+void sha256_end(struct sha256 *s, char hex[65]); /* frees it */
+
+void sha256_hex(const void *data, size_t n, char hex[65]);
+int sha256_file(const char *path, char hex[65]); /* GS_OK or GS_FAILED, reported */

@@ -2,7 +2,6 @@
 #include "base/locate.h"
 
 #include "base/files.h"
-#include "base/program_dir.h"
 
 #include <errno.h>
 #include <glob.h>

@@ -65,3 +65,13 @@ double stats_launch_mean(const struct nested *x, size_t n); /* mean of launch me
  * caller must say so. The coverage is nominal; with few launches the interval is somewhat short. */
 struct interval stats_bootstrap_median(const struct nested *x, size_t n, size_t draws, double level,
                                        struct rng *rng);
+
+/* ---- Student's t ---- */
+
+/* Student's t distribution. */
+
+/* P(T > t) with df > 0 degrees of freedom, which may be fractional; computed by the continued
+ * fraction of the incomplete beta function (Lentz 1976). */
+double student_tail(double t, double df);
+/* The t >= 0 with student_tail(t, df) = tail, tail in (0, 0.5]. */
+double student_quantile(double tail, double df);

@@ -1,13 +1,52 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Colours for terminals. None on a dumb terminal or with NO_COLOR set (no-color.org).
+ * What is printed on a terminal: colours, columns, tables.
  */
 #pragma once
 
+#include "base/text.h"
+
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
+
+/* ---- colours ---- */
+
+/* Colours for terminals. None on a dumb terminal or with NO_COLOR set (no-color.org). */
 
 /* Escape sequences: start bold or warning text, end either. "" if colours are off. */
 const char *term_bold(FILE *f);
 const char *term_warn(FILE *f);
 const char *term_end(FILE *f);
+
+/* ---- columns ---- */
+
+/* How much a verb prints if nobody asks for everything. */
+
+#define SCREEN_COLUMNS 100
+
+/* The number of lines of the terminal, less two for the prompt; into a pipe or a file 24. */
+size_t screen_lines(FILE *f);
+/* The columns of the terminal, at most SCREEN_COLUMNS and at least 60; SCREEN_COLUMNS into a pipe or
+ * a file. */
+size_t screen_columns(FILE *f);
+/* Prints a sentence: on a terminal in lines of its width, into a pipe or a file in one. */
+void screen_say(const char *s);
+/* The same from `column` on; further lines begin at `indent`. */
+void screen_say_from(size_t column, size_t indent, const char *s);
+
+/* Prints the words of s from `column` on, in lines of `width`; further lines begin at `indent`. */
+void screen_wrap(size_t column, size_t indent, size_t width, const char *s);
+
+/* ---- tables ---- */
+
+/* A table in the terminal. */
+
+/* Prints the cells row by row, headings first, in aligned columns. Highlights the last cell of a row
+ * if fine() is false for it, on a terminal with colours; fine NULL: in none. On a terminal the last
+ * cell is wrapped to its width. If the table is too wide even so, the first `keys` columns become a
+ * line above the rows that share them. */
+void text_table_print(const struct words *cells, size_t columns, size_t keys,
+                      bool (*fine)(const char *last));
+/* The widths of the columns before the last, with two blanks each. */
+size_t text_table_before_last(const struct words *cells, size_t columns);

@@ -246,3 +246,187 @@ size_t text_width(const char *s)
         n += ((unsigned char)*s & 0xc0) != 0x80;
     return n;
 }
+
+/* ---- the nearest name ---- */
+
+/* Fewer letters are part of too many names. */
+#define PART_MIN 3
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static bool same_letter(char a, char b)
+{
+    return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
+
+/* Letters to change, add, drop or swap with their neighbour; by rows, names are short. */
+static size_t distance(const char *a, const char *b)
+{
+    size_t n = strlen(b);
+    if (n > 127)
+        return SIZE_MAX;
+    size_t before[128], last[128] = {0}, row[128]; /* before, last: the rows above */
+    for (size_t j = 0; j <= n; j++)
+        row[j] = j;
+    for (size_t i = 1; a[i - 1]; i++) {
+        memcpy(before, last, sizeof before);
+        memcpy(last, row, sizeof last);
+        row[0] = i;
+        for (size_t j = 1; j <= n; j++) {
+            row[j] = least(last[j] + 1, row[j - 1] + 1);
+            row[j] = least(row[j], last[j - 1] + !same_letter(a[i - 1], b[j - 1]));
+            if (i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2]) &&
+                same_letter(a[i - 2], b[j - 1]))
+                row[j] = least(row[j], before[j - 2] + 1);
+        }
+    }
+    return row[n];
+}
+
+const char *text_nearest_row(const char *word, const void *first, size_t n, size_t row_size)
+{
+    const char *best = NULL, *part = NULL;
+    size_t best_distance = SIZE_MAX;
+    for (size_t i = 0; i < n; i++) {
+        const char *candidate = *(const char *const *)((const char *)first + i * row_size);
+        size_t d = distance(word, candidate);
+        /* Something must be common: 'x' is not like 'n'. */
+        if (d < best_distance && d < strlen(word) && d <= 1 + strlen(candidate) / 5) {
+            best = candidate;
+            best_distance = d;
+        }
+        if (!part && strlen(word) >= PART_MIN && strstr(candidate, word))
+            part = candidate;
+    }
+    return best ? best : part;
+}
+
+const char *text_nearest(const char *word, const char *const *candidates, size_t n)
+{
+    return text_nearest_row(word, candidates, n, sizeof *candidates);
+}
+
+const char *text_did_you_mean(char *buf, size_t size, const char *open, const char *near,
+                              const char *close)
+{
+    *buf = '\0';
+    if (near)
+        snprintf(buf, size, ", did you mean %s%s%s?", open, near, close);
+    return buf;
+}
+
+/* ---- what may be printed ---- */
+
+typedef unsigned char byte;
+
+/* Bytes of the UTF-8 sequence at s; 0: it is none (RFC 3629: no overlong forms, no surrogates,
+ * nothing above U+10FFFF). */
+static size_t utf8_length(const byte *s)
+{
+    static const struct {
+        byte first_lo, first_hi, second_lo, second_hi;
+        size_t length;
+    } forms[] = {
+        {0x01, 0x7f, 0, 0, 1},       {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
+        {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
+        {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
+    };
+    for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
+        if (s[0] < forms[f].first_lo || s[0] > forms[f].first_hi)
+            continue;
+        size_t n = forms[f].length;
+        if (n > 1 && (s[1] < forms[f].second_lo || s[1] > forms[f].second_hi))
+            return 0;
+        for (size_t i = 2; i < n; i++)
+            if ((s[i] & 0xc0) != 0x80)
+                return 0;
+        return n;
+    }
+    return 0;
+}
+
+/* C1 controls; U+061C, U+200E and U+200F; U+2028 to U+202E; U+2066 to U+2069. */
+static bool is_hidden(const byte *s, size_t n)
+{
+    if (n == 2)
+        return (s[0] == 0xc2 && s[1] < 0xa0) || (s[0] == 0xd8 && s[1] == 0x9c);
+    if (n != 3 || s[0] != 0xe2)
+        return false;
+    return (s[1] == 0x80 && (s[2] == 0x8e || s[2] == 0x8f || (s[2] >= 0xa8 && s[2] <= 0xae))) ||
+           (s[1] == 0x81 && s[2] >= 0xa6 && s[2] <= 0xa9);
+}
+
+/* The length in bytes of a forbidden character at s: a control character (C0, DEL, C1), a line
+ * separator, a character that changes the direction of text, or a byte that is not UTF-8 (RFC 3629).
+ * 0: the character is allowed, or s ends. */
+static size_t printable_fault(const char *s)
+{
+    const byte *u = (const byte *)s;
+    if (!*u)
+        return 0;
+    size_t n = utf8_length(u);
+    if (n == 0)
+        return 1;
+    return (n == 1 && (*u < 0x20 || *u == 0x7f)) || is_hidden(u, n) ? n : 0;
+}
+
+/* The end of the run of bytes from s on that are printable or in `also`. */
+static const char *good_until(const char *s, const char *also)
+{
+    for (; *s; s++) {
+        if (*s >= 0x20 && *s < 0x7f) /* most text is ASCII */
+            continue;
+        if (!strchr(also, *s) && printable_fault(s))
+            break;
+        s += utf8_length((const byte *)s) - 1;
+    }
+    return s;
+}
+
+bool printable(const char *s, const char *also)
+{
+    return !*good_until(s, also);
+}
+
+char *printable_make(char *s, const char *also)
+{
+    char *to = s;
+    for (const char *from = s, *end;;) {
+        end = good_until(from, also);
+        memmove(to, from, (size_t)(end - from));
+        to += end - from;
+        if (!*end)
+            break;
+        from = end + printable_fault(end);
+        *to++ = (byte)*end < 0x20 ? ' ' : '?';
+    }
+    *to = '\0';
+    return s;
+}
+
+static bool in_name(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || c == '.' ||
+           c == '_' || c == '-';
+}
+
+bool printable_name(const char *s)
+{
+    const char *end = s;
+    while (in_name(*end))
+        end++;
+    return end > s && !*end && *s != '.' && *s != '-';
+}
+
+bool printable_words(const char *s)
+{
+    return *s != '-' && !s[strcspn(s, "'`\\$<>&|;{}")] && printable(s, "");
+}
+
+bool printable_label(const char *s)
+{
+    return printable_words(s) && !strchr(s, '"');
+}

@@ -4,14 +4,12 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/files.h"
-#include "base/json_names.h"
 #include "base/jsontext.h"
 #include "base/locate.h"
-#include "base/printable.h"
+#include "base/text.h"
 #include "base/version.h"
 #include "config/settings_tables.h"
-#include "record/begun.h"
-#include "record/run_campaign.h"
+#include "record/runs.h"
 #include "workload.h"
 
 #include <errno.h>

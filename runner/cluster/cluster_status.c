@@ -3,14 +3,11 @@
 
 #include "base/err.h"
 #include "base/files.h"
-#include "base/json_names.h"
 #include "base/jsontext.h"
-#include "base/lock.h"
-#include "base/printable.h"
-#include "base/shell_quote.h"
+#include "base/shell.h"
 #include "base/text.h"
 #include "launch/run.h"
-#include "record/begun.h"
+#include "record/runs.h"
 
 #include <errno.h>
 #include <jansson.h>

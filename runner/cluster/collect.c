@@ -4,14 +4,11 @@
 #include "base/err.h"
 #include "base/files.h"
 #include "base/jsontext.h"
-#include "base/sha256.h"
 #include "base/text.h"
 #include "cluster/cluster_status.h"
-#include "record/check_run.h"
 #include "record/ledger.h"
 #include "record/manifest.h"
 #include "record/record.h"
-#include "record/run_campaign.h"
 #include "record/runs.h"
 
 #include <dirent.h>

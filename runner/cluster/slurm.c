@@ -4,11 +4,10 @@
 #include "base/err.h"
 #include "base/files.h"
 #include "base/jsontext.h"
-#include "base/program_dir.h"
-#include "base/secrets.h"
-#include "base/shell_quote.h"
+#include "base/shell.h"
 #include "base/units.h"
 #include "config/settings.h"
+#include "plan/plan_cost.h"
 #include "record/provenance.h"
 
 #include <errno.h>

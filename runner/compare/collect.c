@@ -4,7 +4,7 @@
 #include "base/err.h"
 #include "base/stats.h"
 #include "base/text.h"
-#include "config/train_settings.h"
+#include "config/settings.h"
 #include "record/runs.h"
 #include "reduce/gather.h"
 

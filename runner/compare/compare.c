@@ -2,9 +2,8 @@
 #include "compare/compare.h"
 
 #include "base/csv.h"
-#include "base/csv_params.h"
 #include "base/err.h"
-#include "base/student.h"
+#include "base/stats.h"
 #include "record/recorded.h"
 
 #include <math.h>

@@ -3,10 +3,8 @@
 
 #include "base/err.h"
 #include "base/jsontext.h"
-#include "base/screen.h"
 #include "base/term.h"
 #include "base/text.h"
-#include "base/text_table.h"
 #include "base/units.h"
 #include "compare/setting.h"
 #include "reduce/axes.h"

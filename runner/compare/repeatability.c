@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "compare/repeatability.h"
 
-#include "base/csv_params.h"
+#include "base/csv.h"
 #include "base/stats.h"
 #include "base/text.h"
 #include "base/units.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "compare/setting.h"
 
-#include "base/shell_quote.h"
+#include "base/shell.h"
 #include "base/units.h"
-#include "config/train_settings.h"
+#include "config/settings.h"
 #include "nccl_tuner/choice.h"
 
 #include <stdio.h>

@@ -4,20 +4,433 @@
 #include "base/err.h"
 #include "base/files.h"
 #include "base/locate.h"
-#include "base/printable.h"
-#include "base/secrets.h"
+#include "base/shell.h"
 #include "base/text.h"
-#include "config/config_scan.h"
-#include "config/config_set.h"
 #include "config/params.h"
 #include "config/settings_tables.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <iniparser/iniparser.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+/* ---- what a config holds ---- */
+
+struct config *config_share(struct config *c)
+{
+    c->owners++;
+    return c;
+}
+
+void config_free(struct config *c)
+{
+    if (!c || --c->owners)
+        return;
+    for (size_t i = 0; i < c->n; i++) {
+        free(c->entries[i].section);
+        free(c->entries[i].key);
+        free(c->entries[i].value);
+    }
+    for (size_t i = 0; i < c->n_sections; i++)
+        free(c->sections[i].name);
+    for (size_t i = 0; c->overrides[i]; i++)
+        free(c->overrides[i]);
+    free(c->entries);
+    free(c->sections);
+    free(c->overrides);
+    free(c->text);
+    free(c->path);
+    free(c);
+}
+
+const struct config_entry *config_find(const struct config *c, const char *section, const char *key)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (!strcmp(c->entries[i].key, key) && !strcmp(c->entries[i].section, section))
+            return &c->entries[i];
+    return NULL;
+}
+
+const char *config_source(const struct config *c, const char *section, const char *key)
+{
+    AUTO_FREE char *name = xstrfmt("%s.source", key);
+    const struct config_entry *e = config_find(c, section, name);
+    if (!e)
+        e = config_find(c, section, "source");
+    return e ? e->value : "";
+}
+
+const struct config_section *config_section(const struct config *c, const char *name)
+{
+    for (size_t i = 0; i < c->n_sections; i++)
+        if (!strcmp(c->sections[i].name, name))
+            return &c->sections[i];
+    return NULL;
+}
+
+const char *config_workload(const struct config *c, size_t i)
+{
+    for (size_t k = 0; k < c->n_sections; k++)
+        if (!settings_section_find(c->sections[k].name) && i-- == 0)
+            return c->sections[k].name;
+    return NULL;
+}
+
+int config_error(const struct config_entry *e, const char *fmt, ...)
+{
+    char text[2048];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    return fail_at(GS_USAGE, e->file, e->line, "key '%s': %s", e->key, text);
+}
+
+void config_add_section(struct config *c, const char *name, int line)
+{
+    APPEND(c->sections, c->n_sections) = (struct config_section){xstrdup(name), line};
+}
+
+static void config_add_entry(struct config *c, const char *section, const char *key,
+                             const char *value, const char *file, int line)
+{
+    APPEND(c->entries, c->n) = (struct config_entry){.section = xstrdup(section),
+                                                     .key = xstrdup(key),
+                                                     .value = xstrdup(value),
+                                                     .file = file,
+                                                     .line = line};
+}
+
+/* ---- the scan of an .ini text ---- */
+
+#define FAULTS_MAX 20
+
+/* A line as iniparser sees it: physical lines that end in a backslash are joined. */
+struct line {
+    struct text text;  /* without the white space around it */
+    size_t last_start; /* where its last physical line begins in text */
+    int number;        /* of its first physical line */
+};
+
+struct scan {
+    struct config *c;
+    const char *next; /* what is not yet read */
+    int number;       /* of the line at next */
+    int faults;
+    const char *section; /* c's; NULL before the first */
+    bool lost;           /* the section line was refused: its keys are judged, not kept */
+};
+
+/* ---- names and values ---- */
+
+/* Is the text a possible value: UTF-8 without control characters other than tabs? */
+static bool scan_is_value(const char *s)
+{
+    return printable(s, "\t");
+}
+
+static bool lower_name(char *s, const char *allowed)
+{
+    for (char *p = s; *p; p++) {
+        *p = (char)tolower((unsigned char)*p);
+        if (!isalnum((unsigned char)*p) && !strchr(allowed, *p))
+            return false;
+    }
+    return *s;
+}
+
+/* Environment variables are the only keys whose case matters. */
+static bool scan_key_name(const char *section, char *s)
+{
+    return (section && train_is_section(section) && train_is_variable(s)) || lower_name(s, "_.->");
+}
+
+/* NAME or NAME LABEL, one blank between: both become names of folders and columns. */
+static bool scan_section_name(char *s)
+{
+    char *blank = strchr(s, ' ');
+    return lower_name(s, "_.- ") && *s != ' ' && *s != '.' && *s != '-' &&
+           (!blank || (isalnum((unsigned char)blank[1]) && !strchr(blank + 1, ' ')));
+}
+
+__attribute__((format(printf, 3, 4))) static void fault(struct scan *s, const struct line *l,
+                                                        const char *fmt, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    if (s->faults++ < FAULTS_MAX)
+        fail_at(GS_USAGE, s->c->path, l->number, "%s", text);
+    else if (s->faults == FAULTS_MAX + 1)
+        fail_at(GS_USAGE, s->c->path, l->number, "more faults follow; correct the first %d",
+                FAULTS_MAX);
+}
+
+/* ---- lines ---- */
+
+static void trim(struct text *t)
+{
+    size_t lead = 0;
+    while (t->len && isspace((unsigned char)t->s[t->len - 1]))
+        t->s[--t->len] = '\0';
+    while (isspace((unsigned char)t->s[lead]))
+        lead++;
+    memmove(t->s, t->s + lead, t->len - lead + 1);
+    t->len -= lead;
+}
+
+/* Takes the next line, continuations joined as iniparser joins them. False at the end. */
+static bool next_line(struct scan *s, struct line *l)
+{
+    text_clear(&l->text);
+    l->number = s->number;
+    bool more = *s->next;
+    for (bool joined = more; joined;) {
+        size_t n = strcspn(s->next, "\n"), end = n;
+        while (end && isspace((unsigned char)s->next[end - 1]))
+            end--;
+        joined = end && s->next[end - 1] == '\\';
+        l->last_start = l->text.len;
+        text_addn(&l->text, s->next, joined ? end - 1 : n);
+        s->next += n + (s->next[n] == '\n');
+        s->number++;
+        if (joined && !*s->next) {
+            fault(s, l, "the file ends in a '\\', which continues the line; remove it");
+            return false;
+        }
+    }
+    return more;
+}
+
+static void section_line(struct scan *s, const struct line *l)
+{
+    struct config *c = s->c;
+    char *name = l->text.s + 1, *end = strchr(name, ']');
+    s->lost = true;
+    if (!end || end[1]) {
+        fault(s, l,
+              "a section line must be [NAME] and nothing else; put a comment on its own line");
+        return;
+    }
+    *end = '\0';
+    if (!scan_section_name(name)) {
+        fault(
+            s, l,
+            "[%.80s] is not a section name (letters, digits and '_', then optionally a blank and a "
+            "label)",
+            name);
+        return;
+    }
+    const struct config_section *twin = config_section(c, name);
+    if (twin)
+        fault(s, l, "duplicate section [%s]: first on line %d", name, twin->line);
+    else
+        config_add_section(c, name, l->number);
+    s->section = config_section(c, name)->name;
+    s->lost = false;
+}
+
+/* In a command, ';' is more likely to separate two commands than to begin a comment. */
+static bool is_command(const char *key)
+{
+    static const char *const commands[] = {"command", "prefix", "args", "setup"};
+    for (size_t i = 0; i < COUNT(commands); i++)
+        if (!strcmp(key, commands[i]))
+            return true;
+    return false;
+}
+
+/* What stands behind a value may only be a comment. NULL, or what is wrong with it. */
+static const char *comment_fault(const struct line *l, const char *key, const char *comment)
+{
+    if (!*comment)
+        return NULL;
+    if ((size_t)(comment - l->text.s) < l->last_start)
+        return "a comment cannot stand inside a continued value; move it";
+    if (*comment == ';' && (!strcmp(key, "exclude") || !strcmp(key, "zip")))
+        return "';' begins a comment here; quote the value, or begin the comment with '#'";
+    return NULL;
+}
+
+/* Cuts the value at *v out of its line; NULL, or what is wrong with it. *cut: as in config_entry. */
+static const char *cut_value(const struct line *l, const char *key, char **v, bool *cut)
+{
+    char *end, *comment;
+    const char *wrong;
+    bool quoted = **v == '"' || **v == '\'';
+    if (quoted) {
+        end = strchr(*v + 1, **v);
+        if (!end)
+            return "the quote is not closed on its line";
+        comment = end + 1 + strspn(end + 1, " \t");
+        if (*comment && *comment != ';' && *comment != '#')
+            return "something follows the closing quote";
+        ++*v;
+    } else {
+        end = comment = *v + strcspn(*v, ";#");
+        if (*end && end > *v && !isspace((unsigned char)end[-1]))
+            return is_command(key)
+                       ? "';' and '#' begin a comment; quote the value"
+                       : "';' and '#' begin a comment; put a blank in front, or quote the value";
+        while (end > *v && isspace((unsigned char)end[-1]))
+            end--;
+    }
+    wrong = comment_fault(l, key, comment);
+    *cut = !quoted && *comment == ';' && is_command(key);
+    if (!wrong)
+        *end = '\0';
+    return wrong;
+}
+
+static void value_line(struct scan *s, const struct line *l)
+{
+    struct config *c = s->c;
+    char *key = l->text.s, *equals = strchr(key, '=');
+    if (!equals) {
+        fault(s, l, "'%.80s' is neither [SECTION] nor KEY = VALUE nor a comment", key);
+        return;
+    }
+    char *key_end = equals, *value = equals + 1 + strspn(equals + 1, " \t");
+    while (key_end > key && isspace((unsigned char)key_end[-1]))
+        key_end--;
+    *key_end = '\0';
+    if (!scan_key_name(s->section, key)) {
+        fault(s, l, "'%.80s' is not a key name (letters, digits, '_', '.', '-' and '>')", key);
+        return;
+    }
+    bool cut = false;
+    const char *wrong = cut_value(l, key, &value, &cut);
+    const struct config_entry *twin = s->section ? config_find(c, s->section, key) : NULL;
+    if (!s->section && !s->lost)
+        wrong = "comes before the first [SECTION]";
+    else if (!wrong && !scan_is_value(value))
+        wrong = "the value is not UTF-8 text or contains control characters";
+    if (wrong)
+        fault(s, l, "key '%s': %s", key, wrong);
+    else if (twin && !s->lost)
+        fault(s, l, "key '%s': is set twice in [%s]: first on line %d", key, s->section,
+              twin->line);
+    /* A command that is wrong is not missing as well. */
+    if (s->section && !s->lost && !twin && (!wrong || is_command(key))) {
+        config_add_entry(c, s->section, key, value, c->path, l->number);
+        c->entries[c->n - 1].cut = cut;
+    }
+}
+
+static void one_line(struct scan *s, struct line *l)
+{
+    bool whole = l->text.len <= SCAN_LINE_MAX, joined = l->last_start > 0;
+    trim(&l->text);
+    char first = *l->text.s;
+    if (!whole)
+        fault(s, l,
+              "longer than %d bytes, continued lines included; use a range (8:1GiB:x2) or a "
+              "second section",
+              SCAN_LINE_MAX);
+    else if (joined && (!first || strchr("#;[", first)))
+        fault(s, l, "the '\\' at the end would join the next line to this one");
+    else if (first == '[')
+        section_line(s, l);
+    else if (first && first != '#' && first != ';')
+        value_line(s, l);
+}
+
+/* Fills c->sections and c->entries from c->text, with names in lower case. Returns GS_OK, or
+ * GS_USAGE after reporting up to 20 faults. */
+static int scan_ini(struct config *c)
+{
+    struct scan s = {.c = c, .next = c->text, .number = 1};
+    struct line l = {0};
+    if (!strncmp(c->text, "\xef\xbb\xbf", 3))
+        return fail_at(GS_USAGE, c->path, 1, "begins with a byte order mark; save it without");
+    while (s.faults <= FAULTS_MAX && next_line(&s, &l)) {
+        one_line(&s, &l);
+        if (c->n > SCAN_ENTRIES_MAX) {
+            fault(&s, &l, "more than %d keys in one config; split it", SCAN_ENTRIES_MAX);
+            break;
+        }
+    }
+    text_free(&l.text);
+    return s.faults ? GS_USAGE : GS_OK;
+}
+
+/* ---- --set SECTION:KEY=VALUE ---- */
+
+static int unknown_section(const struct config *c, const char *name)
+{
+    const char *names[64];
+    size_t n = 0;
+    for (const struct settings_section *s = settings_sections; s->name; s++)
+        names[n++] = s->name;
+    for (size_t i = 0; i < c->n_sections && n < 64; i++)
+        names[n++] = c->sections[i].name;
+    const char *near = text_nearest(name, names, n);
+    return fail(GS_USAGE, "--set: %s has no section [%s]%s", c->path, name,
+                DID_YOU_MEAN_SECTION(near));
+}
+
+static int set(struct config *c, const char *section, const char *key, const char *value)
+{
+    /* A fixed section may be absent from the file; a workload that is would be a typo. */
+    if (!settings_section_find(section) && !config_section(c, section))
+        return unknown_section(c, section);
+    if (!config_section(c, section))
+        config_add_section(c, section, 0);
+    struct config_entry *e = (struct config_entry *)config_find(c, section, key);
+    if (!e) {
+        config_add_entry(c, section, key, value, "--set", 0);
+        return GS_OK;
+    }
+    free(e->value);
+    e->value = xstrdup(value);
+    e->file = "--set";
+    e->line = 0;
+    e->cut = false;
+    return GS_OK;
+}
+
+static int apply(struct config *c, const char *override)
+{
+    AUTO_FREE char *section = xstrdup(override);
+    char *equals = strchr(section, '='), *colon = strchr(section, ':');
+    if (!equals || !colon || colon > equals)
+        return fail(GS_USAGE, "--set '%s' is not SECTION:KEY=VALUE, e.g. measure:launches=3",
+                    override);
+    *colon = *equals = '\0';
+    if (!scan_section_name(section) || !scan_key_name(section, colon + 1))
+        return fail(GS_USAGE, "--set '%s': the name of the section or key is not valid", override);
+    if (!scan_is_value(equals + 1))
+        return fail(GS_USAGE,
+                    "--set %s:%s: the value is not UTF-8 text or contains control characters",
+                    section, colon + 1);
+    return set(c, section, colon + 1, equals + 1);
+}
+
+/* Applies the overrides in order and keeps a copy in c->overrides. Returns GS_OK, or GS_USAGE after
+ * every fault was reported: a wrong form, an unknown workload section. The caller checks the keys. */
+static int config_set_all(struct config *c, const char *const *overrides)
+{
+    int code = GS_OK;
+    size_t n = 0;
+    while (overrides && overrides[n])
+        n++;
+    c->overrides = xcalloc(n + 1, sizeof *c->overrides);
+    for (size_t i = 0; i < n; i++) {
+        c->overrides[i] = secrets_hidden(overrides[i]);
+        if (apply(c, overrides[i]))
+            code = GS_USAGE;
+    }
+    return code;
+}
+
+/* ---- loading ---- */
 
 #define CONFIG_BYTES_MAX (256 * 1024)
 

@@ -1,12 +1,80 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Loads a platform config: an .ini file, plus --set overrides. The runner's own sections are listed
- * in settings_tables.c. Every other section belongs to a workload: its name is a plugin's name and
- * an optional label, as in [mpi_allreduce] and [nccl_allreduce latency].
+ * What a config holds: its sections and keys, each with the line it is on, for messages.
  */
 #pragma once
 
-#include "config/config_entries.h"
+#include "base/text.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* ---- what a config holds ---- */
+
+/* What a config holds: its sections and keys, each with the line it is on, for messages. */
+
+struct config_entry {
+    char *section; /* lower case */
+    char *key;     /* lower case */
+    char *value;
+    const char *file; /* "--set" for an override */
+    int line;         /* 0 for an override */
+    bool cut;         /* a command with a comment behind it, which its writer may mean as a part */
+};
+
+struct config_section {
+    char *name;
+    int line;
+};
+
+struct config {
+    char *path;
+    char *text;                   /* the file's bytes, without secrets (secrets.h) */
+    struct config_entry *entries; /* in file order, overrides applied */
+    size_t n;
+    struct config_section *sections; /* in file order; one may have no entries */
+    size_t n_sections;
+    char **overrides; /* as given, without secrets; NULL-terminated */
+    unsigned owners;
+};
+
+struct config *config_share(struct config *c); /* adds an owner; returns c */
+void config_free(struct config *c);            /* the last owner frees it */
+AUTO_POINTER(struct config, config_free)
+
+void config_add_section(struct config *c, const char *name, int line);
+
+const struct config_entry *config_find(const struct config *c, const char *section,
+                                       const char *key);
+const struct config_section *config_section(const struct config *c, const char *name);
+/* The name of the i-th workload section, e.g. "nccl_allreduce latency"; NULL past the last. */
+const char *config_workload(const struct config *c, size_t i);
+/* The source of a key's value: "KEY.source", else the section's "source", else "". */
+const char *config_source(const struct config *c, const char *section, const char *key);
+
+/* Prints "FILE:LINE: key 'KEY': TEXT"; returns GS_USAGE. */
+int config_error(const struct config_entry *e, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* ---- the scan of an .ini text ---- */
+
+/* Finds the sections and keys of an .ini text, with their lines. iniparser parses the values but
+ * keeps no line numbers, and it accepts lines that their writer meant otherwise: a ';' inside a
+ * value ends it, and a comment that ends in a backslash swallows the next line. The scan refuses
+ * such lines; config.c checks that scan and iniparser agree on all others. */
+
+#define SCAN_LINE_MAX 1022    /* bytes of a line with its continuations: iniparser's buffer */
+#define SCAN_ENTRIES_MAX 4096 /* iniparser and config_find search linearly */
+
+/* ---- --set SECTION:KEY=VALUE ---- */
+
+/* Overrides: `--set SECTION:KEY=VALUE` on the command line. */
+
+/* ---- loading ---- */
+
+/* Loads a platform config: an .ini file, plus --set overrides. The runner's own sections are listed
+ * in settings_tables.c. Every other section belongs to a workload: its name is a plugin's name and
+ * an optional label, as in [mpi_allreduce] and [nccl_allreduce latency]. */
 
 /* `path` is a file, or a name for locate_config. `overrides` is NULL, or a NULL-terminated list of
  * "section:key=value". Returns GS_OK, or GS_USAGE after every fault was reported: a file that cannot

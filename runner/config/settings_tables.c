@@ -112,3 +112,14 @@ const struct settings_section *settings_section_find(const char *section)
             return s;
     return NULL;
 }
+
+bool train_is_section(const char *section)
+{
+    size_t n = strlen(TRAIN_WORKLOAD);
+    return !strncmp(section, TRAIN_WORKLOAD, n) && (!section[n] || section[n] == ' ');
+}
+
+bool train_is_variable(const char *key)
+{
+    return *key >= 'A' && *key <= 'Z' && !key[strspn(key, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")];
+}

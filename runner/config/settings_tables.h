@@ -98,3 +98,8 @@ extern const struct settings_section settings_sections[]; /* ends with a NULL na
 
 /* The row of a config's section; NULL: the section belongs to a workload. */
 const struct settings_section *settings_section_find(const char *section);
+
+/* The section of a training command, and its variables of the environment. */
+#define TRAIN_WORKLOAD "train"
+bool train_is_section(const char *section); /* [train] or [train LABEL] */
+bool train_is_variable(const char *key);    /* in capitals */

@@ -2,8 +2,8 @@
 #include "curves/transitions.h"
 
 #include "base/err.h"
-#include "base/screen.h"
 #include "base/stats.h"
+#include "base/term.h"
 #include "base/text.h"
 #include "compare/origin.h"
 #include "store/printer.h"

@@ -5,7 +5,7 @@
 #include "base/jsontext.h"
 #include "base/text.h"
 #include "common/collective.h"
-#include "config/train_settings.h"
+#include "config/settings.h"
 
 #include <ctype.h>
 #include <stdarg.h>

@@ -2,9 +2,9 @@
 #include "import/import_text.h"
 
 #include "base/err.h"
+#include "base/files.h"
 #include "base/jsontext.h"
 #include "base/locate.h"
-#include "base/sha256.h"
 #include "common/collective.h"
 
 #include <ctype.h>

@@ -2,7 +2,7 @@
 #include "job/job_output.h"
 
 #include "base/files.h"
-#include "base/secrets.h"
+#include "base/shell.h"
 #include "base/stats.h"
 #include "base/text.h"
 #include "wan/watch.h"

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "base/text.h"
-#include "config/train_settings.h"
+#include "config/settings.h"
 #include "record/job_watch.h"
 
 #include <stddef.h>

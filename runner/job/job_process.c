@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/family.h"
-#include "base/program_dir.h"
+#include "base/files.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -36,7 +36,7 @@ static void become_command(const char *script, int out, const struct interrupts 
     _exit(127);
 }
 
-static void await(struct family *f, const sigset_t *news)
+static void await(struct process_family *f, const sigset_t *news)
 {
     const struct timespec patience = {.tv_nsec = 100000000};
     double kill_by = 0;
@@ -52,7 +52,7 @@ static void await(struct family *f, const sigset_t *news)
 __attribute__((noreturn)) static void guard(const char *script, int out, pid_t parent,
                                             const struct interrupts *i)
 {
-    struct family f = {.out = -1};
+    struct process_family f = {.out = -1};
     sigset_t news;
     sigemptyset(&news);
     sigaddset(&news, SIGTERM);
@@ -231,7 +231,7 @@ static int exit_code(int status)
 /* Launchers end their ranks when they get SIGTERM; what is left after some seconds is killed. */
 static int end(pid_t child)
 {
-    struct family f = {.launcher = child, .out = -1};
+    struct process_family f = {.launcher = child, .out = -1};
     kill(child, SIGTERM);
     for (int ms = 0; ms < GRACE_MS && !f.ended; ms += 50) {
         poll(NULL, 0, 50);

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "base/interrupts.h"
+#include "base/family.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,16 +3,15 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/files.h"
 #include "base/jsontext.h"
-#include "base/sha256.h"
 #include "base/stats.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "plan/plan.h"
 #include "record/provenance.h"
 #include "record/raw.h"
-#include "record/record_cells.h"
-#include "record/record_end.h"
+#include "record/record.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "job/race.h"
 
-#include "base/student.h"
+#include "base/stats.h"
 #include "base/text.h"
 #include "compare/contrast.h"
 

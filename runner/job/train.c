@@ -3,22 +3,20 @@
 
 #include "base/err.h"
 #include "base/jsontext.h"
-#include "base/secrets.h"
-#include "base/shell_quote.h"
+#include "base/shell.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "config/params.h"
-#include "config/train_settings.h"
+#include "config/settings.h"
 #include "job/job_output.h"
 #include "job/job_process.h"
 #include "job/job_recording.h"
-#include "plan/order.h"
+#include "plan/plan.h"
 #include "record/job_watch.h"
 #include "record/ledger.h"
 #include "record/provenance.h"
 #include "record/raw.h"
-#include "record/record_cells.h"
-#include "record/record_end.h"
+#include "record/record.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,7 +7,7 @@
  * attempt that resumes a launch copies the cells that earlier attempts have measured. */
 #pragma once
 
-#include "base/interrupts.h"
+#include "base/family.h"
 #include "plan/plan.h"
 
 #include <stdbool.h>

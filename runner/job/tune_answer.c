@@ -3,8 +3,8 @@
 
 #include "base/err.h"
 #include "base/files.h"
-#include "base/screen.h"
-#include "base/shell_quote.h"
+#include "base/shell.h"
+#include "base/term.h"
 #include "base/text.h"
 #include "base/units.h"
 

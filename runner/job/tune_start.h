@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "base/interrupts.h"
+#include "base/family.h"
 #include "job/tune_setting.h"
 #include "record/job_watch.h"
 

@@ -2,8 +2,8 @@
 #include "lab/lab.h"
 
 #include "base/err.h"
-#include "base/program_dir.h"
-#include "base/scratch.h"
+#include "base/family.h"
+#include "base/files.h"
 #include "base/text.h"
 #include "lab/probe.h"
 #include "lab/relay.h"

@@ -2,16 +2,329 @@
 #include "launch/launcher.h"
 
 #include "base/err.h"
-#include "base/program_dir.h"
+#include "base/files.h"
 #include "base/text.h"
-#include "launch/gpus_here.h"
-#include "launch/launcher_here.h"
-#include "launch/launcher_options.h"
-#include "launch/numa.h"
+#include "plan/plan_cost.h"
 
+#include <dlfcn.h>
+#include <errno.h>
+#include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- NUMA nodes ---- */
+
+#ifdef GS_HWLOC
+#include <hwloc.h>
+#include <hwloc/linux.h>
+
+bool numa_here(void)
+{
+    return true;
+}
+
+static void bind_within(struct numa *n, hwloc_topology_t t, hwloc_bitmap_t set)
+{
+    hwloc_bitmap_and(set, set, hwloc_get_root_obj(t)->cpuset);
+    if (hwloc_bitmap_iszero(set)) {
+        snprintf(n->why, sizeof n->why, "this job may use none of the processors beside it");
+    } else if (hwloc_set_cpubind(t, set, HWLOC_CPUBIND_PROCESS)) {
+        snprintf(n->why, sizeof n->why, "cannot bind: %s", strerror(errno));
+    } else {
+        hwloc_bitmap_t nodes = hwloc_bitmap_alloc();
+        hwloc_cpuset_to_nodeset(t, set, nodes);
+        n->node = hwloc_bitmap_first(nodes);
+        hwloc_bitmap_free(nodes);
+        hwloc_bitmap_list_snprintf(n->cpus, sizeof n->cpus, set);
+    }
+}
+
+/* The kernel names the processors near a device. hwloc would load device libraries such as CUDA to
+ * find them. */
+void numa_bind(struct numa *n, const char *mask_file)
+{
+    hwloc_topology_t t;
+    hwloc_bitmap_t set = hwloc_bitmap_alloc();
+    *n = (struct numa){.node = -1};
+    if (hwloc_linux_read_path_as_cpumask(mask_file, set)) {
+        snprintf(n->why, sizeof n->why, "the kernel does not say which processors are beside it");
+    } else if (hwloc_topology_init(&t)) {
+        snprintf(n->why, sizeof n->why, "hwloc does not start");
+    } else {
+        if (hwloc_topology_load(t))
+            snprintf(n->why, sizeof n->why, "hwloc cannot read this machine");
+        else
+            bind_within(n, t, set);
+        hwloc_topology_destroy(t);
+    }
+    hwloc_bitmap_free(set);
+}
+
+#else
+
+bool numa_here(void)
+{
+    return false;
+}
+
+void numa_bind(struct numa *n, const char *mask_file)
+{
+    (void)mask_file;
+    *n = (struct numa){.node = -1};
+    snprintf(n->why, sizeof n->why, "built without hwloc");
+}
+
+#endif
+
+/* ---- GPUs ---- */
+
+/* COUNTED + n: n GPUs. SOME: only the plugin can find out. */
+enum answer { SOME, NO_DRIVER, NO_GPU, COUNTED };
+enum { COUNT_MAX = 200 };
+
+/* From cuda.h, whose ABI is stable. */
+#define CUDA_ERROR_NO_DEVICE 100
+
+/* Devices of other vendors: their plugins need no CUDA. */
+static const char *const other_devices[] = {"/dev/kfd", "/dev/accel"};
+
+static enum answer ask_driver(void)
+{
+    int (*init)(unsigned), (*count)(int *), n = 0;
+    void *cuda = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!cuda)
+        return NO_DRIVER;
+    void *init_symbol = dlsym(cuda, "cuInit"), *count_symbol = dlsym(cuda, "cuDeviceGetCount");
+    memcpy(&init, &init_symbol, sizeof init);
+    memcpy(&count, &count_symbol, sizeof count);
+    if (!init || !count)
+        return SOME;
+    int error = init(0);
+    if (!error)
+        error = count(&n);
+    if (error == CUDA_ERROR_NO_DEVICE || (!error && n == 0))
+        return NO_GPU;
+    return error || n > COUNT_MAX ? SOME : (enum answer)(COUNTED + n);
+}
+
+/* In a child process, because the driver keeps threads and descriptors open until its process ends. */
+static enum answer ask(void)
+{
+    int status;
+    for (size_t i = 0; i < sizeof other_devices / sizeof *other_devices; i++)
+        if (!access(other_devices[i], F_OK))
+            return SOME;
+    pid_t child = fork();
+    if (child == 0)
+        _exit((int)ask_driver());
+    if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status))
+        return SOME;
+    return (enum answer)WEXITSTATUS(status);
+}
+
+static enum answer answer_here(void)
+{
+    static bool asked;
+    static enum answer answer;
+    if (!asked)
+        answer = ask();
+    asked = true;
+    return answer;
+}
+
+int gpus_here_count(void)
+{
+    enum answer answer = answer_here();
+    return answer > COUNTED ? (int)answer - (int)COUNTED : 0;
+}
+
+const char *gpus_here_missing(void)
+{
+    static const char *const why[] = {
+        [NO_DRIVER] = "no NVIDIA driver on this machine: run where nvidia-smi lists GPUs",
+        [NO_GPU] = "the NVIDIA driver sees no GPU: run where nvidia-smi lists some "
+                   "(CUDA_VISIBLE_DEVICES may hide them)",
+    };
+    enum answer answer = answer_here();
+    return (size_t)answer < sizeof why / sizeof *why ? why[answer] : NULL;
+}
+
+/* ---- this machine, its environment and its batch job ---- */
+
+/* the variable is not empty */
+static bool here_is_set(const char *variable)
+{
+    const char *value = getenv(variable);
+    return value && *value;
+}
+
+/* this is a job of Slurm or another batch system */
+static bool here_in_allocation(void)
+{
+    static const char *const variables[] = {"SLURM_JOB_ID", "PBS_NODEFILE", "LSB_HOSTS",
+                                            "PE_HOSTFILE"};
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+        if (here_is_set(variables[i]))
+            return true;
+    return false;
+}
+
+/* all ranks run on this machine */
+static bool here_alone(const struct set_launch *set)
+{
+    return !*set->hosts && set->nodes <= 1 && !here_in_allocation();
+}
+
+long here_slots(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+        return CPU_COUNT(&set);
+    return sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+/* Path of gradsync-rank, freed by the caller: in the program's folder or ../libexec/gradsync. NULL:
+ * not found, GS_CANNOT reported. */
+static char *here_rank_program(void)
+{
+    static const char *const places[] = {"gradsync-rank", "../libexec/gradsync/gradsync-rank"};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        char *path = xstrfmt("%s/%s", program_dir(), places[i]);
+        if (program_runs(path))
+            return path;
+        free(path);
+    }
+    fail(GS_CANNOT,
+         "gradsync-rank is neither in %s nor in ../libexec/gradsync; build it with make all on a "
+         "machine with Open MPI",
+         program_dir());
+    return NULL;
+}
+
+/* ---- the options of mpirun and srun ---- */
+
+static void add_all(struct words *w, const char *const *words)
+{
+    for (; *words; words++)
+        words_add(w, *words);
+}
+
+/* These values leave the binding to the launcher. */
+static const char *launchers_binding(const char *bind)
+{
+    return !strcmp(bind, "gpu") || !strcmp(bind, "auto") ? "none" : bind;
+}
+
+/* ---- mpirun ---- */
+
+/* The known value nearest to a misspelt `bind` (up to a colon). NULL: `bind` is known, or nothing is
+ * near; then mpirun decides, because its versions differ. */
+static const char *launcher_mpirun_binding(const char *bind)
+{
+    static const char *const words[] = {"auto",   "gpu",     "none",    "hwthread",
+                                        "core",   "l1cache", "l2cache", "l3cache",
+                                        "socket", "package", "numa",    "board"};
+    const size_t count = sizeof words / sizeof *words;
+    AUTO_FREE char *word = xstrfmt("%.*s", (int)strcspn(bind, ":"), bind);
+    const char *near = text_nearest(word, words, count);
+    for (size_t i = 0; i < count; i++)
+        near = strcasecmp(word, words[i]) ? near : NULL;
+    return near;
+}
+
+/* Writes "a, b:4" as "a:2,b:4": a host without a count gets its share of the ranks. */
+static void add_hosts(struct words *argv, const struct set_launch *set)
+{
+    AUTO_WORDS struct words hosts = {0};
+    AUTO_TEXT struct text t = {0};
+    words_split(&hosts, set->hosts, ',');
+    int64_t share = (set->ranks + (int64_t)hosts.n - 1) / (int64_t)hosts.n;
+    for (size_t i = 0; i < hosts.n; i++) {
+        text_addf(&t, "%s%s", i ? "," : "", hosts.v[i]);
+        if (!strchr(hosts.v[i], ':'))
+            text_addf(&t, ":%lld", (long long)share);
+    }
+    words_add(argv, t.s);
+}
+
+/* Ranks on other hosts start with an empty environment, so tuning variables are passed by name. */
+static void add_environment(struct words *argv)
+{
+    static const char *const taken[] = {"GRADSYNC_", "NCCL_",         "UCX_",
+                                        "CUDA_",     "OPENBLAS_NUM_", "LD_LIBRARY_PATH="};
+    for (char **e = environ; *e; e++)
+        for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+            if (!strncmp(*e, taken[i], strlen(taken[i]))) {
+                words_add(argv, "-x");
+                words_addf(argv, "%.*s", (int)strcspn(*e, "="), *e);
+            }
+}
+
+/* Adds the options to argv, after the program's name. `scratch`: folder for MPI's temporary files if
+ * all ranks are on this machine; NULL: MPI's default. */
+static void launcher_mpirun_options(struct words *argv, const struct set_launch *set,
+                                    const char *scratch)
+{
+    if (geteuid() == 0)
+        words_add(argv, "--allow-run-as-root");
+    add_all(argv, (const char *const[]){"--bind-to", launchers_binding(set->bind), "-n", NULL});
+    words_addf(argv, "%lld", (long long)set->ranks);
+    if (set->oversubscribe)
+        words_add(argv, "--oversubscribe");
+    if (set->nodes > 1 && set->ranks % set->nodes == 0) {
+        words_add(argv, "--map-by");
+        words_addf(argv, "ppr:%lld:node", (long long)(set->ranks / set->nodes));
+    }
+    if (*set->hosts) {
+        words_add(argv, "--host");
+        add_hosts(argv, set);
+    } else if (here_alone(set) && !set->oversubscribe) {
+        /* mpirun counts cores as slots; gradsync counts processors, and has checked them. */
+        words_add(argv, "--host");
+        words_addf(argv, "localhost:%lld", (long long)set->ranks);
+    }
+    if (!here_alone(set))
+        add_environment(argv);
+    else if (scratch)
+        add_all(argv, (const char *const[]){"--mca", "orte_tmpdir_base", scratch, "--mca",
+                                            "btl_vader_backing_directory", scratch, NULL});
+}
+
+/* ---- srun ---- */
+
+static const char *srun_binding(const char *bind)
+{
+    static const struct {
+        const char *ours, *theirs;
+    } names[] = {
+        {"core", "cores"}, {"numa", "ldoms"}, {"socket", "sockets"}, {"hwthread", "threads"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(names[i].ours, bind))
+            return names[i].theirs;
+    return launchers_binding(bind);
+}
+
+static void launcher_srun_options(struct words *argv, const struct set_launch *set,
+                                  const char *scratch)
+{
+    (void)scratch;
+    add_all(argv, (const char *const[]){"--mpi=pmix", "--kill-on-bad-exit=1", "-n", NULL});
+    words_addf(argv, "%lld", (long long)set->ranks);
+    words_add(argv, "-N");
+    words_addf(argv, "%lld", (long long)(set->nodes > 1 ? set->nodes : 1));
+    words_addf(argv, "--cpu-bind=%s", srun_binding(set->bind));
+    if (set->oversubscribe)
+        words_add(argv, "--overcommit");
+    if (*set->hosts)
+        words_addf(argv, "--nodelist=%s", set->hosts);
+}
+
+/* ---- the launcher ---- */
 
 struct launcher {
     const char *name;
@@ -191,7 +504,10 @@ int launcher_command_in(const struct plan *p, const char *scratch, const char *c
     return GS_OK;
 }
 
-int launcher_command(const struct plan *p, const char *const *rank_args, char ***argv)
+/* Makes argv (NULL-terminated, launcher_free), which starts `gradsync-rank rank_args…` once per rank.
+ * GS_OK, or reported: GS_USAGE more nodes than hosts; GS_CANNOT more ranks than slots, or no launcher
+ * or gradsync-rank on this machine. */
+static int launcher_command(const struct plan *p, const char *const *rank_args, char ***argv)
 {
     return launcher_command_in(p, NULL, rank_args, argv);
 }

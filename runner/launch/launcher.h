@@ -1,17 +1,57 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The command that starts the ranks: mpirun or srun, as an argv, never through a shell.
+ * The command that starts the ranks: mpirun or srun, as an argv, never through a shell. And what this
+ * machine has for them: slots, GPUs, NUMA nodes.
  */
 #pragma once
 
+#include "base/text.h"
+#include "config/settings.h"
 #include "plan/plan.h"
 
 #include <stdbool.h>
 
-/* Makes argv (NULL-terminated, launcher_free), which starts `gradsync-rank rank_args…` once per rank.
- * GS_OK, or reported: GS_USAGE more nodes than hosts; GS_CANNOT more ranks than slots, or no launcher
- * or gradsync-rank on this machine. */
-int launcher_command(const struct plan *p, const char *const *rank_args, char ***argv);
+/* ---- NUMA nodes ---- */
+
+/* Binds this process to the processors near a device: numa_hwloc.c with hwloc, numa_none.c without. */
+
+struct numa {
+    char cpus[256]; /* "0-31,64-95": the processors; "": not bound, see why */
+    char why[160];
+    int node; /* first NUMA node; -1: unknown */
+};
+
+bool numa_here(void); /* false: built without hwloc */
+
+/* Binds to those processors of the mask that this process may use. The mask is a file of the kernel,
+ * "ffffffff,00000000". Later threads and child processes inherit the binding. */
+void numa_bind(struct numa *n, const char *mask_file);
+
+/* ---- GPUs ---- */
+
+/* Checks for a GPU before a run folder is created. Otherwise the ranks of each section would fail one
+ * after the other. */
+
+/* NULL: there is a GPU, or only the plugin can find out. Otherwise the reason and the remedy. */
+const char *gpus_here_missing(void);
+/* Their number; 0: none, or unknown. */
+int gpus_here_count(void);
+
+/* ---- this machine, its environment and its batch job ---- */
+
+/* The facts of this machine, its environment and its batch job that decide how ranks are started. */
+
+/* Processors that this process may use; a container or taskset may allow fewer than exist. */
+long here_slots(void);
+
+/* ---- the options of mpirun and srun ---- */
+
+/* The options of mpirun and srun for a launch. */
+
+/* ---- the launcher ---- */
+
+/* The command that starts the ranks: mpirun or srun, as an argv, never through a shell. */
+
 /* The same; if all ranks are on this machine, MPI keeps its temporary files in `scratch` (NULL: MPI's
  * default). */
 int launcher_command_in(const struct plan *p, const char *scratch, const char *const *rank_args,

@@ -2,20 +2,22 @@
 #include "launch/run.h"
 
 #include "base/err.h"
+#include "base/family.h"
 #include "base/files.h"
-#include "base/interrupts.h"
+#include "base/jsontext.h"
 #include "base/locate.h"
-#include "base/lock.h"
-#include "base/secrets.h"
-#include "base/shell_quote.h"
+#include "base/shell.h"
+#include "base/text.h"
+#include "base/units.h"
 #include "config/config.h"
+#include "config/settings.h"
+#include "job/train.h"
 #include "lab/probe.h"
+#include "lab/spec.h"
 #include "launch/launcher.h"
-#include "launch/outcome.h"
-#include "launch/run_launch.h"
-#include "plan/sections.h"
-#include "record/begun.h"
-#include "record/check_run.h"
+#include "launch/supervise.h"
+#include "plan/plan_cost.h"
+#include "plan/plan_io.h"
 #include "record/host_load.h"
 #include "record/ledger.h"
 #include "record/manifest.h"
@@ -24,9 +26,369 @@
 #include "reduce/gather.h"
 
 #include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* ---- the outcome of a run folder ---- */
+
+static void outcome_begin(struct run_outcome *o, const struct plan *p, const char *dir)
+{
+    *o = (struct run_outcome){.section = xstrdup(p->section),
+                              .dir = xstrdup(dir),
+                              .cells = p->n_cells,
+                              .compares = plan_is_train(p) && plan_visits(p) > p->n_cells};
+}
+
+/* Says what will be measured, how long that takes, and where it is recorded. */
+static void outcome_announce(const struct plan *p, const char *dir)
+{
+    char time[32];
+    units_human_time(time, sizeof time, plan_cost(p).time_s);
+    say("%s: %zu cell%s in %zu group%s, launches: %lld, %s %s%s; recording into %s", p->section,
+        p->n_cells, p->n_cells == 1 ? "" : "s", p->n_groups, p->n_groups == 1 ? "" : "s",
+        (long long)p->set.measure.launches, plan_is_train(p) ? "at most" : "about", time,
+        plan_is_train(p) ? " (if every run reaches its timeout)" : "", dir);
+}
+
+/* The failure that made a launch give up the cell, or NULL. */
+static const struct ledger_fail *given_up(const struct ledger *l, const struct plan *p,
+                                          const char *cell)
+{
+    const struct ledger_fail *last = NULL;
+    for (int launch = 1; launch <= p->set.measure.launches; launch++) {
+        if (!ledger_given_up(l, launch, cell, p->set.measure.retries))
+            continue;
+        for (size_t i = 0; i < l->n_fails; i++)
+            if (l->fails[i].launch == launch && !strcmp(l->fails[i].cell, cell))
+                last = &l->fails[i];
+        if (last && strcmp(last->kind, "skip"))
+            return last;
+    }
+    return last;
+}
+
+/* True if every cell was skipped in some launch; this machine would skip them in the others too. */
+static bool outcome_all_skipped(const struct plan *p, const char *dir)
+{
+    AUTO(ledger_free_of) struct ledger *l = NULL;
+    size_t skipped = 0;
+    if (ledger_read(&l, dir))
+        return false;
+    for (size_t i = 0; i < p->n_cells; i++) {
+        const struct ledger_fail *f = given_up(l, p, p->cells[i].id);
+        skipped += f && !strcmp(f->kind, "skip");
+    }
+    return skipped == p->n_cells;
+}
+
+/* So did a command that failed with every config: `resume` starts it again. */
+static bool skipped_all(const struct ledger *l, const struct ledger_file *f, const struct plan *p)
+{
+    size_t skipped = 0;
+    if (plan_is_train(p))
+        return !f->n_closed && f->status && !strcmp(f->status, "complete");
+    for (size_t i = 0; i < l->n_fails; i++)
+        skipped += l->fails[i].launch == f->launch && l->fails[i].attempt == f->attempt &&
+                   !strcmp(l->fails[i].kind, "skip");
+    return skipped == p->n_cells;
+}
+
+/* Renames recordings of attempts that skipped every cell to skipped-LL.AA.jsonl. They keep the
+ * reasons, and `resume` can then measure the launch on a suitable machine. */
+static void outcome_set_skipped_aside(const struct plan *p, const char *dir)
+{
+    AUTO(ledger_free_of) struct ledger *l = NULL;
+    if (ledger_read(&l, dir))
+        return;
+    for (size_t i = 0; i < l->n_files; i++) {
+        const struct ledger_file *f = &l->files[i];
+        AUTO_FREE char *aside = xstrfmt("%s/skipped-%02d.%02d.jsonl", dir, f->launch, f->attempt);
+        if (skipped_all(l, f, p) && rename(f->path, aside))
+            fail_file(f->path, "renamed", errno);
+    }
+}
+
+/* Removes a run folder that was made outside of the lab of its config: it holds nothing that the
+ * error did not say. Keeps a folder with a recording. */
+static void outcome_discard_without_lab(const struct plan *p, const char *dir)
+{
+    AUTO_FREE char *above = xstrdup(dir);
+    if (!lab_facts_missed(p->config, p->set.launch.hosts) || runs_is_run(dir))
+        return;
+    files_remove_tree(dir);
+    for (int i = 0; i < 2; i++) {
+        *strrchr(above, '/') = '\0';
+        rmdir(above); /* of the workload, of the platform; fails unless it is empty */
+    }
+}
+
+/* True if no group is measured in any launch. */
+static bool outcome_nothing(const struct plan *p, const char *dir)
+{
+    AUTO(ledger_free_of) struct ledger *l = NULL;
+    size_t closed = 0;
+    if (ledger_read(&l, dir))
+        return false;
+    for (size_t i = 0; i < l->n_files; i++)
+        closed += l->files[i].n_closed;
+    return !closed || outcome_all_skipped(p, dir);
+}
+
+static int report_cells(const struct run_outcome *o, const struct plan *p, const struct cell *cell,
+                        const struct ledger_fail *f)
+{
+    char name[256];
+    if (!f)
+        return GS_OK;
+    cell_name(p, cell, name, sizeof name);
+    if (o->failed)
+        return fail(GS_FAILED, "%s: %zu of %zu cells failed; the first: %s: %s: %s%s%s%s",
+                    p->section, o->failed, o->cells, name, f->kind, f->why, f->where ? " (" : "",
+                    f->where ? f->where : "", f->where ? ")" : "");
+    if (o->skipped == o->cells)
+        return fail(GS_CANNOT, "%s: every cell was skipped: %s", p->section, f->why);
+    say("%s: %zu of %zu cells skipped; the first: %s: %s", p->section, o->skipped, o->cells, name,
+        f->why);
+    return GS_OK;
+}
+
+/* Counts the failed and skipped cells. GS_OK; GS_FAILED if a cell failed; GS_CANNOT if all were
+ * skipped. The first reason is reported. */
+static int outcome_judge(struct run_outcome *o, const struct plan *p, const char *dir)
+{
+    AUTO(ledger_free_of) struct ledger *l = NULL;
+    int code = ledger_read(&l, dir);
+    if (code)
+        return code;
+    const struct cell *cell = NULL;
+    const struct ledger_fail *first = NULL;
+    for (size_t i = 0; i < p->n_cells; i++) {
+        const struct ledger_fail *f = given_up(l, p, p->cells[i].id);
+        if (!f)
+            continue;
+        bool skip = !strcmp(f->kind, "skip");
+        if (!first || (!skip && !o->failed)) {
+            first = f;
+            cell = &p->cells[i];
+        }
+        *(skip ? &o->skipped : &o->failed) += 1;
+    }
+    return report_cells(o, p, cell, first);
+}
+
+/* Reports where the recording is and what to do next. */
+static void outcome_say(const struct run_outcome *o)
+{
+    const char *dir = SHELL_WORD(o->dir);
+    AUTO_FREE char *command = run_completed_by(o->dir);
+    if (o->complete)
+        say("recorded: %s\nnext: gradsync %s %s", dir, o->compares ? "compare" : "show", dir);
+    else if (o->interrupted)
+        fail(GS_FAILED, "interrupted; finished groups are recorded. Continue with: %s", command);
+    else if (o->nothing)
+        say("nothing was measured. Fix the cause, then: %s (with the config as it was; if the "
+            "config was wrong, run it again); to discard the run: rm -r %s",
+            command, dir);
+    else
+        say("incomplete; finished groups are recorded. Fix the cause, then: %s", command);
+}
+
+/* Twice as many; with -o, compare does not find the new run by the name of the platform. */
+static void outcome_say_more(const struct run_outcome *o, const struct plan *p,
+                             const char *workload, const char *const *overrides, const char *data)
+{
+    if (!o->complete || !o->compares || !plan_is_train(p))
+        return;
+    AUTO_WORDS struct words set = {0};
+    for (size_t i = 0; overrides && overrides[i]; i++)
+        if (strncmp(overrides[i], "measure:launches=", strlen("measure:launches=")) != 0)
+            words_add(&set, overrides[i]);
+    words_addf(&set, "measure:launches=%lld", 2 * (long long)p->set.measure.launches);
+    bool every = !workload || !strcmp(workload, TRAIN_WORKLOAD); /* as without -w */
+    AUTO_FREE char *command = shell_command("train", p->config->path, every ? NULL : workload,
+                                            (const char *const *)set.v);
+    say("more launches, if verdicts are undecided: %s%s%s (a new run%s)", command,
+        data ? " -o " : "", data ? SHELL_WORD(data) : "",
+        data ? "" : "; 'gradsync compare' then takes it instead of this one");
+}
+
+static const char *status(const struct run_outcome *o)
+{
+    return o->complete ? "complete" : o->interrupted ? "interrupted" : "incomplete";
+}
+
+/* JSON on stdout */
+static void outcome_print(const struct run_outcome *o, size_t n)
+{
+    AUTO_JSON json_t *all = json_array();
+    for (size_t i = 0; i < n; i++)
+        if (o[i].dir)
+            json_array_append_new(
+                all, json_pack("{so so ss si si si si}", "workload", json_text(o[i].section), "run",
+                               json_text(o[i].dir), "status", status(&o[i]), "exit", o[i].code,
+                               "cells", (int)o[i].cells, "failed", (int)o[i].failed, "skipped",
+                               (int)o[i].skipped));
+    json_print(all, JSON_INDENT(1));
+}
+
+static void outcome_free(struct run_outcome *o)
+{
+    free(o->section);
+    free(o->dir);
+    *o = (struct run_outcome){0};
+}
+
+/* ---- one launch ---- */
+
+/* The state of a launch, from its recordings. */
+struct launch_state {
+    size_t missing; /* groups */
+    size_t fails;   /* fail lines of cells */
+    int next_attempt;
+};
+
+static int read_state(const struct run_at *r, int launch, struct launch_state *s)
+{
+    AUTO(ledger_free_of) struct ledger *l = NULL;
+    int code = ledger_read(&l, r->dir);
+    if (code)
+        return code;
+    *s = (struct launch_state){.missing = ledger_missing(l, r->plan, launch, NULL),
+                               .next_attempt = ledger_next_attempt(l, launch)};
+    for (size_t i = 0; i < l->n_fails; i++)
+        s->fails += l->fails[i].launch == launch && *l->fails[i].cell;
+    return GS_OK;
+}
+
+static void say_death(const struct run_at *r, const struct attempt *a)
+{
+    const struct cell *c = cell_find(r->plan, a->cell);
+    char name[256] = "before the first cell";
+    if (c)
+        cell_name(r->plan, c, name, sizeof name);
+    say("%s: launch %d attempt %d: %s: %s; %s", r->plan->section, a->launch, a->attempt, a->kind,
+        name, a->why);
+}
+
+static bool has_lab(const struct config *c)
+{
+    char ignored[1];
+    AUTO(lab_spec_free) struct lab_spec s = {0};
+    err_capture(ignored, sizeof ignored);
+    int code = lab_spec_read(&s, c);
+    err_capture(NULL, 0);
+    return !code;
+}
+
+/* The hosts are the sites of the config, and this is no lab. */
+static int refuse_outside(const struct plan *p, const struct attempt *a)
+{
+    const char *lab = has_lab(p->config) ? "; emulated sites: gradsync lab CONFIG -- COMMAND" : "";
+    AUTO_WORDS struct words hosts = {0};
+    bool ssh = strstr(a->why, "ssh: ") || strstr(a->why, "ORTE was unable to reliably start");
+    if (!ssh)
+        return fail((enum gs_exit)a->code, "%s%s", a->why, lab);
+    words_split(&hosts, p->set.launch.hosts, ',');
+    for (size_t i = 0; i < hosts.n; i++) {
+        AUTO_FREE char *named = xstrfmt(" %s", hosts.v[i]);
+        if (strstr(a->why, named))
+            return fail((enum gs_exit)a->code,
+                        "ssh %s does not work from here (docs/clusters.md, Hosts over ssh)%s",
+                        hosts.v[i], lab);
+    }
+    return fail((enum gs_exit)a->code,
+                "ssh to %s does not work from here (docs/clusters.md, Hosts over ssh)%s",
+                p->set.launch.hosts, lab);
+}
+
+static int train(const struct run_at *r, struct attempt *a)
+{
+    bool complete;
+    int code = train_launch(r->plan, r->dir, r->interrupts, a->launch, a->attempt, &complete);
+    a->end = complete ? ATTEMPT_COMPLETE : ATTEMPT_INTERRUPTED;
+    return code;
+}
+
+/* One attempt. GS_OK: read the ledger for its result; otherwise the run ends with this code. */
+static int try_launch(const struct run_at *r, const struct launch_state *s, struct attempt *a)
+{
+    int code = attempt_number_take(r->dir, a->launch, &a->attempt);
+    if (code)
+        return code;
+    if (plan_is_train(r->plan)) {
+        code = train(r, a);
+    } else {
+        progress_launch(r->progress, a->launch, a->attempt, r->plan->n_groups - s->missing);
+        code = supervise(r->plan, r->dir, r->interrupts, r->progress, a);
+    }
+    if (code)
+        return code;
+    if (access(r->dir, F_OK))
+        return fail_at(GS_FAILED, r->dir, 0,
+                       "was removed while it was measured; run the config again");
+    switch (a->end) {
+    case ATTEMPT_COMPLETE:
+        return GS_OK;
+    case ATTEMPT_INTERRUPTED:
+        return r->interrupts->count
+                   ? GS_FAILED
+                   : fail(GS_FAILED, "%s: another process told the ranks of launch %d to stop",
+                          r->plan->section, a->launch);
+    case ATTEMPT_DIED:
+        *r->cut = a->cut;
+        if (a->cut)
+            return fail(GS_FAILED, "%s: %s", r->plan->section, a->why);
+        say_death(r, a);
+        return r->interrupts->count ? GS_FAILED : GS_OK;
+    case ATTEMPT_REFUSED:
+        break;
+    }
+    if (lab_facts_missed(r->plan->config, r->plan->set.launch.hosts))
+        return refuse_outside(r->plan, a);
+    return fail((enum gs_exit)a->code, "%s%s%s%s", a->why, *a->log ? " (log: " : "", a->log,
+                *a->log ? ")" : "");
+}
+
+/* The loop ends: each attempt completes a group or adds a failure to a cell, and the failures of a
+ * cell are limited. Attempts that do neither are counted. A start after one that succeeded may take
+ * `deadline` longer: where the network between the hosts is gone, MPI would wait for minutes. */
+static int run_launch(struct run_at *r, int launch)
+{
+    struct launch_state now, before = {0};
+    struct attempt a = {.launch = launch};
+    int64_t vain = 0;
+    for (;;) {
+        int code = read_state(r, launch, &now);
+        if (code || !now.missing)
+            return code;
+        if (a.attempt)
+            vain = now.missing == before.missing && now.fails == before.fails ? vain + 1 : 0;
+        if (vain > r->plan->set.measure.retries)
+            return fail(GS_FAILED,
+                        "%s: launch %d: stopped after %lld attempt%s that measured "
+                        "nothing%s%s",
+                        r->plan->section, launch, (long long)vain, vain == 1 ? "" : "s",
+                        *a.why ? "; last reason: " : "", a.why);
+        interrupts_read(r->interrupts);
+        if (r->interrupts->count)
+            return GS_FAILED;
+        before = now;
+        a = (struct attempt){
+            .launch = launch,
+            .attempt = now.next_attempt > a.attempt ? now.next_attempt : a.attempt + 1,
+            .start_by_s = r->start_s > 0 ? r->start_s + r->plan->set.measure.deadline : 0};
+        code = try_launch(r, &now, &a);
+        r->start_s = fmax(r->start_s, a.started_s);
+        if (code)
+            return code;
+    }
+}
+
+/* ---- a run ---- */
 
 struct run_job {
     struct run_at at;

@@ -5,12 +5,11 @@
 #include "base/err.h"
 #include "base/family.h"
 #include "base/files.h"
-#include "base/scratch.h"
 #include "base/text.h"
 #include "launch/control.h"
 #include "launch/launcher.h"
+#include "record/raw.h"
 #include "record/record.h"
-#include "record/record_end.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +18,213 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+/* ---- which host is cut off ---- */
+
+static size_t find(struct cut *c, const char *host, size_t length)
+{
+    size_t i = 0;
+    while (i < c->n && (strncmp(c->host[i], host, length) || c->host[i][length]))
+        i++;
+    if (i < c->n)
+        return i;
+    if (i == CUT_HOSTS || length == 0 || length >= sizeof c->host[i])
+        return CUT_HOSTS;
+    memcpy(c->host[i], host, length);
+    return c->n++;
+}
+
+void cut_add(struct cut *c, const char *host, const char *lost)
+{
+    size_t from = find(c, host, strlen(host));
+    while (from < CUT_HOSTS && *lost) {
+        size_t length = strcspn(lost, " "), to = find(c, lost, length);
+        if (to < CUT_HOSTS && to != from)
+            c->apart[from][to] = c->apart[to][from] = true;
+        lost += length + (lost[length] == ' ');
+    }
+}
+
+static size_t degree(const struct cut *c, size_t i)
+{
+    size_t n = 0;
+    for (size_t j = 0; j < c->n; j++)
+        n += c->apart[i][j];
+    return n;
+}
+
+/* The host that has lost most others, and more than each of them has; CUT_HOSTS: there is none. */
+static size_t most_cut(const struct cut *c)
+{
+    size_t most = 0;
+    for (size_t i = 1; i < c->n; i++)
+        if (degree(c, i) > degree(c, most))
+            most = i;
+    bool alone = degree(c, most) > 1;
+    for (size_t j = 0; j < c->n; j++)
+        alone = alone && !(c->apart[most][j] && degree(c, j) == degree(c, most));
+    return alone ? most : CUT_HOSTS;
+}
+
+static void tell_host(struct cut *c, size_t i, struct text *t)
+{
+    text_addf(t, "%s%s is cut off: no answer between it and ", t->len ? "; " : "", c->host[i]);
+    const char *comma = "";
+    for (size_t j = 0; j < c->n; j++) {
+        if (!c->apart[i][j])
+            continue;
+        text_addf(t, "%s%s", comma, c->host[j]);
+        c->apart[i][j] = c->apart[j][i] = false;
+        comma = ", ";
+    }
+}
+
+static size_t tell_pairs(const struct cut *c, struct text *t)
+{
+    size_t first = CUT_HOSTS;
+    for (size_t i = 0; i < c->n; i++)
+        for (size_t j = i + 1; j < c->n; j++)
+            if (c->apart[i][j]) {
+                first = first < CUT_HOSTS ? first : i;
+                bool swap = strcmp(c->host[i], c->host[j]) > 0;
+                text_addf(t, "%sno answer between %s and %s", t->len ? "; " : "",
+                          c->host[swap ? j : i], c->host[swap ? i : j]);
+            }
+    return first;
+}
+
+const char *cut_judge(struct cut *c, struct text *t)
+{
+    size_t first = CUT_HOSTS;
+    for (size_t i; (i = most_cut(c)) < CUT_HOSTS; first = first < CUT_HOSTS ? first : i)
+        tell_host(c, i, t);
+    size_t apart = tell_pairs(c, t);
+    return c->host[first < CUT_HOSTS ? first : apart];
+}
+
+/* ---- how an attempt ended ---- */
+
+/* The first paragraph of the log as one line, without the dashed frames of launchers. */
+static void quote_log(const char *path, char *buf, size_t n)
+{
+    AUTO_TEXT struct text t = {0};
+    AUTO_WORDS struct words lines = {0};
+    size_t used = 0;
+    snprintf(buf, n, "its log gives no reason");
+    if (!files_read(path, FILES_OWN, FILES_WHOLE_MAX, &t))
+        return;
+    words_split(&lines, t.s, '\n');
+    for (size_t i = 0; i < lines.n && used < n / 2; i++) {
+        const char *line = lines.v[i];
+        if (!*line && used)
+            break;
+        if (strspn(line, "-=* ") == strlen(line))
+            continue;
+        used += (size_t)snprintf(buf + used, n - used, "%s%s", used ? " " : "", line);
+    }
+}
+
+/* Makes up the report of a death that no rank reported: the launcher ended, or all were silent. */
+static void presume_death(struct attempt_evidence *e, const char *kind, const char *why)
+{
+    struct control *d = &e->dead;
+    *d = (struct control){.event = CONTROL_DEAD, .rank = -1};
+    snprintf(d->kind, sizeof d->kind, "%s", kind);
+    snprintf(d->why, sizeof d->why, "%s", why);
+    snprintf(d->cell, sizeof d->cell, "%s", e->beat.cell);
+    snprintf(d->phase, sizeof d->phase, "%s", e->beat.phase);
+    gethostname(d->host, sizeof d->host - 1);
+    e->has_dead = true;
+}
+
+static void refuse(struct attempt *a, int code, const char *why)
+{
+    a->end = ATTEMPT_REFUSED;
+    a->code = code;
+    snprintf(a->why, sizeof a->why, "%s", why);
+}
+
+/* An error that a rank reported would occur again: the attempt is not repeated. */
+static void judge_error(struct attempt *a, const struct control *error)
+{
+    char why[sizeof a->why];
+    const char *text = error->why + (strncmp(error->why, "gradsync: ", 10) ? 0 : 10);
+    snprintf(why, sizeof why, "rank %d: %.400s", error->rank, text);
+    refuse(a, error->code ? error->code : GS_FAILED, why);
+}
+
+static void judge_launcher(struct attempt *a, struct attempt_evidence *e)
+{
+    char why[512], log[256];
+    if (*e->given_up) {
+        presume_death(e, "hang", e->given_up);
+        return;
+    }
+    if (WIFSIGNALED(e->status)) {
+        snprintf(why, sizeof why, "%s was killed by signal %d (%s)", e->launcher,
+                 WTERMSIG(e->status), strsignal(WTERMSIG(e->status)));
+        presume_death(e, "lost", why);
+        return;
+    }
+    quote_log(e->log_path, log, sizeof log);
+    snprintf(why, sizeof why, "%s ended with code %d before the ranks finished: %s", e->launcher,
+             WEXITSTATUS(e->status), log);
+    if (e->heard)
+        presume_death(e, "lost", why);
+    else
+        refuse(a, GS_CANNOT, why);
+}
+
+/* No cell is to blame, so none is given up. A death may be a consequence. */
+static void judge_cut(struct attempt *a, struct attempt_evidence *e)
+{
+    AUTO_TEXT struct text t = {0};
+    const char *host = cut_judge(&e->cut, &t);
+    presume_death(e, "lost", t.s);
+    snprintf(e->dead.host, sizeof e->dead.host, "%s", host);
+    e->dead.cell[0] = '\0';
+    a->cut = true;
+}
+
+static void judge_death(struct attempt *a, const struct control *d)
+{
+    a->end = ATTEMPT_DIED;
+    snprintf(a->kind, sizeof a->kind, "%s", d->kind);
+    snprintf(a->cell, sizeof a->cell, "%s", d->cell);
+    if (d->rank < 0)
+        snprintf(a->why, sizeof a->why, "%s", d->why);
+    else
+        snprintf(a->why, sizeof a->why, "%.400s (rank %d on %s)", d->why, d->rank, d->host);
+}
+
+static bool closed_as(const struct attempt_evidence *e, const char *status)
+{
+    return e->has_done && !strcmp(e->done.status, status);
+}
+
+void attempt_verdict(struct attempt *a, struct attempt_evidence *e)
+{
+    /* Rank 0 closed the recording, so a later failure of a rank loses no cell. */
+    if (closed_as(e, "complete") || closed_as(e, "interrupted")) {
+        a->end = closed_as(e, "complete") ? ATTEMPT_COMPLETE : ATTEMPT_INTERRUPTED;
+        return;
+    }
+    if (e->cut.n)
+        judge_cut(a, e);
+    if (!e->has_dead) {
+        a->end = ATTEMPT_INTERRUPTED;
+        if (e->has_error)
+            judge_error(a, &e->error);
+        else if (!e->interrupted)
+            judge_launcher(a, e);
+    }
+    if (e->has_dead)
+        judge_death(a, &e->dead);
+}
+
+/* ---- the supervisor ---- */
 
 /* Seconds. The shims enforce the deadlines; these limits are for shims that are stopped or lost. */
 #define START_S 60   /* to the first control line */
@@ -35,7 +240,7 @@ struct supervisor {
     struct interrupts *interrupts;
     struct progress *progress;
     struct attempt *attempt;
-    struct family family;
+    struct process_family family;
     struct scratch scratch;
     char *recording, *log_path;
     int log;

@@ -1,6 +1,76 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Starts the ranks of one attempt with mpirun or srun, and watches them until all have ended.
+ * Which host is cut off, from what the hosts say of each other. A host that is cut off has lost all
+ * others, and they have lost it; where a link is cut, two hosts have lost each other.
+ */
+#pragma once
+
+#include "base/family.h"
+#include "base/text.h"
+#include "launch/control.h"
+#include "plan/plan.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* ---- which host is cut off ---- */
+
+/* Which host is cut off, from what the hosts say of each other. A host that is cut off has lost all
+ * others, and they have lost it; where a link is cut, two hosts have lost each other. */
+
+#define CUT_HOSTS 64 /* reports of further hosts are dropped */
+
+struct cut {
+    char host[CUT_HOSTS][64];
+    bool apart[CUT_HOSTS][CUT_HOSTS]; /* one of the two has lost the other */
+    size_t n;
+};
+
+/* `host` has lost these: their names, with a space after each. */
+void cut_add(struct cut *c, const char *host, const char *lost);
+
+/* Adds one line of text: the hosts that are cut off, then the other pairs that have lost each other.
+ * Returns a host that it names. Uses `c` up; not for one in which nobody has lost another. */
+const char *cut_judge(struct cut *c, struct text *t);
+
+/* ---- how an attempt ended ---- */
+
+/* Decides how an attempt ended, from its control lines and the exit status of its launcher. */
+
+enum attempt_end { ATTEMPT_COMPLETE, ATTEMPT_INTERRUPTED, ATTEMPT_DIED, ATTEMPT_REFUSED };
+
+struct attempt {
+    int launch, attempt;
+    double start_by_s; /* longest time to the first cell; 0: as long as the ranks allow */
+    double started_s;  /* it took so long; 0: none has begun */
+    enum attempt_end end;
+    int code;           /* REFUSED: exit code */
+    char kind[16];      /* DIED: crash, hang, lost */
+    char why[512];      /* DIED, REFUSED: reason, for the message */
+    char cell[PLAN_ID]; /* DIED: cell in which it died; "" before the first */
+    bool cut;           /* DIED: by the network; another attempt would wait for it in MPI_Init */
+    char log[256];      /* file name of its log in the run folder; "" if there is none */
+};
+
+/* What the supervisor observed of an attempt. */
+struct attempt_evidence {
+    struct control beat;                                 /* the last of rank 0 */
+    struct control dead, error, done;                    /* the first of each */
+    bool heard, has_beat, has_dead, has_error, has_done; /* heard: any control line */
+    bool interrupted;                                    /* this process told the ranks to stop */
+    struct cut cut;    /* hosts that others have lost; n 0: none */
+    char given_up[64]; /* why the supervisor ended it; "": it did not */
+    char launcher[32]; /* program name */
+    int status;        /* its wait status */
+    const char *log_path;
+};
+
+/* Sets a->end and its details. If no rank reported a death, e->dead gets one, with rank -1. */
+void attempt_verdict(struct attempt *a, struct attempt_evidence *e);
+
+/* ---- the supervisor ---- */
+
+/* Starts the ranks of one attempt with mpirun or srun, and watches them until all have ended.
  *
  * There are three levels of processes. gradsync (supervise.c) starts the launcher. The launcher
  * starts gradsync-rank once per rank. Each gradsync-rank (rank/shim.c) forks the process that
@@ -8,14 +78,7 @@
  * the shim kills its child, reports one control line on stdout and exits; the launcher then ends the
  * other ranks. Each level dies with the one above it (PR_SET_PDEATHSIG). gradsync is the subreaper.
  *
- * The launcher's stdout carries the control lines of the shims (control.h); the rest is log output.
- */
-#pragma once
-
-#include "base/interrupts.h"
-#include "launch/attempt_verdict.h"
-#include "launch/progress.h"
-#include "plan/plan.h"
+ * The launcher's stdout carries the control lines of the shims (control.h); the rest is log output. */
 
 /* Runs one attempt to its end; a->launch and a->attempt are set. If rank 0 died, writes the last lines
  * of the recording. Leaves no process behind. GS_OK, or reported: the launcher cannot be started

@@ -1,14 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plan/plan.h"
 
+#include "base/err.h"
+#include "base/files.h"
+#include "base/shell.h"
 #include "base/text.h"
-#include "config/train_settings.h"
+#include "common/rng.h"
+#include "config/params.h"
+#include "config/settings.h"
+#include "plan/sweep.h"
+#include "plugin/plugin.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+#include <time.h>
 
-void cell_free(struct cell *c)
+static void cell_free(struct cell *c)
 {
     free(c->config);
     free(c->mode);
@@ -97,4 +106,566 @@ const struct cell *cell_find(const struct plan *p, const char *id)
         if (!strcmp(p->cells[i].id, id))
             return &p->cells[i];
     return NULL;
+}
+
+/* ---- the order of groups and visits ---- */
+
+/* Random streams of a launch: 0 for the order of groups, 1 for the plugin's seed, from 2 up one for
+ * each pair of blocks, from the top down one for each group's preparation order. */
+enum { STREAM_GROUPS, STREAM_PLUGIN, STREAM_BLOCKS };
+#define STREAM_PREPARED(group) (UINT64_MAX - (group))
+#define PAIRS_MAX (UINT64_C(1) << 32)
+
+static void launch_stream(struct rng *rng, uint64_t seed, int launch, uint64_t stream)
+{
+    struct rng of_launch;
+    rng_stream(&of_launch, seed, (uint64_t)launch);
+    rng_stream(rng, rng_next(&of_launch), stream);
+}
+
+static void shuffled(size_t *order, size_t n, struct rng *rng)
+{
+    for (size_t i = 0; i < n; i++)
+        order[i] = i;
+    rng_shuffle(rng, order, n);
+}
+
+void order_groups(size_t *order, size_t n, uint64_t seed, int launch)
+{
+    struct rng rng;
+    launch_stream(&rng, seed, launch, STREAM_GROUPS);
+    shuffled(order, n, &rng);
+}
+
+void order_prepared(size_t *order, size_t n, uint64_t seed, int launch, size_t group)
+{
+    struct rng rng;
+    launch_stream(&rng, seed, launch, STREAM_PREPARED(group));
+    shuffled(order, n, &rng);
+}
+
+void order_visits(size_t *order, size_t n, uint64_t seed, int launch, size_t group, int block)
+{
+    struct rng rng;
+    uint64_t pair = (uint64_t)(block - 1) / 2;
+    launch_stream(&rng, seed, launch, STREAM_BLOCKS + group * PAIRS_MAX + pair);
+    shuffled(order, n, &rng);
+    if (block % 2)
+        return;
+    for (size_t i = 0; i < n / 2; i++) {
+        size_t swap = order[i];
+        order[i] = order[n - 1 - i];
+        order[n - 1 - i] = swap;
+    }
+}
+
+uint64_t order_launch_seed(uint64_t seed, int launch)
+{
+    struct rng rng;
+    launch_stream(&rng, seed, launch, STREAM_PLUGIN);
+    return rng_next(&rng);
+}
+
+/* ---- groups ---- */
+
+static void draft_free(struct draft *drafts, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        cell_free(&drafts[i].cell);
+    free(drafts);
+}
+
+/* ---- orders ---- */
+
+static int compare_place(const struct draft *a, const struct draft *b)
+{
+    return (a->place > b->place) - (a->place < b->place);
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const struct draft *x = a, *y = b;
+    int c = strcmp(x->cell.id, y->cell.id);
+    return c ? c : compare_place(x, y);
+}
+
+static int by_group(const void *a, const void *b)
+{
+    const struct draft *x = a, *y = b;
+    int c = strcmp(x->group, y->group);
+    return c ? c : compare_place(x, y);
+}
+
+static int by_first(const void *a, const void *b)
+{
+    const struct draft *x = a, *y = b;
+    return x->first != y->first ? (x->first > y->first) - (x->first < y->first)
+                                : compare_place(x, y);
+}
+
+/* ---- groups ---- */
+
+/* Keeps one of each id, in drafts[0..*n). Only config_free cells may come more than once. */
+static int drop_twins(const struct plan *p, struct draft *drafts, size_t *n)
+{
+    size_t kept = 0;
+    int code = GS_OK;
+    qsort(drafts, *n, sizeof *drafts, by_id);
+    for (size_t i = 0; i < *n; i++) {
+        struct draft *d = &drafts[i];
+        if (!kept || strcmp(d->cell.id, drafts[kept - 1].cell.id)) {
+            struct draft keep = *d;
+            d->cell = (struct cell){0};
+            drafts[kept++] = keep;
+            continue;
+        }
+        if (!d->cell.shape.config_free && !code)
+            code = fail_at(GS_USAGE, p->config->path, config_section(p->config, p->section)->line,
+                           "[%s] has a cell twice: %s (%s)", p->section, d->cell.config,
+                           d->cell.params);
+        cell_free(&d->cell);
+        d->cell = (struct cell){0};
+    }
+    *n = kept;
+    return code;
+}
+
+static void order(struct draft *drafts, size_t n)
+{
+    qsort(drafts, n, sizeof *drafts, by_group);
+    for (size_t i = 0; i < n; i++)
+        drafts[i].first = i && !strcmp(drafts[i].group, drafts[i - 1].group) ? drafts[i - 1].first
+                                                                             : drafts[i].place;
+    qsort(drafts, n, sizeof *drafts, by_first);
+}
+
+static void move(struct plan *p, struct draft *drafts, size_t n)
+{
+    p->cells = xcalloc(n, sizeof *p->cells);
+    p->groups = xcalloc(n, sizeof *p->groups);
+    for (size_t i = 0; i < n; i++) {
+        p->cells[i] = drafts[i].cell;
+        drafts[i].cell = (struct cell){0};
+        if (!p->n_groups || strcmp(p->groups[p->n_groups - 1].id, drafts[i].group)) {
+            struct group *g = &p->groups[p->n_groups++];
+            memcpy(g->id, drafts[i].group, PLAN_ID);
+            g->first = i;
+        }
+        p->groups[p->n_groups - 1].n++;
+    }
+    p->n_cells = n;
+}
+
+/* ---- baselines ---- */
+
+/* Marks the cells of one group that have the label; how many. */
+static size_t mark(struct plan *p, const struct group *g, const char *label)
+{
+    size_t n = 0;
+    for (size_t i = g->first; i < g->first + g->n; i++) {
+        p->cells[i].baseline = *label && !strcmp(p->cells[i].config, label);
+        n += p->cells[i].baseline;
+    }
+    return n;
+}
+
+static const char *first_label(const struct plan *p, const struct group *g)
+{
+    const char *label = "";
+    for (size_t i = g->first; i < g->first + g->n && !*label; i++)
+        label = p->cells[i].config;
+    return label;
+}
+
+/* The label as label_config() writes it, whatever the order of its parts; the caller frees it. */
+static char *wanted_label(const struct plan *p)
+{
+    const struct wl_plugin *wl = &p->plugin->wl;
+    const char *text = p->set.measure.baseline;
+    AUTO_FREE void *defaults = xcalloc(1, wl->cell_size), *cell = xcalloc(1, wl->cell_size);
+    char why[1024];
+    params_default(wl->params, defaults, why, sizeof why);
+    return *text && label_parse(wl, defaults, text, cell, why, sizeof why)
+               ? label_config(wl, defaults, cell)
+               : xstrdup(text);
+}
+
+static int unknown_baseline(const struct plan *p, const char *label)
+{
+    AUTO_WORDS struct words labels = {0};
+    AUTO_TEXT struct text all = {0};
+    for (size_t i = 0; i < p->n_cells; i++)
+        if (*p->cells[i].config)
+            words_add_once(&labels, p->cells[i].config);
+    for (size_t i = 0; i < labels.n; i++)
+        text_addf(&all, "%s%s", i ? ", " : "", labels.v[i]);
+    const char *near = text_nearest(label, (const char *const *)labels.v, labels.n);
+    return config_error(config_find(p->config, "measure", "baseline"),
+                        "'%s' is not a config of [%s]%s; choose %s", label, p->section,
+                        DID_YOU_MEAN(near), all.s);
+}
+
+static int choose_baselines(struct plan *p)
+{
+    AUTO_FREE char *wanted = wanted_label(p);
+    size_t marked = 0;
+    bool compares = false;
+    for (size_t i = 0; i < p->n_groups; i++) {
+        size_t n = mark(p, &p->groups[i], wanted);
+        marked += n;
+        compares = compares || group_compares(p, &p->groups[i]);
+        if (!n)
+            mark(p, &p->groups[i], first_label(p, &p->groups[i]));
+    }
+    /* A section that compares nothing has no use for the baseline that others have. */
+    return *wanted && !marked && compares ? unknown_baseline(p, wanted) : GS_OK;
+}
+
+/* Moves the drafts' cells into p->cells and p->groups: groups in the order of their first cell, a
+ * config_free cell once. GS_OK, or GS_USAGE, reported: the same cell twice, a baseline that no
+ * group has. Call draft_free() in both cases: it frees the cells that were not moved. */
+static int plan_group(struct plan *p, struct draft *drafts, size_t n)
+{
+    int code = drop_twins(p, drafts, &n);
+    order(drafts, n);
+    move(p, drafts, n);
+    return code ? code : choose_baselines(p);
+}
+
+/* ---- cells ---- */
+
+#define WHYS_MAX 8 /* different reasons of describe() that are reported */
+
+/* What is needed while cells are made. */
+struct builder {
+    struct plan *p;
+    struct sweep sweep;
+    struct wl_job job;
+    char *head;                     /* of every cell's canonical text */
+    const struct wl_param **sorted; /* by name */
+    size_t n_sorted;
+    struct draft *drafts;
+    size_t n, cap;
+    char *whys[WHYS_MAX];
+    size_t n_whys;
+};
+
+/* ---- ids ---- */
+
+static int by_name(const void *a, const void *b)
+{
+    const struct wl_param *const *x = a, *const *y = b;
+    return strcmp((*x)->name, (*y)->name);
+}
+
+static void sort_params(struct builder *b)
+{
+    const struct wl_plugin *wl = &b->p->plugin->wl;
+    b->n_sorted = params_count(wl->params);
+    b->sorted = xcalloc(b->n_sorted, sizeof *b->sorted);
+    for (size_t i = 0; i < b->n_sorted; i++)
+        b->sorted[i] = &wl->params[i];
+    qsort(b->sorted, b->n_sorted, sizeof *b->sorted, by_name);
+}
+
+static void hash_id(const struct text *t, char id[PLAN_ID])
+{
+    char hex[65];
+    sha256_hex(t->s, t->len, hex);
+    memcpy(id, hex, PLAN_ID - 1);
+    id[PLAN_ID - 1] = '\0';
+}
+
+/* Ids are of canonical text, so that a value written in another way is the same cell. */
+static void make_ids(const struct builder *b, const void *values, char cell[PLAN_ID],
+                     char group[PLAN_ID])
+{
+    AUTO_TEXT struct text all = {0}, axes = {0};
+    char value[256];
+    text_add(&all, b->head);
+    text_addf(&axes, "group\n%s", b->head);
+    for (size_t i = 0; i < b->n_sorted; i++) {
+        const struct wl_param *p = b->sorted[i];
+        if (!plugin_has_param(&b->p->plugin->wl, p, values))
+            continue;
+        param_format(p, values, value, sizeof value);
+        struct text *both[] = {&all, p->role == WL_AXIS ? &axes : NULL};
+        for (size_t k = 0; k < 2 && both[k]; k++) {
+            text_add(both[k], p->name);
+            text_add(both[k], "=");
+            text_add(both[k], value);
+            text_add(both[k], "\n");
+        }
+    }
+    hash_id(&all, cell);
+    hash_id(&axes, group);
+}
+
+static char *params_text(const struct wl_plugin *wl, const void *values)
+{
+    struct text t = {0};
+    char value[256];
+    text_clear(&t);
+    for (const struct wl_param *p = wl->params; p->name; p++) {
+        if (!plugin_has_param(wl, p, values))
+            continue;
+        param_format(p, values, value, sizeof value);
+        const char *quote = p->type == WL_TEXT && (!*value || strchr(value, ' ')) ? "\"" : "";
+        text_add(&t, t.len ? " " : "");
+        text_add(&t, p->name);
+        text_add(&t, "=");
+        text_add(&t, quote);
+        text_add(&t, value);
+        text_add(&t, quote);
+    }
+    return t.s;
+}
+
+/* ---- cells ---- */
+
+/* Whether a plugin's reason begins with FILE:, the value of this parameter. */
+static bool names_file(const struct wl_param *p, const void *values, const char *why)
+{
+    const char *value = (const char *)values + p->offset;
+    size_t n = p->type == WL_TEXT ? strlen(value) : 0;
+    return n && !strncmp(why, value, n) && why[n] == ':';
+}
+
+/* The key of the section that a plugin's reason names, as KEY=… or by its file; NULL: none. With a
+ * file, the rest of the cell does not matter. */
+static const struct config_entry *named_key(const struct builder *b, const void *values,
+                                            const char *why, bool *file)
+{
+    const struct config *c = b->p->config;
+    for (const struct wl_param *p = b->p->plugin->wl.params; p->name; p++) {
+        const struct config_entry *e = config_find(c, b->p->section, p->name);
+        size_t n = strlen(p->name);
+        *file = e && names_file(p, values, why);
+        if (*file || (e && !strncmp(why, p->name, n) && why[n] == '='))
+            return e;
+    }
+    return NULL;
+}
+
+static int rejected(const struct builder *b, const void *values, const char *why)
+{
+    const struct config *c = b->p->config;
+    bool file = false;
+    const struct config_entry *key = named_key(b, values, why, &file);
+    AUTO_FREE char *params = file ? NULL : params_text(&b->p->plugin->wl, values);
+    return fail_at(GS_USAGE, key ? key->file : c->path,
+                   key ? key->line : config_section(c, b->p->section)->line, "[%s] %s%s%s%s",
+                   b->p->section, *why ? why : "the plugin rejects a cell without a reason",
+                   params ? " (cell: " : "", params ? params : "", params ? ")" : "");
+}
+
+static int describe(struct builder *b, const void *values, struct wl_shape *shape, char **skip)
+{
+    const struct wl_plugin *wl = &b->p->plugin->wl;
+    char why[512] = "";
+    *shape = (struct wl_shape){.size = sizeof *shape};
+    enum wl_status status = wl->describe(values, &b->job, shape, why, sizeof why);
+    if (status == WL_OK)
+        return GS_OK;
+    if (status == WL_SKIP) {
+        *skip = xstrdup(*why ? why : "the plugin gives no reason");
+        return GS_OK;
+    }
+    for (size_t i = 0; i < b->n_whys; i++)
+        if (!strcmp(b->whys[i], why))
+            return GS_USAGE;
+    if (b->n_whys == WHYS_MAX)
+        return GS_USAGE;
+    b->whys[b->n_whys++] = xstrdup(why);
+    return rejected(b, values, why);
+}
+
+/* A cell that does not depend on the config is the same for all of them: it gets the defaults. */
+static void unset_config(const struct builder *b, void *values)
+{
+    for (size_t i = 0; i < b->sweep.n_axes; i++) {
+        const struct wl_param *p = b->sweep.axes[i].p;
+        if (p->role == WL_CONFIG)
+            memcpy((char *)values + p->offset, (const char *)b->sweep.defaults + p->offset,
+                   param_size(p));
+    }
+}
+
+static int add_cell(struct builder *b, size_t place)
+{
+    const struct wl_plugin *wl = &b->p->plugin->wl;
+    void *values = xcalloc(1, wl->cell_size);
+    struct cell cell = {.values = values};
+    int code = GS_OK;
+    if (!sweep_cell(&b->sweep, place, values) ||
+        (code = describe(b, values, &cell.shape, &cell.skip))) {
+        free(values);
+        return code;
+    }
+    if (cell.shape.config_free)
+        unset_config(b, values);
+    cell.config =
+        cell.shape.config_free ? xstrdup("") : label_config(wl, b->sweep.defaults, values);
+    cell.mode = label_mode(wl, values);
+    cell.params = params_text(wl, values);
+    ALLOC_GROW(b->drafts, b->n, b->cap);
+    struct draft *d = &b->drafts[b->n++];
+    *d = (struct draft){.cell = cell, .place = place};
+    make_ids(b, values, d->cell.id, d->group);
+    return GS_OK;
+}
+
+static int add_cells(struct builder *b)
+{
+    int code = GS_OK;
+    for (size_t i = 0; i < sweep_count(&b->sweep); i++)
+        if (add_cell(b, i))
+            code = GS_USAGE;
+    if (!code && !b->n)
+        code = config_error(config_find(b->p->config, b->p->section, "exclude"),
+                            "excludes every cell");
+    return code;
+}
+
+/* Fills the cells and groups of a plan whose config, section, plugin and settings are set. GS_OK or
+ * a code, reported: the sweep has a fault, or the plugin's describe() rejects a cell. */
+static int plan_cells(struct plan *p)
+{
+    const struct set_launch *l = &p->set.launch;
+    struct builder b = {.p = p,
+                        .job = {.size = sizeof b.job,
+                                .ranks = (int)l->ranks,
+                                .nodes = (int)l->nodes,
+                                .local_ranks = (int)(l->ranks / l->nodes)}};
+    int code = sweep_read(&b.sweep, p->config, p->section, &p->plugin->wl);
+    if (!code) {
+        /* Another command is another experiment. */
+        const struct config_entry *entry =
+            plan_is_train(p) ? config_find(p->config, p->section, "command") : NULL;
+        char *command = entry ? secrets_hidden(entry->value) : NULL;
+        b.head =
+            xstrfmt("platform=%s\nworkload=%s\nranks=%lld\nnodes=%lld\n%s%s%s",
+                    p->set.platform.name, p->workload, (long long)l->ranks, (long long)l->nodes,
+                    command ? "command=" : "", command ? command : "", command ? "\n" : "");
+        free(command);
+        sort_params(&b);
+        code = add_cells(&b);
+    }
+    size_t drafts = b.n;
+    if (!code)
+        code = plan_group(p, b.drafts, b.n);
+    draft_free(b.drafts, drafts);
+    for (size_t i = 0; i < b.n_whys; i++)
+        free(b.whys[i]);
+    free(b.head);
+    free(b.sorted);
+    sweep_free(&b.sweep);
+    return code;
+}
+
+/* ---- the plan of a section ---- */
+
+/* 53 bits, so that readers that keep numbers as doubles keep it whole; never 0. */
+static uint64_t draw_seed(void)
+{
+    uint64_t seed = 0;
+    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != (ssize_t)sizeof seed) {
+        struct timespec t;
+        clock_gettime(CLOCK_REALTIME, &t);
+        seed = (uint64_t)t.tv_sec * 1000000007u ^ (uint64_t)t.tv_nsec << 20;
+    }
+    return (seed >> 11) | 1;
+}
+
+static int no_section(const struct config *c, const char *section)
+{
+    const char *names[64];
+    size_t n = 0;
+    while (n < 64 && (names[n] = config_workload(c, n)))
+        n++;
+    const char *near = text_nearest(section, names, n);
+    return fail_at(GS_USAGE, c->path, 0, "has no workload section [%s]%s", section,
+                   DID_YOU_MEAN_SECTION(near));
+}
+
+/* Only the user knows how many processes the command starts. A launch of it that fails is not tried
+ * again: the next launch comes anyway. */
+static void settle_train(struct plan *p)
+{
+    struct set_launch *l = &p->set.launch;
+    if (!config_find(p->config, "launch", "ranks"))
+        l->ranks = l->nodes;
+    p->set.measure.retries = 0;
+}
+
+int plan_build_from(struct plan **out, struct config *config, const char *section,
+                    struct plugin *plugin, const struct settings *set)
+{
+    struct plan *p = xcalloc(1, sizeof *p);
+    size_t word = strcspn(section, " ");
+    p->config = config;
+    p->plugin = plugin;
+    p->set = *set;
+    p->section = xstrdup(section);
+    p->workload = xstrfmt("%.*s", (int)word, section);
+    p->label = xstrdup(section[word] ? section + word + 1 : "");
+    p->seed = set->measure.seed ? (uint64_t)set->measure.seed : draw_seed();
+    sha256_hex(config->text, strlen(config->text), p->config_sha256);
+    if (plan_is_train(p))
+        settle_train(p);
+    int code = config_section(config, section) ? plan_cells(p) : no_section(config, section);
+    if (code) {
+        plan_free(p);
+        p = NULL;
+    }
+    *out = p;
+    return code;
+}
+
+int plan_build_with(struct plan **out, struct config *config, const char *section,
+                    struct plugin *plugin)
+{
+    struct settings set;
+    int code = settings_read(config, &set);
+    if (!code)
+        return plan_build_from(out, config, section, plugin, &set);
+    plugin_unload(plugin);
+    config_free(config);
+    *out = NULL;
+    return code;
+}
+
+int plan_plugin(struct plugin **out, const struct config *c, const char *section)
+{
+    const struct config_section *s = config_section(c, section);
+    if (!s)
+        return no_section(c, section);
+    if (train_is_section(section))
+        return plugin_train(out, c, section);
+    AUTO_FREE char *name = xstrfmt("%.*s", (int)strcspn(section, " "), section);
+    char said[1024];
+    err_capture(said, sizeof said);
+    int code = plugin_load(out, name);
+    err_capture(NULL, 0);
+    const char *text = strncmp(said, "gradsync: ", 10) ? said : said + 10;
+    const char *names[32];
+    size_t n = 0;
+    for (const struct settings_section *t = settings_sections; t->name; t++)
+        names[n++] = t->name;
+    const char *near = code == GS_USAGE ? text_nearest(name, names, n) : NULL;
+    if (code)
+        fail_at((enum gs_exit)code, c->path, s->line, "[%s]: %s%s", section, text,
+                DID_YOU_MEAN_SECTION(near));
+    return code;
+}
+
+int plan_build(struct plan **out, struct config *config, const char *section)
+{
+    struct plugin *plugin = NULL;
+    int code = plan_plugin(&plugin, config, section);
+    *out = NULL;
+    if (!code)
+        return plan_build_with(out, config, section, plugin);
+    config_free(config);
+    return code;
 }

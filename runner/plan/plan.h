@@ -18,6 +18,7 @@
 #include "config/settings.h"
 #include "plugin/plugin.h"
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define PLAN_ID 17 /* 16 hex digits of a SHA-256, and the terminator */
@@ -56,7 +57,6 @@ struct plan {
 void plan_free(struct plan *p);
 AUTO_POINTER(struct plan, plan_free)
 bool plan_is_train(const struct plan *p); /* of [train]: the command of a user, not a plugin */
-void cell_free(struct cell *c);
 
 /* Does the group hold two configs or more? Its baseline is then visited twice per block. */
 bool group_compares(const struct plan *p, const struct group *g);
@@ -72,18 +72,58 @@ const struct cell *cell_find(const struct plan *p, const char *id);
  * "size=16 algorithm=ring (347751c7b5e48f63)". Returns buf. */
 const char *cell_name(const struct plan *p, const struct cell *cell, char *buf, size_t n);
 
-/* An estimate of the time and memory that a run needs. */
-struct plan_cost {
-    double time_s;             /* all launches, if every group converges at once */
-    double most_s;             /* if none converges: budgets and max_blocks stop them */
-    uint64_t host_B, device_B; /* of the largest group, on one rank */
-};
-struct plan_cost plan_cost(const struct plan *p);
-uint64_t plan_free_memory(void); /* bytes free on the machine and in its control groups */
-/* GS_OK, or GS_CANNOT, reported, if the largest group needs more than the free memory. */
-int plan_memory_check(const struct plan *p);
+/* ---- the order of groups and visits ---- */
 
-/* A run folder holds config.ini (a copy of the config) and plan.json (plan_io.h). plan_read builds
- * the plan again from both, and fails if other cell ids come out (another plugin version). */
-int plan_write(const struct plan *p, const char *dir);
-int plan_read(struct plan **out, const char *dir);
+/* The order of measurement. Pure functions: the same seed gives the same order on every rank and
+ * machine, and an attempt that resumes a launch continues in its order. */
+
+/* order[0..n): the order of the groups in this launch. It differs between launches, so that warm-up
+ * and drift affect another group each time. */
+void order_groups(size_t *order, size_t n, uint64_t seed, int launch);
+
+/* order[0..n): the preparation order of the slots of a group. It differs between launches. An effect
+ * of the creation order of communicators is then noise between launches, which the interval covers,
+ * and not a difference between configs. */
+void order_prepared(size_t *order, size_t n, uint64_t seed, int launch, size_t group);
+
+/* order[0..n): the visit order of one block (from 1) of a group. Odd blocks are random; each even
+ * block mirrors the one before, so that a linear drift cancels over the pair (ABBA). */
+void order_visits(size_t *order, size_t n, uint64_t seed, int launch, size_t group, int block);
+
+/* The seed for the plugin: the same on every rank, another one in each launch. */
+uint64_t order_launch_seed(uint64_t seed, int launch);
+
+/* ---- groups ---- */
+
+/* Sorts the cells of a sweep into the groups of a plan. */
+
+struct draft {
+    struct cell cell;
+    char group[PLAN_ID]; /* cells with equal ids form a group */
+    size_t place;        /* in the sweep */
+    size_t first;        /* place of its group's first cell */
+};
+
+/* ---- cells ---- */
+
+/* Makes the cells of a sweep, with their ids, labels and shapes, in groups. */
+
+/* ---- the plan of a section ---- */
+
+/* Builds the plan of one workload section. */
+
+/* Takes ownership of config, even on failure. Returns GS_OK, or a code after an error was reported:
+ * unknown key (with the nearest name), value out of range, empty sweep, unequal zip, a cell for
+ * which describe() returns WL_FAIL. A cell that describe() skips stays in the plan, with the
+ * reason. A cell whose shape is config_free gets the defaults of the WL_CONFIG parameters and the
+ * label "". The seed is [measure] seed, or drawn if that is 0. */
+int plan_build(struct plan **out, struct config *config, const char *section);
+
+/* The steps of plan_build. plan_plugin loads the section's plugin; its errors name the section's
+ * line. The others take ownership of config and plugin, even on failure; plan_build_from takes
+ * settings that were read before. */
+int plan_plugin(struct plugin **out, const struct config *config, const char *section);
+int plan_build_with(struct plan **out, struct config *config, const char *section,
+                    struct plugin *plugin);
+int plan_build_from(struct plan **out, struct config *config, const char *section,
+                    struct plugin *plugin, const struct settings *set);

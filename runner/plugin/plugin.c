@@ -4,15 +4,20 @@
 #include "base/err.h"
 #include "base/files.h"
 #include "base/locate.h"
+#include "base/shell.h"
 #include "base/text.h"
 #include "config/params.h"
-#include "plugin/plugin_search.h"
+#include "config/settings.h"
+#include "config/settings_tables.h"
 
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +25,320 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/* ---- the files of plugins ---- */
+
+/* The search path, in order. */
+static void search_path(struct words *dirs)
+{
+    const char *env = getenv("GRADSYNC_PLUGIN_PATH");
+    AUTO_FREE char *all = xstrfmt("%s:%s:%s/plugins:%s/../lib/gradsync/plugins", env ? env : "",
+                                  program_dir(), program_dir(), program_dir());
+    words_split(dirs, all, ':');
+}
+
+static bool is_path(const char *name)
+{
+    return strchr(name, '/') || text_ends(name, ".so");
+}
+
+/* The path for a name (plugin_load); NULL: there is none. The caller frees it. */
+static char *plugin_file(const char *name)
+{
+    if (is_path(name))
+        return xstrfmt("%s%s", strchr(name, '/') ? "" : "./", name);
+    AUTO_WORDS struct words dirs = {0};
+    search_path(&dirs);
+    char *found = NULL;
+    for (size_t i = 0; i < dirs.n && !found; i++) {
+        char *path = xstrfmt("%s/%s.so", dirs.v[i], name);
+        if (*dirs.v[i] && !access(path, F_OK))
+            found = path;
+        else
+            free(path);
+    }
+    return found;
+}
+
+static bool mentions_abi(const char *path)
+{
+    AUTO_TEXT struct text bytes = {0};
+    return files_read(path, FILES_ANY, FILES_WHOLE_MAX, &bytes) &&
+           memmem(bytes.s, bytes.len, PLUGIN_ABI_STEM, strlen(PLUGIN_ABI_STEM));
+}
+
+static bool is_new(const struct plugin_files *f, const char *name)
+{
+    for (size_t i = 0; i < f->n; i++)
+        if (!strcmp(f->v[i].name, name))
+            return false;
+    return true;
+}
+
+static void find_in(struct plugin_files *f, const char *dir)
+{
+    AUTO_WORDS struct words files = {0};
+    if (*dir)
+        files_list(dir, "*.so", &files);
+    for (size_t i = 0; i < files.n; i++) {
+        struct plugin_file one = {.name = xstrfmt("%.*s", (int)strlen(files.v[i]) - 3, files.v[i]),
+                                  .path = xstrfmt("%s/%s", dir, files.v[i])};
+        if (is_new(f, one.name) && mentions_abi(one.path)) {
+            APPEND(f->v, f->n) = one;
+        } else {
+            free(one.name);
+            free(one.path);
+        }
+    }
+}
+
+/* Every file in the search path that mentions the ABI's symbol; of equal names the first. */
+static struct plugin_files plugin_files(void)
+{
+    struct plugin_files f = {0};
+    AUTO_WORDS struct words dirs = {0};
+    search_path(&dirs);
+    for (size_t i = 0; i < dirs.n; i++)
+        find_in(&f, dirs.v[i]);
+    return f;
+}
+
+static void plugin_files_free(struct plugin_files *f)
+{
+    for (size_t i = 0; i < f->n; i++) {
+        free(f->v[i].name);
+        free(f->v[i].path);
+    }
+    free(f->v);
+}
+
+/* ---- the tables ---- */
+
+/* What a plugin's tables must be, so that the parser, the help and the CSVs can rely on them. */
+
+#define NAME_MAX_LEN 32
+#define SUMMARY_MAX_LEN 80
+#define TABLE_MAX 256 /* a table with no end is read no further */
+
+struct lint {
+    const struct plugin *plugin;
+    void (*report)(void *ctx, const char *line);
+    void *ctx;
+    int faults;
+};
+
+__attribute__((format(printf, 2, 3))) static void fault(struct lint *l, const char *fmt, ...)
+{
+    char line[1024];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(line, sizeof line, fmt, args);
+    va_end(args);
+    l->report(l->ctx, line);
+    l->faults++;
+}
+
+static bool is_identifier(const char *s)
+{
+    size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789_");
+    return n > 0 && n <= NAME_MAX_LEN && !s[n] && s[0] >= 'a';
+}
+
+static bool is_one_line(const char *s)
+{
+    return s && *s && !strpbrk(s, "\n\r\t");
+}
+
+/* ---- the struct ---- */
+
+static void lint_functions(struct lint *l)
+{
+    const struct wl_plugin *w = &l->plugin->wl;
+    const struct {
+        const char *name;
+        bool there;
+    } functions[] = {
+        {"describe", w->describe}, {"open", w->open},       {"close", w->close},
+        {"prepare", w->prepare},   {"release", w->release}, {"sample", w->sample},
+        {"verify", w->verify},
+    };
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+        if (!functions[i].there)
+            fault(l, "has no %s()", functions[i].name);
+}
+
+static void lint_identity(struct lint *l)
+{
+    const struct wl_plugin *w = &l->plugin->wl;
+    const char *file = path_name(l->plugin->path);
+    if (!w->name || !is_identifier(w->name))
+        fault(l, "name '%s' is not a lower-case identifier", w->name ? w->name : "(NULL)");
+    else if (settings_section_find(w->name))
+        fault(l, "name '%s' is a fixed section of configs: choose another", w->name);
+    else if (strlen(file) != strlen(w->name) + 3 || strncmp(file, w->name, strlen(w->name)))
+        fault(l, "name '%s' differs from the file name: rename the file to %s.so", w->name,
+              w->name);
+    if (!is_one_line(w->version))
+        fault(l, "version is empty, or not one line");
+    if (!is_one_line(w->summary) || strlen(w->summary) > SUMMARY_MAX_LEN)
+        fault(l, "summary is empty, not one line, or longer than %d bytes", SUMMARY_MAX_LEN);
+}
+
+/* ---- the parameters ---- */
+
+static void lint_param_name(struct lint *l, const struct wl_param *table, size_t i)
+{
+    const char *name = table[i].name;
+    if (!is_identifier(name))
+        fault(l, "parameter '%s': the name is not a lower-case identifier of at most %d letters",
+              name, NAME_MAX_LEN);
+    for (size_t j = 0; j < i; j++)
+        if (!strcmp(table[j].name, name))
+            fault(l, "parameter '%s' is declared twice", name);
+    for (size_t j = 0; j < SWEEP_KEYS; j++)
+        if (!strcmp(sweep_keys[j], name))
+            fault(l, "parameter '%s': the name is a key of every workload section", name);
+}
+
+/* Labels and sweeps are made of choices: "ring/LL128", "a, b", "dtype=int32; op=max". */
+static void lint_choices(struct lint *l, const struct wl_param *p)
+{
+    if (p->type != WL_CHOICE) {
+        if (p->choices)
+            fault(l, "parameter '%s' has choices, but is not a WL_CHOICE", p->name);
+        return;
+    }
+    if (!p->choices || !p->choices[0])
+        fault(l, "parameter '%s' is a WL_CHOICE without choices", p->name);
+    for (size_t i = 0; p->choices && p->choices[i]; i++) {
+        if (!p->choices[i][0] || strpbrk(p->choices[i], " ,;=/:\t\n\"#"))
+            fault(l, "parameter '%s': choice '%s' is empty or holds one of ' ,;=/:\"#'", p->name,
+                  p->choices[i]);
+        for (size_t j = 0; j < i; j++)
+            if (!strcmp(p->choices[i], p->choices[j]))
+                fault(l, "parameter '%s': choice '%s' is listed twice", p->name, p->choices[i]);
+    }
+}
+
+static void lint_range(struct lint *l, const struct wl_param *p)
+{
+    if (isnan(p->min) || isnan(p->max) || p->min > p->max)
+        fault(l, "parameter '%s': min %g is above max %g", p->name, p->min, p->max);
+}
+
+/* The member lies inside the cell and on no other's place. */
+static bool lint_place(struct lint *l, const struct wl_param *table, size_t i)
+{
+    const struct wl_param *p = &table[i];
+    size_t size = param_size(p), cell = l->plugin->wl.cell_size;
+    bool inside = p->offset <= cell && size <= cell - p->offset;
+    if (!inside)
+        fault(l, "parameter '%s': offset %zu + %zu bytes lie outside the cell of %zu bytes",
+              p->name, p->offset, size, cell);
+    for (size_t j = 0; j < i; j++)
+        if (table[j].type <= WL_TEXT && table[j].offset < p->offset + size &&
+            p->offset < table[j].offset + param_size(&table[j]))
+            fault(l, "parameters '%s' and '%s' overlap: correct an offset", table[j].name, p->name);
+    return inside;
+}
+
+static void lint_default(struct lint *l, const struct wl_param *p)
+{
+    if (p->type == WL_CHOICE && (!p->choices || !p->choices[0]))
+        return;
+    if (!p->def) {
+        fault(l, "parameter '%s' has no default", p->name);
+        return;
+    }
+    char why[512];
+    AUTO_FREE void *cell = xcalloc(1, l->plugin->wl.cell_size);
+    if (!param_parse(p, p->def, cell, why, sizeof why))
+        fault(l, "parameter '%s': the default %s", p->name, why);
+}
+
+static void lint_param(struct lint *l, const struct wl_param *table, size_t i)
+{
+    const struct wl_param *p = &table[i];
+    lint_param_name(l, table, i);
+    if (!is_one_line(p->help))
+        fault(l, "parameter '%s': help is empty, or not one line", p->name);
+    if ((unsigned)p->role > WL_MODE)
+        fault(l, "parameter '%s': role %d is none of WL_AXIS, WL_CONFIG, WL_MODE", p->name,
+              (int)p->role);
+    if ((unsigned)p->type > WL_TEXT) {
+        fault(l, "parameter '%s': type %d is unknown", p->name, (int)p->type);
+        return;
+    }
+    lint_choices(l, p);
+    lint_range(l, p);
+    if (lint_place(l, table, i))
+        lint_default(l, p);
+}
+
+static void lint_params(struct lint *l)
+{
+    const struct wl_param *table = l->plugin->wl.params;
+    if (!table) {
+        fault(l, "has no params table; an empty one is {{0}}");
+        return;
+    }
+    size_t i = 0;
+    for (; i < TABLE_MAX && table[i].name; i++)
+        lint_param(l, table, i);
+    if (i == TABLE_MAX)
+        fault(l, "params do not end with a NULL name");
+}
+
+static void lint_added(struct lint *l)
+{
+    const struct wl_plugin *w = &l->plugin->wl;
+    for (const char *const *added = w->added; added && *added; added++)
+        if (w->params && !params_find(w->params, *added))
+            fault(l, "added holds '%s', which is not a parameter", *added);
+}
+
+/* ---- the metrics ---- */
+
+static void lint_metrics(struct lint *l)
+{
+    const struct wl_metric *m = l->plugin->wl.metrics;
+    if (!m || !m[0].name) {
+        fault(l, "has no metrics: the first is \"time\" in \"s\"");
+        return;
+    }
+    if (strcmp(m[0].name, "time") || !m[0].unit || strcmp(m[0].unit, "s"))
+        fault(l, "metric '%s' is first, but the first must be \"time\" in \"s\"", m[0].name);
+    size_t i = 0;
+    for (; i <= WL_METRICS_MAX && m[i].name; i++) {
+        if (!is_identifier(m[i].name))
+            fault(l, "metric '%s': the name is not a lower-case identifier", m[i].name);
+        if (!m[i].unit || !is_one_line(m[i].help))
+            fault(l, "metric '%s' has no unit, or its help is empty or not one line", m[i].name);
+        if ((unsigned)m[i].across > WL_EACH)
+            fault(l, "metric '%s': across %d is none of WL_MAX, WL_SUM, WL_MEAN, WL_EACH",
+                  m[i].name, (int)m[i].across);
+        if (!strcmp(m[i].name, "time_ns"))
+            fault(l, "metric 'time_ns': recordings use this name for samples; choose another");
+        for (size_t j = 0; j < i; j++)
+            if (!strcmp(m[j].name, m[i].name))
+                fault(l, "metric '%s' is declared twice", m[i].name);
+    }
+    if (i > WL_METRICS_MAX)
+        fault(l, "has more than %d metrics, or they do not end with a NULL name", WL_METRICS_MAX);
+}
+
+int plugin_lint(const struct plugin *p, void (*report)(void *ctx, const char *line), void *ctx)
+{
+    struct lint l = {.plugin = p, .report = report, .ctx = ctx};
+    lint_identity(&l);
+    lint_functions(&l);
+    lint_params(&l);
+    lint_added(&l);
+    lint_metrics(&l);
+    return l.faults;
+}
+
+/* ---- loading ---- */
 
 #define ABI_MAX 99
 #define LOAD_SECONDS 30
@@ -259,4 +578,247 @@ void plugin_names(struct words *names)
     *names = (struct words){0};
     for (size_t i = 0; i < f.n; i++)
         words_add(names, f.v[i].name);
+}
+
+/* ---- parameters ---- */
+
+void plugin_each_param(const struct words *names, void *arg,
+                       void take(void *arg, const char *plugin, const struct wl_param *p))
+{
+    for (size_t i = 0; i < names->n; i++) {
+        char ignored[1];
+        struct plugin *p = NULL;
+        err_capture(ignored, sizeof ignored);
+        int code = plugin_load(&p, names->v[i]);
+        err_capture(NULL, 0);
+        if (code)
+            continue;
+        for (const struct wl_param *q = p->wl.params; q->name; q++)
+            take(arg, p->wl.name, q);
+        plugin_unload(p);
+    }
+}
+
+static void add_name(void *params, const char *plugin, const struct wl_param *p)
+{
+    (void)plugin;
+    words_add_once(params, p->name);
+}
+
+void plugin_param_names(struct words *params, const struct words *plugins)
+{
+    plugin_each_param(plugins, params, add_name);
+}
+
+/* ---- [train] as a plugin ---- */
+
+#define TRAIN_NAME_MAX_LEN 32 /* as of other plugins' parameters */
+#define DIGITS "0123456789"
+/* Config keys do not keep lower-case letters beside capitals. */
+#define VARIABLE_WAY                                                                               \
+    "set an environment variable whose name is not all capitals, or is long, in the command: "     \
+    "env NAME={key} or mpirun -x NAME={key}"
+
+static const char *const given[] = {"launch", "nodes", "ranks"};
+
+struct reader {
+    const struct config *c;
+    const char *section;
+    struct plugin *p;
+    struct words axes;
+    const struct config_entry *from; /* the text that is being searched for placeholders */
+    bool *used;                      /* of each parameter */
+    int code;
+};
+
+static enum wl_status describe(const void *cell, const struct wl_job *job, struct wl_shape *shape,
+                               char *why, size_t why_size)
+{
+    (void)cell, (void)job, (void)shape, (void)why, (void)why_size;
+    return WL_OK;
+}
+
+/* ---- parameters ---- */
+
+static bool train_is_whole(const char *s)
+{
+    size_t n = strspn(s, DIGITS);
+    return n && n < 18 && !s[n] && (n == 1 || *s != '0');
+}
+
+/* "8:64:x2" and "1:9:+2". */
+static bool is_range(const char *s)
+{
+    const char *first = strchr(s, ':'), *last = strrchr(s, ':');
+    return first && first != last && strspn(s, DIGITS ":") == (size_t)(last + 1 - s) &&
+           (last[1] == 'x' || last[1] == '+');
+}
+
+/* Numbers that are written in another way, such as 1e-4, must reach the command as they are. */
+static enum wl_type type_of(const struct words *values)
+{
+    for (size_t i = 0; i < values->n; i++)
+        if (!train_is_whole(values->v[i]) && !is_range(values->v[i]))
+            return WL_TEXT;
+    return WL_INT;
+}
+
+static const char *keep(struct reader *r, const char *text, size_t n)
+{
+    words_addf(&r->p->texts, "%.*s", (int)n, text);
+    return r->p->texts.v[r->p->texts.n - 1];
+}
+
+static void check_values(struct reader *r, const struct config_entry *e, const struct words *values)
+{
+    for (size_t i = 0; i < values->n; i++)
+        if (strlen(values->v[i]) >= WL_TEXT_MAX)
+            r->code = config_error(e, "'%.40s...' has more than %d bytes; put it into a script",
+                                   values->v[i], WL_TEXT_MAX - 1);
+}
+
+static void add_param(struct reader *r, const struct config_entry *e)
+{
+    AUTO_WORDS struct words values = {0};
+    words_split(&values, e->value, ',');
+    check_values(r, e, &values);
+    const char *first = values.n ? values.v[0] : "";
+    enum wl_type type = type_of(&values);
+    bool fixed = values.n < 2 && !(type == WL_INT && is_range(first));
+    size_t n = params_count(r->p->params);
+    r->p->params[n] = (struct wl_param){
+        .name = keep(r, e->key, strlen(e->key)),
+        .type = type,
+        .role = fixed || words_has(&r->axes, e->key) ? WL_AXIS : WL_CONFIG,
+        .offset = n * WL_TEXT_MAX,
+        .def = keep(r, first, type == WL_INT ? strspn(first, DIGITS) : strlen(first)),
+        .help = "a key of [train]"};
+}
+
+static bool is_setting(const char *key)
+{
+    return params_find(train_keys, key) || !strcmp(key, "zip") || !strcmp(key, "exclude");
+}
+
+static int check_key(const struct config_entry *e)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" DIGITS "_";
+    if (!strcmp(e->key, "configs"))
+        return config_error(e, "is not for [train]; give each key its list, and 'zip' the lists");
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++)
+        if (!strcmp(given[i], e->key))
+            return config_error(e, "gradsync sets {%s} itself; use another name", e->key);
+    if (e->key[strspn(e->key, letters)])
+        return config_error(e, "must be of letters, digits and '_'");
+    if (strlen(e->key) > TRAIN_NAME_MAX_LEN)
+        return config_error(e, "has %zu characters, and at most %d are allowed; " VARIABLE_WAY,
+                            strlen(e->key), TRAIN_NAME_MAX_LEN);
+    if (train_is_variable(e->key) && secrets_name(e->key, strlen(e->key)))
+        return config_error(e, "would be recorded, and its name is that of a secret; set it in the "
+                               "shell, the command inherits it");
+    return GS_OK;
+}
+
+static void read_params(struct reader *r)
+{
+    r->p->params = xcalloc(r->c->n + 1, sizeof *r->p->params);
+    for (size_t i = 0; i < r->c->n; i++) {
+        const struct config_entry *e = &r->c->entries[i];
+        if (strcmp(e->section, r->section) || is_setting(e->key))
+            continue;
+        int code = check_key(e);
+        if (code)
+            r->code = code;
+        else
+            add_param(r, e);
+    }
+}
+
+static void read_axes(struct reader *r)
+{
+    const struct config_entry *e = config_find(r->c, r->section, "axes");
+    if (e && *e->value)
+        words_split(&r->axes, e->value, ',');
+}
+
+static void check_axes(struct reader *r)
+{
+    for (size_t i = 0; i < r->axes.n; i++) {
+        const char *near = params_nearest(r->p->params, r->axes.v[i]);
+        if (!params_find(r->p->params, r->axes.v[i]))
+            r->code =
+                config_error(config_find(r->c, r->section, "axes"), "'%s' is not a key of [%s]%s",
+                             r->axes.v[i], r->section, DID_YOU_MEAN(near));
+    }
+}
+
+/* ---- placeholders ---- */
+
+static const char *see(void *ctx, const char *name)
+{
+    struct reader *r = ctx;
+    const struct wl_param *p = params_find(r->p->params, name);
+    const char *near = params_nearest(r->p->params, name);
+    bool known = p;
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++)
+        known = known || !strcmp(given[i], name);
+    if (p)
+        r->used[p - r->p->params] = true;
+    if (!known)
+        r->code = config_error(r->from,
+                               "{%s} has no values: add a line '%s = ...', or write '{{' for a "
+                               "brace%s",
+                               name, name, DID_YOU_MEAN(near));
+    return NULL;
+}
+
+static void find_placeholders(struct reader *r, const struct config_entry *e)
+{
+    r->from = e;
+    if (e)
+        free(train_fill(e->value, see, r));
+}
+
+static void check_placeholders(struct reader *r, const struct train_settings *s)
+{
+    r->used = xcalloc(params_count(r->p->params) + 1, sizeof *r->used);
+    find_placeholders(r, s->command);
+    find_placeholders(r, s->file);
+    for (size_t i = 0; r->p->params[i].name; i++) {
+        const char *name = r->p->params[i].name;
+        if (!r->used[i] && !train_is_variable(name) && s->command && !r->code)
+            r->code = config_error(
+                config_find(r->c, r->section, name),
+                "changes nothing: the command has no {%s}; write it there, or " VARIABLE_WAY, name);
+    }
+    free(r->used);
+}
+
+int plugin_train(struct plugin **out, const struct config *c, const char *section)
+{
+    static const struct wl_metric metrics[] = {
+        {"time", "s", "time of a step, as the command reports it", WL_MAX}, {0}};
+    struct reader r = {.c = c, .section = section, .p = xcalloc(1, sizeof *r.p)};
+    struct train_settings set;
+    r.p->path = xstrdup(c->path);
+    r.code = train_settings_read(&set, c, section);
+    read_axes(&r);
+    read_params(&r);
+    check_axes(&r);
+    check_placeholders(&r, &set);
+    words_free(&r.axes);
+    r.p->wl = (struct wl_plugin){.size = sizeof r.p->wl,
+                                 .name = TRAIN_WORKLOAD,
+                                 .version = "1",
+                                 .summary = "the user's own training command",
+                                 .params = r.p->params,
+                                 .cell_size = (params_count(r.p->params) + 1) * WL_TEXT_MAX,
+                                 .metrics = metrics,
+                                 .describe = describe};
+    if (r.code) {
+        plugin_unload(r.p);
+        r.p = NULL;
+    }
+    *out = r.p;
+    return r.code;
 }

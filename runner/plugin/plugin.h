@@ -1,13 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Finds, loads and lints workload plugins.
+ * Finds the files of plugins by name, without loading them.
  */
 #pragma once
 
 #include "base/text.h"
+#include "config/config.h"
 #include "workload.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+
+/* ---- the files of plugins ---- */
+
+/* Finds the files of plugins by name, without loading them. */
+
+#define PLUGIN_ABI_STEM                                                                            \
+    "wl_plugin_v" /* how the exported symbol begins in every version of the ABI */
+
+struct plugin_file {
+    char *name, *path;
+};
+
+struct plugin_files {
+    struct plugin_file *v;
+    size_t n;
+};
+
+/* ---- loading ---- */
+
+/* Finds, loads and lints workload plugins. */
 
 struct plugin {
     char *path;
@@ -45,3 +67,23 @@ void plugin_names(struct words *names);
 void plugin_each(void (*visit)(void *ctx, const char *name, const char *path,
                                const struct plugin *p, const char *why),
                  void *ctx);
+
+/* ---- parameters ---- */
+
+/* The parameters of all plugins, for a lookup by name. */
+
+/* Calls take(arg, PLUGIN, p) for each parameter of each named plugin. A plugin that cannot be loaded
+ * here is left out: it may need a library that this machine does not have. */
+void plugin_each_param(const struct words *names, void *arg,
+                       void take(void *arg, const char *plugin, const struct wl_param *p));
+/* Adds the names of these parameters, each once. */
+void plugin_param_names(struct words *params, const struct words *plugins);
+
+/* ---- [train] as a plugin ---- */
+
+/* The workload of [train], whose parameters are the keys of that section. It has tables and
+ * describe() only: runner/job/ measures it. */
+
+/* GS_OK or GS_USAGE, every fault reported. A key with several values is a WL_CONFIG parameter, unless
+ * `axes` names it. */
+int plugin_train(struct plugin **out, const struct config *c, const char *section);

@@ -2,11 +2,11 @@
 #include "publish/evidence.h"
 
 #include "base/err.h"
-#include "base/shell_quote.h"
+#include "base/shell.h"
 #include "base/text.h"
 #include "config/config.h"
 #include "config/settings.h"
-#include "plan/plan_build.h"
+#include "plan/plan.h"
 #include "record/runs.h"
 #include "reduce/gather.h"
 

@@ -5,7 +5,7 @@
 #include "base/err.h"
 #include "base/jsontext.h"
 #include "base/locate.h"
-#include "base/screen.h"
+#include "base/term.h"
 #include "base/text.h"
 #include "record/runs.h"
 

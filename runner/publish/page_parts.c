@@ -7,8 +7,8 @@
 #include "compare/contrast.h"
 #include "compare/origin.h"
 #include "publish/page.h"
-#include "record/check_run.h"
 #include "record/host_load.h"
+#include "record/ledger.h"
 #include "record/manifest.h"
 #include "record/record.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "publish/tables.h"
 
-#include "base/csv_read.h"
+#include "base/csv.h"
 #include "base/err.h"
 #include "base/files.h"
 #include "base/text.h"
 #include "config/config.h"
 #include "plan/plan.h"
-#include "record/check_run.h"
+#include "record/ledger.h"
 #include "record/machine.h"
 #include "record/recorded.h"
 #include "record/runs.h"

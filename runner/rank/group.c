@@ -5,7 +5,6 @@
 #include "base/err.h"
 #include "base/stats.h"
 #include "base/text.h"
-#include "plan/order.h"
 #include "plan/plan.h"
 #include "rank/stopping.h"
 

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "launch/fabric.h"
 #include "launch/launcher.h"
-#include "record/nvml_gpu.h"
+#include "record/nvml.h"
 
 #include <glob.h>
 #include <math.h>

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "launch/numa.h"
+#include "launch/launcher.h"
 #include "plan/plan.h"
 #include "rank/team.h"
 

@@ -3,8 +3,8 @@
 
 #include "base/err.h"
 #include "base/jsontext.h"
-#include "record/record_cells.h"
-#include "record/record_end.h"
+#include "record/raw.h"
+#include "record/record.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/oom_kills.h"
+#include "base/family.h"
 #include "base/text.h"
 #include "launch/control.h"
 

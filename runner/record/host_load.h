@@ -1,6 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Finds out whether other programs used a host during a run.
+ * Counts GPU clock throttling in the readings before and after a block.
+ */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* ---- GPU clocks ---- */
+
+/* Counts GPU clock throttling in the readings before and after a block. */
+
+/* Reads a health line (record.h). Adds to *readings the readings that name throttle reasons, and to
+ * *throttled those with an active power cap or another reason that depends on the load. */
+void throttle_count(const json_t *health, size_t *readings, size_t *throttled);
+
+/* Does the reason depend on the load? An idle GPU and fixed clocks are reasons too. */
+bool throttle_follows_load(const char *reason);
+
+/* ---- other programs ---- */
+
+/* Finds out whether other programs used a host during a run.
  *
  * After each block a recording holds busy_cores, the mean number of busy cores of the host since
  * the launch began (user, nice and system time of /proc/stat), and own_cores, the mean number that
@@ -17,11 +38,7 @@
  * rank, because a rank may compute and communicate at the same time.
  *
  * Emulated sites share one machine with their emulated network, so they are not judged. A lab
- * checks itself (lab/relay.h).
- */
-#pragma once
-
-#include <stddef.h>
+ * checks itself (lab/relay.h). */
 
 struct disturbed_launch {
     int launch;

@@ -5,7 +5,7 @@
 #include "base/family.h"
 #include "base/jsontext.h"
 #include "base/text.h"
-#include "record/nvml_gpu.h"
+#include "record/nvml.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,15 +1,57 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a run folder already holds. The recordings are the only state of a run. The ledger serves
- * to resume a run, to choose the attempt of a launch that counts, and for status and collect.
+ * The plan.json of a run folder, as recordings are checked against it.
  */
 #pragma once
 
 #include "plan/plan.h"
-#include "record/check_plan.h"
+#include "record/raw.h"
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+
+/* ---- what plan.json says ---- */
+
+/* The plan.json of a run folder, as recordings are checked against it. */
+
+struct planned_cell {
+    const char *id, *group;
+};
+
+struct check_plan {
+    json_t *root; /* NULL: there is no plan.json, as in an imported run */
+    char sha256[65];
+    struct planned_cell *cells; /* sorted by id */
+    size_t n;
+};
+
+/* GS_OK, or GS_FAILED, reported: plan.json is damaged, or config.ini is not the planned config. */
+int check_plan_read(struct check_plan *p, const char *dir);
+void check_plan_free(struct check_plan *p);
+
+/* ---- one recording ---- */
+
+/* Reads one recording as a whole and checks every line: the running hash, order, ids, counts and
+ * times (record.h), and that it belongs to its run. All readers go through this check first. */
+
+#define CHECK_MAX_FAULTS 20 /* reported for one file */
+
+struct check {
+    const struct check_plan *plan; /* NULL: the file is not compared with a plan */
+    const char *run_id;            /* NULL: of any run */
+    /* Takes each line without a fault; may be NULL. */
+    void (*line)(void *ctx, const struct raw_line *l);
+    void *ctx;
+};
+
+/* GS_OK, or GS_FAILED with each fault reported. *torn: an incomplete last line was ignored. */
+int check_recording(const char *path, const struct check *check, bool *torn);
+
+/* ---- the ledger ---- */
+
+/* What a run folder already holds. The recordings are the only state of a run. The ledger serves
+ * to resume a run, to choose the attempt of a launch that counts, and for status and collect. */
 
 struct ledger_file {
     char *path;
@@ -53,3 +95,17 @@ bool ledger_given_up(const struct ledger *l, int launch, const char *cell, int64
  * whose cells are all given up is not missing. */
 size_t ledger_missing(const struct ledger *l, const struct plan *p, int launch, bool *missing);
 int ledger_next_attempt(const struct ledger *l, int launch);
+
+/* ---- one run folder ---- */
+
+/* Checks the recordings of one run folder: each by itself and against plan.json, config.ini and the
+ * name of the folder. It needs no manifest. */
+
+/* The last part of the folder's real path. The caller frees it. */
+char *check_run_id(const char *dir);
+
+/* GS_OK, or GS_FAILED with each fault reported. */
+int check_recordings(const char *dir);
+
+/* The same, for a run that is about to be completed; its last message gives the remedy. */
+int check_before_final(const char *dir);

@@ -3,13 +3,12 @@
 
 #include "base/err.h"
 #include "base/files.h"
-#include "base/json_names.h"
 #include "base/jsontext.h"
 #include "base/text.h"
-#include "record/check_run.h"
+#include "record/ledger.h"
 #include "record/raw.h"
 #include "record/record.h"
-#include "record/run_campaign.h"
+#include "record/runs.h"
 
 #include <errno.h>
 #include <stdlib.h>

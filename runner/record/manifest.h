@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "base/sha256.h"
+#include "base/files.h"
 
 #include <jansson.h>
 #include <stdint.h>

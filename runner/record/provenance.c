@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/provenance.h"
 
+#include "base/files.h"
 #include "base/jsontext.h"
-#include "base/secrets.h"
-#include "base/sha256.h"
+#include "base/shell.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "lab/spec.h"

@@ -2,13 +2,255 @@
 #include "record/raw.h"
 
 #include "base/err.h"
-#include "base/json_names.h"
+#include "base/files.h"
+#include "base/jsontext.h"
+#include "base/text.h"
 #include "base/version.h"
 #include "record/record.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- the header ---- */
+
+#define INTEGER_BYTES 18 /* that an int64_t holds, whatever the digits */
+
+/* ---- values: each function returns the end of what begins at s, or NULL: not of this form ---- */
+
+static const char *skip_number(const char *s, char *kind)
+{
+    bool integer;
+    const char *end = json_number_end(s, &integer);
+    if (!end)
+        return NULL;
+    *kind = integer ? 'i' : 'r';
+    return (integer ? end - s <= INTEGER_BYTES : isfinite(strtod(s, NULL))) ? end : NULL;
+}
+
+/* Up to the quote: printable ASCII without escapes. */
+static const char *skip_text(const char *s)
+{
+    while (*s >= 0x20 && *s < 0x7f && *s != '"' && *s != '\\')
+        s++;
+    return *s == '"' ? s : NULL;
+}
+
+static const char *skip_word(const char *s)
+{
+    static const char *const words[] = {"true", "false", "null"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strncmp(s, words[i], strlen(words[i])))
+            return s + strlen(words[i]);
+    return NULL;
+}
+
+static const char *read_members(struct raw_head *h, const char *s, const struct raw_member *in);
+
+static const char *read_value(struct raw_head *h, struct raw_member *m, const char *s)
+{
+    m->kind = *s;
+    m->value = s;
+    if (*s == '"') {
+        m->value = s + 1;
+        s = skip_text(m->value);
+        m->text_n = s ? (size_t)(s - m->value) : 0;
+        return s ? s + 1 : NULL;
+    }
+    if (*s == '{' || *s == '[')
+        return read_members(h, s, m);
+    return *s >= 'a' ? skip_word(s) : skip_number(s, &m->kind);
+}
+
+/* Sets the key, which no neighbour may have. */
+static const char *read_key(struct raw_member *m, const char *s)
+{
+    const char *quote = *s == '"' ? skip_text(s + 1) : NULL;
+    if (!quote || quote[1] != ':')
+        return NULL;
+    m->key = s + 1;
+    m->key_n = (size_t)(quote - m->key);
+    for (const struct raw_member *k = m->before; k; k = k->before)
+        if (k->key_n == m->key_n && !memcmp(k->key, m->key, m->key_n))
+            return NULL;
+    return quote + 2;
+}
+
+/* The object or array at s. */
+static const char *read_members(struct raw_head *h, const char *s, const struct raw_member *in)
+{
+    const bool array = *s == '[';
+    const char close = array ? ']' : '}';
+    const struct raw_member *before = NULL;
+    for (bool more = *++s != close; more; s += more) {
+        if (h->n == RAW_MEMBERS)
+            return NULL;
+        struct raw_member *m = &h->v[h->n++];
+        *m = (struct raw_member){.in = in, .before = before};
+        if (array)
+            m->key = in->key, m->key_n = in->key_n;
+        else
+            s = read_key(m, s);
+        s = s ? read_value(h, m, s) : NULL;
+        if (!s)
+            return NULL;
+        before = m;
+        more = *s == ',';
+    }
+    return *s == close ? s + 1 : NULL;
+}
+
+/* ---- texts ---- */
+
+/* Writes `with` over the quotes behind the keys and the texts. */
+static void end_texts(const struct raw_head *h, char *line, char with)
+{
+    for (const struct raw_member *m = h->v; m < h->v + h->n; m++) {
+        line[m->key - line + (ptrdiff_t)m->key_n] = with;
+        if (m->kind == '"')
+            line[m->value - line + (ptrdiff_t)m->text_n] = with;
+    }
+}
+
+static bool good(const struct raw_member *m)
+{
+    bool simple = printable_name(m->key);
+    if (m->kind != '"' || !*m->value || printable_name(m->value))
+        return simple;
+    for (const struct raw_member *p = m; p && simple; p = p->in)
+        simple = json_names_simple(p->key, m->value);
+    return simple;
+}
+
+/* Splits the line of n bytes, which a '\0' follows. False: the line is not of this form, and is unchanged. */
+static bool raw_head_read(struct raw_head *h, char *s, size_t n)
+{
+    h->n = 0;
+    const char *end = *s == '{' ? read_members(h, s, NULL) : NULL;
+    if (end != s + n)
+        return false;
+    end_texts(h, s, '\0');
+    for (const struct raw_member *m = h->v; m < h->v + h->n; m++)
+        if (!good(m)) {
+            end_texts(h, s, '"');
+            return false;
+        }
+    return true;
+}
+
+/* The member of the line, or of its member `in` (NULL: of the line itself); NULL: there is none. */
+static const struct raw_member *raw_head_find(const struct raw_head *h, const char *in,
+                                              const char *key)
+{
+    const struct raw_member *parent = in ? raw_head_find(h, NULL, in) : NULL;
+    if (in && (!parent || parent->kind != '{'))
+        return NULL;
+    for (const struct raw_member *m = h->v; m < h->v + h->n; m++)
+        if (m->in == parent && *m->key == *key && !strcmp(m->key, key))
+            return m;
+    return NULL;
+}
+
+/* ---- lines ---- */
+
+#define CHUNK ((size_t)256 << 10)
+
+/* GS_OK or reported */
+static int raw_lines_open(struct raw_lines *r, const char *path)
+{
+    int fd = files_open(path, FILES_OWN);
+    if (fd < 0)
+        return fail_at(GS_FAILED, path, 0, "cannot be opened: %s", files_why(errno));
+    *r = (struct raw_lines){.path = xstrdup(path), .fd = fd};
+    return GS_OK;
+}
+
+/* Makes room after `end` and reads once. -1: reported. */
+static int fill(struct raw_lines *r)
+{
+    if (r->at) {
+        memmove(r->buf, r->buf + r->at, r->end - r->at);
+        r->buf_offset += r->at;
+        r->end -= r->at;
+        r->at = 0;
+    }
+    if (r->end + CHUNK > r->cap) {
+        r->cap = r->cap ? 2 * r->cap : 2 * CHUNK;
+        r->buf = xrealloc(r->buf, r->cap);
+    }
+    ssize_t n;
+    do
+        n = read(r->fd, r->buf + r->end, CHUNK);
+    while (n < 0 && errno == EINTR);
+    if (n < 0) {
+        fail_at(GS_FAILED, r->path, 0, "cannot be read: %s", strerror(errno));
+        return -1;
+    }
+    r->eof = n == 0;
+    r->end += (size_t)n;
+    return 0;
+}
+
+/* The next complete line, with '\0' for its newline. 1: a line; 0: the end; -1: reported. */
+static int raw_lines_next(struct raw_lines *r, char **line, size_t *n)
+{
+    size_t seen = 0;
+    for (;;) {
+        size_t have = r->end - r->at;
+        char *nl = have > seen ? memchr(r->buf + r->at + seen, '\n', have - seen) : NULL;
+        if (nl) {
+            *line = r->buf + r->at;
+            *n = (size_t)(nl - *line);
+            *nl = '\0';
+            r->at += *n + 1;
+            r->number++;
+            return 1;
+        }
+        if (r->eof) {
+            r->torn = have > 0;
+            return 0;
+        }
+        seen = have;
+        if (have > RAW_LINE_MAX) {
+            fail_at(GS_FAILED, r->path, (int)r->number + 1,
+                    "a line is longer than %d MiB: this is not a recording", RAW_LINE_MAX >> 20);
+            return -1;
+        }
+        if (fill(r))
+            return -1;
+    }
+}
+
+static struct raw_place raw_lines_tell(const struct raw_lines *r)
+{
+    return (struct raw_place){.offset = r->buf_offset + r->at, .number = r->number};
+}
+
+/* GS_OK or reported */
+static int raw_lines_seek(struct raw_lines *r, struct raw_place to)
+{
+    r->number = to.number;
+    r->torn = false;
+    if (lseek(r->fd, (off_t)to.offset, SEEK_SET) < 0)
+        return fail_at(GS_FAILED, r->path, 0, "cannot be read: %s", strerror(errno));
+    r->at = r->end = 0;
+    r->buf_offset = to.offset;
+    r->eof = false;
+    return GS_OK;
+}
+
+static void raw_lines_close(struct raw_lines *r)
+{
+    close(r->fd);
+    free(r->buf);
+    free(r->path);
+}
+
+/* ---- a recording ---- */
 
 static const char *const type_names[] = {"header", "note", "cell",  "block",
                                          "health", "fail", "group", "end"};
@@ -304,4 +546,94 @@ double raw_number(const struct raw_line *l, const char *in, const char *key)
     if (m && (m->kind == 'i' || m->kind == 'r'))
         return strtod(m->value, NULL);
     return json_is_number(v) ? json_number_value(v) : (double)NAN;
+}
+
+/* ---- the end of a recording ---- */
+
+json_t *record_fail_line(const struct record_death *d)
+{
+    return json_pack("{ss so si so so si so so}", "type", "fail", "cell", json_text(d->cell),
+                     "copy", d->copy, "kind", json_text(d->kind), "why", json_text(d->why), "rank",
+                     d->rank, "host", json_text(d->host), "phase", json_text(d->phase));
+}
+
+json_t *record_end_line(const char *status)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return json_pack("{ss sf ss}", "type", "end", "at", (double)t.tv_sec + (double)t.tv_nsec * 1e-9,
+                     "status", status);
+}
+
+/* The end of the last complete line; -1 and errno if the file cannot be read. */
+static off_t whole_lines(int fd)
+{
+    char buf[4096];
+    off_t end = lseek(fd, 0, SEEK_END);
+    while (end > 0) {
+        size_t n = end < (off_t)sizeof buf ? (size_t)end : sizeof buf;
+        ssize_t got = pread(fd, buf, n, end - (off_t)n);
+        if (got != (ssize_t)n)
+            return -1;
+        const char *newline = memrchr(buf, '\n', n);
+        if (newline)
+            return end - (off_t)n + (newline - buf) + 1;
+        end -= (off_t)n;
+    }
+    return end;
+}
+
+/* Reads the recording up to its end: more lines follow only those that were written. */
+static int find_end(struct record *r, bool *ended)
+{
+    AUTO(raw_close_of) struct raw *raw = NULL;
+    struct raw_line line;
+    int got = 0, code = raw_open(&raw, r->path);
+    if (code)
+        return code;
+    while ((got = raw_next(raw, 1u << RAW_END, &line)) == 1)
+        *ended = true;
+    r->chain = raw_tell(raw).chain;
+    return got < 0 ? GS_FAILED : GS_OK;
+}
+
+int record_reopen(struct record *r, const char *path, bool *ended)
+{
+    *ended = false;
+    *r = (struct record){.fd = open(path, O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
+    if (r->fd < 0)
+        return record_cannot("open", path);
+    r->path = xstrdup(path);
+    off_t end = whole_lines(r->fd);
+    int code = end < 0 || ftruncate(r->fd, end)
+                   ? record_cannot("remove the incomplete last line", path)
+                   : find_end(r, ended);
+    if (code)
+        record_close(r);
+    return code;
+}
+
+static int add_lines(struct record *r, const char *status, const struct record_death *death)
+{
+    int code = death ? record_line(r, record_fail_line(death)) : GS_OK;
+    if (!code)
+        code = record_line(r, record_end_line(status));
+    return code ? code : record_sync(r);
+}
+
+int record_end_write(const char *path, const char *status, const struct record_death *death)
+{
+    struct record r;
+    bool ended;
+    if (access(path, F_OK) || record_is_being_written(path))
+        return GS_OK;
+    int code = record_reopen(&r, path, &ended);
+    if (code)
+        return code;
+    if (lseek(r.fd, 0, SEEK_END) == 0)
+        unlink(path);
+    else if (!ended)
+        code = add_lines(&r, status, death);
+    int at_close = record_close(&r);
+    return code ? code : at_close;
 }

@@ -1,17 +1,65 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reads a recording line by line in bounded memory. All code that reads a .jsonl file uses this.
+ * The members of a line in the form that gradsync writes, in a table instead of a tree. It accepts
+ * less than JSON: what it accepts, the JSON library and json_names.h accept as well.
  */
 #pragma once
 
 #include "base/text.h"
-#include "record/raw_head.h"
-#include "record/raw_lines.h"
+#include "record/record.h"
 
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* ---- the header ---- */
+
+/* The members of a line in the form that gradsync writes, in a table instead of a tree. It accepts
+ * less than JSON: what it accepts, the JSON library and json_names.h accept as well. */
+
+#define RAW_MEMBERS 512
+
+/* A member of an object, or an element of an array, whose key is that of the array. */
+struct raw_member {
+    const char *key, *value; /* a text ends with '\0'; of another value, this is where it starts */
+    size_t key_n, text_n;
+    const struct raw_member *in,
+        *before; /* what holds it (NULL: the line), and its neighbour there */
+    char kind;   /* 'i' integer, 'r' real, else its first byte */
+};
+
+struct raw_head {
+    size_t n;
+    struct raw_member v[RAW_MEMBERS];
+};
+
+/* ---- lines ---- */
+
+/* Reads the complete lines of a recording, in memory bounded by the longest line. raw.h parses them. */
+
+#define RAW_LINE_MAX (8 << 20) /* bytes, about a million samples: bounds the memory of a reader */
+
+/* A position between two lines. */
+struct raw_place {
+    uint64_t offset;
+    size_t number; /* lines before it */
+    struct chain chain;
+};
+
+struct raw_lines {
+    char *path;
+    int fd;
+    char *buf; /* bytes [at, end) are read but not yet returned */
+    size_t at, end, cap;
+    uint64_t buf_offset; /* of buf[0] in the file */
+    size_t number;       /* of the line last returned */
+    bool torn, eof;
+};
+
+/* ---- a recording ---- */
+
+/* Reads a recording line by line in bounded memory. All code that reads a .jsonl file uses this. */
 
 enum raw_type {
     RAW_HEADER,
@@ -62,3 +110,25 @@ bool raw_integer(const struct raw *r, const struct raw_line *l, const char *key,
 const char *raw_text(const struct raw_line *l, const char *key);
 /* A number of the line, or of its member `in` (NULL: of the line itself); NaN: there is none. */
 double raw_number(const struct raw_line *l, const char *in, const char *key);
+
+/* ---- the end of a recording ---- */
+
+/* Writes the last lines of a recording whose writer died. */
+
+/* Opens a recording for more lines, and removes an incomplete last line. *ended: it has an end line.
+ * GS_OK, or GS_FAILED with the system's error or the damage of the recording reported. */
+int record_reopen(struct record *r, const char *path, bool *ended);
+
+/* The fail line that explains the death. The strings belong to the caller. */
+struct record_death {
+    const char *cell, *kind, *why, *host, *phase;
+    int copy, rank;
+};
+
+json_t *record_fail_line(const struct record_death *death);
+json_t *record_end_line(const char *status); /* with the time */
+
+/* Removes an incomplete last line, then adds a fail line for `death` (NULL: none) and the end line. A
+ * recording that has an end line is not changed; one without a complete line is deleted; a missing
+ * one is ignored. GS_OK or GS_FAILED, reported. */
+int record_end_write(const char *path, const char *status, const struct record_death *death);

@@ -3,10 +3,15 @@
 
 #include "base/err.h"
 #include "base/files.h"
+#include "base/jsontext.h"
+#include "base/text.h"
+#include "config/params.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <math.h>
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -14,6 +19,67 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+/* ---- the running hash ---- */
+
+static const char chain_key[] = ",\"chain\":\"";
+#define KEY (sizeof chain_key - 1)
+
+size_t chain_place(const char *line, size_t n)
+{
+    static const char start[] = "{\"type\":\"";
+    const size_t from = sizeof start - 1;
+    const char *quote =
+        n > from && !memcmp(line, start, from) ? memchr(line + from, '"', n - from) : NULL;
+    return quote ? (size_t)(quote - line) + 1 : 0;
+}
+
+/* The chain after a line that has the member at `place`. */
+static struct chain after(const struct chain *before, const char *line, size_t n, size_t place)
+{
+    struct chain c = {0};
+    unsigned char hash[crypto_generichash_BYTES_MIN];
+    crypto_generichash_state state;
+    static _Atomic bool ready;
+    if (!ready && sodium_init() < 0) /* chooses the fastest code for this CPU */
+        abort();
+    ready = true;
+    crypto_generichash_init(&state, NULL, 0, sizeof hash);
+    crypto_generichash_update(&state, (const unsigned char *)before->last, strlen(before->last));
+    crypto_generichash_update(&state, (const unsigned char *)line, place);
+    crypto_generichash_update(&state, (const unsigned char *)line + place + CHAIN_MEMBER,
+                              n - place - CHAIN_MEMBER);
+    crypto_generichash_final(&state, hash, sizeof hash);
+    sodium_bin2hex(c.last, sizeof c.last, hash, CHAIN_DIGITS / 2);
+    return c;
+}
+
+struct chain chain_write(const struct chain *before, char *line, size_t n, size_t place)
+{
+    struct chain c = after(before, line, n, place);
+    char *at = mempcpy(line + place, chain_key, KEY);
+    at = mempcpy(at, c.last, CHAIN_DIGITS);
+    *at = '"';
+    return c;
+}
+
+bool chain_read(struct chain *c, const char *line, size_t n, bool first)
+{
+    size_t place = chain_place(line, n);
+    bool there = place && n >= place + CHAIN_MEMBER && !memcmp(line + place, chain_key, KEY);
+    if (first)
+        *c = (struct chain){.absent = !there};
+    if (!there)
+        return c->absent;
+    struct chain now = after(c, line, n, place);
+    const char *told = line + place + KEY;
+    bool same = !memcmp(told, now.last, CHAIN_DIGITS) && told[CHAIN_DIGITS] == '"' && !c->absent;
+    memcpy(c->last, told,
+           CHAIN_DIGITS); /* the lines after a changed one are not reported as well */
+    return same;
+}
+
+/* ---- the file ---- */
 
 #define BATCH ((size_t)256 << 10)
 
@@ -282,4 +348,92 @@ int record_make_run(const char *root, const char *platform, const char *workload
     }
     *dir = path.s;
     return GS_OK;
+}
+
+/* ---- lines of cells ---- */
+
+json_t *record_note_line(const char *cell, int copy, const char *key, const char *value)
+{
+    return json_pack("{ss ss si so so}", "type", "note", "cell", cell, "copy", copy, "key",
+                     json_text(key), "value", json_text(value));
+}
+
+static json_t *params(const struct plan *p, const struct cell *c)
+{
+    char buf[4 * WL_TEXT_MAX];
+    json_t *o = json_object();
+    for (const struct wl_param *q = p->plugin->wl.params; q->name; q++)
+        if (plugin_has_param(&p->plugin->wl, q, c->values))
+            json_object_set_new(o, q->name, json_text(param_format(q, c->values, buf, sizeof buf)));
+    return o;
+}
+
+static json_t *metrics_after_first(const struct wl_metric *m)
+{
+    json_t *list = json_array();
+    for (m++; m[-1].name && m->name; m++)
+        json_array_append_new(
+            list, json_pack("{so so}", "name", json_text(m->name), "unit", json_text(m->unit)));
+    return list;
+}
+
+json_t *record_cell_line(const struct plan *p, const struct group *g, const struct cell *c,
+                         int copy, unsigned iters, size_t prepared)
+{
+    return json_pack("{ss ss ss si so so so sI sf sb sI so sb sI}", "type", "cell", "cell", c->id,
+                     "group", g->id, "copy", copy, "config", json_text(c->config), "mode",
+                     json_text(c->mode), "params", params(p, c), "size_B",
+                     (json_int_t)c->shape.size_B, "busbw_factor", c->shape.busbw_factor, "span",
+                     c->shape.span, "iters", (json_int_t)iters, "metrics",
+                     metrics_after_first(p->plugin->wl.metrics), "baseline", c->baseline,
+                     "prepared", (json_int_t)prepared);
+}
+
+json_t *record_closed_cell(const struct cell *c, int copy, size_t blocks, bool converged,
+                           double half_width)
+{
+    json_t *o = json_pack("{ss si sI sb}", "cell", c->id, "copy", copy, "blocks",
+                          (json_int_t)blocks, "converged", converged);
+    if (isfinite(half_width))
+        json_object_set_new(o, "half_width", json_real(half_width));
+    return o;
+}
+
+json_t *record_group_line(const struct group *g, int blocks, json_t *cells)
+{
+    return json_pack("{ss ss si so}", "type", "group", "group", g->id, "blocks", blocks, "cells",
+                     cells);
+}
+
+/* ---- the number of an attempt ---- */
+
+#define ATTEMPTS 10000
+
+/* An empty log is removed after its attempt, and then only the recording shows that the number is
+ * taken. So this looks for the recording after the log was created. */
+static bool taken(const char *dir, int launch, int attempt, const char *log)
+{
+    AUTO_FREE char *recording = record_path(dir, launch, attempt, "jsonl");
+    bool there = access(recording, F_OK) == 0;
+    if (there)
+        unlink(log);
+    return there;
+}
+
+int attempt_number_take(const char *dir, int launch, int *attempt)
+{
+    for (int end = *attempt + ATTEMPTS; *attempt < end; ++*attempt) {
+        AUTO_FREE char *log = record_path(dir, launch, *attempt, "log");
+        int fd = open(log, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666), error = errno;
+        bool mine = fd >= 0 && !taken(dir, launch, *attempt, log);
+        if (fd >= 0)
+            close(fd);
+        int code = fd < 0 && error != EEXIST
+                       ? fail_at(GS_FAILED, log, 0, "cannot be created: %s", strerror(error))
+                       : GS_OK;
+        if (mine || code)
+            return code;
+    }
+    return fail_at(GS_FAILED, dir, 0, "launch %d has no free attempt number; measure a new run",
+                   launch);
 }

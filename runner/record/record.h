@@ -1,6 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The recording format (schema 1).
+ * The running hash of a recording. The second member of each line, "chain", is a hash of that line
+ * without this member and of the "chain" of the line before. So a reader sees that a line was
+ * changed, added, moved or removed since it was written. It is no signature: who edits a line can
+ * also compute the hashes anew.
+ */
+#pragma once
+
+#include "base/text.h"
+#include "plan/plan.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- the running hash ---- */
+
+/* The running hash of a recording. The second member of each line, "chain", is a hash of that line
+ * without this member and of the "chain" of the line before. So a reader sees that a line was
+ * changed, added, moved or removed since it was written. It is no signature: who edits a line can
+ * also compute the hashes anew. */
+
+#define CHAIN_DIGITS 16
+/* Bytes of the member in a line. */
+#define CHAIN_MEMBER (sizeof ",\"chain\":\"\"" - 1 + CHAIN_DIGITS)
+
+/* Initialise with {0}. */
+struct chain {
+    char last[CHAIN_DIGITS + 1]; /* of the line before; "" before the first */
+    bool absent;                 /* an older recording, whose lines have no such member */
+};
+
+/* The place of the member: after the first member, "type". A line of another form has none: 0. */
+size_t chain_place(const char *line, size_t n);
+/* Fills the member, for which the n bytes have room at `place`. Returns the chain after this line. */
+struct chain chain_write(const struct chain *before, char *line, size_t n, size_t place);
+/* Moves the chain past a line. False: the line is not the one that was written after the one before. */
+bool chain_read(struct chain *c, const char *line, size_t n, bool first);
+
+/* ---- the file ---- */
+
+/* The recording format (schema 1).
  *
  * A run folder is data/raw/<platform>/<workload>/<run id>/. The run id is
  * YYYYMMDDThhmmssZ[-label]-xxxx: the UTC start time, the label, four random characters.
@@ -98,17 +139,7 @@
  * launch is one test in another program's output. Its header has no clock, config, env or mpi, but
  * "imported": {path (file name), sha256, format, version, line (where the test begins), at (time
  * of the import)}. Its blocks have no at, skew_ns, spread_ns or metrics. Each cell is a group of
- * its own, because no other cell was measured in its blocks.
- */
-#pragma once
-
-#include "base/text.h"
-#include "record/chain.h"
-
-#include <jansson.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+ * its own, because no other cell was measured in its blocks. */
 
 #define RECORD_SCHEMA 1
 #define RECORD_MANIFEST "MANIFEST.json"
@@ -149,3 +180,26 @@ bool record_list(const char *dir, struct words *paths);
 /* Makes a new folder <root>/<platform>/<workload>/<run id>. The caller frees *dir. */
 int record_make_run(const char *root, const char *platform, const char *workload, const char *label,
                     char **dir);
+
+/* ---- lines of cells ---- */
+
+/* Lines of a recording about the cells of a plan, for those who write one (record.h). */
+
+json_t *record_note_line(const char *cell, int copy, const char *key, const char *value);
+/* prepared: position in the order of the group, from 1. */
+json_t *record_cell_line(const struct plan *p, const struct group *g, const struct cell *c,
+                         int copy, unsigned iters, size_t prepared);
+/* What a group line says about one of its cells. half_width NaN: unknown. */
+json_t *record_closed_cell(const struct cell *c, int copy, size_t blocks, bool converged,
+                           double half_width);
+json_t *record_group_line(const struct group *g, int blocks, json_t *cells);
+
+/* ---- the number of an attempt ---- */
+
+/* Reserves an attempt number that no other gradsync uses. Two processes may measure one launch at
+ * the same time, for example after a batch system gave up a node that went on measuring. Each
+ * attempt then has its own files, and readers use one of them. */
+
+/* Takes *attempt or the next free number, by creating the attempt's log. GS_OK or GS_FAILED,
+ * reported. */
+int attempt_number_take(const char *dir, int launch, int *attempt);

@@ -1,14 +1,87 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reads a run folder and indexes it: its cells and groups in plan order, and where the blocks of
- * each group start in the recordings. Needs no plugin, and no plan for an imported run.
+ * The cells and groups of a recorded run, and how plan.json and the recordings fill them.
  */
 #pragma once
 
-#include "record/recorded_cells.h"
+#include "base/text.h"
+#include "plan/plan.h"
+#include "record/host_load.h"
+#include "record/ledger.h"
+#include "record/raw.h"
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+/* ---- cells ---- */
+
+/* The cells and groups of a recorded run, and how plan.json and the recordings fill them. */
+
+struct rec_cell {
+    char id[PLAN_ID];
+    size_t group; /* in recorded.groups */
+    char *config, *mode, *params;
+    struct words values; /* the parameters: name, value, name, value... */
+    char *ran; /* by its notes: "RING/LL ctas=24"; "": unknown; "A | B": launches differ */
+    int64_t size_B;
+    double busbw_factor; /* 0: not a collective */
+    /* expected number: the plan's; for an import, the most that a size of its config has */
+    int64_t launches;
+    char **metrics, **units; /* besides the time */
+    size_t n_metrics;
+};
+
+struct rec_group {
+    char id[PLAN_ID];
+    size_t first, n; /* in recorded.cells */
+};
+
+struct rec_span {
+    size_t file, group; /* in ledger.files, recorded.groups */
+    struct raw_place start;
+};
+
+struct recorded {
+    char *dir, *run_id, *platform, *workload, *label;
+    char *plugin;                   /* its version */
+    int64_t ranks, nodes, launches; /* launches: also those that replace one */
+    uint64_t seed;
+    char **overrides; /* of the config, NULL-terminated */
+    bool verified;    /* the plugin verified the results after each block */
+    bool planned;     /* there is a plan.json */
+    bool imported;    /* no plan, and no block holds two configs */
+    /* [limits] busbw, bytes a second, of configs/PLATFORM.ini; where there is none, of the config
+     * that was recorded. NaN: no limit is given. */
+    double limit;
+    double precision; /* [measure] precision, relative */
+    struct ledger *ledger;
+    struct rec_cell *cells;
+    size_t n_cells;
+    struct rec_group *groups;
+    size_t n_groups;
+    struct rec_span *spans; /* by file, then place */
+    size_t n_spans;
+    struct disturbed_launches disturbed; /* by other programs; none of an import */
+};
+
+struct rec_cell *recorded_find(const struct recorded *r, const char *id); /* NULL: none */
+
+/* True if two configs have a cell of the same size and mode, so that compare has something to do. */
+bool recorded_compares(const struct recorded *r);
+
+/* Copies the value of a "key=value" word of cell.params to buf; NULL: no such key. */
+const char *recorded_param(const struct rec_cell *c, const char *key, char *buf, size_t n);
+
+/* True if the library ran the same algorithm for both cells in every launch, and their params differ
+ * in its tuning alone: then the config did not change the operation, whatever the times. */
+bool recorded_same_operation(const char *ran, const char *params, const char *other_ran,
+                             const char *other_params);
+
+/* ---- the run ---- */
+
+/* Reads a run folder and indexes it: its cells and groups in plan order, and where the blocks of
+ * each group start in the recordings. Needs no plugin, and no plan for an imported run. */
 
 /* GS_OK, or reported: damaged, or a file differs from the manifest. *out is NULL with GS_OK if no
  * line is recorded yet. */

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Finds run folders, in the order of the tables.
+ * Which run folders and campaigns this user began. Their configs and scripts hold commands, and a
+ * folder may come from another person, so nothing in the folder itself can say this. The marks lie
+ * below $XDG_STATE_HOME/gradsync/begun (default ~/.local/state): each is named by a hash of the
+ * folder's real path and of the files that hold its commands.
  */
 #pragma once
 
@@ -8,6 +11,40 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+
+/* ---- what this user began ---- */
+
+/* Which run folders and campaigns this user began. Their configs and scripts hold commands, and a
+ * folder may come from another person, so nothing in the folder itself can say this. The marks lie
+ * below $XDG_STATE_HOME/gradsync/begun (default ~/.local/state): each is named by a hash of the
+ * folder's real path and of the files that hold its commands. */
+
+/* A mark that cannot be written is no error: begun_here then is false. */
+void begun_mark(const char *dir);
+bool begun_here(const char *dir);
+
+/* ---- the campaign of a run ---- */
+
+/* The campaign that measures a run folder. A run inside a campaign, CAMPAIGN/runs/P/W/RUN, is measured
+ * by its jobs, and so is the rest of an unfinished copy that collect made: it holds the file
+ * `collected`, which names the campaign. */
+
+#define CAMPAIGN_FILE "campaign.json"
+
+/* The absolute path of the campaign that the run folder lies in; the caller frees it. NULL: none. */
+char *run_campaign(const char *dir);
+/* The same for an unfinished copy; NULL also if that campaign is gone. */
+char *run_collected_from(const char *dir);
+/* Marks an unfinished copy. GS_OK, or GS_FAILED reported. */
+int run_mark_collected(const char *dir, const char *campaign);
+
+/* The command that completes the run: resume of the run or of its campaign, and for a copy collect.
+ * The caller frees it. */
+char *run_completed_by(const char *dir);
+
+/* ---- run folders ---- */
+
+/* Finds run folders, in the order of the tables. */
 
 struct run_folder {
     char *dir;
@@ -43,9 +80,42 @@ int runs_sort(struct runs *r);
  * they must be plain (printable.h). GS_OK, or reported: a folder or a file in one has another name. */
 int runs_names(struct words *names, const char *root);
 void runs_free(struct runs *r);
-void run_folder_free(struct run_folder *run);
 /* Do both have the same platform, workload and label? */
 bool runs_same_section(const struct run_folder *a, const struct run_folder *b);
 
 /* True if the run folder has a manifest. */
 bool run_is_final(const char *dir);
+
+/* ---- which run stands for a section ---- */
+
+/* Which recordings a verb uses if its user names a platform, or nothing.
+ *
+ * A platform stands for its latest run of each workload section, of the complete ones if there are
+ * any. Trials and trainings of several jobs share a section: there it stands for the latest run of
+ * each step. Without a name, the platform is
+ * that of the latest run of this machine: of platform `local`, of a platform called like this host,
+ * or recorded on this host. If there is none, it is that of the latest run below data/raw. A run
+ * that measured nothing is the latest only if all others did so too. */
+
+struct choice {
+    struct runs runs; /* sorted */
+    char *platform;   /* NULL: paths were named, and runs has every run below them */
+    bool named, here; /* the user named the platform; it has a run of this machine */
+    bool one;         /* set before choice_say: only the latest run is used */
+    size_t older;     /* runs of the platform that are left out */
+    char *
+        unfinished; /* owned; the latest of those left out for an older, complete run; NULL: none */
+    char *failed;   /* owned; the latest complete run in which all cells failed; NULL: none */
+};
+
+/* GS_OK or reported. choice_free afterwards in any case. */
+int choose_runs(struct choice *c, const char *const *args, size_t n);
+/* Every run below the arguments, which may name platforms. */
+int choose_every_run(struct choice *c, const char *const *args, size_t n);
+/* The default choice. Its faults are not reported: tables may exist without recordings. */
+int choose_quietly(struct choice *c);
+/* Says in one line which platform was chosen and how to see others; nothing if paths were named. */
+void choice_say(const struct choice *c);
+/* The latest run of the choice; NULL: none. */
+const struct run_folder *choice_latest(const struct choice *c);
+void choice_free(struct choice *c);

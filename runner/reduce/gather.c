@@ -5,7 +5,7 @@
 #include "base/stats.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "record/throttle.h"
+#include "record/host_load.h"
 
 #include <math.h>
 #include <stdio.h>

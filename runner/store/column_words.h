@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "base/csv_read.h"
+#include "base/csv.h"
 
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/export.h"
 
-#include "base/csv_params.h"
+#include "base/csv.h"
 #include "base/err.h"
 #include "base/text.h"
 

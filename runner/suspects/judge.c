@@ -2,7 +2,6 @@
 #include "suspects/judge.h"
 
 #include "base/stats.h"
-#include "base/student.h"
 #include "base/text.h"
 #include "compare/contrast.h"
 

@@ -10,9 +10,8 @@
 #include "common/round_peer.h"
 #include "config/config.h"
 #include "config/settings.h"
+#include "record/host_load.h"
 #include "record/recorded.h"
-#include "record/recorded_cells.h"
-#include "record/throttle.h"
 
 #include <jansson.h>
 #include <math.h>

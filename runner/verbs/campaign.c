@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cluster/campaign.h"
 #include "base/cli.h"
 #include "base/err.h"
+#include "base/files.h"
 #include "base/jsontext.h"
 #include "base/locate.h"
-#include "base/lock.h"
-#include "base/shell_quote.h"
+#include "base/shell.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "cluster/campaign.h"
 #include "cluster/cluster_status.h"
 #include "cluster/collect.h"
 #include "cluster/slurm.h"
 #include "launch/run.h"
-#include "plan/sections.h"
+#include "plan/plan_io.h"
 #include "verbs/commands.h"
 
 #include <jansson.h>

@@ -2,7 +2,7 @@
 #include "base/cli.h"
 #include "base/err.h"
 #include "base/text.h"
-#include "config/train_settings.h"
+#include "config/settings.h"
 #include "launch/launcher.h"
 #include "launch/run.h"
 #include "verbs/commands.h"

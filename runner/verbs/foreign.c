@@ -2,7 +2,7 @@
 #include "base/cli.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/interrupts.h"
+#include "base/family.h"
 #include "base/locate.h"
 #include "base/text.h"
 #include "base/units.h"

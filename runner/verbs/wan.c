@@ -4,7 +4,7 @@
 #include "base/files.h"
 #include "base/jsontext.h"
 #include "base/locate.h"
-#include "base/shell_quote.h"
+#include "base/shell.h"
 #include "base/text.h"
 #include "common/round_peer.h"
 #include "config/config.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "wan/links.h"
 
+#include "base/term.h"
 #include "base/text.h"
-#include "base/text_table.h"
 
 #include <math.h>
 #include <stdio.h>

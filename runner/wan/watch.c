@@ -2,7 +2,6 @@
 #include "wan/watch.h"
 
 #include "base/err.h"
-#include "base/printable.h"
 #include "base/stats.h"
 #include "base/text.h"
 

@@ -8,7 +8,7 @@
 #include "config/config.h"
 #include "config/settings.h"
 #include "plan/plan.h"
-#include "plan/plan_build.h"
+#include "plan/plan_cost.h"
 
 #include <stdint.h>
 #include <stdio.h>

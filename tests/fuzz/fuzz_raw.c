@@ -4,8 +4,8 @@
  * JSON, and must read what JSON says.
  */
 #include "base/err.h"
-#include "base/json_names.h"
-#include "record/check_recording.h"
+#include "base/jsontext.h"
+#include "record/ledger.h"
 #include "record/raw.h"
 
 #include <stdint.h>

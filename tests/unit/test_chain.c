@@ -6,7 +6,6 @@
 #include "record/manifest.h"
 #include "record/raw.h"
 #include "record/record.h"
-#include "record/record_end.h"
 #include "unit.h"
 
 #include <stdio.h>

@@ -6,12 +6,10 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "folder.h"
-#include "record/check_recording.h"
-#include "record/check_run.h"
 #include "record/ledger.h"
 #include "record/manifest.h"
+#include "record/raw.h"
 #include "record/record.h"
-#include "record/record_end.h"
 #include "unit.h"
 
 #include <stdio.h>

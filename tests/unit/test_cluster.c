@@ -4,13 +4,13 @@
  * campaign.json.
  */
 #include "base/err.h"
-#include "base/shell_quote.h"
+#include "base/shell.h"
 #include "base/text.h"
 #include "cluster/campaign.h"
 #include "cluster/cluster_status.h"
 #include "cluster/slurm.h"
 #include "folder.h"
-#include "record/run_campaign.h"
+#include "record/runs.h"
 #include "unit.h"
 
 #include <dirent.h>

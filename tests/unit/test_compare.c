@@ -2,7 +2,7 @@
  *
  * Expected values are computed with SciPy 1.17.1 by the call quoted at each, or by hand.
  */
-#include "base/student.h"
+#include "base/stats.h"
 #include "compare/collect.h"
 #include "compare/contrast.h"
 #include "compare/origin.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "launch/cut.h"
+#include "launch/supervise.h"
 #include "unit.h"
 
 #include <stdio.h>

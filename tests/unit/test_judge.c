@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/err.h"
-#include "launch/attempt_verdict.h"
+#include "launch/supervise.h"
 #include "unit.h"
 
 #include <signal.h>

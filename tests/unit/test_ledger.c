@@ -2,8 +2,8 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "folder.h"
-#include "record/attempt_number.h"
 #include "record/ledger.h"
+#include "record/record.h"
 #include "unit.h"
 
 #include <stdio.h>

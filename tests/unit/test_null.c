@@ -2,7 +2,7 @@
  *
  * The null plugin gives the series that its parameters ask for.
  */
-#include "base/program_dir.h"
+#include "base/files.h"
 #include "base/stats.h"
 #include "base/text.h"
 #include "config/params.h"

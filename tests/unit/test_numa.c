@@ -2,7 +2,7 @@
  *
  * Binding to the processors of a mask file, in a process of its own each time.
  */
-#include "launch/numa.h"
+#include "launch/launcher.h"
 #include "unit.h"
 
 #include <sched.h>

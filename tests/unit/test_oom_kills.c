@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/oom_kills.h"
+#include "base/family.h"
 #include "folder.h"
 #include "unit.h"
 

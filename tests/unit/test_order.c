@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "plan/order.h"
+#include "plan/plan.h"
 #include "unit.h"
 
 #include <stdbool.h>

@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "captured.h"
 #include "plan/plan.h"
-#include "plan/plan_build.h"
+#include "plan/plan_cost.h"
 #include "plan/plan_io.h"
 #include "record/manifest.h"
 #include "toy.h"

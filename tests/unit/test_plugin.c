@@ -3,7 +3,7 @@
  * The lint of a plugin's tables, fault by fault, and the loader's answers to names.
  */
 #include "base/err.h"
-#include "base/program_dir.h"
+#include "base/files.h"
 #include "plugin/plugin.h"
 #include "unit.h"
 

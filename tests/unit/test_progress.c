@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "launch/progress.h"
+#include "launch/control.h"
 #include "unit.h"
 
 #include <stdio.h>

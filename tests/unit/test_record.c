@@ -2,7 +2,7 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "folder.h"
-#include "record/record_end.h"
+#include "record/raw.h"
 #include "unit.h"
 
 #include <dirent.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/csv_params.h"
+#include "base/csv.h"
 #include "base/err.h"
 #include "base/stats.h"
 #include "base/text.h"
 #include "common/rng.h"
 #include "folder.h"
-#include "record/throttle.h"
+#include "record/host_load.h"
 #include "reduce/axes.h"
 #include "reduce/summary.h"
 #include "unit.h"

@@ -2,7 +2,7 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "folder.h"
-#include "plan/plan_build.h"
+#include "plan/plan.h"
 #include "toy.h"
 #include "unit.h"
 

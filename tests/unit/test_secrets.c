@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/secrets.h"
+#include "base/shell.h"
 #include "unit.h"
 
 #include <stdlib.h>

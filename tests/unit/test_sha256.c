@@ -2,7 +2,7 @@
  *
  * The examples of FIPS 180-4.
  */
-#include "base/sha256.h"
+#include "base/files.h"
 #include "unit.h"
 
 #include <string.h>

@@ -2,7 +2,6 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "config/params.h"
-#include "plan/label.h"
 #include "plan/sweep.h"
 #include "toy.h"
 #include "unit.h"

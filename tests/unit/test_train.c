@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config/train_settings.h"
+#include "config/settings.h"
 #include "job/job_output.h"
 
 #include <setjmp.h>

@@ -5,6 +5,14 @@
  */
 #pragma once
 
+#include <jansson.h>
+#include <stddef.h>
+
+/* ---- the library ---- */
+
+/* Loads NVML at run time. The library comes with the driver, so gradsync neither links nor needs it
+ * on machines without a GPU. The declarations follow nvml.h, whose ABI is stable. */
+
 typedef struct nvmlDevice *nvml_device;
 
 struct nvml_memory {
@@ -66,3 +74,16 @@ struct nvml {
  * device. */
 struct nvml *nvml_load(int local_rank);
 void nvml_unload(struct nvml *n);
+
+/* ---- a GPU ---- */
+
+/* What NVML says of a GPU: model, links, driver, clocks, and the programs on it. */
+
+/* Constant facts: {index, name, uuid, driver, cuda_driver, memory_B, ...}. */
+json_t *nvml_gpu_facts(const struct nvml *n);
+/* Conditions that may disturb a measurement: {sm_Hz, temperature_C, power_W, throttle, ...}. */
+json_t *nvml_gpu_now(const struct nvml *n);
+
+#define NVML_PROGRAMS_MAX 64
+/* Programs that compute on the GPU; 0: none, or the driver does not tell. */
+size_t nvml_gpu_programs(const struct nvml *n, struct nvml_process found[NVML_PROGRAMS_MAX]);

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/secrets.h"
+#include "base/shell.h"
 
 #include "base/text.h"
 
 #include <ctype.h>
 #include <fnmatch.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- secrets ---- */
 
 #define HIDDEN "(hidden)"
 #define URL_VARIABLE "GRADSYNC_URL_PASSWORD"
@@ -171,5 +174,51 @@ char *secrets_restored(const char *text, char **missing)
             *missing = xstrdup(name);
     }
     text_add(&t, s);
+    return t.s;
+}
+
+/* ---- quoting ---- */
+
+#define HARMLESS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-=:,@+%"
+
+void shell_quote(struct text *t, const char *s)
+{
+    if (*s && s[strspn(s, HARMLESS)] == '\0') {
+        text_add(t, s);
+        return;
+    }
+    text_add(t, "'");
+    for (; *s; s++)
+        if (*s == '\'')
+            text_add(t, "'\\''");
+        else
+            text_addn(t, s, 1);
+    text_add(t, "'");
+}
+
+const char *shell_word(char *buf, size_t size, const char *s)
+{
+    AUTO_TEXT struct text t = {0};
+    shell_quote(&t, s);
+    snprintf(buf, size, "%s", t.s);
+    return buf;
+}
+
+char *shell_command(const char *verb, const char *config, const char *workload,
+                    const char *const *overrides)
+{
+    struct text t = {0};
+    text_addf(&t, "gradsync %s%s", verb, config ? " " : "");
+    if (config)
+        shell_quote(&t, config);
+    if (workload) {
+        text_add(&t, " --workload ");
+        shell_quote(&t, workload);
+    }
+    for (; overrides && *overrides; overrides++) {
+        text_add(&t, " --set ");
+        AUTO_FREE char *shown = secrets_hidden(*overrides);
+        shell_quote(&t, shown);
+    }
     return t.s;
 }
