@@ -8,7 +8,7 @@
  *
  * The second copy of a baseline has communicators of its own. Two communicators of one config can
  * differ in speed for as long as they live, and the A/A floor shows that only if the copies do not
- * share one. Each launch creates all of them anew, in another order (order.h). So their difference
+ * share one. Each launch creates all of them anew, in another order (plan/plan.h). So their difference
  * varies between launches, and the interval, which is made from that variance, contains it. The
  * groups of one launch share its communicators, so verdicts at different sizes err together: ten
  * sizes of one run are not ten replicates.

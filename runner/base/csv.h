@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Writes CSV tables to a temporary file that is renamed when complete. csv_close reports a write
- * that failed.
+ * Writes and reads tables as CSV (RFC 4180), with the columns of parameters.
  */
 #pragma once
 
@@ -77,9 +76,9 @@ void csv_decimal(char buf[CSV_DECIMAL], uint64_t time_ns, uint64_t iters, int di
 /* ---- reading ---- */
 
 /* Reads the derived tables row by row, with columns by name and RFC 4180 quotes. The columns of the
- * parameters are one column here, CSV_PARAMS, after the others (csv_params.h). */
+ * parameters are one column here, CSV_PARAMS, after the others. */
 
-#define CSV_PARAMS "params"  /* all parameters of a row, "size=8 gemms=4" (csv_params.h) */
+#define CSV_PARAMS "params"  /* all parameters of a row, "size=8 gemms=4" */
 #define CSV_PARAM "param_"   /* the beginning of the name of each column in a file */
 #define CSV_PARAM_ANY "NAME" /* the end of it in a table without parameters */
 
@@ -115,7 +114,7 @@ int csv_read_each(const char *path, const char *const *columns,
 /* ---- parameters ---- */
 
 /* Parameters in tables. In memory they are one text, "size=8 gemms=4", in the column CSV_PARAMS. In a
- * file each has a column, param_size and param_gemms, after all other columns. csv_read.h reads them
+ * file each has a column, param_size and param_gemms, after all other columns. The reader reads them
  * as the text again. */
 
 /* Like csv_header, for a table that may have the column CSV_PARAMS. csv_finish replaces it by a column

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Counts signals (Ctrl-C, a closing terminal, a batch system's warning) so that a run stops between
- * two steps. The first signal requests a clean stop, the second an immediate one.
+ * Starts a program with all processes that it starts, and ends them: signals to this program, their
+ * temporary folder, and processes that the kernel killed for lack of memory.
  */
 #pragma once
 

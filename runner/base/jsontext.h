@@ -14,7 +14,7 @@
 #define AUTO_JSON __attribute__((cleanup(auto_json)))
 void auto_json(json_t **json);
 
-/* One line of the printable characters of s (printable.h); NULL counts as "". Never returns NULL. */
+/* One line of the printable characters of s; NULL counts as "". Never returns NULL. */
 json_t *json_text(const char *s);
 /* The end of the JSON number at s; NULL: there is none, and *integer is unset. */
 const char *json_number_end(const char *s, bool *integer);
@@ -35,7 +35,7 @@ int64_t json_integer_of(const json_t *object, const char *key);
  * damaged, or not a regular file. *out is NULL with GS_OK if there is no such file. */
 int json_names_load(json_t **out, const char *path);
 
-/* Every text and key must be printable; members that are names or labels (a table in json_names.c)
+/* Every text and key must be printable; members that are names or labels (a table in jsontext.c)
  * must be such. False: *why says which is not. */
 bool json_names_good(json_t *document, char *why, size_t n);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a config holds: its sections and keys, each with the line it is on, for messages.
+ * Loads a config: an .ini file, plus --set overrides; its sections and keys, each with its line.
  */
 #pragma once
 
@@ -29,7 +29,7 @@ struct config_section {
 
 struct config {
     char *path;
-    char *text;                   /* the file's bytes, without secrets (secrets.h) */
+    char *text;                   /* the file's bytes, without secrets (base/shell.h) */
     struct config_entry *entries; /* in file order, overrides applied */
     size_t n;
     struct config_section *sections; /* in file order; one may have no entries */

@@ -12,8 +12,6 @@
 
 /* ---- the types of parameters, one row each ---- */
 
-/* The types of parameters (enum wl_type), one row each. */
-
 /* A value of any type, outside of a cell struct. */
 union member {
     int64_t i;

@@ -284,7 +284,7 @@ int settings_read(const struct config *c, struct settings *out)
 
 #define LOWER "abcdefghijklmnopqrstuvwxyz"
 #define DIGITS "0123456789"
-#define ANY_LENGTH 1022 /* of a line of a config (config_scan.h) */
+#define ANY_LENGTH 1022 /* of a line of a config (config.c) */
 
 const char *const train_units[] = {
     [TRAIN_S] = "s", [TRAIN_MS] = "ms", [TRAIN_US] = "us", [TRAIN_PER_S] = "1/s", NULL};

@@ -10,8 +10,6 @@
 
 /* ---- the sections of the runner ---- */
 
-/* Reads the runner's own settings from a config. */
-
 /* Fills *out with the defaults and then the config's values. Returns GS_OK, or GS_USAGE after every
  * fault was reported. */
 int settings_read(const struct config *c, struct settings *out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the ranks say: a control line is one message from a shim to the supervisor (supervise.h). And the
- * progress that a run shows of it on stderr.
+ * What the ranks say: a control line is one message from a shim to the supervisor (supervise.h).
+ * And the progress that a run shows of it on stderr.
  */
 #pragma once
 

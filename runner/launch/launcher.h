@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The command that starts the ranks: mpirun or srun, as an argv, never through a shell. And what this
- * machine has for them: slots, GPUs, NUMA nodes.
+ * The command that starts the ranks: mpirun or srun, as an argv, never through a shell. And what
+ * this machine has for them: slots, GPUs, NUMA nodes.
  */
 #pragma once
 
@@ -50,8 +50,6 @@ long here_slots(void);
 
 /* ---- the launcher ---- */
 
-/* The command that starts the ranks: mpirun or srun, as an argv, never through a shell. */
-
 /* The same; if all ranks are on this machine, MPI keeps its temporary files in `scratch` (NULL: MPI's
  * default). */
 int launcher_command_in(const struct plan *p, const char *scratch, const char *const *rank_args,
@@ -71,6 +69,6 @@ int launcher_check_slots(const struct plan *p);
 /* Checks that the launcher knows the value of `bind`. GS_OK or GS_USAGE, reported. */
 int launcher_check_binding(const struct config *c, const struct set_launch *set);
 
-/* True if each rank binds itself to the processors near its GPU (rank/binding.h) and the launcher
+/* True if each rank binds itself to the processors near its GPU (rank/health.h) and the launcher
  * binds nothing: bind = gpu, or auto on a device with hwloc. */
 bool launcher_binds_to_gpus(const struct plan *p);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The outcome of a run folder: its exit code, a message, and a JSON summary.
+ * Runs a config or a run folder: plan, folder, launches, attempts, manifest; and tells the outcome.
  */
 #pragma once
 

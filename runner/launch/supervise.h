@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which host is cut off, from what the hosts say of each other. A host that is cut off has lost all
- * others, and they have lost it; where a link is cut, two hosts have lost each other.
+ * Starts the ranks of one attempt and watches them until all have ended; judges how the attempt
+ * ended, and which host is cut off.
  */
 #pragma once
 
@@ -74,7 +74,7 @@ void attempt_verdict(struct attempt *a, struct attempt_evidence *e);
  *
  * There are three levels of processes. gradsync (supervise.c) starts the launcher. The launcher
  * starts gradsync-rank once per rank. Each gradsync-rank (rank/shim.c) forks the process that
- * measures, and watches it through a shared page (rank/beat.h). After a crash or a missed deadline
+ * measures, and watches it through a shared page (rank/shim.h). After a crash or a missed deadline
  * the shim kills its child, reports one control line on stdout and exits; the launcher then ends the
  * other ranks. Each level dies with the one above it (PR_SET_PDEATHSIG). gradsync is the subreaper.
  *

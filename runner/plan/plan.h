@@ -10,7 +10,7 @@
  *                                                          one clause
  *   configs = auto, ring/LL128, ctas=8    these combinations of WL_CONFIG parameters, instead of all
  * A ';' may separate clauses too, in quotes: a bare ';' begins a comment in an .ini file.
- * label.h describes the labels of configs and modes.
+ * sweep.h describes the labels of configs and modes.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The cells of a workload section: the values of each key, zipped or crossed, without those that exclude
- * names; and the labels of their configs and modes.
+ * The cells of a workload section: the values of each key, zipped or crossed, without those that
+ * exclude names; and the labels of their configs and modes.
  */
 #pragma once
 

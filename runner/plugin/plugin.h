@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Finds the files of plugins by name, without loading them.
+ * Finds, loads and checks plugins. A command of [train] is a plugin too.
  */
 #pragma once
 
@@ -35,7 +35,7 @@ struct plugin {
     char *path;
     void *dl;
     struct wl_plugin wl;     /* members that the plugin's `size` does not cover are zero */
-    struct wl_param *params; /* of [train] (plugin_train.h), with their texts; else NULL */
+    struct wl_param *params; /* of [train], with their texts; else NULL */
     struct words texts;
 };
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Measures one group: prepares its cells together, warms them up, visits them block after block until
- * the result is precise enough, and releases them. A visit is the samples of one slot in one block.
+ * Measures one group: prepares its cells together, warms them up, visits them block after block
+ * until the result is precise enough, and releases them. A visit is the samples of one slot in one
+ * block.
  */
 #pragma once
 

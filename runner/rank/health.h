@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Reads conditions that may disturb a measurement, before and after each block: load, clocks,
- * temperature, power, throttle reasons. Each kind of hardware is a source in the table at the end of
- * health.c; the fabric also sets NCCL's variables. And binds a rank to the processors near its GPU.
+ * temperature, power, throttle reasons. Each kind of hardware is a source in the table at the end
+ * of health.c; the fabric also sets NCCL's variables. And binds a rank to the processors near its
+ * GPU.
  */
 #pragma once
 

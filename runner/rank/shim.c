@@ -107,7 +107,7 @@ struct shim {
     uint64_t stopped_ns; /* since when the child is stopped; 0: it runs */
     int stopped_by;
     uint32_t lost_B;      /* of the beat's lost hosts, sent */
-    long long oom_before; /* oom_kills.h, when the child was started */
+    long long oom_before; /* base/family.h, when the child was started */
 };
 
 static void send(const struct control *c)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The process that the launcher starts. It forks the measuring process, watches it, and reports its
- * end on stdout (control.h). It never calls MPI, so a hang of MPI cannot stop it. The two processes share
- * a page, the beat: the child writes it, the shim reads it.
+ * The process that the launcher starts. It forks the measuring process, watches it, and reports
+ * its end on stdout (control.h). It never calls MPI, so a hang of MPI cannot stop it. The two
+ * processes share a page, the beat: the child writes it, the shim reads it.
  */
 #pragma once
 
@@ -59,9 +59,6 @@ void beat_cell(struct beat *b, const struct cell *cell, int copy);
 void beat_lost(struct beat *b, const char *host);
 
 /* ---- the shim ---- */
-
-/* The process that the launcher starts. It forks the measuring process, watches it, and reports its
- * end on stdout (control.h). It never calls MPI, so a hang of MPI cannot stop it. */
 
 /* Runs child(arg) in a child process. Returns its exit code, or GS_FAILED if it died. SIGUSR1 tells
  * the child to finish its block and exit; SIGTERM, SIGINT and SIGHUP kill it. The child dies with

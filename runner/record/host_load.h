@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Counts GPU clock throttling in the readings before and after a block.
+ * What disturbed a launch: throttled clocks of the GPUs, and programs of others on the processors.
  */
 #pragma once
 

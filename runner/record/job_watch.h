@@ -23,7 +23,7 @@ void job_watch_line(struct job_watch *w, const char *line);
 
 /* "2.28.3"; NULL: unknown. */
 const char *job_watch_nccl(const struct job_watch *w);
-/* [facts]: the GPUs of the job, as nvml_gpu.h tells them. */
+/* [facts]: the GPUs of the job, as nvml.h tells them. */
 json_t *job_watch_gpus(const struct job_watch *w);
 /* The facts of the GPU with this UUID; {"uuid": UUID} for one that this host does not have. */
 json_t *job_watch_gpu(const struct job_watch *w, const char *uuid);

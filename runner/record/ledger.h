@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The plan.json of a run folder, as recordings are checked against it.
+ * What a run folder holds: checks its recordings against plan.json, config.ini and each other, and
+ * lists what each launch has measured and what failed.
  */
 #pragma once
 
@@ -78,7 +79,7 @@ struct ledger {
     size_t n_fails;
 };
 
-/* Checks every recording (check_recording.h); nothing reads a run that has a fault. GS_OK, or each
+/* Checks every recording; nothing reads a run that has a fault. GS_OK, or each
  * fault is reported: the folder or a recording cannot be read or is damaged. */
 int ledger_read(struct ledger **out, const char *dir);
 /* The same, and every recording must be of this run. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The manifest of a run folder: the SHA-256 of each file, and its verification. A recording's entry
- * also tells whether its lines are "chained" (chain.h). If they are, no line was altered between its
+ * also tells whether its lines are "chained" (record.h). If they are, no line was altered between its
  * measurement and the manifest; if not, the manifest only shows what was altered since. Neither is a
  * signature.
  */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Loads NVML at run time. The library comes with the driver, so gradsync neither links nor needs it
- * on machines without a GPU. The declarations follow nvml.h, whose ABI is stable.
+ * The NVIDIA management library: loaded where it is, and what it says of a GPU.
  */
 #pragma once
 

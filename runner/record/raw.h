@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The members of a line in the form that gradsync writes, in a table instead of a tree. It accepts
- * less than JSON: what it accepts, the JSON library and json_names.h accept as well.
+ * Reads a recording line by line, each checked against the running hash, and ends one whose process
+ * died.
  */
 #pragma once
 
@@ -16,7 +16,7 @@
 /* ---- the header ---- */
 
 /* The members of a line in the form that gradsync writes, in a table instead of a tree. It accepts
- * less than JSON: what it accepts, the JSON library and json_names.h accept as well. */
+ * less than JSON: what it accepts, the JSON library and jsontext.h accept as well. */
 
 #define RAW_MEMBERS 512
 
@@ -91,8 +91,8 @@ int raw_open_trusted(struct raw **out, const char *path);
 /* Returns the next line whose type is in `want` (bits 1u << type); only those are parsed. 1: a line;
  * 0: the end; -1: damaged, reported with file:line. */
 int raw_next(struct raw *r, unsigned want, struct raw_line *line);
-/* From now on, a line of one of these types (as in raw_next) comes without json if its form is simple
- * (raw_head.h): it is read by the functions below. Its tree would take several times as long. */
+/* From now on, a line of one of these types (as in raw_next) comes without json if its form is simple:
+ * it is read by the functions below. Its tree would take several times as long. */
 void raw_without_trees(struct raw *r, unsigned types);
 /* True at the end if an incomplete last line was ignored. */
 bool raw_torn(const struct raw *r);

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The running hash of a recording. The second member of each line, "chain", is a hash of that line
- * without this member and of the "chain" of the line before. So a reader sees that a line was
- * changed, added, moved or removed since it was written. It is no signature: who edits a line can
- * also compute the hashes anew.
+ * Writes a recording. The format of its lines is below.
  */
 #pragma once
 
@@ -55,7 +52,7 @@ bool chain_read(struct chain *c, const char *line, size_t n, bool first);
  *   MANIFEST.json         SHA-256 of all files above; written last, makes the run final (manifest.h)
  *
  * Each line of a .jsonl file is one JSON object. Its first member is "type", its second "chain", the
- * running hash over all lines up to this one (chain.h); older recordings have none. A line is appended
+ * running hash over all lines up to this one; older recordings have none. A line is appended
  * with one write, and the file is synced after each block. A killed writer may leave an incomplete
  * last line: readers ignore it, the next writer removes it.
  *

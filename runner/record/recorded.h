@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The cells and groups of a recorded run, and how plan.json and the recordings fill them.
+ * Reads a whole run folder, after its manifest is verified: cells, groups, blocks and samples.
  */
 #pragma once
 

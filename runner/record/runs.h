@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which run folders and campaigns this user began. Their configs and scripts hold commands, and a
- * folder may come from another person, so nothing in the folder itself can say this. The marks lie
- * below $XDG_STATE_HOME/gradsync/begun (default ~/.local/state): each is named by a hash of the
- * folder's real path and of the files that hold its commands.
+ * Run folders: who began them, which campaign measures them, which lie below a folder, and which
+ * one stands for a section of a config.
  */
 #pragma once
 
@@ -77,7 +75,7 @@ int runs_add(struct runs *r, const char *dir);
 /* GS_OK, or GS_USAGE, reported: the same run twice. */
 int runs_sort(struct runs *r);
 /* Adds "P/W/RUN" for each folder ROOT/P/W/RUN with a recording, sorted. A makefile uses these names, so
- * they must be plain (printable.h). GS_OK, or reported: a folder or a file in one has another name. */
+ * they must be plain. GS_OK, or reported: a folder or a file in one has another name. */
 int runs_names(struct words *names, const char *root);
 void runs_free(struct runs *r);
 /* Do both have the same platform, workload and label? */

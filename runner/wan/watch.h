@@ -27,7 +27,7 @@ struct watch_lines *watch_lines_new(const char *pattern);
 void watch_lines_free(struct watch_lines *w);
 struct watch_values watch_lines_read(struct watch_lines *w, const char *line);
 /* Removes colours, cursor movements (ESC [ … letter) and NULs; makes the rest printable
- * (printable.h). */
+ * (base/text.h). */
 void watch_clean(char *line, size_t n);
 
 #define WATCH_WINDOW_MAX 1000
