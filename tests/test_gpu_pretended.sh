@@ -66,7 +66,8 @@ printf '%s\n' '[launch]' 'ranks = 2' '[nccl_allreduce]' 'hosts = 3' >hosts.ini
 fails 2 'hosts = 3 is more than the 2 ranks' "$gradsync" plan hosts.ini
 
 mkdir -p alone && cp "$build/plugins/nccl_allreduce.so" alone/
-exits 3 'check fails without the libraries of CUDA' "$gradsync" check alone/nccl_allreduce.so
+exits 3 'check fails without the libraries of CUDA' env LD_PRELOAD="$tmp/pretend.so" \
+    "$gradsync" check alone/nccl_allreduce.so
 like "$err" 'cuda\.so.*install CUDA.s and NCCL.s libraries'
 
 on whole 'size = 1KiB'
