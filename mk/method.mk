@@ -4,7 +4,7 @@
 
 # How often verdicts are wrong, by simulation.
 ifneq ($(wildcard tests/sim/error_rates.c),)
-judges := $(BUILD)/plugins/common/rng.o $(addprefix $(BUILD)/runner/,base/stats.o rank/stopping.o base/student.o \
+judges := $(BUILD)/plugins/common/rng.o $(addprefix $(BUILD)/runner/,base/stats.o rank/stopping.o \
 	compare/contrast.o compare/collect.o)
 $(BUILD)/sim/error_rates.csv: tests/sim/error_rates.c tests/sim/truth.c tests/sim/rates.c $(judges) | $(BUILD)/sim/error_rates
 	$(call quiet,SIMULATE,$@)mkdir -p $(@D) && $| >$@

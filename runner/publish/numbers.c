@@ -657,7 +657,7 @@ static void print_source(const struct grid *g, size_t row)
         {"error_rates", "simulated campaigns, tests/sim/error_rates.c"},
         {"settings", "the program's own, runner/config/settings_tables.c"},
         {"asked", "the platform's config"},
-        {"needed", "the model and published numbers, tests/sim/wan_needed.c"},
+        {"needed", "the model and published numbers, mk/wan-needed.sh"},
         {"limits", "gradsync limits configs/*.ini"},
         {"model-error", "model_sync_s beside sync_s in wan.csv, figures/wan_errors.awk"},
         {"wan-", "gradsync model"},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Every algorithm of plugins/common/allreduce_p2p.c on every type, operation and awkward count, in
+ * Every algorithm of plugins/common/mpi_collectives.c on every type, operation and awkward count, in
  * place and not, against MPI_Allreduce and against the payload's own claim, reduced up to three
  * times over where the payload is chained. Run by test_workloads.sh as mpirun -n N allreduce; rank
  * 0 prints what is wrong, and the exit code is 1.
