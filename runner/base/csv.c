@@ -204,8 +204,8 @@ void csv_decimal(char buf[CSV_DECIMAL], uint64_t time_ns, uint64_t iters, int di
     for (int i = digits; i < 9; i++)
         unit *= 10;
     ns += fs / 1000000;
-    int n = snprintf(buf, CSV_DECIMAL, "%" PRIu64 ".%0*" PRIu64 "%06" PRIu64, ns / unit,
-                     9 - digits, ns % unit, fs % 1000000);
+    int n = snprintf(buf, CSV_DECIMAL, "%" PRIu64 ".%0*" PRIu64 "%06" PRIu64, ns / unit, 9 - digits,
+                     ns % unit, fs % 1000000);
     while (buf[n - 1] == '0')
         n--;
     n -= buf[n - 1] == '.';
