@@ -27,8 +27,7 @@ static void again(const char *dir)
 static void transitions(const char *dir)
 {
     struct store s = {0};
-    bool damaged = false;
-    int code = store_open_table(&s, dir, "launches", curves_reads, &damaged);
+    int code = store_open_table(&s, dir, "launches", curves_reads);
     bundle_reported(code);
     if (!code)
         code = transitions_make(&s);
@@ -41,8 +40,8 @@ static void limits(const char *dir)
 {
     static const char *const none[] = {NULL};
     struct store s = {0};
-    bool damaged = false, any;
-    int code = store_open_table(&s, dir, "summary", limits_reads, &damaged);
+    bool any;
+    int code = store_open_table(&s, dir, "summary", limits_reads);
     bundle_reported(code);
     if (!code && (limits_check(&s, none, 0) || limits_print(&s, NULL) || limits_say(&s, &any)))
         abort();
