@@ -282,7 +282,8 @@ said 'an evaluation after the training' 'step 30: 4 s per step' end.log --warmup
 said 'epochs of six steps' 'step 6: 0.5 s per step' epochs.log --warmup 0
 like "$out" ' 18 measurements' 'each epoch counts'
 for i in 1 2 3 4 5 6 7; do echo "step $i dt: 0.0000000000000000001 ms tok/sec: 1e400"; done >inf.log
-ok 'a log of absurd numbers is watched' watch inf.log --warmup 0 --config "$top/configs/wan-4site.ini"
+exits 2 'a log of absurd numbers has no rate' watch inf.log --warmup 0 --config \
+    "$top/configs/wan-4site.ini"
 unlike "$out" 'inf' 'no rate is infinite'
 
 # ---- Slurm's own words
