@@ -358,8 +358,8 @@ static void print_sentence(const struct summary_request *r, const struct summary
 
 /* ---- lines ---- */
 
-static const char *const of_best[] = {
-    "  where", "fastest", "change [95%]", "A/A", "verdict", "slower", "not distinguishable from"};
+static const char *const of_best[] = {"  where", "fastest", "change [95%]",
+                                      "A/A",     "verdict", "slower"};
 static const char *const of_each[] = {"  where", "config",  "change [95%]",
                                       "A/A",     "verdict", "note"};
 
@@ -383,19 +383,15 @@ static const char *verdict_of(const struct summary_row *r)
     return v == VERDICT_INCONCLUSIVE ? "undecided" : v == VERDICT_SAME ? "same" : verdict_names[v];
 }
 
-static void add_alike(struct words *cells, const struct summary_row *r)
+/* How many of the other configs were shown to be slower; --all has their names. */
+static void add_slower_or_note(struct words *cells, const struct summary_row *r)
 {
-    AUTO_TEXT struct text t = {0};
     const char *why = r->c->judgement.reason;
-    if (!r->w) {
+    if (r->w)
+        words_addf(cells, "%zu/%zu", r->w->counts[VERDICT_SLOWER], r->w->rivals);
+    else
         words_addf(cells, "%s%s%s", why, *why && r->c->note ? "; " : "",
                    r->c->note ? r->c->note : "");
-        return;
-    }
-    words_addf(cells, "%zu/%zu", r->w->counts[VERDICT_SLOWER], r->w->rivals);
-    for (size_t i = 0; i < r->w->alike.n; i++)
-        text_addf(&t, "%s%s", i ? ", " : "", r->w->alike.v[i]);
-    words_add(cells, !t.len ? "-" : r->w->alike.n == r->w->rivals ? "all" : t.s);
 }
 
 static void add_cells(struct words *cells, const struct summary_rows *s,
@@ -414,14 +410,15 @@ static void add_cells(struct words *cells, const struct summary_rows *s,
     else
         words_addf(cells, "%.1f%%", 100 * expm1(c->floor));
     words_add(cells, verdict_of(r));
-    add_alike(cells, r);
+    add_slower_or_note(cells, r);
 }
 
 static void print_question(const struct summary_rows *s, const struct question *q,
                            const struct summary_row *rows)
 {
     const char *const *titles = rows->w ? of_best : of_each;
-    size_t columns = rows->w ? COUNT(of_best) : COUNT(of_each);
+    size_t columns = COUNT(of_best);
+    _Static_assert(COUNT(of_best) == COUNT(of_each), "one number of columns");
     AUTO_WORDS struct words cells = {0};
     for (size_t k = 0; k < columns; k++)
         words_add(&cells, titles[k]);
