@@ -381,7 +381,8 @@ typedef ncclResult_t buffer_register(ncclComm_t, void *, size_t, void **);
 typedef ncclResult_t window_register(ncclComm_t, void *, size_t, void **, int);
 typedef ncclResult_t deregister(ncclComm_t, void *);
 
-/* NULL, and `why`: this NCCL has no such function, or none yet that does what is needed. */
+/* The address of a function of NCCL that works since version `since`. NULL, and `why`, if this NCCL is
+ * older or lacks it. */
 static void *find(const struct comms *c, const char *function, int since, char *why, size_t n)
 {
     void *symbol = c->version < since ? NULL : comm_symbol(c, function);

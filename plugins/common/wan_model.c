@@ -205,9 +205,9 @@ static double paced_s(const struct stream *s, double rtt_s, int acked)
     return isinf(s->window_B) ? s->gap_s : s->unit_B * rtt_s / 2 / window_B;
 }
 
-/* Seconds until the last unit leaves. One leaves when its block has come, the pace allows, of which a
- * stream that was idle skips up to a half, and the window takes it: it has grown by all that was
- * acknowledged. */
+/* Seconds until the last unit leaves. A unit leaves when three conditions hold: its block has arrived;
+ * the pace allows it (a stream that was idle waits less, at least half as long); and it fits into the
+ * window, which grows by what is acknowledged. */
 static double last_leaves(const struct stream *s, const struct wan_course *k, double visits)
 {
     double left_s[UNITS_MOST], free_s = -INFINITY, at_s = 0;

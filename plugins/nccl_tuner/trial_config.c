@@ -111,7 +111,7 @@ bool trial_config_read(struct trial_config *c, const char *path, char *why, size
  *
  * Finds the training step in the sequence of calls of one communicator, and follows it.
  *
- * A word stands for a call: its collective and bytes. A step is a period of the words. A short
+ * Each call is written as a word: its collective and bytes. A step is a period of these words. A short
  * period may hold for long without being a step: FSDP repeats the same sizes layer by layer. So:
  *   - A period is accepted once it has held for 4 periods and at least 64 calls; for 256 calls if it
  *     has up to 4 calls, as a layer of FSDP has.

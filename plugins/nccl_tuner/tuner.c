@@ -25,7 +25,7 @@
  * nothing unless GRADSYNC_TRIAL is set.
  */
 
-/* One communicator on one rank, of which `comm` is the other half. */
+/* What the profiler knows of one communicator on one rank; `comm` is what the tuner knows of it. */
 struct observer {
     struct comm *comm; /* NULL: the tuner half has no use for it, or has ended */
     bool ended;        /* the profiler half has ended */

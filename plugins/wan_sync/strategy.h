@@ -101,7 +101,7 @@ struct strategy {
     double (*rounded)(int members);
 };
 
-/* Inside a site of g members, the first of which is the leader: inward sums at the leader, outward
+/* Inside a site of g members, where the first member is the leader: inward sums at the leader, outward
  * broadcasts from it. Each member adds, or passes on, its part, so the leader sends and receives
  * 2 D (g-1)/g instead of (g-1) D. Unlike strategies[], which need two members, these take any
  * number; with one member they do nothing. */

@@ -62,8 +62,8 @@ struct sync_totals sync_totals(struct sync *s);
  * the timed H steps begin were posted in untimed steps before. Fragments that are under way when
  * they end are completed afterwards, untimed. So the timed part is one period of the steady state.
  *
- * A fragment's input is written again each time it is posted. That time counts as computation: it
- * stands for the accumulation of the gradient in a training. */
+ * A fragment's input is written again each time it is posted. That time counts as computation, as a
+ * training accumulates its gradient there. */
 struct train {
     const struct cell *cell;
     struct sync *sync;

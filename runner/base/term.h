@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What is printed on a terminal: colours, columns, tables.
+ * Output for a terminal: colours, columns, tables.
  */
 #pragma once
 

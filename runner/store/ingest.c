@@ -15,9 +15,9 @@
 #include "record/record.h"
 #include "record/recorded.h"
 #include "record/runs.h"
+#include "reduce/nccl_table.h"
 #include "reduce/summary.h"
 #include "reduce/wan_table.h"
-#include "reduce/nccl_table.h"
 #include "store/store.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "cluster/campaign.h"
 #include "base/cli.h"
 #include "base/err.h"
 #include "base/files.h"
@@ -7,7 +8,6 @@
 #include "base/shell.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "cluster/campaign.h"
 #include "cluster/cluster_status.h"
 #include "cluster/collect.h"
 #include "cluster/slurm.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "compare/compare.h"
 #include "base/cli.h"
 #include "base/err.h"
 #include "base/locate.h"
 #include "base/term.h"
 #include "base/text.h"
 #include "compare/collect.h"
-#include "compare/compare.h"
 #include "compare/compare_print.h"
 #include "compare/repeatability.h"
 #include "compare/setting.h"

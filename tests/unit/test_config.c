@@ -155,8 +155,8 @@ TEST_CAPTURED(unknown_names)
         if (strncmp(captured, cases[i].want, strlen(cases[i].want)))
             fail_msg("said '%s', not '%s'", captured, cases[i].want);
     }
-    config_free(load("[slurm]\nsbatch.mail-type = END\n[links]\nrate = x\n[sites]\nq = 1\n",
-                     NULL, GS_OK));
+    config_free(
+        load("[slurm]\nsbatch.mail-type = END\n[links]\nrate = x\n[sites]\nq = 1\n", NULL, GS_OK));
 }
 
 TEST_CAPTURED(overrides)
