@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #define STEPS_MAX 1000000 /* different ones that a job may have */
+#define RANKS_MAX 1000000 /* of a communicator: above it, a line is damaged */
 
 /* The file of one rank while it is read. */
 struct reader {
@@ -35,13 +36,16 @@ struct reader {
 static bool read_comm(struct reader *f, const json_t *o)
 {
     struct trial_ranks *all = f->all;
+    int64_t ranks = json_integer_of(o, "ranks");
+    if (ranks < 0 || ranks > RANKS_MAX)
+        return false;
     for (f->comm = 0; f->comm < all->n; f->comm++)
         if (!strcmp(all->v[f->comm].name, json_text_of(o, "comm")))
             break;
     if (f->comm == all->n) {
         APPEND(all->v, all->n) = (struct trial_comm){
             .name = xstrdup(json_text_of(o, "comm")),
-            .ranks = json_integer_of(o, "ranks"),
+            .ranks = ranks,
             .nodes = json_integer_of(o, "nodes"),
             .abi = json_integer_of(o, "abi"),
             .nccl = json_integer_of(o, "nccl"),
@@ -67,11 +71,11 @@ static bool read_step(struct trial_comm *c, const json_t *o)
         return false;
     uint32_t hash = (uint32_t)strtoul(json_text_of(o, "hash"), NULL, 16);
     c->found[c->files - 1] = hash ^ (uint32_t)json_integer_of(o, "call") * 2654435761u;
-    for (; c->step < number; c->step++) {
-        c->steps = xrealloc(c->steps, (size_t)(c->step + 1) * sizeof *c->steps);
+    if (number > c->step)
+        c->steps = xrealloc(c->steps, (size_t)number * sizeof *c->steps);
+    for (; c->step < number; c->step++)
         c->steps[c->step] =
             (struct trial_step){json_integer_of(o, "calls"), json_integer_of(o, "bytes")};
-    }
     return true;
 }
 
@@ -228,16 +232,14 @@ static void free_visit(struct trial_visit *v)
 static void keep_whole(struct trial_comm *c)
 {
     int64_t best = 0;
-    size_t most = 0, kept = 0;
-    for (int64_t step = 1; step <= c->step; step++) {
-        size_t n = 0;
-        for (size_t i = 0; i < c->n; i++)
-            n += c->visits[i].step == step;
-        if (n >= most) {
-            most = n;
+    size_t kept = 0;
+    AUTO_FREE size_t *visits = xcalloc((size_t)c->step + 1, sizeof *visits);
+    for (size_t i = 0; i < c->n; i++)
+        if (c->visits[i].step >= 1 && c->visits[i].step <= c->step)
+            visits[c->visits[i].step]++;
+    for (int64_t step = 1; step <= c->step; step++)
+        if (visits[step] >= visits[best] || !best)
             best = step;
-        }
-    }
     for (size_t i = 0; i < c->n; i++)
         if (c->visits[i].step == best && c->visits[i].ranks == c->ranks)
             c->visits[kept++] = c->visits[i];
