@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# The baselines of one machine with several GPUs, the most valuable first: two calls of ten minutes for
+# eight GPUs, the second with the PARTS that the first names as not done. A part that fails is named and
+# the next one begins; none begins after LIMIT. Exits 1 if a part failed or was not done.
+#   GPUS        how many to use (default: all)
+#   OUT         folder for recordings, logs and the table of parts (needed)
+#   LIMIT       seconds after which no part begins (default 540)
+#   PARTS       default: baseline nccl_tests groups price_sockets price_host price_nvlink steps suspects
+#   MINUTES     for each price (default 2.5)
+#   NCCL_TESTS  folder of nccl-tests, for the part nccl_tests
+#   NANOGPT     folder of nanoGPT with tokens in data/random, for the prices
+#   HOST        1: without GPUs, to try this script: MPI instead of NCCL, JOB instead of nanoGPT
+if [ -n "${HOST:-}" ]; then export GPUS=${GPUS:-2}; fi
+. "$(dirname "$0")/gpu_common.sh"
+out=$(realpath -m "${OUT:?a folder}") host=${HOST:-}
+mkdir -p "$out"
+limit=${LIMIT:-540}
+parts=${PARTS:-baseline nccl_tests groups price_sockets price_host price_nvlink steps suspects}
+
+run_config() { # CONFIG OPTION…
+    "$gradsync" run -q "$top/configs/$1.ini" -o "$out/raw" -s launch:ranks="$gpus" \
+        -s launch:oversubscribe=yes "${@:2}"
+}
+
+baseline() {
+    if [ -n "$host" ]; then run_config local -w mpi_allreduce -s measure:launches=1 -s mpi_allreduce:size=1MiB
+    else run_config h100-8gpu; fi
+}
+
+nccl_tests() { # beside it in the same minutes, from 1 KiB
+    [ -n "$perf" ] || { echo 'NCCL_TESTS names no folder with all_reduce_perf' && return 1; }
+    COLLECTIVES=allreduce LAUNCHES=stream ROUNDS=2 WINDOWS='1024:4194304 134217728:134217728' FACTOR=8 \
+        GPUS=$gpus BUILD=$build bash "$top/tests/bench/gpu.sh"
+}
+
+groups() { # two groups of GPUs that reach each other through sockets only
+    [ -z "$host" ] || { echo 'no sockets of NCCL without GPUs' && return 1; }
+    run_config h100-2x4-sock
+}
+
+# NAME VARIABLE…: what communication costs nanoGPT over that link; with time left, the setting too
+price() {
+    local command
+    if [ -n "$host" ]; then
+        eval "command=(${JOB:?})"
+    else
+        cd "${NANOGPT:?the folder of nanoGPT}"
+        command=(torchrun --standalone --nproc-per-node "$gpus" train.py --dataset=random --compile=False
+            --gradient_accumulation_steps="$gpus" --batch_size=12 --eval_interval=100000 --eval_iters=1
+            --max_iters=100000)
+    fi
+    # It ends with 1 where the time is too short for a setting; the price is known by then.
+    env "${@:2}" "$gradsync" tune --minutes "${MINUTES:-2.5}" --platform "box-$1" -o "$out/raw" -- \
+        "${command[@]}" || true
+    grep -q '^Communication costs' "$out/price_$1.log"
+}
+price_sockets() { price sockets NCCL_P2P_DISABLE=1 NCCL_SHM_DISABLE=1; }
+price_host() { price host NCCL_P2P_DISABLE=1; }
+price_nvlink() { price nvlink NCCL_NVLS_ENABLE=0; }
+
+steps() { # a recorded DDP and a recorded FSDP2 step
+    STEPS='ddp-large fsdp-large' LEVELS=step BUDGET=12 OUT=$out/steps GPUS=$gpus BUILD=$build \
+        bash "$top/tests/bench/steps.sh"
+}
+
+suspects() { # no GPU is slower than the others: who is named all the same is a false alarm
+    local backend=()
+    [ -z "$host" ] || backend=(-s pairs:backend=host)
+    "$gradsync" suspects -q -o "$out/raw" --ranks "$gpus" "${backend[@]}"
+}
+
+SECONDS=0
+for part in $parts; do
+    from=$SECONDS
+    if [ "$from" -ge "$limit" ]; then
+        state='not done: no time left'
+    elif (set -e; "$part") >"$out/$part.log" 2>&1; then
+        state=ok
+    else
+        state="failed: $(grep -v '^ *$' "$out/$part.log" | tail -n 1)"
+    fi
+    echo "box: $part: $((SECONDS - from)) s, $state"
+done | tee "$out/parts"
+! grep -qv ', ok$' "$out/parts"
