@@ -38,14 +38,8 @@ ok 'the ratio of c2 lies inside its interval' within "$(of csv 8 c2 ratio)" \
 ok 'compare -q succeeds' "$gradsync" compare -q raw1 -o quiet
 is "$out$err" '' 'compare -q prints nothing'
 ok 'compare -q writes the same tables' diff csv quiet
-ok 'compare succeeds on one thread' "$gradsync" compare -q --threads 1 raw1 -o one
-fails 2 "compare: --threads: '4294967297' is not an integer from 1 to 1024" "$gradsync" compare \
-    --threads 4294967297 raw1
-exits 2 'zero threads are refused' "$gradsync" compare --threads 0 raw1
-ok 'compare succeeds on seven threads' "$gradsync" compare -q --threads 7 raw1 -o seven
-ok 'seven threads write the same bytes as one' diff -r one seven
-is "$(of csv 16 c3 verdict)" "$(of one 16 c3 verdict)" \
-    'one thread gives the same verdict as the default'
+ok 'reduce, which compares on one thread, succeeds' "$gradsync" reduce -q raw1 -o one
+ok 'all processors write the same bytes as one thread' cmp csv/compare.csv one/compare.csv
 
 # ---- one line a group: c2 is the fastest at each size, c1 is as fast as the baseline c0, c3 is slower
 prints '^sim null, alone: .* beats c0 in 2 of 2 groups, c2 by [0-9.]+%' "$gradsync" compare raw1
@@ -202,7 +196,7 @@ is "$(of same.csv 8 c3 measured_verdict ran)|$(of same.csv 8 c1 measured_verdict
     'slower RING/LL ctas=16|equivalent ' \
     'configs that ran something else have their verdict as measured_verdict'
 like "$out" \
-    $'\n  8 +c2 .* same operation both ran RING/LL ctas=24 \\(by its time alone: faster\\)'
+    $'\n  8 +c2 .* same operation +both ran RING/LL ctas=24 \\(by its time alone: faster\\)'
 like "$out" '0 faster, 2 slower, 2 equivalent, 0 inconclusive, 2 same operation'
 like "$out" 'placebo: .* 2 of 2 alone \(100.0%; A/A copies 0 of 2, 0.0%\)'
 is "$(cat same.csv/placebo.csv)" \
@@ -241,9 +235,11 @@ mkdir twice && cp -r same twice/1 && cp -r same twice/2
 for run in 1 2; do sed -i "s/\"run_id\":\"same\"/\"run_id\":\"$run\"/" twice/$run/*.jsonl; done
 ok 'compare --again succeeds where two runs have the same operation' "$gradsync" compare --again \
     twice -o twice.csv
-want='6 of 6 contrasts have numbers in both: 4 with the same verdict, '
-want+='0 inconclusive in one or both, .*, 2 same operation in one or both'
-like "$out" "$want" 'contrasts of the same operation are counted apart from agreeing verdicts'
+again_row() { # IN_BOTH SAME UNDECIDED DIFFERENT CONTRARY SAME_OPERATION: of the line of two runs
+    echo "$1" "${@:2}" | sed 's/ / +/g'
+}
+like "$out" "null on sim +2 +1 +$(again_row 6/6 4 0 0 0 2) " \
+    'contrasts of the same operation are counted apart from agreeing verdicts'
 is "$(grep -c 'same operation,same operation,yes' twice.csv/again.csv)" 2 \
     'again.csv has two contrasts of the same operation in both runs'
 "$gradsync" compare -q twice -o twice.solved
@@ -275,16 +271,13 @@ mkdir days other
 for day in 1 2 3; do "$make_campaign" days/$day groups=2 spread=0.002 seed=$day; done
 sed -i 's/"c1"/"c_"/g; s/"c2"/"c1"/g; s/"c3"/"c2"/g; s/"c_"/"c3"/g' days/3/*.jsonl
 ok 'compare --again of three days succeeds' "$gradsync" compare --again days -o days.csv
-want=$'null on sim, run 2 after 1\n  6 of 6 contrasts have numbers in both: '
-want+='6 with the same verdict, '
-want+='0 inconclusive in one or both, 0 equivalent in one and not in the other, 0 contrary'
-like "$out" "$want" 'a second day with the same effects agrees in every verdict'
-like "$out" $'\n  6 of 6 intervals overlap; half of the ratios moved by at most 0'
-want=$'null on sim, run 3 after 2\n  6 of 6 contrasts have numbers in both: '
-want+='0 with the same verdict, '
-want+='1 inconclusive in one or both, 3 equivalent in one and not in the other, 2 contrary'
-like "$out" "$want"$'\n  0 of 6 intervals overlap'
-like "$out" $'\n  8 +c2 +earlier faster -[0-9.]+% \\[.*\\], later slower \\+'
+like "$out" "null on sim +2 +1 +$(again_row 6/6 6 0 0 0 0) +6/6 +0\.[0-9]+%" \
+    'a second day with the same effects agrees in every verdict, and every interval overlaps'
+like "$out" "null on sim +3 +2 +$(again_row 6/6 0 1 3 2 0) +0/6 " \
+    'on the third day no verdict is the same, and no interval overlaps'
+like "$out" $'\n5 different or contrary:\n' 'and the contrasts that disagree are listed'
+like "$out" 'null on sim +3 +2 +8 +c2 +faster -[0-9.]+% \[.*\] +slower \+[0-9.]+% \[' \
+    'with both verdicts and their intervals'
 "$gradsync" compare -q days -o days.csv
 is "$(cut -d, -f4,6,8,20,28,29,33-35 days.csv/again.csv | sed -n '1,4p;8,10p')" \
     "$(printf '%s\n' \
@@ -297,21 +290,18 @@ is "$(sed -n 4p days.csv/again.csv | cut -d, -f30-32)" \
     "$(grep '^sim,null,,1,.*,8,.*,c3,' days.csv/compare.csv | cut -d, -f11-13)" \
     'a row of again.csv has the ratio and interval of the earlier run'
 "$make_campaign" other/1 groups=1 spread=0.02 seed=9
-prints 'run 2 after 1' "$gradsync" compare --again other days/2
-like "$out" '3 of 6 contrasts have numbers in both: 0 with the same verdict, 3 inconclusive'
+prints "null on sim +2 +1 +$(again_row 3/6 0 3) " "$gradsync" compare --again other days/2
 mkdir gap
 for day in 1 2 3; do
     "$make_campaign" gap/$day groups=1 launches=$((day == 2 ? 1 : 5)) mpi="Open MPI v5.0.$day"
 done
 ok 'compare --again succeeds with a run of one launch between two others' "$gradsync" compare \
     --again gap
-want=$'null on sim, run 3 after 1\n  different provenance: mpi Open MPI v5.0.1 \\| Open MPI v5.0.3'
-like "$out" "$want"$'\n  3 of 3 contrasts'
-like "$out" \
-    $'null on sim, run 2\n  none of its 3 contrasts has numbers in this run and in another'
+like "$out" 'null on sim +3 +1 +3/3 .* different provenance: mpi Open MPI v5.0.1 \| Open MPI v5.0.3'
+like "$out" 'null on sim +2 +- +0/3 .* no contrast has numbers in this run and in another'
 mkdir bound && "$make_campaign" bound/1 groups=1 && "$make_campaign" bound/2 groups=1
 printf '[measure]\nequivalence = 5%%\n[null]\nsize = 8\n' >bound/2/config.ini
-prints '3 with the same verdict' "$gradsync" compare --again bound
+prints "null on sim +2 +1 +$(again_row 3/3 3 0) " "$gradsync" compare --again bound
 mkdir solved && "$gradsync" compare -q days -o solved
 ok 'compare --again succeeds on a table' "$gradsync" compare --again solved/compare.csv -o solved
 is "$out" "$("$gradsync" compare --again days)" 'a table gives the same answers as its recordings'
@@ -328,7 +318,7 @@ fails 1 "^damaged.csv:3: 'fastr' is not a verdict" "$gradsync" compare --again d
 sed '3s/,0.01,faster,/,0.01x,faster,/' solved/compare.csv >damaged.csv
 fails 1 "^damaged.csv:3: '0.01x' must be a number" "$gradsync" compare --again damaged.csv
 mkdir as.csv && cp -r days as.csv
-prints 'run 2 after 1' "$gradsync" compare --again as.csv
+prints 'null on sim +2 +1 ' "$gradsync" compare --again as.csv
 says 'no contrast was measured twice below csv/compare.csv' "$gradsync" compare --again \
     csv/compare.csv
 says 'no contrast was measured twice below raw1' "$gradsync" compare --again raw1

@@ -470,13 +470,6 @@ const char compare_columns[] =
     "ratio_low,ratio_high,p_permutation,p_interval,p_holm,p_holm_of,floor,equivalence,verdict,"
     "launches_needed,reason,measured_verdict,baseline_ran,ran,level,small_effect";
 
-/* Indices of the columns. */
-/* clang-format off */
-enum { PLATFORM, WORKLOAD, LABEL, RUN_ID, MODE, SIZE, PARAMS, BASELINE, CONFIG, LAUNCHES, BLOCKS, RATIO,
-       RATIO_LOW, RATIO_HIGH, P_PERMUTATION, P_INTERVAL, P_HOLM, P_HOLM_OF, FLOOR, EQUIVALENCE, VERDICT,
-       NEEDED, REASON, MEASURED, BASELINE_RAN, RAN, LEVEL, SMALL, COLUMNS };
-/* clang-format on */
-
 /* Which tests p_holm adjusts. */
 static const char holm_of_interval[] = "interval", holm_of_both[] = "both";
 
@@ -530,116 +523,9 @@ int comparison_write(const struct comparison *c, const char *dir, const char *fi
     return csv_close(&csv, true);
 }
 
-/* ---- read back ---- */
-
-/* VERDICTS: unknown. */
-static enum verdict verdict_of(const char *name)
-{
-    enum verdict v = VERDICT_FASTER;
-    while (v < VERDICTS && strcmp(verdict_names[v], name))
-        v++;
-    return v;
-}
-
-static void take(struct contrast *c, const struct csv_reader *r)
-{
-    char **const texts[] = {[PLATFORM] = &c->platform,
-                            [WORKLOAD] = &c->workload,
-                            [LABEL] = &c->label,
-                            [RUN_ID] = &c->run_id,
-                            [MODE] = &c->mode,
-                            [PARAMS] = &c->params,
-                            [BASELINE] = &c->baseline,
-                            [CONFIG] = &c->config,
-                            [BASELINE_RAN] = &c->baseline_ran,
-                            [RAN] = &c->ran};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (texts[i])
-            *texts[i] = xstrdup(csv_read_text(r, i));
-    c->size_B = csv_read_integer(r, SIZE);
-    c->bound = csv_read_real(r, EQUIVALENCE);
-    c->floor = log1p(csv_read_real(r, FLOOR));
-    c->p_holm = csv_read_real(r, P_HOLM);
-    c->permuted = !strcmp(csv_read_text(r, P_HOLM_OF), holm_of_both);
-    c->effect = (struct effect){.value = log(csv_read_real(r, RATIO)),
-                                .lo = log(csv_read_real(r, RATIO_LOW)),
-                                .hi = log(csv_read_real(r, RATIO_HIGH)),
-                                .p_permutation = csv_read_real(r, P_PERMUTATION),
-                                .p_interval = csv_read_real(r, P_INTERVAL),
-                                .launches = (int)csv_read_integer(r, LAUNCHES),
-                                .blocks = (size_t)csv_read_integer(r, BLOCKS)};
-    c->judgement =
-        (struct judgement){.verdict = verdict_of(csv_read_text(r, VERDICT)),
-                           .needed = *csv_read_text(r, NEEDED) ? csv_read_integer(r, NEEDED) : -1};
-    c->measured = verdict_of(csv_read_text(r, MEASURED));
-    for (int i = -1; i <= 1; i++)
-        if (!strcmp(csv_read_text(r, SMALL), small_names[i + 1]))
-            c->judgement.small = i;
-    c->no_floor =
-        c->judgement.verdict != VERDICT_INCONCLUSIVE; /* it had the floor that it needed */
-    if (*csv_read_text(r, REASON))
-        c->note = xstrdup(csv_read_text(r, REASON));
-}
-
-/* Has the column a number? It may be empty if may_lack is set. */
-static bool is_number(const struct csv_reader *r, size_t column, bool may_lack)
-{
-    return *csv_read_text(r, column) ? !isnan(csv_read_real(r, column)) : may_lack;
-}
-
-static int take_row(struct comparison *c, const struct csv_reader *r)
-{
-    static const struct {
-        int column;
-        bool may_lack;
-    } numbers[] = {{SIZE, false},     {LAUNCHES, false},  {BLOCKS, false},       {RATIO, true},
-                   {RATIO_LOW, true}, {RATIO_HIGH, true}, {P_PERMUTATION, true}, {P_INTERVAL, true},
-                   {P_HOLM, true},    {FLOOR, true},      {EQUIVALENCE, false},  {NEEDED, true}};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        if (!is_number(r, (size_t)numbers[i].column, numbers[i].may_lack))
-            return fail_at(GS_FAILED, r->path, (int)r->number,
-                           "'%.40s' must be a number; repeat 'gradsync compare'",
-                           csv_read_text(r, (size_t)numbers[i].column));
-    const int verdicts[] = {VERDICT, MEASURED};
-    for (size_t i = 0; i < sizeof verdicts / sizeof *verdicts; i++) {
-        const char *name = csv_read_text(r, (size_t)verdicts[i]);
-        if (verdict_of(name) == VERDICTS)
-            return fail_at(GS_FAILED, r->path, (int)r->number,
-                           "'%.40s' is not a verdict; repeat 'gradsync compare'", name);
-    }
-    take(comparison_append(c), r);
-    return GS_OK;
-}
-
-int comparison_read(struct comparison *c, const char *path)
-{
-    AUTO_WORDS struct words names = {0};
-    AUTO(csv_read_close) struct csv_reader r = {0};
-    const char *columns[COLUMNS + 1] = {0};
-    bool got = false;
-    words_split(&names, compare_columns, ',');
-    for (size_t i = 0; i < COLUMNS; i++)
-        columns[i] = names.v[i];
-    int code = csv_read_open(&r, path, columns);
-    if (code)
-        return code;
-    if (r.n_header != COLUMNS)
-        code =
-            fail_at(GS_USAGE, path, 1,
-                    "has other columns than compare.csv and chosen.csv; repeat 'gradsync compare'");
-    while (!code && !(code = csv_read_row(&r, &got)) && got)
-        code = take_row(c, &r);
-    return code;
-}
-
 /* ---- placebo ---- */
 
 /* ---- counting ---- */
-
-static bool same_mode(const struct contrast *a, const struct contrast *b)
-{
-    return !strcmp(a->mode, b->mode) && !strcmp(a->platform, b->platform);
-}
 
 static void placebo_count(struct placebo *p, const struct contrast *c)
 {
@@ -668,67 +554,6 @@ static struct placebo *placebo_rows(const struct comparison *c, size_t *n)
         placebo_count(&v[k], &c->v[i]);
     }
     return v;
-}
-
-/* ---- output ---- */
-
-static double percent(size_t part, size_t all)
-{
-    return all ? 100 * (double)part / (double)all : 0;
-}
-
-/* The sum over the runs of one platform and mode, from v[first] on; runs without a placebo do not count. */
-static struct placebo sum_mode(const struct placebo *v, size_t n, size_t first)
-{
-    struct placebo sum = {.of = v[first].of};
-    for (size_t i = first; i < n; i++)
-        if (same_mode(v[i].of, sum.of) && v[i].contrasts) {
-            sum.contrasts += v[i].contrasts;
-            sum.called += v[i].called;
-            sum.aa += v[i].aa;
-            sum.aa_called += v[i].aa_called;
-        }
-    return sum;
-}
-
-static bool mode_seen(const struct placebo *v, size_t i)
-{
-    for (size_t k = 0; k < i; k++)
-        if (same_mode(v[k].of, v[i].of))
-            return true;
-    return false;
-}
-
-static size_t platforms_of(const struct placebo *v, size_t n)
-{
-    size_t count = 0;
-    for (size_t i = 0, k; i < n; i++) {
-        for (k = 0; k < i && strcmp(v[k].of->platform, v[i].of->platform);)
-            k++;
-        count += k == i;
-    }
-    return count;
-}
-
-void placebo_print(const struct comparison *c)
-{
-    size_t n;
-    AUTO_FREE struct placebo *v = placebo_rows(c, &n);
-    const char *before = "placebo: both ran the same operation, yet their times would be called "
-                         "faster or slower in";
-    bool one = platforms_of(v, n) == 1;
-    for (size_t i = 0; i < n; i++) {
-        struct placebo p = sum_mode(v, n, i);
-        if (mode_seen(v, i) || !p.contrasts)
-            continue;
-        printf("%s %zu of %zu %s%s%s (%.1f%%; A/A copies %zu of %zu, %.1f%%)", before, p.called,
-               p.contrasts, *p.of->mode ? p.of->mode : "alone", one ? "" : " on ",
-               one ? "" : p.of->platform, percent(p.called, p.contrasts), p.aa_called, p.aa,
-               percent(p.aa_called, p.aa));
-        before = one ? "," : ",\n ";
-    }
-    if (*before == ',')
-        puts("");
 }
 
 const char placebo_columns[] = "platform,workload,label,run_id,mode,contrasts,called,aa,aa_called";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * `gradsync compare`: contrasts and their verdicts (contrast.h, contrast.h).
+ * `gradsync compare`: contrasts and their verdicts (contrast.h).
  *
  *   compare [RAW…]            inside each run: every config against the baseline of its group and
  *                             mode, block by block (paired; collect.h). In an imported run, whose
@@ -9,9 +9,7 @@
  *                             modes: is the fastest config of MODE also the best in the step?
  *   compare A B               two runs, or two folders of runs: cell by cell, B against A, launch by
  *                             launch (unpaired; collect.h)
- *   compare --again [RAW…]    contrasts that several runs have measured: does the later verdict
- *                             repeat the earlier one (repeatability.h)? A compare.csv or chosen.csv in
- *                             place of RAW is used as it is
+ *   compare --again [RAW…]    contrasts that several runs have measured (store/contrasts.h)
  *
  * -o CSV writes CSV/compare.csv; with --best-of CSV/chosen.csv, which has the same columns and the
  * floor of the config with a second copy; with --again CSV/again.csv.
@@ -147,7 +145,6 @@ double contrast_floor(const struct contrast *c);
 
 /* Drops the contrasts for which keep() is false; of families, whole ones. */
 void comparison_keep(struct comparison *c, bool (*keep)(const struct contrast *));
-#define COMPARE_THREADS_MAX 1024
 /* Computes effects, adjusted p and verdicts. threads 0: one for each processor. */
 void comparison_solve(struct comparison *c, long threads);
 void comparison_free(struct comparison *c);
@@ -160,9 +157,6 @@ struct csv;
 void contrast_row(struct csv *csv, const struct contrast *c);
 /* GS_OK or reported. */
 int comparison_write(const struct comparison *c, const char *dir, const char *file);
-/* Adds the contrasts of such a table, solved, but without values, standard errors and origins. The
- * reason becomes the note. GS_OK; or GS_USAGE or GS_FAILED, reported. */
-int comparison_read(struct comparison *c, const char *path);
 
 struct winner {
     const struct contrast *first; /* of its family */
@@ -198,8 +192,6 @@ struct placebo {
     size_t contrasts, called, aa, aa_called;
 };
 
-/* Prints one line with a part for each platform and mode, which are never pooled; nothing if no config ran what its baseline ran. */
-void placebo_print(const struct comparison *c);
 /* The rows of placebo.csv. */
 void placebo_put(struct csv *csv, const struct comparison *c);
 /* Writes DIR/placebo.csv. GS_OK or reported. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Prints a solved comparison: its answer in sentences, the contrasts as tables, or JSON.
+ * Prints a solved comparison: its answer in sentences, or JSON.
  */
 #pragma once
 
@@ -26,14 +26,6 @@ struct summary_request {
 /* The answer: for each question (a run and a mode) a sentence, and below it one line for each group,
  * the largest differences first. Modes are different questions and are never counted together. */
 void summary_print(const struct summary_request *q);
-
-/* The contrasts as tables, with a heading for each run and baseline. If the contrasts are against the fastest config of a mode, best_of is that mode,
- * and the output says for each run and mode how often that config is beaten. Else it is NULL. */
-void comparison_print(const struct comparison *c, const char *best_of);
-/* Writes "+1.25%", or "-" for NaN, into buf and returns buf. */
-const char *comparison_percent(char *buf, size_t n, double log_ratio);
-/* The same, valid until the end of the block. */
-#define PERCENT(log_ratio) comparison_percent((char[32]){0}, 32, log_ratio)
 
 /* `gradsync compare --json` (docs/formats.md): one object with the best config of each group that has a contrast in c, and these contrasts. */
 void comparison_print_json(const struct comparison *c, const struct winners *w);

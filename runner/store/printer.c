@@ -226,6 +226,12 @@ static void sql_size(sqlite3_context *c, int n, sqlite3_value **v)
     sqlite3_result_text(c, xstrdup(HUMAN_SIZE(sqlite3_value_double(v[0]))), -1, free);
 }
 
+static void sql_short_size(sqlite3_context *c, int n, sqlite3_value **v)
+{
+    (void)n;
+    sqlite3_result_text(c, xstrdup(SHORT_SIZE(sqlite3_value_int64(v[0]))), -1, free);
+}
+
 /* "+5%" of 0.05 */
 static void sql_change(sqlite3_context *c, int n, sqlite3_value **v)
 {
@@ -258,6 +264,7 @@ int print_functions(struct store *s)
         void (*call)(sqlite3_context *, int, sqlite3_value **);
     } functions[] = {{"human", 2, sql_human},
                      {"human_size", 1, sql_size},
+                     {"short_size", 1, sql_short_size},
                      {"human_change", 1, sql_change},
                      {"shorten", 2, sql_shorten}};
     for (size_t i = 0; i < COUNT(functions); i++)

@@ -21,6 +21,6 @@ struct printing {
  * base units. GS_OK, or reported: GS_USAGE if SQLite does not understand the query. */
 int print_query(struct store *s, const char *sql, struct printing *how);
 
-/* For queries that print text: human(VALUE, UNIT), human_size(BYTES), human_change(RATIO),
- * shorten(TEXT, CHARACTERS). */
+/* For queries that print text: human(VALUE, UNIT), human_size(BYTES), short_size(BYTES) ("8"
+ * for "8 B"), human_change(RATIO), shorten(TEXT, CHARACTERS). */
 int print_functions(struct store *s); /* GS_OK or reported */

@@ -424,9 +424,14 @@ static char *columns_there(const char *path, const struct words *columns)
     return t.s;
 }
 
-static int import(struct store *s, const char *dir, const char *name, const char *columns)
+static int bad_number(const struct csv_reader *r, const char *text)
 {
-    AUTO_FREE char *path = xstrfmt("%s/%s.csv", dir, name);
+    return fail_at(GS_FAILED, r->path, (int)r->number,
+                   "'%.40s' must be a number; make the table again", text);
+}
+
+static int import(struct store *s, const char *path, const char *name, const char *columns)
+{
     AUTO_WORDS struct words names = {0};
     AUTO(csv_read_close) struct csv_reader r = {0};
     struct csv rows;
@@ -442,8 +447,12 @@ static int import(struct store *s, const char *dir, const char *name, const char
         return code;
     struct store_rows *sink = store_rows_begin(s, name, there, -1, &rows);
     while (!code && !(code = csv_read_row(&r, &got)) && got) {
-        for (size_t i = 0; i < names.n; i++)
-            csv_text(&rows, csv_read_text(&r, i));
+        for (size_t i = 0; i < names.n && !code; i++) {
+            const char *text = csv_read_text(&r, i);
+            if (*text && !sink->texts[i] && isnan(csv_read_real(&r, i)))
+                code = bad_number(&r, text);
+            csv_text(&rows, text);
+        }
         csv_end(&rows);
     }
     int ended = store_rows_end(sink);
@@ -460,16 +469,27 @@ bool store_has_recordings(void)
     return runs.n > 0;
 }
 
-int store_open_table(struct store *s, const char *dir, const char *name, const char *columns)
+int store_open_file(struct store *s, const char *path, const char *name, const char *columns)
 {
-    bool all = !dir;
-    int code = all ? store_open_all(s) : store_open(s, NULL);
-    if (code || !all)
-        return code ? code : import(s, dir, name, columns);
+    int code = store_open(s, NULL);
+    return code ? code : import(s, path, name, columns);
+}
+
+int store_take(struct store *s, const char *name, const char *columns)
+{
     AUTO_FREE char *copy =
         xstrfmt("INSERT INTO temp.\"%s\" SELECT %s FROM main.\"%s\" AS t JOIN main.stamp USING "
                 "(run) ORDER BY sort, t.rowid",
                 name, columns, name);
-    code = store_make(s, name, columns);
+    int code = store_make(s, name, columns);
     return code ? code : store_execute(s, copy);
+}
+
+int store_open_table(struct store *s, const char *dir, const char *name, const char *columns)
+{
+    AUTO_FREE char *path = xstrfmt("%s/%s.csv", dir ? dir : "", name);
+    if (dir)
+        return store_open_file(s, path, name, columns);
+    int code = store_open_all(s);
+    return code ? code : store_take(s, name, columns);
 }

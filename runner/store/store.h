@@ -55,6 +55,9 @@ int store_open_roots(struct store *s, const char *const *roots, size_t n);
 /* The rows of one derived table, in their order: of a folder of tables, or of all recordings (dir
  * NULL). They are the temporary table `name` with these columns. As store_open_all. */
 int store_open_table(struct store *s, const char *dir, const char *name, const char *columns);
+/* The same from one file; and from the recordings of an open store. */
+int store_open_file(struct store *s, const char *path, const char *name, const char *columns);
+int store_take(struct store *s, const char *name, const char *columns);
 bool store_has_recordings(void); /* below data/raw */
 
 int store_execute(struct store *s, const char *sql); /* GS_OK or reported */

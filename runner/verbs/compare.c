@@ -7,15 +7,16 @@
 #include "base/text.h"
 #include "compare/collect.h"
 #include "compare/compare_print.h"
-#include "compare/repeatability.h"
 #include "compare/setting.h"
 #include "job/trial_result.h"
 #include "record/host_load.h"
 #include "record/machine.h"
 #include "record/runs.h"
 #include "reduce/summary.h"
+#include "store/contrasts.h"
 #include "verbs/commands.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -57,22 +58,12 @@ static int compare_check(const struct compare_request *q)
     return GS_OK;
 }
 
-/* Runs are sorted by key, so runs of one section are adjacent. */
-static bool has_twin(const struct runs *runs, size_t i)
-{
-    return (i > 0 && runs_same_section(&runs->v[i], &runs->v[i - 1])) ||
-           (i + 1 < runs->n && runs_same_section(&runs->v[i], &runs->v[i + 1]));
-}
-
-/* Adds the contrasts inside each run that was chosen. twins_only: only of sections with several
- * runs. Every damaged run is named. */
+/* Adds the contrasts inside each run that was chosen. Every damaged run is named. */
 static int compare_inside(struct comparison *c, const struct compare_request *q,
-                          const struct choice *choice, bool twins_only)
+                          const struct choice *choice)
 {
     int code = GS_OK;
     for (size_t i = 0; i < choice->runs.n && code != GS_USAGE; i++) {
-        if (twins_only && !has_twin(&choice->runs, i))
-            continue;
         int one = compare_within_run(c, choice->runs.v[i].dir, q->best_of, q->baseline);
         code = code ? code : one;
     }
@@ -83,10 +74,8 @@ static int compare_inside(struct comparison *c, const struct compare_request *q,
 static int compare_collect(struct comparison *c, const struct compare_request *q,
                            struct choice *choice)
 {
-    static const char *const everything[] = {LOCATE_DATA};
     const char *const *args = (const char *const *)q->args;
-    bool one_platform = q->filter.platform && !q->n;
-    if (q->n == 2 && !q->again) {
+    if (q->n == 2) {
         int code = compare_between_runs(c, args[0], args[1]);
         choice->runs.unsorted = true;
         for (size_t i = 0; i < q->n && !code; i++)
@@ -95,12 +84,11 @@ static int compare_collect(struct comparison *c, const struct compare_request *q
     }
     /* --platform alone names the platform. A mistyped one is then reported with the known ones. */
     const char *platform[] = {q->filter.platform};
-    int code = q->again       ? choose_every_run(choice, q->n ? args : everything, q->n ? q->n : 1)
-               : one_platform ? choose_runs(choice, platform, 1)
-                              : choose_runs(choice, args, q->n);
-    if (!code && !q->again)
+    int code = q->filter.platform && !q->n ? choose_runs(choice, platform, 1)
+                                           : choose_runs(choice, args, q->n);
+    if (!code)
         choice_say(choice);
-    return code ? code : compare_inside(c, q, choice, q->again);
+    return code ? code : compare_inside(c, q, choice);
 }
 
 /* A known step mode may be absent; an unknown mode is an error. */
@@ -142,15 +130,20 @@ static int compare_nothing(const struct compare_request *q, const struct choice 
 /* ---- warnings ---- */
 
 /* Also on stderr, because such rows look like the others in the CSV. */
-static void say_refused(const struct comparison *c)
+static void say_single(size_t n)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < c->n; i++)
-        n += c->v[i].effect.launches == 1;
     if (n)
         say("%zu contrast%s come%s from one launch, so no verdict holds for other launches; "
             "measure 5 or more",
             n, n == 1 ? "" : "s", n == 1 ? "s" : "");
+}
+
+static size_t count_single(const struct comparison *c)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < c->n; i++)
+        n += c->v[i].effect.launches == 1;
+    return n;
 }
 
 /* Warns in one line if the compared runs were measured on a loaded machine, and tells if they joined
@@ -210,19 +203,33 @@ static int take_prices(struct comparison *shown, const struct choice *choice)
     return code;
 }
 
+static int print_all(const struct comparison *shown, const char *best_of)
+{
+    struct store s = {0};
+    int code = store_open(&s, NULL);
+    if (!code)
+        code = contrasts_put(&s, shown);
+    if (!code)
+        code = contrasts_print(&s, best_of);
+    if (!code)
+        power_print(shown);
+    store_close(&s);
+    return code;
+}
+
 static int print_contrasts(const struct compare_request *q, const struct choice *choice,
-                           const struct comparison *c, long threads)
+                           const struct comparison *c)
 {
     struct comparison shown;
     struct winners winners = {0};
     bool each = q->n == 2 || q->filter.config;
     int code = compare_filter(&q->filter, c, &shown);
     if (!code && !each && (q->json || !q->all))
-        winners_find(&winners, c, threads);
+        winners_find(&winners, c, 0);
     if (!code && q->json)
         comparison_print_json(&shown, &winners);
     else if (!code && q->all)
-        comparison_print(&shown, q->best_of);
+        code = print_all(&shown, q->best_of);
     else if (!code)
         code = take_prices(&shown, choice);
     if (!code && !q->json && !q->all && shown.n)
@@ -234,7 +241,7 @@ static int print_contrasts(const struct compare_request *q, const struct choice 
 }
 
 static int show_contrasts(const struct compare_request *q, const struct choice *choice,
-                          const struct comparison *c, long threads)
+                          const struct comparison *c)
 {
     int code = q->out ? comparison_write(c, q->out, q->best_of ? CHOSEN_CSV : COMPARE_CSV) : GS_OK;
     if (!code && q->out && !q->best_of)
@@ -242,8 +249,8 @@ static int show_contrasts(const struct compare_request *q, const struct choice *
     if (!code && !c->n)
         code = compare_nothing(q, choice);
     if (!code && (c->n || q->json) && !q->quiet)
-        code = print_contrasts(q, choice, c, threads);
-    say_refused(c);
+        code = print_contrasts(q, choice, c);
+    say_single(count_single(c));
     return code;
 }
 
@@ -264,9 +271,9 @@ static int gate(const struct compare_request *q, const struct comparison *c)
     if (counts[VERDICT_INCONCLUSIVE])
         say("%zu of %zu cells are inconclusive and pass; more launches would decide",
             counts[VERDICT_INCONCLUSIVE], c->n);
-    return worst ? fail(GS_FAILED, "%s: slower than %s in %zu of %zu cells, most %s: %s at %s",
+    return worst ? fail(GS_FAILED, "%s: slower than %s in %zu of %zu cells, most %s: %+.2f%% at %s",
                         q->args[1], q->args[0], counts[VERDICT_SLOWER], c->n, worst->config,
-                        PERCENT(worst->effect.value), worst->params)
+                        100 * expm1(worst->effect.value), worst->params)
                  : GS_OK;
 }
 
@@ -279,68 +286,54 @@ static bool is_table(const char *path)
     return stat(path, &info) ? text_ends(path, ".csv") : !S_ISDIR(info.st_mode);
 }
 
-static bool any_twin(const struct comparison *c)
+static int show_repeats(const struct compare_request *q, struct store *s)
 {
-    for (size_t i = 0; i < c->n; i++)
-        if ((!i || !contrasts_of_one_run(&c->v[i], &c->v[i - 1])) && contrast_has_twin(c, &c->v[i]))
-            return true;
-    return false;
-}
-
-static int show_repeats(const struct compare_request *q, const struct comparison *c)
-{
-    AUTO(repeats_free) struct repeats r = {0};
-    repeats_find(&r, c);
-    int code = q->out ? repeats_write(&r, q->out) : GS_OK;
-    if (!code && !any_twin(c))
+    bool any;
+    size_t single;
+    int code = again_make(s, q->out, &any, &single);
+    if (!code && !any)
         say("no contrast was measured twice below %s%s: 'gradsync run CONFIG' measures a config "
             "again, in a new recording",
             q->n ? q->args[0] : LOCATE_DATA, q->n > 1 ? " and the others" : "");
     else if (!code && !q->quiet)
-        repeats_print(&r);
-    say_refused(c);
+        code = again_print(s);
+    if (!code)
+        say_single(single);
     return code;
 }
 
-/* A table already holds the solved contrasts; recordings are solved here. */
-static int compare_again(const struct compare_request *q, long threads)
+static int compare_again(const struct compare_request *q)
 {
-    AUTO(comparison_free) struct comparison c = {0};
-    AUTO(choice_free) struct choice choice = {0};
-    bool table = q->n == 1 && is_table(q->args[0]);
+    const char *const *args = (const char *const *)q->args;
+    bool table = q->n == 1 && is_table(args[0]);
+    struct store s = {0};
     for (size_t i = 0; i < q->n && !table; i++)
-        if (is_table(q->args[i]))
+        if (is_table(args[i]))
             return fail(GS_USAGE, "compare: --again takes recordings or one table, not both: %s",
-                        q->args[i]);
-    int code = table ? comparison_read(&c, q->args[0]) : compare_collect(&c, q, &choice);
-    if (!code && !table)
-        comparison_solve(&c, threads);
-    return code ? code : show_repeats(q, &c);
+                        args[i]);
+    int code = again_open(&s, table ? args[0] : NULL, args, q->n);
+    if (!code)
+        code = show_repeats(q, &s);
+    store_close(&s);
+    return code;
 }
 
 /* ---- the verb ---- */
 
-struct compare_options {
-    struct compare_request q;
-    struct cli_int threads;
-};
-
 static int compare(void *request, char **words, int n)
 {
-    struct compare_options *o = request;
-    struct compare_request *q = &o->q;
-    long threads = o->threads.value;
+    struct compare_request *q = request;
     q->args = words;
     q->n = (size_t)n;
     int code = compare_check(q);
     if (code || q->again)
-        return code ? code : compare_again(q, threads);
+        return code ? code : compare_again(q);
     AUTO(comparison_free) struct comparison c = {0};
     AUTO(choice_free) struct choice choice = {0};
     code = compare_collect(&c, q, &choice);
     if (!code) {
-        comparison_solve(&c, threads);
-        code = show_contrasts(q, &choice, &c, threads);
+        comparison_solve(&c, 0);
+        code = show_contrasts(q, &choice, &c);
     }
     if (!code && !q->quiet)
         tell_machines(&choice);
@@ -351,34 +344,30 @@ static int compare(void *request, char **words, int n)
 
 int cmd_compare(int argc, char **argv)
 {
-    struct compare_options o = {
-        .threads = {.min = 1, .max = COMPARE_THREADS_MAX}}; /* 0: all processors */
-    struct compare_request *q = &o.q;
+    struct compare_request q = {0};
     const struct cli_option options[] = {
-        {"all", 'a', CLI_FLAG, &q->all, NULL,
+        {"all", 'a', CLI_FLAG, &q.all, NULL,
          "print every contrast (default: one line for each step)"},
-        {"size", 0, CLI_TEXT, &q->filter.size, "SIZE", "print only this size, e.g. 16MiB"},
-        {"mode", 0, CLI_TEXT, &q->filter.mode, "MODE",
+        {"size", 0, CLI_TEXT, &q.filter.size, "SIZE", "print only this size, e.g. 16MiB"},
+        {"mode", 0, CLI_TEXT, &q.filter.mode, "MODE",
          "print only this mode: compute, comm, sequential or overlapped of a step; alone: "
          "operations "
          "without a step; trial or training: your own job"},
-        {"platform", 0, CLI_TEXT, &q->filter.platform, "NAME", "print only this platform"},
-        {"config", 0, CLI_TEXT, &q->filter.config, "CONFIG", "print only this config"},
-        {"baseline", 0, CLI_TEXT, &q->baseline, "CONFIG",
+        {"platform", 0, CLI_TEXT, &q.filter.platform, "NAME", "print only this platform"},
+        {"config", 0, CLI_TEXT, &q.filter.config, "CONFIG", "print only this config"},
+        {"baseline", 0, CLI_TEXT, &q.baseline, "CONFIG",
          "compare with this config (default: the baseline of the run)"},
-        {"json", 'j', CLI_FLAG, &q->json, NULL, "print one JSON object (docs/formats.md)"},
-        {"fail-if", 0, CLI_TEXT, &q->fail_if, "VERDICT",
+        {"json", 'j', CLI_FLAG, &q.json, NULL, "print one JSON object (docs/formats.md)"},
+        {"fail-if", 0, CLI_TEXT, &q.fail_if, "VERDICT",
          "with A B: exit with 1 if a config of B is slower than in A; VERDICT is 'slower'"},
-        {"output", 'o', CLI_TEXT, &q->out, "CSV",
+        {"output", 'o', CLI_TEXT, &q.out, "CSV",
          "folder for the complete table (default: write no table)"},
-        {"best-of", 0, CLI_TEXT, &q->best_of, "MODE",
+        {"best-of", 0, CLI_TEXT, &q.best_of, "MODE",
          "compare with the config that is fastest in MODE, e.g. comm; the table is chosen.csv"},
-        {"again", 0, CLI_FLAG, &q->again, NULL,
+        {"again", 0, CLI_FLAG, &q.again, NULL,
          "show whether repeated runs agree in their verdicts; the table is again.csv; RAW may be "
          "a compare.csv or chosen.csv"},
-        {"threads", 0, CLI_INT, &o.threads, "N",
-         "maximum number of threads (default: all processors)"},
-        {"quiet", 'q', CLI_QUIET, &q->quiet, NULL, "print errors only, no table"},
+        {"quiet", 'q', CLI_QUIET, &q.quiet, NULL, "print errors only, no table"},
         {0},
     };
     const struct cli cli = {
@@ -390,5 +379,5 @@ int cmd_compare(int argc, char **argv)
         .example = "gradsync compare h200-4gpu --mode overlapped",
         .options = options,
         .max_args = -1};
-    return cli_request(&cli, argc, argv, compare, &o);
+    return cli_request(&cli, argc, argv, compare, &q);
 }

@@ -3,24 +3,21 @@
  * Any bytes as the tables of data/csv: what `transitions`, `limits` and `compare --again` read.
  */
 #include "bundle.h"
-#include "compare/compare.h"
-#include "compare/repeatability.h"
 #include "curves/transitions.h"
 #include "limits/audit.h"
+#include "store/contrasts.h"
 
 static void again(const char *dir)
 {
-    struct comparison c = {0};
-    struct repeats r;
+    struct store s = {0};
+    bool any;
+    size_t single;
     char *path = xstrfmt("%s/compare.csv", dir);
-    int code = comparison_read(&c, path);
+    int code = again_open(&s, path, NULL, 0);
     bundle_reported(code);
-    if (!code) {
-        repeats_find(&r, &c);
-        bundle_reported(repeats_write(&r, dir));
-        repeats_free(&r);
-    }
-    comparison_free(&c);
+    if (!code && (again_make(&s, dir, &any, &single) || again_print(&s)))
+        abort();
+    store_close(&s);
     free(path);
 }
 

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/contrasts.h"
+
+#include "base/err.h"
+#include "base/files.h"
+#include "base/text.h"
+#include "compare/origin.h"
+#include "reduce/axes.h"
+#include "store/export.h"
+#include "store/printer.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* "+1.25%" of a ratio, and "+1.25% .. +1.50%" of two. */
+#define CHANGE(ratio) "iif(" ratio " IS NULL, '-', printf('%+.2f%%', 100 * (" ratio " - 1)))"
+#define SPAN(low, high) "iif(" low " IS NULL, '-', " CHANGE(low) " || ' .. ' || " CHANGE(high) ")"
+#define NAME "workload || iif(label = '', '', ' ' || label) || ' on ' || platform"
+
+/* ---- lines and places ---- */
+
+static void put_line(void *ctx, sqlite3_stmt *st)
+{
+    (void)ctx;
+    if (*store_text(st, 0))
+        puts(store_text(st, 0));
+}
+
+static int print_lines(struct store *s, const char *sql)
+{
+    return store_each(s, sql, put_line, NULL);
+}
+
+struct places { /* of the rows that are printed */
+    struct axes axes;
+    char *first; /* params; NULL: none yet */
+};
+
+static void take_config(void *ctx, sqlite3_stmt *st)
+{
+    struct places *p = ctx;
+    axes_config(&p->axes, store_text(st, 0), "");
+    axes_config(&p->axes, store_text(st, 1), store_text(st, 2));
+}
+
+static void take_params(void *ctx, sqlite3_stmt *st)
+{
+    struct places *p = ctx;
+    p->first = p->first ? p->first : xstrdup(store_text(st, 2));
+    axes_add(&p->axes, p->first, store_text(st, 2));
+}
+
+/* place(MODE, PARAMS): the mode and the parameters that differ. */
+static void sql_place(sqlite3_context *c, int n, sqlite3_value **v)
+{
+    const struct places *p = sqlite3_user_data(c);
+    (void)n;
+    sqlite3_result_text(c,
+                        axes_where(&p->axes, (const char *)sqlite3_value_text(v[0]),
+                                   (const char *)sqlite3_value_text(v[1])),
+                        -1, free);
+}
+
+/* Prints the columns of the rows `from`, which may use place(). */
+static int print_rows(struct store *s, const char *columns, const char *from, size_t keys)
+{
+    struct printing how = {.format = PRINT_TEXT, .keys = keys};
+    struct places p = {0};
+    AUTO_FREE char *which = xstrfmt("SELECT baseline, config, params FROM %s", from),
+                   *rows = xstrfmt("SELECT %s FROM %s", columns, from);
+    int code = store_each(s, which, take_config, &p);
+    if (!code)
+        code = store_each(s, which, take_params, &p);
+    if (!code && sqlite3_create_function(s->db, "place", 2, SQLITE_UTF8, &p, sql_place, NULL, NULL))
+        code = store_failed(s);
+    if (!code)
+        code = print_query(s, rows, &how);
+    free(p.first);
+    return code;
+}
+
+/* ---- every contrast ---- */
+
+int contrasts_put(struct store *s, const struct comparison *c)
+{
+    struct csv csv;
+    AUTO_FREE char *columns = xstrfmt("%s,family,no_floor", compare_columns);
+    int code = store_make(s, "compare", columns);
+    if (!code)
+        code = store_make(s, "placebo", placebo_columns);
+    if (code)
+        return code;
+    struct store_rows *rows = store_rows_begin(s, "compare", columns, -1, &csv);
+    for (size_t i = 0; i < c->n; i++) {
+        contrast_row(&csv, &c->v[i]);
+        CSV_INTEGERS(&csv, (int64_t)c->v[i].family, c->v[i].no_floor);
+        csv_end(&csv);
+    }
+    code = store_rows_end(rows);
+    rows = store_rows_begin(s, "placebo", placebo_columns, -1, &csv);
+    placebo_put(&csv, c);
+    int ended = store_rows_end(rows);
+    return code ? code : ended;
+}
+
+/* A part for each run and baseline. */
+static const char parts[] =
+    "CREATE TEMP VIEW shown AS SELECT *, dense_rank() OVER (ORDER BY begin) AS part FROM ("
+    "SELECT *, rowid AS at, min(rowid) OVER (PARTITION BY platform, workload, label, run_id, "
+    "baseline) AS begin FROM temp.compare)";
+
+static const char every[] =
+    "'  ' || iif(size_B, short_size(size_B), '-') AS \"  size\", config, "
+    "place(mode, params) AS \"where\", " CHANGE("ratio") " AS time, " SPAN(
+        "ratio_low",
+        "ratio_high") " AS \"95% interval\", "
+                      "iif(p_holm < 5e-5, '<0.0001', iif(p_holm IS NULL, '-', printf('%.4f', "
+                      "p_holm))) AS p_holm, "
+                      "iif(floor IS NULL AND no_floor, 'no floor', " SPAN(
+                          "1 / (1 + floor)",
+                          "1 + floor") ") AS \"A/A floor\", level, verdict, reason || "
+                                       "iif(verdict = 'same operation' AND measured_verdict IN "
+                                       "('faster', 'slower'), "
+                                       "' (by its time alone: ' || measured_verdict || ')', '') || "
+                                       "iif(launches_needed > 0, ' (' || launches_needed || ' more "
+                                       "launch' || "
+                                       "iif(launches_needed = 1, '', 'es') || ')', '') AS reason";
+
+static const char tests[] =
+    "SELECT char(10) || 'p_holm: p of the interval' || iif(max(p_holm_of = 'both'), "
+    "', or of permuted launches where that is larger', '') || ', adjusted over each group and "
+    "mode' "
+    "FROM shown WHERE p_holm IS NOT NULL"; /* NULL: no row */
+
+/* Modes are different questions. */
+static const char counts[] =
+    "SELECT iif(min(at) = 1, char(10), '') || count(*) || ' contrasts' || iif(mode <> '', "
+    "' of mode ' || mode, iif(count(*) < (SELECT count(*) FROM shown), ' of operations alone', "
+    "'')) "
+    "|| ': ' || sum(verdict = 'faster') || ' faster, ' || sum(verdict = 'slower') || ' slower, ' "
+    "|| "
+    "sum(verdict = 'equivalent') || ' equivalent, ' || sum(verdict = 'inconclusive') || "
+    "' inconclusive' || iif(max(verdict = 'same operation'), ', ' || "
+    "sum(verdict = 'same operation') || ' same operation', '') FROM shown GROUP BY mode "
+    "ORDER BY min(at)";
+
+/* Platforms and modes are never pooled; a run without a placebo adds no A/A copies. */
+static const char placebo[] =
+    "SELECT 'placebo: both ran the same operation, yet their times would be called faster or "
+    "slower "
+    "in ' || group_concat(one, ', ') FROM (SELECT sum(called) || ' of ' || sum(contrasts) || ' ' "
+    "|| "
+    "iif(mode = '', 'alone', mode) || iif((SELECT count(DISTINCT platform) FROM temp.placebo) > 1, "
+    "' on ' || platform, '') || printf(' (%.1f%%; A/A copies %d of %d, %.1f%%)', "
+    "100.0 * sum(called) / sum(contrasts), sum(aa_called), sum(aa), "
+    "100.0 * sum(aa_called) / max(sum(aa), 1)) AS one FROM temp.placebo WHERE contrasts "
+    "GROUP BY platform, mode ORDER BY min(rowid))";
+
+/* A family is a group. */
+static const char beaten[] =
+    "SELECT " NAME
+    " || ', run ' || run_id || ', ' || mode || ': the fastest config of %q is beaten "
+    "in ' || sum(beaten) || ' of ' || count(*) || ' groups, confirmed best in ' || "
+    "sum(NOT beaten AND NOT open) || ', undecided in ' || sum(NOT beaten AND open) FROM ("
+    "SELECT *, min(at) AS begin, max(verdict = 'faster') AS beaten, "
+    "max(verdict = 'inconclusive' OR small_effect = 'shorter') AS open FROM shown "
+    "GROUP BY platform, workload, label, run_id, mode, family) "
+    "GROUP BY platform, workload, label, run_id, mode ORDER BY min(begin)";
+
+static void take_part(void *ctx, sqlite3_stmt *st)
+{
+    words_add(ctx, store_text(st, 0));
+}
+
+int contrasts_print(struct store *s, const char *best_of)
+{
+    AUTO_WORDS struct words titles = {0};
+    int code = print_functions(s);
+    if (!code)
+        code = store_execute(s, parts);
+    if (!code)
+        code = store_each(s,
+                          "SELECT " NAME " || ', run ' || run_id || ', against ' || baseline "
+                          "FROM shown GROUP BY part ORDER BY part",
+                          take_part, &titles);
+    for (size_t i = 0; i < titles.n && !code; i++) {
+        AUTO_FREE char *from = xstrfmt("shown WHERE part = %zu ORDER BY at", i + 1);
+        printf("\n%s\n", titles.v[i]);
+        code = print_rows(s, every, from, 3);
+    }
+    code = code ? code : print_lines(s, tests);
+    code = code ? code : print_lines(s, counts);
+    code = code ? code : print_lines(s, placebo);
+    if (code || !best_of)
+        return code;
+    char *sql = sqlite3_mprintf(beaten, best_of);
+    code = print_lines(s, sql);
+    sqlite3_free(sql);
+    return code;
+}
+
+/* ---- --again ---- */
+
+const char again_columns[] = "earlier_run_id,earlier_launches,earlier_ratio,earlier_ratio_low,"
+                             "earlier_ratio_high,earlier_verdict,agreement,overlap";
+
+/* judged(VERDICT, LAUNCHES, RATIO, LOW, HIGH, FLOOR, P_HOLM, EQUIVALENCE): the verdict by another bound
+ * of equivalence. A contrast without a floor that has a verdict needed none. */
+static void sql_judged(sqlite3_context *c, int n, sqlite3_value **v)
+{
+    (void)n;
+    const char *verdict = (const char *)sqlite3_value_text(v[0]);
+    if (!verdict || !strcmp(verdict, verdict_names[VERDICT_SAME])) {
+        sqlite3_result_value(c, v[0]);
+        return;
+    }
+    const struct effect e = {.launches = sqlite3_value_int(v[1]),
+                             .value = log(sqlite3_value_double(v[2])),
+                             .lo = log(sqlite3_value_double(v[3])),
+                             .hi = log(sqlite3_value_double(v[4]))};
+    bool none = sqlite3_value_type(v[5]) == SQLITE_NULL,
+         needed = !strcmp(verdict, verdict_names[VERDICT_INCONCLUSIVE]);
+    double floor = !none ? log1p(sqlite3_value_double(v[5])) : needed ? (double)NAN : 0;
+    double p_holm =
+        sqlite3_value_type(v[6]) == SQLITE_NULL ? (double)NAN : sqlite3_value_double(v[6]);
+    struct judgement j = judge_effect(&e, sqlite3_value_double(v[7]), floor, p_holm);
+    sqlite3_result_text(c, verdict_names[j.verdict], -1, SQLITE_STATIC);
+}
+
+static char *origin_of(sqlite3_value *dir)
+{
+    AUTO_WORDS struct words files = {0};
+    char *text = NULL;
+    const char *folder = (const char *)sqlite3_value_text(dir);
+    if (folder)
+        files_list(folder, "launch-*.jsonl", &files);
+    AUTO_FREE char *path = files.n ? xstrfmt("%s/%s", folder, files.v[0]) : NULL;
+    return path && !origin_read(&text, path) ? text : NULL;
+}
+
+/* origins(DIR, DIR): how software, hosts and devices of two runs differ. */
+static void sql_origins(sqlite3_context *c, int n, sqlite3_value **v)
+{
+    (void)n;
+    AUTO_FREE char *a = origin_of(v[0]), *b = origin_of(v[1]);
+    AUTO_FREE char *difference = a && b ? origin_difference(a, b) : NULL;
+    if (difference && *difference)
+        sqlite3_result_text(c, xstrfmt("different provenance: %s", difference), -1, free);
+    else
+        sqlite3_result_text(c, "", -1, SQLITE_STATIC);
+}
+
+/* One contrast of a question in a run, with the one of the run before. Names of runs begin with their
+ * time. */
+static const char again[] =
+    "CREATE TEMP TABLE again AS SELECT *, CASE"
+    " WHEN 'same operation' IN (verdict, earlier_verdict) THEN 'same operation'"
+    " WHEN 'inconclusive' IN (verdict, earlier_verdict) THEN 'open'"
+    " WHEN verdict = earlier_verdict THEN 'same'"
+    " WHEN 'equivalent' IN (verdict, earlier_verdict) THEN 'different'"
+    " ELSE 'contrary' END AS agreement,"
+    " iif(earlier_ratio_low <= ratio_high AND ratio_low <= earlier_ratio_high, 'yes', 'no')"
+    " AS overlap FROM (SELECT l.*, e.run_id AS earlier_run_id, e.launches AS earlier_launches,"
+    " e.ratio AS earlier_ratio, e.ratio_low AS earlier_ratio_low,"
+    " e.ratio_high AS earlier_ratio_high, judged(e.verdict, e.launches, e.ratio, e.ratio_low,"
+    " e.ratio_high, e.floor, e.p_holm, l.equivalence) AS earlier_verdict FROM ("
+    "SELECT *, lag(at) OVER (PARTITION BY platform, workload, label, mode, params, baseline, "
+    "config,"
+    " size_B ORDER BY run_id) AS before FROM (SELECT *, rowid AS at, count(*) OVER (PARTITION BY"
+    " platform, workload, label, mode, params, baseline, config, size_B, run_id) AS times"
+    " FROM temp.compare) WHERE times = 1 AND ratio IS NOT NULL AND ratio_low IS NOT NULL"
+    " AND ratio_high IS NOT NULL) AS l JOIN temp.compare AS e ON e.rowid = l.before)"
+    " ORDER BY platform, workload, label, run_id, earlier_run_id, at;"
+    /* the runs of sections that several runs measured */
+    "CREATE TEMP VIEW twin AS SELECT *, count(*) OVER (PARTITION BY platform, workload, label) AS"
+    " runs FROM (SELECT platform, workload, label, run_id, count(*) AS contrasts,"
+    " sum(launches = 1) AS single FROM temp.compare GROUP BY platform, workload, label, run_id)";
+
+#define DIR_OF(run)                                                                                \
+    "(SELECT max(dir) FROM main.run AS r WHERE r.platform = a.platform AND"                        \
+    " r.workload = a.workload AND r.label = a.label AND r.run_id = a." run ")"
+static const char agreements[] =
+    "SELECT " NAME " AS contrasts, run_id AS run, earlier_run_id AS after,"
+    " count(*) || '/' || contrasts AS \"in both\", sum(agreement = 'same') AS same,"
+    " sum(agreement = 'open') AS undecided, sum(agreement = 'different') AS different,"
+    " sum(agreement = 'contrary') AS contrary, sum(agreement = 'same operation') AS"
+    " \"same operation\", sum(overlap = 'yes') || '/' || count(*) AS overlap,"
+    " printf('%.2f%%', 100 * avg(iif(place IN ((n + 1) / 2, n / 2 + 1), moved, NULL))) AS"
+    " \"half moved by at most\", origins(" DIR_OF("earlier_run_id") ", " DIR_OF(
+        "run_id") ") AS note"
+                  " FROM (SELECT *, row_number() OVER (PARTITION BY platform, workload, label, "
+                  "run_id,"
+                  " earlier_run_id ORDER BY moved) AS place, count(*) OVER (PARTITION BY platform, "
+                  "workload, label,"
+                  " run_id, earlier_run_id) AS n FROM (SELECT *, max(ratio / earlier_ratio,"
+                  " earlier_ratio / ratio) - 1 AS moved FROM temp.again)) AS a"
+                  " JOIN twin USING (platform, workload, label, run_id)"
+                  " GROUP BY platform, workload, label, run_id, earlier_run_id "
+                  "UNION ALL SELECT " NAME
+                  ", run_id, NULL, '0/' || contrasts, 0, 0, 0, 0, 0, NULL, NULL,"
+                  " 'no contrast has numbers in this run and in another; ''gradsync compare'' "
+                  "prints the reasons'"
+                  " FROM twin AS t WHERE runs > 1 AND NOT EXISTS (SELECT 1 FROM temp.again AS a "
+                  "WHERE t.run_id IN"
+                  " (a.run_id, a.earlier_run_id) AND t.platform = a.platform AND t.workload = "
+                  "a.workload"
+                  " AND t.label = a.label) ORDER BY 1, 2, 3";
+
+#define SIDE(x)                                                                                    \
+    x "verdict || ' ' || " CHANGE(x "ratio") " || ' [' || " CHANGE(                                \
+        x "ratio_low") " || ', ' || " CHANGE(x "ratio_high") " || ']'"
+static const char disagreeing[] =
+    NAME " AS contrasts, run_id AS run, earlier_run_id AS after, iif(size_B, short_size(size_B), "
+         "'-') AS size, config, " SIDE("earlier_") " AS earlier, " SIDE(
+             "") " AS later, "
+                 "place(mode, params) AS \"where\"";
+static const char disagree[] =
+    "temp.again WHERE agreement IN ('different', 'contrary') ORDER BY rowid";
+
+/* A table of contrasts that somebody edited. */
+static void take_line(void *ctx, sqlite3_stmt *st)
+{
+    const char **path = ctx;
+    if (*path)
+        fail_at(GS_FAILED, *path, sqlite3_column_int(st, 0),
+                "'%.40s' is not a verdict; repeat 'gradsync compare'", store_text(st, 1));
+    *path = NULL;
+}
+
+/* Of its pairs, some runs would have a verdict and others none. */
+static bool is_again(const char *path)
+{
+    static const char *const last[] = {"agreement", NULL};
+    AUTO(csv_read_close) struct csv_reader r = {0};
+    char ignored[1];
+    err_capture(ignored, sizeof ignored);
+    bool is = csv_read_open(&r, path, last) == GS_OK;
+    err_capture(NULL, 0);
+    return is;
+}
+
+static int open_file(struct store *s, const char *path)
+{
+    if (is_again(path))
+        return fail_at(GS_USAGE, path, 1,
+                       "has other columns than compare.csv and chosen.csv; give one of these");
+    AUTO_TEXT struct text known = {0};
+    int code = store_open_file(s, path, "compare", compare_columns);
+    for (int i = 0; i < VERDICTS; i++)
+        text_addf(&known, "%s'%s'", i ? ", " : "", verdict_names[i]);
+    AUTO_FREE char *sql =
+        xstrfmt("SELECT rowid + 1, iif(verdict IN (%s), measured_verdict, verdict) AS word FROM "
+                "temp.compare WHERE word NOT IN (%s) ORDER BY rowid",
+                known.s, known.s);
+    if (!code)
+        code = store_each(s, sql, take_line, &path);
+    return code ? code : path ? GS_OK : GS_FAILED;
+}
+
+int again_open(struct store *s, const char *path, const char *const *dirs, size_t n)
+{
+    if (path)
+        return open_file(s, path);
+    int code = store_open_roots(s, dirs, n);
+    return code ? code : s->damaged.n ? GS_FAILED : store_take(s, "compare", compare_columns);
+}
+
+static void take_twins(void *ctx, sqlite3_stmt *st)
+{
+    sqlite3_int64 *v = ctx;
+    v[0] = sqlite3_column_int64(st, 0);
+    v[1] = sqlite3_column_int64(st, 1);
+}
+
+int again_make(struct store *s, const char *dir, bool *any, size_t *single)
+{
+    sqlite3_int64 twins[2] = {0};
+    if (sqlite3_create_function(s->db, "judged", 8, SQLITE_UTF8, NULL, sql_judged, NULL, NULL) ||
+        sqlite3_create_function(s->db, "origins", 2, SQLITE_UTF8, NULL, sql_origins, NULL, NULL))
+        return store_failed(s);
+    int code = store_execute(s, again);
+    if (!code)
+        code = store_each(s, "SELECT count(*), sum(single) FROM twin WHERE runs > 1", take_twins,
+                          twins);
+    *any = twins[0];
+    *single = (size_t)twins[1];
+    if (code || !dir)
+        return code;
+    AUTO_FREE char *file = xstrfmt("%s/" AGAIN_CSV, dir);
+    AUTO_FREE char *columns = xstrfmt("%s,%s", compare_columns, again_columns);
+    AUTO_FREE char *sql = xstrfmt("SELECT %s FROM temp.again ORDER BY rowid", columns);
+    return store_export(s, sql, columns, file);
+}
+
+int again_print(struct store *s)
+{
+    struct printing how = {.format = PRINT_TEXT, .keys = 3};
+    int code = print_functions(s);
+    if (!code)
+        code = print_query(s, agreements, &how);
+    if (!code)
+        code = print_lines(
+            s, "SELECT iif(count(*), char(10) || count(*) || ' different or contrary:', '')"
+               " FROM temp.again WHERE agreement IN ('different', 'contrary')");
+    return code ? code : print_rows(s, disagreeing, disagree, 3);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Contrasts as a table of the store, temp.compare with the columns of compare.csv, and what
+ * `gradsync compare` prints of it: --all prints every contrast, --again those that several runs have
+ * measured, each beside that of the run before.
+ *
+ * For --again, platform, workload, label, mode, size, parameters, baseline and config must be the
+ * same; machine and software need not be, because the question is whether another one agrees.
+ *
+ *   same        both have the same verdict, and neither is inconclusive
+ *   same operation  in at least one, the config ran what its baseline ran. Two such verdicts agree by
+ *               what was recorded, and do not show whether times repeat
+ *   open        at least one is inconclusive; nothing is contradicted
+ *   different   one is equivalent, the other faster or slower
+ *   contrary    one is faster, the other slower
+ *
+ * The later run's [measure] equivalence judges both. The intervals cover launches on one machine, so
+ * they need not contain the value of another machine. How many overlap tells how much of the
+ * difference between the runs they explain. Contrasts without numbers are left out, and those that a
+ * run has several times because its launches have different origins.
+ *
+ * again.csv has the columns of compare.csv for the later run; then run_id, launches, ratio with its
+ * interval, and verdict of the earlier run; then agreement, and overlap (yes or no).
+ */
+#pragma once
+
+#include "compare/compare.h"
+#include "store/store.h"
+
+#define AGAIN_CSV "again.csv"
+extern const char again_columns[]; /* after compare_columns */
+
+/* Fills temp.compare and temp.placebo from a solved comparison. GS_OK or reported. */
+int contrasts_put(struct store *s, const struct comparison *c);
+/* A table for each run and baseline, then the verdicts of each mode, and the placebo. best_of: the
+ * contrasts are against the fastest config of this mode, and a line for each run and mode says how
+ * often that config is beaten; else NULL. GS_OK or reported. */
+int contrasts_print(struct store *s, const char *best_of);
+
+/* Opens the store with temp.compare from recordings, n run folders, or from the file `path` that
+ * `compare` wrote (NULL: recordings). GS_OK or reported; store_close in both cases. */
+int again_open(struct store *s, const char *path, const char *const *dirs, size_t n);
+/* Makes the view `again` of temp.compare, and writes DIR/again.csv unless dir is NULL. *any: several
+ * runs measured a platform, workload and label. *single: their contrasts of one launch. */
+int again_make(struct store *s, const char *dir, bool *any, size_t *single);
+/* A line for each two runs: how often they agree, and how their origins differ; then every contrast
+ * that is different or contrary. GS_OK or reported. */
+int again_print(struct store *s);
