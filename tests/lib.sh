@@ -14,6 +14,7 @@
 #   like GOT REGEX [NAME]   bash's extended regex;   unlike
 #   one_line TEXT [NAME]    exactly one line, not empty
 #   skip NAME WHY           counts as passed, with the reason;   skip_all WHY ends the test
+#   under_asan              whether the programs are those built with ASan
 #   no_orphans NAME         nothing that this test started is running any more
 #   until_true SECONDS COMMAND…   waits until COMMAND succeeds; fails when the seconds are over.
 #                           Give it many: they are spent only when the test fails
@@ -141,6 +142,7 @@ one_line() {
     if [ -n "$1" ] && [ "$(wc -l <<<"$1")" = 1 ]; then pass "$name"; else flunk "$name" "got '$1'"; fi
 }
 
+under_asan() { [[ $build == */asan ]]; }
 until_true() { # SECONDS COMMAND…
     local end=$((SECONDS + $1))
     shift

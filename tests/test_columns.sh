@@ -13,19 +13,30 @@ ls data/raw/*/*/*/MANIFEST.json >/dev/null 2>&1 || skip_all 'no committed record
 ok 'every committed recording is reduced and compared' committed_tables "$tmp/csv"
 
 # obeys NAME TABLE PROGRAM: PROGRAM calls bad(WORDS) for a row that breaks the rule; v(COLUMN) is a
-# number, t(COLUMN) a text, has(COLUMN) whether there is one.
+# number, t(COLUMN) a text, has(COLUMN) whether there is one. Each table is read once, for all its rules.
+names=() tables=()
+declare -A programs
 obeys() {
-    run awk -f figures/csv.awk -f <(printf '%s\n' \
-        'function t(c) {' \
-        '    if (!(c in col) && c != "params") { print "no column " c; exit }' \
-        '    return get(c) }' \
-        'function v(c) { return t(c) + 0 }' \
-        'function has(c) { return t(c) != "" }' \
-        'function bad(what) { if (++broken <= 3) print FILENAME ":" NR ": " what; }' \
-        'NR == 1 { header(); next } { csv($0, f); rows++ }' "{ $3 }" \
-        'END { if (broken > 3) print broken " rows of " rows; if (!rows) print "no rows" }') \
-        "$tmp/csv/$2.csv"
-    is "$out$err" '' "$1"
+    programs[$2]+="{ rule = ${#names[@]}; $3 }"$'\n'
+    names+=("$1") tables+=("$2")
+}
+judge() {
+    local i table
+    for table in "${!programs[@]}"; do
+        awk -f figures/csv.awk -f <(printf '%s\n' \
+            'function t(c) {' \
+            '    if (!(c in col) && c != "params") bad("no column " c)' \
+            '    return get(c) }' \
+            'function v(c) { return t(c) + 0 }' \
+            'function has(c) { return t(c) != "" }' \
+            'function bad(what) { if (++broken[rule] <= 3) print rule ": line " NR ": " what; }' \
+            'NR == 1 { header(); next } { csv($0, f); rows++ }' "${programs[$table]}" \
+            'END { for (r in broken) print r ": " broken[r] " rows of " rows; if (!rows) print "no rows" }') \
+            "$tmp/csv/$table.csv" >"$tmp/$table.broken" 2>&1
+    done
+    for i in "${!names[@]}"; do
+        is "$(grep -e "^$i: " -e '^[^0-9]' "$tmp/${tables[i]}.broken")" '' "${names[i]}"
+    done
 }
 
 obeys 'an interval holds its median, and one launch has none' summary '
@@ -108,4 +119,5 @@ compared 'every verdict names its level, and only steps are of a step' '
 compared 'an inconclusive verdict has a reason, and no floor is negative' '
     if (t("verdict") == "inconclusive" && !has("reason")) bad("no reason")
     if (has("floor") && v("floor") < 0) bad("floor below 0")'
+judge
 done_testing

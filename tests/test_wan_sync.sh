@@ -68,7 +68,9 @@ refused 'a rate that is none' 'rates=1:x:2: 3 numbers' 3 'rates = 1:x:2' 'strate
 
 # ---- right sums ----
 
-for n in 2 3 4 5; do
+ranks='2 3 4 5'
+if under_asan; then ranks=3; fi # where memory is concerned, one number of ranks shows it
+for n in $ranks; do
     config all.ini "$n" 'size = 4100' \
         'strategy = ring, direct, oneshot, hierarchical' \
         'site_ranks = 1' 'transport = mpi, tcp' 'wire = fp32, bf16, int8, int4' 'streams = 2'
@@ -162,8 +164,6 @@ like "$lines" '"busbw_factor":0\.0' 'a training step has no bus bandwidth'
 # ---- a wrong sum is found ----
 
 mkdir -p wrong
-sanitize=()
-if [[ $build == */asan ]]; then sanitize=(-fsanitize=address -fsanitize=undefined); fi
 broken() { # NAME FILE SED: a plugin with one mistake
     local source objects=()
     source=$(find "$top/plugins/wan_sync" -name "$2.c")
@@ -171,12 +171,12 @@ broken() { # NAME FILE SED: a plugin with one mistake
     if cmp -s "$1.c" "$source"; then return 1; fi
     OMPI_CC=${CC:-gcc} "${MPICC:-mpicc}" -std=c11 -D_GNU_SOURCE -O1 -I"$top/runner" \
         -I"$top/plugins" \
-        -fPIC -fvisibility=hidden "${sanitize[@]}" -c -o "$1.o" "$1.c" || return 1
+        -fPIC -fvisibility=hidden -c -o "$1.o" "$1.c" || return 1
     for o in "$build"/plugins/.obj/wan_sync/*.o; do # some are of sources that are gone
         source=${o##*/} source=$top/$(tr . / <<<"${source%.o}").c
         [ ! -e "$source" ] || [ "${source##*/}" = "$2.c" ] || objects+=("$o")
     done
-    OMPI_CC=${CC:-gcc} "${MPICC:-mpicc}" -shared "${sanitize[@]}" -o wrong/wan_sync.so "$1.o" \
+    OMPI_CC=${CC:-gcc} "${MPICC:-mpicc}" -shared -o wrong/wan_sync.so "$1.o" \
         "${objects[@]}" -lm
 }
 wrong() { # NAME FILE SED KIND REGEX LINE…
@@ -187,7 +187,7 @@ wrong() { # NAME FILE SED KIND REGEX LINE…
     like "$fails" "\"kind\":\"$4\",\"why\":\"$5" "a plugin that $1 is found to be $4"
 }
 # shellcheck disable=SC2016 # sed's own
-{
+if ! under_asan; then # mistakes of the sums, not of memory
     wrong 'forgets one addition' strategy \
         's/^        wire_add(task->wire, .*/        if (t->seq % 7) &/' wrong \
         'element [0-9]+ of 16384 is .*, not .* within 0, on rank' 'strategy = ring'
@@ -199,7 +199,7 @@ wrong() { # NAME FILE SED KIND REGEX LINE…
             'no block moved for 2.8 s; it waits for rank [0-2] on [^ ]+ \(site 0\), which may' \
             "transport = $transport" 'timeout = 1s'
     done
-}
+fi
 
 # ---- ranks that go ----
 
