@@ -25,13 +25,16 @@ time = 12.5us
 config = a, b
 INI
 recordings() { find "$1" -name '*.jsonl' 2>/dev/null; }
-# All of a table but which run it was, how far apart the ranks started (skew_s) and how many operations
-# the resolution of the clock asked for (iterations), and that other programs ran: the rest is scripted.
-shape() { sed 's/"launch 1 disturbed[^"]*"//' "$1/summary.csv" | cut -d, -f2-24,26-29,31-; }
+# What is scripted in a table: not how far apart the ranks started, nor what other programs did.
+shape() {
+    csv "$1/summary.csv" 1 cell_id platform workload config ranks nodes size_B launches blocks median_s \
+        ci_low_s min_s p99_s algbw_Bps converged status reason params
+}
 
 exits 0 'a plain run succeeds' "$gradsync" run -q tiny.ini -o plain
 is "$(recordings plain | wc -l)" 1 'a plain run writes one recording'
 exits 0 'a plain run is reduced' "$gradsync" reduce -q plain -o plain.csv
+is "$(shape plain.csv | grep -c ' 1.25e-05 ')" 4 'its table has the scripted time of each cell'
 
 # ---- paths and folders
 

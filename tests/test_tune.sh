@@ -3,7 +3,7 @@
 #
 # gradsync tune: jobs whose step is known. ./job prints step times that depend on its environment; its
 # noise is drawn from the number of its starts. The last job is examples/mpi_train, with its price.
-#
+# Takes minutes
 . "$(dirname "$0")/lib.sh"
 
 tune() { "$gradsync" tune -o raw --seed 3 "$@"; }
@@ -193,7 +193,7 @@ for i in range(200):
     print("iter %d: loss 1.0, time %.3fms" % (i, ms + i % 3 / 10), flush=True)
 END
     exits 0 'tune answers for a job whose memory grows' env LOCAL_RANK=0 PYTHONPATH="$tmp/fake" \
-        PYTHONDONTWRITEBYTECODE=1 "$gradsync" tune -o raw --only bucket -- python3 heavy.py
+        PYTHONDONTWRITEBYTECODE=1 "$gradsync" tune -o raw --only bucket -l 2 -- python3 heavy.py
     like "$err" 'bucket_cap_mb=100: not advised: it needs 100% more memory' \
         'a setting that needs more memory is not advised, and named'
     like "$err" 'gradient_as_bucket_view=1: did not take effect' \

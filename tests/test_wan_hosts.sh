@@ -62,7 +62,7 @@ mca=(oob_tcp_dynamic_ipv4_ports=5400 oob_tcp_dynamic_ipv6_ports=5400 btl_tcp_por
     btl_tcp_port_range_v4=20 btl_tcp_port_min_v6=5410 btl_tcp_port_range_v6=20)
 try mpi --set "launch:args=$(printf -- '--mca %s ' "${mca[@]//=/ }")" \
     --set wan_sync:strategy=mpi,ring --set wan_sync:configs= &
-while [ ! -s mpi.rc ]; do listening; done | sort -u >ports
+while [ ! -s mpi.rc ]; do listening; sleep 0.1; done | sort -u >ports
 wait
 END
 run lab -- bash inside
