@@ -46,6 +46,7 @@ closed() { # launch and group of every line that closes one
 
 # ---- kills ----
 
+RANDOM=5 # the same victims and moments each time
 dir='' done_kills=0 runs=0 survived=0
 while [ $done_kills -lt "$kills" ] && [ $runs -lt 200 ]; do
     runs=$((runs + 1))
