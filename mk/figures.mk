@@ -5,7 +5,7 @@
 #   compare.csv, chosen.csv   gradsync compare --again   data/csv/again.csv, data/csv/chosen/again.csv
 #   the rows of P/W           figures/panels             data/csv/panels/P/W/NAME.plot, figures.mk
 #   NAME.plot                 figures/draw               figures/out/P/NAME-SCRIPT.{svg,png,pdf}
-#   one table                 figures/*.awk, draw        figures/out/FOLDER/NAME.{svg,png,pdf}
+#   tables                    figures/*.sql, draw        figures/out/FOLDER/NAME.{svg,png,pdf}
 # P is a platform, W a workload. A stamp says when a rule last ran; its results are touched only when
 # their content changes, so nothing is made again from an unchanged file.
 
@@ -78,11 +78,11 @@ drawings += $(addprefix figures/out/$3-$1,.svg .png .pdf)
 $(addprefix figures/out/$3-$1,.svg .png .pdf) &: $(csv)/panels/$2/$(notdir $3).plot figures/$1.gp $(style)
 	$$(call quiet,FIGURE,figures/out/$3-$1)figures/draw $1 $$< figures/out/$3-$1
 endef
-# $(call drawing,FOLDER/NAME,SCRIPT,TABLE,AWK…): one figure from one table; none from a panel with `n = 0`.
+# $(call drawing,FOLDER/NAME,SCRIPT,TABLES,SQL…): one figure from tables; none from a panel with `n = 0`.
 define drawing
 drawings += $(addprefix figures/out/$1,.svg .png .pdf)
-$(csv)/panels/$1.plot: $3 $(4:%=figures/%.awk)
-	@mkdir -p $$(@D) && awk -v folder=$(patsubst %/,%,$(dir $1)) -v name=$(notdir $1) $(4:%=-f figures/%.awk) $3 >$$@.new && if cmp -s $$@.new $$@; then rm $$@.new; else mv $$@.new $$@; fi
+$(csv)/panels/$1.plot: $3 $(addprefix figures/,panel $(4:%=%.sql))
+	@mkdir -p $$(@D) && bash figures/panel $(BUILD)/gradsync $$@ '$3' $4
 $(addprefix figures/out/$1,.svg .png .pdf) &: $(csv)/panels/$1.plot figures/$2.gp $(style)
 	$$(if $$(shell grep -sx 'n = 0' $$<),@rm -f $(addprefix figures/out/$1,.svg .png .pdf),$$(call quiet,FIGURE,figures/out/$1)figures/draw $2 $$< figures/out/$1)
 endef
@@ -136,9 +136,9 @@ endif
 # The answer, for each platform with training steps.
 step_levels := ,(synthetic|step|trial|training)(,|$$)
 stepped := $(filter $(foreach r,$(shown),$(firstword $(subst /, ,$r))),$(shell grep -sE '$(step_levels)' $(csv)/compare.csv | cut -d, -f1 | sort -u))
-$(foreach p,$(stepped),$(eval $(call drawing,$p/answer,answer,$(csv)/compare.csv $(csv)/chosen.csv,csv answer)))
+$(foreach p,$(stepped),$(eval $(call drawing,$p/answer,answer,$(csv)/compare.csv $(csv)/chosen.csv,answer)))
 # Figures of an SQL query on the store: figures/NAME.sql makes NAME.csv, which the paper's numbers read too.
-$(if $(ONLY),,$(foreach q,$(queried),$(eval $(call drawing,method/$q,$q,$(csv)/$q.csv,rows))))
+$(if $(ONLY),,$(foreach q,$(queried),$(eval $(call drawing,method/$q,$q,$(csv)/$q.csv,))))
 # What else is drawn is added to `drawings` by the makefiles that follow.
 .SECONDEXPANSION:
 sound-drawn: sound-tables $$(drawings)

@@ -22,10 +22,10 @@ endif
 ifneq ($(if $(ONLY),,$(draws)),)
 
 ifneq ($(and $(runs),$(wildcard tests/sim/error_rates.c)),)
-$(eval $(call drawing,method/error_rates,error_rates,$(BUILD)/sim/error_rates.csv,csv error_rates))
+$(eval $(call drawing,method/error_rates,error_rates,$(BUILD)/sim/error_rates.csv,error_rates))
 endif
 
 # What was published, against what the platforms can do.
-$(eval $(call drawing,method/claims,claims,$(csv)/limits.csv,csv claims))
+$(eval $(call drawing,method/claims,claims,$(csv)/limits.csv,claims))
 
 endif

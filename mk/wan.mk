@@ -32,17 +32,17 @@ endif
 ifneq ($(draws),)
 
 define wan_plan_figures
-$(call drawing,$1/wan_every,wan_every,$(csv)/wan/$1.csv,csv wan_curves)
-$(call drawing,$1/wan_claims,wan_claims,$(csv)/wan/$1-claims.csv,csv wan_claims)
+$(call drawing,$1/wan_every,wan_every,$(csv)/wan/$1.csv,wan_every)
+$(call drawing,$1/wan_claims,wan_claims,$(csv)/wan/$1-claims.csv,wan_claims)
 endef
 $(if $(ONLY),,$(foreach p,$(wan_plans),$(eval $(call wan_plan_figures,$p))))
-$(if $(ONLY),,$(eval $(call drawing,method/wan_needed,wan_needed,$(csv)/wan/needed.csv,csv wan_curves)))
+$(if $(ONLY),,$(eval $(call drawing,method/wan_needed,wan_needed,$(csv)/wan/needed.csv,wan_needed)))
 
 # How far the model is from them, also where there are none: the paper asks.
 wan_errors := $(csv)/wan/model-error.csv
 sound-drawn: $(wan_errors)
-$(wan_errors): $(csv)/wan.csv figures/csv.awk figures/wan_errors.awk
-	@mkdir -p $(@D) && awk -f figures/csv.awk -f figures/wan_errors.awk $< >$@.new && mv $@.new $@
+$(wan_errors): $(csv)/wan.csv figures/wan_cells.sql figures/wan_errors.sql
+	@mkdir -p $(@D) && $(BUILD)/gradsync query -q --format csv --table $< -- "$$(cat $(wordlist 2,3,$^))" >$@.new && mv $@.new $@
 
 # Of recordings of wan_sync between sites: synchronisations alone, and trainings that compute between
 # them. One whose config names no sites has neither a rate nor a model to be drawn by.
@@ -50,13 +50,13 @@ wan_runs := $(foreach r,$(shown),$(if $(findstring /wan_sync/,$r),$r/config.ini)
 wan_runs := $(if $(wan_runs),$(patsubst %config.ini,%plan.json,$(shell cd $(raw) && grep -lsx '\[sites\]' $(wan_runs) || true)))
 wan_plans_of = $(if $(wan_runs),$(shell cd $(raw) && grep -ls $1 $(wan_runs) || true))
 ifneq ($(call wan_plans_of,-E ' compute=0 (compute_kind=emulated|tokens)'),)
-$(foreach f,sync_size sync_size_slow sync_rtt sync_rtt_small,$(eval $(call drawing,wan/$f,wan_sync,$(csv)/wan.csv,csv wan_measured)))
+$(foreach f,sync_size sync_size_slow sync_rtt sync_rtt_small,$(eval $(call drawing,wan/$f,wan_sync,$(csv)/wan.csv,wan_cells wan_sync)))
 endif
 ifneq ($(call wan_plans_of,-E ' strategy=[^m]'),)
-$(eval $(call drawing,wan/modelled,wan_modelled,$(csv)/wan.csv,csv wan_measured))
+$(eval $(call drawing,wan/modelled,wan_modelled,$(csv)/wan.csv,wan_cells wan_modelled))
 endif
 ifneq ($(call wan_plans_of,-E ' compute=[1-9]| compute_kind=gemm '),)
-$(eval $(call drawing,wan/every,wan_trained,$(csv)/wan.csv,csv wan_measured))
+$(eval $(call drawing,wan/every,wan_trained,$(csv)/wan.csv,wan_cells wan_trained))
 endif
 
 endif

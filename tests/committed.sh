@@ -10,8 +10,7 @@
 # What they are made from and with, as one hash.
 committed_key() {
     (cd "$top" && sha256sum "$gradsync" "$build"/plugins/*.so configs/*.ini data/SHA256SUMS \
-        data/raw/*/*/*/MANIFEST.json mk/wan-needed.sh figures/csv.awk figures/wan_errors.awk \
-        figures/*.sql tests/committed.sh) | sha256sum | cut -d' ' -f1
+        data/raw/*/*/*/MANIFEST.json mk/wan-needed.sh figures/*.sql tests/committed.sh) | sha256sum | cut -d' ' -f1
 }
 committed_make() { # DIR
     local plan name
@@ -31,7 +30,8 @@ committed_make() { # DIR
         "$gradsync" query -q --format csv -- "$(<figures/$name.sql)" >"$1/$name.csv" || return
     done
     bash mk/wan-needed.sh "$gradsync" >"$1/wan/needed.csv" || return
-    awk -f figures/csv.awk -f figures/wan_errors.awk "$1/wan.csv" >"$1/wan/model-error.csv"
+    "$gradsync" query -q --format csv --table "$1/wan.csv" -- "$(cat figures/wan_{cells,errors}.sql)" \
+        >"$1/wan/model-error.csv"
 }
 committed_tables() {
     local kept=$build/committed key

@@ -10,7 +10,7 @@ command -v gnuplot >/dev/null || skip_all 'no gnuplot here'
 
 tree="$tmp/a checkout with spaces"
 mkdir -p "$tree/build"
-(cd "$top" && tar cf - GNUmakefile mk figures/*.gp figures/*.awk figures/*.sql figures/draw figures/panels \
+(cd "$top" && tar cf - GNUmakefile mk figures/*.gp figures/*.awk figures/*.sql figures/draw figures/panel figures/panels \
     runner plugins configs \
     gradsync.pc.in tests/unit tests/bench) | tar xf - -C "$tree"
 (cd "$build" && tar cf - runner plugins ./*.a gradsync gradsync-rank commit.* deps.ok) | tar xf - \
@@ -384,24 +384,27 @@ ok 'an interval that leaves the picture has an arrow' grep -q '→' "$tmp/few.sv
 } >same/part/summary.csv
 exits 0 'curves of one point each, cut on both sides, have panels' few x '/twin/d' same/points
 exits 0 'they are drawn' drawn_all same/points
-echo kind,fraction,verdict >empty.csv
-awk -v folder=p -v name=n -f figures/csv.awk -f figures/answer.awk empty.csv >empty.plot
+sed 1q data/csv/compare.csv >compare.csv
+sed 1q data/csv/chosen.csv >chosen.csv
+bash figures/panel "$gradsync" empty.plot 'compare.csv chosen.csv' answer
 ok 'an answer without a row is drawn' figures/draw answer empty.plot "$tmp/few"
+echo platform,kind,claim,quantity,unit,low,high,reached,limit_source,fraction,verdict >limits.csv
 for of in claims wan_claims; do
-    awk -v folder=p -v name=n -f figures/csv.awk -f figures/$of.awk empty.csv >empty.plot
+    bash figures/panel "$gradsync" empty.plot limits.csv $of
     ok "a panel of $of without a row is not drawn" grep -qx 'n = 0' empty.plot
 done
 
 # ---- synchronisations between sites: networks of one rate alone, and no line of one point
 
 wan_panel() { # NAME: of wan.csv, on stdout
-    awk -v folder=wan -v name="$1" -f figures/csv.awk -f figures/wan_measured.awk wan.csv
+    bash figures/panel "$gradsync" "$1.plot" wan.csv wan_cells wan_sync && cat "$1.plot"
 }
 wan_row() { # PLATFORM CONFIG SIZE RATE RTT BOUND: of four sites
-    echo "r,$1,$2,$2,tcp,fp32,4,4,$3,$4,$5,0,0.5,0.5,0.5,0.5,$6"
+    echo "r,$1,,$2,$2,tcp,fp32,4,4,$3,1,0,1,,$4,$5,0,0.5,0.5,0.5,0.5,$6"
 }
 {
-    printf 'run_id,platform,config,strategy,transport,wire,ranks,sites,size_B,rate_Bps,rtt_s,loss,'
+    printf 'run_id,platform,label,config,strategy,transport,wire,ranks,sites,size_B,every,overlap,fragments,step_s,'
+    printf 'rate_Bps,rtt_s,loss,'
     printf 'sync_s,sync_ci_low_s,sync_ci_high_s,model_sync_s,bound_s\n'
     for size in 65536 16777216; do # three sites have four times the rate of the fourth
         wan_row unequal ring $size 3125000 0.03 "$(awk "BEGIN { print $size / 3125000 + 0.015 }")"

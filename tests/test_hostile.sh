@@ -111,7 +111,7 @@ exits 1 'a config with a command in its name ends the list of platforms' "$grads
 # ---- make and gnuplot
 
 mkdir -p tree/build && cd tree || exit 1
-(cd "$top" && tar cf - GNUmakefile mk figures/*.gp figures/*.awk figures/*.sql figures/draw figures/panels) |
+(cd "$top" && tar cf - GNUmakefile mk figures/*.gp figures/*.awk figures/*.sql figures/draw figures/panel figures/panels) |
     tar xf - -C .
 cat >build/gradsync <<END
 #!/bin/bash
@@ -136,7 +136,19 @@ if command -v gnuplot >/dev/null; then
         is "$(gnuplot x.gp 2>&1)" "${text//$'\n'/ }" \
             "gnuplot prints the text '${text//$'\n'/ }' and does not run it"
     done
+    asked() { # of a table, by the query of a figure
+        printf 'config\n"%s"\n' "${T//\"/\"\"}" >t.csv
+        "$gradsync" query --format lines --table t.csv "SELECT 'x = ' || quote(config) || '; print x' FROM t" >x.gp
+    }
+    for text in 'a`touch PWNED`b' "it's" 'a"b\n@x'; do
+        T=$text asked
+        is "$(gnuplot x.gp 2>&1)" "$text" "gnuplot prints the text '$text' of a table and does not run it"
+    done
+    is "$("$gradsync" query --format lines --table t.csv "SELECT 'two' || char(10, 13) || 'lines', NULL, 2e-6")" \
+        'two  lines 2e-06' 'no text begins another line of a panel'
     ok 'gnuplot runs no command in a text' test ! -e PWNED
+    printf 'ratio\nsystem("touch PWNED")\n' >t.csv
+    fails 1 't.csv:2: ratio must be a number' "$gradsync" query --format lines --table t.csv 'SELECT ratio FROM t'
     printf 'ratio\nsystem("touch PWNED")\n' >t.csv
     exits 1 'a field that must be a number is refused' awk -f "$top/figures/csv.awk" \
         -f <(echo 'NR == 1 { header(); next } { csv($0, f); print num("ratio") }

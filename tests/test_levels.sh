@@ -200,15 +200,18 @@ large='iter_proxy,,overlapped,2048,size=2KiB gemms=2 mode=overlapped'
     echo 'r3,p,trial,,,0,config=win,auto,win,5,1.25,1.2,1.3,0,slower,trial'
     echo 'r3,p,trial,,,0,config=b,auto,b,5,0.5,0.5,0.5,0,faster,trial'
 } >answer/compare.csv
-lost() { awk -v folder="$1" -f "$top/figures/csv.awk" -f "$top/figures/answer.awk" "${@:2}" \
-    >"$tmp/answer.plot"; }
-rows_of() { sed -n '/^\$lost/,/^EOD/p' "$tmp/answer.plot" | sed '1d; $d' | cut -d' ' -f2-; }
+lost() {
+    mkdir -p "$tmp/$1" && bash "$top/figures/panel" "$gradsync" "$tmp/$1/answer.plot" "${*:2}" answer &&
+        cp "$tmp/$1/answer.plot" "$tmp/answer.plot"
+}
+rows_of() { sed -n '/^\$lost/,/^EOD/p' "$tmp/answer.plot" | sed '1d; $d; s/\.0 / /g' | cut -d' ' -f2-; }
 ok 'the panel of the answer is written' lost p answer/compare.csv answer/chosen.csv
-is "$(rows_of)" '1.25 1.17647059 1.33333333 1
+is "$(rows_of)" '1.25 1.17647058824 1.33333333333 1
 1.25 0.8 2 0
 2 2 2 1' \
     'a verdict comes before a lower ratio, and one of the same operation is left out'
-is "$(grep -E '^array (label|pair|heading)\[' "$tmp/answer.plot" | sed 's/.*= //')" \
+texts_of() { tr ';' '\n' <"$tmp/answer.plot" | sed -n -E "s/^ ?($1).* = //p"; }
+is "$(texts_of 'array (label|pair|heading)\[')" \
     "['1KiB gemms=1', '2KiB gemms=2', 'step']
 ['win → a', 'win → b', 'auto → b']
 ['synthetic steps', 'trials inside a job: baseline → best other']" \
@@ -217,12 +220,13 @@ ok 'the answer is drawn' "$top/figures/draw" answer "$tmp/answer.plot" "$tmp/ans
 like "$(<answer.svg)" 'step time against the best other config' 'the axis is true of every row'
 like "$(<answer.svg)" 'highest bandwidth,<.*or by the baseline where no bandwidth was measured' \
     'the title names both kinds of rows'
-sed 's/ 2 2 2 1$/ 5 4 6 1/' "$tmp/answer.plot" >far.plot
+sed 's/ 2.0 2.0 2.0 1$/ 5 4 6 1/' "$tmp/answer.plot" >far.plot
 ok 'an answer far from 0 is drawn' "$top/figures/draw" answer "$tmp/far.plot" "$tmp/far"
 like "$(<far.svg)" 'scale: even within 1% of 0' 'a scale that is not linear is explained'
 like "$(<answer.svg)" "<filter id='textbox'" 'the box behind a heading, which hides the axis, is in the SVG'
-head -n 1 answer/chosen.csv >answer/none.csv
-ok 'the panel of a platform with jobs alone is written' lost p answer/compare.csv answer/none.csv
+mkdir answer/alone answer/jobs
+head -n 1 answer/chosen.csv >answer/alone/chosen.csv
+ok 'the panel of a platform with jobs alone is written' lost p answer/compare.csv answer/alone/chosen.csv
 ok 'the answer of jobs alone is drawn' "$top/figures/draw" answer "$tmp/answer.plot" "$tmp/answer"
 {
     echo "$rows"
@@ -232,9 +236,9 @@ ok 'the answer of jobs alone is drawn' "$top/figures/draw" answer "$tmp/answer.p
     echo "$one,batch=8 cap=25 lr=2,cap=25,lr=2,5,0.95,0.9,0.99,0,faster,training"
     echo "$one,batch=8 cap=25 launch=graph lr=1,cap=25,cap=100,5,0.8,0.75,0.85,0,faster,training"
     echo "r5,p,trial,,,1169072128,step_size=1169072128,auto,b,1,,,,,inconclusive,trial"
-} >answer/jobs.csv
-ok 'the panel of jobs with axes is written' lost p answer/jobs.csv answer/none.csv
-is "$(grep -E '^(array label|not_shown)' "$tmp/answer.plot" | sed 's/.*= //')" \
+} >answer/jobs/compare.csv
+ok 'the panel of jobs with axes is written' lost p answer/{jobs/compare,alone/chosen}.csv
+is "$(texts_of 'array label|not_shown')" \
     "'not shown: 1 step without an interval'
 ['job batch=4', 'job batch=8', 'job batch=8, CUDA graph']" \
     'a row for each value of an axis of a training; what is left out is counted'
@@ -295,12 +299,12 @@ unlike "$(<forest.svg)" '→' 'no arrow stands where no bar goes on'
 
 # ---- the bandwidth that a utilisation needs: the legend has lines and marks as drawn, and explains the bars
 {
-    echo 'schedule,kind,utilisation,rate_Bps'
+    echo 'schedule,kind,utilisation,rate_bps'
     for schedule in 'every step' 'in 8 fragments'; do
         printf '%s\n' "$schedule,model,0.5,1e9" "$schedule,model,0.9,9e9" "$schedule,published,0.5,1e9"
     done
 } >needed.csv
-awk -f "$top/figures/csv.awk" -f "$top/figures/wan_curves.awk" needed.csv >needed.plot
+bash "$top/figures/panel" "$gradsync" needed.plot needed.csv wan_needed
 ok 'the needed bandwidth is drawn' "$top/figures/draw" wan_needed "$tmp/needed.plot" "$tmp/needed"
 like "$(<needed.svg)" 'line: model.*mark: published.*bar: one step of its grid' 'the legend explains line, mark and bar'
 

@@ -258,7 +258,7 @@ sed -i '/^s65 =/d' many.ini
 exits 0 'a plan of 64 sites is answered' "$gradsync" model many.ini
 # ---- how far it is from what was measured
 cat >wan.csv <<'EOF'
-platform,run_id,loss,config,size_B,sync_s,sync_ci_low_s,sync_ci_high_s,model_sync_s
+platform,run_id,loss,config,size_B,sync_s,sync_ci_low_s,sync_ci_high_s,model_sync_s,label,strategy,transport,every,overlap,fragments,ranks,sites
 a,1,0.0,ring,8,9.0,8.0,10.0,0.9
 a,2,0.0,ring,8,1.0,0.95,1.05,0.9
 a,2,0.0,"ring, odd",8,1.0,0.98,1.02,1.04
@@ -266,7 +266,8 @@ a,2,0.0,direct,8,2.0,2.0,2.0,2.0
 b,1,0.001,ring,8,1.0,0.5,1.6,1.5
 b,1,0.001,strategy=mpi,8,1.0,0.9,1.1,
 EOF
-is "$(awk -f "$top/figures/csv.awk" -f "$top/figures/wan_errors.awk" wan.csv)" \
+sed -i '2,$s/$/,,ring,tcp,1,0,1,4,4/' wan.csv
+is "$("$gradsync" query -q --format csv --table wan.csv -- "$(cat "$top"/figures/wan_{cells,errors}.sql)")" \
     'network,loss,cells,median_error,worst_error,median_spread,spread_at_worst,worst_beyond,'\
 'worst_config,worst_size_B
 a,0,3,0.040000,0.100000,0.020000,0.050000,0.050000,ring,8
@@ -277,13 +278,8 @@ all with loss,,1,0.500000,0.500000,0.550000,0.550000,0.000000,ring,8' \
 
 # ---- recordings before the smallest block was halved: each of 6 exchanges forwards 16 KiB, 1.3 ms
 predicted() { # CSV: the model in per cent of the measurement
-    awk -f "$top/figures/csv.awk" -f - "$1/wan.csv" <<'END'
-NR == 1 { header(); next }
-{ csv($0, f) }
-get("config") == "ring" && num("size_B") == 65536 {
-    print int(100 * num("model_sync_s") / num("sync_s") + 0.5)
-}
-END
+    "$gradsync" query --format lines --table "$1/wan.csv" "SELECT CAST(round(100 * model_sync_s / sync_s) AS INTEGER)
+        FROM wan WHERE config = 'ring' AND size_B = 65536"
 }
 mkdir -p old/wan-lab-100-10/wan_sync
 ln -s "$top/data/raw/wan-lab-100-10/wan_sync/20261122T020813Z-662f" old/wan-lab-100-10/wan_sync

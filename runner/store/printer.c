@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-const char *const print_formats[PRINT_FORMATS] = {"text", "csv", "json", "markdown"};
+const char *const print_formats[PRINT_FORMATS] = {"text", "csv", "json", "markdown", "lines"};
 
 /* ---- values ---- */
 
@@ -85,7 +85,6 @@ struct print {
 static void put_titles(struct print *p, sqlite3_stmt *st)
 {
     bool csv = p->how->format == PRINT_CSV, markdown = p->how->format == PRINT_MARKDOWN;
-    p->columns = sqlite3_column_count(st);
     for (int i = 0; i < p->columns; i++) {
         size_t n = strlen(sqlite3_column_name(st, i));
         if (!csv)
@@ -112,6 +111,23 @@ static void put_quoted(const char *s)
     for (; *s; s++)
         printf(*s == '"' ? "\"\"" : "%c", *s);
     putchar('"');
+}
+
+/* gnuplot runs the lines that it loads: a line break in a text does not begin another one. */
+static void put_line(struct print *p, sqlite3_stmt *st)
+{
+    bool first = true;
+    for (int i = 0; i < p->columns; i++) {
+        if (sqlite3_column_type(st, i) == SQLITE_NULL)
+            continue;
+        AUTO_FREE char *cell = cell_of(st, i, false);
+        if (!first)
+            putchar(' ');
+        for (const char *s = cell; *s; s++)
+            putchar((unsigned char)*s < ' ' || *s == 0x7f ? ' ' : *s);
+        first = false;
+    }
+    putchar('\n');
 }
 
 static void put_row(struct print *p, sqlite3_stmt *st)
@@ -189,11 +205,15 @@ int print_query(struct store *s, const char *sql, struct printing *how)
     if (!st)
         return GS_USAGE;
     how->rows = 0;
-    if (!json)
+    bool lines = how->format == PRINT_LINES;
+    p.columns = sqlite3_column_count(st);
+    if (!json && !lines)
         put_titles(&p, st);
     for (; (step = sqlite3_step(st)) == SQLITE_ROW; how->rows++)
         if (json)
             add_json(json, st);
+        else if (lines)
+            put_line(&p, st);
         else
             put_row(&p, st);
     int code = step == SQLITE_DONE ? GS_OK : store_failed(s);

@@ -6,7 +6,7 @@
 
 #include "store/store.h"
 
-enum print_format { PRINT_TEXT, PRINT_CSV, PRINT_JSON, PRINT_MARKDOWN, PRINT_FORMATS };
+enum print_format { PRINT_TEXT, PRINT_CSV, PRINT_JSON, PRINT_MARKDOWN, PRINT_LINES, PRINT_FORMATS };
 extern const char *const print_formats[PRINT_FORMATS];
 
 struct printing {
@@ -17,8 +17,8 @@ struct printing {
     size_t rows;                    /* out: rows of the query */
 };
 
-/* Text and Markdown give numbers with their unit, three digits; CSV and JSON give them whole, in SI
- * base units. GS_OK, or reported: GS_USAGE if SQLite does not understand the query. */
+/* Text and Markdown give numbers with their unit, three digits; CSV, JSON and lines give them whole,
+ * in SI base units. Lines have no titles, and no cells of NULL. GS_OK, or reported: GS_USAGE if SQLite does not understand the query. */
 int print_query(struct store *s, const char *sql, struct printing *how);
 
 /* For queries that print text: human(VALUE, UNIT), human_size(BYTES), short_size(BYTES) ("8"

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cli.h"
+#include "base/csv.h"
 #include "base/err.h"
 #include "base/text.h"
+#include "store/column_words.h"
 #include "store/printer.h"
 #include "store/store.h"
 #include "verbs/commands.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct request {
-    const char *format;
+    const char *format, **tables;
 };
 
 static int format_of(const char *name, enum print_format *format)
@@ -19,8 +22,78 @@ static int format_of(const char *name, enum print_format *format)
             *format = (enum print_format)i;
             return GS_OK;
         }
-    return fail(GS_USAGE, "query: no format '%s'%s; formats are text, csv, json and markdown", name,
+    return fail(GS_USAGE,
+                "query: no format '%s'%s; formats are text, csv, json, markdown and lines", name,
                 DID_YOU_MEAN(text_nearest(name, print_formats, PRINT_FORMATS)));
+}
+
+/* ---- tables of files ---- */
+
+static bool is_number(const char *s)
+{
+    char *end;
+    strtod(s, &end);
+    return !*end && !s[strspn(s, "+-.0123456789eE")];
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The parameters in the order of their names: that of a file's columns depends on its other rows. */
+static char *ordered(const char *params)
+{
+    AUTO_WORDS struct words w = {0};
+    struct text t = {0};
+    words_split(&w, params, ' ');
+    if (w.n)
+        qsort(w.v, w.n, sizeof *w.v, by_name);
+    text_add(&t, "");
+    for (size_t i = 0; i < w.n; i++)
+        text_addf(&t, "%s%s", i ? " " : "", w.v[i]);
+    return t.s;
+}
+
+/* A row with another text where a number belongs would carry it into what is made of the query. */
+static int add_row(struct csv *rows, const char *table, const struct csv_reader *r,
+                   const struct words *names)
+{
+    for (size_t i = 0; i < names->n; i++) {
+        const char *name = names->v[i], *value = r->fields.s + r->starts[i];
+        if (strcmp(column_sql_type(table, name), "TEXT") && *value && !is_number(value))
+            return fail_at(GS_FAILED, r->path, (int)r->number,
+                           "%s must be a number; make the tables again", name);
+        AUTO_FREE char *params = strcmp(name, CSV_PARAMS) ? NULL : ordered(value);
+        csv_text(rows, params ? params : value);
+    }
+    csv_end(rows);
+    return GS_OK;
+}
+
+/* The rows of DIR/NAME.csv as the temporary table NAME. */
+static int add_table(struct store *s, const char *path)
+{
+    static const char *const none[] = {NULL};
+    AUTO(csv_read_close) struct csv_reader r = {0};
+    AUTO_WORDS struct words names = {0};
+    AUTO_TEXT struct text columns = {0};
+    struct csv rows;
+    bool got = true;
+    AUTO_FREE char *table = xstrdup(strrchr(path, '/') ? strrchr(path, '/') + 1 : path);
+    table[strcspn(table, ".")] = '\0';
+    int code = csv_read_open(&r, path, none);
+    for (size_t i = 0; !code && i < r.n_header; i++) {
+        words_add(&names, r.fields.s + r.starts[i]);
+        text_addf(&columns, "%s%s", i ? "," : "", names.v[i]);
+    }
+    if (code || (code = store_make(s, table, columns.s)))
+        return code;
+    struct store_rows *sink = store_rows_begin(s, table, columns.s, -1, &rows);
+    while (!code && !(code = csv_read_row(&r, &got)) && got)
+        code = add_row(&rows, table, &r, &names);
+    int ended = store_rows_end(sink);
+    return code ? code : ended;
 }
 
 static int query(void *request, char **words, int n)
@@ -31,7 +104,11 @@ static int query(void *request, char **words, int n)
     int code = q->format ? format_of(q->format, &how.format) : GS_OK;
     if (code)
         return code;
-    code = store_open_roots(&s, (const char *const *)words + 1, (size_t)n - 1);
+    bool only_tables = q->tables && n == 1;
+    code = only_tables ? store_open(&s, NULL)
+                       : store_open_roots(&s, (const char *const *)words + 1, (size_t)n - 1);
+    for (const char **path = q->tables; !code && path && *path; path++)
+        code = add_table(&s, *path);
     if (!code)
         code = print_functions(&s);
     if (!code)
@@ -48,7 +125,10 @@ int cmd_query(int argc, char **argv)
     struct request q = {0};
     const struct cli_option options[] = {
         {"format", 0, CLI_TEXT, &q.format, "FORMAT",
-         "text, csv, json or markdown (default: text, rounded to three digits)"},
+         "text, csv, json, markdown or lines (cells with a space between them); default: text, "
+         "rounded to three digits"},
+        {"table", 't', CLI_LIST, &q.tables, "DIR/NAME.csv",
+         "query this file as table NAME, instead of recordings; may be repeated"},
         {"quiet", 'q', CLI_QUIET, NULL, NULL, "print errors and the rows only"},
         {0},
     };
