@@ -2,11 +2,14 @@
  *
  * Which number of streams and congestion control is chosen for measured links.
  */
-#include <stdio.h>
-#include <string.h>
-
 #include "unit.h"
 #include "wan/links.h"
+#include "wan/watch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 /* Both directions between two sites: the same rate alone and together. */
 static void take(struct links *l, int streams, const char *congestion, double rate)
@@ -101,4 +104,50 @@ TEST(no_rate_is_above_the_line)
     assert_true(l.above > 0.0299 && l.above < 0.0301);
     assert_true(links_rate(&l, true, 0, 1) == 100);
     chosen(&l, "cubic/1");
+}
+
+/* ---- the logs that watch follows ---- */
+
+static char *said; /* on stdout */
+
+static void listen(struct watch *w, double seconds)
+{
+    char buf[4096] = "";
+    FILE *to = tmpfile();
+    fflush(stdout);
+    int out = dup(STDOUT_FILENO);
+    dup2(fileno(to), STDOUT_FILENO);
+    watch_idle(w, seconds);
+    fflush(stdout);
+    dup2(out, STDOUT_FILENO);
+    close(out);
+    rewind(to);
+    buf[fread(buf, 1, sizeof buf - 1, to)] = '\0';
+    fclose(to);
+    free(said);
+    said = strdup(buf);
+}
+
+TEST(no_log_is_told_once_after_a_minute)
+{
+    char line[] = "nothing of a training";
+    struct watch *w = watch_new(&(struct watch_options){.window = 5});
+    watch_line(w, line, strlen(line));
+    listen(w, 59);
+    assert_string_equal(said, "");
+    listen(w, 61);
+    assert_non_null(strstr(said, "no rate and no step time in 61 s (1 line)"));
+    listen(w, 90);
+    assert_string_equal(said, "");
+    watch_free(w);
+}
+
+TEST(a_log_that_stops_is_a_stall)
+{
+    char line[] = "step 1 dt: 500ms";
+    struct watch *w = watch_new(&(struct watch_options){.window = 5});
+    watch_line(w, line, strlen(line));
+    listen(w, 61);
+    assert_non_null(strstr(said, "no step for 61 s"));
+    watch_free(w);
 }

@@ -2,11 +2,17 @@
  *
  * The WAN model against numbers that others published or that arithmetic gives.
  */
-#include <math.h>
-
+#include "base/text.h"
+#include "common/wan_model.h"
+#include "config/config.h"
 #include "unit.h"
 #include "wan/net.h"
 #include "wan/training.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define GIGABIT (1e9 / 8)
 
@@ -297,4 +303,214 @@ TEST(losses)
     assert_near(wan_repair_s(&tcp, &k), 2 * 0.0455, 0.1);
     k.send_s = 1; /* other blocks keep the line busy for so long: the last moments alone count */
     assert_true(wan_repair_s(&tcp, &k) < 0.0455);
+}
+
+/* ---- the lower bound of an all-reduce against the model of every strategy ---- */
+
+static uint64_t seed = 20261201;
+
+/* Between low and high, in equal shares of the logarithm. */
+static double any(double low, double high)
+{
+    seed = seed * 6364136223846793005U + 1442695040888963407U;
+    return low * pow(high / low, (double)(seed >> 11) / 9007199254740992.0);
+}
+
+static struct config *config_of(const char *text)
+{
+    struct config *c;
+    assert_int_equal(config_from_text(&c, "bound.ini", text, strlen(text), NULL), 0);
+    return c;
+}
+
+static double bound_of(const char *text, double bytes)
+{
+    struct wan_map m = {0};
+    struct config *c = config_of(text);
+    assert_int_equal(wan_map_read(&m, c), 0);
+    double s = wan_map_bound_s(&m, bytes);
+    wan_map_free(&m);
+    config_free(c);
+    return s;
+}
+
+/* Every rate and, unless `equal`, every round trip is drawn anew. */
+static void add_network(struct text *t, int sites, bool equal)
+{
+    text_addf(t, "[sites]\n");
+    for (int i = 0; i < sites; i++)
+        text_addf(t, "s%d = gpus=1 up=%.3fMbit/s down=%.3fMbit/s\n", i, any(10, 1e5), any(10, 1e5));
+    text_addf(t, "[links]\nrate = 1Gbit/s\nrtt = %.3fms\n", any(1, 100));
+    for (int i = 0; i < sites && !equal; i++)
+        for (int k = i + 1; k < sites; k++)
+            text_addf(t, "s%d-s%d = rtt=%.3fms\n", i, k, any(1, 100));
+    text_addf(t, "[model]\nparameters = %.0f\ntokens = 1\ncompute = 1s\n", any(1e3, 1e10));
+}
+
+static void check_network(const char *text)
+{
+    struct wan_map m = {0};
+    struct wan_training t;
+    struct config *c = config_of(text);
+    assert_int_equal(wan_map_read(&m, c), 0);
+    assert_int_equal(wan_training_read(&t, c, &m), 0);
+    struct wan_case one = {.map = &m, .training = &t, .bits = t.bits, .every = 1, .factor = 1};
+    double bound = wan_map_bound_s(&m, wan_training_bytes(&t, t.bits));
+    for (int s = 0; s < WAN_STRATEGIES; s++) {
+        one.strategy = (enum wan_strategy)s;
+        double sync = wan_evaluate(&one).sync_s;
+        if (!(sync >= bound * (1 - 1e-9)))
+            fail_msg("%s takes %g s, the bound is %g s:\n%s", wan_strategy_names[s], sync, bound,
+                     text);
+    }
+    wan_map_free(&m);
+    config_free(c);
+}
+
+TEST(no_strategy_is_below_the_bound)
+{
+    for (int i = 0; i < 3000; i++) {
+        AUTO_TEXT struct text t = {0};
+        add_network(&t, 2 + i % 7, i % 5 == 0);
+        check_network(t.s);
+    }
+}
+
+#define FOUR "[sites]\na = gpus=1\nb = gpus=1\nc = gpus=1\nd = gpus=1\n[links]\nrate = 1Gbit/s\n"
+
+/* 125 MB at 125 MB/s: 1.5 s, and one delay where all are equal. A far pair counts beside the bytes of
+ * one vector; a way through other sites may be shorter than the link. */
+TEST(delays_beside_the_bytes)
+{
+    double bytes = 125e6;
+    assert_true(fabs(bound_of(FOUR "rtt = 30ms\n", bytes) - 1.515) < 1e-9);
+    assert_true(fabs(bound_of(FOUR "rtt = 30ms\na-b = rtt=10ms\n", bytes) - 1.505) < 1e-9);
+    assert_true(fabs(bound_of(FOUR "rtt = 30ms\na-b = rtt=2s\n", bytes) - 1.515) < 1e-9);
+    assert_true(fabs(bound_of(FOUR "rtt = 2s\na-b = rtt=30ms\n", bytes) - 2) < 1e-9);
+}
+
+/* ---- the strategy that is chosen for measured links ----
+ *
+ * Where the recordings in data/raw have one that is clearly the fastest.
+ */
+
+static enum wan_strategy fastest(double mbit, double rtt_ms, double bytes,
+                                 const struct wan_carrier *carrier)
+{
+    static const int order[] = {0, 1, 2, 3};
+    double rate[16], rtt[16];
+    for (int i = 0; i < 16; i++)
+        rate[i] = mbit * 125000, rtt[i] = rtt_ms * 1e-3;
+    struct wan_matrix m = {.n = 4, .rate_Bps = rate, .rtt_s = rtt, .carrier = carrier};
+    return wan_fastest(&m, bytes, order, NULL);
+}
+
+/* Streams that start anew cost a ring most, as it waits for each of its neighbours in turn; blocks
+ * that must be whole cost a direct exchange most. */
+TEST(over_streams)
+{
+    struct wan_carrier c = wan_carrier_make(256 << 10, 8, 8948, false, 0);
+    assert_int_equal(fastest(1000, 50, 16 << 20, &c), WAN_DIRECT);
+    assert_int_equal(fastest(100, 10, 8 << 10, &c), WAN_ONESHOT);
+}
+
+TEST(without_them)
+{
+    assert_int_equal(fastest(1000, 50, 16 << 20, NULL), WAN_RING);
+    assert_int_equal(fastest(100, 10, 64 << 10, NULL), WAN_DIRECT);
+}
+
+/* ---- the model against recordings of wan_sync in the lab ----
+ *
+ * Where a term of it decides: four sites, 100 Mbit/s, nothing lost.
+ */
+
+#define RATE_BPS (100e6 / 8)
+#define HEADROOM 0.98 /* of the rate, which wan_sync leaves free */
+
+struct cell {
+    enum wan_strategy strategy;
+    double mtu_B, rtt_s, streams;
+    bool bbr;
+    double bytes, recorded_s;
+};
+
+static double modelled_s(const struct cell *c)
+{
+    double rate[4], hop[4];
+    for (int i = 0; i < 4; i++) {
+        rate[i] = HEADROOM * RATE_BPS * wan_goodput(c->mtu_B);
+        hop[i] = c->rtt_s / 2;
+    }
+    struct wan_carrier tcp =
+        wan_carrier_make(256 << 10, c->streams, c->mtu_B - WAN_HEADERS_B, c->bbr, 0);
+    struct wan_net net = {.n = 4,
+                          .up_Bps = rate,
+                          .down_Bps = rate,
+                          .hop_s = hop,
+                          .farthest_s = c->rtt_s / 2,
+                          .equal_shares = true,
+                          .carrier = &tcp};
+    return wan_sync_s(c->strategy, &net, c->bytes);
+}
+
+static void assert_modelled(const struct cell *cells, size_t n, double share)
+{
+    for (size_t i = 0; i < n; i++) {
+        double s = modelled_s(&cells[i]);
+        if (fabs(s / cells[i].recorded_s - 1) > share)
+            fail_msg("cell %zu: %g s is not within %g%% of %g s", i, s, 100 * share,
+                     cells[i].recorded_s);
+    }
+}
+
+#define ALL(cells) (cells), sizeof(cells) / sizeof *(cells)
+
+/* A ring of 4 MiB: a trace of one site's device has 6.7465 MB of IP packets. */
+TEST(counts_the_frames_of_blocks)
+{
+    struct wan_carrier tcp = wan_carrier_make(256 << 10, 8, 1448, false, 0);
+    tcp.frame_B = 80; /* when it was traced, with proofs */
+    double sent_B = 1.5 * (4 << 20), part_B = (4 << 20) / 4.0;
+    double packets_B = sent_B * wan_framed(&tcp, part_B) / wan_goodput(1500);
+    assert_true(fabs(packets_B / 6.7465e6 - 1) < 0.005);
+    assert_true(sent_B / wan_goodput(1500) < 0.985 * 6.7465e6);
+    const struct wan_carrier mpi = wan_carrier_make(256 << 10, 8, 0, false, 0);
+    assert_true(wan_framed(&mpi, part_B) == 1 && wan_framed(NULL, part_B) == 1);
+}
+
+/* A block of a small part has a stream for itself, and leaves at the stream's part of the rate. */
+TEST(bbr_keeps_each_stream_at_its_part)
+{
+    const struct cell cells[] = {
+        {WAN_RING, 1500, 0.03, 8, true, 65536, 0.1105},
+        {WAN_RING, 1500, 0.03, 24, true, 65536, 0.1417},
+        {WAN_RING, 1420, 0.03, 8, true, 65536, 0.1180},
+        {WAN_DIRECT, 1500, 0.03, 8, true, 65536, 0.0511},
+    };
+    assert_modelled(ALL(cells), 0.05);
+}
+
+TEST(window_of_one_block)
+{
+    const struct cell cells[] = {
+        {WAN_RING, 1500, 0.03, 8, false, 65536, 0.1258},
+        {WAN_RING, 1420, 0.03, 8, false, 65536, 0.1307},
+    };
+    assert_modelled(ALL(cells), 0.035);
+}
+
+/* A quarter of the bytes, as with int8 (262,144 values and their scales): three streams have eight blocks, two packets at a time. */
+TEST(small_blocks_leave_in_one_burst)
+{
+    const struct cell cells[] = {{WAN_RING, 9000, 0.01, 8, false, 270336, 0.0448}};
+    assert_modelled(ALL(cells), 0.035);
+}
+
+/* 24 streams take turns with bursts, and the next site waits for a whole block. */
+TEST(block_waits_for_other_streams)
+{
+    struct cell few = {WAN_RING, 1500, 0.03, 8, true, 1 << 20, 0}, many = few;
+    many.streams = 24;
+    assert_true(modelled_s(&many) > modelled_s(&few) + 0.01);
 }

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/clock.h"
+#include "base/family.h"
+#include "base/files.h"
+#include "base/shell.h"
+#include "base/units.h"
+#include "folder.h"
+#include "unit.h"
+
+#include <limits.h>
+#include <locale.h>
+#include <math.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define N(a) (sizeof(a) / sizeof *(a))
+
+TEST(sizes)
+{
+    static const struct {
+        const char *text;
+        uint64_t bytes;
+    } good[] = {{"0", 0},
+                {"8", 8},
+                {"64KiB", 65536},
+                {"64 KiB", 65536},
+                {"128MiB", 134217728},
+                {"1GB", 1000000000},
+                {"1.5KiB", 1536},
+                {"0.5kB", 500},
+                {"8B", 8},
+                {"18446744073709551615", UINT64_MAX},
+                {"16777215TiB", 16777215ull << 40}};
+    static const char *const bad[] = {
+        "",      "-8",   "8M",  "128K",        "8 bytes", "1.5",
+        "1e6",   "KiB",  "8kb", "0.1KiB",      "8.",      "18446744073709551616",
+        "0x10B", "8 8B", "1.B", "16777216TiB", " 8"};
+    uint64_t v;
+    for (size_t i = 0; i < N(good); i++) {
+        assert_true(units_parse_size(good[i].text, &v));
+        assert_int_equal(v, good[i].bytes);
+    }
+    for (size_t i = 0; i < N(bad); i++)
+        if (units_parse_size(bad[i], &v))
+            fail_msg("'%s' is taken for %llu bytes", bad[i], (unsigned long long)v);
+}
+
+TEST(integers)
+{
+    static const struct {
+        const char *text;
+        int64_t value;
+    } good[] = {{"3", 3},
+                {"-3", -3},
+                {"+3", 3},
+                {"4k", 4000},
+                {"1M", 1000000},
+                {"1.5k", 1500},
+                {"9223372036854775807", INT64_MAX}};
+    static const char *const bad[] = {
+        "", "k", "1.5", "3ki", "--3", "+-3", "1e3", "9223372036854775808", "10000000000G"};
+    int64_t v;
+    for (size_t i = 0; i < N(good); i++) {
+        assert_true(units_parse_int(good[i].text, &v));
+        assert_int_equal(v, good[i].value);
+    }
+    for (size_t i = 0; i < N(bad); i++)
+        if (units_parse_int(bad[i], &v))
+            fail_msg("'%s' is taken for %lld", bad[i], (long long)v);
+}
+
+struct real {
+    const char *text;
+    double value;
+};
+
+static void check_reals(bool (*parse)(const char *, double *), const struct real *good, size_t n,
+                        const char *const *bad, size_t m)
+{
+    double v;
+    for (size_t i = 0; i < n; i++) {
+        if (!parse(good[i].text, &v))
+            fail_msg("'%s' is refused", good[i].text);
+        assert_true(v == good[i].value); /* the nearest double, not one beside it */
+    }
+    for (size_t i = 0; i < m; i++)
+        if (parse(bad[i], &v))
+            fail_msg("'%s' is taken for %g", bad[i], v);
+}
+
+TEST(reals)
+{
+    static const struct real times[] = {{"3us", 3e-6},    {"200ms", 0.2},      {"1.5s", 1.5},
+                                        {"2min", 120},    {"1h", 3600},        {"0.25", 0.25},
+                                        {"1e-3 s", 1e-3}, {"7 \u00b5s", 7e-6}, {"0.3ms", 3e-4}};
+    static const char *const no_times[] = {"",    "-1s", "3 m",   "us",    "1S",
+                                           "inf", "nan", "0x1p3", "1e999", "1,5s"};
+    check_reals(units_parse_time, times, N(times), no_times, N(no_times));
+    static const struct real rates[] = {
+        {"900GB/s", 9e11},      {"25Gbit/s", 3.125e9}, {"100Mbps", 1.25e7}, {"400Gb/s", 5e10},
+        {"1GiB/s", 1073741824}, {"354GBps", 354e9},    {"5e9", 5e9}};
+    static const char *const no_rates[] = {"", "900GB", "-1GB/s", "1gB/s", "1XB/s", "1GB/h"};
+    check_reals(units_parse_rate, rates, N(rates), no_rates, N(no_rates));
+    static const struct real numbers[] = {
+        {"0.97", 0.97}, {"5%", 0.05}, {"1e-3", 1e-3}, {"-2", -2}, {".5", 0.5}};
+    static const char *const no_numbers[] = {"", "%", "1 2", "1k", "nan", "-inf", "."};
+    check_reals(units_parse_real, numbers, N(numbers), no_numbers, N(no_numbers));
+}
+
+TEST(shortest_texts)
+{
+    char buf[64];
+    assert_string_equal(units_size(buf, sizeof buf, 8), "8");
+    assert_string_equal(units_size(buf, sizeof buf, 65536), "64KiB");
+    assert_string_equal(units_size(buf, sizeof buf, 1000), "1000");
+    assert_string_equal(units_size(buf, sizeof buf, 0), "0");
+    assert_string_equal(units_time(buf, sizeof buf, 2e-4), "200us");
+    assert_string_equal(units_time(buf, sizeof buf, 10), "10s");
+    assert_string_equal(units_time(buf, sizeof buf, 0), "0");
+    assert_string_equal(units_rate(buf, sizeof buf, 9e11), "900GB/s");
+    assert_string_equal(units_double(buf, sizeof buf, 0.1), "0.1");
+    assert_string_equal(units_double(buf, sizeof buf, 5), "5.0");
+    assert_string_equal(units_double(buf, sizeof buf, 1e300), "1e+300");
+    assert_string_equal(units_double(buf, sizeof buf, 5e-324), "5e-324");
+    assert_string_equal(units_double(buf, sizeof buf, 0.1 + 0.2), "0.30000000000000004");
+}
+
+/* Whatever is written reads back as the same value. */
+TEST(round_trips)
+{
+    uint64_t x = 88172645463325252ull;
+    char buf[64];
+    for (int i = 0; i < 20000; i++) {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17; /* xorshift64, Marsaglia 2003 */
+        uint64_t size = x >> (i % 64), size_back;
+        double v = ldexp((double)(x >> 11), -(i % 90)), back;
+        assert_true(units_parse_size(units_size(buf, sizeof buf, size), &size_back));
+        assert_int_equal(size, size_back);
+        assert_true(units_parse_time(units_time(buf, sizeof buf, v), &back) && back == v);
+        assert_true(units_parse_rate(units_rate(buf, sizeof buf, v), &back) && back == v);
+        assert_true(strtod(units_double(buf, sizeof buf, v), NULL) == v);
+    }
+}
+
+TEST(for_people)
+{
+    char buf[64];
+    assert_string_equal(units_human_time(buf, sizeof buf, 614e-6), "614 us");
+    assert_string_equal(units_human_time(buf, sizeof buf, 8.3e-6), "8.30 us");
+    assert_string_equal(units_human_time(buf, sizeof buf, 90), "90 s");
+    assert_string_equal(units_human_time(buf, sizeof buf, 36.36), "36.4 s");
+    assert_string_equal(units_human_time(buf, sizeof buf, 47 * 3600), "47 h");
+    assert_string_equal(units_human_time(buf, sizeof buf, 100 * 3600), "4.17 d");
+    assert_string_equal(units_human_rate(buf, sizeof buf, 354e9), "354 GB/s");
+    assert_string_equal(units_human_rate(buf, sizeof buf, 999.99e6), "1.00 GB/s");
+    assert_string_equal(units_human_si(buf, sizeof buf, 1.17e15, "FLOP/s"), "1.17 PFLOP/s");
+    assert_string_equal(units_human_si(buf, sizeof buf, 999.6, "B"), "1 kB");
+    assert_string_equal(units_human_size(buf, sizeof buf, 1536), "1.50 KiB");
+    assert_string_equal(units_human_size(buf, sizeof buf, 100), "100 B");
+    assert_string_equal(units_short_size(buf, sizeof buf, 65536), "64KiB");
+    assert_string_equal(units_short_size(buf, sizeof buf, 846448 * 1024), "827 MiB");
+}
+
+TEST(decimal_commas)
+{
+    static const char *const with_comma[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "de_DE.utf8", "de_DE"};
+    size_t i = 0;
+    while (i < N(with_comma) && !setlocale(LC_ALL, with_comma[i]))
+        i++;
+    if (i == N(with_comma))
+        skip();
+    char buf[64];
+    double v;
+    bool read = units_parse_real("0.5", &v);
+    units_double(buf, sizeof buf, 0.5);
+    setlocale(LC_ALL, "C");
+    assert_true(read && v == 0.5);
+    assert_string_equal(buf, "0.5");
+}
+
+/* ---- clock ---- */
+
+TEST(it_never_goes_back)
+{
+    uint64_t before = clock_now_ns();
+    assert_true(before > 0);
+    for (int i = 0; i < 1000; i++) {
+        uint64_t now = clock_now_ns();
+        assert_true(now >= before);
+        before = now;
+    }
+}
+
+/* A clock that stands still for three readings, then moves by 250 ns; once by much more. */
+static uint64_t coarse(void)
+{
+    static uint64_t reads;
+    reads++;
+    return reads / 4 * 250 + (reads > 5000 ? 1000000 : 0);
+}
+
+TEST(the_step_of_a_coarse_clock_is_found)
+{
+    assert_int_equal(clock_step_ns(coarse), 250);
+}
+
+TEST(the_step_of_this_clock_is_a_step)
+{
+    uint64_t step = clock_step_ns(clock_now_ns);
+    assert_true(step > 0);
+}
+
+TEST(iterations_grow_until_the_sample_is_long_enough)
+{
+    const uint64_t each_ns = 37, target_ns = 25000;
+    unsigned iters = clock_iterations(0, 0, target_ns, 0, 0);
+    assert_int_equal(iters, 1);
+    for (int i = 0; i < 6; i++)
+        iters = clock_iterations(iters, iters * each_ns, target_ns, 0, 0);
+    assert_true(iters * each_ns >= target_ns);
+    assert_true(iters * each_ns < 2 * target_ns);
+    assert_int_equal(clock_iterations(iters, iters * each_ns, target_ns, 0, 0), iters);
+}
+
+TEST(iterations_stay_within_bounds)
+{
+    assert_int_equal(clock_iterations(0, 0, 1000, 16, 0), 16);
+    assert_int_equal(clock_iterations(16, 10, 1000, 16, 64), 64);
+    assert_int_equal(clock_iterations(64, 40, 1000, 16, 64), 64);
+    assert_int_equal(clock_iterations(1, 0, 1000, 1, 1), 1);
+    assert_true(clock_iterations(8, 0, 1000, 0, 0) > 8); /* shorter than the clock can see */
+    assert_int_equal(clock_iterations(INT_MAX, 1, 1000, 0, 0), INT_MAX);
+    assert_int_equal(clock_iterations(5, 2000, 1000, 0, 0), 5); /* never fewer */
+}
+
+TEST(an_offset_is_that_of_the_fastest_answer)
+{
+    /* Their clock is 5000 ns ahead; ways there and back of 10/10, 300/20 and 15/400 ns. */
+    const struct clock_probe probes[] = {
+        {1000, 6300, 1320}, {2000, 7010, 2020}, {3000, 8015, 3415}};
+    uint64_t error_ns;
+    assert_int_equal(clock_offset_ns(probes, 3, &error_ns), 5000);
+    assert_int_equal(error_ns, 10);
+}
+
+TEST(an_offset_may_be_negative_and_is_off_by_half_a_round_trip_at_most)
+{
+    /* Their clock is 5000 behind; 90 ns there, 10 back. */
+    const struct clock_probe probe = {10000, 5090, 10100};
+    uint64_t error_ns;
+    int64_t offset = clock_offset_ns(&probe, 1, &error_ns);
+    assert_int_equal(error_ns, 50);
+    assert_true(offset >= -5000 - 50 && offset <= -5000 + 50);
+}
+
+/* ---- secrets ---- */
+
+static const char *const hides[][2] = {
+    {"env WANDB_API_KEY=hunter2 x", "env WANDB_API_KEY=(hidden) x"},
+    {"run --token hunter2 --n 3", "run --token (hidden) --n 3"},
+    {"run --auth-token=hunter2", "run --auth-token=(hidden)"},
+    {"run --password 'a b' c", "run --password (hidden) c"},
+    {"-x AWS_CREDENTIALS=hunter2,-x A=1", "-x AWS_CREDENTIALS=(hidden),-x A=1"},
+    {"curl -H 'Authorization: Bearer hunter2' x", "curl -H 'Authorization: (hidden)' x"},
+    {"curl -H X-Auth:hunter2 x", "curl -H X-Auth:(hidden) x"},
+    {"run --password:hunter2", "run --password:(hidden)"},
+    {"https://me:hunter2@host/x", "https://me:(hidden)@host/x"},
+    {"launch:prefix=env MY_PASSWORD=hunter2", "launch:prefix=env MY_PASSWORD=(hidden)"},
+    {"launch:prefix=A_KEY=hunter2 x", "launch:prefix=A_KEY=(hidden) x"},
+    {"docker run a:b A_TOKEN=hunter2", "docker run a:b A_TOKEN=(hidden)"},
+    {"[launch]\nprefix = env A_KEY=hunter2\n", "[launch]\nprefix = env A_KEY=(hidden)\n"},
+    {"[launch]\nprefix = env \\\n  A_KEY=hunter2\n",
+     "[launch]\nprefix = env \\\n  A_KEY=(hidden)\n"},
+    {"# export A_KEY=hunter2\n[a]\n", "# export A_KEY=(hidden)\n[a]\n"},
+};
+static const char *const keeps[] = {
+    "",
+    "wan_sync:secret_file=/home/me/x",
+    "[wan_sync]\nsecret_file = x\n",
+    "env KEY_FILE=/x y",
+    "export A_KEY=$(cat x)",
+    "run --tokens --n 3",
+    "https://host:80/x",
+    "a=b c=d",
+    "measure:passes=3",
+};
+
+TEST(a_value_is_hidden_by_its_name)
+{
+    for (size_t i = 0; i < sizeof hides / sizeof *hides; i++) {
+        char *shown = secrets_hidden(hides[i][0]), *again = secrets_hidden(shown);
+        assert_string_equal(shown, hides[i][1]);
+        assert_string_equal(again, shown);
+        free(again);
+        free(shown);
+    }
+}
+
+TEST(other_text_is_kept)
+{
+    for (size_t i = 0; i < sizeof keeps / sizeof *keeps; i++) {
+        char *shown = secrets_hidden(keeps[i]);
+        assert_string_equal(shown, keeps[i]);
+        free(shown);
+    }
+}
+
+TEST(the_environment_gives_it_back)
+{
+    char *missing, *whole;
+    setenv("A_KEY", "one", 1);
+    setenv("API_TOKEN", "two", 1);
+    unsetenv("GRADSYNC_URL_PASSWORD");
+    whole = secrets_restored("env A_KEY=(hidden) x --api-token (hidden)", &missing);
+    assert_string_equal(whole, "env A_KEY=one x --api-token two");
+    assert_null(missing);
+    free(whole);
+    setenv("X_AUTH", "hunter2", 1);
+    whole = secrets_restored("x -H 'X-Auth: (hidden)'", &missing);
+    assert_string_equal(whole, "x -H 'X-Auth: hunter2'");
+    assert_null(missing);
+    free(whole);
+    whole = secrets_restored("x https://me:(hidden)@host", &missing);
+    assert_string_equal(missing, "GRADSYNC_URL_PASSWORD");
+    free(missing);
+    free(whole);
+}
+
+/* ---- SHA-256: the examples of FIPS 180-4 ---- */
+
+static const struct {
+    const char *text, *hex;
+} known[] = {
+    {"", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
+    {"abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
+    {"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+     "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"},
+};
+
+TEST(known_answers)
+{
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        char hex[65];
+        sha256_hex(known[i].text, strlen(known[i].text), hex);
+        assert_string_equal(hex, known[i].hex);
+    }
+}
+
+TEST(in_pieces_as_at_once)
+{
+    char data[1000], whole[65], pieces[65];
+    for (size_t i = 0; i < sizeof data; i++)
+        data[i] = (char)(i * 7);
+    sha256_hex(data, sizeof data, whole);
+    for (size_t piece = 1; piece < 130; piece += 21) {
+        struct sha256 *s = sha256_begin();
+        for (size_t at = 0; at < sizeof data; at += piece)
+            sha256_add(s, data + at, at + piece < sizeof data ? piece : sizeof data - at);
+        sha256_end(s, pieces);
+        assert_string_equal(pieces, whole);
+    }
+}
+
+/* Blocks and rest by the CPU's instructions, where it has them, and by the library alone. */
+TEST(every_length_as_the_library)
+{
+    unsigned char data[400], hash[crypto_hash_sha256_BYTES];
+    char ours[65], library[65];
+    for (size_t i = 0; i < sizeof data; i++)
+        data[i] = (unsigned char)(i * i + 11);
+    for (size_t n = 0; n <= sizeof data; n++) {
+        crypto_hash_sha256(hash, data, n);
+        sodium_bin2hex(library, sizeof library, hash, sizeof hash);
+        sha256_hex(data, n, ours);
+        assert_string_equal(ours, library);
+    }
+}
+
+/* ---- kills for want of memory ---- */
+
+TEST_IN_FOLDER(the_counter_is_found_by_its_name)
+{
+    struct folder *f = *state;
+    folder_put(f, "vmstat", "nr_free_pages 7\noom_kill_other 5\noom_kill 3\npgfault 9\n");
+    assert_int_equal(oom_kills(folder_path(f, "vmstat")), 3);
+    folder_put(f, "vmstat", "nr_free_pages 7\noom_kill\n");
+    assert_int_equal(oom_kills(folder_path(f, "vmstat")), -1);
+    assert_int_equal(oom_kills(folder_path(f, "absent")), -1);
+}
