@@ -63,10 +63,10 @@ traced=$'\n  run +data/raw/h200.*\n  machine .*NVIDIA.*\n  versions .*nccl.*\n  
 like "$out" "$traced" "$one is traced to lines, machine and versions"
 
 # ---- figures of queries agree with what else computes them
-tuned=$(echo data/raw/h100-2gpu-sock/train/*-tune-*/tune.json)
-is "$(awk -F, '$1 == "sockets" && $2 == "job" { printf "%.4f", $4 }' "$csv/price.csv")" \
-    "$(sed -n 's/.*"none": \([0-9.]*\),/\1/p' "$tuned" | xargs printf '%.4f')" \
-    'the price of the query is the price that tune recorded'
+run "$gradsync" compare h100-2gpu-sock
+is "$(awk -F, '$1 == "sockets" && $2 == "job" { printf "%.1f%% [%.1f, %.1f]\n", 100 * $4, 100 * $5, 100 * $6 }' "$csv/price.csv")" \
+    "$(sed -n 's/^Communication costs \(.*\]\) of the step.*/\1/p' <<<"$out")" \
+    'the price of the query is the price that compare prints'
 is "$(awk -F, '$1 == "reversed" && $2 == 1' "$csv/links.csv" | wc -l)" \
     "$(grep -c '^h100-2gpu-steps,iter_proxy,resnet,.*,overlapped,.*,faster,.*,4,graph,' "$csv/chosen.csv")" \
     'the opposite orders of the query are the verdicts against the highest bandwidth'

@@ -280,7 +280,7 @@ static int collect(struct job *j, bool ended, int status)
     const struct trial_comm *c = trial_ranks_lead(&r);
     bool over = c && c->over >= c->ranks;
     if (j->price && c)
-        price_from(&j->answer, c, CONTRAST_DRAWS);
+        price_from(&j->answer, c);
     over = over || price_enough(&j->answer);
     if (!ended && !c)
         warn_captured(j, &r);

@@ -44,6 +44,33 @@ static double base_of(const struct trial_comm *c, const struct trial_visit *v)
     return !base ? (double)NAN : (log(step_s(base)) + log(step_s(again ? again : base))) / 2;
 }
 
+static bool has(const struct trial_comm *c, const char *arm)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (!strcmp(c->visits[i].arm, arm))
+            return true;
+    return false;
+}
+
+/* The estimate of a price: the median over blocks, and the interval of its order statistics. A price
+ * has few blocks, and other programs on the machine make some of them much slower. A mean counts
+ * these, and they are not even: ranks that wait for each other lose more time than ranks that do not
+ * communicate. The interval covers the price of the undisturbed job if a fifth of the visits
+ * are slow (tests/sim/trial_rates.c), and has no model of the noise. */
+static struct effect median_of(const struct nested *x, size_t n)
+{
+    AUTO_FREE double *v = xcalloc(n + 1, sizeof *v);
+    for (size_t i = 0; i < n; i++)
+        v[i] = x[i].value;
+    struct interval ci = stats_median_ci(v, n, CONTRAST_LEVEL);
+    return (struct effect){.value = stats_median(v, n),
+                           .lo = ci.lo,
+                           .hi = ci.hi,
+                           .p_interval = NAN,
+                           .launches = (int)n,
+                           .blocks = n};
+}
+
 /* From the blocks that have both the arm and auto. */
 static struct effect effect_of(const struct trial_comm *c, const char *arm, int64_t copy,
                                size_t draws)
@@ -60,7 +87,7 @@ static struct effect effect_of(const struct trial_comm *c, const char *arm, int6
         n++;
     }
     rng_seed(&rng, 1);
-    return effect_paired(x, n, draws, &rng);
+    return has(c, "none") ? median_of(x, n) : effect_paired(x, n, draws, &rng);
 }
 
 static bool same_operation(const struct trial_comm *c, const char *arm, int64_t copy)
@@ -81,7 +108,7 @@ static bool is_first(const struct trial_comm *c, size_t i)
 static bool counts(const struct trial_verdict *v)
 {
     return !v->copy && !v->same_operation && trial_taken_counts(&v->taken) &&
-           v->effect.launches >= TRIAL_BLOCKS_MIN;
+           !trial_arm_is_price(v->arm) && v->effect.launches >= TRIAL_BLOCKS_MIN;
 }
 
 /* `looks`: after how many looks at the data a verdict must still have its error rate. An interval
@@ -156,6 +183,8 @@ static const char *word(const struct trial_verdict *v)
 {
     if (v->copy)
         return "nothing differs: this is the noise";
+    if (trial_arm_is_price(v->arm))
+        return ""; /* nobody can set it */
     if (v->same_operation)
         return "same operation as auto";
     return v->verdict == VERDICT_EQUIVALENT ? "equivalent: within 0.5%" : verdict_names[v->verdict];
@@ -173,8 +202,9 @@ static void say_verdict(const struct trial_verdict *v)
     else {
         if (!v->copy && !v->same_operation && e->launches < TRIAL_BLOCKS_MIN)
             snprintf(few, sizeof few, "no verdict: %d of %d blocks", e->launches, TRIAL_BLOCKS_MIN);
-        say("  %-20s %+6.2f%%  [%+.2f, %+.2f]  %s", name, 100 * expm1(e->value), 100 * expm1(e->lo),
-            100 * expm1(e->hi), *few ? few : word(v));
+        const char *what = *few ? few : word(v);
+        say("  %-20s %+6.2f%%  [%+.2f, %+.2f]%s%s", name, 100 * expm1(e->value), 100 * expm1(e->lo),
+            100 * expm1(e->hi), *what ? "  " : "", what);
     }
 }
 
@@ -313,9 +343,9 @@ static struct price_share shorter(const struct effect *e)
     return (struct price_share){-expm1(e->value), -expm1(e->hi), -expm1(e->lo)};
 }
 
-static struct price_share of_arm(const struct trial_comm *c, const char *arm, size_t draws)
+static struct price_share of_arm(const struct trial_comm *c, const char *arm)
 {
-    struct effect e = effect_of(c, arm, 0, draws);
+    struct effect e = effect_of(c, arm, 0, 0);
     return shorter(&e);
 }
 
@@ -343,28 +373,20 @@ static size_t differences(struct nested *x, const struct trial_comm *c, const ch
 }
 
 static struct price_share between(const struct trial_comm *c, const char *more, const char *less,
-                                  int64_t rank, size_t draws)
+                                  int64_t rank)
 {
     AUTO_FREE struct nested *x = xcalloc(c->n + 1, sizeof *x);
-    struct rng rng;
-    size_t n = differences(x, c, more, less, rank);
-    rng_seed(&rng, 1);
-    struct effect e = effect_paired(x, n, draws, &rng);
+    struct effect e = median_of(x, differences(x, c, more, less, rank));
     return (struct price_share){e.value, e.lo, e.hi};
 }
 
 /* Without communication a rank that is early does not wait, so the one that waits longest gains most. */
 static int64_t waits_longest(const struct trial_comm *c)
 {
-    AUTO_FREE struct nested *x = xcalloc(c->n + 1, sizeof *x);
-    AUTO_FREE double *v = xcalloc(c->n + 1, sizeof *v);
     int64_t longest = 0;
     double most = -INFINITY;
     for (int64_t rank = 0; rank < c->ranks; rank++) {
-        size_t n = differences(x, c, "one", "none", rank);
-        for (size_t i = 0; i < n; i++)
-            v[i] = x[i].value;
-        double median = stats_median(v, n);
+        double median = between(c, "one", "none", rank).value;
         if (median > most) {
             most = median;
             longest = rank;
@@ -383,14 +405,6 @@ static double step_of(const struct trial_comm *c)
     return stats_median(v, n);
 }
 
-static bool has(const struct trial_comm *c, const char *arm)
-{
-    for (size_t i = 0; i < c->n; i++)
-        if (!strcmp(c->visits[i].arm, arm))
-            return true;
-    return false;
-}
-
 /* A collective that none left out. */
 static bool left_out(const struct trial_comm *c)
 {
@@ -400,16 +414,16 @@ static bool left_out(const struct trial_comm *c)
     return false;
 }
 
-bool price_from(struct price_answer *a, const struct trial_comm *c, size_t draws)
+bool price_from(struct price_answer *a, const struct trial_comm *c)
 {
     *a = (struct price_answer){.captured = c->captured, .step_s = step_of(c), .caught = a->caught};
     if (!has(c, "none"))
         return false;
-    struct effect e = effect_of(c, "none", 0, draws);
+    struct effect e = effect_of(c, "none", 0, 0);
     a->blocks = e.launches;
     a->none = shorter(&e);
-    a->half = of_arm(c, "half", draws);
-    a->waiting = c->visits[0].rank_ns ? between(c, "one", "none", waits_longest(c), draws)
+    a->half = of_arm(c, "half");
+    a->waiting = c->visits[0].rank_ns ? between(c, "one", "none", waits_longest(c))
                                       : (struct price_share){NAN, NAN, NAN};
     a->noise = (a->none.hi - a->none.lo) / 2;
     a->known = a->blocks >= TRIAL_BLOCKS_MIN && left_out(c);
@@ -438,7 +452,7 @@ int price_read(struct price_answer *a, const char *dir)
     int code = job_recording_visits(&c, dir);
     *a = (struct price_answer){0};
     if (!code && c.n)
-        price_from(a, &c, CONTRAST_DRAWS);
+        price_from(a, &c);
     trial_comm_free(&c);
     return code;
 }

@@ -79,7 +79,7 @@ struct price_answer {
 };
 
 /* From the visits of a job; false: the arms are not those of a price. */
-bool price_from(struct price_answer *a, const struct trial_comm *c, size_t draws);
+bool price_from(struct price_answer *a, const struct trial_comm *c);
 /* From its recording; !a->known: it has none. GS_OK or reported. */
 int price_read(struct price_answer *a, const char *dir);
 /* Is the interval narrow enough to end the job? */

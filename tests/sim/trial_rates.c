@@ -9,6 +9,9 @@
  * The logarithm of a visit's time is the sum of white noise, AR(1) noise over the visits, a drift
  * over the trial, a clock step in its middle half, disturbed visits, and the truth of the arm. A
  * trial ends when each arm has a verdict.
+ *
+ * And the price of communication: 16 blocks, or fewer once its interval is narrow. Other programs on
+ * the machine make some visits of every arm slower by 30%; the truth is the price without them.
  */
 #include "rates.h"
 
@@ -31,17 +34,27 @@ struct regime {
     const char *name;
     int arms;
     double noise, correlated, drift, step, disturbed;
-    double found; /* the least share of trials that must find 2% */
+    uint32_t every; /* one visit of so many is disturbed */
+    double found;   /* the least share of trials that must find 2% */
 };
 static const struct regime regimes[] = {
-    {"noise 0.5%", 1, 0.005, 0, 0.05, -0.03, 0, 0.8},
-    {"noise 1%", 1, 0.01, 0, 0.05, -0.03, 0, 0.8},
-    {"noise 1%; three arms", 3, 0.01, 0, 0.05, -0.03, 0, 0.8},
-    {"noise 1%; correlated visits", 3, 0.005, 0.01, 0.05, -0.03, 0, 0.8},
-    {"noise 1%; one visit of fifty 5% slower", 3, 0.01, 0, 0.05, -0.03, 0.05, 0.8},
-    {"noise 3%; three arms", 3, 0.03, 0, 0.05, -0.03, 0, 0.75}, /* 0.84 of many trials */
+    {"noise 0.5%", 1, 0.005, 0, 0.05, -0.03, 0, 50, 0.8},
+    {"noise 1%", 1, 0.01, 0, 0.05, -0.03, 0, 50, 0.8},
+    {"noise 1%; three arms", 3, 0.01, 0, 0.05, -0.03, 0, 50, 0.8},
+    {"noise 1%; correlated visits", 3, 0.005, 0.01, 0.05, -0.03, 0, 50, 0.8},
+    {"noise 1%; one visit of fifty 5% slower", 3, 0.01, 0, 0.05, -0.03, 0.05, 50, 0.8},
+    {"noise 3%; three arms", 3, 0.03, 0, 0.05, -0.03, 0, 50, 0.75}, /* 0.84 of many trials */
 };
-enum { REGIMES = sizeof regimes / sizeof *regimes };
+static const char *const price_labels[] = {"auto", "none", "one", "half"};
+static const struct regime priced[] = {
+    {"no slow visits", 3, 0.01, 0, 0.05, -0.03, 0, 50, 0},
+    {"correlated visits", 3, 0.005, 0.01, 0.05, -0.03, 0, 50, 0},
+    {"one visit of ten 30% slower", 3, 0.01, 0, 0.05, -0.03, 0.3, 10, 0},
+    {"one visit of five 30% slower", 3, 0.01, 0, 0.05, -0.03, 0.3, 5, 0},
+};
+enum { REGIMES = sizeof regimes / sizeof *regimes, PRICED = sizeof priced / sizeof *priced };
+#define PRICE_BLOCKS 16
+#define PRICE 0.13
 
 /* ---- a trial ---- */
 
@@ -59,12 +72,13 @@ static double next_log_time(struct weather *w)
     w->ar = 0.9 * w->ar + r->correlated * sqrt(1 - 0.9 * 0.9) * rng_normal(w->rng);
     x += w->ar + w->drift * (double)w->i / (double)w->n;
     x += w->i >= w->step_at ? r->step : 0;
-    x += r->disturbed > 0 && rng_below(w->rng, 50) == 0 ? r->disturbed : 0;
+    x += r->disturbed > 0 && rng_below(w->rng, r->every) == 0 ? r->disturbed : 0;
     w->i++;
     return x;
 }
 
-static void make_trial(struct trial_comm *c, const struct regime *r, double truth, struct rng *rng)
+static void make_trial(struct trial_comm *c, const struct regime *r, const char *const *names,
+                       double truth, struct rng *rng)
 {
     size_t a_block = (size_t)r->arms + 2, order[ARMS_MOST + 2];
     size_t n = SECONDS / VISIT_S / a_block * a_block;
@@ -86,7 +100,7 @@ static void make_trial(struct trial_comm *c, const struct regime *r, double trut
         c->visits[i] = (struct trial_visit){.block = (int64_t)(i / a_block),
                                             .copy = copy,
                                             .steps = STEPS,
-                                            .arm = (char *)(uintptr_t)labels[copy ? 0 : arm],
+                                            .arm = (char *)(uintptr_t)names[copy ? 0 : arm],
                                             .most_ns = (uint64_t)(1e9 * VISIT_S * exp(x))};
     }
 }
@@ -125,7 +139,7 @@ static void count_nothing(size_t regime, struct trial_comm *c, struct rng *rng)
 {
     struct trial_verdict *v;
     bool any = false, faster = false;
-    make_trial(c, &regimes[regime], 0, rng);
+    make_trial(c, &regimes[regime], labels, 0, rng);
     end_early(c, &regimes[regime]);
     size_t n = trial_verdicts(&v, c, DRAWS);
     for (size_t i = 0; i < n; i++) {
@@ -143,7 +157,7 @@ static void count_effect(size_t regime, struct trial_comm *c, double size, bool 
                          struct rng *rng)
 {
     struct trial_verdict *v;
-    make_trial(c, &regimes[regime], log1p(faster ? -size : size), rng);
+    make_trial(c, &regimes[regime], labels, log1p(faster ? -size : size), rng);
     end_early(c, &regimes[regime]);
     size_t n = trial_verdicts(&v, c, DRAWS);
     enum verdict got = first_arm(v, n)->verdict;
@@ -153,10 +167,34 @@ static void count_effect(size_t regime, struct trial_comm *c, double size, bool 
     free(v);
 }
 
+/* ---- prices ---- */
+
+static size_t price_covers[PRICED], price_alarms[PRICED], prices;
+
+static void count_price(size_t regime, struct trial_comm *c, json_t *left_out, struct rng *rng)
+{
+    struct price_answer a = {0};
+    struct trial_verdict *v;
+    size_t most = (size_t)PRICE_BLOCKS * (ARMS_MOST + 2);
+    make_trial(c, &priced[regime], price_labels, log1p(-PRICE), rng);
+    for (size_t i = 0; i < c->n; i++)
+        c->visits[i].ran = left_out;
+    for (c->n = 0; c->n < most && !price_enough(&a);) {
+        c->n += ARMS_MOST + 2;
+        price_from(&a, c);
+    }
+    size_t n = trial_verdicts(&v, c, DRAWS);
+    for (size_t i = 0; i < n; i++)
+        if (v[i].copy)
+            price_alarms[regime] += v[i].effect.lo > 0 || v[i].effect.hi < 0;
+    price_covers[regime] += a.none.lo <= PRICE && PRICE <= a.none.hi;
+    free(v);
+}
+
 static int report(void)
 {
-    struct rate_bounds bounds[RATES * REGIMES];
-    size_t all_hits[RATES * REGIMES], all_trials[RATES * REGIMES], n = 0;
+    struct rate_bounds bounds[RATES * REGIMES + 2 * PRICED];
+    size_t all_hits[RATES * REGIMES + 2 * PRICED], all_trials[RATES * REGIMES + 2 * PRICED], n = 0;
     for (int r = 0; r < RATES; r++)
         for (size_t i = 0; i < REGIMES; i++) {
             const char *name = regimes[i].name;
@@ -172,6 +210,16 @@ static int report(void)
             all_hits[n] = hits[i][r];
             all_trials[n++] = trials[i][r];
         }
+    for (size_t i = 0; i < 2 * (size_t)PRICED; i++) {
+        bool covers = i < PRICED;
+        size_t k = i % PRICED;
+        bounds[n] =
+            covers ? (struct rate_bounds){"price: 95% interval covers", priced[k].name, 0.93, 1}
+                   : (struct rate_bounds){"price: the second auto called different", priced[k].name,
+                                          0, 0.05};
+        all_hits[n] = covers ? price_covers[k] : price_alarms[k];
+        all_trials[n++] = prices;
+    }
     return rates_report(bounds, all_hits, all_trials, n);
 }
 
@@ -180,6 +228,7 @@ int main(int argc, char **argv)
     uint64_t n = argc > 1 ? strtoull(argv[1], NULL, 10) : 1000;
     uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
     struct trial_comm c = {.visits = xcalloc(VISITS_MOST, sizeof *c.visits)};
+    json_t *left_out = json_pack("{si}", "none", 1);
     if (!n)
         return fail(GS_USAGE, "usage: trial_rates [TRIALS [SEED]]");
     for (uint64_t i = 0; i < n; i++)
@@ -190,6 +239,13 @@ int main(int argc, char **argv)
             count_effect(r, &c, 0.02, i % 2, &rng);
             count_effect(r, &c, 0.01, i % 2, &rng);
         }
+    for (prices = 0; prices < n; prices++)
+        for (size_t r = 0; r < PRICED; r++) {
+            struct rng rng;
+            rng_stream(&rng, seed + 1, prices * PRICED + r);
+            count_price(r, &c, left_out, &rng);
+        }
+    json_decref(left_out);
     free(c.visits);
     return report();
 }

@@ -199,7 +199,7 @@ static void a_late_rank_is_waited_for_and_costs_no_transfer(void **state)
     struct priced m;
     struct price_answer a = {0};
     make_priced(&m, ms, "none");
-    assert_true(price_from(&a, &m.comm, CONTRAST_DRAWS));
+    assert_true(price_from(&a, &m.comm));
     assert_true(a.known);
     assert_int_equal(a.blocks, BLOCKS);
     near(1e3 * a.step_s, 20, 0.2);
@@ -220,7 +220,7 @@ static void the_price_of_a_recording_is_that_of_its_visits(void **state)
     struct priced m;
     struct price_answer a = {0}, b;
     make_priced(&m, ms, "none");
-    assert_true(price_from(&a, &m.comm, CONTRAST_DRAWS));
+    assert_true(price_from(&a, &m.comm));
     record(dir, m.comm, BLOCKS);
     assert_int_equal(price_read(&b, dir), GS_OK);
     AUTO_FREE char *seen = price_sentence(&a), *read = price_sentence(&b);
@@ -238,13 +238,13 @@ static void what_left_nothing_out_has_no_price(void **state)
     struct priced m;
     struct price_answer a = {0};
     make_priced(&m, ms, "all"); /* only small calls */
-    assert_true(price_from(&a, &m.comm, CONTRAST_DRAWS));
+    assert_true(price_from(&a, &m.comm));
     assert_false(a.known || price_enough(&a));
     assert_non_null(strstr(a.why, "no collective of the step has 64 KiB or more"));
     drop_priced(&m);
     make_priced(&m, ms, "none");
     m.comm.n = 5 * PRICE_VISITS;
-    assert_true(price_from(&a, &m.comm, CONTRAST_DRAWS));
+    assert_true(price_from(&a, &m.comm));
     assert_false(a.known);
     assert_non_null(strstr(a.why, "after 5 of the 6 blocks"));
     m.comm.n = BLOCKS * PRICE_VISITS;
