@@ -88,8 +88,19 @@ is $? 1 'an interrupted tune makes the exit code 1'
 like "$(cat told)" 'the measurements are kept; continue with: gradsync resume raw/job/train/' \
     'an interrupted tune says how to go on'
 n=$(wc -l <starts)
-exits 0 'resume goes on' env NCCL_MAX_CTAS=1 NCCL_A=1 NCCL_B=1 NCCL_C=1 "$gradsync" resume "$(run_of)"
+mkdir elsewhere && mv raw elsewhere/moved && ln -s elsewhere/moved raw
+run=$(readlink -f "$(run_of)")
+rm raw
+exits 0 'resume goes on, also if the recordings were moved' \
+    env NCCL_MAX_CTAS=1 NCCL_A=1 NCCL_B=1 NCCL_C=1 "$gradsync" resume "$run"
 like "$out" '^Run without NCCL_MAX_CTAS' 'a resumed tune has the answer'
+ok 'nothing is written where the recordings were' test ! -e raw
+starts=$(wc -l <starts)
+mv elsewhere/moved raw
+exits 0 'a finished run that was moved finds its proof' "$gradsync" resume "$(run_of)"
+is "$(wc -l <starts)" "$starts" 'and starts nothing'
+cp -r "$(run_of)" alone
+fails 2 'alone is not in a folder job/train of recordings; .* move all of them' "$gradsync" resume alone
 is "$(jq -rs '[.[] | select(.type == "cell") | .config] | group_by(.) | map(length) | max' \
     "$(run_of)"/launch-01.*.jsonl)" 1 'nothing of the first round is measured twice'
 ok 'a resumed tune measures the rest' test "$(wc -l <starts)" -gt "$n"
@@ -209,8 +220,8 @@ fi
 
 train=$build/examples/mpi_train
 if [ -x "$train" ] && command -v mpirun >/dev/null; then
-    exits 0 'tune answers for a job with MPI' tune -m 3 -l 2 --only eager_limit -- \
-        mpirun --oversubscribe -n 2 "$train" steps=0 compute_ms=2 MiB=4 buckets=2
+    priced_job=(mpirun --oversubscribe -n 2 "$train" steps=0 compute_ms=2 MiB=4 buckets=2)
+    exits 0 'tune answers for a job with MPI' tune -m 3 -l 2 --only eager_limit -- "${priced_job[@]}"
     like "$(head -n 1 <<<"$out")" \
         '^Communication costs -?[0-9.]+% \[-?[0-9.]+, -?[0-9.]+\] of the step \([0-9.]+ .s of [0-9.]+ .s\)\. With half the bytes the step is [0-9.]+% (shorter|longer)\. Waiting for the slowest rank, and latency: -?[0-9.]+%\.$' \
         'the first line is the price'
@@ -223,6 +234,23 @@ if [ -x "$train" ] && command -v mpirun >/dev/null; then
     exits 0 'the recordings of a job with MPI are sound' "$gradsync" check "$(run_of)" \
         "$(find raw -path '*/trial/*' -name MANIFEST.json -printf '%h\n')"
     no_orphans 'no process of the job is left'
+
+    # Ctrl-C during the price
+    (exec "$gradsync" tune -o stopped -m 2 -l 2 --only eager_limit -- "${priced_job[@]}") >told 2>&1 &
+    pid=$!
+    until_true 60 eval 'grep -qs "\"visit\"" stopped/.trial*/r*.jsonl && grep -q "^price: this launch" told'
+    kill -INT $pid
+    wait $pid
+    is $? 1 'Ctrl-C during the price ends tune with 1'
+    like "$(cat told)" 'the measurements are kept; continue with: gradsync resume stopped/job/train/' \
+        'it says how to go on'
+    unlike "$(cat told)" 'race, round' 'it does not go on with the race'
+    no_orphans 'Ctrl-C during the price leaves no process'
+    exits 0 'resume goes on after Ctrl-C during the price' "$gradsync" resume stopped/job/train/*
+    unlike "$err" 'first launch' 'what the first launch measured is kept'
+    like "$(cat told; echo "$out")" 'Communication costs' 'the price is there'
+    like "$out" '(Set|No setting)' 'so is the answer'
+
     exits 1 'tune of a job with one rank ends with 1' tune -m 0.3 -- mpirun --oversubscribe -n 1 "$train" \
         steps=0 compute_ms=1 MiB=1
     like "$err" 'tune: the job has one rank, which does not communicate' 'it says so'

@@ -74,7 +74,7 @@ struct price_answer {
     struct price_share waiting;
     int blocks;
     double noise;  /* half the width of the interval of none: a smaller cost cannot be seen */
-    int caught;    /* !known: a signal, by which the user ended it; 0: none */
+    int caught;    /* a signal, by which the user ended it; 0: none */
     bool captured; /* !known: the collectives are in a CUDA graph; GRADSYNC_PRICE_ARM can be used */
 };
 

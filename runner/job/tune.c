@@ -89,7 +89,7 @@ static void end_progress(void)
 
 static const struct member {
     const char *name;
-    enum { REAL, INT, WIDE, YES, TEXT, OPTION } kind; /* OPTION: a text that nobody frees */
+    enum { REAL, INT, WIDE, YES, RUN, OPTION } kind; /* RUN: a folder; OPTION: nobody frees it */
     size_t at;
 } members[] = {
 #define AT(member) offsetof(struct tune, member)
@@ -108,16 +108,32 @@ static const struct member {
     {"winner", WIDE, AT(winner)},
     {"joined_at", WIDE, AT(joined_at)},
     {"priced", YES, AT(priced)},
-    {"proof", TEXT, AT(proof_dir)},
-    {"price_run", TEXT, AT(price_dir)},
+    {"proof", RUN, AT(proof_dir)},
+    {"price_run", RUN, AT(price_dir)},
     {"seed", WIDE, AT(o.seed.value)},
     {"launches", WIDE, AT(o.launches.value)},
     {"lossy", YES, AT(o.lossy)},
     {"emit", OPTION, AT(o.emit)},
     {"platform", OPTION, AT(o.platform)},
-    {"out", OPTION, AT(o.out)},
 };
 _Static_assert(sizeof(long) == sizeof(int64_t) && sizeof(size_t) == sizeof(int64_t), "WIDE");
+
+/* Runs are beside each other (record_make_run), so the folder of all recordings can be moved. */
+static json_t *run_json(const struct tune *t, const char *run)
+{
+    const char *workload = run == t->price_dir ? JOB_TRIAL : JOB_TUNE;
+    AUTO_FREE char *path = run ? xstrfmt("../../%s/%s", workload, path_name(run)) : NULL;
+    return json_text(path);
+}
+
+/* Older states have the path itself. */
+static char *run_read(const struct tune *t, const char *path)
+{
+    AUTO_FREE char *beside = xstrfmt("%s/%s", t->race_dir, path);
+    bool relative = !strncmp(path, "../", 3);
+    char *found = *path ? realpath(relative ? beside : path, NULL) : NULL;
+    return found || !*path ? found : xstrdup(path);
+}
 
 static json_t *member_json(const struct tune *t, const struct member *m)
 {
@@ -126,6 +142,7 @@ static json_t *member_json(const struct tune *t, const struct member *m)
            : m->kind == INT  ? json_integer(*(const int *)at)
            : m->kind == WIDE ? json_integer(*(const int64_t *)at)
            : m->kind == YES  ? json_boolean(*(const bool *)at)
+           : m->kind == RUN  ? run_json(t, *(char *const *)at)
                              : json_text(*(char *const *)at);
 }
 
@@ -144,7 +161,7 @@ static void member_read(struct tune *t, const struct member *m, const json_t *st
     else if (m->kind == OPTION)
         *(const char **)at = text;
     else
-        *(char **)at = *text ? xstrdup(text) : NULL;
+        *(char **)at = run_read(t, text);
 }
 
 static int write_state(const struct tune *t)
@@ -323,8 +340,8 @@ static int take_price(struct tune *t)
     interrupts_release(&t->interrupts); /* it passes signals on to the job */
     int code = trial_price(&o, is_line ? line : t->command, &t->price, &t->price_dir);
     int caught = interrupts_catch(&t->interrupts);
-    t->stopped = !t->price.known && t->price.caught;
-    t->priced = !t->stopped;
+    t->stopped = t->price.caught;
+    t->priced = t->price.known || !t->stopped;
     if (t->priced)
         tune_say_price(&t->price);
     code = code == GS_USAGE ? code : caught; /* without a price there may be a setting */
@@ -846,6 +863,24 @@ static int restore_command(char ***command, const json_t *state)
     return n ? GS_OK : fail(GS_FAILED, "tune: " TUNE_STATE " is damaged: it has no command");
 }
 
+/* The folder of all recordings, of which `dir` is one; NULL, reported: it is elsewhere. */
+static char *recordings_of(const char *dir, const char *platform)
+{
+    char *path = realpath(dir, NULL);
+    AUTO_FREE char *end =
+        xstrfmt("/%s/" JOB_TUNE "/%s", platform, path ? path_name(path) : path_name(dir));
+    if (path && text_ends(path, end)) {
+        path[strlen(path) - strlen(end)] = '\0';
+        return path;
+    }
+    free(path);
+    fail(GS_USAGE,
+         "tune: %s is not in a folder %s/" JOB_TUNE
+         " of recordings; the price and the proof are beside it: move all of them",
+         dir, platform);
+    return NULL;
+}
+
 int tune_resume(const char *dir)
 {
     AUTO_FREE char *path = xstrfmt("%s/" TUNE_STATE, dir);
@@ -857,6 +892,9 @@ int tune_resume(const char *dir)
     struct tune t = {.command = command, .race_dir = xstrdup(dir)};
     for (size_t i = 0; i < COUNT(members); i++)
         member_read(&t, &members[i], state);
+    AUTO_FREE char *out = code ? NULL : recordings_of(dir, t.o.platform);
+    t.o.out = out;
+    code = code || out ? code : GS_USAGE;
     code = code ? code : prepare(&t);
     code = code ? code : restore(&t, state);
     code = code ? code : stages(&t);
