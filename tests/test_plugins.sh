@@ -67,6 +67,26 @@ like "$(cat "${err##*are below }"/check/open_crash/*/launch-*.log 2>&1)" 'rank|s
 hunt SAMPLE sample_nan 1 'gave a time of nan s'
 hunt VERIFY verify_wrong 1 'element 3 is 4, not 5'
 
+runtime=$("${CC:-gcc}" -print-file-name=libasan.so)
+if [[ $build == */asan || $runtime != /* ]]; then
+    skip 'check finds a write past the end, with ASan' 'another ASan, or none, is loaded here'
+else
+    compile bad past.so -DNAME=past -DPREPARE=prepare_past_the_end -fsanitize=address
+    exits 1 'check finds a write past the end, with ASan' env LD_PRELOAD="$runtime" \
+        ASAN_OPTIONS=detect_leaks=0 "$gradsync" check past.so
+    like "$(grep -h SUMMARY "${err##*are below }"/check/past/*/launch-*.log)" \
+        'heap-buffer-overflow.*prepare_past_the_end' 'its log has the function that wrote'
+fi
+
+# ---- a plugin that needs what is not here: check made the config, so no line of it is named
+
+if [ ! -e /proc/driver/nvidia/version ] && [ -e "$build/plugins/nccl_allreduce.so" ]; then
+    exits 3 'check says that a plugin needs a GPU' "$gradsync" check -q \
+        "$build/plugins/nccl_allreduce.so"
+    like "$err" 'nccl_allreduce.so: \[nccl_allreduce\] needs a GPU: .*: run where nvidia-smi' \
+        'the message names the plugin, no line, and what to do'
+fi
+
 # ---- help and list ----
 
 for so in "$build"/plugins/*.so; do

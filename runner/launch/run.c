@@ -682,6 +682,10 @@ int run_config_text(const char *name, const struct text *config, const struct ru
     AUTO(config_free_of) struct config *c = NULL;
     AUTO(sections_free) struct sections s = {0};
     int code = config_from_text(&c, name, config->s, config->len, options->overrides);
+    for (size_t i = 0; !code && i < c->n_sections; i++) /* of a file that the user never sees */
+        c->sections[i].line = 0;
+    for (size_t i = 0; !code && i < c->n; i++)
+        c->entries[i].line = 0;
     if (!code)
         code = sections_of(&s, c, options->workload);
     return code ? code : run_planned(&s, options);

@@ -220,6 +220,14 @@ MAYBE enum wl_status verify_wrong(void *prepared)
     return WL_FAIL;
 }
 
+PREPARES(prepare_past_the_end)
+{
+    enum wl_status status = good_prepare(self, cell, prepared);
+    if (status == WL_OK)
+        ((volatile char *)*prepared)[((const struct cell *)cell)->size] = 1;
+    return status;
+}
+
 MAYBE void release_twice(void *prepared)
 {
     free(prepared);
