@@ -28,148 +28,87 @@ static bool is_of(const char *config, const char *word)
     return found;
 }
 
-static bool is_slower(const struct claim *c, const char *config)
+static void sql_has_word(sqlite3_context *c, int n, sqlite3_value **v)
 {
-    if (!strcasecmp(c->word[W_SLOWER], "others"))
-        return !is_of(config, c->word[W_FASTER]);
-    return is_of(config, c->word[W_SLOWER]);
+    (void)n;
+    sqlite3_result_int(
+        c, is_of((const char *)sqlite3_value_text(v[0]), (const char *)sqlite3_value_text(v[1])));
 }
 
-static bool wanted(const struct claim *c, const struct measured_cell *m)
+/* apart(PARAMS): without those of the config. */
+static void sql_apart(sqlite3_context *c, int n, sqlite3_value **v)
 {
-    const char *mode = c->word[W_MODE];
-    bool right_mode = mode ? !strcasecmp(m->mode, mode) : !*m->mode || !strcmp(m->mode, "comm");
-    return right_mode && m->size_B > 0 && m->time_s > 0 &&
-           (!c->word[W_WORKLOAD] || !strcasecmp(m->workload, c->word[W_WORKLOAD]));
+    (void)n;
+    sqlite3_result_text(c, alike_without((const char *)sqlite3_value_text(v[0]), alike_config), -1,
+                        free);
 }
 
-static bool same_else(const char *a, const char *b)
+/* The ratio of a family, in which all but the config is equal: the fastest of the slower configs to the
+ * fastest of the faster ones. same: it is the platform of the claim, or has its GPU. */
+static const char ratios[] =
+    "SELECT platform, max(ranks), min(ratio), max(ratio), count(*), sum(ratio >= :speedup), "
+    "platform = :platform OR (:device <> '' AND :device = (SELECT max(device) FROM chosen AS o "
+    "WHERE o.platform = r.platform)) FROM (SELECT platform, ranks, min(rowid) AS at, "
+    "min(iif(has_word(config, :faster), NULL, iif(:slower LIKE 'others' OR "
+    "has_word(config, :slower), median_s, NULL))) / "
+    "min(iif(has_word(config, :faster), median_s, NULL)) AS ratio FROM summary "
+    "WHERE median_s > 0 AND size_B > 0 AND iif(:mode IS NULL, mode IN ('', 'comm'), "
+    "mode = :mode COLLATE NOCASE) AND (:workload IS NULL OR workload = :workload COLLATE NOCASE) "
+    "GROUP BY platform, run_id, workload, label, mode, size_B, ranks, apart(params)) AS r "
+    "WHERE ratio IS NOT NULL GROUP BY platform ORDER BY min(at)";
+
+static void fill(struct limits_row *row, const struct claim *c, double speedup, sqlite3_stmt *st)
 {
-    AUTO_FREE char *x = alike_without(a, alike_config), *y = alike_without(b, alike_config);
-    return !strcmp(x, y);
-}
-
-static bool alike(const struct measured_cell *a, const struct measured_cell *b)
-{
-    return a->size_B == b->size_B && a->ranks == b->ranks && !strcmp(a->run_id, b->run_id) &&
-           !strcmp(a->platform, b->platform) && !strcmp(a->workload, b->workload) &&
-           !strcmp(a->label, b->label) && !strcmp(a->mode, b->mode) &&
-           same_else(a->params, b->params);
-}
-
-/* The cells that a claim is about, in the order of the table. */
-struct families {
-    const struct measured_cell **faster, **slower;
-    size_t n_faster, n_slower;
-};
-
-static struct families families_of(const struct audit *a, const struct claim *c)
-{
-    size_t n = a->cells->n + 1;
-    struct families f = {xcalloc(n, sizeof *f.faster), xcalloc(n, sizeof *f.slower), 0, 0};
-    for (size_t i = 0; i < a->cells->n; i++) {
-        const struct measured_cell *m = &a->cells->v[i];
-        if (!wanted(c, m))
-            continue;
-        if (is_of(m->config, c->word[W_FASTER]))
-            f.faster[f.n_faster++] = m;
-        else if (is_slower(c, m->config))
-            f.slower[f.n_slower++] = m;
-    }
-    return f;
-}
-
-struct ratios { /* of the slower's time to the faster's */
-    double least, most;
-    size_t n, enough;
-    int64_t ranks;
-};
-
-/* The fastest of its family: the first of equals. */
-static bool is_best(const struct families *f, const struct measured_cell *m)
-{
-    for (size_t i = 0; i < f->n_faster; i++) {
-        const struct measured_cell *o = f->faster[i];
-        if (o->time_s <= m->time_s && o != m && alike(o, m) && (o->time_s < m->time_s || o < m))
-            return false;
-    }
-    return true;
-}
-
-static void add_ratio(const struct families *f, const struct measured_cell *m, double speedup,
-                      struct ratios *r)
-{
-    double other = INFINITY;
-    for (size_t i = 0; i < f->n_slower; i++)
-        if (f->slower[i]->time_s < other && alike(f->slower[i], m))
-            other = f->slower[i]->time_s;
-    if (isinf(other))
-        return;
-    double ratio = other / m->time_s;
-    r->least = fmin(r->least, ratio);
-    r->most = fmax(r->most, ratio);
-    r->enough += ratio >= speedup;
-    r->ranks = m->ranks;
-    r->n++;
-}
-
-static struct ratios ratios_on(const struct families *f, const char *platform, double speedup)
-{
-    struct ratios r = {.least = INFINITY};
-    for (size_t i = 0; i < f->n_faster; i++)
-        if (!strcmp(f->faster[i]->platform, platform) && is_best(f, f->faster[i]))
-            add_ratio(f, f->faster[i], speedup, &r);
-    return r;
-}
-
-/* Is the platform what the claim is about: the same, or the same GPU? And as many ranks? */
-static bool comparable(const struct audit *a, const struct claim *c, const struct measured_cell *m,
-                       int64_t ranks)
-{
-    const char *device = bounds_device(a->config);
-    bool same = (a->platform && !strcmp(a->platform, m->platform)) ||
-                (*device && m->device && !strcmp(device, m->device));
-    return same && (isnan(c->q[Q_RANKS]) || (double)ranks == c->q[Q_RANKS]);
-}
-
-static void fill(struct limits_row *row, const struct claim *c, const char *platform,
-                 double speedup, const struct ratios *r, bool counts)
-{
+    sqlite3_int64 ranks = sqlite3_column_int64(st, 1), n = sqlite3_column_int64(st, 4),
+                  enough = sqlite3_column_int64(st, 5);
+    bool counts =
+        sqlite3_column_int(st, 6) && (isnan(c->q[Q_RANKS]) || (double)ranks == c->q[Q_RANKS]);
     *row = (struct limits_row){.quantity = "speedup", .unit = "1"};
-    limits_judge(row, speedup, r->most);
-    row->verdict = !counts             ? DATA_ELSEWHERE
-                   : r->enough == r->n ? DATA_SUPPORTED
-                   : r->enough         ? DATA_IN_PART
-                                       : DATA_CONTRADICTED;
-    snprintf(row->limit_source, sizeof row->limit_source, "measured on %s, %lld ranks", platform,
-             (long long)r->ranks);
-    snprintf(row->physics, sizeof row->physics,
-             "time of %s over time of the best of %s: %.3g to %.3g; %.3g or more in %zu of %zu "
-             "conditions",
-             c->word[W_SLOWER], c->word[W_FASTER], r->least, r->most, speedup, r->enough, r->n);
+    limits_judge(row, speedup, sqlite3_column_double(st, 3));
+    row->verdict = !counts       ? DATA_ELSEWHERE
+                   : enough == n ? DATA_SUPPORTED
+                   : enough      ? DATA_IN_PART
+                                 : DATA_CONTRADICTED;
+    LIMITS_FROM(row, "measured on %s, %lld ranks", store_text(st, 0), ranks);
+    LIMITS_SAY(row,
+               "time of %s over time of the best of %s: %.3g to %.3g; %.3g or more in %lld of %lld "
+               "conditions",
+               c->word[W_SLOWER], c->word[W_FASTER], sqlite3_column_double(st, 2),
+               sqlite3_column_double(st, 3), speedup, enough, n);
 }
 
-size_t limits_of_data(const struct audit *a, const struct claim *c, struct limits_row *rows,
-                      size_t most)
+static void bind(sqlite3_stmt *st, const char *name, const char *text)
+{
+    sqlite3_bind_text(st, sqlite3_bind_parameter_index(st, name), text, -1, SQLITE_STATIC);
+}
+
+int limits_of_data(struct store *s, const struct config *config, const char *platform,
+                   const struct claim *c, struct limits_row *rows, size_t most, size_t *n)
 {
     double speedup = isnan(c->q[Q_SPEEDUP]) ? 1 : c->q[Q_SPEEDUP];
-    const char *last = "";
-    size_t n = 0;
+    int step = SQLITE_DONE;
+    *n = 0;
     if (!c->word[W_FASTER] || !c->word[W_SLOWER])
-        return 0;
-    struct families f = families_of(a, c);
-    for (size_t i = 0; i < f.n_faster && n < most; i++) { /* in the order of platforms */
-        const char *platform = f.faster[i]->platform;
-        if (!strcmp(platform, last))
-            continue;
-        last = platform;
-        struct ratios r = ratios_on(&f, platform, speedup);
-        if (r.n)
-            fill(&rows[n++], c, platform, speedup, &r, comparable(a, c, f.faster[i], r.ranks));
-    }
-    free(f.faster);
-    free(f.slower);
-    return n;
+        return GS_OK;
+    if (sqlite3_create_function(s->db, "has_word", 2, SQLITE_UTF8, NULL, sql_has_word, NULL,
+                                NULL) ||
+        sqlite3_create_function(s->db, "apart", 1, SQLITE_UTF8, NULL, sql_apart, NULL, NULL))
+        return store_failed(s);
+    sqlite3_stmt *st = store_prepare(s, ratios);
+    if (!st)
+        return GS_FAILED;
+    sqlite3_bind_double(st, sqlite3_bind_parameter_index(st, ":speedup"), speedup);
+    bind(st, ":platform", platform);
+    bind(st, ":device", bounds_device(config));
+    bind(st, ":faster", c->word[W_FASTER]);
+    bind(st, ":slower", c->word[W_SLOWER]);
+    bind(st, ":mode", c->word[W_MODE]);
+    bind(st, ":workload", c->word[W_WORKLOAD]);
+    while (*n < most && (step = sqlite3_step(st)) == SQLITE_ROW)
+        fill(&rows[(*n)++], c, speedup, st);
+    int code = step == SQLITE_ROW || step == SQLITE_DONE ? GS_OK : store_failed(s);
+    sqlite3_finalize(st);
+    return code;
 }
 
 /* ---- audit ----
@@ -185,7 +124,10 @@ struct platform {
 };
 
 struct writer {
+    struct store *store;
     struct csv csv; /* the table `limits` */
+    const struct platform *platforms;
+    size_t n;
 };
 
 /* ---- configs ---- */
@@ -227,42 +169,6 @@ static const struct config *config_of(const struct platform *v, size_t n, const 
 const char limits_reads[] = "run_id,platform,workload,label,config,mode,params,ran,ranks,size_B,"
                             "median_s,algbw_Bps,busbw_Bps,limit_Bps";
 
-static void take_cell(void *ctx, sqlite3_stmt *st)
-{
-    struct measured_cells *all = ctx;
-    struct measured_cell *c = &APPEND(all->v, all->n);
-    char **const texts[] = {&c->run_id, &c->platform, &c->workload, &c->label,
-                            &c->config, &c->mode,     &c->params,   &c->ran};
-    int i = 0;
-    for (; i < (int)COUNT(texts); i++)
-        *texts[i] = xstrdup(store_text(st, i));
-    c->ranks = sqlite3_column_int64(st, i++);
-    c->size_B = sqlite3_column_int64(st, i++);
-    c->time_s = store_real(st, i++);
-    c->algbw = store_real(st, i++);
-    c->busbw = store_real(st, i++);
-    c->limit = store_real(st, i);
-}
-
-static int cells_read(struct measured_cells *all, struct store *s)
-{
-    AUTO_FREE char *sql =
-        xstrfmt("SELECT %s FROM summary WHERE median_s IS NOT NULL ORDER BY rowid", limits_reads);
-    return store_each(s, sql, take_cell, all);
-}
-
-static void cells_free(struct measured_cells *all)
-{
-    for (size_t i = 0; i < all->n; i++) {
-        struct measured_cell *c = &all->v[i];
-        char *const texts[] = {c->run_id, c->platform, c->workload, c->label,
-                               c->config, c->mode,     c->params,   c->ran};
-        for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
-            free(texts[k]);
-    }
-    free(all->v);
-}
-
 /* ---- rows ---- */
 
 const char limits_columns[] =
@@ -284,29 +190,28 @@ static void write_row(struct writer *w, const char *platform, int kind, const ch
     csv_end(c);
 }
 
-static void write_claim(struct writer *w, const struct platform *p, const struct claim *c,
-                        const struct measured_cells *cells)
+static int write_claim(struct writer *w, const struct platform *p, const struct claim *c)
 {
-    const struct audit a = {p->config, p->name, cells};
     AUTO_FREE struct limits_row *rows = xcalloc(2 * LIMITS_ROWS, sizeof *rows);
-    size_t n = limits_of_claim(&a, c, rows);
-    n += limits_of_data(&a, c, rows + n, LIMITS_ROWS);
+    size_t n = limits_of_claim(p->config, c, rows), more;
+    int code = limits_of_data(w->store, p->config, p->name, c, rows + n, LIMITS_ROWS, &more);
+    n += more;
     for (size_t i = 0; i < n; i++)
         write_row(w, p->name, 0, c->says, c->source, &rows[i]);
     if (!n)
         say("%s:%d: claim '%s' cannot be checked: give more of its facts in claim.%s.given",
             c->entry->file, c->entry->line, c->name, c->name);
+    return code;
 }
 
 /* A plain rate of [reference] is a claim of bus bandwidth, algbw too by its ranks. */
-static void write_plain(struct writer *w, const struct platform *p, const struct config_entry *e,
-                        const struct measured_cells *cells)
+static int write_plain(struct writer *w, const struct platform *p, const struct config_entry *e)
 {
     double rate;
     struct claim c = {.entry = e, .name = e->key, .says = e->key};
     if (strcmp(e->section, "reference") || !strncmp(e->key, "claim.", 6) ||
         !claim_rate(e->value, &rate))
-        return;
+        return GS_OK;
     for (size_t i = 0; i < QUANTITIES; i++)
         c.q[i] = NAN;
     c.q[Q_RANKS_RECORDED] = p->ranks;
@@ -314,16 +219,17 @@ static void write_plain(struct writer *w, const struct platform *p, const struct
     c.source = config_source(p->config, "reference", e->key);
     AUTO_FREE char *says = xstrfmt("%s = %s", e->key, e->value);
     c.says = says;
-    write_claim(w, p, &c, cells);
+    return write_claim(w, p, &c);
 }
 
-static void write_published(struct writer *w, const struct platform *p,
-                            const struct measured_cells *cells)
+static int write_published(struct writer *w, const struct platform *p)
 {
-    for (size_t i = 0; i < p->config->n; i++)
-        write_plain(w, p, &p->config->entries[i], cells);
-    for (size_t i = 0; i < p->claims.n; i++)
-        write_claim(w, p, &p->claims.v[i], cells);
+    int code = GS_OK;
+    for (size_t i = 0; i < p->config->n && !code; i++)
+        code = write_plain(w, p, &p->config->entries[i]);
+    for (size_t i = 0; i < p->claims.n && !code; i++)
+        code = write_claim(w, p, &p->claims.v[i]);
+    return code;
 }
 
 /* One claim of a training over a WAN, by the side of its range that is the easier to reach. */
@@ -365,46 +271,60 @@ static int write_wan(struct writer *w, const struct platform *p)
     return code;
 }
 
-static void write_measured(struct writer *w, const struct platform *platforms, size_t n,
-                           const struct measured_cell *cell)
+static void write_measured(void *ctx, sqlite3_stmt *st)
 {
+    struct writer *w = ctx;
     AUTO_FREE struct limits_row *rows = xcalloc(LIMITS_ROWS, sizeof *rows);
-    const struct config *config = config_of(platforms, n, cell->platform);
-    size_t count = limits_of_cell(config, cell, rows);
-    AUTO_FREE char *claim = xstrfmt(
-        "%s%s%s %s%s%s %lld B: %s", cell->workload, *cell->label ? " " : "", cell->label,
-        cell->config, *cell->mode ? " " : "", cell->mode, (long long)cell->size_B, cell->params);
-    for (size_t i = 0; i < count; i++)
-        write_row(w, cell->platform, 1, claim, cell->run_id, &rows[i]);
+    const char *run_id = store_text(st, 0), *label = store_text(st, 3);
+    const struct measured_cell cell = {.platform = store_text(st, 1),
+                                       .workload = store_text(st, 2),
+                                       .config = store_text(st, 4),
+                                       .mode = store_text(st, 5),
+                                       .params = store_text(st, 6),
+                                       .ran = store_text(st, 7),
+                                       .ranks = sqlite3_column_int64(st, 8),
+                                       .size_B = sqlite3_column_int64(st, 9),
+                                       .time_s = store_real(st, 10),
+                                       .algbw = store_real(st, 11),
+                                       .busbw = store_real(st, 12),
+                                       .limit = store_real(st, 13)};
+    size_t n = limits_of_cell(config_of(w->platforms, w->n, cell.platform), &cell, rows);
+    AUTO_FREE char *claim =
+        xstrfmt("%s%s%s %s%s%s %lld B: %s", cell.workload, *label ? " " : "", label, cell.config,
+                *cell.mode ? " " : "", cell.mode, (long long)cell.size_B, cell.params);
+    for (size_t i = 0; i < n; i++)
+        write_row(w, cell.platform, 1, claim, run_id, &rows[i]);
 }
 
-static int write_all(struct store *s, const struct platform *platforms, size_t n,
-                     const struct measured_cells *cells)
+static int write_all(struct store *s, const struct platform *platforms, size_t n)
 {
-    struct writer w;
+    struct writer w = {.store = s, .platforms = platforms, .n = n};
+    AUTO_FREE char *measured =
+        xstrfmt("SELECT %s FROM summary WHERE median_s IS NOT NULL ORDER BY rowid", limits_reads);
     int code = store_make(s, "limits", limits_columns);
     if (code)
         return code;
     struct store_rows *rows = store_rows_begin(s, "limits", limits_columns, -1, &w.csv);
     for (size_t i = 0; i < n && !code; i++) {
-        write_published(&w, &platforms[i], cells);
-        code = write_wan(&w, &platforms[i]);
+        code = write_published(&w, &platforms[i]);
+        code = code ? code : write_wan(&w, &platforms[i]);
     }
-    for (size_t i = 0; i < cells->n; i++)
-        write_measured(&w, platforms, n, &cells->v[i]);
+    if (!code)
+        code = store_each(s, measured, write_measured, &w);
     int ended = store_rows_end(rows);
     return code ? code : ended;
 }
 
 static int write_names(struct store *s, const struct platform *platforms, size_t n)
 {
+    static const char columns[] = "platform,device";
     struct csv csv;
-    int code = store_make(s, "chosen", "platform");
+    int code = store_make(s, "chosen", columns);
     if (code)
         return code;
-    struct store_rows *rows = store_rows_begin(s, "chosen", "platform", -1, &csv);
+    struct store_rows *rows = store_rows_begin(s, "chosen", columns, -1, &csv);
     for (size_t i = 0; i < n; i++) {
-        csv_text(&csv, platforms[i].name);
+        CSV_TEXTS(&csv, platforms[i].name, bounds_device(platforms[i].config));
         csv_end(&csv);
     }
     return store_rows_end(rows);
@@ -413,23 +333,15 @@ static int write_names(struct store *s, const struct platform *platforms, size_t
 int limits_check(struct store *s, const char *const *configs, size_t n)
 {
     struct platform *platforms = xcalloc(n + 1, sizeof *platforms);
-    struct measured_cells cells = {0};
     int code = GS_OK;
     for (size_t i = 0; i < n; i++) { /* past a faulty one, so that all are named */
         int one = platform_read(&platforms[i], configs[i]);
         code = code ? code : one;
     }
     if (!code)
-        code = cells_read(&cells, s);
-    for (size_t i = 0; i < cells.n; i++) {
-        const struct config *c = config_of(platforms, n, cells.v[i].platform);
-        cells.v[i].device = bounds_device(c);
-    }
-    if (!code)
-        code = write_all(s, platforms, n, &cells);
-    if (!code)
         code = write_names(s, platforms, n);
-    cells_free(&cells);
+    if (!code)
+        code = write_all(s, platforms, n);
     platforms_free(platforms, n);
     return code;
 }

@@ -444,24 +444,24 @@ size_t limits_of_cell(const struct config *config, const struct measured_cell *c
 
 /* ---- bandwidth ---- */
 
-static void check_ranks(const struct audit *a, const struct claim *c, struct limits_row *row)
+static void check_ranks(const struct config *config, const struct claim *c, struct limits_row *row)
 {
     double memory = c->q[Q_MEMORY];
     double rate = isnan(c->q[Q_ALGBW]) ? c->q[Q_BUSBW] : c->q[Q_ALGBW];
     if (c->q[Q_RANKS_RECORDED] < 2)
-        limits_not_a_collective(row, rate, isnan(memory) ? bounds_of(a->config, "memory") : memory);
+        limits_not_a_collective(row, rate, isnan(memory) ? bounds_of(config, "memory") : memory);
 }
 
-static void check_busbw(const struct audit *a, const struct claim *c, struct limits_row *row)
+static void check_busbw(const struct config *config, const struct claim *c, struct limits_row *row)
 {
-    double network = bounds_of(a->config, "network");
+    double network = bounds_of(config, "network");
     row->quantity = "busbw";
     row->unit = "B/s";
     double ranks = isnan(c->q[Q_RANKS]) ? c->q[Q_RANKS_RECORDED] : c->q[Q_RANKS];
-    double limit = bounds_busbw(a->config);
+    double limit = bounds_busbw(config);
     double factor = ranks > 2 ? collective_busbw_factor(COLLECTIVE_ALLREDUCE, ranks) : 0;
-    limits_judge_busbw(row, c->q[Q_BUSBW], limit, factor, limits_without_nvls(a->config));
-    LIMITS_FROM(row, "%s", bounds_source(a->config, "busbw"));
+    limits_judge_busbw(row, c->q[Q_BUSBW], limit, factor, limits_without_nvls(config));
+    LIMITS_FROM(row, "%s", bounds_source(config, "busbw"));
     if (row->verdict == LIMIT_SWITCH)
         LIMITS_SAY(row, "no algorithm is stated: with reduction in the switch (NVLS) up to %s",
                    HUMAN_RATE(limit * factor));
@@ -477,9 +477,9 @@ static void check_busbw(const struct audit *a, const struct claim *c, struct lim
                  "which is what busbw counts");
 }
 
-static void check_ratio(const struct audit *a, const struct claim *c, struct limits_row *row)
+static void check_ratio(const struct config *config, const struct claim *c, struct limits_row *row)
 {
-    (void)a;
+    (void)config;
     double expected = collective_busbw_factor(COLLECTIVE_ALLREDUCE, c->q[Q_RANKS]);
     row->quantity = "busbw/algbw";
     row->unit = "1";
@@ -489,9 +489,9 @@ static void check_ratio(const struct audit *a, const struct claim *c, struct lim
                row->verdict == LIMIT_POSSIBLE ? "agree" : "do not fit this number of ranks");
 }
 
-static void check_time(const struct audit *a, const struct claim *c, struct limits_row *row)
+static void check_time(const struct config *config, const struct claim *c, struct limits_row *row)
 {
-    (void)a;
+    (void)config;
     row->quantity = "algbw";
     row->unit = "B/s";
     limits_judge_equal(row, c->q[Q_ALGBW], c->q[Q_SIZE] / c->q[Q_TIME]);
@@ -499,13 +499,13 @@ static void check_time(const struct audit *a, const struct claim *c, struct limi
     LIMITS_SAY(row, "algbw is size over time by definition");
 }
 
-static void check_peak(const struct audit *a, const struct claim *c, struct limits_row *row)
+static void check_peak(const struct config *config, const struct claim *c, struct limits_row *row)
 {
-    double link = bounds_of(a->config, "link");
+    double link = bounds_of(config, "link");
     row->quantity = "peak implied";
     row->unit = "B/s";
     limits_judge(row, c->q[Q_BUSBW] / c->q[Q_OF_PEAK], link);
-    LIMITS_FROM(row, "%s", bounds_source(a->config, "link"));
+    LIMITS_FROM(row, "%s", bounds_source(config, "link"));
     LIMITS_SAY(
         row,
         "%.4g GB/s as %.3g%% of the peak makes the peak %.4g GB/s; the link has %.4g GB/s one way",
@@ -522,9 +522,9 @@ static bool same_word(const char *a, const char *b)
 
 /* Both move 2(n-1)/n of the payload at best, so where bandwidth decides the tree gains nothing;
  * where latency does, it takes 2 ceil(log2 n) hops and the ring 2(n-1). */
-static void check_tree(const struct audit *a, const struct claim *c, struct limits_row *row)
+static void check_tree(const struct config *config, const struct claim *c, struct limits_row *row)
 {
-    (void)a;
+    (void)config;
     double n = c->q[Q_RANKS];
     if (!same_word(c->word[W_FASTER], "tree") || !same_word(c->word[W_SLOWER], "ring"))
         return;
@@ -539,9 +539,10 @@ static void check_tree(const struct audit *a, const struct claim *c, struct limi
         (n - 1) / ceil(log2(n)));
 }
 
-static void check_launches(const struct audit *a, const struct claim *c, struct limits_row *row)
+static void check_launches(const struct config *config, const struct claim *c,
+                           struct limits_row *row)
 {
-    (void)a;
+    (void)config;
     if (c->q[Q_LAUNCHES] >= 2 || !c->word[W_FASTER])
         return;
     row->quantity = "launches";
@@ -558,10 +559,10 @@ static void check_launches(const struct audit *a, const struct claim *c, struct 
 
 /* ---- training ---- */
 
-static void check_flops(const struct audit *a, const struct claim *c, struct limits_row *row)
+static void check_flops(const struct config *config, const struct claim *c, struct limits_row *row)
 {
     const char *from, *precision = c->word[W_PRECISION] ? c->word[W_PRECISION] : "bf16";
-    double peak = bounds_flops(a->config, precision, &from);
+    double peak = bounds_flops(config, precision, &from);
     row->quantity = "FLOP rate of a GPU";
     row->unit = "FLOP/s";
     limits_judge(row, 6 * c->q[Q_PARAMETERS] * c->q[Q_TOKENS_PER_S] / c->q[Q_GPUS], peak);
@@ -576,9 +577,9 @@ static void check_flops(const struct audit *a, const struct claim *c, struct lim
         0.5e-3 * peak * c->q[Q_GPUS] / (6 * c->q[Q_PARAMETERS]));
 }
 
-static void check_step(const struct audit *a, const struct claim *c, struct limits_row *row)
+static void check_step(const struct config *config, const struct claim *c, struct limits_row *row)
 {
-    (void)a;
+    (void)config;
     row->quantity = "tokens/s";
     row->unit = "1/s";
     limits_judge(row, c->q[Q_TOKENS_PER_S], c->q[Q_STEP_TOKENS] / c->q[Q_STEP_TIME]);
@@ -587,9 +588,10 @@ static void check_step(const struct audit *a, const struct claim *c, struct limi
                c->q[Q_STEP_TIME], row->limit / 1e3);
 }
 
-static void check_duration(const struct audit *a, const struct claim *c, struct limits_row *row)
+static void check_duration(const struct config *config, const struct claim *c,
+                           struct limits_row *row)
 {
-    (void)a;
+    (void)config;
     row->quantity = "duration";
     row->unit = "s";
     limits_judge_equal(row, c->q[Q_DURATION], c->q[Q_TOKENS] / c->q[Q_TOKENS_PER_S]);
@@ -606,7 +608,7 @@ static void check_duration(const struct audit *a, const struct claim *c, struct 
 
 /* What each wants to be given; it may still find that it does not apply, and fill in nothing. */
 static const struct {
-    void (*check)(const struct audit *, const struct claim *, struct limits_row *);
+    void (*check)(const struct config *, const struct claim *, struct limits_row *);
     int needs, given[NEEDS];
 } checks[] = {
     {check_ranks, 1, {Q_RANKS_RECORDED}},
@@ -629,14 +631,14 @@ static bool applies(const struct claim *c, size_t i)
     return true;
 }
 
-size_t limits_of_claim(const struct audit *a, const struct claim *c,
+size_t limits_of_claim(const struct config *config, const struct claim *c,
                        struct limits_row rows[LIMITS_ROWS])
 {
     size_t n = 0;
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
         rows[n] = (struct limits_row){0};
         if (applies(c, i))
-            checks[i].check(a, c, &rows[n]);
+            checks[i].check(config, c, &rows[n]);
         n += rows[n].quantity != NULL;
     }
     return n;

@@ -123,22 +123,10 @@ struct limits_row {
 
 /* The columns of a row of summary.csv that matter here. */
 struct measured_cell {
-    char *platform, *workload, *label, *config, *mode, *params, *run_id; /* owned */
+    const char *platform, *workload, *config, *mode, *params;
     int64_t ranks, size_B;
     double time_s, algbw, busbw, limit; /* NaN where there is none */
-    char *ran;                          /* owned; NULL: unknown */
-    const char *device;                 /* of the platform's config; NULL: unknown */
-};
-struct measured_cells {
-    struct measured_cell *v;
-    size_t n;
-};
-
-/* What a claim is compared with: its platform's config, and all measurements. */
-struct audit {
-    const struct config *config; /* NULL: unknown */
-    const char *platform;
-    const struct measured_cells *cells;
+    const char *ran;                    /* NULL: unknown */
 };
 
 /* Print formatted text into a row's fields. */
@@ -148,9 +136,10 @@ struct audit {
 /* Sets the verdict: a value above `limit` is impossible. Both positive. */
 void limits_judge(struct limits_row *row, double value, double limit);
 
-/* Writes the checks that a claim's quantities allow. Returns how many. */
+/* Writes the checks that a claim's quantities allow, by its platform's config (NULL: unknown). Returns how
+ * many. */
 #define LIMITS_ROWS 32
-size_t limits_of_claim(const struct audit *a, const struct claim *c,
+size_t limits_of_claim(const struct config *config, const struct claim *c,
                        struct limits_row rows[LIMITS_ROWS]);
 /* Checks the bandwidth, the compute rate and the arithmetic of a measured cell. Returns how
  * many. */

@@ -28,9 +28,6 @@ struct judged {
     size_t n;
 };
 
-static struct measured_cell nothing;
-static const struct measured_cells none = {&nothing, 0};
-
 /* What becomes of one claim with these quantities. */
 static void judge(struct judged *j, const char *given)
 {
@@ -41,7 +38,7 @@ static void judge(struct judged *j, const char *given)
     assert_int_equal(claims_read(&j->claims, j->config), GS_OK);
     assert_int_equal(j->claims.n, 1);
     assert_string_equal(j->claims.v[0].source, "README");
-    j->n = limits_of_claim(&(struct audit){j->config, NULL, &none}, &j->claims.v[0], j->rows);
+    j->n = limits_of_claim(j->config, &j->claims.v[0], j->rows);
 }
 
 static void done(struct judged *j)
@@ -114,16 +111,13 @@ TEST(training)
     expect("faster Simple, slower auto, launches 1", "launches", DATA_UNSUPPORTED, (double)NAN);
 }
 
-static struct measured_cell cell(char *config, char *params, int64_t size, double time)
+static struct measured_cell cell(const char *config, const char *params, int64_t size, double time)
 {
-    static char platform[] = "p", workload[] = "x_allreduce", empty[] = "", run[] = "r";
-    return (struct measured_cell){.platform = platform,
-                                  .workload = workload,
-                                  .label = empty,
+    return (struct measured_cell){.platform = "p",
+                                  .workload = "x_allreduce",
                                   .config = config,
-                                  .mode = empty,
+                                  .mode = "",
                                   .params = params,
-                                  .run_id = run,
                                   .ranks = 4,
                                   .size_B = size,
                                   .time_s = time,
@@ -134,28 +128,25 @@ static struct measured_cell cell(char *config, char *params, int64_t size, doubl
 
 TEST(measured)
 {
-    char config[] = "auto", plain[] = "size=1", nvls[] = "algorithm=NVLS",
-         ring[] = "algorithm=ring", ran[] = "RING/LL", compute[] = "compute",
-         gemm[] = "gemm=4096 gemms=4 precision=bf16";
     struct limits_row rows[LIMITS_ROWS];
     struct judged j;
     judge(&j, "ranks 8");
-    struct measured_cell c = cell(config, plain, 1000000, 1e-5); /* 150 GB/s of busbw */
+    struct measured_cell c = cell("auto", "size=1", 1000000, 1e-5); /* 150 GB/s of busbw */
     assert_int_equal(limits_of_cell(j.config, &c, rows), 1);
     assert_int_equal(rows[0].verdict, LIMIT_POSSIBLE);
     assert_float_equal(rows[0].fraction, 0.5, 1e-9);
-    c = cell(config, plain, 1000000, 4e-6); /* 375: too fast for the link, not for the switch */
+    c = cell("auto", "size=1", 1000000, 4e-6); /* 375: too fast for the link, not for the switch */
     limits_of_cell(j.config, &c, rows);
     assert_int_equal(rows[0].verdict, LIMIT_SWITCH);
-    c.params = ring;
+    c.params = "algorithm=ring";
     limits_of_cell(j.config, &c, rows);
     assert_int_equal(rows[0].verdict, LIMIT_IMPOSSIBLE);
-    c.params = plain;
-    c.ran = ran;
+    c.params = "size=1";
+    c.ran = "RING/LL";
     limits_of_cell(j.config, &c, rows);
     assert_int_equal(rows[0].verdict, LIMIT_IMPOSSIBLE);
     c.ran = NULL;
-    c.params = nvls;
+    c.params = "algorithm=NVLS";
     limits_of_cell(j.config, &c, rows);
     assert_int_equal(rows[0].verdict, LIMIT_POSSIBLE);
     assert_float_equal(rows[0].limit, 450e9, 1);
@@ -165,45 +156,61 @@ TEST(measured)
     c.ranks = 8; /* 1.5 is of 4 ranks */
     assert_int_equal(limits_of_cell(j.config, &c, rows), 2);
     assert_int_equal(rows[1].verdict, LIMIT_IMPOSSIBLE);
-    c = cell(config, plain, 1000000, 1e-5);
+    c = cell("auto", "size=1", 1000000, 1e-5);
     c.limit = NAN;
     limits_of_cell(NULL, &c, rows);
     assert_int_equal(rows[0].verdict, LIMIT_NONE);
-    c = cell(config, gemm, 1000000, 2e-3); /* 4 x 137 GFLOP in 2 ms: 275 TFLOP/s */
-    c.mode = compute;
+    c = cell("auto", "gemm=4096 gemms=4 precision=bf16", 1000000,
+             2e-3); /* 4 x 137 GFLOP in 2 ms: 275 TFLOP/s */
+    c.mode = "compute";
     c.busbw = NAN;
     assert_int_equal(limits_of_cell(j.config, &c, rows), 1);
     assert_float_equal(rows[0].fraction, 0.881, 0.001);
     done(&j);
 }
 
+/* The verdict on the claim of j, on a platform, by the first n of these cells. */
+static enum limits_verdict data_says(const struct judged *j, const char *platform, int n,
+                                     struct limits_row *row)
+{
+    static const char *const cells[] = {"'tree/LL', 'dtype=f algorithm=tree', 8, 1e-6",
+                                        "'tree/Simple', 'dtype=f algorithm=tree', 8, 9e-6",
+                                        "'ring/LL', 'dtype=f algorithm=ring', 8, 3e-6",
+                                        "'tree/LL', 'dtype=f algorithm=tree', 1024, 3e-6",
+                                        "'ring/LL', 'dtype=f algorithm=ring', 1024, 1.5e-6",
+                                        "'ring/LL', 'dtype=g algorithm=ring', 8, 90e-6",
+                                        "'ring/Simple', 'dtype=f algorithm=ring', 8, 1.1e-6"};
+    struct store s;
+    size_t rows;
+    assert_int_equal(store_open(&s, NULL), GS_OK);
+    assert_int_equal(store_make(&s, "summary", limits_reads), GS_OK);
+    assert_int_equal(store_make(&s, "chosen", "platform,device"), GS_OK);
+    for (int i = 0; i < n; i++) {
+        char sql[512];
+        snprintf(sql, sizeof sql,
+                 "INSERT INTO summary (run_id, platform, workload, label, mode, ranks, config, "
+                 "params, size_B, median_s) VALUES ('r', 'p', 'x_allreduce', '', '', 4, %s)",
+                 cells[i]);
+        assert_int_equal(store_execute(&s, sql), GS_OK);
+    }
+    assert_int_equal(limits_of_data(&s, j->config, platform, &j->claims.v[0], row, 1, &rows),
+                     GS_OK);
+    store_close(&s);
+    return rows ? row->verdict : LIMITS_VERDICTS;
+}
+
 TEST(data_decides)
 {
-    char tree[] = "tree/LL", slow_tree[] = "tree/Simple", ring[] = "ring/LL",
-         p[] = "dtype=f algorithm=tree", q[] = "dtype=f algorithm=ring",
-         other[] = "dtype=g algorithm=ring";
-    struct limits_row rows[4];
+    struct limits_row row;
     struct judged j;
     judge(&j, "speedup 2, faster tree, slower ring");
-    struct measured_cell v[] = {cell(tree, p, 8, 1e-6),      cell(slow_tree, p, 8, 9e-6),
-                                cell(ring, q, 8, 3e-6),      cell(tree, p, 1024, 3e-6),
-                                cell(ring, q, 1024, 1.5e-6), cell(ring, other, 8, 90e-6)};
-    struct measured_cells cells = {v, 3};
-    struct audit a = {j.config, v[0].platform, &cells};
-    assert_int_equal(limits_of_data(&a, &j.claims.v[0], rows, 4), 1);
-    assert_int_equal(rows[0].verdict, DATA_SUPPORTED);
-    assert_float_equal(rows[0].limit, 3, 1e-9);
-    cells.n = 6;
-    assert_int_equal(limits_of_data(&a, &j.claims.v[0], rows, 4), 1);
-    assert_int_equal(rows[0].verdict, DATA_IN_PART);
-    assert_non_null(strstr(rows[0].physics, "0.5 to 3; 2 or more in 1 of 2"));
-    v[2].time_s = 1.1e-6;
-    limits_of_data(&a, &j.claims.v[0], rows, 4);
-    assert_int_equal(rows[0].verdict, DATA_CONTRADICTED);
-    a.platform = "another"; /* the claim is about other hardware: nothing contradicts it */
-    assert_int_equal(limits_of_data(&a, &j.claims.v[0], rows, 4), 1);
-    assert_int_equal(rows[0].verdict, DATA_ELSEWHERE);
-    cells.n = 2;
-    assert_int_equal(limits_of_data(&a, &j.claims.v[0], rows, 4), 0);
+    assert_int_equal(data_says(&j, "p", 3, &row), DATA_SUPPORTED);
+    assert_float_equal(row.limit, 3, 1e-9);
+    assert_int_equal(data_says(&j, "p", 6, &row), DATA_IN_PART);
+    assert_non_null(strstr(row.physics, "0.5 to 3; 2 or more in 1 of 2"));
+    assert_int_equal(data_says(&j, "p", 7, &row), DATA_CONTRADICTED);
+    /* the claim is about other hardware: nothing contradicts it */
+    assert_int_equal(data_says(&j, "another", 7, &row), DATA_ELSEWHERE);
+    assert_int_equal(data_says(&j, "p", 2, &row), LIMITS_VERDICTS);
     done(&j);
 }
