@@ -9,59 +9,57 @@
 #include <string.h>
 #include <strings.h>
 
-/* ---- the types of parameters, one row each ---- */
+/* ---- the types of parameters ---- */
 
-static bool parse_int(const struct wl_param *p, const char *text, void *member)
+static const struct {
+    size_t size;
+    bool numeric;     /* compared with min and max as a double */
+    const char *what; /* for the message about a text that does not parse */
+} types[] = {
+    [WL_INT] = {sizeof(int64_t), true, "an integer, e.g. 3 or 4k"},
+    [WL_SIZE] = {sizeof(uint64_t), true, "a size, e.g. 8, 64KiB or 1GB"},
+    [WL_REAL] = {sizeof(double), true, "a number, e.g. 0.97 or 5%"},
+    [WL_TIME] = {sizeof(double), true, "a time, e.g. 3us, 30min or 1h"},
+    [WL_RATE] = {sizeof(double), true, "a rate, e.g. 900GB/s or 25Gbit/s"},
+    [WL_BOOL] = {sizeof(bool), false, "yes or no"},
+    [WL_CHOICE] = {sizeof(int), false, "a choice"},
+    [WL_TEXT] = {WL_TEXT_MAX, false, "a text"},
+};
+
+/* Not of a text, which is copied. */
+static bool parse(const struct wl_param *p, const char *text, union member *v)
 {
-    (void)p;
-    return units_parse_int(text, member);
+    switch (p->type) {
+    case WL_INT:
+        return units_parse_int(text, &v->i);
+    case WL_SIZE:
+        return units_parse_size(text, &v->u);
+    case WL_REAL:
+        return units_parse_real(text, &v->d);
+    case WL_TIME:
+        return units_parse_time(text, &v->d);
+    case WL_RATE:
+        return units_parse_rate(text, &v->d);
+    case WL_BOOL:
+        v->b = !strcmp(text, "yes");
+        return v->b || !strcmp(text, "no");
+    case WL_CHOICE:
+        for (v->c = 0; p->choices[v->c]; v->c++)
+            if (!strcmp(p->choices[v->c], text))
+                return true;
+        break;
+    case WL_TEXT:
+        break;
+    }
+    return false;
 }
 
-static void format_int(const struct wl_param *p, const void *member, char *buf, size_t n)
+static double number(const struct wl_param *p, const union member *v)
 {
-    (void)p;
-    snprintf(buf, n, "%lld", (long long)*(const int64_t *)member);
+    return p->type == WL_INT ? (double)v->i : p->type == WL_SIZE ? (double)v->u : v->d;
 }
 
-static double number_int(const void *member)
-{
-    return (double)*(const int64_t *)member;
-}
-
-static void bound_int(double bound, char *buf, size_t n)
-{
-    snprintf(buf, n, "%.0f", bound);
-}
-
-static bool parse_size(const struct wl_param *p, const char *text, void *member)
-{
-    (void)p;
-    return units_parse_size(text, member);
-}
-
-static void format_size(const struct wl_param *p, const void *member, char *buf, size_t n)
-{
-    (void)p;
-    units_size(buf, n, *(const uint64_t *)member);
-}
-
-static double number_size(const void *member)
-{
-    return (double)*(const uint64_t *)member;
-}
-
-static void bound_size(double bound, char *buf, size_t n)
-{
-    units_size(buf, n, bound < 0 ? 0 : bound < 0x1p64 ? (uint64_t)bound : UINT64_MAX);
-}
-
-static bool parse_real(const struct wl_param *p, const char *text, void *member)
-{
-    (void)p;
-    return units_parse_real(text, member);
-}
-
-static void format_plain(double value, char *buf, size_t n)
+static void format_real(double value, char *buf, size_t n)
 {
     units_double(buf, n, value);
     size_t len = strlen(buf);
@@ -69,114 +67,27 @@ static void format_plain(double value, char *buf, size_t n)
         buf[len - 2] = '\0';
 }
 
-/* Of large ones "1e15": zeros are hard to count. */
-static void bound_real(double bound, char *buf, size_t n)
-{
-    format_plain(bound, buf, n);
-    char *plus = strstr(buf, "e+");
-    if (plus)
-        memmove(plus + 1, plus + 2, strlen(plus + 2) + 1);
-}
-
-static void format_real(const struct wl_param *p, const void *member, char *buf, size_t n)
-{
-    (void)p;
-    format_plain(*(const double *)member, buf, n);
-}
-
-static double number_double(const void *member)
-{
-    return *(const double *)member;
-}
-
-static bool parse_time(const struct wl_param *p, const char *text, void *member)
-{
-    (void)p;
-    return units_parse_time(text, member);
-}
-
 #define DAY_S 86400.
 
-static void bound_time(double bound, char *buf, size_t n)
+static void format_bound(const struct wl_param *p, double bound, char *buf, size_t n)
 {
-    if (bound >= 2 * DAY_S)
+    char *plus;
+    if (p->type == WL_INT)
+        snprintf(buf, n, "%.0f", bound);
+    else if (p->type == WL_SIZE)
+        units_size(buf, n, bound < 0 ? 0 : bound < 0x1p64 ? (uint64_t)bound : UINT64_MAX);
+    else if (p->type == WL_RATE)
+        units_rate(buf, n, bound);
+    else if (p->type == WL_TIME && bound >= 2 * DAY_S)
         snprintf(buf, n, "%.3g days", bound / DAY_S);
-    else
+    else if (p->type == WL_TIME)
         units_time(buf, n, bound);
+    else {
+        format_real(bound, buf, n);
+        if ((plus = strstr(buf, "e+"))) /* "1e15": zeros are hard to count */
+            memmove(plus + 1, plus + 2, strlen(plus + 2) + 1);
+    }
 }
-
-static void format_time(const struct wl_param *p, const void *member, char *buf, size_t n)
-{
-    (void)p;
-    units_time(buf, n, *(const double *)member);
-}
-
-static bool parse_rate(const struct wl_param *p, const char *text, void *member)
-{
-    (void)p;
-    return units_parse_rate(text, member);
-}
-
-static void bound_rate(double bound, char *buf, size_t n)
-{
-    units_rate(buf, n, bound);
-}
-
-static void format_rate(const struct wl_param *p, const void *member, char *buf, size_t n)
-{
-    (void)p;
-    units_rate(buf, n, *(const double *)member);
-}
-
-static bool parse_bool(const struct wl_param *p, const char *text, void *member)
-{
-    (void)p;
-    bool yes = !strcmp(text, "yes");
-    if (!yes && strcmp(text, "no"))
-        return false;
-    *(bool *)member = yes;
-    return true;
-}
-
-static void format_bool(const struct wl_param *p, const void *member, char *buf, size_t n)
-{
-    (void)p;
-    snprintf(buf, n, "%s", *(const bool *)member ? "yes" : "no");
-}
-
-static bool parse_choice(const struct wl_param *p, const char *text, void *member)
-{
-    for (int i = 0; p->choices[i]; i++)
-        if (!strcmp(p->choices[i], text)) {
-            *(int *)member = i;
-            return true;
-        }
-    return false;
-}
-
-static void format_choice(const struct wl_param *p, const void *member, char *buf, size_t n)
-{
-    snprintf(buf, n, "%s", p->choices[*(const int *)member]);
-}
-
-static void format_text(const struct wl_param *p, const void *member, char *buf, size_t n)
-{
-    (void)p;
-    snprintf(buf, n, "%s", (const char *)member);
-}
-
-/* clang-format off */
-const struct param_type param_types[] = {
-    [WL_INT] = {parse_int, format_int, number_int, bound_int, sizeof(int64_t), "an integer, e.g. 3 or 4k"},
-    [WL_SIZE] = {parse_size, format_size, number_size, bound_size, sizeof(uint64_t), "a size, e.g. 8, 64KiB or 1GB"},
-    [WL_REAL] = {parse_real, format_real, number_double, bound_real, sizeof(double), "a number, e.g. 0.97 or 5%"},
-    [WL_TIME] = {parse_time, format_time, number_double, bound_time, sizeof(double), "a time, e.g. 3us, 30min or 1h"},
-    [WL_RATE] = {parse_rate, format_rate, number_double, bound_rate, sizeof(double), "a rate, e.g. 900GB/s or 25Gbit/s"},
-    [WL_BOOL] = {parse_bool, format_bool, NULL, NULL, sizeof(bool), "yes or no"},
-    [WL_CHOICE] = {parse_choice, format_choice, NULL, NULL, sizeof(int), "a choice"},
-    [WL_TEXT] = {NULL, format_text, NULL, NULL, WL_TEXT_MAX, "a text"},
-};
-/* clang-format on */
 
 /* ---- values ---- */
 
@@ -194,12 +105,12 @@ static void *member_of(const struct wl_param *p, void *object)
 
 bool param_numeric(const struct wl_param *p)
 {
-    return param_types[p->type].number;
+    return types[p->type].numeric;
 }
 
 size_t param_size(const struct wl_param *p)
 {
-    return param_types[p->type].size;
+    return types[p->type].size;
 }
 
 static void list_choices(const struct wl_param *p, char *buf, size_t n)
@@ -213,17 +124,16 @@ static void list_choices(const struct wl_param *p, char *buf, size_t n)
 
 const char *param_allowed(const struct wl_param *p, char *buf, size_t n)
 {
-    const struct param_type *o = &param_types[p->type];
     char low[48], high[48];
     if (p->type == WL_CHOICE) {
         list_choices(p, buf, n);
     } else if (p->type == WL_TEXT) {
         snprintf(buf, n, "a text of at most %d bytes", p->max > 0 ? (int)p->max : WL_TEXT_MAX - 1);
-    } else if (!o->number || !bounded(p)) {
-        snprintf(buf, n, "%s", o->what);
+    } else if (!param_numeric(p) || !bounded(p)) {
+        snprintf(buf, n, "%s", types[p->type].what);
     } else {
-        o->format_bound(p->min, low, sizeof low);
-        o->format_bound(p->max, high, sizeof high);
+        format_bound(p, p->min, low, sizeof low);
+        format_bound(p, p->max, high, sizeof high);
         if (isinf(p->max))
             snprintf(buf, n, "%s or more", low);
         else if (isinf(p->min))
@@ -252,11 +162,11 @@ static const char *with_unit(const struct wl_param *p, const char *text, char *b
     char spelt[16];
     int digits = (int)strspn(text, "+-0123456789.");
     const char *unit = text + digits + strspn(text + digits, " \t");
-    if (!*unit || (size_t)digits + sizeof spelt > n || param_types[p->type].parse(p, text, &v))
+    if (!*unit || (size_t)digits + sizeof spelt > n || parse(p, text, &v))
         return NULL;
     for (size_t i = 0; units_spelling(i, spelt, sizeof spelt); i++) {
         snprintf(buf, n, "%.*s%s", digits, text, spelt);
-        if (alike(unit, spelt) && param_types[p->type].parse(p, buf, &v))
+        if (alike(unit, spelt) && parse(p, buf, &v))
             return buf;
     }
     return NULL;
@@ -267,8 +177,8 @@ static bool refuse(const struct wl_param *p, const char *text, const char *is_no
 {
     char allowed[512], meant[64];
     const char *near = p->type == WL_CHOICE ? text_nearest(text, p->choices, params_choices(p))
-                       : param_types[p->type].number ? with_unit(p, text, meant, sizeof meant)
-                                                     : NULL;
+                       : param_numeric(p)   ? with_unit(p, text, meant, sizeof meant)
+                                            : NULL;
     param_allowed(p, allowed, sizeof allowed);
     /* What it is and what is allowed are often the same words: they are said once. */
     if (strcmp(is_not, allowed))
@@ -302,24 +212,43 @@ bool param_parse_text(const struct wl_param *p, const char *text, char *dst, siz
 
 bool param_parse(const struct wl_param *p, const char *text, void *object, char *why, size_t n)
 {
-    const struct param_type *o = &param_types[p->type];
     union member v;
     if (p->type == WL_TEXT)
         return param_parse_text(p, text, member_of(p, object), WL_TEXT_MAX, why, n);
-    if (!o->parse(p, text, &v))
-        return refuse(p, text, o->what, why, n);
-    if (o->number && bounded(p)) {
-        double x = o->number(&v);
-        if (!(x >= p->min && x <= p->max))
-            return refuse(p, text, "in range", why, n);
-    }
-    memcpy(member_of(p, object), &v, o->size);
+    if (!parse(p, text, &v))
+        return refuse(p, text, types[p->type].what, why, n);
+    if (param_numeric(p) && bounded(p) && !(number(p, &v) >= p->min && number(p, &v) <= p->max))
+        return refuse(p, text, "in range", why, n);
+    memcpy(member_of(p, object), &v, param_size(p));
     return true;
 }
 
 const char *param_format(const struct wl_param *p, const void *object, char *buf, size_t n)
 {
-    param_types[p->type].format(p, (const char *)object + p->offset, buf, n);
+    const void *member = (const char *)object + p->offset;
+    switch (p->type) {
+    case WL_INT:
+        snprintf(buf, n, "%lld", (long long)*(const int64_t *)member);
+        break;
+    case WL_SIZE:
+        return units_size(buf, n, *(const uint64_t *)member);
+    case WL_REAL:
+        format_real(*(const double *)member, buf, n);
+        break;
+    case WL_TIME:
+        return units_time(buf, n, *(const double *)member);
+    case WL_RATE:
+        return units_rate(buf, n, *(const double *)member);
+    case WL_BOOL:
+        snprintf(buf, n, "%s", *(const bool *)member ? "yes" : "no");
+        break;
+    case WL_CHOICE:
+        snprintf(buf, n, "%s", p->choices[*(const int *)member]);
+        break;
+    case WL_TEXT:
+        snprintf(buf, n, "%s", (const char *)member);
+        break;
+    }
     return buf;
 }
 

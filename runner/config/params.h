@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The types of parameters (enum wl_type), one row each.
+ * The types of parameters (enum wl_type), and their values.
  */
 #pragma once
 
@@ -9,8 +9,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* ---- the types of parameters, one row each ---- */
 
 /* A value of any type, outside of a cell struct. */
 union member {
@@ -21,19 +19,6 @@ union member {
     bool b;
     char text[WL_TEXT_MAX];
 };
-
-/* Numeric types are compared with min and max as doubles. */
-struct param_type {
-    bool (*parse)(const struct wl_param *p, const char *text, void *member); /* NULL: copied */
-    void (*format)(const struct wl_param *p, const void *member, char *buf, size_t n);
-    double (*number)(const void *member);                    /* NULL: not numeric */
-    void (*format_bound)(double bound, char *buf, size_t n); /* NULL: not numeric */
-    size_t size;
-    const char *what; /* "a size, e.g. 64KiB", for the message about a text that does not parse */
-};
-extern const struct param_type param_types[]; /* by enum wl_type */
-
-/* ---- values ---- */
 
 /* Values by table: a struct wl_param table says how text becomes the members of a struct and back.
  * Plugins' parameters and the runner's own settings go through the same parser. */
