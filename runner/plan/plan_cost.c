@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Rough, and good enough to choose between a minute and an hour. */
 #define LAUNCH_S 1.5       /* starting and ending the ranks */
@@ -174,72 +173,6 @@ int plan_memory_check(const struct plan *p)
 #define HEAD 8
 #define TAIL 4
 
-/* A column: its text for a cell, in a buffer or the cell's own. */
-struct column {
-    const char *title;
-    const struct wl_param *param; /* NULL: one of the fixed ones */
-    const char *(*text)(const struct cell *c, const struct group *g);
-    size_t width;
-};
-
-struct table {
-    const struct plan *p;
-    struct column *columns;
-    size_t n;
-    struct words reasons; /* for cells that are skipped: below the table, by number from 1 */
-};
-
-static const char *id_text(const struct cell *c, const struct group *g)
-{
-    (void)g;
-    return c->id;
-}
-
-static const char *group_text(const struct cell *c, const struct group *g)
-{
-    (void)c;
-    return g->id;
-}
-
-static const char *config_text(const struct cell *c, const struct group *g)
-{
-    (void)g;
-    return *c->config ? c->config : "-";
-}
-
-/* As config_text; column_text adds the mark. */
-static const char *marked_text(const struct cell *c, const struct group *g)
-{
-    return config_text(c, g);
-}
-
-static const char *mode_text(const struct cell *c, const struct group *g)
-{
-    (void)g;
-    return c->mode;
-}
-
-static const char *skip_text(const struct cell *c, const struct group *g)
-{
-    (void)g;
-    return c->skip ? c->skip : "";
-}
-
-static const char *column_text(const struct column *k, const struct cell *c, const struct group *g,
-                               char *buf, size_t n)
-{
-    if (k->text == marked_text && c->baseline && g->n > 1) {
-        snprintf(buf, n, "%s (baseline)", config_text(c, g));
-        return buf;
-    }
-    if (!k->param)
-        return k->text(c, g);
-    /* A recorded step has a size that no parameter gives. */
-    if (!strcmp(k->param->name, "size") && c->shape.size_B)
-        return units_short_size(buf, n, c->shape.size_B);
-    return param_format(k->param, c->values, buf, n);
-}
-
 static bool varies(const struct plan *p, const struct wl_param *param)
 {
     size_t size = param_size(param), at = param->offset;
@@ -250,105 +183,56 @@ static bool varies(const struct plan *p, const struct wl_param *param)
     return false;
 }
 
-static bool any_text(const struct plan *p,
-                     const char *(*text)(const struct cell *, const struct group *))
-{
-    for (size_t i = 0; i < p->n_cells; i++)
-        if (*text(&p->cells[i], p->groups))
-            return true;
-    return false;
-}
-
-static void add_column(struct table *t, struct column k)
-{
-    APPEND(t->columns, t->n) = k;
-}
+struct table {
+    const struct plan *p;
+    const struct wl_param **params; /* a column each */
+    size_t n;
+    bool mode, skipped; /* such a column */
+    struct words cells,
+        reasons; /* reasons: of cells that are skipped; they stand below the table */
+};
 
 /* Config and mode stand for their parameters; size is shown even where it is one. */
 static void choose_columns(struct table *t)
 {
-    add_column(t, (struct column){.title = "cell", .text = id_text});
-    add_column(t, (struct column){.title = "group", .text = group_text});
-    add_column(t, (struct column){.title = "config",
-                                  .text = plan_is_train(t->p) ? marked_text : config_text});
-    if (any_text(t->p, mode_text))
-        add_column(t, (struct column){.title = "mode", .text = mode_text});
     for (const struct wl_param *q = t->p->plugin->wl.params; q->name; q++)
         if (q->role == WL_AXIS && (!strcmp(q->name, "size") || varies(t->p, q)))
-            add_column(t, (struct column){.title = q->name, .param = q});
-    if (any_text(t->p, skip_text))
-        add_column(t, (struct column){.title = "skipped", .text = skip_text});
-}
-
-static bool shown(const struct plan *p, size_t i, bool all)
-{
-    return all || p->n_cells <= SHOWN_MAX || i < HEAD || i >= p->n_cells - TAIL;
-}
-
-/* Calls visit for every cell that is shown, with its group. */
-static void each_shown(struct table *t, bool all,
-                       void (*visit)(struct table *, const struct cell *, const struct group *))
-{
-    const struct plan *p = t->p;
-    for (size_t g = 0; g < p->n_groups; g++)
-        for (size_t i = p->groups[g].first; i < p->groups[g].first + p->groups[g].n; i++)
-            if (shown(p, i, all))
-                visit(t, &p->cells[i], &p->groups[g]);
-            else if (i == HEAD)
-                visit(t, NULL, NULL);
-}
-
-static void measure(struct table *t, const struct cell *c, const struct group *g)
-{
-    char buf[256];
-    for (size_t i = 0; c && i < t->n; i++) {
-        size_t n = t->columns[i].text == skip_text
-                       ? 0
-                       : strlen(column_text(&t->columns[i], c, g, buf, sizeof buf));
-        t->columns[i].width = n > t->columns[i].width ? n : t->columns[i].width;
+            APPEND(t->params, t->n) = q;
+    for (size_t i = 0; i < t->p->n_cells; i++) {
+        t->mode = t->mode || *t->p->cells[i].mode;
+        t->skipped = t->skipped || t->p->cells[i].skip;
     }
 }
 
-/* The last column is not padded: no blanks at a line's end. */
-static int column_width(const struct table *t, size_t i)
+static void add_titles(struct table *t)
 {
-    return i + 1 < t->n ? (int)t->columns[i].width : 0;
-}
-
-static void print_row(struct table *t, const struct cell *c, const struct group *g)
-{
-    char buf[256];
-    if (!c) {
-        printf("  … %zu more cells (--all)\n", t->p->n_cells - HEAD - TAIL);
-        return;
-    }
-    for (size_t i = 0; i < t->n; i++) {
-        const char *s = column_text(&t->columns[i], c, g, buf, sizeof buf);
-        if (t->columns[i].text == skip_text && *s) {
-            snprintf(buf, sizeof buf, "[%zu]", words_add_once(&t->reasons, s) + 1);
-            s = buf;
-        }
-        printf("  %-*s", column_width(t, i), s);
-    }
-    printf("\n");
-}
-
-/* On a terminal that is too narrow the column that is read least goes: the group's id. */
-static void fit(struct table *t)
-{
-    size_t width = 0;
+    words_add(&t->cells, "cell");
+    words_add(&t->cells, "config");
+    if (t->mode)
+        words_add(&t->cells, "mode");
     for (size_t i = 0; i < t->n; i++)
-        width += 2 + t->columns[i].width;
-    if (isatty(fileno(stdout)) && width > screen_columns(stdout))
-        memmove(t->columns + 1, t->columns + 2, (--t->n - 1) * sizeof *t->columns);
+        words_add(&t->cells, t->params[i]->name);
+    if (t->skipped)
+        words_add(&t->cells, "skipped");
 }
 
-static void print_reasons(const struct table *t)
+static void add_row(struct table *t, const struct group *g, const struct cell *c)
 {
-    for (size_t i = 0; i < t->reasons.n; i++) {
-        AUTO_FREE char *line = xstrfmt("[%zu] %s", i + 1, t->reasons.v[i]);
-        screen_say(line);
-    }
+    char buf[256];
+    bool marked = plan_is_train(t->p) && c->baseline && g->n > 1;
+    words_add(&t->cells, c->id);
+    words_addf(&t->cells, "%s%s", *c->config ? c->config : "-", marked ? " (baseline)" : "");
+    if (t->mode)
+        words_add(&t->cells, c->mode);
+    for (size_t i = 0; i < t->n; i++)
+        if (!strcmp(t->params[i]->name, "size") && c->shape.size_B) /* of a step, no parameter's */
+            words_add(&t->cells, units_short_size(buf, sizeof buf, c->shape.size_B));
+        else
+            words_add(&t->cells, param_format(t->params[i], c->values, buf, sizeof buf));
+    if (t->skipped && c->skip)
+        words_addf(&t->cells, "[%zu]", words_add_once(&t->reasons, c->skip) + 1);
+    else if (t->skipped)
+        words_add(&t->cells, "");
 }
 
 /* A name has no key with the first value of its list, and seems to lack it. */
@@ -375,18 +259,27 @@ static void print_names(const struct plan *p)
 void plan_table(const struct plan *p, bool all)
 {
     struct table t = {.p = p};
+    size_t left_out = all || p->n_cells <= SHOWN_MAX ? 0 : p->n_cells - HEAD - TAIL;
     choose_columns(&t);
-    for (size_t i = 0; i < t.n; i++)
-        t.columns[i].width = strlen(t.columns[i].title);
-    each_shown(&t, all, measure);
-    fit(&t);
-    for (size_t i = 0; i < t.n; i++)
-        printf("  %-*s", column_width(&t, i), t.columns[i].title);
-    printf("\n");
-    each_shown(&t, all, print_row);
-    print_reasons(&t);
+    add_titles(&t);
+    size_t columns = t.cells.n;
+    for (size_t g = 0; g < p->n_groups; g++)
+        for (size_t i = p->groups[g].first; i < p->groups[g].first + p->groups[g].n; i++)
+            if (i < HEAD || i >= HEAD + left_out)
+                add_row(&t, &p->groups[g], &p->cells[i]);
+            else if (i == HEAD)
+                for (size_t k = 0; k < columns; k++)
+                    words_add(&t.cells, "…");
+    text_table_print(&t.cells, columns, 0, NULL);
+    if (left_out)
+        printf("… %zu more cells (--all)\n", left_out);
+    for (size_t i = 0; i < t.reasons.n; i++) {
+        AUTO_FREE char *line = xstrfmt("[%zu] %s", i + 1, t.reasons.v[i]);
+        screen_say(line);
+    }
     if (plan_is_train(p))
         print_names(p);
+    words_free(&t.cells);
     words_free(&t.reasons);
-    free(t.columns);
+    free(t.params);
 }
