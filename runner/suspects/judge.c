@@ -356,20 +356,6 @@ struct families {
 
 #define LEFT_OVER 10 /* pairs more than ranks, which tell how much links differ */
 
-/* The number of the first rank on the same host. */
-static size_t families_host(const struct suspects_data *d, size_t rank)
-{
-    size_t host = 0;
-    while (!rank_facts_same_host(&d->rank[host], &d->rank[rank]))
-        host++;
-    return host;
-}
-
-static bool same_model(const struct suspects_data *d, size_t a, size_t b)
-{
-    return !strcmp(d->rank[a].model, d->rank[b].model);
-}
-
 static bool any_finite(const double *x, size_t rows, size_t n, size_t entity)
 {
     for (size_t row = 0; row < rows; row++)
@@ -378,12 +364,42 @@ static bool any_finite(const double *x, size_t rows, size_t n, size_t entity)
     return false;
 }
 
-/* Adds the entities of `width` that have values in x. One entity has no peers. */
-static void add_family(struct families *f, struct peers p, const double *x, size_t width)
+/* The kinds of ranks or pairs: those of one kind are peers. */
+struct kinds {
+    struct words names;
+    size_t *of; /* by entity; pairs: of a < b */
+};
+
+/* Of a rank its model. Of a pair the kind of its link, and the models that it joins. */
+static void kinds_find(struct kinds *k, const struct suspects_data *d, bool pair)
+{
+    size_t n = d->ranks;
+    *k = (struct kinds){.of = xcalloc(pair ? n * n : n, sizeof *k->of)};
+    for (size_t a = 0; a < n; a++)
+        for (size_t b = a + 1; pair && b < n; b++) {
+            const struct rank_facts *x = &d->rank[a], *y = &d->rank[b];
+            bool swap = strcmp(x->model, y->model) > 0;
+            AUTO_FREE char *name = xstrfmt("%s\n%s\n%s", rank_facts_link(x, y),
+                                           swap ? y->model : x->model, swap ? x->model : y->model);
+            k->of[a * n + b] = words_add_once(&k->names, name);
+        }
+    for (size_t a = 0; !pair && a < n; a++)
+        k->of[a] = words_add_once(&k->names, d->rank[a].model);
+}
+
+static void kinds_free(struct kinds *k)
+{
+    words_free(&k->names);
+    free(k->of);
+}
+
+/* Adds the entities of one kind that have values in x, which are of `width`. One has no peers. */
+static void add_family(struct families *f, struct peers p, const double *x, size_t width,
+                       const struct kinds *kinds, size_t kind)
 {
     p.at = xcalloc(width, sizeof *p.at);
     for (size_t i = 0; i < width; i++)
-        if (any_finite(x, p.rows, width, i))
+        if (kinds->of[i] == kind && any_finite(x, p.rows, width, i))
             p.at[p.n++] = i;
     if (p.n < 2) {
         free(p.of_rank);
@@ -397,21 +413,15 @@ static void add_family(struct families *f, struct peers p, const double *x, size
     APPEND(f->v, f->n) = p;
 }
 
-/* The ranks of each model; x: [row * ranks + rank]. */
+/* x: [row * ranks + rank] */
 static void add_ranks(struct families *f, const struct suspects_data *d, size_t test,
                       const double *x, size_t rows)
 {
-    AUTO_FREE double *ours = xcalloc(rows * d->ranks, sizeof *ours);
-    for (size_t model = 0; model < d->ranks; model++) {
-        bool first = true;
-        for (size_t i = 0; i < model; i++)
-            first = first && !same_model(d, i, model);
-        for (size_t i = 0; i < rows * d->ranks; i++)
-            ours[i] = same_model(d, i % d->ranks, model) ? x[i] : NAN;
-        if (first)
-            add_family(f, (struct peers){.kind = SUSPECT_RANK, .test = test, .rows = rows}, ours,
-                       d->ranks);
-    }
+    AUTO(kinds_free) struct kinds models;
+    kinds_find(&models, d, false);
+    for (size_t i = 0; i < models.names.n; i++)
+        add_family(f, (struct peers){.kind = SUSPECT_RANK, .test = test, .rows = rows}, x, d->ranks,
+                   &models, i);
 }
 
 /* Pairs that were measured, and ranks that are in one. */
@@ -428,66 +438,36 @@ static void count_pairs(const double *x, size_t rows, size_t n, size_t *pairs, s
         *ranks += in[a];
 }
 
-/* Ranks and their links; x: pairs of one kind, [row * ranks * ranks + a * ranks + b] for a < b;
- * NaN: another kind. Fewer pairs than ranks do not tell one from the other; then a pair is all
- * there is. */
-static void add_effects(struct families *f, const struct suspects_data *d, size_t test,
-                        const double *x, size_t rows)
+/* The pairs of each kind, as ranks and their links; all: [row * ranks * ranks + a * ranks + b] for
+ * a < b. Fewer pairs than ranks do not tell one from the other; then a pair is all there is. */
+static void add_pairs(struct families *f, const struct suspects_data *d, size_t test,
+                      const double *all, size_t rows)
 {
     size_t n = d->ranks, pairs, ranks;
-    AUTO_FREE double *rank = xcalloc(rows * n + 1, sizeof *rank);
-    AUTO_FREE double *link = xcalloc(rows * n * n + 1, sizeof *link);
-    count_pairs(x, rows, n, &pairs, &ranks);
-    for (size_t i = 0; i < rows * n * n; i++)
-        link[i] = NAN;
-    for (size_t row = 0; row < rows; row++)
-        pair_effects(x + row * n * n, n, rank + row * n, link + row * n * n);
-    bool split = pairs >= ranks, many = pairs >= ranks + LEFT_OVER;
-    struct peers links = {
-        .kind = SUSPECT_LINK, .test = test, .rows = rows, .fitted = many ? ranks - 1 : 0};
-    if (split)
-        add_ranks(f, d, test, rank, rows);
-    if (split && !many) {
-        links.of_rank = rank;
-        rank = NULL;
-    }
-    add_family(f, links, many ? link : x, n * n);
-}
-
-static bool kind_of_pair(const struct suspects_data *d, size_t a, size_t b, size_t c, size_t e)
-{
-    bool models = (same_model(d, a, c) && same_model(d, b, e)) ||
-                  (same_model(d, a, e) && same_model(d, b, c));
-    return models && !strcmp(rank_facts_link(&d->rank[a], &d->rank[b]),
-                             rank_facts_link(&d->rank[c], &d->rank[e]));
-}
-
-static bool is_first_of_kind(const struct suspects_data *d, size_t c, size_t e)
-{
-    for (size_t a = 0; a <= c; a++)
-        for (size_t b = a + 1; b < (a < c ? d->ranks : e); b++)
-            if (kind_of_pair(d, a, b, c, e))
-                return false;
-    return true;
-}
-
-/* The pairs of each kind. */
-static void add_pairs(struct families *f, const struct suspects_data *d, size_t test,
-                      const double *x, size_t rows)
-{
-    size_t n = d->ranks;
-    AUTO_FREE double *ours = xcalloc(rows * n * n + 1, sizeof *ours);
-    for (size_t c = 0; c < n; c++)
-        for (size_t e = c + 1; e < n; e++) {
-            if (!is_first_of_kind(d, c, e))
-                continue;
-            for (size_t i = 0; i < n * n; i++) {
-                bool is = i / n < i % n && kind_of_pair(d, i / n, i % n, c, e);
-                for (size_t row = 0; row < rows; row++)
-                    ours[row * n * n + i] = is ? x[row * n * n + i] : NAN;
-            }
-            add_effects(f, d, test, ours, rows);
+    AUTO_FREE double *x = xcalloc(rows * n * n + 1, sizeof *x),
+                     *link = xcalloc(rows * n * n + 1, sizeof *link);
+    AUTO(kinds_free) struct kinds kinds;
+    kinds_find(&kinds, d, true);
+    for (size_t kind = 0; kind < kinds.names.n; kind++) {
+        AUTO_FREE double *rank = xcalloc(rows * n + 1, sizeof *rank);
+        for (size_t i = 0; i < rows * n * n; i++) {
+            x[i] = kinds.of[i % (n * n)] == kind ? all[i] : NAN;
+            link[i] = NAN;
         }
+        count_pairs(x, rows, n, &pairs, &ranks);
+        for (size_t row = 0; row < rows; row++)
+            pair_effects(x + row * n * n, n, rank + row * n, link + row * n * n);
+        bool split = pairs >= ranks, many = pairs >= ranks + LEFT_OVER;
+        struct peers links = {
+            .kind = SUSPECT_LINK, .test = test, .rows = rows, .fitted = many ? ranks - 1 : 0};
+        if (split)
+            add_ranks(f, d, test, rank, rows);
+        if (split && !many) {
+            links.of_rank = rank;
+            rank = NULL;
+        }
+        add_family(f, links, many ? link : x, n * n, &kinds, kind);
+    }
 }
 
 static void families_make(struct families *f, const struct suspects_data *d)
@@ -496,10 +476,8 @@ static void families_make(struct families *f, const struct suspects_data *d)
     for (size_t t = 0; t < SUSPECTS_TESTS; t++) {
         AUTO_FREE double *x = NULL;
         size_t rows = suspects_rows(d, t, true, &x);
-        if (rows && suspects_tests[t].pair)
-            add_pairs(f, d, t, x, rows);
-        else if (rows)
-            add_ranks(f, d, t, x, rows);
+        if (rows)
+            (suspects_tests[t].pair ? add_pairs : add_ranks)(f, d, t, x, rows);
     }
 }
 
@@ -543,69 +521,6 @@ static void drop(struct verdicts *v, size_t i)
     memmove(v->v + i, v->v + i + 1, (--v->n - i) * sizeof *v->v);
 }
 
-static bool is_slow(const struct verdicts *v, size_t rank)
-{
-    for (size_t i = 0; i < v->n; i++)
-        if (v->v[i].kind == SUSPECT_RANK && v->v[i].a == rank)
-            return true;
-    return false;
-}
-
-static bool is_slow_host(const struct verdicts *v, const struct suspects_data *d, size_t host)
-{
-    size_t ranks = 0, slow = 0;
-    for (size_t i = 0; i < d->ranks; i++)
-        if (families_host(d, i) == host) {
-            ranks++;
-            slow += is_slow(v, i);
-        }
-    return ranks >= 2 && ranks < d->ranks && slow == ranks;
-}
-
-/* The first rank of a host speaks for all. */
-static void merge_hosts(struct verdicts *v, const struct suspects_data *d)
-{
-    for (size_t host = 0; host < d->ranks; host++) {
-        if (families_host(d, host) != host || !is_slow_host(v, d, host))
-            continue;
-        for (size_t i = v->n; i-- > 0;) {
-            if (v->v[i].kind != SUSPECT_RANK || families_host(d, v->v[i].a) != host)
-                continue;
-            if (v->v[i].a == host)
-                v->v[i].kind = SUSPECT_HOST;
-            else
-                drop(v, i);
-        }
-    }
-}
-
-static bool joins(const struct suspects_data *d, const struct suspect *s, size_t h, size_t k)
-{
-    size_t a = families_host(d, s->a), b = families_host(d, s->b);
-    return s->kind == SUSPECT_LINK && ((a == h && b == k) || (a == k && b == h));
-}
-
-/* Where every link between two hosts is slow, the first speaks for all. */
-static void merge_routes(struct verdicts *v, const struct suspects_data *d)
-{
-    for (size_t i = 0; i < v->n; i++) {
-        size_t h = families_host(d, v->v[i].a), k = families_host(d, v->v[i].b), slow = 0;
-        size_t on_h = 0, on_k = 0;
-        for (size_t r = 0; r < d->ranks; r++) {
-            on_h += families_host(d, r) == h;
-            on_k += families_host(d, r) == k;
-        }
-        for (size_t j = 0; j < v->n; j++)
-            slow += joins(d, &v->v[j], h, k);
-        if (h == k || v->v[i].kind != SUSPECT_LINK || slow < 2 || slow < on_h * on_k)
-            continue;
-        for (size_t j = v->n; --j > i;)
-            if (joins(d, &v->v[j], h, k))
-                drop(v, j);
-        v->v[i].kind = SUSPECT_ROUTE;
-    }
-}
-
 static int by_kind(const void *a, const void *b)
 {
     const struct suspect *x = a, *y = b;
@@ -616,16 +531,53 @@ static int by_kind(const void *a, const void *b)
     return x->b < y->b ? -1 : x->b > y->b;
 }
 
+static size_t ranks_on(const struct suspects_data *d, const char *host)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < d->ranks; i++)
+        n += !strcmp(d->rank[i].host, host);
+    return n;
+}
+
+/* Is it a rank of host h, or a link between h and k? */
+static bool is_of(const struct suspects_data *d, const struct suspect *s, const char *h,
+                  const char *k)
+{
+    const char *a = d->rank[s->a].host, *b = d->rank[s->b].host;
+    return (!strcmp(a, h) && !strcmp(b, k)) || (!strcmp(a, k) && !strcmp(b, h));
+}
+
+/* Where every rank of a host is slow, or every link between two hosts, the first speaks for all. */
+static void merge(struct verdicts *v, const struct suspects_data *d, enum suspect_kind kind)
+{
+    for (size_t i = 0; i < v->n; i++) {
+        const char *h = d->rank[v->v[i].a].host, *k = d->rank[v->v[i].b].host;
+        size_t here = ranks_on(d, h), slow = 0,
+               all = kind == SUSPECT_LINK ? here * ranks_on(d, k) : here;
+        bool apart = kind == SUSPECT_LINK ? strcmp(h, k) != 0 : here < d->ranks;
+        for (size_t j = 0; j < v->n; j++)
+            slow += v->v[j].kind == kind && is_of(d, &v->v[j], h, k);
+        if (v->v[i].kind != kind || !apart || slow < 2 || slow < all)
+            continue;
+        for (size_t j = v->n; --j > i;)
+            if (v->v[j].kind == kind && is_of(d, &v->v[j], h, k))
+                drop(v, j);
+        v->v[i].kind = kind == SUSPECT_LINK ? SUSPECT_ROUTE : SUSPECT_HOST;
+    }
+}
+
 static void verdicts_finish(struct verdicts *v, const struct suspects_data *d)
 {
     for (size_t a = 0; a < d->ranks; a++)
         for (size_t b = a + 1; b < d->ranks; b++)
             if (d->silent[a * d->ranks + b])
                 suspect_of(v, SUSPECT_LINK, a, b)->silent = true;
-    merge_hosts(v, d);
-    merge_routes(v, d);
-    if (v->n)
-        qsort(v->v, v->n, sizeof *v->v, by_kind);
+    if (!v->n)
+        return;
+    qsort(v->v, v->n, sizeof *v->v, by_kind);
+    merge(v, d, SUSPECT_RANK);
+    merge(v, d, SUSPECT_LINK);
+    qsort(v->v, v->n, sizeof *v->v, by_kind);
 }
 
 /* ---- the judgement ---- */
