@@ -157,7 +157,7 @@ for n in 0 1 2 0 1 2; do
     kill -STOP "$(rank $n)"
     end 0 "a run survives SIGSTOP to rank $n with a retry"
     like "$(failed "$dir")$(lines "$dir" fail)" \
-        '^hang.*"why":"stopped by SIGSTOP \(state T\)","rank":'$n',"host":"[^"]+"' \
+        '^hang.*"why":"no progress for [^"]*: stopped by a signal \(state T\)","rank":'$n',"host":"' \
         "the record of a stopped rank $n names that rank alone"
     closed_once "$dir" 3 "every group is closed once after SIGSTOP to rank $n"
     gone "no process is left after SIGSTOP to rank $n"

@@ -232,7 +232,7 @@ like "$lines" '"kind":"crash","why":"killed by SIGKILL[^"]*","rank":1,' \
 one_line "$err" 'a killed rank is reported in one line'
 lose STOP 'transport = tcp'
 is "$rc" 1 'a rank that is stopped ends the run with 1'
-like "$lines" '"why":"stopped by SIGSTOP[^"]*","rank":1,' 'the recording names the stopped rank'
+like "$lines" '"why":"[^"]*stopped by a signal[^"]*","rank":1,' 'the recording names the stopped rank'
 
 # ---- the transport's faults, as a run shows them ----
 

@@ -90,12 +90,9 @@ void beat_lost(struct beat *b, const char *host)
 #define BEAT_NS (250 * MS)
 #define STOPPED_NS (150 * MS)
 #define LEAVE_NS (500 * MS) /* time for a child that was told to exit */
-#define CULPRIT_NS                                                                                 \
-    (1000 * MS) /* grace period that a waiting rank gives the rank it waits for  \
-               */
+#define CULPRIT_NS (1000 * MS) /* grace period that a waiting rank gives the rank it waits for */
 
-/* In the kernel's order of delivery: a kill arrives before the SIGCHLD that it
- * causes. */
+/* In the kernel's order of delivery: a kill arrives before the SIGCHLD that it causes. */
 static const int watched[] = {SIGHUP, SIGINT, SIGUSR1, SIGTERM, SIGCHLD};
 
 struct shim {
@@ -105,7 +102,6 @@ struct shim {
     sigset_t signals, before;
     uint64_t beat_ns;    /* time of the last beat */
     uint64_t stopped_ns; /* since when the child is stopped; 0: it runs */
-    int stopped_by;
     uint32_t lost_B;      /* of the beat's lost hosts, sent */
     long long oom_before; /* base/family.h, when the child was started */
 };
@@ -225,14 +221,14 @@ static char state_of(pid_t pid)
     AUTO_TEXT struct text stat = {0};
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
     const char *end = text_read_file(path, &stat) ? strrchr(stat.s, ')') : NULL;
-    char state = end && end[1] ? end[2] : '?';
-    return state;
+    return end && end[1] ? end[2] : '?';
 }
 
 static int hung(const struct shim *s)
 {
     char why[512], state = state_of(s->child);
-    const char *reason = state == 't'       ? ": held by a debugger (state t)"
+    const char *reason = state == 'T'       ? ": stopped by a signal (state T)"
+                         : state == 't'     ? ": held by a debugger (state t)"
                          : s->beat->waiting ? ": waiting for another rank"
                          : state == 'D'     ? ": blocked in the kernel (state D)"
                                             : "";
@@ -245,29 +241,15 @@ static int hung(const struct shim *s)
     return died(s, "hang", why);
 }
 
-/* The other ranks of a stopped one wait, and would be taken for the ones that
- * hang: so it is reported at once. A job that was suspended goes on within
- * STOPPED_NS. */
-static bool stays_stopped(struct shim *s)
+/* The other ranks of a stopped one wait, and would be taken for the ones that hang: so it is
+ * reported at once. A job that was suspended goes on within STOPPED_NS. */
+static bool stays_stopped(const struct shim *s)
 {
-    if (!s->stopped_ns || clock_now_ns() - s->stopped_ns < STOPPED_NS)
-        return false;
-    if (state_of(s->child) == 'T')
-        return true;
-    s->stopped_ns = 0;
-    return false;
+    return s->stopped_ns && clock_now_ns() - s->stopped_ns > STOPPED_NS &&
+           state_of(s->child) == 'T';
 }
 
-static int stopped(const struct shim *s)
-{
-    char why[64];
-    snprintf(why, sizeof why, "stopped by %s (state T)", signal_name(s->stopped_by));
-    kill(s->child, SIGKILL);
-    return died(s, "hang", why);
-}
-
-/* The hung rank reports first; waiting ranks give it a grace period, longer
- * without an own error. */
+/* The hung rank reports first; waiting ranks give it a grace period, longer without an own error. */
 static bool past_deadline(const struct shim *s)
 {
     const struct beat *b = s->beat;
@@ -284,8 +266,7 @@ static int next_signal(const struct shim *s, uint64_t ns)
     return signal > 0 ? signal : 0;
 }
 
-/* The launcher ends this rank: a child that can still finish its block may;
- * others are killed. */
+/* The launcher ends this rank: a child that can still finish its block may; others are killed. */
 static int told_to_end(const struct shim *s)
 {
     s->beat->stop = 1;
@@ -311,11 +292,8 @@ static int watch(struct shim *s)
             if (!WIFSTOPPED(status))
                 return ended(s, status);
             s->stopped_ns = clock_now_ns();
-            s->stopped_by = WSTOPSIG(status);
         }
-        if (stays_stopped(s))
-            return stopped(s);
-        if (past_deadline(s))
+        if (stays_stopped(s) || past_deadline(s))
             return hung(s);
         if (s->place->rank == 0 && clock_now_ns() - s->beat_ns > BEAT_NS)
             send_beat(s);
