@@ -17,19 +17,6 @@
 #include <time.h>
 #include <unistd.h>
 
-struct health_source {
-    const char *name;
-    bool per_node; /* read by one rank per node; otherwise by each rank for its device */
-    /* False: no such hardware. close() follows a successful open(); both may be NULL. */
-    bool (*open)(void **self, const struct team *team);
-    void (*close)(void *self);
-    /* Adds constant facts (name, driver) to this rank's entry in the header's hosts; may be NULL. */
-    void (*describe)(void *self, json_t *host);
-    /* Adds readings, with SI units in their names (cpu_Hz, temperature_C, power_W). Takes some µs to
-     * 1 ms. May be NULL. */
-    void (*read)(void *self, json_t *now);
-};
-
 /* ---- the host ---- */
 
 /* Means since the launch began are recorded after this time, because the kernel counts busy time in
@@ -44,11 +31,6 @@ static json_t *health_cores(double used_s, double wall_s)
 /* Files read per block: on a machine with hundreds of cores a sample of them suffices. */
 enum { FILES_MAX = 16 };
 
-struct host {
-    glob_t frequencies, temperatures;
-    double wall_s, busy_s; /* at the start of the launch */
-};
-
 /* Seconds of processor time that programs used since boot, system calls included, interrupts not. */
 static double busy_s(void)
 {
@@ -56,25 +38,6 @@ static double busy_s(void)
     AUTO_FCLOSE FILE *f = fopen("/proc/stat", "r");
     int got = f ? fscanf(f, "cpu %lf %lf %lf", &user, &nice, &system) : 0;
     return got == 3 ? (user + nice + system) / (double)sysconf(_SC_CLK_TCK) : 0;
-}
-
-static bool host_open(void **self, const struct team *team)
-{
-    (void)team;
-    struct host *h = xcalloc(1, sizeof *h);
-    glob("/sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_cur_freq", 0, NULL, &h->frequencies);
-    glob("/sys/class/thermal/thermal_zone*/temp", 0, NULL, &h->temperatures);
-    h->wall_s = clock_now_s();
-    h->busy_s = busy_s();
-    *self = h;
-    return true;
-}
-
-static void host_close(void *self)
-{
-    AUTO_FREE struct host *h = self;
-    globfree(&h->frequencies);
-    globfree(&h->temperatures);
 }
 
 static bool read_number(const char *path, double *value)
@@ -123,13 +86,11 @@ static struct spread read_cpuinfo(void)
     return s;
 }
 
-static void host_read(void *self, json_t *now)
+static void read_host(const struct health *h, double since_s, json_t *now)
 {
-    const struct host *h = self;
     double load;
     if (read_number("/proc/loadavg", &load))
         json_object_set_new(now, "load1", json_real(load));
-    double since_s = clock_now_s() - h->wall_s;
     if (since_s >= HEALTH_MEAN_S && h->busy_s > 0)
         json_object_set_new(now, "busy_cores", health_cores(busy_s() - h->busy_s, since_s));
     struct spread khz = read_files(&h->frequencies);
@@ -144,70 +105,10 @@ static void host_read(void *self, json_t *now)
         json_object_set_new(now, "temperature_C", json_real(millidegrees.max * 1e-3));
 }
 
-static const struct health_source health_host = {
-    .name = "host",
-    .per_node = true,
-    .open = host_open,
-    .close = host_close,
-    .read = host_read,
-};
-
-/* ---- this process ---- */
-
-/* The processor time of this rank's threads, its share of the host's busy time (host_load.h). */
-struct cpu {
-    double wall_s, used_s; /* at the start of the launch */
-};
-
-static double now_s(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static bool cpu_open(void **self, const struct team *team)
-{
-    (void)team;
-    struct cpu *c = xcalloc(1, sizeof *c);
-    *c = (struct cpu){now_s(CLOCK_MONOTONIC), now_s(CLOCK_PROCESS_CPUTIME_ID)};
-    *self = c;
-    return true;
-}
-
-static void cpu_read(void *self, json_t *now)
-{
-    const struct cpu *c = self;
-    double wall_s = now_s(CLOCK_MONOTONIC) - c->wall_s;
-    if (wall_s >= HEALTH_MEAN_S)
-        json_object_set_new(now, "own_cores",
-                            health_cores(now_s(CLOCK_PROCESS_CPUTIME_ID) - c->used_s, wall_s));
-}
-
-static const struct health_source health_cpu = {
-    .name = "cpu",
-    .open = cpu_open,
-    .close = free,
-    .read = cpu_read,
-};
-
 /* ---- the GPU ---- */
 
-/* * NVML's facts about this rank's GPU, and conditions that may disturb it. */
-
-static bool nvml_open(void **self, const struct team *team)
-{
-    *self = nvml_load(team->local_rank);
-    return *self;
-}
-
-static void nvml_close(void *self)
-{
-    nvml_unload(self);
-}
-
 /* The PCI address of a local rank's GPU, "0000:41:00.0". False: no GPU or no NVML. */
-static bool nvml_pci_address(int local_rank, char *place, size_t n)
+static bool gpu_pci_address(int local_rank, char *place, size_t n)
 {
     struct nvml *v = nvml_load(local_rank);
     struct nvml_pci pci = {0};
@@ -218,11 +119,6 @@ static bool nvml_pci_address(int local_rank, char *place, size_t n)
         snprintf(place, n, "%04x:%02x:%02x.0", pci.domain, pci.bus, pci.device);
     nvml_unload(v);
     return found;
-}
-
-static void nvml_describe(void *self, json_t *host)
-{
-    json_object_set_new(host, "gpu", nvml_gpu_facts(self));
 }
 
 /* Ranks of this launch have the same parent. A GPU has one rank: where process ids are those of
@@ -236,71 +132,23 @@ static size_t others(const struct nvml *n)
     return all - (ours || !all ? ours : 1);
 }
 
-static void nvml_read(void *self, json_t *now)
-{
-    json_t *gpu = nvml_gpu_now(self);
-    json_object_set_new(gpu, "others", json_integer((json_int_t)others(self)));
-    json_object_set_new(now, "gpu", gpu);
-}
-
-static const struct health_source health_nvml = {
-    .name = "nvml",
-    .open = nvml_open,
-    .close = nvml_close,
-    .describe = nvml_describe,
-    .read = nvml_read,
-};
-
 /* ---- the fabric ---- */
 
-/* * Records the fabric of this rank's node. With several nodes it also sets the NCCL variables that
- * fabric.h chooses, except those already in the environment. */
-
-struct source {
+/* The fabric of this node. With several nodes NCCL's variables are set as fabric.h chooses, except
+ * those already in the environment. */
+static json_t *open_fabric(const struct team *team)
+{
     struct fabric fabric;
     struct fabric_setting settings[FABRIC_SETTINGS_MAX];
-    size_t n;
-    bool speaks; /* this rank records for its node */
-};
-
-static void tell_nccl(const struct source *s)
-{
-    for (size_t i = 0; i < s->n; i++)
-        if (!s->settings[i].kept)
-            setenv(s->settings[i].name, s->settings[i].value, 0);
+    fabric_read(&fabric, "");
+    size_t n = fabric_choose(&fabric, getenv, settings);
+    for (size_t i = 0; i < n && team->nodes > 1; i++)
+        if (!settings[i].kept)
+            setenv(settings[i].name, settings[i].value, 0);
+    json_t *json = fabric_json(&fabric, settings, n);
+    fabric_free(&fabric);
+    return json;
 }
-
-static bool fabric_open(void **self, const struct team *team)
-{
-    struct source *s = xcalloc(1, sizeof *s);
-    s->speaks = team->local_rank == 0;
-    fabric_read(&s->fabric, "");
-    s->n = fabric_choose(&s->fabric, getenv, s->settings);
-    if (team->nodes > 1)
-        tell_nccl(s);
-    *self = s;
-    return true;
-}
-
-static void fabric_close(void *self)
-{
-    AUTO_FREE struct source *s = self;
-    fabric_free(&s->fabric);
-}
-
-static void fabric_describe(void *self, json_t *host)
-{
-    const struct source *s = self;
-    if (s->speaks)
-        json_object_set_new(host, "fabric", fabric_json(&s->fabric, s->settings, s->n));
-}
-
-static const struct health_source health_fabric = {
-    .name = "fabric",
-    .open = fabric_open,
-    .close = fabric_close,
-    .describe = fabric_describe,
-};
 
 /* ---- [launch] bind = gpu ---- */
 
@@ -309,7 +157,7 @@ void binding_take(struct gpu_binding *b, const struct plan *p, int local_rank)
     *b = (struct gpu_binding){.enabled = launcher_binds_to_gpus(p)};
     if (!b->enabled)
         return;
-    if (!nvml_pci_address(local_rank, b->gpu, sizeof b->gpu)) {
+    if (!gpu_pci_address(local_rank, b->gpu, sizeof b->gpu)) {
         snprintf(b->numa.why, sizeof b->numa.why, "no GPU was found for this rank");
         return;
     }
@@ -331,43 +179,58 @@ void binding_describe(const struct gpu_binding *b, json_t *host)
     json_object_set_new(host, "bound", bound);
 }
 
-/* ---- all sources ---- */
+/* ---- all of it ---- */
 
-static const struct health_source *const sources[] = {&health_host, &health_cpu, &health_nvml,
-                                                      &health_fabric};
-
-#define N_SOURCES (sizeof sources / sizeof *sources)
-_Static_assert(N_SOURCES <= HEALTH_SOURCES_MAX, "struct health has a place for each source");
+static double used_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
 
 void health_open(struct health *h, const struct team *team)
 {
-    *h = (struct health){0};
-    for (size_t i = 0; i < N_SOURCES; i++)
-        h->open[i] = (!sources[i]->per_node || team->local_rank == 0) &&
-                     (!sources[i]->open || sources[i]->open(&h->self[i], team));
+    *h = (struct health){.speaks = team->local_rank == 0,
+                         .wall_s = clock_now_s(),
+                         .busy_s = busy_s(),
+                         .used_s = used_s(),
+                         .nvml = nvml_load(team->local_rank),
+                         .fabric = open_fabric(team)};
+    glob("/sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_cur_freq", 0, NULL, &h->frequencies);
+    glob("/sys/class/thermal/thermal_zone*/temp", 0, NULL, &h->temperatures);
 }
 
 void health_close(struct health *h)
 {
-    for (size_t i = 0; i < N_SOURCES; i++)
-        if (h->open[i] && sources[i]->close)
-            sources[i]->close(h->self[i]);
+    globfree(&h->frequencies);
+    globfree(&h->temperatures);
+    if (h->nvml)
+        nvml_unload(h->nvml);
+    json_decref(h->fabric);
     *h = (struct health){0};
 }
 
 void health_describe(const struct health *h, json_t *host)
 {
-    for (size_t i = 0; i < N_SOURCES; i++)
-        if (h->open[i] && sources[i]->describe)
-            sources[i]->describe(h->self[i], host);
+    if (h->nvml)
+        json_object_set_new(host, "gpu", nvml_gpu_facts(h->nvml));
+    if (h->speaks)
+        json_object_set(host, "fabric", h->fabric);
 }
 
 json_t *health_read(const struct health *h, const struct team *team)
 {
     AUTO_JSON json_t *mine = json_object();
-    for (size_t i = 0; i < N_SOURCES; i++)
-        if (h->open[i] && sources[i]->read)
-            sources[i]->read(h->self[i], mine);
+    double since_s = clock_now_s() - h->wall_s;
+    if (h->speaks)
+        read_host(h, since_s, mine);
+    if (since_s >= HEALTH_MEAN_S)
+        json_object_set_new(mine, "own_cores", health_cores(used_s() - h->used_s, since_s));
+    if (h->nvml) {
+        json_t *gpu = nvml_gpu_now(h->nvml);
+        json_object_set_new(gpu, "others", json_integer((json_int_t)others(h->nvml)));
+        json_object_set_new(mine, "gpu", gpu);
+    }
     AUTO_FREE char *text = json_object_size(mine) ? json_dumps(mine, JSON_COMPACT) : NULL;
     char **texts = team_texts(team, text ? text : "");
     if (!texts)

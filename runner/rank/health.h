@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Reads conditions that may disturb a measurement, before and after each block: load, clocks,
- * temperature, power, throttle reasons. Each kind of hardware is a source in the table at the end
- * of health.c; the fabric also sets NCCL's variables. And binds a rank to the processors near its
- * GPU.
+ * temperature, power, throttle reasons. With several nodes it also sets NCCL's variables for the
+ * fabric. And binds a rank to the processors near its GPU.
  */
 #pragma once
 
 #include "launch/launcher.h"
 #include "plan/plan.h"
 #include "rank/team.h"
+#include "record/nvml.h"
 
+#include <glob.h>
 #include <jansson.h>
 #include <stdbool.h>
-#include <stddef.h>
 
 /* [launch] bind = gpu: binds each rank to the processors near its GPU, before MPI and CUDA start
  * threads. The header's hosts record the result. A rank that cannot be bound measures unbound, and
@@ -29,10 +29,14 @@ void binding_take(struct gpu_binding *b, const struct plan *p, int local_rank);
 /* Adds "bound": {gpu, numa, cpus} or {gpu, why}; nothing if binding is off. */
 void binding_describe(const struct gpu_binding *b, json_t *host);
 
-#define HEALTH_SOURCES_MAX 8
 struct health {
-    void *self[HEALTH_SOURCES_MAX];
-    bool open[HEALTH_SOURCES_MAX];
+    bool speaks; /* reads what the ranks of its node share */
+    glob_t frequencies, temperatures;
+    double wall_s, busy_s,
+        used_s;        /* when the launch began: the clock, and the processor time of the
+                                    * host's programs and of this rank */
+    struct nvml *nvml; /* of this rank's GPU; NULL: none */
+    json_t *fabric;
 };
 
 void health_open(struct health *h, const struct team *team);
