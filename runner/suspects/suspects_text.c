@@ -4,7 +4,6 @@
 #include "base/csv.h"
 #include "base/err.h"
 #include "base/jsontext.h"
-#include "base/prometheus.h"
 #include "base/stats.h"
 #include "base/text.h"
 #include "common/round_peer.h"
@@ -324,11 +323,11 @@ static void add_gauge(struct text *t, const struct suspects_data *d, const struc
     if (s->a != s->b)
         snprintf(peer, sizeof peer, "%zu", s->b);
     text_add(t, "gradsync_suspect_slower_percent{");
-    prometheus_label(t, "kind", suspect_kinds[s->kind]);
-    prometheus_label(t, "rank", rank);
-    prometheus_label(t, "peer", peer);
-    prometheus_label(t, "host", d->rank[s->a].host);
-    prometheus_label(t, "uuid", d->rank[s->a].uuid);
+    text_add_label(t, "kind", suspect_kinds[s->kind]);
+    text_add_label(t, "rank", rank);
+    text_add_label(t, "peer", peer);
+    text_add_label(t, "host", d->rank[s->a].host);
+    text_add_label(t, "uuid", d->rank[s->a].uuid);
     text_addf(t, isfinite(worst) ? "} %.3f\n" : "} NaN\n", worst);
 }
 

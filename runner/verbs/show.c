@@ -5,7 +5,6 @@
 #include "base/files.h"
 #include "base/jsontext.h"
 #include "base/locate.h"
-#include "base/prometheus.h"
 #include "base/shell.h"
 #include "base/term.h"
 #include "base/text.h"
@@ -137,7 +136,7 @@ static void add_series(struct text *t, const struct metric *k, const struct run_
                                      {"n_nodes", nodes}};
     text_addf(t, "%s{", k->name);
     for (size_t n = 0; n < sizeof labels / sizeof *labels; n++)
-        prometheus_label(t, labels[n][0], labels[n][1]);
+        text_add_label(t, labels[n][0], labels[n][1]);
     text_addf(t, "} %.6g\n", k->of(&s->cells[i]));
 }
 
