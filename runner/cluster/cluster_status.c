@@ -18,34 +18,17 @@
 
 struct inventory {
     json_t *plan;
+    json_t *cell_at, *group_at; /* {id: place in the plan} */
     size_t n_cells, n_groups;
     int launches;
-    const char **cells; /* ids in plan order; strings of `plan` */
-    size_t *group_of;   /* by cell */
-    bool *closed;       /* [launch - 1][group] */
+    size_t *group_of; /* by cell */
+    bool *closed;     /* [launch - 1][group] */
     /* [launch - 1][cell]: the failure that gave the cell up, or NULL. */
     const struct ledger_fail **gone;
     struct ledger *ledger;
 };
 
-struct key {
-    const char *id;
-    size_t place;
-};
-
-static int by_id(const void *a, const void *b)
-{
-    return strcmp(((const struct key *)a)->id, ((const struct key *)b)->id);
-}
-
-static const struct key *find(const struct key *keys, size_t n, const char *id)
-{
-    return n ? bsearch(&(struct key){.id = id}, keys, n, sizeof *keys, by_id) : NULL;
-}
-
-/* ---- plan.json ---- */
-
-static int read_cells(struct inventory *v, const char *path, struct key *cells, struct key *groups)
+static int read_cells(struct inventory *v, const char *path)
 {
     size_t i;
     json_t *o;
@@ -57,65 +40,41 @@ static int read_cells(struct inventory *v, const char *path, struct key *cells, 
         if (!id || !group)
             return fail_at(GS_FAILED, path, 0, "damaged: a cell has no id or group");
         if (strcmp(group, last)) /* a group's cells are consecutive */
-            groups[v->n_groups] = (struct key){group, v->n_groups}, v->n_groups++;
+            json_object_set_new(v->group_at, group, json_integer((json_int_t)v->n_groups++));
         last = group;
-        v->cells[i] = id;
         v->group_of[i] = v->n_groups - 1;
-        cells[i] = (struct key){id, i};
+        json_object_set_new(v->cell_at, id, json_integer((json_int_t)i));
     }
-    qsort(cells, v->n_cells, sizeof *cells, by_id);
-    qsort(groups, v->n_groups, sizeof *groups, by_id);
     return GS_OK;
 }
 
-/* ---- recordings ---- */
-
-static void note_closed(struct inventory *v, const struct key *groups)
+static void note_closed(struct inventory *v)
 {
     for (size_t i = 0; i < v->ledger->n_files; i++) {
         const struct ledger_file *f = &v->ledger->files[i];
-        for (size_t j = 0; f->launch <= v->launches && j < f->n_closed; j++) {
-            const struct key *g = find(groups, v->n_groups, f->closed[j]);
-            if (g)
-                v->closed[(size_t)(f->launch - 1) * v->n_groups + g->place] = true;
-        }
+        for (size_t j = 0; f->launch <= v->launches && j < f->n_closed; j++)
+            if (json_object_get(v->group_at, f->closed[j]))
+                v->closed[(size_t)(f->launch - 1) * v->n_groups +
+                          (size_t)json_integer_of(v->group_at, f->closed[j])] = true;
     }
 }
 
 /* Like ledger_given_up, for all cells in one pass. */
-static void note_gone(struct inventory *v, const struct key *cells, int retries)
+static void note_gone(struct inventory *v, int retries)
 {
     const size_t n = (size_t)v->launches * v->n_cells;
-    AUTO_FREE int *deaths = xcalloc(n ? n : 1, sizeof *deaths);
+    AUTO_FREE int *deaths = xcalloc(n, sizeof *deaths);
     for (size_t i = 0; i < v->ledger->n_fails; i++) {
         const struct ledger_fail *f = &v->ledger->fails[i];
-        const struct key *c = f->launch <= v->launches ? find(cells, v->n_cells, f->cell) : NULL;
-        if (!c)
+        if (f->launch > v->launches || !json_object_get(v->cell_at, f->cell))
             continue;
-        size_t at = (size_t)(f->launch - 1) * v->n_cells + c->place;
+        size_t at =
+            (size_t)(f->launch - 1) * v->n_cells + (size_t)json_integer_of(v->cell_at, f->cell);
         bool again =
             !strcmp(f->kind, "crash") || !strcmp(f->kind, "hang") || !strcmp(f->kind, "lost");
         if (!again || ++deaths[at] > retries)
             v->gone[at] = f;
     }
-}
-
-/* ---- the whole ---- */
-
-static int take(struct inventory *v, const char *path, const char *dir, int retries)
-{
-    AUTO_FREE struct key *cells = xcalloc(v->n_cells + 1, sizeof *cells);
-    AUTO_FREE struct key *groups = xcalloc(v->n_cells + 1, sizeof *groups);
-    int code = read_cells(v, path, cells, groups);
-    if (!code)
-        code = ledger_read(&v->ledger, dir);
-    if (!code) {
-        v->closed = xcalloc((size_t)v->launches * v->n_groups + 1, sizeof *v->closed);
-        v->gone = xcalloc((size_t)v->launches * v->n_cells + 1, sizeof *v->gone);
-        note_closed(v, groups);
-        note_gone(v, cells, retries);
-    }
-    return code;
 }
 
 /* GS_OK or reported. inventory_free in both cases. */
@@ -127,16 +86,28 @@ static int inventory_take(struct inventory *v, const char *dir, int launches, in
     if (!code && !v->plan)
         code = fail_at(GS_FAILED, path, 0, "cannot be read: %s", strerror(ENOENT));
     v->n_cells = json_array_size(json_object_get(v->plan, "cells"));
-    v->cells = xcalloc(v->n_cells + 1, sizeof *v->cells);
-    v->group_of = xcalloc(v->n_cells + 1, sizeof *v->group_of);
-    return code ? code : take(v, path, dir, retries);
+    v->group_of = xcalloc(v->n_cells, sizeof *v->group_of);
+    v->cell_at = json_object();
+    v->group_at = json_object();
+    if (!code)
+        code = read_cells(v, path);
+    if (!code)
+        code = ledger_read(&v->ledger, dir);
+    if (code)
+        return code;
+    v->closed = xcalloc((size_t)v->launches * v->n_groups, sizeof *v->closed);
+    v->gone = xcalloc((size_t)v->launches * v->n_cells, sizeof *v->gone);
+    note_closed(v);
+    note_gone(v, retries);
+    return GS_OK;
 }
 
 static void inventory_free(struct inventory *v)
 {
     json_decref(v->plan);
+    json_decref(v->cell_at);
+    json_decref(v->group_at);
     ledger_free(v->ledger);
-    free(v->cells);
     free(v->group_of);
     free(v->closed);
     free(v->gone);
