@@ -72,6 +72,23 @@ void interrupts_release(struct interrupts *i)
     sigprocmask(SIG_SETMASK, &i->before, NULL);
 }
 
+/* ---- a process of its own ---- */
+
+int family_apart(int (*run)(void *ctx), void *ctx)
+{
+    int status = 0;
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0) {
+        int code = run(ctx);
+        fflush(NULL);
+        _exit(code);
+    }
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    return pid < 0 ? -1 : status;
+}
+
 /* ---- killed for lack of memory ---- */
 
 long long oom_kills(const char *path)

@@ -32,6 +32,12 @@ void interrupts_read(struct interrupts *i);
 void interrupts_child(const struct interrupts *i);
 void interrupts_release(struct interrupts *i);
 
+/* ---- a process of its own ---- */
+
+/* Runs run(ctx) in a child, which may crash, or load what must not stay; its exit code is what run
+ * returns. The wait status; -1 and errno: no process can be made. */
+int family_apart(int (*run)(void *ctx), void *ctx);
+
 /* ---- killed for lack of memory ---- */
 
 /* How many processes the kernel has killed because memory ran out. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cluster/campaign.h"
 
-#include "base/clock.h"
 #include "base/err.h"
+#include "base/family.h"
 #include "base/files.h"
 #include "base/jsontext.h"
 #include "base/locate.h"
@@ -15,7 +15,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +34,7 @@
  */
 
 /* Slurm's programs give up after 9 s without a controller; this catches one that hangs. */
-#define PATIENCE_NS 120000000000u
+#define PATIENCE_S 120
 #define NOT_FOUND 127
 
 /* Variables of the user's shell or of a surrounding job that would change what Slurm's programs
@@ -78,14 +77,22 @@ static char **environment(void)
     return env;
 }
 
-static void become(const char *const *argv, char **env, int out, int err)
+struct client {
+    const char *const *argv;
+    char **env;
+    int out, err;
+};
+
+static int become(void *ctx)
 {
+    const struct client *c = ctx;
     int nothing = open("/dev/null", O_RDONLY);
     dup2(nothing, STDIN_FILENO);
-    dup2(out, STDOUT_FILENO);
-    dup2(err, STDERR_FILENO);
-    execvpe(argv[0], (char *const *)argv, env);
-    _exit(NOT_FOUND);
+    dup2(c->out, STDOUT_FILENO);
+    dup2(c->err, STDERR_FILENO);
+    alarm(PATIENCE_S);
+    execvpe(c->argv[0], (char *const *)c->argv, c->env);
+    return NOT_FOUND;
 }
 
 static void read_back(int fd, struct text *t)
@@ -98,20 +105,12 @@ static void read_back(int fd, struct text *t)
 /* The output goes to files in memory: nothing has to be read while the program runs. */
 static int run(struct reply *r, const char *const *argv)
 {
-    const uint64_t end = clock_now_ns() + PATIENCE_NS;
     AUTO_CLOSE int out = memfd_create("out", MFD_CLOEXEC), err = memfd_create("err", MFD_CLOEXEC);
     AUTO_FREE char **env = environment();
-    pid_t pid = out < 0 || err < 0 ? -1 : fork();
-    int status = 0;
-    if (pid < 0)
+    struct client client = {argv, env, out, err};
+    int status = out < 0 || err < 0 ? -1 : family_apart(become, &client);
+    if (status < 0)
         return fail(GS_FAILED, "%s cannot be started: %s", argv[0], strerror(errno));
-    if (pid == 0)
-        become(argv, env, out, err);
-    while (waitpid(pid, &status, WNOHANG) == 0) {
-        if (clock_now_ns() > end)
-            kill(pid, SIGKILL);
-        nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
-    }
     read_back(out, &r->out);
     read_back(err, &r->err);
     r->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/family.h"
 #include "base/files.h"
 #include "base/shell.h"
 #include "base/text.h"
@@ -96,13 +97,18 @@ static int read_arms(struct words *arms, const char *list)
 
 /* ---- plugins of NCCL, and those that it would load without a variable ---- */
 
-static bool exports(const char *library, const char *symbol)
+struct wanted {
+    const char *library, *symbol;
+};
+
+static int exports(void *ctx)
 {
-    void *handle = dlopen(library, RTLD_LAZY | RTLD_LOCAL);
+    const struct wanted *w = ctx;
+    void *handle = dlopen(w->library, RTLD_LAZY | RTLD_LOCAL);
     bool found = false;
     for (int version = 1; handle && version < 10; version++) {
         char name[64];
-        snprintf(name, sizeof name, "%s_v%d", symbol, version);
+        snprintf(name, sizeof name, "%s_v%d", w->symbol, version);
         found = found || dlsym(handle, name);
     }
     return found;
@@ -111,12 +117,8 @@ static bool exports(const char *library, const char *symbol)
 /* Whether NCCL would load this plugin; in a process of its own, because loading runs its code. */
 static bool is_plugin(const char *library, const char *symbol)
 {
-    int status = 0;
-    pid_t child = fork();
-    if (child == 0)
-        _exit(exports(library, symbol));
-    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
-           WEXITSTATUS(status) == 1;
+    int status = family_apart(exports, &(struct wanted){library, symbol});
+    return status >= 0 && WIFEXITED(status) && WEXITSTATUS(status) == 1;
 }
 
 static int refuse(const char *library)

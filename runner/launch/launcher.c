@@ -2,6 +2,7 @@
 #include "launch/launcher.h"
 
 #include "base/err.h"
+#include "base/family.h"
 #include "base/files.h"
 #include "base/text.h"
 #include "plan/plan_cost.h"
@@ -93,8 +94,9 @@ enum { COUNT_MAX = 200 };
 /* Devices of other vendors: their plugins need no CUDA. */
 static const char *const other_devices[] = {"/dev/kfd", "/dev/accel"};
 
-static enum answer ask_driver(void)
+static int ask_driver(void *none)
 {
+    (void)none;
     int (*init)(unsigned), (*count)(int *), n = 0;
     void *cuda = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!cuda)
@@ -109,22 +111,17 @@ static enum answer ask_driver(void)
         error = count(&n);
     if (error == CUDA_ERROR_NO_DEVICE || (!error && n == 0))
         return NO_GPU;
-    return error || n > COUNT_MAX ? SOME : (enum answer)(COUNTED + n);
+    return error || n > COUNT_MAX ? (int)SOME : (int)COUNTED + n;
 }
 
 /* In a child process, because the driver keeps threads and descriptors open until its process ends. */
 static enum answer ask(void)
 {
-    int status;
     for (size_t i = 0; i < sizeof other_devices / sizeof *other_devices; i++)
         if (!access(other_devices[i], F_OK))
             return SOME;
-    pid_t child = fork();
-    if (child == 0)
-        _exit((int)ask_driver());
-    if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status))
-        return SOME;
-    return (enum answer)WEXITSTATUS(status);
+    int status = family_apart(ask_driver, NULL);
+    return status >= 0 && WIFEXITED(status) ? (enum answer)WEXITSTATUS(status) : SOME;
 }
 
 static enum answer answer_here(void)
@@ -477,8 +474,8 @@ static void add_split(struct words *w, const char *text)
     }
 }
 
-int launcher_command_in(const struct plan *p, const char *scratch, const char *const *rank_args,
-                        char ***argv)
+int launcher_command(const struct plan *p, const char *scratch, const char *const *rank_args,
+                     char ***argv)
 {
     const struct set_launch *set = &p->set.launch;
     const struct launcher *l = choose(set);
@@ -504,14 +501,6 @@ int launcher_command_in(const struct plan *p, const char *scratch, const char *c
     return GS_OK;
 }
 
-/* Makes argv (NULL-terminated, launcher_free), which starts `gradsync-rank rank_args…` once per rank.
- * GS_OK, or reported: GS_USAGE more nodes than hosts; GS_CANNOT more ranks than slots, or no launcher
- * or gradsync-rank on this machine. */
-static int launcher_command(const struct plan *p, const char *const *rank_args, char ***argv)
-{
-    return launcher_command_in(p, NULL, rank_args, argv);
-}
-
 void launcher_free(char **argv)
 {
     for (char **a = argv; a && *a; a++)
@@ -522,7 +511,7 @@ void launcher_free(char **argv)
 int launcher_check(const struct plan *p)
 {
     AUTO(launcher_free_of) char **argv = NULL;
-    return launcher_command(p, (const char *const[]){NULL}, &argv);
+    return launcher_command(p, NULL, (const char *const[]){NULL}, &argv);
 }
 
 /* Variables that launchers set in ranks. Slurm also sets SLURM_PROCID in a batch script, which is not

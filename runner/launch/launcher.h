@@ -50,10 +50,12 @@ long here_slots(void);
 
 /* ---- the launcher ---- */
 
-/* The same; if all ranks are on this machine, MPI keeps its temporary files in `scratch` (NULL: MPI's
- * default). */
-int launcher_command_in(const struct plan *p, const char *scratch, const char *const *rank_args,
-                        char ***argv);
+/* Makes argv (NULL-terminated, launcher_free), which starts `gradsync-rank rank_args…` once per rank.
+ * If all ranks are on this machine, MPI keeps its temporary files in `scratch` (NULL: MPI's default).
+ * GS_OK, or reported: GS_USAGE more nodes than hosts; GS_CANNOT more ranks than slots, or no launcher
+ * or gradsync-rank on this machine. */
+int launcher_command(const struct plan *p, const char *scratch, const char *const *rank_args,
+                     char ***argv);
 /* GS_USAGE, reported, if a launcher started this process as one of several. */
 int launcher_refuse_ranks(const char *verb);
 void launcher_free(char **argv);

@@ -434,7 +434,7 @@ static int start(struct supervisor *w, const char *dir)
     const char *const args[] = {dir, launch, attempt, NULL};
     snprintf(launch, sizeof launch, "%d", w->attempt->launch);
     snprintf(attempt, sizeof attempt, "%d", w->attempt->attempt);
-    int code = launcher_command_in(w->plan, w->scratch.dir, args, &argv);
+    int code = launcher_command(w->plan, w->scratch.dir, args, &argv);
     if (code)
         return code;
     code = open_log(w);

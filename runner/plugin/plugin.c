@@ -2,6 +2,7 @@
 #include "plugin/plugin.h"
 
 #include "base/err.h"
+#include "base/family.h"
 #include "base/files.h"
 #include "base/locate.h"
 #include "base/shell.h"
@@ -13,7 +14,6 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <link.h>
 #include <math.h>
 #include <stdarg.h>
@@ -342,6 +342,7 @@ int plugin_lint(const struct plugin *p, void (*report)(void *ctx, const char *li
 
 #define ABI_MAX 99
 #define LOAD_SECONDS 30
+#define LOADED 113 /* no constructor ends a process with this exit code */
 
 static int no_such(const char *name)
 {
@@ -429,37 +430,30 @@ void plugin_try_first(void)
     try_first = true;
 }
 
-/* Loads it in a process of its own: its constructors may crash, wait for ever or end the process. */
-static int survives(const char *path)
+/* The lint reads its tables, too. */
+static int load_apart(void *path)
 {
-    int ends[2], status = 0;
-    char loaded = 0;
-    if (pipe2(ends, O_CLOEXEC))
-        return fail(GS_FAILED, "%s: no pipe for its first load: %s", path, strerror(errno));
-    fflush(NULL);
-    pid_t pid = fork();
-    if (pid == 0) {
-        struct plugin *p;
-        char unsaid[64];
-        try_first = false;
-        err_capture(unsaid, sizeof unsaid);
-        alarm(LOAD_SECONDS);
-        plugin_load(&p, path); /* the lint reads its tables */
-        _exit(files_write_all(ends[1], "1", 1) ? 0 : 1);
-    }
-    close(ends[1]);
-    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
-    ssize_t got = read(ends[0], &loaded, 1);
-    close(ends[0]);
-    if (pid < 0)
+    struct plugin *p;
+    char unsaid[64];
+    try_first = false;
+    err_capture(unsaid, sizeof unsaid);
+    alarm(LOAD_SECONDS);
+    plugin_load(&p, path);
+    return LOADED;
+}
+
+/* Loads it in a process of its own: its constructors may crash, wait for ever or end the process. */
+static int survives(char *path)
+{
+    int status = family_apart(load_apart, path);
+    if (status < 0)
         return fail(GS_FAILED, "%s: no process for its first load: %s", path, strerror(errno));
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
         return fail_at(GS_FAILED, path, 0, "does not finish loading within %d s", LOAD_SECONDS);
     if (WIFSIGNALED(status))
         return fail_at(GS_FAILED, path, 0, "crashes while it is loaded (SIG%s)",
                        sigabbrev_np(WTERMSIG(status)));
-    if (got != 1)
+    if (WEXITSTATUS(status) != LOADED)
         return fail_at(GS_FAILED, path, 0,
                        "ends the process while it is loaded (exit code %d): correct its "
                        "constructors",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cli.h"
 #include "base/err.h"
+#include "base/family.h"
 #include "base/files.h"
 #include "base/locate.h"
 #include "base/shell.h"
@@ -121,21 +122,23 @@ static int read_tables(const char *path, const char *data)
     return GS_OK;
 }
 
+struct call {
+    int (*check)(const char *path, const char *data);
+    const char *path, *data;
+};
+
+static int call(void *ctx)
+{
+    const struct call *c = ctx;
+    return c->check(c->path, c->data);
+}
+
 /* The exit code of check(path, data) in a process of its own, which the plugin may crash `when`. */
 static int in_child(int (*check)(const char *path, const char *data), const char *path,
                     const char *data, const char *when)
 {
-    fflush(NULL);
-    pid_t pid = fork();
-    if (pid == 0) {
-        int code = check(path, data);
-        fflush(NULL);
-        _exit(code);
-    }
-    int status = 0;
-    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
-    if (pid < 0)
+    int status = family_apart(call, &(struct call){check, path, data});
+    if (status < 0)
         return fail(GS_FAILED, "%s: no process can be started to read it: %s", path,
                     strerror(errno));
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
