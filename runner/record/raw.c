@@ -313,16 +313,16 @@ static char *back(const char *line, char *s)
     return s;
 }
 
-/* Finds the ',' before the last member, "time_ns": [, and sets *array behind the bracket. It looks
+/* Finds the ',' before the last member, "time_ns": [, and sets *array to the bracket. It looks
  * for the last bracket, because a metric may have any name, while samples are integers. */
-static char *find_times(char *line, size_t n, const char **array)
+static char *find_times(char *line, size_t n, char **array)
 {
     static const char key[] = "\"time_ns\"";
     const size_t k = sizeof key - 1;
     char *s = memrchr(line, '[', n);
     if (!s)
         return NULL;
-    *array = skip_blank(s + 1);
+    *array = s;
     s = back(line, s);
     if (s == line || *--s != ':')
         return NULL;
@@ -362,13 +362,14 @@ static int parse(struct raw *r, char *text, size_t n, struct raw_line *out)
 {
     char *line_end = text + n;
     if (out->type == RAW_BLOCK) {
-        const char *array;
-        char *cut = find_times(text, n, &array);
+        char *array, *cut = find_times(text, n, &array);
         if (!cut)
             return damaged(r, "a block without time_ns as its last member");
-        if (!scan_times(r, array, line_end, &out->n))
+        if (!scan_times(r, skip_blank(array + 1), line_end, &out->n))
             return damaged(r, "time_ns is not a list of integers");
         out->time_ns = r->times;
+        out->times = array;
+        strchr(array, ']')[1] = '\0';
         strcpy(cut, "}");
         n = (size_t)(cut - text) + 1;
     }

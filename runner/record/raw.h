@@ -79,6 +79,7 @@ struct raw_line {
     const struct raw_head *head; /* instead of json, after raw_without_trees; otherwise NULL */
     const uint64_t *time_ns;     /* of a block; valid until the next raw_next */
     size_t n;
+    const char *times; /* the same as the JSON array that was read */
 };
 
 struct raw;

@@ -33,14 +33,19 @@ static size_t batch(struct nested *x, size_t n)
     return out;
 }
 
+static double median_of(const struct nested *x, size_t n)
+{
+    AUTO_FREE double *values = xmalloc((n + 1) * sizeof *values);
+    for (size_t i = 0; i < n; i++)
+        values[i] = x[i].value;
+    return stats_quantile_of(values, n, 0.5);
+}
+
 struct estimate estimate_median(struct nested *x, size_t n, uint64_t seed, const char *cell)
 {
     if (n == 0)
         return (struct estimate){NAN, NAN, NAN};
-    AUTO_FREE double *values = xmalloc(n * sizeof *values);
-    for (size_t i = 0; i < n; i++)
-        values[i] = x[i].value;
-    struct estimate e = {stats_median(values, n), NAN, NAN};
+    struct estimate e = {median_of(x, n), NAN, NAN};
     if (x[0].launch != x[n - 1].launch) {
         struct rng rng;
         char stream[9];
@@ -56,8 +61,9 @@ struct estimate estimate_median(struct nested *x, size_t n, uint64_t seed, const
 
 /* ---- a cell ---- */
 
-struct estimate estimate_blocks(const struct recorded *r, const struct series *s,
-                                const double *metric)
+/* Of the blocks that are not warm-up. metric: one of series.metrics; NULL: the time. */
+static struct estimate estimate_blocks(const struct recorded *r, const struct series *s,
+                                       const double *metric)
 {
     AUTO_FREE struct nested *x = xmalloc(s->n_blocks * sizeof *x);
     size_t n = 0;
@@ -161,13 +167,23 @@ const char metrics_columns[] =
     "run_id,platform,workload,label,cell_id,config,mode,ranks,nodes,size_B,metric,unit,"
     "blocks,median,ci_low,ci_high";
 
-void metrics_rows(struct csv *c, const struct recorded *r, const struct series *s)
+struct estimate *summary_metrics(const struct recorded *r, const struct series *s)
+{
+    size_t n = r->cells[s->cell].n_metrics;
+    if (!series_status(r, s).numbers)
+        return NULL;
+    struct estimate *metrics = xcalloc(n + 1, sizeof *metrics);
+    for (size_t i = 0; i < n; i++)
+        metrics[i] = estimate_blocks(r, s, s->metrics[i]);
+    return metrics;
+}
+
+void metrics_rows(struct csv *c, const struct recorded *r, const struct series *s,
+                  const struct summary *m)
 {
     const struct rec_cell *cell = &r->cells[s->cell];
-    if (!series_status(r, s).numbers)
-        return;
-    for (size_t i = 0; i < cell->n_metrics; i++) {
-        struct estimate e = estimate_blocks(r, s, s->metrics[i]);
+    for (size_t i = 0; m->metrics && i < cell->n_metrics; i++) {
+        struct estimate e = m->metrics[i];
         identity(c, r, cell);
         csv_text(c, cell->metrics[i]);
         csv_text(c, cell->units[i]);
@@ -363,7 +379,10 @@ static struct decomposition decompose(const struct recorded *r,
     for (size_t i = 0; i < d.blocks; i++)
         d.launches += i == 0 || x[A][i].launch != x[A][i - 1].launch;
     for (int k = 0; k < VALUES; k++) {
-        d.values[k] = estimate_median(x[k], d.blocks, r->seed, r->cells[part[OVERLAPPED]->cell].id);
+        bool interval = k == D || k == EXPOSED || k == OVERLAP; /* the others have no column for it */
+        d.values[k] = interval ? estimate_median(x[k], d.blocks, r->seed,
+                                                 r->cells[part[OVERLAPPED]->cell].id)
+                               : (struct estimate){median_of(x[k], d.blocks), NAN, NAN};
         free(x[k]);
     }
     return d;

@@ -44,17 +44,16 @@ struct estimate {
 /* `values` are ordered by launch, and are changed. The bootstrap uses the stream of (seed, cell). */
 struct estimate estimate_median(struct nested *values, size_t n, uint64_t seed, const char *cell);
 
-/* Of the blocks that are not warm-up. metric: one of series.metrics; NULL: the time. */
-struct estimate estimate_blocks(const struct recorded *r, const struct series *s,
-                                const double *metric);
-
 struct summary {
     struct estimate time_s;
     double p95_s, p99_s, min_s, skew_s;
     double algbw, busbw, limit_fraction; /* bytes a second; NaN where undefined */
+    struct estimate *metrics;            /* of summary_metrics; NULL: not asked */
 };
 /* time_s.median is NaN if the cell has no numbers. */
 struct summary summary_of(const struct recorded *r, const struct series *s);
+/* The metrics of a cell with numbers, in its order; the caller frees them. NULL: it has no numbers. */
+struct estimate *summary_metrics(const struct recorded *r, const struct series *s);
 
 extern const char summary_columns[], metrics_columns[];
 void summary_row(struct csv *c, const struct recorded *r, const struct gathered *g,
@@ -62,7 +61,8 @@ void summary_row(struct csv *c, const struct recorded *r, const struct gathered 
 /* The column converged. */
 bool summary_converged(const struct recorded *r, const struct series *s, const struct summary *m);
 
-void metrics_rows(struct csv *c, const struct recorded *r, const struct series *s);
+void metrics_rows(struct csv *c, const struct recorded *r, const struct series *s,
+                  const struct summary *m);
 
 extern const char launches_columns[];
 void launches_rows(struct csv *c, const struct recorded *r, const struct series *s);

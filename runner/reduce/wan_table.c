@@ -139,15 +139,14 @@ struct measured {
     struct estimate time, metrics[METRICS_READ];
 };
 
-static struct measured measure(const struct recorded *r, const struct series *s)
+static struct measured measured_of(const struct rec_cell *c, const struct summary *summary)
 {
-    const struct rec_cell *c = &r->cells[s->cell];
-    struct measured t = {.time = estimate_blocks(r, s, NULL)};
+    struct measured t = {.time = summary->time_s};
     for (int m = 0; m < METRICS_READ; m++) {
         t.metrics[m] = (struct estimate){NAN, NAN, NAN};
         for (size_t i = 0; i < c->n_metrics; i++)
             if (!strcmp(c->metrics[i], metric_names[m]))
-                t.metrics[m] = estimate_blocks(r, s, s->metrics[i]);
+                t.metrics[m] = summary->metrics[i];
     }
     return t;
 }
@@ -335,7 +334,7 @@ static void put_row(struct csv *c, const struct recorded *r, const struct series
 }
 
 static void put_rows(struct csv *c, const struct recorded *r, const struct gathered *g,
-                     struct wan_map *map)
+                     const struct summary *cells, struct wan_map *map)
 {
     struct modelled network = {NAN, NAN, NAN, NAN, no_outcome()};
     int given = map->common.congestion;
@@ -349,7 +348,7 @@ static void put_rows(struct csv *c, const struct recorded *r, const struct gathe
         if (series->copy || !series_status(r, series).numbers)
             continue;
         struct wan_cell s = wan_cell_read(&r->cells[series->cell]);
-        struct measured t = measure(r, series);
+        struct measured t = measured_of(&r->cells[series->cell], &cells[series->cell]);
         struct modelled m = network;
         if (map->n)
             m = model(map, &r->cells[series->cell], &s, &t, r, &network, given);
@@ -357,7 +356,8 @@ static void put_rows(struct csv *c, const struct recorded *r, const struct gathe
     }
 }
 
-int wan_rows(struct csv *c, const struct recorded *r, const struct gathered *g)
+int wan_rows(struct csv *c, const struct recorded *r, const struct gathered *g,
+             const struct summary *cells)
 {
     if (strcmp(r->workload, WORKLOAD))
         return GS_OK;
@@ -371,6 +371,6 @@ int wan_rows(struct csv *c, const struct recorded *r, const struct gathered *g)
     if (!code && rated) /* else nobody said what the links give: nothing is modelled */
         code = wan_map_read(&map, config);
     if (!code)
-        put_rows(c, r, g, &map);
+        put_rows(c, r, g, cells, &map);
     return code;
 }

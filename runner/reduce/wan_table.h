@@ -19,11 +19,13 @@
 
 #include "base/csv.h"
 #include "reduce/gather.h"
+#include "reduce/summary.h"
 
 /* ---- rows ---- */
 
 extern const char wan_columns[];
 
-/* A row for each cell of the group that has numbers, if the workload is wan_sync. GS_OK or reported:
- * the recorded config cannot be read. */
-int wan_rows(struct csv *c, const struct recorded *r, const struct gathered *g);
+/* A row for each cell of the group that has numbers, if the workload is wan_sync. cells: with their
+ * metrics, as r->cells. GS_OK or reported: the recorded config cannot be read. */
+int wan_rows(struct csv *c, const struct recorded *r, const struct gathered *g,
+             const struct summary *cells);

@@ -6,19 +6,24 @@
 #include "base/text.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- a query ---- */
 
-static void export_row(void *ctx, sqlite3_stmt *st)
+static void put_columns(struct csv *out, sqlite3_stmt *st, int n)
 {
-    struct csv *out = ctx;
-    for (int i = 0, n = sqlite3_column_count(st); i < n; i++)
+    for (int i = 0; i < n; i++)
         if (sqlite3_column_type(st, i) == SQLITE_FLOAT)
             csv_real(out, sqlite3_column_double(st, i));
         else
             csv_text(out, store_text(st, i));
-    csv_end(out);
+}
+
+static void export_row(void *ctx, sqlite3_stmt *st)
+{
+    put_columns(ctx, st, sqlite3_column_count(st));
+    csv_end(ctx);
 }
 
 int store_export(struct store *s, const char *sql, const char *columns, const char *path)
@@ -33,27 +38,42 @@ int store_export(struct store *s, const char *sql, const char *columns, const ch
     return code ? code : closed;
 }
 
-/* exact(TIME_NS, ITERS, DIGITS): 10^-DIGITS seconds, exact to a femtosecond. */
-static void sql_exact(sqlite3_context *c, int n, sqlite3_value **v)
-{
-    (void)n;
-    char buf[CSV_DECIMAL];
-    csv_decimal(buf, (uint64_t)sqlite3_value_int64(v[0]), (uint64_t)sqlite3_value_int64(v[1]),
-                sqlite3_value_int(v[2]));
-    sqlite3_result_text(c, buf, -1, SQLITE_TRANSIENT);
-}
-
 /* ---- samples ---- */
 
 const char samples_columns[] =
     "run_id,launch,block,cell_id,platform,workload,config,mode,copy,ranks,nodes,size_B,sample,"
     "time_s";
 
+/* Calls row() with each time of a block, exact to a femtosecond, in units of 10^-digits seconds. */
+static void each_time(sqlite3_stmt *st, int iters, int times_json, int digits,
+                      void (*row)(void *ctx, sqlite3_stmt *st, int n, const char *time), void *ctx)
+{
+    char *at = (char *)store_text(st, times_json), buf[CSV_DECIMAL];
+    uint64_t operations = (uint64_t)sqlite3_column_int64(st, iters);
+    for (int n = 1; (at = strpbrk(at, "0123456789")); n++) {
+        csv_decimal(buf, strtoull(at, &at, 10), operations, digits);
+        row(ctx, st, n, buf);
+    }
+}
+
+static void put_sample(void *ctx, sqlite3_stmt *st, int n, const char *time)
+{
+    put_columns(ctx, st, 12);
+    csv_integer(ctx, n);
+    csv_text(ctx, time);
+    csv_end(ctx);
+}
+
+static void put_samples(void *ctx, sqlite3_stmt *st)
+{
+    each_time(st, 12, 13, 0, put_sample, ctx);
+}
+
 /* place: the number of a group in the plan. several: groups of the run have steps. */
-#define SAMPLES_OF                                                                                 \
+#define BLOCKS_OF                                                                                  \
     " FROM (SELECT run, grp, row_number() OVER (PARTITION BY run ORDER BY min(rowid)) AS place"    \
     "  FROM main.cell GROUP BY run, grp)"                                                          \
-    " JOIN main.block USING (run, grp) JOIN main.sample USING (run, seq)"                          \
+    " JOIN main.block USING (run, grp)"                                                            \
     " JOIN main.cell AS c USING (run, cell_id) JOIN main.run USING (run)"                          \
     " JOIN main.stamp USING (run)"                                                                 \
     " LEFT JOIN (SELECT run, count(DISTINCT grp) > 1 AS several FROM main.cell"                    \
@@ -98,17 +118,24 @@ static void begin_times(struct classic *c, sqlite3_stmt *st)
         c->code = csv_open(&c->file, path);
 }
 
-static void put_time(void *ctx, sqlite3_stmt *st)
+static void put_time(void *ctx, sqlite3_stmt *st, int n, const char *time)
+{
+    struct classic *c = ctx;
+    (void)st;
+    (void)n;
+    csv_text(&c->file, time);
+    csv_end(&c->file);
+}
+
+static void put_times(void *ctx, sqlite3_stmt *st)
 {
     struct classic *c = ctx;
     sqlite3_int64 cell = sqlite3_column_int64(st, 3);
     if (!c->code && cell != c->cell)
         begin_times(c, st);
     c->cell = cell;
-    if (c->code)
-        return;
-    csv_text(&c->file, store_text(st, 7));
-    csv_end(&c->file);
+    if (!c->code)
+        each_time(st, 7, 8, 3, put_time, c);
 }
 
 static int write_classic(struct store *s, const char *dir)
@@ -121,10 +148,9 @@ static int write_classic(struct store *s, const char *dir)
     if (!code && !c.code)
         code = store_each(s,
                           "SELECT platform, workload, run_id, c.rowid, config, several, place,"
-                          " exact(time_ns, iters, 3)" SAMPLES_OF
-                          " AND copy = 0 AND mode = 'overlapped'"
-                          " ORDER BY run, place, c.rowid, launch, seq, sample",
-                          put_time, &c);
+                          " iters, times_json" BLOCKS_OF " AND copy = 0 AND mode = 'overlapped'"
+                          " ORDER BY run, place, c.rowid, launch, seq",
+                          put_times, &c);
     code = code ? code : c.code;
     int closed = csv_close(&c.file, !code);
     return code ? code : closed;
@@ -137,9 +163,9 @@ static int fill(struct store *s, struct csv *files)
     int code = store_each(s,
                           "SELECT run_id, launch, block, cell_id, platform, workload, config, "
                           "mode, copy, ranks, nodes,"
-                          " size_B, sample, exact(time_ns, iters, 0)" SAMPLES_OF
-                          " ORDER BY sort, place, launch, seq, sample",
-                          export_row, &files[DERIVED]);
+                          " size_B, iters, times_json" BLOCKS_OF
+                          " ORDER BY sort, place, launch, seq",
+                          put_samples, &files[DERIVED]);
     for (int i = 0; i < DERIVED && !code; i++) {
         AUTO_FREE char *sql = xstrfmt("SELECT %s FROM main.\"%s\" AS t JOIN main.stamp USING (run)"
                                       " ORDER BY sort, t.rowid",
@@ -153,9 +179,6 @@ int store_export_all(struct store *s, const char *dir)
 {
     struct csv files[DERIVED + 1] = {0}; /* the last: of the samples */
     int code = GS_OK;
-    if (sqlite3_create_function(s->db, "exact", 3, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL,
-                                sql_exact, NULL, NULL))
-        return store_failed(s);
     for (int i = DERIVED; i >= 0 && !code; i--) {
         AUTO_FREE char *path =
             xstrfmt("%s/%s.csv", dir, i < DERIVED ? store_derived[i].name : "samples");

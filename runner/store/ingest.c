@@ -21,6 +21,7 @@
 #include "store/store.h"
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -38,8 +39,6 @@ enum {
     PARAM,
     GRP,
     BLOCK,
-    METRIC,
-    SAMPLE,
     NOTE,
     HEALTH,
     FAIL,
@@ -190,6 +189,28 @@ static bool counts(const struct ingest *in, const struct rec_cell *c)
     return span && span->file == in->file;
 }
 
+/* {"NAME":VALUE,…}; a name is printable. */
+static void put_metrics(struct csv *out, const struct rec_cell *c, const struct raw_line *l)
+{
+    AUTO_TEXT struct text t = {0};
+    text_add(&t, "{");
+    for (size_t i = 0; i < c->n_metrics; i++) {
+        double v = raw_number(l, "metrics", c->metrics[i]);
+        text_add(&t, i ? ",\"" : "\"");
+        for (const char *s = c->metrics[i]; *s; s++) {
+            text_add(&t, *s == '"' || *s == '\\' ? "\\" : "");
+            text_addn(&t, s, 1);
+        }
+        text_add(&t, "\":");
+        if (isfinite(v))
+            text_addf(&t, "%.17g", v);
+        else
+            text_add(&t, "null");
+    }
+    text_add(&t, "}");
+    csv_text(out, t.s);
+}
+
 static int take_block(struct ingest *in, const struct raw *raw, const struct raw_line *l)
 {
     const struct rec_cell *c = cell_of(in, l);
@@ -205,17 +226,9 @@ static int take_block(struct ingest *in, const struct raw *raw, const struct raw
     csv_integer(out, iters);
     CSV_REALS(out, raw_number(l, NULL, "skew_ns"), raw_number(l, NULL, "spread_ns"));
     csv_integer(out, counts(in, c));
+    put_metrics(out, c, l);
+    csv_text(out, l->times);
     csv_end(out);
-    for (size_t i = 0; i < c->n_metrics; i++) {
-        CSV_INTEGERS(&in->out[METRIC], 0, in->seq);
-        csv_text(&in->out[METRIC], c->metrics[i]);
-        csv_real(&in->out[METRIC], raw_number(l, "metrics", c->metrics[i]));
-        csv_end(&in->out[METRIC]);
-    }
-    for (size_t i = 0; i < l->n; i++) {
-        CSV_INTEGERS(&in->out[SAMPLE], 0, in->seq, (int64_t)i + 1, (int64_t)l->time_ns[i]);
-        csv_end(&in->out[SAMPLE]);
-    }
     return GS_OK;
 }
 
@@ -320,12 +333,13 @@ static int derive_groups(struct ingest *in, struct summary *cells)
             if (s->copy)
                 continue;
             cells[s->cell] = summary_of(r, s);
+            cells[s->cell].metrics = summary_metrics(r, s);
             summary_row(&out[SUMMARY], r, g, s, &cells[s->cell]);
-            metrics_rows(&out[METRICS], r, s);
+            metrics_rows(&out[METRICS], r, s, &cells[s->cell]);
             launches_rows(&out[LAUNCHES], r, s);
         }
         iteration_rows(&out[ITERATION], r, g);
-        code = wan_rows(&out[WAN], r, g);
+        code = wan_rows(&out[WAN], r, g, cells);
     }
     return code;
 }
@@ -362,6 +376,8 @@ static int derive(struct ingest *in)
         csv_text(&in->out[NCCL_TESTS], text);
         csv_end(&in->out[NCCL_TESTS]);
     }
+    for (size_t i = 0; i < in->r->n_cells; i++)
+        free(cells[i].metrics);
     return code;
 }
 
@@ -404,13 +420,12 @@ static const char *columns_after_run(size_t table)
     return table_at(table)->columns + (table < RAW_TABLES ? strlen("run,") : 0);
 }
 
+/* With its rows: see the trigger in store.c. */
 static void add_forget(struct text *sql, const char *dir)
 {
-    char *which = sqlite3_mprintf("(SELECT run FROM main.stamp WHERE dir = %Q)", dir);
-    for (size_t i = 0; i < RAW_TABLES + DERIVED; i++)
-        text_addf(sql, "DELETE FROM main.\"%s\" WHERE run IN %s;", table_at(i)->name, which);
-    text_addf(sql, "DELETE FROM main.stamp WHERE run IN %s;", which);
-    sqlite3_free(which);
+    char *one = sqlite3_mprintf("DELETE FROM main.stamp WHERE dir = %Q;", dir);
+    text_add(sql, one);
+    sqlite3_free(one);
 }
 
 static int execute_all(struct store *s, const char *sql)

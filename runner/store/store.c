@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #define APPLICATION 0x67736462 /* "gsdb" */
-#define SCHEMA 1
+#define SCHEMA 2
 #define WAIT_MS 120000 /* for another writer: a run takes it less than a second */
 
 /* ---- tables ---- */
@@ -31,53 +31,61 @@ const struct store_table store_tables[] = {
     {"run",
      "run,run_id,dir,platform,workload,label,ranks,nodes,launches,seed,gradsync,git_commit,plugin,"
      "started,complete,imported,config_text",
-     "run"},
+     "run", NULL},
     {"host", "run,launch,attempt,rank,host,cpu,cores,kernel,memory_B,gpu,uuid,driver",
-     "rank of a launch"},
-    {"cell", "run,cell_id,grp,config,mode,size_B,busbw_factor,params,ran", "cell of a run"},
-    {"param", "run,cell_id,key,value", "parameter of a cell"},
-    {"grp", "run,launch,attempt,grp,blocks", "group that a launch measured to its end"},
-    {"block", "run,seq,launch,attempt,grp,cell_id,copy,block,at,iters,skew_ns,spread_ns,counts",
-     "block of samples"},
-    {"block_metric", "run,seq,metric,value", "metric of a block, other than its time"},
-    {"sample", "run,seq,sample,time_ns", "sample"},
-    {"note", "run,launch,attempt,cell_id,copy,key,value", "note of a launch"},
+     "rank of a launch", NULL},
+    {"cell", "run,cell_id,grp,config,mode,size_B,busbw_factor,params,ran", "cell of a run", NULL},
+    {"param", "run,cell_id,key,value", "parameter of a cell", NULL},
+    {"grp", "run,launch,attempt,grp,blocks", "group that a launch measured to its end", NULL},
+    {"block",
+     "run,seq,launch,attempt,grp,cell_id,copy,block,at,iters,skew_ns,spread_ns,counts,"
+     "metrics_json,times_json",
+     "block of samples", NULL},
+    {"note", "run,launch,attempt,cell_id,copy,key,value", "note of a launch", NULL},
     {"health",
      "run,launch,attempt,grp,block,moment,rank,load1,busy_cores,own_cores,sm_Hz,power_W,"
      "temperature_C,throttle",
-     "rank, before and after each block"},
-    {"fail", "run,launch,attempt,cell_id,copy,kind,reason,rank,host,phase", "failure"},
-    {"claim", "run,claim,given,source", "published number in the config of a run"},
-    {"nccl_tests", "run,text", "run with collectives"},
+     "rank, before and after each block", NULL},
+    {"fail", "run,launch,attempt,cell_id,copy,kind,reason,rank,host,phase", "failure", NULL},
+    {"claim", "run,claim,given,source", "published number in the config of a run", NULL},
+    {"nccl_tests", "run,text", "run with collectives", NULL},
+    {"block_metric", "run,seq,metric,value", "metric of a block, other than its time",
+     "SELECT run, seq, key AS metric, CAST(value AS REAL) AS value"
+     " FROM block, json_each(metrics_json)"},
+    {"sample", "run,seq,sample,time_ns", "sample",
+     "SELECT run, seq, key + 1 AS sample, value AS time_ns FROM block, json_each(times_json)"},
+    {"standing", "run",
+     "run that stands for its section: the latest of its platform, workload and label, of the "
+     "complete ones if there are any",
+     "SELECT run FROM (SELECT *, row_number() OVER (PARTITION BY platform, workload, label"
+     " ORDER BY complete DESC, run_id DESC) AS place FROM run) WHERE place = 1"},
+    {"foreign_load", "run,launch,host,cores,foreign_cores", "host of a launch",
+     "SELECT run, launch, host, max(cores) AS cores,"
+     " max(0, max(busy_cores) - total(own_cores)) AS foreign_cores FROM ("
+     " SELECT h.*, o.host AS host, o.cores AS cores, row_number() OVER ("
+     "  PARTITION BY h.run, h.launch, h.rank ORDER BY h.rowid DESC) AS place"
+     "  FROM health h JOIN host o ON h.run = o.run AND h.launch = o.launch"
+     "  AND h.attempt = o.attempt AND h.rank = o.rank WHERE moment = 'after')"
+     " WHERE place = 1 GROUP BY run, launch, host HAVING max(busy_cores) IS NOT NULL"},
     {0},
 };
 
 const struct store_table store_derived[DERIVED] = {
-    [SUMMARY] = {"summary", summary_columns, NULL},
-    [ITERATION] = {"iteration", iteration_columns, NULL},
-    [METRICS] = {"metrics", metrics_columns, NULL},
-    [LAUNCHES] = {"launches", launches_columns, NULL},
-    [WAN] = {"wan", wan_columns, NULL},
-    [COMPARE] = {"compare", compare_columns, NULL},
-    [CHOSEN] = {"chosen", compare_columns, NULL},
-    [PLACEBO] = {"placebo", placebo_columns, NULL},
+    [SUMMARY] = {"summary", summary_columns, NULL, NULL},
+    [ITERATION] = {"iteration", iteration_columns, NULL, NULL},
+    [METRICS] = {"metrics", metrics_columns, NULL, NULL},
+    [LAUNCHES] = {"launches", launches_columns, NULL, NULL},
+    [WAN] = {"wan", wan_columns, NULL, NULL},
+    [COMPARE] = {"compare", compare_columns, NULL, NULL},
+    [CHOSEN] = {"chosen", compare_columns, NULL, NULL},
+    [PLACEBO] = {"placebo", placebo_columns, NULL, NULL},
 };
 
 static const char extras[] =
     "CREATE TABLE stamp (run INTEGER PRIMARY KEY, dir TEXT UNIQUE, sort TEXT, stamp TEXT);"
     "CREATE INDEX by_cell ON block (run, cell_id);"
     "CREATE INDEX by_id ON cell (run, cell_id);"
-    "CREATE INDEX by_param ON param (run, cell_id);"
-    "CREATE VIEW standing AS SELECT run FROM ("
-    " SELECT *, row_number() OVER (PARTITION BY platform, workload, label"
-    "  ORDER BY complete DESC, run_id DESC) AS place FROM run) WHERE place = 1;"
-    "CREATE VIEW foreign_load AS SELECT run, launch, host, max(cores) AS cores,"
-    " max(0, max(busy_cores) - total(own_cores)) AS foreign_cores FROM ("
-    " SELECT h.*, o.host AS host, o.cores AS cores, row_number() OVER ("
-    "  PARTITION BY h.run, h.launch, h.rank ORDER BY h.rowid DESC) AS place"
-    "  FROM health h JOIN host o ON h.run = o.run AND h.launch = o.launch"
-    "  AND h.attempt = o.attempt AND h.rank = o.rank WHERE moment = 'after')"
-    " WHERE place = 1 GROUP BY run, launch, host HAVING max(busy_cores) IS NOT NULL;";
+    "CREATE INDEX by_param ON param (run, cell_id);";
 
 static void add_create(struct text *t, const char *kind, const char *table, const char *columns,
                        const char *key)
@@ -94,22 +102,32 @@ static void add_create(struct text *t, const char *kind, const char *table, cons
 static const char *key_of(size_t table)
 {
     const char *name = store_tables[table].name;
-    return !strcmp(name, "run")      ? ", PRIMARY KEY (run))"
-           : !strcmp(name, "block")  ? ", PRIMARY KEY (run, seq)) WITHOUT ROWID"
-           : !strcmp(name, "sample") ? ", PRIMARY KEY (run, seq, sample)) WITHOUT ROWID"
-                                     : ")";
+    return !strcmp(name, "run")     ? ", PRIMARY KEY (run))"
+           : !strcmp(name, "block") ? ", PRIMARY KEY (run, seq)) WITHOUT ROWID"
+                                    : ")";
 }
 
 static char *schema(void)
 {
+    static const char delete[] = "DELETE FROM %s WHERE run = old.run;";
     struct text t = {0};
-    for (size_t i = 0; store_tables[i].name; i++)
-        add_create(&t, "TABLE", store_tables[i].name, store_tables[i].columns, key_of(i));
+    AUTO_TEXT struct text forget = {0};
+    for (size_t i = 0; store_tables[i].name; i++) {
+        const struct store_table *table = &store_tables[i];
+        if (table->view) {
+            text_addf(&t, "CREATE VIEW %s AS %s;", table->name, table->view);
+            continue;
+        }
+        add_create(&t, "TABLE", table->name, table->columns, key_of(i));
+        text_addf(&forget, delete, table->name);
+    }
     for (size_t i = 0; i < DERIVED; i++) {
         AUTO_FREE char *columns = xstrfmt("run,%s", store_derived[i].columns);
         add_create(&t, "TABLE", store_derived[i].name, columns, ")");
+        text_addf(&forget, delete, store_derived[i].name);
     }
     text_add(&t, extras);
+    text_addf(&t, "CREATE TRIGGER forget DELETE ON stamp BEGIN %s END;", forget.s);
     return t.s;
 }
 

@@ -4,9 +4,8 @@
  * the recordings do not, so it is built anew whenever it cannot be used.
  *
  * store_tables[] hold the lines of the recordings, store_derived[] what is computed of them. `run` is the number of a run in this database and joins
- * them. The view `standing` has the runs that stand for their section: the latest of each platform,
- * workload and label, of the complete ones if there are any. The view `foreign_load` has how many cores
- * other programs used during each launch.
+ * them. The samples and metrics of a block are JSON texts of its row, which two views spread: a row for
+ * each sample took ten times as long to write and to read.
  *
  * A run is read again when one of its files, the config of its platform or this program has changed.
  * A damaged run is reported, and none of it enters. Several processes may use the database at once.
@@ -24,8 +23,9 @@
 
 struct store_table {
     const char *name, *columns, *row; /* row: of what it has one */
+    const char *view;                 /* the query that gives its rows; NULL: it holds them */
 };
-extern const struct store_table store_tables[]; /* ends with a NULL name */
+extern const struct store_table store_tables[]; /* the views last; ends with a NULL name */
 /* What is computed of each run: exported as NAME.csv. The column `run` is before these. */
 enum { SUMMARY, ITERATION, METRICS, LAUNCHES, WAN, COMPARE, CHOSEN, PLACEBO, DERIVED };
 extern const struct store_table store_derived[DERIVED];
