@@ -25,6 +25,12 @@ answers 'How does the step' $'bucket_cap +median +ci_low .*\n.* 100MiB +[0-9.]+ 
 answers 'Which all-reduce' $'\nh200-4gpu +[a-z0-9/=A-Z]+ +[0-9.]+ us +[0-9.]+ GB/s +RING' \
     'a query gives the fastest all-reduce of each platform'
 answers 'What failed' $'\n20261123T032011Z-zero-cta-9366 +skip ' 'a query lists what failed'
+measured=$(ls -d "$top"/data/raw/wan-lab-every/wan_sync/* | head -1)
+metrics=$(cat "$measured"/*.jsonl | sed -n 's/.*"metrics":{\([^}]*\)}.*/\1/p' | tr ',' '\n' |
+    awk -F: '{ n++; s += $2 } END { printf "%d,%.6g", n, s }')
+sum="SELECT count(*), printf('%.6g', sum(value)) FROM block_metric"
+is "$("$gradsync" query --format csv "$sum" "$measured" | tail -1)" "$metrics" \
+    'each metric of a block is a row, with its value'
 is "$(grep -c '^build/gradsync query' "$top/docs/tables.md")" 5 'each query of the document is here'
 
 # ---- recordings of a test
@@ -75,6 +81,10 @@ is "$(counted)" "$both" 'the store is as before'
 # ---- what changes on the disk
 mv data/raw/sim/null/2 gone
 is "$(counted | cut -d, -f2)" 1 'a run that is gone is forgotten'
+for table in run host cell param grp block summary launches compare; do
+    echo "$table $("$gradsync" query --format csv "SELECT count(DISTINCT run) FROM $table" | tail -1)"
+done >tables_of_one
+is "$(grep -v ' 1$' tables_of_one)" '' 'none of its rows is left in a table'
 mv gone data/raw/sim/null/2
 is "$(counted)" "$both" 'a run that is back is read again'
 file=$(echo data/raw/sim/null/2/*01.01.jsonl)

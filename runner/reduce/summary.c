@@ -52,7 +52,13 @@ struct estimate estimate_median(struct nested *x, size_t n, uint64_t seed, const
         memcpy(stream, cell, 8);
         stream[8] = '\0';
         rng_stream(&rng, seed, strtoull(stream, NULL, 16));
-        struct interval ci = stats_bootstrap_median(x, batch(x, n), SUMMARY_DRAWS, 0.95, &rng);
+        n = batch(x, n);
+        bool differ = false; /* many metrics have one value in all blocks */
+        for (size_t i = 1; i < n; i++)
+            differ |= x[i].value != x[0].value;
+        struct interval ci = {x[0].value, x[0].value, 0.95};
+        if (differ)
+            ci = stats_bootstrap_median(x, n, SUMMARY_DRAWS, 0.95, &rng);
         e.lo = ci.lo;
         e.hi = ci.hi;
     }
@@ -379,10 +385,11 @@ static struct decomposition decompose(const struct recorded *r,
     for (size_t i = 0; i < d.blocks; i++)
         d.launches += i == 0 || x[A][i].launch != x[A][i - 1].launch;
     for (int k = 0; k < VALUES; k++) {
-        bool interval = k == D || k == EXPOSED || k == OVERLAP; /* the others have no column for it */
-        d.values[k] = interval ? estimate_median(x[k], d.blocks, r->seed,
-                                                 r->cells[part[OVERLAPPED]->cell].id)
-                               : (struct estimate){median_of(x[k], d.blocks), NAN, NAN};
+        bool interval =
+            k == D || k == EXPOSED || k == OVERLAP; /* the others have no column for it */
+        d.values[k] =
+            interval ? estimate_median(x[k], d.blocks, r->seed, r->cells[part[OVERLAPPED]->cell].id)
+                     : (struct estimate){median_of(x[k], d.blocks), NAN, NAN};
         free(x[k]);
     }
     return d;

@@ -69,15 +69,10 @@ static void put_samples(void *ctx, sqlite3_stmt *st)
     each_time(st, 12, 13, 0, put_sample, ctx);
 }
 
-/* place: the number of a group in the plan. several: groups of the run have steps. */
+/* SQLite would read the blocks of a run once for each of its groups. */
 #define BLOCKS_OF                                                                                  \
-    " FROM (SELECT run, grp, row_number() OVER (PARTITION BY run ORDER BY min(rowid)) AS place"    \
-    "  FROM main.cell GROUP BY run, grp)"                                                          \
-    " JOIN main.block USING (run, grp)"                                                            \
-    " JOIN main.cell AS c USING (run, cell_id) JOIN main.run USING (run)"                          \
-    " JOIN main.stamp USING (run)"                                                                 \
-    " LEFT JOIN (SELECT run, count(DISTINCT grp) > 1 AS several FROM main.cell"                    \
-    "  WHERE mode = 'overlapped' GROUP BY run) USING (run) WHERE counts"
+    " FROM main.stamp CROSS JOIN main.run USING (run) CROSS JOIN main.block USING (run)"           \
+    " CROSS JOIN main.cell AS c USING (run, cell_id)"
 
 /* ---- classic files ---- */
 
@@ -147,8 +142,11 @@ static int write_classic(struct store *s, const char *dir)
                           put_nccl_tests, &c);
     if (!code && !c.code)
         code = store_each(s,
-                          "SELECT platform, workload, run_id, c.rowid, config, several, place,"
-                          " iters, times_json" BLOCKS_OF " AND copy = 0 AND mode = 'overlapped'"
+                          "SELECT platform, workload, run_id, c.rowid, config,"
+                          " several, place, iters, times_json" BLOCKS_OF
+                          " JOIN (SELECT run, count(DISTINCT grp) > 1 AS several FROM main.cell"
+                          "  WHERE mode = 'overlapped' GROUP BY run) USING (run)"
+                          " WHERE counts AND copy = 0 AND mode = 'overlapped'"
                           " ORDER BY run, place, c.rowid, launch, seq",
                           put_times, &c);
     code = code ? code : c.code;
@@ -163,7 +161,7 @@ static int fill(struct store *s, struct csv *files)
     int code = store_each(s,
                           "SELECT run_id, launch, block, cell_id, platform, workload, config, "
                           "mode, copy, ranks, nodes,"
-                          " size_B, iters, times_json" BLOCKS_OF
+                          " size_B, iters, times_json" BLOCKS_OF " WHERE counts"
                           " ORDER BY sort, place, launch, seq",
                           put_samples, &files[DERIVED]);
     for (int i = 0; i < DERIVED && !code; i++) {

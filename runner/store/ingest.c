@@ -32,20 +32,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum {
-    RUN,
-    HOST,
-    CELL,
-    PARAM,
-    GRP,
-    BLOCK,
-    NOTE,
-    HEALTH,
-    FAIL,
-    CLAIM,
-    NCCL_TESTS,
-    RAW_TABLES
-};
+enum { RUN, HOST, CELL, PARAM, GRP, BLOCK, NOTE, HEALTH, FAIL, CLAIM, NCCL_TESTS, RAW_TABLES };
 
 struct ingest {
     struct store *store;
@@ -292,7 +279,9 @@ static void take_cells(struct ingest *in)
         const struct rec_cell *c = &in->r->cells[i];
         struct csv *out = &in->out[CELL];
         csv_integer(out, 0);
-        CSV_TEXTS(out, c->id, in->r->groups[c->group].id, c->config, c->mode);
+        CSV_TEXTS(out, c->id, in->r->groups[c->group].id);
+        csv_integer(out, (int64_t)c->group + 1);
+        CSV_TEXTS(out, c->config, c->mode);
         csv_integer(out, c->size_B);
         csv_real(out, c->busbw_factor);
         CSV_TEXTS(out, c->params, c->ran);
