@@ -58,7 +58,7 @@ discard = 0
 warmup = 0
 warmup_ops = 1
 retries = 0
-deadline = 20s
+deadline = 60s
 seed = 5
 [lab]
 late = 100%

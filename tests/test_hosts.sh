@@ -65,7 +65,7 @@ blocks = 2
 max_blocks = 2
 warmup = 0
 warmup_ops = 1
-deadline = 10s
+deadline = 60s
 [mpi_allreduce]
 size = 8, 64KiB
 END
@@ -88,7 +88,7 @@ is "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "nodes") c = i }
 
 fails1 3 'host node-c port 22: No route' timeout 60 "$gradsync" run -q q.ini -o none --set \
     'launch:hosts=node-a, node-c'
-"$gradsync" run -q q.ini -o lost --set launch:ranks=2 --set measure:deadline=10s \
+"$gradsync" run -q q.ini -o lost --set launch:ranks=2 --set measure:deadline=20s \
     --set measure:budget=2s --set measure:max_blocks=100000 --set measure:precision=0.01% \
     2>lost.err &
 pid=$!
