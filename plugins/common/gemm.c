@@ -46,33 +46,24 @@ static struct gemm *create(struct gemm_space space, uint64_t seed)
     return g;
 }
 
-static bool same(struct gemm_space x, struct gemm_space y)
+static bool fits(const void *gemm, const void *space)
 {
-    return x.a == y.a && x.b == y.b && x.c == y.c;
+    const struct gemm_space *x = &((const struct gemm *)gemm)->space, *y = space;
+    return x->a == y->a && x->b == y->b && x->c == y->c;
 }
 
-struct gemm *gemm_take(struct gemm **list, struct gemm_space space, uint64_t seed)
+struct gemm *gemm_take(struct shared **list, struct gemm_space space, uint64_t seed)
 {
-    struct gemm *g = *list;
-    while (g && !same(g->space, space))
-        g = g->next;
-    if (!g && (g = create(space, seed))) {
-        g->next = *list;
-        *list = g;
-    }
-    if (g)
-        g->users++;
+    struct gemm *g = shared_take(*list, fits, &space);
+    if (!g && (g = create(space, seed)))
+        shared_add(list, g);
     return g;
 }
 
-void gemm_drop(struct gemm **list, struct gemm *g)
+void gemm_drop(struct shared **list, struct gemm *g)
 {
-    if (!g || --g->users > 0)
-        return;
-    while (*list != g)
-        list = &(*list)->next;
-    *list = g->next;
-    destroy(g);
+    if (shared_drop(list, g))
+        destroy(g);
 }
 
 void gemm_run(const struct gemm *g, const struct gemm_shape *s, unsigned times)

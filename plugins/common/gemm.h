@@ -5,8 +5,8 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "common/shared.h"
+
 #include <stdint.h>
 
 struct gemm_shape {
@@ -21,16 +21,15 @@ struct gemm_space {
 
 /* Operands, shared by the steps of equal space. */
 struct gemm {
-    struct gemm *next;
+    struct shared shared;
     struct gemm_space space;
-    unsigned users;
     float *a, *b, *c;
 };
 
 /* The operands of this space in *list, created if missing; NULL: out of memory. gemm_drop() releases
  * them. */
-struct gemm *gemm_take(struct gemm **list, struct gemm_space space, uint64_t seed);
-void gemm_drop(struct gemm **list, struct gemm *g);
+struct gemm *gemm_take(struct shared **list, struct gemm_space space, uint64_t seed);
+void gemm_drop(struct shared **list, struct gemm *g);
 
 void gemm_run(const struct gemm *g, const struct gemm_shape *shape, unsigned times);
 /* Sets every element of C to NaN. */

@@ -124,6 +124,15 @@ struct proxy_work {
     uint64_t id;       /* a hash of all above but operands, before mode: ranks compare it */
 };
 
+/* Do the tasks have this verb? */
+static inline bool proxy_has(const struct proxy_work *w, enum proxy_verb verb)
+{
+    for (size_t i = 0; i < w->n_tasks; i++)
+        if (w->task[i].verb == verb)
+            return true;
+    return false;
+}
+
 static inline uint64_t proxy_collective_B(const struct proxy_collective *c)
 {
     return c->elements * step_dtype_B(c->dtype);

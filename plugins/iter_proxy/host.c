@@ -146,7 +146,7 @@ struct state {
     const struct wl_host *host;
     MPI_Comm buckets; /* for the communication thread */
     struct comm_thread thread;
-    struct gemm *operands;
+    struct shared *operands;
 };
 
 struct step {
@@ -162,12 +162,6 @@ struct step {
     void *scratch; /* one: collectives run one after the other */
     struct comm_job *jobs;
 };
-
-static enum wl_status host_failed(const struct state *s, const char *what, int code)
-{
-    char text[MPI_MAX_ERROR_STRING];
-    return HOST_FAILED(s->host, "%s: %s", what, mpi_error(code, text));
-}
 
 static const enum allreduce_kind how[] = {
     [PROXY_ALGORITHM_AUTO] = ALLREDUCE_AUTO,
@@ -185,14 +179,6 @@ static void note_processors(const struct wl_host *host)
         return;
     snprintf(text, sizeof text, "%d", CPU_COUNT(&set));
     host->note(host->ctx, "processors", text);
-}
-
-static int open_comm(struct state *s)
-{
-    int rc = MPI_Comm_dup(MPI_COMM_WORLD, &s->buckets);
-    if (rc == MPI_SUCCESS)
-        MPI_Comm_set_errhandler(s->buckets, MPI_ERRORS_RETURN);
-    return rc;
 }
 
 static void free_state(struct state *s)
@@ -216,8 +202,7 @@ static enum wl_status open_host(void **state, const struct wl_host *host)
         return HOST_FAILED(host, "out of memory");
     s->host = host;
     s->buckets = MPI_COMM_NULL;
-    int rc = open_comm(s);
-    enum wl_status status = rc == MPI_SUCCESS ? WL_OK : host_failed(s, "MPI_Comm_dup", rc);
+    enum wl_status status = mpi_try(host, mpi_dup(MPI_COMM_WORLD, &s->buckets), "MPI_Comm_dup");
     if (status == WL_OK && comm_thread_start(&s->thread) != 0)
         status = HOST_FAILED(host, "the communication thread cannot be started");
     if (status != WL_OK) {
@@ -361,8 +346,8 @@ static enum wl_status prepare_host(void *state, const struct proxy_cell *cell,
     *p = (struct step){.state = s,
                        .cell = cell,
                        .work = work,
-                       .computes = work_has(work, PROXY_COMPUTE),
-                       .communicates = work_has(work, PROXY_COMM)};
+                       .computes = proxy_has(work, PROXY_COMPUTE),
+                       .communicates = proxy_has(work, PROXY_COMM)};
     if ((p->computes && !allocate_compute(p)) || (p->communicates && !allocate_comm(p))) {
         say_memory(p);
         release_host(p);
@@ -423,8 +408,7 @@ static enum wl_status run_host(void *step, unsigned iters, struct wl_sample *out
             rc = do_task(p, &p->work->task[t]);
     out->end_ns = now_ns();
     out->values[0] = (double)(out->end_ns - out->start_ns) * 1e-9 / iters;
-    return rc == MPI_SUCCESS ? WL_OK
-                             : host_failed(p->state, p->jobs ? p->jobs[0].how->name : "MPI", rc);
+    return mpi_try(p->state->host, rc, p->jobs ? p->jobs[0].how->name : "MPI");
 }
 
 static bool check_collective(struct step *p, const struct proxy_collective *c)

@@ -8,7 +8,6 @@
  * A backend computes and communicates (backend.h). work.c turns a cell into work. traits.c
  * lists what makes no cell, and what a backend accepts.
  */
-#include "common/beside.h"
 #include "common/host.h"
 #include "iter_proxy/traits.h"
 #include "iter_proxy/work.h"
@@ -161,14 +160,14 @@ static void backends_close(struct backends *b)
 
 static enum wl_status load(struct backend *at, enum proxy_backend_kind kind, char *why, size_t n)
 {
-    struct beside so;
+    struct host_backend so;
     char told[400];
     if (kind == PROXY_HOST) {
         at->ops = &proxy_backend_host;
         return WL_OK;
     }
-    enum wl_status status = beside_open(&so, proxy_backends[kind], PROXY_BACKEND_SYMBOL,
-                                        sizeof(struct proxy_backend), told, sizeof told);
+    enum wl_status status = host_backend(&so, proxy_backends[kind], PROXY_BACKEND_SYMBOL,
+                                         sizeof(struct proxy_backend), told, sizeof told);
     if (status != WL_OK)
         snprintf(why, n, "backend=%s%s: %s", proxy_backends[kind],
                  status == WL_SKIP ? " is not here" : "", told);
@@ -188,8 +187,7 @@ static enum wl_status backends_use(struct backends *b, enum proxy_backend_kind k
     if (status == WL_OK) {
         status = at->ops->open(&at->state, b->host);
         at->open = status == WL_OK;
-        snprintf(why, sizeof why, "backend=%s", proxy_backends[kind]);
-        status = host_agree_told(b->host, status, why);
+        status = host_agree(b->host, status, NULL);
     }
     if (status != WL_OK) {
         at->refused = true;

@@ -45,14 +45,6 @@ void work_free(struct proxy_work *w)
     *w = (struct proxy_work){0};
 }
 
-bool work_has(const struct proxy_work *w, enum proxy_verb verb)
-{
-    for (size_t i = 0; i < w->n_tasks; i++)
-        if (w->task[i].verb == verb)
-            return true;
-    return false;
-}
-
 static uint64_t identify(const struct proxy_work *w)
 {
     uint64_t id = 0;

@@ -18,9 +18,6 @@ struct work_request {
 enum wl_status work_make(struct proxy_work *w, const struct work_request *q);
 void work_free(struct proxy_work *w);
 
-/* Do the tasks have this verb? */
-bool work_has(const struct proxy_work *w, enum proxy_verb verb);
-
 /* ---- buckets ---- */
 
 /* The buckets of PyTorch's DistributedDataParallel, after its first iteration: gradients, in the

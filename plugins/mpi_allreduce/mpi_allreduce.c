@@ -49,27 +49,18 @@ static const MPI_Op mpi_ops[] = {[PAYLOAD_SUM] = MPI_SUM,
 
 static const struct wl_metric metrics[] = {{"time", "s", "one operation", WL_MAX}, {0}};
 
-static enum wl_status mpi_failed(const struct self *self, const char *what, int code)
-{
-    char text[MPI_MAX_ERROR_STRING];
-    return HOST_FAILED(self->host, "%s: %s", what, mpi_error(code, text));
-}
-
 static enum wl_status open_plugin(void **self, const struct wl_host *host)
 {
     struct self *s = calloc(1, sizeof *s);
     if (!s)
         return HOST_FAILED(host, "out of memory");
     s->host = host;
-    int rc = MPI_Comm_dup(MPI_COMM_WORLD, &s->comm);
-    if (rc != MPI_SUCCESS) {
-        enum wl_status status = mpi_failed(s, "MPI_Comm_dup", rc);
+    enum wl_status status = mpi_try(host, mpi_dup(MPI_COMM_WORLD, &s->comm), "MPI_Comm_dup");
+    if (status == WL_OK)
+        *self = s;
+    else
         free(s);
-        return status;
-    }
-    MPI_Comm_set_errhandler(s->comm, MPI_ERRORS_RETURN);
-    *self = s;
-    return WL_OK;
+    return status;
 }
 
 static void close_plugin(void *self)
@@ -218,7 +209,7 @@ static enum wl_status sample(void *prepared, unsigned iters, struct wl_sample *o
     }
     out->end_ns = now_ns();
     out->values[0] = (double)(out->end_ns - out->start_ns) * 1e-9 / iters;
-    return rc == MPI_SUCCESS ? WL_OK : mpi_failed(p->self, operation->name, rc);
+    return mpi_try(p->self->host, rc, operation->name);
 }
 
 static bool check_parts(struct prepared *p, struct payload_fault *f)

@@ -9,7 +9,6 @@
  */
 #include "nccl_allreduce/nccl_allreduce.h"
 
-#include "common/beside.h"
 #include "common/collective.h"
 #include "common/cuda_payload.h"
 #include "common/host.h"
@@ -200,9 +199,9 @@ static const struct nccl_backend *backend;
 static enum wl_status open_nccl(void **self, const struct wl_host *host)
 {
     char why[512];
-    struct beside so;
+    struct host_backend so;
     enum wl_status status =
-        beside_open(&so, "cuda", NCCL_BACKEND_SYMBOL, sizeof *backend, why, sizeof why);
+        host_backend(&so, "cuda", NCCL_BACKEND_SYMBOL, sizeof *backend, why, sizeof why);
     if (status != WL_OK) {
         HOST_FAIL(host, "%s", why);
         return status;

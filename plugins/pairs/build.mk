@@ -1,5 +1,5 @@
 pairs_needs := mpi blas
-pairs_extra := plugins/common/beside.c plugins/common/gemm.c
+pairs_extra := plugins/common/host.c plugins/common/gemm.c
 pairs_backends := cuda
 pairs/cuda_needs := cuda nccl
 pairs/cuda_extra := plugins/common/collective.c plugins/common/host.c $(wildcard plugins/common/cuda_*.c plugins/common/cuda_*.cu)

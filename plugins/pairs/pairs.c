@@ -8,7 +8,6 @@
  */
 #include "pairs/pairs.h"
 
-#include "common/beside.h"
 #include "common/clock.h"
 #include "common/collective.h"
 #include "common/gemm.h"
@@ -105,19 +104,12 @@ struct on_host {
     const struct wl_host *host;
     struct pairs_cell cell;
     MPI_Comm world, *pair; /* pair: by partner */
-    struct gemm *operands, *gemm;
+    struct shared *operands; /* of one */
+    struct gemm *gemm;
     char *from, *to; /* of the copy */
     uint32_t *send, *receive;
     bool hung; /* MPI still has the buffers */
 };
-
-static enum wl_status try_mpi(const struct on_host *s, int rc, const char *what)
-{
-    char text[MPI_MAX_ERROR_STRING];
-    if (rc == MPI_SUCCESS)
-        return WL_OK;
-    return HOST_FAILED(s->host, "%s: %s", what, mpi_error(rc, text));
-}
 
 static void host_close(void *state)
 {
@@ -175,7 +167,7 @@ static enum wl_status host_open(void **state, const struct wl_host *host,
     if (!s)
         return HOST_FAILED(host, "out of memory");
     *s = (struct on_host){.host = host, .cell = *cell, .world = MPI_COMM_NULL};
-    enum wl_status status = try_mpi(s, MPI_Comm_dup(MPI_COMM_WORLD, &s->world), "MPI_Comm_dup");
+    enum wl_status status = mpi_try(host, mpi_dup(MPI_COMM_WORLD, &s->world), "MPI_Comm_dup");
     if (status == WL_OK && !allocate(s)) {
         host->fail(host->ctx, "no memory for messages of %llu bytes and copies of 64 MiB",
                    (unsigned long long)cell->size);
@@ -185,7 +177,6 @@ static enum wl_status host_open(void **state, const struct wl_host *host,
         host_close(s);
         return status;
     }
-    MPI_Comm_set_errhandler(s->world, MPI_ERRORS_RETURN);
     openblas_set_num_threads(1);
     *state = s;
     return WL_OK;
@@ -200,7 +191,7 @@ static enum wl_status host_meet(void *state, int round, int partner)
     int rc = MPI_Comm_split(s->world, partner < 0 ? MPI_UNDEFINED : color, rank, &pair);
     if (rc == MPI_SUCCESS && partner >= 0)
         s->pair[partner] = pair;
-    return try_mpi(s, rc, "MPI_Comm_split");
+    return mpi_try(s->host, rc, "MPI_Comm_split");
 }
 
 /* ---- messages ---- */
@@ -211,7 +202,7 @@ static enum wl_status wait(struct on_host *s, MPI_Request *requests, int n, uint
     for (int done = 0, polls = 1; !done; polls++) {
         int rc = MPI_Testall(n, requests, &done, MPI_STATUSES_IGNORE);
         if (rc != MPI_SUCCESS)
-            return try_mpi(s, rc, "MPI_Testall");
+            return mpi_try(s->host, rc, "MPI_Testall");
         if (!done && now_ns() > deadline_ns) {
             s->hung = true;
             return WL_RETRY;
@@ -237,7 +228,7 @@ static enum wl_status once(struct on_host *s, enum pairs_test test, int partner,
             rc = MPI_Isend(s->send, n, MPI_UINT32_T, other, TAG, pair, &requests[1]);
     }
     if (rc != MPI_SUCCESS)
-        return try_mpi(s, rc, "a message");
+        return mpi_try(s->host, rc, "a message");
     return wait(s, requests, test == PAIRS_ALLREDUCE ? 1 : 2, deadline_ns);
 }
 
@@ -376,14 +367,14 @@ static enum wl_status open_pairs(void **self, const struct wl_host *host)
 
 static enum wl_status load(struct self *s, int kind)
 {
-    struct beside so;
+    struct host_backend so;
     char why[512];
     if (kind == PAIRS_HOST) {
         s->ops = &pairs_host;
         return WL_OK;
     }
     enum wl_status status =
-        beside_open(&so, backends[kind], PAIRS_BACKEND_SYMBOL, sizeof *s->ops, why, sizeof why);
+        host_backend(&so, backends[kind], PAIRS_BACKEND_SYMBOL, sizeof *s->ops, why, sizeof why);
     if (status != WL_OK)
         s->host->fail(s->host->ctx, "%s", why);
     s->ops = so.ops;

@@ -11,6 +11,7 @@
  * One iteration sends 1 MiB: busbw is the rate of the slower direction of the slowest pair.
  */
 #include "common/clock.h"
+#include "common/mpi_help.h"
 #include "common/round_peer.h"
 #include "wan_sync/transport/link_mpi.h"
 #include "wan_sync/transport/tcp.h"
@@ -158,16 +159,10 @@ struct prepared {
     struct cell cell;
 };
 
-static enum wl_status failed(const struct self *s, const char *why)
-{
-    s->host->fail(s->host->ctx, "%s", why);
-    return WL_FAIL;
-}
-
 static enum wl_status open_plugin(void **self, const struct wl_host *host)
 {
     struct self *s = calloc(1, sizeof *s);
-    if (!s || MPI_Comm_dup(MPI_COMM_WORLD, &s->comm) != MPI_SUCCESS) {
+    if (!s || mpi_dup(MPI_COMM_WORLD, &s->comm) != MPI_SUCCESS) {
         host->fail(host->ctx, "no memory, or MPI_Comm_dup failed");
         free(s);
         return WL_FAIL;
@@ -238,14 +233,14 @@ static enum wl_status prepare(void *self, const void *cell, void **prepared)
         shut(s);
         if (link_tcp_open(&link, s->host, &options, why, sizeof why)) {
             free(p);
-            return failed(s, why);
+            return HOST_FAILED(s->host, "%s", why);
         }
         pthread_mutex_lock(&s->lock);
         s->link = link;
         pthread_mutex_unlock(&s->lock);
     }
     if (!p)
-        return failed(s, "out of memory");
+        return HOST_FAILED(s->host, "out of memory");
     *p = (struct prepared){.self = s, .cell = *c};
     *prepared = p;
     return WL_OK;
@@ -288,7 +283,7 @@ static bool measure_flow(const struct prepared *p, struct wan_link *link, int pe
                          bool receive, double *v)
 {
     const struct cell *c = &p->cell;
-    struct link_tcp_path path = {0};
+    struct link_tcp_flowed path = {0};
     struct link_tcp_flow f = {
         .peer = peer,
         .first = first_stream(c),
@@ -352,7 +347,7 @@ static enum wl_status sample(void *prepared, unsigned iters, struct wl_sample *o
     struct wan_link *link = s->link;
     (void)iters; /* one: describe() says so */
     if (!link)
-        return failed(s, "the link failed in an earlier cell");
+        return HOST_FAILED(s->host, "the link failed in an earlier cell");
     memset(out->values, 0, (M_RECEIVED + 1) * sizeof *out->values);
     out->values[M_TIME] = NOTHING_S;
     out->start_ns = now_ns();
@@ -360,7 +355,7 @@ static enum wl_status sample(void *prepared, unsigned iters, struct wl_sample *o
     out->end_ns = now_ns();
     if (good)
         return WL_OK;
-    failed(s, link->why);
+    HOST_FAIL(s->host, "%s", link->why);
     shut(s);
     return WL_FAIL;
 }

@@ -71,7 +71,7 @@ const struct wl_param cell_params[] = {
     {P(site_ranks, WL_INT, WL_AXIS, int64_t), NULL, "0", 0, 65536, NULL,
      "consecutive ranks per site; 0: each node is a site"},
     {T(rates, WL_AXIS), NULL, "", 0, 0, NULL,
-     "relative uplink rates of the ranks for shares=lp, e.g. 4:4:1:4; empty: measure them"},
+     "relative uplink rates of the ranks for shares=lp, e.g. 4:4:1:4; empty: as transport=tcp estimates them between hosts; equal shares if there is no estimate"},
     {P(pattern, WL_CHOICE, WL_AXIS, int), NULL, "integers", 0, 0, patterns,
      "distribution of the gradient; integers: the sum is exact; normal, student3: floats, with the tail of Student's t with 3 degrees of freedom"},
     {P(timeout, WL_TIME, WL_AXIS, double), "s", "30s", 0.1, 86400, NULL,

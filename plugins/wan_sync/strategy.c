@@ -18,7 +18,7 @@
 /* What is known of a block while a schedule is written. */
 struct block {
     uint32_t writer;  /* the last step that wrote it; STEP_NONE: it is the input */
-    uint32_t readers; /* the last step that reads it since; a list through schedule.reader */
+    uint32_t readers; /* the last step that reads it since; a list through step.reader */
     bool packed;      /* there is an encoding of it: of `writer` */
     bool encoded;     /* and it lies in the block's own place */
 };
@@ -30,8 +30,10 @@ static size_t up(size_t x, size_t to)
 
 /* ---- memory ---- */
 
-static bool grow(struct schedule *s, void **p, size_t *cap, size_t n, size_t each)
+/* Room for one more. */
+static bool grow(struct schedule *s, void *array, size_t *cap, size_t n, size_t each)
 {
+    void **p = array;
     if (n < *cap)
         return true;
     size_t more = *cap ? 2 * *cap : 256;
@@ -45,28 +47,26 @@ static bool grow(struct schedule *s, void **p, size_t *cap, size_t n, size_t eac
     return true;
 }
 
-static uint32_t add_step(struct schedule *s, enum step_kind kind, uint32_t block, int peer)
+/* False: no memory, now or before. *i: its number. */
+static bool add_step(struct schedule *s, enum step_kind kind, uint32_t block, int peer, uint32_t *i)
 {
-    size_t cap = s->cap, reader_cap = s->cap;
-    if (!grow(s, (void **)&s->step, &cap, s->n, sizeof *s->step) ||
-        !grow(s, (void **)&s->reader, &reader_cap, s->n, sizeof *s->reader))
-        return 0;
-    s->cap = (uint32_t)cap;
+    if (s->no_memory || !grow(s, &s->step, &s->cap, s->n, sizeof *s->step))
+        return false;
     size_t first = s->start[block];
-    s->step[s->n] = (struct step){kind, peer, 0, first, s->start[block + 1] - first};
-    s->reader[s->n] = STEP_NONE;
-    return s->n++;
+    *i = s->n++;
+    s->step[*i] = (struct step){.kind = kind,
+                                .peer = peer,
+                                .reader = STEP_NONE,
+                                .first = first,
+                                .n = s->start[block + 1] - first};
+    return true;
 }
 
 static void edge(struct schedule *s, uint32_t from, uint32_t to)
 {
-    size_t cap = s->edge_cap;
-    if (from == STEP_NONE || s->no_memory ||
-        !grow(s, (void **)&s->from, &cap, s->edges, sizeof *s->from) ||
-        !grow(s, (void **)&s->to, &s->edge_cap, s->edges, sizeof *s->to))
-        return;
-    s->from[s->edges] = from;
-    s->to[s->edges++] = to;
+    if (from != STEP_NONE && !s->no_memory &&
+        grow(s, &s->edge, &s->edge_cap, s->edges, sizeof *s->edge))
+        s->edge[s->edges++] = (struct edge){from, to};
 }
 
 /* ---- the cut ---- */
@@ -128,52 +128,37 @@ static bool schedule_open(struct schedule *s, const struct schedule_shape *shape
 
 /* ---- the steps ---- */
 
-static void reads(struct schedule *s, uint32_t block, uint32_t step)
-{
-    s->reader[step] = s->block[block].readers;
-    s->block[block].readers = step;
-}
-
 /* `step` writes the block: not before it was read, and after it was written. */
 static void writes(struct schedule *s, uint32_t block, uint32_t step)
 {
     struct block *b = &s->block[block];
     edge(s, b->writer, step);
-    for (uint32_t r = b->readers; r != STEP_NONE; r = s->reader[r])
+    for (uint32_t r = b->readers; r != STEP_NONE; r = s->step[r].reader)
         edge(s, r, step);
     b->writer = step;
     b->readers = STEP_NONE;
 }
 
-static void pack(struct schedule *s, uint32_t block)
-{
-    struct block *b = &s->block[block];
-    if (b->packed || s->no_memory)
-        return;
-    b->packed = true;
-    if (s->shape.plain)
-        return;
-    uint32_t p = add_step(s, STEP_PACK, block, -1);
-    if (s->no_memory)
-        return;
-    writes(s, block, p);
-    b->encoded = true;
-}
-
 static void put_send(struct schedule *s, uint32_t block, int peer)
 {
-    pack(s, block);
-    uint32_t i = s->no_memory ? 0 : add_step(s, STEP_SEND, block, peer);
-    if (s->no_memory)
+    struct block *b = &s->block[block];
+    uint32_t i;
+    if (!b->packed && !s->shape.plain && add_step(s, STEP_PACK, block, -1, &i)) {
+        writes(s, block, i);
+        b->encoded = true;
+    }
+    b->packed = true;
+    if (!add_step(s, STEP_SEND, block, peer, &i))
         return;
-    edge(s, s->block[block].writer, i);
-    reads(s, block, i);
+    edge(s, b->writer, i);
+    s->step[i].reader = b->readers;
+    b->readers = i;
 }
 
 static void put_recv(struct schedule *s, uint32_t block, int peer)
 {
-    uint32_t i = s->no_memory ? 0 : add_step(s, STEP_RECV, block, peer);
-    if (s->no_memory)
+    uint32_t i;
+    if (!add_step(s, STEP_RECV, block, peer, &i))
         return;
     writes(s, block, i);
     s->block[block].packed = true;
@@ -182,8 +167,8 @@ static void put_recv(struct schedule *s, uint32_t block, int peer)
 
 static void put_add(struct schedule *s, uint32_t block, int peer)
 {
-    uint32_t i = s->no_memory ? 0 : add_step(s, STEP_ADD, block, peer);
-    if (s->no_memory)
+    uint32_t i;
+    if (!add_step(s, STEP_ADD, block, peer, &i))
         return;
     writes(s, block, i);
     s->block[block].packed = false;
@@ -192,12 +177,11 @@ static void put_add(struct schedule *s, uint32_t block, int peer)
 /* Receives the block from every other member and sums. */
 static void put_sum(struct schedule *s, uint32_t block)
 {
-    uint32_t hold = s->n;
+    uint32_t hold = s->n, sum;
     for (int p = 0; p < s->shape.members; p++)
-        if (p != s->shape.me && !s->no_memory)
-            add_step(s, STEP_HOLD, block, p);
-    uint32_t sum = s->no_memory ? 0 : add_step(s, STEP_SUM, block, -1);
-    if (s->no_memory)
+        if (p != s->shape.me)
+            add_step(s, STEP_HOLD, block, p, &sum);
+    if (!add_step(s, STEP_SUM, block, -1, &sum))
         return;
     for (; hold < sum; hold++)
         edge(s, hold, sum);
@@ -209,50 +193,48 @@ static void put_sum(struct schedule *s, uint32_t block)
 
 static void unpack_all(struct schedule *s)
 {
-    for (uint32_t b = 0; b < s->blocks && !s->no_memory; b++) {
-        if (!s->block[b].encoded)
-            continue;
-        uint32_t i = add_step(s, STEP_UNPACK, b, -1);
-        if (!s->no_memory)
+    uint32_t i;
+    for (uint32_t b = 0; b < s->blocks; b++)
+        if (s->block[b].encoded && add_step(s, STEP_UNPACK, b, -1, &i))
             writes(s, b, i);
-    }
 }
 
 static void index_edges(struct schedule *s)
 {
     for (size_t e = 0; e < s->edges; e++) {
-        s->first_next[s->from[e] + 1]++;
-        s->waits[s->to[e]]++;
+        s->first_next[s->edge[e].from + 1]++;
+        s->waits[s->edge[e].to]++;
     }
     for (uint32_t i = 0; i < s->n; i++)
         s->first_next[i + 1] += s->first_next[i];
-    uint32_t *at = s->reader;
-    memcpy(at, s->first_next, s->n * sizeof *at);
     for (size_t e = 0; e < s->edges; e++)
-        s->next[at[s->from[e]]++] = s->to[e];
+        s->next[s->first_next[s->edge[e].from]++] = s->edge[e].to;
+    /* Each is now where the one after it begins. */
+    memmove(s->first_next + 1, s->first_next, s->n * sizeof *s->first_next);
+    s->first_next[0] = 0;
 }
 
-static bool index_lanes(struct schedule *s)
+static bool index_peers(struct schedule *s)
 {
-    uint32_t members = (uint32_t)s->shape.members;
     int from = 0;
     for (uint32_t i = 0; i < s->n; i++) {
         struct step *t = &s->step[i];
         if (t->peer >= 0)
-            t->seq = t->kind == STEP_SEND ? s->lane[t->peer].sends++ : s->lane[t->peer].takes++;
+            t->seq = t->kind == STEP_SEND ? s->with[t->peer].sends++ : s->with[t->peer].takes++;
     }
-    for (uint32_t p = 0; p < members; p++) {
-        s->lane[p].send = calloc((size_t)s->lane[p].sends + 1, sizeof(uint32_t));
-        s->lane[p].take = calloc((size_t)s->lane[p].takes + 1, sizeof(uint32_t));
-        s->lane[p].take_place = s->lane[p].takes ? from++ : -1;
-        if (!s->lane[p].send || !s->lane[p].take)
+    for (int p = 0; p < s->shape.members; p++) {
+        struct with_peer *w = &s->with[p];
+        w->send = calloc((size_t)w->sends + 1, sizeof *w->send);
+        w->take = calloc((size_t)w->takes + 1, sizeof *w->take);
+        w->take_place = w->takes ? from++ : -1;
+        if (!w->send || !w->take)
             return false;
     }
     assert(from <= s->peers); /* slots are for no more */
     for (uint32_t i = 0; i < s->n; i++) {
         const struct step *t = &s->step[i];
         if (t->peer >= 0)
-            (t->kind == STEP_SEND ? s->lane[t->peer].send : s->lane[t->peer].take)[t->seq] = i;
+            (t->kind == STEP_SEND ? s->with[t->peer].send : s->with[t->peer].take)[t->seq] = i;
     }
     return true;
 }
@@ -267,29 +249,25 @@ static bool schedule_close(struct schedule *s)
     s->first_next = calloc((size_t)s->n + 1, sizeof *s->first_next);
     s->waits = calloc((size_t)s->n + 1, sizeof *s->waits);
     s->next = calloc(s->edges + 1, sizeof *s->next);
-    s->lane = calloc((size_t)s->shape.members, sizeof *s->lane);
-    if (!s->first_next || !s->waits || !s->next || !s->lane)
+    s->with = calloc((size_t)s->shape.members, sizeof *s->with);
+    if (!s->first_next || !s->waits || !s->next || !s->with)
         return false;
-    if (s->n)
-        index_edges(s);
-    bool good = index_lanes(s);
-    free(s->from);
-    free(s->to);
-    free(s->reader);
+    index_edges(s);
+    free(s->edge);
     free(s->block);
-    s->from = s->to = s->reader = NULL;
+    s->edge = NULL;
     s->block = NULL;
-    return good;
+    return index_peers(s);
 }
 
 void schedule_free(struct schedule *s)
 {
-    for (int p = 0; s->lane && p < s->shape.members; p++) {
-        free(s->lane[p].send);
-        free(s->lane[p].take);
+    for (int p = 0; s->with && p < s->shape.members; p++) {
+        free(s->with[p].send);
+        free(s->with[p].take);
     }
-    void *all[] = {s->step, s->from, s->to,    s->first_next, s->next,  s->waits,
-                   s->lane, s->part, s->start, s->block,      s->reader};
+    void *all[] = {s->step, s->edge, s->first_next, s->next, s->waits,
+                   s->with, s->part, s->start,      s->block};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
     *s = (struct schedule){0};
@@ -461,7 +439,7 @@ const struct strategy strategies[] = {
 /* State of a step, beside schedule.waits. */
 enum { READY = 1, QUEUED = 2, POSTED = 4, RECEIVED = 8, DONE = 16 };
 
-struct progress {                /* of a lane */
+struct progress {                /* with one peer */
     uint32_t send_low, sent_low; /* first send that is not posted; not complete */
     uint32_t take_low;           /* first receipt that is not done */
     uint32_t under_way;          /* sends posted and not complete */
@@ -513,11 +491,11 @@ void engine_leave_slots(struct engine *e)
 struct engine_need engine_need(const struct schedule *s, enum wire wire, size_t budget_B)
 {
     struct engine_need need = {.slot_B = (wire_bytes(wire, s->largest) + 63) / 64 * 64};
-    size_t lanes = (size_t)s->peers;
-    size_t window = need.slot_B && lanes ? budget_B / lanes / need.slot_B : WINDOW_MOST;
+    size_t peers = (size_t)s->peers;
+    size_t window = need.slot_B && peers ? budget_B / peers / need.slot_B : WINDOW_MOST;
     window = window < WINDOW_MOST ? window : WINDOW_MOST;
     need.window = (uint32_t)(window > ENGINE_WINDOW_LEAST ? window : ENGINE_WINDOW_LEAST);
-    need.slots_B = (lanes * need.window + 1) * need.slot_B;
+    need.slots_B = (peers * need.window + 1) * need.slot_B;
     return need;
 }
 
@@ -569,19 +547,13 @@ static bool name_members(struct engine *e, const struct engine_task *t)
     return true;
 }
 
-/* Reserves memory for the task and maps ranks to members. False: no memory. */
-static bool reserve(struct engine *e, const struct engine_task *t)
-{
-    return reserve_memory(e, t) && name_members(e, t);
-}
-
 /* ---- where things lie ---- */
 
 static char *take_slot(const struct engine *e, const struct step *t)
 {
     const struct engine_need *n = &e->task->need;
-    size_t lane = (size_t)e->task->schedule->lane[t->peer].take_place;
-    return e->slots + (lane * n->window + t->seq % n->window) * n->slot_B;
+    size_t place = (size_t)e->task->schedule->with[t->peer].take_place;
+    return e->slots + (place * n->window + t->seq % n->window) * n->slot_B;
 }
 
 static char *spare_slot(const struct engine *e)
@@ -683,7 +655,7 @@ static int post_send(struct engine *e, uint32_t i)
 
 static int pump_sends(struct engine *e, int peer)
 {
-    const struct lane *l = &e->task->schedule->lane[peer];
+    const struct with_peer *l = &e->task->schedule->with[peer];
     struct progress *p = &e->at[peer];
     uint32_t window = e->task->need.window;
     for (uint32_t k = p->send_low; k < l->sends && k - p->send_low < window; k++) {
@@ -717,7 +689,7 @@ static int post_take(struct engine *e, uint32_t i)
 static int pump_takes(struct engine *e, int peer)
 {
     const struct schedule *s = e->task->schedule;
-    const struct lane *l = &s->lane[peer];
+    const struct with_peer *l = &s->with[peer];
     struct progress *p = &e->at[peer];
     while (p->take_low < l->takes && e->state[l->take[p->take_low]] & DONE)
         p->take_low++;
@@ -785,14 +757,6 @@ static int finish_step(struct engine *e, uint32_t i)
     return release(e, i) < 0 ? -1 : close_step(e, i);
 }
 
-/* ---- work ---- */
-
-static int do_step(struct engine *e, uint32_t i)
-{
-    work(e, &e->task->schedule->step[i]);
-    return finish_step(e, i);
-}
-
 /* ---- events ---- */
 
 static int unexpected(struct engine *e, const struct wan_event *ev)
@@ -809,9 +773,9 @@ static int take_event(struct engine *e, const struct wan_event *ev)
     uint32_t seq = (uint32_t)(ev->id & ((1u << SEQ_BITS) - 1));
     bool sent = ev->done == WAN_SENT;
     if (m < 0 || ev->id >> SEQ_BITS != e->run ||
-        seq >= (sent ? s->lane[m].sends : s->lane[m].takes))
+        seq >= (sent ? s->with[m].sends : s->with[m].takes))
         return unexpected(e, ev);
-    uint32_t i = sent ? s->lane[m].send[seq] : s->lane[m].take[seq];
+    uint32_t i = sent ? s->with[m].send[seq] : s->with[m].take[seq];
     const struct step *t = &s->step[i];
     e->events++;
     if (sent) {
@@ -835,7 +799,7 @@ static int take_event(struct engine *e, const struct wan_event *ev)
 int engine_start(struct engine *e, const struct engine_task *task)
 {
     const struct schedule *s = task->schedule;
-    if (!reserve(e, task)) {
+    if (!reserve_memory(e, task) || !name_members(e, task)) {
         snprintf(e->link->why, sizeof e->link->why, "no memory for %zu bytes of blocks",
                  task->need.slots_B);
         return -1;
@@ -869,11 +833,15 @@ void engine_pass(struct engine *e)
 static int move(struct engine *e, double timeout_s)
 {
     struct wan_event ev;
-    bool work = e->work_head < e->work_tail;
-    int got = e->link->ops->next(e->link, &ev, work ? 0 : timeout_s);
+    bool works = e->work_head < e->work_tail;
+    int got = e->link->ops->next(e->link, &ev, works ? 0 : timeout_s);
     if (got > 0)
         return take_event(e, &ev);
-    return got < 0 ? -1 : work ? do_step(e, e->work[e->work_head++]) : 0;
+    if (got < 0 || !works)
+        return got;
+    uint32_t i = e->work[e->work_head++];
+    work(e, &e->task->schedule->step[i]);
+    return finish_step(e, i);
 }
 
 enum engine_state engine_poll(struct engine *e, double timeout_s)
@@ -900,7 +868,7 @@ enum engine_state engine_poll(struct engine *e, double timeout_s)
 int engine_awaits(const struct engine *e)
 {
     for (int m = 0; e->task && m < e->task->schedule->shape.members; m++) {
-        const struct lane *l = &e->task->schedule->lane[m];
+        const struct with_peer *l = &e->task->schedule->with[m];
         if (e->at[m].take_low < l->takes)
             return e->task->rank_of[m];
     }

@@ -39,6 +39,7 @@ struct step {
     enum step_kind kind;
     int peer;        /* member; SEND, RECV, ADD, HOLD */
     uint32_t seq;    /* number of this send to, or receipt from, that peer */
+    uint32_t reader; /* while the schedule is written: the previous reader of its block */
     size_t first, n; /* elements */
 };
 
@@ -54,7 +55,7 @@ struct schedule_shape {
 };
 
 /* Indices of the steps to and from one peer, in order. */
-struct lane {
+struct with_peer {
     uint32_t *send, *take;
     uint32_t sends, takes;
     int take_place; /* index among the peers to receive from */
@@ -64,20 +65,22 @@ struct schedule {
     struct schedule_shape shape;
     int peers; /* maximum peers that a member sends to, or receives from; same on every member */
     struct step *step;
-    uint32_t n, cap;
-    uint32_t *from, *to; /* edges */
-    size_t edges, edge_cap;
+    uint32_t n;
+    size_t cap;
     /* Set by schedule_close(): the steps next[first_next[i]..first_next[i+1]) wait for step i,
      * which itself waits for waits[i] steps. */
     uint32_t *first_next, *next, *waits;
-    struct lane *lane; /* by member */
-    size_t largest;    /* elements of the largest block */
+    struct with_peer *with; /* by member */
+    size_t largest;         /* elements of the largest block */
     /* Used while the schedule is written. Part k has the blocks [part[k], part[k+1]), block b the
      * elements [start[b], start[b+1]). */
     uint32_t *part, blocks;
     size_t *start;
     struct block *block;
-    uint32_t *reader; /* for a step that reads a block: the previous reader */
+    struct edge {
+        uint32_t from, to;
+    } * edge;
+    size_t edges, edge_cap;
     bool no_memory;
 };
 

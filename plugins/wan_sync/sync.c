@@ -3,17 +3,210 @@
 
 #include "common/clock.h"
 #include "common/mpi_help.h"
-#include "wan_sync/strategy.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
+/* ==== which rank is at which site ==== */
+
+static void number(struct sites *s)
+{
+    int at = 0;
+    for (int r = 0; r < s->ranks; r++)
+        s->place[r] = r;
+    for (int site = 0; site < s->n; site++) {
+        int first = at;
+        for (int r = 0; r < s->ranks; r++)
+            if (s->site_of[r] == site)
+                s->in_order[at++] = r;
+        s->leader[site] = s->in_order[first];
+        s->largest = at - first > s->largest ? at - first : s->largest;
+    }
+}
+
+static bool gather_hosts(struct sites *s, int rank, MPI_Comm comm)
+{
+    char name[MPI_MAX_PROCESSOR_NAME] = "";
+    int length = 0;
+    MPI_Get_processor_name(name, &length);
+    snprintf(s->host[rank], sizeof s->host[rank], "%.*s", SITES_HOST_MAX - 1, name);
+    return MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, s->host, SITES_HOST_MAX, MPI_CHAR,
+                         comm) == MPI_SUCCESS;
+}
+
+bool sites_open(struct sites *s, const struct wl_host *host, MPI_Comm comm, int site_ranks)
+{
+    size_t n = (size_t)host->ranks;
+    int mine = site_ranks ? host->rank / site_ranks : host->node;
+    *s = (struct sites){.ranks = host->ranks, .inside = MPI_COMM_NULL};
+    s->site_of = calloc(n, sizeof *s->site_of);
+    s->leader = calloc(n, sizeof *s->leader);
+    s->in_order = calloc(n, sizeof *s->in_order);
+    s->place = calloc(n, sizeof *s->place);
+    s->host = calloc(n, sizeof *s->host);
+    bool good = s->site_of && s->leader && s->in_order && s->place && s->host;
+    if (!mpi_all(comm, good) || !good ||
+        MPI_Allgather(&mine, 1, MPI_INT, s->site_of, 1, MPI_INT, comm) != MPI_SUCCESS)
+        return false;
+    for (int r = 0; r < s->ranks; r++)
+        s->n = s->site_of[r] >= s->n ? s->site_of[r] + 1 : s->n;
+    number(s);
+    return gather_hosts(s, host->rank, comm) &&
+           MPI_Comm_split(comm, mine, host->rank, &s->inside) == MPI_SUCCESS;
+}
+
+const int *sites_inside(const struct sites *s, int rank, int *n)
+{
+    int site = s->site_of[rank], first = 0;
+    while (s->in_order[first] != s->leader[site])
+        first++;
+    for (*n = 0; first + *n < s->ranks && s->site_of[s->in_order[first + *n]] == site;)
+        ++*n;
+    return s->in_order + first;
+}
+
+void sites_close(struct sites *s)
+{
+    if (s->inside != MPI_COMM_NULL)
+        MPI_Comm_free(&s->inside);
+    free(s->site_of);
+    free(s->leader);
+    free(s->in_order);
+    free(s->place);
+    free(s->host);
+    *s = (struct sites){.inside = MPI_COMM_NULL};
+}
+
+/* ==== the GPUs of this rank's site ==== */
+
+#define NAP_NS 20000 /* between polls: a small part of any exchange between sites */
+
+/* ---- the site as a host of its own ---- */
+
+static void site_barrier(void *ctx)
+{
+    MPI_Barrier(((struct inside_gpu *)ctx)->comm);
+}
+
+static void site_bcast(void *ctx, void *buf, size_t bytes, int root)
+{
+    MPI_Bcast(buf, (int)bytes, MPI_BYTE, root, ((struct inside_gpu *)ctx)->comm);
+}
+
+static void site_fail(void *ctx, const char *fmt, ...)
+{
+    struct inside_gpu *g = ctx;
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(g->why, sizeof g->why, fmt, args);
+    va_end(args);
+}
+
+static void site_note(void *ctx, const char *key, const char *value)
+{
+    const struct wl_host *host = ((struct inside_gpu *)ctx)->host;
+    host->note(host->ctx, key, value);
+}
+
+static struct wl_host site_of(struct inside_gpu *g)
+{
+    struct wl_host site = *g->host;
+    MPI_Comm_rank(g->comm, &site.rank);
+    MPI_Comm_size(g->comm, &site.ranks);
+    site.ctx = g;
+    site.barrier = site_barrier;
+    site.bcast = site_bcast;
+    site.fail = site_fail;
+    site.note = site_note;
+    site.start = NULL;
+    site.lost = NULL;
+    return site;
+}
+
+/* ---- the backend ---- */
+
+static enum wl_status same_site(struct inside_gpu *g, MPI_Comm inside)
+{
+    int how = MPI_UNEQUAL;
+    MPI_Comm_compare(inside, g->comm, &how);
+    if (how == MPI_CONGRUENT || how == MPI_IDENT)
+        return WL_OK;
+    snprintf(g->why, sizeof g->why,
+             "inside=nccl needs one value of site_ranks per run: use a section for each value");
+    return WL_SKIP;
+}
+
+enum wl_status inside_gpu_open(struct inside_gpu *g, const struct wl_host *host, MPI_Comm inside)
+{
+    void *state = NULL;
+    if (atomic_load(&g->state))
+        return same_site(g, inside);
+    if (MPI_Comm_dup(inside, &g->comm) != MPI_SUCCESS) {
+        snprintf(g->why, sizeof g->why, "MPI_Comm_dup failed");
+        return WL_FAIL;
+    }
+    g->host = host;
+    g->site = site_of(g);
+    enum wl_status status = WL_OK;
+    if (!g->so.library)
+        status = host_backend(&g->so, "cuda", INSIDE_BACKEND_SYMBOL, sizeof *g->ops, g->why,
+                              sizeof g->why);
+    g->ops = g->so.ops;
+    status = host_agree(&g->site, status, g->why);
+    TRY(status, g->ops->open(&state, &g->site));
+    atomic_store(&g->state, state);
+    if (status != WL_OK) { /* the next cell may divide the ranks otherwise */
+        MPI_Comm_free(&g->comm);
+        g->host = NULL;
+    }
+    return status;
+}
+
+/* The library stays loaded: CUDA and NCCL keep threads in it. */
+void inside_gpu_close(struct inside_gpu *g)
+{
+    void *state = atomic_exchange(&g->state, NULL);
+    if (state)
+        g->ops->close(state);
+    if (g->host)
+        MPI_Comm_free(&g->comm);
+    g->host = NULL;
+}
+
+/* Waits for the operation, at most timeout_s. */
+static enum inside_state poll_backend(struct inside_gpu *g, double timeout_s)
+{
+    uint64_t end = now_ns() + (uint64_t)(timeout_s * 1e9);
+    for (;;) {
+        enum inside_state state = g->ops->poll(g->state);
+        if (state != INSIDE_BUSY || now_ns() >= end)
+            return state;
+        nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+    }
+}
+
+void inside_gpu_abort(struct inside_gpu *g)
+{
+    void *state = atomic_load(&g->state);
+    if (state)
+        g->ops->abort(state);
+}
+
+bool inside_gpu_lost(const struct inside_gpu *g)
+{
+    void *state = atomic_load(&g->state);
+    return state && g->ops->lost(state);
+}
+
+/* ==== one synchronisation ==== */
+
 #define POLL_NS 10000000
 #define INSIDE_SLICE_S 5e-4 /* of attention to a site, then to the others */
 #define BETWEEN_SLICE_S 1e-4
-/* After the time-out, so that a lost host is named first (lines.h), and the runner has ended the run. */
+/* After the time-out, so that a lost host is named first (pool.h), and the runner has ended the run. */
 #define LATER_S 1.8
 
 /* This rank's part in one fragment: the sum inside its site, the exchange between sites, and the
@@ -155,13 +348,6 @@ static bool failed(struct sync *s, const char *why)
     return false;
 }
 
-static bool mpi_failed(struct sync *s, const char *what, int rc)
-{
-    char text[MPI_MAX_ERROR_STRING];
-    snprintf(s->why, sizeof s->why, "%s: %.180s", what, mpi_error(rc, text));
-    return false;
-}
-
 static bool is_inside(const struct sync *s)
 {
     return s->phase == INWARD || s->phase == OUTWARD;
@@ -242,7 +428,7 @@ static bool begin_on_gpus(struct sync *s, enum way way)
     struct inside_gpu *g = s->parts.inside.gpu;
     size_t first = cell_fragment(s->parts.cell, at_head(s));
     size_t n = cell_fragment(s->parts.cell, at_head(s) + 1) - first;
-    return (way == WAY_INWARD ? inside_gpu_inward : inside_gpu_outward)(g, first, n) ||
+    return (way == WAY_INWARD ? g->ops->inward : g->ops->outward)(g->state, first, n) == WL_OK ||
            failed(s, g->why);
 }
 
@@ -286,7 +472,7 @@ static bool run_mpi(struct sync *s)
     int count;
     float *data = part_of(s, at_head(s), &count);
     int rc = MPI_Allreduce(MPI_IN_PLACE, data, count, MPI_FLOAT, MPI_SUM, s->parts.comm);
-    return rc == MPI_SUCCESS ? summed(s) : mpi_failed(s, "MPI_Allreduce", rc);
+    return mpi_good(rc, "MPI_Allreduce", s->why, sizeof s->why) && summed(s);
 }
 
 static bool begin(struct sync *s)
@@ -336,7 +522,7 @@ static bool inside_is_done(struct sync *s)
 static bool poll_gpus(struct sync *s, uint64_t end)
 {
     struct inside_gpu *g = s->parts.inside.gpu;
-    enum inside_state state = inside_gpu_poll(g, slice(end, INSIDE_SLICE_S));
+    enum inside_state state = poll_backend(g, slice(end, INSIDE_SLICE_S));
     if (state == INSIDE_FAILED)
         return failed(s, g->why);
     return state == INSIDE_DONE ? inside_is_done(s) : !stalls(s);
@@ -447,38 +633,35 @@ struct sync_totals sync_totals(struct sync *s)
 /* ==== the steps of a training ==== */
 
 struct course {
-    const struct train *t;
-    int64_t every, fragments, beside;
+    struct sync *s;
+    const struct pattern *pattern;
+    size_t shift; /* element of the pattern that is the gradient's first */
+    const struct cell *cell;
+    int64_t beside;
     bool timed;
     double owed_s; /* of the next step's computation */
     struct train_times times;
 };
 
-static double since(uint64_t ns)
-{
-    return (double)(now_ns() - ns) * 1e-9;
-}
-
 /* The fragment that is posted after step `after`, counted from the first timed one, or -1. */
 static int64_t fragment_of(const struct course *c, int64_t after)
 {
-    int64_t each = c->every / c->fragments;
-    int64_t at = (after % c->every + c->every) % c->every;
+    int64_t every = c->cell->every, each = every / c->cell->fragments;
+    int64_t at = (after % every + every) % every;
     if (at % each)
         return -1;
-    return (at ? at : c->every) / each - 1;
+    return (at ? at : every) / each - 1;
 }
 
 static void post_fragment(struct course *c, int64_t f)
 {
-    const struct train *t = c->t;
-    size_t first = cell_fragment(t->cell, f), end = cell_fragment(t->cell, f + 1);
+    size_t first = cell_fragment(c->cell, f), end = cell_fragment(c->cell, f + 1);
     if (c->beside) {
         uint64_t begin = now_ns();
-        pattern_fill(t->pattern, t->data + first, t->shift + first, end - first);
-        c->owed_s += since(begin);
+        pattern_fill(c->pattern, c->s->parts.data + first, c->shift + first, end - first);
+        c->owed_s += (double)(now_ns() - begin) * 1e-9;
     }
-    sync_post(t->sync, f);
+    sync_post(c->s, f);
 }
 
 /* What is due after a step, then what begins there; unoverlapped, the same. */
@@ -487,7 +670,7 @@ static bool turn(struct course *c, int64_t after)
     int64_t begins = fragment_of(c, after), due = fragment_of(c, after - c->beside);
     if (begins >= 0 && !c->beside)
         post_fragment(c, begins);
-    if (due >= 0 && after > 0 && !sync_wait(c->t->sync, due))
+    if (due >= 0 && after > 0 && !sync_wait(c->s, due))
         return false;
     if (begins >= 0 && c->beside)
         post_fragment(c, begins);
@@ -496,38 +679,32 @@ static bool turn(struct course *c, int64_t after)
 
 static bool step(struct course *c, int64_t after)
 {
-    const struct cell *cell = c->t->cell;
-    double compute_s = cell->compute * (double)cell->accumulate, owed_s = c->owed_s;
+    double compute_s = c->cell->compute * (double)c->cell->accumulate, owed_s = c->owed_s;
     c->owed_s = 0;
-    if (compute_s > owed_s && !sync_poll(c->t->sync, compute_s - owed_s))
+    if (compute_s > owed_s && !sync_poll(c->s, compute_s - owed_s))
         return false;
     if (c->timed)
         c->times.compute_s += fmax(compute_s, owed_s);
     return turn(c, after);
 }
 
-static bool all_steps(struct course *c)
+bool train_run(struct sync *s, const struct pattern *pattern, size_t shift, struct train_times *out)
 {
-    for (int64_t k = 1 - c->beside; k <= 0; k++)
-        if (!step(c, k))
-            return false;
-    c->timed = true;
-    c->times.start_ns = now_ns();
-    for (int64_t k = 1; k <= c->every; k++)
-        if (!step(c, k))
-            return false;
-    return true;
-}
-
-bool train_run(const struct train *t, struct train_times *out)
-{
-    struct course c = {.t = t,
-                       .every = t->cell->every,
-                       .fragments = t->cell->fragments,
-                       .beside = cell_steps_beside(t->cell)};
-    bool good = all_steps(&c);
+    const struct cell *cell = s->parts.cell;
+    struct course c = {.s = s,
+                       .pattern = pattern,
+                       .shift = shift,
+                       .cell = cell,
+                       .beside = cell_steps_beside(cell)};
+    bool good = true;
+    for (int64_t k = 1 - c.beside; k <= 0 && good; k++)
+        good = step(&c, k);
+    c.timed = true;
+    c.times.start_ns = now_ns();
+    for (int64_t k = 1; k <= cell->every && good; k++)
+        good = step(&c, k);
     c.times.end_ns = now_ns();
     c.times.all_s = (double)(c.times.end_ns - c.times.start_ns) * 1e-9;
     *out = c.times;
-    return good && sync_drain(t->sync);
+    return good && sync_drain(s);
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
+ * Sites: which rank is at which, and the GPUs on which the ranks of this site sum.
+ *
  * The synchronisations of one cell. Fragments of the buffer are summed over all ranks one at a
  * time, in the order of posting, while the caller polls. With strategy=hierarchical a fragment is
  * summed inside each site, exchanged between the leaders, and broadcast inside each site.
@@ -8,10 +10,60 @@
  */
 #pragma once
 
+#include "common/host.h"
 #include "wan_sync/cell.h"
+#include "wan_sync/cuda/inside_cuda.h"
 #include "wan_sync/pattern.h"
-#include "wan_sync/sites.h"
 #include "wan_sync/strategy.h"
+
+#include <mpi.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#define SITES_HOST_MAX 64
+
+struct sites {
+    int n;                        /* sites */
+    int *site_of;                 /* by rank */
+    int *leader;                  /* by site: its lowest rank */
+    int *in_order;                /* every rank, site by site */
+    int *place;                   /* 0, 1, 2 ...: the ranks of `inside` */
+    int ranks, largest;           /* ranks of the largest site */
+    char (*host)[SITES_HOST_MAX]; /* by rank: its host name */
+    MPI_Comm inside;              /* the ranks of this rank's site, the leader first */
+};
+
+/* site_ranks: number of consecutive ranks per site; 0: the ranks of a node are a site. Collective.
+ * False: no memory, or MPI failed. Call sites_close() in both cases. */
+bool sites_open(struct sites *s, const struct wl_host *host, MPI_Comm comm, int site_ranks);
+/* Lists the ranks of that rank's site, the leader first. Returns how many. */
+const int *sites_inside(const struct sites *s, int rank, int *n);
+void sites_close(struct sites *s);
+
+/* ---- the GPUs of this rank's site ---- */
+
+/* A site whose ranks sum on their GPUs (inside=nccl), by wan_sync/cuda.so (cuda/inside_cuda.h). One per
+ * process, opened by the first cell with inside=nccl. */
+struct inside_gpu {
+    struct host_backend so;
+    const struct inside_backend *ops; /* of it */
+    MPI_Comm comm;                    /* private communicator of the site */
+    struct wl_host site;
+    const struct wl_host *host; /* of all ranks */
+    _Atomic(void *) state;      /* NULL: not open; abort() comes from another thread */
+    float *data;                /* the page-locked buffer */
+    char why[256];              /* of the last failure on this rank */
+};
+
+/* inside: the ranks of this rank's site, the leader first. Collective in it. WL_SKIP, with why[]: this
+ * machine lacks something. */
+enum wl_status inside_gpu_open(struct inside_gpu *g, const struct wl_host *host, MPI_Comm inside);
+void inside_gpu_close(struct inside_gpu *g);
+void inside_gpu_abort(struct inside_gpu *g);
+/* After a failure: does the GPU take no more calls of this process? */
+bool inside_gpu_lost(const struct inside_gpu *g);
+
+/* ---- synchronisations ---- */
 
 /* The ranks of this rank's site, the leader first. They sum over a link or on their GPUs. If both
  * are NULL, they do not sum inside the site. */
@@ -64,14 +116,6 @@ struct sync_totals sync_totals(struct sync *s);
  *
  * A fragment's input is written again each time it is posted. That time counts as computation, as a
  * training accumulates its gradient there. */
-struct train {
-    const struct cell *cell;
-    struct sync *sync;
-    const struct pattern *pattern;
-    size_t shift; /* element of the pattern that is the gradient's first */
-    float *data;
-    int ranks;
-};
 
 /* Seconds of H steps. */
 struct train_times {
@@ -79,5 +123,7 @@ struct train_times {
     uint64_t start_ns, end_ns;
 };
 
-/* Runs the H steps; the buffer must hold the input. False: see sync_why(). */
-bool train_run(const struct train *t, struct train_times *out);
+/* Runs the H steps; the buffer must hold the input, elements `shift` and on of the pattern. False: see
+ * sync_why(). */
+bool train_run(struct sync *s, const struct pattern *pattern, size_t shift,
+               struct train_times *out);

@@ -6,11 +6,10 @@
  *
  *   cell        the parameters of a cell, and their checks
  *   pattern     gradients whose sum is known
- *   sites       which rank is at which site, and the GPUs of a site
- *   sync        one synchronisation, and the training steps around it
+ *   sync        sites and their GPUs, one synchronisation, and the training steps around it
  *   strategy    all-reduce algorithms as schedules, and the engine that runs a schedule over a link
  *   wire        number formats of a block: fp32, bf16, int8, int4
- *   transport/  links between ranks: TCP streams with pacing, or MPI; and the probe of a link
+ *   transport/  links between ranks: TCP streams with pacing, or MPI; and the pool of links
  *   cuda/       sums inside a site on its GPUs; a shared object of its own (cuda.so)
  *
  * Without compute, one iteration is one synchronisation of the whole buffer. With compute, it is H
@@ -29,11 +28,11 @@
  * block slots (CELL_SLOTS_B).
  */
 #include "common/clock.h"
-#include "common/host.h"
+#include "common/mpi_help.h"
 #include "common/wan_model.h"
 #include "wan_sync/sync.h"
-#include "wan_sync/transport/lines.h"
 #include "wan_sync/transport/link_mpi.h"
+#include "wan_sync/transport/pool.h"
 #include "wan_sync/transport/tcp.h"
 
 #include <math.h>
@@ -99,7 +98,7 @@ static const struct wl_metric metrics[] = {
 struct self {
     const struct wl_host *host;
     MPI_Comm comm;
-    struct lines lines;
+    struct pool pool;
     struct silence *silence; /* NULL: not watched */
     struct pattern patterns[PATTERNS];
     struct inside_gpu gpu;
@@ -111,8 +110,8 @@ struct prepared {
     struct self *self;
     struct cell cell;
     struct sites sites;
-    struct line *line;   /* NULL: strategy=mpi */
-    struct line *inside; /* NULL, and gpu too: ranks do not sum inside their site first */
+    struct pool_link *between; /* the members; NULL: strategy=mpi */
+    struct pool_link *inside;  /* NULL, and gpu too: ranks do not sum inside their site first */
     struct inside_gpu *gpu;
     int *rank_of;
     double *share;
@@ -177,14 +176,14 @@ static void forget(struct measured *m)
     free(m->rate_Bps);
 }
 
-/* Of n ranks. Rates count only if every pair of them has one. False: see lines.why. */
+/* Of n ranks. Rates count only if every pair of them has one. False: see pool.why. */
 static bool look(struct prepared *p, const int *rank_of, int n, bool rates, struct measured *m)
 {
     struct self *s = p->self;
     int ranks = s->host->ranks;
     *m = (struct measured){.n = n};
-    if (!lines_measure_rtt(&s->lines, p->line) ||
-        (rates && !lines_measure_pairs(&s->lines, p->line)))
+    if (!pool_measure_rtt(&s->pool, p->between) ||
+        (rates && !pool_gather_pairs(&s->pool, p->between)))
         return false;
     m->rtt_s = calloc((size_t)n * (size_t)n, sizeof *m->rtt_s);
     m->rate_Bps = calloc((size_t)n * (size_t)n, sizeof *m->rate_Bps);
@@ -194,8 +193,8 @@ static bool look(struct prepared *p, const int *rank_of, int n, bool rates, stru
     }
     for (int i = 0; i < n * n; i++) {
         int at = rank_of[i / n] * ranks + rank_of[i % n];
-        m->rtt_s[i] = p->line->rtt_s[at];
-        m->rate_Bps[i] = rates ? p->line->pair_Bps[at] : 0;
+        m->rtt_s[i] = p->between->rtt_s[at];
+        m->rate_Bps[i] = rates ? p->between->pair_Bps[at] : 0;
         rates = rates && (i / n == i % n || m->rate_Bps[i] > 0);
     }
     m->matrix = (struct wan_matrix){
@@ -212,7 +211,7 @@ static double bytes_of(const struct prepared *p)
 static struct wan_carrier carrier_of(const struct prepared *p)
 {
     bool bbr;
-    double x[2] = {link_tcp_segment(p->line->link, &bbr), 0};
+    double x[2] = {link_tcp_segment(p->between->link, &bbr), 0};
     x[1] = bbr;
     MPI_Allreduce(MPI_IN_PLACE, x, 2, MPI_DOUBLE, MPI_MIN, p->self->comm);
     return wan_carrier_make((double)p->cell.block, (double)p->cell.streams, x[0], x[1] > 0, 0);
@@ -315,6 +314,12 @@ static bool name_members(struct prepared *p)
     return p->rank_of && (p->share || !has_shares(p));
 }
 
+static void share_equally(struct prepared *p, size_t n)
+{
+    for (size_t m = 0; m < n; m++)
+        p->share[m] = 1 / (double)n;
+}
+
 /* By the linear program of the model: the least time of a direct exchange. Measured rates of equal
  * sites differ, so shares by them stay equal where the program gains less than SHARES_GAIN. */
 static void share_by(struct prepared *p, const double *rate, const double *pair, size_t n,
@@ -328,41 +333,56 @@ static void share_by(struct prepared *p, const double *rate, const double *pair,
     for (size_t i = 0; pair && i < n * n; i++)
         least = fmin(least, i / n != i % n && pair[i] > 0 ? pair[i] : INFINITY);
     double equal_s = 2 / (double)n * bytes / least;
-    for (size_t m = 0; m < n && measured && unequal_s > SHARES_GAIN * equal_s; m++)
-        p->share[m] = 1 / (double)n;
+    if (measured && !(unequal_s <= SHARES_GAIN * equal_s))
+        share_equally(p, n);
 }
 
 /* The pair of members i and k; rates that were not measured limit nothing. */
 static bool take_pairs(struct prepared *p, size_t n, double *pair)
 {
     struct self *s = p->self;
-    if (!lines_measure_pairs(&s->lines, p->line))
+    if (!pool_gather_pairs(&s->pool, p->between))
         return false;
     for (size_t i = 0; i < n * n; i++)
-        pair[i] = p->line->pair_Bps[(size_t)p->rank_of[i / n] * n + (size_t)p->rank_of[i % n]];
+        pair[i] = p->between->pair_Bps[(size_t)p->rank_of[i / n] * n + (size_t)p->rank_of[i % n]];
     return true;
 }
 
+/* What a member receives at, at least: the best rate of another one to it. */
+static double downlink(const double *pair, size_t n, size_t to)
+{
+    double most = 0;
+    for (size_t from = 0; from < n; from++)
+        most = fmax(most, from == to ? 0 : pair[from * n + to]);
+    return most;
+}
+
+/* By the rates that were given, or those that tcp has estimated. */
 static bool share_out(struct prepared *p)
 {
     struct self *s = p->self;
     size_t n = (size_t)s->host->ranks;
     if (!has_shares(p))
         return true;
-    double given[PATTERN_RANKS_MOST], *rate = given;
+    double rate[PATTERN_RANKS_MOST], by_member[PATTERN_RANKS_MOST], least = INFINITY;
     double pair[WAN_SHARES_MOST * WAN_SHARES_MOST];
-    bool measured = cell_rates(&p->cell, given, PATTERN_RANKS_MOST) == 0;
+    bool measured = cell_rates(&p->cell, rate, PATTERN_RANKS_MOST) == 0;
     bool pairs = measured && n > 2 && n <= WAN_SHARES_MOST;
-    if (measured) {
-        if (!lines_measure_rate(&s->lines, p->line) || (pairs && !take_pairs(p, n, pair)))
-            return false;
-        rate = p->line->rate_Bps;
-        note_numbers(s, "rates_Bps", rate, n);
-    }
-    double by_member[PATTERN_RANKS_MOST];
+    if (measured &&
+        (!pool_gather_rates(&s->pool, p->between) || (pairs && !take_pairs(p, n, pair))))
+        return false;
     for (size_t m = 0; m < n; m++)
-        by_member[m] = rate[p->rank_of[m]];
-    share_by(p, by_member, pairs ? pair : NULL, n, measured);
+        by_member[m] = (measured ? p->between->rate_Bps : rate)[p->rank_of[m]];
+    for (size_t m = 0; pairs && m < n; m++)
+        by_member[m] = fmin(by_member[m], downlink(pair, n, m));
+    for (size_t m = 0; m < n; m++)
+        least = fmin(least, by_member[m]);
+    if (measured && least > 0)
+        note_numbers(s, "rates_Bps", by_member, n);
+    if (least > 0)
+        share_by(p, by_member, pairs ? pair : NULL, n, measured);
+    else
+        share_equally(p, n);
     note_numbers(s, "shares", p->share, n);
     return true;
 }
@@ -386,8 +406,8 @@ static struct sync_inside inside_of(const struct prepared *p)
 static bool make_sync(struct prepared *p)
 {
     struct self *s = p->self;
-    struct wan_link *link = p->line ? p->line->link : NULL;
-    struct engine *engine = p->line ? p->line->engine : NULL;
+    struct wan_link *link = p->between ? p->between->link : NULL;
+    struct engine *engine = p->between ? p->between->engine : NULL;
     struct sync_inside inside = inside_of(p);
     if (p->sync && p->parts.link == link && p->parts.engine == engine &&
         p->parts.inside.engine == inside.engine && p->parts.data == data_of(p))
@@ -419,7 +439,7 @@ static enum wl_status use_gpus(struct prepared *p)
 {
     struct self *s = p->self;
     enum wl_status status = inside_gpu_open(&s->gpu, s->host, p->sites.inside);
-    TRY(status, inside_gpu_reserve(&s->gpu, cell_count(&p->cell)));
+    TRY(status, s->gpu.ops->reserve(s->gpu.state, cell_count(&p->cell), &s->gpu.data));
     status = host_agree(s->host, status, s->gpu.why);
     p->gpu = &s->gpu;
     return status != WL_OK && inside_gpu_lost(&s->gpu) ? WL_LOST : status;
@@ -467,19 +487,19 @@ static enum wl_status prepare_cell(struct prepared *p)
     if (!sites_open(&p->sites, s->host, s->comm, (int)p->cell.site_ranks))
         return failed(s, "no memory, or MPI failed, for the sites");
     if (p->cell.strategy != CELL_MPI &&
-        (!(p->line = lines_take(&s->lines, &p->cell)) || !choose(p)))
-        return failed(s, s->lines.why);
+        (!(p->between = pool_take(&s->pool, &p->cell, MPI_COMM_NULL)) || !choose(p)))
+        return failed(s, s->pool.why);
     if (p->cell.inside == INSIDE_BY_NCCL) {
         enum wl_status status = use_gpus(p);
         if (status != WL_OK)
             return status;
     } else if (p->cell.strategy == CELL_FIRST + WAN_HIERARCHICAL && p->sites.largest > 1 &&
-               !(p->inside = lines_take_inside(&s->lines, &p->cell, p->sites.inside)))
-        return failed(s, s->lines.why);
+               !(p->inside = pool_take(&s->pool, &p->cell, p->sites.inside)))
+        return failed(s, s->pool.why);
     if (!all_have(s, reserve(s, &p->cell) && reserve_gradient(p) && name_members(p)))
         return WL_FAIL;
     if (!order_ring(p) || !share_out(p))
-        return failed(s, s->lines.why);
+        return failed(s, s->pool.why);
     warn_of_tail(p);
     return all_have(s, make_sync(p)) ? WL_OK : WL_FAIL;
 }
@@ -513,14 +533,13 @@ static enum wl_status prepare(void *self, const void *cell, void **prepared)
 static enum wl_status open_plugin(void **self, const struct wl_host *host)
 {
     struct self *s = calloc(1, sizeof *s);
-    if (!s || MPI_Comm_dup(MPI_COMM_WORLD, &s->comm) != MPI_SUCCESS) {
+    if (!s || mpi_dup(MPI_COMM_WORLD, &s->comm) != MPI_SUCCESS) {
         host->fail(host->ctx, "no memory, or MPI_Comm_dup failed");
         free(s);
         return WL_FAIL;
     }
-    MPI_Comm_set_errhandler(s->comm, MPI_ERRORS_RETURN);
     s->host = host;
-    lines_open(&s->lines, host, s->comm);
+    pool_open(&s->pool, host, s->comm);
     s->silence = silence_open(host, s->comm);
     *self = s;
     return WL_OK;
@@ -531,7 +550,7 @@ static void close_plugin(void *self)
     struct self *s = self;
     silence_close(s->silence);
     inside_gpu_close(&s->gpu);
-    lines_close(&s->lines);
+    pool_close(&s->pool);
     free(s->buffer);
     MPI_Comm_free(&s->comm);
     free(s);
@@ -567,15 +586,15 @@ static void judge(struct prepared *p, const struct pattern_error *e, double boun
 }
 
 /* What befell the link since it was last told. */
-static void note_link(struct line *line, double *reopened, double *strangers)
+static void note_link(struct pool_link *k, double *reopened, double *strangers)
 {
-    if (!line || !line->link)
+    if (!k || !k->link)
         return;
     struct wan_link_stats now;
-    line->link->ops->stats(line->link, &now);
-    *reopened = now.reopened - line->told.reopened;
-    *strangers = now.strangers - line->told.strangers;
-    line->told = now;
+    k->link->ops->stats(k->link, &now);
+    *reopened = now.reopened - k->told.reopened;
+    *strangers = now.strangers - k->told.strangers;
+    k->told = now;
 }
 
 /* Each sample has a fresh gradient, the same cut of the pattern on every rank. */
@@ -607,22 +626,11 @@ static void report(struct prepared *p, const struct train_times *t, struct wl_sa
     v[M_ERROR_BOUND] = bound;
     v[M_SUMMED_ERROR] = e.scale > 0 ? fmin(summed / sqrt((double)p->samples) / e.scale, 1e9) : 0;
     v[M_PEAK] = pattern_peak(p->pattern);
-    note_link(p->line, &v[M_REOPENED], &v[M_STRANGERS]);
+    note_link(p->between, &v[M_REOPENED], &v[M_STRANGERS]);
     out->start_ns = t->start_ns;
     out->end_ns = t->end_ns;
     p->bits = e.bits;
     judge(p, &e, bound);
-}
-
-static struct train train_of(const struct prepared *p)
-{
-    const struct self *s = p->self;
-    return (struct train){.cell = &p->cell,
-                          .sync = p->sync,
-                          .pattern = p->pattern,
-                          .shift = shift_of(p),
-                          .data = data_of(p),
-                          .ranks = s->host->ranks};
 }
 
 static enum wl_status sample(void *prepared, unsigned iters, struct wl_sample *out)
@@ -632,26 +640,25 @@ static enum wl_status sample(void *prepared, unsigned iters, struct wl_sample *o
     struct train_times times;
     (void)iters; /* one: describe() says so */
     watch(p);
-    if ((p->line && !lines_mend(&s->lines, p->line)) ||
-        (p->inside && !lines_mend(&s->lines, p->inside)))
-        return failed(s, s->lines.why);
+    if ((p->between && !pool_mend(&s->pool, p->between)) ||
+        (p->inside && !pool_mend(&s->pool, p->inside)))
+        return failed(s, s->pool.why);
     if (!make_sync(p))
         return failed(s, "out of memory");
     sync_totals(p->sync);
     size_t count = cell_count(&p->cell);
     p->samples++;
     pattern_fill(p->pattern, data_of(p), shift_of(p), count);
-    bool filled = !p->gpu || inside_gpu_fill(p->gpu, count);
-    struct train train = train_of(p);
+    bool filled = !p->gpu || p->gpu->ops->fill(p->gpu->state, count) == WL_OK;
     s->host->start(s->host->ctx);
-    if (!filled || !train_run(&train, &times)) {
-        if (p->line)
-            p->line->broken = true;
+    if (!filled || !train_run(p->sync, p->pattern, shift_of(p), &times)) {
+        if (p->between)
+            p->between->broken = true;
         if (p->inside)
             p->inside->broken = true;
         return failed(s, filled ? sync_why(p->sync) : p->gpu->why);
     }
-    if (p->gpu && !inside_gpu_fetch(p->gpu, count))
+    if (p->gpu && p->gpu->ops->fetch(p->gpu->state, count) != WL_OK)
         return failed(s, p->gpu->why);
     report(p, &times, out);
     return WL_OK;
@@ -673,7 +680,7 @@ static enum wl_status verify(void *prepared)
 static void abort_plugin(void *self)
 {
     struct self *s = self;
-    lines_abort(&s->lines);
+    pool_abort(&s->pool);
     inside_gpu_abort(&s->gpu);
 }
 

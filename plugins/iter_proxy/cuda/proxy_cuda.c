@@ -5,6 +5,7 @@
  */
 #include "common/cuda_collective.h"
 #include "common/cuda_comm.h"
+#include "common/shared.h"
 #include "iter_proxy/backend.h"
 
 #include <cublas_v2.h>
@@ -15,10 +16,9 @@
 /* The operands of all GEMMs of a step, and the memory that its other kernels copy. Shared by the
  * steps that need equal sizes. */
 struct operands {
-    struct operands *next;
+    struct shared shared;
     struct proxy_operands size[PROXY_POOLS];
     uint64_t kernel_B;
-    int users;
     struct matrices {
         void *a, *b, *c;
     } pool[PROXY_POOLS];
@@ -27,23 +27,21 @@ struct operands {
 
 /* The windows of a step's buffers on one communicator. */
 struct windows {
-    struct windows *next;
+    struct shared shared;
     struct comm *comm;
-    int users;
     void *in, *out;
 };
 
 /* Input and output of the collectives of a step: the same exact values for every config and mode with
  * these collectives and this memory. */
 struct buffers {
-    struct buffers *next;
+    struct shared shared;
     struct proxy_collective *collective; /* a copy: those that the input is made for */
     size_t n;
     uint64_t bytes; /* of the input, and of the output */
     int memory;     /* enum proxy_memory */
-    int users;
     void *in, *out;
-    struct windows *windows;
+    struct shared *windows;
 };
 
 struct state {
@@ -54,8 +52,7 @@ struct state {
     cudaEvent_t computed, communicated;
     cublasHandle_t blas;
     void *workspace;
-    struct operands *operands;
-    struct buffers *buffers;
+    struct shared *operands, *buffers;
 };
 
 struct step {
@@ -178,8 +175,10 @@ static void operands_free(struct operands *o)
     free(o);
 }
 
-static bool fits(const struct operands *o, const struct proxy_work *w)
+static bool operands_fit(const void *operands, const void *work)
 {
+    const struct operands *o = operands;
+    const struct proxy_work *w = work;
     for (int pool = 0; pool < PROXY_POOLS; pool++) {
         const struct proxy_operands *x = &o->size[pool], *y = &w->operands[pool];
         if (x->a != y->a || x->b != y->b || x->c != y->c)
@@ -193,19 +192,14 @@ static enum wl_status operands_take(struct state *s, const struct proxy_cell *ce
                                     const struct proxy_work *w, struct operands **out, char *why,
                                     size_t size)
 {
-    for (struct operands *o = s->operands; o; o = o->next)
-        if (fits(o, w)) {
-            o->users++;
-            *out = o;
-            return WL_OK;
-        }
+    if ((*out = shared_take(s->operands, operands_fit, w)))
+        return WL_OK;
     struct operands *o = calloc(1, sizeof *o);
     if (!o) {
         snprintf(why, size, "out of host memory");
         return WL_FAIL;
     }
     o->kernel_B = w->kernel_B;
-    o->users = 1;
     for (int pool = 0; pool < PROXY_POOLS; pool++)
         o->size[pool] = w->operands[pool];
     enum wl_status status = make_operands(s, o, cell, why, size);
@@ -213,21 +207,9 @@ static enum wl_status operands_take(struct state *s, const struct proxy_cell *ce
         operands_free(o);
         return status;
     }
-    o->next = s->operands;
-    s->operands = *out = o;
+    shared_add(&s->operands, o);
+    *out = o;
     return WL_OK;
-}
-
-static void operands_drop(struct state *s, struct operands *o)
-{
-    if (!o || --o->users)
-        return;
-    for (struct operands **at = &s->operands; *at; at = &(*at)->next)
-        if (*at == o) {
-            *at = o->next;
-            break;
-        }
-    operands_free(o);
 }
 
 /* cuBLAS stores matrices by columns, so it computes the transposed product: C' = op(B)' op(A)'. */
@@ -295,9 +277,6 @@ static cudaError_t gemm_check(struct state *s, const struct operands *o,
 
 /* ==== the buffers of collectives ==== */
 
-/* Buffers of a step's collectives.
- */
-
 static const enum payload_type types[] = {
     [STEP_FP32] = PAY_FP32, [STEP_TF32] = PAY_FP32, [STEP_BF16] = PAY_BF16, [STEP_FP16] = PAY_FP16};
 
@@ -346,28 +325,12 @@ static void buffers_free(struct state *s, struct buffers *b)
     free(b);
 }
 
-/* Frees those that no step uses. Only when memory runs out: a graph has shown them to other GPUs. */
-static void drop_unused(struct state *s)
+/* Frees those that no step uses, or all. The former only when memory runs out: a graph has shown them
+ * to other GPUs. */
+static void free_unused(struct state *s, bool all)
 {
-    for (struct buffers **at = &s->buffers; *at;) {
-        struct buffers *b = *at;
-        if (b->users) {
-            at = &b->next;
-        } else {
-            *at = b->next;
-            buffers_free(s, b);
-        }
-    }
-}
-
-/* Frees all; no step may be left. */
-static void buffers_close(struct state *s)
-{
-    while (s->buffers) {
-        struct buffers *b = s->buffers;
-        s->buffers = b->next;
+    for (struct buffers *b; (b = shared_out(&s->buffers, all));)
         buffers_free(s, b);
-    }
 }
 
 static enum wl_status make_buffers(struct state *s, struct buffers *b, char *why, size_t size)
@@ -377,7 +340,7 @@ static enum wl_status make_buffers(struct state *s, struct buffers *b, char *why
     for (int i = 0; i < 2; i++) {
         if (memory_alloc(&s->comms, halves[i], b->bytes, from_nccl, why, size) == WL_OK)
             continue;
-        drop_unused(s);
+        free_unused(s, false);
         enum wl_status status = memory_alloc(&s->comms, halves[i], b->bytes, from_nccl, why, size);
         if (status != WL_OK)
             return status;
@@ -385,9 +348,13 @@ static enum wl_status make_buffers(struct state *s, struct buffers *b, char *why
     return fill_buffers(s, b, why, size);
 }
 
-static bool same(const struct buffers *b, const struct proxy_work *w, int memory)
+/* The buffers of a step, and the step. */
+static bool buffers_fit(const void *buffers, const void *step)
 {
-    bool equal = b->memory == memory && b->n == w->n_collectives && b->bytes == w->buffer_B;
+    const struct buffers *b = buffers;
+    const struct proxy_work *w = ((const struct step *)step)->work;
+    bool equal = b->memory == ((const struct step *)step)->cell->memory &&
+                 b->n == w->n_collectives && b->bytes == w->buffer_B;
     for (size_t i = 0; i < b->n && equal; i++) {
         const struct proxy_collective *x = &b->collective[i], *y = &w->collective[i];
         equal =
@@ -396,18 +363,13 @@ static bool same(const struct buffers *b, const struct proxy_work *w, int memory
     return equal;
 }
 
-static enum wl_status buffers_take(struct state *s, const struct proxy_work *w, int memory,
-                                   struct buffers **out, char *why, size_t size)
+static enum wl_status buffers_take(struct step *p, char *why, size_t size)
 {
-    struct buffers *b = s->buffers;
-    while (b && !same(b, w, memory))
-        b = b->next;
-    if (b) {
-        b->users++;
-        *out = b;
+    struct state *s = p->state;
+    const struct proxy_work *w = p->work;
+    if ((p->buffers = shared_take(s->buffers, buffers_fit, p)))
         return WL_OK;
-    }
-    b = calloc(1, sizeof *b);
+    struct buffers *b = calloc(1, sizeof *b);
     struct proxy_collective *copy = malloc(w->n_collectives * sizeof *copy);
     if (!b || !copy) {
         free(b);
@@ -416,25 +378,16 @@ static enum wl_status buffers_take(struct state *s, const struct proxy_work *w, 
         return WL_FAIL;
     }
     memcpy(copy, w->collective, w->n_collectives * sizeof *copy);
-    *b = (struct buffers){.collective = copy,
-                          .n = w->n_collectives,
-                          .bytes = w->buffer_B,
-                          .memory = memory,
-                          .users = 1};
+    *b = (struct buffers){
+        .collective = copy, .n = w->n_collectives, .bytes = w->buffer_B, .memory = p->cell->memory};
     enum wl_status status = make_buffers(s, b, why, size);
     if (status != WL_OK) {
         buffers_free(s, b);
         return status;
     }
-    b->next = s->buffers;
-    s->buffers = *out = b;
+    shared_add(&s->buffers, b);
+    p->buffers = b;
     return WL_OK;
-}
-
-static void buffers_drop(struct buffers *b)
-{
-    if (b)
-        b->users--;
 }
 
 /* Queues the check of every output on gpu.stream. */
@@ -457,43 +410,34 @@ static void windows_free(struct state *s, struct windows *w)
     free(w);
 }
 
+static bool windows_fit(const void *windows, const void *comm)
+{
+    return ((const struct windows *)windows)->comm == comm;
+}
+
 /* Registers the buffers with the communicator, once for all steps. Collective. */
 static enum wl_status windows_take(struct state *s, struct buffers *b, struct comm *comm,
                                    struct windows **out, char *why, size_t size)
 {
-    for (struct windows *w = b->windows; w; w = w->next)
-        if (w->comm == comm) {
-            w->users++;
-            *out = w;
-            return WL_OK;
-        }
+    if ((*out = shared_take(b->windows, windows_fit, comm)))
+        return WL_OK;
     struct windows *w = calloc(1, sizeof *w);
     if (!w) {
         snprintf(why, size, "out of host memory");
         return WL_FAIL;
     }
-    *w = (struct windows){.next = b->windows, .comm = comm, .users = 1};
+    w->comm = comm;
     enum wl_status status =
         memory_register(&s->comms, comm, MEMORY_SYMMETRIC, b->in, b->bytes, &w->in, why, size);
     TRY(status,
         memory_register(&s->comms, comm, MEMORY_SYMMETRIC, b->out, b->bytes, &w->out, why, size));
-    if (status == WL_OK)
-        b->windows = *out = w;
-    else
+    if (status != WL_OK) {
         windows_free(s, w);
-    return status;
-}
-
-static void windows_drop(struct state *s, struct buffers *b, struct windows *w)
-{
-    if (!w || --w->users)
-        return;
-    for (struct windows **at = &b->windows; *at; at = &(*at)->next)
-        if (*at == w) {
-            *at = w->next;
-            break;
-        }
-    windows_free(s, w);
+        return status;
+    }
+    shared_add(&b->windows, w);
+    *out = w;
+    return WL_OK;
 }
 
 /* ==== running and checking a step ==== */
@@ -573,10 +517,11 @@ static enum wl_status step_issue(struct step *p)
     return status;
 }
 
-/* The same for a capture: its last operation is on the stream where the capture began. One iteration on both streams. A graph must end on the stream where its capture began, so its last
- * task, a JOIN, is then only the half that gpu.stream waits for. */
-static enum wl_status step_issue_captured(struct step *p)
+/* The same for a capture. A graph must end on the stream where its capture began, so its last task, a
+ * JOIN, is then only the half that gpu.stream waits for. */
+static enum wl_status issue_captured(void *step)
 {
+    struct step *p = step;
     struct state *s = p->state;
     enum wl_status status = follow(s, s->compute, s->gpu.stream, s->communicated);
     for (size_t t = 0; t + 1 < p->work->n_tasks && status == WL_OK; t++)
@@ -683,14 +628,6 @@ static const int protocol_of[] = {[PROXY_PROTOCOL_AUTO] = NCCL_ANY,
                                   [PROXY_LL128] = NCCL_LL128,
                                   [PROXY_SIMPLE] = NCCL_SIMPLE};
 
-static bool has(const struct proxy_work *w, enum proxy_verb verb)
-{
-    for (size_t i = 0; i < w->n_tasks; i++)
-        if (w->task[i].verb == verb)
-            return true;
-    return false;
-}
-
 static void release_step(void *step)
 {
     struct step *p = step;
@@ -700,9 +637,12 @@ static void release_step(void *step)
         if (p->done[i])
             cudaEventDestroy(p->done[i]);
     free(p->done);
-    operands_drop(p->state, p->operands);
-    windows_drop(p->state, p->buffers, p->windows);
-    buffers_drop(p->buffers);
+    if (shared_drop(&p->state->operands, p->operands))
+        operands_free(p->operands);
+    if (p->windows && shared_drop(&p->buffers->windows, p->windows))
+        windows_free(p->state, p->windows);
+    if (p->buffers)
+        p->buffers->shared.users--;
     cudaFree(p->gemm_record);
     cudaFree(p->collective_record);
     free(p);
@@ -726,21 +666,16 @@ static enum wl_status take_memory(struct step *p, char *why, size_t size)
     const struct proxy_work *w = p->work;
     enum wl_status status = gpu_record_new(&p->gemm_record, why, size);
     TRY(status, gpu_record_new(&p->collective_record, why, size));
-    if (status == WL_OK && has(w, PROXY_COMPUTE))
+    if (status == WL_OK && proxy_has(w, PROXY_COMPUTE))
         status = operands_take(p->state, p->cell, w, &p->operands, why, size);
     for (size_t i = 0; p->operands && i < w->n_compute; i++)
         if (w->compute[i].m)
             p->last = &w->compute[i];
-    if (status == WL_OK && has(w, PROXY_COMM))
-        status = buffers_take(p->state, w, p->cell->memory, &p->buffers, why, size);
-    if (status == WL_OK && has(w, PROXY_WAIT))
+    if (status == WL_OK && proxy_has(w, PROXY_COMM))
+        status = buffers_take(p, why, size);
+    if (status == WL_OK && proxy_has(w, PROXY_WAIT))
         status = make_events(p, why, size);
     return status;
-}
-
-static enum wl_status issue_captured(void *step)
-{
-    return step_issue_captured(step);
 }
 
 /* Run once before, because libraries load kernels and connect peers at first use. */
@@ -860,7 +795,7 @@ static void close_proxy(void *state)
 {
     struct state *s = state;
     comms_close(&s->comms);
-    buffers_close(s);
+    free_unused(s, true);
     if (s->blas)
         cublasDestroy(s->blas);
     cudaEvent_t events[] = {s->computed, s->communicated};

@@ -5,6 +5,7 @@
 #include "common/cuda_burn.h"
 #include "common/cuda_collective.h"
 #include "common/cuda_comm.h"
+#include "common/shared.h"
 #include "nccl_allreduce/nccl_allreduce.h"
 
 #include <stdio.h>
@@ -13,11 +14,10 @@
 
 /* Device memory that the cells of a group share: one of them is measured at a time. */
 struct arena {
-    struct arena *next;
+    struct shared shared;
     void *base;
     size_t bytes;
     enum memory memory; /* memory that is registered for one config is not used by another */
-    int users;
     const void *loaded; /* the prepared cell whose inputs it holds */
 };
 
@@ -27,7 +27,7 @@ struct state {
     struct comms comms;
     struct burn burn;
     bool can_burn;
-    struct arena *arenas;
+    struct shared *arenas;
     cudaEvent_t done;
 };
 
@@ -67,33 +67,18 @@ static char *slot_out(const struct prepared *p, unsigned slot)
     return slot_in(p, p->cell.in_place ? slot : slot + p->slots);
 }
 
-static void arena_free(struct state *s, struct arena *a)
+/* Those without users only when memory runs out: what a graph has shown to other GPUs is best not
+ * freed under them. */
+static void arenas_free(struct state *s, bool all)
 {
-    memory_free(&s->comms, a->base, a->memory != MEMORY_PLAIN);
-    free(a);
+    for (struct arena *a; (a = shared_out(&s->arenas, all)); free(a))
+        memory_free(&s->comms, a->base, a->memory != MEMORY_PLAIN);
 }
 
-static void arenas_free(struct state *s)
+static bool arena_fits(const void *arena, const void *wanted)
 {
-    while (s->arenas) {
-        struct arena *a = s->arenas;
-        s->arenas = a->next;
-        arena_free(s, a);
-    }
-}
-
-/* Only when memory runs out: what a graph has shown to other GPUs is best not freed under them. */
-static void drop_unused(struct state *s)
-{
-    for (struct arena **at = &s->arenas; *at;) {
-        struct arena *a = *at;
-        if (a->users) {
-            at = &a->next;
-        } else {
-            *at = a->next;
-            arena_free(s, a);
-        }
-    }
+    const struct arena *a = arena, *want = wanted;
+    return a->bytes >= want->bytes && a->memory == want->memory;
 }
 
 static enum wl_status allocate(struct state *s, struct arena *a, char *why, size_t n)
@@ -105,12 +90,9 @@ static enum wl_status allocate(struct state *s, struct arena *a, char *why, size
 static enum wl_status arena_take(struct state *s, size_t bytes, enum memory memory,
                                  struct arena **out, char *why, size_t n)
 {
-    for (struct arena *a = s->arenas; a; a = a->next)
-        if (a->bytes >= bytes && a->memory == memory) {
-            a->users++;
-            *out = a;
-            return WL_OK;
-        }
+    if ((*out =
+             shared_take(s->arenas, arena_fits, &(struct arena){.bytes = bytes, .memory = memory})))
+        return WL_OK;
     struct arena *a = calloc(1, sizeof *a);
     if (!a) {
         snprintf(why, n, "out of host memory");
@@ -120,16 +102,14 @@ static enum wl_status arena_take(struct state *s, size_t bytes, enum memory memo
     a->memory = memory;
     enum wl_status status = allocate(s, a, why, n);
     if (status != WL_OK) {
-        drop_unused(s);
+        arenas_free(s, false);
         status = allocate(s, a, why, n);
     }
     if (status != WL_OK) {
         free(a);
         return status;
     }
-    a->users = 1;
-    a->next = s->arenas;
-    s->arenas = a;
+    shared_add(&s->arenas, a);
     *out = a;
     return WL_OK;
 }
@@ -422,7 +402,7 @@ static void release_cuda(void *prepared)
     cudaFree(p->record);
     if (p->arena) {
         memory_unregister(&p->state->comms, p->comm, (enum memory)p->cell.memory, &p->registration);
-        p->arena->users--;
+        p->arena->shared.users--;
         if (p->arena->loaded == p)
             p->arena->loaded = NULL;
     }
@@ -530,7 +510,7 @@ static void close_cuda(void *self)
     comms_close(&s->comms);
     if (s->can_burn)
         burn_close(&s->burn);
-    arenas_free(s);
+    arenas_free(s, true);
     if (s->done)
         cudaEventDestroy(s->done);
     cuda_close(&s->gpu, &s->comms);

@@ -5,6 +5,15 @@
  * have seen their events. Blocks may arrive in any order. A posted buffer belongs to the link until
  * its event. Every function that can fail returns -1 and writes one line to why[].
  *
+ * The words of this folder:
+ *   peer    another rank
+ *   link    all that joins a rank to its peers over one transport
+ *   stream  a TCP connection between two ranks; a link over TCP has several to each peer
+ *   dial    a connection that this rank makes and that is no stream yet
+ *   guest   a connection that came to this rank and has not shown the cookie
+ *   flow    data that fills the way to a peer on purpose, to measure it
+ *   pool    the links of a process (pool.h)
+ *
  * Each transport has its own open function, collective over all ranks: link_mpi_open()
  * (link_mpi.h), link_tcp_open() (tcp.h).
  */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The transport mpi: MPI point to point. And what all ranks together measure over a link of any
- * transport: round trips and rates.
+ * The transport mpi: MPI point to point. And the round trips over a link of any transport.
  */
 #pragma once
 
@@ -10,19 +9,16 @@
 #include <mpi.h>
 #include <stdbool.h>
 
-/* Uses a duplicate of `comm`. All calls of the link except abort() come from this thread. -1: failed;
- * why[n] says why. */
+/* Uses a duplicate of `comm`. All calls of the link except
+ * abort() come from this thread. -1: failed; why[n] says why. */
 int link_mpi_open(struct wan_link **link, MPI_Comm comm, char *why, size_t n);
 
-/* ---- measuring: by all ranks together, with nothing else under way on the link ---- */
+/* ---- round trips over a link of any transport, with nothing else under way on it ---- */
 
 #define LINK_RANKS_MOST 8 /* with more ranks no round trips are measured */
 
 /* Fills rtt_s[ranks][ranks] with the shortest of a few round trips of each pair; same on every
- * rank. */
+ * rank. Collective. */
 bool link_measure_rtt(struct wan_link *link, MPI_Comm comm, double *rtt_s);
 /* Both ranks of a pair call it: n round trips one after another. */
 bool link_measure_pings(struct wan_link *link, MPI_Comm comm, int peer, double *rtt_s, size_t n);
-/* Fills rate_Bps[ranks], same on every rank: the lower of the rates at which each rank sends and
- * receives while all send to all. */
-bool link_measure_rate(struct wan_link *link, MPI_Comm comm, double *rate_Bps);

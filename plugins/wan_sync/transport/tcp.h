@@ -67,14 +67,15 @@ struct link_tcp_flow {
     bool send, receive;
     double warm_rtts, warm_s, measure_s; /* both warm-ups pass before the measurement */
 };
-struct link_tcp_path {
+struct link_tcp_flowed {
     double rate_Bps;     /* payload that the peer has acknowledged */
     double received_Bps; /* payload that came meanwhile, from anybody */
     double loss;         /* share of segments that were sent again */
     double rtt_s;        /* under this load */
     double segment_B, mtu_B;
 };
-bool link_tcp_flow(struct wan_link *link, const struct link_tcp_flow *f, struct link_tcp_path *out);
+bool link_tcp_flow(struct wan_link *link, const struct link_tcp_flow *f,
+                   struct link_tcp_flowed *out);
 
 /* Counts of events on the connections. */
 struct link_tcp_events {

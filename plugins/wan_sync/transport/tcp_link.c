@@ -368,10 +368,11 @@ static struct flow_count flow_count(const struct tcp_link *l, const struct link_
     return c;
 }
 
-static void take(struct link_tcp_path *out, const struct flow_count *a, const struct flow_count *b)
+static void take(struct link_tcp_flowed *out, const struct flow_count *a,
+                 const struct flow_count *b)
 {
     double sent = b->sent - a->sent, segment_B = sent > 0 ? (b->sent_B - a->sent_B) / sent : 0;
-    *out = (struct link_tcp_path){
+    *out = (struct link_tcp_flowed){
         .rate_Bps = (b->delivered - a->delivered) * segment_B / (b->at - a->at),
         .received_Bps = (b->received_B - a->received_B) / (b->at - a->at),
         .loss = sent > 0 ? (b->again - a->again) / sent : 0,
@@ -415,7 +416,8 @@ static void probe_all(struct tcp_link *l, const struct link_tcp_flow *f, bool be
         }
 }
 
-static bool send_flow(struct tcp_link *l, const struct link_tcp_flow *f, struct link_tcp_path *out)
+static bool send_flow(struct tcp_link *l, const struct link_tcp_flow *f,
+                      struct link_tcp_flowed *out)
 {
     if (!set_flow_congestion(l, f))
         return false;
@@ -455,9 +457,10 @@ static int unfinished(const struct tcp_link *l, const struct link_tcp_flow *f)
     return -1;
 }
 
-bool link_tcp_flow(struct wan_link *base, const struct link_tcp_flow *f, struct link_tcp_path *out)
+bool link_tcp_flow(struct wan_link *base, const struct link_tcp_flow *f,
+                   struct link_tcp_flowed *out)
 {
-    struct tcp_link *l = (struct tcp_link *)(void *)base;
+    struct tcp_link *l = link_of(base);
     l->first = f->first, l->use = f->streams;
     l->now = now_s();
     bool good = !f->send || send_flow(l, f, out);
@@ -702,14 +705,14 @@ int link_tcp_open(struct wan_link **out, const struct wl_host *host,
 
 void link_tcp_rates(const struct wan_link *base, double *rate_Bps)
 {
-    const struct tcp_link *l = (const struct tcp_link *)(const void *)base;
+    const struct tcp_link *l = link_of(base);
     for (int r = 0; base->ops == &tcp_link_ops && r < l->host.ranks; r++)
         rate_Bps[r] = r == l->host.rank ? 0 : l->peers[r].pace.rate;
 }
 
 double link_tcp_segment(const struct wan_link *base, bool *bbr)
 {
-    const struct tcp_link *l = (const struct tcp_link *)(const void *)base;
+    const struct tcp_link *l = link_of(base);
     char name[32] = "";
     bool tcp = base->ops == &tcp_link_ops;
     if (tcp)

@@ -2,7 +2,7 @@
  *
  * The links of one process. The first cell with certain options opens a link, all cells with the
  * same options share it, and it is reopened after a failure. Each link keeps what was measured over
- * it. They also tell the runner when the network to another host is cut (lines_watch_open).
+ * it. They also tell the runner when the network to another host is cut (silence_open).
  */
 #pragma once
 
@@ -13,8 +13,8 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-struct line {
-    struct line *next;
+struct pool_link {
+    struct pool_link *next;
     struct cell options; /* the cell that it was opened for */
     bool inside;         /* connects only the ranks of a site */
     MPI_Comm over;       /* private communicator: all ranks, or those of a site */
@@ -23,33 +23,32 @@ struct line {
     bool broken;
     struct wan_link_stats told; /* counts that are already recorded */
     double *rtt_s;              /* [ranks][ranks], on every rank; NULL: not measured yet */
-    double *rate_Bps;           /* by rank; NULL: not measured yet */
-    double *pair_Bps;           /* [from * ranks + to], 0: unknown; NULL: not gathered yet */
+    /* Estimated when the link was opened; 0: unknown. NULL: not gathered yet. */
+    double *rate_Bps; /* of uplinks, by rank */
+    double *pair_Bps; /* [from * ranks + to] */
 };
 
-struct lines {
+struct pool {
     const struct wl_host *host;
     MPI_Comm comm;        /* every rank */
     pthread_mutex_t lock; /* abort() comes from another thread */
-    struct line *first;
+    struct pool_link *first;
     char why[256];
 };
 
-void lines_open(struct lines *l, const struct wl_host *host, MPI_Comm comm);
-void lines_close(struct lines *l);
-/* Collective, as are the others. NULL: see lines.why. */
-struct line *lines_take(struct lines *l, const struct cell *c);
-/* A link inside each site, always over MPI. */
-struct line *lines_take_inside(struct lines *l, const struct cell *c, MPI_Comm inside);
+void pool_open(struct pool *p, const struct wl_host *host, MPI_Comm comm);
+void pool_close(struct pool *p);
+/* The link for a cell; with `inside`, the communicator of a site, one that connects the ranks of the
+ * site over MPI. Collective, as are the others. NULL: see pool.why. */
+struct pool_link *pool_take(struct pool *p, const struct cell *c, MPI_Comm inside);
 /* Reopens the link if it failed on any rank. */
-bool lines_mend(struct lines *l, struct line *line);
-/* Measured once per line: round trips between all ranks, up to LINK_RANKS_MOST, and the
- * rate of each rank while all send and receive; and the rates of pairs, by the estimates that a link
- * begins with. False: see lines.why. */
-bool lines_measure_rtt(struct lines *l, struct line *line);
-bool lines_measure_pairs(struct lines *l, struct line *line);
-bool lines_measure_rate(struct lines *l, struct line *line);
-void lines_abort(struct lines *l);
+bool pool_mend(struct pool *p, struct pool_link *k);
+/* Once per link: measures the round trips between all ranks, up to LINK_RANKS_MOST; gathers the rates
+ * of uplinks and of pairs. False: see pool.why. */
+bool pool_measure_rtt(struct pool *p, struct pool_link *k);
+bool pool_gather_rates(struct pool *p, struct pool_link *k);
+bool pool_gather_pairs(struct pool *p, struct pool_link *k);
+void pool_abort(struct pool *p);
 
 /* ---- a cut network ---- */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "wan_sync/transport/lines.h"
+#include "wan_sync/transport/pool.h"
 
 #include "common/clock.h"
 #include "common/mpi_help.h"
@@ -17,22 +17,29 @@
 #include <sys/socket.h>
 #include <time.h>
 
-void lines_open(struct lines *l, const struct wl_host *host, MPI_Comm comm)
+void pool_open(struct pool *p, const struct wl_host *host, MPI_Comm comm)
 {
-    *l = (struct lines){.host = host, .comm = comm};
-    pthread_mutex_init(&l->lock, NULL);
+    *p = (struct pool){.host = host, .comm = comm};
+    pthread_mutex_init(&p->lock, NULL);
 }
 
-/* ---- one ---- */
+/* ---- one link ---- */
 
-static int open_mpi(struct lines *l, const struct line *line, struct wan_link **link)
+/* The same answer on every rank. */
+static bool all_have(struct pool *p, bool good)
 {
-    return link_mpi_open(link, line->over, l->why, sizeof l->why);
+    return mpi_all_or(p->comm, good, "another rank has no link, or no memory", p->why,
+                      sizeof p->why);
 }
 
-static int open_tcp(struct lines *l, const struct line *line, struct wan_link **link)
+static bool by_mpi(const struct pool_link *k)
 {
-    const struct cell *c = &line->options;
+    return k->inside || k->options.transport == CELL_BY_MPI;
+}
+
+static bool open_link(struct pool *p, const struct pool_link *k, struct wan_link **link)
+{
+    const struct cell *c = &k->options;
     struct link_tcp_options options = {.streams = (int)c->streams,
                                        .interface = c->interface,
                                        .port = (int)c->port,
@@ -41,83 +48,66 @@ static int open_tcp(struct lines *l, const struct line *line, struct wan_link **
                                        .deadline_s = c->timeout,
                                        .unpaced = !c->pacing,
                                        .probe_s = c->probe};
-    return link_tcp_open(link, l->host, &options, l->why, sizeof l->why);
+    return by_mpi(k) ? !link_mpi_open(link, k->over, p->why, sizeof p->why)
+                     : !link_tcp_open(link, p->host, &options, p->why, sizeof p->why);
 }
 
-static int (*const open_of[])(struct lines *, const struct line *, struct wan_link **) = {
-    [CELL_BY_MPI] = open_mpi,
-    [CELL_BY_TCP] = open_tcp,
-};
-
-/* The same answer on every rank. */
-static bool all_agree(struct lines *l, bool good)
+static void set_link(struct pool *p, struct pool_link *k, struct wan_link *link)
 {
-    bool all = mpi_all(l->comm, good);
-    if (good && !all)
-        snprintf(l->why, sizeof l->why, "another rank has no link, or no memory");
-    return all;
+    pthread_mutex_lock(&p->lock);
+    k->link = link;
+    pthread_mutex_unlock(&p->lock);
 }
 
-static bool by_mpi(const struct line *line)
+static void shut(struct pool *p, struct pool_link *k)
 {
-    return line->inside || line->options.transport == CELL_BY_MPI;
-}
-
-static void shut(struct lines *l, struct line *line)
-{
-    pthread_mutex_lock(&l->lock);
-    struct wan_link *link = line->link;
-    line->link = NULL;
-    pthread_mutex_unlock(&l->lock);
-    if (line->engine && by_mpi(line) && line->broken)
-        engine_leave_slots(line->engine);
-    engine_close(line->engine);
-    line->engine = NULL;
+    struct wan_link *link = k->link;
+    set_link(p, k, NULL);
+    if (k->engine && by_mpi(k) && k->broken)
+        engine_leave_slots(k->engine);
+    engine_close(k->engine);
+    k->engine = NULL;
     if (link)
         link->ops->close(link);
 }
 
-static bool open_line(struct lines *l, struct line *line)
+static bool open_again(struct pool *p, struct pool_link *k)
 {
     struct wan_link *link = NULL;
-    bool good = open_of[line->options.transport](l, line, &link) == 0;
-    line->told = (struct wan_link_stats){0};
-    if (good && !(line->engine = engine_open(link))) {
-        snprintf(l->why, sizeof l->why, "out of memory");
+    bool good = open_link(p, k, &link);
+    k->told = (struct wan_link_stats){0};
+    if (good && !(k->engine = engine_open(link))) {
+        snprintf(p->why, sizeof p->why, "out of memory");
         good = false;
     }
-    pthread_mutex_lock(&l->lock);
-    line->link = link;
-    pthread_mutex_unlock(&l->lock);
-    if (all_agree(l, good)) {
-        line->broken = false;
-        return true;
-    }
-    shut(l, line);
-    return false;
+    set_link(p, k, link);
+    k->broken = !all_have(p, good);
+    if (k->broken)
+        shut(p, k);
+    return !k->broken;
 }
 
-bool lines_mend(struct lines *l, struct line *line)
+bool pool_mend(struct pool *p, struct pool_link *k)
 {
-    if (mpi_all(l->comm, !line->broken))
+    if (mpi_all(p->comm, !k->broken))
         return true;
-    line->broken = true;
-    shut(l, line);
-    return open_line(l, line);
+    k->broken = true;
+    shut(p, k);
+    return open_again(p, k);
 }
 
-/* ---- what it is like ---- */
+/* ---- what it carries ---- */
 
-static bool measure(struct lines *l, struct line *line, double **into, size_t n,
+static bool measure(struct pool *p, struct pool_link *k, double **into, size_t n,
                     bool (*probe)(struct wan_link *, MPI_Comm, double *))
 {
     if (*into)
         return true;
     double *x = calloc(n, sizeof *x);
-    bool good = all_agree(l, x != NULL);
-    if (good && !probe(line->link, l->comm, x)) {
-        snprintf(l->why, sizeof l->why, "%s", line->link->why);
-        line->broken = true;
+    bool good = all_have(p, x != NULL);
+    if (good && !probe(k->link, p->comm, x)) {
+        snprintf(p->why, sizeof p->why, "%s", k->link->why);
+        k->broken = true;
         good = false;
     }
     if (good)
@@ -127,18 +117,18 @@ static bool measure(struct lines *l, struct line *line, double **into, size_t n,
     return good;
 }
 
-bool lines_measure_rtt(struct lines *l, struct line *line)
+static bool uplink_rates(struct wan_link *link, MPI_Comm comm, double *rate_Bps)
 {
-    size_t n = (size_t)l->host->ranks;
-    return measure(l, line, &line->rtt_s, n * n, link_measure_rtt);
+    struct wan_link_stats own;
+    int rank;
+    MPI_Comm_rank(comm, &rank);
+    link->ops->stats(link, &own);
+    rate_Bps[rank] = own.rate_Bps;
+    return MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, rate_Bps, 1, MPI_DOUBLE, comm) ==
+           MPI_SUCCESS;
 }
 
-bool lines_measure_rate(struct lines *l, struct line *line)
-{
-    return measure(l, line, &line->rate_Bps, (size_t)l->host->ranks, link_measure_rate);
-}
-
-static bool gather_pairs(struct wan_link *link, MPI_Comm comm, double *pair_Bps)
+static bool pair_rates(struct wan_link *link, MPI_Comm comm, double *pair_Bps)
 {
     int rank, ranks;
     MPI_Comm_rank(comm, &rank);
@@ -148,10 +138,21 @@ static bool gather_pairs(struct wan_link *link, MPI_Comm comm, double *pair_Bps)
            MPI_SUCCESS;
 }
 
-bool lines_measure_pairs(struct lines *l, struct line *line)
+bool pool_measure_rtt(struct pool *p, struct pool_link *k)
 {
-    size_t n = (size_t)l->host->ranks;
-    return measure(l, line, &line->pair_Bps, n * n, gather_pairs);
+    size_t n = (size_t)p->host->ranks;
+    return measure(p, k, &k->rtt_s, n * n, link_measure_rtt);
+}
+
+bool pool_gather_rates(struct pool *p, struct pool_link *k)
+{
+    return measure(p, k, &k->rate_Bps, (size_t)p->host->ranks, uplink_rates);
+}
+
+bool pool_gather_pairs(struct pool *p, struct pool_link *k)
+{
+    size_t n = (size_t)p->host->ranks;
+    return measure(p, k, &k->pair_Bps, n * n, pair_rates);
 }
 
 /* ---- all of them ---- */
@@ -159,7 +160,7 @@ bool lines_measure_pairs(struct lines *l, struct line *line)
 /* Each strategy has connections of its own: what one sends changes the windows and the estimated rates
  * that the next one would find. A ring of 1 MiB under BBR took 269 ms on those of a direct exchange,
  * and 193 ms on its own (4 sites, 100 Mbit/s, 30 ms). */
-static bool same(const struct line *x, const struct line *y)
+static bool same(const struct pool_link *x, const struct pool_link *y)
 {
     const struct cell *a = &x->options, *b = &y->options;
     if (x->inside || y->inside)
@@ -171,74 +172,63 @@ static bool same(const struct line *x, const struct line *y)
            !strcmp(a->interface, b->interface) && !strcmp(a->congestion, b->congestion);
 }
 
-static void drop(struct line *line)
+static void drop(struct pool_link *k)
 {
-    if (line->over != MPI_COMM_NULL)
-        MPI_Comm_free(&line->over);
-    free(line->rtt_s);
-    free(line->rate_Bps);
-    free(line->pair_Bps);
-    free(line);
+    if (k->over != MPI_COMM_NULL)
+        MPI_Comm_free(&k->over);
+    free(k->rtt_s);
+    free(k->rate_Bps);
+    free(k->pair_Bps);
+    free(k);
 }
 
-/* `over` becomes a communicator of the line's own. */
-static struct line *take(struct lines *l, const struct line *wanted)
+struct pool_link *pool_take(struct pool *p, const struct cell *c, MPI_Comm inside)
 {
-    struct line *line = l->first;
-    while (line && !same(line, wanted))
-        line = line->next;
-    if (line)
-        return lines_mend(l, line) ? line : NULL;
-    line = calloc(1, sizeof *line);
-    if (!line)
-        snprintf(l->why, sizeof l->why, "out of memory");
-    if (!all_agree(l, line != NULL) || !line) {
-        free(line);
+    const bool is_inside = inside != MPI_COMM_NULL;
+    const struct pool_link wanted = {.options = *c, .inside = is_inside, .over = MPI_COMM_NULL};
+    struct pool_link *k = p->first;
+    while (k && !same(k, &wanted))
+        k = k->next;
+    if (k)
+        return pool_mend(p, k) ? k : NULL;
+    k = calloc(1, sizeof *k);
+    if (!k)
+        snprintf(p->why, sizeof p->why, "out of memory");
+    if (!all_have(p, k != NULL) || !k) {
+        free(k);
         return NULL;
     }
-    *line = *wanted;
-    bool good = MPI_Comm_dup(wanted->over, &line->over) == MPI_SUCCESS;
-    if (!all_agree(l, good) || !open_line(l, line)) {
-        drop(line);
+    *k = wanted;
+    bool good = MPI_Comm_dup(is_inside ? inside : p->comm, &k->over) == MPI_SUCCESS;
+    if (!all_have(p, good) || !open_again(p, k)) {
+        drop(k);
         return NULL;
     }
-    pthread_mutex_lock(&l->lock);
-    line->next = l->first;
-    l->first = line;
-    pthread_mutex_unlock(&l->lock);
-    return line;
+    pthread_mutex_lock(&p->lock);
+    k->next = p->first;
+    p->first = k;
+    pthread_mutex_unlock(&p->lock);
+    return k;
 }
 
-struct line *lines_take(struct lines *l, const struct cell *c)
+void pool_close(struct pool *p)
 {
-    return take(l, &(struct line){.options = *c, .over = l->comm});
-}
-
-struct line *lines_take_inside(struct lines *l, const struct cell *c, MPI_Comm inside)
-{
-    struct line wanted = {.options = *c, .inside = true, .over = inside};
-    wanted.options.transport = CELL_BY_MPI;
-    return take(l, &wanted);
-}
-
-void lines_close(struct lines *l)
-{
-    while (l->first) {
-        struct line *line = l->first;
-        l->first = line->next;
-        shut(l, line);
-        drop(line);
+    while (p->first) {
+        struct pool_link *k = p->first;
+        p->first = k->next;
+        shut(p, k);
+        drop(k);
     }
-    pthread_mutex_destroy(&l->lock);
+    pthread_mutex_destroy(&p->lock);
 }
 
-void lines_abort(struct lines *l)
+void pool_abort(struct pool *p)
 {
-    pthread_mutex_lock(&l->lock);
-    for (struct line *line = l->first; line; line = line->next)
-        if (line->link)
-            line->link->ops->abort(line->link);
-    pthread_mutex_unlock(&l->lock);
+    pthread_mutex_lock(&p->lock);
+    for (struct pool_link *k = p->first; k; k = k->next)
+        if (k->link)
+            k->link->ops->abort(k->link);
+    pthread_mutex_unlock(&p->lock);
 }
 
 /* ==== a cut network ==== */
