@@ -131,7 +131,7 @@ broken() { # NAME SOURCES… -- LIBS: PLUGIN.so with the mutant that adds anothe
     shift
     mkdir -p wrong
     "$mpicc" "${flags[@]}" -fPIC -shared -o "wrong/$name.so" ring_adds_another_chunk.c \
-        "$common"/{payload,beside,collective,host}.c "$@" -lm
+        "$common"/{payload,collective,host}.c "$@" -lm
 }
 if ! under_asan; then # nor are these
     export GRADSYNC_PLUGIN_PATH=$tmp/wrong

@@ -152,8 +152,8 @@ static cudaError_t lane_open(struct burn_lane *l, double piece, int priority)
  */
 static cudaError_t fill(struct burn *b)
 {
-    uint64_t words[PAYLOAD_PERIOD];
-    for (unsigned i = 0; i < PAYLOAD_PERIOD; i++)
+    uint64_t words[PAYLOAD_WORDS];
+    for (unsigned i = 0; i < PAYLOAD_WORDS; i++)
         words[i] = 0x3f80u + i * 8u + (i & 1 ? 0x8000u : 0);
     size_t n = (size_t)BURN_GEMM_N * BURN_GEMM_N;
     cudaError_t e = gpu_fill(b->a, n, 2, gpu_words(words), 1, b->gemm.stream);

@@ -110,11 +110,11 @@ const char *nccl_operation_name(const struct nccl_operation *o)
 ncclResult_t nccl_operation_queue(struct comms *c, struct comm *comm,
                                   const struct nccl_operation *o, char *in, char *out)
 {
-    static const ncclRedOp_t ops[] = {[PAY_SUM] = ncclSum,
-                                      [PAY_PROD] = ncclProd,
-                                      [PAY_MAX] = ncclMax,
-                                      [PAY_MIN] = ncclMin,
-                                      [PAY_AVG] = ncclAvg};
+    static const ncclRedOp_t ops[] = {[PAYLOAD_SUM] = ncclSum,
+                                      [PAYLOAD_PROD] = ncclProd,
+                                      [PAYLOAD_MAX] = ncclMax,
+                                      [PAYLOAD_MIN] = ncclMin,
+                                      [PAYLOAD_AVG] = ncclAvg};
     const struct wl_host *h = c->gpu->host;
     const struct payload_dtype *d = &payload_dtypes[o->type];
     size_t send = collective_input(o->collective, h->rank, h->ranks, o->count, o->in_place).first;
@@ -134,12 +134,12 @@ ncclResult_t nccl_operation_queue(struct comms *c, struct comm *comm,
 }
 
 /* The values of max differ between ranks, which is what a collective that copies needs. */
-static bool values(struct payload *p, const struct nccl_operation *o, int rank, int ranks,
+static bool values(struct payload_words *p, const struct nccl_operation *o, int rank, int ranks,
                    uint64_t operations)
 {
     bool chained = o->in_place && o->collective == COLLECTIVE_ALLREDUCE;
-    return payload_make(p, o->type, collective_reduces(o->collective) ? o->op : PAY_MAX, rank,
-                        ranks, chained, operations);
+    return payload_words_make(p, o->type, collective_reduces(o->collective) ? o->op : PAYLOAD_MAX,
+                              rank, ranks, chained, operations);
 }
 
 static uint64_t salt_of(const struct nccl_operation *o, int rank, uint64_t salt)
@@ -151,7 +151,7 @@ cudaError_t nccl_operation_fill(struct gpu *g, const struct nccl_operation *o, c
                                 uint64_t salt)
 {
     const struct wl_host *h = g->host;
-    struct payload p;
+    struct payload_words p;
     struct collective_range range =
         collective_input(o->collective, h->rank, h->ranks, o->count, o->in_place);
     if (o->in_place && o->collective == COLLECTIVE_BROADCAST && h->rank != COLLECTIVE_ROOT)
@@ -165,7 +165,7 @@ cudaError_t nccl_operation_fill(struct gpu *g, const struct nccl_operation *o, c
 static bool repeats(const struct nccl_operation *o)
 {
     return !o->in_place || !collective_reduces(o->collective) ||
-           o->collective == COLLECTIVE_ALLREDUCE || o->op == PAY_MAX || o->op == PAY_MIN;
+           o->collective == COLLECTIVE_ALLREDUCE || o->op == PAYLOAD_MAX || o->op == PAYLOAD_MIN;
 }
 
 bool nccl_operation_check(struct gpu *g, const struct nccl_operation *o, const char *out,
@@ -175,7 +175,7 @@ bool nccl_operation_check(struct gpu *g, const struct nccl_operation *o, const c
     const struct wl_host *h = g->host;
     size_t place = collective_output(o->collective, h->rank, h->ranks, o->count, o->in_place).first;
     int n = collective_parts(o->collective, h->rank, h->ranks);
-    struct payload p;
+    struct payload_words p;
     *error = cudaSuccess;
     if (operations > 1 && !repeats(o))
         return false;

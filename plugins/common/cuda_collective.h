@@ -6,7 +6,7 @@
 
 #include "common/collective.h"
 #include "common/cuda_comm.h"
-#include "common/cuda_payload.h"
+#include "common/payload.h"
 
 /* `in` and `out` below are buffers of `count` elements (collective.h); in place they are one. */
 struct nccl_operation {

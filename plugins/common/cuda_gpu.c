@@ -8,7 +8,7 @@
 
 #define FLUSH_L2 4 /* times the cache: what pushes all else out of it */
 
-struct gpu_words gpu_words(const uint64_t words[PAYLOAD_PERIOD])
+struct gpu_words gpu_words(const uint64_t words[PAYLOAD_WORDS])
 {
     struct gpu_words w;
     memcpy(w.word, words, sizeof w.word);

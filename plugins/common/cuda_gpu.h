@@ -70,4 +70,4 @@ cudaError_t gpu_record_clear(struct gpu_mismatch *record, cudaStream_t stream);
 enum wl_status gpu_record_read(struct gpu *g, const struct gpu_mismatch *record,
                                cudaStream_t stream, const char *what);
 
-struct gpu_words gpu_words(const uint64_t words[PAYLOAD_PERIOD]);
+struct gpu_words gpu_words(const uint64_t words[PAYLOAD_WORDS]);

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "common/cuda_payload.h"
+#include "common/payload.h"
 
 #include <cuda_runtime_api.h>
 
@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 struct gpu_words { /* passed by value: a kernel argument */
-    uint64_t word[PAYLOAD_PERIOD];
+    uint64_t word[PAYLOAD_WORDS];
 };
 
 struct gpu_mismatch {

@@ -8,12 +8,29 @@
 #include <stdint.h>
 #include <string.h>
 
+/* clang-format off */
+const struct payload_dtype payload_dtypes[] = {
+    /*                 name        size nccl since exponent mantissa scale infinity overflows */
+    [PAYLOAD_FP32]  = {"fp32",     4, 7,  0,     8,  23, -126,  true,    true},
+    [PAYLOAD_FP16]  = {"fp16",     2, 6,  0,     5,  10, -24,   true,    true},
+    [PAYLOAD_BF16]  = {"bf16",     2, 9,  0,     8,  7,  -126,  true,    true},
+    [PAYLOAD_INT32] = {"int32",    4, 2,  0,     0,  31, 0,     false,   false},
+    [PAYLOAD_FP64]  = {"fp64",     8, 8,  0,     11, 52, -1022, true,    true},
+    [PAYLOAD_E4M3]  = {"fp8_e4m3", 1, 10, 22400, 4,  3,  -9,    false,   false},
+    [PAYLOAD_E5M2]  = {"fp8_e5m2", 1, 11, 22400, 5,  2,  -16,   true,    false},
+    [PAYLOAD_INT64] = {"int64",    8, 4,  0,     0,  63, 0,     false,   false},
+    [PAYLOAD_UINT8] = {"uint8",    1, 1,  0,     0,  8,  0,     false,   false},
+};
+/* clang-format on */
+
+/* ==== on the host ==== */
+
 #define WEIGHTS 61      /* weights 1 .. WEIGHTS, over and over */
 #define SPREAD 4096     /* h(e) is 1 .. SPREAD where there is room */
 #define SMALL_RANGE 251 /* of max and min: 0 .. 250, or -125 .. 125 */
 
+/* Of the types that MPI reduces here. */
 struct type {
-    size_t element_B;
     bool is_signed, is_float;
     double limit;  /* integers up to here are exact and do not overflow */
     int low, room; /* chained sums begin at 2^low and may double `room` times */
@@ -40,17 +57,12 @@ ACCESS(i64, int64_t)
 ACCESS(u8, uint8_t)
 
 static const struct type types[] = {
-    [PAYLOAD_FLOAT32] = {4, true, true, 0x1p24, -100, 200, load_f32, store_f32},
-    [PAYLOAD_FLOAT64] = {8, true, true, 0x1p53, -900, 1800, load_f64, store_f64},
-    [PAYLOAD_INT32] = {4, true, false, INT32_MAX, 0, 0, load_i32, store_i32},
-    [PAYLOAD_INT64] = {8, true, false, 0x1p53, 0, 0, load_i64, store_i64},
-    [PAYLOAD_UINT8] = {1, false, false, UINT8_MAX, 0, 0, load_u8, store_u8},
+    [PAYLOAD_FP32] = {true, true, 0x1p24, -100, 200, load_f32, store_f32},
+    [PAYLOAD_FP64] = {true, true, 0x1p53, -900, 1800, load_f64, store_f64},
+    [PAYLOAD_INT32] = {true, false, INT32_MAX, 0, 0, load_i32, store_i32},
+    [PAYLOAD_INT64] = {true, false, 0x1p53, 0, 0, load_i64, store_i64},
+    [PAYLOAD_UINT8] = {false, false, UINT8_MAX, 0, 0, load_u8, store_u8},
 };
-
-size_t payload_element_B(enum payload_type type)
-{
-    return types[type].element_B;
-}
 
 /* ---- sums ---- */
 
@@ -188,14 +200,14 @@ void payload_init(struct payload *p, const struct payload_kind *kind, int rank)
     const struct type *t = &types[kind->type];
     const struct op *o = &ops[kind->op];
     p->kind = *kind;
-    p->element_B = t->element_B;
+    p->element_B = payload_dtypes[kind->type].size_B;
     for (size_t e = 0; e < PAYLOAD_PERIOD; e++) {
         double result = o->value(kind, e, 0);
         for (int r = 1; r < kind->ranks; r++)
             result = o->combine(result, o->value(kind, e, r));
         p->once[e] = result;
-        t->store(p->input + e * t->element_B, o->value(kind, e, rank));
-        t->store(p->not_once + e * t->element_B, result);
+        t->store(p->input + e * p->element_B, o->value(kind, e, rank));
+        t->store(p->not_once + e * p->element_B, result);
     }
     for (size_t i = 0; i < sizeof p->not_once; i++)
         p->not_once[i] = (unsigned char)~p->not_once[i];
@@ -284,4 +296,324 @@ bool payload_check_part(struct payload *p, const void *buf, size_t count, int so
 {
     expect_part(p, count, source, first);
     return matches(p, buf, count, fault);
+}
+
+/* ==== gradients ==== */
+
+/* The sum of four uniform integers, less its mean. */
+static double integer(uint64_t r)
+{
+    int sum = 0;
+    for (int i = 0; i < 4; i++)
+        sum += (int)(r >> (16 * i) & 1023);
+    return sum - FLOATS_LARGEST;
+}
+
+/* Box and Muller 1958. */
+static double normal(uint64_t r)
+{
+    double u = ((double)(mix(r) >> 11) + 0.5) * 0x1p-53, v = (double)(mix(~r) >> 11) * 0x1p-53;
+    return sqrt(-2 * log(u)) * cos(2 * acos(-1) * v);
+}
+
+static double student3(uint64_t r)
+{
+    double squares = 0;
+    for (uint64_t i = 1; i <= 3; i++)
+        squares += pow(normal(r + i), 2);
+    return normal(r) / sqrt(squares / 3);
+}
+
+static float draw_float(enum payload_floats_kind kind, size_t element, int rank)
+{
+    static double (*const of[FLOATS_KINDS])(uint64_t) = {
+        [FLOATS_INTEGERS] = integer, [FLOATS_NORMAL] = normal, [FLOATS_STUDENT3] = student3};
+    return (float)of[kind](mix(mix(element) + (uint64_t)rank));
+}
+
+void payload_floats_init(struct payload_floats *p, enum payload_floats_kind kind, int rank,
+                         int ranks)
+{
+    *p = (struct payload_floats){.ready = true};
+    for (size_t e = 0; e < PAYLOAD_PERIOD; e++) {
+        double sum = 0;
+        for (int r = 0; r < ranks; r++) {
+            float x = draw_float(kind, e, r);
+            sum += (double)x;
+            p->largest = fmax(p->largest, fabs((double)x));
+            if (r == rank)
+                p->input[e] = x;
+        }
+        p->sum[e] = (float)sum;
+    }
+}
+
+double payload_floats_peak(const struct payload_floats *p, int group)
+{
+    double sum = 0;
+    int groups = PAYLOAD_PERIOD / group;
+    for (int g = 0; g < groups; g++) {
+        const float *x = p->input + g * group;
+        double largest = 0, squares = 0;
+        for (int i = 0; i < group; i++) {
+            largest = fmax(largest, fabs((double)x[i]));
+            squares += (double)x[i] * (double)x[i];
+        }
+        sum += largest * largest / (squares / group);
+    }
+    return sqrt(sum / groups);
+}
+
+static size_t run_of(size_t at, size_t left)
+{
+    size_t n = PAYLOAD_PERIOD - at % PAYLOAD_PERIOD;
+    return n < left ? n : left;
+}
+
+void payload_floats_fill(const struct payload_floats *p, float *data, size_t first, size_t n)
+{
+    for (size_t done = 0, m; done < n; done += m) {
+        m = run_of(first + done, n - done);
+        memcpy(data + done, p->input + (first + done) % PAYLOAD_PERIOD, m * sizeof *data);
+    }
+}
+
+/* One period or less; NaN is the largest difference there is. */
+static void add_run(struct payload_floats_error *e, const float *sum, const float *data, size_t at,
+                    size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        double d = fabs((double)data[at + i] - (double)sum[i]);
+        e->rms += d * d;
+        if (d <= e->largest)
+            continue;
+        e->largest = isnan(d) ? INFINITY : d;
+        e->at = at + i;
+        e->got = data[at + i];
+        e->expected = sum[i];
+    }
+}
+
+static uint64_t hash(uint64_t h, const float *data, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint32_t u;
+        memcpy(&u, data + i, sizeof u);
+        h = (h ^ u) * UINT64_C(0x9e3779b97f4a7c15);
+        h ^= h >> 29;
+    }
+    return h;
+}
+
+static double rms(const float *x, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += (double)x[i] * (double)x[i];
+    return sqrt(sum / (double)n);
+}
+
+struct payload_floats_error payload_floats_check(const struct payload_floats *p, const float *data,
+                                                 size_t first, size_t n)
+{
+    struct payload_floats_error e = {0};
+    for (size_t at = 0, m; at < n; at += m) {
+        m = run_of(first + at, n - at);
+        const float *sum = p->sum + (first + at) % PAYLOAD_PERIOD;
+        if (memcmp(data + at, sum, m * sizeof *sum) != 0)
+            add_run(&e, sum, data, at, m);
+        e.bits = hash(e.bits, data + at, m);
+    }
+    e.rms = sqrt(e.rms / (double)n);
+    e.scale = rms(p->sum, n < PAYLOAD_PERIOD ? n : PAYLOAD_PERIOD);
+    return e;
+}
+
+double payload_floats_add_errors(const struct payload_floats *p, const float *data, size_t first,
+                                 size_t n, float *errors)
+{
+    for (size_t i = 0; i < n; i++)
+        errors[i] += data[i] - p->sum[(first + i) % PAYLOAD_PERIOD];
+    return rms(errors, n);
+}
+
+/* ==== on GPUs ==== */
+
+/* m * 2^e; m is 0 only for an integer that wrapped to 0. */
+struct number {
+    uint64_t m;
+    int64_t e;
+};
+
+enum fit { FITS, TOO_LARGE, INEXACT };
+
+static int bias(const struct payload_dtype *d)
+{
+    return (1 << (d->exponent_bits - 1)) - 1;
+}
+
+static struct number odd(struct number n)
+{
+    while (n.m && !(n.m & 1)) {
+        n.m >>= 1;
+        n.e++;
+    }
+    return n;
+}
+
+/* Bits of n, which is exact or TOO_LARGE. */
+static enum fit encode(const struct payload_dtype *d, struct number n, uint64_t *bits)
+{
+    if (!d->exponent_bits) {
+        *bits = n.e >= 32 ? 0 : (uint32_t)(n.m << n.e);
+        return FITS;
+    }
+    n = odd(n);
+    int width = 64 - __builtin_clzll(n.m);
+    int64_t top = n.e + width - 1, smallest = 1 - bias(d);
+    int64_t last = (top < smallest ? smallest : top) - d->mantissa_bits;
+    if (n.e < last)
+        return INEXACT;
+    if (top > (d->infinity ? bias(d) : bias(d) + 1)) {
+        *bits = (uint64_t)((1 << d->exponent_bits) - 1) << d->mantissa_bits;
+        return TOO_LARGE;
+    }
+    uint64_t fraction = n.m << (n.e - last);
+    uint64_t exponent = top < smallest ? 0 : (uint64_t)(top + bias(d));
+    if (exponent)
+        fraction &= (1ull << d->mantissa_bits) - 1;
+    *bits = exponent << d->mantissa_bits | fraction;
+    /* The largest pattern of a type without infinity is its NaN. */
+    bool nan = !d->infinity && *bits == (1ull << (d->exponent_bits + d->mantissa_bits)) - 1;
+    return nan ? INEXACT : FITS;
+}
+
+/* The largest integer up to which all integers are exact. */
+static uint64_t exact_limit(const struct payload_dtype *d)
+{
+    return 1ull << (d->exponent_bits ? d->mantissa_bits + 1 : d->mantissa_bits);
+}
+
+static bool power_of_two(int n)
+{
+    return (n & (n - 1)) == 0;
+}
+
+/* A sum's values are 1..span; 0: no such sum is exact. In place, multiples of the sum by up to
+ * `ranks` must be exact too. */
+static uint64_t sum_span(const struct payload_dtype *d, int ranks, bool in_place)
+{
+    uint64_t n = (uint64_t)ranks, limit = exact_limit(d) / n;
+    uint64_t span = in_place && limit >= n ? limit / n : limit;
+    return span > 8 ? 8 : span;
+}
+
+static uint64_t small_word(int rank, unsigned h, uint64_t span)
+{
+    return 1 + ((unsigned)rank * 7u + h * 5u + (unsigned)rank / 4u) % span;
+}
+
+/* Exponents of two: 1 everywhere but on one rank, that depends on h; sparse on many ranks, so that
+ * the product stays in range. */
+static int64_t prod_exponent(const struct payload_dtype *d, int rank, int ranks, unsigned h)
+{
+    int room = d->exponent_bits ? bias(d) - 1 : 30;
+    int sparse = (ranks + room - 2) / (room - 1);
+    if (rank == (int)h % ranks)
+        return h & 1 ? 0 : 2;
+    return rank % sparse == 0 ? 1 : 0;
+}
+
+static struct number value(const struct payload_dtype *d, enum payload_op op, int rank, int ranks,
+                           bool in_place, unsigned h)
+{
+    if (op == PAYLOAD_PROD)
+        return (struct number){1, prod_exponent(d, rank, ranks, h)};
+    uint64_t span = op == PAYLOAD_SUM || op == PAYLOAD_AVG ? sum_span(d, ranks, in_place) : 8;
+    return (struct number){small_word(rank, h, span ? span : 1),
+                           op == PAYLOAD_SUM && in_place ? d->scale : 0};
+}
+
+static struct number combine(enum payload_op op, struct number a, struct number b)
+{
+    switch (op) {
+    case PAYLOAD_PROD:
+        return (struct number){1, a.e + b.e};
+    case PAYLOAD_MAX:
+        return a.m > b.m ? a : b;
+    case PAYLOAD_MIN:
+        return a.m < b.m ? a : b;
+    default:
+        return (struct number){a.m + b.m, a.e};
+    }
+}
+
+/* One more operation on a result that every rank holds. */
+static struct number again(const struct payload_dtype *d, enum payload_op op, struct number n,
+                           int ranks)
+{
+    switch (op) {
+    case PAYLOAD_SUM:
+        n.m *= (uint64_t)ranks;
+        if (!d->exponent_bits)
+            n.m &= UINT32_MAX;
+        return d->exponent_bits ? odd(n) : n;
+    case PAYLOAD_PROD:
+        n.e = n.e > 1 << 20 ? n.e : n.e * ranks;
+        return n;
+    default:
+        return n;
+    }
+}
+
+static bool expect(const struct payload_dtype *d, enum payload_op op, struct number n, int ranks,
+                   uint64_t operations, uint64_t *bits)
+{
+    enum fit fit = encode(d, n, bits);
+    /* Past 2^12 operations every sum and product has left every range, or wrapped to 0. */
+    for (uint64_t k = 1; k < operations && k < 4096 && fit == FITS; k++) {
+        struct number next = again(d, op, n, ranks);
+        bool adds = op == PAYLOAD_SUM || op == PAYLOAD_AVG;
+        if (adds && d->exponent_bits && odd(n).m > exact_limit(d) / (uint64_t)ranks)
+            return false;
+        n = next;
+        fit = encode(d, n, bits);
+    }
+    return fit == FITS || (fit == TOO_LARGE && d->overflows);
+}
+
+/* The mean of integers is truncated; that of others is exact only by powers of two. */
+static struct number mean(const struct payload_dtype *d, struct number sum, int ranks)
+{
+    if (!d->exponent_bits)
+        return (struct number){sum.m / (uint64_t)ranks, 0};
+    sum.e -= __builtin_ctz((unsigned)ranks);
+    return sum;
+}
+
+static bool possible(const struct payload_dtype *d, enum payload_op op, int ranks, bool in_place)
+{
+    if (op == PAYLOAD_AVG && d->exponent_bits && !power_of_two(ranks))
+        return false;
+    return (op != PAYLOAD_SUM && op != PAYLOAD_AVG) || sum_span(d, ranks, in_place) > 0;
+}
+
+bool payload_words_make(struct payload_words *p, enum payload_type type, enum payload_op op,
+                        int rank, int ranks, bool in_place, uint64_t operations)
+{
+    const struct payload_dtype *d = &payload_dtypes[type];
+    p->element_B = d->size_B;
+    if (!possible(d, op, ranks, in_place))
+        return false;
+    bool exact = true;
+    for (unsigned h = 0; h < PAYLOAD_WORDS; h++) {
+        struct number all = value(d, op, 0, ranks, in_place, h);
+        for (int r = 1; r < ranks; r++)
+            all = combine(op, all, value(d, op, r, ranks, in_place, h));
+        if (op == PAYLOAD_AVG)
+            all = mean(d, all, ranks);
+        exact &= encode(d, value(d, op, rank, ranks, in_place, h), &p->input[h]) == FITS;
+        exact &= expect(d, op, all, ranks, in_place ? operations : 1, &p->expected[h]);
+    }
+    return exact;
 }

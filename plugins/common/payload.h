@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Inputs of a collective on the host with an exact result in any order of reduction, and the check
- * of every element of the output.
+ * of every element of the output. Below: gradients in floats whose sum is known, and the inputs of
+ * an all-reduce on GPUs. Pure host C.
  *
  * Values are small integers (below: some scaled by a power of two), random over elements and
  * different between ranks. They are drawn so that every partial result fits the type:
@@ -29,11 +30,37 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define PAYLOAD_PERIOD 1021
 
-enum payload_type { PAYLOAD_FLOAT32, PAYLOAD_FLOAT64, PAYLOAD_INT32, PAYLOAD_INT64, PAYLOAD_UINT8 };
-enum payload_op { PAYLOAD_SUM, PAYLOAD_PROD, PAYLOAD_MAX, PAYLOAD_MIN };
+enum payload_type {
+    PAYLOAD_FP32,
+    PAYLOAD_FP16,
+    PAYLOAD_BF16,
+    PAYLOAD_INT32,
+    PAYLOAD_FP64,
+    PAYLOAD_E4M3,
+    PAYLOAD_E5M2,
+    PAYLOAD_INT64,
+    PAYLOAD_UINT8
+};
+enum payload_op { PAYLOAD_SUM, PAYLOAD_PROD, PAYLOAD_MAX, PAYLOAD_MIN, PAYLOAD_AVG };
+
+/* A dtype: NCCL's number for it, the first NCCL version that has it (as from ncclGetVersion), and
+ * its layout. exponent_bits 0: an integer. */
+struct payload_dtype {
+    const char *name;
+    unsigned size_B;
+    int nccl, nccl_since;
+    int exponent_bits, mantissa_bits;
+    int scale;      /* exponent of the smallest value that sums may start from */
+    bool infinity;  /* the dtype has infinity */
+    bool overflows; /* too large a result is infinity; for fp8, NCCL gives the largest number */
+};
+extern const struct payload_dtype payload_dtypes[]; /* by enum payload_type */
+
+/* ---- on the host: fp32, fp64, int32, int64 and uint8; all but averages ---- */
 
 struct payload_kind {
     enum payload_type type;
@@ -57,8 +84,6 @@ struct payload_fault {
     double got, expected;
 };
 
-size_t payload_element_B(enum payload_type type);
-
 /* Number of reductions with an exact result. 0: no such payload; UINT_MAX: no limit. */
 unsigned payload_reductions(const struct payload_kind *kind);
 
@@ -78,3 +103,70 @@ bool payload_check(struct payload *p, const void *buf, size_t count, unsigned re
 void payload_poison_part(struct payload *p, void *buf, size_t count, int source, size_t first);
 bool payload_check_part(struct payload *p, const void *buf, size_t count, int source, size_t first,
                         struct payload_fault *fault);
+
+/* ---- gradients ---- */
+
+/* Gradients whose sum is known, random over elements and ranks:
+ *   integers  nearly normal, and so small that every partial sum is exact in float: fp32 must give
+ *             the exact sum, in whatever order it adds
+ *   normal    floats: another order of addition gives other bits
+ *   student3  floats with the heavy tail of Student's t with 3 degrees of freedom, as gradients have
+ * They repeat after PAYLOAD_PERIOD elements, too. Element `first` of one synchronisation can be any
+ * element of the pattern: so gradients can be fresh. */
+
+#define FLOATS_LARGEST 2046    /* largest magnitude of an input */
+#define FLOATS_RANKS_MOST 8192 /* more ranks could exceed 2^24 in a sum */
+
+enum payload_floats_kind { FLOATS_INTEGERS, FLOATS_NORMAL, FLOATS_STUDENT3, FLOATS_KINDS };
+
+struct payload_floats {
+    bool ready;
+    float input[PAYLOAD_PERIOD]; /* of this rank */
+    float sum[PAYLOAD_PERIOD];
+    double largest; /* magnitude of an input of any rank */
+};
+
+void payload_floats_init(struct payload_floats *p, enum payload_floats_kind kind, int rank,
+                         int ranks);
+/* The largest magnitude of `group` inputs over their rms, rms over groups. */
+double payload_floats_peak(const struct payload_floats *p, int group);
+/* data[0..n) become elements [first, first + n) of the pattern. */
+void payload_floats_fill(const struct payload_floats *p, float *data, size_t first, size_t n);
+
+struct payload_floats_error {
+    double rms, largest; /* absolute difference from the exact sum */
+    double scale;        /* rms of the exact sum */
+    size_t at;           /* element with the largest difference */
+    float got, expected; /* there */
+    uint64_t bits;       /* hash of the whole result */
+};
+struct payload_floats_error payload_floats_check(const struct payload_floats *p, const float *data,
+                                                 size_t first, size_t n);
+/* Adds the error of each element to errors[0..n). Returns their rms. */
+double payload_floats_add_errors(const struct payload_floats *p, const float *data, size_t first,
+                                 size_t n, float *errors);
+
+/* ---- on GPUs ---- */
+
+/* Inputs of an all-reduce on GPUs and its exact expected result, for every dtype.
+ *
+ * An element is one of PAYLOAD_WORDS bit patterns, chosen by a hash of its index, so that a device
+ * fills and checks buffers from a table of 16 words without knowing the dtype. The values are small
+ * integers (times a power of two), so that every partial sum in every order is exact.
+ *
+ * In place, operation k reduces the result of operation k-1, so a sum grows by the number of ranks
+ * each time. The result is still exact for integers, which wrap, and if the number of ranks is a
+ * power of two: the sum then starts at the smallest exponent and ends at infinity, which is also
+ * predicted. Otherwise payload_words_make() returns false, and the caller checks one more operation on
+ * fresh data. */
+
+#define PAYLOAD_WORDS 16
+
+struct payload_words {
+    unsigned element_B;
+    uint64_t input[PAYLOAD_WORDS], expected[PAYLOAD_WORDS];
+};
+
+/* Inputs of this rank, and the result after `operations` >= 1. False: the result is not exact. */
+bool payload_words_make(struct payload_words *p, enum payload_type type, enum payload_op op,
+                        int rank, int ranks, bool in_place, uint64_t operations);

@@ -129,7 +129,7 @@ double wan_shares_of_pairs(const double *end_Bps, const double *pair_Bps, size_t
 
 /* Constants of plugins/wan_sync. A hop costs a wake-up of the relay's host and one of the receiver,
  * two copies and an addition: a tenth of a millisecond on an idle machine. */
-#define PIECES 128.0 /* schedule.c: PIPELINE */
+#define PIECES 128.0 /* strategy.c: PIPELINE */
 #define HOP_S 1e-4
 #define FIRST_WINDOW 10.0 /* RFC 6928; BBR keeps its window during a pause */
 #define FRAME_B 48.0      /* tcp_parts.h: of a block's head, and of the answer that it came */

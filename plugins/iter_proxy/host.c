@@ -290,7 +290,7 @@ static void fill_job(const struct step *p, size_t i)
 static void fill_collectives(struct step *p)
 {
     struct payload_kind kind = {
-        .type = PAYLOAD_FLOAT32, .op = PAYLOAD_SUM, .ranks = p->state->host->ranks};
+        .type = PAYLOAD_FP32, .op = PAYLOAD_SUM, .ranks = p->state->host->ranks};
     payload_init(&p->payload, &kind, p->state->host->rank);
     for (size_t i = 0; i < p->work->n_collectives; i++) {
         const struct proxy_collective *c = &p->work->collective[i];

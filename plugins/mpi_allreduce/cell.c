@@ -10,9 +10,9 @@
 #define ROUGH_LATENCY_S 2e-6
 #define ROUGH_BANDWIDTH_BPS 2e9
 
-static const char *const dtypes[] = {
-    [PAYLOAD_FLOAT32] = "float32", [PAYLOAD_FLOAT64] = "float64", [PAYLOAD_INT32] = "int32",
-    [PAYLOAD_INT64] = "int64",     [PAYLOAD_UINT8] = "uint8",     NULL};
+static const char *const dtypes[] = {"float32", "float64", "int32", "int64", "uint8", NULL};
+static const enum payload_type types[] = {PAYLOAD_FP32, PAYLOAD_FP64, PAYLOAD_INT32, PAYLOAD_INT64,
+                                          PAYLOAD_UINT8};
 static const char *const ops[] = {[PAYLOAD_SUM] = "sum",
                                   [PAYLOAD_PROD] = "prod",
                                   [PAYLOAD_MAX] = "max",
@@ -61,21 +61,26 @@ const struct allreduce *cell_operation(const struct cell *c)
 struct payload_kind cell_payload(const struct cell *c, int ranks)
 {
     bool reduces = collective_reduces((enum collective)c->collective);
-    return (struct payload_kind){.type = (enum payload_type)c->dtype,
+    return (struct payload_kind){.type = types[c->dtype],
                                  .op = reduces ? (enum payload_op)c->op : PAYLOAD_MAX,
                                  .ranks = ranks,
                                  .chained = c->in_place && c->metric == T_SS};
 }
 
+size_t cell_element_B(const struct cell *c)
+{
+    return payload_dtypes[types[c->dtype]].size_B;
+}
+
 size_t cell_count(const struct cell *c)
 {
-    return (size_t)c->size / payload_element_B((enum payload_type)c->dtype);
+    return (size_t)c->size / cell_element_B(c);
 }
 
 size_t cell_scratch_B(const struct cell *c, int ranks)
 {
-    return allreduce_scratch_B((enum allreduce_kind)c->algorithm, cell_count(c),
-                               payload_element_B((enum payload_type)c->dtype), ranks, c->in_place);
+    return allreduce_scratch_B((enum allreduce_kind)c->algorithm, cell_count(c), cell_element_B(c),
+                               ranks, c->in_place);
 }
 
 struct slots_shape cell_slots(const struct cell *c)
@@ -103,7 +108,7 @@ static bool lacks(const struct cell *c, char *why, size_t n)
 
 static enum wl_status judge(const struct cell *c, const struct wl_job *job, char *why, size_t n)
 {
-    size_t element_B = payload_element_B((enum payload_type)c->dtype);
+    size_t element_B = cell_element_B(c);
     struct payload_kind kind = cell_payload(c, job->ranks);
     if (job->ranks < 2) {
         snprintf(why, n, "ranks=%d: %s needs at least 2", job->ranks,

@@ -28,6 +28,7 @@ enum wl_status cell_describe(const void *cell, const struct wl_job *job, struct 
                              char *why, size_t why_size);
 
 struct payload_kind cell_payload(const struct cell *c, int ranks);
+size_t cell_element_B(const struct cell *c);
 size_t cell_count(const struct cell *c); /* elements of the larger buffer */
 const struct allreduce *cell_operation(const struct cell *c);
 size_t cell_scratch_B(const struct cell *c, int ranks);

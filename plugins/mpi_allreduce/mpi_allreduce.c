@@ -37,8 +37,8 @@ struct prepared {
     unsigned used;     /* iterations of the last sample; 0 before the first */
 };
 
-static const MPI_Datatype mpi_types[] = {[PAYLOAD_FLOAT32] = MPI_FLOAT,
-                                         [PAYLOAD_FLOAT64] = MPI_DOUBLE,
+static const MPI_Datatype mpi_types[] = {[PAYLOAD_FP32] = MPI_FLOAT,
+                                         [PAYLOAD_FP64] = MPI_DOUBLE,
                                          [PAYLOAD_INT32] = MPI_INT32_T,
                                          [PAYLOAD_INT64] = MPI_INT64_T,
                                          [PAYLOAD_UINT8] = MPI_UINT8_T};
@@ -155,8 +155,8 @@ static void fill_call(struct prepared *p)
 {
     const struct wl_host *host = p->self->host;
     p->call.count = (int)cell_count(&p->cell);
-    p->call.element_B = payload_element_B((enum payload_type)p->cell.dtype);
-    p->call.type = mpi_types[p->cell.dtype];
+    p->call.element_B = cell_element_B(&p->cell);
+    p->call.type = mpi_types[cell_payload(&p->cell, host->ranks).type];
     p->call.op = mpi_ops[p->cell.op];
     p->call.comm = p->self->comm;
     p->call.rank = host->rank;

@@ -10,8 +10,8 @@
 #include "nccl_allreduce/nccl_allreduce.h"
 
 #include "common/collective.h"
-#include "common/cuda_payload.h"
 #include "common/host.h"
+#include "common/payload.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -151,13 +151,13 @@ static bool lacks(char *why, size_t n, const struct nccl_cell *c)
 /* What no machine can do for this cell, as far as is known without one. */
 static bool cannot(char *why, size_t n, const struct nccl_cell *c, const struct wl_job *job)
 {
-    struct payload p;
+    struct payload_words p;
     const struct payload_dtype *d = &payload_dtypes[c->dtype];
     if (lacks(why, n, c))
         return true;
     if (collective_reduces((enum collective)c->collective) &&
-        !payload_make(&p, (enum payload_type)c->dtype, (enum payload_op)c->op, 0, job->ranks, false,
-                      1))
+        !payload_words_make(&p, (enum payload_type)c->dtype, (enum payload_op)c->op, 0, job->ranks,
+                            false, 1))
         snprintf(why, n, "no %s of %s over %d ranks is exact, so no result could be checked",
                  ops[c->op], d->name, job->ranks);
     else if (c->metric == METRIC_L_ISO && job->nodes > 1)

@@ -19,14 +19,10 @@
 
 #include <math.h>
 #include <mpi.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 /* ---- a cell: its parameters, metrics and streams ---- */
 
@@ -192,24 +188,15 @@ static void close_plugin(void *self)
     free(s);
 }
 
-/* False: the kernel has no such congestion control, or does not let this user choose it. */
-static bool can_use(const char *congestion)
-{
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    bool can = fd >= 0 && setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, congestion,
-                                     (socklen_t)strlen(congestion)) == 0;
-    if (fd >= 0)
-        close(fd);
-    return can;
-}
-
 /* The first cell opens the link, and the next one after a failure. */
 static enum wl_status prepare(void *self, const void *cell, void **prepared)
 {
     struct self *s = self;
     const struct cell *c = cell;
     struct prepared *p = calloc(1, sizeof *p);
-    int mine[] = {p && s->link, can_use(congestions[c->congestion])}, all[2] = {0};
+    char why[256];
+    bool allowed = tcp_congestion_allowed(congestions[c->congestion], why, sizeof why);
+    int mine[] = {p && s->link, allowed}, all[2] = {0};
     MPI_Allreduce(mine, all, 2, MPI_INT, MPI_MIN, s->comm);
     if (!all[1]) {
         s->host->fail(
@@ -229,7 +216,6 @@ static enum wl_status prepare(void *self, const void *cell, void **prepared)
                                            .unpaced = true,
                                            .deadline_s = c->timeout};
         struct wan_link *link = NULL;
-        char why[256];
         shut(s);
         if (link_tcp_open(&link, s->host, &options, why, sizeof why)) {
             free(p);

@@ -2,8 +2,8 @@
 #include "wan_sync/cell.h"
 
 #include "common/host.h"
+#include "common/payload.h"
 #include "common/wan_model.h"
-#include "wan_sync/pattern.h"
 
 #include <limits.h>
 #include <math.h>
@@ -30,7 +30,7 @@ static const char *const orders[] = {
 #define T(member, role) #member, WL_TEXT, role, WL_TEXT_FIELD(struct cell, member)
 /* clang-format off */
 static const char *const patterns[] = {
-    [PATTERN_INTEGERS] = "integers", [PATTERN_NORMAL] = "normal", [PATTERN_STUDENT3] = "student3", NULL};
+    [FLOATS_INTEGERS] = "integers", [FLOATS_NORMAL] = "normal", [FLOATS_STUDENT3] = "student3", NULL};
 const struct wl_param cell_params[] = {
     {P(size, WL_SIZE, WL_AXIS, uint64_t), "B", "1MiB", 1, 1ull << 40, NULL,
      "bytes of the float32 gradient on each rank; a multiple of 4"},
@@ -165,8 +165,8 @@ int cell_rates(const struct cell *c, double *rate, int most)
 static enum wl_status judge_size(const struct cell *c, const struct wl_job *job, char *why,
                                  size_t n)
 {
-    if (job->ranks < 2 || job->ranks > PATTERN_RANKS_MOST)
-        snprintf(why, n, "ranks=%d: a synchronisation has 2..%d", job->ranks, PATTERN_RANKS_MOST);
+    if (job->ranks < 2 || job->ranks > FLOATS_RANKS_MOST)
+        snprintf(why, n, "ranks=%d: a synchronisation has 2..%d", job->ranks, FLOATS_RANKS_MOST);
     else if (c->size == 0 || c->size % sizeof(float))
         snprintf(why, n, "size=%llu is not a multiple of the %zu bytes of a float",
                  (unsigned long long)c->size, sizeof(float));

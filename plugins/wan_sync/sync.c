@@ -634,7 +634,7 @@ struct sync_totals sync_totals(struct sync *s)
 
 struct course {
     struct sync *s;
-    const struct pattern *pattern;
+    const struct payload_floats *pattern;
     size_t shift; /* element of the pattern that is the gradient's first */
     const struct cell *cell;
     int64_t beside;
@@ -658,7 +658,7 @@ static void post_fragment(struct course *c, int64_t f)
     size_t first = cell_fragment(c->cell, f), end = cell_fragment(c->cell, f + 1);
     if (c->beside) {
         uint64_t begin = now_ns();
-        pattern_fill(c->pattern, c->s->parts.data + first, c->shift + first, end - first);
+        payload_floats_fill(c->pattern, c->s->parts.data + first, c->shift + first, end - first);
         c->owed_s += (double)(now_ns() - begin) * 1e-9;
     }
     sync_post(c->s, f);
@@ -688,7 +688,8 @@ static bool step(struct course *c, int64_t after)
     return turn(c, after);
 }
 
-bool train_run(struct sync *s, const struct pattern *pattern, size_t shift, struct train_times *out)
+bool train_run(struct sync *s, const struct payload_floats *pattern, size_t shift,
+               struct train_times *out)
 {
     const struct cell *cell = s->parts.cell;
     struct course c = {.s = s,

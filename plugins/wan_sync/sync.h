@@ -11,9 +11,9 @@
 #pragma once
 
 #include "common/host.h"
+#include "common/payload.h"
 #include "wan_sync/cell.h"
 #include "wan_sync/cuda/inside_cuda.h"
-#include "wan_sync/pattern.h"
 #include "wan_sync/strategy.h"
 
 #include <mpi.h>
@@ -125,5 +125,5 @@ struct train_times {
 
 /* Runs the H steps; the buffer must hold the input, elements `shift` and on of the pattern. False: see
  * sync_why(). */
-bool train_run(struct sync *s, const struct pattern *pattern, size_t shift,
+bool train_run(struct sync *s, const struct payload_floats *pattern, size_t shift,
                struct train_times *out);

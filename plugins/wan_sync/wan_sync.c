@@ -5,7 +5,6 @@
  * strategy=mpi is MPI_Allreduce, the baseline.
  *
  *   cell        the parameters of a cell, and their checks
- *   pattern     gradients whose sum is known
  *   sync        sites and their GPUs, one synchronisation, and the training steps around it
  *   strategy    all-reduce algorithms as schedules, and the engine that runs a schedule over a link
  *   wire        number formats of a block: fp32, bf16, int8, int4
@@ -41,7 +40,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHIFT 389 /* elements between the gradients of two samples; prime to PATTERN_PERIOD */
+#define SHIFT 389 /* elements between the gradients of two samples; prime to PAYLOAD_PERIOD */
 
 #define ALIGN 4096
 #define NOTE_MAX 512
@@ -100,7 +99,7 @@ struct self {
     MPI_Comm comm;
     struct pool pool;
     struct silence *silence; /* NULL: not watched */
-    struct pattern patterns[PATTERNS];
+    struct payload_floats patterns[FLOATS_KINDS];
     struct inside_gpu gpu;
     float *buffer; /* the gradient */
     size_t bytes;
@@ -117,7 +116,7 @@ struct prepared {
     double *share;
     struct sync_parts parts;
     struct sync *sync;
-    const struct pattern *pattern;
+    const struct payload_floats *pattern;
     float *residual; /* NULL: no feedback */
     size_t samples;
     float *errors;          /* of the first elements, summed over the samples */
@@ -163,36 +162,22 @@ static int members_of(const struct prepared *p)
 
 /* ==== the order of a ring, and strategy=auto ==== */
 
-/* By the round trips and the rates between ranks that were measured when the link was opened. */
+/* By the round trips and the rates between ranks that were measured when the link was opened; of up
+ * to LINK_RANKS_MOST ranks. */
 struct measured {
-    int n;
-    double *rtt_s, *rate_Bps; /* [n * n] by member */
-    struct wan_matrix matrix;
+    double rtt_s[LINK_RANKS_MOST * LINK_RANKS_MOST], rate_Bps[LINK_RANKS_MOST * LINK_RANKS_MOST];
+    struct wan_matrix matrix; /* by member */
 };
 
-static void forget(struct measured *m)
-{
-    free(m->rtt_s);
-    free(m->rate_Bps);
-}
-
-/* Of n ranks. Rates count only if every pair of them has one. False: see pool.why. */
+/* Rates count only if every pair of the n ranks has one. False: see pool.why. */
 static bool look(struct prepared *p, const int *rank_of, int n, bool rates, struct measured *m)
 {
     struct self *s = p->self;
-    int ranks = s->host->ranks;
-    *m = (struct measured){.n = n};
     if (!pool_measure_rtt(&s->pool, p->between) ||
         (rates && !pool_gather_pairs(&s->pool, p->between)))
         return false;
-    m->rtt_s = calloc((size_t)n * (size_t)n, sizeof *m->rtt_s);
-    m->rate_Bps = calloc((size_t)n * (size_t)n, sizeof *m->rate_Bps);
-    if (!m->rtt_s || !m->rate_Bps) {
-        forget(m);
-        return false;
-    }
     for (int i = 0; i < n * n; i++) {
-        int at = rank_of[i / n] * ranks + rank_of[i % n];
+        int at = rank_of[i / n] * s->host->ranks + rank_of[i % n];
         m->rtt_s[i] = p->between->rtt_s[at];
         m->rate_Bps[i] = rates ? p->between->pair_Bps[at] : 0;
         rates = rates && (i / n == i % n || m->rate_Bps[i] > 0);
@@ -235,7 +220,6 @@ static bool order_ring(struct prepared *p)
     wan_ring_order(&m.matrix, by_rate ? bytes_of(p) : 0, at);
     for (int i = 0; i < n; i++)
         p->rank_of[i] = of[at[i]];
-    forget(&m);
     note_ranks(s, "ring", p->rank_of, n);
     return true;
 }
@@ -254,13 +238,12 @@ static bool choose(struct prepared *p)
     if (chosen == WAN_RING && p->sites.ranks <= LINK_RANKS_MOST) {
         if (!look(p, p->sites.in_order, p->sites.ranks, true, &m))
             return false;
-        for (int i = 0; i < m.n; i++)
+        for (int i = 0; i < p->sites.ranks; i++)
             order[i] = i;
         wan_ring_order(&m.matrix, bytes_of(p), order);
         struct wan_carrier carrier = carrier_of(p);
         m.matrix.carrier = &carrier;
         chosen = wan_fastest(&m.matrix, bytes_of(p), order, NULL);
-        forget(&m);
     }
     c->strategy = CELL_FIRST + (int)chosen;
     c->order = ORDER_RATE;
@@ -364,9 +347,9 @@ static bool share_out(struct prepared *p)
     size_t n = (size_t)s->host->ranks;
     if (!has_shares(p))
         return true;
-    double rate[PATTERN_RANKS_MOST], by_member[PATTERN_RANKS_MOST], least = INFINITY;
+    double rate[FLOATS_RANKS_MOST], by_member[FLOATS_RANKS_MOST], least = INFINITY;
     double pair[WAN_SHARES_MOST * WAN_SHARES_MOST];
-    bool measured = cell_rates(&p->cell, rate, PATTERN_RANKS_MOST) == 0;
+    bool measured = cell_rates(&p->cell, rate, FLOATS_RANKS_MOST) == 0;
     bool pairs = measured && n > 2 && n <= WAN_SHARES_MOST;
     if (measured &&
         (!pool_gather_rates(&s->pool, p->between) || (pairs && !take_pairs(p, n, pair))))
@@ -454,9 +437,10 @@ static size_t errors_of(const struct cell *c)
 static bool reserve_gradient(struct prepared *p)
 {
     struct self *s = p->self;
-    struct pattern *pattern = &s->patterns[p->cell.pattern];
+    struct payload_floats *pattern = &s->patterns[p->cell.pattern];
     if (!pattern->ready)
-        pattern_init(pattern, (enum pattern_kind)p->cell.pattern, s->host->rank, s->host->ranks);
+        payload_floats_init(pattern, (enum payload_floats_kind)p->cell.pattern, s->host->rank,
+                            s->host->ranks);
     p->pattern = pattern;
     p->errors = calloc(errors_of(&p->cell), sizeof *p->errors);
     if (p->cell.feedback)
@@ -467,7 +451,7 @@ static bool reserve_gradient(struct prepared *p)
 /* A step is the largest number of a group over the levels, and an error is uniform in a step. */
 static void warn_of_tail(const struct prepared *p)
 {
-    double peak = pattern_peak(p->pattern),
+    double peak = payload_floats_peak(p->pattern, WIRE_GROUP),
            error = 2 * wire_error((enum wire)p->cell.wire) * peak / sqrt(12);
     char text[NOTE_MAX];
     if (p->cell.wire < WIRE_INT8 || p->cell.strategy == CELL_MPI || error < TAIL_ERROR)
@@ -558,7 +542,7 @@ static void close_plugin(void *self)
 
 /* ==== a sample ==== */
 
-static double error_bound(const struct prepared *p, const struct pattern_error *e)
+static double error_bound(const struct prepared *p, const struct payload_floats_error *e)
 {
     const struct cell *c = &p->cell;
     bool lossy = c->wire != WIRE_FP32 && c->strategy != CELL_MPI;
@@ -569,12 +553,12 @@ static double error_bound(const struct prepared *p, const struct pattern_error *
         bound = one * strategies[cell_model(c)].rounded(members_of(p)) * inputs * (1 + 1e-6);
     if (lossy && c->feedback) /* this one's and the last one's, of numbers that these made larger */
         bound *= 2 / (1 - one) / (1 - one);
-    if (c->pattern != PATTERN_INTEGERS) /* n additions to a sum of at most n inputs */
+    if (c->pattern != FLOATS_INTEGERS) /* n additions to a sum of at most n inputs */
         bound += 0x1p-24 * n * n;
     return e->scale > 0 ? bound * p->pattern->largest / e->scale : 0;
 }
 
-static void judge(struct prepared *p, const struct pattern_error *e, double bound)
+static void judge(struct prepared *p, const struct payload_floats_error *e, double bound)
 {
     double allowed = bound * e->scale;
     p->verdict = e->largest <= allowed ? WL_OK : WL_FAIL;
@@ -600,15 +584,16 @@ static void note_link(struct pool_link *k, double *reopened, double *strangers)
 /* Each sample has a fresh gradient, the same cut of the pattern on every rank. */
 static size_t shift_of(const struct prepared *p)
 {
-    return p->samples * SHIFT % PATTERN_PERIOD;
+    return p->samples * SHIFT % PAYLOAD_PERIOD;
 }
 
 static void report(struct prepared *p, const struct train_times *t, struct wl_sample *out)
 {
     size_t shift = shift_of(p);
-    struct pattern_error e = pattern_check(p->pattern, data_of(p), shift, cell_count(&p->cell));
+    struct payload_floats_error e =
+        payload_floats_check(p->pattern, data_of(p), shift, cell_count(&p->cell));
     double summed =
-        pattern_add_errors(p->pattern, data_of(p), shift, errors_of(&p->cell), p->errors);
+        payload_floats_add_errors(p->pattern, data_of(p), shift, errors_of(&p->cell), p->errors);
     struct sync_totals n = sync_totals(p->sync);
     const struct cell *c = &p->cell;
     double steps = (double)c->every, runs = (double)n.runs / (double)c->fragments;
@@ -625,7 +610,7 @@ static void report(struct prepared *p, const struct train_times *t, struct wl_sa
     v[M_MAX_ERROR] = e.scale > 0 ? fmin(e.largest / e.scale, 1e9) : 0;
     v[M_ERROR_BOUND] = bound;
     v[M_SUMMED_ERROR] = e.scale > 0 ? fmin(summed / sqrt((double)p->samples) / e.scale, 1e9) : 0;
-    v[M_PEAK] = pattern_peak(p->pattern);
+    v[M_PEAK] = payload_floats_peak(p->pattern, WIRE_GROUP);
     note_link(p->between, &v[M_REOPENED], &v[M_STRANGERS]);
     out->start_ns = t->start_ns;
     out->end_ns = t->end_ns;
@@ -648,7 +633,7 @@ static enum wl_status sample(void *prepared, unsigned iters, struct wl_sample *o
     sync_totals(p->sync);
     size_t count = cell_count(&p->cell);
     p->samples++;
-    pattern_fill(p->pattern, data_of(p), shift_of(p), count);
+    payload_floats_fill(p->pattern, data_of(p), shift_of(p), count);
     bool filled = !p->gpu || p->gpu->ops->fill(p->gpu->state, count) == WL_OK;
     s->host->start(s->host->ctx);
     if (!filled || !train_run(p->sync, p->pattern, shift_of(p), &times)) {

@@ -259,8 +259,8 @@ char *links_config_text(const struct links *l, const char *config, const char *o
         const char *line = lines.v[i];
         if (*line == '[') {
             sites = in_section(line, "sites");
-            links = in_section(line, "links") || in_section(line, "link");
-            if (in_section(line, "links")) {
+            links = in_section(line, "links");
+            if (links) {
                 write_links(&t, l, origin);
                 written = true;
             }

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const type_names[] = {"float32", "float64", "int32", "int64", "uint8"};
 static const char *const op_names[] = {"sum", "prod", "max", "min"};
 
 struct world {
@@ -28,8 +27,11 @@ struct buffers {
 
 static MPI_Datatype type_of(enum payload_type t)
 {
-    const MPI_Datatype types[] = {MPI_FLOAT, MPI_DOUBLE, MPI_INT32_T, MPI_INT64_T, MPI_UINT8_T};
-    return types[t];
+    return t == PAYLOAD_FP32    ? MPI_FLOAT
+           : t == PAYLOAD_FP64  ? MPI_DOUBLE
+           : t == PAYLOAD_INT32 ? MPI_INT32_T
+           : t == PAYLOAD_INT64 ? MPI_INT64_T
+                                : MPI_UINT8_T;
 }
 
 static MPI_Op op_of(enum payload_op o)
@@ -43,7 +45,7 @@ static void fault(struct world *w, enum allreduce_kind a, const struct payload_k
 {
     w->faults++;
     fprintf(stderr, "rank %d of %d: %s %s %s, %d elements%s: %s\n", w->rank, w->ranks,
-            allreduces[a].name, type_names[k->type], op_names[k->op], count,
+            allreduces[a].name, payload_dtypes[k->type].name, op_names[k->op], count,
             k->chained ? ", in place" : "", what);
 }
 
@@ -126,6 +128,8 @@ static char *guarded_alloc(size_t bytes)
 
 int main(int argc, char **argv)
 {
+    static const enum payload_type types[] = {PAYLOAD_FP32, PAYLOAD_FP64, PAYLOAD_INT32,
+                                              PAYLOAD_INT64, PAYLOAD_UINT8};
     struct world w = {.comm = MPI_COMM_WORLD};
     struct buffers b = {.bytes = 8 * 4099};
     MPI_Init(&argc, &argv);
@@ -135,10 +139,9 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < 4; i++)
         *buffers[i] = guarded_alloc(b.bytes);
     for (int i = 0; i < 5 * 4 * 2; i++)
-        check_kind(&w,
-                   &(struct payload_kind){(enum payload_type)(i / 8), (enum payload_op)(i / 2 % 4),
-                                          w.ranks, i % 2},
-                   &b);
+        check_kind(
+            &w, &(struct payload_kind){types[i / 8], (enum payload_op)(i / 2 % 4), w.ranks, i % 2},
+            &b);
     for (size_t i = 0; i < 4; i++)
         free(*buffers[i] - 64);
     MPI_Allreduce(MPI_IN_PLACE, &w.faults, 1, MPI_INT, MPI_SUM, w.comm);

@@ -159,8 +159,8 @@ static inline int exchange(const struct wl_host *h, void *arg)
     }
     if (l->ops->settle(l, 60))
         return say(h, "settle", l->why);
-    struct link_tcp_events seen;
-    link_tcp_events(l, &seen);
+    struct wan_link_stats seen;
+    l->ops->stats(l, &seen);
     h->barrier(h->ctx);
     l->ops->close(l);
     if (p->breaks > 0 && seen.reopened == 0)

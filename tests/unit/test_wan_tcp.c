@@ -146,7 +146,7 @@ static int alternate(const struct wl_host *h, void *arg)
     const struct plan *p = arg;
     struct wan_link *l[2];
     char why[256];
-    struct link_tcp_events seen[2];
+    struct wan_link_stats seen[2];
     struct wan_event e;
     for (int k = 0; k < 2; k++) {
         struct link_tcp_options o = p->options;
@@ -166,7 +166,7 @@ static int alternate(const struct wl_host *h, void *arg)
         h->barrier(h->ctx);
     }
     for (int k = 0; k < 2; k++)
-        link_tcp_events(l[k], &seen[k]);
+        l[k]->ops->stats(l[k], &seen[k]);
     h->barrier(h->ctx);
     for (int k = 0; k < 2; k++)
         l[k]->ops->close(l[k]);

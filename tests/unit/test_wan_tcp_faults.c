@@ -51,8 +51,8 @@ static int meet(const struct wl_host *h, void *arg)
         rc = wait_for_block(l, f, h);
     else
         f->act(l, h);
-    struct link_tcp_events seen;
-    link_tcp_events(l, &seen);
+    struct wan_link_stats seen;
+    l->ops->stats(l, &seen);
     if (h->rank == 0 && !rc && (f->crowd ? !seen.strangers : seen.strangers != f->strangers))
         rc = say(h, "strangers", "another number was counted");
     l->ops->close(l);

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../plugins/wan_sync/pattern.c" // NOLINT(bugprone-suspicious-include)
-#include "../../plugins/wan_sync/wire.c"    // NOLINT(bugprone-suspicious-include)
+#include "../../plugins/common/payload.c" // NOLINT(bugprone-suspicious-include)
+#include "../../plugins/wan_sync/wire.c"  // NOLINT(bugprone-suspicious-include)
 #include "common/rng.h"
 #include "unit.h"
 
@@ -17,7 +17,7 @@
 static const size_t counts[] = {1, 2, 3, 63, 64, 65, 127, 128, 129, 255, 256, 257, 1000, MOST};
 #define COUNTS (sizeof counts / sizeof *counts)
 
-static float draw(size_t i, float scale)
+static float some_float(size_t i, float scale)
 {
     return scale * ((float)(mix(i) >> 40) * 0x1p-23f - 1);
 }
@@ -53,7 +53,7 @@ TEST(test_error)
                 size_t n = counts[c];
                 unsigned char *out = malloc(wire_bytes(w, n)); /* exact, for ASan */
                 for (size_t i = 0; i < n; i++)
-                    x[i] = draw(i + c, scales[s]), sum[i] = 1;
+                    x[i] = some_float(i + c, scales[s]), sum[i] = 1;
                 wire_encode(w, x, n, out);
                 wire_decode(w, out, n, y);
                 wire_add(w, out, n, sum);
@@ -110,37 +110,38 @@ TEST(test_not_finite)
 
 TEST(test_pattern)
 {
-    static struct pattern p[3];
-    static float data[3 * PATTERN_PERIOD], part[3 * PATTERN_PERIOD];
+    static struct payload_floats p[3];
+    static float data[3 * PAYLOAD_PERIOD], part[3 * PAYLOAD_PERIOD];
     size_t n = sizeof data / sizeof *data;
     for (int r = 0; r < 3; r++) {
-        pattern_init(&p[r], PATTERN_INTEGERS, r, 3);
-        pattern_fill(&p[r], part, 389, 7);
-        pattern_fill(&p[r], part + 7, 389 + 7, n - 7);
+        payload_floats_init(&p[r], FLOATS_INTEGERS, r, 3);
+        payload_floats_fill(&p[r], part, 389, 7);
+        payload_floats_fill(&p[r], part + 7, 389 + 7, n - 7);
         for (size_t i = 0; i < n; i++)
             data[i] += part[i];
     }
-    struct pattern_error e = pattern_check(&p[1], data, 389, n);
+    struct payload_floats_error e = payload_floats_check(&p[1], data, 389, n);
     assert_true(e.largest == 0 && e.rms == 0 && e.scale > 900);
     uint64_t bits = e.bits;
     data[2000] += 1;
-    e = pattern_check(&p[1], data, 389, n);
+    e = payload_floats_check(&p[1], data, 389, n);
     assert_true(e.largest == 1 && e.at == 2000 && e.got == e.expected + 1 && e.bits != bits);
     float errors[8] = {0};
-    assert_true(pattern_add_errors(&p[1], data + 1997, 389 + 1997, 8, errors) > 0.35f);
+    assert_true(payload_floats_add_errors(&p[1], data + 1997, 389 + 1997, 8, errors) > 0.35f);
     assert_true(errors[3] == 1 && errors[2] == 0);
     data[1999] = NAN;
-    assert_true(isinf(pattern_check(&p[1], data, 389, n).largest));
+    assert_true(isinf(payload_floats_check(&p[1], data, 389, n).largest));
 }
 
 /* Normal numbers, and Student's t with 3 degrees of freedom, of variance 3. */
 TEST(test_tails)
 {
-    static struct pattern p;
-    static const double peak[PATTERNS][2] = {{2, 2.7}, {2.5, 3.1}, {4, 7}}, scale[] = {591, 1, 2};
-    for (enum pattern_kind k = 0; k < PATTERNS; k++) {
-        pattern_init(&p, k, 1, 3);
-        double got = pattern_peak(&p), size = rms(p.input, PATTERN_PERIOD);
+    static struct payload_floats p;
+    static const double peak[FLOATS_KINDS][2] = {{2, 2.7}, {2.5, 3.1}, {4, 7}},
+                        scale[] = {591, 1, 2};
+    for (enum payload_floats_kind k = 0; k < FLOATS_KINDS; k++) {
+        payload_floats_init(&p, k, 1, 3);
+        double got = payload_floats_peak(&p, WIRE_GROUP), size = rms(p.input, PAYLOAD_PERIOD);
         assert_true(got > peak[k][0] && got < peak[k][1]);
         assert_true(size > 0.7 * scale[k] && size < 1.4 * scale[k]);
     }

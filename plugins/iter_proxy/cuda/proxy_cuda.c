@@ -86,9 +86,9 @@ static const struct precision {
 };
 
 /* Values of both signs between 1/8 and 2, as float bits; their upper halves are bf16. */
-static void fill_words(uint64_t words[PAYLOAD_PERIOD], unsigned element_B)
+static void fill_words(uint64_t words[PAYLOAD_WORDS], unsigned element_B)
 {
-    for (unsigned i = 0; i < PAYLOAD_PERIOD; i++) {
+    for (unsigned i = 0; i < PAYLOAD_WORDS; i++) {
         uint64_t bits = (uint64_t)(i & 1) << 31 | (124ull + i / 4) << 23 | (i * 37ull % 128) << 16;
         words[i] = element_B == 4 ? bits : bits >> 16;
     }
@@ -96,7 +96,7 @@ static void fill_words(uint64_t words[PAYLOAD_PERIOD], unsigned element_B)
 
 static cudaError_t fill_operands(struct state *s, const struct operands *o, int pool)
 {
-    uint64_t words[PAYLOAD_PERIOD];
+    uint64_t words[PAYLOAD_WORDS];
     const unsigned element_B = pool == PROXY_NARROW ? 2 : 4;
     const struct matrices *m = &o->pool[pool];
     fill_words(words, element_B);
@@ -277,14 +277,16 @@ static cudaError_t gemm_check(struct state *s, const struct operands *o,
 
 /* ==== the buffers of collectives ==== */
 
-static const enum payload_type types[] = {
-    [STEP_FP32] = PAY_FP32, [STEP_TF32] = PAY_FP32, [STEP_BF16] = PAY_BF16, [STEP_FP16] = PAY_FP16};
+static const enum payload_type types[] = {[STEP_FP32] = PAYLOAD_FP32,
+                                          [STEP_TF32] = PAYLOAD_FP32,
+                                          [STEP_BF16] = PAYLOAD_BF16,
+                                          [STEP_FP16] = PAYLOAD_FP16};
 
 static struct nccl_operation operation_of(const struct proxy_collective *c)
 {
     return (struct nccl_operation){.collective = c->collective,
                                    .type = types[c->dtype],
-                                   .op = PAY_SUM,
+                                   .op = PAYLOAD_SUM,
                                    .count = (size_t)c->elements};
 }
 
@@ -292,9 +294,10 @@ static struct nccl_operation operation_of(const struct proxy_collective *c)
 static bool checkable(const struct state *s, const struct proxy_collective *c, char *why,
                       size_t size)
 {
-    struct payload p;
+    struct payload_words p;
     if (!collective_reduces(c->collective) ||
-        payload_make(&p, types[c->dtype], PAY_SUM, s->host->rank, s->host->ranks, false, 1))
+        payload_words_make(&p, types[c->dtype], PAYLOAD_SUM, s->host->rank, s->host->ranks, false,
+                           1))
         return true;
     snprintf(why, size, "no sum of %s over %d ranks is exact", payload_dtypes[types[c->dtype]].name,
              s->host->ranks);

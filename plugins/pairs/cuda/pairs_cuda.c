@@ -30,8 +30,8 @@ struct state {
 /* The words of a rank's message. plus >= 0: their sums with the words of that rank. */
 static struct gpu_words words_of(int rank, int plus)
 {
-    uint64_t words[PAYLOAD_PERIOD];
-    for (size_t i = 0; i < PAYLOAD_PERIOD; i++)
+    uint64_t words[PAYLOAD_WORDS];
+    for (size_t i = 0; i < PAYLOAD_WORDS; i++)
         words[i] = (uint32_t)(pairs_word(rank, i) + (plus < 0 ? 0 : pairs_word(plus, i)));
     return gpu_words(words);
 }

@@ -77,13 +77,8 @@ struct link_tcp_flowed {
 bool link_tcp_flow(struct wan_link *link, const struct link_tcp_flow *f,
                    struct link_tcp_flowed *out);
 
-/* Counts of events on the connections. */
-struct link_tcp_events {
-    unsigned strangers; /* connections refused: no cookie, or a wrong one */
-    unsigned reopened;  /* streams that broke and were reopened */
-    unsigned resent;    /* blocks sent again because of that */
-};
-void link_tcp_events(const struct wan_link *link, struct link_tcp_events *out);
+/* False, and why: the kernel does not have it, or does not permit it. "": its default. */
+bool tcp_congestion_allowed(const char *name, char *why, size_t size);
 
 /* ---- where a rank listens, and where the others find it ---- */
 

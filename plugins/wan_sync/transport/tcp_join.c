@@ -445,7 +445,7 @@ static void other_version(struct tcp_link *l, const struct tcp_peer *p, unsigned
 
 static void refuse(struct tcp_link *l, struct tcp_guest *g)
 {
-    l->seen.strangers++;
+    l->stats.strangers++;
     close(g->fd);
     g->fd = -1;
 }

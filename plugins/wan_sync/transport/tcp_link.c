@@ -173,12 +173,6 @@ static void link_stats(const struct wan_link *base, struct wan_link_stats *out)
 {
     const struct tcp_link *l = link_of(base);
     *out = l->stats;
-    out->reopened = l->seen.reopened, out->strangers = l->seen.strangers;
-}
-
-void link_tcp_events(const struct wan_link *base, struct link_tcp_events *out)
-{
-    *out = link_of(base)->seen;
 }
 
 static void link_abort(struct wan_link *base)
@@ -321,7 +315,8 @@ static void tcp_probes_compare(struct tcp_link *l)
         l->peers[r].narrow = rate > 0 && rate < NARROW * l->pace.rate;
     }
     l->paced = &l->pace;
-    l->stats = (struct wan_link_stats){.rate_Bps = l->pace.rate};
+    l->stats.sent_B = l->stats.received_B = 0;
+    l->stats.rate_Bps = l->pace.rate;
 }
 
 /* ==== one way filled on purpose ==== */
@@ -621,10 +616,10 @@ static int connect_all(struct tcp_link *l)
             continue;
         }
         char strangers[96] = "", called[128];
-        if (l->seen.strangers)
+        if (l->stats.strangers)
             snprintf(strangers, sizeof strangers,
                      "; refused %u connections that did not come from ranks of this job",
-                     l->seen.strangers);
+                     l->stats.strangers);
         where_called(l, p, called, sizeof called);
         return tcp_fail(l, "%d of %d streams with rank %d (%s) after %g s%s%s%s%s", p->up,
                         l->options.streams, p->rank, p->contact.host, l->options.deadline_s, called,
@@ -651,8 +646,8 @@ static void note_facts(const struct tcp_link *l)
     tcp_congestion_name(l, text, sizeof text);
     h->note(h->ctx, "tcp_congestion", text);
     h->note(h->ctx, "tcp_interface", l->options.interface[0] ? l->options.interface : "any");
-    if (l->seen.strangers) {
-        snprintf(text, sizeof text, "%u", l->seen.strangers);
+    if (l->stats.strangers) {
+        snprintf(text, sizeof text, "%u", l->stats.strangers);
         h->note(h->ctx, "strangers", text);
     }
 }

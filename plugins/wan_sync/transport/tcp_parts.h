@@ -313,7 +313,6 @@ struct tcp_link {
     int waited;    /* peers on other hosts that have not acknowledged everything */
     unsigned most; /* maximum streams that may burst at once, over all peers; 0: not known yet */
     struct wan_link_stats stats;
-    struct link_tcp_events seen;
     uint8_t scratch[TCP_SCRATCH_B];
 };
 
@@ -324,8 +323,6 @@ void tcp_meter_choose(struct tcp_link *l); /* the estimate in use, and the numbe
 void tcp_meter_begin(struct tcp_link *l, unsigned streams); /* `streams` start sending at once */
 void tcp_meter_fresh(struct tcp_stream *s);
 void tcp_meter_gone(struct tcp_stream *s);
-/* False, and why: the kernel does not permit it. "": its default. */
-bool tcp_congestion_allowed(const char *name, char *why, size_t size);
 void tcp_congestion_name(const struct tcp_link *l, char *name, socklen_t n);
 
 /* ---- tcp_stream.c ---- */

@@ -808,8 +808,6 @@ static void requeue(struct tcp_stream *s)
         tcp_outs_add(&again, s->out);
     s->out = NULL;
     tcp_outs_init(&s->inflight);
-    for (const struct tcp_out *b = again.head; b; b = b->next)
-        p->link->seen.resent++;
     if (!again.head)
         return;
     *again.tail = p->queue.head;
@@ -851,7 +849,7 @@ void tcp_stream_up(struct tcp_stream *s, int fd)
     s->fd = fd;
     p->up++;
     p->refusals = 0;
-    l->seen.reopened += s->was_up;
+    l->stats.reopened += s->was_up;
     s->ack_due = s->was_up; /* what was told may be lost with the connection before */
     s->was_up = true;
     tcp_meter_fresh(s);
