@@ -25,21 +25,23 @@ both_copies() { # NAME: of each cell that has two: how many, and how many share 
     >copies.ini
 exits 0 'a run with two copies of its baseline succeeds' env LD_PRELOAD="$tmp/pretend.so" \
     "$gradsync" run -q copies.ini -o data-copies --set measure:launches=5
-is "$(both_copies copies)" '5 0' \
-    'the copies of a baseline share a communicator in none of 5 launches'
-is "$(communicators copies | awk '{ n[$1 " " $4]++ } END { print length(n) }')" 20 \
+# A disturbed launch is replaced: there may be more than 5.
+launches=$(ls data-copies/*/*/*/launch-*.jsonl | wc -l)
+is "$(both_copies copies)" "$launches 0" \
+    'the copies of a baseline share a communicator in no launch'
+is "$(communicators copies | awk '{ n[$1 " " $4]++ } END { print length(n) }')" $((4 * launches)) \
     'each of 4 cells has a communicator of its own in each launch'
 is "$(grep -h '"type":"cell"' data-copies/*/*/*/launch-*.jsonl | grep -o '"prepared":[1-4]}' |
     sort | uniq -c | awk '{ print $1 }' | paste -sd' ')" \
-    '5 5 5 5' 'the cells of each launch are numbered in the order of preparation'
+    "$launches $launches $launches $launches" \
+    'the cells of each launch are numbered in the order of preparation'
 isnt "$(grep -h '"copy":0,"config":"auto"' data-copies/*/*/*/launch-*.jsonl | grep -o \
     '"prepared":.' | sort -u | wc -l)" 1 \
     'the order of preparation is not the same in every launch'
 run env PRETEND_REFUSES=Ring LD_PRELOAD="$tmp/pretend.so" "$gradsync" run -q copies.ini -o \
     data-lost \
     --set measure:launches=5 --set measure:baseline=ring
-is "$(grep -c '"type":"fail"' data-lost/*/*/*/launch-*.jsonl | sed 's/.*://' | paste -sd' ')" \
-    '1 1 1 1 1' \
+is "$(grep -c '"type":"fail"' data-lost/*/*/*/launch-*.jsonl | sed 's/.*://' | sort -u)" 1 \
     'a baseline that is refused is recorded once a launch, whichever copy is prepared first'
 { begin 2 && printf '%s\n' '[iter_proxy]' 'backend = cuda' 'size = 64KiB' 'gemm = 64' 'gemms = 2' \
     'mode = compute, comm, sequential, overlapped' 'configs = auto, ring'; } >modes.ini

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "nccl_tuner/trial.h"
 
+#include "common/clock.h"
 #include "common/rng.h"
 #include "nccl_tuner/choice.h"
 
@@ -18,7 +19,6 @@
 
 static size_t trial_arm_now(const struct trial *t);
 static int trial_copy_now(const struct trial *t);
-static uint64_t trial_now_ns(void);
 
 /* Steps between other calls and the next visit, unless other calls come more often. */
 #define TRIAL_SETTLE 4
@@ -228,7 +228,7 @@ static void trial_write_comm(struct trial *t, size_t nodes, int abi)
              "\"ranks\":%zu,\"nodes\":%zu,\"abi\":%d,\"nccl\":%d,\"takes_part\":%s,"
              "\"host\":\"%s\",\"gpu\":\"%s\",\"at_ns\":%llu,\"unix_s\":%lld}",
              t->journal.name, job_rank(), t->comm, t->ranks, nodes, abi, nccl_version(),
-             t->takes_part ? "true" : "false", host, gpu, (ull)trial_now_ns(),
+             t->takes_part ? "true" : "false", host, gpu, (ull)now_ns(),
              (long long)time(NULL));
     journal_line(&t->journal, &l);
 }
@@ -330,7 +330,7 @@ static void trial_write_over(struct trial *t, const char *why)
 {
     struct line l = {0};
     line_add(&l, "{\"type\":\"over\",\"why\":\"%s\",\"visits\":%llu,\"at_ns\":%llu}", why,
-             (ull)t->visits, (ull)trial_now_ns());
+             (ull)t->visits, (ull)now_ns());
     journal_line(&t->journal, &l);
 }
 
@@ -349,7 +349,7 @@ void trial_write_end(struct trial *t)
              "{\"type\":\"end\",\"calls\":%llu,\"bytes\":%llu,\"state\":\"%s\",\"visits\":%llu,"
              "\"dropped\":%llu,\"last_call_ns\":%llu,\"at_ns\":%llu}",
              (ull)t->calls, (ull)t->bytes, state_names[t->state], (ull)t->visits, (ull)t->dropped,
-             (ull)t->last_call_ns, (ull)trial_now_ns());
+             (ull)t->last_call_ns, (ull)now_ns());
     journal_line(&t->journal, &l);
 }
 
@@ -432,8 +432,6 @@ void trial_complain(const char *who, const char *why, const char *effect)
 
 /* ---- questions ---- */
 
-typedef unsigned long long ull;
-
 /* False: no agreement is possible. */
 static bool trial_ask(struct trial *t, const char *what, uint64_t a, uint64_t b,
                       char answer[TRIAL_ANSWER])
@@ -473,7 +471,7 @@ static bool trial_asked_to_stop(const struct trial *t)
     char path[4096];
     uint64_t limit = t->config->seconds * 1000000000u;
     snprintf(path, sizeof path, "%s/stop", t->config->out);
-    return (limit && trial_now_ns() - t->begun_ns >= limit) || !access(path, F_OK);
+    return (limit && now_ns() - t->begun_ns >= limit) || !access(path, F_OK);
 }
 
 /* The number of the arm that gradsync wants to keep, or "none". */
@@ -503,13 +501,6 @@ static void trial_read_keep(const struct trial *t, char answer[TRIAL_ANSWER])
 #define DROPS 2       /* of one visit in a row, before visits get shorter */
 #define TRIES 16      /* questions whether to begin */
 #define KEEP_EVEN 64  /* questions which arm to keep, one a visit's steps; then ever more rarely */
-
-static uint64_t trial_now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 /* The arm of the current visit, and which of the baseline's two copies it is. */
 static size_t trial_arm_now(const struct trial *t)
@@ -700,7 +691,7 @@ static void found(struct trial *t)
 
 static void step(struct trial *t)
 {
-    uint64_t now = trial_now_ns();
+    uint64_t now = now_ns();
     t->last_call_ns = now;
     if (t->state == TRIAL_WARM)
         warm_step(t, now);
@@ -723,7 +714,7 @@ static int trial_next(struct trial *t, int func, size_t bytes)
         return TRIAL_UNCHANGED;
     event = seq_call(&t->sequence, func, bytes);
     if (event <= SEQ_LOST)
-        t->last_call_ns = trial_now_ns();
+        t->last_call_ns = now_ns();
     if (event == SEQ_FOUND)
         found(t);
     else if (event == SEQ_LOST)
