@@ -54,7 +54,7 @@ bool price_on(void)
     return has_trial || has_arm;
 }
 
-void *price_real(const char *const *objects, const char *symbol)
+static void *look_up(const char *const *objects, const char *symbol)
 {
     for (; *objects; objects++) {
         void *object = dlopen(*objects, RTLD_LAZY | RTLD_NOLOAD);
@@ -65,6 +65,20 @@ void *price_real(const char *const *objects, const char *symbol)
             return found;
     }
     return dlsym(RTLD_NEXT, symbol);
+}
+
+void *price_real(void **known, const char *const *objects, const char *symbol, const char *lack)
+{
+    void *f = __atomic_load_n(known, __ATOMIC_RELAXED);
+    if (!f) {
+        f = look_up(objects, symbol);
+        __atomic_store_n(known, f, __ATOMIC_RELAXED);
+    }
+    if (!f && lack) {
+        fprintf(stderr, WHO ": %s: %s\n", symbol, lack);
+        abort();
+    }
+    return f;
 }
 
 /* ---- communicators ---- */

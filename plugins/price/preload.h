@@ -47,5 +47,5 @@ static inline size_t price_count(enum choice_part part, size_t count)
 }
 
 /* A function of a shared object that is loaded, by one of its names; else of the objects after this
- * one. NULL: there is none. */
-void *price_real(const char *const *objects, const char *symbol);
+ * one. *known keeps it. There is none: ends the process, and says what it lacks; lack NULL: NULL. */
+void *price_real(void **known, const char *const *objects, const char *symbol, const char *lack);

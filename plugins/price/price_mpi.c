@@ -20,16 +20,7 @@ static const char *const libmpi[] = {"libmpi.so.40", "libmpi.so.12", "libmpi.so"
 
 static void *find(void **known, const char *symbol)
 {
-    void *f = __atomic_load_n(known, __ATOMIC_RELAXED);
-    if (!f) {
-        f = price_real(libmpi, symbol);
-        __atomic_store_n(known, f, __ATOMIC_RELAXED);
-    }
-    if (!f) {
-        fprintf(stderr, "gradsync price: no %s in this MPI\n", symbol);
-        abort();
-    }
-    return f;
+    return price_real(known, libmpi, symbol, "this MPI lacks it");
 }
 
 /* MPI's own function of the name. */

@@ -7,8 +7,6 @@
 
 #include "nccl_tuner/trial.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 
 #define EXPORT __attribute__((visibility("default")))
 #define GROUP_COMMS 8 /* of one group with sends and receives; more are whole */
@@ -18,32 +16,11 @@ typedef void *comm_t, *stream_t;
 static const char *const libnccl[] = {"libnccl.so.2", NULL};
 static const char *const libcuda[] = {"libcuda.so.1", NULL};
 
-/* Looks a function up once. */
-static void *find(void **known, const char *const *objects, const char *symbol)
-{
-    void *f = __atomic_load_n(known, __ATOMIC_RELAXED);
-    if (!f) {
-        f = price_real(objects, symbol);
-        __atomic_store_n(known, f, __ATOMIC_RELAXED);
-    }
-    return f;
-}
-
-static void *find_nccl(void **known, const char *symbol)
-{
-    void *f = find(known, libnccl, symbol);
-    if (!f) {
-        fprintf(stderr, "gradsync price: %s is called, but no libnccl.so.2 is loaded\n", symbol);
-        abort();
-    }
-    return f;
-}
-
 /* NCCL's function of the same name. */
 #define REAL(name)                                                                                 \
     __extension__({                                                                                \
         static void *known_;                                                                       \
-        (__typeof__(&name))find_nccl(&known_, #name);                                              \
+        (__typeof__(&name))price_real(&known_, libnccl, #name, "no libnccl.so.2 is loaded");       \
     })
 
 EXPORT int ncclBcast(void *, size_t, int, int, comm_t, stream_t);
@@ -73,7 +50,7 @@ static bool is_captured(stream_t stream)
 {
     static void *known;
     int (*capturing)(stream_t, int *), status = 0;
-    *(void **)&capturing = find(&known, libcuda, "cuStreamIsCapturing");
+    *(void **)&capturing = price_real(&known, libcuda, "cuStreamIsCapturing", NULL);
     return capturing && !capturing(stream, &status) && status;
 }
 
@@ -81,7 +58,7 @@ static void copy(void *to, const void *from, size_t bytes, stream_t stream)
 {
     static void *known;
     int (*memcpy_async)(uintptr_t, uintptr_t, size_t, stream_t);
-    *(void **)&memcpy_async = find(&known, libcuda, "cuMemcpyAsync");
+    *(void **)&memcpy_async = price_real(&known, libcuda, "cuMemcpyAsync", NULL);
     if (memcpy_async && to != from && bytes)
         memcpy_async((uintptr_t)to, (uintptr_t)from, bytes, stream);
 }

@@ -102,7 +102,7 @@ static void print_network(const struct wan_report *r)
     struct wan_view v;
     if (r->map->n < 2)
         return;
-    wan_view_make(&v, r->map, WAN_RECURSIVE_DOUBLING, 1);
+    wan_view_make(&v, r->map, WAN_DIRECT, 1);
     printf("  network    at least %s per site, RTT %s to %s\n",
            scaled(wan_map_rate(r->map) * 8, "bit/s").s, seconds(v.nearest_rtt_s).s,
            seconds(v.farthest_rtt_s).s);
