@@ -7,7 +7,6 @@
 
 #include "nccl_tuner/trial.h"
 
-
 #define EXPORT __attribute__((visibility("default")))
 #define GROUP_COMMS 8 /* of one group with sends and receives; more are whole */
 
