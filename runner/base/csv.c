@@ -9,7 +9,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -19,8 +18,6 @@
 #include <unistd.h>
 
 /* ---- writing ---- */
-
-#define BUFFER ((size_t)1 << 20)
 
 /* ---- files ---- */
 
@@ -34,40 +31,27 @@ int csv_open(struct csv *c, const char *path)
     struct stat st;
     /* The rename would put a file in the place of a device or a pipe. */
     if (!stat(path, &st) && !S_ISREG(st.st_mode)) {
-        *c = (struct csv){.fd = -1};
+        *c = (struct csv){0};
         return fail_at(GS_FAILED, path, 0, "cannot be written: not a regular file");
     }
     *c = (struct csv){.path = xstrdup(path)};
     c->temp = files_temporary(path);
     free(files_make_above(path)); /* one that cannot be made is found by the open that follows */
-    c->fd = open(c->temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (c->fd >= 0) {
-        c->buf = xmalloc(BUFFER);
+    c->file = fopen(c->temp, "we");
+    if (c->file)
         return GS_OK;
-    }
     int code = cannot_write(c, errno);
     free(c->path);
     free(c->temp);
-    *c = (struct csv){.fd = -1};
+    *c = (struct csv){0};
     return code;
-}
-
-static void flush(struct csv *c)
-{
-    size_t done = 0;
-    while (done < c->n && !c->error) {
-        ssize_t n = write(c->fd, c->buf + done, c->n - done);
-        if (n < 0 && errno != EINTR)
-            c->error = errno;
-        done += n > 0 ? (size_t)n : 0;
-    }
-    c->n = 0;
 }
 
 int csv_finish(struct csv *c)
 {
     int (*last_pass)(struct csv *) = c->last_pass;
-    flush(c);
+    if (fflush(c->file) && !c->error)
+        c->error = errno;
     c->last_pass = NULL;
     if (c->error)
         return cannot_write(c, c->error);
@@ -79,30 +63,22 @@ int csv_close(struct csv *c, bool keep)
     if (!c->path)
         return GS_OK;
     int code = keep ? csv_finish(c) : GS_OK;
-    int error = close(c->fd) || (keep && !code && rename(c->temp, c->path)) ? errno : 0;
+    int error = fclose(c->file) || (keep && !code && rename(c->temp, c->path)) ? errno : 0;
     if (keep && !code && error)
         code = cannot_write(c, error);
     if (!keep || code)
         unlink(c->temp);
     free(c->path);
     free(c->temp);
-    free(c->buf);
-    *c = (struct csv){.fd = -1};
+    *c = (struct csv){0};
     return code;
 }
 
 void csv_bytes(struct csv *c, const char *s, size_t n)
 {
-    assert(c->buf); /* open */
-    while (n) {
-        if (c->n == BUFFER)
-            flush(c);
-        size_t part = n < BUFFER - c->n ? n : BUFFER - c->n;
-        memcpy(c->buf + c->n, s, part);
-        c->n += part;
-        s += part;
-        n -= part;
-    }
+    assert(c->file); /* open */
+    if (fwrite(s, 1, n, c->file) < n && !c->error)
+        c->error = errno;
 }
 
 /* ---- fields ---- */

@@ -28,12 +28,10 @@ struct csv_sink {
 struct csv {
     const struct csv_sink *sink; /* NULL: the rows go to a file */
     char *path, *temp;
-    int fd;    /* -1: not open */
-    int error; /* errno of the first write that failed */
+    FILE *file; /* NULL: not open */
+    int error;  /* errno of the first write that failed */
     bool in_row;
     int (*last_pass)(struct csv *); /* rewrites the complete file; a code, reported. NULL: none */
-    size_t n;
-    char *buf;
 };
 
 /* Makes the folders above path. GS_OK or GS_FAILED, reported. */

@@ -135,7 +135,7 @@ static void put_times(void *ctx, sqlite3_stmt *st)
 
 static int write_classic(struct store *s, const char *dir)
 {
-    struct classic c = {.dir = dir, .file.fd = -1, .cell = -1};
+    struct classic c = {.dir = dir, .cell = -1};
     int code = store_each(s,
                           "SELECT platform, workload, run_id, text FROM nccl_tests"
                           " JOIN main.run USING (run)",

@@ -403,7 +403,7 @@ struct store_rows *store_rows_begin(struct store *s, const char *table, const ch
     r->at = first >= 0 ? 1 : 0;
     if (first >= 0 && r->st)
         sqlite3_bind_int64(r->st, 1, first);
-    *out = (struct csv){.sink = &r->sink, .fd = -1};
+    *out = (struct csv){.sink = &r->sink};
     return r;
 }
 
