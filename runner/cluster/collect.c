@@ -11,7 +11,6 @@
 #include "record/record.h"
 #include "record/runs.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -46,44 +45,32 @@ static bool is_recorded(const char *name)
 /* ---- one file ---- */
 
 /* The file may still grow; a torn last line in the copy is harmless, readers skip it. */
-static int pour(int in, int out, const char *from, const char *to, char hex[65], uint64_t *bytes)
+static int pour(int in, int out, const char *from, const char *to)
 {
     AUTO_FREE unsigned char *buf = xmalloc(PIECE);
-    struct sha256 *hash = sha256_begin();
-    uint64_t total = 0;
-    ssize_t n;
-    int code = GS_OK;
-    while (!code && (n = read(in, buf, PIECE)) != 0) {
-        if (n < 0) {
-            code = errno == EINTR ? GS_OK : cannot(from, "read");
-            continue;
-        }
-        sha256_add(hash, buf, (size_t)n);
-        total += (uint64_t)n;
-        if (!files_write_all(out, buf, (size_t)n))
-            code = cannot(to, "written");
+    for (ssize_t n; (n = read(in, buf, PIECE)) != 0;) {
+        if (n < 0 && errno != EINTR)
+            return cannot(from, "read");
+        if (n > 0 && !files_write_all(out, buf, (size_t)n))
+            return cannot(to, "written");
     }
-    sha256_end(hash, hex);
-    *bytes = total;
-    return code;
+    return fsync(out) ? cannot(to, "written") : GS_OK;
 }
 
 static int copy_file(const char *from, const char *to, bool final, char hex[65], uint64_t *bytes)
 {
-    struct stat s;
-    int in = files_open(from, FILES_OWN);
+    struct stat s = {0};
+    AUTO_CLOSE int in = files_open(from, FILES_OWN);
     if (in < 0)
         return fail_at(GS_FAILED, from, 0, "cannot be read: %s", files_why(errno));
     int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    int code = out < 0 ? cannot(to, "made") : pour(in, out, from, to, hex, bytes);
-    if (!code && fsync(out))
-        code = cannot(to, "written");
-    if (!code && final && !fstat(out, &s))
+    int code = out < 0 ? cannot(to, "made") : pour(in, out, from, to);
+    if (!code && !fstat(out, &s) && final)
         fchmod(out, s.st_mode & 0555);
     if (out >= 0 && close(out) && !code)
         code = cannot(to, "written");
-    close(in);
-    return code;
+    *bytes = (uint64_t)s.st_size;
+    return code ? code : sha256_file(to, hex);
 }
 
 /* ---- the folder ---- */
@@ -133,18 +120,6 @@ int copy_run_folder(const char *from, const char *to, bool final, uint64_t *byte
     if (!code && final)
         code = manifest_put(to, files);
     return code;
-}
-
-static void copy_run_remove(const char *dir)
-{
-    DIR *d = opendir(dir);
-    if (!d)
-        return;
-    for (struct dirent *e; (e = readdir(d));)
-        if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
-            unlinkat(dirfd(d), e->d_name, 0);
-    closedir(d);
-    rmdir(dir);
 }
 
 static int cannot_copy(const char *path)
@@ -219,7 +194,7 @@ static int put_in_place(const char *temp, const char *target)
         if (replaces && rename(old, target))
             code = cannot_copy(target);
     } else if (!code && replaces) {
-        copy_run_remove(old);
+        files_remove_tree(old);
     }
     return code;
 }
@@ -235,7 +210,7 @@ static int copy_run(struct collected *out, const struct campaign *c, const char 
     if (!code)
         code = put_in_place(temp, target);
     if (code)
-        copy_run_remove(temp);
+        files_remove_tree(temp);
     return code;
 }
 
