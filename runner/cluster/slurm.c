@@ -129,53 +129,41 @@ enum job_life job_life(const struct job *j)
 
 /* ---- commands ---- */
 
-char **slurm_submit_command(const struct campaign *c, size_t k, const char *indices)
+void slurm_submit_command(struct words *w, const struct campaign *c, size_t k, const char *indices)
 {
-    struct words w = {0};
-    words_add(&w, "sbatch");
-    words_add(&w, "--parsable");
-    words_add(&w, "--hold");
-    words_addf(&w, "--comment=gradsync:%s:%zu", c->id, k);
-    words_addf(&w, "--job-name=%s", c->id);
-    words_add(&w, "--export=NONE");
-    words_addf(&w, "--chdir=%s", c->dir);
-    words_add(&w, "--output=log/%A_%a.out");
-    words_addf(&w, "--array=%s", indices);
-    words_addf(&w, "%s/%s", c->dir, c->arrays[k].script);
-    return w.v;
-}
-
-void slurm_command_free(char **argv)
-{
-    for (char **a = argv; *a; a++)
-        free(*a);
-    free(argv);
+    words_add(w, "sbatch");
+    words_add(w, "--parsable");
+    words_add(w, "--hold");
+    words_addf(w, "--comment=gradsync:%s:%zu", c->id, k);
+    words_addf(w, "--job-name=%s", c->id);
+    words_add(w, "--export=NONE");
+    words_addf(w, "--chdir=%s", c->dir);
+    words_add(w, "--output=log/%A_%a.out");
+    words_addf(w, "--array=%s", indices);
+    words_addf(w, "%s/%s", c->dir, c->arrays[k].script);
 }
 
 static int slurm_submit(const struct campaign *c, size_t k, const char *indices, long *job)
 {
     AUTO(reply_free) struct reply r = {0};
-    char **argv = slurm_submit_command(c, k, indices);
-    int code = client_run(&r, (const char *const *)argv, "nothing was submitted");
+    AUTO_WORDS struct words w = {0};
+    slurm_submit_command(&w, c, k, indices);
+    int code = client_run(&r, (const char *const *)w.v, "nothing was submitted");
     *job = !code && r.out.s ? strtol(r.out.s, NULL, 10) : 0; /* "12" or "12;cluster" */
     if (!code && *job < 1)
         code = fail(GS_FAILED, "sbatch printed no job id: '%.80s'", r.out.s ? r.out.s : "");
-    slurm_command_free(argv);
     return code;
 }
 
 int slurm_release(const long *jobs, size_t n)
 {
+    AUTO(reply_free) struct reply r = {0};
     AUTO_TEXT struct text list = {0};
-    struct reply r;
     for (size_t i = 0; i < n; i++)
         text_addf(&list, "%s%ld", i ? "," : "", jobs[i]);
-    int code = n ? client_run(&r, (const char *const[]){"scontrol", "release", list.s, NULL},
-                              "the jobs are submitted, but not released")
-                 : GS_OK;
-    if (n)
-        reply_free(&r);
-    return code;
+    return n ? client_run(&r, (const char *const[]){"scontrol", "release", list.s, NULL},
+                          "the jobs are submitted, but not released")
+             : GS_OK;
 }
 
 /* One scancel for all jobs: it accepts that some have ended meanwhile. */
@@ -447,28 +435,38 @@ static int option(struct text *t, const struct plan *p, const char *key, const c
 
 /* Options that gradsync sets: it finds its jobs and results by them, or a key of the config has
  * it. */
-static const char *const options_of_gradsync[] = {
-    "array",      "comment",   "job-name",    "chdir",        "output",
-    "error",      "export",    "hold",        "parsable",     "requeue",
-    "wait",       "open-mode", "signal",      "time",         "no-requeue",
-    "wrap",       "test-only", "nodes",       "ntasks",       "ntasks-per-node",
-    "dependency", "input",     "export-file", "get-user-env", "clusters",
-    "help",       "version",   "partition",   "account",      "qos"};
-
-/* The key of [slurm] or [launch] that has the option of sbatch; "": none. */
-static const char *key_of(const char *name)
-{
-    static const char *const keys[][2] = {
-        {"time", "[slurm] time"},         {"nodes", "[slurm] nodes"},
-        {"ntasks", "[launch] ranks"},     {"ntasks-per-node", "[launch] ranks and nodes"},
-        {"clusters", "[slurm] clusters"}, {"partition", "[slurm] partition"},
-        {"account", "[slurm] account"},   {"qos", "[slurm] qos"},
-        {"array", "[slurm] throttle"}};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (!strcmp(keys[i][0], name))
-            return keys[i][1];
-    return "";
-}
+static const struct {
+    const char *name, *key;
+} taken[] = {{"time", "[slurm] time"},
+             {"nodes", "[slurm] nodes"},
+             {"ntasks", "[launch] ranks"},
+             {"ntasks-per-node", "[launch] ranks and nodes"},
+             {"clusters", "[slurm] clusters"},
+             {"partition", "[slurm] partition"},
+             {"account", "[slurm] account"},
+             {"qos", "[slurm] qos"},
+             {"array", "[slurm] throttle"},
+             {"comment", NULL},
+             {"job-name", NULL},
+             {"chdir", NULL},
+             {"output", NULL},
+             {"error", NULL},
+             {"export", NULL},
+             {"hold", NULL},
+             {"parsable", NULL},
+             {"requeue", NULL},
+             {"no-requeue", NULL},
+             {"wait", NULL},
+             {"open-mode", NULL},
+             {"signal", NULL},
+             {"wrap", NULL},
+             {"test-only", NULL},
+             {"input", NULL},
+             {"dependency", NULL},
+             {"export-file", NULL},
+             {"help", NULL},
+             {"version", NULL},
+             {"get-user-env", NULL}};
 
 static int other_option(struct text *t, const struct plan *p, const struct config_entry *e)
 {
@@ -476,10 +474,10 @@ static int other_option(struct text *t, const struct plan *p, const struct confi
     if (!sbatch_words_option(name))
         return config_error(e, "'%.80s' is not an option of sbatch; use lower case, digits and '-'",
                             name);
-    for (size_t i = 0; i < sizeof options_of_gradsync / sizeof *options_of_gradsync; i++)
-        if (!strcmp(options_of_gradsync[i], name))
+    for (size_t i = 0; i < COUNT(taken); i++)
+        if (!strcmp(taken[i].name, name))
             return config_error(e, "gradsync sets --%s itself; remove the line%s%s", name,
-                                *key_of(name) ? ", and use " : "", key_of(name));
+                                taken[i].key ? ", and use " : "", taken[i].key ? taken[i].key : "");
     if (!*e->value) {
         text_addf(t, "#SBATCH --%s\n", name);
         return GS_OK;

@@ -44,10 +44,8 @@ enum job_life { JOB_WAITS, JOB_RUNS, JOB_ENDED };
 
 enum job_life job_life(const struct job *j);
 
-/* The command that submits the indices ("1-3,7%4") of array `k`, held. NULL-terminated; the caller
- * frees it with slurm_command_free. */
-char **slurm_submit_command(const struct campaign *c, size_t k, const char *indices);
-void slurm_command_free(char **argv);
+/* Adds the command that submits the indices ("1-3,7%4") of array `k`, held. */
+void slurm_submit_command(struct words *w, const struct campaign *c, size_t k, const char *indices);
 int slurm_release(const long *jobs, size_t n);
 int slurm_cancel(const long *jobs, size_t n);
 

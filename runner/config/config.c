@@ -106,8 +106,16 @@ static void config_add_entry(struct config *c, const char *section, const char *
                                                      .line = line};
 }
 
-/* ---- the scan of an .ini text ---- */
+/* ---- the scan of an .ini text ----
+ *
+ * Finds the sections and keys of an .ini text, with their lines. iniparser parses the values but
+ * keeps no line numbers, and it accepts lines that their writer meant otherwise: a ';' inside a
+ * value ends it, and a comment that ends in a backslash swallows the next line. The scan refuses
+ * such lines; agree() checks that scan and iniparser read all others alike.
+ */
 
+#define SCAN_LINE_MAX 1022    /* bytes of a line with its continuations: iniparser's buffer */
+#define SCAN_ENTRIES_MAX 4096 /* iniparser and config_find search linearly */
 #define FAULTS_MAX 20
 
 /* A line as iniparser sees it: physical lines that end in a backslash are joined. */

@@ -56,20 +56,6 @@ const char *config_source(const struct config *c, const char *section, const cha
 int config_error(const struct config_entry *e, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* ---- the scan of an .ini text ---- */
-
-/* Finds the sections and keys of an .ini text, with their lines. iniparser parses the values but
- * keeps no line numbers, and it accepts lines that their writer meant otherwise: a ';' inside a
- * value ends it, and a comment that ends in a backslash swallows the next line. The scan refuses
- * such lines; config.c checks that scan and iniparser agree on all others. */
-
-#define SCAN_LINE_MAX 1022    /* bytes of a line with its continuations: iniparser's buffer */
-#define SCAN_ENTRIES_MAX 4096 /* iniparser and config_find search linearly */
-
-/* ---- --set SECTION:KEY=VALUE ---- */
-
-/* Overrides: `--set SECTION:KEY=VALUE` on the command line. */
-
 /* ---- loading ---- */
 
 /* Loads a platform config: an .ini file, plus --set overrides. The runner's own sections are listed

@@ -148,15 +148,15 @@ static int print_script(const struct campaign *c, const char *name, const char *
 
 static void print_command(const struct campaign *c, size_t k)
 {
-    char *indices = slurm_submit_indices(c, k, NULL), **argv = slurm_submit_command(c, k, indices);
+    AUTO_FREE char *indices = slurm_submit_indices(c, k, NULL);
+    AUTO_WORDS struct words w = {0};
     AUTO_TEXT struct text t = {0};
-    for (char **a = argv; *a; a++) {
-        text_add(&t, t.len ? " " : "");
-        shell_quote(&t, *a);
+    slurm_submit_command(&w, c, k, indices);
+    for (size_t i = 0; i < w.n; i++) {
+        text_add(&t, i ? " " : "");
+        shell_quote(&t, w.v[i]);
     }
     printf("%s\n", t.s);
-    slurm_command_free(argv);
-    free(indices);
 }
 
 static int dry_run(const struct submit *s)
