@@ -122,6 +122,9 @@ like "$out" $'\n  8 +c2 +-[0-9.]+% .* small ' 'the line of the group has the con
 is "$(grep -c ',c0,c2,.*,equivalent,.*,alone,shorter,' small.csv/compare.csv)|$(
     grep -c ',c0,c3,.*,equivalent,.*,alone,longer,' small.csv/compare.csv)" \
     '1|1' 'compare.csv has the direction of a small effect'
+like "$(xargs <<<"$("$gradsync" compare --config c2 small)")" \
+    'equivalent in 1 \(1 of them shorter by less than 1%\), undecided in 0' \
+    'the sentence about one config counts small effects among the equivalent'
 like "$("$gradsync" compare --all small)" \
     'c2 .* equivalent +shorter by [0-9.]+ to [0-9.]+%, below the 1% that you ask for' \
     'the row names the size of the small effect'

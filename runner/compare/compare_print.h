@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Prints a solved comparison: its answer in sentences, or JSON.
+ * Which contrasts of a solved comparison are printed, and their JSON.
  */
 #pragma once
 
@@ -15,17 +15,6 @@ struct compare_filter { /* NULL: any */
  * reported: a value that no contrast has. */
 int compare_filter(const struct compare_filter *f, const struct comparison *c,
                    struct comparison *shown);
-
-struct summary_request {
-    const struct comparison *shown; /* contrasts to print */
-    const struct winners *winners;  /* a line for the best config of each group; NULL: a line for
-                                       each contrast */
-    const char *best_of;            /* of --best-of, or NULL */
-};
-
-/* The answer: for each question (a run and a mode) a sentence, and below it one line for each group,
- * the largest differences first. Modes are different questions and are never counted together. */
-void summary_print(const struct summary_request *q);
 
 /* `gradsync compare --json` (docs/formats.md): one object with the best config of each group that has a contrast in c, and these contrasts. */
 void comparison_print_json(const struct comparison *c, const struct winners *w);

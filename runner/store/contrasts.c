@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/files.h"
+#include "base/term.h"
 #include "base/text.h"
 #include "compare/origin.h"
 #include "reduce/axes.h"
@@ -79,6 +80,207 @@ static int print_rows(struct store *s, const char *columns, const char *from, si
         code = print_query(s, rows, &how);
     free(p.first);
     return code;
+}
+
+/* ---- the answer ---- */
+
+/* The columns of the row's contrast; then what is printed of it, and what it counts as. rank: of the
+ * question. */
+#define LINE_MORE ",no_floor,fastest,change,word,note,differs,settled,small,open,rank"
+
+/* The highest level of evidence first; inside a level, the whole step says most about a training. */
+static int rank_of(const struct contrast *c)
+{
+    static const char *const order[] = {"overlapped", "sequential", "", "comm"};
+    int i = 0, n = COUNT(order);
+    while (i < n && strcmp(order[i], c->mode))
+        i++;
+    return (n + 1) * (LEVELS - (int)contrast_level(c)) + i;
+}
+
+/* "-15.3% [-16.0, -14.5]"; the caller frees it. */
+static char *change_of(const struct effect *e)
+{
+    return isnan(e->value) ? xstrdup("-")
+                           : xstrfmt("%+.1f%% [%+.1f, %+.1f]", 100 * expm1(e->value),
+                                     100 * expm1(e->lo), 100 * expm1(e->hi));
+}
+
+static void put_words(struct csv *csv, const char *fastest, const char *change, const char *word,
+                      const char *note)
+{
+    CSV_TEXTS(csv, fastest, change, word, note);
+}
+
+static void put_counts(struct csv *csv, const struct contrast *c, bool differs, bool settled,
+                       bool small, bool open)
+{
+    char rank[16];
+    CSV_INTEGERS(csv, differs, settled, small, open);
+    snprintf(rank, sizeof rank, "%02d", rank_of(c));
+    csv_text(csv, rank);
+    csv_end(csv);
+}
+
+/* How many of the other configs were shown to be slower; --all has their names. */
+static void put_winner(struct csv *csv, const struct winner *w)
+{
+    const struct contrast *c = w->best ? w->best : w->small ? w->small : w->first;
+    bool any = w->best || w->small, settled = winner_is_confirmed(w);
+    AUTO_FREE char *change = any ? change_of(&c->effect) : xstrdup("-"),
+                   *slower = xstrfmt("%zu/%zu", w->counts[VERDICT_SLOWER], w->rivals);
+    contrast_row(csv, c);
+    csv_integer(csv, c->no_floor);
+    put_words(csv, winner_shown(w), change,
+              w->best    ? verdict_names[c->judgement.verdict]
+              : w->small ? "small"
+              : settled  ? "confirmed"
+                         : "undecided",
+              slower);
+    put_counts(csv, c, w->best, settled, w->small, !any && !settled);
+}
+
+static void put_contrast(struct csv *csv, const struct contrast *c)
+{
+    enum verdict v = c->judgement.verdict;
+    const char *why = c->judgement.reason, *note = c->note ? c->note : "";
+    AUTO_FREE char *change = change_of(&c->effect),
+                   *reason = xstrfmt("%s%s%s", why, *why && *note ? "; " : "", note);
+    contrast_row(csv, c);
+    csv_integer(csv, c->no_floor);
+    put_words(csv, c->config, change,
+              v == VERDICT_INCONCLUSIVE ? "undecided"
+              : v == VERDICT_SAME       ? "same"
+                                        : verdict_names[v],
+              reason);
+    put_counts(csv, c, verdict_is_difference(v), false, c->judgement.small < 0,
+               v == VERDICT_INCONCLUSIVE);
+}
+
+static bool has_family(const struct comparison *c, size_t family)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (c->v[i].family == family)
+            return true;
+    return false;
+}
+
+static const char questions[] =
+    "CREATE TEMP VIEW asked AS SELECT *, dense_rank() OVER (ORDER BY highest, begin) AS question"
+    " FROM (SELECT *, rowid AS at, min(rank) OVER one AS highest, min(rowid) OVER one AS begin"
+    " FROM temp.line WINDOW one AS (PARTITION BY platform, workload, label, run_id, mode));"
+    /* the other columns are those of the row with the least rank */
+    "CREATE TEMP VIEW question AS SELECT *, lag(platform) OVER (ORDER BY question) IS NOT platform"
+    " AS fresh, count(*) OVER (PARTITION BY platform, workload, label, mode) > 1 AS twins FROM ("
+    "SELECT *, min(rank), count(*) AS n, sum(differs AND verdict = 'faster') AS n_faster,"
+    " sum(differs AND verdict = 'slower') AS n_slower, sum(settled) AS n_settled,"
+    " sum(small) AS n_small, sum(open) AS n_open, count(DISTINCT config) = 1 AS alone"
+    " FROM asked GROUP BY question)";
+
+/* The platform stands where it changes, the run where several answer the same question. */
+#define QUESTION                                                                                   \
+    "SELECT iif(fresh, platform || ' ', '') || workload || iif(label = '', '', ' ' || label)"      \
+    " || iif(mode = '', '', ' ' || mode) || ', ' || level || iif(twins, ' ' || run_id, '') || ': " \
+    "'"                                                                                            \
+    " || "
+
+static const char best_sentence[] = QUESTION
+    "iif(n_faster, 'a config beats ' || base || ' in ' || n_faster || ' of ' || n || noun "
+    "|| ', ' || (SELECT config || ' by ' || printf('%.1f%%', 100 * (1 - ratio)) FROM asked AS l "
+    "WHERE l.question = q.question AND differs ORDER BY max(ratio, 1 / ratio) DESC, at LIMIT 1), "
+    "base || ' is beaten in 0 of ' || n || noun) || iif(n_small, ', by less than ' || "
+    "printf('%.3g%%', 100 * equivalence) || ' in ' || n_small, '') || iif(n_faster, '', "
+    "', confirmed best in ' || n_settled || ', undecided in ' || n_open) FROM (SELECT *, "
+    "iif(level = 'alone', ' groups', ' steps') AS noun, iif(best_of() = '', baseline, "
+    "'best of ' || best_of()) AS base FROM question) AS q ORDER BY question";
+
+static const char each_sentence[] = QUESTION
+    "iif(alone, config || ' is slower than ' || baseline || ' in ' || n_slower || ' of ' || "
+    "n || ', faster in ' || n_faster || ', equivalent in ' || n_same || of_them || "
+    "', undecided in ' || n_open, n_slower || ' of ' || n || ' slower than ' || baseline || ', ' "
+    "|| "
+    "n_faster || ' faster, ' || n_same || ' equivalent' || of_them || ', ' || n_open || "
+    "' undecided') FROM (SELECT *, n - n_slower - n_faster - n_open AS n_same, iif(n_small, "
+    "' (' || n_small || ' of them shorter by less than ' || printf('%.3g%%', 100 * equivalence) || "
+    "')', '') AS of_them FROM question) ORDER BY question";
+
+#define LINE_COLUMNS(best, last)                                                                   \
+    "'  ' || iif(size_B, short_size(size_B), '') || iif(size_B AND place('', params) <> '-', ' '," \
+    " '') || iif(NOT size_B OR place('', params) <> '-', place('', params), '') AS \"  where\","   \
+    " fastest AS " best ", change AS \"change [95%]\", iif(floor IS NULL, iif(no_floor,"           \
+    " 'no floor', '-'), printf('%.1f%%', 100 * floor)) AS \"A/A\", word AS verdict, note AS " last
+
+static void sql_best_of(sqlite3_context *c, int n, sqlite3_value **v)
+{
+    (void)n, (void)v;
+    const char *mode = sqlite3_user_data(c);
+    sqlite3_result_text(c, mode ? mode : "", -1, SQLITE_STATIC);
+}
+
+static void take_text(void *ctx, sqlite3_stmt *st)
+{
+    words_add(ctx, store_text(st, 0));
+}
+
+static int put_lines(struct store *s, const struct comparison *shown, const struct winners *w,
+                     size_t *n)
+{
+    struct csv csv;
+    AUTO_FREE char *columns = xstrfmt("%s" LINE_MORE, compare_columns);
+    int code = store_make(s, "line", columns);
+    if (code)
+        return code;
+    struct store_rows *rows = store_rows_begin(s, "line", columns, -1, &csv);
+    *n = 0;
+    for (size_t i = 0; i < (w ? w->n : shown->n); i++) {
+        if (w && !has_family(shown, w->v[i].first->family))
+            continue;
+        if (w)
+            put_winner(&csv, &w->v[i]);
+        else
+            put_contrast(&csv, &shown->v[i]);
+        ++*n;
+    }
+    return store_rows_end(rows);
+}
+
+static int print_questions(struct store *s, const char *sentence, const char *columns)
+{
+    AUTO_WORDS struct words sentences = {0};
+    int code = store_each(s, sentence, take_text, &sentences);
+    for (size_t i = 0; i < sentences.n && !code; i++) {
+        AUTO_FREE char *from = xstrfmt("asked WHERE question = %zu ORDER BY iif(differs, "
+                                       "max(ratio, 1 / ratio), 0) DESC, at",
+                                       i + 1);
+        printf("%s", term_bold(stdout));
+        screen_wrap(0, 2, screen_columns(stdout), sentences.v[i]);
+        printf("%s", term_end(stdout));
+        code = print_rows(s, columns, from, 1);
+    }
+    return code;
+}
+
+int contrasts_summary(struct store *s, const struct comparison *shown,
+                      const struct winners *winners, const char *best_of)
+{
+    size_t n = 0;
+    int code = print_functions(s);
+    if (!code && sqlite3_create_function(s->db, "best_of", 0, SQLITE_UTF8,
+                                         (void *)(uintptr_t)best_of, sql_best_of, NULL, NULL))
+        code = store_failed(s);
+    if (!code)
+        code = put_lines(s, shown, winners, &n);
+    if (!code)
+        code = store_execute(s, questions);
+    if (!code)
+        code = winners ? print_questions(s, best_sentence, LINE_COLUMNS("fastest", "slower"))
+                       : print_questions(s, each_sentence, LINE_COLUMNS("config", "note"));
+    if (!code && n < shown->n)
+        printf("--all prints every contrast; --size, --mode, --config choose\n");
+    return code || !winners ? code
+                            : print_lines(s, "SELECT 'What to set: gradsync advise ' || platform "
+                                             "FROM question WHERE n_faster AND level <> 'alone' "
+                                             "ORDER BY question LIMIT 1");
 }
 
 /* ---- every contrast ---- */
@@ -169,11 +371,6 @@ static const char beaten[] =
     "GROUP BY platform, workload, label, run_id, mode, family) "
     "GROUP BY platform, workload, label, run_id, mode ORDER BY min(begin)";
 
-static void take_part(void *ctx, sqlite3_stmt *st)
-{
-    words_add(ctx, store_text(st, 0));
-}
-
 int contrasts_print(struct store *s, const char *best_of)
 {
     AUTO_WORDS struct words titles = {0};
@@ -184,7 +381,7 @@ int contrasts_print(struct store *s, const char *best_of)
         code = store_each(s,
                           "SELECT " NAME " || ', run ' || run_id || ', against ' || baseline "
                           "FROM shown GROUP BY part ORDER BY part",
-                          take_part, &titles);
+                          take_text, &titles);
     for (size_t i = 0; i < titles.n && !code; i++) {
         AUTO_FREE char *from = xstrfmt("shown WHERE part = %zu ORDER BY at", i + 1);
         printf("\n%s\n", titles.v[i]);

@@ -203,17 +203,13 @@ static int take_prices(struct comparison *shown, const struct choice *choice)
     return code;
 }
 
-static int print_all(const struct comparison *shown, const char *best_of)
+static int print_all(struct store *s, const struct comparison *shown, const char *best_of)
 {
-    struct store s = {0};
-    int code = store_open(&s, NULL);
+    int code = contrasts_put(s, shown);
     if (!code)
-        code = contrasts_put(&s, shown);
-    if (!code)
-        code = contrasts_print(&s, best_of);
+        code = contrasts_print(s, best_of);
     if (!code)
         power_print(shown);
-    store_close(&s);
     return code;
 }
 
@@ -222,19 +218,22 @@ static int print_contrasts(const struct compare_request *q, const struct choice 
 {
     struct comparison shown;
     struct winners winners = {0};
+    struct store s = {0};
     bool each = q->n == 2 || q->filter.config;
     int code = compare_filter(&q->filter, c, &shown);
+    if (!code)
+        code = store_open(&s, NULL);
     if (!code && !each && (q->json || !q->all))
         winners_find(&winners, c, 0);
     if (!code && q->json)
         comparison_print_json(&shown, &winners);
     else if (!code && q->all)
-        code = print_all(&shown, q->best_of);
+        code = print_all(&s, &shown, q->best_of);
     else if (!code)
         code = take_prices(&shown, choice);
     if (!code && !q->json && !q->all && shown.n)
-        summary_print(
-            &(struct summary_request){&shown, each || one_pair(c) ? NULL : &winners, q->best_of});
+        code = contrasts_summary(&s, &shown, each || one_pair(c) ? NULL : &winners, q->best_of);
+    store_close(&s);
     winners_free(&winners);
     free(shown.v);
     return code;
