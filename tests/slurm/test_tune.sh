@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Tier: slow
+#
+# gradsync tune of a job whose ranks srun starts, inside an allocation. Both are on one node: the nodes of this Slurm
+# share a temporary folder, in which PMIx of two nodes collides.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=tests/slurm/lib.sh
+. "$top/tests/slurm/lib.sh"
+train=$build/examples/mpi_train
+[ -x "$train" ] || skip_all 'built without MPI'
+export OMPI_MCA_mpi_yield_when_idle=1
+slurm_up
+
+exits 0 'tune answers for a job that srun starts' salloc -Q --nodes=1 --ntasks=2 \
+    "$gradsync" tune -o raw -m 1.2 --worth 99.9% -- \
+    srun --mpi=pmix -n 2 "$train" steps=0 compute_ms=2 MiB=1 buckets=8
+like "$out" '^Communication costs ' 'its price is known'
+is "$(jq -r 'select(.type == "header") | "\(.ranks) \(.nodes)"' raw/job/trial/*/launch-01.01.jsonl)" '2 1' \
+    'the recording has both ranks, which are on one host'
+is "$(squeue -h)" '' 'no job is left'
+slurm_down
+no_orphans 'no process is left'
+done_testing
