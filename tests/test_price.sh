@@ -86,6 +86,12 @@ is "$(journals captured | wc -l) $(journals visit | wc -l)" '2 0' 'a CUDA graph 
 fails 1 \
     'captured its collectives in a CUDA graph; .* by whole launches: .*GRADSYNC_PRICE_ARM=none' \
     env MOCK_QUIET=1 "$gradsync" trial -o raw --arms none,one,half -- ./main graph 400
+# Half of the step is communication. A mean over blocks, some of which are slow, says 55%.
+"$cc" -shared -fPIC -O2 -o clock.so "$top/tests/price/mock_clock.c"
+exits 0 'the price of a job of known share succeeds' env MOCK_QUIET=1 LD_PRELOAD="$PWD/clock.so" \
+    "$gradsync" trial -o raw --arms none,one,half --warmup 3 --steps 4 --blocks 12 --seed 1 -- ./main known 20000
+like "$err" 'price: Communication costs 50\.0% \[.* of the step \(4\.00 ms of 8\.00 ms\)\. With half the bytes the step is 25\.0% shorter\. Waiting for the slowest rank, and latency: 0\.0%\.' \
+    'the price is that share, with half the bytes half of it, and nobody waits'
 fails 1 'price: the job has one rank only' env MOCK_QUIET=1 "$gradsync" trial -o raw --arms \
     none,one,half -- ./main alone
 echo 'int main(void) { extern int cuInit(int); return cuInit(0); }' >static.c

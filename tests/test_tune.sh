@@ -237,7 +237,8 @@ if [ -x "$train" ] && command -v mpirun >/dev/null; then
     # Ctrl-C during the price
     (exec "$gradsync" tune -o stopped -m 2 -l 2 --only eager_limit -- "${priced_job[@]}") >told 2>&1 &
     pid=$!
-    until_true 60 eval 'grep -qs "\"visit\"" stopped/.trial*/r*.jsonl && grep -q "^price: this launch" told'
+    ok 'the price has its first visits' until_true 60 eval \
+        'grep -qs "\"visit\"" stopped/.trial*/*.jsonl && grep -q "^price: this launch" told'
     kill -INT $pid
     wait $pid
     is $? 1 'Ctrl-C during the price ends tune with 1'
