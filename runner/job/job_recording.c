@@ -13,11 +13,21 @@
 #include "record/raw.h"
 #include "record/record.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+int job_recording_folder(const char *verb, const char *platform, const char *out)
+{
+    if (!printable_name(platform))
+        return fail(GS_USAGE, "%s: --platform '%s' is not a name (" PRINTABLE_NAME_RULE ")", verb,
+                    platform);
+    AUTO_FREE char *slashed = xstrfmt("%s/", out), *failed = files_make_above(slashed);
+    return failed ? fail_file(failed, "made", errno) : GS_OK;
+}
 
 /* ---- lines of any recording of a job ---- */
 

@@ -24,6 +24,10 @@
 #define JOB_TRIAL "trial" /* workloads */
 #define JOB_TUNE "train"
 
+/* Before the job, whose recording would be refused after it: makes the folder of the recordings, and
+ * checks the name of the platform. GS_OK or reported. */
+int job_recording_folder(const char *verb, const char *platform, const char *out);
+
 struct job_source {
     const char *platform, *dir; /* the run folder */
     char *const *command;

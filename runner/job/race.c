@@ -129,6 +129,19 @@ size_t race_left(const struct race *r)
     return n;
 }
 
+size_t race_order(const struct race *r, size_t *order)
+{
+    size_t n = 0;
+    for (size_t i = 1; i < r->n; i++)
+        if (r->v[i].n && !r->v[i].failed) {
+            size_t k = n++;
+            for (; k && r->v[order[k - 1]].effect > r->v[i].effect; k--)
+                order[k] = order[k - 1];
+            order[k] = i;
+        }
+    return n;
+}
+
 /* ---- the winner ---- */
 
 static bool is_alike(const struct race *r, size_t i, size_t best)

@@ -196,12 +196,6 @@ static char *config_text(const struct job *j)
     return t.s;
 }
 
-static int make_out(const char *out)
-{
-    AUTO_FREE char *slashed = xstrfmt("%s/", out), *failed = files_make_above(slashed);
-    return failed ? fail_file(failed, "made", errno) : GS_OK;
-}
-
 /* ---- after ---- */
 
 static void say_price(const struct price_answer *a)
@@ -448,15 +442,6 @@ static void say_unrecorded(const struct job *j, int status)
         say("trial: the command exited with %d; no trial was recorded", status);
 }
 
-/* Before the job: its recording would be refused after it. */
-static int check_platform(const char *name)
-{
-    return printable_name(name)
-               ? GS_OK
-               : fail(GS_USAGE, "trial: --platform '%s' is not a name (" PRINTABLE_NAME_RULE ")",
-                      name);
-}
-
 static bool more_to_come(const struct job *j)
 {
     long planned = j->o->launches.value;
@@ -487,15 +472,15 @@ static const char *without_name(const char *why)
 int trial_job(const struct trial_options *o, char **command)
 {
     struct job j = {.o = o, .command = command};
-    int status = 0, code = check_platform(o->platform);
+    int status = 0;
     if (o->answer)
         err_capture_first(j.why, sizeof j.why);
-    code = code ? code : read_arms(&j.arms, o->arms);
+    int code = read_arms(&j.arms, o->arms);
     j.price = !code && are_price(&j.arms);
     code = code || j.price ? code : check_tuner();
     if (!code && j.price && o->keep_best)
         code = fail(GS_USAGE, "trial: --keep-best: a job without communication is of no use");
-    code = code ? code : make_out(o->out);
+    code = code ? code : job_recording_folder("trial", o->platform, o->out);
     if (!code)
         code = find_object(&j);
     for (j.launch = 1; j.object && more_to_come(&j) && !code && !status; j.launch++) {

@@ -483,26 +483,19 @@ static void count_tried(struct tune *t)
 /* Settings that were shown shorter one by one, and that set different variables, together. */
 static void join_shorter(struct tune *t)
 {
-    size_t n = t->race.n, both = 0;
-    size_t *order = xcalloc(n, sizeof *order), m = 0;
-    for (size_t i = 1; i < n && t->joined_at == t->set.n; i++)
-        if (t->race.v[i].n && !t->race.v[i].failed && t->race.v[i].hi < 0)
-            order[m++] = i;
-    for (size_t i = 1; i < m; i++) /* by their effect */
-        for (size_t k = i; k && t->race.v[order[k]].effect < t->race.v[order[k - 1]].effect; k--) {
-            size_t swap = order[k];
-            order[k] = order[k - 1];
-            order[k - 1] = swap;
-        }
-    for (size_t i = 1; i < m; i++) {
-        size_t joined = tune_settings_join(&t->set, both ? both : order[0], order[i]);
+    size_t n = t->race.n, with = 0;
+    AUTO_FREE size_t *order = xcalloc(n, sizeof *order);
+    size_t m = t->joined_at == t->set.n ? race_order(&t->race, order) : 0;
+    for (size_t k = 0; k < m; k++) {
+        if (!(t->race.v[order[k]].hi < 0))
+            continue;
+        size_t joined = with ? tune_settings_join(&t->set, with, order[k]) : order[k];
         while (joined && t->race.n < t->set.n)
             race_enter(&t->race, t->set.v[t->race.n].weight);
-        both = joined ? joined : both;
+        with = joined ? joined : with;
     }
-    for (size_t i = n; both && i < t->race.n; i++)
-        t->race.v[i].out = i != both;
-    free(order);
+    for (size_t i = n; i < t->race.n; i++)
+        t->race.v[i].out = i != with;
 }
 
 static int run_race(struct tune *t)
@@ -646,12 +639,12 @@ static int seal(const struct tune *t)
 
 static size_t best_open(const struct tune *t)
 {
-    size_t best = 0;
-    for (size_t i = 1; i < t->race.n; i++)
-        if (!t->race.v[i].failed && t->race.v[i].n && t->race.v[i].lo < log1p(-t->worth) &&
-            (!best || t->race.v[i].effect < t->race.v[best].effect))
-            best = i;
-    return best;
+    AUTO_FREE size_t *order = xcalloc(t->race.n + 1, sizeof *order);
+    size_t n = race_order(&t->race, order);
+    for (size_t k = 0; k < n; k++)
+        if (t->race.v[order[k]].lo < log1p(-t->worth))
+            return order[k];
+    return 0;
 }
 
 static int answer(struct tune *t)
@@ -713,17 +706,14 @@ static int read_options(struct tune *t)
                     o->worth);
     if (!read_share(o->memory, &t->memory))
         return fail(GS_USAGE, "tune: --memory '%s': must be a share, e.g. 10%%", o->memory);
-    if (!printable_name(o->platform))
-        return fail(GS_USAGE, "tune: --platform '%s' is not a name (" PRINTABLE_NAME_RULE ")",
-                    o->platform);
     return tune_emit_known(o->emit);
 }
 
 static int prepare(struct tune *t)
 {
-    AUTO_FREE char *slashed = xstrfmt("%s/", t->o.out), *failed = files_make_above(slashed);
-    if (failed)
-        return fail_file(failed, "made", errno);
+    int code = job_recording_folder("tune", t->o.platform, t->o.out);
+    if (code)
+        return code;
     t->began = clock_now_s();
     t->job.out = realpath(t->o.out, NULL);
     t->job.command = tune_command(t->command);

@@ -168,20 +168,6 @@ static void put_bar(struct text *names, struct text *bars, int row, const char *
               base_s * exp(hi), proven);
 }
 
-/* By their effect; returns how many. */
-static size_t measured(size_t *order, const struct race *r)
-{
-    size_t n = 0;
-    for (size_t i = 1; i < r->n; i++)
-        if (r->v[i].n && !r->v[i].failed) {
-            size_t k = n++;
-            for (; k && r->v[order[k - 1]].effect > r->v[i].effect; k--)
-                order[k] = order[k - 1];
-            order[k] = i;
-        }
-    return n < BARS ? n : BARS;
-}
-
 static void put_head(struct text *t, const char *platform, long long ranks, long long nodes,
                      const struct price_answer *p, double base_s, size_t rows)
 {
@@ -204,7 +190,8 @@ bool tune_plot(const char *dir, const char *platform, long long ranks, long long
     AUTO_TEXT struct text t = {0}, names = {0}, bars = {0};
     AUTO_FREE size_t *order = xcalloc(r->n + 1, sizeof *order);
     AUTO_FREE char *path = xstrfmt("%s/setting.plot", dir);
-    size_t n = measured(order, r);
+    size_t n = race_order(r, order);
+    n = n < BARS ? n : BARS;
     double sum = 0;
     int rounds = 0;
     for (int k = 0; k < RACE_ROUNDS; k++)
