@@ -83,7 +83,7 @@ void csv_bytes(struct csv *c, const char *s, size_t n)
 
 /* ---- fields ---- */
 
-static void quote(struct text *t, const char *s)
+void csv_field(struct text *t, const char *s)
 {
     if (!s[strcspn(s, ",\"\r\n")]) {
         text_add(t, s);
@@ -112,9 +112,12 @@ void csv_text(struct csv *c, const char *s)
         c->sink->text(c->sink->ctx, s);
         return;
     }
+    if (!s[strcspn(s, ",\"\r\n")]) {
+        put(c, s);
+        return;
+    }
     AUTO_TEXT struct text t = {0};
-    text_clear(&t);
-    quote(&t, s);
+    csv_field(&t, s);
     put(c, t.s);
 }
 

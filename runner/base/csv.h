@@ -63,6 +63,8 @@ void csv_header(struct csv *c, const char *columns); /* "a,b,c" */
 /* Writes a whole file of this text, of any format. GS_OK or GS_FAILED, reported. */
 int csv_write_file(const char *path, const char *text);
 
+/* Adds a text as csv_text would write it, without a comma. */
+void csv_field(struct text *t, const char *s);
 /* Adds bytes unchanged. */
 void csv_bytes(struct csv *c, const char *s, size_t n);
 

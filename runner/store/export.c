@@ -11,19 +11,15 @@
 
 /* ---- a query ---- */
 
-static void put_columns(struct csv *out, sqlite3_stmt *st, int n)
+static void export_row(void *ctx, sqlite3_stmt *st)
 {
-    for (int i = 0; i < n; i++)
+    struct csv *out = ctx;
+    for (int i = 0, n = sqlite3_column_count(st); i < n; i++)
         if (sqlite3_column_type(st, i) == SQLITE_FLOAT)
             csv_real(out, sqlite3_column_double(st, i));
         else
             csv_text(out, store_text(st, i));
-}
-
-static void export_row(void *ctx, sqlite3_stmt *st)
-{
-    put_columns(ctx, st, sqlite3_column_count(st));
-    csv_end(ctx);
+    csv_end(out);
 }
 
 int store_export(struct store *s, const char *sql, const char *columns, const char *path)
@@ -44,29 +40,35 @@ const char samples_columns[] =
     "run_id,launch,block,cell_id,platform,workload,config,mode,copy,ranks,nodes,size_B,sample,"
     "time_s";
 
-/* Calls row() with each time of a block, exact to a femtosecond, in units of 10^-digits seconds. */
-static void each_time(sqlite3_stmt *st, int iters, int times_json, int digits,
-                      void (*row)(void *ctx, sqlite3_stmt *st, int n, const char *time), void *ctx)
+/* The next time of a block, exact to a femtosecond, in units of 10^-digits seconds. False: no more. */
+static bool next_time(const char **times_json, uint64_t iters, int digits, char buf[CSV_DECIMAL])
 {
-    char *at = (char *)store_text(st, times_json), buf[CSV_DECIMAL];
-    uint64_t operations = (uint64_t)sqlite3_column_int64(st, iters);
-    for (int n = 1; (at = strpbrk(at, "0123456789")); n++) {
-        csv_decimal(buf, strtoull(at, &at, 10), operations, digits);
-        row(ctx, st, n, buf);
-    }
+    char *end;
+    *times_json = strpbrk(*times_json, "0123456789");
+    if (!*times_json)
+        return false;
+    csv_decimal(buf, strtoull(*times_json, &end, 10), iters, digits);
+    *times_json = end;
+    return true;
 }
 
-static void put_sample(void *ctx, sqlite3_stmt *st, int n, const char *time)
-{
-    put_columns(ctx, st, 12);
-    csv_integer(ctx, n);
-    csv_text(ctx, time);
-    csv_end(ctx);
-}
-
+/* All rows of a block begin alike. */
 static void put_samples(void *ctx, sqlite3_stmt *st)
 {
-    each_time(st, 12, 13, 0, put_sample, ctx);
+    enum { COLUMNS = 12 };
+    AUTO_TEXT struct text row = {0};
+    char time[CSV_DECIMAL];
+    for (int i = 0; i < COLUMNS; i++) {
+        csv_field(&row, store_text(st, i));
+        text_add(&row, ",");
+    }
+    uint64_t iters = (uint64_t)sqlite3_column_int64(st, COLUMNS);
+    const char *times = store_text(st, COLUMNS + 1);
+    for (size_t n = 1, head = row.len; next_time(&times, iters, 0, time); n++) {
+        row.len = head;
+        text_addf(&row, "%zu,%s\n", n, time);
+        csv_bytes(ctx, row.s, row.len);
+    }
 }
 
 /* SQLite would read the blocks of a run once for each of its groups. */
@@ -113,15 +115,6 @@ static void begin_times(struct classic *c, sqlite3_stmt *st)
         c->code = csv_open(&c->file, path);
 }
 
-static void put_time(void *ctx, sqlite3_stmt *st, int n, const char *time)
-{
-    struct classic *c = ctx;
-    (void)st;
-    (void)n;
-    csv_text(&c->file, time);
-    csv_end(&c->file);
-}
-
 static void put_times(void *ctx, sqlite3_stmt *st)
 {
     struct classic *c = ctx;
@@ -129,8 +122,12 @@ static void put_times(void *ctx, sqlite3_stmt *st)
     if (!c->code && cell != c->cell)
         begin_times(c, st);
     c->cell = cell;
-    if (!c->code)
-        each_time(st, 7, 8, 3, put_time, c);
+    const char *times = store_text(st, 8);
+    char time[CSV_DECIMAL];
+    while (!c->code && next_time(&times, (uint64_t)sqlite3_column_int64(st, 7), 3, time)) {
+        csv_text(&c->file, time);
+        csv_end(&c->file);
+    }
 }
 
 static int write_classic(struct store *s, const char *dir)
