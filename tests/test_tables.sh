@@ -80,6 +80,7 @@ word() { # WORD REGEX NAME
     prints "$2" "$gradsync" help "$1"
     is "$(awk 'length > 80' <<<"$out")" '' "help $1 fits 80 columns"
 }
+word chosen.csv $'^chosen.csv, written by .gradsync reduce.' 'a table that reduce writes says so'
 word samples.csv $'^samples.csv, written by .gradsync reduce.\n +One row for each sample' \
     'help of a table says what a row is, and what writes it'
 word median_s 'of summary.csv, launches.csv.*median_s +number, s' \

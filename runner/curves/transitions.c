@@ -704,7 +704,7 @@ int transitions_make(struct store *s)
 static const char lines[] =
     "CREATE TEMP VIEW line AS SELECT *, verdict IN ('confirmed', 'recorded') AS sure, "
     "min(rowid) AS at, count(*) AS n FROM transitions WHERE kind NOT IN ('fit', 'refused') "
-    "AND platform IN (SELECT platform FROM chosen) "
+    "AND platform IN (SELECT platform FROM asked_platform) "
     "GROUP BY platform, workload, label, config, mode, kind, from_B, to_B, verdict, change, "
     "iif(change IS NULL, 0, rowid)";
 
@@ -729,10 +729,11 @@ static void take_number(void *ctx, sqlite3_stmt *st)
 
 static int choose(struct store *s, const char *platform)
 {
-    int code = store_make(s, "chosen", "platform");
-    char *sql = platform ? sqlite3_mprintf("INSERT INTO chosen VALUES (%Q)", platform)
-                         : sqlite3_mprintf("INSERT INTO chosen SELECT DISTINCT platform FROM "
-                                           "transitions");
+    int code = store_make(s, "asked_platform", "platform");
+    char *sql = platform
+                    ? sqlite3_mprintf("INSERT INTO asked_platform VALUES (%Q)", platform)
+                    : sqlite3_mprintf("INSERT INTO asked_platform SELECT DISTINCT platform FROM "
+                                      "transitions");
     if (!code)
         code = store_execute(s, sql);
     sqlite3_free(sql);
@@ -765,7 +766,7 @@ int transitions_print(struct store *s, const char *platform, bool all, const cha
     if (!code)
         code = store_each(s,
                           "SELECT count(*) FROM transitions WHERE platform IN (SELECT platform "
-                          "FROM chosen)",
+                          "FROM asked_platform)",
                           take_number, &rows);
     if (!code && platform && !rows)
         return fail_at(GS_FAILED, path ? path : TRANSITIONS_CSV, 0,
@@ -782,14 +783,14 @@ int transitions_print(struct store *s, const char *platform, bool all, const cha
     if (!code)
         code = store_each(s,
                           "SELECT count(*) FROM transitions WHERE kind = 'refused' AND platform IN "
-                          "(SELECT platform FROM chosen)",
+                          "(SELECT platform FROM asked_platform)",
                           take_number, &refused);
     if (!code)
         code =
             store_each(s,
                        "SELECT count(*) FROM (SELECT DISTINCT platform, workload, label, config, "
                        "mode, params, ranks, nodes FROM transitions WHERE platform IN (SELECT "
-                       "platform FROM chosen))",
+                       "platform FROM asked_platform))",
                        take_number, &curves);
     if (code)
         return code;

@@ -47,7 +47,8 @@ static void sql_apart(sqlite3_context *c, int n, sqlite3_value **v)
  * fastest of the faster ones. same: it is the platform of the claim, or has its GPU. */
 static const char ratios[] =
     "SELECT platform, max(ranks), min(ratio), max(ratio), count(*), sum(ratio >= :speedup), "
-    "platform = :platform OR (:device <> '' AND :device = (SELECT max(device) FROM chosen AS o "
+    "platform = :platform OR (:device <> '' AND :device = (SELECT max(device) FROM asked_platform "
+    "AS o "
     "WHERE o.platform = r.platform)) FROM (SELECT platform, ranks, min(rowid) AS at, "
     "min(iif(has_word(config, :faster), NULL, iif(:slower LIKE 'others' OR "
     "has_word(config, :slower), median_s, NULL))) / "
@@ -319,10 +320,10 @@ static int write_names(struct store *s, const struct platform *platforms, size_t
 {
     static const char columns[] = "platform,device";
     struct csv csv;
-    int code = store_make(s, "chosen", columns);
+    int code = store_make(s, "asked_platform", columns);
     if (code)
         return code;
-    struct store_rows *rows = store_rows_begin(s, "chosen", columns, -1, &csv);
+    struct store_rows *rows = store_rows_begin(s, "asked_platform", columns, -1, &csv);
     for (size_t i = 0; i < n; i++) {
         CSV_TEXTS(&csv, platforms[i].name, bounds_device(platforms[i].config));
         csv_end(&csv);
@@ -387,7 +388,7 @@ static const char lines[] =
     "severity(verdict), coalesce(fraction, 0) DESC, at) AS place FROM ("
     "SELECT *, rowid AS at, count(*) OVER same AS n, row_number() OVER (same ORDER BY "
     "coalesce(fraction, 0) DESC, rowid) AS nth FROM limits WHERE platform IN (SELECT platform "
-    "FROM chosen) WINDOW same AS (PARTITION BY kind, platform, quantity, verdict, "
+    "FROM asked_platform) WINDOW same AS (PARTITION BY kind, platform, quantity, verdict, "
     "iif(kind = 'measured', 0, rowid))) WHERE nth = 1))";
 
 static const char shown[] =
@@ -474,7 +475,7 @@ int limits_say(struct store *s, bool *any)
         return store_failed(s);
     int code = store_each(s,
                           "SELECT kind, count(*), verdict FROM limits WHERE platform IN "
-                          "(SELECT platform FROM chosen) GROUP BY kind, verdict "
+                          "(SELECT platform FROM asked_platform) GROUP BY kind, verdict "
                           "ORDER BY kind = 'measured', verdict_order(verdict)",
                           take_count, &c);
     say_line(&c);
