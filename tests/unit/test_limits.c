@@ -184,7 +184,7 @@ static enum limits_verdict data_says(const struct judged *j, const char *platfor
     size_t rows;
     assert_int_equal(store_open(&s, NULL), GS_OK);
     assert_int_equal(store_make(&s, "summary", limits_reads), GS_OK);
-    assert_int_equal(store_make(&s, "chosen", "platform,device"), GS_OK);
+    assert_int_equal(store_make(&s, "asked_platform", "platform,device"), GS_OK);
     for (int i = 0; i < n; i++) {
         char sql[512];
         snprintf(sql, sizeof sql,
