@@ -439,10 +439,10 @@ const struct strategy strategies[] = {
 /* State of a step, beside schedule.waits. */
 enum { READY = 1, QUEUED = 2, POSTED = 4, RECEIVED = 8, DONE = 16 };
 
-struct progress {                /* with one peer */
-    uint32_t send_low, sent_low; /* first send that is not posted; not complete */
-    uint32_t take_low;           /* first receipt that is not done */
-    uint32_t under_way;          /* sends posted and not complete */
+struct progress {       /* with one peer */
+    uint32_t send_low;  /* first send that is not posted */
+    uint32_t take_low;  /* first receipt that is not done */
+    uint32_t under_way; /* sends posted and not complete */
 };
 
 struct engine {

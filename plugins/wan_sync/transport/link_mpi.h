@@ -9,8 +9,8 @@
 #include <mpi.h>
 #include <stdbool.h>
 
-/* Uses a duplicate of `comm`. All calls of the link except
- * abort() come from this thread. -1: failed; why[n] says why. */
+/* Uses a duplicate of `comm`. All calls of the link except abort() come from this thread. -1: failed;
+ * why[n] says why. */
 int link_mpi_open(struct wan_link **link, MPI_Comm comm, char *why, size_t n);
 
 /* ---- round trips over a link of any transport, with nothing else under way on it ---- */

@@ -119,11 +119,10 @@ static struct tcp_slot *tcp_slot_stash(struct tcp_peer *p, uint64_t id, size_t b
 {
     uint8_t *data = malloc(bytes ? bytes : 1);
     struct tcp_slot *s = data ? slot_add(p, id, data, bytes) : NULL;
-    if (!s) {
+    if (s)
+        s->stash = true;
+    else
         free(data);
-        return NULL;
-    }
-    s->stash = true;
     return s;
 }
 
@@ -180,17 +179,6 @@ static void tcp_slot_release(struct tcp_stream *s)
         tcp_fail(s->peer->link, "no memory for a block from rank %d", s->peer->rank);
 }
 
-static void tcp_slots_free(struct tcp_peer *p)
-{
-    for (size_t i = 0; i < TCP_SLOTS; i++)
-        for (struct tcp_slot *s = p->slots[i], *next; s; s = next) {
-            next = s->next;
-            if (s->stash)
-                free(s->data);
-            free(s);
-        }
-}
-
 /* ==== what a peer may send ==== */
 
 /* A peer may send this many bytes before a receive is posted: each block that arrives has a place. */
@@ -198,11 +186,6 @@ static void tcp_slots_free(struct tcp_peer *p)
 static uint64_t own_B(const struct tcp_link *l)
 {
     return TCP_AHEAD_OWN_B / (unsigned)(l->host.ranks - 1);
-}
-
-static void tcp_grant_init(struct tcp_peer *p)
-{
-    p->may_send_B = p->granted_B = own_B(p->link); /* as much at the other end, untold */
 }
 
 /* Total bytes that the peer may send: all that was ever posted for it, its own part of the room, and of the
@@ -287,7 +270,7 @@ int tcp_peer_init(struct tcp_peer *p, struct tcp_link *l, int rank)
     if (!p->streams)
         return -1;
     tcp_outs_init(&p->queue);
-    tcp_grant_init(p);
+    p->may_send_B = p->granted_B = own_B(l); /* as much at the other end, untold */
     pace_init(&p->pace);
     for (int i = 0; i < l->options.streams; i++) {
         p->streams[i] = (struct tcp_stream){
@@ -314,7 +297,9 @@ void tcp_peer_free(struct tcp_peer *p)
         outs_free(p->link, &s->inflight);
     }
     outs_free(p->link, &p->queue);
-    tcp_slots_free(p);
+    for (size_t i = 0; i < TCP_SLOTS; i++)
+        while (p->slots[i])
+            slot_remove(p, p->slots[i]);
     free(p->streams);
 }
 
@@ -394,12 +379,6 @@ static int in_use(const struct tcp_peer *p)
 {
     int all = p->link->options.streams;
     return p->up < all ? all : to_use(p);
-}
-
-/* True: it may take a block, because not too many streams have one. */
-static bool tcp_stream_may(const struct tcp_stream *s)
-{
-    return s->index < in_use(s->peer);
 }
 
 /* Streams that will have what waits in the queue. */
@@ -508,7 +487,7 @@ static bool next_frame(struct tcp_stream *s)
     wait_room(s, full);
     if (full)
         return false;
-    if (tcp_stream_may(s) && (s->out = tcp_peer_take(p)))
+    if (s->index < in_use(p) && (s->out = tcp_peer_take(p)))
         start_frame(s, TCP_BLOCK, s->out->data, s->out->bytes);
     else if (probes && !l->probe_ends)
         start_frame(s, TCP_PROBE, l->scratch, sizeof l->scratch);
