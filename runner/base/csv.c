@@ -419,11 +419,6 @@ double csv_read_real(const struct csv_reader *r, size_t column)
     return *s && !*end ? v : (double)NAN;
 }
 
-int64_t csv_read_integer(const struct csv_reader *r, size_t column)
-{
-    return strtoll(csv_read_text(r, column), NULL, 10);
-}
-
 /* ---- parameters ---- */
 
 #define ROUNDS 100 /* of ordering: texts that contradict each other have no order */

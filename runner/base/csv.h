@@ -104,7 +104,6 @@ int csv_read_row(struct csv_reader *r, bool *got);
 /* A field of the row by its index in `columns`; valid until the next row. */
 const char *csv_read_text(const struct csv_reader *r, size_t column);
 double csv_read_real(const struct csv_reader *r, size_t column); /* NaN if empty or not a number */
-int64_t csv_read_integer(const struct csv_reader *r, size_t column); /* 0 if empty */
 void csv_read_close(struct csv_reader *r);
 
 /* Calls take(ctx, …) for every row of a file. Returns GS_OK or a code as above. */

@@ -93,7 +93,7 @@ bool contrasts_of_one_section(const struct contrast *a, const struct contrast *b
            !strcmp(a->label, b->label);
 }
 
-bool contrasts_of_one_run(const struct contrast *a, const struct contrast *b)
+static bool contrasts_of_one_run(const struct contrast *a, const struct contrast *b)
 {
     return contrasts_of_one_section(a, b) && !strcmp(a->run_id, b->run_id);
 }

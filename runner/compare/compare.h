@@ -133,7 +133,6 @@ void contrast_differs(struct contrast *c, const struct rec_cell *cell,
 void contrast_note(struct contrast *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Same platform, workload and label; and the same run. */
 bool contrasts_of_one_section(const struct contrast *a, const struct contrast *b);
-bool contrasts_of_one_run(const struct contrast *a, const struct contrast *b);
 /* The same run and mode. */
 bool contrasts_of_one_question(const struct contrast *a, const struct contrast *b);
 void values_add(struct values *x, struct nested value);

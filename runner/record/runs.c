@@ -339,7 +339,8 @@ static void run_folder_free(struct run_folder *run)
 }
 
 /* Platform, workload and label are the first three lines of a key. */
-bool runs_same_section(const struct run_folder *a, const struct run_folder *b)
+/* Do both have the same platform, workload and label? */
+static bool same_section(const struct run_folder *a, const struct run_folder *b)
 {
     size_t n = 0;
     for (int lines = 0; lines < 3 && a->key[n]; n++)
@@ -496,7 +497,7 @@ static void leave_out(struct choice *c, size_t i, const struct run_folder *kept)
 static void keep_latest(struct choice *c)
 {
     for (size_t i = c->runs.n; i-- > 1;)
-        for (size_t k = i; k-- > 0 && runs_same_section(&c->runs.v[i], &c->runs.v[k]);) {
+        for (size_t k = i; k-- > 0 && same_section(&c->runs.v[i], &c->runs.v[k]);) {
             const struct run_folder *a = &c->runs.v[i], *b = &c->runs.v[k];
             if (!same_steps(a, b))
                 continue;
@@ -549,12 +550,6 @@ int choose_runs(struct choice *c, const char *const *args, size_t n)
     if (!code && c->platform)
         keep_latest(c);
     return code;
-}
-
-int choose_every_run(struct choice *c, const char *const *args, size_t n)
-{
-    *c = (struct choice){0};
-    return runs_below(&c->runs, args, n);
 }
 
 int choose_quietly(struct choice *c)

@@ -78,8 +78,6 @@ int runs_sort(struct runs *r);
  * they must be plain. GS_OK, or reported: a folder or a file in one has another name. */
 int runs_names(struct words *names, const char *root);
 void runs_free(struct runs *r);
-/* Do both have the same platform, workload and label? */
-bool runs_same_section(const struct run_folder *a, const struct run_folder *b);
 
 /* True if the run folder has a manifest. */
 bool run_is_final(const char *dir);
@@ -108,8 +106,6 @@ struct choice {
 
 /* GS_OK or reported. choice_free afterwards in any case. */
 int choose_runs(struct choice *c, const char *const *args, size_t n);
-/* Every run below the arguments, which may name platforms. */
-int choose_every_run(struct choice *c, const char *const *args, size_t n);
 /* The default choice. Its faults are not reported: tables may exist without recordings. */
 int choose_quietly(struct choice *c);
 /* Says in one line which platform was chosen and how to see others; nothing if paths were named. */
