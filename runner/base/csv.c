@@ -390,20 +390,6 @@ void csv_read_close(struct csv_reader *r)
     *r = (struct csv_reader){0};
 }
 
-int csv_read_each(const char *path, const char *const *columns,
-                  void (*take)(void *ctx, const struct csv_reader *r), void *ctx)
-{
-    struct csv_reader r;
-    bool got = true;
-    int code = csv_read_open(&r, path, columns);
-    if (code)
-        return code;
-    while (!(code = csv_read_row(&r, &got)) && got)
-        take(ctx, &r);
-    csv_read_close(&r);
-    return code;
-}
-
 /* ---- fields ---- */
 
 const char *csv_read_text(const struct csv_reader *r, size_t column)

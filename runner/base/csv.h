@@ -106,10 +106,6 @@ const char *csv_read_text(const struct csv_reader *r, size_t column);
 double csv_read_real(const struct csv_reader *r, size_t column); /* NaN if empty or not a number */
 void csv_read_close(struct csv_reader *r);
 
-/* Calls take(ctx, …) for every row of a file. Returns GS_OK or a code as above. */
-int csv_read_each(const char *path, const char *const *columns,
-                  void (*take)(void *ctx, const struct csv_reader *r), void *ctx);
-
 /* ---- parameters ---- */
 
 /* Parameters in tables. In memory they are one text, "size=8 gemms=4", in the column CSV_PARAMS. In a
