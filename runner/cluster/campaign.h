@@ -89,7 +89,7 @@ int campaign_write(const struct campaign *c); /* writes tasks.tsv and campaign.j
 int campaign_read(struct campaign *c, const char *dir);
 void campaign_free(struct campaign *c);
 
-/* Only one submit, resume, cancel or collect at a time. Released with lock_free (base/files.h). */
+/* Only one submit, resume, cancel or collect at a time. Closing *fd ends it. */
 int campaign_lock(const struct campaign *c, int *fd);
 
 /* Creates a new file in the campaign folder; never follows a link. */

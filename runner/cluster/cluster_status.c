@@ -585,7 +585,8 @@ int campaign_resume(const char *dir, bool commands)
 {
     AUTO(campaign_free) struct campaign c = {0};
     AUTO(cluster_status_free) struct cluster_status s = {0};
-    int lock = -1, code = campaign_read(&c, dir);
+    AUTO_CLOSE int lock = -1;
+    int code = campaign_read(&c, dir);
     if (!code)
         code = check_begun(dir, commands);
     if (!code)
@@ -596,7 +597,6 @@ int campaign_resume(const char *dir, bool commands)
         code = release_held(&c, &s);
     if (!code)
         code = submit_lacking(&c, &s);
-    lock_free(lock);
     return code;
 }
 

@@ -26,11 +26,14 @@
 #include "reduce/gather.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- the outcome of a run folder ---- */
@@ -414,6 +417,52 @@ int run_make_folder(const struct plan *p, const char *data, char **dir)
     return code;
 }
 
+/* ---- the lock of a run folder ---- */
+
+/* The holder from /proc/locks: "1: FLOCK  ADVISORY  WRITE PID MAJOR:MINOR:INODE 0 EOF"; 0 when it
+ * is not there (it runs on another machine, or in another container). */
+static long holder(int fd)
+{
+    struct stat s;
+    AUTO_TEXT struct text t = {0};
+    long found = 0;
+    if (fstat(fd, &s) || !text_read_file("/proc/locks", &t))
+        return 0;
+    AUTO_WORDS struct words lines = {0};
+    words_split(&lines, t.s, '\n');
+    for (size_t i = 0; i < lines.n && !found; i++) {
+        long pid;
+        unsigned long inode;
+        if (sscanf(lines.v[i], "%*d: FLOCK ADVISORY WRITE %ld %*x:%*x:%lu", &pid, &inode) == 2 &&
+            inode == s.st_ino)
+            found = pid;
+    }
+    return found;
+}
+
+/* Only one gradsync may write to a run folder (LOCK_EX), or several that measure a part each
+ * (LOCK_SH). *fd is -1 after an error. GS_USAGE, reported, if another process holds the lock. */
+static int lock_folder(int *fd, const char *dir, int how)
+{
+    /* The one file that every run folder has. Some network file systems lock only what can be
+     * written; a finished run's cannot. */
+    AUTO_FREE char *path = xstrfmt("%s/plan.json", dir);
+    *fd = open(path, O_RDWR | O_CLOEXEC);
+    if (*fd < 0)
+        *fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (*fd < 0)
+        return fail_at(GS_USAGE, dir, 0, "no run folder: plan.json: %s", strerror(errno));
+    if (!flock(*fd, how | LOCK_NB) || errno != EWOULDBLOCK)
+        return GS_OK;
+    long pid = holder(*fd);
+    char who[64] = "another gradsync";
+    if (pid)
+        snprintf(who, sizeof who, "process %ld", pid);
+    close(*fd);
+    *fd = -1;
+    return fail_at(GS_USAGE, dir, 0, "%s is measuring into it; wait for it, or end it first", who);
+}
+
 /* ---- one run folder ---- */
 
 static int measure_one(struct run_job *r, int launch, struct launches_told *told, bool *whole)
@@ -486,8 +535,8 @@ static int run_plan(struct plan *p, const char *dir, bool fresh, struct interrup
                         .part = options->first > 0,
                         .first = options->first ? options->first : 1,
                         .last = options->first ? options->last : (int)p->set.measure.launches};
-    int lock;
-    int code = r.part ? lock_share(&lock, dir) : lock_take(&lock, dir);
+    AUTO_CLOSE int lock = -1;
+    int code = lock_folder(&lock, dir, r.part ? LOCK_SH : LOCK_EX);
     if (code)
         return code;
     outcome_begin(o, p, dir);
@@ -507,7 +556,6 @@ static int run_plan(struct plan *p, const char *dir, bool fresh, struct interrup
         say("recorded: launches %d to %d of %s", r.first, r.last, dir);
     else
         outcome_say(o);
-    lock_free(lock);
     return o->code;
 }
 

@@ -122,7 +122,8 @@ static int make_campaign(const struct submit *s, struct campaign *c)
 static int submit(const struct submit *s)
 {
     AUTO(campaign_free) struct campaign c = {0};
-    int lock = -1, code = make_campaign(s, &c);
+    AUTO_CLOSE int lock = -1;
+    int code = make_campaign(s, &c);
     if (!code)
         code = campaign_lock(&c, &lock);
     if (!code)
@@ -134,7 +135,6 @@ static int submit(const struct submit *s)
     } else if (c.n_tasks && campaign_is(c.dir)) {
         say("the campaign remains; correct the cause, then: gradsync resume %s", SHELL_WORD(c.dir));
     }
-    lock_free(lock);
     return code;
 }
 
@@ -448,12 +448,12 @@ static int cancel(void *request, char **words, int n)
 {
     (void)request, (void)n;
     AUTO(campaign_free) struct campaign c = {0};
-    int lock = -1, code = campaign_read(&c, words[0]);
+    AUTO_CLOSE int lock = -1;
+    int code = campaign_read(&c, words[0]);
     if (!code)
         code = campaign_lock(&c, &lock);
     if (!code)
         code = cancel_queue(&c);
-    lock_free(lock);
     return code;
 }
 
@@ -483,7 +483,8 @@ static int collect_run(void *request, char **words, int n)
     AUTO(campaign_free) struct campaign c = {0};
     struct collected got = {0};
     (void)n;
-    int lock = -1, code = campaign_read(&c, words[0]);
+    AUTO_CLOSE int lock = -1;
+    int code = campaign_read(&c, words[0]);
     if (!code)
         code = campaign_lock(&c, &lock);
     if (!code)
@@ -496,7 +497,6 @@ static int collect_run(void *request, char **words, int n)
             got.there, got.lacking, got.lacking ? " (see gradsync status)" : "");
         code = got.lacking ? GS_FAILED : GS_OK;
     }
-    lock_free(lock);
     return code;
 }
 
