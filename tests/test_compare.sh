@@ -21,6 +21,7 @@ within() { awk -v x="$1" -v lo="$2" -v hi="$3" 'BEGIN { exit !(x > lo && x < hi)
 "$make_campaign" raw1 groups=2 spread=0.002
 prints $'\n  8 +c2 .* faster' "$gradsync" compare --all raw1 -o csv
 like "$out" '2 faster, 2 slower, 2 equivalent, 0 inconclusive'
+like "$out" 'power: a change of 2% would be found in 9[5-9]% of 6 alone' 'quiet recordings find a change of 2%'
 columns='platform,workload,label,run_id,mode,size_B,baseline,config,launches,blocks,ratio,'
 columns+='ratio_low,ratio_high,p_permutation,p_interval,p_holm,p_holm_of,floor,equivalence,verdict,'
 columns+='launches_needed,reason,measured_verdict,baseline_ran,ran,level,small_effect,param_size,param_config'
@@ -47,6 +48,7 @@ like "$out" $'\n  8 +c2 +-[0-9.]+% \\[-[0-9.]+, -[0-9.]+\\] .* faster +3/3'
 unlike "$out" $'\033' 'output to a pipe has no colour'
 mkdir many
 for n in 1 2 3 4 5 6 7 8 9; do "$make_campaign" many/$n groups=4 spread=0.02 seed=$n; done
+prints 'power: a change of 2% would be found in [0-9]% of 108 alone' "$gradsync" compare --all many
 ok 'a comparison of nine runs succeeds' "$gradsync" compare many
 is "$(grep -c '^  [0-9]' <<<"$out")|$(grep -c '^  where' <<<"$out")" '36|9' \
     'the tables of nine runs have one line for each of their groups, and a heading each'
