@@ -38,6 +38,13 @@ bool nccl_sections_has(const struct rec_cell *cell, const struct summary *s)
     return cell->busbw_factor > 0 && cell->size_B > 0 && isfinite(s->time_s.median);
 }
 
+/* A section has one config and mode, and one set of other parameters; each size is a row. */
+struct nccl_sections {
+    const struct recorded *r;
+    const struct summary *cells;
+    char **where; /* of each cell: axes_where without the place; NULL: the cell is in no table */
+};
+
 static bool in_place(const struct rec_cell *cell)
 {
     char value[8] = "";
@@ -56,7 +63,7 @@ static char *without_place(const char *params)
     return t.s ? t.s : xstrdup("");
 }
 
-struct nccl_sections nccl_sections_make(const struct recorded *r, const struct summary *cells)
+static struct nccl_sections sections_make(const struct recorded *r, const struct summary *cells)
 {
     struct nccl_sections s = {r, cells, xcalloc(r->n_cells + 1, sizeof *s.where)};
     struct axes axes = {0};
@@ -76,7 +83,7 @@ struct nccl_sections nccl_sections_make(const struct recorded *r, const struct s
     return s;
 }
 
-void nccl_sections_free(struct nccl_sections *s)
+static void sections_free(struct nccl_sections *s)
 {
     for (size_t i = 0; i < s->r->n_cells; i++)
         free(s->where[i]);
@@ -89,7 +96,8 @@ static bool together(const struct nccl_sections *s, size_t a, size_t b)
            !strcmp(s->r->cells[a].config, s->r->cells[b].config);
 }
 
-bool nccl_sections_is_new(const struct nccl_sections *s, size_t cell)
+/* Does a section begin with this cell? */
+static bool sections_is_new(const struct nccl_sections *s, size_t cell)
 {
     size_t i = 0;
     while (i < cell && !together(s, i, cell))
@@ -97,8 +105,9 @@ bool nccl_sections_is_new(const struct nccl_sections *s, size_t cell)
     return i == cell && s->where[cell];
 }
 
-size_t nccl_sections_of_size(const struct nccl_sections *s, size_t first, int64_t size_B,
-                             bool placed)
+/* The cell of the section with this size, in or out of place; n_cells: none. */
+static size_t sections_of_size(const struct nccl_sections *s, size_t first, int64_t size_B,
+                               bool placed)
 {
     size_t i = first;
     while (i < s->r->n_cells && !(together(s, first, i) && s->r->cells[i].size_B == size_B &&
@@ -107,8 +116,15 @@ size_t nccl_sections_of_size(const struct nccl_sections *s, size_t first, int64_
     return i;
 }
 
-struct nccl_operation_words nccl_sections_operation(const struct nccl_sections *s,
-                                                    const struct rec_cell *c)
+/* What a row says beside the times. */
+struct nccl_operation_words {
+    int64_t count;
+    char dtype[64], op[64]; /* as nccl-tests names them */
+    int root;
+};
+
+static struct nccl_operation_words sections_operation(const struct nccl_sections *s,
+                                                      const struct rec_cell *c)
 {
     enum collective collective = nccl_sections_collective(c);
     struct nccl_operation_words o = {.dtype = "-", .op = "-", .root = -1};
@@ -130,7 +146,13 @@ struct nccl_operation_words nccl_sections_operation(const struct nccl_sections *
     return o;
 }
 
-struct nccl_extent nccl_sections_extent(const struct nccl_sections *s, size_t first)
+/* Sizes and the mean bus bandwidth of a section. */
+struct nccl_extent {
+    int64_t least, most;
+    double busbw_GBs;
+};
+
+static struct nccl_extent sections_extent(const struct nccl_sections *s, size_t first)
 {
     struct nccl_extent e = {s->r->cells[first].size_B, s->r->cells[first].size_B, 0};
     size_t n = 0;
@@ -147,13 +169,14 @@ struct nccl_extent nccl_sections_extent(const struct nccl_sections *s, size_t fi
     return e;
 }
 
-bool nccl_sections_begins_row(const struct nccl_sections *s, size_t first, size_t cell)
+/* Does a row begin with it, which has out of place and in place? */
+static bool sections_begins_row(const struct nccl_sections *s, size_t first, size_t cell)
 {
     if (!together(s, first, cell))
         return false;
     int64_t size = s->r->cells[cell].size_B;
-    size_t out = nccl_sections_of_size(s, first, size, false),
-           in = nccl_sections_of_size(s, first, size, true);
+    size_t out = sections_of_size(s, first, size, false),
+           in = sections_of_size(s, first, size, true);
     return (out < in ? out : in) == cell;
 }
 
@@ -173,11 +196,11 @@ static void add_half(struct text *t, const struct nccl_sections *s, size_t cell)
 static void add_row(struct text *t, const struct nccl_sections *s, size_t first, size_t cell)
 {
     const struct rec_cell *c = &s->r->cells[cell];
-    struct nccl_operation_words o = nccl_sections_operation(s, c);
+    struct nccl_operation_words o = sections_operation(s, c);
     text_addf(t, "%12lld %12lld %9s %7s %7d", (long long)c->size_B, (long long)o.count, o.dtype,
               o.op, o.root);
-    add_half(t, s, nccl_sections_of_size(s, first, c->size_B, false));
-    add_half(t, s, nccl_sections_of_size(s, first, c->size_B, true));
+    add_half(t, s, sections_of_size(s, first, c->size_B, false));
+    add_half(t, s, sections_of_size(s, first, c->size_B, true));
     text_add(t, "\n");
 }
 
@@ -197,7 +220,7 @@ static void add_section(struct text *t, const struct nccl_sections *s, size_t fi
                              *const bytes[] = {"(B)", "(elements)", "", "", ""};
     const char *where = s->where[first];
     bool placed = strcmp(where, "-") != 0;
-    struct nccl_extent e = nccl_sections_extent(s, first);
+    struct nccl_extent e = sections_extent(s, first);
     text_addf(t, "#\n# Collective test starting: %s\n",
               collective_program(nccl_sections_collective(&s->r->cells[first])));
     text_addf(t, "# nThread 1 nGpus 1 minBytes %lld maxBytes %lld validation: %d\n",
@@ -208,7 +231,7 @@ static void add_section(struct text *t, const struct nccl_sections *s, size_t fi
     add_titles(t, names, keys);
     add_titles(t, units, bytes);
     for (size_t i = first; i < s->r->n_cells; i++)
-        if (nccl_sections_begins_row(s, first, i))
+        if (sections_begins_row(s, first, i))
             add_row(t, s, first, i);
     if (s->r->verified)
         text_add(t, "# Out of bounds values : 0 OK\n");
@@ -217,17 +240,17 @@ static void add_section(struct text *t, const struct nccl_sections *s, size_t fi
 
 char *nccl_table_text(const struct recorded *r, const struct summary *cells)
 {
-    struct nccl_sections s = nccl_sections_make(r, cells);
+    struct nccl_sections s = sections_make(r, cells);
     struct text t = {0};
     for (size_t i = 0; i < r->n_cells; i++) {
-        if (!nccl_sections_is_new(&s, i))
+        if (!sections_is_new(&s, i))
             continue;
         if (!t.len)
             text_addf(&t, "# %s on %s, run %s: %s; median time an iteration\n", r->workload,
                       r->platform, r->run_id, RANKS_ON((long long)r->ranks, (long long)r->nodes));
         add_section(&t, &s, i);
     }
-    nccl_sections_free(&s);
+    sections_free(&s);
     return t.s;
 }
 
@@ -246,15 +269,15 @@ static json_t *json_half(const struct nccl_sections *s, size_t cell)
 static json_t *json_row(const struct nccl_sections *s, size_t first, size_t cell)
 {
     const struct rec_cell *c = &s->r->cells[cell];
-    struct nccl_operation_words o = nccl_sections_operation(s, c);
+    struct nccl_operation_words o = sections_operation(s, c);
     char root[16];
     snprintf(root, sizeof root, "%6d", o.root);
     return json_pack("{sI sI so so ss so so si ss}", "size", (json_int_t)c->size_B, "count",
                      (json_int_t)o.count, "type", json_text(o.dtype), "redop", json_text(o.op),
                      "root", root, "out_of_place",
-                     json_half(s, nccl_sections_of_size(s, first, c->size_B, false)), "in_place",
-                     json_half(s, nccl_sections_of_size(s, first, c->size_B, true)),
-                     "actual_iterations", 1, "experiment_name", "");
+                     json_half(s, sections_of_size(s, first, c->size_B, false)), "in_place",
+                     json_half(s, sections_of_size(s, first, c->size_B, true)), "actual_iterations",
+                     1, "experiment_name", "");
 }
 
 /* The recording's hosts are not in the summary: each rank is a device. */
@@ -273,12 +296,12 @@ static json_t *json_devices(const struct nccl_sections *s)
 static json_t *json_section(const struct nccl_sections *s, size_t first)
 {
     const struct rec_cell *c = &s->r->cells[first];
-    struct nccl_extent e = nccl_sections_extent(s, first);
+    struct nccl_extent e = sections_extent(s, first);
     char launch[16] = "";
     recorded_param(c, "launch", launch, sizeof launch);
     json_t *rows = json_array();
     for (size_t i = first; i < s->r->n_cells; i++)
-        if (nccl_sections_begins_row(s, first, i))
+        if (sections_begins_row(s, first, i))
             json_array_append_new(rows, json_row(s, first, i));
     return json_pack(
         "{si ss s[s] s[] s{si si sI sI si si si si so} so s{si ss} s{sf ss} s[] s{so so so so so}}",
@@ -295,15 +318,15 @@ static json_t *json_section(const struct nccl_sections *s, size_t first)
 
 char *nccl_table_json(const struct recorded *r, const struct summary *cells)
 {
-    struct nccl_sections s = nccl_sections_make(r, cells);
+    struct nccl_sections s = sections_make(r, cells);
     AUTO_JSON json_t *all = json_array();
     for (size_t i = 0; i < r->n_cells; i++)
-        if (nccl_sections_is_new(&s, i))
+        if (sections_is_new(&s, i))
             json_array_append_new(all, json_section(&s, i));
     const json_t *one = json_array_size(all) == 1 ? json_array_get(all, 0) : all;
     AUTO_FREE char *dump = json_array_size(all) ? json_dumps(one, JSON_INDENT(1)) : NULL;
     char *text = dump ? xstrfmt("%s\n", dump) : NULL;
-    nccl_sections_free(&s);
+    sections_free(&s);
     return text;
 }
 

@@ -306,7 +306,8 @@ const char *const iteration_modes[PARTS + 1] = {"compute", "comm", "sequential",
 
 enum value { A, B, C, D, EXPOSED, HIDDEN, OVERLAP, VALUES };
 
-bool iteration_is_step(const struct rec_cell *cell)
+/* Is it a cell of the whole step, D? */
+static bool iteration_is_step(const struct rec_cell *cell)
 {
     return !strcmp(cell->mode, iteration_modes[OVERLAPPED]);
 }

@@ -111,9 +111,6 @@ extern const char *const iteration_modes[]; /* A, B, C, D, NULL */
 /* A row for each config of the group with all four modes. */
 void iteration_rows(struct csv *c, const struct recorded *r, const struct gathered *g);
 
-/* Is it a cell of the whole step, D? */
-bool iteration_is_step(const struct rec_cell *cell);
-
 /* ---- a run ----
  *
  * The summaries of all cells of a run.
