@@ -19,7 +19,7 @@ exits 0 'tune answers for a job that srun starts' salloc -Q --nodes=1 --ntasks=2
 like "$out" '^Communication costs ' 'its price is known'
 is "$(jq -r 'select(.type == "header") | "\(.ranks) \(.nodes)"' raw/job/trial/*/launch-01.01.jsonl)" '2 1' \
     'the recording has both ranks, which are on one host'
-is "$(squeue -h)" '' 'no job is left'
+ok 'no job is left' until_true 60 eval '[ -z "$(squeue -h)" ]'
 slurm_down
 no_orphans 'no process is left'
 done_testing
