@@ -66,8 +66,8 @@ lost := $(if $(reads),$(shell for table in $(tables_of_all); do [ -s $$table ] |
 
 # $(call panels,P/W), $(call figure,SCRIPT,P/W,P/NAME)
 define panels
-$(csv)/panels/$1/stamp: $(csv)/stamp $(csv)/panels/$1/runs $(csv)/panels/known figures/panels figures/csv.awk figures/split.awk figures/panels.awk figures/verdicts.awk figures/features.awk figures/levels.awk figures/steps.awk
-	@mkdir -p $$(@D) && CONFIGS='$(CONFIGS)' bash figures/panels $(csv)/panels/$1 $1 $(csv) $(patsubst $1/%,%,$(filter $1/%,$(runs))) && touch $$@
+$(csv)/panels/$1/stamp: $(csv)/stamp $(csv)/panels/$1/runs $(csv)/panels/known $(addprefix figures/,panels panel_cells.sql steps.sql curves.sql verdicts.sql panels.sql)
+	@mkdir -p $$(@D) && CONFIGS='$(CONFIGS)' bash figures/panels $(BUILD)/gradsync $(csv)/panels/$1 $1 $(csv) $(patsubst $1/%,%,$(filter $1/%,$(runs))) && touch $$@
 $(csv)/panels/$1/figures.mk: $(csv)/panels/$1/stamp
 	@:
 $(csv)/panels/$1/%.plot: $(csv)/panels/$1/stamp
@@ -122,8 +122,8 @@ endif
 # A config of CONFIGS that no recording to be drawn has is an error before anything is drawn or deleted.
 ifneq ($(draws),)
 ifeq ($(dry),)
-$(csv)/panels/known: $(csv)/panels/configs $(csv)/stamp figures/known.awk
-	@$(if $(CONFIGS),CONFIGS='$(CONFIGS)' awk -v shown='$(shown)' -f figures/csv.awk -f figures/known.awk $(csv)/summary.csv &&) touch $@
+$(csv)/panels/known: $(csv)/panels/configs $(csv)/stamp figures/known
+	@$(if $(CONFIGS),CONFIGS='$(CONFIGS)' bash figures/known $(BUILD)/gradsync $(csv)/summary.csv '$(shown)' &&) touch $@
 endif
 $(call remember,$(csv)/panels/configs,all $(CONFIGS))
 $(call remember,$(csv)/panels/colours,all $(COLOURS))

@@ -152,10 +152,14 @@ until_true() { # SECONDS COMMAND…
     done
 }
 csv() {
-    awk -v names="${*:3}" "$(<"$top/figures/csv.awk")"'
+    awk -v names="${*:3}" "$(<"$top/tests/csv.awk")"'
         NR == 1 { header(); n = split(names, name, " "); next }
         { csv($0, f) }
         '"$2"' { for (i = 1; i <= n; i++) printf "%s%s", get(name[i]), i < n ? " " : "\n" }' "$1"
+}
+panels() { # OUT P/W CSV [RUN…]: as figures/panels, with a statement a line and without zeros at the end
+    bash "$top/figures/panels" "$gradsync" "$@" &&
+        find "$1" -name '*.plot' -exec sed -i 's/; /\n/g; s/\([0-9]\)\.0\(e\|\>\)/\1\2/g; s/e\([-+]\)0/e\1/g' {} +
 }
 build_sockets() { "${CC:-gcc}" -D_GNU_SOURCE -o sockets "$top/tests/sockets.c"; }
 tap_alone() { [ -z "$(marked)" ]; }

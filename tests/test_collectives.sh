@@ -76,7 +76,7 @@ measure curves.ini
 mkdir -p part panels
 ok 'an all-reduce and an all-gather in one section are reduced' \
     "$gradsync" reduce -q "$dir" -o part
-(cd "$top" && bash figures/panels "$tmp/panels" curves/mpi_allreduce "$tmp/part")
+(cd "$top" && bash figures/panels "$gradsync" "$tmp/panels" curves/mpi_allreduce "$tmp/part")
 is "$(cd panels && echo *.plot)" 'mpi_allreduce-collective-allgather.plot mpi_allreduce.plot' \
     'an all-reduce and an all-gather have a panel each'
 cp part/summary.csv csv/summary.csv

@@ -23,7 +23,7 @@ obeys() {
 judge() {
     local i table
     for table in "${!programs[@]}"; do
-        awk -f figures/csv.awk -f <(printf '%s\n' \
+        awk -f tests/csv.awk -f <(printf '%s\n' \
             'function t(c) {' \
             '    if (!(c in col) && c != "params") bad("no column " c)' \
             '    return get(c) }' \

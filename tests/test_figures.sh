@@ -10,7 +10,7 @@ command -v gnuplot >/dev/null || skip_all 'no gnuplot here'
 
 tree="$tmp/a checkout with spaces"
 mkdir -p "$tree/build"
-(cd "$top" && tar cf - GNUmakefile mk figures/*.gp figures/*.awk figures/*.sql figures/draw figures/panel figures/panels \
+(cd "$top" && tar cf - GNUmakefile mk figures/*.gp figures/*.sql figures/{draw,known,panel,panels} \
     runner plugins configs \
     gradsync.pc.in tests/unit tests/bench) | tar xf - -C "$tree"
 (cd "$build" && tar cf - runner plugins ./*.a gradsync gradsync-rank commit.* deps.ok) | tar xf - \
@@ -225,7 +225,7 @@ printf '%s\n' "$columns" \
     'r,p,w,,e,z,,2,1,64,size=64 dtype=f32,,,,,,"crash, and no number"' \
     's,p,w,,a,"x, ""y""",,2,1,8,size=8 dtype=f32,5e-6,1e-6,2e-6,8e6,,' >panel/part/summary.csv
 : >panel/part/iteration.csv
-exits 0 'a table may have quotes, commas, axes and cells without a number' bash figures/panels \
+exits 0 'a table may have quotes, commas, axes and cells without a number' panels \
     panel/out p/w panel/part
 is "$(cd panel/out && echo *)" 'figures.mk w-dtype-f32.plot' \
     'each value of an axis that has a curve gets a panel'
@@ -262,8 +262,7 @@ compared+='ratio_low,ratio_high,floor,verdict'
     echo 'p,w,,auto,,,2,1,CTAs,22,16,32,,recorded,RING/LL128 ctas=4 to RING/LL128 ctas=8'
 } >same/transitions.csv
 : >same/part/iteration.csv
-exits 0 'panels are made of one operation under two names' env FEATURES=same/transitions.csv bash \
-    figures/panels same/out p/w same/part
+FEATURES=same/transitions.csv exits 0 'panels are made of one operation under two names' panels same/out p/w same/part
 is "$(sed -n '/^\$curve/,/^EOD/p' same/out/w.plot | awk 'NF > 6 { print $8 }' | tr '\n' ' ')" \
     '1 1 1 0 0 0 0 0 0 ' 'the baseline is the best config, and its twin is not'
 is "$(awk '/^\$curve/ { on = 1 } on && $1 == 8 { printf "%.4g %.4g %.4g,", $9, $10, $11 }' \
@@ -281,17 +280,12 @@ for figure in latency bandwidth; do
 done
 sed 's/p,w,,auto,,,2,1,switch,11,8,16/p,w,,tree,,,2,1,switch,11,8,16/' \
     same/transitions.csv >same/other.csv
-exits 0 'panels are made with a mark beside the curve of the words' env FEATURES=same/other.csv \
-    bash figures/panels same/wordless p/w same/part
+FEATURES=same/other.csv exits 0 'panels are made with a mark beside the curve of the words' panels same/wordless p/w same/part
 exits 0 'a mark without words is drawn' figures/draw latency same/wordless/w.plot "$tmp/wordless"
 # A table of more parameters, as when another platform was recorded, has the same marks.
-awk -F, -v OFS=, 'NR == 1 { $11 = "param_size,param_gemms" } NR > 1 { sub(/size=/, "", $11); $11 = $11 "," }
-    { print }' same/part/summary.csv >same/part/wide.csv
-is "$(awk -f figures/csv.awk -f <(echo 'NR == 1 { header(); next } { csv($0, f); print params_text() }') \
-    same/part/wide.csv | sort -u | tr '\n' ' ')" 'size=16 size=32 size=8 ' \
-    'a parameter that a row does not have is not among its parameters'
-is "$(printf 'size_B\n4294967296\n' | awk -f figures/csv.awk -f <(echo 'NR == 1 { header(); next }
-    { csv($0, f); print num("size_B") + 0 }'))" 4294967296 'a size over 2 GiB keeps its digits'
+printf 'size_B,param_size,param_gemms\n4294967296,8,\n' >wide.csv
+is "$("$gradsync" query --format lines --table wide.csv 'SELECT size_B, params FROM wide')" '4294967296 size=8' \
+    'a parameter that a row does not have is not among its parameters, and a size over 2 GiB keeps its digits'
 figures/draw verdict_map same/out/w-sizes.plot "$tmp/map" && figures/draw forest \
     same/out/w-ratios.plot "$tmp/forest"
 sed "s/^n_sizes = .*/n_sizes = 6/; s/'twin'/'tree\/Simple'/; s/^array size.*/array size[6] = [2**18, 2**20, 2**22, 2**24, 2**26, 2**28]/" \
@@ -327,18 +321,18 @@ ok 'the map or the forest names the same operation' grep -q 'same operation' "$t
     done
 } >same/part/iteration.csv
 echo 'run_id,cell_id,platform,workload,copy,time_s' >same/part/samples.csv
-exits 0 'panels are made of a step with one operation under two names' bash figures/panels \
+exits 0 'panels are made of a step with one operation under two names' panels \
     same/step p/w same/part
-is "$(grep -hE '^(array (by|again)_time|first_time)' same/step/*.plot | head -n 3)" \
-    'array by_time[3] = [3, 1, 2]
-first_time = 3
-array again_time[3] = [0, 1, 0]' 'configs are in the order of their times, and a twin is never named first'
+is "$(grep -hE '^(array (by|again)_time|first_time)' same/step/*.plot | sort -u)" \
+    'array again_time[3] = [0, 1, 0]
+array by_time[3] = [3, 1, 2]
+first_time = 3' 'configs are in the order of their times, and a twin is never named first'
 ok 'the figure of ranks is drawn with a twin' figures/draw ranks \
     "$(grep -l '^array again_time' same/step/*.plot | head -n 1)" "$tmp/ranks"
 like "$(<"$tmp/ranks.svg")" 'same operation' 'the figure of ranks names the same operation'
 
 sed -i '/,comm,.*,fast,/s/0.98,.*/1.02,1.01,1.03,0.001,slower/' same/part/compare.csv
-exits 0 'panels are made of a config whose median and ratios disagree' bash figures/panels \
+exits 0 'panels are made of a config whose median and ratios disagree' panels \
     same/ratios p/w same/part
 is "$(grep -h '^first_comm' same/ratios/*.plot)" 'first_comm = 1' \
     'the ratios in the same blocks decide which config is the fastest alone, as in the answer'
@@ -351,13 +345,13 @@ few() { # HEADER EDITS OUT: the tables of same/, with the lines that EDITS of se
     mkdir -p "$3/part"
     for table in summary iteration compare samples; do sed "$2" same/part/$table.csv >"$3/part/$table.csv"; done
     : >"$3/transitions.csv"
-    FEATURES=$3/transitions.csv bash figures/panels "$3/out" p/w "$3/part"
+    FEATURES=$3/transitions.csv panels "$3/out" p/w "$3/part"
 }
 drawn_all() { # OUT: draws every figure of the panels there
     local drawing script name
     while IFS=, read -r _ script _ name; do
         name=${name%%)*}
-        figures/draw "$script" "$1/out/${name##*/}.plot" "$tmp/few" || return 1
+        figures/draw "$script" "$1/out/${name##*/}.plot" "$tmp/few-$script" || return 1
     done <"$1/out/figures.mk"
 }
 for name in auto twin fast; do
@@ -373,7 +367,7 @@ is "$(cat same/none/out/figures.mk)" '' 'tables without a row have no figure'
 exits 0 'a contrast far beyond the axis has panels' few x \
     '/twin/d; s/,0.98,0.97,0.99,/,1.5,0.001,900,/; s/,1.02,1.01,1.03,/,1.5,0.001,900,/' same/cut
 exits 0 'its figures are drawn' drawn_all same/cut
-ok 'an interval that leaves the picture has an arrow' grep -q '→' "$tmp/few.svg"
+ok 'an interval that leaves the picture has an arrow' grep -q '→' "$tmp/few-forest.svg"
 {
     sed 1q panel/part/summary.csv
     for size in 8 16 32; do echo "r,p,w,,auto$size,auto,,2,1,$size,size=$size,2e-6,1e-6,4e-6,8e6,,"; done

@@ -28,8 +28,8 @@ head+='ci_low_s,ci_high_s,busbw_Bps,limit_Bps,status'
         echo '1e-4,2e-4,3e-4,2.5e-4,2.4e-4,2.6e-4,1.5e-4,0.5e-4'
     done
 } >steps/iteration.csv
-echo 'run_id,cell_id,copy,time_s' >steps/samples.csv
-ok 'panels are made of a step at several numbers of CTAs' env -C "$top" bash figures/panels \
+echo 'run_id,platform,workload,cell_id,copy,time_s' >steps/samples.csv
+ok 'panels are made of a step at several numbers of CTAs' panels \
     "$tmp/out" p/iter_proxy "$tmp/steps"
 plot=$tmp/out/iter_proxy-size-1MiB-by.plot
 is "$(sed -n '/^\$level/,/^EOD/p' "$plot")" '$level << EOD
@@ -57,19 +57,19 @@ ok 'make learns which figure of CTAs to draw' grep -q \
         done
     done
 } >all/summary.csv
-echo 'run_id,cell_id,copy,time_s' >all/samples.csv
-ok 'panels are made of an all-reduce beside contention' env -C "$top" bash figures/panels \
+echo 'run_id,platform,workload,cell_id,copy,time_s' >all/samples.csv
+ok 'panels are made of an all-reduce beside contention' panels \
     "$tmp/out2" p/nccl_allreduce "$tmp/all"
 plot2=$tmp/out2/nccl_allreduce-size-8B-by.plot
 is "$(sed -n '/^\$level/,/^EOD/p' "$plot2")" '$level << EOD
 1 9.5e-6 9.4e-6 9.6e-6
-2 11.5e-6 11.4e-6 11.6e-6
-4 10.5e-6 10.4e-6 10.6e-6
+2 1.15e-5 1.14e-5 1.16e-5
+4 1.05e-5 1.04e-5 1.06e-5
 
 
-1 12.5e-6 12.4e-6 12.6e-6
-2 14.5e-6 14.4e-6 14.6e-6
-4 13.5e-6 13.4e-6 13.6e-6
+1 1.25e-5 1.24e-5 1.26e-5
+2 1.45e-5 1.44e-5 1.46e-5
+4 1.35e-5 1.34e-5 1.36e-5
 EOD' 'contention goes from none to high, and a level that nobody measured is left out'
 ok 'the figure of CTAs is drawn' "$top/figures/draw" ctas "$plot" "$tmp/ctas"
 auto_at() { grep -oE '<g transform="translate\([0-9.]+,[0-9.]+\)"[^>]*><text>auto<' ctas.svg | sed 's/.*,\([0-9]*\).*translate.*//; s/.*translate([0-9.]*,\([0-9]*\).*/\1/'; }
@@ -109,7 +109,7 @@ verdicts+='ratio_low,ratio_high,floor,verdict'
     echo "$row=auto,b,auto,5,0.9,0.8,0.95,0,faster"
 } >pairs/chosen.csv
 cp steps/samples.csv pairs
-ok 'panels are made of a step whose configs were compared' env -C "$top" bash figures/panels \
+ok 'panels are made of a step whose configs were compared' panels \
     "$tmp/out4" p/iter_proxy "$tmp/pairs"
 plot4=$tmp/out4/iter_proxy.plot
 is "$(grep -E '^(baseline_at|array (alone|step|against_first)) ?' "$plot4" | sed 's/.*= //' |
@@ -135,7 +135,7 @@ like "$(<ranks.svg)" 'no config shown to have the highest bandwidth' \
     'no config is named first by bandwidth without a verdict'
 like "$(<ranks.svg)" 'shortest step: auto' 'a verdict against the first by bandwidth names the shortest step'
 sed -i 's/0.9,0.8,0.95,0,faster/0.9,0.8,1.1,0,inconclusive/' pairs/chosen.csv
-ok 'panels are made of a step without a verdict' env -C "$top" bash figures/panels "$tmp/out4" \
+ok 'panels are made of a step without a verdict' panels "$tmp/out4" \
     p/iter_proxy "$tmp/pairs"
 ok 'the figure of ranks without a verdict is drawn' "$top/figures/draw" ranks "$plot4" "$tmp/ranks"
 like "$(<ranks.svg)" 'no config shown to be shortest in the step' \
@@ -158,7 +158,7 @@ mkdir -p sizes
     done
 } >sizes/iteration.csv
 cp steps/samples.csv sizes
-ok 'panels are made of a step at several sizes' env -C "$top" bash figures/panels "$tmp/out5" \
+ok 'panels are made of a step at several sizes' panels "$tmp/out5" \
     p/iter_proxy "$tmp/sizes"
 plot5=$tmp/out5/iter_proxy-overlapped.plot
 drawn=$(grep '^shares' "$plot5"; sed -n '/^\$curve/,/^EOD/p' "$plot5" | sed 1d | cut -d' ' -f1-4)
@@ -171,7 +171,7 @@ ok 'the figure over compute alone is drawn' "$top/figures/draw" latency "$plot5"
 like "$(cat shares.svg)" 'iteration time / compute alone' \
     'the axis says that times are over compute alone'
 sed -i 's/,4,1,2,size=2 mode=overlapped,8,/,4,1,2,size=2 mode=overlapped,,/' sizes/iteration.csv
-ok 'panels are made where one size has no compute alone' env -C "$top" bash figures/panels \
+ok 'panels are made where one size has no compute alone' panels \
     "$tmp/out5" p/iter_proxy "$tmp/sizes"
 is "$(grep '^shares' "$plot5"; grep -c '^4 32 28 36' "$plot5")" 'shares = 0
 1' 'plain times are drawn where one size has no compute alone'
@@ -264,7 +264,7 @@ mkdir -p curves
     echo "r,p,nccl_allreduce,,z,auto,,4,1,1024,size=1KiB contention=high,1e-6,1e-6,1e-6,1e9,2e9,ok,"
 } >curves/summary.csv
 cp steps/samples.csv curves
-ok 'panels of six configs are written' env -C "$top" bash figures/panels "$tmp/out6" p/nccl_allreduce "$tmp/curves"
+ok 'panels of six configs are written' panels "$tmp/out6" p/nccl_allreduce "$tmp/curves"
 plot6=$tmp/out6/nccl_allreduce-contention-none.plot
 is "$(grep '^detail' "$plot6")" "detail = 'no contention'" 'the title has words for a parameter'
 is "$(grep '^detail' "$plot4" "$tmp/out/iter_proxy-size-1MiB-by.plot" | cut -d= -f2-)" " ''
@@ -311,7 +311,7 @@ like "$(<needed.svg)" 'line: model.*mark: published.*bar: one step of its grid' 
 # ---- too few numbers of CTAs
 grep -v 'ctas=8' steps/summary.csv >less && mv less steps/summary.csv
 grep -v 'ctas=8' steps/iteration.csv >less && mv less steps/iteration.csv
-ok 'panels are made of two numbers of CTAs' env -C "$top" bash figures/panels "$tmp/out3" \
+ok 'panels are made of two numbers of CTAs' panels "$tmp/out3" \
     p/iter_proxy "$tmp/steps"
 is "$(find "$tmp/out3" -name '*-by.plot')" '' 'two numbers of CTAs make no curve'
 done_testing

@@ -6,7 +6,7 @@
 
 # row FILE COLUMN=VALUE…: the rows with these values, a field a line as COLUMN=VALUE
 row() {
-    want=$(printf '%s\n' "${@:2}") awk "$(<"$top/figures/csv.awk")"'
+    want=$(printf '%s\n' "${@:2}") awk "$(<"$top/tests/csv.awk")"'
         NR == 1 { n = csv($0, name); next }
         { csv($0, f); m = split(ENVIRON["want"], w, "\n"); good = 1
           for (i = 1; i <= m; i++) { k = w[i]; sub(/=.*/, "", k); v = w[i]; sub(/^[^=]*=/, "", v)

@@ -28,8 +28,8 @@ like "$out" '20250202T000000Z-bbbb.*no GPU' 'show takes a run without measuremen
 # ---- figures ----
 
 "$gradsync" reduce -q raw -o csv
-bash "$top/figures/panels" before p/null csv ${old##*/}
-bash "$top/figures/panels" after p/null csv ${old##*/} ${new##*/}
+panels before p/null csv ${old##*/}
+panels after p/null csv ${old##*/} ${new##*/}
 ok 'there is something to draw' test -s before/figures.mk
 ok 'the figures are the same after a later run without measurements' diff -r before after
 

@@ -50,7 +50,7 @@ is "$("$gradsync" query --format csv 'SELECT count(*), sum(time_ns) FROM sample'
     "$samples" 'each sample is a row, with its time'
 "$gradsync" reduce -q data/raw -o csv
 is "$("$gradsync" query --format csv 'SELECT cell_id, median_s, ci_low_s, p99_s FROM summary' | sort)" \
-    "$(awk "$(<"$top/figures/csv.awk")"'
+    "$(awk "$(<"$top/tests/csv.awk")"'
         NR == 1 { n = csv($0, name); for (i = 1; i <= n; i++) at[name[i]] = i }
         { csv($0, f); print f[at["cell_id"]] "," f[at["median_s"]] "," f[at["ci_low_s"]] "," f[at["p99_s"]] }' \
         csv/summary.csv | sort)" 'the store has the numbers of summary.csv'

@@ -104,7 +104,7 @@ int cmd_reduce(int argc, char **argv)
 /* ---- query ---- */
 
 struct query_request {
-    const char *format, **tables;
+    const char *format, *first, **tables;
 };
 
 static int format_of(const char *name, enum print_format *format)
@@ -148,19 +148,35 @@ static char *ordered(const char *params)
 }
 
 /* A row with another text where a number belongs would carry it into what is made of the query. */
-static int add_row(struct csv *rows, const char *table, const struct csv_reader *r,
-                   const struct words *names)
+static int add_row(struct csv *rows, const struct csv_reader *r, const struct words *names,
+                   const bool *numbers)
 {
     for (size_t i = 0; i < names->n; i++) {
-        const char *name = names->v[i], *value = r->fields.s + r->starts[i];
-        if (strcmp(column_sql_type(table, name), "TEXT") && *value && !is_number(value))
+        const char *value = r->fields.s + r->starts[i];
+        if (numbers[i] && *value && !is_number(value))
             return fail_at(GS_FAILED, r->path, (int)r->number,
-                           "%s must be a number; make the tables again", name);
-        AUTO_FREE char *params = strcmp(name, CSV_PARAMS) ? NULL : ordered(value);
+                           "%s must be a number; make the tables again", names->v[i]);
+        AUTO_FREE char *params = strcmp(names->v[i], CSV_PARAMS) ? NULL : ordered(value);
         csv_text(rows, params ? params : value);
     }
     csv_end(rows);
     return GS_OK;
+}
+
+/* A table of an older version lacks columns: they are NULL. */
+static char *with_older(const char *table, const struct words *names)
+{
+    AUTO_WORDS struct words columns = {0};
+    struct text t = {0};
+    for (size_t i = 0; i < DERIVED; i++)
+        if (!strcmp(store_derived[i].name, table))
+            words_split(&columns, store_derived[i].columns, ',');
+    for (size_t i = 0; i < names->n; i++)
+        text_addf(&t, "%s%s", i ? "," : "", names->v[i]);
+    for (size_t i = 0; i < columns.n; i++)
+        if (!words_has(names, columns.v[i]))
+            text_addf(&t, ",%s", columns.v[i]);
+    return t.s;
 }
 
 /* The rows of DIR/NAME.csv as the temporary table NAME. */
@@ -179,11 +195,15 @@ static int add_table(struct store *s, const char *path)
         words_add(&names, r.fields.s + r.starts[i]);
         text_addf(&columns, "%s%s", i ? "," : "", names.v[i]);
     }
-    if (code || (code = store_make(s, table, columns.s)))
+    AUTO_FREE char *all = code ? NULL : with_older(table, &names);
+    if (code || (code = store_make(s, table, all)))
         return code;
+    AUTO_FREE bool *numbers = xcalloc(names.n, sizeof *numbers);
+    for (size_t i = 0; i < names.n; i++)
+        numbers[i] = strcmp(column_sql_type(table, names.v[i]), "TEXT") != 0;
     struct store_rows *sink = store_rows_begin(s, table, columns.s, -1, &rows);
     while (!code && !(code = csv_read_row(&r, &got)) && got)
-        code = add_row(&rows, table, &r, &names);
+        code = add_row(&rows, &r, &names, numbers);
     int ended = store_rows_end(sink);
     return code ? code : ended;
 }
@@ -201,6 +221,10 @@ static int query(void *request, char **words, int n)
                        : store_open_roots(&s, (const char *const *)words + 1, (size_t)n - 1);
     for (const char **path = q->tables; !code && path && *path; path++)
         code = add_table(&s, *path);
+    if (!code && q->first)
+        code = only_tables ? store_execute(&s, q->first)
+                           : fail(GS_USAGE,
+                                  "query: --first is for files only: give --table, and no folder");
     if (!code)
         code = print_functions(&s);
     if (!code)
@@ -221,6 +245,8 @@ int cmd_query(int argc, char **argv)
          "rounded to three digits"},
         {"table", 't', CLI_LIST, &q.tables, "DIR/NAME.csv",
          "query this file as table NAME, instead of recordings; may be repeated"},
+        {"first", 'f', CLI_TEXT, &q.first, "SQL",
+         "execute these statements before, such as CREATE TEMP TABLE; with --table only"},
         {"quiet", 'q', CLI_QUIET, NULL, NULL, "print errors and the rows only"},
         {0},
     };

@@ -46,7 +46,7 @@ torch() { # ARG…: a process a GPU; HOST has none
 contrasts() { # STEP LEVEL NAME: of its recording, to the results
     "$gradsync" reduce -q "$out/raw/$3" -o "$out/csv-$3" 2>>"$out/$3.log"
     "$gradsync" compare -q "$out/raw/$3"/*/* -o "$out/csv-$3" >>"$out/$3.log" 2>&1
-    awk -v step="$1" -v level="$2" -f "$top/figures/csv.awk" -f "$top/tests/bench/steps_rows.awk" \
+    awk -v step="$1" -v level="$2" -f "$top/tests/csv.awk" -f "$top/tests/bench/steps_rows.awk" \
         "$out/csv-$3/summary.csv" "$out/csv-$3/compare.csv" >>"$results"
 }
 
