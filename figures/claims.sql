@@ -6,15 +6,18 @@
 WITH claimed AS (SELECT CASE WHEN kind <> 'published' THEN 'peak measured on ' || platform
         WHEN instr(claim, ' = ') > 1 AND substr(claim, 1, instr(claim, ' = ') - 1) NOT GLOB '*[^a-z0-9_.]*'
         THEN platform || ': ' || claim ELSE claim END AS name,
-        quantity || CASE WHEN kind = 'published' AND limit_source GLOB 'measured on*' THEN ', measured' ELSE '' END AS what,
+        quantity || CASE WHEN kind = 'published' AND limit_source GLOB 'measured on*' THEN ', measured'
+            ELSE '' END AS what,
         fraction, verdict
     FROM limits WHERE fraction IS NOT NULL -- near no limit:
         AND NOT (kind = 'published' AND quantity IN ('busbw/algbw', 'duration') AND verdict = 'possible')),
-row AS (SELECT name, what, max(fraction) AS fraction, verdict, row_number() OVER (ORDER BY max(fraction) DESC, name || what) AS i
+row AS (SELECT name, what, max(fraction) AS fraction, verdict, row_number() OVER (ORDER BY max(fraction) DESC, name
+    || what) AS i
     FROM claimed GROUP BY name, what),
 total AS (SELECT count(*) AS n FROM row),
 text(part, i, a, b, c) AS (
-    SELECT 1, 0, 'platform = ''''; workload = ''''; detail = ''▲ impossible, or contradicted by data   ◆ at the limit, or partly true''', NULL, NULL UNION ALL
+    SELECT 1, 0,
+        'platform = ''''; workload = ''''; detail = ''▲ impossible, or contradicted by data   ◆ at the limit, or partly true''', NULL, NULL UNION ALL
     SELECT 1, 1, 'n = ' || n, NULL, NULL FROM total UNION ALL
     SELECT 1, 2, 'rows = ' || n || '; array name[' || n || '] = [' || group_concat(quote(shorten(name, 47)), ', ')
             || ']; array what[' || n || '] = [' || group_concat(quote(what), ', ') || ']', NULL, NULL

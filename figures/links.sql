@@ -30,9 +30,12 @@ point AS (SELECT a.panel, a.config, a.bytes / a.median_s / 1e9 AS bw, a.bytes / 
         1e3 * s.ci_high_s AS high
     FROM setting a JOIN setting s USING (panel, config) WHERE a.axis = 'alone' AND s.axis = 'step'),
 links AS (SELECT count(DISTINCT panel) AS n FROM point) -- a figure with one panel is not drawn
-SELECT 'point' AS kind, panel, CASE WHEN config = 'auto' THEN '25 MiB (default)' WHEN config = 'NCCL_SOCKET_NTHREADS=unset'
-        THEN '1×1 (default)' WHEN config LIKE 'ctas=%' THEN substr(config, 6) || ' CTAs' WHEN config LIKE 'bucket_cap=%'
-        THEN replace(substr(config, 12), 'MiB', ' MiB') ELSE replace(substr(config, 22), '/NCCL_NSOCKS_PERTHREAD=', '×') END AS setting, bw, bw_low, bw_high, ms, low, high FROM point JOIN links ON n = 2
+SELECT 'point' AS kind, panel, CASE WHEN config = 'auto' THEN '25 MiB (default)'
+    WHEN config = 'NCCL_SOCKET_NTHREADS=unset'
+        THEN '1×1 (default)' WHEN config LIKE 'ctas=%' THEN substr(config, 6) || ' CTAs'
+            WHEN config LIKE 'bucket_cap=%'
+        THEN replace(substr(config, 12), 'MiB', ' MiB') ELSE replace(substr(config, 22), '/NCCL_NSOCKS_PERTHREAD=',
+            '×') END AS setting, bw, bw_low, bw_high, ms, low, high FROM point JOIN links ON n = 2
 UNION ALL
 SELECT 'reversed', a.panel, '', p.bw, p.ms, q.bw, q.ms, NULL, NULL
     FROM shorter a JOIN shorter s ON a.panel = s.panel AND a.one = s.other AND a.other = s.one

@@ -10,11 +10,13 @@ WITH t(n, least, k) AS (VALUES (2, 12.706, 1), (3, 4.303, 1), (4, 3.182, 1), (5,
     (8, 2.365, 1), (9, 2.306, 2), (10, 2.262, 2), (11, 2.228, 2), (12, 2.201, 3)),
 visit AS (SELECT r.platform, r.run_id, r.workload, r.label, b.launch, b.block, c.config, c.mode,
         CASE r.workload WHEN 'trial' THEN b.block ELSE b.launch END AS unit,
-        replace(coalesce((SELECT value FROM param p WHERE p.run = b.run AND p.cell_id = b.cell_id AND key = 'batch'), '1'), '-', '') AS batch,
+        replace(coalesce((SELECT value FROM param p WHERE p.run = b.run AND p.cell_id = b.cell_id
+            AND key = 'batch'), '1'), '-', '') AS batch,
         ln(time_ns) AS x
     FROM standing JOIN run r USING (run) JOIN block b USING (run) JOIN cell c USING (run, cell_id)
         JOIN sample USING (run, seq)
-    WHERE r.platform IN ('h100-2gpu-steps', 'h100-2gpu-sock') AND (c.config IN ('none', 'half', 'one') OR c.config = 'auto'
+    WHERE r.platform IN ('h100-2gpu-steps', 'h100-2gpu-sock') AND (c.config IN ('none', 'half', 'one')
+        OR c.config = 'auto'
         AND r.run IN (SELECT run FROM cell WHERE config = 'none') OR c.params LIKE '% launch=graph %'
         AND (c.mode = 'compute' OR c.mode = 'overlapped' AND c.config = 'auto'))),
 with_comm AS (SELECT *, avg(x) AS base FROM visit WHERE config = 'auto'

@@ -12,19 +12,25 @@ row AS (SELECT network, row_number() OVER (ORDER BY min(place)) AS k, max(error)
         avg(CASE WHEN by_error IN ((cells + 1) / 2, cells / 2 + 1) THEN error END) AS median
     FROM ranked GROUP BY network),
 text(part, i, k, a, b, c, d) AS (
-    SELECT 1, 0, 0, 'title_of = ''one synchronisation: measured over modelled, by network''', NULL, NULL, NULL UNION ALL
-    SELECT 1, 1, 0, 'detail = ''bands: the model within 5, 10 and 15% of the time measured''', NULL, NULL, NULL UNION ALL
+    SELECT 1, 0, 0, 'title_of = ''one synchronisation: measured over modelled, by network''', NULL, NULL,
+        NULL UNION ALL
+    SELECT 1, 1, 0, 'detail = ''bands: the model within 5, 10 and 15% of the time measured''', NULL, NULL,
+        NULL UNION ALL
     SELECT 1, 2, 0, 'platform = ''''; workload = ''''; more = ''''', NULL, NULL, NULL UNION ALL
     SELECT 1, 3, 0, 'n = ' || count(*), NULL, NULL, NULL FROM line UNION ALL
-    SELECT 1, 4, 0, 'array label[' || count(*) || '] = [' || group_concat(quote(series), ', ') || ']', NULL, NULL, NULL
+    SELECT 1, 4, 0, 'array label[' || count(*) || '] = [' || group_concat(quote(series), ', ') || ']', NULL, NULL,
+        NULL
         FROM (SELECT series FROM line ORDER BY i) HAVING count(*) > 0 UNION ALL
-    SELECT 1, 5, 0, 'rows = ' || count(*) || '; array network[' || count(*) || '] = [' || group_concat(quote(network), ', ')
-            || ']; array note[' || count(*) || '] = [' || group_concat(quote(printf('%.1f%%, %.0f%%', 100 * median, 100 * worst)), ', ')
+    SELECT 1, 5, 0, 'rows = ' || count(*) || '; array network[' || count(*) || '] = [' || group_concat(quote(network),
+        ', ')
+            || ']; array note[' || count(*) || '] = [' || group_concat(quote(printf('%.1f%%, %.0f%%', 100 * median,
+                100 * worst)), ', ')
             || ']', NULL, NULL, NULL
         FROM (SELECT * FROM row ORDER BY k) HAVING count(*) > 0 UNION ALL
     SELECT 2, 0, 0, '$curve << EOD', NULL, NULL, NULL UNION ALL
     SELECT 3, i, k + place / 1e9, k, sync_s / model_sync_s, 0, 0
         FROM shown JOIN line USING (series) JOIN row USING (network) UNION ALL
-    SELECT 3, i, blank, NULL, NULL, NULL, NULL FROM line, (SELECT -2 AS blank UNION ALL SELECT -1) WHERE i > 1 UNION ALL
+    SELECT 3, i, blank, NULL, NULL, NULL, NULL FROM line, (SELECT -2 AS blank UNION ALL SELECT -1)
+        WHERE i > 1 UNION ALL
     SELECT 4, 0, 0, 'EOD', NULL, NULL, NULL)
 SELECT a, b, c, d FROM text ORDER BY part, i, k

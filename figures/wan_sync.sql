@@ -10,7 +10,8 @@
 -- of a ring, and faster sites beside the slowest lower it. A line has two points or more; without any line `n = 0`,
 -- and nothing is drawn.
 , kind AS (SELECT :name GLOB 'sync_rtt*' AS by_rtt, :name IN ('sync_size_slow', 'sync_rtt_small') AS small),
-plain AS (SELECT * FROM cell WHERE (bound_s - coalesce(rtt_s, 0) / 2) * rate_Bps >= 0.999 * 2 * (sites - 1) / sites * size_B
+plain AS (SELECT * FROM cell WHERE (bound_s - coalesce(rtt_s, 0) / 2) * rate_Bps >= 0.999 * 2 * (sites - 1) / sites *
+    size_B
         AND shape = (SELECT shape FROM cell GROUP BY shape ORDER BY count(*) DESC, max(place) LIMIT 1)
         AND platform NOT GLOB '*-internet*' AND step_s IS NULL AND wire = 'fp32' AND NOT special
         AND (strategy = 'mpi' OR transport = 'tcp')),
@@ -33,10 +34,12 @@ text(part, i, x, a, b, c, d) AS (
     SELECT 1, 0, 0, 'title_of = ''time of one synchronisation''', NULL, NULL, NULL UNION ALL
     SELECT 1, 1, 0, 'detail = ' || quote(printf('%d sites, %.4g Mbit/s%s, %s', sites, rate_Bps * 8e-6,
             CASE WHEN loss > 0 THEN printf(', %g%% loss', 100 * loss) ELSE '' END, CASE WHEN by_rtt
-            THEN CASE WHEN size_B >= 1048576 THEN printf('%g MiB', size_B / 1048576.) ELSE printf('%g KiB', size_B / 1024.) END
+            THEN CASE WHEN size_B >= 1048576 THEN printf('%g MiB', size_B / 1048576.)
+                ELSE printf('%g KiB', size_B / 1024.) END
             ELSE printf('RTT %.4g ms', 1e3 * rtt_s) END)), NULL, NULL, NULL
         FROM (SELECT * FROM shown ORDER BY place DESC LIMIT 1), kind UNION ALL
-    SELECT 1, 2, 0, 'platform = ''''; workload = ''''; more = ''''; by_rtt = ' || by_rtt, NULL, NULL, NULL FROM kind UNION ALL
+    SELECT 1, 2, 0, 'platform = ''''; workload = ''''; more = ''''; by_rtt = ' || by_rtt, NULL, NULL, NULL
+        FROM kind UNION ALL
     SELECT 1, 3, 0, 'n = ' || count(*), NULL, NULL, NULL FROM lines UNION ALL
     SELECT 1, 4, 0, 'array label[' || count(*) || '] = [' || group_concat(quote(words), ', ') || ']', NULL, NULL, NULL
         FROM (SELECT words FROM lines ORDER BY i) HAVING count(*) > 0 UNION ALL
@@ -44,6 +47,7 @@ text(part, i, x, a, b, c, d) AS (
     SELECT 3, i, x, x, y, low, high FROM point JOIN lines USING (words) UNION ALL
     SELECT 3, i, x, x, bound_s, bound_s, bound_s FROM (SELECT x, bound_s, max(place) FROM shown GROUP BY x), lines
         WHERE words = 'lower bound' UNION ALL
-    SELECT 3, i, blank, NULL, NULL, NULL, NULL FROM lines, (SELECT -2 AS blank UNION ALL SELECT -1) WHERE i > 1 UNION ALL
+    SELECT 3, i, blank, NULL, NULL, NULL, NULL FROM lines, (SELECT -2 AS blank UNION ALL SELECT -1)
+        WHERE i > 1 UNION ALL
     SELECT 4, 0, 0, 'EOD', NULL, NULL, NULL)
 SELECT a, b, c, d FROM text ORDER BY part, i, x

@@ -7,7 +7,8 @@
 line AS (SELECT wire, row_number() OVER (ORDER BY min(place)) AS i FROM shown GROUP BY wire),
 text(part, i, x, a, b, c) AS (
     SELECT 1, 0, 0, 'title_of = ''how often to synchronise: points measured, lines modelled''', NULL, NULL UNION ALL
-    SELECT 1, 1, 0, 'detail = ' || quote(printf('%s: %s, %d sites, %.4g Mbit/s, RTT %.4g ms, %s', platform, words, sites,
+    SELECT 1, 1, 0, 'detail = ' || quote(printf('%s: %s, %d sites, %.4g Mbit/s, RTT %.4g ms, %s', platform, words,
+        sites,
             rate_Bps * 8e-6, 1e3 * rtt_s, human_size(size_B))), NULL, NULL
         FROM (SELECT * FROM shown ORDER BY place DESC LIMIT 1) UNION ALL
     SELECT 1, 2, 0, 'platform = ''''; workload = ''''; more = ''''', NULL, NULL UNION ALL

@@ -58,6 +58,13 @@ is "$("$gradsync" query --format csv "$count" data/raw/sim/null/1 | tail -1)" \
     "$(grep -c '"type":"block"' <(cat data/raw/sim/null/1/*.jsonl)),1" \
     'a query of a folder reads that folder'
 
+# ---- files
+printf 'run_id,size_B,param_b,param_a\nx,8,2,1\n' >summary.csv
+is "$("$gradsync" query --format lines --table summary.csv --first 'CREATE TEMP TABLE s AS SELECT * FROM summary' \
+    'SELECT run_id, size_B, params, median_s FROM s')" 'x 8 a=1 b=2' \
+    'a file is a table; its parameters are in the order of their names, and a column that it lacks is NULL'
+fails 2 'query: --first is for files only' "$gradsync" query --first 'CREATE TABLE x (a)' 'SELECT 1'
+
 # ---- formats
 select='SELECT run_id, 1.5e-3 AS step_s, 4096 AS size_B, NULL AS none, 2.5e9 AS busbw_Bps FROM run ORDER BY run LIMIT 1'
 like "$("$gradsync" query "$select")" $'^run_id +step +size +none +busbw\n[^ ]+ +1.50 ms +4KiB +- +2.50 GB/s$' \
