@@ -31,7 +31,7 @@ static struct store *summary(void)
     if (s.db)
         return &s;
     if (store_open(&s, NULL) || store_make(&s, "summary", limits_reads) ||
-        store_make(&s, "chosen", "platform,device"))
+        store_make(&s, "asked_platform", "platform,device"))
         abort();
     for (size_t i = 0; i < CELLS; i++) {
         const struct measured_cell *c = &cells[i];

@@ -15,7 +15,11 @@ static void again(const char *dir)
     char *path = xstrfmt("%s/compare.csv", dir);
     int code = again_open(&s, path, NULL, 0);
     bundle_reported(code);
-    if (!code && (again_make(&s, dir, &any, &single) || again_print(&s)))
+    if (!code) {
+        code = again_make(&s, dir, &any, &single);
+        bundle_reported(code);
+    }
+    if (!code && again_print(&s))
         abort();
     store_close(&s);
     free(path);
