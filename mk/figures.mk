@@ -81,8 +81,10 @@ endef
 # $(call drawing,FOLDER/NAME,SCRIPT,TABLES,SQL…): one figure from tables; none from a panel with `n = 0`.
 define drawing
 drawings += $(addprefix figures/out/$1,.svg .png .pdf)
-$(csv)/panels/$1.plot: $3 $(addprefix figures/,panel $(4:%=%.sql))
-	@mkdir -p $$(@D) && bash figures/panel $(BUILD)/gradsync $$@ '$3' $4
+$(csv)/panels/$1.made: $3 $(addprefix figures/,panel $(4:%=%.sql))
+	@mkdir -p $$(@D) && bash figures/panel $(BUILD)/gradsync $(csv)/panels/$1.plot '$3' $4 && touch $$@
+$(csv)/panels/$1.plot: $(csv)/panels/$1.made
+	@[ -e $$@ ] || bash figures/panel $(BUILD)/gradsync $$@ '$3' $4
 $(addprefix figures/out/$1,.svg .png .pdf) &: $(csv)/panels/$1.plot figures/$2.gp $(style)
 	$$(if $$(shell grep -sx 'n = 0' $$<),@rm -f $(addprefix figures/out/$1,.svg .png .pdf),$$(call quiet,FIGURE,figures/out/$1)figures/draw $2 $$< figures/out/$1)
 endef
