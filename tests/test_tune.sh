@@ -256,7 +256,7 @@ if [ -x "$train" ] && command -v mpirun >/dev/null; then
     like "$err" 'tune: the job has one rank, which does not communicate' 'it says so'
     exits 1 'tune of a job without collectives ends with 1' tune -m 0.1 -- mpirun --oversubscribe -n 2 \
         "$train" steps=0 compute_ms=1 MiB=1 comm=0
-    like "$err" 'no collective of two ranks or more was seen, and it prints no step times that gradsync knows' \
+    like "$err" 'no collective of NCCL or MPI on two ranks or more was seen, and it prints no step times that gradsync knows' \
         'it says so'
     run tune -m 1.5 -l 2 --only eager_limit -- mpirun --oversubscribe -n 2 "$train" steps=0 \
         compute_ms=1 MiB=1 need=2

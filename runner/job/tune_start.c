@@ -294,8 +294,8 @@ static void judge(struct start *s, const struct job_ended *e, double timeout_s)
               "knows"
         : s->seen ? "the sequence of its collectives did not repeat, and it prints no step times "
                     "that gradsync knows"
-                  : "no collective of two ranks or more was seen, and it prints no step times that "
-                    "gradsync knows";
+                  : "no collective of NCCL or MPI on two ranks or more was seen, and it prints no "
+                    "step times that gradsync knows";
     r->kind = job_ended_kind(e, r->why, sizeof r->why);
     size_t n = strlen(r->why);
     if (s->alone) {
