@@ -2,7 +2,7 @@
 #
 # The figures bandwidth and latency: a line for each config against size, as a ratio to the baseline, with a
 # ribbon for its 95% interval (of the baseline: the A/A floor) and a ring at the best config of a size by
-# verdict (verdicts.awk). The values of the baseline stand below the axis. Without a baseline the figure has
+# verdict (curves.sql). The values of the baseline stand below the axis. Without a baseline the figure has
 # absolute values. Needs
 #   value          "time" or "bus"
 #   value_text(v)  an absolute value as text

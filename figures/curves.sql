@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- After panel_cells.sql: curves against size.
+-- After steps.sql: curves against size.
 
 -- ---- curves against size, and the features of transitions.csv
 

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
 -- What there is to draw of one platform and workload (:of, "P/W"): the first part of the query that
--- figures/panels asks; curves.sql, steps.sql and verdicts.sql follow. A cell measured again is drawn as it was
+-- figures/panels asks; steps.sql, curves.sql, verdicts.sql and panels.sql follow. A cell measured again is drawn as it was
 -- measured last; a run that was interrupted is drawn only while its section has no finished one, and one that
 -- measured nothing never. :runs limits the runs and :configs the configs, JSON lists; an empty one is no limit.
 --

@@ -7,7 +7,7 @@
 #   y_title     of the y axis
 #   LEFT        room for the y axis (0.50 unless set)
 # The colours are Okabe and Ito's, which the colour-blind can tell apart; in greyscale the markers and
-# the dashes do. Each config has one of the 24 line types below in every figure (tones in panels.awk):
+# the dashes do. Each config has one of the 24 line types below in every figure (tones in panels.sql):
 # auto black, ring/LL vermilion, ring/LL128 blue, ring/Simple green, tree/LL orange, tree/LL128 purple,
 # tree/Simple sky, ctas=4 brown, and so on with other markers and dashes. COLOURS may hold eight others. GREY_TONE: configs that a figure
 # does not stress.

@@ -50,9 +50,6 @@ faults() {
              { sub(/^tsort: /, ""); printf " %s", $0 } END { if (sep) print "" }'
 }
 
-# Rooms with circles of files that are known and to be removed. Add none.
-with_circles=' runner/store '
-
 uses() { # "ROOM FILE FILE": a file of the room uses a function of another one
     local built=${1:-build}
     [ -d "$built/runner" ] || return 0
@@ -88,7 +85,6 @@ circles() {
     local all room
     all=$(uses "$@")
     for room in $(cut -d' ' -f1 <<<"$all" | sort -u); do
-        [[ $with_circles != *" $room "* ]] || continue
         grep "^$room " <<<"$all" | cut -d' ' -f2- | { tsort 2>&1 >/dev/null || true; } |
             awk '/input contains a loop/ { printf "%sfiles use each other in a circle:", sep; sep = "\n"; next }
                  { sub(/^tsort: /, ""); printf " %s", $0 } END { if (sep) print "" }' | sort -u

@@ -294,6 +294,11 @@ is "$(cut -d, -f4,6,8,20,28,29,33-35 days.csv/again.csv | sed -n '1,4p;8,10p')" 
 is "$(sed -n 4p days.csv/again.csv | cut -d, -f30-32)" \
     "$(grep '^sim,null,,1,.*,8,.*,c3,' days.csv/compare.csv | cut -d, -f11-13)" \
     'a row of again.csv has the ratio and interval of the earlier run'
+awk -F, -v OFS=, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; print $0, "param_gemms"; next }
+    { gemms = $c["size_B"] > 8 ? 4 : 1; $c["size_B"] = $c["param_size"] = 8
+      if ($c["run_id"] == 2 && $c["config"] == "c2" && gemms == 4) $c["verdict"] = "slower"
+      print $0, gemms }' days.csv/compare.csv | grep -v '^sim,null,,3' >placed.csv
+prints ' 8 +c2 +faster .* slower .* gemms=4$' "$gradsync" compare --again placed.csv
 "$make_campaign" other/1 groups=1 spread=0.02 seed=9
 prints "null on sim +2 +1 +$(again_row 3/6 0 3) " "$gradsync" compare --again other days/2
 mkdir gap
@@ -349,7 +354,8 @@ is "$(of floor.csv 8 c1 verdict)" equivalent 'two configs can be equivalent belo
 
 # ---- few launches
 "$make_campaign" single groups=1 launches=1
-ok 'a comparison of one launch succeeds' "$gradsync" compare single -o single.csv
+ok 'a comparison of one launch succeeds' "$gradsync" compare --all single -o single.csv
+unlike "$out" 'p_holm: p of' 'without a p no line says of which test it is'
 is "$(of single.csv 8 c2 launches ratio ratio_low p_interval verdict)" '1    inconclusive' \
     'one launch gives no number and no verdict'
 like "$(reason single.csv ',c2,')" 'one launch says nothing about the next' \

@@ -17,8 +17,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- writing ---- */
-
 /* ---- files ---- */
 
 static int cannot_write(const struct csv *c, int error)
@@ -200,8 +198,6 @@ int csv_write_file(const char *path, const char *text)
     csv_bytes(&file, text, strlen(text));
     return csv_close(&file, true);
 }
-
-/* ---- reading ---- */
 
 /* ---- rows ---- */
 

@@ -13,8 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- baseline ---- */
-
 /* ---- rules ---- */
 
 /* GS_OK or reported. */
@@ -339,8 +337,6 @@ static void compare_unpaired(struct comparison *c, const struct recorded *r,
     free(p.cells);
 }
 
-/* ---- within run ---- */
-
 /* ---- contrasts ---- */
 
 /* One config of the mode has a second copy; it need not be the baseline of this contrast. */
@@ -491,8 +487,6 @@ int compare_within_run(struct comparison *c, const char *dir, const char *best_o
     gathered_free_run(r, groups);
     return code;
 }
-
-/* ---- between runs ---- */
 
 /* ---- a set of runs ---- */
 

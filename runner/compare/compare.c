@@ -15,8 +15,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- compare ---- */
-
 /* ---- contrasts ---- */
 
 struct contrast *comparison_append(struct comparison *c)
@@ -522,8 +520,6 @@ int comparison_write(const struct comparison *c, const char *dir, const char *fi
     }
     return csv_close(&csv, true);
 }
-
-/* ---- placebo ---- */
 
 /* ---- counting ---- */
 

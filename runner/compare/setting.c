@@ -219,7 +219,7 @@ static enum setting_effect effect_of(const struct choice *asked, const char *ope
 }
 
 /* Of one launch, whose calls may run several operations: "ring/LL ctas=8 98%, ring/LL ctas=1 2%".
- * The largest calls decide; trial_taken.h drops arms that most of the calls did not take. */
+ * The largest calls decide; job/trial_result.h drops arms that most of the calls did not take. */
 static enum setting_effect launch_effect(const struct choice *asked, const char *ran)
 {
     enum setting_effect best = EFFECT_UNKNOWN;

@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the sections of the runner ---- */
-
 /* ---- by the tables ---- */
 
 /* Why a list may not stand here, for the keys where users try one. */

@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- curves ---- */
-
 /* ---- rows to curves ---- */
 
 const char curves_reads[] =

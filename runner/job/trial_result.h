@@ -28,7 +28,7 @@ struct trial_verdict {
     struct trial_taken taken;
     bool same_operation;  /* as auto, by NCCL's reports */
     struct effect effect; /* against auto, a log-ratio for each block */
-    enum verdict verdict; /* inconclusive also for what does not count (trial_taken.h), and for too
+    enum verdict verdict; /* inconclusive also for what does not count, and for too
                            * few blocks */
 };
 

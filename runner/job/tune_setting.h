@@ -11,7 +11,7 @@
 
 #define TUNE_BASELINE "auto"
 
-/* The slowest link that the job uses; what NCCL reports (tune_link.h). */
+/* The slowest link that the job uses; what NCCL reports. */
 enum tune_link {
     TUNE_UNKNOWN,
     TUNE_P2P,

@@ -13,7 +13,7 @@
 
 /* ---- NUMA nodes ---- */
 
-/* Binds this process to the processors near a device: numa_hwloc.c with hwloc, numa_none.c without. */
+/* Binds this process to the processors near a device, with hwloc. */
 
 struct numa {
     char cpus[256]; /* "0-31,64-95": the processors; "": not bound, see why */

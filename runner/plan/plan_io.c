@@ -82,8 +82,6 @@ void sections_free(struct sections *s)
     *s = (struct sections){0};
 }
 
-/* ---- a run folder ---- */
-
 /* ---- plan.json ---- */
 
 static json_t *cell_json(const struct cell *c, const struct group *g)

@@ -134,8 +134,6 @@ static int64_t config_match_cells(const struct recorded *r, const char *path,
     return launches;
 }
 
-/* ---- paper evidence ---- */
-
 /* ---- runs ---- */
 
 static void proof_free(struct proof *p)

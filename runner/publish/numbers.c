@@ -214,8 +214,6 @@ static int answer_query(struct numbers *b, struct answer *a, const char *query,
                : query_numbers(b, a, query, &p, in);
 }
 
-/* ---- numbers ---- */
-
 /* ---- other numbers in a query ---- */
 
 static double number_of(const struct answer *a)
@@ -659,7 +657,7 @@ static void print_source(const struct grid *g, size_t row)
         {"asked", "the platform's config"},
         {"needed", "the model and published numbers, mk/wan-needed.sh"},
         {"limits", "gradsync limits configs/*.ini"},
-        {"model-error", "model_sync_s beside sync_s in wan.csv, figures/wan_errors.awk"},
+        {"model-error", "model_sync_s beside sync_s in wan.csv, figures/wan_errors.sql"},
         {"wan-", "gradsync model"},
     };
     const char *platform = grid_text(g, row, "platform"), *name = path_name(g->name);

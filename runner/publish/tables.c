@@ -20,8 +20,6 @@
 #include <strings.h>
 #include <unistd.h>
 
-/* ---- grid ---- */
-
 /* ---- making one ---- */
 
 static void add_column(struct grid *g, const char *name)
@@ -233,8 +231,6 @@ static void grid_latest(struct grid *g, const enum grid_run *runs)
     drop_rows(g, drop);
 }
 
-/* ---- sources ---- */
-
 /* ---- runs ---- */
 
 /* The columns after the machine's, which machine.c names. */
@@ -332,8 +328,6 @@ static int paper_tables_asked(struct grid **out, const char *configs)
         *out = g;
     return code;
 }
-
-/* ---- paper tables ---- */
 
 /* ---- a table by its name ---- */
 
@@ -475,8 +469,6 @@ char *paper_tables_run(struct paper_tables *s, const struct grid *g, size_t row,
                          grid_text(g, row, "workload"), run)
                : NULL;
 }
-
-/* ---- sql ---- */
 
 /* ---- values ---- */
 

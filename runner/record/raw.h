@@ -36,7 +36,7 @@ struct raw_head {
 
 /* ---- lines ---- */
 
-/* Reads the complete lines of a recording, in memory bounded by the longest line. raw.h parses them. */
+/* Reads the complete lines of a recording, in memory bounded by the longest line. */
 
 #define RAW_LINE_MAX (8 << 20) /* bytes, about a million samples: bounds the memory of a reader */
 

@@ -157,7 +157,7 @@ int record_cannot(const char *what, const char *path);
 /* True while the process that created it has it open: under srun a rank may outlive its launcher. */
 bool record_is_being_written(const char *path);
 /* Writes the object, with its "chain", and '\n' in one write(2); takes ownership. GS_OK or GS_FAILED,
- * reported. Every recording is written by these two functions. */
+ * reported. Every recording is written by the functions below. */
 int record_line(struct record *r, json_t *object);
 /* Writes a block line: `head` (owned) is the object without time_ns, which holds the samples. */
 int record_block(struct record *r, json_t *head, const uint64_t *time_ns, size_t n);

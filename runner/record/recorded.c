@@ -213,8 +213,6 @@ bool recorded_compares(const struct recorded *r)
     return false;
 }
 
-/* ---- the run ---- */
-
 /* ---- plan.json ---- */
 
 static void read_plan(struct recorded *r)

@@ -109,7 +109,7 @@ struct wan_cell wan_cell_read(const struct rec_cell *c)
     return s;
 }
 
-#define HEADROOM 0.98 /* tcp_pace.h: PACE_HEADROOM, a share of the uplink */
+#define HEADROOM 0.98 /* PACE_HEADROOM of wan_sync, a share of the uplink */
 
 struct wan_carrier wan_cell_carrier(const struct wan_cell *s, const struct wan_map *map,
                                     double loss, int given)

@@ -64,12 +64,13 @@ static void sql_place(sqlite3_context *c, int n, sqlite3_value **v)
                         -1, free);
 }
 
-/* Prints the columns of the rows `from`, which may use place(). */
-static int print_rows(struct store *s, const char *columns, const char *from, size_t keys)
+/* Prints the columns of the rows `from`, which may use place(): what differs among the rows `axes_of`. */
+static int print_rows(struct store *s, const char *columns, const char *from, const char *axes_of,
+                      size_t keys)
 {
     struct printing how = {.format = PRINT_TEXT, .keys = keys};
     struct places p = {0};
-    AUTO_FREE char *which = xstrfmt("SELECT baseline, config, params FROM %s", from),
+    AUTO_FREE char *which = xstrfmt("SELECT baseline, config, params FROM %s", axes_of),
                    *rows = xstrfmt("SELECT %s FROM %s", columns, from);
     int code = store_each(s, which, take_config, &p);
     if (!code)
@@ -78,6 +79,8 @@ static int print_rows(struct store *s, const char *columns, const char *from, si
         code = store_failed(s);
     if (!code)
         code = print_query(s, rows, &how);
+    sqlite3_create_function(s->db, "place", 2, SQLITE_UTF8, NULL, NULL, NULL,
+                            NULL); /* p ends here */
     free(p.first);
     return code;
 }
@@ -255,7 +258,7 @@ static int print_questions(struct store *s, const char *sentence, const char *co
         printf("%s", term_bold(stdout));
         screen_wrap(0, 2, screen_columns(stdout), sentences.v[i]);
         printf("%s", term_end(stdout));
-        code = print_rows(s, columns, from, 1);
+        code = print_rows(s, columns, from, from, 1);
     }
     return code;
 }
@@ -334,7 +337,7 @@ static const char tests[] =
     "SELECT char(10) || 'p_holm: p of the interval' || iif(max(p_holm_of = 'both'), "
     "', or of permuted launches where that is larger', '') || ', adjusted over each group and "
     "mode' "
-    "FROM shown WHERE p_holm IS NOT NULL"; /* NULL: no row */
+    "FROM shown WHERE p_holm IS NOT NULL HAVING count(*) > 0";
 
 /* Modes are different questions. */
 static const char counts[] =
@@ -366,10 +369,10 @@ static const char beaten[] =
     " || ', run ' || run_id || ', ' || mode || ': the fastest config of %q is beaten "
     "in ' || sum(beaten) || ' of ' || count(*) || ' groups, confirmed best in ' || "
     "sum(NOT beaten AND NOT open) || ', undecided in ' || sum(NOT beaten AND open) FROM ("
-    "SELECT *, min(at) AS begin, max(verdict = 'faster') AS beaten, "
+    "SELECT *, min(at) AS first_at, max(verdict = 'faster') AS beaten, "
     "max(verdict = 'inconclusive' OR small_effect = 'shorter') AS open FROM shown "
     "GROUP BY platform, workload, label, run_id, mode, family) "
-    "GROUP BY platform, workload, label, run_id, mode ORDER BY min(begin)";
+    "GROUP BY platform, workload, label, run_id, mode ORDER BY min(first_at)";
 
 int contrasts_print(struct store *s, const char *best_of)
 {
@@ -385,7 +388,7 @@ int contrasts_print(struct store *s, const char *best_of)
     for (size_t i = 0; i < titles.n && !code; i++) {
         AUTO_FREE char *from = xstrfmt("shown WHERE part = %zu ORDER BY at", i + 1);
         printf("\n%s\n", titles.v[i]);
-        code = print_rows(s, every, from, 3);
+        code = print_rows(s, every, from, from, 3);
     }
     code = code ? code : print_lines(s, tests);
     code = code ? code : print_lines(s, counts);
@@ -515,6 +518,10 @@ static const char disagreeing[] =
                  "place(mode, params) AS \"where\"";
 static const char disagree[] =
     "temp.again WHERE agreement IN ('different', 'contrary') ORDER BY rowid";
+/* All contrasts of those pairs of runs: a row alone would not tell its place. */
+static const char disagree_axes[] =
+    "temp.again WHERE (run_id, earlier_run_id) IN (SELECT run_id, earlier_run_id FROM temp.again "
+    "WHERE agreement IN ('different', 'contrary')) ORDER BY rowid";
 
 /* A table of contrasts that somebody edited. */
 static void take_line(void *ctx, sqlite3_stmt *st)
@@ -601,5 +608,5 @@ int again_print(struct store *s)
         code = print_lines(
             s, "SELECT iif(count(*), char(10) || count(*) || ' different or contrary:', '')"
                " FROM temp.again WHERE agreement IN ('different', 'contrary')");
-    return code ? code : print_rows(s, disagreeing, disagree, 3);
+    return code ? code : print_rows(s, disagreeing, disagree, disagree_axes, 3);
 }

@@ -8,8 +8,8 @@
  * same; machine and software need not be, because the question is whether another one agrees.
  *
  *   same        both have the same verdict, and neither is inconclusive
- *   same operation  in at least one, the config ran what its baseline ran. Two such verdicts agree by
- *               what was recorded, and do not show whether times repeat
+ *   same operation  in at least one, the config ran what its baseline ran. Two such verdicts do
+ *               not show whether times repeat
  *   open        at least one is inconclusive; nothing is contradicted
  *   different   one is equivalent, the other faster or slower
  *   contrary    one is faster, the other slower
@@ -47,7 +47,7 @@ int contrasts_print(struct store *s, const char *best_of);
 /* Opens the store with temp.compare from recordings, n run folders, or from the file `path` that
  * `compare` wrote (NULL: recordings). GS_OK or reported; store_close in both cases. */
 int again_open(struct store *s, const char *path, const char *const *dirs, size_t n);
-/* Makes the view `again` of temp.compare, and writes DIR/again.csv unless dir is NULL. *any: several
+/* Makes the table `again` of temp.compare, and writes DIR/again.csv unless dir is NULL. *any: several
  * runs measured a platform, workload and label. *single: their contrasts of one launch. */
 int again_make(struct store *s, const char *dir, bool *any, size_t *single);
 /* A line for each two runs: how often they agree, and how their origins differ; then every contrast

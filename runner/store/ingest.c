@@ -697,3 +697,12 @@ int store_open_roots(struct store *s, const char *const *roots, size_t n)
         code = store_read(s, roots, n);
     return code == GS_FAILED && s->damaged.n && !s->failed ? GS_OK : code;
 }
+
+int store_open_table(struct store *s, const char *dir, const char *name, const char *columns)
+{
+    AUTO_FREE char *path = xstrfmt("%s/%s.csv", dir ? dir : "", name);
+    if (dir)
+        return store_open_file(s, path, name, columns);
+    int code = store_open_all(s);
+    return code ? code : store_take(s, name, columns);
+}

@@ -503,12 +503,3 @@ int store_take(struct store *s, const char *name, const char *columns)
     int code = store_make(s, name, columns);
     return code ? code : store_execute(s, copy);
 }
-
-int store_open_table(struct store *s, const char *dir, const char *name, const char *columns)
-{
-    AUTO_FREE char *path = xstrfmt("%s/%s.csv", dir ? dir : "", name);
-    if (dir)
-        return store_open_file(s, path, name, columns);
-    int code = store_open_all(s);
-    return code ? code : store_take(s, name, columns);
-}

@@ -6,7 +6,7 @@
 #include "base/term.h"
 #include "base/text.h"
 #include "compare/collect.h"
-#include "compare/compare_print.h"
+#include "compare/compare_json.h"
 #include "compare/setting.h"
 #include "job/trial_result.h"
 #include "record/host_load.h"
@@ -124,8 +124,6 @@ static int compare_nothing(const struct compare_request *q, const struct choice 
         below);
     return GS_OK;
 }
-
-/* ---- compare ---- */
 
 /* ---- warnings ---- */
 

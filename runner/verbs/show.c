@@ -208,8 +208,6 @@ static int show_format(const char *dir, const char *format, const char *out)
     return code ? code : write_text(text, out);
 }
 
-/* ---- show ---- */
-
 /* ---- columns of axes ---- */
 
 static bool same_value(const struct rec_cell *a, const struct rec_cell *b, const char *key)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "compare/compare_print.h"
+#include "compare/compare_json.h"
 
 #include "base/err.h"
 #include "base/jsontext.h"
