@@ -65,6 +65,7 @@ for overlap in none half all; do
     done
     row "overlap=$overlap: price $(cut -d' ' -f1 rounds | median)%, by hand $(cut -d' ' -f2 rounds |
         median)%; difference" "$(cut -d' ' -f3 rounds | median)" 1 %
+    echo "    its differences, by round: $(cut -d' ' -f3 rounds | xargs printf '%.1f ')"
 done
 price_of late_rank=1 late_ms=5
 waits=$(of '.* latency: \(.*\)%\.$') step=$(of '.* of \([0-9.]*\) ms)\..*')
