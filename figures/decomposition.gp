@@ -45,7 +45,7 @@ do for [k = 1 : 3] {
     set label 200 + k part[k] at screen (x + 0.17) / WIDTH, y / HEIGHT left
 }
 set label 210 "├•┤ time, 95% interval" at screen 1.79 / WIDTH, y / HEIGHT left
-set label 211 "parts and time are separate medians, so parts need not add up to the time" at screen 0.5, 0.08 / HEIGHT center textcolor rgb "#404040"
+set label 211 "parts and time are separate medians: parts need not add up" at screen 0.5, 0.08 / HEIGHT center textcolor rgb "#404040"
 
 # Communication begins before the end of compute by what is hidden.
 end(k, i) = (compute[i] + (k == 2 ? exposed[i] : 0)) / unit

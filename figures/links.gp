@@ -49,7 +49,7 @@ do for [p = 1 : 2] {
     set arrow n + 2 from first 0, first base(p) to first 0, first base(p) + 1 nohead linewidth 0.8 linecolor rgb "#404040"
     set label n + 1 title[p] at screen 0.5, first base(p) + 1.22 center
     set label n + 2 settings[p] at screen 0.5, first base(p) + 1.11 center textcolor rgb "#404040"
-    set label n + 3 "step [ms]" at screen 0.02, first base(p) + 1.08 left
+    set label n + 3 "step [ms]" at screen 0.02, first base(p) + 1.04 left
     set label n + 4 "bandwidth of the all-reduces alone [GB/s]" at graph 0.5, first base(p) - 0.21 center
     each = nice(right[p] - left[p])
     do for [k = ceil(left[p] / each) : floor(right[p] / each)] {

@@ -55,7 +55,7 @@ is "$(find figures/out -type f | wc -l)" 108 \
 is "$(grep -c 'CreationDate (D:2000' figures/out/one/nccl_allreduce-latency.pdf)" 1 \
     'a PDF does not hold the time at which it was made'
 like "$(<figures/out/one/iter_proxy-backward-size-16MiB-decomposition.svg)" \
-    'parts and time are separate medians, so parts need not add up to the time' 'the figure says why parts need not end at the time'
+    'parts and time are separate medians: parts need not add up' 'the figure says why parts need not end at the time'
 like "$(<figures/out/one/iter_proxy-backward-size-16MiB-ecdf.svg)" \
     'share of all samples; marks: their median and p95' 'a distribution says whose median it marks'
 for table in samples summary iteration compare; do
