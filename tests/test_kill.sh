@@ -84,15 +84,17 @@ for dir in data*/p/null/*; do
     [ -e "$dir/MANIFEST.json" ] || "$gradsync" resume -q "$dir"
     attempts=$(ls "$dir"/launch-*.jsonl | wc -l)
     ok "a run after $attempts attempts is sound" "$gradsync" check "$dir"
-    is "$(closed | wc -l) $(closed | sort -u | wc -l)" \
-        "$((sizes * launches)) $((sizes * launches))" \
+    # A launch that other programs disturbed is replaced: there may be more than $launches.
+    made=$(closed | cut -d' ' -f1 | sort -u | wc -l)
+    ok 'there are the launches that the config wants' test "$made" -ge "$launches"
+    is "$(closed | wc -l) $(closed | sort -u | wc -l)" "$((sizes * made)) $((sizes * made))" \
         'each group is closed once in each launch'
     rm -rf csv
     ok 'a run after kills is reduced' "$gradsync" reduce "$dir" -o csv
     is "$(($(wc -l <csv/summary.csv) - 1))" $((sizes * 2)) 'the table has every cell after kills'
-    is "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "launches") c = i }
-        NR > 1 { print $c }' csv/summary.csv | sort -u)" \
-        "$launches" 'each cell was measured in every launch'
+    counted=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "launches") c = i }
+        NR > 1 { print $c }' csv/summary.csv | sort -u)
+    like "$counted" "^[$launches-$made]\$" 'each cell was measured in every launch'
     is "$(sort csv/samples.csv | uniq -d | wc -l)" 0 'no sample is in the table twice'
 done
 no_orphans 'no process is left'
