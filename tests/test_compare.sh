@@ -355,7 +355,7 @@ is "$(of floor.csv 8 c1 verdict)" equivalent 'two configs can be equivalent belo
 # ---- few launches
 "$make_campaign" single groups=1 launches=1
 ok 'a comparison of one launch succeeds' "$gradsync" compare --all single -o single.csv
-unlike "$out" 'p_holm: p of' 'without a p no line says of which test it is'
+unlike "$out" 'p_holm: p of' 'no legend explains p where no contrast has one'
 is "$(of single.csv 8 c2 launches ratio ratio_low p_interval verdict)" '1    inconclusive' \
     'one launch gives no number and no verdict'
 like "$(reason single.csv ',c2,')" 'one launch says nothing about the next' \

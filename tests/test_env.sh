@@ -25,7 +25,7 @@ time = 12.5us
 config = a, b
 INI
 recordings() { find "$1" -name '*.jsonl' 2>/dev/null; }
-# What is scripted in a table: not how far apart the ranks started, nor what other programs did.
+# The columns that the script decides. Start times of ranks and the load of other programs vary.
 shape() {
     csv "$1/summary.csv" 1 cell_id platform workload config ranks nodes size_B launches blocks median_s \
         ci_low_s min_s p99_s algbw_Bps converged status reason params

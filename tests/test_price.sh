@@ -86,7 +86,7 @@ is "$(journals captured | wc -l) $(journals visit | wc -l)" '2 0' 'a CUDA graph 
 fails 1 \
     'captured its collectives in a CUDA graph; .* by whole launches: .*GRADSYNC_PRICE_ARM=none' \
     env MOCK_QUIET=1 "$gradsync" trial -o raw --arms none,one,half -- ./main graph 400
-# Half of the step is communication. A mean over blocks, some of which are slow, says 55%.
+# Half of the step is communication. Some blocks are slow, so a mean over blocks gives about 56%.
 "$cc" -shared -fPIC -O2 -o clock.so "$top/tests/price/mock_clock.c"
 exits 0 'the price of a job of known share succeeds' env MOCK_QUIET=1 LD_PRELOAD="$PWD/clock.so" \
     "$gradsync" trial -o raw --arms none,one,half --warmup 3 --steps 4 --blocks 12 --seed 1 -- ./main known 20000

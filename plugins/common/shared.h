@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What several cells use at the same time, such as the operands of their GEMMs or memory of a GPU: a
- * list of things, each of which counts its users. A thing is a struct whose first member is a struct
- * shared.
+ * list of things. Each thing counts its users. It is a struct whose first member is a struct shared.
  */
 #pragma once
 

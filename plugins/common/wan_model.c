@@ -207,7 +207,7 @@ static double paced_s(const struct stream *s, double rtt_s, int acked)
 
 /* Seconds until the last unit leaves. A unit leaves when three conditions hold: its block has arrived;
  * the pace allows it (a stream that was idle waits less, at least half as long); and it fits into the
- * window, which grows by what is acknowledged. */
+ * window. Acknowledged bytes widen the window. */
 static double last_leaves(const struct stream *s, const struct wan_course *k, double visits)
 {
     double left_s[UNITS_MOST], free_s = -INFINITY, at_s = 0;

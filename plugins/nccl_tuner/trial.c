@@ -228,8 +228,7 @@ static void trial_write_comm(struct trial *t, size_t nodes, int abi)
              "\"ranks\":%zu,\"nodes\":%zu,\"abi\":%d,\"nccl\":%d,\"takes_part\":%s,"
              "\"host\":\"%s\",\"gpu\":\"%s\",\"at_ns\":%llu,\"unix_s\":%lld}",
              t->journal.name, job_rank(), t->comm, t->ranks, nodes, abi, nccl_version(),
-             t->takes_part ? "true" : "false", host, gpu, (ull)now_ns(),
-             (long long)time(NULL));
+             t->takes_part ? "true" : "false", host, gpu, (ull)now_ns(), (long long)time(NULL));
     journal_line(&t->journal, &l);
 }
 

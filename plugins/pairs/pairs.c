@@ -103,7 +103,7 @@ static enum wl_status describe(const void *cell, const struct wl_job *job, struc
 struct on_host {
     const struct wl_host *host;
     struct pairs_cell cell;
-    MPI_Comm world, *pair; /* pair: by partner */
+    MPI_Comm world, *pair;   /* pair: by partner */
     struct shared *operands; /* of one */
     struct gemm *gemm;
     char *from, *to; /* of the copy */

@@ -853,7 +853,7 @@ static int restore_command(char ***command, const json_t *state)
     return n ? GS_OK : fail(GS_FAILED, "tune: " TUNE_STATE " is damaged: it has no command");
 }
 
-/* The folder of all recordings, of which `dir` is one; NULL, reported: it is elsewhere. */
+/* The folder of all recordings, which holds the run `dir`. NULL, reported: `dir` is not in one. */
 static char *recordings_of(const char *dir, const char *platform)
 {
     char *path = realpath(dir, NULL);

@@ -89,7 +89,7 @@ void beat_lost(struct beat *b, const char *host)
 #define POLL_NS (100 * MS)
 #define BEAT_NS (250 * MS)
 #define STOPPED_NS (150 * MS)
-#define LEAVE_NS (500 * MS) /* time for a child that was told to exit */
+#define LEAVE_NS (500 * MS)    /* time for a child that was told to exit */
 #define CULPRIT_NS (1000 * MS) /* grace period that a waiting rank gives the rank it waits for */
 
 /* In the kernel's order of delivery: a kill arrives before the SIGCHLD that it causes. */
@@ -100,8 +100,8 @@ struct shim {
     struct beat *beat;
     pid_t child;
     sigset_t signals, before;
-    uint64_t beat_ns;    /* time of the last beat */
-    uint64_t stopped_ns; /* since when the child is stopped; 0: it runs */
+    uint64_t beat_ns;     /* time of the last beat */
+    uint64_t stopped_ns;  /* since when the child is stopped; 0: it runs */
     uint32_t lost_B;      /* of the beat's lost hosts, sent */
     long long oom_before; /* base/family.h, when the child was started */
 };

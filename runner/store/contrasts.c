@@ -87,8 +87,8 @@ static int print_rows(struct store *s, const char *columns, const char *from, co
 
 /* ---- the answer ---- */
 
-/* The columns of the row's contrast; then what is printed of it, and what it counts as. rank: of the
- * question. */
+/* These follow the columns of a contrast. The first are printed, the others are counted; rank orders
+ * the questions. */
 #define LINE_MORE ",no_floor,fastest,change,word,note,differs,settled,small,open,rank"
 
 /* The highest level of evidence first; inside a level, the whole step says most about a training. */

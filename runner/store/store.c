@@ -56,8 +56,7 @@ const struct store_table store_tables[] = {
     {"sample", "run,seq,sample,time_ns", "sample",
      "SELECT run, seq, key + 1 AS sample, value AS time_ns FROM block, json_each(times_json)"},
     {"standing", "run",
-     "run that stands for its section: the latest of its platform, workload and label, of the "
-     "complete ones if there are any",
+     "platform, workload and label: the latest run, or the latest complete one if there is any",
      "SELECT run FROM (SELECT *, row_number() OVER (PARTITION BY platform, workload, label"
      " ORDER BY complete DESC, run_id DESC) AS place FROM run) WHERE place = 1"},
     {"foreign_load", "run,launch,host,cores,foreign_cores", "host of a launch",

@@ -393,7 +393,8 @@ static void kinds_free(struct kinds *k)
     free(k->of);
 }
 
-/* Adds the entities of one kind that have values in x, which are of `width`. One has no peers. */
+/* Adds the ranks, hosts or links of one kind that have values in x, whose rows are `width` long. A single
+ * one has no peers, and is not added. */
 static void add_family(struct families *f, struct peers p, const double *x, size_t width,
                        const struct kinds *kinds, size_t kind)
 {

@@ -34,7 +34,7 @@ struct regime {
     const char *name;
     int arms;
     double noise, correlated, drift, step, disturbed;
-    uint32_t every; /* one visit of so many is disturbed */
+    uint32_t every; /* N: one visit in N is disturbed */
     double found;   /* the least share of trials that must find 2% */
 };
 static const struct regime regimes[] = {

@@ -17,7 +17,7 @@ slurm_up
 run salloc -Q --nodes=1 --ntasks=2 "$gradsync" tune -o raw -m 2 --worth 99.9% -- \
     srun --mpi=pmix -n 2 "$train" steps=0 compute_ms=2 MiB=1 buckets=8
 like "$err" 'a step takes .*; the job communicates over MPI' 'what tune preloads reaches the ranks that srun starts'
-like "$out$err" '^Communication costs |no price|too few' 'its price is taken, or it is said why not'
+like "$out$err" '^Communication costs |no price|too few' 'it prints the price, or the reason why there is none'
 ok 'no job is left' until_true 60 eval '[ -z "$(squeue -h)" ]'
 slurm_down
 no_orphans 'no process is left'
