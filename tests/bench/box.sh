@@ -7,8 +7,8 @@
 #   GPUS        how many to use (default: all)
 #   OUT         folder for recordings, logs and the table of parts (needed)
 #   LIMIT       seconds after which no part begins (default 540)
-#   PARTS       default: baseline nccl_tests groups price_sockets price_host price_nvlink steps suspects
-#   MINUTES     for each price (default 2.5)
+#   PARTS       default: those of $parts below
+#   MINUTES     for each tune (default 5)
 #   NCCL_TESTS  folder of nccl-tests, for the part nccl_tests
 #   NANOGPT     folder of nanoGPT with tokens in data/random, for the prices
 #   HOST        1: without GPUs, to try this script: MPI instead of NCCL, JOB instead of nanoGPT
@@ -17,16 +17,18 @@ if [ -n "${HOST:-}" ]; then export GPUS=${GPUS:-2}; fi
 out=$(realpath -m "${OUT:?a folder}") host=${HOST:-}
 mkdir -p "$out"
 limit=${LIMIT:-540}
-parts=${PARTS:-baseline nccl_tests groups price_sockets price_host price_nvlink steps suspects}
+parts=${PARTS:-baseline nccl_tests groups price_nvlink price_host tune_sockets steps suspects suspects_slow}
+box=h100-${gpus}gpu pairs=h100-2x$((gpus / 2))-sock
 
 run_config() { # CONFIG OPTION…
-    "$gradsync" run -q "$top/configs/$1.ini" -o "$out/raw" -s launch:ranks="$gpus" \
-        -s launch:oversubscribe=yes "${@:2}"
+    [ -e "$top/configs/$1.ini" ] || { echo "no config for $gpus GPUs: configs/$1.ini" && return 1; }
+    "$gradsync" run -q "$top/configs/$1.ini" -o "$out/raw" "${@:2}"
 }
 
 baseline() {
-    if [ -n "$host" ]; then run_config local -w mpi_allreduce -s measure:launches=1 -s mpi_allreduce:size=1MiB
-    else run_config h100-8gpu; fi
+    if [ -n "$host" ]; then run_config local -w mpi_allreduce -s launch:ranks="$gpus" -s launch:oversubscribe=yes \
+        -s measure:launches=1 -s mpi_allreduce:size=1MiB
+    else run_config "$box"; fi
 }
 
 nccl_tests() { # beside it in the same minutes, from 1 KiB
@@ -37,12 +39,11 @@ nccl_tests() { # beside it in the same minutes, from 1 KiB
 
 groups() { # two groups of GPUs that reach each other through sockets only
     [ -z "$host" ] || { echo 'no sockets of NCCL without GPUs' && return 1; }
-    run_config h100-2x4-sock
+    run_config "$pairs"
 }
 
-# NAME VARIABLE…: what communication costs nanoGPT over that link; with time left, the setting too
-price() {
-    local command
+# The job, in $command; its recordings are those of platform $box-LINK.
+job() {
     if [ -n "$host" ]; then
         eval "command=(${JOB:?})"
     else
@@ -51,14 +52,26 @@ price() {
             --gradient_accumulation_steps="$gpus" --batch_size=12 --eval_interval=100000 --eval_iters=1
             --max_iters=100000)
     fi
-    # It ends with 1 where the time is too short for a setting; the price is known by then.
-    env "${@:2}" "$gradsync" tune --minutes "${MINUTES:-2.5}" --platform "box-$1" -o "$out/raw" -- \
-        "${command[@]}" || true
-    grep -q '^Communication costs' "$out/price_$1.log"
 }
-price_sockets() { price sockets NCCL_P2P_DISABLE=1 NCCL_SHM_DISABLE=1; }
+price() { # LINK VARIABLE…: what communication costs nanoGPT over that link
+    local command
+    job
+    env "${@:2}" "$gradsync" trial --arms none,one,half --visit 1 --minutes 1 --deadline 60 \
+        --platform "$box-$1" -o "$out/raw" -- "${command[@]}"
+}
+price_sockets() { price sock NCCL_P2P_DISABLE=1 NCCL_SHM_DISABLE=1; }
 price_host() { price host NCCL_P2P_DISABLE=1; }
 price_nvlink() { price nvlink NCCL_NVLS_ENABLE=0; }
+
+tune() { # LINK VARIABLE…: the same, and the setting. It ends with 1 where the time is too short for one.
+    local command
+    job
+    env "${@:2}" "$gradsync" tune --minutes "${MINUTES:-5}" --platform "$box-$1" -o "$out/raw" -- \
+        "${command[@]}" || true
+    grep -q '^Communication costs' "$log"
+}
+tune_sockets() { tune sock NCCL_P2P_DISABLE=1 NCCL_SHM_DISABLE=1; }
+tune_host() { tune host NCCL_P2P_DISABLE=1; }
 
 steps() { # a recorded DDP and a recorded FSDP2 step
     STEPS='ddp-large fsdp-large' LEVELS=step BUDGET=12 OUT=$out/steps GPUS=$gpus BUILD=$build \
@@ -70,16 +83,35 @@ suspects() { # no GPU is slower than the others: who is named all the same is a 
     [ -z "$host" ] || backend=(-s pairs:backend=host)
     "$gradsync" suspects -q -o "$out/raw" --ranks "$gpus" "${backend[@]}"
 }
+# The clocks stay as they are: another program takes 15% of the last GPU's time.
+suspects_slow() {
+    [ -z "$host" ] || { echo 'no GPU to slow down' && return 1; }
+    CUDA_VISIBLE_DEVICES=$((gpus - 1)) python3 - <<-'END' &
+	import time
+	import torch
+	a = torch.randn(4096, 4096, device="cuda", dtype=torch.bfloat16)
+	while True:
+	    start = time.monotonic()
+	    a @ a
+	    torch.cuda.synchronize()
+	    time.sleep((time.monotonic() - start) * 85 / 15)
+	END
+    local other=$! rc=0
+    sleep 8
+    suspects || rc=$?
+    kill $other
+    return $rc
+}
 
 SECONDS=0
 for part in $parts; do
     from=$SECONDS
     if [ "$from" -ge "$limit" ]; then
         state='not done: no time left'
-    elif (set -e; "$part") >"$out/$part.log" 2>&1; then
+    elif log=$out/$part.log && (set -e; "$part") >"$log" 2>&1; then
         state=ok
     else
-        state="failed: $(grep -v '^ *$' "$out/$part.log" | tail -n 1)"
+        state="failed: $(grep -v '^ *$' "$log" | tail -n 1)"
     fi
     echo "box: $part: $((SECONDS - from)) s, $state"
 done | tee "$out/parts"
