@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "advise/evidence.h"
 
-#include "base/locate.h"
 #include "base/text.h"
 #include "compare/collect.h"
 #include "compare/origin.h"
+#include "config/locate.h"
 #include "record/ledger.h"
 #include "record/manifest.h"
 #include "record/runs.h"

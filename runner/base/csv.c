@@ -3,7 +3,6 @@
 
 #include "base/err.h"
 #include "base/files.h"
-#include "base/locate.h"
 #include "base/text.h"
 #include "base/units.h"
 
@@ -349,10 +348,15 @@ static int find_columns(struct csv_reader *r, const char *const *columns)
 /* A folder that is none, or a table that is not there yet. */
 static int not_there(const char *path)
 {
+    int why = errno;
     const char *slash = strrchr(path, '/');
     AUTO_FREE char *dir = xstrfmt("%.*s", slash ? (int)(slash - path) : 0, path);
-    bool lost = *dir && access(dir, F_OK);
-    return locate_failed(GS_USAGE, lost ? dir : path, LOCATE_TABLE);
+    const char *lost = *dir && access(dir, F_OK) ? dir : path;
+    AUTO_FREE char *near = why == ENOENT ? files_nearest(lost, ".csv") : NULL;
+    return fail_at(GS_USAGE, lost, 0, "cannot be read: %s%s", strerror(why),
+                   near            ? DID_YOU_MEAN(near)
+                   : why == ENOENT ? "; 'make tables' makes the tables from the recordings"
+                                   : "");
 }
 
 int csv_read_open(struct csv_reader *r, const char *path, const char *const *columns)

@@ -26,18 +26,3 @@ void json_print(const json_t *json, size_t flags);
 /* A member: "" or 0 if it is absent or of another type. */
 const char *json_text_of(const json_t *object, const char *key);
 int64_t json_integer_of(const json_t *object, const char *key);
-
-/* ---- texts that other people wrote ---- */
-
-/* Judges the texts of a JSON document that other people wrote: a recording's line, a plan, a campaign. */
-
-/* Reads a whole JSON file of a run folder or a campaign and judges its texts. GS_OK, or reported:
- * damaged, or not a regular file. *out is NULL with GS_OK if there is no such file. */
-int json_names_load(json_t **out, const char *path);
-
-/* Every text and key must be printable; members that are names or labels (a table in jsontext.c)
- * must be such. False: *why says which is not. */
-bool json_names_good(json_t *document, char *why, size_t n);
-
-/* True only if the text is good as a member of this name, whatever else the document holds. */
-bool json_names_simple(const char *key, const char *s);

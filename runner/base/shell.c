@@ -203,22 +203,3 @@ const char *shell_word(char *buf, size_t size, const char *s)
     snprintf(buf, size, "%s", t.s);
     return buf;
 }
-
-char *shell_command(const char *verb, const char *config, const char *workload,
-                    const char *const *overrides)
-{
-    struct text t = {0};
-    text_addf(&t, "gradsync %s%s", verb, config ? " " : "");
-    if (config)
-        shell_quote(&t, config);
-    if (workload) {
-        text_add(&t, " --workload ");
-        shell_quote(&t, workload);
-    }
-    for (; overrides && *overrides; overrides++) {
-        text_add(&t, " --set ");
-        AUTO_FREE char *shown = secrets_hidden(*overrides);
-        shell_quote(&t, shown);
-    }
-    return t.s;
-}

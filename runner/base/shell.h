@@ -38,8 +38,3 @@ void shell_quote(struct text *t, const char *s);
 /* The same in buf, which it returns; SHELL_WORD is valid until the end of the block. */
 const char *shell_word(char *buf, size_t size, const char *s);
 #define SHELL_WORD(s) shell_word((char[4096]){0}, 4096, s)
-
-/* "gradsync VERB CONFIG --workload W --set O…"; all but the verb may be NULL. The caller frees
- * it. */
-char *shell_command(const char *verb, const char *config, const char *workload,
-                    const char *const *overrides);

@@ -6,6 +6,7 @@
 #include "base/jsontext.h"
 #include "base/shell.h"
 #include "base/text.h"
+#include "config/json_names.h"
 #include "launch/run.h"
 #include "record/runs.h"
 

@@ -3,9 +3,9 @@
 
 #include "base/err.h"
 #include "base/files.h"
-#include "base/locate.h"
 #include "base/shell.h"
 #include "base/text.h"
+#include "config/locate.h"
 #include "config/params.h"
 #include "config/settings_tables.h"
 
@@ -663,4 +663,25 @@ int config_load(struct config **out, const char *path, const char *const *overri
         *out = NULL;
     }
     return code;
+}
+
+/* ---- commands with a config ---- */
+
+char *config_command(const char *verb, const char *config, const char *workload,
+                     const char *const *overrides)
+{
+    struct text t = {0};
+    text_addf(&t, "gradsync %s%s", verb, config ? " " : "");
+    if (config)
+        shell_quote(&t, config);
+    if (workload) {
+        text_add(&t, " --workload ");
+        shell_quote(&t, workload);
+    }
+    for (; overrides && *overrides; overrides++) {
+        text_add(&t, " --set ");
+        AUTO_FREE char *shown = secrets_hidden(*overrides);
+        shell_quote(&t, shown);
+    }
+    return t.s;
 }

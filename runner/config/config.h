@@ -78,3 +78,8 @@ int config_check_commands(const struct config *c);
 /* As config_load_all, for a text in memory; messages call it `path`. *out is always set. */
 int config_from_text(struct config **out, const char *path, const char *text, size_t n,
                      const char *const *overrides);
+
+/* "gradsync VERB CONFIG --workload W --set O…"; all but the verb may be NULL. The caller frees
+ * it. */
+char *config_command(const char *verb, const char *config, const char *workload,
+                     const char *const *overrides);

@@ -4,8 +4,8 @@
 #include "base/err.h"
 #include "base/files.h"
 #include "base/jsontext.h"
-#include "base/locate.h"
 #include "common/collective.h"
+#include "config/locate.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -5,11 +5,11 @@
 #include "base/family.h"
 #include "base/files.h"
 #include "base/jsontext.h"
-#include "base/locate.h"
 #include "base/shell.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "config/config.h"
+#include "config/locate.h"
 #include "config/settings.h"
 #include "job/train.h"
 #include "lab/probe.h"
@@ -212,8 +212,8 @@ static void outcome_say_more(const struct run_outcome *o, const struct plan *p,
             words_add(&set, overrides[i]);
     words_addf(&set, "measure:launches=%lld", 2 * (long long)p->set.measure.launches);
     bool every = !workload || !strcmp(workload, TRAIN_WORKLOAD); /* as without -w */
-    AUTO_FREE char *command = shell_command("train", p->config->path, every ? NULL : workload,
-                                            (const char *const *)set.v);
+    AUTO_FREE char *command = config_command("train", p->config->path, every ? NULL : workload,
+                                             (const char *const *)set.v);
     say("more launches, if verdicts are undecided: %s%s%s (a new run%s)", command,
         data ? " -o " : "", data ? SHELL_WORD(data) : "",
         data ? "" : "; 'gradsync compare' then takes it instead of this one");
@@ -673,7 +673,7 @@ static void say_not_begun(const struct plan *p, const struct run_options *option
 {
     AUTO_FREE char *command =
         options->again ? xstrdup(options->again)
-                       : shell_command("run", p->config->path, p->section, options->overrides);
+                       : config_command("run", p->config->path, p->section, options->overrides);
     bool elsewhere = strcmp(options->data, RUN_DATA) != 0;
     say("not started: %s; run it with: %s%s%s", p->section, command, elsewhere ? " -o " : "",
         elsewhere ? SHELL_WORD(options->data) : "");

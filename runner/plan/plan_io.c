@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "config/config.h"
+#include "config/json_names.h"
 #include "plan/plan.h"
 
 #include <errno.h>

@@ -295,13 +295,13 @@ static char *measure_again(const struct proof *p)
 {
     AUTO_FREE char *section =
         xstrfmt("%s%s%s", p->r->workload, *p->r->label ? " " : "", p->r->label);
-    return shell_command("run", p->config, section, p->overrides);
+    return config_command("run", p->config, section, p->overrides);
 }
 
 static char *complete(const struct proof *p)
 {
     if (!p->finished && p->r->launches >= p->launches)
-        return shell_command("resume", p->dir, NULL, NULL);
+        return config_command("resume", p->dir, NULL, NULL);
     return measure_again(p);
 }
 
@@ -313,7 +313,7 @@ static char *measure_first(const struct paper_tables *tables, const char *query)
     if (quote && *quote == '=') {
         s = quote + 1 + strspn(quote + 1, " '");
         AUTO_FREE char *path = xstrfmt("%s/%.*s.ini", tables->configs, (int)strcspn(s, "' "), s);
-        command = access(path, F_OK) ? NULL : shell_command("run", path, NULL, NULL);
+        command = access(path, F_OK) ? NULL : config_command("run", path, NULL, NULL);
     }
     return command ? command : xstrdup("make figures");
 }

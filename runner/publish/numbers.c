@@ -4,9 +4,9 @@
 #include "base/csv.h"
 #include "base/err.h"
 #include "base/jsontext.h"
-#include "base/locate.h"
 #include "base/term.h"
 #include "base/text.h"
+#include "config/locate.h"
 #include "record/runs.h"
 
 #include <fnmatch.h>

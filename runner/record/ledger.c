@@ -3,8 +3,8 @@
 
 #include "base/err.h"
 #include "base/files.h"
-#include "base/jsontext.h"
 #include "base/text.h"
+#include "config/json_names.h"
 #include "config/settings_tables.h"
 #include "plan/plan.h"
 #include "plan/plan_io.h"

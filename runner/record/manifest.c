@@ -5,6 +5,7 @@
 #include "base/files.h"
 #include "base/jsontext.h"
 #include "base/text.h"
+#include "config/json_names.h"
 #include "record/ledger.h"
 #include "record/raw.h"
 #include "record/record.h"

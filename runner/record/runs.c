@@ -4,9 +4,9 @@
 #include "base/err.h"
 #include "base/files.h"
 #include "base/jsontext.h"
-#include "base/locate.h"
 #include "base/shell.h"
 #include "base/text.h"
+#include "config/locate.h"
 #include "record/raw.h"
 #include "record/record.h"
 

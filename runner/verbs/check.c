@@ -3,10 +3,10 @@
 #include "base/err.h"
 #include "base/family.h"
 #include "base/files.h"
-#include "base/locate.h"
 #include "base/shell.h"
 #include "base/text.h"
 #include "config/config.h"
+#include "config/locate.h"
 #include "config/params.h"
 #include "launch/launcher.h"
 #include "launch/run.h"
@@ -320,7 +320,8 @@ static int check_one(const char *path, const char *const *overrides)
         return code;
     bool config = kinds[i].check == check_config;
     const char *verb = config && !has_workload(path, overrides) ? "model" : kinds[i].next;
-    AUTO_FREE char *next = verb ? shell_command(verb, path, NULL, config ? overrides : NULL) : NULL;
+    AUTO_FREE char *next =
+        verb ? config_command(verb, path, NULL, config ? overrides : NULL) : NULL;
     say("%s: ok%s%s", path, next ? "; next: " : "", next ? next : "");
     return GS_OK;
 }

@@ -3,9 +3,9 @@
 #include "base/err.h"
 #include "base/files.h"
 #include "base/jsontext.h"
-#include "base/locate.h"
 #include "base/shell.h"
 #include "base/text.h"
+#include "config/locate.h"
 #include "launch/fabric.h"
 #include "launch/launcher.h"
 #include "launch/run.h"
@@ -236,7 +236,7 @@ static int measure(struct measuring *m, struct suspects_data *d)
 static char *command_later(const struct measuring *m, const char *config,
                            const struct suspects_data *d)
 {
-    AUTO_FREE char *command = shell_command("suspects", config, NULL, m->q->set);
+    AUTO_FREE char *command = config_command("suspects", config, NULL, m->q->set);
     return xstrfmt("%s --ranks %zu --baseline %s", command, d->ranks, SHELL_WORD(m->dirs.v[0]));
 }
 

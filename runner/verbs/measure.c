@@ -3,13 +3,13 @@
 #include "base/err.h"
 #include "base/files.h"
 #include "base/jsontext.h"
-#include "base/locate.h"
 #include "base/shell.h"
 #include "base/term.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cluster/campaign.h"
 #include "cluster/cluster_status.h"
+#include "config/locate.h"
 #include "job/tune.h"
 #include "lab/probe.h"
 #include "lab/spec.h"
@@ -137,9 +137,9 @@ static void say_next(const struct config *c, const struct plan_options *o, bool 
 {
     const struct config_entry *hosts = config_find(c, "launch", "hosts");
     bool lab = hosts && lab_facts_missed(c, hosts->value), slurm = config_section(c, "slurm");
-    AUTO_FREE char *run = shell_command(train ? "train" : "run", c->path, o->workload, o->set);
-    AUTO_FREE char *other = lab     ? shell_command("lab", c->path, NULL, o->set)
-                            : slurm ? shell_command("submit", c->path, o->workload, o->set)
+    AUTO_FREE char *run = config_command(train ? "train" : "run", c->path, o->workload, o->set);
+    AUTO_FREE char *other = lab     ? config_command("lab", c->path, NULL, o->set)
+                            : slurm ? config_command("submit", c->path, o->workload, o->set)
                                     : xstrdup("");
     if (lab)
         printf("\nnext: %s -- %s\n", other, run);

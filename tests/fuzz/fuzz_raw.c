@@ -4,7 +4,7 @@
  * JSON, and must read what JSON says.
  */
 #include "base/err.h"
-#include "base/jsontext.h"
+#include "config/json_names.h"
 #include "record/ledger.h"
 #include "record/raw.h"
 

@@ -30,7 +30,6 @@ enum {
     LOCATE_FILE = 0,
     LOCATE_CONFIG = 1,
     LOCATE_RUN = 2,
-    LOCATE_TABLE = 4,
     LOCATE_CAMPAIGN = 8,
     LOCATE_ONE_RUN = 16
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/locate.h"
+#include "config/locate.h"
 
 #include "base/files.h"
 
@@ -134,33 +134,6 @@ char *locate_campaign(void)
 
 /* ---- typos ---- */
 
-/* What distance is taken of: endings that agree would make strangers alike. */
-static char *stem(const char *name, const char *ending)
-{
-    size_t n = strlen(name) - (text_ends(name, ending) ? strlen(ending) : 0);
-    return xstrfmt("%.*s", (int)n, name);
-}
-
-/* The entry of `dir` that `base` is nearest to, its ending left aside, or CONFIG_SUFFIX where it
- * has none; NULL: none. The caller's. */
-static char *nearest_entry(const char *dir, const char *base)
-{
-    const char *dot = strrchr(base, '.'), *ending = dot && dot > base ? dot : CONFIG_SUFFIX;
-    AUTO_WORDS struct words names = {0}, stems = {0};
-    AUTO_FREE char *word = stem(base, ending);
-    const char *found = NULL;
-    files_list(*dir ? dir : ".", "*", &names);
-    for (size_t i = 0; i < names.n; i++) {
-        AUTO_FREE char *one = stem(names.v[i], ending);
-        words_add(&stems, one);
-    }
-    const char *near = text_nearest(word, (const char *const *)stems.v, stems.n);
-    for (size_t i = 0; i < names.n && near; i++)
-        if (!strcmp(near, stems.v[i])) /* of a folder and a file the file, which is later */
-            found = names.v[i];
-    return found ? xstrdup(found) : NULL;
-}
-
 /* What a bare word that is nothing may be, by what it may name. */
 static const char *const may_be[] = {
     "",
@@ -169,26 +142,9 @@ static const char *const may_be[] = {
                     "(gradsync list recordings)"),
     [LOCATE_CONFIG | LOCATE_RUN] =
         "; it takes a path, the name of a config in configs, or the id of a run below data/raw",
-    [LOCATE_TABLE] = "; 'make tables' makes the tables from the recordings",
     [LOCATE_CAMPAIGN] = "; it takes the folder of a campaign, which 'gradsync submit' prints",
     [LOCATE_ONE_RUN] = "; it takes a path or the id of a run (gradsync list recordings)",
 };
-
-/* The path with each part that is not there replaced by the nearest that is. */
-static char *nearest_path(const char *path)
-{
-    if (!access(path, F_OK))
-        return xstrdup(path);
-    const char *base = path_name(path);
-    AUTO_FREE char *dir = xstrfmt("%.*s", (int)(base - path), path);
-    size_t n = strlen(dir);
-    while (n > 1 && dir[n - 1] == '/')
-        dir[--n] = '\0';
-    AUTO_FREE char *there = *dir ? nearest_path(dir) : xstrdup("");
-    AUTO_FREE char *entry = there ? nearest_entry(there, base) : NULL;
-    bool slash = there && *there && strcmp(there, "/") != 0;
-    return entry ? xstrfmt("%s%s%s", there, slash ? "/" : "", entry) : NULL;
-}
 
 static char *nearest_of(const char *word, void list(struct words *names))
 {
@@ -219,10 +175,10 @@ int locate_failed(enum gs_exit code, const char *path, unsigned names)
         return fail_at(code, path, 0,
                        "is a platform; give one of its runs (gradsync list recordings)");
     bool data = names & (LOCATE_RUN | LOCATE_ONE_RUN) && !strcmp(whole, LOCATE_DATA);
-    names = strchr(whole, '/') ? names & (LOCATE_TABLE | LOCATE_CAMPAIGN) : names;
+    names = strchr(whole, '/') ? names & LOCATE_CAMPAIGN : names;
     if (why == ENOENT && *whole && !data) {
         near = nearest_name(whole, names);
-        near = near ? near : nearest_path(whole);
+        near = near ? near : files_nearest(whole, CONFIG_SUFFIX);
     }
     fail_at(code, path, 0, "cannot be read: %s%s", strerror(why),
             near ? DID_YOU_MEAN(near)
