@@ -18,7 +18,9 @@ out=$(realpath -m "${OUT:?a folder}") host=${HOST:-}
 mkdir -p "$out"
 limit=${LIMIT:-540}
 parts=${PARTS:-baseline nccl_tests groups price_nvlink price_host tune_sockets steps suspects suspects_slow}
-box=h100-${gpus}gpu pairs=h100-2x$((gpus / 2))-sock
+card=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | grep -oE '[A-Z][0-9]+S?' | head -n 1 || true)
+card=${card,,} # h100
+box=${card:-host}-${gpus}gpu pairs=${card:-host}-2x$((gpus / 2))-sock
 
 run_config() { # CONFIG OPTION…
     [ -e "$top/configs/$1.ini" ] || { echo "no config for $gpus GPUs: configs/$1.ini" && return 1; }
@@ -61,7 +63,7 @@ price() { # LINK VARIABLE…: what communication costs nanoGPT over that link
 }
 price_sockets() { price sock NCCL_P2P_DISABLE=1 NCCL_SHM_DISABLE=1; }
 price_host() { price host NCCL_P2P_DISABLE=1; }
-price_nvlink() { price nvlink NCCL_NVLS_ENABLE=0; }
+price_nvlink() { price steps NCCL_NVLS_ENABLE=0; }
 
 tune() { # LINK VARIABLE…: the same, and the setting. It ends with 1 where the time is too short for one.
     local command
