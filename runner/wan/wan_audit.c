@@ -5,6 +5,7 @@
 #include "wan/net.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,11 +17,12 @@
 
 #define WAN_CLAIM_TOLERANCE 0.01 /* claims are rounded */
 
-/* One step within the limits of physics, or of the plan. */
+/* What the claims are about, at its best within the limits of physics, or of the plan. */
 struct wan_reach {
-    double compute_s; /* on all GPUs */
-    double sync_s;    /* one synchronisation */
-    double step_s, efficiency;
+    double compute_s, step_s, efficiency, slowdown; /* of a step on all GPUs */
+    double gpu_rate, site_rate, site_time_s;        /* without any network */
+    double sync_s, bytes, pair_bytes;               /* of one synchronisation */
+    double rate, time_s, rtt_s, buffer_B;
 };
 
 /* The values that the claims of a config are compared with. */
@@ -31,13 +33,13 @@ struct wan_ground {
     struct wan_case plan;
     struct wan_reach physics; /* GPUs at their peak, links at their rate, all overlapped */
     struct wan_reach reached; /* within the plan */
-    double bytes, rtt_low, rtt_high;
+    double bytes, rtt_low;
 };
 
 struct wan_rule {
     struct wl_param claim; /* claim.NAME; help: the quantity */
     bool high_is_good; /* true: impossible if the low end of the claim is above the best value */
-    double (*best)(const struct wan_ground *g, const struct wan_reach *by);
+    size_t best;       /* a double of struct wan_reach */
     /* Writes f->why; may set the verdict to contradicted. */
     void (*why)(const struct wan_ground *g, struct wan_finding *f);
 };
@@ -68,16 +70,6 @@ static double peak_rate(const struct wan_ground *g, double gpus)
     return gpus * g->t->peak_flops / flops_per_token(g);
 }
 
-static double best_gpu(const struct wan_ground *g, const struct wan_reach *by)
-{
-    return g->t->tokens / by->compute_s / g->t->gpus;
-}
-
-static double best_site(const struct wan_ground *g, const struct wan_reach *by)
-{
-    return g->t->tokens / by->compute_s;
-}
-
 static void why_compute(const struct wan_ground *g, struct wan_finding *f, double gpus)
 {
     double flops = f->low * flops_per_token(g);
@@ -99,11 +91,6 @@ static void why_site(const struct wan_ground *g, struct wan_finding *f)
     why_compute(g, f, g->t->gpus);
 }
 
-static double best_site_time(const struct wan_ground *g, const struct wan_reach *by)
-{
-    return g->t->target_tokens / best_site(g, by);
-}
-
 static void why_site_time(const struct wan_ground *g, struct wan_finding *f)
 {
     char claimed[32], real[32], least[32];
@@ -117,12 +104,6 @@ static void why_site_time(const struct wan_ground *g, struct wan_finding *f)
 
 /* ---- one synchronisation ---- */
 
-static double best_bytes(const struct wan_ground *g, const struct wan_reach *by)
-{
-    (void)by;
-    return wan_wire_bytes(WAN_RING, g->map->n, g->bytes);
-}
-
 static void why_bytes(const struct wan_ground *g, struct wan_finding *f)
 {
     text_addf(&f->why,
@@ -133,42 +114,24 @@ static void why_bytes(const struct wan_ground *g, struct wan_finding *f)
         text_addf(&f->why, "; fp32 sends %.3g times that", 32 / g->t->bits);
 }
 
-static double best_pair(const struct wan_ground *g, const struct wan_reach *by)
-{
-    (void)by;
-    return 2 * g->bytes / (double)g->map->n;
-}
-
 static void why_pair(const struct wan_ground *g, struct wan_finding *f)
 {
     text_addf(&f->why,
               "in a direct exchange each pair moves 2/S x %.3g = %.3g GB per direction, in two "
               "phases; a ring sends %.3g GB to one neighbour",
-              g->bytes / 1e9, f->possible / 1e9, best_bytes(g, NULL) / 1e9);
-}
-
-static double best_sync(const struct wan_ground *g, const struct wan_reach *by)
-{
-    (void)g;
-    return by->sync_s;
+              g->bytes / 1e9, f->possible / 1e9, g->physics.bytes / 1e9);
 }
 
 static void why_sync(const struct wan_ground *g, struct wan_finding *f)
 {
     text_addf(&f->why, "%.3g GB each way at %.4g Mbit/s take %.3g s, whatever the algorithm",
-              best_bytes(g, NULL) / 1e9, wan_map_rate(g->map) * 8e-6, f->possible);
+              g->physics.bytes / 1e9, wan_map_rate(g->map) * 8e-6, f->possible);
     if (f->verdict == WAN_UNREACHED)
         text_addf(&f->why, "; %s with this plan's streams takes %.3g s",
                   wan_strategy_names[g->plan.strategy], f->reached);
 }
 
 /* ---- the plan ---- */
-
-static double best_efficiency(const struct wan_ground *g, const struct wan_reach *by)
-{
-    (void)g;
-    return by->efficiency;
-}
 
 static void why_efficiency(const struct wan_ground *g, struct wan_finding *f)
 {
@@ -184,21 +147,10 @@ static void why_efficiency(const struct wan_ground *g, struct wan_finding *f)
               need.rate_Bps * 8e-9, pair, wan_every_for(&g->plan, f->low));
 }
 
-static double best_slowdown(const struct wan_ground *g, const struct wan_reach *by)
-{
-    (void)g;
-    return 1 - by->efficiency;
-}
-
 static void why_slowdown(const struct wan_ground *g, struct wan_finding *f)
 {
     text_addf(&f->why, "%.3g s of every %.3g s step are waiting for the network: %.3g%% are lost",
               g->reached.step_s - g->reached.compute_s, g->reached.step_s, 100 * f->reached);
-}
-
-static double best_rate(const struct wan_ground *g, const struct wan_reach *by)
-{
-    return g->t->tokens / by->step_s;
 }
 
 static void why_rate(const struct wan_ground *g, struct wan_finding *f)
@@ -209,23 +161,12 @@ static void why_rate(const struct wan_ground *g, struct wan_finding *f)
               g->t->compute_s > 0 ? "the measured compute time" : "the GPUs at their peak");
 }
 
-static double best_time(const struct wan_ground *g, const struct wan_reach *by)
-{
-    return g->t->target_tokens / best_rate(g, by);
-}
-
 static void why_time(const struct wan_ground *g, struct wan_finding *f)
 {
     char claimed[32], real[32];
     text_addf(&f->why, "%.4g tokens at %.3gK tokens/s take %s, not %s", g->t->target_tokens,
-              best_rate(g, &g->reached) / 1e3, days(real, sizeof real, f->reached),
+              g->reached.rate / 1e3, days(real, sizeof real, f->reached),
               days(claimed, sizeof claimed, f->high));
-}
-
-static double best_step(const struct wan_ground *g, const struct wan_reach *by)
-{
-    (void)g;
-    return by->step_s;
 }
 
 /* Other claims may say what a step would have to take. */
@@ -244,24 +185,11 @@ static void why_step(const struct wan_ground *g, struct wan_finding *f)
 
 /* ---- the network ---- */
 
-static double best_rtt(const struct wan_ground *g, const struct wan_reach *by)
-{
-    (void)by;
-    return g->rtt_high;
-}
-
 static void why_rtt(const struct wan_ground *g, struct wan_finding *f)
 {
     (void)f;
     text_addf(&f->why, "the links of this config have %.3g to %.3g ms", 1e3 * g->rtt_low,
-              1e3 * g->rtt_high);
-}
-
-static double best_buffer(const struct wan_ground *g, const struct wan_reach *by)
-{
-    (void)g;
-    (void)by;
-    return NCCL_BUFFSIZE_DEFAULT;
+              1e3 * g->physics.rtt_s);
 }
 
 static void why_buffer(const struct wan_ground *g, struct wan_finding *f)
@@ -276,6 +204,7 @@ static void why_buffer(const struct wan_ground *g, struct wan_finding *f)
         f->verdict = WAN_CONTRADICTED;
 }
 
+#define BEST(member) offsetof(struct wan_reach, member)
 #define CLAIM(name, type, unit, what)                                                              \
     {                                                                                              \
         name, type, WL_AXIS, 0, unit, NULL, 1e-12, 1e30, NULL, what                                \
@@ -283,21 +212,21 @@ static void why_buffer(const struct wan_ground *g, struct wan_finding *f)
 /* clang-format off */
 /* ends with a NULL name */
 static const struct wan_rule wan_rules[] = {
-    {CLAIM("gpu_tokens_per_s", WL_REAL, "tokens/s", "one GPU"), true, best_gpu, why_gpu},
-    {CLAIM("ideal_tokens_per_s", WL_REAL, "tokens/s", "all GPUs in one place"), true, best_site, why_site},
-    {CLAIM("ideal_time", WL_TIME, "s", "the training in one place"), false, best_site_time, why_site_time},
-    {CLAIM("sync_bytes", WL_REAL, "B", "payload that a site sends per synchronisation"), false, best_bytes, why_bytes},
-    {CLAIM("pair_bytes", WL_REAL, "B", "payload from one site to another"), false, best_pair, why_pair},
-    {CLAIM("sync_time", WL_TIME, "s", "one synchronisation"), false, best_sync, why_sync},
-    {CLAIM("efficiency", WL_REAL, "", "fraction of compute in a step"), true, best_efficiency, why_efficiency},
-    {CLAIM("slowdown", WL_REAL, "", "fraction of time lost to the network"), false, best_slowdown, why_slowdown},
-    {CLAIM("tokens_per_s", WL_REAL, "tokens/s", "the training"), true, best_rate, why_rate},
-    {CLAIM("worst_tokens_per_s", WL_REAL, "tokens/s", "the training at worst"), true, best_rate, why_rate},
-    {CLAIM("step_time", WL_TIME, "s", "one step"), false, best_step, why_step},
-    {CLAIM("time", WL_TIME, "s", "the training"), false, best_time, why_time},
-    {CLAIM("worst_time", WL_TIME, "s", "the training at worst"), false, best_time, why_time},
-    {CLAIM("rtt", WL_TIME, "s", "RTT between two sites"), false, best_rtt, why_rtt},
-    {CLAIM("nccl_buffsize", WL_REAL, "B", "buffer size set to hide latency"), true, best_buffer, why_buffer},
+    {CLAIM("gpu_tokens_per_s", WL_REAL, "tokens/s", "one GPU"), true, BEST(gpu_rate), why_gpu},
+    {CLAIM("ideal_tokens_per_s", WL_REAL, "tokens/s", "all GPUs in one place"), true, BEST(site_rate), why_site},
+    {CLAIM("ideal_time", WL_TIME, "s", "the training in one place"), false, BEST(site_time_s), why_site_time},
+    {CLAIM("sync_bytes", WL_REAL, "B", "payload that a site sends per synchronisation"), false, BEST(bytes), why_bytes},
+    {CLAIM("pair_bytes", WL_REAL, "B", "payload from one site to another"), false, BEST(pair_bytes), why_pair},
+    {CLAIM("sync_time", WL_TIME, "s", "one synchronisation"), false, BEST(sync_s), why_sync},
+    {CLAIM("efficiency", WL_REAL, "", "fraction of compute in a step"), true, BEST(efficiency), why_efficiency},
+    {CLAIM("slowdown", WL_REAL, "", "fraction of time lost to the network"), false, BEST(slowdown), why_slowdown},
+    {CLAIM("tokens_per_s", WL_REAL, "tokens/s", "the training"), true, BEST(rate), why_rate},
+    {CLAIM("worst_tokens_per_s", WL_REAL, "tokens/s", "the training at worst"), true, BEST(rate), why_rate},
+    {CLAIM("step_time", WL_TIME, "s", "one step"), false, BEST(step_s), why_step},
+    {CLAIM("time", WL_TIME, "s", "the training"), false, BEST(time_s), why_time},
+    {CLAIM("worst_time", WL_TIME, "s", "the training at worst"), false, BEST(time_s), why_time},
+    {CLAIM("rtt", WL_TIME, "s", "RTT between two sites"), false, BEST(rtt_s), why_rtt},
+    {CLAIM("nccl_buffsize", WL_REAL, "B", "buffer size set to hide latency"), true, BEST(buffer_B), why_buffer},
     {.claim = {.name = NULL}}};
 /* clang-format on */
 
@@ -305,29 +234,26 @@ static const struct wan_rule wan_rules[] = {
 
 static int unknown_claim(const struct config_entry *e)
 {
-    struct words names = {0};
+    AUTO_WORDS struct words names = {0};
+    AUTO_TEXT struct text all = {0};
     for (const struct wan_rule *r = wan_rules; r->claim.name; r++)
         words_add(&names, r->claim.name);
     const char *near =
         text_nearest(e->key + strlen("claim."), (const char *const *)names.v, names.n);
-    struct text all = {0};
     for (size_t i = 0; i < names.n; i++)
         text_addf(&all, "%s%s", i ? ", " : "", names.v[i]);
-    int code = near ? config_error(e, "unknown claim%s", DID_YOU_MEAN_IN("'claim.", near, "'"))
-                    : config_error(e, "unknown claim; use claim. and one of %s", all.s);
-    text_free(&all);
-    words_free(&names);
-    return code;
+    return near ? config_error(e, "unknown claim%s", DID_YOU_MEAN_IN("'claim.", near, "'"))
+                : config_error(e, "unknown claim; use claim. and one of %s", all.s);
 }
 
 /* "20s..30s" or "30s". */
 static int read_range(const struct config_entry *e, const struct wan_rule *r, struct wan_finding *f)
 {
     const char *dots = strstr(e->value, "..");
-    char why[512], *low = xstrfmt("%.*s", dots ? (int)(dots - e->value) : 1000, e->value);
+    char why[512];
+    AUTO_FREE char *low = xstrfmt("%.*s", dots ? (int)(dots - e->value) : 1000, e->value);
     bool ok = wan_param_parse(&r->claim, low, &f->low, why, sizeof why) &&
               wan_param_parse(&r->claim, dots ? dots + 2 : low, &f->high, why, sizeof why);
-    free(low);
     if (ok && f->low > f->high)
         return config_error(e, "%s: write the lower value first", e->value);
     return ok ? GS_OK : config_error(e, "%s", why);
@@ -354,8 +280,8 @@ static int judge(const struct wan_ground *g, const struct config_entry *e, struc
     int code = read_range(e, r, f);
     if (code)
         return code;
-    f->possible = r->best(g, &g->physics);
-    f->reached = r->best(g, &g->reached);
+    f->possible = *(const double *)(const void *)((const char *)&g->physics + r->best);
+    f->reached = *(const double *)(const void *)((const char *)&g->reached + r->best);
     f->verdict = beyond(f, f->possible)  ? WAN_IMPOSSIBLE
                  : beyond(f, f->reached) ? WAN_UNREACHED
                                          : WAN_POSSIBLE;
@@ -376,19 +302,38 @@ static struct wan_reach physics_of(const struct wan_map *m, const struct wan_tra
     return p;
 }
 
+/* What follows from the times of a step. */
+static void complete(struct wan_reach *r, const struct wan_ground *g)
+{
+    r->site_rate = g->t->tokens / r->compute_s;
+    r->gpu_rate = r->site_rate / g->t->gpus;
+    r->site_time_s = g->t->target_tokens / r->site_rate;
+    r->bytes = wan_wire_bytes(WAN_RING, g->map->n, g->bytes);
+    r->pair_bytes = 2 * g->bytes / (double)g->map->n;
+    r->slowdown = 1 - r->efficiency;
+    r->rate = g->t->tokens / r->step_s;
+    r->time_s = g->t->target_tokens / r->rate;
+    r->buffer_B = NCCL_BUFFSIZE_DEFAULT;
+}
+
 static struct wan_ground ground_of(const struct config *c, const struct wan_map *m,
                                    const struct wan_training *t)
 {
     struct wan_ground g = {.config = c, .map = m, .t = t, .plan = wan_case_of(m, t)};
     struct wan_view v;
     struct wan_outcome o = wan_evaluate(&g.plan);
-    g.reached = (struct wan_reach){wan_training_compute_s(t), o.sync_s, o.step_s, o.efficiency};
+    g.reached = (struct wan_reach){.compute_s = wan_training_compute_s(t),
+                                   .sync_s = o.sync_s,
+                                   .step_s = o.step_s,
+                                   .efficiency = o.efficiency};
     g.bytes = wan_training_bytes(t, t->bits);
     g.physics = physics_of(m, t, g.bytes);
     wan_view_make(&v, m, WAN_DIRECT, 1);
     g.rtt_low = v.nearest_rtt_s;
-    g.rtt_high = v.farthest_rtt_s;
+    g.physics.rtt_s = g.reached.rtt_s = v.farthest_rtt_s;
     wan_view_free(&v);
+    complete(&g.physics, &g);
+    complete(&g.reached, &g);
     return g;
 }
 
@@ -396,10 +341,8 @@ static struct wan_ground ground_of(const struct config *c, const struct wan_map 
 static bool is_source_of(const struct config *c, const struct config_entry *e)
 {
     const char *dot = strrchr(e->key, '.');
-    char *claim = xstrfmt("%.*s", (int)(dot - e->key), e->key);
-    bool is = !strcmp(dot, ".source") && config_find(c, "model", claim);
-    free(claim);
-    return is;
+    AUTO_FREE char *claim = xstrfmt("%.*s", (int)(dot - e->key), e->key);
+    return !strcmp(dot, ".source") && config_find(c, "model", claim);
 }
 
 struct wan_finding *wan_audit(const struct config *c, const struct wan_map *m,
