@@ -40,16 +40,6 @@ double wan_goodput(double mtu_B)
     return (mtu_B - WAN_HEADERS_B) / (mtu_B + WAN_HEADERS_B / SEGMENTS_PER_ACK);
 }
 
-double wan_flops_per_token(const struct wan_job *job)
-{
-    return 6 * job->parameters + 12 * job->layers * job->width * job->sequence;
-}
-
-double wan_compute_s(const struct wan_job *job)
-{
-    return job->tokens * wan_flops_per_token(job) / (job->gpus * job->peak_flops * job->mfu);
-}
-
 double wan_exposed_s(const struct wan_schedule *sch, double compute_s, double fragment_s)
 {
     double late_s = sch->fragments * fmax(0, fragment_s - sch->hidden * compute_s);

@@ -31,17 +31,6 @@ double wan_stream_Bps(enum wan_congestion cc, double link_Bps, double rtt_s, dou
  * ACKs for the other direction (one per two segments), which share the link if both are busy. */
 double wan_goodput(double mtu_B);
 
-/* A training job. */
-struct wan_job {
-    double parameters, layers, width, sequence; /* width and sequence: for the attention term */
-    double tokens;                              /* in one global step */
-    double gpus, peak_flops, mfu;
-};
-
-/* tokens (6 N + 12 layers width sequence) / (gpus peak mfu) */
-double wan_compute_s(const struct wan_job *job);
-double wan_flops_per_token(const struct wan_job *job);
-
 /* Synchronising every `every` steps in `fragments` pieces. */
 struct wan_schedule {
     double every, fragments; /* H, P */

@@ -51,37 +51,22 @@ const struct wl_param wan_alternative_words[] = {
     {0}};
 /* clang-format on */
 
-struct wan_job wan_training_job(const struct wan_training *t)
+double wan_training_flops(const struct wan_training *t)
 {
-    return (struct wan_job){.parameters = t->parameters,
-                            .layers = t->layers,
-                            .width = t->width,
-                            .sequence = t->sequence,
-                            .tokens = t->tokens,
-                            .gpus = t->gpus,
-                            .peak_flops = t->peak_flops,
-                            .mfu = t->mfu};
+    return 6 * t->parameters + 12 * t->layers * t->width * t->sequence;
 }
 
 double wan_training_compute_s(const struct wan_training *t)
 {
-    struct wan_job job = wan_training_job(t);
-    return t->compute_s > 0 ? t->compute_s : wan_compute_s(&job);
+    return t->compute_s > 0
+               ? t->compute_s
+               : t->tokens * wan_training_flops(t) / (t->gpus * t->peak_flops * t->mfu);
 }
 
 double wan_training_bytes(const struct wan_training *t, double bits)
 {
     double scales = bits < 16 && t->group > 0 ? SCALE_BITS / t->group : 0;
     return t->parameters * (bits + scales) / 8;
-}
-
-static struct wan_schedule wan_training_schedule(const struct wan_training *t)
-{
-    return (struct wan_schedule){.every = t->every,
-                                 .fragments = t->fragments,
-                                 .hidden = t->backward + t->overlap,
-                                 .outer_s = t->outer_s,
-                                 .straggle_s = t->straggle_s};
 }
 
 /* ---- reading ---- */
@@ -117,15 +102,13 @@ static int read_targets(struct wan_training *t, const struct config *c)
     static const struct wl_param share = {"targets", WL_REAL, WL_AXIS, 0,    NULL,
                                           NULL,      0.01,    0.999,   NULL, NULL};
     const struct config_entry *e = config_find(c, "model", "targets");
-    struct words w;
+    AUTO_WORDS struct words w = {0};
     char why[512] = "";
     bool ok = true;
     words_split(&w, t->targets_text, ',');
     for (size_t i = 0; i < w.n && ok && t->n_targets < WAN_TARGETS_MAX; i++)
         ok = param_parse(&share, w.v[i], &t->targets[t->n_targets++], why, sizeof why);
-    ok = ok && w.n <= WAN_TARGETS_MAX;
-    words_free(&w);
-    if (ok)
+    if (ok && w.n <= WAN_TARGETS_MAX)
         return GS_OK;
     return config_error(e, "%s", *why ? why : "at most 16 targets; remove some");
 }
@@ -167,13 +150,12 @@ static int check_given(const struct wan_training *t, const struct config *c)
 
 static int check_compute(const struct wan_training *t, const struct config *c)
 {
-    struct wan_job job = wan_training_job(t);
     if (t->mfu > 1)
         return impossible(c, "mfu",
                           "%.4g%% of the peak is impossible: %.4g TFLOP/s per GPU, the peak is "
                           "%.4g; 40 to 50%% is usual",
                           100 * t->mfu, t->mfu * t->peak_flops / 1e12, t->peak_flops / 1e12);
-    double flops = t->tokens * wan_flops_per_token(&job);
+    double flops = t->tokens * wan_training_flops(t);
     double least = t->gpus > 0 ? flops / (t->gpus * t->peak_flops) : 0;
     if (t->compute_s > 0 && t->peak_flops > 0 && t->compute_s < least)
         return impossible(c, "compute",
@@ -339,13 +321,10 @@ double wan_map_bound_s(const struct wan_map *m, double bytes)
     any.any_transport = true;
     wan_view_make(&v, &any, WAN_DIRECT, 1);
     double nearest_s = m->n > 1 ? v.nearest_rtt_s / 2 : 0;
-    AUTO_FREE double *of_row = farthest(m, nearest_s), *far_s = xcalloc(m->n + 1, sizeof *far_s);
+    AUTO_FREE double *far_s = farthest(m, nearest_s);
     for (size_t r = 0; r < m->n; r++) {
-        double up = fmin(m->sites[r].up_Bps * payload, links_Bps(&any, r, true));
-        double down = fmin(m->sites[r].down_Bps * payload, links_Bps(&any, r, false));
-        v.up[r] = up;
-        v.down[r] = down;
-        far_s[r] = of_row[r];
+        v.up[r] = fmin(m->sites[r].up_Bps * payload, links_Bps(&any, r, true));
+        v.down[r] = fmin(m->sites[r].down_Bps * payload, links_Bps(&any, r, false));
     }
     double s = wan_bound_s(&v.net, bytes, far_s, nearest_s);
     wan_view_free(&v);
@@ -358,25 +337,22 @@ double wan_map_bound_s(const struct wan_map *m, double bytes)
  * also the steps between synchronisations, or the bandwidth, that a given efficiency needs.
  */
 
-double wan_flat(const struct wan_map *m, enum wan_strategy strategy)
+void wan_case_strategy(struct wan_case *c, enum wan_strategy strategy)
 {
-    double ranks = 1;
-    for (size_t i = 0; i < m->n && strategy != WAN_HIERARCHICAL; i++)
-        ranks = fmax(ranks, (double)(m->sites[i].ranks ? m->sites[i].ranks : m->sites[i].gpus));
-    return ranks;
+    c->strategy = strategy;
+    c->flat = 1;
+    for (size_t i = 0; i < c->map->n && strategy != WAN_HIERARCHICAL; i++) {
+        const struct wan_site *s = &c->map->sites[i];
+        c->flat = fmax(c->flat, (double)(s->ranks ? s->ranks : s->gpus));
+    }
 }
 
 struct wan_case wan_case_of(const struct wan_map *m, const struct wan_training *t)
 {
-    enum wan_strategy strategy =
-        t->strategy == WAN_STRATEGIES ? wan_best_strategy(m, t) : (enum wan_strategy)t->strategy;
-    return (struct wan_case){.map = m,
-                             .training = t,
-                             .strategy = strategy,
-                             .flat = wan_flat(m, strategy),
-                             .bits = t->bits,
-                             .every = t->every,
-                             .factor = 1};
+    struct wan_case c = {.map = m, .training = t, .bits = t->bits, .every = t->every, .factor = 1};
+    wan_case_strategy(&c, t->strategy == WAN_STRATEGIES ? wan_best_strategy(m, t)
+                                                        : (enum wan_strategy)t->strategy);
+    return c;
 }
 
 static struct wan_outcome outcome(const struct wan_training *t, const struct wan_schedule *sch,
@@ -416,9 +392,11 @@ static double fragment_s(const struct wan_case *c, const struct wan_net *net,
 static struct wan_outcome on_view(const struct wan_case *c, const struct wan_net *net)
 {
     const struct wan_training *t = c->training;
-    struct wan_schedule sch = wan_training_schedule(t);
-    sch.every = c->every;
-    sch.fragments = fmin(sch.fragments, sch.every);
+    struct wan_schedule sch = {.every = c->every,
+                               .fragments = fmin(t->fragments, c->every),
+                               .hidden = t->backward + t->overlap,
+                               .outer_s = t->outer_s,
+                               .straggle_s = t->straggle_s};
     size_t members = (size_t)((double)net->n * fmax(1, net->flat));
     double bytes = wan_training_bytes(t, c->bits), part = 1 / sch.fragments;
     double compute_s = wan_training_compute_s(t);
@@ -456,8 +434,7 @@ enum wan_strategy wan_best_strategy(const struct wan_map *m, const struct wan_tr
     enum wan_strategy best = WAN_RING;
     double least = INFINITY;
     for (int s = 0; s < WAN_STRATEGIES; s++) {
-        c.strategy = (enum wan_strategy)s;
-        c.flat = wan_flat(m, c.strategy);
+        wan_case_strategy(&c, (enum wan_strategy)s);
         double step = wan_evaluate(&c).sync_s;
         if (step < least * (1 - 1e-9)) {
             least = step;
@@ -573,9 +550,9 @@ bool wan_slow_site(const struct wan_case *c, struct wan_left_out *out)
         t.gpus -= gpus;
         t.compute_s *= c->training->gpus / t.gpus;
         t.sync_s = 0;
-        if (c->training->strategy == WAN_STRATEGIES)
-            k.strategy = wan_best_strategy(&others, &t);
-        k.flat = wan_flat(&others, k.strategy);
+        wan_case_strategy(&k, c->training->strategy == WAN_STRATEGIES
+                                  ? wan_best_strategy(&others, &t)
+                                  : c->strategy);
         struct wan_outcome o = wan_evaluate(&k);
         if (t.gpus > 0 && o.tokens_per_s > most) {
             *out = (struct wan_left_out){row, k.strategy, o};

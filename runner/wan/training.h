@@ -46,8 +46,10 @@ struct wan_alternative *wan_alternatives_read(const struct config *c, size_t *n)
 
 /* Bytes of one synchronised gradient, its scales included. */
 double wan_training_bytes(const struct wan_training *t, double bits);
+/* FLOPs of a token: 6 N + 12 layers width sequence, of which the latter is attention. */
+double wan_training_flops(const struct wan_training *t);
+/* Seconds of a step: as measured, or by its FLOPs, the peak and mfu. */
 double wan_training_compute_s(const struct wan_training *t);
-struct wan_job wan_training_job(const struct wan_training *t);
 
 /* far_s[n]: the delay from a site to the one that is farthest from it, on the fastest way, which
  * may lead through other sites; nearest_s: the shortest between any two. */
@@ -79,12 +81,12 @@ struct wan_case {
     const struct wan_carrier *carrier; /* NULL: adds no time */
 };
 
+/* Sets the strategy, and flat to the ranks per site that wan_sync runs it over: those of [sites] where
+ * it does not sum inside a site first. */
+void wan_case_strategy(struct wan_case *c, enum wan_strategy strategy);
 /* The case of the config itself. */
 struct wan_case wan_case_of(const struct wan_map *m, const struct wan_training *t);
 struct wan_outcome wan_evaluate(const struct wan_case *c);
-/* Ranks per site that wan_sync runs a strategy over: those of [sites] where it does not sum inside
- * a site first. */
-double wan_flat(const struct wan_map *m, enum wan_strategy strategy);
 /* The strategy with the shortest synchronisation, as wan_sync runs it with the ranks of [sites]. */
 enum wan_strategy wan_best_strategy(const struct wan_map *m, const struct wan_training *t);
 /* The smallest H that reaches the efficiency, all else as in c; infinite if there is none. */

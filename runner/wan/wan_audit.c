@@ -57,22 +57,16 @@ static const char *days(char *buf, size_t n, double seconds)
     return buf;
 }
 
-static double flops_per_token(const struct wan_ground *g)
-{
-    struct wan_job job = wan_training_job(g->t);
-    return wan_flops_per_token(&job);
-}
-
 /* ---- compute ---- */
 
 static double peak_rate(const struct wan_ground *g, double gpus)
 {
-    return gpus * g->t->peak_flops / flops_per_token(g);
+    return gpus * g->t->peak_flops / wan_training_flops(g->t);
 }
 
 static void why_compute(const struct wan_ground *g, struct wan_finding *f, double gpus)
 {
-    double flops = f->low * flops_per_token(g);
+    double flops = f->low * wan_training_flops(g->t);
     text_addf(
         &f->why,
         "%.4gK tokens/s on %.0f GPU%s are %.3g PFLOP/s, %.0f%% of the peak of %.4g TFLOP/s; at "

@@ -162,8 +162,7 @@ static void print_strategies(const struct wan_report *r, const struct wan_case *
     print_heading(heading, t);
     for (int s = 0; s < WAN_STRATEGIES; s++) {
         struct wan_case c = *plan;
-        c.strategy = (enum wan_strategy)s;
-        c.flat = wan_flat(r->map, c.strategy);
+        wan_case_strategy(&c, (enum wan_strategy)s);
         struct wan_outcome o = wan_evaluate(&c);
         char name[40];
         snprintf(name, sizeof name, "%s%s", wan_strategy_names[s],
@@ -223,14 +222,19 @@ static void print_slow_site(const struct wan_case *plan)
            seconds(with.step_s).s, wan_strategy_names[out.strategy]);
 }
 
+static double highest_target(const struct wan_training *t)
+{
+    double most = 0;
+    for (size_t i = 0; i < t->n_targets; i++)
+        most = fmax(most, t->targets[i]);
+    return most;
+}
+
 static void print_choice(const struct wan_report *r, const struct wan_case *plan)
 {
     struct wan_case c = *plan;
-    double target = 0;
-    for (size_t i = 0; i < r->training->n_targets; i++)
-        target = fmax(target, r->training->targets[i]);
-    c.strategy = wan_best_strategy(r->map, r->training);
-    c.flat = wan_flat(r->map, c.strategy);
+    double target = highest_target(r->training);
+    wan_case_strategy(&c, wan_best_strategy(r->map, r->training));
     c.every = wan_every_for(&c, target);
     if (!isfinite(c.every)) {
         printf("\nno value of every reaches %s\n", percent(target).s);
@@ -337,8 +341,7 @@ static void put_strategies(struct csv *f, const struct wan_report *r, const stru
 {
     for (int s = 0; s < WAN_STRATEGIES; s++) {
         struct wan_case c = *plan;
-        c.strategy = (enum wan_strategy)s;
-        c.flat = wan_flat(c.map, c.strategy);
+        wan_case_strategy(&c, (enum wan_strategy)s);
         put_case(f, r->name, "strategy", &c);
     }
 }
@@ -472,8 +475,7 @@ static void try_schedule(struct wan_choice *c, double bits, double fragments, do
     c->training.fragments = fragments;
     c->training.overlap = overlap;
     c->training.every = 1;
-    c->plan.strategy = wan_best_strategy(c->plan.map, &c->training);
-    c->plan.flat = wan_flat(c->plan.map, c->plan.strategy);
+    wan_case_strategy(&c->plan, wan_best_strategy(c->plan.map, &c->training));
     /* Each fragment has a place of its own among the steps. */
     c->plan.every =
         fragments > 1 ? fragments * ceil(wan_every_for(&c->plan, c->target) / fragments) : 1;
@@ -484,10 +486,8 @@ static void try_schedule(struct wan_choice *c, double bits, double fragments, do
 void wan_choice_make(struct wan_choice *c, struct wan_map *m, const struct wan_training *t)
 {
     static const double bits[] = {16, 8, 4};
-    *c = (struct wan_choice){.training = *t};
+    *c = (struct wan_choice){.training = *t, .target = highest_target(t)};
     c->plan = (struct wan_case){.map = m, .training = &c->training, .factor = 1};
-    for (size_t i = 0; i < t->n_targets; i++)
-        c->target = fmax(c->target, t->targets[i]);
     double bytes = wan_training_bytes(t, t->bits);
     c->ring_s = ring_s(m, bytes);
     if (m->n >= 3)

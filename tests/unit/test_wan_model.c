@@ -96,10 +96,10 @@ TEST(lan_of_four)
 TEST(four_site_plan)
 {
     struct wan_net net = four(GIGABIT, 0.015);
-    struct wan_job job = {
+    struct wan_training t = {
         .parameters = 1.3e9, .tokens = 524288, .gpus = 8, .peak_flops = 312e12, .mfu = 0.5};
     struct wan_schedule each = {.every = 1, .fragments = 1};
-    double sync = wan_sync_s(WAN_RING, &net, 2.6e9), compute = wan_compute_s(&job);
+    double sync = wan_sync_s(WAN_RING, &net, 2.6e9), compute = wan_training_compute_s(&t);
     assert_near(wan_wire_bytes(WAN_RING, 4, 2.6e9), 3.9e9, 1e-9);
     assert_near(sync, 31.2, 0.001);
     assert_near(compute, 3.28, 0.001);
