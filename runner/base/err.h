@@ -14,6 +14,13 @@ enum gs_exit {
     GS_CANNOT = 3  /* this machine cannot run it */
 };
 
+/* The next step, if all before it went well: code = call. */
+#define TRY(code, call)                                                                            \
+    do {                                                                                           \
+        if ((code) == GS_OK)                                                                       \
+            (code) = (call);                                                                       \
+    } while (0)
+
 /* Prints "gradsync: TEXT" and returns code. */
 int fail(enum gs_exit code, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

@@ -327,10 +327,8 @@ int campaign_make(struct campaign *c, const char *root)
         code = fail_at(GS_USAGE, root, 0,
                        "a campaign path cannot contain '%%' or '\\', which Slurm expands; choose "
                        "another folder with -o");
-    if (!code)
-        code = make_folder(c, absolute);
-    if (!code)
-        code = make_below(c, "runs");
+    TRY(code, make_folder(c, absolute));
+    TRY(code, make_below(c, "runs"));
     return code ? code : make_below(c, "log");
 }
 
@@ -570,8 +568,7 @@ int campaign_read(struct campaign *c, const char *dir)
                        "; give the folder that 'gradsync submit' printed");
     AUTO_FREE char *path = campaign_path(c, CAMPAIGN_FILE);
     int code = json_names_load(&json, path);
-    if (!code)
-        code = read_json(c, path, json);
+    TRY(code, read_json(c, path, json));
     json_decref(json);
     return code;
 }

@@ -90,10 +90,8 @@ static int inventory_take(struct inventory *v, const char *dir, int launches, in
     v->group_of = xcalloc(v->n_cells, sizeof *v->group_of);
     v->cell_at = json_object();
     v->group_at = json_object();
-    if (!code)
-        code = read_cells(v, path);
-    if (!code)
-        code = ledger_read(&v->ledger, dir);
+    TRY(code, read_cells(v, path));
+    TRY(code, ledger_read(&v->ledger, dir));
     if (code)
         return code;
     v->closed = xcalloc((size_t)v->launches * v->n_groups, sizeof *v->closed);
@@ -522,8 +520,7 @@ static int release_held(const struct campaign *c, const struct cluster_status *s
         if (!listed)
             jobs[n++] = s->tasks[i].job;
     }
-    if (!code)
-        code = slurm_release(jobs, n);
+    TRY(code, slurm_release(jobs, n));
     for (size_t i = 0; !code && i < n; i++)
         say("job %ld: released", jobs[i]);
     return code;
@@ -588,16 +585,11 @@ int campaign_resume(const char *dir, bool commands)
     AUTO(cluster_status_free) struct cluster_status s = {0};
     AUTO_CLOSE int lock = -1;
     int code = campaign_read(&c, dir);
-    if (!code)
-        code = check_begun(dir, commands);
-    if (!code)
-        code = campaign_lock(&c, &lock);
-    if (!code)
-        code = cluster_status_read(&s, &c, true);
-    if (!code)
-        code = release_held(&c, &s);
-    if (!code)
-        code = submit_lacking(&c, &s);
+    TRY(code, check_begun(dir, commands));
+    TRY(code, campaign_lock(&c, &lock));
+    TRY(code, cluster_status_read(&s, &c, true));
+    TRY(code, release_held(&c, &s));
+    TRY(code, submit_lacking(&c, &s));
     return code;
 }
 

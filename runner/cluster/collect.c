@@ -115,8 +115,7 @@ int copy_run_folder(const char *from, const char *to, bool final, uint64_t *byte
     for (size_t i = 0; i < names.n && !code; i++)
         if (is_recorded(names.v[i]))
             code = copy_one(from, to, names.v[i], final, files, bytes);
-    if (!code)
-        code = check_copy(from, to);
+    TRY(code, check_copy(from, to));
     if (!code && final)
         code = manifest_put(to, files);
     return code;
@@ -207,8 +206,7 @@ static int copy_run(struct collected *out, const struct campaign *c, const char 
         mkdir(temp, 0777) ? cannot_copy(temp) : copy_run_folder(from, temp, final, &out->bytes);
     if (!code && !final)
         code = run_mark_collected(temp, c->dir);
-    if (!code)
-        code = put_in_place(temp, target);
+    TRY(code, put_in_place(temp, target));
     if (code)
         files_remove_tree(temp);
     return code;
@@ -219,8 +217,7 @@ static int collect_run(struct collected *out, const struct campaign *c, const st
 {
     AUTO_FREE char *from = campaign_path(c, r->dir), *target = NULL;
     int code = check_links(c, r->dir);
-    if (!code)
-        code = target_of(raw, r->dir, &target);
+    TRY(code, target_of(raw, r->dir, &target));
     bool there = !code && access(target, F_OK) == 0;
     if (there && !same_plan(from, target)) {
         code = fail_at(GS_FAILED, target, 0,

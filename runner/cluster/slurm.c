@@ -388,8 +388,7 @@ int slurm_submit_tasks(const struct campaign *c, const bool *wanted)
         if (!indices)
             continue;
         code = slurm_submit(c, k, indices, &jobs[n]);
-        if (!code)
-            code = jobs_add(c, jobs[n], k, indices);
+        TRY(code, jobs_add(c, jobs[n], k, indices));
         if (!code) {
             bool one = strspn(indices, "0123456789") == strlen(indices);
             say("%sjob %ld: task%s %s of %s", wanted ? "submitted again as " : "", jobs[n],

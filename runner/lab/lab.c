@@ -233,10 +233,8 @@ static int prove_after(struct lab *l)
         return code;
     json_object_set_new(l->facts, "relay_counts", json_loads(answer, 0, NULL));
     code = relay_order(l->control_path, "disturb off", NULL);
-    if (!code)
-        code = relay_order(l->control_path, "reset", NULL);
-    if (!code)
-        code = prove(l, "after", why, sizeof why);
+    TRY(code, relay_order(l->control_path, "reset", NULL));
+    TRY(code, prove(l, "after", why, sizeof why));
     if (!code && *why)
         say("lab: after the command: %s; check the results", why);
     return code;
@@ -313,12 +311,9 @@ static int run_and_wait(struct lab *l, char **command)
 static int make(struct lab *l)
 {
     int code = write_hosts(l);
-    if (!code)
-        code = site_mount(l->hosts);
-    if (!code)
-        code = make_sites(l);
-    if (!code)
-        code = start_relay(l);
+    TRY(code, site_mount(l->hosts));
+    TRY(code, make_sites(l));
+    TRY(code, start_relay(l));
     if (!code) {
         l->facts = lab_facts_make(l->spec, l->rmem_B, l->holders, l->control_path);
         code = lab_facts_write(l->facts, l->facts_path);
@@ -337,12 +332,10 @@ static _Noreturn void run_init(const struct lab_spec *s, const struct lab_option
     l->control_path = xstrfmt("%s/control", folder->dir);
     heed_signals();
     int code = make(l);
-    if (!code)
-        code = prove_before(l);
+    TRY(code, prove_before(l));
     if (!code && o->report)
         code = lab_facts_write(l->facts, o->report);
-    if (!code)
-        code = relay_order(l->control_path, "disturb on", NULL);
+    TRY(code, relay_order(l->control_path, "disturb on", NULL));
     if (!code) {
         code = run_and_wait(l, command);
         int after = l->relay > 0 ? prove_after(l) : GS_OK;
@@ -406,8 +399,7 @@ int lab_enter(const char *site, char **argv)
     const char *near = text_nearest(site, names, n);
     if (!holder)
         code = fail(GS_USAGE, "lab-enter: no site '%.64s' in this lab%s", site, DID_YOU_MEAN(near));
-    if (!code)
-        code = site_enter(site, holder);
+    TRY(code, site_enter(site, holder));
     json_decref(facts);
     if (code)
         return code;

@@ -460,8 +460,7 @@ static pid_t start_site(const struct probe_plan *plan, const struct lab_spec *s,
     if (pid)
         return pid;
     int code = site_enter(s->sites[i].name, holder);
-    if (!code)
-        code = probe_site_play(plan, s, i, seen);
+    TRY(code, probe_site_play(plan, s, i, seen));
     _exit(code);
 }
 

@@ -194,10 +194,8 @@ static int set_tcp(const struct lab_spec *s, double rmem_B)
     /* Twice the payload: the kernel also counts its own overhead. */
     snprintf(memory, sizeof memory, "4096 131072 %.0f", fmin(2 * rmem_B, 2147483647));
     int code = set_congestion(s->congestion);
-    if (!code)
-        code = setting(SYS "ipv4/tcp_rmem", memory);
-    if (!code)
-        code = setting(SYS "ipv4/tcp_wmem", memory);
+    TRY(code, setting(SYS "ipv4/tcp_rmem", memory));
+    TRY(code, setting(SYS "ipv4/tcp_wmem", memory));
     /* A connection must not start with metrics of an earlier one. */
     return code ? code : setting(SYS "ipv4/tcp_no_metrics_save", "1");
 }

@@ -179,8 +179,7 @@ int lab_spec_read(struct lab_spec *s, const struct config *c)
     gethostname(s->host, sizeof s->host - 1);
     int words = read_words(&w, c);
     int code = wan_map_read(&m, c);
-    if (!code)
-        code = check_map(&m, c);
+    TRY(code, check_map(&m, c));
     if (!code && !words) {
         s->seed = (uint64_t)w.seed;
         s->late_share = w.late;

@@ -626,8 +626,7 @@ static int read_pair(struct wan_map *m, const struct config_entry *e)
     struct wan_link link = m->common;
     link.rate_Bps = 0;
     int code = read_ends(m, e, e->key, &a, &b);
-    if (!code)
-        code = wan_words_read(e, wan_link_words, &link);
+    TRY(code, wan_words_read(e, wan_link_words, &link));
     if (code)
         return code;
     APPEND(m->pairs, m->n_pairs) = (struct wan_pair){{a, b}, link, e};

@@ -208,8 +208,7 @@ int wan_training_read(struct wan_training *t, const struct config *c, const stru
     if (!params_default(wan_training_words, t, why, sizeof why))
         return fail_at(GS_USAGE, c->path, 0, "[model] %s", why);
     int code = read_keys(t, c);
-    if (!code)
-        code = read_targets(t, c);
+    TRY(code, read_targets(t, c));
     if (code)
         return code;
     if (t->gpus <= 0)
