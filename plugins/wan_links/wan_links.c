@@ -29,7 +29,7 @@
 #define WARM_S 0.2
 #define STREAMS_EACH 29 /* of a congestion control */
 #define STREAMS_ALL (2 * STREAMS_EACH)
-_Static_assert(STREAMS_ALL <= LINK_TCP_STREAMS_MAX, "the transport has that many streams");
+_Static_assert(STREAMS_ALL <= TCP_STREAMS_MAX, "the transport has that many streams");
 
 enum way { IDLE, ALONE, BOTH, ALL };
 
@@ -146,7 +146,7 @@ static enum wl_status describe(const void *cell, const struct wl_job *job, struc
 struct self {
     const struct wl_host *host;
     MPI_Comm comm;
-    struct wan_link *link;
+    struct link *link;
     pthread_mutex_t lock; /* abort() comes from another thread */
 };
 
@@ -171,7 +171,7 @@ static enum wl_status open_plugin(void **self, const struct wl_host *host)
 
 static void shut(struct self *s)
 {
-    struct wan_link *link = s->link;
+    struct link *link = s->link;
     pthread_mutex_lock(&s->lock);
     s->link = NULL;
     pthread_mutex_unlock(&s->lock);
@@ -208,16 +208,16 @@ static enum wl_status prepare(void *self, const void *cell, void **prepared)
         return WL_SKIP;
     }
     if (!all[0]) {
-        struct link_tcp_options options = {.streams = STREAMS_ALL,
-                                           .interface = c->interface,
-                                           .port = (int)c->port,
-                                           .addresses = c->addresses,
-                                           .congestion = "",
-                                           .unpaced = true,
-                                           .deadline_s = c->timeout};
-        struct wan_link *link = NULL;
+        struct tcp_options options = {.streams = STREAMS_ALL,
+                                      .interface = c->interface,
+                                      .port = (int)c->port,
+                                      .addresses = c->addresses,
+                                      .congestion = "",
+                                      .unpaced = true,
+                                      .deadline_s = c->timeout};
+        struct link *link = NULL;
         shut(s);
-        if (link_tcp_open(&link, s->host, &options, why, sizeof why)) {
+        if (tcp_open(&link, s->host, &options, why, sizeof why)) {
             free(p);
             return HOST_FAILED(s->host, "%s", why);
         }
@@ -233,10 +233,10 @@ static enum wl_status prepare(void *self, const void *cell, void **prepared)
 }
 
 /* Waits for all ranks, and drives the link meanwhile: what is still on its way must be taken. */
-static bool meet(struct self *s, struct wan_link *link)
+static bool meet(struct self *s, struct link *link)
 {
     MPI_Request request;
-    struct wan_event unused;
+    struct link_event unused;
     int done = 0;
     MPI_Ibarrier(s->comm, &request); /* NOLINT(clang-analyzer-optin.mpi.MPI-Checker) */
     while (!done) {
@@ -253,7 +253,7 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static bool measure_idle(const struct self *s, struct wan_link *link, int peer, double *v)
+static bool measure_idle(const struct self *s, struct link *link, int peer, double *v)
 {
     double rtt_s[PINGS];
     if (!link_measure_pings(link, s->comm, peer, rtt_s, PINGS))
@@ -265,12 +265,12 @@ static bool measure_idle(const struct self *s, struct wan_link *link, int peer, 
     return true;
 }
 
-static bool measure_flow(const struct prepared *p, struct wan_link *link, int peer, bool send,
+static bool measure_flow(const struct prepared *p, struct link *link, int peer, bool send,
                          bool receive, double *v)
 {
     const struct cell *c = &p->cell;
-    struct link_tcp_flowed path = {0};
-    struct link_tcp_flow f = {
+    struct tcp_flowed path = {0};
+    struct tcp_flow f = {
         .peer = peer,
         .first = first_stream(c),
         .streams = (int)c->streams,
@@ -281,7 +281,7 @@ static bool measure_flow(const struct prepared *p, struct wan_link *link, int pe
         .warm_rtts = WARM_RTTS,
         .measure_s = c->measure,
     };
-    if (!link_tcp_flow(link, &f, &path))
+    if (!tcp_flow(link, &f, &path))
         return false;
     if (!send)
         return true;
@@ -304,7 +304,7 @@ static int turn_of(int rank, int peer, int round, int ranks)
     return before;
 }
 
-static bool measure(struct prepared *p, struct wan_link *link, double *v)
+static bool measure(struct prepared *p, struct link *link, double *v)
 {
     struct self *s = p->self;
     const struct wl_host *h = s->host;
@@ -314,7 +314,7 @@ static bool measure(struct prepared *p, struct wan_link *link, double *v)
     int mine = c->at_once || peer < 0 ? 0 : turn_of(h->rank, peer, round, h->ranks);
     bool lower = h->rank < peer, good = true;
     if (c->way == ALL)
-        return meet(s, link) && measure_flow(p, link, LINK_TCP_ALL, true, true, v) && meet(s, link);
+        return meet(s, link) && measure_flow(p, link, TCP_ALL, true, true, v) && meet(s, link);
     for (int i = 0; i < turns * directions && good; i++) {
         bool send = c->way == BOTH || (i % directions == 0) == lower;
         good = meet(s, link);
@@ -330,7 +330,7 @@ static enum wl_status sample(void *prepared, unsigned iters, struct wl_sample *o
 {
     struct prepared *p = prepared;
     struct self *s = p->self;
-    struct wan_link *link = s->link;
+    struct link *link = s->link;
     (void)iters; /* one: describe() says so */
     if (!link)
         return HOST_FAILED(s->host, "the link failed in an earlier cell");

@@ -239,7 +239,7 @@ static bool index_peers(struct schedule *s)
     return true;
 }
 
-/* Adds the UNPACK steps and the tables of the engine. False: no memory. Call schedule_free() in
+/* Adds the UNPACK steps and the tables of the engine. False: no memory. Call strategy_free() in
  * both cases. */
 static bool schedule_close(struct schedule *s)
 {
@@ -260,7 +260,7 @@ static bool schedule_close(struct schedule *s)
     return index_peers(s);
 }
 
-void schedule_free(struct schedule *s)
+void strategy_free(struct schedule *s)
 {
     for (int p = 0; s->with && p < s->shape.members; p++) {
         free(s->with[p].send);
@@ -427,7 +427,7 @@ bool strategy_outward(struct schedule *s, const struct schedule_shape *f)
     return schedule_close(s);
 }
 
-const struct strategy strategies[] = {
+const struct strategy strategy_of[] = {
     [WAN_RING] = {make_ring, ring_rounded},
     [WAN_DIRECT] = {make_direct, direct_rounded},
     [WAN_ONESHOT] = {make_oneshot, oneshot_rounded},
@@ -445,9 +445,9 @@ struct progress {       /* with one peer */
     uint32_t under_way; /* sends posted and not complete */
 };
 
-struct engine {
-    struct wan_link *link;
-    const struct engine_task *task;
+struct strategy_engine {
+    struct link *link;
+    const struct strategy_task *task;
     uint64_t run, events, sent_B;
     uint32_t left, sums_left; /* steps to do; without sends */
     uint32_t *waits;
@@ -464,15 +464,15 @@ struct engine {
 
 #define WINDOW_MOST 96 /* blocks: 24 MiB at the default block, what a budget holds for one peer */
 
-struct engine *engine_open(struct wan_link *link)
+struct strategy_engine *strategy_open(struct link *link)
 {
-    struct engine *e = calloc(1, sizeof *e);
+    struct strategy_engine *e = calloc(1, sizeof *e);
     if (e)
         e->link = link;
     return e;
 }
 
-void engine_close(struct engine *e)
+void strategy_close(struct strategy_engine *e)
 {
     if (!e)
         return;
@@ -482,19 +482,19 @@ void engine_close(struct engine *e)
     free(e);
 }
 
-void engine_leave_slots(struct engine *e)
+void strategy_leave_slots(struct strategy_engine *e)
 {
     e->slots = NULL;
     e->slots_cap = 0;
 }
 
-struct engine_need engine_need(const struct schedule *s, enum wire wire, size_t budget_B)
+struct strategy_need strategy_need(const struct schedule *s, enum wire wire, size_t budget_B)
 {
-    struct engine_need need = {.slot_B = (wire_bytes(wire, s->largest) + 63) / 64 * 64};
+    struct strategy_need need = {.slot_B = (wire_bytes(wire, s->largest) + 63) / 64 * 64};
     size_t peers = (size_t)s->peers;
     size_t window = need.slot_B && peers ? budget_B / peers / need.slot_B : WINDOW_MOST;
     window = window < WINDOW_MOST ? window : WINDOW_MOST;
-    need.window = (uint32_t)(window > ENGINE_WINDOW_LEAST ? window : ENGINE_WINDOW_LEAST);
+    need.window = (uint32_t)(window > STRATEGY_WINDOW_LEAST ? window : STRATEGY_WINDOW_LEAST);
     need.slots_B = (peers * need.window + 1) * need.slot_B;
     return need;
 }
@@ -508,7 +508,7 @@ static bool regrow(void *pointer, size_t n, size_t each)
     return q;
 }
 
-static bool reserve_memory(struct engine *e, const struct engine_task *t)
+static bool reserve_memory(struct strategy_engine *e, const struct strategy_task *t)
 {
     const struct schedule *s = t->schedule;
     int members = s->shape.members;
@@ -530,7 +530,7 @@ static bool reserve_memory(struct engine *e, const struct engine_task *t)
     return e->slots_cap >= t->need.slots_B;
 }
 
-static bool name_members(struct engine *e, const struct engine_task *t)
+static bool name_members(struct strategy_engine *e, const struct strategy_task *t)
 {
     int members = t->schedule->shape.members, ranks = 0;
     for (int m = 0; m < members; m++)
@@ -549,14 +549,14 @@ static bool name_members(struct engine *e, const struct engine_task *t)
 
 /* ---- where things lie ---- */
 
-static char *take_slot(const struct engine *e, const struct step *t)
+static char *take_slot(const struct strategy_engine *e, const struct step *t)
 {
-    const struct engine_need *n = &e->task->need;
+    const struct strategy_need *n = &e->task->need;
     size_t place = (size_t)e->task->schedule->with[t->peer].take_place;
     return e->slots + (place * n->window + t->seq % n->window) * n->slot_B;
 }
 
-static char *spare_slot(const struct engine *e)
+static char *spare_slot(const struct strategy_engine *e)
 {
     return e->slots + e->task->need.slots_B - e->task->need.slot_B;
 }
@@ -579,7 +579,7 @@ VECTORISE static void add_lost(float *restrict x, size_t n, const float *restric
 }
 
 /* An encoding takes the place of what it encodes by way of the spare slot. */
-static void pack_in_place(const struct engine *e, const struct step *t)
+static void pack_in_place(const struct strategy_engine *e, const struct step *t)
 {
     float *x = e->task->data + t->first;
     float *residual = e->task->residual ? e->task->residual + t->first : NULL;
@@ -593,14 +593,14 @@ static void pack_in_place(const struct engine *e, const struct step *t)
     memcpy(x, spare_slot(e), wire_bytes(e->task->wire, t->n));
 }
 
-static void unpack_in_place(const struct engine *e, const struct step *t)
+static void unpack_in_place(const struct strategy_engine *e, const struct step *t)
 {
     float *x = e->task->data + t->first;
     memcpy(spare_slot(e), x, wire_bytes(e->task->wire, t->n));
     wire_decode(e->task->wire, spare_slot(e), t->n, x);
 }
 
-static void sum_held(const struct engine *e, const struct step *t)
+static void sum_held(const struct strategy_engine *e, const struct step *t)
 {
     const struct schedule_shape *f = &e->task->schedule->shape;
     const struct step *hold = t - (f->members - 1);
@@ -617,9 +617,9 @@ static void sum_held(const struct engine *e, const struct step *t)
 }
 
 /* Does the arithmetic of a PACK, UNPACK, ADD or SUM. */
-static void work(const struct engine *e, const struct step *t)
+static void work(const struct strategy_engine *e, const struct step *t)
 {
-    const struct engine_task *task = e->task;
+    const struct strategy_task *task = e->task;
     if (t->kind == STEP_PACK)
         pack_in_place(e, t);
     else if (t->kind == STEP_UNPACK)
@@ -636,14 +636,14 @@ static void work(const struct engine *e, const struct step *t)
 
 /* ---- posting ---- */
 
-static uint64_t id_of(const struct engine *e, const struct step *t)
+static uint64_t id_of(const struct strategy_engine *e, const struct step *t)
 {
     return e->run << SEQ_BITS | t->seq;
 }
 
-static int post_send(struct engine *e, uint32_t i)
+static int post_send(struct strategy_engine *e, uint32_t i)
 {
-    const struct engine_task *task = e->task;
+    const struct strategy_task *task = e->task;
     const struct step *t = &task->schedule->step[i];
     size_t bytes = wire_bytes(task->wire, t->n);
     const void *from = task->data + t->first;
@@ -653,7 +653,7 @@ static int post_send(struct engine *e, uint32_t i)
     return e->link->ops->send(e->link, task->rank_of[t->peer], id_of(e, t), from, bytes);
 }
 
-static int pump_sends(struct engine *e, int peer)
+static int pump_sends(struct strategy_engine *e, int peer)
 {
     const struct with_peer *l = &e->task->schedule->with[peer];
     struct progress *p = &e->at[peer];
@@ -670,15 +670,15 @@ static int pump_sends(struct engine *e, int peer)
     return 0;
 }
 
-static void queue(struct engine *e, uint32_t i)
+static void queue(struct strategy_engine *e, uint32_t i)
 {
     e->state[i] |= QUEUED;
     e->work[e->work_tail++] = i;
 }
 
-static int post_take(struct engine *e, uint32_t i)
+static int post_take(struct strategy_engine *e, uint32_t i)
 {
-    const struct engine_task *task = e->task;
+    const struct strategy_task *task = e->task;
     const struct step *t = &task->schedule->step[i];
     void *to = t->kind == STEP_RECV ? (char *)(task->data + t->first) : take_slot(e, t);
     e->state[i] |= POSTED;
@@ -686,7 +686,7 @@ static int post_take(struct engine *e, uint32_t i)
                               wire_bytes(task->wire, t->n));
 }
 
-static int pump_takes(struct engine *e, int peer)
+static int pump_takes(struct strategy_engine *e, int peer)
 {
     const struct schedule *s = e->task->schedule;
     const struct with_peer *l = &s->with[peer];
@@ -704,7 +704,7 @@ static int pump_takes(struct engine *e, int peer)
 
 /* ---- what becomes ready, what is done ---- */
 
-static int make_ready(struct engine *e, uint32_t i)
+static int make_ready(struct strategy_engine *e, uint32_t i)
 {
     const struct step *t = &e->task->schedule->step[i];
     e->state[i] |= READY;
@@ -728,7 +728,7 @@ static int make_ready(struct engine *e, uint32_t i)
     return 0;
 }
 
-static int release(struct engine *e, uint32_t i)
+static int release(struct strategy_engine *e, uint32_t i)
 {
     const struct schedule *s = e->task->schedule;
     for (uint32_t k = s->first_next[i]; k < s->first_next[i + 1]; k++)
@@ -737,7 +737,7 @@ static int release(struct engine *e, uint32_t i)
     return 0;
 }
 
-static int close_step(struct engine *e, uint32_t i)
+static int close_step(struct strategy_engine *e, uint32_t i)
 {
     const struct step *t = &e->task->schedule->step[i];
     e->state[i] |= DONE;
@@ -747,7 +747,7 @@ static int close_step(struct engine *e, uint32_t i)
 }
 
 /* A SUM closes its HOLDs: their slots are free only now. */
-static int finish_step(struct engine *e, uint32_t i)
+static int finish_step(struct strategy_engine *e, uint32_t i)
 {
     const struct schedule *s = e->task->schedule;
     uint32_t holds = s->step[i].kind != STEP_SUM ? 0 : (uint32_t)s->shape.members - 1;
@@ -759,19 +759,19 @@ static int finish_step(struct engine *e, uint32_t i)
 
 /* ---- events ---- */
 
-static int unexpected(struct engine *e, const struct wan_event *ev)
+static int unexpected(struct strategy_engine *e, const struct link_event *ev)
 {
     snprintf(e->link->why, sizeof e->link->why, "%s: a block of rank %d that nobody waits for",
              e->link->ops->name, ev->peer);
     return -1;
 }
 
-static int take_event(struct engine *e, const struct wan_event *ev)
+static int take_event(struct strategy_engine *e, const struct link_event *ev)
 {
     const struct schedule *s = e->task->schedule;
     int m = ev->peer >= 0 && ev->peer < e->ranks ? e->member_of[ev->peer] : -1;
     uint32_t seq = (uint32_t)(ev->id & ((1u << SEQ_BITS) - 1));
-    bool sent = ev->done == WAN_SENT;
+    bool sent = ev->done == LINK_SENT;
     if (m < 0 || ev->id >> SEQ_BITS != e->run ||
         seq >= (sent ? s->with[m].sends : s->with[m].takes))
         return unexpected(e, ev);
@@ -796,7 +796,7 @@ static int take_event(struct engine *e, const struct wan_event *ev)
 
 /* ---- a run ---- */
 
-int engine_start(struct engine *e, const struct engine_task *task)
+int strategy_start(struct strategy_engine *e, const struct strategy_task *task)
 {
     const struct schedule *s = task->schedule;
     if (!reserve_memory(e, task) || !name_members(e, task)) {
@@ -824,15 +824,15 @@ int engine_start(struct engine *e, const struct engine_task *task)
     return 0;
 }
 
-void engine_pass(struct engine *e)
+void strategy_pass(struct strategy_engine *e)
 {
     e->run++;
 }
 
 /* One event, or one piece of work: the network first, it is what others wait for. */
-static int move(struct engine *e, double timeout_s)
+static int move(struct strategy_engine *e, double timeout_s)
 {
-    struct wan_event ev;
+    struct link_event ev;
     bool works = e->work_head < e->work_tail;
     int got = e->link->ops->next(e->link, &ev, works ? 0 : timeout_s);
     if (got > 0)
@@ -844,28 +844,28 @@ static int move(struct engine *e, double timeout_s)
     return finish_step(e, i);
 }
 
-enum engine_state engine_poll(struct engine *e, double timeout_s)
+enum strategy_state strategy_poll(struct strategy_engine *e, double timeout_s)
 {
     uint64_t end = now_ns() + (uint64_t)(timeout_s * 1e9);
     for (;;) {
         bool summed = !e->task || e->sums_left == 0;
         if (!e->task || e->left == 0) {
             e->task = NULL;
-            return ENGINE_IDLE;
+            return STRATEGY_IDLE;
         }
         uint64_t now = now_ns();
         if (move(e, now < end ? (double)(end - now) * 1e-9 : 0) < 0)
-            return ENGINE_FAILED;
+            return STRATEGY_FAILED;
         if (e->left == 0)
             continue;
         if (!summed && e->sums_left == 0)
-            return ENGINE_SUMMED;
+            return STRATEGY_SUMMED;
         if (now >= end)
-            return e->sums_left ? ENGINE_BUSY : ENGINE_SUMMED;
+            return e->sums_left ? STRATEGY_BUSY : STRATEGY_SUMMED;
     }
 }
 
-int engine_awaits(const struct engine *e)
+int strategy_awaits(const struct strategy_engine *e)
 {
     for (int m = 0; e->task && m < e->task->schedule->shape.members; m++) {
         const struct with_peer *l = &e->task->schedule->with[m];
@@ -878,12 +878,12 @@ int engine_awaits(const struct engine *e)
     return -1;
 }
 
-uint64_t engine_events(const struct engine *e)
+uint64_t strategy_events(const struct strategy_engine *e)
 {
     return e->events;
 }
 
-uint64_t engine_sent_B(const struct engine *e)
+uint64_t strategy_sent_B(const struct strategy_engine *e)
 {
     return e->sent_B;
 }

@@ -84,7 +84,7 @@ struct schedule {
     bool no_memory;
 };
 
-void schedule_free(struct schedule *s);
+void strategy_free(struct schedule *s);
 
 /* ---- strategies ---- */
 
@@ -97,7 +97,7 @@ void schedule_free(struct schedule *s);
  * All strategies work for any S >= 2 and any count, also below S. */
 
 struct strategy {
-    /* False: no memory. schedule_free() in both cases. */
+    /* False: no memory. strategy_free() in both cases. */
     bool (*make)(struct schedule *s, const struct schedule_shape *shape);
     /* Bounds the error of lossy wires (wire.h): the total number of inputs in all partial sums that
      * are rounded on the way to one element of the sum. */
@@ -106,17 +106,17 @@ struct strategy {
 
 /* Inside a site of g members, where the first member is the leader: inward sums at the leader, outward
  * broadcasts from it. Each member adds, or passes on, its part, so the leader sends and receives
- * 2 D (g-1)/g instead of (g-1) D. Unlike strategies[], which need two members, these take any
+ * 2 D (g-1)/g instead of (g-1) D. Unlike strategy_of[], which need two members, these take any
  * number; with one member they do nothing. */
 bool strategy_inward(struct schedule *s, const struct schedule_shape *shape);
 bool strategy_outward(struct schedule *s, const struct schedule_shape *shape);
 
 /* Indexed by enum wan_strategy of the model; WAN_HIERARCHICAL is a ring of leaders. */
-extern const struct strategy strategies[];
+extern const struct strategy strategy_of[];
 
 /* ---- the engine ---- */
 
-/* Runs schedules over a link, one at a time, without a thread of its own: engine_poll() does what
+/* Runs schedules over a link, one at a time, without a thread of its own: strategy_poll() does what
  * can be done and returns.
  *
  * Each rank always expects the next `window` blocks from each peer, and sends at most `window`
@@ -125,28 +125,28 @@ extern const struct strategy strategies[];
  * the order of send(). So the lowest missing block is always expected, and never behind one that is
  * not. */
 
-struct engine;
+struct strategy_engine;
 
-#define ENGINE_WINDOW_LEAST 2
+#define STRATEGY_WINDOW_LEAST 2
 
 /* Memory that a schedule needs in the engine. */
-struct engine_need {
+struct strategy_need {
     size_t slot_B;   /* size of a block slot */
-    uint32_t window; /* the same on every member, ENGINE_WINDOW_LEAST or more */
+    uint32_t window; /* the same on every member, STRATEGY_WINDOW_LEAST or more */
     size_t slots_B;  /* of all slots */
 };
-/* budget_B: memory for all slots; the window is at least ENGINE_WINDOW_LEAST in any case. */
-struct engine_need engine_need(const struct schedule *s, enum wire wire, size_t budget_B);
+/* budget_B: memory for all slots; the window is at least STRATEGY_WINDOW_LEAST in any case. */
+struct strategy_need strategy_need(const struct schedule *s, enum wire wire, size_t budget_B);
 
 /* NULL: no memory. The caller owns the link, which must outlive the engine. */
-struct engine *engine_open(struct wan_link *link);
-void engine_close(struct engine *e);
+struct strategy_engine *strategy_open(struct link *link);
+void strategy_close(struct strategy_engine *e);
 /* Call it before closing a failed link that may still use its buffers: MPI cannot cancel a message
  * that both ends have begun. The slots are then leaked on purpose. */
-void engine_leave_slots(struct engine *e);
+void strategy_leave_slots(struct strategy_engine *e);
 
-/* One all-reduce. All members must stay valid until engine_poll() has finished it. */
-struct engine_task {
+/* One all-reduce. All members must stay valid until strategy_poll() has finished it. */
+struct strategy_task {
     const struct schedule *schedule;
     const int *rank_of; /* by member: the link's peer */
     float *data;
@@ -154,25 +154,26 @@ struct engine_task {
      * rounds the same sums. NULL: none. */
     float *residual;
     enum wire wire;
-    struct engine_need need;
+    struct strategy_need need;
 };
 
 /* No other task may be running. -1: no memory. */
-int engine_start(struct engine *e, const struct engine_task *task);
-/* Call it instead of engine_start() when this rank has no part in a run of the others. Block names
+int strategy_start(struct strategy_engine *e, const struct strategy_task *task);
+/* Call it instead of strategy_start() when this rank has no part in a run of the others. Block names
  * contain the number of the run, which every rank counts. */
-void engine_pass(struct engine *e);
+void strategy_pass(struct strategy_engine *e);
 
-enum engine_state {
-    ENGINE_FAILED = -1, /* the reason is in why[] of the link */
-    ENGINE_BUSY,
-    ENGINE_SUMMED, /* the sum is complete; the link still reads the buffer */
-    ENGINE_IDLE
+enum strategy_state {
+    STRATEGY_FAILED = -1, /* the reason is in why[] of the link */
+    STRATEGY_BUSY,
+    STRATEGY_SUMMED, /* the sum is complete; the link still reads the buffer */
+    STRATEGY_IDLE
 };
-/* Makes progress for at most timeout_s; returns earlier with ENGINE_SUMMED or ENGINE_IDLE. */
-enum engine_state engine_poll(struct engine *e, double timeout_s);
+/* Makes progress for at most timeout_s; returns earlier with STRATEGY_SUMMED or STRATEGY_IDLE. */
+enum strategy_state strategy_poll(struct strategy_engine *e, double timeout_s);
 
 /* A rank that has not sent an expected block, or does not accept one; -1: none. */
-int engine_awaits(const struct engine *e);
-uint64_t engine_events(const struct engine *e); /* since engine_open(); grows while blocks move */
-uint64_t engine_sent_B(const struct engine *e); /* payload, since engine_open() */
+int strategy_awaits(const struct strategy_engine *e);
+uint64_t strategy_events(
+    const struct strategy_engine *e); /* since strategy_open(); grows while blocks move */
+uint64_t strategy_sent_B(const struct strategy_engine *e); /* payload, since strategy_open() */

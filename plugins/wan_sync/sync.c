@@ -12,7 +12,7 @@
 
 /* ==== which rank is at which site ==== */
 
-static void number(struct sites *s)
+static void number(struct sync_sites *s)
 {
     int at = 0;
     for (int r = 0; r < s->ranks; r++)
@@ -27,21 +27,22 @@ static void number(struct sites *s)
     }
 }
 
-static bool gather_hosts(struct sites *s, int rank, MPI_Comm comm)
+static bool gather_hosts(struct sync_sites *s, int rank, MPI_Comm comm)
 {
     char name[MPI_MAX_PROCESSOR_NAME] = "";
     int length = 0;
     MPI_Get_processor_name(name, &length);
-    snprintf(s->host[rank], sizeof s->host[rank], "%.*s", SITES_HOST_MAX - 1, name);
-    return MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, s->host, SITES_HOST_MAX, MPI_CHAR,
+    snprintf(s->host[rank], sizeof s->host[rank], "%.*s", SYNC_HOST_MAX - 1, name);
+    return MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, s->host, SYNC_HOST_MAX, MPI_CHAR,
                          comm) == MPI_SUCCESS;
 }
 
-bool sites_open(struct sites *s, const struct wl_host *host, MPI_Comm comm, int site_ranks)
+bool sync_sites_open(struct sync_sites *s, const struct wl_host *host, MPI_Comm comm,
+                     int site_ranks)
 {
     size_t n = (size_t)host->ranks;
     int mine = site_ranks ? host->rank / site_ranks : host->node;
-    *s = (struct sites){.ranks = host->ranks, .inside = MPI_COMM_NULL};
+    *s = (struct sync_sites){.ranks = host->ranks, .inside = MPI_COMM_NULL};
     s->site_of = calloc(n, sizeof *s->site_of);
     s->leader = calloc(n, sizeof *s->leader);
     s->in_order = calloc(n, sizeof *s->in_order);
@@ -58,7 +59,7 @@ bool sites_open(struct sites *s, const struct wl_host *host, MPI_Comm comm, int 
            MPI_Comm_split(comm, mine, host->rank, &s->inside) == MPI_SUCCESS;
 }
 
-const int *sites_inside(const struct sites *s, int rank, int *n)
+const int *sync_sites_inside(const struct sync_sites *s, int rank, int *n)
 {
     int site = s->site_of[rank], first = 0;
     while (s->in_order[first] != s->leader[site])
@@ -68,7 +69,7 @@ const int *sites_inside(const struct sites *s, int rank, int *n)
     return s->in_order + first;
 }
 
-void sites_close(struct sites *s)
+void sync_sites_close(struct sync_sites *s)
 {
     if (s->inside != MPI_COMM_NULL)
         MPI_Comm_free(&s->inside);
@@ -77,7 +78,7 @@ void sites_close(struct sites *s)
     free(s->in_order);
     free(s->place);
     free(s->host);
-    *s = (struct sites){.inside = MPI_COMM_NULL};
+    *s = (struct sync_sites){.inside = MPI_COMM_NULL};
 }
 
 /* ==== the GPUs of this rank's site ==== */
@@ -88,17 +89,17 @@ void sites_close(struct sites *s)
 
 static void site_barrier(void *ctx)
 {
-    MPI_Barrier(((struct inside_gpu *)ctx)->comm);
+    MPI_Barrier(((struct sync_gpu *)ctx)->comm);
 }
 
 static void site_bcast(void *ctx, void *buf, size_t bytes, int root)
 {
-    MPI_Bcast(buf, (int)bytes, MPI_BYTE, root, ((struct inside_gpu *)ctx)->comm);
+    MPI_Bcast(buf, (int)bytes, MPI_BYTE, root, ((struct sync_gpu *)ctx)->comm);
 }
 
 static void site_fail(void *ctx, const char *fmt, ...)
 {
-    struct inside_gpu *g = ctx;
+    struct sync_gpu *g = ctx;
     va_list args;
     va_start(args, fmt);
     vsnprintf(g->why, sizeof g->why, fmt, args);
@@ -107,11 +108,11 @@ static void site_fail(void *ctx, const char *fmt, ...)
 
 static void site_note(void *ctx, const char *key, const char *value)
 {
-    const struct wl_host *host = ((struct inside_gpu *)ctx)->host;
+    const struct wl_host *host = ((struct sync_gpu *)ctx)->host;
     host->note(host->ctx, key, value);
 }
 
-static struct wl_host site_of(struct inside_gpu *g)
+static struct wl_host site_of(struct sync_gpu *g)
 {
     struct wl_host site = *g->host;
     MPI_Comm_rank(g->comm, &site.rank);
@@ -128,7 +129,7 @@ static struct wl_host site_of(struct inside_gpu *g)
 
 /* ---- the backend ---- */
 
-static enum wl_status same_site(struct inside_gpu *g, MPI_Comm inside)
+static enum wl_status same_site(struct sync_gpu *g, MPI_Comm inside)
 {
     int how = MPI_UNEQUAL;
     MPI_Comm_compare(inside, g->comm, &how);
@@ -139,7 +140,7 @@ static enum wl_status same_site(struct inside_gpu *g, MPI_Comm inside)
     return WL_SKIP;
 }
 
-enum wl_status inside_gpu_open(struct inside_gpu *g, const struct wl_host *host, MPI_Comm inside)
+enum wl_status sync_gpu_open(struct sync_gpu *g, const struct wl_host *host, MPI_Comm inside)
 {
     void *state = NULL;
     if (atomic_load(&g->state))
@@ -166,7 +167,7 @@ enum wl_status inside_gpu_open(struct inside_gpu *g, const struct wl_host *host,
 }
 
 /* The library stays loaded: CUDA and NCCL keep threads in it. */
-void inside_gpu_close(struct inside_gpu *g)
+void sync_gpu_close(struct sync_gpu *g)
 {
     void *state = atomic_exchange(&g->state, NULL);
     if (state)
@@ -177,7 +178,7 @@ void inside_gpu_close(struct inside_gpu *g)
 }
 
 /* Waits for the operation, at most timeout_s. */
-static enum inside_state poll_backend(struct inside_gpu *g, double timeout_s)
+static enum inside_state poll_backend(struct sync_gpu *g, double timeout_s)
 {
     uint64_t end = now_ns() + (uint64_t)(timeout_s * 1e9);
     for (;;) {
@@ -188,14 +189,14 @@ static enum inside_state poll_backend(struct inside_gpu *g, double timeout_s)
     }
 }
 
-void inside_gpu_abort(struct inside_gpu *g)
+void sync_gpu_abort(struct sync_gpu *g)
 {
     void *state = atomic_load(&g->state);
     if (state)
         g->ops->abort(state);
 }
 
-bool inside_gpu_lost(const struct inside_gpu *g)
+bool sync_gpu_lost(const struct sync_gpu *g)
 {
     void *state = atomic_load(&g->state);
     return state && g->ops->lost(state);
@@ -214,7 +215,7 @@ bool inside_gpu_lost(const struct inside_gpu *g)
 enum way { WAY_INWARD, WAY_EXCHANGE, WAY_OUTWARD, WAYS };
 struct piece {
     struct schedule schedule[WAYS];
-    struct engine_task task[WAYS];
+    struct strategy_task task[WAYS];
     bool pending;
 };
 
@@ -241,27 +242,27 @@ struct sync {
 #define INSIDE_SLOTS_B ((size_t)4 << 20)
 
 static bool make_exchange(struct piece *p, const struct sync_parts *parts, int me,
-                          const struct engine_task *task, size_t count)
+                          const struct strategy_task *task, size_t count)
 {
     const struct cell *c = parts->cell;
     struct schedule *schedule = &p->schedule[WAY_EXCHANGE];
     struct schedule_shape shape = cell_shape(c, parts->members, count);
     shape.me = me;
     shape.share = parts->share;
-    if (!strategies[cell_model(c)].make(schedule, &shape))
+    if (!strategy_of[cell_model(c)].make(schedule, &shape))
         return false;
-    struct engine_task *t = &p->task[WAY_EXCHANGE];
+    struct strategy_task *t = &p->task[WAY_EXCHANGE];
     *t = *task;
     t->schedule = schedule;
     t->rank_of = parts->rank_of;
     t->wire = (enum wire)c->wire;
     t->residual = parts->residual ? parts->residual + (t->data - parts->data) : NULL;
-    t->need = engine_need(schedule, t->wire, CELL_SLOTS_B);
+    t->need = strategy_need(schedule, t->wire, CELL_SLOTS_B);
     return true;
 }
 
 static bool make_inside(struct piece *p, const struct sync_parts *parts, enum way way,
-                        const struct engine_task *task, size_t count)
+                        const struct strategy_task *task, size_t count)
 {
     const size_t block = INSIDE_BLOCK_B / sizeof(float);
     struct schedule_shape shape = {.me = parts->inside.me,
@@ -274,12 +275,12 @@ static bool make_inside(struct piece *p, const struct sync_parts *parts, enum wa
     struct schedule *schedule = &p->schedule[way];
     if (!(way == WAY_INWARD ? strategy_inward : strategy_outward)(schedule, &shape))
         return false;
-    struct engine_task *t = &p->task[way];
+    struct strategy_task *t = &p->task[way];
     *t = *task;
     t->schedule = schedule;
     t->rank_of = parts->inside.peer;
     t->wire = WIRE_FP32;
-    t->need = engine_need(schedule, t->wire, INSIDE_SLOTS_B);
+    t->need = strategy_need(schedule, t->wire, INSIDE_SLOTS_B);
     return true;
 }
 
@@ -289,7 +290,7 @@ static bool piece_make(struct piece *p, const struct sync_parts *parts, int me, 
 {
     size_t first = cell_fragment(parts->cell, fragment);
     size_t count = cell_fragment(parts->cell, fragment + 1) - first;
-    struct engine_task task = {.data = parts->data + first};
+    struct strategy_task task = {.data = parts->data + first};
     if (parts->inside.engine && (!make_inside(p, parts, WAY_INWARD, &task, count) ||
                                  !make_inside(p, parts, WAY_OUTWARD, &task, count)))
         return false;
@@ -299,7 +300,7 @@ static bool piece_make(struct piece *p, const struct sync_parts *parts, int me, 
 static void piece_free(struct piece *p)
 {
     for (int way = 0; way < WAYS; way++)
-        schedule_free(&p->schedule[way]);
+        strategy_free(&p->schedule[way]);
 }
 
 static int member_of(const struct sync_parts *p)
@@ -379,18 +380,18 @@ static bool stalls(struct sync *s)
 {
     if (is_inside(s) && s->parts.inside.gpu)
         return gpus_stall(s);
-    const struct engine *e = is_inside(s) ? s->parts.inside.engine : s->parts.engine;
+    const struct strategy_engine *e = is_inside(s) ? s->parts.inside.engine : s->parts.engine;
     uint64_t now = now_ns();
-    if (engine_events(e) != s->events || waits_for_leader(s)) {
-        s->events = engine_events(e);
+    if (strategy_events(e) != s->events || waits_for_leader(s)) {
+        s->events = strategy_events(e);
         s->moved_ns = now;
     }
     if ((double)(now - s->moved_ns) * 1e-9 < s->parts.cell->timeout + LATER_S)
         return false;
-    int rank = engine_awaits(e);
+    int rank = strategy_awaits(e);
     if (is_inside(s) && rank >= 0)
         rank = s->parts.inside.rank_of[rank];
-    const struct sites *sites = s->parts.sites;
+    const struct sync_sites *sites = s->parts.sites;
     snprintf(s->why, sizeof s->why,
              "no block moved for %g s; it waits for rank %d on %s (site %d), which may wait for "
              "another; if a rank is only slow, raise timeout=%g",
@@ -425,7 +426,7 @@ static bool summed(struct sync *s)
 
 static bool begin_on_gpus(struct sync *s, enum way way)
 {
-    struct inside_gpu *g = s->parts.inside.gpu;
+    struct sync_gpu *g = s->parts.inside.gpu;
     size_t first = cell_fragment(s->parts.cell, at_head(s));
     size_t n = cell_fragment(s->parts.cell, at_head(s) + 1) - first;
     return (way == WAY_INWARD ? g->ops->inward : g->ops->outward)(g->state, first, n) == WL_OK ||
@@ -434,13 +435,13 @@ static bool begin_on_gpus(struct sync *s, enum way way)
 
 static bool begin_inside(struct sync *s, enum phase phase, enum way way)
 {
-    struct engine *e = s->parts.inside.engine;
+    struct strategy_engine *e = s->parts.inside.engine;
     s->phase = phase;
     s->moved_ns = now_ns();
     if (s->parts.inside.gpu)
         return begin_on_gpus(s, way);
-    s->events = s->outward_events = engine_events(e);
-    return engine_start(e, &s->piece[at_head(s)].task[way]) == 0 ||
+    s->events = s->outward_events = strategy_events(e);
+    return strategy_start(e, &s->piece[at_head(s)].task[way]) == 0 ||
            failed(s, s->parts.inside.link->why);
 }
 
@@ -457,12 +458,12 @@ static bool begin_outward(struct sync *s)
 static bool begin_exchange(struct sync *s)
 {
     if (s->me < 0) {
-        engine_pass(s->parts.engine);
+        strategy_pass(s->parts.engine);
         return begin_outward(s);
     }
     s->phase = EXCHANGE;
     s->moved_ns = now_ns();
-    return engine_start(s->parts.engine, &s->piece[at_head(s)].task[WAY_EXCHANGE]) == 0 ||
+    return strategy_start(s->parts.engine, &s->piece[at_head(s)].task[WAY_EXCHANGE]) == 0 ||
            failed(s, s->parts.link->why);
 }
 
@@ -493,7 +494,7 @@ static double slice(uint64_t end, double most_s)
 
 static bool idle(struct sync *s, uint64_t end)
 {
-    struct wan_event ev;
+    struct link_event ev;
     double left_s = slice(end, INFINITY);
     if (!s->parts.link) {
         nanosleep(&(struct timespec){(time_t)left_s, (long)(fmod(left_s, 1) * 1e9)}, NULL);
@@ -506,11 +507,11 @@ static bool idle(struct sync *s, uint64_t end)
 /* What others still wait for between sites goes on meanwhile. */
 static bool keep_sending(struct sync *s, uint64_t end)
 {
-    struct wan_event ev;
+    struct link_event ev;
     if (s->me < 0)
         return true;
     if (s->phase == OUTWARD)
-        return engine_poll(s->parts.engine, slice(end, BETWEEN_SLICE_S)) != ENGINE_FAILED;
+        return strategy_poll(s->parts.engine, slice(end, BETWEEN_SLICE_S)) != STRATEGY_FAILED;
     return s->parts.link->ops->next(s->parts.link, &ev, 0) >= 0;
 }
 
@@ -521,7 +522,7 @@ static bool inside_is_done(struct sync *s)
 
 static bool poll_gpus(struct sync *s, uint64_t end)
 {
-    struct inside_gpu *g = s->parts.inside.gpu;
+    struct sync_gpu *g = s->parts.inside.gpu;
     enum inside_state state = poll_backend(g, slice(end, INSIDE_SLICE_S));
     if (state == INSIDE_FAILED)
         return failed(s, g->why);
@@ -534,23 +535,24 @@ static bool poll_inside(struct sync *s, uint64_t end)
         return failed(s, s->parts.link->why);
     if (s->parts.inside.gpu)
         return poll_gpus(s, end);
-    enum engine_state state = engine_poll(s->parts.inside.engine, slice(end, INSIDE_SLICE_S));
-    if (state == ENGINE_FAILED)
+    enum strategy_state state = strategy_poll(s->parts.inside.engine, slice(end, INSIDE_SLICE_S));
+    if (state == STRATEGY_FAILED)
         return failed(s, s->parts.inside.link->why);
-    return state == ENGINE_IDLE ? inside_is_done(s) : !stalls(s);
+    return state == STRATEGY_IDLE ? inside_is_done(s) : !stalls(s);
 }
 
 static bool poll_engine(struct sync *s, uint64_t end)
 {
     /* In parts, so that a stall is seen. */
-    enum engine_state state = engine_poll(s->parts.engine, slice(end, s->parts.cell->timeout / 8));
-    if (state == ENGINE_FAILED)
+    enum strategy_state state =
+        strategy_poll(s->parts.engine, slice(end, s->parts.cell->timeout / 8));
+    if (state == STRATEGY_FAILED)
         return failed(s, s->parts.link->why);
-    if (state >= ENGINE_SUMMED && s->phase == EXCHANGE && !begin_outward(s))
+    if (state >= STRATEGY_SUMMED && s->phase == EXCHANGE && !begin_outward(s))
         return false;
-    if (state == ENGINE_IDLE && s->phase == TAIL)
+    if (state == STRATEGY_IDLE && s->phase == TAIL)
         s->phase = IDLE;
-    return state == ENGINE_IDLE || !stalls(s);
+    return state == STRATEGY_IDLE || !stalls(s);
 }
 
 static bool move(struct sync *s, uint64_t end)
@@ -601,7 +603,7 @@ static bool sync_wait(struct sync *s, int64_t fragment)
 /* The link has told of what it keeps a copy of: the others have it only now. */
 static bool settle(struct sync *s)
 {
-    struct wan_link *l = s->parts.link;
+    struct link *l = s->parts.link;
     return !l || !l->ops->settle || l->ops->settle(l, s->parts.cell->timeout) == 0 ||
            failed(s, l->why);
 }
@@ -623,7 +625,7 @@ const char *sync_why(const struct sync *s)
 struct sync_totals sync_totals(struct sync *s)
 {
     struct sync_totals t = s->totals;
-    uint64_t sent_B = s->me >= 0 ? engine_sent_B(s->parts.engine) : 0;
+    uint64_t sent_B = s->me >= 0 ? strategy_sent_B(s->parts.engine) : 0;
     t.sent_B = sent_B - s->sent_before_B;
     s->sent_before_B = sent_B;
     s->totals = (struct sync_totals){0};
@@ -640,7 +642,7 @@ struct course {
     int64_t beside;
     bool timed;
     double owed_s; /* of the next step's computation */
-    struct train_times times;
+    struct sync_times times;
 };
 
 /* The fragment that is posted after step `after`, counted from the first timed one, or -1. */
@@ -688,8 +690,8 @@ static bool step(struct course *c, int64_t after)
     return turn(c, after);
 }
 
-bool train_run(struct sync *s, const struct payload_floats *pattern, size_t shift,
-               struct train_times *out)
+bool sync_train(struct sync *s, const struct payload_floats *pattern, size_t shift,
+                struct sync_times *out)
 {
     const struct cell *cell = s->parts.cell;
     struct course c = {.s = s,

@@ -6,7 +6,7 @@
  * time, in the order of posting, while the caller polls. With strategy=hierarchical a fragment is
  * summed inside each site, exchanged between the leaders, and broadcast inside each site.
  *
- * And the steps of a training with the synchronisations between them (train_run).
+ * And the steps of a training with the synchronisations between them (sync_train).
  */
 #pragma once
 
@@ -20,31 +20,32 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#define SITES_HOST_MAX 64
+#define SYNC_HOST_MAX 64
 
-struct sites {
-    int n;                        /* sites */
-    int *site_of;                 /* by rank */
-    int *leader;                  /* by site: its lowest rank */
-    int *in_order;                /* every rank, site by site */
-    int *place;                   /* 0, 1, 2 ...: the ranks of `inside` */
-    int ranks, largest;           /* ranks of the largest site */
-    char (*host)[SITES_HOST_MAX]; /* by rank: its host name */
-    MPI_Comm inside;              /* the ranks of this rank's site, the leader first */
+struct sync_sites {
+    int n;                       /* sites */
+    int *site_of;                /* by rank */
+    int *leader;                 /* by site: its lowest rank */
+    int *in_order;               /* every rank, site by site */
+    int *place;                  /* 0, 1, 2 ...: the ranks of `inside` */
+    int ranks, largest;          /* ranks of the largest site */
+    char (*host)[SYNC_HOST_MAX]; /* by rank: its host name */
+    MPI_Comm inside;             /* the ranks of this rank's site, the leader first */
 };
 
 /* site_ranks: number of consecutive ranks per site; 0: the ranks of a node are a site. Collective.
- * False: no memory, or MPI failed. Call sites_close() in both cases. */
-bool sites_open(struct sites *s, const struct wl_host *host, MPI_Comm comm, int site_ranks);
+ * False: no memory, or MPI failed. Call sync_sites_close() in both cases. */
+bool sync_sites_open(struct sync_sites *s, const struct wl_host *host, MPI_Comm comm,
+                     int site_ranks);
 /* Lists the ranks of that rank's site, the leader first. Returns how many. */
-const int *sites_inside(const struct sites *s, int rank, int *n);
-void sites_close(struct sites *s);
+const int *sync_sites_inside(const struct sync_sites *s, int rank, int *n);
+void sync_sites_close(struct sync_sites *s);
 
 /* ---- the GPUs of this rank's site ---- */
 
 /* A site whose ranks sum on their GPUs (inside=nccl), by wan_sync/cuda.so (cuda/inside_cuda.h). One per
  * process, opened by the first cell with inside=nccl. */
-struct inside_gpu {
+struct sync_gpu {
     struct host_backend so;
     const struct inside_backend *ops; /* of it */
     MPI_Comm comm;                    /* private communicator of the site */
@@ -57,20 +58,20 @@ struct inside_gpu {
 
 /* inside: the ranks of this rank's site, the leader first. Collective in it. WL_SKIP, with why[]: this
  * machine lacks something. */
-enum wl_status inside_gpu_open(struct inside_gpu *g, const struct wl_host *host, MPI_Comm inside);
-void inside_gpu_close(struct inside_gpu *g);
-void inside_gpu_abort(struct inside_gpu *g);
+enum wl_status sync_gpu_open(struct sync_gpu *g, const struct wl_host *host, MPI_Comm inside);
+void sync_gpu_close(struct sync_gpu *g);
+void sync_gpu_abort(struct sync_gpu *g);
 /* After a failure: does the GPU take no more calls of this process? */
-bool inside_gpu_lost(const struct inside_gpu *g);
+bool sync_gpu_lost(const struct sync_gpu *g);
 
 /* ---- synchronisations ---- */
 
 /* The ranks of this rank's site, the leader first. They sum over a link or on their GPUs. If both
  * are NULL, they do not sum inside the site. */
 struct sync_inside {
-    struct inside_gpu *gpu;
-    struct wan_link *link;
-    struct engine *engine;
+    struct sync_gpu *gpu;
+    struct link *link;
+    struct strategy_engine *engine;
     int me, members;
     const int *peer;    /* by member: its number on the link */
     const int *rank_of; /* by member: the rank */
@@ -79,9 +80,9 @@ struct sync_inside {
 struct sync_parts {
     const struct cell *cell;
     MPI_Comm comm; /* every rank; private to this plugin */
-    const struct sites *sites;
-    struct wan_link *link; /* NULL: strategy=mpi */
-    struct engine *engine;
+    const struct sync_sites *sites;
+    struct link *link; /* NULL: strategy=mpi */
+    struct strategy_engine *engine;
     float *data, *residual; /* residual: NULL without feedback */
     int members;            /* of the exchange */
     const int *rank_of;     /* by member */
@@ -118,12 +119,12 @@ struct sync_totals sync_totals(struct sync *s);
  * training accumulates its gradient there. */
 
 /* Seconds of H steps. */
-struct train_times {
+struct sync_times {
     double all_s, compute_s;
     uint64_t start_ns, end_ns;
 };
 
 /* Runs the H steps; the buffer must hold the input, elements `shift` and on of the pattern. False: see
  * sync_why(). */
-bool train_run(struct sync *s, const struct payload_floats *pattern, size_t shift,
-               struct train_times *out);
+bool sync_train(struct sync *s, const struct payload_floats *pattern, size_t shift,
+                struct sync_times *out);

@@ -98,9 +98,9 @@ struct self {
     const struct wl_host *host;
     MPI_Comm comm;
     struct pool pool;
-    struct silence *silence; /* NULL: not watched */
+    struct pool_silence *silence; /* NULL: not watched */
     struct payload_floats patterns[FLOATS_KINDS];
-    struct inside_gpu gpu;
+    struct sync_gpu gpu;
     float *buffer; /* the gradient */
     size_t bytes;
 };
@@ -108,10 +108,10 @@ struct self {
 struct prepared {
     struct self *self;
     struct cell cell;
-    struct sites sites;
+    struct sync_sites sites;
     struct pool_link *between; /* the members; NULL: strategy=mpi */
     struct pool_link *inside;  /* NULL, and gpu too: ranks do not sum inside their site first */
-    struct inside_gpu *gpu;
+    struct sync_gpu *gpu;
     int *rank_of;
     double *share;
     struct sync_parts parts;
@@ -129,7 +129,7 @@ struct prepared {
 static enum wl_status failed(const struct self *s, const char *why)
 {
     s->host->fail(s->host->ctx, "%s", why);
-    return inside_gpu_lost(&s->gpu) ? WL_LOST : WL_FAIL;
+    return sync_gpu_lost(&s->gpu) ? WL_LOST : WL_FAIL;
 }
 
 static void note_ranks(const struct self *s, const char *key, const int *x, int n)
@@ -196,7 +196,7 @@ static double bytes_of(const struct prepared *p)
 static struct wan_carrier carrier_of(const struct prepared *p)
 {
     bool bbr;
-    double x[2] = {link_tcp_segment(p->between->link, &bbr), 0};
+    double x[2] = {tcp_segment(p->between->link, &bbr), 0};
     x[1] = bbr;
     MPI_Allreduce(MPI_IN_PLACE, x, 2, MPI_DOUBLE, MPI_MIN, p->self->comm);
     return wan_carrier_make((double)p->cell.block, (double)p->cell.streams, x[0], x[1] > 0, 0);
@@ -271,7 +271,7 @@ static void release(void *prepared)
     struct prepared *p = prepared;
     if (p->sync)
         sync_close(p->sync);
-    sites_close(&p->sites);
+    sync_sites_close(&p->sites);
     free(p->rank_of);
     free(p->share);
     free(p->residual);
@@ -379,7 +379,7 @@ static struct sync_inside inside_of(const struct prepared *p)
     in.link = p->inside ? p->inside->link : NULL;
     in.engine = p->inside ? p->inside->engine : NULL;
     in.peer = p->sites.place;
-    in.rank_of = sites_inside(&p->sites, p->self->host->rank, &in.members);
+    in.rank_of = sync_sites_inside(&p->sites, p->self->host->rank, &in.members);
     while (in.rank_of[in.me] != p->self->host->rank)
         in.me++;
     return in;
@@ -389,8 +389,8 @@ static struct sync_inside inside_of(const struct prepared *p)
 static bool make_sync(struct prepared *p)
 {
     struct self *s = p->self;
-    struct wan_link *link = p->between ? p->between->link : NULL;
-    struct engine *engine = p->between ? p->between->engine : NULL;
+    struct link *link = p->between ? p->between->link : NULL;
+    struct strategy_engine *engine = p->between ? p->between->engine : NULL;
     struct sync_inside inside = inside_of(p);
     if (p->sync && p->parts.link == link && p->parts.engine == engine &&
         p->parts.inside.engine == inside.engine && p->parts.data == data_of(p))
@@ -421,11 +421,11 @@ static bool all_have(const struct self *s, bool good)
 static enum wl_status use_gpus(struct prepared *p)
 {
     struct self *s = p->self;
-    enum wl_status status = inside_gpu_open(&s->gpu, s->host, p->sites.inside);
+    enum wl_status status = sync_gpu_open(&s->gpu, s->host, p->sites.inside);
     TRY(status, s->gpu.ops->reserve(s->gpu.state, cell_count(&p->cell), &s->gpu.data));
     status = host_agree(s->host, status, s->gpu.why);
     p->gpu = &s->gpu;
-    return status != WL_OK && inside_gpu_lost(&s->gpu) ? WL_LOST : status;
+    return status != WL_OK && sync_gpu_lost(&s->gpu) ? WL_LOST : status;
 }
 
 static size_t errors_of(const struct cell *c)
@@ -468,7 +468,7 @@ static void warn_of_tail(const struct prepared *p)
 static enum wl_status prepare_cell(struct prepared *p)
 {
     struct self *s = p->self;
-    if (!sites_open(&p->sites, s->host, s->comm, (int)p->cell.site_ranks))
+    if (!sync_sites_open(&p->sites, s->host, s->comm, (int)p->cell.site_ranks))
         return failed(s, "no memory, or MPI failed, for the sites");
     if (p->cell.strategy != CELL_MPI &&
         (!(p->between = pool_take(&s->pool, &p->cell, MPI_COMM_NULL)) || !choose(p)))
@@ -490,7 +490,7 @@ static enum wl_status prepare_cell(struct prepared *p)
 
 static void watch(const struct prepared *p)
 {
-    silence_allow(p->self->silence, p->cell.timeout);
+    pool_silence_allow(p->self->silence, p->cell.timeout);
 }
 
 static enum wl_status prepare(void *self, const void *cell, void **prepared)
@@ -524,7 +524,7 @@ static enum wl_status open_plugin(void **self, const struct wl_host *host)
     }
     s->host = host;
     pool_open(&s->pool, host, s->comm);
-    s->silence = silence_open(host, s->comm);
+    s->silence = pool_silence_open(host, s->comm);
     *self = s;
     return WL_OK;
 }
@@ -532,8 +532,8 @@ static enum wl_status open_plugin(void **self, const struct wl_host *host)
 static void close_plugin(void *self)
 {
     struct self *s = self;
-    silence_close(s->silence);
-    inside_gpu_close(&s->gpu);
+    pool_silence_close(s->silence);
+    sync_gpu_close(&s->gpu);
     pool_close(&s->pool);
     free(s->buffer);
     MPI_Comm_free(&s->comm);
@@ -550,7 +550,7 @@ static double error_bound(const struct prepared *p, const struct payload_floats_
            n = p->sites.ranks;
     double one = wire_error((enum wire)c->wire), bound = 0;
     if (lossy)
-        bound = one * strategies[cell_model(c)].rounded(members_of(p)) * inputs * (1 + 1e-6);
+        bound = one * strategy_of[cell_model(c)].rounded(members_of(p)) * inputs * (1 + 1e-6);
     if (lossy && c->feedback) /* this one's and the last one's, of numbers that these made larger */
         bound *= 2 / (1 - one) / (1 - one);
     if (c->pattern != FLOATS_INTEGERS) /* n additions to a sum of at most n inputs */
@@ -574,7 +574,7 @@ static void note_link(struct pool_link *k, double *reopened, double *strangers)
 {
     if (!k || !k->link)
         return;
-    struct wan_link_stats now;
+    struct link_stats now;
     k->link->ops->stats(k->link, &now);
     *reopened = now.reopened - k->told.reopened;
     *strangers = now.strangers - k->told.strangers;
@@ -587,7 +587,7 @@ static size_t shift_of(const struct prepared *p)
     return p->samples * SHIFT % PAYLOAD_PERIOD;
 }
 
-static void report(struct prepared *p, const struct train_times *t, struct wl_sample *out)
+static void report(struct prepared *p, const struct sync_times *t, struct wl_sample *out)
 {
     size_t shift = shift_of(p);
     struct payload_floats_error e =
@@ -622,7 +622,7 @@ static enum wl_status sample(void *prepared, unsigned iters, struct wl_sample *o
 {
     struct prepared *p = prepared;
     struct self *s = p->self;
-    struct train_times times;
+    struct sync_times times;
     (void)iters; /* one: describe() says so */
     watch(p);
     if ((p->between && !pool_mend(&s->pool, p->between)) ||
@@ -636,7 +636,7 @@ static enum wl_status sample(void *prepared, unsigned iters, struct wl_sample *o
     payload_floats_fill(p->pattern, data_of(p), shift_of(p), count);
     bool filled = !p->gpu || p->gpu->ops->fill(p->gpu->state, count) == WL_OK;
     s->host->start(s->host->ctx);
-    if (!filled || !train_run(p->sync, p->pattern, shift_of(p), &times)) {
+    if (!filled || !sync_train(p->sync, p->pattern, shift_of(p), &times)) {
         if (p->between)
             p->between->broken = true;
         if (p->inside)
@@ -666,7 +666,7 @@ static void abort_plugin(void *self)
 {
     struct self *s = self;
     pool_abort(&s->pool);
-    inside_gpu_abort(&s->gpu);
+    sync_gpu_abort(&s->gpu);
 }
 
 static const char *const added[] = {"feedback", "pattern", "addresses", NULL};

@@ -5,7 +5,7 @@
  *
  *   rate= Mbit/s and rtt= ms and mtu= of the lab, for the bound; size= bytes a rank; block= bytes;
  *   iterations=; idle= seconds before each; streams= congestion= interface= port= probe=
- *   deadline= as in link_tcp_options
+ *   deadline= as in tcp_options
  *
  * A line an iteration: the slowest rank's time, the bound 2(S-1)·max(c/B, L) + min(c/B, L) with
  * c = size / S and B the goodput of the link, and their ratio, and what each rank estimated.
@@ -71,7 +71,7 @@ static void bcast(void *ctx, void *buf, size_t bytes, int root)
 }
 
 struct ring {
-    struct wan_link *link;
+    struct link *link;
     int rank, ranks, steps, blocks;
     size_t block;
     double deadline_s;
@@ -95,7 +95,7 @@ static int fail_link(const struct ring *r)
 static void go_round(struct ring *r)
 {
     int right = (r->rank + 1) % r->ranks, left = (r->rank + r->ranks - 1) % r->ranks;
-    struct wan_link *l = r->link;
+    struct link *l = r->link;
     for (int s = 0; s < r->steps; s++)
         for (int b = 0; b < r->blocks; b++)
             if (l->ops->recv(l, left, id_of(r, s, b), r->data + (size_t)b * r->block, r->block))
@@ -104,14 +104,14 @@ static void go_round(struct ring *r)
         if (l->ops->send(l, right, id_of(r, 0, b), r->data + (size_t)b * r->block, r->block))
             fail_link(r);
     for (int left_over = 2 * r->steps * r->blocks; left_over > 0; left_over--) {
-        struct wan_event e;
+        struct link_event e;
         int got = l->ops->next(l, &e, r->deadline_s);
         if (got == 0)
             snprintf(l->why, sizeof l->why, "no block moved for %g s", r->deadline_s);
         if (got <= 0)
             fail_link(r);
         int step = (int)(e.id >> 20 & 0xfff), b = (int)(e.id & 0xfffff);
-        if (e.done == WAN_RECEIVED && step + 1 < r->steps &&
+        if (e.done == LINK_RECEIVED && step + 1 < r->steps &&
             l->ops->send(l, right, id_of(r, step + 1, b), r->data + (size_t)b * r->block, r->block))
             fail_link(r);
     }
@@ -161,7 +161,7 @@ static double cpu_s(void)
 
 static void report(const struct job *j, const struct ring *r, double took)
 {
-    struct wan_link_stats stats;
+    struct link_stats stats;
     r->link->ops->stats(r->link, &stats);
     double goodput = j->rate * 1e6 / 8 * (j->mtu - 52) / j->mtu; /* 40 of headers, 12 of options */
     double c = (double)r->block * r->blocks, one = c / goodput, delay = j->rtt / 2e3;
@@ -202,18 +202,18 @@ int main(int argc, char **argv)
         fprintf(stderr, "wan_link: KEY=VALUE…\n");
         return 2;
     }
-    struct link_tcp_options o = {.streams = (int)j.streams,
-                                 .interface = j.interface,
-                                 .congestion = j.congestion,
-                                 .port = (int)j.port,
-                                 .deadline_s = j.deadline,
-                                 .probe_s = j.probe};
+    struct tcp_options o = {.streams = (int)j.streams,
+                            .interface = j.interface,
+                            .congestion = j.congestion,
+                            .port = (int)j.port,
+                            .deadline_s = j.deadline,
+                            .probe_s = j.probe};
     struct ring r = {.rank = host.rank,
                      .ranks = host.ranks,
                      .steps = 2 * (host.ranks - 1),
                      .deadline_s = j.deadline};
     double start = now();
-    if (link_tcp_open(&r.link, &host, &o, why, sizeof why)) {
+    if (tcp_open(&r.link, &host, &o, why, sizeof why)) {
         fprintf(stderr, "rank %d: %s\n", host.rank, why);
         MPI_Abort(MPI_COMM_WORLD, 1);
     }

@@ -14,14 +14,14 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct link_tcp_options plain = {
+static const struct tcp_options plain = {
     .streams = 4, .interface = "", .congestion = "", .deadline_s = 10};
 
 static const size_t sizes[] = {0, 1, 47, 4096, 65537, 262144, 1048579, 3000001};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
 struct plan {
-    struct link_tcp_options options;
+    struct tcp_options options;
     const char *addresses_0; /* of rank 0, in place of those of the options */
     int blocks;              /* each way between two ranks */
     int breaks;              /* streams to break meanwhile, a rank */
@@ -82,7 +82,7 @@ static inline void make(struct buffers *b, const struct wl_host *h, const struct
         }
 }
 
-static inline int send_all(struct wan_link *l, const struct wl_host *h, const struct plan *p,
+static inline int send_all(struct link *l, const struct wl_host *h, const struct plan *p,
                            const struct buffers *b, struct rng *rng)
 {
     size_t order[4096], n = 0;
@@ -98,7 +98,7 @@ static inline int send_all(struct wan_link *l, const struct wl_host *h, const st
     return 0;
 }
 
-static inline int recv_all(struct wan_link *l, const struct wl_host *h, const struct plan *p,
+static inline int recv_all(struct link *l, const struct wl_host *h, const struct plan *p,
                            const struct buffers *b)
 {
     for (size_t i = b->n; i-- > 0;) {
@@ -127,16 +127,16 @@ static inline int compare(const struct wl_host *h, const struct plan *p, const s
 static inline int exchange(const struct wl_host *h, void *arg)
 {
     const struct plan *p = arg;
-    struct wan_link *l;
+    struct link *l;
     static struct buffers b;
     struct rng rng;
     char why[256];
-    struct wan_event e;
-    struct link_tcp_options options = p->options;
+    struct link_event e;
+    struct tcp_options options = p->options;
     if (h->rank == 0 && p->addresses_0)
         options.addresses = p->addresses_0;
     rng_stream(&rng, 7, (uint64_t)h->rank);
-    if (link_tcp_open(&l, h, &options, why, sizeof why))
+    if (tcp_open(&l, h, &options, why, sizeof why))
         return say(h, "open", why);
     make(&b, h, p);
     if ((!p->late && recv_all(l, h, p, &b)) || send_all(l, h, p, &b, &rng))
@@ -150,7 +150,7 @@ static inline int exchange(const struct wl_host *h, void *arg)
             return say(h, "next", got ? l->why : "nothing for 60 s");
         left -= got;
         size_t at = got ? (size_t)e.peer * (size_t)p->blocks + e.id : 0;
-        if (got && e.done == WAN_SENT)
+        if (got && e.done == LINK_SENT)
             memset(b.out[at], 0xEE, size_of(p, (int)e.id));
         if (breaks > 0 && turn % 3 == 0 && e.peer != h->rank && breaks--)
             break_stream(&((struct tcp_link *)l)
@@ -159,7 +159,7 @@ static inline int exchange(const struct wl_host *h, void *arg)
     }
     if (l->ops->settle(l, 60))
         return say(h, "settle", l->why);
-    struct wan_link_stats seen;
+    struct link_stats seen;
     l->ops->stats(l, &seen);
     h->barrier(h->ctx);
     l->ops->close(l);

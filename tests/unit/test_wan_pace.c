@@ -16,7 +16,7 @@
 #define STEP_S 0.005
 #define PAST 1024
 
-struct link {
+struct line {
     double rate, rtt, room_s; /* room_s: seconds of `rate` that the queue holds */
     double now, queue_B, window_B;
     double past[PAST]; /* bytes delivered by then */
@@ -27,7 +27,7 @@ struct link {
 };
 
 /* One step of a sender that always has more to send; returns what it sent. */
-static double step(struct link *l, double pace)
+static double step(struct line *l, double pace)
 {
     double rtt = l->rtt + l->queue_B / l->rate;
     double by_window = l->window_B / rtt, sends = pace > 0 ? fmin(pace, by_window) : by_window;
@@ -45,7 +45,7 @@ static double step(struct link *l, double pace)
     return in;
 }
 
-static double acknowledged(struct link *l)
+static double acknowledged(struct line *l)
 {
     unsigned ago = (unsigned)(l->rtt / STEP_S) + 1; /* what waited has waited by then */
     double acked = l->steps > ago ? l->past[(l->steps - ago) % PAST] : 0;
@@ -56,24 +56,24 @@ static double acknowledged(struct link *l)
 }
 
 /* Sends for so long; returns what came through, of what could have. */
-static double send_for(struct link *l, struct pace *p, double seconds)
+static double send_for(struct line *l, struct tcp_pace *p, double seconds)
 {
     double before = l->delivered_B, end = l->now + seconds, highest = 0;
     while (l->now < end) {
-        step(l, pace_rate(p));
+        step(l, tcp_pace_rate(p));
         highest = fmax(highest, acknowledged(l));
-        pace_feed(p, &(struct pace_seen){.now = l->now,
-                                         .acked = (uint64_t)highest,
-                                         .rtt = l->rtt + l->queue_B / l->rate,
-                                         .rtt_min = l->rtt,
-                                         .busy = true});
+        tcp_pace_feed(p, &(struct tcp_pace_seen){.now = l->now,
+                                                 .acked = (uint64_t)highest,
+                                                 .rtt = l->rtt + l->queue_B / l->rate,
+                                                 .rtt_min = l->rtt,
+                                                 .busy = true});
     }
     return (l->delivered_B - before) / (l->rate * seconds);
 }
 
-static struct link link_of(double mbps, double rtt_s)
+static struct line line_of(double mbps, double rtt_s)
 {
-    return (struct link){.rate = mbps * 125e3,
+    return (struct line){.rate = mbps * 125e3,
                          .rtt = rtt_s,
                          .room_s = fmax(rtt_s, 0.02),
                          .now = 1000,
@@ -91,9 +91,9 @@ TEST(finds_the_rate)
     static const double rates[] = {10, 100, 1000, 10000}, rtts[] = {0.001, 0.01, 0.05, 0.2};
     for (int r = 0; r < 4; r++)
         for (int t = 0; t < 4; t++) {
-            struct link l = link_of(rates[r], rtts[t]);
-            struct pace p;
-            pace_init(&p);
+            struct line l = line_of(rates[r], rtts[t]);
+            struct tcp_pace p;
+            tcp_pace_init(&p);
             send_for(&l, &p, 3 + 20 * rtts[t]);
             near(p.rate, l.rate, 0.04);
             double used = send_for(&l, &p, 5);
@@ -104,11 +104,11 @@ TEST(finds_the_rate)
 
 TEST(within_a_second)
 {
-    struct link l = link_of(1000, 0.05);
-    struct pace p;
-    pace_init(&p);
+    struct line l = line_of(1000, 0.05);
+    struct tcp_pace p;
+    tcp_pace_init(&p);
     send_for(&l, &p, 1);
-    assert_true(pace_known(&p));
+    assert_true(tcp_pace_known(&p));
     near(p.rate, l.rate, 0.04);
 }
 
@@ -116,10 +116,10 @@ TEST(stands_bursts)
 {
     struct rng rng;
     rng_seed(&rng, 3);
-    struct link l = link_of(1000, 0.03);
+    struct line l = line_of(1000, 0.03);
     l.rng = &rng;
-    struct pace p;
-    pace_init(&p);
+    struct tcp_pace p;
+    tcp_pace_init(&p);
     send_for(&l, &p, 2);
     for (int i = 0; i < 20; i++) {
         send_for(&l, &p, 0.5);
@@ -129,9 +129,9 @@ TEST(stands_bursts)
 
 TEST(follows_a_change)
 {
-    struct link l = link_of(1000, 0.03);
-    struct pace p;
-    pace_init(&p);
+    struct line l = line_of(1000, 0.03);
+    struct tcp_pace p;
+    tcp_pace_init(&p);
     send_for(&l, &p, 3);
     l.rate /= 10;
     send_for(&l, &p, 6);
@@ -144,18 +144,18 @@ TEST(follows_a_change)
 /* A minute in which little is to be sent says nothing about the link. */
 TEST(little_to_send)
 {
-    struct link l = link_of(1000, 0.03);
-    struct pace p;
-    pace_init(&p);
+    struct line l = line_of(1000, 0.03);
+    struct tcp_pace p;
+    tcp_pace_init(&p);
     send_for(&l, &p, 3);
     double rate = p.rate, acked = l.delivered_B;
     for (int i = 0; i < 12000; i++) {
         acked += 0.05 * l.rate * STEP_S;
-        pace_feed(&p, &(struct pace_seen){.now = l.now += STEP_S,
-                                          .acked = (uint64_t)acked,
-                                          .rtt = l.rtt,
-                                          .rtt_min = l.rtt,
-                                          .busy = i % 10 == 0});
+        tcp_pace_feed(&p, &(struct tcp_pace_seen){.now = l.now += STEP_S,
+                                                  .acked = (uint64_t)acked,
+                                                  .rtt = l.rtt,
+                                                  .rtt_min = l.rtt,
+                                                  .busy = i % 10 == 0});
     }
     near(p.rate, rate, 1e-9);
 }
@@ -163,17 +163,17 @@ TEST(little_to_send)
 /* A receiver that does not read is no slower link. */
 TEST(held_back)
 {
-    struct link l = link_of(1000, 0.03);
-    struct pace p;
-    pace_init(&p);
+    struct line l = line_of(1000, 0.03);
+    struct tcp_pace p;
+    tcp_pace_init(&p);
     send_for(&l, &p, 3);
     double rate = p.rate;
     for (int i = 0; i < 1000; i++)
-        pace_feed(&p, &(struct pace_seen){.now = l.now += STEP_S,
-                                          .acked = (uint64_t)l.delivered_B,
-                                          .rtt = l.rtt,
-                                          .rtt_min = l.rtt,
-                                          .busy = true,
-                                          .held = true});
+        tcp_pace_feed(&p, &(struct tcp_pace_seen){.now = l.now += STEP_S,
+                                                  .acked = (uint64_t)l.delivered_B,
+                                                  .rtt = l.rtt,
+                                                  .rtt_min = l.rtt,
+                                                  .busy = true,
+                                                  .held = true});
     near(p.rate, rate, 1e-9);
 }

@@ -38,13 +38,13 @@ struct net {
     struct box sent[MEMBERS_MOST][MEMBERS_MOST];   /* waiting for a stream, oldest first */
     struct box stream[MEMBERS_MOST][MEMBERS_MOST]; /* on one */
     struct box wanted[MEMBERS_MOST][MEMBERS_MOST]; /* posted by the second, from the first */
-    struct wan_event event[MEMBERS_MOST][BOX];
+    struct link_event event[MEMBERS_MOST][BOX];
     size_t events[MEMBERS_MOST];
     size_t most_wanted;
 };
 
 struct end {
-    struct wan_link base;
+    struct link base;
     struct net *net;
     int me;
 };
@@ -71,14 +71,14 @@ static struct parcel take_out(struct box *b, size_t i)
     return p;
 }
 
-static int send_net(struct wan_link *l, int peer, uint64_t id, const void *data, size_t bytes)
+static int send_net(struct link *l, int peer, uint64_t id, const void *data, size_t bytes)
 {
     struct end *e = (struct end *)l;
     put_in(&e->net->sent[e->me][peer], (struct parcel){id, data, NULL, bytes});
     return 0;
 }
 
-static int recv_net(struct wan_link *l, int peer, uint64_t id, void *data, size_t bytes)
+static int recv_net(struct link *l, int peer, uint64_t id, void *data, size_t bytes)
 {
     struct end *e = (struct end *)l;
     struct box *b = &e->net->wanted[peer][e->me];
@@ -88,7 +88,7 @@ static int recv_net(struct wan_link *l, int peer, uint64_t id, void *data, size_
     return 0;
 }
 
-static int next_net(struct wan_link *l, struct wan_event *ev, double timeout_s)
+static int next_net(struct link *l, struct link_event *ev, double timeout_s)
 {
     struct end *e = (struct end *)l;
     (void)timeout_s;
@@ -101,13 +101,13 @@ static int next_net(struct wan_link *l, struct wan_event *ev, double timeout_s)
     return 1;
 }
 
-static const struct wan_link_ops ops = {
+static const struct link_ops ops = {
     .name = "net", .send = send_net, .recv = recv_net, .next = next_net};
 
-static void tell(int rank, enum wan_done done, int peer, uint64_t id)
+static void tell(int rank, enum link_done done, int peer, uint64_t id)
 {
     assert_true(net.events[rank] < BOX);
-    net.event[rank][net.events[rank]++] = (struct wan_event){done, peer, id};
+    net.event[rank][net.events[rank]++] = (struct link_event){done, peer, id};
 }
 
 /* Delivers one block from a to b, if one can be. */
@@ -124,8 +124,8 @@ static bool deliver(int a, int b)
             struct parcel from = take_out(on, s), to = take_out(wanted, w);
             assert_int_equal(from.bytes, to.bytes);
             memcpy(to.to, from.from, from.bytes);
-            tell(a, WAN_SENT, b, from.id);
-            tell(b, WAN_RECEIVED, a, from.id);
+            tell(a, LINK_SENT, b, from.id);
+            tell(b, LINK_RECEIVED, a, from.id);
             return true;
         }
     }
@@ -164,7 +164,7 @@ static struct schedule_shape shape_of(const struct trial *t, int me)
                                    .plain = t->wire == WIRE_FP32};
 }
 
-static void run_all(const struct trial *t, struct engine **engines)
+static void run_all(const struct trial *t, struct strategy_engine **engines)
 {
     bool done[MEMBERS_MOST] = {false};
     int left = t->members, idle = 0;
@@ -175,9 +175,9 @@ static void run_all(const struct trial *t, struct engine **engines)
             fail_msg("%d members stand still", left);
         if (done[r])
             continue;
-        enum engine_state s = engine_poll(engines[r], 0);
-        assert_true(s != ENGINE_FAILED);
-        done[r] = s == ENGINE_IDLE;
+        enum strategy_state s = strategy_poll(engines[r], 0);
+        assert_true(s != STRATEGY_FAILED);
+        done[r] = s == STRATEGY_IDLE;
         left -= done[r];
     }
 }
@@ -188,7 +188,7 @@ static double bound(const struct trial *t)
         return 500 * 0x1p-24 * t->members * t->members;
     return t->wire == WIRE_FP32
                ? 0
-               : 1000 * wire_error(t->wire) * strategies[t->strategy].rounded(t->members) * 1.0001;
+               : 1000 * wire_error(t->wire) * strategy_of[t->strategy].rounded(t->members) * 1.0001;
 }
 
 static void check_sums(const struct trial *t, float *const *data)
@@ -210,10 +210,10 @@ typedef bool maker(struct schedule *s, const struct schedule_shape *shape);
 
 static void exchange(const struct trial *t, maker *make, float *const *data)
 {
-    struct engine *engines[MEMBERS_MOST];
+    struct strategy_engine *engines[MEMBERS_MOST];
     struct end end[MEMBERS_MOST];
     struct schedule schedule[MEMBERS_MOST];
-    struct engine_task task[MEMBERS_MOST];
+    struct strategy_task task[MEMBERS_MOST];
     int rank_of[MEMBERS_MOST];
     memset(&net, 0, sizeof net);
     for (int m = 0; m < t->members; m++)
@@ -223,19 +223,19 @@ static void exchange(const struct trial *t, maker *make, float *const *data)
         struct schedule_shape shape = shape_of(t, m);
         end[r] = (struct end){{.ops = &ops}, &net, r};
         assert_true(make(&schedule[r], &shape));
-        task[r] = (struct engine_task){.schedule = &schedule[r],
-                                       .rank_of = rank_of,
-                                       .data = data[r],
-                                       .residual = t->residual ? t->residual[r] : NULL,
-                                       .wire = t->wire,
-                                       .need = engine_need(&schedule[r], t->wire, t->budget_B)};
-        engines[r] = engine_open(&end[r].base);
-        assert_int_equal(engine_start(engines[r], &task[r]), 0);
+        task[r] = (struct strategy_task){.schedule = &schedule[r],
+                                         .rank_of = rank_of,
+                                         .data = data[r],
+                                         .residual = t->residual ? t->residual[r] : NULL,
+                                         .wire = t->wire,
+                                         .need = strategy_need(&schedule[r], t->wire, t->budget_B)};
+        engines[r] = strategy_open(&end[r].base);
+        assert_int_equal(strategy_start(engines[r], &task[r]), 0);
     }
     run_all(t, engines);
     for (int r = 0; r < t->members; r++) {
-        engine_close(engines[r]);
-        schedule_free(&schedule[r]);
+        strategy_close(engines[r]);
+        strategy_free(&schedule[r]);
     }
 }
 
@@ -249,7 +249,7 @@ static void attempt(const struct trial *t)
     }
     if (t->inside)
         exchange(t, strategy_inward, data);
-    exchange(t, t->inside ? strategy_outward : strategies[t->strategy].make, data);
+    exchange(t, t->inside ? strategy_outward : strategy_of[t->strategy].make, data);
     if (!t->residual)
         check_sums(t, data);
     if (t->sum)
@@ -370,8 +370,8 @@ TEST(test_inside_bytes)
         assert_true(strategy_inward(&in, &shape) && strategy_outward(&out, &shape));
         assert_int_equal(sent(&in) * 4, (me ? 4 : 3) * t.count);
         assert_int_equal(sent(&out) * 4, (me ? 2 : 6) * t.count);
-        schedule_free(&in);
-        schedule_free(&out);
+        strategy_free(&in);
+        strategy_free(&out);
     }
 }
 
@@ -381,7 +381,7 @@ TEST(test_window)
     for (int s = WAN_RING; s <= WAN_ONESHOT; s++) {
         attempt(&(struct trial){
             .strategy = (enum wan_strategy)s, .members = 4, .count = 100000, .block = 128});
-        assert_true(net.most_wanted <= ENGINE_WINDOW_LEAST);
+        assert_true(net.most_wanted <= STRATEGY_WINDOW_LEAST);
     }
 }
 
@@ -395,12 +395,12 @@ TEST(test_order)
     struct schedule_shape shape = shape_of(&t, 0);
     struct schedule s;
     size_t n = 0;
-    assert_true(strategies[t.strategy].make(&s, &shape));
+    assert_true(strategy_of[t.strategy].make(&s, &shape));
     for (uint32_t i = 0; i < s.n; i++)
         if (s.step[i].kind == STEP_ADD)
             assert_int_equal(s.step[i].peer, want[n++ % 3]);
     assert_true(n > 3 && n % 3 == 0);
-    schedule_free(&s);
+    strategy_free(&s);
 }
 
 /* The budget is for the peers that there are, the same on every member. */
@@ -419,10 +419,11 @@ TEST(test_need)
                               .block = 1 << 12};
             struct schedule_shape shape = shape_of(&t, me);
             struct schedule s;
-            assert_true(strategies[t.strategy].make(&s, &shape));
-            struct engine_need need = engine_need(&s, WIRE_FP32, 96 * s.largest * sizeof(float));
+            assert_true(strategy_of[t.strategy].make(&s, &shape));
+            struct strategy_need need =
+                strategy_need(&s, WIRE_FP32, 96 * s.largest * sizeof(float));
             assert_int_equal(need.window, of[i].window);
-            schedule_free(&s);
+            strategy_free(&s);
         }
 }
 
@@ -437,9 +438,9 @@ TEST(test_bytes)
         t.block = 1 << 14;
         struct schedule s;
         struct schedule_shape shape = shape_of(&t, 1);
-        assert_true(strategies[t.strategy].make(&s, &shape));
+        assert_true(strategy_of[t.strategy].make(&s, &shape));
         double model = wan_wire_bytes(t.strategy, (size_t)t.members, (double)t.count);
         assert_true(fabs((double)sent(&s) - model) < 0.001 * model);
-        schedule_free(&s);
+        strategy_free(&s);
     }
 }

@@ -31,13 +31,13 @@ static int flood(const struct wl_host *h, void *arg)
 {
     const struct plan *p = arg;
     const size_t own = 4 * TCP_KEPT_BLOCK_B;
-    struct wan_link *l;
+    struct link *l;
     char why[256];
-    if (link_tcp_open(&l, h, &p->options, why, sizeof why))
+    if (tcp_open(&l, h, &p->options, why, sizeof why))
         return say(h, "open", why);
     static uint8_t *block, *many; /* this process ends with them */
     block = some(calloc(1, own)), many = some(calloc((size_t)p->blocks, p->bytes));
-    struct wan_event e;
+    struct link_event e;
     int left = p->blocks + 1, other = 1 - h->rank;
     for (int i = 0; h->rank == 0 && i < p->blocks; i++)
         if (l->ops->send(l, other, (uint64_t)i, many + (size_t)i * p->bytes, p->bytes))
@@ -52,7 +52,7 @@ static int flood(const struct wl_host *h, void *arg)
         int got = l->ops->next(l, &e, 5);
         if (got <= 0)
             return say(h, "next", got ? l->why : "nothing for 5 s");
-        for (int i = 0; h->rank == 1 && e.done == WAN_SENT && i < p->blocks; i++)
+        for (int i = 0; h->rank == 1 && e.done == LINK_SENT && i < p->blocks; i++)
             if (l->ops->recv(l, other, (uint64_t)i, many + (size_t)i * p->bytes, p->bytes))
                 return say(h, "recv", l->why);
     }
@@ -88,13 +88,13 @@ static int deal(const struct wl_host *h, void *arg)
     enum { BLOCKS = 8 };
     const struct deal *d = arg;
     struct plan p = {.options = plain, .blocks = BLOCKS, .bytes = 4096};
-    struct wan_link *l;
+    struct link *l;
     static struct buffers b; /* this process ends with them */
     struct rng rng;
-    struct wan_event e;
+    struct link_event e;
     char why[256];
     rng_stream(&rng, 7, (uint64_t)h->rank);
-    if (link_tcp_open(&l, h, &p.options, why, sizeof why))
+    if (tcp_open(&l, h, &p.options, why, sizeof why))
         return say(h, "open", why);
     struct tcp_link *t = (struct tcp_link *)l;
     make(&b, h, &p);
@@ -125,10 +125,10 @@ TEST(dealt)
 /* ---- two links, one port ---- */
 
 /* A block each way between two ranks; returns 0 once all came. */
-static int pass(struct wan_link *l, const struct wl_host *h, uint64_t id)
+static int pass(struct link *l, const struct wl_host *h, uint64_t id)
 {
     static uint8_t in[TEAM_MAX][4096], out[4096];
-    struct wan_event e;
+    struct link_event e;
     for (int r = 0; r < h->ranks; r++)
         if (r != h->rank && (l->ops->recv(l, r, id, in[r], sizeof in[r]) ||
                              l->ops->send(l, r, id, out, sizeof out)))
@@ -144,23 +144,23 @@ static int pass(struct wan_link *l, const struct wl_host *h, uint64_t id)
 static int alternate(const struct wl_host *h, void *arg)
 {
     const struct plan *p = arg;
-    struct wan_link *l[2];
+    struct link *l[2];
     char why[256];
-    struct wan_link_stats seen[2];
-    struct wan_event e;
+    struct link_stats seen[2];
+    struct link_event e;
     for (int k = 0; k < 2; k++) {
-        struct link_tcp_options o = p->options;
+        struct tcp_options o = p->options;
         o.streams += k;
-        if (link_tcp_open(&l[k], h, &o, why, sizeof why))
+        if (tcp_open(&l[k], h, &o, why, sizeof why))
             return say(h, "open", why);
     }
     for (uint64_t turn = 0; turn < 8; turn++) {
-        struct wan_link *now = l[turn % 2], *rests = l[1 - turn % 2];
+        struct link *now = l[turn % 2], *rests = l[1 - turn % 2];
         if (h->rank > 0)
             break_stream(&((struct tcp_link *)rests)->peers[0].streams[0]);
         if (pass(now, h, turn))
             return say(h, "pass", now->why);
-        struct wan_link *later = h->rank > 0 ? rests : now;
+        struct link *later = h->rank > 0 ? rests : now;
         if (later->ops->next(later, &e, 0.2) < 0)
             return say(h, "later", later->why);
         h->barrier(h->ctx);
@@ -214,7 +214,7 @@ TEST(one_port)
 
 static void *stop_soon(void *arg)
 {
-    struct wan_link *l = arg;
+    struct link *l = arg;
     usleep(200000);
     l->ops->abort(l);
     return NULL;
@@ -223,11 +223,11 @@ static void *stop_soon(void *arg)
 static int stopped(const struct wl_host *h, void *arg)
 {
     (void)arg;
-    struct wan_link *l;
-    struct wan_event e;
+    struct link *l;
+    struct link_event e;
     char why[256];
     pthread_t thread;
-    if (link_tcp_open(&l, h, &plain, why, sizeof why))
+    if (tcp_open(&l, h, &plain, why, sizeof why))
         return say(h, "open", why);
     pthread_create(&thread, NULL, stop_soon, l);
     double start = now_s();

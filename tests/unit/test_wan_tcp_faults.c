@@ -15,17 +15,17 @@
 /* Two ranks. Rank 1 does something wrong; rank 0 waits for a block and must get the reason why none
  * arrives. */
 struct fault {
-    struct link_tcp_options options;
+    struct tcp_options options;
     const char *want; /* of rank 0's line; NULL: the block comes after all */
-    void (*act)(struct wan_link *l, const struct wl_host *h);
+    void (*act)(struct link *l, const struct wl_host *h);
     unsigned strangers;
     bool crowd; /* the number of strangers varies: do not check it */
 };
 
-static int wait_for_block(struct wan_link *l, const struct fault *f, const struct wl_host *h)
+static int wait_for_block(struct link *l, const struct fault *f, const struct wl_host *h)
 {
     static char block[4096];
-    struct wan_event e;
+    struct link_event e;
     double start = now_s();
     int got = 0;
     if (l->ops->recv(l, 1, 1, block, sizeof block))
@@ -42,16 +42,16 @@ static int wait_for_block(struct wan_link *l, const struct fault *f, const struc
 static int meet(const struct wl_host *h, void *arg)
 {
     const struct fault *f = arg;
-    struct wan_link *l;
+    struct link *l;
     char why[256];
-    if (link_tcp_open(&l, h, &f->options, why, sizeof why))
+    if (tcp_open(&l, h, &f->options, why, sizeof why))
         return say(h, "open", why);
     int rc = 0;
     if (h->rank == 0)
         rc = wait_for_block(l, f, h);
     else
         f->act(l, h);
-    struct wan_link_stats seen;
+    struct link_stats seen;
     l->ops->stats(l, &seen);
     if (h->rank == 0 && !rc && (f->crowd ? !seen.strangers : seen.strangers != f->strangers))
         rc = say(h, "strangers", "another number was counted");
@@ -59,21 +59,21 @@ static int meet(const struct wl_host *h, void *arg)
     return rc;
 }
 
-static void send_block(struct wan_link *l)
+static void send_block(struct link *l)
 {
     static char block[4096];
-    struct wan_event e;
+    struct link_event e;
     l->ops->send(l, 0, 1, block, sizeof block);
     l->ops->next(l, &e, 1);
     l->ops->settle(l, 1);
 }
 
-static void leaves(struct wan_link *l, const struct wl_host *h)
+static void leaves(struct link *l, const struct wl_host *h)
 {
     (void)l, (void)h;
 }
 
-static void is_slow(struct wan_link *l, const struct wl_host *h)
+static void is_slow(struct link *l, const struct wl_host *h)
 {
     (void)h;
     usleep(700000);
@@ -91,7 +91,7 @@ static int knock(const struct tcp_link *l)
     return fd;
 }
 
-static void speaks_version_9(struct wan_link *base, const struct wl_host *h)
+static void speaks_version_9(struct link *base, const struct wl_host *h)
 {
     struct tcp_link *l = (struct tcp_link *)base;
     struct tcp_call call;
@@ -109,7 +109,7 @@ static void speaks_version_9(struct wan_link *base, const struct wl_host *h)
 
 /* Nothing, noise, much noise, a call whose cookie differs in its last bit, and the right cookie with
  * a rank and a stream that do not exist. */
-static void has_strangers(struct wan_link *base, const struct wl_host *h)
+static void has_strangers(struct link *base, const struct wl_host *h)
 {
     struct tcp_link *l = (struct tcp_link *)base;
     struct tcp_call call, rank, stream;
@@ -143,7 +143,7 @@ static void has_strangers(struct wan_link *base, const struct wl_host *h)
 
 /* More idle connections than a rank accepts before their handshake, then a stream that must
  * reopen. */
-static void is_crowded(struct wan_link *base, const struct wl_host *h)
+static void is_crowded(struct link *base, const struct wl_host *h)
 {
     (void)h;
     enum { IDLE = 300 };
@@ -179,11 +179,11 @@ static void besiege(const struct tcp_link *l, double end)
         close(fds[i]);
 }
 
-static void is_besieged(struct wan_link *base, const struct wl_host *h)
+static void is_besieged(struct link *base, const struct wl_host *h)
 {
     (void)h;
     struct tcp_link *l = (struct tcp_link *)base;
-    struct wan_event e;
+    struct link_event e;
     double end = now_s() + SIEGE_S;
     pid_t child = fork();
     if (child == 0) {
@@ -200,7 +200,7 @@ static void is_besieged(struct wan_link *base, const struct wl_host *h)
 }
 
 /* More connections than a rank accepts, each with one byte, before a stream must reopen. */
-static void is_teased(struct wan_link *base, const struct wl_host *h)
+static void is_teased(struct link *base, const struct wl_host *h)
 {
     (void)h;
     enum { TEASERS = 300 };
@@ -244,16 +244,16 @@ TEST(faults)
 /* ---- what cannot be opened is told on every rank, with the same line ---- */
 
 struct refusal {
-    struct link_tcp_options options[2]; /* of rank 0 and of the others */
+    struct tcp_options options[2]; /* of rank 0 and of the others */
     const char *want;
 };
 
 static int refused(const struct wl_host *h, void *arg)
 {
     const struct refusal *r = arg;
-    struct wan_link *l;
+    struct link *l;
     char why[256] = "";
-    if (link_tcp_open(&l, h, &r->options[h->rank > 0], why, sizeof why) == 0) {
+    if (tcp_open(&l, h, &r->options[h->rank > 0], why, sizeof why) == 0) {
         l->ops->close(l);
         return say(h, r->want, "opened");
     }

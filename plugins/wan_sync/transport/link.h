@@ -15,48 +15,48 @@
  *   pool    the links of a process (pool.h)
  *
  * Each transport has its own open function, collective over all ranks: link_mpi_open()
- * (link_mpi.h), link_tcp_open() (tcp.h).
+ * (link_mpi.h), tcp_open() (tcp.h).
  */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-enum wan_done { WAN_SENT, WAN_RECEIVED };
+enum link_done { LINK_SENT, LINK_RECEIVED };
 
-struct wan_event {
-    enum wan_done done;
+struct link_event {
+    enum link_done done;
     int peer;
     uint64_t id;
 };
 
-struct wan_link_stats {
+struct link_stats {
     uint64_t sent_B, received_B; /* payload and the link's own headers, since open */
     double rate_Bps;             /* estimated rate of this rank's uplink; 0: none */
     /* Since open: streams that broke and were reopened; connections without the cookie. */
     unsigned reopened, strangers;
 };
 
-struct wan_link;
+struct link;
 
-struct wan_link_ops {
+struct link_ops {
     const char *name;
-    int (*send)(struct wan_link *, int peer, uint64_t id, const void *data, size_t bytes);
-    int (*recv)(struct wan_link *, int peer, uint64_t id, void *data, size_t bytes);
+    int (*send)(struct link *, int peer, uint64_t id, const void *data, size_t bytes);
+    int (*recv)(struct link *, int peer, uint64_t id, void *data, size_t bytes);
     /* Returns 1 with the next finished block, 0 if there is none within timeout_s, or -1. All
      * progress happens in this call. */
-    int (*next)(struct wan_link *, struct wan_event *, double timeout_s);
+    int (*next)(struct link *, struct link_event *, double timeout_s);
     /* Call it outside of timed code before a rank stops calling next() for long. Drives the link
-     * until every peer has all that was sent to it: WAN_SENT only says that the link no longer
+     * until every peer has all that was sent to it: LINK_SENT only says that the link no longer
      * needs the buffer. 0 or -1. NULL: the transport needs no such call. */
-    int (*settle)(struct wan_link *, double timeout_s);
-    void (*stats)(const struct wan_link *, struct wan_link_stats *);
+    int (*settle)(struct link *, double timeout_s);
+    void (*stats)(const struct link *, struct link_stats *);
     /* May be called from another thread: makes next() return -1 soon. */
-    void (*abort)(struct wan_link *);
-    void (*close)(struct wan_link *);
+    void (*abort)(struct link *);
+    void (*close)(struct link *);
 };
 
-struct wan_link {
-    const struct wan_link_ops *ops;
+struct link {
+    const struct link_ops *ops;
     char why[256];
 };

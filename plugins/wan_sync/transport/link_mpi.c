@@ -40,16 +40,16 @@ static void patience(uint64_t since_ns, uint64_t end_ns)
 #define TAG_MASK 0x3fffffff /* MPI_TAG_UB is at least 2^31 - 1 with what is used today */
 
 struct mpi_link {
-    struct wan_link base;
+    struct link base;
     MPI_Comm comm;
     MPI_Request *request;
-    struct wan_event *what; /* by request */
+    struct link_event *what; /* by request */
     size_t *bytes;
     int *finished; /* of MPI_Testsome */
     int n, cap;
     int done, done_n;  /* finished[done..done_n) were not told yet */
     uint64_t moved_ns; /* when something was posted or finished last */
-    struct wan_link_stats stats;
+    struct link_stats stats;
     atomic_bool aborted;
 };
 
@@ -66,7 +66,7 @@ static bool make_room(struct mpi_link *l)
     int cap = l->cap ? 2 * l->cap : 256;
     MPI_Request *request = realloc(l->request, (size_t)cap * sizeof *request);
     l->request = request ? request : l->request;
-    struct wan_event *what = realloc(l->what, (size_t)cap * sizeof *what);
+    struct link_event *what = realloc(l->what, (size_t)cap * sizeof *what);
     l->what = what ? what : l->what;
     size_t *bytes = realloc(l->bytes, (size_t)cap * sizeof *bytes);
     l->bytes = bytes ? bytes : l->bytes;
@@ -85,30 +85,30 @@ static int tag_of(uint64_t id)
     return (int)(id & TAG_MASK);
 }
 
-static int post(struct mpi_link *l, enum wan_done done, int peer, uint64_t id, size_t bytes)
+static int post(struct mpi_link *l, enum link_done done, int peer, uint64_t id, size_t bytes)
 {
-    l->what[l->n] = (struct wan_event){done, peer, id};
+    l->what[l->n] = (struct link_event){done, peer, id};
     l->bytes[l->n++] = bytes;
     l->moved_ns = now_ns();
     return 0;
 }
 
-static int send_mpi(struct wan_link *link, int peer, uint64_t id, const void *data, size_t bytes)
+static int send_mpi(struct link *link, int peer, uint64_t id, const void *data, size_t bytes)
 {
     struct mpi_link *l = (struct mpi_link *)link;
     if (!make_room(l))
         return -1;
     int rc = MPI_Isend(data, (int)bytes, MPI_BYTE, peer, tag_of(id), l->comm, &l->request[l->n]);
-    return rc == MPI_SUCCESS ? post(l, WAN_SENT, peer, id, bytes) : failed(l, "MPI_Isend", rc);
+    return rc == MPI_SUCCESS ? post(l, LINK_SENT, peer, id, bytes) : failed(l, "MPI_Isend", rc);
 }
 
-static int recv_mpi(struct wan_link *link, int peer, uint64_t id, void *data, size_t bytes)
+static int recv_mpi(struct link *link, int peer, uint64_t id, void *data, size_t bytes)
 {
     struct mpi_link *l = (struct mpi_link *)link;
     if (!make_room(l))
         return -1;
     int rc = MPI_Irecv(data, (int)bytes, MPI_BYTE, peer, tag_of(id), l->comm, &l->request[l->n]);
-    return rc == MPI_SUCCESS ? post(l, WAN_RECEIVED, peer, id, bytes) : failed(l, "MPI_Irecv", rc);
+    return rc == MPI_SUCCESS ? post(l, LINK_RECEIVED, peer, id, bytes) : failed(l, "MPI_Irecv", rc);
 }
 
 /* Finished requests are MPI_REQUEST_NULL; they are taken out once all were told. */
@@ -126,15 +126,15 @@ static void compact(struct mpi_link *l)
     l->done = l->done_n = 0;
 }
 
-static int tell(struct mpi_link *l, struct wan_event *ev)
+static int tell(struct mpi_link *l, struct link_event *ev)
 {
     int i = l->finished[l->done++];
     *ev = l->what[i];
-    *(ev->done == WAN_SENT ? &l->stats.sent_B : &l->stats.received_B) += l->bytes[i];
+    *(ev->done == LINK_SENT ? &l->stats.sent_B : &l->stats.received_B) += l->bytes[i];
     return 1;
 }
 
-static int next_mpi(struct wan_link *link, struct wan_event *ev, double timeout_s)
+static int next_mpi(struct link *link, struct link_event *ev, double timeout_s)
 {
     struct mpi_link *l = (struct mpi_link *)link;
     uint64_t end = now_ns() + (uint64_t)(timeout_s * 1e9);
@@ -163,22 +163,22 @@ static int next_mpi(struct wan_link *link, struct wan_event *ev, double timeout_
     }
 }
 
-static void stats_mpi(const struct wan_link *link, struct wan_link_stats *stats)
+static void stats_mpi(const struct link *link, struct link_stats *stats)
 {
     *stats = ((const struct mpi_link *)link)->stats;
 }
 
-static void abort_mpi(struct wan_link *link)
+static void abort_mpi(struct link *link)
 {
     atomic_store(&((struct mpi_link *)link)->aborted, true);
 }
 
-static void close_mpi(struct wan_link *link)
+static void close_mpi(struct link *link)
 {
     struct mpi_link *l = (struct mpi_link *)link;
     compact(l);
     for (int i = 0; i < l->n; i++) { /* after a failure alone */
-        if (l->what[i].done == WAN_RECEIVED)
+        if (l->what[i].done == LINK_RECEIVED)
             MPI_Cancel(&l->request[i]);
         MPI_Request_free(&l->request[i]);
     }
@@ -190,7 +190,7 @@ static void close_mpi(struct wan_link *link)
     free(l);
 }
 
-static const struct wan_link_ops mpi_ops = {
+static const struct link_ops mpi_ops = {
     .name = "mpi",
     .send = send_mpi,
     .recv = recv_mpi,
@@ -200,7 +200,7 @@ static const struct wan_link_ops mpi_ops = {
     .close = close_mpi,
 };
 
-int link_mpi_open(struct wan_link **link, MPI_Comm comm, char *why, size_t n)
+int link_mpi_open(struct link **link, MPI_Comm comm, char *why, size_t n)
 {
     struct mpi_link *l = calloc(1, sizeof *l);
     if (!l) {
@@ -222,9 +222,9 @@ int link_mpi_open(struct wan_link **link, MPI_Comm comm, char *why, size_t n)
 #define STALLED_S 10.0
 
 /* Ends with an event of a block, or with the reason why there is none. */
-static bool finish(struct wan_link *link, int events)
+static bool finish(struct link *link, int events)
 {
-    struct wan_event unused;
+    struct link_event unused;
     for (int i = 0; i < events; i++) {
         int got = link->ops->next(link, &unused, STALLED_S);
         if (got == 0)
@@ -237,7 +237,7 @@ static bool finish(struct wan_link *link, int events)
 }
 
 /* One of the two: a byte there and back. */
-static bool ping(struct wan_link *link, int peer, uint64_t id, bool first, double *rtt_s)
+static bool ping(struct link *link, int peer, uint64_t id, bool first, double *rtt_s)
 {
     char out = 0, in;
     uint64_t begin = now_ns();
@@ -251,7 +251,7 @@ static bool ping(struct wan_link *link, int peer, uint64_t id, bool first, doubl
     return first || (link->ops->send(link, peer, id, &out, 1) == 0 && finish(link, 1));
 }
 
-bool link_measure_pings(struct wan_link *link, MPI_Comm comm, int peer, double *rtt_s, size_t n)
+bool link_measure_pings(struct link *link, MPI_Comm comm, int peer, double *rtt_s, size_t n)
 {
     int rank;
     bool good = true;
@@ -261,7 +261,7 @@ bool link_measure_pings(struct wan_link *link, MPI_Comm comm, int peer, double *
     return good;
 }
 
-bool link_measure_rtt(struct wan_link *link, MPI_Comm comm, double *rtt_s)
+bool link_measure_rtt(struct link *link, MPI_Comm comm, double *rtt_s)
 {
     int rank, ranks;
     bool good = true;

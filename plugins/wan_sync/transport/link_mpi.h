@@ -11,7 +11,7 @@
 
 /* Uses a duplicate of `comm`. All calls of the link except abort() come from this thread. -1: failed;
  * why[n] says why. */
-int link_mpi_open(struct wan_link **link, MPI_Comm comm, char *why, size_t n);
+int link_mpi_open(struct link **link, MPI_Comm comm, char *why, size_t n);
 
 /* ---- round trips over a link of any transport, with nothing else under way on it ---- */
 
@@ -19,6 +19,6 @@ int link_mpi_open(struct wan_link **link, MPI_Comm comm, char *why, size_t n);
 
 /* Fills rtt_s[ranks][ranks] with the shortest of a few round trips of each pair; same on every
  * rank. Collective. */
-bool link_measure_rtt(struct wan_link *link, MPI_Comm comm, double *rtt_s);
+bool link_measure_rtt(struct link *link, MPI_Comm comm, double *rtt_s);
 /* Both ranks of a pair call it: n round trips one after another. */
-bool link_measure_pings(struct wan_link *link, MPI_Comm comm, int peer, double *rtt_s, size_t n);
+bool link_measure_pings(struct link *link, MPI_Comm comm, int peer, double *rtt_s, size_t n);

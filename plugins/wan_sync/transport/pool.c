@@ -37,22 +37,22 @@ static bool by_mpi(const struct pool_link *k)
     return k->inside || k->options.transport == CELL_BY_MPI;
 }
 
-static bool open_link(struct pool *p, const struct pool_link *k, struct wan_link **link)
+static bool open_link(struct pool *p, const struct pool_link *k, struct link **link)
 {
     const struct cell *c = &k->options;
-    struct link_tcp_options options = {.streams = (int)c->streams,
-                                       .interface = c->interface,
-                                       .port = (int)c->port,
-                                       .addresses = c->addresses,
-                                       .congestion = c->congestion,
-                                       .deadline_s = c->timeout,
-                                       .unpaced = !c->pacing,
-                                       .probe_s = c->probe};
+    struct tcp_options options = {.streams = (int)c->streams,
+                                  .interface = c->interface,
+                                  .port = (int)c->port,
+                                  .addresses = c->addresses,
+                                  .congestion = c->congestion,
+                                  .deadline_s = c->timeout,
+                                  .unpaced = !c->pacing,
+                                  .probe_s = c->probe};
     return by_mpi(k) ? !link_mpi_open(link, k->over, p->why, sizeof p->why)
-                     : !link_tcp_open(link, p->host, &options, p->why, sizeof p->why);
+                     : !tcp_open(link, p->host, &options, p->why, sizeof p->why);
 }
 
-static void set_link(struct pool *p, struct pool_link *k, struct wan_link *link)
+static void set_link(struct pool *p, struct pool_link *k, struct link *link)
 {
     pthread_mutex_lock(&p->lock);
     k->link = link;
@@ -61,11 +61,11 @@ static void set_link(struct pool *p, struct pool_link *k, struct wan_link *link)
 
 static void shut(struct pool *p, struct pool_link *k)
 {
-    struct wan_link *link = k->link;
+    struct link *link = k->link;
     set_link(p, k, NULL);
     if (k->engine && by_mpi(k) && k->broken)
-        engine_leave_slots(k->engine);
-    engine_close(k->engine);
+        strategy_leave_slots(k->engine);
+    strategy_close(k->engine);
     k->engine = NULL;
     if (link)
         link->ops->close(link);
@@ -73,10 +73,10 @@ static void shut(struct pool *p, struct pool_link *k)
 
 static bool open_again(struct pool *p, struct pool_link *k)
 {
-    struct wan_link *link = NULL;
+    struct link *link = NULL;
     bool good = open_link(p, k, &link);
-    k->told = (struct wan_link_stats){0};
-    if (good && !(k->engine = engine_open(link))) {
+    k->told = (struct link_stats){0};
+    if (good && !(k->engine = strategy_open(link))) {
         snprintf(p->why, sizeof p->why, "out of memory");
         good = false;
     }
@@ -99,7 +99,7 @@ bool pool_mend(struct pool *p, struct pool_link *k)
 /* ---- what it carries ---- */
 
 static bool measure(struct pool *p, struct pool_link *k, double **into, size_t n,
-                    bool (*probe)(struct wan_link *, MPI_Comm, double *))
+                    bool (*probe)(struct link *, MPI_Comm, double *))
 {
     if (*into)
         return true;
@@ -117,9 +117,9 @@ static bool measure(struct pool *p, struct pool_link *k, double **into, size_t n
     return good;
 }
 
-static bool uplink_rates(struct wan_link *link, MPI_Comm comm, double *rate_Bps)
+static bool uplink_rates(struct link *link, MPI_Comm comm, double *rate_Bps)
 {
-    struct wan_link_stats own;
+    struct link_stats own;
     int rank;
     MPI_Comm_rank(comm, &rank);
     link->ops->stats(link, &own);
@@ -128,12 +128,12 @@ static bool uplink_rates(struct wan_link *link, MPI_Comm comm, double *rate_Bps)
            MPI_SUCCESS;
 }
 
-static bool pair_rates(struct wan_link *link, MPI_Comm comm, double *pair_Bps)
+static bool pair_rates(struct link *link, MPI_Comm comm, double *pair_Bps)
 {
     int rank, ranks;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
-    link_tcp_rates(link, pair_Bps + (size_t)rank * (size_t)ranks);
+    tcp_rates(link, pair_Bps + (size_t)rank * (size_t)ranks);
     return MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, pair_Bps, ranks, MPI_DOUBLE, comm) ==
            MPI_SUCCESS;
 }
@@ -241,7 +241,7 @@ void pool_abort(struct pool *p)
 #define ESTABLISHED 1 /* tcpi_state; <netinet/tcp.h> names it, but knows less of tcp_info */
 #define PROBES 127    /* the kernel's maximum; MPI's connections outlive the time-out */
 
-struct silence {
+struct pool_silence {
     const struct wl_host *host;
     struct tcp_contact *contact; /* by rank */
     int *same;                   /* by rank: the first rank of its host */
@@ -254,7 +254,7 @@ struct silence {
 };
 
 /* The rank whose host has this address; -1: none, or our own. */
-static int rank_at(const struct silence *s, const struct sockaddr_storage *a)
+static int rank_at(const struct pool_silence *s, const struct sockaddr_storage *a)
 {
     const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)a;
     const uint8_t *bytes = (const uint8_t *)&((const struct sockaddr_in *)a)->sin_addr;
@@ -296,7 +296,7 @@ static bool keep_alive(int fd, int every_s)
 
 /* A full window is no silence, but hides one: the kernel asks ever less often. What cannot even be
  * sent, as this host has lost its own network, waits behind an open one. */
-static void look_at(struct silence *s, int fd, double passed_s, double timeout_s)
+static void look_at(struct pool_silence *s, int fd, double passed_s, double timeout_s)
 {
     struct tcp_info t = {0};
     struct sockaddr_storage a = {0};
@@ -314,7 +314,7 @@ static void look_at(struct silence *s, int fd, double passed_s, double timeout_s
     s->quiet_s[r] = fmin(s->quiet_s[r], s->counted_s[fd]);
 }
 
-static void tell(struct silence *s, double timeout_s)
+static void tell(struct pool_silence *s, double timeout_s)
 {
     bool lost = false;
     for (int r = 0; r < s->host->ranks; r++)
@@ -328,7 +328,7 @@ static void tell(struct silence *s, double timeout_s)
     }
 }
 
-static void look(struct silence *s, double passed_s)
+static void look(struct pool_silence *s, double passed_s)
 {
     double timeout_s = fmax(1e-3 * atomic_load(&s->timeout_ms), LEAST_S);
     for (int r = 0; r < s->host->ranks; r++)
@@ -347,7 +347,7 @@ static void look(struct silence *s, double passed_s)
 /* While this process or its machine stands still, nobody is silent. */
 static void *watch(void *arg)
 {
-    struct silence *s = arg;
+    struct pool_silence *s = arg;
     for (uint64_t before = now_ns(), now; !atomic_load(&s->leaves); before = now) {
         nanosleep(&(struct timespec){.tv_nsec = (long)(LOOK_S * 1e9)}, NULL);
         now = now_ns();
@@ -358,7 +358,7 @@ static void *watch(void *arg)
 }
 
 /* MPI connects two ranks at their first message: between all of them there is something to watch. */
-static bool connect_all(const struct silence *s, MPI_Comm comm)
+static bool connect_all(const struct pool_silence *s, MPI_Comm comm)
 {
     bool good = true;
     char out = 0, in;
@@ -371,7 +371,7 @@ static bool connect_all(const struct silence *s, MPI_Comm comm)
     return good;
 }
 
-static bool gather(struct silence *s, MPI_Comm comm)
+static bool gather(struct pool_silence *s, MPI_Comm comm)
 {
     char why[256];
     const struct wl_host *h = s->host;
@@ -389,7 +389,7 @@ static bool gather(struct silence *s, MPI_Comm comm)
 }
 
 /* The main thread handles signals. */
-static bool start(struct silence *s)
+static bool start(struct pool_silence *s)
 {
     sigset_t all, before;
     sigfillset(&all);
@@ -399,7 +399,7 @@ static bool start(struct silence *s)
     return started;
 }
 
-static void discard(struct silence *s)
+static void discard(struct pool_silence *s)
 {
     free(s->contact);
     free(s->same);
@@ -408,10 +408,10 @@ static void discard(struct silence *s)
     free(s);
 }
 
-struct silence *silence_open(const struct wl_host *host, MPI_Comm comm)
+struct pool_silence *pool_silence_open(const struct wl_host *host, MPI_Comm comm)
 {
     size_t n = (size_t)host->ranks;
-    struct silence *s = host->nodes > 1 && host->lost ? calloc(1, sizeof *s) : NULL;
+    struct pool_silence *s = host->nodes > 1 && host->lost ? calloc(1, sizeof *s) : NULL;
     if (!s)
         return NULL;
     s->host = host;
@@ -425,13 +425,13 @@ struct silence *silence_open(const struct wl_host *host, MPI_Comm comm)
     return NULL;
 }
 
-void silence_allow(struct silence *s, double timeout_s)
+void pool_silence_allow(struct pool_silence *s, double timeout_s)
 {
     if (s)
         atomic_store(&s->timeout_ms, (int)fmin(timeout_s * 1e3, 1e9));
 }
 
-void silence_close(struct silence *s)
+void pool_silence_close(struct pool_silence *s)
 {
     if (!s)
         return;

@@ -2,7 +2,7 @@
  *
  * The links of one process. The first cell with certain options opens a link, all cells with the
  * same options share it, and it is reopened after a failure. Each link keeps what was measured over
- * it. They also tell the runner when the network to another host is cut (silence_open).
+ * it. They also tell the runner when the network to another host is cut (pool_silence_open).
  */
 #pragma once
 
@@ -18,11 +18,11 @@ struct pool_link {
     struct cell options; /* the cell that it was opened for */
     bool inside;         /* connects only the ranks of a site */
     MPI_Comm over;       /* private communicator: all ranks, or those of a site */
-    struct wan_link *link;
-    struct engine *engine;
+    struct link *link;
+    struct strategy_engine *engine;
     bool broken;
-    struct wan_link_stats told; /* counts that are already recorded */
-    double *rtt_s;              /* [ranks][ranks], on every rank; NULL: not measured yet */
+    struct link_stats told; /* counts that are already recorded */
+    double *rtt_s;          /* [ranks][ranks], on every rank; NULL: not measured yet */
     /* Estimated when the link was opened; 0: unknown. NULL: not gathered yet. */
     double *rate_Bps; /* of uplinks, by rank */
     double *pair_Bps; /* [from * ranks + to] */
@@ -57,10 +57,10 @@ void pool_abort(struct pool *p);
  * MPI's included. So it works for every strategy and transport, between two sums, and while MPI blocks.
  * A slow or stopped program is not silent, because its kernel answers. A host is lost, and the runner is
  * told, when all connections to it are silent. */
-struct silence;
+struct pool_silence;
 
 /* Collective. NULL: no memory, no thread, or no other host. */
-struct silence *silence_open(const struct wl_host *host, MPI_Comm comm);
+struct pool_silence *pool_silence_open(const struct wl_host *host, MPI_Comm comm);
 /* From now on a host is lost after this long, two seconds at least; 0: never. */
-void silence_allow(struct silence *s, double timeout_s);
-void silence_close(struct silence *s);
+void pool_silence_allow(struct pool_silence *s, double timeout_s);
+void pool_silence_close(struct pool_silence *s);

@@ -28,10 +28,10 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-#define LINK_TCP_STREAMS_MAX 64
+#define TCP_STREAMS_MAX 64
 
-struct link_tcp_options {
-    int streams;            /* between two ranks, 1 to LINK_TCP_STREAMS_MAX */
+struct tcp_options {
+    int streams;            /* between two ranks, 1 to TCP_STREAMS_MAX */
     const char *interface;  /* use only its addresses; "": all but loopback */
     int port;               /* listen on port + local rank; 0: any free port */
     const char *addresses;  /* file with the addresses that other hosts use (below); "" or
@@ -46,36 +46,35 @@ struct link_tcp_options {
 /* Connects every two ranks of the host. Collective: it succeeds on all ranks or fails on all, with
  * the same line in why. Adds the notes tcp_congestion and tcp_interface. Only open,
  * close and a note of losses use `host`. The caller closes the link with ops->close. */
-int link_tcp_open(struct wan_link **out, const struct wl_host *host,
-                  const struct link_tcp_options *options, char *why, size_t why_size);
+int tcp_open(struct link **out, const struct wl_host *host, const struct tcp_options *options,
+             char *why, size_t why_size);
 
 /* Bytes/s to each rank, from the probes when the link was opened; 0: not probed, or another
  * transport. */
-void link_tcp_rates(const struct wan_link *link, double *rate_Bps);
+void tcp_rates(const struct link *link, double *rate_Bps);
 
 /* Payload of a full packet, and whether the congestion control is BBR, as this rank sees it. 0 and
  * false: not known, or another transport. */
-double link_tcp_segment(const struct wan_link *link, bool *bbr);
+double tcp_segment(const struct link *link, bool *bbr);
 
-/* link_tcp_flow() fills one direction between two ranks for a while, with some of the streams between
- * them, and measures it. Both ranks call it; `peer` is the other. LINK_TCP_ALL: every rank sends to all
+/* tcp_flow() fills one direction between two ranks for a while, with some of the streams between
+ * them, and measures it. Both ranks call it; `peer` is the other. TCP_ALL: every rank sends to all
  * others at once, and the result is that of all together. False: broken, see link->why. */
-#define LINK_TCP_ALL (-1)
-struct link_tcp_flow {
+#define TCP_ALL (-1)
+struct tcp_flow {
     int peer, first, streams; /* streams first to first + streams - 1 */
     const char *congestion;
     bool send, receive;
     double warm_rtts, warm_s, measure_s; /* both warm-ups pass before the measurement */
 };
-struct link_tcp_flowed {
+struct tcp_flowed {
     double rate_Bps;     /* payload that the peer has acknowledged */
     double received_Bps; /* payload that came meanwhile, from anybody */
     double loss;         /* share of segments that were sent again */
     double rtt_s;        /* under this load */
     double segment_B, mtu_B;
 };
-bool link_tcp_flow(struct wan_link *link, const struct link_tcp_flow *f,
-                   struct link_tcp_flowed *out);
+bool tcp_flow(struct link *link, const struct tcp_flow *f, struct tcp_flowed *out);
 
 /* False, and why: the kernel does not have it, or does not permit it. "": its default. */
 bool tcp_congestion_allowed(const char *name, char *why, size_t size);

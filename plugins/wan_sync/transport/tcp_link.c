@@ -24,7 +24,7 @@
 #define IDLE_S 0.1   /* while none is */
 #define BATCH 64
 
-static bool take_event(struct tcp_link *l, struct wan_event *out)
+static bool take_event(struct tcp_link *l, struct link_event *out)
 {
     struct tcp_events *e = &l->events;
     if (e->n == 0)
@@ -100,7 +100,7 @@ static int tcp_turn(struct tcp_link *l, double timeout_s)
     return l->failed ? -1 : 0;
 }
 
-static struct tcp_link *link_of(const struct wan_link *base)
+static struct tcp_link *link_of(const struct link *base)
 {
     return (struct tcp_link *)(uintptr_t)base;
 }
@@ -113,21 +113,21 @@ static struct tcp_peer *peer_of(struct tcp_link *l, int rank)
     return NULL;
 }
 
-static int link_send(struct wan_link *base, int peer, uint64_t id, const void *data, size_t bytes)
+static int link_send(struct link *base, int peer, uint64_t id, const void *data, size_t bytes)
 {
     struct tcp_link *l = link_of(base);
     struct tcp_peer *p = l->failed ? NULL : peer_of(l, peer);
     return p ? tcp_peer_send(p, id, data, bytes) : -1;
 }
 
-static int link_recv(struct wan_link *base, int peer, uint64_t id, void *data, size_t bytes)
+static int link_recv(struct link *base, int peer, uint64_t id, void *data, size_t bytes)
 {
     struct tcp_link *l = link_of(base);
     struct tcp_peer *p = l->failed ? NULL : peer_of(l, peer);
     return p ? tcp_peer_post(p, id, data, bytes) : -1;
 }
 
-static int link_next(struct wan_link *base, struct wan_event *out, double timeout_s)
+static int link_next(struct link *base, struct link_event *out, double timeout_s)
 {
     struct tcp_link *l = link_of(base);
     double end = now_s() + timeout_s;
@@ -156,7 +156,7 @@ static bool settled(const struct tcp_link *l)
     return true;
 }
 
-static int link_settle(struct wan_link *base, double timeout_s)
+static int link_settle(struct link *base, double timeout_s)
 {
     struct tcp_link *l = link_of(base);
     double end = now_s() + timeout_s;
@@ -169,13 +169,13 @@ static int link_settle(struct wan_link *base, double timeout_s)
     return 0;
 }
 
-static void link_stats(const struct wan_link *base, struct wan_link_stats *out)
+static void link_stats(const struct link *base, struct link_stats *out)
 {
     const struct tcp_link *l = link_of(base);
     *out = l->stats;
 }
 
-static void link_abort(struct wan_link *base)
+static void link_abort(struct link *base)
 {
     struct tcp_link *l = link_of(base);
     uint64_t one = 1;
@@ -190,7 +190,7 @@ static void close_fd(int fd)
         close(fd);
 }
 
-static void link_close(struct wan_link *base)
+static void link_close(struct link *base)
 {
     struct tcp_link *l = link_of(base);
     l->closing = true;
@@ -208,7 +208,7 @@ static void link_close(struct wan_link *base)
     free(l);
 }
 
-const struct wan_link_ops tcp_link_ops = {
+const struct link_ops tcp_link_ops = {
     .name = "tcp",
     .send = link_send,
     .recv = link_recv,
@@ -273,7 +273,7 @@ static int fill(struct tcp_link *l, struct tcp_peer *to)
     l->probe_ends = false;
     to->probing = true;
     tcp_probe_push(to);
-    while (!pace_known(&to->pace) && l->now < end)
+    while (!tcp_pace_known(&to->pace) && l->now < end)
         if (tcp_turn(l, end - now_s()))
             return -1;
     l->probe_ends = true;
@@ -298,8 +298,8 @@ static int tcp_probe(struct tcp_link *l, int by)
     if (from)
         from->probed = false;
     if (to) {
-        pace_rest(&to->pace);
-        pace_alone(&to->pace, sharers(l, by));
+        tcp_pace_rest(&to->pace);
+        tcp_pace_alone(&to->pace, sharers(l, by));
     }
     return 0;
 }
@@ -331,9 +331,9 @@ struct flow_count {
     int streams;
 };
 
-static bool takes_part(const struct tcp_link *l, const struct link_tcp_flow *f, int rank)
+static bool takes_part(const struct tcp_link *l, const struct tcp_flow *f, int rank)
 {
-    return l->peers[rank].streams && (f->peer == LINK_TCP_ALL || f->peer == rank);
+    return l->peers[rank].streams && (f->peer == TCP_ALL || f->peer == rank);
 }
 
 static void count_stream(struct flow_count *c, const struct tcp_stream *s)
@@ -353,7 +353,7 @@ static void count_stream(struct flow_count *c, const struct tcp_stream *s)
     c->segment_B = fmax(c->segment_B, info.tcpi_snd_mss);
 }
 
-static struct flow_count flow_count(const struct tcp_link *l, const struct link_tcp_flow *f)
+static struct flow_count flow_count(const struct tcp_link *l, const struct tcp_flow *f)
 {
     struct flow_count c = {.at = now_s(), .received_B = (double)l->stats.received_B};
     for (int r = 0; r < l->host.ranks; r++)
@@ -363,11 +363,10 @@ static struct flow_count flow_count(const struct tcp_link *l, const struct link_
     return c;
 }
 
-static void take(struct link_tcp_flowed *out, const struct flow_count *a,
-                 const struct flow_count *b)
+static void take(struct tcp_flowed *out, const struct flow_count *a, const struct flow_count *b)
 {
     double sent = b->sent - a->sent, segment_B = sent > 0 ? (b->sent_B - a->sent_B) / sent : 0;
-    *out = (struct link_tcp_flowed){
+    *out = (struct tcp_flowed){
         .rate_Bps = (b->delivered - a->delivered) * segment_B / (b->at - a->at),
         .received_Bps = (b->received_B - a->received_B) / (b->at - a->at),
         .loss = sent > 0 ? (b->again - a->again) / sent : 0,
@@ -385,7 +384,7 @@ static bool drive(struct tcp_link *l, double seconds)
     return true;
 }
 
-static bool set_flow_congestion(struct tcp_link *l, const struct link_tcp_flow *f)
+static bool set_flow_congestion(struct tcp_link *l, const struct tcp_flow *f)
 {
     for (int r = 0; r < l->host.ranks; r++)
         for (int i = 0; takes_part(l, f, r) && i < f->streams; i++) {
@@ -400,7 +399,7 @@ static bool set_flow_congestion(struct tcp_link *l, const struct link_tcp_flow *
     return true;
 }
 
-static void probe_all(struct tcp_link *l, const struct link_tcp_flow *f, bool begins)
+static void probe_all(struct tcp_link *l, const struct tcp_flow *f, bool begins)
 {
     l->probe_ends = !begins;
     for (int r = 0; r < l->host.ranks; r++)
@@ -411,8 +410,7 @@ static void probe_all(struct tcp_link *l, const struct link_tcp_flow *f, bool be
         }
 }
 
-static bool send_flow(struct tcp_link *l, const struct link_tcp_flow *f,
-                      struct link_tcp_flowed *out)
+static bool send_flow(struct tcp_link *l, const struct tcp_flow *f, struct tcp_flowed *out)
 {
     if (!set_flow_congestion(l, f))
         return false;
@@ -440,7 +438,7 @@ static bool drained(const struct tcp_stream *s, int streams)
 }
 
 /* A rank whose flow, to it or from it, has not ended; -1: none. */
-static int unfinished(const struct tcp_link *l, const struct link_tcp_flow *f)
+static int unfinished(const struct tcp_link *l, const struct tcp_flow *f)
 {
     for (int r = 0; r < l->host.ranks; r++) {
         const struct tcp_peer *p = &l->peers[r];
@@ -452,8 +450,7 @@ static int unfinished(const struct tcp_link *l, const struct link_tcp_flow *f)
     return -1;
 }
 
-bool link_tcp_flow(struct wan_link *base, const struct link_tcp_flow *f,
-                   struct link_tcp_flowed *out)
+bool tcp_flow(struct link *base, const struct tcp_flow *f, struct tcp_flowed *out)
 {
     struct tcp_link *l = link_of(base);
     l->first = f->first, l->use = f->streams;
@@ -481,11 +478,11 @@ struct word {
     struct tcp_cookie cookie; /* of rank 0 */
 };
 
-static int check_options(const struct link_tcp_options *o, const struct wl_host *host, char *why,
+static int check_options(const struct tcp_options *o, const struct wl_host *host, char *why,
                          size_t size)
 {
-    if (o->streams < 1 || o->streams > LINK_TCP_STREAMS_MAX)
-        snprintf(why, size, "streams = %d: must be 1 to %d", o->streams, LINK_TCP_STREAMS_MAX);
+    if (o->streams < 1 || o->streams > TCP_STREAMS_MAX)
+        snprintf(why, size, "streams = %d: must be 1 to %d", o->streams, TCP_STREAMS_MAX);
     else if (o->port < 0 || (o->port > 0 && o->port + host->local_ranks - 1 > 65535))
         snprintf(why, size, "port = %d: with %d ranks per node it must be 0 to %d", o->port,
                  host->local_ranks, 65536 - host->local_ranks);
@@ -506,7 +503,7 @@ static bool has_addresses(const struct tcp_link *l)
 /* All that a rank does alone. */
 static int prepare_own(struct tcp_link *l, struct word *own, char *why, size_t size)
 {
-    const struct link_tcp_options *o = &l->options;
+    const struct tcp_options *o = &l->options;
     bool loopback = l->host.nodes == 1;
     int port = o->port ? o->port + l->host.local_rank : 0;
     if (check_options(o, &l->host, why, size) ||
@@ -668,8 +665,8 @@ static int open_steps(struct tcp_link *l, struct word *own, char *why, size_t si
     return 0;
 }
 
-int link_tcp_open(struct wan_link **out, const struct wl_host *host,
-                  const struct link_tcp_options *options, char *why, size_t why_size)
+int tcp_open(struct link **out, const struct wl_host *host, const struct tcp_options *options,
+             char *why, size_t why_size)
 {
     struct tcp_link *l = calloc(1, sizeof *l);
     if (!l) {
@@ -686,7 +683,7 @@ int link_tcp_open(struct wan_link **out, const struct wl_host *host,
     l->paces = host->nodes > 1 &&
                !options->unpaced; /* between processes of one host there is no link to fill */
     l->now = l->ticked = now_s();
-    pace_init(&l->pace);
+    tcp_pace_init(&l->pace);
     l->paced = &l->pace;
     struct word own = {.why = ""};
     if (open_steps(l, &own, why, why_size)) {
@@ -698,14 +695,14 @@ int link_tcp_open(struct wan_link **out, const struct wl_host *host,
     return 0;
 }
 
-void link_tcp_rates(const struct wan_link *base, double *rate_Bps)
+void tcp_rates(const struct link *base, double *rate_Bps)
 {
     const struct tcp_link *l = link_of(base);
     for (int r = 0; base->ops == &tcp_link_ops && r < l->host.ranks; r++)
         rate_Bps[r] = r == l->host.rank ? 0 : l->peers[r].pace.rate;
 }
 
-double link_tcp_segment(const struct wan_link *base, bool *bbr)
+double tcp_segment(const struct link *base, bool *bbr)
 {
     const struct tcp_link *l = link_of(base);
     char name[32] = "";

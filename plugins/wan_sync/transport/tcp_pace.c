@@ -44,12 +44,12 @@
 #define QUEUED_STEP 0.99
 #define RANK 3 /* of the recent windows, from the best */
 
-void pace_init(struct pace *p)
+void tcp_pace_init(struct tcp_pace *p)
 {
-    *p = (struct pace){.phase = PACE_START, .gain = PROBE_GAIN, .next_probe = PROBE_FIRST_S};
+    *p = (struct tcp_pace){.phase = PACE_START, .gain = PROBE_GAIN, .next_probe = PROBE_FIRST_S};
 }
 
-double pace_rate(const struct pace *p)
+double tcp_pace_rate(const struct tcp_pace *p)
 {
     if (p->phase == PACE_START)
         return START_GAIN * p->best;
@@ -60,12 +60,12 @@ double pace_rate(const struct pace *p)
     return p->rate * gains[p->phase];
 }
 
-static double queue_limit(const struct pace *p)
+static double queue_limit(const struct tcp_pace *p)
 {
     return fmax(p->rtt_min / 4, QUEUE_MIN_S) + (p->rate > 0 ? p->burst_B / p->rate : 0);
 }
 
-static void enter(struct pace *p, enum pace_phase phase, double now)
+static void enter(struct tcp_pace *p, enum tcp_pace_phase phase, double now)
 {
     p->phase = phase;
     p->since = now;
@@ -73,21 +73,21 @@ static void enter(struct pace *p, enum pace_phase phase, double now)
     p->w.last = 0;
 }
 
-static void drain(struct pace *p, double queue_s, double now)
+static void drain(struct tcp_pace *p, double queue_s, double now)
 {
     double longest = DRAIN_MAX_RTT * fmax(p->rtt_min, WINDOW_MIN_S);
     enter(p, PACE_DRAIN, now);
     p->until = now + fmin(fmax(queue_s, 0) / (1 - DRAIN_GAIN), longest);
 }
 
-static void remember(struct pace *p, double rate, int times)
+static void remember(struct tcp_pace *p, double rate, int times)
 {
     while (times-- > 0)
         p->recent[p->windows++ % PACE_WINDOWS] = rate;
 }
 
 /* The k-th best of the last n windows. */
-static double kth_best(const struct pace *p, unsigned n, unsigned k)
+static double kth_best(const struct tcp_pace *p, unsigned n, unsigned k)
 {
     double best = 0, below = INFINITY;
     n = n < p->windows ? n : p->windows;
@@ -108,14 +108,14 @@ static double kth_best(const struct pace *p, unsigned n, unsigned k)
     return best;
 }
 
-static void begin_with(struct pace *p, double rate)
+static void begin_with(struct tcp_pace *p, double rate)
 {
     p->rate = rate;
     p->windows = 0;
     remember(p, rate, PACE_WINDOWS);
 }
 
-void pace_rest(struct pace *p)
+void tcp_pace_rest(struct tcp_pace *p)
 {
     if (p->phase == PACE_START && p->windows > 0)
         begin_with(p, p->best);
@@ -123,19 +123,19 @@ void pace_rest(struct pace *p)
         enter(p, PACE_CRUISE, p->since);
 }
 
-void pace_alone(struct pace *p, int sharers)
+void tcp_pace_alone(struct tcp_pace *p, int sharers)
 {
     begin_with(p, p->rate * sharers);
     p->peak = p->rate;
 }
 
 /* Another estimate is in use for now: discards the open window. */
-static void pace_leave(struct pace *p)
+static void pace_leave(struct tcp_pace *p)
 {
     p->w.last = 0;
 }
 
-bool pace_known(const struct pace *p)
+bool tcp_pace_known(const struct tcp_pace *p)
 {
     return p->phase > PACE_MEASURE;
 }
@@ -146,7 +146,7 @@ struct judged {
     bool saturated, lost;
 };
 
-static void judge_start(struct pace *p, const struct judged *j, double now)
+static void judge_start(struct tcp_pace *p, const struct judged *j, double now)
 {
     bool grew = j->rate > GROWTH * p->best;
     remember(p, j->rate, 1);
@@ -162,7 +162,7 @@ static void judge_start(struct pace *p, const struct judged *j, double now)
     enter(p, PACE_MEASURE, now);
 }
 
-static void judge_measure(struct pace *p, const struct judged *j, double now)
+static void judge_measure(struct tcp_pace *p, const struct judged *j, double now)
 {
     if (j->rate > MORE * p->rate) /* it was flat too early */
         p->next_probe = 0;
@@ -172,7 +172,7 @@ static void judge_measure(struct pace *p, const struct judged *j, double now)
 }
 
 /* Below what it was, and no queue that would explain it: the estimate may be the only limit. */
-static bool lost_its_way(struct pace *p, const struct judged *j)
+static bool lost_its_way(struct tcp_pace *p, const struct judged *j)
 {
     p->peak = fmax(p->rate, p->peak);
     bool low = p->rate < LOW * p->peak && j->queue_s < queue_limit(p);
@@ -180,26 +180,26 @@ static bool lost_its_way(struct pace *p, const struct judged *j)
     return p->low >= LOW_WINDOWS;
 }
 
-static void start_again(struct pace *p)
+static void start_again(struct tcp_pace *p)
 {
-    struct pace before = *p;
-    pace_init(p);
+    struct tcp_pace before = *p;
+    tcp_pace_init(p);
     p->rtt_min = before.rtt_min;
     p->burst_B = before.burst_B;
 }
 
 /* A queue that stands and loses, or is deep: alone it may be a machine that is late. */
-static bool overfull(const struct pace *p, const struct judged *j)
+static bool overfull(const struct tcp_pace *p, const struct judged *j)
 {
     double deep = fmax(p->rtt_min, QUEUE_DEEP_S);
     return j->queue_s > queue_limit(p) && (j->lost || j->queue_s > queue_limit(p) + deep);
 }
 
-static void judge_cruise(struct pace *p, const struct judged *j, double now)
+static void judge_cruise(struct tcp_pace *p, const struct judged *j, double now)
 {
     p->next_probe -= j->took;
     if (j->saturated) {
-        bool kept_up = j->rate > DELIVERED * pace_rate(p);
+        bool kept_up = j->rate > DELIVERED * tcp_pace_rate(p);
         int times = (int)fmin(j->took / WINDOW_MIN_S, PACE_WINDOWS / 3.0);
         remember(p, kept_up ? p->rate : j->rate, times);
         p->rate = kth_best(p, PACE_WINDOWS, RANK);
@@ -219,7 +219,7 @@ static void judge_cruise(struct pace *p, const struct judged *j, double now)
     }
 }
 
-static void judge_probe(struct pace *p, const struct judged *j, double now)
+static void judge_probe(struct tcp_pace *p, const struct judged *j, double now)
 {
     bool more = j->rate > MORE * p->rate;
     double excess_s = fmin((now - p->since) * (p->gain - 1), j->queue_s);
@@ -235,7 +235,7 @@ static void judge_probe(struct pace *p, const struct judged *j, double now)
         drain(p, excess_s, now);
 }
 
-static void close_window(struct pace *p, const struct pace_seen *s)
+static void close_window(struct tcp_pace *p, const struct tcp_pace_seen *s)
 {
     double n = p->w.readings, took = s->now - p->w.from;
     struct judged j = {
@@ -264,7 +264,7 @@ static void close_window(struct pace *p, const struct pace_seen *s)
     }
 }
 
-static void open_window(struct pace *p, const struct pace_seen *s)
+static void open_window(struct tcp_pace *p, const struct tcp_pace_seen *s)
 {
     p->w.from = s->now;
     p->w.acked = s->acked, p->w.resent = s->resent;
@@ -272,7 +272,7 @@ static void open_window(struct pace *p, const struct pace_seen *s)
     p->w.readings = p->w.busy = p->w.held = 0;
 }
 
-static double window_s(const struct pace *p)
+static double window_s(const struct tcp_pace *p)
 {
     const double shortest[] = {[PACE_START] = START_WINDOW_MIN_S,
                                [PACE_MEASURE] = MEASURE_S,
@@ -282,7 +282,7 @@ static double window_s(const struct pace *p)
     return fmax(p->rtt_min, shortest[p->phase]);
 }
 
-double pace_feed(struct pace *p, const struct pace_seen *s)
+double tcp_pace_feed(struct tcp_pace *p, const struct tcp_pace_seen *s)
 {
     if (s->rtt_min > 0 && (p->rtt_min <= 0 || s->rtt_min < p->rtt_min))
         p->rtt_min = s->rtt_min;
@@ -293,7 +293,7 @@ double pace_feed(struct pace *p, const struct pace_seen *s)
     bool faster = p->phase == PACE_PROBE || p->phase == PACE_MEASURE;
     /* What is acknowledged in the first round trip was sent before. */
     if (p->phase == PACE_DRAIN || (fresh && faster && s->now - p->since < p->rtt_min))
-        return pace_rate(p);
+        return tcp_pace_rate(p);
     if (fresh)
         open_window(p, s);
     p->w.last = s->now;
@@ -308,7 +308,7 @@ double pace_feed(struct pace *p, const struct pace_seen *s)
     bool full = p->phase == PACE_PROBE && s->rtt - p->usual > queue_limit(p);
     if ((open_s >= window_s(p) && enough) || (full && open_s >= PROBE_LEAST_S))
         close_window(p, s);
-    return pace_rate(p);
+    return tcp_pace_rate(p);
 }
 
 /* ==== losses ==== */
@@ -409,7 +409,7 @@ static void tcp_congestion_tick(struct tcp_link *l)
     double acked_B = (double)(l->acked_B - n->acked_then);
     double resent_B = (double)(l->resent_B - n->resent_then);
     n->acked_then = l->acked_B, n->resent_then = l->resent_B;
-    if (!pace_known(l->paced) || l->paced->phase == PACE_PROBE || n->limit)
+    if (!tcp_pace_known(l->paced) || l->paced->phase == PACE_PROBE || n->limit)
         return;
     n->acked_B += acked_B;
     n->resent_B += resent_B;
@@ -447,7 +447,7 @@ static void set_pace(struct tcp_stream *s, double rate)
 
 static void pace_all(struct tcp_link *l, unsigned active)
 {
-    double rate = pace_rate(l->paced);
+    double rate = tcp_pace_rate(l->paced);
     rate = rate > 0 ? rate / fmax(active, 1) : NO_LIMIT_BPS;
     rate = fmax(rate, 2 * l->mss_B / BURST_EVERY_S);
     for (int r = 0; r < l->host.ranks; r++)
@@ -487,7 +487,7 @@ void tcp_meter_gone(struct tcp_stream *s)
 }
 
 /* One stream's share of a reading; true: it has something to send. */
-static bool look(struct tcp_stream *s, struct pace_seen *seen)
+static bool look(struct tcp_stream *s, struct tcp_pace_seen *seen)
 {
     struct tcp_info info;
     if (!read_info(s, &info))
@@ -511,7 +511,7 @@ static bool look(struct tcp_stream *s, struct pace_seen *seen)
 
 static void put_in_force(struct tcp_link *l)
 {
-    struct pace *now = l->waited > 0 ? &l->pace : l->paced;
+    struct tcp_pace *now = l->waited > 0 ? &l->pace : l->paced;
     for (int r = 0; r < l->host.ranks && l->waited == 1; r++)
         if (l->peers[r].narrow && l->peers[r].unacked > 0)
             now = &l->peers[r].pace;
@@ -551,7 +551,7 @@ bool tcp_meter_tick(struct tcp_link *l)
 {
     bool flows = false;
     unsigned active = 0;
-    struct pace_seen seen = {.now = l->now};
+    struct tcp_pace_seen seen = {.now = l->now};
     bool due = l->paces && l->now - l->metered >= TICK_S;
     for (int r = 0; r < l->host.ranks; r++)
         for (int i = 0; l->peers[r].streams && i < l->options.streams; i++) {
@@ -570,7 +570,7 @@ bool tcp_meter_tick(struct tcp_link *l)
     seen.acked = l->acked_B, seen.resent = l->resent_B;
     seen.busy = active > 0;
     if (flows)
-        pace_feed(l->paced, &seen);
+        tcp_pace_feed(l->paced, &seen);
     tcp_congestion_tick(l);
     pace_all(l, active);
     l->rests = active == 0;

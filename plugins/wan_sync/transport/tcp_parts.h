@@ -98,10 +98,10 @@ _Static_assert(sizeof(struct tcp_frame) == 48, "a frame has no holes");
 #define PACE_HEADROOM 0.98
 #define PACE_WINDOWS 40
 
-enum pace_phase { PACE_START, PACE_MEASURE, PACE_DRAIN, PACE_CRUISE, PACE_PROBE };
+enum tcp_pace_phase { PACE_START, PACE_MEASURE, PACE_DRAIN, PACE_CRUISE, PACE_PROBE };
 
-struct pace {
-    enum pace_phase phase;
+struct tcp_pace {
+    enum tcp_pace_phase phase;
     double rate;    /* the estimate; 0: none yet */
     double rtt_min; /* the shortest round trip seen; 0: none */
     double burst_B;
@@ -124,7 +124,7 @@ struct pace {
 };
 
 /* One reading, of all streams together. */
-struct pace_seen {
+struct tcp_pace_seen {
     double now;
     uint64_t acked, resent; /* bytes since the link opened; never fall */
     double rtt;             /* the shortest smoothed round trip of the streams that send; 0: none */
@@ -134,19 +134,19 @@ struct pace_seen {
     bool held;              /* a receiver's window kept a stream back */
 };
 
-void pace_init(struct pace *p);
+void tcp_pace_init(struct tcp_pace *p);
 /* Takes a reading, some milliseconds after the last one, and returns the rate to send at;
  * 0: no limit. */
-double pace_feed(struct pace *p, const struct pace_seen *s);
+double tcp_pace_feed(struct tcp_pace *p, const struct tcp_pace_seen *s);
 /* Call it after a pause: the queue is empty. If phase start was running, its result so far becomes
  * the estimate. */
-void pace_rest(struct pace *p);
+void tcp_pace_rest(struct tcp_pace *p);
 /* `sharers` shared the measured rate; from now on this one may use all of it. */
-void pace_alone(struct pace *p, int sharers);
+void tcp_pace_alone(struct tcp_pace *p, int sharers);
 /* True: there is an estimate. */
-bool pace_known(const struct pace *p);
+bool tcp_pace_known(const struct tcp_pace *p);
 /* The rate to send at now. */
-double pace_rate(const struct pace *p);
+double tcp_pace_rate(const struct tcp_pace *p);
 
 /* ---- the state of a link ---- */
 
@@ -193,7 +193,7 @@ struct tcp_out {
     const uint8_t *data;
     uint8_t *kept; /* the copy; NULL: none */
     size_t bytes;
-    bool told; /* WAN_SENT was reported */
+    bool told; /* LINK_SENT was reported */
     bool paid; /* its bytes are counted in sent_B */
 };
 struct tcp_outs {
@@ -263,14 +263,14 @@ struct tcp_peer {
     bool local;           /* on this host: not paced */
     bool probing, probed; /* we send it a probe; its probe to us is complete */
     bool closed;
-    bool narrow;      /* the path to it is slower than our uplink; */
-    struct pace pace; /* then this is used while all blocks are for it */
-    char last[96];    /* why the last connection failed */
+    bool narrow;          /* the path to it is slower than our uplink; */
+    struct tcp_pace pace; /* then this is used while all blocks are for it */
+    char last[96];        /* why the last connection failed */
     char bye[TCP_BYE_MAX + 1];
 };
 
 struct tcp_events {
-    struct wan_event *v;
+    struct link_event *v;
     size_t head, n, cap;
 };
 
@@ -282,9 +282,9 @@ struct tcp_losses {
 };
 
 struct tcp_link {
-    struct wan_link base; /* first: the strategies' handle */
+    struct link base; /* first: the strategies' handle */
     struct wl_host host;
-    struct link_tcp_options options;
+    struct tcp_options options;
     struct tcp_cookie cookie;
     bool ready; /* it may be called: the cookie and the peers are there */
     int epoll, listener, wake;
@@ -299,9 +299,9 @@ struct tcp_link {
     size_t guests_n;
     size_t kept_B;
     bool probe_ends;
-    int first, use;     /* streams of a flow (tcp_link.c); use 0: all */
-    struct pace pace;   /* of the uplink */
-    struct pace *paced; /* the one in use */
+    int first, use;         /* streams of a flow (tcp_link.c); use 0: all */
+    struct tcp_pace pace;   /* of the uplink */
+    struct tcp_pace *paced; /* the one in use */
     uint64_t acked_B, resent_B;
     struct tcp_losses losses;
     bool automatic; /* congestion = auto */
@@ -312,7 +312,7 @@ struct tcp_link {
     bool asked;    /* a peer asks */
     int waited;    /* peers on other hosts that have not acknowledged everything */
     unsigned most; /* maximum streams that may burst at once, over all peers; 0: not known yet */
-    struct wan_link_stats stats;
+    struct link_stats stats;
     uint8_t scratch[TCP_SCRATCH_B];
 };
 

@@ -41,12 +41,12 @@ int tcp_watch(struct tcp_link *l, int op, int fd, uint32_t events, void *what)
     return tcp_fail(l, "epoll: %s", strerror(errno));
 }
 
-static int tcp_tell(struct tcp_link *l, enum wan_done done, int peer, uint64_t id)
+static int tcp_tell(struct tcp_link *l, enum link_done done, int peer, uint64_t id)
 {
     struct tcp_events *e = &l->events;
     if (e->n == e->cap) {
         size_t cap = e->cap ? 2 * e->cap : 256;
-        struct wan_event *v = malloc(cap * sizeof *v);
+        struct link_event *v = malloc(cap * sizeof *v);
         if (!v)
             return tcp_fail(l, "no memory for %zu events", cap);
         for (size_t i = 0; i < e->n; i++)
@@ -54,7 +54,7 @@ static int tcp_tell(struct tcp_link *l, enum wan_done done, int peer, uint64_t i
         free(e->v);
         e->v = v, e->cap = cap, e->head = 0;
     }
-    e->v[(e->head + e->n++) % e->cap] = (struct wan_event){.done = done, .peer = peer, .id = id};
+    e->v[(e->head + e->n++) % e->cap] = (struct link_event){.done = done, .peer = peer, .id = id};
     return 0;
 }
 
@@ -134,7 +134,7 @@ static void tcp_slot_filled(struct tcp_peer *p, struct tcp_slot *slot)
         return;
     if (slot->stash)
         memcpy(slot->wanted, slot->data, slot->bytes);
-    tcp_tell(p->link, WAN_RECEIVED, p->rank, slot->id);
+    tcp_tell(p->link, LINK_RECEIVED, p->rank, slot->id);
     p->posted--;
     slot_remove(p, slot);
 }
@@ -271,7 +271,7 @@ int tcp_peer_init(struct tcp_peer *p, struct tcp_link *l, int rank)
         return -1;
     tcp_outs_init(&p->queue);
     p->may_send_B = p->granted_B = own_B(l); /* as much at the other end, untold */
-    pace_init(&p->pace);
+    tcp_pace_init(&p->pace);
     for (int i = 0; i < l->options.streams; i++) {
         p->streams[i] = (struct tcp_stream){
             .watched = TCP_STREAM, .peer = p, .index = i, .fd = -1, .dial.fd = -1};
@@ -435,7 +435,7 @@ static void tcp_peer_acked(struct tcp_stream *s, uint64_t acked)
             return;
         }
         if (!b->told)
-            tcp_tell(l, WAN_SENT, s->peer->rank, b->id);
+            tcp_tell(l, LINK_SENT, s->peer->rank, b->id);
         if (--s->peer->unacked == 0)
             l->waited -= !s->peer->local;
         out_free(l, b);
@@ -521,7 +521,7 @@ static void frame_sent(struct tcp_stream *s)
     tcp_outs_add(&s->inflight, b);
     if (b->kept && !b->told) {
         b->told = true;
-        tcp_tell(s->peer->link, WAN_SENT, s->peer->rank, b->id);
+        tcp_tell(s->peer->link, LINK_SENT, s->peer->rank, b->id);
     }
 }
 
