@@ -211,15 +211,13 @@ bool sync_gpu_lost(const struct sync_gpu *g)
 #define LATER_S 1.8
 
 /* This rank's part in one fragment: the sum inside its site, the exchange between sites, and the
- * broadcast inside the site. Each is a schedule with its task. */
-enum way { WAY_INWARD, WAY_EXCHANGE, WAY_OUTWARD, WAYS };
+ * broadcast inside the site. Each of these ways is a schedule with its task. */
+enum phase { INWARD, EXCHANGE, OUTWARD, WAYS, TAIL = WAYS, IDLE };
 struct piece {
     struct schedule schedule[WAYS];
     struct strategy_task task[WAYS];
     bool pending;
 };
-
-enum phase { IDLE, INWARD, EXCHANGE, OUTWARD, TAIL };
 
 struct sync {
     struct sync_parts parts;
@@ -241,46 +239,18 @@ struct sync {
 #define INSIDE_BLOCK_B ((size_t)256 << 10)
 #define INSIDE_SLOTS_B ((size_t)4 << 20)
 
-static bool make_exchange(struct piece *p, const struct sync_parts *parts, int me,
-                          const struct strategy_task *task, size_t count)
+/* The task of a way, whose schedule `make` writes. */
+static bool make_way(struct piece *p, enum phase way,
+                     bool (*make)(struct schedule *, const struct schedule_shape *),
+                     const struct schedule_shape *shape, const struct strategy_task *task,
+                     size_t budget_B)
 {
-    const struct cell *c = parts->cell;
-    struct schedule *schedule = &p->schedule[WAY_EXCHANGE];
-    struct schedule_shape shape = cell_shape(c, parts->members, count);
-    shape.me = me;
-    shape.share = parts->share;
-    if (!strategy_of[cell_model(c)].make(schedule, &shape))
-        return false;
-    struct strategy_task *t = &p->task[WAY_EXCHANGE];
-    *t = *task;
-    t->schedule = schedule;
-    t->rank_of = parts->rank_of;
-    t->wire = (enum wire)c->wire;
-    t->residual = parts->residual ? parts->residual + (t->data - parts->data) : NULL;
-    t->need = strategy_need(schedule, t->wire, CELL_SLOTS_B);
-    return true;
-}
-
-static bool make_inside(struct piece *p, const struct sync_parts *parts, enum way way,
-                        const struct strategy_task *task, size_t count)
-{
-    const size_t block = INSIDE_BLOCK_B / sizeof(float);
-    struct schedule_shape shape = {.me = parts->inside.me,
-                                   .members = parts->inside.members,
-                                   .count = count,
-                                   .align = WIRE_GROUP,
-                                   .block = block,
-                                   .least = block,
-                                   .plain = true};
     struct schedule *schedule = &p->schedule[way];
-    if (!(way == WAY_INWARD ? strategy_inward : strategy_outward)(schedule, &shape))
+    if (!make(schedule, shape))
         return false;
-    struct strategy_task *t = &p->task[way];
-    *t = *task;
-    t->schedule = schedule;
-    t->rank_of = parts->inside.peer;
-    t->wire = WIRE_FP32;
-    t->need = strategy_need(schedule, t->wire, INSIDE_SLOTS_B);
+    p->task[way] = *task;
+    p->task[way].schedule = schedule;
+    p->task[way].need = strategy_need(schedule, task->wire, budget_B);
     return true;
 }
 
@@ -288,13 +258,31 @@ static bool make_inside(struct piece *p, const struct sync_parts *parts, enum wa
  * both cases. */
 static bool piece_make(struct piece *p, const struct sync_parts *parts, int me, int64_t fragment)
 {
-    size_t first = cell_fragment(parts->cell, fragment);
-    size_t count = cell_fragment(parts->cell, fragment + 1) - first;
-    struct strategy_task task = {.data = parts->data + first};
-    if (parts->inside.engine && (!make_inside(p, parts, WAY_INWARD, &task, count) ||
-                                 !make_inside(p, parts, WAY_OUTWARD, &task, count)))
+    const size_t block = INSIDE_BLOCK_B / sizeof(float);
+    const struct cell *c = parts->cell;
+    const struct sync_inside *in = &parts->inside;
+    size_t first = cell_fragment(c, fragment), count = cell_fragment(c, fragment + 1) - first;
+    struct schedule_shape near = {.me = in->me,
+                                  .members = in->members,
+                                  .count = count,
+                                  .align = WIRE_GROUP,
+                                  .block = block,
+                                  .least = block,
+                                  .plain = true};
+    struct strategy_task task = {
+        .data = parts->data + first, .rank_of = in->peer, .wire = WIRE_FP32};
+    if (in->engine && (!make_way(p, INWARD, strategy_inward, &near, &task, INSIDE_SLOTS_B) ||
+                       !make_way(p, OUTWARD, strategy_outward, &near, &task, INSIDE_SLOTS_B)))
         return false;
-    return me < 0 || make_exchange(p, parts, me, &task, count);
+    if (me < 0)
+        return true;
+    struct schedule_shape between = cell_shape(c, parts->members, count);
+    between.me = me;
+    between.share = parts->share;
+    task.rank_of = parts->rank_of;
+    task.wire = (enum wire)c->wire;
+    task.residual = parts->residual ? parts->residual + first : NULL;
+    return make_way(p, EXCHANGE, strategy_of[cell_model(c)].make, &between, &task, CELL_SLOTS_B);
 }
 
 static void piece_free(struct piece *p)
@@ -319,6 +307,7 @@ struct sync *sync_open(const struct sync_parts *parts)
     const struct cell *c = parts->cell;
     s->parts = *parts;
     s->n = c->fragments;
+    s->phase = IDLE;
     s->me = parts->link && parts->members > 1 ? member_of(parts) : -1;
     s->piece = calloc((size_t)s->n, sizeof *s->piece);
     s->queue = calloc((size_t)s->n + 1, sizeof *s->queue);
@@ -424,24 +413,24 @@ static bool summed(struct sync *s)
     return true;
 }
 
-static bool begin_on_gpus(struct sync *s, enum way way)
+static bool begin_on_gpus(struct sync *s)
 {
     struct sync_gpu *g = s->parts.inside.gpu;
     size_t first = cell_fragment(s->parts.cell, at_head(s));
     size_t n = cell_fragment(s->parts.cell, at_head(s) + 1) - first;
-    return (way == WAY_INWARD ? g->ops->inward : g->ops->outward)(g->state, first, n) == WL_OK ||
+    return (s->phase == INWARD ? g->ops->inward : g->ops->outward)(g->state, first, n) == WL_OK ||
            failed(s, g->why);
 }
 
-static bool begin_inside(struct sync *s, enum phase phase, enum way way)
+static bool begin_inside(struct sync *s, enum phase phase)
 {
     struct strategy_engine *e = s->parts.inside.engine;
     s->phase = phase;
     s->moved_ns = now_ns();
     if (s->parts.inside.gpu)
-        return begin_on_gpus(s, way);
+        return begin_on_gpus(s);
     s->events = s->outward_events = strategy_events(e);
-    return strategy_start(e, &s->piece[at_head(s)].task[way]) == 0 ||
+    return strategy_start(e, &s->piece[at_head(s)].task[phase]) == 0 ||
            failed(s, s->parts.inside.link->why);
 }
 
@@ -452,7 +441,7 @@ static bool has_inside(const struct sync *s)
 
 static bool begin_outward(struct sync *s)
 {
-    return has_inside(s) ? begin_inside(s, OUTWARD, WAY_OUTWARD) : summed(s);
+    return has_inside(s) ? begin_inside(s, OUTWARD) : summed(s);
 }
 
 static bool begin_exchange(struct sync *s)
@@ -463,7 +452,7 @@ static bool begin_exchange(struct sync *s)
     }
     s->phase = EXCHANGE;
     s->moved_ns = now_ns();
-    return strategy_start(s->parts.engine, &s->piece[at_head(s)].task[WAY_EXCHANGE]) == 0 ||
+    return strategy_start(s->parts.engine, &s->piece[at_head(s)].task[EXCHANGE]) == 0 ||
            failed(s, s->parts.link->why);
 }
 
@@ -481,7 +470,7 @@ static bool begin(struct sync *s)
     s->began_ns = now_ns();
     if (!s->parts.link)
         return run_mpi(s);
-    return has_inside(s) ? begin_inside(s, INWARD, WAY_INWARD) : begin_exchange(s);
+    return has_inside(s) ? begin_inside(s, INWARD) : begin_exchange(s);
 }
 
 /* ==== one move ==== */

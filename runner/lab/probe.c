@@ -162,38 +162,23 @@ double probe_plan_wait_ns(const struct probe_phase *f, size_t flow, struct rng *
     return f->interval_ns[flow] * (f->kind == PROBE_BULK ? 0.5 + rng_uniform(r) : 1);
 }
 
-static double arrives(const struct probe_phase *f, const struct lab_spec *s, size_t flow)
+/* The k-th flow of an end. */
+static size_t flow_of(const struct lab_spec *s, size_t site, size_t k, bool sends)
 {
-    return f->limit_Bps[flow] * (1 - s->ways[flow].loss);
+    return sends ? site * s->n + k : k * s->n + site;
 }
 
-double probe_plan_up_Bps(const struct probe_phase *f, const struct lab_spec *s, size_t i)
+double probe_plan_end_Bps(const struct probe_phase *f, const struct lab_spec *s, size_t i,
+                          bool sends)
 {
     double flows = 0, loss = 0;
     for (size_t k = 0; k < s->n; k++) {
-        flows += arrives(f, s, i * s->n + k);
-        if (f->limit_Bps[i * s->n + k] > 0)
-            loss = fmax(loss, s->ways[i * s->n + k].loss);
+        size_t flow = flow_of(s, i, k, sends);
+        flows += f->limit_Bps[flow] * (1 - s->ways[flow].loss);
+        if (sends && f->limit_Bps[flow] > 0)
+            loss = fmax(loss, s->ways[flow].loss);
     }
-    return fmin(flows, s->sites[i].up_Bps * (1 - loss));
-}
-
-double probe_plan_down_Bps(const struct probe_phase *f, const struct lab_spec *s, size_t i)
-{
-    double flows = 0;
-    for (size_t k = 0; k < s->n; k++)
-        flows += arrives(f, s, k * s->n + i);
-    return fmin(flows, s->sites[i].down_Bps);
-}
-
-static size_t after(const struct lab_spec *s, size_t i)
-{
-    return i + 1 < s->n ? i + 1 : 0;
-}
-
-static size_t before(const struct lab_spec *s, size_t i)
-{
-    return i ? i - 1 : s->n - 1;
+    return fmin(flows, sends ? s->sites[i].up_Bps * (1 - loss) : s->sites[i].down_Bps);
 }
 
 /* All at once in a ring. Then, for an end that the ring could not fill, one with all others. */
@@ -202,19 +187,19 @@ static void add_bulk(struct probe_plan *p, const struct lab_spec *s)
     size_t ring = p->n;
     struct probe_phase *f = add_phase(p, s, PROBE_BULK, BULK_MS * (double)MS);
     for (size_t i = 0; i < s->n; i++)
-        f->limit_Bps[i * s->n + after(s, i)] = 1;
+        f->limit_Bps[i * s->n + (i + 1) % s->n] = 1;
     add_rates(f, s);
     for (size_t i = 0; i < 2 * s->n; i++) {
         size_t site = i / 2;
         bool sends = i % 2 == 0;
-        size_t flow = sends ? site * s->n + after(s, site) : before(s, site) * s->n + site;
+        size_t flow = flow_of(s, site, (site + (sends ? 1 : s->n - 1)) % s->n, sends);
         double end = sends ? s->sites[site].up_Bps : s->sites[site].down_Bps;
         if (s->n < 3 || p->phases[ring].limit_Bps[flow] >= end)
             continue;
         f = add_phase(p, s, PROBE_BULK, BULK_MS * (double)MS);
         for (size_t k = 0; k < s->n; k++)
             if (k != site)
-                f->limit_Bps[sends ? site * s->n + k : k * s->n + site] = 1;
+                f->limit_Bps[flow_of(s, site, k, sends)] = 1;
         add_rates(f, s);
     }
 }
@@ -304,11 +289,16 @@ static bool send_message(const struct player *p, size_t to, struct message m, un
     return sendto(p->fd, p->buffer, bytes, 0, (struct sockaddr *)&a, sizeof a) >= 0;
 }
 
+static uint64_t ns_of(struct timespec t)
+{
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
 static uint64_t real_ns(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_REALTIME, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    return ns_of(t);
 }
 
 /* When the kernel had it: the process may have come late. */
@@ -318,7 +308,7 @@ static uint64_t arrival_ns(struct msghdr *h)
         if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_TIMESTAMPNS) {
             struct timespec t;
             memcpy(&t, CMSG_DATA(c), sizeof t);
-            return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+            return ns_of(t);
         }
     return real_ns();
 }
@@ -533,14 +523,13 @@ static void keep(struct probe_rate *r, double limit_Bps, const struct end *e,
 static void take_bulk(struct probe *p, const struct lab_spec *s, const struct probe_phase *f,
                       const struct probe_seen *seen)
 {
-    for (size_t i = 0; i < s->n; i++) {
-        struct end up = {0}, down = {0};
-        for (size_t k = 0; k < s->n; k++) {
-            add_flow(&up, f, s, i * s->n + k, seen);
-            add_flow(&down, f, s, k * s->n + i, seen);
-        }
-        keep(&p->up[i], probe_plan_up_Bps(f, s, i), &up, f);
-        keep(&p->down[i], probe_plan_down_Bps(f, s, i), &down, f);
+    for (size_t i = 0; i < 2 * s->n; i++) {
+        bool sends = i % 2 == 0;
+        struct end end = {0};
+        for (size_t k = 0; k < s->n; k++)
+            add_flow(&end, f, s, flow_of(s, i / 2, k, sends), seen);
+        keep(sends ? &p->up[i / 2] : &p->down[i / 2], probe_plan_end_Bps(f, s, i / 2, sends), &end,
+             f);
     }
 }
 

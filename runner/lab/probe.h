@@ -42,8 +42,8 @@ void probe_plan_free(struct probe_plan *p);
 double probe_plan_wait_ns(const struct probe_phase *f, size_t flow, struct rng *r);
 
 /* Upper bound of what site i sends, or receives, in a phase: its flows, or its own link. */
-double probe_plan_up_Bps(const struct probe_phase *f, const struct lab_spec *s, size_t i);
-double probe_plan_down_Bps(const struct probe_phase *f, const struct lab_spec *s, size_t i);
+double probe_plan_end_Bps(const struct probe_phase *f, const struct lab_spec *s, size_t i,
+                          bool sends);
 
 /* One flow in one phase. The receiving site writes it; the pinging site writes RTTs. */
 struct probe_seen {

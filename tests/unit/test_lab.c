@@ -263,8 +263,8 @@ TEST(probes_fill_every_end)
     for (size_t i = 0; i < f.spec.n; i++) {
         double up = 0, down = 0;
         for (size_t k = 0; k < plan.n; k++) {
-            up = fmax(up, probe_plan_up_Bps(&plan.phases[k], &f.spec, i));
-            down = fmax(down, probe_plan_down_Bps(&plan.phases[k], &f.spec, i));
+            up = fmax(up, probe_plan_end_Bps(&plan.phases[k], &f.spec, i, true));
+            down = fmax(down, probe_plan_end_Bps(&plan.phases[k], &f.spec, i, false));
         }
         /* c is faster than a and b together. */
         near(up, i == 2 ? 1.5e6 : 1e6);

@@ -139,24 +139,20 @@ int tcp_listen(bool loopback, int port, uint16_t *bound, char *why, size_t size)
             close(fd);
         return -1;
     }
-    *bound = ntohs(a.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&a)->sin6_port
-                                           : ((struct sockaddr_in *)&a)->sin_port);
+    *bound = ntohs(((struct sockaddr_in *)&a)->sin_port); /* of both families */
     return fd;
 }
 
 socklen_t tcp_contact_address(const struct tcp_contact *c, unsigned k, struct sockaddr_storage *out)
 {
-    *out = (struct sockaddr_storage){0};
-    if (c->address[k].family == AF_INET6) {
-        struct sockaddr_in6 *six = (struct sockaddr_in6 *)out;
-        six->sin6_family = AF_INET6, six->sin6_port = htons(c->port);
-        memcpy(&six->sin6_addr, c->address[k].bytes, 16);
-        return sizeof *six;
-    }
     struct sockaddr_in *four = (struct sockaddr_in *)out;
-    four->sin_family = AF_INET, four->sin_port = htons(c->port);
-    memcpy(&four->sin_addr, c->address[k].bytes, 4);
-    return sizeof *four;
+    struct sockaddr_in6 *six = (struct sockaddr_in6 *)out;
+    bool is_six = c->address[k].family == AF_INET6;
+    *out = (struct sockaddr_storage){.ss_family = c->address[k].family};
+    four->sin_port = htons(c->port); /* sin6_port is at the same place */
+    memcpy(is_six ? (void *)&six->sin6_addr : &four->sin_addr, c->address[k].bytes,
+           is_six ? sizeof six->sin6_addr : sizeof four->sin_addr);
+    return is_six ? sizeof *six : sizeof *four;
 }
 
 void tcp_contact_text(const struct tcp_contact *c, unsigned k, char *text, size_t size)
