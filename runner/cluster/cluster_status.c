@@ -189,35 +189,34 @@ bool reason_waits(struct reason *r, const struct job *j)
 
 /* ---- ended jobs ---- */
 
-struct ending {
-    const char *mark; /* a Slurm state, or text in a log */
-    const char *why, *remedy;
+#define MORE_TIME RESUME "; to give it more time, edit --time in array-*.sh first"
+#define MORE_MEMORY "raise --mem in array-*.sh, then resume"
+
+/* What Slurm calls it, and what is then in the log; NULL: nothing. The last match in the log tells how
+ * the job ended. */
+static const struct ending {
+    const char *state, *mark, *why, *remedy;
+} endings[] = {
+    {"PREEMPTED", "DUE TO PREEMPTION", "preempted", RESUME},
+    {"TIMEOUT", "DUE TO TIME LIMIT", "time limit", MORE_TIME},
+    {"DEADLINE", NULL, "time limit", RESUME},
+    {NULL, "User defined signal 1: finishing", "stopped before its time limit", MORE_TIME},
+    {"NODE_FAIL", "DUE TO NODE FAILURE", "its node failed", RESUME},
+    {"BOOT_FAIL", NULL, "its node did not start", RESUME},
+    {NULL, "DUE TO JOB REQUEUE", "queued again, then lost", RESUME},
+    {"OUT_OF_MEMORY", "exceeded memory limit", "out of memory", MORE_MEMORY},
+    {NULL, "oom-kill", "out of memory", MORE_MEMORY},
+    {NULL, "oom_kill", "out of memory", MORE_MEMORY},
+    {"CANCELLED", "CANCELLED AT", "cancelled", RESUME},
 };
 
-static const struct ending states[] = {
-    {"PREEMPTED", "preempted", RESUME},
-    {"TIMEOUT", "time limit", RESUME "; to give it more time, edit --time in array-*.sh first"},
-    {"DEADLINE", "time limit", RESUME},
-    {"NODE_FAIL", "its node failed", RESUME},
-    {"BOOT_FAIL", "its node did not start", RESUME},
-    {"OUT_OF_MEMORY", "out of memory", "raise --mem in array-*.sh, then resume"},
-    {"CANCELLED", "cancelled", RESUME},
-};
-
-/* The last match in the log tells how the job ended. */
-static const struct ending words[] = {
-    {"DUE TO PREEMPTION", "preempted", RESUME},
-    {"DUE TO TIME LIMIT", "time limit",
-     RESUME "; to give it more time, edit --time in array-*.sh first"},
-    {"User defined signal 1: finishing", "stopped before its time limit",
-     RESUME "; to give it more time, edit --time in array-*.sh first"},
-    {"DUE TO NODE FAILURE", "its node failed", RESUME},
-    {"DUE TO JOB REQUEUE", "queued again, then lost", RESUME},
-    {"exceeded memory limit", "out of memory", "raise --mem in array-*.sh, then resume"},
-    {"oom-kill", "out of memory", "raise --mem in array-*.sh, then resume"},
-    {"oom_kill", "out of memory", "raise --mem in array-*.sh, then resume"},
-    {"CANCELLED AT", "cancelled", RESUME},
-};
+static const struct ending *ending_of(const char *state)
+{
+    for (size_t i = 0; state && i < COUNT(endings); i++)
+        if (endings[i].state && !strcmp(state, endings[i].state))
+            return &endings[i];
+    return NULL;
+}
 
 /* False: there is no such log, or it is empty. */
 static bool tail(const char *log, char *buf)
@@ -239,11 +238,11 @@ static const struct ending *last_words(const char *log)
 {
     const struct ending *found = NULL;
     const char *where = log;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        for (const char *s = log; (s = strstr(s, words[i].mark)); s++)
+    for (const struct ending *e = endings; e < endings + COUNT(endings); e++)
+        for (const char *s = log; e->mark && (s = strstr(s, e->mark)); s++)
             if (s >= where) {
                 where = s;
-                found = &words[i];
+                found = e;
             }
     return found;
 }
@@ -278,17 +277,12 @@ void reason_ended(struct reason *r, const char *state, const char *log)
 {
     char buf[TAIL + 1];
     bool there = tail(log, buf);
-    const struct ending *e = NULL;
-    for (size_t i = 0; state && !e && i < sizeof states / sizeof *states; i++)
-        if (!strcmp(state, states[i].mark))
-            e = &states[i];
-    const struct ending *said = there ? last_words(buf) : NULL;
-    if (said &&
-        (!e ||
-         !strcmp(e->mark, "CANCELLED"))) /* Slurm may report an out-of-memory kill as cancelled */
+    const struct ending *e = ending_of(state), *said = there ? last_words(buf) : NULL;
+    /* Slurm may report an out-of-memory kill as cancelled. */
+    if (said && (!e || !strcmp(e->state, "CANCELLED")))
         e = said;
     if (!e && there && strstr(buf, "Terminated: finishing"))
-        e = &states[sizeof states / sizeof *states - 1];
+        e = ending_of("CANCELLED");
     if (e) {
         explain(r, e->why, e->remedy);
         return;

@@ -121,11 +121,6 @@ int copy_run_folder(const char *from, const char *to, bool final, uint64_t *byte
     return code;
 }
 
-static int cannot_copy(const char *path)
-{
-    return fail_file(path, "made", errno);
-}
-
 /* The user chose `raw`, which may be a link. Below it, links are refused: they may lead
  * elsewhere. */
 static int make_folder(const char *path, bool below)
@@ -134,7 +129,7 @@ static int make_folder(const char *path, bool below)
     if (!mkdir(path, 0777))
         return GS_OK;
     if (errno != EEXIST)
-        return cannot_copy(path);
+        return cannot(path, "made");
     if (below && !lstat(path, &s) && S_ISLNK(s.st_mode))
         return fail_at(GS_FAILED, path, 0,
                        "is a link, which is not followed; give its target with -o");
@@ -187,11 +182,11 @@ static int put_in_place(const char *temp, const char *target)
     bool replaces = access(target, F_OK) == 0;
     int code = GS_OK;
     if (replaces && rename(target, old))
-        code = cannot_copy(old);
+        code = cannot(old, "made");
     if (!code && rename(temp, target)) {
-        code = cannot_copy(target);
+        code = cannot(target, "made");
         if (replaces && rename(old, target))
-            code = cannot_copy(target);
+            code = cannot(target, "made");
     } else if (!code && replaces) {
         files_remove_tree(old);
     }
@@ -203,7 +198,7 @@ static int copy_run(struct collected *out, const struct campaign *c, const char 
 {
     AUTO_FREE char *temp = files_temporary(target);
     int code =
-        mkdir(temp, 0777) ? cannot_copy(temp) : copy_run_folder(from, temp, final, &out->bytes);
+        mkdir(temp, 0777) ? cannot(temp, "made") : copy_run_folder(from, temp, final, &out->bytes);
     if (!code && !final)
         code = run_mark_collected(temp, c->dir);
     TRY(code, put_in_place(temp, target));

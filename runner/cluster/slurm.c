@@ -107,24 +107,15 @@ void queue_free(struct queue *q)
     *q = (struct queue){0};
 }
 
-/* In all other states the job has ended. */
-static const struct {
-    const char *state;
-    enum job_life life;
-} lives[] = {
-    {"PENDING", JOB_WAITS},      {"REQUEUED", JOB_WAITS},     {"REQUEUE_FED", JOB_WAITS},
-    {"REQUEUE_HOLD", JOB_WAITS}, {"SPECIAL_EXIT", JOB_WAITS}, {"CONFIGURING", JOB_WAITS},
-    {"RUNNING", JOB_RUNS},       {"COMPLETING", JOB_RUNS},    {"SUSPENDED", JOB_RUNS},
-    {"STOPPED", JOB_RUNS},       {"SIGNALING", JOB_RUNS},     {"STAGE_OUT", JOB_RUNS},
-    {"RESIZING", JOB_RUNS},
-};
-
 enum job_life job_life(const struct job *j)
 {
-    for (size_t i = 0; i < sizeof lives / sizeof *lives; i++)
-        if (!strcmp(lives[i].state, j->state))
-            return lives[i].life;
-    return JOB_ENDED;
+    if (text_lists("PENDING,REQUEUED,REQUEUE_FED,REQUEUE_HOLD,SPECIAL_EXIT,CONFIGURING", ",",
+                   j->state))
+        return JOB_WAITS;
+    return text_lists("RUNNING,COMPLETING,SUSPENDED,STOPPED,SIGNALING,STAGE_OUT,RESIZING", ",",
+                      j->state)
+               ? JOB_RUNS
+               : JOB_ENDED;
 }
 
 /* ---- commands ---- */
@@ -384,7 +375,7 @@ int slurm_submit_tasks(const struct campaign *c, const bool *wanted)
     size_t n = 0;
     int code = GS_OK;
     for (size_t k = 0; !code && k < c->n_arrays; k++) {
-        char *indices = slurm_submit_indices(c, k, wanted);
+        AUTO_FREE char *indices = slurm_submit_indices(c, k, wanted);
         if (!indices)
             continue;
         code = slurm_submit(c, k, indices, &jobs[n]);
@@ -395,7 +386,6 @@ int slurm_submit_tasks(const struct campaign *c, const bool *wanted)
                 one ? "" : "s", indices, c->arrays[k].script);
             n++;
         }
-        free(indices);
     }
     int released = slurm_release(jobs, n);
     return code ? code : released;
@@ -432,40 +422,17 @@ static int option(struct text *t, const struct plan *p, const char *key, const c
     return GS_OK;
 }
 
-/* Options that gradsync sets: it finds its jobs and results by them, or a key of the config has
- * it. */
+/* Options that a key of the config sets, and those by which gradsync finds its jobs and results. */
 static const struct {
     const char *name, *key;
-} taken[] = {{"time", "[slurm] time"},
-             {"nodes", "[slurm] nodes"},
-             {"ntasks", "[launch] ranks"},
-             {"ntasks-per-node", "[launch] ranks and nodes"},
-             {"clusters", "[slurm] clusters"},
-             {"partition", "[slurm] partition"},
-             {"account", "[slurm] account"},
-             {"qos", "[slurm] qos"},
-             {"array", "[slurm] throttle"},
-             {"comment", NULL},
-             {"job-name", NULL},
-             {"chdir", NULL},
-             {"output", NULL},
-             {"error", NULL},
-             {"export", NULL},
-             {"hold", NULL},
-             {"parsable", NULL},
-             {"requeue", NULL},
-             {"no-requeue", NULL},
-             {"wait", NULL},
-             {"open-mode", NULL},
-             {"signal", NULL},
-             {"wrap", NULL},
-             {"test-only", NULL},
-             {"input", NULL},
-             {"dependency", NULL},
-             {"export-file", NULL},
-             {"help", NULL},
-             {"version", NULL},
-             {"get-user-env", NULL}};
+} taken[] = {{"time", "[slurm] time"},         {"nodes", "[slurm] nodes"},
+             {"ntasks", "[launch] ranks"},     {"ntasks-per-node", "[launch] ranks and nodes"},
+             {"clusters", "[slurm] clusters"}, {"partition", "[slurm] partition"},
+             {"account", "[slurm] account"},   {"qos", "[slurm] qos"},
+             {"array", "[slurm] throttle"}};
+static const char own[] = "comment,job-name,chdir,output,error,export,hold,parsable,requeue,no-"
+                          "requeue,wait,open-mode,signal,"
+                          "wrap,test-only,input,dependency,export-file,help,version,get-user-env";
 
 static int other_option(struct text *t, const struct plan *p, const struct config_entry *e)
 {
@@ -475,8 +442,10 @@ static int other_option(struct text *t, const struct plan *p, const struct confi
                             name);
     for (size_t i = 0; i < COUNT(taken); i++)
         if (!strcmp(taken[i].name, name))
-            return config_error(e, "gradsync sets --%s itself; remove the line%s%s", name,
-                                taken[i].key ? ", and use " : "", taken[i].key ? taken[i].key : "");
+            return config_error(e, "gradsync sets --%s itself; remove the line, and use %s", name,
+                                taken[i].key);
+    if (text_lists(own, ",", name))
+        return config_error(e, "gradsync sets --%s itself; remove the line", name);
     if (!*e->value) {
         text_addf(t, "#SBATCH --%s\n", name);
         return GS_OK;
