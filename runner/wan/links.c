@@ -16,23 +16,22 @@
 
 /* ---- the matrices ---- */
 
-static double *matrix(size_t n)
+/* Makes `many` matrices in one piece of memory, which the first of them frees. */
+static void matrices(size_t n, double **const made[], size_t many)
 {
-    double *x = xcalloc(n * n, sizeof *x);
-    for (size_t i = 0; i < n * n; i++)
+    double *x = xcalloc(many * n * n, sizeof *x);
+    for (size_t i = 0; i < many * n * n; i++)
         x[i] = NAN;
-    return x;
+    for (size_t i = 0; i < many; i++)
+        *made[i] = x + i * n * n;
 }
 
 void links_make(struct links *l, size_t n)
 {
     *l = (struct links){.n = n, .names = xcalloc(n + 1, sizeof *l->names)};
-    l->rtt_s = matrix(n);
-    l->spread_s = matrix(n);
-    l->mtu_B = matrix(n);
-    l->line_Bps = matrix(n);
-    l->up_Bps = matrix(n);
-    l->down_Bps = matrix(n);
+    double **const made[] = {&l->rtt_s,    &l->spread_s, &l->mtu_B,
+                             &l->line_Bps, &l->up_Bps,   &l->down_Bps};
+    matrices(n, made, COUNT(made));
     strcpy(l->usual, "cubic");
 }
 
@@ -42,17 +41,8 @@ void links_free(struct links *l)
         free(l->names[i]);
     free(l->names);
     free(l->rtt_s);
-    free(l->spread_s);
-    free(l->mtu_B);
-    free(l->line_Bps);
-    free(l->up_Bps);
-    free(l->down_Bps);
-    for (size_t i = 0; i < l->n_configs; i++) {
+    for (size_t i = 0; i < l->n_configs; i++)
         free(l->configs[i].alone);
-        free(l->configs[i].both);
-        free(l->configs[i].loss);
-        free(l->configs[i].least);
-    }
     *l = (struct links){0};
 }
 
@@ -75,10 +65,8 @@ struct links_config *links_config(struct links *l, int streams, const char *cong
     memmove(c + 1, c, (l->n_configs++ - i) * sizeof *c);
     *c = (struct links_config){.streams = streams};
     snprintf(c->congestion, sizeof c->congestion, "%s", congestion);
-    c->alone = matrix(l->n);
-    c->both = matrix(l->n);
-    c->loss = matrix(l->n);
-    c->least = matrix(l->n);
+    double **const made[] = {&c->alone, &c->both, &c->loss, &c->least};
+    matrices(l->n, made, COUNT(made));
     return c;
 }
 
@@ -219,7 +207,7 @@ static void write_site(struct text *t, const struct links *l, const char *line)
 {
     size_t name = strcspn(line, " \t="), i = 0;
     const char *equals = strchr(line, '=');
-    struct words w = {0};
+    AUTO_WORDS struct words w = {0};
     while (i < l->n && (strlen(l->names[i]) != name || strncmp(l->names[i], line, name) != 0))
         i++;
     if (i == l->n || !equals) {
@@ -234,7 +222,6 @@ static void write_site(struct text *t, const struct links *l, const char *line)
         if (*w.v[k] && strncmp(w.v[k], "up=", 3) != 0 && strncmp(w.v[k], "down=", 5) != 0)
             text_addf(t, " %s", w.v[k]);
     text_add(t, "\n");
-    words_free(&w);
 }
 
 static bool in_section(const char *line, const char *name)
@@ -252,7 +239,7 @@ static bool stays(const char *line) /* a line of [links] */
 char *links_config_text(const struct links *l, const char *config, const char *origin)
 {
     struct text t = {0};
-    struct words lines;
+    AUTO_WORDS struct words lines = {0};
     bool sites = false, links = false, written = false;
     words_split(&lines, config, '\n');
     for (size_t i = 0; i < lines.n && strcmp(lines.v[i], LINKS_ADDED) != 0; i++) {
@@ -272,7 +259,6 @@ char *links_config_text(const struct links *l, const char *config, const char *o
     }
     if (!written)
         write_links(&t, l, origin);
-    words_free(&lines);
     return t.s;
 }
 

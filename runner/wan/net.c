@@ -657,14 +657,13 @@ static int read_line_links(struct wan_map *m, const struct config_entry *e, cons
 /* shared.NAME = rate=10Gbit/s links=a-b,a-c */
 static int read_line(struct wan_map *m, const struct config_entry *e)
 {
-    struct config_entry rate = *e;
+    struct config_entry rate = *e; /* of what stands before the links */
     const char *links = strstr(e->value, "links=");
     struct wan_line l = {0};
     if (!links || strchr(links, ' '))
         return config_error(e, "write rate=… links=A-B,C-D with links last and no blanks in it");
-    rate.value = xstrfmt("%.*s", (int)(links - e->value), e->value);
+    AUTO_FREE char *before = rate.value = xstrfmt("%.*s", (int)(links - e->value), e->value);
     int code = wan_words_read(&rate, wan_line_words, &l);
-    free(rate.value);
     if (!code && l.rate_Bps <= 0)
         code = config_error(e, "rate=… is missing");
     if (code)
@@ -731,17 +730,13 @@ int wan_map_read(struct wan_map *m, const struct config *c)
 
 int wan_map_check_words(const struct config *c, bool *rated)
 {
-    struct wan_map m;
-    bool sites = config_section(c, "sites"), unused;
-    rated = rated ? rated : &unused;
-    *rated = false;
-    if (!sites)
-        return GS_OK;
-    int code = read_words(&m, c);
-    *rated = !code;
+    AUTO(wan_map_free) struct wan_map m = {0};
+    int code = config_section(c, "sites") ? read_words(&m, c) : GS_OK;
+    bool all = !code && m.n > 0;
     for (size_t i = 0; i < m.n; i++)
-        *rated = *rated && (m.common.rate_Bps > 0 || m.sites[i].up_Bps > 0);
-    wan_map_free(&m);
+        all = all && (m.common.rate_Bps > 0 || m.sites[i].up_Bps > 0);
+    if (rated)
+        *rated = all;
     return code;
 }
 

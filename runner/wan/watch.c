@@ -222,22 +222,16 @@ static double number(const char *s, size_t n)
 static double unit_of(const char *s, size_t n)
 {
     static const struct {
-        const char *name;
+        const char *names;
         double s;
-    } units[] = {{"us", 1e-6},
-                 {"ms", 1e-3},
-                 {"msec", 1e-3},
-                 {"millisecond", 1e-3},
-                 {"milliseconds", 1e-3},
-                 {"microsecond", 1e-6},
-                 {"microseconds", 1e-6},
-                 {"s", 1},
-                 {"sec", 1},
-                 {"secs", 1},
-                 {"second", 1},
-                 {"seconds", 1}};
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (strlen(units[i].name) == n && !strncasecmp(units[i].name, s, n))
+    } units[] = {{"us microsecond microseconds", 1e-6},
+                 {"ms msec millisecond milliseconds", 1e-3},
+                 {"s sec secs second seconds", 1}};
+    char word[16] = "";
+    for (size_t i = 0; i < n && n < sizeof word; i++)
+        word[i] = (char)tolower((unsigned char)s[i]);
+    for (size_t i = 0; *word && i < COUNT(units); i++)
+        if (text_lists(units[i].names, " ", word))
             return units[i].s;
     return 0;
 }
