@@ -69,17 +69,22 @@ static void pass_on(int signal)
         kill((pid_t)pass_to, signal);
 }
 
+/* Ignored signals stay ignored. `signals` ends with 0. */
+static void handle(const int *signals, void (*handler)(int), int flags)
+{
+    for (; *signals; signals++) {
+        struct sigaction now, then = {.sa_handler = handler, .sa_flags = flags};
+        sigaction(*signals, NULL, &now);
+        if (now.sa_handler != SIG_IGN)
+            sigaction(*signals, &then, NULL);
+    }
+}
+
 /* From now on `child` gets the signals. The terminal itself sends Ctrl-C to the command. */
 static void pass_signals(pid_t child)
 {
-    static const int passed[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
     pass_to = child;
-    for (size_t i = 0; i < sizeof passed / sizeof *passed; i++) {
-        struct sigaction now, pass = {.sa_handler = pass_on, .sa_flags = SA_RESTART};
-        sigaction(passed[i], NULL, &now);
-        if (now.sa_handler != SIG_IGN)
-            sigaction(passed[i], &pass, NULL);
-    }
+    handle((const int[]){SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, 0}, pass_on, SA_RESTART);
     signal(SIGINT, SIG_IGN);
     signal(SIGQUIT, SIG_IGN);
 }
@@ -189,21 +194,17 @@ static int prove(struct lab *l, const char *key, char *why, size_t size)
 {
     int code = GS_CANNOT;
     for (int i = 0; code && i < PROBES; i++) {
-        struct probe p;
+        AUTO(probe_free) struct probe p = {0};
         char again[512];
         code = probe_run(&p, l->spec, l->holders);
-        if (code) {
-            probe_free(&p);
+        if (code)
             return code;
-        }
-        code =
-            i ? probe_judge(&p, l->spec, again, sizeof again) : probe_judge(&p, l->spec, why, size);
+        code = probe_judge(&p, l->spec, i ? again : why, i ? sizeof again : size);
         json_object_set_new(l->facts, key, probe_json(&p, l->spec));
         if (!code && !l->options->quiet) {
             AUTO_FREE char *text = probe_text(&p, l->spec);
             say("lab: %s the command: %s", key, text);
         }
-        probe_free(&p);
     }
     if (!code)
         *why = '\0';
@@ -259,18 +260,6 @@ static void run_command(const struct lab *l, char **command)
 static void leave(int signal)
 {
     _exit(128 + signal);
-}
-
-/* An init gets only signals that it handles. Ignored signals stay ignored. */
-static void heed_signals(void)
-{
-    static const int ending[] = {SIGTERM, SIGHUP, SIGINT, SIGQUIT};
-    for (size_t i = 0; i < sizeof ending / sizeof *ending; i++) {
-        struct sigaction now, end = {.sa_handler = leave};
-        sigaction(ending[i], NULL, &now);
-        if (now.sa_handler != SIG_IGN)
-            sigaction(ending[i], &end, NULL);
-    }
 }
 
 /* Also reaps orphans, as any init. */
@@ -330,7 +319,8 @@ static _Noreturn void run_init(const struct lab_spec *s, const struct lab_option
     l->hosts = xstrfmt("%s/hosts", folder->dir);
     l->facts_path = xstrfmt("%s/lab.json", folder->dir);
     l->control_path = xstrfmt("%s/control", folder->dir);
-    heed_signals();
+    /* An init gets only signals that it handles. */
+    handle((const int[]){SIGTERM, SIGHUP, SIGINT, SIGQUIT, 0}, leave, 0);
     int code = make(l);
     TRY(code, prove_before(l));
     if (!code && o->report)

@@ -755,35 +755,22 @@ static void compare_values(struct text *t, const json_t *lab, const json_t *conf
     }
 }
 
-static void compare_sites(struct text *t, const json_t *lab, const json_t *config)
+/* The sites, or the pairs of them: rows in the same order. */
+static void compare_rows(struct text *t, const json_t *lab, const json_t *config)
 {
     const json_t *one;
     size_t i;
-    if (json_array_size(lab) != json_array_size(config))
-        text_addf(t, "this lab has %zu sites, and the config has %zu", json_array_size(lab),
-                  json_array_size(config));
     json_array_foreach(config, i, one)
     {
         const json_t *other = json_array_get(lab, i);
         const char *name = json_text_of(one, "name"), *is = json_text_of(other, "name");
-        AUTO_FREE char *where = xstrfmt(" of %s", name);
+        AUTO_FREE char *where =
+            *name ? xstrfmt(" of %s", name)
+                  : xstrfmt(" of %s>%s", json_text_of(one, "from"), json_text_of(one, "to"));
         if (!t->len && strcmp(name, is) != 0)
             text_addf(t, "site %zu is %s in this lab, and %s in the config", i + 1, is, name);
         if (!t->len)
             compare_values(t, other, one, where);
-    }
-}
-
-static void compare_pairs(struct text *t, const json_t *lab, const json_t *config)
-{
-    const json_t *one;
-    size_t i;
-    json_array_foreach(config, i, one)
-    {
-        AUTO_FREE char *where =
-            xstrfmt(" of %s>%s", json_text_of(one, "from"), json_text_of(one, "to"));
-        if (!t->len)
-            compare_values(t, json_array_get(lab, i), one, where);
     }
 }
 
@@ -803,9 +790,13 @@ static void limit_rates(json_t *facts)
 static void compare(struct text *t, const json_t *lab, const json_t *config)
 {
     const char *is = json_text_of(lab, "congestion"), *said = json_text_of(config, "congestion");
-    compare_sites(t, json_object_get(lab, "sites"), json_object_get(config, "sites"));
-    if (!t->len)
-        compare_pairs(t, json_object_get(lab, "pairs"), json_object_get(config, "pairs"));
+    const json_t *sites = json_object_get(lab, "sites"),
+                 *said_sites = json_object_get(config, "sites");
+    if (json_array_size(sites) != json_array_size(said_sites))
+        text_addf(t, "this lab has %zu sites, and the config has %zu", json_array_size(sites),
+                  json_array_size(said_sites));
+    compare_rows(t, sites, said_sites);
+    compare_rows(t, json_object_get(lab, "pairs"), json_object_get(config, "pairs"));
     if (!t->len)
         compare_values(t, lab, config, "");
     if (!t->len && strcmp(is, said) != 0)

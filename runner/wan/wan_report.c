@@ -175,11 +175,11 @@ static void print_strategies(const struct wan_report *r, const struct wan_case *
 /* "16 Gbit/s", or "a-b 40 Mbit/s" where one pair is the reason. */
 static void need_text(const struct wan_map *m, const struct wan_need *need, char *text, size_t size)
 {
-    snprintf(text, size, "%s%s%s%s%s", need->of_pair ? m->sites[need->from].name : "",
-             need->of_pair ? "-" : "", need->of_pair ? m->sites[need->to].name : "",
-             need->of_pair ? " " : "", scaled(need->rate_Bps * 8, "bit/s").s);
-    if (need->pair_too && strlen(text) + 2 < size)
-        strcat(text, "*");
+    int at = need->of_pair ? snprintf(text, size, "%s-%s ", m->sites[need->from].name,
+                                      m->sites[need->to].name)
+                           : 0;
+    snprintf(text + at, size - (size_t)at, "%s%s", scaled(need->rate_Bps * 8, "bit/s").s,
+             need->pair_too ? "*" : "");
 }
 
 static void print_needed(const struct wan_report *r, const struct wan_case *plan)
@@ -315,25 +315,11 @@ static void put_case(struct csv *f, const char *name, const char *sweep, const s
 {
     const struct wan_training *t = c->training;
     struct wan_outcome o = wan_evaluate(c);
-    csv_text(f, name);
-    csv_text(f, sweep);
-    csv_text(f, wan_strategy_names[c->strategy]);
+    CSV_TEXTS(f, name, sweep, wan_strategy_names[c->strategy]);
     csv_integer(f, (int64_t)c->map->n);
-    const double numbers[] = {c->bits,
-                              c->every,
-                              fmin(t->fragments, c->every),
-                              t->overlap,
-                              wan_map_rate(c->map) * c->factor,
-                              wan_training_bytes(t, c->bits),
-                              o.sync_s,
-                              o.bytes,
-                              o.exposed_s,
-                              o.step_s,
-                              o.efficiency,
-                              o.tokens_per_s,
-                              o.seconds};
-    for (size_t i = 0; i < COUNT(numbers); i++)
-        csv_real(f, numbers[i]);
+    CSV_REALS(f, c->bits, c->every, fmin(t->fragments, c->every), t->overlap,
+              wan_map_rate(c->map) * c->factor, wan_training_bytes(t, c->bits), o.sync_s, o.bytes,
+              o.exposed_s, o.step_s, o.efficiency, o.tokens_per_s, o.seconds);
     csv_end(f);
 }
 
@@ -403,16 +389,9 @@ int wan_report_claims_csv(const struct wan_report *r, const char *path)
     csv_header(&f, claims_columns);
     for (size_t i = 0; i < r->n_findings; i++) {
         const struct wan_finding *x = &r->findings[i];
-        csv_text(&f, r->name);
-        csv_text(&f, x->name);
-        csv_text(&f, x->what);
-        csv_text(&f, x->unit);
-        csv_real(&f, x->low);
-        csv_real(&f, x->high);
-        csv_real(&f, x->possible);
-        csv_real(&f, x->reached);
-        csv_text(&f, verdicts[x->verdict]);
-        csv_text(&f, x->why.s);
+        CSV_TEXTS(&f, r->name, x->name, x->what, x->unit);
+        CSV_REALS(&f, x->low, x->high, x->possible, x->reached);
+        CSV_TEXTS(&f, verdicts[x->verdict], x->why.s);
         csv_end(&f);
     }
     return csv_close(&f, true);
