@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 #include "config/settings.h"
-#include "record/job_watch.h"
+#include "job/job_watch.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -16,9 +16,9 @@
  */
 #pragma once
 
+#include "job/job_watch.h"
 #include "job/trial_ranks.h"
 #include "job/tune_start.h"
-#include "record/job_watch.h"
 #include "record/record.h"
 
 #define JOB_TRIAL "trial" /* workloads */

@@ -7,8 +7,8 @@
 #pragma once
 
 #include "base/family.h"
+#include "job/job_watch.h"
 #include "job/tune_setting.h"
-#include "record/job_watch.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -6,8 +6,8 @@
 #include "base/err.h"
 #include "compare/collect.h"
 #include "job/job_recording.h"
+#include "job/job_watch.h"
 #include "job/trial_result.h"
-#include "record/job_watch.h"
 
 #include "folder.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "record/job_watch.h"
+#include "job/job_watch.h"
 
 #include "base/clock.h"
 #include "base/family.h"
