@@ -8,7 +8,7 @@
 #include "base/units.h"
 #include "config/settings.h"
 #include "plan/plan_cost.h"
-#include "record/provenance.h"
+#include "record/record.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -194,14 +194,14 @@ int jobs_add(const struct campaign *c, long job, size_t array, const char *indic
 {
     char at[32];
     return append(c,
-                  json_pack("{ss ss sI sI ss}", "type", "job", "at", provenance_time(at, sizeof at),
+                  json_pack("{ss ss sI sI ss}", "type", "job", "at", record_time(at, sizeof at),
                             "job", (json_int_t)job, "array", (json_int_t)array, "tasks", indices));
 }
 
 int jobs_cancelled(const struct campaign *c)
 {
     char at[32];
-    return append(c, json_pack("{ss ss}", "type", "cancel", "at", provenance_time(at, sizeof at)));
+    return append(c, json_pack("{ss ss}", "type", "cancel", "at", record_time(at, sizeof at)));
 }
 
 /* ---- reading ---- */

@@ -15,7 +15,6 @@
 #include "import/import_nccl.h"
 #include "plan/plan.h"
 #include "record/manifest.h"
-#include "record/provenance.h"
 #include "record/record.h"
 
 #include <ctype.h>
@@ -498,7 +497,7 @@ static json_t *header(const struct launch *l, const char *dir, int number)
                         json_pack("{so ss ss so sI ss}", "path", json_text(l->file->imp->name),
                                   "sha256", l->file->imp->sha256, "format", l->file->imp->format,
                                   "version", json_text(t->tool), "line", (json_int_t)t->line, "at",
-                                  provenance_time(at, sizeof at)));
+                                  record_time(at, sizeof at)));
     if (t->hosts)
         json_object_set(h, "hosts", t->hosts);
     return h;

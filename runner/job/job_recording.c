@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "plan/plan.h"
-#include "record/provenance.h"
 #include "record/raw.h"
 #include "record/record.h"
 
@@ -73,14 +72,14 @@ static json_t *header(const struct job_source *s, const char *workload, const ch
                       int attempt, json_t *hosts)
 {
     char at[32];
-    return json_pack(
-        "{ss si ss ss so so ss ss si si ss sI sI sI so s{ss sI} so}", "type", "header", "schema",
-        RECORD_SCHEMA, "gradsync", GRADSYNC_VERSION, "commit", gradsync_commit, "run_id",
-        json_text(path_name(s->dir)), "platform", json_text(s->platform), "workload", workload,
-        "label", label, "launch", s->launch, "attempt", attempt, "started",
-        provenance_time(at, sizeof at), "seed", (json_int_t)s->seed, "ranks", (json_int_t)s->ranks,
-        "nodes", (json_int_t)s->nodes, "env", provenance_env(environ), "clock", "name", CLOCK_NAME,
-        "step_ns", (json_int_t)clock_step_ns(clock_now_ns), "hosts", hosts);
+    return json_pack("{ss si ss ss so so ss ss si si ss sI sI sI so s{ss sI} so}", "type", "header",
+                     "schema", RECORD_SCHEMA, "gradsync", GRADSYNC_VERSION, "commit",
+                     gradsync_commit, "run_id", json_text(path_name(s->dir)), "platform",
+                     json_text(s->platform), "workload", workload, "label", label, "launch",
+                     s->launch, "attempt", attempt, "started", record_time(at, sizeof at), "seed",
+                     (json_int_t)s->seed, "ranks", (json_int_t)s->ranks, "nodes",
+                     (json_int_t)s->nodes, "env", record_env(environ), "clock", "name", CLOCK_NAME,
+                     "step_ns", (json_int_t)clock_step_ns(clock_now_ns), "hosts", hosts);
 }
 
 static json_t *cell_line(const struct job_cell *cell, const char *group, json_t *params,
@@ -153,7 +152,7 @@ int job_recording_health(struct record *r, const struct job_watch *watch, const 
 static json_t *rank_host(const struct trial_place *p, int rank, const struct job_watch *watch,
                          const json_t *used)
 {
-    json_t *host = provenance_host(rank);
+    json_t *host = record_host(rank);
     json_t *other = json_array_get(used, (size_t)rank);
     if (*p->host && strcmp(p->host, json_text_of(host, "host"))) { /* only its name is known here */
         json_decref(host);
@@ -310,7 +309,7 @@ int job_recording_begin(struct job_recording *b)
     b->n = 0;
     if ((code = record_create(&b->record, path)))
         return code;
-    json_t *h = header(&b->of, JOB_TUNE, b->stage, attempt, json_pack("[o]", provenance_host(0)));
+    json_t *h = header(&b->of, JOB_TUNE, b->stage, attempt, json_pack("[o]", record_host(0)));
     json_t *about = command_of(&b->of);
     json_object_update_new(about, json_pack("{ss ss}", "stage", b->stage, "link", b->link));
     json_object_set_new(h, "tune", about);

@@ -14,7 +14,6 @@
 #include "job/job_watch.h"
 #include "plan/plan.h"
 #include "record/ledger.h"
-#include "record/provenance.h"
 #include "record/raw.h"
 #include "record/record.h"
 
@@ -486,8 +485,8 @@ static int begin(struct launching *l, int attempt)
         l->log < 0 ? fail_file(l->log_path, "written", errno) : record_create(&l->record, path);
     if (code)
         return code;
-    json_t *header = provenance_header(l->plan, l->dir, l->launch, attempt);
-    json_object_set_new(header, "hosts", json_pack("[o]", provenance_host(0)));
+    json_t *header = record_header(l->plan, l->dir, l->launch, attempt);
+    json_object_set_new(header, "hosts", json_pack("[o]", record_host(0)));
     return record_line(&l->record, header);
 }
 

@@ -15,7 +15,6 @@
 #include "rank/shim.h"
 #include "rank/team.h"
 #include "record/ledger.h"
-#include "record/provenance.h"
 #include "record/record.h"
 
 #include <limits.h>
@@ -90,7 +89,7 @@ static void read_clock(struct session *r)
 /* {rank, host, …} of every rank, on rank 0; NULL on the others. */
 static json_t *gather_hosts(const struct session *r)
 {
-    AUTO_JSON json_t *mine = provenance_host(r->team.rank);
+    AUTO_JSON json_t *mine = record_host(r->team.rank);
     health_describe(&r->health, mine);
     binding_describe(&r->binding, mine);
     AUTO_FREE char *text = json_dumps(mine, JSON_COMPACT);
@@ -107,7 +106,7 @@ static int open_recording(struct session *r)
     json_t *hosts = gather_hosts(r);
     if (hosts) {
         AUTO_FREE char *path = record_path(r->dir, r->launch, r->attempt, "jsonl");
-        json_t *header = provenance_header(r->plan, r->dir, r->launch, r->attempt);
+        json_t *header = record_header(r->plan, r->dir, r->launch, r->attempt);
         json_object_set_new(
             header, "clock",
             json_pack("{s:s, s:I}", "name", CLOCK_NAME, "step_ns", (json_int_t)r->clock_step_ns));

@@ -73,7 +73,7 @@ bool chain_read(struct chain *c, const char *line, size_t n, bool first);
  *           plugin         version of the plugin
  *           clock          {name, step_ns}
  *           mpi            version text of the MPI library
- *           env            variables NCCL_*, OMPI_*, UCX_* (provenance.h)
+ *           env            variables NCCL_*, OMPI_*, UCX_* (record_env)
  *           hosts          for each rank {rank, host, cpu, cores, kernel, memory_B, device...}
  *           proof_of       ids of the runs whose advice this run tests
  *           job            in a Slurm job: {id, array, task, restarts, nodes, partition, cluster}
@@ -177,6 +177,25 @@ bool record_list(const char *dir, struct words *paths);
 /* Makes a new folder <root>/<platform>/<workload>/<run id>. The caller frees *dir. */
 int record_make_run(const char *root, const char *platform, const char *workload, const char *label,
                     char **dir);
+
+/* ---- where and with what it is measured ---- */
+
+/* The provenance in the header. It must hold no secret of the environment. */
+
+/* The header line without clock, mpi and hosts, which only the ranks know. The name of `dir`, the run
+ * folder, is the run id. */
+json_t *record_header(const struct plan *p, const char *dir, int launch, int attempt);
+
+/* {rank, host, cpu, cores, kernel, memory_B} of this process. */
+json_t *record_host(int rank);
+
+/* The variables that tune communication: NCCL_*, OMPI_* and UCX_*. It leaves out the addresses and
+ * job ids that a launcher passes to its processes. A variable named after a key, token, secret or
+ * password has the value "(hidden)". `environment` is NULL-terminated. */
+json_t *record_env(char *const *environment);
+
+/* RFC 3339, UTC: "2025-01-31T12:00:00Z". */
+const char *record_time(char *buf, size_t n);
 
 /* ---- lines of cells ---- */
 
