@@ -15,7 +15,7 @@
 static void randomise(float *m, size_t count, uint64_t seed)
 {
     for (size_t i = 0; i < count; i++)
-        m[i] = (float)(int32_t)(mix(mix(seed) + i) >> 32) * 0x1p-31f;
+        m[i] = (float)(int32_t)(rng_mix(rng_mix(seed) + i) >> 32) * 0x1p-31f;
 }
 
 static void destroy(struct gemm *g)
@@ -99,7 +99,7 @@ static bool check_at(const struct gemm *g, const struct gemm_shape *s, size_t ro
 bool gemm_check(const struct gemm *g, const struct gemm_shape *s)
 {
     for (uint64_t i = 0; i < PLACES; i++)
-        if (!check_at(g, s, mix(i) % s->m, mix(i + PLACES) % s->n))
+        if (!check_at(g, s, rng_mix(i) % s->m, rng_mix(i + PLACES) % s->n))
             return false;
     return true;
 }

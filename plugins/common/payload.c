@@ -104,7 +104,7 @@ static double sum_value(const struct payload_kind *k, uint64_t e, int rank)
     const struct type *t = &types[k->type];
     int m = weights_of(k);
     double room = fmin(SPREAD, floor(t->limit / weights_sum(k->ranks, m)));
-    double h = 1 + (double)(mix(e) % (uint64_t)room);
+    double h = 1 + (double)(rng_mix(e) % (uint64_t)room);
     return ldexp(h * weight(k, m, rank), grows(k) ? t->low : 0);
 }
 
@@ -130,12 +130,12 @@ static double add(double a, double b)
 
 static uint64_t draw(uint64_t e, int rank)
 {
-    return mix(mix(e) + (uint64_t)rank);
+    return rng_mix(rng_mix(e) + (uint64_t)rank);
 }
 
 static double prod_value(const struct payload_kind *k, uint64_t e, int rank)
 {
-    bool owner = mix(e) % (uint64_t)k->ranks == (uint64_t)rank;
+    bool owner = rng_mix(e) % (uint64_t)k->ranks == (uint64_t)rank;
     uint64_t bits = draw(e, rank);
     double sign = types[k->type].is_signed && bits & 1 ? -1 : 1;
     if (!k->chained)
@@ -312,7 +312,8 @@ static double integer(uint64_t r)
 /* Box and Muller 1958. */
 static double normal(uint64_t r)
 {
-    double u = ((double)(mix(r) >> 11) + 0.5) * 0x1p-53, v = (double)(mix(~r) >> 11) * 0x1p-53;
+    double u = ((double)(rng_mix(r) >> 11) + 0.5) * 0x1p-53,
+           v = (double)(rng_mix(~r) >> 11) * 0x1p-53;
     return sqrt(-2 * log(u)) * cos(2 * acos(-1) * v);
 }
 
@@ -328,7 +329,7 @@ static float draw_float(enum payload_floats_kind kind, size_t element, int rank)
 {
     static double (*const of[FLOATS_KINDS])(uint64_t) = {
         [FLOATS_INTEGERS] = integer, [FLOATS_NORMAL] = normal, [FLOATS_STUDENT3] = student3};
-    return (float)of[kind](mix(mix(element) + (uint64_t)rank));
+    return (float)of[kind](rng_mix(rng_mix(element) + (uint64_t)rank));
 }
 
 void payload_floats_init(struct payload_floats *p, enum payload_floats_kind kind, int rank,

@@ -52,7 +52,7 @@ static inline uint64_t rng_below(struct rng *r, uint64_t n)
 
 /* Hashes a number to 64 bits, the same on every machine: the finaliser of splitmix64 (Steele, Lea and
  * Flood 2014; public domain). */
-static inline uint64_t mix(uint64_t x)
+static inline uint64_t rng_mix(uint64_t x)
 {
     x += UINT64_C(0x9e3779b97f4a7c15);
     x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);

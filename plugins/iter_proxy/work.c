@@ -48,7 +48,7 @@ void work_free(struct proxy_work *w)
 static uint64_t identify(const struct proxy_work *w)
 {
     uint64_t id = 0;
-#define ADD(value) (id = mix(id ^ (uint64_t)(value)))
+#define ADD(value) (id = rng_mix(id ^ (uint64_t)(value)))
     for (size_t i = 0; i < w->n_compute; i++) {
         const struct proxy_compute *c = &w->compute[i];
         const uint64_t values[] = {(uint64_t)c->m,     (uint64_t)c->n,        (uint64_t)c->k,

@@ -195,7 +195,7 @@ static void add_platform(struct text *t, const char *platform)
 /* As gradsync check, but a run may be unfinished. */
 static int check_whole(const char *dir)
 {
-    int listed = run_is_final(dir) ? manifest_verify(dir) : GS_OK, code = check_recordings(dir);
+    int listed = run_is_final(dir) ? manifest_verify(dir) : GS_OK, code = ledger_check_run(dir);
     return listed ? listed : code;
 }
 

@@ -456,7 +456,7 @@ int campaign_write(const struct campaign *c)
     if (!code && rename(temp, path))
         code = fail_file(path, "made", errno);
     if (!code)
-        begun_mark(c->dir);
+        runs_mark_begun(c->dir);
     return code;
 }
 

@@ -564,12 +564,12 @@ static int submit_lacking(const struct campaign *c, const struct cluster_status 
 /* The scripts of the folder may be another person's. */
 static int check_begun(const char *dir, bool commands)
 {
-    if (!commands && !begun_here(dir))
+    if (!commands && !runs_begun_here(dir))
         return fail_at(GS_USAGE, dir, 0,
                        "you did not begin this campaign in this folder, and its scripts are "
                        "commands: read them, then: gradsync resume --commands %s",
                        SHELL_WORD(dir));
-    begun_mark(dir);
+    runs_mark_begun(dir);
     return GS_OK;
 }
 

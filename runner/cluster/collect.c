@@ -91,7 +91,7 @@ static int copy_one(const char *from, const char *to, const char *name, bool fin
 /* Checks the copy, which is what the manifest vouches for. An error names the original. */
 static int check_copy(const char *from, const char *to)
 {
-    AUTO_FREE char *run_id = check_run_id(from);
+    AUTO_FREE char *run_id = ledger_run_id(from);
     char ignored[8];
     struct ledger *l;
     err_capture(ignored, sizeof ignored);
@@ -100,7 +100,7 @@ static int check_copy(const char *from, const char *to)
     ledger_free(l);
     if (!code)
         return GS_OK;
-    code = check_before_final(from);
+    code = ledger_check_final(from);
     return code ? code
                 : fail_at(GS_FAILED, from, 0, "changed while it was copied; collect it again");
 }

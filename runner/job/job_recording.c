@@ -112,7 +112,7 @@ static int put_end(struct record *r, const char *group, const struct job_cell *c
         code = record_line(r, line);
     else
         json_decref(line);
-    code = code ? code : record_line(r, record_end_line(complete ? "complete" : "interrupted"));
+    code = code ? code : record_line(r, raw_end_line(complete ? "complete" : "interrupted"));
     return code ? code : record_sync(r);
 }
 
@@ -247,8 +247,8 @@ static int put_arm(struct record *r, const struct trial_comm *c, const struct jo
         (code = put_note(r, a->id, a->copy, "request", a->taken.text)) ||
         trial_taken_counts(&a->taken))
         return code;
-    return record_line(r, record_fail_line(&(struct record_death){a->id, "skip", a->taken.text, "",
-                                                                  "trial", (int)a->copy, -1}));
+    return record_line(r, raw_fail_line(&(struct raw_death){a->id, "skip", a->taken.text, "",
+                                                            "trial", (int)a->copy, -1}));
 }
 
 /* ranks: whose times are recorded, too. */
@@ -343,8 +343,8 @@ static int put_cell(struct job_recording *b, const struct tune_setting *s,
     code = code ? code : put;
     if (!code && r->kind)
         code = record_line(&b->record,
-                           record_fail_line(&(struct record_death){cell->id, r->kind, r->why, "",
-                                                                   "tune", (int)cell->copy, -1}));
+                           raw_fail_line(&(struct raw_death){cell->id, r->kind, r->why, "", "tune",
+                                                             (int)cell->copy, -1}));
     for (size_t i = 0; i < cell->blocks && !code; i++)
         code = record_block(&b->record,
                             json_pack("{ss ss sI si sf sI}", "type", "block", "cell", cell->id,

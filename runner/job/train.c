@@ -210,8 +210,8 @@ static void warn_short(const struct launching *l, const struct slot *s, size_t m
  * there. */
 static int record_failure(struct launching *l, struct slot *s, const struct result *r)
 {
-    json_t *line = record_fail_line(
-        &(struct record_death){s->cell->id, r->kind, r->why, "", "train", s->copy, -1});
+    json_t *line =
+        raw_fail_line(&(struct raw_death){s->cell->id, r->kind, r->why, "", "train", s->copy, -1});
     json_t *printed = json_array();
     for (size_t i = 0; i < r->n && i < PRINTED_MAX; i++)
         json_array_append_new(printed, json_integer((json_int_t)r->steps[i].ns));
@@ -426,7 +426,7 @@ static size_t make_slots(struct slot **slots, const struct plan *p, const struct
     size_t n = 0;
     *slots = xcalloc(2 * g->n, sizeof **slots);
     for (size_t i = g->first; i < g->first + g->n; i++)
-        for (int copy = 0; copy < group_copies(p, g, &p->cells[i]); copy++)
+        for (int copy = 0; copy < plan_group_copies(p, g, &p->cells[i]); copy++)
             (*slots)[n++] = (struct slot){.cell = &p->cells[i], .copy = copy};
     return n;
 }
@@ -437,7 +437,7 @@ static int measure_group(struct launching *l, size_t index, bool *complete)
     const struct group *g = &l->plan->groups[index];
     AUTO_FREE struct slot *slots = NULL;
     size_t n = make_slots(&slots, l->plan, g), *order = xcalloc(n, sizeof *order);
-    order_visits(order, n, l->plan->seed, 1, index, l->launch);
+    plan_order_visits(order, n, l->plan->seed, 1, index, l->launch);
     int code = carry(l, slots, n);
     if (!code)
         code = start_all(l, g, slots, order, n, complete);
@@ -455,7 +455,7 @@ static int measure_groups(struct launching *l, bool *complete)
     int code = ledger_read(&ledger, l->dir);
     if (!code)
         ledger_missing(ledger, l->plan, l->launch, missing);
-    order_groups(order, n, l->plan->seed, l->launch);
+    plan_order_groups(order, n, l->plan->seed, l->launch);
     for (size_t i = 0; i < n && !code && *complete; i++)
         if (missing[order[i]])
             code = measure_group(l, order[i], complete);
@@ -509,7 +509,7 @@ int train_launch(const struct plan *p, const char *dir, struct interrupts *i, in
     if (!code)
         code = measure_groups(&l, complete);
     if (!code)
-        code = record_line(&l.record, record_end_line(*complete ? "complete" : "interrupted"));
+        code = record_line(&l.record, raw_end_line(*complete ? "complete" : "interrupted"));
     if (!code)
         code = record_sync(&l.record);
     int closed = record_close(&l.record);

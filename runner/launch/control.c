@@ -207,7 +207,7 @@ static void human_left(char *buf, size_t n, double s)
 
 static void describe_cell(const struct progress *p, const struct control *beat, char *buf, size_t n)
 {
-    const struct cell *c = cell_find(p->plan, beat->cell);
+    const struct cell *c = plan_cell_find(p->plan, beat->cell);
     char ci[32] = "";
     if (!c) {
         snprintf(buf, n, "%s", beat->phase);
@@ -309,13 +309,13 @@ void progress_clear(struct progress *p)
 
 void progress_warn(struct progress *p, const char *text, const char *cell)
 {
-    const struct cell *c = cell_find(p->plan, cell);
+    const struct cell *c = plan_cell_find(p->plan, cell);
     char name[256] = "";
     if (!strcmp(p->warned, text))
         return;
     snprintf(p->warned, sizeof p->warned, "%s", text);
     progress_clear(p);
     if (c)
-        cell_name(p->plan, c, name, sizeof name);
+        plan_cell_name(p->plan, c, name, sizeof name);
     say("%s: warning: %s%s%s", p->plan->section, text, c ? "; cell: " : "", name);
 }

@@ -147,7 +147,7 @@ static int report_cells(const struct run_outcome *o, const struct plan *p, const
     char name[256];
     if (!f)
         return GS_OK;
-    cell_name(p, cell, name, sizeof name);
+    plan_cell_name(p, cell, name, sizeof name);
     if (o->failed)
         return fail(GS_FAILED, "%s: %zu of %zu cells failed; the first: %s: %s: %s%s%s%s",
                     p->section, o->failed, o->cells, name, f->kind, f->why, f->where ? " (" : "",
@@ -269,10 +269,10 @@ static int read_state(const struct run_at *r, int launch, struct launch_state *s
 
 static void say_death(const struct run_at *r, const struct attempt *a)
 {
-    const struct cell *c = cell_find(r->plan, a->cell);
+    const struct cell *c = plan_cell_find(r->plan, a->cell);
     char name[256] = "before the first cell";
     if (c)
-        cell_name(r->plan, c, name, sizeof name);
+        plan_cell_name(r->plan, c, name, sizeof name);
     say("%s: launch %d attempt %d: %s: %s; %s", r->plan->section, a->launch, a->attempt, a->kind,
         name, a->why);
 }
@@ -319,7 +319,7 @@ static int train(const struct run_at *r, struct attempt *a)
 /* One attempt. GS_OK: read the ledger for its result; otherwise the run ends with this code. */
 static int try_launch(const struct run_at *r, const struct launch_state *s, struct attempt *a)
 {
-    int code = attempt_number_take(r->dir, a->launch, &a->attempt);
+    int code = record_take_attempt(r->dir, a->launch, &a->attempt);
     if (code)
         return code;
     if (plan_is_train(r->plan)) {
@@ -413,7 +413,7 @@ int run_make_folder(const struct plan *p, const char *data, char **dir)
         rmdir(*dir);
     }
     if (!code && has_command(p))
-        begun_mark(*dir);
+        runs_mark_begun(*dir);
     return code;
 }
 
@@ -512,7 +512,7 @@ static int check_whole(const struct run_job *r)
 static int complete(struct run_job *r, struct run_outcome *o)
 {
     /* Damage is reported before hours of measuring, not afterwards. */
-    int code = r->part ? GS_OK : check_before_final(r->at.dir);
+    int code = r->part ? GS_OK : ledger_check_final(r->at.dir);
     if (!code)
         code = measure(r, &o->complete);
     if (o->complete && !r->part)
@@ -590,10 +590,10 @@ static int restore(const struct plan *p, const char *key, char value[SET_TEXT_MA
 /* The folder may be another person's, and `resume` be the advice of a message about it. */
 static int check_commands(const struct plan *p, const char *dir, const struct run_options *options)
 {
-    if (!has_command(p) || options->trusted || begun_here(dir))
+    if (!has_command(p) || options->trusted || runs_begun_here(dir))
         return GS_OK;
     if (options->commands) {
-        begun_mark(dir);
+        runs_mark_begun(dir);
         return GS_OK;
     }
     return fail_at(GS_USAGE, p->config->path, 0,
@@ -720,21 +720,21 @@ static int run_planned(struct sections *s, const struct run_options *options)
 
 int run_config(const char *config, const struct run_options *options)
 {
-    AUTO(sections_free) struct sections s = {0};
-    int code = sections_plan(&s, config, options->overrides, options->workload);
+    AUTO(plan_sections_free) struct sections s = {0};
+    int code = plan_sections(&s, config, options->overrides, options->workload);
     return code ? code : run_planned(&s, options);
 }
 
 int run_config_text(const char *name, const struct text *config, const struct run_options *options)
 {
     AUTO(config_free_of) struct config *c = NULL;
-    AUTO(sections_free) struct sections s = {0};
+    AUTO(plan_sections_free) struct sections s = {0};
     int code = config_from_text(&c, name, config->s, config->len, options->overrides);
     for (size_t i = 0; !code && i < c->n_sections; i++) /* of a file that the user never sees */
         c->sections[i].line = 0;
     for (size_t i = 0; !code && i < c->n; i++)
         c->entries[i].line = 0;
     if (!code)
-        code = sections_of(&s, c, options->workload);
+        code = plan_sections_of(&s, c, options->workload);
     return code ? code : run_planned(&s, options);
 }

@@ -409,17 +409,17 @@ static int close_recording(const struct supervisor *w)
 {
     const struct control *dead = &w->seen.dead;
     if (w->attempt->end == ATTEMPT_INTERRUPTED)
-        return record_end_write(w->recording, "interrupted", NULL);
+        return raw_end_write(w->recording, "interrupted", NULL);
     if (w->attempt->end != ATTEMPT_DIED)
         return GS_OK;
-    return record_end_write(w->recording, dead->kind,
-                            &(struct record_death){.cell = dead->cell,
-                                                   .kind = dead->kind,
-                                                   .why = dead->why,
-                                                   .host = dead->host,
-                                                   .phase = dead->phase,
-                                                   .copy = dead->copy,
-                                                   .rank = dead->rank});
+    return raw_end_write(w->recording, dead->kind,
+                         &(struct raw_death){.cell = dead->cell,
+                                             .kind = dead->kind,
+                                             .why = dead->why,
+                                             .host = dead->host,
+                                             .phase = dead->phase,
+                                             .copy = dead->copy,
+                                             .rank = dead->rank});
 }
 
 static int open_log(struct supervisor *w)

@@ -52,11 +52,11 @@ size_t plan_visits(const struct plan *p)
     size_t n = 0;
     for (size_t g = 0; g < p->n_groups; g++)
         for (size_t i = p->groups[g].first; i < p->groups[g].first + p->groups[g].n; i++)
-            n += (size_t)group_copies(p, &p->groups[g], &p->cells[i]);
+            n += (size_t)plan_group_copies(p, &p->groups[g], &p->cells[i]);
     return n;
 }
 
-bool group_compares(const struct plan *p, const struct group *g)
+bool plan_group_compares(const struct plan *p, const struct group *g)
 {
     const char *seen = NULL;
     for (size_t i = g->first; i < g->first + g->n; i++) {
@@ -68,9 +68,9 @@ bool group_compares(const struct plan *p, const struct group *g)
     return false;
 }
 
-int group_copies(const struct plan *p, const struct group *g, const struct cell *c)
+int plan_group_copies(const struct plan *p, const struct group *g, const struct cell *c)
 {
-    return c->baseline && group_compares(p, g) ? 2 : 1;
+    return c->baseline && plan_group_compares(p, g) ? 2 : 1;
 }
 
 /* ---- names for messages ---- */
@@ -87,7 +87,7 @@ static bool shared(const struct plan *p, size_t place, const char *word)
     return same;
 }
 
-const char *cell_name(const struct plan *p, const struct cell *cell, char *buf, size_t n)
+const char *plan_cell_name(const struct plan *p, const struct cell *cell, char *buf, size_t n)
 {
     AUTO_WORDS struct words w = {0};
     size_t used = 0;
@@ -100,7 +100,7 @@ const char *cell_name(const struct plan *p, const struct cell *cell, char *buf, 
     return buf;
 }
 
-const struct cell *cell_find(const struct plan *p, const char *id)
+const struct cell *plan_cell_find(const struct plan *p, const char *id)
 {
     for (size_t i = 0; i < p->n_cells; i++)
         if (!strcmp(p->cells[i].id, id))
@@ -130,21 +130,21 @@ static void shuffled(size_t *order, size_t n, struct rng *rng)
     rng_shuffle(rng, order, n);
 }
 
-void order_groups(size_t *order, size_t n, uint64_t seed, int launch)
+void plan_order_groups(size_t *order, size_t n, uint64_t seed, int launch)
 {
     struct rng rng;
     launch_stream(&rng, seed, launch, STREAM_GROUPS);
     shuffled(order, n, &rng);
 }
 
-void order_prepared(size_t *order, size_t n, uint64_t seed, int launch, size_t group)
+void plan_order_prepared(size_t *order, size_t n, uint64_t seed, int launch, size_t group)
 {
     struct rng rng;
     launch_stream(&rng, seed, launch, STREAM_PREPARED(group));
     shuffled(order, n, &rng);
 }
 
-void order_visits(size_t *order, size_t n, uint64_t seed, int launch, size_t group, int block)
+void plan_order_visits(size_t *order, size_t n, uint64_t seed, int launch, size_t group, int block)
 {
     struct rng rng;
     uint64_t pair = (uint64_t)(block - 1) / 2;
@@ -159,7 +159,7 @@ void order_visits(size_t *order, size_t n, uint64_t seed, int launch, size_t gro
     }
 }
 
-uint64_t order_launch_seed(uint64_t seed, int launch)
+uint64_t plan_launch_seed(uint64_t seed, int launch)
 {
     struct rng rng;
     launch_stream(&rng, seed, launch, STREAM_PLUGIN);
@@ -277,7 +277,8 @@ static const char *first_label(const struct plan *p, const struct group *g)
     return label;
 }
 
-/* The label as label_config() writes it, whatever the order of its parts; the caller frees it. */
+/* The label as sweep_label_config() writes it, whatever the order of its parts. The caller frees
+ * it. */
 static char *wanted_label(const struct plan *p)
 {
     const struct wl_plugin *wl = &p->plugin->wl;
@@ -285,8 +286,8 @@ static char *wanted_label(const struct plan *p)
     AUTO_FREE void *defaults = xcalloc(1, wl->cell_size), *cell = xcalloc(1, wl->cell_size);
     char why[1024];
     params_default(wl->params, defaults, why, sizeof why);
-    return *text && label_parse(wl, defaults, text, cell, why, sizeof why)
-               ? label_config(wl, defaults, cell)
+    return *text && sweep_label_parse(wl, defaults, text, cell, why, sizeof why)
+               ? sweep_label_config(wl, defaults, cell)
                : xstrdup(text);
 }
 
@@ -313,7 +314,7 @@ static int choose_baselines(struct plan *p)
     for (size_t i = 0; i < p->n_groups; i++) {
         size_t n = mark(p, &p->groups[i], wanted);
         marked += n;
-        compares = compares || group_compares(p, &p->groups[i]);
+        compares = compares || plan_group_compares(p, &p->groups[i]);
         if (!n)
             mark(p, &p->groups[i], first_label(p, &p->groups[i]));
     }
@@ -505,8 +506,8 @@ static int add_cell(struct builder *b, size_t place)
     if (cell.shape.config_free)
         unset_config(b, values);
     cell.config =
-        cell.shape.config_free ? xstrdup("") : label_config(wl, b->sweep.defaults, values);
-    cell.mode = label_mode(wl, values);
+        cell.shape.config_free ? xstrdup("") : sweep_label_config(wl, b->sweep.defaults, values);
+    cell.mode = sweep_label_mode(wl, values);
     cell.params = params_text(wl, values);
     ALLOC_GROW(b->drafts, b->n, b->cap);
     struct draft *d = &b->drafts[b->n++];

@@ -59,18 +59,18 @@ AUTO_POINTER(struct plan, plan_free)
 bool plan_is_train(const struct plan *p); /* of [train]: the command of a user, not a plugin */
 
 /* Does the group hold two configs or more? Its baseline is then visited twice per block. */
-bool group_compares(const struct plan *p, const struct group *g);
+bool plan_group_compares(const struct plan *p, const struct group *g);
 /* Visits of this cell in each block of the group: 2 for the baseline of a comparison, else 1. */
-int group_copies(const struct plan *p, const struct group *g, const struct cell *c);
+int plan_group_copies(const struct plan *p, const struct group *g, const struct cell *c);
 
 /* The same for all cells: starts of the command in each launch of [train]. */
 size_t plan_visits(const struct plan *p);
 
 /* The cell with this id; NULL: none. */
-const struct cell *cell_find(const struct plan *p, const char *id);
+const struct cell *plan_cell_find(const struct plan *p, const char *id);
 /* A cell's name for messages: the parameters in which the plan's cells differ, and the id, e.g.
  * "size=16 algorithm=ring (347751c7b5e48f63)". Returns buf. */
-const char *cell_name(const struct plan *p, const struct cell *cell, char *buf, size_t n);
+const char *plan_cell_name(const struct plan *p, const struct cell *cell, char *buf, size_t n);
 
 /* ---- the order of groups and visits ---- */
 
@@ -79,19 +79,19 @@ const char *cell_name(const struct plan *p, const struct cell *cell, char *buf, 
 
 /* order[0..n): the order of the groups in this launch. It differs between launches, so that warm-up
  * and drift affect another group each time. */
-void order_groups(size_t *order, size_t n, uint64_t seed, int launch);
+void plan_order_groups(size_t *order, size_t n, uint64_t seed, int launch);
 
 /* order[0..n): the preparation order of the slots of a group. It differs between launches. An effect
  * of the creation order of communicators is then noise between launches, which the interval covers,
  * and not a difference between configs. */
-void order_prepared(size_t *order, size_t n, uint64_t seed, int launch, size_t group);
+void plan_order_prepared(size_t *order, size_t n, uint64_t seed, int launch, size_t group);
 
 /* order[0..n): the visit order of one block (from 1) of a group. Odd blocks are random; each even
  * block mirrors the one before, so that a linear drift cancels over the pair (ABBA). */
-void order_visits(size_t *order, size_t n, uint64_t seed, int launch, size_t group, int block);
+void plan_order_visits(size_t *order, size_t n, uint64_t seed, int launch, size_t group, int block);
 
 /* The seed for the plugin: the same on every rank, another one in each launch. */
-uint64_t order_launch_seed(uint64_t seed, int launch);
+uint64_t plan_launch_seed(uint64_t seed, int launch);
 
 /* ---- groups ---- */
 

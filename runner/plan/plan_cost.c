@@ -37,7 +37,7 @@ static void add_group(const struct plan *p, const struct group *g, struct plan_c
     uint64_t host = 0, device = 0;
     for (size_t i = g->first; i < g->first + g->n; i++) {
         const struct cell *c = &p->cells[i];
-        double n = group_copies(p, g, c);
+        double n = plan_group_copies(p, g, c);
         double memory_s =
             (double)c->shape.host_B / HOST_BPS + (double)c->shape.device_B / DEVICE_BPS;
         if (c->skip)

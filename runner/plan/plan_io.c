@@ -18,13 +18,13 @@
 
 /* ---- the sections of a config ---- */
 
-bool sections_wanted(const char *section, const char *word)
+bool plan_sections_wanted(const char *section, const char *word)
 {
     size_t n = word ? strlen(word) : 0;
     return !word || !strcmp(section, word) || (!strncmp(section, word, n) && section[n] == ' ');
 }
 
-int sections_none(const struct config *c, const char *word)
+int plan_sections_none(const struct config *c, const char *word)
 {
     const char *names[64];
     size_t n = 0;
@@ -52,7 +52,7 @@ static int plan_one(struct sections *s, struct config *c, const char *section)
     return GS_OK;
 }
 
-int sections_plan(struct sections *s, const char *config, const char *const *overrides,
+int plan_sections(struct sections *s, const char *config, const char *const *overrides,
                   const char *workload)
 {
     AUTO(config_free_of) struct config *c = NULL;
@@ -60,22 +60,22 @@ int sections_plan(struct sections *s, const char *config, const char *const *ove
     int code = config_load(&c, config, overrides);
     if (!code)
         code = config_check_commands(c);
-    return code ? code : sections_of(s, c, workload);
+    return code ? code : plan_sections_of(s, c, workload);
 }
 
-int sections_of(struct sections *s, struct config *c, const char *workload)
+int plan_sections_of(struct sections *s, struct config *c, const char *workload)
 {
     int code = GS_OK;
     *s = (struct sections){0};
     for (size_t i = 0; !code && config_workload(c, i); i++)
-        if (sections_wanted(config_workload(c, i), workload))
+        if (plan_sections_wanted(config_workload(c, i), workload))
             code = plan_one(s, c, config_workload(c, i));
     if (!code && !s->n)
-        code = s->left_out ? s->left_out : sections_none(c, workload);
+        code = s->left_out ? s->left_out : plan_sections_none(c, workload);
     return code;
 }
 
-void sections_free(struct sections *s)
+void plan_sections_free(struct sections *s)
 {
     for (size_t i = 0; i < s->n; i++)
         plan_free(s->plans[i]);

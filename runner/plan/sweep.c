@@ -66,7 +66,7 @@ static void add_default(struct text *label, const struct wl_plugin *wl, const vo
     text_add(label, first ? param_format(first, defaults, value, sizeof value) : "default");
 }
 
-char *label_config(const struct wl_plugin *wl, const void *defaults, const void *cell)
+char *sweep_label_config(const struct wl_plugin *wl, const void *defaults, const void *cell)
 {
     struct text label = {0};
     char value[WL_TEXT_MAX];
@@ -85,7 +85,7 @@ char *label_config(const struct wl_plugin *wl, const void *defaults, const void 
     return label.s;
 }
 
-char *label_mode(const struct wl_plugin *wl, const void *cell)
+char *sweep_label_mode(const struct wl_plugin *wl, const void *cell)
 {
     struct text mode = {0};
     char value[WL_TEXT_MAX];
@@ -192,11 +192,11 @@ static bool bare_value(struct reader *r, const char *part)
     return other || take(r, found);
 }
 
-bool label_parse(const struct wl_plugin *wl, const void *defaults, const char *label, void *cell,
-                 char *why, size_t n)
+bool sweep_label_parse(const struct wl_plugin *wl, const void *defaults, const char *label,
+                       void *cell, char *why, size_t n)
 {
     struct reader r = {wl, defaults, cell, xcalloc(1, wl->cell_size), why, n};
-    AUTO_FREE char *standard = label_config(wl, defaults, defaults);
+    AUTO_FREE char *standard = sweep_label_config(wl, defaults, defaults);
     AUTO_WORDS struct words parts = {0};
     bool good = true;
     for (const struct wl_param *p = wl->params; p->name; p++)
@@ -528,7 +528,7 @@ static int read_configs(struct sweep *s, const struct config_entry *e)
     for (size_t k = 0; k < labels.n; k++) {
         if (!*labels.v[k])
             code = config_error(e, "the list has an empty item");
-        else if (!label_parse(s->wl, s->defaults, labels.v[k], cell, why, sizeof why))
+        else if (!sweep_label_parse(s->wl, s->defaults, labels.v[k], cell, why, sizeof why))
             code = config_error(e, "'%s': %s", labels.v[k], why);
         for (size_t i = dim; i < s->n_axes; i++)
             if (s->axes[i].p->role == WL_CONFIG) {

@@ -20,16 +20,16 @@
  * value of a parameter named `config`; other values have their key ("ctas=8"). If all values are
  * defaults, the label is the default of the first WL_CONFIG parameter (e.g. "auto",
  * "bucket_cap=25"), or "default" for a plugin without such parameters.
- * label_parse(label_config(cell)) gives the same values. */
+ * sweep_label_parse(sweep_label_config(cell)) gives the same values. */
 
 /* `defaults` is a cell struct that params_default() filled. The caller frees the result. */
-char *label_config(const struct wl_plugin *wl, const void *defaults, const void *cell);
-char *label_mode(const struct wl_plugin *wl, const void *cell); /* "" without WL_MODE */
+char *sweep_label_config(const struct wl_plugin *wl, const void *defaults, const void *cell);
+char *sweep_label_mode(const struct wl_plugin *wl, const void *cell); /* "" without WL_MODE */
 
 /* Sets the WL_CONFIG members of `cell` from a label, whose parts may have any order. Other members
  * get their defaults. False: `why` says what is wrong and what is allowed. */
-bool label_parse(const struct wl_plugin *wl, const void *defaults, const char *label, void *cell,
-                 char *why, size_t n);
+bool sweep_label_parse(const struct wl_plugin *wl, const void *defaults, const char *label,
+                       void *cell, char *why, size_t n);
 
 /* ---- the values of a key ---- */
 

@@ -160,7 +160,7 @@ static int read_proof(struct proof *p, const char *configs)
     if (!code)
         code = launches_out_of_run(&out, p->dir);
     p->left_out = (int64_t)out.n;
-    disturbed_launches_free(&out);
+    host_load_free(&out);
     if (!code && p->r) {
         p->config = config_match_path(p->r, configs, &p->overrides);
         p->requested = xcalloc(p->r->n_cells + 1, sizeof *p->requested);

@@ -763,7 +763,7 @@ static int read_run(struct page_run *run, const char *dir)
     }
     if (!code && run->finished)
         code = manifest_verify(dir);
-    return code ? code : check_recordings(dir);
+    return code ? code : ledger_check_run(dir);
 }
 
 int page_runs_read(struct page_run **runs, size_t *n, const char *raw)

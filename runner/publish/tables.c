@@ -244,7 +244,7 @@ static int add_run(struct grid *g, const char *dir)
     char launches[24];
     int code = machine_of_run(&m, dir);
     if (!code)
-        code = check_recordings(dir);
+        code = ledger_check_run(dir);
     if (!code && m.files) {
         for (size_t i = 0; i < MACHINE_FACTS; i++)
             fields[i] = m.facts[i];

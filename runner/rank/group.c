@@ -262,7 +262,7 @@ static void grouping_begin(struct grouping *g, struct session *r, struct visit *
         const struct cell *c = &r->plan->cells[i];
         if (r->given_up[i])
             continue;
-        for (int copy = 0; copy < group_copies(r->plan, g->group, c); copy++)
+        for (int copy = 0; copy < plan_group_copies(r->plan, g->group, c); copy++)
             add_slot(g, c, copy);
     }
     snprintf(r->beat->group, sizeof r->beat->group, "%s", g->group->id);
@@ -391,7 +391,7 @@ static enum course grouping_prepare(struct grouping *g)
 {
     struct session *r = g->session;
     enum course course = GO_ON;
-    order_prepared(g->order, g->n, r->plan->seed, r->launch, g->index);
+    plan_order_prepared(g->order, g->n, r->plan->seed, r->launch, g->index);
     for (size_t i = 0; i < g->n && course == GO_ON; i++) {
         struct slot *s = &g->slots[g->order[i]];
         s->prepared_as = i + 1;
@@ -509,7 +509,7 @@ static enum course visit_all(struct grouping *g)
     struct session *r = g->session;
     const struct set_measure *set = &r->plan->set.measure;
     enum course course = GO_ON;
-    order_visits(g->order, g->n, r->plan->seed, r->launch, g->index, g->block);
+    plan_order_visits(g->order, g->n, r->plan->seed, r->launch, g->index, g->block);
     for (size_t i = 0; i < g->n && course == GO_ON; i++) {
         struct slot *s = &g->slots[g->order[i]];
         size_t discard = s->cell->shape.settled ? 0 : (size_t)set->discard;

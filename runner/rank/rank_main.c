@@ -134,7 +134,7 @@ static int check_ranks(const struct session *r)
 static int set_up(struct session *r)
 {
     session_own_step(r, "open");
-    host_api_begin(&r->api, &r->team, &r->report, order_launch_seed(r->plan->seed, r->launch));
+    host_api_begin(&r->api, &r->team, &r->report, plan_launch_seed(r->plan->seed, r->launch));
     report_begin(&r->report, r->team.rank == 0);
     health_open(&r->health, &r->team);
     int code = check_ranks(r);
@@ -165,7 +165,7 @@ static enum course measure_groups(struct session *r)
     struct visit v;
     enum course course = GO_ON;
     visit_begin(&v, r);
-    order_groups(order, n, r->plan->seed, r->launch);
+    plan_order_groups(order, n, r->plan->seed, r->launch);
     for (size_t i = 0; i < n; i++)
         all += r->missing[i];
     r->began_ns = clock_now_ns();

@@ -131,13 +131,13 @@ void report_health(struct report *r, const struct group *g, int block, json_t *b
 
 void report_fail(struct report *r, const struct slot *s, const struct report_fail *f)
 {
-    line(r, record_fail_line(&(struct record_death){.cell = s->cell->id,
-                                                    .kind = f->kind,
-                                                    .why = f->why,
-                                                    .host = f->host,
-                                                    .phase = f->phase,
-                                                    .copy = s->copy,
-                                                    .rank = f->rank}));
+    line(r, raw_fail_line(&(struct raw_death){.cell = s->cell->id,
+                                              .kind = f->kind,
+                                              .why = f->why,
+                                              .host = f->host,
+                                              .phase = f->phase,
+                                              .copy = s->copy,
+                                              .rank = f->rank}));
 }
 
 void report_group(struct report *r, const struct group *g, const struct slot *slots, size_t n,
@@ -155,5 +155,5 @@ void report_group(struct report *r, const struct group *g, const struct slot *sl
 
 void report_end(struct report *r, const char *status)
 {
-    line(r, record_end_line(status));
+    line(r, raw_end_line(status));
 }

@@ -13,7 +13,7 @@
 
 /* ---- GPU clocks ---- */
 
-bool throttle_follows_load(const char *reason)
+bool host_load_slows(const char *reason)
 {
     static const char *const reasons[] = {"power_cap", "hw_slowdown", "sw_thermal", "hw_thermal",
                                           "power_brake"};
@@ -28,12 +28,12 @@ static bool is_throttled(const json_t *reasons)
     bool any = false;
     for (size_t i = 0; i < json_array_size(reasons); i++) {
         const char *reason = json_string_value(json_array_get(reasons, i));
-        any = any || (reason && throttle_follows_load(reason));
+        any = any || (reason && host_load_slows(reason));
     }
     return any;
 }
 
-void throttle_count(const json_t *health, size_t *readings, size_t *throttled)
+void host_load_throttled(const json_t *health, size_t *readings, size_t *throttled)
 {
     static const char *const times[] = {"before", "after"};
     const char *rank;
@@ -249,7 +249,7 @@ static void find_disturbed(struct disturbed_launches *d, const struct hosts *h)
     }
 }
 
-void disturbed_launches_free(struct disturbed_launches *d)
+void host_load_free(struct disturbed_launches *d)
 {
     for (size_t i = 0; i < d->n; i++)
         free(d->v[i].why);
@@ -325,7 +325,7 @@ char *host_load_text(const char *run)
     out = (struct disturbed_launches){0};
     find_disturbed(&out, &h);
     if (2 * out.n >= h.n_on_gpus)
-        disturbed_launches_free(&out);
+        host_load_free(&out);
     for (size_t i = 0; i < h.n && h.judged; i++) {
         double others = mean_others(&h, i, &out);
         if (excess(&h.v[i], others) <= most)
@@ -334,7 +334,7 @@ char *host_load_text(const char *run)
         free(text);
         text = text_of(&h, &h.v[i], others);
     }
-    disturbed_launches_free(&out);
+    host_load_free(&out);
     hosts_free(&h);
     return text;
 }

@@ -14,10 +14,10 @@
 
 /* Reads a health line (record.h). Adds to *readings the readings that name throttle reasons, and to
  * *throttled those with an active power cap or another reason that depends on the load. */
-void throttle_count(const json_t *health, size_t *readings, size_t *throttled);
+void host_load_throttled(const json_t *health, size_t *readings, size_t *throttled);
 
 /* Does the reason depend on the load? An idle GPU and fixed clocks are reasons too. */
-bool throttle_follows_load(const char *reason);
+bool host_load_slows(const char *reason);
 
 /* ---- other programs ---- */
 
@@ -49,7 +49,7 @@ struct disturbed_launches {
     size_t n;
 };
 void host_load_disturbed(struct disturbed_launches *d, const char *run);
-void disturbed_launches_free(struct disturbed_launches *d);
+void host_load_free(struct disturbed_launches *d);
 
 /* "load 6.7 on 2 cores, other programs used 1.4 of them: not idle" for the busiest host, with its
  * name if there are several. The caller frees it. NULL: idle, unknown, or only in launches that the statistics

@@ -23,7 +23,7 @@ static int by_id(const void *a, const void *b)
     return strcmp(((const struct planned_cell *)a)->id, ((const struct planned_cell *)b)->id);
 }
 
-static int index_cells(struct check_plan *p, const char *path)
+static int index_cells(struct ledger_plan *p, const char *path)
 {
     size_t i;
     json_t *o, *cells = json_object_get(p->root, "cells");
@@ -47,7 +47,7 @@ static int index_cells(struct check_plan *p, const char *path)
 }
 
 /* Readers visit every launch. */
-static int check_launches(const struct check_plan *p, const char *path)
+static int check_launches(const struct ledger_plan *p, const char *path)
 {
     const json_t *launches = json_object_get(p->root, "launches");
     json_int_t n = json_integer_value(launches);
@@ -58,7 +58,7 @@ static int check_launches(const struct check_plan *p, const char *path)
                    SET_LAUNCHES_MAX);
 }
 
-static int check_config(const struct check_plan *p, const char *dir)
+static int check_config(const struct ledger_plan *p, const char *dir)
 {
     char hex[65], *path = xstrfmt("%s/config.ini", dir);
     const char *planned = json_string_value(json_object_get(p->root, "config_sha256"));
@@ -70,10 +70,10 @@ static int check_config(const struct check_plan *p, const char *dir)
     return code;
 }
 
-int check_plan_read(struct check_plan *p, const char *dir)
+int ledger_plan_read(struct ledger_plan *p, const char *dir)
 {
     AUTO_FREE char *path = xstrfmt("%s/plan.json", dir);
-    *p = (struct check_plan){0};
+    *p = (struct ledger_plan){0};
     int code = json_names_load(&p->root, path);
     if (p->root)
         code = sha256_file(path, p->sha256);
@@ -84,15 +84,15 @@ int check_plan_read(struct check_plan *p, const char *dir)
     return code ? code : check_config(p, dir);
 }
 
-void check_plan_free(struct check_plan *p)
+void ledger_plan_free(struct ledger_plan *p)
 {
     json_decref(p->root);
     free(p->cells);
-    *p = (struct check_plan){0};
+    *p = (struct ledger_plan){0};
 }
 
 /* True also if there is no plan. */
-static bool check_plan_has(const struct check_plan *p, const char *cell, const char *group)
+static bool ledger_plan_has(const struct ledger_plan *p, const char *cell, const char *group)
 {
     const struct planned_cell key = {.id = cell};
     const struct planned_cell *c =
@@ -111,7 +111,7 @@ struct seen { /* a (cell, copy) */
 
 struct walk {
     const char *path;
-    const struct check *check;
+    const struct ledger_check *check;
     struct raw *raw;
     size_t faults;
     bool ended;
@@ -182,7 +182,7 @@ static void check_header(struct walk *w, const struct raw_line *l)
     const char *run_id, *name = path_name(w->path);
     int64_t launch, attempt;
     int by_name, attempt_by_name;
-    const struct check_plan *plan = w->check->plan;
+    const struct ledger_plan *plan = w->check->plan;
     if (string(w, l, "run_id", &run_id) && w->check->run_id && strcmp(run_id, w->check->run_id))
         fault(w, l, "foreign: recorded by run '%s', in the folder '%s'; name the folder as the run",
               run_id, w->check->run_id);
@@ -213,7 +213,7 @@ static void check_cell(struct walk *w, const struct raw_line *l)
         fault(w, l, "cell %s, copy %lld is declared twice", cell, (long long)copy);
         return;
     }
-    if (w->check->plan && !check_plan_has(w->check->plan, cell, group))
+    if (w->check->plan && !ledger_plan_has(w->check->plan, cell, group))
         fault(w, l, "foreign: cell %s of group %s is not in plan.json", cell, group);
     ALLOC_MORE(w->seen, w->n_seen);
     struct seen *s = &w->seen[w->n_seen++];
@@ -330,22 +330,22 @@ static void check_line(struct walk *w, const struct raw_line *l)
 
 /* ---- the file ---- */
 
-int check_recording(const char *path, const struct check *check, bool *torn)
+int ledger_check_file(const char *path, const struct ledger_check *check, bool *torn)
 {
     struct walk w = {.path = path, .check = check};
     struct raw_line l;
     if (raw_open(&w.raw, path))
         return GS_FAILED;
     raw_without_trees(w.raw, 1u << RAW_NOTE | 1u << RAW_CELL | 1u << RAW_BLOCK | 1u << RAW_HEALTH);
-    for (int got; w.faults < CHECK_MAX_FAULTS && (got = raw_next(w.raw, ~0u, &l)) != 0;) {
+    for (int got; w.faults < LEDGER_FAULTS_MAX && (got = raw_next(w.raw, ~0u, &l)) != 0;) {
         if (got < 0)
             w.faults++;
         else
             check_line(&w, &l);
     }
-    if (w.faults >= CHECK_MAX_FAULTS)
+    if (w.faults >= LEDGER_FAULTS_MAX)
         fail_at(GS_FAILED, path, 0, "more than %d faults; the rest of the file was not checked",
-                CHECK_MAX_FAULTS - 1);
+                LEDGER_FAULTS_MAX - 1);
     *torn = raw_torn(w.raw);
     raw_close(w.raw);
     free(w.seen);
@@ -423,9 +423,9 @@ static void add_line(void *ctx, const struct raw_line *line)
 static int read_recording(struct ledger *l, struct ledger_file *f, const char *run_id)
 {
     struct reading r = {l, f};
-    const struct check check = {
+    const struct ledger_check check = {
         .plan = &l->plan, .run_id = run_id ? run_id : l->run_id, .line = add_line, .ctx = &r};
-    return check_recording(f->path, &check, &f->torn);
+    return ledger_check_file(f->path, &check, &f->torn);
 }
 
 /* ---- the folder ---- */
@@ -457,7 +457,7 @@ int ledger_read_of(struct ledger **out, const char *dir, const char *run_id)
     l->dir = xstrdup(dir);
     int code = list_recordings(l);
     if (!code)
-        code = check_plan_read(&l->plan, dir);
+        code = ledger_plan_read(&l->plan, dir);
     bool plan_read = !code;
     for (size_t i = 0; plan_read && i < l->n_files; i++) {
         int one = read_recording(l, &l->files[i], run_id);
@@ -493,7 +493,7 @@ void ledger_free(struct ledger *l)
         free(l->fails[i].why);
         free(l->fails[i].where);
     }
-    check_plan_free(&l->plan);
+    ledger_plan_free(&l->plan);
     free(l->files);
     free(l->fails);
     free(l->dir);
@@ -561,16 +561,16 @@ int ledger_next_attempt(const struct ledger *l, int launch)
 
 /* ---- one run folder ---- */
 
-char *check_run_id(const char *dir)
+char *ledger_run_id(const char *dir)
 {
     AUTO_FREE char *whole = realpath(dir, NULL);
     return xstrdup(whole ? path_name(whole) : dir);
 }
 
-int check_recordings(const char *dir)
+int ledger_check_run(const char *dir)
 {
     AUTO(ledger_free_of) struct ledger *l = NULL;
-    AUTO_FREE char *run_id = check_run_id(dir);
+    AUTO_FREE char *run_id = ledger_run_id(dir);
     int code = ledger_read_of(&l, dir, run_id);
     for (size_t i = 0; !code && i < l->n_files; i++)
         if (l->files[i].torn)
@@ -578,9 +578,9 @@ int check_recordings(const char *dir)
     return code;
 }
 
-int check_before_final(const char *dir)
+int ledger_check_final(const char *dir)
 {
-    if (!check_recordings(dir))
+    if (!ledger_check_run(dir))
         return GS_OK;
     return fail_at(GS_FAILED, dir, 0,
                    "cannot be completed: a recording is damaged; restore it, or move it away and "

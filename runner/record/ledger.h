@@ -20,7 +20,7 @@ struct planned_cell {
     const char *id, *group;
 };
 
-struct check_plan {
+struct ledger_plan {
     json_t *root; /* NULL: there is no plan.json, as in an imported run */
     char sha256[65];
     struct planned_cell *cells; /* sorted by id */
@@ -28,26 +28,26 @@ struct check_plan {
 };
 
 /* GS_OK, or GS_FAILED, reported: plan.json is damaged, or config.ini is not the planned config. */
-int check_plan_read(struct check_plan *p, const char *dir);
-void check_plan_free(struct check_plan *p);
+int ledger_plan_read(struct ledger_plan *p, const char *dir);
+void ledger_plan_free(struct ledger_plan *p);
 
 /* ---- one recording ---- */
 
 /* Reads one recording as a whole and checks every line: the running hash, order, ids, counts and
  * times (record.h), and that it belongs to its run. All readers go through this check first. */
 
-#define CHECK_MAX_FAULTS 20 /* reported for one file */
+#define LEDGER_FAULTS_MAX 20 /* reported for one file */
 
-struct check {
-    const struct check_plan *plan; /* NULL: the file is not compared with a plan */
-    const char *run_id;            /* NULL: of any run */
+struct ledger_check {
+    const struct ledger_plan *plan; /* NULL: the file is not compared with a plan */
+    const char *run_id;             /* NULL: of any run */
     /* Takes each line without a fault; may be NULL. */
     void (*line)(void *ctx, const struct raw_line *l);
     void *ctx;
 };
 
 /* GS_OK, or GS_FAILED with each fault reported. *torn: an incomplete last line was ignored. */
-int check_recording(const char *path, const struct check *check, bool *torn);
+int ledger_check_file(const char *path, const struct ledger_check *check, bool *torn);
 
 /* ---- the ledger ---- */
 
@@ -72,7 +72,7 @@ struct ledger_fail {
 
 struct ledger {
     char *dir, *run_id;        /* run_id: of the headers; NULL: there is none */
-    struct check_plan plan;    /* of plan.json */
+    struct ledger_plan plan;   /* of plan.json */
     struct ledger_file *files; /* sorted by launch, attempt */
     size_t n_files;
     struct ledger_fail *fails;
@@ -103,10 +103,10 @@ int ledger_next_attempt(const struct ledger *l, int launch);
  * name of the folder. It needs no manifest. */
 
 /* The last part of the folder's real path. The caller frees it. */
-char *check_run_id(const char *dir);
+char *ledger_run_id(const char *dir);
 
 /* GS_OK, or GS_FAILED with each fault reported. */
-int check_recordings(const char *dir);
+int ledger_check_run(const char *dir);
 
 /* The same, for a run that is about to be completed; its last message gives the remedy. */
-int check_before_final(const char *dir);
+int ledger_check_final(const char *dir);

@@ -406,7 +406,7 @@ int raw_next(struct raw *r, unsigned want, struct raw_line *out)
             return damaged(r, "not a line of a recording");
         if ((type == RAW_HEADER) != first)
             return damaged(r, first ? "no header before it" : "a second header");
-        if (!r->trusted && !chain_read(&r->chain, text, n, first))
+        if (!r->trusted && !record_chain_read(&r->chain, text, n, first))
             return damaged(r, "this line was changed, added or moved since it was written, or the "
                               "one before it was removed");
         if (want & 1u << type) {
@@ -552,14 +552,14 @@ double raw_number(const struct raw_line *l, const char *in, const char *key)
 
 /* ---- the end of a recording ---- */
 
-json_t *record_fail_line(const struct record_death *d)
+json_t *raw_fail_line(const struct raw_death *d)
 {
     return json_pack("{ss so si so so si so so}", "type", "fail", "cell", json_text(d->cell),
                      "copy", d->copy, "kind", json_text(d->kind), "why", json_text(d->why), "rank",
                      d->rank, "host", json_text(d->host), "phase", json_text(d->phase));
 }
 
-json_t *record_end_line(const char *status)
+json_t *raw_end_line(const char *status)
 {
     struct timespec t;
     clock_gettime(CLOCK_REALTIME, &t);
@@ -599,7 +599,7 @@ static int find_end(struct record *r, bool *ended)
     return got < 0 ? GS_FAILED : GS_OK;
 }
 
-int record_reopen(struct record *r, const char *path, bool *ended)
+int raw_reopen(struct record *r, const char *path, bool *ended)
 {
     *ended = false;
     *r = (struct record){.fd = open(path, O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
@@ -615,21 +615,21 @@ int record_reopen(struct record *r, const char *path, bool *ended)
     return code;
 }
 
-static int add_lines(struct record *r, const char *status, const struct record_death *death)
+static int add_lines(struct record *r, const char *status, const struct raw_death *death)
 {
-    int code = death ? record_line(r, record_fail_line(death)) : GS_OK;
+    int code = death ? record_line(r, raw_fail_line(death)) : GS_OK;
     if (!code)
-        code = record_line(r, record_end_line(status));
+        code = record_line(r, raw_end_line(status));
     return code ? code : record_sync(r);
 }
 
-int record_end_write(const char *path, const char *status, const struct record_death *death)
+int raw_end_write(const char *path, const char *status, const struct raw_death *death)
 {
     struct record r;
     bool ended;
     if (access(path, F_OK) || record_is_being_written(path))
         return GS_OK;
-    int code = record_reopen(&r, path, &ended);
+    int code = raw_reopen(&r, path, &ended);
     if (code)
         return code;
     if (lseek(r.fd, 0, SEEK_END) == 0)

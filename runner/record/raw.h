@@ -87,7 +87,7 @@ struct raw;
 /* GS_OK, or reported: cannot be opened, has a newer schema, is not a recording. A file that is empty
  * or ends inside its header, as after a kill, can be opened and has no lines. */
 int raw_open(struct raw **out, const char *path);
-/* The same for a file that check_recording has just read: nothing is checked again. */
+/* The same for a file that ledger_check_file has just read: nothing is checked again. */
 int raw_open_trusted(struct raw **out, const char *path);
 /* Returns the next line whose type is in `want` (bits 1u << type); only those are parsed. 1: a line;
  * 0: the end; -1: damaged, reported with file:line. */
@@ -118,18 +118,18 @@ double raw_number(const struct raw_line *l, const char *in, const char *key);
 
 /* Opens a recording for more lines, and removes an incomplete last line. *ended: it has an end line.
  * GS_OK, or GS_FAILED with the system's error or the damage of the recording reported. */
-int record_reopen(struct record *r, const char *path, bool *ended);
+int raw_reopen(struct record *r, const char *path, bool *ended);
 
 /* The fail line that explains the death. The strings belong to the caller. */
-struct record_death {
+struct raw_death {
     const char *cell, *kind, *why, *host, *phase;
     int copy, rank;
 };
 
-json_t *record_fail_line(const struct record_death *death);
-json_t *record_end_line(const char *status); /* with the time */
+json_t *raw_fail_line(const struct raw_death *death);
+json_t *raw_end_line(const char *status); /* with the time */
 
 /* Removes an incomplete last line, then adds a fail line for `death` (NULL: none) and the end line. A
  * recording that has an end line is not changed; one without a complete line is deleted; a missing
  * one is ignored. GS_OK or GS_FAILED, reported. */
-int record_end_write(const char *path, const char *status, const struct record_death *death);
+int raw_end_write(const char *path, const char *status, const struct raw_death *death);

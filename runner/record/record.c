@@ -30,7 +30,7 @@
 static const char chain_key[] = ",\"chain\":\"";
 #define KEY (sizeof chain_key - 1)
 
-size_t chain_place(const char *line, size_t n)
+size_t record_chain_place(const char *line, size_t n)
 {
     static const char start[] = "{\"type\":\"";
     const size_t from = sizeof start - 1;
@@ -59,7 +59,7 @@ static struct chain after(const struct chain *before, const char *line, size_t n
     return c;
 }
 
-struct chain chain_write(const struct chain *before, char *line, size_t n, size_t place)
+struct chain record_chain_write(const struct chain *before, char *line, size_t n, size_t place)
 {
     struct chain c = after(before, line, n, place);
     char *at = mempcpy(line + place, chain_key, KEY);
@@ -68,9 +68,9 @@ struct chain chain_write(const struct chain *before, char *line, size_t n, size_
     return c;
 }
 
-bool chain_read(struct chain *c, const char *line, size_t n, bool first)
+bool record_chain_read(struct chain *c, const char *line, size_t n, bool first)
 {
-    size_t place = chain_place(line, n);
+    size_t place = record_chain_place(line, n);
     bool there = place && n >= place + CHAIN_MEMBER && !memcmp(line + place, chain_key, KEY);
     if (first)
         *c = (struct chain){.absent = !there};
@@ -202,7 +202,7 @@ static int write_text(struct record *r, const char *text, size_t length, const u
                       size_t n)
 {
     static const char key[] = ",\"time_ns\":[]";
-    size_t place = r->chain.absent ? 0 : chain_place(text, length);
+    size_t place = r->chain.absent ? 0 : record_chain_place(text, length);
     AUTO_FREE char *line = xmalloc(length + CHAIN_MEMBER + sizeof key +
                                    n * sizeof "18446744073709551615," + sizeof "}\n");
     char *at = line + length + (place ? CHAIN_MEMBER : 0);
@@ -213,7 +213,7 @@ static int write_text(struct record *r, const char *text, size_t length, const u
     *at++ = '}';
     struct chain chain = r->chain;
     if (place)
-        chain = chain_write(&r->chain, line, (size_t)(at - line), place);
+        chain = record_chain_write(&r->chain, line, (size_t)(at - line), place);
     *at++ = '\n';
     int code = put(r, line, (size_t)(at - line));
     if (!code)
@@ -608,7 +608,7 @@ static bool taken(const char *dir, int launch, int attempt, const char *log)
     return there;
 }
 
-int attempt_number_take(const char *dir, int launch, int *attempt)
+int record_take_attempt(const char *dir, int launch, int *attempt)
 {
     for (int end = *attempt + ATTEMPTS; *attempt < end; ++*attempt) {
         AUTO_FREE char *log = record_path(dir, launch, *attempt, "log");

@@ -30,11 +30,11 @@ struct chain {
 };
 
 /* The place of the member: after the first member, "type". A line of another form has none: 0. */
-size_t chain_place(const char *line, size_t n);
+size_t record_chain_place(const char *line, size_t n);
 /* Fills the member, for which the n bytes have room at `place`. Returns the chain after this line. */
-struct chain chain_write(const struct chain *before, char *line, size_t n, size_t place);
+struct chain record_chain_write(const struct chain *before, char *line, size_t n, size_t place);
 /* Moves the chain past a line. False: the line is not the one that was written after the one before. */
-bool chain_read(struct chain *c, const char *line, size_t n, bool first);
+bool record_chain_read(struct chain *c, const char *line, size_t n, bool first);
 
 /* ---- the file ---- */
 
@@ -218,4 +218,4 @@ json_t *record_group_line(const struct group *g, int blocks, json_t *cells);
 
 /* Takes *attempt or the next free number, by creating the attempt's log. GS_OK or GS_FAILED,
  * reported. */
-int attempt_number_take(const char *dir, int launch, int *attempt);
+int record_take_attempt(const char *dir, int launch, int *attempt);

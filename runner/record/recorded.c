@@ -409,7 +409,7 @@ void recorded_free(struct recorded *r)
         free(*o);
     free(r->overrides);
     ledger_free(r->ledger);
-    disturbed_launches_free(&r->disturbed);
+    host_load_free(&r->disturbed);
     free(r->cells);
     free(r->groups);
     free(r->spans);

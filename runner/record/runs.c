@@ -40,7 +40,7 @@ static char *mark_of(const char *dir)
                     : xstrfmt("%s/.local/state/gradsync/begun/%s", home, hex);
 }
 
-void begun_mark(const char *dir)
+void runs_mark_begun(const char *dir)
 {
     AUTO_FREE char *mark = mark_of(dir), *failed = mark ? files_make_above(mark) : NULL;
     if (mark && !failed && access(mark, F_OK))
@@ -48,7 +48,7 @@ void begun_mark(const char *dir)
     free(failed);
 }
 
-bool begun_here(const char *dir)
+bool runs_begun_here(const char *dir)
 {
     AUTO_FREE char *mark = mark_of(dir);
     return mark && !access(mark, F_OK);
@@ -377,7 +377,7 @@ static bool is_later(const struct run_folder *a, const struct run_folder *b)
     return strcmp(path_name(a->dir), path_name(b->dir)) > 0;
 }
 
-const struct run_folder *choice_latest(const struct choice *c)
+const struct run_folder *runs_choice_latest(const struct choice *c)
 {
     const struct run_folder *latest = NULL;
     for (size_t i = 0; i < c->runs.n; i++)
@@ -531,7 +531,7 @@ static void note_failed(struct choice *c, const char *platform)
 
 /* ---- the choice ---- */
 
-int choose_runs(struct choice *c, const char *const *args, size_t n)
+int runs_choose(struct choice *c, const char *const *args, size_t n)
 {
     static const char *const everything[] = {LOCATE_DATA};
     AUTO_FREE char *folder = n == 1 ? locate_platform(args[0]) : NULL;
@@ -544,7 +544,7 @@ int choose_runs(struct choice *c, const char *const *args, size_t n)
     if (!code && !n) {
         const struct run_folder *mine = latest_here(&c->runs);
         c->here = mine;
-        c->platform = platform_of(mine ? mine : choice_latest(c));
+        c->platform = platform_of(mine ? mine : runs_choice_latest(c));
         keep_platform(&c->runs, c->platform);
     }
     if (!code && c->platform)
@@ -552,16 +552,16 @@ int choose_runs(struct choice *c, const char *const *args, size_t n)
     return code;
 }
 
-int choose_quietly(struct choice *c)
+int runs_choose_quietly(struct choice *c)
 {
     char ignored[1];
     err_capture(ignored, sizeof ignored);
-    int code = choose_runs(c, NULL, 0);
+    int code = runs_choose(c, NULL, 0);
     err_capture(NULL, 0);
     return code;
 }
 
-void choice_say(const struct choice *c)
+void runs_choice_say(const struct choice *c)
 {
     char older[96] = "";
     AUTO_FREE char *unfinished = NULL, *command = NULL;
@@ -572,7 +572,7 @@ void choice_say(const struct choice *c)
         unfinished =
             xstrfmt(", without a newer run that is unfinished (to complete it: %s)", command);
     }
-    const struct run_folder *latest = choice_latest(c);
+    const struct run_folder *latest = runs_choice_latest(c);
     bool failed = c->failed && latest && strcmp(path_name(c->failed), path_name(latest->dir)) > 0;
     bool of_many = c->one && c->runs.n + c->older > 1;
     if (of_many && c->named)
@@ -591,7 +591,7 @@ void choice_say(const struct choice *c)
                    : "; others: gradsync list measured");
 }
 
-void choice_free(struct choice *c)
+void runs_choice_free(struct choice *c)
 {
     runs_free(&c->runs);
     free(c->platform);

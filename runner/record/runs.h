@@ -17,9 +17,9 @@
  * below $XDG_STATE_HOME/gradsync/begun (default ~/.local/state): each is named by a hash of the
  * folder's real path and of the files that hold its commands. */
 
-/* A mark that cannot be written is no error: begun_here then is false. */
-void begun_mark(const char *dir);
-bool begun_here(const char *dir);
+/* A mark that cannot be written is no error: runs_begun_here then is false. */
+void runs_mark_begun(const char *dir);
+bool runs_begun_here(const char *dir);
 
 /* ---- the campaign of a run ---- */
 
@@ -97,19 +97,19 @@ struct choice {
     struct runs runs; /* sorted */
     char *platform;   /* NULL: paths were named, and runs has every run below them */
     bool named, here; /* the user named the platform; it has a run of this machine */
-    bool one;         /* set before choice_say: only the latest run is used */
+    bool one;         /* set before runs_choice_say: only the latest run is used */
     size_t older;     /* runs of the platform that are left out */
     char *
         unfinished; /* owned; the latest of those left out for an older, complete run; NULL: none */
     char *failed;   /* owned; the latest complete run in which all cells failed; NULL: none */
 };
 
-/* GS_OK or reported. choice_free afterwards in any case. */
-int choose_runs(struct choice *c, const char *const *args, size_t n);
+/* GS_OK or reported. runs_choice_free afterwards in any case. */
+int runs_choose(struct choice *c, const char *const *args, size_t n);
 /* The default choice. Its faults are not reported: tables may exist without recordings. */
-int choose_quietly(struct choice *c);
+int runs_choose_quietly(struct choice *c);
 /* Says in one line which platform was chosen and how to see others; nothing if paths were named. */
-void choice_say(const struct choice *c);
+void runs_choice_say(const struct choice *c);
 /* The latest run of the choice; NULL: none. */
-const struct run_folder *choice_latest(const struct choice *c);
-void choice_free(struct choice *c);
+const struct run_folder *runs_choice_latest(const struct choice *c);
+void runs_choice_free(struct choice *c);

@@ -184,7 +184,7 @@ static int read_span(struct pass *p, const struct rec_span *span)
         if (l.type == RAW_BLOCK)
             code = read_block(p, raw, path, &l);
         else if (l.type == RAW_HEALTH && ours)
-            throttle_count(l.json, &p->out->readings, &p->out->throttled);
+            host_load_throttled(l.json, &p->out->readings, &p->out->throttled);
     }
     return got < 0 ? GS_FAILED : code;
 }
@@ -595,7 +595,7 @@ int launches_tell(struct launches_told *told, const char *name, const char *dir)
         APPEND(told->v, told->n) = out.v[i].launch;
         say("%s: launch %d is left out of the statistics: %s", name, out.v[i].launch, out.v[i].why);
     }
-    disturbed_launches_free(&out);
+    host_load_free(&out);
     return code;
 }
 

@@ -78,7 +78,7 @@ static void add_reasons(struct rank_facts *r, const json_t *reasons)
     json_array_foreach(reasons, i, one)
     {
         const char *reason = json_string_value(one);
-        if (!reason || !throttle_follows_load(reason))
+        if (!reason || !host_load_slows(reason))
             continue;
         slowed = true;
         if (!words_has(&r->reasons, reason))

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "cluster/campaign.h"
 #include "base/cli.h"
 #include "base/err.h"
 #include "base/files.h"
@@ -6,7 +7,6 @@
 #include "base/shell.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "cluster/campaign.h"
 #include "cluster/cluster_status.h"
 #include "cluster/collect.h"
 #include "cluster/slurm.h"
@@ -38,7 +38,7 @@ struct submit {
 static int plan_config(struct submit *s, const char *path)
 {
     struct sections one;
-    int code = sections_plan(&one, path, s->set, s->workload);
+    int code = plan_sections(&one, path, s->set, s->workload);
     struct sections *all = &s->sections;
     all->plans = xrealloc(all->plans, (all->n + one.n + 1) * sizeof *all->plans);
     for (size_t i = 0; i < one.n; i++)
@@ -183,7 +183,7 @@ static int submit_run(void *request, char **words, int n)
         code = s->dry_run ? dry_run(s) : submit(s);
     code = code ? code : s->sections.left_out;
     shapes_free(&s->shapes);
-    sections_free(&s->sections);
+    plan_sections_free(&s->sections);
     words_free(&s->configs);
     return code;
 }

@@ -211,7 +211,7 @@ int check_plugin(const char *path)
 
 static int check_run(const char *dir)
 {
-    int code = manifest_verify(dir), recordings = check_recordings(dir);
+    int code = manifest_verify(dir), recordings = ledger_check_run(dir);
     return code ? code : recordings;
 }
 
@@ -234,9 +234,9 @@ static int check_file(const char *path)
     const char *slash = strrchr(path, '/'), *name = path_name(path);
     AUTO_FREE char *dir = slash ? xstrfmt("%.*s", (int)(slash - path), path) : xstrdup(".");
     AUTO_FREE char *manifest = xstrfmt("%s/%s", dir, RECORD_MANIFEST), *run_id = NULL;
-    AUTO(check_plan_free) struct check_plan plan = {0};
+    AUTO(ledger_plan_free) struct ledger_plan plan = {0};
     bool torn = false;
-    int code = check_plan_read(&plan, dir);
+    int code = ledger_plan_read(&plan, dir);
     if (!access(manifest, F_OK)) {
         int listed = manifest_verify_file(dir, name);
         /* Without the plan, the recording is not checked against it. */
@@ -244,8 +244,9 @@ static int check_file(const char *path)
         code = code ? code : listed ? listed : planned;
     }
     if (plan.root)
-        run_id = check_run_id(dir);
-    int one = check_recording(path, &(struct check){.plan = &plan, .run_id = run_id}, &torn);
+        run_id = ledger_run_id(dir);
+    int one =
+        ledger_check_file(path, &(struct ledger_check){.plan = &plan, .run_id = run_id}, &torn);
     if (torn)
         say("%s: ignoring the incomplete last line", path);
     return code ? code : one;

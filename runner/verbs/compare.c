@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "compare/compare.h"
 #include "base/cli.h"
 #include "base/err.h"
 #include "base/term.h"
 #include "base/text.h"
 #include "compare/collect.h"
-#include "compare/compare.h"
 #include "compare/compare_json.h"
 #include "compare/setting.h"
 #include "config/locate.h"
@@ -84,10 +84,10 @@ static int compare_collect(struct comparison *c, const struct compare_request *q
     }
     /* --platform alone names the platform. A mistyped one is then reported with the known ones. */
     const char *platform[] = {q->filter.platform};
-    int code = q->filter.platform && !q->n ? choose_runs(choice, platform, 1)
-                                           : choose_runs(choice, args, q->n);
+    int code = q->filter.platform && !q->n ? runs_choose(choice, platform, 1)
+                                           : runs_choose(choice, args, q->n);
     if (!code)
-        choice_say(choice);
+        runs_choice_say(choice);
     return code ? code : compare_inside(c, q, choice);
 }
 
@@ -326,7 +326,7 @@ static int compare(void *request, char **words, int n)
     if (code || q->again)
         return code ? code : compare_again(q);
     AUTO(comparison_free) struct comparison c = {0};
-    AUTO(choice_free) struct choice choice = {0};
+    AUTO(runs_choice_free) struct choice choice = {0};
     code = compare_collect(&c, q, &choice);
     if (!code) {
         comparison_solve(&c, 0);

@@ -72,7 +72,7 @@ static void print_rank_cost(const struct plan_cost *cost)
 static bool compares(const struct plan *p)
 {
     for (size_t i = 0; i < p->n_groups; i++)
-        if (group_compares(p, &p->groups[i]))
+        if (plan_group_compares(p, &p->groups[i]))
             return true;
     return false;
 }
@@ -238,7 +238,7 @@ static int show_sections(struct config *c, const struct plan_options *o)
     struct planned all = {0};
     size_t wanted = 0;
     for (size_t i = 0; config_workload(c, i); i++)
-        if (sections_wanted(config_workload(c, i), o->workload)) {
+        if (plan_sections_wanted(config_workload(c, i), o->workload)) {
             plan_section(&all, c, config_workload(c, i));
             wanted++;
         }
@@ -255,7 +255,7 @@ static int show_sections(struct config *c, const struct plan_options *o)
     }
     if (wanted && !code && !o->json)
         say_next(c, o, train);
-    return wanted ? code : sections_none(c, o->workload);
+    return wanted ? code : plan_sections_none(c, o->workload);
 }
 
 /* Checks the settings first, so that a fault in them is reported once, not per section. */
@@ -334,11 +334,11 @@ static int check_configs(const struct run_request *a, const struct run_options *
         struct sections s;
         if (files_is_folder(a->configs.v[i]))
             continue;
-        int one = sections_plan(&s, a->configs.v[i], options->overrides, options->workload);
+        int one = plan_sections(&s, a->configs.v[i], options->overrides, options->workload);
         for (size_t k = 0; !one && k < s.n; k++)
             one = probe_same_links(s.plans[k]);
         code = one == GS_USAGE ? one : code;
-        sections_free(&s);
+        plan_sections_free(&s);
     }
     if (code)
         say("nothing was measured: correct the config, or leave it out");

@@ -105,13 +105,13 @@ struct transitions_request {
 static void choose(struct transitions_request *q, const char *word)
 {
     AUTO_FREE char *folder = word ? locate_platform(word) : NULL;
-    AUTO(choice_free) struct choice choice = {0};
+    AUTO(runs_choice_free) struct choice choice = {0};
     q->named = word && !folder;
     q->dir = q->named ? word : STORE_TABLES_DIR;
     if (folder)
         q->platform = xstrdup(word);
-    else if (!word && !q->quiet && !choose_quietly(&choice)) {
-        choice_say(&choice);
+    else if (!word && !q->quiet && !runs_choose_quietly(&choice)) {
+        runs_choice_say(&choice);
         q->platform = xstrdup(choice.platform);
     }
 }
@@ -235,12 +235,12 @@ struct report_request {
 static int report(void *request, char **platforms, int n)
 {
     struct report_request *q = request;
-    AUTO(choice_free) struct choice choice = {0};
+    AUTO(runs_choice_free) struct choice choice = {0};
     int code = GS_OK;
     if (!n && !q->all && !q->source.raw) {
-        code = choose_runs(&choice, NULL, 0);
+        code = runs_choose(&choice, NULL, 0);
         if (!code)
-            choice_say(&choice);
+            runs_choice_say(&choice);
         platforms[0] = choice.platform;
     }
     q->source.platforms = (const char *const *)platforms;

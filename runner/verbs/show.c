@@ -444,16 +444,16 @@ static int show(void *request, char **words, int n)
                    : GS_OK;
     if (code)
         return code;
-    code = choose_runs(&choice, (const char *const *)words, (size_t)n);
-    const struct run_folder *latest = code ? NULL : choice_latest(&choice);
+    code = runs_choose(&choice, (const char *const *)words, (size_t)n);
+    const struct run_folder *latest = code ? NULL : runs_choice_latest(&choice);
     if (latest && (q->format || q->json))
         code = show_format(latest->dir, q->format ? q->format : "json", q->out);
     else if (latest) {
         choice.one = true;
-        choice_say(&choice);
+        runs_choice_say(&choice);
         code = show_run(latest->dir);
     }
-    choice_free(&choice);
+    runs_choice_free(&choice);
     return code;
 }
 

@@ -118,7 +118,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     say_quiet(1);
     read_all(path, data, n);
     read_heads(path, data, n);
-    check_recording(path, &(struct check){0}, &torn);
+    ledger_check_file(path, &(struct ledger_check){0}, &torn);
     err_capture(NULL, 0);
     return 0;
 }

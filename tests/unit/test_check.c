@@ -54,7 +54,7 @@ static void checks_as(struct folder *f, const char *recording, const char *said)
 {
     f->error[0] = '\0';
     folder_put(f, LAUNCH, recording);
-    int code = check_recordings(folder_path(f, RUN));
+    int code = ledger_check_run(folder_path(f, RUN));
     if (code != (said ? GS_FAILED : GS_OK) || (said && !strstr(f->error, said)))
         fail_msg("exit %d, said '%s', not '%s', of:\n%s", code, f->error, said ? said : "",
                  recording);
@@ -106,7 +106,7 @@ TEST_WITH(a_recording_is_of_its_folder, set_up, folder_tear_down)
     struct ledger *l;
     folder_put(f, LAUNCH, SOUND);
     assert_int_equal(rename(folder_path(f, RUN), folder_path(f, "other")), 0);
-    assert_int_equal(check_recordings(folder_path(f, "other")), GS_FAILED);
+    assert_int_equal(ledger_check_run(folder_path(f, "other")), GS_FAILED);
     assert_non_null(strstr(f->error, "recorded by run 'run', in the folder 'other'"));
     assert_int_equal(ledger_read(&l, folder_path(f, "other")),
                      GS_OK); /* to be read, not vouched for */
@@ -123,7 +123,7 @@ TEST_WITH(a_header_is_of_its_file, set_up, folder_tear_down)
 {
     struct folder *f = *state;
     folder_put(f, RUN "/launch-01.02.jsonl", HEADER);
-    assert_int_equal(check_recordings(folder_path(f, RUN)), GS_FAILED);
+    assert_int_equal(ledger_check_run(folder_path(f, RUN)), GS_FAILED);
     assert_non_null(
         strstr(f->error, "01.02.jsonl:1: foreign: its header names launch 1, attempt 1"));
 }
@@ -132,10 +132,10 @@ TEST_WITH(of_many_faults_the_first_are_reported, set_up, folder_tear_down)
 {
     struct text t = {0};
     text_add(&t, HEADER);
-    for (int i = 0; i < CHECK_MAX_FAULTS - 1; i++)
+    for (int i = 0; i < LEDGER_FAULTS_MAX - 1; i++)
         text_add(&t, FAIL("tired"));
     folder_put(*state, LAUNCH, t.s);
-    assert_int_equal(check_recordings(folder_path(*state, RUN)), GS_FAILED);
+    assert_int_equal(ledger_check_run(folder_path(*state, RUN)), GS_FAILED);
     assert_null(strstr(((struct folder *)*state)->error, "was not checked"));
     text_add(&t, FAIL("tired"));
     checks_as(*state, t.s, "more than 19 faults; the rest of the file was not checked");
@@ -193,7 +193,7 @@ TEST_WITH(an_end_is_written_once, set_up, folder_tear_down)
     struct folder *f = *state;
     struct text got = {0};
     folder_put(f, LAUNCH, SOUND);
-    assert_int_equal(record_end_write(folder_path(f, LAUNCH), "crash", NULL), GS_OK);
+    assert_int_equal(raw_end_write(folder_path(f, LAUNCH), "crash", NULL), GS_OK);
     assert_true(text_read_file(folder_path(f, LAUNCH), &got));
     assert_string_equal(got.s, SOUND);
     text_free(&got);
@@ -205,7 +205,7 @@ TEST_WITH(an_end_is_not_written_through_a_link, set_up, folder_tear_down)
     struct text got = {0};
     folder_put(f, "theirs", "not a recording");
     assert_int_equal(symlink("../theirs", folder_path(f, LAUNCH)), 0);
-    assert_int_equal(record_end_write(folder_path(f, LAUNCH), "crash", NULL), GS_FAILED);
+    assert_int_equal(raw_end_write(folder_path(f, LAUNCH), "crash", NULL), GS_FAILED);
     assert_true(text_read_file(folder_path(f, "theirs"), &got));
     assert_string_equal(got.s, "not a recording");
     text_free(&got);

@@ -171,7 +171,7 @@ TEST_WITH(an_attempt_number_of_a_log_or_a_recording_is_not_given_again, folder_s
     int attempt = 1;
     folder_put(f, "launch-01.01.jsonl", HEADER);
     folder_put(f, "launch-01.02.log", "");
-    assert_int_equal(attempt_number_take(f->dir, 1, &attempt), GS_OK);
+    assert_int_equal(record_take_attempt(f->dir, 1, &attempt), GS_OK);
     assert_int_equal(attempt, 3);
     assert_int_not_equal(access(folder_path(f, "launch-01.01.log"), F_OK), 0);
     assert_int_equal(access(folder_path(f, "launch-01.03.log"), F_OK), 0);

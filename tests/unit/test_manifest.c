@@ -241,13 +241,13 @@ TEST_IN_FOLDER(the_hashes_are_of_the_format)
 {
     char line[128] = "{\"type\":\"note\"                           ,\"key\":1}";
     struct chain first = {0};
-    size_t n = strlen(line), place = chain_place(line, n);
+    size_t n = strlen(line), place = record_chain_place(line, n);
     assert_int_equal(place, strlen("{\"type\":\"note\""));
-    struct chain after = chain_write(&first, line, n, place);
+    struct chain after = record_chain_write(&first, line, n, place);
     assert_string_equal(line, "{\"type\":\"note\",\"chain\":\"6f9cf4b4961f505c\",\"key\":1}");
-    chain_write(&after, line, n, place);
+    record_chain_write(&after, line, n, place);
     assert_string_equal(line, "{\"type\":\"note\",\"chain\":\"dc9fab2d7a17e41e\",\"key\":1}");
-    assert_int_equal(chain_place("{\"at\":1}", 8), 0);
+    assert_int_equal(record_chain_place("{\"at\":1}", 8), 0);
 }
 
 /* The lines that a reader gets before it refuses one; -1: it refuses none. */
@@ -308,9 +308,9 @@ TEST_IN_FOLDER(a_line_with_a_hash_is_not_of_an_older_recording)
 TEST_IN_FOLDER(an_end_line_goes_on_with_the_hash)
 {
     struct folder *f = *state;
-    const struct record_death death = {"c", "crash", "killed", "h", "sample", 0, 1};
+    const struct raw_death death = {"c", "crash", "killed", "h", "sample", 0, 1};
     record(f);
-    assert_int_equal(record_end_write(folder_path(f, LAUNCH), "crash", &death), GS_OK);
+    assert_int_equal(raw_end_write(folder_path(f, LAUNCH), "crash", &death), GS_OK);
     assert_int_equal(read_until_refused(f), -1);
     assert_int_equal(manifest_write(folder_path(f, RUN)), GS_OK);
 }
@@ -323,7 +323,7 @@ TEST_IN_FOLDER(nothing_is_added_to_an_edited_recording)
     assert_true(text_read_file(folder_path(f, LAUNCH), &whole));
     strstr(whole.s, "1003")[0] = '9';
     folder_put(f, LAUNCH, whole.s);
-    assert_int_equal(record_end_write(folder_path(f, LAUNCH), "crash", NULL), GS_FAILED);
+    assert_int_equal(raw_end_write(folder_path(f, LAUNCH), "crash", NULL), GS_FAILED);
     assert_non_null(strstr(f->error, LAUNCH ":5: damaged: this line was changed"));
     assert_true(text_read_file(folder_path(f, LAUNCH), &after));
     assert_string_equal(after.s, whole.s);

@@ -294,9 +294,9 @@ TEST(an_order_visits_everything_once)
     size_t order[64];
     for (size_t n = 1; n <= 40; n++)
         for (int k = 1; k <= 8; k++) {
-            order_groups(order, n, 99, k);
+            plan_order_groups(order, n, 99, k);
             assert_permutation(order, n);
-            order_visits(order, n, 99, 1, 3, k);
+            plan_order_visits(order, n, 99, 1, 3, k);
             assert_permutation(order, n);
         }
 }
@@ -304,24 +304,24 @@ TEST(an_order_visits_everything_once)
 TEST(the_same_seed_gives_the_same_order)
 {
     size_t a[N], b[N];
-    order_groups(a, N, 4, 2);
-    order_groups(b, N, 4, 2);
+    plan_order_groups(a, N, 4, 2);
+    plan_order_groups(b, N, 4, 2);
     assert_memory_equal(a, b, sizeof a);
-    order_visits(a, N, 4, 2, 1, 5);
-    order_visits(b, N, 4, 2, 1, 5);
+    plan_order_visits(a, N, 4, 2, 1, 5);
+    plan_order_visits(b, N, 4, 2, 1, 5);
     assert_memory_equal(a, b, sizeof a);
-    assert_true(order_launch_seed(4, 2) == order_launch_seed(4, 2));
+    assert_true(plan_launch_seed(4, 2) == plan_launch_seed(4, 2));
 }
 
 TEST(seed_launch_group_and_block_each_change_it)
 {
     size_t a[40], b[40];
-    order_groups(a, 40, 4, 1);
-    order_groups(b, 40, 4, 2);
+    plan_order_groups(a, 40, 4, 1);
+    plan_order_groups(b, 40, 4, 2);
     assert_memory_not_equal(a, b, sizeof a);
-    order_groups(b, 40, 5, 1);
+    plan_order_groups(b, 40, 5, 1);
     assert_memory_not_equal(a, b, sizeof a);
-    order_visits(a, 40, 4, 1, 0, 1);
+    plan_order_visits(a, 40, 4, 1, 0, 1);
     const struct {
         uint64_t seed;
         int launch;
@@ -329,26 +329,27 @@ TEST(seed_launch_group_and_block_each_change_it)
         int block;
     } others[] = {{5, 1, 0, 1}, {4, 2, 0, 1}, {4, 1, 1, 1}, {4, 1, 0, 3}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        order_visits(b, 40, others[i].seed, others[i].launch, others[i].group, others[i].block);
+        plan_order_visits(b, 40, others[i].seed, others[i].launch, others[i].group,
+                          others[i].block);
         assert_memory_not_equal(a, b, sizeof a);
     }
-    assert_true(order_launch_seed(4, 1) != order_launch_seed(4, 2));
+    assert_true(plan_launch_seed(4, 1) != plan_launch_seed(4, 2));
 }
 
 TEST(cells_are_prepared_in_another_order_each_launch)
 {
     size_t a[40], b[40];
-    order_prepared(a, 40, 4, 1, 0);
+    plan_order_prepared(a, 40, 4, 1, 0);
     assert_permutation(a, 40);
-    order_prepared(b, 40, 4, 1, 0);
+    plan_order_prepared(b, 40, 4, 1, 0);
     assert_memory_equal(a, b, sizeof a);
-    order_prepared(b, 40, 5, 1, 0);
+    plan_order_prepared(b, 40, 5, 1, 0);
     assert_memory_not_equal(a, b, sizeof a);
-    order_prepared(b, 40, 4, 2, 0);
+    plan_order_prepared(b, 40, 4, 2, 0);
     assert_memory_not_equal(a, b, sizeof a);
-    order_prepared(b, 40, 4, 1, 1);
+    plan_order_prepared(b, 40, 4, 1, 1);
     assert_memory_not_equal(a, b, sizeof a);
-    order_visits(b, 40, 4, 1, 0, 1);
+    plan_order_visits(b, 40, 4, 1, 0, 1);
     assert_memory_not_equal(a, b, sizeof a);
 }
 
@@ -357,8 +358,8 @@ TEST(even_blocks_mirror_the_one_before)
     for (int block = 1; block < 20; block += 2)
         for (size_t n = 2; n <= N; n++) {
             size_t a[N], b[N];
-            order_visits(a, n, 7, 1, 0, block);
-            order_visits(b, n, 7, 1, 0, block + 1);
+            plan_order_visits(a, n, 7, 1, 0, block);
+            plan_order_visits(b, n, 7, 1, 0, block + 1);
             for (size_t i = 0; i < n; i++)
                 assert_int_equal(a[i], b[n - 1 - i]);
         }
@@ -371,7 +372,7 @@ TEST(no_place_is_preferred)
     unsigned counts[4][4] = {{0}};
     for (int block = 1; block < 8000; block += 2) {
         size_t order[4];
-        order_visits(order, 4, 1, 1, 0, block);
+        plan_order_visits(order, 4, 1, 1, 0, block);
         for (size_t i = 0; i < 4; i++)
             counts[i][order[i]]++;
     }

@@ -85,7 +85,7 @@ TEST_IN_FOLDER(a_torn_tail_is_cut)
         folder_put(f, LAUNCH, bytes);
         struct record r;
         bool ended;
-        assert_int_equal(record_reopen(&r, folder_path(f, LAUNCH), &ended), GS_OK);
+        assert_int_equal(raw_reopen(&r, folder_path(f, LAUNCH), &ended), GS_OK);
         assert_false(ended);
         assert_file(folder_path(f, LAUNCH), cases[i].whole);
         assert_int_equal(record_line(&r, json_pack("{s:s}", "type", "end")), GS_OK);

@@ -334,9 +334,9 @@ TEST_IN_FOLDER(what_throttles_follows_the_load)
     static const char *const yes[] = {"power_cap", "hw_slowdown", "sw_thermal", "hw_thermal",
                                       "power_brake"};
     for (size_t i = 0; i < sizeof yes / sizeof *yes; i++)
-        assert_true(throttle_follows_load(yes[i]));
-    assert_false(throttle_follows_load("idle"));
-    assert_false(throttle_follows_load("power"));
+        assert_true(host_load_slows(yes[i]));
+    assert_false(host_load_slows("idle"));
+    assert_false(host_load_slows("power"));
 }
 
 /* ---- the lines of a multi-node all-reduce, with the published numbers of 2 x 8 H100 ---- */

@@ -201,13 +201,13 @@ TEST_WITH(labels, set_up, tear_down)
     for (size_t i = 0; i < N(good); i++) {
         cell = defaults;
         cell.ctas = 3;
-        if (!label_parse(&f->plugin->wl, &defaults, good[i], &cell, why, sizeof why))
+        if (!sweep_label_parse(&f->plugin->wl, &defaults, good[i], &cell, why, sizeof why))
             fail_msg("%s: %s", good[i], why);
-        char *label = label_config(&f->plugin->wl, &defaults, &cell);
+        char *label = sweep_label_config(&f->plugin->wl, &defaults, &cell);
         assert_string_equal(label, good[i]);
         free(label);
     }
-    char *mode = label_mode(&f->plugin->wl, &cell);
+    char *mode = sweep_label_mode(&f->plugin->wl, &cell);
     assert_string_equal(mode, "overlapped");
     free(mode);
 }

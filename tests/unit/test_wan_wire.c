@@ -19,7 +19,7 @@ static const size_t counts[] = {1, 2, 3, 63, 64, 65, 127, 128, 129, 255, 256, 25
 
 static float some_float(size_t i, float scale)
 {
-    return scale * ((float)(mix(i) >> 40) * 0x1p-23f - 1);
+    return scale * ((float)(rng_mix(i) >> 40) * 0x1p-23f - 1);
 }
 
 static float group_largest(const float *x, size_t n, size_t i)
