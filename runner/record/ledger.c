@@ -167,7 +167,7 @@ static const char *recorded_hash(const struct raw_line *l, const char *key)
 }
 
 /* The config in the header, which tables and reports name as that of the numbers. */
-static void check_check_config(struct walk *w, const struct raw_line *l)
+static void check_header_config(struct walk *w, const struct raw_line *l)
 {
     const char *text = recorded_hash(l, "config"), *sha = recorded_hash(l, "config_sha256");
     char hex[65] = "";
@@ -191,7 +191,7 @@ static void check_header(struct walk *w, const struct raw_line *l)
         (launch != by_name || attempt != attempt_by_name))
         fault(w, l, "foreign: its header names launch %lld, attempt %lld", (long long)launch,
               (long long)attempt);
-    check_check_config(w, l);
+    check_header_config(w, l);
     if (!plan || !plan->root)
         return;
     const char *sha = recorded_hash(l, "config_sha256"), *of_plan = recorded_hash(l, "plan_sha256");
@@ -259,14 +259,22 @@ static void check_block(struct walk *w, const struct raw_line *l)
         }
 }
 
+/* What a fail line can name; whether its cell is measured again. */
+static const struct {
+    const char *name;
+    bool again; /* up to `retries` times: the process died, and the next try may succeed */
+} fail_kinds[] = {
+    {"skip", false}, {"failed", false}, {"wrong", false},
+    {"crash", true}, {"hang", true},    {"lost", true},
+};
+
 static void check_fail(struct walk *w, const struct raw_line *l)
 {
-    static const char *const kinds[] = {"skip", "failed", "wrong", "crash", "hang", "lost"};
     const char *cell, *kind, *why;
     if (!string(w, l, "cell", &cell) || !string(w, l, "kind", &kind) || !string(w, l, "why", &why))
         return;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (!strcmp(kinds[i], kind))
+    for (size_t i = 0; i < COUNT(fail_kinds); i++)
+        if (!strcmp(fail_kinds[i].name, kind))
             return;
     fault(w, l, "unknown kind '%s' (known: skip, failed, wrong, crash, hang, lost)", kind);
 }
@@ -353,23 +361,6 @@ int ledger_check_file(const char *path, const struct ledger_check *check, bool *
 }
 
 /* ---- the ledger ---- */
-
-/* Whether a cell is measured again after a fail line of this kind. */
-static const struct {
-    const char *kind;
-    bool again; /* up to `retries` times: the process died, and the next try may succeed */
-} kinds[] = {
-    {"skip", false}, {"failed", false}, {"wrong", false},
-    {"crash", true}, {"hang", true},    {"lost", true},
-};
-
-static bool tried_again(const char *kind)
-{
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (!strcmp(kinds[i].kind, kind))
-            return kinds[i].again;
-    return false;
-}
 
 /* ---- lines, which were checked before ---- */
 
@@ -512,6 +503,14 @@ bool ledger_closed(const struct ledger *l, int launch, const char *group, int *a
                 return true;
             }
     }
+    return false;
+}
+
+static bool tried_again(const char *kind)
+{
+    for (size_t i = 0; i < COUNT(fail_kinds); i++)
+        if (!strcmp(fail_kinds[i].name, kind))
+            return fail_kinds[i].again;
     return false;
 }
 

@@ -160,18 +160,25 @@ static const struct raw_member *raw_head_find(const struct raw_head *h, const ch
 
 #define CHUNK ((size_t)256 << 10)
 
-/* GS_OK or reported */
-static int raw_lines_open(struct raw_lines *r, const char *path)
-{
-    int fd = files_open(path, FILES_OWN);
-    if (fd < 0)
-        return fail_at(GS_FAILED, path, 0, "cannot be opened: %s", files_why(errno));
-    *r = (struct raw_lines){.path = xstrdup(path), .fd = fd};
-    return GS_OK;
-}
+struct raw {
+    char *path;
+    int fd;
+    char *buf; /* bytes [at, end) are read but not yet returned */
+    size_t at, end, cap;
+    uint64_t buf_offset; /* of buf[0] in the file */
+    size_t number;       /* of the line last returned */
+    bool torn, eof;
+    struct chain chain;
+    bool trusted;
+    unsigned without_trees;
+    json_t *json; /* of the line last returned */
+    struct raw_head head;
+    uint64_t *times;
+    size_t times_cap;
+};
 
 /* Makes room after `end` and reads once. -1: reported. */
-static int fill(struct raw_lines *r)
+static int fill(struct raw *r)
 {
     if (r->at) {
         memmove(r->buf, r->buf + r->at, r->end - r->at);
@@ -197,7 +204,7 @@ static int fill(struct raw_lines *r)
 }
 
 /* The next complete line, with '\0' for its newline. 1: a line; 0: the end; -1: reported. */
-static int raw_lines_next(struct raw_lines *r, char **line, size_t *n)
+static int next_line(struct raw *r, char **line, size_t *n)
 {
     size_t seen = 0;
     for (;;) {
@@ -226,52 +233,16 @@ static int raw_lines_next(struct raw_lines *r, char **line, size_t *n)
     }
 }
 
-static struct raw_place raw_lines_tell(const struct raw_lines *r)
-{
-    return (struct raw_place){.offset = r->buf_offset + r->at, .number = r->number};
-}
-
-/* GS_OK or reported */
-static int raw_lines_seek(struct raw_lines *r, struct raw_place to)
-{
-    r->number = to.number;
-    r->torn = false;
-    if (lseek(r->fd, (off_t)to.offset, SEEK_SET) < 0)
-        return fail_at(GS_FAILED, r->path, 0, "cannot be read: %s", strerror(errno));
-    r->at = r->end = 0;
-    r->buf_offset = to.offset;
-    r->eof = false;
-    return GS_OK;
-}
-
-static void raw_lines_close(struct raw_lines *r)
-{
-    close(r->fd);
-    free(r->buf);
-    free(r->path);
-}
-
 /* ---- a recording ---- */
 
 static const char *const type_names[] = {"header", "note", "cell",  "block",
                                          "health", "fail", "group", "end"};
 
-struct raw {
-    struct raw_lines lines;
-    struct chain chain;
-    bool trusted;
-    unsigned without_trees;
-    json_t *json; /* of the line last returned */
-    struct raw_head head;
-    uint64_t *times;
-    size_t times_cap;
-};
-
 /* ---- what a line is ---- */
 
 static int damaged(const struct raw *r, const char *what)
 {
-    fail_at(GS_FAILED, r->lines.path, (int)r->lines.number, "damaged: %s; restore the file", what);
+    fail_at(GS_FAILED, r->path, (int)r->number, "damaged: %s; restore the file", what);
     return -1;
 }
 
@@ -393,13 +364,13 @@ int raw_next(struct raw *r, unsigned want, struct raw_line *out)
     for (;;) {
         char *text = NULL;
         size_t n = 0;
-        int got = raw_lines_next(&r->lines, &text, &n);
+        int got = next_line(r, &text, &n);
         if (got <= 0)
             return got;
         int type = type_of(text);
-        bool first = r->lines.number == 1;
+        bool first = r->number == 1;
         if (type < 0 && first) {
-            fail_at(GS_FAILED, r->lines.path, 1, "not a recording: no header of gradsync");
+            fail_at(GS_FAILED, r->path, 1, "not a recording: no header of gradsync");
             return -1;
         }
         if (type < 0)
@@ -410,7 +381,7 @@ int raw_next(struct raw *r, unsigned want, struct raw_line *out)
             return damaged(r, "this line was changed, added or moved since it was written, or the "
                               "one before it was removed");
         if (want & 1u << type) {
-            *out = (struct raw_line){.type = (enum raw_type)type, .number = r->lines.number};
+            *out = (struct raw_line){.type = (enum raw_type)type, .number = r->number};
             return parse(r, text, n, out);
         }
     }
@@ -426,7 +397,7 @@ static int check_schema(struct raw *r, const struct raw_line *header)
         return GS_FAILED;
     if (schema > RECORD_SCHEMA)
         return fail_at(
-            GS_FAILED, r->lines.path, 1,
+            GS_FAILED, r->path, 1,
             "written by gradsync %s in schema %lld, but this gradsync %s reads only up to "
             "schema %d; update gradsync",
             version, (long long)schema, GRADSYNC_VERSION, RECORD_SCHEMA);
@@ -447,14 +418,14 @@ static int read_header(struct raw *r)
 
 int raw_open_trusted(struct raw **out, const char *path)
 {
-    struct raw *r = xcalloc(1, sizeof *r);
-    int code = raw_lines_open(&r->lines, path);
-    r->trusted = true;
-    if (code)
-        free(r);
-    else
-        *out = r;
-    return code;
+    int fd = files_open(path, FILES_OWN);
+    if (fd < 0)
+        return fail_at(GS_FAILED, path, 0, "cannot be opened: %s", files_why(errno));
+    *out = xcalloc(1, sizeof **out);
+    (*out)->path = xstrdup(path);
+    (*out)->fd = fd;
+    (*out)->trusted = true;
+    return GS_OK;
 }
 
 int raw_open(struct raw **out, const char *path)
@@ -478,20 +449,26 @@ void raw_without_trees(struct raw *r, unsigned types)
 
 bool raw_torn(const struct raw *r)
 {
-    return r->lines.torn;
+    return r->torn;
 }
 
 struct raw_place raw_tell(const struct raw *r)
 {
-    struct raw_place place = raw_lines_tell(&r->lines);
-    place.chain = r->chain;
-    return place;
+    return (struct raw_place){
+        .offset = r->buf_offset + r->at, .number = r->number, .chain = r->chain};
 }
 
 int raw_seek(struct raw *r, struct raw_place to)
 {
     r->chain = to.chain;
-    return raw_lines_seek(&r->lines, to);
+    r->number = to.number;
+    r->torn = false;
+    if (lseek(r->fd, (off_t)to.offset, SEEK_SET) < 0)
+        return fail_at(GS_FAILED, r->path, 0, "cannot be read: %s", strerror(errno));
+    r->at = r->end = 0;
+    r->buf_offset = to.offset;
+    r->eof = false;
+    return GS_OK;
 }
 
 void raw_close(struct raw *r)
@@ -499,7 +476,9 @@ void raw_close(struct raw *r)
     if (!r)
         return;
     json_decref(r->json);
-    raw_lines_close(&r->lines);
+    close(r->fd);
+    free(r->buf);
+    free(r->path);
     free(r->times);
     free(r);
 }
@@ -508,8 +487,8 @@ void raw_close(struct raw *r)
 
 static bool lacks(const struct raw *r, const struct raw_line *l, const char *key, const char *kind)
 {
-    fail_at(GS_FAILED, r->lines.path, (int)l->number, "damaged: %s has no %s '%s'",
-            type_names[l->type], kind, key);
+    fail_at(GS_FAILED, r->path, (int)l->number, "damaged: %s has no %s '%s'", type_names[l->type],
+            kind, key);
     return false;
 }
 

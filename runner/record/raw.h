@@ -34,9 +34,9 @@ struct raw_head {
     struct raw_member v[RAW_MEMBERS];
 };
 
-/* ---- lines ---- */
+/* ---- a recording ---- */
 
-/* Reads the complete lines of a recording, in memory bounded by the longest line. */
+/* Reads a recording line by line in bounded memory. All code that reads a .jsonl file uses this. */
 
 #define RAW_LINE_MAX (8 << 20) /* bytes, about a million samples: bounds the memory of a reader */
 
@@ -46,20 +46,6 @@ struct raw_place {
     size_t number; /* lines before it */
     struct chain chain;
 };
-
-struct raw_lines {
-    char *path;
-    int fd;
-    char *buf; /* bytes [at, end) are read but not yet returned */
-    size_t at, end, cap;
-    uint64_t buf_offset; /* of buf[0] in the file */
-    size_t number;       /* of the line last returned */
-    bool torn, eof;
-};
-
-/* ---- a recording ---- */
-
-/* Reads a recording line by line in bounded memory. All code that reads a .jsonl file uses this. */
 
 enum raw_type {
     RAW_HEADER,

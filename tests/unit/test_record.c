@@ -22,7 +22,7 @@
 #define NOTE "{\"type\":\"note\"}\n"
 #define HASH ",\"chain\":\"0123456789abcdef\""
 
-/* The hashes are replaced by that of HASH: test_chain.c checks their values. */
+/* The hashes are replaced by that of HASH: test_raw.c checks them. */
 static void assert_file(const char *path, const char *want)
 {
     struct text got = {0};
