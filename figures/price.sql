@@ -1,46 +1,88 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
 -- What communication costs, a row for each job and link: the share of the step that goes when
--- communication is left out (kind half: with half the bytes; one: with one element of each collective),
--- and its 95% interval (of fewer than 6 blocks: from the least to the greatest, which covers less). In a job (trial) some blocks of steps run without
--- it; in a replayed step mode `compute` is the step without it. Of the logarithms of the ratios within
--- blocks: the median over the blocks of a job's one launch, as `gradsync tune` prints it, and the interval of
--- its order statistics (the k-th value from both ends); over the launches of a replay the mean, and Student's t.
-WITH t(n, least, k) AS (VALUES
-    (2, 12.706, 1), (3, 4.303, 1), (4, 3.182, 1), (5, 2.776, 1), (6, 2.571, 1), (7, 2.447, 1), (8, 2.365, 1),
-    (9, 2.306, 2), (10, 2.262, 2), (11, 2.228, 2), (12, 2.201, 3), (13, 2.179, 3), (14, 2.160, 3), (15, 2.145, 4),
-    (16, 2.131, 4), (17, 2.120, 5), (18, 2.110, 5), (19, 2.101, 5), (20, 2.093, 6), (21, 2.086, 6), (22, 2.080, 6),
-    (23, 2.074, 7), (24, 2.069, 7), (25, 2.064, 8), (26, 2.060, 8), (27, 2.056, 8), (28, 2.052, 9), (29, 2.048, 9),
-    (30, 2.045, 10), (31, 2.042, 10), (32, 2.040, 10), (33, 2.037, 11), (34, 2.035, 11), (35, 2.032, 12),
-    (36, 2.030, 12), (37, 2.028, 13), (38, 2.026, 13), (39, 2.024, 13), (40, 2.023, 14)),
-visit AS (SELECT r.platform, r.run_id, r.workload, r.label, b.launch, b.block, c.config, c.mode,
+-- communication is left out (kind half: with half the bytes; one: with one element of each
+-- collective), and its 95% interval (of fewer than 6 blocks: from the least to the greatest, which
+-- covers less). In a job (trial) some blocks of steps run without it; in a replayed step mode
+-- `compute` is the step without it. Of the logarithms of the ratios within blocks: the median over
+-- the blocks of a job's one launch, as `gradsync tune` prints it, and the interval of its order
+-- statistics (the k-th value from both ends); over the launches of a replay the mean, and Student's
+-- t.
+WITH t(n, least, k) AS (
+    VALUES (2, 12.706, 1), (3, 4.303, 1), (4, 3.182, 1), (5, 2.776, 1), (6, 2.571, 1),
+        (7, 2.447, 1), (8, 2.365, 1), (9, 2.306, 2), (10, 2.262, 2), (11, 2.228, 2), (12, 2.201, 3),
+        (13, 2.179, 3), (14, 2.160, 3), (15, 2.145, 4), (16, 2.131, 4), (17, 2.120, 5),
+        (18, 2.110, 5), (19, 2.101, 5), (20, 2.093, 6), (21, 2.086, 6), (22, 2.080, 6),
+        (23, 2.074, 7), (24, 2.069, 7), (25, 2.064, 8), (26, 2.060, 8), (27, 2.056, 8),
+        (28, 2.052, 9), (29, 2.048, 9), (30, 2.045, 10), (31, 2.042, 10), (32, 2.040, 10),
+        (33, 2.037, 11), (34, 2.035, 11), (35, 2.032, 12), (36, 2.030, 12), (37, 2.028, 13),
+        (38, 2.026, 13), (39, 2.024, 13), (40, 2.023, 14)
+),
+visit AS (
+    SELECT r.platform, r.run_id, r.workload, r.label, b.launch, b.block, c.config, c.mode,
         CASE r.workload WHEN 'trial' THEN b.block ELSE b.launch END AS unit,
-        replace(coalesce((SELECT value FROM param p WHERE p.run = b.run AND p.cell_id = b.cell_id
-            AND key = 'batch'), '1'), '-', '') AS batch,
+        replace(
+            coalesce(
+                (
+                    SELECT value
+                    FROM param p
+                    WHERE p.run = b.run AND p.cell_id = b.cell_id AND key = 'batch'
+                ),
+                '1'),
+            '-', '') AS batch,
         ln(time_ns) AS x
-    FROM standing JOIN run r USING (run) JOIN block b USING (run) JOIN cell c USING (run, cell_id)
+    FROM standing
+        JOIN run r USING (run)
+        JOIN block b USING (run)
+        JOIN cell c USING (run, cell_id)
         JOIN sample USING (run, seq)
-    WHERE r.platform IN ('h100-2gpu-steps', 'h100-2gpu-sock') AND (c.config IN ('none', 'half', 'one')
-        OR c.config = 'auto'
-        AND r.run IN (SELECT run FROM cell WHERE config = 'none') OR c.params LIKE '% launch=graph %'
-        AND (c.mode = 'compute' OR c.mode = 'overlapped' AND c.config = 'auto'))),
-with_comm AS (SELECT *, avg(x) AS base FROM visit WHERE config = 'auto'
-    GROUP BY platform, workload, label, batch, launch, block),
-difference AS (SELECT platform, v.run_id, workload, label, batch, v.config AS arm, unit, avg(v.x - base) AS x
+    WHERE r.platform IN ('h100-2gpu-steps', 'h100-2gpu-sock')
+        AND (
+                c.config IN ('none', 'half', 'one')
+                OR c.config = 'auto' AND r.run IN (SELECT run FROM cell WHERE config = 'none')
+                OR c.params LIKE '% launch=graph %'
+                    AND (c.mode = 'compute' OR c.mode = 'overlapped' AND c.config = 'auto'))
+),
+with_comm AS (
+    SELECT *, avg(x) AS base
+    FROM visit
+    WHERE config = 'auto'
+    GROUP BY platform, workload, label, batch, launch, block
+),
+difference AS (
+    SELECT platform, v.run_id, workload, label, batch, v.config AS arm, unit, avg(v.x - base) AS x
     FROM visit v JOIN with_comm USING (platform, workload, label, batch, launch, block, unit)
-    WHERE v.config IS NOT 'auto' GROUP BY 1, 2, 3, 4, 5, 6, 7),
-ordered AS (SELECT *, row_number() OVER (PARTITION BY platform, run_id, workload, label, batch, arm ORDER BY x) AS place,
+    WHERE v.config IS NOT 'auto'
+    GROUP BY 1, 2, 3, 4, 5, 6, 7
+),
+ordered AS (
+    SELECT *,
+        row_number() OVER (PARTITION BY platform, run_id, workload, label, batch, arm
+            ORDER BY x) AS place,
         count(*) OVER (PARTITION BY platform, run_id, workload, label, batch, arm) AS n
-    FROM difference),
-price AS (SELECT platform, run_id, workload, label, batch, arm, n, avg(x) AS x,
+    FROM difference
+),
+price AS (
+    SELECT platform, run_id, workload, label, batch, arm, n, avg(x) AS x,
         least * sqrt(max(0, avg(x * x) - avg(x) * avg(x)) / (n - 1)) AS error,
         avg(CASE WHEN place IN ((n + 1) / 2, (n + 2) / 2) THEN x END) AS median,
-        max(CASE WHEN place = k THEN x END) AS lowest, max(CASE WHEN place = n + 1 - k THEN x END) AS highest
-    FROM ordered JOIN t USING (n) GROUP BY 1, 2, 3, 4, 5, 6)
+        max(CASE WHEN place = k THEN x END) AS lowest,
+        max(CASE WHEN place = n + 1 - k THEN x END) AS highest
+    FROM ordered JOIN t USING (n)
+    GROUP BY 1, 2, 3, 4, 5, 6
+)
 SELECT CASE platform WHEN 'h100-2gpu-sock' THEN 'sockets' ELSE 'NVLink' END AS link,
     CASE WHEN workload <> 'trial' THEN 'replay' WHEN arm = 'none' THEN 'job' ELSE arm END AS kind,
-    CASE label WHEN 'ddp' THEN 'GPT-2' WHEN 'resnet' THEN 'ResNet-50' WHEN 'fsdp' THEN 'Llama slice (FSDP)'
-        ELSE 'nanoGPT' END || CASE workload WHEN 'trial' THEN '' ELSE ' batch ' || batch END AS job,
-    1 - exp(iif(workload = 'trial', median, x)) AS price, 1 - exp(iif(workload = 'trial', highest, x + error)) AS low,
-    1 - exp(iif(workload = 'trial', lowest, x - error)) AS high, n, run_id, platform, workload, label
-FROM price ORDER BY arm IN ('half', 'one'), link DESC, kind, price DESC
+    CASE label
+        WHEN 'ddp' THEN 'GPT-2'
+        WHEN 'resnet' THEN 'ResNet-50'
+        WHEN 'fsdp' THEN 'Llama slice (FSDP)'
+        ELSE 'nanoGPT'
+    END
+        || CASE workload WHEN 'trial' THEN '' ELSE ' batch ' || batch END AS job,
+    1 - exp(iif(workload = 'trial', median, x)) AS price,
+    1 - exp(iif(workload = 'trial', highest, x + error)) AS low,
+    1 - exp(iif(workload = 'trial', lowest, x - error)) AS high, n, run_id, platform, workload,
+    label
+FROM price
+ORDER BY arm IN ('half', 'one'), link DESC, kind, price DESC
