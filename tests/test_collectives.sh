@@ -126,13 +126,13 @@ skipped 'a policy on the host' 'backend=host has no policy=zero \(default\)' \
 
 # ---- a wrong result is found ----
 
-broken() { # SED: mpi_allreduce.so with these mistakes in mpi_collectives.c
+broken() { # SED: mpi_allreduce.so with these mistakes in mpi_calls.c
     local common=$top/plugins/common
     mkdir -p wrong
-    sed "$1" "$common/mpi_collectives.c" >mpi_collectives.c
-    if cmp -s "$common/mpi_collectives.c" mpi_collectives.c; then return 1; fi
+    sed "$1" "$common/mpi_calls.c" >mpi_calls.c
+    if cmp -s "$common/mpi_calls.c" mpi_calls.c; then return 1; fi
     "$mpicc" -std=c11 -D_GNU_SOURCE -O2 -I"$top/plugins" -I"$top/runner" -fPIC -shared \
-        -o wrong/mpi_allreduce.so mpi_collectives.c "$common"/{payload,collective}.c \
+        -o wrong/mpi_allreduce.so mpi_calls.c "$common"/{payload,collective}.c \
         "$top"/plugins/mpi_allreduce/*.c -lm
 }
 config wrong.ini 3 '[mpi_allreduce]' 'size = 24600' "collective = $collectives"

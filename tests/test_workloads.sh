@@ -14,19 +14,19 @@ launch=("${MPIRUN:-mpirun}" --oversubscribe --mca mpi_yield_when_idle 1)
 
 # ---- the algorithms ----
 
-driver() { # NAME ALGORITHMS: the driver with that version of mpi_collectives.c
+driver() { # NAME ALGORITHMS: the driver with that version of mpi_calls.c
     "$mpicc" "${flags[@]}" -o "$1" "$top/tests/mpi/allreduce.c" "$2" "$common"/{payload,collective}.c -lm
 }
 if ! under_asan; then # the driver is built without it
-    ok 'the driver compiles' driver right "$common/mpi_collectives.c"
+    ok 'the driver compiles' driver right "$common/mpi_calls.c"
     for n in 2 3 4 5 7 8; do
         ok "every algorithm, type, operation and count is right on $n ranks" \
             "${launch[@]}" -n "$n" ./right
     done
 
     mutant() { # RANKS NAME SED: one mistake in the source, and the driver must find it
-        sed "$3" "$common/mpi_collectives.c" >"$2.c"
-        if cmp -s "$common/mpi_collectives.c" "$2.c"; then flunk \
+        sed "$3" "$common/mpi_calls.c" >"$2.c"
+        if cmp -s "$common/mpi_calls.c" "$2.c"; then flunk \
             "the mistake $2 changes the source" && return; fi
         driver "$2" "$2.c" || flunk "the driver with the mistake $2 compiles"
         run timeout 60 "${launch[@]}" -n "$1" "./$2"

@@ -12,8 +12,7 @@
 #include "common/host.h"
 #include "common/clock.h"
 #include "common/gemm.h"
-#include "common/mpi_collectives.h"
-#include "common/mpi_help.h"
+#include "common/mpi_calls.h"
 #include "common/payload.h"
 #include "iter_proxy/work.h"
 
@@ -33,8 +32,8 @@
  */
 /* The caller owns it, but must not touch it from post to wait. */
 struct comm_job {
-    const struct allreduce *how;
-    struct allreduce_call call;
+    const struct mpi_operation *how;
+    struct mpi_call call;
     struct comm_job *next;
 };
 
@@ -256,7 +255,7 @@ static size_t scratch_B(const struct step *p)
         if (p->work->collective[i].collective == COLLECTIVE_ALLREDUCE &&
             p->work->collective[i].elements > most)
             most = (size_t)p->work->collective[i].elements;
-    return allreduce_scratch_B(kind, most, sizeof(float), p->state->host->ranks, false);
+    return mpi_scratch_B(kind, most, sizeof(float), p->state->host->ranks, false);
 }
 
 static bool allocate_comm(struct step *p)
@@ -273,8 +272,8 @@ static void fill_job(const struct step *p, size_t i)
 {
     const struct wl_host *host = p->state->host;
     const struct proxy_collective *c = &p->work->collective[i];
-    p->jobs[i] = (struct comm_job){.how = c->collective ? &collectives_mpi[c->collective]
-                                                        : &allreduces[how[p->cell->algorithm]],
+    p->jobs[i] = (struct comm_job){.how = c->collective ? &mpi_collectives[c->collective]
+                                                        : &mpi_allreduces[how[p->cell->algorithm]],
                                    .call = {.send = p->in + c->first,
                                             .recv = p->out + c->first,
                                             .count = (int)c->elements,

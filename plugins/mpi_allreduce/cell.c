@@ -51,10 +51,10 @@ const struct wl_param cell_params[] = {
 
 const char *const cell_added[] = {"collective", NULL};
 
-const struct allreduce *cell_operation(const struct cell *c)
+const struct mpi_operation *cell_operation(const struct cell *c)
 {
-    return c->collective == COLLECTIVE_ALLREDUCE ? &allreduces[c->algorithm]
-                                                 : &collectives_mpi[c->collective];
+    return c->collective == COLLECTIVE_ALLREDUCE ? &mpi_allreduces[c->algorithm]
+                                                 : &mpi_collectives[c->collective];
 }
 
 /* Values of max differ between ranks, which is what a collective that copies needs. */
@@ -79,8 +79,8 @@ size_t cell_count(const struct cell *c)
 
 size_t cell_scratch_B(const struct cell *c, int ranks)
 {
-    return allreduce_scratch_B((enum allreduce_kind)c->algorithm, cell_count(c), cell_element_B(c),
-                               ranks, c->in_place);
+    return mpi_scratch_B((enum allreduce_kind)c->algorithm, cell_count(c), cell_element_B(c), ranks,
+                         c->in_place);
 }
 
 struct slots_shape cell_slots(const struct cell *c)

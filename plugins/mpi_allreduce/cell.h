@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "common/mpi_collectives.h"
+#include "common/mpi_calls.h"
 #include "common/payload.h"
 #include "mpi_allreduce/slots.h"
 #include "workload.h"
@@ -30,6 +30,6 @@ enum wl_status cell_describe(const void *cell, const struct wl_job *job, struct 
 struct payload_kind cell_payload(const struct cell *c, int ranks);
 size_t cell_element_B(const struct cell *c);
 size_t cell_count(const struct cell *c); /* elements of the larger buffer */
-const struct allreduce *cell_operation(const struct cell *c);
+const struct mpi_operation *cell_operation(const struct cell *c);
 size_t cell_scratch_B(const struct cell *c, int ranks);
 struct slots_shape cell_slots(const struct cell *c);

@@ -16,7 +16,7 @@
  */
 #include "common/clock.h"
 #include "common/host.h"
-#include "common/mpi_help.h"
+#include "common/mpi_calls.h"
 #include "mpi_allreduce/cell.h"
 
 #include <stdio.h>
@@ -32,7 +32,7 @@ struct prepared {
     struct cell cell;
     struct payload payload;
     struct slots slots;
-    struct allreduce_call call;
+    struct mpi_call call;
     size_t first_used; /* slots.at before the last sample */
     unsigned used;     /* iterations of the last sample; 0 before the first */
 };
@@ -190,8 +190,8 @@ static enum wl_status prepare(void *self, const void *cell, void **prepared)
 static enum wl_status sample(void *prepared, unsigned iters, struct wl_sample *out)
 {
     struct prepared *p = prepared;
-    struct allreduce_call *call = &p->call;
-    const struct allreduce *operation = cell_operation(&p->cell);
+    struct mpi_call *call = &p->call;
+    const struct mpi_operation *operation = cell_operation(&p->cell);
     ready_used(p);
     p->first_used = p->slots.at;
     p->used = iters;

@@ -12,7 +12,7 @@
 #include "common/collective.h"
 #include "common/gemm.h"
 #include "common/host.h"
-#include "common/mpi_help.h"
+#include "common/mpi_calls.h"
 #include "common/round_peer.h"
 
 #include <cblas.h>

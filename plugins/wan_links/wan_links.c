@@ -11,7 +11,7 @@
  * One iteration sends 1 MiB: busbw is the rate of the slower direction of the slowest pair.
  */
 #include "common/clock.h"
-#include "common/mpi_help.h"
+#include "common/mpi_calls.h"
 #include "common/round_peer.h"
 #include "wan_sync/transport/link_mpi.h"
 #include "wan_sync/transport/tcp.h"

@@ -2,7 +2,7 @@
 #include "wan_sync/sync.h"
 
 #include "common/clock.h"
-#include "common/mpi_help.h"
+#include "common/mpi_calls.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -27,7 +27,7 @@
  * block slots (CELL_SLOTS_B).
  */
 #include "common/clock.h"
-#include "common/mpi_help.h"
+#include "common/mpi_calls.h"
 #include "common/wan_model.h"
 #include "wan_sync/sync.h"
 #include "wan_sync/transport/link_mpi.h"

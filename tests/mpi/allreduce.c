@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Every algorithm of plugins/common/mpi_collectives.c on every type, operation and awkward count, in
+ * Every algorithm of plugins/common/mpi_calls.c on every type, operation and awkward count, in
  * place and not, against MPI_Allreduce and against the payload's own claim, reduced up to three
  * times over where the payload is chained. Run by test_workloads.sh as mpirun -n N allreduce; rank
  * 0 prints what is wrong, and the exit code is 1.
  */
-#include "common/mpi_collectives.h"
+#include "common/mpi_calls.h"
 #include "common/payload.h"
 
 #include <stdint.h>
@@ -45,7 +45,7 @@ static void fault(struct world *w, enum allreduce_kind a, const struct payload_k
 {
     w->faults++;
     fprintf(stderr, "rank %d of %d: %s %s %s, %d elements%s: %s\n", w->rank, w->ranks,
-            allreduces[a].name, payload_dtypes[k->type].name, op_names[k->op], count,
+            mpi_allreduces[a].name, payload_dtypes[k->type].name, op_names[k->op], count,
             k->chained ? ", in place" : "", what);
 }
 
@@ -61,10 +61,10 @@ static void check_one(struct world *w, enum allreduce_kind a, const struct paylo
     struct payload p = *model;
     struct payload_fault f;
     size_t bytes = (size_t)count * p.element_B;
-    size_t scratch_B = allreduce_scratch_B(a, (size_t)count, p.element_B, w->ranks, p.kind.chained);
+    size_t scratch_B = mpi_scratch_B(a, (size_t)count, p.element_B, w->ranks, p.kind.chained);
     bool in_place = p.kind.chained;
     char *send = in_place ? b->out : b->in;
-    struct allreduce_call c = {
+    struct mpi_call c = {
         send,    b->out,  count,    p.element_B, type_of(p.kind.type), op_of(p.kind.op),
         w->comm, w->rank, w->ranks, b->scratch};
     b->out[bytes] = b->scratch[scratch_B] = 0x5a;
@@ -75,7 +75,7 @@ static void check_one(struct world *w, enum allreduce_kind a, const struct paylo
     MPI_Allreduce(b->in, b->reference, count, c.type, c.op, w->comm);
     w->checks++;
     for (unsigned k = 1; k <= (in_place ? 3u : 1u); k++) {
-        if (allreduces[a].run(&c) != MPI_SUCCESS)
+        if (mpi_allreduces[a].run(&c) != MPI_SUCCESS)
             fault(w, a, &p.kind, count, "did not return MPI_SUCCESS");
         if (k == 1 && memcmp(b->out, b->reference, bytes) != 0)
             fault(w, a, &p.kind, count, "differs from MPI_Allreduce");

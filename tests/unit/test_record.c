@@ -22,7 +22,7 @@
 #define NOTE "{\"type\":\"note\"}\n"
 #define HASH ",\"chain\":\"0123456789abcdef\""
 
-/* The hashes are replaced by that of HASH: test_raw.c checks them. */
+/* The hashes are replaced by that of HASH: test_edited.sh checks them. */
 static void assert_file(const char *path, const char *want)
 {
     struct text got = {0};

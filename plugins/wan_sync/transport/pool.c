@@ -2,7 +2,7 @@
 #include "wan_sync/transport/pool.h"
 
 #include "common/clock.h"
-#include "common/mpi_help.h"
+#include "common/mpi_calls.h"
 #include "wan_sync/transport/link_mpi.h"
 #include "wan_sync/transport/tcp.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-#include "common/mpi_collectives.h"
+#include "common/mpi_calls.h"
 
 #include <string.h>
 
@@ -12,45 +12,45 @@ struct part {
     size_t first, n;
 };
 
-static void *at(const struct allreduce_call *c, size_t element)
+static void *at(const struct mpi_call *c, size_t element)
 {
     return (char *)c->recv + element * c->element_B;
 }
 
-static const void *sent(const struct allreduce_call *c, size_t element)
+static const void *sent(const struct mpi_call *c, size_t element)
 {
     return (const char *)c->send + element * c->element_B;
 }
 
-static int combine(const struct allreduce_call *c, const void *in, void *inout, size_t n)
+static int combine(const struct mpi_call *c, const void *in, void *inout, size_t n)
 {
     return MPI_Reduce_local(in, inout, (int)n, c->type, c->op);
 }
 
-static int send_to(const struct allreduce_call *c, int peer, const void *buf, size_t n)
+static int send_to(const struct mpi_call *c, int peer, const void *buf, size_t n)
 {
     return MPI_Send(buf, (int)n, c->type, peer, TAG, c->comm);
 }
 
-static int receive(const struct allreduce_call *c, int peer, void *buf, size_t n)
+static int receive(const struct mpi_call *c, int peer, void *buf, size_t n)
 {
     return MPI_Recv(buf, (int)n, c->type, peer, TAG, c->comm, MPI_STATUS_IGNORE);
 }
 
-static int exchange(const struct allreduce_call *c, int to, const void *out, size_t n_out, int from,
+static int exchange(const struct mpi_call *c, int to, const void *out, size_t n_out, int from,
                     void *in, size_t n_in)
 {
     return MPI_Sendrecv(out, (int)n_out, c->type, to, TAG, in, (int)n_in, c->type, from, TAG,
                         c->comm, MPI_STATUS_IGNORE);
 }
 
-static int receive_and_combine(const struct allreduce_call *c, int peer)
+static int receive_and_combine(const struct mpi_call *c, int peer)
 {
     int rc = receive(c, peer, c->scratch, (size_t)c->count);
     return rc != MPI_SUCCESS ? rc : combine(c, c->scratch, c->recv, (size_t)c->count);
 }
 
-static void copy_input(const struct allreduce_call *c)
+static void copy_input(const struct mpi_call *c)
 {
     if (c->send != c->recv)
         memcpy(c->recv, c->send, (size_t)c->count * c->element_B);
@@ -58,7 +58,7 @@ static void copy_input(const struct allreduce_call *c)
 
 /* ---- the library's own ---- */
 
-static int run_auto(const struct allreduce_call *c)
+static int run_auto(const struct mpi_call *c)
 {
     return MPI_Allreduce(c->send == c->recv ? MPI_IN_PLACE : c->send, c->recv, c->count, c->type,
                          c->op, c->comm);
@@ -66,7 +66,7 @@ static int run_auto(const struct allreduce_call *c)
 
 /* ---- ring: reduce-scatter, then all-gather, each of n-1 steps between neighbours ---- */
 
-static struct part chunk(const struct allreduce_call *c, int i)
+static struct part chunk(const struct mpi_call *c, int i)
 {
     size_t n = (size_t)c->ranks, k = (size_t)((i % c->ranks + c->ranks) % c->ranks);
     size_t first = (size_t)c->count * k / n;
@@ -75,7 +75,7 @@ static struct part chunk(const struct allreduce_call *c, int i)
 
 /* The partial sum of a chunk arrives and this rank's input is added to it. Out of place it arrives
  * where the result belongs; in place that is where the input lies, so it arrives in the scratch. */
-static int ring_reduce_step(const struct allreduce_call *c, int step)
+static int ring_reduce_step(const struct mpi_call *c, int step)
 {
     int next = (c->rank + 1) % c->ranks, previous = (c->rank + c->ranks - 1) % c->ranks;
     struct part out = chunk(c, c->rank - step), in = chunk(c, c->rank - step - 1);
@@ -88,14 +88,14 @@ static int ring_reduce_step(const struct allreduce_call *c, int step)
     return combine(c, in_place ? c->scratch : sent(c, in.first), at(c, in.first), in.n);
 }
 
-static int ring_gather_step(const struct allreduce_call *c, int step)
+static int ring_gather_step(const struct mpi_call *c, int step)
 {
     int next = (c->rank + 1) % c->ranks, previous = (c->rank + c->ranks - 1) % c->ranks;
     struct part out = chunk(c, c->rank + 1 - step), in = chunk(c, c->rank - step);
     return exchange(c, next, at(c, out.first), out.n, previous, at(c, in.first), in.n);
 }
 
-static int run_ring(const struct allreduce_call *c)
+static int run_ring(const struct mpi_call *c)
 {
     int rc = MPI_SUCCESS;
     for (int s = 0; s < c->ranks - 1 && rc == MPI_SUCCESS; s++)
@@ -112,7 +112,7 @@ static size_t ring_scratch(size_t count, size_t element_B, int ranks, bool in_pl
 
 /* ---- tree: binomial reduction to rank 0, then the same tree downwards ---- */
 
-static int run_tree(const struct allreduce_call *c)
+static int run_tree(const struct mpi_call *c)
 {
     size_t n = (size_t)c->count;
     int rc = MPI_SUCCESS, bit = 1;
@@ -139,7 +139,7 @@ struct core {
     int me;    /* this rank's number in the core; -1: stands aside */
 };
 
-static struct core core_of(const struct allreduce_call *c)
+static struct core core_of(const struct mpi_call *c)
 {
     struct core k = {.ranks = 1};
     while (k.ranks * 2 <= c->ranks)
@@ -154,8 +154,8 @@ static int core_rank(const struct core *k, int me)
     return me < k->extra ? 2 * me + 1 : me + k->extra;
 }
 
-static int in_core(const struct allreduce_call *c,
-                   int (*run)(const struct allreduce_call *c, const struct core *k))
+static int in_core(const struct mpi_call *c,
+                   int (*run)(const struct mpi_call *c, const struct core *k))
 {
     struct core k = core_of(c);
     size_t n = (size_t)c->count;
@@ -183,7 +183,7 @@ static size_t whole_scratch(size_t count, size_t element_B, int ranks, bool in_p
 
 /* ---- recursive doubling: whole vectors exchanged at distance 1, 2, 4, ... ---- */
 
-static int doubling(const struct allreduce_call *c, const struct core *k)
+static int doubling(const struct mpi_call *c, const struct core *k)
 {
     size_t n = (size_t)c->count;
     int rc = MPI_SUCCESS;
@@ -196,7 +196,7 @@ static int doubling(const struct allreduce_call *c, const struct core *k)
     return rc;
 }
 
-static int run_recursive_doubling(const struct allreduce_call *c)
+static int run_recursive_doubling(const struct mpi_call *c)
 {
     return in_core(c, doubling);
 }
@@ -204,7 +204,7 @@ static int run_recursive_doubling(const struct allreduce_call *c)
 /* ---- Rabenseifner: reduce-scatter by halving, all-gather by doubling ---- */
 
 /* The part that blocks [first, first + n) of the core's equal blocks make up. */
-static struct part blocks(const struct allreduce_call *c, const struct core *k, int first, int n)
+static struct part blocks(const struct mpi_call *c, const struct core *k, int first, int n)
 {
     size_t count = (size_t)c->count, of = (size_t)k->ranks;
     size_t start = count * (size_t)first / of;
@@ -212,7 +212,7 @@ static struct part blocks(const struct allreduce_call *c, const struct core *k, 
 }
 
 /* With `bit` blocks in each half of this rank's window: the half it keeps, and its peer's. */
-static void halves(const struct allreduce_call *c, const struct core *k, int bit, struct part *mine,
+static void halves(const struct mpi_call *c, const struct core *k, int bit, struct part *mine,
                    struct part *theirs)
 {
     int window = k->me & ~(2 * bit - 1);
@@ -221,7 +221,7 @@ static void halves(const struct allreduce_call *c, const struct core *k, int bit
     *theirs = blocks(c, k, upper ? window : window + bit, bit);
 }
 
-static int halving_doubling(const struct allreduce_call *c, const struct core *k)
+static int halving_doubling(const struct mpi_call *c, const struct core *k)
 {
     struct part mine, theirs;
     int rc = MPI_SUCCESS;
@@ -240,12 +240,12 @@ static int halving_doubling(const struct allreduce_call *c, const struct core *k
     return rc;
 }
 
-static int run_rabenseifner(const struct allreduce_call *c)
+static int run_rabenseifner(const struct mpi_call *c)
 {
     return in_core(c, halving_doubling);
 }
 
-const struct allreduce allreduces[ALLREDUCE_KINDS] = {
+const struct mpi_operation mpi_allreduces[ALLREDUCE_KINDS] = {
     [ALLREDUCE_AUTO] = {"auto", run_auto, NULL},
     [ALLREDUCE_RING] = {"ring", run_ring, ring_scratch},
     [ALLREDUCE_TREE] = {"tree", run_tree, whole_scratch},
@@ -253,54 +253,54 @@ const struct allreduce allreduces[ALLREDUCE_KINDS] = {
     [ALLREDUCE_RABENSEIFNER] = {"rabenseifner", run_rabenseifner, whole_scratch},
 };
 
-size_t allreduce_scratch_B(enum allreduce_kind kind, size_t count, size_t element_B, int ranks,
-                           bool in_place)
+size_t mpi_scratch_B(enum allreduce_kind kind, size_t count, size_t element_B, int ranks,
+                     bool in_place)
 {
-    const struct allreduce *a = &allreduces[kind];
+    const struct mpi_operation *a = &mpi_allreduces[kind];
     return a->scratch_B ? a->scratch_B(count, element_B, ranks, in_place) : 0;
 }
 
-static int run_allreduce(const struct allreduce_call *c)
+static int run_allreduce(const struct mpi_call *c)
 {
-    return allreduces[ALLREDUCE_AUTO].run(c);
+    return mpi_allreduces[ALLREDUCE_AUTO].run(c);
 }
 
-static int run_allgather(const struct allreduce_call *c)
+static int run_allgather(const struct mpi_call *c)
 {
     int block = c->count / c->ranks;
     return MPI_Allgather(c->send, block, c->type, c->recv, block, c->type, c->comm);
 }
 
-static int run_reducescatter(const struct allreduce_call *c)
+static int run_reducescatter(const struct mpi_call *c)
 {
     return MPI_Reduce_scatter_block(c->send, c->recv, c->count / c->ranks, c->type, c->op, c->comm);
 }
 
-static int run_alltoall(const struct allreduce_call *c)
+static int run_alltoall(const struct mpi_call *c)
 {
     int block = c->count / c->ranks;
     return MPI_Alltoall(c->send, block, c->type, c->recv, block, c->type, c->comm);
 }
 
-static int run_broadcast(const struct allreduce_call *c)
+static int run_broadcast(const struct mpi_call *c)
 {
     void *buffer = c->rank == COLLECTIVE_ROOT ? (void *)c->send : c->recv;
     return MPI_Bcast(buffer, c->count, c->type, COLLECTIVE_ROOT, c->comm);
 }
 
-static int run_reduce(const struct allreduce_call *c)
+static int run_reduce(const struct mpi_call *c)
 {
     return MPI_Reduce(c->send, c->recv, c->count, c->type, c->op, COLLECTIVE_ROOT, c->comm);
 }
 
-static int run_sendrecv(const struct allreduce_call *c)
+static int run_sendrecv(const struct mpi_call *c)
 {
     int next = (c->rank + 1) % c->ranks, previous = (c->rank + c->ranks - 1) % c->ranks;
     return MPI_Sendrecv(c->send, c->count, c->type, next, TAG, c->recv, c->count, c->type, previous,
                         TAG, c->comm, MPI_STATUS_IGNORE);
 }
 
-const struct allreduce collectives_mpi[COLLECTIVES] = {
+const struct mpi_operation mpi_collectives[COLLECTIVES] = {
     [COLLECTIVE_ALLREDUCE] = {"MPI_Allreduce", run_allreduce, NULL},
     [COLLECTIVE_ALLGATHER] = {"MPI_Allgather", run_allgather, NULL},
     [COLLECTIVE_REDUCESCATTER] = {"MPI_Reduce_scatter_block", run_reducescatter, NULL},
