@@ -6,6 +6,8 @@
  * `size` is the larger of a rank's two buffers. All-gather, reduce-scatter and all-to-all cut it
  * into one block for each rank. The root of broadcast and reduce is rank 0. In sendrecv, each rank
  * sends to the next and receives from the one before.
+ *
+ * Below: rounds in which all pairs of ranks meet.
  */
 #pragma once
 
@@ -71,3 +73,23 @@ struct collective_part collective_part(enum collective c, int rank, int ranks, s
  * 6 MiB for each channel and peer (buffers of LL, LL128 and Simple). It has up to 24 channels over
  * NVLink. */
 #define COMM_MEMORY_B (UINT64_C(144) << 20)
+
+/* ---- rounds ---- */
+
+/* Rounds in which everybody meets everybody once: in each, every rank has at most one peer. With n
+ * ranks there are n - 1 rounds, with an odd n as many as ranks, and one rank sits out in each. */
+static inline int collective_rounds(int ranks)
+{
+    return (ranks + 1) / 2 * 2 - 1;
+}
+
+/* The peer of `rank` in round 0 to collective_rounds - 1; -1: it sits out, or there is no such rank or
+ * round. The last seat stays, the others go round. */
+static inline int collective_round_peer(int rank, int round, int ranks)
+{
+    int last = collective_rounds(ranks);
+    if (rank < 0 || round < 0 || round >= last)
+        return -1;
+    int peer = rank == last ? round : rank == round ? last : (2 * round - rank + 2 * last) % last;
+    return peer < ranks ? peer : -1;
+}

@@ -138,6 +138,27 @@ enum wl_status comm_try(struct comms *c, struct comm *comm, ncclResult_t result,
     return status;
 }
 
+/* value NULL: unset. */
+static void scoped_env_set(struct scoped_env *s, const char *name, const char *value)
+{
+    const char *before = getenv(name);
+    s->name = name;
+    s->before = before ? strdup(before) : NULL;
+    if (value)
+        setenv(name, value, 1);
+    else
+        unsetenv(name);
+}
+
+static void scoped_env_restore(struct scoped_env *s)
+{
+    if (s->before)
+        setenv(s->name, s->before, 1);
+    else
+        unsetenv(s->name);
+    free(s->before);
+}
+
 /* The environment that NCCL reads while a communicator is made. */
 struct comm_env {
     char host_id[48];
@@ -393,8 +414,8 @@ static void *find(const struct comms *c, const char *function, int since, char *
     return symbol;
 }
 
-enum wl_status memory_alloc(struct comms *c, void **base, size_t bytes, bool from_nccl, char *why,
-                            size_t n)
+enum wl_status comm_memory_alloc(struct comms *c, void **base, size_t bytes, bool from_nccl,
+                                 char *why, size_t n)
 {
     if (!from_nccl)
         return gpu_alloc(base, bytes, why, n) == cudaSuccess ? WL_OK : WL_SKIP;
@@ -414,7 +435,7 @@ enum wl_status memory_alloc(struct comms *c, void **base, size_t bytes, bool fro
     return WL_SKIP;
 }
 
-void memory_free(struct comms *c, void *base, bool from_nccl)
+void comm_memory_free(struct comms *c, void *base, bool from_nccl)
 {
     union {
         void *object;
@@ -428,8 +449,9 @@ void memory_free(struct comms *c, void *base, bool from_nccl)
         cudaFree(base);
 }
 
-enum wl_status memory_register(struct comms *c, struct comm *comm, enum memory memory, void *base,
-                               size_t bytes, void **registration, char *why, size_t n)
+enum wl_status comm_memory_register(struct comms *c, struct comm *comm, enum memory memory,
+                                    void *base, size_t bytes, void **registration, char *why,
+                                    size_t n)
 {
     ncclComm_t nccl = atomic_load(&comm->nccl);
     if (memory == MEMORY_PLAIN || memory == MEMORY_NCCL)
@@ -448,7 +470,8 @@ enum wl_status memory_register(struct comms *c, struct comm *comm, enum memory m
     return comm_judge(c, comm, e, name, why, n);
 }
 
-void memory_unregister(struct comms *c, struct comm *comm, enum memory memory, void **registration)
+void comm_memory_unregister(struct comms *c, struct comm *comm, enum memory memory,
+                            void **registration)
 {
     ncclComm_t nccl = comm ? atomic_load(&comm->nccl) : NULL;
     bool window = memory == MEMORY_SYMMETRIC;

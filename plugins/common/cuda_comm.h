@@ -29,27 +29,6 @@ struct scoped_env {
     char *before; /* NULL: it was not set */
 };
 
-/* value NULL: unset. */
-static inline void scoped_env_set(struct scoped_env *s, const char *name, const char *value)
-{
-    const char *before = getenv(name);
-    s->name = name;
-    s->before = before ? strdup(before) : NULL;
-    if (value)
-        setenv(name, value, 1);
-    else
-        unsetenv(name);
-}
-
-static inline void scoped_env_restore(struct scoped_env *s)
-{
-    if (s->before)
-        setenv(s->name, s->before, 1);
-    else
-        unsetenv(s->name);
-    free(s->before);
-}
-
 #define COMMS_MAX 64
 
 enum nccl_algorithm {
@@ -178,11 +157,13 @@ void cuda_abort(struct gpu *g, struct comms *c);
 enum memory { MEMORY_PLAIN, MEMORY_REGISTERED, MEMORY_SYMMETRIC, MEMORY_NCCL };
 
 /* WL_SKIP: out of memory, or NCCL lacks the function; `why` says so. */
-enum wl_status memory_alloc(struct comms *c, void **base, size_t bytes, bool from_nccl, char *why,
-                            size_t n);
-void memory_free(struct comms *c, void *base, bool from_nccl);
+enum wl_status comm_memory_alloc(struct comms *c, void **base, size_t bytes, bool from_nccl,
+                                 char *why, size_t n);
+void comm_memory_free(struct comms *c, void *base, bool from_nccl);
 
 /* Registers with the communicator as `memory` says; does nothing for PLAIN and NCCL. Collective. */
-enum wl_status memory_register(struct comms *c, struct comm *comm, enum memory memory, void *base,
-                               size_t bytes, void **registration, char *why, size_t n);
-void memory_unregister(struct comms *c, struct comm *comm, enum memory memory, void **registration);
+enum wl_status comm_memory_register(struct comms *c, struct comm *comm, enum memory memory,
+                                    void *base, size_t bytes, void **registration, char *why,
+                                    size_t n);
+void comm_memory_unregister(struct comms *c, struct comm *comm, enum memory memory,
+                            void **registration);

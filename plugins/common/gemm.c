@@ -54,15 +54,15 @@ static bool fits(const void *gemm, const void *space)
 
 struct gemm *gemm_take(struct shared **list, struct gemm_space space, uint64_t seed)
 {
-    struct gemm *g = shared_take(*list, fits, &space);
+    struct gemm *g = host_shared_take(*list, fits, &space);
     if (!g && (g = create(space, seed)))
-        shared_add(list, g);
+        host_shared_add(list, g);
     return g;
 }
 
 void gemm_drop(struct shared **list, struct gemm *g)
 {
-    if (shared_drop(list, g))
+    if (host_shared_drop(list, g))
         destroy(g);
 }
 

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "common/shared.h"
+#include "common/host.h"
 
 #include <stdint.h>
 

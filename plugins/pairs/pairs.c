@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * pairs: what `gradsync suspects` measures. In round 0 each rank computes and copies by itself; in
- * round 1 and later, ranks exchange messages in pairs, all pairs of a round at once (round_peer.h).
+ * round 1 and later, ranks exchange messages in pairs, all pairs of a round at once (collective.h).
  * Each rank's own time of each test is recorded.
  *
  * A pair that does not answer within `patience` has no values from then on. The rest goes on.
@@ -13,7 +13,6 @@
 #include "common/gemm.h"
 #include "common/host.h"
 #include "common/mpi_calls.h"
-#include "common/round_peer.h"
 
 #include <cblas.h>
 #include <math.h>
@@ -62,7 +61,7 @@ static enum wl_status describe(const void *cell, const struct wl_job *job, struc
                                char *why, size_t why_size)
 {
     const struct pairs_cell *c = cell;
-    int rounds = job->ranks > 1 ? round_count(job->ranks) : 0;
+    int rounds = job->ranks > 1 ? collective_rounds(job->ranks) : 0;
     if (c->size == 0 || c->size % 64 != 0) {
         snprintf(why, why_size, "size=%llu is not a multiple of 64", (unsigned long long)c->size);
         return WL_FAIL;
@@ -397,7 +396,7 @@ static enum wl_status use(struct self *s, const struct pairs_cell *c)
 
 static enum wl_status meet(struct self *s, int round)
 {
-    int partner = round_peer(s->host->rank, round - 1, s->host->ranks);
+    int partner = collective_round_peer(s->host->rank, round - 1, s->host->ranks);
     if (s->met[round])
         return WL_OK;
     s->met[round] = true;
@@ -422,7 +421,7 @@ static enum wl_status prepare(void *self, const void *cell, void **prepared)
         return WL_FAIL;
     *p = (struct prepared){.self = s, .cell = *c, .partner = -1};
     if (c->round)
-        p->partner = round_peer(s->host->rank, (int)c->round - 1, s->host->ranks);
+        p->partner = collective_round_peer(s->host->rank, (int)c->round - 1, s->host->ranks);
     *prepared = p;
     return WL_OK;
 }

@@ -3,7 +3,7 @@
  * wan_links: what the links between sites give, pair by pair, over the transport of wan_sync: the
  * same ports. `gradsync links` runs it and turns its recording into [links].
  *
- * In a round every rank has one peer (common/round_peer.h), and the pairs, which share no rank,
+ * In a round every rank has one peer (common/collective.h), and the pairs, which share no rank,
  * measure at the same time; at_once=no lets them take turns. All cells share one link of
  * STREAMS_ALL streams between two ranks: each number of streams and each congestion control has
  * streams of its own, because a stream remembers how fast it was. Nothing paces them.
@@ -11,8 +11,8 @@
  * One iteration sends 1 MiB: busbw is the rate of the slower direction of the slowest pair.
  */
 #include "common/clock.h"
+#include "common/collective.h"
 #include "common/mpi_calls.h"
-#include "common/round_peer.h"
 #include "wan_sync/transport/link_mpi.h"
 #include "wan_sync/transport/tcp.h"
 #include "workload.h"
@@ -116,9 +116,9 @@ static enum wl_status describe(const void *cell, const struct wl_job *job, struc
     if (job->ranks < 2)
         snprintf(why, why_size, "%d rank has no link; set [launch] ranks to the number of sites",
                  job->ranks);
-    else if (c->round > round_count(job->ranks))
+    else if (c->round > collective_rounds(job->ranks))
         snprintf(why, why_size, "round=%lld: %d ranks have %d rounds", (long long)c->round,
-                 job->ranks, round_count(job->ranks));
+                 job->ranks, collective_rounds(job->ranks));
     else if (c->way == ALL && c->round > 1) {
         snprintf(why, why_size, "way=all has no round=%lld: all ranks meet in round 1",
                  (long long)c->round);
@@ -300,7 +300,7 @@ static int turn_of(int rank, int peer, int round, int ranks)
 {
     int before = 0, lower = rank < peer ? rank : peer;
     for (int r = 0; r < lower; r++)
-        before += round_peer(r, round, ranks) > r;
+        before += collective_round_peer(r, round, ranks) > r;
     return before;
 }
 
@@ -309,7 +309,7 @@ static bool measure(struct prepared *p, struct link *link, double *v)
     struct self *s = p->self;
     const struct wl_host *h = s->host;
     const struct cell *c = &p->cell;
-    int round = (int)c->round - 1, peer = round_peer(h->rank, round, h->ranks);
+    int round = (int)c->round - 1, peer = collective_round_peer(h->rank, round, h->ranks);
     int turns = c->at_once ? 1 : h->ranks / 2, directions = c->way == ALONE ? 2 : 1;
     int mine = c->at_once || peer < 0 ? 0 : turn_of(h->rank, peer, round, h->ranks);
     bool lower = h->rank < peer, good = true;

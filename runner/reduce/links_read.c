@@ -4,7 +4,7 @@
 #include "base/err.h"
 #include "base/jsontext.h"
 #include "base/text.h"
-#include "common/round_peer.h"
+#include "common/collective.h"
 #include "lab/spec.h"
 #include "record/record.h"
 #include "record/recorded.h"
@@ -73,7 +73,7 @@ static int take_block(struct links *l, const struct recorded *r, const json_t *b
     if (!to && !idle)
         return fail(GS_USAGE, "%s: more than %d configs", r->dir, LINKS_CONFIGS_MAX);
     for (size_t rank = 0; rank < l->n; rank++) {
-        int peer = round_peer((int)rank, (int)number(c, "round") - 1, (int)l->n);
+        int peer = collective_round_peer((int)rank, (int)number(c, "round") - 1, (int)l->n);
         if (peer >= 0 || !strcmp(way, "all"))
             take_rank(l, to, way, o, rank, (size_t)peer);
     }

@@ -4,7 +4,7 @@
 #include "base/err.h"
 #include "base/jsontext.h"
 #include "base/stats.h"
-#include "common/round_peer.h"
+#include "common/collective.h"
 #include "config/config.h"
 #include "config/settings.h"
 #include "record/host_load.h"
@@ -182,7 +182,7 @@ static void take_pairs(struct suspects_data *d, size_t t, const json_t *values, 
     int n = (int)d->ranks;
     double *to = d->x[t] + (d->visits - 1) * (size_t)n * (size_t)n;
     for (int a = 0; a < n; a++) {
-        int b = round_peer(a, round - 1, n);
+        int b = collective_round_peer(a, round - 1, n);
         if (b < a)
             continue;
         size_t at = (size_t)a * d->ranks + (size_t)b;
@@ -236,7 +236,7 @@ static void read_fail(struct reader *in, const json_t *o)
     const struct rec_cell *c = recorded_find(in->r, json_text_of(o, "cell"));
     int rank = (int)json_integer_value(json_object_get(o, "rank"));
     int round = c ? (int)param(c, "round") : 0;
-    int partner = round > 0 ? round_peer(rank, round - 1, (int)d->ranks) : -1;
+    int partner = round > 0 ? collective_round_peer(rank, round - 1, (int)d->ranks) : -1;
     AUTO_FREE char *where = rank < 0      ? xstrdup("no rank reported")
                             : partner < 0 ? xstrfmt("rank %d", rank)
                                           : xstrfmt("rank %d with rank %d", rank, partner);

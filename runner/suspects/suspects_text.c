@@ -6,7 +6,7 @@
 #include "base/jsontext.h"
 #include "base/stats.h"
 #include "base/text.h"
-#include "common/round_peer.h"
+#include "common/collective.h"
 #include "config/config.h"
 #include "config/settings.h"
 #include "record/host_load.h"
@@ -357,7 +357,7 @@ void suspects_config(struct text *t, size_t ranks, bool cuda)
                 "retries = 1\n\n");
     text_addf(t, "[pairs]\nbackend = %s\nsize = %s\n", cuda ? "cuda" : "host",
               cuda ? "64MiB" : "4MiB");
-    text_addf(t, "round = 0:%d:+1\n", ranks > 1 ? round_count((int)ranks) : 0);
+    text_addf(t, "round = 0:%d:+1\n", ranks > 1 ? collective_rounds((int)ranks) : 0);
 }
 
 int suspects_config_launch(struct words *overrides, struct suspects_launch *launch,

@@ -5,7 +5,7 @@
 #include "base/jsontext.h"
 #include "base/shell.h"
 #include "base/text.h"
-#include "common/round_peer.h"
+#include "common/collective.h"
 #include "config/config.h"
 #include "config/locate.h"
 #include "config/settings.h"
@@ -207,7 +207,7 @@ static int make_text(struct job *j)
         text_add(&j->text, "\n" LINKS_ADDED "\n[" SECTION
                            "]\nway = idle, alone, both, all\nstreams = 1, 4, 8, 16\n"
                            "congestion = cubic, bbr\nround = 1");
-        for (int round = 2; round <= round_count((int)j->sites.n); round++)
+        for (int round = 2; round <= collective_rounds((int)j->sites.n); round++)
             text_addf(&j->text, ", %d", round);
         text_add(&j->text, "\n");
         copy_connection(j);

@@ -3,7 +3,7 @@
  * The tournament, the split of pairs into ranks and links, and who is compared with whom. How often
  * the judgement is wrong: tests/sim/suspect_rates.c.
  */
-#include "common/round_peer.h"
+#include "common/collective.h"
 #include "suspects/judge.h"
 #include "suspects/suspects_text.h"
 #include "unit.h"
@@ -19,22 +19,23 @@ TEST(each_pair_meets_once)
 {
     for (int n = 1; n <= 9; n++) {
         int met[9][9] = {{0}};
-        for (int round = 1; round <= round_count(n); round++)
+        for (int round = 1; round <= collective_rounds(n); round++)
             for (int a = 0; a < n; a++) {
-                int b = round_peer(a, round - 1, n);
+                int b = collective_round_peer(a, round - 1, n);
                 if (b < 0)
                     continue;
-                assert_int_equal(round_peer(b, round - 1, n), a);
+                assert_int_equal(collective_round_peer(b, round - 1, n), a);
                 met[a][b]++;
             }
         for (int a = 0; a < n; a++)
             for (int b = 0; b < n; b++)
                 assert_int_equal(met[a][b], a != b);
         for (int a = 0; a < n; a++) { /* as a damaged recording may ask */
-            assert_int_equal(round_peer(a, -1, n), -1);
-            assert_int_equal(round_peer(a, INT_MAX, n), -1);
+            assert_int_equal(collective_round_peer(a, -1, n), -1);
+            assert_int_equal(collective_round_peer(a, INT_MAX, n), -1);
         }
-        assert_int_equal(round_peer(-1, 0, n), -1); /* of a death that no rank reported */
+        assert_int_equal(collective_round_peer(-1, 0, n),
+                         -1); /* of a death that no rank reported */
     }
 }
 

@@ -5,7 +5,7 @@
  */
 #include "common/cuda_collective.h"
 #include "common/cuda_comm.h"
-#include "common/shared.h"
+#include "common/host.h"
 #include "iter_proxy/backend.h"
 
 #include <cublas_v2.h>
@@ -192,7 +192,7 @@ static enum wl_status operands_take(struct state *s, const struct proxy_cell *ce
                                     const struct proxy_work *w, struct operands **out, char *why,
                                     size_t size)
 {
-    if ((*out = shared_take(s->operands, operands_fit, w)))
+    if ((*out = host_shared_take(s->operands, operands_fit, w)))
         return WL_OK;
     struct operands *o = calloc(1, sizeof *o);
     if (!o) {
@@ -207,7 +207,7 @@ static enum wl_status operands_take(struct state *s, const struct proxy_cell *ce
         operands_free(o);
         return status;
     }
-    shared_add(&s->operands, o);
+    host_shared_add(&s->operands, o);
     *out = o;
     return WL_OK;
 }
@@ -322,8 +322,8 @@ static enum wl_status fill_buffers(struct state *s, const struct buffers *b, cha
 
 static void buffers_free(struct state *s, struct buffers *b)
 {
-    memory_free(&s->comms, b->in, b->memory == PROXY_SYMMETRIC);
-    memory_free(&s->comms, b->out, b->memory == PROXY_SYMMETRIC);
+    comm_memory_free(&s->comms, b->in, b->memory == PROXY_SYMMETRIC);
+    comm_memory_free(&s->comms, b->out, b->memory == PROXY_SYMMETRIC);
     free(b->collective);
     free(b);
 }
@@ -332,7 +332,7 @@ static void buffers_free(struct state *s, struct buffers *b)
  * to other GPUs. */
 static void free_unused(struct state *s, bool all)
 {
-    for (struct buffers *b; (b = shared_out(&s->buffers, all));)
+    for (struct buffers *b; (b = host_shared_out(&s->buffers, all));)
         buffers_free(s, b);
 }
 
@@ -341,10 +341,11 @@ static enum wl_status make_buffers(struct state *s, struct buffers *b, char *why
     void **const halves[] = {&b->in, &b->out};
     const bool from_nccl = b->memory == PROXY_SYMMETRIC;
     for (int i = 0; i < 2; i++) {
-        if (memory_alloc(&s->comms, halves[i], b->bytes, from_nccl, why, size) == WL_OK)
+        if (comm_memory_alloc(&s->comms, halves[i], b->bytes, from_nccl, why, size) == WL_OK)
             continue;
         free_unused(s, false);
-        enum wl_status status = memory_alloc(&s->comms, halves[i], b->bytes, from_nccl, why, size);
+        enum wl_status status =
+            comm_memory_alloc(&s->comms, halves[i], b->bytes, from_nccl, why, size);
         if (status != WL_OK)
             return status;
     }
@@ -370,7 +371,7 @@ static enum wl_status buffers_take(struct step *p, char *why, size_t size)
 {
     struct state *s = p->state;
     const struct proxy_work *w = p->work;
-    if ((p->buffers = shared_take(s->buffers, buffers_fit, p)))
+    if ((p->buffers = host_shared_take(s->buffers, buffers_fit, p)))
         return WL_OK;
     struct buffers *b = calloc(1, sizeof *b);
     struct proxy_collective *copy = malloc(w->n_collectives * sizeof *copy);
@@ -388,7 +389,7 @@ static enum wl_status buffers_take(struct step *p, char *why, size_t size)
         buffers_free(s, b);
         return status;
     }
-    shared_add(&s->buffers, b);
+    host_shared_add(&s->buffers, b);
     p->buffers = b;
     return WL_OK;
 }
@@ -408,8 +409,8 @@ static cudaError_t buffers_check(struct state *s, const struct buffers *b,
 
 static void windows_free(struct state *s, struct windows *w)
 {
-    memory_unregister(&s->comms, w->comm, MEMORY_SYMMETRIC, &w->in);
-    memory_unregister(&s->comms, w->comm, MEMORY_SYMMETRIC, &w->out);
+    comm_memory_unregister(&s->comms, w->comm, MEMORY_SYMMETRIC, &w->in);
+    comm_memory_unregister(&s->comms, w->comm, MEMORY_SYMMETRIC, &w->out);
     free(w);
 }
 
@@ -422,7 +423,7 @@ static bool windows_fit(const void *windows, const void *comm)
 static enum wl_status windows_take(struct state *s, struct buffers *b, struct comm *comm,
                                    struct windows **out, char *why, size_t size)
 {
-    if ((*out = shared_take(b->windows, windows_fit, comm)))
+    if ((*out = host_shared_take(b->windows, windows_fit, comm)))
         return WL_OK;
     struct windows *w = calloc(1, sizeof *w);
     if (!w) {
@@ -431,14 +432,14 @@ static enum wl_status windows_take(struct state *s, struct buffers *b, struct co
     }
     w->comm = comm;
     enum wl_status status =
-        memory_register(&s->comms, comm, MEMORY_SYMMETRIC, b->in, b->bytes, &w->in, why, size);
-    TRY(status,
-        memory_register(&s->comms, comm, MEMORY_SYMMETRIC, b->out, b->bytes, &w->out, why, size));
+        comm_memory_register(&s->comms, comm, MEMORY_SYMMETRIC, b->in, b->bytes, &w->in, why, size);
+    TRY(status, comm_memory_register(&s->comms, comm, MEMORY_SYMMETRIC, b->out, b->bytes, &w->out,
+                                     why, size));
     if (status != WL_OK) {
         windows_free(s, w);
         return status;
     }
-    shared_add(&b->windows, w);
+    host_shared_add(&b->windows, w);
     *out = w;
     return WL_OK;
 }
@@ -640,9 +641,9 @@ static void release_step(void *step)
         if (p->done[i])
             cudaEventDestroy(p->done[i]);
     free(p->done);
-    if (shared_drop(&p->state->operands, p->operands))
+    if (host_shared_drop(&p->state->operands, p->operands))
         operands_free(p->operands);
-    if (p->windows && shared_drop(&p->buffers->windows, p->windows))
+    if (p->windows && host_shared_drop(&p->buffers->windows, p->windows))
         windows_free(p->state, p->windows);
     if (p->buffers)
         p->buffers->shared.users--;

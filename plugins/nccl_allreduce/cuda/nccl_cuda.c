@@ -5,7 +5,7 @@
 #include "common/cuda_burn.h"
 #include "common/cuda_collective.h"
 #include "common/cuda_comm.h"
-#include "common/shared.h"
+#include "common/host.h"
 #include "nccl_allreduce/nccl_allreduce.h"
 
 #include <stdio.h>
@@ -71,8 +71,8 @@ static char *slot_out(const struct prepared *p, unsigned slot)
  * freed under them. */
 static void arenas_free(struct state *s, bool all)
 {
-    for (struct arena *a; (a = shared_out(&s->arenas, all)); free(a))
-        memory_free(&s->comms, a->base, a->memory != MEMORY_PLAIN);
+    for (struct arena *a; (a = host_shared_out(&s->arenas, all)); free(a))
+        comm_memory_free(&s->comms, a->base, a->memory != MEMORY_PLAIN);
 }
 
 static bool arena_fits(const void *arena, const void *wanted)
@@ -83,15 +83,15 @@ static bool arena_fits(const void *arena, const void *wanted)
 
 static enum wl_status allocate(struct state *s, struct arena *a, char *why, size_t n)
 {
-    return memory_alloc(&s->comms, &a->base, a->bytes, a->memory != MEMORY_PLAIN, why, n);
+    return comm_memory_alloc(&s->comms, &a->base, a->bytes, a->memory != MEMORY_PLAIN, why, n);
 }
 
 /* Not collective. WL_SKIP: out of device memory, `why` says so. */
 static enum wl_status arena_take(struct state *s, size_t bytes, enum memory memory,
                                  struct arena **out, char *why, size_t n)
 {
-    if ((*out =
-             shared_take(s->arenas, arena_fits, &(struct arena){.bytes = bytes, .memory = memory})))
+    if ((*out = host_shared_take(s->arenas, arena_fits,
+                                 &(struct arena){.bytes = bytes, .memory = memory})))
         return WL_OK;
     struct arena *a = calloc(1, sizeof *a);
     if (!a) {
@@ -109,7 +109,7 @@ static enum wl_status arena_take(struct state *s, size_t bytes, enum memory memo
         free(a);
         return status;
     }
-    shared_add(&s->arenas, a);
+    host_shared_add(&s->arenas, a);
     *out = a;
     return WL_OK;
 }
@@ -401,7 +401,8 @@ static void release_cuda(void *prepared)
     graphs_free(p);
     cudaFree(p->record);
     if (p->arena) {
-        memory_unregister(&p->state->comms, p->comm, (enum memory)p->cell.memory, &p->registration);
+        comm_memory_unregister(&p->state->comms, p->comm, (enum memory)p->cell.memory,
+                               &p->registration);
         p->arena->shared.users--;
         if (p->arena->loaded == p)
             p->arena->loaded = NULL;
@@ -478,7 +479,8 @@ static enum wl_status prepare_steps(struct prepared *p)
     status = take_buffers(p, why, sizeof why);
     status = host_agree(s->host, status, why); /* registering windows is collective */
     if (status == WL_OK) {
-        status = memory_register(&s->comms, p->comm, (enum memory)p->cell.memory, p->arena->base,
+        status =
+            comm_memory_register(&s->comms, p->comm, (enum memory)p->cell.memory, p->arena->base,
                                  p->arena->bytes, &p->registration, why, sizeof why);
         status = host_agree(s->host, status, why);
     }

@@ -4,9 +4,9 @@
  * Communicators do not block, so that a pair that does not answer can be given up: it alone is
  * aborted, and the GPU goes on with the others.
  */
+#include "common/collective.h"
 #include "common/cuda_burn.h"
 #include "common/cuda_comm.h"
-#include "common/round_peer.h"
 #include "pairs/pairs.h"
 
 #include <math.h>
@@ -200,7 +200,7 @@ static bool hear_id(struct state *s, int round, ncclUniqueId *mine)
     const struct wl_host *host = s->host;
     bool got = false;
     for (int a = 0; a < host->ranks; a++) {
-        int b = round_peer(a, round - 1, host->ranks);
+        int b = collective_round_peer(a, round - 1, host->ranks);
         struct {
             ncclUniqueId id;
             bool good;

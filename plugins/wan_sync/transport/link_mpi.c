@@ -2,8 +2,8 @@
 #include "wan_sync/transport/link_mpi.h"
 
 #include "common/clock.h"
+#include "common/collective.h"
 #include "common/mpi_calls.h"
-#include "common/round_peer.h"
 
 #include <math.h>
 #include <sched.h>
@@ -268,8 +268,8 @@ bool link_measure_rtt(struct link *link, MPI_Comm comm, double *rtt_s)
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
     memset(rtt_s, 0, (size_t)(ranks * ranks) * sizeof *rtt_s);
-    for (int round = 0; round < round_count(ranks); round++) {
-        int peer = round_peer(rank, round, ranks);
+    for (int round = 0; round < collective_rounds(ranks); round++) {
+        int peer = collective_round_peer(rank, round, ranks);
         MPI_Barrier(comm);
         if (peer < 0)
             continue;
