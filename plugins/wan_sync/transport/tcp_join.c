@@ -369,9 +369,8 @@ void tcp_join_close(struct tcp_link *l)
     for (size_t i = 0; l->guests && i < l->guests_n; i++)
         if (l->guests[i].fd >= 0)
             close(l->guests[i].fd);
-    for (int r = 0; l->peers && r < l->host.ranks; r++)
-        for (int i = 0; l->peers[r].streams && i < l->options.streams; i++)
-            dial_end(&l->peers[r].streams[i].dial);
+    for (struct tcp_stream *s = l->streams; s < l->streams_end; s++)
+        dial_end(&s->dial);
     free(l->guests);
     if (l->listener >= 0)
         close(l->listener);
@@ -648,11 +647,11 @@ static void dial(struct tcp_stream *s)
 static void dial_due(struct tcp_peer *p)
 {
     struct tcp_link *l = p->link;
-    for (int i = 0; i < l->options.streams && !l->failed; i++) {
-        struct tcp_stream *s = &p->streams[i];
+    for (struct tcp_stream *s = p->streams; s < p->streams_end && !l->failed; s++) {
         if (s->dial.fd >= 0 && l->now > s->dial.deadline)
             dial_failed(s, "no answer");
-        if (s->fd < 0 && s->dial.fd < 0 && l->now >= s->dial.again && (i == 0 || p->up > 0))
+        if (s->fd < 0 && s->dial.fd < 0 && l->now >= s->dial.again &&
+            (s == p->streams || p->up > 0))
             dial(s);
     }
 }
@@ -672,9 +671,8 @@ bool tcp_join_busy(const struct tcp_link *l)
     for (size_t i = 0; i < l->guests_n; i++)
         if (l->guests[i].fd >= 0)
             return true;
-    for (int r = 0; r < l->host.ranks; r++)
-        for (int i = 0; l->peers[r].streams && i < l->options.streams; i++)
-            if (l->peers[r].streams[i].dial.fd >= 0)
-                return true;
+    for (const struct tcp_stream *s = l->streams; s < l->streams_end; s++)
+        if (s->dial.fd >= 0)
+            return true;
     return false;
 }

@@ -149,8 +149,8 @@ static bool settled(const struct tcp_link *l)
             continue;
         if (p->unacked > 0)
             return false;
-        for (int i = 0; i < l->options.streams; i++)
-            if (p->streams[i].sending || p->streams[i].ack_due)
+        for (const struct tcp_stream *s = p->streams; s < p->streams_end; s++)
+            if (s->sending || s->ack_due)
                 return false;
     }
     return true;
@@ -202,6 +202,7 @@ static void link_close(struct link *base)
         tcp_peer_free(&l->peers[r]);
     }
     free(l->peers);
+    free(l->streams);
     free(l->events.v);
     close_fd(l->wake);
     close_fd(l->epoll);
@@ -251,8 +252,8 @@ static int sharers(const struct tcp_link *l, int by)
 
 static bool tcp_probe_sends(const struct tcp_peer *p)
 {
-    for (int i = 0; i < p->link->options.streams; i++)
-        if (p->streams[i].sending)
+    for (const struct tcp_stream *s = p->streams; s < p->streams_end; s++)
+        if (s->sending)
             return true;
     return p->probing;
 }
@@ -260,9 +261,9 @@ static bool tcp_probe_sends(const struct tcp_peer *p)
 /* Sends probes on all streams that have room. */
 static void tcp_probe_push(struct tcp_peer *p)
 {
-    for (int i = 0; i < p->link->options.streams; i++)
-        if (!p->streams[i].sending)
-            tcp_out_push(&p->streams[i]);
+    for (struct tcp_stream *s = p->streams; s < p->streams_end; s++)
+        if (!s->sending)
+            tcp_out_push(s);
 }
 
 /* Until there is an estimate, and what was sent for it has come to its end. */
@@ -527,11 +528,15 @@ static int prepare_own(struct tcp_link *l, struct word *own, char *why, size_t s
         snprintf(why, size, "the kernel gives no random bytes: %s", strerror(errno));
         return -1;
     }
+    l->streams = calloc((size_t)l->host.ranks * (size_t)o->streams, sizeof *l->streams);
+    if (!l->streams) {
+        snprintf(why, size, "no memory for %d streams to each rank", o->streams);
+        return -1;
+    }
+    l->streams_end = l->streams;
     for (int r = 0; r < l->host.ranks; r++)
-        if (r != l->host.rank && tcp_peer_init(&l->peers[r], l, r)) {
-            snprintf(why, size, "no memory for %d streams to each rank", o->streams);
-            return -1;
-        }
+        if (r != l->host.rank)
+            tcp_peer_init(&l->peers[r], l, r);
     if (tcp_watch(l, EPOLL_CTL_ADD, l->listener, EPOLLIN, &l->listener_watched) ||
         tcp_watch(l, EPOLL_CTL_ADD, l->wake, EPOLLIN, &l->wake_watched)) {
         snprintf(why, size, "%.199s", l->base.why);

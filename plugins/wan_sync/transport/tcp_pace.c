@@ -363,10 +363,9 @@ static bool set_all(struct tcp_link *l, const char *name)
     char why[256];
     if (!tcp_congestion_allowed(name, why, sizeof why))
         return false;
-    for (int r = 0; r < l->host.ranks; r++)
-        for (int i = 0; l->peers[r].streams && i < l->options.streams; i++)
-            if (l->peers[r].streams[i].fd >= 0)
-                setsockopt(l->peers[r].streams[i].fd, IPPROTO_TCP, TCP_CONGESTION, name, n);
+    for (const struct tcp_stream *s = l->streams; s < l->streams_end; s++)
+        if (s->fd >= 0)
+            setsockopt(s->fd, IPPROTO_TCP, TCP_CONGESTION, name, n);
     l->options.congestion = BETTER;
     return true;
 }
@@ -450,10 +449,9 @@ static void pace_all(struct tcp_link *l, unsigned active)
     double rate = tcp_pace_rate(l->paced);
     rate = rate > 0 ? rate / fmax(active, 1) : NO_LIMIT_BPS;
     rate = fmax(rate, 2 * l->mss_B / BURST_EVERY_S);
-    for (int r = 0; r < l->host.ranks; r++)
-        for (int i = 0; l->peers[r].streams && i < l->options.streams; i++)
-            if (!l->peers[r].local && l->peers[r].streams[i].fd >= 0)
-                set_pace(&l->peers[r].streams[i], rate);
+    for (struct tcp_stream *s = l->streams; s < l->streams_end; s++)
+        if (!s->peer->local && s->fd >= 0)
+            set_pace(s, rate);
 }
 
 /* Adds what a stream did since it was last looked at. */
@@ -553,15 +551,13 @@ bool tcp_meter_tick(struct tcp_link *l)
     unsigned active = 0;
     struct tcp_pace_seen seen = {.now = l->now};
     bool due = l->paces && l->now - l->metered >= TICK_S;
-    for (int r = 0; r < l->host.ranks; r++)
-        for (int i = 0; l->peers[r].streams && i < l->options.streams; i++) {
-            struct tcp_stream *s = &l->peers[r].streams[i];
-            if (s->fd < 0 || (!s->sending && !s->waits_room && !s->inflight.head))
-                continue;
-            flows = true;
-            if (due && !s->peer->local)
-                active += look(s, &seen);
-        }
+    for (struct tcp_stream *s = l->streams; s < l->streams_end; s++) {
+        if (s->fd < 0 || (!s->sending && !s->waits_room && !s->inflight.head))
+            continue;
+        flows = true;
+        if (due && !s->peer->local)
+            active += look(s, &seen);
+    }
     if (!due)
         return flows;
     put_in_force(l);

@@ -244,9 +244,9 @@ struct tcp_stream {
 struct tcp_peer {
     struct tcp_link *link;
     int rank;
-    struct tcp_contact contact; /* our own too */
-    unsigned address;           /* index of the address of contact to connect to */
-    struct tcp_stream *streams;
+    struct tcp_contact contact;               /* our own too */
+    unsigned address;                         /* index of the address of contact to connect to */
+    struct tcp_stream *streams, *streams_end; /* its part of those of the link */
     int up;
     unsigned turn; /* index of the stream that gets the next block first */
     struct tcp_outs queue;
@@ -293,7 +293,8 @@ struct tcp_link {
     enum tcp_watched listener_watched, wake_watched;
     atomic_bool aborted;
     bool failed, closing, paces;
-    struct tcp_peer *peers; /* [host.ranks]; our own has a contact alone */
+    struct tcp_peer *peers;                   /* [host.ranks]; our own has a contact alone */
+    struct tcp_stream *streams, *streams_end; /* of all peers, in their order */
     struct tcp_events events;
     struct tcp_guest *guests;
     size_t guests_n;
@@ -330,7 +331,7 @@ void tcp_congestion_name(const struct tcp_link *l, char *name, socklen_t n);
 /* Marks the link broken; keeps the first reason. Returns -1. */
 int tcp_fail(struct tcp_link *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 int tcp_watch(struct tcp_link *l, int op, int fd, uint32_t events, void *what);
-int tcp_peer_init(struct tcp_peer *p, struct tcp_link *l, int rank);
+void tcp_peer_init(struct tcp_peer *p, struct tcp_link *l, int rank);
 void tcp_peer_free(struct tcp_peer *p);
 int tcp_peer_send(struct tcp_peer *p, uint64_t id, const void *data, size_t bytes);
 int tcp_peer_post(struct tcp_peer *p, uint64_t id, void *data, size_t bytes);

@@ -263,21 +263,22 @@ static void out_free(struct tcp_link *l, struct tcp_out *b)
     free(b);
 }
 
-int tcp_peer_init(struct tcp_peer *p, struct tcp_link *l, int rank)
+void tcp_peer_init(struct tcp_peer *p, struct tcp_link *l, int rank)
 {
     p->link = l, p->rank = rank;
-    p->streams = calloc((size_t)l->options.streams, sizeof *p->streams);
-    if (!p->streams)
-        return -1;
+    p->streams = l->streams_end;
+    p->streams_end = l->streams_end = p->streams + l->options.streams;
     tcp_outs_init(&p->queue);
     p->may_send_B = p->granted_B = own_B(l); /* as much at the other end, untold */
     tcp_pace_init(&p->pace);
-    for (int i = 0; i < l->options.streams; i++) {
-        p->streams[i] = (struct tcp_stream){
-            .watched = TCP_STREAM, .peer = p, .index = i, .fd = -1, .dial.fd = -1};
-        tcp_outs_init(&p->streams[i].inflight);
+    for (struct tcp_stream *s = p->streams; s < p->streams_end; s++) {
+        *s = (struct tcp_stream){.watched = TCP_STREAM,
+                                 .peer = p,
+                                 .index = (int)(s - p->streams),
+                                 .fd = -1,
+                                 .dial.fd = -1};
+        tcp_outs_init(&s->inflight);
     }
-    return 0;
 }
 
 static void outs_free(struct tcp_link *l, struct tcp_outs *o)
@@ -288,8 +289,7 @@ static void outs_free(struct tcp_link *l, struct tcp_outs *o)
 
 void tcp_peer_free(struct tcp_peer *p)
 {
-    for (int i = 0; p->streams && i < p->link->options.streams; i++) {
-        struct tcp_stream *s = &p->streams[i];
+    for (struct tcp_stream *s = p->streams; s < p->streams_end; s++) {
         if (s->fd >= 0)
             close(s->fd);
         if (s->out)
@@ -300,7 +300,6 @@ void tcp_peer_free(struct tcp_peer *p)
     for (size_t i = 0; i < TCP_SLOTS; i++)
         while (p->slots[i])
             slot_remove(p, p->slots[i]);
-    free(p->streams);
 }
 
 int tcp_peer_send(struct tcp_peer *p, uint64_t id, const void *data, size_t bytes)
@@ -326,8 +325,7 @@ int tcp_peer_send(struct tcp_peer *p, uint64_t id, const void *data, size_t byte
 static uint64_t oldest(const struct tcp_peer *p)
 {
     uint64_t low = p->queue.head ? p->queue.head->seq : p->next_seq;
-    for (int i = 0; i < p->link->options.streams; i++) {
-        const struct tcp_stream *s = &p->streams[i];
+    for (const struct tcp_stream *s = p->streams; s < p->streams_end; s++) {
         if (s->out && s->out->seq < low)
             low = s->out->seq;
         for (const struct tcp_out *b = s->inflight.head; b; b = b->next)
@@ -561,11 +559,9 @@ void tcp_out_push(struct tcp_stream *s)
 static void tcp_out_say(struct tcp_peer *p)
 {
     struct tcp_stream *by = NULL;
-    for (int i = 0; i < p->link->options.streams; i++) {
-        struct tcp_stream *s = &p->streams[i];
+    for (struct tcp_stream *s = p->streams; s < p->streams_end; s++)
         if (s->fd >= 0 && (!by || (by->sending && !s->sending)))
             by = s;
-    }
     if (!by)
         return;
     by->ack_due = true;
@@ -575,8 +571,7 @@ static void tcp_out_say(struct tcp_peer *p)
 /* On one stream that is between frames; where there is none the peer learns it from the reset. */
 void tcp_out_bye(struct tcp_peer *p, const char *text)
 {
-    for (int i = 0; i < p->link->options.streams; i++) {
-        struct tcp_stream *s = &p->streams[i];
+    for (struct tcp_stream *s = p->streams; s < p->streams_end; s++) {
         if (s->fd < 0 || s->sending)
             continue;
         start_frame(s, TCP_BYE, text, strnlen(text, TCP_BYE_MAX));
@@ -593,12 +588,10 @@ void tcp_out_bye(struct tcp_peer *p, const char *text)
  * end knows already. */
 static void overtake(struct tcp_peer *p, const struct tcp_stream *by)
 {
-    for (int i = 0; i < p->link->options.streams; i++) {
-        struct tcp_stream *s = &p->streams[i];
+    for (struct tcp_stream *s = p->streams; s < p->streams_end; s++)
         if (s != by && s->fd >= 0 && s->body && s->frame.kind == TCP_BLOCK && s->slot &&
             s->frame.seq == by->frame.seq)
             tcp_stream_lost(s, "its block came over another stream");
-    }
 }
 
 /* Where the payload of a block goes; false: the stream is lost. */
