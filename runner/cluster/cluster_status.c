@@ -346,13 +346,9 @@ static void find_orphans(struct cluster_status *s, const struct jobs *jobs, cons
             continue;
         bool seen = false;
         for (size_t k = 0; k < s->n_orphans; k++)
-            seen = seen || s->orphans[k] == j->array_job;
-        if (seen)
-            continue;
-        s->orphans = xrealloc(s->orphans, (s->n_orphans + 1) * sizeof *s->orphans);
-        s->orphan_arrays = xrealloc(s->orphan_arrays, (s->n_orphans + 1) * sizeof(size_t));
-        s->orphans[s->n_orphans] = j->array_job;
-        s->orphan_arrays[s->n_orphans++] = j->array;
+            seen = seen || s->orphans[k].job == j->array_job;
+        if (!seen)
+            APPEND(s->orphans, s->n_orphans) = (struct orphan){j->array_job, j->array};
     }
 }
 
@@ -487,7 +483,6 @@ void cluster_status_free(struct cluster_status *s)
     free(s->runs);
     free(s->fails);
     free(s->orphans);
-    free(s->orphan_arrays);
     *s = (struct cluster_status){0};
 }
 
@@ -503,9 +498,9 @@ static int release_held(const struct campaign *c, const struct cluster_status *s
     size_t n = 0;
     int code = GS_OK;
     for (size_t i = 0; !code && i < s->n_orphans; i++) {
-        code = jobs_add(c, s->orphans[i], s->orphan_arrays[i], "");
+        code = jobs_add(c, s->orphans[i].job, s->orphans[i].array, "");
         say("job %ld: missing in jobs.jsonl, because submit was interrupted; taken over",
-            s->orphans[i]);
+            s->orphans[i].job);
     }
     for (size_t i = 0; i < c->n_tasks; i++) {
         bool listed = !s->tasks[i].held;

@@ -57,8 +57,11 @@ struct cluster_status {
     struct run_status *runs;   /* parallel to campaign.runs */
     struct cell_fail *fails;   /* the last failure of each cell that was given up, without skips */
     size_t n_fails;
-    long *orphans; /* jobs that Slurm knows but the ledger lacks */
-    size_t *orphan_arrays, n_orphans;
+    struct orphan { /* a job that Slurm knows but the ledger lacks */
+        long job;
+        size_t array;
+    } * orphans;
+    size_t n_orphans;
 };
 
 /* Reads the recordings and the ledger. With `ask`, also queries Slurm once; without it, no task is

@@ -39,13 +39,17 @@ static void patience(uint64_t since_ns, uint64_t end_ns)
 
 #define TAG_MASK 0x3fffffff /* MPI_TAG_UB is at least 2^31 - 1 with what is used today */
 
+struct posted {
+    struct link_event event;
+    size_t bytes;
+};
+
 struct mpi_link {
     struct link base;
     MPI_Comm comm;
     MPI_Request *request;
-    struct link_event *what; /* by request */
-    size_t *bytes;
-    int *finished; /* of MPI_Testsome */
+    struct posted *posted; /* by request */
+    int *finished;         /* of MPI_Testsome */
     int n, cap;
     int done, done_n;  /* finished[done..done_n) were not told yet */
     uint64_t moved_ns; /* when something was posted or finished last */
@@ -66,13 +70,11 @@ static bool make_room(struct mpi_link *l)
     int cap = l->cap ? 2 * l->cap : 256;
     MPI_Request *request = realloc(l->request, (size_t)cap * sizeof *request);
     l->request = request ? request : l->request;
-    struct link_event *what = realloc(l->what, (size_t)cap * sizeof *what);
-    l->what = what ? what : l->what;
-    size_t *bytes = realloc(l->bytes, (size_t)cap * sizeof *bytes);
-    l->bytes = bytes ? bytes : l->bytes;
+    struct posted *posted = realloc(l->posted, (size_t)cap * sizeof *posted);
+    l->posted = posted ? posted : l->posted;
     int *finished = realloc(l->finished, (size_t)cap * sizeof *finished);
     l->finished = finished ? finished : l->finished;
-    if (!request || !what || !bytes || !finished) {
+    if (!request || !posted || !finished) {
         snprintf(l->base.why, sizeof l->base.why, "mpi: no memory for %d requests", cap);
         return false;
     }
@@ -87,8 +89,7 @@ static int tag_of(uint64_t id)
 
 static int post(struct mpi_link *l, enum link_done done, int peer, uint64_t id, size_t bytes)
 {
-    l->what[l->n] = (struct link_event){done, peer, id};
-    l->bytes[l->n++] = bytes;
+    l->posted[l->n++] = (struct posted){{done, peer, id}, bytes};
     l->moved_ns = now_ns();
     return 0;
 }
@@ -119,8 +120,7 @@ static void compact(struct mpi_link *l)
         if (l->request[i] == MPI_REQUEST_NULL)
             continue;
         l->request[kept] = l->request[i];
-        l->what[kept] = l->what[i];
-        l->bytes[kept++] = l->bytes[i];
+        l->posted[kept++] = l->posted[i];
     }
     l->n = kept;
     l->done = l->done_n = 0;
@@ -128,9 +128,9 @@ static void compact(struct mpi_link *l)
 
 static int tell(struct mpi_link *l, struct link_event *ev)
 {
-    int i = l->finished[l->done++];
-    *ev = l->what[i];
-    *(ev->done == LINK_SENT ? &l->stats.sent_B : &l->stats.received_B) += l->bytes[i];
+    const struct posted *p = &l->posted[l->finished[l->done++]];
+    *ev = p->event;
+    *(ev->done == LINK_SENT ? &l->stats.sent_B : &l->stats.received_B) += p->bytes;
     return 1;
 }
 
@@ -178,14 +178,13 @@ static void close_mpi(struct link *link)
     struct mpi_link *l = (struct mpi_link *)link;
     compact(l);
     for (int i = 0; i < l->n; i++) { /* after a failure alone */
-        if (l->what[i].done == LINK_RECEIVED)
+        if (l->posted[i].event.done == LINK_RECEIVED)
             MPI_Cancel(&l->request[i]);
         MPI_Request_free(&l->request[i]);
     }
     MPI_Comm_free(&l->comm);
     free(l->request);
-    free(l->what);
-    free(l->bytes);
+    free(l->posted);
     free(l->finished);
     free(l);
 }
