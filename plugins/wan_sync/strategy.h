@@ -159,8 +159,8 @@ struct strategy_task {
 
 /* No other task may be running. -1: no memory. */
 int strategy_start(struct strategy_engine *e, const struct strategy_task *task);
-/* Call it instead of strategy_start() when this rank has no part in a run of the others. Block names
- * contain the number of the run, which every rank counts. */
+/* Call it instead of strategy_start() when this rank has no part in a run of the others. Block
+ * names contain the number of the run, which every rank counts. */
 void strategy_pass(struct strategy_engine *e);
 
 enum strategy_state {

@@ -85,8 +85,8 @@ struct sync_parts {
     struct strategy_engine *engine;
     float *data, *residual; /* residual: NULL without feedback */
     int members;            /* of the exchange */
-    const int *rank_of;     /* by member */
-    const double *share;    /* by member; NULL: equal */
+    int *rank_of;           /* by member */
+    double *share;          /* by member; NULL: equal */
     int rank;
     struct sync_inside inside;
 };

@@ -11,6 +11,10 @@
  *   transport/  links between ranks: TCP streams with pacing, or MPI; and the pool of links
  *   cuda/       sums inside a site on its GPUs; a shared object of its own (cuda.so)
  *
+ * A sample goes from sample() below through sync_train() to strategy_start() and strategy_poll(),
+ * which give the blocks of a schedule to the send() and recv() of a link (transport/link.h). With
+ * transport=tcp these are in tcp_link.c, and the streams that carry the blocks in tcp_stream.c.
+ *
  * Without compute, one iteration is one synchronisation of the whole buffer. With compute, it is H
  * steps and their synchronisations (sync.h). These follow from a recording and the cell's
  * parameters:
@@ -112,12 +116,9 @@ struct prepared {
     struct pool_link *between; /* the members; NULL: strategy=mpi */
     struct pool_link *inside;  /* NULL, and gpu too: ranks do not sum inside their site first */
     struct sync_gpu *gpu;
-    int *rank_of;
-    double *share;
-    struct sync_parts parts;
-    struct sync *sync;
+    struct sync_parts parts; /* owns rank_of, share and residual */
+    struct sync *sync;       /* of these parts; NULL: not opened yet */
     const struct payload_floats *pattern;
-    float *residual; /* NULL: no feedback */
     size_t samples;
     float *errors;          /* of the first elements, summed over the samples */
     enum wl_status verdict; /* on the last sample */
@@ -213,14 +214,14 @@ static bool order_ring(struct prepared *p)
     if (!ring || p->cell.order == ORDER_SITES || n < (by_rate ? 3 : 4) ||
         s->host->ranks > LINK_RANKS_MOST)
         return true;
-    if (!look(p, p->rank_of, n, by_rate, &m))
+    if (!look(p, p->parts.rank_of, n, by_rate, &m))
         return false;
     for (int i = 0; i < n; i++)
-        at[i] = i, of[i] = p->rank_of[i];
+        at[i] = i, of[i] = p->parts.rank_of[i];
     wan_ring_order(&m.matrix, by_rate ? bytes_of(p) : 0, at);
     for (int i = 0; i < n; i++)
-        p->rank_of[i] = of[at[i]];
-    note_ranks(s, "ring", p->rank_of, n);
+        p->parts.rank_of[i] = of[at[i]];
+    note_ranks(s, "ring", p->parts.rank_of, n);
     return true;
 }
 
@@ -272,9 +273,9 @@ static void release(void *prepared)
     if (p->sync)
         sync_close(p->sync);
     sync_sites_close(&p->sites);
-    free(p->rank_of);
-    free(p->share);
-    free(p->residual);
+    free(p->parts.rank_of);
+    free(p->parts.share);
+    free(p->parts.residual);
     free(p->errors);
     free(p);
 }
@@ -286,21 +287,22 @@ static bool has_shares(const struct prepared *p)
 
 static bool name_members(struct prepared *p)
 {
-    int n = members_of(p);
+    struct sync_parts *q = &p->parts;
+    size_t n = (size_t)members_of(p);
     bool leaders = p->cell.strategy == CELL_FIRST + WAN_HIERARCHICAL;
-    p->rank_of = calloc((size_t)n, sizeof *p->rank_of);
-    if (p->rank_of)
-        memcpy(p->rank_of, leaders ? p->sites.leader : p->sites.in_order,
-               (size_t)n * sizeof *p->rank_of);
+    q->members = (int)n;
+    q->rank_of = calloc(n, sizeof *q->rank_of);
+    if (q->rank_of)
+        memcpy(q->rank_of, leaders ? p->sites.leader : p->sites.in_order, n * sizeof *q->rank_of);
     if (has_shares(p))
-        p->share = calloc((size_t)n, sizeof *p->share);
-    return p->rank_of && (p->share || !has_shares(p));
+        q->share = calloc(n, sizeof *q->share);
+    return q->rank_of && (q->share || !has_shares(p));
 }
 
 static void share_equally(struct prepared *p, size_t n)
 {
     for (size_t m = 0; m < n; m++)
-        p->share[m] = 1 / (double)n;
+        p->parts.share[m] = 1 / (double)n;
 }
 
 /* By the linear program of the model: the least time of a direct exchange. Measured rates of equal
@@ -309,8 +311,8 @@ static void share_by(struct prepared *p, const double *rate, const double *pair,
                      bool measured)
 {
     double bytes = (double)p->cell.size, least = INFINITY;
-    double unequal_s = pair ? wan_shares_of_pairs(rate, pair, n, bytes, p->share)
-                            : wan_shares(rate, n, bytes, p->share);
+    double unequal_s = pair ? wan_shares_of_pairs(rate, pair, n, bytes, p->parts.share)
+                            : wan_shares(rate, n, bytes, p->parts.share);
     for (size_t m = 0; m < n; m++)
         least = fmin(least, rate[m] / (double)(n - 1));
     for (size_t i = 0; pair && i < n * n; i++)
@@ -326,8 +328,9 @@ static bool take_pairs(struct prepared *p, size_t n, double *pair)
     struct self *s = p->self;
     if (!pool_gather_pairs(&s->pool, p->between))
         return false;
+    const int *rank_of = p->parts.rank_of;
     for (size_t i = 0; i < n * n; i++)
-        pair[i] = p->between->pair_Bps[(size_t)p->rank_of[i / n] * n + (size_t)p->rank_of[i % n]];
+        pair[i] = p->between->pair_Bps[(size_t)rank_of[i / n] * n + (size_t)rank_of[i % n]];
     return true;
 }
 
@@ -355,7 +358,7 @@ static bool share_out(struct prepared *p)
         (!pool_gather_rates(&s->pool, p->between) || (pairs && !take_pairs(p, n, pair))))
         return false;
     for (size_t m = 0; m < n; m++)
-        by_member[m] = (measured ? p->between->rate_Bps : rate)[p->rank_of[m]];
+        by_member[m] = (measured ? p->between->rate_Bps : rate)[p->parts.rank_of[m]];
     for (size_t m = 0; pairs && m < n; m++)
         by_member[m] = fmin(by_member[m], downlink(pair, n, m));
     for (size_t m = 0; m < n; m++)
@@ -366,7 +369,7 @@ static bool share_out(struct prepared *p)
         share_by(p, by_member, pairs ? pair : NULL, n, measured);
     else
         share_equally(p, n);
-    note_numbers(s, "shares", p->share, n);
+    note_numbers(s, "shares", p->parts.share, n);
     return true;
 }
 
@@ -388,27 +391,17 @@ static struct sync_inside inside_of(const struct prepared *p)
 /* Anew when a link was mended, or another cell needed a larger buffer. */
 static bool make_sync(struct prepared *p)
 {
-    struct self *s = p->self;
-    struct link *link = p->between ? p->between->link : NULL;
-    struct strategy_engine *engine = p->between ? p->between->engine : NULL;
-    struct sync_inside inside = inside_of(p);
-    if (p->sync && p->parts.link == link && p->parts.engine == engine &&
-        p->parts.inside.engine == inside.engine && p->parts.data == data_of(p))
+    struct sync_parts now = p->parts;
+    now.link = p->between ? p->between->link : NULL;
+    now.engine = p->between ? p->between->engine : NULL;
+    now.data = data_of(p);
+    now.inside = inside_of(p);
+    if (p->sync && now.link == p->parts.link && now.engine == p->parts.engine &&
+        now.inside.engine == p->parts.inside.engine && now.data == p->parts.data)
         return true;
     if (p->sync)
         sync_close(p->sync);
-    p->parts = (struct sync_parts){.cell = &p->cell,
-                                   .comm = s->comm,
-                                   .sites = &p->sites,
-                                   .link = link,
-                                   .engine = engine,
-                                   .data = data_of(p),
-                                   .residual = p->residual,
-                                   .members = members_of(p),
-                                   .rank_of = p->rank_of,
-                                   .share = p->share,
-                                   .rank = s->host->rank,
-                                   .inside = inside};
+    p->parts = now;
     p->sync = sync_open(&p->parts);
     return p->sync;
 }
@@ -444,8 +437,8 @@ static bool reserve_gradient(struct prepared *p)
     p->pattern = pattern;
     p->errors = calloc(errors_of(&p->cell), sizeof *p->errors);
     if (p->cell.feedback)
-        p->residual = calloc(cell_count(&p->cell), sizeof *p->residual);
-    return p->errors && (p->residual || !p->cell.feedback);
+        p->parts.residual = calloc(cell_count(&p->cell), sizeof *p->parts.residual);
+    return p->errors && (p->parts.residual || !p->cell.feedback);
 }
 
 /* A step is the largest number of a group over the levels, and an error is uniform in a step. */
@@ -501,6 +494,8 @@ static enum wl_status prepare(void *self, const void *cell, void **prepared)
         return failed(s, "out of memory");
     p->self = s;
     p->cell = *(const struct cell *)cell;
+    p->parts = (struct sync_parts){
+        .cell = &p->cell, .comm = s->comm, .sites = &p->sites, .rank = s->host->rank};
     watch(p);
     p->sites.inside = MPI_COMM_NULL;
     enum wl_status status = prepare_cell(p);

@@ -192,8 +192,8 @@ bool reason_waits(struct reason *r, const struct job *j)
 #define MORE_TIME RESUME "; to give it more time, edit --time in array-*.sh first"
 #define MORE_MEMORY "raise --mem in array-*.sh, then resume"
 
-/* What Slurm calls it, and what is then in the log; NULL: nothing. The last match in the log tells how
- * the job ended. */
+/* What Slurm calls it, and what is then in the log; NULL: nothing. The last match in the log tells
+ * how the job ended. */
 static const struct ending {
     const char *state, *mark, *why, *remedy;
 } endings[] = {

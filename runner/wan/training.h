@@ -81,8 +81,8 @@ struct wan_case {
     const struct wan_carrier *carrier; /* NULL: adds no time */
 };
 
-/* Sets the strategy, and flat to the ranks per site that wan_sync runs it over: those of [sites] where
- * it does not sum inside a site first. */
+/* Sets the strategy, and flat to the ranks per site that wan_sync runs it over: those of [sites]
+ * where it does not sum inside a site first. */
 void wan_case_strategy(struct wan_case *c, enum wan_strategy strategy);
 /* The case of the config itself. */
 struct wan_case wan_case_of(const struct wan_map *m, const struct wan_training *t);
