@@ -430,9 +430,10 @@ static const struct {
              {"clusters", "[slurm] clusters"}, {"partition", "[slurm] partition"},
              {"account", "[slurm] account"},   {"qos", "[slurm] qos"},
              {"array", "[slurm] throttle"}};
-static const char own[] = "comment,job-name,chdir,output,error,export,hold,parsable,requeue,no-"
-                          "requeue,wait,open-mode,signal,"
-                          "wrap,test-only,input,dependency,export-file,help,version,get-user-env";
+
+static const char own[] =
+    "comment,job-name,chdir,output,error,export,hold,parsable,requeue,no-requeue,wait,open-mode,"
+    "signal,wrap,test-only,input,dependency,export-file,help,version,get-user-env";
 
 static int other_option(struct text *t, const struct plan *p, const struct config_entry *e)
 {
