@@ -759,13 +759,6 @@ static int finish_step(struct strategy_engine *e, uint32_t i)
 
 /* ---- events ---- */
 
-static int unexpected(struct strategy_engine *e, const struct link_event *ev)
-{
-    snprintf(e->link->why, sizeof e->link->why, "%s: a block of rank %d that nobody waits for",
-             e->link->ops->name, ev->peer);
-    return -1;
-}
-
 static int take_event(struct strategy_engine *e, const struct link_event *ev)
 {
     const struct schedule *s = e->task->schedule;
@@ -773,8 +766,11 @@ static int take_event(struct strategy_engine *e, const struct link_event *ev)
     uint32_t seq = (uint32_t)(ev->id & ((1u << SEQ_BITS) - 1));
     bool sent = ev->done == LINK_SENT;
     if (m < 0 || ev->id >> SEQ_BITS != e->run ||
-        seq >= (sent ? s->with[m].sends : s->with[m].takes))
-        return unexpected(e, ev);
+        seq >= (sent ? s->with[m].sends : s->with[m].takes)) {
+        snprintf(e->link->why, sizeof e->link->why, "%s: a block of rank %d that nobody waits for",
+                 e->link->ops->name, ev->peer);
+        return -1;
+    }
     uint32_t i = sent ? s->with[m].send[seq] : s->with[m].take[seq];
     const struct step *t = &s->step[i];
     e->events++;

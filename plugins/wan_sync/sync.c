@@ -254,8 +254,7 @@ static bool make_way(struct piece *p, enum phase way,
     return true;
 }
 
-/* me: this rank's member number in the exchange; -1: none. False: no memory. Call piece_free() in
- * both cases. */
+/* me: this rank's member number in the exchange; -1: none. False: no memory. */
 static bool piece_make(struct piece *p, const struct sync_parts *parts, int me, int64_t fragment)
 {
     const size_t block = INSIDE_BLOCK_B / sizeof(float);
@@ -283,12 +282,6 @@ static bool piece_make(struct piece *p, const struct sync_parts *parts, int me, 
     task.wire = (enum wire)c->wire;
     task.residual = parts->residual ? parts->residual + first : NULL;
     return make_way(p, EXCHANGE, strategy_of[cell_model(c)].make, &between, &task, CELL_SLOTS_B);
-}
-
-static void piece_free(struct piece *p)
-{
-    for (int way = 0; way < WAYS; way++)
-        strategy_free(&p->schedule[way]);
 }
 
 static int member_of(const struct sync_parts *p)
@@ -322,8 +315,8 @@ struct sync *sync_open(const struct sync_parts *parts)
 
 void sync_close(struct sync *s)
 {
-    for (int64_t f = 0; s->piece && f < s->n; f++)
-        piece_free(&s->piece[f]);
+    for (int64_t i = 0; s->piece && i < s->n * WAYS; i++)
+        strategy_free(&s->piece[i / WAYS].schedule[i % WAYS]);
     free(s->piece);
     free(s->queue);
     free(s);
@@ -396,13 +389,6 @@ static int64_t at_head(const struct sync *s)
     return s->queue[s->head];
 }
 
-static float *part_of(const struct sync *s, int64_t f, int *count)
-{
-    size_t first = cell_fragment(s->parts.cell, f);
-    *count = (int)(cell_fragment(s->parts.cell, f + 1) - first);
-    return s->parts.data + first;
-}
-
 static bool summed(struct sync *s)
 {
     s->piece[at_head(s)].pending = false;
@@ -459,9 +445,10 @@ static bool begin_exchange(struct sync *s)
 /* The baseline is the library's own, and that blocks. */
 static bool run_mpi(struct sync *s)
 {
-    int count;
-    float *data = part_of(s, at_head(s), &count);
-    int rc = MPI_Allreduce(MPI_IN_PLACE, data, count, MPI_FLOAT, MPI_SUM, s->parts.comm);
+    size_t first = cell_fragment(s->parts.cell, at_head(s));
+    size_t n = cell_fragment(s->parts.cell, at_head(s) + 1) - first;
+    int rc = MPI_Allreduce(MPI_IN_PLACE, s->parts.data + first, (int)n, MPI_FLOAT, MPI_SUM,
+                           s->parts.comm);
     return mpi_good(rc, "MPI_Allreduce", s->why, sizeof s->why) && summed(s);
 }
 

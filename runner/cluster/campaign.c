@@ -120,12 +120,6 @@ static int run(struct reply *r, const char *const *argv)
 
 /* ---- errors ---- */
 
-static const char *after(const char *line, const char *word)
-{
-    const char *at = strstr(line, word);
-    return at ? at + strlen(word) : line;
-}
-
 /* scontrol prints some errors on stdout. */
 static const char *reply_said(const struct reply *r)
 {
@@ -135,8 +129,9 @@ static const char *reply_said(const struct reply *r)
 /* First line of its error output, without the program name. */
 static char *reply_why(const struct reply *r)
 {
-    const char *s = reply_said(r);
-    s = after(s, ": error: ");
+    static const char error[] = ": error: ";
+    const char *s = reply_said(r), *at = strstr(s, error);
+    s = at ? at + strlen(error) : s;
     s += strspn(s, " \n");
     return *s ? xstrfmt("%.*s", (int)strcspn(s, "\n"), s) : xstrfmt("exit %d", r->status);
 }
@@ -275,12 +270,6 @@ static int cannot(const char *path)
     return fail_file(path, "made", errno);
 }
 
-static int make_root(const char *root)
-{
-    AUTO_FREE char *path = xstrfmt("%s/", root), *failed = files_make_above(path);
-    return failed ? cannot(failed) : GS_OK;
-}
-
 static char *new_id(void)
 {
     char at[32];
@@ -317,9 +306,10 @@ static int make_folder(struct campaign *c, const char *root)
 int campaign_make(struct campaign *c, const char *root)
 {
     *c = (struct campaign){0};
-    int code = make_root(root);
-    if (code)
-        return code;
+    AUTO_FREE char *path = xstrfmt("%s/", root), *failed = files_make_above(path);
+    if (failed)
+        return cannot(failed);
+    int code = GS_OK;
     AUTO_FREE char *absolute = realpath(root, NULL);
     if (!absolute)
         return cannot(root);

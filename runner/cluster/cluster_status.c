@@ -386,19 +386,14 @@ static void judge_task(struct task_status *t, const struct campaign *c, const st
 
 /* ---- cells ---- */
 
-static char *name_of(const struct inventory *v, size_t cell)
-{
-    json_t *o = json_array_get(json_object_get(v->plan, "cells"), cell);
-    const char *config = json_text_of(o, "config");
-    return xstrfmt("%s%s%s", config, *config ? " " : "", json_text_of(o, "params"));
-}
-
 static void note_fail(struct cluster_status *s, size_t run, const struct inventory *v, size_t cell,
                       const struct ledger_fail *f)
 {
+    const json_t *o = json_array_get(json_object_get(v->plan, "cells"), cell);
+    const char *config = json_text_of(o, "config");
     struct cell_fail *x = &APPEND(s->fails, s->n_fails);
-    *x = (struct cell_fail){
-        .run = run, .launch = f->launch, .cell = name_of(v, cell), .why = xstrdup(f->why)};
+    *x = (struct cell_fail){.run = run, .launch = f->launch, .why = xstrdup(f->why)};
+    x->cell = xstrfmt("%s%s%s", config, *config ? " " : "", json_text_of(o, "params"));
     snprintf(x->kind, sizeof x->kind, "%s", f->kind);
 }
 

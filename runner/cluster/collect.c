@@ -29,16 +29,11 @@ static int cannot(const char *path, const char *what)
 
 /* ---- which files ---- */
 
-static bool is_log(const char *name)
-{
-    int launch, attempt, at = 0;
-    return sscanf(name, "launch-%d.%d.log%n", &launch, &attempt, &at) == 2 && at && !name[at];
-}
-
 static bool is_recorded(const char *name)
 {
-    int launch, attempt;
-    return !strcmp(name, "config.ini") || !strcmp(name, "plan.json") || is_log(name) ||
+    int launch, attempt, at = 0;
+    bool log = sscanf(name, "launch-%d.%d.log%n", &launch, &attempt, &at) == 2 && at && !name[at];
+    return log || !strcmp(name, "config.ini") || !strcmp(name, "plan.json") ||
            record_parse_name(name, &launch, &attempt);
 }
 

@@ -594,17 +594,11 @@ static double part(const struct plan *p, double all, int launches)
     return all * launches / (double)p->set.measure.launches + START_S * launches + WARNING_S;
 }
 
-/* Maximum and minimum seconds for `launches` launches, with their start. The maximum is [slurm]
- * time, if it is set. The minimum assumes that every group stops as early as it can. */
+/* Maximum seconds for `launches` launches, with their start: [slurm] time, if it is set. */
 static double script_time_most(const struct plan *p, int launches)
 {
     double given = p->set.slurm.time;
     return given > 0 ? given : fmax(LEAST_S, part(p, plan_cost(p).most_s, launches));
-}
-
-static double script_time_least(const struct plan *p, int launches)
-{
-    return part(p, plan_cost(p).time_s, launches);
 }
 
 static void add_time(struct text *t, double seconds)
@@ -697,7 +691,8 @@ static int check_plan(const struct plan *p, const struct partition *q)
 {
     char need[32], most[32];
     int64_t nodes = p->set.slurm.nodes ? p->set.slurm.nodes : p->set.launch.nodes;
-    double least = script_time_least(p, launches_of_a_task(p)), given = p->set.slurm.time;
+    /* If every group stops as early as it can. */
+    double least = part(p, plan_cost(p).time_s, launches_of_a_task(p)), given = p->set.slurm.time;
     if (nodes > q->max_nodes)
         return fail_at(GS_USAGE, p->config->path, 0,
                        "%s: %lld nodes, but partition '%s' allows at most %ld per job", p->section,

@@ -737,11 +737,6 @@ static const struct quantity {
     {"mtu_B", "mtu", " bytes", 1, 0, 0},
 };
 
-static bool differ(const struct quantity *q, double lab, double config)
-{
-    return fabs(lab - config) > q->share * fmax(lab, config) + q->plus + 1e-6 * fabs(lab);
-}
-
 static void compare_values(struct text *t, const json_t *lab, const json_t *config,
                            const char *where)
 {
@@ -749,7 +744,7 @@ static void compare_values(struct text *t, const json_t *lab, const json_t *conf
         const struct quantity *q = &quantities[i];
         double is = json_number_value(json_object_get(lab, q->fact));
         double said = json_number_value(json_object_get(config, q->fact));
-        if (differ(q, is, said))
+        if (fabs(is - said) > q->share * fmax(is, said) + q->plus + 1e-6 * fabs(is))
             text_addf(t, "%s%s is %.4g%s in this lab, and %.4g%s in the config", q->name, where,
                       q->scale * is, q->unit, q->scale * said, q->unit);
     }

@@ -244,11 +244,6 @@ static const struct order {
     {"up", CUT, false},    {"stall", HELD, true}, {"go", HELD, false},
 };
 
-static struct lab_path *path_of(struct relay *r, size_t from, size_t to)
-{
-    return &r->mesh.paths[from * r->mesh.spec->n + to];
-}
-
 static void set_site_rate(struct relay *r, size_t i, double up_Bps, double down_Bps)
 {
     const struct lab_site *s = &r->mesh.spec->sites[i];
@@ -298,14 +293,11 @@ static void obey_way(struct relay *r, const struct order *o, size_t from, size_t
 {
     const struct lab_spec *s = r->mesh.spec;
     const struct lab_way *w = lab_way_of(s, from, to);
-    struct lab_path *p = path_of(r, from, to);
+    struct lab_path *p = &r->mesh.paths[from * s->n + to];
     double ends = fmin(s->sites[from].up_Bps, s->sites[to].down_Bps);
+    double whole = w->rate_Bps > 0 ? w->rate_Bps : ends;
     if (o->what == RATE)
-        shaper_set(&p->own,
-                   a.x * (!a.share          ? 1
-                          : w->rate_Bps > 0 ? w->rate_Bps
-                                            : ends),
-                   w->queue_B);
+        shaper_set(&p->own, a.x * (a.share ? whole : 1), w->queue_B);
     else if (o->what == LOSS)
         p->disturb.loss = a.x;
     else if (o->what == CUT)

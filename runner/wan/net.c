@@ -194,17 +194,13 @@ static double wan_map_distance(const struct wan_map *m, size_t from, size_t to)
     return 2 * EARTH_RADIUS_M * asin(fmin(1, sqrt(h)));
 }
 
-static double rtt_of_distance(const struct wan_map *m, double metres)
-{
-    return isnan(metres) ? 0 : 2 * metres / WAN_FIBRE_M_PER_S * m->path_factor;
-}
-
 struct wan_link wan_map_link(const struct wan_map *m, size_t from, size_t to)
 {
     const struct wan_pair *p = find_pair(m, from, to);
     struct wan_link l = p ? p->link : m->common;
+    double metres = l.rtt_s > 0 ? 0 : wan_map_distance(m, from, to);
     if (l.rtt_s <= 0)
-        l.rtt_s = rtt_of_distance(m, wan_map_distance(m, from, to));
+        l.rtt_s = isnan(metres) ? 0 : 2 * metres / WAN_FIBRE_M_PER_S * m->path_factor;
     double ends = fmin(m->sites[from].up_Bps, m->sites[to].down_Bps);
     l.rate_Bps = p && l.rate_Bps > 0 ? fmin(ends, l.rate_Bps) : ends;
     if (m->any_transport) {

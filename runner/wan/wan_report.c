@@ -88,27 +88,22 @@ static void print_training(const struct wan_report *r)
     printf("\n");
 }
 
-/* A link between two sites that is slower than every site. */
-static void print_slowest(const struct wan_map *m)
+static void print_network(const struct wan_report *r)
 {
+    const struct wan_map *m = r->map;
+    struct wan_view v;
     size_t from, to;
+    if (m->n < 2)
+        return;
+    wan_view_make(&v, m, WAN_DIRECT, 1);
+    printf("  network    at least %s per site, RTT %s to %s\n",
+           scaled(wan_map_rate(m) * 8, "bit/s").s, seconds(v.nearest_rtt_s).s,
+           seconds(v.farthest_rtt_s).s);
     if (wan_map_slowest(m, &from, &to))
         printf("  slowest    %s-%s, %s\n", m->sites[from].name, m->sites[to].name,
                scaled(wan_map_link(m, from, to).rate_Bps * 8, "bit/s").s);
-}
-
-static void print_network(const struct wan_report *r)
-{
-    struct wan_view v;
-    if (r->map->n < 2)
-        return;
-    wan_view_make(&v, r->map, WAN_DIRECT, 1);
-    printf("  network    at least %s per site, RTT %s to %s\n",
-           scaled(wan_map_rate(r->map) * 8, "bit/s").s, seconds(v.nearest_rtt_s).s,
-           seconds(v.farthest_rtt_s).s);
-    print_slowest(r->map);
     printf("  bound      no all-reduce takes less than %s\n",
-           seconds(wan_map_bound_s(r->map, wan_training_bytes(r->training, r->training->bits))).s);
+           seconds(wan_map_bound_s(m, wan_training_bytes(r->training, r->training->bits))).s);
     wan_view_free(&v);
 }
 
