@@ -191,14 +191,6 @@ static void put_sum(struct schedule *s, uint32_t block)
 
 /* ---- the tables ---- */
 
-static void unpack_all(struct schedule *s)
-{
-    uint32_t i;
-    for (uint32_t b = 0; b < s->blocks; b++)
-        if (s->block[b].encoded && add_step(s, STEP_UNPACK, b, -1, &i))
-            writes(s, b, i);
-}
-
 static void index_edges(struct schedule *s)
 {
     for (size_t e = 0; e < s->edges; e++) {
@@ -243,7 +235,10 @@ static bool index_peers(struct schedule *s)
  * both cases. */
 static bool schedule_close(struct schedule *s)
 {
-    unpack_all(s);
+    uint32_t i;
+    for (uint32_t b = 0; b < s->blocks; b++)
+        if (s->block[b].encoded && add_step(s, STEP_UNPACK, b, -1, &i))
+            writes(s, b, i);
     if (s->no_memory)
         return false;
     s->first_next = calloc((size_t)s->n + 1, sizeof *s->first_next);

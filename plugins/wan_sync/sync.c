@@ -177,18 +177,6 @@ void sync_gpu_close(struct sync_gpu *g)
     g->host = NULL;
 }
 
-/* Waits for the operation, at most timeout_s. */
-static enum inside_state poll_backend(struct sync_gpu *g, double timeout_s)
-{
-    uint64_t end = now_ns() + (uint64_t)(timeout_s * 1e9);
-    for (;;) {
-        enum inside_state state = g->ops->poll(g->state);
-        if (state != INSIDE_BUSY || now_ns() >= end)
-            return state;
-        nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
-    }
-}
-
 void sync_gpu_abort(struct sync_gpu *g)
 {
     void *state = atomic_load(&g->state);
@@ -499,7 +487,10 @@ static bool inside_is_done(struct sync *s)
 static bool poll_gpus(struct sync *s, uint64_t end)
 {
     struct sync_gpu *g = s->parts.inside.gpu;
-    enum inside_state state = poll_backend(g, slice(end, INSIDE_SLICE_S));
+    enum inside_state state;
+    end = now_ns() + (uint64_t)(slice(end, INSIDE_SLICE_S) * 1e9);
+    while ((state = g->ops->poll(g->state)) == INSIDE_BUSY && now_ns() < end)
+        nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
     if (state == INSIDE_FAILED)
         return failed(s, g->why);
     return state == INSIDE_DONE ? inside_is_done(s) : !stalls(s);

@@ -534,19 +534,6 @@ static int check_twins(const struct wan_map *m)
     return code;
 }
 
-/* The last step of wan_map_read. Sorts the pairs, and fills in rates. Checks
- * that each site has a rate, each direction is set once, and no RTT is faster than light. GS_OK or
- * GS_USAGE; every fault is reported. */
-static int wan_map_check(struct wan_map *m, const struct config *c)
-{
-    if (m->n_pairs)
-        qsort(m->pairs, m->n_pairs, sizeof *m->pairs, compare_ends);
-    int twins = check_twins(m);
-    int rates = fill_rates(m);
-    int light = check_all_light(m, c);
-    return light || twins || rates ? GS_USAGE : GS_OK;
-}
-
 /* ---- [sites] ---- */
 
 static bool plain_name(const char *s)
@@ -721,7 +708,12 @@ static int read_words(struct wan_map *m, const struct config *c)
 int wan_map_read(struct wan_map *m, const struct config *c)
 {
     int code = read_words(m, c);
-    return code ? code : wan_map_check(m, c);
+    if (code)
+        return code;
+    if (m->n_pairs)
+        qsort(m->pairs, m->n_pairs, sizeof *m->pairs, compare_ends);
+    int twins = check_twins(m), rates = fill_rates(m), light = check_all_light(m, c);
+    return light || twins || rates ? GS_USAGE : GS_OK;
 }
 
 int wan_map_check_words(const struct config *c, bool *rated)

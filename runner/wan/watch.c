@@ -478,15 +478,6 @@ struct watch_values watch_lines_read(struct watch_lines *w, const char *line)
     return v;
 }
 
-/* Index in watch_troubles; -1: no trouble. */
-static int watch_lines_trouble(const struct watch_lines *w, const char *line)
-{
-    for (size_t i = 0; i < w->n_troubles; i++)
-        if (!regexec(&w->trouble[i], line, 0, NULL, 0))
-            return (int)i;
-    return -1;
-}
-
 void watch_clean(char *line, size_t n)
 {
     size_t k = 0;
@@ -688,10 +679,14 @@ static void measure(struct watch *w, const char *line)
 
 static void look_for_trouble(struct watch *w, const char *line)
 {
-    int i = watch_lines_trouble(w->says, line);
-    if (i >= 0 && w->seen[i]++ < SHOWN)
+    size_t i = 0;
+    while (i < w->says->n_troubles && regexec(&w->says->trouble[i], line, 0, NULL, 0))
+        i++;
+    if (i == w->says->n_troubles)
+        return;
+    if (w->seen[i]++ < SHOWN)
         flag(w, "%s: %.*s", watch_troubles[i].what, EXCERPT, line);
-    else if (i >= 0)
+    else
         w->flagged++;
 }
 

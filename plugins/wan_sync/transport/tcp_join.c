@@ -450,27 +450,17 @@ static bool is_late(const struct tcp_guest *g, double now)
     return now - g->came > JOIN_S || (g->spoke > 0 && now - g->spoke > SPOKEN_S);
 }
 
-static struct tcp_guest *free_place(struct tcp_link *l)
-{
-    for (size_t i = 0; i < l->guests_n; i++)
-        if (l->guests[i].fd < 0)
-            return &l->guests[i];
-    return NULL;
-}
-
 /* A free place, or that of the oldest guest, one that is late before all others. A rank's cookie
  * comes in its first packet, so the oldest is heard once more. */
 static struct tcp_guest *make_place(struct tcp_link *l)
 {
-    struct tcp_guest *g = free_place(l);
-    if (g)
-        return g;
-    g = l->guests;
-    for (size_t i = 1; i < l->guests_n; i++) {
-        const struct tcp_guest *o = &l->guests[i];
+    struct tcp_guest *g = l->guests;
+    for (struct tcp_guest *o = g; o < l->guests + l->guests_n; o++) {
+        if (o->fd < 0)
+            return o;
         bool late = is_late(o, l->now), later = is_late(g, l->now);
         if (late != later ? late : o->came < g->came)
-            g = &l->guests[i];
+            g = o;
     }
     tcp_join_guest(l, g);
     if (g->fd >= 0)

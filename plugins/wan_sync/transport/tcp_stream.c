@@ -225,15 +225,6 @@ void tcp_grants_tell(struct tcp_link *l)
     }
 }
 
-/* Frames of several streams overtake each other. */
-static void tcp_grant_heard(struct tcp_peer *p, uint64_t may_send_B)
-{
-    if (may_send_B <= p->may_send_B)
-        return;
-    p->may_send_B = may_send_B;
-    tcp_peer_pump(p);
-}
-
 /* ==== blocks on their way ==== */
 
 static void tcp_outs_init(struct tcp_outs *o)
@@ -659,7 +650,10 @@ static bool begin(struct tcp_stream *s)
         return false;
     }
     tcp_peer_acked(s, s->frame.acked);
-    tcp_grant_heard(s->peer, s->frame.granted);
+    if (s->frame.granted > p->may_send_B) { /* frames of several streams overtake each other */
+        p->may_send_B = s->frame.granted;
+        tcp_peer_pump(p);
+    }
     if (s->fd < 0)
         return false;
     s->sink = NULL;
