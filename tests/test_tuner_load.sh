@@ -9,7 +9,7 @@
 # shellcheck source=tests/tuner.sh
 . "$top/tests/tuner.sh"
 
-trial 'blocks = 2' 'visit_s = 1' 'warmup = 10'
+trial 'blocks = 2' 'visit_ms = 1000' 'warmup = 10'
 exits 0 'all ranks agree when visits last a given time' job steps=900 step_us=20000 parts=20 ranks=2
 is "$(lines visit | jq '(.steps >= 25 and .steps <= 51)' | sort -u)" true \
     'visits of a given time have the steps that fit into it'

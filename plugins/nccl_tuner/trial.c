@@ -616,7 +616,7 @@ static uint64_t steps_a_visit(const struct trial *t, uint64_t now)
     if (t->config->steps)
         return t->config->steps < STEPS_LEAST ? STEPS_LEAST : t->config->steps;
     uint64_t step_ns = (now - t->warm_from_ns) / (t->warm_steps - 1);
-    uint64_t steps = t->config->visit_s * 1000000000u / (step_ns ? step_ns : 1) + 1;
+    uint64_t steps = t->config->visit_ms * 1000000u / (step_ns ? step_ns : 1) + 1;
     steps = steps < STEPS_LEAST ? STEPS_LEAST : steps;
     return steps > TRIAL_STEPS ? TRIAL_STEPS : steps;
 }

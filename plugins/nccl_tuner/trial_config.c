@@ -24,7 +24,7 @@ static const struct key {
 } keys[] = {
     {"seed", offsetof(struct trial_config, seed), 1, UINT64_MAX},
     {"steps", offsetof(struct trial_config, steps), 0, TRIAL_STEPS},
-    {"visit_s", offsetof(struct trial_config, visit_s), 2, 3600},
+    {"visit_ms", offsetof(struct trial_config, visit_ms), 2000, 3600000},
     {"warmup", offsetof(struct trial_config, warmup), 20, 1000000},
     {"blocks", offsetof(struct trial_config, blocks), 0, 1000000},
     {"seconds", offsetof(struct trial_config, seconds), 0, 60000000},

@@ -5,8 +5,8 @@
  *   out = FOLDER     folder for logs and agreements, on a file system that all ranks see
  *   arm = auto       a setting to compare, one for each line, the baseline first (choice_parse)
  *   seed = 1         seed of the order of the arms
- *   steps = 0        steps per visit; 0: as many as take visit_s seconds
- *   visit_s = 2      seconds per visit, if steps is 0
+ *   steps = 0        steps per visit; 0: as many as take visit_ms
+ *   visit_ms = 2000  milliseconds per visit, if steps is 0
  *   warmup = 20      steps before the first visit
  *   blocks = 0       number of blocks; 0: no limit
  *   seconds = 0      time limit; the trial ends with the block in which it is reached; 0: no limit
@@ -37,7 +37,7 @@ struct trial_config {
     char out[3072];
     struct trial_arm arms[TRIAL_ARMS];
     size_t n_arms;
-    uint64_t seed, steps, visit_s, warmup, blocks, seconds, calls, ranks;
+    uint64_t seed, steps, visit_ms, warmup, blocks, seconds, calls, ranks;
 };
 
 /* False: `why` says what is wrong, and where: "FILE:LINE: ..." */

@@ -22,6 +22,11 @@
 #define GRACE_S 3.0 /* from SIGTERM to SIGKILL */
 #define READS 64    /* 16 KiB each: a command that prints forever must not delay its deadline */
 
+static int exit_code(int status)
+{
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
 /* ---- the guard ---- */
 
 static void become_command(const char *script, int out, const struct interrupts *i)
@@ -71,7 +76,7 @@ __attribute__((noreturn)) static void guard(const char *script, int out, pid_t p
         _exit(126);
     await(&f, &news);
     family_kill(&f);
-    _exit(WIFSIGNALED(f.status) ? 128 + WTERMSIG(f.status) : WEXITSTATUS(f.status));
+    _exit(exit_code(f.status));
 }
 
 /* ---- gradsync ---- */
@@ -107,7 +112,7 @@ static void obey(struct watcher *w, struct job_ended *ended)
     if (w->interrupts->count == w->obeyed)
         return;
     w->obeyed = w->interrupts->count;
-    if (w->obeyed > 1) {
+    if (w->obeyed > 1 || w->hooks->at_once) {
         ended->stopped = true;
         kill(w->guard, SIGTERM);
     } else {
@@ -142,7 +147,7 @@ static void watch(struct watcher *w, double timeout_s, struct job_ended *ended)
         read_output(w);
     }
     ended->took_s = clock_now_s() - began;
-    ended->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    ended->status = exit_code(status);
 }
 
 int job_guarded(const char *script, double timeout_s, struct interrupts *i,
@@ -181,7 +186,6 @@ const char *job_ended_kind(const struct job_ended *e, char *why, size_t n)
 /* ---- in the foreground ---- */
 
 #define EVERY_MS 2000
-#define GRACE_MS 5000 /* from SIGTERM to SIGKILL */
 
 static const int passed_on[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
 
@@ -194,79 +198,46 @@ static void watched(sigset_t *set)
 }
 
 /* The command is in our process group: Ctrl-C and a closing terminal reach it without us. */
-static void pass_on(int fd, pid_t child, int *caught)
+static void pass_on(int fd, pid_t child)
 {
     struct signalfd_siginfo s;
-    while (read(fd, &s, sizeof s) == (ssize_t)sizeof s) {
-        int number = (int)s.ssi_signo;
-        if (number != SIGCHLD && s.ssi_code <= 0)
-            kill(child, number);
-        if (caught && number != SIGCHLD && number != SIGUSR1 && number != SIGUSR2)
-            *caught = number;
-    }
+    while (read(fd, &s, sizeof s) == (ssize_t)sizeof s)
+        if (s.ssi_signo != SIGCHLD && s.ssi_code <= 0)
+            kill(child, (int)s.ssi_signo);
 }
 
 static void become(const struct job_foreground *t, const sigset_t *before)
 {
-    int log = t->log ? open(t->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1;
     sigprocmask(SIG_SETMASK, before, NULL);
-    err_capture(NULL, 0);
-    if (t->prepare)
-        t->prepare(t->ctx);
-    if (t->log && (log < 0 || dup2(log, 1) < 0 || dup2(log, 2) < 0)) {
-        fail_file(t->log, "written", errno);
-        _exit(126);
-    }
+    t->prepare(t->ctx);
     execvp(t->command[0], t->command);
     int error = errno;
     fail(GS_USAGE, "trial: %s: %s", t->command[0], strerror(error));
     _exit(error == ENOENT ? 127 : 126);
 }
 
-static int exit_code(int status)
-{
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
-/* Launchers end their ranks when they get SIGTERM; what is left after some seconds is killed. */
-static int end(pid_t child)
-{
-    struct process_family f = {.launcher = child, .out = -1};
-    kill(child, SIGTERM);
-    for (int ms = 0; ms < GRACE_MS && !f.ended; ms += 50) {
-        poll(NULL, 0, 50);
-        family_reap(&f);
-    }
-    return family_kill(&f);
-}
-
 int job_foreground(const struct job_foreground *t, int *status)
 {
     sigset_t set, before;
-    int code = GS_OK, ended = 0, now = GS_OK;
+    int code = GS_OK, ended = 0;
     watched(&set);
     signal(SIGCHLD, SIG_DFL);
     sigprocmask(SIG_BLOCK, &set, &before);
     int fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-    prctl(PR_SET_CHILD_SUBREAPER, 1);
     pid_t child = fd < 0 ? -1 : fork();
     if (child == 0)
         become(t, &before);
     if (child < 0)
         code = fail(GS_FAILED, "trial: the command cannot be started: %s", strerror(errno));
-    while (child > 0 && now != JOB_END && waitpid(child, &ended, WNOHANG) == 0) {
+    while (child > 0 && waitpid(child, &ended, WNOHANG) == 0) {
         struct pollfd p = {fd, POLLIN, 0};
         if (poll(&p, 1, EVERY_MS) == 0 && !code)
-            now = t->meanwhile(t->ctx);
-        code = code || now == JOB_END ? code : now;
-        pass_on(fd, child, t->caught);
+            code = t->meanwhile(t->ctx);
+        pass_on(fd, child);
     }
-    if (now == JOB_END)
-        code = end(child);
-    *status = now == JOB_END ? 0 : child > 0 ? exit_code(ended) : 1;
+    *status = child > 0 ? exit_code(ended) : 1;
     if (fd >= 0)
         close(fd);
-    prctl(PR_SET_CHILD_SUBREAPER, 0);
     sigprocmask(SIG_SETMASK, &before, NULL);
     return code;
 }

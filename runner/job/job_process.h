@@ -21,6 +21,7 @@ struct job_hooks {
     void (*take)(void *ctx, const char *bytes, size_t n); /* the output as it comes */
     void (*meanwhile)(void *ctx); /* often, while the command runs; or NULL */
     bool (*enough)(void *ctx);    /* the same; once it is true, the command is ended; or NULL */
+    bool at_once;                 /* the first signal ends the command */
     void *ctx;
 };
 
@@ -35,22 +36,17 @@ int job_guarded(const char *script, double timeout_s, struct interrupts *i,
 /* "crash" or "hang", as in a fail line; NULL: it ended well. why: "exit code 3" or "ended by SIGTERM". */
 const char *job_ended_kind(const struct job_ended *e, char *why, size_t n);
 
-/* `meanwhile` returns this to end the command and all processes that it started. */
-#define JOB_END (-1)
-
 struct job_foreground {
     char **command;
     int (*meanwhile)(void *ctx); /* called every few seconds until the command ends */
     void (*prepare)(void *ctx);  /* called in the process of the command, before it */
     void *ctx;
-    const char *log; /* file for the output of the command; NULL: that of gradsync */
-    int *caught;     /* gets a signal that ends programs, if one came; or NULL */
 };
 
 /* Runs a command as the shell would: the same terminal, process group and signals. Keeps the first
  * error of `meanwhile`, and lets the command continue. *status is the exit code of the command, or 128
- * plus the signal that ended it; 0 if JOB_END ended it. GS_OK, or reported: the command cannot be
- * started (*status is 126 or 127, as in a shell), or the error of meanwhile. */
+ * plus the signal that ended it. GS_OK, or reported: the command cannot be started (*status is 126 or
+ * 127, as in a shell), or the error of meanwhile. */
 int job_foreground(const struct job_foreground *t, int *status);
 
 /* The object that is preloaded into a job (plugins/price). */

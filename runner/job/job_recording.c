@@ -513,3 +513,14 @@ int job_recording_visits(struct trial_comm *c, const char *dir)
         trial_comm_free(c);
     return code;
 }
+
+int job_recording_price(struct price_answer *a, const char *dir)
+{
+    struct trial_comm c;
+    int code = job_recording_visits(&c, dir);
+    *a = (struct price_answer){0};
+    if (!code && c.n)
+        price_from(a, &c);
+    trial_comm_free(&c);
+    return code;
+}

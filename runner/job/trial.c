@@ -31,21 +31,10 @@
 
 /* ---- the arms, as --arms names them ---- */
 
-/* The arm that sets the same as this one, in other words perhaps; NULL: none does. */
-static const char *same_arm(const struct words *arms, const struct choice *c)
+static int read_arm(struct trial_config *c, const char *text)
 {
-    for (size_t i = 0; i < arms->n; i++) {
-        struct choice other;
-        if (choice_parse(&other, arms->v[i]) && !memcmp(&other, c, sizeof other))
-            return arms->v[i];
-    }
-    return NULL;
-}
-
-static int read_arm(struct words *arms, const char *text)
-{
-    struct choice c;
-    if (!choice_parse(&c, text))
+    struct trial_arm *arm = &c->arms[c->n_arms];
+    if (strlen(text) >= sizeof arm->label || !choice_parse(&arm->choice, text))
         return fail(
             GS_USAGE,
             "trial: --arms: '%s': must be auto, ctas=1 to 64, an algorithm (ring, tree, "
@@ -53,46 +42,42 @@ static int read_arm(struct words *arms, const char *text)
             "LL128, Simple), or several joined by '/'; or none, one or half, for the price of "
             "communication",
             text);
-    const char *same = same_arm(arms, &c);
-    if (same && same != arms->v[0])
-        return fail(GS_USAGE, "trial: --arms: '%s': sets the same as '%s'; remove one of them",
-                    text, same);
-    if (!same)
-        words_add(arms, text);
+    strcpy(arm->label, text);
+    for (size_t i = 0; i < c->n_arms; i++)
+        if (!memcmp(&c->arms[i].choice, &arm->choice, sizeof arm->choice))
+            return i == 0 ? GS_OK
+                          : fail(GS_USAGE,
+                                 "trial: --arms: '%s': sets the same as '%s'; remove one of them",
+                                 text, c->arms[i].label);
+    c->n_arms++;
     return GS_OK;
 }
 
-static bool are_price(const struct words *arms)
+static bool is_price(const struct trial_config *c)
 {
-    return arms->n > 1 && trial_arm_is_price(arms->v[1]);
+    return c->n_arms > 1 && trial_arm_is_price(c->arms[1].label);
 }
 
-/* They are applied by another object than the settings of NCCL. */
-static int refuse_mixed(const struct words *arms)
+/* The baseline, NCCL's own choice, and then the arms of a list. Those of a price are applied by another
+ * object than the settings of NCCL. */
+static int read_arms(struct trial_config *c, const char *list)
 {
-    for (size_t i = 1; i < arms->n; i++)
-        if (trial_arm_is_price(arms->v[i]) != are_price(arms))
-            return fail(
+    AUTO_WORDS struct words all = {0};
+    words_split(&all, list, ',');
+    int code = read_arm(c, "auto");
+    for (size_t i = 0; i < all.n && !code; i++)
+        code = c->n_arms < TRIAL_ARMS ? read_arm(c, all.v[i]) : GS_OK;
+    if (!code && (c->n_arms < 2 || all.n >= TRIAL_ARMS))
+        return fail(GS_USAGE, "trial: --arms names %zu beside auto: must be 1 to %d",
+                    c->n_arms < 2 ? 0 : all.n, TRIAL_ARMS - 1);
+    for (size_t i = 2; i < c->n_arms && !code; i++)
+        if (trial_arm_is_price(c->arms[i].label) != is_price(c))
+            code = fail(
                 GS_USAGE,
                 "trial: --arms: '%s' and '%s' cannot be in one trial: none, one and half leave "
                 "communication out, the others are settings of NCCL",
-                arms->v[1], arms->v[i]);
-    return GS_OK;
-}
-
-/* Adds the baseline, NCCL's own choice, and then the arms of a list. */
-static int read_arms(struct words *arms, const char *list)
-{
-    AUTO_WORDS struct words all = {0};
-    int code = GS_OK;
-    words_split(&all, list, ',');
-    words_add(arms, "auto");
-    for (size_t i = 0; i < all.n && !code; i++)
-        code = read_arm(arms, all.v[i]);
-    if (!code && (arms->n < 2 || arms->n > TRIAL_ARMS))
-        code = fail(GS_USAGE, "trial: --arms names %zu beside auto: must be 1 to %d", arms->n - 1,
-                    TRIAL_ARMS - 1);
-    return code ? code : refuse_mixed(arms);
+                c->arms[1].label, c->arms[i].label);
+    return code;
 }
 
 /* ---- plugins of NCCL, and those that it would load without a variable ---- */
@@ -157,73 +142,34 @@ static int check_tuner(void)
     return check_network();
 }
 
-#define START 5 /* deadlines, until a step is found */
-
 struct job {
     const struct trial_options *o;
     char **command;
-    struct words arms;       /* the baseline first */
+    struct trial_config config;
     struct job_watch *watch; /* of this launch */
-    bool price;              /* the arms are none, one, half */
-    char *object;            /* tuner or price */
+    char *object;            /* the tuner */
     struct trial_folder ranks;
     char *run; /* the run folder; NULL until there is something for it */
     int launch;
-    size_t looked_at;        /* this launch: blocks, to see whether it can end */
-    bool recorded, captured; /* this launch; the user knows that nothing can be switched */
-    struct price_answer answer;
-    char why[512]; /* the first error, if somebody asked for the answer */
-    /* Of a price: when the ranks wrote last, and how much; how long they may be silent. */
-    double wrote_at, silent_s;
-    off_t written;
-    bool hung;
+    size_t looked_at;          /* this launch: blocks, to see whether it can end */
+    bool recorded, captured;   /* this launch; the user knows that nothing can be switched */
     struct launches_told told; /* left out of the statistics; others are measured for them */
 };
 
-/* ---- before ---- */
-
-static char *config_text(const struct job *j)
-{
-    const struct trial_options *o = j->o;
-    struct text t = {0};
-    for (size_t i = 0; i < j->arms.n; i++)
-        text_addf(&t, "arm = %s\n", j->arms.v[i]);
-    text_addf(&t,
-              "seed = %ld\nsteps = %ld\nvisit_s = %ld\nwarmup = %ld\nblocks = %ld\nseconds = %ld\n"
-              "calls = %ld\nranks = %ld\n",
-              o->seed.value + j->launch - 1, o->steps.value, o->visit_s.value, o->warmup.value,
-              o->blocks.value, o->seconds, o->calls.value, o->ranks.value);
-    return t.s;
-}
-
 /* ---- after ---- */
-
-static void say_price(const struct price_answer *a)
-{
-    AUTO_FREE char *sentence = a->known ? price_sentence(a) : NULL, *noise = price_noise(a);
-    if (sentence)
-        say("price: %s", sentence);
-    else if (*a->why)
-        say("price: %s", a->why);
-    if (noise)
-        say("price: %s", noise);
-}
 
 static int record(struct job *j, const struct trial_comm *c)
 {
     const struct job_source s = {j->o->platform, j->run,   j->command,
-                                 c->ranks,       c->nodes, j->o->seed.value + j->launch - 1,
+                                 c->ranks,       c->nodes, (long long)j->config.seed,
                                  j->launch};
-    bool complete = c->over >= c->ranks || price_enough(&j->answer);
-    int code = job_recording_trial(c, &s, j->watch, complete);
-    if (code || j->o->answer)
+    int code = job_recording_trial(c, &s, j->watch, c->over >= c->ranks);
+    if (code)
         return code;
     say("trial: launch %d: a step of %lld collectives and %.1f MB; %zu visits, %lld dropped",
         j->launch, (long long)c->step_calls, (double)c->step_bytes / 1e6, c->n,
         (long long)c->dropped);
     trial_result_say(c);
-    if (j->price)
-        say_price(&j->answer);
     return GS_OK;
 }
 
@@ -233,8 +179,8 @@ static void keep_best(const struct job *j, const struct trial_comm *c)
     const char *best = trial_result_best(c);
     char number[32], *path = xstrfmt("%s/keep", j->ranks.path),
                      *aside = xstrfmt("%s/.keep", j->ranks.path);
-    for (size_t i = 1; best && i < j->arms.n; i++)
-        if (!strcmp(j->arms.v[i], best)) {
+    for (size_t i = 1; best && i < j->config.n_arms; i++)
+        if (!strcmp(j->config.arms[i].label, best)) {
             snprintf(number, sizeof number, "%zu\n", i);
             if (!files_write_new(aside, number, 0666) || rename(aside, path))
                 fail_file(path, "written; the job continues with auto", errno);
@@ -275,18 +221,17 @@ static int collect(struct job *j, bool ended, int status)
         return ended ? code : GS_OK;
     const struct trial_comm *c = trial_ranks_lead(&r);
     bool over = c && c->over >= c->ranks;
-    if (j->price && c)
-        price_from(&j->answer, c);
-    over = over || price_enough(&j->answer);
     if (!ended && !c)
         warn_captured(j, &r);
-    if (!ended && c && !over && !j->price)
+    if (!ended && c && !over)
         end_early(j, c);
-    if (ended && !c && !status)
-        code = trial_result_explain(&r, j->o->calls.value, j->price);
+    if (ended && !c && !status) {
+        AUTO_FREE char *why = trial_result_why(&r, j->o->calls.value, false);
+        code = fail(GS_FAILED, "trial: %s", why);
+    }
     if ((ended || over) && c) {
         if (!j->run)
-            code = record_make_run(j->o->out, j->o->platform, "trial", "", &j->run);
+            code = record_make_run(j->o->out, j->o->platform, JOB_TRIAL, "", &j->run);
         code = code ? code : record(j, c);
         j->recorded = true;
         if (!code && !ended && j->o->keep_best)
@@ -295,126 +240,38 @@ static int collect(struct job *j, bool ended, int status)
     return code;
 }
 
-/* ---- a price: the job is ended ---- */
-
-static off_t written(const char *dir)
-{
-    AUTO_WORDS struct words names = {0};
-    off_t all = 0;
-    files_list(dir, "*.jsonl", &names);
-    for (size_t i = 0; i < names.n; i++) {
-        AUTO_FREE char *path = xstrfmt("%s/%s", dir, names.v[i]);
-        struct stat s;
-        all += stat(path, &s) ? 0 : s.st_size;
-    }
-    return all;
-}
-
-static bool visits_begun(const struct job *j)
-{
-    AUTO(trial_ranks_free) struct trial_ranks r = {0};
-    bool begun = false;
-    if (trial_ranks_read(&r, j->ranks.path))
-        return false;
-    for (size_t i = 0; i < r.n; i++)
-        begun = begun || r.v[i].begun;
-    return begun;
-}
-
-/* No visit ends any more. Before the first one the job may load its data, and find its step. */
-static bool is_silent(struct job *j)
-{
-    double now = clock_now_s();
-    off_t size = written(j->ranks.path);
-    if (size != j->written) {
-        j->silent_s = fmax(j->silent_s, 4 * (now - j->wrote_at));
-        j->written = size;
-        j->wrote_at = now;
-        return false;
-    }
-    double limit = (double)j->o->deadline.value, silent = now - j->wrote_at;
-    if (silent <= limit)
-        return false;
-    return visits_begun(j) ? silent > fmin(j->silent_s, 10 * limit) : silent > START * limit;
-}
-
-/* The results are thrown away, so nobody waits for the rest of the job. */
-static int while_priced(struct job *j)
-{
-    int code = collect(j, false, 0);
-    if (code || j->recorded || j->captured)
-        return code ? code : JOB_END;
-    j->hung = is_silent(j);
-    return j->hung ? JOB_END : GS_OK;
-}
-
-static int fail_hung(const struct job *j)
-{
-    double silent = clock_now_s() - j->wrote_at;
-    return visits_begun(j)
-               ? fail(GS_FAILED,
-                      "price: the job completed no visit for %.0f s and was killed: what it does "
-                      "next may depend on values that were not communicated",
-                      silent)
-               : fail(GS_FAILED,
-                      "price: no step was found for %.0f s, and the job was killed; if it needs "
-                      "longer to begin, use a longer --deadline",
-                      silent);
-}
-
 /* ---- the job ---- */
 
 static int while_it_runs(void *ctx)
 {
     struct job *j = ctx;
     job_watch_look(j->watch);
-    if (j->price)
-        return while_priced(j);
     return j->recorded ? GS_OK : collect(j, false, 0);
 }
 
 /* In the process of the command alone. A profiler that the user has is left in place: then nothing
- * reports what NCCL ran. What the user preloads comes first, and stays. */
+ * reports what NCCL ran. */
 static void prepare(void *ctx)
 {
     const struct job *j = ctx;
-    const char *profiler = getenv("NCCL_PROFILER_PLUGIN"), *theirs = getenv("LD_PRELOAD");
-    if (!j->price) {
-        setenv("NCCL_TUNER_PLUGIN", j->object, 1);
-        setenv("GRADSYNC_TRIAL", j->ranks.config, 1);
-        if (!(profiler && *profiler) && !is_plugin("libnccl-profiler.so", "ncclProfiler"))
-            setenv("NCCL_PROFILER_PLUGIN", j->object, 1);
-        return;
-    }
-    bool preloads = theirs && *theirs;
-    AUTO_FREE char *both = preloads ? xstrfmt("%s:%s", theirs, j->object) : xstrdup(j->object);
-    if (preloads)
-        say("price: LD_PRELOAD is set, and stays: %s", theirs);
-    setenv("LD_PRELOAD", both, 1);
-    setenv("GRADSYNC_PRICE", j->ranks.config, 1);
+    const char *profiler = getenv("NCCL_PROFILER_PLUGIN");
+    setenv("NCCL_TUNER_PLUGIN", j->object, 1);
+    setenv("GRADSYNC_TRIAL", j->ranks.config, 1);
+    if (!(profiler && *profiler) && !is_plugin("libnccl-profiler.so", "ncclProfiler"))
+        setenv("NCCL_PROFILER_PLUGIN", j->object, 1);
 }
 
 static int launch(struct job *j, int *status)
 {
-    AUTO_FREE char *text = config_text(j);
-    int code = trial_folder_make(&j->ranks, j->o->out, text);
+    const struct job_foreground child = {j->command, while_it_runs, prepare, j};
+    j->config.seed = (uint64_t)(j->o->seed.value + j->launch - 1);
+    int code = trial_folder_make(&j->ranks, j->o->out, &j->config);
     if (code)
         return code;
-    const struct job_foreground child = {j->command, while_it_runs, prepare,
-                                         j,          j->o->log,     &j->answer.caught};
-    j->recorded = j->captured = j->hung = false;
+    j->recorded = j->captured = false;
     j->looked_at = 0;
-    j->written = 0;
-    j->silent_s = 0;
-    j->wrote_at = clock_now_s();
     j->watch = job_watch_new();
-    if (j->price)
-        say("price: this launch is thrown away: its results are worthless, and it ends once the "
-            "price is "
-            "known");
     code = job_foreground(&child, status);
-    if (!code && j->hung)
-        code = fail_hung(j);
     if (!code && !j->recorded)
         code = collect(j, true, *status);
     job_watch_free(j->watch);
@@ -423,11 +280,10 @@ static int launch(struct job *j, int *status)
 }
 
 /* Also of the launches before one that failed or was interrupted. */
-static int seal(const struct job *j)
+static int seal(const char *run)
 {
-    int code = manifest_write(j->run);
-    if (!j->o->answer)
-        say("trial: %s; next: gradsync compare %s", j->run, SHELL_WORD(j->run));
+    int code = manifest_write(run);
+    say("trial: %s; next: gradsync compare %s", run, SHELL_WORD(run));
     return code;
 }
 
@@ -448,41 +304,23 @@ static bool more_to_come(const struct job *j)
     return j->launch <= planned + launches_more(&j->told, planned);
 }
 
-static int find_object(struct job *j)
+static int find_object(char **object, const char *name)
 {
-    const char *name = j->price ? JOB_OBJECT : "libnccl-tuner-gradsync.so";
     AUTO_FREE char *installed = xstrfmt("../lib/gradsync/%s", name);
-    j->object = job_beside(name, installed);
-    return j->object
-               ? GS_OK
-               : fail(GS_CANNOT, "%s: %s is not beside gradsync in %s; build it with 'make all'",
-                      j->price ? "price" : "trial", name, program_dir());
+    *object = job_beside(name, installed);
+    return *object ? GS_OK
+                   : fail(GS_CANNOT,
+                          "trial: %s is not beside gradsync in %s; build it with 'make "
+                          "all'",
+                          name, program_dir());
 }
 
-/* An error without who reported it. */
-static const char *without_name(const char *why)
+static int run_trial(const struct trial_options *o, char **command, const struct trial_config *c)
 {
-    static const char *const names[] = {"gradsync: ", "price: ", "trial: "};
-    for (size_t i = 0; i < COUNT(names); i++)
-        if (!strncmp(why, names[i], strlen(names[i])))
-            why += strlen(names[i]);
-    return why;
-}
-
-int trial_job(const struct trial_options *o, char **command)
-{
-    struct job j = {.o = o, .command = command};
-    int status = 0;
-    if (o->answer)
-        err_capture_first(j.why, sizeof j.why);
-    int code = read_arms(&j.arms, o->arms);
-    j.price = !code && are_price(&j.arms);
-    code = code || j.price ? code : check_tuner();
-    if (!code && j.price && o->keep_best)
-        code = fail(GS_USAGE, "trial: --keep-best: a job without communication is of no use");
+    struct job j = {.o = o, .command = command, .config = *c};
+    int status = 0, code = check_tuner();
     code = code ? code : job_recording_folder("trial", o->platform, o->out);
-    if (!code)
-        code = find_object(&j);
+    code = code ? code : find_object(&j.object, "libnccl-tuner-gradsync.so");
     for (j.launch = 1; j.object && more_to_come(&j) && !code && !status; j.launch++) {
         code = launch(&j, &status);
         if (j.run && !code)
@@ -491,28 +329,89 @@ int trial_job(const struct trial_options *o, char **command)
     if (status && !j.recorded)
         say_unrecorded(&j, status);
     if (j.run && !code)
-        code = seal(&j);
-    if (o->answer) {
-        err_capture(NULL, 0);
-        *o->answer = j.answer;
-        if (!j.answer.known && !*j.answer.why)
-            snprintf(o->answer->why, sizeof o->answer->why, "%s", without_name(j.why));
-        *o->run = j.run ? xstrdup(j.run) : NULL;
-    }
-    words_free(&j.arms);
+        code = seal(j.run);
     free(j.told.v);
     free(j.object);
     free(j.run);
     return status ? status : code;
 }
 
-int trial_price(const struct trial_options *o, char **command, struct price_answer *a, char **run)
+/* ---- a price ---- */
+
+int trial_price(const struct tune_job *j, struct tune_price *p, const char *platform,
+                char *const *command, char **run)
 {
-    struct trial_options price = *o;
-    *a = (struct price_answer){0};
-    price.arms = "none,one,half";
-    price.answer = a;
-    price.run = run;
-    price.launches.value = 1;
-    return trial_job(&price, command);
+    int code = tune_price(j, p);
+    const struct trial_comm *c = p->lead;
+    if (!c)
+        return code;
+    code = record_make_run(j->out, platform, JOB_TRIAL, "", run);
+    const struct job_source s = {
+        platform, *run, command, c->ranks, c->nodes, (long long)p->config->seed, 1};
+    bool complete = c->over >= c->ranks || price_enough(&p->answer);
+    return code ? code : job_recording_trial(c, &s, p->watch, complete);
+}
+
+static void say_price(const struct tune_price *p)
+{
+    const struct price_answer *a = &p->answer;
+    AUTO_FREE char *sentence = a->known ? price_sentence(a) : NULL, *noise = price_noise(a);
+    const struct trial_comm *c = p->lead;
+    say("trial: a step of %lld collectives and %.1f MB; %zu visits, %lld dropped",
+        (long long)c->step_calls, (double)c->step_bytes / 1e6, c->n, (long long)c->dropped);
+    trial_result_say(c);
+    if (sentence || *a->why)
+        say("price: %s", sentence ? sentence : a->why);
+    if (noise)
+        say("price: %s", noise);
+}
+
+/* What the command prints goes to stderr, where the lines of gradsync are. */
+static int run_price(const struct trial_options *o, char **command, const struct trial_config *c)
+{
+    struct tune_price p = {.config = c, .deadline_s = (double)o->deadline.value};
+    struct interrupts i;
+    struct tune_job j = {.interrupts = &i, .log = STDERR_FILENO};
+    AUTO_FREE char *run = NULL;
+    int code = job_recording_folder("trial", o->platform, o->out);
+    code = code ? code : find_object(&j.object, JOB_OBJECT);
+    code = code ? code : interrupts_catch(&i);
+    if (!code) {
+        j.command = tune_command(command);
+        j.out = realpath(o->out, NULL);
+        code = trial_price(&j, &p, o->platform, command, &run);
+        interrupts_release(&i);
+    }
+    if (!code && p.lead)
+        say_price(&p);
+    else if (!code)
+        code = fail(GS_FAILED, "price: %s", p.answer.why);
+    if (!code)
+        code = seal(run);
+    code = p.status ? p.status : code;
+    tune_price_free(&p);
+    free(j.command);
+    free(j.out);
+    free(j.object);
+    return code;
+}
+
+int trial_job(const struct trial_options *o, char **command)
+{
+    struct trial_config c = {.seed = (uint64_t)o->seed.value,
+                             .steps = (uint64_t)o->steps.value,
+                             .visit_ms = 1000 * (uint64_t)o->visit_s.value,
+                             .warmup = (uint64_t)o->warmup.value,
+                             .blocks = (uint64_t)o->blocks.value,
+                             .seconds = (uint64_t)o->seconds,
+                             .calls = (uint64_t)o->calls.value,
+                             .ranks = (uint64_t)o->ranks.value};
+    int code = read_arms(&c, o->arms);
+    if (code || !is_price(&c))
+        return code ? code : run_trial(o, command, &c);
+    if (o->keep_best)
+        return fail(GS_USAGE, "trial: --keep-best: a job without communication is of no use");
+    if (o->launches.value > 1)
+        return fail(GS_USAGE, "trial: --launches: a price is taken in one launch");
+    return run_price(o, command, &c);
 }

@@ -7,6 +7,7 @@
 #include "base/stats.h"
 #include "base/text.h"
 #include "nccl_tuner/choice.h"
+#include "nccl_tuner/trial_config.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -490,7 +491,21 @@ static void sweep(const char *root, const char *prefix)
     }
 }
 
-int trial_folder_make(struct trial_folder *f, const char *out, const char *config)
+/* The file that the ranks read. */
+static bool write_config(const struct trial_folder *f, const struct trial_config *c)
+{
+    AUTO_TEXT struct text t = {0};
+    text_addf(&t, "out = %s\n", f->path);
+    for (size_t i = 0; i < c->n_arms; i++)
+        text_addf(&t, "arm = %s\n", c->arms[i].label);
+    text_addf(&t,
+              "seed = %ju\nsteps = %ju\nvisit_ms = %ju\nwarmup = %ju\nblocks = %ju\n"
+              "seconds = %ju\ncalls = %ju\nranks = %ju\n",
+              c->seed, c->steps, c->visit_ms, c->warmup, c->blocks, c->seconds, c->calls, c->ranks);
+    return files_write_new(f->config, t.s, 0666);
+}
+
+int trial_folder_make(struct trial_folder *f, const char *out, const struct trial_config *config)
 {
     char host[64] = "host";
     AUTO_FREE char *root = realpath(out, NULL);
@@ -506,10 +521,8 @@ int trial_folder_make(struct trial_folder *f, const char *out, const char *confi
     f->lock = lock_of(f->path);
     f->config = xstrfmt("%s/trial.txt", f->path);
     AUTO_FREE char *agree = xstrfmt("%s/agree", f->path);
-    AUTO_FREE char *text = xstrfmt("out = %s\n%s", f->path, config);
-    return mkdir(agree, 0777) || !files_write_new(f->config, text, 0666)
-               ? fail_file(f->path, "written to", errno)
-               : GS_OK;
+    return mkdir(agree, 0777) || !write_config(f, config) ? fail_file(f->path, "written to", errno)
+                                                          : GS_OK;
 }
 
 void trial_folder_remove(struct trial_folder *f)

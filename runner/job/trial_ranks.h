@@ -10,14 +10,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct trial_config;
+
 /* The folder into which the ranks write. It is in that of the recordings, which all nodes of the job
  * must see. One that a killed gradsync left is removed by the next. */
 struct trial_folder {
     char *path, *config; /* config: the trial's file (trial_config.h), for the ranks */
     int lock;
 };
-/* config: the trial's file without `out`. GS_OK or reported. */
-int trial_folder_make(struct trial_folder *f, const char *out, const char *config);
+/* config: what the ranks are told. GS_OK or reported. */
+int trial_folder_make(struct trial_folder *f, const char *out, const struct trial_config *config);
 /* A job that still runs cannot write to it any more; its trial is over. */
 void trial_folder_remove(struct trial_folder *f);
 

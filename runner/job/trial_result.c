@@ -6,7 +6,6 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "common/rng.h"
-#include "job/job_recording.h"
 #include "nccl_tuner/choice.h"
 
 #include <math.h>
@@ -253,25 +252,24 @@ static const struct trial_comm *most_calls(const struct trial_ranks *r, bool tak
 }
 
 /* No rank has asked the plugin. */
-static int explain_unasked(const struct trial_ranks *r)
+static char *why_unasked(const struct trial_ranks *r)
 {
     long long major = r->nccl / 10000, minor = r->nccl / 100 % 100, patch = r->nccl % 100;
     if (r->loaded && r->nccl && r->nccl < 22200)
-        return fail(GS_FAILED,
-                    "trial: this is NCCL %lld.%lld.%lld; a trial needs 2.22 or newer: use gradsync "
-                    "train",
-                    r->nccl < 10000 ? r->nccl / 1000 : major, minor, patch);
-    if (r->loaded)
-        return fail(GS_FAILED, "trial: NCCL loaded the tuner plugin but never called it: NCCL is "
-                               "older than 2.22, or made no communicator of two ranks or more");
-    return fail(GS_FAILED, "trial: no rank loaded the tuner plugin: the command uses no NCCL, or "
-                           "does not pass on NCCL_TUNER_PLUGIN and GRADSYNC_TRIAL to its ranks");
+        return xstrfmt("this is NCCL %lld.%lld.%lld; a trial needs 2.22 or newer: use gradsync "
+                       "train",
+                       r->nccl < 10000 ? r->nccl / 1000 : major, minor, patch);
+    return xstrdup(r->loaded
+                       ? "NCCL loaded the tuner plugin but never called it: NCCL is older than "
+                         "2.22, or made no communicator of two ranks or more"
+                       : "no rank loaded the tuner plugin: the command uses no NCCL, or does not "
+                         "pass on NCCL_TUNER_PLUGIN and GRADSYNC_TRIAL to its ranks");
 }
 
 /* The same of a price. A killed process says nothing. */
-static int explain_unseen(const struct trial_ranks *r)
+static char *why_unseen(const struct trial_ranks *r)
 {
-    const char *why =
+    return xstrdup(
         r->alone      ? "the job has one rank only, so it does not communicate"
         : r->has_nccl ? "no collective of NCCL was seen: the job makes none, or opens NCCL by "
                         "name, as JAX does"
@@ -280,55 +278,48 @@ static int explain_unseen(const struct trial_ranks *r)
             ? "the job uses CUDA but loads no libnccl.so.2: it does not use NCCL, or is linked "
               "to it statically, which cannot be intercepted"
             : "no rank used NCCL or MPI with libgradsync-price.so: the job uses neither, ended "
-              "at once, or does not pass on LD_PRELOAD and GRADSYNC_PRICE to its ranks";
-    return fail(GS_FAILED, "price: %s", why);
+              "at once, or does not pass on LD_PRELOAD and GRADSYNC_PRICE to its ranks");
 }
 
 /* Of ranks that all run with the plugin. */
-static int explain_calls(const struct trial_comm *c, long given, bool price)
+static char *why_no_visit(const struct trial_comm *c, long given, bool price)
 {
     int64_t alike = trial_ranks_alike(c);
     if (price && c->captured)
-        return fail(GS_FAILED, "price: " PRICE_CAPTURED);
+        return xstrdup(PRICE_CAPTURED);
     if (!price && (c->captured || c->silent_s > 5 || c->n))
-        return fail(GS_FAILED, "trial: " TRIAL_CAPTURED);
+        return xstrdup(TRIAL_CAPTURED);
     if (!c->step && given)
-        return fail(GS_FAILED,
-                    "trial: no step of %ld collectives was found in %lld: their sequence does not "
-                    "repeat after that number; give another number, or --calls 0 to detect it",
-                    given, (long long)c->calls);
+        return xstrfmt("no step of %ld collectives was found in %lld: their sequence does not "
+                       "repeat after that number; give another number, or --calls 0 to detect it",
+                       given, (long long)c->calls);
     if (!c->step)
-        return fail(GS_FAILED,
-                    "trial: no step was found in %lld collectives: their sequence does not repeat; "
-                    "give the number of a step: --calls",
-                    (long long)c->calls);
+        return xstrfmt("no step was found in %lld collectives: their sequence does not repeat; "
+                       "give the number of a step: --calls",
+                       (long long)c->calls);
     if (alike < c->ranks)
-        return fail(GS_FAILED,
-                    "trial: only %lld of %lld ranks found the same step at the same collective, so "
-                    "nothing was switched: the ranks see other sequences%s",
-                    (long long)alike, (long long)c->ranks, price ? "" : "; use gradsync train");
-    return fail(GS_FAILED,
-                "trial: the job ended before a visit was complete: %lld collectives, %lld of them "
-                "a step, %lld visits dropped",
-                (long long)c->calls, (long long)c->step_calls, (long long)c->dropped);
+        return xstrfmt("only %lld of %lld ranks found the same step at the same collective, so "
+                       "nothing was switched: the ranks see other sequences%s",
+                       (long long)alike, (long long)c->ranks, price ? "" : "; use gradsync train");
+    return xstrfmt("the job ended before a visit was complete: %lld collectives, %lld of them a "
+                   "step, %lld visits dropped",
+                   (long long)c->calls, (long long)c->step_calls, (long long)c->dropped);
 }
 
-int trial_result_explain(const struct trial_ranks *r, long given, bool price)
+char *trial_result_why(const struct trial_ranks *r, long given, bool price)
 {
     const struct trial_comm *c = most_calls(r, true), *other = most_calls(r, false);
     if (!c && !other)
-        return price ? explain_unseen(r) : explain_unasked(r);
+        return price ? why_unseen(r) : why_unasked(r);
     if (!c)
-        return fail(GS_FAILED,
-                    "trial: no communicator has all ranks of the job; give the size of one that "
-                    "has its gradients: --ranks %lld",
-                    (long long)other->ranks);
+        return xstrfmt("no communicator has all ranks of the job; give the size of one that has "
+                       "its gradients: --ranks %lld",
+                       (long long)other->ranks);
     if (c->files < c->ranks)
-        return fail(GS_FAILED,
-                    "trial: %lld of %lld ranks run without the plugin, or do not see the folder of "
-                    "the recordings",
-                    (long long)(c->ranks - c->files), (long long)c->ranks);
-    return explain_calls(c, given, price);
+        return xstrfmt("%lld of %lld ranks run without the plugin, or do not see the folder of "
+                       "the recordings",
+                       (long long)(c->ranks - c->files), (long long)c->ranks);
+    return why_no_visit(c, given, price);
 }
 
 /* ---- the price ---- */
@@ -416,7 +407,7 @@ static bool left_out(const struct trial_comm *c)
 
 bool price_from(struct price_answer *a, const struct trial_comm *c)
 {
-    *a = (struct price_answer){.captured = c->captured, .step_s = step_of(c), .caught = a->caught};
+    *a = (struct price_answer){.step_s = step_of(c)};
     if (!has(c, "none"))
         return false;
     struct effect e = effect_of(c, "none", 0, 0);
@@ -444,17 +435,6 @@ bool price_enough(const struct price_answer *a)
     double half = (a->half.hi - a->half.lo) / 2;
     double narrow = fmax(CLOSE, CLOSE_PART * fabs(a->none.value));
     return a->known && a->noise <= narrow && half <= 2 * narrow;
-}
-
-int price_read(struct price_answer *a, const char *dir)
-{
-    struct trial_comm c;
-    int code = job_recording_visits(&c, dir);
-    *a = (struct price_answer){0};
-    if (!code && c.n)
-        price_from(a, &c);
-    trial_comm_free(&c);
-    return code;
 }
 
 char *price_sentence(const struct price_answer *a)

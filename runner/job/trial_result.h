@@ -44,9 +44,9 @@ bool trial_result_enough(const struct trial_comm *c, size_t *looked_at, size_t d
 void trial_result_say(const struct trial_comm *c);
 /* The arm with the shortest step among those that are faster than auto; NULL: none. */
 const char *trial_result_best(const struct trial_comm *c);
-/* Reports why there is no visit at all; GS_FAILED. `given`: of --calls, 0: none. price: the job ran with the
- * object of a price instead of the tuner. */
-int trial_result_explain(const struct trial_ranks *r, long given, bool price);
+/* Why there is no visit at all. `given`: of --calls, 0: none. price: the job ran with the object of a
+ * price instead of the tuner. The caller frees it. */
+char *trial_result_why(const struct trial_ranks *r, long given, bool price);
 
 /* What a user reads as soon as NCCL reports a captured collective, and at the end. */
 #define TRIAL_CAPTURED                                                                             \
@@ -73,15 +73,11 @@ struct price_answer {
      * unknown. */
     struct price_share waiting;
     int blocks;
-    double noise;  /* half the width of the interval of none: a smaller cost cannot be seen */
-    int caught;    /* a signal, by which the user ended it; 0: none */
-    bool captured; /* !known: the collectives are in a CUDA graph; GRADSYNC_PRICE_ARM can be used */
+    double noise; /* half the width of the interval of none: a smaller cost cannot be seen */
 };
 
 /* From the visits of a job; false: the arms are not those of a price. */
 bool price_from(struct price_answer *a, const struct trial_comm *c);
-/* From its recording; !a->known: it has none. GS_OK or reported. */
-int price_read(struct price_answer *a, const char *dir);
 /* Is the interval narrow enough to end the job? */
 bool price_enough(const struct price_answer *a);
 /* What `tune`, `trial` and `compare` print of it; the caller frees. */

@@ -19,6 +19,7 @@
 #include "job/tune_answer.h"
 #include "job/tune_setting.h"
 #include "job/tune_start.h"
+#include "nccl_tuner/trial_config.h"
 #include "record/manifest.h"
 
 #include <errno.h>
@@ -192,9 +193,11 @@ static double timeout_s(const struct tune *t)
     return fmax(5, fmin(usual, fmax(left_s(t) + 0.1 * 60 * t->minutes, LAUNCH_S_LEAST)));
 }
 
-static int open_log(struct tune *t, const char *dir)
+/* launch 0: that of the price */
+static int open_log(struct tune *t, const char *dir, int launch)
 {
-    AUTO_FREE char *path = xstrfmt("%s/launch-%02d.01.log", dir, t->round + 1);
+    AUTO_FREE char *path =
+        launch ? xstrfmt("%s/launch-%02d.01.log", dir, launch) : xstrfmt("%s/price.log", dir);
     if (t->job.log >= 0)
         close(t->job.log);
     t->job.log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
@@ -227,7 +230,7 @@ static int first(struct tune *t)
     AUTO(tune_started_free) struct tune_started r = {0};
     struct tune_setting as_is = {.label = (char *)TUNE_BASELINE};
     t->job.ask_link = true;
-    int code = open_log(t, t->race_dir);
+    int code = open_log(t, t->race_dir, 1);
     code = code ? code : start(t, "first launch", &as_is, &r);
     t->job.ask_link = false;
     end_progress();
@@ -290,16 +293,6 @@ static char *too_short(const struct tune *t, double first_s)
 #define BLOCKS 16   /* that the time should be enough for */
 #define VISIT_S 2.0 /* at most */
 
-/* Visits short enough for BLOCKS in the time, and blocks few enough for it. */
-static void shape_price(struct trial_options *o, double step_s, double time_s)
-{
-    double visit_s = fmin(VISIT_S, time_s / (ARMS * BLOCKS));
-    double steps = step_s > 0 ? fmin(fmax(ceil(visit_s / step_s), 5), 250) : 5;
-    o->steps.value = (long)steps;
-    o->blocks.value = (long)fmin(fmax(time_s / (ARMS * steps * fmax(step_s, 1e-6)), 6), 1000);
-    o->seconds = (long)ceil(time_s);
-}
-
 /* Of its visits. */
 static double price_s(const struct tune *t)
 {
@@ -320,31 +313,30 @@ static int take_price(struct tune *t)
             "statically");
         return GS_OK;
     }
-    AUTO_FREE char *log = xstrfmt("%s/price.log", t->race_dir);
     AUTO_FREE char *short_by = too_short(t, price_s(t) + t->start_s);
     if (short_by)
         say("tune: %s; there is time for the price alone", short_by);
-    struct trial_options o = {.platform = t->o.platform,
-                              .out = t->o.out,
-                              .visit_s = {1, 1, 1},
-                              .warmup = {10, 0, 1000},
-                              .deadline = {20, 1, 1000},
-                              .seed = t->o.seed,
-                              .calls = {t->job.calls, 0, 32768},
-                              .log = log};
-    char *line[] = {(char *)"sh", (char *)"-c", t->command[0], NULL};
-    bool is_line = !t->command[1]; /* one word: a line for a shell */
-    shape_price(&o, t->job.step_s, price_s(t));
+    double visit_s = fmin(VISIT_S, price_s(t) / (ARMS * BLOCKS));
+    const struct trial_config config = {
+        .arms = {{.label = "auto"}, {.label = "none"}, {.label = "one"}, {.label = "half"}},
+        .n_arms = 4,
+        .seed = (uint64_t)t->o.seed.value,
+        .visit_ms = (uint64_t)ceil(1e3 * visit_s),
+        .warmup = 10,
+        .seconds = (uint64_t)ceil(price_s(t)),
+        .calls = (uint64_t)t->job.calls};
+    struct tune_price p = {.config = &config, .deadline_s = 20};
     progress(t, "the price", "");
     end_progress();
-    interrupts_release(&t->interrupts); /* it passes signals on to the job */
-    int code = trial_price(&o, is_line ? line : t->command, &t->price, &t->price_dir);
-    int caught = interrupts_catch(&t->interrupts);
-    t->stopped = t->price.caught;
-    t->priced = t->price.known || !t->stopped;
-    if (t->priced)
+    int code = open_log(t, t->race_dir, 0);
+    code = code ? code : trial_price(&t->job, &p, t->o.platform, t->command, &t->price_dir);
+    if (!code && t->price_dir)
+        code = manifest_write(t->price_dir);
+    t->price = p.answer;
+    t->priced = !interrupted(t) || t->price.known;
+    if (!code && t->priced)
         tune_say_price(&t->price);
-    code = code == GS_USAGE ? code : caught; /* without a price there may be a setting */
+    tune_price_free(&p);
     return code ? code : write_state(t);
 }
 
@@ -438,7 +430,7 @@ static int race_round(struct tune *t)
 {
     struct job_recording b = recording_of(t, t->race_dir, t->round + 1, "race");
     size_t *order = xcalloc(t->race.n, sizeof *order), n = order_of(t, order);
-    int code = open_log(t, t->race_dir);
+    int code = open_log(t, t->race_dir, t->round + 1);
     code = code ? code : job_recording_begin(&b);
     bool whole = true;
     for (size_t k = 0; k < n && !code; k++) {
@@ -550,8 +542,7 @@ static int proof_launch(struct tune *t, int launch, double log_s[PROOF_STARTS])
     size_t order[PROOF_STARTS] = {PROOF_BASE, PROOF_AGAIN, PROOF_WINNER};
     rng_stream(&rng, (uint64_t)t->o.seed.value + 1, (uint64_t)launch);
     rng_shuffle(&rng, order, PROOF_STARTS);
-    t->round = launch - 1;
-    int code = open_log(t, t->proof_dir);
+    int code = open_log(t, t->proof_dir, launch);
     code = code ? code : job_recording_begin(&b);
     bool whole = true;
     for (size_t k = 0; k < PROOF_STARTS && !code; k++) {
@@ -825,7 +816,7 @@ static int restore(struct tune *t, const json_t *state)
 {
     json_t *setting;
     size_t i;
-    if (t->price_dir && price_read(&t->price, t->price_dir))
+    if (t->price_dir && job_recording_price(&t->price, t->price_dir))
         return GS_FAILED;
     if (!json_array_size(json_object_get(state, "settings")))
         return GS_OK;

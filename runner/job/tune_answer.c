@@ -56,9 +56,6 @@ void tune_say_price(const struct price_answer *p)
         say("tune: %s", noise);
     if (sentence)
         screen_say(sentence);
-    else if (p->captured)
-        say("tune: no price: the collectives are in a CUDA graph, in which nothing can be left "
-            "out");
     else
         say("tune: no price: %s", *p->why ? p->why : "the job ended before it was known");
 }

@@ -11,6 +11,7 @@
 #include "job/job_output.h"
 #include "job/job_process.h"
 #include "job/trial_ranks.h"
+#include "nccl_tuner/trial_config.h"
 
 #include <errno.h>
 #include <math.h>
@@ -55,14 +56,16 @@ char *tune_command(char **words)
 }
 
 /* A switch of PyTorch may change how many collectives a step has. */
-static char *visits_config(const struct tune_job *j, const struct tune_setting *set)
+static struct trial_config visits_config(const struct tune_job *j, const struct tune_setting *set)
 {
     double steps = j->step_s > 0 ? ceil(j->measure_s / VISITS / j->step_s) + 1 : 0;
-    steps = steps > 0 ? fmin(fmax(steps, STEPS_LEAST), 200) : STEPS_LEAST;
-    /* The object wants two arms; both are the job as it is. */
-    return xstrfmt("arm = auto\narm = auto\nseed = 1\nsteps = %.0f\nvisit_s = 1\nwarmup = %d\n"
-                   "calls = %lld\n",
-                   steps, WARM, set->torch.n ? 0LL : (long long)j->calls);
+    return (struct trial_config){
+        .arms = {{.label = "auto"}, {.label = "auto"}}, /* both are the job as it is */
+        .n_arms = 2,
+        .seed = 1,
+        .steps = (uint64_t)fmin(fmax(steps, STEPS_LEAST), 200),
+        .warmup = WARM,
+        .calls = set->torch.n ? 0 : (uint64_t)j->calls};
 }
 
 static void add_export(struct text *t, struct words *names, const char *name, const char *value)
@@ -169,16 +172,20 @@ static double sum_s(const struct tune_started *r)
     return sum;
 }
 
-static bool read_ranks(struct start *s, bool report)
+/* Reports nothing: the ranks are writing. */
+static int read_now(struct trial_ranks *all, const struct start *s)
+{
+    char why[400];
+    err_capture(why, sizeof why);
+    int code = trial_ranks_read(all, s->ranks.path);
+    err_capture(NULL, 0);
+    return code;
+}
+
+static bool read_ranks(struct start *s)
 {
     AUTO(trial_ranks_free) struct trial_ranks all = {0};
-    char why[400];
-    if (!report)
-        err_capture(why, sizeof why); /* a line that is being written now */
-    int code = trial_ranks_read(&all, s->ranks.path);
-    if (!report)
-        err_capture(NULL, 0);
-    const struct trial_comm *c = code ? NULL : trial_ranks_lead(&all);
+    const struct trial_comm *c = read_now(&all, s) ? NULL : trial_ranks_lead(&all);
     s->alone = !all.n && all.alone;
     s->seen = all.n;
     for (size_t i = 0; i < all.n; i++)
@@ -195,7 +202,7 @@ static bool enough(void *ctx)
     if (now < s->looked_at + LOOK_S)
         return false;
     s->looked_at = now;
-    if (s->job->object && read_ranks(s, false))
+    if (s->job->object && read_ranks(s))
         return s->r->n >= VISITS;
     if (s->alone)
         return true;
@@ -314,30 +321,44 @@ static void judge(struct start *s, const struct job_ended *e, double timeout_s)
     r->kind = r->kind ? r->kind : "failed";
 }
 
+/* The output is the first member of the context of its hooks. */
+static int guarded(struct start *s, const struct tune_setting *set,
+                   const struct trial_config *config, double timeout_s, bool (*over)(void *),
+                   struct job_ended *ended)
+{
+    const struct job_hooks hooks = {.take = job_output_take,
+                                    .meanwhile = job_output_meanwhile,
+                                    .enough = over,
+                                    .at_once = !s->r, /* of a price nothing is kept */
+                                    .ctx = s};
+    int code = trial_folder_make(&s->ranks, s->job->out, config);
+    AUTO_FREE char *script = code ? NULL : script_of(s, set);
+    code = code ? code : job_guarded(script, timeout_s, s->job->interrupts, &hooks, ended);
+    job_output_end(&s->output);
+    return code;
+}
+
+static void end(struct start *s)
+{
+    job_output_free(&s->output);
+    trial_folder_remove(&s->ranks);
+}
+
 int tune_start(const struct tune_job *j, const struct tune_setting *set, double timeout_s,
                struct tune_started *r)
 {
     const struct train_settings known = {.unit = TRAIN_S};
     AUTO(job_times_free_of) struct job_times *times = job_times_new(&known);
     struct start s = {.output = {.log = j->log, .times = times}, .job = j, .times = times, .r = r};
-    const struct job_hooks hooks = {/* the output is the first member of its context */
-                                    .take = job_output_take,
-                                    .meanwhile = job_output_meanwhile,
-                                    .enough = enough,
-                                    .ctx = &s};
+    const struct trial_config config = visits_config(j, set);
     struct job_ended ended;
     *r = (struct tune_started){.watch = job_watch_new()};
     s.output.job = r->watch;
-    AUTO_FREE char *config = visits_config(j, set);
-    int code = trial_folder_make(&s.ranks, j->out, config);
-    AUTO_FREE char *script = code ? NULL : script_of(&s, set);
-    if (!code)
-        code = job_guarded(script, timeout_s, j->interrupts, &hooks, &ended);
-    job_output_end(&s.output);
+    int code = guarded(&s, set, &config, timeout_s, enough, &ended);
     if (!code) {
         r->took_s = ended.took_s;
         r->stopped = ended.stopped;
-        if (!j->object || !read_ranks(&s, false))
+        if (!j->object || !read_ranks(&s))
             from_lines(r, times);
         read_rest(&s);
         judge(&s, &ended, timeout_s);
@@ -346,8 +367,7 @@ int tune_start(const struct tune_job *j, const struct tune_setting *set, double 
             x[i] = (double)r->v[i].ns * 1e-9 / (double)r->v[i].steps;
         r->step_s = r->n ? stats_median(x, r->n) : (double)NAN;
     }
-    job_output_free(&s.output);
-    trial_folder_remove(&s.ranks);
+    end(&s);
     return code;
 }
 
@@ -357,4 +377,119 @@ void tune_started_free(struct tune_started *r)
         job_watch_free(r->watch);
     free(r->v);
     *r = (struct tune_started){0};
+}
+
+/* ---- the price ---- */
+
+#define PRICE_LOOK_S 2.0
+#define BEGIN 5 /* deadlines, until a step is found */
+
+struct pricing {
+    struct start start; /* the first member: the output is the context of hooks */
+    struct tune_price *p;
+    double wrote_at, silent_s; /* when the ranks wrote last; how long they may be silent */
+    off_t written;
+    bool begun, hung;
+};
+
+static off_t written(const char *dir)
+{
+    AUTO_WORDS struct words names = {0};
+    off_t all = 0;
+    files_list(dir, "*.jsonl", &names);
+    for (size_t i = 0; i < names.n; i++) {
+        AUTO_FREE char *path = xstrfmt("%s/%s", dir, names.v[i]);
+        struct stat s;
+        all += stat(path, &s) ? 0 : s.st_size;
+    }
+    return all;
+}
+
+/* No visit ends any more. Before the first one the job may load its data, and find its step. */
+static bool is_silent(struct pricing *q, double now)
+{
+    off_t size = written(q->start.ranks.path);
+    if (size != q->written) {
+        q->silent_s = fmax(q->silent_s, 4 * (now - q->wrote_at));
+        q->written = size;
+        q->wrote_at = now;
+    }
+    double limit = q->p->deadline_s, silent = now - q->wrote_at;
+    return silent > (q->begun ? fmax(limit, fmin(q->silent_s, 10 * limit)) : BEGIN * limit);
+}
+
+static bool price_over(void *ctx)
+{
+    struct pricing *q = ctx;
+    AUTO(trial_ranks_free) struct trial_ranks r = {0};
+    double now = clock_now_s();
+    bool captured = false;
+    if (now < q->start.looked_at + PRICE_LOOK_S)
+        return false;
+    q->start.looked_at = now;
+    const struct trial_comm *c = read_now(&r, &q->start) ? NULL : trial_ranks_lead(&r);
+    for (size_t i = 0; i < r.n; i++) {
+        q->begun = q->begun || r.v[i].begun;
+        captured = captured || r.v[i].captured;
+    }
+    if (c)
+        price_from(&q->p->answer, c);
+    if (c ? c->over >= c->ranks || price_enough(&q->p->answer) : captured)
+        return true;
+    return q->hung = is_silent(q, now);
+}
+
+static char *why_none(const struct pricing *q, const struct job_ended *e)
+{
+    const struct tune_price *p = q->p;
+    const char *last = q->start.output.last;
+    double silent = clock_now_s() - q->wrote_at;
+    char why[64];
+    if (q->hung && q->begun)
+        return xstrfmt("the job completed no visit for %.0f s and was killed: what it does next "
+                       "may depend on values that were not communicated",
+                       silent);
+    if (q->hung)
+        return xstrfmt("no step was found for %.0f s, and the job was killed; if it needs longer "
+                       "to begin, use a longer --deadline",
+                       silent);
+    if (p->status && job_ended_kind(e, why, sizeof why))
+        return xstrfmt("the command failed: %s%s%s", why, *last ? "; its last line: " : "", last);
+    return trial_result_why(&p->ranks, (long)p->config->calls, true);
+}
+
+int tune_price(const struct tune_job *j, struct tune_price *p)
+{
+    const struct tune_setting as_is = {0};
+    const char *theirs = getenv("LD_PRELOAD");
+    p->watch = job_watch_new();
+    struct pricing q = {.start = {.output = {.log = j->log, .job = p->watch}, .job = j},
+                        .p = p,
+                        .wrote_at = clock_now_s()};
+    struct job_ended ended;
+    say("price: this launch is thrown away: its results are worthless, and it ends once the price "
+        "is known");
+    if (theirs && *theirs)
+        say("price: LD_PRELOAD is set, and stays: %s", theirs);
+    int code = guarded(&q.start, &as_is, p->config, 1e9, price_over, &ended);
+    code = code ? code : trial_ranks_read(&p->ranks, q.start.ranks.path);
+    p->lead = code || q.hung ? NULL : trial_ranks_lead(&p->ranks);
+    p->answer = (struct price_answer){0};
+    if (!code)
+        p->status = ended.enough || ended.stopped ? 0 : ended.status;
+    if (p->lead) {
+        price_from(&p->answer, p->lead);
+    } else if (!code) {
+        AUTO_FREE char *why = why_none(&q, &ended);
+        snprintf(p->answer.why, sizeof p->answer.why, "%s", why);
+    }
+    end(&q.start);
+    return code;
+}
+
+void tune_price_free(struct tune_price *p)
+{
+    trial_ranks_free(&p->ranks);
+    if (p->watch)
+        job_watch_free(p->watch);
 }

@@ -222,7 +222,7 @@ static void the_price_of_a_recording_is_that_of_its_visits(void **state)
     make_priced(&m, ms, "none");
     assert_true(price_from(&a, &m.comm));
     record(dir, m.comm, BLOCKS);
-    assert_int_equal(price_read(&b, dir), GS_OK);
+    assert_int_equal(job_recording_price(&b, dir), GS_OK);
     AUTO_FREE char *seen = price_sentence(&a), *read = price_sentence(&b);
     assert_string_equal(seen, read);
     assert_memory_equal(&a.none, &b.none, sizeof a.none);
