@@ -126,7 +126,7 @@ fails 1 'price: no rank used NCCL or MPI' price -- true
 fails 1 'price: the job completed no visit for [0-9]+ s and was killed: .* depend on values' price \
     --deadline 4 -- mpirun --bind-to none --oversubscribe -n 2 "$train" steps=0 compute_ms=1 MiB=1 \
     need=2
-fails 127 'nowhere: No such file' price -- ./nowhere
+fails 127 'price: the command failed: exit code 127; its last line: .*nowhere: not found' price -- ./nowhere
 exits 0 'LD_PRELOAD of the user stays' env LD_PRELOAD="$(ldconfig -p | sed -n 's/.*libm.so.6.*=> //p' |
     head -n 1)" "$gradsync" trial --arms none --warmup 3 --steps 4 --minutes 1 -o raw \
     -- "${mpirun[@]}" "$train" steps=0 compute_ms=2 MiB=1 buckets=6 eval=40

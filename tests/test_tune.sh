@@ -63,9 +63,26 @@ printf '# mine\nFASTER=1  # it is faster\nsocket: NCCL_OTHER=1\n' >mine
 exits 0 'settings come from a file' tune -c mine --only FASTER -e pytorch -- ./job
 like "$out" '^Set FASTER=1: steps (19\.[0-9]|20\.[0-9])% shorter' 'a setting of the file is proven'
 like "$out" 'os.environ\["FASTER"\] = "1"' 'the lines to paste are those of --emit'
+answer=$out
+exits 0 'a finished run is resumed' "$gradsync" resume "$(run_of)"
+is "$out" "$answer" 'a resumed tune prints the same, also what the setting changes'
 exits 0 'tune runs with an object that the user preloads' env LD_PRELOAD=libm.so.6 \
     "$gradsync" tune -o raw -c mine --only FASTER -l 2 -- ./job
 like "$(tail -n 1 starts)" 'libm.so.6' 'the object of the user is still loaded'
+
+cat >torn <<'END'
+#!/bin/sh
+[ "$A" ] && ms=50.0 || ms=100.0
+for i in $(seq 100); do echo "iter $i: loss 1.0, time ${ms}ms"; done
+printf 'iter 101: loss 1.0, time 1'
+sleep 100
+END
+chmod +x torn
+echo 'A=1' >torn.txt
+exits 0 'a job that is ended while it writes a line has an answer' tune -o torn.raw -m 0.5 -l 2 \
+    -c torn.txt --only A=1 -- ./torn
+is "$(jq -r 'select(.type == "block") | .time_ns[0]' torn.raw/job/train/*/launch-*.jsonl | sort -u | xargs)" \
+    '100000000 50000000' 'the torn line is no step time'
 
 # ---- a job that needs a variable
 
@@ -187,6 +204,36 @@ END
     is "$out$err" $'own\nbucket 25 False' 'in a process that is no rank nothing is changed'
     is "$(find . -maxdepth 1 -name 'torch.*')" '' 'a process that is no rank writes nothing'
 
+    # Steps over Gloo, which nothing sees; they print no times.
+    mkdir -p gloo
+    cp -r fake/torch gloo/torch
+    cat >gloo/torch/distributed.py <<'END'
+get_backend = lambda group: "gloo"
+END
+    cat >gloo/torch/nn/parallel/distributed.py <<'END'
+import torch.distributed
+class DistributedDataParallel:
+    process_group = None
+    def __init__(self, module):
+        self.hooks = []
+    def register_forward_pre_hook(self, hook):
+        self.hooks.append(hook)
+END
+    cat >gloo.py <<'END'
+import time
+from torch.nn.parallel.distributed import DistributedDataParallel as D
+ddp = D(1)
+while True:
+    for hook in ddp.hooks:
+        hook(ddp, ())
+    time.sleep(0.01)
+END
+    began=$SECONDS
+    exits 1 'tune of a job over Gloo ends with 1' env LOCAL_RANK=0 PYTHONPATH="$tmp/gloo" \
+        PYTHONDONTWRITEBYTECODE=1 "$gradsync" tune -o raw -- python3 gloo.py
+    like "$err" 'tune: the command: failed: its DDP uses Gloo, .* and it prints no step times that gradsync knows' 'it says so'
+    ok 'it does not wait for its deadline' test $((SECONDS - began)) -lt 60
+
     # A rank whose GPU memory doubles with larger buckets, and whose DDP knows no view.
     cat >fake/torch/cuda.py <<'END'
 import os
@@ -219,7 +266,15 @@ fi
 
 train=$build/examples/mpi_train
 if [ -x "$train" ] && command -v mpirun >/dev/null; then
-    priced_job=(mpirun --oversubscribe -n 2 "$train" steps=0 compute_ms=2 MiB=4 buckets=2)
+    # Its machine gets slower after the first launch.
+    cat >slower <<END
+#!/bin/sh
+[ -e slow ] && ms=16 || ms=2
+touch slow
+exec mpirun --oversubscribe -n 2 "$train" steps=0 compute_ms=\$ms MiB=4 buckets=2
+END
+    chmod +x slower
+    priced_job=(./slower)
     exits 0 'tune answers for a job with MPI' tune -m 3 -l 2 --only eager_limit -- "${priced_job[@]}"
     like "$(head -n 1 <<<"$out")" \
         '^Communication costs -?[0-9.]+% \[-?[0-9.]+, -?[0-9.]+\] of the step \([0-9.]+ .s of [0-9.]+ .s\)\. With half the bytes the step is [0-9.]+% (shorter|longer)\. Waiting for the slowest rank, and latency: -?[0-9.]+%\.$' \

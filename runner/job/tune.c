@@ -59,7 +59,7 @@ struct tune {
     size_t proof_launches;
     struct effect proof; /* as compare prints it */
     bool proven;
-    bool stopped, priced;
+    bool stopped, priced, captured;
 };
 
 static double left_s(const struct tune *t)
@@ -109,6 +109,7 @@ static const struct member {
     {"winner", WIDE, AT(winner)},
     {"joined_at", WIDE, AT(joined_at)},
     {"priced", YES, AT(priced)},
+    {"captured", YES, AT(captured)},
     {"proof", RUN, AT(proof_dir)},
     {"price_run", RUN, AT(price_dir)},
     {"seed", WIDE, AT(o.seed.value)},
@@ -167,7 +168,7 @@ static void member_read(struct tune *t, const struct member *m, const json_t *st
 
 static int write_state(const struct tune *t)
 {
-    json_t *words = json_array(), *settings = json_array();
+    json_t *words = json_array(), *settings = json_array(), *changes = json_array();
     for (char **w = t->command; *w; w++) {
         AUTO_FREE char *shown = secrets_hidden(*w);
         json_array_append_new(words, json_text(shown));
@@ -175,8 +176,10 @@ static int write_state(const struct tune *t)
     for (size_t i = 1; i < t->set.n; i++) {
         AUTO_FREE char *apply = tune_setting_apply(&t->set.v[i]);
         json_array_append_new(settings, json_text(apply));
+        json_array_append_new(changes, json_text(t->set.v[i].changes));
     }
-    AUTO_JSON json_t *state = json_pack("{so so}", "command", words, "settings", settings);
+    AUTO_JSON json_t *state =
+        json_pack("{so so so}", "command", words, "settings", settings, "changes", changes);
     for (size_t i = 0; i < COUNT(members); i++)
         json_object_set_new(state, members[i].name, member_json(t, &members[i]));
     json_object_set_new(state, "spent_s", json_real(t->spent_s + clock_now_s() - t->began));
@@ -247,6 +250,7 @@ static int first(struct tune *t)
     t->ranks = r.ranks;
     t->nodes = r.nodes;
     t->base_memory_B = r.memory_B;
+    t->captured = r.captured;
     t->job.step_s = r.step_s;
     t->job.calls = r.calls;
     t->start_s = tune_next_s(&r);
@@ -309,8 +313,11 @@ static int take_price(struct tune *t)
         return GS_OK;
     }
     if (!t->job.calls) {
-        say("tune: no price: no collective was seen in this job; its NCCL may be linked "
-            "statically");
+        say("tune: no price: %s", t->captured
+                                      ? PRICE_CAPTURED
+                                      : "no collective of NCCL or MPI was seen in this job: "
+                                        "it uses another library, such as Gloo, or NCCL is "
+                                        "linked to it statically");
         return GS_OK;
     }
     AUTO_FREE char *short_by = too_short(t, price_s(t) + t->start_s);
@@ -822,7 +829,10 @@ static int restore(struct tune *t, const json_t *state)
         return GS_OK;
     tune_settings_add(&t->set, "", "");
     json_array_foreach(json_object_get(state, "settings"), i, setting)
-        tune_settings_add(&t->set, json_string_value(setting), "");
+    {
+        const json_t *of = json_array_get(json_object_get(state, "changes"), i);
+        tune_settings_add(&t->set, json_string_value(setting), of ? json_string_value(of) : "");
+    }
     enter_all(t);
     int code = job_recording_read(t->race_dir, take_earlier_race, t);
     restore_race(t);

@@ -168,6 +168,24 @@ static bool is_ours(const char *word)
     return begins(word, ours);
 }
 
+/* A job may need this variable to connect. */
+static bool may_connect(const char *name)
+{
+    static const char *const needed[] = {"NCCL_SOCKET_IFNAME", "NCCL_SOCKET_FAMILY",
+                                         "NCCL_IB_HCA",        "NCCL_IB_GID_INDEX",
+                                         "NCCL_IB_ADDR",       "NCCL_IB_TC",
+                                         "NCCL_IB_SL",         "NCCL_IB_DISABLE",
+                                         "NCCL_IB_ROCE",       "NCCL_NET",
+                                         "NCCL_OOB",           "NCCL_CROSS_NIC",
+                                         "NCCL_CUMEM",         "NCCL_MNNVL",
+                                         "NCCL_P2P_DISABLE",   "NCCL_SHM_DISABLE",
+                                         "UCX_NET_DEVICES",    "UCX_TLS",
+                                         "FI_PROVIDER",        "FI_EFA",
+                                         "OMPI_MCA_btl",       "OMPI_MCA_pml",
+                                         "OMPI_MCA_mtl",       NULL};
+    return begins(name, needed);
+}
+
 static bool add_word(struct tune_setting *s, const char *word, char *why, size_t size)
 {
     AUTO_FREE char *unset = NULL;
@@ -187,7 +205,9 @@ static bool add_word(struct tune_setting *s, const char *word, char *why, size_t
     else if (is_ours(word))
         snprintf(why, size, "'%.*s' cannot be a setting: tune sets it itself", (int)n, word);
     words_add(&s->variables, word);
-    s->weight += strcmp(word + n, "=" UNSET) ? 2 : 1; /* fewer variables are better */
+    bool without = !strcmp(word + n, "=" UNSET);
+    s->weight += without ? 1 : 2; /* fewer variables are better */
+    s->may_disconnect = s->may_disconnect || (without && may_connect(word));
     return good && !is_ours(word);
 }
 
@@ -270,23 +290,6 @@ static bool is_tuning(const char *name, size_t n, bool nvls_off)
     return begins(s, ours) && !begins(s, not_ours) && !(nvls_off && !strncmp(s, "NCCL_NVLS", 9));
 }
 
-static bool may_connect(const char *name)
-{
-    static const char *const needed[] = {"NCCL_SOCKET_IFNAME", "NCCL_SOCKET_FAMILY",
-                                         "NCCL_IB_HCA",        "NCCL_IB_GID_INDEX",
-                                         "NCCL_IB_ADDR",       "NCCL_IB_TC",
-                                         "NCCL_IB_SL",         "NCCL_IB_DISABLE",
-                                         "NCCL_IB_ROCE",       "NCCL_NET",
-                                         "NCCL_OOB",           "NCCL_CROSS_NIC",
-                                         "NCCL_CUMEM",         "NCCL_MNNVL",
-                                         "NCCL_P2P_DISABLE",   "NCCL_SHM_DISABLE",
-                                         "UCX_NET_DEVICES",    "UCX_TLS",
-                                         "FI_PROVIDER",        "FI_EFA",
-                                         "OMPI_MCA_btl",       "OMPI_MCA_pml",
-                                         "OMPI_MCA_mtl",       NULL};
-    return begins(name, needed);
-}
-
 static bool nvls_is_off(char *const *environment)
 {
     const char *v = value_of(environment, "NCCL_NVLS_ENABLE");
@@ -301,10 +304,7 @@ static void add_without(struct tune_settings *all, char *const *environment)
         if (!is_tuning(*e, n, off))
             continue;
         AUTO_FREE char *apply = xstrfmt("%.*s=" UNSET, (int)n, *e);
-        struct tune_setting *s =
-            add(all, TUNE_UNKNOWN, apply, "a variable that you set is left out", NULL, 0);
-        if (s)
-            s->may_disconnect = may_connect(s->variables.v[0]);
+        add(all, TUNE_UNKNOWN, apply, "a variable that you set is left out", NULL, 0);
     }
 }
 

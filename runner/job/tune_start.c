@@ -195,21 +195,6 @@ static bool read_ranks(struct start *s)
     return c;
 }
 
-static bool enough(void *ctx)
-{
-    struct start *s = ctx;
-    double now = clock_now_s();
-    if (now < s->looked_at + LOOK_S)
-        return false;
-    s->looked_at = now;
-    if (s->job->object && read_ranks(s))
-        return s->r->n >= VISITS;
-    if (s->alone)
-        return true;
-    from_lines(s->r, s->times);
-    return s->r->n >= LINES_LEAST && sum_s(s->r) >= s->job->measure_s;
-}
-
 /* ---- what else it left ---- */
 
 static enum tune_link link_of(const char *line)
@@ -239,43 +224,60 @@ static void read_link(struct tune_started *r, const char *line)
     r->link = link > r->link ? link : r->link; /* the slowest of them */
 }
 
-/* Of sitecustomize.py: "rank", "ddp", "fsdp", "memory BYTES", "changed TEXT". */
+/* Of sitecustomize.py: "rank", "ddp", "fsdp", "gloo", "memory BYTES", "changed TEXT". */
 static void read_torch(struct tune_started *r, const char *line)
 {
     r->torch |= !strcmp(line, "ddp")    ? TUNE_DDP
                 : !strcmp(line, "fsdp") ? TUNE_FSDP
                 : !strcmp(line, "rank") ? TUNE_PYTHON
                                         : 0;
+    r->gloo = r->gloo || !strcmp(line, "gloo");
     if (!strncmp(line, "memory ", 7))
         r->memory_B = fmax(r->memory_B, strtod(line + 7, NULL));
     if (!strncmp(line, "changed ", 8))
         snprintf(r->torch_changed, sizeof r->torch_changed, "%s", line + 8);
 }
 
-static void read_lines(struct tune_started *r, const char *path,
+/* Every line of the files of this pattern. */
+static void read_files(struct start *s, const char *pattern,
                        void (*take)(struct tune_started *, const char *))
 {
-    AUTO_TEXT struct text t = {0};
-    if (!files_read(path, FILES_OWN, FILES_WHOLE_MAX, &t) || !t.s)
-        return;
-    for (char *rest = t.s, *line; (line = strsep(&rest, "\n"));)
-        take(r, line);
+    AUTO_WORDS struct words names = {0};
+    files_list(s->ranks.path, pattern, &names);
+    for (size_t i = 0; i < names.n; i++) {
+        AUTO_FREE char *path = xstrfmt("%s/%s", s->ranks.path, names.v[i]);
+        AUTO_TEXT struct text t = {0};
+        if (!files_read(path, FILES_OWN, FILES_WHOLE_MAX, &t) || !t.s)
+            continue;
+        for (char *rest = t.s, *line; (line = strsep(&rest, "\n"));)
+            take(s->r, line);
+    }
 }
 
 static void read_rest(struct start *s)
 {
-    AUTO_WORDS struct words names = {0};
-    files_list(s->ranks.path, NULL, &names);
-    for (size_t i = 0; i < names.n; i++) {
-        AUTO_FREE char *path = xstrfmt("%s/%s", s->ranks.path, names.v[i]);
-        if (!strncmp(names.v[i], "nccl.", 5))
-            read_lines(s->r, path, read_link);
-        else if (!strncmp(names.v[i], "torch.", 6))
-            read_lines(s->r, path, read_torch);
-    }
+    read_files(s, "nccl.*", read_link);
+    read_files(s, "torch.*", read_torch);
     /* The object saw collectives, and there is no NCCL: they are MPI's. */
     if (s->r->calls && !s->r->nccl && s->r->link == TUNE_UNKNOWN)
         s->r->link = TUNE_MPI;
+}
+
+static bool enough(void *ctx)
+{
+    struct start *s = ctx;
+    double now = clock_now_s();
+    if (now < s->looked_at + LOOK_S)
+        return false;
+    s->looked_at = now;
+    if (s->job->object && read_ranks(s))
+        return s->r->n >= VISITS;
+    if (s->alone)
+        return true;
+    from_lines(s->r, s->times);
+    if (!s->seen && !s->r->n)
+        read_files(s, "torch.*", read_torch);
+    return (s->r->gloo && !s->r->n) || (s->r->n >= LINES_LEAST && sum_s(s->r) >= s->job->measure_s);
 }
 
 /* A start looks for its step in 64 calls, or in 256 if a step has up to 4 (nccl_tuner/trial_config.h); one
@@ -295,20 +297,22 @@ static void judge(struct start *s, const struct job_ended *e, double timeout_s)
     const char *end = *o->last ? "; its last line: " : "";
     if (r->n >= 3)
         return; /* a job that ended by itself gave enough, or was ended */
-    const char *nothing =
-        r->captured
-            ? "its collectives are in a CUDA graph, and it prints no step times that gradsync "
-              "knows"
-        : s->seen ? "the sequence of its collectives did not repeat, and it prints no step times "
-                    "that gradsync knows"
-                  : "no collective of NCCL or MPI on two ranks or more was seen, and it prints no "
-                    "step times that gradsync knows";
+    const char *seen = r->captured ? "its collectives are in a CUDA graph"
+                       : s->seen   ? "the sequence of its collectives did not repeat"
+                       : r->gloo   ? "its DDP uses Gloo, whose collectives gradsync does not see"
+                                   : "no collective of NCCL or MPI on two ranks or more was seen";
+    AUTO_FREE char *nothing = xstrfmt("%s, and it prints no step times that gradsync knows: let it "
+                                      "print lines such as 'step time: 12.3 ms'",
+                                      seen);
     r->kind = job_ended_kind(e, r->why, sizeof r->why);
     size_t n = strlen(r->why);
     if (s->alone) {
         r->kind = "failed";
         r->ranks = 1;
         snprintf(r->why, sizeof r->why, "the job has one rank, which does not communicate");
+    } else if (e->enough) {
+        r->kind = "failed";
+        snprintf(r->why, sizeof r->why, "%s; ended%s%s", nothing, end, o->last);
     } else if (e->hung) {
         snprintf(r->why, sizeof r->why, "no step was measured in %s: %s; ended%s%s",
                  HUMAN_TIME(timeout_s), nothing, end, o->last);
@@ -334,6 +338,8 @@ static int guarded(struct start *s, const struct tune_setting *set,
     int code = trial_folder_make(&s->ranks, s->job->out, config);
     AUTO_FREE char *script = code ? NULL : script_of(s, set);
     code = code ? code : job_guarded(script, timeout_s, s->job->interrupts, &hooks, ended);
+    if (!code && (ended->enough || ended->hung || ended->stopped))
+        s->output.times = NULL; /* the line that it was writing may lack digits */
     job_output_end(&s->output);
     return code;
 }

@@ -49,7 +49,9 @@ struct tune_started {
     enum tune_link link;     /* with ask_link */
     const char *kind;        /* as in a fail line; NULL: measured */
     char why[600];
-    bool stopped, captured; /* by a second signal; the collectives are in a CUDA graph */
+    bool stopped;  /* by a second signal */
+    bool captured; /* the collectives are in a CUDA graph */
+    bool gloo;     /* DDP made many steps over Gloo, which nothing sees */
 };
 
 /* GS_OK, also if the command failed, or reported: nothing can be started. */

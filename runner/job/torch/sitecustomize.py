@@ -3,8 +3,9 @@
 
 GRADSYNC_TORCH = NAME=VALUE,...  the switches: bucket_cap_mb, gradient_as_bucket_view, static_graph,
                                  bf16_gradients (DDP); reshard_after_forward, prefetch (FSDP2); bind
-GRADSYNC_TORCH_OUT = FOLDER      each rank writes there what the job has, what a switch changed, and
-                                 the most GPU memory that it allocated
+GRADSYNC_TORCH_OUT = FOLDER      each rank writes there what the job has, what a switch changed, the
+                                 most GPU memory that it allocated, and whether DDP made many steps
+                                 over Gloo
 It first runs the sitecustomize that the user has. An error here never fails the job.
 """
 import functools
@@ -19,6 +20,7 @@ import threading
 HERE = os.path.dirname(os.path.abspath(__file__))
 RANK_NAMES = ("LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID", "MPI_LOCALRANKID",
               "PMI_LOCAL_RANK")
+UNSEEN_STEPS = 100
 DDP = "torch.nn.parallel.distributed"
 FSDP = "torch.distributed.fsdp._fully_shard._fully_shard"
 
@@ -102,12 +104,23 @@ class Rank:
                     bound.arguments[name] = kind(self.switches[name])
                     self.changed("DistributedDataParallel: %s=%s" % (name, self.switches[name]))
             old(*bound.args, **bound.kwargs)
+            self.watch_backend(ddp)
             if bool_of(self.switches.get("bf16_gradients", "0")):
                 from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
                 ddp.register_comm_hook(None, default_hooks.bf16_compress_hook)
                 self.changed("DistributedDataParallel: gradients are communicated in bf16")
 
         module.DistributedDataParallel.__init__ = init
+
+    def watch_backend(self, ddp):
+        """Nothing sees the collectives of Gloo, so it is said after some steps."""
+        steps = iter(range(UNSEEN_STEPS))
+        try:
+            if sys.modules["torch.distributed"].get_backend(ddp.process_group) == "gloo":
+                ddp.register_forward_pre_hook(
+                    lambda *_: None if next(steps, None) is not None else self.has("gloo"))
+        except Exception:
+            pass
 
     # ---- FSDP2
 
