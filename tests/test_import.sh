@@ -466,10 +466,16 @@ if [ -d "$fixtures" ]; then
 else
     skip 'recordings of others' "$fixtures is not here"
 fi
-for config in ring tree; do
-    perl "$top/tests/make_nccl_json" ranks=2 per_iter=1 env=NCCL_ALGO=$config >$config.json
+# Two configs, launched apart: each cell is compared with that of its own size and place.
+for name in {ring,tree}{1,2}; do
+    perl "$top/tests/make_nccl_json" ranks=2 max=64 per_iter=1 iters="2${name: -1}" env="NCCL_ALGO=${name%?}" |
+        jq -c '.results[] |= (.in_place.time *= 2 | .in_place.alg_bw /= 2 | .in_place.bus_bw /= 2 |
+            .in_place_per_iter.times_us |= map(. * 2))' >$name.json
 done
-ok 'reports of two configs are imported as one run' import -q --as-launches -o configs ring.json \
-    tree.json
-is "$(find configs -name 'launch-*.jsonl' | wc -l)" 2 'they are two launches of it'
+ok 'reports of two configs are imported as one run' import -q --as-launches -o configs \
+    {ring,tree}{1,2}.json
+is "$(find configs -name 'launch-*.jsonl' | wc -l)" 4 'they are four launches of it'
+ok 'they are compared' "$gradsync" compare -q configs -o configs.csv
+is "$(csv configs.csv/compare.csv 1 baseline config ratio | sort | uniq -c | xargs)" '8 ring tree 1.0' \
+    'each cell of a launch apart is compared with the one of its parameters'
 done_testing

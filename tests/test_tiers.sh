@@ -5,7 +5,7 @@
 # for this: each notes that it ran.
 . "$(dirname "$0")/lib.sh"
 
-mkdir -p tests/slurm build/tests build/asan
+mkdir -p tests/slurm tests/unit build/asan/tests build/tests
 cp "$top/tests/run" "$top/tests/tap" tests
 made() { # FILE EXIT-CODE [HEADER]: a test of one assertion
     printf '#!/bin/bash\n%s\necho "%s${BUILD##*/build}" >>ran\necho 1..1; echo "ok 1"; exit %s\n' \
@@ -17,7 +17,12 @@ made tests/test_long.sh 0 '# Tier: slow (it waits)'
 made tests/test_memory.sh 0 '# also under ASan'
 made tests/slurm/test_batch.sh 0 '# Tier: slow'
 made build/tests/test_unit 0
-touch build/tests/test_unit.d
+touch build/tests/test_unit.d tests/unit/test_unit.c
+# What an older build left: tests whose source is gone, and one that is no longer for ASan.
+made build/tests/test_gone 1
+made build/asan/tests/test_gone 1
+made build/asan/tests/test_gone.sh 1
+made build/asan/tests/test_quick.sh 1
 
 picked() { # NAME WANT COMMAND…
     local name=$1 want=$2
