@@ -12,3 +12,7 @@ extern char captured[4096];
 
 int captured_begin(void **state);
 int captured_end(void **state);
+
+/* It begins with this text; it has it somewhere. */
+void captured_begins(const char *text);
+void captured_says(const char *text);

@@ -46,17 +46,17 @@
 static int set_up(void **state)
 {
     folder_set_up(state);
-    return mkdir(folder_path(*state, RUN), 0777);
+    return mkdir(folder_path(RUN), 0777);
 }
 
 /* said NULL: it is sound. */
-static void checks_as(struct folder *f, const char *recording, const char *said)
+static void checks_as(const char *recording, const char *said)
 {
-    f->error[0] = '\0';
-    folder_put(f, LAUNCH, recording);
-    int code = ledger_check_run(folder_path(f, RUN));
-    if (code != (said ? GS_FAILED : GS_OK) || (said && !strstr(f->error, said)))
-        fail_msg("exit %d, said '%s', not '%s', of:\n%s", code, f->error, said ? said : "",
+    folder.error[0] = '\0';
+    folder_put(LAUNCH, recording);
+    int code = ledger_check_run(folder_path(RUN));
+    if (code != (said ? GS_FAILED : GS_OK) || (said && !strstr(folder.error, said)))
+        fail_msg("exit %d, said '%s', not '%s', of:\n%s", code, folder.error, said ? said : "",
                  recording);
 }
 
@@ -97,35 +97,32 @@ TEST_WITH(each_fault_is_found, set_up, folder_tear_down)
         {SOUND BLOCK("3"), ":7: a block of cell c comes after its group was closed"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        checks_as(*state, cases[i].recording, cases[i].said);
+        checks_as(cases[i].recording, cases[i].said);
 }
 
 TEST_WITH(a_recording_is_of_its_folder, set_up, folder_tear_down)
 {
-    struct folder *f = *state;
     struct ledger *l;
-    folder_put(f, LAUNCH, SOUND);
-    assert_int_equal(rename(folder_path(f, RUN), folder_path(f, "other")), 0);
-    assert_int_equal(ledger_check_run(folder_path(f, "other")), GS_FAILED);
-    assert_non_null(strstr(f->error, "recorded by run 'run', in the folder 'other'"));
-    assert_int_equal(ledger_read(&l, folder_path(f, "other")),
+    folder_put(LAUNCH, SOUND);
+    assert_int_equal(rename(folder_path(RUN), folder_path("other")), 0);
+    assert_int_equal(ledger_check_run(folder_path("other")), GS_FAILED);
+    folder_says("recorded by run 'run', in the folder 'other'");
+    assert_int_equal(ledger_read(&l, folder_path("other")),
                      GS_OK); /* to be read, not vouched for */
     assert_string_equal(l->run_id, RUN);
     ledger_free(l);
-    folder_put(f, "other/launch-02.01.jsonl",
+    folder_put("other/launch-02.01.jsonl",
                "{\"type\":\"header\",\"schema\":1,\"gradsync\":\"0.1.0\",\"run_id\":\"second\","
                "\"launch\":2,\"attempt\":1}\n");
-    assert_int_equal(ledger_read(&l, folder_path(f, "other")), GS_FAILED);
-    assert_non_null(strstr(f->error, "recorded by run 'second', in the folder 'run'"));
+    assert_int_equal(ledger_read(&l, folder_path("other")), GS_FAILED);
+    folder_says("recorded by run 'second', in the folder 'run'");
 }
 
 TEST_WITH(a_header_is_of_its_file, set_up, folder_tear_down)
 {
-    struct folder *f = *state;
-    folder_put(f, RUN "/launch-01.02.jsonl", HEADER);
-    assert_int_equal(ledger_check_run(folder_path(f, RUN)), GS_FAILED);
-    assert_non_null(
-        strstr(f->error, "01.02.jsonl:1: foreign: its header names launch 1, attempt 1"));
+    folder_put(RUN "/launch-01.02.jsonl", HEADER);
+    assert_int_equal(ledger_check_run(folder_path(RUN)), GS_FAILED);
+    folder_says("01.02.jsonl:1: foreign: its header names launch 1, attempt 1");
 }
 
 TEST_WITH(of_many_faults_the_first_are_reported, set_up, folder_tear_down)
@@ -134,34 +131,31 @@ TEST_WITH(of_many_faults_the_first_are_reported, set_up, folder_tear_down)
     text_add(&t, HEADER);
     for (int i = 0; i < LEDGER_FAULTS_MAX - 1; i++)
         text_add(&t, FAIL("tired"));
-    folder_put(*state, LAUNCH, t.s);
-    assert_int_equal(ledger_check_run(folder_path(*state, RUN)), GS_FAILED);
-    assert_null(strstr(((struct folder *)*state)->error, "was not checked"));
+    folder_put(LAUNCH, t.s);
+    assert_int_equal(ledger_check_run(folder_path(RUN)), GS_FAILED);
+    assert_null(strstr(folder.error, "was not checked"));
     text_add(&t, FAIL("tired"));
-    checks_as(*state, t.s, "more than 19 faults; the rest of the file was not checked");
+    checks_as(t.s, "more than 19 faults; the rest of the file was not checked");
     text_free(&t);
 }
 
 TEST_WITH(a_recording_is_of_its_plan, set_up, folder_tear_down)
 {
-    struct folder *f = *state;
     char hex[65], *header;
-    folder_put(f, RUN "/config.ini", "");
-    folder_put(f, RUN "/plan.json", PLAN_OF(PLANNED("c", "g")));
-    assert_int_equal(sha256_file(folder_path(f, RUN "/plan.json"), hex), GS_OK);
-    checks_as(f, SOUND, NULL);
-    checks_as(f, HEADER CELL("c", "h", "0"), ":2: foreign: cell c of group h is not in plan.json");
-    checks_as(f, HEADER CELL("d", "g", "0"), ":2: foreign: cell d of group g is not in plan.json");
-    checks_as(f, HEADER_OF(",\"config_sha256\":\"0\""),
-              ":1: foreign: recorded with another config");
-    checks_as(f, HEADER_OF(",\"config_sha256\":\"" EMPTY "\""), NULL);
-    checks_as(f, HEADER_OF(",\"config\":\"\",\"config_sha256\":\"" EMPTY "\""), NULL);
-    checks_as(f, HEADER_OF(",\"config\":\"x\",\"config_sha256\":\"" EMPTY "\""),
+    folder_put(RUN "/config.ini", "");
+    folder_put(RUN "/plan.json", PLAN_OF(PLANNED("c", "g")));
+    assert_int_equal(sha256_file(folder_path(RUN "/plan.json"), hex), GS_OK);
+    checks_as(SOUND, NULL);
+    checks_as(HEADER CELL("c", "h", "0"), ":2: foreign: cell c of group h is not in plan.json");
+    checks_as(HEADER CELL("d", "g", "0"), ":2: foreign: cell d of group g is not in plan.json");
+    checks_as(HEADER_OF(",\"config_sha256\":\"0\""), ":1: foreign: recorded with another config");
+    checks_as(HEADER_OF(",\"config_sha256\":\"" EMPTY "\""), NULL);
+    checks_as(HEADER_OF(",\"config\":\"\",\"config_sha256\":\"" EMPTY "\""), NULL);
+    checks_as(HEADER_OF(",\"config\":\"x\",\"config_sha256\":\"" EMPTY "\""),
               "damaged: its config differs from its config_sha256");
-    checks_as(f, HEADER_OF(",\"plan_sha256\":\"0\""),
-              ":1: foreign: recorded with another plan.json");
+    checks_as(HEADER_OF(",\"plan_sha256\":\"0\""), ":1: foreign: recorded with another plan.json");
     header = xstrfmt(HEADER_OF(",\"plan_sha256\":\"%s\""), hex);
-    checks_as(f, header, NULL);
+    checks_as(header, NULL);
     free(header);
 }
 
@@ -181,32 +175,30 @@ TEST_WITH(a_damaged_plan_is_named, set_up, folder_tear_down)
         {"{\"launches\":2147483647}", "plan.json: damaged: launches = 2147483647: must be 1 to"},
         {"{\"config_sha256\":\"0\"}", "config.ini: edited: its SHA-256 differs"},
     };
-    folder_put(*state, RUN "/config.ini", "");
+    folder_put(RUN "/config.ini", "");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        folder_put(*state, RUN "/plan.json", cases[i].plan);
-        checks_as(*state, HEADER, cases[i].said);
+        folder_put(RUN "/plan.json", cases[i].plan);
+        checks_as(HEADER, cases[i].said);
     }
 }
 
 TEST_WITH(an_end_is_written_once, set_up, folder_tear_down)
 {
-    struct folder *f = *state;
     struct text got = {0};
-    folder_put(f, LAUNCH, SOUND);
-    assert_int_equal(raw_end_write(folder_path(f, LAUNCH), "crash", NULL), GS_OK);
-    assert_true(text_read_file(folder_path(f, LAUNCH), &got));
+    folder_put(LAUNCH, SOUND);
+    assert_int_equal(raw_end_write(folder_path(LAUNCH), "crash", NULL), GS_OK);
+    assert_true(text_read_file(folder_path(LAUNCH), &got));
     assert_string_equal(got.s, SOUND);
     text_free(&got);
 }
 
 TEST_WITH(an_end_is_not_written_through_a_link, set_up, folder_tear_down)
 {
-    struct folder *f = *state;
     struct text got = {0};
-    folder_put(f, "theirs", "not a recording");
-    assert_int_equal(symlink("../theirs", folder_path(f, LAUNCH)), 0);
-    assert_int_equal(raw_end_write(folder_path(f, LAUNCH), "crash", NULL), GS_FAILED);
-    assert_true(text_read_file(folder_path(f, "theirs"), &got));
+    folder_put("theirs", "not a recording");
+    assert_int_equal(symlink("../theirs", folder_path(LAUNCH)), 0);
+    assert_int_equal(raw_end_write(folder_path(LAUNCH), "crash", NULL), GS_FAILED);
+    assert_true(text_read_file(folder_path("theirs"), &got));
     assert_string_equal(got.s, "not a recording");
     text_free(&got);
 }

@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 /* Two arrays: tasks 1 to 4, at most 2 at a time, and 5 to 7. */
-static struct campaign campaign_of(struct folder *f)
+static struct campaign campaign_of(void)
 {
     static struct camp_run runs[] = {
         {.dir = "runs/p/null/r", .platform = "p", .section = "null", .launches = 7, .retries = 1}};
@@ -29,7 +29,7 @@ static struct campaign campaign_of(struct folder *f)
     static struct camp_array arrays[] = {{"array-1.sh", 0, 4, 2}, {"array-2.sh", 4, 3, 0}};
     for (int i = 0; i < 7; i++)
         tasks[i] = (struct camp_task){0, i < 4 ? 0 : 1, i + 1, i + 1};
-    return (struct campaign){.dir = f->dir,
+    return (struct campaign){.dir = folder.dir,
                              .id = "gs-test",
                              .runs = runs,
                              .tasks = tasks,
@@ -76,7 +76,7 @@ TEST(words_that_sbatch_may_read)
 
 TEST_IN_FOLDER(indices_of_what_is_wanted)
 {
-    struct campaign c = campaign_of(*state);
+    struct campaign c = campaign_of();
     const bool some[7] = {true, true, false, true, false, false, true}, none[7] = {false};
     char *all = slurm_submit_indices(&c, 0, NULL), *first = slurm_submit_indices(&c, 0, some),
          *second = slurm_submit_indices(&c, 1, some);
@@ -91,7 +91,7 @@ TEST_IN_FOLDER(indices_of_what_is_wanted)
 
 TEST_IN_FOLDER(the_ledger_knows_the_last_job_of_a_task)
 {
-    struct campaign c = campaign_of(*state);
+    struct campaign c = campaign_of();
     struct jobs j;
     assert_int_equal(jobs_read(&j, &c), GS_OK); /* none yet */
     assert_int_equal(j.n, 0);
@@ -120,7 +120,6 @@ static int open_files(void)
 /* Room for the first pipe, and not for the second. */
 TEST_IN_FOLDER(a_client_that_cannot_start_leaves_no_file)
 {
-    struct folder *f = *state;
     struct reply r;
     struct rlimit before;
     int count = open_files(), last = dup(STDIN_FILENO);
@@ -131,17 +130,16 @@ TEST_IN_FOLDER(a_client_that_cannot_start_leaves_no_file)
     int code = client_run(&r, (const char *const[]){"true", NULL}, "nothing was done");
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
     assert_int_equal(code, GS_FAILED);
-    assert_non_null(strstr(f->error, "true cannot be started: Too many open files"));
+    folder_says("true cannot be started: Too many open files");
     assert_int_equal(open_files(), count);
     reply_free(&r);
 }
 
 TEST_IN_FOLDER(a_torn_line_harms_no_other)
 {
-    struct folder *f = *state;
-    struct campaign c = campaign_of(f);
+    struct campaign c = campaign_of();
     struct jobs j;
-    folder_put(f, CAMPAIGN_LEDGER, "{\"type\":\"job\",\"job\":9,\"arr");
+    folder_put(CAMPAIGN_LEDGER, "{\"type\":\"job\",\"job\":9,\"arr");
     assert_int_equal(jobs_add(&c, 10, 0, "1-4"), GS_OK);
     assert_int_equal(jobs_cancelled(&c), GS_OK);
     assert_int_equal(jobs_read(&j, &c), GS_OK);
@@ -157,10 +155,9 @@ TEST_IN_FOLDER(a_torn_line_harms_no_other)
 /* A crash of the machine may leave NULs. */
 TEST_IN_FOLDER(nuls_hide_no_job)
 {
-    struct folder *f = *state;
-    struct campaign c = campaign_of(f);
+    struct campaign c = campaign_of();
     struct jobs j;
-    FILE *out = fopen(folder_path(f, CAMPAIGN_LEDGER), "w");
+    FILE *out = fopen(folder_path(CAMPAIGN_LEDGER), "w");
     assert_non_null(out);
     assert_int_equal(fwrite("\n\0\0\0", 1, 4, out), 4);
     assert_int_equal(fclose(out), 0);
@@ -172,13 +169,12 @@ TEST_IN_FOLDER(nuls_hide_no_job)
 
 TEST_IN_FOLDER(the_ledger_is_no_link)
 {
-    struct folder *f = *state;
-    struct campaign c = campaign_of(f);
-    folder_put(f, "elsewhere", "mine\n");
-    assert_int_equal(symlink(folder_path(f, "elsewhere"), folder_path(f, CAMPAIGN_LEDGER)), 0);
+    struct campaign c = campaign_of();
+    folder_put("elsewhere", "mine\n");
+    assert_int_equal(symlink(folder_path("elsewhere"), folder_path(CAMPAIGN_LEDGER)), 0);
     assert_int_equal(jobs_add(&c, 10, 0, "1"), GS_FAILED);
     struct text t = {0};
-    assert_true(text_read_file(folder_path(f, "elsewhere"), &t));
+    assert_true(text_read_file(folder_path("elsewhere"), &t));
     assert_string_equal(t.s, "mine\n");
     text_free(&t);
 }
@@ -208,7 +204,6 @@ TEST(why_a_job_waits)
 
 TEST_IN_FOLDER(why_a_job_ended)
 {
-    struct folder *f = *state;
     static const struct {
         const char *state, *log, *why;
     } known[] = {
@@ -231,16 +226,16 @@ TEST_IN_FOLDER(why_a_job_ended)
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         struct reason r = {0};
-        folder_put(f, "log", known[i].log);
-        reason_ended(&r, known[i].state, folder_path(f, "log"));
+        folder_put("log", known[i].log);
+        reason_ended(&r, known[i].state, folder_path("log"));
         assert_string_equal(r.why, known[i].why);
         assert_true(*r.remedy);
     }
     struct reason r = {0};
-    folder_put(f, "log", "gradsync: srun ended with code 1 before the ranks finished: no pmix\n");
-    reason_ended(&r, "FAILED", folder_path(f, "log"));
+    folder_put("log", "gradsync: srun ended with code 1 before the ranks finished: no pmix\n");
+    reason_ended(&r, "FAILED", folder_path("log"));
     assert_non_null(strstr(r.remedy, "launcher = mpirun")); /* resume alone would fail again */
-    reason_ended(&r, "FAILED", folder_path(f, "no log"));
+    reason_ended(&r, "FAILED", folder_path("no log"));
     assert_string_equal(r.why, "could not write its log");
 }
 
@@ -248,10 +243,9 @@ TEST_IN_FOLDER(why_a_job_ended)
 
 TEST_IN_FOLDER(what_was_written_is_read)
 {
-    struct folder *f = *state;
-    struct campaign c = campaign_of(f), got;
+    struct campaign c = campaign_of(), got;
     assert_int_equal(campaign_write(&c), GS_OK);
-    assert_int_equal(campaign_read(&got, f->dir), GS_OK);
+    assert_int_equal(campaign_read(&got, folder.dir), GS_OK);
     assert_string_equal(got.id, "gs-test");
     assert_int_equal(got.n_tasks, 7);
     assert_int_equal(got.tasks[6].first, 7);
@@ -263,7 +257,6 @@ TEST_IN_FOLDER(what_was_written_is_read)
 
 TEST_IN_FOLDER(a_campaign_of_somebody_else_stays_in_its_folder)
 {
-    struct folder *f = *state;
     static const struct {
         const char *text, *says;
     } bad[] = {
@@ -294,9 +287,9 @@ TEST_IN_FOLDER(a_campaign_of_somebody_else_stays_in_its_folder)
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct campaign c;
-        folder_put(f, CAMPAIGN_FILE, bad[i].text);
-        assert_int_not_equal(campaign_read(&c, f->dir), GS_OK);
-        assert_non_null(strstr(f->error, bad[i].says));
+        folder_put(CAMPAIGN_FILE, bad[i].text);
+        assert_int_not_equal(campaign_read(&c, folder.dir), GS_OK);
+        folder_says(bad[i].says);
         campaign_free(&c);
     }
 }

@@ -15,12 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void near(double got, double want, double tolerance)
-{
-    if (!(fabs(got - want) <= tolerance))
-        fail_msg("got %.17g, want %.17g within %g", got, want, tolerance);
-}
-
 /* scipy.stats.t.sf(t, df), scipy.stats.t.isf(tail, df) */
 TEST(students_t)
 {

@@ -5,6 +5,7 @@
  */
 #include "advise/advice_print.h"
 #include "base/text.h"
+#include "folder.h"
 #include "unit.h"
 
 #include <math.h>
@@ -36,7 +37,10 @@ static const char *const nasty[] = {"a\ntouch PWNED\n",
                                     "{a,b}*~#!%s"};
 enum { NASTY = sizeof nasty / sizeof *nasty };
 
-static char dir[] = "/tmp/gradsync-emit.XXXXXX";
+static int enter(void **state)
+{
+    return folder_set_up(state) || chdir(folder.dir);
+}
 
 /* Any bytes but NUL, up to 600 of them: ASCII, so that every prefix is UTF-8. */
 static char *drawn(unsigned *seed)
@@ -138,9 +142,8 @@ static void reads_all(const struct steps_evidence *s, const char *program)
     "'for i in $(seq 0 58); do n=V_$i; printf %s \"${!n}\" | od -An -v -tx1 | tr -d \" \\n\"; "    \
     "echo; done >got'"
 
-static void forms_are_read_back(void **state)
+TEST_WITH(forms_are_read_back, enter, folder_tear_down)
 {
-    (void)state;
     struct steps_evidence s;
     make(&s);
     assert_int_equal(NASTY + DRAWN, 59); /* IN_SHELL */
@@ -158,9 +161,8 @@ static void forms_are_read_back(void **state)
     evidence_free(&s);
 }
 
-static void a_line_for_a_command_is_read_back(void **state)
+TEST_WITH(a_line_for_a_command_is_read_back, enter, folder_tear_down)
 {
-    (void)state;
     struct steps_evidence s;
     struct setting setting;
     make(&s);
@@ -173,13 +175,4 @@ static void a_line_for_a_command_is_read_back(void **state)
     reads_all(&s, "bash form " IN_SHELL);
     setting_free(&setting);
     evidence_free(&s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(forms_are_read_back),
-                                       cmocka_unit_test(a_line_for_a_command_is_read_back)};
-    if (!mkdtemp(dir) || chdir(dir))
-        return 1;
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

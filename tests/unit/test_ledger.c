@@ -30,11 +30,11 @@ static int tear_down(void **state)
     return folder_tear_down(state);
 }
 
-static const struct ledger *read_ledger(struct folder *f)
+static const struct ledger *read_ledger(void)
 {
     ledger_free(held);
-    if (ledger_read(&held, f->dir))
-        fail_msg("%s", f->error);
+    if (ledger_read(&held, folder.dir))
+        fail_msg("%s", folder.error);
     return held;
 }
 
@@ -53,7 +53,7 @@ TEST_WITH(an_empty_folder_lacks_everything, folder_set_up, tear_down)
 {
     struct plan p = plan_of(2);
     bool missing[2];
-    const struct ledger *l = read_ledger(*state);
+    const struct ledger *l = read_ledger();
     assert_int_equal(ledger_missing(l, &p, 1, missing), 2);
     assert_true(missing[0] && missing[1]);
     assert_int_equal(ledger_next_attempt(l, 1), 1);
@@ -64,10 +64,10 @@ TEST_WITH(what_an_attempt_closed_is_not_missing_in_its_launch, folder_set_up, te
     struct plan p = plan_of(2);
     bool missing[2];
     int attempt = 0;
-    folder_put(*state, "launch-01.01.jsonl", HEADER GROUP("g1"));
-    folder_put(*state, "launch-01.02.jsonl", HEADER_OF(1, 2) GROUP("g2") END("complete"));
-    folder_put(*state, "launch-02.01.jsonl", HEADER_OF(2, 1) GROUP("g2") END("interrupted"));
-    const struct ledger *l = read_ledger(*state);
+    folder_put("launch-01.01.jsonl", HEADER GROUP("g1"));
+    folder_put("launch-01.02.jsonl", HEADER_OF(1, 2) GROUP("g2") END("complete"));
+    folder_put("launch-02.01.jsonl", HEADER_OF(2, 1) GROUP("g2") END("interrupted"));
+    const struct ledger *l = read_ledger();
     assert_int_equal(ledger_missing(l, &p, 1, missing), 0);
     assert_true(ledger_closed(l, 1, "g2", &attempt));
     assert_int_equal(attempt, 2);
@@ -81,12 +81,12 @@ TEST_WITH(what_an_attempt_closed_is_not_missing_in_its_launch, folder_set_up, te
 
 TEST_WITH(files_are_in_the_order_of_launch_and_attempt, folder_set_up, tear_down)
 {
-    folder_put(*state, "launch-02.01.jsonl", HEADER_OF(2, 1) END("crash"));
-    folder_put(*state, "launch-01.10.jsonl", HEADER_OF(1, 10));
-    folder_put(*state, "launch-01.02.jsonl", HEADER_OF(1, 2) END("complete"));
-    folder_put(*state, "launch-01.02.log", "not a recording\n");
-    folder_put(*state, "launch-1.2.jsonl", "not a recording's name\n");
-    const struct ledger *l = read_ledger(*state);
+    folder_put("launch-02.01.jsonl", HEADER_OF(2, 1) END("crash"));
+    folder_put("launch-01.10.jsonl", HEADER_OF(1, 10));
+    folder_put("launch-01.02.jsonl", HEADER_OF(1, 2) END("complete"));
+    folder_put("launch-01.02.log", "not a recording\n");
+    folder_put("launch-1.2.jsonl", "not a recording's name\n");
+    const struct ledger *l = read_ledger();
     assert_int_equal(l->n_files, 3);
     assert_int_equal(l->files[0].attempt, 2);
     assert_string_equal(l->files[0].status, "complete");
@@ -105,9 +105,9 @@ TEST_WITH(a_death_is_tried_again_and_a_failure_is_not, folder_set_up, tear_down)
                  {"crash", false}, {"hang", false},  {"lost", false}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         char *text = xstrfmt(HEADER FAIL("a", "%s"), kinds[i].kind);
-        folder_put(*state, "launch-01.01.jsonl", text);
+        folder_put("launch-01.01.jsonl", text);
         free(text);
-        const struct ledger *l = read_ledger(*state);
+        const struct ledger *l = read_ledger();
         assert_int_equal(ledger_given_up(l, 1, "a", 1), kinds[i].at_once);
         assert_true(ledger_given_up(l, 1, "a", 0));
         assert_false(ledger_given_up(l, 1, "b", 0));
@@ -117,12 +117,11 @@ TEST_WITH(a_death_is_tried_again_and_a_failure_is_not, folder_set_up, tear_down)
 
 TEST_WITH(deaths_add_up_over_attempts, folder_set_up, tear_down)
 {
-    struct folder *f = *state;
-    folder_put(f, "launch-01.01.jsonl", HEADER FAIL("a", "crash") END("crash"));
-    folder_put(f, "launch-01.02.jsonl", HEADER_OF(1, 2) FAIL("a", "hang") END("hang"));
-    assert_false(ledger_given_up(read_ledger(f), 1, "a", 2));
-    folder_put(f, "launch-01.03.jsonl", HEADER_OF(1, 3) FAIL("a", "lost") END("lost"));
-    const struct ledger *l = read_ledger(f);
+    folder_put("launch-01.01.jsonl", HEADER FAIL("a", "crash") END("crash"));
+    folder_put("launch-01.02.jsonl", HEADER_OF(1, 2) FAIL("a", "hang") END("hang"));
+    assert_false(ledger_given_up(read_ledger(), 1, "a", 2));
+    folder_put("launch-01.03.jsonl", HEADER_OF(1, 3) FAIL("a", "lost") END("lost"));
+    const struct ledger *l = read_ledger();
     assert_true(ledger_given_up(l, 1, "a", 2));
     assert_int_equal(l->n_fails, 3);
     assert_string_equal(l->fails[2].why, "because");
@@ -131,21 +130,20 @@ TEST_WITH(deaths_add_up_over_attempts, folder_set_up, tear_down)
 
 TEST_WITH(a_group_whose_cells_are_all_given_up_is_not_missing, folder_set_up, tear_down)
 {
-    struct folder *f = *state;
     struct plan p = plan_of(0);
     bool missing[2];
-    folder_put(f, "launch-01.01.jsonl", HEADER FAIL("a", "wrong") FAIL("c", "crash"));
-    assert_int_equal(ledger_missing(read_ledger(f), &p, 1, missing), 1);
+    folder_put("launch-01.01.jsonl", HEADER FAIL("a", "wrong") FAIL("c", "crash"));
+    assert_int_equal(ledger_missing(read_ledger(), &p, 1, missing), 1);
     assert_true(missing[0] && !missing[1]);
-    folder_put(f, "launch-01.02.jsonl", HEADER_OF(1, 2) FAIL("b", "skip"));
-    assert_int_equal(ledger_missing(read_ledger(f), &p, 1, missing), 0);
+    folder_put("launch-01.02.jsonl", HEADER_OF(1, 2) FAIL("b", "skip"));
+    assert_int_equal(ledger_missing(read_ledger(), &p, 1, missing), 0);
 }
 
 TEST_WITH(a_death_before_the_first_cell_gives_up_no_cell, folder_set_up, tear_down)
 {
     struct plan p = plan_of(0);
-    folder_put(*state, "launch-01.01.jsonl", HEADER FAIL("", "crash") END("crash"));
-    assert_int_equal(ledger_missing(read_ledger(*state), &p, 1, NULL), 2);
+    folder_put("launch-01.01.jsonl", HEADER FAIL("", "crash") END("crash"));
+    assert_int_equal(ledger_missing(read_ledger(), &p, 1, NULL), 2);
 }
 
 /* What a kill leaves: nothing, half a header, half a line. */
@@ -153,11 +151,11 @@ TEST_WITH(torn_recordings_are_attempts, folder_set_up, tear_down)
 {
     struct plan p = plan_of(2);
     bool missing[2];
-    folder_put(*state, "launch-01.01.jsonl", "");
-    folder_put(*state, "launch-01.02.jsonl", "{\"type\":\"hea");
-    folder_put(*state, "launch-01.03.jsonl",
+    folder_put("launch-01.01.jsonl", "");
+    folder_put("launch-01.02.jsonl", "{\"type\":\"hea");
+    folder_put("launch-01.03.jsonl",
                HEADER_OF(1, 3) GROUP("g1") "{\"type\":\"group\",\"group\":\"g2\"");
-    const struct ledger *l = read_ledger(*state);
+    const struct ledger *l = read_ledger();
     assert_int_equal(l->n_files, 3);
     assert_int_equal(ledger_next_attempt(l, 1), 4);
     assert_int_equal(ledger_missing(l, &p, 1, missing), 1);
@@ -167,19 +165,17 @@ TEST_WITH(torn_recordings_are_attempts, folder_set_up, tear_down)
 /* An empty log is removed after its attempt: the recording alone shows that the number is taken. */
 TEST_WITH(an_attempt_number_of_a_log_or_a_recording_is_not_given_again, folder_set_up, tear_down)
 {
-    const struct folder *f = *state;
     int attempt = 1;
-    folder_put(f, "launch-01.01.jsonl", HEADER);
-    folder_put(f, "launch-01.02.log", "");
-    assert_int_equal(record_take_attempt(f->dir, 1, &attempt), GS_OK);
+    folder_put("launch-01.01.jsonl", HEADER);
+    folder_put("launch-01.02.log", "");
+    assert_int_equal(record_take_attempt(folder.dir, 1, &attempt), GS_OK);
     assert_int_equal(attempt, 3);
-    assert_int_not_equal(access(folder_path(f, "launch-01.01.log"), F_OK), 0);
-    assert_int_equal(access(folder_path(f, "launch-01.03.log"), F_OK), 0);
+    assert_int_not_equal(access(folder_path("launch-01.01.log"), F_OK), 0);
+    assert_int_equal(access(folder_path("launch-01.03.log"), F_OK), 0);
 }
 
 TEST_WITH(damage_is_reported_not_read_past, folder_set_up, tear_down)
 {
-    struct folder *f = *state;
     static const char *const damaged[] = {
         "no recording at all\n",
         HEADER "{\"type\":\"group\",\"cells\":[]}\n",
@@ -189,18 +185,17 @@ TEST_WITH(damage_is_reported_not_read_past, folder_set_up, tear_down)
     };
     for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
         struct ledger *l;
-        f->error[0] = '\0';
-        folder_put(f, "launch-01.01.jsonl", damaged[i]);
-        assert_int_equal(ledger_read(&l, f->dir), GS_FAILED);
+        folder.error[0] = '\0';
+        folder_put("launch-01.01.jsonl", damaged[i]);
+        assert_int_equal(ledger_read(&l, folder.dir), GS_FAILED);
         assert_null(l);
-        assert_non_null(strstr(f->error, "launch-01.01.jsonl"));
+        folder_says("launch-01.01.jsonl");
     }
 }
 
 TEST_WITH(no_folder_is_a_usage_error, folder_set_up, tear_down)
 {
-    struct folder *f = *state;
     struct ledger *l;
     assert_int_equal(ledger_read(&l, "/nonexistent/run"), GS_USAGE);
-    assert_non_null(strstr(f->error, "/nonexistent/run"));
+    folder_says("/nonexistent/run");
 }

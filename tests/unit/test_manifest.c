@@ -17,8 +17,8 @@
 static int set_up(void **state)
 {
     folder_set_up(state);
-    folder_put(*state, "launch-01.01.log", "first\n");
-    folder_put(*state, "config.ini", "[launch]\nranks = 2\n");
+    folder_put("launch-01.01.log", "first\n");
+    folder_put("config.ini", "[launch]\nranks = 2\n");
     return 0;
 }
 
@@ -27,38 +27,35 @@ static int set_up(void **state)
 /* FIPS 180-2, appendix B: "abc"; and the empty message. */
 TEST_WITH(hashes_are_sha256, set_up, folder_tear_down)
 {
-    struct folder *f = *state;
     char hex[65];
     const char *abc = ABC;
     sha256_hex("abc", 3, hex);
     assert_string_equal(hex, abc);
     sha256_hex("", 0, hex);
     assert_string_equal(hex, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-    folder_put(f, "abc", "abc");
-    assert_int_equal(sha256_file(folder_path(f, "abc"), hex), GS_OK);
+    folder_put("abc", "abc");
+    assert_int_equal(sha256_file(folder_path("abc"), hex), GS_OK);
     assert_string_equal(hex, abc);
-    assert_int_equal(sha256_file(folder_path(f, "absent"), hex), GS_FAILED);
-    assert_non_null(strstr(f->error, "absent: cannot be opened"));
+    assert_int_equal(sha256_file(folder_path("absent"), hex), GS_FAILED);
+    folder_says("absent: cannot be opened");
 }
 
 TEST_WITH(what_was_written_verifies, set_up, folder_tear_down)
 {
-    struct folder *f = *state;
     struct stat st;
-    assert_int_equal(manifest_write(f->dir), GS_OK);
-    assert_int_equal(manifest_verify(f->dir), GS_OK);
-    assert_int_equal(manifest_verify_file(f->dir, "config.ini"), GS_OK);
-    assert_int_equal(stat(folder_path(f, "launch-01.01.log"), &st), 0);
+    assert_int_equal(manifest_write(folder.dir), GS_OK);
+    assert_int_equal(manifest_verify(folder.dir), GS_OK);
+    assert_int_equal(manifest_verify_file(folder.dir, "config.ini"), GS_OK);
+    assert_int_equal(stat(folder_path("launch-01.01.log"), &st), 0);
     assert_int_equal(st.st_mode & 0222, 0); /* nobody writes there by accident */
-    assert_int_equal(stat(folder_path(f, RECORD_MANIFEST), &st), 0);
+    assert_int_equal(stat(folder_path(RECORD_MANIFEST), &st), 0);
     assert_int_equal(st.st_mode & 0222, 0);
-    assert_int_equal(manifest_write(f->dir), GS_OK); /* again, as after a resume */
-    assert_int_equal(manifest_verify(f->dir), GS_OK);
+    assert_int_equal(manifest_write(folder.dir), GS_OK); /* again, as after a resume */
+    assert_int_equal(manifest_verify(folder.dir), GS_OK);
 }
 
 TEST_WITH(each_fault_is_named, set_up, folder_tear_down)
 {
-    struct folder *f = *state;
     static const struct {
         const char *file, *bytes, *said; /* bytes NULL: removed */
     } faults[] = {
@@ -74,35 +71,32 @@ TEST_WITH(each_fault_is_named, set_up, folder_tear_down)
         {RECORD_MANIFEST, "{\"schema\":1,\"files\":{},\"files\":{}}", "MANIFEST.json:1: damaged"},
     };
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
-        folder_put(f, "launch-01.01.log", "first\n");
-        folder_put(f, "config.ini", "[launch]\nranks = 2\n");
-        unlink(folder_path(f, "launch-02.01.log"));
-        unlink(folder_path(f, ".hidden"));
-        assert_int_equal(manifest_write(f->dir), GS_OK);
+        folder_put("launch-01.01.log", "first\n");
+        folder_put("config.ini", "[launch]\nranks = 2\n");
+        unlink(folder_path("launch-02.01.log"));
+        unlink(folder_path(".hidden"));
+        assert_int_equal(manifest_write(folder.dir), GS_OK);
         if (faults[i].bytes)
-            folder_put(f, faults[i].file, faults[i].bytes);
+            folder_put(faults[i].file, faults[i].bytes);
         else
-            unlink(folder_path(f, faults[i].file));
-        assert_int_equal(manifest_verify(f->dir), GS_FAILED);
-        if (!strstr(f->error, faults[i].said))
-            fail_msg("said '%s', not '%s'", f->error, faults[i].said);
+            unlink(folder_path(faults[i].file));
+        assert_int_equal(manifest_verify(folder.dir), GS_FAILED);
+        folder_says(faults[i].said);
     }
 }
 
 /* Alone in its folder: a file that is not listed would be reported after it. */
 TEST_WITH(a_manifest_lists_no_path, set_up, folder_tear_down)
 {
-    struct folder *f = *state;
-    assert_int_equal(unlink(folder_path(f, "launch-01.01.log")), 0);
-    assert_int_equal(unlink(folder_path(f, "config.ini")), 0);
-    folder_put(f, RECORD_MANIFEST, "{\"schema\":1,\"files\":{\"../x\":{}}}");
-    assert_int_equal(manifest_verify(f->dir), GS_FAILED);
-    assert_non_null(strstr(f->error, "lists '../x', not a file name"));
+    assert_int_equal(unlink(folder_path("launch-01.01.log")), 0);
+    assert_int_equal(unlink(folder_path("config.ini")), 0);
+    folder_put(RECORD_MANIFEST, "{\"schema\":1,\"files\":{\"../x\":{}}}");
+    assert_int_equal(manifest_verify(folder.dir), GS_FAILED);
+    folder_says("lists '../x', not a file name");
 }
 
 TEST_WITH(an_entry_without_its_facts_vouches_for_nothing, set_up, folder_tear_down)
 {
-    struct folder *f = *state;
     static const struct {
         const char *entry, *said;
     } entries[] = {
@@ -116,54 +110,52 @@ TEST_WITH(an_entry_without_its_facts_vouches_for_nothing, set_up, folder_tear_do
         {"\"bytes\":3,\"sha256\":\"" ABC "\"},\"x\":{\"bytes\":3", "MANIFEST.json:1: damaged"},
         {"\"bytes\":3,\"sha256\":\"" ABC "\"},\"a/x\":{\"bytes\":3", "'a/x', not a file name"},
     };
-    assert_int_equal(unlink(folder_path(f, "launch-01.01.log")), 0);
-    assert_int_equal(unlink(folder_path(f, "config.ini")), 0);
-    folder_put(f, "x", "abc");
+    assert_int_equal(unlink(folder_path("launch-01.01.log")), 0);
+    assert_int_equal(unlink(folder_path("config.ini")), 0);
+    folder_put("x", "abc");
     for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
         char *text = xstrfmt("{\"schema\":1,\"files\":{\"x\":{%s}}}", entries[i].entry);
-        folder_put(f, RECORD_MANIFEST, text);
+        folder_put(RECORD_MANIFEST, text);
         free(text);
-        f->error[0] = '\0';
-        assert_int_equal(manifest_verify(f->dir), entries[i].said ? GS_FAILED : GS_OK);
-        if (entries[i].said && !strstr(f->error, entries[i].said))
-            fail_msg("said '%s', not '%s'", f->error, entries[i].said);
+        folder.error[0] = '\0';
+        assert_int_equal(manifest_verify(folder.dir), entries[i].said ? GS_FAILED : GS_OK);
+        if (entries[i].said)
+            folder_says(entries[i].said);
     }
 }
 
 /* All may read, some may run: a manifest takes the right to write and gives none. */
 TEST_WITH(a_manifest_takes_the_right_to_write_and_gives_none, set_up, folder_tear_down)
 {
-    struct folder *f = *state;
     struct stat st;
-    assert_int_equal(chmod(folder_path(f, "config.ini"), 0640), 0);
-    assert_int_equal(chmod(folder_path(f, "launch-01.01.log"), 0775), 0);
-    assert_int_equal(manifest_write(f->dir), GS_OK);
-    assert_int_equal(stat(folder_path(f, "config.ini"), &st), 0);
+    assert_int_equal(chmod(folder_path("config.ini"), 0640), 0);
+    assert_int_equal(chmod(folder_path("launch-01.01.log"), 0775), 0);
+    assert_int_equal(manifest_write(folder.dir), GS_OK);
+    assert_int_equal(stat(folder_path("config.ini"), &st), 0);
     assert_int_equal(st.st_mode & 0777, 0440);
-    assert_int_equal(stat(folder_path(f, "launch-01.01.log"), &st), 0);
+    assert_int_equal(stat(folder_path("launch-01.01.log"), &st), 0);
     assert_int_equal(st.st_mode & 0777, 0555);
 }
 
 TEST_WITH(a_manifest_tells_which_lines_were_protected, set_up, folder_tear_down)
 {
-    struct folder *f = *state;
     const char *id = "run";
     struct text got = {0};
     struct record r;
-    assert_int_equal(mkdir(folder_path(f, id), 0777), 0);
-    folder_put(f, "run/launch-01.01.jsonl",
+    assert_int_equal(mkdir(folder_path(id), 0777), 0);
+    folder_put("run/launch-01.01.jsonl",
                "{\"type\":\"header\",\"schema\":1,\"gradsync\":\"0.1.0\",\"run_id\":\"run\","
                "\"launch\":1,\"attempt\":1}\n");
-    assert_int_equal(record_create(&r, folder_path(f, "run/launch-02.01.jsonl")), GS_OK);
+    assert_int_equal(record_create(&r, folder_path("run/launch-02.01.jsonl")), GS_OK);
     assert_int_equal(
         record_line(&r, json_pack("{s:s,s:i,s:s,s:s,s:i,s:i}", "type", "header", "schema", 1,
                                   "gradsync", "0.1.0", "run_id", id, "launch", 2, "attempt", 1)),
         GS_OK);
     assert_int_equal(record_close(&r), GS_OK);
     say_quiet(1);
-    assert_int_equal(manifest_write(folder_path(f, id)), GS_OK);
+    assert_int_equal(manifest_write(folder_path(id)), GS_OK);
     say_quiet(0);
-    assert_true(text_read_file(folder_path(f, "run/" RECORD_MANIFEST), &got));
+    assert_true(text_read_file(folder_path("run/" RECORD_MANIFEST), &got));
     const char *old = strstr(got.s, "launch-01"), *now = strstr(got.s, "launch-02");
     assert_non_null(old);
     assert_non_null(now);
@@ -175,32 +167,29 @@ TEST_WITH(a_manifest_tells_which_lines_were_protected, set_up, folder_tear_down)
 
 TEST_WITH(one_file_is_verified_alone, set_up, folder_tear_down)
 {
-    struct folder *f = *state;
-    assert_int_equal(manifest_write(f->dir), GS_OK);
-    folder_put(f, "config.ini", "edited");
-    folder_put(f, "launch-09.01.log", "foreign");
-    assert_int_equal(manifest_verify_file(f->dir, "launch-01.01.log"), GS_OK);
-    assert_int_equal(manifest_verify_file(f->dir, "config.ini"), GS_FAILED);
-    assert_int_equal(manifest_verify_file(f->dir, "launch-09.01.log"), GS_FAILED);
-    assert_non_null(strstr(f->error, "launch-09.01.log: foreign"));
+    assert_int_equal(manifest_write(folder.dir), GS_OK);
+    folder_put("config.ini", "edited");
+    folder_put("launch-09.01.log", "foreign");
+    assert_int_equal(manifest_verify_file(folder.dir, "launch-01.01.log"), GS_OK);
+    assert_int_equal(manifest_verify_file(folder.dir, "config.ini"), GS_FAILED);
+    assert_int_equal(manifest_verify_file(folder.dir, "launch-09.01.log"), GS_FAILED);
+    folder_says("launch-09.01.log: foreign");
 }
 
 TEST_WITH(a_folder_in_a_run_is_refused, set_up, folder_tear_down)
 {
-    struct folder *f = *state;
-    assert_int_equal(mkdir(folder_path(f, "folder"), 0777), 0);
-    assert_int_equal(manifest_write(f->dir), GS_FAILED);
-    assert_non_null(strstr(f->error, "folder: is not a regular file"));
-    assert_int_not_equal(access(folder_path(f, RECORD_MANIFEST), F_OK), 0);
+    assert_int_equal(mkdir(folder_path("folder"), 0777), 0);
+    assert_int_equal(manifest_write(folder.dir), GS_FAILED);
+    folder_says("folder: is not a regular file");
+    assert_int_not_equal(access(folder_path(RECORD_MANIFEST), F_OK), 0);
 }
 
 TEST_WITH(a_damaged_recording_gets_no_manifest, set_up, folder_tear_down)
 {
-    struct folder *f = *state;
-    folder_put(f, "launch-01.01.jsonl", "{\"type\":\"block\"}\n");
-    assert_int_equal(manifest_write(f->dir), GS_FAILED);
-    assert_non_null(strstr(f->error, "cannot be completed: a recording is damaged"));
-    assert_int_not_equal(access(folder_path(f, RECORD_MANIFEST), F_OK), 0);
+    folder_put("launch-01.01.jsonl", "{\"type\":\"block\"}\n");
+    assert_int_equal(manifest_write(folder.dir), GS_FAILED);
+    folder_says("cannot be completed: a recording is damaged");
+    assert_int_not_equal(access(folder_path(RECORD_MANIFEST), F_OK), 0);
 }
 
 /* ---- the running hash of a recording ---- */
@@ -216,11 +205,11 @@ static json_t *header(void)
 }
 
 /* A header, a cell and five blocks; no end line. */
-static void record(const struct folder *f)
+static void record(void)
 {
     struct record r;
-    assert_int_equal(mkdir(folder_path(f, RUN), 0777), 0);
-    assert_int_equal(record_create(&r, folder_path(f, LAUNCH)), GS_OK);
+    assert_int_equal(mkdir(folder_path(RUN), 0777), 0);
+    assert_int_equal(record_create(&r, folder_path(LAUNCH)), GS_OK);
     assert_int_equal(record_line(&r, header()), GS_OK);
     assert_int_equal(record_line(&r, json_pack("{s:s, s:s, s:s, s:i, s:i}", "type", "cell", "cell",
                                                "c", "group", "g", "copy", 0, "size_B", 8)),
@@ -251,12 +240,12 @@ TEST_IN_FOLDER(the_hashes_are_of_the_format)
 }
 
 /* The lines that a reader gets before it refuses one; -1: it refuses none. */
-static int read_until_refused(const struct folder *f)
+static int read_until_refused(void)
 {
     struct raw *r;
     struct raw_line l;
     int got, lines = 0;
-    if (raw_open(&r, folder_path(f, LAUNCH)))
+    if (raw_open(&r, folder_path(LAUNCH)))
         return 0;
     while ((got = raw_next(r, 1u << RAW_END, &l)) == 1)
         ;
@@ -268,11 +257,10 @@ static int read_until_refused(const struct folder *f)
 /* Any byte of any line, changed to any of a few others. */
 TEST_IN_FOLDER(a_changed_byte_is_refused_in_its_line)
 {
-    struct folder *f = *state;
     struct text whole = {0};
     int changed = 0, line = 0;
-    record(f);
-    assert_true(text_read_file(folder_path(f, LAUNCH), &whole));
+    record();
+    assert_true(text_read_file(folder_path(LAUNCH), &whole));
     for (size_t i = 0; i < whole.len; i++) {
         char was = whole.s[i];
         if (was == '\n') {
@@ -281,8 +269,8 @@ TEST_IN_FOLDER(a_changed_byte_is_refused_in_its_line)
         }
         for (const char *other = "07 ,f"; *other; other++, changed += was != *other) {
             whole.s[i] = *other;
-            folder_put(f, LAUNCH, whole.s);
-            int found = read_until_refused(f);
+            folder_put(LAUNCH, whole.s);
+            int found = read_until_refused();
             /* a header whose "chain" has another name: an older one, before lines of now */
             if (was != *other && found != line && !(line == 0 && found == 1))
                 fail_msg("byte %zu, '%c' to '%c': found after %d lines, not %d", i, was, *other,
@@ -297,35 +285,31 @@ TEST_IN_FOLDER(a_changed_byte_is_refused_in_its_line)
 /* Its hash would be right after no line at all. */
 TEST_IN_FOLDER(a_line_with_a_hash_is_not_of_an_older_recording)
 {
-    struct folder *f = *state;
-    assert_int_equal(mkdir(folder_path(f, RUN), 0777), 0);
-    folder_put(f, LAUNCH,
-               "{\"type\":\"header\",\"schema\":1,\"gradsync\":\"0.1.0\"}\n"
-               "{\"type\":\"note\",\"chain\":\"6f9cf4b4961f505c\",\"key\":1}\n");
-    assert_int_equal(read_until_refused(f), 1);
+    assert_int_equal(mkdir(folder_path(RUN), 0777), 0);
+    folder_put(LAUNCH, "{\"type\":\"header\",\"schema\":1,\"gradsync\":\"0.1.0\"}\n"
+                       "{\"type\":\"note\",\"chain\":\"6f9cf4b4961f505c\",\"key\":1}\n");
+    assert_int_equal(read_until_refused(), 1);
 }
 
 TEST_IN_FOLDER(an_end_line_goes_on_with_the_hash)
 {
-    struct folder *f = *state;
     const struct raw_death death = {"c", "crash", "killed", "h", "sample", 0, 1};
-    record(f);
-    assert_int_equal(raw_end_write(folder_path(f, LAUNCH), "crash", &death), GS_OK);
-    assert_int_equal(read_until_refused(f), -1);
-    assert_int_equal(manifest_write(folder_path(f, RUN)), GS_OK);
+    record();
+    assert_int_equal(raw_end_write(folder_path(LAUNCH), "crash", &death), GS_OK);
+    assert_int_equal(read_until_refused(), -1);
+    assert_int_equal(manifest_write(folder_path(RUN)), GS_OK);
 }
 
 TEST_IN_FOLDER(nothing_is_added_to_an_edited_recording)
 {
-    struct folder *f = *state;
     struct text whole = {0}, after = {0};
-    record(f);
-    assert_true(text_read_file(folder_path(f, LAUNCH), &whole));
+    record();
+    assert_true(text_read_file(folder_path(LAUNCH), &whole));
     strstr(whole.s, "1003")[0] = '9';
-    folder_put(f, LAUNCH, whole.s);
-    assert_int_equal(raw_end_write(folder_path(f, LAUNCH), "crash", NULL), GS_FAILED);
-    assert_non_null(strstr(f->error, LAUNCH ":5: damaged: this line was changed"));
-    assert_true(text_read_file(folder_path(f, LAUNCH), &after));
+    folder_put(LAUNCH, whole.s);
+    assert_int_equal(raw_end_write(folder_path(LAUNCH), "crash", NULL), GS_FAILED);
+    folder_says(LAUNCH ":5: damaged: this line was changed");
+    assert_true(text_read_file(folder_path(LAUNCH), &after));
     assert_string_equal(after.s, whole.s);
     text_free(&whole);
     text_free(&after);
@@ -334,21 +318,19 @@ TEST_IN_FOLDER(nothing_is_added_to_an_edited_recording)
 /* As `collect` does it. */
 TEST_IN_FOLDER(an_edited_recording_is_not_collected)
 {
-    struct folder *f = *state;
     struct text whole = {0};
     uint64_t bytes = 0;
-    record(f);
-    assert_int_equal(mkdir(folder_path(f, "sound"), 0777), 0);
-    assert_int_equal(copy_run_folder(folder_path(f, RUN), folder_path(f, "sound"), true, &bytes),
-                     GS_OK);
-    assert_int_equal(access(folder_path(f, "sound/" RECORD_MANIFEST), F_OK), 0);
-    assert_true(text_read_file(folder_path(f, LAUNCH), &whole));
+    record();
+    assert_int_equal(mkdir(folder_path("sound"), 0777), 0);
+    assert_int_equal(copy_run_folder(folder_path(RUN), folder_path("sound"), true, &bytes), GS_OK);
+    assert_int_equal(access(folder_path("sound/" RECORD_MANIFEST), F_OK), 0);
+    assert_true(text_read_file(folder_path(LAUNCH), &whole));
     strstr(whole.s, "1003")[0] = '9';
-    folder_put(f, LAUNCH, whole.s);
-    assert_int_equal(mkdir(folder_path(f, "edited"), 0777), 0);
-    assert_int_equal(copy_run_folder(folder_path(f, RUN), folder_path(f, "edited"), true, &bytes),
+    folder_put(LAUNCH, whole.s);
+    assert_int_equal(mkdir(folder_path("edited"), 0777), 0);
+    assert_int_equal(copy_run_folder(folder_path(RUN), folder_path("edited"), true, &bytes),
                      GS_FAILED);
-    assert_non_null(strstr(f->error, "a recording is damaged"));
-    assert_int_not_equal(access(folder_path(f, "edited/" RECORD_MANIFEST), F_OK), 0);
+    folder_says("a recording is damaged");
+    assert_int_not_equal(access(folder_path("edited/" RECORD_MANIFEST), F_OK), 0);
     text_free(&whole);
 }

@@ -131,9 +131,8 @@ static void expect(const char *cell, size_t i, double value)
     free(x);
 }
 
-static void test_exact(void **state)
+TEST_WITH(exact, load, unload)
 {
-    (void)state;
     expect("", 0, 10e-6);
     expect("time=3ms", N - 1, 3e-3);
     expect("effect=5% config=b", 7, 10.5e-6);
@@ -159,9 +158,8 @@ static double lag_one(const double *x, size_t n)
 
 /* Standard errors at N = 20000: 0.5% of the deviation, 0.007 of a correlation, and with ar1 = 0.9
  * effectively N/19 samples. The seed is fixed, so this holds always or never. */
-static void test_noise(void **state)
+TEST_WITH(noise, load, unload)
 {
-    (void)state;
     double *white = series("noise=2%", 1, 0), *red = series("noise=2% ar1=0.9", 1, 0);
     assert_true(fabs(stats_mean(white, N) / 10e-6 - 1) < 0.001);
     assert_true(fabs(deviation(white) / 0.2e-6 - 1) < 0.03);
@@ -172,9 +170,8 @@ static void test_noise(void **state)
     free(red);
 }
 
-static void test_seed(void **state)
+TEST_WITH(seed, load, unload)
 {
-    (void)state;
     const char *cell = "noise=2% launch_noise=1%";
     double *a = series(cell, 1, 0), *same = series(cell, 1, 0), *rank = series(cell, 1, 1),
            *other = series(cell, 2, 0);
@@ -187,9 +184,8 @@ static void test_seed(void **state)
     free(other);
 }
 
-static void test_launch_noise(void **state)
+TEST_WITH(launch_noise, load, unload)
 {
-    (void)state;
     double *x = xmalloc(N * sizeof *x), first;
     for (size_t i = 0; i < N; i++) {
         struct one o;
@@ -203,9 +199,8 @@ static void test_launch_noise(void **state)
     free(x);
 }
 
-static void test_spin(void **state)
+TEST_WITH(spin, load, unload)
 {
-    (void)state;
     struct one o;
     double t;
     setup(&o, "spin=yes time=200us", 1, 0);
@@ -229,9 +224,8 @@ static void faults(const char *cell, int rank, const char *samples, enum wl_stat
     teardown(&o);
 }
 
-static void test_faults(void **state)
+TEST_WITH(scripted_faults, load, unload)
 {
-    (void)state;
     struct one o;
     faults("", 0, "00000", WL_OK);
     faults("fault=fail fault_after=3", 0, "00033", WL_OK);
@@ -253,9 +247,8 @@ static void test_faults(void **state)
     teardown(&o);
 }
 
-static void test_describe(void **state)
+TEST_WITH(describe, load, unload)
 {
-    (void)state;
     struct wl_job job = {.size = sizeof job, .ranks = 1, .nodes = 1, .local_ranks = 1};
     struct wl_shape shape = {.size = sizeof shape};
     char why[256] = "";
@@ -269,15 +262,4 @@ static void test_describe(void **state)
     free(odd);
     free(unfit);
     free(good);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exact),    cmocka_unit_test(test_noise),
-        cmocka_unit_test(test_seed),     cmocka_unit_test(test_launch_noise),
-        cmocka_unit_test(test_spin),     cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_describe),
-    };
-    return cmocka_run_group_tests_name("null", tests, load, unload);
 }

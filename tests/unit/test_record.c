@@ -35,16 +35,15 @@ static void assert_file(const char *path, const char *want)
 
 TEST_IN_FOLDER(lines_are_appended_whole)
 {
-    struct folder *f = *state;
     struct record r;
-    assert_int_equal(record_create(&r, folder_path(f, LAUNCH)), GS_OK);
+    assert_int_equal(record_create(&r, folder_path(LAUNCH)), GS_OK);
     assert_int_equal(record_line(&r, json_pack("{s:s, s:i}", "type", "header", "schema", 1)), 0);
     const uint64_t time_ns[] = {0, 17, UINT64_C(18000000000000000000)};
     assert_int_equal(record_block(&r, json_pack("{s:s}", "type", "block"), time_ns, 3), 0);
     assert_int_equal(record_block(&r, json_pack("{s:s}", "type", "block"), NULL, 0), 0);
     assert_int_equal(record_sync(&r), GS_OK);
     assert_int_equal(record_close(&r), GS_OK);
-    assert_file(folder_path(f, LAUNCH),
+    assert_file(folder_path(LAUNCH),
                 "{\"type\":\"header\"" HASH ",\"schema\":1}\n"
                 "{\"type\":\"block\"" HASH ",\"time_ns\":[0,17,18000000000000000000]}\n"
                 "{\"type\":\"block\"" HASH ",\"time_ns\":[]}\n");
@@ -52,28 +51,25 @@ TEST_IN_FOLDER(lines_are_appended_whole)
 
 TEST_IN_FOLDER(a_recording_is_never_overwritten)
 {
-    struct folder *f = *state;
-    folder_put(f, LAUNCH, "precious\n");
+    folder_put(LAUNCH, "precious\n");
     struct record r;
-    assert_int_equal(record_create(&r, folder_path(f, LAUNCH)), GS_FAILED);
-    assert_non_null(strstr(f->error, folder_path(f, LAUNCH)));
-    assert_file(folder_path(f, LAUNCH), "precious\n");
+    assert_int_equal(record_create(&r, folder_path(LAUNCH)), GS_FAILED);
+    folder_says(folder_path(LAUNCH));
+    assert_file(folder_path(LAUNCH), "precious\n");
 }
 
 TEST_IN_FOLDER(a_folder_that_is_not_there_is_named)
 {
-    struct folder *f = *state;
     char path[128];
-    snprintf(path, sizeof path, "%s/no/launch-01.01.jsonl", f->dir);
+    snprintf(path, sizeof path, "%s/no/launch-01.01.jsonl", folder.dir);
     struct record r;
     assert_int_equal(record_create(&r, path), GS_FAILED);
-    assert_non_null(strstr(f->error, path));
-    assert_non_null(strstr(f->error, "No such file or directory"));
+    folder_says(path);
+    folder_says("No such file or directory");
 }
 
 TEST_IN_FOLDER(a_torn_tail_is_cut)
 {
-    struct folder *f = *state;
     char *filler = xcalloc(10001, 1);
     memset(filler, 'x', 10000); /* a torn line longer than one read */
     const struct {
@@ -82,18 +78,18 @@ TEST_IN_FOLDER(a_torn_tail_is_cut)
         {HEADER, "{\"type\":\"blo"}, {HEADER NOTE, ""}, {"", "{"}, {"", ""}, {HEADER, filler}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *bytes = xstrfmt("%s%s", cases[i].whole, cases[i].torn);
-        folder_put(f, LAUNCH, bytes);
+        folder_put(LAUNCH, bytes);
         struct record r;
         bool ended;
-        assert_int_equal(raw_reopen(&r, folder_path(f, LAUNCH), &ended), GS_OK);
+        assert_int_equal(raw_reopen(&r, folder_path(LAUNCH), &ended), GS_OK);
         assert_false(ended);
-        assert_file(folder_path(f, LAUNCH), cases[i].whole);
+        assert_file(folder_path(LAUNCH), cases[i].whole);
         assert_int_equal(record_line(&r, json_pack("{s:s}", "type", "end")), GS_OK);
         record_close(&r);
         /* an older recording stays one */
         char *want =
             xstrfmt("%s{\"type\":\"end\"%s}\n", cases[i].whole, *cases[i].whole ? "" : HASH);
-        assert_file(folder_path(f, LAUNCH), want);
+        assert_file(folder_path(LAUNCH), want);
         free(want);
         free(bytes);
     }
@@ -103,9 +99,8 @@ TEST_IN_FOLDER(a_torn_tail_is_cut)
 /* A limit on the file's size cuts a write short as a full disk does. */
 TEST_IN_FOLDER(what_did_not_fit_is_taken_back)
 {
-    struct folder *f = *state;
     struct record r;
-    assert_int_equal(record_create(&r, folder_path(f, LAUNCH)), GS_OK);
+    assert_int_equal(record_create(&r, folder_path(LAUNCH)), GS_OK);
     assert_int_equal(record_line(&r, json_pack("{s:s}", "type", "header")), GS_OK);
     struct rlimit before, tight;
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
@@ -116,36 +111,33 @@ TEST_IN_FOLDER(what_did_not_fit_is_taken_back)
     int code = record_block(&r, json_pack("{s:s}", "type", "block"), time_ns, 100);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     assert_int_equal(code, GS_FAILED);
-    assert_non_null(strstr(f->error, folder_path(f, LAUNCH)));
-    assert_non_null(strstr(f->error, "ulimit -f"));
-    assert_file(folder_path(f, LAUNCH), "{\"type\":\"header\"" HASH "}\n");
+    folder_says(folder_path(LAUNCH));
+    folder_says("ulimit -f");
+    assert_file(folder_path(LAUNCH), "{\"type\":\"header\"" HASH "}\n");
     assert_int_equal(record_line(&r, json_pack("{s:s}", "type", "end")), GS_OK);
     record_close(&r);
-    assert_file(folder_path(f, LAUNCH),
-                "{\"type\":\"header\"" HASH "}\n{\"type\":\"end\"" HASH "}\n");
+    assert_file(folder_path(LAUNCH), "{\"type\":\"header\"" HASH "}\n{\"type\":\"end\"" HASH "}\n");
 }
 
 TEST_IN_FOLDER(a_full_disk_is_said)
 {
-    struct folder *f = *state;
     struct record r = {.fd = open("/dev/full", O_WRONLY), .path = xstrdup("/dev/full")};
     if (r.fd < 0) {
         record_close(&r);
         skip();
     }
     assert_int_equal(record_line(&r, json_pack("{s:s}", "type", "end")), GS_FAILED);
-    assert_non_null(strstr(f->error, "No space left on device"));
-    assert_non_null(strstr(f->error, "gradsync resume"));
+    folder_says("No space left on device");
+    folder_says("gradsync resume");
     record_close(&r);
 }
 
 TEST_IN_FOLDER(the_umask_is_the_users)
 {
-    struct folder *f = *state;
     const mode_t masks[] = {0022, 0077, 0002};
     for (size_t i = 0; i < 3; i++) {
         char path[128];
-        snprintf(path, sizeof path, "%s/%zu", f->dir, i);
+        snprintf(path, sizeof path, "%s/%zu", folder.dir, i);
         mode_t old = umask(masks[i]);
         struct record r;
         assert_int_equal(record_create(&r, path), GS_OK);
@@ -178,32 +170,29 @@ TEST_IN_FOLDER(names_come_back_and_others_are_refused)
 
 TEST_IN_FOLDER(a_real_is_written_with_16_digits)
 {
-    struct folder *f = *state;
     struct record r;
-    assert_int_equal(record_create(&r, folder_path(f, LAUNCH)), GS_OK);
+    assert_int_equal(record_create(&r, folder_path(LAUNCH)), GS_OK);
     assert_int_equal(record_line(&r, json_pack("{s:f}", "at", 1795347360.9081257)), 0);
     assert_int_equal(record_close(&r), GS_OK);
-    assert_file(folder_path(f, LAUNCH), "{\"at\":1795347360.908126}\n");
+    assert_file(folder_path(LAUNCH), "{\"at\":1795347360.908126}\n");
 }
 
 TEST_IN_FOLDER(a_recording_is_being_written_until_it_is_closed)
 {
-    struct folder *f = *state;
     struct record r;
-    assert_int_equal(record_create(&r, folder_path(f, LAUNCH)), GS_OK);
-    assert_true(record_is_being_written(folder_path(f, LAUNCH)));
+    assert_int_equal(record_create(&r, folder_path(LAUNCH)), GS_OK);
+    assert_true(record_is_being_written(folder_path(LAUNCH)));
     assert_int_equal(record_close(&r), GS_OK);
-    assert_false(record_is_being_written(folder_path(f, LAUNCH)));
-    assert_false(record_is_being_written(folder_path(f, "no-such-file")));
+    assert_false(record_is_being_written(folder_path(LAUNCH)));
+    assert_false(record_is_being_written(folder_path("no-such-file")));
 }
 
 TEST_IN_FOLDER(runs_get_folders_of_their_own)
 {
-    struct folder *f = *state;
     enum { N = 40 };
     char *dirs[N];
     for (int i = 0; i < N; i++) {
-        assert_int_equal(record_make_run(f->dir, "local", "null", "quick", &dirs[i]), GS_OK);
+        assert_int_equal(record_make_run(folder.dir, "local", "null", "quick", &dirs[i]), GS_OK);
         for (int j = 0; j < i; j++)
             assert_string_not_equal(dirs[i], dirs[j]);
     }
@@ -220,10 +209,9 @@ TEST_IN_FOLDER(runs_get_folders_of_their_own)
 
 TEST_IN_FOLDER(a_name_cannot_leave_the_root)
 {
-    struct folder *f = *state;
     char *dir;
-    assert_int_equal(record_make_run(f->dir, "../up", "a/b", ".x y", &dir), GS_OK);
-    char *want = xstrfmt("%s/-.-up/a-b/", f->dir);
+    assert_int_equal(record_make_run(folder.dir, "../up", "a/b", ".x y", &dir), GS_OK);
+    char *want = xstrfmt("%s/-.-up/a-b/", folder.dir);
     assert_int_equal(strncmp(dir, want, strlen(want)), 0);
     assert_non_null(strstr(dir, "Z--x-y-"));
     free(want);
@@ -232,14 +220,13 @@ TEST_IN_FOLDER(a_name_cannot_leave_the_root)
 
 TEST_IN_FOLDER(a_file_in_the_way_of_a_run_is_named)
 {
-    struct folder *f = *state;
     char path[128];
-    snprintf(path, sizeof path, "%s/local", f->dir);
-    folder_put(f, "local", "");
+    snprintf(path, sizeof path, "%s/local", folder.dir);
+    folder_put("local", "");
     char *dir = NULL;
-    assert_int_equal(record_make_run(f->dir, "local", "null", "", &dir), GS_FAILED);
+    assert_int_equal(record_make_run(folder.dir, "local", "null", "", &dir), GS_FAILED);
     assert_null(dir);
-    assert_non_null(strstr(f->error, path));
+    folder_says(path);
 }
 
 /* ---- where and with what it is measured ---- */

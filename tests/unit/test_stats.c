@@ -15,12 +15,6 @@ static const double d[] = {10.2, 10.9, 11.3, 9.8,  10.1, 12.4, 10.6, 10.0, 11.1,
                            10.7, 9.9,  11.8, 10.3, 10.5, 10.8, 11.0, 10.2, 9.7,  11.5};
 enum { N = sizeof d / sizeof *d };
 
-static void near(double got, double want, double tolerance)
-{
-    if (!(fabs(got - want) <= tolerance))
-        fail_msg("got %.17g, want %.17g within %g", got, want, tolerance);
-}
-
 /* scipy.stats.mstats.mquantiles(d, [.05,.25,.5,.95,.99], alphap=1, betap=1) */
 TEST(quantiles_are_type_7)
 {

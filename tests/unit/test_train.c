@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/settings.h"
 #include "job/job_output.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,9 +17,8 @@ static const char *value_of(void *ctx, const char *name)
     return !strcmp(name, "a") ? "1" : !strcmp(name, "b_2") ? "" : NULL;
 }
 
-static void placeholders(void **state)
+TEST(placeholders)
 {
-    (void)state;
     static const char *const pairs[][2] = {
         {"", ""},
         {"x {a} y", "x 1 y"},
@@ -57,9 +51,8 @@ static uint64_t read_line(const struct train_settings *s, const char *text, char
     return ns;
 }
 
-static void known_formats(void **state)
+TEST(known_formats)
 {
-    (void)state;
     char wrong[200];
     static const struct {
         const char *line;
@@ -77,9 +70,8 @@ static void known_formats(void **state)
                          lines[i].ns);
 }
 
-static void own_pattern(void **state)
+TEST(own_pattern)
 {
-    (void)state;
     static const struct {
         const char *line;
         int unit;
@@ -126,9 +118,8 @@ static void log_of(const char *bytes, size_t n, size_t times, struct text *out)
     job_output_free(&o);
 }
 
-static void logs(void **state)
+TEST(logs)
 {
-    (void)state;
     struct text t = {0};
     setenv("TEST_TRAIN_TOKEN", "abcdef123", 1);
     setenv("TEST_TRAIN_PASS", "ab", 1);
@@ -141,15 +132,4 @@ static void logs(void **state)
     assert_true(!strncmp(t.s, "0123456789abcde\n", 16));
     assert_true(!strcmp(t.s + t.len - 16, "0123456789abcde\n"));
     text_free(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(placeholders),
-        cmocka_unit_test(known_formats),
-        cmocka_unit_test(own_pattern),
-        cmocka_unit_test(logs),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

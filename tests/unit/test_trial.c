@@ -5,18 +5,11 @@
  */
 #include "base/err.h"
 #include "compare/collect.h"
+#include "folder.h"
 #include "job/job_recording.h"
 #include "job/job_watch.h"
 #include "job/trial_result.h"
 
-#include "folder.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,12 +83,6 @@ static const struct effect *effect_of(const struct comparison *c, const char *co
     return NULL;
 }
 
-static void near(double got, double want, double tolerance)
-{
-    if (!(fabs(got - want) <= tolerance))
-        fail_msg("got %.9f, want %.9f within %g", got, want, tolerance);
-}
-
 static void compare_at(struct comparison *c, const char *dir, const char *baseline)
 {
     *c = (struct comparison){0};
@@ -104,9 +91,9 @@ static void compare_at(struct comparison *c, const char *dir, const char *baseli
 }
 
 /* One block in each launch: a trial treats its blocks as compare treats launches. */
-static void compare_repeats_what_the_trial_printed(void **state)
+TEST_IN_FOLDER(compare_repeats_what_the_trial_printed)
 {
-    const char *dir = folder_path(*state, "20261123T000000Z-0001");
+    const char *dir = folder_path("20261123T000000Z-0001");
     struct comparison c;
     struct made m;
     struct trial_verdict *printed;
@@ -133,9 +120,9 @@ static void compare_repeats_what_the_trial_printed(void **state)
     json_decref(m.none);
 }
 
-static void a_block_whose_baseline_is_warm_up_does_not_count(void **state)
+TEST_IN_FOLDER(a_block_whose_baseline_is_warm_up_does_not_count)
 {
-    const char *dir = folder_path(*state, "20261123T000000Z-0002");
+    const char *dir = folder_path("20261123T000000Z-0002");
     struct comparison c;
     struct made m;
     make(&m);
@@ -191,9 +178,8 @@ static void drop_priced(struct priced *m)
         json_decref(m->visits[i].ran);
 }
 
-static void a_late_rank_is_waited_for_and_costs_no_transfer(void **state)
+TEST(a_late_rank_is_waited_for_and_costs_no_transfer)
 {
-    (void)state;
     static const double ms[PRICE_VISITS][RANKS] = {
         {20, 20}, {20, 20}, {10, 15}, {15, 15}, {17.5, 17.5}};
     struct priced m;
@@ -212,11 +198,11 @@ static void a_late_rank_is_waited_for_and_costs_no_transfer(void **state)
 }
 
 /* Tune prints it from the visits, compare from their recording. */
-static void the_price_of_a_recording_is_that_of_its_visits(void **state)
+TEST_IN_FOLDER(the_price_of_a_recording_is_that_of_its_visits)
 {
     static const double ms[PRICE_VISITS][RANKS] = {
         {20, 20}, {20, 20}, {10, 15}, {15, 15}, {17.5, 17.5}};
-    const char *dir = folder_path(*state, "20261123T000000Z-0003");
+    const char *dir = folder_path("20261123T000000Z-0003");
     struct priced m;
     struct price_answer a = {0}, b;
     make_priced(&m, ms, "none");
@@ -230,9 +216,8 @@ static void the_price_of_a_recording_is_that_of_its_visits(void **state)
     drop_priced(&m);
 }
 
-static void what_left_nothing_out_has_no_price(void **state)
+TEST(what_left_nothing_out_has_no_price)
 {
-    (void)state;
     static const double ms[PRICE_VISITS][RANKS] = {
         {20, 20}, {20, 20}, {20, 20}, {20, 20}, {20, 20}};
     struct priced m;
@@ -249,19 +234,4 @@ static void what_left_nothing_out_has_no_price(void **state)
     assert_non_null(strstr(a.why, "after 5 of the 6 blocks"));
     m.comm.n = BLOCKS * PRICE_VISITS;
     drop_priced(&m);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(compare_repeats_what_the_trial_printed, folder_set_up,
-                                        folder_tear_down),
-        cmocka_unit_test_setup_teardown(a_block_whose_baseline_is_warm_up_does_not_count,
-                                        folder_set_up, folder_tear_down),
-        cmocka_unit_test(a_late_rank_is_waited_for_and_costs_no_transfer),
-        cmocka_unit_test_setup_teardown(the_price_of_a_recording_is_that_of_its_visits,
-                                        folder_set_up, folder_tear_down),
-        cmocka_unit_test(what_left_nothing_out_has_no_price),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -235,11 +235,10 @@ TEST(another_sequence_takes_over)
 
 TEST_IN_FOLDER(a_trial_is_read)
 {
-    struct folder *f = *state;
     static struct trial_config c;
     char why[512];
-    folder_put(f, "t", "# x\nout = /tmp/a b\narm = auto\narm = ring/LL128\nseed=7\n blocks = 3\n");
-    assert_true(trial_config_read(&c, folder_path(f, "t"), why, sizeof why));
+    folder_put("t", "# x\nout = /tmp/a b\narm = auto\narm = ring/LL128\nseed=7\n blocks = 3\n");
+    assert_true(trial_config_read(&c, folder_path("t"), why, sizeof why));
     assert_string_equal(c.out, "/tmp/a b");
     assert_int_equal(c.n_arms, 2);
     assert_int_equal(c.seed, 7);
@@ -250,10 +249,10 @@ TEST_IN_FOLDER(a_trial_is_read)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char text[256];
         snprintf(text, sizeof text, "out = /x\narm = auto\narm = LL\n%s", bad[i]);
-        folder_put(f, "t", text);
-        assert_false(trial_config_read(&c, folder_path(f, "t"), why, sizeof why));
+        folder_put("t", text);
+        assert_false(trial_config_read(&c, folder_path("t"), why, sizeof why));
         assert_non_null(strstr(why, "t:4: "));
     }
-    folder_put(f, "t", "out = /x\narm = auto\n");
-    assert_false(trial_config_read(&c, folder_path(f, "t"), why, sizeof why));
+    folder_put("t", "out = /x\narm = auto\n");
+    assert_false(trial_config_read(&c, folder_path("t"), why, sizeof why));
 }

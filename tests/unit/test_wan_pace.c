@@ -80,12 +80,6 @@ static struct line line_of(double mbps, double rtt_s)
                          .window_B = 80 * 9000};
 }
 
-static void near(double got, double want, double tolerance)
-{
-    if (fabs(got / want - 1) > tolerance)
-        fail_msg("%g, not within %g%% of %g", got, 100 * tolerance, want);
-}
-
 TEST(finds_the_rate)
 {
     static const double rates[] = {10, 100, 1000, 10000}, rtts[] = {0.001, 0.01, 0.05, 0.2};

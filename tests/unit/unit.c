@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
+#include <math.h>
+
 static struct {
     int line;
     struct CMUnitTest test;
@@ -15,6 +17,14 @@ void unit_enter(int line, struct CMUnitTest test)
     for (; i && entered[i - 1].line > line; i--)
         entered[i] = entered[i - 1];
     entered[i].line = line, entered[i].test = test;
+}
+
+void unit_near(const char *file, int line, double got, double want, double tolerance)
+{
+    if (fabs(got - want) <= tolerance)
+        return;
+    print_error("got %.17g, want %.17g within %g\n", got, want, tolerance);
+    _fail(file, line);
 }
 
 /* A test with a main() of its own has that one. */

@@ -32,3 +32,6 @@
     static void name(__attribute__((unused)) void **state)
 
 void unit_enter(int line, struct CMUnitTest test);
+
+#define near(got, want, tolerance) unit_near(__FILE__, __LINE__, got, want, tolerance)
+void unit_near(const char *file, int line, double got, double want, double tolerance);
