@@ -22,49 +22,59 @@ struct fixture {
     struct lab_mesh mesh;
 };
 
-static void begin(struct fixture *f, const char *text)
+static struct fixture lab; /* of the test that runs */
+
+static void begin(const char *text)
 {
-    *f = (struct fixture){0};
-    assert_int_equal(config_from_text(&f->config, "lab.ini", text, strlen(text), NULL), GS_OK);
-    assert_int_equal(lab_spec_read(&f->spec, f->config), GS_OK);
-    assert_int_equal(lab_mesh_make(&f->mesh, &f->spec), GS_OK);
+    assert_int_equal(config_from_text(&lab.config, "lab.ini", text, strlen(text), NULL), GS_OK);
+    assert_int_equal(lab_spec_read(&lab.spec, lab.config), GS_OK);
+    assert_int_equal(lab_mesh_make(&lab.mesh, &lab.spec), GS_OK);
 }
 
-static void end(struct fixture *f)
+static int end(void **state)
 {
-    lab_mesh_free(&f->mesh);
-    lab_spec_free(&f->spec);
-    config_free(f->config);
+    (void)state;
+    lab_mesh_free(&lab.mesh);
+    lab_spec_free(&lab.spec);
+    config_free(lab.config);
+    lab = (struct fixture){0};
+    return 0;
 }
 
-static void put(struct fixture *f, size_t from, size_t to, unsigned bytes, double now_ns)
+/* A test of the lines that a text describes. */
+#define TEST_OF(name, text)                                                                        \
+    static int begin_##name(void **state)                                                          \
+    {                                                                                              \
+        (void)state;                                                                               \
+        begin(text);                                                                               \
+        return 0;                                                                                  \
+    }                                                                                              \
+    TEST_WITH(name, begin_##name, end)
+
+static void put(size_t from, size_t to, unsigned bytes, double now_ns)
 {
-    struct packet *p = packet_get(&f->mesh.packets, bytes <= PACKET_SMALL_B);
+    struct packet *p = packet_get(&lab.mesh.packets, bytes <= PACKET_SMALL_B);
     assert_non_null(p);
     p->bytes = bytes;
-    lab_mesh_put(&f->mesh, p, from, to, now_ns);
+    lab_mesh_put(&lab.mesh, p, from, to, now_ns);
 }
 
 /* When the next packet is ready for a site; NAN: none is, ever. */
-static double take(struct fixture *f, size_t to)
+static double take(size_t to)
 {
     static const bool nobody[LAB_SITES_MAX];
-    struct fifo *out = &f->mesh.ends[to].out;
-    for (double t = 0; !out->first && !isinf(t); t = lab_mesh_next(&f->mesh, nobody))
-        lab_mesh_move(&f->mesh, t);
+    struct fifo *out = &lab.mesh.ends[to].out;
+    for (double t = 0; !out->first && !isinf(t); t = lab_mesh_next(&lab.mesh, nobody))
+        lab_mesh_move(&lab.mesh, t);
     if (!out->first)
         return NAN;
     struct packet *p = fifo_take(out);
     double at_ns = p->when.last_ns;
-    packet_put(&f->mesh.packets, p);
+    packet_put(&lab.mesh.packets, p);
     return at_ns;
 }
 
-static void near(double is, double should)
-{
-    if (!(fabs(is - should) <= 1))
-        fail_msg("%.3f ns is not %.3f", is, should);
-}
+#define at_ns(is, should) near(is, should, 1)
 
 /* ---- one line ---- */
 
@@ -147,43 +157,33 @@ static const char three[] =
     "[sites]\na = up=8Mbit/s\nb = up=8Mbit/s down=4Mbit/s\nc = up=80Mbit/s\n"
     "[links]\nrtt = 20ms\nmtu = 1000\nb>a = rtt=60ms\n";
 
-TEST(a_way_is_half_its_rtt)
+TEST_OF(a_way_is_half_its_rtt, three)
 {
-    struct fixture f;
-    begin(&f, three);
-    put(&f, 0, 2, 1000, 0); /* 8 Mbit/s: a byte is 1 us */
-    near(take(&f, 2), 11 * MS);
-    put(&f, 1, 0, 1000, 100 * MS); /* one direction has its own */
-    near(take(&f, 0), 131 * MS);
-    put(&f, 0, 1, 1000, 200 * MS); /* b receives at half */
-    near(take(&f, 1), 212 * MS);
-    end(&f);
+    put(0, 2, 1000, 0); /* 8 Mbit/s: a byte is 1 us */
+    at_ns(take(2), 11 * MS);
+    put(1, 0, 1000, 100 * MS); /* one direction has its own */
+    at_ns(take(0), 131 * MS);
+    put(0, 1, 1000, 200 * MS); /* b receives at half */
+    at_ns(take(1), 212 * MS);
 }
 
-TEST(senders_share_a_downlink)
+TEST_OF(senders_share_a_downlink, three)
 {
-    struct fixture f;
-    begin(&f, three);
-    put(&f, 0, 1, 1000, 0);
-    put(&f, 2, 1, 1000, 0); /* faster there: first there */
-    near(take(&f, 1), 12 * MS);
-    near(take(&f, 1), 14 * MS);
-    end(&f);
+    put(0, 1, 1000, 0);
+    put(2, 1, 1000, 0); /* faster there: first there */
+    at_ns(take(1), 12 * MS);
+    at_ns(take(1), 14 * MS);
 }
 
-TEST(links_share_a_line)
+TEST_OF(links_share_a_line, "[sites]\na = up=1Gbit/s\nb = up=1Gbit/s\nc = up=1Gbit/s\n"
+                            "[links]\nrtt = 20ms\nshared.sea = rate=8Mbit/s links=a-c,b-c\n")
 {
-    static const char text[] = "[sites]\na = up=1Gbit/s\nb = up=1Gbit/s\nc = up=1Gbit/s\n"
-                               "[links]\nrtt = 20ms\nshared.sea = rate=8Mbit/s links=a-c,b-c\n";
-    struct fixture f;
-    begin(&f, text);
     for (int i = 0; i < 4; i++)
-        put(&f, (size_t)i % 2, 2, 1000, 0);
+        put((size_t)i % 2, 2, 1000, 0);
     for (int i = 1; i <= 4; i++)
-        near(take(&f, 2), 10 * MS + i * MS);
-    put(&f, 0, 1, 1000, 100 * MS); /* not over that line */
-    near(take(&f, 1), 110 * MS + 8000);
-    end(&f);
+        at_ns(take(2), 10 * MS + i * MS);
+    put(0, 1, 1000, 100 * MS); /* not over that line */
+    at_ns(take(1), 110 * MS + 8000);
 }
 
 TEST(losses_are_those_asked_for)
@@ -191,46 +191,39 @@ TEST(losses_are_those_asked_for)
     static const char text[] = "[sites]\na = up=1Gbit/s\nb = up=1Gbit/s\n"
                                "[links]\nrtt = 1ms\nloss = 2%\nqueue = 1GB\n";
     enum { N = 100000 };
-    struct fixture f;
-    begin(&f, text);
+    begin(text);
     for (int i = 0; i < N; i++) {
-        put(&f, 0, 1, 60, i * MS);
-        take(&f, 1);
+        put(0, 1, 60, i * MS);
+        take(1);
     }
     double sigma = sqrt(N * 0.02 * 0.98);
-    assert_true(fabs((double)f.mesh.counts.losses - 0.02 * N) < 5 * sigma);
-    assert_int_equal(f.mesh.counts.queue_drops, 0);
-    uint64_t first = f.mesh.counts.losses;
-    end(&f);
-    begin(&f, text); /* the same seed loses the same */
+    assert_true(fabs((double)lab.mesh.counts.losses - 0.02 * N) < 5 * sigma);
+    assert_int_equal(lab.mesh.counts.queue_drops, 0);
+    uint64_t first = lab.mesh.counts.losses;
+    end(NULL);
+    begin(text); /* the same seed loses the same */
     for (int i = 0; i < N; i++) {
-        put(&f, 0, 1, 60, i * MS);
-        take(&f, 1);
+        put(0, 1, 60, i * MS);
+        take(1);
     }
-    assert_int_equal(f.mesh.counts.losses, first);
-    end(&f);
+    assert_int_equal(lab.mesh.counts.losses, first);
+    end(NULL);
 }
 
-TEST(a_site_that_is_cut_gets_nothing)
+TEST_OF(a_site_that_is_cut_gets_nothing, three)
 {
-    struct fixture f;
-    begin(&f, three);
-    put(&f, 0, 2, 100, 0);
-    f.mesh.ends[2].cut = true;
-    assert_true(isnan(take(&f, 2)));
-    put(&f, 2, 0, 100, 0);
-    assert_true(isnan(take(&f, 0)));
-    assert_int_equal(f.mesh.counts.cut_drops, 2);
-    end(&f);
+    put(0, 2, 100, 0);
+    lab.mesh.ends[2].cut = true;
+    assert_true(isnan(take(2)));
+    put(2, 0, 100, 0);
+    assert_true(isnan(take(0)));
+    assert_int_equal(lab.mesh.counts.cut_drops, 2);
 }
 
-TEST(queue_is_a_bandwidth_delay_product)
+TEST_OF(queue_is_a_bandwidth_delay_product, three)
 {
-    struct fixture f;
-    begin(&f, three);
-    assert_true(f.spec.sites[0].up_queue_B == 1e6 * 0.04); /* the farthest: 10 + 30 ms */
-    assert_true(f.spec.sites[2].up_queue_B == 1e7 * 0.02);
-    end(&f);
+    assert_true(lab.spec.sites[0].up_queue_B == 1e6 * 0.04); /* the farthest: 10 + 30 ms */
+    assert_true(lab.spec.sites[2].up_queue_B == 1e7 * 0.02);
 }
 
 /* What is freed is used again, a small packet in a small slot. */
@@ -254,54 +247,48 @@ TEST(packets_come_back)
 /* ---- the proof ---- */
 
 /* Every end is filled by some measurement, by the ring or by all others. */
-TEST(probes_fill_every_end)
+TEST_OF(probes_fill_every_end, three)
 {
-    struct fixture f;
     struct probe_plan plan;
-    begin(&f, three);
-    probe_plan_make(&plan, &f.spec, 0);
-    for (size_t i = 0; i < f.spec.n; i++) {
+    probe_plan_make(&plan, &lab.spec, 0);
+    for (size_t i = 0; i < lab.spec.n; i++) {
         double up = 0, down = 0;
         for (size_t k = 0; k < plan.n; k++) {
-            up = fmax(up, probe_plan_end_Bps(&plan.phases[k], &f.spec, i, true));
-            down = fmax(down, probe_plan_end_Bps(&plan.phases[k], &f.spec, i, false));
+            up = fmax(up, probe_plan_end_Bps(&plan.phases[k], &lab.spec, i, true));
+            down = fmax(down, probe_plan_end_Bps(&plan.phases[k], &lab.spec, i, false));
         }
         /* c is faster than a and b together. */
-        near(up, i == 2 ? 1.5e6 : 1e6);
-        near(down, i == 0 ? 1e6 : i == 1 ? 0.5e6 : 2e6);
+        at_ns(up, i == 2 ? 1.5e6 : 1e6);
+        at_ns(down, i == 0 ? 1e6 : i == 1 ? 0.5e6 : 2e6);
     }
     probe_plan_free(&plan);
-    end(&f);
 }
 
-TEST(judged_by_what_is_furthest_off)
+TEST_OF(judged_by_what_is_furthest_off, three)
 {
-    struct fixture f;
     struct probe_rate up[3], down[3];
     struct probe_pair pairs[9];
     struct probe p = {3, up, down, pairs};
     char why[256];
-    begin(&f, three);
     for (size_t i = 0; i < 3; i++) {
-        up[i] = (struct probe_rate){f.spec.sites[i].up_Bps, f.spec.sites[i].up_Bps, 0};
-        down[i] = (struct probe_rate){f.spec.sites[i].down_Bps, f.spec.sites[i].down_Bps, 0};
+        up[i] = (struct probe_rate){lab.spec.sites[i].up_Bps, lab.spec.sites[i].up_Bps, 0};
+        down[i] = (struct probe_rate){lab.spec.sites[i].down_Bps, lab.spec.sites[i].down_Bps, 0};
     }
     for (size_t i = 0; i < 9; i++)
-        pairs[i] = (struct probe_pair){lab_rtt_s(&f.spec, i / 3, i % 3), 100, 0};
-    assert_int_equal(probe_judge(&p, &f.spec, why, sizeof why), GS_OK);
+        pairs[i] = (struct probe_pair){lab_rtt_s(&lab.spec, i / 3, i % 3), 100, 0};
+    assert_int_equal(probe_judge(&p, &lab.spec, why, sizeof why), GS_OK);
     up[1].Bps *= 0.96;
-    assert_int_equal(probe_judge(&p, &f.spec, why, sizeof why), GS_CANNOT);
+    assert_int_equal(probe_judge(&p, &lab.spec, why, sizeof why), GS_CANNOT);
     assert_string_equal(why, "site b sends 7.68 Mbit/s instead of 8 Mbit/s (allowed error: 3%)");
     up[1].Bps *= 1.08 / 0.96;
-    assert_int_equal(probe_judge(&p, &f.spec, why, sizeof why), GS_CANNOT);
+    assert_int_equal(probe_judge(&p, &lab.spec, why, sizeof why), GS_CANNOT);
     up[1].Bps /= 1.08;
     pairs[1].rtt_s += 0.0035;
-    assert_int_equal(probe_judge(&p, &f.spec, why, sizeof why), GS_CANNOT);
-    pairs[1].rtt_s = lab_rtt_s(&f.spec, 0, 1);
+    assert_int_equal(probe_judge(&p, &lab.spec, why, sizeof why), GS_CANNOT);
+    pairs[1].rtt_s = lab_rtt_s(&lab.spec, 0, 1);
     pairs[2].lost = 30;
-    assert_int_equal(probe_judge(&p, &f.spec, why, sizeof why), GS_CANNOT);
+    assert_int_equal(probe_judge(&p, &lab.spec, why, sizeof why), GS_CANNOT);
     assert_string_equal(why, "30 of 900 packets were lost instead of about 0");
-    end(&f);
 }
 
 #define TWO(links)                                                                                 \
@@ -329,15 +316,13 @@ TEST(bursts_are_as_long_as_asked_for)
 
 /* ---- jitter ---- */
 
-TEST(jitter_stays_in_its_range_and_keeps_the_order)
+TEST_OF(jitter_stays_in_its_range_and_keeps_the_order, TWO("jitter = 10ms\n"))
 {
-    struct fixture f;
     double before = 0, least = 1e18, most = 0;
-    begin(&f, TWO("jitter = 10ms\n"));
-    f.mesh.disturbed = true;
+    lab.mesh.disturbed = true;
     for (int i = 0; i < 2000; i++) {
-        put(&f, 0, 1, 100, i * MS);
-        double at = take(&f, 1), extra = at - i * MS - 20.1 * MS;
+        put(0, 1, 100, i * MS);
+        double at = take(1), extra = at - i * MS - 20.1 * MS;
         assert_true(at > before);
         least = fmin(least, extra);
         most = fmax(most, extra);
@@ -345,59 +330,49 @@ TEST(jitter_stays_in_its_range_and_keeps_the_order)
     }
     assert_true(least >= 0 && least < 1 * MS);
     assert_true(most <= 10 * MS && most > 9 * MS);
-    end(&f);
 }
 
-TEST(an_undisturbed_lab_has_no_jitter)
+TEST_OF(an_undisturbed_lab_has_no_jitter, TWO("jitter = 10ms\nreorder = 50%\ncross = 7Mbit/s\n"))
 {
-    struct fixture f;
-    begin(&f, TWO("jitter = 10ms\nreorder = 50%\ncross = 7Mbit/s\n"));
     for (int i = 0; i < 100; i++) {
-        put(&f, 0, 1, 100, i * MS);
-        near(take(&f, 1), i * MS + 20.1 * MS);
+        put(0, 1, 100, i * MS);
+        at_ns(take(1), i * MS + 20.1 * MS);
     }
-    end(&f);
 }
 
 /* ---- order ---- */
 
-TEST(detours_are_overtaken)
+TEST_OF(detours_are_overtaken, TWO("reorder = 5%\n"))
 {
     enum { N = 10000 };
-    struct fixture f;
     double before = 0;
     int overtaken = 0;
-    begin(&f, TWO("reorder = 5%\n"));
-    f.mesh.disturbed = true;
+    lab.mesh.disturbed = true;
     for (int i = 0; i < N; i++) {
-        put(&f, 0, 1, 100, i * MS);
-        lab_mesh_move(&f.mesh, i * MS);
+        put(0, 1, 100, i * MS);
+        lab_mesh_move(&lab.mesh, i * MS);
     }
     for (int i = 0; i < N; i++) {
-        double at = take(&f, 1);
+        double at = take(1);
         assert_true(at >= before); /* the lab delivers in the order of time */
         before = at;
     }
-    overtaken = (int)f.mesh.counts.detours;
+    overtaken = (int)lab.mesh.counts.detours;
     assert_true(abs(overtaken - N / 20) < N / 100);
-    end(&f);
 }
 
-TEST(a_detour_is_half_of_the_delay_longer)
+TEST_OF(a_detour_is_half_of_the_delay_longer, TWO("reorder = 50%\n"))
 {
-    struct fixture f;
     int straight = 0, longer = 0;
-    begin(&f, TWO("reorder = 50%\n"));
-    f.mesh.disturbed = true;
+    lab.mesh.disturbed = true;
     for (int i = 0; i < 100; i++) {
-        put(&f, 0, 1, 100, i * 100 * MS);
-        double at = take(&f, 1) - i * 100 * MS;
+        put(0, 1, 100, i * 100 * MS);
+        double at = take(1) - i * 100 * MS;
         straight += fabs(at - 20.1 * MS) <= 1;
         longer += fabs(at - 30.1 * MS) <= 1;
     }
     assert_true(straight > 30 && longer > 30);
     assert_int_equal(straight + longer, 100);
-    end(&f);
 }
 
 /* ---- the traffic of others ---- */
@@ -406,18 +381,17 @@ TEST(a_detour_is_half_of_the_delay_longer)
 static double share_that_passes(const char *text, double *others_bps)
 {
     enum { N = 20000 };
-    struct fixture f;
     double came;
-    begin(&f, text);
-    f.mesh.disturbed = true;
+    begin(text);
+    lab.mesh.disturbed = true;
     for (int i = 0; i < N; i++) {
         double at = i * MS + i * 7919 % 1000 * 1e-3 * MS; /* not in step with the line */
-        put(&f, 0, 1, 1000, at);
-        lab_mesh_move(&f.mesh, at);
+        put(0, 1, 1000, at);
+        lab_mesh_move(&lab.mesh, at);
     }
-    *others_bps = (double)f.mesh.counts.others * 8000 / (N * 1e-3);
-    came = N - (double)f.mesh.counts.queue_drops;
-    end(&f);
+    *others_bps = (double)lab.mesh.counts.others * 8000 / (N * 1e-3);
+    came = N - (double)lab.mesh.counts.queue_drops;
+    end(NULL);
     return came / N;
 }
 
@@ -430,21 +404,18 @@ TEST(others_take_their_part_of_a_rate)
     assert_true(left > 0.75 && left < 0.92);       /* both lose packets to the full queue */
 }
 
-TEST(others_are_delivered_to_nobody)
+TEST_OF(others_are_delivered_to_nobody, TWO("cross = 4Mbit/s\n"))
 {
-    struct fixture f;
-    begin(&f, TWO("cross = 4Mbit/s\n"));
-    f.mesh.disturbed = true;
+    lab.mesh.disturbed = true;
     for (int i = 0; i < 100; i++)
-        put(&f, 0, 1, 100, i * MS);
-    lab_mesh_move(&f.mesh, 1000 * MS);
+        put(0, 1, 100, i * MS);
+    lab_mesh_move(&lab.mesh, 1000 * MS);
     int mine = 0;
-    for (const struct packet *p = f.mesh.ends[1].out.first; p; p = p->next)
+    for (const struct packet *p = lab.mesh.ends[1].out.first; p; p = p->next)
         mine += !p->others;
     assert_int_equal(mine, 100);
-    assert_true(f.mesh.counts.others > 20);
-    assert_int_equal(f.mesh.counts.packets, 100);
-    end(&f);
+    assert_true(lab.mesh.counts.others > 20);
+    assert_int_equal(lab.mesh.counts.packets, 100);
 }
 
 TEST(others_must_leave_room)
@@ -463,35 +434,29 @@ TEST(others_must_leave_room)
 static const char with_others[] = "[sites]\na = up=8Mbit/s\nb = up=8Mbit/s\nc = up=8Mbit/s\n"
                                   "[links]\nrtt = 20ms\nmtu = 1000\n";
 
-TEST(a_link_that_is_cut_leaves_the_others)
+TEST_OF(a_link_that_is_cut_leaves_the_others, with_others)
 {
-    struct fixture f;
-    begin(&f, with_others);
-    put(&f, 0, 1, 1000, 0);
-    f.mesh.paths[0 * 3 + 1].cut = true;
-    assert_true(isnan(take(&f, 1))); /* one that was on its way as well */
-    put(&f, 0, 1, 1000, 100 * MS);
-    assert_true(isnan(take(&f, 1)));
-    put(&f, 1, 0, 1000, 200 * MS); /* the other direction, and another site */
-    near(take(&f, 0), 211 * MS);
-    put(&f, 0, 2, 1000, 300 * MS);
-    near(take(&f, 2), 311 * MS);
-    assert_int_equal(f.mesh.counts.cut_drops, 2);
-    end(&f);
+    put(0, 1, 1000, 0);
+    lab.mesh.paths[0 * 3 + 1].cut = true;
+    assert_true(isnan(take(1))); /* one that was on its way as well */
+    put(0, 1, 1000, 100 * MS);
+    assert_true(isnan(take(1)));
+    put(1, 0, 1000, 200 * MS); /* the other direction, and another site */
+    at_ns(take(0), 211 * MS);
+    put(0, 2, 1000, 300 * MS);
+    at_ns(take(2), 311 * MS);
+    assert_int_equal(lab.mesh.counts.cut_drops, 2);
 }
 
-TEST(a_link_that_is_held_delivers_later)
+TEST_OF(a_link_that_is_held_delivers_later, with_others)
 {
-    struct fixture f;
-    begin(&f, with_others);
-    f.mesh.paths[0 * 3 + 1].held = true;
-    put(&f, 0, 1, 1000, 0);
-    put(&f, 2, 1, 1000, 5 * MS);
-    near(take(&f, 1), 16 * MS);
-    assert_true(isnan(take(&f, 1)));
-    f.mesh.paths[0 * 3 + 1].held = false;
-    assert_true(!isnan(take(&f, 1)));
-    end(&f);
+    lab.mesh.paths[0 * 3 + 1].held = true;
+    put(0, 1, 1000, 0);
+    put(2, 1, 1000, 5 * MS);
+    at_ns(take(1), 16 * MS);
+    assert_true(isnan(take(1)));
+    lab.mesh.paths[0 * 3 + 1].held = false;
+    assert_true(!isnan(take(1)));
 }
 
 struct play {
