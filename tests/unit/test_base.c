@@ -4,6 +4,7 @@
 #include "base/family.h"
 #include "base/files.h"
 #include "base/shell.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "folder.h"
 #include "unit.h"
@@ -306,9 +307,8 @@ TEST(a_value_is_hidden_by_its_name)
 TEST(other_text_is_kept)
 {
     for (size_t i = 0; i < sizeof keeps / sizeof *keeps; i++) {
-        char *shown = secrets_hidden(keeps[i]);
+        AUTO_FREE char *shown = secrets_hidden(keeps[i]);
         assert_string_equal(shown, keeps[i]);
-        free(shown);
     }
 }
 

@@ -127,7 +127,7 @@ TEST_WITH(a_header_is_of_its_file, set_up, folder_tear_down)
 
 TEST_WITH(of_many_faults_the_first_are_reported, set_up, folder_tear_down)
 {
-    struct text t = {0};
+    AUTO_TEXT struct text t = {0};
     text_add(&t, HEADER);
     for (int i = 0; i < LEDGER_FAULTS_MAX - 1; i++)
         text_add(&t, FAIL("tired"));
@@ -136,7 +136,6 @@ TEST_WITH(of_many_faults_the_first_are_reported, set_up, folder_tear_down)
     assert_null(strstr(folder.error, "was not checked"));
     text_add(&t, FAIL("tired"));
     checks_as(t.s, "more than 19 faults; the rest of the file was not checked");
-    text_free(&t);
 }
 
 TEST_WITH(a_recording_is_of_its_plan, set_up, folder_tear_down)
@@ -184,21 +183,19 @@ TEST_WITH(a_damaged_plan_is_named, set_up, folder_tear_down)
 
 TEST_WITH(an_end_is_written_once, set_up, folder_tear_down)
 {
-    struct text got = {0};
+    AUTO_TEXT struct text got = {0};
     folder_put(LAUNCH, SOUND);
     assert_int_equal(raw_end_write(folder_path(LAUNCH), "crash", NULL), GS_OK);
     assert_true(text_read_file(folder_path(LAUNCH), &got));
     assert_string_equal(got.s, SOUND);
-    text_free(&got);
 }
 
 TEST_WITH(an_end_is_not_written_through_a_link, set_up, folder_tear_down)
 {
-    struct text got = {0};
+    AUTO_TEXT struct text got = {0};
     folder_put("theirs", "not a recording");
     assert_int_equal(symlink("../theirs", folder_path(LAUNCH)), 0);
     assert_int_equal(raw_end_write(folder_path(LAUNCH), "crash", NULL), GS_FAILED);
     assert_true(text_read_file(folder_path("theirs"), &got));
     assert_string_equal(got.s, "not a recording");
-    text_free(&got);
 }

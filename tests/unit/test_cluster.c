@@ -173,10 +173,9 @@ TEST_IN_FOLDER(the_ledger_is_no_link)
     folder_put("elsewhere", "mine\n");
     assert_int_equal(symlink(folder_path("elsewhere"), folder_path(CAMPAIGN_LEDGER)), 0);
     assert_int_equal(jobs_add(&c, 10, 0, "1"), GS_FAILED);
-    struct text t = {0};
+    AUTO_TEXT struct text t = {0};
     assert_true(text_read_file(folder_path("elsewhere"), &t));
     assert_string_equal(t.s, "mine\n");
-    text_free(&t);
 }
 
 /* ---- reasons ---- */

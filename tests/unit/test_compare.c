@@ -3,6 +3,7 @@
  * Expected values are computed with SciPy 1.17.1 by the call quoted at each, or by hand.
  */
 #include "base/stats.h"
+#include "base/text.h"
 #include "compare/collect.h"
 #include "compare/contrast.h"
 #include "compare/origin.h"
@@ -51,12 +52,11 @@ static void export_line_is(const char *workload, const char *config, const char 
                          .ran = (char *)"",
                          .config = (char *)config};
     struct setting s;
-    char *line = setting_of(&s, &c) ? setting_export_line(&s) : NULL;
+    AUTO_FREE char *line = setting_of(&s, &c) ? setting_export_line(&s) : NULL;
     if (want)
         assert_string_equal(line, want);
     else
         assert_null(line);
-    free(line);
     setting_free(&s);
 }
 
@@ -439,9 +439,8 @@ TEST(differences_are_named)
         {"", "nccl 2.28\n", "nccl none | 2.28"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *got = origin_difference(cases[i].a, cases[i].b);
+        AUTO_FREE char *got = origin_difference(cases[i].a, cases[i].b);
         assert_string_equal(got, cases[i].want);
-        free(got);
     }
 }
 

@@ -33,6 +33,7 @@ static const char *value(const struct config *c, const char *section, const char
 
 TEST_CAPTURED(reads_what_iniparser_reads)
 {
+    AUTO(config_free_of)
     struct config *c = load("# a comment\n"
                             "[Platform]\r\n"
                             "  Title = two words ; said so\n"
@@ -60,7 +61,6 @@ TEST_CAPTURED(reads_what_iniparser_reads)
     assert_string_equal(config_workload(c, 0), "null");
     assert_string_equal(config_workload(c, 1), "null other-label");
     assert_null(config_workload(c, 2));
-    config_free(c);
 }
 
 /* Every one of these is taken by iniparser in some way that its writer may not have meant. */
@@ -116,15 +116,13 @@ TEST_CAPTURED(cut_commands)
 TEST_CAPTURED(long_lines)
 {
     for (size_t n = 1021; n <= 1023; n++) {
-        struct text t = {0};
+        AUTO_TEXT struct text t = {0};
         text_add(&t, "[null]\nnote = ");
         while (t.len < n + 7)
             text_add(&t, "x");
         text_add(&t, "\nsize = 8\n");
-        struct config *c = load(t.s, NULL, n <= 1022 ? GS_OK : GS_USAGE);
+        AUTO(config_free_of) struct config *c = load(t.s, NULL, n <= 1022 ? GS_OK : GS_USAGE);
         assert_int_equal(c->n, n <= 1022 ? 2 : 1);
-        config_free(c);
-        text_free(&t);
     }
     captured_says("x.ini:2: longer than 1022 bytes");
 }
@@ -162,7 +160,7 @@ TEST_CAPTURED(overrides)
 {
     const char *const good[] = {"null:size=8:16:x2", "Launch:RANKS=4", "null:note=a=b;c",
                                 "null a-b:size=9", NULL};
-    struct config *c = load("[null]\nsize = 1\n[null a-b]\n", good, GS_OK);
+    AUTO(config_free_of) struct config *c = load("[null]\nsize = 1\n[null a-b]\n", good, GS_OK);
     assert_string_equal(value(c, "null", "size"), "8:16:x2");
     assert_string_equal(value(c, "launch", "ranks"), "4");
     assert_string_equal(value(c, "null", "note"), "a=b;c");
@@ -171,7 +169,6 @@ TEST_CAPTURED(overrides)
     assert_string_equal(c->overrides[1], "Launch:RANKS=4");
     config_error(config_find(c, "null", "size"), "is %s", "wrong");
     assert_string_equal(captured, "--set: key 'size': is wrong");
-    config_free(c);
     static const struct {
         const char *set, *want;
     } bad[] = {
@@ -191,11 +188,10 @@ TEST_CAPTURED(overrides)
 static struct settings settings(const char *text, int want)
 {
     struct settings s;
-    struct config *c = load(text, NULL, GS_OK);
+    AUTO(config_free_of) struct config *c = load(text, NULL, GS_OK);
     int code = settings_read(c, &s);
     if (code != want)
         fail_msg("exit %d, not %d: %s", code, want, captured);
-    config_free(c);
     return s;
 }
 
@@ -246,6 +242,7 @@ TEST_CAPTURED(refused_settings)
 
 TEST_CAPTURED(limits)
 {
+    AUTO(config_free_of)
     struct config *c = load("[limits]\nbusbw = 450 GB/s\nbusbw.source = a book\nsource = x\n"
                             "l2 = 50MiB\nlatency = 3us\nflops = 67e12\n",
                             NULL, GS_OK);
@@ -256,7 +253,6 @@ TEST_CAPTURED(limits)
     assert_true(settings_limit(c, "latency") == 3e-6);
     assert_true(settings_limit(c, "flops") == 67e12);
     assert_true(isnan(settings_limit(c, "memory")));
-    config_free(c);
 }
 
 TEST_CAPTURED(files)

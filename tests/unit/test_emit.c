@@ -125,7 +125,7 @@ static void reads_all(const struct steps_evidence *s, const char *program)
     const struct words *w = &s->comparison.v[0].differs;
     assert_int_equal(system(program), 0);
     AUTO_FREE char *got = slurp("got");
-    struct text want = {0};
+    AUTO_TEXT struct text want = {0};
     text_add(&want, "");
     for (size_t i = 0; i < NASTY + DRAWN; i++) {
         for (const char *v = w->v[2 * i + 1]; *v; v++)
@@ -133,7 +133,6 @@ static void reads_all(const struct steps_evidence *s, const char *program)
         text_add(&want, "\n");
     }
     assert_string_equal(got, want.s);
-    text_free(&want);
     assert_int_not_equal(access("PWNED", F_OK), 0);
 }
 

@@ -104,9 +104,8 @@ TEST_WITH(a_death_is_tried_again_and_a_failure_is_not, folder_set_up, tear_down)
     } kinds[] = {{"skip", true},   {"failed", true}, {"wrong", true},
                  {"crash", false}, {"hang", false},  {"lost", false}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        char *text = xstrfmt(HEADER FAIL("a", "%s"), kinds[i].kind);
+        AUTO_FREE char *text = xstrfmt(HEADER FAIL("a", "%s"), kinds[i].kind);
         folder_put("launch-01.01.jsonl", text);
-        free(text);
         const struct ledger *l = read_ledger();
         assert_int_equal(ledger_given_up(l, 1, "a", 1), kinds[i].at_once);
         assert_true(ledger_given_up(l, 1, "a", 0));

@@ -114,9 +114,8 @@ TEST_WITH(an_entry_without_its_facts_vouches_for_nothing, set_up, folder_tear_do
     assert_int_equal(unlink(folder_path("config.ini")), 0);
     folder_put("x", "abc");
     for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
-        char *text = xstrfmt("{\"schema\":1,\"files\":{\"x\":{%s}}}", entries[i].entry);
+        AUTO_FREE char *text = xstrfmt("{\"schema\":1,\"files\":{\"x\":{%s}}}", entries[i].entry);
         folder_put(RECORD_MANIFEST, text);
-        free(text);
         folder.error[0] = '\0';
         assert_int_equal(manifest_verify(folder.dir), entries[i].said ? GS_FAILED : GS_OK);
         if (entries[i].said)
@@ -140,7 +139,7 @@ TEST_WITH(a_manifest_takes_the_right_to_write_and_gives_none, set_up, folder_tea
 TEST_WITH(a_manifest_tells_which_lines_were_protected, set_up, folder_tear_down)
 {
     const char *id = "run";
-    struct text got = {0};
+    AUTO_TEXT struct text got = {0};
     struct record r;
     assert_int_equal(mkdir(folder_path(id), 0777), 0);
     folder_put("run/launch-01.01.jsonl",
@@ -162,7 +161,6 @@ TEST_WITH(a_manifest_tells_which_lines_were_protected, set_up, folder_tear_down)
     const char *unprotected = strstr(old, "\"chained\": false");
     assert_true(unprotected && unprotected < now);
     assert_non_null(strstr(now, "\"chained\": true"));
-    text_free(&got);
 }
 
 TEST_WITH(one_file_is_verified_alone, set_up, folder_tear_down)
@@ -257,7 +255,7 @@ static int read_until_refused(void)
 /* Any byte of any line, changed to any of a few others. */
 TEST_IN_FOLDER(a_changed_byte_is_refused_in_its_line)
 {
-    struct text whole = {0};
+    AUTO_TEXT struct text whole = {0};
     int changed = 0, line = 0;
     record();
     assert_true(text_read_file(folder_path(LAUNCH), &whole));
@@ -279,7 +277,6 @@ TEST_IN_FOLDER(a_changed_byte_is_refused_in_its_line)
         whole.s[i] = was;
     }
     print_message("%d changed bytes, each refused in its line\n", changed);
-    text_free(&whole);
 }
 
 /* Its hash would be right after no line at all. */
@@ -318,7 +315,7 @@ TEST_IN_FOLDER(nothing_is_added_to_an_edited_recording)
 /* As `collect` does it. */
 TEST_IN_FOLDER(an_edited_recording_is_not_collected)
 {
-    struct text whole = {0};
+    AUTO_TEXT struct text whole = {0};
     uint64_t bytes = 0;
     record();
     assert_int_equal(mkdir(folder_path("sound"), 0777), 0);
@@ -332,5 +329,4 @@ TEST_IN_FOLDER(an_edited_recording_is_not_collected)
                      GS_FAILED);
     folder_says("a recording is damaged");
     assert_int_not_equal(access(folder_path("edited/" RECORD_MANIFEST), F_OK), 0);
-    text_free(&whole);
 }

@@ -32,9 +32,8 @@ static void say_why(void *ctx, const char *fmt, ...)
 static int load(void **state)
 {
     (void)state;
-    char *path = xstrfmt("%s/../plugins/null.so", program_dir());
+    AUTO_FREE char *path = xstrfmt("%s/../plugins/null.so", program_dir());
     int code = plugin_load(&null_plugin, path);
-    free(path);
     return code;
 }
 

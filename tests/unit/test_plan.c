@@ -36,7 +36,7 @@ static const struct cell *find(const struct plan *p, const char *config, const c
 /* The id's definition, spelled out: recordings are matched by it for years. */
 TEST_CAPTURED(ids_are_hashes_of_canonical_text)
 {
-    struct plan *p = build("[toy]\nsize = 1024\n");
+    AUTO(plan_free_of) struct plan *p = build("[toy]\nsize = 1024\n");
     const char *text = "platform=toy\nworkload=toy\nranks=2\nnodes=1\n"
                        "algorithm=auto\ncount=4\nctas=0\ndtype=float32\nflag=no\nmode=overlapped\n"
                        "note=\nprotocol=auto\nshare=0.5\nsize=1KiB\nwait=0\n";
@@ -48,18 +48,16 @@ TEST_CAPTURED(ids_are_hashes_of_canonical_text)
     assert_string_equal(p->cells[0].params,
                         "size=1KiB count=4 share=0.5 wait=0 flag=no dtype=float32 mode=overlapped "
                         "algorithm=auto protocol=auto ctas=0 note=\"\"");
-    struct plan *same = build("# other text\n[toy]\nsize = 1KiB\ncount = 4\n");
-    struct plan *other = build("[launch]\nranks = 4\n[toy]\n");
+    AUTO(plan_free_of) struct plan *same = build("# other text\n[toy]\nsize = 1KiB\ncount = 4\n");
+    AUTO(plan_free_of) struct plan *other = build("[launch]\nranks = 4\n[toy]\n");
     assert_string_equal(same->cells[0].id, hex);
     assert_string_equal(same->groups[0].id, p->groups[0].id);
     assert_string_not_equal(other->cells[0].id, hex);
-    plan_free(p);
-    plan_free(same);
-    plan_free(other);
 }
 
 TEST_CAPTURED(groups)
 {
+    AUTO(plan_free_of)
     struct plan *p = build("[toy]\nsize = 4, 8\nconfigs = auto, ring, tree/LL\n"
                            "mode = overlapped, compute\nzip = \n");
     /* 3 configs overlapped and compute once, for each size */
@@ -78,12 +76,12 @@ TEST_CAPTURED(groups)
     assert_true(find(p, "auto", "overlapped")->baseline);
     assert_false(find(p, "ring", "overlapped")->baseline);
     assert_null(find(p, "ring", "compute"));
-    plan_free(p);
 }
 
 /* A zip may tie an axis to a tuning: groups are still made of whole axes' values, in a row. */
 TEST_CAPTURED(groups_are_consecutive)
 {
+    AUTO(plan_free_of)
     struct plan *p = build("[toy]\nsize = 4, 8, 4\nctas = 1, 2, 3\nzip = size, ctas\n");
     assert_int_equal(p->n_groups, 2);
     assert_int_equal(p->groups[0].n, 2);
@@ -91,7 +89,6 @@ TEST_CAPTURED(groups_are_consecutive)
     assert_string_equal(p->cells[1].config, "ctas=3");
     assert_string_equal(p->cells[2].config, "ctas=2");
     assert_true(p->cells[0].baseline && p->cells[2].baseline && !p->cells[1].baseline);
-    plan_free(p);
 }
 
 TEST_CAPTURED(baselines)
@@ -111,11 +108,10 @@ TEST_CAPTURED(baselines)
 
 TEST_CAPTURED(skipped_cells_stay)
 {
-    struct plan *p = build("[toy]\ndtype = int32\nalgorithm = ring, tree\n");
+    AUTO(plan_free_of) struct plan *p = build("[toy]\ndtype = int32\nalgorithm = ring, tree\n");
     assert_int_equal(p->n_cells, 2);
     assert_null(p->cells[0].skip);
     assert_string_equal(p->cells[1].skip, "no tree of integers here");
-    plan_free(p);
 }
 
 TEST_CAPTURED(refusals)
@@ -146,11 +142,10 @@ TEST_CAPTURED(refusals)
 
 TEST_CAPTURED(seeds)
 {
-    struct plan *given = build("[measure]\nseed = 42\n[toy]\n");
+    AUTO(plan_free_of) struct plan *given = build("[measure]\nseed = 42\n[toy]\n");
     struct plan *a = build("[toy]\n"), *b = build("[toy]\n");
     assert_int_equal(given->seed, 42);
     assert_true(a->seed != b->seed && a->seed != 0 && a->seed < 1ull << 53);
-    plan_free(given);
     plan_free(a);
     plan_free(b);
 }
@@ -173,16 +168,16 @@ TEST_CAPTURED(costs)
 
 TEST_CAPTURED(ten_thousand_cells)
 {
+    AUTO(plan_free_of)
     struct plan *p = build("[toy]\nsize = 4:4000:+4\nconfigs = auto, ring, tree, LL, LL128, "
                            "ctas=1, ctas=2, ctas=3, ctas=4, ctas=5\n");
     assert_int_equal(p->n_cells, 10000);
     assert_int_equal(p->n_groups, 1000);
-    plan_free(p);
 }
 
 TEST_CAPTURED(as_json)
 {
-    struct plan *p = build("[measure]\nseed = 7\n[toy]\nconfigs = auto, ring\n");
+    AUTO(plan_free_of) struct plan *p = build("[measure]\nseed = 7\n[toy]\nconfigs = auto, ring\n");
     json_t *o = plan_json(p), *cell = json_array_get(json_object_get(o, "cells"), 1);
     assert_int_equal(json_integer_value(json_object_get(o, "seed")), 7);
     assert_int_equal(json_integer_value(json_object_get(o, "launches")), 5);
@@ -192,7 +187,6 @@ TEST_CAPTURED(as_json)
     assert_int_equal(json_integer_value(json_object_get(cell, "size_B")), 1024);
     assert_true(json_is_false(json_object_get(cell, "baseline")));
     json_decref(o);
-    plan_free(p);
 }
 
 /* ---- run folders, with a plugin that can be loaded again ---- */
@@ -210,16 +204,14 @@ static struct plan *build_null(const char *text, const char *const *set)
 
 static void edit(const char *dir, const char *name, const char *from, const char *to)
 {
-    struct text bytes = {0};
-    char *path = xstrfmt("%s/%s", dir, name);
+    AUTO_TEXT struct text bytes = {0};
+    AUTO_FREE char *path = xstrfmt("%s/%s", dir, name);
     assert_true(text_read_file(path, &bytes));
     char *at = strstr(bytes.s, from);
     assert_true(at && strlen(from) == strlen(to));
     memcpy(at, to, strlen(to));
     FILE *f = fopen(path, "w");
     assert_true(f && fputs(bytes.s, f) >= 0 && !fclose(f));
-    text_free(&bytes);
-    free(path);
 }
 
 static void read_refused(const char *dir, int want, const char *said)
@@ -233,12 +225,10 @@ static void read_refused(const char *dir, int want, const char *said)
 TEST_CAPTURED(run_folders)
 {
     const char *build_dir = getenv("BUILD");
-    char *plugins = xstrfmt("%s/plugins", build_dir ? build_dir : "build");
-    char *null = xstrfmt("%s/null.so", plugins);
+    AUTO_FREE char *plugins = xstrfmt("%s/plugins", build_dir ? build_dir : "build");
+    AUTO_FREE char *null = xstrfmt("%s/null.so", plugins);
     bool there = !access(null, R_OK);
     setenv("GRADSYNC_PLUGIN_PATH", plugins, 1);
-    free(null);
-    free(plugins);
     if (!there)
         skip();
     char dir[] = "/tmp/gradsync test XXXXXX";
@@ -267,9 +257,8 @@ TEST_CAPTURED(run_folders)
     read_refused("/tmp", GS_USAGE,
                  "/tmp: no plan.json: this is neither a run folder nor a campaign");
     plan_free(p);
-    char *command = xstrfmt("rm -r '%s'", dir);
+    AUTO_FREE char *command = xstrfmt("rm -r '%s'", dir);
     assert_int_equal(system(command), 0);
-    free(command);
 }
 
 /* ---- order ---- */

@@ -25,12 +25,11 @@
 /* The hashes are replaced by that of HASH: test_edited.sh checks them. */
 static void assert_file(const char *path, const char *want)
 {
-    struct text got = {0};
+    AUTO_TEXT struct text got = {0};
     assert_true(text_read_file(path, &got));
     for (char *s = got.s; s && (s = strstr(s, "\"chain\":\"")); s += 26)
         memcpy(s + 9, "0123456789abcdef", 16);
     assert_string_equal(got.s, want);
-    text_free(&got);
 }
 
 TEST_IN_FOLDER(lines_are_appended_whole)
@@ -70,14 +69,14 @@ TEST_IN_FOLDER(a_folder_that_is_not_there_is_named)
 
 TEST_IN_FOLDER(a_torn_tail_is_cut)
 {
-    char *filler = xcalloc(10001, 1);
+    AUTO_FREE char *filler = xcalloc(10001, 1);
     memset(filler, 'x', 10000); /* a torn line longer than one read */
     const struct {
         const char *whole, *torn;
     } cases[] = {
         {HEADER, "{\"type\":\"blo"}, {HEADER NOTE, ""}, {"", "{"}, {"", ""}, {HEADER, filler}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *bytes = xstrfmt("%s%s", cases[i].whole, cases[i].torn);
+        AUTO_FREE char *bytes = xstrfmt("%s%s", cases[i].whole, cases[i].torn);
         folder_put(LAUNCH, bytes);
         struct record r;
         bool ended;
@@ -91,9 +90,7 @@ TEST_IN_FOLDER(a_torn_tail_is_cut)
             xstrfmt("%s{\"type\":\"end\"%s}\n", cases[i].whole, *cases[i].whole ? "" : HASH);
         assert_file(folder_path(LAUNCH), want);
         free(want);
-        free(bytes);
     }
-    free(filler);
 }
 
 /* A limit on the file's size cuts a write short as a full disk does. */
@@ -211,10 +208,9 @@ TEST_IN_FOLDER(a_name_cannot_leave_the_root)
 {
     char *dir;
     assert_int_equal(record_make_run(folder.dir, "../up", "a/b", ".x y", &dir), GS_OK);
-    char *want = xstrfmt("%s/-.-up/a-b/", folder.dir);
+    AUTO_FREE char *want = xstrfmt("%s/-.-up/a-b/", folder.dir);
     assert_int_equal(strncmp(dir, want, strlen(want)), 0);
     assert_non_null(strstr(dir, "Z--x-y-"));
-    free(want);
     free(dir);
 }
 

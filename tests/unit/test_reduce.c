@@ -53,10 +53,9 @@ TEST_IN_FOLDER(times_are_exact_decimals)
 
 static void assert_file(const char *path, const char *want)
 {
-    struct text got = {0};
+    AUTO_TEXT struct text got = {0};
     assert_true(text_read_file(path, &got));
     assert_string_equal(got.s, want);
-    text_free(&got);
 }
 
 TEST_IN_FOLDER(fields_are_quoted_when_they_must_be)
@@ -122,23 +121,21 @@ TEST_IN_FOLDER(a_table_given_up_leaves_nothing)
     assert_int_equal(csv_open(&c, folder_path(TABLE)), GS_OK);
     csv_text(&c, "x");
     assert_int_equal(csv_close(&c, false), GS_OK);
-    char *command = xstrfmt("test -z \"$(find '%s' -type f)\"", folder.dir);
+    AUTO_FREE char *command = xstrfmt("test -z \"$(find '%s' -type f)\"", folder.dir);
     assert_int_equal(system(command), 0);
-    free(command);
 }
 
 TEST_IN_FOLDER(a_folder_that_cannot_be_is_named)
 {
     struct csv c;
-    char *path = xstrfmt("%s/file/t.csv", folder.dir), *file = xstrfmt("%s/file", folder.dir);
+    AUTO_FREE char *path = xstrfmt("%s/file/t.csv", folder.dir),
+                   *file = xstrfmt("%s/file", folder.dir);
     FILE *in_the_way = fopen(file, "w");
     assert_non_null(in_the_way);
     fclose(in_the_way);
     assert_int_equal(csv_open(&c, path), GS_FAILED);
     folder_says("/file/t.csv: cannot be written");
     assert_int_equal(csv_close(&c, true), GS_OK); /* nothing was opened */
-    free(path);
-    free(file);
 }
 
 static int count_rows(const char *path, int *rows)
@@ -302,9 +299,8 @@ TEST_IN_FOLDER(a_run_of_blocks_is_whole)
 
 static void where_is(const struct axes *a, const char *mode, const char *params, const char *want)
 {
-    char *got = axes_where(a, mode, params);
+    AUTO_FREE char *got = axes_where(a, mode, params);
     assert_string_equal(got, want);
-    free(got);
 }
 
 TEST_IN_FOLDER(axes_are_what_differs)
@@ -337,11 +333,10 @@ TEST(the_known_lines)
 {
     struct multinode m = {
         .size_B = 4e9, .algbw = 239.742e9, .busbw = 449.515e9, .trials = 50, .ranks = 16};
-    char *text = multinode_text(&m);
+    AUTO_FREE char *text = multinode_text(&m);
     assert_string_equal(text, "The median bandwidth of all_reduce with a 4.0GB payload (50 trials, "
                               "16 ranks):\n algbw: 239.742 GBps (1917.9 Gbps)\n"
                               " busbw: 449.515 GBps (3596.1 Gbps)\n");
-    free(text);
 }
 
 TEST(the_largest_payload_on_several_nodes)

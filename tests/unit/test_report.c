@@ -66,18 +66,17 @@ TEST_IN_FOLDER(a_cell_line_that_failed_is_not_forgotten)
     report_end(&x.report, "complete"); /* there is room again: still nothing is written */
     report_close(&x.report);
     assert_int_equal(x.report.code, GS_FAILED);
-    struct text got = {0};
+    AUTO_TEXT struct text got = {0};
     assert_true(text_read_file(folder_path("launch-01.01.jsonl"), &got));
     assert_memory_equal(got.s, "{\"type\":\"header\",", 17);
     assert_ptr_equal(strchr(got.s, '\n') + 1, got.s + got.len);
-    text_free(&got);
     end(&x);
 }
 
 TEST_IN_FOLDER(a_block_follows_its_cell_line)
 {
     struct fixture x;
-    struct text got = {0};
+    AUTO_TEXT struct text got = {0};
     begin(&x);
     report_block(&x.report, x.plan, x.plan->groups, &x.slot, 1);
     report_block(&x.report, x.plan, x.plan->groups, &x.slot, 2);
@@ -90,6 +89,5 @@ TEST_IN_FOLDER(a_block_follows_its_cell_line)
     assert_non_null(cell);
     assert_true(block > cell);
     assert_null(strstr(cell + 1, "\"type\":\"cell\""));
-    text_free(&got);
     end(&x);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/err.h"
+#include "base/text.h"
 #include "launch/supervise.h"
 #include "unit.h"
 
@@ -151,7 +152,7 @@ TEST(a_launcher_that_starts_nothing_is_quoted)
 static void judges(const char *said, const char *host, const char *want)
 {
     struct cut c = {.n = 0};
-    struct text t = {0};
+    AUTO_TEXT struct text t = {0};
     char line[256];
     snprintf(line, sizeof line, "%s", said);
     for (char *one = strtok(line, ";"); one; one = strtok(NULL, ";")) {
@@ -161,7 +162,6 @@ static void judges(const char *said, const char *host, const char *want)
     }
     assert_string_equal(cut_judge(&c, &t), host);
     assert_string_equal(t.s, want);
-    text_free(&t);
 }
 
 TEST(the_site_that_all_others_lost_is_cut_off)
@@ -199,7 +199,7 @@ TEST(of_two_halves_neither_is_cut_off)
 TEST(more_hosts_than_it_keeps_are_dropped)
 {
     struct cut c = {.n = 0};
-    struct text t = {0};
+    AUTO_TEXT struct text t = {0};
     char name[80];
     for (int i = 0; i < 2 * CUT_HOSTS; i++) {
         snprintf(name, sizeof name, "h%d", i);
@@ -209,5 +209,4 @@ TEST(more_hosts_than_it_keeps_are_dropped)
     name[sizeof name - 1] = '\0';
     cut_add(&c, name, "south ");
     assert_string_equal(cut_judge(&c, &t), "south");
-    text_free(&t);
 }

@@ -40,11 +40,10 @@ static int tear_down(void **state)
 
 static int read_sweep(struct fixture *f, const char *keys)
 {
-    char *text = xstrfmt("[toy]\n%s\n", keys);
+    AUTO_FREE char *text = xstrfmt("[toy]\n%s\n", keys);
     sweep_free(&f->sweep);
     config_free(f->config);
     f->config = toy_config(text);
-    free(text);
     return sweep_read(&f->sweep, f->config, "toy", &f->plugin->wl);
 }
 
@@ -66,9 +65,8 @@ static void assert_values(struct fixture *f, const char *keys, const char *name,
 {
     if (read_sweep(f, keys))
         fail_msg("%s: %s", keys, f->error);
-    char *got = values(f, name);
+    AUTO_FREE char *got = values(f, name);
     assert_string_equal(got, want);
-    free(got);
 }
 
 TEST_WITH(lists_and_ranges, set_up, tear_down)
@@ -203,11 +201,9 @@ TEST_WITH(labels, set_up, tear_down)
         cell.ctas = 3;
         if (!sweep_label_parse(&f->plugin->wl, &defaults, good[i], &cell, why, sizeof why))
             fail_msg("%s: %s", good[i], why);
-        char *label = sweep_label_config(&f->plugin->wl, &defaults, &cell);
+        AUTO_FREE char *label = sweep_label_config(&f->plugin->wl, &defaults, &cell);
         assert_string_equal(label, good[i]);
-        free(label);
     }
-    char *mode = sweep_label_mode(&f->plugin->wl, &cell);
+    AUTO_FREE char *mode = sweep_label_mode(&f->plugin->wl, &cell);
     assert_string_equal(mode, "overlapped");
-    free(mode);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/text.h"
 #include "config/settings.h"
 #include "job/job_output.h"
 #include "unit.h"
@@ -30,9 +31,8 @@ TEST(placeholders)
         {"$(({a} + 1))", "$((1 + 1))"},
     };
     for (size_t i = 0; i < N(pairs); i++) {
-        char *text = train_fill(pairs[i][0], value_of, NULL);
+        AUTO_FREE char *text = train_fill(pairs[i][0], value_of, NULL);
         assert_string_equal(text, pairs[i][1]);
-        free(text);
     }
 }
 

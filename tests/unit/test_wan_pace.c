@@ -80,6 +80,8 @@ static struct line line_of(double mbps, double rtt_s)
                          .window_B = 80 * 9000};
 }
 
+#define near_share(got, want, share) near(got, want, (share) * (want))
+
 TEST(finds_the_rate)
 {
     static const double rates[] = {10, 100, 1000, 10000}, rtts[] = {0.001, 0.01, 0.05, 0.2};
@@ -89,7 +91,7 @@ TEST(finds_the_rate)
             struct tcp_pace p;
             tcp_pace_init(&p);
             send_for(&l, &p, 3 + 20 * rtts[t]);
-            near(p.rate, l.rate, 0.04);
+            near_share(p.rate, l.rate, 0.04);
             double used = send_for(&l, &p, 5);
             if (used < 0.94)
                 fail_msg("%g Mbit/s, %g s: %g used", rates[r], rtts[t], used);
@@ -103,7 +105,7 @@ TEST(within_a_second)
     tcp_pace_init(&p);
     send_for(&l, &p, 1);
     assert_true(tcp_pace_known(&p));
-    near(p.rate, l.rate, 0.04);
+    near_share(p.rate, l.rate, 0.04);
 }
 
 TEST(stands_bursts)
@@ -117,7 +119,7 @@ TEST(stands_bursts)
     send_for(&l, &p, 2);
     for (int i = 0; i < 20; i++) {
         send_for(&l, &p, 0.5);
-        near(p.rate, l.rate, 0.12);
+        near_share(p.rate, l.rate, 0.12);
     }
 }
 
@@ -129,10 +131,10 @@ TEST(follows_a_change)
     send_for(&l, &p, 3);
     l.rate /= 10;
     send_for(&l, &p, 6);
-    near(p.rate, l.rate, 0.1);
+    near_share(p.rate, l.rate, 0.1);
     l.rate *= 10;
     send_for(&l, &p, 6);
-    near(p.rate, l.rate, 0.06);
+    near_share(p.rate, l.rate, 0.06);
 }
 
 /* A minute in which little is to be sent says nothing about the link. */
@@ -151,7 +153,7 @@ TEST(little_to_send)
                                                   .rtt_min = l.rtt,
                                                   .busy = i % 10 == 0});
     }
-    near(p.rate, rate, 1e-9);
+    near_share(p.rate, rate, 1e-9);
 }
 
 /* A receiver that does not read is no slower link. */
@@ -169,5 +171,5 @@ TEST(held_back)
                                                   .rtt_min = l.rtt,
                                                   .busy = true,
                                                   .held = true});
-    near(p.rate, rate, 1e-9);
+    near_share(p.rate, rate, 1e-9);
 }
