@@ -52,6 +52,11 @@ above_open() {
         awk '$1 > $2 + 0.051'
 }
 first() { head -n 1 <<<"$out"; }
+answers() { # NAME REGEX [ARGUMENT…]: the first line of advise (of sim)
+    [ $# != 2 ] || set -- "$@" sim
+    exits 0 "advise: $1" "$gradsync" advise "${@:3}"
+    like "$(first)" "$2" "$1"
+}
 
 two='1\.[0-9] to 2\.[0-9]' replayed='shown in replayed steps\.'
 in_one='shorter in 1 of 1 step'
@@ -63,13 +68,12 @@ synthetic='"backend":"cuda","gemms":"1"' cuda='"backend":"cuda","gemms":"1","ste
 steps 1 '' "$cuda"
 ran 1 auto 'RING/SIMPLE ctas=24'
 ran 1 ctas=16 'RING/SIMPLE ctas=16'
-exits 0 'advise on steps with a winner succeeds' "$gradsync" advise sim
-like "$(first)" "^Set ctas=16 for 2 ranks on 1 node of sim in 8: $two% $in_one, $replayed" \
-    'a winner of replayed steps is advised, in the step that it shortens'
+answers 'a winner of replayed steps is advised, in the step that it shortens' \
+    "^Set ctas=16 for 2 ranks on 1 node of sim in 8: $two% $in_one, $replayed"
 like "$out" 'gradsync trial --arms ctas=16 -- COMMAND' 'the next command is a trial of the winner'
 like "$out" "8 +ctas=16 +$two% +[0-9.]+% +step +RING/SIMPLE 24 -> 16 +advised"
-exits 0 'advise on the path of a run succeeds' "$gradsync" advise data/raw/sim/iter_proxy/1
-like "$(first)" '^Set ctas=16' 'the path of a run gives the same advice as its platform'
+answers 'the path of a run gives the same advice as its platform' '^Set ctas=16' \
+    data/raw/sim/iter_proxy/1
 fails1 2 '' "$gradsync" advise h900
 
 fresh
@@ -82,9 +86,8 @@ unlike "$out" 'gradsync trial --arms ctas=16' 'more CTAs than NCCL chooses are n
 
 fresh
 steps 1 '' "$synthetic"
-exits 0 'advise on synthetic steps with a winner succeeds' "$gradsync" advise sim
-like "$(first)" "^No advice from synthetic steps: ctas=16 is $two% shorter in 1 of 1 of them on sim" \
-    'a winner of synthetic steps is no advice'
+answers 'a winner of synthetic steps is no advice' \
+    "^No advice from synthetic steps: ctas=16 is $two% shorter in 1 of 1 of them on sim"
 like "$out" $'\nNext: gradsync tune -- COMMAND\n' 'the command asks the job of the user'
 like "$out" 'ctas=16 .* shorter: ask your own job' 'the row of the winner says so too'
 unlike "$out" '^(Try|Set) ' 'nothing is to be tried or set'
@@ -93,8 +96,7 @@ is "$out" '# Nothing to set on sim with 2 ranks on 1 node: no setting is advised
     'a form from synthetic steps sets nothing'
 steps 2 real "$cuda" effect=0
 edit 2 's/ctas=16/ctas=x/; s/"size_B":8/"size_B":16/'
-exits 0 'advise on a step that never ran the synthetic winner succeeds' "$gradsync" advise sim
-like "$(first)" '^Change nothing: ' 'a step that never ran a setting gets no advice for it'
+answers 'a step that never ran a setting gets no advice for it' '^Change nothing: '
 
 # ---- a gain that may be too small
 
@@ -109,9 +111,8 @@ like "$out" 'ctas=16 .* not advised: the gain may be below 0.5%'
 
 fresh
 steps 1 '' "$cuda" effect=0 spread=0.3
-exits 0 'advise on noise succeeds' "$gradsync" advise sim
-like "$(first)" "^Nothing was decided: $no_win\. A gain of [0-9.]+% is still possible: measure again" \
-    'a gain left open of more than ten times the bound decides nothing'
+answers 'a gain left open of more than ten times the bound decides nothing' \
+    "^Nothing was decided: $no_win\. A gain of [0-9.]+% is still possible: measure again"
 
 # ---- slower elsewhere
 
@@ -119,19 +120,16 @@ fresh
 steps 1 '' "$cuda"
 steps 2 other '"backend":"cuda","gemms":"4","step":"a.step"'
 swap 2
-exits 0 'advise on a winner that lengthens another step succeeds' "$gradsync" advise sim
-like "$(first)" "^Change nothing: $no_win without lengthening another\. " \
-    'a winner that lengthens another step is not advised'
+answers 'a winner that lengthens another step is not advised' \
+    "^Change nothing: $no_win without lengthening another\. "
 like "$out" 'ctas=16 .* not advised: slower at other 8B?' 'the row names the step that is slower'
 is "$(above_open)" '' 'a setting that is slower in another step counts in what a step leaves open'
 like "$out" $'\nNot advised: ctas=16, although '"$two% shorter in 8: it is slower in other 8"
 fresh
 steps 1 '' "$cuda" effect=0
 steps 2 other '"backend":"cuda","gemms":"4","step":"a.step"' launches=1
-exits 0 'advise on a step with one launch beside another succeeds' "$gradsync" advise sim
-like "$(first)" \
-    ' is ruled out in 1 step\. Nothing is ruled out in 1 step where a setting has no interval' \
-    'one launch closes no step'
+answers 'one launch closes no step' \
+    ' is ruled out in 1 step\. Nothing is ruled out in 1 step where a setting has no interval'
 for platform in h200-2gpu-steps h100-2gpu-steps h200-4gpu; do
     exits 0 "advise on $platform succeeds" "$gradsync" advise "$top/data/raw/$platform"
     is "$(above_open)" '' "no row of $platform is above what its step leaves open"
@@ -143,33 +141,28 @@ like "$(first)" 'No advice' 'synthetic recordings lead to no advice'
 fresh
 steps 1 '' "$cuda"
 steps 2 again "$cuda" effect=0
-exits 0 'advise on a winner that is not found again succeeds' "$gradsync" advise sim
-like "$(first)" '^Change nothing: ' 'a winner that is not found again is not advised'
+answers 'a winner that is not found again is not advised' '^Change nothing: '
 manifest data/raw/sim/iter_proxy/1
-exits 0 'advise on a complete run and a later unfinished one succeeds' "$gradsync" advise sim
-like "$(first)" '^Set ctas=16' 'an unfinished run does not replace a complete one'
+answers 'an unfinished run does not replace a complete one' '^Set ctas=16'
 like "$err" 'without a newer run that is unfinished .*: gradsync resume data/raw/sim/iter_proxy/2\)' \
     'advise says which newer run is unfinished, and how to complete it'
 fresh
 steps 1 '' "$cuda"
 steps 2 '' "$cuda" effect=-0.02
 edit 2 's/"workload":"iter_proxy"/"workload":"trial"/; s/"mode":"overlapped"/"mode":""/'
-exits 0 'advise on a trial that contradicts synthetic steps succeeds' "$gradsync" advise sim
-like "$(first)" "^Set ctas=32 for .*: $two% $in_one, shown in a trial inside a job\.$" \
-    'a trial overrides synthetic steps'
+answers 'a trial overrides synthetic steps' \
+    "^Set ctas=32 for .*: $two% $in_one, shown in a trial inside a job\.$"
 # ---- one launch
 
 fresh
 steps 1 '' "$cuda" launches=1
 manifest data/raw/sim/iter_proxy/1
-exits 0 'advise on one launch succeeds' "$gradsync" advise sim
-like "$(first)" '^Nothing was decided on sim \(2 ranks\): one launch has no interval\. Measure .* --set measure:launches=5' \
-    'one launch decides nothing, and the advice says how to measure more'
+answers 'one launch decides nothing, and the advice says how to measure more' \
+    '^Nothing was decided on sim \(2 ranks\): one launch has no interval\. Measure .* --set measure:launches=5'
 like "$out" '8 +auto +- +- +step +undecided: one launch' 'the step of one launch is undecided'
 rm data/raw/sim/iter_proxy/1/MANIFEST.json
-exits 0 'advise on a run interrupted in its first launch succeeds' "$gradsync" advise sim
-like "$(first)" 'one launch has no interval\. To complete the run: gradsync resume data/raw/sim/iter_proxy/1$' \
-    'the advice on an interrupted run is to complete it'
+answers 'the advice on an interrupted run is to complete it' \
+    'one launch has no interval\. To complete the run: gradsync resume data/raw/sim/iter_proxy/1$'
 
 # ---- operations alone
 
@@ -193,8 +186,7 @@ fresh
 steps 1 '' "$cuda"
 ran 1 ctas=16 'RING/SIMPLE ctas=8'
 ran 1 ctas=32 'TREE/SIMPLE ctas=32'
-exits 0 'advise on a setting that NCCL clamped succeeds' "$gradsync" advise sim
-like "$(first)" '^Change nothing: ' 'a setting that NCCL clamped is not advised'
+answers 'a setting that NCCL clamped is not advised' '^Change nothing: '
 like "$out" 'ctas=16 .* not advised: clamped by NCCL' 'the row says that NCCL clamped the setting'
 # ---- forms
 
@@ -249,9 +241,8 @@ steps 1 '' '"bucket_cap":"25"'
 edit 1 's/"iter_proxy"/"train"/; s/"mode":"overlapped"/"mode":""/; s/ctas=16/NCCL_MAX_CTAS=16/'
 values 1 NCCL_MAX_CTAS=16 '{"NCCL_MAX_CTAS":"16"}'
 edit 1 's/"config":"auto"/"config":"bucket_cap=25"/'
-exits 0 'advise on a training succeeds' "$gradsync" advise sim
-like "$(first)" "^Set NCCL_MAX_CTAS=16 for .* $two% $in_one, shown in training\.$" \
-    'a training is the highest level'
+answers 'a training is the highest level' \
+    "^Set NCCL_MAX_CTAS=16 for .* $two% $in_one, shown in training\.$"
 unlike "$out" 'NCCL ran' 'without a recording of what NCCL ran there is no column for it'
 emit sbatch
 is "$(grep -v '^#' <<<"$out")" 'export NCCL_MAX_CTAS=16' 'the form of a training sets its variables'
@@ -260,16 +251,13 @@ steps 1 '' "$cuda" effect=0
 edit 1 's/"iter_proxy"/"train"/; s/"mode":"overlapped"/"mode":""/'
 edit 1 's/"config":"auto"/"config":"bucket_cap=25"/'
 edit 1 's/"size":"8",//; s/"size_B":8/"size_B":0/'
-exits 0 'advise on a training without a winner succeeds' "$gradsync" advise sim
-like "$(first)" '^Change nothing: no setting was shown' \
-    'a training without a winner changes nothing'
+answers 'a training without a winner changes nothing' '^Change nothing: no setting was shown'
 like "$out" 'job +ctas=16' 'a training without a size is called a job'
 steps 2 other '"backend":"cuda","gemms":"4","step":"a.step"' effect=0
 edit 2 's/"ctas=/&1/g'
 sed -i 's/0.1%/1%/' data/raw/sim/iter_proxy/2/config.ini
-exits 0 'advise on a training and a synthetic step succeeds' "$gradsync" advise sim
-like "$(first)" '^Change nothing: no setting was shown to shorten a step by 1% or more' \
-    'the widest bound of a verdict is the least gain'
+answers 'the widest bound of a verdict is the least gain' \
+    '^Change nothing: no setting was shown to shorten a step by 1% or more'
 
 # ---- values of other people's recordings: each form, read back, has them as they are
 
@@ -357,9 +345,8 @@ near() { # RUN FACTOR: times of ctas=32
 }
 near 1 0.9
 near 2 1.1
-exits 0 'advise on a step with a faster setting succeeds' "$gradsync" advise sim
-like "$(first)" '^Set ctas=16 for .* shorter in 2 of 2 steps' \
-    'a setting that shortens both steps is advised'
+answers 'a setting that shortens both steps is advised' \
+    '^Set ctas=16 for .* shorter in 2 of 2 steps'
 is "$(grep -c 'ctas=16 .*  advised$' <<<"$out")" 2 \
     'the rows show the advised setting, not a faster one that lengthens another step'
 like "$out" 'Not advised: ctas=32, although' 'the sentence below the answer names the faster one'
@@ -374,11 +361,9 @@ edit 1 's/ctas=32/NCCL_MAX_CTAS=16\/FAST=1/; s/ctas=8/NCCL_MAX_CTAS=16/'
 values 1 NCCL_MAX_CTAS=16 '{"NCCL_MAX_CTAS":"16"}'
 values 1 FAST=1 '{"FAST":"1"}'
 values 1 NCCL_MAX_CTAS=16/FAST=1 '{"NCCL_MAX_CTAS":"16","FAST":"1"}'
-exits 0 'advise on two settings that are alike succeeds' "$gradsync" advise sim
-like "$(first)" '^Set FAST=1 for ' 'a change that shortens nothing is not advised'
+answers 'a change that shortens nothing is not advised' '^Set FAST=1 for '
 near 1 0.98
-exits 0 'advise on two settings that are not alike succeeds' "$gradsync" advise sim
-like "$(first)" '^Set NCCL_MAX_CTAS=16/FAST=1 for ' 'a change that shortens the step is advised'
+answers 'a change that shortens the step is advised' '^Set NCCL_MAX_CTAS=16/FAST=1 for '
 
 # ---- settings of a program
 
@@ -403,9 +388,8 @@ done
 sed -i 's/^95/100/' it?/iteration_times_b25.txt
 exits 0 'iteration times are imported' "$gradsync" import --as-launches --platform \
     sim --set ranks=8 -o data/raw it?/iteration_times_*.txt
-exits 0 'advise on imported iteration times succeeds' "$gradsync" advise sim
-like "$(first)" '^No advice for sim: the imported iteration times show b50 [0-9.]+ to [0-9.]+% shorter than b25, but gradsync advises only from its own recordings' \
-    'imported iteration times are called steps, and the reason for no advice is named'
+answers 'imported iteration times are called steps, and the reason for no advice is named' \
+    '^No advice for sim: the imported iteration times show b50 [0-9.]+ to [0-9.]+% shorter than b25, but gradsync advises only from its own recordings'
 like "$("$gradsync" compare sim)" 'no floor +faster' 'imported launches have no floor'
 like "$("$gradsync" compare --all sim)" 'no floor .* faster' 'the rows of --all say so too'
 

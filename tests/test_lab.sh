@@ -9,28 +9,21 @@
 
 lab_config 100Mbit/s 10ms 'mtu = 9000' 'congestion = reno' '[mpi_allreduce]' 'size = 64KiB' \
     'algorithm = auto'
-refused() { # NAME CODE REGEX ARGUMENT…
-    fails1 "$2" "$3" timeout 60 "$gradsync" lab "${@:4}"
+refused() { # CODE REGEX ARGUMENT…
+    fails1 "$1" "$2" timeout 60 "$gradsync" lab "${@:3}"
 }
 
 # ---- what is refused before anything is made
 
 printf '[platform]\nname = x\n' >none.ini
-refused 'a config without sites is refused' 2 'none.ini.*\[sites\] has no site; add' none.ini -- \
-    true
-refused 'a lab without a command is refused' 2 'usage: gradsync lab' lab.ini
-refused 'a lab of one site is refused' 2 '1 sites; a lab needs 2 to 32' none.ini --set \
-    sites:a=up=1Gbit/s -- true
-refused 'a mistyped key of the lab is refused' 2 "key 'sede'.*seed and late, did you mean 'seed'" \
-    lab.ini --set lab:sede=1 -- true
-refused 'an RTT without its unit is refused' 2 'is 50 s; at most 5 s are allowed, e.g. rtt=50ms' \
-    lab.ini --set links:rtt=50 -- true
-refused 'a rate without its unit is refused' 2 '8 kbit/s is too slow.*set 1000 or more' lab.ini \
-    --set links:rate=1kB/s -- true
-refused 'a queue of less than three packets is refused' 2 \
-    'queue: .*3 packets of mtu=9000 \(27000 bytes\)' lab.ini --set links:queue=8KiB -- true
-refused 'a mistyped key of a link is refused' 2 "unknown key 'los'.*did you mean 'loss'" lab.ini \
-    --set 'links:north-east=los=1%' -- true
+refused 2 'none.ini.*\[sites\] has no site; add' none.ini -- true
+refused 2 'usage: gradsync lab' lab.ini
+refused 2 '1 sites; a lab needs 2 to 32' none.ini --set sites:a=up=1Gbit/s -- true
+refused 2 "key 'sede'.*seed and late, did you mean 'seed'" lab.ini --set lab:sede=1 -- true
+refused 2 'is 50 s; at most 5 s are allowed, e.g. rtt=50ms' lab.ini --set links:rtt=50 -- true
+refused 2 '8 kbit/s is too slow.*set 1000 or more' lab.ini --set links:rate=1kB/s -- true
+refused 2 'queue: .*3 packets of mtu=9000 \(27000 bytes\)' lab.ini --set links:queue=8KiB -- true
+refused 2 "unknown key 'los'.*did you mean 'loss'" lab.ini --set 'links:north-east=los=1%' -- true
 fails 2 'not inside a lab' "$gradsync" lab-enter north hostname
 exits 2 'lab-set outside of a lab is refused' "$gradsync" lab-set stats
 
@@ -61,8 +54,7 @@ json() { jq -r "$1" report.json; }
 is "$(json '[.sites[].name] | join(" ")')" 'north east south' 'the report names the sites'
 rates='[.before, .after | .sites[] | .up_Bps, .down_Bps | . / 12.5e6 |
     select(. < 0.97 or . > 1.03)]'
-is "$(json "$rates | length")" \
-    0 'each site sends and receives at its rate, before and after'
+is "$(json "$rates | length")" 0 'each site sends and receives at its rate, before and after'
 is "$(json '[.before.pairs[].rtt_s | select(. < 0.01 or . > 0.0107)] | length')" 0 \
     'each RTT is that of the config'
 is "$(json '[.before.pairs[].lost] | add')" 0 'no packet is lost'
@@ -155,8 +147,7 @@ of='.from == "north" and .to == "east"'
 is "$(unequal "[.before.pairs[] | select($of) | .rtt_s * 1000 | round] | first")" 20 \
     'a pair with a longer RTT has it'
 is "$(unequal "[.before.pairs[] | select($of) | .lost / .sent | . > 0.02 and . < 0.09] | first")" \
-    true \
-    'a link that loses packets loses its share'
+    true 'a link that loses packets loses its share'
 is "$(unequal "[.before.pairs[] | select($of | not) | .lost] | add")" 0 \
     'the other links lose no packet'
 
@@ -215,8 +206,7 @@ is "$(find late -name MANIFEST.json)" '' 'a run whose lab is always late is not 
 fails 1 '^gradsync: lab: the relay ended \(status 9\): ' lab -- bash -c \
     '. ./relay.sh; kill -KILL "$relay"; sleep 60'
 
-refused 'a rate that no machine relays is refused' 3 \
-    'site .* sends .* instead of .*Gbit/s .*too busy' \
+refused 3 'site .* sends .* instead of .*Gbit/s .*too busy' \
     lab.ini -q --set links:rate=400Gbit/s -- echo ran
 is "$out" '' 'the command does not run if the rate is not reached'
 

@@ -66,41 +66,33 @@ is "$(for v in impossible unreached contradicted possible; do grep -c ",$v,[^vr]
 like "$(grep ',efficiency,' claims.csv)" ',1.0,0.09[0-9]*,unreached,' \
     'an efficiency that rests on the mfu of the plan is not called impossible'
 # ---- faults, each one line at its key
-refused() { # NAME REGEX SETTING…
-    local name=$1 regex=$2 set=()
-    shift 2
+refused() { # REGEX SETTING…
+    local regex=$1 set=()
+    shift
     for s; do set+=(--set "$s"); done
     fails1 2 "$regex" "$gradsync" model "$plan" "${set[@]}"
 }
-refused 'more than the peak' \
-    'mfu.*120% of the peak is impossible: 374.4 TFLOP/s per GPU, the peak is 312' model:mfu=120%
-refused 'a step that no GPU computes' 'compute.*impossible.* take 1.638 s at 100% of the peak' \
-    model:compute=1s
-refused 'an RTT faster than light' \
-    '--set: key .okstate-sdsc.: an RTT of 2 ms is impossible: 18[0-9]+ km' \
+refused 'mfu.*120% of the peak is impossible: 374.4 TFLOP/s per GPU, the peak is 312' model:mfu=120%
+refused 'compute.*impossible.* take 1.638 s at 100% of the peak' model:compute=1s
+refused '--set: key .okstate-sdsc.: an RTT of 2 ms is impossible: 18[0-9]+ km' \
     links:okstate-sdsc=rtt=2ms
-refused 'an RTT for all that is faster than light' 'rtt.: an RTT of 10 ms is impossible' \
-    links:rtt=10ms
-refused 'a batch that does not fit' \
-    'micro_batch.* 8 GPUs x 16 sequences x 8192 tokens = 1048576 tokens; a step has 524288' \
+refused 'rtt.: an RTT of 10 ms is impossible' links:rtt=10ms
+refused 'micro_batch.* 8 GPUs x 16 sequences x 8192 tokens = 1048576 tokens; a step has 524288' \
     model:micro_batch=16 model:sequence=8192
-refused 'GPUs that no site has' 'gpus.*16 GPUs, but the sites have 8' model:gpus=16
-refused 'H out of range' "every.*'0' is not in range" model:every=0
-refused 'bits out of range' "bits.*'0' is not in range" model:bits=0
-refused 'more fragments than steps' '8 fragments in 4 steps' model:every=4 model:fragments=8
-refused 'an unknown word of a site' "unknown key 'upp', did you mean 'up'" \
-    'sites:okstate=upp=1Gbit/s'
-refused 'a target above 1' "targets.*'120%'" model:targets=120%
-refused 'more overlap than steps' '2 steps of overlap' model:overlap=2
-refused 'a rate without a unit of rate' "up: 'fast' is not" 'sites:okstate=gpus=2 up=fast'
-refused 'an unknown site' "no site 'okstat' in \[sites\], did you mean 'okstate'" \
-    links:okstat-sdsc=rtt=40ms
-refused 'a latitude without a longitude' 'lat=… and lon=… together' 'sites:okstate=gpus=2 lat=3'
-refused 'an unknown key' "unknown key in \[model\], did you mean 'mfu'" model:mfuu=1
-refused 'an unknown claim' "did you mean 'claim.time'" model:claim.tiem=1h
-refused 'a loss of everything' "loss: '100%' is not in range" links:okstate-sdsc=loss=100%
-refused 'an alternative without nodes' 'nodes=9 needs at least as many gpus' \
-    'model:alt.x=gpus=8 nodes=9'
+refused 'gpus.*16 GPUs, but the sites have 8' model:gpus=16
+refused "every.*'0' is not in range" model:every=0
+refused "bits.*'0' is not in range" model:bits=0
+refused '8 fragments in 4 steps' model:every=4 model:fragments=8
+refused "unknown key 'upp', did you mean 'up'" 'sites:okstate=upp=1Gbit/s'
+refused "targets.*'120%'" model:targets=120%
+refused '2 steps of overlap' model:overlap=2
+refused "up: 'fast' is not" 'sites:okstate=gpus=2 up=fast'
+refused "no site 'okstat' in \[sites\], did you mean 'okstate'" links:okstat-sdsc=rtt=40ms
+refused 'lat=… and lon=… together' 'sites:okstate=gpus=2 lat=3'
+refused "unknown key in \[model\], did you mean 'mfu'" model:mfuu=1
+refused "did you mean 'claim.time'" model:claim.tiem=1h
+refused "loss: '100%' is not in range" links:okstate-sdsc=loss=100%
+refused 'nodes=9 needs at least as many gpus' 'model:alt.x=gpus=8 nodes=9'
 sed '/^\[model\]/i[link okstate-sdsc]\nrate = 1Mbit/s\n' "$plan" >old.ini
 exits 2 'a section of one link is refused' "$gradsync" model old.ini
 like "$err" 'write the link in \[links\]: A-B = ' 'the message says where to write the link'
@@ -301,7 +293,6 @@ is "$(constant PIECES plugins/common/wan_model.c)" \
     "$(constant PIPELINE plugins/wan_sync/strategy.c)" \
     'the model and wan_sync cut a part into the same number of pieces'
 is "$(constant FRAME_B plugins/common/wan_model.c)" \
-    "$(sed -n 's/.*sizeof(struct tcp_frame) == \([0-9]*\).*/\1/p' \
-        "$top/plugins/wan_sync/transport/tcp_parts.h")" \
+    "$(sed -n 's/.*sizeof(struct tcp_frame) == \([0-9]*\).*/\1/p'  "$top/plugins/wan_sync/transport/tcp_parts.h")" \
     "the model counts a frame's head with the bytes that it has"
 done_testing

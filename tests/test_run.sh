@@ -15,7 +15,7 @@ refuses() { # CODE NAME REGEX COMMAND…   in one line, and leaves no folder
     local code=$1 name=$2 regex=$3
     shift 3
     fails1 "$code" "$regex" "$@"
-    if [ -e refused ]; then flunk "$name leaves no folder"; else pass "$name leaves no folder"; fi
+    ok "$name leaves no folder" test ! -e refused
     rm -rf refused
 }
 quick >quick.ini
@@ -42,9 +42,8 @@ ok 'run -q succeeds' "$gradsync" run -q quick.ini -o quiet
 is "$out$err" '' 'run -q prints nothing'
 ok 'run --json succeeds' "$gradsync" run -q --json quick.ini -o json
 like "$(tr -d ' \n' <<<"$out")" \
-    '^\[\{"workload":"null","run":"json/quick/null/[^"]*","status":"complete","exit":0,"cells":2,'\
-'"failed":0,"skipped":0\}\]$' \
-    'run --json prints a summary of every workload on stdout'
+    '^\[\{"workload":"null","run":"json/quick/null/[^"]*","status":"complete","exit":0,"cells":2,' \
+    '"failed":0,"skipped":0\}\]$' 'run --json prints a summary of every workload on stdout'
 
 # ---- anywhere ----
 
@@ -97,8 +96,7 @@ fails 3 "nothing was measured.* gradsync resume idle/.*: rm -r idle/" "$gradsync
 
 quick | sed 's/ranks = 2/ranks = 4096/; /oversubscribe/d' >many.ini
 refuses 3 'more ranks than slots' \
-    "^many\.ini:2: key 'ranks': 4096 ranks, but this machine has [0-9]+ slots .*oversubscribe = \
-yes" \
+    "^many\.ini:2: key 'ranks': 4096 ranks, but this machine has [0-9]+ slots .*oversubscribe =  yes" \
     "$gradsync" run many.ini -o refused
 refuses 2 'more nodes than hosts' "--set: key 'nodes': 2 nodes, but no hosts are named" \
     "$gradsync" run quick.ini --set launch:nodes=2 -o refused
@@ -183,13 +181,11 @@ like "$(args)" '--map-by ppr:1:node --host a:1,b:3 .*-x NCCL_ALGO ' \
     'mpirun gets the hosts with their slots and the variables of NCCL'
 fake path/srun 'exit 1'
 run env -u MPI_HOME SLURM_JOB_ID=7 PATH="$tmp/path:$PATH" "$gradsync" run quick.ini -o fake
-like "$(args)" '^--mpi=pmix --kill-on-bad-exit=1 -n 2 -N 1 --cpu-bind=none --overcommit '\
-'/.*/gradsync-rank fake/' \
-    'srun is the launcher inside an allocation'
+like "$(args)" '^--mpi=pmix --kill-on-bad-exit=1 -n 2 -N 1 --cpu-bind=none --overcommit ' \
+    '/.*/gradsync-rank fake/' 'srun is the launcher inside an allocation'
 ln -s "$(command -v mpirun)" path/mpirun
-ok 'mpirun is the launcher inside an allocation when the config asks for it' \
-    env SLURM_JOB_ID=7 PATH="$tmp/path:$PATH" "$gradsync" run -q quick.ini -o slurm \
-    --set launch:launcher=mpirun
+ok 'mpirun is the launcher inside an allocation when the config asks for it' env SLURM_JOB_ID=7 \
+    PATH="$tmp/path:$PATH" "$gradsync" run -q quick.ini -o slurm --set launch:launcher=mpirun
 ok 'a launch prefix with shell syntax is passed as plain words' \
     "$gradsync" run -q quick.ini -o words --set 'launch:prefix=env A=$(touch${IFS}owned);x'
 if [ -e owned ]; then
@@ -204,16 +200,8 @@ if [ "$(id -u)" = 0 ]; then
     foreign=/dev/shm/gradsync-0-test.$$ own=/dev/shm/gradsync-0-test2.$$
     mkdir "$foreign" "$own" && touch "$foreign/file" && chown 65534 "$foreign"
     "$gradsync" run -q quick.ini -o swept
-    if [ -e "$foreign/file" ]; then
-        pass "another owner's folder in shared memory stays"
-    else
-        flunk "another owner's folder in shared memory stays"
-    fi
-    if [ -e "$own" ]; then
-        flunk 'our own folder of a run that is gone is removed from shared memory'
-    else
-        pass 'our own folder of a run that is gone is removed from shared memory'
-    fi
+    ok "another owner's folder in shared memory stays" test -e "$foreign/file"
+    ok 'our own folder of a run that is gone is removed from shared memory' test ! -e "$own"
     rm -rf "$foreign" "$own"
 else
     skip "another owner's folder in shared memory stays" 'only root could remove it'
@@ -281,16 +269,8 @@ if [ -w /dev/shm ]; then
     used=$(mktemp -d "/dev/shm/gradsync-$(id -u)-testXXXXXX")
     ok 'a run succeeds while another one uses its scratch folder' \
         flock "$used" "$gradsync" run -q quick.ini -o scratch
-    if [ -e "$stale" ]; then
-        flunk 'a scratch folder that nobody holds is removed'
-    else
-        pass 'a scratch folder that nobody holds is removed'
-    fi
-    if [ -e "$used" ]; then
-        pass 'a scratch folder in use stays'
-    else
-        flunk 'a scratch folder in use stays'
-    fi
+    ok 'a scratch folder that nobody holds is removed' test ! -e "$stale"
+    ok 'a scratch folder in use stays' test -e "$used"
     rm -rf "$stale" "$used"
 else
     skip 'a scratch folder that nobody holds is removed' 'no /dev/shm'

@@ -98,9 +98,8 @@ is "$(pkg-config --variable=plugindir gradsync)" "$prefix/lib/gradsync/plugins" 
     'pkg-config gives the folder of the plugins'
 ok 'a plugin made outside the tree is cleaned' \
     make -s -f "$(pkg-config --variable=plugin_mk gradsync)" NAME=bar clean
-ok 'a plugin builds with GRADSYNC_INCLUDE and no pkg-config' env -u PKG_CONFIG_PATH \
-    make -s -f "$prefix/share/gradsync/plugin.mk" NAME=bar CC="$cc" \
-    GRADSYNC_INCLUDE="$prefix/include/gradsync"
+ok 'a plugin builds with GRADSYNC_INCLUDE and no pkg-config' env -u PKG_CONFIG_PATH make -s -f \
+    "$prefix/share/gradsync/plugin.mk" NAME=bar CC="$cc" GRADSYNC_INCLUDE="$prefix/include/gradsync"
 run env -u PKG_CONFIG_PATH PKG_CONFIG_LIBDIR=/nowhere \
     make -s -B -f "$prefix/share/gradsync/plugin.mk" NAME=bar CC="$cc"
 is "$rc" 2 'a plugin without GRADSYNC_INCLUDE and pkg-config does not build'

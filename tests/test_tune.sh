@@ -124,19 +124,16 @@ no_orphans 'an interrupted tune leaves no process'
 
 # ---- bad input: one line each
 
-bad() { # REGEX NAME COMMAND...
-    local regex=$1 name=$2
-    shift 2
-    fails 1 "$regex" tune -q -m 0.1 -- "$@"
-    one_line "$err"
+bad() { # REGEX COMMAND...
+    fails1 1 "$1" tune -q -m 0.1 -- "${@:2}"
 }
-bad 'it ended after .* too few steps to measure' 'ends at once' true
-bad 'its last line: hi' 'prints no times' echo hi
-bad 'exit code 3; its last line: why' 'fails' 'echo why; exit 3'
-bad 'hang: no step was measured in .*; ended' 'hangs' sleep 1000
-bad 'exit code 2; its last line: .*/dev/tty' 'needs a terminal' 'read x </dev/tty'
+bad 'it ended after .* too few steps to measure' true
+bad 'its last line: hi' echo hi
+bad 'exit code 3; its last line: why' 'echo why; exit 3'
+bad 'hang: no step was measured in .*; ended' sleep 1000
+bad 'exit code 2; its last line: .*/dev/tty' 'read x </dev/tty'
 # shellcheck disable=SC2016
-bad 'it ended after .* too few steps' 'forks workers and ends' 'sleep 1000 & setsid sleep 1000 & exit 0'
+bad 'it ended after .* too few steps' 'sleep 1000 & setsid sleep 1000 & exit 0'
 no_orphans 'no process of these commands is left'
 wrong() { # REGEX ARGUMENTS...
     local regex=$1

@@ -33,7 +33,7 @@ is "$(grep -rnE '"[^"]*(remove (it|its|the) |delete (it|its|the) |remove the fol
     grep -E 'remove (its|the) (run )?folder|delete (its|the) (run )?folder')" '' \
     'no message tells a user to remove a folder'
 
-# ---- against the manifest
+# ---- against the manifest; tests/unit/test_manifest.c has every fault
 faulty() { # NAME REGEX COMMAND…: after the command, check of the tree and of the file fail so
     fresh
     local name=$1 regex=$2
@@ -44,16 +44,9 @@ faulty() { # NAME REGEX COMMAND…: after the command, check of the tree and of 
 edit() { sed -i "$1" "$first"; }
 faulty 'a digit edited' "^$first: edited" edit 's/"time_ns":\[1/"time_ns":[2/'
 fails 1 "^$first: edited" "$gradsync" check "$first"
-faulty 'truncated to whole lines' "^$first: truncated: [0-9]+ of the [0-9]+ bytes" edit '4,$d'
-faulty 'lengthened' "^$first: edited" edit '$p'
 faulty 'missing' "^$first: missing" rm "$first"
-faulty 'foreign' "launch-03.01.jsonl: foreign" cp "$first" "$(recording $run_dir 3 1)"
-faulty 'a config edited' 'config.ini: edited' sed -i 's/10GB/99GB/' $run_dir/config.ini
 faulty 'no manifest' "^$run_dir: no MANIFEST.json: the run was interrupted, or the file was lost;\
  to complete it: gradsync resume $run_dir$" rm $run_dir/MANIFEST.json
-faulty 'a manifest cut short' 'MANIFEST.json:[0-9]+: damaged' sed -i 's/}}$//' \
-    $run_dir/MANIFEST.json
-
 faulty 'a manifest of a later schema' 'MANIFEST.json: its schema is not one of 1 to 1' \
     sed -i 's/"schema": *1\b/"schema": 99/' $run_dir/MANIFEST.json
 
@@ -105,7 +98,7 @@ exits 1 'make verify fails on a damaged recording of an unfinished run' \
 like "$err" 'r2/launch-01.01.jsonl:5: sample 2 is 0 ns'
 cd .. || exit
 
-# ---- against itself, the manifest made anew
+# ---- against itself, the manifest made anew; tests/unit/test_check.c has every fault
 refit() {
     sed -i "$2" "$(recording $run_dir "$1" 1)"
     manifest $run_dir
@@ -115,26 +108,7 @@ faulty 'a run renamed' "foreign: recorded by run 'r1', in the folder 'r2'" mv $r
 faulty 'a launch under another number' 'foreign: its header names launch 1, attempt 1' \
     bash -c "mv $first $(recording $run_dir 9 1) && . $(printf %q \
     "$top/tests/recording.sh") && manifest $run_dir"
-faulty 'a cell of another plan' 'foreign: cell 1234567812345678 of group' refit 1 \
-    "s/$C/1234567812345678/"
 faulty 'no samples' ":5: a block without samples" refit 1 '5s/\[.*\]/[]/'
-faulty 'a time of nothing' ':5: sample 2 is 0 ns' refit 1 '5s/,10100/,0/'
-faulty 'a block twice' ':6: block 1 of cell .* comes after block 1' refit 1 5p
-faulty 'a block before its cell' 'comes before its cell line' refit 1 2d
-faulty 'a cell twice' ':3: cell .* twice' refit 1 2p
-faulty 'a block after its group was closed' ':11: a block of cell .* after its group was closed' \
-    refit 1 '6{h;d};11G'
-faulty 'samples of no iterations' ':5: iters=0: ' refit 1 '5s/"iters":10/"iters":0/'
-faulty 'a header with the hash of another config' ':1: foreign: recorded with another config' \
-    refit 1 '1s/"seed"/"config_sha256":"0",&/'
-faulty 'a group closed twice' ':12: group .* twice' refit 1 11p
-faulty 'a line after the end' 'after the end line' refit 1 '$p'
-faulty 'a block taken out' ':10: cell .* has 1 blocks, .* 2' refit 1 5d
-faulty 'a kind of failure that is none' "unknown kind 'oops'" refit 1 's/"skip"/"oops"/'
-faulty 'a member that is missing' "damaged: block has no integer 'iters'" refit 1 '5s/"iters":10,//'
-faulty 'not JSON' ':6: damaged: ' refit 1 '6s/"copy"/copy/'
-faulty 'no header' ':1: damaged: no header before it' refit 1 1d
-faulty 'a newer schema' 'in schema 9.*update gradsync' refit 1 '1s/"schema":1/"schema":9/'
 
 # ---- everything at once
 fresh
