@@ -506,7 +506,6 @@ mkdir -p none && exits 2 'a folder without runs is refused' "$gradsync" compare 
 exits 2 'two runs with nothing in common are refused' "$gradsync" compare before <(:)
 exits 2 'one run named three times is refused' "$gradsync" compare before before before
 sed -i 5s/^/x/ after/launch-02.01.jsonl
-exits 1 'a damaged recording fails' "$gradsync" compare after -o damaged.csv
-like "$err" '^after/launch-02.01.jsonl:5: '
+fails 1 '^after/launch-02.01.jsonl:5: ' "$gradsync" compare after -o damaged.csv
 ok 'a damaged recording leaves no compare.csv' test ! -e damaged.csv/compare.csv
 done_testing

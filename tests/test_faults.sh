@@ -122,8 +122,7 @@ for fault in open_crash open_exit open_fails; do
     "${CC:-gcc}" -std=c11 -D_GNU_SOURCE -I"$top/runner" -fPIC -shared -DNAME=bad -DOPEN=$fault \
         -o bad.so "$top/tests/bad_plugins/bad.c" || flunk "$fault compiles"
     base '[bad]' 'size = 8, 16' >bad.ini
-    fails 1 '' env GRADSYNC_PLUGIN_PATH="$tmp" "$gradsync" run -q bad.ini -o $fault
-    one_line "$err"
+    fails1 1 '' env GRADSYNC_PLUGIN_PATH="$tmp" "$gradsync" run -q bad.ini -o $fault
     dir=$(the_run $fault)
     gone "a plugin with $fault leaves no process"
 done

@@ -98,8 +98,7 @@ draw -j2 >/dev/null
 
 cp "$recording" "$tmp/sound"
 edit_a_cell
-exits 2 'an edited final recording is an error' draw
-like "$err" 'launch-01.01.jsonl: edited since'
+fails 2 'launch-01.01.jsonl: edited since' draw
 like "$err" "${recording%/*}: left out of tables and figures"
 is "$(cut -d, -f2,3 data/csv/summary.csv | sort -u | tr '\n' ' ')" \
     'one,iter_proxy one,nccl_allreduce platform,workload two,iter_proxy ' \
@@ -183,9 +182,7 @@ is "$(grep -cE '^(Set|Change|Nothing|No advice) .* two[ (]' <<<"$drawn")" 1 \
 like "$drawn" 'show the result: build/gradsync show data/raw/two/' \
     'the command that shows the run is named'
 printf '%s\n' '[platform]' 'name = two' '[mpi_allreduce]' >configs/two-more.ini
-exits 2 'figures of a config without a recording of its name are refused' make \
-    --no-print-directory BUILD=build drawn ONLY=two-more
-like "$err" "^two-more: "
+fails 2 "^two-more: " make --no-print-directory BUILD=build drawn ONLY=two-more
 rm configs/two-more.ini data/SHA256SUMS
 
 # ---- what make figures does on top
@@ -204,8 +201,7 @@ printf '#!/bin/sh\nexit 3\n' >cannot && chmod +x cannot
 exits 3 'a machine that cannot measure stops them' bash mk/measure.sh ./cannot
 rm -r data/raw/local
 
-exits 2 'a mistyped target is an error' make --no-print-directory BUILD=build figurs
-like "$err" "no target 'figurs', did you mean 'figures'"
+fails 2 "no target 'figurs', did you mean 'figures'" make --no-print-directory BUILD=build figurs
 fails 2 "no variable 'PLATFROM', did you mean 'PLATFORM'" make --no-print-directory BUILD=build \
     PLATFROM=h200-4gpu report
 

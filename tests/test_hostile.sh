@@ -98,8 +98,7 @@ run "$gradsync" check $'no\e[31mwhere'
 ok 'an error names a folder with printable characters only' printable_only "$err"
 for name in 'a;touch PWNED' 'a b' "a'b" 'a$(touch PWNED)b' 'a:b' 'a#b' '-a' $'a\nb'; do
     rm -rf data && mkdir -p "data/raw/$name/null" && cp -r raw/p/null/r1 "data/raw/$name/null/r1"
-    fails 1 '' "$gradsync" list recordings
-    one_line "$err"
+    fails1 1 '' "$gradsync" list recordings
 done
 rm -rf data && mkdir -p data/raw/p/null && cp -r raw/p/null/r1 data/raw/p/null/r1
 is "$("$gradsync" list recordings)" p/null/r1 'a plain name is listed'

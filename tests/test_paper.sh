@@ -73,7 +73,6 @@ is "$(awk -F, '$1 == "reversed" && $2 == 1' "$csv/links.csv" | wc -l)" \
 is "$(grep -c '^reversed,2,' "$csv/links.csv")" 0 'two launches show no opposite orders'
 
 # ---- written
-run env PATH=/nonexistent "$BASH" mk/latex.sh --found
-is "$rc" 3 'a paper without LaTeX ends with 3'
+exits 3 'a paper without LaTeX ends with 3' env PATH=/nonexistent "$BASH" mk/latex.sh --found
 like "$err" 'make setup-paper' 'the message without LaTeX says how to install it'
 done_testing

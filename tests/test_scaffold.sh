@@ -23,8 +23,7 @@ like " ${sections//$'\n'/ } " ' launch .* train ' 'help config lists the section
 # shellcheck disable=SC2086
 for name in '' Foo 3d foo-bar 'a b' ../foo template common null $sections \
     a_name_that_is_longer_than_32_chars; do
-    run in_tree plugin "NAME=$name"
-    is "$rc" 2 "the name '$name' is refused"
+    exits 2 "the name '$name' is refused" in_tree plugin "NAME=$name"
     like "$err" 'gradsync: plugin: ' "the message says that the name '$name' is refused"
 done
 is "$(cd "$tree" && find plugins configs -newer "$tree/tests" -type f)" '' \
@@ -56,8 +55,7 @@ END
 ok 'a program that asks where the buffers are builds' "$cc" -D_GNU_SOURCE -I"$tree/runner" \
     offsets.c -o offsets
 is "$(./offsets | sort -u)" 2048 'the buffers of a new plugin are half a page apart'
-run in_tree plugin NAME=foo
-is "$rc" 2 'an existing plugin is not made a second time'
+exits 2 'an existing plugin is not made a second time' in_tree plugin NAME=foo
 ok 'a new plugin builds as generated' in_tree build/plugins/foo.so
 ok 'the config of a new plugin is good' "$tree/build/gradsync" check "$tree/configs/foo-local.ini"
 ok 'the test of a new plugin passes' env BUILD="$tree/build" bash "$tree/tests/test_foo.sh"
@@ -100,9 +98,8 @@ ok 'a plugin made outside the tree is cleaned' \
     make -s -f "$(pkg-config --variable=plugin_mk gradsync)" NAME=bar clean
 ok 'a plugin builds with GRADSYNC_INCLUDE and no pkg-config' env -u PKG_CONFIG_PATH make -s -f \
     "$prefix/share/gradsync/plugin.mk" NAME=bar CC="$cc" GRADSYNC_INCLUDE="$prefix/include/gradsync"
-run env -u PKG_CONFIG_PATH PKG_CONFIG_LIBDIR=/nowhere \
-    make -s -B -f "$prefix/share/gradsync/plugin.mk" NAME=bar CC="$cc"
-is "$rc" 2 'a plugin without GRADSYNC_INCLUDE and pkg-config does not build'
+exits 2 'a plugin without GRADSYNC_INCLUDE and pkg-config does not build' env -u PKG_CONFIG_PATH \
+    PKG_CONFIG_LIBDIR=/nowhere make -s -B -f "$prefix/share/gradsync/plugin.mk" NAME=bar CC="$cc"
 like "$err" 'PKG_CONFIG_PATH' 'the message names PKG_CONFIG_PATH'
 no_orphans 'no process is left running'
 done_testing

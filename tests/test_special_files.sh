@@ -77,16 +77,14 @@ ends 'a link for the run of a campaign' 'runs/p/null/r1: is a link, which is not
     "$gradsync" collect gs -o got
 ok 'nothing is collected through a link' test ! -e got/p/null/r1
 sed -i 's,runs/p/null/r1,flat,' gs/campaign.json
-fails 1 '' "$gradsync" collect gs -o got
-one_line "$err"
+fails1 1 '' "$gradsync" collect gs -o got
 
 # ---- a plan that cannot be written, a folder that vanishes
 
 printf '[launch]\nranks = 1\n[measure]\nlaunches = 3\nbudget = 20ms\nwarmup = 1ms\n[null]\nsize '\
 '= 8:1MiB:x2\n' >here.ini
-exits 1 'a plan that does not fit on the disk ends the run with 1' \
-    bash -c 'ulimit -f 2; trap "" XFSZ; exec "$0" run -q here.ini -o full' "$gradsync"
-like "$err" 'plan.json: cannot be written: File too large'
+fails 1 'plan.json: cannot be written: File too large' bash -c \
+    'ulimit -f 2; trap "" XFSZ; exec "$0" run -q here.ini -o full' "$gradsync"
 is "$(find full -type f -o -name '*Z-*')" '' 'a plan that does not fit leaves no run folder'
 if command -v mpirun >/dev/null; then
     sed -i "s,^ranks = 1,&\nprefix = $PWD/vanish," here.ini
@@ -121,16 +119,13 @@ fi
 no_orphans 'no process is left'
 # ---- a folder in the place of a file, a file in the place of a folder ----
 
-run "$gradsync" import "$tmp"
-is "$rc" 2 'a folder is no results'
+exits 2 'a folder is no results' "$gradsync" import "$tmp"
 like "$err" 'is a folder; name the files in it' 'import says so'
 printf '%s\n' '[launch]' 'ranks = 1' '[null]' 'size = 8' '[null second]' 'size = 8' >two.ini
 : >plain
-run "$gradsync" run -o plain/raw two.ini
-is "$rc" 1 'no run folder can be made under a file'
+exits 1 'no run folder can be made under a file' "$gradsync" run -o plain/raw two.ini
 is "$(grep -c 'cannot create the folder' <<<"$err")" 1 'one error is printed for both sections'
-run "$gradsync" local compare
-is "$rc" 2 'a verb comes first'
+exits 2 'a verb comes first' "$gradsync" local compare
 like "$err" "no verb 'local'; the verb comes first: gradsync compare local" 'the error shows the order'
 run "$gradsync" shwo list
 like "$err" "no verb 'shwo'.*did you mean 'show'" 'a mistyped verb before a verb is corrected'

@@ -181,8 +181,7 @@ printf '#!/bin/bash\necho "sbatch: error: no such thing" >&2\nexit 1\n' >refusin
 mkdir -p front && cp refusing front/sbatch
 fails 1 'nothing was submitted: sbatch: no such thing' env --ignore-signal=CHLD \
     PATH="$tmp/front:$PATH" "$gradsync" submit -q -o camps2 q.ini
-run env PATH="$tmp/empty" "$gradsync" submit -o camps q.ini
-is "$rc" 3 'submit without Slurm exits with 3'
+exits 3 'submit without Slurm exits with 3' env PATH="$tmp/empty" "$gradsync" submit -o camps q.ini
 like "$err" 'no scontrol in PATH: this is not a login node'
 one_line "$err" 'submit without Slurm says so in one line'
 ok 'submit --dry-run works without Slurm' \
@@ -205,14 +204,12 @@ printf '#!/bin/bash\nexit 1\n' >bin/sbatch
 exits 1 'an sbatch that fails without a word ends submit with 1' "$gradsync" submit -o camps q.ini
 if [ "$(id -u)" != 0 ]; then
     mkdir ro && chmod 555 ro
-    fails 1 '' "$gradsync" submit -o ro q.ini
-    one_line "$err"
+    fails1 1 '' "$gradsync" submit -o ro q.ini
 else
     skip 'a folder that cannot be written ends submit with 1' 'root writes anywhere'
 fi
 touch file
-fails 1 '' "$gradsync" submit -o file/x q.ini
-one_line "$err"
+fails1 1 '' "$gradsync" submit -o file/x q.ini
 for verb in status cancel collect; do
     fails1 2 '' "$gradsync" $verb camps
 done

@@ -84,8 +84,7 @@ if [ -e "$build/plugins/pairs/cuda.so" ] && "${CC:-gcc}" -std=gnu11 -shared -fPI
     run "$gradsync" suspects --prometheus forged.prom "$forged"
     like "$(grep rank=.2 forged.prom)" ',host="h\\"\\\\",' \
         'quotes and backslashes in the name of a host are escaped in a gauge'
-    run "$gradsync" suspects "$slow"
-    is "$rc" 1 'a recording is judged again'
+    exits 1 'a recording is judged again' "$gradsync" suspects "$slow"
     like "$out" '^suspect: rank 2 \(.*: .*GEMM takes 30\.0% longer' 'the line names the slow GPU'
     one_line "$out" 'a slow GPU is one line, without its links'
     run "$gradsync" suspects -b "$healthy" "$slow"

@@ -41,8 +41,7 @@ like "$("$gradsync" help config)" '\[measure\].*\[PLUGIN\]' 'help config lists t
 hint() { # WORDS REGEX COMMAND…
     local name=$1 regex=$2
     shift 2
-    run "$@"
-    is "$rc" 2 "$name: a typo makes the exit code 2"
+    exits 2 "$name: a typo makes the exit code 2" "$@"
     one_line "$err" "$name: a typo is reported in one line"
     like "$err" "did you mean '(--)?$regex'" "$name: the message suggests $regex"
 }

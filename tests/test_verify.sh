@@ -93,9 +93,7 @@ exits 1 'make verify fails when a manifest was lost' bash "$top/mk/sums.sh" --ch
 unlike "$err" 'r1: unfinished' 'a run whose manifest was lost is not called harmless'
 whole_run data/raw/p/null/r1 && manifest data/raw/p/null/r1
 sed -i '5s/,10100/,0/' "$(recording data/raw/p/null/r2 1 1)"
-exits 1 'make verify fails on a damaged recording of an unfinished run' \
-    bash "$top/mk/sums.sh" --check "$gradsync"
-like "$err" 'r2/launch-01.01.jsonl:5: sample 2 is 0 ns'
+fails 1 'r2/launch-01.01.jsonl:5: sample 2 is 0 ns' bash "$top/mk/sums.sh" --check "$gradsync"
 cd .. || exit
 
 # ---- against itself, the manifest made anew; tests/unit/test_check.c has every fault
