@@ -111,61 +111,55 @@ TEST(training)
     expect("faster Simple, slower auto, launches 1", "launches", DATA_UNSUPPORTED, (double)NAN);
 }
 
-static struct measured_cell cell(const char *config, const char *params, int64_t size, double time)
-{
-    return (struct measured_cell){.platform = "p",
-                                  .workload = "x_allreduce",
-                                  .config = config,
-                                  .mode = "",
-                                  .params = params,
-                                  .ranks = 4,
-                                  .size_B = size,
-                                  .time_s = time,
-                                  .algbw = (double)size / time,
-                                  .busbw = 1.5 * (double)size / time,
-                                  .limit = 300e9};
-}
-
 TEST(measured)
 {
+    static const struct {
+        const char *params, *ran;
+        int64_t ranks;
+        double time_s;
+        enum limits_verdict verdict;
+        double fraction; /* NAN: whatever */
+    } cases[] = {
+        {"size=1", NULL, 4, 1e-5, LIMIT_POSSIBLE, 0.5},
+        {"size=1", NULL, 4, 4e-6, LIMIT_SWITCH, NAN}, /* too fast for a link, not for a switch */
+        {"algorithm=ring", NULL, 4, 4e-6, LIMIT_IMPOSSIBLE, NAN},
+        {"size=1", "RING/LL", 4, 4e-6, LIMIT_IMPOSSIBLE, NAN},
+        {"algorithm=NVLS", NULL, 4, 4e-6, LIMIT_POSSIBLE, 375. / 450},
+        {"size=1", NULL, 1, 4e-6, LIMIT_NO_COLLECTIVE, NAN},
+    };
     struct limits_row rows[LIMITS_ROWS];
     struct judged j;
+    struct measured_cell c;
     judge(&j, "ranks 8");
-    struct measured_cell c = cell("auto", "size=1", 1000000, 1e-5); /* 150 GB/s of busbw */
-    assert_int_equal(limits_of_cell(j.config, &c, rows), 1);
-    assert_int_equal(rows[0].verdict, LIMIT_POSSIBLE);
-    assert_float_equal(rows[0].fraction, 0.5, 1e-9);
-    c = cell("auto", "size=1", 1000000, 4e-6); /* 375: too fast for the link, not for the switch */
-    limits_of_cell(j.config, &c, rows);
-    assert_int_equal(rows[0].verdict, LIMIT_SWITCH);
-    c.params = "algorithm=ring";
-    limits_of_cell(j.config, &c, rows);
-    assert_int_equal(rows[0].verdict, LIMIT_IMPOSSIBLE);
-    c.params = "size=1";
-    c.ran = "RING/LL";
-    limits_of_cell(j.config, &c, rows);
-    assert_int_equal(rows[0].verdict, LIMIT_IMPOSSIBLE);
-    c.ran = NULL;
-    c.params = "algorithm=NVLS";
-    limits_of_cell(j.config, &c, rows);
-    assert_int_equal(rows[0].verdict, LIMIT_POSSIBLE);
-    assert_float_equal(rows[0].limit, 450e9, 1);
-    c.ranks = 1;
-    limits_of_cell(j.config, &c, rows);
-    assert_int_equal(rows[0].verdict, LIMIT_NO_COLLECTIVE);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        c = (struct measured_cell){.platform = "p",
+                                   .workload = "x_allreduce",
+                                   .config = "auto",
+                                   .mode = "",
+                                   .params = cases[i].params,
+                                   .ran = cases[i].ran,
+                                   .ranks = cases[i].ranks,
+                                   .size_B = 1000000,
+                                   .time_s = cases[i].time_s,
+                                   .algbw = 1e6 / cases[i].time_s,
+                                   .busbw = 1.5e6 / cases[i].time_s,
+                                   .limit = 300e9};
+        assert_int_equal(limits_of_cell(j.config, &c, rows), 1);
+        assert_int_equal(rows[0].verdict, cases[i].verdict);
+        if (!isnan(cases[i].fraction))
+            near(rows[0].fraction, cases[i].fraction, 1e-9);
+    }
     c.ranks = 8; /* 1.5 is of 4 ranks */
     assert_int_equal(limits_of_cell(j.config, &c, rows), 2);
     assert_int_equal(rows[1].verdict, LIMIT_IMPOSSIBLE);
-    c = cell("auto", "size=1", 1000000, 1e-5);
-    c.limit = NAN;
+    c.ranks = 4, c.limit = NAN;
     limits_of_cell(NULL, &c, rows);
     assert_int_equal(rows[0].verdict, LIMIT_NONE);
-    c = cell("auto", "gemm=4096 gemms=4 precision=bf16", 1000000,
-             2e-3); /* 4 x 137 GFLOP in 2 ms: 275 TFLOP/s */
-    c.mode = "compute";
-    c.busbw = NAN;
+    /* 4 x 137 GFLOP in 2 ms: 275 TFLOP/s */
+    c.params = "gemm=4096 gemms=4 precision=bf16", c.mode = "compute";
+    c.time_s = 2e-3, c.busbw = NAN;
     assert_int_equal(limits_of_cell(j.config, &c, rows), 1);
-    assert_float_equal(rows[0].fraction, 0.881, 0.001);
+    near(rows[0].fraction, 0.881, 0.001);
     done(&j);
 }
 

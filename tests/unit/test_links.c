@@ -30,42 +30,35 @@ static void chosen(struct links *l, const char *expected)
     links_free(l);
 }
 
-TEST(noise_chooses_nothing)
+/* "CONGESTION/STREAMS=RATE …" in the order of measuring. */
+static void take_all(struct links *l, const char *measured)
 {
-    struct links l;
-    links_make(&l, 2);
-    take(&l, 1, "cubic", 96);
-    take(&l, 4, "cubic", 98);
-    take(&l, 1, "bbr", 99);
-    take(&l, 16, "bbr", 100);
-    chosen(&l, "cubic/1");
+    char congestion[16];
+    int streams, at = 0;
+    double rate;
+    for (const char *s = measured;
+         sscanf(s, " %15[a-z]/%d=%lf%n", congestion, &streams, &rate, &at) == 3; s += at)
+        take(l, streams, congestion, rate);
 }
 
-TEST(a_real_difference_does)
+TEST(which_is_chosen)
 {
-    struct links l;
-    links_make(&l, 2);
-    take(&l, 1, "cubic", 60);
-    take(&l, 16, "cubic", 75);
-    take(&l, 1, "bbr", 97);
-    take(&l, 4, "bbr", 100);
-    chosen(&l, "bbr/1");
-}
-
-TEST(the_kernels_own_comes_first)
-{
-    struct links l;
-    links_make(&l, 2);
-    take(&l, 1, "cubic", 60);
-    take(&l, 16, "cubic", 97);
-    take(&l, 1, "bbr", 100);
-    chosen(&l, "cubic/16");
-    links_make(&l, 2);
-    strcpy(l.usual, "bbr");
-    take(&l, 1, "cubic", 100);
-    take(&l, 4, "bbr", 98);
-    take(&l, 8, "bbr", 100);
-    chosen(&l, "bbr/4");
+    static const struct {
+        const char *usual, *measured, *want;
+    } cases[] = {
+        {"cubic", "cubic/1=96 cubic/4=98 bbr/1=99 bbr/16=100", "cubic/1"}, /* noise */
+        {"cubic", "cubic/1=60 cubic/16=75 bbr/1=97 bbr/4=100", "bbr/1"},
+        {"cubic", "cubic/1=60 cubic/16=97 bbr/1=100", "cubic/16"}, /* the kernel's own first */
+        {"bbr", "cubic/1=100 bbr/4=98 bbr/8=100", "bbr/4"},
+        {"cubic", "cubic/1=96 cubic/1=99 cubic/4=98 cubic/4=100", "cubic/1"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct links l;
+        links_make(&l, 2);
+        strcpy(l.usual, cases[i].usual);
+        take_all(&l, cases[i].measured);
+        chosen(&l, cases[i].want);
+    }
 }
 
 TEST(repeats_replace_the_margin)
@@ -73,21 +66,13 @@ TEST(repeats_replace_the_margin)
     struct links l;
     double margin;
     links_make(&l, 2);
-    take(&l, 1, "cubic", 96);
-    take(&l, 1, "cubic", 96.5);
-    take(&l, 4, "cubic", 99);
+    take_all(&l, "cubic/1=96 cubic/1=96.5 cubic/4=99");
     links_share_enough(&l, &margin);
     assert_true(margin > 0); /* one of the two was measured once */
     take(&l, 4, "cubic", 100);
     links_share_enough(&l, &margin);
     assert_true(margin == 0);
     chosen(&l, "cubic/4");
-    links_make(&l, 2);
-    take(&l, 1, "cubic", 96);
-    take(&l, 1, "cubic", 99);
-    take(&l, 4, "cubic", 98);
-    take(&l, 4, "cubic", 100);
-    chosen(&l, "cubic/1");
 }
 
 TEST(no_rate_is_above_the_line)
