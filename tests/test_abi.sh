@@ -28,7 +28,8 @@ old_and_new() { # FOLDER-OF-HEADER WHAT
     mkdir -p "$2" && cp "$top/plugins/template/template.c" "$2/$2.c"
     sed -i "s/template/$2/g" "$2/$2.c"
     ok "a plugin of $2 header builds" make -s -C "$2" -f "$top/plugins/plugin.mk" NAME="$2" \
-        CC="$cc" GRADSYNC_INCLUDE="$1"
+        CC="$cc" \
+        GRADSYNC_INCLUDE="$1"
     says 'a block on 2 ranks was measured and is right' "$gradsync" check "$2/$2.so"
     sed "s/template/$2/g" "$top/plugins/template/template-local.ini" >"$2.ini"
     ok "the plugin of $2 header is measured" env GRADSYNC_PLUGIN_PATH="$tmp/$2" "$gradsync" run \

@@ -74,7 +74,8 @@ config curves.ini 2 '[limits]' 'busbw = 1TB/s' 'source = nowhere' '[mpi_allreduc
     'size = 1KiB, 2KiB, 4KiB' 'collective = allreduce, allgather'
 measure curves.ini
 mkdir -p part panels
-ok 'an all-reduce and an all-gather in one section are reduced' "$gradsync" reduce -q "$dir" -o part
+ok 'an all-reduce and an all-gather in one section are reduced' \
+    "$gradsync" reduce -q "$dir" -o part
 (cd "$top" && bash figures/panels "$gradsync" "$tmp/panels" curves/mpi_allreduce "$tmp/part")
 is "$(cd panels && echo *.plot)" 'mpi_allreduce-collective-allgather.plot mpi_allreduce.plot' \
     'an all-reduce and an all-gather have a panel each'

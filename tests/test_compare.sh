@@ -200,7 +200,8 @@ is "$(of same.csv 8 c2 measured_verdict baseline_ran ran)" \
 is "$(of same.csv 8 c3 measured_verdict ran)|$(of same.csv 8 c1 measured_verdict ran)" \
     'slower RING/LL ctas=16|equivalent ' \
     'configs that ran something else have their verdict as measured_verdict'
-like "$out" $'\n  8 +c2 .* same operation +both ran RING/LL ctas=24 \\(by its time alone: faster\\)'
+like "$out" \
+    $'\n  8 +c2 .* same operation +both ran RING/LL ctas=24 \\(by its time alone: faster\\)'
 like "$out" '0 faster, 2 slower, 2 equivalent, 0 inconclusive, 2 same operation'
 like "$out" 'placebo: .* 2 of 2 alone \(100.0%; A/A copies 0 of 2, 0.0%\)'
 is "$(cat same.csv/placebo.csv)" \
@@ -284,7 +285,11 @@ like "$out" 'null on sim +3 +2 +8 +c2 +faster -[0-9.]+% \[.*\] +slower \+[0-9.]+
     'with both verdicts and their intervals'
 "$gradsync" compare -q days -o days.csv
 is "$(cut -d, -f4,6,8,20,28,29,33-35 days.csv/again.csv | sed -n '1,4p;8,10p')" \
-    "$(printf '%s\n'  run_id,size_B,config,verdict,earlier_run_id,earlier_launches,earlier_verdict,agreement,overlap  2,8,c1,equivalent,1,5,equivalent,same,yes 2,8,c2,faster,1,5,faster,same,yes  2,8,c3,slower,1,5,slower,same,yes 3,8,c3,equivalent,2,5,slower,different,no  3,8,c1,faster,2,5,equivalent,different,no 3,8,c2,slower,2,5,faster,contrary,no)" \
+    "$(printf '%s\n' \
+    run_id,size_B,config,verdict,earlier_run_id,earlier_launches,earlier_verdict,agreement,overlap \
+        2,8,c1,equivalent,1,5,equivalent,same,yes 2,8,c2,faster,1,5,faster,same,yes \
+        2,8,c3,slower,1,5,slower,same,yes 3,8,c3,equivalent,2,5,slower,different,no \
+        3,8,c1,faster,2,5,equivalent,different,no 3,8,c2,slower,2,5,faster,contrary,no)" \
     'again.csv has both verdicts of each contrast and whether they agree'
 is "$(sed -n 4p days.csv/again.csv | cut -d, -f30-32)" \
     "$(grep '^sim,null,,1,.*,8,.*,c3,' days.csv/compare.csv | cut -d, -f11-13)" \

@@ -154,7 +154,8 @@ config '[needy]' '[null]' 'siez = 8'
 export GRADSYNC_PLUGIN_PATH=$PWD/lib
 exits 2 'a fault of the config matters more than a library that is missing' "$gradsync" plan x.ini
 config '[needy]' '[null]'
-fails 3 '^x\.ini:1: \[needy\]: .*libabsent\.so, which is not on this machine' "$gradsync" plan x.ini
+fails 3 '^x\.ini:1: \[needy\]: .*libabsent\.so, which is not on this machine' "$gradsync" plan \
+    x.ini
 like "$out" '\[null\] on x' "a plugin that cannot be loaded does not stop the others' plan"
 exits 3 'check exits with 3 for a plugin that cannot be loaded' "$gradsync" check x.ini
 

@@ -129,7 +129,8 @@ is "$("$gradsync" reduce -q both -o both.csv && cut -d, -f1 both.csv/summary.csv
 # ---- secrets
 
 exits 0 'a run with a secret in the environment succeeds' env AWS_SECRET_ACCESS_KEY=hunter2-secret \
-    NCCL_DEBUG=WARN UCX_TLS=all "$gradsync" run -q tiny.ini -o secret
+    NCCL_DEBUG=WARN UCX_TLS=all \
+    "$gradsync" run -q tiny.ini -o secret
 is "$(grep -rl hunter2 secret | wc -l)" 0 'the secret is recorded nowhere'
 like "$(head -n 1 "$(recordings secret)")" '"NCCL_DEBUG":"WARN"' "NCCL's variables are recorded"
 

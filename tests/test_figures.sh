@@ -104,7 +104,8 @@ is "$(cut -d, -f2,3 data/csv/summary.csv | sort -u | tr '\n' ' ')" \
     'one,iter_proxy one,nccl_allreduce platform,workload two,iter_proxy ' \
     'the tables have no row of the edited recording'
 is "$(find figures/out/two -name '*.svg' | sed 's,.*/,,; s/-.*//' | sort | uniq -c | xargs)" \
-    '1 answer.svg 11 iter_proxy' 'the figures of the sound recording are drawn'
+    '1 answer.svg 11 iter_proxy' \
+    'the figures of the sound recording are drawn'
 unlike "$err" 'No rule to make' 'make does not add an error of its own'
 exits 2 'the next run fails too' draw
 mv "$tmp/sound" "$recording"
@@ -155,14 +156,16 @@ echo "0  data/raw/two/nccl_allreduce/$(basename data/raw/two/nccl_allreduce/*)/M
     >data/SHA256SUMS
 rm -r figures/out
 is "$(figures_of ONLY=own | cut -d- -f1 | sort | uniq -c | xargs)" \
-    "1 ./one/answer.svg 11 ./one/iter_proxy 4 ./one/nccl_allreduce  1 ./two/answer.svg 11 ./two/iter_proxy" \
+    "1 ./one/answer.svg 11 ./one/iter_proxy 4 ./one/nccl_allreduce \
+1 ./two/answer.svg 11 ./two/iter_proxy" \
     'only recordings that are not part of the repository are drawn'
 git init -q . && git add -f data/raw/two/iter_proxy && rm -r figures/out/two
 is "$(figures_of ONLY=own | grep -c '^./two/')" 0 'nor recordings that git knows'
 rm -rf .git && (figures_of ONLY=own >/dev/null)
 is "$(figures_of ONLY=two CONFIGS=auto,ctas=8 | wc -l)" 28 'the figures of other platforms are kept'
 is "$(grep -h '^array label' data/csv/panels/two/iter_proxy/*-overlapped.plot)" \
-    "array label[2] = ['auto', 'ctas=8']" 'CONFIGS limits the configs in a figure'
+    "array label[2] = ['auto', 'ctas=8']" \
+    'CONFIGS limits the configs in a figure'
 is "$(cut -d, -f1-2 data/csv/summary.csv | sort -u | wc -l)" 5 'the tables have every recording'
 before=$(bytes)
 exits 2 'a config of CONFIGS that no recording has is an error' draw -j2 ONLY=two CONFIGS=auto,foo

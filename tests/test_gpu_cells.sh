@@ -32,7 +32,8 @@ is "$(both_copies copies)" "$launches 0" \
 is "$(communicators copies | awk '{ n[$1 " " $4]++ } END { print length(n) }')" $((4 * launches)) \
     'each of 4 cells has a communicator of its own in each launch'
 is "$(grep -h '"type":"cell"' data-copies/*/*/*/launch-*.jsonl | grep -o '"prepared":[1-4]}' |
-    sort | uniq -c | awk '{ print $1 }' | paste -sd' ')" "$launches $launches $launches $launches" \
+    sort | uniq -c | awk '{ print $1 }' | paste -sd' ')" \
+    "$launches $launches $launches $launches" \
     'the cells of each launch are numbered in the order of preparation'
 isnt "$(grep -h '"copy":0,"config":"auto"' data-copies/*/*/*/launch-*.jsonl | grep -o \
     '"prepared":.' | sort -u | wc -l)" 1 \

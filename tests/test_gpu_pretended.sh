@@ -13,7 +13,8 @@ cannot() { # NAME REGEX RANKS VARIABLE=VALUE…
     local name=$1 regex=$2 ranks=$3
     shift 3
     { begin "$ranks" && echo '[nccl_allreduce]'; } >run.ini
-    fails1 3 "$regex" env "$@" LD_PRELOAD="$tmp/pretend.so" "$gradsync" run -q run.ini -o "data-$1"
+    fails1 3 "$regex" env "$@" LD_PRELOAD="$tmp/pretend.so" "$gradsync" run -q run.ini -o \
+        "data-$1"
 }
 cannot 'a driver too old' 'driver is for CUDA 11\.8, older than the runtime [0-9.]+: update it' 2 \
     PRETEND_DRIVER=11080

@@ -40,7 +40,8 @@ is "$(summary 'in_place=yes .*size=1MiB' median_s | awk -v t="$ip_us" \
     '{ printf "%.6f", $1 * 1e6 - t }')" 0.000000 \
     'the in-place time of a size is in a cell of its own'
 ok 'algbw and busbw are those that the table prints' awk -v a="$algbw" -v b="$busbw" -v \
-    got="$(summary 'in_place=no .*size=1MiB' algbw_Bps busbw_Bps)" 'BEGIN { split(got, g, " ")
+    got="$(summary 'in_place=no .*size=1MiB' algbw_Bps busbw_Bps)" \
+    'BEGIN { split(got, g, " ")
         exit !((g[1] / 1e9 - a) ^ 2 < 1e-4 && (g[2] / 1e9 - b) ^ 2 < 4e-4) }'
 header=$(head -n 1 "$run_dir/launch-01.01.jsonl")
 like "$header" "\"imported\":\\{\"path\":\"table.txt\",\"sha256\":\"$(sha256sum <table.txt | cut \
@@ -192,7 +193,8 @@ is "$(cat by_config/*/*/*/config.ini)" "$(cat a100.ini)" 'the config is copied b
 sed 's/ranks = 8/ranks = 4/' a100.ini >four.ini
 refused 2 'ranks 8, but four.ini has 4' --platform four.ini table.txt
 sed 's/A100-SXM4-40GB/H200/' a100.ini >h200.ini
-refused 2 'device NVIDIA A100-SXM4-40GB, but h200.ini has NVIDIA H200' --platform h200.ini table.txt
+refused 2 'device NVIDIA A100-SXM4-40GB, but h200.ini has NVIDIA H200' --platform h200.ini \
+    table.txt
 refused 2 'none.ini: ' --platform none.ini table.txt
 
 # ---- truncated

@@ -80,5 +80,6 @@ is "$(header '.hosts[0].gpu | "\(.name) \(.driver) \(.cuda_driver)"')" 'Pretende
     'a trial is recorded with the name of its GPU, the driver and its CUDA'
 is "$(notes nccl 1)" 2.28.9 'a trial is recorded with the NCCL that its ranks loaded'
 trial 'without GPUs' LD_LIBRARY_PATH=
-is "$(header '[.hosts[].gpu] | unique | tostring')" '[null]' 'a trial without GPUs names no GPU'
+is "$(header '[.hosts[].gpu] | unique | tostring')" '[null]' \
+    'a trial without GPUs names no GPU'
 done_testing

@@ -54,7 +54,8 @@ json() { jq -r "$1" report.json; }
 is "$(json '[.sites[].name] | join(" ")')" 'north east south' 'the report names the sites'
 rates='[.before, .after | .sites[] | .up_Bps, .down_Bps | . / 12.5e6 |
     select(. < 0.97 or . > 1.03)]'
-is "$(json "$rates | length")" 0 'each site sends and receives at its rate, before and after'
+is "$(json "$rates | length")" \
+    0 'each site sends and receives at its rate, before and after'
 is "$(json '[.before.pairs[].rtt_s | select(. < 0.01 or . > 0.0107)] | length')" 0 \
     'each RTT is that of the config'
 is "$(json '[.before.pairs[].lost] | add')" 0 'no packet is lost'
@@ -147,7 +148,8 @@ of='.from == "north" and .to == "east"'
 is "$(unequal "[.before.pairs[] | select($of) | .rtt_s * 1000 | round] | first")" 20 \
     'a pair with a longer RTT has it'
 is "$(unequal "[.before.pairs[] | select($of) | .lost / .sent | . > 0.02 and . < 0.09] | first")" \
-    true 'a link that loses packets loses its share'
+    true \
+    'a link that loses packets loses its share'
 is "$(unequal "[.before.pairs[] | select($of | not) | .lost] | add")" 0 \
     'the other links lose no packet'
 

@@ -135,7 +135,8 @@ like "$(<ranks.svg)" 'no config shown to have the highest bandwidth' \
     'no config is named first by bandwidth without a verdict'
 like "$(<ranks.svg)" 'shortest step: auto' 'a verdict against the first by bandwidth names the shortest step'
 sed -i 's/0.9,0.8,0.95,0,faster/0.9,0.8,1.1,0,inconclusive/' pairs/chosen.csv
-ok 'panels are made of a step without a verdict' panels "$tmp/out4" p/iter_proxy "$tmp/pairs"
+ok 'panels are made of a step without a verdict' panels "$tmp/out4" \
+    p/iter_proxy "$tmp/pairs"
 ok 'the figure of ranks without a verdict is drawn' "$top/figures/draw" ranks "$plot4" "$tmp/ranks"
 like "$(<ranks.svg)" 'no config shown to be shortest in the step' \
     'no config is named first in the step without a verdict'
@@ -157,7 +158,8 @@ mkdir -p sizes
     done
 } >sizes/iteration.csv
 cp steps/samples.csv sizes
-ok 'panels are made of a step at several sizes' panels "$tmp/out5" p/iter_proxy "$tmp/sizes"
+ok 'panels are made of a step at several sizes' panels "$tmp/out5" \
+    p/iter_proxy "$tmp/sizes"
 plot5=$tmp/out5/iter_proxy-overlapped.plot
 drawn=$(grep '^shares' "$plot5"; sed -n '/^\$curve/,/^EOD/p' "$plot5" | sed 1d | cut -d' ' -f1-4)
 is "$drawn" 'shares = 1
@@ -206,9 +208,11 @@ rows_of() { sed -n '/^\$lost/,/^EOD/p' "$tmp/answer.plot" | sed '1d; $d; s/\.0 /
 ok 'the panel of the answer is written' lost p answer/compare.csv answer/chosen.csv
 is "$(rows_of)" '1.25 1.17647058824 1.33333333333 1
 1.25 0.8 2 0
-2 2 2 1' 'a verdict comes before a lower ratio, and one of the same operation is left out'
+2 2 2 1' \
+    'a verdict comes before a lower ratio, and one of the same operation is left out'
 texts_of() { tr ';' '\n' <"$tmp/answer.plot" | sed -n -E "s/^ ?($1).* = //p"; }
-is "$(texts_of 'array (label|pair|heading)\[')" "['1KiB gemms=1', '2KiB gemms=2', 'step']
+is "$(texts_of 'array (label|pair|heading)\[')" \
+    "['1KiB gemms=1', '2KiB gemms=2', 'step']
 ['win → a', 'win → b', 'auto → b']
 ['synthetic steps', 'trials inside a job: baseline → best other']" \
     'each row names the step and both configs, below its level of evidence'
@@ -234,7 +238,8 @@ ok 'the answer of jobs alone is drawn' "$top/figures/draw" answer "$tmp/answer.p
     echo "r5,p,trial,,,1169072128,step_size=1169072128,auto,b,1,,,,,inconclusive,trial"
 } >answer/jobs/compare.csv
 ok 'the panel of jobs with axes is written' lost p answer/{jobs/compare,alone/chosen}.csv
-is "$(texts_of 'array label|not_shown')" "'not shown: 1 step without an interval'
+is "$(texts_of 'array label|not_shown')" \
+    "'not shown: 1 step without an interval'
 ['job batch=4', 'job batch=8', 'job batch=8, CUDA graph']" \
     'a row for each value of an axis of a training; what is left out is counted'
 like "$(<answer.svg)" 'time lost by the baseline' \
@@ -306,6 +311,7 @@ like "$(<needed.svg)" 'line: model.*mark: published.*bar: one step of its grid' 
 # ---- too few numbers of CTAs
 grep -v 'ctas=8' steps/summary.csv >less && mv less steps/summary.csv
 grep -v 'ctas=8' steps/iteration.csv >less && mv less steps/iteration.csv
-ok 'panels are made of two numbers of CTAs' panels "$tmp/out3" p/iter_proxy "$tmp/steps"
+ok 'panels are made of two numbers of CTAs' panels "$tmp/out3" \
+    p/iter_proxy "$tmp/steps"
 is "$(find "$tmp/out3" -name '*-by.plot')" '' 'two numbers of CTAs make no curve'
 done_testing

@@ -226,7 +226,8 @@ END
 verdicts_of() { "$gradsync" limits -q -o "$1" "$2" && row "$1/limits.csv" kind=measured |
     sed -n 's/^verdict=//p' | tr '\n' ,; }
 mkdir auto ring off && cp auto.csv auto/summary.csv && cp auto.csv off/summary.csv
-is "$(verdicts_of auto h.ini)" 'above the link: only with reduction in the switch,impossible,' \
+is "$(verdicts_of auto h.ini)" \
+    'above the link: only with reduction in the switch,impossible,' \
     'above the link, an all-reduce is impossible only if its switch could not reduce'
 sed 's/size=1GiB/algorithm=ring/' auto.csv >ring/summary.csv
 is "$(verdicts_of ring h.ini)" 'impossible,impossible,' 'a ring is impossible above the link'

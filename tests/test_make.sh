@@ -51,7 +51,8 @@ prints 'next: gradsync run configs/local.ini' in_top plan PLATFORM=configs/local
 like "$(in_top -n run PLATFORM='local h200-2gpu')" \
     'gradsync run configs/local.ini configs/h200-2gpu.ini' 'make run takes two platforms'
 like "$(in_top -pn report PLATFORM='local h200-2gpu' 2>/dev/null)" \
-    'report_page := figures/out/report-local-h200-2gpu.html' 'two platforms are one report'
+    'report_page := figures/out/report-local-h200-2gpu.html' \
+    'two platforms are one report'
 fails 2 'the path of the build folder must not have spaces' in_top BUILD="$tmp/a b" all
 if ! compgen -G '/dev/nvidia[0-9]*' >/dev/null; then
     fails 2 'check-gpu needs 2 GPUs, found 0: run it where nvidia-smi lists them' in_top check-gpu

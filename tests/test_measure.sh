@@ -77,7 +77,8 @@ is "$(of health '[.before, .after] | all(.["0"] | has("load1")) | yes' | sort -u
 is "$(of cell '"\(.config)\(.copy)"' | sort | paste -sd' ')" 'a0 a1 b0' \
     'the baseline is measured twice and the other config once'
 is "$(of block '"\(.cell).\(.copy)"' | sort | uniq -c | awk '{ print $1 }' | paste -sd' ')" \
-    '6 6 6' 'every block visits each copy once'
+    '6 6 6' \
+    'every block visits each copy once'
 is "$(of block '.time_ns | length' | sort -u)" 4 'a visit keeps as many samples as asked for'
 is "$(of group '[.cells[].blocks] | join(" ")')" '6 6 6' 'the group line counts the blocks'
 visits >plain.order
@@ -107,16 +108,19 @@ measure slow null:warmup=3 measure:discard=1
 is "$(of block 'select(.block == 1) | ms' | sort -u | paste -sd,)" \
     '2 1 1 1' 'one sample warms up, one is thrown away, and the third is kept'
 measure discard null:warmup=3 measure:discard=2
-is "$(of block ms | sort -u)" '1 1 1 1' 'discard throws away what follows a switch'
+is "$(of block ms | sort -u)" '1 1 1 1' \
+    'discard throws away what follows a switch'
 measure ops null:warmup=3 measure:warmup_ops=3
-is "$(of block ms | sort -u)" '1 1 1 1' 'warmup_ops operations come before the first block'
+is "$(of block ms | sort -u)" '1 1 1 1' \
+    'warmup_ops operations come before the first block'
 measure time null:warmup=3 measure:warmup=18ms
 is "$(of block ms | sort -u)" '1 1 1 1' 'warmup seconds of operations come before the first block'
 measure ranks null:noise=0.2 measure:samples=200 measure:blocks=2 measure:max_blocks=2
 is "$(of block '.spread_ns > 0 and (.time_ns | median) > 1.05e6 * .metrics.slowdown | yes' |
     sort -u)" yes 'the time is the slowest rank, other metrics are combined as they declare'
 measure retry null:config=a null:fault=retry null:fault_rank=-1 null:fault_after=3
-is "$rc $(count fail) $(of block ms | sort -u)" '0 0 1 1 1 1' 'an invalid sample is taken again'
+is "$rc $(count fail) $(of block ms | sort -u)" '0 0 1 1 1 1' \
+    'an invalid sample is taken again'
 measure retry_one null:fault=retry null:fault_rank=1 null:fault_after=9
 is "$rc $(of block '.time_ns | length' | sort -u) $(count fail)" '0 4 0' \
     'a sample that one rank alone calls invalid is taken again'
@@ -126,9 +130,11 @@ measure calm measure:max_blocks=50
 is "$(of group converged)" '6 yes yes yes' \
     'a group whose cells have all converged stops at `blocks`'
 measure noisy null:noise=0.3 measure:max_blocks=9
-is "$(of group converged)" '9 no no no' 'a group whose cells have not converged stops at max_blocks'
+is "$(of group converged)" '9 no no no' \
+    'a group whose cells have not converged stops at max_blocks'
 measure budget null:noise=0.3 measure:max_blocks=1000 measure:budget=1ms
-is "$(of group converged)" '3 no no no' 'a spent budget ends a group after three blocks'
+is "$(of group converged)" '3 no no no' \
+    'a spent budget ends a group after three blocks'
 
 # ---- faults ----
 measure wrong null:fault=wrong null:fault_rank=1 null:fault_config=b null:fault_after=12

@@ -293,6 +293,7 @@ is "$(constant PIECES plugins/common/wan_model.c)" \
     "$(constant PIPELINE plugins/wan_sync/strategy.c)" \
     'the model and wan_sync cut a part into the same number of pieces'
 is "$(constant FRAME_B plugins/common/wan_model.c)" \
-    "$(sed -n 's/.*sizeof(struct tcp_frame) == \([0-9]*\).*/\1/p'  "$top/plugins/wan_sync/transport/tcp_parts.h")" \
+    "$(sed -n 's/.*sizeof(struct tcp_frame) == \([0-9]*\).*/\1/p' \
+        "$top/plugins/wan_sync/transport/tcp_parts.h")" \
     "the model counts a frame's head with the bytes that it has"
 done_testing

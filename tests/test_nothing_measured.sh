@@ -38,7 +38,8 @@ ok 'the figures are the same after a later run without measurements' diff -r bef
 begun=begun/p/null/20250303T000000Z-cccc
 mkdir -p $begun
 : >$begun/launch-01.01.jsonl
-ok 'a run without a line is reduced when it is named' "$gradsync" reduce -q $begun -o begun.csv
+ok 'a run without a line is reduced when it is named' \
+    "$gradsync" reduce -q $begun -o begun.csv
 ok 'its table of contrasts has a header' test -s begun.csv/compare.csv
 
 # ---- tables of the report ----

@@ -58,7 +58,9 @@ ok 'the program compiles' "$cc" -o main main.c -ldl
 nccl() { env LD_PRELOAD="$object" "${@:2}" GRADSYNC_PRICE_ARM="$1" RANK=1 ./main calls; }
 is "$(nccl auto)" "$(RANK=1 ./main calls)" 'with the arm auto, NCCL gets what the job asks for'
 is "$(nccl half | xargs -d '\n' | tr '\n' ' ')" \
-    "allreduce 4 broadcast 100000 allreduce 50000 allreduce 50000 reduce 50000 broadcast 50000  allgather 50000 allgather in place 50000 reducescatter 50000 reducescatter in place 50000 alltoall 50000  send 50000 recv 10 destroy 0 " \
+    "allreduce 4 broadcast 100000 allreduce 50000 allreduce 50000 reduce 50000 broadcast 50000 \
+allgather 50000 allgather in place 50000 reducescatter 50000 reducescatter in place 50000 alltoall 50000 \
+send 50000 recv 10 destroy 0 " \
     'half: half of the elements, still in place, small calls and those that set the job up whole'
 is "$(nccl one | grep -c ' 1$')" 10 'one: one element of every large call'
 is "$(nccl none | xargs -d '\n' | tr '\n' ' ')" \

@@ -18,10 +18,11 @@ is "$(wc -l <csv/samples.csv)" $((1 + 2 * (2 * 9 + 3))) \
 is "$(grep -c ",a,,1,2,1,8," csv/samples.csv)" 12 \
     "samples.csv tells the baseline's second copy apart"
 is "$(head -n 1 csv/summary.csv)" \
-    'run_id,platform,workload,label,cell_id,config,mode,ranks,nodes,size_B,n,launches,' \
-    'blocks,warmup_blocks,median_s,ci_low_s,ci_high_s,p95_s,p99_s,min_s,algbw_Bps,busbw_Bps,' \
-    'limit_Bps,limit_fraction,skew_s,converged,status,reason,ran,iterations,throttled,note,' \
-    'param_size,param_config' 'summary.csv has its columns'
+    'run_id,platform,workload,label,cell_id,config,mode,ranks,nodes,size_B,n,launches,'\
+'blocks,warmup_blocks,median_s,ci_low_s,ci_high_s,p95_s,p99_s,min_s,algbw_Bps,busbw_Bps,'\
+'limit_Bps,limit_fraction,skew_s,converged,status,reason,ran,iterations,throttled,note,'\
+'param_size,param_config' \
+    'summary.csv has its columns'
 is "$(cut -d, -f5 csv/summary.csv)" "cell_id
 $A
 $B

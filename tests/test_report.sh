@@ -63,8 +63,9 @@ n=$(grep -o 'Of [0-9]* contrasts' <<<"$page" | head -n 1 | tr -dc 0-9)
 like "$(<modes.html)" "Of $n contrasts of a config with its baseline, " \
     'verdicts of operations alone are counted by themselves'
 like "$(<modes.html)" \
-    "Of $((2 * n)) contrasts of a config with its baseline in mode overlapped, 0 faster, 0  slower, 0 equivalent, 0 inconclusive, $((2 * n)) same operation" \
-    'verdicts of overlapped steps are counted by themselves'
+    "Of $((2 * n)) contrasts of a config with its baseline in mode overlapped, 0 faster, 0 \
+slower, 0 equivalent, 0 inconclusive, $((2 * n)) same operation" \
+'verdicts of overlapped steps are counted by themselves'
 whole_run data/raw/p/null/20250102T000000Z-eeee
 manifest data/raw/p/null/20250102T000000Z-eeee
 cp -r data/csv once
@@ -78,7 +79,8 @@ is "$(grep -c '20250102T000000Z-eeee</a>' again.html)$(sed -n '/Every verdict/,/
     'a contrast that was measured again counts as in the latest run'
 rm -r data/raw/p/null/20250102T000000Z-eeee data/csv && mv once data/csv
 like "$page" '<summary>Every cell</summary>' 'the page has the table of every cell'
-like "$page" '<td class=n>-[0-9.]+ … \+[0-9.]+ %<' 'the page has the A/A floors with both ends'
+like "$page" '<td class=n>-[0-9.]+ … \+[0-9.]+ %<' \
+    'the page has the A/A floors with both ends'
 line=$(sed -n '/<summary>Every cell/,/<.details>/s,^<tr><td class="n '\
 'soft">\([0-9]*\)<td.*#run-'$id'-bbbb.*,\1,p' report.html | head -1)
 like "$("$gradsync" why "summary:$line")" \
@@ -119,8 +121,9 @@ like "$(cat between.html)" \
     '<figcaption>Time of a synchronisation against its size. From <code>wan.csv' \
     'a figure has a caption and names its table'
 like "$(cat between.html)" \
-    '<code class="cmd">figures/draw wan_sync data/csv/panels/wan/sync_size.plot ' \
-    'figures/out/wan/sync_size<' 'a figure has the command that draws it'
+    '<code class="cmd">figures/draw wan_sync data/csv/panels/wan/sync_size.plot '\
+'figures/out/wan/sync_size<' \
+    'a figure has the command that draws it'
 like "$(cat between.html)" '<summary>Between sites</summary>.*modelled.*direct/lp' \
     'the page lists the synchronisations between sites with their modelled times'
 # ---- the first screen: what advise says, a row for each step, the figure of the answer ----
@@ -146,11 +149,13 @@ is "$(sed -n 's,^<p class="advice">\(.*\)</p>$,\1,p' steps.html)" "$sentence" \
 is "$(sed -n '/<section id="answer">/,/<.section>/p' steps.html | grep -c '^<tr>.*synthetic')" 3 \
     'the table has a row for each step'
 like "$(sed -n '/<section id="answer">/,/<.section>/p' steps.html | tr -d '\n')" \
-    '<svg .*<figcaption>Loss of each step' 'the figure of the answer is on the first screen'
+    '<svg .*<figcaption>Loss of each step' \
+    'the figure of the answer is on the first screen'
 is "$(grep -c 'aria-label="answer"' steps.html)" 1 'the figure of the answer is there once'
 like "$(tr -d '\n' <steps.html)" \
-    '<summary>Which config makes the step shortest.</summary><div class="figures"><figure ' \
-    'id="fig2">' 'other figures are folded below a question'
+    '<summary>Which config makes the step shortest.</summary><div class="figures"><figure '\
+'id="fig2">' \
+    'other figures are folded below a question'
 like "$(<steps.html)" \
     'figures/draw ranks data/csv/panels/h200-4gpu/iter_proxy/iter_proxy-size-1MiB.plot ' \
     'the command of a panel names its workload'

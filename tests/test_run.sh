@@ -42,8 +42,9 @@ ok 'run -q succeeds' "$gradsync" run -q quick.ini -o quiet
 is "$out$err" '' 'run -q prints nothing'
 ok 'run --json succeeds' "$gradsync" run -q --json quick.ini -o json
 like "$(tr -d ' \n' <<<"$out")" \
-    '^\[\{"workload":"null","run":"json/quick/null/[^"]*","status":"complete","exit":0,"cells":2,' \
-    '"failed":0,"skipped":0\}\]$' 'run --json prints a summary of every workload on stdout'
+    '^\[\{"workload":"null","run":"json/quick/null/[^"]*","status":"complete","exit":0,"cells":2,'\
+'"failed":0,"skipped":0\}\]$' \
+    'run --json prints a summary of every workload on stdout'
 
 # ---- anywhere ----
 
@@ -96,7 +97,8 @@ fails 3 "nothing was measured.* gradsync resume idle/.*: rm -r idle/" "$gradsync
 
 quick | sed 's/ranks = 2/ranks = 4096/; /oversubscribe/d' >many.ini
 refuses 3 'more ranks than slots' \
-    "^many\.ini:2: key 'ranks': 4096 ranks, but this machine has [0-9]+ slots .*oversubscribe =  yes" \
+    "^many\.ini:2: key 'ranks': 4096 ranks, but this machine has [0-9]+ slots .*oversubscribe = \
+yes" \
     "$gradsync" run many.ini -o refused
 refuses 2 'more nodes than hosts' "--set: key 'nodes': 2 nodes, but no hosts are named" \
     "$gradsync" run quick.ini --set launch:nodes=2 -o refused
@@ -180,11 +182,13 @@ like "$(args)" '--map-by ppr:1:node --host a:1,b:3 .*-x NCCL_ALGO ' \
     'mpirun gets the hosts with their slots and the variables of NCCL'
 fake path/srun 'exit 1'
 run env -u MPI_HOME SLURM_JOB_ID=7 PATH="$tmp/path:$PATH" "$gradsync" run quick.ini -o fake
-like "$(args)" '^--mpi=pmix --kill-on-bad-exit=1 -n 2 -N 1 --cpu-bind=none --overcommit ' \
-    '/.*/gradsync-rank fake/' 'srun is the launcher inside an allocation'
+like "$(args)" '^--mpi=pmix --kill-on-bad-exit=1 -n 2 -N 1 --cpu-bind=none --overcommit '\
+'/.*/gradsync-rank fake/' \
+    'srun is the launcher inside an allocation'
 ln -s "$(command -v mpirun)" path/mpirun
-ok 'mpirun is the launcher inside an allocation when the config asks for it' env SLURM_JOB_ID=7 \
-    PATH="$tmp/path:$PATH" "$gradsync" run -q quick.ini -o slurm --set launch:launcher=mpirun
+ok 'mpirun is the launcher inside an allocation when the config asks for it' \
+    env SLURM_JOB_ID=7 PATH="$tmp/path:$PATH" "$gradsync" run -q quick.ini -o slurm \
+    --set launch:launcher=mpirun
 ok 'a launch prefix with shell syntax is passed as plain words' \
     "$gradsync" run -q quick.ini -o words --set 'launch:prefix=env A=$(touch${IFS}owned);x'
 if [ -e owned ]; then

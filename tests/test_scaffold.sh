@@ -96,8 +96,9 @@ is "$(pkg-config --variable=plugindir gradsync)" "$prefix/lib/gradsync/plugins" 
     'pkg-config gives the folder of the plugins'
 ok 'a plugin made outside the tree is cleaned' \
     make -s -f "$(pkg-config --variable=plugin_mk gradsync)" NAME=bar clean
-ok 'a plugin builds with GRADSYNC_INCLUDE and no pkg-config' env -u PKG_CONFIG_PATH make -s -f \
-    "$prefix/share/gradsync/plugin.mk" NAME=bar CC="$cc" GRADSYNC_INCLUDE="$prefix/include/gradsync"
+ok 'a plugin builds with GRADSYNC_INCLUDE and no pkg-config' env -u PKG_CONFIG_PATH \
+    make -s -f "$prefix/share/gradsync/plugin.mk" NAME=bar CC="$cc" \
+    GRADSYNC_INCLUDE="$prefix/include/gradsync"
 exits 2 'a plugin without GRADSYNC_INCLUDE and pkg-config does not build' env -u PKG_CONFIG_PATH \
     PKG_CONFIG_LIBDIR=/nowhere make -s -B -f "$prefix/share/gradsync/plugin.mk" NAME=bar CC="$cc"
 like "$err" 'PKG_CONFIG_PATH' 'the message names PKG_CONFIG_PATH'

@@ -18,8 +18,10 @@ like "$err" 'next: step = ddp\.step in an \[iter_proxy\] section'
 like "$(cat ddp.step)" 'From ddp\.json, ProfilerStep#3, the median of 3 steps: 12 ms' \
     'a trace of several steps gives the median step'
 is "$(lines ddp.step)" \
-    "gemm nt 64 512 256 fp32;kernel 7200000 3.6us;gemm nt 64 256 512 fp32;gemm tn 256 512 64 fp32; gradient 256 fp32;gradient 131072 fp32;gemm nn 64 512 256 fp32;gemm tn 512 256 64 fp32; gradient 512 fp32;gradient 131072 fp32" \
-    'the step has the shapes, layouts, bytes and gradients of the trace in their order'
+    "gemm nt 64 512 256 fp32;kernel 7200000 3.6us;gemm nt 64 256 512 fp32;gemm tn 256 512 64 fp32;\
+gradient 256 fp32;gradient 131072 fp32;gemm nn 64 512 256 fp32;gemm tn 512 256 64 fp32;\
+gradient 512 fp32;gradient 131072 fp32" \
+'the step has the shapes, layouts, bytes and gradients of the trace in their order'
 fails 2 '^ddp\.step: exists: give another name with -o' import ddp.json
 ok 'a trace becomes a step of another name' import ddp.json -o other.step
 ok 'a step of another name has the same lines' cmp ddp.step other.step
@@ -135,8 +137,9 @@ is "$(grep '"type":"fail"' <<<"$lines" | grep -vc 'has no gradient lines: bucket
     'no cell fails but those with buckets and no gradients'
 is "$(grep '"type":"fail"' <<<"$lines" | grep -c 'fsdp\.step has no gradient lines')" 6 \
     'buckets of a step without gradients are skipped'
-like "$lines" '"key":"step","value":"[0-9]+ GEMMs and kernels, [0-9]+ collectives, id ' \
-    '[0-9a-f]{16}"' 'the recording says what the step came to'
+like "$lines" '"key":"step","value":"[0-9]+ GEMMs and kernels, [0-9]+ collectives, id '\
+'[0-9a-f]{16}"' \
+    'the recording says what the step came to'
 
 config algorithms.ini 2 'backend = host' 'step = ddp.step' \
     'algorithm = auto, ring, tree, recursive_doubling, rabenseifner'
@@ -144,8 +147,9 @@ measure algorithms.ini
 is "$rc:$(count '"type":"fail"')" 0:0 'buckets are reduced right by every algorithm'
 config gathers.ini 2 'backend = host' 'step = fsdp.step' 'algorithm = auto, ring'
 measure gathers.ini
-like "$lines" '"kind":"skip","why":"fsdp\.step:[0-9]: backend=host has no all-gather or ' \
-    'reduce-scatter by algorithm=ring \(auto\)' 'a gather has no ring on the host'
+like "$lines" '"kind":"skip","why":"fsdp\.step:[0-9]: backend=host has no all-gather or '\
+'reduce-scatter by algorithm=ring \(auto\)' \
+    'a gather has no ring on the host'
 
 config large.ini 2 'backend = host' "step = $top/configs/steps/gpt2-124m-ddp.step" 'scale = 0.05'
 sed -i "s,$top/,," large.ini && ln -s "$top/configs" configs

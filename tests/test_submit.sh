@@ -111,7 +111,8 @@ lower it, or leave it out \(a job takes [0-9.]+ (s|min) at least\)$" "$gradsync"
 sed 's/^partition = main/&\ntime = 36h/' twice.ini >long.ini
 fails 2 "^long.ini:5: key 'time': more than the 24 h " "$gradsync" submit --dry-run -o camps \
     long.ini
-ok 'the longest time of the partition is accepted' "$gradsync" "${dry[@]}" --set slurm:time=24h
+ok 'the longest time of the partition is accepted' \
+    "$gradsync" "${dry[@]}" --set slurm:time=24h
 
 # In paths they are quoted: the script and the command give them back as they are.
 paths=('a b' "it's" 'a"b' '$(touch hit)' '`touch hit`' 'a;b' 'a#SBATCH' '$HOME' 'a&b' '(a)' 'a*b' \
@@ -170,7 +171,8 @@ collect again: gradsync resume $camp, then gradsync collect $camp" \
     'the message says to complete the campaign, then to collect again'
 exits 1 'an unfinished copy is replaced' "$gradsync" collect -q --so-far -o raw "$camp"
 mv "$camp" gone
-exits 0 'the copy of a campaign that is gone is resumed' "$gradsync" resume -q "$copy" --json
+exits 0 'the copy of a campaign that is gone is resumed' "$gradsync" resume -q "$copy" \
+    --json
 ok 'a resumed copy is whole' "$gradsync" check "$copy"
 
 # ---- what is not here ----

@@ -42,7 +42,8 @@ printf '%s\n' "$before" >$sums
 manifest data/raw/p/null/r2
 ok 'another finished recording is entered' add
 entered() { grep -c r2 $sums; }
-is "$(entered)" "$(find data/raw/p/null/r2 -type f | wc -l)" 'its files are added to the list'
+is "$(entered)" "$(find data/raw/p/null/r2 -type f | wc -l)" \
+    'its files are added to the list'
 
 fresh
 before=$(cat $sums)

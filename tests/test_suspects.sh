@@ -96,8 +96,9 @@ if [ -e "$build/plugins/pairs/cuda.so" ] && "${CC:-gcc}" -std=gnu11 -shared -fPI
     like "$out" '^suspect: link of rank 1 and rank 2 .*: did not answer in time(;.*)?$'
     one_line "$out" 'nothing else is named'
     is "$(jq -s 'map(select(.type == "block") | .each.sendrecv |
-        select(any(. == null) and any(. != null))) | length'  "$(ls -td data/*/pairs/* | head -n 1)"/launch-01.01.jsonl)" \
-        3 'the pairs beside one that does not answer are measured'
+        select(any(. == null) and any(. != null))) | length' \
+        "$(ls -td data/*/pairs/* | head -n 1)"/launch-01.01.jsonl)" 3 \
+        'the pairs beside one that does not answer are measured'
 else
     skip 'slow GPUs are named' 'built without CUDA or NCCL'
 fi

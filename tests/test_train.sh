@@ -330,8 +330,9 @@ fails1 2 '' env OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 \
 # ---- the examples
 
 exits 0 'the example for PyTorch is sound' "$gradsync" check "$top/docs/examples/train/buckets.ini"
-exits 0 'the example for any command runs' train "$top/docs/examples/train/any-command.ini" --set \
-    measure:launches=2 --set train:lines=1000,2000
+exits 0 'the example for any command runs' \
+    train "$top/docs/examples/train/any-command.ini" \
+    --set measure:launches=2 --set train:lines=1000,2000
 is "$(lines block | jq -r '.time_ns | length' | sort -u) $(lines group | wc -l)" '1 4' \
     'the example has two groups and ten times in each launch'
 

@@ -12,8 +12,9 @@ run_of() { find raw -name MANIFEST.json -printf '%T@ %h\n' | sort -n | tail -n 1
 
 # ---- what is compared
 
-exits 0 'a trial in three launches succeeds' trial --arms 'ctas=8, ring/LL, nvls' --steps 8 \
-    --blocks 6 --launches 3 -- "$job" steps=400 step_us=2000 factor=3
+exits 0 'a trial in three launches succeeds' \
+    trial --arms 'ctas=8, ring/LL, nvls' --steps 8 --blocks 6 --launches 3 -- \
+    "$job" steps=400 step_us=2000 factor=3
 is "$(head -n 1 <<<"$out")" 'calls 2003' "the job's output stays as it is"
 like "$err" 'launch 3: a step of 5 collectives and 105.9 MB; 30 visits, 0 dropped'
 like "$err" 'ctas=8 +\+[0-9.]+%  \[\+[0-9.]+, \+[0-9.]+\]'
@@ -49,8 +50,9 @@ measured() { # CONFIG: blocks
     jq -s --arg c "$1" '(map(select(.type == "cell" and .config == $c) | .cell)) as $ids |
         [.[] | select(.type == "block" and (.cell | IN($ids[])))] | length' "$(run_of)"/*.jsonl
 }
-exits 0 'a trial with more CTAs than the communicator has succeeds' short --steps 2 --arms \
-    ctas=32,ctas=8,ctas=24 --launches 2 -- "$job" steps=200 step_us=2000
+exits 0 'a trial with more CTAs than the communicator has succeeds' \
+    short --steps 2 --arms ctas=32,ctas=8,ctas=24 --launches 2 \
+    -- "$job" steps=200 step_us=2000
 # Each visit times one step; two would take 4 ms. A busy machine does not disturb every visit.
 is "$(jq -s '[.[] | select(.type == "block") | .time_ns[0] / .iters] | min |
     . >= 2e6 and . < 3.5e6' "$(run_of)"/*.jsonl)" true \
@@ -158,8 +160,9 @@ fails 1 'this is NCCL 2.21.5; a trial needs 2.22 or newer: use gradsync train' t
     -- env LD_PRELOAD="$PWD/libnccl.so.2" ASAN_OPTIONS=verify_asan_link_order=0 "$job" abi=2
 captured='the job captured its collectives in a CUDA graph; nothing could be switched; use '\
 'gradsync train'
-exits 1 'a trial of a CUDA graph beside small collectives ends with 1' trial --arms ctas=8 --steps \
-    4 --blocks 3 -- "$job" steps=3000 graph=20 eval=2 eval_calls=1
+exits 1 'a trial of a CUDA graph beside small collectives ends with 1' \
+    trial --arms ctas=8 --steps 4 --blocks 3 -- \
+    "$job" steps=3000 graph=20 eval=2 eval_calls=1
 is "$err" "gradsync: trial: $captured" \
     'small collectives beside a CUDA graph are not taken for a step'
 fails 1 'only 1 of 2 ranks found the same step .* nothing was switched' trial --arms ctas=8 -- \

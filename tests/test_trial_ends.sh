@@ -35,7 +35,8 @@ is "$err" "gradsync: trial: $captured" 'the message about an unreported CUDA gra
 exits 3 'the exit code of a command that fails is kept' trial --arms ctas=8 -- bash -c 'exit 3'
 is "$err" 'trial: the command exited with 3; no trial was recorded' \
     'trial says that a command that failed left no recording'
-fails 2 "trial: --platform 'a b' is not a name" trial --arms ctas=8 -p 'a b' -- touch "$tmp/started"
+fails 2 "trial: --platform 'a b' is not a name" trial --arms ctas=8 -p 'a b' -- touch \
+    "$tmp/started"
 ok 'a wrong platform is refused before the command starts' test ! -e "$tmp/started"
 no_orphans 'no process is left running'
 done_testing

@@ -145,7 +145,8 @@ like "$err" 'trial.txt:6: .*; there is no trial' 'the message names the bad line
 trial 'steps = 4' 'blocks = 3'
 exits 0 'all ranks agree with a CUDA graph after ten steps' job steps=300 graph=10 step_us=1000
 is "$(lines end | jq -r '"\(.calls) \(.state) \(.visits) \(.at_ns - .last_call_ns > 250000000)"' |
-    sort -u)" '58 learn 0 true' 'the end says that calls stopped long before it'
+    sort -u)" \
+    '58 learn 0 true' 'the end says that calls stopped long before it'
 is "$(lines captured | jq -c .call | sort -u)" 54 \
     'the recording says which call was the first to be captured'
 trial 'steps = 4' 'warmup = 5' 'blocks = 3'

@@ -24,8 +24,9 @@ if ! echo 'int main(void) { return 0; }' | gcc -fsanitize=thread -x c -o tsan.ok
     2>/dev/null || ! ./tsan.ok; then
     skip 'four threads with two communicators each have no race' 'gcc has none here'
 else
-    ok 'the plugin builds with TSan' make -s -C "$top" BUILD="$tsan" TELL='>/dev/null' \
-        CFLAGS='-O1 -g -fsanitize=thread' "$tsan/libnccl-tuner-gradsync.so" "$tsan/tuner/job"
+    ok 'the plugin builds with TSan' \
+        make -s -C "$top" BUILD="$tsan" TELL='>/dev/null' CFLAGS='-O1 -g -fsanitize=thread' \
+        "$tsan/libnccl-tuner-gradsync.so" "$tsan/tuner/job"
     trial 'steps = 4' 'warmup = 5' 'blocks = 3'
     plugin=$tsan/libnccl-tuner-gradsync.so build=$tsan
     exits 0 'four ranks as threads agree, with two communicators each' \

@@ -23,9 +23,10 @@ sed -i 's/^#define TCP_VERSION .*/#define TCP_VERSION 9/' \
     other/plugins/wan_sync/transport/tcp_parts.h
 like "$(cat other/plugins/wan_sync/transport/tcp_parts.h)" 'TCP_VERSION 9' \
     'the copied transport has another version'
-ok 'the transport of another version builds' env OMPI_CC="${CC:-gcc}" "${MPICC:-mpicc}" -std=c11 \
-    -D_GNU_SOURCE -O0 -I"$top/runner" -Iother/plugins -o wan_link_9 other/tests/bench/wan_link.c \
-    other/plugins/wan_sync/transport/tcp*.c -lm
+ok 'the transport of another version builds' \
+    env OMPI_CC="${CC:-gcc}" "${MPICC:-mpicc}" -std=c11 -D_GNU_SOURCE -O0 \
+    -I"$top/runner" -Iother/plugins -o wan_link_9 \
+    other/tests/bench/wan_link.c other/plugins/wan_sync/transport/tcp*.c -lm
 
 build_sockets || skip_all 'no compiler here'
 
@@ -86,8 +87,9 @@ one_line "$(cat port.err)" 'a port that is held is reported in one line'
 is "$(cat same.rc)" 0 'sites with one version connect'
 isnt "$(cat version.rc)" 0 'a site with another version of the transport is refused'
 like "$(cat version.err)" \
-    'rank 2 \(south\) speaks version 9 of the tcp transport, this rank version [0-9]+: run the ' \
-    'same gradsync' 'the message gives both versions and the remedy'
+    'rank 2 \(south\) speaks version 9 of the tcp transport, this rank version [0-9]+: run the '\
+'same gradsync' \
+    'the message gives both versions and the remedy'
 is "$(grep -c '^2$' range.out):$(wc -l <range.out)" 3:6 \
     'values out of range are refused before anything starts, in one line each'
 no_orphans 'no process is left running'

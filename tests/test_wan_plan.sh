@@ -13,7 +13,8 @@ links() { # LINE…: four sites with these links, and a training
 }
 
 links 'north-east = rate=20Mbit/s' >slow.ini
-prints 'ring +north, south, east, west: 2.02 s instead of 10.1 s' "$gradsync" model --plan slow.ini
+prints 'ring +north, south, east, west: 2.02 s instead of 10.1 s' "$gradsync" model --plan \
+    slow.ini
 like "$out" 'strategy = ring, order = rate' 'wan_sync is told to order the ring by rate'
 like "$out" 'OpenDiLoCo --hv.local-steps [0-9]+' 'OpenDiLoCo gets the number of local steps'
 like "$out" 'NCCL_NSOCKS_PERTHREAD=4' 'NCCL gets as many sockets as there are streams'

@@ -105,7 +105,8 @@ for cell in direct/transport=mpi transport=mpi; do
         "$(of normal rms_error $cell) > 1e-9 && $(of normal rms_error $cell) < 1e-6"
     for pattern in normal student3; do
         ok "$cell, $pattern: feedback lowers the summed error of int4" holds \
-            "$(of $pattern summed_error "$cell/int4/feedback=yes") <  0.6 * $(of $pattern summed_error "$cell/int4")"
+            "$(of $pattern summed_error "$cell/int4/feedback=yes") < \
+0.6 * $(of $pattern summed_error "$cell/int4")"
     done
 done
 like "$(grep -c '"key":"warning","value":"wire=int4: the largest of 128' <<<"$lines")" '^[1-9]' \

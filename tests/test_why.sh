@@ -92,7 +92,8 @@ run_of_gpus=$(echo "$top"/data/raw/h200-4gpu/nccl_allreduce/*-a9e9)
 "$gradsync" reduce -q "$run_of_gpus" -o gpus
 prints $'\n  ran +RING/LL ctas=1\n' "$gradsync" why --csv gpus --raw "$top/data/raw" --configs \
     "$top/configs" summary:2
-is "$(grep -v '^[^ ].*:2$\|^  [a-z]\+ \|^    launch-' <<<"$out")" '' 'why wraps no line into a pipe'
+is "$(grep -v '^[^ ].*:2$\|^  [a-z]\+ \|^    launch-' <<<"$out")" '' \
+    'why wraps no line into a pipe'
 
 for pair in 'size.16=16' 'best=a' 'cells=3' 'configs=2' 'names=a, b' 'launches=6' 'nobody=0' \
     'ratio=2.000' 'same=0' 'tally=1' 'within=1' 'most=16' 'config.a=2' 'launch=5' 'wanted=2' \
@@ -141,7 +142,8 @@ refused() { # NAME REGEX: the number cannot be had, and the message says so
 defines "time.a = time: SELECT median_s FROM summary WHERE $A_ROW"
 config $'size = 8, 16\nconfigs = a, b' 3
 refused 'fewer launches than the config asks for' \
-    "$first: under-sampled: .* than the 3 .*: time.a cannot be printed; fill it: gradsync run  configs/p.ini --workload null"
+    "$first: under-sampled: .* than the 3 .*: time.a cannot be printed; fill it: gradsync run \
+configs/p.ini --workload null"
 defines "time.a = time else \\leftout: SELECT median_s FROM summary WHERE $A_ROW" \
     "cells = integer: SELECT count(*) FROM summary WHERE platform='p' AND status='ok'"
 why -o tex3
@@ -164,7 +166,8 @@ rm -rf raw/p/* tex2 && mkdir raw/p/null && mv kept "$first"
 defines "time.a = time: SELECT median_s FROM summary WHERE $A_ROW"
 config $'size = 8, 16\nconfigs = a, b\nsizes = 9' 2
 refused 'a config that cannot be planned' \
-    "$first: its config cannot be planned: configs/p.ini:[0-9]+: .*sizes.*fill it: gradsync  check configs/p.ini"
+    "$first: its config cannot be planned: configs/p.ini:[0-9]+: .*sizes.*fill it: gradsync \
+check configs/p.ini"
 config $'size = 8, 16\nconfigs = a, b' 2
 mkdir -p bare && cp "$gradsync" bare/
 gradsync=$tmp/bare/gradsync refused 'a config whose plugin is missing' \
