@@ -83,6 +83,10 @@ mkdir -p kept/data/raw && cp -r raw/p kept/data/raw/
 mv kept/data/raw/p/null/r9 kept/r9 && (cd kept && rm -r csv && "$gradsync" reduce -q -o csv)
 ok 'the tables of a store without a run that went are those of the other' diff -r first kept/csv
 mv kept/r9 kept/data/raw/p/null/r9
+mv kept/data/raw/p/null/r1 kept/r1 && (cd kept && rm -r csv && "$gradsync" reduce -q -o csv)
+"$gradsync" reduce -q raw/p/null/r9 -o other
+ok 'whichever of them went' diff -r other kept/csv
+mv kept/r1 kept/data/raw/p/null/r1
 (cd kept && rm -r csv && "$gradsync" reduce -q -o csv)
 ok 'the tables of a store that took the runs one after the other have the same bytes' \
     diff -r both kept/csv

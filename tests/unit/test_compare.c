@@ -236,6 +236,42 @@ TEST(sides_are_welchs)
          1e-15); /* no deal of a hundred is as far; what was seen is one */
 }
 
+/* Halves of the generator's 64 bits in turn, the lower first: the launches of a draw, and in each of
+ * them its blocks. That they are drawn in advance changes nothing, nor the generator behind them. */
+static size_t half_below(size_t n, struct rng *rng)
+{
+    static uint64_t bits;
+    static bool upper;
+    bits = upper ? bits >> 32 : rng_next(rng);
+    upper = !upper;
+    return (size_t)((bits & UINT32_MAX) * n >> 32);
+}
+
+TEST(draws_are_those_of_a_plain_bootstrap)
+{
+    enum { BLOCKS_OF_ONE = 4, N = 5 * BLOCKS_OF_ONE, DRAWS = 1000 };
+    struct nested x[N];
+    double drawn[DRAWS];
+    struct rng rng, plain;
+    rng_seed(&rng, 11);
+    rng_seed(&plain, 11);
+    for (int i = 0; i < N; i++)
+        x[i] = (struct nested){.launch = i / BLOCKS_OF_ONE, .value = i * i % 7};
+    struct interval got = contrast_percentile(x, N, DRAWS, false, &rng);
+    for (size_t d = 0; d < DRAWS; d++) {
+        double sum = 0;
+        for (int l = 0; l < 5; l++) {
+            const struct nested *launch = x + BLOCKS_OF_ONE * half_below(5, &plain);
+            for (int b = 0; b < BLOCKS_OF_ONE; b++)
+                sum += launch[half_below(BLOCKS_OF_ONE, &plain)].value;
+        }
+        drawn[d] = sum / N;
+    }
+    near(got.lo, stats_quantile(drawn, DRAWS, 0.025), 1e-12);
+    near(got.hi, stats_quantile(drawn, DRAWS, 0.975), 1e-12);
+    assert_int_equal(rng_next(&rng), rng_next(&plain));
+}
+
 /* Expanded, the percentiles of the bootstrap are as wide as Student's interval. */
 TEST(an_expanded_percentile_is_students)
 {

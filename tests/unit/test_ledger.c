@@ -96,6 +96,19 @@ TEST_WITH(files_are_in_the_order_of_launch_and_attempt, folder_set_up, tear_down
     assert_string_equal(l->files[2].status, "crash");
 }
 
+/* As text, 100 comes before 11. */
+TEST_WITH(files_of_a_hundred_launches_are_in_their_order, folder_set_up, tear_down)
+{
+    folder_put("launch-100.01.jsonl", HEADER_OF(100, 1));
+    folder_put("launch-11.100.jsonl", HEADER_OF(11, 100));
+    folder_put("launch-11.11.jsonl", HEADER_OF(11, 11));
+    const struct ledger *l = read_ledger();
+    assert_int_equal(l->n_files, 3);
+    assert_int_equal(l->files[0].attempt, 11);
+    assert_int_equal(l->files[1].attempt, 100);
+    assert_int_equal(l->files[2].launch, 100);
+}
+
 TEST_WITH(a_death_is_tried_again_and_a_failure_is_not, folder_set_up, tear_down)
 {
     static const struct {
