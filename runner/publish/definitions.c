@@ -210,7 +210,7 @@ struct set {
 };
 
 struct reading {
-    struct sql *sql;
+    struct paper_tables *tables;
     struct sql_source at; /* the line that is being read */
     struct set *sets;
     size_t n_sets;
@@ -253,12 +253,12 @@ static int query_set(const struct reading *r, struct words *values, const char *
     struct sql_parts parts;
     int code = sql_split(&parts, query, r->at);
     if (!code && parts.from)
-        code = sql_use(r->sql, &parts, &g);
+        code = sql_use(r->tables, &parts, &g);
     AUTO_FREE char *ordered = xstrfmt("%s%s", query, code || *parts.order ? "" : " ORDER BY rowid");
-    r->sql->refused = true;
+    r->tables->refused = true;
     if (!code)
-        code = sql_run(r->sql, &found, ordered, NULL, r->at);
-    r->sql->refused = false;
+        code = sql_run(r->tables, &found, ordered, NULL, r->at);
+    r->tables->refused = false;
     for (size_t i = 0; i < found.rows * found.columns; i += found.columns)
         if (*found.cells.v[i].text)
             words_add_once(values, found.cells.v[i].text);
@@ -516,12 +516,12 @@ static int read_line(struct reading *r, struct definitions *d, char *line)
     return read_macro(r, d, left, right);
 }
 
-int definitions_read(struct definitions *d, const char *path, struct sql *sql)
+int definitions_read(struct definitions *d, const char *path, struct paper_tables *tables)
 {
     AUTO_TEXT struct text t = {0};
     int code = GS_OK;
     *d = (struct definitions){.path = xstrdup(path)};
-    struct reading r = {.sql = sql, .at.file = d->path};
+    struct reading r = {.tables = tables, .at.file = d->path};
     if (!files_read(path, FILES_ANY, FILES_WHOLE_MAX, &t))
         return fail_at(GS_USAGE, path, 0, "%s; --macros names the file of definitions",
                        files_why(errno));

@@ -58,7 +58,7 @@ struct definitions {
 };
 
 /* GS_OK or reported: the file cannot be read, a line has another form, a name is defined twice. */
-int definitions_read(struct definitions *d, const char *path, struct sql *sql);
+int definitions_read(struct definitions *d, const char *path, struct paper_tables *tables);
 /* Adds "FORM: SELECT …" under a name. */
 int definitions_add(struct definitions *d, const char *name, const char *text);
 const struct macro *definitions_find(const struct definitions *d, const char *name);

@@ -42,13 +42,13 @@ static char *differences(const struct grid *g, const struct chosen *rows)
 {
     struct text t = {0};
     text_add(&t, "");
-    for (size_t c = 0; c < g->n_columns; c++) {
+    for (size_t c = 0; c < g->columns.n; c++) {
         bool differ = false;
         for (size_t i = 1; i < rows->n; i++)
-            differ = differ || strcmp(g->rows[rows->rows[i]].fields[c],
-                                      g->rows[rows->rows[0]].fields[c]) != 0;
+            differ = differ ||
+                     strcmp(grid_field(g, rows->rows[i], c), grid_field(g, rows->rows[0], c)) != 0;
         if (differ && t.len < 200)
-            text_addf(&t, "%s%s", t.len ? ", " : "", g->columns[c]);
+            text_addf(&t, "%s%s", t.len ? ", " : "", g->columns.v[c]);
     }
     return t.s;
 }
@@ -57,7 +57,7 @@ static char *differences(const struct grid *g, const struct chosen *rows)
 static int find_rows(struct numbers *b, struct answer *a, char *query, const struct sql_values *in)
 {
     AUTO(sql_result_free) struct sql_result r = {0};
-    int code = sql_run(&b->sql, &r, query, in, source_of(b, a->macro));
+    int code = sql_run(&b->tables, &r, query, in, source_of(b, a->macro));
     chosen_free(&a->rows);
     a->rows.rows = xcalloc(r.rows + 1, sizeof *a->rows.rows);
     for (size_t i = 0; i < r.rows; i++)
@@ -119,7 +119,7 @@ static int run_query(struct numbers *b, struct answer *a, const char *query,
                      const struct sql_parts *p, const struct sql_values *in)
 {
     AUTO(sql_result_free) struct sql_result r = {0};
-    int code = sql_run(&b->sql, &r, query, in, source_of(b, a->macro));
+    int code = sql_run(&b->tables, &r, query, in, source_of(b, a->macro));
     if (!code && p->from && (p->limit || !a->grid))
         code = find_rows(b, a, xstrfmt("SELECT rowid %s", p->from), in);
     return code ? code : take_result(b, a, p, &r);
@@ -153,11 +153,11 @@ static int query_table(struct numbers *b, struct answer *a, const char *query,
                        const struct sql_parts *p, const struct sql_values *in)
 {
     int n = (int)(p->order - p->from);
-    int code = sql_use(&b->sql, p, &a->grid);
-    b->sql.refused = true;
+    int code = sql_use(&b->tables, p, &a->grid);
+    b->tables.refused = true;
     if (!code)
         code = find_rows(b, a, xstrfmt("SELECT rowid %.*s ORDER BY rowid", n, p->from), in);
-    b->sql.refused = false;
+    b->tables.refused = false;
     size_t found = a->rows.n;
     if (!code)
         code = admissibility_rows(&b->admissibility, &b->tables, a->grid, &a->rows, a->macro->name,
@@ -238,11 +238,11 @@ static int list_numbers(struct numbers *b, struct answer *a, const char *glob)
         a->gap = xstrfmt("no number has a name like '%s'", glob);
     /* Only now: those numbers may have used the table as well. */
     if (!code)
-        code = sql_clear_numbers(&b->sql);
+        code = sql_clear_numbers(&b->tables);
     for (size_t i = 0; i < b->d.n && !code; i++)
         if (!fnmatch(glob, b->d.v[i].name, 0))
-            code =
-                sql_add_number(&b->sql, i + 1, b->d.v[i].name, b->v[i].plain, number_of(&b->v[i]));
+            code = sql_add_number(&b->tables, i + 1, b->d.v[i].name, b->v[i].plain,
+                                  number_of(&b->v[i]));
     return code;
 }
 
@@ -346,9 +346,8 @@ static int print(struct numbers *b, struct answer *a)
 
 int numbers_open(struct numbers *b, const char *path, struct paper_tables tables)
 {
-    *b = (struct numbers){
-        .tables = tables, .admissibility.proofs.configs = tables.configs, .sql.tables = &b->tables};
-    return definitions_read(&b->d, path, &b->sql);
+    *b = (struct numbers){.tables = tables, .admissibility.proofs.configs = tables.configs};
+    return definitions_read(&b->d, path, &b->tables);
 }
 
 /* "; local is a platform or a run: gradsync show local"; "": it names nothing else. */
@@ -403,7 +402,6 @@ void numbers_close(struct numbers *b)
         chosen_free(&a->rows);
     }
     free(b->v);
-    sql_close(&b->sql);
     admissibility_free(&b->admissibility);
     definitions_free(&b->d);
     paper_tables_free(&b->tables);
@@ -439,7 +437,7 @@ static void put_trace(struct csv *f, struct numbers *b, const struct answer *a)
     AUTO_FREE char *last = NULL;
     text_addf(&t, "%s\t%s\t", a->macro->name, a->text);
     for (size_t i = 0; i < a->rows.n; i++)
-        text_addf(&t, "%s%s:%ld", i ? "," : "", a->grid->name, a->grid->rows[a->rows.rows[i]].line);
+        text_addf(&t, "%s%s:%ld", i ? "," : "", a->grid->name, a->grid->lines[a->rows.rows[i]]);
     text_add(&t, "\t");
     for (size_t i = 0; i < a->rows.n * ROW_RUNS; i++) {
         char *run = paper_tables_run(&b->tables, a->grid, a->rows.rows[i % a->rows.n],
@@ -613,10 +611,10 @@ static void print_run(const struct proof *p)
 static void print_row(const struct grid *g, size_t row)
 {
     AUTO_TEXT struct text t = {0};
-    for (size_t i = 0; i < g->n_columns; i++)
-        if (*g->rows[row].fields[i])
-            text_addf(&t, " %s=%s", g->columns[i], g->rows[row].fields[i]);
-    put("row", "%s:%ld%s", g->path, g->rows[row].line, t.len ? t.s : "");
+    for (size_t i = 0; i < g->columns.n; i++)
+        if (*grid_field(g, row, i))
+            text_addf(&t, " %s=%s", g->columns.v[i], grid_field(g, row, i));
+    put("row", "%s:%ld%s", g->path, g->lines[row], t.len ? t.s : "");
 }
 
 static int print_run_of(struct numbers *b, const struct grid *g, size_t row, enum row_run which,
@@ -690,12 +688,12 @@ static int print_line(struct numbers *b, const struct grid *g, long line)
 {
     const struct proof *shown[ROW_RUNS] = {0};
     size_t row = 0;
-    while (row < g->n && g->rows[row].line != line)
+    while (row < g->n && g->lines[row] != line)
         row++;
     if (row == g->n)
         return fail_at(GS_USAGE, g->path, 0,
                        "no row begins on line %ld; rows are on lines 2 to %ld", line,
-                       g->n ? g->rows[g->n - 1].line : 1);
+                       g->n ? g->lines[g->n - 1] : 1);
     printf("%s:%ld\n", g->name, line);
     print_row(g, row);
     print_source(g, row);

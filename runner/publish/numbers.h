@@ -32,7 +32,6 @@ struct numbers {
     struct paper_tables tables;
     struct admissibility admissibility;
     struct definitions d;
-    struct sql sql;
     struct answer *v; /* one per definition */
     size_t n;
 };

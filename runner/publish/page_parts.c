@@ -179,14 +179,30 @@ static const struct table shown_tables[] = {
 /* clang-format on */
 
 /* GS_OK, or GS_USAGE, reported: no such table, or without a column that is shown. */
-static int find_table(struct paper_tables *s, const struct table *t, const struct grid **out)
+static int find_table(struct paper_tables *s, const struct table *t)
 {
-    int code = paper_tables_find(s, t->file, out);
+    const struct grid *g;
+    int code = paper_tables_find(s, t->file, &g);
     for (const struct column *c = t->columns; c->name && !code; c++)
-        if (!grid_has(*out, c->name))
+        if (!grid_has(g, c->name))
             code =
-                fail_at(GS_USAGE, (*out)->path, 1,
+                fail_at(GS_USAGE, g->path, 1,
                         "no column '%s'; 'make tables' writes the tables of this version", c->name);
+    return code;
+}
+
+/* The rows of a platform that stand for their cells. */
+static int each_row(struct paper_tables *s, const char *columns, const char *table,
+                    const char *platform, const char *which,
+                    void (*row)(void *ctx, sqlite3_stmt *st), void *ctx)
+{
+    int code = paper_tables_find(s, table, &s->reading);
+    char *query = sqlite3_mprintf("SELECT %s FROM \"%w\" WHERE platform = %Q AND %s", columns,
+                                  table, platform, which);
+    s->refused = true;
+    if (!code)
+        code = store_each(&s->store, query, row, ctx);
+    sqlite3_free(query);
     return code;
 }
 
@@ -223,10 +239,10 @@ static const char *number(char *buf, size_t n, enum kind kind, double x)
 }
 
 /* Without </td>, which HTML does not need: a page has tens of thousands of cells. */
-static void put_cell(FILE *f, const struct grid *g, size_t row, const char *column, enum kind kind)
+static void put_cell(FILE *f, sqlite3_stmt *st, int column, enum kind kind)
 {
-    const char *s = grid_text(g, row, column);
-    double x = is_number(kind) ? grid_real(g, row, column) : NAN;
+    const char *s = store_text(st, column);
+    double x = is_number(kind) ? store_real(st, column) : NAN;
     char buf[64];
     if (is_number(kind)) {
         fprintf(f, "<td class=n>%s", isfinite(x) ? number(buf, sizeof buf, kind, x) : "");
@@ -255,108 +271,110 @@ static void put_head(FILE *f, const struct table *t)
     fputs("</tr></thead><tbody>\n", f);
 }
 
-static void put_row(FILE *f, const struct table *t, const struct grid *g, size_t row)
+struct shown_rows {
+    FILE *f;
+    const struct table *t;
+    size_t n, most;
+};
+
+/* The line, then the columns that have a title. */
+static void put_row(void *ctx, sqlite3_stmt *st)
 {
-    fprintf(f, "<tr><td class=\"n soft\">%ld", g->rows[row].line);
-    for (const struct column *c = t->columns; c->name; c++)
+    struct shown_rows *r = ctx;
+    int column = 0;
+    if (!r->n++)
+        put_head(r->f, r->t);
+    if (r->n > r->most)
+        return;
+    fprintf(r->f, "<tr><td class=\"n soft\">%s", store_text(st, column));
+    for (const struct column *c = r->t->columns; c->name; c++)
         if (c->title)
-            put_cell(f, g, row, c->name, c->kind);
-    fputs("</tr>\n", f);
+            put_cell(r->f, st, ++column, c->kind);
+    fputs("</tr>\n", r->f);
 }
 
 /* Most rows of limits.csv are measurements for which the config has no limit: they would be a third of
  * a page. */
-static bool wanted(const struct table *t, const struct grid *g, size_t row, const char *platform)
-{
-    const char *kind = grid_text(g, row, t->columns[1].name);
-    return !strcmp(grid_text(g, row, t->columns[0].name), platform) &&
-           (t->only ? !strcmp(kind, t->only) : strcmp(kind, "no limit") != 0);
-}
-
 static int page_tables_put_table(FILE *f, const struct table *t, struct paper_tables *tables,
                                  const char *platform, size_t most)
 {
-    const struct grid *g;
-    size_t rows = 0;
-    int code = find_table(tables, t, &g);
-    for (size_t i = 0; !code && i < g->n; i++)
-        if (wanted(t, g, i, platform)) {
-            if (!rows++)
-                put_head(f, t);
-            if (rows <= most)
-                put_row(f, t, g, i);
-        }
-    if (rows) {
+    struct shown_rows r = {f, t, 0, most};
+    AUTO_TEXT struct text columns = {0};
+    text_add(&columns, "CAST(line AS INTEGER)");
+    for (const struct column *c = t->columns; c->name; c++)
+        if (c->title)
+            text_addf(&columns, ", %s", c->name);
+    AUTO_FREE char *which = xstrfmt("%s %s '%s' ORDER BY rowid", t->columns[1].name,
+                                    t->only ? "=" : "IS NOT", t->only ? t->only : "no limit");
+    int code = find_table(tables, t);
+    if (!code)
+        code = each_row(tables, columns.s, t->file, platform, which, put_row, &r);
+    if (r.n) {
         fputs("</tbody></table></div>\n<p class=\"soft\">", f);
-        if (rows > most)
+        if (r.n > most)
             fprintf(f, "%zu of ", most);
         fprintf(f,
                 "%zu row%s of <code>%s.csv</code>; <code>gradsync why %s:LINE</code> prints the "
                 "lines of the recordings behind one</p></details>\n",
-                rows, rows == 1 ? "" : "s", t->file, t->file);
+                r.n, r.n == 1 ? "" : "s", t->file, t->file);
     }
     return code;
 }
 
 /* ---- verdicts, counted ---- */
 
-/* The verdicts of one mode of a platform. Modes are different questions: a step's time and an
- * operation's are never in one count. */
-struct tally {
-    const char *mode;
-    size_t counts[VERDICTS], all;
-};
-
-static struct tally *tally_of(struct tally **v, size_t *n, const char *mode)
+/* Calls row() for each mode of a platform with its contrasts and how many of them have which verdict.
+ * Modes are different questions: a step's time and an operation's are never in one count. */
+static int each_count(struct paper_tables *s, const char *platform,
+                      void (*row)(void *ctx, sqlite3_stmt *st), void *ctx)
 {
-    for (size_t i = 0; i < *n; i++)
-        if (!strcmp((*v)[i].mode, mode))
-            return &(*v)[i];
-    APPEND(*v, *n) = (struct tally){.mode = mode};
-    return &(*v)[*n - 1];
+    AUTO_TEXT struct text columns = {0}, which = {0};
+    text_add(&columns, "ifnull(mode, ''), count(*)");
+    text_add(&which, "verdict IN (''");
+    for (size_t i = 0; i < VERDICTS; i++) {
+        text_addf(&columns, ", sum(verdict = '%s')", verdict_names[i]);
+        text_addf(&which, ", '%s'", verdict_names[i]);
+    }
+    text_add(&which, ") GROUP BY mode ORDER BY min(rowid)");
+    return each_row(s, columns.s, "compare", platform, which.s, row, ctx);
 }
 
-/* In the order of compare.csv; free(*v) in both cases. */
-static int count_verdicts(struct paper_tables *s, const char *platform, struct tally **v, size_t *n)
+static void put_count(void *f, sqlite3_stmt *st)
 {
-    const struct grid *g;
-    int code = paper_tables_find(s, "compare", &g);
-    *v = NULL;
-    *n = 0;
-    for (size_t row = 0; !code && row < g->n; row++)
-        for (size_t i = 0; i < VERDICTS; i++)
-            if (!strcmp(grid_text(g, row, "platform"), platform) &&
-                !strcmp(grid_text(g, row, "verdict"), verdict_names[i])) {
-                struct tally *t = tally_of(v, n, grid_text(g, row, "mode"));
-                t->counts[i]++;
-                t->all++;
-            }
-    return code;
+    const char *mode = store_text(st, 0);
+    page_put(f, "<p>Of %s contrasts of a config with its baseline%s%s", store_text(st, 1),
+             *mode ? " in mode " : "", mode);
+    for (int i = 0; i < VERDICTS; i++)
+        fprintf(f, ", %s %s", store_text(st, 2 + i), verdict_names[i]);
+    fputs(".</p>\n", f);
 }
 
 int page_put_counts(FILE *f, struct paper_tables *tables, const char *platform)
 {
-    AUTO_FREE struct tally *v = NULL;
-    size_t n;
-    int code = count_verdicts(tables, platform, &v, &n);
-    for (size_t k = 0; !code && k < n; k++) {
-        page_put(f, "<p>Of %zu contrasts of a config with its baseline%s%s", v[k].all,
-                 *v[k].mode ? " in mode " : "", v[k].mode);
-        for (size_t i = 0; i < VERDICTS; i++)
-            fprintf(f, ", %zu %s", v[k].counts[i], verdict_names[i]);
-        fputs(".</p>\n", f);
-    }
-    return code;
+    return each_count(tables, platform, put_count, f);
 }
 
-static void put_overview_row(FILE *f, size_t place, const char *platform, const struct tally *t)
+struct overview {
+    FILE *f;
+    const char *platform;
+    size_t place;
+    bool any;
+};
+
+/* st NULL: nothing was compared. */
+static void put_overview_row(void *ctx, sqlite3_stmt *st)
 {
-    page_put(f, "<tr><td><a href=\"#p%zu\">%s</a></td><td>%s</td><td class=\"n\">%zu</td>", place,
-             platform, *t->mode ? t->mode : "alone", t->all);
-    for (size_t i = 0; i < VERDICTS; i++)
-        fprintf(f, "<td class=\"n %s\">%zu</td>", t->counts[i] ? verdict_names[i] : "soft",
-                t->counts[i]);
-    fputs("</tr>\n", f);
+    struct overview *o = ctx;
+    const char *mode = st ? store_text(st, 0) : "";
+    o->any = true;
+    page_put(o->f, "<tr><td><a href=\"#p%zu\">%s</a></td><td>%s</td><td class=\"n\">%s</td>",
+             o->place, o->platform, *mode ? mode : "alone", st ? store_text(st, 1) : "0");
+    for (int i = 0; i < VERDICTS; i++) {
+        const char *count = st ? store_text(st, 2 + i) : "0";
+        fprintf(o->f, "<td class=\"n %s\">%s</td>", strcmp(count, "0") ? verdict_names[i] : "soft",
+                count);
+    }
+    fputs("</tr>\n", o->f);
 }
 
 int page_put_overview(FILE *f, struct paper_tables *tables, const struct words *platforms)
@@ -369,12 +387,10 @@ int page_put_overview(FILE *f, struct paper_tables *tables, const struct words *
         fprintf(f, "<th class=\"n\">%s</th>", verdict_names[i]);
     fputs("</tr></thead><tbody>\n", f);
     for (size_t p = 0; p < platforms->n && !code; p++) {
-        static const struct tally none = {.mode = ""};
-        AUTO_FREE struct tally *v = NULL;
-        size_t n;
-        code = count_verdicts(tables, platforms->v[p], &v, &n);
-        for (size_t k = 0; k < n || (k == 0 && !n); k++)
-            put_overview_row(f, p, platforms->v[p], n ? &v[k] : &none);
+        struct overview o = {f, platforms->v[p], p, false};
+        code = each_count(tables, o.platform, put_overview_row, &o);
+        if (!o.any)
+            put_overview_row(&o, NULL);
     }
     fputs("</tbody></table></div>\n", f);
     return code;

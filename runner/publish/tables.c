@@ -22,38 +22,29 @@
 
 /* ---- making one ---- */
 
-static void add_column(struct grid *g, const char *name)
-{
-    APPEND(g->columns, g->n_columns) = xstrdup(name);
-}
-
-static struct grid *grid_new(const char *name, const char *path, const char *const *columns)
+static struct grid *grid_new(const char *name, const char *path)
 {
     struct grid *g = xcalloc(1, sizeof *g);
     g->name = xstrdup(name);
     g->path = xstrdup(path);
-    for (size_t i = 0; columns[i]; i++)
-        add_column(g, columns[i]);
     return g;
 }
 
-/* Copies one field for each column; NULL is "". */
+/* A row with one field for each column; NULL is "". */
 static void grid_add(struct grid *g, long line, const char *const *fields)
 {
-    ALLOC_MORE(g->rows, g->n);
-    struct grid_row *row = &g->rows[g->n++];
-    *row = (struct grid_row){xcalloc(g->n_columns + 1, sizeof *row->fields), line};
-    for (size_t i = 0; i < g->n_columns; i++)
-        row->fields[i] = xstrdup(fields[i] ? fields[i] : "");
+    APPEND(g->lines, g->n) = line;
+    for (size_t i = 0; i < g->columns.n; i++)
+        words_add(&g->fields, fields[i] ? fields[i] : "");
 }
 
 static int read_rows(struct grid *g, struct csv_reader *r)
 {
-    AUTO_FREE const char **fields = xcalloc(g->n_columns + 1, sizeof *fields);
+    AUTO_FREE const char **fields = xcalloc(g->columns.n + 1, sizeof *fields);
     bool got;
     int code = csv_read_row(r, &got);
     while (!code && got) {
-        for (size_t i = 0; i < g->n_columns; i++)
+        for (size_t i = 0; i < g->columns.n; i++)
             fields[i] = r->fields.s + r->starts[i];
         grid_add(g, r->number, fields);
         code = csv_read_row(r, &got);
@@ -64,16 +55,15 @@ static int read_rows(struct grid *g, struct csv_reader *r)
 int grid_read(struct grid **out, const char *name, const char *path)
 {
     static const char *const none[] = {NULL};
-    struct csv_reader r;
+    AUTO(csv_read_close) struct csv_reader r = {0};
     *out = NULL;
     int code = csv_read_open(&r, path, none);
     if (code)
         return code;
-    struct grid *g = grid_new(name, path, none);
+    struct grid *g = grid_new(name, path);
     for (size_t i = 0; i < r.n_header; i++)
-        add_column(g, r.fields.s + r.starts[i]);
+        words_add(&g->columns, r.fields.s + r.starts[i]);
     code = read_rows(g, &r);
-    csv_read_close(&r);
     if (code)
         grid_free(g);
     else
@@ -81,23 +71,13 @@ int grid_read(struct grid **out, const char *name, const char *path)
     return code;
 }
 
-static void free_row(const struct grid *g, struct grid_row *row)
-{
-    for (size_t i = 0; i < g->n_columns; i++)
-        free(row->fields[i]);
-    free(row->fields);
-}
-
 void grid_free(struct grid *g)
 {
     if (!g)
         return;
-    for (size_t i = 0; i < g->n; i++)
-        free_row(g, &g->rows[i]);
-    for (size_t i = 0; i < g->n_columns; i++)
-        free(g->columns[i]);
-    free(g->columns);
-    free(g->rows);
+    words_free(&g->columns);
+    words_free(&g->fields);
+    free(g->lines);
     free(g->judged);
     free(g->name);
     free(g->path);
@@ -112,123 +92,34 @@ void chosen_free(struct chosen *c)
 
 /* ---- asking it ---- */
 
-/* Its index in `columns`; n_columns: no such column. */
-static size_t grid_column(const struct grid *g, const char *name)
-{
-    size_t i = 0;
-    while (i < g->n_columns && strcmp(g->columns[i], name) != 0)
-        i++;
-    return i;
-}
-
 bool grid_has(const struct grid *g, const char *column)
 {
-    return grid_column(g, column) < g->n_columns;
+    return words_has(&g->columns, column);
+}
+
+const char *grid_field(const struct grid *g, size_t row, size_t column)
+{
+    return g->fields.v[row * g->columns.n + column];
 }
 
 const char *grid_text(const struct grid *g, size_t row, const char *column)
 {
-    size_t i = grid_column(g, column);
-    return i < g->n_columns ? g->rows[row].fields[i] : "";
+    size_t i = words_find(&g->columns, column);
+    return i < g->columns.n ? grid_field(g, row, i) : "";
 }
 
 /* The value, in buf if it is not a whole field; NULL: neither a column nor a parameter. */
 static const char *grid_get(const struct grid *g, size_t row, const char *key, char *buf, size_t n)
 {
-    size_t i = grid_column(g, key);
-    if (i < g->n_columns)
-        return g->rows[row].fields[i];
+    size_t i = words_find(&g->columns, key);
+    if (i < g->columns.n)
+        return grid_field(g, row, i);
     if (!strcmp(key, "line")) {
-        snprintf(buf, n, "%ld", g->rows[row].line);
+        snprintf(buf, n, "%ld", g->lines[row]);
         return buf;
     }
     struct rec_cell cell = {.params = (char *)grid_text(g, row, "params")};
     return recorded_param(&cell, key, buf, n);
-}
-
-double grid_real(const struct grid *g, size_t row, const char *column)
-{
-    const char *s = grid_text(g, row, column);
-    char *end;
-    double v = strtod(s, &end);
-    return *s && !*end ? v : (double)NAN;
-}
-
-/* ---- of several runs, one ---- */
-
-struct candidate {
-    char *key; /* what was measured */
-    const char *run;
-    enum grid_run state;
-    size_t row;
-};
-
-static void add_columns(struct text *t, const struct grid *g, size_t row,
-                        const char *const *columns, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        text_addf(t, "%s\n", grid_text(g, row, columns[i]));
-}
-
-static char *row_key(const struct grid *g, size_t row)
-{
-    static const char *const identity[] = {"platform", "workload", "label",  "config", "mode",
-                                           "params",   "size_B",   "metric", "launch"};
-    static const char *const of_wan[] = {"transport", "every", "overlap", "fragments"};
-    struct text t = {0};
-    text_clear(&t);
-    add_columns(&t, g, row, identity, COUNT(identity));
-    /* Tables without a column of parameters have their hash, cell_id. wan.csv needs its own columns:
-     * there the hash also changes with the version of wan_sync. */
-    if (grid_has(g, "strategy"))
-        add_columns(&t, g, row, of_wan, COUNT(of_wan));
-    else if (!grid_has(g, "params"))
-        text_add(&t, grid_text(g, row, "cell_id"));
-    return t.s;
-}
-
-static int by_candidate(const void *x, const void *y)
-{
-    const struct candidate *a = x, *b = y;
-    int order = strcmp(a->key, b->key);
-    if (!order)
-        order = (int)b->state - (int)a->state;
-    if (!order)
-        order = strcmp(b->run, a->run);
-    return order ? order : (a->row > b->row) - (a->row < b->row);
-}
-
-static void drop_rows(struct grid *g, const bool *drop)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < g->n; i++)
-        if (drop[i])
-            free_row(g, &g->rows[i]);
-        else
-            g->rows[kept++] = g->rows[i];
-    g->n = kept;
-}
-
-/* If several runs have a row for the same cell, keeps one: that of the run with most progress, then
- * of the latest (names begin with the time). Does nothing without a column run_id. */
-/* of every row */
-static void grid_latest(struct grid *g, const enum grid_run *runs)
-{
-    if (!grid_has(g, "run_id") || !g->n)
-        return;
-    AUTO_FREE struct candidate *v = xcalloc(g->n, sizeof *v);
-    AUTO_FREE bool *drop = xcalloc(g->n, sizeof *drop);
-    for (size_t i = 0; i < g->n; i++)
-        v[i] = (struct candidate){row_key(g, i), grid_text(g, i, "run_id"), runs[i], i};
-    qsort(v, g->n, sizeof *v, by_candidate);
-    const char *kept = NULL;
-    for (size_t i = 0; i < g->n; i++) {
-        kept = i && !strcmp(v[i].key, v[i - 1].key) ? kept : v[i].run;
-        drop[v[i].row] = strcmp(v[i].run, kept) != 0;
-    }
-    for (size_t i = 0; i < g->n; i++)
-        free(v[i].key);
-    drop_rows(g, drop);
 }
 
 /* ---- runs ---- */
@@ -260,17 +151,15 @@ static int add_run(struct grid *g, const char *dir)
 /* The three tables from other sources. */
 static int paper_tables_runs(struct grid **out, const char *raw)
 {
-    const char *columns[RUN_COLUMNS + 1] = {NULL};
-    struct runs runs = {0};
+    AUTO(runs_free) struct runs runs = {0};
     int code = runs_find(&runs, raw);
+    struct grid *g = grid_new("runs", raw);
     for (size_t i = 0; i < RUN_COLUMNS; i++)
-        columns[i] = i < MACHINE_FACTS ? machine_facts[i] : run_rest[i - MACHINE_FACTS];
-    struct grid *g = grid_new("runs", raw, columns);
+        words_add(&g->columns, i < MACHINE_FACTS ? machine_facts[i] : run_rest[i - MACHINE_FACTS]);
     if (!code)
         code = runs_sort(&runs);
     for (size_t i = 0; i < runs.n && !code; i++)
         code = runs_measured(runs.v[i].dir) ? add_run(g, runs.v[i].dir) : GS_OK;
-    runs_free(&runs);
     if (code)
         grid_free(g);
     else
@@ -282,8 +171,8 @@ static int paper_tables_runs(struct grid **out, const char *raw)
 
 static struct grid *paper_tables_settings(void)
 {
-    static const char *const columns[] = {"section", "key", "value", "unit", "help", NULL};
-    struct grid *g = grid_new("settings", "gradsync itself", columns);
+    struct grid *g = grid_new("settings", "gradsync itself");
+    words_split(&g->columns, "section,key,value,unit,help", ',');
     for (const struct settings_section *s = settings_sections; s->name; s++)
         for (const struct wl_param *p = s->table; p && p->name; p++)
             grid_add(g, (long)g->n + 1,
@@ -315,9 +204,9 @@ static int add_asked(struct grid *g, const char *configs, const char *file)
 
 static int paper_tables_asked(struct grid **out, const char *configs)
 {
-    static const char *const columns[] = {"platform", "section", "key", "value", "place", NULL};
     AUTO_WORDS struct words files = {0};
-    struct grid *g = grid_new("asked", configs, columns);
+    struct grid *g = grid_new("asked", configs);
+    words_split(&g->columns, "platform,section,key,value,place", ',');
     int code = GS_OK;
     files_list(configs, "*.ini", &files);
     for (size_t i = 0; i < files.n && !code; i++)
@@ -327,147 +216,6 @@ static int paper_tables_asked(struct grid **out, const char *configs)
     else
         *out = g;
     return code;
-}
-
-/* ---- a table by its name ---- */
-
-int paper_tables_no_table(const struct paper_tables *s, const char *name, const char *path)
-{
-    AUTO_WORDS struct words w = {0};
-    files_list(s->csv, "*.csv", &w);
-    for (size_t i = 0; i < w.n; i++)
-        w.v[i][strlen(w.v[i]) - strlen(".csv")] = '\0';
-    const char *near = text_nearest(name, (const char *const *)w.v, w.n);
-    AUTO_TEXT struct text names = {0};
-    for (size_t i = 0; i < w.n; i++)
-        text_addf(&names, "%s%s", i ? ", " : "", w.v[i]);
-    return w.n ? fail(GS_USAGE,
-                      "no table '%s': %s does not exist%s; the tables are %s ('make tables' makes "
-                      "them, 'make paper' those of the paper)",
-                      name, path, DID_YOU_MEAN(near), names.s)
-               : fail(GS_USAGE,
-                      "no table in %s; run 'make tables', or 'make paper' for those of the paper",
-                      s->csv);
-}
-
-static int read_table(struct paper_tables *s, const char *name, struct grid **out)
-{
-    if (!strcmp(name, "runs"))
-        return paper_tables_runs(out, s->raw);
-    if (!strcmp(name, "asked"))
-        return paper_tables_asked(out, s->configs);
-    if (!strcmp(name, "settings")) {
-        *out = paper_tables_settings();
-        return GS_OK;
-    }
-    AUTO_FREE char *path = xstrfmt("%s/%s.csv", s->csv, name);
-    return access(path, F_OK) ? paper_tables_no_table(s, name, path) : grid_read(out, name, path);
-}
-
-static enum grid_run state_of(const char *dir)
-{
-    return !runs_measured(dir) ? GRID_RUN_EMPTY
-           : run_is_final(dir) ? GRID_RUN_FINISHED
-                               : GRID_RUN_PART;
-}
-
-static void keep_latest(struct paper_tables *s, struct grid *g)
-{
-    AUTO_FREE enum grid_run *runs = xcalloc(g->n + 1, sizeof *runs);
-    for (size_t i = 0; i < g->n && grid_has(g, "run_id"); i++) {
-        /* Rows of a run stand together. */
-        if (i && !strcmp(grid_text(g, i, "run_id"), grid_text(g, i - 1, "run_id"))) {
-            runs[i] = runs[i - 1];
-            continue;
-        }
-        AUTO_FREE char *dir = paper_tables_run(s, g, i, ROW_RUN);
-        runs[i] = dir ? state_of(dir) : GRID_RUN_EMPTY;
-    }
-    grid_latest(g, runs);
-}
-
-int paper_tables_find(struct paper_tables *s, const char *name, const struct grid **out)
-{
-    struct grid *g = NULL;
-    *out = NULL;
-    for (size_t i = 0; i < s->n; i++)
-        if (!strcmp(s->v[i]->name, name)) {
-            *out = s->v[i];
-            return GS_OK;
-        }
-    int code = read_table(s, name, &g);
-    if (code)
-        return code;
-    if (strcmp(name, "placebo") != 0) /* how the method did counts in every recording */
-        keep_latest(s, g);
-    g->judged = xcalloc(g->n + 1, sizeof *g->judged);
-    *out = APPEND(s->v, s->n) = g;
-    return GS_OK;
-}
-
-void paper_tables_free(struct paper_tables *s)
-{
-    for (size_t i = 0; i < s->n; i++)
-        grid_free(s->v[i]);
-    free(s->v);
-    s->v = NULL;
-    s->n = 0;
-}
-
-/* ---- the run of a row ---- */
-
-/* The latest finished one of a section, or the latest. */
-static const char *latest_run(struct paper_tables *s, const struct grid *g, size_t row)
-{
-    static const char *const section[] = {"platform", "workload", "label"};
-    const struct grid *runs;
-    const char *best = NULL;
-    bool best_finished = false;
-    if (paper_tables_find(s, "runs", &runs))
-        return NULL;
-    for (size_t i = 0; i < runs->n; i++) {
-        bool same = true;
-        for (size_t k = 0; k < 3; k++)
-            same = same && !strcmp(grid_text(runs, i, section[k]), grid_text(g, row, section[k]));
-        bool finished = !strcmp(grid_text(runs, i, "finished"), "yes");
-        const char *run = grid_text(runs, i, "run_id");
-        if (same && (!best || finished > best_finished ||
-                     (finished == best_finished && strcmp(run, best) > 0))) {
-            best = run;
-            best_finished = finished;
-        }
-    }
-    return best;
-}
-
-/* The folder of a run that a table names without its workload. */
-static const char *path_of_run(struct paper_tables *s, const struct grid *g, size_t row)
-{
-    const struct grid *runs;
-    if (paper_tables_find(s, "runs", &runs))
-        return NULL;
-    for (size_t i = 0; i < runs->n; i++)
-        if (!strcmp(grid_text(runs, i, "run_id"), grid_text(g, row, "run_id")) &&
-            !strcmp(grid_text(runs, i, "platform"), grid_text(g, row, "platform")))
-            return grid_text(runs, i, "path");
-    return NULL;
-}
-
-char *paper_tables_run(struct paper_tables *s, const struct grid *g, size_t row, enum row_run which)
-{
-    const char *column = which == ROW_RUN ? "run_id" : "earlier_run_id";
-    if (which != ROW_RUN && !grid_has(g, column))
-        return NULL;
-    if (!grid_has(g, "platform") || !(grid_has(g, "workload") || grid_has(g, "run_id")))
-        return NULL;
-    if (!grid_has(g, "workload")) {
-        const char *path = path_of_run(s, g, row);
-        return path ? xstrdup(path) : NULL;
-    }
-    const char *run = grid_has(g, column) ? grid_text(g, row, column) : latest_run(s, g, row);
-    return run ? xstrfmt("%s/%s/%s/%s", s->raw, grid_text(g, row, "platform"),
-                         grid_text(g, row, "workload"), run)
-               : NULL;
 }
 
 /* ---- values ---- */
@@ -498,61 +246,61 @@ void sql_result_free(struct sql_result *r)
 /* admissible(rowid): whether a query may see this row of the table that is being read. */
 static void admissible(sqlite3_context *context, int n, sqlite3_value **v)
 {
-    const struct sql *s = sqlite3_user_data(context);
+    const struct paper_tables *s = sqlite3_user_data(context);
     (void)n;
     sqlite3_int64 row = sqlite3_value_int64(v[0]) - 1;
-    bool known = s->grid && row >= 0 && (size_t)row < s->grid->n;
-    sqlite3_result_int(context, s->refused || (known && s->grid->judged[row] == ROW_GOOD));
+    bool known = s->reading && row >= 0 && (size_t)row < s->reading->n;
+    int judged = known ? s->reading->judged[row] : ROW_REPLACED;
+    sqlite3_result_int(context, judged == ROW_GOOD || (s->refused && judged != ROW_REPLACED));
 }
 
-/* reports what SQLite says; GS_FAILED */
-static int sql_failed(const struct sql *s)
+/* progress(rowid): of the run of the row. 0: nothing was measured; 1: it is not finished; 2: it is. */
+static void progress(sqlite3_context *context, int n, sqlite3_value **v)
 {
-    return fail(GS_FAILED, "SQLite: %s", sqlite3_errmsg(s->db));
-}
-
-/* GS_OK or reported */
-static int sql_execute(struct sql *s, const char *text)
-{
-    return sqlite3_exec(s->db, text, NULL, NULL, NULL) ? sql_failed(s) : GS_OK;
+    struct paper_tables *s = sqlite3_user_data(context);
+    (void)n;
+    size_t row = (size_t)sqlite3_value_int64(v[0]) - 1;
+    const char *run = grid_text(s->reading, row, "run_id");
+    if (!s->run || strcmp(s->run, run) != 0) { /* rows of a run stand together */
+        AUTO_FREE char *dir = paper_tables_run(s, s->reading, row, ROW_RUN);
+        s->progress = !dir || !runs_measured(dir) ? 0 : run_is_final(dir) ? 2 : 1;
+        xstrset(&s->run, run);
+    }
+    sqlite3_result_int(context, s->progress);
 }
 
 /* Opens the database unless it is open. GS_OK or reported. */
-static int sql_open(struct sql *s)
+static int open_tables(struct paper_tables *s)
 {
-    if (s->db)
+    if (s->store.db)
         return GS_OK;
-    if (sqlite3_open(":memory:", &s->db) ||
-        /* "word" is a column; without this a column that is misspelt would be a text. */
-        sqlite3_db_config(s->db, SQLITE_DBCONFIG_DQS_DML, 0, NULL) ||
-        sqlite3_create_function(s->db, "admissible", 1, SQLITE_UTF8, s, admissible, NULL, NULL))
-        return sql_failed(s);
-    int code = sql_execute(s, "CREATE TABLE numbers (name TEXT, plain TEXT, value REAL)");
-    if (!code && sqlite3_prepare_v2(s->db,
-                                    "INSERT INTO numbers (rowid, name, plain, value) "
-                                    "VALUES (?, ?, ?, ?)",
-                                    -1, &s->add_number, NULL))
-        code = sql_failed(s);
+    int code = store_open(&s->store, NULL);
+    if (!code &&
+        (sqlite3_create_function(s->store.db, "admissible", 1, SQLITE_UTF8, s, admissible, NULL,
+                                 NULL) ||
+         sqlite3_create_function(s->store.db, "progress", 1, SQLITE_UTF8, s, progress, NULL, NULL)))
+        code = store_failed(&s->store);
+    if (!code)
+        code = store_execute(&s->store,
+                             "CREATE TEMP TABLE numbers (name TEXT, plain TEXT, value REAL)");
+    if (!code && !(s->add_number =
+                       store_prepare(&s->store, "INSERT INTO numbers (rowid, name, plain, value) "
+                                                "VALUES (?, ?, ?, ?)")))
+        code = GS_FAILED;
     return code;
-}
-
-void sql_close(struct sql *s)
-{
-    sqlite3_finalize(s->add_number);
-    sqlite3_close(s->db);
-    *s = (struct sql){0};
 }
 
 /* ---- the table of numbers ---- */
 
-int sql_clear_numbers(struct sql *s)
+int sql_clear_numbers(struct paper_tables *s)
 {
-    s->grid = NULL;
-    int code = sql_open(s);
-    return code ? code : sql_execute(s, "DELETE FROM numbers");
+    s->reading = NULL;
+    int code = open_tables(s);
+    return code ? code : store_execute(&s->store, "DELETE FROM numbers");
 }
 
-int sql_add_number(struct sql *s, size_t row, const char *name, const char *plain, double value)
+int sql_add_number(struct paper_tables *s, size_t row, const char *name, const char *plain,
+                   double value)
 {
     sqlite3_stmt *st = s->add_number;
     sqlite3_bind_int64(st, 1, (sqlite3_int64)row);
@@ -561,7 +309,7 @@ int sql_add_number(struct sql *s, size_t row, const char *name, const char *plai
     sqlite3_bind_double(st, 4, value); /* NaN is NULL */
     int step = sqlite3_step(st);
     sqlite3_reset(st);
-    return step == SQLITE_DONE ? GS_OK : sql_failed(s);
+    return step == SQLITE_DONE ? GS_OK : store_failed(&s->store);
 }
 
 /* ---- a query ---- */
@@ -613,14 +361,14 @@ int sql_split(struct sql_parts *p, const char *query, struct sql_source at)
     return GS_OK;
 }
 
-static int wrong(const struct sql *s, struct sql_source at)
+static int wrong(const struct paper_tables *s, struct sql_source at)
 {
     static const char column[] = "no such column: ";
-    const char *text = sqlite3_errmsg(s->db), *near = NULL;
-    if (s->grid && !strncmp(text, column, strlen(column)))
-        near = text_nearest(text + strlen(column), (const char *const *)s->grid->columns,
-                            s->grid->n_columns);
-    return near ? fail_at(GS_USAGE, at.file, at.line, "table %s has %s%s", s->grid->name, text,
+    const char *text = sqlite3_errmsg(s->store.db), *near = NULL;
+    if (s->reading && !strncmp(text, column, strlen(column)))
+        near = text_nearest(text + strlen(column), (const char *const *)s->reading->columns.v,
+                            s->reading->columns.n);
+    return near ? fail_at(GS_USAGE, at.file, at.line, "table %s has %s%s", s->reading->name, text,
                           DID_YOU_MEAN(near))
                 : fail_at(GS_USAGE, at.file, at.line, "%s", text);
 }
@@ -660,13 +408,13 @@ static void add_cell(struct sql_result *r, sqlite3_stmt *st, int column)
     }
 }
 
-int sql_run(struct sql *s, struct sql_result *r, const char *query, const struct sql_values *in,
-            struct sql_source at)
+int sql_run(struct paper_tables *s, struct sql_result *r, const char *query,
+            const struct sql_values *in, struct sql_source at)
 {
     sqlite3_stmt *st = NULL;
-    int step = SQLITE_DONE, code = sql_open(s);
+    int step = SQLITE_DONE, code = open_tables(s);
     *r = (struct sql_result){0};
-    if (!code && (sqlite3_prepare_v2(s->db, query, -1, &st, NULL) || !st))
+    if (!code && (sqlite3_prepare_v2(s->store.db, query, -1, &st, NULL) || !st))
         code = wrong(s, at);
     if (code)
         return code;
@@ -702,7 +450,7 @@ static const char *value_of(const struct grid *g, size_t row, const char *key, s
                             char *buf, size_t n)
 {
     const char *v =
-        column < g->n_columns ? g->rows[row].fields[column] : grid_get(g, row, key, buf, n);
+        column < g->columns.n ? grid_field(g, row, column) : grid_get(g, row, key, buf, n);
     return v ? v : "";
 }
 
@@ -713,7 +461,7 @@ static bool of_numbers(const struct grid *g, const char *key)
     size_t n = strlen(g->path);
     if (n < 4 || strcmp(g->path + n - 4, ".csv") != 0)
         return !strcmp(key, "line");
-    size_t column = grid_column(g, key);
+    size_t column = words_find(&g->columns, key);
     for (size_t i = 0; i < g->n; i++) {
         const char *v = value_of(g, i, key, column, buf, sizeof buf);
         if (*v && !is_number(v))
@@ -726,8 +474,8 @@ static bool of_numbers(const struct grid *g, const char *key)
 static void list_keys(struct words *keys, const struct grid *g)
 {
     struct words params;
-    for (size_t i = 0; i < g->n_columns; i++)
-        words_add(keys, g->columns[i]);
+    for (size_t i = 0; i < g->columns.n; i++)
+        words_add(keys, g->columns.v[i]);
     if (!grid_has(g, "line"))
         words_add(keys, "line");
     for (size_t row = 0; row < g->n && grid_has(g, "params"); row++) {
@@ -744,18 +492,18 @@ static void list_keys(struct words *keys, const struct grid *g)
     }
 }
 
-static int insert_rows(struct sql *s, const struct grid *g, const struct words *keys,
+static int insert_rows(struct paper_tables *s, const struct grid *g, const struct words *keys,
                        const bool *numbers, const char *insert)
 {
     sqlite3_stmt *st;
     char buf[256];
-    if (sqlite3_prepare_v2(s->db, insert, -1, &st, NULL))
-        return sql_failed(s);
+    if (sqlite3_prepare_v2(s->store.db, insert, -1, &st, NULL))
+        return store_failed(&s->store);
     int code = GS_OK;
     for (size_t row = 0; row < g->n && !code; row++) {
         for (size_t k = 0; k < keys->n; k++) {
             const char *v =
-                value_of(g, row, keys->v[k], k < g->n_columns ? k : g->n_columns, buf, sizeof buf);
+                value_of(g, row, keys->v[k], k < g->columns.n ? k : g->columns.n, buf, sizeof buf);
             if (!*v)
                 sqlite3_bind_null(st, (int)k + 1);
             else if (numbers[k])
@@ -765,7 +513,7 @@ static int insert_rows(struct sql *s, const struct grid *g, const struct words *
                                   v == buf ? SQLITE_TRANSIENT : SQLITE_STATIC);
         }
         if (sqlite3_step(st) != SQLITE_DONE)
-            code = sql_failed(s);
+            code = store_failed(&s->store);
         sqlite3_reset(st);
     }
     sqlite3_finalize(st);
@@ -773,57 +521,206 @@ static int insert_rows(struct sql *s, const struct grid *g, const struct words *
 }
 
 /* An index of the columns by which most queries choose rows, as far as the table has them. */
-static int index_rows(struct sql *s, const struct grid *g, const struct words *keys)
+static int index_rows(struct paper_tables *s, const struct grid *g, const struct words *keys)
 {
     static const char *const chosen_by[] = {"platform", "workload", "label", "mode", "size"};
     AUTO_TEXT struct text t = {0};
     size_t n = 0;
-    text_addf(&t, "CREATE INDEX main.\"index of %s\" ON \"%s\" (", g->name, g->name);
+    text_addf(&t, "CREATE INDEX temp.\"index of %s\" ON \"rows of %s\" (", g->name, g->name);
     for (size_t c = 0; c < sizeof chosen_by / sizeof *chosen_by; c++)
         for (size_t k = 0; k < keys->n; k++)
             if (!strcmp(keys->v[k], chosen_by[c]))
                 text_addf(&t, "%s\"%s\"", n++ ? ", " : "", keys->v[k]);
     text_add(&t, ")");
-    return n ? sql_execute(s, t.s) : GS_OK;
+    return n ? store_execute(&s->store, t.s) : GS_OK;
 }
 
 /* The view hides the rows that are refused. It has the name of the table, which it shadows. */
-static int load(struct sql *s, const struct grid *g)
+static int load(struct paper_tables *s, const struct grid *g)
 {
     AUTO_WORDS struct words keys = {0};
     AUTO_TEXT struct text create = {0}, insert = {0};
     list_keys(&keys, g);
     AUTO_FREE bool *numbers = xcalloc(keys.n, sizeof *numbers);
-    text_addf(&create, "BEGIN; CREATE TABLE main.\"%s\" (", g->name);
-    text_addf(&insert, "INSERT INTO main.\"%s\" VALUES (", g->name);
+    text_addf(&create, "BEGIN; CREATE TEMP TABLE \"rows of %s\" (", g->name);
+    text_addf(&insert, "INSERT INTO \"rows of %s\" VALUES (", g->name);
     for (size_t k = 0; k < keys.n; k++) {
         numbers[k] = of_numbers(g, keys.v[k]);
         text_addf(&create, "%s\"%s\" %s", k ? ", " : "", keys.v[k], numbers[k] ? "REAL" : "TEXT");
         text_addf(&insert, "%s?", k ? ", " : "");
     }
     text_addf(&create,
-              "); CREATE TEMP VIEW \"%s\" AS SELECT rowid AS rowid, * FROM main.\"%s\" "
+              "); CREATE TEMP VIEW \"%s\" AS SELECT rowid AS rowid, * FROM \"rows of %s\" "
               "WHERE admissible(rowid)",
               g->name, g->name);
     text_add(&insert, ")");
-    int code = sql_execute(s, create.s);
+    int code = store_execute(&s->store, create.s);
     if (!code)
         code = insert_rows(s, g, &keys, numbers, insert.s);
     if (!code)
         code = index_rows(s, g, &keys);
-    return code ? code : sql_execute(s, "COMMIT");
+    return code ? code : store_execute(&s->store, "COMMIT");
 }
 
-int sql_use(struct sql *s, const struct sql_parts *p, const struct grid **out)
+/* ---- of several runs, one ---- */
+
+static void replace_row(void *g, sqlite3_stmt *st)
+{
+    ((struct grid *)g)->judged[sqlite3_column_int64(st, 0) - 1] = ROW_REPLACED;
+}
+
+/* If several runs have rows for the same cell, those of one stand: of the run with most progress, then
+ * of the latest. Without a column run_id all do. */
+static int keep_standing(struct paper_tables *s, struct grid *g)
+{
+    /* Tables without a column of parameters have their hash, cell_id. wan.csv needs its own columns:
+     * there the hash also changes with the version of wan_sync. */
+    static const char *const same[] = {"platform", "workload", "label",     "config",   "mode",
+                                       "params",   "size_B",   "metric",    "launch",   "cell_id",
+                                       "every",    "overlap",  "fragments", "transport"};
+    enum { CELL_ID = 9 };
+    const struct grid *runs;
+    AUTO_TEXT struct text t = {0};
+    bool wan = grid_has(g, "strategy"), hash = !wan && !grid_has(g, "params");
+    if (!grid_has(g, "run_id"))
+        return GS_OK;
+    int code = grid_has(g, "workload") ? GS_OK : paper_tables_find(s, "runs", &runs);
+    for (size_t i = 0; i < COUNT(same); i++)
+        if (grid_has(g, same[i]) && (i < CELL_ID || (i == CELL_ID ? hash : wan)))
+            text_addf(&t, "%s%s", t.len ? ", " : "PARTITION BY ", same[i]);
+    AUTO_FREE char *query =
+        xstrfmt("SELECT rowid FROM (SELECT rowid, run_id, first_value(run_id) OVER (%s ORDER "
+                "BY " STORE_STANDS("progress(rowid)", "run_id") ") AS stands FROM \"rows of %s\") "
+                                                                "WHERE run_id IS NOT stands",
+                t.len ? t.s : "", g->name);
+    const struct grid *before = s->reading;
+    free(s->run);
+    s->run = NULL;
+    s->reading = g;
+    if (!code)
+        code = store_each(&s->store, query, replace_row, g);
+    s->reading = before;
+    return code;
+}
+
+/* ---- a table by its name ---- */
+
+int paper_tables_no_table(const struct paper_tables *s, const char *name, const char *path)
+{
+    AUTO_WORDS struct words w = {0};
+    files_list(s->csv, "*.csv", &w);
+    for (size_t i = 0; i < w.n; i++)
+        w.v[i][strlen(w.v[i]) - strlen(".csv")] = '\0';
+    const char *near = text_nearest(name, (const char *const *)w.v, w.n);
+    AUTO_TEXT struct text names = {0};
+    for (size_t i = 0; i < w.n; i++)
+        text_addf(&names, "%s%s", i ? ", " : "", w.v[i]);
+    return w.n ? fail(GS_USAGE,
+                      "no table '%s': %s does not exist%s; the tables are %s ('make tables' makes "
+                      "them, 'make paper' those of the paper)",
+                      name, path, DID_YOU_MEAN(near), names.s)
+               : fail(GS_USAGE,
+                      "no table in %s; run 'make tables', or 'make paper' for those of the paper",
+                      s->csv);
+}
+
+static int read_table(struct paper_tables *s, const char *name, struct grid **out)
+{
+    if (!strcmp(name, "runs"))
+        return paper_tables_runs(out, s->raw);
+    if (!strcmp(name, "asked"))
+        return paper_tables_asked(out, s->configs);
+    if (!strcmp(name, "settings")) {
+        *out = paper_tables_settings();
+        return GS_OK;
+    }
+    AUTO_FREE char *path = xstrfmt("%s/%s.csv", s->csv, name);
+    return access(path, F_OK) ? paper_tables_no_table(s, name, path) : grid_read(out, name, path);
+}
+
+int paper_tables_find(struct paper_tables *s, const char *name, const struct grid **out)
+{
+    struct grid *g = NULL;
+    *out = NULL;
+    for (size_t i = 0; i < s->n; i++)
+        if (!strcmp(s->v[i]->name, name)) {
+            *out = s->v[i];
+            return GS_OK;
+        }
+    int code = read_table(s, name, &g);
+    if (code)
+        return code;
+    g->judged = xcalloc(g->n + 1, sizeof *g->judged);
+    *out = APPEND(s->v, s->n) = g;
+    code = open_tables(s);
+    if (!code)
+        code = load(s, g);
+    return code || !strcmp(name, "placebo") ? code : keep_standing(s, g);
+}
+
+void paper_tables_free(struct paper_tables *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        grid_free(s->v[i]);
+    free(s->v);
+    s->v = NULL;
+    s->n = 0;
+    sqlite3_finalize(s->add_number);
+    s->add_number = NULL;
+    free(s->run);
+    s->run = NULL;
+    store_close(&s->store);
+}
+
+/* ---- the run of a row ---- */
+
+/* The column `what` of the run of `runs` that stands for the section of this row; or that has the run id
+ * and the platform of a row without a workload. The caller frees it; NULL: none. */
+static char *run_of(struct paper_tables *s, const struct grid *g, size_t row, const char *what,
+                    const char *const *alike)
+{
+    const struct grid *runs;
+    AUTO_TEXT struct text query = {0};
+    sqlite3_stmt *st = NULL;
+    char *found = NULL;
+    if (paper_tables_find(s, "runs", &runs))
+        return NULL;
+    text_addf(&query, "SELECT %s FROM \"rows of runs\" WHERE 1", what);
+    for (size_t i = 0; alike[i]; i++)
+        text_addf(&query, " AND ifnull(%s, '') = ?", alike[i]);
+    text_add(&query, " ORDER BY " STORE_STANDS("finished", "run_id"));
+    if (!(st = store_prepare(&s->store, query.s)))
+        return NULL;
+    for (int i = 0; alike[i]; i++)
+        sqlite3_bind_text(st, i + 1, grid_text(g, row, alike[i]), -1, SQLITE_STATIC);
+    if (sqlite3_step(st) == SQLITE_ROW)
+        found = xstrdup(store_text(st, 0));
+    sqlite3_finalize(st);
+    return found;
+}
+
+char *paper_tables_run(struct paper_tables *s, const struct grid *g, size_t row, enum row_run which)
+{
+    const char *column = which == ROW_RUN ? "run_id" : "earlier_run_id";
+    if (which != ROW_RUN && !grid_has(g, column))
+        return NULL;
+    if (!grid_has(g, "platform") || !(grid_has(g, "workload") || grid_has(g, "run_id")))
+        return NULL;
+    if (!grid_has(g, "workload"))
+        return run_of(s, g, row, "path", (const char *const[]){"platform", "run_id", NULL});
+    AUTO_FREE char *run =
+        grid_has(g, column) ? xstrdup(grid_text(g, row, column))
+                            : run_of(s, g, row, "run_id",
+                                     (const char *const[]){"platform", "workload", "label", NULL});
+    return run ? xstrfmt("%s/%s/%s/%s", s->raw, grid_text(g, row, "platform"),
+                         grid_text(g, row, "workload"), run)
+               : NULL;
+}
+
+int sql_use(struct paper_tables *s, const struct sql_parts *p, const struct grid **out)
 {
     AUTO_FREE char *name = xstrfmt("%.*s", (int)p->table_len, p->table);
-    int code = sql_open(s);
-    *out = NULL;
-    if (!code)
-        code = paper_tables_find(s->tables, name, out);
-    s->grid = *out;
-    if (!code &&
-        sqlite3_table_column_metadata(s->db, "main", name, NULL, NULL, NULL, NULL, NULL, NULL))
-        code = load(s, *out);
+    int code = paper_tables_find(s, name, out);
+    s->reading = *out;
     return code;
 }

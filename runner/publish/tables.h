@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The tables behind the numbers, each read on first use: data/csv/NAME.csv, where newer measurements
- * replace older ones (grid_latest), and three tables from other sources:
+ * The tables behind the numbers, each read on first use: data/csv/NAME.csv, of whose
+ * runs one stands for each cell (STORE_STANDS), and three tables from other sources:
  *
  *   runs      one row for each run folder: platform, machine, versions, from the headers of its
  *             recordings
@@ -11,31 +11,26 @@
  * A grid is such a table in memory, with the line number of every row. A key is the name of a column,
  * "line", or a key in the column `params` ("gemms" in "size=16MiB gemms=4").
  *
- * Queries read the tables in an SQLite database in memory. Each is loaded when a query first reads it,
- * with three additions: `line` is the line of the row in its file, every key of the column `params` is a
+ * Queries read the tables in a store in memory, with three additions: `line` is the line of the row in its file, every key of the column `params` is a
  * column of its own, and an empty field is NULL. A column of numbers is REAL.
  */
 #pragma once
 
-#include <sqlite3.h>
+#include "store/store.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
-struct grid_row {
-    char **fields;
-    long line;
-};
-
-enum row_judged { ROW_SKIPPED = -2, ROW_GOOD, ROW_UNJUDGED };
+/* ROW_REPLACED: another run stands for its cell. */
+enum row_judged { ROW_REPLACED = -3, ROW_SKIPPED, ROW_GOOD, ROW_UNJUDGED };
 
 struct grid {
     char *name, *path;
-    char **columns;
-    size_t n_columns;
-    struct grid_row *rows;
-    size_t n;
+    struct words columns, fields; /* fields: row after row */
+    long *lines;                  /* of each row */
+    size_t n;                     /* rows */
     int *judged; /* for each row, one of enum row_judged, or the index of its gap plus 1
-                    (evidence.h); NULL: not judged */
+                    (evidence.h); NULL: rows that are traced by their lines */
 };
 
 /* Some rows of a grid. */
@@ -51,16 +46,19 @@ void grid_free(struct grid *g);
 
 /* The column's value, or "". */
 const char *grid_text(const struct grid *g, size_t row, const char *column);
+const char *grid_field(const struct grid *g, size_t row, size_t column);
 bool grid_has(const struct grid *g, const char *column);
-double grid_real(const struct grid *g, size_t row, const char *column); /* NaN: none */
-
-/* Progress of the run of a row. */
-enum grid_run { GRID_RUN_EMPTY, GRID_RUN_PART, GRID_RUN_FINISHED };
 
 struct paper_tables {
     const char *csv, *raw, *configs; /* folders; the caller owns the texts */
     struct grid **v;
     size_t n;
+    struct store store; /* in memory, with the tables above */
+    sqlite3_stmt *add_number;
+    const struct grid *reading; /* the table that a query reads; NULL: none */
+    bool refused;               /* a query sees refused rows too (publish/evidence.h) */
+    char *run;                  /* whose progress is known */
+    int progress;
 };
 
 /* Owned by the tables. GS_OK, or reported: a table that is not there, with the nearest name. */
@@ -74,17 +72,9 @@ int paper_tables_no_table(const struct paper_tables *s, const char *name, const 
 enum row_run { ROW_RUN, ROW_EARLIER_RUN, ROW_RUNS };
 
 /* The folder of a run of this row; the caller frees it. NULL: there is none. A row with a platform and
- * workload but no run, as in transitions.csv, belongs to the latest finished run. */
+ * workload but no run, as in transitions.csv, belongs to the run that stands for the section. */
 char *paper_tables_run(struct paper_tables *s, const struct grid *g, size_t row,
                        enum row_run which);
-
-struct sql {
-    sqlite3 *db; /* NULL until the first query */
-    sqlite3_stmt *add_number;
-    struct paper_tables *tables;
-    const struct grid *grid; /* the table that is being read; NULL: none */
-    bool refused;            /* show refused rows too (publish/evidence.h) */
-};
 
 /* A value for ?1, ?2, …: the text, or where that is NULL the number (NaN: NULL). */
 struct sql_value {
@@ -123,12 +113,12 @@ struct sql_parts {
 int sql_split(struct sql_parts *p, const char *query, struct sql_source at);
 
 /* Loads the table unless it is loaded, and reads it from now on. GS_OK or reported. */
-int sql_use(struct sql *s, const struct sql_parts *p, const struct grid **out);
+int sql_use(struct paper_tables *s, const struct sql_parts *p, const struct grid **out);
 /* GS_OK, or reported with the source. sql_result_free in both cases. */
-int sql_run(struct sql *s, struct sql_result *r, const char *query, const struct sql_values *in,
-            struct sql_source at);
+int sql_run(struct paper_tables *s, struct sql_result *r, const char *query,
+            const struct sql_values *in, struct sql_source at);
 void sql_result_free(struct sql_result *r);
 /* The table `numbers` (name, plain, value), for queries of other numbers: empty, and row by row. */
-int sql_clear_numbers(struct sql *s);
-int sql_add_number(struct sql *s, size_t row, const char *name, const char *plain, double value);
-void sql_close(struct sql *s);
+int sql_clear_numbers(struct paper_tables *s);
+int sql_add_number(struct paper_tables *s, size_t row, const char *name, const char *plain,
+                   double value);

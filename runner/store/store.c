@@ -58,7 +58,7 @@ const struct store_table store_tables[] = {
     {"standing", "run",
      "platform, workload and label: the latest run, or the latest complete one if there is any",
      "SELECT run FROM (SELECT *, row_number() OVER (PARTITION BY platform, workload, label"
-     " ORDER BY complete DESC, run_id DESC) AS place FROM run) WHERE place = 1"},
+     " ORDER BY " STORE_STANDS("complete", "run_id") ") AS place FROM run) WHERE place = 1"},
     {"foreign_load", "run,launch,host,cores,foreign_cores", "host of a launch",
      "SELECT run, launch, host, max(cores) AS cores,"
      " max(0, max(busy_cores) - total(own_cores)) AS foreign_cores FROM ("

@@ -30,6 +30,10 @@ extern const struct store_table store_tables[]; /* the views last; ends with a N
 enum { SUMMARY, ITERATION, METRICS, LAUNCHES, WAN, COMPARE, CHOSEN, PLACEBO, DERIVED };
 extern const struct store_table store_derived[DERIVED];
 
+/* Which of several runs stands, as an ORDER BY: of those with most progress the latest, whose name
+ * begins with the time. */
+#define STORE_STANDS(progress, run_id) progress " DESC, " run_id " DESC"
+
 struct store {
     sqlite3 *db;
     char *path;           /* "" for one in memory */
