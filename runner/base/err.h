@@ -45,3 +45,12 @@ void say_quiet(int quiet);
  * retries; err_capture_first keeps the first line. NULL ends the capture. Captures may be nested. */
 void err_capture(char *buf, size_t size);
 void err_capture_first(char *buf, size_t size);
+
+/* In a function that returns a code: returns that of the call unless it is GS_OK. What the function must
+ * free is AUTO (text.h). */
+#define CHECK(call)                                                                                \
+    do {                                                                                           \
+        const int try_code = (call);                                                               \
+        if (try_code)                                                                              \
+            return try_code;                                                                       \
+    } while (0)
