@@ -23,18 +23,15 @@ static int compare_rules_read(struct compare_rules *out, const struct recorded *
     bool there = !access(path, F_OK);
     AUTO(config_free_of) struct config *config = NULL;
     struct settings set;
-    int code = there ? config_load(&config, path, (const char *const *)r->overrides)
-                     : config_from_text(&config, path, defaults, 0, NULL);
-    if (!code)
-        code = settings_read(config, &set);
-    if (!code) {
-        /* A training command decides itself how many steps it makes. */
-        bool asked = there && !r->imported && strcmp(r->workload, TRAIN_WORKLOAD) != 0;
-        *out = (struct compare_rules){.equivalence = set.measure.equivalence,
-                                      .blocks = asked ? set.measure.blocks : 1};
-        memcpy(out->baseline, set.measure.baseline, sizeof out->baseline);
-    }
-    return code;
+    CHECK(there ? config_load(&config, path, (const char *const *)r->overrides)
+              : config_from_text(&config, path, defaults, 0, NULL));
+    CHECK(settings_read(config, &set));
+    /* A training command decides itself how many steps it makes. */
+    bool asked = there && !r->imported && strcmp(r->workload, TRAIN_WORKLOAD) != 0;
+    *out = (struct compare_rules){.equivalence = set.measure.equivalence,
+                                  .blocks = asked ? set.measure.blocks : 1};
+    memcpy(out->baseline, set.measure.baseline, sizeof out->baseline);
+    return GS_OK;
 }
 
 static void add_launch(struct text *t, int launch, size_t blocks)
@@ -459,11 +456,8 @@ int compare_recorded(struct comparison *c, const struct recorded *r, const struc
 {
     AUTO(origins_free) struct origins origins = {0};
     struct compare_rules rules;
-    int code = compare_rules_read(&rules, r);
-    if (!code)
-        code = origins_read(&origins, r);
-    if (code)
-        return code;
+    CHECK(compare_rules_read(&rules, r));
+    CHECK(origins_read(&origins, r));
     rules.wanted = baseline;
     if (r->imported && !best_of)
         compare_unpaired(c, r, groups, &origins, &rules);
@@ -723,8 +717,7 @@ static int match(struct comparison *c, const struct run_set *a, const struct run
 int compare_between_runs(struct comparison *c, const char *a, const char *b)
 {
     AUTO(run_set_free) struct run_set sa = {0}, sb = {0};
-    int code = run_set_read(&sa, a);
-    if (!code)
-        code = run_set_read(&sb, b);
-    return code ? code : match(c, &sa, &sb, a, b);
+    CHECK(run_set_read(&sa, a));
+    CHECK(run_set_read(&sb, b));
+    return match(c, &sa, &sb, a, b);
 }

@@ -510,9 +510,7 @@ int comparison_write(const struct comparison *c, const char *dir, const char *fi
 {
     struct csv csv;
     AUTO_FREE char *path = xstrfmt("%s/%s", dir, file);
-    int code = csv_open(&csv, path);
-    if (code)
-        return code;
+    CHECK(csv_open(&csv, path));
     csv_params_header(&csv, compare_columns);
     for (size_t i = 0; i < c->n; i++) {
         contrast_row(&csv, &c->v[i]);
@@ -571,9 +569,7 @@ int placebo_write(const struct comparison *c, const char *dir)
 {
     struct csv csv;
     AUTO_FREE char *path = xstrfmt("%s/%s", dir, PLACEBO_CSV);
-    int code = csv_open(&csv, path);
-    if (code)
-        return code;
+    CHECK(csv_open(&csv, path));
     csv_header(&csv, placebo_columns);
     placebo_put(&csv, c);
     return csv_close(&csv, true);

@@ -680,11 +680,8 @@ int transitions_make(struct store *s)
 {
     AUTO(curves_free) struct curves all = {0};
     struct csv csv;
-    int code = curves_read(&all, s);
-    if (!code)
-        code = store_make(s, "transitions", transitions_columns);
-    if (code)
-        return code;
+    CHECK(curves_read(&all, s));
+    CHECK(store_make(s, "transitions", transitions_columns));
     struct store_rows *rows = store_rows_begin(s, "transitions", transitions_columns, -1, &csv);
     for (size_t i = 0; i < all.n; i++)
         write_curve(&csv, &all.v[i]);

@@ -280,9 +280,7 @@ static int take_side(struct report *r, const json_t *row, int in_place, struct i
     const struct nccl_numbers numbers = {like->size_B, number_of(time),
                                          number_of(json_object_get(side, "alg_bw")),
                                          number_of(json_object_get(side, "bus_bw"))};
-    int code = nccl_check(r->in, &numbers, r->test->factor, r->test->ranks);
-    if (code)
-        return code;
+    CHECK(nccl_check(r->in, &numbers, r->test->factor, r->test->ranks));
     like->in_place = in_place;
     like->iters = each ? 1 : (uint64_t)r->iters;
     struct imp_cell *c = import_cell(r->in, r->test, like);

@@ -460,17 +460,13 @@ static int name_collective(struct nccl *r)
 /* `s`: the rest of the line "# nThread …"; "": the table has no such line. */
 static int on_start(struct nccl *r, const char *s)
 {
-    int code = end_test(r, "its table has no end");
-    if (code)
-        return code;
+    CHECK(end_test(r, "its table has no end"));
     struct imp_test *t = import_add_test(r->imp, r->in, "nccl_allreduce");
     if (!t)
         return GS_FAILED;
     t->factor = IMP_ALLREDUCE;
     import_log_test(&r->log, &t->settings);
-    code = name_collective(r);
-    if (code)
-        return code;
+    CHECK(name_collective(r));
     t->graph = integer_after(s, "graph:") > 0;
     t->unverified = strstr(s, "validation:") && integer_after(s, "validation:") == 0;
     snprintf(t->tool, sizeof t->tool, "nccl-tests%s%s", *r->version ? " " : "", r->version);
@@ -596,9 +592,7 @@ static int take_side(struct nccl *r, const struct nccl_row *row, int in_place,
     if (!word_number(time, &c.time_us) || !word_number(&row->side[in_place].algbw, &c.algbw) ||
         !word_number(&row->side[in_place].busbw, &c.busbw))
         return import_refuse(r->in, "'%.*s' must be a number", (int)time->n, time->s);
-    int code = nccl_check(r->in, &c, t->factor, r->ranks);
-    if (code)
-        return code;
+    CHECK(nccl_check(r->in, &c, t->factor, r->ranks));
     r->bus = r->bus || c.busbw.value > 0;
     r->moved = r->moved || c.algbw.value >= 1;
     like->in_place = in_place;

@@ -648,15 +648,14 @@ static int put_launch(struct record *r, const struct launch *l, const char *dir,
     const struct imp_test *t = l->test;
     const char *const notes[][2] = {
         {"nccl", t->nccl}, {"verified", t->unverified ? "no" : "yes"}, {"missing", t->missing}};
-    int code = record_line(r, header(l, dir, number));
-    for (size_t i = 0; i < sizeof notes / sizeof *notes && !code; i++)
-        code = note(r, notes[i][0], notes[i][1]);
-    for (size_t i = 0; i < t->n_cells && !code; i++)
-        code = put_cell(r, l, &t->cells[i]);
-    if (!code)
-        code = record_line(r, json_pack("{ss ss}", "type", "end", "status",
-                                        *t->missing ? "interrupted" : "complete"));
-    return code ? code : record_sync(r);
+    CHECK(record_line(r, header(l, dir, number)));
+    for (size_t i = 0; i < sizeof notes / sizeof *notes; i++)
+        CHECK(note(r, notes[i][0], notes[i][1]));
+    for (size_t i = 0; i < t->n_cells; i++)
+        CHECK(put_cell(r, l, &t->cells[i]));
+    CHECK(record_line(r, json_pack("{ss ss}", "type", "end", "status",
+                                 *t->missing ? "interrupted" : "complete")));
+    return record_sync(r);
 }
 
 static int launch_write(const struct launch *l, const char *dir, int number)

@@ -480,9 +480,7 @@ int launcher_command(const struct plan *p, const char *scratch, const char *cons
     const struct set_launch *set = &p->set.launch;
     const struct launcher *l = choose(set);
     struct words w = {0};
-    int code = launcher_check_slots(p);
-    if (code)
-        return code;
+    CHECK(launcher_check_slots(p));
     AUTO_FREE char *rank = here_rank_program(), *program = rank ? l->find() : NULL;
     if (!rank)
         return GS_CANNOT;

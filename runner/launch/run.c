@@ -164,9 +164,7 @@ static int report_cells(const struct run_outcome *o, const struct plan *p, const
 static int outcome_judge(struct run_outcome *o, const struct plan *p, const char *dir)
 {
     AUTO(ledger_free_of) struct ledger *l = NULL;
-    int code = ledger_read(&l, dir);
-    if (code)
-        return code;
+    CHECK(ledger_read(&l, dir));
     const struct cell *cell = NULL;
     const struct ledger_fail *first = NULL;
     for (size_t i = 0; i < p->n_cells; i++) {
@@ -257,9 +255,7 @@ struct launch_state {
 static int read_state(const struct run_at *r, int launch, struct launch_state *s)
 {
     AUTO(ledger_free_of) struct ledger *l = NULL;
-    int code = ledger_read(&l, r->dir);
-    if (code)
-        return code;
+    CHECK(ledger_read(&l, r->dir));
     *s = (struct launch_state){.missing = ledger_missing(l, r->plan, launch, NULL),
                                .next_attempt = ledger_next_attempt(l, launch)};
     for (size_t i = 0; i < l->n_fails; i++)

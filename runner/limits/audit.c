@@ -225,12 +225,11 @@ static int write_plain(struct writer *w, const struct platform *p, const struct 
 
 static int write_published(struct writer *w, const struct platform *p)
 {
-    int code = GS_OK;
-    for (size_t i = 0; i < p->config->n && !code; i++)
-        code = write_plain(w, p, &p->config->entries[i]);
-    for (size_t i = 0; i < p->claims.n && !code; i++)
-        code = write_claim(w, p, &p->claims.v[i]);
-    return code;
+    for (size_t i = 0; i < p->config->n; i++)
+        CHECK(write_plain(w, p, &p->config->entries[i]));
+    for (size_t i = 0; i < p->claims.n; i++)
+        CHECK(write_claim(w, p, &p->claims.v[i]));
+    return GS_OK;
 }
 
 /* One claim of a training over a WAN, by the side of its range that is the easier to reach. */
@@ -320,9 +319,7 @@ static int write_names(struct store *s, const struct platform *platforms, size_t
 {
     static const char columns[] = "platform,device";
     struct csv csv;
-    int code = store_make(s, "asked_platform", columns);
-    if (code)
-        return code;
+    CHECK(store_make(s, "asked_platform", columns));
     struct store_rows *rows = store_rows_begin(s, "asked_platform", columns, -1, &csv);
     for (size_t i = 0; i < n; i++) {
         CSV_TEXTS(&csv, platforms[i].name, bounds_device(platforms[i].config));

@@ -63,13 +63,12 @@ static int one_cluster(const struct submit *s)
 
 static int plan_all(struct submit *s, char **args, int n)
 {
-    int code = GS_OK;
-    for (int i = 0; !code && i < n; i++)
-        code = campaign_configs_add(&s->configs, args[i]);
-    for (size_t i = 0; !code && i < s->configs.n; i++)
-        code = plan_config(s, s->configs.v[i]);
-    code = code ? code : one_cluster(s);
-    return code ? code : compose_shapes(&s->shapes, s->sections.plans, s->sections.n);
+    for (int i = 0; i < n; i++)
+        CHECK(campaign_configs_add(&s->configs, args[i]));
+    for (size_t i = 0; i < s->configs.n; i++)
+        CHECK(plan_config(s, s->configs.v[i]));
+    CHECK(one_cluster(s));
+    return compose_shapes(&s->shapes, s->sections.plans, s->sections.n);
 }
 
 static int ask_cluster(struct submit *s)
@@ -431,17 +430,14 @@ static size_t living(const struct queue *q, long *jobs)
 static int cancel_queue(const struct campaign *c)
 {
     AUTO(queue_free) struct queue q = {0};
-    int code = slurm_queue(&q, c);
+    CHECK(slurm_queue(&q, c));
     AUTO_FREE long *jobs = xcalloc(q.n + 1, sizeof *jobs);
     size_t n = living(&q, jobs);
-    if (!code)
-        code = jobs_cancelled(c);
-    if (!code)
-        code = slurm_cancel(jobs, n);
-    if (!code)
-        say("cancelled: %zu array%s; recordings are kept, resume measures the missing cells", n,
-            n == 1 ? "" : "s");
-    return code;
+    CHECK(jobs_cancelled(c));
+    CHECK(slurm_cancel(jobs, n));
+    say("cancelled: %zu array%s; recordings are kept, resume measures the missing cells", n,
+        n == 1 ? "" : "s");
+    return GS_OK;
 }
 
 static int cancel(void *request, char **words, int n)
@@ -449,12 +445,9 @@ static int cancel(void *request, char **words, int n)
     (void)request, (void)n;
     AUTO(campaign_free) struct campaign c = {0};
     AUTO_CLOSE int lock = -1;
-    int code = campaign_read(&c, words[0]);
-    if (!code)
-        code = campaign_lock(&c, &lock);
-    if (!code)
-        code = cancel_queue(&c);
-    return code;
+    CHECK(campaign_read(&c, words[0]));
+    CHECK(campaign_lock(&c, &lock));
+    return cancel_queue(&c);
 }
 
 int cmd_cancel(int argc, char **argv)

@@ -106,9 +106,7 @@ static int read_tables(const char *path, const char *data)
     (void)data;
     struct plugin *p;
     alarm(SILENCE_S);
-    int code = plugin_open(&p, path);
-    if (code)
-        return code;
+    CHECK(plugin_open(&p, path));
     if (plugin_lint(p, report_fault, &path)) {
         say("%s: correct the tables first; then check measures a block", path);
         return GS_USAGE;
@@ -316,9 +314,7 @@ static int check_one(const char *path, const char *const *overrides)
         if (n >= s && !strcmp(path + n - s, kinds[i].suffix))
             break;
     }
-    int code = kinds[i].check(path, overrides);
-    if (code)
-        return code;
+    CHECK(kinds[i].check(path, overrides));
     bool config = kinds[i].check == check_config;
     const char *verb = config && !has_workload(path, overrides) ? "model" : kinds[i].next;
     AUTO_FREE char *next =

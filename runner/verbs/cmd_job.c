@@ -26,9 +26,7 @@ static int train(void *request, char **words, int n)
 {
     (void)n;
     struct train_request *q = request;
-    int code = launcher_refuse_ranks("train");
-    if (code)
-        return code;
+    CHECK(launcher_refuse_ranks("train"));
     q->options.overrides = q->overrides;
     return run_config(words[0], &q->options);
 }

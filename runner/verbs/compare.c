@@ -203,12 +203,10 @@ static int take_prices(struct comparison *shown, const struct choice *choice)
 
 static int print_all(struct store *s, const struct comparison *shown, const char *best_of)
 {
-    int code = contrasts_put(s, shown);
-    if (!code)
-        code = contrasts_print(s, best_of);
-    if (!code)
-        power_print(shown);
-    return code;
+    CHECK(contrasts_put(s, shown));
+    CHECK(contrasts_print(s, best_of));
+    power_print(shown);
+    return GS_OK;
 }
 
 static int print_contrasts(const struct compare_request *q, const struct choice *choice,

@@ -210,21 +210,16 @@ static int expect(const struct watch_request *q, struct watch_options *o)
     AUTO(config_free_of) struct config *c = NULL;
     AUTO(wan_map_free) struct wan_map m = {0};
     struct wan_training t;
-    int code = config_load(&c, q->config, q->set);
-    if (code)
-        return code;
-    code = wan_map_read(&m, c);
-    if (!code)
-        code = wan_training_read(&t, c, &m);
-    if (!code) {
-        struct wan_case plan = wan_case_of(&m, &t);
-        struct wan_outcome out = wan_evaluate(&plan);
-        o->expected_rate = out.tokens_per_s;
-        o->expected_step_s = out.step_s;
-        o->tokens = t.tokens;
-        o->gpus = t.gpus;
-    }
-    return code;
+    CHECK(config_load(&c, q->config, q->set));
+    CHECK(wan_map_read(&m, c));
+    CHECK(wan_training_read(&t, c, &m));
+    struct wan_case plan = wan_case_of(&m, &t);
+    struct wan_outcome out = wan_evaluate(&plan);
+    o->expected_rate = out.tokens_per_s;
+    o->expected_step_s = out.step_s;
+    o->tokens = t.tokens;
+    o->gpus = t.gpus;
+    return GS_OK;
 }
 
 /* "700k" tokens/s, or "80%" (the default) of the predicted rate. */

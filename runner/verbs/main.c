@@ -116,9 +116,7 @@ static void put_metric(const struct wl_metric *m)
 static int plugin_help(const char *name)
 {
     struct plugin *p;
-    int code = plugin_load(&p, name);
-    if (code)
-        return code;
+    CHECK(plugin_load(&p, name));
     AUTO_FREE char *about =
         xstrfmt("Parameters are keys of [%s] in a config; a list of values is a sweep. "
                 "Configs are compared with each other at equal values of all axes "
@@ -392,9 +390,7 @@ static int take_plugins(int *argc, char **argv)
 
 static int run_verb(int argc, char **argv)
 {
-    int code = take_plugins(&argc, argv);
-    if (code)
-        return code;
+    CHECK(take_plugins(&argc, argv));
     plugin_try_first();
     if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
         return main_help();

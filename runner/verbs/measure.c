@@ -265,14 +265,11 @@ static int plan_config(void *request, char **words, int n)
     const struct plan_options *o = request;
     AUTO(config_free_of) struct config *c = NULL;
     struct settings set;
-    int code = config_load(&c, words[0], o->set);
-    if (!code)
-        code = config_check_commands(c);
-    if (!code)
-        code = settings_read(c, &set);
-    if (!code)
-        code = wan_map_check_words(c, NULL);
-    return code ? code : show_sections(c, o);
+    CHECK(config_load(&c, words[0], o->set));
+    CHECK(config_check_commands(c));
+    CHECK(settings_read(c, &set));
+    CHECK(wan_map_check_words(c, NULL));
+    return show_sections(c, o);
 }
 
 int cmd_plan(int argc, char **argv)
@@ -314,9 +311,7 @@ static int run_path(const char *what, const struct run_options *options)
                               "is fixed");
     if (options->first && !folder)
         return fail(GS_USAGE, "run: --launch needs a run folder; '%s' is not one", what);
-    int code = launcher_refuse_ranks("run");
-    if (code)
-        return code;
+    CHECK(launcher_refuse_ranks("run"));
     return folder ? run_folder(what, options) : run_config(what, options);
 }
 
@@ -380,9 +375,7 @@ static int parse_launches(const char *text, struct run_options *options)
 static int run_words(struct run_request *a, char **args, int n)
 {
     struct run_options *options = &a->options;
-    int code = a->launches ? parse_launches(a->launches, options) : GS_OK;
-    if (code)
-        return code;
+    CHECK(a->launches ? parse_launches(a->launches, options) : GS_OK);
     if (a->task.value && (n != 1 || !campaign_is(args[0])))
         return fail(GS_USAGE, "run: --task needs the folder of one campaign");
     if (a->task.value)

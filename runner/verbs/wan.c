@@ -262,10 +262,9 @@ static int recorded_sites(const char *dir, struct words *sites)
 {
     AUTO_FREE char *path = xstrfmt("%s/config.ini", dir);
     AUTO(config_free_of) struct config *c = NULL;
-    int code = config_load(&c, path, NULL);
-    if (!code)
-        list_sites(c, sites);
-    return code;
+    CHECK(config_load(&c, path, NULL));
+    list_sites(c, sites);
+    return GS_OK;
 }
 
 /* The config that was measured, with what was found: complete, so that a recording of it is, too. */
@@ -279,14 +278,12 @@ static int write_config(const struct links *l, const char *dir, const char *to)
     if (!files_replace(to, text, 0644))
         return fail_file(to, "written", errno);
     AUTO(config_free_of) struct config *written = NULL;
-    int code = config_from_text(&written, to, text, strlen(text), NULL);
-    if (!code)
-        say("written: %s; next: %sgradsync model --plan %s", to,
-            config_section(written, "model")
-                ? ""
-                : "add the section [model] ('gradsync help model'), then ",
-            SHELL_WORD(to));
-    return code;
+    CHECK(config_from_text(&written, to, text, strlen(text), NULL));
+    say("written: %s; next: %sgradsync model --plan %s", to,
+        config_section(written, "model") ? ""
+                                         : "add the section [model] ('gradsync help model'), then ",
+        SHELL_WORD(to));
+    return GS_OK;
 }
 
 static int links_answer(const struct links_request *q, const char *dir, const struct words *sites)
@@ -361,11 +358,9 @@ static int lab(void *request, char **words, int n)
     const struct lab_request *q = request;
     AUTO(config_free_of) struct config *c = NULL;
     AUTO(lab_spec_free) struct lab_spec s = {0};
-    int code = config_load(&c, words[0], q->set);
-    if (code)
-        return code;
-    code = lab_spec_read(&s, c);
-    return code ? code : lab_run(&s, &q->lab, words + 1);
+    CHECK(config_load(&c, words[0], q->set));
+    CHECK(lab_spec_read(&s, c));
+    return lab_run(&s, &q->lab, words + 1);
 }
 
 int cmd_lab(int argc, char **argv)
