@@ -604,7 +604,7 @@ static int take_side(struct nccl *r, const struct nccl_row *row, int in_place,
     else if (!word_number(wrong, &errors))
         return import_refuse(r->in, "'%.*s' must be a number of wrong values", (int)wrong->n,
                              wrong->s);
-    else if (!r->table.errors && (!errors.finite || errors.digits))
+    else if (!r->table.errors && (!errors.finite || errors.value != 0))
         import_fault(cell, "wrong", "line %zu: %.*s wrong values", r->in->number, (int)wrong->n,
                      wrong->s);
     import_sample_us(r->imp, r->in, cell, &c.time_us, time);

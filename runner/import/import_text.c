@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -158,80 +159,26 @@ const char *word_copy(char *buf, size_t n, const struct word *w)
 
 /* ---- numbers ---- */
 
-static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-#define EXACT 22 /* powers of ten that a double holds exactly */
-
-static double times_power(double v, int exponent)
-{
-    if (exponent >= 0 && exponent <= EXACT)
-        return v * powers[exponent];
-    if (exponent < 0 && exponent >= -EXACT)
-        return v / powers[-exponent];
-    return v * pow(10, exponent);
-}
-
-static bool read_word(struct number *out, const char *s, const char *end)
-{
-    static const char *const words[] = {"nan", "inf", "infinity"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if ((size_t)(end - s) == strlen(words[i]) && !strncasecmp(s, words[i], (size_t)(end - s))) {
-            out->value = i ? INFINITY : NAN;
-            return true;
-        }
-    return false;
-}
-
-/* "e+06" at s. */
-static const char *read_exponent(const char *s, const char *end, int *exponent)
-{
-    int e = 0;
-    if (s == end || (*s != 'e' && *s != 'E'))
-        return s;
-    s++;
-    bool negative = s < end && *s == '-';
-    s += s < end && (*s == '-' || *s == '+');
-    if (s == end)
-        return NULL;
-    for (; s < end && *s >= '0' && *s <= '9'; s++)
-        e = e < 1000 ? e * 10 + (*s - '0') : e;
-    *exponent += negative ? -e : e;
-    return s;
-}
-
-/* After the point, `fraction` is 1. */
-static const char *read_digits(struct number *out, const char *s, const char *end, int fraction)
-{
-    for (unsigned digit; s < end && (digit = (unsigned)(*s - '0')) <= 9; s++) {
-        bool room = out->digits < 100000000000000000; /* 18 digits: more than a double holds */
-        if (room)
-            out->digits = out->digits * 10 + digit;
-        out->exponent += room ? -fraction : !fraction;
-    }
-    return s;
-}
+/* strtod also reads numbers in hexadecimal and "nan(…)". */
+#define NUMBER_LETTERS "0123456789.+-eEnNaAiIfFtTyY"
 
 bool number_read(struct number *out, const char *s, const char *end)
 {
+    char word[64], *stop;
+    size_t n = 0;
+    while (s + n < end && s[n] && !blank(s[n]))
+        n++;
     *out = (struct number){0};
-    const char *stop = s;
-    while (stop < end && *stop && !blank(*stop))
-        stop++;
-    out->negative = s < stop && *s == '-';
-    s += s < stop && (*s == '-' || *s == '+');
-    const char *first = s, *point = s = read_digits(out, s, stop, 0);
-    if (s < stop && *s == '.')
-        s = read_digits(out, s + 1, stop, 1);
-    if (point == first && s <= point + 1)
-        return read_word(out, first, stop);
-    s = read_exponent(s, stop, &out->exponent);
-    if (s != stop)
+    snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : sizeof word - 1), s);
+    out->value = strtod(word, &stop);
+    if (!n || n >= sizeof word || *stop || word[strspn(word, NUMBER_LETTERS)])
         return false;
-    out->finite = true;
-    out->value = times_power((double)out->digits, out->exponent) * (out->negative ? -1 : 1);
-    out->half = times_power(0.5, out->exponent);
-    return isfinite(out->value) || (out->finite = false, true);
+    out->finite = isfinite(out->value);
+    out->negative = *word == '-';
+    const char *point = strchr(word, '.'), *power = strpbrk(word, "eE");
+    size_t decimals = point ? strspn(point + 1, "0123456789") : 0;
+    out->half = 0.5 * pow(10, (power ? atoi(power + 1) : 0) - (double)decimals);
+    return true;
 }
 
 bool word_number(const struct word *w, struct number *out)
@@ -239,25 +186,14 @@ bool word_number(const struct word *w, struct number *out)
     return number_read(out, w->s, w->s + w->n);
 }
 
+#define HALF 0.5000001 /* a decimal half may be a little less in binary; it rounds up */
+
 bool number_scaled(const struct number *x, int shift, uint64_t *out)
 {
-    int e = x->exponent + shift;
-    uint64_t v = x->digits;
-    if (!x->finite)
-        return false;
-    for (; e > 0 && v; e--)
-        if (__builtin_mul_overflow(v, 10, &v))
-            return false;
-    uint64_t dropped = 0;
-    for (; e < 0 && (v || dropped); e++) {
-        dropped = v % 10;
-        v /= 10;
-        if (!v && e < -1)
-            dropped = 0;
-    }
-    v += dropped >= 5;
-    *out = v;
-    return v < 1000000000000000000;
+    double v = fabs(x->value) * pow(10, shift);
+    bool fits = x->finite && v < 1e18;
+    *out = fits ? (uint64_t)(v + HALF) : 0;
+    return fits;
 }
 
 /* A message may follow a field of a row without a blank: "-1node0", "sumnode0". Returns where its

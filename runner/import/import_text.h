@@ -45,12 +45,10 @@ const char *import_anchor(const char *line, const char *at);
 void import_lines_rewind(struct import_lines *in);
 void import_lines_close(struct import_lines *in);
 
-/* A decimal number as it was printed: digits x 10^exponent. half: half of its last digit. */
+/* A decimal number as it was printed. half: half of its last digit. */
 struct number {
     bool finite; /* false: nan or inf */
     bool negative;
-    uint64_t digits;
-    int exponent;
     double value, half;
 };
 /* Reads the number at s, up to a blank, a NUL or `end`; false: there is none. */
