@@ -16,73 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A call of strspn takes longer than the number behind the blanks. */
-static const char *skip_blank(const char *s)
-{
-    while (*s == ' ' || *s == '\t' || *s == '\r' || *s == '\n')
-        s++;
-    return s;
-}
-
-/* The ']' of a list of one number or more; NULL: it has something else. */
-static const char *end_of(const char *first)
-{
-    bool integer;
-    for (const char *s = first;; s++) {
-        s = json_number_end(skip_blank(s), &integer);
-        s = s ? skip_blank(s) : NULL;
-        if (!s || *s != ',')
-            return s && *s == ']' ? s : NULL;
-    }
-}
-
-/* Adds the report up to the list, and the lines that the list ends. */
-static void cut(struct text *out, const struct text *report, const char **from, const char *first,
-                const char *end)
-{
-    text_addn(out, *from, (size_t)(first - *from));
-    text_addf(out, "%zu", (size_t)(first - report->s));
-    for (const char *s = first; (s = memchr(s, '\n', (size_t)(end - s))); s++)
-        text_add(out, "\n");
-    *from = end;
-}
-
-static bool json_text_cut(struct text *out, const struct text *report)
-{
-    static const char key[] = "\"times_us\"";
-    const char *from = report->s;
-    bool plain = !strstr(report->s, "\\u"); /* which may hide the name */
-    for (const char *at = from; plain && (at = strstr(at, key));) {
-        const char *s = skip_blank(at + sizeof key - 1);
-        bool list =
-            (at == report->s || at[-1] != '\\') && *s == ':' && *(s = skip_blank(s + 1)) == '[';
-        const char *end = list ? end_of(s + 1) : NULL;
-        if (end)
-            cut(out, report, &from, s + 1, end);
-        at = end ? end : at + sizeof key - 1;
-    }
-    text_addn(out, from, report->len - (size_t)(from - report->s));
-    return plain;
-}
-
-static const char *json_text_times(const struct text *report, const json_t *times)
-{
-    const json_t *place = json_array_get(times, 0);
-    bool cut = json_array_size(times) == 1 && json_is_integer(place);
-    return cut ? skip_blank(report->s + json_integer_value(place)) : NULL;
-}
-
-static const char *json_text_number(const char *s, double *us)
-{
-    bool integer;
-    struct number x;
-    const char *end = json_number_end(s, &integer);
-    number_read(&x, s, end);
-    *us = x.digits >> 53 ? strtod(s, NULL) : x.value;
-    s = skip_blank(end);
-    return *s == ',' ? skip_blank(s + 1) : NULL;
-}
-
+/* Ends a report that broke off behind its last whole part. */
 static bool json_text_close(struct text *t)
 {
     char outer[2] = "";
@@ -120,7 +54,6 @@ struct report {
     struct imp_test *test;
     const json_t *config;
     int64_t iters;
-    bool cut; /* its lists of times are places in the text */
 };
 
 static const char *anchor(const char *line)
@@ -232,37 +165,16 @@ static bool nanoseconds(double us, uint64_t *out)
     return true;
 }
 
-static void take_mean(struct report *r, struct imp_cell *c, const json_t *mean)
+/* `iteration`: from 1; 0: the mean of all. */
+static void take_time(struct report *r, struct imp_cell *c, const json_t *time, size_t iteration)
 {
     uint64_t ns;
-    if (nanoseconds(json_is_number(mean) ? json_number_value(mean) : NAN, &ns))
+    if (nanoseconds(json_is_number(time) ? json_number_value(time) : NAN, &ns))
         import_sample(r->imp, r->in, c, ns);
+    else if (iteration)
+        import_fault(c, "failed", "iteration %zu has no time", iteration);
     else
         import_fault(c, "failed", "its time is not a number of microseconds");
-}
-
-static void take_sample(struct report *r, struct imp_cell *c, size_t i, double us)
-{
-    uint64_t ns;
-    if (nanoseconds(us, &ns))
-        import_sample(r->imp, r->in, c, ns);
-    else
-        import_fault(c, "failed", "iteration %zu has no time", i + 1);
-}
-
-static void take_samples(struct report *r, struct imp_cell *c, const json_t *times)
-{
-    size_t i = 0;
-    json_t *v;
-    double us;
-    const char *next = r->cut ? json_text_times(&r->in->text, times) : NULL;
-    if (!next)
-        json_array_foreach(times, i, v)
-            take_sample(r, c, i, json_is_number(v) ? json_number_value(v) : NAN);
-    while (next) {
-        next = json_text_number(next, &us);
-        take_sample(r, c, i++, us);
-    }
 }
 
 static int take_side(struct report *r, const json_t *row, int in_place, struct imp_cell *like)
@@ -272,6 +184,8 @@ static int take_side(struct report *r, const json_t *row, int in_place, struct i
     const json_t *side = json_object_get(row, keys[in_place]);
     const json_t *times = json_object_get(json_object_get(row, iterations[in_place]), "times_us");
     const bool each = json_array_size(times) > 0;
+    json_t *v;
+    size_t i;
     if (!json_is_object(side))
         return GS_OK;
     if (json_object_get(side, "cpu_time"))
@@ -290,10 +204,9 @@ static int take_side(struct report *r, const json_t *row, int in_place, struct i
         r->test->unverified = true;
     else if (json_number_value(wrong) != 0)
         import_fault(c, "wrong", "%g wrong values", json_number_value(wrong));
-    if (each)
-        take_samples(r, c, times);
-    else
-        take_mean(r, c, time);
+    if (!each)
+        take_time(r, c, time, 0);
+    json_array_foreach(times, i, v) take_time(r, c, v, i + 1);
     return GS_OK;
 }
 
@@ -316,22 +229,14 @@ static int take_row(struct report *r, const json_t *row)
 
 /* ---- the report ---- */
 
-static json_t *parse(struct report *r, json_error_t *why)
-{
-    AUTO_TEXT struct text rest = {0};
-    r->cut = json_text_cut(&rest, &r->in->text);
-    return json_loadb(rest.s, rest.len, JSON_REJECT_DUPLICATES, why);
-}
-
 /* *whole is false when the text broke off; *root then has what was whole. */
-static int load(struct report *r, json_t **root, bool *whole)
+static int load(struct import_lines *in, json_t **root, bool *whole)
 {
-    struct import_lines *in = r->in;
     json_error_t first, why;
-    *root = parse(r, &first);
+    *root = json_loadb(in->text.s, in->text.len, JSON_REJECT_DUPLICATES, &first);
     *whole = *root;
     if (!*root && json_text_close(&in->text))
-        *root = parse(r, &why);
+        *root = json_loadb(in->text.s, in->text.len, JSON_REJECT_DUPLICATES, &why);
     if (*root && (*whole || json_object_get(*root, "results")))
         return GS_OK;
     in->number = (size_t)first.line;
@@ -344,7 +249,7 @@ static int read_report(struct import *imp, struct import_lines *in)
     json_t *root, *row;
     size_t i;
     bool whole;
-    int code = load(&r, &root, &whole);
+    int code = load(in, &root, &whole);
     const json_t *results = json_object_get(root, "results");
     r.config = json_object_get(root, "config");
     if (!code && (!json_is_object(r.config) || !json_is_array(results)))
