@@ -4,8 +4,6 @@
 #include "base/err.h"
 #include "base/jsontext.h"
 #include "base/text.h"
-#include "common/collective.h"
-#include "config/settings.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -76,7 +74,7 @@ static int on_title(struct osu *r, const char *s)
     const char *title = strchr(library, ' ');
     const bool nccl = !strncasecmp(library, "NCCL", 4) || !strncasecmp(library, "RCCL", 4);
     r->of = NULL;
-    for (size_t i = 0; title && i < sizeof osu_collectives / sizeof *osu_collectives; i++)
+    for (size_t i = 0; title && i < COUNT(osu_collectives); i++)
         if (!strncasecmp(title + 1, osu_collectives[i].title, strlen(osu_collectives[i].title)))
             r->of = &osu_collectives[i];
     r->open = false;
@@ -154,7 +152,7 @@ static const char *dtype_of(const char *line)
 {
     static const char *const names[][2] = {
         {"MPI_CHAR", "int8"}, {"MPI_INT", "int32"}, {"MPI_FLOAT", "fp32"}, {"MPI_DOUBLE", "fp64"}};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    for (size_t i = 0; i < COUNT(names); i++)
         if (strstr(line, names[i][0]))
             return names[i][1];
     return "";
@@ -265,19 +263,20 @@ static const struct import_format import_osu = {"osu", anchor, true, read_osu};
 static const struct import_format import_iteration;
 static const struct import_format *const formats[] = {&import_nccl, &import_nccl_json,
                                                       &import_iteration, &import_osu};
-#define FORMATS (sizeof formats / sizeof *formats)
-
-const char *const import_formats[] = {"nccl-tests", "nccl-json", IMPORT_TIMES, "osu", NULL};
 
 #define TELLING_LINES 100000 /* lines that are searched for a format */
 
-/* ---- reading ---- */
-
-static const struct import_format *named(const char *format)
+static const struct import_format *named(const char *name)
 {
-    for (size_t i = 0; i < FORMATS; i++)
-        if (!strcmp(formats[i]->name, format))
+    const char *names[COUNT(formats)];
+    for (size_t i = 0; i < COUNT(formats); i++) {
+        names[i] = formats[i]->name;
+        if (!strcmp(names[i], name))
             return formats[i];
+    }
+    fail(GS_USAGE,
+         "import: no format '%s'%s; formats are auto, nccl-tests, nccl-json, iteration and osu",
+         name, DID_YOU_MEAN(text_nearest(name, names, COUNT(names))));
     return NULL;
 }
 
@@ -288,7 +287,7 @@ static const struct import_format *recognise(struct import_lines *in)
     char *line;
     for (int prefix = 1; prefix >= 0; prefix--) {
         while (in->number < TELLING_LINES && import_lines_next(in, &line))
-            for (size_t i = 0; i < FORMATS; i++)
+            for (size_t i = 0; i < COUNT(formats); i++)
                 if (formats[i]->prefix == prefix && formats[i]->anchor(line)) {
                     import_lines_rewind(in);
                     return formats[i];
@@ -300,11 +299,6 @@ static const struct import_format *recognise(struct import_lines *in)
 
 /* ---- GPUs ---- */
 
-static const char *gpu_part(const json_t *host, const char *key)
-{
-    return json_text_of(host, key);
-}
-
 /* Counts the GPUs of the ranks, and warns if two ranks share one. */
 static void count_gpus(const struct import *imp, struct imp_test *t, bool warn)
 {
@@ -314,8 +308,8 @@ static void count_gpus(const struct import *imp, struct imp_test *t, bool warn)
         size_t k = 0;
         for (; k < i && !b; k++) {
             b = json_array_get(t->hosts, k);
-            if (strcmp(gpu_part(a, "host"), gpu_part(b, "host")) ||
-                strcmp(gpu_part(a, "bus"), gpu_part(b, "bus")) ||
+            if (strcmp(json_text_of(a, "host"), json_text_of(b, "host")) ||
+                strcmp(json_text_of(a, "bus"), json_text_of(b, "bus")) ||
                 !json_equal(json_object_get(a, "index"), json_object_get(b, "index")) ||
                 !json_object_get(a, "index"))
                 b = NULL;
@@ -325,19 +319,23 @@ static void count_gpus(const struct import *imp, struct imp_test *t, bool warn)
             say("%s: warning: ranks %lld and %lld share one GPU (%s, device %lld, %s): their times "
                 "are not those of two GPUs",
                 imp->path, (long long)json_integer_of(b, "rank"),
-                (long long)json_integer_of(a, "rank"), gpu_part(a, "host"),
-                (long long)json_integer_of(a, "index"), gpu_part(a, "bus"));
+                (long long)json_integer_of(a, "rank"), json_text_of(a, "host"),
+                (long long)json_integer_of(a, "index"), json_text_of(a, "bus"));
     }
 }
 
 static int read_all(struct import *imp, struct import_lines *in, const struct import_known *known)
 {
-    const struct import_format *format = known->format ? named(known->format) : recognise(in);
     const char *unit = known->unit;
+    CHECK(import_lines_open(in, imp->path));
+    const struct import_format *format = known->format ? named(known->format) : recognise(in);
     if (!format)
-        return fail_at(GS_FAILED, in->path, 0,
-                       "refused: not the output of nccl-tests (text or JSON) or osu_allreduce, "
-                       "and not a list of iteration times; --format names the format");
+        return known->format
+                   ? GS_USAGE
+                   : fail_at(GS_FAILED, in->path, 0,
+                             "refused: not the output of nccl-tests (text or JSON) or "
+                             "osu_allreduce, and not a list of iteration times; --format names the "
+                             "format");
     if (unit && format != &import_iteration)
         return fail_at(GS_USAGE, in->path, 0,
                        "unit=%s: the format %s has a unit of its own; leave out --set unit", unit,
@@ -348,34 +346,32 @@ static int read_all(struct import *imp, struct import_lines *in, const struct im
                        "collective",
                        known->collective, format->name);
     imp->format = format->name;
-    imp->unit = unit ? unit : train_units[TRAIN_MS];
+    imp->unit = unit ? unit : "ms";
     imp->collective = known->collective;
     imp->ranks = known->ranks;
     memcpy(imp->sha256, in->sha256, sizeof imp->sha256);
     if (format->prefix)
         import_lines_anchor(in, format->anchor);
-    int code = format->read(imp, in);
-    if (!code && !imp->samples)
-        code = *in->prefix ? import_refuse(in,
+    CHECK(format->read(imp, in));
+    if (!imp->samples)
+        return *in->prefix ? import_refuse(in,
                                            "no row of its table was found: lines begin with an "
                                            "unknown prefix, other than '%.60s'; remove the prefix",
                                            in->prefix)
                            : import_refuse(in, "the file has no times");
-    for (size_t i = 0; i < imp->n_tests && !code; i++)
+    for (size_t i = 0; i < imp->n_tests; i++)
         count_gpus(imp, &imp->tests[i], i == 0);
-    return code;
+    return GS_OK;
 }
 
 int import_read(struct import **out, const char *path, const struct import_known *known)
 {
-    struct import_lines in;
+    struct import_lines in = {0};
     struct import *imp = xcalloc(1, sizeof *imp);
     imp->path = xstrdup(path);
     imp->name = path_name(imp->path);
-    int code = import_lines_open(&in, path);
-    if (!code)
-        code = read_all(imp, &in, known);
-    import_lines_close(&in);
+    int code = read_all(imp, &in, known);
+    text_free(&in.text);
     if (code)
         import_free(imp);
     *out = code ? NULL : imp;
@@ -417,23 +413,22 @@ static const char *times_anchor(const char *line)
     return one_number(line, &w, &x) ? line : NULL;
 }
 
-static const struct {
-    const char *name;
+static const struct scale {
+    const char *unit, *name;
     int shift; /* decimal, to nanoseconds */
-} scales[] = {
-    [TRAIN_S] = {"seconds", 9}, [TRAIN_MS] = {"milliseconds", 6}, [TRAIN_US] = {"microseconds", 3}};
+} scales[] = {{"ms", "milliseconds", 6}, {"s", "seconds", 9}, {"us", "microseconds", 3}};
 
-static size_t scale_of(const struct import *imp)
+static const struct scale *scale_of(const struct import *imp)
 {
-    size_t i = 0;
-    while (strcmp(train_units[i], imp->unit) != 0)
-        i++;
-    return i;
+    const struct scale *s = scales;
+    while (strcmp(s->unit, imp->unit))
+        s++;
+    return s;
 }
 
 const char *import_unit_name(const struct import *imp)
 {
-    return scales[scale_of(imp)].name;
+    return scale_of(imp)->name;
 }
 
 static int take(struct import *imp, struct import_lines *in, struct imp_test *t, const char *line)
@@ -442,7 +437,7 @@ static int take(struct import *imp, struct import_lines *in, struct imp_test *t,
     struct number x;
     uint64_t ns;
     bool number = one_number(line, &w, &x);
-    if (!number && !line[strspn(line, " \t")])
+    if (!line[strspn(line, " \t")])
         return GS_OK;
     if (in->torn) { /* 9.7 may have been 9.795 */
         strcpy(t->missing, "its last line is torn");
@@ -450,7 +445,7 @@ static int take(struct import *imp, struct import_lines *in, struct imp_test *t,
     }
     if (in->cut || !number)
         return import_refuse(in, "the line must be one time in %s", import_unit_name(imp));
-    if (!number_scaled(&x, scales[scale_of(imp)].shift, &ns) || x.negative || !ns)
+    if (!number_scaled(&x, scale_of(imp)->shift, &ns) || x.negative || !ns)
         return import_refuse(in, "%.*s %s is not a time", (int)(w.n < 40 ? w.n : 40), w.s,
                              imp->unit);
     struct imp_cell *c = t->cells; /* the only one */

@@ -11,13 +11,11 @@
 #include "import/import_text.h"
 
 #define IMPORT_TIMES "iteration" /* the format of a list of times */
-/* Names of the formats; ends with NULL. */
-extern const char *const import_formats[];
 
 /* What the user says about a file; NULL or 0: nothing. */
 struct import_known {
-    const char *format;     /* one of import_formats; NULL: recognise it from the contents */
-    const char *unit;       /* of the times of a list, one of train_units; NULL: milliseconds */
+    const char *format;     /* NULL: recognise it from the contents */
+    const char *unit;       /* of the times of a list, s, ms or us; NULL: milliseconds */
     const char *collective; /* "allgather" */
     int64_t ranks;
 };

@@ -34,7 +34,7 @@ static const struct nccl_program collectives[] = {
     {"scatter_perf", "scatter", "nccl_scatter", "", IMP_SHARE},
     {"hypercube_perf", "hypercube", "nccl_hypercube", "", IMP_SHARE},
 };
-#define COLLECTIVES (sizeof collectives / sizeof *collectives)
+#define COLLECTIVES (COUNT(collectives))
 
 const struct nccl_program *nccl_program_named(const char *collective)
 {
@@ -81,7 +81,7 @@ static const struct {
 static const char *dtype_of(const char *name, int64_t *bytes)
 {
     *bytes = 0;
-    for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
+    for (size_t i = 0; i < COUNT(dtypes); i++)
         if (!strcmp(dtypes[i].name, name)) {
             *bytes = dtypes[i].bytes;
             return dtypes[i].ours;
@@ -168,7 +168,7 @@ static const struct {
     {"i_max", COL_ITERATION}, {"i_p99", COL_ITERATION},
     {"i_cv%", COL_ITERATION}, {"timestamp", COL_TIMESTAMP},
 };
-#define NAMES (sizeof names / sizeof *names)
+#define NAMES (COUNT(names))
 
 static bool column_of(const struct word *w, enum nccl_column *is)
 {
@@ -556,7 +556,7 @@ static const struct {
 /* `s` is behind the '#', which Markdown takes away. *known: false for another program's line. */
 static int on_comment(struct nccl *r, const char *s, bool *known)
 {
-    for (size_t i = 0; i < sizeof comments / sizeof *comments; i++) {
+    for (size_t i = 0; i < COUNT(comments); i++) {
         size_t n = strlen(comments[i].start);
         *known = !strncasecmp(s, comments[i].start, n);
         if (*known)
@@ -779,7 +779,7 @@ static const char *anchor(const char *line)
     static const char *const telling[] = {"nThread ", "nccl-tests version ",
                                           "Collective test starting:"};
     struct nccl_table table;
-    for (size_t i = 0; i < sizeof telling / sizeof *telling; i++) {
+    for (size_t i = 0; i < COUNT(telling); i++) {
         const char *at = strcasestr(line, telling[i]);
         if (at && (i || strcasestr(at, " nGpus ")))
             return import_anchor(line, at);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "import/import_run.h"
 
-#include "base/csv.h"
 #include "base/err.h"
 #include "base/files.h"
 #include "base/jsontext.h"
@@ -26,23 +25,6 @@
 #include <strings.h>
 
 /* ---- import facts ---- */
-
-/* ends with NULL */
-static const char *const fact_names[FACTS + 1] = {
-    [FACT_PLATFORM] = "platform",
-    [FACT_CONFIG] = "config",
-    [FACT_ALGORITHM] = "algorithm",
-    [FACT_PROTOCOL] = "protocol",
-    [FACT_CTAS] = "ctas",
-    [FACT_MEMORY] = "memory",
-    [FACT_CONTENTION] = "contention",
-    [FACT_MODE] = "mode",
-    [FACT_SIZE] = "size",
-    [FACT_RANKS] = "ranks",
-    [FACT_NODES] = "nodes",
-    [FACT_COLLECTIVE] = "collective",
-    [FACT_UNIT] = "unit",
-};
 
 /* ---- values ---- */
 
@@ -73,8 +55,7 @@ static bool is_folder(const char *s)
 
 static bool is_unit(const char *s)
 {
-    return !strcmp(s, train_units[TRAIN_S]) || !strcmp(s, train_units[TRAIN_MS]) ||
-           !strcmp(s, train_units[TRAIN_US]);
+    return !strcmp(s, "s") || !strcmp(s, "ms") || !strcmp(s, "us");
 }
 
 static bool is_collective(const char *s)
@@ -83,49 +64,43 @@ static bool is_collective(const char *s)
 }
 
 static const struct {
+    const char *name;
     bool (*is)(const char *);
     const char *allowed;
-} values[FACTS] = {
-    [FACT_PLATFORM] = {is_folder, "a name of letters, digits, '.', '_', '-'"},
-    [FACT_CONFIG] = {is_name, "a label, e.g. ring/LL128"},
-    [FACT_ALGORITHM] = {is_name, "a name, e.g. ring"},
-    [FACT_PROTOCOL] = {is_name, "a name, e.g. LL128"},
-    [FACT_CTAS] = {is_count, "a number, at least 1, e.g. 8"},
-    [FACT_MEMORY] = {is_name, "a name, e.g. registered"},
-    [FACT_CONTENTION] = {is_name, "a name, e.g. low"},
-    [FACT_MODE] = {is_name, "a name, e.g. overlapped"},
-    [FACT_SIZE] = {is_size, "a size, e.g. 4MiB"},
-    [FACT_RANKS] = {is_count, "a number, at least 1, e.g. 8"},
-    [FACT_NODES] = {is_count, "a number, at least 1, e.g. 2"},
-    [FACT_COLLECTIVE] = {is_collective, "a collective: allreduce, allgather, reducescatter, "
-                                        "alltoall, broadcast, reduce, sendrecv, gather, "
-                                        "scatter or hypercube"},
-    [FACT_UNIT] = {is_unit, "s, ms or us"},
+} facts[FACTS] = {
+    [FACT_PLATFORM] = {"platform", is_folder, "a name of letters, digits, '.', '_', '-'"},
+    [FACT_CONFIG] = {"config", is_name, "a label, e.g. ring/LL128"},
+    [FACT_ALGORITHM] = {"algorithm", is_name, "a name, e.g. ring"},
+    [FACT_PROTOCOL] = {"protocol", is_name, "a name, e.g. LL128"},
+    [FACT_CTAS] = {"ctas", is_count, "a number, at least 1, e.g. 8"},
+    [FACT_MEMORY] = {"memory", is_name, "a name, e.g. registered"},
+    [FACT_CONTENTION] = {"contention", is_name, "a name, e.g. low"},
+    [FACT_MODE] = {"mode", is_name, "a name, e.g. overlapped"},
+    [FACT_SIZE] = {"size", is_size, "a size, e.g. 4MiB"},
+    [FACT_RANKS] = {"ranks", is_count, "a number, at least 1, e.g. 8"},
+    [FACT_NODES] = {"nodes", is_count, "a number, at least 1, e.g. 2"},
+    [FACT_COLLECTIVE] = {"collective", is_collective,
+                         "a collective: allreduce, allgather, reducescatter, alltoall, broadcast, "
+                         "reduce, sendrecv, gather, scatter or hypercube"},
+    [FACT_UNIT] = {"unit", is_unit, "s, ms or us"},
 };
 
-int facts_set(struct facts *f, const char *key, size_t n, const char *value, size_t value_n)
+int facts_set(struct facts *f, const char *key, const char *value)
 {
-    char word[IMP_WORD];
-    snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : sizeof word - 1), key);
     for (size_t i = 0; i < FACTS; i++) {
-        if (strcmp(fact_names[i], word))
+        if (strcmp(facts[i].name, key))
             continue;
         if (f->value[i])
-            return fail(GS_USAGE, "import: '%s' is given twice", word);
-        char *v = xstrfmt("%.*s", (int)value_n, value);
-        if (!values[i].is(v)) {
-            int code = fail(GS_USAGE, "import: %s='%s': must be %s", word, v, values[i].allowed);
-            free(v);
-            return code;
-        }
-        f->value[i] = v;
+            return fail(GS_USAGE, "import: '%s' is given twice", key);
+        if (!facts[i].is(value))
+            return fail(GS_USAGE, "import: %s='%s': must be %s", key, value, facts[i].allowed);
+        f->value[i] = xstrdup(value);
         return GS_OK;
     }
-    const char *near = text_nearest(word, fact_names, FACTS);
     return fail(GS_USAGE,
                 "import: no key is called '%s'%s; the keys are platform, config, algorithm, "
                 "protocol, ctas, memory, contention, mode, size, ranks, nodes, collective and unit",
-                word, DID_YOU_MEAN(near));
+                key, DID_YOU_MEAN(NEAREST(key, facts, FACTS, name)));
 }
 
 int facts_set_word(struct facts *f, const char *word)
@@ -133,7 +108,8 @@ int facts_set_word(struct facts *f, const char *word)
     const char *equals = strchr(word, '=');
     if (!equals)
         return fail(GS_USAGE, "import: --set '%s': must be KEY=VALUE", word);
-    return facts_set(f, word, (size_t)(equals - word), equals + 1, strlen(equals + 1));
+    AUTO_FREE char *key = xstrfmt("%.*s", (int)(equals - word), word);
+    return facts_set(f, key, equals + 1);
 }
 
 void facts_copy(struct facts *to, const struct facts *from)
@@ -174,7 +150,7 @@ static const struct {
 /* Which fact the word is a value of; FACTS: unknown. */
 static enum fact known(const char *s, size_t n, const char **name)
 {
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    for (size_t i = 0; i < COUNT(words); i++)
         if (strlen(words[i].said) == n && !strncasecmp(words[i].said, s, n)) {
             *name = words[i].name;
             return words[i].of;
@@ -191,11 +167,9 @@ static int agree(struct facts *f, enum fact of, const char *value, const char *p
     if (mine)
         known(mine, strlen(mine), &mine);
     if (mine && strcmp(mine, name))
-        return fail_at(GS_USAGE, path, 0, "two values of %s: %s and %s", fact_names[of], mine,
+        return fail_at(GS_USAGE, path, 0, "two values of %s: %s and %s", facts[of].name, mine,
                        name);
-    char *copy = xstrdup(name);
-    free(f->value[of]);
-    f->value[of] = copy;
+    xstrset(&f->value[of], name);
     return GS_OK;
 }
 
@@ -212,14 +186,13 @@ static bool made_of_words(const char *config)
 
 static int take_config(struct facts *f, const char *config, const char *path)
 {
-    int code = GS_OK;
-    for (const char *s = config; *s && !code; s += strcspn(s, "_/"), s += *s != '\0') {
+    for (const char *s = config; *s; s += strcspn(s, "_/"), s += *s != '\0') {
         const char *name = s;
         enum fact of = known(s, strcspn(s, "_/"), &name);
         if (of != FACT_CONFIG)
-            code = agree(f, of, name, path);
+            CHECK(agree(f, of, name, path));
     }
-    return code;
+    return GS_OK;
 }
 
 static void add_part(struct text *t, const char *key, const char *value)
@@ -236,7 +209,7 @@ static const struct {
 /* Does a fact have the variable: NCCL_ALGO, NCCL_PROTO? */
 static bool facts_has(const char *setting)
 {
-    for (size_t i = 0; i < sizeof of_facts / sizeof *of_facts; i++)
+    for (size_t i = 0; i < COUNT(of_facts); i++)
         if (!strcmp(of_facts[i].name, setting))
             return true;
     return false;
@@ -272,14 +245,13 @@ int facts_config(struct facts *f, const struct imp_test *t, const char *path, ch
 {
     const char *config = f->value[FACT_CONFIG];
     bool words_alone = config && made_of_words(config);
-    int code = words_alone ? take_config(f, config, path) : GS_OK;
-    for (size_t i = 0; i < sizeof of_facts / sizeof *of_facts && !code; i++) {
+    if (words_alone)
+        CHECK(take_config(f, config, path));
+    for (size_t i = 0; i < COUNT(of_facts); i++) {
         const char *value = json_text_of(t->settings, of_facts[i].name);
         if (*value)
-            code = agree(f, of_facts[i].fact, value, path);
+            CHECK(agree(f, of_facts[i].fact, value, path));
     }
-    if (code)
-        return code;
     struct text s = {0};
     text_add(&s, "");
     if (config && !words_alone)
@@ -331,38 +303,32 @@ static int other(const struct import_platform *p, const struct import *imp, cons
                    theirs, p->config->path, ours);
 }
 
-static int other_count(const struct import_platform *p, const struct import *imp, const char *what,
-                       int64_t ours, int64_t theirs)
-{
-    AUTO_FREE char *a = xstrfmt("%lld", (long long)ours), *b = xstrfmt("%lld", (long long)theirs);
-    return ours == theirs ? GS_OK : other(p, imp, what, a, b);
-}
-
 static int platform_fits(const struct import_platform *p, const struct import *imp,
                          const struct imp_test *t, int64_t ranks, int64_t nodes)
 {
+    const struct {
+        const char *what;
+        int64_t ours, theirs;
+    } counts[] = {{"ranks", p->set.launch.ranks, ranks}, {"nodes", p->set.launch.nodes, nodes}};
     const char *ours = p->set.platform.device;
-    int code = other_count(p, imp, "ranks", p->set.launch.ranks, ranks);
-    if (!code)
-        code = other_count(p, imp, "nodes", p->set.launch.nodes, nodes);
-    for (size_t i = 0; *ours && !code && i < json_array_size(t->hosts); i++) {
+    for (size_t i = 0; i < COUNT(counts); i++) {
+        AUTO_FREE char *a = xstrfmt("%lld", (long long)counts[i].ours),
+                       *b = xstrfmt("%lld", (long long)counts[i].theirs);
+        if (counts[i].ours != counts[i].theirs)
+            return other(p, imp, counts[i].what, a, b);
+    }
+    for (size_t i = 0; *ours && i < json_array_size(t->hosts); i++) {
         const char *device = json_text_of(json_array_get(t->hosts, i), "device");
         if (*device && strcasecmp(model_of(device), model_of(ours)))
-            code = other(p, imp, "device", ours, device);
+            return other(p, imp, "device", ours, device);
     }
-    return code;
+    return GS_OK;
 }
 
 static int platform_write(const struct import_platform *p, const char *dir)
 {
-    struct csv file;
     AUTO_FREE char *path = xstrfmt("%s/config.ini", dir);
-    int code = csv_open(&file, path);
-    if (!code) {
-        csv_bytes(&file, p->config->text, strlen(p->config->text));
-        code = csv_close(&file, true);
-    }
-    return code;
+    return files_write_new(path, p->config->text, 0644) ? GS_OK : fail_file(path, "written", errno);
 }
 
 /* ---- a test as a launch ---- */
@@ -389,13 +355,13 @@ static int64_t count_of(const struct launch *l, enum fact fact, int64_t in_file,
         units_parse_int(l->facts.value[fact], &given);
     if (given && in_file && given != in_file) {
         fail_at(GS_USAGE, imp->path, 0, "%s=%lld contradicts the file, which has %lld",
-                fact_names[fact], (long long)given, (long long)in_file);
+                facts[fact].name, (long long)given, (long long)in_file);
         return 0;
     }
     int64_t v = given ? given : in_file ? in_file : otherwise;
     if (!v)
         fail_at(GS_USAGE, imp->path, 0, "the format %s does not contain %s; add --set %s=N",
-                imp->format, fact_names[fact], fact_names[fact]);
+                imp->format, facts[fact].name, facts[fact].name);
     return v;
 }
 
@@ -405,7 +371,7 @@ static char *platform_of(const struct imp_test *t)
     const char *device = json_text_of(json_array_get(t->hosts, 0), "device");
     if (!*device)
         return NULL;
-    device += strncmp(device, "NVIDIA ", 7) ? 0 : 7;
+    device = model_of(device);
     char *name =
         t->gpus && t->gpus < t->ranks
             ? xstrfmt("%.48s-%lldgpu-%lldranks", device, (long long)t->gpus, (long long)t->ranks)
@@ -428,16 +394,14 @@ static char *key_of(const struct launch *l)
 
 static char *cells_key_of(const struct imp_test *t)
 {
-    AUTO_TEXT struct text s = {0};
+    struct text s = {0};
     text_addf(&s, "%d", t->graph);
     for (size_t i = 0; i < t->n_cells; i++) {
         const struct imp_cell *c = &t->cells[i];
         text_addf(&s, "\n%lld %s %s %lld %d %llu", (long long)c->size_B, c->dtype, c->op,
                   (long long)c->root, c->in_place, (unsigned long long)c->iters);
     }
-    char hex[65];
-    sha256_hex(s.s, s.len, hex);
-    return xstrdup(hex);
+    return s.s;
 }
 
 static int launch_make(struct launch *l, const struct imported *file, size_t test)
@@ -446,9 +410,7 @@ static int launch_make(struct launch *l, const struct imported *file, size_t tes
     const struct import_platform *at = file->at;
     *l = (struct launch){.file = file, .test = &imp->tests[test]};
     facts_copy(&l->facts, &file->facts);
-    int code = facts_config(&l->facts, l->test, imp->path, &l->config);
-    if (code)
-        return code;
+    CHECK(facts_config(&l->facts, l->test, imp->path, &l->config));
     l->ranks = count_of(l, FACT_RANKS, l->test->ranks, 0);
     l->nodes = l->ranks ? count_of(l, FACT_NODES, l->test->nodes, 1) : 0;
     if (!l->nodes)
@@ -456,8 +418,8 @@ static int launch_make(struct launch *l, const struct imported *file, size_t tes
     if (l->ranks == 1 && l->test->factor == IMP_ALLREDUCE)
         return fail_at(GS_USAGE, imp->path, 0,
                        "refused: an all-reduce of one rank is a copy, not a collective");
-    if (at && (code = platform_fits(at, imp, l->test, l->ranks, l->nodes)))
-        return code;
+    if (at)
+        CHECK(platform_fits(at, imp, l->test, l->ranks, l->nodes));
     const char *given = at ? at->set.platform.name : l->facts.value[FACT_PLATFORM];
     l->platform = given ? xstrdup(given) : platform_of(l->test);
     if (!l->platform)
@@ -534,22 +496,17 @@ static json_t *params(const struct launch *l, const struct imp_cell *c)
         {"collective", l->test->collective ? l->test->collective : ""},
     };
     json_t *o = json_object();
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    for (size_t i = 0; i < COUNT(rows); i++)
         if (*rows[i][1])
             json_object_set_new(o, rows[i][0], json_text(rows[i][1]));
-    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+    for (size_t i = 0; i < COUNT(told); i++)
         if (l->facts.value[told[i]])
-            json_object_set_new(o, fact_names[told[i]], json_text(l->facts.value[told[i]]));
+            json_object_set_new(o, facts[told[i]].name, json_text(l->facts.value[told[i]]));
     const char *name;
     json_t *value;
     json_object_foreach(l->test->settings, name, value) if (!facts_has(name))
         json_object_set(o, name, value);
     return o;
-}
-
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
 /* The hash of the coordinates and the sorted parameters, as in plan.h. */
@@ -566,7 +523,7 @@ static void cell_id(char id[PLAN_ID], const struct launch *l, json_t *params_of_
     json_object_foreach(params_of_it, key, v) lines[n++] =
         xstrfmt("%s=%s\n", key, json_string_value(v));
     lines[n++] = xstrfmt("config=%s\n", l->config);
-    qsort(lines, n, sizeof *lines, by_text);
+    qsort(lines, n, sizeof *lines, by_name);
     for (size_t i = 0; i < n; i++) {
         text_add(&t, lines[i]);
         free(lines[i]);
@@ -593,16 +550,15 @@ static int put_blocks(struct record *r, const struct imp_cell *c, const char *id
 {
     char head[160];
     uint64_t size = block_size(c->n_samples);
-    int code = GS_OK;
     *blocks = 0;
-    for (size_t i = 0, end; i < c->n_samples && !code; i = end) {
+    for (size_t i = 0, end; i < c->n_samples; i = end) {
         end = c->n_samples - i < 2 * size ? c->n_samples : i + size;
         snprintf(head, sizeof head,
                  "{\"type\":\"block\",\"cell\":\"%s\",\"copy\":0,\"block\":%lld,\"iters\":%llu", id,
                  (long long)++*blocks, (unsigned long long)c->iters);
-        code = record_block_text(r, head, c->time_ns + i, end - i);
+        CHECK(record_block_text(r, head, c->time_ns + i, end - i));
     }
-    return code;
+    return GS_OK;
 }
 
 static json_t *cell_line(const struct launch *l, const struct imp_cell *c, const char *id,
@@ -629,18 +585,15 @@ static int put_cell(struct record *r, const struct launch *l, const struct imp_c
     cell_id(id, l, p);
     sha256_hex(id, strlen(id), group);
     group[PLAN_ID - 1] = '\0'; /* no other cell shares its blocks */
-    int code = record_line(r, cell_line(l, &sized, id, group, p));
-    if (!code)
-        code = put_blocks(r, c, id, &blocks);
-    if (!code && c->kind)
-        code = record_line(r, json_pack("{ss ss si ss so si ss ss}", "type", "fail", "cell", id,
-                                        "copy", 0, "kind", c->kind, "why", json_text(c->why),
-                                        "rank", -1, "host", "", "phase", "import"));
-    return code ? code
-                : record_line(r,
-                              json_pack("{ss ss sI s[{ss si sI sb sn}]}", "type", "group", "group",
-                                        group, "blocks", blocks, "cells", "cell", id, "copy", 0,
-                                        "blocks", blocks, "converged", 0, "half_width"));
+    CHECK(record_line(r, cell_line(l, &sized, id, group, p)));
+    CHECK(put_blocks(r, c, id, &blocks));
+    if (c->kind)
+        CHECK(record_line(r, json_pack("{ss ss si ss so si ss ss}", "type", "fail", "cell", id,
+                                     "copy", 0, "kind", c->kind, "why", json_text(c->why), "rank",
+                                     -1, "host", "", "phase", "import")));
+    return record_line(r, json_pack("{ss ss sI s[{ss si sI sb sn}]}", "type", "group", "group",
+                                    group, "blocks", blocks, "cells", "cell", id, "copy", 0,
+                                    "blocks", blocks, "converged", 0, "half_width"));
 }
 
 static int put_launch(struct record *r, const struct launch *l, const char *dir, int number)
@@ -649,7 +602,7 @@ static int put_launch(struct record *r, const struct launch *l, const char *dir,
     const char *const notes[][2] = {
         {"nccl", t->nccl}, {"verified", t->unverified ? "no" : "yes"}, {"missing", t->missing}};
     CHECK(record_line(r, header(l, dir, number)));
-    for (size_t i = 0; i < sizeof notes / sizeof *notes; i++)
+    for (size_t i = 0; i < COUNT(notes); i++)
         CHECK(note(r, notes[i][0], notes[i][1]));
     for (size_t i = 0; i < t->n_cells; i++)
         CHECK(put_cell(r, l, &t->cells[i]));
@@ -662,14 +615,10 @@ static int launch_write(const struct launch *l, const char *dir, int number)
 {
     struct record r;
     AUTO_FREE char *path = record_path(dir, number, 1, "jsonl");
-    int code = record_create(&r, path);
+    CHECK(record_create(&r, path));
     r.in_batches = true;
-    if (!code) {
-        code = put_launch(&r, l, dir, number);
-        int closed = record_close(&r);
-        code = code ? code : closed;
-    }
-    return code;
+    int code = put_launch(&r, l, dir, number), closed = record_close(&r);
+    return code ? code : closed;
 }
 
 /* A truncated launch has only some of the cells. Configs may differ: compare contrasts them. */
@@ -684,7 +633,8 @@ static bool of_one_run(const struct launch *a, const struct launch *b, bool as_l
 static void tell_unit(const struct import *imp)
 {
     const struct imp_cell *c = imp->tests->cells; /* the only one */
-    double one, *x = xcalloc(c->n_samples, sizeof *x);
+    double one;
+    AUTO_FREE double *x = xcalloc(c->n_samples, sizeof *x);
     AUTO_FREE char *unit = xstrfmt("1%s", imp->unit);
     units_parse_time(unit, &one);
     for (size_t i = 0; i < c->n_samples; i++)
@@ -693,7 +643,6 @@ static void tell_unit(const struct import *imp)
     int whole = (int)floor(log10(median));
     say("  %zu time%s, read as %s, median %.*f %s", c->n_samples, c->n_samples == 1 ? "" : "s",
         import_unit_name(imp), whole > 2 ? 0 : 2 - whole, median, imp->unit);
-    free(x);
 }
 
 static void tell(const struct launch *l, int number)
@@ -720,26 +669,17 @@ static int fill_run(struct launch *all, size_t n, size_t first, const char *dir,
                     bool *contrast)
 {
     const struct launch *lead = &all[first];
-    int number = 0, code = GS_OK;
-    for (size_t i = first; i < n && !code; i++)
+    int number = 0;
+    for (size_t i = first; i < n; i++)
         if (of_one_run(lead, &all[i], as_launches)) {
-            code = launch_write(&all[i], dir, ++number);
             all[i].written = true;
+            CHECK(launch_write(&all[i], dir, ++number));
             *contrast = *contrast || strcmp(all[i].config, lead->config);
-            if (!code)
-                tell(&all[i], number);
+            tell(&all[i], number);
         }
-    if (!code && lead->file->at)
-        code = platform_write(lead->file->at, dir);
-    return code ? code : manifest_write(dir);
-}
-
-static int move_run(const char *from, const char *to)
-{
-    AUTO_FREE char *failed = files_make_above(to);
-    if (!failed && !rename(from, to))
-        return GS_OK;
-    return fail_file(failed ? failed : to, "made", errno);
+    if (lead->file->at)
+        CHECK(platform_write(lead->file->at, dir));
+    return manifest_write(dir);
 }
 
 /* A run gets its name when it is whole: what a killed import leaves is in a hidden folder, which the
@@ -754,15 +694,15 @@ static int write_run(struct launch *all, size_t n, size_t first, const char *out
     AUTO_FREE char *run = code ? NULL : xstrfmt("%s%s", out, dir + strlen(temporary));
     if (!code)
         code = fill_run(all, n, first, dir, as_launches, &contrast);
-    if (!code)
-        code = move_run(dir, run);
+    AUTO_FREE char *failed = code ? NULL : files_make_above(run);
+    if (!code && (failed || rename(dir, run)))
+        code = fail_file(failed ? failed : run, "made", errno);
     files_remove_tree(temporary);
     if (!code) {
-        printf("%s\n", run);
+        puts(run);
         fflush(stdout);
         say("next: gradsync %s %s", contrast ? "compare" : "show", SHELL_WORD(run));
     }
-    fflush(stdout);
     return code;
 }
 

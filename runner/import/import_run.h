@@ -21,7 +21,7 @@ enum fact {
     FACT_RANKS,
     FACT_NODES,
     FACT_COLLECTIVE,
-    FACT_UNIT, /* of the times of a list; a name of train_units */
+    FACT_UNIT, /* of the times of a list */
     FACTS
 };
 
@@ -30,7 +30,7 @@ struct facts {
 };
 
 /* GS_OK; or GS_USAGE, reported: unknown key, key given twice, invalid value. */
-int facts_set(struct facts *f, const char *key, size_t n, const char *value, size_t value_n);
+int facts_set(struct facts *f, const char *key, const char *value);
 int facts_set_word(struct facts *f, const char *word); /* "key=value" */
 void facts_copy(struct facts *to, const struct facts *from);
 void facts_free(struct facts *f);

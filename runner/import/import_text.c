@@ -93,11 +93,6 @@ void import_lines_rewind(struct import_lines *in)
     in->torn = in->cut = false;
 }
 
-void import_lines_close(struct import_lines *in)
-{
-    text_free(&in->text);
-}
-
 /* ---- words ---- */
 
 static bool blank(char c)
@@ -209,7 +204,7 @@ static char *past_field(char *s, size_t words)
         bool field = number_read(&x, s, host);
         return field ? host : s;
     }
-    for (size_t i = 0; words == 3 && i < sizeof ops / sizeof *ops; i++)
+    for (size_t i = 0; words == 3 && i < COUNT(ops); i++)
         if (!strncmp(s, ops[i], strlen(ops[i])))
             return s + strlen(ops[i]);
     return s;
@@ -236,7 +231,7 @@ char *import_message_in(char *line)
     char *at = NULL;
     if (!strstr(line, "] NCCL "))
         return NULL;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !at; i++)
+    for (size_t i = 0; i < COUNT(kinds) && !at; i++)
         at = strstr(line, kinds[i]);
     if (!at)
         return NULL;
@@ -353,10 +348,10 @@ static bool idle(const char *name)
                                         "USER",        "SHELL",       "TERM",   "LANG",
                                         "MASTER_ADDR", "MASTER_PORT", "LOGNAME"};
     static const char *const starts[] = {"NCCL_DEBUG", "SLURM_", "PBS_", "LSB_", "LC_", "PS"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    for (size_t i = 0; i < COUNT(names); i++)
         if (!strcmp(names[i], name))
             return true;
-    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+    for (size_t i = 0; i < COUNT(starts); i++)
         if (!strncmp(starts[i], name, strlen(starts[i])))
             return true;
     return false;
@@ -368,7 +363,7 @@ static bool of_communication(const char *name)
     static const char *const starts[] = {"NCCL_",  "RCCL_",  "OMPI_MCA_",  "UCX_",
                                          "MPICH_", "I_MPI_", "MV2_",       "FI_",
                                          "SHARP_", "HCOLL_", "TORCH_NCCL_"};
-    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+    for (size_t i = 0; i < COUNT(starts); i++)
         if (!strncmp(starts[i], name, strlen(starts[i])))
             return true;
     return false;
@@ -422,7 +417,7 @@ static bool launcher(const struct word *w)
 {
     static const char *const names[] = {"mpirun",  "mpiexec", "mpiexec.hydra", "orterun",
                                         "prterun", "srun",    "torchrun"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    for (size_t i = 0; i < COUNT(names); i++)
         if (ends_in(w, names[i]))
             return true;
     return false;
@@ -451,7 +446,7 @@ static void take_option(json_t *to, const struct word *w, const struct word *val
                    {"-z", "--blocking", "blocking"},
                    {"-D", "--device_implementation", "device_implementation"},
                    {"-y", "--stream_null", "stream_null"}};
-    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+    for (size_t i = 0; i < COUNT(options); i++)
         if (value && (word_is(w, options[i].brief) || word_is(w, options[i].full)))
             json_object_set_new(to, options[i].name, json_sprintf("%.*s", (int)value->n, value->s));
 }
@@ -569,7 +564,7 @@ static bool of_interest(const char *line)
 {
     static const char *const parts[] = {"_perf", "osu_", "run", "mpiexec", "setenv", "unset"};
     bool found = strpbrk(line, "=\\");
-    for (size_t i = 0; i < sizeof parts / sizeof *parts && !found; i++)
+    for (size_t i = 0; i < COUNT(parts) && !found; i++)
         found = strstr(line, parts[i]);
     return found;
 }

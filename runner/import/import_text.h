@@ -31,7 +31,7 @@ struct import_lines {
 };
 
 /* GS_OK; or reported: the file cannot be opened, is not a regular file, is empty or too large, or
- * contains a NUL byte. import_lines_close in both cases. */
+ * contains a NUL byte. The caller frees in->text in both cases. */
 int import_lines_open(struct import_lines *in, const char *path);
 /* The next line, terminated, without its LF or CRLF and without its prefix; false at the end. Valid
  * until the next call. */
@@ -43,7 +43,6 @@ void import_lines_anchor(struct import_lines *in, const char *(*anchor)(const ch
 /* Where the text at `at` begins with its '#', if it has one. */
 const char *import_anchor(const char *line, const char *at);
 void import_lines_rewind(struct import_lines *in);
-void import_lines_close(struct import_lines *in);
 
 /* A decimal number as it was printed. half: half of its last digit. */
 struct number {
@@ -129,7 +128,7 @@ struct imp_test {
 struct import {
     char *path;
     const char *name;       /* the last component of path */
-    const char *format;     /* one of import_formats */
+    const char *format;     /* its name */
     const char *unit;       /* of the times of a list: one of train_units */
     const char *collective; /* that the user names; NULL: none */
     int64_t ranks;          /* that the user names; 0: none */

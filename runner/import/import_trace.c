@@ -40,7 +40,7 @@ static int dtype_of(const char *name, unsigned *element_B)
                  {"int", -1, 4},
                  {"unsigned char", -1, 1},
                  {"bool", -1, 1}};
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+    for (size_t i = 0; i < COUNT(types); i++)
         if (!strcmp(types[i].name, name)) {
             *element_B = types[i].element_B;
             return types[i].dtype;
@@ -71,7 +71,7 @@ static int collective_of(const char *name)
                  {"all_gather", STEP_ALL_GATHER},
                  {"allreduce", STEP_ALL_REDUCE},
                  {"all_reduce", STEP_ALL_REDUCE}};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+    for (size_t i = 0; i < COUNT(parts); i++)
         if (strstr(name, parts[i].part))
             return parts[i].kind;
     return -1;

@@ -32,33 +32,17 @@ struct import_request {
     struct import_platform *at;
 };
 
-static int check_format(const char *format)
-{
-    size_t n = 0;
-    for (; import_formats[n]; n++)
-        if (!strcmp(import_formats[n], format))
-            return GS_OK;
-    const char *near = text_nearest(format, import_formats, n);
-    return fail(GS_USAGE,
-                "import: no format '%s'%s; formats are auto, nccl-tests, nccl-json, iteration "
-                "and osu",
-                format, DID_YOU_MEAN(near));
-}
-
 static int read_request(struct import_request *q)
 {
-    int code = GS_OK;
     if (!strcmp(q->format, "auto"))
         q->format = NULL;
-    if (q->format)
-        code = check_format(q->format);
-    if (!code && q->platform && import_platform_is(q->platform))
-        code = import_platform_read(&q->at, q->platform);
-    else if (!code && q->platform)
-        code = facts_set(&q->facts, "platform", 8, q->platform, strlen(q->platform));
-    for (const char **s = q->set; s && *s && !code; s++)
-        code = facts_set_word(&q->facts, *s);
-    return code;
+    if (q->platform && import_platform_is(q->platform))
+        CHECK(import_platform_read(&q->at, q->platform));
+    else if (q->platform)
+        CHECK(facts_set(&q->facts, "platform", q->platform));
+    for (const char **s = q->set; s && *s; s++)
+        CHECK(facts_set_word(&q->facts, *s));
+    return GS_OK;
 }
 
 /* The name "iteration_times_auto.txt" gives the config, if nothing else does. */
@@ -69,7 +53,8 @@ static int name_config(struct imported *f)
     if (strcmp(f->imp->format, "iteration") || f->facts.value[FACT_CONFIG] || stem <= n ||
         strncmp(f->imp->name, prefix, n))
         return GS_OK;
-    return facts_set(&f->facts, "config", 6, f->imp->name + n, stem - n);
+    AUTO_FREE char *config = xstrfmt("%.*s", (int)(stem - n), f->imp->name + n);
+    return facts_set(&f->facts, "config", config);
 }
 
 static int read_file(const struct import_request *q, const char *path, struct imported *out)
