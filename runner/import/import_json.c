@@ -221,10 +221,10 @@ static int take_row(struct report *r, const json_t *row)
         return import_refuse(r->in, "a row whose type and operation are not names");
     like.root = atoi(json_text_of(row, "root"));
     like.root = like.root < 0 ? -1 : like.root;
-    int code = nccl_set_type(r->in, r->test, type, op, count, &like);
-    for (int in_place = 0; in_place < 2 && !code; in_place++)
-        code = take_side(r, row, in_place, &like);
-    return code;
+    CHECK(nccl_set_type(r->in, r->test, type, op, count, &like));
+    for (int in_place = 0; in_place < 2; in_place++)
+        CHECK(take_side(r, row, in_place, &like));
+    return GS_OK;
 }
 
 /* ---- the report ---- */
@@ -246,27 +246,21 @@ static int load(struct import_lines *in, json_t **root, bool *whole)
 static int read_report(struct import *imp, struct import_lines *in)
 {
     struct report r = {.imp = imp, .in = in};
-    json_t *root, *row;
+    AUTO_JSON json_t *root = NULL;
+    json_t *row;
     size_t i;
     bool whole;
-    int code = load(in, &root, &whole);
+    CHECK(load(in, &root, &whole));
     const json_t *results = json_object_get(root, "results");
     r.config = json_object_get(root, "config");
-    if (!code && (!json_is_object(r.config) || !json_is_array(results)))
-        code = import_refuse(in, "JSON, but not of nccl-tests: it needs 'config' and 'results'");
-    if (!code)
-        code = read_config(&r, root);
-    if (!code)
-        read_facts(&r, root);
-    json_array_foreach(results, i, row)
-    {
-        if (!code)
-            code = take_row(&r, row);
-    }
-    if (!code && (!whole || !json_object_get(root, "end_time")))
+    if (!json_is_object(r.config) || !json_is_array(results))
+        return import_refuse(in, "JSON, but not of nccl-tests: it needs 'config' and 'results'");
+    CHECK(read_config(&r, root));
+    read_facts(&r, root);
+    json_array_foreach(results, i, row) CHECK(take_row(&r, row));
+    if (!whole || !json_object_get(root, "end_time"))
         snprintf(r.test->missing, sizeof r.test->missing, "the report has no end");
-    json_decref(root);
-    return code;
+    return GS_OK;
 }
 
 const struct import_format import_nccl_json = {"nccl-json", anchor, false, read_report};

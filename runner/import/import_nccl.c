@@ -185,17 +185,12 @@ static bool column_of(const struct word *w, enum nccl_column *is)
 #define SIDE (BIT(COL_TIME) | BIT(COL_ALGBW) | BIT(COL_BUSBW) | BIT(COL_WRONG))
 
 /* Some versions and modes print another column in place of one. */
-static unsigned bit_of(enum nccl_column is)
-{
-    return is == COL_CPUTIME ? BIT(COL_TIME) : is == COL_ERROR ? BIT(COL_WRONG) : BIT(is);
-}
-
 static void add_column(struct nccl_table *t, enum nccl_column is, int in_place)
 {
-    t->columns[t->n].is = is;
-    t->columns[t->n++].in_place = in_place;
     t->cpu_time = t->cpu_time || is == COL_CPUTIME;
     t->errors = t->errors || is == COL_ERROR;
+    t->columns[t->n].is = is == COL_CPUTIME ? COL_TIME : is == COL_ERROR ? COL_WRONG : is;
+    t->columns[t->n++].in_place = in_place;
 }
 
 /* Each key once, then the columns of out of place, then those of in place. */
@@ -213,10 +208,13 @@ bool nccl_table_header(struct nccl_table *t, const char *s)
         if (!column_of(&w[i], &is))
             return false;
         times += is == COL_TIME || is == COL_CPUTIME;
-        if (times > 2 || (is != COL_ITERATION && seen[times] & bit_of(is)))
+        if (times > 2)
             return false;
-        seen[times] |= bit_of(is);
         add_column(t, is, times == 2);
+        unsigned bit = BIT(t->columns[t->n - 1].is);
+        if (is != COL_ITERATION && seen[times] & bit)
+            return false;
+        seen[times] |= bit;
         t->side += times == 1;
         if (is == COL_TIMESTAMP) /* a date and a time of day */
             add_column(t, is, 1);
@@ -233,61 +231,30 @@ bool nccl_table_claims(const char *line)
            size >= 0 && count >= 0 && !word_number(&w[2], &x);
 }
 
-static bool set_field(struct nccl_row *out, enum nccl_column is, int in_place, const struct word *w)
-{
-    switch (is) {
-    case COL_SIZE:
-        return word_integer(w, &out->size_B);
-    case COL_COUNT:
-        return word_integer(w, &out->count);
-    case COL_ROOT:
-        return word_integer(w, &out->root) && out->root >= -1;
-    case COL_TYPE:
-        out->type = *w;
-        return text_plain(w->s, w->n);
-    case COL_OP:
-        out->op = *w;
-        return text_plain(w->s, w->n);
-    case COL_TIME:
-    case COL_CPUTIME:
-        out->side[in_place].there = true;
-        out->side[in_place].time = *w;
-        return true;
-    case COL_ALGBW:
-        out->side[in_place].algbw = *w;
-        return true;
-    case COL_BUSBW:
-        out->side[in_place].busbw = *w;
-        return true;
-    case COL_WRONG:
-    case COL_ERROR:
-        out->side[in_place].wrong = *w;
-        return true;
-    case COL_ITERATION:
-    case COL_TIMESTAMP:
-        break;
-    }
-    return true;
-}
-
 enum nccl_row_kind nccl_table_row(const struct nccl_table *t, const char *line,
                                   struct nccl_row *out)
 {
-    struct word w[NCCL_COLUMNS + 1];
+    struct word w[NCCL_COLUMNS + 1], f[2][COL_TIMESTAMP + 1] = {0};
     size_t n = words_of(line, w, NCCL_COLUMNS + 1), skip = t->n - n;
-    *out = (struct nccl_row){.root = -1};
     if (n > t->n)
         return ROW_ODD;
     if (n < t->n && skip != t->side) /* the out-of-place side may be left blank */
         return ROW_SHORT;
-    for (size_t i = 0, k = 0; i < t->n; i++) {
-        if (skip && !t->columns[i].in_place && t->columns[i].is >= COL_TIME &&
-            t->columns[i].is != COL_TIMESTAMP)
-            continue;
-        if (!set_field(out, t->columns[i].is, t->columns[i].in_place, &w[k++]))
-            return ROW_ODD;
-    }
-    return ROW_WHOLE;
+    for (size_t i = 0, k = 0; i < t->n; i++)
+        if (!skip || t->columns[i].in_place || t->columns[i].is < COL_TIME ||
+            t->columns[i].is == COL_TIMESTAMP)
+            f[t->columns[i].in_place][t->columns[i].is] = w[k++];
+    *out = (struct nccl_row){.type = f[0][COL_TYPE], .op = f[0][COL_OP], .root = -1};
+    for (int i = skip > 0; i < 2; i++)
+        out->side[i] = (struct nccl_side){true, f[i][COL_TIME], f[i][COL_ALGBW], f[i][COL_BUSBW],
+                                          f[i][COL_WRONG]};
+    const struct word *root = &f[0][COL_ROOT];
+    bool good = word_integer(&f[0][COL_SIZE], &out->size_B) &&
+                word_integer(&f[0][COL_COUNT], &out->count) &&
+                (!root->n || (word_integer(root, &out->root) && out->root >= -1)) &&
+                text_plain(out->type.s, out->type.n) &&
+                (!out->op.n || text_plain(out->op.s, out->op.n));
+    return good ? ROW_WHOLE : ROW_ODD;
 }
 
 /* ---- devices ---- */
@@ -321,14 +288,6 @@ static struct imp_test *open_test(const struct nccl *r)
     return &r->imp->tests[r->imp->n_tests - 1];
 }
 
-static bool host_known(const json_t *hosts, const char *host)
-{
-    for (size_t i = 0; i < json_array_size(hosts); i++)
-        if (!strcmp(json_string_value(json_object_get(json_array_get(hosts, i), "host")), host))
-            return true;
-    return false;
-}
-
 static int take_device(struct nccl *r, const char *s)
 {
     long long rank, group = 0, pid, device;
@@ -342,11 +301,12 @@ static int take_device(struct nccl *r, const char *s)
         return GS_OK;
     struct imp_test *t = open_test(r);
     size_t i;
+    bool new_host = true;
     json_t *known;
     json_array_foreach(t->hosts, i, known)
     {
-        if (json_integer_value(json_object_get(known, "rank")) == rank &&
-            json_integer_value(json_object_get(known, "group")) == group)
+        new_host = new_host && strcmp(json_text_of(known, "host"), host);
+        if (json_integer_of(known, "rank") == rank && json_integer_of(known, "group") == group)
             return import_refuse(r->in,
                                  "rank %lld a second time in one list of devices: " MIXED
                                  ", and each process has a communicator of one rank; build "
@@ -361,15 +321,12 @@ static int take_device(struct nccl *r, const char *s)
     const json_t *first = json_object_get(json_array_get(t->hosts, 0), "group");
     r->listed += !first || json_integer_value(first) == group;
     r->ranks = r->listed;
-    t->nodes += !host_known(t->hosts, host);
-    const char *name = s + at + strspn(s + at, " ");
-    json_t *o = json_pack("{sI sI sI}", "rank", (json_int_t)rank, "group", (json_int_t)group, "pid",
-                          (json_int_t)pid);
-    json_object_set_new(o, "host", json_text(host));
-    json_object_set_new(o, "device", json_text(name));
-    json_object_set_new(o, "index", json_integer(device));
-    json_object_set_new(o, "bus", json_text(bus));
-    json_array_append_new(t->hosts, o);
+    t->nodes += new_host;
+    json_array_append_new(t->hosts, json_pack("{sI sI sI so so sI so}", "rank", (json_int_t)rank,
+                                              "group", (json_int_t)group, "pid", (json_int_t)pid,
+                                              "host", json_text(host), "device",
+                                              json_text(s + at + strspn(s + at, " ")), "index",
+                                              (json_int_t)device, "bus", json_text(bus)));
     return GS_OK;
 }
 
@@ -498,9 +455,8 @@ static int on_header(struct nccl *r, const char *s)
         return GS_OK;
     if (r->open && r->tabled)
         return import_refuse(r->in, "a second table in one test: " MIXED);
-    int code = r->open ? GS_OK : on_start(r, ""); /* a table without its head */
-    if (code)
-        return code;
+    if (!r->open)
+        CHECK(on_start(r, "")); /* a table without its head */
     if (table.cpu_time)
         return nccl_refuse_cpu_time(r->in);
     r->table = table;
@@ -674,14 +630,14 @@ static int take_row(struct nccl *r, const struct nccl_row *row)
     if (!in_order(r, row, type, op))
         return import_refuse(r->in, "%lld bytes after %lld: " MIXED, (long long)row->size_B,
                              (long long)r->size_B);
-    int code = nccl_set_type(r->in, open_test(r), type, op, row->count, &like);
+    CHECK(nccl_set_type(r->in, open_test(r), type, op, row->count, &like));
     r->size_B = row->size_B;
     r->root = row->root;
     strcpy(r->type, type);
     strcpy(r->op, op);
-    for (int in_place = 0; in_place < 2 && !code; in_place++)
-        code = take_side(r, row, in_place, &like);
-    return code;
+    for (int in_place = 0; in_place < 2; in_place++)
+        CHECK(take_side(r, row, in_place, &like));
+    return GS_OK;
 }
 
 static int take_line(struct nccl *r, const char *line)
@@ -735,9 +691,9 @@ static int on_text(struct nccl *r, char *line)
     const char *s = line + strspn(line, " \t");
     bool known = false, comment = *s == '#';
     s += comment;
-    int code = on_comment(r, s + strspn(s, " \t"), &known);
-    if (known || code)
-        return code;
+    CHECK(on_comment(r, s + strspn(s, " \t"), &known));
+    if (known)
+        return GS_OK;
     if (!strncmp(s, "NCCL version ", 13))
         on_message(r, s);
     /* "HOST: Test NCCL failure FILE:LINE …", then a line of each caller: the process ended there. */

@@ -73,7 +73,7 @@ struct nccl_table {
 struct nccl_row {
     int64_t size_B, count, root; /* root -1: none */
     struct word type, op;        /* op.n 0: none */
-    struct {
+    struct nccl_side {
         bool there;
         struct word time, algbw, busbw, wrong;
     } side[2]; /* 0: out of place, 1: in place */
