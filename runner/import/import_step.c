@@ -5,7 +5,6 @@
 #include "base/files.h"
 #include "base/jsontext.h"
 #include "base/units.h"
-#include "import/import_trace.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -17,6 +16,339 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* ---- the events of a trace ----
+ *
+ * Those of a Chrome trace of torch.profiler that a training step is made of.
+ */
+
+#define TRACE_DIMS 8
+
+enum trace_kind {
+    TRACE_STEP,      /* ProfilerStep#N, on the CPU */
+    TRACE_OPTIMIZER, /* Optimizer.step#NAME, on the CPU: the end of a step */
+    TRACE_OP,        /* an operator, on the CPU */
+    TRACE_GRADIENT,  /* AccumulateGrad */
+    TRACE_COMMS,     /* record_param_comms */
+    TRACE_LAUNCH,    /* of a kernel, on the CPU */
+    TRACE_KERNEL,    /* on the GPU, also a copy or a fill; none of NCCL's */
+    TRACE_NCCL       /* a kernel of NCCL's */
+};
+enum trace_op { TRACE_OTHER, TRACE_MM, TRACE_ADDMM, TRACE_BMM, TRACE_BADDBMM };
+
+struct trace_shape {
+    int dims, dtype; /* dtype: enum step_dtype; -1: another */
+    bool strided;    /* stride is known */
+    int64_t dim[TRACE_DIMS], stride[TRACE_DIMS];
+};
+
+struct trace_event {
+    enum trace_kind kind;
+    enum trace_op op;
+    double ts, dur; /* us */
+    int64_t id;     /* "External id": of an operator, and of the kernels that it launched; -1 */
+    int64_t correlation; /* of a launch, and of its kernel; -1 */
+    int64_t copied_B;    /* of a copy inside the GPU; 0 */
+    const char *name;    /* these point into the JSON */
+    const char *type;    /* of the first matrix */
+    int inputs;
+    struct trace_shape *input;
+    int collective;     /* enum step_kind; -1: another */
+    int message_dtype;  /* enum step_dtype; -1: another */
+    int64_t elements;   /* of the whole buffer */
+    int64_t group_size; /* 0: unknown */
+    char group[32];
+};
+
+struct trace_events {
+    struct trace_event *event;
+    size_t n, cap;
+    json_t *json;
+    bool named, unnamed; /* collectives; older PyTorch did not name them */
+    /* indices, by id or correlation */
+    struct trace_key {
+        int64_t key;
+        size_t event;
+    } * op, *launch, *kernel;
+    size_t ops, launches, kernels;
+};
+
+#define TRACE_INPUTS 8
+#define SCHEMA_TRIED 1 /* of PyTorch 2.11 */
+
+/* PyTorch writes some integers as text. */
+static int64_t integer_of(const json_t *o, const char *key, int64_t otherwise)
+{
+    const json_t *v = json_object_get(o, key);
+    if (json_is_integer(v))
+        return json_integer_value(v);
+    return json_is_string(v) ? strtoll(json_string_value(v), NULL, 10) : otherwise;
+}
+
+/* ---- names ---- */
+
+/* -1: no type of a gradient. */
+static int dtype_of(const char *name)
+{
+    static const struct {
+        const char *name;
+        int dtype;
+    } types[] = {{"float", STEP_FP32},    {"Float", STEP_FP32},     {"c10::BFloat16", STEP_BF16},
+                 {"BFloat16", STEP_BF16}, {"c10::Half", STEP_FP16}, {"Half", STEP_FP16}};
+    for (size_t i = 0; i < COUNT(types); i++)
+        if (!strcmp(types[i].name, name))
+            return types[i].dtype;
+    return -1;
+}
+
+static enum trace_op op_of(const char *name)
+{
+    static const char *const names[] = {[TRACE_MM] = "aten::mm",
+                                        [TRACE_ADDMM] = "aten::addmm",
+                                        [TRACE_BMM] = "aten::bmm",
+                                        [TRACE_BADDBMM] = "aten::baddbmm"};
+    for (int i = TRACE_MM; i <= TRACE_BADDBMM; i++)
+        if (!strcmp(names[i], name))
+            return (enum trace_op)i;
+    return TRACE_OTHER;
+}
+
+static int collective_of(const char *name)
+{
+    static const struct {
+        const char *part;
+        int kind;
+    } parts[] = {{"reduce_scatter", STEP_REDUCE_SCATTER},
+                 {"allgather", STEP_ALL_GATHER},
+                 {"all_gather", STEP_ALL_GATHER},
+                 {"allreduce", STEP_ALL_REDUCE},
+                 {"all_reduce", STEP_ALL_REDUCE}};
+    for (size_t i = 0; i < COUNT(parts); i++)
+        if (strstr(name, parts[i].part))
+            return parts[i].kind;
+    return -1;
+}
+
+static bool is_device_copy(const char *category, const char *name)
+{
+    return !strcmp(category, "gpu_memcpy") && strstr(name, "DtoD");
+}
+
+static bool kind_of(const char *category, const char *name, enum trace_kind *kind)
+{
+    bool cpu = !strcmp(category, "cpu_op");
+    if (!strncmp(name, "ProfilerStep#", 13))
+        *kind = TRACE_STEP;
+    else if (!strncmp(name, "Optimizer.step#", 15))
+        *kind = TRACE_OPTIMIZER;
+    else if (cpu && !strcmp(name, "record_param_comms"))
+        *kind = TRACE_COMMS;
+    else if (cpu && !strcmp(name, "torch::autograd::AccumulateGrad"))
+        *kind = TRACE_GRADIENT;
+    else if (cpu)
+        *kind = TRACE_OP;
+    else if (!strcmp(category, "cuda_runtime") || !strcmp(category, "cuda_driver"))
+        *kind = TRACE_LAUNCH;
+    else if (!strcmp(category, "kernel"))
+        *kind = !strncmp(name, "nccl", 4) ? TRACE_NCCL : TRACE_KERNEL;
+    else if (!strcmp(category, "gpu_memset") || is_device_copy(category, name))
+        *kind = TRACE_KERNEL;
+    else
+        return false;
+    return strcmp(category, "gpu_user_annotation") != 0;
+}
+
+/* ---- one event ---- */
+
+static int read_integers(const json_t *array, int64_t out[TRACE_DIMS])
+{
+    size_t n = json_array_size(array);
+    for (size_t i = 0; i < n && i < TRACE_DIMS; i++)
+        out[i] = json_integer_value(json_array_get(array, i));
+    return n <= TRACE_DIMS ? (int)n : 0;
+}
+
+static void read_shapes(struct trace_event *e, const json_t *args)
+{
+    const json_t *dims = json_object_get(args, "Input Dims");
+    const json_t *strides = json_object_get(args, "Input Strides");
+    const json_t *types = json_object_get(args, "Input type");
+    size_t n = json_array_size(dims);
+    e->inputs = n < TRACE_INPUTS ? (int)n : TRACE_INPUTS;
+    e->input = e->inputs ? xcalloc((size_t)e->inputs, sizeof *e->input) : NULL;
+    for (int i = 0; i < e->inputs; i++) {
+        struct trace_shape *s = &e->input[i];
+        const char *type = json_string_value(json_array_get(types, (size_t)i));
+        s->dims = read_integers(json_array_get(dims, (size_t)i), s->dim);
+        s->strided =
+            s->dims && read_integers(json_array_get(strides, (size_t)i), s->stride) == s->dims;
+        s->dtype = dtype_of(type ? type : "");
+        for (int k = 0; k < s->dims; k++)
+            if (s->dim[k] < 0 || s->dim[k] > (int64_t)STEP_DIMENSION_MAX)
+                s->dims = 0;
+        if (s->dims && (!e->type || !*e->type))
+            e->type = type ? type : "";
+    }
+}
+
+static void read_comms(struct trace_events *t, struct trace_event *e, const json_t *args)
+{
+    const char *group = json_text_of(args, "Process Group Description");
+    int64_t in = integer_of(args, "In msg nelems", 0), out = integer_of(args, "Out msg nelems", 0);
+    const char *name = json_text_of(args, "Collective name");
+    *(*name ? &t->named : &t->unnamed) = true;
+    e->collective = collective_of(name);
+    e->message_dtype = dtype_of(json_text_of(args, "dtype"));
+    e->elements = e->collective == STEP_ALL_GATHER ? out : in;
+    e->group_size = integer_of(args, "Group size", 0);
+    if (!*group)
+        group = json_text_of(args, "Process Group Name");
+    snprintf(e->group, sizeof e->group, "%s", *group ? group : "world");
+    for (char *p = e->group; *p; p++)
+        if (*p <= ' ' || *p == '#')
+            *p = '_';
+}
+
+static void read_event(struct trace_events *t, const json_t *o)
+{
+    enum trace_kind kind;
+    const char *name = json_text_of(o, "name");
+    const json_t *args = json_object_get(o, "args");
+    if (strcmp(json_text_of(o, "ph"), "X") != 0 || !kind_of(json_text_of(o, "cat"), name, &kind))
+        return;
+    ALLOC_GROW(t->event, t->n, t->cap);
+    struct trace_event *e = &t->event[t->n++];
+    *e = (struct trace_event){.kind = kind,
+                              .name = name,
+                              .type = "",
+                              .ts = json_number_value(json_object_get(o, "ts")),
+                              .dur = json_number_value(json_object_get(o, "dur")),
+                              .id = integer_of(args, "External id", -1),
+                              .correlation = integer_of(args, "correlation", -1)};
+    if (is_device_copy(json_text_of(o, "cat"), name))
+        e->copied_B = integer_of(args, "bytes", 0);
+    if (kind == TRACE_OP || kind == TRACE_GRADIENT)
+        read_shapes(e, args);
+    if (kind == TRACE_OP)
+        e->op = op_of(name);
+    if (kind == TRACE_COMMS)
+        read_comms(t, e, args);
+}
+
+/* ---- indices ---- */
+
+static int by_key(const void *a, const void *b)
+{
+    const struct trace_key *x = a, *y = b;
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return (x->event > y->event) - (x->event < y->event);
+}
+
+static size_t index_of(const struct trace_events *t, unsigned kinds, bool correlation,
+                       struct trace_key **out)
+{
+    size_t n = 0;
+    *out = xcalloc(t->n + 1, sizeof **out);
+    for (size_t i = 0; i < t->n; i++) {
+        int64_t key = correlation ? t->event[i].correlation : t->event[i].id;
+        if (kinds & 1u << t->event[i].kind && key >= 0)
+            (*out)[n++] = (struct trace_key){key, i};
+    }
+    qsort(*out, n, sizeof **out, by_key);
+    return n;
+}
+
+/* The first of this key, or n. */
+static size_t find(const struct trace_key *index, size_t n, int64_t key)
+{
+    size_t low = 0, high = n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (index[middle].key < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < n && index[low].key == key ? low : n;
+}
+
+/* The operator with this id, or NULL. */
+static const struct trace_event *trace_op(const struct trace_events *t, int64_t id)
+{
+    size_t i = find(t->op, t->ops, id);
+    return i < t->ops ? &t->event[t->op[i].event] : NULL;
+}
+
+/* When the CPU launched a kernel; NaN: before the recording began. Its own begin if the trace has no
+ * launches or the kernel names none. */
+static double trace_launch(const struct trace_events *t, const struct trace_event *kernel)
+{
+    size_t i = find(t->launch, t->launches, kernel->correlation);
+    if (i < t->launches)
+        return t->event[t->launch[i].event].ts;
+    return t->launches && kernel->correlation >= 0 ? (double)NAN : kernel->ts;
+}
+
+/* When the first kernel of this id began, and the last one ended; unchanged, 0: unknown. */
+static void trace_kernel_span(const struct trace_events *t, int64_t id, double *begin, double *end)
+{
+    for (size_t i = find(t->kernel, t->kernels, id); i < t->kernels && t->kernel[i].key == id;
+         i++) {
+        const struct trace_event *e = &t->event[t->kernel[i].event];
+        *begin = *begin == 0 || e->ts < *begin ? e->ts : *begin;
+        *end = e->ts + e->dur > *end ? e->ts + e->dur : *end;
+    }
+}
+
+/* ---- the file ---- */
+
+static void warn_schema(const char *path, const json_t *root)
+{
+    int64_t version = json_integer_of(root, "schemaVersion");
+    if (version && version != SCHEMA_TRIED)
+        say("%s: warning: schemaVersion %lld was never tried, only %d; compare the step's GEMMs "
+            "and gradients with the model",
+            path, (long long)version, SCHEMA_TRIED);
+}
+
+/* GS_OK; or reported: not such a trace, truncated, or of a PyTorch without these fields. */
+static int trace_events_read(struct trace_events *t, const char *path, const struct text *json)
+{
+    json_error_t error;
+    size_t i;
+    json_t *o, *root = json_loadb(json->s, json->len, 0, &error);
+    if (!root)
+        return fail_at(GS_FAILED, path, error.line,
+                       "truncated or not JSON: %.100s; record it again", error.text);
+    const json_t *events = json_is_array(root) ? root : json_object_get(root, "traceEvents");
+    t->json = root;
+    if (!json_is_array(events))
+        return fail_at(GS_FAILED, path, 0,
+                       "no \"traceEvents\": give what torch.profiler's export_chrome_trace wrote");
+    warn_schema(path, root);
+    json_array_foreach(events, i, o) read_event(t, o);
+    if (t->unnamed && !t->named)
+        return fail_at(GS_FAILED, path, 0,
+                       "record_param_comms without \"Collective name\": record with PyTorch 2.2 or "
+                       "newer");
+    t->ops = index_of(t, 1u << TRACE_OP, false, &t->op);
+    t->launches = index_of(t, 1u << TRACE_LAUNCH, true, &t->launch);
+    t->kernels = index_of(t, 1u << TRACE_KERNEL | 1u << TRACE_NCCL, false, &t->kernel);
+    return GS_OK;
+}
+
+static void trace_events_free(struct trace_events *t)
+{
+    for (size_t i = 0; i < t->n; i++)
+        free(t->event[i].input);
+    free(t->event);
+    free(t->op);
+    free(t->launch);
+    free(t->kernel);
+    json_decref(t->json);
+    *t = (struct trace_events){0};
+}
 
 /* ---- import step ----
  *
@@ -213,55 +545,6 @@ static struct times times_of(const struct trace_events *t, double from, double t
     for (size_t i = 0; i < n; i++)
         add(&s, t, v[i]);
     return s;
-}
-
-static double flops_of(const struct step_draft *d)
-{
-    double sum = 0;
-    for (size_t i = 0; i < d->n; i++)
-        if (d->line[i].kind == STEP_GEMM)
-            sum += 2.0 * (double)d->line[i].number[STEP_M].value *
-                   (double)d->line[i].number[STEP_N].value *
-                   (double)d->line[i].number[STEP_K].value *
-                   (double)d->line[i].number[STEP_COUNT].value;
-    return sum;
-}
-
-static void report_times(struct step_draft *d, const struct trace_events *t, double from, double to,
-                         double rate)
-{
-    struct times s = times_of(t, from, to);
-    AUTO_TEXT struct text text = {0};
-    double gemms_s = s.gemms > 0 ? s.gemms * 1e-6 : 1;
-    text_addf(&text,
-              "step %.1f ms in the trace: GEMMs %.1f ms (%.3g TFLOP/s), other kernels %.1f ms (as "
-              "copies at %.2f TB/s), collectives %.1f ms, no kernel %.1f ms",
-              (s.end - s.begin) * 1e-3, s.gemms * 1e-3, flops_of(d) / gemms_s * 1e-12,
-              s.others * 1e-3, rate * 1e-12, s.collectives * 1e-3,
-              (s.end - s.begin - s.busy) * 1e-3);
-    say("%s: %s", d->path, text.s);
-    double kernels = s.gemms + s.others;
-    if (s.collectives > 0 && kernels < s.busy)
-        say("%s: a replay on this GPU should take %.1f to %.1f ms (without collectives, and with "
-            "all "
-            "of their time in the trace)",
-            d->path, kernels * 1e-3, s.busy * 1e-3);
-    else
-        say("%s: a replay on this GPU should take about %.1f ms", d->path, s.busy * 1e-3);
-    double idle = s.end > s.begin ? 1 - s.busy / (s.end - s.begin) : 0;
-    if (idle > IDLE_SHARE)
-        say("%s: the GPU waited for the CPU in %.0f%% of the step, which a replay does not: "
-            "settings "
-            "matter more in the replay than in this training, unless the profiler slowed it down",
-            d->path, 100 * idle);
-    text_addf(&d->head, "%s\n", text.s);
-    double exposed = s.busy - s.computing, step = s.end - s.begin;
-    if (s.collectives > 0)
-        text_addf(&d->exposed, "communication is exposed for %.3g ms, %.3g%% of the step",
-                  exposed * 1e-3, step > 0 ? 100 * exposed / step : 0);
-    else
-        text_add(&d->exposed, "the trace has no kernels of NCCL: the communication that is exposed "
-                              "is unknown");
 }
 
 struct trace {
@@ -462,20 +745,12 @@ static bool waits_for_buckets(struct trace *t, size_t i, size_t gradients)
     return waits;
 }
 
-/* Adds an operation; returns it, zeroed but for its kind and dtype. Valid until the next one. */
-static struct step_line *step_draft_add(struct step_draft *d, enum step_kind kind,
-                                        enum step_dtype dtype)
-{
-    ALLOC_GROW(d->line, d->n, d->cap);
-    d->line[d->n] = (struct step_line){.kind = kind, .dtype = dtype};
-    return &d->line[d->n++];
-}
-
 /* The first computation that began after a gather ended waited for it. If the trace does not say
  * when, the next one did. */
 static void write_items(struct trace *t)
 {
     size_t written = 0, gradients = 0;
+    AUTO_FCLOSE FILE *out = open_memstream(&t->d->lines, &t->d->n);
     AUTO_FREE double *end = xcalloc(t->n + 1, sizeof *end);
     size_t waited = 0;
     for (size_t i = 0; i < t->n; i++)
@@ -489,12 +764,12 @@ static void write_items(struct trace *t)
                 ready = k + 1;
         gradients -= item->line.kind == STEP_GRADIENT;
         if (ready > waited || (compute && waits_for_buckets(t, i, gradients)))
-            step_draft_add(t->d, STEP_WAIT, STEP_FP32)->number[0].value = written - ready;
+            step_write_line(
+                out, &(struct step_line){.kind = STEP_WAIT, .number[0].value = written - ready});
         waited = ready;
         if (step_is_collective(item->line.kind))
             end[written++] = item->line.kind == STEP_ALL_GATHER ? item->end : -1;
-        struct step_line *l = step_draft_add(t->d, item->line.kind, item->line.dtype);
-        *l = item->line;
+        step_write_line(out, &item->line);
     }
 }
 
@@ -522,46 +797,90 @@ static void warn(const struct trace *t)
     }
 }
 
-int step_from_trace(struct step_draft *d, const struct text *json)
+static double flops_of(const struct trace *t)
 {
-    struct trace t = {.d = d};
-    int code = trace_events_read(&t.e, d->path, json);
-    if (!code) {
-        trace_choose_step(d, &t.e, &t.from, &t.to);
-        t.rate = trace_copy_rate(&t.e);
-        code = read_items(&t);
+    double sum = 0;
+    for (size_t i = 0; i < t->n; i++) {
+        const struct step_number *v = t->item[i].line.number;
+        if (t->item[i].line.kind == STEP_GEMM)
+            sum += 2.0 * (double)v[STEP_M].value * (double)v[STEP_N].value *
+                   (double)v[STEP_K].value * (double)v[STEP_COUNT].value;
     }
-    if (!code && !t.gemms)
-        code = fail_at(GS_FAILED, d->path, 0,
-                       "no aten::mm, addmm or bmm with shapes: record with record_shapes=True, and "
-                       "without CUDA graphs");
-    if (!code)
-        code = settle_gradients(&t);
-    if (!code) {
-        qsort(t.item, t.n, sizeof *t.item, by_time);
-        warn(&t);
-        write_items(&t);
-        report_times(d, &t.e, t.from, t.to, t.rate);
-    }
-    trace_events_free(&t.e);
-    free(t.item);
-    return code;
+    return sum;
 }
 
-static int check_size(const char *path)
+static void report_times(const struct trace *t)
 {
-    struct stat st;
-    char is[32], most[32];
-    if (stat(path, &st) != 0)
-        return fail_file(path, "read", errno);
-    if (!S_ISREG(st.st_mode))
-        return fail_at(GS_FAILED, path, 0, "not a file");
-    if ((uint64_t)st.st_size <= STEP_TRACE_MAX)
+    struct step_draft *d = t->d;
+    struct times s = times_of(&t->e, t->from, t->to);
+    AUTO_TEXT struct text text = {0};
+    double gemms_s = s.gemms > 0 ? s.gemms * 1e-6 : 1;
+    text_addf(&text,
+              "step %.1f ms in the trace: GEMMs %.1f ms (%.3g TFLOP/s), other kernels %.1f ms (as "
+              "copies at %.2f TB/s), collectives %.1f ms, no kernel %.1f ms",
+              (s.end - s.begin) * 1e-3, s.gemms * 1e-3, flops_of(t) / gemms_s * 1e-12,
+              s.others * 1e-3, t->rate * 1e-12, s.collectives * 1e-3,
+              (s.end - s.begin - s.busy) * 1e-3);
+    say("%s: %s", d->path, text.s);
+    double kernels = s.gemms + s.others;
+    if (s.collectives > 0 && kernels < s.busy)
+        say("%s: a replay on this GPU should take %.1f to %.1f ms (without collectives, and with "
+            "all "
+            "of their time in the trace)",
+            d->path, kernels * 1e-3, s.busy * 1e-3);
+    else
+        say("%s: a replay on this GPU should take about %.1f ms", d->path, s.busy * 1e-3);
+    double idle = s.end > s.begin ? 1 - s.busy / (s.end - s.begin) : 0;
+    if (idle > IDLE_SHARE)
+        say("%s: the GPU waited for the CPU in %.0f%% of the step, which a replay does not: "
+            "settings "
+            "matter more in the replay than in this training, unless the profiler slowed it down",
+            d->path, 100 * idle);
+    text_addf(&d->head, "%s\n", text.s);
+    double exposed = s.busy - s.computing, step = s.end - s.begin;
+    if (s.collectives > 0)
+        text_addf(&d->exposed, "communication is exposed for %.3g ms, %.3g%% of the step",
+                  exposed * 1e-3, step > 0 ? 100 * exposed / step : 0);
+    else
+        text_add(&d->exposed, "the trace has no kernels of NCCL: the communication that is exposed "
+                              "is unknown");
+}
+
+static void trace_free(struct trace *t)
+{
+    trace_events_free(&t->e);
+    free(t->item);
+}
+
+int step_from_trace(struct step_draft *d, const struct text *json)
+{
+    AUTO(trace_free) struct trace t = {.d = d};
+    CHECK(trace_events_read(&t.e, d->path, json));
+    trace_choose_step(d, &t.e, &t.from, &t.to);
+    t.rate = trace_copy_rate(&t.e);
+    CHECK(read_items(&t));
+    if (!t.gemms)
+        return fail_at(GS_FAILED, d->path, 0,
+                       "no aten::mm, addmm or bmm with shapes: record with record_shapes=True, and "
+                       "without CUDA graphs");
+    CHECK(settle_gradients(&t));
+    qsort(t.item, t.n, sizeof *t.item, by_time);
+    warn(&t);
+    write_items(&t);
+    report_times(&t);
+    return GS_OK;
+}
+
+static int read_file(const char *path, struct text *out)
+{
+    struct stat is;
+    if (files_read(path, FILES_GIVEN, STEP_TRACE_MAX, out))
         return GS_OK;
+    if (errno != EFBIG || stat(path, &is))
+        return fail_at(GS_FAILED, path, 0, "cannot be read: %s", files_why(errno));
     return fail_at(GS_FAILED, path, 0,
                    "%s is more than %s: record fewer steps (torch.profiler.schedule with active=3)",
-                   units_human_size(is, sizeof is, (double)st.st_size),
-                   units_human_size(most, sizeof most, (double)STEP_TRACE_MAX));
+                   HUMAN_SIZE((double)is.st_size), HUMAN_SIZE((double)STEP_TRACE_MAX));
 }
 
 static char *default_name(const char *path)
@@ -574,28 +893,21 @@ static char *default_name(const char *path)
 
 static int write_draft(const struct step_draft *d, const char *path)
 {
-    char *text = NULL;
+    AUTO_FREE char *text = NULL;
     size_t n = 0;
     FILE *out = open_memstream(&text, &n);
-    if (!out)
-        return fail(GS_FAILED, "%s: %s", path, strerror(errno));
     step_write_version(out);
     for (char *rest = d->head.s, *line; (line = strsep(&rest, "\n"));)
         if (*line)
             fprintf(out, "# %s\n", line);
-    for (size_t i = 0; i < d->n; i++)
-        step_write_line(out, &d->line[i]);
+    fwrite(d->lines, 1, d->n, out);
     fclose(out);
     char why[512];
     struct step_file check;
-    if (!step_parse(&check, path, text, n, why, sizeof why)) {
-        free(text);
+    if (!step_parse(&check, path, text, n, why, sizeof why))
         return fail_at(GS_FAILED, d->path, 0, "makes a step that cannot be replayed: %s", why);
-    }
     step_free(&check);
-    int code = files_write_new(path, text, 0644) ? GS_OK : fail_file(path, "written", errno);
-    free(text);
-    return code;
+    return files_write_new(path, text, 0644) ? GS_OK : fail_file(path, "written", errno);
 }
 
 static int read_draft(struct step_draft *d, const struct text *in)
@@ -612,27 +924,25 @@ static int read_draft(struct step_draft *d, const struct text *in)
     return step_from_trace(d, in);
 }
 
+void step_draft_free(struct step_draft *d)
+{
+    text_free(&d->head);
+    text_free(&d->exposed);
+    free(d->lines);
+}
+
 int import_step(const char *path, const char *out)
 {
-    struct step_draft d = {.path = path};
+    AUTO(step_draft_free) struct step_draft d = {.path = path};
     AUTO_TEXT struct text in = {0};
     AUTO_FREE char *name = out ? xstrdup(out) : default_name(path);
-    int code = access(name, F_OK) == 0
-                   ? fail_at(GS_USAGE, name, 0, "exists: give another name with -o")
-                   : check_size(path);
-    if (!code && !text_read_file(path, &in))
-        code = fail_file(path, "read", errno);
-    if (!code)
-        code = read_draft(&d, &in);
-    if (!code)
-        code = write_draft(&d, name);
-    if (!code) {
-        printf("%s\n", name);
-        say("next: step = %s in an [iter_proxy] section of a config (docs/steps.md)", name);
-        say("%s", d.exposed.s);
-    }
-    text_free(&d.head);
-    text_free(&d.exposed);
-    free(d.line);
-    return code;
+    if (access(name, F_OK) == 0)
+        return fail_at(GS_USAGE, name, 0, "exists: give another name with -o");
+    CHECK(read_file(path, &in));
+    CHECK(read_draft(&d, &in));
+    CHECK(write_draft(&d, name));
+    puts(name);
+    say("next: step = %s in an [iter_proxy] section of a config (docs/steps.md)", name);
+    say("%s", d.exposed.s);
+    return GS_OK;
 }

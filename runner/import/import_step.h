@@ -14,12 +14,13 @@ struct step_draft {
     const char *path;
     struct text head;    /* comment lines, without their '#' */
     struct text exposed; /* the last line that import prints */
-    struct step_line *line;
-    size_t n, cap;
+    char *lines;         /* of the step file, n bytes */
+    size_t n;
 };
 
 /* GS_OK; or reported. */
 int step_from_trace(struct step_draft *d, const struct text *json);
+void step_draft_free(struct step_draft *d);
 
 /* Reads the trace PATH and writes `out` (NULL: PATH's name with .step, in the current folder). */
 int import_step(const char *path, const char *out);

@@ -45,9 +45,7 @@ static void draft(const char *text, size_t n)
     if (code && !*error)
         abort();
     text_free(&copy);
-    text_free(&d.head);
-    text_free(&d.exposed);
-    free(d.line);
+    step_draft_free(&d);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
