@@ -81,11 +81,11 @@ refused 'neither collectives .* nor gradients: record a training step' none.json
 "$make" type=int >int.json
 refused "aten::addmm .*no dtype 'int': float, c10::BFloat16" int.json
 gzip -c ddp.json >ddp.json.gz
-refused 'compressed: run gunzip' ddp.json.gz
+refused 'refused: compressed; run gunzip' ddp.json.gz
 printf '\0\1' >binary.json
-refused 'not text: give a trace .* as JSON' binary.json
+refused 'refused: binary; text has no NUL byte' binary.json
 truncate -s 2G large.json
-refused '2 GiB is more than 512 MiB: record fewer steps' large.json
+refused 'refused: larger than 512 MiB; record fewer steps' large.json
 rm large.json
 ok 'a refused trace leaves no file' test ! -e refused.step
 

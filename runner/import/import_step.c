@@ -4,7 +4,7 @@
 #include "base/err.h"
 #include "base/files.h"
 #include "base/jsontext.h"
-#include "base/units.h"
+#include "import/import_text.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- the events of a trace ----
@@ -303,15 +302,6 @@ static void trace_kernel_span(const struct trace_events *t, int64_t id, double *
 
 /* ---- the file ---- */
 
-static void warn_schema(const char *path, const json_t *root)
-{
-    int64_t version = json_integer_of(root, "schemaVersion");
-    if (version && version != SCHEMA_TRIED)
-        say("%s: warning: schemaVersion %lld was never tried, only %d; compare the step's GEMMs "
-            "and gradients with the model",
-            path, (long long)version, SCHEMA_TRIED);
-}
-
 /* GS_OK; or reported: not such a trace, truncated, or of a PyTorch without these fields. */
 static int trace_events_read(struct trace_events *t, const char *path, const struct text *json)
 {
@@ -326,7 +316,11 @@ static int trace_events_read(struct trace_events *t, const char *path, const str
     if (!json_is_array(events))
         return fail_at(GS_FAILED, path, 0,
                        "no \"traceEvents\": give what torch.profiler's export_chrome_trace wrote");
-    warn_schema(path, root);
+    int64_t version = json_integer_of(root, "schemaVersion");
+    if (version && version != SCHEMA_TRIED)
+        say("%s: warning: schemaVersion %lld was never tried, only %d; compare the step's GEMMs "
+            "and gradients with the model",
+            path, (long long)version, SCHEMA_TRIED);
     json_array_foreach(events, i, o) read_event(t, o);
     if (t->unnamed && !t->named)
         return fail_at(GS_FAILED, path, 0,
@@ -871,18 +865,6 @@ int step_from_trace(struct step_draft *d, const struct text *json)
     return GS_OK;
 }
 
-static int read_file(const char *path, struct text *out)
-{
-    struct stat is;
-    if (files_read(path, FILES_GIVEN, STEP_TRACE_MAX, out))
-        return GS_OK;
-    if (errno != EFBIG || stat(path, &is))
-        return fail_at(GS_FAILED, path, 0, "cannot be read: %s", files_why(errno));
-    return fail_at(GS_FAILED, path, 0,
-                   "%s is more than %s: record fewer steps (torch.profiler.schedule with active=3)",
-                   HUMAN_SIZE((double)is.st_size), HUMAN_SIZE((double)STEP_TRACE_MAX));
-}
-
 static char *default_name(const char *path)
 {
     const char *name = path_name(path);
@@ -910,20 +892,6 @@ static int write_draft(const struct step_draft *d, const char *path)
     return files_write_new(path, text, 0644) ? GS_OK : fail_file(path, "written", errno);
 }
 
-static int read_draft(struct step_draft *d, const struct text *in)
-{
-    const char *s = in->s ? in->s : "";
-    const unsigned char *bytes = (const unsigned char *)s;
-    const char *first = s + strspn(s, " \t\r\n");
-    if (in->len > 1 && bytes[0] == 0x1f && bytes[1] == 0x8b)
-        return fail_at(GS_FAILED, d->path, 0, "compressed: run gunzip on it first");
-    if (strlen(s) < in->len)
-        return fail_at(GS_FAILED, d->path, 0, "not text: give a trace of torch.profiler as JSON");
-    if (!*first)
-        return fail_at(GS_FAILED, d->path, 0, "empty: give a trace of torch.profiler");
-    return step_from_trace(d, in);
-}
-
 void step_draft_free(struct step_draft *d)
 {
     text_free(&d->head);
@@ -938,8 +906,9 @@ int import_step(const char *path, const char *out)
     AUTO_FREE char *name = out ? xstrdup(out) : default_name(path);
     if (access(name, F_OK) == 0)
         return fail_at(GS_USAGE, name, 0, "exists: give another name with -o");
-    CHECK(read_file(path, &in));
-    CHECK(read_draft(&d, &in));
+    CHECK(import_text_read(&in, path, STEP_TRACE_MAX,
+                         "record fewer steps (torch.profiler.schedule with active=3)"));
+    CHECK(step_from_trace(&d, &in));
     CHECK(write_draft(&d, name));
     puts(name);
     say("next: step = %s in an [iter_proxy] section of a config (docs/steps.md)", name);

@@ -35,25 +35,32 @@ static void remove_colours(struct text *t)
     }
 }
 
-int import_lines_open(struct import_lines *in, const char *path)
+int import_text_read(struct text *out, const char *path, size_t most, const char *smaller)
 {
     struct stat st;
-    *in = (struct import_lines){.path = path};
     if (stat(path, &st))
         return locate_failed(GS_USAGE, path, LOCATE_FILE);
     if (S_ISDIR(st.st_mode))
         return fail_at(GS_USAGE, path, 0, "is a folder; name the files in it");
     if (!S_ISREG(st.st_mode))
         return fail_at(GS_FAILED, path, 0, "refused: not a regular file; save the output first");
-    if ((size_t)st.st_size > IMPORT_FILE_MAX)
-        return fail_at(GS_FAILED, path, 0, "refused: larger than %zu MiB; split the file",
-                       IMPORT_FILE_MAX >> 20);
-    if (!text_read_file(path, &in->text))
+    if ((size_t)st.st_size > most)
+        return fail_at(GS_FAILED, path, 0, "refused: larger than %zu MiB; %s", most >> 20, smaller);
+    if (!text_read_file(path, out))
         return locate_failed(GS_USAGE, path, LOCATE_FILE);
-    if (!in->text.len)
-        return fail_at(GS_FAILED, path, 0, "refused: the file is empty");
-    if (memchr(in->text.s, '\0', in->text.len))
+    if (out->len && !strncmp(out->s, "\x1f\x8b", 2))
+        return fail_at(GS_FAILED, path, 0, "refused: compressed; run gunzip on it first");
+    if (out->len && memchr(out->s, '\0', out->len))
         return fail_at(GS_FAILED, path, 0, "refused: binary; text has no NUL byte");
+    if (!out->len || !out->s[strspn(out->s, " \t\r\n")])
+        return fail_at(GS_FAILED, path, 0, "refused: the file is empty");
+    return GS_OK;
+}
+
+int import_lines_open(struct import_lines *in, const char *path)
+{
+    *in = (struct import_lines){.path = path};
+    CHECK(import_text_read(&in->text, path, IMPORT_FILE_MAX, "split the file"));
     sha256_hex(in->text.s, in->text.len, in->sha256);
     remove_colours(&in->text);
     return GS_OK;
