@@ -26,8 +26,8 @@ static const char query[] =
     "SELECT *, min(at) OVER curve AS curve, min(at) OVER (PARTITION BY platform, workload, label, "
     "config, mode, along, ranks, nodes, run_id, launch) AS began FROM ("
     "SELECT *, rowid AS at, along(params) AS along FROM launches "
-    "WHERE size_B > 0 AND median_s > 0 AND mode IN ('', 'comm')) "
-    "WINDOW curve AS (PARTITION BY platform, workload, label, config, mode, along, ranks, nodes)) "
+    "WHERE size_B > 0 AND median_s > 0 AND mode IN ('', 'comm')) WINDOW curve AS (PARTITION BY "
+    "platform, workload, label, config, mode, along, ranks, nodes)) "
     "ORDER BY curve, size_B, replicate, at";
 enum { CURVE, NAMES, PARAMS = NAMES + 5, RANKS, NODES, SIZE, TIME, RAN, REPLICATE };
 
@@ -699,8 +699,8 @@ int transitions_make(struct store *s)
 static const char lines[] =
     "CREATE TEMP VIEW line AS SELECT *, verdict IN ('confirmed', 'recorded') AS sure, "
     "min(rowid) AS at, count(*) AS n FROM transitions WHERE kind NOT IN ('fit', 'refused') "
-    "AND platform IN (SELECT platform FROM asked_platform) "
-    "GROUP BY platform, workload, label, config, mode, kind, from_B, to_B, verdict, change, "
+    "AND platform IN (SELECT platform FROM asked_platform) GROUP BY platform, workload, label, "
+    "config, mode, kind, from_B, to_B, verdict, change, "
     "iif(change IS NULL, 0, rowid)";
 
 static const char shown[] =

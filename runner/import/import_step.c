@@ -819,16 +819,15 @@ static void report_times(const struct trace *t)
     double kernels = s.gemms + s.others;
     if (s.collectives > 0 && kernels < s.busy)
         say("%s: a replay on this GPU should take %.1f to %.1f ms (without collectives, and with "
-            "all "
-            "of their time in the trace)",
+            "all of their time in the trace)",
             d->path, kernels * 1e-3, s.busy * 1e-3);
     else
         say("%s: a replay on this GPU should take about %.1f ms", d->path, s.busy * 1e-3);
     double idle = s.end > s.begin ? 1 - s.busy / (s.end - s.begin) : 0;
     if (idle > IDLE_SHARE)
         say("%s: the GPU waited for the CPU in %.0f%% of the step, which a replay does not: "
-            "settings "
-            "matter more in the replay than in this training, unless the profiler slowed it down",
+            "settings matter more in the replay than in this training, unless the profiler slowed "
+            "it down",
             d->path, 100 * idle);
     text_addf(&d->head, "%s\n", text.s);
     double exposed = s.busy - s.computing, step = s.end - s.begin;

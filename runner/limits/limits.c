@@ -570,8 +570,7 @@ static void check_flops(const struct config *config, const struct claim *c, stru
     LIMITS_SAY(
         row,
         "6 x %.3g billion parameters x %.4gK tokens/s over %.0f GPU%s: %.3g PFLOP/s each; at half "
-        "of "
-        "the peak all together reach %.3gK tokens/s",
+        "of the peak all together reach %.3gK tokens/s",
         c->q[Q_PARAMETERS] / 1e9, c->q[Q_TOKENS_PER_S] / 1e3, c->q[Q_GPUS],
         c->q[Q_GPUS] > 1 ? "s" : "", row->value / 1e15,
         0.5e-3 * peak * c->q[Q_GPUS] / (6 * c->q[Q_PARAMETERS]));

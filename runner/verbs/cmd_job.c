@@ -96,13 +96,12 @@ int cmd_trial(int argc, char **argv)
         {"arms", 'a', CLI_TEXT, &q.o.arms, "LIST",
          "settings to compare with auto, NCCL's own choice, separated by commas: ctas=N, an "
          "algorithm, a protocol, or several joined by '/' (ring/LL128/ctas=8); or none,one,half, "
-         "for the "
-         "price of communication: that many elements of each large collective are communicated; "
+         "for the price of communication: that many elements of each large collective are "
+         "communicated; "
          "required"},
         {"minutes", 'm', CLI_TEXT, &q.minutes, "N",
          "end the trial after N minutes at most, e.g. 1.5; 0: no limit (default 10); the job then "
-         "continues "
-         "with NCCL's own settings"},
+         "continues with NCCL's own settings"},
         {"blocks", 'b', CLI_INT, &q.o.blocks, "N",
          "end the trial after N blocks; 0: as soon as each setting has a verdict (default 0)"},
         {"visit", 0, CLI_INT, &q.o.visit_s, "S",

@@ -346,8 +346,7 @@ int cmd_compare(int argc, char **argv)
         {"size", 0, CLI_TEXT, &q.filter.size, "SIZE", "print only this size, e.g. 16MiB"},
         {"mode", 0, CLI_TEXT, &q.filter.mode, "MODE",
          "print only this mode: compute, comm, sequential or overlapped of a step; alone: "
-         "operations "
-         "without a step; trial or training: your own job"},
+         "operations without a step; trial or training: your own job"},
         {"platform", 0, CLI_TEXT, &q.filter.platform, "NAME", "print only this platform"},
         {"config", 0, CLI_TEXT, &q.filter.config, "CONFIG", "print only this config"},
         {"baseline", 0, CLI_TEXT, &q.baseline, "CONFIG",

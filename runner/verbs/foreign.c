@@ -144,8 +144,7 @@ int cmd_import(int argc, char **argv)
          "iteration times (default ms); may be repeated"},
         {"format", 0, CLI_TEXT, &q.format, "FORMAT",
          "nccl-tests, nccl-json, iteration (a step time on each line, in milliseconds), osu or "
-         "auto "
-         "(default auto: recognise the contents)"},
+         "auto (default auto: recognise the contents)"},
         {"as-launches", 0, CLI_FLAG, &q.as_launches, NULL,
          "make the files of one platform the launches of one run, so that compare can use them"},
         {"step", 0, CLI_FLAG, &q.step, NULL,

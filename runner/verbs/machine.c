@@ -333,8 +333,8 @@ int cmd_suspects(int argc, char **argv)
         .summary =
             "Finds the GPU, link or host that is slower than its peers: measures each GPU and each "
             "pair, on the ranks of a config or of this machine; or judges recordings. Prints a "
-            "line "
-            "for each suspect and exits with 1; without a suspect, prints one line and exits with "
+            "line for each suspect and exits with 1; without a suspect, prints one line and exits "
+            "with "
             "0. A sound machine gets a false suspect in at most 5% of runs.",
         .example = "gradsync suspects h200-4gpu --baseline 20261123T031837Z-78d4",
         .options = options,

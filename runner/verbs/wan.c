@@ -444,8 +444,7 @@ int cmd_lab_set(int argc, char **argv)
             "Changes the network of the lab in which it is called: rate WHERE 100Mbit/s (or "
             "10%), loss WHERE 1%, down WHERE, up WHERE, stall WHERE, go WHERE, admit SITE PORT "
             "(none, all), disturb on or off, or reset. WHERE is a site, two sites A-B, or one "
-            "direction 'A>B'. stats "
-            "prints packet counts.",
+            "direction 'A>B'. stats prints packet counts.",
         .example = "gradsync lab-set rate east 10%",
         .options = no_options,
         .min_args = 1,
