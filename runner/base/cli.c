@@ -122,7 +122,7 @@ int cli_parse(const struct cli *cli, int argc, char **argv, char **args, int *n,
                 return code;
         }
     }
-    if (*n < cli->min_args || (cli->max_args >= 0 && *n > cli->max_args))
+    if (*n < cli->args[0] || (cli->args[1] >= 0 && *n > cli->args[1]))
         return fail(GS_USAGE, "usage: gradsync %s [options]%s%s; 'gradsync %s --help' says more",
                     cli->verb, *cli->arguments ? " " : "", cli->arguments, cli->verb);
     return GS_OK;
@@ -191,9 +191,11 @@ int cli_request(const struct cli *cli, int argc, char **argv,
                 int (*run)(void *request, char **words, int n), void *request)
 {
     AUTO_FREE char **words = xcalloc((size_t)argc + 1, sizeof *words);
+    struct cli named = *cli;
+    named.verb = argv[0];
     bool done;
-    int n, code = cli_parse(cli, argc, argv, words, &n, &done);
-    running = cli;
+    int n, code = cli_parse(&named, argc, argv, words, &n, &done);
+    running = &named;
     fail_file_options(option_of);
     if (!code && !done)
         code = run(request, words, n);

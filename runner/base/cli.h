@@ -37,11 +37,11 @@ struct cli_option {
     }
 
 struct cli {
-    const char *verb;                 /* "plan" */
+    const char *verb;                 /* "plan"; cli_request takes it from argv[0] */
     const char *arguments;            /* "CONFIG" */
     const char *summary;              /* one line */
     const struct cli_option *options; /* ends with a NULL name; --help is added */
-    int min_args, max_args;           /* positional; max -1: no limit */
+    int args[2];                      /* least and most positional ones; most -1: no limit */
     const char *example;              /* a command line; NULL: none */
 };
 

@@ -275,7 +275,7 @@ int main(int argc, char **argv)
                             .arguments = "RUNDIR LAUNCH ATTEMPT",
                             .summary = "one rank of one attempt; started by 'gradsync run'",
                             .options = options,
-                            .max_args = 3};
+                            .args = {0, 3}};
     AUTO_FREE char **args = xcalloc((size_t)argc, sizeof *args);
     bool done;
     signal(SIGXFSZ, SIG_IGN); /* beyond a file size limit write(2) fails instead of killing us */

@@ -200,15 +200,13 @@ int cmd_submit(int argc, char **argv)
          "print the job scripts and sbatch commands; submit nothing"},
         {"quiet", 'q', CLI_QUIET, NULL, NULL, "print only the campaign's folder, and errors"},
         {0}};
-    const struct cli cli = {.verb = "submit",
-                            .arguments = "CONFIG | FOLDER…",
+    const struct cli cli = {.arguments = "CONFIG | FOLDER…",
                             .summary =
                                 "Measures what configs define, in Slurm jobs. The jobs form a "
                                 "campaign, a folder for status, resume, cancel and collect.",
                             .example = "gradsync submit a100-8gpu --dry-run",
                             .options = options,
-                            .min_args = 1,
-                            .max_args = -1};
+                            .args = {1, -1}};
     return cli_request(&cli, argc, argv, submit_run, &s);
 }
 
@@ -399,14 +397,13 @@ int cmd_status(int argc, char **argv)
         {"json", 'j', CLI_FLAG, &q.json, NULL, "print the status as JSON"},
         {"all", 'a', CLI_FLAG, &q.all, NULL, "print every failed cell (default: the first 10)"},
         {0}};
-    const struct cli cli = {.verb = "status",
-                            .arguments = "[CAMPAIGN]",
+    const struct cli cli = {.arguments = "[CAMPAIGN]",
                             .summary = "Shows the cells that a campaign has measured, the state of "
                                        "its jobs, and what to do next. Default: the latest "
                                        "campaign below data/campaigns.",
                             .example = "gradsync status data/campaigns/gs-20250101T000000Z-ab12",
                             .options = options,
-                            .max_args = 1};
+                            .args = {0, 1}};
     return cli_request(&cli, argc, argv, status, &q);
 }
 
@@ -453,13 +450,11 @@ static int cancel(void *request, char **words, int n)
 int cmd_cancel(int argc, char **argv)
 {
     const struct cli_option options[] = {CLI_QUIET_ROW, {0}};
-    const struct cli cli = {.verb = "cancel",
-                            .arguments = "CAMPAIGN",
+    const struct cli cli = {.arguments = "CAMPAIGN",
                             .summary = "Cancels the Slurm jobs of a campaign. Recordings are kept.",
                             .example = "gradsync cancel data/campaigns/gs-20250101T000000Z-ab12",
                             .options = options,
-                            .min_args = 1,
-                            .max_args = 1};
+                            .args = {1, 1}};
     return cli_request(&cli, argc, argv, cancel, NULL);
 }
 
@@ -503,12 +498,10 @@ int cmd_collect(int argc, char **argv)
         CLI_QUIET_ROW,
         {0}};
     const struct cli cli = {
-        .verb = "collect",
         .arguments = "CAMPAIGN",
         .summary = "Verifies the finished runs of a campaign and copies them to data/raw.",
         .example = "gradsync collect data/campaigns/gs-20250101T000000Z-ab12 --so-far",
         .options = options,
-        .min_args = 1,
-        .max_args = 1};
+        .args = {1, 1}};
     return cli_request(&cli, argc, argv, collect_run, &q);
 }

@@ -341,13 +341,11 @@ int cmd_check(int argc, char **argv)
         {"quiet", 'q', CLI_QUIET, NULL, NULL, "print faults only"},
         {0},
     };
-    const struct cli cli = {.verb = "check",
-                            .arguments = "FILE…",
+    const struct cli cli = {.arguments = "FILE…",
                             .summary = "Reports every fault in a config (.ini), a plugin (.so), a "
                                        "recording (.jsonl) or all run folders below a folder.",
                             .example = "gradsync check configs/local.ini data/raw",
                             .options = options,
-                            .min_args = 1,
-                            .max_args = -1};
+                            .args = {1, -1}};
     return cli_request(&cli, argc, argv, check, &overrides);
 }

@@ -44,7 +44,6 @@ int cmd_train(int argc, char **argv)
         {"json", 0, CLI_FLAG, &q.options.json, NULL, "print a summary as JSON"},
         {0}};
     const struct cli cli = {
-        .verb = "train",
         .arguments = "CONFIG",
         .summary =
             "Compares settings of your own training command: launches the command of [train] "
@@ -52,8 +51,7 @@ int cmd_train(int argc, char **argv)
             "times that it prints. Works with any program that prints times.",
         .example = "gradsync train my.ini --set measure:launches=3",
         .options = table,
-        .min_args = 1,
-        .max_args = 1};
+        .args = {1, 1}};
     return cli_request(&cli, argc, argv, train, &q);
 }
 
@@ -127,7 +125,6 @@ int cmd_trial(int argc, char **argv)
         CLI_QUIET_ROW,
         {0}};
     const struct cli cli = {
-        .verb = "trial",
         .arguments = "-- COMMAND...",
         .summary =
             "Compares NCCL settings inside a training job: runs the command, switches the "
@@ -136,8 +133,7 @@ int cmd_trial(int argc, char **argv)
             "graphs. If the job has a tuner already, set NCCL_TUNER_PLUGIN=none to replace it.",
         .example = "gradsync trial --arms ctas=16,ring/LL128 -- torchrun train.py",
         .options = options,
-        .min_args = 1,
-        .max_args = -1};
+        .args = {1, -1}};
     return cli_request(&cli, argc, argv, trial, &q);
 }
 
@@ -187,7 +183,6 @@ int cmd_tune(int argc, char **argv)
         CLI_QUIET_ROW,
         {0}};
     const struct cli cli = {
-        .verb = "tune",
         .arguments = "-- COMMAND...",
         .summary =
             "Says what communication costs your training job, and which setting gets it back: "
@@ -196,7 +191,6 @@ int cmd_tune(int argc, char **argv)
             "needs no change.",
         .example = "gradsync tune -- torchrun --nproc-per-node 2 train.py",
         .options = options,
-        .min_args = 1,
-        .max_args = -1};
+        .args = {1, -1}};
     return cli_request(&cli, argc, argv, tune, &o);
 }

@@ -91,13 +91,12 @@ int cmd_reduce(int argc, char **argv)
         CLI_QUIET_ROW,
         {0},
     };
-    const struct cli cli = {.verb = "reduce",
-                            .arguments = "[RAW…]",
+    const struct cli cli = {.arguments = "[RAW…]",
                             .summary = "Turns the recordings below RAW (default data/raw) into "
                                        "tables: samples.csv, launches.csv, summary.csv and others.",
                             .example = "gradsync reduce data/raw --output data/csv",
                             .options = options,
-                            .max_args = -1};
+                            .args = {0, -1}};
     return cli_request(&cli, argc, argv, reduce, &q);
 }
 
@@ -251,14 +250,12 @@ int cmd_query(int argc, char **argv)
         {0},
     };
     const struct cli cli = {
-        .verb = "query",
         .arguments = "SELECT… [RAW…]",
         .summary = "Answers a SQL query over the recordings: those of data/raw, which " STORE_PATH
                    " holds, or those below RAW. 'gradsync help tables' lists the tables, "
                    "docs/tables.md has examples.",
         .example = "gradsync query 'SELECT platform, count(*) AS runs FROM run GROUP BY platform'",
         .options = options,
-        .min_args = 1,
-        .max_args = -1};
+        .args = {1, -1}};
     return cli_request(&cli, argc, argv, query, &q);
 }

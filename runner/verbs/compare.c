@@ -365,13 +365,12 @@ int cmd_compare(int argc, char **argv)
         {0},
     };
     const struct cli cli = {
-        .verb = "compare",
         .arguments = "[PLATFORM | RAW… | A B]",
         .summary = "Finds the fastest config of each group, against the baseline, or compares run "
                    "B with run A. RAW is a run or a folder of runs; a platform stands for its "
                    "latest runs (default: the platform of the latest run of this machine).",
         .example = "gradsync compare h200-4gpu --mode overlapped",
         .options = options,
-        .max_args = -1};
+        .args = {0, -1}};
     return cli_request(&cli, argc, argv, compare, &q);
 }

@@ -153,13 +153,11 @@ int cmd_import(int argc, char **argv)
         {0},
     };
     const struct cli cli = {
-        .verb = "import",
         .arguments = "FILE…",
         .summary = "Converts the output of other programs to recordings.",
         .example = "gradsync import --platform dgx --set config=ring all_reduce_perf.txt",
         .options = options,
-        .min_args = 1,
-        .max_args = -1};
+        .args = {1, -1}};
     return cli_request(&cli, argc, argv, run, &q);
 }
 
@@ -400,14 +398,12 @@ int cmd_watch(int argc, char **argv)
         {"no-follow", 0, CLI_FLAG, &q.no_follow, NULL,
          "stop at the end of the file instead of waiting for more"},
         {0}};
-    const struct cli cli = {.verb = "watch",
-                            .arguments = "FILE|-",
+    const struct cli cli = {.arguments = "FILE|-",
                             .summary =
                                 "Follows a training log, compares its rate and step time with the "
                                 "model, and reports faults. Exits with 1 if it reported any.",
                             .example = "gradsync watch --config wan-4site train.log",
                             .options = options,
-                            .min_args = 1,
-                            .max_args = 1};
+                            .args = {1, 1}};
     return cli_request(&cli, argc, argv, watch, &q);
 }

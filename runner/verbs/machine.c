@@ -128,13 +128,12 @@ int cmd_fabric(int argc, char **argv)
          "read DIR/sys and DIR/proc instead of /sys and /proc"},
         {"json", 0, CLI_FLAG, &q.json, NULL, "print one JSON object"},
         {0}};
-    const struct cli cli = {.verb = "fabric",
-                            .arguments = "",
+    const struct cli cli = {.arguments = "",
                             .summary = "Shows the network ports and GPUs of this machine, and the "
                                        "NCCL settings that gradsync would choose.",
                             .example = "gradsync fabric --json",
                             .options = options,
-                            .max_args = 0};
+                            .args = {0, 0}};
     return cli_request(&cli, argc, argv, show, &q);
 }
 
@@ -328,7 +327,6 @@ int cmd_suspects(int argc, char **argv)
         {"quiet", 'q', CLI_QUIET, &q.quiet, NULL, "print errors and the result only"},
         {0}};
     const struct cli cli = {
-        .verb = "suspects",
         .arguments = "[CONFIG | RUN...]",
         .summary =
             "Finds the GPU, link or host that is slower than its peers: measures each GPU and each "
@@ -338,6 +336,6 @@ int cmd_suspects(int argc, char **argv)
             "0. A sound machine gets a false suspect in at most 5% of runs.",
         .example = "gradsync suspects h200-4gpu --baseline 20261123T031837Z-78d4",
         .options = options,
-        .max_args = -1};
+        .args = {0, -1}};
     return cli_request(&cli, argc, argv, suspects, &q);
 }

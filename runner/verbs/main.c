@@ -337,8 +337,7 @@ int cmd_help(int argc, char **argv)
     bool markdown = false;
     const struct cli_option options[] = {
         {"markdown", 0, CLI_FLAG, &markdown, NULL, "print the lists of docs/tables.md"}, {0}};
-    const struct cli cli = {.verb = "help",
-                            .arguments =
+    const struct cli cli = {.arguments =
                                 "[VERB | PLUGIN | SECTION | KEY | config | TABLE | COLUMN | "
                                 "tables]",
                             .summary = "Describes a verb, a plugin, a section or key of "
@@ -347,7 +346,7 @@ int cmd_help(int argc, char **argv)
                                        "Without an argument: lists the verbs.",
                             .example = "gradsync help measure",
                             .options = options,
-                            .max_args = 1};
+                            .args = {0, 1}};
     return cli_request(&cli, argc, argv, run, &markdown);
 }
 

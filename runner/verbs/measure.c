@@ -282,14 +282,12 @@ int cmd_plan(int argc, char **argv)
         {"all", 'a', CLI_FLAG, &o.all, NULL, "print every cell (default: the first ones)"},
         {"json", 'j', CLI_FLAG, &o.json, NULL, "print the plans as JSON"},
         {0}};
-    const struct cli cli = {.verb = "plan",
-                            .arguments = "CONFIG",
+    const struct cli cli = {.arguments = "CONFIG",
                             .summary = "Lists the cells that a config defines, with their ids, "
                                        "memory and estimated time. Runs nothing.",
                             .example = "gradsync plan local --set measure:launches=3",
                             .options = options,
-                            .min_args = 1,
-                            .max_args = 1};
+                            .args = {1, 1}};
     return cli_request(&cli, argc, argv, plan_config, &o);
 }
 
@@ -411,14 +409,12 @@ int cmd_run(int argc, char **argv)
         {"quiet", 'q', CLI_QUIET, &a.options.quiet, NULL, "print errors only, no progress"},
         {"json", 0, CLI_FLAG, &a.options.json, NULL, "print a summary as JSON"},
         {0}};
-    const struct cli cli = {.verb = "run",
-                            .arguments = "CONFIG… | RUN",
+    const struct cli cli = {.arguments = "CONFIG… | RUN",
                             .summary = "Measures what configs (or a folder of configs) define, or "
                                        "the missing cells of a run folder.",
                             .example = "gradsync run local --set measure:launches=3",
                             .options = table,
-                            .min_args = 1,
-                            .max_args = -1};
+                            .args = {1, -1}};
     return cli_request(&cli, argc, argv, run, &a);
 }
 
@@ -454,13 +450,11 @@ int cmd_resume(int argc, char **argv)
          "run the commands of a run or campaign that you did not begin in this folder: prefix, "
          "args, [train] command, scripts; read them first"},
         {0}};
-    const struct cli cli = {.verb = "resume",
-                            .arguments = "RUN | CAMPAIGN",
+    const struct cli cli = {.arguments = "RUN | CAMPAIGN",
                             .summary = "Measures the missing cells of a run, or submits the "
                                        "missing tasks of a campaign, by the same plan.",
                             .example = "gradsync resume 20250101T000000Z-ab12",
                             .options = table,
-                            .min_args = 1,
-                            .max_args = 1};
+                            .args = {1, 1}};
     return cli_request(&cli, argc, argv, resume, &options);
 }

@@ -82,14 +82,12 @@ int cmd_limits(int argc, char **argv)
         {"quiet", 'q', CLI_QUIET, &q.quiet, NULL, "print errors only, no table"},
         {0},
     };
-    const struct cli cli = {.verb = "limits",
-                            .arguments = "CONFIG…",
+    const struct cli cli = {.arguments = "CONFIG…",
                             .summary = "Compares measured and published numbers of the configs' "
                                        "platforms with physical limits.",
                             .example = "gradsync limits configs/h200-4gpu.ini",
                             .options = options,
-                            .min_args = 1,
-                            .max_args = -1};
+                            .args = {1, -1}};
     return cli_request(&cli, argc, argv, limits, &q);
 }
 
@@ -170,7 +168,6 @@ int cmd_transitions(int argc, char **argv)
         {0},
     };
     const struct cli cli = {
-        .verb = "transitions",
         .arguments = "[PLATFORM | CSV]",
         .summary =
             "Finds protocol switches, kinks, knees, dips and spikes in the curves of the "
@@ -180,7 +177,7 @@ int cmd_transitions(int argc, char **argv)
             "machine).",
         .example = "gradsync transitions h200-4gpu",
         .options = options,
-        .max_args = 1};
+        .args = {0, 1}};
     return cli_request(&cli, argc, argv, transitions, &q);
 }
 
@@ -213,14 +210,13 @@ int cmd_advise(int argc, char **argv)
          "print the advised setting for a job: env, pytorch or sbatch"},
         {0}};
     const struct cli cli = {
-        .verb = "advise",
         .arguments = "[PLATFORM | RUN]…",
         .summary =
             "Says which NCCL setting shortens the training steps of a platform, on what evidence, "
             "and which gain is ruled out. Default: all recordings below data/raw.",
         .example = "gradsync advise h200-4gpu",
         .options = options,
-        .max_args = -1};
+        .args = {0, -1}};
     return cli_request(&cli, argc, argv, advise, &q);
 }
 
@@ -267,7 +263,6 @@ int cmd_report(int argc, char **argv)
         {0},
     };
     const struct cli cli = {
-        .verb = "report",
         .arguments = "[PLATFORM…]",
         .summary = "Writes one self-contained HTML page with the figures, tables, "
                    "verdicts, machine and provenance of the platforms (default: that of the "
@@ -275,7 +270,7 @@ int cmd_report(int argc, char **argv)
                    "'make report' also makes the tables and figures first.",
         .example = "gradsync report local --output local.html",
         .options = options,
-        .max_args = -1};
+        .args = {0, -1}};
     return cli_request(&cli, argc, argv, report, &q);
 }
 
@@ -395,7 +390,6 @@ int cmd_why(int argc, char **argv)
         {0},
     };
     const struct cli cli = {
-        .verb = "why",
         .arguments = "[NUMBER… | TABLE:LINE | 'FORM: SELECT …']",
         .summary = "Traces numbers of the paper, a row of a table, or the answer of an SQL "
                    "query (FORM as in paper/macros.txt) to its recording: files, "
@@ -403,6 +397,6 @@ int cmd_why(int argc, char **argv)
                    "the paper's numbers.",
         .example = "gradsync why summary.csv:12",
         .options = options,
-        .max_args = -1};
+        .args = {0, -1}};
     return cli_request(&cli, argc, argv, answer, &q);
 }

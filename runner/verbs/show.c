@@ -468,14 +468,13 @@ int cmd_show(int argc, char **argv)
         {"output", 'o', CLI_TEXT, &q.out, "FILE",
          "write the output of --format to this file, replaced atomically (default: print it)"},
         {0}};
-    const struct cli cli = {.verb = "show",
-                            .arguments = "[PLATFORM | RUN | RAW]",
+    const struct cli cli = {.arguments = "[PLATFORM | RUN | RAW]",
                             .summary = "Prints a table of a run, of the latest run of "
                                        "a platform or of the latest below RAW (default: the "
                                        "latest run of this machine).",
                             .example = "gradsync show local",
                             .options = options,
-                            .max_args = 1};
+                            .args = {0, 1}};
     return cli_request(&cli, argc, argv, show, &q);
 }
 
@@ -602,7 +601,6 @@ int cmd_list(int argc, char **argv)
 {
     static const struct cli_option options[] = {{0}};
     static const struct cli cli = {
-        .verb = "list",
         .arguments = "[verbs | plugins | configs | runs | measured | recordings | platforms]",
         .summary =
             "Lists the workload plugins and configs that gradsync finds, or the names of one "
@@ -610,6 +608,6 @@ int cmd_list(int argc, char **argv)
             "recordings: run folders below data/raw; platforms: those of configs/.",
         .example = "gradsync list plugins",
         .options = options,
-        .max_args = 1};
+        .args = {0, 1}};
     return cli_request(&cli, argc, argv, run, NULL);
 }

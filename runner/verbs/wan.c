@@ -108,14 +108,12 @@ int cmd_model(int argc, char **argv)
          "print which settings to choose: ring order, strategy, wire, every, NCCL, sysctl, others"},
         {"quiet", 'q', CLI_QUIET, &q.quiet, NULL, "print errors only"},
         {0}};
-    const struct cli cli = {.verb = "model",
-                            .arguments = "CONFIG",
+    const struct cli cli = {.arguments = "CONFIG",
                             .summary = "Computes the efficiency of a training between sites, what "
                                        "it needs, and the alternatives. Runs nothing.",
                             .example = "gradsync model wan-4site --csv model.csv",
                             .options = options,
-                            .min_args = 1,
-                            .max_args = 1};
+                            .args = {1, 1}};
     return cli_request(&cli, argc, argv, model, &q);
 }
 
@@ -305,7 +303,7 @@ static int links_answer(const struct links_request *q, const char *dir, const st
 
 static int run(void *request, char **words, int n)
 {
-    (void)n; /* one: min_args and max_args say so */
+    (void)n;
     const struct links_request *q = request;
     AUTO_WORDS struct words sites = {0};
     say_quiet(q->quiet);
@@ -328,7 +326,6 @@ int cmd_links(int argc, char **argv)
         {"quiet", 'q', CLI_FLAG, &q.quiet, NULL, "print errors only"},
         {0}};
     const struct cli cli = {
-        .verb = "links",
         .arguments = "CONFIG | RUN",
         .summary =
             "Measures the links between the sites of a config, over the ports of wan_sync: "
@@ -336,8 +333,7 @@ int cmd_links(int argc, char **argv)
             "of that earlier run.",
         .example = "gradsync links my-sites.ini --write measured.ini",
         .options = options,
-        .min_args = 1,
-        .max_args = 1};
+        .args = {1, 1}};
     return cli_request(&cli, argc, argv, run, &q);
 }
 
@@ -372,14 +368,12 @@ int cmd_lab(int argc, char **argv)
          "write the configured links, and those measured before and after the command, as JSON"},
         {"quiet", 'q', CLI_QUIET, &q.lab.quiet, NULL, "print errors only"},
         {0}};
-    const struct cli cli = {.verb = "lab",
-                            .arguments = "CONFIG -- COMMAND...",
+    const struct cli cli = {.arguments = "CONFIG -- COMMAND...",
                             .summary = "Emulates several sites on this machine, with the links of "
                                        "[sites] and [links], and runs a command at the first site.",
                             .example = "gradsync lab wan-lab -- gradsync run wan-lab",
                             .options = options,
-                            .min_args = 2,
-                            .max_args = -1};
+                            .args = {2, -1}};
     return cli_request(&cli, argc, argv, lab, &q);
 }
 
@@ -388,15 +382,14 @@ int cmd_lab(int argc, char **argv)
 /* As with ssh, the words after the site are a line for a shell. After "--" they are a command. */
 int cmd_lab_enter(int argc, char **argv)
 {
-    const struct cli cli = {.verb = "lab-enter",
+    const struct cli cli = {.verb = argv[0],
                             .arguments = "SITE [--] COMMAND...",
                             .summary =
                                 "Runs a command at another site of the lab in which it is called. "
                                 "Without --, the words are a line for the shell, as with ssh.",
                             .example = "gradsync lab-enter east -- ip address",
                             .options = no_options,
-                            .min_args = 2,
-                            .max_args = -1};
+                            .args = {2, -1}};
     char *help[] = {argv[0], argc > 1 ? argv[1] : NULL, NULL}, *args[2];
     bool done = false;
     int n;
@@ -438,7 +431,6 @@ static int send_order(void *request, char **words, int n)
 int cmd_lab_set(int argc, char **argv)
 {
     const struct cli cli = {
-        .verb = "lab-set",
         .arguments = "ORDER",
         .summary =
             "Changes the network of the lab in which it is called: rate WHERE 100Mbit/s (or "
@@ -447,7 +439,6 @@ int cmd_lab_set(int argc, char **argv)
             "direction 'A>B'. stats prints packet counts.",
         .example = "gradsync lab-set rate east 10%",
         .options = no_options,
-        .min_args = 1,
-        .max_args = -1};
+        .args = {1, -1}};
     return cli_request(&cli, argc, argv, send_order, NULL);
 }
