@@ -68,14 +68,15 @@ static int read_file(const struct import_request *q, const char *path, struct im
         units_parse_int(out->facts.value[FACT_RANKS], &known.ranks);
     else if (q->at)
         known.ranks = q->at->set.launch.ranks;
-    int code = import_read(&out->imp, path, &known);
-    return code ? code : name_config(out);
+    CHECK(import_read(&out->imp, path, &known));
+    return name_config(out);
 }
 
 static void forget(struct imported *f)
 {
     import_free(f->imp);
     facts_free(&f->facts);
+    *f = (struct imported){0};
 }
 
 /* Continues after a refused file, so that all faults are named and the good files are imported. */
@@ -86,17 +87,14 @@ static int import(const struct import_request *q, char *const *paths, size_t n)
     int code = GS_OK, written = GS_OK;
     for (size_t i = 0; i < n && code != GS_USAGE; i++) {
         int one = read_file(q, paths[i], &files[good]);
-        if (one) {
+        if (one)
             forget(&files[good]);
-            files[good] = (struct imported){0};
-        }
         good += !one;
         code = one == GS_USAGE || !code ? one : code;
         /* One file at a time unless they form one run, to hold the samples of one file in memory. */
         if (!one && !q->as_launches) {
             written = import_write(files, good, q->out, false);
             forget(&files[--good]);
-            files[good] = (struct imported){0};
             code = written ? written : code;
         }
     }
@@ -109,18 +107,12 @@ static int import(const struct import_request *q, char *const *paths, size_t n)
     return code;
 }
 
-static int import_one_step(const struct import_request *q, char *const *paths, int n)
-{
-    if (n != 1)
-        return fail(GS_USAGE, "import: --step takes one file, not %d", n);
-    return import_step(paths[0], q->out);
-}
-
 static int run(void *request, char **paths, int n)
 {
     struct import_request *q = request;
     if (q->step)
-        return import_one_step(q, paths, n);
+        return n == 1 ? import_step(paths[0], q->out)
+                      : fail(GS_USAGE, "import: --step takes one file, not %d", n);
     q->out = q->out ? q->out : "data/raw";
     int code = read_request(q);
     if (!code)
@@ -231,11 +223,12 @@ static int read_threshold(const struct watch_request *q, struct watch_options *o
 
 static int read_options(const struct watch_request *q, struct watch_options *o)
 {
-    *o = (struct watch_options){.pattern = q->pattern};
-    o->window = (size_t)q->window.value;
-    o->warmup = (size_t)q->warmup.value;
-    int code = q->config ? expect(q, o) : GS_OK;
-    return code ? code : read_threshold(q, o);
+    *o = (struct watch_options){.pattern = q->pattern,
+                                .window = (size_t)q->window.value,
+                                .warmup = (size_t)q->warmup.value};
+    if (q->config)
+        CHECK(expect(q, o));
+    return read_threshold(q, o);
 }
 
 /* ---- input ---- */
@@ -254,10 +247,11 @@ static int open_input(struct input *in, const char *path, bool no_follow)
     return GS_OK;
 }
 
-static void close_input(struct input *in)
+static void close_input(struct input *const *in)
 {
-    if (in->fd > STDIN_FILENO)
-        close(in->fd);
+    if ((*in)->fd > STDIN_FILENO)
+        close((*in)->fd);
+    free(*in);
 }
 
 /* Lines end in a line feed or, in progress bars, a carriage return. Keeps an incomplete line. */
@@ -359,24 +353,19 @@ static int watch(void *request, char **words, int n)
     const struct watch_request *q = request;
     struct watch_options o;
     struct interrupts stop;
-    AUTO_FREE struct input *in = xcalloc(1, sizeof *in);
-    struct watch *w = NULL;
-    size_t flagged = 0;
-    int code = read_options(q, &o);
-    if (!code)
-        code = open_input(in, words[0], q->no_follow);
-    if (!code && !(w = watch_new(&o)))
-        code = GS_USAGE;
-    if (!code && !(code = interrupts_catch(&stop))) {
-        follow(in, w, &stop);
-        interrupts_release(&stop);
-        size_t steps = watch_measured(w);
-        flagged = watch_end(w);
-        code = in->code || steps || flagged || stop.count ? in->code : no_step(in);
-    }
-    watch_free(w);
-    close_input(in);
-    return code ? code : flagged ? GS_FAILED : GS_OK;
+    AUTO(close_input) struct input *in = xcalloc(1, sizeof *in);
+    CHECK(read_options(q, &o));
+    CHECK(open_input(in, words[0], q->no_follow));
+    AUTO(watch_free_of) struct watch *w = watch_new(&o);
+    if (!w)
+        return GS_USAGE;
+    CHECK(interrupts_catch(&stop));
+    follow(in, w, &stop);
+    interrupts_release(&stop);
+    size_t steps = watch_measured(w), flagged = watch_end(w);
+    if (!in->code && !steps && !flagged && !stop.count)
+        return no_step(in);
+    return in->code ? in->code : flagged ? GS_FAILED : GS_OK;
 }
 
 int cmd_watch(int argc, char **argv)

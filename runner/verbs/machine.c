@@ -155,6 +155,12 @@ struct measuring {
     bool cuda;
 };
 
+static void measuring_free(struct measuring *m)
+{
+    words_free(&m->overrides);
+    words_free(&m->dirs);
+}
+
 /* ---- measuring ---- */
 
 /* The ranks of this machine: a GPU each, or a processor each where there is no GPU. */
@@ -179,37 +185,33 @@ static int plan_here(struct measuring *m)
 static int plan_config(struct measuring *m, const char *config)
 {
     struct suspects_launch launch = {0};
-    int code = suspects_config_launch(&m->overrides, &launch, config);
+    CHECK(suspects_config_launch(&m->overrides, &launch, config));
     m->cuda = launch.device;
     m->ranks = launch.ranks;
-    if (code == GS_OK && m->q->ranks.value) {
+    if (m->q->ranks.value) {
         m->ranks = (size_t)m->q->ranks.value;
         words_addf(&m->overrides, "launch:ranks=%zu", m->ranks);
     }
-    return code;
+    return GS_OK;
 }
 
 static int plan(struct measuring *m, const char *config)
 {
-    int code = launcher_refuse_ranks("suspects");
-    if (code)
-        return code;
-    code = config ? plan_config(m, config) : plan_here(m);
+    CHECK(launcher_refuse_ranks("suspects"));
+    CHECK(config ? plan_config(m, config) : plan_here(m));
     for (size_t i = 0; m->q->set && m->q->set[i]; i++)
         words_add(&m->overrides, m->q->set[i]);
-    return code;
+    return GS_OK;
 }
 
 /* ---- judging ---- */
 
 static int read_runs(struct suspects_data *d, char *const *dirs, size_t n)
 {
-    int code = GS_OK;
-    for (size_t i = 0; i < n && !code; i++)
-        code = runs_is_run(dirs[i]) ? suspects_data_add(d, dirs[i]) : code;
-    if (!code && !d->visits && !d->n_failed)
-        code = fail(GS_FAILED, "suspects: nothing was measured");
-    return code;
+    for (size_t i = 0; i < n; i++)
+        if (runs_is_run(dirs[i]))
+            CHECK(suspects_data_add(d, dirs[i]));
+    return d->visits || d->n_failed ? GS_OK : fail(GS_FAILED, "suspects: nothing was measured");
 }
 
 /* A failure is one of the results; of a part of the measurement there is no verdict. */
@@ -232,13 +234,6 @@ static int measure(struct measuring *m, struct suspects_data *d)
     return read_runs(d, m->dirs.v, m->dirs.n);
 }
 
-static char *command_later(const struct measuring *m, const char *config,
-                           const struct suspects_data *d)
-{
-    AUTO_FREE char *command = config_command("suspects", config, NULL, m->q->set);
-    return xstrfmt("%s --ranks %zu --baseline %s", command, d->ranks, SHELL_WORD(m->dirs.v[0]));
-}
-
 /* Before measuring: a mistake in --baseline must not show after it. */
 static int read_baseline(struct suspects_data *past, const char *name)
 {
@@ -251,29 +246,27 @@ static int report(const struct measuring *m, const char *config, const struct su
                   const struct suspects_data *past)
 {
     const struct suspects_request *q = m->q;
-    struct verdicts v;
-    int code = q->baseline ? suspects_data_alike(d, past->params, q->baseline) : GS_OK;
-    if (!code) {
-        if (q->baseline)
-            suspects_judge_since(&v, d, past);
-        else
-            suspects_judge(&v, d);
-        AUTO_FREE char *later = command_later(m, config, d);
-        const struct suspects_report r = {d, &v, q->baseline ? past->run_id : NULL, later};
-        if (q->baseline && !v.compared && !v.n)
-            code = fail(GS_USAGE, "%s: has none of these ranks: they are matched by host and GPU",
+    AUTO(verdicts_free) struct verdicts v = {0};
+    if (q->baseline) {
+        CHECK(suspects_data_alike(d, past->params, q->baseline));
+        suspects_judge_since(&v, d, past);
+        if (!v.compared && !v.n)
+            return fail(GS_USAGE, "%s: has none of these ranks: they are matched by host and GPU",
                         q->baseline);
-        else if (q->json)
-            suspects_print_json(&r);
-        else
-            suspects_print(&r);
-        if (q->prometheus && !code)
-            code = suspects_write_prometheus(&r, q->prometheus);
-        if (!code && (v.n || d->n_failed))
-            code = GS_FAILED;
-        verdicts_free(&v);
+    } else {
+        suspects_judge(&v, d);
     }
-    return code;
+    AUTO_FREE char *command = config_command("suspects", config, NULL, q->set);
+    AUTO_FREE char *later =
+        xstrfmt("%s --ranks %zu --baseline %s", command, d->ranks, SHELL_WORD(m->dirs.v[0]));
+    const struct suspects_report r = {d, &v, q->baseline ? past->run_id : NULL, later};
+    if (q->json)
+        suspects_print_json(&r);
+    else
+        suspects_print(&r);
+    if (q->prometheus)
+        CHECK(suspects_write_prometheus(&r, q->prometheus));
+    return v.n || d->n_failed ? GS_FAILED : GS_OK;
 }
 
 /* The arguments are recordings, or one config, or none. */
@@ -281,33 +274,25 @@ static int suspects(void *request, char **words, int count)
 {
     const struct suspects_request *q = request;
     const size_t n = (size_t)count;
-    struct measuring m = {.q = q};
-    struct suspects_data d = {0}, past = {0};
-    int code = q->baseline ? read_baseline(&past, q->baseline) : GS_OK;
+    AUTO(measuring_free) struct measuring m = {.q = q};
+    AUTO(suspects_data_free) struct suspects_data d = {0}, past = {0};
+    if (q->baseline)
+        CHECK(read_baseline(&past, q->baseline));
     for (size_t i = 0; i < n; i++) {
         AUTO_FREE char *dir = locate_run(words[i]);
         if (runs_is_run(dir))
             words_add(&m.dirs, dir);
     }
     const char *config = n && !m.dirs.n ? words[0] : NULL;
-    if (code) {
-    } else if (m.dirs.n && m.dirs.n < n)
-        code = fail(GS_USAGE, "suspects: give recordings, or one config");
-    else if (m.dirs.n)
-        code = read_runs(&d, m.dirs.v, m.dirs.n);
-    else if (n > 1)
-        code = fail(GS_USAGE, "suspects: give one config, or recordings of gradsync suspects");
+    if (m.dirs.n < n && (m.dirs.n || n > 1))
+        return fail(GS_USAGE, "suspects: give one config, or recordings of gradsync suspects");
+    if (m.dirs.n)
+        CHECK(read_runs(&d, m.dirs.v, m.dirs.n));
     else
-        code = plan(&m, config);
-    if (!code && !d.rank)
-        code = measure(&m, &d);
-    if (!code)
-        code = report(&m, config, &d, &past);
-    suspects_data_free(&d);
-    suspects_data_free(&past);
-    words_free(&m.overrides);
-    words_free(&m.dirs);
-    return code;
+        CHECK(plan(&m, config));
+    if (!d.rank)
+        CHECK(measure(&m, &d));
+    return report(&m, config, &d, &past);
 }
 
 int cmd_suspects(int argc, char **argv)

@@ -31,14 +31,6 @@ struct model_request {
     bool quiet, plan;
 };
 
-static int model_answer(const struct model_request *q, const struct wan_report *r)
-{
-    if (!q->quiet)
-        wan_report_print(r);
-    int code = q->csv ? wan_report_csv(r, q->csv) : GS_OK;
-    return !code && q->claims ? wan_report_claims_csv(r, q->claims) : code;
-}
-
 static int plan(const struct model_request *q, struct wan_map *m, const struct wan_training *t,
                 const struct config *c)
 {
@@ -51,47 +43,42 @@ static int plan(const struct model_request *q, struct wan_map *m, const struct w
     return GS_OK;
 }
 
-static int model_training(const struct model_request *q, const struct config *c, const char *name,
-                          struct wan_map *m)
+static int report(const struct model_request *q, const struct wan_report *r)
 {
-    struct wan_training t;
-    struct wan_report r = {.name = name, .map = m, .training = &t};
-    int code = wan_training_read(&t, c, m);
-    if (!code && q->plan)
-        return plan(q, m, &t, c);
-    AUTO_FREE struct wan_alternative *alternatives = wan_alternatives_read(c, &r.n_alternatives);
-    struct wan_finding *findings =
-        code || !alternatives ? NULL : wan_audit(c, m, &t, &r.n_findings);
-    r.alternatives = alternatives;
-    r.findings = findings;
-    code = findings ? model_answer(q, &r) : GS_USAGE;
-    wan_findings_free(findings, r.n_findings);
-    return code;
+    if (!q->quiet)
+        wan_report_print(r);
+    if (q->csv)
+        CHECK(wan_report_csv(r, q->csv));
+    return q->claims ? wan_report_claims_csv(r, q->claims) : GS_OK;
 }
 
 static int model(void *request, char **words, int n)
 {
     (void)n;
     const struct model_request *q = request;
-    const char *path = words[0];
     if (q->plan && (q->csv || q->claims))
         return fail(GS_USAGE, "model: --plan writes no CSV; leave out --%s or --plan",
                     q->csv ? "csv" : "claims");
     AUTO(config_free_of) struct config *c = NULL;
     struct settings set;
     AUTO(wan_map_free) struct wan_map m = {0};
-    int code = config_load(&c, path, q->set);
-    if (code)
-        return code;
-    code = settings_read(c, &set);
-    if (!code && !config_section(c, "model"))
-        code = fail_at(GS_USAGE, c->path, 0, "no [model] section; add one (gradsync help model)");
-    if (!code)
-        code = wan_map_read(&m, c);
-    if (!code) {
-        wan_map_disturb(&m);
-        code = model_training(q, c, set.platform.name, &m);
-    }
+    struct wan_training t;
+    CHECK(config_load(&c, words[0], q->set));
+    CHECK(settings_read(c, &set));
+    if (!config_section(c, "model"))
+        return fail_at(GS_USAGE, c->path, 0, "no [model] section; add one (gradsync help model)");
+    CHECK(wan_map_read(&m, c));
+    wan_map_disturb(&m);
+    CHECK(wan_training_read(&t, c, &m));
+    if (q->plan)
+        return plan(q, &m, &t, c);
+    struct wan_report r = {.name = set.platform.name, .map = &m, .training = &t};
+    AUTO_FREE struct wan_alternative *alternatives = wan_alternatives_read(c, &r.n_alternatives);
+    struct wan_finding *findings = alternatives ? wan_audit(c, &m, &t, &r.n_findings) : NULL;
+    r.alternatives = alternatives;
+    r.findings = findings;
+    int code = findings ? report(q, &r) : GS_USAGE;
+    wan_findings_free(findings, r.n_findings);
     return code;
 }
 
@@ -130,10 +117,17 @@ struct links_request {
 /* The sites of the config and what measures between them. */
 struct job {
     struct config *config;
-    struct words sites;
+    struct words *sites;
     struct words overrides;
     struct text text; /* the config, with a section [wan_links] */
 };
+
+static void job_free(struct job *j)
+{
+    words_free(&j->overrides);
+    text_free(&j->text);
+    config_free(j->config);
+}
 
 static void list_sites(const struct config *c, struct words *sites)
 {
@@ -145,23 +139,23 @@ static void list_sites(const struct config *c, struct words *sites)
 static int read_sites(struct job *j, const char *hosts, int64_t nodes)
 {
     AUTO_WORDS struct words host = {0};
-    int code = GS_OK;
-    list_sites(j->config, &j->sites);
+    list_sites(j->config, j->sites);
+    const size_t n = j->sites->n;
     if (*hosts)
         words_split(&host, hosts, ',');
-    if (j->sites.n < 2)
-        code = fail_at(GS_USAGE, j->config->path, 0,
+    if (n < 2)
+        return fail_at(GS_USAGE, j->config->path, 0,
                        "[sites] has %zu site%s; links need two or more: add a line for each site "
                        "(gradsync help sites)",
-                       j->sites.n, j->sites.n == 1 ? "" : "s");
-    else if (*hosts ? host.n != j->sites.n : nodes < (int64_t)j->sites.n)
-        code = fail_at(GS_USAGE, j->config->path, 0,
+                       n, n == 1 ? "" : "s");
+    if (*hosts ? host.n != n : nodes < (int64_t)n)
+        return fail_at(GS_USAGE, j->config->path, 0,
                        "[launch] hosts has %zu hosts for %zu sites; name one host of each site, in "
                        "the order of [sites], e.g. --set launch:hosts=a,b",
-                       host.n, j->sites.n);
-    if (!code && *hosts)
-        words_addf(&j->overrides, "launch:nodes=%zu", j->sites.n);
-    return code;
+                       host.n, n);
+    if (*hosts)
+        words_addf(&j->overrides, "launch:nodes=%zu", n);
+    return GS_OK;
 }
 
 /* One block of every cell: the user's own --set come later, and win. */
@@ -178,7 +172,7 @@ static void add_overrides(struct job *j, const char *const *set)
                                        "measure:baseline=",
                                        "launch:oversubscribe=yes",
                                        NULL};
-    words_addf(&j->overrides, "launch:ranks=%zu", j->sites.n);
+    words_addf(&j->overrides, "launch:ranks=%zu", j->sites->n);
     for (size_t i = 0; once[i]; i++)
         words_add(&j->overrides, once[i]);
     for (size_t i = 0; set && set[i]; i++)
@@ -205,7 +199,7 @@ static int make_text(struct job *j)
         text_add(&j->text, "\n" LINKS_ADDED "\n[" SECTION
                            "]\nway = idle, alone, both, all\nstreams = 1, 4, 8, 16\n"
                            "congestion = cubic, bbr\nround = 1");
-        for (int round = 2; round <= collective_rounds((int)j->sites.n); round++)
+        for (int round = 2; round <= collective_rounds((int)j->sites->n); round++)
             text_addf(&j->text, ", %d", round);
         text_add(&j->text, "\n");
         copy_connection(j);
@@ -229,30 +223,18 @@ static int run_text(struct job *j, const struct run_options *options)
 
 static int measure(const struct links_request *q, const char *path, char **dir, struct words *sites)
 {
-    struct job j = {0};
+    AUTO(job_free) struct job j = {.sites = sites};
     struct settings set;
-    int code = config_load(&j.config, path, q->set);
-    if (code)
-        return code;
-    code = settings_read(j.config, &set);
-    if (!code)
-        code = read_sites(&j, set.launch.hosts, set.launch.nodes);
-    if (!code)
-        code = make_text(&j);
-    if (!code) {
-        add_overrides(&j, q->set);
-        const struct run_options options = {.overrides = (const char *const *)j.overrides.v,
-                                            .data = q->data,
-                                            .workload = SECTION,
-                                            .quiet = q->quiet,
-                                            .dir = dir};
-        code = run_text(&j, &options);
-    }
-    *sites = j.sites;
-    words_free(&j.overrides);
-    text_free(&j.text);
-    config_free(j.config);
-    return code;
+    CHECK(config_load(&j.config, path, q->set));
+    CHECK(settings_read(j.config, &set));
+    CHECK(read_sites(&j, set.launch.hosts, set.launch.nodes));
+    CHECK(make_text(&j));
+    add_overrides(&j, q->set);
+    return run_text(&j, &(struct run_options){.overrides = (const char *const *)j.overrides.v,
+                                              .data = q->data,
+                                              .workload = SECTION,
+                                              .quiet = q->quiet,
+                                              .dir = dir});
 }
 
 /* The sites of a run that was measured before, by its config. */
@@ -287,18 +269,14 @@ static int write_config(const struct links *l, const char *dir, const char *to)
 static int links_answer(const struct links_request *q, const char *dir, const struct words *sites)
 {
     AUTO(links_free) struct links l = {0};
-    int code = links_read(&l, dir);
-    if (!code && sites->n != l.n)
-        code = fail(GS_USAGE, "%s: %zu ranks for the %zu sites of its config", dir, l.n, sites->n);
-    for (size_t i = 0; !code && i < sites->n; i++) {
-        free(l.names[i]);
-        l.names[i] = xstrdup(sites->v[i]);
-    }
-    if (!code && !q->quiet)
+    CHECK(links_read(&l, dir));
+    if (sites->n != l.n)
+        return fail(GS_USAGE, "%s: %zu ranks for the %zu sites of its config", dir, l.n, sites->n);
+    for (size_t i = 0; i < sites->n; i++)
+        xstrset(&l.names[i], sites->v[i]);
+    if (!q->quiet)
         links_print(&l);
-    if (!code && q->write)
-        code = write_config(&l, dir, q->write);
-    return code;
+    return q->write ? write_config(&l, dir, q->write) : GS_OK;
 }
 
 static int run(void *request, char **words, int n)
@@ -340,8 +318,6 @@ int cmd_links(int argc, char **argv)
 /* ---- lab ---- */
 
 static const struct cli_option no_options[] = {{0}};
-
-/* ---- lab ---- */
 
 struct lab_request {
     struct lab_options lab;
@@ -411,20 +387,18 @@ int cmd_lab_enter(int argc, char **argv)
 static int send_order(void *request, char **words, int n)
 {
     (void)request;
-    json_t *facts;
+    AUTO_JSON json_t *facts = NULL;
     AUTO_TEXT struct text order = {0};
+    AUTO_FREE char *answer = NULL;
     for (int i = 0; i < n; i++)
         text_addf(&order, "%s%s", i ? " " : "", words[i]);
-    AUTO_FREE char *answer = NULL;
-    int code = lab_facts_read(&facts);
-    if (!code && !facts)
-        code = fail(GS_USAGE,
+    CHECK(lab_facts_read(&facts));
+    if (!facts)
+        return fail(GS_USAGE,
                     "lab-set: not in a lab; it works only in commands that gradsync lab runs");
-    if (!code)
-        code = relay_order(json_text_of(facts, "control"), order.s, &answer);
+    int code = relay_order(json_text_of(facts, "control"), order.s, &answer);
     if (answer)
         puts(answer);
-    json_decref(facts);
     return code;
 }
 

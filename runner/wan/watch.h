@@ -6,6 +6,8 @@
  */
 #pragma once
 
+#include "base/text.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -53,3 +55,4 @@ void watch_idle(struct watch *w, double seconds);
 /* Prints the summary. Returns the number of reported problems. */
 size_t watch_end(struct watch *w);
 void watch_free(struct watch *w);
+AUTO_POINTER(struct watch, watch_free)
