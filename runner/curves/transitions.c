@@ -755,40 +755,33 @@ static void say_none(size_t judged, size_t curves)
 
 int transitions_print(struct store *s, const char *platform, bool all, const char *path)
 {
-    struct printing how = {.format = PRINT_TEXT, .keys = 2, .fine = is_sure};
+    struct printing how = {.format = PRINT_TEXT,
+                           .keys = 2,
+                           .fine = is_sure,
+                           .most = all ? 0 : screen_lines(stdout) - 3};
     size_t rows = 0, curves = 0, refused = 0;
-    int code = choose(s, platform);
-    if (!code)
-        code = store_each(s,
-                          "SELECT count(*) FROM transitions WHERE platform IN (SELECT platform "
-                          "FROM asked_platform)",
-                          take_number, &rows);
-    if (!code && platform && !rows)
+    CHECK(choose(s, platform));
+    CHECK(store_each(s,
+                   "SELECT count(*) FROM transitions WHERE platform IN (SELECT platform "
+                   "FROM asked_platform)",
+                   take_number, &rows));
+    if (platform && !rows)
         return fail_at(GS_FAILED, path ? path : TRANSITIONS_CSV, 0,
                        "has no row of platform '%s': its recordings have no curve, or were left "
                        "out; see what 'make tables' says",
                        platform);
-    if (!code)
-        code = print_functions(s);
-    if (!code)
-        code = store_execute(s, lines);
-    how.most = all ? 0 : screen_lines(stdout) - 3;
-    if (!code)
-        code = print_query(s, shown, &how);
-    if (!code)
-        code = store_each(s,
-                          "SELECT count(*) FROM transitions WHERE kind = 'refused' AND platform IN "
-                          "(SELECT platform FROM asked_platform)",
-                          take_number, &refused);
-    if (!code)
-        code =
-            store_each(s,
-                       "SELECT count(*) FROM (SELECT DISTINCT platform, workload, label, config, "
-                       "mode, params, ranks, nodes FROM transitions WHERE platform IN (SELECT "
-                       "platform FROM asked_platform))",
-                       take_number, &curves);
-    if (code)
-        return code;
+    CHECK(print_functions(s));
+    CHECK(store_execute(s, lines));
+    CHECK(print_query(s, shown, &how));
+    CHECK(store_each(s,
+                   "SELECT count(*) FROM transitions WHERE kind = 'refused' AND platform IN "
+                   "(SELECT platform FROM asked_platform)",
+                   take_number, &refused));
+    CHECK(store_each(s,
+                   "SELECT count(*) FROM (SELECT DISTINCT platform, workload, label, config, "
+                   "mode, params, ranks, nodes FROM transitions WHERE platform IN (SELECT "
+                   "platform FROM asked_platform))",
+                   take_number, &curves));
     if (!how.rows)
         say_none(curves - refused, curves);
     if (how.most && how.rows > how.most)

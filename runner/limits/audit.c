@@ -136,15 +136,11 @@ static int platform_read(struct platform *p, const char *path)
 {
     struct settings set;
     *p = (struct platform){0};
-    int code = config_load(&p->config, path, NULL);
-    if (!code)
-        code = settings_read(p->config, &set);
-    if (!code) {
-        memcpy(p->name, set.platform.name, sizeof p->name);
-        p->ranks = (double)set.launch.ranks;
-        code = claims_read(&p->claims, p->config);
-    }
-    return code;
+    CHECK(config_load(&p->config, path, NULL));
+    CHECK(settings_read(p->config, &set));
+    memcpy(p->name, set.platform.name, sizeof p->name);
+    p->ranks = (double)set.launch.ranks;
+    return claims_read(&p->claims, p->config);
 }
 
 static void platforms_free(struct platform *v, size_t n)
@@ -257,17 +253,13 @@ static int write_wan(struct writer *w, const struct platform *p)
     size_t n;
     if (!config_section(p->config, "model"))
         return GS_OK;
-    int code = wan_map_read(&m, p->config);
-    if (!code)
-        code = wan_training_read(&t, p->config, &m);
-    if (!code) {
-        struct wan_finding *f = wan_audit(p->config, &m, &t, &n);
-        for (size_t i = 0; f && i < n; i++)
-            write_finding(w, p, &f[i]);
-        code = f ? GS_OK : GS_USAGE;
-        wan_findings_free(f, n);
-    }
-    return code;
+    CHECK(wan_map_read(&m, p->config));
+    CHECK(wan_training_read(&t, p->config, &m));
+    struct wan_finding *f = wan_audit(p->config, &m, &t, &n);
+    for (size_t i = 0; f && i < n; i++)
+        write_finding(w, p, &f[i]);
+    wan_findings_free(f, n);
+    return f ? GS_OK : GS_USAGE;
 }
 
 static void write_measured(void *ctx, sqlite3_stmt *st)
@@ -300,9 +292,8 @@ static int write_all(struct store *s, const struct platform *platforms, size_t n
     struct writer w = {.store = s, .platforms = platforms, .n = n};
     AUTO_FREE char *measured =
         xstrfmt("SELECT %s FROM summary WHERE median_s IS NOT NULL ORDER BY rowid", limits_reads);
-    int code = store_make(s, "limits", limits_columns);
-    if (code)
-        return code;
+    CHECK(store_make(s, "limits", limits_columns));
+    int code = GS_OK;
     struct store_rows *rows = store_rows_begin(s, "limits", limits_columns, -1, &w.csv);
     for (size_t i = 0; i < n && !code; i++) {
         code = write_published(&w, &platforms[i]);
@@ -407,20 +398,17 @@ int limits_print(struct store *s, const char *path)
 {
     struct printing how = {.format = PRINT_TEXT, .fine = is_fine};
     size_t sources = 0;
-    int code = print_functions(s);
-    if (!code &&
-        sqlite3_create_function(s->db, "severity", 1, SQLITE_UTF8, NULL, sql_severity, NULL, NULL))
-        code = store_failed(s);
-    if (!code)
-        code = store_execute(s, lines);
-    if (!code)
-        code = print_query(s, shown, &how);
-    if (code || !how.rows)
-        return code;
-    code = store_each(s,
-                      "SELECT source FROM line WHERE source <> '' GROUP BY source "
-                      "ORDER BY min(place)",
-                      print_source, &sources);
+    CHECK(print_functions(s));
+    if (sqlite3_create_function(s->db, "severity", 1, SQLITE_UTF8, NULL, sql_severity, NULL, NULL))
+        return store_failed(s);
+    CHECK(store_execute(s, lines));
+    CHECK(print_query(s, shown, &how));
+    if (!how.rows)
+        return GS_OK;
+    int code = store_each(s,
+                          "SELECT source FROM line WHERE source <> '' GROUP BY source "
+                          "ORDER BY min(place)",
+                          print_source, &sources);
     if (path)
         printf("\nthe reason of every row: %s, column physics\n", path);
     else

@@ -61,22 +61,18 @@ static int reduce(void *request, char **words, int n_words)
     size_t n = n_words ? (size_t)n_words : 1;
     bool all = n == 1 && is_all(roots[0]);
     AUTO(runs_free) struct runs runs = {0};
-    struct store s = {0};
-    int code = all ? GS_OK : check_default(q, roots[0]);
-    if (!code)
-        code = runs_below(&runs, roots, n);
-    if (code)
-        return code;
-    code = store_open_roots(&s, roots, all ? 0 : n);
-    if (!code)
-        code = write_tables(q, &s);
-    store_close(&s);
-    for (size_t i = 0; !code && i < runs.n; i++)
+    AUTO(store_close) struct store s = {0};
+    if (!all)
+        CHECK(check_default(q, roots[0]));
+    CHECK(runs_below(&runs, roots, n));
+    CHECK(store_open_roots(&s, roots, all ? 0 : n));
+    CHECK(write_tables(q, &s));
+    for (size_t i = 0; i < runs.n; i++)
         if (!run_is_final(runs.v[i].dir))
             say("unfinished: %s: its tables are incomplete; 'gradsync show' names the missing "
                 "cells",
                 runs.v[i].dir);
-    return code;
+    return GS_OK;
 }
 
 int cmd_reduce(int argc, char **argv)

@@ -76,19 +76,18 @@ static int compare_collect(struct comparison *c, const struct compare_request *q
 {
     const char *const *args = (const char *const *)q->args;
     if (q->n == 2) {
-        int code = compare_between_runs(c, args[0], args[1]);
+        CHECK(compare_between_runs(c, args[0], args[1]));
         choice->runs.unsorted = true;
-        for (size_t i = 0; i < q->n && !code; i++)
-            code = runs_find(&choice->runs, args[i]);
-        return code;
+        for (size_t i = 0; i < q->n; i++)
+            CHECK(runs_find(&choice->runs, args[i]));
+        return GS_OK;
     }
     /* --platform alone names the platform. A mistyped one is then reported with the known ones. */
     const char *platform[] = {q->filter.platform};
-    int code = q->filter.platform && !q->n ? runs_choose(choice, platform, 1)
-                                           : runs_choose(choice, args, q->n);
-    if (!code)
-        runs_choice_say(choice);
-    return code ? code : compare_inside(c, q, choice);
+    CHECK(q->filter.platform && !q->n ? runs_choose(choice, platform, 1)
+                                    : runs_choose(choice, args, q->n));
+    runs_choice_say(choice);
+    return compare_inside(c, q, choice);
 }
 
 /* A known step mode may be absent; an unknown mode is an error. */
@@ -201,52 +200,43 @@ static int take_prices(struct comparison *shown, const struct choice *choice)
     return code;
 }
 
-static int print_all(struct store *s, const struct comparison *shown, const char *best_of)
-{
-    CHECK(contrasts_put(s, shown));
-    CHECK(contrasts_print(s, best_of));
-    power_print(shown);
-    return GS_OK;
-}
-
 static int print_contrasts(const struct compare_request *q, const struct choice *choice,
                            const struct comparison *c)
 {
     struct comparison shown;
-    struct winners winners = {0};
-    struct store s = {0};
+    AUTO(winners_free) struct winners winners = {0};
+    AUTO(store_close) struct store s = {0};
     bool each = q->n == 2 || q->filter.config;
     int code = compare_filter(&q->filter, c, &shown);
-    if (!code)
-        code = store_open(&s, NULL);
-    if (!code && !each && (q->json || !q->all))
+    AUTO_FREE struct contrast *borrowed = shown.v;
+    CHECK(code);
+    CHECK(store_open(&s, NULL));
+    if (!each && (q->json || !q->all))
         winners_find(&winners, c, 0);
-    if (!code && q->json)
+    if (q->json) {
         comparison_print_json(&shown, &winners);
-    else if (!code && q->all)
-        code = print_all(&s, &shown, q->best_of);
-    else if (!code)
-        code = take_prices(&shown, choice);
-    if (!code && !q->json && !q->all && shown.n)
-        code = contrasts_summary(&s, &shown, each || one_pair(c) ? NULL : &winners, q->best_of);
-    store_close(&s);
-    winners_free(&winners);
-    free(shown.v);
-    return code;
+    } else if (q->all) {
+        CHECK(contrasts_put(&s, &shown));
+        CHECK(contrasts_print(&s, q->best_of));
+        power_print(&shown);
+    } else {
+        CHECK(take_prices(&shown, choice));
+        if (shown.n)
+            return contrasts_summary(&s, &shown, each || one_pair(c) ? NULL : &winners, q->best_of);
+    }
+    return GS_OK;
 }
 
 static int show_contrasts(const struct compare_request *q, const struct choice *choice,
                           const struct comparison *c)
 {
-    int code = q->out ? comparison_write(c, q->out, q->best_of ? CHOSEN_CSV : COMPARE_CSV) : GS_OK;
-    if (!code && q->out && !q->best_of)
-        code = placebo_write(c, q->out);
-    if (!code && !c->n)
-        code = compare_nothing(q, choice);
-    if (!code && (c->n || q->json) && !q->quiet)
-        code = print_contrasts(q, choice, c);
-    say_single(count_single(c));
-    return code;
+    if (q->out)
+        CHECK(comparison_write(c, q->out, q->best_of ? CHOSEN_CSV : COMPARE_CSV));
+    if (q->out && !q->best_of)
+        CHECK(placebo_write(c, q->out));
+    if (!c->n)
+        CHECK(compare_nothing(q, choice));
+    return (c->n || q->json) && !q->quiet ? print_contrasts(q, choice, c) : GS_OK;
 }
 
 /* ---- exit code ---- */
@@ -281,36 +271,26 @@ static bool is_table(const char *path)
     return stat(path, &info) ? text_ends(path, ".csv") : !S_ISDIR(info.st_mode);
 }
 
-static int show_repeats(const struct compare_request *q, struct store *s)
-{
-    bool any;
-    size_t single;
-    int code = again_make(s, q->out, &any, &single);
-    if (!code && !any)
-        say("no contrast was measured twice below %s%s: 'gradsync run CONFIG' measures a config "
-            "again, in a new recording",
-            q->n ? q->args[0] : LOCATE_DATA, q->n > 1 ? " and the others" : "");
-    else if (!code && !q->quiet)
-        code = again_print(s);
-    if (!code)
-        say_single(single);
-    return code;
-}
-
 static int compare_again(const struct compare_request *q)
 {
     const char *const *args = (const char *const *)q->args;
-    bool table = q->n == 1 && is_table(args[0]);
-    struct store s = {0};
+    bool table = q->n == 1 && is_table(args[0]), any;
+    size_t single;
+    AUTO(store_close) struct store s = {0};
     for (size_t i = 0; i < q->n && !table; i++)
         if (is_table(args[i]))
             return fail(GS_USAGE, "compare: --again takes recordings or one table, not both: %s",
                         args[i]);
-    int code = again_open(&s, table ? args[0] : NULL, args, q->n);
-    if (!code)
-        code = show_repeats(q, &s);
-    store_close(&s);
-    return code;
+    CHECK(again_open(&s, table ? args[0] : NULL, args, q->n));
+    CHECK(again_make(&s, q->out, &any, &single));
+    if (!any)
+        say("no contrast was measured twice below %s%s: 'gradsync run CONFIG' measures a config "
+            "again, in a new recording",
+            q->n ? args[0] : LOCATE_DATA, q->n > 1 ? " and the others" : "");
+    else if (!q->quiet)
+        CHECK(again_print(&s));
+    say_single(single);
+    return GS_OK;
 }
 
 /* ---- the verb ---- */
@@ -320,21 +300,19 @@ static int compare(void *request, char **words, int n)
     struct compare_request *q = request;
     q->args = words;
     q->n = (size_t)n;
-    int code = compare_check(q);
-    if (code || q->again)
-        return code ? code : compare_again(q);
+    CHECK(compare_check(q));
+    if (q->again)
+        return compare_again(q);
     AUTO(comparison_free) struct comparison c = {0};
     AUTO(runs_choice_free) struct choice choice = {0};
-    code = compare_collect(&c, q, &choice);
-    if (!code) {
-        comparison_solve(&c, 0);
-        code = show_contrasts(q, &choice, &c);
-    }
-    if (!code && !q->quiet)
+    CHECK(compare_collect(&c, q, &choice));
+    comparison_solve(&c, 0);
+    int code = show_contrasts(q, &choice, &c);
+    say_single(count_single(&c));
+    CHECK(code);
+    if (!q->quiet)
         tell_machines(&choice);
-    if (!code && q->fail_if)
-        code = gate(q, &c);
-    return code;
+    return q->fail_if ? gate(q, &c) : GS_OK;
 }
 
 int cmd_compare(int argc, char **argv)
