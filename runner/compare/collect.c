@@ -15,6 +15,28 @@
 
 /* ---- rules ---- */
 
+/* A launch with fewer blocks is left out, unless the config asks for so few. */
+#define BASELINE_BLOCKS 3
+
+/* The settings of a run that a comparison needs. */
+struct compare_rules {
+    double equivalence;
+    int64_t blocks; /* that the config asks for in a launch; 1 for an import */
+    char baseline[WL_TEXT_MAX];
+    const char *wanted; /* the config to compare with instead; NULL: the run's own baseline */
+};
+
+/* A group of a run. */
+struct group_pass {
+    const struct recorded *r;
+    const struct origins *origins;
+    const struct compare_rules *rules;
+    size_t group;
+    const struct gathered *g;
+    const char *best_of;  /* a mode, or NULL */
+    struct comparison *c; /* gets the contrasts */
+};
+
 /* GS_OK or reported. */
 static int compare_rules_read(struct compare_rules *out, const struct recorded *r)
 {
@@ -39,7 +61,7 @@ static void add_launch(struct text *t, int launch, size_t blocks)
     text_addf(t, "%s%d (%zu)", t->len ? ", " : "", launch, blocks);
 }
 
-void values_drop_short(struct values *x, int64_t asked, struct contrast *c)
+void values_drop_short(struct values *x, int64_t asked, char **note)
 {
     AUTO_TEXT struct text out = {0}, few = {0};
     size_t kept = 0,
@@ -57,9 +79,9 @@ void values_drop_short(struct values *x, int64_t asked, struct contrast *c)
     }
     x->n = kept;
     if (out.len)
-        contrast_note(c, "left out, too few blocks: launch %s of %lld", out.s, (long long)asked);
+        note_add(note, "left out, too few blocks: launch %s of %lld", out.s, (long long)asked);
     if (few.len)
-        contrast_note(c, "few blocks: launch %s of %lld", few.s, (long long)asked);
+        note_add(note, "few blocks: launch %s of %lld", few.s, (long long)asked);
 }
 
 /* ---- pairs ---- */
@@ -71,8 +93,15 @@ static double second_visit(const struct series *again, const struct block *first
     return x && !x->warm ? log(x->time_s / first->time_s) / 2 : 0;
 }
 
-void group_pairs(const struct group_pass *p, const struct series *a, const struct series *b,
-                 size_t origin, struct values *out)
+/* Adds log(b / a) of each block of this origin that has both a and b.
+ *
+ * A block of a trial visits its baseline twice. Then the time is the mean of the logarithms of both
+ * visits, as in job/trial_result.c; but not if a and b are the two copies. The A/A floor is copy 1
+ * against copy 0 everywhere. For a mean of two copies it is too large rather than too small: a visit
+ * against another has 4/3 of the variance of a visit against the mean of two, and a lasting
+ * difference between the copies is half as large from their mean. */
+static void group_pairs(const struct group_pass *p, const struct series *a, const struct series *b,
+                        size_t origin, struct values *out)
 {
     size_t from = 0, from_a = 0, from_b = 0;
     bool both = a->cell != b->cell && !strcmp(p->r->workload, "trial");
@@ -272,8 +301,8 @@ static void note_difference(const struct pass *p, struct contrast *one,
 {
     AUTO_FREE char *other =
         origin_difference(p->origins->texts[a->origin], p->origins->texts[b->origin]);
-    contrast_note(one, "mixed provenance, kept apart: no launch of %s like these (%s)",
-                  a->cell->config, other);
+    note_add(&one->note, "mixed provenance, kept apart: no launch of %s like these (%s)",
+             a->cell->config, other);
 }
 
 static void unpaired_add_contrast(const struct pass *p, const char *baseline,
@@ -286,18 +315,18 @@ static void unpaired_add_contrast(const struct pass *p, const char *baseline,
     one->bound = p->rules->equivalence;
     one->stream += b->origin;
     if (!b->outcome.numbers)
-        contrast_note(one, "%s: %s", b->outcome.status, b->outcome.why);
+        note_add(&one->note, "%s: %s", b->outcome.status, b->outcome.why);
     else if (!a)
-        contrast_note(one, "not measured with %s", baseline);
+        note_add(&one->note, "not measured with %s", baseline);
     else if (!a->outcome.numbers)
-        contrast_note(one, "baseline %s: %s", a->outcome.status, a->outcome.why);
+        note_add(&one->note, "baseline %s: %s", a->outcome.status, a->outcome.why);
     else if (a->origin != b->origin)
         note_difference(p, one, a, b);
     if (one->note)
         return;
     one->x = values_copy(&a->x);
     one->y = values_copy(&b->x);
-    contrast_note(one, "launched apart");
+    note_add(&one->note, "launched apart");
 }
 
 /* The index of the first cell with the same parameters names the family. */
@@ -346,7 +375,7 @@ static void fill(const struct group_pass *p, struct contrast *c, const struct se
     group_pairs(p, base, s, origin, &c->x);
     if (copy)
         group_pairs(p, twice, copy, origin, &c->aa);
-    values_drop_short(&c->x, p->rules->blocks, c);
+    values_drop_short(&c->x, p->rules->blocks, &c->note);
 }
 
 static struct contrast *add(const struct group_pass *p, const struct series *base,
@@ -362,7 +391,7 @@ static struct contrast *add(const struct group_pass *p, const struct series *bas
     c->bound = p->rules->equivalence;
     AUTO_FREE char *left_out = launches_out_text(p->g);
     if (*left_out)
-        contrast_note(c, "%s", left_out);
+        note_add(&c->note, "%s", left_out);
     return c;
 }
 
@@ -401,8 +430,8 @@ static void note_origins(const struct group_pass *p, struct contrast *c, const s
     AUTO_FREE char *launches = launches_from(p, s, all[mine]);
     AUTO_FREE char *other =
         origin_difference(p->origins->texts[all[mine]], p->origins->texts[all[mine == 0 ? 1 : 0]]);
-    contrast_note(c, "mixed provenance, launches %s of %zu kinds kept apart (%s)", launches, n,
-                  other);
+    note_add(&c->note, "mixed provenance, launches %s of %zu kinds kept apart (%s)", launches, n,
+             other);
     c->stream += mine;
 }
 
@@ -413,7 +442,7 @@ static void contrast_series(const struct group_pass *p, const struct series *bas
     if (!of_base.numbers || !of_it.numbers) {
         struct contrast *c = add(p, base, s, family);
         const struct series_status *o = of_it.numbers ? &of_base : &of_it;
-        contrast_note(c, "%s%s: %s", of_it.numbers ? "baseline " : "", o->status, o->why);
+        note_add(&c->note, "%s%s: %s", of_it.numbers ? "baseline " : "", o->status, o->why);
         return;
     }
     AUTO_FREE size_t *origins = xmalloc((p->origins->n + 1) * sizeof *origins);
@@ -463,7 +492,7 @@ int compare_recorded(struct comparison *c, const struct recorded *r, const struc
         compare_unpaired(c, r, groups, &origins, &rules);
     for (size_t i = 0; i < r->n_groups && !r->imported; i++)
         if (r->groups[i].n > 1)
-            contrast_group(&(struct group_pass){c, r, &origins, &rules, i, &groups[i], best_of});
+            contrast_group(&(struct group_pass){r, &origins, &rules, i, &groups[i], best_of, c});
     return GS_OK;
 }
 
@@ -484,16 +513,25 @@ int compare_within_run(struct comparison *c, const char *dir, const char *best_o
 
 /* ---- a set of runs ---- */
 
-struct run_pass {
-    struct run_set *set;
+/* The cells of a folder of runs with their log-times. */
+struct set_cell {
     const struct recorded *r;
-    const struct origins *origins;
-    struct compare_rules rules;
-    size_t group;
+    const struct rec_cell *cell;
+    const char *origin; /* of the launches in x: the origin of most launches */
+    double bound;
+    struct values x, aa; /* aa: log-ratios of the two copies of its mode's baseline */
+    char *note;
+};
+struct run_set {
+    struct recorded **runs;
+    struct origins *origins;
+    size_t n_runs;
+    struct set_cell *cells;
+    size_t n;
 };
 
 /* The origin of most launches of the series. *others: the launches of other origins. */
-static size_t main_origin(const struct run_pass *p, const struct series *s, size_t *others)
+static size_t main_origin(const struct group_pass *p, const struct series *s, size_t *others)
 {
     AUTO_FREE size_t *count = xcalloc(p->origins->n + 1, sizeof *count);
     size_t best = 0, all = 0;
@@ -508,35 +546,30 @@ static size_t main_origin(const struct run_pass *p, const struct series *s, size
     return best;
 }
 
-static void add_values(const struct run_pass *p, struct set_cell *c, const struct series *s,
+static void add_values(const struct group_pass *p, struct set_cell *c, const struct series *s,
                        size_t origin)
 {
-    struct contrast say = {0};
     for (size_t i = 0; i < s->n_blocks; i++) {
         const struct block *b = &s->blocks[i];
         if (b->warm || origins_of(p->origins, p->r, p->group, b->launch) != origin)
             continue;
         values_add(&c->x, (struct nested){b->launch, log(b->time_s), b->number});
     }
-    values_drop_short(&c->x, p->rules.blocks, &say);
-    c->note = say.note;
+    values_drop_short(&c->x, p->rules->blocks, &c->note);
 }
 
-static void add_floor(const struct run_pass *p, struct set_cell *c, const struct gathered *g,
-                      const struct series *s, size_t origin)
+static void add_floor(const struct group_pass *p, struct set_cell *c, const struct series *s,
+                      size_t origin)
 {
-    const struct group_pass pass = {
-        .r = p->r, .origins = p->origins, .rules = &p->rules, .group = p->group, .g = g};
-    const struct series *base = baseline_of_mode(&pass, group_mode(&pass, s));
-    const struct series *copy = base ? gathered_find(g, base->cell, 1) : NULL;
+    const struct series *base = baseline_of_mode(p, group_mode(p, s));
+    const struct series *copy = base ? gathered_find(p->g, base->cell, 1) : NULL;
     if (copy)
-        group_pairs(&pass, base, copy, origin, &c->aa);
+        group_pairs(p, base, copy, origin, &c->aa);
 }
 
-static void between_runs_add_cell(const struct run_pass *p, const struct gathered *g,
+static void between_runs_add_cell(struct run_set *set, const struct group_pass *p,
                                   const struct series *s)
 {
-    struct run_set *set = p->set;
     size_t others, origin;
     if (s->copy || !series_status(p->r, s).numbers)
         return;
@@ -546,40 +579,34 @@ static void between_runs_add_cell(const struct run_pass *p, const struct gathere
     *c = (struct set_cell){.r = p->r,
                            .cell = &p->r->cells[s->cell],
                            .origin = p->origins->texts[origin],
-                           .bound = p->rules.equivalence};
+                           .bound = p->rules->equivalence};
     add_values(p, c, s, origin);
-    add_floor(p, c, g, s, origin);
-    AUTO_FREE char *left_out = launches_out_text(g);
-    if (*left_out) {
-        struct contrast say = {.note = c->note};
-        contrast_note(&say, "%s: %s", p->r->run_id, left_out);
-        c->note = say.note;
-    }
-    if (others) {
-        struct contrast say = {.note = c->note};
-        contrast_note(&say, "mixed provenance in %s: %zu launches of another kind are left out",
-                      p->r->run_id, others);
-        c->note = say.note;
-    }
+    add_floor(p, c, s, origin);
+    AUTO_FREE char *left_out = launches_out_text(p->g);
+    if (*left_out)
+        note_add(&c->note, "%s: %s", p->r->run_id, left_out);
+    if (others)
+        note_add(&c->note, "mixed provenance in %s: %zu launches of another kind are left out",
+                 p->r->run_id, others);
 }
 
 static int add_run(struct run_set *s, const char *dir)
 {
     struct recorded *r;
+    struct compare_rules rules;
     int code = recorded_read(&r, dir);
     if (code || !r)
         return code;
     struct origins *o = &s->origins[s->n_runs];
-    struct run_pass p = {.set = s, .r = r, .origins = o};
     s->runs[s->n_runs++] = r;
-    code = compare_rules_read(&p.rules, r);
-    if (!code)
-        code = origins_read(o, r);
-    for (p.group = 0; p.group < r->n_groups && !code; p.group++) {
+    CHECK(compare_rules_read(&rules, r));
+    CHECK(origins_read(o, r));
+    for (size_t k = 0; k < r->n_groups && !code; k++) {
         struct gathered g;
-        code = gather_group(r, p.group, &g);
+        code = gather_group(r, k, &g);
         for (size_t i = 0; i < g.n && !code; i++)
-            between_runs_add_cell(&p, &g, &g.series[i]);
+            between_runs_add_cell(s, &(struct group_pass){r, o, &rules, k, &g, NULL, NULL},
+                                  &g.series[i]);
         gathered_free(r, &g);
     }
     return code;
@@ -666,18 +693,18 @@ static void between_runs_add_contrast(struct comparison *c, const struct set_cel
     const char *const notes[] = {a->note, b->note};
     for (size_t i = 0; i < 2; i++)
         if (notes[i])
-            contrast_note(one, "%s", notes[i]);
+            note_add(&one->note, "%s", notes[i]);
     if (!a->aa.n || !b->aa.n)
-        contrast_note(one, "no A/A floor in %s", !a->aa.n ? a->r->run_id : b->r->run_id);
+        note_add(&one->note, "no A/A floor in %s", !a->aa.n ? a->r->run_id : b->r->run_id);
     if (!strcmp(a->r->run_id, b->r->run_id))
-        contrast_note(one, "the same recording on both sides");
+        note_add(&one->note, "the same recording on both sides");
     free(one->baseline_ran);
     one->baseline_ran = xstrdup(a->cell->ran);
     AUTO_FREE char *other = difference(a, b);
     if (*other)
-        contrast_note(one, "not alike: %s", other);
+        note_add(&one->note, "not alike: %s", other);
     if (*one->ran && *one->baseline_ran && strcmp(one->ran, one->baseline_ran) != 0)
-        contrast_note(one, "not the same operation: %s | %s", one->baseline_ran, one->ran);
+        note_add(&one->note, "not the same operation: %s | %s", one->baseline_ran, one->ran);
 }
 
 /* The index of the first cell of the same group and mode names the family. */

@@ -66,17 +66,16 @@ void contrast_differs(struct contrast *c, const struct rec_cell *cell,
     }
 }
 
-void contrast_note(struct contrast *c, const char *fmt, ...)
+void note_add(char **note, const char *fmt, ...)
 {
-    struct text t = {0};
     char buf[1024];
     va_list args;
     va_start(args, fmt);
     vsnprintf(buf, sizeof buf, fmt, args);
     va_end(args);
-    text_addf(&t, "%s%s%s", c->note ? c->note : "", c->note ? "; " : "", buf);
-    free(c->note);
-    c->note = t.s;
+    char *whole = xstrfmt("%s%s%s", *note ? *note : "", *note ? "; " : "", buf);
+    free(*note);
+    *note = whole;
 }
 
 void values_add(struct values *x, struct nested value)
@@ -300,7 +299,7 @@ static void raise_floor(struct comparison *c, struct contrast *first, size_t end
             contrast_level(one) != LEVEL_ALONE || isnan(one->floor) || one->floor >= floor)
             continue;
         one->floor = floor;
-        contrast_note(one, "floor: placebo, %zu of %zu differ", called, n);
+        note_add(&one->note, "floor: placebo, %zu of %zu differ", called, n);
         judge_one(one);
     }
 }

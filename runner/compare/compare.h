@@ -130,7 +130,8 @@ struct contrast *comparison_add(struct comparison *c, const struct recorded *r,
 /* Fills `differs` from the cells of the config and its baseline. */
 void contrast_differs(struct contrast *c, const struct rec_cell *cell,
                       const struct rec_cell *baseline);
-void contrast_note(struct contrast *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Adds to the note of a contrast, after "; ". */
+void note_add(char **note, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Same platform, workload and label; and the same run. */
 bool contrasts_of_one_section(const struct contrast *a, const struct contrast *b);
 /* The same run and mode. */

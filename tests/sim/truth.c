@@ -138,8 +138,8 @@ void make_campaign(struct campaign *c, const struct regime *r, double truth, str
         c->n_aa = add_pairs(c->aa, c->n_aa, k, &l, COPY);
     }
     struct values kept = {c->effect, c->n};
-    struct contrast said = {0};
-    values_drop_short(&kept, r->blocks, &said);
+    char *note = NULL;
+    values_drop_short(&kept, r->blocks, &note);
     c->n = kept.n;
-    free(said.note);
+    free(note);
 }
