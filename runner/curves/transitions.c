@@ -619,12 +619,6 @@ const char *transition_verdict(const struct transitions *t, const struct transit
     return one->agree > 1 && 2 * one->agree > t->replicates ? "confirmed" : "not confirmed";
 }
 
-/* Is the verdict "confirmed" or "recorded"? */
-static bool transition_is_sure(const char *verdict)
-{
-    return !strcmp(verdict, "confirmed") || !strcmp(verdict, "recorded");
-}
-
 /* ---- transitions csv ----
  *
  * Curves to the table `transitions`.
@@ -710,11 +704,10 @@ static const char shown[] =
     "human_change(change) AS change, verdict || iif(n > 1, ' ×' || n, '') AS verdict FROM line "
     "ORDER BY sure DESC, coalesce(abs(change), -1 - (kind <> 'switch')) DESC, at";
 
-/* "recorded ×3" */
+/* "confirmed", "recorded ×3" */
 static bool is_sure(const char *verdict)
 {
-    AUTO_FREE char *word = xstrfmt("%.*s", (int)strcspn(verdict, " "), verdict);
-    return transition_is_sure(word);
+    return !strncmp(verdict, "confirmed", 9) || !strncmp(verdict, "recorded", 8);
 }
 
 static void take_number(void *ctx, sqlite3_stmt *st)

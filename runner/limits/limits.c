@@ -251,6 +251,12 @@ const char *const limits_verdicts[LIMITS_VERDICTS] = {
 
 /* ---- judging ---- */
 
+static void limits_row_of(struct limits_row *row, const char *quantity, const char *unit)
+{
+    row->quantity = quantity;
+    row->unit = unit;
+}
+
 void limits_judge(struct limits_row *row, double value, double limit)
 {
     row->value = value;
@@ -293,8 +299,7 @@ static void limits_judge_equal(struct limits_row *row, double value, double limi
 static void limits_not_a_collective(struct limits_row *row, double rate, double memory)
 {
     char moved[32], peak[32], one[32];
-    row->quantity = "ranks";
-    row->unit = "1";
+    limits_row_of(row, "ranks", "1");
     row->value = 1;
     row->limit = 2;
     row->fraction = NAN;
@@ -357,8 +362,7 @@ static void cell_busbw(const struct config *config, const struct measured_cell *
     bool in_switch = reduces && strcasestr(cell->params, "=nvls") != NULL;
     double factor = collective_busbw_factor(collective, (double)cell->ranks);
     double limit = isnan(cell->limit) ? bounds_busbw(config) : cell->limit;
-    row->quantity = "busbw";
-    row->unit = "B/s";
+    limits_row_of(row, "busbw", "B/s");
     limits_judge_busbw(row, cell->busbw, in_switch ? limit * factor : limit, reduces ? factor : 0,
                        in_switch || states_algorithm(config, cell));
     LIMITS_FROM(row, "%s", bounds_source(config, "busbw"));
@@ -394,8 +398,7 @@ static void cell_flops(const struct config *config, const struct measured_cell *
                     ? (double)own
                     : (double)n;
     double limit = bounds_flops(config, precision, &from);
-    row->quantity = "FLOP rate";
-    row->unit = "FLOP/s";
+    limits_row_of(row, "FLOP rate", "FLOP/s");
     limits_judge(row, flop / cell->time_s, limit);
     LIMITS_FROM(row, "%s", from);
     LIMITS_SAY(row, "%lld GEMMs of %s, %.3g FLOP, in the time of the computation alone",
@@ -410,8 +413,7 @@ static void cell_ratio(const struct measured_cell *cell, struct limits_row *row)
     double factor = collective_busbw_factor(collective, (double)cell->ranks);
     if (!strstr(cell->workload, "allreduce") || fabs(ratio / factor - 1) <= LIMITS_ROUNDING)
         return;
-    row->quantity = "busbw/algbw";
-    row->unit = "1";
+    limits_row_of(row, "busbw/algbw", "1");
     limits_judge_equal(row, ratio, factor);
     row->verdict = LIMIT_IMPOSSIBLE;
     LIMITS_FROM(row, "%s, n = %lld", collective_busbw_formula(collective), (long long)cell->ranks);
@@ -455,8 +457,7 @@ static void check_ranks(const struct config *config, const struct claim *c, stru
 static void check_busbw(const struct config *config, const struct claim *c, struct limits_row *row)
 {
     double network = bounds_of(config, "network");
-    row->quantity = "busbw";
-    row->unit = "B/s";
+    limits_row_of(row, "busbw", "B/s");
     double ranks = isnan(c->q[Q_RANKS]) ? c->q[Q_RANKS_RECORDED] : c->q[Q_RANKS];
     double limit = bounds_busbw(config);
     double factor = ranks > 2 ? collective_busbw_factor(COLLECTIVE_ALLREDUCE, ranks) : 0;
@@ -481,8 +482,7 @@ static void check_ratio(const struct config *config, const struct claim *c, stru
 {
     (void)config;
     double expected = collective_busbw_factor(COLLECTIVE_ALLREDUCE, c->q[Q_RANKS]);
-    row->quantity = "busbw/algbw";
-    row->unit = "1";
+    limits_row_of(row, "busbw/algbw", "1");
     limits_judge_equal(row, c->q[Q_BUSBW] / c->q[Q_ALGBW], expected);
     LIMITS_FROM(row, "2(n-1)/n, n = %.0f", c->q[Q_RANKS]);
     LIMITS_SAY(row, "busbw is algbw times 2(n-1)/n by definition: the two numbers %s",
@@ -492,8 +492,7 @@ static void check_ratio(const struct config *config, const struct claim *c, stru
 static void check_time(const struct config *config, const struct claim *c, struct limits_row *row)
 {
     (void)config;
-    row->quantity = "algbw";
-    row->unit = "B/s";
+    limits_row_of(row, "algbw", "B/s");
     limits_judge_equal(row, c->q[Q_ALGBW], c->q[Q_SIZE] / c->q[Q_TIME]);
     LIMITS_FROM(row, "size / time");
     LIMITS_SAY(row, "algbw is size over time by definition");
@@ -502,8 +501,7 @@ static void check_time(const struct config *config, const struct claim *c, struc
 static void check_peak(const struct config *config, const struct claim *c, struct limits_row *row)
 {
     double link = bounds_of(config, "link");
-    row->quantity = "peak implied";
-    row->unit = "B/s";
+    limits_row_of(row, "peak implied", "B/s");
     limits_judge(row, c->q[Q_BUSBW] / c->q[Q_OF_PEAK], link);
     LIMITS_FROM(row, "%s", bounds_source(config, "link"));
     LIMITS_SAY(
@@ -528,8 +526,7 @@ static void check_tree(const struct config *config, const struct claim *c, struc
     double n = c->q[Q_RANKS];
     if (!same_word(c->word[W_FASTER], "tree") || !same_word(c->word[W_SLOWER], "ring"))
         return;
-    row->quantity = "speedup";
-    row->unit = "1";
+    limits_row_of(row, "speedup", "1");
     limits_judge(row, c->q[Q_SPEEDUP], (n - 1) / ceil(log2(n)));
     LIMITS_FROM(row, "hops: 2(n-1) of a ring, 2 ceil(log2 n) of a tree, n = %.0f", n);
     LIMITS_SAY(
@@ -545,8 +542,7 @@ static void check_launches(const struct config *config, const struct claim *c,
     (void)config;
     if (c->q[Q_LAUNCHES] >= 2 || !c->word[W_FASTER])
         return;
-    row->quantity = "launches";
-    row->unit = "1";
+    limits_row_of(row, "launches", "1");
     row->value = c->q[Q_LAUNCHES];
     row->limit = 2;
     row->fraction = NAN;
@@ -563,8 +559,7 @@ static void check_flops(const struct config *config, const struct claim *c, stru
 {
     const char *from, *precision = c->word[W_PRECISION] ? c->word[W_PRECISION] : "bf16";
     double peak = bounds_flops(config, precision, &from);
-    row->quantity = "FLOP rate of a GPU";
-    row->unit = "FLOP/s";
+    limits_row_of(row, "FLOP rate of a GPU", "FLOP/s");
     limits_judge(row, 6 * c->q[Q_PARAMETERS] * c->q[Q_TOKENS_PER_S] / c->q[Q_GPUS], peak);
     LIMITS_FROM(row, "%s", from);
     LIMITS_SAY(
@@ -579,8 +574,7 @@ static void check_flops(const struct config *config, const struct claim *c, stru
 static void check_step(const struct config *config, const struct claim *c, struct limits_row *row)
 {
     (void)config;
-    row->quantity = "tokens/s";
-    row->unit = "1/s";
+    limits_row_of(row, "tokens/s", "1/s");
     limits_judge(row, c->q[Q_TOKENS_PER_S], c->q[Q_STEP_TOKENS] / c->q[Q_STEP_TIME]);
     LIMITS_FROM(row, "tokens of a step / time of a step, as claimed");
     LIMITS_SAY(row, "%.0f tokens in %.3g s are %.3gK tokens/s", c->q[Q_STEP_TOKENS],
@@ -591,8 +585,7 @@ static void check_duration(const struct config *config, const struct claim *c,
                            struct limits_row *row)
 {
     (void)config;
-    row->quantity = "duration";
-    row->unit = "s";
+    limits_row_of(row, "duration", "s");
     limits_judge_equal(row, c->q[Q_DURATION], c->q[Q_TOKENS] / c->q[Q_TOKENS_PER_S]);
     LIMITS_FROM(row, "tokens / (tokens/s), as claimed");
     LIMITS_SAY(row, "%.3g billion tokens at %.3gK tokens/s take %.3g h%s", c->q[Q_TOKENS] / 1e9,

@@ -37,18 +37,6 @@ static const struct verb *find_verb(const char *name)
     return NULL;
 }
 
-static bool main_help_verb(const char *name)
-{
-    const struct verb *v = find_verb(name);
-    return v && v->run(2, (char *[]){(char *)v->name, "--help", NULL}) == GS_OK;
-}
-
-static void main_verbs(struct words *names)
-{
-    for (size_t i = 0; i < COUNT(verbs); i++)
-        words_add(names, verbs[i].name);
-}
-
 /* Fits a screen of 24 lines and 80 columns. */
 static int main_help(void)
 {
@@ -284,7 +272,8 @@ static int no_such_word(const char *word, struct words *names)
     plugin_param_names(&params, names);
     for (size_t i = 0; i < params.n; i++)
         words_add(names, params.v[i]);
-    main_verbs(names);
+    for (size_t i = 0; i < COUNT(verbs); i++)
+        words_add(names, verbs[i].name);
     for (const struct settings_section *s = settings_sections; s->name; s++) {
         words_add(names, s->name);
         for (const struct wl_param *p = s->table; p && p->name; p++)
@@ -304,7 +293,9 @@ static int no_such_word(const char *word, struct words *names)
 
 static int word_help(const char *word)
 {
-    bool verb = main_help_verb(word);
+    const struct verb *verb = find_verb(word);
+    if (verb)
+        CHECK(verb->run(2, (char *[]){(char *)word, "--help", NULL}));
     if (verb && settings_section_find(word))
         putchar('\n');
     bool known = section_help(word) || verb || configs_help(word) || columns_list(word);
