@@ -21,6 +21,15 @@ enum gs_exit {
             (code) = (call);                                                                       \
     } while (0)
 
+/* In a function that returns a code: returns that of the call unless it is GS_OK. What the function must
+ * free is AUTO (text.h). */
+#define CHECK(call)                                                                                \
+    do {                                                                                           \
+        const int check_code = (call);                                                             \
+        if (check_code)                                                                            \
+            return check_code;                                                                     \
+    } while (0)
+
 /* Prints "gradsync: TEXT" and returns code. */
 int fail(enum gs_exit code, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
@@ -45,12 +54,3 @@ void say_quiet(int quiet);
  * retries; err_capture_first keeps the first line. NULL ends the capture. Captures may be nested. */
 void err_capture(char *buf, size_t size);
 void err_capture_first(char *buf, size_t size);
-
-/* In a function that returns a code: returns that of the call unless it is GS_OK. What the function must
- * free is AUTO (text.h). */
-#define CHECK(call)                                                                                \
-    do {                                                                                           \
-        const int try_code = (call);                                                               \
-        if (try_code)                                                                              \
-            return try_code;                                                                       \
-    } while (0)

@@ -46,7 +46,7 @@ static int compare_rules_read(struct compare_rules *out, const struct recorded *
     AUTO(config_free_of) struct config *config = NULL;
     struct settings set;
     CHECK(there ? config_load(&config, path, (const char *const *)r->overrides)
-              : config_from_text(&config, path, defaults, 0, NULL));
+                : config_from_text(&config, path, defaults, 0, NULL));
     CHECK(settings_read(config, &set));
     /* A training command decides itself how many steps it makes. */
     bool asked = there && !r->imported && strcmp(r->workload, TRAIN_WORKLOAD) != 0;

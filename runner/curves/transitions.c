@@ -755,9 +755,9 @@ int transitions_print(struct store *s, const char *platform, bool all, const cha
     size_t rows = 0, curves = 0, refused = 0;
     CHECK(choose(s, platform));
     CHECK(store_each(s,
-                   "SELECT count(*) FROM transitions WHERE platform IN (SELECT platform "
-                   "FROM asked_platform)",
-                   take_number, &rows));
+                     "SELECT count(*) FROM transitions WHERE platform IN (SELECT platform "
+                     "FROM asked_platform)",
+                     take_number, &rows));
     if (platform && !rows)
         return fail_at(GS_FAILED, path ? path : TRANSITIONS_CSV, 0,
                        "has no row of platform '%s': its recordings have no curve, or were left "
@@ -767,14 +767,14 @@ int transitions_print(struct store *s, const char *platform, bool all, const cha
     CHECK(store_execute(s, lines));
     CHECK(print_query(s, shown, &how));
     CHECK(store_each(s,
-                   "SELECT count(*) FROM transitions WHERE kind = 'refused' AND platform IN "
-                   "(SELECT platform FROM asked_platform)",
-                   take_number, &refused));
+                     "SELECT count(*) FROM transitions WHERE kind = 'refused' AND platform IN "
+                     "(SELECT platform FROM asked_platform)",
+                     take_number, &refused));
     CHECK(store_each(s,
-                   "SELECT count(*) FROM (SELECT DISTINCT platform, workload, label, config, "
-                   "mode, params, ranks, nodes FROM transitions WHERE platform IN (SELECT "
-                   "platform FROM asked_platform))",
-                   take_number, &curves));
+                     "SELECT count(*) FROM (SELECT DISTINCT platform, workload, label, config, "
+                     "mode, params, ranks, nodes FROM transitions WHERE platform IN (SELECT "
+                     "platform FROM asked_platform))",
+                     take_number, &curves));
     if (!how.rows)
         say_none(curves - refused, curves);
     if (how.most && how.rows > how.most)

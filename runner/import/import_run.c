@@ -589,8 +589,8 @@ static int put_cell(struct record *r, const struct launch *l, const struct imp_c
     CHECK(put_blocks(r, c, id, &blocks));
     if (c->kind)
         CHECK(record_line(r, json_pack("{ss ss si ss so si ss ss}", "type", "fail", "cell", id,
-                                     "copy", 0, "kind", c->kind, "why", json_text(c->why), "rank",
-                                     -1, "host", "", "phase", "import")));
+                                       "copy", 0, "kind", c->kind, "why", json_text(c->why), "rank",
+                                       -1, "host", "", "phase", "import")));
     return record_line(r, json_pack("{ss ss sI s[{ss si sI sb sn}]}", "type", "group", "group",
                                     group, "blocks", blocks, "cells", "cell", id, "copy", 0,
                                     "blocks", blocks, "converged", 0, "half_width"));
@@ -607,7 +607,7 @@ static int put_launch(struct record *r, const struct launch *l, const char *dir,
     for (size_t i = 0; i < t->n_cells; i++)
         CHECK(put_cell(r, l, &t->cells[i]));
     CHECK(record_line(r, json_pack("{ss ss}", "type", "end", "status",
-                                 *t->missing ? "interrupted" : "complete")));
+                                   *t->missing ? "interrupted" : "complete")));
     return record_sync(r);
 }
 

@@ -906,7 +906,7 @@ int import_step(const char *path, const char *out)
     if (access(name, F_OK) == 0)
         return fail_at(GS_USAGE, name, 0, "exists: give another name with -o");
     CHECK(import_text_read(&in, path, STEP_TRACE_MAX,
-                         "record fewer steps (torch.profiler.schedule with active=3)"));
+                           "record fewer steps (torch.profiler.schedule with active=3)"));
     CHECK(step_from_trace(&d, &in));
     CHECK(write_draft(&d, name));
     puts(name);

@@ -85,7 +85,7 @@ static int compare_collect(struct comparison *c, const struct compare_request *q
     /* --platform alone names the platform. A mistyped one is then reported with the known ones. */
     const char *platform[] = {q->filter.platform};
     CHECK(q->filter.platform && !q->n ? runs_choose(choice, platform, 1)
-                                    : runs_choose(choice, args, q->n));
+                                      : runs_choose(choice, args, q->n));
     runs_choice_say(choice);
     return compare_inside(c, q, choice);
 }
