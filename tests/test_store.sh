@@ -147,4 +147,6 @@ printf '[platform]\nname = sim\n[limits]\nbusbw = 10GB/s\nsource = x\n' >sim.ini
 ok 'limits reads the store without tables' "$gradsync" limits sim.ini
 ok 'so does transitions' "$gradsync" transitions -q
 ok 'transitions writes its table' test -s data/csv/transitions.csv
+is "$("$gradsync" query -q --format lines "SELECT shorten('Grün', 4), shorten('Grün!', 4)")" 'Grün Grü…' \
+    'a query shortens a text that is longer than it may be, and no other'
 done_testing

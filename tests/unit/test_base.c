@@ -354,7 +354,7 @@ TEST(known_answers)
 }
 
 /* A file is read in pieces. */
-TEST(a_file_as_its_bytes)
+TEST_IN_FOLDER(a_file_as_its_bytes)
 {
     static char data[700000];
     char whole[65], file[65], path[40];
@@ -367,6 +367,8 @@ TEST(a_file_as_its_bytes)
     assert_int_equal(sha256_file(path, file), GS_OK);
     assert_string_equal(file, whole);
     close(fd);
+    assert_int_equal(sha256_file(folder_path("absent"), file), GS_FAILED);
+    folder_says("absent: cannot be opened");
 }
 
 /* Blocks and rest by the CPU's instructions, where it has them, and by the library alone. */

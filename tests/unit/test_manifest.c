@@ -24,22 +24,6 @@ static int set_up(void **state)
 
 #define ABC "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 
-/* FIPS 180-2, appendix B: "abc"; and the empty message. */
-TEST_WITH(hashes_are_sha256, set_up, folder_tear_down)
-{
-    char hex[65];
-    const char *abc = ABC;
-    sha256_hex("abc", 3, hex);
-    assert_string_equal(hex, abc);
-    sha256_hex("", 0, hex);
-    assert_string_equal(hex, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-    folder_put("abc", "abc");
-    assert_int_equal(sha256_file(folder_path("abc"), hex), GS_OK);
-    assert_string_equal(hex, abc);
-    assert_int_equal(sha256_file(folder_path("absent"), hex), GS_FAILED);
-    folder_says("absent: cannot be opened");
-}
-
 TEST_WITH(what_was_written_verifies, set_up, folder_tear_down)
 {
     struct stat st;
