@@ -132,8 +132,11 @@ is "$(of two.csv $A median_s) $(of two.csv $A converged) $(of two.csv $A status)
     '7e-06 no partial' 'of attempts that did not close a group the latest counts, as not converged'
 is "$(of two.csv $B median_s)|$(of two.csv $B status)|$(of two.csv $B reason)" \
     '|partial|not measured' 'a cell that was never reached is marked as not measured'
-line two/a 1 3 '{"type":"fail","cell":"'$A'","copy":0,"kind":"wrong","why":"sum off","rank":1,'\
-'"host":"h","phase":"verify"}'
+failed() { # DIR LAUNCH ATTEMPT CELL KIND WHY
+    line "$1" "$2" "$3" '{"type":"fail","cell":"'"$4"'","copy":0,"kind":"'"$5"'","why":"'"$6"'",'\
+'"rank":1,"host":"h","phase":"verify"}'
+}
+failed two/a 1 3 $A wrong 'sum off'
 ok 'a run with a wrong result is reduced' "$gradsync" reduce two -o two.csv
 is "$(of two.csv $A median_s)|$(of two.csv $A status)|$(of two.csv $A reason)" '|wrong|sum off' \
     'a cell with a wrong result has its reason and no numbers'
@@ -142,9 +145,7 @@ for launch in 1 2; do
     header died/a $launch 1
     cell died/a $launch 1 $G $A 0 a 8
     block died/a $launch 1 $A 0 1 '10000'
-    line died/a $launch 1 \
-        '{"type":"fail","cell":"'$A'","copy":0,"kind":"crash","why":"SIGSEGV","rank":1,'\
-'"host":"h","phase":"sample"}'
+    failed died/a $launch 1 $A crash SIGSEGV
     header died/a $launch 2
     cell died/a $launch 2 $G $B 0 b 8
     block died/a $launch 2 $B 0 1 '20000'
@@ -165,12 +166,8 @@ sed -i 's/"busbw_factor":1.0/"busbw_factor":0.0/' notraffic/r/launch-*.jsonl
 ok 'a cell whose size is no traffic is reduced' "$gradsync" reduce notraffic -o notraffic.csv
 is "$(of notraffic.csv $A algbw_Bps)$(of notraffic.csv $A busbw_Bps)" '' \
     'a cell whose size is no traffic has no bandwidth'
-fail_line() { # WHY
-    line notraffic/r 2 1 '{"type":"fail","cell":"'"$S"'","copy":0,"kind":"skip","why":"'"$1"'",'\
-'"rank":0,"host":"h","phase":"prepare"}'
-}
 sed -i '/"type":"end"/d' notraffic/r/launch-02.01.jsonl
-fail_line first && fail_line last
+for why in first last; do failed notraffic/r 2 1 $S skip $why; done
 "$gradsync" reduce -q notraffic -o notraffic.csv
 is "$(of notraffic.csv $S reason)" last 'the last of several failures of one kind is the reason'
 
@@ -269,6 +266,10 @@ step() { # LAUNCH CELL CONFIG MODE
 '"config":"'"$3"'","mode":"'"$4"'","params":{"size":"1024"},"size_B":1024,"busbw_factor":0.0,'\
 '"iters":1,"metrics":[],"baseline":false}'
 }
+visit() { # LAUNCH CELL BLOCK TIMES
+    line steps/s "$1" 1 '{"type":"block","cell":"'"$2"'","copy":0,"block":'"$3"',"iters":1,'\
+'"skew_ns":0,"metrics":{},"time_ns":['"$4"']}'
+}
 mkdir -p steps/s
 for launch in 1 2; do
     header steps/s $launch 1
@@ -277,18 +278,10 @@ for launch in 1 2; do
     step $launch s1 ring/LL sequential
     step $launch o1 ring/LL overlapped
     for n in 1 2 3; do # clocks drift from block to block: what is inside one block does not mind
-        line steps/s $launch 1 \
-            '{"type":"block","cell":"c0","copy":0,"block":'$n',"iters":1,"skew_ns":0,'\
-'"metrics":{},"time_ns":['$((10000000 * n))']}'
-        line steps/s $launch 1 \
-            '{"type":"block","cell":"b1","copy":0,"block":'$n',"iters":1,"skew_ns":0,'\
-'"metrics":{},"time_ns":[4000000]}'
-        line steps/s $launch 1 \
-            '{"type":"block","cell":"s1","copy":0,"block":'$n',"iters":1,"skew_ns":0,'\
-'"metrics":{},"time_ns":['$((10000000 * n + 4000000))']}'
-        line steps/s $launch 1 \
-            '{"type":"block","cell":"o1","copy":0,"block":'$n',"iters":1,"skew_ns":0,'\
-'"metrics":{},"time_ns":['$((10000000 * n + 1000000))','$((10000000 * n + 1000000))']}'
+        visit $launch c0 $n $((10000000 * n))
+        visit $launch b1 $n 4000000
+        visit $launch s1 $n $((10000000 * n + 4000000))
+        visit $launch o1 $n $((10000000 * n + 1000000)),$((10000000 * n + 1000000))
     done
     closed steps/s $launch 1 $G o1 true
 done
@@ -326,8 +319,7 @@ for n in 1 2 3 4 5 6 7 8 9 10 11 12; do
     for mode in compute comm sequential overlapped; do
         time=$((10000000 + n * 5 % 9))
         [ $mode = compute ] && [ $n -le 2 ] && time=50000000
-        line steps/s 1 1 '{"type":"block","cell":"'$mode'","copy":0,"block":'$n',"iters":1,'\
-'"skew_ns":0,"metrics":{},"time_ns":['$time']}'
+        visit 1 $mode $n $time
     done
 done
 ok 'a step whose compute warms up is reduced' "$gradsync" reduce steps -o steps.csv
