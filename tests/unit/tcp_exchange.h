@@ -52,7 +52,7 @@ static inline void break_stream(struct tcp_stream *s)
         (void)connect(s->fd, &none, sizeof none);
 }
 
-static inline int say(const struct wl_host *h, const char *what, const char *why)
+static inline int tell(const struct wl_host *h, const char *what, const char *why)
 {
     fprintf(stderr, "rank %d: %s: %s\n", h->rank, what, why);
     return 1;
@@ -117,7 +117,7 @@ static inline int compare(const struct wl_host *h, const struct plan *p, const s
         uint8_t *want = some(malloc(n + 8));
         fill(want, n, peer, h->rank, id);
         if (peer != h->rank && memcmp(want, some(b->in[i]), n))
-            return say(h, "wrong bytes", "");
+            return tell(h, "wrong bytes", "");
         free(want);
     }
     return 0;
@@ -137,17 +137,17 @@ static inline int exchange(const struct wl_host *h, void *arg)
         options.addresses = p->addresses_0;
     rng_stream(&rng, 7, (uint64_t)h->rank);
     if (tcp_open(&l, h, &options, why, sizeof why))
-        return say(h, "open", why);
+        return tell(h, "open", why);
     make(&b, h, p);
     if ((!p->late && recv_all(l, h, p, &b)) || send_all(l, h, p, &b, &rng))
-        return say(h, "post", l->why);
+        return tell(h, "post", l->why);
     int left = 2 * p->blocks * (h->ranks - 1), breaks = p->breaks, late = p->late;
     for (int turn = 0; left > 0; turn++) {
         if (late && turn >= late && (late = 0, recv_all(l, h, p, &b)))
-            return say(h, "late post", l->why);
+            return tell(h, "late post", l->why);
         int got = l->ops->next(l, &e, late ? 0.005 : 60);
         if (got < 0 || (got == 0 && !late))
-            return say(h, "next", got ? l->why : "nothing for 60 s");
+            return tell(h, "next", got ? l->why : "nothing for 60 s");
         left -= got;
         size_t at = got ? (size_t)e.peer * (size_t)p->blocks + e.id : 0;
         if (got && e.done == LINK_SENT)
@@ -158,12 +158,12 @@ static inline int exchange(const struct wl_host *h, void *arg)
                               .streams[rng_below(&rng, (uint64_t)p->options.streams)]);
     }
     if (l->ops->settle(l, 60))
-        return say(h, "settle", l->why);
+        return tell(h, "settle", l->why);
     struct link_stats seen;
     l->ops->stats(l, &seen);
     h->barrier(h->ctx);
     l->ops->close(l);
     if (p->breaks > 0 && seen.reopened == 0)
-        return say(h, "nothing was reopened", "");
+        return tell(h, "nothing was reopened", "");
     return compare(h, p, &b);
 }

@@ -1,23 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
-#include "base/err.h"
 #include "base/family.h"
 #include "base/files.h"
 #include "base/shell.h"
-#include "base/text.h"
 #include "base/units.h"
 #include "folder.h"
-#include "unit.h"
 
 #include <limits.h>
 #include <locale.h>
-#include <math.h>
 #include <sodium.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #define N(a) (sizeof(a) / sizeof *(a))
 

@@ -3,20 +3,13 @@
  * Each check of a recording, by a recording that fails it alone. All are of the older form, without a
  * running hash, which would find every fault first.
  */
-#include "base/err.h"
-#include "base/text.h"
 #include "folder.h"
 #include "record/ledger.h"
 #include "record/manifest.h"
 #include "record/raw.h"
 #include "record/record.h"
-#include "unit.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define RUN "run" /* the folder, and the id of the run */
 #define LAUNCH RUN "/launch-01.01.jsonl"

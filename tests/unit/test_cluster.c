@@ -3,22 +3,15 @@
  * The parts of a campaign that need no Slurm: words for shells, indices, the ledger, the reasons,
  * campaign.json.
  */
-#include "base/err.h"
 #include "base/shell.h"
-#include "base/text.h"
 #include "cluster/campaign.h"
 #include "cluster/cluster_status.h"
 #include "cluster/slurm.h"
 #include "folder.h"
 #include "record/runs.h"
-#include "unit.h"
 
 #include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 /* Two arrays: tasks 1 to 4, at most 2 at a time, and 5 to 7. */
 static struct campaign campaign_of(void)

@@ -3,18 +3,12 @@
  * Expected values are computed with SciPy 1.17.1 by the call quoted at each, or by hand.
  */
 #include "base/stats.h"
-#include "base/text.h"
 #include "compare/collect.h"
 #include "compare/contrast.h"
 #include "compare/origin.h"
 #include "compare/setting.h"
 #include "record/recorded.h"
 #include "unit.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* scipy.stats.t.sf(t, df), scipy.stats.t.isf(tail, df) */
 TEST(students_t)

@@ -1,18 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/err.h"
-#include "base/text.h"
 #include "captured.h"
 #include "config/config.h"
 #include "config/params.h"
 #include "config/settings.h"
 #include "toy.h"
-#include "unit.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #define N(a) (sizeof(a) / sizeof *(a))
 

@@ -2,10 +2,7 @@
 #include "launch/control.h"
 #include "unit.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 static struct control round_trip(const struct control *c)
 {

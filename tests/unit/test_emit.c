@@ -4,15 +4,7 @@
  * comments. Values are read back by bash and python3.
  */
 #include "advise/advice_print.h"
-#include "base/text.h"
 #include "folder.h"
-#include "unit.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 enum { LAUNCHES = 5, DRAWN = 40 };
 

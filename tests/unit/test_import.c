@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/err.h"
-#include "base/text.h"
 #include "import/import_nccl.h"
 #include "import/import_run.h"
 #include "unit.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 static bool reads(struct number *x, const char *text)
 {

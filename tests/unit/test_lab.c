@@ -3,12 +3,6 @@
  * The links of a lab from the text of a config, without devices: packets go in at a time and come out at
  * a time. Who leaves when, what is dropped or lost, what disturbs them, and what a probe measures of it.
  */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/err.h" /* before cmocka.h, which has a macro of the name fail */
-
 #include "config/config.h"
 #include "lab/mesh.h"
 #include "lab/probe.h"

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-
-#include "base/err.h"
-
 #include "limits/audit.h"
 #include "limits/limits.h"
 #include "unit.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 static const char limits_text[] = "[limits]\n"
                                   "busbw = 300GB/s\n"

@@ -6,11 +6,6 @@
 #include "wan/links.h"
 #include "wan/watch.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 /* Both directions between two sites: the same rate alone and together. */
 static void take(struct links *l, int streams, const char *congestion, double rate)
 {

@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/err.h"
-#include "base/text.h"
 #include "cluster/collect.h"
 #include "folder.h"
 #include "record/manifest.h"
 #include "record/raw.h"
 #include "record/record.h"
-#include "unit.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 static int set_up(void **state)
 {

@@ -4,16 +4,9 @@
  */
 #include "base/files.h"
 #include "base/stats.h"
-#include "base/text.h"
 #include "config/params.h"
 #include "plugin/plugin.h"
 #include "unit.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #define N 20000
 

@@ -6,12 +6,8 @@
 #include "unit.h"
 
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 struct outcome {
     struct numa numa;

@@ -7,10 +7,6 @@
 #include "common/payload.h"
 #include "unit.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "../../plugins/common/payload.c" // NOLINT(bugprone-suspicious-include)
 
 static double from_bits(enum payload_type t, uint64_t bits)

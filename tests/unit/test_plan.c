@@ -1,19 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/err.h"
-#include "base/text.h"
 #include "captured.h"
 #include "plan/plan.h"
 #include "plan/plan_cost.h"
 #include "plan/plan_io.h"
 #include "record/manifest.h"
 #include "toy.h"
-#include "unit.h"
-
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #define N(a) (sizeof(a) / sizeof *(a))
 

@@ -2,15 +2,9 @@
  *
  * The lint of a plugin's tables, fault by fault, and the loader's answers to names.
  */
-#include "base/err.h"
 #include "base/files.h"
 #include "plugin/plugin.h"
 #include "unit.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 struct cell {
     uint64_t size;

@@ -2,12 +2,8 @@
  *
  * The race of tune: simulated jobs whose truth is known.
  */
-#include "base/text.h"
 #include "job/race.h"
 #include "unit.h"
-
-#include <math.h>
-#include <stdlib.h>
 
 enum { SETTINGS = 14, ROUNDS = 3, LAUNCHES = 4 };
 #define WORTH 0.01

@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/err.h"
-#include "base/text.h"
 #include "folder.h"
 #include "record/raw.h"
 #include "record/record.h"
-#include "unit.h"
 
 #include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #define HEADER "{\"type\":\"header\",\"schema\":1,\"gradsync\":\"0.1.0\",\"run_id\":\"r\"}\n"
 #define BLOCK(times) "{\"type\":\"block\",\"cell\":\"c\",\"iters\":4,\"time_ns\":[" times "]}\n"

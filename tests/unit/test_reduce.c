@@ -1,22 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/csv.h"
-#include "base/err.h"
 #include "base/stats.h"
-#include "base/text.h"
 #include "common/rng.h"
 #include "folder.h"
 #include "record/host_load.h"
 #include "reduce/axes.h"
 #include "reduce/nccl_table.h"
 #include "reduce/summary.h"
-#include "unit.h"
 
 #include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #define TABLE "a/b/t.csv"
 

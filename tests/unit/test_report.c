@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/err.h"
-#include "base/text.h"
 #include "folder.h"
 #include "plan/plan.h"
 #include "toy.h"
-#include "unit.h"
 
 #include "../../runner/rank/report.c" // NOLINT(bugprone-suspicious-include)
 
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 

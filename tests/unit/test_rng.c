@@ -2,10 +2,6 @@
 #include "common/rng.h"
 #include "unit.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* The outputs of the authors' xoshiro256starstar.c from the state {1, 2, 3, 4}, as published with
  * rand_xoshiro 0.6 (src/xoshiro256starstar.rs). */
 TEST(outputs_are_the_published_ones)

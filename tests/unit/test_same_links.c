@@ -2,19 +2,10 @@
  *
  * A run in a lab is refused if its config describes other links than the lab has.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "base/err.h" /* before cmocka.h, which has a macro of the name fail */
-
-#include "base/text.h"
 #include "captured.h"
 #include "config/config.h"
 #include "lab/probe.h"
 #include "lab/spec.h"
-#include "unit.h"
 
 #define SITES "[sites]\nnorth = gpus=1\neast = gpus=1\nsouth = gpus=1\n"
 #define LINKS "[links]\nrate = 40Mbit/s\nrtt = 20ms\nmtu = 1500\ncongestion = cubic\n"

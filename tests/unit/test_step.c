@@ -6,11 +6,6 @@
 #include "iter_proxy/work.h"
 #include "unit.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 static const char every_operation[] = "gradsync-step 1\n"
                                       "gemm nt 1024* 2304 768 bf16\n"
                                       "gemm tn 64 1024 1024 fp16 x12*\n"

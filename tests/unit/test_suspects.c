@@ -9,9 +9,6 @@
 #include "unit.h"
 
 #include <limits.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { GEMM, SENDRECV = 4, RANKS = 8, VISITS = 9 };
 

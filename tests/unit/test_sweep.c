@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/err.h"
-#include "base/text.h"
 #include "config/params.h"
 #include "plan/sweep.h"
 #include "toy.h"
 #include "unit.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #define N(a) (sizeof(a) / sizeof *(a))
 

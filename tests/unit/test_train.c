@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/text.h"
 #include "config/settings.h"
 #include "job/job_output.h"
 #include "unit.h"
 
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #define N(a) (sizeof(a) / sizeof *(a))
 

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-
 #include "common/rng.h"
 #include "curves/transitions.h"
 #include "unit.h"
-
-#include <math.h>
-#include <string.h>
 
 #define N 24 /* 8 B to 64 MiB */
 #define REPLICATES 5

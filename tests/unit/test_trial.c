@@ -3,16 +3,12 @@
  * What `gradsync trial` prints of its visits, and `gradsync compare` of the recording of the same
  * visits.
  */
-#include "base/err.h"
 #include "compare/collect.h"
 #include "folder.h"
 #include "job/job_recording.h"
 #include "job/job_watch.h"
 #include "job/trial_result.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 enum { BLOCKS = 12, VISITS = 3 };

@@ -7,10 +7,6 @@
 #include "nccl_tuner/choice.h"
 #include "nccl_tuner/nccl_abi.h"
 #include "nccl_tuner/trial_config.h"
-#include "unit.h"
-
-#include <stdio.h>
-#include <string.h>
 
 /* ---- choices ---- */
 

@@ -2,17 +2,11 @@
  *
  * The WAN model against numbers that others published or that arithmetic gives.
  */
-#include "base/text.h"
 #include "common/wan_model.h"
 #include "config/config.h"
 #include "unit.h"
 #include "wan/net.h"
 #include "wan/training.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define GIGABIT (1e9 / 8)
 

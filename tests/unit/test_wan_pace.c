@@ -8,9 +8,6 @@
 #include "unit.h"
 #include "wan_sync/transport/tcp_parts.h"
 
-#include <math.h>
-#include <stdio.h>
-
 #include "../../plugins/wan_sync/transport/tcp_pace.c" // NOLINT(bugprone-suspicious-include)
 
 #define STEP_S 0.005

@@ -6,12 +6,6 @@
  */
 #include "common/wan_model.h"
 
-#include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "../../plugins/wan_sync/strategy.c" // NOLINT(bugprone-suspicious-include)
 #include "unit.h"
 #include "wan_sync/strategy.h"

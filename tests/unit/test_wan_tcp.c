@@ -4,7 +4,6 @@
  * the order and the streams that break.
  */
 #include "tcp_exchange.h"
-#include "unit.h"
 
 #include <pthread.h>
 
@@ -34,29 +33,29 @@ static int flood(const struct wl_host *h, void *arg)
     struct link *l;
     char why[256];
     if (tcp_open(&l, h, &p->options, why, sizeof why))
-        return say(h, "open", why);
+        return tell(h, "open", why);
     static uint8_t *block, *many; /* this process ends with them */
     block = some(calloc(1, own)), many = some(calloc((size_t)p->blocks, p->bytes));
     struct link_event e;
     int left = p->blocks + 1, other = 1 - h->rank;
     for (int i = 0; h->rank == 0 && i < p->blocks; i++)
         if (l->ops->send(l, other, (uint64_t)i, many + (size_t)i * p->bytes, p->bytes))
-            return say(h, "send", l->why);
+            return tell(h, "send", l->why);
     for (int i = 0; h->rank == 1 && i < 100; i++) /* what can come comes */
         if (l->ops->next(l, &e, 0.01))
-            return say(h, "next", "nothing was posted yet");
+            return tell(h, "next", "nothing was posted yet");
     if (h->rank == 0 ? l->ops->recv(l, other, 1, block, own)
                      : l->ops->send(l, other, 1, block, own))
-        return say(h, "post", l->why);
+        return tell(h, "post", l->why);
     for (; left > 0; left--) {
         int got = l->ops->next(l, &e, 5);
         if (got <= 0)
-            return say(h, "next", got ? l->why : "nothing for 5 s");
+            return tell(h, "next", got ? l->why : "nothing for 5 s");
         for (int i = 0; h->rank == 1 && e.done == LINK_SENT && i < p->blocks; i++)
             if (l->ops->recv(l, other, (uint64_t)i, many + (size_t)i * p->bytes, p->bytes))
-                return say(h, "recv", l->why);
+                return tell(h, "recv", l->why);
     }
-    int rc = l->ops->settle(l, 5) ? say(h, "settle", l->why) : 0;
+    int rc = l->ops->settle(l, 5) ? tell(h, "settle", l->why) : 0;
     h->barrier(h->ctx);
     l->ops->close(l);
     free(block), free(many);
@@ -95,21 +94,21 @@ static int deal(const struct wl_host *h, void *arg)
     char why[256];
     rng_stream(&rng, 7, (uint64_t)h->rank);
     if (tcp_open(&l, h, &p.options, why, sizeof why))
-        return say(h, "open", why);
+        return tell(h, "open", why);
     struct tcp_link *t = (struct tcp_link *)l;
     make(&b, h, &p);
     t->rests = true, t->most = d->most;
     if (recv_all(l, h, &p, &b) || send_all(l, h, &p, &b, &rng))
-        return say(h, "post", l->why);
+        return tell(h, "post", l->why);
     for (int left = 2 * BLOCKS * (h->ranks - 1); left > 0; left--)
         if (l->ops->next(l, &e, 5) <= 0)
-            return say(h, "next", l->why);
+            return tell(h, "next", l->why);
     if (l->ops->settle(l, 5))
-        return say(h, "settle", l->why);
+        return tell(h, "settle", l->why);
     for (int r = 0; r < h->ranks; r++)
         for (int i = 0; r != h->rank && i < plain.streams; i++)
             if (t->peers[r].streams[i].acked != d->want[i])
-                return say(h, "not dealt", "a stream had more blocks than its share");
+                return tell(h, "not dealt", "a stream had more blocks than its share");
     h->barrier(h->ctx);
     l->ops->close(l);
     return 0;
@@ -152,17 +151,17 @@ static int alternate(const struct wl_host *h, void *arg)
         struct tcp_options o = p->options;
         o.streams += k;
         if (tcp_open(&l[k], h, &o, why, sizeof why))
-            return say(h, "open", why);
+            return tell(h, "open", why);
     }
     for (uint64_t turn = 0; turn < 8; turn++) {
         struct link *now = l[turn % 2], *rests = l[1 - turn % 2];
         if (h->rank > 0)
             break_stream(&((struct tcp_link *)rests)->peers[0].streams[0]);
         if (pass(now, h, turn))
-            return say(h, "pass", now->why);
+            return tell(h, "pass", now->why);
         struct link *later = h->rank > 0 ? rests : now;
         if (later->ops->next(later, &e, 0.2) < 0)
-            return say(h, "later", later->why);
+            return tell(h, "later", later->why);
         h->barrier(h->ctx);
     }
     for (int k = 0; k < 2; k++)
@@ -171,7 +170,7 @@ static int alternate(const struct wl_host *h, void *arg)
     for (int k = 0; k < 2; k++)
         l[k]->ops->close(l[k]);
     if (seen[0].strangers || seen[1].strangers || !seen[0].reopened)
-        return say(h, "strangers, or nothing was reopened", "");
+        return tell(h, "strangers, or nothing was reopened", "");
     return 0;
 }
 
@@ -228,13 +227,13 @@ static int stopped(const struct wl_host *h, void *arg)
     char why[256];
     pthread_t thread;
     if (tcp_open(&l, h, &plain, why, sizeof why))
-        return say(h, "open", why);
+        return tell(h, "open", why);
     pthread_create(&thread, NULL, stop_soon, l);
     double start = now_s();
     int got = l->ops->next(l, &e, 20);
     pthread_join(thread, NULL);
     double took = now_s() - start;
-    int rc = got == -1 && took < 10 ? 0 : say(h, "abort", "next went on");
+    int rc = got == -1 && took < 10 ? 0 : tell(h, "abort", "next went on");
     l->ops->close(l);
     return rc;
 }

@@ -3,7 +3,6 @@
  * The tcp transport between forked processes: every fault ends in one line in time, on every rank.
  */
 #include "tcp_exchange.h"
-#include "unit.h"
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -29,13 +28,13 @@ static int wait_for_block(struct link *l, const struct fault *f, const struct wl
     double start = now_s();
     int got = 0;
     if (l->ops->recv(l, 1, 1, block, sizeof block))
-        return say(h, "recv", l->why);
+        return tell(h, "recv", l->why);
     while (got == 0 && now_s() - start < 60)
         got = l->ops->next(l, &e, 0.5);
     if (!f->want)
-        return got == 1 ? 0 : say(h, "no block", l->why);
+        return got == 1 ? 0 : tell(h, "no block", l->why);
     if (got >= 0 || !strstr(l->why, f->want) || strchr(l->why, '\n'))
-        return say(h, f->want, got < 0 ? l->why : "went on");
+        return tell(h, f->want, got < 0 ? l->why : "went on");
     return 0;
 }
 
@@ -45,7 +44,7 @@ static int meet(const struct wl_host *h, void *arg)
     struct link *l;
     char why[256];
     if (tcp_open(&l, h, &f->options, why, sizeof why))
-        return say(h, "open", why);
+        return tell(h, "open", why);
     int rc = 0;
     if (h->rank == 0)
         rc = wait_for_block(l, f, h);
@@ -54,7 +53,7 @@ static int meet(const struct wl_host *h, void *arg)
     struct link_stats seen;
     l->ops->stats(l, &seen);
     if (h->rank == 0 && !rc && (f->crowd ? !seen.strangers : seen.strangers != f->strangers))
-        rc = say(h, "strangers", "another number was counted");
+        rc = tell(h, "strangers", "another number was counted");
     l->ops->close(l);
     return rc;
 }
@@ -255,9 +254,9 @@ static int refused(const struct wl_host *h, void *arg)
     char why[256] = "";
     if (tcp_open(&l, h, &r->options[h->rank > 0], why, sizeof why) == 0) {
         l->ops->close(l);
-        return say(h, r->want, "opened");
+        return tell(h, r->want, "opened");
     }
-    return strstr(why, r->want) && !strchr(why, '\n') ? 0 : say(h, r->want, why);
+    return strstr(why, r->want) && !strchr(why, '\n') ? 0 : tell(h, r->want, why);
 }
 
 TEST(refusals)

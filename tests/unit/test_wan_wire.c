@@ -3,10 +3,6 @@
  * What wan_sync puts on the wire: sizes, the error of a rounding against its bound, values that are
  * exact, that decoding adds what it decodes, and what is not a number.
  */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "../../plugins/common/payload.c" // NOLINT(bugprone-suspicious-include)
 #include "../../plugins/wan_sync/wire.c"  // NOLINT(bugprone-suspicious-include)
 #include "common/rng.h"

@@ -1,14 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * cmocka with what it needs, and tests that enter themselves: TEST(name) { … } is all that a test
- * is. They run in the order of the file, by the main() of unit.c.
+ * cmocka with what it needs, the headers that most tests use, and tests that enter themselves:
+ * TEST(name) { … } is all that a test is. They run in the order of the file, by the main() of unit.c.
  */
 #pragma once
 
+#include "base/err.h" /* before cmocka.h, which has a macro of the name fail */
+#include "base/text.h"
+
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
