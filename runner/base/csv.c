@@ -371,8 +371,7 @@ int csv_read_open(struct csv_reader *r, const char *path, const char *const *col
     if (!code && !got)
         code = fail_at(GS_USAGE, path, 0, "empty; a table begins with a header");
     find_params(r);
-    if (!code)
-        code = find_columns(r, columns);
+    TRY(code, find_columns(r, columns));
     if (code)
         csv_read_close(r);
     return code;
@@ -553,8 +552,7 @@ static int spread_file(struct spread *s, const char *path)
     order_columns(s);
     if (!s->keys.n)
         words_add(&s->keys, CSV_PARAM_ANY);
-    if (!code)
-        code = csv_open(&out, path);
+    TRY(code, csv_open(&out, path));
     if (code)
         return code;
     code = pass(s, path, &out);

@@ -590,8 +590,7 @@ static int parse(struct config *c, size_t n)
     if (strlen(c->text) != n)
         return fail_at(GS_USAGE, c->path, 0, "contains NUL bytes: this is not a config");
     int code = scan_ini(c);
-    if (!code)
-        code = check_printable(c);
+    TRY(code, check_printable(c));
     if (code)
         return code;
     dictionary *d = parse_copy(c->text, n);

@@ -272,8 +272,7 @@ int settings_read(const struct config *c, struct settings *out)
     }
     if (check_name(c, &out->platform) || check_hosts(c, &out->launch))
         code = GS_USAGE;
-    if (!code)
-        code = check_shapes(c, out);
+    TRY(code, check_shapes(c, out));
     int limits = check_limits(c);
     return code ? code : limits;
 }

@@ -553,8 +553,7 @@ static int plan_cells(struct plan *p)
         code = add_cells(&b);
     }
     size_t drafts = b.n;
-    if (!code)
-        code = plan_group(p, b.drafts, b.n);
+    TRY(code, plan_group(p, b.drafts, b.n));
     draft_free(b.drafts, drafts);
     for (size_t i = 0; i < b.n_whys; i++)
         free(b.whys[i]);

@@ -58,8 +58,7 @@ int plan_sections(struct sections *s, const char *config, const char *const *ove
     AUTO(config_free_of) struct config *c = NULL;
     *s = (struct sections){0};
     int code = config_load(&c, config, overrides);
-    if (!code)
-        code = config_check_commands(c);
+    TRY(code, config_check_commands(c));
     return code ? code : plan_sections_of(s, c, workload);
 }
 
@@ -245,8 +244,7 @@ static int rebuild(const struct reader *r, struct plan **out)
     if (!json_is_integer(seed))
         return fail_at(GS_FAILED, r->path, 0, "damaged: no number 'seed'");
     int code = load_config(r, &config);
-    if (!code)
-        code = plan_build(out, config, section);
+    TRY(code, plan_build(out, config, section));
     if (code)
         return code;
     (*out)->seed = (uint64_t)json_integer_value(seed);
@@ -264,10 +262,9 @@ int plan_read(struct plan **out, const char *dir)
     struct reader r = {.dir = dir, .path = xstrfmt("%s/plan.json", dir)};
     *out = NULL;
     int code = json_names_load(&r.json, r.path);
-    if (!code)
-        code = r.json ? rebuild(&r, out)
-                      : fail_at(GS_USAGE, dir, 0,
-                                "no plan.json: this is neither a run folder nor a campaign");
+    TRY(code, r.json ? rebuild(&r, out)
+                     : fail_at(GS_USAGE, dir, 0,
+                               "no plan.json: this is neither a run folder nor a campaign"));
     json_decref(r.json);
     free(r.path);
     return code;

@@ -691,8 +691,7 @@ int sweep_read(struct sweep *s, const struct config *c, const char *section,
     int code = keys || axes || labels || excludes ? GS_USAGE : GS_OK;
     if (!code && zip)
         code = read_zips(s, zip);
-    if (!code)
-        code = check_axes(s, configs);
+    TRY(code, check_axes(s, configs));
     return code ? code : size_product(s, c, section);
 }
 

@@ -77,10 +77,8 @@ int ledger_plan_read(struct ledger_plan *p, const char *dir)
     int code = json_names_load(&p->root, path);
     if (p->root)
         code = sha256_file(path, p->sha256);
-    if (!code)
-        code = check_launches(p, path);
-    if (!code)
-        code = index_cells(p, path);
+    TRY(code, check_launches(p, path));
+    TRY(code, index_cells(p, path));
     return code ? code : check_config(p, dir);
 }
 
@@ -447,8 +445,7 @@ int ledger_read_of(struct ledger **out, const char *dir, const char *run_id)
     struct ledger *l = xcalloc(1, sizeof *l);
     l->dir = xstrdup(dir);
     int code = list_recordings(l);
-    if (!code)
-        code = ledger_plan_read(&l->plan, dir);
+    TRY(code, ledger_plan_read(&l->plan, dir));
     bool plan_read = !code;
     for (size_t i = 0; plan_read && i < l->n_files; i++) {
         int one = read_recording(l, &l->files[i], run_id);

@@ -130,8 +130,7 @@ int manifest_write(const char *dir)
         if (entry)
             json_object_set_new(files, names.v[i], entry);
     }
-    if (!code)
-        code = ledger_check_final(dir);
+    TRY(code, ledger_check_final(dir));
     for (size_t i = 0; i < names.n && !code; i++) {
         AUTO_FREE char *path = xstrfmt("%s/%s", dir, names.v[i]);
         make_read_only(path);

@@ -597,8 +597,7 @@ int raw_reopen(struct record *r, const char *path, bool *ended)
 static int add_lines(struct record *r, const char *status, const struct raw_death *death)
 {
     int code = death ? record_line(r, raw_fail_line(death)) : GS_OK;
-    if (!code)
-        code = record_line(r, raw_end_line(status));
+    TRY(code, record_line(r, raw_end_line(status)));
     return code ? code : record_sync(r);
 }
 

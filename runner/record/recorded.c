@@ -375,8 +375,7 @@ int recorded_read(struct recorded **out, const char *dir)
     *out = NULL;
     r->dir = xstrdup(dir);
     int code = verify(dir);
-    if (!code)
-        code = ledger_read(&r->ledger, dir);
+    TRY(code, ledger_read(&r->ledger, dir));
     if (!code) {
         read_plan(r);
         code = read_recordings(r);

@@ -324,8 +324,7 @@ int runs_below(struct runs *r, const char *const *roots, size_t n)
     int code = GS_OK;
     for (size_t i = 0; i < n && !code; i++)
         code = runs_find(r, roots[i]);
-    if (!code)
-        code = runs_sort(r);
+    TRY(code, runs_sort(r));
     if (!code && !r->n)
         code = none_below(roots[0]);
     return code;

@@ -338,10 +338,8 @@ int suspects_data_add(struct suspects_data *d, const char *dir)
     if (!code && !d->rank)
         begin_data(d, r);
     AUTO_FREE char *params = code ? NULL : params_of(r);
-    if (!code)
-        code = suspects_data_alike(d, params, dir);
-    if (!code)
-        code = read_run(d, r);
+    TRY(code, suspects_data_alike(d, params, dir));
+    TRY(code, read_run(d, r));
     recorded_free(r);
     return code;
 }
