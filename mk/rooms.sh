@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 #   rooms.sh [BUILD]   every include follows the order of the rooms in CONTRIBUTING.md, and no files of a
-#                      room use each other in a circle
+#                      room use each other in a circle; in some rooms, public names begin with their module's
 # A room may include itself and the rooms above it in that table. A plugin may include workload.h,
 # its own folder and plugins/common; the runner shares with the tuner plugin the names of settings
 # (choice.h), and runner/job/ its config.
@@ -91,5 +91,21 @@ circles() {
     done
 }
 
-found=$(faults && circles "$@")
+# In these rooms a public name begins with the first word of its module's name: it greps once.
+named='plan plugin record suspects'
+names() {
+    local built=${1:-build} room
+    for room in $named; do
+        find "$built/runner/$room" -name '*.o' -exec nm -A -g --defined-only {} + 2>/dev/null || true
+    done | awk -F: '{
+            source = substr($1, length(built) + 2); sub(/o$/, "c", source)
+            word = source; sub(/.*\//, "", word); sub(/s?[_.].*/, "", word)
+            sub(/.* /, "")
+            if (index($0, word) != 1) print source ": " $0 ": a public name begins with " word "_"
+        }' built="$built" | while IFS=: read -r source rest; do
+        [ ! -e "$source" ] || printf '%s:%s\n' "$source" "$rest"
+    done
+}
+
+found=$(faults && circles "$@" && names "$@")
 [ -z "$found" ] || { printf '%s\n' "$found" >&2; exit 1; }

@@ -67,6 +67,18 @@ lint
 is "$rc:$err" 0: 'files that use each other one way are no fault'
 rm -r build runner/base/one.c runner/base/two.c
 
+mkdir -p runner/plan build/runner/plan
+put runner/plan/plan_io.c 'int plan_read(void);' 'int plan_read(void) { return 0; }'
+for name in plan_read sections_of; do
+    sed -i "s/int [a-z_]*(/int $name(/g" runner/plan/plan_io.c
+    "${CC:-cc}" -c -o build/runner/plan/plan_io.o runner/plan/plan_io.c
+    lint
+    [ "$name" = plan_read ] && is "$rc:$err" 0: "a name with its module's prefix is no fault"
+done
+is "$rc:$err" '1:runner/plan/plan_io.c: sections_of: a public name begins with plan_' \
+    'a public name without it is a fault'
+rm -r build runner/plan
+
 put plugins/null/one.c 'int two(void);' 'int one(void);' 'int one(void) { return two(); }'
 put plugins/null/two.c 'int one(void);' 'int two(void);' 'int two(void) { return one(); }'
 mkdir -p build/runner build/plugins/.obj/null

@@ -28,7 +28,7 @@ static int index_on_host(const struct rank_facts *ranks, size_t rank)
 {
     int index = 0;
     for (size_t i = 0; i < rank; i++)
-        index += ranks[i].host && rank_facts_same_host(&ranks[i], &ranks[rank]);
+        index += ranks[i].host && suspects_same_host(&ranks[i], &ranks[rank]);
     return index;
 }
 
@@ -109,22 +109,22 @@ static void read_health(struct rank_facts *ranks, size_t n, const json_t *health
     }
 }
 
-double rank_fact(const struct rank_facts *r, enum fact k)
+double suspects_fact(const struct rank_facts *r, enum fact k)
 {
     return r->count[k] > 0 ? r->sum[k] / r->count[k] : NAN;
 }
 
-bool rank_facts_same_host(const struct rank_facts *a, const struct rank_facts *b)
+bool suspects_same_host(const struct rank_facts *a, const struct rank_facts *b)
 {
     return !strcmp(a->host, b->host);
 }
 
-const char *rank_facts_link(const struct rank_facts *a, const struct rank_facts *b)
+const char *suspects_link(const struct rank_facts *a, const struct rank_facts *b)
 {
     size_t to = (size_t)b->index;
-    if (!rank_facts_same_host(a, b))
+    if (!suspects_same_host(a, b))
         return "network";
-    if (rank_fact(a, FACT_NVLINKS) > 0 && rank_fact(b, FACT_NVLINKS) > 0)
+    if (suspects_fact(a, FACT_NVLINKS) > 0 && suspects_fact(b, FACT_NVLINKS) > 0)
         return "NVLink";
     return a->gpu && b->gpu && to < a->ways.n ? a->ways.v[to] : "host";
 }

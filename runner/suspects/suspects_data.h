@@ -36,13 +36,13 @@ struct rank_facts {
 };
 
 /* NaN: unknown. */
-double rank_fact(const struct rank_facts *r, enum fact k);
+double suspects_fact(const struct rank_facts *r, enum fact k);
 
 /* Do two ranks have the same host? */
-bool rank_facts_same_host(const struct rank_facts *a, const struct rank_facts *b);
+bool suspects_same_host(const struct rank_facts *a, const struct rank_facts *b);
 /* What kind of link joins them, so that only links of one kind are compared: "NVLink", "network".
  * The result is static or belongs to a. */
-const char *rank_facts_link(const struct rank_facts *a, const struct rank_facts *b);
+const char *suspects_link(const struct rank_facts *a, const struct rank_facts *b);
 
 /* Route: between two hosts. */
 enum suspect_kind { SUSPECT_RANK, SUSPECT_HOST, SUSPECT_LINK, SUSPECT_ROUTE };

@@ -49,8 +49,8 @@ static double of_peers(const struct suspects_data *d, size_t rank, enum fact f)
     size_t n = 0;
     for (size_t i = 0; i < d->ranks; i++)
         if (i != rank && !strcmp(d->rank[i].model, d->rank[rank].model) &&
-            isfinite(rank_fact(&d->rank[i], f)))
-            x[n++] = rank_fact(&d->rank[i], f);
+            isfinite(suspects_fact(&d->rank[i], f)))
+            x[n++] = suspects_fact(&d->rank[i], f);
     return stats_median(x, n);
 }
 
@@ -68,7 +68,7 @@ static void cause_of_rank(struct text *t, const struct suspects_data *d, size_t 
     size_t told = 0, known = 0;
     for (int i = 0; i < FACTS; i++) {
         const struct told *f = &facts[i];
-        double mine = rank_fact(r, (enum fact)i), peers = of_peers(d, rank, (enum fact)i);
+        double mine = suspects_fact(r, (enum fact)i), peers = of_peers(d, rank, (enum fact)i);
         known += isfinite(mine) && isfinite(peers);
         if (!is_worse(f, mine, peers))
             continue;
@@ -100,12 +100,12 @@ static void add_place(struct text *t, const struct rank_facts *r)
 /* "NVLink, GPU 1 and GPU 2 of n1", "network, n1 and n2", "on n1". */
 static void add_ends(struct text *t, const struct rank_facts *a, const struct rank_facts *b)
 {
-    bool same = rank_facts_same_host(a, b);
+    bool same = suspects_same_host(a, b);
     if (same && !a->gpu) {
         text_addf(t, "on %s", a->host);
         return;
     }
-    text_addf(t, "%s, ", rank_facts_link(a, b));
+    text_addf(t, "%s, ", suspects_link(a, b));
     if (a->gpu)
         text_addf(t, "GPU %d%s", a->index, same ? "" : " of ");
     text_addf(t, "%s and ", same ? "" : a->host);

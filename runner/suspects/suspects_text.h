@@ -4,8 +4,8 @@
  */
 #pragma once
 
-#include "suspects/judge.h"
 #include "suspects/suspects_data.h"
+#include "suspects/suspects_judge.h"
 
 struct suspects_report {
     const struct suspects_data *d;

@@ -246,7 +246,7 @@ static int report(const struct measuring *m, const char *config, const struct su
                   const struct suspects_data *past)
 {
     const struct suspects_request *q = m->q;
-    AUTO(verdicts_free) struct verdicts v = {0};
+    AUTO(suspects_verdicts_free) struct verdicts v = {0};
     if (q->baseline) {
         CHECK(suspects_data_alike(d, past->params, q->baseline));
         suspects_judge_since(&v, d, past);

@@ -5,7 +5,7 @@
  */
 #include "bundle.h"
 #include "reduce/links_read.h"
-#include "suspects/judge.h"
+#include "suspects/suspects_judge.h"
 #include "suspects/suspects_text.h"
 
 static void judge(const char *dir)
@@ -21,9 +21,9 @@ static void judge(const char *dir)
         suspects_print(&r);
         suspects_print_json(&r);
         bundle_reported(suspects_write_prometheus(&r, gauges));
-        verdicts_free(&v);
+        suspects_verdicts_free(&v);
         suspects_judge_since(&v, &d, &d);
-        verdicts_free(&v);
+        suspects_verdicts_free(&v);
         free(gauges);
     }
     suspects_data_free(&d);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * How often `gradsync suspects` names a healthy rank or link, and misses a slow one: machines with a
- * known truth, through the function that judges a recording (runner/suspects/judge.h).
+ * known truth, through the function that judges a recording (runner/suspects/suspects_judge.h).
  *   suspect_rates [MACHINES [SEED]]      1000 1 unless given
  * A tenth of it for machines of 64 ranks, which take longer.
  * Prints a CSV of rates with their 95% intervals, and ends with 1 if one is outside its bounds.
@@ -17,7 +17,7 @@
 
 #include "base/text.h"
 #include "common/rng.h"
-#include "suspects/judge.h"
+#include "suspects/suspects_judge.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -182,7 +182,7 @@ static void judge(const struct regime *r, struct rng *rng, bool *alarm, bool *fo
         right += is_slow(r, &v.v[i]);
     *alarm = right < v.n;
     *found = right == slow;
-    verdicts_free(&v);
+    suspects_verdicts_free(&v);
     free_machine(&d);
 }
 

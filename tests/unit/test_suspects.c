@@ -4,7 +4,7 @@
  * the judgement is wrong: tests/sim/suspect_rates.c.
  */
 #include "common/collective.h"
-#include "suspects/judge.h"
+#include "suspects/suspects_judge.h"
 #include "suspects/suspects_text.h"
 #include "unit.h"
 
@@ -43,7 +43,7 @@ static void split(size_t n, size_t slow_rank, size_t a, size_t b, double *rank, 
         for (size_t j = i + 1; j < n; j++)
             y[i * n + j] =
                 5 + (i == slow_rank || j == slow_rank ? 0.2 : 0) + (i == a && j == b ? 0.3 : 0);
-    pair_effects(y, n, rank, link);
+    suspects_pair_effects(y, n, rank, link);
 }
 
 TEST(a_slow_link_is_no_slow_rank)
@@ -117,13 +117,13 @@ TEST(a_slow_rank_is_found)
     suspects_judge(&v, &m->d);
     assert_int_equal(v.n, 0);
     assert_int_equal(v.links, RANKS * (RANKS - 1) / 2);
-    verdicts_free(&v);
+    suspects_verdicts_free(&v);
     slow_down(m, GEMM, 3, 0.05);
     suspects_judge(&v, &m->d);
     assert_int_equal(v.n, 1);
     assert_true(v.v[0].kind == SUSPECT_RANK && v.v[0].a == 3);
     assert_true(fabs(v.v[0].findings[0].excess.value - 0.05) < 0.005);
-    verdicts_free(&v);
+    suspects_verdicts_free(&v);
     free(m);
 }
 
@@ -137,7 +137,7 @@ TEST(another_model_is_no_suspect)
     }
     suspects_judge(&v, &m->d);
     assert_int_equal(v.n, 0);
-    verdicts_free(&v);
+    suspects_verdicts_free(&v);
     free(m);
 }
 
@@ -154,7 +154,7 @@ TEST(ranks_that_are_all_slow_are_a_slow_host)
     suspects_judge(&v, &m->d);
     assert_int_equal(v.n, 1);
     assert_true(v.v[0].kind == SUSPECT_HOST && v.v[0].a == 0);
-    verdicts_free(&v);
+    suspects_verdicts_free(&v);
     free(m);
 }
 
@@ -168,13 +168,13 @@ TEST(links_that_are_all_slow_are_a_slow_route)
     slow_down(m, SENDRECV, 0 * RANKS + 2, 0.2);
     suspects_judge(&v, &m->d);
     assert_true(v.n == 1 && v.v[0].kind == SUSPECT_LINK && v.v[0].a == 0 && v.v[0].b == 2);
-    verdicts_free(&v);
+    suspects_verdicts_free(&v);
     slow_down(m, SENDRECV, 0 * RANKS + 3, 0.2);
     slow_down(m, SENDRECV, 1 * RANKS + 2, 0.2);
     slow_down(m, SENDRECV, 1 * RANKS + 3, 0.2);
     suspects_judge(&v, &m->d);
     assert_true(v.n == 1 && v.v[0].kind == SUSPECT_ROUTE && v.v[0].a == 0 && v.v[0].b == 2);
-    verdicts_free(&v);
+    suspects_verdicts_free(&v);
     free(m);
 }
 
@@ -187,7 +187,7 @@ TEST(only_what_differs_from_the_past_is_slower_than_it)
     slow_down(now, GEMM, 4, 0.1);
     suspects_judge_since(&v, &now->d, &past->d);
     assert_true(v.n == 1 && v.v[0].kind == SUSPECT_RANK && v.v[0].a == 4);
-    verdicts_free(&v);
+    suspects_verdicts_free(&v);
     free(past);
     free(now);
 }
@@ -197,7 +197,7 @@ TEST(two_ranks_see_what_they_could)
 {
     double x[6] = {0, 0.04, 0, 0.04, 0, 0.04}, seen;
     struct excess excess[2];
-    outliers_find(&(struct family){2, 3, x, 0}, SUSPECTS_ALPHA / 2, excess, &seen);
+    suspects_outliers(&(struct family){2, 3, x, 0}, SUSPECTS_ALPHA / 2, excess, &seen);
     assert_false(excess[1].slow);
     assert_true(seen > 0.05 && seen < 0.1);
 }

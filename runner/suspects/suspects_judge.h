@@ -3,7 +3,7 @@
  * Names the ranks, links and hosts that are slower than their peers.
  *
  * Peers are entities that should be equal: the same test, GPUs (or CPUs) of one model, links of one
- * kind. Each such family is judged by outliers_find, with an equal share of 5%, so that a machine
+ * kind. Each such family is judged by suspects_outliers, with an equal share of 5%, so that a machine
  * without a fault has a suspect in at most 5% of cases.
  *
  * A pair's time is split into what its ranks and its link contribute. A host all of whose ranks are
@@ -31,11 +31,11 @@ struct excess {
 
 /* alpha: of the family. *seen: the excess that would have been found in 90% of cases; NaN: none,
  * because there are no others. */
-void outliers_find(const struct family *f, double alpha, struct excess *out, double *seen);
+void suspects_outliers(const struct family *f, double alpha, struct excess *out, double *seen);
 
 /* y[a * n + b] for a < b; NaN: not measured. rank[n] and link[n * n], for a < b, get the
  * contributions; NaN: none. */
-void pair_effects(const double *y, size_t n, double *rank, double *link);
+void suspects_pair_effects(const double *y, size_t n, double *rank, double *link);
 
 #define SUSPECTS_ALPHA 0.05
 
@@ -66,4 +66,4 @@ void suspects_judge(struct verdicts *out, const struct suspects_data *d);
 /* Each rank and link against its own past; ranks are matched by host and GPU. */
 void suspects_judge_since(struct verdicts *out, const struct suspects_data *d,
                           const struct suspects_data *past);
-void verdicts_free(struct verdicts *v);
+void suspects_verdicts_free(struct verdicts *v);

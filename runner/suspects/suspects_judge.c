@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "suspects/judge.h"
+#include "suspects/suspects_judge.h"
 
 #include "base/stats.h"
 #include "base/text.h"
@@ -202,7 +202,7 @@ static double seen_excess(double error, double df, size_t tests, double alpha)
     return log_floor() + error * (student_quantile(tail, df) + student_quantile(POWER_TAIL, df));
 }
 
-void outliers_find(const struct family *f, double alpha, struct excess *out, double *seen)
+void suspects_outliers(const struct family *f, double alpha, struct excess *out, double *seen)
 {
     size_t n;
     struct value *v = sorted(f, &n);
@@ -226,8 +226,8 @@ void outliers_find(const struct family *f, double alpha, struct excess *out, dou
 }
 
 /* The excess of each entity over its own past, whose rows are `past` (the same entities). */
-static void outliers_since(const struct family *now, const struct family *past, double alpha,
-                           struct excess *out, double *seen)
+static void suspects_outliers_since(const struct family *now, const struct family *past,
+                                    double alpha, struct excess *out, double *seen)
 {
     double df_now, df_past;
     double square = noise(now, &df_now) + noise(past, &df_past) + log_floor() * log_floor() / 2;
@@ -250,7 +250,7 @@ static void outliers_since(const struct family *now, const struct family *past, 
     }
 }
 
-/* ---- pair_effects ----
+/* ---- suspects_pair_effects ----
  *
  * Splits the log-times of pairs into what the ranks and what the links contribute:
  * y(a,b) = level + rank(a) + rank(b) + link(a,b), by medians (Tukey's median polish).
@@ -313,7 +313,7 @@ static double centre(double *rank, size_t n, double *scratch)
     return c;
 }
 
-void pair_effects(const double *y, size_t n, double *rank, double *link)
+void suspects_pair_effects(const double *y, size_t n, double *rank, double *link)
 {
     double *scratch = xcalloc(n * n + 1, sizeof *scratch);
     double level = fast_level(y, n, scratch);
@@ -379,7 +379,7 @@ static void kinds_find(struct kinds *k, const struct suspects_data *d, bool pair
         for (size_t b = a + 1; pair && b < n; b++) {
             const struct rank_facts *x = &d->rank[a], *y = &d->rank[b];
             bool swap = strcmp(x->model, y->model) > 0;
-            AUTO_FREE char *name = xstrfmt("%s\n%s\n%s", rank_facts_link(x, y),
+            AUTO_FREE char *name = xstrfmt("%s\n%s\n%s", suspects_link(x, y),
                                            swap ? y->model : x->model, swap ? x->model : y->model);
             k->of[a * n + b] = words_add_once(&k->names, name);
         }
@@ -457,7 +457,7 @@ static void add_pairs(struct families *f, const struct suspects_data *d, size_t 
         }
         count_pairs(x, rows, n, &pairs, &ranks);
         for (size_t row = 0; row < rows; row++)
-            pair_effects(x + row * n * n, n, rank + row * n, link + row * n * n);
+            suspects_pair_effects(x + row * n * n, n, rank + row * n, link + row * n * n);
         bool split = pairs >= ranks, many = pairs >= ranks + LEFT_OVER;
         struct peers links = {
             .kind = SUSPECT_LINK, .test = test, .rows = rows, .fitted = many ? ranks - 1 : 0};
@@ -620,7 +620,7 @@ static void judge_family(struct verdicts *out, struct peers *p, size_t ranks, do
     const struct family family = {p->n, p->rows, p->x, p->fitted};
     AUTO_FREE struct excess *excess = xcalloc(p->n, sizeof *excess);
     double seen;
-    outliers_find(&family, alpha, excess, &seen);
+    suspects_outliers(&family, alpha, excess, &seen);
     note_seen(out, p->kind, p->test, seen);
     for (size_t i = 0; i < p->n; i++)
         if (excess[i].slow)
@@ -659,7 +659,7 @@ void suspects_judge(struct verdicts *out, const struct suspects_data *d)
 static bool same_device(const struct rank_facts *a, const struct rank_facts *b)
 {
     bool uuids = *a->uuid && *b->uuid;
-    return rank_facts_same_host(a, b) && (uuids ? !strcmp(a->uuid, b->uuid) : a->index == b->index);
+    return suspects_same_host(a, b) && (uuids ? !strcmp(a->uuid, b->uuid) : a->index == b->index);
 }
 
 /* The rank of the past with this device; past->ranks: none. */
@@ -699,7 +699,7 @@ static void judge_test_since(struct verdicts *out, const struct suspects_data *d
     AUTO_FREE struct excess *excess = xcalloc(width, sizeof *excess);
     const struct family is = {width, rows, now, 0}, was = {width, before, placed, 0};
     enum suspect_kind kind = pair ? SUSPECT_LINK : SUSPECT_RANK;
-    outliers_since(&is, &was, SUSPECTS_ALPHA / SUSPECTS_TESTS, excess, &seen);
+    suspects_outliers_since(&is, &was, SUSPECTS_ALPHA / SUSPECTS_TESTS, excess, &seen);
     note_seen(out, kind, test, seen);
     for (size_t i = 0; i < width; i++)
         if (excess[i].slow)
@@ -728,7 +728,7 @@ void suspects_judge_since(struct verdicts *out, const struct suspects_data *d,
     verdicts_finish(out, d);
 }
 
-void verdicts_free(struct verdicts *v)
+void suspects_verdicts_free(struct verdicts *v)
 {
     for (size_t i = 0; i < v->n; i++)
         free(v->v[i].findings);
