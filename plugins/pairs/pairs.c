@@ -167,18 +167,15 @@ static enum wl_status host_open(void **state, const struct wl_host *host,
         return HOST_FAILED(host, "out of memory");
     *s = (struct on_host){.host = host, .cell = *cell, .world = MPI_COMM_NULL};
     enum wl_status status = mpi_try(host, mpi_dup(MPI_COMM_WORLD, &s->world), "MPI_Comm_dup");
-    if (status == WL_OK && !allocate(s)) {
-        host->fail(host->ctx, "no memory for messages of %llu bytes and copies of 64 MiB",
-                   (unsigned long long)cell->size);
-        status = WL_FAIL;
-    }
-    if (status != WL_OK) {
-        host_close(s);
-        return status;
-    }
+    if (status == WL_OK && !allocate(s))
+        status = HOST_FAILED(host, "no memory for messages of %llu bytes and copies of 64 MiB",
+                             (unsigned long long)cell->size);
     openblas_set_num_threads(1);
-    *state = s;
-    return WL_OK;
+    if (status == WL_OK)
+        *state = s;
+    else
+        host_close(s);
+    return status;
 }
 
 static enum wl_status host_meet(void *state, int round, int partner)
@@ -251,11 +248,12 @@ static enum wl_status run_pair(struct on_host *s, enum pairs_test test, int part
     uint64_t deadline_ns = now_ns() + (uint64_t)(s->cell.patience * 1e9);
     memset(s->receive, 0, s->cell.size);
     enum wl_status status = once(s, test, partner, deadline_ns); /* aligns the pair */
-    uint64_t start = now_ns();
-    for (unsigned i = 0; i < times && status == WL_OK; i++)
-        status = once(s, test, partner, deadline_ns);
-    *seconds = (double)(now_ns() - start) * 1e-9 / times;
-    return status == WL_OK ? host_check(s, test, partner) : status;
+    double start = now_s();
+    for (unsigned i = 0; i < times; i++)
+        TRY(status, once(s, test, partner, deadline_ns));
+    *seconds = (now_s() - start) / times;
+    TRY(status, host_check(s, test, partner));
+    return status;
 }
 
 /* ---- a rank by itself ---- */
@@ -266,9 +264,9 @@ static enum wl_status run_gemm(struct on_host *s, unsigned times, double *second
     const struct gemm_shape shape = {.m = n, .n = n, .k = n};
     gemm_poison(s->gemm);
     gemm_run(s->gemm, &shape, 1);
-    uint64_t start = now_ns();
+    double start = now_s();
     gemm_run(s->gemm, &shape, times * PIECES);
-    *seconds = (double)(now_ns() - start) * 1e-9 / times / PIECES;
+    *seconds = (now_s() - start) / times / PIECES;
     if (gemm_check(s->gemm, &shape))
         return WL_OK;
     return HOST_FAILED(s->host, "rank %d computed a wrong GEMM", s->host->rank);
@@ -276,12 +274,12 @@ static enum wl_status run_gemm(struct on_host *s, unsigned times, double *second
 
 static enum wl_status run_memory(struct on_host *s, unsigned times, double *seconds)
 {
-    uint64_t start = now_ns();
+    double start = now_s();
     for (unsigned i = 0; i < times; i++) {
         memcpy(s->to, s->from, MEMORY_B);
         __asm__ volatile("" : : "r"(s->to) : "memory"); /* each copy is made */
     }
-    *seconds = (double)(now_ns() - start) * 1e-9 / times;
+    *seconds = (now_s() - start) / times;
     if (memcmp(s->to, s->from, MEMORY_B) == 0)
         return WL_OK;
     return HOST_FAILED(s->host, "rank %d copied memory wrong", s->host->rank);
@@ -324,8 +322,7 @@ struct self {
 
 struct prepared {
     struct self *self;
-    struct pairs_cell cell;
-    int partner; /* -1: none */
+    int round, partner; /* partner -1: none */
 };
 
 static void close_backend(struct self *s)
@@ -341,25 +338,21 @@ static void close_pairs(void *self)
 {
     struct self *s = self;
     close_backend(s);
-    free(s->met);
-    free(s->lost);
+    free(s->met); /* and lost */
     free(s);
 }
 
 static enum wl_status open_pairs(void **self, const struct wl_host *host)
 {
+    size_t n = (size_t)host->ranks + 1;
     struct self *s = calloc(1, sizeof *s);
-    if (s) {
-        s->host = host;
-        s->met = calloc((size_t)host->ranks + 1, sizeof *s->met);
-        s->lost = calloc((size_t)host->ranks + 1, sizeof *s->lost);
+    bool *flags = calloc(2 * n, sizeof *flags);
+    if (!s || !flags) {
+        free(s);
+        free(flags);
+        return HOST_FAILED(host, "out of memory");
     }
-    if (!s || !s->met || !s->lost) {
-        host->fail(host->ctx, "out of memory");
-        if (s)
-            close_pairs(s);
-        return WL_FAIL;
-    }
+    *s = (struct self){.host = host, .met = flags, .lost = flags + n};
     *self = s;
     return WL_OK;
 }
@@ -375,7 +368,7 @@ static enum wl_status load(struct self *s, int kind)
     enum wl_status status =
         host_backend(&so, backends[kind], PAIRS_BACKEND_SYMBOL, sizeof *s->ops, why, sizeof why);
     if (status != WL_OK)
-        s->host->fail(s->host->ctx, "%s", why);
+        HOST_FAIL(s->host, "%s", why);
     s->ops = so.ops;
     return status;
 }
@@ -391,7 +384,8 @@ static enum wl_status use(struct self *s, const struct pairs_cell *c)
     close_backend(s);
     s->of = *c;
     enum wl_status status = load(s, c->backend);
-    return status == WL_OK ? s->ops->open(&s->state, s->host, c) : status;
+    TRY(status, s->ops->open(&s->state, s->host, c));
+    return status;
 }
 
 static enum wl_status meet(struct self *s, int round)
@@ -412,16 +406,15 @@ static enum wl_status prepare(void *self, const void *cell, void **prepared)
     struct self *s = self;
     const struct pairs_cell *c = cell;
     enum wl_status status = use(s, c);
-    if (status == WL_OK && c->round)
-        status = meet(s, (int)c->round);
+    if (c->round)
+        TRY(status, meet(s, (int)c->round));
     if (status != WL_OK)
         return status;
     struct prepared *p = calloc(1, sizeof *p);
     if (!p)
-        return WL_FAIL;
-    *p = (struct prepared){.self = s, .cell = *c, .partner = -1};
-    if (c->round)
-        p->partner = collective_round_peer(s->host->rank, (int)c->round - 1, s->host->ranks);
+        return HOST_FAILED(s->host, "out of memory");
+    int partner = collective_round_peer(s->host->rank, (int)c->round - 1, s->host->ranks);
+    *p = (struct prepared){.self = s, .round = (int)c->round, .partner = partner};
     *prepared = p;
     return WL_OK;
 }
@@ -450,21 +443,19 @@ static enum wl_status sample(void *prepared, unsigned iters, struct wl_sample *o
 {
     struct prepared *p = prepared;
     const struct wl_host *host = p->self->host;
-    int first = p->cell.round ? PAIRS_ALONE : 0, end = p->cell.round ? PAIRS_TESTS : PAIRS_ALONE;
-    enum wl_status worst = WL_OK;
+    int first = p->round ? PAIRS_ALONE : 0, end = p->round ? PAIRS_TESTS : PAIRS_ALONE;
+    enum wl_status status = WL_OK;
     for (int i = 0; i < PAIRS_TESTS; i++)
         out->values[1 + i] = NAN;
     host->barrier(host->ctx);
     out->start_ns = now_ns();
     for (int test = first; test < end; test++) {
-        enum wl_status status =
-            worst == WL_OK ? run(p, (enum pairs_test)test, iters, &out->values[1 + test]) : WL_OK;
-        worst = status == WL_OK ? worst : status;
+        TRY(status, run(p, (enum pairs_test)test, iters, &out->values[1 + test]));
         host->barrier(host->ctx);
     }
     out->end_ns = now_ns();
     out->values[0] = (double)(out->end_ns - out->start_ns) * 1e-9 / iters;
-    return worst;
+    return status;
 }
 
 /* run() checks each result behind its operation. */

@@ -58,8 +58,7 @@ static enum wl_status run_lane(struct state *s, struct burn_lane *lane, unsigned
                                double *seconds)
 {
     enum wl_status status = burn_alone(&s->burn, lane, BURN_AHEAD); /* wakes the GPU up */
-    if (status == WL_OK)
-        status = burn_alone(&s->burn, lane, PIECES * times);
+    TRY(status, burn_alone(&s->burn, lane, PIECES * times));
     *seconds = lane->rate > 0 ? lane->piece / lane->rate : NAN;
     return status;
 }
@@ -79,7 +78,20 @@ static enum wl_status check_gemm(struct state *s)
     if (!e)
         e = gpu_gemm_check(&g, TOLERANCE, s->wrong, s->gpu.stream);
     enum wl_status status = gpu_try(&s->gpu, e, "checking the GEMM");
-    return status == WL_OK ? gpu_record_read(&s->gpu, s->wrong, s->gpu.stream, "the GEMM") : status;
+    TRY(status, gpu_record_read(&s->gpu, s->wrong, s->gpu.stream, "the GEMM"));
+    return status;
+}
+
+/* Checks what was received. */
+static enum wl_status check_words(struct state *s, struct gpu_words words, const char *what)
+{
+    struct gpu *g = &s->gpu;
+    cudaError_t e = gpu_record_clear(s->wrong, g->stream);
+    if (!e)
+        e = gpu_check(s->receive, s->cell.size / 4, 4, words, 0, s->wrong, g->stream);
+    enum wl_status status = gpu_try(g, e, "checking what was received");
+    TRY(status, gpu_record_read(g, s->wrong, g->stream, what));
+    return status;
 }
 
 static cudaError_t copy(struct state *s, enum pairs_test test)
@@ -92,19 +104,12 @@ static cudaError_t copy(struct state *s, enum pairs_test test)
 
 static enum wl_status check_copy(struct state *s, enum pairs_test test)
 {
-    struct gpu *g = &s->gpu;
     if (test == PAIRS_FROM_DEVICE) {
         if (memcmp(s->back, s->mine, s->cell.size) == 0)
             return WL_OK;
-        return HOST_FAILED(s->host, "GPU %d: a copy to the host is wrong", g->device);
+        return HOST_FAILED(s->host, "GPU %d: a copy to the host is wrong", s->gpu.device);
     }
-    cudaError_t e = gpu_record_clear(s->wrong, g->stream);
-    if (!e)
-        e = gpu_check(s->receive, s->cell.size / 4, 4, words_of(s->host->rank, -1), 0, s->wrong,
-                      g->stream);
-    enum wl_status status = gpu_try(g, e, "checking the copy");
-    return status == WL_OK ? gpu_record_read(g, s->wrong, g->stream, "a copy from the host")
-                           : status;
+    return check_words(s, words_of(s->host->rank, -1), "a copy from the host");
 }
 
 static enum wl_status run_copies(struct state *s, enum pairs_test test, unsigned times,
@@ -120,9 +125,9 @@ static enum wl_status run_copies(struct state *s, enum pairs_test test, unsigned
     if (!e)
         e = cudaStreamSynchronize(s->gpu.stream);
     enum wl_status status = gpu_try(&s->gpu, e, "cudaMemcpyAsync");
-    if (status == WL_OK)
-        status = elapsed(s, times, seconds);
-    return status == WL_OK ? check_copy(s, test) : status;
+    TRY(status, elapsed(s, times, seconds));
+    TRY(status, check_copy(s, test));
+    return status;
 }
 
 static enum wl_status own_run(struct state *s, enum pairs_test test, unsigned times,
@@ -133,7 +138,8 @@ static enum wl_status own_run(struct state *s, enum pairs_test test, unsigned ti
     if (test != PAIRS_GEMM)
         return run_copies(s, test, times, seconds);
     enum wl_status status = run_lane(s, &s->burn.gemm, times, seconds);
-    return status == WL_OK ? check_gemm(s) : status;
+    TRY(status, check_gemm(s));
+    return status;
 }
 
 /* ---- two GPUs ---- */
@@ -261,29 +267,20 @@ static enum wl_status queue_all(struct state *s, enum pairs_test test, int partn
     struct gpu *g = &s->gpu;
     cudaError_t e = cudaMemsetAsync(s->receive, 0, s->cell.size, g->stream);
     enum wl_status status = gpu_try(g, e, "cudaMemsetAsync");
-    if (status == WL_OK) /* connects and aligns the pair */
-        status = queue(s, test, partner, deadline_ns);
-    if (status == WL_OK)
-        status = gpu_try(g, cudaEventRecord(g->start, g->stream), "cudaEventRecord");
-    for (unsigned i = 0; i < times && status == WL_OK; i++)
-        status = queue(s, test, partner, deadline_ns);
-    if (status == WL_OK)
-        status = gpu_try(g, cudaEventRecord(g->stop, g->stream), "cudaEventRecord");
+    TRY(status, queue(s, test, partner, deadline_ns)); /* connects and aligns the pair */
+    TRY(status, gpu_try(g, cudaEventRecord(g->start, g->stream), "cudaEventRecord"));
+    for (unsigned i = 0; i < times; i++)
+        TRY(status, queue(s, test, partner, deadline_ns));
+    TRY(status, gpu_try(g, cudaEventRecord(g->stop, g->stream), "cudaEventRecord"));
     return status;
 }
 
 static enum wl_status check(struct state *s, enum pairs_test test, int partner)
 {
-    struct gpu *g = &s->gpu;
     int with = test == PAIRS_ALLREDUCE ? s->host->rank : -1;
     char what[64];
     snprintf(what, sizeof what, "data from rank %d", partner);
-    cudaError_t e = gpu_record_clear(s->wrong, g->stream);
-    if (!e)
-        e = gpu_check(s->receive, s->cell.size / 4, 4, words_of(partner, with), 0, s->wrong,
-                      g->stream);
-    enum wl_status status = gpu_try(g, e, "checking a message");
-    return status == WL_OK ? gpu_record_read(g, s->wrong, g->stream, what) : status;
+    return check_words(s, words_of(partner, with), what);
 }
 
 static enum wl_status pair_run(struct state *s, enum pairs_test test, int partner, unsigned times,
@@ -293,13 +290,12 @@ static enum wl_status pair_run(struct state *s, enum pairs_test test, int partne
     if (!s->pair[partner])
         return WL_RETRY;
     enum wl_status status = queue_all(s, test, partner, times, deadline_ns);
-    if (status == WL_OK)
-        status = wait(s, s->pair[partner], deadline_ns);
-    if (status == WL_OK)
-        status = elapsed(s, times, seconds);
+    TRY(status, wait(s, s->pair[partner], deadline_ns));
+    TRY(status, elapsed(s, times, seconds));
     if (status == WL_RETRY)
         pair_end(s, partner);
-    return status == WL_OK ? check(s, test, partner) : status;
+    TRY(status, check(s, test, partner));
+    return status;
 }
 
 /* ---- both ---- */
@@ -350,15 +346,13 @@ static enum wl_status open_cuda(void **state, const struct wl_host *host,
     if (s)
         s->pair = calloc((size_t)host->ranks, sizeof(ncclComm_t));
     if (!s || !s->pair) {
-        HOST_FAIL(host, "out of host memory");
         free(s);
-        return WL_FAIL;
+        return HOST_FAILED(host, "out of host memory");
     }
     s->host = host;
     s->cell = *cell;
     enum wl_status status = cuda_open(&s->gpu, &s->comms, host);
-    if (status == WL_OK)
-        status = host_agree(host, allocate(s, why, sizeof why), why);
+    TRY(status, host_agree(host, allocate(s, why, sizeof why), why));
     if (status == WL_OK)
         *state = s;
     else
