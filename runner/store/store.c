@@ -425,56 +425,113 @@ int store_make(struct store *s, const char *table, const char *columns)
 
 /* ---- files ---- */
 
-/* The columns, without what older tables lack. */
-static char *columns_there(const char *path, const struct words *columns)
+/* A table of an older version lacks columns: they are NULL. */
+static char *with_older(const char *table, const struct words *names)
 {
-    static const char ran[] = "ran";
-    AUTO(csv_read_close) struct csv_reader r = {0};
+    AUTO_WORDS struct words columns = {0};
     struct text t = {0};
-    char ignored[1];
-    const char *const wanted[] = {ran, NULL};
-    err_capture(ignored, sizeof ignored);
-    bool lacks = csv_read_open(&r, path, wanted) != GS_OK;
-    err_capture(NULL, 0);
-    for (size_t i = 0; i < columns->n; i++)
-        if (!lacks || strcmp(columns->v[i], ran))
-            text_addf(&t, "%s%s", t.len ? "," : "", columns->v[i]);
+    for (size_t i = 0; i < DERIVED; i++)
+        if (!strcmp(store_derived[i].name, table))
+            words_split(&columns, store_derived[i].columns, ',');
+    for (size_t i = 0; i < names->n; i++)
+        text_addf(&t, "%s%s", i ? "," : "", names->v[i]);
+    for (size_t i = 0; i < columns.n; i++)
+        if (!words_has(names, columns.v[i]))
+            text_addf(&t, ",%s", columns.v[i]);
     return t.s;
 }
 
-static int bad_number(const struct csv_reader *r, const char *text)
+/* Those of the columns that the file has; NULL: all. What it must have and has not is reported later. */
+static char *columns_there(const struct csv_reader *r, const char *columns)
 {
-    return fail_at(GS_FAILED, r->path, (int)r->number,
-                   "'%.40s' must be a number; make the table again", text);
+    AUTO_WORDS struct words wanted = {0}, header = {0};
+    struct text t = {0};
+    for (size_t i = 0; i < r->n_header; i++)
+        words_add(&header, r->fields.s + r->starts[i]);
+    if (columns)
+        words_split(&wanted, columns, ',');
+    const struct words *w = columns ? &wanted : &header;
+    for (size_t i = 0; i < w->n; i++)
+        if (strcmp(w->v[i], "ran") || words_has(&header, "ran")) /* older tables lack it */
+            text_addf(&t, "%s%s", t.len ? "," : "", w->v[i]);
+    return t.s;
 }
 
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The parameters in the order of their names: that of a file's columns depends on its other rows. */
+static char *ordered(const char *params)
+{
+    AUTO_WORDS struct words w = {0};
+    struct text t = {0};
+    words_split(&w, params, ' ');
+    if (w.n)
+        qsort(w.v, w.n, sizeof *w.v, by_name);
+    text_add(&t, "");
+    for (size_t i = 0; i < w.n; i++)
+        text_addf(&t, "%s%s", i ? " " : "", w.v[i]);
+    return t.s;
+}
+
+static bool is_number(const char *s)
+{
+    char *end;
+    double v = strtod(s, &end);
+    return !*end && isfinite(v) && !s[strspn(s, "+-.0123456789eE")];
+}
+
+/* A row with another text where a number belongs would carry it into what is made of the table. */
+static int import_row(struct store_rows *sink, struct csv *rows, const struct csv_reader *r,
+                      const struct words *names, bool all)
+{
+    for (size_t i = 0; i < names->n; i++) {
+        const char *value = csv_read_text(r, i);
+        if (*value && !sink->texts[i] && !is_number(value))
+            return fail_at(GS_FAILED, r->path, (int)r->number,
+                           "%s: '%.40s' must be a number; make the tables again", names->v[i],
+                           value);
+        AUTO_FREE char *params = all && !strcmp(names->v[i], CSV_PARAMS) ? ordered(value) : NULL;
+        csv_text(rows, params ? params : value);
+    }
+    csv_end(rows);
+    return GS_OK;
+}
+
+/* columns NULL: all that the file has, and those that it lacks of a derived table. */
 static int import(struct store *s, const char *path, const char *name, const char *columns)
 {
+    static const char *const none[] = {NULL};
     AUTO_WORDS struct words names = {0};
     AUTO(csv_read_close) struct csv_reader r = {0};
     struct csv rows;
     bool got = true;
-    words_split(&names, columns, ',');
-    AUTO_FREE char *there = columns_there(path, &names);
-    words_free(&names);
+    int code = csv_read_open(&r, path, none);
+    if (code)
+        return code;
+    AUTO_FREE char *there = columns_there(&r, columns);
     words_split(&names, there, ',');
-    int code = csv_read_open(&r, path, (const char *const *)names.v);
+    AUTO_FREE char *all = columns ? xstrdup(columns) : with_older(name, &names);
+    csv_read_close(&r);
+    code = csv_read_open(&r, path, (const char *const *)names.v);
     if (!code)
-        code = store_make(s, name, columns);
+        code = store_make(s, name, all);
     if (code)
         return code;
     struct store_rows *sink = store_rows_begin(s, name, there, -1, &rows);
-    while (!code && !(code = csv_read_row(&r, &got)) && got) {
-        for (size_t i = 0; i < names.n && !code; i++) {
-            const char *text = csv_read_text(&r, i);
-            if (*text && !sink->texts[i] && isnan(csv_read_real(&r, i)))
-                code = bad_number(&r, text);
-            csv_text(&rows, text);
-        }
-        csv_end(&rows);
-    }
+    while (!code && !(code = csv_read_row(&r, &got)) && got)
+        code = import_row(sink, &rows, &r, &names, !columns);
     int ended = store_rows_end(sink);
     return code ? code : ended;
+}
+
+int store_add_file(struct store *s, const char *path)
+{
+    AUTO_FREE char *name = xstrdup(path_name(path));
+    name[strcspn(name, ".")] = '\0';
+    return import(s, path, name, NULL);
 }
 
 bool store_has_recordings(void)

@@ -62,6 +62,8 @@ int store_open_table(struct store *s, const char *dir, const char *name, const c
 /* The same from one file; and from the recordings of an open store. */
 int store_open_file(struct store *s, const char *path, const char *name, const char *columns);
 int store_take(struct store *s, const char *name, const char *columns);
+/* The rows of DIR/NAME.csv as the temporary table NAME, with all its columns. */
+int store_add_file(struct store *s, const char *path);
 bool store_has_recordings(void); /* below data/raw */
 
 int store_execute(struct store *s, const char *sql); /* GS_OK or reported */

@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "config/locate.h"
 #include "record/runs.h"
-#include "store/column_words.h"
 #include "store/export.h"
 #include "store/printer.h"
 #include "store/store.h"
@@ -114,95 +113,6 @@ static int format_of(const char *name, enum print_format *format)
                 DID_YOU_MEAN(text_nearest(name, print_formats, PRINT_FORMATS)));
 }
 
-/* ---- tables of files ---- */
-
-static bool is_number(const char *s)
-{
-    char *end;
-    strtod(s, &end);
-    return !*end && !s[strspn(s, "+-.0123456789eE")];
-}
-
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* The parameters in the order of their names: that of a file's columns depends on its other rows. */
-static char *ordered(const char *params)
-{
-    AUTO_WORDS struct words w = {0};
-    struct text t = {0};
-    words_split(&w, params, ' ');
-    if (w.n)
-        qsort(w.v, w.n, sizeof *w.v, by_name);
-    text_add(&t, "");
-    for (size_t i = 0; i < w.n; i++)
-        text_addf(&t, "%s%s", i ? " " : "", w.v[i]);
-    return t.s;
-}
-
-/* A row with another text where a number belongs would carry it into what is made of the query. */
-static int add_row(struct csv *rows, const struct csv_reader *r, const struct words *names,
-                   const bool *numbers)
-{
-    for (size_t i = 0; i < names->n; i++) {
-        const char *value = r->fields.s + r->starts[i];
-        if (numbers[i] && *value && !is_number(value))
-            return fail_at(GS_FAILED, r->path, (int)r->number,
-                           "%s must be a number; make the tables again", names->v[i]);
-        AUTO_FREE char *params = strcmp(names->v[i], CSV_PARAMS) ? NULL : ordered(value);
-        csv_text(rows, params ? params : value);
-    }
-    csv_end(rows);
-    return GS_OK;
-}
-
-/* A table of an older version lacks columns: they are NULL. */
-static char *with_older(const char *table, const struct words *names)
-{
-    AUTO_WORDS struct words columns = {0};
-    struct text t = {0};
-    for (size_t i = 0; i < DERIVED; i++)
-        if (!strcmp(store_derived[i].name, table))
-            words_split(&columns, store_derived[i].columns, ',');
-    for (size_t i = 0; i < names->n; i++)
-        text_addf(&t, "%s%s", i ? "," : "", names->v[i]);
-    for (size_t i = 0; i < columns.n; i++)
-        if (!words_has(names, columns.v[i]))
-            text_addf(&t, ",%s", columns.v[i]);
-    return t.s;
-}
-
-/* The rows of DIR/NAME.csv as the temporary table NAME. */
-static int add_table(struct store *s, const char *path)
-{
-    static const char *const none[] = {NULL};
-    AUTO(csv_read_close) struct csv_reader r = {0};
-    AUTO_WORDS struct words names = {0};
-    AUTO_TEXT struct text columns = {0};
-    struct csv rows;
-    bool got = true;
-    AUTO_FREE char *table = xstrdup(strrchr(path, '/') ? strrchr(path, '/') + 1 : path);
-    table[strcspn(table, ".")] = '\0';
-    int code = csv_read_open(&r, path, none);
-    for (size_t i = 0; !code && i < r.n_header; i++) {
-        words_add(&names, r.fields.s + r.starts[i]);
-        text_addf(&columns, "%s%s", i ? "," : "", names.v[i]);
-    }
-    AUTO_FREE char *all = code ? NULL : with_older(table, &names);
-    if (code || (code = store_make(s, table, all)))
-        return code;
-    AUTO_FREE bool *numbers = xcalloc(names.n, sizeof *numbers);
-    for (size_t i = 0; i < names.n; i++)
-        numbers[i] = strcmp(column_sql_type(table, names.v[i]), "TEXT") != 0;
-    struct store_rows *sink = store_rows_begin(s, table, columns.s, -1, &rows);
-    while (!code && !(code = csv_read_row(&r, &got)) && got)
-        code = add_row(&rows, &r, &names, numbers);
-    int ended = store_rows_end(sink);
-    return code ? code : ended;
-}
-
 static int query(void *request, char **words, int n)
 {
     const struct query_request *q = request;
@@ -215,7 +125,7 @@ static int query(void *request, char **words, int n)
     code = only_tables ? store_open(&s, NULL)
                        : store_open_roots(&s, (const char *const *)words + 1, (size_t)n - 1);
     for (const char **path = q->tables; !code && path && *path; path++)
-        code = add_table(&s, *path);
+        code = store_add_file(&s, *path);
     if (!code && q->first)
         code = only_tables ? store_execute(&s, q->first)
                            : fail(GS_USAGE,
