@@ -86,10 +86,7 @@ int slurm_queue(struct queue *q, const struct campaign *c)
                           (const char *const[]){"squeue", "-h", "-r", "-t", "all", "-n", c->id,
                                                 "-o", JOB_FIELDS, NULL},
                           "cannot list the jobs");
-    for (char *line = code ? NULL : r.out.s, *next; line && *line; line = next) {
-        next = strchr(line, '\n');
-        if (next)
-            *next++ = '\0';
+    for (char *rest = code ? NULL : r.out.s, *line; (line = strsep(&rest, "\n"));) {
         struct job j = {0};
         if (!parse_job(c, line, &j))
             continue;

@@ -93,6 +93,9 @@ struct relay {
     int admitted[LAB_SITES_MAX]; /* 0: to none */
     bool held[LAB_SITES_MAX];    /* stalled: packets from and to the site wait */
     double released_ns[LAB_SITES_MAX];
+    int client
+        [CLIENTS];  /* that has not sent its command yet, or -1; a new one replaces the oldest */
+    size_t clients; /* so far */
 };
 
 enum net { WAN, CTL, NETS };
@@ -102,13 +105,7 @@ enum tag { TAG_CONTROL = LAB_SITES_MAX * NETS, TAG_CLIENT, TAGS = TAG_CLIENT + C
 /* Readable descriptors: a device stays ready until a read finds nothing. */
 struct ready {
     bool device[LAB_SITES_MAX][NETS];
-    bool any; /* device */
-    bool control, client[CLIENTS];
-};
-
-/* Clients that have not sent their command yet. A new client replaces the oldest. */
-struct clients {
-    int fd[CLIENTS], next;
+    bool any;
 };
 
 /* ---- reading ---- */
@@ -470,14 +467,16 @@ static void send_line(int fd, const char *text)
 }
 
 /* Runs the command of a client that has sent something, and answers. Never waits: an incomplete
- * line gets no answer. The caller closes the client. */
-static void answer_client(struct relay *r, int client)
+ * line gets no answer. */
+static void answer_client(struct relay *r, size_t slot)
 {
     char line[CONTROL_LINE_MAX];
-    if (read_line(client, line, sizeof line, 0)) {
+    if (read_line(r->client[slot], line, sizeof line, 0)) {
         AUTO_FREE char *answer = obey_line(r, line);
-        send_line(client, answer);
+        send_line(r->client[slot], answer);
     }
+    close(r->client[slot]);
+    r->client[slot] = -1;
 }
 
 int relay_order(const char *socket_path, const char *order, char **answer)
@@ -520,8 +519,20 @@ static int watch_all(const struct relay *r, int control)
     return ok ? epoll : -1;
 }
 
-/* Waits until a device is readable, a command comes or a packet is due. */
-static void wait_for(const struct relay *r, int epoll, struct ready *ready)
+static void accept_client(struct relay *r, int epoll, int control)
+{
+    int fd = accept4(control, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd < 0)
+        return;
+    size_t slot = r->clients++ % CLIENTS;
+    if (r->client[slot] >= 0)
+        close(r->client[slot]);
+    r->client[slot] = fd;
+    watch(epoll, fd, TAG_CLIENT + slot);
+}
+
+/* Waits until a device is readable, a command comes, which it runs, or a packet is due. */
+static void wait_for(struct relay *r, int epoll, int control, struct ready *ready)
 {
     struct epoll_event events[TAGS];
     double wait_ns = lab_mesh_next(&r->mesh, r->held) - (double)clock_now_ns();
@@ -538,44 +549,24 @@ static void wait_for(const struct relay *r, int epoll, struct ready *ready)
     if (n < 0 && errno != EINTR)
         _exit(fail(GS_CANNOT, "lab: relay: epoll_pwait2: %s; it needs Linux 5.11 or newer",
                    strerror(errno)));
+    bool called = false;
     for (int i = 0; i < n; i++) {
         uint64_t tag = events[i].data.u64;
         if (tag < TAG_CONTROL)
             ready->any = ready->device[tag / NETS][tag % NETS] = true;
         else if (tag == TAG_CONTROL)
-            ready->control = true;
+            called = true;
         else
-            ready->client[tag - TAG_CLIENT] = true;
+            answer_client(r, tag - TAG_CLIENT);
     }
-}
-
-static void take_orders(struct relay *r, int epoll, int control, struct ready *ready,
-                        struct clients *c)
-{
-    for (int i = 0; i < CLIENTS; i++) {
-        if (!ready->client[i])
-            continue;
-        answer_client(r, c->fd[i]);
-        close(c->fd[i]);
-        c->fd[i] = -1;
-        ready->client[i] = false;
-    }
-    int fd = ready->control ? accept4(control, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK) : -1;
-    ready->control = false;
-    if (fd < 0)
-        return;
-    int slot = c->next++ % CLIENTS;
-    if (c->fd[slot] >= 0)
-        close(c->fd[slot]);
-    c->fd[slot] = fd;
-    watch(epoll, fd, TAG_CLIENT + (uint64_t)slot);
+    if (called) /* after the events of the client that it may replace */
+        accept_client(r, epoll, control);
 }
 
 int relay_run(const struct lab_spec *spec, const struct site_devices *devices, int control)
 {
     struct relay *r = calloc(1, sizeof *r);
     struct ready ready = {0};
-    struct clients clients = {0};
     int code = r ? lab_mesh_make(&r->mesh, spec) : GS_CANNOT;
     if (code)
         return code;
@@ -587,13 +578,12 @@ int relay_run(const struct lab_spec *spec, const struct site_devices *devices, i
     sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = RELAY_PRIORITY});
     prctl(PR_SET_TIMERSLACK, 1);
     for (int i = 0; i < CLIENTS; i++)
-        clients.fd[i] = -1;
+        r->client[i] = -1;
     for (;;) {
         deliver(r);
         read_all(r, &ready);
         deliver(r);
-        wait_for(r, epoll, &ready);
-        take_orders(r, epoll, control, &ready, &clients);
+        wait_for(r, epoll, control, &ready);
     }
 }
 
