@@ -142,6 +142,9 @@ wrong() { # REGEX ARGUMENTS...
 }
 starts=$(wc -l <starts)
 wrong "'nosuch': no such command in PATH" -- nosuch
+wrong "'./nosuch' cannot be run: No such file" -- ./nosuch
+touch program
+wrong "'./program' cannot be run: Permission denied" -- ./program
 wrong "only 'NOSUCH': no setting contains one of these words" --only NOSUCH -- true
 wrong 'at most 10000' --minutes 1e6 -- true
 wrong "minutes 'x': must be a number" -m x -- ./job
@@ -315,7 +318,12 @@ END
     like "$err" 'tune: no price: the job completed no visit for [0-9]+ s and was killed: ' \
         'a job that hangs without communication is killed, and tune says so'
     no_orphans 'no process of these jobs is left'
-    run tune -m 0.2 -- mpirun --oversubscribe -n 2 "$train" steps=0 compute_ms=1 MiB=1 buckets=8
+    # A launcher that starts mpirun, as accelerate and deepspeed may; gradsync sees only its name.
+    printf '#!/bin/sh\nshift\nexec mpirun --oversubscribe -n 2 "$@"\n' >accelerate
+    chmod +x accelerate
+    run env PATH="$PWD:$PATH" "$gradsync" tune -o raw -m 0.2 -- accelerate launch "$train" steps=0 \
+        compute_ms=1 MiB=1 buckets=8
+    like "$err" 'communicates over MPI' 'the ranks of a launcher that starts another one are seen'
     like "$(xargs -d '\n' <<<"$err")" \
         'a launch takes .* too few for a race; all .*: --minutes [0-9]+; there is time for the price alone.*price: this launch' \
         'too little time for a race is said before the price'

@@ -500,7 +500,8 @@ static void take_visit(void *ctx, const struct raw_line *l, int launch)
         v->rank_ns[i] = (uint64_t)json_integer_value(json_array_get(each, i));
 }
 
-int job_recording_visits(struct trial_comm *c, const char *dir)
+/* The visits of a trial of one launch; c->n is 0 if there are none, or several launches. */
+static int read_visits(struct trial_comm *c, const char *dir)
 {
     const unsigned types = 1u << RAW_HEADER | 1u << RAW_CELL | 1u << RAW_NOTE | 1u << RAW_BLOCK;
     struct visits f = {.c = c};
@@ -517,7 +518,7 @@ int job_recording_visits(struct trial_comm *c, const char *dir)
 int job_recording_price(struct price_answer *a, const char *dir)
 {
     struct trial_comm c;
-    int code = job_recording_visits(&c, dir);
+    int code = read_visits(&c, dir);
     *a = (struct price_answer){0};
     if (!code && c.n)
         price_from(a, &c);

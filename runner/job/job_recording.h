@@ -39,9 +39,6 @@ struct job_source {
  * write. */
 int job_recording_trial(const struct trial_comm *c, const struct job_source *s,
                         const struct job_watch *watch, bool complete);
-/* The visits of a trial of one launch, as trial_ranks.h has them; c->n is 0 if there are none, or
- * several launches. The caller frees it with trial_comm_free(). GS_OK or reported. */
-int job_recording_visits(struct trial_comm *c, const char *dir);
 /* The price of a recording; !a->known: it has none. GS_OK or reported. */
 int job_recording_price(struct price_answer *a, const char *dir);
 

@@ -359,7 +359,7 @@ static void enter_all(struct tune *t)
 static int make_settings(struct tune *t)
 {
     const struct tune_request q = {t->o.candidates, t->o.only, t->o.lossy, t->nccl, t->torch};
-    int code = tune_settings_make(&t->set, &q, t->link, environ);
+    int code = tune_settings_make(&t->set, &q, t->link);
     t->joined_at = t->set.n;
     if (!code && t->set.n < 2)
         return fail(GS_FAILED, "tune: there is no setting to try for this link; name some with "
@@ -739,12 +739,17 @@ static void release(struct tune *t)
     race_free(&t->race);
 }
 
-/* Before anything is started: a command that no folder of PATH has. */
+/* Before anything is started: a command that is not there. The shell reads what has blanks or '='. */
 static int find_command(const char *program)
 {
-    AUTO_FREE char *found = strpbrk(program, "/= ") ? xstrdup(program) : program_find(program);
-    return found && *program ? GS_OK
-                             : fail(GS_USAGE, "tune: '%s': no such command in PATH", program);
+    AUTO_FREE char *found = strpbrk(program, "/= ") ? NULL : program_find(program);
+    if ((found && *program) || strpbrk(program, "= "))
+        return GS_OK;
+    if (!strchr(program, '/'))
+        return fail(GS_USAGE, "tune: '%s': no such command in PATH", program);
+    return access(program, X_OK)
+               ? fail(GS_USAGE, "tune: '%s' cannot be run: %s", program, strerror(errno))
+               : GS_OK;
 }
 
 /* Before anything is started, it also finds faults of the user's file, and that --only leaves nothing. */

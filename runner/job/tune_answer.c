@@ -31,7 +31,7 @@ int tune_say_settings(const struct tune_request *q, bool print)
         AUTO_TEXT struct text text = {0};
         const char *name = link ? tune_link_words[link] : "any link";
         struct tune_settings s; /* those of any link come last */
-        int code = tune_settings_make(&s, q, link ? (enum tune_link)link : TUNE_P2P, environ);
+        int code = tune_settings_make(&s, q, link ? (enum tune_link)link : TUNE_P2P);
         if (code)
             return code;
         n += s.n - 1;

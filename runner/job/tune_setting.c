@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define UNSET "unset"
 #define TORCH "torch:"
@@ -260,15 +261,6 @@ static struct tune_setting *add(struct tune_settings *all, enum tune_link link, 
 
 /* ---- variables that the user has set ---- */
 
-static const char *value_of(char *const *environment, const char *name)
-{
-    size_t n = strlen(name);
-    for (char *const *e = environment; *e; e++)
-        if (!strncmp(*e, name, n) && (*e)[n] == '=')
-            return *e + n + 1;
-    return NULL;
-}
-
 /* Variables that do not tune, and variables that a launcher sets for its own use. */
 static bool is_tuning(const char *name, size_t n, bool nvls_off)
 {
@@ -290,16 +282,16 @@ static bool is_tuning(const char *name, size_t n, bool nvls_off)
     return begins(s, ours) && !begins(s, not_ours) && !(nvls_off && !strncmp(s, "NCCL_NVLS", 9));
 }
 
-static bool nvls_is_off(char *const *environment)
+static bool nvls_is_off(void)
 {
-    const char *v = value_of(environment, "NCCL_NVLS_ENABLE");
+    const char *v = getenv("NCCL_NVLS_ENABLE");
     return v && *v == '0';
 }
 
-static void add_without(struct tune_settings *all, char *const *environment)
+static void add_without(struct tune_settings *all)
 {
-    bool off = nvls_is_off(environment);
-    for (char *const *e = environment; *e; e++) {
+    bool off = nvls_is_off();
+    for (char **e = environ; *e; e++) {
         size_t n = strcspn(*e, "=");
         if (!is_tuning(*e, n, off))
             continue;
@@ -374,13 +366,12 @@ static int read_file(struct tune_settings *all, const struct tune_request *q, en
 
 /* ---- all ---- */
 
-static bool applies(const struct row *r, const struct tune_request *q, enum tune_link link,
-                    char *const *environment)
+static bool applies(const struct row *r, const struct tune_request *q, enum tune_link link)
 {
     int torch = r->flags & (TUNE_DDP | TUNE_FSDP | TUNE_PYTHON);
     if (r->link != link && (r->link != TUNE_UNKNOWN || link == TUNE_MPI))
         return false;
-    if ((r->flags & LOSSY && !q->lossy) || (r->flags & NVLS && nvls_is_off(environment)))
+    if ((r->flags & LOSSY && !q->lossy) || (r->flags & NVLS && nvls_is_off()))
         return false;
     return (!torch || q->torch & torch) && !(q->nccl && r->nccl > q->nccl);
 }
@@ -397,45 +388,44 @@ static bool wanted(const char *only, const char *label)
 }
 
 /* Rows that set what the user has set to the same value already are no change. */
-static bool changes_nothing(const struct tune_setting *s, char *const *environment)
+static bool changes_nothing(const struct tune_setting *s)
 {
     size_t same = 0;
     for (size_t i = 0; i < s->variables.n; i++) {
         AUTO_FREE char *name =
             xstrfmt("%.*s", (int)strcspn(s->variables.v[i], "="), s->variables.v[i]);
-        const char *value = value_of(environment, name);
+        const char *value = getenv(name);
         same += value && !strcmp(value, s->variables.v[i] + strlen(name) + 1);
     }
     return s->variables.n && same == s->variables.n && !s->torch.n;
 }
 
-static void keep_wanted(struct tune_settings *s, const char *only, char *const *environment)
+static void keep_wanted(struct tune_settings *s, const char *only)
 {
     size_t kept = 1;
     for (size_t i = 1; i < s->n; i++)
-        if (wanted(only, s->v[i].label) && !changes_nothing(&s->v[i], environment))
+        if (wanted(only, s->v[i].label) && !changes_nothing(&s->v[i]))
             s->v[kept++] = s->v[i];
         else
             free_setting(&s->v[i]);
     s->n = kept;
 }
 
-int tune_settings_make(struct tune_settings *s, const struct tune_request *q, enum tune_link link,
-                       char *const *environment)
+int tune_settings_make(struct tune_settings *s, const struct tune_request *q, enum tune_link link)
 {
     int code = GS_OK;
     *s = (struct tune_settings){0};
     add(s, TUNE_UNKNOWN, "", "", NULL, 0);
-    add_without(s, environment);
+    add_without(s);
     if (q->file)
         code = read_file(s, q, link);
     for (size_t i = 0; i < COUNT(rows) && !code; i++) {
         AUTO_WORDS struct words settings = {0};
         words_split(&settings, rows[i].settings, '|');
-        for (size_t k = 0; k < settings.n && applies(&rows[i], q, link, environment); k++)
+        for (size_t k = 0; k < settings.n && applies(&rows[i], q, link); k++)
             add(s, rows[i].link, settings.v[k], rows[i].changes, NULL, 0);
     }
-    keep_wanted(s, q->only, environment);
+    keep_wanted(s, q->only);
     return code;
 }
 

@@ -53,8 +53,7 @@ struct tune_request {
 };
 
 /* The settings for a link. GS_OK, or reported: the user's file. */
-int tune_settings_make(struct tune_settings *s, const struct tune_request *q, enum tune_link link,
-                       char *const *environment);
+int tune_settings_make(struct tune_settings *s, const struct tune_request *q, enum tune_link link);
 void tune_settings_free(struct tune_settings *s);
 /* The union of two settings as a new one at the end; its index, or 0: they set the same variable. */
 size_t tune_settings_join(struct tune_settings *s, size_t a, size_t b);

@@ -148,7 +148,6 @@ static void from_ranks(struct tune_started *r, const struct trial_comm *c)
     r->ranks = c->ranks;
     r->nodes = c->nodes;
     r->calls = c->step_calls;
-    r->bytes = (double)c->step_bytes;
     r->nccl = c->nccl;
     for (size_t i = 1; i < c->n; i++)
         APPEND(r->v, r->n) =

@@ -42,7 +42,6 @@ struct tune_started {
     size_t n;
     double took_s, step_s; /* step_s: the median of the samples */
     int64_t ranks, nodes, calls, nccl;
-    double bytes;            /* a step */
     double memory_B;         /* the most that PyTorch allocated on a GPU; 0: unknown */
     int torch;               /* bits: what the job has of PyTorch's */
     char torch_changed[160]; /* what a switch changed; "": nothing */
