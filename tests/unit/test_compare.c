@@ -243,14 +243,14 @@ static size_t half_below(size_t n, struct rng *rng)
 
 TEST(draws_are_those_of_a_plain_bootstrap)
 {
-    enum { BLOCKS_OF_ONE = 4, N = 5 * BLOCKS_OF_ONE, DRAWS = 1000 };
+    enum { BLOCKS_OF_ONE = 4, N = 5 * BLOCKS_OF_ONE, DRAWS = 5000 };
     struct nested x[N];
     double drawn[DRAWS];
     struct rng rng, plain;
     rng_seed(&rng, 11);
     rng_seed(&plain, 11);
     for (int i = 0; i < N; i++)
-        x[i] = (struct nested){.launch = i / BLOCKS_OF_ONE, .value = i * i % 7};
+        x[i] = (struct nested){.launch = i / BLOCKS_OF_ONE, .value = sin(i)};
     struct interval got = contrast_percentile(x, N, DRAWS, false, &rng);
     for (size_t d = 0; d < DRAWS; d++) {
         double sum = 0;
