@@ -3,7 +3,6 @@
 #
 # Plugins of other versions, and of other people: one is built with an older workload.h, one with a
 # newer, and the example of docs/examples is built outside the tree against what was installed.
-# shellcheck source=tests/lib.sh
 . "$(dirname "$0")/lib.sh"
 unset GRADSYNC_PLUGIN_PATH
 cc=${CC:-gcc}

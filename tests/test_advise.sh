@@ -3,9 +3,7 @@
 #
 # gradsync advise, on recordings whose truth is known. In a recording of `steps`, ctas=16
 # shortens the step and ctas=32 lengthens it by `effect`; ctas=8 makes no difference.
-# shellcheck source=tests/lib.sh
 . "$(dirname "$0")/lib.sh"
-# shellcheck source=tests/recording.sh
 . "$top/tests/recording.sh"
 export GRADSYNC_PLUGIN_PATH=$build/plugins
 

@@ -3,9 +3,7 @@
 #
 # The columns of the tables against their definitions (reduce/summary.h, compare/compare.h): each row
 # of every committed recording. Each rule is an awk program that prints the rows which break it.
-# shellcheck source=tests/lib.sh
 . "$(dirname "$0")/lib.sh"
-# shellcheck source=tests/committed.sh
 . "$top/tests/committed.sh"
 
 cd "$top" || exit 1

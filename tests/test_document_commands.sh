@@ -3,9 +3,7 @@
 # Tier: slow
 #
 # The commands that the documents show run word for word in a checkout that has measured nothing yet.
-# shellcheck source=tests/lib.sh
 . "$(dirname "$0")/lib.sh"
-# shellcheck source=tests/documents.sh
 . "$top/tests/documents.sh"
 unset GRADSYNC_PLUGIN_PATH
 command -v gnuplot >/dev/null || skip_all 'no gnuplot here'

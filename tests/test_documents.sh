@@ -3,9 +3,7 @@
 #
 # The numbers that the documents show are what their commands print, and the files that they name
 # exist. tests/test_document_commands.sh runs the other commands.
-# shellcheck source=tests/lib.sh
 . "$(dirname "$0")/lib.sh"
-# shellcheck source=tests/committed.sh
 . "$top/tests/committed.sh"
 unset GRADSYNC_PLUGIN_PATH
 

@@ -4,7 +4,6 @@
 # Launches that were disturbed: tables leave them out and say why; run, train and trial measure others
 # in their place. A launch is judged by its baseline and by what else ran, never by its contrasts.
 . "$(dirname "$0")/lib.sh"
-# shellcheck source=tests/recording.sh
 . "$top/tests/recording.sh"
 
 train() { "$gradsync" train "$@" -o raw; }

@@ -3,9 +3,7 @@
 #
 # What show, compare and the report say of a machine on which other programs ran: they warn,
 # once. They say nothing of a machine that only our own ranks kept busy. run: tests/test_load_run.sh.
-# shellcheck source=tests/lib.sh
 . "$(dirname "$0")/lib.sh"
-# shellcheck source=tests/recording.sh
 . "$top/tests/recording.sh"
 
 hosts='"hosts":[{"rank":0,"host":"h","cores":2},{"rank":1,"host":"h","cores":2}]'

@@ -3,7 +3,6 @@
 # Tier: slow
 #
 # What run says of a machine on which other programs run: the words of show.
-# shellcheck source=tests/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 cat >busy.ini <<'END'

@@ -3,7 +3,6 @@
 #
 # What make says before it starts: that a program is missing, that a name is mistyped, that a
 # machine has no GPUs. It says nothing of these in a locale of another alphabet.
-# shellcheck source=tests/lib.sh
 . "$(dirname "$0")/lib.sh"
 for target in setup-slurm setup-paper setup-report tables docs readme check-slurm; do
     like "$(make -C "$top" help BUILD="$build")" $'\n'"  $target +[a-z]" "make lists the target $target"

@@ -3,7 +3,6 @@
 #
 # What comes with the program for those who type: the manual page, the completion and the citation.
 # The first two must say what the program says.
-# shellcheck source=tests/lib.sh
 . "$(dirname "$0")/lib.sh"
 export GRADSYNC_PLUGIN_PATH=$build/plugins
 

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # What a rank measures and records, on scripted samples; also under ASan.
-# shellcheck source=tests/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 [ -e "$build/plugins/null.so" ] || skip_all "no null plugin here"

@@ -3,9 +3,7 @@
 #
 # A later run in which nothing was measured, as on a machine without the GPUs, does not stand in for
 # an earlier one: not in `show`, not in the figures, not in the report.
-# shellcheck source=tests/lib.sh
 . "$(dirname "$0")/lib.sh"
-# shellcheck source=tests/recording.sh
 . "$top/tests/recording.sh"
 
 old=raw/p/null/20250101T000000Z-aaaa new=raw/p/null/20250202T000000Z-bbbb

@@ -3,9 +3,7 @@
 #
 # The paper: no number in it is typed in, and every number that it names is found in the project's
 # own recordings. tests/test_paper_written.sh writes it.
-# shellcheck source=tests/lib.sh
 . "$(dirname "$0")/lib.sh"
-# shellcheck source=tests/committed.sh
 . "$top/tests/committed.sh"
 [ -x "$build/sim/error_rates" ] || skip_all 'tests/sim is not built here'
 paper=$top/paper/paper.tex

@@ -3,9 +3,7 @@
 # Tier: slow
 #
 # LaTeX writes the paper: twice to the same bytes, and also when every verdict is the opposite.
-# shellcheck source=tests/lib.sh
 . "$(dirname "$0")/lib.sh"
-# shellcheck source=tests/committed.sh
 . "$top/tests/committed.sh"
 [ -x "$build/sim/error_rates" ] || skip_all 'tests/sim is not built here'
 command -v latexmk >/dev/null || skip_all 'no latexmk here: make setup-paper'

@@ -3,9 +3,7 @@
 # Tier: slow
 #
 # The check of plugins: each call that can fail, and that our own plugins pass.
-# shellcheck source=tests/lib.sh
 . "$(dirname "$0")/lib.sh"
-# shellcheck source=tests/plugins.sh
 . "$top/tests/plugins.sh"
 
 hunt OPEN open_exit 1 'exited with code 0 before it was done \(rank'

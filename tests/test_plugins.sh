@@ -3,9 +3,7 @@
 #
 # Plugins: the loader's refusals, the lint, the check, help and list. tests/test_plugin_faults.sh has
 # every fault that the check must find.
-# shellcheck source=tests/lib.sh
 . "$(dirname "$0")/lib.sh"
-# shellcheck source=tests/plugins.sh
 . "$top/tests/plugins.sh"
 
 # ---- what does not load ----

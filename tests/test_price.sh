@@ -5,7 +5,6 @@
 # The price of communication: the object that is preloaded, in front of MPI (real ranks: build/examples/mpi_train)
 # and of a mock of NCCL; and what `gradsync trial --arms none,one,half` makes of it. What a job costs by the
 # clock is not tested here: make bench prints it.
-# shellcheck source=tests/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 object=$build/libgradsync-price.so train=$build/examples/mpi_train

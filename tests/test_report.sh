@@ -3,9 +3,7 @@
 #
 # The page of results: what it contains, that it needs no other file, and, in a real browser, that
 # it fits a phone and a desk in the light and in the dark.
-# shellcheck source=tests/lib.sh
 . "$(dirname "$0")/lib.sh"
-# shellcheck source=tests/recording.sh
 . "$top/tests/recording.sh"
 
 # ---- two platforms, p and q; p has figures ----

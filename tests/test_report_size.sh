@@ -4,9 +4,7 @@
 #
 # The page of all platforms can be sent by mail: at most 3.5 MB. The figures of all recordings are 1 MB of
 # it; they take minutes to draw, so the page of this test has none and must stay below 2.3 MB.
-# shellcheck source=tests/lib.sh
 . "$(dirname "$0")/lib.sh"
-# shellcheck source=tests/committed.sh
 . "$top/tests/committed.sh"
 
 ok 'the tables of the recordings are made' committed_tables "$tmp/csv"

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # A new plugin from the template: in a copy of the tree, and outside it against what was installed.
-# shellcheck source=tests/lib.sh
 . "$(dirname "$0")/lib.sh"
 unset MAKEFLAGS MAKELEVEL MFLAGS GRADSYNC_PLUGIN_PATH
 cc=${CC:-gcc}

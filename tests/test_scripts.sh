@@ -3,7 +3,6 @@
 #
 # The scripts of mk/ on pretended programs: the linters, the packages, the lab, and what keeps or
 # replaces files. mk/rooms.sh and mk/sums.sh have tests of their own.
-# shellcheck source=tests/lib.sh
 . "$(dirname "$0")/lib.sh"
 command -v git >/dev/null || skip_all 'no git here'
 

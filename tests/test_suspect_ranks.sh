@@ -3,7 +3,6 @@
 # Tier: slow
 #
 # gradsync suspects names real ranks of MPI that are made faulty (tests/mpi/faulty.c).
-# shellcheck source=tests/lib.sh
 . "$(dirname "$0")/lib.sh"
 command -v mpirun >/dev/null || skip_all 'needs mpirun'
 

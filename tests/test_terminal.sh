@@ -3,9 +3,7 @@
 #
 # What a user types and sees: help in a screen, names for files, the nearest right one for a typo,
 # the table and the curve of show, and colour where it is wanted. (also under ASan)
-# shellcheck source=tests/lib.sh
 . "$(dirname "$0")/lib.sh"
-# shellcheck source=tests/recording.sh
 . "$top/tests/recording.sh"
 export GRADSYNC_PLUGIN_PATH=$build/plugins
 unset NO_COLOR

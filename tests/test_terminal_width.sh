@@ -3,9 +3,7 @@
 # Tier: slow
 #
 # Verbs that print a table fit the columns of a terminal, on the recordings of this repository.
-# shellcheck source=tests/lib.sh
 . "$(dirname "$0")/lib.sh"
-# shellcheck source=tests/committed.sh
 . "$top/tests/committed.sh"
 command -v script >/dev/null || skip_all 'no script(1) here'
 export GRADSYNC_PLUGIN_PATH=$build/plugins

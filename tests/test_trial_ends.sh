@@ -3,7 +3,6 @@
 # Tier: slow
 #
 # gradsync trial: jobs that go on after it, that keep the baseline, and that use CUDA graphs.
-# shellcheck source=tests/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 job=$build/tuner/job

@@ -4,7 +4,6 @@
 # The NCCL tuner plugin as NCCL sees it: build/tuner/job plays NCCL and the ranks of a training
 # job, and fails when two ranks would have run a collective differently; also under ASan.
 . "$(dirname "$0")/lib.sh"
-# shellcheck source=tests/tuner.sh
 . "$top/tests/tuner.sh"
 
 is "$(nm -D --defined-only "$plugin" | awk '{ print $3 }' | grep -x 'ncclTuner.*' | xargs)" \

@@ -4,9 +4,7 @@
 #
 # The NCCL tuner plugin over a longer time: visits that last seconds, ten million calls, and threads
 # under TSan.
-# shellcheck source=tests/lib.sh
 . "$(dirname "$0")/lib.sh"
-# shellcheck source=tests/tuner.sh
 . "$top/tests/tuner.sh"
 
 trial 'blocks = 2' 'visit_ms = 1000' 'warmup = 10'
