@@ -92,7 +92,7 @@ circles() {
 }
 
 # In these rooms a public name begins with the first word of its module's name: it greps once.
-named='plan plugin record suspects'
+named='plan plugin record suspects cluster'
 names() {
     local built=${1:-build} room
     for room in $named; do

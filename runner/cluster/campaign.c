@@ -55,7 +55,7 @@ static bool is_scrubbed(const char *variable)
 
 static char cluster_variable[WL_TEXT_MAX + sizeof "SLURM_CLUSTERS="];
 
-void client_cluster(const char *name)
+void campaign_client_cluster(const char *name)
 {
     *cluster_variable = '\0';
     if (*name)
@@ -194,7 +194,7 @@ static int report(const struct reply *r, const char *program, const char *purpos
     return code;
 }
 
-int client_run(struct reply *r, const char *const *argv, const char *purpose)
+int campaign_client_run(struct reply *r, const char *const *argv, const char *purpose)
 {
     *r = (struct reply){0};
     int code = run(r, argv);
@@ -208,7 +208,7 @@ int client_run(struct reply *r, const char *const *argv, const char *purpose)
     return report(r, argv[0], purpose);
 }
 
-void reply_free(struct reply *r)
+void campaign_reply_free(struct reply *r)
 {
     text_free(&r->out);
     text_free(&r->err);
@@ -222,22 +222,22 @@ static bool only(const char *s, const char *allowed)
     return *s && s[strspn(s, allowed)] == '\0';
 }
 
-bool sbatch_words_value(const char *s)
+bool campaign_sbatch_value(const char *s)
 {
     return only(s, LETTERS DIGITS "_.,:=+@/-[]()*&|!?");
 }
 
-bool sbatch_words_option(const char *s)
+bool campaign_sbatch_option(const char *s)
 {
     return only(s, "abcdefghijklmnopqrstuvwxyz" DIGITS "-") && *s != '-';
 }
 
-bool sbatch_words_module(const char *s)
+bool campaign_sbatch_module(const char *s)
 {
     return only(s, LETTERS DIGITS "_.+/-") && *s != '-';
 }
 
-bool sbatch_words_line(const char *s)
+bool campaign_sbatch_line(const char *s)
 {
     for (; *s; s++)
         if ((unsigned char)*s < ' ' || *s == 0x7f)
@@ -245,9 +245,9 @@ bool sbatch_words_line(const char *s)
     return true;
 }
 
-bool sbatch_words_path(const char *s)
+bool campaign_sbatch_path(const char *s)
 {
-    return sbatch_words_line(s) && !strpbrk(s, "%\\");
+    return campaign_sbatch_line(s) && !strpbrk(s, "%\\");
 }
 
 /* ---- the campaign ---- */
@@ -313,7 +313,7 @@ int campaign_make(struct campaign *c, const char *root)
     AUTO_FREE char *absolute = realpath(root, NULL);
     if (!absolute)
         return cannot(root);
-    if (!sbatch_words_path(absolute))
+    if (!campaign_sbatch_path(absolute))
         code = fail_at(GS_USAGE, root, 0,
                        "a campaign path cannot contain '%%' or '\\', which Slurm expands; choose "
                        "another folder with -o");
@@ -534,11 +534,11 @@ static int read_json(struct campaign *c, const char *path, json_t *json)
                        schema, SCHEMA);
     c->id = xstrdup(id);
     const char *cluster = json_text_of(json, "cluster");
-    if (*cluster && sbatch_words_value(cluster)) {
+    if (*cluster && campaign_sbatch_value(cluster)) {
         c->cluster = xstrdup(cluster);
-        client_cluster(cluster);
+        campaign_client_cluster(cluster);
     }
-    if (!sbatch_words_value(id) || !read_runs(c, json_object_get(json, "runs")) ||
+    if (!campaign_sbatch_value(id) || !read_runs(c, json_object_get(json, "runs")) ||
         !read_arrays(c, json_object_get(json, "arrays")) ||
         !read_tasks(c, json_object_get(json, "tasks")))
         return fail_at(GS_FAILED, path, 0, "damaged: a run, an array or a task is invalid");

@@ -26,24 +26,24 @@ struct reply {
 };
 
 /* All later programs are for this cluster; "": the one of this machine. */
-void client_cluster(const char *name);
+void campaign_client_cluster(const char *name);
 /* GS_OK when the program exited with 0. Otherwise one line was reported: GS_CANNOT for a missing
  * program or controller, GS_USAGE for a fault of the config, else GS_FAILED. `purpose` begins that
- * line: "nothing was submitted". Call reply_free in all cases. */
-int client_run(struct reply *r, const char *const *argv, const char *purpose);
-void reply_free(struct reply *r);
+ * line: "nothing was submitted". Call campaign_reply_free in all cases. */
+int campaign_client_run(struct reply *r, const char *const *argv, const char *purpose);
+void campaign_reply_free(struct reply *r);
 
 /* Safe in a #SBATCH line: letters, digits and the marks of Slurm's syntax. Excludes blanks, quotes,
  * expansions and comments. */
-bool sbatch_words_value(const char *s);
+bool campaign_sbatch_value(const char *s);
 /* The name of an sbatch option: "mail-user". */
-bool sbatch_words_option(const char *s);
+bool campaign_sbatch_option(const char *s);
 /* The name of an environment module: "mpi/openmpi-4.1". */
-bool sbatch_words_module(const char *s);
+bool campaign_sbatch_module(const char *s);
 /* Usable as the folder of a job. Slurm expands '%' and '\' in paths. */
-bool sbatch_words_path(const char *s);
+bool campaign_sbatch_path(const char *s);
 /* One line without control characters. */
-bool sbatch_words_line(const char *s);
+bool campaign_sbatch_line(const char *s);
 
 #define CAMPAIGN_LEDGER "jobs.jsonl"
 

@@ -175,7 +175,7 @@ static void explain(struct reason *r, const char *why, const char *remedy)
     snprintf(r->remedy, sizeof r->remedy, "%s", remedy);
 }
 
-bool reason_waits(struct reason *r, const struct job *j)
+bool cluster_reason_waits(struct reason *r, const struct job *j)
 {
     for (size_t i = 0; i < sizeof waits / sizeof *waits; i++)
         if (!strncmp(j->reason, waits[i].reason, strlen(waits[i].reason))) {
@@ -273,7 +273,7 @@ static void last_line(struct reason *r, const char *log)
             snprintf(r->remedy, sizeof r->remedy, "%s", never_up[i][1]);
 }
 
-void reason_ended(struct reason *r, const char *state, const char *log)
+void cluster_reason_ended(struct reason *r, const char *state, const char *log)
 {
     char buf[TAIL + 1];
     bool there = tail(log, buf);
@@ -310,7 +310,7 @@ static const struct {
     {"failed", "correct the cause, or exclude the cell"},
 };
 
-const char *reason_failed(const char *kind)
+const char *cluster_reason_failed(const char *kind)
 {
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (!strcmp(kinds[i].kind, kind))
@@ -330,9 +330,9 @@ static void choose_jobs(const struct job **of, const struct campaign *c, const s
 {
     for (size_t i = 0; i < q->n; i++) {
         const struct job **best = &of[task_of(c, &q->v[i])];
-        if (*best && job_life(*best) == JOB_RUNS && job_life(&q->v[i]) != JOB_RUNS)
+        if (*best && slurm_job_life(*best) == JOB_RUNS && slurm_job_life(&q->v[i]) != JOB_RUNS)
             continue;
-        if (*best && job_life(*best) == JOB_WAITS && job_life(&q->v[i]) == JOB_ENDED)
+        if (*best && slurm_job_life(*best) == JOB_WAITS && slurm_job_life(&q->v[i]) == JOB_ENDED)
             continue;
         *best = &q->v[i];
     }
@@ -342,7 +342,7 @@ static void find_orphans(struct cluster_status *s, const struct jobs *jobs, cons
 {
     for (size_t i = 0; i < q->n; i++) {
         const struct job *j = &q->v[i];
-        if (job_life(j) == JOB_ENDED || jobs_knows(jobs, j->array_job))
+        if (slurm_job_life(j) == JOB_ENDED || slurm_jobs_knows(jobs, j->array_job))
             continue;
         bool seen = false;
         for (size_t k = 0; k < s->n_orphans; k++)
@@ -358,14 +358,14 @@ static void ended(struct task_status *t, const struct campaign *c, const struct 
                   const struct jobs *jobs)
 {
     t->state = WORK_MISSING;
-    t->job = j ? j->array_job : jobs_last(jobs, c, task);
+    t->job = j ? j->array_job : slurm_jobs_last(jobs, c, task);
     if (!t->job) {
         explain(&t->reason, "never submitted", "resume submits it");
         return;
     }
     AUTO_FREE char *log = xstrfmt("%s/log/%ld_%zu.out", c->dir, t->job,
                                   task - c->arrays[c->tasks[task].array].first + 1);
-    reason_ended(&t->reason, j ? j->state : NULL, log);
+    cluster_reason_ended(&t->reason, j ? j->state : NULL, log);
     if (jobs->cancelled && !j)
         snprintf(t->reason.why, sizeof t->reason.why, "cancelled");
 }
@@ -375,12 +375,12 @@ static void judge_task(struct task_status *t, const struct campaign *c, const st
 {
     if (!t->missing) {
         t->state = WORK_DONE;
-    } else if (!j || job_life(j) == JOB_ENDED) {
+    } else if (!j || slurm_job_life(j) == JOB_ENDED) {
         ended(t, c, j, task, jobs);
     } else {
-        t->state = job_life(j) == JOB_RUNS ? WORK_RUNNING : WORK_WAITING;
+        t->state = slurm_job_life(j) == JOB_RUNS ? WORK_RUNNING : WORK_WAITING;
         t->job = j->array_job;
-        t->held = t->state == WORK_WAITING && reason_waits(&t->reason, j);
+        t->held = t->state == WORK_WAITING && cluster_reason_waits(&t->reason, j);
     }
 }
 
@@ -453,11 +453,11 @@ static int take_run(struct cluster_status *s, const struct campaign *c, size_t r
 
 int cluster_status_read(struct cluster_status *s, const struct campaign *c, bool ask)
 {
-    AUTO(queue_free) struct queue q = {0};
-    AUTO(jobs_free) struct jobs jobs = {0};
+    AUTO(slurm_queue_free) struct queue q = {0};
+    AUTO(slurm_jobs_free) struct jobs jobs = {0};
     *s = (struct cluster_status){.tasks = xcalloc(c->n_tasks + 1, sizeof *s->tasks),
                                  .runs = xcalloc(c->n_runs + 1, sizeof *s->runs)};
-    int code = jobs_read(&jobs, c);
+    int code = slurm_jobs_read(&jobs, c);
     if (!code && ask) /* before reading: a job that ends now is then seen in its recording */
         code = slurm_queue(&q, c);
     AUTO_FREE const struct job **job_of = xcalloc(c->n_tasks + 1, sizeof(struct job *));
@@ -493,7 +493,7 @@ static int release_held(const struct campaign *c, const struct cluster_status *s
     size_t n = 0;
     int code = GS_OK;
     for (size_t i = 0; !code && i < s->n_orphans; i++) {
-        code = jobs_add(c, s->orphans[i].job, s->orphans[i].array, "");
+        code = slurm_jobs_add(c, s->orphans[i].job, s->orphans[i].array, "");
         say("job %ld: missing in jobs.jsonl, because submit was interrupted; taken over",
             s->orphans[i].job);
     }
@@ -563,7 +563,7 @@ static int check_begun(const char *dir, bool commands)
     return GS_OK;
 }
 
-int campaign_resume(const char *dir, bool commands)
+int cluster_resume(const char *dir, bool commands)
 {
     AUTO(campaign_free) struct campaign c = {0};
     AUTO(cluster_status_free) struct cluster_status s = {0};
@@ -577,7 +577,7 @@ int campaign_resume(const char *dir, bool commands)
     return code;
 }
 
-int campaign_resume_task(const char *dir, long task)
+int cluster_resume_task(const char *dir, long task)
 {
     AUTO(campaign_free) struct campaign c = {0};
     int code = campaign_read(&c, dir);

@@ -19,11 +19,11 @@ struct reason {
 };
 
 /* For a waiting job. True: it is held until resume releases it. */
-bool reason_waits(struct reason *r, const struct job *j);
+bool cluster_reason_waits(struct reason *r, const struct job *j);
 /* For an ended job. `state` is NULL if Slurm no longer knows it; `log` is a path. */
-void reason_ended(struct reason *r, const char *state, const char *log);
+void cluster_reason_ended(struct reason *r, const char *state, const char *log);
 /* Remedy for a failed cell, by the kind of its fail line. */
-const char *reason_failed(const char *kind);
+const char *cluster_reason_failed(const char *kind);
 
 /* A cell counts once, under the highest of the states that it has in its launches. */
 enum work_state { WORK_DONE, WORK_WAITING, WORK_RUNNING, WORK_MISSING, WORK_FAILED };
@@ -70,7 +70,7 @@ int cluster_status_read(struct cluster_status *s, const struct campaign *c, bool
 void cluster_status_free(struct cluster_status *s);
 
 /* GS_OK or reported. */
-int campaign_resume(const char *dir, bool commands);
+int cluster_resume(const char *dir, bool commands);
 
 /* Measures the launches of one task; called by its job. `task` counts from 1. GS_OK or reported. */
-int campaign_resume_task(const char *dir, long task);
+int cluster_resume_task(const char *dir, long task);

@@ -100,7 +100,7 @@ static int check_copy(const char *from, const char *to)
                 : fail_at(GS_FAILED, from, 0, "changed while it was copied; collect it again");
 }
 
-int copy_run_folder(const char *from, const char *to, bool final, uint64_t *bytes)
+int collect_run_folder(const char *from, const char *to, bool final, uint64_t *bytes)
 {
     AUTO_WORDS struct words names = {0};
     if (!files_list(from, "*", &names))
@@ -192,8 +192,8 @@ static int copy_run(struct collected *out, const struct campaign *c, const char 
                     const char *target, bool final)
 {
     AUTO_FREE char *temp = files_temporary(target);
-    int code =
-        mkdir(temp, 0777) ? cannot(temp, "made") : copy_run_folder(from, temp, final, &out->bytes);
+    int code = mkdir(temp, 0777) ? cannot(temp, "made")
+                                 : collect_run_folder(from, temp, final, &out->bytes);
     if (!code && !final)
         code = run_mark_collected(temp, c->dir);
     TRY(code, put_in_place(temp, target));

@@ -14,7 +14,7 @@
 /* Copies the files of a run (config.ini, plan.json, recordings, logs) into the empty folder `to`. A
  * link, or a recording that `check` refuses, is an error. `final`: writes a manifest and makes the
  * files read-only. Adds the copied size to *bytes. GS_OK or reported. */
-int copy_run_folder(const char *from, const char *to, bool final, uint64_t *bytes);
+int collect_run_folder(const char *from, const char *to, bool final, uint64_t *bytes);
 
 struct collected {
     size_t copied, there, lacking; /* runs; there: copied by an earlier collect */

@@ -80,12 +80,12 @@ static int by_task(const void *a, const void *b)
 
 int slurm_queue(struct queue *q, const struct campaign *c)
 {
-    AUTO(reply_free) struct reply r = {0};
+    AUTO(campaign_reply_free) struct reply r = {0};
     *q = (struct queue){0};
-    int code = client_run(&r,
-                          (const char *const[]){"squeue", "-h", "-r", "-t", "all", "-n", c->id,
-                                                "-o", JOB_FIELDS, NULL},
-                          "cannot list the jobs");
+    int code = campaign_client_run(&r,
+                                   (const char *const[]){"squeue", "-h", "-r", "-t", "all", "-n",
+                                                         c->id, "-o", JOB_FIELDS, NULL},
+                                   "cannot list the jobs");
     for (char *rest = code ? NULL : r.out.s, *line; (line = strsep(&rest, "\n"));) {
         struct job j = {0};
         if (!parse_job(c, line, &j))
@@ -98,13 +98,13 @@ int slurm_queue(struct queue *q, const struct campaign *c)
     return code;
 }
 
-void queue_free(struct queue *q)
+void slurm_queue_free(struct queue *q)
 {
     free(q->v);
     *q = (struct queue){0};
 }
 
-enum job_life job_life(const struct job *j)
+enum job_life slurm_job_life(const struct job *j)
 {
     if (text_lists("PENDING,REQUEUED,REQUEUE_FED,REQUEUE_HOLD,SPECIAL_EXIT,CONFIGURING", ",",
                    j->state))
@@ -133,10 +133,10 @@ void slurm_submit_command(struct words *w, const struct campaign *c, size_t k, c
 
 static int slurm_submit(const struct campaign *c, size_t k, const char *indices, long *job)
 {
-    AUTO(reply_free) struct reply r = {0};
+    AUTO(campaign_reply_free) struct reply r = {0};
     AUTO_WORDS struct words w = {0};
     slurm_submit_command(&w, c, k, indices);
-    int code = client_run(&r, (const char *const *)w.v, "nothing was submitted");
+    int code = campaign_client_run(&r, (const char *const *)w.v, "nothing was submitted");
     *job = !code && r.out.s ? strtol(r.out.s, NULL, 10) : 0; /* "12" or "12;cluster" */
     if (!code && *job < 1)
         code = fail(GS_FAILED, "sbatch printed no job id: '%.80s'", r.out.s ? r.out.s : "");
@@ -145,26 +145,26 @@ static int slurm_submit(const struct campaign *c, size_t k, const char *indices,
 
 int slurm_release(const long *jobs, size_t n)
 {
-    AUTO(reply_free) struct reply r = {0};
+    AUTO(campaign_reply_free) struct reply r = {0};
     AUTO_TEXT struct text list = {0};
     for (size_t i = 0; i < n; i++)
         text_addf(&list, "%s%ld", i ? "," : "", jobs[i]);
-    return n ? client_run(&r, (const char *const[]){"scontrol", "release", list.s, NULL},
-                          "the jobs are submitted, but not released")
+    return n ? campaign_client_run(&r, (const char *const[]){"scontrol", "release", list.s, NULL},
+                                   "the jobs are submitted, but not released")
              : GS_OK;
 }
 
 /* One scancel for all jobs: it accepts that some have ended meanwhile. */
 int slurm_cancel(const long *jobs, size_t n)
 {
-    AUTO(reply_free) struct reply r = {0};
+    AUTO(campaign_reply_free) struct reply r = {0};
     AUTO_WORDS struct words w = {0};
     if (!n)
         return GS_OK;
     words_add(&w, "scancel");
     for (size_t i = 0; i < n; i++)
         words_addf(&w, "%ld", jobs[i]);
-    return client_run(&r, (const char *const *)w.v, "not all jobs were cancelled");
+    return campaign_client_run(&r, (const char *const *)w.v, "not all jobs were cancelled");
 }
 
 /* ---- writing ---- */
@@ -187,7 +187,7 @@ static int append(const struct campaign *c, json_t *line)
     return code;
 }
 
-int jobs_add(const struct campaign *c, long job, size_t array, const char *indices)
+int slurm_jobs_add(const struct campaign *c, long job, size_t array, const char *indices)
 {
     char at[32];
     return append(c,
@@ -195,7 +195,7 @@ int jobs_add(const struct campaign *c, long job, size_t array, const char *indic
                             "job", (json_int_t)job, "array", (json_int_t)array, "tasks", indices));
 }
 
-int jobs_cancelled(const struct campaign *c)
+int slurm_jobs_cancelled(const struct campaign *c)
 {
     char at[32];
     return append(c, json_pack("{ss ss}", "type", "cancel", "at", record_time(at, sizeof at)));
@@ -219,7 +219,7 @@ static void take(struct jobs *j, const struct campaign *c, json_t *o)
     APPEND(j->v, j->n) = (struct submission){(long)job, (size_t)array, xstrdup(indices)};
 }
 
-int jobs_read(struct jobs *j, const struct campaign *c)
+int slurm_jobs_read(struct jobs *j, const struct campaign *c)
 {
     AUTO_TEXT struct text t = {0};
     *j = (struct jobs){0};
@@ -238,7 +238,7 @@ int jobs_read(struct jobs *j, const struct campaign *c)
     return code;
 }
 
-void jobs_free(struct jobs *j)
+void slurm_jobs_free(struct jobs *j)
 {
     for (size_t i = 0; i < j->n; i++)
         free(j->v[i].indices);
@@ -248,7 +248,7 @@ void jobs_free(struct jobs *j)
 
 /* ---- queries ---- */
 
-bool jobs_knows(const struct jobs *j, long job)
+bool slurm_jobs_knows(const struct jobs *j, long job)
 {
     for (size_t i = 0; i < j->n; i++)
         if (j->v[i].job == job)
@@ -275,7 +275,7 @@ static bool lists(const char *indices, long index)
     return false;
 }
 
-long jobs_last(const struct jobs *j, const struct campaign *c, size_t task)
+long slurm_jobs_last(const struct jobs *j, const struct campaign *c, size_t task)
 {
     size_t array = c->tasks[task].array;
     long index = (long)(task - c->arrays[array].first) + 1;
@@ -311,11 +311,11 @@ static long count(const char *line, const char *key, long otherwise)
 /* The partition `name`, or the default for "". GS_OK, or reported: no such partition, no Slurm. */
 static int slurm_partition(struct partition *p, const char *name)
 {
-    AUTO(reply_free) struct reply r = {0};
+    AUTO(campaign_reply_free) struct reply r = {0};
     char value[128];
     double most;
     *p = (struct partition){.max_time_s = (double)INFINITY, .max_nodes = LONG_MAX};
-    int code = client_run(
+    int code = campaign_client_run(
         &r, (const char *const[]){"scontrol", "show", "partition", "-o", *name ? name : NULL, NULL},
         "nothing was submitted");
     for (char *line = code ? NULL : r.out.s, *rest = line; line && (line = strsep(&rest, "\n"));) {
@@ -335,10 +335,10 @@ static int slurm_partition(struct partition *p, const char *name)
 
 int slurm_array_max(long *indices)
 {
-    AUTO(reply_free) struct reply r = {0};
+    AUTO(campaign_reply_free) struct reply r = {0};
     *indices = 1001;
-    int code = client_run(&r, (const char *const[]){"scontrol", "show", "config", NULL},
-                          "nothing was submitted");
+    int code = campaign_client_run(&r, (const char *const[]){"scontrol", "show", "config", NULL},
+                                   "nothing was submitted");
     const char *at = !code && r.out.s ? strstr(r.out.s, "MaxArraySize") : NULL;
     const char *value = at ? strchr(at, '=') : NULL;
     if (value)
@@ -376,7 +376,7 @@ int slurm_submit_tasks(const struct campaign *c, const bool *wanted)
         if (!indices)
             continue;
         code = slurm_submit(c, k, indices, &jobs[n]);
-        TRY(code, jobs_add(c, jobs[n], k, indices));
+        TRY(code, slurm_jobs_add(c, jobs[n], k, indices));
         if (!code) {
             bool one = strspn(indices, "0123456789") == strlen(indices);
             say("%sjob %ld: task%s %s of %s", wanted ? "submitted again as " : "", jobs[n],
@@ -413,7 +413,7 @@ static int option(struct text *t, const struct plan *p, const char *key, const c
 {
     if (!*value)
         return GS_OK;
-    if (!sbatch_words_value(value))
+    if (!campaign_sbatch_value(value))
         return refuse(p, key, value, "allowed: letters, digits and _.,:=+@/-[]()*&|!?");
     text_addf(t, "#SBATCH --%s=%s\n", name, value);
     return GS_OK;
@@ -435,7 +435,7 @@ static const char own[] =
 static int other_option(struct text *t, const struct plan *p, const struct config_entry *e)
 {
     const char *name = e->key + strlen("sbatch.");
-    if (!sbatch_words_option(name))
+    if (!campaign_sbatch_option(name))
         return config_error(e, "'%.80s' is not an option of sbatch; use lower case, digits and '-'",
                             name);
     for (size_t i = 0; i < COUNT(taken); i++)
@@ -514,7 +514,7 @@ static int modules(struct text *t, const struct plan *p)
     for (size_t n; !code && *(s += strspn(s, " \t,")); s += n) {
         n = strcspn(s, " \t,");
         AUTO_FREE char *name = xstrfmt("%.*s", (int)n, s);
-        if (sbatch_words_module(name))
+        if (campaign_sbatch_module(name))
             text_addf(t, "module load %s\nsound $? 'module load %s'\n", name, name);
         else
             code = refuse(p, "modules", name, "allowed: letters, digits and _.+/-");
@@ -528,7 +528,7 @@ static int setup(struct text *t, const struct plan *p)
     const char *line = p->set.slurm.setup;
     if (!*line)
         return GS_OK;
-    if (!sbatch_words_line(line))
+    if (!campaign_sbatch_line(line))
         return refuse(p, "setup", "…", "allowed: one line without control characters");
     AUTO_FREE char *shown = secrets_hidden(line);
     bool secret = strcmp(shown, line) != 0;
@@ -654,7 +654,7 @@ static struct shape *shape_of(struct shapes *s, char *text)
     return &s->v[s->n - 1];
 }
 
-int compose_shapes(struct shapes *s, struct plan *const *plans, size_t n)
+int slurm_shapes(struct shapes *s, struct plan *const *plans, size_t n)
 {
     const struct config *refused = NULL; /* report the faults of a [slurm] once, not per workload */
     *s = (struct shapes){0};
@@ -672,7 +672,7 @@ int compose_shapes(struct shapes *s, struct plan *const *plans, size_t n)
     return refused ? GS_USAGE : GS_OK;
 }
 
-void shapes_free(struct shapes *s)
+void slurm_shapes_free(struct shapes *s)
 {
     for (size_t i = 0; i < s->n; i++) {
         free(s->v[i].text);
@@ -725,7 +725,7 @@ static int check_shape(struct shape *h, struct plan *const *plans)
     return code;
 }
 
-int compose_check(struct shapes *s, struct plan *const *plans)
+int slurm_check(struct shapes *s, struct plan *const *plans)
 {
     int code = GS_OK;
     for (size_t i = 0; !code && i < s->n; i++)
@@ -779,9 +779,8 @@ static int add_array(struct campaign *c, const struct shape *h, size_t first, si
     return script(c, name, t.s);
 }
 
-int compose_tasks(struct campaign *c, const struct shapes *s, struct plan *const *plans,
-                  long array_max,
-                  int (*script)(const struct campaign *, const char *, const char *))
+int slurm_tasks(struct campaign *c, const struct shapes *s, struct plan *const *plans,
+                long array_max, int (*script)(const struct campaign *, const char *, const char *))
 {
     const size_t most = array_max > 2 ? (size_t)array_max - 1 : 1;
     int code = GS_OK;

@@ -38,11 +38,11 @@ struct queue {
 
 /* All jobs of the campaign that Slurm still knows, including ended ones. Runs one squeue. */
 int slurm_queue(struct queue *q, const struct campaign *c);
-void queue_free(struct queue *q);
+void slurm_queue_free(struct queue *q);
 
 enum job_life { JOB_WAITS, JOB_RUNS, JOB_ENDED };
 
-enum job_life job_life(const struct job *j);
+enum job_life slurm_job_life(const struct job *j);
 
 /* Adds the command that submits the indices ("1-3,7%4") of array `k`, held. */
 void slurm_submit_command(struct words *w, const struct campaign *c, size_t k, const char *indices);
@@ -62,16 +62,16 @@ struct jobs {
 };
 
 /* GS_OK (empty without a ledger) or reported. */
-int jobs_read(struct jobs *j, const struct campaign *c);
-void jobs_free(struct jobs *j);
+int slurm_jobs_read(struct jobs *j, const struct campaign *c);
+void slurm_jobs_free(struct jobs *j);
 
 /* Append a line and fsync it. */
-int jobs_add(const struct campaign *c, long job, size_t array, const char *indices);
-int jobs_cancelled(const struct campaign *c);
+int slurm_jobs_add(const struct campaign *c, long job, size_t array, const char *indices);
+int slurm_jobs_cancelled(const struct campaign *c);
 
-bool jobs_knows(const struct jobs *j, long job);
+bool slurm_jobs_knows(const struct jobs *j, long job);
 /* Job of the last submission with this task; 0: none. */
-long jobs_last(const struct jobs *j, const struct campaign *c, size_t task);
+long slurm_jobs_last(const struct jobs *j, const struct campaign *c, size_t task);
 
 /* Submits the wanted tasks (NULL: all), one submission per array. GS_OK or reported. */
 int slurm_submit_tasks(const struct campaign *c, const bool *wanted);
@@ -83,7 +83,7 @@ char *slurm_submit_indices(const struct campaign *c, size_t k, const bool *wante
 struct shape {
     char *text; /* from script_shape */
     double time_s;
-    size_t *plans, n; /* indices into `plans` of compose_shapes */
+    size_t *plans, n; /* indices into `plans` of slurm_shapes */
 };
 
 struct shapes {
@@ -92,14 +92,14 @@ struct shapes {
 };
 
 /* Groups plans by resources. GS_OK, or GS_USAGE with every fault reported. */
-int compose_shapes(struct shapes *s, struct plan *const *plans, size_t n);
+int slurm_shapes(struct shapes *s, struct plan *const *plans, size_t n);
 /* Checks nodes and time against the partitions. Lowers the time of a shape to the partition's limit
  * if only its worst case exceeds that. GS_OK or reported. */
-int compose_check(struct shapes *s, struct plan *const *plans);
-void shapes_free(struct shapes *s);
+int slurm_check(struct shapes *s, struct plan *const *plans);
+void slurm_shapes_free(struct shapes *s);
 
 /* Adds tasks and arrays; plans[i] is run i. An array has fewer than `array_max` indices. `script`
  * receives the file name and text of each job script. */
-int compose_tasks(struct campaign *c, const struct shapes *s, struct plan *const *plans,
-                  long array_max,
-                  int (*script)(const struct campaign *c, const char *name, const char *text));
+int slurm_tasks(struct campaign *c, const struct shapes *s, struct plan *const *plans,
+                long array_max,
+                int (*script)(const struct campaign *c, const char *name, const char *text));

@@ -57,7 +57,7 @@ static int one_cluster(const struct submit *s)
             return fail_at(GS_USAGE, s->sections.plans[i]->config->path, 0,
                            "[slurm] clusters is not that of %s; submit them apart",
                            first->config->path);
-    client_cluster(first ? first->set.slurm.clusters : "");
+    campaign_client_cluster(first ? first->set.slurm.clusters : "");
     return GS_OK;
 }
 
@@ -68,12 +68,12 @@ static int plan_all(struct submit *s, char **args, int n)
     for (size_t i = 0; i < s->configs.n; i++)
         CHECK(plan_config(s, s->configs.v[i]));
     CHECK(one_cluster(s));
-    return compose_shapes(&s->shapes, s->sections.plans, s->sections.n);
+    return slurm_shapes(&s->shapes, s->sections.plans, s->sections.n);
 }
 
 static int ask_cluster(struct submit *s)
 {
-    int code = compose_check(&s->shapes, s->sections.plans);
+    int code = slurm_check(&s->shapes, s->sections.plans);
     return code ? code : slurm_array_max(&s->array_max);
 }
 
@@ -114,7 +114,7 @@ static int make_campaign(const struct submit *s, struct campaign *c)
         free(dir);
     }
     if (!code)
-        code = compose_tasks(c, &s->shapes, s->sections.plans, s->array_max, write_script);
+        code = slurm_tasks(c, &s->shapes, s->sections.plans, s->array_max, write_script);
     return code ? code : campaign_write(c);
 }
 
@@ -164,7 +164,7 @@ static int dry_run(const struct submit *s)
     AUTO_FREE char *cwd = getcwd(NULL, 0);
     c.dir = *s->root == '/' ? xstrfmt("%s/%s", s->root, c.id)
                             : xstrfmt("%s/%s/%s", cwd ? cwd : "", s->root, c.id);
-    int code = compose_tasks(&c, &s->shapes, s->sections.plans, s->array_max, print_script);
+    int code = slurm_tasks(&c, &s->shapes, s->sections.plans, s->array_max, print_script);
     for (size_t k = 0; !code && k < c.n_arrays; k++)
         print_command(&c, k);
     return code;
@@ -181,7 +181,7 @@ static int submit_run(void *request, char **words, int n)
     if (!code)
         code = s->dry_run ? dry_run(s) : submit(s);
     code = code ? code : s->sections.left_out;
-    shapes_free(&s->shapes);
+    slurm_shapes_free(&s->shapes);
     plan_sections_free(&s->sections);
     words_free(&s->configs);
     return code;
@@ -288,7 +288,7 @@ static void print_fails(const struct campaign *c, const struct cluster_status *s
     for (size_t i = 0; i < shown; i++) {
         const struct cell_fail *f = &s->fails[i];
         printf("  %s, launch %d: %s: %s: %s: %s\n", c->runs[f->run].section, f->launch, f->cell,
-               f->kind, f->why, reason_failed(f->kind));
+               f->kind, f->why, cluster_reason_failed(f->kind));
     }
     if (shown < s->n_fails)
         printf("  … and %zu more (--all)\n", s->n_fails - shown);
@@ -415,7 +415,7 @@ static size_t living(const struct queue *q, long *jobs)
 {
     size_t n = 0;
     for (size_t i = 0; i < q->n; i++) {
-        bool listed = job_life(&q->v[i]) == JOB_ENDED || !q->v[i].mine;
+        bool listed = slurm_job_life(&q->v[i]) == JOB_ENDED || !q->v[i].mine;
         for (size_t k = 0; k < n && !listed; k++)
             listed = jobs[k] == q->v[i].array_job;
         if (!listed)
@@ -426,11 +426,11 @@ static size_t living(const struct queue *q, long *jobs)
 
 static int cancel_queue(const struct campaign *c)
 {
-    AUTO(queue_free) struct queue q = {0};
+    AUTO(slurm_queue_free) struct queue q = {0};
     CHECK(slurm_queue(&q, c));
     AUTO_FREE long *jobs = xcalloc(q.n + 1, sizeof *jobs);
     size_t n = living(&q, jobs);
-    CHECK(jobs_cancelled(c));
+    CHECK(slurm_jobs_cancelled(c));
     CHECK(slurm_cancel(jobs, n));
     say("cancelled: %zu array%s; recordings are kept, resume measures the missing cells", n,
         n == 1 ? "" : "s");

@@ -377,7 +377,7 @@ static int run_words(struct run_request *a, char **args, int n)
     if (a->task.value && (n != 1 || !campaign_is(args[0])))
         return fail(GS_USAGE, "run: --task needs the folder of one campaign");
     if (a->task.value)
-        return campaign_resume_task(args[0], a->task.value);
+        return cluster_resume_task(args[0], a->task.value);
     if (campaign_is(args[0]))
         return fail(GS_USAGE, "run: only jobs run a campaign, with --task N; use gradsync resume, "
                               "or gradsync run RUN");
@@ -426,7 +426,7 @@ static int resume(void *options, char **words, int n)
     AUTO_FREE char *what = locate_run(words[0]);
     AUTO_FREE char *part_of = run_campaign(what), *copy_of = run_collected_from(what);
     if (campaign_is(what))
-        return campaign_resume(what, ((struct run_options *)options)->commands);
+        return cluster_resume(what, ((struct run_options *)options)->commands);
     if (tune_is_run(what))
         return tune_resume(what);
     AUTO_FREE char *command = run_completed_by(what);

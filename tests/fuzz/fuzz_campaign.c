@@ -12,12 +12,12 @@ static void read_all(const struct campaign *c)
 {
     struct jobs jobs;
     struct cluster_status s;
-    int code = jobs_read(&jobs, c);
+    int code = slurm_jobs_read(&jobs, c);
     bundle_reported(code);
     for (size_t t = 0; t < c->n_tasks && !code; t++)
-        if (jobs_last(&jobs, c, t) < 0)
+        if (slurm_jobs_last(&jobs, c, t) < 0)
             abort();
-    jobs_free(&jobs);
+    slurm_jobs_free(&jobs);
     bundle_reported(cluster_status_read(&s, c, false));
     cluster_status_free(&s);
 }

@@ -52,17 +52,17 @@ TEST(words_come_back_from_a_shell)
 
 TEST(words_that_sbatch_may_read)
 {
-    assert_true(sbatch_words_value("gpu:h200:4") && sbatch_words_value("[a|b]&c*2"));
+    assert_true(campaign_sbatch_value("gpu:h200:4") && campaign_sbatch_value("[a|b]&c*2"));
     static const char *const nasty[] = {"", "a b", "a\n", "$x", "`x`", "a#b", "a'b", "a\"b", "a;b"};
     for (size_t i = 0; i < sizeof nasty / sizeof *nasty; i++)
-        assert_false(sbatch_words_value(nasty[i]));
-    assert_true(sbatch_words_option("mail-user") && !sbatch_words_option("-x") &&
-                !sbatch_words_option("a=b"));
-    assert_true(sbatch_words_module("mpi/4.1") && !sbatch_words_module("--force") &&
-                !sbatch_words_module("a b"));
-    assert_true(sbatch_words_line("export A=\"$B\"") && !sbatch_words_line("a\nb"));
-    assert_true(sbatch_words_path("/a b") && !sbatch_words_path("/a%j") &&
-                !sbatch_words_path("/a\\b"));
+        assert_false(campaign_sbatch_value(nasty[i]));
+    assert_true(campaign_sbatch_option("mail-user") && !campaign_sbatch_option("-x") &&
+                !campaign_sbatch_option("a=b"));
+    assert_true(campaign_sbatch_module("mpi/4.1") && !campaign_sbatch_module("--force") &&
+                !campaign_sbatch_module("a b"));
+    assert_true(campaign_sbatch_line("export A=\"$B\"") && !campaign_sbatch_line("a\nb"));
+    assert_true(campaign_sbatch_path("/a b") && !campaign_sbatch_path("/a%j") &&
+                !campaign_sbatch_path("/a\\b"));
 }
 
 /* ---- indices and the ledger ---- */
@@ -86,17 +86,17 @@ TEST_IN_FOLDER(the_ledger_knows_the_last_job_of_a_task)
 {
     struct campaign c = campaign_of();
     struct jobs j;
-    assert_int_equal(jobs_read(&j, &c), GS_OK); /* none yet */
+    assert_int_equal(slurm_jobs_read(&j, &c), GS_OK); /* none yet */
     assert_int_equal(j.n, 0);
-    assert_int_equal(jobs_add(&c, 10, 0, "1-4%2"), GS_OK);
-    assert_int_equal(jobs_add(&c, 11, 1, "1-3"), GS_OK);
-    assert_int_equal(jobs_add(&c, 4294967308, 0, "2,4%2"), GS_OK); /* above 2^32 */
-    assert_int_equal(jobs_read(&j, &c), GS_OK);
+    assert_int_equal(slurm_jobs_add(&c, 10, 0, "1-4%2"), GS_OK);
+    assert_int_equal(slurm_jobs_add(&c, 11, 1, "1-3"), GS_OK);
+    assert_int_equal(slurm_jobs_add(&c, 4294967308, 0, "2,4%2"), GS_OK); /* above 2^32 */
+    assert_int_equal(slurm_jobs_read(&j, &c), GS_OK);
     static const long last[] = {10, 4294967308, 10, 4294967308, 11, 11, 11};
     for (size_t i = 0; i < 7; i++)
-        assert_int_equal(jobs_last(&j, &c, i), last[i]);
-    assert_true(jobs_knows(&j, 11) && !jobs_knows(&j, 13) && !j.cancelled);
-    jobs_free(&j);
+        assert_int_equal(slurm_jobs_last(&j, &c, i), last[i]);
+    assert_true(slurm_jobs_knows(&j, 11) && !slurm_jobs_knows(&j, 13) && !j.cancelled);
+    slurm_jobs_free(&j);
 }
 
 static int open_files(void)
@@ -120,12 +120,12 @@ TEST_IN_FOLDER(a_client_that_cannot_start_leaves_no_file)
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
     struct rlimit tight = {.rlim_cur = (rlim_t)last + 1, .rlim_max = before.rlim_max};
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &tight), 0);
-    int code = client_run(&r, (const char *const[]){"true", NULL}, "nothing was done");
+    int code = campaign_client_run(&r, (const char *const[]){"true", NULL}, "nothing was done");
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
     assert_int_equal(code, GS_FAILED);
     folder_says("true cannot be started: Too many open files");
     assert_int_equal(open_files(), count);
-    reply_free(&r);
+    campaign_reply_free(&r);
 }
 
 TEST_IN_FOLDER(a_torn_line_harms_no_other)
@@ -133,16 +133,16 @@ TEST_IN_FOLDER(a_torn_line_harms_no_other)
     struct campaign c = campaign_of();
     struct jobs j;
     folder_put(CAMPAIGN_LEDGER, "{\"type\":\"job\",\"job\":9,\"arr");
-    assert_int_equal(jobs_add(&c, 10, 0, "1-4"), GS_OK);
-    assert_int_equal(jobs_cancelled(&c), GS_OK);
-    assert_int_equal(jobs_read(&j, &c), GS_OK);
+    assert_int_equal(slurm_jobs_add(&c, 10, 0, "1-4"), GS_OK);
+    assert_int_equal(slurm_jobs_cancelled(&c), GS_OK);
+    assert_int_equal(slurm_jobs_read(&j, &c), GS_OK);
     assert_int_equal(j.n, 1);
     assert_true(j.cancelled);
-    jobs_free(&j);
-    assert_int_equal(jobs_add(&c, 11, 9, "1"), GS_OK); /* an array that there is not */
-    assert_int_equal(jobs_read(&j, &c), GS_OK);
+    slurm_jobs_free(&j);
+    assert_int_equal(slurm_jobs_add(&c, 11, 9, "1"), GS_OK); /* an array that there is not */
+    assert_int_equal(slurm_jobs_read(&j, &c), GS_OK);
     assert_int_equal(j.n, 1);
-    jobs_free(&j);
+    slurm_jobs_free(&j);
 }
 
 /* A crash of the machine may leave NULs. */
@@ -154,10 +154,10 @@ TEST_IN_FOLDER(nuls_hide_no_job)
     assert_non_null(out);
     assert_int_equal(fwrite("\n\0\0\0", 1, 4, out), 4);
     assert_int_equal(fclose(out), 0);
-    assert_int_equal(jobs_add(&c, 10, 0, "1-4"), GS_OK);
-    assert_int_equal(jobs_read(&j, &c), GS_OK);
+    assert_int_equal(slurm_jobs_add(&c, 10, 0, "1-4"), GS_OK);
+    assert_int_equal(slurm_jobs_read(&j, &c), GS_OK);
     assert_int_equal(j.n, 1);
-    jobs_free(&j);
+    slurm_jobs_free(&j);
 }
 
 TEST_IN_FOLDER(the_ledger_is_no_link)
@@ -165,7 +165,7 @@ TEST_IN_FOLDER(the_ledger_is_no_link)
     struct campaign c = campaign_of();
     folder_put("elsewhere", "mine\n");
     assert_int_equal(symlink(folder_path("elsewhere"), folder_path(CAMPAIGN_LEDGER)), 0);
-    assert_int_equal(jobs_add(&c, 10, 0, "1"), GS_FAILED);
+    assert_int_equal(slurm_jobs_add(&c, 10, 0, "1"), GS_FAILED);
     AUTO_TEXT struct text t = {0};
     assert_true(text_read_file(folder_path("elsewhere"), &t));
     assert_string_equal(t.s, "mine\n");
@@ -189,7 +189,7 @@ TEST(why_a_job_waits)
         struct job job = {.state = "PENDING"};
         struct reason r;
         snprintf(job.reason, sizeof job.reason, "%s", known[i].reason);
-        assert_int_equal(reason_waits(&r, &job), known[i].held);
+        assert_int_equal(cluster_reason_waits(&r, &job), known[i].held);
         assert_string_equal(r.why, known[i].why);
     }
 }
@@ -227,15 +227,15 @@ TEST_IN_FOLDER(why_a_job_ended)
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         struct reason r = {0};
         folder_put("log", known[i].log);
-        reason_ended(&r, known[i].state, folder_path("log"));
+        cluster_reason_ended(&r, known[i].state, folder_path("log"));
         assert_string_equal(r.why, known[i].why);
         assert_true(*r.remedy);
     }
     struct reason r = {0};
     folder_put("log", "gradsync: srun ended with code 1 before the ranks finished: no pmix\n");
-    reason_ended(&r, "FAILED", folder_path("log"));
+    cluster_reason_ended(&r, "FAILED", folder_path("log"));
     assert_non_null(strstr(r.remedy, "launcher = mpirun")); /* resume alone would fail again */
-    reason_ended(&r, "FAILED", folder_path("no log"));
+    cluster_reason_ended(&r, "FAILED", folder_path("no log"));
     assert_string_equal(r.why, "could not write its log");
 }
 

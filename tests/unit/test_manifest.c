@@ -296,13 +296,14 @@ TEST_IN_FOLDER(an_edited_recording_is_not_collected)
     uint64_t bytes = 0;
     record();
     assert_int_equal(mkdir(folder_path("sound"), 0777), 0);
-    assert_int_equal(copy_run_folder(folder_path(RUN), folder_path("sound"), true, &bytes), GS_OK);
+    assert_int_equal(collect_run_folder(folder_path(RUN), folder_path("sound"), true, &bytes),
+                     GS_OK);
     assert_int_equal(access(folder_path("sound/" RECORD_MANIFEST), F_OK), 0);
     assert_true(text_read_file(folder_path(LAUNCH), &whole));
     strstr(whole.s, "1003")[0] = '9';
     folder_put(LAUNCH, whole.s);
     assert_int_equal(mkdir(folder_path("edited"), 0777), 0);
-    assert_int_equal(copy_run_folder(folder_path(RUN), folder_path("edited"), true, &bytes),
+    assert_int_equal(collect_run_folder(folder_path(RUN), folder_path("edited"), true, &bytes),
                      GS_FAILED);
     folder_says("a recording is damaged");
     assert_int_not_equal(access(folder_path("edited/" RECORD_MANIFEST), F_OK), 0);
