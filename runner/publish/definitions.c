@@ -256,8 +256,7 @@ static int query_set(const struct reading *r, struct words *values, const char *
         code = sql_use(r->tables, &parts, &g);
     AUTO_FREE char *ordered = xstrfmt("%s%s", query, code || *parts.order ? "" : " ORDER BY rowid");
     r->tables->refused = true;
-    if (!code)
-        code = sql_run(r->tables, &found, ordered, NULL, r->at);
+    TRY(code, sql_run(r->tables, &found, ordered, NULL, r->at));
     r->tables->refused = false;
     for (size_t i = 0; i < found.rows * found.columns; i += found.columns)
         if (*found.cells.v[i].text)

@@ -154,11 +154,9 @@ static int read_proof(struct proof *p, const char *configs)
     int code = recorded_read(&p->r, p->dir);
     if (!code && p->r)
         code = origins_read(&p->origins, p->r);
-    if (!code)
-        code = machine_of_run(&p->machine, p->dir);
+    TRY(code, machine_of_run(&p->machine, p->dir));
     struct disturbed_launches out = {0};
-    if (!code)
-        code = launches_out_of_run(&out, p->dir);
+    TRY(code, launches_out_of_run(&out, p->dir));
     p->left_out = (int64_t)out.n;
     host_load_free(&out);
     if (!code && p->r) {

@@ -155,13 +155,11 @@ static int query_table(struct numbers *b, struct answer *a, const char *query,
     int n = (int)(p->order - p->from);
     int code = sql_use(&b->tables, p, &a->grid);
     b->tables.refused = true;
-    if (!code)
-        code = find_rows(b, a, xstrfmt("SELECT rowid %.*s ORDER BY rowid", n, p->from), in);
+    TRY(code, find_rows(b, a, xstrfmt("SELECT rowid %.*s ORDER BY rowid", n, p->from), in));
     b->tables.refused = false;
     size_t found = a->rows.n;
-    if (!code)
-        code = admissibility_rows(&b->admissibility, &b->tables, a->grid, &a->rows, a->macro->name,
-                                  &a->left_out, &a->fault);
+    TRY(code, admissibility_rows(&b->admissibility, &b->tables, a->grid, &a->rows, a->macro->name,
+                                 &a->left_out, &a->fault));
     if (code || a->rows.n || p->count)
         return code ? code : run_query(b, a, query, p, in);
     a->skipped = found && !a->left_out;
@@ -237,8 +235,7 @@ static int list_numbers(struct numbers *b, struct answer *a, const char *glob)
     if (!code && !like)
         a->gap = xstrfmt("no number has a name like '%s'", glob);
     /* Only now: those numbers may have used the table as well. */
-    if (!code)
-        code = sql_clear_numbers(&b->tables);
+    TRY(code, sql_clear_numbers(&b->tables));
     for (size_t i = 0; i < b->d.n && !code; i++)
         if (!fnmatch(glob, b->d.v[i].name, 0))
             code = sql_add_number(&b->tables, i + 1, b->d.v[i].name, b->v[i].plain,
@@ -385,8 +382,7 @@ int numbers_answer(struct numbers *b, const char *name, struct answer **out)
     a->macro = m;
     a->fault = SIZE_MAX;
     int code = look_up(b, a);
-    if (!code)
-        code = print(b, a);
+    TRY(code, print(b, a));
     a->state = ANSWER_DONE;
     return code;
 }
@@ -485,10 +481,9 @@ static int write_file(struct numbers *b, const char *dir, const char *name, bool
 
 int tex_write(struct numbers *b, const char *dir)
 {
-    int code = answer_all(b);
-    if (!code)
-        code = write_file(b, dir, "macros.tex", false);
-    return code ? code : write_file(b, dir, "trace.tsv", true);
+    CHECK(answer_all(b));
+    CHECK(write_file(b, dir, "macros.tex", false));
+    return write_file(b, dir, "trace.tsv", true);
 }
 
 /* ---- trace ---- */

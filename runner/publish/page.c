@@ -89,8 +89,7 @@ static int put_begin(FILE *f, const struct page_source *source, struct paper_tab
         "interval is wider than the precision in the config. One launch has no "
         "interval.</p></details>\n<details><summary>Verdicts, counted</summary>\n",
         f);
-    if (!code)
-        code = page_put_overview(f, tables, platforms);
+    TRY(code, page_put_overview(f, tables, platforms));
     fputs("</details>\n", f);
     return code;
 }
@@ -138,8 +137,7 @@ static int put_platform(struct page *p, size_t place)
         has_run(p->runs, p->n_runs, &(struct words){&p->platforms->v[place], 1}, false))
         say("report: no figure in %s/%s; to draw them: make figures PLATFORM=%s", figures, platform,
             platform);
-    if (!code)
-        code = page_put_tables(p->f, &p->tables, platform, p->rows);
+    TRY(code, page_put_tables(p->f, &p->tables, platform, p->rows));
     page_put_runs(p->f, p->runs, p->n_runs, platform);
     fputs("</section>\n", p->f);
     return code;
@@ -181,8 +179,7 @@ static int put_page(FILE *f, const struct page_source *s, const struct words *pl
         code = put_platform(&p, i);
     if (sites && !code)
         code = put_folder(&p, "sites", "Between sites", SITES);
-    if (!code)
-        code = put_folder(&p, "method", "Method", METHOD);
+    TRY(code, put_folder(&p, "method", "Method", METHOD));
     fprintf(f,
             "<footer class=\"soft\"><p>Made by gradsync %s (%s) from the recordings "
             "above.</p></footer>\n<script>%s</script>\n</body></html>\n",
@@ -210,10 +207,8 @@ int page_write(const char *path, const struct page_source *source)
     AUTO_WORDS struct words platforms = {0};
     size_t n;
     int code = page_runs_read(&runs, &n, source->raw);
-    if (!code)
-        code = choose(&platforms, source, runs, n);
-    if (!code)
-        code = write_whole(path, source, &platforms, runs, n);
+    TRY(code, choose(&platforms, source, runs, n));
+    TRY(code, write_whole(path, source, &platforms, runs, n));
     page_runs_free(runs, n);
     return code;
 }

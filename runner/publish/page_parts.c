@@ -200,8 +200,7 @@ static int each_row(struct paper_tables *s, const char *columns, const char *tab
     char *query = sqlite3_mprintf("SELECT %s FROM \"%w\" WHERE platform = %Q AND %s", columns,
                                   table, platform, which);
     s->refused = true;
-    if (!code)
-        code = store_each(&s->store, query, row, ctx);
+    TRY(code, store_each(&s->store, query, row, ctx));
     sqlite3_free(query);
     return code;
 }
@@ -307,8 +306,7 @@ static int page_tables_put_table(FILE *f, const struct table *t, struct paper_ta
     AUTO_FREE char *which = xstrfmt("%s %s '%s' ORDER BY rowid", t->columns[1].name,
                                     t->only ? "=" : "IS NOT", t->only ? t->only : "no limit");
     int code = find_table(tables, t);
-    if (!code)
-        code = each_row(tables, columns.s, t->file, platform, which, put_row, &r);
+    TRY(code, each_row(tables, columns.s, t->file, platform, which, put_row, &r));
     if (r.n) {
         fputs("</tbody></table></div>\n<p class=\"soft\">", f);
         if (r.n > most)
@@ -786,8 +784,7 @@ int page_runs_read(struct page_run **runs, size_t *n, const char *raw)
 {
     AUTO(runs_free) struct runs found = {0};
     int code = runs_find(&found, raw);
-    if (!code)
-        code = runs_sort(&found);
+    TRY(code, runs_sort(&found));
     *runs = xcalloc(found.n, sizeof **runs);
     *n = 0;
     for (size_t i = 0; i < found.n && !code; i++)

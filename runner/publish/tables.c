@@ -133,19 +133,18 @@ static int add_run(struct grid *g, const char *dir)
     AUTO(machine_free) struct machine m = {0};
     const char *fields[RUN_COLUMNS];
     char launches[24];
-    int code = machine_of_run(&m, dir);
-    if (!code)
-        code = ledger_check_run(dir);
-    if (!code && m.files) {
-        for (size_t i = 0; i < MACHINE_FACTS; i++)
-            fields[i] = m.facts[i];
-        snprintf(launches, sizeof launches, "%d", m.launches);
-        fields[RUN_LAUNCHES] = launches;
-        fields[RUN_FINISHED] = run_is_final(dir) ? "yes" : "no";
-        fields[RUN_PATH] = dir;
-        grid_add(g, (long)g->n + 1, fields);
-    }
-    return code;
+    CHECK(machine_of_run(&m, dir));
+    CHECK(ledger_check_run(dir));
+    if (!m.files)
+        return GS_OK;
+    for (size_t i = 0; i < MACHINE_FACTS; i++)
+        fields[i] = m.facts[i];
+    snprintf(launches, sizeof launches, "%d", m.launches);
+    fields[RUN_LAUNCHES] = launches;
+    fields[RUN_FINISHED] = run_is_final(dir) ? "yes" : "no";
+    fields[RUN_PATH] = dir;
+    grid_add(g, (long)g->n + 1, fields);
+    return GS_OK;
 }
 
 /* The three tables from other sources. */
@@ -156,8 +155,7 @@ static int paper_tables_runs(struct grid **out, const char *raw)
     struct grid *g = grid_new("runs", raw);
     for (size_t i = 0; i < RUN_COLUMNS; i++)
         words_add(&g->columns, i < MACHINE_FACTS ? machine_facts[i] : run_rest[i - MACHINE_FACTS]);
-    if (!code)
-        code = runs_sort(&runs);
+    TRY(code, runs_sort(&runs));
     for (size_t i = 0; i < runs.n && !code; i++)
         code = runs_measured(runs.v[i].dir) ? add_run(g, runs.v[i].dir) : GS_OK;
     if (code)
@@ -274,20 +272,16 @@ static int open_tables(struct paper_tables *s)
 {
     if (s->store.db)
         return GS_OK;
-    int code = store_open(&s->store, NULL);
-    if (!code &&
-        (sqlite3_create_function(s->store.db, "admissible", 1, SQLITE_UTF8, s, admissible, NULL,
-                                 NULL) ||
-         sqlite3_create_function(s->store.db, "progress", 1, SQLITE_UTF8, s, progress, NULL, NULL)))
-        code = store_failed(&s->store);
-    if (!code)
-        code = store_execute(&s->store,
-                             "CREATE TEMP TABLE numbers (name TEXT, plain TEXT, value REAL)");
-    if (!code && !(s->add_number =
-                       store_prepare(&s->store, "INSERT INTO numbers (rowid, name, plain, value) "
-                                                "VALUES (?, ?, ?, ?)")))
-        code = GS_FAILED;
-    return code;
+    CHECK(store_open(&s->store, NULL));
+    if (sqlite3_create_function(s->store.db, "admissible", 1, SQLITE_UTF8, s, admissible, NULL,
+                                NULL) ||
+        sqlite3_create_function(s->store.db, "progress", 1, SQLITE_UTF8, s, progress, NULL, NULL))
+        return store_failed(&s->store);
+    CHECK(
+        store_execute(&s->store, "CREATE TEMP TABLE numbers (name TEXT, plain TEXT, value REAL)"));
+    s->add_number = store_prepare(&s->store, "INSERT INTO numbers (rowid, name, plain, value) "
+                                             "VALUES (?, ?, ?, ?)");
+    return s->add_number ? GS_OK : GS_FAILED;
 }
 
 /* ---- the table of numbers ---- */
@@ -554,12 +548,10 @@ static int load(struct paper_tables *s, const struct grid *g)
               "WHERE admissible(rowid)",
               g->name, g->name);
     text_add(&insert, ")");
-    int code = store_execute(&s->store, create.s);
-    if (!code)
-        code = insert_rows(s, g, &keys, numbers, insert.s);
-    if (!code)
-        code = index_rows(s, g, &keys);
-    return code ? code : store_execute(&s->store, "COMMIT");
+    CHECK(store_execute(&s->store, create.s));
+    CHECK(insert_rows(s, g, &keys, numbers, insert.s));
+    CHECK(index_rows(s, g, &keys));
+    return store_execute(&s->store, "COMMIT");
 }
 
 /* ---- of several runs, one ---- */
@@ -597,8 +589,7 @@ static int keep_standing(struct paper_tables *s, struct grid *g)
     free(s->run);
     s->run = NULL;
     s->reading = g;
-    if (!code)
-        code = store_each(&s->store, query, replace_row, g);
+    TRY(code, store_each(&s->store, query, replace_row, g));
     s->reading = before;
     return code;
 }
@@ -647,15 +638,13 @@ int paper_tables_find(struct paper_tables *s, const char *name, const struct gri
             *out = s->v[i];
             return GS_OK;
         }
-    int code = read_table(s, name, &g);
-    if (code)
-        return code;
+    CHECK(read_table(s, name, &g));
     g->judged = xcalloc(g->n + 1, sizeof *g->judged);
     *out = APPEND(s->v, s->n) = g;
-    code = open_tables(s);
-    if (!code)
-        code = load(s, g);
-    return code || !strcmp(name, "placebo") ? code : keep_standing(s, g);
+    CHECK(open_tables(s));
+    CHECK(load(s, g));
+    /* How the method did counts in every recording. */
+    return strcmp(name, "placebo") ? keep_standing(s, g) : GS_OK;
 }
 
 void paper_tables_free(struct paper_tables *s)

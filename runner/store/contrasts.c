@@ -73,12 +73,10 @@ static int print_rows(struct store *s, const char *columns, const char *from, co
     AUTO_FREE char *which = xstrfmt("SELECT baseline, config, params FROM %s", axes_of),
                    *rows = xstrfmt("SELECT %s FROM %s", columns, from);
     int code = store_each(s, which, take_config, &p);
-    if (!code)
-        code = store_each(s, which, take_params, &p);
+    TRY(code, store_each(s, which, take_params, &p));
     if (!code && sqlite3_create_function(s->db, "place", 2, SQLITE_UTF8, &p, sql_place, NULL, NULL))
         code = store_failed(s);
-    if (!code)
-        code = print_query(s, rows, &how);
+    TRY(code, print_query(s, rows, &how));
     sqlite3_create_function(s->db, "place", 2, SQLITE_UTF8, NULL, NULL, NULL,
                             NULL); /* p ends here */
     free(p.first);
@@ -230,9 +228,7 @@ static int put_lines(struct store *s, const struct comparison *shown, const stru
 {
     struct csv csv;
     AUTO_FREE char *columns = xstrfmt("%s" LINE_MORE, compare_columns);
-    int code = store_make(s, "line", columns);
-    if (code)
-        return code;
+    CHECK(store_make(s, "line", columns));
     struct store_rows *rows = store_rows_begin(s, "line", columns, -1, &csv);
     *n = 0;
     for (size_t i = 0; i < (w ? w->n : shown->n); i++) {
@@ -267,23 +263,20 @@ int contrasts_summary(struct store *s, const struct comparison *shown,
                       const struct winners *winners, const char *best_of)
 {
     size_t n = 0;
-    int code = print_functions(s);
-    if (!code && sqlite3_create_function(s->db, "best_of", 0, SQLITE_UTF8,
-                                         (void *)(uintptr_t)best_of, sql_best_of, NULL, NULL))
-        code = store_failed(s);
-    if (!code)
-        code = put_lines(s, shown, winners, &n);
-    if (!code)
-        code = store_execute(s, questions);
-    if (!code)
-        code = winners ? print_questions(s, best_sentence, LINE_COLUMNS("fastest", "slower"))
-                       : print_questions(s, each_sentence, LINE_COLUMNS("config", "note"));
-    if (!code && n < shown->n)
+    CHECK(print_functions(s));
+    if (sqlite3_create_function(s->db, "best_of", 0, SQLITE_UTF8, (void *)(uintptr_t)best_of,
+                                sql_best_of, NULL, NULL))
+        return store_failed(s);
+    CHECK(put_lines(s, shown, winners, &n));
+    CHECK(store_execute(s, questions));
+    CHECK(winners ? print_questions(s, best_sentence, LINE_COLUMNS("fastest", "slower"))
+                  : print_questions(s, each_sentence, LINE_COLUMNS("config", "note")));
+    if (n < shown->n)
         printf("--all prints every contrast; --size, --mode, --config choose\n");
-    return code || !winners ? code
-                            : print_lines(s, "SELECT 'What to set: gradsync advise ' || platform "
-                                             "FROM question WHERE n_faster AND level <> 'alone' "
-                                             "ORDER BY question LIMIT 1");
+    return !winners ? GS_OK
+                    : print_lines(s, "SELECT 'What to set: gradsync advise ' || platform "
+                                     "FROM question WHERE n_faster AND level <> 'alone' "
+                                     "ORDER BY question LIMIT 1");
 }
 
 /* ---- every contrast ---- */
@@ -292,22 +285,18 @@ int contrasts_put(struct store *s, const struct comparison *c)
 {
     struct csv csv;
     AUTO_FREE char *columns = xstrfmt("%s,family,no_floor", compare_columns);
-    int code = store_make(s, "compare", columns);
-    if (!code)
-        code = store_make(s, "placebo", placebo_columns);
-    if (code)
-        return code;
+    CHECK(store_make(s, "compare", columns));
+    CHECK(store_make(s, "placebo", placebo_columns));
     struct store_rows *rows = store_rows_begin(s, "compare", columns, -1, &csv);
     for (size_t i = 0; i < c->n; i++) {
         contrast_row(&csv, &c->v[i]);
         CSV_INTEGERS(&csv, (int64_t)c->v[i].family, c->v[i].no_floor);
         csv_end(&csv);
     }
-    code = store_rows_end(rows);
+    CHECK(store_rows_end(rows));
     rows = store_rows_begin(s, "placebo", placebo_columns, -1, &csv);
     placebo_put(&csv, c);
-    int ended = store_rows_end(rows);
-    return code ? code : ended;
+    return store_rows_end(rows);
 }
 
 /* A part for each run and baseline. */
@@ -377,26 +366,24 @@ static const char beaten[] =
 int contrasts_print(struct store *s, const char *best_of)
 {
     AUTO_WORDS struct words titles = {0};
-    int code = print_functions(s);
-    if (!code)
-        code = store_execute(s, parts);
-    if (!code)
-        code = store_each(s,
-                          "SELECT " NAME " || ', run ' || run_id || ', against ' || baseline "
-                          "FROM shown GROUP BY part ORDER BY part",
-                          take_text, &titles);
-    for (size_t i = 0; i < titles.n && !code; i++) {
+    CHECK(print_functions(s));
+    CHECK(store_execute(s, parts));
+    CHECK(store_each(s,
+                     "SELECT " NAME " || ', run ' || run_id || ', against ' || baseline "
+                     "FROM shown GROUP BY part ORDER BY part",
+                     take_text, &titles));
+    for (size_t i = 0; i < titles.n; i++) {
         AUTO_FREE char *from = xstrfmt("shown WHERE part = %zu ORDER BY at", i + 1);
         printf("\n%s\n", titles.v[i]);
-        code = print_rows(s, every, from, from, 3);
+        CHECK(print_rows(s, every, from, from, 3));
     }
-    code = code ? code : print_lines(s, tests);
-    code = code ? code : print_lines(s, counts);
-    code = code ? code : print_lines(s, placebo);
-    if (code || !best_of)
-        return code;
+    CHECK(print_lines(s, tests));
+    CHECK(print_lines(s, counts));
+    CHECK(print_lines(s, placebo));
+    if (!best_of)
+        return GS_OK;
     char *sql = sqlite3_mprintf(beaten, best_of);
-    code = print_lines(s, sql);
+    int code = print_lines(s, sql);
     sqlite3_free(sql);
     return code;
 }
@@ -558,8 +545,7 @@ static int open_file(struct store *s, const char *path)
         xstrfmt("SELECT rowid + 1, iif(verdict IN (%s), measured_verdict, verdict) AS word FROM "
                 "temp.compare WHERE word NOT IN (%s) ORDER BY rowid",
                 known.s, known.s);
-    if (!code)
-        code = store_each(s, sql, take_line, &path);
+    TRY(code, store_each(s, sql, take_line, &path));
     return code ? code : path ? GS_OK : GS_FAILED;
 }
 
@@ -584,14 +570,13 @@ int again_make(struct store *s, const char *dir, bool *any, size_t *single)
     if (sqlite3_create_function(s->db, "judged", 8, SQLITE_UTF8, NULL, sql_judged, NULL, NULL) ||
         sqlite3_create_function(s->db, "origins", 2, SQLITE_UTF8, NULL, sql_origins, NULL, NULL))
         return store_failed(s);
-    int code = store_execute(s, again);
-    if (!code)
-        code = store_each(s, "SELECT count(*), sum(single) FROM twin WHERE runs > 1", take_twins,
-                          twins);
+    CHECK(store_execute(s, again));
+    CHECK(
+        store_each(s, "SELECT count(*), sum(single) FROM twin WHERE runs > 1", take_twins, twins));
     *any = twins[0];
     *single = (size_t)twins[1];
-    if (code || !dir)
-        return code;
+    if (!dir)
+        return GS_OK;
     AUTO_FREE char *file = xstrfmt("%s/" AGAIN_CSV, dir);
     AUTO_FREE char *columns = xstrfmt("%s,%s", compare_columns, again_columns);
     AUTO_FREE char *sql = xstrfmt("SELECT %s FROM temp.again ORDER BY rowid", columns);
@@ -601,12 +586,10 @@ int again_make(struct store *s, const char *dir, bool *any, size_t *single)
 int again_print(struct store *s)
 {
     struct printing how = {.format = PRINT_TEXT, .keys = 3};
-    int code = print_functions(s);
-    if (!code)
-        code = print_query(s, agreements, &how);
-    if (!code)
-        code = print_lines(
-            s, "SELECT iif(count(*), char(10) || count(*) || ' different or contrary:', '')"
-               " FROM temp.again WHERE agreement IN ('different', 'contrary')");
-    return code ? code : print_rows(s, disagreeing, disagree, disagree_axes, 3);
+    CHECK(print_functions(s));
+    CHECK(print_query(s, agreements, &how));
+    CHECK(print_lines(s,
+                      "SELECT iif(count(*), char(10) || count(*) || ' different or contrary:', '')"
+                      " FROM temp.again WHERE agreement IN ('different', 'contrary')"));
+    return print_rows(s, disagreeing, disagree, disagree_axes, 3);
 }

@@ -181,10 +181,8 @@ int store_export_all(struct store *s, const char *dir)
         if (!code)
             csv_params_header(&files[i], i < DERIVED ? store_derived[i].columns : samples_columns);
     }
-    if (!code)
-        code = fill(s, files);
-    if (!code)
-        code = write_classic(s, dir);
+    TRY(code, fill(s, files));
+    TRY(code, write_classic(s, dir));
     for (int i = DERIVED; i >= 0 && !code; i--) /* all are whole before one is renamed */
         code = csv_finish(&files[i]);
     for (int i = DERIVED; i >= 0; i--) {

@@ -355,10 +355,8 @@ static int derive(struct ingest *in)
 {
     AUTO_FREE struct summary *cells = xcalloc(in->r->n_cells + 1, sizeof *cells);
     int code = derive_groups(in, cells);
-    if (!code)
-        code = derive_contrasts(in, NULL);
-    if (!code)
-        code = derive_contrasts(in, "comm");
+    TRY(code, derive_contrasts(in, NULL));
+    TRY(code, derive_contrasts(in, "comm"));
     AUTO_FREE char *text = code ? NULL : nccl_table_text(in->r, cells);
     if (text) {
         csv_integer(&in->out[NCCL_TESTS], 0);
@@ -395,8 +393,7 @@ static int read_tables(struct ingest *in)
     for (size_t i = 0; i < in->r->ledger->n_files && !code; i++)
         code = read_file(in, i);
     take_cells(in);
-    if (!code)
-        code = take_claims(in);
+    TRY(code, take_claims(in));
     for (size_t i = 0; i < RAW_TABLES + DERIVED; i++) {
         int one = store_rows_end(in->rows[i]);
         code = code ? code : one;
@@ -479,8 +476,7 @@ static int read_run(struct store *s, const char *dir, const char *stamp)
     AUTO(runs_free) struct runs runs = {0};
     struct ingest in = {.store = s};
     int code = recorded_read(&r, dir);
-    if (!code)
-        code = runs_add(&runs, dir);
+    TRY(code, runs_add(&runs, dir));
     if (!code && r)
         code = gather_run(in.r = r, &in.groups);
     if (!code && r)
@@ -656,14 +652,10 @@ int store_read(struct store *s, const char *const *roots, size_t n)
     int code = GS_OK;
     for (size_t i = 0; i < n && !code; i++)
         code = runs_find(&runs, roots[i]);
-    if (!code)
-        code = read_known(s, &known);
-    if (!code)
-        code = forget_gone(s, &known, &runs, roots, n);
-    if (!code)
-        code = read_ahead(s, &runs, &known);
-    if (!code)
-        code = read_known(s, &known);
+    TRY(code, read_known(s, &known));
+    TRY(code, forget_gone(s, &known, &runs, roots, n));
+    TRY(code, read_ahead(s, &runs, &known));
+    TRY(code, read_known(s, &known));
     for (size_t i = 0; i < runs.n && code != GS_USAGE && !s->failed; i++) {
         AUTO_FREE char *stamp = stamp_of(runs.v[i].dir, &(off_t){0});
         if (is_known(&known, runs.v[i].dir, stamp))
@@ -693,8 +685,7 @@ int store_open_roots(struct store *s, const char *const *roots, size_t n)
     if (!n)
         return store_open_all(s);
     int code = store_open(s, NULL);
-    if (!code)
-        code = store_read(s, roots, n);
+    TRY(code, store_read(s, roots, n));
     return code == GS_FAILED && s->damaged.n && !s->failed ? GS_OK : code;
 }
 

@@ -324,6 +324,13 @@ void store_close(struct store *s)
     *s = (struct store){0};
 }
 
+int store_finish(struct store *s, int code)
+{
+    code = code ? code : s->damaged.n ? GS_FAILED : GS_OK;
+    store_close(s);
+    return code;
+}
+
 /* ---- rows ---- */
 
 struct store_rows {
@@ -516,8 +523,7 @@ static int import(struct store *s, const char *path, const char *name, const cha
     AUTO_FREE char *all = columns ? xstrdup(columns) : with_older(name, &names);
     csv_read_close(&r);
     code = csv_read_open(&r, path, (const char *const *)names.v);
-    if (!code)
-        code = store_make(s, name, all);
+    TRY(code, store_make(s, name, all));
     if (code)
         return code;
     struct store_rows *sink = store_rows_begin(s, name, there, -1, &rows);

@@ -46,6 +46,8 @@ struct store {
  * store_close in both cases. */
 int store_open(struct store *s, const char *path);
 void store_close(struct store *s);
+/* Closes it. The code, or GS_FAILED in place of GS_OK if recordings were damaged. */
+int store_finish(struct store *s, int code);
 
 /* Reads what is new below the roots, and forgets runs that are gone. GS_OK; GS_FAILED, reported: a
  * recording is damaged, and the others are there; GS_USAGE, reported: no such folder. */

@@ -130,15 +130,11 @@ static int query(void *request, char **words, int n)
         code = only_tables ? store_execute(&s, q->first)
                            : fail(GS_USAGE,
                                   "query: --first is for files only: give --table, and no folder");
-    if (!code)
-        code = print_functions(&s);
-    if (!code)
-        code = print_query(&s, words[0], &how);
+    TRY(code, print_functions(&s));
+    TRY(code, print_query(&s, words[0], &how));
     if (!code && !how.rows && how.format == PRINT_TEXT)
         say("no row");
-    code = code ? code : s.damaged.n ? GS_FAILED : GS_OK;
-    store_close(&s);
-    return code;
+    return store_finish(&s, code);
 }
 
 int cmd_query(int argc, char **argv)

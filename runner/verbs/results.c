@@ -51,8 +51,7 @@ static int print_checks(struct store *s, const struct limits_request *q)
     if (!code && !q->quiet)
         code = limits_print(s, path);
     fflush(stdout); /* both may go to one file */
-    if (!code)
-        code = limits_say(s, &any);
+    TRY(code, limits_say(s, &any));
     if (!code && !any)
         say("nothing is published or measured of the platforms of these configs");
     return code;
@@ -63,13 +62,9 @@ static int limits(void *request, char **configs, int n)
     const struct limits_request *q = request;
     struct store s = {0};
     int code = open_cells(&s, q->dir);
-    if (!code)
-        code = limits_check(&s, (const char *const *)configs, (size_t)n);
-    if (!code)
-        code = print_checks(&s, q);
-    code = code ? code : s.damaged.n ? GS_FAILED : GS_OK;
-    store_close(&s);
-    return code;
+    TRY(code, limits_check(&s, (const char *const *)configs, (size_t)n));
+    TRY(code, print_checks(&s, q));
+    return store_finish(&s, code);
 }
 
 int cmd_limits(int argc, char **argv)
@@ -129,17 +124,14 @@ static int write_and_print(const struct transitions_request *q)
     AUTO_FREE char *path = xstrfmt("%s/" TRANSITIONS_CSV, q->dir);
     bool all = !q->named && store_has_recordings();
     int code = store_open_table(&s, all ? NULL : q->dir, "launches", curves_reads);
-    if (!code)
-        code = transitions_make(&s);
+    TRY(code, transitions_make(&s));
     bool kept = !code && (q->quiet || may_write(q->dir)); /* quiet: it is there to write */
     if (kept)
         code =
             store_export(&s, "SELECT * FROM transitions ORDER BY rowid", transitions_columns, path);
     if (!code && !q->quiet)
         code = transitions_print(&s, q->platform, q->all, kept ? path : NULL);
-    code = code ? code : s.damaged.n ? GS_FAILED : GS_OK;
-    store_close(&s);
-    return code;
+    return store_finish(&s, code);
 }
 
 static int transitions(void *request, char **words, int n)
@@ -232,20 +224,16 @@ static int report(void *request, char **platforms, int n)
 {
     struct report_request *q = request;
     AUTO(runs_choice_free) struct choice choice = {0};
-    int code = GS_OK;
     if (!n && !q->all && !q->source.raw) {
-        code = runs_choose(&choice, NULL, 0);
-        if (!code)
-            runs_choice_say(&choice);
+        CHECK(runs_choose(&choice, NULL, 0));
+        runs_choice_say(&choice);
         platforms[0] = choice.platform;
     }
     q->source.platforms = (const char *const *)platforms;
     q->source.raw = q->source.raw ? q->source.raw : LOCATE_DATA;
-    if (!code)
-        code = page_write(q->path, &q->source);
-    if (!code)
-        say("%s: open it in a browser", q->path);
-    return code;
+    CHECK(page_write(q->path, &q->source));
+    say("%s: open it in a browser", q->path);
+    return GS_OK;
 }
 
 int cmd_report(int argc, char **argv)
@@ -297,16 +285,13 @@ static int explain(const struct why_request *q, struct numbers *b, const char *w
     struct answer *a;
     bool definition = strcasestr(word, ": SELECT ");
     AUTO_FREE char *name = definition ? xstrdup(QUERY) : bare_name(word);
-    int code = definition ? definitions_add(&b->d, QUERY, word) : GS_OK;
-    if (!code)
-        code = numbers_answer(b, name, &a);
-    if (!code && q->value)
+    CHECK(definition ? definitions_add(&b->d, QUERY, word) : GS_OK);
+    CHECK(numbers_answer(b, name, &a));
+    if (q->value)
         printf("%s = %s\n", a->macro->name, a->text);
-    else if (!code)
-        code = trace_print(b, a, q->all ? SIZE_MAX : ROWS);
-    if (!code && a->gap && !a->none)
-        code = GS_FAILED;
-    return code;
+    else
+        CHECK(trace_print(b, a, q->all ? SIZE_MAX : ROWS));
+    return a->gap && !a->none ? GS_FAILED : GS_OK;
 }
 
 /* For "TABLE:LINE", as a report prints it: returns the line and sets *table, which the caller frees.
@@ -356,18 +341,16 @@ static int answer(void *request, char **words, int n)
     long line = n == 1 ? line_of_table(words[0], &table) : 0;
     if (line)
         return explain_line(tables, table, line);
-    int code = GS_OK;
-    for (int i = 0; i < n && !code; i++)
-        code = refuse_run(words[i]);
-    if (!code)
-        code = numbers_open(&b, q->macros, tables);
-    if (!code && q->output)
-        code = tex_write(&b, q->output);
-    for (int i = 0; i < n && !code; i++)
-        code = explain(q, &b, words[i]);
-    for (size_t i = 0; i < b.d.n && !code && !n && !q->output; i++)
+    for (int i = 0; i < n; i++)
+        CHECK(refuse_run(words[i]));
+    CHECK(numbers_open(&b, q->macros, tables));
+    if (q->output)
+        return tex_write(&b, q->output);
+    for (int i = 0; i < n; i++)
+        CHECK(explain(q, &b, words[i]));
+    for (size_t i = 0; i < b.d.n && !n; i++)
         puts(b.d.v[i].name);
-    return code;
+    return GS_OK;
 }
 
 int cmd_why(int argc, char **argv)
