@@ -57,9 +57,9 @@ int plan_sections(struct sections *s, const char *config, const char *const *ove
 {
     AUTO(config_free_of) struct config *c = NULL;
     *s = (struct sections){0};
-    int code = config_load(&c, config, overrides);
-    TRY(code, config_check_commands(c));
-    return code ? code : plan_sections_of(s, c, workload);
+    CHECK(config_load(&c, config, overrides));
+    CHECK(config_check_commands(c));
+    return plan_sections_of(s, c, workload);
 }
 
 int plan_sections_of(struct sections *s, struct config *c, const char *workload)
@@ -138,8 +138,8 @@ int plan_write(const struct plan *p, const char *dir)
     AUTO_TEXT struct text line = {0};
     text_addf(&line, "%s\n", text);
     free(text);
-    int code = write_whole(dir, "config.ini", p->config->text);
-    return code ? code : write_whole(dir, "plan.json", line.s);
+    CHECK(write_whole(dir, "config.ini", p->config->text));
+    return write_whole(dir, "plan.json", line.s);
 }
 
 /* ---- reading ---- */

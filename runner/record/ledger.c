@@ -60,26 +60,28 @@ static int check_launches(const struct ledger_plan *p, const char *path)
 
 static int check_config(const struct ledger_plan *p, const char *dir)
 {
-    char hex[65], *path = xstrfmt("%s/config.ini", dir);
+    char hex[65];
+    AUTO_FREE char *path = xstrfmt("%s/config.ini", dir);
     const char *planned = json_string_value(json_object_get(p->root, "config_sha256"));
-    int code = planned ? sha256_file(path, hex) : GS_OK;
-    if (!code && planned && strcmp(planned, hex))
-        code = fail_at(GS_FAILED, path, 0,
-                       "edited: its SHA-256 differs from the one in plan.json; restore the file");
-    free(path);
-    return code;
+    if (!planned)
+        return GS_OK;
+    CHECK(sha256_file(path, hex));
+    return !strcmp(planned, hex)
+               ? GS_OK
+               : fail_at(GS_FAILED, path, 0,
+                         "edited: its SHA-256 differs from the one in plan.json; restore the file");
 }
 
 int ledger_plan_read(struct ledger_plan *p, const char *dir)
 {
     AUTO_FREE char *path = xstrfmt("%s/plan.json", dir);
     *p = (struct ledger_plan){0};
-    int code = json_names_load(&p->root, path);
+    CHECK(json_names_load(&p->root, path));
     if (p->root)
-        code = sha256_file(path, p->sha256);
-    TRY(code, check_launches(p, path));
-    TRY(code, index_cells(p, path));
-    return code ? code : check_config(p, dir);
+        CHECK(sha256_file(path, p->sha256));
+    CHECK(check_launches(p, path));
+    CHECK(index_cells(p, path));
+    return check_config(p, dir);
 }
 
 void ledger_plan_free(struct ledger_plan *p)

@@ -412,8 +412,8 @@ static int read_header(struct raw *r)
 {
     struct raw_line header;
     int got = raw_next(r, 1u << RAW_HEADER, &header);
-    int code = got < 0 ? GS_FAILED : got ? check_schema(r, &header) : GS_OK;
-    return code ? code : raw_seek(r, (struct raw_place){0});
+    CHECK(got < 0 ? GS_FAILED : got ? check_schema(r, &header) : GS_OK);
+    return raw_seek(r, (struct raw_place){0});
 }
 
 int raw_open_trusted(struct raw **out, const char *path)
@@ -596,9 +596,10 @@ int raw_reopen(struct record *r, const char *path, bool *ended)
 
 static int add_lines(struct record *r, const char *status, const struct raw_death *death)
 {
-    int code = death ? record_line(r, raw_fail_line(death)) : GS_OK;
-    TRY(code, record_line(r, raw_end_line(status)));
-    return code ? code : record_sync(r);
+    if (death)
+        CHECK(record_line(r, raw_fail_line(death)));
+    CHECK(record_line(r, raw_end_line(status)));
+    return record_sync(r);
 }
 
 int raw_end_write(const char *path, const char *status, const struct raw_death *death)

@@ -321,13 +321,10 @@ static int none_below(const char *root)
 
 int runs_below(struct runs *r, const char *const *roots, size_t n)
 {
-    int code = GS_OK;
-    for (size_t i = 0; i < n && !code; i++)
-        code = runs_find(r, roots[i]);
-    TRY(code, runs_sort(r));
-    if (!code && !r->n)
-        code = none_below(roots[0]);
-    return code;
+    for (size_t i = 0; i < n; i++)
+        CHECK(runs_find(r, roots[i]));
+    CHECK(runs_sort(r));
+    return r->n ? GS_OK : none_below(roots[0]);
 }
 
 static void run_folder_free(struct run_folder *run)

@@ -240,15 +240,10 @@ static void read_fail(struct reader *in, const json_t *o)
     AUTO_FREE char *where = rank < 0      ? xstrdup("no rank reported")
                             : partner < 0 ? xstrfmt("rank %d", rank)
                                           : xstrfmt("rank %d with rank %d", rank, partner);
-    char *text = xstrfmt("%s (host %s): %s in %s: %s", where, json_text_of(o, "host"),
-                         json_text_of(o, "kind"), json_text_of(o, "phase"), json_text_of(o, "why"));
-    bool known = false;
-    for (size_t i = 0; i < d->n_failed; i++)
-        known = known || !strcmp(d->failed[i], text);
-    if (known)
-        free(text);
-    else
-        APPEND(d->failed, d->n_failed) = text;
+    AUTO_FREE char *text =
+        xstrfmt("%s (host %s): %s in %s: %s", where, json_text_of(o, "host"),
+                json_text_of(o, "kind"), json_text_of(o, "phase"), json_text_of(o, "why"));
+    words_add_once(&d->failed, text);
 }
 
 /* ---- recordings ---- */
@@ -256,11 +251,10 @@ static void read_fail(struct reader *in, const json_t *o)
 static int read_file(struct reader *in, const char *path)
 {
     const unsigned want = 1u << RAW_HEADER | 1u << RAW_BLOCK | 1u << RAW_HEALTH | 1u << RAW_FAIL;
-    struct raw *raw;
+    AUTO(raw_close_of) struct raw *raw = NULL;
     struct raw_line l;
-    int got, code = raw_open_trusted(&raw, path);
-    if (code)
-        return code;
+    int got;
+    CHECK(raw_open_trusted(&raw, path));
     in->block = 0;
     while ((got = raw_next(raw, want, &l)) == 1) {
         if (l.type == RAW_HEADER)
@@ -272,7 +266,6 @@ static int read_file(struct reader *in, const char *path)
         else
             read_fail(in, l.json);
     }
-    raw_close(raw);
     return got < 0 ? GS_FAILED : GS_OK;
 }
 
@@ -280,16 +273,15 @@ static int read_run(struct suspects_data *d, const struct recorded *r)
 {
     struct reader in = {.d = d, .r = r};
     in.first_launch = d->visits ? d->launch[d->visits - 1] : 0;
-    int code = GS_OK;
-    for (size_t i = 0; i < r->ledger->n_files && !code; i++) {
+    for (size_t i = 0; i < r->ledger->n_files; i++) {
         const struct ledger_file *file = &r->ledger->files[i];
         bool closed;
         const struct rec_span *span = recorded_span(r, 0, file->launch, &closed);
         in.launch = file->launch;
         in.counts = span && span->file == i;
-        code = read_file(&in, file->path);
+        CHECK(read_file(&in, file->path));
     }
-    return code;
+    return GS_OK;
 }
 
 /* All but the patience and the place of the cell in the tournament. */
@@ -317,31 +309,22 @@ static void begin_data(struct suspects_data *d, const struct recorded *r)
     d->silent = xcalloc(d->ranks * d->ranks, sizeof *d->silent);
 }
 
-static int not_pairs(const char *dir)
-{
-    return fail(GS_USAGE, "%s: not a recording of gradsync suspects (plugin pairs)", dir);
-}
-
 int suspects_data_add(struct suspects_data *d, const char *dir)
 {
-    struct recorded *r;
-    int code = recorded_read(&r, dir);
-    if (code || !r)
-        return code ? code : not_pairs(dir);
-    if (strcmp(r->workload, "pairs") != 0 || !r->n_groups)
-        code = not_pairs(dir);
-    else if (r->ranks < 1 || r->ranks > RANKS_MAX)
-        code = fail(GS_USAGE, "%s: has %lld ranks; must be 1 to %d", dir, (long long)r->ranks,
+    AUTO(recorded_free_of) struct recorded *r = NULL;
+    CHECK(recorded_read(&r, dir));
+    if (!r || strcmp(r->workload, "pairs") != 0 || !r->n_groups)
+        return fail(GS_USAGE, "%s: not a recording of gradsync suspects (plugin pairs)", dir);
+    if (r->ranks < 1 || r->ranks > RANKS_MAX)
+        return fail(GS_USAGE, "%s: has %lld ranks; must be 1 to %d", dir, (long long)r->ranks,
                     RANKS_MAX);
-    else if (d->rank && (size_t)r->ranks != d->ranks)
-        code = fail(GS_USAGE, "%s: has %lld ranks, not %zu", dir, (long long)r->ranks, d->ranks);
-    if (!code && !d->rank)
+    if (d->rank && (size_t)r->ranks != d->ranks)
+        return fail(GS_USAGE, "%s: has %lld ranks, not %zu", dir, (long long)r->ranks, d->ranks);
+    if (!d->rank)
         begin_data(d, r);
-    AUTO_FREE char *params = code ? NULL : params_of(r);
-    TRY(code, suspects_data_alike(d, params, dir));
-    TRY(code, read_run(d, r));
-    recorded_free(r);
-    return code;
+    AUTO_FREE char *params = params_of(r);
+    CHECK(suspects_data_alike(d, params, dir));
+    return read_run(d, r);
 }
 
 void suspects_data_free(struct suspects_data *d)
@@ -353,11 +336,9 @@ void suspects_data_free(struct suspects_data *d)
         words_free(&d->rank[i].ways);
         words_free(&d->rank[i].reasons);
     }
-    for (size_t i = 0; i < d->n_failed; i++)
-        free(d->failed[i]);
     for (size_t t = 0; t < SUSPECTS_TESTS; t++)
         free(d->x[t]);
-    free(d->failed);
+    words_free(&d->failed);
     free(d->silent);
     free(d->launch);
     free(d->rank);

@@ -68,8 +68,7 @@ struct suspects_data {
     double *x[SUSPECTS_TESTS]; /* [visit * entities + entity], log seconds; NaN: none */
     bool *silent;              /* [a * ranks + b]: the pair did not answer */
     struct rank_facts *rank;
-    char **failed; /* "round 3: hang on n1: why" */
-    size_t n_failed;
+    struct words failed; /* "rank 0 with rank 1 (host n1): hang in sample: why" */
 };
 
 /* Adds a recording of the same ranks and params. GS_OK or reported. *d is zero before the first. */

@@ -246,27 +246,21 @@ void suspects_print(const struct suspects_report *r)
         AUTO_FREE char *line = suspects_line(r, &r->v->v[i]);
         printf("suspect: %s\n", line);
     }
-    for (size_t i = 0; i < r->d->n_failed; i++)
-        printf("failed: %s\n", r->d->failed[i]);
-    if (!r->v->n && !r->d->n_failed && !r->v->compared)
-        print_not_compared(r);
-    else if (!r->v->n && !r->d->n_failed)
-        print_none(r);
+    for (size_t i = 0; i < r->d->failed.n; i++)
+        printf("failed: %s\n", r->d->failed.v[i]);
+    if (!r->v->n && !r->d->failed.n)
+        (r->v->compared ? print_none : print_not_compared)(r);
 }
 
 /* ---- JSON ---- */
 
-static json_t *number(double v)
-{
-    return isfinite(v) ? json_real(v) : json_null();
-}
-
 static json_t *json_finding(const struct finding *f)
 {
     return json_pack("{ss so so so so}", "test", suspects_tests[f->test].name, "slower_percent",
-                     number(percent(f->excess.value)), "low_percent", number(percent(f->excess.lo)),
-                     "high_percent", number(percent(f->excess.hi)), "p",
-                     number(f->excess.p < 1 ? f->excess.p : 1));
+                     json_finite(percent(f->excess.value)), "low_percent",
+                     json_finite(percent(f->excess.lo)), "high_percent",
+                     json_finite(percent(f->excess.hi)), "p",
+                     json_finite(f->excess.p < 1 ? f->excess.p : 1));
 }
 
 static json_t *json_rank(const struct suspects_data *d, size_t rank)
@@ -295,22 +289,20 @@ void suspects_print_json(const struct suspects_report *r)
     json_t *suspects = json_array(), *failed = json_array(), *seen = json_object();
     for (size_t i = 0; i < r->v->n; i++)
         json_array_append_new(suspects, json_suspect(r, &r->v->v[i]));
-    for (size_t i = 0; i < r->d->n_failed; i++)
-        json_array_append_new(failed, json_text(r->d->failed[i]));
+    for (size_t i = 0; i < r->d->failed.n; i++)
+        json_array_append_new(failed, json_text(r->d->failed.v[i]));
     for (size_t k = 0; k < SUSPECT_KINDS; k++) {
         size_t worst = worst_seen(r->v->seen[k]);
         if (worst < SUSPECTS_TESTS)
             json_object_set_new(seen, suspect_kinds[k], json_real(100 * r->v->seen[k][worst]));
     }
-    json_t *o =
+    AUTO_JSON json_t *o =
         json_pack("{ss so so so sI sI sb so so so}", "schema", "gradsync-suspects-1", "platform",
                   json_text(r->d->platform), "run_id", json_text(r->d->run_id), "baseline",
                   r->past ? json_text(r->past) : json_null(), "ranks", (json_int_t)r->d->ranks,
                   "links", (json_int_t)r->v->links, "compared", r->v->compared, "suspects",
                   suspects, "failed", failed, "would_have_seen_percent", seen);
-    json_dumpf(o, stdout, JSON_INDENT(1));
-    putchar('\n');
-    json_decref(o);
+    json_print(o, JSON_INDENT(1));
 }
 
 /* ---- Prometheus ---- */
@@ -333,7 +325,7 @@ static void add_gauge(struct text *t, const struct suspects_data *d, const struc
 
 int suspects_write_prometheus(const struct suspects_report *r, const char *path)
 {
-    struct text t = {0};
+    AUTO_TEXT struct text t = {0};
     text_addf(&t,
               "# HELP gradsync_suspects Ranks, links and hosts that are slower than their peers\n"
               "# TYPE gradsync_suspects gauge\ngradsync_suspects %zu\n",
@@ -343,9 +335,7 @@ int suspects_write_prometheus(const struct suspects_report *r, const char *path)
                      "worst test\n# TYPE gradsync_suspect_slower_percent gauge\n");
     for (size_t i = 0; i < r->v->n; i++)
         add_gauge(&t, r->d, &r->v->v[i]);
-    int code = csv_write_file(path, t.s);
-    text_free(&t);
-    return code;
+    return csv_write_file(path, t.s);
 }
 
 /* ---- the config that `gradsync suspects` measures ---- */
@@ -363,13 +353,11 @@ void suspects_config(struct text *t, size_t ranks, bool cuda)
 int suspects_config_launch(struct words *overrides, struct suspects_launch *launch,
                            const char *path)
 {
-    struct config *c;
+    AUTO(config_free_of) struct config *c = NULL;
     struct settings settings;
-    int code = config_load(&c, path, NULL);
-    if (code)
-        return code;
-    code = settings_read(c, &settings);
-    for (size_t i = 0; i < c->n && !code; i++) {
+    CHECK(config_load(&c, path, NULL));
+    CHECK(settings_read(c, &settings));
+    for (size_t i = 0; i < c->n; i++) {
         const struct config_entry *e = &c->entries[i];
         bool name = !strcmp(e->section, "platform") && !strcmp(e->key, "name");
         if (!name && (!strcmp(e->section, "platform") || !strcmp(e->section, "launch")))
@@ -377,6 +365,5 @@ int suspects_config_launch(struct words *overrides, struct suspects_launch *laun
     }
     words_addf(overrides, "platform:name=%s", settings.platform.name);
     *launch = (struct suspects_launch){(size_t)settings.launch.ranks, settings.platform.device[0]};
-    config_free(c);
-    return code;
+    return GS_OK;
 }

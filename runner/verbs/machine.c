@@ -211,7 +211,7 @@ static int read_runs(struct suspects_data *d, char *const *dirs, size_t n)
     for (size_t i = 0; i < n; i++)
         if (runs_is_run(dirs[i]))
             CHECK(suspects_data_add(d, dirs[i]));
-    return d->visits || d->n_failed ? GS_OK : fail(GS_FAILED, "suspects: nothing was measured");
+    return d->visits || d->failed.n ? GS_OK : fail(GS_FAILED, "suspects: nothing was measured");
 }
 
 /* A failure is one of the results; of a part of the measurement there is no verdict. */
@@ -266,7 +266,7 @@ static int report(const struct measuring *m, const char *config, const struct su
         suspects_print(&r);
     if (q->prometheus)
         CHECK(suspects_write_prometheus(&r, q->prometheus));
-    return v.n || d->n_failed ? GS_FAILED : GS_OK;
+    return v.n || d->failed.n ? GS_FAILED : GS_OK;
 }
 
 /* The arguments are recordings, or one config, or none. */
