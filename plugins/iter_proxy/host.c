@@ -192,8 +192,8 @@ static enum wl_status open_host(void **state, const struct wl_host *host)
     int level = MPI_THREAD_SINGLE;
     MPI_Query_thread(&level);
     if (level < MPI_THREAD_SERIALIZED) {
-        host->fail(host->ctx, "backend=host communicates on a thread of its own, and this MPI was "
-                              "not initialised with MPI_THREAD_SERIALIZED or more");
+        HOST_FAIL(host, "backend=host communicates on a thread of its own, and this MPI was "
+                        "not initialised with MPI_THREAD_SERIALIZED or more");
         return WL_SKIP;
     }
     struct state *s = calloc(1, sizeof *s);
@@ -328,11 +328,10 @@ static void say_memory(const struct step *p)
     char where[WL_TEXT_MAX + 16] = "";
     if (p->cell->step[0])
         snprintf(where, sizeof where, "%s:%u: ", p->cell->step, o->line);
-    host->fail(host->ctx,
-               "%sno memory: %.1f MiB for the largest GEMM, %.1f MiB for collectives; a smaller %s",
-               where, (double)(o->a + o->b + o->c) * sizeof(float) / 0x1p20,
-               (double)p->work->buffer_B * 2 / 0x1p20,
-               p->cell->step[0] ? "scale or batch" : "size");
+    HOST_FAIL(host,
+              "%sno memory: %.1f MiB for the largest GEMM, %.1f MiB for collectives; a smaller %s",
+              where, (double)(o->a + o->b + o->c) * sizeof(float) / 0x1p20,
+              (double)p->work->buffer_B * 2 / 0x1p20, p->cell->step[0] ? "scale or batch" : "size");
 }
 
 static enum wl_status prepare_host(void *state, const struct proxy_cell *cell,
@@ -420,11 +419,10 @@ static bool check_collective(struct step *p, const struct proxy_collective *c)
         const char *at = p->out + c->first + of.first * sizeof(float);
         if (payload_check_part(&p->payload, at, of.n, of.source, of.input_first, &f))
             continue;
-        host->fail(host->ctx,
-                   "element %zu of the %s is %.9g, not %.9g, on rank %d (collective %td)",
-                   of.first + f.element,
-                   collective_reduces(c->collective) ? "reduced gradient" : "gathered parameters",
-                   f.got, f.expected, host->rank, c - p->work->collective + 1);
+        HOST_FAIL(host, "element %zu of the %s is %.9g, not %.9g, on rank %d (collective %td)",
+                  of.first + f.element,
+                  collective_reduces(c->collective) ? "reduced gradient" : "gathered parameters",
+                  f.got, f.expected, host->rank, c - p->work->collective + 1);
         return false;
     }
     return true;
@@ -442,9 +440,8 @@ static enum wl_status verify_host(void *step)
     struct gemm_shape shape = shape_of(p->last);
     if (gemm_check(p->gemm, &shape))
         return WL_OK;
-    host->fail(host->ctx, "the GEMM of m = %zu, n = %zu, k = %zu is wrong on rank %d", shape.m,
-               shape.n, shape.k, host->rank);
-    return WL_FAIL;
+    return HOST_FAILED(host, "the GEMM of m = %zu, n = %zu, k = %zu is wrong on rank %d", shape.m,
+                       shape.n, shape.k, host->rank);
 }
 
 const struct proxy_backend proxy_backend_host = {

@@ -220,7 +220,7 @@ static enum wl_status use(struct backends *b, struct proxy_cell *c, enum proxy_b
     char why[256];
     enum wl_status status = traits_accept(kind, c, why, sizeof why);
     if (status != WL_OK) {
-        b->host->fail(b->host->ctx, "%s", why);
+        HOST_FAIL(b->host, "%s", why);
         return status;
     }
     status = backends_use(b, kind);

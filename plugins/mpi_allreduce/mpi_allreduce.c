@@ -440,8 +440,8 @@ static enum wl_status prepare(void *self, const void *cell, void **prepared)
     if (p)
         p->cell = *(const struct cell *)cell;
     if (!p || !allocate(p, s->host->ranks)) {
-        s->host->fail(s->host->ctx, "no memory for buffers of %llu bytes",
-                      (unsigned long long)((const struct cell *)cell)->size);
+        HOST_FAIL(s->host, "no memory for buffers of %llu bytes",
+                  (unsigned long long)((const struct cell *)cell)->size);
         if (p)
             release(p);
         return WL_FAIL;
