@@ -18,8 +18,19 @@ WITH t(n, least, k) AS (
         (33, 2.037, 11), (34, 2.035, 11), (35, 2.032, 12), (36, 2.030, 12), (37, 2.028, 13),
         (38, 2.026, 13), (39, 2.024, 13), (40, 2.023, 14)
 ),
+job AS ( -- the latest trial of each job: jobs of a platform differ by the bytes of their step
+    SELECT run, bytes
+    FROM (
+            SELECT run, size_B AS bytes,
+                row_number() OVER (PARTITION BY platform, size_B ORDER BY run_id DESC) AS place
+            FROM run JOIN cell USING (run)
+            WHERE workload = 'trial' AND config = 'none' AND platform GLOB 'h?00-*gpu-*'
+        )
+    WHERE place = 1
+),
 visit AS (
-    SELECT r.platform, r.run_id, r.workload, r.label, b.launch, b.block, c.config, c.mode,
+    SELECT r.platform, r.run_id, r.workload, r.ranks, r.label, b.launch, b.block, c.config, c.mode,
+        (SELECT bytes FROM job WHERE job.run = r.run) AS bytes,
         CASE r.workload WHEN 'trial' THEN b.block ELSE b.launch END AS unit,
         replace(
             coalesce(
@@ -31,58 +42,64 @@ visit AS (
                 '1'),
             '-', '') AS batch,
         ln(time_ns) AS x
-    FROM standing
-        JOIN run r USING (run)
+    FROM run r
         JOIN block b USING (run)
         JOIN cell c USING (run, cell_id)
         JOIN sample USING (run, seq)
-    WHERE r.platform IN ('h100-2gpu-steps', 'h100-2gpu-sock')
-        AND (
-                c.config IN ('none', 'half', 'one')
-                OR c.config = 'auto' AND r.run IN (SELECT run FROM cell WHERE config = 'none')
-                OR c.params LIKE '% launch=graph %'
-                    AND (c.mode = 'compute' OR c.mode = 'overlapped' AND c.config = 'auto'))
+    WHERE r.run IN (SELECT run FROM job) AND c.config IN ('auto', 'none', 'half', 'one')
+        OR r.run IN (SELECT run FROM standing)
+            AND r.platform = 'h100-2gpu-steps'
+            AND c.params LIKE '% launch=graph %'
+            AND (c.mode = 'compute' OR c.mode = 'overlapped' AND c.config = 'auto')
 ),
 with_comm AS (
-    SELECT *, avg(x) AS base
+    SELECT run_id, batch, launch, block, avg(x) AS base
     FROM visit
     WHERE config = 'auto'
-    GROUP BY platform, workload, label, batch, launch, block
+    GROUP BY 1, 2, 3, 4
 ),
 difference AS (
-    SELECT platform, v.run_id, workload, label, batch, v.config AS arm, unit, avg(v.x - base) AS x
-    FROM visit v JOIN with_comm USING (platform, workload, label, batch, launch, block, unit)
+    SELECT platform, v.run_id, workload, ranks, bytes, label, batch, v.config AS arm, unit,
+        avg(v.x - base) AS x
+    FROM visit v JOIN with_comm USING (run_id, batch, launch, block)
     WHERE v.config IS NOT 'auto'
-    GROUP BY 1, 2, 3, 4, 5, 6, 7
+    GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9
 ),
 ordered AS (
     SELECT *,
-        row_number() OVER (PARTITION BY platform, run_id, workload, label, batch, arm
-            ORDER BY x) AS place,
-        count(*) OVER (PARTITION BY platform, run_id, workload, label, batch, arm) AS n
+        row_number() OVER (PARTITION BY run_id, batch, arm ORDER BY x) AS place,
+        count(*) OVER (PARTITION BY run_id, batch, arm) AS n
     FROM difference
 ),
 price AS (
-    SELECT platform, run_id, workload, label, batch, arm, n, avg(x) AS x,
+    SELECT platform, run_id, workload, ranks, bytes, label, batch, arm, n, avg(x) AS x,
         least * sqrt(max(0, avg(x * x) - avg(x) * avg(x)) / (n - 1)) AS error,
         avg(CASE WHEN place IN ((n + 1) / 2, (n + 2) / 2) THEN x END) AS median,
         max(CASE WHEN place = k THEN x END) AS lowest,
         max(CASE WHEN place = n + 1 - k THEN x END) AS highest
     FROM ordered JOIN t USING (n)
-    GROUP BY 1, 2, 3, 4, 5, 6
+    GROUP BY run_id, batch, arm
 )
-SELECT CASE platform WHEN 'h100-2gpu-sock' THEN 'sockets' ELSE 'NVLink' END AS link,
+SELECT
+    CASE
+        WHEN platform LIKE '%-sock2x2' THEN 'sockets 2×2'
+        WHEN platform LIKE '%-sock' THEN 'sockets'
+        WHEN platform LIKE '%-host' THEN 'host memory'
+        ELSE 'NVLink'
+    END AS link,
     CASE WHEN workload <> 'trial' THEN 'replay' WHEN arm = 'none' THEN 'job' ELSE arm END AS kind,
-    CASE label
-        WHEN 'ddp' THEN 'GPT-2'
-        WHEN 'resnet' THEN 'ResNet-50'
-        WHEN 'fsdp' THEN 'Llama slice (FSDP)'
-        ELSE 'nanoGPT'
+    CASE
+        WHEN bytes = 497495040 THEN 'nanoGPT'
+        WHEN bytes = 2941485056 THEN 'GPT (FSDP2)'
+        WHEN bytes IS NOT NULL THEN printf('%.0f MB a step', bytes / 1e6)
+        WHEN label = 'ddp' THEN 'GPT-2'
+        WHEN label = 'resnet' THEN 'ResNet-50'
+        ELSE 'Llama slice (FSDP)'
     END
         || CASE workload WHEN 'trial' THEN '' ELSE ' batch ' || batch END AS job,
     1 - exp(iif(workload = 'trial', median, x)) AS price,
     1 - exp(iif(workload = 'trial', highest, x + error)) AS low,
     1 - exp(iif(workload = 'trial', lowest, x - error)) AS high, n, run_id, platform, workload,
-    label
+    label, ranks
 FROM price
-ORDER BY arm IN ('half', 'one'), link DESC, kind, price DESC
+ORDER BY arm IN ('half', 'one'), kind, link = 'NVLink', link = 'host memory', price DESC
