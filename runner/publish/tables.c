@@ -567,10 +567,10 @@ static int keep_standing(struct paper_tables *s, struct grid *g)
 {
     /* Tables without a column of parameters have their hash, cell_id. wan.csv needs its own columns:
      * there the hash also changes with the version of wan_sync. */
-    static const char *const same[] = {"platform", "workload", "label",     "config",   "mode",
-                                       "params",   "size_B",   "metric",    "launch",   "cell_id",
-                                       "every",    "overlap",  "fragments", "transport"};
-    enum { CELL_ID = 9 };
+    static const char *const same[] = {"platform", "workload", "label",   "config",    "mode",
+                                       "params",   "size_B",   "metric",  "launch",    "job",
+                                       "cell_id",  "every",    "overlap", "fragments", "transport"};
+    enum { CELL_ID = 10 };
     const struct grid *runs;
     AUTO_TEXT struct text t = {0};
     bool wan = grid_has(g, "strategy"), hash = !wan && !grid_has(g, "params");
