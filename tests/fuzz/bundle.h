@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * An input that is a folder of files: each file follows a line "== NAME". For readers of whole folders.
+ * What every target includes. An input may be a folder of files, for readers of whole folders: each
+ * file follows a line "== NAME".
  */
 #pragma once
 

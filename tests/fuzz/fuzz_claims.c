@@ -3,16 +3,12 @@
  * Any bytes as the claims and the published numbers of a config, held against its own limits and
  * against a few measured cells: what is not refused has verdicts that can be written.
  */
-#include "base/err.h"
-#include "base/text.h"
+#include "bundle.h"
 #include "config/config.h"
 #include "config/settings.h"
 #include "limits/audit.h"
 
 #include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const struct measured_cell cells[] = {
     {"p", "null", "ring/LL", "", "size=8 algorithm=ring protocol=LL", 4, 8, 2e-5, 4e5, 6e5, 1e9,
@@ -81,8 +77,6 @@ static void parse_values(const struct config *c)
             abort();
     }
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {

@@ -3,17 +3,11 @@
  * Any bytes as a config: scan against iniparser, settings, sweep and labels of a plugin made by
  * hand. The first byte says whether the rest is a config, or an override of a small one.
  */
-#include "base/err.h"
-#include "base/text.h"
+#include "bundle.h"
 #include "config/config.h"
 #include "config/settings.h"
 #include "plan/plan.h"
 #include "plan/plan_cost.h"
-
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct fuzz_cell {
     uint64_t size;
@@ -84,8 +78,6 @@ static void plan_section(struct config *c, const char *section)
         check(p);
     plan_free(p);
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {

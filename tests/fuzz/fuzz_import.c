@@ -3,17 +3,11 @@
  * Any bytes as another program's output. What is not refused keeps what import.h says, and is written
  * as a recording that is sound.
  */
-#include "base/err.h"
-#include "base/text.h"
+#include "bundle.h"
 #include "import/import_run.h"
 #include "verbs/check.h"
 
-#include <ftw.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
 {
@@ -65,7 +59,6 @@ static void write_and_check(struct import *imp)
     free(out);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)

@@ -3,16 +3,10 @@
  * Any bytes as a recording. The reader's own scanner of samples may accept nothing that is not
  * JSON, and must read what JSON says.
  */
-#include "base/err.h"
+#include "bundle.h"
 #include "config/json_names.h"
 #include "record/ledger.h"
 #include "record/raw.h"
-
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 /* The number-th line of the bytes, without its newline. */
 static const char *line_of(const uint8_t *data, size_t n, size_t number, size_t *length)
@@ -99,8 +93,6 @@ static void read_all(const char *path, const uint8_t *data, size_t n)
             compare(data, n, &l);
     raw_close(r);
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {

@@ -2,13 +2,8 @@
  *
  * Any bytes as a step file or as a trace of torch.profiler: the first byte says which. A step that is read is written and read again.
  */
-#include "base/err.h"
+#include "bundle.h"
 #include "import/import_step.h"
-
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static void step(const char *text, size_t n)
 {
@@ -48,7 +43,6 @@ static void draft(const char *text, size_t n)
     step_draft_free(&d);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     if (!n)

@@ -2,14 +2,11 @@
  *
  * Any bytes as the file of a trial, or as a sequence of calls: the first byte says which.
  */
+#include "bundle.h"
 #include "nccl_tuner/nccl_abi.h"
 #include "nccl_tuner/trial_config.h"
 
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 static void file(const char *path)
 {
@@ -36,7 +33,6 @@ static void sequence(const uint8_t *data, size_t n)
     seq_end(&s);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     char path[64];
