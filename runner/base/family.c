@@ -102,13 +102,10 @@ long long oom_kills(const char *path)
     return n;
 }
 
-/* ---- the temporary folder of an MPI ---- */
+/* ---- temporary folders ---- */
 
-#define SHARED_MEMORY "/dev/shm"
-
-/* The lock of a folder, or -1: another process has it, another user owns the folder (root may open
- * it all the same), or it is gone. */
-static int lock_of(const char *path)
+/* Root may open a folder of another user all the same. */
+int scratch_lock(const char *path)
 {
     struct stat s;
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -119,18 +116,20 @@ static int lock_of(const char *path)
     return fd;
 }
 
-static void sweep(const char *prefix)
+void scratch_sweep(const char *root, const char *prefix)
 {
     AUTO_WORDS struct words names = {0};
     AUTO_FREE char *pattern = xstrfmt("%s*", prefix);
-    files_list(SHARED_MEMORY, pattern, &names);
+    files_list(root, pattern, &names);
     for (size_t i = 0; i < names.n; i++) {
-        AUTO_FREE char *path = xstrfmt(SHARED_MEMORY "/%s", names.v[i]);
-        AUTO_CLOSE int lock = lock_of(path);
+        AUTO_FREE char *path = xstrfmt("%s/%s", root, names.v[i]);
+        AUTO_CLOSE int lock = scratch_lock(path);
         if (lock >= 0)
             files_remove_tree(path);
     }
 }
+
+#define SHARED_MEMORY "/dev/shm"
 
 /* Between its making and its locking another gradsync may have swept it away. */
 static bool is_there(const char *path, int fd)
@@ -177,10 +176,10 @@ void scratch_make(struct scratch *s)
 {
     *s = (struct scratch){.lock = -1, .alive = -1, .keeper = -1};
     AUTO_FREE char *prefix = xstrfmt("gradsync-%ld-", (long)geteuid());
-    sweep(prefix);
+    scratch_sweep(SHARED_MEMORY, prefix);
     for (int attempt = 0; attempt < 3 && !s->dir; attempt++) {
         char *path = xstrfmt(SHARED_MEMORY "/%sXXXXXX", prefix);
-        s->lock = mkdtemp(path) ? lock_of(path) : -1;
+        s->lock = mkdtemp(path) ? scratch_lock(path) : -1;
         if (s->lock >= 0 && is_there(path, s->lock)) {
             s->dir = path;
             start_keeper(s);

@@ -47,7 +47,13 @@ int family_apart(int (*run)(void *ctx), void *ctx);
 /* The counter "oom_kill" of a file of this form; -1: the kernel does not tell. */
 long long oom_kills(const char *path);
 
-/* ---- the temporary folder of an MPI ---- */
+/* ---- temporary folders ---- */
+
+/* A folder is locked by the process that uses it. The lock; -1: another process has it, another user
+ * owns the folder, or it is gone. */
+int scratch_lock(const char *path);
+/* Removes the folders in `root` whose names begin so and that no process has locked. */
+void scratch_sweep(const char *root, const char *prefix);
 
 /* A folder for the files of an MPI (shared memory segments, session files). A killed MPI leaves
  * 4 MiB per rank behind, which would soon fill the /dev/shm of a container. */

@@ -158,6 +158,13 @@ struct job {
 
 /* ---- after ---- */
 
+static void say_result(const struct trial_comm *c, int launch)
+{
+    say("trial: launch %d: a step of %lld collectives and %.1f MB; %zu visits, %lld dropped",
+        launch, (long long)c->step_calls, (double)c->step_bytes / 1e6, c->n, (long long)c->dropped);
+    trial_result_say(c);
+}
+
 static int record(struct job *j, const struct trial_comm *c)
 {
     const struct job_source s = {j->o->platform, j->run,   j->command,
@@ -166,10 +173,7 @@ static int record(struct job *j, const struct trial_comm *c)
     int code = job_recording_trial(c, &s, j->watch, c->over >= c->ranks);
     if (code)
         return code;
-    say("trial: launch %d: a step of %lld collectives and %.1f MB; %zu visits, %lld dropped",
-        j->launch, (long long)c->step_calls, (double)c->step_bytes / 1e6, c->n,
-        (long long)c->dropped);
-    trial_result_say(c);
+    say_result(c, j->launch);
     return GS_OK;
 }
 
@@ -356,10 +360,7 @@ static void say_price(const struct tune_price *p)
 {
     const struct price_answer *a = &p->answer;
     AUTO_FREE char *sentence = a->known ? price_sentence(a) : NULL, *noise = price_noise(a);
-    const struct trial_comm *c = p->lead;
-    say("trial: a step of %lld collectives and %.1f MB; %zu visits, %lld dropped",
-        (long long)c->step_calls, (double)c->step_bytes / 1e6, c->n, (long long)c->dropped);
-    trial_result_say(c);
+    say_result(p->lead, 1);
     if (sentence || *a->why)
         say("price: %s", sentence ? sentence : a->why);
     if (noise)

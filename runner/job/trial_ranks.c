@@ -2,6 +2,7 @@
 #include "job/trial_ranks.h"
 
 #include "base/err.h"
+#include "base/family.h"
 #include "base/files.h"
 #include "base/jsontext.h"
 #include "base/stats.h"
@@ -11,12 +12,10 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -466,31 +465,6 @@ bool trial_taken_counts(const struct trial_taken *t)
 
 /* ---- the folder of the ranks ---- */
 
-/* A folder is locked by the process that uses it; -1: another one has it. */
-static int lock_of(const char *dir)
-{
-    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB)) {
-        close(fd);
-        fd = -1;
-    }
-    return fd;
-}
-
-/* Removes the folders of killed trials. A lock is seen on its own host only, so the name has the host. */
-static void sweep(const char *root, const char *prefix)
-{
-    AUTO_WORDS struct words names = {0};
-    AUTO_FREE char *pattern = xstrfmt("%s*", prefix);
-    files_list(root, pattern, &names);
-    for (size_t i = 0; i < names.n; i++) {
-        AUTO_FREE char *path = xstrfmt("%s/%s", root, names.v[i]);
-        AUTO_CLOSE int lock = lock_of(path);
-        if (lock >= 0)
-            files_remove_tree(path);
-    }
-}
-
 /* The file that the ranks read. */
 static bool write_config(const struct trial_folder *f, const struct trial_config *c)
 {
@@ -514,11 +488,11 @@ int trial_folder_make(struct trial_folder *f, const char *out, const struct tria
         return fail_file(out, "written to", errno);
     gethostname(host, sizeof host - 1);
     AUTO_FREE char *prefix = xstrfmt(".trial.%s.", host);
-    sweep(root, prefix);
+    scratch_sweep(root, prefix); /* of killed trials; a lock is seen on its own host only */
     f->path = xstrfmt("%s/%sXXXXXX", root, prefix);
     if (!mkdtemp(f->path))
         return fail_file(f->path, "made", errno);
-    f->lock = lock_of(f->path);
+    f->lock = scratch_lock(f->path);
     f->config = xstrfmt("%s/trial.txt", f->path);
     AUTO_FREE char *agree = xstrfmt("%s/agree", f->path);
     return mkdir(agree, 0777) || !write_config(f, config) ? fail_file(f->path, "written to", errno)
