@@ -132,20 +132,13 @@ static json_t *percent(double log_ratio)
     return json_finite(100 * expm1(log_ratio));
 }
 
-static void name(json_t *o, const struct contrast *c)
+static json_t *named(const struct contrast *c)
 {
-    const struct {
-        const char *key, *value;
-    } texts[] = {{"platform", c->platform},
-                 {"workload", c->workload},
-                 {"label", c->label},
-                 {"run_id", c->run_id},
-                 {"mode", c->mode},
-                 {"baseline", c->baseline},
-                 {"level", level_names[contrast_level(c)]}};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        json_object_set_new(o, texts[i].key, json_text(texts[i].value));
-    json_object_set_new(o, "size_bytes", json_integer(c->size_B));
+    return json_pack("{so so so so so so ss sI}", "platform", json_text(c->platform), "workload",
+                     json_text(c->workload), "label", json_text(c->label), "run_id",
+                     json_text(c->run_id), "mode", json_text(c->mode), "baseline",
+                     json_text(c->baseline), "level", level_names[contrast_level(c)], "size_bytes",
+                     (json_int_t)c->size_B);
 }
 
 /* The numbers of an effect; NULL: none, because the baseline is the best config. */
@@ -159,23 +152,20 @@ static void effect(json_t *o, const struct contrast *c)
 static json_t *contrast(const struct contrast *c)
 {
     static const char *const small[] = {"shorter", "", "longer"};
-    json_t *o = json_object();
-    name(o, c);
+    const struct judgement *j = &c->judgement;
+    json_t *o = named(c);
     json_object_set_new(o, "config", json_text(c->config));
     json_object_set_new(o, "params", json_text(c->params));
     effect(o, c);
-    json_object_set_new(o, "floor_percent", percent(c->floor));
-    json_object_set_new(o, "p_holm", json_finite(c->p_holm));
-    json_object_set_new(o, "launches", json_integer(c->effect.launches));
-    json_object_set_new(o, "launches_needed",
-                        c->judgement.needed >= 0 ? json_integer(c->judgement.needed) : json_null());
-    json_object_set_new(o, "verdict", json_text(verdict_names[c->judgement.verdict]));
-    json_object_set_new(o, "small_effect", json_text(small[1 + c->judgement.small]));
-    json_object_set_new(o, "measured_verdict", json_text(verdict_names[c->measured]));
-    json_object_set_new(o, "reason",
-                        json_text(*c->judgement.reason ? c->judgement.reason
-                                  : c->note            ? c->note
-                                                       : ""));
+    json_object_update_new(
+        o, json_pack("{so so si so ss ss ss so}", "floor_percent", percent(c->floor), "p_holm",
+                     json_finite(c->p_holm), "launches", c->effect.launches, "launches_needed",
+                     j->needed >= 0 ? json_integer(j->needed) : json_null(), "verdict",
+                     verdict_names[j->verdict], "small_effect", small[1 + j->small],
+                     "measured_verdict", verdict_names[c->measured], "reason",
+                     json_text(*j->reason ? j->reason
+                               : c->note  ? c->note
+                                          : "")));
     return o;
 }
 
@@ -196,24 +186,23 @@ static void environment(json_t *o, const struct contrast *c)
 
 static json_t *group(const struct winner *w)
 {
-    json_t *o = json_object(), *alike = json_array();
     const struct contrast *shown = w->best ? w->best : w->small;
-    name(o, w->first);
+    const char *verdict = w->best                  ? verdict_names[VERDICT_FASTER]
+                          : w->small               ? "small"
+                          : winner_is_confirmed(w) ? "confirmed"
+                                                   : "undecided";
+    json_t *o = named(w->first), *alike = json_array();
     json_object_set_new(o, "params", json_text(w->first->params));
     json_object_set_new(o, "fastest", json_text(shown ? shown->config : winner_config(w)));
-    json_object_set_new(o, "verdict",
-                        json_text(w->best                  ? verdict_names[VERDICT_FASTER]
-                                  : w->small               ? "small"
-                                  : winner_is_confirmed(w) ? "confirmed"
-                                                           : "undecided"));
+    json_object_set_new(o, "verdict", json_text(verdict));
     environment(o, w->best);
     effect(o, shown);
-    json_object_set_new(o, "floor_percent", percent((shown ? shown : w->first)->floor));
-    json_object_set_new(o, "rivals", json_integer((json_int_t)w->rivals));
-    json_object_set_new(o, "rivals_slower", json_integer((json_int_t)w->counts[VERDICT_SLOWER]));
     for (size_t i = 0; i < w->alike.n; i++)
         json_array_append_new(alike, json_text(w->alike.v[i]));
-    json_object_set_new(o, "not_distinguishable_from", alike);
+    json_object_update_new(
+        o, json_pack("{so sI sI so}", "floor_percent", percent((shown ? shown : w->first)->floor),
+                     "rivals", (json_int_t)w->rivals, "rivals_slower",
+                     (json_int_t)w->counts[VERDICT_SLOWER], "not_distinguishable_from", alike));
     return o;
 }
 

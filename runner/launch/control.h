@@ -49,9 +49,9 @@ size_t control_encode(const struct control *c, char buf[CONTROL_LINE_MAX]);
  * have printed part of a line. */
 bool control_decode(const char *line, struct control *out);
 
-/* ---- progress, on stderr ---- */
-
-/* The progress of a run, on stderr: one line that is redrawn on a terminal; elsewhere a line for each
+/* ---- progress ----
+ *
+ * The progress of a run, on stderr: one line that is redrawn on a terminal; elsewhere a line for each
  * launch and each 10 %; nothing if quiet. */
 
 enum progress_style { PROGRESS_NONE, PROGRESS_PLAIN, PROGRESS_TERMINAL };

@@ -11,9 +11,9 @@
 
 #include <stdbool.h>
 
-/* ---- NUMA nodes ---- */
-
-/* Binds this process to the processors near a device, with hwloc. */
+/* ---- NUMA nodes ----
+ *
+ * Binds this process to the processors near a device, with hwloc. */
 
 struct numa {
     char cpus[256]; /* "0-31,64-95": the processors; "": not bound, see why */
@@ -27,9 +27,9 @@ bool numa_here(void); /* false: built without hwloc */
  * "ffffffff,00000000". Later threads and child processes inherit the binding. */
 void numa_bind(struct numa *n, const char *mask_file);
 
-/* ---- GPUs ---- */
-
-/* Checks for a GPU before a run folder is created. Otherwise the ranks of each section would fail one
+/* ---- GPUs ----
+ *
+ * Checks for a GPU before a run folder is created. Otherwise the ranks of each section would fail one
  * after the other. */
 
 /* NULL: there is a GPU, or only the plugin can find out. Otherwise the reason and the remedy. */
@@ -37,16 +37,8 @@ const char *gpus_here_missing(void);
 /* Their number; 0: none, or unknown. */
 int gpus_here_count(void);
 
-/* ---- this machine, its environment and its batch job ---- */
-
-/* The facts of this machine, its environment and its batch job that decide how ranks are started. */
-
 /* Processors that this process may use; a container or taskset may allow fewer than exist. */
 long here_slots(void);
-
-/* ---- the options of mpirun and srun ---- */
-
-/* The options of mpirun and srun for a launch. */
 
 /* ---- the launcher ---- */
 

@@ -38,6 +38,17 @@
 
 /* ---- the outcome of a run folder ---- */
 
+struct run_outcome {
+    char *section, *dir; /* NULL: no folder was created */
+    bool no_folder;      /* none could be created */
+    int code;            /* enum gs_exit */
+    bool complete, interrupted;
+    bool cut;                      /* the network to a host is cut */
+    bool nothing;                  /* no group was measured */
+    bool compares;                 /* the next step is `compare`, not `show` */
+    size_t cells, failed, skipped; /* failed, skipped: in at least one launch */
+};
+
 static void outcome_begin(struct run_outcome *o, const struct plan *p, const char *dir)
 {
     *o = (struct run_outcome){.section = xstrdup(p->section),
@@ -244,6 +255,15 @@ static void outcome_free(struct run_outcome *o)
 }
 
 /* ---- one launch ---- */
+
+struct run_at {
+    const struct plan *plan;
+    const char *dir;
+    struct interrupts *interrupts;
+    struct progress *progress;
+    bool *cut;      /* set: a host is cut off, and what needs it cannot start */
+    double start_s; /* longest start of an attempt of this run so far; 0: none began */
+};
 
 /* The state of a launch, from its recordings. */
 struct launch_state {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Runs a config or a run folder: plan, folder, launches, attempts, manifest; and tells the outcome.
+ * Before each attempt the ledger lists the missing groups, so running and resuming are the same. A run
+ * that a signal ended returns GS_FAILED, because it is incomplete.
  */
 #pragma once
 
@@ -11,40 +13,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-
-/* ---- the outcome of a run folder ---- */
-
-/* The outcome of a run folder: its exit code, a message, and a JSON summary. */
-
-struct run_outcome {
-    char *section, *dir; /* NULL: no folder was created */
-    bool no_folder;      /* none could be created */
-    int code;            /* enum gs_exit */
-    bool complete, interrupted;
-    bool cut;                      /* the network to a host is cut */
-    bool nothing;                  /* no group was measured */
-    bool compares;                 /* the next step is `compare`, not `show` */
-    size_t cells, failed, skipped; /* failed, skipped: in at least one launch */
-};
-
-/* ---- one launch ---- */
-
-/* Runs one launch of a run folder: attempts until no group is missing. */
-
-struct run_at {
-    const struct plan *plan;
-    const char *dir;
-    struct interrupts *interrupts;
-    struct progress *progress;
-    bool *cut;      /* set: a host is cut off, and what needs it cannot start */
-    double start_s; /* longest start of an attempt of this run so far; 0: none began */
-};
-
-/* ---- a run ---- */
-
-/* Runs a config or a run folder: plan, folder, launches, attempts, manifest. Before each attempt the
- * ledger lists the missing groups, so running and resuming are the same. A run that a signal ended
- * returns GS_FAILED, because it is incomplete. */
 
 #define RUN_DATA "data/raw" /* default of -o */
 

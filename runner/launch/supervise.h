@@ -13,9 +13,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* ---- which host is cut off ---- */
-
-/* Which host is cut off, from what the hosts say of each other. A host that is cut off has lost all
+/* ---- which host is cut off ----
+ *
+ * Which host is cut off, from what the hosts say of each other. A host that is cut off has lost all
  * others, and they have lost it; where a link is cut, two hosts have lost each other. */
 
 #define CUT_HOSTS 64 /* reports of further hosts are dropped */
@@ -33,9 +33,9 @@ void cut_add(struct cut *c, const char *host, const char *lost);
  * Returns a host that it names. Uses `c` up; not for one in which nobody has lost another. */
 const char *cut_judge(struct cut *c, struct text *t);
 
-/* ---- how an attempt ended ---- */
-
-/* Decides how an attempt ended, from its control lines and the exit status of its launcher. */
+/* ---- how an attempt ended ----
+ *
+ * Decides how an attempt ended, from its control lines and the exit status of its launcher. */
 
 enum attempt_end { ATTEMPT_COMPLETE, ATTEMPT_INTERRUPTED, ATTEMPT_DIED, ATTEMPT_REFUSED };
 
@@ -68,9 +68,9 @@ struct attempt_evidence {
 /* Sets a->end and its details. If no rank reported a death, e->dead gets one, with rank -1. */
 void attempt_verdict(struct attempt *a, struct attempt_evidence *e);
 
-/* ---- the supervisor ---- */
-
-/* Starts the ranks of one attempt with mpirun or srun, and watches them until all have ended.
+/* ---- the supervisor ----
+ *
+ * Starts the ranks of one attempt with mpirun or srun, and watches them until all have ended.
  *
  * There are three levels of processes. gradsync (supervise.c) starts the launcher. The launcher
  * starts gradsync-rank once per rank. Each gradsync-rank (rank/shim.c) forks the process that
