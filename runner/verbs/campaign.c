@@ -73,8 +73,8 @@ static int plan_all(struct submit *s, char **args, int n)
 
 static int ask_cluster(struct submit *s)
 {
-    int code = slurm_check(&s->shapes, s->sections.plans);
-    return code ? code : slurm_array_max(&s->array_max);
+    CHECK(slurm_check(&s->shapes, s->sections.plans));
+    return slurm_array_max(&s->array_max);
 }
 
 /* A dry submit_run also works without a cluster. */
@@ -102,20 +102,18 @@ static int write_script(const struct campaign *c, const char *name, const char *
 
 static int make_campaign(const struct submit *s, struct campaign *c)
 {
-    int code = campaign_make(c, s->root);
-    if (*s->sections.plans[0]->set.slurm.clusters)
-        c->cluster = xstrdup(s->sections.plans[0]->set.slurm.clusters);
-    AUTO_FREE char *runs = code ? NULL : campaign_path(c, "runs");
-    for (size_t i = 0; !code && i < s->sections.n; i++) {
-        char *dir = NULL;
-        code = run_make_folder(s->sections.plans[i], runs, &dir);
-        if (!code)
-            code = campaign_add_run(c, dir, s->sections.plans[i]);
-        free(dir);
+    const char *cluster = s->sections.plans[0]->set.slurm.clusters;
+    CHECK(campaign_make(c, s->root));
+    if (*cluster)
+        c->cluster = xstrdup(cluster);
+    AUTO_FREE char *runs = campaign_path(c, "runs");
+    for (size_t i = 0; i < s->sections.n; i++) {
+        AUTO_FREE char *dir = NULL;
+        CHECK(run_make_folder(s->sections.plans[i], runs, &dir));
+        CHECK(campaign_add_run(c, dir, s->sections.plans[i]));
     }
-    if (!code)
-        code = slurm_tasks(c, &s->shapes, s->sections.plans, s->array_max, write_script);
-    return code ? code : campaign_write(c);
+    CHECK(slurm_tasks(c, &s->shapes, s->sections.plans, s->array_max, write_script));
+    return campaign_write(c);
 }
 
 static int submit(const struct submit *s)
@@ -164,10 +162,10 @@ static int dry_run(const struct submit *s)
     AUTO_FREE char *cwd = getcwd(NULL, 0);
     c.dir = *s->root == '/' ? xstrfmt("%s/%s", s->root, c.id)
                             : xstrfmt("%s/%s/%s", cwd ? cwd : "", s->root, c.id);
-    int code = slurm_tasks(&c, &s->shapes, s->sections.plans, s->array_max, print_script);
-    for (size_t k = 0; !code && k < c.n_arrays; k++)
+    CHECK(slurm_tasks(&c, &s->shapes, s->sections.plans, s->array_max, print_script));
+    for (size_t k = 0; k < c.n_arrays; k++)
         print_command(&c, k);
-    return code;
+    return GS_OK;
 }
 
 /* ---- the verb ---- */
@@ -472,20 +470,15 @@ static int collect_run(void *request, char **words, int n)
     struct collected got = {0};
     (void)n;
     AUTO_CLOSE int lock = -1;
-    int code = campaign_read(&c, words[0]);
-    if (!code)
-        code = campaign_lock(&c, &lock);
-    if (!code)
-        code = collect(&got, &c, q->raw, q->so_far);
-    if (!code) {
-        /* Absolute, because data/raw depends on the current folder. */
-        AUTO_FREE char *whole = realpath(q->raw, NULL);
-        say("collected into %s: %zu run%s (%s), %zu already there, %zu incomplete%s",
-            whole ? whole : q->raw, got.copied, got.copied == 1 ? "" : "s", HUMAN_SIZE(got.bytes),
-            got.there, got.lacking, got.lacking ? " (see gradsync status)" : "");
-        code = got.lacking ? GS_FAILED : GS_OK;
-    }
-    return code;
+    CHECK(campaign_read(&c, words[0]));
+    CHECK(campaign_lock(&c, &lock));
+    CHECK(collect(&got, &c, q->raw, q->so_far));
+    /* Absolute, because data/raw depends on the current folder. */
+    AUTO_FREE char *whole = realpath(q->raw, NULL);
+    say("collected into %s: %zu run%s (%s), %zu already there, %zu incomplete%s",
+        whole ? whole : q->raw, got.copied, got.copied == 1 ? "" : "s", HUMAN_SIZE(got.bytes),
+        got.there, got.lacking, got.lacking ? " (see gradsync status)" : "");
+    return got.lacking ? GS_FAILED : GS_OK;
 }
 
 int cmd_collect(int argc, char **argv)

@@ -47,12 +47,10 @@ static int check_workload(struct config *c, const char *section, const struct se
 {
     struct plugin *plugin;
     struct plan *plan;
-    int code = plan_plugin(&plugin, c, section);
-    if (code)
-        return code;
+    CHECK(plan_plugin(&plugin, c, section));
     if (!set)
         return check_values(c, section, plugin);
-    code = plan_build_from(&plan, config_share(c), section, plugin, set);
+    int code = plan_build_from(&plan, config_share(c), section, plugin, set);
     plan_free(plan);
     return code;
 }
@@ -201,8 +199,8 @@ static int check_block(const char *path)
 
 int check_plugin(const char *path)
 {
-    int code = in_child(read_tables, path, NULL, "while it is loaded or its tables are read");
-    return code ? code : check_block(path);
+    CHECK(in_child(read_tables, path, NULL, "while it is loaded or its tables are read"));
+    return check_block(path);
 }
 
 /* ---- check raw ---- */
@@ -216,9 +214,10 @@ static int check_run(const char *dir)
 static int check_tree(const char *dir)
 {
     AUTO(runs_free) struct runs runs = {.unsorted = true};
-    int code = runs_find(&runs, dir);
-    if (!code && !runs.n)
-        code = fail_at(GS_USAGE, dir, 0, "holds no recording");
+    int code = GS_OK;
+    CHECK(runs_find(&runs, dir));
+    if (!runs.n)
+        return fail_at(GS_USAGE, dir, 0, "holds no recording");
     for (size_t i = 0; i < runs.n; i++) {
         int one = check_run(runs.v[i].dir);
         code = code ? code : one;

@@ -342,13 +342,11 @@ static int check_configs(const struct run_request *a, const struct run_options *
 static int run_configs(struct run_request *a, char **args, int n, const struct run_options *options)
 {
     bool interrupted = false;
-    int code = GS_OK;
     struct run_options each = *options;
     each.interrupted = &interrupted;
-    for (int i = 0; !code && i < n; i++)
-        code = campaign_configs_add(&a->configs, args[i]);
-    if (!code)
-        code = check_configs(a, options);
+    for (int i = 0; i < n; i++)
+        CHECK(campaign_configs_add(&a->configs, args[i]));
+    int code = check_configs(a, options);
     for (size_t i = 0; code != GS_USAGE && !interrupted && i < a->configs.n; i++)
         code = err_worse(code, run_one(a->configs.v[i], &each));
     return code;
