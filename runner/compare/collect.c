@@ -668,7 +668,7 @@ static char *difference(const struct set_cell *a, const struct set_cell *b)
         int64_t a, b;
     } counts[] = {{"ranks", a->r->ranks, b->r->ranks}, {"nodes", a->r->nodes, b->r->nodes}};
     struct text t = {0};
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+    for (size_t i = 0; i < COUNT(counts); i++)
         if (counts[i].a != counts[i].b)
             text_addf(&t, "%s%s %lld | %lld", t.len ? ", " : "", counts[i].name,
                       (long long)counts[i].a, (long long)counts[i].b);

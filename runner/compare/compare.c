@@ -118,7 +118,7 @@ static void contrast_free(struct contrast *one)
     char *const texts[] = {one->platform, one->workload, one->label,    one->run_id,
                            one->mode,     one->params,   one->baseline, one->config,
                            one->note,     one->origin,   one->ran,      one->baseline_ran};
-    for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
+    for (size_t k = 0; k < COUNT(texts); k++)
         free(texts[k]);
     words_free(&one->differs);
     free(one->x.v);

@@ -112,7 +112,7 @@ int compare_filter(const struct compare_filter *f, const struct comparison *c,
     *shown = (struct comparison){.v = xcalloc(c->n + 1, sizeof *c->v), .families = c->families};
     for (; shown->n < c->n; shown->n++)
         shown->v[shown->n] = c->v[shown->n];
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    for (size_t i = 0; i < COUNT(all); i++) {
         struct criterion q = all[i];
         if (!q.value)
             continue;

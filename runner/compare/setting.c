@@ -24,7 +24,7 @@ static const char *const environment_names[][2] = {
 static const char *environment_name(int algorithm)
 {
     const char *name = choice_algo_name(algorithm);
-    for (size_t i = 0; i < sizeof environment_names / sizeof *environment_names; i++)
+    for (size_t i = 0; i < COUNT(environment_names); i++)
         if (!strcmp(environment_names[i][0], name))
             return environment_names[i][1];
     return "";

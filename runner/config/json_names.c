@@ -44,7 +44,7 @@ static enum kind kind_of(const char *key, const json_t *parent, enum kind inheri
         return LABEL;
     if (!strcmp(key, "name") && json_object_get(parent, "unit"))
         return LABEL;
-    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+    for (size_t i = 0; i < COUNT(members); i++)
         if (!strcmp(members[i].key, key))
             return members[i].kind;
     return inherited;
@@ -111,7 +111,7 @@ bool json_names_good(json_t *document, char *why, size_t n)
 
 bool json_names_simple(const char *key, const char *s)
 {
-    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+    for (size_t i = 0; i < COUNT(members); i++)
         if (members[i].kind == NAME && !strcmp(members[i].key, key))
             return printable_name(s);
     return printable_label(s);

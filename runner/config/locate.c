@@ -32,7 +32,7 @@ char *locate_installed_configs(void)
 static char *config_in(const char *dir, const char *name)
 {
     static const char *const suffixes[] = {"", CONFIG_SUFFIX};
-    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+    for (size_t i = 0; i < COUNT(suffixes); i++) {
         char *path = xstrfmt("%s%s%s%s", dir, *dir ? "/" : "", name, suffixes[i]);
         if (is_file(path))
             return path;

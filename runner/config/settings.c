@@ -25,7 +25,7 @@ static const struct {
 static int refuse_list(const struct config_entry *e)
 {
     const char *why = "only a workload section may have lists and ranges";
-    for (size_t i = 0; i < sizeof single / sizeof *single; i++)
+    for (size_t i = 0; i < COUNT(single); i++)
         if (!strcmp(single[i].key, e->key))
             why = single[i].why;
     return config_error(e, "'%.80s' is a list, but this key takes one value (%s)", e->value, why);
@@ -191,13 +191,13 @@ static bool parse_size(const char *text, double *value)
 /* The kinds of number a limit may be, and the limits that some module reads, with theirs. */
 static bool (*const limit_kinds[])(const char *, double *) = {units_parse_real, units_parse_rate,
                                                               parse_size, units_parse_time};
-enum { REALS_AND_RATES = 2, ANY_KIND = sizeof limit_kinds / sizeof *limit_kinds };
+enum { REALS_AND_RATES = 2, ANY_KIND = COUNT(limit_kinds) };
 
 static const char *const limit_rates[] = {"busbw", "link", "memory", "flops"};
 
 static size_t limit_kinds_of(const char *key)
 {
-    for (size_t i = 0; i < sizeof limit_rates / sizeof *limit_rates; i++)
+    for (size_t i = 0; i < COUNT(limit_rates); i++)
         if (!strcmp(limit_rates[i], key))
             return REALS_AND_RATES;
     return ANY_KIND;
@@ -223,7 +223,7 @@ static bool is_source(const char *key)
 static const char *limit_meant(const char *key)
 {
     static const char *const known[] = {"busbw", "link", "memory", "flops", "network"};
-    const char *near = text_nearest(key, known, sizeof known / sizeof *known);
+    const char *near = text_nearest(key, known, COUNT(known));
     return near && strncmp(key, near, strlen(near)) != 0 ? near : NULL;
 }
 

@@ -642,7 +642,7 @@ static void write_one(struct csv *c, const struct curve_rows *g, const struct tr
     CSV_INTEGERS(c, llround(one->size), llround(one->low), llround(one->high));
     const double real[] = {one->before.a_s, one->before.b_Bps, one->after.a_s, one->after.b_Bps,
                            one->change};
-    for (size_t i = 0; i < sizeof real / sizeof *real; i++)
+    for (size_t i = 0; i < COUNT(real); i++)
         csv_real(c, isinf(real[i]) ? (double)NAN : real[i]);
     csv_integer(c, (int64_t)one->agree);
     csv_integer(c, (int64_t)t->replicates);

@@ -54,8 +54,8 @@ static const struct member {
 #undef MEMBER
 };
 
-#define N_MEMBERS (sizeof members / sizeof *members)
-#define N_EVENTS (sizeof event_names / sizeof *event_names)
+#define N_MEMBERS (COUNT(members))
+#define N_EVENTS (COUNT(event_names))
 
 static json_t *to_json(const struct member *m, const struct control *c)
 {

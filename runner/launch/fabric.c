@@ -190,8 +190,8 @@ static char *find_plugin(const char *root)
                                           "/usr/local/lib",
                                           "/usr/lib/x86_64-linux-gnu"};
     static const char *const files[] = {"libnccl-net-ofi.so", "libnccl-net.so"};
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
-        for (size_t j = 0; j < sizeof files / sizeof *files; j++) {
+    for (size_t i = 0; i < COUNT(folders); i++)
+        for (size_t j = 0; j < COUNT(files); j++) {
             AUTO_FREE char *path = xstrfmt("%s%s/%s", root, folders[i], files[j]);
             if (!access(path, R_OK))
                 return xstrdup(path + strlen(root));

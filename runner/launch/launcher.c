@@ -117,7 +117,7 @@ static int ask_driver(void *none)
 /* In a child process, because the driver keeps threads and descriptors open until its process ends. */
 static enum answer ask(void)
 {
-    for (size_t i = 0; i < sizeof other_devices / sizeof *other_devices; i++)
+    for (size_t i = 0; i < COUNT(other_devices); i++)
         if (!access(other_devices[i], F_OK))
             return SOME;
     int status = family_apart(ask_driver, NULL);
@@ -148,7 +148,7 @@ const char *gpus_here_missing(void)
                    "(CUDA_VISIBLE_DEVICES may hide them)",
     };
     enum answer answer = answer_here();
-    return (size_t)answer < sizeof why / sizeof *why ? why[answer] : NULL;
+    return (size_t)answer < COUNT(why) ? why[answer] : NULL;
 }
 
 /* ---- this machine, its environment and its batch job ---- */
@@ -165,7 +165,7 @@ static bool here_in_allocation(void)
 {
     static const char *const variables[] = {"SLURM_JOB_ID", "PBS_NODEFILE", "LSB_HOSTS",
                                             "PE_HOSTFILE"};
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+    for (size_t i = 0; i < COUNT(variables); i++)
         if (here_is_set(variables[i]))
             return true;
     return false;
@@ -190,7 +190,7 @@ long here_slots(void)
 static char *here_rank_program(void)
 {
     static const char *const places[] = {"gradsync-rank", "../libexec/gradsync/gradsync-rank"};
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+    for (size_t i = 0; i < COUNT(places); i++) {
         char *path = xstrfmt("%s/%s", program_dir(), places[i]);
         if (program_runs(path))
             return path;
@@ -226,7 +226,7 @@ static const char *launcher_mpirun_binding(const char *bind)
     static const char *const words[] = {"auto",   "gpu",     "none",    "hwthread",
                                         "core",   "l1cache", "l2cache", "l3cache",
                                         "socket", "package", "numa",    "board"};
-    const size_t count = sizeof words / sizeof *words;
+    const size_t count = COUNT(words);
     AUTO_FREE char *word = xstrfmt("%.*s", (int)strcspn(bind, ":"), bind);
     const char *near = text_nearest(word, words, count);
     for (size_t i = 0; i < count; i++)
@@ -255,7 +255,7 @@ static void add_environment(struct words *argv)
     static const char *const taken[] = {"GRADSYNC_", "NCCL_",         "UCX_",
                                         "CUDA_",     "OPENBLAS_NUM_", "LD_LIBRARY_PATH="};
     for (char **e = environ; *e; e++)
-        for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+        for (size_t i = 0; i < COUNT(taken); i++)
             if (!strncmp(*e, taken[i], strlen(taken[i]))) {
                 words_add(argv, "-x");
                 words_addf(argv, "%.*s", (int)strcspn(*e, "="), *e);
@@ -300,7 +300,7 @@ static const char *srun_binding(const char *bind)
         const char *ours, *theirs;
     } names[] = {
         {"core", "cores"}, {"numa", "ldoms"}, {"socket", "sockets"}, {"hwthread", "threads"}};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    for (size_t i = 0; i < COUNT(names); i++)
         if (!strcmp(names[i].ours, bind))
             return names[i].theirs;
     return launchers_binding(bind);

@@ -31,38 +31,32 @@ static bool parse_count(const char *text, double *value)
     return good || units_parse_real(text, value);
 }
 
-static const char *const claim_quantities[QUANTITIES] = {
-    [Q_RANKS] = "ranks",
-    [Q_RANKS_RECORDED] = "ranks_recorded",
-    [Q_SIZE] = "size",
-    [Q_TIME] = "time",
-    [Q_BUSBW] = "busbw",
-    [Q_ALGBW] = "algbw",
-    [Q_OF_PEAK] = "of_peak",
-    [Q_MEMORY] = "memory",
-    [Q_SPEEDUP] = "speedup",
-    [Q_LAUNCHES] = "launches",
-    [Q_GPUS] = "gpus",
-    [Q_PARAMETERS] = "parameters",
-    [Q_TOKENS_PER_S] = "tokens_per_s",
-    [Q_TOKENS] = "tokens",
-    [Q_STEP_TOKENS] = "step_tokens",
-    [Q_STEP_TIME] = "step_time",
-    [Q_DURATION] = "duration",
+static const struct {
+    const char *name;
+    bool (*parse)(const char *text, double *value);
+} quantities[QUANTITIES] = {
+    [Q_RANKS] = {"ranks", parse_count},
+    [Q_RANKS_RECORDED] = {"ranks_recorded", parse_count},
+    [Q_SIZE] = {"size", parse_bytes},
+    [Q_TIME] = {"time", units_parse_time},
+    [Q_BUSBW] = {"busbw", units_parse_rate},
+    [Q_ALGBW] = {"algbw", units_parse_rate},
+    [Q_OF_PEAK] = {"of_peak", units_parse_real},
+    [Q_MEMORY] = {"memory", units_parse_rate},
+    [Q_SPEEDUP] = {"speedup", units_parse_real},
+    [Q_LAUNCHES] = {"launches", parse_count},
+    [Q_GPUS] = {"gpus", parse_count},
+    [Q_PARAMETERS] = {"parameters", parse_count},
+    [Q_TOKENS_PER_S] = {"tokens_per_s", parse_count},
+    [Q_TOKENS] = {"tokens", parse_count},
+    [Q_STEP_TOKENS] = {"step_tokens", parse_count},
+    [Q_STEP_TIME] = {"step_time", units_parse_time},
+    [Q_DURATION] = {"duration", units_parse_time},
 };
 
 static const char *const claim_words[CLAIM_WORDS] = {
     [W_FASTER] = "faster", [W_SLOWER] = "slower",       [W_WORKLOAD] = "workload",
     [W_MODE] = "mode",     [W_PRECISION] = "precision",
-};
-
-/* How each is written; counts where nothing stands here. */
-static bool (*const parsers[QUANTITIES])(const char *, double *) = {
-    [Q_SIZE] = parse_bytes,          [Q_TIME] = units_parse_time,
-    [Q_BUSBW] = units_parse_rate,    [Q_ALGBW] = units_parse_rate,
-    [Q_OF_PEAK] = units_parse_real,  [Q_MEMORY] = units_parse_rate,
-    [Q_SPEEDUP] = units_parse_real,  [Q_STEP_TIME] = units_parse_time,
-    [Q_DURATION] = units_parse_time,
 };
 
 /* ---- one claim ---- */
@@ -71,7 +65,7 @@ static int unknown_quantity(const struct config_entry *e, const char *word)
 {
     const char *names[QUANTITIES + CLAIM_WORDS];
     for (size_t i = 0; i < QUANTITIES; i++)
-        names[i] = claim_quantities[i];
+        names[i] = quantities[i].name;
     for (size_t i = 0; i < CLAIM_WORDS; i++)
         names[QUANTITIES + i] = claim_words[i];
     const char *near = text_nearest(word, names, QUANTITIES + CLAIM_WORDS);
@@ -82,19 +76,15 @@ static int unknown_quantity(const struct config_entry *e, const char *word)
 static int take_quantity(struct claim *c, const struct config_entry *e, const char *name,
                          const char *value)
 {
-    for (size_t i = 0; i < CLAIM_WORDS; i++) {
-        if (strcmp(name, claim_words[i]))
-            continue;
-        free(c->word[i]);
-        c->word[i] = xstrdup(value);
-        return GS_OK;
-    }
+    for (size_t i = 0; i < CLAIM_WORDS; i++)
+        if (!strcmp(name, claim_words[i]))
+            return xstrset(&c->word[i], value), GS_OK;
     size_t q = 0;
-    while (q < QUANTITIES && strcmp(name, claim_quantities[q]))
+    while (q < QUANTITIES && strcmp(name, quantities[q].name))
         q++;
     if (q == QUANTITIES)
         return unknown_quantity(e, name);
-    if (!(parsers[q] ? parsers[q] : parse_count)(value, &c->q[q]) || !(c->q[q] > 0))
+    if (!quantities[q].parse(value, &c->q[q]) || !(c->q[q] > 0))
         return config_error(e, "'%s' is not a valid value of %s", value, name);
     return GS_OK;
 }
@@ -105,14 +95,9 @@ static int take_given(struct claim *c, const struct config_entry *e)
     int code = GS_OK;
     words_split(&parts, e->value, ',');
     for (size_t i = 0; i < parts.n; i++) {
-        char *blank = strchr(parts.v[i], ' ');
-        int one;
-        if (blank) {
-            *blank = '\0';
-            one = take_quantity(c, e, parts.v[i], blank + 1 + strspn(blank + 1, " "));
-        } else {
-            one = config_error(e, "'%s' is not QUANTITY VALUE, e.g. ranks 8", parts.v[i]);
-        }
+        char *value = parts.v[i], *name = strsep(&value, " ");
+        int one = value ? take_quantity(c, e, name, value + strspn(value, " "))
+                        : config_error(e, "'%s' is not QUANTITY VALUE, e.g. ranks 8", name);
         code = code ? code : one;
     }
     return code;
@@ -120,9 +105,8 @@ static int take_given(struct claim *c, const struct config_entry *e)
 
 static int take_claim(struct claims *out, const struct config *c, const struct config_entry *e)
 {
-    char *name = xstrfmt("%s.given", e->key);
+    AUTO_FREE char *name = xstrfmt("%s.given", e->key);
     const struct config_entry *given = config_find(c, "reference", name);
-    free(name);
     if (!given)
         return config_error(e, "no %s.given; add it, e.g. %s.given = ranks 8, busbw 168GB/s",
                             e->key, e->key);
@@ -627,7 +611,7 @@ size_t limits_of_claim(const struct config *config, const struct claim *c,
                        struct limits_row rows[LIMITS_ROWS])
 {
     size_t n = 0;
-    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
+    for (size_t i = 0; i < COUNT(checks); i++) {
         rows[n] = (struct limits_row){0};
         if (applies(c, i))
             checks[i].check(config, c, &rows[n]);

@@ -52,7 +52,7 @@ static int compare_check(const struct compare_request *q)
         {q->baseline && (q->best_of || q->n == 2),
          "--baseline compares configs of a run; it excludes --best-of and A B"},
     };
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+    for (size_t i = 0; i < COUNT(rules); i++)
         if (rules[i].wrong)
             return fail(GS_USAGE, "compare: %s", rules[i].why);
     return GS_OK;

@@ -155,7 +155,7 @@ static const char *const examples[][2] = {
 
 static void put_example(const char *section)
 {
-    for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
+    for (size_t i = 0; i < COUNT(examples); i++)
         if (!strcmp(examples[i][0], section))
             printf("\nexample\n  [%s]\n  %s\n\n", section, examples[i][1]);
 }

@@ -185,7 +185,7 @@ static void copy_connection(struct job *j)
     static const char *const keys[] = {"interface", "port", "addresses", "timeout"};
     for (size_t i = 0; i < j->config->n; i++) {
         const struct config_entry *e = &j->config->entries[i];
-        for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
+        for (size_t k = 0; k < COUNT(keys); k++)
             if (!strcmp(e->section, "wan_sync") && !strcmp(e->key, keys[k]))
                 text_addf(&j->text, "%s = %s\n", e->key, e->value);
     }
