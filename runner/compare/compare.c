@@ -90,14 +90,11 @@ bool contrasts_of_one_section(const struct contrast *a, const struct contrast *b
            !strcmp(a->label, b->label);
 }
 
-static bool contrasts_of_one_run(const struct contrast *a, const struct contrast *b)
+/* The same run and mode. */
+static bool contrasts_of_one_question(const struct contrast *a, const struct contrast *b)
 {
-    return contrasts_of_one_section(a, b) && !strcmp(a->run_id, b->run_id);
-}
-
-bool contrasts_of_one_question(const struct contrast *a, const struct contrast *b)
-{
-    return contrasts_of_one_run(a, b) && !strcmp(a->mode, b->mode);
+    return contrasts_of_one_section(a, b) && !strcmp(a->run_id, b->run_id) &&
+           !strcmp(a->mode, b->mode);
 }
 
 enum level contrast_level(const struct contrast *c)
@@ -236,7 +233,8 @@ static void adjust_all(struct comparison *c)
     }
 }
 
-double contrast_floor(const struct contrast *c)
+/* The floor for its verdict; NaN: it needs a floor and has none. */
+static double contrast_floor(const struct contrast *c)
 {
     return isnan(c->floor) && c->no_floor ? 0 : c->floor;
 }

@@ -134,14 +134,10 @@ void contrast_differs(struct contrast *c, const struct rec_cell *cell,
 void note_add(char **note, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Same platform, workload and label; and the same run. */
 bool contrasts_of_one_section(const struct contrast *a, const struct contrast *b);
-/* The same run and mode. */
-bool contrasts_of_one_question(const struct contrast *a, const struct contrast *b);
 void values_add(struct values *x, struct nested value);
 struct values values_copy(const struct values *from);
 
 enum level contrast_level(const struct contrast *c);
-/* The floor for its verdict; NaN: it needs a floor and has none. */
-double contrast_floor(const struct contrast *c);
 
 /* Drops the contrasts for which keep() is false; of families, whole ones. */
 void comparison_keep(struct comparison *c, bool (*keep)(const struct contrast *));

@@ -91,13 +91,13 @@ int config_error(const struct config_entry *e, const char *fmt, ...)
     return fail_at(GS_USAGE, e->file, e->line, "key '%s': %s", e->key, text);
 }
 
-void config_add_section(struct config *c, const char *name, int line)
+static void add_section(struct config *c, const char *name, int line)
 {
     APPEND(c->sections, c->n_sections) = (struct config_section){xstrdup(name), line};
 }
 
-static void config_add_entry(struct config *c, const char *section, const char *key,
-                             const char *value, const char *file, int line)
+static void add_entry(struct config *c, const char *section, const char *key, const char *value,
+                      const char *file, int line)
 {
     APPEND(c->entries, c->n) = (struct config_entry){.section = xstrdup(section),
                                                      .key = xstrdup(key),
@@ -240,7 +240,7 @@ static void section_line(struct scan *s, const struct line *l)
     if (twin)
         fault(s, l, "duplicate section [%s]: first on line %d", name, twin->line);
     else
-        config_add_section(c, name, l->number);
+        add_section(c, name, l->number);
     s->section = config_section(c, name)->name;
     s->lost = false;
 }
@@ -327,7 +327,7 @@ static void value_line(struct scan *s, const struct line *l)
               twin->line);
     /* A command that is wrong is not missing as well. */
     if (s->section && !s->lost && !twin && (!wrong || is_command(key))) {
-        config_add_entry(c, s->section, key, value, c->path, l->number);
+        add_entry(c, s->section, key, value, c->path, l->number);
         c->entries[c->n - 1].cut = cut;
     }
 }
@@ -390,10 +390,10 @@ static int set(struct config *c, const char *section, const char *key, const cha
     if (!settings_section_find(section) && !config_section(c, section))
         return unknown_section(c, section);
     if (!config_section(c, section))
-        config_add_section(c, section, 0);
+        add_section(c, section, 0);
     struct config_entry *e = (struct config_entry *)config_find(c, section, key);
     if (!e) {
-        config_add_entry(c, section, key, value, "--set", 0);
+        add_entry(c, section, key, value, "--set", 0);
         return GS_OK;
     }
     free(e->value);

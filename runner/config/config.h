@@ -42,8 +42,6 @@ struct config *config_share(struct config *c); /* adds an owner; returns c */
 void config_free(struct config *c);            /* the last owner frees it */
 AUTO_POINTER(struct config, config_free)
 
-void config_add_section(struct config *c, const char *name, int line);
-
 const struct config_entry *config_find(const struct config *c, const char *section,
                                        const char *key);
 const struct config_section *config_section(const struct config *c, const char *name);

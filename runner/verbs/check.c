@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * `gradsync check FILE`: reports every fault of a file, one per line. Each function returns GS_OK or
+ * the exit code of the worst fault.
+ */
 #include "base/cli.h"
 #include "base/err.h"
 #include "base/family.h"
@@ -55,7 +59,8 @@ static int check_workload(struct config *c, const char *section, const struct se
     return code;
 }
 
-int check_config(const char *path, const char *const *overrides)
+/* Reads every section, and plans every workload. */
+static int check_config(const char *path, const char *const *overrides)
 {
     struct config *c;
     struct settings set;
@@ -197,7 +202,7 @@ static int check_block(const char *path)
     return code;
 }
 
-int check_plugin(const char *path)
+static int check_plugin(const char *path)
 {
     CHECK(in_child(read_tables, path, NULL, "while it is loaded or its tables are read"));
     return check_block(path);
@@ -259,7 +264,7 @@ static bool may_be_recording(const char *path)
     return !memcmp(start, begins, n) || text_ends(path, ".jsonl");
 }
 
-int check_raw(const char *path)
+static int check_raw(const char *path)
 {
     struct stat st;
     if (stat(path, &st))

@@ -125,19 +125,6 @@ static int plugin_help(const char *name)
 
 /* ---- sections and keys of configs ---- */
 
-/* The keys of a section that the WAN model reads. */
-static void put_words(const char *section)
-{
-    for (const struct wan_words *w = wan_words; w->section; w++) {
-        if (strcmp(w->section, section))
-            continue;
-        if (w->form)
-            putchar('\n'), cli_put_wrapped(2, w->form);
-        for (const struct wl_param *p = w->table; p->name; p = wan_words_next(w, p))
-            put_param(p, "");
-    }
-}
-
 static const char *const examples[][2] = {
     {"platform", "title = My server"},
     {"launch", "ranks = 4"},
@@ -167,7 +154,14 @@ static void put_section(const struct settings_section *s)
     put_example(s->name);
     for (const struct wl_param *p = s->table; p && p->name; p++)
         put_param(p, "");
-    put_words(s->name);
+    for (const struct wan_words *w = wan_words; w->section; w++) { /* of the model of a WAN */
+        if (strcmp(w->section, s->name))
+            continue;
+        if (w->form)
+            putchar('\n'), cli_put_wrapped(2, w->form);
+        for (const struct wl_param *p = w->table; p->name; p = wan_words_next(w, p))
+            put_param(p, "");
+    }
 }
 
 static void put_train(void)
@@ -193,12 +187,19 @@ static bool section_help(const char *word)
     return s;
 }
 
-static void put_key(bool *found, const char *kind, const char *section, const struct wl_param *p,
-                    const char *role)
+/* All keys of configs but those of plugins. */
+static void each_key(void (*visit)(void *arg, const char *kind, const char *section,
+                                   const struct wl_param *p),
+                     void *arg)
 {
-    printf("%sa %s of [%s]\n", *found ? "\n" : "", kind, section);
-    put_param(p, role);
-    *found = true;
+    for (const struct settings_section *s = settings_sections; s->name; s++)
+        for (const struct wl_param *p = s->table; p && p->name; p++)
+            visit(arg, "key", s->name, p);
+    for (const struct wl_param *p = train_keys; p->name; p++)
+        visit(arg, "key", TRAIN_WORKLOAD, p);
+    for (const struct wan_words *w = wan_words; w->section; w++)
+        for (const struct wl_param *p = w->table; p->name; p = wan_words_next(w, p))
+            visit(arg, w->form ? "word" : "key", w->section, p);
 }
 
 struct wanted {
@@ -206,28 +207,32 @@ struct wanted {
     bool found;
 };
 
-static void put_if_wanted(void *arg, const char *plugin, const struct wl_param *p)
+static void put_key(struct wanted *w, const char *kind, const char *section,
+                    const struct wl_param *p, const char *role)
 {
-    struct wanted *w = arg;
-    if (!strcmp(p->name, w->word))
-        put_key(&w->found, "key", plugin, p, roles[p->role]);
+    if (strcmp(p->name, w->word))
+        return;
+    printf("%sa %s of [%s]\n", w->found ? "\n" : "", kind, section);
+    put_param(p, role);
+    w->found = true;
+}
+
+static void put_if_wanted(void *arg, const char *kind, const char *section,
+                          const struct wl_param *p)
+{
+    put_key(arg, kind, section, p, "");
+}
+
+static void put_of_plugin(void *arg, const char *plugin, const struct wl_param *p)
+{
+    put_key(arg, "key", plugin, p, roles[p->role]);
 }
 
 static bool key_help(const char *word, const struct words *plugins)
 {
-    bool found = false;
-    const struct wl_param *p;
-    for (const struct settings_section *s = settings_sections; s->name; s++)
-        if ((p = s->table ? params_find(s->table, word) : NULL))
-            put_key(&found, "key", s->name, p, "");
-    if ((p = params_find(train_keys, word)))
-        put_key(&found, "key", "train", p, "");
-    for (const struct wan_words *w = wan_words; w->section; w++)
-        for (p = w->table; p->name; p = wan_words_next(w, p))
-            if (!strcmp(p->name, word))
-                put_key(&found, w->form ? "word" : "key", w->section, p, "");
-    struct wanted w = {word, found};
-    plugin_each_param(plugins, &w, put_if_wanted);
+    struct wanted w = {word, false};
+    each_key(put_if_wanted, &w);
+    plugin_each_param(plugins, &w, put_of_plugin);
     return w.found;
 }
 
@@ -266,6 +271,12 @@ static bool is_plugin(const char *word, const struct words *names)
     return words_has(names, word) || strchr(word, '/') || text_ends(word, ".so");
 }
 
+static void add_name(void *names, const char *kind, const char *section, const struct wl_param *p)
+{
+    (void)kind, (void)section;
+    words_add(names, p->name);
+}
+
 static int no_such_word(const char *word, struct words *names)
 {
     AUTO_WORDS struct words params = {0};
@@ -274,21 +285,15 @@ static int no_such_word(const char *word, struct words *names)
         words_add(names, params.v[i]);
     for (size_t i = 0; i < COUNT(verbs); i++)
         words_add(names, verbs[i].name);
-    for (const struct settings_section *s = settings_sections; s->name; s++) {
+    for (const struct settings_section *s = settings_sections; s->name; s++)
         words_add(names, s->name);
-        for (const struct wl_param *p = s->table; p && p->name; p++)
-            words_add(names, p->name);
-    }
-    for (const struct wan_words *w = wan_words; w->section; w++)
-        for (const struct wl_param *p = w->table; p->name; p = wan_words_next(w, p))
-            words_add(names, p->name);
+    each_key(add_name, names);
     columns_names(names);
-    const char *near = text_nearest(word, (const char *const *)names->v, names->n);
     return fail(GS_USAGE,
                 "help: no verb, plugin, section, key, table or column '%s'%s; 'gradsync help' "
                 "lists the verbs, 'gradsync list' the plugins, 'gradsync help config' the "
                 "sections, 'gradsync help tables' the tables",
-                word, DID_YOU_MEAN(near));
+                word, DID_YOU_MEAN(text_nearest(word, (const char *const *)names->v, names->n)));
 }
 
 static int word_help(const char *word)
