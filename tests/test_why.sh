@@ -221,6 +221,11 @@ tables
 why time.a
 like "$out" "^time.a = ${later##*/}" 'a finished run takes the place of an earlier one'
 
+printf '%s\n' platform,run_id "p,${first##*/}" >csv/shapes.csv
+why shapes:2
+like "$out" "run +$first," 'a row without a workload is traced to its run, also if another run replaced that'
+rm csv/shapes.csv
+
 # A row of two runs: verdict beside verdict.
 {
     echo platform,workload,label,run_id,mode,size_B,params,baseline,config,launches,ratio,\
