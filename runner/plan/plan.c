@@ -166,7 +166,14 @@ uint64_t plan_launch_seed(uint64_t seed, int launch)
     return rng_next(&rng);
 }
 
-/* ---- groups ---- */
+/* ---- the cells of a sweep in groups ---- */
+
+struct draft {
+    struct cell cell;
+    char group[PLAN_ID]; /* cells with equal ids form a group */
+    size_t place;        /* in the sweep */
+    size_t first;        /* place of its group's first cell */
+};
 
 static void draft_free(struct draft *drafts, size_t n)
 {
@@ -202,8 +209,6 @@ static int by_first(const void *a, const void *b)
     return x->first != y->first ? (x->first > y->first) - (x->first < y->first)
                                 : compare_place(x, y);
 }
-
-/* ---- groups ---- */
 
 /* Keeps one of each id, in drafts[0..*n). Only config_free cells may come more than once. */
 static int drop_twins(const struct plan *p, struct draft *drafts, size_t *n)

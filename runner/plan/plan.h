@@ -93,24 +93,7 @@ void plan_order_visits(size_t *order, size_t n, uint64_t seed, int launch, size_
 /* The seed for the plugin: the same on every rank, another one in each launch. */
 uint64_t plan_launch_seed(uint64_t seed, int launch);
 
-/* ---- groups ---- */
-
-/* Sorts the cells of a sweep into the groups of a plan. */
-
-struct draft {
-    struct cell cell;
-    char group[PLAN_ID]; /* cells with equal ids form a group */
-    size_t place;        /* in the sweep */
-    size_t first;        /* place of its group's first cell */
-};
-
-/* ---- cells ---- */
-
-/* Makes the cells of a sweep, with their ids, labels and shapes, in groups. */
-
 /* ---- the plan of a section ---- */
-
-/* Builds the plan of one workload section. */
 
 /* Takes ownership of config, even on failure. Returns GS_OK, or a code after an error was reported:
  * unknown key (with the nearest name), value out of range, empty sweep, unequal zip, a cell for

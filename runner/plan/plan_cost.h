@@ -17,7 +17,6 @@ uint64_t plan_free_memory(void); /* bytes free on the machine and in its control
 /* GS_OK, or GS_CANNOT, reported, if the largest group needs more than the free memory. */
 int plan_memory_check(const struct plan *p);
 
-/* The cells of a plan as a table on stdout: ids, config, mode and the parameters that vary. */
-
-/* `all`: every cell; else, of a long plan, the first and the last few. */
+/* Prints the cells as a table: ids, config, mode and the parameters that vary. `all`: every cell; else,
+ * of a long plan, the first and the last few. */
 void plan_table(const struct plan *p, bool all);

@@ -28,6 +28,17 @@
 
 /* ---- the files of plugins ---- */
 
+#define PLUGIN_ABI_STEM "wl_plugin_v" /* how the symbol begins in every version of the ABI */
+
+struct plugin_file {
+    char *name, *path;
+};
+
+struct plugin_files {
+    struct plugin_file *v;
+    size_t n;
+};
+
 /* The search path, in order. */
 static void search_path(struct words *dirs)
 {

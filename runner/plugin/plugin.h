@@ -11,25 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* ---- the files of plugins ---- */
-
-/* Finds the files of plugins by name, without loading them. */
-
-#define PLUGIN_ABI_STEM                                                                            \
-    "wl_plugin_v" /* how the exported symbol begins in every version of the ABI */
-
-struct plugin_file {
-    char *name, *path;
-};
-
-struct plugin_files {
-    struct plugin_file *v;
-    size_t n;
-};
-
 /* ---- loading ---- */
-
-/* Finds, loads and lints workload plugins. */
 
 struct plugin {
     char *path;

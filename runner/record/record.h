@@ -14,7 +14,7 @@
 
 /* ---- the running hash ---- */
 
-/* The running hash of a recording. The second member of each line, "chain", is a hash of that line
+/* The second member of each line, "chain", is a hash of that line
  * without this member and of the "chain" of the line before. So a reader sees that a line was
  * changed, added, moved or removed since it was written. It is no signature: who edits a line can
  * also compute the hashes anew. */
@@ -198,8 +198,6 @@ json_t *record_env(char *const *environment);
 const char *record_time(char *buf, size_t n);
 
 /* ---- lines of cells ---- */
-
-/* Lines of a recording about the cells of a plan, for those who write one (record.h). */
 
 json_t *record_note_line(const char *cell, int copy, const char *key, const char *value);
 /* prepared: position in the order of the group, from 1. */

@@ -334,8 +334,7 @@ static void run_folder_free(struct run_folder *run)
     free(run->host);
 }
 
-/* Platform, workload and label are the first three lines of a key. */
-/* Do both have the same platform, workload and label? */
+/* Do both have the same platform, workload and label, which are the first lines of a key? */
 static bool same_section(const struct run_folder *a, const struct run_folder *b)
 {
     size_t n = 0;
