@@ -89,7 +89,7 @@ fails 1 \
 "$cc" -shared -fPIC -O2 -o clock.so "$top/tests/price/mock_clock.c"
 exits 0 'the price of a job of known share succeeds' env MOCK_QUIET=1 LD_PRELOAD="$PWD/clock.so" \
     "$gradsync" trial -o raw --arms none,one,half --warmup 3 --steps 4 --blocks 12 --seed 1 -- ./main known 20000
-like "$err" 'price: Communication costs 50\.0% \[.* of the step \(4\.00 ms of 8\.00 ms\)\. With half the bytes the step is 25\.0% shorter\. Waiting for the slowest rank, and latency: 0\.0%\.' \
+like "$err" 'price: Communication costs 50\.0% \[.* of the step \(4\.00 ms of 8\.00 ms\)\. With half the bytes the step is 25\.0% shorter\. Waiting and latency, of the rank that waits longest: 0\.0%\.' \
     'the price is that share, with half the bytes half of it, and nobody waits'
 fails 1 'price: the job has one rank only' env MOCK_QUIET=1 "$gradsync" trial -o raw --arms \
     none,one,half -- ./main alone
@@ -104,7 +104,7 @@ exits 0 'a price succeeds' price --minutes 1 -- "${mpirun[@]}" "$train" steps=0 
     compute_ms=2 MiB=1 loss=1
 is "$(head -n 1 <<<"$err")" 'price: this launch is thrown away: its results are worthless, and it ends once '\
 'the price is known' 'the first line says that the launch is thrown away'
-like "$err" 'price: Communication costs -?[0-9.]+% \[-?[0-9.]+, -?[0-9.]+\] of the step .* With half the bytes the step is .* Waiting for the slowest rank, and latency: ' 'the price is printed'
+like "$err" 'price: Communication costs -?[0-9.]+% \[-?[0-9.]+, -?[0-9.]+\] of the step .* With half the bytes the step is .* Waiting and latency, of the rank that waits longest: ' 'the price is printed'
 raw=$(run_of) priced=$err
 exits 0 'check accepts the recording of a price' "$gradsync" check "$raw"
 exits 0 'compare accepts the recording of a price' "$gradsync" compare --all "$raw" -o csv

@@ -277,7 +277,7 @@ END
     priced_job=(./slower)
     exits 0 'tune answers for a job with MPI' tune -m 3 -l 2 --only eager_limit -- "${priced_job[@]}"
     like "$(head -n 1 <<<"$out")" \
-        '^Communication costs -?[0-9.]+% \[-?[0-9.]+, -?[0-9.]+\] of the step \([0-9.]+ .s of [0-9.]+ .s\)\. With half the bytes the step is [0-9.]+% (shorter|longer)\. Waiting for the slowest rank, and latency: -?[0-9.]+%\.$' \
+        '^Communication costs -?[0-9.]+% \[-?[0-9.]+, -?[0-9.]+\] of the step \([0-9.]+ .s of [0-9.]+ .s\)\. With half the bytes the step is [0-9.]+% (shorter|longer)\. Waiting and latency, of the rank that waits longest: -?[0-9.]+%\.$' \
         'the first line is the price'
     priced=$(head -n 1 <<<"$out")
     like "$err" 'a step takes [0-9.]+ .?s; the job communicates over MPI'

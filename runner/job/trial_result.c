@@ -447,7 +447,7 @@ char *price_sentence(const struct price_answer *a)
         text_addf(&t, " With half the bytes the step is %.1f%% %s.", 100 * fabs(a->half.value),
                   a->half.value < 0 ? "longer" : "shorter");
     if (!isnan(a->waiting.value))
-        text_addf(&t, " Waiting for the slowest rank, and latency: %.1f%%.",
+        text_addf(&t, " Waiting and latency, of the rank that waits longest: %.1f%%.",
                   100 * a->waiting.value);
     return t.s;
 }

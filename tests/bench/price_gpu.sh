@@ -67,7 +67,7 @@ for link in ${LINKS:-nvlink host sockets}; do
             "$(of "$log.hooks" '^compare hook=none [0-9.]* ms \(.*\]\).*')" \
             "$(of "$log.err" '^price: .* the step is \([^ ]*\) shorter\..*')" \
             "$(of "$log.hooks" '^compare hook=bf16 [0-9.]* ms \(.*\]\).*')" \
-            "$(of "$log.err" '^price: .* latency: \(.*\)\.$')" \
+            "$(of "$log.err" '^price: .* waits longest: \(.*\)\.$')" \
             "$(of "$log.err" '^  auto again *\(.*\]\).*')"
     done
 done
