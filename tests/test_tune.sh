@@ -290,7 +290,7 @@ END
     no_orphans 'no process of the job is left'
 
     # Ctrl-C during the price
-    (exec "$gradsync" tune -o stopped -m 2 -l 2 --only eager_limit -- "${priced_job[@]}") >told 2>&1 &
+    (exec env --default-signal=INT "$gradsync" tune -o stopped -m 2 -l 2 --only eager_limit -- "${priced_job[@]}") >told 2>&1 &
     pid=$!
     ok 'the price has its first visits' until_true 60 eval \
         'grep -qs "\"visit\"" stopped/.trial*/*.jsonl && grep -q "^price: this launch" told'

@@ -205,7 +205,7 @@ static const struct series *baseline_or_best(const struct group_pass *p, const c
  *
  * The contrasts inside an imported run, whose configs were launched one by one and share no block.
  * Each config is compared with the baseline, between cells that are alike in all else, launches with
- * launches (as in collect.h, but without an A/A floor). Only launches of one origin are
+ * launches (as in compare_between_runs, but without an A/A floor). Only launches of one origin are
  * compared. Launches without a counterpart of their origin have a row without numbers, which names
  * the difference.
  */
@@ -227,7 +227,7 @@ struct pass {
     size_t n;
 };
 
-/* ---- cells ---- */
+/* ---- unpaired: cells ---- */
 
 static struct unpaired_cell *unpaired_add_cell(struct pass *p, const struct rec_cell *cell,
                                                size_t origin, const struct series_status *o)
@@ -266,7 +266,7 @@ static bool alike(const struct unpaired_cell *a, const struct unpaired_cell *b)
            !strcmp(a->params, b->params);
 }
 
-/* ---- contrasts ---- */
+/* ---- unpaired: contrasts ---- */
 
 /* The config that the rules name, else the first. NULL: the wanted one was not measured. */
 static const char *baseline_of(const struct pass *p)
@@ -363,7 +363,7 @@ static void compare_unpaired(struct comparison *c, const struct recorded *r,
     free(p.cells);
 }
 
-/* ---- contrasts ---- */
+/* ---- paired: contrasts ---- */
 
 /* One config of the mode has a second copy; it need not be the baseline of this contrast. */
 static void fill(const struct group_pass *p, struct contrast *c, const struct series *base,

@@ -237,8 +237,8 @@ static double least_deal(size_t k, size_t m)
     return (k == m ? 2 : 1) * exp(-ways);
 }
 
-static void compare_between_runs(struct effect *e, const struct launches *a,
-                                 const struct launches *b, size_t draws, struct rng *rng)
+static void effect_between(struct effect *e, const struct launches *a, const struct launches *b,
+                           size_t draws, struct rng *rng)
 {
     double va = variance(a->mean, a->n) / (double)a->n, vb = variance(b->mean, b->n) / (double)b->n;
     double least = least_deal(a->n, b->n), resolved = 1 / (double)(draws + 1);
@@ -266,7 +266,7 @@ struct effect effect_unpaired(const struct nested *a, size_t n_a, const struct n
     e.launches = (int)(la.n < lb.n ? la.n : lb.n);
     e.blocks = n_a + n_b;
     if (e.launches > 1)
-        compare_between_runs(&e, &la, &lb, draws, rng);
+        effect_between(&e, &la, &lb, draws, rng);
     launches_free(&la);
     launches_free(&lb);
     return e;

@@ -11,7 +11,7 @@
  *   claim.tree.source = a project's README
  *   claim.tree.given  = speedup 3, faster tree, slower ring, ranks 8
  *
- * QUANTITY is one of claim_quantities[] or claim_words[]; the given quantities decide which checks
+ * QUANTITY is one of claim_words[] in limits.c; the given quantities decide which checks
  * are possible (limits.h). Every other number of [reference] that is a rate is compared with the
  * platform's limit: busbw = 449GB/s. Claims about a training
  * over a WAN are in [model] (wan/wan_audit.h).

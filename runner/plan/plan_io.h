@@ -35,7 +35,7 @@ int plan_sections_none(const struct config *c, const char *word);
 
 /* ---- a run folder ---- */
 
-/* A run folder holds config.ini (a copy of the config) and plan.json (plan_io.h). plan_read builds
+/* A run folder holds config.ini (a copy of the config) and plan.json. plan_read builds
  * the plan again from both, and fails if other cell ids come out (another plugin version). */
 int plan_write(const struct plan *p, const char *dir);
 int plan_read(struct plan **out, const char *dir);

@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ---- the header ---- */
+/* ---- the members of a line ---- */
 
 #define INTEGER_BYTES 18 /* that an int64_t holds, whatever the digits */
 
@@ -233,12 +233,10 @@ static int next_line(struct raw *r, char **line, size_t *n)
     }
 }
 
-/* ---- a recording ---- */
+/* ---- what a line is ---- */
 
 static const char *const type_names[] = {"header", "note", "cell",  "block",
                                          "health", "fail", "group", "end"};
-
-/* ---- what a line is ---- */
 
 static int damaged(const struct raw *r, const char *what)
 {

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* ---- the header ---- */
+/* ---- the members of a line ---- */
 
 /* The members of a line in the form that gradsync writes, in a table instead of a tree. It accepts
  * less than JSON: what it accepts, the JSON library and jsontext.h accept as well. */

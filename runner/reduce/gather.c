@@ -62,7 +62,7 @@ struct pass {
     size_t scratch_n;
 };
 
-/* ---- series ---- */
+/* ---- a series grows ---- */
 
 static struct series *add_series(struct gathered *g, size_t at, size_t cell, int copy,
                                  size_t n_metrics)
@@ -439,7 +439,7 @@ void launches_mark_warmup(const struct recorded *r, struct gathered *g)
     }
 }
 
-/* ---- launches ---- */
+/* ---- launches that are far from the others ---- */
 
 bool launches_far(double median, const double *others, size_t n)
 {

@@ -65,7 +65,7 @@ int gather_group(const struct recorded *r, size_t group, struct gathered *out);
 int gather_run(const struct recorded *r, struct gathered **out);
 void gathered_free_run(const struct recorded *r, struct gathered *groups);
 
-/* The status of a cell (summary.h); `why` is "" for ok. */
+/* The status of a cell; `why` is "" for ok. */
 struct series_status {
     const char *status;
     char why[256];

@@ -102,7 +102,7 @@ struct change series_change(const struct series *s, size_t first, size_t n);
  *   hidden  = B - exposed, limited to 0..B
  *   overlap = (C - D) / min(A, B)   0: nothing is hidden, 1: everything; empty where B is below 1%
  *                                   of A, because the noise of C and D is larger than B there
- * throttled is that of the group (summary.h). A power cap changes the clocks from group to group, so
+ * throttled is that of the group. A power cap changes the clocks from group to group, so
  * compare the times of steps only inside a group; note says so.
  */
 

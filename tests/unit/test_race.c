@@ -34,7 +34,7 @@ static size_t race_of(struct job *j, struct race *r)
     return race_winner(r);
 }
 
-/* Its winner is proven in launches of its own: as within_run.c makes an effect of them. */
+/* Its winner is proven in launches of its own: as compare/collect.c makes an effect of them. */
 static bool proves(struct job *j, size_t winner)
 {
     struct nested x[LAUNCHES];
