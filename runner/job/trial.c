@@ -411,7 +411,8 @@ int trial_job(const struct trial_options *o, char **command)
     if (code || !is_price(&c))
         return code ? code : run_trial(o, command, &c);
     if (o->keep_best)
-        return fail(GS_USAGE, "trial: --keep-best: a job without communication is of no use");
+        return fail(GS_USAGE, "trial: --keep-best has no meaning for a price: the results of that "
+                              "launch are thrown away");
     if (o->launches.value > 1)
         return fail(GS_USAGE, "trial: --launches: a price is taken in one launch");
     return run_price(o, command, &c);

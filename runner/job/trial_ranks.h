@@ -18,7 +18,7 @@ struct trial_folder {
     char *path, *config; /* config: the trial's file (trial_config.h), for the ranks */
     int lock;
 };
-/* config: what the ranks are told. GS_OK or reported. */
+/* Makes the folder in `out` and writes `config` into it, which the ranks read. GS_OK or reported. */
 int trial_folder_make(struct trial_folder *f, const char *out, const struct trial_config *config);
 /* A job that still runs cannot write to it any more; its trial is over. */
 void trial_folder_remove(struct trial_folder *f);

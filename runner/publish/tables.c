@@ -663,8 +663,9 @@ void paper_tables_free(struct paper_tables *s)
 
 /* ---- the run of a row ---- */
 
-/* The column `what` of the run of `runs` that stands for the section of this row; or that has the run id
- * and the platform of a row without a workload. The caller frees it; NULL: none. */
+/* The value of column `what` in the row of `runs` to which this row belongs: the run that counts for
+ * its section. A row without a workload is looked up by platform and run id. The caller frees it;
+ * NULL: none. */
 static char *run_of(struct paper_tables *s, const struct grid *g, size_t row, const char *what,
                     const char *const *alike)
 {

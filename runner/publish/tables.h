@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The tables behind the numbers, each read on first use: data/csv/NAME.csv, of whose
- * runs one stands for each cell (STORE_STANDS), and three tables from other sources:
+ * The tables behind the numbers, each read on first use: data/csv/NAME.csv, and three
+ * tables from other sources. If several runs measured the same cell, only the rows of one of them count
+ * (STORE_STANDS says of which).
  *
  *   runs      one row for each run folder: platform, machine, versions, from the headers of its
  *             recordings
@@ -11,8 +12,8 @@
  * A grid is such a table in memory, with the line number of every row. A key is the name of a column,
  * "line", or a key in the column `params` ("gemms" in "size=16MiB gemms=4").
  *
- * Queries read the tables in a store in memory, with three additions: `line` is the line of the row in its file, every key of the column `params` is a
- * column of its own, and an empty field is NULL. A column of numbers is REAL.
+ * Queries read the tables in a store in memory, with three additions: `line` is the line of the row in its
+ * file, every key of the column `params` is a column of its own, and an empty field is NULL. A column of numbers is REAL.
  */
 #pragma once
 
@@ -21,7 +22,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* ROW_REPLACED: another run stands for its cell. */
+/* ROW_REPLACED: the row of another run counts for the same cell. */
 enum row_judged { ROW_REPLACED = -3, ROW_SKIPPED, ROW_GOOD, ROW_UNJUDGED };
 
 struct grid {
@@ -72,7 +73,7 @@ int paper_tables_no_table(const struct paper_tables *s, const char *name, const 
 enum row_run { ROW_RUN, ROW_EARLIER_RUN, ROW_RUNS };
 
 /* The folder of a run of this row; the caller frees it. NULL: there is none. A row with a platform and
- * workload but no run, as in transitions.csv, belongs to the run that stands for the section. */
+ * workload but no run, as in transitions.csv, belongs to the run that counts for that section. */
 char *paper_tables_run(struct paper_tables *s, const struct grid *g, size_t row,
                        enum row_run which);
 

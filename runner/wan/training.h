@@ -46,7 +46,7 @@ struct wan_alternative *wan_alternatives_read(const struct config *c, size_t *n)
 
 /* Bytes of one synchronised gradient, its scales included. */
 double wan_training_bytes(const struct wan_training *t, double bits);
-/* FLOPs of a token: 6 N + 12 layers width sequence, of which the latter is attention. */
+/* FLOPs of a token: 6 * parameters, and for attention 12 * layers * width * sequence. */
 double wan_training_flops(const struct wan_training *t);
 /* Seconds of a step: as measured, or by its FLOPs, the peak and mfu. */
 double wan_training_compute_s(const struct wan_training *t);

@@ -82,14 +82,14 @@ static enum wl_status check_gemm(struct state *s)
     return status;
 }
 
-/* Checks what was received. */
+/* Compares what a rank received with what its peer sent. */
 static enum wl_status check_words(struct state *s, struct gpu_words words, const char *what)
 {
     struct gpu *g = &s->gpu;
     cudaError_t e = gpu_record_clear(s->wrong, g->stream);
     if (!e)
         e = gpu_check(s->receive, s->cell.size / 4, 4, words, 0, s->wrong, g->stream);
-    enum wl_status status = gpu_try(g, e, "checking what was received");
+    enum wl_status status = gpu_try(g, e, "comparing what a rank received with what was sent");
     TRY(status, gpu_record_read(g, s->wrong, g->stream, what));
     return status;
 }
