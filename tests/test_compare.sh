@@ -181,6 +181,16 @@ is "$(baselines named.csv/compare.csv)" c1 \
 rm named/config.ini && "$gradsync" compare -q named -o named.csv
 is "$(baselines named.csv/compare.csv)" c0 'and where it names none, the first'
 
+# ---- a block of a trial visits its baseline twice: the second visit counts half
+cp -r raw1 visits && sed -i 's/"workload":"null"/"workload":"trial"/' visits/*.jsonl
+for f in visits/*.jsonl; do
+    jq -c 'if .type == "block" and .copy == 1 then .time_ns |= map(. * 1.21 | floor) else . end' \
+        "$f" >copy && mv copy "$f"
+done
+"$gradsync" compare -q visits -o visits.csv
+ok 'the baseline of a trial is the mean of its two visits' \
+    within "$(of visits.csv 8 c1 ratio)" 0.90 0.92
+
 # ---- same operation: c2 is 2% faster than the baseline, c3 slower; c2 ran what the baseline ran
 "$make_campaign" same groups=2 spread=0.002
 for config in c0 c2; do ran same $config 'RING/LL ctas=24'; done

@@ -47,8 +47,10 @@ fails 1 "^$first: edited" "$gradsync" check "$first"
 faulty 'missing' "^$first: missing" rm "$first"
 faulty 'no manifest' "^$run_dir: no MANIFEST.json: the run was interrupted, or the file was lost;\
  to complete it: gradsync resume $run_dir$" rm $run_dir/MANIFEST.json
-faulty 'a manifest of a later schema' 'MANIFEST.json: its schema is not one of 1 to 1' \
-    sed -i 's/"schema": *1\b/"schema": 99/' $run_dir/MANIFEST.json
+for schema in 0 2; do
+    faulty "a manifest of schema $schema" 'MANIFEST.json: its schema is not one of 1 to 1' \
+        sed -i "s/\"schema\": *1\\b/\"schema\": $schema/" $run_dir/MANIFEST.json
+done
 
 fresh
 rm $run_dir/plan.json
