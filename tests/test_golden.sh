@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Transcripts, also under ASan: tests/golden/NAME.cmd is a session, whose lines "$ COMMAND" are shown and run, and whose
-# other lines are run alone; NAME.out is what comes of it. Errors are behind "!". RENEW=1 (make golden)
-# writes the transcripts anew: read the diff.
+# Transcripts, also under ASan: tests/golden/NAME.cmd is a session, whose lines "$ COMMAND" are shown
+# and run, and whose other lines are run alone; NAME.out is what comes of it. Errors are behind "!".
+# RENEW=1 (make golden) writes the transcripts anew: read the diff.
 . "$(dirname "$0")/lib.sh"
 . "$top/tests/recording.sh"
 
