@@ -459,11 +459,11 @@ ok 'a run without a second baseline copy is compared by itself' "$gradsync" comp
 is "$(of bare.csv 8 c2 verdict)|$(reason bare.csv ',c2,')" \
     'inconclusive|no verdict without an A/A floor' \
     'a run without a second baseline copy has no verdicts'
-sed -i 's/"ranks":2,/"ranks":4,/; s/"run_id":"[^"]*"/"run_id":"wider"/' after/launch-*.jsonl
+sed -i 's/"ranks":2,/"ranks":4,/; s/"nodes":1\b/"nodes":2/; s/"run_id":"[^"]*"/"run_id":"wider"/' after/launch-*.jsonl
 ok 'a comparison of runs with different numbers of ranks succeeds' "$gradsync" compare before \
     after -o sides.csv
-like "$(reason sides.csv ',c0,')" 'not alike: ranks 2 \| 4, mpi ' \
-    'the reason names the numbers of ranks first'
+like "$(reason sides.csv ',c0,')" 'not alike: ranks 2 \| 4, nodes 1 \| 2, mpi ' \
+    'the reason names the numbers of ranks and nodes first'
 ok 'a comparison of a run with itself succeeds' "$gradsync" compare before before -o self.csv
 is "$(tail -n +2 self.csv/compare.csv | cut -d, -f11 | sort -u)" 1.0 \
     'a run is exactly as fast as itself'
