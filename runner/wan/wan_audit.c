@@ -135,7 +135,7 @@ static void why_efficiency(const struct wan_ground *g, struct wan_finding *f)
         snprintf(pair, sizeof pair, "%s %s-%s", need.of_pair ? " for" : " per site and for",
                  g->map->sites[need.from].name, g->map->sites[need.to].name);
     text_addf(&f->why,
-              "%.3g s of compute in a step of %.3g s are %.2g%%; %.0f%% needs %.3g Gbit/s%s, or "
+              "%.3g s of compute in a step of %.3g s are %.3g%%; %.0f%% needs %.3g Gbit/s%s, or "
               "a synchronisation every %.0f steps",
               g->reached.compute_s, g->reached.step_s, 100 * f->reached, 100 * f->low,
               need.rate_Bps * 8e-9, pair, wan_every_for(&g->plan, f->low));
