@@ -68,10 +68,8 @@ lost := $(if $(reads),$(shell for table in $(tables_of_all); do [ -s $$table ] |
 define panels
 $(csv)/panels/$1/stamp: $(csv)/stamp $(csv)/panels/$1/runs $(csv)/panels/known $(addprefix figures/,panels panel_cells.sql steps.sql curves.sql verdicts.sql panels.sql)
 	@mkdir -p $$(@D) && CONFIGS='$(CONFIGS)' bash figures/panels $(BUILD)/gradsync $(csv)/panels/$1 $1 $(csv) $(patsubst $1/%,%,$(filter $1/%,$(runs))) && touch $$@
-$(csv)/panels/$1/figures.mk: $(csv)/panels/$1/stamp
-	@:
-$(csv)/panels/$1/%.plot: $(csv)/panels/$1/stamp
-	@:
+$(csv)/panels/$1/figures.mk: $(csv)/panels/$1/stamp ;
+$(csv)/panels/$1/%.plot: $(csv)/panels/$1/stamp ;
 endef
 define figure
 drawings += $(addprefix figures/out/$3-$1,.svg .png .pdf)
@@ -90,6 +88,7 @@ $(addprefix figures/out/$1,.svg .png .pdf) &: $(csv)/panels/$1.plot figures/$2.g
 endef
 style := $(csv)/panels/colours figures/features.gp figures/draw figures/formats.gp figures/style.gp figures/words.gp figures/legend.gp figures/curve.gp figures/config_curves.gp figures/strip.gp figures/verdict.gp
 drawings :=
+longest :=
 
 draws := $(filter sound-drawn written,$(MAKECMDGOALS))
 
@@ -107,8 +106,7 @@ $(csv)/stamp: $(lost) $(library) $(BUILD)/runner/verbs/cmd_tables.o $(BUILD)/run
 	$(BUILD)/gradsync compare -q --again $(csv)/chosen.csv -o $(csv)/chosen && \
 	$(BUILD)/gradsync transitions -q $(csv) && )\
 	$(BUILD)/gradsync limits -q -o $(csv) $(configs:%=configs/%.ini) && touch $@
-$(reduced_tables) $(addprefix $(csv)/,transitions.csv limits.csv): $(csv)/stamp
-	@:
+$(reduced_tables) $(addprefix $(csv)/,transitions.csv limits.csv): $(csv)/stamp ;
 queried := links price
 $(queried:%=$(csv)/%.csv): $(csv)/%.csv: figures/%.sql $(csv)/stamp
 	@$(BUILD)/gradsync query -q --format csv -- "$$(<$<)" >$@.new $(if $(damaged),2>/dev/null || true) && mv $@.new $@
@@ -141,9 +139,9 @@ stepped := $(filter $(foreach r,$(shown),$(firstword $(subst /, ,$r))),$(shell g
 $(foreach p,$(stepped),$(eval $(call drawing,$p/answer,answer,$(csv)/compare.csv $(csv)/chosen.csv,answer)))
 # Figures of an SQL query on the store: figures/NAME.sql makes NAME.csv, which the paper's numbers read too.
 $(if $(ONLY),,$(foreach q,$(queried),$(eval $(call drawing,method/$q,$q,$(csv)/$q.csv,))))
-# What else is drawn is added to `drawings` by the makefiles that follow.
+# What else is drawn is added to `drawings` by the makefiles that follow; what takes longest begins first.
 .SECONDEXPANSION:
-sound-drawn: sound-tables $$(drawings)
+sound-drawn: $$(longest) sound-tables $$(drawings)
 	@$(foreach r,$(filter-out $(patsubst $(raw)/%/MANIFEST.json,%,$(wildcard $(raw)/*/*/*/MANIFEST.json)),$(shown)),echo "unfinished: $(raw)/$r: only its measured cells are drawn; 'gradsync show $(raw)/$r' lists the missing ones" >&2;)true
 	@$(if $(shown)$(damaged)$(filter own,$(ONLY)),,$(if $(ONLY),for p in $(ONLY); do '$(BUILD)/gradsync' show $$p || true; done; exit 1))
 	@$(if $(drawings),,echo 'no recording to draw; measure with make run PLATFORM=…, or draw those of this repository with make figures-all' >&2)

@@ -22,6 +22,7 @@ endif
 ifneq ($(if $(ONLY),,$(draws)),)
 
 ifneq ($(and $(runs),$(wildcard tests/sim/error_rates.c)),)
+longest := $(BUILD)/sim/error_rates.csv
 $(eval $(call drawing,method/error_rates,error_rates,$(BUILD)/sim/error_rates.csv,error_rates))
 endif
 

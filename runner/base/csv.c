@@ -16,6 +16,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* The rows of a table with CSV_PARAMS, until all keys are known. */
+struct csv_spread {
+    size_t column, at;   /* of CSV_PARAMS; of the next field of the row */
+    struct text rows;    /* without CSV_PARAMS; each ends with a NUL, the first is the header */
+    struct words params; /* the CSV_PARAMS of each row */
+    struct words keys;   /* in the order of their columns */
+    struct words seen;   /* the keys of each text that differ, "size gemms" */
+};
+
 /* ---- files ---- */
 
 static int cannot_write(const struct csv *c, int error)
@@ -44,37 +53,12 @@ int csv_open(struct csv *c, const char *path)
     return code;
 }
 
-int csv_finish(struct csv *c)
-{
-    int (*last_pass)(struct csv *) = c->last_pass;
-    if (fflush(c->file) && !c->error)
-        c->error = errno;
-    c->last_pass = NULL;
-    if (c->error)
-        return cannot_write(c, c->error);
-    return last_pass ? last_pass(c) : GS_OK;
-}
-
-int csv_close(struct csv *c, bool keep)
-{
-    if (!c->path)
-        return GS_OK;
-    int code = keep ? csv_finish(c) : GS_OK;
-    int error = fclose(c->file) || (keep && !code && rename(c->temp, c->path)) ? errno : 0;
-    if (keep && !code && error)
-        code = cannot_write(c, error);
-    if (!keep || code)
-        unlink(c->temp);
-    free(c->path);
-    free(c->temp);
-    *c = (struct csv){0};
-    return code;
-}
-
 void csv_bytes(struct csv *c, const char *s, size_t n)
 {
     assert(c->file); /* open */
-    if (fwrite(s, 1, n, c->file) < n && !c->error)
+    if (c->spread)
+        text_addn(&c->spread->rows, s, n);
+    else if (fwrite(s, 1, n, c->file) < n && !c->error)
         c->error = errno;
 }
 
@@ -100,6 +84,8 @@ static void put(struct csv *c, const char *s)
     if (c->in_row)
         csv_bytes(c, ",", 1);
     c->in_row = true;
+    if (c->spread)
+        c->spread->at++;
     csv_bytes(c, s, strlen(s));
 }
 
@@ -107,6 +93,11 @@ void csv_text(struct csv *c, const char *s)
 {
     if (c->sink) {
         c->sink->text(c->sink->ctx, s);
+        return;
+    }
+    if (c->spread && c->spread->at == c->spread->column) {
+        words_add(&c->spread->params, s);
+        c->spread->at++;
         return;
     }
     if (!s[strcspn(s, ",\"\r\n")]) {
@@ -170,8 +161,10 @@ void csv_end(struct csv *c)
         c->sink->end(c->sink->ctx);
         return;
     }
-    csv_bytes(c, "\n", 1);
+    csv_bytes(c, c->spread ? "" : "\n", 1);
     c->in_row = false;
+    if (c->spread)
+        c->spread->at = 0;
 }
 
 void csv_decimal(char buf[CSV_DECIMAL], uint64_t time_ns, uint64_t iters, int digits)
@@ -186,6 +179,180 @@ void csv_decimal(char buf[CSV_DECIMAL], uint64_t time_ns, uint64_t iters, int di
         n--;
     n -= buf[n - 1] == '.';
     buf[n] = '\0';
+}
+
+/* ---- parameters ---- */
+
+#define ROUNDS 100 /* of ordering: texts that contradict each other have no order */
+
+/* ---- one text ---- */
+
+/* Its keys and values, without empty values. A word without '=' belongs to the value before it. */
+static void split_params(const char *text, struct words *keys, struct words *values)
+{
+    AUTO_WORDS struct words w = {0};
+    words_split(&w, text, ' ');
+    for (size_t i = 0; i < w.n; i++) {
+        const char *word = w.v[i];
+        size_t n = strcspn(word, "=");
+        AUTO_TEXT struct text value = {0};
+        text_add(&value, word + n + (word[n] == '='));
+        for (; i + 1 < w.n && !strchr(w.v[i + 1], '='); i++)
+            text_addf(&value, " %s", w.v[i + 1]);
+        if (!value.len || !n)
+            continue;
+        words_addf(keys, "%.*s", (int)n, word);
+        words_add(values, value.s);
+    }
+}
+
+/* ---- the columns of all texts ---- */
+
+static void put_key(struct words *keys, size_t from, size_t to)
+{
+    char *key = keys->v[from];
+    if (from < to)
+        memmove(keys->v + from, keys->v + from + 1, (to - from) * sizeof *keys->v);
+    else
+        memmove(keys->v + to + 1, keys->v + to, (from - to) * sizeof *keys->v);
+    keys->v[to] = key;
+}
+
+/* Puts each key behind the one before it. True: a known key moved. */
+static bool order_by(struct words *keys, const char *seen)
+{
+    AUTO_WORDS struct words w = {0};
+    bool moved = false;
+    size_t next = 0;
+    words_split(&w, seen, ' ');
+    for (size_t i = 0; i < w.n; i++) {
+        size_t at = words_find(keys, w.v[i]);
+        bool is_new = at == keys->n, behind = at < next;
+        if (is_new)
+            words_add(keys, w.v[i]);
+        if (is_new || behind)
+            put_key(keys, at, is_new ? next : --next);
+        next = (is_new || behind ? next : at) + 1;
+        moved = moved || behind;
+    }
+    return moved;
+}
+
+static void see(struct csv_spread *s, const char *text)
+{
+    AUTO_WORDS struct words keys = {0}, values = {0};
+    AUTO_TEXT struct text seen = {0};
+    text_clear(&seen);
+    split_params(text, &keys, &values);
+    for (size_t i = 0; i < keys.n; i++)
+        text_addf(&seen, "%s%s", i ? " " : "", keys.v[i]);
+    if (seen.len && !words_has(&s->seen, seen.s))
+        words_add(&s->seen, seen.s);
+}
+
+static void order_columns(struct csv_spread *s)
+{
+    bool moved = true;
+    for (int round = 0; round < ROUNDS && moved; round++) {
+        moved = false;
+        for (size_t i = 0; i < s->seen.n; i++)
+            moved |= order_by(&s->keys, s->seen.v[i]);
+    }
+}
+
+/* ---- the file ---- */
+
+/* ",8,4" */
+static void set_fields(struct text *t, const struct csv_spread *s, const char *params)
+{
+    AUTO_WORDS struct words keys = {0}, values = {0};
+    split_params(params, &keys, &values);
+    text_clear(t);
+    for (size_t i = 0; i < s->keys.n; i++) {
+        size_t at = words_find(&keys, s->keys.v[i]);
+        text_add(t, ",");
+        csv_field(t, at < keys.n ? values.v[at] : "");
+    }
+    if (!s->keys.n)
+        text_add(t, ",");
+}
+
+static void spread_free(struct csv *c)
+{
+    if (!c->spread)
+        return;
+    text_free(&c->spread->rows);
+    words_free(&c->spread->params);
+    words_free(&c->spread->keys);
+    words_free(&c->spread->seen);
+    free(c->spread);
+    c->spread = NULL;
+}
+
+static void write_spread(struct csv *c)
+{
+    struct csv_spread *s = c->spread;
+    AUTO_TEXT struct text fields = {0};
+    const char *row = s->rows.s, *before = "";
+    for (size_t i = 1; i < s->params.n; before = s->params.v[i++])
+        if (strcmp(s->params.v[i], before))
+            see(s, s->params.v[i]);
+    order_columns(s);
+    for (size_t i = 0; i < s->keys.n; i++)
+        text_addf(&fields, "," CSV_PARAM "%s", s->keys.v[i]);
+    if (!s->keys.n)
+        text_add(&fields, "," CSV_PARAM CSV_PARAM_ANY);
+    c->spread = NULL;
+    for (size_t i = 0; i < s->params.n; i++, row += strlen(row) + 1) {
+        if (i && (i == 1 || strcmp(s->params.v[i], s->params.v[i - 1])))
+            set_fields(&fields, s, s->params.v[i]);
+        csv_bytes(c, row, strlen(row));
+        csv_bytes(c, fields.s, fields.len);
+        csv_end(c);
+    }
+    c->spread = s;
+    spread_free(c);
+}
+
+void csv_params_header(struct csv *c, const char *columns)
+{
+    AUTO_WORDS struct words names = {0};
+    words_split(&names, columns, ',');
+    size_t column = words_find(&names, CSV_PARAMS);
+    if (column < names.n) {
+        c->spread = xcalloc(1, sizeof *c->spread);
+        c->spread->column = column;
+    }
+    csv_texts(c, (const char *const *)names.v, names.n);
+    csv_end(c);
+}
+
+/* ---- a complete file ---- */
+
+int csv_finish(struct csv *c)
+{
+    if (c->spread)
+        write_spread(c);
+    if (fflush(c->file) && !c->error)
+        c->error = errno;
+    return c->error ? cannot_write(c, c->error) : GS_OK;
+}
+
+int csv_close(struct csv *c, bool keep)
+{
+    if (!c->path)
+        return GS_OK;
+    int code = keep ? csv_finish(c) : GS_OK;
+    int error = fclose(c->file) || (keep && !code && rename(c->temp, c->path)) ? errno : 0;
+    if (keep && !code && error)
+        code = cannot_write(c, error);
+    if (!keep || code)
+        unlink(c->temp);
+    spread_free(c);
+    free(c->path);
+    free(c->temp);
+    *c = (struct csv){0};
+    return code;
 }
 
 int csv_write_file(const char *path, const char *text)
@@ -402,177 +569,4 @@ double csv_read_real(const struct csv_reader *r, size_t column)
     const char *s = csv_read_text(r, column);
     double v = strtod(s, &end);
     return *s && !*end ? v : (double)NAN;
-}
-
-/* ---- parameters ---- */
-
-#define ROUNDS 100 /* of ordering: texts that contradict each other have no order */
-
-/* ---- one text ---- */
-
-/* Its keys and values, without empty values. A word without '=' belongs to the value before it. */
-static void split_params(const char *text, struct words *keys, struct words *values)
-{
-    AUTO_WORDS struct words w = {0};
-    words_split(&w, text, ' ');
-    for (size_t i = 0; i < w.n; i++) {
-        const char *word = w.v[i];
-        size_t n = strcspn(word, "=");
-        AUTO_TEXT struct text value = {0};
-        text_add(&value, word + n + (word[n] == '='));
-        for (; i + 1 < w.n && !strchr(w.v[i + 1], '='); i++)
-            text_addf(&value, " %s", w.v[i + 1]);
-        if (!value.len || !n)
-            continue;
-        words_addf(keys, "%.*s", (int)n, word);
-        words_add(values, value.s);
-    }
-}
-
-/* ---- the columns of all texts ---- */
-
-struct spread {
-    size_t column;     /* of CSV_PARAMS */
-    struct words keys; /* in the order of their columns */
-    struct words seen; /* the keys of each text that differ, "size gemms" */
-};
-
-static void put_key(struct words *keys, size_t from, size_t to)
-{
-    char *key = keys->v[from];
-    if (from < to)
-        memmove(keys->v + from, keys->v + from + 1, (to - from) * sizeof *keys->v);
-    else
-        memmove(keys->v + to + 1, keys->v + to, (from - to) * sizeof *keys->v);
-    keys->v[to] = key;
-}
-
-/* Puts each key behind the one before it. True: a known key moved. */
-static bool order_by(struct words *keys, const char *seen)
-{
-    AUTO_WORDS struct words w = {0};
-    bool moved = false;
-    size_t next = 0;
-    words_split(&w, seen, ' ');
-    for (size_t i = 0; i < w.n; i++) {
-        size_t at = words_find(keys, w.v[i]);
-        bool is_new = at == keys->n, behind = at < next;
-        if (is_new)
-            words_add(keys, w.v[i]);
-        if (is_new || behind)
-            put_key(keys, at, is_new ? next : --next);
-        next = (is_new || behind ? next : at) + 1;
-        moved = moved || behind;
-    }
-    return moved;
-}
-
-static void see(struct spread *s, const char *text)
-{
-    AUTO_WORDS struct words keys = {0}, values = {0};
-    AUTO_TEXT struct text seen = {0};
-    text_clear(&seen);
-    split_params(text, &keys, &values);
-    for (size_t i = 0; i < keys.n; i++)
-        text_addf(&seen, "%s%s", i ? " " : "", keys.v[i]);
-    if (seen.len && !words_has(&s->seen, seen.s))
-        words_add(&s->seen, seen.s);
-}
-
-static void order_columns(struct spread *s)
-{
-    bool moved = true;
-    for (int round = 0; round < ROUNDS && moved; round++) {
-        moved = false;
-        for (size_t i = 0; i < s->seen.n; i++)
-            moved |= order_by(&s->keys, s->seen.v[i]);
-    }
-}
-
-/* ---- the file ---- */
-
-static const char *field(const struct csv_reader *r, size_t i)
-{
-    return r->fields.s + r->starts[i];
-}
-
-static void write_others(struct csv *out, const struct csv_reader *r, size_t without)
-{
-    for (size_t i = 0; i < r->n_header; i++)
-        if (i != without)
-            csv_text(out, field(r, i));
-}
-
-static void write_header(struct csv *out, const struct spread *s, const struct csv_reader *r)
-{
-    write_others(out, r, s->column);
-    for (size_t i = 0; i < s->keys.n; i++) {
-        AUTO_FREE char *name = xstrfmt(CSV_PARAM "%s", s->keys.v[i]);
-        csv_text(out, name);
-    }
-    csv_end(out);
-}
-
-static void write_row(struct csv *out, const struct spread *s, const struct csv_reader *r)
-{
-    AUTO_WORDS struct words keys = {0}, values = {0};
-    split_params(field(r, s->column), &keys, &values);
-    write_others(out, r, s->column);
-    for (size_t i = 0; i < s->keys.n; i++) {
-        size_t at = words_find(&keys, s->keys.v[i]);
-        csv_text(out, at < keys.n ? values.v[at] : "");
-    }
-    csv_end(out);
-}
-
-/* Reads the file; the first time (out is NULL) to learn the keys, the second time to write. */
-static int pass(struct spread *s, const char *path, struct csv *out)
-{
-    static const char *const wanted[] = {CSV_PARAMS, NULL};
-    AUTO(csv_read_close) struct csv_reader r = {0};
-    bool got = true;
-    int code = csv_read_open(&r, path, wanted);
-    if (code)
-        return code;
-    s->column = r.columns[0];
-    if (out)
-        write_header(out, s, &r);
-    while (!(code = csv_read_row(&r, &got)) && got)
-        if (out)
-            write_row(out, s, &r);
-        else
-            see(s, csv_read_text(&r, 0));
-    return code;
-}
-
-static int spread_file(struct spread *s, const char *path)
-{
-    struct csv out;
-    int code = pass(s, path, NULL);
-    order_columns(s);
-    if (!s->keys.n)
-        words_add(&s->keys, CSV_PARAM_ANY);
-    TRY(code, csv_open(&out, path));
-    if (code)
-        return code;
-    code = pass(s, path, &out);
-    int closed = csv_close(&out, !code);
-    return code ? code : closed;
-}
-
-static int spread_params(struct csv *c)
-{
-    struct spread s = {0};
-    int code = spread_file(&s, c->temp);
-    words_free(&s.keys);
-    words_free(&s.seen);
-    return code;
-}
-
-void csv_params_header(struct csv *c, const char *columns)
-{
-    AUTO_WORDS struct words names = {0};
-    words_split(&names, columns, ',');
-    csv_header(c, columns);
-    c->last_pass = words_has(&names, CSV_PARAMS) ? spread_params : NULL;
 }

@@ -31,7 +31,7 @@ struct csv {
     FILE *file; /* NULL: not open */
     int error;  /* errno of the first write that failed */
     bool in_row;
-    int (*last_pass)(struct csv *); /* rewrites the complete file; a code, reported. NULL: none */
+    struct csv_spread *spread; /* rows that wait for the columns of parameters; NULL: none */
 };
 
 /* Makes the folders above path. GS_OK or GS_FAILED, reported. */

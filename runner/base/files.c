@@ -162,12 +162,18 @@ static bool is_abandoned(const char *file, const char *name)
     return !*end && pid > 0 && pid != (long)getpid() && kill((pid_t)pid, 0) && errno == ESRCH;
 }
 
+/* A folder of many files is listed once: what was abandoned was there before. */
 char *files_temporary(const char *path)
 {
+    static char *listed;
+    static struct words files;
     const char *name = path_name(path);
     AUTO_FREE char *dir = xstrfmt("%.*s", (int)(name - path), path);
-    AUTO_WORDS struct words files = {0};
-    files_list(*dir ? dir : ".", NULL, &files);
+    if (!listed || strcmp(listed, dir)) {
+        xstrset(&listed, dir);
+        words_free(&files);
+        files_list(*dir ? dir : ".", NULL, &files);
+    }
     for (size_t i = 0; i < files.n; i++)
         if (is_abandoned(files.v[i], name)) {
             AUTO_FREE char *old = xstrfmt("%s%s", dir, files.v[i]);
