@@ -10,7 +10,8 @@
 /* ---- one piece ---- */
 
 struct points {
-    const double *size, *time;
+    const double *size;
+    const double *log_time; /* taken once: a fit needs each about fifty times */
     size_t n;
 };
 
@@ -20,7 +21,7 @@ static double log_scale(const struct points *p, double r, double *sse)
 {
     double sum = 0, squares = 0;
     for (size_t i = 0; i < p->n; i++) {
-        double rest = log(p->time[i]) - (isinf(r) ? log(p->size[i]) : log1p(r * p->size[i]));
+        double rest = p->log_time[i] - (isinf(r) ? log(p->size[i]) : log1p(r * p->size[i]));
         sum += rest;
         squares += rest * rest;
     }
@@ -58,7 +59,10 @@ static double golden(const struct points *p, double lo, double hi)
 /* n >= 1 points with size and time > 0. */
 static struct hockney hockney_fit(const double *size, const double *time, size_t n)
 {
-    const struct points p = {size, time, n};
+    AUTO_FREE double *log_time = xmalloc(n * sizeof *log_time);
+    const struct points p = {size, log_time, n};
+    for (size_t i = 0; i < n; i++)
+        log_time[i] = log(time[i]);
     double sse, best_sse;
     /* At the ends of the range one term is a ten-thousandth of the other. */
     double r = exp(golden(&p, log(1e-4 / size[n - 1]), log(1e4 / size[0])));
@@ -85,7 +89,10 @@ double hockney_time(const struct hockney *h, double size)
 /* best[k][i]: the least squares of the first i points in k+1 pieces; from: where the last piece begins.
  */
 struct search {
-    struct points p;
+    struct {
+        const double *size, *time;
+        size_t n;
+    } p;
     double *cost; /* [first * (n+1) + end] of one piece */
     double *best[HOCKNEY_PIECES];
     size_t *from[HOCKNEY_PIECES];
