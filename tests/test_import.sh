@@ -52,6 +52,21 @@ like "$header" '"rank":7,.*"host":"node0","device":"NVIDIA A100-SXM4-40GB"' \
     'the header has the host and device of each rank'
 unlike "$(cat "$run_dir"/*)" "$tmp" 'the recording has no path of this machine'
 
+# ---- several nodes: the lines that such tests are summarised with, of the largest payload
+nodes() { # NODES MIN MAX [FACTOR [KEY=VALUE…]]: what show prints below its table; busbw is FACTOR algbw
+    rm -rf several
+    "$make" version=2.17.9 ranks=16 "nodes=$1" "min=$2" "max=$3" "${@:5}" |
+        awk -v f="${4:-1.875}" '/float/ { $8 = f * $7; $12 = f * $11 } 1' >several.txt
+    import -q -o several several.txt >/dev/null || flunk 'a run on several nodes is imported'
+    "$gradsync" show several 2>/dev/null | grep -A2 '^The '
+}
+is "$(nodes 2 67108864 4294967296)" 'The median bandwidth of all_reduce with a 4.3GB payload (1 trials, 16 ranks):
+ algbw: 106.614 GBps (852.9 Gbps)
+ busbw: 199.901 GBps (1599.2 Gbps)' 'show summarises an all-reduce on two nodes'
+is "$(nodes 1 67108864 4294967296)" '' 'an all-reduce on one node has no such lines'
+is "$(nodes 2 1024 67108864)" '' 'a payload that would be 0.0GB has none'
+is "$(nodes 2 67108864 4294967296 .9375 program=all_gather_perf)" '' 'another collective has none'
+
 # ---- all versions, all variants
 variants=('' debug=1 crlf=1 'min=4096 max=65536 step=4096' check=0 timestamps=1 per_iter=1 cycles=3
     'types=float,half ops=sum,max' 'max=8589934592' nodes=2 'tag=[1,0]<stdout>:' 'tag=0: ')

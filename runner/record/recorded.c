@@ -204,15 +204,6 @@ const char *recorded_param(const struct rec_cell *c, const char *key, char *buf,
     return NULL;
 }
 
-bool recorded_compares(const struct recorded *r)
-{
-    for (const struct rec_cell *a = r->cells, *end = a + r->n_cells; a < end; a++)
-        for (const struct rec_cell *b = a + 1; b < end; b++)
-            if (a->size_B == b->size_B && !strcmp(a->mode, b->mode) && strcmp(a->config, b->config))
-                return true;
-    return false;
-}
-
 /* ---- plan.json ---- */
 
 static void read_plan(struct recorded *r)

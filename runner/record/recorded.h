@@ -67,9 +67,6 @@ struct recorded {
 
 struct rec_cell *recorded_find(const struct recorded *r, const char *id); /* NULL: none */
 
-/* True if two configs have a cell of the same size and mode, so that compare has something to do. */
-bool recorded_compares(const struct recorded *r);
-
 /* Copies the value of a "key=value" word of cell.params to buf; NULL: no such key. */
 const char *recorded_param(const struct rec_cell *c, const char *key, char *buf, size_t n);
 

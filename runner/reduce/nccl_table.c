@@ -3,6 +3,7 @@
 
 #include "base/jsontext.h"
 #include "base/text.h"
+#include "common/collective.h"
 #include "reduce/axes.h"
 
 #include <math.h>
@@ -26,14 +27,14 @@ static const struct {
     {"fp8_e4m3", "f8e4m3", 1}, {"fp8_e5m2", "f8e5m2", 1},
 };
 
-enum collective nccl_sections_collective(const struct rec_cell *cell)
+static enum collective collective_of(const struct rec_cell *cell)
 {
     char name[32] = "";
     recorded_param(cell, "collective", name, sizeof name);
     return collective_named(name);
 }
 
-bool nccl_sections_has(const struct rec_cell *cell, const struct summary *s)
+static bool has_numbers(const struct rec_cell *cell, const struct summary *s)
 {
     return cell->busbw_factor > 0 && cell->size_B > 0 && isfinite(s->time_s.median);
 }
@@ -69,7 +70,7 @@ static struct nccl_sections sections_make(const struct recorded *r, const struct
     struct axes axes = {0};
     char **params = xcalloc(r->n_cells + 1, sizeof *params), *first = NULL;
     for (size_t i = 0; i < r->n_cells; i++)
-        if (nccl_sections_has(&r->cells[i], &cells[i])) {
+        if (has_numbers(&r->cells[i], &cells[i])) {
             params[i] = without_place(r->cells[i].params);
             first = first ? first : params[i];
             axes_add(&axes, first, params[i]);
@@ -126,7 +127,7 @@ struct nccl_operation_words {
 static struct nccl_operation_words sections_operation(const struct nccl_sections *s,
                                                       const struct rec_cell *c)
 {
-    enum collective collective = nccl_sections_collective(c);
+    enum collective collective = collective_of(c);
     struct nccl_operation_words o = {.dtype = "-", .op = "-", .root = -1};
     int64_t bytes = 1;
     recorded_param(c, "dtype", o.dtype, sizeof o.dtype);
@@ -222,7 +223,7 @@ static void add_section(struct text *t, const struct nccl_sections *s, size_t fi
     bool placed = strcmp(where, "-") != 0;
     struct nccl_extent e = sections_extent(s, first);
     text_addf(t, "#\n# Collective test starting: %s\n",
-              collective_program(nccl_sections_collective(&s->r->cells[first])));
+              collective_program(collective_of(&s->r->cells[first])));
     text_addf(t, "# nThread 1 nGpus 1 minBytes %lld maxBytes %lld validation: %d\n",
               (long long)e.least, (long long)e.most, s->r->verified);
     text_addf(t, "#\n# config %s%s%s\n", s->r->cells[first].config, placed ? ", " : "",
@@ -305,15 +306,14 @@ static json_t *json_section(const struct nccl_sections *s, size_t first)
             json_array_append_new(rows, json_row(s, first, i));
     return json_pack(
         "{si ss s[s] s[] s{si si sI sI si si si si so} so s{si ss} s{sf ss} s[] s{so so so so so}}",
-        "version", 3, "start_time", "", "args", collective_program(nccl_sections_collective(c)),
-        "env", "config", "nthreads", 1, "ngpus", 1, "minimum_bytes", (json_int_t)e.least,
-        "maximum_bytes", (json_int_t)e.most, "iterations", 1, "aggregated_iterations", 1,
-        "validation", (int)s->r->verified, "graph", (int)!strcmp(launch, "graph"), "devices",
-        json_devices(s), "results", rows, "out_of_bounds", "count", 0, "okay", "true",
-        "average_bus_bandwidth", "bandwidth", e.busbw_GBs, "okay", "unchecked", "errors",
-        "gradsync", "platform", json_text(s->r->platform), "run_id", json_text(s->r->run_id),
-        "config", json_text(c->config), "mode", json_text(c->mode), "params",
-        json_text(s->where[first]));
+        "version", 3, "start_time", "", "args", collective_program(collective_of(c)), "env",
+        "config", "nthreads", 1, "ngpus", 1, "minimum_bytes", (json_int_t)e.least, "maximum_bytes",
+        (json_int_t)e.most, "iterations", 1, "aggregated_iterations", 1, "validation",
+        (int)s->r->verified, "graph", (int)!strcmp(launch, "graph"), "devices", json_devices(s),
+        "results", rows, "out_of_bounds", "count", 0, "okay", "true", "average_bus_bandwidth",
+        "bandwidth", e.busbw_GBs, "okay", "unchecked", "errors", "gradsync", "platform",
+        json_text(s->r->platform), "run_id", json_text(s->r->run_id), "config",
+        json_text(c->config), "mode", json_text(c->mode), "params", json_text(s->where[first]));
 }
 
 char *nccl_table_json(const struct recorded *r, const struct summary *cells)
@@ -328,34 +328,4 @@ char *nccl_table_json(const struct recorded *r, const struct summary *cells)
     char *text = dump ? xstrfmt("%s\n", dump) : NULL;
     sections_free(&s);
     return text;
-}
-
-/* ---- several nodes ---- */
-
-#define LEAST_B 0.1e9 /* a smaller payload would be printed as 0.0GB */
-
-void multinode_see(struct multinode *m, const struct recorded *r, const struct series *s,
-                   const struct summary *summary)
-{
-    const struct rec_cell *cell = &r->cells[s->cell];
-    double size_B = (double)cell->size_B;
-    if (nccl_sections_collective(cell) != COLLECTIVE_ALLREDUCE || r->nodes < 2 ||
-        size_B < LEAST_B || size_B <= m->size_B || !(summary->busbw > 0) ||
-        !isfinite(summary->algbw))
-        return;
-    *m = (struct multinode){.size_B = size_B,
-                            .algbw = summary->algbw,
-                            .busbw = summary->busbw,
-                            .trials = s->n_samples,
-                            .ranks = (long long)r->ranks};
-}
-
-char *multinode_text(const struct multinode *m)
-{
-    if (!(m->size_B > 0))
-        return NULL;
-    return xstrfmt("The median bandwidth of all_reduce with a %.1fGB payload (%zu trials, %lld "
-                   "ranks):\n algbw: %.3f GBps (%.1f Gbps)\n busbw: %.3f GBps (%.1f Gbps)\n",
-                   m->size_B * 1e-9, m->trials, m->ranks, m->algbw * 1e-9, m->algbw * 8e-9,
-                   m->busbw * 1e-9, m->busbw * 8e-9);
 }

@@ -110,23 +110,3 @@ extern const char iteration_columns[];
 extern const char *const iteration_modes[]; /* A, B, C, D, NULL */
 /* A row for each config of the group with all four modes. */
 void iteration_rows(struct csv *c, const struct recorded *r, const struct gathered *g);
-
-/* ---- a run ----
- *
- * The summaries of all cells of a run.
- */
-
-struct run_summary {
-    struct recorded *r;
-    struct summary *cells; /* as r->cells */
-    struct cell_status {
-        const char *status;
-        char *why; /* "": ok; owned */
-        int launches;
-        bool converged;
-    } * status;
-};
-
-/* GS_OK or reported: damaged, or nothing recorded yet. run_summary_free in any case. */
-int run_summary_read(struct run_summary *s, const char *dir);
-void run_summary_free(struct run_summary *s);

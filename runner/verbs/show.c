@@ -15,451 +15,322 @@
 #include "record/machine.h"
 #include "record/record.h"
 #include "record/runs.h"
-#include "reduce/gather.h"
-#include "reduce/nccl_table.h"
-#include "reduce/summary.h"
+#include "store/printer.h"
+#include "store/store.h"
 #include "verbs/commands.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* ---- show formats ----
- *
- * A run as text for other programs (docs/formats.md).
- */
+/* ---- show ---- */
 
-/* ---- JSON ---- */
+/* Of the run %Q: its cells, their parameters, and the remarks that stand below the table: a reason that is
+ * too long for it, an interval that is too wide, and the note of the cell. Each text has one number. */
+static const char tables[] =
+    "CREATE TEMP TABLE one AS SELECT * FROM run WHERE dir = %Q;"
+    "CREATE TEMP TABLE shown AS SELECT s.rowid AS at, s.*, c.grp, c.busbw_factor,"
+    " length(reason) > 60 AS long, s.launches > 1 AND converged = 'no'"
+    " AND reason NOT LIKE 'interrupted; %%' AS wide"
+    " FROM summary AS s JOIN one USING (run) JOIN cell AS c USING (run, cell_id);"
+    "CREATE TEMP VIEW word AS SELECT p.rowid AS at, cell_id, key, value"
+    " FROM param AS p JOIN one USING (run);"
+    "CREATE TEMP TABLE remark_of AS"
+    " SELECT at, 0 AS place, reason AS text FROM shown WHERE long UNION ALL"
+    " SELECT at, 1, 'not converged: the interval is wider than [measure] precision asks'"
+    "  FROM shown WHERE wide UNION ALL"
+    " SELECT at, 2, note FROM shown WHERE note <> '';"
+    "CREATE TEMP TABLE remark AS SELECT text, row_number() OVER (ORDER BY min(3 * at + place)) AS n"
+    " FROM remark_of GROUP BY text;";
 
-static json_t *json_cell(const struct run_summary *s, size_t i)
+/* Not in memory, if it is one of the recordings that the store keeps. */
+static int open_run(struct store *s, const char *dir)
 {
-    const struct rec_cell *c = &s->r->cells[i];
-    const struct summary *m = &s->cells[i];
-    const struct cell_status *o = &s->status[i];
-    bool measured = o->status && isfinite(m->time_s.median);
-    const struct {
-        const char *key;
-        double value;
-    } numbers[] = {{"median_seconds", m->time_s.median},
-                   {"ci_low_seconds", m->time_s.lo},
-                   {"ci_high_seconds", m->time_s.hi},
-                   {"p99_seconds", m->p99_s},
-                   {"algorithm_bandwidth_bytes_per_second", m->algbw},
-                   {"bus_bandwidth_bytes_per_second", m->busbw}};
-    json_t *out = json_pack("{so so so so sI so so si sb}", "cell", json_text(c->id), "config",
-                            json_text(c->config), "mode", json_text(c->mode), "params",
-                            json_text(c->params), "size_bytes", (json_int_t)c->size_B, "status",
-                            json_text(o->status ? o->status : "missing"), "why", json_text(o->why),
-                            "launches", o->launches, "converged", (int)o->converged);
-    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
-        json_object_set_new(out, numbers[k].key,
-                            measured ? json_finite(numbers[k].value) : json_null());
-    return out;
+    bool kept = !strncmp(dir, LOCATE_DATA "/", strlen(LOCATE_DATA "/"));
+    CHECK(store_open(s, kept ? STORE_PATH : NULL));
+    CHECK(store_read(s, &dir, 1));
+    CHECK(print_functions(s));
+    char *sql = sqlite3_mprintf(tables, dir);
+    int code = store_execute(s, sql);
+    sqlite3_free(sql);
+    return code;
 }
 
-static char *json_of(const struct run_summary *s)
+static void take_texts(void *ctx, sqlite3_stmt *st)
 {
-    json_t *cells = json_array();
-    for (size_t i = 0; i < s->r->n_cells; i++)
-        json_array_append_new(cells, json_cell(s, i));
-    AUTO_JSON json_t *o = json_pack(
-        "{ss so so so so sI sI sI so}", "schema", "gradsync-show-1", "platform",
-        json_text(s->r->platform), "workload", json_text(s->r->workload), "label",
-        json_text(s->r->label), "run_id", json_text(s->r->run_id), "ranks", (json_int_t)s->r->ranks,
-        "nodes", (json_int_t)s->r->nodes, "launches", (json_int_t)s->r->launches, "cells", cells);
-    char *dump = json_dumps(o, JSON_INDENT(1)), *text = xstrfmt("%s\n", dump);
-    free(dump);
-    return text;
+    words_add(ctx, store_text(st, 0));
 }
 
-/* ---- Prometheus ---- */
+/* ---- as a table ---- */
 
-struct metric {
-    const char *name, *help;
-    double (*of)(const struct summary *m);
-};
+/* An axis varies between groups but not within one; a config or a mode varies within. The size always
+ * has a column. Not every cell has every parameter. */
+static const char axes_of[] =
+    "WITH told AS (SELECT key, grp, coalesce(value, '') AS value"
+    " FROM (SELECT DISTINCT key FROM word) JOIN shown LEFT JOIN word USING (cell_id, key))"
+    "SELECT key FROM told JOIN (SELECT key, min(at) AS first FROM word GROUP BY key) USING (key)"
+    " WHERE key <> 'size' AND key NOT IN"
+    " (SELECT key FROM told GROUP BY key, grp HAVING count(DISTINCT value) > 1)"
+    " GROUP BY key HAVING count(DISTINCT value) > 1 ORDER BY first";
 
-static double busbw_GBs(const struct summary *m)
-{
-    return m->busbw * 1e-9;
-}
+#define NUMBERED(n, noun) n " || ' " noun "' || iif(" n " = 1, '', 's')"
+static const char title_of[] =
+    "SELECT workload || iif(label = '', '', ' ' || label) || ' on ' || platform || ', run '"
+    " || run_id || ': ' || " NUMBERED("ranks", "rank") " || ' on ' || " NUMBERED(
+        "nodes",
+        "node") " || ', ' || launches || ' launch' || iif(launches = 1, '', 'es') FROM one";
 
-static double algbw_GBs(const struct summary *m)
-{
-    return m->algbw * 1e-9;
-}
+/* "186 .. 191 us", "990 us .. 1.02 ms" */
+static const char columns[] =
+    ", config, mode, human(median_s, 's') AS median,"
+    " iif(ci_low_s IS NULL, '-', iif(substr(low, instr(low, ' ')) = substr(high, instr(high, ' ')),"
+    " substr(low, 1, instr(low, ' ') - 1), low) || ' .. ' || high) AS \"95% CI\","
+    " iif(busbw_Bps > 0, human(busbw_Bps, 'B/s'), '-') AS busbw,"
+    " status || iif(long OR reason = '', '', ': ' || reason) || coalesce(' [' || (SELECT"
+    "  group_concat(n) FROM (SELECT n FROM remark_of JOIN remark USING (text)"
+    "  WHERE remark_of.at = s.at ORDER BY place)) || ']', '') AS status"
+    " FROM (SELECT *, human(ci_low_s, 's') AS low, human(ci_high_s, 's') AS high FROM shown) AS s"
+    " ORDER BY at";
 
-static double time_us(const struct summary *m)
-{
-    return m->time_s.median * 1e6;
-}
+#define COLLECTIVE                                                                                 \
+    "coalesce((SELECT value FROM word WHERE word.cell_id = shown.cell_id"                          \
+    " AND key = 'collective'), 'allreduce')"
 
-/* Names and labels as NCCL's inspector writes them. */
-static const struct metric metrics[] = {
-    {"nccl_bus_bandwidth_gbs", "Bus bandwidth in GB/s", busbw_GBs},
-    {"nccl_algorithm_bandwidth_gbs", "Algorithm bandwidth in GB/s", algbw_GBs},
-    {"nccl_collective_exec_time_microseconds", "Median time of a collective in microseconds",
-     time_us},
-};
+/* The usual lines on a multi-node all-reduce, with the published numbers of 2 x 8 H100:
+ *   The median bandwidth of all_reduce with a 4.0GB payload (50 trials, 16 ranks):
+ *    algbw: 239.742 GBps (1917.9 Gbps)
+ *    busbw: 449.515 GBps (3596.1 Gbps)
+ * A smaller payload than the least here would be 0.0GB. */
+static const char multinode[] =
+    "SELECT printf('The median bandwidth of all_reduce with a %.1fGB payload (%d trials, %d "
+    "ranks):' || char(10) || ' algbw: %.3f GBps (%.1f Gbps)' || char(10) || ' busbw: %.3f GBps "
+    "(%.1f Gbps)', size_B * 1e-9, n, ranks, algbw_Bps * 1e-9, algbw_Bps * 8e-9, busbw_Bps * 1e-9,"
+    " busbw_Bps * 8e-9) FROM shown WHERE " COLLECTIVE " = 'allreduce' AND nodes > 1"
+    " AND size_B >= 1e8 AND busbw_Bps > 0 ORDER BY size_B DESC, at LIMIT 1";
 
-static const char *const inspector_names[COLLECTIVES] = {[COLLECTIVE_ALLREDUCE] = "AllReduce",
-                                                         [COLLECTIVE_ALLGATHER] = "AllGather",
-                                                         [COLLECTIVE_REDUCESCATTER] =
-                                                             "ReduceScatter",
-                                                         [COLLECTIVE_ALLTOALL] = "AlltoAll",
-                                                         [COLLECTIVE_BROADCAST] = "Broadcast",
-                                                         [COLLECTIVE_REDUCE] = "Reduce",
-                                                         [COLLECTIVE_SENDRECV] = "SendRecv"};
-
-static void add_series(struct text *t, const struct metric *k, const struct run_summary *s,
-                       size_t i)
-{
-    char size[32], ranks[24], nodes[24];
-    const struct rec_cell *c = &s->r->cells[i];
-    const char *collective = inspector_names[nccl_sections_collective(c)];
-    units_size(size, sizeof size, (uint64_t)c->size_B);
-    snprintf(ranks, sizeof ranks, "%lld", (long long)s->r->ranks);
-    snprintf(nodes, sizeof nodes, "%lld", (long long)s->r->nodes);
-    const char *const labels[][2] = {{"source", "gradsync"},
-                                     {"platform", s->r->platform},
-                                     {"workload", s->r->workload},
-                                     {"run_id", s->r->run_id},
-                                     {"cell", c->id},
-                                     {"config", c->config},
-                                     {"mode", c->mode},
-                                     {"collective", collective},
-                                     {"message_size", size},
-                                     {"algo_proto", c->ran},
-                                     {"nranks", ranks},
-                                     {"n_nodes", nodes}};
-    text_addf(t, "%s{", k->name);
-    for (size_t n = 0; n < sizeof labels / sizeof *labels; n++)
-        text_add_label(t, labels[n][0], labels[n][1]);
-    text_addf(t, "} %.6g\n", k->of(&s->cells[i]));
-}
-
-static char *prometheus_of(const struct run_summary *s)
-{
-    struct text t = {0};
-    for (size_t k = 0; k < sizeof metrics / sizeof *metrics; k++) {
-        bool any = false;
-        for (size_t i = 0; i < s->r->n_cells; i++) {
-            if (!nccl_sections_has(&s->r->cells[i], &s->cells[i]))
-                continue;
-            if (!any)
-                text_addf(&t, "# HELP %s %s\n# TYPE %s gauge\n", metrics[k].name, metrics[k].help,
-                          metrics[k].name);
-            any = true;
-            add_series(&t, &metrics[k], s, i);
-        }
-    }
-    return t.s;
-}
-
-/* ---- the formats ---- */
-
-static char *nccl_of(const struct run_summary *s)
-{
-    return nccl_table_text(s->r, s->cells);
-}
-
-static char *nccl_json_of(const struct run_summary *s)
-{
-    return nccl_table_json(s->r, s->cells);
-}
-
-static const struct {
-    const char *name;
-    char *(*text)(const struct run_summary *s); /* NULL: no collective */
-} formats[] = {{"json", json_of},
-               {"nccl-tests", nccl_of},
-               {"nccl-tests-json", nccl_json_of},
-               {"prometheus", prometheus_of}};
-
-static int write_text(const char *text, const char *out)
-{
-    if (out)
-        return csv_write_file(out, text);
-    fputs(text, stdout);
-    return GS_OK;
-}
-
-/* Writes the run as `format`, json, nccl-tests, nccl-tests-json or prometheus, to the file `out`, or to
- * stdout if it is NULL. GS_OK or reported. */
-static int show_format(const char *dir, const char *format, const char *out)
-{
-    AUTO(run_summary_free) struct run_summary s = {0};
-    size_t k = 0;
-    while (k < COUNT(formats) && strcmp(formats[k].name, format))
-        k++;
-    if (k == COUNT(formats))
-        return fail(GS_USAGE,
-                    "show: no format '%s'%s; formats are json, nccl-tests, nccl-tests-json and "
-                    "prometheus",
-                    format, DID_YOU_MEAN(NEAREST(format, formats, COUNT(formats), name)));
-    int code = run_summary_read(&s, dir);
-    AUTO_FREE char *text = code ? NULL : formats[k].text(&s);
-    if (!code && !text)
-        code =
-            fail(GS_USAGE, "%s: holds no collective, which %s needs; --format json has all cells",
-                 dir, format);
-    return code ? code : write_text(text, out);
-}
-
-/* ---- columns of axes ---- */
-
-static bool same_value(const struct rec_cell *a, const struct rec_cell *b, const char *key)
-{
-    char x[128] = "", y[128] = "";
-    recorded_param(a, key, x, sizeof x);
-    recorded_param(b, key, y, sizeof y);
-    return !strcmp(x, y);
-}
-
-/* An axis varies between groups but not within one; a config or a mode varies within. */
-static bool is_axis(const struct recorded *r, const char *key)
-{
-    bool varies = false;
-    for (size_t i = 1; i < r->n_cells; i++) {
-        bool same = same_value(&r->cells[i - 1], &r->cells[i], key);
-        if (!same && r->cells[i - 1].group == r->cells[i].group)
-            return false;
-        varies = varies || !same;
-    }
-    return varies;
-}
-
-/* Keys of the axes except size, which always has a column. Not every cell has every parameter. */
-static void find_axes(const struct recorded *r, struct words *axes)
-{
-    AUTO_WORDS struct words seen = {0};
-    *axes = (struct words){0};
-    for (size_t c = 0; c < r->n_cells; c++) {
-        struct words params;
-        words_split(&params, r->cells[c].params, ' ');
-        for (size_t i = 0; i < params.n; i++) {
-            params.v[i][strcspn(params.v[i], "=")] = '\0';
-            if (!*params.v[i] || words_has(&seen, params.v[i]))
-                continue;
-            words_add(&seen, params.v[i]);
-            if (strcmp(params.v[i], "size") && is_axis(r, params.v[i]))
-                words_add(axes, params.v[i]);
-        }
-        words_free(&params);
-    }
-}
-
-/* ---- rows ---- */
-
-struct table {
-    struct words cells; /* row by row */
-    struct words notes; /* below the table, by number from 1 */
-    size_t columns;
-};
-
-static void put(struct table *t, const char *s)
-{
-    words_add(&t->cells, s);
-}
-
-#define LONGEST_WHY 60 /* in the table; a longer reason stands below it, once */
 /* A status that needs no attention begins with "ok". */
 static bool is_ok(const char *status)
 {
     return !strncmp(status, "ok", 2);
 }
 
-/* "186 .. 191 us", "990 us .. 1.02 ms"; "-": none. */
-static const char *interval(char *buf, size_t n, double low, double high)
+static int print_table(struct store *s)
 {
-    char a[32], b[32];
-    if (!isfinite(low))
-        return "-";
-    units_human_time(a, sizeof a, low);
-    units_human_time(b, sizeof b, high);
-    size_t number = strcspn(a, " ");
-    if (!strcmp(a + number, b + strcspn(b, " ")))
-        a[number] = '\0';
-    snprintf(buf, n, "%s .. %s", a, b);
-    return buf;
-}
-
-static void put_numbers(struct table *t, const struct summary *m)
-{
-    char span[80];
-    put(t, isfinite(m->time_s.median) ? HUMAN_TIME(m->time_s.median) : "-");
-    put(t, interval(span, sizeof span, m->time_s.lo, m->time_s.hi));
-    put(t, isfinite(m->busbw) && m->busbw > 0 ? HUMAN_RATE(m->busbw) : "-");
-}
-
-/* To the last cell. */
-static void add_note_number(struct table *t, const char *note)
-{
-    size_t i = words_add_once(&t->notes, note);
-    char **cell = &t->cells.v[t->cells.n - 1];
-    size_t n = strlen(*cell), again = n && (*cell)[n - 1] == ']';
-    char *with = xstrfmt("%.*s%s%zu]", (int)(n - again), *cell, again ? "," : " [", i + 1);
-    free(*cell);
-    *cell = with;
-}
-
-static void print_notes(const struct table *t)
-{
-    for (size_t i = 0; i < t->notes.n; i++) {
-        char *line = xstrfmt("[%zu] %s", i + 1, t->notes.v[i]);
-        screen_say(line);
-        free(line);
+    struct printing how = {.format = PRINT_TEXT, .fine = is_ok};
+    AUTO_WORDS struct words axes = {0};
+    AUTO_TEXT struct text sql = {0};
+    CHECK(store_each(s, axes_of, take_texts, &axes));
+    text_add(&sql, "SELECT iif(size_B, short_size(size_B), '-') AS size");
+    for (size_t i = 0; i < axes.n; i++) {
+        char *axis = sqlite3_mprintf(", (SELECT value FROM word WHERE word.cell_id = s.cell_id"
+                                     " AND key = %Q) AS \"%w\"",
+                                     axes.v[i], axes.v[i]);
+        text_add(&sql, axis);
+        sqlite3_free(axis);
     }
+    text_add(&sql, columns);
+    how.keys = 1 + axes.n;
+    return print_query(s, sql.s, &how);
 }
 
-static void put_status(struct table *t, const struct recorded *r, const struct gathered *g,
-                       const struct series *s, const struct summary *m)
+static int print_lines(struct store *s, const char *sql, void (*line)(const char *s))
 {
-    struct series_status o = series_status(r, s);
-    bool wide = o.numbers && s->whole && s->launches > 1 && !summary_converged(r, s, m);
-    AUTO_FREE char *note = o.numbers ? remarks_of(r, g, s) : xstrdup("");
-    bool below = strlen(o.why) > LONGEST_WHY;
-    words_addf(&t->cells, "%s%s%s", o.status, below || !*o.why ? "" : ": ", below ? "" : o.why);
-    if (below)
-        add_note_number(t, o.why);
-    if (wide)
-        add_note_number(t, "not converged: the interval is wider than [measure] precision asks");
-    if (*note)
-        add_note_number(t, note);
-}
-
-static void put_row(struct table *t, const struct recorded *r, const struct words *axes,
-                    const struct gathered *g, const struct series *s, const struct summary *m)
-{
-    const struct rec_cell *cell = &r->cells[s->cell];
-    char buf[128];
-    put(t, cell->size_B ? SHORT_SIZE(cell->size_B) : "-");
-    for (size_t i = 0; i < axes->n; i++) {
-        const char *v = recorded_param(cell, axes->v[i], buf, sizeof buf);
-        put(t, v ? v : "-");
-    }
-    put(t, *cell->config ? cell->config : "-");
-    put(t, *cell->mode ? cell->mode : "-");
-    put_numbers(t, m);
-    put_status(t, r, g, s, m);
-}
-
-static int fill(struct table *t, const struct recorded *r, const struct words *axes,
-                struct multinode *known)
-{
-    static const char *const rest[] = {"config", "mode", "median", "95% CI", "busbw", "status"};
-    size_t n = sizeof rest / sizeof *rest;
-    int code = GS_OK;
-    t->columns = 1 + axes->n + n;
-    put(t, "size");
-    for (size_t i = 0; i < axes->n; i++)
-        put(t, axes->v[i]);
-    for (size_t i = 0; i < n; i++)
-        put(t, rest[i]);
-    for (size_t g = 0; g < r->n_groups && !code; g++) {
-        struct gathered all;
-        code = gather_group(r, g, &all);
-        for (size_t i = 0; i < all.n && !code; i++)
-            if (all.series[i].copy == 0) {
-                struct summary m = summary_of(r, &all.series[i]);
-                put_row(t, r, axes, &all, &all.series[i], &m);
-                multinode_see(known, r, &all.series[i], &m);
-            }
-        gathered_free(r, &all);
-    }
-    return code;
-}
-
-/* Files of the run folder that are not there. An import, a trial and a run of tune have no plan. */
-static int say_missing(const struct recorded *r, const char *dir)
-{
-    AUTO_FREE char *config = xstrfmt("%s/config.ini", dir);
-    bool tuned = !strcmp(r->workload, "train") && access(config, F_OK);
-    if (!r->planned && !r->imported && !tuned && strcmp(r->workload, "trial"))
-        return fail_at(GS_FAILED, dir, 0,
-                       "plan.json is missing, so cells that were never measured are not listed: "
-                       "restore the file");
-    AUTO_FREE char *command = run_completed_by(dir);
-    if (!run_is_final(dir))
-        say("no " RECORD_MANIFEST ": the run was interrupted, or the file was lost; %s%s",
-            r->imported ? "import it again" : "to complete it: ", r->imported ? "" : command);
+    AUTO_WORDS struct words lines = {0};
+    CHECK(store_each(s, sql, take_texts, &lines));
+    for (size_t i = 0; i < lines.n; i++)
+        line(lines.v[i]);
     return GS_OK;
 }
 
-static int show_run(const char *dir)
+static void put_line(const char *s)
 {
-    struct recorded *r;
-    int code = recorded_read(&r, dir);
-    if (code)
-        return code;
-    if (!r)
-        return fail(GS_FAILED, "%s: nothing recorded yet", dir);
-    struct table t = {0};
-    AUTO_WORDS struct words axes = {0};
-    struct multinode known = {0};
-    find_axes(r, &axes);
-    code = fill(&t, r, &axes, &known);
-    if (!code) {
-        AUTO_FREE char *sets = machine_gpu_sets(&dir, 1);
-        char *title =
-            xstrfmt("%s%s%s on %s, run %s: %s, %lld launch%s%s%s", r->workload,
-                    *r->label ? " " : "", r->label, r->platform, r->run_id,
-                    RANKS_ON((long long)r->ranks, (long long)r->nodes), (long long)r->launches,
-                    r->launches == 1 ? "" : "es", sets ? ", on " : "", sets ? sets : "");
-        screen_say(title);
-        free(title);
-        text_table_print(&t.cells, t.columns, 1 + axes.n, is_ok);
-        print_notes(&t);
-        char *lines = multinode_text(&known);
-        if (lines)
-            printf("%s", lines);
-        free(lines);
-        fflush(stdout);
-        host_load_warn(&dir, 1);
-        code = say_missing(r, dir);
-        if (!code && recorded_compares(r))
-            say("next: gradsync compare %s", SHELL_WORD(dir));
+    puts(s);
+}
+
+/* Of the run: "compares" if two configs have a cell of the same size and mode. */
+static const char flags_of[] =
+    "SELECT 'imported' FROM one WHERE imported UNION ALL"
+    " SELECT 'job' FROM one WHERE workload IN ('trial', 'train') UNION ALL"
+    " SELECT 'compares' FROM shown GROUP BY size_B, mode HAVING count(DISTINCT config) > 1";
+
+/* Files of the run folder that are not there. An import, a trial and a run of tune have no plan. */
+static int say_missing(const char *dir, bool imported, bool is_job)
+{
+    AUTO_FREE char *plan = xstrfmt("%s/plan.json", dir), *command = run_completed_by(dir);
+    if (access(plan, F_OK) && !imported && !is_job)
+        return fail_at(GS_FAILED, dir, 0,
+                       "plan.json is missing, so cells that were never measured are not listed: "
+                       "restore the file");
+    if (!run_is_final(dir))
+        say("no " RECORD_MANIFEST ": the run was interrupted, or the file was lost; %s%s",
+            imported ? "import it again" : "to complete it: ", imported ? "" : command);
+    return GS_OK;
+}
+
+static int show_table(struct store *s, const char *dir, const char *title)
+{
+    AUTO_FREE char *sets = machine_gpu_sets(&dir, 1);
+    AUTO_WORDS struct words flags = {0};
+    CHECK(store_each(s, flags_of, take_texts, &flags));
+    AUTO_FREE char *line = xstrfmt("%s%s%s", title, sets ? ", on " : "", sets ? sets : "");
+    screen_say(line);
+    CHECK(print_table(s));
+    CHECK(print_lines(s, "SELECT '[' || n || '] ' || text FROM remark ORDER BY n", screen_say));
+    CHECK(print_lines(s, multinode, put_line));
+    fflush(stdout);
+    host_load_warn(&dir, 1);
+    CHECK(say_missing(dir, words_has(&flags, "imported"), words_has(&flags, "job")));
+    if (words_has(&flags, "compares"))
+        say("next: gradsync compare %s", SHELL_WORD(dir));
+    return GS_OK;
+}
+
+/* ---- for other programs (docs/formats.md) ---- */
+
+static const char json_of[] =
+    "SELECT json_object('schema', 'gradsync-show-1', 'platform', platform, 'workload', workload,"
+    " 'label', label, 'run_id', run_id, 'ranks', ranks, 'nodes', nodes, 'launches', launches,"
+    " 'cells', (SELECT json_group_array(json_object('cell', cell_id, 'config', config,"
+    " 'mode', mode, 'params', params, 'size_bytes', size_B, 'status', status, 'why', reason,"
+    " 'launches', coalesce(launches, (SELECT count(DISTINCT launch) FROM block WHERE"
+    "  block.run = shown.run AND block.cell_id = shown.cell_id AND copy = 0 AND counts)),"
+    " 'converged', json(iif(converged = 'yes', 'true', 'false')), 'median_seconds', median_s,"
+    " 'ci_low_seconds', ci_low_s, 'ci_high_seconds', ci_high_s, 'p99_seconds', p99_s,"
+    " 'algorithm_bandwidth_bytes_per_second', algbw_Bps,"
+    " 'bus_bandwidth_bytes_per_second', busbw_Bps)) FROM (SELECT * FROM shown ORDER BY at) AS shown"
+    ")) FROM one";
+
+static void take_json(void *text, sqlite3_stmt *st)
+{
+    AUTO_JSON json_t *o = json_loads(store_text(st, 0), 0, NULL);
+    AUTO_FREE char *dump = json_dumps(o, JSON_INDENT(1));
+    text_addf(text, "%s\n", dump);
+}
+
+static void take_text(void *text, sqlite3_stmt *st)
+{
+    text_add(text, store_text(st, 0));
+}
+
+/* Gauges with the names and labels of NCCL's inspector; the columns after the first three are labels. */
+#define GAUGE(name, help, value) " SELECT '" name "', '" help "', " value " AS value, * FROM series"
+static const char prometheus_of[] =
+    "WITH series AS (SELECT 'gradsync' AS source, platform, workload, run_id, cell_id AS cell,"
+    " config, mode, CASE " COLLECTIVE " WHEN 'allgather' THEN 'AllGather' WHEN 'reducescatter' THEN"
+    " 'ReduceScatter' WHEN 'alltoall' THEN 'AlltoAll' WHEN 'broadcast' THEN 'Broadcast'"
+    " WHEN 'reduce' THEN 'Reduce' WHEN 'sendrecv' THEN 'SendRecv' ELSE 'AllReduce' END"
+    " AS collective, size_B AS message_size, ran AS algo_proto, ranks AS nranks, nodes AS n_nodes,"
+    " at, busbw_Bps, algbw_Bps, median_s FROM shown WHERE busbw_factor > 0 AND size_B > 0"
+    " AND median_s IS NOT NULL ORDER BY at)" GAUGE(
+        "nccl_bus_bandwidth_gbs", "Bus bandwidth in GB/s",
+        "busbw_Bps * 1e-9") " UNION ALL" GAUGE("nccl_algorithm_bandwidth_gbs",
+                                               "Algorithm bandwidth in GB/s",
+                                               "algbw_Bps * 1e-9") " UNION ALL" GAUGE("nccl_"
+                                                                                      "collective_"
+                                                                                      "exec_time_"
+                                                                                      "microsecond"
+                                                                                      "s",
+                                                                                      "Median time "
+                                                                                      "of a "
+                                                                                      "collective "
+                                                                                      "in "
+                                                                                      "microsecond"
+                                                                                      "s",
+                                                                                      "median_s * "
+                                                                                      "1e6");
+enum { FIRST_LABEL = 3, AFTER_LABELS = 15 };
+
+static void take_gauge(void *text, sqlite3_stmt *st)
+{
+    struct text *t = text;
+    const char *name = store_text(st, 0);
+    AUTO_FREE char *head =
+        xstrfmt("# HELP %s %s\n# TYPE %s gauge\n", name, store_text(st, 1), name);
+    if (!t->s || !strstr(t->s, head))
+        text_add(t, head);
+    text_addf(t, "%s{", name);
+    for (int i = FIRST_LABEL; i < AFTER_LABELS; i++) {
+        char size[32];
+        const char *label = sqlite3_column_name(st, i);
+        text_add_label(t, label,
+                       strcmp(label, "message_size")
+                           ? store_text(st, i)
+                           : units_size(size, sizeof size, (uint64_t)sqlite3_column_int64(st, i)));
     }
-    words_free(&t.cells);
-    words_free(&t.notes);
-    recorded_free(r);
-    return code;
+    text_addf(t, "} %.6g\n", sqlite3_column_double(st, 2));
+}
+
+static const struct format {
+    const char *name, *query;
+    void (*take)(void *text, sqlite3_stmt *st); /* adds a row */
+} formats[] = {
+    {"json", json_of, take_json},
+    {"nccl-tests", "SELECT text FROM nccl_tests JOIN one USING (run)", take_text},
+    {"nccl-tests-json", "SELECT json FROM nccl_tests JOIN one USING (run)", take_text},
+    {"prometheus", prometheus_of, take_gauge},
+};
+
+static int find_format(const struct format **f, const char *name)
+{
+    for (*f = formats; *f < formats + COUNT(formats); ++*f)
+        if (!strcmp((*f)->name, name))
+            return GS_OK;
+    return fail(GS_USAGE,
+                "show: no format '%s'%s; formats are json, nccl-tests, nccl-tests-json and "
+                "prometheus",
+                name, DID_YOU_MEAN(NEAREST(name, formats, COUNT(formats), name)));
+}
+
+/* To the file `out`, or to stdout if it is NULL. */
+static int show_format(struct store *s, const char *dir, const struct format *f, const char *out)
+{
+    AUTO_TEXT struct text text = {0};
+    CHECK(store_each(s, f->query, f->take, &text));
+    if (!text.s)
+        return fail(GS_USAGE,
+                    "%s: holds no collective, which %s needs; --format json has all cells", dir,
+                    f->name);
+    if (out)
+        return csv_write_file(out, text.s);
+    fputs(text.s, stdout);
+    return GS_OK;
 }
 
 /* ---- the verb ---- */
 
-struct request {
+struct show_request {
     const char *format, *out;
     bool json;
 };
 
 static int show(void *request, char **words, int n)
 {
-    const struct request *q = request;
-    struct choice choice;
-    int code = q->out && !q->format && !q->json
-                   ? fail(GS_USAGE, "show: --output needs --format nccl-tests or prometheus")
-                   : GS_OK;
-    if (code)
-        return code;
-    code = runs_choose(&choice, (const char *const *)words, (size_t)n);
-    const struct run_folder *latest = code ? NULL : runs_choice_latest(&choice);
-    if (latest && (q->format || q->json))
-        code = show_format(latest->dir, q->format ? q->format : "json", q->out);
-    else if (latest) {
-        choice.one = true;
+    const struct show_request *q = request;
+    const char *name = q->format ? q->format : q->json ? "json" : NULL;
+    const struct format *format = NULL;
+    AUTO(runs_choice_free) struct choice choice = {0};
+    AUTO(store_close) struct store s = {0};
+    AUTO_WORDS struct words title = {0};
+    if (q->out && !name)
+        return fail(GS_USAGE, "show: --output needs --format nccl-tests or prometheus");
+    CHECK(runs_choose(&choice, (const char *const *)words, (size_t)n));
+    choice.one = true;
+    if (name)
+        CHECK(find_format(&format, name));
+    else
         runs_choice_say(&choice);
-        code = show_run(latest->dir);
-    }
-    runs_choice_free(&choice);
-    return code;
+    const char *dir = runs_choice_latest(&choice)->dir;
+    CHECK(open_run(&s, dir));
+    CHECK(store_each(&s, title_of, take_texts, &title));
+    if (!title.n)
+        return fail(GS_FAILED, "%s: nothing recorded yet", dir);
+    return name ? show_format(&s, dir, format, q->out) : show_table(&s, dir, title.v[0]);
 }
 
 int cmd_show(int argc, char **argv)
 {
-    struct request q = {0};
+    struct show_request q = {0};
     const struct cli_option options[] = {
         {"json", 'j', CLI_FLAG, &q.json, NULL, "print one JSON object (docs/formats.md)"},
         {"format", 0, CLI_TEXT, &q.format, "FORMAT",

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Any bytes as a run folder of training steps: what `advise`, `show` and `compare` read and print.
+ * Any bytes as a run folder of training steps: what `advise` and `compare` read and print.
  */
 #include "advise/advice.h"
 #include "advise/advice_print.h"
 #include "bundle.h"
-#include "reduce/summary.h"
 
 static void advise(char *dir)
 {
@@ -20,18 +19,10 @@ static void advise(char *dir)
     evidence_free(&s);
 }
 
-static void show(const char *dir)
-{
-    struct run_summary s;
-    bundle_reported(run_summary_read(&s, dir));
-    run_summary_free(&s);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     char *dir = xstrdup(bundle_open(data, n));
     advise(dir);
-    show(dir);
     bundle_close();
     free(dir);
     return 0;

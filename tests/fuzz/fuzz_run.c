@@ -10,6 +10,7 @@
 #include "record/manifest.h"
 #include "record/runs.h"
 #include "reduce/gather.h"
+#include "reduce/summary.h"
 
 static void read_blocks(const struct recorded *r)
 {
@@ -17,6 +18,8 @@ static void read_blocks(const struct recorded *r)
         struct gathered out;
         if (gather_group(r, g, &out))
             abort();
+        for (size_t i = 0; i < out.n; i++)
+            summary_of(r, &out.series[i]);
         gathered_free(r, &out);
     }
 }
