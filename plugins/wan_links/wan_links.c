@@ -13,13 +13,12 @@
 #include "common/clock.h"
 #include "common/collective.h"
 #include "common/mpi_calls.h"
-#include "wan_sync/transport/link_mpi.h"
+#include "wan_sync/transport/pool.h"
 #include "wan_sync/transport/tcp.h"
 #include "workload.h"
 
 #include <math.h>
 #include <mpi.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +32,7 @@ _Static_assert(STREAMS_ALL <= TCP_STREAMS_MAX, "the transport has that many stre
 
 enum way { IDLE, ALONE, BOTH, ALL };
 
-struct cell {
+struct links_cell {
     int64_t round, streams, port;
     int way, congestion;
     double measure, timeout;
@@ -54,8 +53,8 @@ static const char *const ways[] = {
     [IDLE] = "idle", [ALONE] = "alone", [BOTH] = "both", [ALL] = "all", NULL};
 static const char *const congestions[] = {"cubic", "bbr", NULL};
 
-#define P(member, type, role, ctype) #member, type, role, WL_FIELD(struct cell, member, ctype)
-#define T(member, role) #member, WL_TEXT, role, WL_TEXT_FIELD(struct cell, member)
+#define P(member, type, role, ctype) #member, type, role, WL_FIELD(struct links_cell, member, ctype)
+#define T(member, role) #member, WL_TEXT, role, WL_TEXT_FIELD(struct links_cell, member)
 /* clang-format off */
 static const struct wl_param params[] = {
     {P(round, WL_INT, WL_AXIS, int64_t), NULL, "1", 1, 65535, NULL,
@@ -104,7 +103,7 @@ static int count_index(int64_t streams)
 }
 
 /* The first of its streams in the link. */
-static int first_stream(const struct cell *c)
+static int first_stream(const struct links_cell *c)
 {
     return c->congestion * STREAMS_EACH + firsts[count_index(c->streams)];
 }
@@ -112,7 +111,7 @@ static int first_stream(const struct cell *c)
 static enum wl_status describe(const void *cell, const struct wl_job *job, struct wl_shape *shape,
                                char *why, size_t why_size)
 {
-    const struct cell *c = cell;
+    const struct links_cell *c = cell;
     if (job->ranks < 2)
         snprintf(why, why_size, "%d rank has no link; set [launch] ranks to the number of sites",
                  job->ranks);
@@ -146,13 +145,13 @@ static enum wl_status describe(const void *cell, const struct wl_job *job, struc
 struct self {
     const struct wl_host *host;
     MPI_Comm comm;
-    struct link *link;
-    pthread_mutex_t lock; /* abort() comes from another thread */
+    struct pool pool;
 };
 
 struct prepared {
     struct self *self;
-    struct cell cell;
+    struct links_cell cell;
+    struct pool_link *over;
 };
 
 static enum wl_status open_plugin(void **self, const struct wl_host *host)
@@ -164,70 +163,48 @@ static enum wl_status open_plugin(void **self, const struct wl_host *host)
         return WL_FAIL;
     }
     s->host = host;
-    pthread_mutex_init(&s->lock, NULL);
+    pool_open(&s->pool, host, s->comm);
     *self = s;
     return WL_OK;
-}
-
-static void shut(struct self *s)
-{
-    struct link *link = s->link;
-    pthread_mutex_lock(&s->lock);
-    s->link = NULL;
-    pthread_mutex_unlock(&s->lock);
-    if (link)
-        link->ops->close(link);
 }
 
 static void close_plugin(void *self)
 {
     struct self *s = self;
-    shut(s);
+    pool_close(&s->pool);
     MPI_Comm_free(&s->comm);
-    pthread_mutex_destroy(&s->lock);
     free(s);
 }
 
-/* The first cell opens the link, and the next one after a failure. */
+/* The link of a cell, which the first cell opens, and the next one after a failure. */
+static struct pool_link *take_link(struct self *s, const struct links_cell *c)
+{
+    struct cell options = {
+        .transport = CELL_BY_TCP, .streams = STREAMS_ALL, .port = c->port, .timeout = c->timeout};
+    memcpy(options.interface, c->interface, sizeof options.interface);
+    memcpy(options.addresses, c->addresses, sizeof options.addresses);
+    return pool_take(&s->pool, &options, MPI_COMM_NULL);
+}
+
 static enum wl_status prepare(void *self, const void *cell, void **prepared)
 {
     struct self *s = self;
-    const struct cell *c = cell;
-    struct prepared *p = calloc(1, sizeof *p);
+    const struct links_cell *c = cell;
     char why[256];
     bool allowed = tcp_congestion_allowed(congestions[c->congestion], why, sizeof why);
-    int mine[] = {p && s->link, allowed}, all[2] = {0};
-    MPI_Allreduce(mine, all, 2, MPI_INT, MPI_MIN, s->comm);
-    if (!all[1]) {
+    if (!mpi_all(s->comm, allowed)) {
         s->host->fail(
             s->host->ctx,
             "congestion=%s is not in /proc/sys/net/ipv4/tcp_allowed_congestion_control of "
             "%s",
-            congestions[c->congestion], mine[1] ? "another rank" : "this host");
-        free(p);
+            congestions[c->congestion], allowed ? "another rank" : "this host");
         return WL_SKIP;
     }
-    if (!all[0]) {
-        struct tcp_options options = {.streams = STREAMS_ALL,
-                                      .interface = c->interface,
-                                      .port = (int)c->port,
-                                      .addresses = c->addresses,
-                                      .congestion = "",
-                                      .unpaced = true,
-                                      .deadline_s = c->timeout};
-        struct link *link = NULL;
-        shut(s);
-        if (tcp_open(&link, s->host, &options, why, sizeof why)) {
-            free(p);
-            return HOST_FAILED(s->host, "%s", why);
-        }
-        pthread_mutex_lock(&s->lock);
-        s->link = link;
-        pthread_mutex_unlock(&s->lock);
-    }
+    struct pool_link *over = take_link(s, c);
+    struct prepared *p = over ? calloc(1, sizeof *p) : NULL;
     if (!p)
-        return HOST_FAILED(s->host, "out of memory");
-    *p = (struct prepared){.self = s, .cell = *c};
+        return HOST_FAILED(s->host, "%s", over ? "out of memory" : s->pool.why);
+    *p = (struct prepared){.self = s, .cell = *c, .over = over};
     *prepared = p;
     return WL_OK;
 }
@@ -256,7 +233,7 @@ static int by_size(const void *a, const void *b)
 static bool measure_idle(const struct self *s, struct link *link, int peer, double *v)
 {
     double rtt_s[PINGS];
-    if (!link_measure_pings(link, s->comm, peer, rtt_s, PINGS))
+    if (!pool_pings(link, s->host->rank, peer, rtt_s, PINGS))
         return false;
     qsort(rtt_s + 1, PINGS - 1, sizeof *rtt_s, by_size);
     v[M_RTT] = rtt_s[1];
@@ -268,7 +245,7 @@ static bool measure_idle(const struct self *s, struct link *link, int peer, doub
 static bool measure_flow(const struct prepared *p, struct link *link, int peer, bool send,
                          bool receive, double *v)
 {
-    const struct cell *c = &p->cell;
+    const struct links_cell *c = &p->cell;
     struct tcp_flowed path = {0};
     struct tcp_flow f = {
         .peer = peer,
@@ -308,7 +285,7 @@ static bool measure(struct prepared *p, struct link *link, double *v)
 {
     struct self *s = p->self;
     const struct wl_host *h = s->host;
-    const struct cell *c = &p->cell;
+    const struct links_cell *c = &p->cell;
     int round = (int)c->round - 1, peer = collective_round_peer(h->rank, round, h->ranks);
     int turns = c->at_once ? 1 : h->ranks / 2, directions = c->way == ALONE ? 2 : 1;
     int mine = c->at_once || peer < 0 ? 0 : turn_of(h->rank, peer, round, h->ranks);
@@ -330,7 +307,7 @@ static enum wl_status sample(void *prepared, unsigned iters, struct wl_sample *o
 {
     struct prepared *p = prepared;
     struct self *s = p->self;
-    struct link *link = s->link;
+    struct link *link = p->over->link;
     (void)iters; /* one: describe() says so */
     if (!link)
         return HOST_FAILED(s->host, "the link failed in an earlier cell");
@@ -342,7 +319,7 @@ static enum wl_status sample(void *prepared, unsigned iters, struct wl_sample *o
     if (good)
         return WL_OK;
     HOST_FAIL(s->host, "%s", link->why);
-    shut(s);
+    pool_fail(&s->pool, p->over);
     return WL_FAIL;
 }
 
@@ -354,11 +331,7 @@ static enum wl_status verify(void *prepared)
 
 static void abort_plugin(void *self)
 {
-    struct self *s = self;
-    pthread_mutex_lock(&s->lock);
-    if (s->link)
-        s->link->ops->abort(s->link);
-    pthread_mutex_unlock(&s->lock);
+    pool_abort(&((struct self *)self)->pool);
 }
 
 static const char *const added[] = {"addresses", NULL};
@@ -369,7 +342,7 @@ const struct wl_plugin wl_plugin_v1 = {
     .version = "1.1.0",
     .summary = "rate, round trip and loss of the links between sites, pair by pair",
     .params = params,
-    .cell_size = sizeof(struct cell),
+    .cell_size = sizeof(struct links_cell),
     .metrics = metrics,
     .describe = describe,
     .open = open_plugin,

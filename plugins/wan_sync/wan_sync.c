@@ -34,7 +34,6 @@
 #include "common/mpi_calls.h"
 #include "common/wan_model.h"
 #include "wan_sync/sync.h"
-#include "wan_sync/transport/link_mpi.h"
 #include "wan_sync/transport/pool.h"
 #include "wan_sync/transport/tcp.h"
 
@@ -164,9 +163,9 @@ static int members_of(const struct prepared *p)
 /* ==== the order of a ring, and strategy=auto ==== */
 
 /* By the round trips and the rates between ranks that were measured when the link was opened; of up
- * to LINK_RANKS_MOST ranks. */
+ * to POOL_RTT_RANKS ranks. */
 struct measured {
-    double rtt_s[LINK_RANKS_MOST * LINK_RANKS_MOST], rate_Bps[LINK_RANKS_MOST * LINK_RANKS_MOST];
+    double rtt_s[POOL_RTT_RANKS * POOL_RTT_RANKS], rate_Bps[POOL_RTT_RANKS * POOL_RTT_RANKS];
     struct wan_matrix matrix; /* by member */
 };
 
@@ -174,13 +173,13 @@ struct measured {
 static bool look(struct prepared *p, const int *rank_of, int n, bool rates, struct measured *m)
 {
     struct self *s = p->self;
-    if (!pool_measure_rtt(&s->pool, p->between) ||
-        (rates && !pool_gather_pairs(&s->pool, p->between)))
+    if (!pool_measure(&s->pool, p->between, POOL_RTT_S) ||
+        (rates && !pool_measure(&s->pool, p->between, POOL_PAIR_BPS)))
         return false;
     for (int i = 0; i < n * n; i++) {
         int at = rank_of[i / n] * s->host->ranks + rank_of[i % n];
-        m->rtt_s[i] = p->between->rtt_s[at];
-        m->rate_Bps[i] = rates ? p->between->pair_Bps[at] : 0;
+        m->rtt_s[i] = p->between->measured[POOL_RTT_S][at];
+        m->rate_Bps[i] = rates ? p->between->measured[POOL_PAIR_BPS][at] : 0;
         rates = rates && (i / n == i % n || m->rate_Bps[i] > 0);
     }
     m->matrix = (struct wan_matrix){
@@ -207,12 +206,12 @@ static bool order_ring(struct prepared *p)
 {
     struct self *s = p->self;
     struct measured m;
-    int strategy = p->cell.strategy - CELL_FIRST, n = members_of(p), at[LINK_RANKS_MOST];
-    int of[LINK_RANKS_MOST];
+    int strategy = p->cell.strategy - CELL_FIRST, n = members_of(p), at[POOL_RTT_RANKS];
+    int of[POOL_RTT_RANKS];
     bool ring = strategy == WAN_RING || strategy == WAN_HIERARCHICAL;
     bool by_rate = p->cell.order == ORDER_RATE;
     if (!ring || p->cell.order == ORDER_SITES || n < (by_rate ? 3 : 4) ||
-        s->host->ranks > LINK_RANKS_MOST)
+        s->host->ranks > POOL_RTT_RANKS)
         return true;
     if (!look(p, p->parts.rank_of, n, by_rate, &m))
         return false;
@@ -232,11 +231,11 @@ static bool choose(struct prepared *p)
     struct self *s = p->self;
     struct cell *c = &p->cell;
     struct measured m;
-    int order[LINK_RANKS_MOST];
+    int order[POOL_RTT_RANKS];
     if (c->strategy != CELL_AUTO)
         return true;
     enum wan_strategy chosen = p->sites.largest > 1 ? WAN_HIERARCHICAL : WAN_RING;
-    if (chosen == WAN_RING && p->sites.ranks <= LINK_RANKS_MOST) {
+    if (chosen == WAN_RING && p->sites.ranks <= POOL_RTT_RANKS) {
         if (!look(p, p->sites.in_order, p->sites.ranks, true, &m))
             return false;
         for (int i = 0; i < p->sites.ranks; i++)
@@ -322,18 +321,6 @@ static void share_by(struct prepared *p, const double *rate, const double *pair,
         share_equally(p, n);
 }
 
-/* The pair of members i and k; rates that were not measured limit nothing. */
-static bool take_pairs(struct prepared *p, size_t n, double *pair)
-{
-    struct self *s = p->self;
-    if (!pool_gather_pairs(&s->pool, p->between))
-        return false;
-    const int *rank_of = p->parts.rank_of;
-    for (size_t i = 0; i < n * n; i++)
-        pair[i] = p->between->pair_Bps[(size_t)rank_of[i / n] * n + (size_t)rank_of[i % n]];
-    return true;
-}
-
 /* What a member receives at, at least: the best rate of another one to it. */
 static double downlink(const double *pair, size_t n, size_t to)
 {
@@ -354,11 +341,15 @@ static bool share_out(struct prepared *p)
     double pair[WAN_SHARES_MOST * WAN_SHARES_MOST];
     bool measured = cell_rates(&p->cell, rate, FLOATS_RANKS_MOST) == 0;
     bool pairs = measured && n > 2 && n <= WAN_SHARES_MOST;
-    if (measured &&
-        (!pool_gather_rates(&s->pool, p->between) || (pairs && !take_pairs(p, n, pair))))
+    if (measured && (!pool_measure(&s->pool, p->between, POOL_UP_BPS) ||
+                     (pairs && !pool_measure(&s->pool, p->between, POOL_PAIR_BPS))))
         return false;
+    const int *rank_of = p->parts.rank_of;
+    double *const *found = p->between->measured;
     for (size_t m = 0; m < n; m++)
-        by_member[m] = (measured ? p->between->rate_Bps : rate)[p->parts.rank_of[m]];
+        by_member[m] = (measured ? found[POOL_UP_BPS] : rate)[rank_of[m]];
+    for (size_t i = 0; pairs && i < n * n; i++) /* rates that were not measured limit nothing */
+        pair[i] = found[POOL_PAIR_BPS][(size_t)rank_of[i / n] * n + (size_t)rank_of[i % n]];
     for (size_t m = 0; pairs && m < n; m++)
         by_member[m] = fmin(by_member[m], downlink(pair, n, m));
     for (size_t m = 0; m < n; m++)

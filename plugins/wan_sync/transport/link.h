@@ -14,8 +14,7 @@
  *   flow    data that fills the way to a peer on purpose, to measure it
  *   pool    the links of a process (pool.h)
  *
- * Each transport has its own open function, collective over all ranks: link_mpi_open()
- * (link_mpi.h), tcp_open() (tcp.h).
+ * The transports are tcp (tcp.h) and MPI point to point (pool.c).
  */
 #pragma once
 

@@ -13,6 +13,15 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+/* What is measured over a link. Rates were estimated when it was opened; 0: unknown. */
+enum pool_quantity {
+    POOL_RTT_S,    /* [from * ranks + to] */
+    POOL_UP_BPS,   /* of uplinks, by rank */
+    POOL_PAIR_BPS, /* [from * ranks + to] */
+    POOL_QUANTITIES
+};
+#define POOL_RTT_RANKS 8 /* with more ranks no round trips are measured */
+
 struct pool_link {
     struct pool_link *next;
     struct cell options; /* the cell that it was opened for */
@@ -21,11 +30,8 @@ struct pool_link {
     struct link *link;
     struct strategy_engine *engine;
     bool broken;
-    struct link_stats told; /* counts that are already recorded */
-    double *rtt_s;          /* [ranks][ranks], on every rank; NULL: not measured yet */
-    /* Estimated when the link was opened; 0: unknown. NULL: not gathered yet. */
-    double *rate_Bps; /* of uplinks, by rank */
-    double *pair_Bps; /* [from * ranks + to] */
+    struct link_stats told;            /* counts that are already recorded */
+    double *measured[POOL_QUANTITIES]; /* the same on every rank; NULL: not measured yet */
 };
 
 struct pool {
@@ -43,12 +49,15 @@ void pool_close(struct pool *p);
 struct pool_link *pool_take(struct pool *p, const struct cell *c, MPI_Comm inside);
 /* Reopens the link if it failed on any rank. */
 bool pool_mend(struct pool *p, struct pool_link *k);
-/* Once per link: measures the round trips between all ranks, up to LINK_RANKS_MOST; gathers the rates
- * of uplinks and of pairs. False: see pool.why. */
-bool pool_measure_rtt(struct pool *p, struct pool_link *k);
-bool pool_gather_rates(struct pool *p, struct pool_link *k);
-bool pool_gather_pairs(struct pool *p, struct pool_link *k);
+/* Closes a link that failed on this rank; pool_take() and pool_mend() reopen it. Not collective. */
+void pool_fail(struct pool *p, struct pool_link *k);
+/* Measures this once per link; round trips of up to POOL_RTT_RANKS ranks. False: see pool.why. */
+bool pool_measure(struct pool *p, struct pool_link *k, enum pool_quantity what);
 void pool_abort(struct pool *p);
+
+/* n round trips to a peer one after another, with nothing else under way on the link. Both ranks of the
+ * pair call it. */
+bool pool_pings(struct link *link, int rank, int peer, double *rtt_s, size_t n);
 
 /* ---- a cut network ---- */
 
