@@ -20,8 +20,8 @@ cp -r "$top/plugins/wan_sync" other/plugins
 cp "$top/tests/bench/wan_link.c" other/tests/bench
 ln -s "$top/plugins/common" other/plugins
 sed -i 's/^#define TCP_VERSION .*/#define TCP_VERSION 9/' \
-    other/plugins/wan_sync/transport/tcp_parts.h
-like "$(cat other/plugins/wan_sync/transport/tcp_parts.h)" 'TCP_VERSION 9' \
+    other/plugins/wan_sync/transport/tcp.h
+like "$(cat other/plugins/wan_sync/transport/tcp.h)" 'TCP_VERSION 9' \
     'the copied transport has another version'
 ok 'the transport of another version builds' \
     env OMPI_CC="${CC:-gcc}" "${MPICC:-mpicc}" -std=c11 -D_GNU_SOURCE -O0 \

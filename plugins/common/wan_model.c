@@ -132,7 +132,7 @@ double wan_shares_of_pairs(const double *end_Bps, const double *pair_Bps, size_t
 #define PIECES 128.0 /* strategy.c: PIPELINE */
 #define HOP_S 1e-4
 #define FIRST_WINDOW 10.0 /* RFC 6928; BBR keeps its window during a pause */
-#define FRAME_B 48.0      /* tcp_parts.h: of a block's head, and of the answer that it came */
+#define FRAME_B 48.0      /* tcp.h: of a block's head, and of the answer that it came */
 #define TICK_S 4e-3       /* CONFIG_HZ=250, the kernels of Debian and Ubuntu */
 
 struct wan_carrier wan_carrier_make(double block_B, double streams, double segment_B, bool bbr,

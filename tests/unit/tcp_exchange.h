@@ -7,7 +7,7 @@
 #include "common/rng.h"
 #include "team.h"
 #include "unit.h"
-#include "wan_sync/transport/tcp_parts.h"
+#include "wan_sync/transport/tcp.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
  */
 #include "common/rng.h"
 #include "unit.h"
-#include "wan_sync/transport/tcp_parts.h"
+#include "wan_sync/transport/tcp.h"
 
 #include "../../plugins/wan_sync/transport/tcp_pace.c" // NOLINT(bugprone-suspicious-include)
 

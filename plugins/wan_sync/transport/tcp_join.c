@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "wan_sync/transport/tcp_parts.h"
+#include "wan_sync/transport/tcp.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -3,7 +3,7 @@
  * The tcp transport: it opens a link to all ranks, drives it, and measures what the ways to the peers
  * carry.
  */
-#include "wan_sync/transport/tcp_parts.h"
+#include "wan_sync/transport/tcp.h"
 
 #include <errno.h>
 #include <linux/sockios.h>
@@ -24,17 +24,6 @@
 #define IDLE_S 0.1   /* while none is */
 #define BATCH 64
 
-static bool take_event(struct tcp_link *l, struct link_event *out)
-{
-    struct tcp_events *e = &l->events;
-    if (e->n == 0)
-        return false;
-    *out = e->v[e->head];
-    e->head = (e->head + 1) % e->cap;
-    e->n--;
-    return true;
-}
-
 /* A peer whose rank failed gives its reason at once. Of any other silence the caller has a time-out. */
 static void tick(struct tcp_link *l)
 {
@@ -50,23 +39,22 @@ static void tick(struct tcp_link *l)
 
 static void handle(struct tcp_link *l, const struct epoll_event *e)
 {
-    enum tcp_watched *what = e->data.ptr;
-    switch (*what) {
+    void *what = e->data.ptr;
+    switch (*(enum tcp_watched *)what) {
     case TCP_GUEST:
-        tcp_join_guest(l, (struct tcp_guest *)(void *)what);
+        tcp_join_guest(l, what);
         break;
     case TCP_DIAL:
-        tcp_join_dial(l, (struct tcp_dial *)(void *)what);
-        break;
-    case TCP_LISTENER: /* after all others, who may still need their places */
+        tcp_join_dial(l, what);
         break;
     case TCP_STREAM:
         if (e->events & EPOLLOUT)
-            tcp_out_push((struct tcp_stream *)(void *)what);
+            tcp_out_push(what);
         if (e->events & (EPOLLIN | EPOLLHUP | EPOLLERR))
-            tcp_in_pull((struct tcp_stream *)(void *)what);
+            tcp_in_pull(what);
         break;
-    case TCP_WAKE: /* stays readable: every turn ends at once from now on */
+    case TCP_LISTENER: /* after all others, who may still need their places */
+    case TCP_WAKE:     /* stays readable: every turn ends at once from now on */
         break;
     }
 }
@@ -130,14 +118,19 @@ static int link_recv(struct link *base, int peer, uint64_t id, void *data, size_
 static int link_next(struct link *base, struct link_event *out, double timeout_s)
 {
     struct tcp_link *l = link_of(base);
+    struct tcp_events *e = &l->events;
     double end = now_s() + timeout_s;
     do {
-        if (take_event(l, out))
+        if (e->n > 0) {
+            *out = e->v[e->head];
+            e->head = (e->head + 1) % e->cap;
+            e->n--;
             return 1;
+        }
         if (l->failed)
             return -1;
         tcp_turn(l, end - now_s());
-    } while (l->events.n > 0 || l->failed || l->now < end);
+    } while (e->n > 0 || l->failed || l->now < end);
     return 0;
 }
 
@@ -171,8 +164,7 @@ static int link_settle(struct link *base, double timeout_s)
 
 static void link_stats(const struct link *base, struct link_stats *out)
 {
-    const struct tcp_link *l = link_of(base);
-    *out = l->stats;
+    *out = link_of(base)->stats;
 }
 
 static void link_abort(struct link *base)
@@ -182,12 +174,6 @@ static void link_abort(struct link *base)
     atomic_store(&l->aborted, true);
     if (write(l->wake, &one, sizeof one) < 0)
         return; /* the turn ends by itself within IDLE_S */
-}
-
-static void close_fd(int fd)
-{
-    if (fd >= 0)
-        close(fd);
 }
 
 static void link_close(struct link *base)
@@ -204,8 +190,10 @@ static void link_close(struct link *base)
     free(l->peers);
     free(l->streams);
     free(l->events.v);
-    close_fd(l->wake);
-    close_fd(l->epoll);
+    if (l->wake >= 0)
+        close(l->wake);
+    if (l->epoll >= 0)
+        close(l->epoll);
     free(l);
 }
 

@@ -3,7 +3,7 @@
  * The rate of an uplink: the estimate, the readings of the streams that it is made from, and the losses
  * among them.
  */
-#include "wan_sync/transport/tcp_parts.h"
+#include "wan_sync/transport/tcp.h"
 
 #include <errno.h>
 #include <linux/tcp.h>
@@ -129,12 +129,6 @@ void tcp_pace_alone(struct tcp_pace *p, int sharers)
     p->peak = p->rate;
 }
 
-/* Another estimate is in use for now: discards the open window. */
-static void pace_leave(struct tcp_pace *p)
-{
-    p->w.last = 0;
-}
-
 bool tcp_pace_known(const struct tcp_pace *p)
 {
     return p->phase > PACE_MEASURE;
@@ -180,14 +174,6 @@ static bool lost_its_way(struct tcp_pace *p, const struct judged *j)
     return p->low >= LOW_WINDOWS;
 }
 
-static void start_again(struct tcp_pace *p)
-{
-    struct tcp_pace before = *p;
-    tcp_pace_init(p);
-    p->rtt_min = before.rtt_min;
-    p->burst_B = before.burst_B;
-}
-
 /* A queue that stands and loses, or is deep: alone it may be a machine that is late. */
 static bool overfull(const struct tcp_pace *p, const struct judged *j)
 {
@@ -206,8 +192,11 @@ static void judge_cruise(struct tcp_pace *p, const struct judged *j, double now)
         p->queued = overfull(p, j) ? p->queued + 1 : 0;
     }
     bool lost = lost_its_way(p, j);
-    if (lost && p->rate < VERY_LOW * p->peak) {
-        start_again(p);
+    if (lost && p->rate < VERY_LOW * p->peak) { /* starts again */
+        struct tcp_pace before = *p;
+        tcp_pace_init(p);
+        p->rtt_min = before.rtt_min;
+        p->burst_B = before.burst_B;
     } else if (lost || p->next_probe <= 0) {
         p->usual = p->rtt_min + j->queue_s;
         enter(p, PACE_PROBE, now);
@@ -357,15 +346,14 @@ bool tcp_congestion_allowed(const char *name, char *why, size_t size)
     return ok;
 }
 
-static bool set_all(struct tcp_link *l, const char *name)
+static bool change_congestion(struct tcp_link *l)
 {
-    socklen_t n = (socklen_t)strlen(name);
     char why[256];
-    if (!tcp_congestion_allowed(name, why, sizeof why))
+    if (!tcp_congestion_allowed(BETTER, why, sizeof why))
         return false;
     for (const struct tcp_stream *s = l->streams; s < l->streams_end; s++)
         if (s->fd >= 0)
-            setsockopt(s->fd, IPPROTO_TCP, TCP_CONGESTION, name, n);
+            setsockopt(s->fd, IPPROTO_TCP, TCP_CONGESTION, BETTER, sizeof BETTER - 1);
     l->options.congestion = BETTER;
     return true;
 }
@@ -414,7 +402,7 @@ static void tcp_congestion_tick(struct tcp_link *l)
     n->resent_B += resent_B;
     n->limit = losses_limit(l);
     if (n->limit)
-        note(l, l->automatic && !set_all(l, BETTER));
+        note(l, l->automatic && !change_congestion(l));
 }
 
 /* ==== metering, and the pace of the streams ==== */
@@ -515,8 +503,7 @@ static void put_in_force(struct tcp_link *l)
             now = &l->peers[r].pace;
     if (now == l->paced)
         return;
-    pace_leave(l->paced);
-    pace_leave(now);
+    l->paced->w.last = now->w.last = 0; /* discards open windows */
     l->paced = now;
 }
 

@@ -2,7 +2,7 @@
  *
  * Blocks between two ranks: the queue of a peer, its streams in both directions, and buffers.
  */
-#include "wan_sync/transport/tcp_parts.h"
+#include "wan_sync/transport/tcp.h"
 
 #include <errno.h>
 #include <linux/sockios.h>
@@ -18,7 +18,7 @@
 static void tcp_peer_pump(struct tcp_peer *p);
 static bool tcp_out_frame(struct tcp_stream *s);
 static void tcp_out_say(struct tcp_peer *p);
-static void tcp_stream_lost(struct tcp_stream *s, const char *reason);
+static int tcp_stream_lost(struct tcp_stream *s, const char *reason); /* -1 */
 
 /* ==== what a link tells its caller ==== */
 
@@ -370,24 +370,18 @@ static int in_use(const struct tcp_peer *p)
     return p->up < all ? all : to_use(p);
 }
 
-/* Streams that will have what waits in the queue. */
-static unsigned to_begin(const struct tcp_peer *p)
-{
-    int n = 0, most = to_use(p);
-    for (const struct tcp_out *b = p->queue.head; b && n < most; b = b->next)
-        n++;
-    return (unsigned)n;
-}
-
 /* Their number is known now, and the rate can be split. Each rank begins with another peer: the
  * blocks of all would wait for each other at that one's end. */
 void tcp_peers_begin(struct tcp_link *l)
 {
-    unsigned streams = 0;
+    unsigned streams = 0; /* that will have what waits in the queues */
     tcp_meter_choose(l);
-    for (int r = 0; r < l->host.ranks; r++)
-        if (l->peers[r].streams && !l->peers[r].local)
-            streams += to_begin(&l->peers[r]);
+    for (int r = 0; r < l->host.ranks; r++) {
+        const struct tcp_peer *p = &l->peers[r];
+        int most = p->streams && !p->local ? to_use(p) : 0;
+        for (const struct tcp_out *b = p->queue.head; b && most-- > 0; b = b->next)
+            streams++;
+    }
     tcp_meter_begin(l, streams);
     l->rests = l->begins = false;
     l->metered = 0;
@@ -585,45 +579,37 @@ static void overtake(struct tcp_peer *p, const struct tcp_stream *by)
             tcp_stream_lost(s, "its block came over another stream");
 }
 
-/* Where the payload of a block goes; false: the stream is lost. */
-static bool place_block(struct tcp_stream *s)
+/* Where the payload of a block goes. -1: the stream or the link is lost. */
+static int place_block(struct tcp_stream *s)
 {
     struct tcp_peer *p = s->peer;
     const struct tcp_frame *f = &s->frame;
     if (tcp_peer_came(p, f->seq)) { /* again, for want of our word: thrown away */
         s->sink = NULL;
-        return true;
+        return 0;
     }
-    if (f->seq - p->low >= TCP_SEQ_WINDOW) {
-        tcp_stream_lost(s, "a block came out of order");
-        return false;
-    }
+    if (f->seq - p->low >= TCP_SEQ_WINDOW)
+        return tcp_stream_lost(s, "a block came out of order");
     overtake(p, s);
     if (s->fd < 0) /* the requeued blocks went over this connection, which has failed too */
-        return false;
+        return -1;
     struct tcp_slot *slot = tcp_slot_find(p, f->id);
-    if (slot && (slot->taken || slot->whole)) {
-        tcp_fail(p->link, "rank %d (%s) uses block %llu twice", p->rank, p->contact.host,
-                 (unsigned long long)f->id);
-        return false;
-    }
+    if (slot && (slot->taken || slot->whole))
+        return tcp_fail(p->link, "rank %d (%s) uses block %llu twice", p->rank, p->contact.host,
+                        (unsigned long long)f->id);
     if (!slot)
         slot = tcp_slot_stash(p, f->id, f->bytes);
-    if (!slot) {
-        tcp_fail(p->link, "no memory for a block of %llu bytes from rank %d",
-                 (unsigned long long)f->bytes, p->rank);
-        return false;
-    }
-    if (slot->bytes != f->bytes) {
-        tcp_fail(p->link, "rank %d (%s) sent block %llu with %llu bytes; expected %zu", p->rank,
-                 p->contact.host, (unsigned long long)f->id, (unsigned long long)f->bytes,
-                 slot->bytes);
-        return false;
-    }
+    if (!slot)
+        return tcp_fail(p->link, "no memory for a block of %llu bytes from rank %d",
+                        (unsigned long long)f->bytes, p->rank);
+    if (slot->bytes != f->bytes)
+        return tcp_fail(p->link, "rank %d (%s) sent block %llu with %llu bytes; expected %zu",
+                        p->rank, p->contact.host, (unsigned long long)f->id,
+                        (unsigned long long)f->bytes, slot->bytes);
     slot->taken = s;
     s->slot = slot;
     s->sink = slot->data;
-    return true;
+    return 0;
 }
 
 static bool sane(const struct tcp_frame *f)
@@ -641,31 +627,29 @@ static bool sane(const struct tcp_frame *f)
     }
 }
 
-/* A frame's head is whole; false: no payload can be taken now. */
-static bool begin(struct tcp_stream *s)
+/* A frame's head is whole. -1: no payload can be taken now. */
+static int begin(struct tcp_stream *s)
 {
     struct tcp_peer *p = s->peer;
-    if (!sane(&s->frame)) {
-        tcp_stream_lost(s, "it received data that is not a frame");
-        return false;
-    }
+    if (!sane(&s->frame))
+        return tcp_stream_lost(s, "it received data that is not a frame");
     tcp_peer_acked(s, s->frame.acked);
     if (s->frame.granted > p->may_send_B) { /* frames of several streams overtake each other */
         p->may_send_B = s->frame.granted;
         tcp_peer_pump(p);
     }
     if (s->fd < 0)
-        return false;
+        return -1;
     s->sink = NULL;
-    if (s->frame.kind == TCP_BLOCK && !place_block(s))
-        return false;
+    if (s->frame.kind == TCP_BLOCK && place_block(s))
+        return -1;
     if (s->frame.kind == TCP_BYE) {
         memset(p->bye, 0, sizeof p->bye);
         s->sink = (uint8_t *)p->bye;
     }
     s->at = 0;
     s->body = true;
-    return true;
+    return 0;
 }
 
 static void block_whole(struct tcp_stream *s)
@@ -739,7 +723,7 @@ void tcp_in_pull(struct tcp_stream *s)
     struct tcp_link *l = s->peer->link;
     for (size_t taken = 0; s->fd >= 0 && !l->failed;) {
         size_t ahead = 0;
-        if (s->have == sizeof s->frame && !s->body && !begin(s))
+        if (s->have == sizeof s->frame && !s->body && begin(s))
             break;
         if (s->body && s->at == s->frame.bytes) { /* no payload: nothing more will come for it */
             finish(s, 0);
@@ -782,12 +766,12 @@ static void requeue(struct tcp_stream *s)
     p->queue.head = again.head;
 }
 
-static void tcp_stream_lost(struct tcp_stream *s, const char *reason)
+static int tcp_stream_lost(struct tcp_stream *s, const char *reason)
 {
     struct tcp_peer *p = s->peer;
     struct tcp_link *l = p->link;
     if (s->fd < 0)
-        return;
+        return -1;
     snprintf(p->last, sizeof p->last, "%s", reason);
     tcp_meter_gone(s);
     close(s->fd);
@@ -801,6 +785,7 @@ static void tcp_stream_lost(struct tcp_stream *s, const char *reason)
     p->up--;
     tcp_out_say(p); /* again, what may have been told over this one */
     tcp_peer_pump(p);
+    return -1;
 }
 
 void tcp_stream_up(struct tcp_stream *s, int fd)
