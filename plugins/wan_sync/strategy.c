@@ -299,12 +299,6 @@ static bool make_ring(struct schedule *s, const struct schedule_shape *f)
     return schedule_close(s);
 }
 
-/* Partial sums of 1, 2, .. S-1 inputs and the whole. */
-static double ring_rounded(int n)
-{
-    return 0.5 * n * (n + 1);
-}
-
 /* ---- direct: everybody to the owner of a part, who adds and sends the sum to everybody ---- */
 
 /* The other members, those of the largest shares first: who has a small one is slow, and what waits
@@ -361,11 +355,6 @@ static bool make_direct(struct schedule *s, const struct schedule_shape *f)
     return schedule_close(s);
 }
 
-static double direct_rounded(int n)
-{
-    return 2.0 * n;
-}
-
 /* ---- oneshot: everybody's vector to everybody, and all add the same numbers in one order ---- */
 
 static bool make_oneshot(struct schedule *s, const struct schedule_shape *f)
@@ -378,11 +367,6 @@ static bool make_oneshot(struct schedule *s, const struct schedule_shape *f)
         put_sum(s, b);
     }
     return schedule_close(s);
-}
-
-static double oneshot_rounded(int n)
-{
-    return n;
 }
 
 /* ---- inside a site: everybody's sum to the leader, member 0, and its to everybody ---- */
@@ -422,11 +406,12 @@ bool strategy_outward(struct schedule *s, const struct schedule_shape *f)
     return schedule_close(s);
 }
 
+/* A ring rounds partial sums of 1, 2, .. S-1 inputs and the whole: S (S+1) / 2. */
 const struct strategy strategy_of[] = {
-    [WAN_RING] = {make_ring, ring_rounded},
-    [WAN_DIRECT] = {make_direct, direct_rounded},
-    [WAN_ONESHOT] = {make_oneshot, oneshot_rounded},
-    [WAN_HIERARCHICAL] = {make_ring, ring_rounded},
+    [WAN_RING] = {make_ring, 0.5, 0.5},
+    [WAN_DIRECT] = {make_direct, 2, 0},
+    [WAN_ONESHOT] = {make_oneshot, 1, 0},
+    [WAN_HIERARCHICAL] = {make_ring, 0.5, 0.5},
 };
 
 /* ==== the engine: memory ==== */
@@ -467,20 +452,14 @@ struct strategy_engine *strategy_open(struct link *link)
     return e;
 }
 
-void strategy_close(struct strategy_engine *e)
+void strategy_close(struct strategy_engine *e, bool leave_slots)
 {
     if (!e)
         return;
-    void *all[] = {e->waits, e->state, e->work, e->at, e->member_of, e->slots};
+    void *all[] = {e->waits, e->state, e->work, e->at, e->member_of, leave_slots ? NULL : e->slots};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
     free(e);
-}
-
-void strategy_leave_slots(struct strategy_engine *e)
-{
-    e->slots = NULL;
-    e->slots_cap = 0;
 }
 
 struct strategy_need strategy_need(const struct schedule *s, enum wire wire, size_t budget_B)

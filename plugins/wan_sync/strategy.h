@@ -100,8 +100,8 @@ struct strategy {
     /* False: no memory. strategy_free() in both cases. */
     bool (*make)(struct schedule *s, const struct schedule_shape *shape);
     /* Bounds the error of lossy wires (wire.h): the total number of inputs in all partial sums that
-     * are rounded on the way to one element of the sum. */
-    double (*rounded)(int members);
+     * are rounded on the way to one element of the sum is linear x S + square x S^2. */
+    double linear, square;
 };
 
 /* Inside a site of g members, where the first member is the leader: inward sums at the leader, outward
@@ -140,10 +140,9 @@ struct strategy_need strategy_need(const struct schedule *s, enum wire wire, siz
 
 /* NULL: no memory. The caller owns the link, which must outlive the engine. */
 struct strategy_engine *strategy_open(struct link *link);
-void strategy_close(struct strategy_engine *e);
-/* Call it before closing a failed link that may still use its buffers: MPI cannot cancel a message
- * that both ends have begun. The slots are then leaked on purpose. */
-void strategy_leave_slots(struct strategy_engine *e);
+/* leave_slots: the slots are leaked on purpose, because a failed link may still use them: MPI cannot
+ * cancel a message that both ends have begun. */
+void strategy_close(struct strategy_engine *e, bool leave_slots);
 
 /* One all-reduce. All members must stay valid until strategy_poll() has finished it. */
 struct strategy_task {

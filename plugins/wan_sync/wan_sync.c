@@ -132,14 +132,6 @@ static enum wl_status failed(const struct self *s, const char *why)
     return sync_gpu_lost(&s->gpu) ? WL_LOST : WL_FAIL;
 }
 
-static void note_ranks(const struct self *s, const char *key, const int *x, int n)
-{
-    char text[NOTE_MAX] = "";
-    for (int i = 0, at = 0; i < n && at < NOTE_MAX - 16; i++)
-        at += snprintf(text + at, sizeof text - (size_t)at, "%s%d", i ? " " : "", x[i]);
-    s->host->note(s->host->ctx, key, text);
-}
-
 static void note_numbers(const struct self *s, const char *key, const double *x, size_t n)
 {
     char text[NOTE_MAX] = "";
@@ -208,6 +200,7 @@ static bool order_ring(struct prepared *p)
     struct measured m;
     int strategy = p->cell.strategy - CELL_FIRST, n = members_of(p), at[POOL_RTT_RANKS];
     int of[POOL_RTT_RANKS];
+    double ring_of[POOL_RTT_RANKS];
     bool ring = strategy == WAN_RING || strategy == WAN_HIERARCHICAL;
     bool by_rate = p->cell.order == ORDER_RATE;
     if (!ring || p->cell.order == ORDER_SITES || n < (by_rate ? 3 : 4) ||
@@ -219,8 +212,8 @@ static bool order_ring(struct prepared *p)
         at[i] = i, of[i] = p->parts.rank_of[i];
     wan_ring_order(&m.matrix, by_rate ? bytes_of(p) : 0, at);
     for (int i = 0; i < n; i++)
-        p->parts.rank_of[i] = of[at[i]];
-    note_ranks(s, "ring", p->parts.rank_of, n);
+        ring_of[i] = p->parts.rank_of[i] = of[at[i]];
+    note_numbers(s, "ring", ring_of, (size_t)n);
     return true;
 }
 
@@ -532,11 +525,12 @@ static double error_bound(const struct prepared *p, const struct payload_floats_
 {
     const struct cell *c = &p->cell;
     bool lossy = c->wire != WIRE_FP32 && c->strategy != CELL_MPI;
-    double inputs = c->strategy == CELL_FIRST + WAN_HIERARCHICAL ? p->sites.largest : 1,
-           n = p->sites.ranks;
+    double inputs = c->strategy == CELL_FIRST + WAN_HIERARCHICAL ? p->sites.largest : 1;
+    double n = p->sites.ranks, members = members_of(p);
     double one = wire_error((enum wire)c->wire), bound = 0;
+    const struct strategy *s = lossy ? &strategy_of[cell_model(c)] : NULL;
     if (lossy)
-        bound = one * strategy_of[cell_model(c)].rounded(members_of(p)) * inputs * (1 + 1e-6);
+        bound = one * (s->linear + s->square * members) * members * inputs * (1 + 1e-6);
     if (lossy && c->feedback) /* this one's and the last one's, of numbers that these made larger */
         bound *= 2 / (1 - one) / (1 - one);
     if (c->pattern != FLOATS_INTEGERS) /* n additions to a sum of at most n inputs */

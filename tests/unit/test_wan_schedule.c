@@ -178,11 +178,11 @@ static void run_all(const struct trial *t, struct strategy_engine **engines)
 
 static double bound(const struct trial *t)
 {
+    const struct strategy *s = &strategy_of[t->strategy];
+    double n = t->members, rounded = s->linear * n + s->square * n * n;
     if (t->floats)
-        return 500 * 0x1p-24 * t->members * t->members;
-    return t->wire == WIRE_FP32
-               ? 0
-               : 1000 * wire_error(t->wire) * strategy_of[t->strategy].rounded(t->members) * 1.0001;
+        return 500 * 0x1p-24 * n * n;
+    return t->wire == WIRE_FP32 ? 0 : 1000 * wire_error(t->wire) * rounded * 1.0001;
 }
 
 static void check_sums(const struct trial *t, float *const *data)
@@ -228,7 +228,7 @@ static void exchange(const struct trial *t, maker *make, float *const *data)
     }
     run_all(t, engines);
     for (int r = 0; r < t->members; r++) {
-        strategy_close(engines[r]);
+        strategy_close(engines[r], false);
         strategy_free(&schedule[r]);
     }
 }

@@ -340,9 +340,7 @@ static void shut(struct pool *p, struct pool_link *k)
 {
     struct link *link = k->link;
     set_link(p, k, NULL);
-    if (k->engine && by_mpi(k) && k->broken)
-        strategy_leave_slots(k->engine);
-    strategy_close(k->engine);
+    strategy_close(k->engine, by_mpi(k) && k->broken);
     k->engine = NULL;
     if (link)
         link->ops->close(link);
