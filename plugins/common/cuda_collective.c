@@ -66,12 +66,9 @@ static ncclResult_t exchange(const struct call *c, int to, const char *send, int
 static ncclResult_t call_alltoall(const struct call *c)
 {
     size_t block = c->count / (size_t)c->ranks, block_B = block * c->element_B;
-    union {
-        void *object;
-        all_to_all *function;
-    } own = {.object = comm_symbol(c->comms, "ncclAlltoAll")};
-    if (own.function)
-        return own.function(c->send, c->recv, block, c->type, c->nccl, c->stream);
+    all_to_all *own = COMM_FUNCTION(all_to_all, comm_symbol(c->comms, "ncclAlltoAll"));
+    if (own)
+        return own(c->send, c->recv, block, c->type, c->nccl, c->stream);
     ncclResult_t e = ncclGroupStart();
     if (e != ncclSuccess)
         return e;
@@ -217,8 +214,7 @@ enum wl_status nccl_operation_try(struct comms *c, struct comm *comm,
     struct comm_ran ran = comm_log_end(c);
     enum wl_status status = comm_judge(c, comm, e, nccl_operation_name(o), why, sizeof why);
     status = host_agree(host, status, why);
-    TRY(status, gpu_try(c->gpu, cudaEventRecord(done, c->gpu->stream), "cudaEventRecord"));
-    TRY(status, comm_wait(c, comm, done, NULL, NULL));
+    TRY(status, comm_finish(c, comm, done));
     /* Of what NCCL's log does not have: else a silent log is that of an old NCCL. */
     if (status == WL_OK && !ran.known &&
         (collective_is_p2p(o->collective) || comm->key.policy == NCCL_POLICY_ZERO)) {

@@ -29,6 +29,8 @@ static const char *const algorithm_env[] = {
 static const char *const protocol_env[] = {
     [NCCL_ANY] = NULL, [NCCL_LL] = "LL", [NCCL_LL128] = "LL128", [NCCL_SIMPLE] = "Simple"};
 
+typedef void reset_log(void);
+
 void *comm_symbol(const struct comms *c, const char *name)
 {
     return c->library ? dlsym(c->library, name) : NULL;
@@ -52,11 +54,7 @@ enum wl_status comms_open(struct comms *c, struct gpu *gpu)
     } any = {.function = ncclGetVersion};
     if (dladdr(any.object, &info))
         c->library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-    union {
-        void *object;
-        void (*function)(void);
-    } reset = {.object = comm_symbol(c, "ncclResetDebugInit")};
-    c->reset_log = reset.function;
+    c->reset_log = COMM_FUNCTION(reset_log, comm_symbol(c, "ncclResetDebugInit"));
     return WL_OK;
 }
 
@@ -314,6 +312,13 @@ enum wl_status comm_wait(struct comms *c, struct comm *comm, cudaEvent_t event,
     }
 }
 
+enum wl_status comm_finish(struct comms *c, struct comm *comm, cudaEvent_t event)
+{
+    enum wl_status status =
+        gpu_try(c->gpu, cudaEventRecord(event, c->gpu->stream), "cudaEventRecord");
+    return status == WL_OK ? comm_wait(c, comm, event, NULL, NULL) : status;
+}
+
 enum wl_status comm_align(struct comms *c, struct comm *comm)
 {
     float *zeros = c->gpu->align;
@@ -419,13 +424,10 @@ enum wl_status comm_memory_alloc(struct comms *c, void **base, size_t bytes, boo
 {
     if (!from_nccl)
         return gpu_alloc(base, bytes, why, n) == cudaSuccess ? WL_OK : WL_SKIP;
-    union {
-        void *object;
-        mem_alloc *function;
-    } take = {.object = find(c, "ncclMemAlloc", 21900, why, n)};
-    if (!take.function)
+    mem_alloc *allocate = COMM_FUNCTION(mem_alloc, find(c, "ncclMemAlloc", 21900, why, n));
+    if (!allocate)
         return WL_SKIP;
-    ncclResult_t e = take.function(base, bytes);
+    ncclResult_t e = allocate(base, bytes);
     if (comm_judge(c, NULL, e, "ncclMemAlloc", why, n) == WL_OK)
         return WL_OK;
     *base = NULL;
@@ -437,14 +439,11 @@ enum wl_status comm_memory_alloc(struct comms *c, void **base, size_t bytes, boo
 
 void comm_memory_free(struct comms *c, void *base, bool from_nccl)
 {
-    union {
-        void *object;
-        mem_free *function;
-    } give = {.object = comm_symbol(c, "ncclMemFree")};
+    mem_free *give = COMM_FUNCTION(mem_free, comm_symbol(c, "ncclMemFree"));
     if (!base)
         return;
-    if (from_nccl && give.function)
-        give.function(base);
+    if (from_nccl && give)
+        give(base);
     else
         cudaFree(base);
 }
@@ -458,15 +457,12 @@ enum wl_status comm_memory_register(struct comms *c, struct comm *comm, enum mem
         return WL_OK;
     bool window = memory == MEMORY_SYMMETRIC;
     const char *name = window ? "ncclCommWindowRegister" : "ncclCommRegister";
-    union {
-        void *object;
-        buffer_register *buffer;
-        window_register *window;
-    } add = {.object = find(c, name, window ? 22700 : 21900, why, n)};
-    if (!add.object)
+    void *add = find(c, name, window ? 22700 : 21900, why, n);
+    if (!add)
         return WL_SKIP;
-    ncclResult_t e = window ? add.window(nccl, base, bytes, registration, WINDOW_SYMMETRIC)
-                            : add.buffer(nccl, base, bytes, registration);
+    ncclResult_t e = window ? COMM_FUNCTION(window_register, add)(nccl, base, bytes, registration,
+                                                                  WINDOW_SYMMETRIC)
+                            : COMM_FUNCTION(buffer_register, add)(nccl, base, bytes, registration);
     return comm_judge(c, comm, e, name, why, n);
 }
 
@@ -475,12 +471,10 @@ void comm_memory_unregister(struct comms *c, struct comm *comm, enum memory memo
 {
     ncclComm_t nccl = comm ? atomic_load(&comm->nccl) : NULL;
     bool window = memory == MEMORY_SYMMETRIC;
-    union {
-        void *object;
-        deregister *function;
-    } undo = {.object = comm_symbol(c, window ? "ncclCommWindowDeregister" : "ncclCommDeregister")};
-    if (*registration && nccl && undo.function)
-        undo.function(nccl, *registration);
+    deregister *undo = COMM_FUNCTION(
+        deregister, comm_symbol(c, window ? "ncclCommWindowDeregister" : "ncclCommDeregister"));
+    if (*registration && nccl && undo)
+        undo(nccl, *registration);
     *registration = NULL;
 }
 
@@ -626,22 +620,17 @@ static void take_name(struct comm_ran *ran, const char *mangled)
 /* The largest kernel counts. */
 static bool take_kernel(struct comm_ran *ran, CUgraphNode node)
 {
-    union {
-        void *object;
-        kernel_params *function;
-    } params = {.object = driver_symbol("cuGraphKernelNodeGetParams_v2")};
-    union {
-        void *object;
-        function_name *function;
-    } name = {.object = driver_symbol("cuFuncGetName")};
+    kernel_params *params =
+        COMM_FUNCTION(kernel_params, driver_symbol("cuGraphKernelNodeGetParams_v2"));
+    function_name *name = COMM_FUNCTION(function_name, driver_symbol("cuFuncGetName"));
     CUDA_KERNEL_NODE_PARAMS p;
     const char *text = NULL;
-    if (!params.function || params.function(node, &p) != CUDA_SUCCESS)
+    if (!params || params(node, &p) != CUDA_SUCCESS)
         return false;
     if ((int)p.gridDimX <= ran->ctas)
         return true;
     ran->ctas = (int)p.gridDimX;
-    if (name.function && p.func && name.function(&text, p.func) == CUDA_SUCCESS && text)
+    if (name && p.func && name(&text, p.func) == CUDA_SUCCESS && text)
         take_name(ran, text);
     return true;
 }
@@ -657,10 +646,7 @@ static bool unknown(struct comm_ran *ran, const char *what, const char *why)
  * queues for copy engines. */
 static bool read_graph(struct comm_ran *ran, cudaGraph_t graph)
 {
-    union {
-        void *object;
-        node_type *function;
-    } type_of = {.object = driver_symbol("cuGraphNodeGetType")};
+    node_type *type_of = COMM_FUNCTION(node_type, driver_symbol("cuGraphNodeGetType"));
     cudaGraphNode_t nodes[NODES_MAX];
     size_t n = NODES_MAX;
     *ran = (struct comm_ran){.known = true, .algorithm = "copy-engine"};
@@ -669,7 +655,7 @@ static bool read_graph(struct comm_ran *ran, cudaGraph_t graph)
         return unknown(ran, "cudaGraphGetNodes", e ? cudaGetErrorString(e) : "an empty graph");
     for (size_t i = 0; i < n; i++) {
         CUgraphNodeType type;
-        if (!type_of.function || type_of.function(nodes[i], &type) != CUDA_SUCCESS)
+        if (!type_of || type_of(nodes[i], &type) != CUDA_SUCCESS)
             return unknown(ran, "cuGraphNodeGetType", "no type");
         if (type != CU_GRAPH_NODE_TYPE_KERNEL)
             continue;

@@ -118,6 +118,9 @@ enum wl_status comm_poll(struct comms *c, struct comm *comm, cudaEvent_t event, 
 enum wl_status comm_wait(struct comms *c, struct comm *comm, cudaEvent_t event,
                          enum wl_status (*feed)(void *ctx), void *ctx);
 
+/* Waits for all that gpu.stream holds now; `event` marks its end. */
+enum wl_status comm_finish(struct comms *c, struct comm *comm, cudaEvent_t event);
+
 /* Queues one small all-reduce or all-gather (gpu.align); it ends on all ranks at about the same
  * time. */
 enum wl_status comm_align(struct comms *c, struct comm *comm);
@@ -134,8 +137,14 @@ struct comm_ran comm_look_at_graph(struct comms *c, ncclResult_t (*queue)(void *
  * recording. WL_SKIP with the reason: something else ran. */
 enum wl_status comm_prove(struct comms *c, const struct comm *comm, const struct comm_ran *ran);
 
-/* A function that only newer versions of NCCL have, or NULL. */
+/* A function that only newer versions of NCCL have, or NULL; COMM_FUNCTION gives it its type. */
 void *comm_symbol(const struct comms *c, const char *name);
+#define COMM_FUNCTION(type, symbol)                                                                \
+    (((union {                                                                                     \
+         void *object;                                                                             \
+         type *function;                                                                           \
+     }){.object = (symbol)})                                                                       \
+         .function)
 
 /* Opens the GPU, NCCL and the events that time a sample, for every GPU backend. Notes the GPU and
  * NCCL in the recording. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The GPU of one rank: finds and opens it, allocates its memory, checks results.
+ * The GPU of one rank: finds and opens it, allocates its memory, checks results, and keeps it busy
+ * beside a measured operation.
  *
  * A function that fails calls host->fail() with one line that names the remedy. It returns WL_SKIP
  * if this machine cannot do it, WL_FAIL for any other failure.
@@ -11,6 +12,7 @@
 #include "common/cuda_kernels.h"
 #include "common/host.h"
 
+#include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 #include <stdatomic.h>
 
@@ -71,3 +73,52 @@ enum wl_status gpu_record_read(struct gpu *g, const struct gpu_mismatch *record,
                                cudaStream_t stream, const char *what);
 
 struct gpu_words gpu_words(const uint64_t words[PAYLOAD_WORDS]);
+
+/* ==== contention ==== */
+
+/* Runs GEMMs and memory traffic on this rank's GPU beside the measured operation.
+ *
+ * A level is a share of the multiprocessors for each of the two. The thread that waits for the
+ * measured operation queues short pieces of work, a few ahead, on streams of the lowest priority.
+ * Every sample also measures the rates reached (FLOP/s and bytes/s). burn_open() calibrates the
+ * rates of an otherwise idle GPU, for comparison. */
+
+enum burn_level { BURN_NONE, BURN_LOW, BURN_MEDIUM, BURN_HIGH };
+
+#define BURN_AHEAD 4
+#define BURN_GEMM_N 2048 /* of each GEMM */
+
+/* One kind of work, queued as equal pieces on one stream. */
+struct burn_lane {
+    cudaStream_t stream;
+    cudaEvent_t begin, done[BURN_AHEAD];
+    unsigned long queued, finished;
+    double piece; /* FLOP or bytes in one */
+    double alone; /* rate of pieces on an otherwise idle GPU */
+    double rate;  /* during the last sample, or in burn_alone() */
+};
+
+struct burn {
+    struct gpu *gpu;
+    enum burn_level level;
+    cublasHandle_t blas;
+    void *a, *b, *c; /* n x n, bf16 */
+    void *from, *to; /* of the memory traffic */
+    void *workspace;
+    struct burn_lane gemm, traffic;
+};
+
+/* Not collective. Takes 184 MiB of device memory, and calibrates: notes "contention_gemm" and
+ * "contention_traffic", the rates of an otherwise idle GPU. Sets `why` when not WL_OK. */
+enum wl_status burn_open(struct burn *b, struct gpu *gpu, char *why, size_t n);
+void burn_close(struct burn *b);
+
+/* Runs `pieces` pieces or a few more of one lane on an otherwise idle GPU; l->rate is then its rate. */
+enum wl_status burn_alone(struct burn *b, struct burn_lane *l, unsigned pieces);
+
+/* Queues the first pieces; returns when the GPU has started on both lanes. */
+enum wl_status burn_start(struct burn *b, enum burn_level level);
+/* Keeps the lanes busy; comm_wait() takes it as `feed`. */
+enum wl_status burn_feed(void *burn);
+/* Stops queueing, waits for the queued pieces, and measures the rates since burn_start(). */
+enum wl_status burn_stop(struct burn *b);

@@ -260,11 +260,6 @@ size_t mpi_scratch_B(enum allreduce_kind kind, size_t count, size_t element_B, i
     return a->scratch_B ? a->scratch_B(count, element_B, ranks, in_place) : 0;
 }
 
-static int run_allreduce(const struct mpi_call *c)
-{
-    return mpi_allreduces[ALLREDUCE_AUTO].run(c);
-}
-
 static int run_allgather(const struct mpi_call *c)
 {
     int block = c->count / c->ranks;
@@ -301,7 +296,7 @@ static int run_sendrecv(const struct mpi_call *c)
 }
 
 const struct mpi_operation mpi_collectives[COLLECTIVES] = {
-    [COLLECTIVE_ALLREDUCE] = {"MPI_Allreduce", run_allreduce, NULL},
+    [COLLECTIVE_ALLREDUCE] = {"MPI_Allreduce", run_auto, NULL},
     [COLLECTIVE_ALLGATHER] = {"MPI_Allgather", run_allgather, NULL},
     [COLLECTIVE_REDUCESCATTER] = {"MPI_Reduce_scatter_block", run_reducescatter, NULL},
     [COLLECTIVE_ALLTOALL] = {"MPI_Alltoall", run_alltoall, NULL},

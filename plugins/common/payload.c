@@ -92,20 +92,14 @@ static int weights_of(const struct payload_kind *k)
     return m;
 }
 
-static double weight(const struct payload_kind *k, int m, int rank)
-{
-    if (cancels(k) && rank == k->ranks - 1)
-        return -weights_sum(rank, m);
-    return 1 + rank % m;
-}
-
 static double sum_value(const struct payload_kind *k, uint64_t e, int rank)
 {
     const struct type *t = &types[k->type];
     int m = weights_of(k);
     double room = fmin(SPREAD, floor(t->limit / weights_sum(k->ranks, m)));
     double h = 1 + (double)(rng_mix(e) % (uint64_t)room);
-    return ldexp(h * weight(k, m, rank), grows(k) ? t->low : 0);
+    double weight = cancels(k) && rank == k->ranks - 1 ? -weights_sum(rank, m) : 1 + rank % m;
+    return ldexp(h * weight, grows(k) ? t->low : 0);
 }
 
 static unsigned sum_reductions(const struct payload_kind *k)
@@ -495,11 +489,6 @@ static uint64_t exact_limit(const struct payload_dtype *d)
     return 1ull << (d->exponent_bits ? d->mantissa_bits + 1 : d->mantissa_bits);
 }
 
-static bool power_of_two(int n)
-{
-    return (n & (n - 1)) == 0;
-}
-
 /* A sum's values are 1..span; 0: no such sum is exact. In place, multiples of the sum by up to
  * `ranks` must be exact too. */
 static uint64_t sum_span(const struct payload_dtype *d, int ranks, bool in_place)
@@ -507,11 +496,6 @@ static uint64_t sum_span(const struct payload_dtype *d, int ranks, bool in_place
     uint64_t n = (uint64_t)ranks, limit = exact_limit(d) / n;
     uint64_t span = in_place && limit >= n ? limit / n : limit;
     return span > 8 ? 8 : span;
-}
-
-static uint64_t small_word(int rank, unsigned h, uint64_t span)
-{
-    return 1 + ((unsigned)rank * 7u + h * 5u + (unsigned)rank / 4u) % span;
 }
 
 /* Exponents of two: 1 everywhere but on one rank, that depends on h; sparse on many ranks, so that
@@ -531,7 +515,8 @@ static struct number value(const struct payload_dtype *d, enum payload_op op, in
     if (op == PAYLOAD_PROD)
         return (struct number){1, prod_exponent(d, rank, ranks, h)};
     uint64_t span = op == PAYLOAD_SUM || op == PAYLOAD_AVG ? sum_span(d, ranks, in_place) : 8;
-    return (struct number){small_word(rank, h, span ? span : 1),
+    unsigned r = (unsigned)rank;
+    return (struct number){1 + (r * 7 + h * 5 + r / 4) % (span ? span : 1),
                            op == PAYLOAD_SUM && in_place ? d->scale : 0};
 }
 
@@ -594,7 +579,7 @@ static struct number mean(const struct payload_dtype *d, struct number sum, int 
 
 static bool possible(const struct payload_dtype *d, enum payload_op op, int ranks, bool in_place)
 {
-    if (op == PAYLOAD_AVG && d->exponent_bits && !power_of_two(ranks))
+    if (op == PAYLOAD_AVG && d->exponent_bits && ranks & (ranks - 1)) /* no power of two */
         return false;
     return (op != PAYLOAD_SUM && op != PAYLOAD_AVG) || sum_span(d, ranks, in_place) > 0;
 }

@@ -2,6 +2,6 @@ iter_proxy_needs := mpi blas
 iter_proxy_extra := $(addprefix plugins/common/,collective.c gemm.c host.c mpi_calls.c payload.c step_file.c)
 iter_proxy_backends := cuda
 iter_proxy/cuda_needs := cuda nccl
-iter_proxy/cuda_extra := $(addprefix plugins/common/,collective.c host.c payload.c) $(filter-out %/cuda_burn.c,$(wildcard plugins/common/cuda_*.c)) plugins/common/cuda_kernels.cu
+iter_proxy/cuda_extra := $(addprefix plugins/common/,collective.c host.c payload.c) $(wildcard plugins/common/cuda_*.c plugins/common/cuda_*.cu)
 iter_proxy/cuda_libs := -lcublas -Wl,-z,nodelete
 iter_proxy/cuda_nvccflags := -arch=all-major -Xcompiler -fno-exceptions,-fno-threadsafe-statics

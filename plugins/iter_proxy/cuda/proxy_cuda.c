@@ -465,15 +465,6 @@ static enum wl_status queue_collective(struct step *p, unsigned i)
     return status;
 }
 
-/* Waits for all queued iterations. */
-static enum wl_status step_finish(struct step *p)
-{
-    struct state *s = p->state;
-    enum wl_status status =
-        gpu_try(&s->gpu, cudaEventRecord(s->communicated, s->gpu.stream), "cudaEventRecord");
-    return status == WL_OK ? comm_wait(&s->comms, p->comm, s->communicated, NULL, NULL) : status;
-}
-
 /* `waiter` goes on when all that `stream` holds now is done. */
 static enum wl_status follow(struct state *s, cudaStream_t waiter, cudaStream_t stream,
                              cudaEvent_t event)
@@ -685,10 +676,11 @@ static enum wl_status take_memory(struct step *p, char *why, size_t size)
 /* Run once before, because libraries load kernels and connect peers at first use. */
 static enum wl_status make_graph(struct step *p)
 {
+    struct state *s = p->state;
     enum wl_status status = step_issue(p);
-    TRY(status, step_finish(p));
-    TRY(status, gpu_graph_make(&p->state->gpu, issue_captured, p, &p->graph));
-    return status == WL_OK ? step_finish(p) : status;
+    TRY(status, comm_finish(&s->comms, p->comm, s->communicated));
+    TRY(status, gpu_graph_make(&s->gpu, issue_captured, p, &p->graph));
+    return status == WL_OK ? comm_finish(&s->comms, p->comm, s->communicated) : status;
 }
 
 /* Runs the largest collective of each kind once, untimed: it shows whether NCCL accepts the config and

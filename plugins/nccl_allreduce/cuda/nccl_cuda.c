@@ -2,7 +2,6 @@
  *
  * The CUDA side of nccl_allreduce.
  */
-#include "common/cuda_burn.h"
 #include "common/cuda_collective.h"
 #include "common/cuda_comm.h"
 #include "common/host.h"
@@ -163,14 +162,6 @@ static enum wl_status queue_captured(void *what)
     return queue(q->p, q->n);
 }
 
-static enum wl_status finish(struct prepared *p)
-{
-    struct state *s = p->state;
-    enum wl_status status =
-        gpu_try(&s->gpu, cudaEventRecord(s->done, s->gpu.stream), "cudaEventRecord");
-    return status == WL_OK ? comm_wait(&s->comms, p->comm, s->done, NULL, NULL) : status;
-}
-
 static void graph_free(struct op_graph *o)
 {
     if (o->exec)
@@ -186,7 +177,7 @@ static enum wl_status graph_make(struct prepared *p, struct op_graph *o, unsigne
     graph_free(o);
     enum wl_status status =
         gpu_graph_make(&p->state->gpu, queue_captured, &(struct queued){p, n}, &o->exec);
-    TRY(status, finish(p));
+    TRY(status, comm_finish(&p->state->comms, p->comm, p->state->done));
     o->n = status == WL_OK ? n : 0;
     return status;
 }
@@ -230,12 +221,6 @@ static enum wl_status graphs_make(struct prepared *p, unsigned iters)
     p->arena->loaded = NULL; /* the untimed replay writes to it */
     enum wl_status status = graph_make(p, &p->unit, unit);
     return status == WL_OK && rest ? graph_make(p, &p->rest, rest) : status;
-}
-
-static void graphs_free(struct prepared *p)
-{
-    graph_free(&p->unit);
-    graph_free(&p->rest);
 }
 
 /* Queues `iters` operations as the cell says. */
@@ -374,8 +359,7 @@ static enum wl_status check_fresh(struct prepared *p)
     cudaError_t e = cudaSuccess;
     enum wl_status status = arena_load(p);
     TRY(status, comm_try(&s->comms, p->comm, operation(p, 0), nccl_operation_name(&p->what)));
-    TRY(status, gpu_try(&s->gpu, cudaEventRecord(s->done, s->gpu.stream), "cudaEventRecord"));
-    TRY(status, comm_wait(&s->comms, p->comm, s->done, NULL, NULL));
+    TRY(status, comm_finish(&s->comms, p->comm, s->done));
     if (status == WL_OK)
         check_slot(p, 0, 1, &e);
     return status == WL_OK ? gpu_try(&s->gpu, e, "checking the result") : status;
@@ -398,7 +382,8 @@ static enum wl_status verify_cuda(void *prepared)
 static void release_cuda(void *prepared)
 {
     struct prepared *p = prepared;
-    graphs_free(p);
+    graph_free(&p->unit);
+    graph_free(&p->rest);
     cudaFree(p->record);
     if (p->arena) {
         comm_memory_unregister(&p->state->comms, p->comm, (enum memory)p->cell.memory,

@@ -5,7 +5,6 @@
  * aborted, and the GPU goes on with the others.
  */
 #include "common/collective.h"
-#include "common/cuda_burn.h"
 #include "common/cuda_comm.h"
 #include "pairs/pairs.h"
 
