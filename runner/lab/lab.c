@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/family.h"
 #include "base/files.h"
+#include "base/jsontext.h"
 #include "base/text.h"
 #include "lab/probe.h"
 #include "lab/relay.h"
@@ -154,19 +155,17 @@ static pid_t fork_part(const struct lab *l)
 
 static int make_sites(struct lab *l)
 {
-    struct site_loan loan;
-    int code = GS_OK;
+    AUTO(site_return_congestion) struct site_loan loan = {0};
     site_lend_congestion(&loan, l->spec->congestion);
-    for (size_t i = 0; !code && i < l->spec->n; i++) {
-        code = site_make(l->spec, i, l->rmem_B, &l->devices[i]);
-        if (!code && !(l->holders[i] = fork_part(l)))
-            for (;;)
-                pause();
-        if (!code && l->holders[i] < 0)
-            code = GS_CANNOT;
+    for (size_t i = 0; i < l->spec->n; i++) {
+        CHECK(site_make(l->spec, i, l->rmem_B, &l->devices[i]));
+        l->holders[i] = fork_part(l);
+        while (l->holders[i] == 0)
+            pause();
+        if (l->holders[i] < 0)
+            return GS_CANNOT;
     }
-    site_return_congestion(&loan);
-    return code;
+    return GS_OK;
 }
 
 static int start_relay(struct lab *l)
@@ -196,9 +195,7 @@ static int prove(struct lab *l, const char *key, char *why, size_t size)
     for (int i = 0; code && i < PROBES; i++) {
         AUTO(probe_free) struct probe p = {0};
         char again[512];
-        code = probe_run(&p, l->spec, l->holders);
-        if (code)
-            return code;
+        CHECK(probe_run(&p, l->spec, l->holders));
         code = probe_judge(&p, l->spec, i ? again : why, i ? sizeof again : size);
         json_object_set_new(l->facts, key, probe_json(&p, l->spec));
         if (!code && !l->options->quiet) {
@@ -214,13 +211,13 @@ static int prove(struct lab *l, const char *key, char *why, size_t size)
 static int prove_before(struct lab *l)
 {
     char why[512];
-    int code = prove(l, "before", why, sizeof why);
-    if (!code && *why)
-        code = fail(GS_CANNOT,
+    CHECK(prove(l, "before", why, sizeof why));
+    if (*why)
+        return fail(GS_CANNOT,
                     "lab: %s: this machine is too busy to emulate that; free processors, "
                     "or lower rate in [links]",
                     why);
-    return code ? code : lab_facts_write(l->facts, l->facts_path);
+    return lab_facts_write(l->facts, l->facts_path);
 }
 
 /* Probes again after the command and reports deviations, which may have affected its results.
@@ -229,16 +226,14 @@ static int prove_after(struct lab *l)
 {
     AUTO_FREE char *answer = NULL;
     char why[512];
-    int code = relay_order(l->control_path, "stats", &answer);
-    if (code)
-        return code;
+    CHECK(relay_order(l->control_path, "stats", &answer));
     json_object_set_new(l->facts, "relay_counts", json_loads(answer, 0, NULL));
-    code = relay_order(l->control_path, "disturb off", NULL);
-    TRY(code, relay_order(l->control_path, "reset", NULL));
-    TRY(code, prove(l, "after", why, sizeof why));
-    if (!code && *why)
+    CHECK(relay_order(l->control_path, "disturb off", NULL));
+    CHECK(relay_order(l->control_path, "reset", NULL));
+    CHECK(prove(l, "after", why, sizeof why));
+    if (*why)
         say("lab: after the command: %s; check the results", why);
-    return code;
+    return GS_OK;
 }
 
 /* ---- the command ---- */
@@ -262,6 +257,11 @@ static void leave(int signal)
     _exit(128 + signal);
 }
 
+static int code_of(int status)
+{
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
 /* Also reaps orphans, as any init. */
 static int wait_for_command(struct lab *l)
 {
@@ -278,7 +278,7 @@ static int wait_for_command(struct lab *l)
         if (pid < 0)
             return fail(GS_FAILED, "lab: cannot wait for the command: %s", strerror(errno));
         if (pid == l->command)
-            return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+            return code_of(status);
     }
 }
 
@@ -299,15 +299,12 @@ static int run_and_wait(struct lab *l, char **command)
 
 static int make(struct lab *l)
 {
-    int code = write_hosts(l);
-    TRY(code, site_mount(l->hosts));
-    TRY(code, make_sites(l));
-    TRY(code, start_relay(l));
-    if (!code) {
-        l->facts = lab_facts_make(l->spec, l->rmem_B, l->holders, l->control_path);
-        code = lab_facts_write(l->facts, l->facts_path);
-    }
-    return code;
+    CHECK(write_hosts(l));
+    CHECK(site_mount(l->hosts));
+    CHECK(make_sites(l));
+    CHECK(start_relay(l));
+    l->facts = lab_facts_make(l->spec, l->rmem_B, l->holders, l->control_path);
+    return lab_facts_write(l->facts, l->facts_path);
 }
 
 /* `folder`: an existing folder of the lab. Does not return. */
@@ -339,15 +336,6 @@ static _Noreturn void run_init(const struct lab_spec *s, const struct lab_option
 
 /* ---- the verbs ---- */
 
-static int wait_for(pid_t init)
-{
-    int status;
-    while (waitpid(init, &status, 0) < 0)
-        if (errno != EINTR)
-            return fail(GS_FAILED, "lab: wait: %s", strerror(errno));
-    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
 int lab_run(const struct lab_spec *s, const struct lab_options *o, char **command)
 {
     AUTO(scratch_remove) struct scratch folder = {0};
@@ -359,25 +347,26 @@ int lab_run(const struct lab_spec *s, const struct lab_options *o, char **comman
     pid_t init = site_fork_init();
     if (init == 0)
         run_init(s, o, &folder, command);
-    int code = GS_CANNOT;
-    if (init > 0) {
-        pass_signals(init);
-        code = wait_for(init);
-    }
-    return code;
+    if (init < 0)
+        return GS_CANNOT;
+    pass_signals(init);
+    int status;
+    while (waitpid(init, &status, 0) < 0)
+        if (errno != EINTR)
+            return fail(GS_FAILED, "lab: wait: %s", strerror(errno));
+    return code_of(status);
 }
 
 int lab_enter(const char *site, char **argv)
 {
-    json_t *facts, *one;
+    AUTO_JSON json_t *facts = NULL;
+    json_t *one;
     const char *names[LAB_SITES_MAX];
     size_t i, n = 0;
     long holder = 0;
-    int code = lab_facts_read(&facts);
-    if (!code && !facts)
-        code = fail(GS_USAGE, "lab-enter: not inside a lab; run it from a command of gradsync lab");
-    if (code)
-        return code;
+    CHECK(lab_facts_read(&facts));
+    if (!facts)
+        return fail(GS_USAGE, "lab-enter: not inside a lab; run it from a command of gradsync lab");
     json_array_foreach(json_object_get(facts, "sites"), i, one)
     {
         const char *name = json_string_value(json_object_get(one, "name"));
@@ -388,11 +377,8 @@ int lab_enter(const char *site, char **argv)
     }
     const char *near = text_nearest(site, names, n);
     if (!holder)
-        code = fail(GS_USAGE, "lab-enter: no site '%.64s' in this lab%s", site, DID_YOU_MEAN(near));
-    TRY(code, site_enter(site, holder));
-    json_decref(facts);
-    if (code)
-        return code;
+        return fail(GS_USAGE, "lab-enter: no site '%.64s' in this lab%s", site, DID_YOU_MEAN(near));
+    CHECK(site_enter(site, holder));
     execvp(argv[0], argv);
     int why = errno;
     fail(GS_FAILED, "lab-enter: %s: %s", argv[0], strerror(why));

@@ -95,8 +95,8 @@ static double between_Bps(const struct probe_phase *f, const struct lab_spec *s,
     return rate;
 }
 
-/* Every site asks all others at once, and answers them. */
-/* Upper bound of the delay that simultaneous pings add on the slowest link of one direction. */
+/* Every site asks all others at once, and answers them: upper bound of the delay that this adds on the
+ * slowest link of one direction. */
 static double probe_plan_pings_s(const struct lab_spec *s, size_t from, size_t to)
 {
     const struct lab_way *w = &s->ways[from * s->n + to];
@@ -568,12 +568,12 @@ int probe_run(struct probe *p, const struct lab_spec *s, const pid_t *holders)
     size_t bytes = plan.n * s->n * s->n * sizeof(struct probe_seen);
     struct probe_seen *seen =
         mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    int code = seen == MAP_FAILED ? fail(GS_CANNOT, "lab: probe: %s", strerror(errno))
-                                  : play(&plan, s, holders, seen);
+    if (seen == MAP_FAILED)
+        return fail(GS_CANNOT, "lab: probe: %s", strerror(errno));
+    int code = play(&plan, s, holders, seen);
     if (!code)
         probe_take(p, s, &plan, seen);
-    if (seen != MAP_FAILED)
-        munmap(seen, bytes);
+    munmap(seen, bytes);
     return code;
 }
 
@@ -807,13 +807,12 @@ int probe_same_links(const struct plan *p)
     AUTO_TEXT struct text why = {0};
     const pid_t nobody[LAB_SITES_MAX] = {0};
     bool rated = false;
-    int code = lab_facts_read(&lab);
-    if (!code && lab && strcmp(p->workload, "wan_links") != 0)
-        code = wan_map_check_words(p->config, &rated);
-    if (!code && rated)
-        code = lab_spec_read(&spec, p->config);
-    if (code || !rated)
-        return code;
+    CHECK(lab_facts_read(&lab));
+    if (lab && strcmp(p->workload, "wan_links") != 0)
+        CHECK(wan_map_check_words(p->config, &rated));
+    if (!rated)
+        return GS_OK;
+    CHECK(lab_spec_read(&spec, p->config));
     config = lab_facts_make(&spec, 0, nobody, "");
     limit_rates(lab);
     limit_rates(config);

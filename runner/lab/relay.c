@@ -342,7 +342,7 @@ static char *stats(const struct relay *r)
 {
     const struct lab_counts *c = &r->mesh.counts;
     const struct relay_counts *d = &r->counts;
-    json_t *o =
+    AUTO_JSON json_t *o =
         json_pack("{s:I,s:I,s:I,s:I,s:f,s:f,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "packets",
                   (json_int_t)c->packets, "bytes", (json_int_t)c->bytes, "delivered",
                   (json_int_t)d->delivered, "late", (json_int_t)d->late, "late_mean_s",
@@ -352,9 +352,7 @@ static char *stats(const struct relay *r)
                   (json_int_t)c->memory_drops, "ctl_packets", (json_int_t)d->ctl_packets, "strange",
                   (json_int_t)d->strange, "refused", (json_int_t)d->refused, "detours",
                   (json_int_t)c->detours, "others", (json_int_t)c->others);
-    char *text = json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(9));
-    json_decref(o);
-    return text;
+    return json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(9));
 }
 
 static char *find_site(const struct relay *r, const char *name, size_t *site)
@@ -536,16 +534,12 @@ static void wait_for(struct relay *r, int epoll, int control, struct ready *read
 {
     struct epoll_event events[TAGS];
     double wait_ns = lab_mesh_next(&r->mesh, r->held) - (double)clock_now_ns();
-    struct timespec t = {0}, *until = &t;
-    if (isinf(wait_ns))
-        until = NULL;
-    else
-        wait_ns = fmax(wait_ns, NAP_NS);
-    if (ready->any)
-        until = &t;
-    else if (until)
+    wait_ns = ready->any ? 0 : fmax(wait_ns, NAP_NS);
+    bool forever = isinf(wait_ns);
+    struct timespec t = {0};
+    if (!forever)
         t = (struct timespec){(time_t)(wait_ns / 1e9), (long)fmod(wait_ns, 1e9)};
-    int n = epoll_pwait2(epoll, events, sizeof events / sizeof *events, until, NULL);
+    int n = epoll_pwait2(epoll, events, COUNT(events), forever ? NULL : &t, NULL);
     if (n < 0 && errno != EINTR)
         _exit(fail(GS_CANNOT, "lab: relay: epoll_pwait2: %s; it needs Linux 5.11 or newer",
                    strerror(errno)));
@@ -565,11 +559,9 @@ static void wait_for(struct relay *r, int epoll, int control, struct ready *read
 
 int relay_run(const struct lab_spec *spec, const struct site_devices *devices, int control)
 {
-    struct relay *r = calloc(1, sizeof *r);
+    struct relay *r = xcalloc(1, sizeof *r);
     struct ready ready = {0};
-    int code = r ? lab_mesh_make(&r->mesh, spec) : GS_CANNOT;
-    if (code)
-        return code;
+    CHECK(lab_mesh_make(&r->mesh, spec));
     r->devices = devices;
     int epoll = watch_all(r, control);
     if (epoll < 0)
@@ -598,14 +590,13 @@ int relay_run(const struct lab_spec *spec, const struct site_devices *devices, i
 
 int lateness_begin(struct lateness *k)
 {
-    json_t *facts;
+    AUTO_JSON json_t *facts = NULL;
     *k = (struct lateness){0};
-    int code = lab_facts_read(&facts);
-    if (code || !facts)
-        return code;
+    CHECK(lab_facts_read(&facts));
+    if (!facts)
+        return GS_OK;
     k->control = xstrdup(json_text_of(facts, "control"));
     k->late_share = json_number_value(json_object_get(facts, "late_share"));
-    json_decref(facts);
     return lateness_mark(k);
 }
 
@@ -620,9 +611,7 @@ int lateness_mark(struct lateness *k)
     AUTO_FREE char *answer = NULL;
     if (!k->control)
         return GS_OK;
-    int code = relay_order(k->control, "stats", &answer);
-    if (code)
-        return code;
+    CHECK(relay_order(k->control, "stats", &answer));
     AUTO_JSON json_t *o = json_loads(answer, 0, NULL);
     k->delivered = json_number_value(json_object_get(o, "delivered"));
     k->late = json_number_value(json_object_get(o, "late"));

@@ -281,8 +281,8 @@ int site_make(const struct lab_spec *s, size_t i, double rmem_B, struct site_dev
     files_put(SYS "ipv6/conf/default/disable_ipv6", "1");
     if ((d->wan = open_tun("wan0")) < 0 || (d->ctl = open_tun("ctl0")) < 0)
         return GS_CANNOT;
-    int code = set_tcp(s, rmem_B);
-    return code ? code : set_up(s, i);
+    CHECK(set_tcp(s, rmem_B));
+    return set_up(s, i);
 }
 
 /* ---- entering ---- */

@@ -164,11 +164,10 @@ static int check_links(const struct lab_spec *s, const struct config *c)
         return fail_at(GS_USAGE, c->path, 0,
                        "a link of %g kbit/s is too slow for a lab; set %g or more",
                        8e-3 * lab_slowest_Bps(s), 8e-3 * LAB_RATE_MIN_BPS);
-    int code = check_others(s, c);
-    for (size_t a = 0; a < s->n && !code; a++)
-        for (size_t b = 0; b < s->n && !code; b++)
-            code = check_way(s, c, a, b);
-    return code;
+    CHECK(check_others(s, c));
+    for (size_t i = 0; i < s->n * s->n; i++)
+        CHECK(check_way(s, c, i / s->n, i % s->n));
+    return GS_OK;
 }
 
 int lab_spec_read(struct lab_spec *s, const struct config *c)
