@@ -554,10 +554,10 @@ static int read_site(struct wan_map *m, const struct config_entry *e)
             e, "not a valid site name; use letters, digits and '_', at most %d characters",
             WL_TEXT_MAX - 1);
     memcpy(s->name, e->key, strlen(e->key) + 1);
-    int code = wan_words_read(e, wan_site_words, s);
-    if (!code && isnan(s->lat) != isnan(s->lon))
-        code = config_error(e, "set lat=… and lon=… together");
-    return code;
+    CHECK(wan_words_read(e, wan_site_words, s));
+    if (isnan(s->lat) != isnan(s->lon))
+        return config_error(e, "set lat=… and lon=… together");
+    return GS_OK;
 }
 
 static int read_sites(struct wan_map *m, const struct config *c)
@@ -599,8 +599,8 @@ static int read_ends(const struct wan_map *m, const struct config_entry *e, cons
     size_t n = strcspn(text, "->");
     if (!text[n])
         return config_error(e, "'%.64s' is not a link; write two sites as A-B or A>B", text);
-    int code = site_index(m, e, text, n, from);
-    return code ? code : site_index(m, e, text + n + 1, strlen(text + n + 1), to);
+    CHECK(site_index(m, e, text, n, from));
+    return site_index(m, e, text + n + 1, strlen(text + n + 1), to);
 }
 
 static int read_pair(struct wan_map *m, const struct config_entry *e)
@@ -608,10 +608,8 @@ static int read_pair(struct wan_map *m, const struct config_entry *e)
     size_t a = 0, b = 0;
     struct wan_link link = m->common;
     link.rate_Bps = 0;
-    int code = read_ends(m, e, e->key, &a, &b);
-    TRY(code, wan_words_read(e, wan_link_words, &link));
-    if (code)
-        return code;
+    CHECK(read_ends(m, e, e->key, &a, &b));
+    CHECK(wan_words_read(e, wan_link_words, &link));
     APPEND(m->pairs, m->n_pairs) = (struct wan_pair){{a, b}, link, e};
     if (!strchr(e->key, '>') && a != b)
         APPEND(m->pairs, m->n_pairs) = (struct wan_pair){{b, a}, link, e};
@@ -622,19 +620,16 @@ static int read_line_links(struct wan_map *m, const struct config_entry *e, cons
                            size_t line)
 {
     AUTO_WORDS struct words w = {0};
-    int code = GS_OK;
     words_split(&w, list, ',');
-    for (size_t i = 0; i < w.n && !code; i++) {
+    for (size_t i = 0; i < w.n; i++) {
         size_t a = 0, b = 0;
-        code = read_ends(m, e, w.v[i], &a, &b);
-        if (code)
-            break;
+        CHECK(read_ends(m, e, w.v[i], &a, &b));
         APPEND(m->crossings, m->n_crossings) = (struct wan_crossing){{a, b}, line};
         if (!strchr(w.v[i], '>'))
             APPEND(m->crossings, m->n_crossings) = (struct wan_crossing){{b, a}, line};
         m->lines[line].crossings++;
     }
-    return code;
+    return GS_OK;
 }
 
 /* shared.NAME = rate=10Gbit/s links=a-b,a-c */
@@ -646,11 +641,9 @@ static int read_line(struct wan_map *m, const struct config_entry *e)
     if (!links || strchr(links, ' '))
         return config_error(e, "write rate=… links=A-B,C-D with links last and no blanks in it");
     AUTO_FREE char *before = rate.value = xstrfmt("%.*s", (int)(links - e->value), e->value);
-    int code = wan_words_read(&rate, wan_line_words, &l);
-    if (!code && l.rate_Bps <= 0)
-        code = config_error(e, "rate=… is missing");
-    if (code)
-        return code;
+    CHECK(wan_words_read(&rate, wan_line_words, &l));
+    if (l.rate_Bps <= 0)
+        return config_error(e, "rate=… is missing");
     APPEND(m->lines, m->n_lines) = l;
     return read_line_links(m, e, links + strlen("links="), m->n_lines - 1);
 }
@@ -707,9 +700,7 @@ static int read_words(struct wan_map *m, const struct config *c)
 
 int wan_map_read(struct wan_map *m, const struct config *c)
 {
-    int code = read_words(m, c);
-    if (code)
-        return code;
+    CHECK(read_words(m, c));
     if (m->n_pairs)
         qsort(m->pairs, m->n_pairs, sizeof *m->pairs, compare_ends);
     int twins = check_twins(m), rates = fill_rates(m), light = check_all_light(m, c);

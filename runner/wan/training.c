@@ -207,15 +207,13 @@ int wan_training_read(struct wan_training *t, const struct config *c, const stru
     *t = (struct wan_training){0};
     if (!params_default(wan_training_words, t, why, sizeof why))
         return fail_at(GS_USAGE, c->path, 0, "[model] %s", why);
-    int code = read_keys(t, c);
-    TRY(code, read_targets(t, c));
-    if (code)
-        return code;
+    CHECK(read_keys(t, c));
+    CHECK(read_targets(t, c));
     if (t->gpus <= 0)
         t->gpus = at_sites;
     int (*const checks[])(const struct wan_training *, const struct config *) = {
         check_given, check_compute, check_batch, check_schedule};
-    code = check_gpus(t, c, at_sites);
+    int code = check_gpus(t, c, at_sites);
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
         code = checks[i](t, c) ? GS_USAGE : code;
     return code;

@@ -50,10 +50,8 @@ struct wan_rule {
 
 static const char *days(char *buf, size_t n, double seconds)
 {
-    if (seconds >= 3 * 86400)
-        snprintf(buf, n, "%.3g days", seconds / 86400);
-    else
-        snprintf(buf, n, "%.3g h", seconds / 3600);
+    bool many = seconds >= 3 * 86400;
+    snprintf(buf, n, "%.3g %s", seconds / (many ? 86400 : 3600), many ? "days" : "h");
     return buf;
 }
 
@@ -271,9 +269,7 @@ static int judge(const struct wan_ground *g, const struct config_entry *e, struc
                               .unit = r->claim.unit,
                               .what = r->claim.help,
                               .high_is_good = r->high_is_good};
-    int code = read_range(e, r, f);
-    if (code)
-        return code;
+    CHECK(read_range(e, r, f));
     f->possible = *(const double *)(const void *)((const char *)&g->physics + r->best);
     f->reached = *(const double *)(const void *)((const char *)&g->reached + r->best);
     f->verdict = beyond(f, f->possible)  ? WAN_IMPOSSIBLE
@@ -394,12 +390,9 @@ int wan_config_check(const struct config *c)
     bool model = config_section(c, "model");
     if (!model && !config_section(c, "sites"))
         return GS_OK;
-    struct wan_map m;
-    int code = wan_map_read(&m, c);
-    if (!code && model)
-        code = check_training(c, &m);
-    wan_map_free(&m);
-    return code;
+    AUTO(wan_map_free) struct wan_map m = {0};
+    CHECK(wan_map_read(&m, c));
+    return model ? check_training(c, &m) : GS_OK;
 }
 
 /* ---- for help ----

@@ -2,6 +2,7 @@
 #include "wan/wan_report.h"
 
 #include "base/csv.h"
+#include "base/err.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "common/wan_model.h"
@@ -363,9 +364,7 @@ int wan_report_csv(const struct wan_report *r, const char *path)
 {
     struct csv f;
     struct wan_case plan = wan_case_of(r->map, r->training);
-    int code = csv_open(&f, path);
-    if (code)
-        return code;
+    CHECK(csv_open(&f, path));
     csv_header(&f, model_columns);
     put_strategies(&f, r, &plan);
     put_sweeps(&f, r, &plan);
@@ -378,9 +377,7 @@ const char claims_columns[] = "platform,claim,what,unit,low,high,possible,reache
 int wan_report_claims_csv(const struct wan_report *r, const char *path)
 {
     struct csv f;
-    int code = csv_open(&f, path);
-    if (code)
-        return code;
+    CHECK(csv_open(&f, path));
     csv_header(&f, claims_columns);
     for (size_t i = 0; i < r->n_findings; i++) {
         const struct wan_finding *x = &r->findings[i];
