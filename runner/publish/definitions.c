@@ -196,11 +196,7 @@ char *form_tex(const char *text)
     return t.s;
 }
 
-/* ---- expand ----
- *
- * The variables <VAR> of the definitions: their values, and texts with the values filled
- * in.
- */
+/* ---- sets ---- */
 
 #define VARS 8 /* in one name */
 
@@ -210,40 +206,28 @@ struct set {
 };
 
 struct reading {
+    struct definitions *d;
     struct paper_tables *tables;
     struct sql_source at; /* the line that is being read */
     struct set *sets;
     size_t n_sets;
 };
 
-/* The variables of a definition, and their present values. */
-struct bound {
-    const struct set *set[VARS];
-    const char *value[VARS];
-    size_t n;
-};
-
-/* Calls `each` for every combination of the variables from `depth` to before `end`; the last one
- * changes fastest. The first code that is not GS_OK ends it and is returned. */
-typedef int expand_visit(const struct reading *r, const struct bound *b, void *ctx);
-
 /* "FILE:LINE: WHAT 'WORD'; …"; returns GS_USAGE. */
-static int expand_wrong(const struct reading *r, const char *what, const char *word)
+static int wrong(const struct reading *r, const char *what, const char *word)
 {
     return fail_at(GS_USAGE, r->at.file, r->at.line,
                    "%s '%s'; runner/publish/definitions.h says what a line may be", what, word);
 }
 
 /* or NULL */
-static const struct set *expand_find(const struct reading *r, const char *name, size_t n)
+static const struct set *find_set(const struct reading *r, const char *name, size_t n)
 {
     for (size_t i = 0; i < r->n_sets; i++)
         if (strlen(r->sets[i].name) == n && !strncmp(r->sets[i].name, name, n))
             return &r->sets[i];
     return NULL;
 }
-
-/* ---- sets ---- */
 
 /* The values of the first column, each once. NULL is no value. */
 static int query_set(const struct reading *r, struct words *values, const char *query)
@@ -265,7 +249,7 @@ static int query_set(const struct reading *r, struct words *values, const char *
 }
 
 /* Adds a set with the values of "A, B" or of a query. GS_OK or reported. */
-static int expand_set(struct reading *r, const char *name, const char *values)
+static int add_set(struct reading *r, const char *name, const char *values)
 {
     struct set *s = &APPEND(r->sets, r->n_sets);
     *s = (struct set){.name = xstrdup(name)};
@@ -275,15 +259,13 @@ static int expand_set(struct reading *r, const char *name, const char *values)
     return GS_OK;
 }
 
-static void expand_free(struct reading *r)
+static void free_sets(struct reading *r)
 {
     for (size_t i = 0; i < r->n_sets; i++) {
         free(r->sets[i].name);
         words_free(&r->sets[i].values);
     }
     free(r->sets);
-    r->sets = NULL;
-    r->n_sets = 0;
 }
 
 /* ---- variables ---- */
@@ -295,65 +277,53 @@ static size_t variable_at(const char *s)
     return n > 1 && s[n] == '>' ? n + 1 : 0;
 }
 
-/* Adds the variables of a text to the bound ones. GS_OK or reported: a variable has no set. */
-static int expand_bind(const struct reading *r, struct bound *b, const char *text)
+/* The first variable of a text; NULL: it has none. */
+static const char *first_variable(const char *s)
 {
-    for (const char *s = text; *s; s++) {
-        size_t n = variable_at(s);
-        const struct set *set = n ? expand_find(r, s + 1, n - 2) : NULL;
-        bool known = false;
-        for (size_t i = 0; i < b->n; i++)
-            known = known || b->set[i] == set;
-        if (n && (!set || b->n == VARS))
-            return expand_wrong(r, set ? "too many variables in" : "no set for a variable of",
-                                text);
-        if (n && !known)
-            b->set[b->n++] = set;
-    }
-    return GS_OK;
+    while (*s && !variable_at(s))
+        s++;
+    return *s ? s : NULL;
 }
 
-static const char *bound_value(const struct bound *b, const char *name, size_t n)
-{
-    for (size_t i = 0; i < b->n; i++)
-        if (strlen(b->set[i]->name) == n && !strncmp(b->set[i]->name, name, n))
-            return b->value[i];
-    return NULL;
-}
-
-/* The text with its variables replaced; the caller frees it. NULL, reported: one is not bound. */
-static char *expand_text(const struct reading *r, const struct bound *b, const char *text)
+/* The text with the value in place of a variable of n bytes, "<p>"; the caller frees it. */
+static char *with_value(const char *text, const char *variable, size_t n, const char *value)
 {
     struct text t = {0};
     text_clear(&t);
-    for (const char *s = text; *s;) {
-        size_t n = variable_at(s);
-        const char *value = n ? bound_value(b, s + 1, n - 2) : NULL;
-        if (n && !value) {
-            expand_wrong(r, "a variable that is not in the name, in", text);
-            text_free(&t);
-            return NULL;
-        }
-        text_addn(&t, value ? value : s, value ? strlen(value) : 1);
-        s += n ? n : 1;
+    while (*text) {
+        bool at = !strncmp(text, variable, n);
+        text_addn(&t, at ? value : text, at ? strlen(value) : 1);
+        text += at ? n : 1;
     }
     return t.s;
 }
 
-static int expand_each(const struct reading *r, struct bound *b, size_t depth, size_t end,
-                       expand_visit *each, void *ctx)
+/* Calls `define` for every combination of the variables in `name`, with their values in both texts; the
+ * last variable changes fastest. GS_OK or reported. */
+static int expand(struct reading *r, const char *name, const char *text, int depth,
+                  int (*define)(struct reading *r, const char *name, const char *text))
 {
-    int code = GS_OK;
-    if (depth == end)
-        return each(r, b, ctx);
-    for (size_t i = 0; i < b->set[depth]->values.n && !code; i++) {
-        b->value[depth] = b->set[depth]->values.v[i];
-        code = expand_each(r, b, depth + 1, end, each, ctx);
+    const char *variable = first_variable(name);
+    size_t n = variable ? variable_at(variable) : 0;
+    const struct set *set = n ? find_set(r, variable + 1, n - 2) : NULL;
+    if (!variable)
+        return define(r, name, text);
+    if (!set || depth == VARS)
+        return wrong(r, set ? "too many variables in" : "no set for a variable of", name);
+    for (size_t i = 0; i < set->values.n; i++) {
+        AUTO_FREE char *a = with_value(name, variable, n, set->values.v[i]);
+        AUTO_FREE char *b = with_value(text, variable, n, set->values.v[i]);
+        CHECK(expand(r, a, b, depth + 1, define));
     }
-    return code;
+    return GS_OK;
 }
 
-/* ---- define ---- */
+static int not_in_name(const struct reading *r, const char *text)
+{
+    return first_variable(text) ? wrong(r, "a variable that is not in the name, in", text) : GS_OK;
+}
+
+/* ---- numbers ---- */
 
 const struct macro *definitions_find(const struct definitions *d, const char *name)
 {
@@ -361,129 +331,71 @@ const struct macro *definitions_find(const struct definitions *d, const char *na
     return place ? &d->v[json_integer_value(place)] : NULL;
 }
 
-static void free_macro(struct macro *m)
+/* text: "FORM: SELECT …" or "FORM else TEXT: SELECT …" */
+static int add_macro(struct reading *r, const char *name, const char *text)
 {
-    free(m->name);
-    free(m->form);
-    free(m->otherwise);
-    free(m->query);
-}
-
-/* ---- numbers ---- */
-
-/* A line before its variables have values. */
-struct template
-{
-    struct definitions *d;
-    struct macro macro;
-};
-
-static int add_macro(const struct reading *r, const struct bound *b, void *ctx)
-{
-    const struct template *t = ctx;
-    const char *otherwise = t->macro.otherwise;
-    struct macro m = {.line = r->at.line};
-    m.name = expand_text(r, b, t->macro.name);
-    m.form = m.name ? expand_text(r, b, t->macro.form) : NULL;
-    m.query = m.form ? expand_text(r, b, t->macro.query) : NULL;
-    m.otherwise = m.query && otherwise ? expand_text(r, b, otherwise) : NULL;
-    int code = m.query && !m.otherwise == !otherwise ? GS_OK : GS_USAGE;
-    if (!code && definitions_find(t->d, m.name))
-        code = expand_wrong(r, "a second definition of", m.name);
-    if (code) {
-        free_macro(&m);
-        return code;
-    }
-    t->d->places = t->d->places ? t->d->places : json_object();
-    json_object_set_new(t->d->places, m.name, json_integer((json_int_t)t->d->n));
-    APPEND(t->d->v, t->d->n) = m;
-    return GS_OK;
-}
-
-/* "FORM: SELECT …" or "FORM else TEXT: SELECT …" */
-static bool split_macro(struct macro *m, char *text)
-{
-    char *query = strcasestr(text, ": SELECT "), *otherwise;
+    struct definitions *d = r->d;
+    const char *query = strcasestr(text, ": SELECT "), *otherwise = strstr(text, " else ");
     if (!query)
-        return false;
-    *query = '\0';
-    m->query = query + 2;
-    m->form = text;
-    otherwise = strstr(text, " else ");
+        return wrong(r, "no 'FORM: SELECT …' in the definition of", name);
+    CHECK(not_in_name(r, text));
+    if (definitions_find(d, name))
+        return wrong(r, "a second definition of", name);
+    otherwise = otherwise && otherwise < query ? otherwise : NULL;
+    struct macro m = {.name = xstrdup(name), .query = xstrdup(query + 2), .line = r->at.line};
+    m.form = xstrfmt("%.*s", (int)((otherwise ? otherwise : query) - text), text);
     if (otherwise) {
-        *otherwise = '\0';
-        m->otherwise = otherwise + strlen(" else ");
+        otherwise += strlen(" else ");
+        m.otherwise = xstrfmt("%.*s", (int)(query - otherwise), otherwise);
     }
-    return true;
-}
-
-static int read_macro(struct reading *r, struct definitions *d, char *name, char *text)
-{
-    struct bound b = {0};
-    struct template t = {d, {.name = name}};
-    if (!split_macro(&t.macro, text))
-        return expand_wrong(r, "no 'FORM: SELECT …' in the definition of", name);
-    int code = expand_bind(r, &b, name);
-    return code ? code : expand_each(r, &b, 0, b.n, add_macro, &t);
+    d->places = d->places ? d->places : json_object();
+    json_object_set_new(d->places, name, json_integer((json_int_t)d->n));
+    APPEND(d->v, d->n) = m;
+    return GS_OK;
 }
 
 int definitions_add(struct definitions *d, const char *name, const char *text)
 {
-    struct reading r = {.at.file = "command line"};
-    AUTO_FREE char *copy = xstrdup(text), *n = xstrdup(name);
-    return read_macro(&r, d, n, copy);
+    struct reading r = {.d = d, .at.file = "command line"};
+    return add_macro(&r, name, text);
 }
 
 /* ---- bodies of tables ---- */
 
-struct rows {
-    struct definitions *d;
-    const char *name, *line;
-    size_t named, all; /* variables of the name come first, then those that the text runs over */
-    struct text text;
-};
-
-static int add_line(const struct reading *r, const struct bound *b, void *ctx)
+/* Adds the line with every combination of the variables over[at] and those behind it. */
+static int add_lines(const struct reading *r, struct text *t, const char *line,
+                     const struct words *over, size_t at)
 {
-    struct rows *rows = ctx;
-    AUTO_FREE char *line = expand_text(r, b, rows->line);
-    if (line)
-        text_addf(&rows->text, "%s\n", line);
-    return line ? GS_OK : GS_USAGE;
-}
-
-static int add_body(const struct reading *r, const struct bound *named, void *ctx)
-{
-    struct bound b = *named;
-    struct rows *rows = ctx;
-    struct definitions *d = rows->d;
-    rows->text = (struct text){0};
-    text_add(&rows->text, "");
-    int code = expand_each(r, &b, rows->named, rows->all, add_line, rows);
-    APPEND(d->bodies, d->n_bodies) = (struct body){expand_text(r, &b, rows->name), rows->text.s};
-    return code;
+    if (at == over->n) {
+        CHECK(not_in_name(r, line));
+        text_addf(t, "%s\n", line);
+        return GS_OK;
+    }
+    const struct set *set = find_set(r, over->v[at], strlen(over->v[at]));
+    AUTO_FREE char *variable = xstrfmt("<%s>", over->v[at]);
+    if (!set || at == VARS)
+        return wrong(r, "no set", over->v[at]);
+    for (size_t i = 0; i < set->values.n; i++) {
+        AUTO_FREE char *next = with_value(line, variable, strlen(variable), set->values.v[i]);
+        CHECK(add_lines(r, t, next, over, at + 1));
+    }
+    return GS_OK;
 }
 
 /* head: "NAME over VAR VAR" */
-static int read_rows(struct reading *r, struct definitions *d, const char *head, const char *text)
+static int add_body(struct reading *r, const char *head, const char *text)
 {
-    struct bound b = {0};
+    struct definitions *d = r->d;
     AUTO_WORDS struct words w = {0};
     words_split(&w, head, ' ');
-    struct rows rows = {.d = d, .name = w.n ? w.v[0] : "", .line = text};
-    int code = w.n > 2 && !strcmp(w.v[1], "over")
-                   ? expand_bind(r, &b, rows.name)
-                   : expand_wrong(r, "no 'rows NAME over VAR' in", head);
-    rows.named = b.n;
-    for (size_t i = 2; i < w.n && !code; i++) {
-        const struct set *s = expand_find(r, w.v[i], strlen(w.v[i]));
-        if (s && b.n < VARS)
-            b.set[b.n++] = s;
-        else
-            code = expand_wrong(r, "no set", w.v[i]);
-    }
-    rows.all = b.n;
-    return code ? code : expand_each(r, &b, 0, rows.named, add_body, &rows);
+    if (w.n < 3 || strcmp(w.v[1], "over") != 0)
+        return wrong(r, "no 'rows NAME over VAR' in", head);
+    struct body *b = &APPEND(d->bodies, d->n_bodies);
+    struct text lines = {0};
+    text_clear(&lines);
+    int code = add_lines(r, &lines, text, &w, 2);
+    *b = (struct body){xstrdup(w.v[0]), lines.s};
+    return code;
 }
 
 /* ---- the file ---- */
@@ -498,41 +410,36 @@ static char *trim(char *s)
     return s;
 }
 
-static int read_line(struct reading *r, struct definitions *d, char *line)
+static int read_line(struct reading *r, char *line)
 {
     line = trim(line);
     if (!*line || *line == '#')
         return GS_OK;
     char *equals = strstr(line, " = ");
     if (!equals)
-        return expand_wrong(r, "no ' = ' in", line);
+        return wrong(r, "no ' = ' in", line);
     *equals = '\0';
     char *left = trim(line), *right = trim(equals + strlen(" = "));
     if (!strncmp(left, "set ", 4))
-        return expand_set(r, trim(left + 4), right);
+        return add_set(r, trim(left + 4), right);
     if (!strncmp(left, "rows ", 5))
-        return read_rows(r, d, trim(left + 5), right);
-    return read_macro(r, d, left, right);
+        return expand(r, trim(left + 5), right, 0, add_body);
+    return expand(r, left, right, 0, add_macro);
 }
 
 int definitions_read(struct definitions *d, const char *path, struct paper_tables *tables)
 {
     AUTO_TEXT struct text t = {0};
-    int code = GS_OK;
     *d = (struct definitions){.path = xstrdup(path)};
-    struct reading r = {.tables = tables, .at.file = d->path};
+    AUTO(free_sets) struct reading r = {.d = d, .tables = tables, .at.file = d->path};
     if (!files_read(path, FILES_ANY, FILES_WHOLE_MAX, &t))
         return fail_at(GS_USAGE, path, 0, "%s; --macros names the file of definitions",
                        files_why(errno));
-    for (char *line = t.s, *end; line && *line && !code; line = end) {
-        end = strchr(line, '\n');
-        if (end)
-            *end++ = '\0';
+    for (char *rest = t.s, *line; (line = strsep(&rest, "\n"));) {
         r.at.line++;
-        code = read_line(&r, d, line);
+        CHECK(read_line(&r, line));
     }
-    expand_free(&r);
-    return code;
+    return GS_OK;
 }
 
 const char *definitions_nearest(const struct definitions *d, const char *word)
@@ -542,8 +449,12 @@ const char *definitions_nearest(const struct definitions *d, const char *word)
 
 void definitions_free(struct definitions *d)
 {
-    for (size_t i = 0; i < d->n; i++)
-        free_macro(&d->v[i]);
+    for (size_t i = 0; i < d->n; i++) {
+        free(d->v[i].name);
+        free(d->v[i].form);
+        free(d->v[i].otherwise);
+        free(d->v[i].query);
+    }
     for (size_t i = 0; i < d->n_bodies; i++) {
         free(d->bodies[i].name);
         free(d->bodies[i].text);

@@ -698,14 +698,11 @@ static int print_line(struct numbers *b, const struct grid *g, long line)
 int trace_line(struct numbers *b, const char *table, long line)
 {
     AUTO_FREE char *path = xstrfmt("%s/%s.csv", b->tables.csv, table);
-    struct grid *g = NULL;
-    int code = access(path, F_OK) ? paper_tables_no_table(&b->tables, table, path)
-                                  : grid_read(&g, table, path);
-    if (!code && g) {
-        code = print_line(b, g, line);
-        grid_free(g);
-    }
-    return code;
+    AUTO(grid_free_of) struct grid *g = NULL;
+    if (access(path, F_OK))
+        return paper_tables_no_table(&b->tables, table, path);
+    CHECK(grid_read(&g, table, path));
+    return print_line(b, g, line);
 }
 
 int trace_print(struct numbers *b, const struct answer *a, size_t most)

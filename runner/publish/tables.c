@@ -38,37 +38,25 @@ static void grid_add(struct grid *g, long line, const char *const *fields)
         words_add(&g->fields, fields[i] ? fields[i] : "");
 }
 
-static int read_rows(struct grid *g, struct csv_reader *r)
-{
-    AUTO_FREE const char **fields = xcalloc(g->columns.n + 1, sizeof *fields);
-    bool got;
-    int code = csv_read_row(r, &got);
-    while (!code && got) {
-        for (size_t i = 0; i < g->columns.n; i++)
-            fields[i] = r->fields.s + r->starts[i];
-        grid_add(g, r->number, fields);
-        code = csv_read_row(r, &got);
-    }
-    return code;
-}
-
 int grid_read(struct grid **out, const char *name, const char *path)
 {
     static const char *const none[] = {NULL};
     AUTO(csv_read_close) struct csv_reader r = {0};
+    bool got;
     *out = NULL;
-    int code = csv_read_open(&r, path, none);
-    if (code)
-        return code;
-    struct grid *g = grid_new(name, path);
+    CHECK(csv_read_open(&r, path, none));
+    struct grid *g = *out = grid_new(name, path);
     for (size_t i = 0; i < r.n_header; i++)
         words_add(&g->columns, r.fields.s + r.starts[i]);
-    code = read_rows(g, &r);
-    if (code)
-        grid_free(g);
-    else
-        *out = g;
-    return code;
+    AUTO_FREE const char **fields = xcalloc(r.n_header + 1, sizeof *fields);
+    for (;;) {
+        CHECK(csv_read_row(&r, &got));
+        if (!got)
+            return GS_OK;
+        for (size_t i = 0; i < g->columns.n; i++)
+            fields[i] = r.fields.s + r.starts[i];
+        grid_add(g, r.number, fields);
+    }
 }
 
 void grid_free(struct grid *g)
@@ -108,20 +96,6 @@ const char *grid_text(const struct grid *g, size_t row, const char *column)
     return i < g->columns.n ? grid_field(g, row, i) : "";
 }
 
-/* The value, in buf if it is not a whole field; NULL: neither a column nor a parameter. */
-static const char *grid_get(const struct grid *g, size_t row, const char *key, char *buf, size_t n)
-{
-    size_t i = words_find(&g->columns, key);
-    if (i < g->columns.n)
-        return grid_field(g, row, i);
-    if (!strcmp(key, "line")) {
-        snprintf(buf, n, "%ld", g->lines[row]);
-        return buf;
-    }
-    struct rec_cell cell = {.params = (char *)grid_text(g, row, "params")};
-    return recorded_param(&cell, key, buf, n);
-}
-
 /* ---- runs ---- */
 
 /* The columns after the machine's, which machine.c names. */
@@ -147,46 +121,42 @@ static int add_run(struct grid *g, const char *dir)
     return GS_OK;
 }
 
-/* The three tables from other sources. */
-static int paper_tables_runs(struct grid **out, const char *raw)
+int grid_runs(struct grid **out, const char *raw, bool all)
 {
     AUTO(runs_free) struct runs runs = {0};
-    int code = runs_find(&runs, raw);
-    struct grid *g = grid_new("runs", raw);
+    struct grid *g = *out = grid_new("runs", raw);
     for (size_t i = 0; i < RUN_COLUMNS; i++)
         words_add(&g->columns, i < MACHINE_FACTS ? machine_facts[i] : run_rest[i - MACHINE_FACTS]);
-    TRY(code, runs_sort(&runs));
-    for (size_t i = 0; i < runs.n && !code; i++)
-        code = runs_measured(runs.v[i].dir) ? add_run(g, runs.v[i].dir) : GS_OK;
-    if (code)
-        grid_free(g);
-    else
-        *out = g;
-    return code;
+    CHECK(runs_find(&runs, raw));
+    CHECK(runs_sort(&runs));
+    for (size_t i = 0; i < runs.n; i++)
+        if (all || runs_measured(runs.v[i].dir))
+            CHECK(add_run(g, runs.v[i].dir));
+    return GS_OK;
 }
 
 /* ---- settings ---- */
 
-static struct grid *paper_tables_settings(void)
+static int read_settings(struct grid **out)
 {
-    struct grid *g = grid_new("settings", "gradsync itself");
+    struct grid *g = *out = grid_new("settings", "gradsync itself");
     words_split(&g->columns, "section,key,value,unit,help", ',');
     for (const struct settings_section *s = settings_sections; s->name; s++)
         for (const struct wl_param *p = s->table; p && p->name; p++)
             grid_add(g, (long)g->n + 1,
                      (const char *const[]){s->name, p->name, p->def, p->unit, p->help});
-    return g;
+    return GS_OK;
 }
 
 /* ---- asked ---- */
 
 static int add_asked(struct grid *g, const char *configs, const char *file)
 {
-    struct config *c;
+    AUTO(config_free_of) struct config *c = NULL;
     AUTO_FREE char *path = xstrfmt("%s/%s", configs, file);
     AUTO_FREE char *platform = xstrfmt("%.*s", (int)(strlen(file) - strlen(".ini")), file);
-    int code = config_load(&c, path, NULL);
-    for (const struct settings_section *s = settings_sections; !code && s->name; s++)
+    CHECK(config_load(&c, path, NULL));
+    for (const struct settings_section *s = settings_sections; s->name; s++)
         for (const struct wl_param *p = s->table; p && p->name; p++) {
             const struct config_entry *e = config_find(c, s->name, p->name);
             AUTO_FREE char *place =
@@ -195,25 +165,18 @@ static int add_asked(struct grid *g, const char *configs, const char *file)
                 g, (long)g->n + 1,
                 (const char *const[]){platform, s->name, p->name, e ? e->value : p->def, place});
         }
-    if (!code)
-        config_free(c);
-    return code;
+    return GS_OK;
 }
 
-static int paper_tables_asked(struct grid **out, const char *configs)
+static int read_asked(struct grid **out, const char *configs)
 {
     AUTO_WORDS struct words files = {0};
-    struct grid *g = grid_new("asked", configs);
+    struct grid *g = *out = grid_new("asked", configs);
     words_split(&g->columns, "platform,section,key,value,place", ',');
-    int code = GS_OK;
     files_list(configs, "*.ini", &files);
-    for (size_t i = 0; i < files.n && !code; i++)
-        code = add_asked(g, configs, files.v[i]);
-    if (code)
-        grid_free(g);
-    else
-        *out = g;
-    return code;
+    for (size_t i = 0; i < files.n; i++)
+        CHECK(add_asked(g, configs, files.v[i]));
+    return GS_OK;
 }
 
 /* ---- values ---- */
@@ -338,7 +301,7 @@ int sql_split(struct sql_parts *p, const char *query, struct sql_source at)
     p->distinct = !strncasecmp(query, "SELECT DISTINCT ", strlen("SELECT DISTINCT "));
     p->count = !strncasecmp(query, "SELECT count(", strlen("SELECT count("));
     p->limit = find_word(query, "LIMIT") != NULL;
-    for (size_t i = 0; i < sizeof clauses / sizeof *clauses; i++) {
+    for (size_t i = 0; i < COUNT(clauses); i++) {
         const char *found = find_word(query, clauses[i]);
         p->order = found && found < p->order ? found : p->order;
     }
@@ -440,72 +403,78 @@ static bool is_number(const char *s)
     return !*end && isfinite(v);
 }
 
-static const char *value_of(const struct grid *g, size_t row, const char *key, size_t column,
-                            char *buf, size_t n)
-{
-    const char *v =
-        column < g->columns.n ? grid_field(g, row, column) : grid_get(g, row, key, buf, n);
-    return v ? v : "";
-}
-
-/* A table that is not a file has versions: "13.0" is no number. */
-static bool of_numbers(const struct grid *g, const char *key)
-{
-    char buf[256];
-    size_t n = strlen(g->path);
-    if (n < 4 || strcmp(g->path + n - 4, ".csv") != 0)
-        return !strcmp(key, "line");
-    size_t column = words_find(&g->columns, key);
-    for (size_t i = 0; i < g->n; i++) {
-        const char *v = value_of(g, i, key, column, buf, sizeof buf);
-        if (*v && !is_number(v))
-            return false;
-    }
-    return true;
-}
-
 /* The columns, `line`, and the keys of `params`. */
 static void list_keys(struct words *keys, const struct grid *g)
 {
-    struct words params;
     for (size_t i = 0; i < g->columns.n; i++)
         words_add(keys, g->columns.v[i]);
-    if (!grid_has(g, "line"))
-        words_add(keys, "line");
+    words_add_once(keys, "line");
     for (size_t row = 0; row < g->n && grid_has(g, "params"); row++) {
+        AUTO_WORDS struct words params = {0};
         words_split(&params, grid_text(g, row, "params"), ' ');
         for (size_t i = 0; i < params.n; i++) {
             char *equals = strchr(params.v[i], '=');
             if (!equals)
                 continue;
             *equals = '\0';
-            if (!grid_has(g, params.v[i]))
-                words_add_once(keys, params.v[i]);
+            words_add_once(keys, params.v[i]);
         }
-        words_free(&params);
+    }
+}
+
+/* The row as a table of the store has it: a value for each key, "" if it has none. They are in the grid
+ * or in `own`, which the caller frees. */
+static void values_of(const struct grid *g, size_t row, const struct words *keys,
+                      const char **values, struct words *own)
+{
+    for (size_t k = 0; k < keys->n; k++)
+        values[k] = k < g->columns.n ? grid_field(g, row, k) : "";
+    words_split(own, grid_text(g, row, "params"), ' ');
+    size_t params = own->n;
+    words_addf(own, "%ld", g->lines[row]);
+    if (!grid_has(g, "line"))
+        values[g->columns.n] = own->v[params];
+    for (size_t i = 0; i < params; i++) {
+        char *equals = strchr(own->v[i], '=');
+        if (!equals)
+            continue;
+        *equals = '\0';
+        size_t k = words_find(keys, own->v[i]);
+        if (k >= g->columns.n && !*values[k])
+            values[k] = equals + 1;
+    }
+}
+
+/* Which keys have numbers alone. A table that is not a file has versions: "13.0" is no number. */
+static void find_numbers(const struct grid *g, const struct words *keys, const char **values,
+                         bool *numbers)
+{
+    bool file = text_ends(g->path, ".csv");
+    for (size_t k = 0; k < keys->n; k++)
+        numbers[k] = file || !strcmp(keys->v[k], "line");
+    for (size_t row = 0; file && row < g->n; row++) {
+        AUTO_WORDS struct words own = {0};
+        values_of(g, row, keys, values, &own);
+        for (size_t k = 0; k < keys->n; k++)
+            numbers[k] = numbers[k] && (!*values[k] || is_number(values[k]));
     }
 }
 
 static int insert_rows(struct paper_tables *s, const struct grid *g, const struct words *keys,
-                       const bool *numbers, const char *insert)
+                       const char **values, const bool *numbers, const char *insert)
 {
-    sqlite3_stmt *st;
-    char buf[256];
-    if (sqlite3_prepare_v2(s->store.db, insert, -1, &st, NULL))
-        return store_failed(&s->store);
-    int code = GS_OK;
+    sqlite3_stmt *st = store_prepare(&s->store, insert);
+    int code = st ? GS_OK : GS_FAILED;
     for (size_t row = 0; row < g->n && !code; row++) {
-        for (size_t k = 0; k < keys->n; k++) {
-            const char *v =
-                value_of(g, row, keys->v[k], k < g->columns.n ? k : g->columns.n, buf, sizeof buf);
-            if (!*v)
+        AUTO_WORDS struct words own = {0};
+        values_of(g, row, keys, values, &own);
+        for (size_t k = 0; k < keys->n; k++)
+            if (!*values[k])
                 sqlite3_bind_null(st, (int)k + 1);
             else if (numbers[k])
-                sqlite3_bind_double(st, (int)k + 1, strtod(v, NULL));
+                sqlite3_bind_double(st, (int)k + 1, strtod(values[k], NULL));
             else
-                sqlite3_bind_text(st, (int)k + 1, v, -1,
-                                  v == buf ? SQLITE_TRANSIENT : SQLITE_STATIC);
-        }
+                sqlite3_bind_text(st, (int)k + 1, values[k], -1, SQLITE_STATIC);
         if (sqlite3_step(st) != SQLITE_DONE)
             code = store_failed(&s->store);
         sqlite3_reset(st);
@@ -521,10 +490,9 @@ static int index_rows(struct paper_tables *s, const struct grid *g, const struct
     AUTO_TEXT struct text t = {0};
     size_t n = 0;
     text_addf(&t, "CREATE INDEX temp.\"index of %s\" ON \"rows of %s\" (", g->name, g->name);
-    for (size_t c = 0; c < sizeof chosen_by / sizeof *chosen_by; c++)
-        for (size_t k = 0; k < keys->n; k++)
-            if (!strcmp(keys->v[k], chosen_by[c]))
-                text_addf(&t, "%s\"%s\"", n++ ? ", " : "", keys->v[k]);
+    for (size_t c = 0; c < COUNT(chosen_by); c++)
+        if (words_has(keys, chosen_by[c]))
+            text_addf(&t, "%s\"%s\"", n++ ? ", " : "", chosen_by[c]);
     text_add(&t, ")");
     return n ? store_execute(&s->store, t.s) : GS_OK;
 }
@@ -536,10 +504,11 @@ static int load(struct paper_tables *s, const struct grid *g)
     AUTO_TEXT struct text create = {0}, insert = {0};
     list_keys(&keys, g);
     AUTO_FREE bool *numbers = xcalloc(keys.n, sizeof *numbers);
+    AUTO_FREE const char **values = xcalloc(keys.n, sizeof *values);
+    find_numbers(g, &keys, values, numbers);
     text_addf(&create, "BEGIN; CREATE TEMP TABLE \"rows of %s\" (", g->name);
     text_addf(&insert, "INSERT INTO \"rows of %s\" VALUES (", g->name);
     for (size_t k = 0; k < keys.n; k++) {
-        numbers[k] = of_numbers(g, keys.v[k]);
         text_addf(&create, "%s\"%s\" %s", k ? ", " : "", keys.v[k], numbers[k] ? "REAL" : "TEXT");
         text_addf(&insert, "%s?", k ? ", " : "");
     }
@@ -549,7 +518,7 @@ static int load(struct paper_tables *s, const struct grid *g)
               g->name, g->name);
     text_add(&insert, ")");
     CHECK(store_execute(&s->store, create.s));
-    CHECK(insert_rows(s, g, &keys, numbers, insert.s));
+    CHECK(insert_rows(s, g, &keys, values, numbers, insert.s));
     CHECK(index_rows(s, g, &keys));
     return store_execute(&s->store, "COMMIT");
 }
@@ -618,13 +587,11 @@ int paper_tables_no_table(const struct paper_tables *s, const char *name, const 
 static int read_table(struct paper_tables *s, const char *name, struct grid **out)
 {
     if (!strcmp(name, "runs"))
-        return paper_tables_runs(out, s->raw);
+        return grid_runs(out, s->raw, false);
     if (!strcmp(name, "asked"))
-        return paper_tables_asked(out, s->configs);
-    if (!strcmp(name, "settings")) {
-        *out = paper_tables_settings();
-        return GS_OK;
-    }
+        return read_asked(out, s->configs);
+    if (!strcmp(name, "settings"))
+        return read_settings(out);
     AUTO_FREE char *path = xstrfmt("%s/%s.csv", s->csv, name);
     return access(path, F_OK) ? paper_tables_no_table(s, name, path) : grid_read(out, name, path);
 }
@@ -638,7 +605,11 @@ int paper_tables_find(struct paper_tables *s, const char *name, const struct gri
             *out = s->v[i];
             return GS_OK;
         }
-    CHECK(read_table(s, name, &g));
+    int code = read_table(s, name, &g);
+    if (code) {
+        grid_free(g);
+        return code;
+    }
     g->judged = xcalloc(g->n + 1, sizeof *g->judged);
     *out = APPEND(s->v, s->n) = g;
     CHECK(open_tables(s));

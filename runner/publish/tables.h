@@ -9,8 +9,7 @@
  *   settings  one row for each key of the fixed sections: its default
  *   asked     one row for each config and such a key: its value there, and its file and line
  *
- * A grid is such a table in memory, with the line number of every row. A key is the name of a column,
- * "line", or a key in the column `params` ("gemms" in "size=16MiB gemms=4").
+ * A grid is such a table in memory, with the line number of every row.
  *
  * Queries read the tables in a store in memory, with three additions: `line` is the line of the row in its
  * file, every key of the column `params` is a column of its own, and an empty field is NULL. A column of numbers is REAL.
@@ -41,9 +40,13 @@ struct chosen {
 };
 void chosen_free(struct chosen *c);
 
-/* GS_OK, or reported: there is no such file, or a row has another number of fields. */
+/* GS_OK, or reported: there is no such file, or a row has another number of fields. The caller frees it in
+ * both cases. */
 int grid_read(struct grid **out, const char *name, const char *path);
+/* The table `runs` of the recordings below `raw`; all: those too that have no block yet. The same. */
+int grid_runs(struct grid **out, const char *raw, bool all);
 void grid_free(struct grid *g);
+AUTO_POINTER(struct grid, grid_free)
 
 /* The column's value, or "". */
 const char *grid_text(const struct grid *g, size_t row, const char *column);
