@@ -72,6 +72,8 @@ why '\val{time.a}'
 like "$out" '^time.a = ' 'why accepts a name as it stands in the paper'
 why "integer: SELECT launches FROM summary WHERE $A_ROW"
 like "$out" '^query = 2' 'why accepts a query of its own'
+why --value size.16 "integer: SELECT launches FROM summary WHERE $A_ROW"
+like "$rc $out" $'^0 size.16 = 16[^ ]*B\nquery = 2$' 'why accepts a query behind a name'
 # ---- a row of a table, as a report numbers them
 at=$(grep -n "^[^,]*,p,null,,$A," csv/summary.csv | cut -d: -f1)
 mv macros.txt away
@@ -121,8 +123,6 @@ ok 'the macros have a number with its interval' \
     grep -qF '\csname gs@v@time.a\endcsname{1.010~\textmu{}s~[1.010, 1.010]}' tex/macros.tex
 ok 'the macros have the body of a table' \
     grep -qxF '\expandafter\def\csname gs@rows@sizes\endcsname{8 & \val{size.8} \\' tex/macros.tex
-like "$(cat tex/trace.tsv)" $'time.a\t.*\tsummary:[0-9]+\t'$first \
-    'the trace names the row and the run of a number'
 unlike "$err" 'under-sampled' 'a cell that was skipped does not lack launches'
 why "integer: SELECT count(*) FROM summary WHERE platform='p' AND config='b'"
 is "$rc|${out%%$'\n'*}" '0|query = 1' 'a cell that was skipped is not counted'
@@ -235,8 +235,6 @@ earlier_run_id,earlier_launches,earlier_ratio
 defines "earlier = ratio: SELECT earlier_ratio FROM again WHERE platform='p'"
 why earlier
 like "$out" "run +$later, .*run +$first, " 'a number of two runs is traced to both'
-why -o tex7
-like "$(cat tex7/trace.tsv)" "$later,$first" 'the trace for TeX names both runs of a number'
 sed -i '1s/"ranks":2/"mpi":"another","ranks":2/' $first/launch-02.01.jsonl
 manifest $first
 why -o tex8

@@ -28,22 +28,10 @@ static const struct step rates[] = {{0.9995e12, 1e12, "TB/s"},
                                     {0.9995e6, 1e6, "MB/s"},
                                     {0.9995e3, 1e3, "kB/s"},
                                     {0, 1, "B/s"}};
-static const struct step bit_rates[] = {
-    {0.9995e9 / 8, 1e9 / 8, "Gbit/s"}, {0.9995e6 / 8, 1e6 / 8, "Mbit/s"}, {0, 0.125, "bit/s"}};
 static const struct step bits[] = {
     {0.9995e9, 1e9, "Gbit/s"}, {0.9995e6, 1e6, "Mbit/s"}, {0, 1, "bit/s"}};
 static const struct step binary[] = {
     {1073741824., 1073741824., "GiB"}, {1048576, 1048576, "MiB"}, {1024, 1024, "KiB"}, {0, 1, "B"}};
-static const struct step decimal[] = {
-    {0.9995e9, 1e9, "GB"}, {0.9995e6, 1e6, "MB"}, {0.9995e3, 1e3, "kB"}, {0, 1, "B"}};
-static const struct step thousands[] = {
-    {0.9995e9, 1e9, "billion"}, {0.9995e6, 1e6, "million"}, {1e4, 1e3, "thousand"}, {0, 1, ""}};
-/* What its unit stands behind: "168 G" of "B/s". */
-static const struct step prefixes[] = {{0.9995e12, 1e12, "T"},
-                                       {0.9995e9, 1e9, "G"},
-                                       {0.9995e6, 1e6, "M"},
-                                       {1e4, 1e3, "k"},
-                                       {0, 1, "\u200b"}};
 static const struct step percents[] = {{0, 0.01, "%"}};
 static const struct step plain[] = {{0, 1, ""}};
 
@@ -66,12 +54,8 @@ static const struct form forms[] = {
     {"change", percents, -1, 1, 1, true},
     {"time", seconds, 3, 0, 0, false},
     {"rate", rates, 3, 0, 0, false},
-    {"bitrate", bit_rates, 3, 0, 0, false},
     {"bits", bits, 3, 0, 0, false},
     {"size", binary, 3, 0, 0, false},
-    {"bytes", decimal, 3, 0, 0, false},
-    {"count", thousands, 3, 0, 0, false},
-    {"prefix", prefixes, 3, 0, 0, false},
 };
 
 const struct form *form_find(const char *name)
@@ -173,7 +157,6 @@ static const struct {
     {"|", "\\textbar{}"},
     {MINUS, "$-$"},
     {SPACE, "~"},
-    {"\u200b", ""},
     {"\u00b5", "\\textmu{}"},
     {"\u00d7", "\\texttimes{}"},
     {"\u2013", "--"},

@@ -38,17 +38,15 @@ struct numbers {
 
 /* Keeps pointers to the folder names of `tables`, which the caller owns. GS_OK or reported. */
 int numbers_open(struct numbers *b, const char *path, struct paper_tables tables);
-/* Call it after the last definitions_add. */
 void numbers_close(struct numbers *b);
 
-/* GS_OK with *out; its `gap` says which data is missing. GS_USAGE, reported: a wrong definition, an
+/* Call it after the last definitions_add. GS_OK with *out; its `gap` says which data is missing. GS_USAGE, reported: a wrong definition, an
  * unknown name (with the nearest), or numbers that refer to each other in a circle. */
 int numbers_answer(struct numbers *b, const char *name, struct answer **out);
 
 /* Writes the numbers for TeX. \val{NAME} prints gs@v@NAME, and \rows{NAME} prints gs@rows@NAME, the
  * body of a table. Conditionals compare gs@p@NAME, the value as it is in the table.
- * Writes DIR/macros.tex, and DIR/trace.tsv with name, printed value, TABLE:LINE,… and runs. GS_OK or
- * reported; writes nothing when a number is missing. */
+ * Writes DIR/macros.tex. GS_OK or reported; writes nothing when a number is missing. */
 int tex_write(struct numbers *b, const char *dir);
 
 /* Traces at most `most` rows and prints how many more there are. */

@@ -280,12 +280,15 @@ static char *bare_name(const char *word)
     return xstrfmt("%.*s", (int)strcspn(word + 5, "}"), word + 5);
 }
 
+static bool is_definition(const char *word)
+{
+    return strcasestr(word, ": SELECT ");
+}
+
 static int explain(const struct why_request *q, struct numbers *b, const char *word)
 {
     struct answer *a;
-    bool definition = strcasestr(word, ": SELECT ");
-    AUTO_FREE char *name = definition ? xstrdup(QUERY) : bare_name(word);
-    CHECK(definition ? definitions_add(&b->d, QUERY, word) : GS_OK);
+    AUTO_FREE char *name = is_definition(word) ? xstrdup(QUERY) : bare_name(word);
     CHECK(numbers_answer(b, name, &a));
     if (q->value)
         printf("%s = %s\n", a->macro->name, a->text);
@@ -346,6 +349,9 @@ static int answer(void *request, char **words, int n)
     CHECK(numbers_open(&b, q->macros, tables));
     if (q->output)
         return tex_write(&b, q->output);
+    for (int i = 0; i < n; i++) /* all before the first answer, as numbers.h says */
+        if (is_definition(words[i]))
+            CHECK(definitions_add(&b.d, QUERY, words[i]));
     for (int i = 0; i < n; i++)
         CHECK(explain(q, &b, words[i]));
     for (size_t i = 0; i < b.d.n && !n; i++)
@@ -362,7 +368,7 @@ int cmd_why(int argc, char **argv)
          "trace every row behind a number (default: the first 3)"},
         {"value", 0, CLI_FLAG, &q.value, NULL, "print only NUMBER = VALUE, without the trace"},
         {"output", 'o', CLI_TEXT, &q.output, "DIR",
-         "write every number to DIR/macros.tex and DIR/trace.tsv; exit 1 if one is missing, "
+         "write every number to DIR/macros.tex; exit 1 if one is missing, "
          "stale, under-sampled or mixed, and say how to mend it"},
         {"macros", 'm', CLI_TEXT, &q.macros, "FILE",
          "file of definitions (default paper/macros.txt)"},
