@@ -181,6 +181,15 @@ is "$(baselines named.csv/compare.csv)" c1 \
 rm named/config.ini && "$gradsync" compare -q named -o named.csv
 is "$(baselines named.csv/compare.csv)" c0 'and where it names none, the first'
 
+# ---- hosts: neither their order nor how many ranks each has makes another provenance
+cp -r raw1 hosts
+for f in hosts/*.jsonl; do
+    jq -c --arg f "$f" 'if .type == "header" then .hosts = ([if $f | test("launch-01") then "n2", "n1"
+        else "n1", "n2", "n1" end] | map({host: .})) else . end' "$f" >header && mv header "$f"
+done
+"$gradsync" compare -q hosts -o hosts.csv
+is "$(of hosts.csv 8 c2 launches reason)" '5 ' 'launches on the same hosts are of one kind'
+
 # ---- a block of a trial visits its baseline twice: the second visit counts half
 cp -r raw1 visits && sed -i 's/"workload":"null"/"workload":"trial"/' visits/*.jsonl
 for f in visits/*.jsonl; do

@@ -4,6 +4,7 @@
  */
 #include "base/stats.h"
 #include "compare/collect.h"
+#include "compare/compare.h"
 #include "compare/contrast.h"
 #include "compare/origin.h"
 #include "compare/setting.h"
@@ -92,6 +93,30 @@ TEST(settings_of_cells)
     words_free(&c.differs);
     words_free(&cell.values);
     words_free(&baseline.values);
+}
+
+TEST(what_a_setting_did)
+{
+    static const struct {
+        const char *asked, *ran;
+        enum setting_effect effect;
+    } cases[] = {
+        {"ctas=24", "RING/LL ctas=24", EFFECT_HONOURED},
+        {"ctas=24", "RING/LL ctas=16 | RING/LL ctas=24", EFFECT_CLAMPED}, /* the worst launch */
+        {"ctas=24", "RING/LL ctas=24 | RING/LL ctas=16", EFFECT_CLAMPED},
+        {"ctas=24", "RING/LL ctas=24 98%, RING/LL ctas=1 2%", EFFECT_HONOURED}, /* the largest calls */
+        {"ctas=24", "RING/LL ctas=1 2%, RING/LL ctas=24 98%", EFFECT_HONOURED},
+        {"ctas=8", "RING/LL ctas=24", EFFECT_IGNORED},
+        {"tree", "RING/LL ctas=24", EFFECT_IGNORED},
+        {"auto", "RING/LL ctas=24", EFFECT_UNKNOWN},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++)
+        if (setting_effect(cases[i].asked, cases[i].ran) != cases[i].effect)
+            fail_msg("%s, %s: %s", cases[i].asked, cases[i].ran,
+                     setting_effects[setting_effect(cases[i].asked, cases[i].ran)]);
+    const struct contrast c = {.workload = (char *)"trial", .baseline_ran = (char *)"TREE/LL ctas=16"};
+    assert_true(setting_is_tunable(&(struct setting){.ctas = 16}, &c));
+    assert_false(setting_is_tunable(&(struct setting){.ctas = 17}, &c)); /* more than NCCL chooses */
 }
 
 TEST(effects)
@@ -503,4 +528,41 @@ TEST(short_launches_are_dropped)
     assert_null(none);
     free(many);
     free(few);
+}
+
+/* Adds a contrast of a run: each launch differs by about `effect`, and the copies by `floor`. */
+static void differ(struct comparison *c, double effect, double floor, int launches, bool same)
+{
+    struct contrast *one = comparison_append(c);
+    char **texts[] = {&one->platform, &one->workload, &one->label, &one->run_id,
+                      &one->mode,     &one->params,   &one->ran};
+    for (size_t i = 0; i < COUNT(texts); i++)
+        *texts[i] = xstrdup("");
+    one->same_operation = same;
+    one->family = c->n;
+    one->bound = 0.01;
+    for (int i = 0; i < launches; i++) {
+        values_add(&one->x, (struct nested){i + 1, effect + 1e-4 * (i - 2), 1});
+        values_add(&one->aa, (struct nested){i + 1, floor, 1});
+    }
+}
+
+/* Two of at least 20 contrasts without a difference are called one. Those of one launch do not count. */
+TEST(placebos_raise_the_floor)
+{
+    static const struct {
+        int placebos, single;
+        enum verdict verdict;
+    } cases[] = {{20, 0, VERDICT_INCONCLUSIVE}, {19, 0, VERDICT_FASTER}, {19, 5, VERDICT_FASTER}};
+    for (size_t k = 0; k < COUNT(cases); k++) {
+        AUTO(comparison_free) struct comparison c = {0};
+        differ(&c, -0.02, 0, 5, false);
+        differ(&c, -0.09, 0.05, 5, false);
+        for (int i = 0; i < cases[k].placebos + cases[k].single; i++)
+            differ(&c, i < 2 ? 0.03 : 0, 0, i < cases[k].placebos ? 5 : 1, true);
+        comparison_solve(&c, 1);
+        assert_int_equal(c.v[0].judgement.verdict, cases[k].verdict);
+        assert_int_equal(c.v[1].judgement.verdict, VERDICT_FASTER); /* its own floor is higher */
+        near(c.v[1].floor, 0.05, 1e-12);
+    }
 }
