@@ -3,6 +3,7 @@
 #
 # Verdicts: recordings whose truth is known give it in compare.csv, on the terminal, as exit code.
 . "$(dirname "$0")/lib.sh"
+. "$top/tests/recording.sh"
 make_campaign="$build/sim/make_campaign"
 
 # of CSV SIZE CONFIG COLUMN…: fields of a contrast's row
@@ -457,6 +458,12 @@ for day in 1 2; do "$make_campaign" days2/$day groups=1 seed=$day; done
 ok 'a comparison with two runs of a cell succeeds' "$gradsync" compare before days2 -o latest
 is "$(tail -n +2 latest/compare.csv | cut -d, -f4 | sort | uniq -c | tr -s ' ')" ' 4 2' \
     'of two runs of the same cells the latest counts'
+for f in days2/1/*.jsonl; do sed -i '1s/"run_id":"[^"]*"/"run_id":"1-older"/' "$f"; done
+manifest days2/1
+ok 'a comparison with a complete run and a later one succeeds' "$gradsync" compare before days2 -o whole
+like "$err" 'without a newer run that is unfinished \(to complete it: gradsync resume days2/2\)' \
+    'the later run is named'
+is "$(tail -n +2 whole/compare.csv | cut -d, -f4 | sort -u)" '1-older' 'the complete run counts'
 cp -r after bare && sed -i '/"copy":1/d' bare/*.jsonl
 ok 'a comparison with a run without a second baseline copy succeeds' "$gradsync" compare before \
     bare -o bare.csv

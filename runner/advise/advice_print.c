@@ -6,6 +6,7 @@
 #include "base/shell.h"
 #include "base/term.h"
 #include "base/text.h"
+#include "record/runs.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -293,9 +294,7 @@ static void say_unfinished(const struct steps_evidence *s)
                 !strcmp(s->v[i].c->config, s->v[k].c->config) &&
                 strcmp(s->v[i].c->run_id, s->v[k].c->run_id) > 0)
                 words_add_once(&dirs, s->v[i].run->dir);
-    for (size_t i = 0; i < dirs.n; i++)
-        say("advise: without a newer run that is unfinished (to complete it: gradsync resume %s)",
-            SHELL_WORD(dirs.v[i]));
+    runs_say_unfinished("advise", &dirs);
 }
 
 /* The contrast of imported iteration times with the largest gain; NULL: there are none. */

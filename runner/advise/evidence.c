@@ -75,17 +75,12 @@ bool evidence_opens_step(const struct steps_evidence *s, size_t i)
     return s->v[i].counts;
 }
 
-/* A complete run goes before an unfinished one. Names of runs begin with their time. */
-static bool goes_before(const struct evidence *a, const struct evidence *b)
+static bool replaces(const struct evidence *other, const struct evidence *e)
 {
-    return a->run->unfinished != b->run->unfinished ? b->run->unfinished
-                                                    : strcmp(a->c->run_id, b->c->run_id) > 0;
-}
-
-static bool replaces(const struct evidence *later, const struct evidence *e)
-{
-    return evidence_has_numbers(later) && goes_before(later, e) &&
-           !strcmp(later->c->config, e->c->config) && evidence_same_step(later, e);
+    return evidence_has_numbers(other) &&
+           run_stands(!other->run->unfinished, other->c->run_id, !e->run->unfinished,
+                      e->c->run_id) &&
+           !strcmp(other->c->config, e->c->config) && evidence_same_step(other, e);
 }
 
 static bool overrides(const struct evidence *higher, const struct evidence *e)

@@ -337,7 +337,8 @@ static void contrast_group(struct comparison *c, const struct pass *p)
 struct side { /* the launches of a cell that have one origin */
     const struct recorded *r;
     const struct rec_cell *cell;
-    char *params; /* all parameters but those of the config; owned */
+    bool complete; /* the run */
+    char *params;  /* all parameters but those of the config; owned */
     size_t origin;
     const char *origin_text; /* NULL: no numbers */
     double bound;
@@ -551,6 +552,7 @@ static void add_main_side(struct run_set *set, const struct pass *p, const struc
         all += kinds.v[k].n;
     }
     struct side *one = add_side(&set->sides, p, s, kinds.v[most].origin);
+    one->complete = run_is_final(p->r->dir);
     AUTO_FREE char *left_out = launches_out_text(p->g);
     if (*left_out)
         note_add(&one->note, "%s: %s", p->r->run_id, left_out);
@@ -608,13 +610,29 @@ static bool same_cell(const struct side *a, const struct side *b)
            !strcmp(a->r->workload, b->r->workload) && !strcmp(a->r->label, b->r->label);
 }
 
-/* The cell of the latest run, which is the last. */
+/* The side of the run that stands for this cell. */
 static const struct side *standing_side(const struct sides *all, const struct side *of)
 {
-    for (size_t i = all->n; i-- > 0;)
-        if (same_cell(&all->v[i], of))
-            return &all->v[i];
-    return NULL;
+    const struct side *one = NULL;
+    for (size_t i = 0; i < all->n; i++) {
+        const struct side *s = &all->v[i];
+        if (same_cell(s, of) &&
+            (!one || run_stands(s->complete, s->r->run_id, one->complete, one->r->run_id)))
+            one = s;
+    }
+    return one;
+}
+
+/* Newer runs that an older, complete one stands for: a gate may be meant for them. */
+static void say_left_out(const struct sides *all)
+{
+    AUTO_WORDS struct words dirs = {0};
+    for (size_t i = 0; i < all->n; i++) {
+        const struct side *s = &all->v[i], *one = standing_side(all, s);
+        if (!s->complete && one->complete && strcmp(s->r->run_id, one->r->run_id) > 0)
+            words_add_once(&dirs, s->r->dir);
+    }
+    runs_say_unfinished("compare", &dirs);
 }
 
 /* "ranks 4 | 2, nccl 2.28.3 | 2.29.1"; "": no difference. The caller frees it. */
@@ -678,5 +696,7 @@ int compare_between_runs(struct comparison *c, const char *a, const char *b)
                     a, b);
     if (alone)
         say("%zu cells of %s are not in %s", alone, b, a);
+    say_left_out(&A.sides);
+    say_left_out(&B.sides);
     return GS_OK;
 }

@@ -11,7 +11,7 @@
  * are compared with launches, and the ratio contains every difference between the two days or machines;
  * the reason names the known ones. The floor is the sum of both runs' A/A floors in the cell's group and
  * mode. If one of them has none, the verdict is inconclusive. If a folder measured a cell in several
- * runs, the latest counts.
+ * runs, the one that stands counts (run_stands).
  */
 #pragma once
 

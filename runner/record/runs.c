@@ -363,13 +363,23 @@ bool run_is_final(const char *dir)
 
 /* ---- order ---- */
 
-/* Run ids begin with the time. */
+bool run_stands(int progress, const char *run_id, int other_progress, const char *other_id)
+{
+    return progress != other_progress ? progress > other_progress : strcmp(run_id, other_id) > 0;
+}
+
+void runs_say_unfinished(const char *verb, const struct words *dirs)
+{
+    for (size_t i = 0; i < dirs->n; i++) {
+        AUTO_FREE char *command = run_completed_by(dirs->v[i]);
+        say("%s: without a newer run that is unfinished (to complete it: %s)", verb, command);
+    }
+}
+
 static bool is_later(const struct run_folder *a, const struct run_folder *b)
 {
-    bool measured = runs_measured(a->dir);
-    if (measured != runs_measured(b->dir))
-        return measured;
-    return strcmp(path_name(a->dir), path_name(b->dir)) > 0;
+    return run_stands(runs_measured(a->dir), path_name(a->dir), runs_measured(b->dir),
+                      path_name(b->dir));
 }
 
 const struct run_folder *runs_choice_latest(const struct choice *c)
@@ -432,11 +442,11 @@ static void keep_platform(struct runs *runs, const char *platform)
             drop(runs, i);
 }
 
-/* Of one section: a complete run goes before one that was interrupted, or is under way. */
+/* Of one section. */
 static bool stands_for(const struct run_folder *a, const struct run_folder *b)
 {
-    bool complete = run_is_final(a->dir);
-    return complete != run_is_final(b->dir) ? complete : is_later(a, b);
+    return run_stands(2 * run_is_final(a->dir) + runs_measured(a->dir), path_name(a->dir),
+                      2 * run_is_final(b->dir) + runs_measured(b->dir), path_name(b->dir));
 }
 
 /* All trials share one section. The group id of a cell tells their steps apart. */
