@@ -85,12 +85,18 @@ is "$(journals captured | wc -l) $(journals visit | wc -l)" '2 0' 'a CUDA graph 
 fails 1 \
     'captured its collectives in a CUDA graph; .* by whole launches: .*GRADSYNC_PRICE_ARM=none' \
     env MOCK_QUIET=1 "$gradsync" trial -o raw --arms none,one,half -- ./main graph 400
-# Half of the step is communication. Some blocks are slow, so a mean over blocks gives about 56%.
+# Jobs of known share. Some blocks are slow, so a mean over blocks gives about 56% for the first.
 "$cc" -shared -fPIC -O2 -o clock.so "$top/tests/price/mock_clock.c"
-exits 0 'the price of a job of known share succeeds' env MOCK_QUIET=1 LD_PRELOAD="$PWD/clock.so" \
-    "$gradsync" trial -o raw --arms none,one,half --warmup 3 --steps 4 --blocks 12 --seed 1 -- ./main known 20000
-like "$err" 'price: Communication costs 50\.0% \[.* of the step \(4\.00 ms of 8\.00 ms\)\. With half the bytes the step is 25\.0% shorter\. Waiting and latency, of the rank that waits longest: 0\.0%\.' \
-    'the price is that share, with half the bytes half of it, and nobody waits'
+while IFS='|' read -r beside late want name; do
+    exits 0 "$name: the price succeeds" env MOCK_QUIET=1 LD_PRELOAD="$PWD/clock.so" "$gradsync" trial -o raw \
+        --arms none,one,half --warmup 3 --steps 4 --blocks 12 --seed 1 -- ./main known 20000 "$beside" "$late"
+    like "$err" "price: Communication costs $want" "$name: the price is that share"
+done <<'END'
+0|0|50\.0% \[.* of the step \(4\.00 ms of 8\.00 ms\)\. With half the bytes the step is 25\.0% shorter\. Waiting .*: 0\.0%|wholly exposed
+50|0|33\.3% \[.* of the step \(2\.00 ms of 6\.00 ms\)\. With half the bytes the step is 16\.7% shorter\. Waiting .*: 0\.0%|half hidden
+100|0|0\.0% \[0\.0, 0\.0\] of the step \(0 ns of 4 ms\)\. With half the bytes the step is 0\.0% shorter\. Waiting .*: 0\.0%|wholly hidden
+0|5|30\.8% \[.* of the step \(4\.00 ms of 13\.0 ms\)\. With half the bytes the step is 15\.4% shorter\. Waiting .*: 38\.5%|a rank late by 5 of 13 ms
+END
 fails 1 'price: the job has one rank only' env MOCK_QUIET=1 "$gradsync" trial -o raw --arms \
     none,one,half -- ./main alone
 echo 'int main(void) { extern int cuInit(int); return cuInit(0); }' >static.c

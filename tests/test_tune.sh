@@ -70,6 +70,24 @@ exits 0 'tune runs with an object that the user preloads' env LD_PRELOAD=libm.so
     "$gradsync" tune -o raw -c mine --only FASTER -l 2 -- ./job
 like "$(tail -n 1 starts)" 'libm.so.6' 'the object of the user is still loaded'
 
+cat >conf <<'END'
+#!/bin/sh
+# NCCL's: a variable that is set, also to nothing, counts more than the file.
+ms=100
+[ "${NCCL_MAX_CTAS-$(sed -n 's/^NCCL_MAX_CTAS = //p' "$NCCL_CONF_FILE")}" = 1 ] && ms=130
+for i in $(seq 100); do echo "iter $i: loss 1.0, time $ms.$((i % 7))ms"; done
+END
+chmod +x conf
+export NCCL_CONF_FILE=$PWD/nccl.conf
+printf '# of the site\nNCCL_MAX_CTAS = 1\nNCCL_NVLS_ENABLE=0\nNCCL_DEBUG=WARN\n' >nccl.conf
+exits 0 'tune answers for a user with nccl.conf' tune --only CTAS -l 2 -- ./conf
+like "$out" '^Run without NCCL_MAX_CTAS: steps 2[23]\.[0-9]% shorter' 'a line of nccl.conf is named'
+like "$out" 'export NCCL_MAX_CTAS=  # or remove its line from nccl.conf' 'the line to paste leaves it out'
+unlike "$("$gradsync" tune -n -- ./conf)" 'NVLS|nvls|DEBUG' 'NVLS is not switched on where nccl.conf has it off'
+unlike "$(NCCL_MAX_CTAS=2 "$gradsync" tune -n -- ./conf)" 'without.*without NCCL_MAX_CTAS' \
+    'a variable that is set counts, and not its line in nccl.conf'
+unset NCCL_CONF_FILE
+
 cat >torn <<'END'
 #!/bin/sh
 [ "$A" ] && ms=50.0 || ms=100.0

@@ -253,6 +253,18 @@ static void keep_whole(struct trial_comm *c)
     }
 }
 
+/* Only the tuner is told how many nodes a communicator has; the hosts of its ranks are in their files. */
+static int64_t hosts_of(const struct trial_comm *c)
+{
+    int64_t n = 0;
+    for (int64_t i = 0, k; i < c->files; i++) {
+        for (k = 0; k < i && strcmp(c->places[k].host, c->places[i].host);)
+            k++;
+        n += k == i;
+    }
+    return n;
+}
+
 static int is_journal(const struct dirent *e)
 {
     return text_ends(e->d_name, ".jsonl");
@@ -271,8 +283,11 @@ int trial_ranks_read(struct trial_ranks *r, const char *dir)
         free(names[i]);
     }
     free(names);
-    for (size_t i = 0; i < r->n; i++)
+    for (size_t i = 0; i < r->n; i++) {
+        int64_t hosts = hosts_of(&r->v[i]);
         keep_whole(&r->v[i]);
+        r->v[i].nodes = hosts > r->v[i].nodes ? hosts : r->v[i].nodes;
+    }
     if (code)
         trial_ranks_free(r);
     return code;

@@ -328,10 +328,10 @@ char *trial_result_why(const struct trial_ranks *r, long given, bool price)
 #define CLOSE 0.005     /* so is an interval narrow enough: in the step, */
 #define CLOSE_PART 0.03 /* or in the price */
 
-/* A logarithm of the step against auto. */
+/* A logarithm of the step against auto. 0 - x, because -x would print a price of nothing as -0.0%. */
 static struct price_share shorter(const struct effect *e)
 {
-    return (struct price_share){-expm1(e->value), -expm1(e->hi), -expm1(e->lo)};
+    return (struct price_share){0 - expm1(e->value), 0 - expm1(e->hi), 0 - expm1(e->lo)};
 }
 
 static struct price_share of_arm(const struct trial_comm *c, const char *arm)

@@ -94,6 +94,8 @@ static void put_variable(const char *v, bool python)
         printf("os.environ[\"%.*s\"] = \"%s\"\n", n, v, value);
     else if (unset)
         printf("unset %.*s\n", n, v);
+    else if (!*value)
+        printf("export %.*s=  # or remove its line from nccl.conf\n", n, v);
     else
         printf("export %.*s=%s\n", n, v, SHELL_WORD(value));
 }

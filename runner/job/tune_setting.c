@@ -189,6 +189,13 @@ static bool may_connect(const char *name)
     return begins(name, needed);
 }
 
+/* NCCL takes its default for a variable that is empty, whatever nccl.conf says. */
+static bool is_without(const char *word)
+{
+    const char *value = strchr(word, '=');
+    return value && (!strcmp(value + 1, UNSET) || (!value[1] && !strncmp(word, "NCCL_", 5)));
+}
+
 static bool add_word(struct tune_setting *s, const char *word, char *why, size_t size)
 {
     AUTO_FREE char *unset = NULL;
@@ -208,7 +215,7 @@ static bool add_word(struct tune_setting *s, const char *word, char *why, size_t
     else if (is_ours(word))
         snprintf(why, size, "'%.*s' cannot be a setting: tune sets it itself", (int)n, word);
     words_add(&s->variables, word);
-    bool without = !strcmp(word + n, "=" UNSET);
+    bool without = is_without(word);
     s->weight += without ? 1 : 2; /* fewer variables are better */
     s->may_disconnect = s->may_disconnect || (without && may_connect(word));
     return good && !is_ours(word);
@@ -284,21 +291,63 @@ static bool is_tuning(const char *name, size_t n, bool nvls_off)
     return begins(s, ours) && !begins(s, not_ours) && !(nvls_off && !strncmp(s, "NCCL_NVLS", 9));
 }
 
+/* NAME=VALUE of each line of a file from which NCCL takes variables that are not set. */
+static void read_conf(struct words *all, const char *path)
+{
+    AUTO_TEXT struct text t = {0};
+    if (!files_read(path, FILES_ANY, FILES_WHOLE_MAX, &t) || !t.s)
+        return;
+    for (char *rest = t.s, *line; (line = strsep(&rest, "\n"));) {
+        line += strspn(line, " \t");
+        char *value = strchr(line, '='), *end = value;
+        while (end && end > line && isblank((unsigned char)end[-1]))
+            end--;
+        if (*line == '#' || !end || end == line)
+            continue;
+        *end = '\0';
+        AUTO_FREE char *word = xstrfmt("%s=%s", line, value + 1 + strspn(value + 1, " \t"));
+        if (!getenv(line))
+            words_add(all, word);
+    }
+}
+
+/* The user's own file first. */
+static void read_confs(struct words *all)
+{
+    const char *own = getenv("NCCL_CONF_FILE"), *home = getenv("HOME");
+    AUTO_FREE char *usual = xstrfmt("%s/.nccl.conf", home ? home : "");
+    read_conf(all, own && *own ? own : usual);
+    read_conf(all, "/etc/nccl.conf");
+}
+
 static bool nvls_is_off(void)
 {
-    const char *v = getenv("NCCL_NVLS_ENABLE");
+    static const char name[] = "NCCL_NVLS_ENABLE";
+    const char *v = getenv(name);
+    AUTO_WORDS struct words conf = {0};
+    read_confs(&conf);
+    for (size_t i = 0; i < conf.n && !v; i++)
+        if (!strncmp(conf.v[i], name, strlen(name)) && conf.v[i][strlen(name)] == '=')
+            v = conf.v[i] + strlen(name) + 1;
     return v && *v == '0';
 }
 
 static void add_without(struct tune_settings *all)
 {
     bool off = nvls_is_off();
+    AUTO_WORDS struct words conf = {0};
+    read_confs(&conf);
     for (char **e = environ; *e; e++) {
         size_t n = strcspn(*e, "=");
-        if (!is_tuning(*e, n, off))
-            continue;
         AUTO_FREE char *apply = xstrfmt("%.*s=" UNSET, (int)n, *e);
-        add(all, TUNE_UNKNOWN, apply, "a variable that you set is left out", NULL, 0);
+        if (is_tuning(*e, n, off))
+            add(all, TUNE_UNKNOWN, apply, "a variable that you set is left out", NULL, 0);
+    }
+    for (size_t i = 0; i < conf.n; i++) {
+        size_t n = strcspn(conf.v[i], "=");
+        AUTO_FREE char *apply = xstrfmt("%.*s=", (int)n, conf.v[i]);
+        if (is_tuning(conf.v[i], n, off))
+            add(all, TUNE_UNKNOWN, apply, "a line of nccl.conf is left out", NULL, 0);
     }
 }
 
@@ -503,7 +552,7 @@ char *tune_setting_words(const struct tune_setting *s)
     for (size_t i = 0; i < s->variables.n; i++) {
         const char *v = s->variables.v[i];
         size_t n = strcspn(v, "=");
-        if (!strcmp(v + n, "=" UNSET))
+        if (is_without(v))
             text_addf(&without, "%s%.*s", without.len ? " and " : "", (int)n, v);
         else
             text_addf(&set, "%s%s", set.len ? " " : "", v);

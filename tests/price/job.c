@@ -4,7 +4,8 @@
  * NCCL is not in the global scope.
  *   calls [captured]   each function once, after a small all-reduce and a broadcast of parameters
  *   steps N            steps of three collectives and an uneven all-to-all, in two processes
- *   known N            the same by the clock of mock_clock.c: 4 ms of collectives, and 4 ms without; 20 of 150
+ *   known N [BESIDE [LATE]]   the same by the clock of mock_clock.c: 4 ms of collectives, BESIDE % of them (0) beside
+ *                      a computation of 4 ms, or of 4 and LATE ms on rank 1, for which rank 0 waits; 20 of 150
  *                      steps in a row have collectives four times as long, as if others used the machine
  *   graph N            the same, of which the eleventh is captured, and the rest make no calls
  *   cost N             N steps without a pause; the first rank prints the nanoseconds of a call
@@ -53,9 +54,10 @@ static void calls(p stream)
     ncclCommDestroy(comm);
 }
 
-static void steps(int rank, long n, long graph, bool known, bool pause)
+static void steps(int rank, long n, long graph, bool known, long beside, long late, bool pause)
 {
     struct timespec begun, ended;
+    long before = 0;
     clock_gettime(CLOCK_MONOTONIC, &begun);
     for (long i = 0; i < n; i++) {
         p stream = graph && i == graph ? a : NULL;
@@ -63,7 +65,8 @@ static void steps(int rank, long n, long graph, bool known, bool pause)
             break;
         if (known) {
             mock_ns = i % 150 < 20 ? 40 : 10;
-            mock_clock_ns += i ? 4000000 : 1000000000;
+            mock_clock_ns += i ? 4000000 + rank * late * 1000000 : 1000000000;
+            before = mock_clock_ns;
         }
         ncclAllGather(a, b, N, FLOAT, comm, stream);
         ncclReduceScatter(a, b, N, FLOAT, 0, comm, stream);
@@ -72,6 +75,11 @@ static void steps(int rank, long n, long graph, bool known, bool pause)
         ncclSend(a, (size_t)(N + 10 * rank), FLOAT, 1 - rank, comm, stream);
         ncclRecv(b, (size_t)(N + 10 * (1 - rank)), FLOAT, 1 - rank, comm, stream);
         ncclGroupEnd();
+        if (known) {
+            long took = mock_clock_ns - before;
+            bool waits = !rank && took > 4 * mock_ns; /* the small all-reduce is never left out */
+            mock_clock_ns += (waits ? late * 1000000 : 0) - took * beside / 100;
+        }
         if (pause)
             usleep(500);
     }
@@ -95,7 +103,8 @@ void run(int argc, char **argv)
     for (int rank = 0; rank < 2; rank++)
         if (fork() == 0) {
             setenv("RANK", rank ? "1" : "0", 1);
-            steps(rank, atol(argv[2]), *what == 'g' ? 10 : 0, *what == 'k', *what != 'c');
+            steps(rank, atol(argv[2]), *what == 'g' ? 10 : 0, *what == 'k',
+                  argc > 3 ? atol(argv[3]) : 0, argc > 4 ? atol(argv[4]) : 0, *what != 'c');
             exit(0);
         }
     while (wait(NULL) > 0)

@@ -52,7 +52,7 @@ MpiDefault=none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core_Memory
 DefMemPerCPU=400
-TmpFS=$slurm/tmp
+TmpFS=$slurm/tmp/%n
 SchedulerType=sched/backfill
 SchedulerParameters=batch_sched_delay=0,sched_interval=1,bf_interval=1
 PreemptType=preempt/partition_prio
@@ -136,7 +136,7 @@ free_ports() { # of four in a row, the first; below those that the kernel hands 
 
 slurm_up() {
     local n
-    mkdir -p "$slurm"/{run,state,log,tmp,spool/n1,spool/n2,spool/n3}
+    mkdir -p "$slurm"/{run,state,log,tmp/n1,tmp/n2,tmp/n3,spool/n1,spool/n2,spool/n3}
     chmod 755 "$tmp" "$slurm" "$slurm/run"
     (umask 077 && head -c 1024 /dev/urandom >"$slurm/munge.key")
     slurm_conf "$(free_ports)"

@@ -231,3 +231,20 @@ TEST(what_left_nothing_out_has_no_price)
     m.comm.n = BLOCKS * PRICE_VISITS;
     drop_priced(&m);
 }
+
+TEST_IN_FOLDER(the_nodes_of_a_price_are_the_hosts_of_its_ranks)
+{
+    static const char *const hosts[] = {"a", "b", "a"};
+    struct trial_ranks r;
+    for (int i = 0; i < 3; i++) {
+        AUTO_FREE char *name = xstrfmt("%d.jsonl", i);
+        AUTO_FREE char *text = xstrfmt("{\"type\":\"comm\",\"comm\":\"c\",\"ranks\":3,"
+                                       "\"nodes\":1,\"rank\":%d,\"host\":\"%s\"}\n",
+                                       i, hosts[i]);
+        folder_put(name, text);
+    }
+    assert_int_equal(trial_ranks_read(&r, folder.dir), GS_OK);
+    assert_int_equal(r.n, 1);
+    assert_int_equal(r.v[0].nodes, 2);
+    trial_ranks_free(&r);
+}
