@@ -39,6 +39,11 @@ run_with daemons '"load1":2.9,"busy_cores":3.2,"own_cores":1.0' '"own_cores":1.0
     "${hosts//:2\}/:64\}}"
 quiet 'show does not warn of the daemons of a large machine'
 
+run_with half '"load1":6.7,"busy_cores":2.0,"own_cores":0.3' '"own_cores":0.3'
+sed -i 's/"busy_cores":2.0/"busy_cores":0.6/' raw/half/p/null/*/launch-02.01.jsonl
+like "$("$gradsync" show raw/half/p/null/* 2>&1 >/dev/null)" 'other programs used 0\.7 of them: not idle' \
+    'half of the launches are no minority: they count'
+
 # Older recordings have the load average alone.
 run_with old '"load1":6.7' ''
 like "$said" "^warning: raw/old/p/null/20250101T000000Z-aaaa: load 6.7 on 2 cores: not idle" \

@@ -54,6 +54,8 @@ is "$("$gradsync" query --format csv 'SELECT cell_id, median_s, ci_low_s, p99_s 
         NR == 1 { n = csv($0, name); for (i = 1; i <= n; i++) at[name[i]] = i }
         { csv($0, f); print f[at["cell_id"]] "," f[at["median_s"]] "," f[at["ci_low_s"]] "," f[at["p99_s"]] }' \
         csv/summary.csv | sort)" 'the store has the numbers of summary.csv'
+is "$("$gradsync" query --format lines "SELECT count(*), sum(median_s <> CAST(printf('%.12g', median_s) AS REAL))
+    FROM summary")" '16 0' 'with no more digits than the file has'
 is "$("$gradsync" query --format csv "$count" data/raw/sim/null/1 | tail -1)" \
     "$(grep -c '"type":"block"' <(cat data/raw/sim/null/1/*.jsonl)),1" \
     'a query of a folder reads that folder'
@@ -63,6 +65,10 @@ printf 'run_id,size_B,param_b,param_a\nx,8,2,1\n' >summary.csv
 is "$("$gradsync" query --format lines --table summary.csv --first 'CREATE TEMP TABLE s AS SELECT * FROM summary' \
     'SELECT run_id, size_B, params, median_s FROM s')" 'x 8 a=1 b=2' \
     'a file is a table; its parameters are in the order of their names, and a column that it lacks is NULL'
+for number in 0x10 ' 8' nan inf 8B; do
+    printf 'size_B\n%s\n' "$number" >odd.csv
+    fails 1 "odd.csv:2: size_B: '$number' must be a number" "$gradsync" query --table odd.csv 'SELECT size_B FROM odd'
+done
 fails 2 'query: --first is for files only' "$gradsync" query --first 'CREATE TABLE x (a)' 'SELECT 1'
 
 # ---- formats
@@ -110,6 +116,8 @@ rebuilt() { # NAME
 }
 head -c 9000 data/gradsync.db >cut && cp cut data/gradsync.db && rm -f data/gradsync.db-*
 rebuilt 'a truncated database'
+truncate -s -4096 data/gradsync.db && rm -f data/gradsync.db-*
+rebuilt 'a database without its last page'
 echo 'no database, and more than a header of one hundred bytes: ------------------------------------------------' >data/gradsync.db
 rebuilt 'a file that is no database'
 printf '\x7f\x7f' | dd of=data/gradsync.db bs=1 seek=60 conv=notrunc status=none
