@@ -51,6 +51,7 @@ is "$(awk -F, 'NR > 1 { print $12 }' csv/summary.csv | sort -u)" 5 'five launche
 is "$(grep -c 'launch 2 left out' csv/summary.csv)" 2 'the summary names the launch and why'
 is "$(awk -F, 'NR > 1 { print $11 }' csv/launches.csv | sort -nu | xargs)" '1 3 4 5 6' \
     'the table of launches lacks the one that is left out'
+is "$(csv csv/samples.csv 1 launch | sort -nu | xargs)" '1 3 4 5 6' 'so does the table of samples'
 
 SLOW='' ODD=2
 trained 'a launch whose contrast alone is far' 5

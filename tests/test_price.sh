@@ -106,7 +106,7 @@ fails 1 'uses CUDA but loads no libnccl.so.2: .* linked to it statically' price 
 
 # ---- trial
 
-exits 0 'a price succeeds' price --minutes 1 -- "${mpirun[@]}" "$train" steps=0 \
+exits 0 'a price succeeds' price --blocks 12 -- "${mpirun[@]}" "$train" steps=0 \
     compute_ms=2 MiB=1 loss=1
 is "$(head -n 1 <<<"$err")" 'price: this launch is thrown away: its results are worthless, and it ends once '\
 'the price is known' 'the first line says that the launch is thrown away'
@@ -133,7 +133,7 @@ fails 1 'price: the job completed no visit for [0-9]+ s and was killed: .* depen
     need=2
 fails 127 'price: the command failed: exit code 127; its last line: .*nowhere: not found' price -- ./nowhere
 exits 0 'LD_PRELOAD of the user stays' env LD_PRELOAD="$(ldconfig -p | sed -n 's/.*libm.so.6.*=> //p' |
-    head -n 1)" "$gradsync" trial --arms none --warmup 3 --steps 4 --minutes 1 -o raw \
+    head -n 1)" "$gradsync" trial --arms none --warmup 3 --steps 4 --blocks 12 -o raw \
     -- "${mpirun[@]}" "$train" steps=0 compute_ms=2 MiB=1 buckets=6 eval=40
 like "$err" 'price: LD_PRELOAD is set, and stays' 'trial says that LD_PRELOAD stays'
 like "$err" '[1-9][0-9]* dropped' 'evaluation between steps drops visits, and the price is still there'

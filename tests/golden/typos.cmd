@@ -1,0 +1,32 @@
+# A word that is mistyped: exit code 2, one line, and the nearest right one; a name that resembles nothing gets none.
+mkdir -p configs data/raw/p/null data/campaigns/gs-20250101-abcd home
+printf '[platform]\nname = here\n[null]\nsize = 8, 64, 4KiB\nconfig = a, b\n' >configs/mine.ini
+: >configs/mine-2gpu.ini
+whole_run data/raw/p/null/20250101T000000Z-abcd
+$ gradsync paln
+$ gradsync plan mine.ini --workloda x
+$ gradsync help measrue
+$ gradsync list config
+$ gradsync help nulll
+$ gradsync plan mien
+$ gradsync plan 2gpu
+$ gradsync plan configs/mime.ini
+$ gradsync plan configs/mime
+$ gradsync run config/mine.ini
+$ gradsync check mne
+$ gradsync run mine -w nul
+$ gradsync plan mine --set measure:block=3
+$ gradsync plan mine --set null:config=z
+$ gradsync plan no/such/thing/at/all
+$ gradsync show data/raw/p/nul/20250101T000000Z-abcd
+$ gradsync show Z-abc
+$ gradsync show "" mine
+$ gradsync resume 20250101T000000Z-abd
+$ gradsync compare 20250101T000000Z-abd -o out
+$ for verb in show compare advise transitions; do gradsync $verb zzzzzz; done
+$ gradsync status data/campaigns/gs-20250101-abd
+$ gradsync status
+$ (cd home && gradsync status)
+$ gradsync suspects ./nope
+$ gradsync suspects ./hoem
+$ gradsync check $top/README.md
