@@ -343,7 +343,7 @@ END
         compute_ms=1 MiB=1 buckets=8
     like "$err" 'communicates over MPI' 'the ranks of a launcher that starts another one are seen'
     like "$(xargs -d '\n' <<<"$err")" \
-        'a launch takes .* too few for a race; all .*: --minutes [0-9]+; there is time for the price alone.*price: this launch' \
+        'a launch takes .* too few for a race; all .*: --minutes [0-9]+, if the price takes as long as expected.*price: this launch' \
         'too little time for a race is said before the price'
 fi
 done_testing

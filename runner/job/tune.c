@@ -49,6 +49,7 @@ struct tune {
     double minutes, worth, memory;
     double began, spent_s; /* spent_s: by an interrupted run before this one */
     double start_s;        /* a start takes about so long */
+    double base_s;         /* that of the job as it is, the last time; mostly the slowest */
     double base_memory_B;
     enum tune_link link;
     int nccl, torch, round;
@@ -99,6 +100,7 @@ static const struct member {
     {"memory", REAL, AT(memory)},
     {"spent_s", REAL, AT(spent_s)},
     {"start_s", REAL, AT(start_s)},
+    {"base_s", REAL, AT(base_s)},
     {"step_s", REAL, AT(job.step_s)},
     {"calls", WIDE, AT(job.calls)},
     {"link", INT, AT(link)},
@@ -224,6 +226,8 @@ static int start(struct tune *t, const char *what, const struct tune_setting *s,
         t->stopped = true;
     if (!code && !r->kind)
         t->start_s = t->start_s > 0 ? (t->start_s + r->took_s) / 2 : r->took_s;
+    if (!code && !r->kind && !strcmp(s->label, TUNE_BASELINE))
+        t->base_s = r->took_s;
     return code;
 }
 
@@ -267,10 +271,16 @@ static size_t proof_wanted(const struct tune *t)
 }
 
 /* Time for the race: what the proof does not need. */
+/* A launch of the proof: the job as it is twice, and the winner. */
+static double proof_launch_s(const struct tune *t)
+{
+    return fmax(t->start_s + 2 * fmax(t->base_s, t->start_s), 0.01);
+}
+
 static double race_left_s(const struct tune *t)
 {
     size_t launches = proof_wanted(t) < PROOF_LEAST ? proof_wanted(t) : PROOF_LEAST;
-    return left_s(t) - (double)launches * PROOF_STARTS * t->start_s;
+    return left_s(t) - (double)launches * proof_launch_s(t);
 }
 
 /* Minutes that a round of all settings and the proof would take. */
@@ -322,7 +332,7 @@ static int take_price(struct tune *t)
     }
     AUTO_FREE char *short_by = too_short(t, price_s(t) + t->start_s);
     if (short_by)
-        say("tune: %s; there is time for the price alone", short_by);
+        say("tune: %s, if the price takes as long as expected", short_by);
     double visit_s = fmin(VISIT_S, price_s(t) / (ARMS * BLOCKS));
     const struct trial_config config = {
         .arms = {{.label = "auto"}, {.label = "none"}, {.label = "one"}, {.label = "half"}},
@@ -596,8 +606,7 @@ static int judge_proof(struct tune *t)
 
 static int run_proof(struct tune *t)
 {
-    double per_launch = PROOF_STARTS * fmax(t->start_s, 0.01);
-    double fit = (left_s(t) + 0.1 * 60 * t->minutes) / per_launch;
+    double fit = (left_s(t) + 0.1 * 60 * t->minutes) / proof_launch_s(t);
     size_t most = proof_wanted(t), least = most < PROOF_LEAST ? most : PROOF_LEAST, i;
     t->proof_launches = fit < (double)most ? (size_t)fmax(fit, (double)least) : most;
     double(*log_s)[PROOF_STARTS] = xcalloc(most, sizeof *log_s);
@@ -610,8 +619,11 @@ static int run_proof(struct tune *t)
     else
         code = job_recording_read(t->proof_dir, take_earlier_proof, &e);
     code = code ? code : write_state(t);
-    for (i = 0; i < t->proof_launches && !code && !t->stopped; i++)
+    for (i = 0; i < t->proof_launches && !code && !t->stopped; i++) {
+        if (i >= least && left_s(t) + 0.1 * 60 * t->minutes < proof_launch_s(t))
+            break; /* the launches became slower */
         code = proof_launch(t, (int)i + 1, log_s[i]);
+    }
     end_progress();
     free(log_s);
     if (!code && !t->stopped)
