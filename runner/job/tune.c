@@ -257,7 +257,7 @@ static int first(struct tune *t)
     t->captured = r.captured;
     t->job.step_s = r.step_s;
     t->job.calls = r.calls;
-    t->start_s = tune_next_s(&r);
+    t->start_s = t->base_s = tune_next_s(&r);
     say("tune: a step takes %s%s; the job communicates over %s", HUMAN_TIME(r.step_s),
         t->job.object && r.calls ? "" : " (by the lines that it prints)", tune_link_words[t->link]);
     return write_state(t);
