@@ -193,6 +193,17 @@ bool text_ends(const char *s, const char *ending)
     return n > e && !strcmp(s + n - e, ending);
 }
 
+static int by_bytes(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+void words_sort(struct words *w)
+{
+    if (w->n)
+        qsort(w->v, w->n, sizeof *w->v, by_bytes);
+}
+
 void words_free(struct words *w)
 {
     for (size_t i = 0; i < w->n; i++)

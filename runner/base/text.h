@@ -35,6 +35,7 @@ bool words_has(const struct words *w, const char *word);
 size_t words_find(const struct words *w, const char *word); /* its index; n: the list has it not */
 /* Adds the word unless the list has it. Returns its index. */
 size_t words_add_once(struct words *w, const char *word);
+void words_sort(struct words *w); /* by their bytes */
 void words_free(struct words *w);
 
 /* What is behind the last '/' of a path. */

@@ -68,27 +68,22 @@ static int read_devices(struct report *r)
 {
     const json_t *devices = json_object_get(r->config, "devices");
     struct imp_test *t = r->test;
-    struct text hosts = {0};
+    AUTO_WORDS struct words hosts = {0};
     size_t i;
     json_t *d;
     t->hosts = json_array();
-    text_add(&hosts, "\n");
     json_array_foreach(devices, i, d)
     {
         if (json_integer_of(d, "group") != json_integer_of(json_array_get(devices, 0), "group"))
             continue; /* another communicator */
-        AUTO_FREE char *host = xstrfmt("\n%s\n", json_text_of(d, "hostname"));
-        if (!strstr(hosts.s, host)) {
-            text_add(&hosts, host + 1);
-            t->nodes++;
-        }
+        words_add_once(&hosts, json_text_of(d, "hostname"));
         json_array_append_new(t->hosts, json_pack("{sI ss ss ss}", "rank",
                                                   (json_int_t)json_integer_of(d, "rank"), "host",
                                                   json_text_of(d, "hostname"), "device",
                                                   json_text_of(d, "device_info"), "bus",
                                                   json_text_of(d, "device_hex")));
     }
-    text_free(&hosts);
+    t->nodes = (int64_t)hosts.n;
     t->ranks = (int64_t)json_array_size(t->hosts);
     /* Up to 2.19 the report names the first device of each process only. */
     int64_t a_process =

@@ -34,7 +34,6 @@ static const struct nccl_program collectives[] = {
     {"scatter_perf", "scatter", "nccl_scatter", "", IMP_SHARE},
     {"hypercube_perf", "hypercube", "nccl_hypercube", "", IMP_SHARE},
 };
-#define COLLECTIVES (COUNT(collectives))
 
 const struct nccl_program *nccl_program_named(const char *collective)
 {
@@ -42,7 +41,7 @@ const struct nccl_program *nccl_program_named(const char *collective)
     for (size_t n = 0; *collective && n < sizeof name - 1; collective++)
         if (!strchr("_- ", *collective))
             name[n++] = (char)tolower((unsigned char)*collective);
-    for (size_t i = 0; i < COLLECTIVES; i++)
+    for (size_t i = 0; i < COUNT(collectives); i++)
         if (!strcmp(collectives[i].name, name))
             return &collectives[i];
     return NULL;
@@ -51,7 +50,7 @@ const struct nccl_program *nccl_program_named(const char *collective)
 static const struct nccl_program *by_program(const char *program)
 {
     const char *name = path_name(program);
-    for (size_t i = 0; i < COLLECTIVES; i++)
+    for (size_t i = 0; i < COUNT(collectives); i++)
         if (!strncmp(name, collectives[i].program, strlen(collectives[i].program)))
             return &collectives[i];
     return NULL;
@@ -155,6 +154,37 @@ int nccl_refuse_cpu_time(const struct import_lines *in)
                              "(nccl-tests -C), not the operation's own; run it without -C");
 }
 
+/* ---- the table ---- */
+
+#define NCCL_COLUMNS 48
+
+enum nccl_column {
+    COL_SIZE,
+    COL_COUNT,
+    COL_TYPE,
+    COL_OP,
+    COL_ROOT,
+    COL_TIME,
+    COL_CPUTIME,
+    COL_ALGBW,
+    COL_BUSBW,
+    COL_WRONG,
+    COL_ERROR,
+    COL_ITERATION,
+    COL_TIMESTAMP,
+    COLS
+};
+
+struct nccl_table {
+    struct {
+        enum nccl_column is;
+        int in_place;
+    } columns[NCCL_COLUMNS];
+    size_t n;
+    size_t side;           /* number of out-of-place columns */
+    bool cpu_time, errors; /* it has the host's time; it has the largest error instead of #wrong */
+};
+
 static const struct {
     const char *name;
     enum nccl_column is;
@@ -168,11 +198,10 @@ static const struct {
     {"i_max", COL_ITERATION}, {"i_p99", COL_ITERATION},
     {"i_cv%", COL_ITERATION}, {"timestamp", COL_TIMESTAMP},
 };
-#define NAMES (COUNT(names))
 
 static bool column_of(const struct word *w, enum nccl_column *is)
 {
-    for (size_t i = 0; i < NAMES; i++)
+    for (size_t i = 0; i < COUNT(names); i++)
         if (w->n == strlen(names[i].name) && !strncasecmp(w->s, names[i].name, w->n)) {
             *is = names[i].is;
             return true;
@@ -193,8 +222,9 @@ static void add_column(struct nccl_table *t, enum nccl_column is, int in_place)
     t->columns[t->n++].in_place = in_place;
 }
 
-/* Each key once, then the columns of out of place, then those of in place. */
-bool nccl_table_header(struct nccl_table *t, const char *s)
+/* Reads a header of columns, without its '#': each key once, then the columns of out of place, then
+ * those of in place. False: the line is not one. */
+static bool nccl_table_header(struct nccl_table *t, const char *s)
 {
     struct word w[NCCL_COLUMNS];
     size_t n = words_of(s, w, NCCL_COLUMNS);
@@ -222,7 +252,8 @@ bool nccl_table_header(struct nccl_table *t, const char *s)
     return (seen[0] & KEYS) == KEYS && (seen[1] & SIDE) == SIDE && (seen[2] & SIDE) == SIDE;
 }
 
-bool nccl_table_claims(const char *line)
+/* Does the line look like a row: two integers and a type? */
+static bool nccl_table_claims(const char *line)
 {
     struct word w[3];
     struct number x;
@@ -231,29 +262,35 @@ bool nccl_table_claims(const char *line)
            size >= 0 && count >= 0 && !word_number(&w[2], &x);
 }
 
-enum nccl_row_kind nccl_table_row(const struct nccl_table *t, const char *line,
-                                  struct nccl_row *out)
+struct nccl_row {
+    int64_t size_B, count, root; /* root -1: none */
+    bool there[2];               /* 0: out of place, 1: in place */
+    struct word field[2][COLS];  /* of both; [0] also has the keys. An operation of 0 bytes: none */
+};
+
+/* ROW_SHORT: fields are missing. ROW_ODD: the fields do not fit the header. */
+enum nccl_row_kind { ROW_WHOLE, ROW_SHORT, ROW_ODD };
+
+static enum nccl_row_kind nccl_table_row(const struct nccl_table *t, const char *line,
+                                         struct nccl_row *out)
 {
-    struct word w[NCCL_COLUMNS + 1], f[2][COL_TIMESTAMP + 1] = {0};
+    struct word w[NCCL_COLUMNS + 1];
     size_t n = words_of(line, w, NCCL_COLUMNS + 1), skip = t->n - n;
     if (n > t->n)
         return ROW_ODD;
     if (n < t->n && skip != t->side) /* the out-of-place side may be left blank */
         return ROW_SHORT;
+    *out = (struct nccl_row){.root = -1, .there = {!skip, true}};
     for (size_t i = 0, k = 0; i < t->n; i++)
         if (!skip || t->columns[i].in_place || t->columns[i].is < COL_TIME ||
             t->columns[i].is == COL_TIMESTAMP)
-            f[t->columns[i].in_place][t->columns[i].is] = w[k++];
-    *out = (struct nccl_row){.type = f[0][COL_TYPE], .op = f[0][COL_OP], .root = -1};
-    for (int i = skip > 0; i < 2; i++)
-        out->side[i] = (struct nccl_side){true, f[i][COL_TIME], f[i][COL_ALGBW], f[i][COL_BUSBW],
-                                          f[i][COL_WRONG]};
-    const struct word *root = &f[0][COL_ROOT];
-    bool good = word_integer(&f[0][COL_SIZE], &out->size_B) &&
-                word_integer(&f[0][COL_COUNT], &out->count) &&
-                (!root->n || (word_integer(root, &out->root) && out->root >= -1)) &&
-                text_plain(out->type.s, out->type.n) &&
-                (!out->op.n || text_plain(out->op.s, out->op.n));
+            out->field[t->columns[i].in_place][t->columns[i].is] = w[k++];
+    const struct word *f = out->field[0];
+    bool good = word_integer(&f[COL_SIZE], &out->size_B) &&
+                word_integer(&f[COL_COUNT], &out->count) &&
+                (!f[COL_ROOT].n || (word_integer(&f[COL_ROOT], &out->root) && out->root >= -1)) &&
+                text_plain(f[COL_TYPE].s, f[COL_TYPE].n) &&
+                (!f[COL_OP].n || text_plain(f[COL_OP].s, f[COL_OP].n));
     return good ? ROW_WHOLE : ROW_ODD;
 }
 
@@ -540,13 +577,13 @@ static int take_side(struct nccl *r, const struct nccl_row *row, int in_place,
                      struct imp_cell *like)
 {
     struct nccl_numbers c = {.size_B = row->size_B};
-    const struct word *time = &row->side[in_place].time, *wrong = &row->side[in_place].wrong;
+    const struct word *f = row->field[in_place], *time = &f[COL_TIME], *wrong = &f[COL_WRONG];
     struct imp_test *t = open_test(r);
     struct number errors;
-    if (!row->side[in_place].there || word_is(time, "N/A")) /* the operation has no such variant */
+    if (!row->there[in_place] || word_is(time, "N/A")) /* the operation has no such variant */
         return GS_OK;
-    if (!word_number(time, &c.time_us) || !word_number(&row->side[in_place].algbw, &c.algbw) ||
-        !word_number(&row->side[in_place].busbw, &c.busbw))
+    if (!word_number(time, &c.time_us) || !word_number(&f[COL_ALGBW], &c.algbw) ||
+        !word_number(&f[COL_BUSBW], &c.busbw))
         return import_refuse(r->in, "'%.*s' must be a number", (int)time->n, time->s);
     CHECK(nccl_check(r->in, &c, t->factor, r->ranks));
     r->bus = r->bus || c.busbw.value > 0;
@@ -569,7 +606,7 @@ static int take_side(struct nccl *r, const struct nccl_row *row, int in_place,
 
 static bool not_checked(const struct nccl_row *row, int in_place)
 {
-    return row->side[in_place].there && word_is(&row->side[in_place].wrong, "N/A");
+    return row->there[in_place] && word_is(&row->field[in_place][COL_WRONG], "N/A");
 }
 
 /* What the first row shows: the elements are the whole buffer or one rank's part, there is an
@@ -578,7 +615,8 @@ static bool not_checked(const struct nccl_row *row, int in_place)
 static const char *collective_of_row(const struct nccl_row *row, int64_t bytes, int64_t ranks,
                                      const char **several)
 {
-    const bool op = row->op.n && !word_is(&row->op, "none"), root = row->root >= 0;
+    const struct word *name = &row->field[0][COL_OP];
+    const bool op = name->n && !word_is(name, "none"), root = row->root >= 0;
     const bool exchange = not_checked(row, 1) && !not_checked(row, 0);
     const bool unchecked = not_checked(row, 1) && not_checked(row, 0);
     int64_t all = bytes && row->count < INT64_MAX / 8 ? row->count * bytes : row->size_B;
@@ -602,7 +640,7 @@ static int find_collective(struct nccl *r, const struct nccl_row *row)
     char type[IMP_WORD];
     int64_t bytes;
     const char *several = "";
-    dtype_of(word_copy(type, sizeof type, &row->type), &bytes);
+    dtype_of(word_copy(type, sizeof type, &row->field[0][COL_TYPE]), &bytes);
     const char *name = collective_of_row(row, bytes, r->ranks, &several);
     bool share = r->what && r->what->factor == IMP_SHARE;
     bool whole = !bytes || row->count * bytes == row->size_B;
@@ -621,8 +659,8 @@ static int take_row(struct nccl *r, const struct nccl_row *row)
 {
     struct imp_cell like = {.size_B = row->size_B, .root = row->root, .iters = (uint64_t)r->iters};
     char type[IMP_WORD], op[IMP_WORD];
-    word_copy(type, sizeof type, &row->type);
-    word_copy(op, sizeof op, &row->op);
+    word_copy(type, sizeof type, &row->field[0][COL_TYPE]);
+    word_copy(op, sizeof op, &row->field[0][COL_OP]);
     if (!row->size_B) /* fewer elements than ranks: nothing was sent */
         return GS_OK;
     if (r->size_B < 0 && find_collective(r, row))

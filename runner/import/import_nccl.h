@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The text of nccl-tests, and what it has in common with its JSON: programs, types, columns, and the
- * checks of a row.
+ * What the text of nccl-tests has in common with its JSON: programs, types, and the checks of a row.
  */
 #pragma once
 
@@ -41,49 +40,3 @@ int nccl_check(const struct import_lines *in, const struct nccl_numbers *row,
 
 /* Refuses a file that nccl-tests wrote with -C. */
 int nccl_refuse_cpu_time(const struct import_lines *in);
-
-#define NCCL_COLUMNS 48
-
-enum nccl_column {
-    COL_SIZE,
-    COL_COUNT,
-    COL_TYPE,
-    COL_OP,
-    COL_ROOT,
-    COL_TIME,
-    COL_CPUTIME,
-    COL_ALGBW,
-    COL_BUSBW,
-    COL_WRONG,
-    COL_ERROR,
-    COL_ITERATION,
-    COL_TIMESTAMP
-};
-
-struct nccl_table {
-    struct {
-        enum nccl_column is;
-        int in_place;
-    } columns[NCCL_COLUMNS];
-    size_t n;
-    size_t side;           /* number of out-of-place columns */
-    bool cpu_time, errors; /* it has the host's time; it has the largest error instead of #wrong */
-};
-
-struct nccl_row {
-    int64_t size_B, count, root; /* root -1: none */
-    struct word type, op;        /* op.n 0: none */
-    struct nccl_side {
-        bool there;
-        struct word time, algbw, busbw, wrong;
-    } side[2]; /* 0: out of place, 1: in place */
-};
-
-/* Reads a header of columns, without its '#'; false: the line is not one. */
-bool nccl_table_header(struct nccl_table *t, const char *s);
-/* Does the line look like a row: two integers and a type? */
-bool nccl_table_claims(const char *line);
-/* ROW_SHORT: fields are missing. ROW_ODD: the fields do not fit the header. */
-enum nccl_row_kind { ROW_WHOLE, ROW_SHORT, ROW_ODD };
-enum nccl_row_kind nccl_table_row(const struct nccl_table *t, const char *line,
-                                  struct nccl_row *out);

@@ -217,26 +217,20 @@ static bool facts_has(const char *setting)
 
 #define PART_MAX 40 /* bytes of a value in a label; a hash tells longer ones apart */
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* Settings that no fact has, by their names: "NCCL_NVLS_ENABLE=0". */
 static void add_settings(struct text *t, json_t *settings)
 {
-    size_t n = 0;
+    AUTO_WORDS struct words names = {0};
     const char *key;
     json_t *v;
-    AUTO_FREE const char **names = xcalloc(json_object_size(settings) + 1, sizeof *names);
-    json_object_foreach(settings, key, v) if (!facts_has(key)) names[n++] = key;
-    qsort(names, n, sizeof *names, by_name);
-    for (size_t i = 0; i < n; i++) {
+    json_object_foreach(settings, key, v) if (!facts_has(key)) words_add(&names, key);
+    words_sort(&names);
+    for (size_t i = 0; i < names.n; i++) {
         char hex[65] = "";
-        const char *value = json_text_of(settings, names[i]);
+        const char *value = json_text_of(settings, names.v[i]);
         if (strlen(value) > PART_MAX)
             sha256_hex(value, strlen(value), hex);
-        text_addf(t, "%s%s=%.*s%s%.6s", t->len ? "/" : "", names[i], PART_MAX, value,
+        text_addf(t, "%s%s=%.*s%s%.6s", t->len ? "/" : "", names.v[i], PART_MAX, value,
                   *hex ? "~" : "", hex);
     }
 }
@@ -513,21 +507,18 @@ static json_t *params(const struct launch *l, const struct imp_cell *c)
 static void cell_id(char id[PLAN_ID], const struct launch *l, json_t *params_of_it)
 {
     char hex[65];
-    AUTO_FREE char **lines = xcalloc(json_object_size(params_of_it) + 1, sizeof *lines);
+    AUTO_WORDS struct words lines = {0};
     const char *key;
     json_t *v;
-    size_t n = 0;
     AUTO_TEXT struct text t = {0};
     text_addf(&t, "platform=%s\nworkload=%s\nranks=%lld\nnodes=%lld\n", l->platform,
               l->test->workload, (long long)l->ranks, (long long)l->nodes);
-    json_object_foreach(params_of_it, key, v) lines[n++] =
-        xstrfmt("%s=%s\n", key, json_string_value(v));
-    lines[n++] = xstrfmt("config=%s\n", l->config);
-    qsort(lines, n, sizeof *lines, by_name);
-    for (size_t i = 0; i < n; i++) {
-        text_add(&t, lines[i]);
-        free(lines[i]);
-    }
+    json_object_foreach(params_of_it, key, v)
+        words_addf(&lines, "%s=%s\n", key, json_string_value(v));
+    words_addf(&lines, "config=%s\n", l->config);
+    words_sort(&lines);
+    for (size_t i = 0; i < lines.n; i++)
+        text_add(&t, lines.v[i]);
     sha256_hex(t.s, t.len, hex);
     snprintf(id, PLAN_ID, "%.*s", PLAN_ID - 1, hex);
 }

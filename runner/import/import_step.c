@@ -73,7 +73,8 @@ struct trace_events {
 };
 
 #define TRACE_INPUTS 8
-#define SCHEMA_TRIED 1 /* of PyTorch 2.11 */
+#define ORDER(x, y) (((x) > (y)) - ((x) < (y))) /* for qsort */
+#define SCHEMA_TRIED 1                          /* of PyTorch 2.11 */
 
 /* PyTorch writes some integers as text. */
 static int64_t integer_of(const json_t *o, const char *key, int64_t otherwise)
@@ -89,15 +90,10 @@ static int64_t integer_of(const json_t *o, const char *key, int64_t otherwise)
 /* -1: no type of a gradient. */
 static int dtype_of(const char *name)
 {
-    static const struct {
-        const char *name;
-        int dtype;
-    } types[] = {{"float", STEP_FP32},    {"Float", STEP_FP32},     {"c10::BFloat16", STEP_BF16},
-                 {"BFloat16", STEP_BF16}, {"c10::Half", STEP_FP16}, {"Half", STEP_FP16}};
-    for (size_t i = 0; i < COUNT(types); i++)
-        if (!strcmp(types[i].name, name))
-            return types[i].dtype;
-    return -1;
+    return text_lists("float,Float", ",", name)              ? STEP_FP32
+           : text_lists("c10::BFloat16,BFloat16", ",", name) ? STEP_BF16
+           : text_lists("c10::Half,Half", ",", name)         ? STEP_FP16
+                                                             : -1;
 }
 
 static enum trace_op op_of(const char *name)
@@ -106,26 +102,18 @@ static enum trace_op op_of(const char *name)
                                         [TRACE_ADDMM] = "aten::addmm",
                                         [TRACE_BMM] = "aten::bmm",
                                         [TRACE_BADDBMM] = "aten::baddbmm"};
-    for (int i = TRACE_MM; i <= TRACE_BADDBMM; i++)
-        if (!strcmp(names[i], name))
-            return (enum trace_op)i;
-    return TRACE_OTHER;
+    enum trace_op op = TRACE_BADDBMM;
+    while (op > TRACE_OTHER && strcmp(names[op], name) != 0)
+        op--;
+    return op;
 }
 
 static int collective_of(const char *name)
 {
-    static const struct {
-        const char *part;
-        int kind;
-    } parts[] = {{"reduce_scatter", STEP_REDUCE_SCATTER},
-                 {"allgather", STEP_ALL_GATHER},
-                 {"all_gather", STEP_ALL_GATHER},
-                 {"allreduce", STEP_ALL_REDUCE},
-                 {"all_reduce", STEP_ALL_REDUCE}};
-    for (size_t i = 0; i < COUNT(parts); i++)
-        if (strstr(name, parts[i].part))
-            return parts[i].kind;
-    return -1;
+    return strstr(name, "reduce_scatter")                            ? STEP_REDUCE_SCATTER
+           : strstr(name, "allgather") || strstr(name, "all_gather") ? STEP_ALL_GATHER
+           : strstr(name, "allreduce") || strstr(name, "all_reduce") ? STEP_ALL_REDUCE
+                                                                     : -1;
 }
 
 static bool is_device_copy(const char *category, const char *name)
@@ -239,9 +227,12 @@ static void read_event(struct trace_events *t, const json_t *o)
 static int by_key(const void *a, const void *b)
 {
     const struct trace_key *x = a, *y = b;
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    return (x->event > y->event) - (x->event < y->event);
+    return x->key != y->key ? ORDER(x->key, y->key) : ORDER(x->event, y->event);
+}
+
+static bool on_gpu(const struct trace_event *e)
+{
+    return e->kind == TRACE_KERNEL || e->kind == TRACE_NCCL;
 }
 
 static size_t index_of(const struct trace_events *t, unsigned kinds, bool correlation,
@@ -357,20 +348,20 @@ static void trace_events_free(struct trace_events *t)
  */
 
 struct span {
-    double from, to;
+    double from, to; /* us */
     const char *name;
 };
 
 static int by_length(const void *a, const void *b)
 {
     const struct span *x = a, *y = b;
-    return (x->to - x->from > y->to - y->from) - (x->to - x->from < y->to - y->from);
+    return ORDER(x->to - x->from, y->to - y->from);
 }
 
 static int by_end(const void *a, const void *b)
 {
     const struct span *x = a, *y = b;
-    return (x->to > y->to) - (x->to < y->to);
+    return ORDER(x->to, y->to);
 }
 
 static size_t find_spans(const struct trace_events *t, enum trace_kind kind, struct span *out)
@@ -396,19 +387,19 @@ static size_t cut_at_optimizers(const struct trace_events *t, struct span *out)
 
 static int ascending(const void *a, const void *b)
 {
-    size_t x = *(const size_t *)a, y = *(const size_t *)b;
-    return (x > y) - (x < y);
+    return ORDER(*(const size_t *)a, *(const size_t *)b);
+}
+
+static bool inside(const struct span *s, double at)
+{
+    return at >= s->from && at < s->to;
 }
 
 static size_t kernels_in(const struct trace_events *t, const struct span *s)
 {
     size_t n = 0;
-    for (size_t i = 0; i < t->n; i++) {
-        const struct trace_event *e = &t->event[i];
-        double at =
-            e->kind == TRACE_KERNEL || e->kind == TRACE_NCCL ? trace_launch(t, e) : (double)NAN;
-        n += at >= s->from && at < s->to;
-    }
+    for (size_t i = 0; i < t->n; i++)
+        n += on_gpu(&t->event[i]) && inside(s, trace_launch(t, &t->event[i]));
     return n;
 }
 
@@ -428,8 +419,7 @@ static size_t leave_out_stubs(const struct trace_events *t, struct span *step, s
     return left;
 }
 
-static void trace_choose_step(struct step_draft *d, const struct trace_events *t, double *from,
-                              double *to)
+static struct span trace_choose_step(struct step_draft *d, const struct trace_events *t)
 {
     struct text *head = &d->head;
     AUTO_FREE struct span *step = xcalloc(t->n + 1, sizeof *step);
@@ -438,18 +428,17 @@ static void trace_choose_step(struct step_draft *d, const struct trace_events *t
     n = leave_out_stubs(t, step, marked ? n : cut_at_optimizers(t, step));
     qsort(step, n, sizeof *step, by_length);
     const struct span median = n ? step[(n - 1) / 2] : (struct span){-1e300, 1e300, ""};
-    *from = median.from;
-    *to = median.to;
     text_addf(head, "From %s, ", d->path);
-    if (n)
+    if (n) {
         text_addf(head, "%s%.60s, the median of %zu step%s: %.6g ms on the host\n",
                   marked ? "" : "up to ", median.name, n, n == 1 ? "" : "s",
                   (median.to - median.from) * 1e-3);
-    else
+    } else {
         text_add(head, "all of it: it has no ProfilerStep marks, and no two Optimizer.step\n");
-    if (!n)
         say("%s: no ProfilerStep marks, and no two Optimizer.step: all of it counts as one step",
             d->path);
+    }
+    return median;
 }
 
 #define COPY_LEAST_B 4194304
@@ -500,7 +489,7 @@ static int by_begin(const void *a, const void *b)
 {
     const struct trace_event *x = *(struct trace_event *const *)a;
     const struct trace_event *y = *(struct trace_event *const *)b;
-    return (x->ts > y->ts) - (x->ts < y->ts);
+    return ORDER(x->ts, y->ts);
 }
 
 static void add(struct times *s, const struct trace_events *t, const struct trace_event *e)
@@ -524,15 +513,14 @@ static void add(struct times *s, const struct trace_events *t, const struct trac
     }
 }
 
-static struct times times_of(const struct trace_events *t, double from, double to)
+static struct times times_of(const struct trace_events *t, const struct span *step)
 {
     AUTO_FREE const struct trace_event **v = xcalloc(t->n + 1, sizeof *v);
     struct times s = {0};
     size_t n = 0;
     for (size_t i = 0; i < t->n; i++) {
         const struct trace_event *e = &t->event[i];
-        double at = trace_launch(t, e);
-        if ((e->kind == TRACE_KERNEL || e->kind == TRACE_NCCL) && at >= from && at < to)
+        if (on_gpu(e) && inside(step, trace_launch(t, e)))
             v[n++] = e;
     }
     qsort(v, n, sizeof *v, by_begin);
@@ -544,9 +532,9 @@ static struct times times_of(const struct trace_events *t, double from, double t
 struct trace {
     struct step_draft *d;
     struct trace_events e;
-    double from, to; /* the step, in us */
-    double rate;     /* trace_copy_rate */
-    double reduced;  /* when the last all-reduce ended, if all-reduces became gradients; else 0 */
+    struct span step;
+    double rate;    /* trace_copy_rate */
+    double reduced; /* when the last all-reduce ended, if all-reduces became gradients; else 0 */
     struct item {
         double at; /* when the CPU issued it */
         size_t order;
@@ -566,11 +554,6 @@ static struct item *add_item(struct trace *t, double at, enum step_kind kind, in
     i->line.dtype = (enum step_dtype)dtype;
     t->n++;
     return i;
-}
-
-static bool inside(const struct trace *t, double at)
-{
-    return at >= t->from && at < t->to;
 }
 
 /* ---- GEMMs ---- */
@@ -625,7 +608,7 @@ static void add_kernel(struct trace *t, const struct trace_event *e)
 {
     const struct trace_event *op = trace_op(&t->e, e->id);
     double at = trace_launch(&t->e, e), bytes = e->dur * 1e-6 * t->rate;
-    if (!inside(t, at) || (op && op->op != TRACE_OTHER) || !(e->dur > 0 && e->dur < 1e9))
+    if (!inside(&t->step, at) || (op && op->op != TRACE_OTHER) || !(e->dur > 0 && e->dur < 1e9))
         return;
     struct item *i = add_item(t, at, STEP_KERNEL, STEP_FP32);
     i->line.number[0].value = bytes < 1 ? 1 : (uint64_t)(bytes + 0.5);
@@ -666,7 +649,7 @@ static int read_items(struct trace *t)
         const struct trace_event *e = &t->e.event[i];
         if (e->kind == TRACE_KERNEL)
             add_kernel(t, e);
-        else if (!inside(t, e->ts))
+        else if (!inside(&t->step, e->ts))
             continue;
         else if (e->kind == TRACE_GRADIENT)
             add_gradient(t, e);
@@ -683,9 +666,7 @@ static int read_items(struct trace *t)
 static int by_time(const void *a, const void *b)
 {
     const struct item *x = a, *y = b;
-    if (x->at != y->at)
-        return x->at < y->at ? -1 : 1;
-    return (x->order > y->order) - (x->order < y->order);
+    return x->at != y->at ? ORDER(x->at, y->at) : ORDER(x->order, y->order);
 }
 
 static void drop(struct trace *t, enum step_kind kind)
@@ -806,7 +787,7 @@ static double flops_of(const struct trace *t)
 static void report_times(const struct trace *t)
 {
     struct step_draft *d = t->d;
-    struct times s = times_of(&t->e, t->from, t->to);
+    struct times s = times_of(&t->e, &t->step);
     AUTO_TEXT struct text text = {0};
     double gemms_s = s.gemms > 0 ? s.gemms * 1e-6 : 1;
     text_addf(&text,
@@ -849,7 +830,7 @@ int step_from_trace(struct step_draft *d, const struct text *json)
 {
     AUTO(trace_free) struct trace t = {.d = d};
     CHECK(trace_events_read(&t.e, d->path, json));
-    trace_choose_step(d, &t.e, &t.from, &t.to);
+    t.step = trace_choose_step(d, &t.e);
     t.rate = trace_copy_rate(&t.e);
     CHECK(read_items(&t));
     if (!t.gemms)

@@ -348,32 +348,30 @@ static bool variable(const char *s, size_t n)
     return n > 1 && n < 64;
 }
 
+/* Does the text begin with one of the list "A,B"? */
+static bool begins(const char *s, const char *list)
+{
+    for (size_t n = 0; *list; list += n + (list[n] == ',')) {
+        n = strcspn(list, ",");
+        if (!strncmp(s, list, n))
+            return true;
+    }
+    return false;
+}
+
 /* Variables that change no time, or whose values differ between equal jobs. */
 static bool idle(const char *name)
 {
-    static const char *const names[] = {"PATH",        "HOME",        "PWD",    "OLDPWD",
-                                        "USER",        "SHELL",       "TERM",   "LANG",
-                                        "MASTER_ADDR", "MASTER_PORT", "LOGNAME"};
-    static const char *const starts[] = {"NCCL_DEBUG", "SLURM_", "PBS_", "LSB_", "LC_", "PS"};
-    for (size_t i = 0; i < COUNT(names); i++)
-        if (!strcmp(names[i], name))
-            return true;
-    for (size_t i = 0; i < COUNT(starts); i++)
-        if (!strncmp(starts[i], name, strlen(starts[i])))
-            return true;
-    return false;
+    return text_lists("PATH,HOME,PWD,OLDPWD,USER,SHELL,TERM,LANG,MASTER_ADDR,MASTER_PORT,LOGNAME",
+                      ",", name) ||
+           begins(name, "NCCL_DEBUG,SLURM_,PBS_,LSB_,LC_,PS");
 }
 
 /* Is it a setting of the communication, wherever a log shows it? */
 static bool of_communication(const char *name)
 {
-    static const char *const starts[] = {"NCCL_",  "RCCL_",  "OMPI_MCA_",  "UCX_",
-                                         "MPICH_", "I_MPI_", "MV2_",       "FI_",
-                                         "SHARP_", "HCOLL_", "TORCH_NCCL_"};
-    for (size_t i = 0; i < COUNT(starts); i++)
-        if (!strncmp(starts[i], name, strlen(starts[i])))
-            return true;
-    return false;
+    return begins(name, "NCCL_,RCCL_,OMPI_MCA_,UCX_,MPICH_,I_MPI_,MV2_,FI_,SHARP_,HCOLL_,"
+                        "TORCH_NCCL_");
 }
 
 void import_setting(json_t *to, const char *name, size_t n, const char *value, size_t value_n)
@@ -413,34 +411,36 @@ static void take_list(json_t *to, const char *s, const char *end)
     }
 }
 
-static bool ends_in(const struct word *w, const char *name)
+static bool word_in(const struct word *w, const char *list)
 {
-    size_t n = strlen(name);
-    return w->n >= n && !strncmp(w->s + w->n - n, name, n) &&
-           (w->n == n || strchr("/\"'", w->s[w->n - n - 1]));
+    char word[32];
+    return w->n < sizeof word && text_lists(list, ",", word_copy(word, sizeof word, w));
+}
+
+/* What is behind the last '/' or quote of a word. */
+static struct word last_part(const struct word *w)
+{
+    const char *end = w->s + w->n, *s = end;
+    while (s > w->s && !strchr("/\"'", s[-1]))
+        s--;
+    return (struct word){s, (size_t)(end - s)};
 }
 
 static bool launcher(const struct word *w)
 {
-    static const char *const names[] = {"mpirun",  "mpiexec", "mpiexec.hydra", "orterun",
-                                        "prterun", "srun",    "torchrun"};
-    for (size_t i = 0; i < COUNT(names); i++)
-        if (ends_in(w, names[i]))
-            return true;
-    return false;
+    struct word name = last_part(w);
+    return word_in(&name, "mpirun,mpiexec,mpiexec.hydra,orterun,prterun,srun,torchrun");
 }
 
-/* "…/all_reduce_perf", "osu_allreduce": the last component names a benchmark. */
-static const char *benchmark(const struct word *w, size_t *n)
+/* "…/all_reduce_perf", "osu_allreduce": the last component names a benchmark; else its n is 0. */
+static struct word benchmark(struct word w)
 {
-    const char *s = w->s + w->n, *end = s;
-    while (end > w->s && strchr("\"');,:", end[-1]))
-        end--;
-    for (s = end; s > w->s && !strchr("/\"'", s[-1]);)
-        s--;
-    *n = (size_t)(end - s);
-    const char *perf = memmem(s, *n, "_perf", 5);
-    return (perf && perf > s) || (*n > 4 && !strncmp(s, "osu_", 4)) ? s : NULL;
+    while (w.n && strchr("\"');,:", w.s[w.n - 1]))
+        w.n--;
+    struct word name = last_part(&w);
+    const char *perf = memmem(name.s, name.n, "_perf", 5);
+    bool is = (perf && perf > name.s) || (name.n > 4 && !strncmp(name.s, "osu_", 4));
+    return is ? name : (struct word){NULL, 0};
 }
 
 /* Options that change what nccl-tests measures, but are missing in its output. */
@@ -462,14 +462,12 @@ static void take_option(json_t *to, const struct word *w, const struct word *val
 static size_t take_launcher_option(json_t *to, const struct word *w, size_t i, size_t n)
 {
     const struct word *a = i + 1 < n ? &w[i + 1] : NULL, *b = i + 2 < n ? &w[i + 2] : NULL;
-    bool mca = word_is(&w[i], "--mca") || word_is(&w[i], "-mca") || word_is(&w[i], "--gmca") ||
-               word_is(&w[i], "--prtemca") || word_is(&w[i], "--pmixmca");
-    if (mca && a && b) {
+    if (word_in(&w[i], "--mca,-mca,--gmca,--prtemca,--pmixmca") && a && b) {
         AUTO_FREE char *name = xstrfmt("OMPI_MCA_%.*s", (int)a->n, a->s);
         import_setting(to, name, strlen(name), b->s, b->n);
         return 3;
     }
-    if ((word_is(&w[i], "-genv") || word_is(&w[i], "-env")) && a && b && variable(a->s, a->n)) {
+    if (word_in(&w[i], "-genv,-env") && a && b && variable(a->s, a->n)) {
         import_setting(to, a->s, a->n, b->s, b->n);
         return 3;
     }
@@ -485,21 +483,19 @@ static size_t take_launcher_option(json_t *to, const struct word *w, size_t i, s
 static bool take_command(struct import_log *log, const struct word *w, size_t n)
 {
     bool command = false;
-    size_t length = 0;
-    const char *program = NULL;
-    for (size_t i = 0; i < n && !program; i++) {
+    struct word program = {0};
+    for (size_t i = 0; i < n && !program.n; i++) {
         command = command || launcher(&w[i]);
-        program = benchmark(&w[i], &length);
+        program = benchmark(w[i]);
     }
-    if (!command && !program)
+    if (!command && !program.n)
         return false;
     json_t *to = log->traced ? log->traced : json_object();
     log->traced = NULL;
     bool started = false;
     for (size_t i = 0, step; i < n; i += step) {
-        size_t ignored;
         step = 1;
-        started = started || benchmark(&w[i], &ignored);
+        started = started || benchmark(w[i]).n;
         if (started)
             take_option(to, &w[i], i + 1 < n ? &w[i + 1] : NULL);
         else if (!take_assignment(to, &w[i], true))
@@ -507,8 +503,8 @@ static bool take_command(struct import_log *log, const struct word *w, size_t n)
     }
     json_decref(log->command);
     log->command = to;
-    if (program)
-        snprintf(log->program, sizeof log->program, "%.*s", (int)length, program);
+    if (program.n)
+        word_copy(log->program, sizeof log->program, &program);
     return true;
 }
 
@@ -522,7 +518,7 @@ static bool take_export(struct import_log *log, const struct word *w, size_t n)
         }
     else if (word_is(w, "setenv") && n > 2 && variable(w[1].s, w[1].n))
         import_setting(log->exported, w[1].s, w[1].n, w[2].s, w[2].n);
-    else if (word_is(w, "export") || word_is(w, "declare"))
+    else if (word_in(w, "export,declare"))
         for (size_t i = 1; i < n; i++)
             take_assignment(log->exported, &w[i], true);
     else
@@ -534,18 +530,13 @@ static bool take_export(struct import_log *log, const struct word *w, size_t n)
  * command in the next line. */
 static bool take_assignments(struct import_log *log, const struct word *w, size_t n, bool traced)
 {
-    json_t *all = json_object();
-    for (size_t i = 0; i < n && all; i++)
-        if (!take_assignment(all, &w[i], traced)) {
-            json_decref(all);
-            all = NULL;
-        }
-    if (!all)
-        return false;
+    AUTO_JSON json_t *all = json_object();
+    for (size_t i = 0; i < n; i++)
+        if (!take_assignment(all, &w[i], traced))
+            return false;
     if (traced && !log->traced)
         log->traced = json_object();
     json_object_update(traced ? log->traced : log->exported, all);
-    json_decref(all);
     return true;
 }
 
@@ -569,11 +560,12 @@ static void take_words(struct import_log *log, const struct word *w, size_t n)
 /* Saves the time for the words of most lines. */
 static bool of_interest(const char *line)
 {
-    static const char *const parts[] = {"_perf", "osu_", "run", "mpiexec", "setenv", "unset"};
-    bool found = strpbrk(line, "=\\");
-    for (size_t i = 0; i < COUNT(parts) && !found; i++)
-        found = strstr(line, parts[i]);
-    return found;
+    static const char *const parts[] = {"=",   "\\",      "_perf",  "osu_",
+                                        "run", "mpiexec", "setenv", "unset"};
+    size_t i = 0;
+    while (i < COUNT(parts) && !strstr(line, parts[i]))
+        i++;
+    return i < COUNT(parts);
 }
 
 void import_log_line(struct import_log *log, const char *line)
@@ -582,7 +574,7 @@ void import_log_line(struct import_log *log, const char *line)
         log->exported = json_object();
     if (!log->part.len && !of_interest(line))
         return;
-    struct word *w = xcalloc(COMMAND_WORDS + 1, sizeof *w);
+    AUTO_FREE struct word *w = xcalloc(COMMAND_WORDS + 1, sizeof *w);
     size_t length = strlen(line);
     bool goes_on = length && line[length - 1] == '\\';
     if (goes_on || log->part.len) {
@@ -595,7 +587,6 @@ void import_log_line(struct import_log *log, const char *line)
         take_words(log, w, n < COMMAND_WORDS ? n : COMMAND_WORDS);
         text_clear(&log->part);
     }
-    free(w);
 }
 
 void import_log_test(struct import_log *log, json_t **settings)

@@ -58,25 +58,18 @@ static const struct form forms[] = {
     {"size", binary, 3, 0, 0, false},
 };
 
-const struct form *form_find(const char *name)
+const struct form *form_find(const char *name, struct sql_source at)
 {
-    for (size_t i = 0; i < COUNT(forms); i++)
+    AUTO_TEXT struct text all = {0};
+    for (size_t i = 0; i < COUNT(forms); i++) {
         if (!strcmp(forms[i].name, name))
             return &forms[i];
+        text_addf(&all, "%s%s", i ? ", " : "", forms[i].name);
+    }
+    const char *near = NEAREST(name, forms, COUNT(forms), name);
+    fail_at(GS_USAGE, at.file, at.line, "no form '%s'%s; the forms are %s", name,
+            DID_YOU_MEAN(near), all.s);
     return NULL;
-}
-
-const char *form_nearest(const char *name)
-{
-    return NEAREST(name, forms, COUNT(forms), name);
-}
-
-char *form_names(void)
-{
-    struct text t = {0};
-    for (size_t i = 0; i < COUNT(forms); i++)
-        text_addf(&t, "%s%s", i ? ", " : "", forms[i].name);
-    return t.s;
 }
 
 bool form_is_text(const struct form *f)

@@ -28,9 +28,7 @@
 /* Numbers as the paper prints them: UTF-8, in the unit that suits the value, with an interval
  * "841 µs [840, 842]" where one is given. An interval's width decides how many digits are shown. */
 struct form;
-const struct form *form_find(const char *name); /* NULL: none */
-const char *form_nearest(const char *name);     /* or NULL */
-char *form_names(void);                         /* "a, b, c"; the caller frees it */
+const struct form *form_find(const char *name, struct sql_source at); /* NULL, reported: none */
 /* Prints the text as it is in the table; it need not be a number. */
 bool form_is_text(const struct form *f);
 

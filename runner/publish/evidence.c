@@ -63,42 +63,36 @@ static void compare_plan(const struct recorded *r, const struct plan *p, bool *r
 }
 
 /* The config of the platform, CONFIGS/PLATFORM.ini. If there is none and an override named the
- * platform of the run, the config that was overridden; then *overrides are the overrides to repeat,
- * else NULL. The caller frees the path. */
-static char *config_match_path(const struct recorded *r, const char *configs,
-                               const char *const **overrides)
+ * platform of the run, the config that was overridden; then its overrides are to be repeated. */
+static void find_config(struct proof *p, const char *configs)
 {
-    char why[512];
-    char *path = xstrfmt("%s/%s.ini", configs, r->platform);
-    *overrides = NULL;
-    if (!access(path, F_OK) || !r->overrides)
-        return path;
+    char ignored[512];
+    const struct recorded *r = p->r;
+    AUTO(config_free_of) struct config *config = NULL;
     AUTO_FREE char *recorded = xstrfmt("%s/config.ini", r->dir);
-    struct config *config;
     struct settings set;
-    err_capture(why, sizeof why);
-    if (!config_load(&config, recorded, NULL)) {
-        if (!settings_read(config, &set) && strcmp(set.platform.name, r->platform) != 0) {
-            free(path);
-            path = xstrfmt("%s/%s.ini", configs, set.platform.name);
-            *overrides = (const char *const *)r->overrides;
-        }
-        config_free(config);
+    p->config = xstrfmt("%s/%s.ini", configs, r->platform);
+    if (!access(p->config, F_OK) || !r->overrides)
+        return;
+    err_capture(ignored, sizeof ignored);
+    if (!config_load(&config, recorded, NULL) && !settings_read(config, &set) &&
+        strcmp(set.platform.name, r->platform) != 0) {
+        free(p->config);
+        p->config = xstrfmt("%s/%s.ini", configs, set.platform.name);
+        p->overrides = (const char *const *)r->overrides;
     }
     err_capture(NULL, 0);
-    return path;
 }
 
 /* The plan; or NULL if the section is gone or cannot be planned. Errors are reported. */
-static struct plan *plan_today(const struct recorded *r, const char *path,
-                               const char *const *overrides)
+static struct plan *plan_today(const struct proof *p)
 {
     struct config *config;
     struct plan *plan = NULL;
-    if (config_load(&config, path, overrides))
+    if (config_load(&config, p->config, p->overrides))
         return NULL;
     AUTO_FREE char *section =
-        *r->label ? xstrfmt("%s %s", r->workload, r->label) : xstrdup(r->workload);
+        *p->r->label ? xstrfmt("%s %s", p->r->workload, p->r->label) : xstrdup(p->r->workload);
     if (!config_section(config, section))
         config_free(config);
     else if (plan_build(&plan, config, section)) /* which owns the config */
@@ -108,30 +102,27 @@ static struct plan *plan_today(const struct recorded *r, const char *path,
 
 /* Plans the section of the run again. requested[i]: a planned cell has the same values for all
  * parameters that both have, so a parameter added to the plugin since then makes no difference; a
- * recording of another version of the plugin is taken as it is.
- * Returns the requested launches. 0: the section no longer exists, or the config cannot be read or
- * planned; then *why is the error, which the caller frees, else NULL. Reports nothing. */
-static int64_t config_match_cells(const struct recorded *r, const char *path,
-                                  const char *const *overrides, bool *requested, char **why)
+ * recording of another version of the plugin is taken as it is. Reports nothing: `why` is the error. */
+static void match_config(struct proof *p, const char *configs)
 {
     char said[512] = "";
-    *why = NULL;
+    const struct recorded *r = p->r;
+    find_config(p, configs);
+    p->requested = xcalloc(r->n_cells + 1, sizeof *p->requested);
     /* Their cells come from the command line and from a config of any name. */
-    if (!strcmp(r->workload, "trial") || !strcmp(r->workload, "train")) {
-        for (size_t i = 0; i < r->n_cells; i++)
-            requested[i] = true;
-        return 0;
-    }
+    bool any = !strcmp(r->workload, "trial") || !strcmp(r->workload, "train");
+    for (size_t i = 0; any && i < r->n_cells; i++)
+        p->requested[i] = true;
+    if (any)
+        return;
     err_capture_first(said, sizeof said);
-    struct plan *plan = plan_today(r, path, overrides);
+    AUTO(plan_free_of) struct plan *plan = plan_today(p);
     err_capture(NULL, 0);
-    *why = !plan && *said ? xstrdup(said) : NULL;
+    p->why = !plan && *said ? xstrdup(said) : NULL;
     if (!plan)
-        return 0;
-    compare_plan(r, plan, requested);
-    int64_t launches = plan->set.measure.launches;
-    plan_free(plan);
-    return launches;
+        return;
+    compare_plan(r, plan, p->requested);
+    p->launches = plan->set.measure.launches;
 }
 
 /* ---- runs ---- */
@@ -150,21 +141,20 @@ static void proof_free(struct proof *p)
 
 static int read_proof(struct proof *p, const char *configs)
 {
-    p->finished = run_is_final(p->dir);
-    int code = recorded_read(&p->r, p->dir);
-    if (!code && p->r)
-        code = origins_read(&p->origins, p->r);
-    TRY(code, machine_of_run(&p->machine, p->dir));
     struct disturbed_launches out = {0};
-    TRY(code, launches_out_of_run(&out, p->dir));
+    p->finished = run_is_final(p->dir);
+    CHECK(recorded_read(&p->r, p->dir));
+    if (!p->r)
+        return fail_at(GS_FAILED, p->dir, 0,
+                       "the recording is missing, but the tables have rows of it; "
+                       "'make tables' makes the tables again");
+    CHECK(origins_read(&p->origins, p->r));
+    CHECK(machine_of_run(&p->machine, p->dir));
+    CHECK(launches_out_of_run(&out, p->dir));
     p->left_out = (int64_t)out.n;
     host_load_free(&out);
-    if (!code && p->r) {
-        p->config = config_match_path(p->r, configs, &p->overrides);
-        p->requested = xcalloc(p->r->n_cells + 1, sizeof *p->requested);
-        p->launches = config_match_cells(p->r, p->config, p->overrides, p->requested, &p->why);
-    }
-    return code;
+    match_config(p, configs);
+    return GS_OK;
 }
 
 int proof_of(struct proofs *ps, const char *dir, struct proof **out)
@@ -174,15 +164,9 @@ int proof_of(struct proofs *ps, const char *dir, struct proof **out)
             *out = ps->v[i];
             return ps->v[i]->r ? GS_OK : GS_FAILED;
         }
-    struct proof *p = *out = xcalloc(1, sizeof *p);
+    struct proof *p = *out = APPEND(ps->v, ps->n) = xcalloc(1, sizeof *p);
     p->dir = xstrdup(dir);
-    APPEND(ps->v, ps->n) = p;
-    int code = read_proof(p, ps->configs);
-    if (code || p->r)
-        return code;
-    return fail_at(GS_FAILED, dir, 0,
-                   "the recording is missing, but the tables have rows of it; "
-                   "'make tables' makes the tables again");
+    return read_proof(p, ps->configs);
 }
 
 static void proofs_free(struct proofs *ps)
@@ -214,22 +198,17 @@ static struct wanted wanted_by(const struct grid *g, size_t row)
 /* Every parameter that row and cell both name is the same. A table leaves out what it runs over. */
 static bool is_wanted(const struct rec_cell *c, const struct wanted *w)
 {
-    char key[64], buf[256];
+    char buf[256];
     if (w->id)
         return !strcmp(w->id, c->id);
     if (strcmp(w->config, c->config) || (w->mode && strcmp(w->mode, c->mode)))
         return false;
     for (size_t i = 0; i < w->params.n; i++) {
         const char *word = w->params.v[i], *value = word + strcspn(word, "=");
-        size_t n = (size_t)(value - word);
-        if (n >= sizeof key)
-            return false; /* no parameter has so long a name */
-        memcpy(key, word, n);
-        key[n] = '\0';
+        AUTO_FREE char *key = xstrfmt("%.*s", (int)(value - word), word);
         /* A row of several modes says one of them. */
-        if (!w->mode && !strcmp(key, "mode"))
-            continue;
-        const char *v = recorded_param(c, key, buf, sizeof buf);
+        const char *v =
+            !w->mode && !strcmp(key, "mode") ? NULL : recorded_param(c, key, buf, sizeof buf);
         if (v && strcmp(v, value + (*value == '=')) != 0)
             return false;
     }
@@ -350,9 +329,15 @@ static char *mixed_launches(const struct proof *p, size_t cell)
     return NULL;
 }
 
-/* True, and the gap, when a cell of the row is refused. */
-static bool refuse_cells(struct admissibility *a, const struct proof *p, const size_t *cells,
-                         size_t n, size_t *gap)
+/* The next four return ROW_GOOD, or the index of the gap plus 1. */
+
+static int refuse(struct admissibility *a, char *what, char *command)
+{
+    return (int)add_gap(a, what, command) + 1;
+}
+
+static int judge_cells(struct admissibility *a, const struct proof *p, const size_t *cells,
+                       size_t n)
 {
     AUTO_FREE char *mixed = NULL;
     bool stale = !n;
@@ -361,73 +346,56 @@ static bool refuse_cells(struct admissibility *a, const struct proof *p, const s
         mixed = mixed ? mixed : mixed_launches(p, cells[i]);
     }
     if (p->why)
-        *gap = add_gap(a, xstrfmt("%s: its config cannot be planned: %s", p->dir, p->why),
-                       xstrfmt("gradsync check %s", SHELL_WORD(p->config)));
-    else if (stale)
-        *gap = add_gap(a, xstrfmt("%s: stale: %s no longer requests this cell", p->dir, p->config),
-                       measure_again(p));
-    else if (mixed)
-        *gap = add_gap(a, xstrfmt("%s: mixed: its launches differ in %s", p->dir, mixed),
-                       measure_again(p));
-    return p->why || stale || mixed;
+        return refuse(a, xstrfmt("%s: its config cannot be planned: %s", p->dir, p->why),
+                      xstrfmt("gradsync check %s", SHELL_WORD(p->config)));
+    if (stale)
+        return refuse(a, xstrfmt("%s: stale: %s no longer requests this cell", p->dir, p->config),
+                      measure_again(p));
+    if (mixed)
+        return refuse(a, xstrfmt("%s: mixed: its launches differ in %s", p->dir, mixed),
+                      measure_again(p));
+    return ROW_GOOD;
 }
 
-static bool refuse_row(struct admissibility *a, const struct proof *p, const struct grid *g,
-                       size_t row, enum row_run which, size_t *gap)
-{
-    int64_t launches = launches_of(g, row, which);
-    /* Launches that the statistics leave out were measured. */
-    if (launches >= 0 && p->launches && launches + p->left_out < p->launches) {
-        *gap = add_gap(a,
-                       xstrfmt("%s: under-sampled: fewer launches count than the %lld that %s "
-                               "asks for",
-                               p->dir, (long long)p->launches, p->config),
-                       complete(p));
-        return true;
-    }
-    AUTO_FREE size_t *cells = xcalloc(p->r->n_cells + 1, sizeof *cells);
-    return refuse_cells(a, p, cells, proof_cells(p, g, row, cells), gap);
-}
-
-static bool refuse_run(struct admissibility *a, struct paper_tables *s, const struct grid *g,
-                       size_t row, enum row_run which, size_t *gap)
+static int judge_run(struct admissibility *a, struct paper_tables *s, const struct grid *g,
+                     size_t row, enum row_run which)
 {
     struct proof *p;
     AUTO_FREE char *dir = paper_tables_run(s, g, row, which);
-    bool refused = false;
-    if (dir && proof_of(&a->proofs, dir, &p)) {
-        *gap =
-            add_gap(a, xstrfmt("%s: damaged", dir), xstrfmt("git checkout -- %s", SHELL_WORD(dir)));
-        refused = true;
-    } else if (dir) {
-        refused = refuse_row(a, p, g, row, which, gap);
-    }
-    return refused;
+    if (!dir)
+        return ROW_GOOD;
+    if (proof_of(&a->proofs, dir, &p))
+        return refuse(a, xstrfmt("%s: damaged", dir),
+                      xstrfmt("git checkout -- %s", SHELL_WORD(dir)));
+    int64_t launches = launches_of(g, row, which);
+    /* Launches that the statistics leave out were measured. */
+    if (launches >= 0 && p->launches && launches + p->left_out < p->launches)
+        return refuse(a,
+                      xstrfmt("%s: under-sampled: fewer launches count than the %lld that %s "
+                              "asks for",
+                              p->dir, (long long)p->launches, p->config),
+                      complete(p));
+    AUTO_FREE size_t *cells = xcalloc(p->r->n_cells + 1, sizeof *cells);
+    return judge_cells(a, p, cells, proof_cells(p, g, row, cells));
 }
 
-/* A cell that its platform cannot run: there is nothing to measure and no number to print. */
-static bool is_skipped(const struct grid *g, size_t row)
-{
-    return !strcmp(grid_text(g, row, "status"), "skip") ||
-           !strncmp(grid_text(g, row, "reason"), "skip: ", strlen("skip: "));
-}
-
-/* Rows that are of no cell, as those of runs, are of no launches either. */
+/* ROW_SKIPPED: a cell that its platform cannot run: there is nothing to measure and no number to print.
+ * Rows that are of no cell, as those of runs, are of no launches either. */
 static int judge_row(struct admissibility *a, struct paper_tables *s, const struct grid *g,
                      size_t row)
 {
-    size_t gap = 0;
-    bool refused = false;
-    if (is_skipped(g, row))
+    int judged = ROW_GOOD;
+    if (!strcmp(grid_text(g, row, "status"), "skip") ||
+        !strncmp(grid_text(g, row, "reason"), "skip: ", strlen("skip: ")))
         return ROW_SKIPPED;
-    for (enum row_run which = ROW_RUN; which < ROW_RUNS && grid_has(g, "config") && !refused;
-         which++)
-        refused = refuse_run(a, s, g, row, which, &gap);
-    return refused ? (int)gap + 1 : ROW_GOOD;
+    for (enum row_run which = ROW_RUN; which < ROW_RUNS && grid_has(g, "config"); which++)
+        if ((judged = judge_run(a, s, g, row, which)) != ROW_GOOD)
+            break;
+    return judged;
 }
 
-int admissibility_rows(struct admissibility *a, struct paper_tables *s, const struct grid *g,
-                       struct chosen *rows, const char *number, size_t *left_out, size_t *gap)
+void admissibility_rows(struct admissibility *a, struct paper_tables *s, const struct grid *g,
+                        struct chosen *rows, const char *number, size_t *left_out, size_t *gap)
 {
     size_t kept = 0, seen = SIZE_MAX;
     *left_out = 0;
@@ -446,7 +414,6 @@ int admissibility_rows(struct admissibility *a, struct paper_tables *s, const st
         ++*left_out;
     }
     rows->n = kept;
-    return GS_OK;
 }
 
 /* ---- two rows ---- */
@@ -469,7 +436,7 @@ bool admissibility_unlike(struct admissibility *a, struct paper_tables *s, const
                           size_t *gap)
 {
     const struct proof *p = proof_of_row(a, s, g, row), *q = proof_of_row(a, s, h, other);
-    for (size_t f = 0; p && q && p != q && f < sizeof common / sizeof *common; f++) {
+    for (size_t f = 0; p && q && p != q && f < COUNT(common); f++) {
         const char *x = p->machine.facts[common[f]], *y = q->machine.facts[common[f]];
         if (!x || !y || !strcmp(x, y))
             continue;

@@ -62,10 +62,10 @@ struct admissibility {
 };
 
 /* Removes the refused rows from a choice. *left_out: how many; *gap: index in admissibility->v of
- * the last fault, if any. GS_OK or reported. */
-int admissibility_rows(struct admissibility *admissibility, struct paper_tables *s,
-                       const struct grid *g, struct chosen *rows, const char *number,
-                       size_t *left_out, size_t *gap);
+ * the last fault, if any. */
+void admissibility_rows(struct admissibility *admissibility, struct paper_tables *s,
+                        const struct grid *g, struct chosen *rows, const char *number,
+                        size_t *left_out, size_t *gap);
 
 /* Adds a gap: nothing was recorded for this query; NULL: measuring cannot fill it. Takes ownership of `what`. Returns the index. */
 size_t admissibility_missing(struct admissibility *admissibility, const struct paper_tables *s,

@@ -153,15 +153,15 @@ static int query_table(struct numbers *b, struct answer *a, const char *query,
                        const struct sql_parts *p, const struct sql_values *in)
 {
     int n = (int)(p->order - p->from);
-    int code = sql_use(&b->tables, p, &a->grid);
+    CHECK(sql_use(&b->tables, p, &a->grid));
     b->tables.refused = true;
-    TRY(code, find_rows(b, a, xstrfmt("SELECT rowid %.*s ORDER BY rowid", n, p->from), in));
+    CHECK(find_rows(b, a, xstrfmt("SELECT rowid %.*s ORDER BY rowid", n, p->from), in));
     b->tables.refused = false;
     size_t found = a->rows.n;
-    TRY(code, admissibility_rows(&b->admissibility, &b->tables, a->grid, &a->rows, a->macro->name,
-                                 &a->left_out, &a->fault));
-    if (code || a->rows.n || p->count)
-        return code ? code : run_query(b, a, query, p, in);
+    admissibility_rows(&b->admissibility, &b->tables, a->grid, &a->rows, a->macro->name,
+                       &a->left_out, &a->fault);
+    if (a->rows.n || p->count)
+        return run_query(b, a, query, p, in);
     a->skipped = found && !a->left_out;
     if (!a->gap)
         a->gap = no_rows(a);
@@ -204,9 +204,7 @@ static int answer_query(struct numbers *b, struct answer *a, const char *query,
                         const struct sql_values *in)
 {
     struct sql_parts p;
-    int code = sql_split(&p, query, source_of(b, a->macro));
-    if (code)
-        return code;
+    CHECK(sql_split(&p, query, source_of(b, a->macro)));
     return p.from && strncmp(p.table, "numbers", p.table_len) != 0
                ? query_table(b, a, query, &p, in)
                : query_numbers(b, a, query, &p, in);
@@ -313,21 +311,13 @@ static void judge_gap(struct numbers *b, struct answer *a)
 static int print(struct numbers *b, struct answer *a)
 {
     const struct macro *m = a->macro;
-    const struct form *f = form_find(m->form);
-    if (!f) {
-        const char *near = form_nearest(m->form);
-        AUTO_FREE char *names = form_names();
-        return fail_at(GS_USAGE, b->d.path, m->line, "no form '%s'%s; the forms are %s", m->form,
-                       DID_YOU_MEAN(near), names);
-    }
-    if (!a->gap && !form_is_text(f))
-        for (size_t i = 0; i < a->n_v && !a->gap; i++)
-            if (!isfinite(a->v[i]))
-                a->gap =
-                    xstrfmt("no number: %s",
-                            a->grid && a->rows.n && *grid_text(a->grid, a->rows.rows[0], "reason")
-                                ? grid_text(a->grid, a->rows.rows[0], "reason")
-                                : "the field is empty");
+    const struct form *f = form_find(m->form, source_of(b, m));
+    const char *reason = a->grid && a->rows.n ? grid_text(a->grid, a->rows.rows[0], "reason") : "";
+    if (!f)
+        return GS_USAGE;
+    for (size_t i = 0; i < a->n_v && !a->gap && !form_is_text(f); i++)
+        if (!isfinite(a->v[i]))
+            a->gap = xstrfmt("no number: %s", *reason ? reason : "the field is empty");
     if (a->gap)
         judge_gap(b, a);
     if (a->gap)
@@ -381,10 +371,10 @@ int numbers_answer(struct numbers *b, const char *name, struct answer **out)
     a->state = ANSWER_BUSY;
     a->macro = m;
     a->fault = SIZE_MAX;
-    int code = look_up(b, a);
-    TRY(code, print(b, a));
+    CHECK(look_up(b, a));
+    CHECK(print(b, a));
     a->state = ANSWER_DONE;
-    return code;
+    return GS_OK;
 }
 
 void numbers_close(struct numbers *b)
@@ -557,31 +547,25 @@ static void print_row(const struct grid *g, size_t row)
     put("row", "%s:%ld%s", g->path, g->lines[row], t.len ? t.s : "");
 }
 
-static int print_run_of(struct numbers *b, const struct grid *g, size_t row, enum row_run which,
-                        const struct proof **shown)
+/* shown: the runs that were printed before. */
+static int print_evidence(struct numbers *b, const struct grid *g, size_t row,
+                          const struct proof **shown)
 {
-    struct proof *p;
-    AUTO_FREE char *dir = paper_tables_run(&b->tables, g, row, which);
-    int code = dir ? proof_of(&b->admissibility.proofs, dir, &p) : GS_OK;
-    if (dir && !code) {
+    for (enum row_run which = ROW_RUN; which < ROW_RUNS; which++) {
+        struct proof *p;
+        AUTO_FREE char *dir = paper_tables_run(&b->tables, g, row, which);
+        if (!dir)
+            continue;
+        CHECK(proof_of(&b->admissibility.proofs, dir, &p));
         AUTO_FREE size_t *cells = xcalloc(p->r->n_cells + 1, sizeof *cells);
         size_t n = proof_cells(p, g, row, cells);
         if (p != shown[which])
             print_run(p);
         shown[which] = p;
-        for (size_t i = 0; i < n && !code; i++)
-            code = print_cell(p, cells[i]);
+        for (size_t i = 0; i < n; i++)
+            CHECK(print_cell(p, cells[i]));
     }
-    return code;
-}
-
-static int print_evidence(struct numbers *b, const struct grid *g, size_t row,
-                          const struct proof **shown)
-{
-    int code = GS_OK;
-    for (enum row_run which = ROW_RUN; which < ROW_RUNS && !code; which++)
-        code = print_run_of(b, g, row, which, shown);
-    return code;
+    return GS_OK;
 }
 
 /* Of what was not measured: where it is written down. */
@@ -609,25 +593,34 @@ static void print_source(const struct grid *g, size_t row)
         put("run", "%s", grid_text(g, row, "path"));
 }
 
+static int print_traced(struct numbers *b, const struct grid *g, size_t row,
+                        const struct proof **shown)
+{
+    print_row(g, row);
+    print_source(g, row);
+    return print_evidence(b, g, row, shown);
+}
+
 static int print_rows(struct numbers *b, const struct answer *a, size_t most)
 {
     const struct proof *shown[ROW_RUNS] = {0};
-    int code = GS_OK;
-    for (size_t i = 0; i < a->rows.n && i < most && !code; i++) {
-        print_row(a->grid, a->rows.rows[i]);
-        print_source(a->grid, a->rows.rows[i]);
-        code = print_evidence(b, a->grid, a->rows.rows[i], shown);
-    }
+    for (size_t i = 0; i < a->rows.n && i < most; i++)
+        CHECK(print_traced(b, a->grid, a->rows.rows[i], shown));
     if (a->rows.n > most)
         put("and", "%zu more rows of %s; 'gradsync why --all' traces them too", a->rows.n - most,
             a->grid->path);
-    return code;
+    return GS_OK;
 }
 
-static int print_line(struct numbers *b, const struct grid *g, long line)
+int trace_line(struct numbers *b, const char *table, long line)
 {
     const struct proof *shown[ROW_RUNS] = {0};
+    AUTO_FREE char *path = xstrfmt("%s/%s.csv", b->tables.csv, table);
+    AUTO(grid_free_of) struct grid *g = NULL;
     size_t row = 0;
+    if (access(path, F_OK))
+        return paper_tables_no_table(&b->tables, table, path);
+    CHECK(grid_read(&g, table, path));
     while (row < g->n && g->lines[row] != line)
         row++;
     if (row == g->n)
@@ -635,19 +628,7 @@ static int print_line(struct numbers *b, const struct grid *g, long line)
                        "no row begins on line %ld; rows are on lines 2 to %ld", line,
                        g->n ? g->lines[g->n - 1] : 1);
     printf("%s:%ld\n", g->name, line);
-    print_row(g, row);
-    print_source(g, row);
-    return print_evidence(b, g, row, shown);
-}
-
-int trace_line(struct numbers *b, const char *table, long line)
-{
-    AUTO_FREE char *path = xstrfmt("%s/%s.csv", b->tables.csv, table);
-    AUTO(grid_free_of) struct grid *g = NULL;
-    if (access(path, F_OK))
-        return paper_tables_no_table(&b->tables, table, path);
-    CHECK(grid_read(&g, table, path));
-    return print_line(b, g, line);
+    return print_traced(b, g, row, shown);
 }
 
 int trace_print(struct numbers *b, const struct answer *a, size_t most)
@@ -661,10 +642,11 @@ int trace_print(struct numbers *b, const struct answer *a, size_t most)
         put("refused", "%zu row%s, the last one: %s; fill it: %s", a->left_out,
             a->left_out == 1 ? "" : "s", b->admissibility.v[a->fault].what,
             b->admissibility.v[a->fault].command);
-    int code = a->gap ? GS_OK : print_rows(b, a, most);
-    for (size_t i = 0; i < a->n_parts && !code; i++) {
+    if (!a->gap)
+        CHECK(print_rows(b, a, most));
+    for (size_t i = 0; i < a->n_parts; i++) {
         printf("from ");
-        code = trace_print(b, a->parts[i], most);
+        CHECK(trace_print(b, a->parts[i], most));
     }
-    return code;
+    return GS_OK;
 }

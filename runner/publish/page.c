@@ -308,21 +308,6 @@ static int put_table(struct page *p, const struct table *t)
 
 /* ---- verdicts, counted ---- */
 
-/* Calls row() for each mode of the platform with its contrasts and how many of them have which verdict.
- * Modes are different questions: a step's time and an operation's are never in one count. */
-static int each_count(struct page *p, void (*row)(void *p, sqlite3_stmt *st))
-{
-    AUTO_TEXT struct text columns = {0}, which = {0};
-    text_add(&columns, "ifnull(mode, ''), count(*)");
-    text_add(&which, "verdict IN (''");
-    for (size_t i = 0; i < VERDICTS; i++) {
-        text_addf(&columns, ", sum(verdict = '%s')", verdict_names[i]);
-        text_addf(&which, ", '%s'", verdict_names[i]);
-    }
-    text_add(&which, ") GROUP BY mode ORDER BY min(rowid)");
-    return each_row(p, columns.s, "compare", which.s, row);
-}
-
 static void put_count(void *page, sqlite3_stmt *st)
 {
     FILE *f = ((struct page *)page)->f;
@@ -334,39 +319,18 @@ static void put_count(void *page, sqlite3_stmt *st)
     fputs(".</p>\n", f);
 }
 
-/* st NULL: nothing was compared. */
-static void put_overview_row(void *page, sqlite3_stmt *st)
+/* Modes are different questions: a step's time and an operation's are never in one count. */
+static int put_counts(struct page *p)
 {
-    struct page *p = page;
-    const char *mode = st ? store_text(st, 0) : "";
-    p->rows++;
-    put(p->f, "<tr><td><a href=\"#p%zu\">%s</a></td><td>%s</td><td class=\"n\">%s</td>", p->place,
-        p->platforms.v[p->place], *mode ? mode : "alone", st ? store_text(st, 1) : "0");
-    for (int i = 0; i < VERDICTS; i++) {
-        const char *count = st ? store_text(st, 2 + i) : "0";
-        fprintf(p->f, "<td class=\"n %s\">%s</td>", strcmp(count, "0") ? verdict_names[i] : "soft",
-                count);
+    AUTO_TEXT struct text columns = {0}, which = {0};
+    text_add(&columns, "ifnull(mode, ''), count(*)");
+    text_add(&which, "verdict IN (''");
+    for (size_t i = 0; i < VERDICTS; i++) {
+        text_addf(&columns, ", sum(verdict = '%s')", verdict_names[i]);
+        text_addf(&which, ", '%s'", verdict_names[i]);
     }
-    fputs("</tr>\n", p->f);
-}
-
-/* A row for each platform and mode, with a link to its section. */
-static int put_overview(struct page *p)
-{
-    fputs("<div class=\"wide\"><table><thead><tr><th>platform</th><th>mode</th>"
-          "<th class=\"n\">contrasts</th>",
-          p->f);
-    for (size_t i = 0; i < VERDICTS; i++)
-        fprintf(p->f, "<th class=\"n\">%s</th>", verdict_names[i]);
-    fputs("</tr></thead><tbody>\n", p->f);
-    for (p->place = 0; p->place < p->platforms.n; p->place++) {
-        p->rows = 0;
-        CHECK(each_count(p, put_overview_row));
-        if (!p->rows)
-            put_overview_row(p, NULL);
-    }
-    fputs("</tbody></table></div>\n", p->f);
-    return GS_OK;
+    text_add(&which, ") GROUP BY mode ORDER BY min(rowid)");
+    return each_row(p, columns.s, "compare", which.s, put_count);
 }
 
 /* ---- figures ----
@@ -389,71 +353,65 @@ static const char *const questions[QUESTIONS] = {
     [CLAIMS] = "Can the verdicts and the claims be right?",
 };
 
-/* By how the name of a figure ends. `script` draws it, from a table. */
+/* By how the name of a figure ends. */
 struct figure_kind {
-    const char *end, *script, *table;
-    bool whole; /* drawn from the whole table: its panel is in no folder of a workload */
+    const char *end, *table;
     enum question question;
     const char *caption;
 };
 static const struct figure_kind kinds[] = {
-    {ANSWER, ANSWER, "chosen", true, SHORTEST,
+    {ANSWER, "chosen", SHORTEST,
      "Loss of each step when the config with the highest bandwidth is set instead of the best "
      "other one. Where no bandwidth was measured, the loss is that of the baseline. Arrow: the "
      "interval goes on."},
-    {"-ranks", "ranks", "iteration", false, SHORTEST,
+    {"-ranks", "iteration", SHORTEST,
      "Configs in the order of their medians: bandwidth alone (left) and time of the step (right). "
      "Only verdicts tell whether two configs differ."},
-    {"-decomposition", "decomposition", "iteration", false, WHY,
+    {"-decomposition", "iteration", WHY,
      "Compute, and the communication that overlap hides or leaves exposed. Each part and the time "
      "(the dot) is a median of its own, so the parts need not end at the dot. Arrow: the interval "
      "goes on."},
-    {"-by-ctas", "ctas", "iteration", false, WHY,
+    {"-by-ctas", "iteration", WHY,
      "Time of the step over compute alone, from the same blocks, against the number of CTAs."},
-    {"-ecdf", "ecdf", "samples", false, WHY,
+    {"-ecdf", "samples", WHY,
      "Distribution of the times of all iterations. Its median is that of all samples, so it can "
      "differ from that of the other tables and figures."},
-    {"-verdict_map", "verdict_map", "compare", false, DIFFER,
+    {"-verdict_map", "compare", DIFFER,
      "Verdict on each config at each size, against the baseline."},
-    {"-forest", "forest", "compare", false, DIFFER,
+    {"-forest", "compare", DIFFER,
      "Time of each config against the baseline, with its 95% interval and the A/A floor. Arrow: "
-     "the "
-     "interval goes on."},
-    {"-bandwidth", "bandwidth", "compare", false, ALONE,
+     "the interval goes on."},
+    {"-bandwidth", "compare", ALONE,
      "Bus bandwidth of each config over that of the baseline, against size: ratios within blocks, "
      "so not the quotients of the medians. Without a config auto, the medians of summary.csv. "
      "Arrow: the interval or the curve goes on."},
-    {"-latency", "latency", "compare", false, ALONE,
+    {"-latency", "compare", ALONE,
      "Time of each config over that of the baseline, against size: ratios within blocks, so not "
      "the quotients of the medians. Without a config auto, the medians of summary.csv. Arrow: the "
      "interval or the curve goes on."},
-    {"-by-contention", "contention", "summary", false, ALONE,
-     "Time of one operation while other work uses the GPU."},
-    {"sync_size", "wan_sync", "wan", true, SITES, "Time of a synchronisation against its size."},
-    {"sync_size_slow", "wan_sync", "wan", true, SITES,
-     "Time of a synchronisation against its size, on slow links."},
-    {"sync_rtt", "wan_sync", "wan", true, SITES,
-     "Time of a synchronisation against the round-trip time."},
-    {"sync_rtt_small", "wan_sync", "wan", true, SITES,
+    {"-by-contention", "summary", ALONE, "Time of one operation while other work uses the GPU."},
+    {"sync_size", "wan", SITES, "Time of a synchronisation against its size."},
+    {"sync_size_slow", "wan", SITES, "Time of a synchronisation against its size, on slow links."},
+    {"sync_rtt", "wan", SITES, "Time of a synchronisation against the round-trip time."},
+    {"sync_rtt_small", "wan", SITES,
      "Time of a small synchronisation against the round-trip time."},
-    {"modelled", "wan_modelled", "wan", true, SITES,
-     "Measured over modelled time of each synchronisation, by network."},
-    {"every", "wan_trained", "wan", true, SITES,
+    {"modelled", "wan", SITES, "Measured over modelled time of each synchronisation, by network."},
+    {"every", "wan", SITES,
      "Compute as a share of the time, against the steps between synchronisations: points are "
      "measured, lines modelled."},
-    {"wan_every", "wan_every", "wan", true, SITES,
+    {"wan_every", "wan", SITES,
      "Compute as a share of the time, as modelled, against the steps between synchronisations."},
-    {"wan_claims", "wan_claims", "wan", true, SITES,
+    {"wan_claims", "wan", SITES,
      "Claims of a plan for training between sites, over what the plan reaches."},
-    {"claims", "claims", "limits", true, CLAIMS,
+    {"claims", "limits", CLAIMS,
      "Published claims and measured values, as a share of the physical limit."},
-    {"wan_needed", "wan_needed", "wan/needed", true, CLAIMS,
+    {"wan_needed", "wan/needed", CLAIMS,
      "Bandwidth that a utilisation needs, by schedule of the synchronisations: lines are the "
      "model, points published."},
-    {"error_rates", "error_rates", "error_rates", true, CLAIMS,
+    {"error_rates", "error_rates", CLAIMS,
      "How often a difference is found, against its size, by simulation."},
 };
-static const struct figure_kind other = {"", "", "", true, CLAIMS, ""};
+static const struct figure_kind other = {"", "", CLAIMS, ""};
 
 static bool ends(const char *name, const char *end)
 {
@@ -497,22 +455,11 @@ static void put_svg(FILE *f, const char *svg, const char *label, int serial)
     }
 }
 
-static void put_caption(FILE *f, const char *folder, const char *name, const struct figure_kind *k)
+static void put_caption(FILE *f, const char *name, const struct figure_kind *k)
 {
     put(f, "<figcaption>%s", *k->caption ? k->caption : name);
     if (*k->table)
         fprintf(f, " From <code>%s.csv</code>.", k->table);
-    if (*k->script) {
-        size_t n = strlen(name) - (k->whole ? 0 : strlen(k->script) + 1);
-        const char *dash = strchr(name, '-');
-        size_t workload = k->whole || !dash ? 0 : (size_t)(dash - name);
-        AUTO_FREE char *command = xstrfmt(
-            "figures/draw %s data/csv/panels/%s/%.*s%s%.*s.plot figures/out/%s/%s", k->script,
-            folder, (int)workload, name, workload ? "/" : "", (int)n, name, folder, name);
-        fputs("<details><summary>command</summary>", f);
-        put_command(f, command);
-        fputs("</details>", f);
-    }
     fputs("</figcaption>", f);
 }
 
@@ -532,7 +479,7 @@ static int put_figure(struct page *p, const char *folder, const char *name, size
     *room -= svg.len;
     fprintf(p->f, "<figure id=\"fig%d\">\n", p->serial);
     put_svg(p->f, begin, name, p->serial);
-    put_caption(p->f, folder, name, kind_of(name));
+    put_caption(p->f, name, kind_of(name));
     fputs("</figure>\n", p->f);
     p->serial++;
     return GS_OK;
@@ -807,10 +754,8 @@ static int put_begin(struct page *p, bool sites)
         "baseline, is not called. <em>Same operation</em>: both configs ran the same algorithm, "
         "protocol and number of CTAs, so no difference is claimed. <em>Converged: no</em>: the "
         "interval is wider than the precision in the config. One launch has no "
-        "interval.</p></details>\n<details><summary>Verdicts, counted</summary>\n",
+        "interval.</p></details>\n",
         p->f);
-    CHECK(put_overview(p));
-    fputs("</details>\n", p->f);
     return GS_OK;
 }
 
@@ -820,7 +765,7 @@ static int put_platform(struct page *p, size_t place)
     AUTO_FREE char *id = xstrfmt("p%zu", place);
     p->place = place;
     put_heading(p->f, id, platform);
-    CHECK(each_count(p, put_count));
+    CHECK(put_counts(p));
     CHECK(put_figures(p, platform, id));
     if (!count_figures(p, platform) && has_run(p, platform, false))
         say("report: no figure in %s/%s; to draw them: make figures PLATFORM=%s", figures, platform,

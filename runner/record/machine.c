@@ -85,11 +85,6 @@ static bool changes_nccl(const char *name, const char *value)
     return !strncmp(name, "NCCL_", 5) && !strstr(value, "libnccl-tuner-gradsync");
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static void tell_environment(struct machine *m, json_t *env)
 {
     const char *name;
@@ -100,8 +95,7 @@ static void tell_environment(struct machine *m, json_t *env)
         if (text && changes_nccl(name, text))
             words_addf(&m->nccl_env, "%s=%s", name, text);
     }
-    if (m->nccl_env.n)
-        qsort(m->nccl_env.v, m->nccl_env.n, sizeof *m->nccl_env.v, by_name);
+    words_sort(&m->nccl_env);
 }
 
 static void tell_header(struct machine *m, const json_t *header)
@@ -199,7 +193,7 @@ static int add_sets(struct words *sets, const char *dir)
         if (code || !m.facts[FACT_UUID])
             continue;
         words_split(&uuids, m.facts[FACT_UUID], ',');
-        qsort(uuids.v, uuids.n, sizeof *uuids.v, by_name);
+        words_sort(&uuids);
         AUTO_TEXT struct text set = {0};
         for (size_t k = 0; k < uuids.n; k++)
             text_addf(&set, "%s%s", k ? "," : "", uuids.v[k]);

@@ -464,19 +464,13 @@ static char *columns_there(const struct csv_reader *r, const char *columns)
     return t.s;
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* The parameters in the order of their names: that of a file's columns depends on its other rows. */
 static char *ordered(const char *params)
 {
     AUTO_WORDS struct words w = {0};
     struct text t = {0};
     words_split(&w, params, ' ');
-    if (w.n)
-        qsort(w.v, w.n, sizeof *w.v, by_name);
+    words_sort(&w);
     text_add(&t, "");
     for (size_t i = 0; i < w.n; i++)
         text_addf(&t, "%s%s", i ? " " : "", w.v[i]);
