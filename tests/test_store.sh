@@ -82,6 +82,9 @@ like "$("$gradsync" query --format markdown "$select")" $'^\\| run_id \\| step .
 is "$("$gradsync" query --format json "$select" | tr -d ' \n' | sed 's/"run_id":"[^"]*",//')" \
     '{"schema":"gradsync-query-1","rows":[{"step_s":0.0015,"size_B":4096,"none":null,"busbw_Bps":2500000000.0}]}' \
     'json is one object'
+odd="SELECT 'a\"b,c' AS text, 'd|e' AS bar"
+is "$("$gradsync" query --format csv "$odd")" $'text,bar\n"a""b,c",d|e' 'csv quotes what it must'
+is "$("$gradsync" query --format markdown "$odd" | tail -n 1)" '| a"b,c | d\|e |' 'a bar ends no cell of markdown'
 fails1 2 "syntax error; 'gradsync help query' .* 'gradsync help tables' lists" \
     "$gradsync" query 'SELEC 1'
 ok 'no view needs quotes' "$gradsync" query 'SELECT foreign_cores FROM foreign_load'
@@ -107,6 +110,27 @@ fails 1 "null/2" "$gradsync" query "$count"
 is "$(counted | cut -d, -f2)" 1 'nothing of it is in the store'
 cp sound "$file"
 is "$(counted)" "$both" 'the restored recording is read again'
+
+# An edit that keeps the size, a config of the platform, and a line that is torn in one of two runs.
+sed -i '1s/"commit":"./"commit":"Z/' "$file"
+is "$("$gradsync" query --format lines "SELECT count(*) FROM run WHERE git_commit LIKE 'Z%'")" 1 \
+    'an edited recording is read again, though it has its size'
+cp sound "$file"
+mkdir configs
+for limit in 10 20; do
+    printf '[limits]\nbusbw = %sGB/s\nsource = x\n' $limit >configs/sim.ini
+    is "$("$gradsync" query --format lines 'SELECT max(limit_Bps) FROM summary')" "${limit}000000000.0" \
+        "a limit of $limit GB/s in the config of the platform is that of its cells"
+done
+rm -r configs data/gradsync.db*
+printf '{"type":"bl' >>"$file"
+says '^data/raw/sim/null/2/.*: ignoring the incomplete last line' "$gradsync" query "$count"
+is "$(tail -n 1 <<<"$out" | xargs | tr ' ' ,)" "$both" 'the rest of its run is in the store'
+cp sound "$file"
+printf '[reference]\nlink = 11GB/s\nlink.source = a sheet\nsource = all\n[null]\nsize = 8\n' >data/raw/sim/null/1/config.ini
+is "$("$gradsync" query --format lines 'SELECT claim, given, source FROM claim' data/raw/sim/null/1)" \
+    'link 11GB/s a sheet' 'a claim is a row with its source, and a source is none'
+rm data/raw/sim/null/1/config.ini
 
 # ---- databases that cannot be used
 rebuilt() { # NAME
