@@ -250,7 +250,7 @@ END
     exits 1 'tune of a job over Gloo ends with 1' env LOCAL_RANK=0 PYTHONPATH="$tmp/gloo" \
         PYTHONDONTWRITEBYTECODE=1 "$gradsync" tune -o raw -- python3 gloo.py
     like "$err" 'tune: the command: failed: its DDP uses Gloo, .* and it prints no step times that gradsync knows' 'it says so'
-    ok 'it does not wait for its deadline' test $((SECONDS - began)) -lt 60
+    ok 'it does not wait for its deadline of three minutes' test $((SECONDS - began)) -lt 150
 
     # A rank whose GPU memory doubles with larger buckets, and whose DDP knows no view.
     cat >fake/torch/cuda.py <<'END'

@@ -1,0 +1,25 @@
+# Plugins that do not load, tables that are wrong, and one that is right; helps and lists.
+. $top/tests/plugins.sh
+for name in other_abi no_symbol bad_size bad_tables load_exits bad; do compile $name $name.so; done
+echo 'wl_plugin_v1' >text.so
+echo 'int absent(void) { return 1; }' >absent.c
+${CC:-gcc} -fPIC -shared -o libabsent.so absent.c
+compile bad needs.so -DNAME=needs -Wl,--no-as-needed -L. -labsent
+rm libabsent.so
+$ gradsync help nul
+$ gradsync help ./none.so
+$ gradsync help ./other_abi.so
+$ gradsync help ./no_symbol.so
+$ gradsync help ./text.so
+$ gradsync help ./bad_size.so
+$ gradsync help ./needs.so
+$ gradsync help ./bad_tables.so
+$ gradsync check -q bad_tables.so
+$ gradsync help null
+# One that ends the process while it is loaded; none of the current folder is loaded.
+mkdir one && mv load_exits.so bad.so bad_tables.so one
+printf '[platform]\nname = x\n[load_exits]\nsize = 8\n' >exits.ini
+$ for verb in plan run check; do gradsync --plugins one $verb exits.ini; done
+$ gradsync --plugins one list | grep 'bad\|load_exits\|null'
+$ gradsync list --plugins exits.ini
+$ (cd one && gradsync plan ../exits.ini; gradsync list) | grep -c load_exits
