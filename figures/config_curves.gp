@@ -7,6 +7,7 @@
 #   value          "time" or "bus"
 #   value_text(v)  an absolute value as text
 #   y_title        of absolute values
+#   features_side  left: words on features grow up from the lower edge; right: down from the upper one
 
 load "figures/words.gp"
 PLOT = 1.75
@@ -78,7 +79,25 @@ if (as_ratio) {
     }
     set label 600 label[baseline_at] at screen 0.02, at_values left font ",5.5" textcolor rgb "#404040"
 }
-if (strips > 0) { load "figures/strip.gp" }
+
+# What NCCL ran (algorithm/protocol) in the curve of strip_of: $strip, between the x axis and the legend.
+if (strips > 0) {
+    array strip_from[strips]
+    array strip_to[strips]
+    array strip_text[strips]
+    stats $strip using (strip_from[int($0) + 1] = $1, strip_to[int($0) + 1] = $2, strip_text[int($0) + 1] = strcol(3), y_low) nooutput
+    inch = (log10(size_high * 1.4) - log10(size_low / 1.4)) / (WIDTH - LEFT - RIGHT)
+    do for [i = 1 : strips] {
+        left = i == 1 ? size_low / 1.4 : sqrt(strip_to[i - 1] * strip_from[i])
+        right = i == strips ? size_high * 1.4 : sqrt(strip_to[i] * strip_from[i + 1])
+        set object 500 + i rectangle from first left, screen (KEY + 0.06) / HEIGHT to first right, screen (KEY + 0.17) / HEIGHT \
+            fillcolor rgb (i % 2 ? "#E4E4E4" : "#C4C4C4") fillstyle solid 1 border linecolor rgb "#FFFFFF"
+        if ((log10(right) - log10(left)) / inch > 0.05 * strlen(strip_text[i])) {
+            set label 550 + i strip_text[i] at first sqrt(left * right), screen (KEY + 0.112) / HEIGHT center font ",5.5"
+        }
+    }
+    set label 549 strip_of . " ran" at screen 0.02, (KEY + 0.112) / HEIGHT left font ",5.5" textcolor rgb "#404040"
+}
 
 if (has_limit && !as_ratio) {
     set arrow 1 from graph 0, first limit to graph 1, first limit nohead linewidth 1 dashtype (4, 3) linecolor rgb "#606060"
@@ -123,3 +142,26 @@ curves = "for [k = 1 : n_lead] $curve index lead[k] - 1 using c_size:(cut(drawn(
     "for [k = 1 : n_lead] $curve index lead[k] - 1 using c_size:(drawn(column(c_y))) with linespoints linetype tone[lead[k]], " . \
     "$curve using c_size:(column(c_best) == 1 ? drawn(column(c_y)) : NaN) with points pointtype 6 pointsize 1.1 linewidth 0.8 linecolor rgb '#000000', " . \
     "$curve using c_size:(has_limit && column(c_bus) > limit ? drawn(column(c_y)) : NaN) with points pointtype 2 pointsize 0.9 linewidth 1.2 linecolor rgb '#D00000'"
+
+# Marks the features of the curves ($marks). The curve of the baseline has words at an edge, and thin lines
+# to its marks. In a figure of ratios it alone has marks, without switches (the strip shows them) and knees
+# (of absolute curves).
+array mark_type[6] = [2, 12, 10, 8, 3, 1]
+y_words = features_side eq "left" ? y_low * (y_high / y_low) ** 0.03 : y_high / (y_high / y_low) ** 0.03
+mark(of_baseline, kind, v) = !as_ratio ? v : of_baseline == 1 && kind > 2 ? 1 : NaN
+c_mark = value eq "bus" ? 3 : 2
+words_shown = as_ratio ? worded_of_ratios : worded
+# mark() of a line of $marks.
+line_mark(i, v) = mark(1, real(word($marks[i], 4)), v)
+do for [i = 1 : marks] {
+    if (words_shown && word($marks[i], 6) eq "1" && line_mark(i, 1) == 1) {
+        set label 9000 + i word($marks[i], 5) at first real(word($marks[i], 1)), first y_words @features_side rotate by 90 font ",5" \
+            offset -0.35, 0 textcolor rgb "#404040"
+    }
+}
+lines = words_shown == 0 ? "" : \
+    ", $marks using 1:(column(6) == 1 ? mark(1, column(4), column(c_mark)) : NaN):(0):(y_words - mark(1, column(4), column(c_mark))) with vectors nohead linewidth 0.5 " \
+    . "dashtype (2, 2) linecolor rgb '#808080'"
+features = marks == 0 ? "NaN with points" : \
+    "for [k = 1 : 6] $marks using 1:(column(4) == k ? mark(column(6), k, column(c_mark)) : NaN) with points pointtype mark_type[k] " \
+    . "pointsize 0.7 linewidth 0.9 linecolor rgb '#303030'" . lines

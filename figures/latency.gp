@@ -9,10 +9,9 @@ value = "time"
 y_title = shares ? "iteration time / compute alone (same blocks)" : isolated ? "latency of an isolated operation (L_iso)" : "time of one " . of_what . ", steady state (T_ss)"
 what_of = of_what eq "iteration" ? ", training step" : isolated ? ", isolated operation" : ", steady state"
 value_text(v) = shares && baseline_at == 0 ? sprintf("%g", v) : baseline_at == 0 ? seconds(v) : v >= 1e-3 ? sprintf("%.3g ms", v * 1e3) : sprintf("%.3g µs", v * 1e6)
+features_side = "right"
 load "figures/config_curves.gp"
 if (of_what eq "iteration" && !shares && !as_ratio) {
     set label 4 "clocks may differ between sizes" at graph 0.02, 0.04 left textcolor rgb "#404040"
 }
-features_side = "right"
-load "figures/features.gp"
 plot @limit_curve, @curves, @features

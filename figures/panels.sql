@@ -116,8 +116,7 @@ FROM (
 -- ---- the look of a config: one colour, marker and dash in every figure (style.gp)
 
 -- Black (1, 9 and 17) is the baseline's. Others take the first tone after a number from their
--- letters that the panel has not used, of a new colour while there is one. `used` and `colours` are
--- texts of two digits each.
+-- letters that the panel has not used, of a new colour while there is one.
 CREATE TEMP TABLE named AS
 WITH RECURSIVE named(kind, p, size_B, s, config) AS (
     SELECT 'curves', p, 0, s, config FROM series
@@ -150,51 +149,32 @@ SELECT kind, p, size_B, s,
 FROM named
 WHERE config NOT IN (SELECT config FROM known);
 
+-- `used`: the tones of the panel so far, a JSON list whose last one was chosen.
 CREATE TEMP TABLE chosen_tone AS
-WITH RECURSIVE chosen_tone(kind, p, size_B, nth, tone, used, colours) AS (
-    SELECT kind, p, size_B, 0, 0, coalesce(group_concat(printf('%02d', tone), ' '), ''),
-        '01'
-            || coalesce(
-                ','
-                    || group_concat(
-                        DISTINCT CASE WHEN tone % 8 <> 1 THEN printf('%02d', tone % 8) END),
-                '')
+WITH RECURSIVE chosen_tone(kind, p, size_B, nth, used) AS (
+    SELECT kind, p, size_B, 0, json_group_array(tone) FILTER (WHERE tone IS NOT NULL)
     FROM named LEFT JOIN known USING (config)
     GROUP BY kind, p, size_B
     UNION ALL
     SELECT c.kind, c.p, c.size_B, u.nth,
         (
-            SELECT t
-            FROM (
-                SELECT (u.letters + d) % 24 + 1 AS t, d,
-                    trim(
-                        c.used || CASE c.tone WHEN 0 THEN '' ELSE printf(' %02d', c.tone) END) AS used,
-                    c.colours
-                        || CASE
-                            WHEN c.tone = 0 OR instr(c.colours, printf('%02d', c.tone % 8)) THEN ''
-                            ELSE printf(' %02d', c.tone % 8)
-                        END AS colours
-                FROM digit
-                WHERE d < 24
-            )
-            WHERE NOT (
-                    instr(used, printf('%02d', t)) AND length(used) < 71
-                    OR t % 8 = 1 AND length(used) < 62
-                    OR instr(colours, printf('%02d', t % 8)) AND length(colours) < 23)
+            SELECT json_insert(c.used, '$[#]', t)
+            FROM (SELECT d, CAST(u.letters + d AS INTEGER) % 24 + 1 AS t FROM digit WHERE d < 24)
+            WHERE (t NOT IN (SELECT value FROM json_each(c.used)) OR json_array_length(c.used) >= 24)
+                AND (t % 8 <> 1 OR json_array_length(c.used) >= 21)
+                AND (
+                    t % 8 NOT IN (SELECT 1 UNION SELECT value % 8 FROM json_each(c.used))
+                    OR 8 = (
+                        SELECT count(*)
+                        FROM (SELECT 1 UNION SELECT value % 8 FROM json_each(c.used))))
             ORDER BY d
             LIMIT 1
-        ),
-        trim(c.used || CASE c.tone WHEN 0 THEN '' ELSE printf(' %02d', c.tone) END),
-        c.colours
-            || CASE
-                WHEN c.tone = 0 OR instr(c.colours, printf('%02d', c.tone % 8)) THEN ''
-                ELSE printf(' %02d', c.tone % 8)
-            END
+        )
     FROM chosen_tone c
         JOIN unknown u
             ON u.kind = c.kind AND u.p = c.p AND u.size_B = c.size_B AND u.nth = c.nth + 1
 )
-SELECT * FROM chosen_tone;
+SELECT kind, p, size_B, nth, json_extract(used, '$[#-1]') AS tone FROM chosen_tone WHERE nth;
 
 CREATE TEMP TABLE tone AS
 SELECT kind, p, size_B, s, tone FROM named JOIN known USING (config)
@@ -203,7 +183,7 @@ SELECT kind, p, size_B, s, tone FROM chosen_tone JOIN unknown USING (kind, p, si
 
 CREATE TEMP TABLE looks AS
 SELECT kind, p, size_B, group_concat(quote(config), ', ') AS labels,
-    group_concat(CAST(tone AS INTEGER), ', ') AS tones, count(*) AS n
+    group_concat(tone, ', ') AS tones, count(*) AS n
 FROM (SELECT * FROM named JOIN tone USING (kind, p, size_B, s) ORDER BY kind, p, size_B, s)
 GROUP BY kind, p, size_B;
 

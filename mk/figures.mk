@@ -86,7 +86,7 @@ $(csv)/panels/$1.plot: $(csv)/panels/$1.made
 $(addprefix figures/out/$1,.svg .png .pdf) &: $(csv)/panels/$1.plot figures/$2.gp $(style)
 	$$(if $$(shell grep -sx 'n = 0' $$<),@rm -f $(addprefix figures/out/$1,.svg .png .pdf),$$(call quiet,FIGURE,figures/out/$1)figures/draw $2 $$< figures/out/$1)
 endef
-style := $(csv)/panels/colours figures/features.gp figures/draw figures/formats.gp figures/style.gp figures/words.gp figures/legend.gp figures/curve.gp figures/config_curves.gp figures/strip.gp figures/verdict.gp
+style := $(csv)/panels/colours figures/draw figures/formats.gp figures/style.gp figures/words.gp figures/legend.gp figures/curve.gp figures/config_curves.gp figures/verdict.gp
 drawings :=
 longest :=
 
