@@ -41,7 +41,7 @@
  * runs are compared, the times decide, because both may run the same operation on purpose; the reason
  * names a difference in what ran.
  *
- * level is the level of evidence (level.h). small_effect is the direction of a small effect: shorter or
+ * level is the level of evidence (reduce/summary.h). small_effect is the direction of a small effect: shorter or
  * longer (contrast.h); else it is empty.
  *
  * The best config of each group and mode, and how it compares with every other config there.
@@ -74,7 +74,7 @@
 
 #include "base/text.h"
 #include "compare/contrast.h"
-#include "reduce/level.h"
+#include "reduce/summary.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -13,7 +13,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- rows to curves ---- */
+/* ---- rows to curves ----
+ *
+ * Reads the table `launches` into curves of time against size: one for each platform, workload, label, config
+ * and mode, and each set of parameters but size. The replicates of a curve are the launches of its
+ * runs. In place and out of place are two curves: one launch measured both, so neither confirms the
+ * other.
+ */
+
+struct sample { /* one measured time of a curve */
+    double size, time;
+    size_t replicate;
+    char *ran; /* what ran, from the recording; "": unknown */
+};
+
+struct curve_rows { /* a curve; its samples are in the order of size, then replicate */
+    char *names[5]; /* platform, workload, label, config, mode */
+    char *params;
+    int64_t ranks, nodes;
+    size_t n_replicates;
+    struct sample *samples;
+    size_t n;
+};
+
+struct curves {
+    struct curve_rows *v; /* in the order of the table */
+    size_t n;
+};
 
 const char curves_reads[] =
     "run_id,platform,workload,label,config,mode,ranks,nodes,size_B,params,launch,median_s,ran";
@@ -95,6 +121,14 @@ static void curves_free(struct curves *all)
 
 /* ---- a curve ---- */
 
+struct curve_grid {      /* the sizes that every replicate has, ascending, with their times */
+    double *size, *time; /* size[n]; time[r * n_max] */
+    const double **rows; /* the replicates in `time` */
+    const char **ran;    /* ran[r * n_max]; rec_cell.ran */
+    bool known;          /* none of them is "" */
+    size_t n, n_max, replicates;
+};
+
 /* The grid has the sizes of all replicates, so one that lacks sizes would shrink it. It is left out if
  * it lacks more than half, or if most of the others lack none. */
 static size_t keep_replicates(const struct curve_rows *g, size_t *place)
@@ -155,7 +189,33 @@ static void curve_grid_free(struct curve_grid *g)
     free(g->ran);
 }
 
-/* ---- findings ---- */
+/* ---- findings ----
+ *
+ * The features of one row of times against size, of one replicate or of the median of several: the
+ * points left out before the fit, the breaks and half-points of the fit, and the dips. transitions_find()
+ * decides which of them it reports.
+ */
+
+/* The points that are left, and their fit; trace_free. */
+struct trace {
+    double *size, *time; /* owned */
+    size_t n;
+    struct piecewise fit;
+};
+
+struct finding { /* a feature of a trace */
+    enum transition_kind kind;
+    size_t first, last; /* points of the trace on both sides of it, or that it covers */
+    double size, change;
+    size_t piece; /* before a kink; the piece of a knee */
+    bool jumps;   /* a kink: with a jump in time */
+    bool falls;   /* a kink: with less bandwidth above */
+};
+
+struct findings {
+    struct finding v[64];
+    size_t n;
+};
 
 static void add_finding(struct findings *f, struct finding one)
 {

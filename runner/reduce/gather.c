@@ -58,8 +58,6 @@ struct pass {
     size_t group;
     struct gathered *out;
     int launch;
-    double *scratch;
-    size_t scratch_n;
 };
 
 /* ---- a series grows ---- */
@@ -101,15 +99,12 @@ static void grow(struct series *s, size_t n_metrics)
         ALLOC_MORE(s->metrics[i], s->n_blocks);
 }
 
-static double median_of(struct pass *p, const uint64_t *time_ns, size_t n)
+static double median_of(const uint64_t *time_ns, size_t n)
 {
-    if (n > p->scratch_n) {
-        p->scratch = xrealloc(p->scratch, n * sizeof *p->scratch);
-        p->scratch_n = n;
-    }
+    AUTO_FREE double *x = xmalloc(n * sizeof *x);
     for (size_t i = 0; i < n; i++)
-        p->scratch[i] = (double)time_ns[i];
-    return stats_quantile_of(p->scratch, n, 0.5);
+        x[i] = (double)time_ns[i];
+    return stats_quantile_of(x, n, 0.5);
 }
 
 static void add_times(struct series *s, const uint64_t *time_ns, size_t n, uint64_t iters)
@@ -132,7 +127,7 @@ static void add_block(struct pass *p, struct series *s, const struct raw_line *l
     s->blocks[s->n_blocks++] = (struct block){
         .launch = p->launch,
         .number = number,
-        .time_s = median_of(p, l->time_ns, l->n) / ((double)iters * 1e9),
+        .time_s = median_of(l->time_ns, l->n) / ((double)iters * 1e9),
         .skew_s = raw_number(l, NULL, "skew_ns") / 1e9,
     };
     if (s->copy == 0)
@@ -226,7 +221,6 @@ static int read_group(const struct recorded *r, size_t group, const struct gathe
         if (!closed)
             open_ended(out, p.launch);
     }
-    free(p.scratch);
     launches_mark_warmup(r, out);
     if (code)
         gathered_free(r, out);
@@ -465,11 +459,6 @@ static double baseline_median(const struct gathered *g, const struct series *s, 
                 x[n++] = one->blocks[i].time_s;
     return stats_quantile_of(x, n, 0.5);
 }
-
-struct judged {
-    int launch;
-    double median;
-};
 
 /* "": it is not far. */
 static char *why_far(const struct recorded *r, const struct gathered *g, const struct series *s,

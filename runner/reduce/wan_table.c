@@ -30,16 +30,6 @@ struct wan_cell {
     bool strict, trains, equal_shares;
 };
 
-struct wan_cell wan_cell_read(const struct rec_cell *c);
-/* How its blocks are sent. loss: the greatest of the map. given: the congestion control that
- * congestion=auto begins with, and leaves only after some losses. */
-struct wan_carrier wan_cell_carrier(const struct wan_cell *s, const struct wan_map *map,
-                                    double loss, int given);
-/* The share of the uplink's rate that its transport uses. */
-double wan_cell_headroom(const struct wan_cell *s);
-
-/* ---- a cell of wan_sync ---- */
-
 static const struct {
     const char *name;
     double bits;
@@ -79,7 +69,7 @@ static int read_congestion(const struct rec_cell *c)
     return strcmp(word, "auto") ? WAN_CELL_GIVEN : WAN_CELL_AUTO;
 }
 
-struct wan_cell wan_cell_read(const struct rec_cell *c)
+static struct wan_cell wan_cell_read(const struct rec_cell *c)
 {
     struct wan_cell s = {.model = WAN_STRATEGIES, .bits = 32, .congestion = read_congestion(c)};
     char word[64];
@@ -111,8 +101,10 @@ struct wan_cell wan_cell_read(const struct rec_cell *c)
 
 #define HEADROOM 0.98 /* PACE_HEADROOM of wan_sync, a share of the uplink */
 
-struct wan_carrier wan_cell_carrier(const struct wan_cell *s, const struct wan_map *map,
-                                    double loss, int given)
+/* How its blocks are sent. loss: the greatest of the map. given: the congestion control that
+ * congestion=auto begins with, and leaves only after some losses. */
+static struct wan_carrier wan_cell_carrier(const struct wan_cell *s, const struct wan_map *map,
+                                           double loss, int given)
 {
     bool tcp = !strcmp(s->transport, "tcp");
     int begins = s->congestion == WAN_CELL_AUTO ? given : map->common.congestion;
@@ -120,18 +112,15 @@ struct wan_carrier wan_cell_carrier(const struct wan_cell *s, const struct wan_m
                             begins == WAN_BBR, loss);
 }
 
-double wan_cell_headroom(const struct wan_cell *s)
+/* The share of the uplink's rate that its transport uses. */
+static double wan_cell_headroom(const struct wan_cell *s)
 {
     return strcmp(s->transport, "tcp") ? 1 : HEADROOM;
 }
 
-/* ---- rows ---- */
-
-#define WORKLOAD "wan_sync"
-
 /* ---- measured ---- */
 
-enum metric { SYNC, EXPOSED, COMPUTE, OUTER, EFFICIENCY, WIRE, RMS_ERROR, MAX_ERROR, METRICS_READ };
+enum { SYNC, EXPOSED, COMPUTE, OUTER, EFFICIENCY, WIRE, RMS_ERROR, MAX_ERROR, METRICS_READ };
 static const char *const metric_names[METRICS_READ] = {
     "sync_time", "exposed", "compute", "outer", "efficiency", "wire", "rms_error", "max_error"};
 
@@ -359,7 +348,7 @@ static void put_rows(struct csv *c, const struct recorded *r, const struct gathe
 int wan_rows(struct csv *c, const struct recorded *r, const struct gathered *g,
              const struct summary *cells)
 {
-    if (strcmp(r->workload, WORKLOAD))
+    if (strcmp(r->workload, "wan_sync"))
         return GS_OK;
     AUTO(config_free_of) struct config *config = NULL;
     AUTO(wan_map_free) struct wan_map map = {0};

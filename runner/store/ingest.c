@@ -111,29 +111,17 @@ static void take_header(struct ingest *in, const json_t *header)
     }
 }
 
-static void take_note(struct ingest *in, const struct raw_line *l)
+/* A line whose members are the columns of a table. */
+static void take_members(struct ingest *in, int table, const json_t *o)
 {
-    static const char *const keys[] = {"cell", "copy", "key", "value", NULL};
-    put_launch(&in->out[NOTE], in);
-    put_members(&in->out[NOTE], l->json, keys);
-    csv_end(&in->out[NOTE]);
-}
-
-static void take_fail(struct ingest *in, const struct raw_line *l)
-{
-    static const char *const keys[] = {"cell", "copy", "kind",  "why",
-                                       "rank", "host", "phase", NULL};
-    put_launch(&in->out[FAIL], in);
-    put_members(&in->out[FAIL], l->json, keys);
-    csv_end(&in->out[FAIL]);
-}
-
-static void take_group(struct ingest *in, const struct raw_line *l)
-{
-    static const char *const keys[] = {"group", "blocks", NULL};
-    put_launch(&in->out[GRP], in);
-    put_members(&in->out[GRP], l->json, keys);
-    csv_end(&in->out[GRP]);
+    static const char *const keys[RAW_TABLES][8] = {
+        [NOTE] = {"cell", "copy", "key", "value"},
+        [FAIL] = {"cell", "copy", "kind", "why", "rank", "host", "phase"},
+        [GRP] = {"group", "blocks"},
+    };
+    put_launch(&in->out[table], in);
+    put_members(&in->out[table], o, keys[table]);
+    csv_end(&in->out[table]);
 }
 
 static void take_health(struct ingest *in, const struct raw_line *l)
@@ -239,7 +227,7 @@ static int read_file(struct ingest *in, size_t file)
             take_header(in, l.json);
             break;
         case RAW_NOTE:
-            take_note(in, &l);
+            take_members(in, NOTE, l.json);
             break;
         case RAW_BLOCK:
             code = take_block(in, raw, &l);
@@ -248,10 +236,10 @@ static int read_file(struct ingest *in, size_t file)
             take_health(in, &l);
             break;
         case RAW_FAIL:
-            take_fail(in, &l);
+            take_members(in, FAIL, l.json);
             break;
         default:
-            take_group(in, &l);
+            take_members(in, GRP, l.json);
         }
     return got < 0 ? GS_FAILED : code;
 }

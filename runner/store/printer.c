@@ -101,18 +101,6 @@ static void put_titles(struct print *p, sqlite3_stmt *st)
         printf("|---%s", i + 1 < p->columns ? "" : "|\n");
 }
 
-static void put_quoted(const char *s)
-{
-    if (!s[strcspn(s, ",\"\r\n")]) {
-        fputs(s, stdout);
-        return;
-    }
-    putchar('"');
-    for (; *s; s++)
-        printf(*s == '"' ? "\"\"" : "%c", *s);
-    putchar('"');
-}
-
 /* gnuplot runs the lines that it loads: a line break in a text does not begin another one. */
 static void put_line(struct print *p, sqlite3_stmt *st)
 {
@@ -139,8 +127,10 @@ static void put_row(struct print *p, sqlite3_stmt *st)
             if (!p->how->most || p->how->rows < p->how->most)
                 words_add(&p->cells, cell);
         } else if (p->how->format == PRINT_CSV) {
-            fputs(i ? "," : "", stdout);
-            put_quoted(cell);
+            AUTO_TEXT struct text field = {0};
+            text_add(&field, i ? "," : "");
+            csv_field(&field, cell);
+            fputs(field.s, stdout);
         } else {
             fputs("| ", stdout);
             for (const char *s = cell; *s; s++) /* "|" would end the cell */
