@@ -736,7 +736,7 @@ int transitions_make(struct store *s)
     struct csv csv;
     CHECK(curves_read(&all, s));
     CHECK(store_make(s, "transitions", transitions_columns));
-    struct store_rows *rows = store_rows_begin(s, "transitions", transitions_columns, -1, &csv);
+    struct store_rows *rows = store_rows_begin(s, "transitions", transitions_columns, false, &csv);
     for (size_t i = 0; i < all.n; i++)
         write_curve(&csv, &all.v[i]);
     return store_rows_end(rows);

@@ -294,7 +294,7 @@ static int write_all(struct store *s, const struct platform *platforms, size_t n
         xstrfmt("SELECT %s FROM summary WHERE median_s IS NOT NULL ORDER BY rowid", limits_reads);
     CHECK(store_make(s, "limits", limits_columns));
     int code = GS_OK;
-    struct store_rows *rows = store_rows_begin(s, "limits", limits_columns, -1, &w.csv);
+    struct store_rows *rows = store_rows_begin(s, "limits", limits_columns, false, &w.csv);
     for (size_t i = 0; i < n && !code; i++) {
         code = write_published(&w, &platforms[i]);
         code = code ? code : write_wan(&w, &platforms[i]);
@@ -310,7 +310,7 @@ static int write_names(struct store *s, const struct platform *platforms, size_t
     static const char columns[] = "platform,device";
     struct csv csv;
     CHECK(store_make(s, "asked_platform", columns));
-    struct store_rows *rows = store_rows_begin(s, "asked_platform", columns, -1, &csv);
+    struct store_rows *rows = store_rows_begin(s, "asked_platform", columns, false, &csv);
     for (size_t i = 0; i < n; i++) {
         CSV_TEXTS(&csv, platforms[i].name, bounds_device(platforms[i].config));
         csv_end(&csv);

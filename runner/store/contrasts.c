@@ -229,7 +229,7 @@ static int put_lines(struct store *s, const struct comparison *shown, const stru
     struct csv csv;
     AUTO_FREE char *columns = xstrfmt("%s" LINE_MORE, compare_columns);
     CHECK(store_make(s, "line", columns));
-    struct store_rows *rows = store_rows_begin(s, "line", columns, -1, &csv);
+    struct store_rows *rows = store_rows_begin(s, "line", columns, false, &csv);
     *n = 0;
     for (size_t i = 0; i < (w ? w->n : shown->n); i++) {
         if (w && !has_family(shown, w->v[i].first->family))
@@ -287,14 +287,14 @@ int contrasts_put(struct store *s, const struct comparison *c)
     AUTO_FREE char *columns = xstrfmt("%s,family,no_floor", compare_columns);
     CHECK(store_make(s, "compare", columns));
     CHECK(store_make(s, "placebo", placebo_columns));
-    struct store_rows *rows = store_rows_begin(s, "compare", columns, -1, &csv);
+    struct store_rows *rows = store_rows_begin(s, "compare", columns, false, &csv);
     for (size_t i = 0; i < c->n; i++) {
         contrast_row(&csv, &c->v[i]);
         CSV_INTEGERS(&csv, (int64_t)c->v[i].family, c->v[i].no_floor);
         csv_end(&csv);
     }
     CHECK(store_rows_end(rows));
-    rows = store_rows_begin(s, "placebo", placebo_columns, -1, &csv);
+    rows = store_rows_begin(s, "placebo", placebo_columns, false, &csv);
     placebo_put(&csv, c);
     return store_rows_end(rows);
 }

@@ -50,7 +50,7 @@ struct ingest {
 
 static void put_launch(struct csv *out, const struct ingest *in)
 {
-    CSV_INTEGERS(out, 0, in->launch, in->attempt);
+    CSV_INTEGERS(out, in->launch, in->attempt);
 }
 
 static void put_member(struct csv *out, const json_t *o, const char *key)
@@ -81,7 +81,6 @@ static void take_run(struct ingest *in, const json_t *header)
     const struct recorded *r = in->r;
     struct csv *out = &in->out[RUN];
     AUTO_FREE char *seed = xstrfmt("%llu", (unsigned long long)r->seed);
-    csv_integer(out, 0);
     CSV_TEXTS(out, r->run_id, r->dir, r->platform, r->workload, r->label);
     CSV_INTEGERS(out, r->ranks, r->nodes, r->launches);
     CSV_TEXTS(out, seed, json_text_of(header, "gradsync"), json_text_of(header, "commit"),
@@ -194,7 +193,7 @@ static int take_block(struct ingest *in, const struct raw *raw, const struct raw
         !raw_integer(raw, l, "iters", &iters))
         return GS_FAILED; /* cannot be: the line was checked */
     struct csv *out = &in->out[BLOCK];
-    CSV_INTEGERS(out, 0, ++in->seq, in->launch, in->attempt);
+    CSV_INTEGERS(out, ++in->seq, in->launch, in->attempt);
     CSV_TEXTS(out, in->r->groups[c->group].id, c->id);
     CSV_INTEGERS(out, copy, number);
     csv_real(out, raw_number(l, NULL, "at"));
@@ -255,7 +254,6 @@ static void put_params(struct csv *out, const struct rec_cell *c)
         if (!value)
             continue;
         *value++ = '\0';
-        csv_integer(out, 0);
         CSV_TEXTS(out, c->id, words.v[i], value);
         csv_end(out);
     }
@@ -266,7 +264,6 @@ static void take_cells(struct ingest *in)
     for (size_t i = 0; i < in->r->n_cells; i++) {
         const struct rec_cell *c = &in->r->cells[i];
         struct csv *out = &in->out[CELL];
-        csv_integer(out, 0);
         CSV_TEXTS(out, c->id, in->r->groups[c->group].id);
         csv_integer(out, (int64_t)c->group + 1);
         CSV_TEXTS(out, c->config, c->mode);
@@ -289,7 +286,6 @@ static int take_claims(struct ingest *in)
         if (strcmp(e->section, "reference") || !strcmp(e->key, "source") ||
             text_ends(e->key, ".source"))
             continue;
-        csv_integer(&in->out[CLAIM], 0);
         CSV_TEXTS(&in->out[CLAIM], e->key, e->value, config_source(c, "reference", e->key));
         csv_end(&in->out[CLAIM]);
     }
@@ -348,7 +344,6 @@ static int derive(struct ingest *in)
     AUTO_FREE char *text = code ? NULL : nccl_table_text(in->r, cells),
                    *json = text ? nccl_table_json(in->r, cells) : NULL;
     if (text) {
-        csv_integer(&in->out[NCCL_TESTS], 0);
         CSV_TEXTS(&in->out[NCCL_TESTS], text, json);
         csv_end(&in->out[NCCL_TESTS]);
     }
@@ -364,20 +359,23 @@ static const struct store_table *table_at(size_t i)
     return i < RAW_TABLES ? &store_tables[i] : &store_derived[i - RAW_TABLES];
 }
 
+/* Without `run`, which a run has not before it is moved. */
+static const char *columns_at(size_t table)
+{
+    return table_at(table)->columns + (table < RAW_TABLES ? strlen("run,") : 0);
+}
+
 /* Into temporary tables, which have the names of the others and are used first. */
 static int read_tables(struct ingest *in)
 {
     int code = GS_OK;
-    for (size_t i = 0; i < RAW_TABLES + DERIVED && !code; i++) {
-        const struct store_table *t = table_at(i);
-        AUTO_FREE char *columns = xstrfmt("%s%s", i < RAW_TABLES ? "" : "run,", t->columns);
-        code = store_make(in->store, t->name, columns);
-    }
+    for (size_t i = 0; i < RAW_TABLES + DERIVED && !code; i++)
+        code = store_make(in->store, table_at(i)->name, columns_at(i));
     if (code)
         return code;
     for (size_t i = 0; i < RAW_TABLES + DERIVED; i++)
-        in->rows[i] = store_rows_begin(in->store, table_at(i)->name, table_at(i)->columns,
-                                       i < RAW_TABLES ? -1 : 0, &in->out[i]);
+        in->rows[i] = store_rows_begin(in->store, table_at(i)->name, columns_at(i), i >= RAW_TABLES,
+                                       &in->out[i]);
     code = derive(in);
     for (size_t i = 0; i < in->r->ledger->n_files && !code; i++)
         code = read_file(in, i);
@@ -388,11 +386,6 @@ static int read_tables(struct ingest *in)
         code = code ? code : one;
     }
     return code;
-}
-
-static const char *columns_after_run(size_t table)
-{
-    return table_at(table)->columns + (table < RAW_TABLES ? strlen("run,") : 0);
 }
 
 /* With its rows: see the trigger in store.c. */
@@ -422,7 +415,7 @@ static int move_run(struct store *s, const struct run_folder *run, const char *s
     sqlite3_free(insert);
     for (size_t i = 0; i < RAW_TABLES + DERIVED; i++) {
         const struct store_table *t = table_at(i);
-        const char *rest = columns_after_run(i);
+        const char *rest = columns_at(i);
         text_addf(&sql,
                   "INSERT INTO main.\"%s\" (run, %s) SELECT (SELECT max(run) FROM main.stamp), %s "
                   "FROM temp.\"%s\" ORDER BY rowid;",

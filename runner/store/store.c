@@ -338,7 +338,7 @@ struct store_rows {
     sqlite3_stmt *st;
     struct csv_sink sink;
     bool *texts; /* of each column: an empty text is a text, and not NULL */
-    int first;   /* from 0: rows of a derived table, whose numbers are those of its file */
+    bool rounds;
     int columns, at, code;
 };
 
@@ -364,7 +364,7 @@ static void put_real(void *ctx, double v)
     if (!isfinite(v))
         return;
     snprintf(digits, sizeof digits, "%.12g", v);
-    sqlite3_bind_double(r->st, i + 1, r->first >= 0 ? strtod(digits, NULL) : v);
+    sqlite3_bind_double(r->st, i + 1, r->rounds ? strtod(digits, NULL) : v);
 }
 
 static void end_row(void *ctx)
@@ -374,41 +374,30 @@ static void end_row(void *ctx)
         r->code = store_failed(r->store);
     sqlite3_reset(r->st);
     sqlite3_clear_bindings(r->st);
-    r->at = r->first >= 0 ? 1 : 0;
-    if (r->first >= 0)
-        sqlite3_bind_int64(r->st, 1, r->first);
+    r->at = 0;
 }
 
 struct store_rows *store_rows_begin(struct store *s, const char *table, const char *columns,
-                                    sqlite3_int64 first, struct csv *out)
+                                    bool rounds, struct csv *out)
 {
     struct store_rows *r = xcalloc(1, sizeof *r);
     AUTO_WORDS struct words names = {0};
     AUTO_TEXT struct text insert = {0};
     words_split(&names, columns, ',');
-    *r = (struct store_rows){.store = s, .first = (int)first, .columns = (int)names.n};
-    r->columns += first >= 0;
-    r->texts = xcalloc((size_t)r->columns, sizeof *r->texts);
+    *r = (struct store_rows){.store = s, .rounds = rounds, .columns = (int)names.n};
+    r->texts = xcalloc(names.n, sizeof *r->texts);
     text_addf(&insert, "INSERT INTO \"%s\" (", table);
-    for (int i = 0; i < r->columns; i++)
-        text_addf(&insert, "%s\"%s\"", i ? ", " : "",
-                  first < 0 ? names.v[i]
-                  : i       ? names.v[i - 1]
-                            : "run");
-    text_add(&insert, ") VALUES (");
-    for (int i = 0; i < r->columns; i++) {
-        size_t name = (size_t)i - (first >= 0);
-        text_addf(&insert, "%s?", i ? ", " : "");
-        r->texts[i] =
-            !(i == 0 && first >= 0) && !strcmp(column_sql_type(table, names.v[name]), "TEXT");
+    for (size_t i = 0; i < names.n; i++) {
+        text_addf(&insert, "%s\"%s\"", i ? ", " : "", names.v[i]);
+        r->texts[i] = !strcmp(column_sql_type(table, names.v[i]), "TEXT");
     }
+    text_add(&insert, ") VALUES (");
+    for (size_t i = 0; i < names.n; i++)
+        text_add(&insert, i ? ", ?" : "?");
     text_add(&insert, ")");
     r->st = store_prepare(s, insert.s);
     r->code = r->st ? GS_OK : GS_FAILED;
     r->sink = (struct csv_sink){put_text, put_integer, put_real, end_row, r};
-    r->at = first >= 0 ? 1 : 0;
-    if (first >= 0 && r->st)
-        sqlite3_bind_int64(r->st, 1, first);
     *out = (struct csv){.sink = &r->sink};
     return r;
 }
@@ -520,7 +509,7 @@ static int import(struct store *s, const char *path, const char *name, const cha
     TRY(code, store_make(s, name, all));
     if (code)
         return code;
-    struct store_rows *sink = store_rows_begin(s, name, there, -1, &rows);
+    struct store_rows *sink = store_rows_begin(s, name, there, false, &rows);
     while (!code && !(code = csv_read_row(&r, &got)) && got)
         code = import_row(sink, &rows, &r, &names, !columns);
     int ended = store_rows_end(sink);

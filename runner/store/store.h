@@ -82,9 +82,9 @@ double store_real(sqlite3_stmt *st, int column);
 
 /* Makes an empty temporary table of these columns, "a,b,c"; their types are those of column_words. */
 int store_make(struct store *s, const char *table, const char *columns);
-/* Begins rows of a table: what csv_text and its like write goes there. first: the value of the
- * table's first column `run`; negative: it has none. store_rows_end ends them. */
+/* Begins rows of a table: what csv_text and its like write goes there. rounds: numbers are those of
+ * its file, of twelve digits. store_rows_end ends them. */
 struct store_rows;
 struct store_rows *store_rows_begin(struct store *s, const char *table, const char *columns,
-                                    sqlite3_int64 first, struct csv *out);
+                                    bool rounds, struct csv *out);
 int store_rows_end(struct store_rows *rows); /* GS_OK or reported */
