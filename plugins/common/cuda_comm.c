@@ -187,16 +187,14 @@ static enum wl_status set_policy(const struct comms *c, ncclConfig_t *config, in
     const char *name = policy == NCCL_POLICY_ZERO ? "zero" : "efficiency";
     if (policy == NCCL_POLICY_DEFAULT)
         return WL_OK;
-    if (c->version < since) {
-        snprintf(why, n, "this NCCL, %d.%d, has no policy=%s: use policy=default, or NCCL 2.%d",
-                 c->version / 10000, c->version % 10000 / 100, name, since % 10000 / 100);
-        return WL_SKIP;
-    }
-    if (NCCL_VERSION_CODE < since) {
-        snprintf(why, n, "built for NCCL 2.%d, without policy=%s: build with the NCCL_HOME of 2.%d",
-                 NCCL_VERSION_CODE % 10000 / 100, name, since % 10000 / 100);
-        return WL_SKIP;
-    }
+    if (c->version < since)
+        return HOST_WHY(WL_SKIP, why, n,
+                        "this NCCL, %d.%d, has no policy=%s: use policy=default, or NCCL 2.%d",
+                        c->version / 10000, c->version % 10000 / 100, name, since % 10000 / 100);
+    if (NCCL_VERSION_CODE < since)
+        return HOST_WHY(WL_SKIP, why, n,
+                        "built for NCCL 2.%d, without policy=%s: build with the NCCL_HOME of 2.%d",
+                        NCCL_VERSION_CODE % 10000 / 100, name, since % 10000 / 100);
 #if NCCL_VERSION_CODE >= 22700
     config->CTAPolicy = policy; /* NCCL_CTA_POLICY_EFFICIENCY is 1, NCCL_CTA_POLICY_ZERO is 2 */
 #endif

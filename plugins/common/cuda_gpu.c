@@ -71,11 +71,10 @@ static enum wl_status pick(struct gpu *g, char *why, size_t n)
         explain(why, n, local, error ? error : cudaErrorNoDevice);
         return WL_SKIP;
     }
-    if (local >= count && count > 1) {
-        snprintf(why, n, "%d ranks on this node, but %d GPUs: lower [launch] ranks to %d per node",
-                 g->host->local_ranks, count, count);
-        return WL_SKIP;
-    }
+    if (local >= count && count > 1)
+        return HOST_WHY(WL_SKIP, why, n,
+                        "%d ranks on this node, but %d GPUs: lower [launch] ranks to %d per node",
+                        g->host->local_ranks, count, count);
     g->device = count == 1 ? 0 : local;
     error = cudaSetDevice(g->device);
     if (error == cudaSuccess)

@@ -59,17 +59,14 @@ enum wl_status host_backend(struct host_backend *b, const char *backend, const c
 {
     char path[PATH_MAX];
     *b = (struct host_backend){0};
-    if (!path_of(backend, path, sizeof path)) {
-        snprintf(why, n, "%s.so: the plugin's own file cannot be found", backend);
-        return WL_SKIP;
-    }
-    if (!(b->library = dlopen(path, RTLD_NOW | RTLD_LOCAL))) {
-        snprintf(why, n,
-                 "%s: install CUDA's and NCCL's libraries, or run make where they are (CUDA_HOME, "
-                 "NCCL_HOME)",
-                 dlerror());
-        return WL_SKIP;
-    }
+    if (!path_of(backend, path, sizeof path))
+        return HOST_WHY(WL_SKIP, why, n, "%s.so: the plugin's own file cannot be found", backend);
+    if (!(b->library = dlopen(path, RTLD_NOW | RTLD_LOCAL)))
+        return HOST_WHY(
+            WL_SKIP, why, n,
+            "%s: install CUDA's and NCCL's libraries, or run make where they are (CUDA_HOME, "
+            "NCCL_HOME)",
+            dlerror());
     b->ops = dlsym(b->library, symbol);
     if (b->ops && *(const size_t *)b->ops == size)
         return WL_OK;

@@ -10,9 +10,12 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #define HOST_FAIL(host, ...) (host)->fail((host)->ctx, __VA_ARGS__)
 #define HOST_FAILED(host, ...) (HOST_FAIL(host, __VA_ARGS__), WL_FAIL)
+/* For a caller that reports: writes why[n], and gives the result. */
+#define HOST_WHY(result, why, n, ...) (snprintf(why, n, __VA_ARGS__), (result))
 
 /* The next step, if all before it went well: status = call. */
 #define TRY(status, call)                                                                          \

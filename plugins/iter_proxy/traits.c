@@ -2,6 +2,7 @@
 #include "iter_proxy/traits.h"
 
 #include "common/collective.h"
+#include "common/host.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -120,16 +121,13 @@ enum wl_status traits_accept(enum proxy_backend_kind kind, const struct proxy_ce
                  choice[i].names[choice[i].value], allowed);
         return WL_SKIP;
     }
-    if (cell->ctas > t->ctas_max) {
-        snprintf(why, n, "backend=%s has no ctas=%lld (0..%lld)", proxy_backends[kind],
-                 (long long)cell->ctas, (long long)t->ctas_max);
-        return WL_SKIP;
-    }
-    if (kind == PROXY_HOST && cell->collective && cell->algorithm) {
-        snprintf(why, n, "algorithm=%s is an all-reduce: use algorithm=auto with collective=%s",
-                 proxy_algorithms[cell->algorithm], proxy_collectives[cell->collective]);
-        return WL_SKIP;
-    }
+    if (cell->ctas > t->ctas_max)
+        return HOST_WHY(WL_SKIP, why, n, "backend=%s has no ctas=%lld (0..%lld)",
+                        proxy_backends[kind], (long long)cell->ctas, (long long)t->ctas_max);
+    if (kind == PROXY_HOST && cell->collective && cell->algorithm)
+        return HOST_WHY(WL_SKIP, why, n,
+                        "algorithm=%s is an all-reduce: use algorithm=auto with collective=%s",
+                        proxy_algorithms[cell->algorithm], proxy_collectives[cell->collective]);
     return WL_OK;
 }
 
@@ -139,11 +137,10 @@ enum wl_status traits_accept_work(enum proxy_backend_kind kind, const struct pro
     const unsigned allowed = traits[kind].scatter_algorithms;
     char names[128];
     if (cell->step[0] && !w->bucketed &&
-        (cell->bucket_cap != PROXY_BUCKET_CAP || cell->bucket_first != PROXY_BUCKET_FIRST)) {
-        snprintf(why, n, "%s has no gradient lines: bucket_cap and bucket_first change nothing",
-                 cell->step);
-        return WL_SKIP;
-    }
+        (cell->bucket_cap != PROXY_BUCKET_CAP || cell->bucket_first != PROXY_BUCKET_FIRST))
+        return HOST_WHY(WL_SKIP, why, n,
+                        "%s has no gradient lines: bucket_cap and bucket_first change nothing",
+                        cell->step);
     if (!cell->step[0] || allowed & BIT(cell->algorithm))
         return WL_OK;
     for (size_t i = 0; i < w->n_collectives; i++) {
@@ -289,30 +286,25 @@ static enum wl_status judge_size(const struct proxy_cell *c, const struct wl_job
                                  size_t n)
 {
     uint64_t count = c->size / sizeof(float);
-    if (c->size == 0 || c->size % sizeof(float) != 0) {
-        snprintf(why, n, "size=%llu is not a multiple of the %zu bytes of float32",
-                 (unsigned long long)c->size, sizeof(float));
-        return WL_FAIL;
-    }
-    if (c->collective && count % ((uint64_t)c->buckets * (uint64_t)job->ranks) != 0) {
-        snprintf(why, n,
-                 "size=%llu does not divide into buckets=%lld of one block for each of the %d "
-                 "ranks, as collective=%s needs: use a multiple of %llu",
-                 (unsigned long long)c->size, (long long)c->buckets, job->ranks,
-                 proxy_collectives[c->collective],
-                 (unsigned long long)c->buckets * (unsigned)job->ranks * sizeof(float));
-        return WL_FAIL;
-    }
-    if (count < (uint64_t)c->buckets) {
-        snprintf(why, n, "buckets=%lld is more than the %llu elements of size=%llu",
-                 (long long)c->buckets, (unsigned long long)count, (unsigned long long)c->size);
-        return WL_FAIL;
-    }
-    if (count / (uint64_t)c->buckets >= INT_MAX) {
-        snprintf(why, n, "size=%llu in buckets=%lld is more than %d elements per bucket",
-                 (unsigned long long)c->size, (long long)c->buckets, INT_MAX);
-        return WL_FAIL;
-    }
+    if (c->size == 0 || c->size % sizeof(float) != 0)
+        return HOST_WHY(WL_FAIL, why, n, "size=%llu is not a multiple of the %zu bytes of float32",
+                        (unsigned long long)c->size, sizeof(float));
+    if (c->collective && count % ((uint64_t)c->buckets * (uint64_t)job->ranks) != 0)
+        return HOST_WHY(
+            WL_FAIL, why, n,
+            "size=%llu does not divide into buckets=%lld of one block for each of the %d "
+            "ranks, as collective=%s needs: use a multiple of %llu",
+            (unsigned long long)c->size, (long long)c->buckets, job->ranks,
+            proxy_collectives[c->collective],
+            (unsigned long long)c->buckets * (unsigned)job->ranks * sizeof(float));
+    if (count < (uint64_t)c->buckets)
+        return HOST_WHY(WL_FAIL, why, n, "buckets=%lld is more than the %llu elements of size=%llu",
+                        (long long)c->buckets, (unsigned long long)count,
+                        (unsigned long long)c->size);
+    if (count / (uint64_t)c->buckets >= INT_MAX)
+        return HOST_WHY(WL_FAIL, why, n,
+                        "size=%llu in buckets=%lld is more than %d elements per bucket",
+                        (unsigned long long)c->size, (long long)c->buckets, INT_MAX);
     return WL_OK;
 }
 
@@ -320,11 +312,10 @@ enum wl_status traits_judge(const struct proxy_cell *c, const struct wl_job *job
                             size_t n)
 {
     const char *name = foreign(c);
-    if (job->ranks < 2 && c->mode != PROXY_MODE_COMPUTE) {
-        snprintf(why, n, "ranks=%d: a collective needs at least 2 (mode=compute needs 1)",
-                 job->ranks);
-        return WL_FAIL;
-    }
+    if (job->ranks < 2 && c->mode != PROXY_MODE_COMPUTE)
+        return HOST_WHY(WL_FAIL, why, n,
+                        "ranks=%d: a collective needs at least 2 (mode=compute needs 1)",
+                        job->ranks);
     if (name && c->step[0])
         snprintf(why, n,
                  "step=%s has GEMMs and gradients of its own: remove %s, or give it a "

@@ -243,29 +243,24 @@ static enum wl_status judge(const struct cell *c, const struct wl_job *job, char
 {
     size_t element_B = cell_element_B(c);
     struct payload_kind kind = cell_payload(c, job->ranks);
-    if (job->ranks < 2) {
-        snprintf(why, n, "ranks=%d: %s needs at least 2", job->ranks,
-                 c->collective ? "a collective" : "an all-reduce");
-        return WL_FAIL;
-    }
+    if (job->ranks < 2)
+        return HOST_WHY(WL_FAIL, why, n, "ranks=%d: %s needs at least 2", job->ranks,
+                        c->collective ? "a collective" : "an all-reduce");
     if (!collective_divides((enum collective)c->collective, c->size, element_B, dtypes[c->dtype],
                             job->ranks, why, n))
         return WL_FAIL;
-    if (c->size / element_B > INT_MAX) {
-        snprintf(why, n, "size=%llu is more than the %d elements of dtype=%s that MPI can count",
-                 (unsigned long long)c->size, INT_MAX, dtypes[c->dtype]);
-        return WL_FAIL;
-    }
+    if (c->size / element_B > INT_MAX)
+        return HOST_WHY(WL_FAIL, why, n,
+                        "size=%llu is more than the %d elements of dtype=%s that MPI can count",
+                        (unsigned long long)c->size, INT_MAX, dtypes[c->dtype]);
     if (lacks(c, why, n))
         return WL_SKIP;
-    if (payload_reductions(&kind) < (kind.chained ? T_SS_ITERS : 1)) {
-        snprintf(why, n,
-                 "dtype=%s op=%s%s on %d ranks has no values whose result is exact; "
-                 "use a wider dtype",
-                 dtypes[c->dtype], ops[c->op], kind.chained ? " in_place=yes metric=T_ss" : "",
-                 job->ranks);
-        return WL_SKIP;
-    }
+    if (payload_reductions(&kind) < (kind.chained ? T_SS_ITERS : 1))
+        return HOST_WHY(WL_SKIP, why, n,
+                        "dtype=%s op=%s%s on %d ranks has no values whose result is exact; "
+                        "use a wider dtype",
+                        dtypes[c->dtype], ops[c->op],
+                        kind.chained ? " in_place=yes metric=T_ss" : "", job->ranks);
     return WL_OK;
 }
 

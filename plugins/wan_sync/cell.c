@@ -212,11 +212,10 @@ static enum wl_status judge_config(const struct cell *c, const struct wl_job *jo
                                    size_t n)
 {
     int rates = cell_rates(c, NULL, 0);
-    if (*c->rates && rates != job->ranks) {
-        snprintf(why, n, "rates=%s: %d numbers above 0 joined by ':', one per rank, are allowed",
-                 c->rates, job->ranks);
-        return WL_FAIL;
-    }
+    if (*c->rates && rates != job->ranks)
+        return HOST_WHY(WL_FAIL, why, n,
+                        "rates=%s: %d numbers above 0 joined by ':', one per rank, are allowed",
+                        c->rates, job->ranks);
     if (c->strategy == CELL_MPI && c->wire != WIRE_FP32)
         snprintf(why, n, "strategy=mpi has no wire=%s (fp32)", cell_wires[c->wire]);
     else if (c->feedback && (c->strategy == CELL_MPI || c->wire == WIRE_FP32))

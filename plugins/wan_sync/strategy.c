@@ -740,11 +740,10 @@ static int take_event(struct strategy_engine *e, const struct link_event *ev)
     uint32_t seq = (uint32_t)(ev->id & ((1u << SEQ_BITS) - 1));
     bool sent = ev->done == LINK_SENT;
     if (m < 0 || ev->id >> SEQ_BITS != e->run ||
-        seq >= (sent ? s->with[m].sends : s->with[m].takes)) {
-        snprintf(e->link->why, sizeof e->link->why, "%s: a block of rank %d that nobody waits for",
-                 e->link->ops->name, ev->peer);
-        return -1;
-    }
+        seq >= (sent ? s->with[m].sends : s->with[m].takes))
+        return LINK_WHY(e->link->why, sizeof e->link->why,
+                        "%s: a block of rank %d that nobody waits for", e->link->ops->name,
+                        ev->peer);
     uint32_t i = sent ? s->with[m].send[seq] : s->with[m].take[seq];
     const struct step *t = &s->step[i];
     e->events++;
@@ -769,11 +768,9 @@ static int take_event(struct strategy_engine *e, const struct link_event *ev)
 int strategy_start(struct strategy_engine *e, const struct strategy_task *task)
 {
     const struct schedule *s = task->schedule;
-    if (!reserve_memory(e, task) || !name_members(e, task)) {
-        snprintf(e->link->why, sizeof e->link->why, "no memory for %zu bytes of blocks",
-                 task->need.slots_B);
-        return -1;
-    }
+    if (!reserve_memory(e, task) || !name_members(e, task))
+        return LINK_WHY(e->link->why, sizeof e->link->why, "no memory for %zu bytes of blocks",
+                        task->need.slots_B);
     e->task = task;
     e->run++;
     e->left = e->sums_left = s->n;

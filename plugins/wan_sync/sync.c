@@ -145,10 +145,8 @@ enum wl_status sync_gpu_open(struct sync_gpu *g, const struct wl_host *host, MPI
     void *state = NULL;
     if (atomic_load(&g->state))
         return same_site(g, inside);
-    if (MPI_Comm_dup(inside, &g->comm) != MPI_SUCCESS) {
-        snprintf(g->why, sizeof g->why, "MPI_Comm_dup failed");
-        return WL_FAIL;
-    }
+    if (MPI_Comm_dup(inside, &g->comm) != MPI_SUCCESS)
+        return HOST_WHY(WL_FAIL, g->why, sizeof g->why, "MPI_Comm_dup failed");
     g->host = host;
     g->site = site_of(g);
     enum wl_status status = WL_OK;
@@ -315,8 +313,7 @@ void sync_close(struct sync *s)
 /* Writes why[] and returns false. */
 static bool failed(struct sync *s, const char *why)
 {
-    snprintf(s->why, sizeof s->why, "%s", why);
-    return false;
+    return HOST_WHY(false, s->why, sizeof s->why, "%s", why);
 }
 
 static bool is_inside(const struct sync *s)

@@ -195,10 +195,8 @@ static enum wl_status operands_take(struct state *s, const struct proxy_cell *ce
     if ((*out = host_shared_take(s->operands, operands_fit, w)))
         return WL_OK;
     struct operands *o = calloc(1, sizeof *o);
-    if (!o) {
-        snprintf(why, size, "out of host memory");
-        return WL_FAIL;
-    }
+    if (!o)
+        return HOST_WHY(WL_FAIL, why, size, "out of host memory");
     o->kernel_B = w->kernel_B;
     for (int pool = 0; pool < PROXY_POOLS; pool++)
         o->size[pool] = w->operands[pool];
@@ -426,10 +424,8 @@ static enum wl_status windows_take(struct state *s, struct buffers *b, struct co
     if ((*out = host_shared_take(b->windows, windows_fit, comm)))
         return WL_OK;
     struct windows *w = calloc(1, sizeof *w);
-    if (!w) {
-        snprintf(why, size, "out of host memory");
-        return WL_FAIL;
-    }
+    if (!w)
+        return HOST_WHY(WL_FAIL, why, size, "out of host memory");
     w->comm = comm;
     enum wl_status status =
         comm_memory_register(&s->comms, comm, MEMORY_SYMMETRIC, b->in, b->bytes, &w->in, why, size);

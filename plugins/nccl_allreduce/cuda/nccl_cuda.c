@@ -93,10 +93,8 @@ static enum wl_status arena_take(struct state *s, size_t bytes, enum memory memo
                                  &(struct arena){.bytes = bytes, .memory = memory})))
         return WL_OK;
     struct arena *a = calloc(1, sizeof *a);
-    if (!a) {
-        snprintf(why, n, "out of host memory");
-        return WL_FAIL;
-    }
+    if (!a)
+        return HOST_WHY(WL_FAIL, why, n, "out of host memory");
     a->bytes = bytes < LEAST_B ? LEAST_B : bytes;
     a->memory = memory;
     enum wl_status status = allocate(s, a, why, n);
@@ -415,11 +413,10 @@ static enum wl_status take_buffers(struct prepared *p, char *why, size_t n)
                                       .count = c->size / payload_dtypes[c->dtype].size_B,
                                       .in_place = c->in_place};
     p->slots = slots_for(s, c, p->slot_B);
-    if (s->comms.version < payload_dtypes[c->dtype].nccl_since) {
-        snprintf(why, n, "this NCCL, %d.%d, has no %s: it needs 2.24", s->comms.version / 10000,
-                 s->comms.version % 10000 / 100, payload_dtypes[c->dtype].name);
-        return WL_SKIP;
-    }
+    if (s->comms.version < payload_dtypes[c->dtype].nccl_since)
+        return HOST_WHY(WL_SKIP, why, n, "this NCCL, %d.%d, has no %s: it needs 2.24",
+                        s->comms.version / 10000, s->comms.version % 10000 / 100,
+                        payload_dtypes[c->dtype].name);
     if (gpu_record_new(&p->record, why, n) != WL_OK)
         return WL_FAIL;
     if (c->buffers == BUFFERS_COLD && gpu_flush_prepare(&s->gpu, why, n) != cudaSuccess)

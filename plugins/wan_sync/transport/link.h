@@ -20,6 +20,10 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+
+/* Writes the line, and is -1. */
+#define LINK_WHY(why, size, ...) (snprintf(why, size, __VA_ARGS__), -1)
 
 enum link_done { LINK_SENT, LINK_RECEIVED };
 

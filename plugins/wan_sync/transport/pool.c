@@ -83,10 +83,9 @@ static bool make_room(struct mpi_link *l)
     l->posted = posted ? posted : l->posted;
     int *finished = realloc(l->finished, (size_t)cap * sizeof *finished);
     l->finished = finished ? finished : l->finished;
-    if (!request || !posted || !finished) {
-        snprintf(l->base.why, sizeof l->base.why, "mpi: no memory for %d requests", cap);
-        return false;
-    }
+    if (!request || !posted || !finished)
+        return HOST_WHY(false, l->base.why, sizeof l->base.why, "mpi: no memory for %d requests",
+                        cap);
     l->cap = cap;
     return true;
 }
@@ -140,10 +139,8 @@ static int next_mpi(struct link *link, struct link_event *ev, double timeout_s)
     struct mpi_link *l = (struct mpi_link *)link;
     uint64_t end = now_ns() + (uint64_t)(timeout_s * 1e9);
     for (;;) {
-        if (atomic_load(&l->aborted)) {
-            snprintf(l->base.why, sizeof l->base.why, "mpi: aborted past the deadline");
-            return -1;
-        }
+        if (atomic_load(&l->aborted))
+            return LINK_WHY(l->base.why, sizeof l->base.why, "mpi: aborted past the deadline");
         if (l->done < l->done_n) {
             const struct posted *p = &l->posted[l->finished[l->done++]];
             *ev = p->event;
@@ -207,10 +204,8 @@ static const struct link_ops mpi_ops = {
 static int open_mpi(struct link **link, MPI_Comm comm, char *why, size_t n)
 {
     struct mpi_link *l = calloc(1, sizeof *l);
-    if (!l) {
-        snprintf(why, n, "out of memory");
-        return -1;
-    }
+    if (!l)
+        return LINK_WHY(why, n, "out of memory");
     l->base.ops = &mpi_ops;
     if (!mpi_good(mpi_dup(comm, &l->comm), "MPI_Comm_dup", why, n)) {
         free(l);

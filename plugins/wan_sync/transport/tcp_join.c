@@ -72,10 +72,8 @@ int tcp_contact_own(struct tcp_contact *out, const char *interface, bool loopbac
         return 0;
     }
     struct ifaddrs *all = NULL;
-    if (getifaddrs(&all)) {
-        snprintf(why, size, "the addresses of this host: %s", strerror(errno));
-        return -1;
-    }
+    if (getifaddrs(&all))
+        return LINK_WHY(why, size, "the addresses of this host: %s", strerror(errno));
     static const int families[] = {AF_INET, AF_INET6}; /* the order in which they are tried */
     for (size_t f = 0; f < sizeof families / sizeof *families; f++)
         for (const struct ifaddrs *i = all; i; i = i->ifa_next)
@@ -214,11 +212,9 @@ static int take(struct tcp_contact *c, char *where, int local_rank, char *why, s
         return 0;
     char *digits = split_port(&where), *end = NULL;
     long port = digits ? strtol(digits, &end, 10) : 0;
-    if (digits && (*end || end == digits || port < 1 || port > 65535 - local_rank)) {
-        snprintf(why, size, "addresses: port '%.32s' of %.64s: must be 1 to 65535", digits,
-                 c->host);
-        return -1;
-    }
+    if (digits && (*end || end == digits || port < 1 || port > 65535 - local_rank))
+        return LINK_WHY(why, size, "addresses: port '%.32s' of %.64s: must be 1 to 65535", digits,
+                        c->host);
     c->port = port ? (uint16_t)(port + local_rank) : 0;
     return resolve(c, where, why, size);
 }
@@ -244,10 +240,8 @@ int tcp_contact_given(struct tcp_contact *c, const char *path, int local_rank, c
     struct given g;
     int line;
     FILE *f = fopen(path, "re");
-    if (!f) {
-        snprintf(why, size, "addresses = %s: %s", path, strerror(errno));
-        return -1;
-    }
+    if (!f)
+        return LINK_WHY(why, size, "addresses = %s: %s", path, strerror(errno));
     int found = find(f, c->host, &g, &line);
     fclose(f);
     if (found > 0)
@@ -329,10 +323,8 @@ int tcp_join_open(struct tcp_link *l, bool loopback, int port, uint16_t *bound, 
         return -1;
     l->guests_n = GUESTS_EXTRA + (size_t)l->host.ranks * (size_t)l->options.streams;
     l->guests = calloc(l->guests_n, sizeof *l->guests);
-    if (!l->guests) {
-        snprintf(why, size, "no memory for %zu connections", l->guests_n);
-        return -1;
-    }
+    if (!l->guests)
+        return LINK_WHY(why, size, "no memory for %zu connections", l->guests_n);
     for (size_t i = 0; i < l->guests_n; i++)
         l->guests[i] = (struct tcp_guest){.watched = TCP_GUEST, .fd = -1};
     l->listener = other ? fcntl(other->listener, F_DUPFD_CLOEXEC, 0)

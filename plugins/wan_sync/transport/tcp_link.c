@@ -508,28 +508,20 @@ static int prepare_own(struct tcp_link *l, struct word *own, char *why, size_t s
     l->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     l->listener_watched = TCP_LISTENER, l->wake_watched = TCP_WAKE;
     l->peers = calloc((size_t)l->host.ranks, sizeof *l->peers);
-    if (l->epoll < 0 || l->wake < 0 || !l->peers) {
-        snprintf(why, size, "opening the tcp transport: %s", strerror(errno));
-        return -1;
-    }
-    if (l->host.rank == 0 && tcp_cookie_draw(&own->cookie)) {
-        snprintf(why, size, "the kernel gives no random bytes: %s", strerror(errno));
-        return -1;
-    }
+    if (l->epoll < 0 || l->wake < 0 || !l->peers)
+        return LINK_WHY(why, size, "opening the tcp transport: %s", strerror(errno));
+    if (l->host.rank == 0 && tcp_cookie_draw(&own->cookie))
+        return LINK_WHY(why, size, "the kernel gives no random bytes: %s", strerror(errno));
     l->streams = calloc((size_t)l->host.ranks * (size_t)o->streams, sizeof *l->streams);
-    if (!l->streams) {
-        snprintf(why, size, "no memory for %d streams to each rank", o->streams);
-        return -1;
-    }
+    if (!l->streams)
+        return LINK_WHY(why, size, "no memory for %d streams to each rank", o->streams);
     l->streams_end = l->streams;
     for (int r = 0; r < l->host.ranks; r++)
         if (r != l->host.rank)
             tcp_peer_init(&l->peers[r], l, r);
     if (tcp_watch(l, EPOLL_CTL_ADD, l->listener, EPOLLIN, &l->listener_watched) ||
-        tcp_watch(l, EPOLL_CTL_ADD, l->wake, EPOLLIN, &l->wake_watched)) {
-        snprintf(why, size, "%.199s", l->base.why);
-        return -1;
-    }
+        tcp_watch(l, EPOLL_CTL_ADD, l->wake, EPOLLIN, &l->wake_watched))
+        return LINK_WHY(why, size, "%.199s", l->base.why);
     return 0;
 }
 
@@ -662,10 +654,8 @@ int tcp_open(struct link **out, const struct wl_host *host, const struct tcp_opt
              char *why, size_t why_size)
 {
     struct tcp_link *l = calloc(1, sizeof *l);
-    if (!l) {
-        snprintf(why, why_size, "no memory");
-        return -1;
-    }
+    if (!l)
+        return LINK_WHY(why, why_size, "no memory");
     l->base.ops = &tcp_link_ops;
     memcpy(&l->host, host, host->size < sizeof l->host ? host->size : sizeof l->host);
     l->options = *options;
