@@ -213,13 +213,12 @@ enum wl_status nccl_operation_try(struct comms *c, struct comm *comm,
     ncclResult_t e = nccl_operation_queue(c, comm, o, in, out);
     struct comm_ran ran = comm_log_end(c);
     enum wl_status status = comm_judge(c, comm, e, nccl_operation_name(o), why, sizeof why);
-    status = host_agree(host, status, why);
-    TRY(status, comm_finish(c, comm, done));
+    CHECK(host_agree(host, status, why));
+    CHECK(comm_finish(c, comm, done));
     /* Of what NCCL's log does not have: else a silent log is that of an old NCCL. */
-    if (status == WL_OK && !ran.known &&
-        (collective_is_p2p(o->collective) || comm->key.policy == NCCL_POLICY_ZERO)) {
+    if (!ran.known && (collective_is_p2p(o->collective) || comm->key.policy == NCCL_POLICY_ZERO)) {
         struct queued q = {c, comm, o, in, out};
         ran = comm_look_at_graph(c, queue_again, &q);
     }
-    return status == WL_OK ? comm_prove(c, comm, &ran) : status;
+    return comm_prove(c, comm, &ran);
 }

@@ -209,12 +209,10 @@ static enum wl_status make(struct comms *c, struct comm *comm, char *why, size_t
     ncclUniqueId id;
     ncclComm_t nccl = NULL;
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-    enum wl_status status = set_policy(c, &config, comm->key.policy, why, n);
-    if (status != WL_OK)
-        return status;
+    CHECK(set_policy(c, &config, comm->key.policy, why, n));
     comm_env_set(&env, c, comm->key);
     ncclResult_t e = host->rank == 0 ? ncclGetUniqueId(&id) : ncclSuccess;
-    status = comm_judge(c, NULL, e, "ncclGetUniqueId", why, n);
+    enum wl_status status = comm_judge(c, NULL, e, "ncclGetUniqueId", why, n);
     status = host_agree(host, status, why);
     if (status == WL_OK) {
         host->bcast(host->ctx, &id, sizeof id, 0);
@@ -312,9 +310,8 @@ enum wl_status comm_wait(struct comms *c, struct comm *comm, cudaEvent_t event,
 
 enum wl_status comm_finish(struct comms *c, struct comm *comm, cudaEvent_t event)
 {
-    enum wl_status status =
-        gpu_try(c->gpu, cudaEventRecord(event, c->gpu->stream), "cudaEventRecord");
-    return status == WL_OK ? comm_wait(c, comm, event, NULL, NULL) : status;
+    CHECK(gpu_try(c->gpu, cudaEventRecord(event, c->gpu->stream), "cudaEventRecord"));
+    return comm_wait(c, comm, event, NULL, NULL);
 }
 
 enum wl_status comm_align(struct comms *c, struct comm *comm)
@@ -367,15 +364,12 @@ static void note_machine(const struct gpu *g, const struct comms *comms)
 
 enum wl_status cuda_open(struct gpu *g, struct comms *c, const struct wl_host *host)
 {
-    enum wl_status status = gpu_open(g, host);
-    if (status != WL_OK)
-        return status;
+    CHECK(gpu_open(g, host));
     gpu_note_peers(g);
-    status = comms_open(c, g);
-    TRY(status, gpu_try(g, make_marks(g), "setting up"));
-    if (status == WL_OK)
-        note_machine(g, c);
-    return status;
+    CHECK(comms_open(c, g));
+    CHECK(gpu_try(g, make_marks(g), "setting up"));
+    note_machine(g, c);
+    return WL_OK;
 }
 
 void cuda_close(struct gpu *g, struct comms *c)

@@ -133,8 +133,8 @@ enum wl_status gpu_open(struct gpu *g, const struct wl_host *host)
     g->host = host;
     enum wl_status status = pick(g, why, sizeof why);
     TRY(status, set_up(g, why, sizeof why));
-    status = host_agree(host, status, why);
-    return status == WL_OK ? refuse_sharing(g) : status;
+    CHECK(host_agree(host, status, why));
+    return refuse_sharing(g);
 }
 
 void gpu_close(struct gpu *g)
@@ -249,14 +249,12 @@ enum wl_status gpu_try(struct gpu *g, cudaError_t error, const char *call)
 static enum wl_status capture(struct gpu *g, enum wl_status (*issue)(void *arg), void *arg,
                               cudaGraph_t *graph)
 {
-    enum wl_status status =
-        gpu_try(g, cudaStreamBeginCapture(g->stream, cudaStreamCaptureModeThreadLocal),
-                "cudaStreamBeginCapture");
-    if (status != WL_OK)
-        return status;
-    status = issue(arg);
+    CHECK(gpu_try(g, cudaStreamBeginCapture(g->stream, cudaStreamCaptureModeThreadLocal),
+                  "cudaStreamBeginCapture"));
+    enum wl_status status = issue(arg);
     cudaError_t e = cudaStreamEndCapture(g->stream, graph);
-    return status == WL_OK ? gpu_try(g, e, "cudaStreamEndCapture") : status;
+    CHECK(status);
+    return gpu_try(g, e, "cudaStreamEndCapture");
 }
 
 enum wl_status gpu_graph_make(struct gpu *g, enum wl_status (*issue)(void *arg), void *arg,
@@ -267,9 +265,9 @@ enum wl_status gpu_graph_make(struct gpu *g, enum wl_status (*issue)(void *arg),
     TRY(status, gpu_try(g, cudaGraphInstantiateWithFlags(exec, graph, 0), "cudaGraphInstantiate"));
     if (graph)
         cudaGraphDestroy(graph);
-    TRY(status, gpu_try(g, cudaGraphUpload(*exec, g->stream), "cudaGraphUpload"));
-    TRY(status, gpu_try(g, cudaGraphLaunch(*exec, g->stream), "cudaGraphLaunch"));
-    return status;
+    CHECK(status);
+    CHECK(gpu_try(g, cudaGraphUpload(*exec, g->stream), "cudaGraphUpload"));
+    return gpu_try(g, cudaGraphLaunch(*exec, g->stream), "cudaGraphLaunch");
 }
 
 /* Checks whether the GPUs of one host reach each other's memory. If not, NCCL uses host memory or
@@ -386,11 +384,9 @@ static enum wl_status top_up(struct burn *b, struct burn_lane *l,
            cudaEventQuery(l->done[l->finished % BURN_AHEAD]) == cudaSuccess)
         l->finished++;
     while (l->queued - l->finished < BURN_AHEAD) {
-        enum wl_status status = piece(b);
-        TRY(status, gpu_try(b->gpu, cudaEventRecord(l->done[l->queued % BURN_AHEAD], l->stream),
-                            "cudaEventRecord"));
-        if (status != WL_OK)
-            return status;
+        CHECK(piece(b));
+        CHECK(gpu_try(b->gpu, cudaEventRecord(l->done[l->queued % BURN_AHEAD], l->stream),
+                      "cudaEventRecord"));
         l->queued++;
     }
     return WL_OK;
@@ -399,8 +395,8 @@ static enum wl_status top_up(struct burn *b, struct burn_lane *l,
 enum wl_status burn_feed(void *burn)
 {
     struct burn *b = burn;
-    enum wl_status status = top_up(b, &b->gemm, gemm_piece);
-    return status == WL_OK ? top_up(b, &b->traffic, traffic_piece) : status;
+    CHECK(top_up(b, &b->gemm, gemm_piece));
+    return top_up(b, &b->traffic, traffic_piece);
 }
 
 static enum wl_status lane_begin(struct burn *b, struct burn_lane *l)
@@ -424,15 +420,15 @@ static enum wl_status lane_end(struct burn *b, struct burn_lane *l)
 enum wl_status burn_start(struct burn *b, enum burn_level level)
 {
     b->level = level;
-    enum wl_status status = blas_try(
-        b, cublasSetSmCountTarget(b->blas, share(b, levels[level].gemm)), "cublasSetSmCountTarget");
-    TRY(status, lane_begin(b, &b->gemm));
-    TRY(status, lane_begin(b, &b->traffic));
-    while (status == WL_OK && (b->gemm.finished == 0 || b->traffic.finished == 0)) {
-        status = burn_feed(b);
+    CHECK(blas_try(b, cublasSetSmCountTarget(b->blas, share(b, levels[level].gemm)),
+                   "cublasSetSmCountTarget"));
+    CHECK(lane_begin(b, &b->gemm));
+    CHECK(lane_begin(b, &b->traffic));
+    while (b->gemm.finished == 0 || b->traffic.finished == 0) {
+        CHECK(burn_feed(b));
         sched_yield();
     }
-    return status;
+    return WL_OK;
 }
 
 enum wl_status burn_stop(struct burn *b)
@@ -444,22 +440,22 @@ enum wl_status burn_stop(struct burn *b)
 enum wl_status burn_alone(struct burn *b, struct burn_lane *l, unsigned pieces)
 {
     b->level = BURN_NONE;
-    enum wl_status status = lane_begin(b, l);
-    while (status == WL_OK && l->queued < pieces)
-        status = top_up(b, l, l == &b->gemm ? gemm_piece : traffic_piece);
-    return status == WL_OK ? lane_end(b, l) : status;
+    CHECK(lane_begin(b, l));
+    while (l->queued < pieces)
+        CHECK(top_up(b, l, l == &b->gemm ? gemm_piece : traffic_piece));
+    return lane_end(b, l);
 }
 
 static enum wl_status calibrate(struct burn *b, struct burn_lane *l, const char *key)
 {
     const struct wl_host *host = b->gpu->host;
-    enum wl_status status = burn_alone(b, l, CALIBRATION_PIECES); /* warms up */
-    TRY(status, burn_alone(b, l, CALIBRATION_PIECES));
+    CHECK(burn_alone(b, l, CALIBRATION_PIECES)); /* warms up */
+    CHECK(burn_alone(b, l, CALIBRATION_PIECES));
     l->alone = l->rate;
     char text[64];
     snprintf(text, sizeof text, "%.4g %s alone", l->alone, l == &b->gemm ? "FLOP/s" : "B/s");
     host->note(host->ctx, key, text);
-    return status;
+    return WL_OK;
 }
 
 static cudaError_t lane_open(struct burn_lane *l, double piece, int priority)
@@ -510,9 +506,7 @@ enum wl_status burn_open(struct burn *b, struct gpu *gpu, char *why, size_t n)
     memset(b, 0, sizeof *b);
     b->gpu = gpu;
     int least = 0, greatest = 0;
-    enum wl_status status = take_memory(b, why, n);
-    if (status != WL_OK)
-        return status;
+    CHECK(take_memory(b, why, n));
     cudaError_t e = cudaDeviceGetStreamPriorityRange(&least, &greatest);
     if (!e)
         e = lane_open(&b->gemm, 2.0 * BURN_GEMM_N * BURN_GEMM_N * BURN_GEMM_N, least);
@@ -520,14 +514,13 @@ enum wl_status burn_open(struct burn *b, struct gpu *gpu, char *why, size_t n)
         e = lane_open(&b->traffic, 2.0 * TRAFFIC_B, least);
     if (!e)
         e = fill(b);
-    status = gpu_try(gpu, e, "contention");
-    TRY(status, blas_try(b, cublasCreate(&b->blas), "cublasCreate"));
-    TRY(status, blas_try(b, cublasSetStream(b->blas, b->gemm.stream), "cublasSetStream"));
-    TRY(status,
+    CHECK(gpu_try(gpu, e, "contention"));
+    CHECK(blas_try(b, cublasCreate(&b->blas), "cublasCreate"));
+    CHECK(blas_try(b, cublasSetStream(b->blas, b->gemm.stream), "cublasSetStream"));
+    CHECK(
         blas_try(b, cublasSetWorkspace(b->blas, b->workspace, WORKSPACE_B), "cublasSetWorkspace"));
-    TRY(status, calibrate(b, &b->gemm, "contention_gemm"));
-    TRY(status, calibrate(b, &b->traffic, "contention_traffic"));
-    return status;
+    CHECK(calibrate(b, &b->gemm, "contention_gemm"));
+    return calibrate(b, &b->traffic, "contention_traffic");
 }
 
 static void lane_close(struct burn_lane *l)

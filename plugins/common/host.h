@@ -24,6 +24,14 @@
             (status) = (call);                                                                     \
     } while (0)
 
+/* In a function that returns a status: returns that of the call unless it is WL_OK. */
+#define CHECK(call)                                                                                \
+    do {                                                                                           \
+        const enum wl_status check_status = (call);                                                \
+        if (check_status != WL_OK)                                                                 \
+            return check_status;                                                                   \
+    } while (0)
+
 /* Ranks agree before a collective step: each gives its own status, all return the worst one and all
  * report its reason. `why`: the reason of this rank, when its status is not WL_OK; NULL: it has told
  * it. Collective. */

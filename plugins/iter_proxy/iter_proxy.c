@@ -133,9 +133,7 @@ static enum wl_status describe(const void *cell, const struct wl_job *job, struc
                                char *why, size_t why_size)
 {
     const struct proxy_cell *c = cell;
-    enum wl_status status = traits_judge(c, job, why, why_size);
-    if (status != WL_OK)
-        return status;
+    CHECK(traits_judge(c, job, why, why_size));
     shape->config_free = c->mode == PROXY_MODE_COMPUTE;
     shape->iters_min = 1;
     return describe_backends(c, job, shape, why, why_size);
@@ -223,12 +221,10 @@ static enum wl_status use(struct backends *b, struct proxy_cell *c, enum proxy_b
         HOST_FAIL(b->host, "%s", why);
         return status;
     }
-    status = backends_use(b, kind);
-    if (status == WL_OK) {
-        c->backend = (int)kind;
-        c->precision = traits_precision(kind, c->precision);
-    }
-    return status;
+    CHECK(backends_use(b, kind));
+    c->backend = (int)kind;
+    c->precision = traits_precision(kind, c->precision);
+    return WL_OK;
 }
 
 /* auto: the GPU if there is one, and the host otherwise: never the one for some configs of a
@@ -290,10 +286,8 @@ static enum wl_status prepare_step(struct prepared *p)
 {
     struct backends *b = p->backends;
     const struct proxy_cell asked = p->cell;
-    enum wl_status status = choose(b, &p->cell);
-    TRY(status, make_work(p));
-    if (status != WL_OK)
-        return status;
+    CHECK(choose(b, &p->cell));
+    CHECK(make_work(p));
     struct backend *backend = &b->of[p->cell.backend];
     p->ops = backend->ops;
     note_chosen(b->host, &asked, p);
@@ -321,8 +315,8 @@ static enum wl_status prepare(void *self, const void *cell, void **prepared)
 static enum wl_status sample(void *prepared, unsigned iters, struct wl_sample *out)
 {
     struct prepared *p = prepared;
-    enum wl_status status = p->ops->poison(p->step);
-    return status == WL_OK ? p->ops->run(p->step, iters, out) : status;
+    CHECK(p->ops->poison(p->step));
+    return p->ops->run(p->step, iters, out);
 }
 
 static enum wl_status verify(void *prepared)

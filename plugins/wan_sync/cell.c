@@ -240,10 +240,8 @@ enum wl_status cell_describe(const void *cell, const struct wl_job *job, struct 
                              char *why, size_t why_size)
 {
     const struct cell *c = cell;
-    enum wl_status status = judge_size(c, job, why, why_size);
-    TRY(status, judge_training(c, why, why_size));
-    if (status != WL_OK)
-        return status;
+    CHECK(judge_size(c, job, why, why_size));
+    CHECK(judge_training(c, why, why_size));
     double steps = (double)(c->every + cell_steps_beside(c));
     shape->size_B = c->size;
     shape->busbw_factor = cell_trains(c) ? 0 : 2.0 * (job->ranks - 1) / job->ranks;

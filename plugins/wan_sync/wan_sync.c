@@ -451,9 +451,7 @@ static enum wl_status prepare_cell(struct prepared *p)
         (!(p->between = pool_take(&s->pool, &p->cell, MPI_COMM_NULL)) || !choose(p)))
         return failed(s, s->pool.why);
     if (p->cell.inside == INSIDE_BY_NCCL) {
-        enum wl_status status = use_gpus(p);
-        if (status != WL_OK)
-            return status;
+        CHECK(use_gpus(p));
     } else if (p->cell.strategy == CELL_FIRST + WAN_HIERARCHICAL && p->sites.largest > 1 &&
                !(p->inside = pool_take(&s->pool, &p->cell, p->sites.inside)))
         return failed(s, s->pool.why);

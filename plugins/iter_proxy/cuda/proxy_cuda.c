@@ -150,13 +150,10 @@ static enum wl_status make_copied(struct state *s, struct operands *o, char *why
 static enum wl_status make_operands(struct state *s, struct operands *o,
                                     const struct proxy_cell *cell, char *why, size_t size)
 {
-    enum wl_status status = WL_OK;
-    for (int pool = 0; pool < PROXY_POOLS && status == WL_OK; pool++)
-        status = make_pool(s, o, pool, cell, why, size);
-    if (status == WL_OK && o->kernel_B)
-        status = make_copied(s, o, why, size);
-    if (status != WL_OK)
-        return status;
+    for (int pool = 0; pool < PROXY_POOLS; pool++)
+        CHECK(make_pool(s, o, pool, cell, why, size));
+    if (o->kernel_B)
+        CHECK(make_copied(s, o, why, size));
     cudaError_t e = cudaStreamSynchronize(s->compute);
     if (e)
         snprintf(why, size, "operands: %s", cudaGetErrorString(e));
@@ -342,10 +339,7 @@ static enum wl_status make_buffers(struct state *s, struct buffers *b, char *why
         if (comm_memory_alloc(&s->comms, halves[i], b->bytes, from_nccl, why, size) == WL_OK)
             continue;
         free_unused(s, false);
-        enum wl_status status =
-            comm_memory_alloc(&s->comms, halves[i], b->bytes, from_nccl, why, size);
-        if (status != WL_OK)
-            return status;
+        CHECK(comm_memory_alloc(&s->comms, halves[i], b->bytes, from_nccl, why, size));
     }
     return fill_buffers(s, b, why, size);
 }
@@ -455,10 +449,9 @@ static enum wl_status queue_collective(struct step *p, unsigned i)
     struct nccl_operation o = operation_of(c);
     ncclResult_t e = nccl_operation_queue(&s->comms, p->comm, &o, (char *)p->buffers->in + c->first,
                                           (char *)p->buffers->out + c->first);
-    enum wl_status status = comm_try(&s->comms, p->comm, e, nccl_operation_name(&o));
-    if (status == WL_OK && p->done)
-        status = gpu_try(&s->gpu, cudaEventRecord(p->done[i], s->gpu.stream), "cudaEventRecord");
-    return status;
+    CHECK(comm_try(&s->comms, p->comm, e, nccl_operation_name(&o)));
+    return p->done ? gpu_try(&s->gpu, cudaEventRecord(p->done[i], s->gpu.stream), "cudaEventRecord")
+                   : WL_OK;
 }
 
 /* `waiter` goes on when all that `stream` holds now is done. */
@@ -471,30 +464,24 @@ static enum wl_status follow(struct state *s, cudaStream_t waiter, cudaStream_t 
     return gpu_try(&s->gpu, e, "ordering the streams");
 }
 
-static enum wl_status join(struct state *s)
-{
-    enum wl_status status = follow(s, s->gpu.stream, s->compute, s->computed);
-    return status == WL_OK ? follow(s, s->compute, s->gpu.stream, s->communicated) : status;
-}
-
 static enum wl_status do_task(struct step *p, const struct proxy_task *t)
 {
     struct state *s = p->state;
-    enum wl_status status = WL_OK;
     switch (t->verb) {
     case PROXY_COMPUTE:
-        for (unsigned i = t->first; i < t->first + t->n && status == WL_OK; i++)
-            status = compute_queue(s, p->operands, &p->work->compute[i]);
-        return status;
+        for (unsigned i = t->first; i < t->first + t->n; i++)
+            CHECK(compute_queue(s, p->operands, &p->work->compute[i]));
+        return WL_OK;
     case PROXY_COMM:
         if (t->n)
-            status = follow(s, s->gpu.stream, s->compute, s->computed);
-        return status == WL_OK ? queue_collective(p, t->first) : status;
+            CHECK(follow(s, s->gpu.stream, s->compute, s->computed));
+        return queue_collective(p, t->first);
     case PROXY_WAIT:
         return gpu_try(&s->gpu, cudaStreamWaitEvent(s->compute, p->done[t->first], 0),
                        "cudaStreamWaitEvent");
     case PROXY_JOIN:
-        return join(s);
+        CHECK(follow(s, s->gpu.stream, s->compute, s->computed));
+        return follow(s, s->compute, s->gpu.stream, s->communicated);
     }
     return WL_FAIL;
 }
@@ -502,10 +489,9 @@ static enum wl_status do_task(struct step *p, const struct proxy_task *t)
 /* Queues one iteration. */
 static enum wl_status step_issue(struct step *p)
 {
-    enum wl_status status = WL_OK;
-    for (size_t t = 0; t < p->work->n_tasks && status == WL_OK; t++)
-        status = do_task(p, &p->work->task[t]);
-    return status;
+    for (size_t t = 0; t < p->work->n_tasks; t++)
+        CHECK(do_task(p, &p->work->task[t]));
+    return WL_OK;
 }
 
 /* The same for a capture. A graph must end on the stream where its capture began, so its last task, a
@@ -514,10 +500,10 @@ static enum wl_status issue_captured(void *step)
 {
     struct step *p = step;
     struct state *s = p->state;
-    enum wl_status status = follow(s, s->compute, s->gpu.stream, s->communicated);
-    for (size_t t = 0; t + 1 < p->work->n_tasks && status == WL_OK; t++)
-        status = do_task(p, &p->work->task[t]);
-    return status == WL_OK ? follow(s, s->gpu.stream, s->compute, s->computed) : status;
+    CHECK(follow(s, s->compute, s->gpu.stream, s->communicated));
+    for (size_t t = 0; t + 1 < p->work->n_tasks; t++)
+        CHECK(do_task(p, &p->work->task[t]));
+    return follow(s, s->gpu.stream, s->compute, s->computed);
 }
 
 static enum wl_status poison_step(void *step)
@@ -547,12 +533,11 @@ static uint64_t delay_of(const struct step *p)
 static enum wl_status start(struct step *p)
 {
     struct state *s = p->state;
-    enum wl_status status = gpu_try(&s->gpu, gpu_delay(delay_of(p), s->gpu.stream), "delay");
-    TRY(status, comm_align(&s->comms, p->comm));
-    TRY(status, gpu_try(&s->gpu, cudaEventRecord(s->gpu.start, s->gpu.stream), "cudaEventRecord"));
-    TRY(status,
-        gpu_try(&s->gpu, cudaStreamWaitEvent(s->compute, s->gpu.start, 0), "cudaStreamWaitEvent"));
-    return status;
+    CHECK(gpu_try(&s->gpu, gpu_delay(delay_of(p), s->gpu.stream), "delay"));
+    CHECK(comm_align(&s->comms, p->comm));
+    CHECK(gpu_try(&s->gpu, cudaEventRecord(s->gpu.start, s->gpu.stream), "cudaEventRecord"));
+    return gpu_try(&s->gpu, cudaStreamWaitEvent(s->compute, s->gpu.start, 0),
+                   "cudaStreamWaitEvent");
 }
 
 /* Buffers are shared by the steps, so results are checked behind the sample. */
@@ -568,14 +553,10 @@ static enum wl_status check(struct step *p)
 static enum wl_status issue(struct step *p, unsigned iters)
 {
     struct gpu *g = &p->state->gpu;
-    enum wl_status status = WL_OK;
-    for (unsigned i = 0; i < iters && status == WL_OK; i++) {
-        if (p->graph)
-            status = gpu_try(g, cudaGraphLaunch(p->graph, g->stream), "cudaGraphLaunch");
-        else
-            status = step_issue(p);
-    }
-    return status;
+    for (unsigned i = 0; i < iters; i++)
+        CHECK(p->graph ? gpu_try(g, cudaGraphLaunch(p->graph, g->stream), "cudaGraphLaunch")
+                       : step_issue(p));
+    return WL_OK;
 }
 
 static enum wl_status run_step(void *step, unsigned iters, struct wl_sample *out)
@@ -655,28 +636,26 @@ static enum wl_status make_events(struct step *p, char *why, size_t size)
 static enum wl_status take_memory(struct step *p, char *why, size_t size)
 {
     const struct proxy_work *w = p->work;
-    enum wl_status status = gpu_record_new(&p->gemm_record, why, size);
-    TRY(status, gpu_record_new(&p->collective_record, why, size));
-    if (status == WL_OK && proxy_has(w, PROXY_COMPUTE))
-        status = operands_take(p->state, p->cell, w, &p->operands, why, size);
+    CHECK(gpu_record_new(&p->gemm_record, why, size));
+    CHECK(gpu_record_new(&p->collective_record, why, size));
+    if (proxy_has(w, PROXY_COMPUTE))
+        CHECK(operands_take(p->state, p->cell, w, &p->operands, why, size));
     for (size_t i = 0; p->operands && i < w->n_compute; i++)
         if (w->compute[i].m)
             p->last = &w->compute[i];
-    if (status == WL_OK && proxy_has(w, PROXY_COMM))
-        status = buffers_take(p, why, size);
-    if (status == WL_OK && proxy_has(w, PROXY_WAIT))
-        status = make_events(p, why, size);
-    return status;
+    if (proxy_has(w, PROXY_COMM))
+        CHECK(buffers_take(p, why, size));
+    return proxy_has(w, PROXY_WAIT) ? make_events(p, why, size) : WL_OK;
 }
 
 /* Run once before, because libraries load kernels and connect peers at first use. */
 static enum wl_status make_graph(struct step *p)
 {
     struct state *s = p->state;
-    enum wl_status status = step_issue(p);
-    TRY(status, comm_finish(&s->comms, p->comm, s->communicated));
-    TRY(status, gpu_graph_make(&s->gpu, issue_captured, p, &p->graph));
-    return status == WL_OK ? comm_finish(&s->comms, p->comm, s->communicated) : status;
+    CHECK(step_issue(p));
+    CHECK(comm_finish(&s->comms, p->comm, s->communicated));
+    CHECK(gpu_graph_make(&s->gpu, issue_captured, p, &p->graph));
+    return comm_finish(&s->comms, p->comm, s->communicated);
 }
 
 /* Runs the largest collective of each kind once, untimed: it shows whether NCCL accepts the config and
@@ -684,8 +663,7 @@ static enum wl_status make_graph(struct step *p)
 static enum wl_status try_out(struct step *p)
 {
     struct state *s = p->state;
-    enum wl_status status = WL_OK;
-    for (int kind = COLLECTIVE_REDUCESCATTER; kind >= COLLECTIVE_ALLREDUCE && !status; kind--) {
+    for (int kind = COLLECTIVE_REDUCESCATTER; kind >= COLLECTIVE_ALLREDUCE; kind--) {
         const struct proxy_collective *largest = NULL;
         for (size_t i = 0; i < p->work->n_collectives; i++) {
             const struct proxy_collective *c = &p->work->collective[i];
@@ -695,10 +673,10 @@ static enum wl_status try_out(struct step *p)
         if (!largest)
             continue;
         struct nccl_operation o = operation_of(largest);
-        status = nccl_operation_try(&s->comms, p->comm, &o, (char *)p->buffers->in + largest->first,
-                                    (char *)p->buffers->out + largest->first, s->communicated);
+        CHECK(nccl_operation_try(&s->comms, p->comm, &o, (char *)p->buffers->in + largest->first,
+                                 (char *)p->buffers->out + largest->first, s->communicated));
     }
-    return status;
+    return WL_OK;
 }
 
 static enum wl_status prepare_parts(struct step *p)
@@ -711,19 +689,17 @@ static enum wl_status prepare_parts(struct step *p)
         HOST_FAIL(s->host, "NCCL has no such algorithm: ring, tree or nvls");
         return WL_SKIP;
     }
-    enum wl_status status = comm_get(&s->comms, key, &p->comm);
-    if (status != WL_OK)
-        return status;
+    CHECK(comm_get(&s->comms, key, &p->comm));
     comm_note(&s->comms, p->comm);
-    status = take_memory(p, why, sizeof why);
-    status = host_agree(s->host, status, why);
-    if (status == WL_OK && p->buffers && p->cell->memory == PROXY_SYMMETRIC) {
+    enum wl_status status = take_memory(p, why, sizeof why);
+    CHECK(host_agree(s->host, status, why));
+    if (p->buffers && p->cell->memory == PROXY_SYMMETRIC) {
         status = windows_take(s, p->buffers, p->comm, &p->windows, why, sizeof why);
-        status = host_agree(s->host, status, why);
+        CHECK(host_agree(s->host, status, why));
     }
-    if (status == WL_OK && p->buffers)
-        status = try_out(p);
-    return status == WL_OK && p->cell->launch == PROXY_GRAPH ? make_graph(p) : status;
+    if (p->buffers)
+        CHECK(try_out(p));
+    return p->cell->launch == PROXY_GRAPH ? make_graph(p) : WL_OK;
 }
 
 static enum wl_status prepare_step(void *state, const struct proxy_cell *cell,
@@ -770,9 +746,7 @@ static cudaError_t set_up_streams(struct state *s)
 
 static enum wl_status set_up(struct state *s)
 {
-    enum wl_status status = gpu_try(&s->gpu, set_up_streams(s), "setting up");
-    if (status != WL_OK)
-        return status;
+    CHECK(gpu_try(&s->gpu, set_up_streams(s), "setting up"));
     cublasStatus_t e = cublasCreate(&s->blas);
     if (e == CUBLAS_STATUS_SUCCESS)
         e = cublasSetStream(s->blas, s->compute);

@@ -173,11 +173,10 @@ static enum wl_status graph_make(struct prepared *p, struct op_graph *o, unsigne
     if (o->n == n)
         return WL_OK;
     graph_free(o);
-    enum wl_status status =
-        gpu_graph_make(&p->state->gpu, queue_captured, &(struct queued){p, n}, &o->exec);
-    TRY(status, comm_finish(&p->state->comms, p->comm, p->state->done));
-    o->n = status == WL_OK ? n : 0;
-    return status;
+    CHECK(gpu_graph_make(&p->state->gpu, queue_captured, &(struct queued){p, n}, &o->exec));
+    CHECK(comm_finish(&p->state->comms, p->comm, p->state->done));
+    o->n = n;
+    return WL_OK;
 }
 
 /* Whole graphs of BACK_TO_BACK_MOST operations, and one of the rest. */
@@ -217,8 +216,8 @@ static enum wl_status graphs_make(struct prepared *p, unsigned iters)
 {
     unsigned unit = unit_of(iters), rest = iters % unit;
     p->arena->loaded = NULL; /* the untimed replay writes to it */
-    enum wl_status status = graph_make(p, &p->unit, unit);
-    return status == WL_OK && rest ? graph_make(p, &p->rest, rest) : status;
+    CHECK(graph_make(p, &p->unit, unit));
+    return rest ? graph_make(p, &p->rest, rest) : WL_OK;
 }
 
 /* Queues `iters` operations as the cell says. */
@@ -251,17 +250,16 @@ static enum wl_status steady(struct prepared *p, unsigned iters, double *seconds
     struct gpu *g = &s->gpu;
     bool burns = p->cell.contention != BURN_NONE;
     float ms = 0;
-    enum wl_status status = gpu_try(g, gpu_delay(DELAY_NS, g->stream), "delay");
-    TRY(status, comm_align(&s->comms, p->comm));
-    TRY(status, launch_lead(p, iters));
-    TRY(status, gpu_try(g, cudaEventRecord(s->gpu.start, g->stream), "cudaEventRecord"));
-    TRY(status, launch(p, iters));
-    TRY(status, gpu_try(g, cudaEventRecord(s->gpu.stop, g->stream), "cudaEventRecord"));
-    TRY(status, comm_wait(&s->comms, p->comm, s->gpu.stop, burns ? burn_feed : NULL, &s->burn));
-    TRY(status,
-        gpu_try(g, cudaEventElapsedTime(&ms, s->gpu.start, s->gpu.stop), "cudaEventElapsedTime"));
+    CHECK(gpu_try(g, gpu_delay(DELAY_NS, g->stream), "delay"));
+    CHECK(comm_align(&s->comms, p->comm));
+    CHECK(launch_lead(p, iters));
+    CHECK(gpu_try(g, cudaEventRecord(g->start, g->stream), "cudaEventRecord"));
+    CHECK(launch(p, iters));
+    CHECK(gpu_try(g, cudaEventRecord(g->stop, g->stream), "cudaEventRecord"));
+    CHECK(comm_wait(&s->comms, p->comm, g->stop, burns ? burn_feed : NULL, &s->burn));
+    CHECK(gpu_try(g, cudaEventElapsedTime(&ms, g->start, g->stop), "cudaEventElapsedTime"));
     *seconds = (double)ms * 1e-3 / iters;
-    return status;
+    return WL_OK;
 }
 
 /* Alone: an idle device, an instant that rank 0 names, then the host's clock. */
@@ -270,21 +268,19 @@ static enum wl_status isolated(struct prepared *p, struct wl_sample *out)
     struct state *s = p->state;
     struct gpu *g = &s->gpu;
     bool burns = p->cell.contention != BURN_NONE;
-    cudaError_t e = cudaStreamSynchronize(g->stream);
-    if (e)
-        return gpu_try(g, e, "cudaStreamSynchronize");
+    CHECK(gpu_try(g, cudaStreamSynchronize(g->stream), "cudaStreamSynchronize"));
     s->host->barrier(s->host->ctx);
     uint64_t start = now_ns() + START_IN_NS;
     s->host->bcast(s->host->ctx, &start, sizeof start, 0);
     while (now_ns() < start)
         ;
     out->start_ns = now_ns();
-    enum wl_status status = launch(p, 1);
-    TRY(status, gpu_try(g, cudaEventRecord(s->done, g->stream), "cudaEventRecord"));
-    TRY(status, comm_wait(&s->comms, p->comm, s->done, burns ? burn_feed : NULL, &s->burn));
+    CHECK(launch(p, 1));
+    CHECK(gpu_try(g, cudaEventRecord(s->done, g->stream), "cudaEventRecord"));
+    CHECK(comm_wait(&s->comms, p->comm, s->done, burns ? burn_feed : NULL, &s->burn));
     out->end_ns = now_ns();
     out->values[VALUE_TIME] = (double)(out->end_ns - out->start_ns) * 1e-9;
-    return status;
+    return WL_OK;
 }
 
 static enum wl_status measure(struct prepared *p, unsigned iters, struct wl_sample *out)
@@ -329,19 +325,15 @@ static enum wl_status check(struct prepared *p)
 
 static enum wl_status take(struct prepared *p, unsigned iters, struct wl_sample *out)
 {
-    enum wl_status status = WL_OK;
     if (p->cell.launch == LAUNCH_GRAPH && iters != p->iters)
-        status = graphs_make(p, iters);
-    TRY(status, arena_load(p));
-    if (status == WL_OK && p->cell.buffers == BUFFERS_COLD)
-        status = gpu_flush(&p->state->gpu);
-    if (status != WL_OK)
-        return status;
+        CHECK(graphs_make(p, iters));
+    CHECK(arena_load(p));
+    if (p->cell.buffers == BUFFERS_COLD)
+        CHECK(gpu_flush(&p->state->gpu));
     p->iters = iters;
     out->values[VALUE_GEMM] = out->values[VALUE_TRAFFIC] = 0;
-    status =
-        p->cell.contention == BURN_NONE ? measure(p, iters, out) : measure_beside(p, iters, out);
-    return status == WL_OK ? check(p) : status;
+    CHECK(p->cell.contention == BURN_NONE ? measure(p, iters, out) : measure_beside(p, iters, out));
+    return check(p);
 }
 
 static enum wl_status sample_cuda(void *prepared, unsigned iters, struct wl_sample *out)
@@ -355,12 +347,11 @@ static enum wl_status check_fresh(struct prepared *p)
 {
     struct state *s = p->state;
     cudaError_t e = cudaSuccess;
-    enum wl_status status = arena_load(p);
-    TRY(status, comm_try(&s->comms, p->comm, operation(p, 0), nccl_operation_name(&p->what)));
-    TRY(status, comm_finish(&s->comms, p->comm, s->done));
-    if (status == WL_OK)
-        check_slot(p, 0, 1, &e);
-    return status == WL_OK ? gpu_try(&s->gpu, e, "checking the result") : status;
+    CHECK(arena_load(p));
+    CHECK(comm_try(&s->comms, p->comm, operation(p, 0), nccl_operation_name(&p->what)));
+    CHECK(comm_finish(&s->comms, p->comm, s->done));
+    check_slot(p, 0, 1, &e);
+    return gpu_try(&s->gpu, e, "checking the result");
 }
 
 static enum wl_status verify_cuda(void *prepared)
@@ -453,21 +444,16 @@ static enum wl_status prepare_steps(struct prepared *p)
     char why[256] = "";
     struct comm_key key = {p->cell.algorithm, p->cell.protocol, (int)p->cell.ctas, p->cell.policy,
                            s->host->copy};
-    enum wl_status status = comms_pretend(&s->comms, (int)p->cell.hosts);
-    TRY(status, comm_get(&s->comms, key, &p->comm));
-    if (status != WL_OK)
-        return status;
+    CHECK(comms_pretend(&s->comms, (int)p->cell.hosts));
+    CHECK(comm_get(&s->comms, key, &p->comm));
     comm_note(&s->comms, p->comm);
-    status = take_buffers(p, why, sizeof why);
-    status = host_agree(s->host, status, why); /* registering windows is collective */
-    if (status == WL_OK) {
-        status =
-            comm_memory_register(&s->comms, p->comm, (enum memory)p->cell.memory, p->arena->base,
-                                 p->arena->bytes, &p->registration, why, sizeof why);
-        status = host_agree(s->host, status, why);
-    }
-    TRY(status, try_out(p));
-    return status == WL_OK ? prepare_contention(p) : status;
+    enum wl_status status = take_buffers(p, why, sizeof why);
+    CHECK(host_agree(s->host, status, why)); /* registering windows is collective */
+    status = comm_memory_register(&s->comms, p->comm, (enum memory)p->cell.memory, p->arena->base,
+                                  p->arena->bytes, &p->registration, why, sizeof why);
+    CHECK(host_agree(s->host, status, why));
+    CHECK(try_out(p));
+    return prepare_contention(p);
 }
 
 static enum wl_status prepare_cuda(void *self, const void *cell, void **prepared)

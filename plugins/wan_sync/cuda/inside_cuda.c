@@ -101,20 +101,20 @@ static enum wl_status copy(struct state *s, size_t first, size_t n, enum cudaMem
     return gpu_try(&s->gpu, e, "cudaMemcpyAsync");
 }
 
-static enum wl_status wait_for_copy(struct state *s, enum wl_status status)
+static enum wl_status copy_now(struct state *s, size_t count, enum cudaMemcpyKind kind)
 {
-    return status == WL_OK ? gpu_try(&s->gpu, cudaStreamSynchronize(s->gpu.stream), "a copy")
-                           : status;
+    CHECK(copy(s, 0, count, kind));
+    return gpu_try(&s->gpu, cudaStreamSynchronize(s->gpu.stream), "a copy");
 }
 
 static enum wl_status inside_fill(void *state, size_t count)
 {
-    return wait_for_copy(state, copy(state, 0, count, cudaMemcpyHostToDevice));
+    return copy_now(state, count, cudaMemcpyHostToDevice);
 }
 
 static enum wl_status inside_fetch(void *state, size_t count)
 {
-    return wait_for_copy(state, copy(state, 0, count, cudaMemcpyDeviceToHost));
+    return copy_now(state, count, cudaMemcpyDeviceToHost);
 }
 
 static bool leads(const struct state *s)
@@ -132,25 +132,26 @@ static enum wl_status inside_inward(void *state, size_t first, size_t n)
 {
     struct state *s = state;
     float *part = s->device + first;
-    enum wl_status status = comm_try(&s->comms, s->comm,
-                                     ncclReduce(part, part, n, ncclFloat, ncclSum, LEADER,
-                                                atomic_load(&s->comm->nccl), s->gpu.stream),
-                                     "ncclReduce");
-    if (status == WL_OK && leads(s))
-        status = copy(s, first, n, cudaMemcpyDeviceToHost);
-    return status == WL_OK ? mark(s) : status;
+    CHECK(comm_try(&s->comms, s->comm,
+                   ncclReduce(part, part, n, ncclFloat, ncclSum, LEADER,
+                              atomic_load(&s->comm->nccl), s->gpu.stream),
+                   "ncclReduce"));
+    if (leads(s))
+        CHECK(copy(s, first, n, cudaMemcpyDeviceToHost));
+    return mark(s);
 }
 
 static enum wl_status inside_outward(void *state, size_t first, size_t n)
 {
     struct state *s = state;
     float *part = s->device + first;
-    enum wl_status status = leads(s) ? copy(s, first, n, cudaMemcpyHostToDevice) : WL_OK;
-    TRY(status, comm_try(&s->comms, s->comm,
-                         ncclBroadcast(part, part, n, ncclFloat, LEADER,
-                                       atomic_load(&s->comm->nccl), s->gpu.stream),
-                         "ncclBroadcast"));
-    return status == WL_OK ? mark(s) : status;
+    if (leads(s))
+        CHECK(copy(s, first, n, cudaMemcpyHostToDevice));
+    CHECK(comm_try(
+        &s->comms, s->comm,
+        ncclBroadcast(part, part, n, ncclFloat, LEADER, atomic_load(&s->comm->nccl), s->gpu.stream),
+        "ncclBroadcast"));
+    return mark(s);
 }
 
 static enum inside_state inside_poll(void *state)
