@@ -330,10 +330,8 @@ static cudaError_t make_marks(struct gpu *g)
 {
     size_t bytes = (size_t)(g->host->ranks + 1) * sizeof *g->align;
     cudaError_t e = cudaMalloc((void **)&g->align, bytes);
-    if (!e)
-        e = cudaMemset(g->align, 0, bytes);
-    if (!e)
-        e = cudaEventCreate(&g->start);
+    TRY(e, cudaMemset(g->align, 0, bytes));
+    TRY(e, cudaEventCreate(&g->start));
     return e ? e : cudaEventCreate(&g->stop);
 }
 

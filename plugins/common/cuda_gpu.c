@@ -90,12 +90,9 @@ static enum wl_status set_up(struct gpu *g, char *why, size_t n)
 {
     int l2 = 0, least = 0, greatest = 0;
     cudaError_t e = cudaDeviceGetAttribute(&l2, cudaDevAttrL2CacheSize, g->device);
-    if (!e)
-        e = cudaDeviceGetAttribute(&g->multiprocessors, cudaDevAttrMultiProcessorCount, g->device);
-    if (!e)
-        e = cudaDeviceGetStreamPriorityRange(&least, &greatest);
-    if (!e)
-        e = cudaStreamCreateWithPriority(&g->stream, cudaStreamNonBlocking, greatest);
+    TRY(e, cudaDeviceGetAttribute(&g->multiprocessors, cudaDevAttrMultiProcessorCount, g->device));
+    TRY(e, cudaDeviceGetStreamPriorityRange(&least, &greatest));
+    TRY(e, cudaStreamCreateWithPriority(&g->stream, cudaStreamNonBlocking, greatest));
     g->l2_B = (size_t)l2;
     if (!e)
         return WL_OK;
@@ -189,8 +186,7 @@ enum wl_status gpu_flush(struct gpu *g)
 enum wl_status gpu_record_new(struct gpu_mismatch **record, char *why, size_t n)
 {
     cudaError_t e = cudaMalloc((void **)record, sizeof **record);
-    if (!e)
-        e = cudaMemset(*record, 0, sizeof **record);
+    TRY(e, cudaMemset(*record, 0, sizeof **record));
     if (e)
         snprintf(why, n, "allocating the record of a check: %s (%s)", cudaGetErrorString(e),
                  cudaGetErrorName(e));
@@ -207,8 +203,7 @@ enum wl_status gpu_record_read(struct gpu *g, const struct gpu_mismatch *record,
 {
     struct gpu_mismatch m;
     cudaError_t e = cudaMemcpyAsync(&m, record, sizeof m, cudaMemcpyDeviceToHost, stream);
-    if (!e)
-        e = cudaStreamSynchronize(stream);
+    TRY(e, cudaStreamSynchronize(stream));
     if (e || !m.wrong)
         return gpu_try(g, e, "verification");
     return HOST_FAILED(g->host,
@@ -462,8 +457,7 @@ static cudaError_t lane_open(struct burn_lane *l, double piece, int priority)
 {
     l->piece = piece;
     cudaError_t e = cudaStreamCreateWithPriority(&l->stream, cudaStreamNonBlocking, priority);
-    if (!e)
-        e = cudaEventCreate(&l->begin);
+    TRY(e, cudaEventCreate(&l->begin));
     for (int i = 0; i < BURN_AHEAD && !e; i++)
         e = cudaEventCreate(&l->done[i]);
     return e;
@@ -478,10 +472,8 @@ static cudaError_t fill(struct burn *b)
         words[i] = 0x3f80u + i * 8u + (i & 1 ? 0x8000u : 0);
     size_t n = (size_t)BURN_GEMM_N * BURN_GEMM_N;
     cudaError_t e = gpu_fill(b->a, n, 2, gpu_words(words), 1, b->gemm.stream);
-    if (!e)
-        e = gpu_fill(b->b, n, 2, gpu_words(words), 2, b->gemm.stream);
-    if (!e)
-        e = gpu_fill(b->from, TRAFFIC_B / 2, 2, gpu_words(words), 3, b->traffic.stream);
+    TRY(e, gpu_fill(b->b, n, 2, gpu_words(words), 2, b->gemm.stream));
+    TRY(e, gpu_fill(b->from, TRAFFIC_B / 2, 2, gpu_words(words), 3, b->traffic.stream));
     return e;
 }
 
@@ -508,12 +500,9 @@ enum wl_status burn_open(struct burn *b, struct gpu *gpu, char *why, size_t n)
     int least = 0, greatest = 0;
     CHECK(take_memory(b, why, n));
     cudaError_t e = cudaDeviceGetStreamPriorityRange(&least, &greatest);
-    if (!e)
-        e = lane_open(&b->gemm, 2.0 * BURN_GEMM_N * BURN_GEMM_N * BURN_GEMM_N, least);
-    if (!e)
-        e = lane_open(&b->traffic, 2.0 * TRAFFIC_B, least);
-    if (!e)
-        e = fill(b);
+    TRY(e, lane_open(&b->gemm, 2.0 * BURN_GEMM_N * BURN_GEMM_N * BURN_GEMM_N, least));
+    TRY(e, lane_open(&b->traffic, 2.0 * TRAFFIC_B, least));
+    TRY(e, fill(b));
     CHECK(gpu_try(gpu, e, "contention"));
     CHECK(blas_try(b, cublasCreate(&b->blas), "cublasCreate"));
     CHECK(blas_try(b, cublasSetStream(b->blas, b->gemm.stream), "cublasSetStream"));

@@ -17,10 +17,11 @@
 /* For a caller that reports: writes why[n], and gives the result. */
 #define HOST_WHY(result, why, n, ...) (snprintf(why, n, __VA_ARGS__), (result))
 
-/* The next step, if all before it went well: status = call. */
+/* The next step, if all before it went well: status = call. Also of codes of a library whose success is
+ * 0, as is WL_OK. */
 #define TRY(status, call)                                                                          \
     do {                                                                                           \
-        if ((status) == WL_OK)                                                                     \
+        if (!(status))                                                                             \
             (status) = (call);                                                                     \
     } while (0)
 

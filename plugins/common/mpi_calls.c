@@ -7,6 +7,14 @@
 /* One tag is enough: MPI keeps the order of messages between two ranks of a communicator. */
 #define TAG 1
 
+/* Returns MPI's code of the call unless it went well. */
+#define PASS(call)                                                                                 \
+    do {                                                                                           \
+        const int pass_rc = (call);                                                                \
+        if (pass_rc != MPI_SUCCESS)                                                                \
+            return pass_rc;                                                                        \
+    } while (0)
+
 /* Elements [first, first + n) of the vector. */
 struct part {
     size_t first, n;
@@ -46,8 +54,8 @@ static int exchange(const struct mpi_call *c, int to, const void *out, size_t n_
 
 static int receive_and_combine(const struct mpi_call *c, int peer)
 {
-    int rc = receive(c, peer, c->scratch, (size_t)c->count);
-    return rc != MPI_SUCCESS ? rc : combine(c, c->scratch, c->recv, (size_t)c->count);
+    PASS(receive(c, peer, c->scratch, (size_t)c->count));
+    return combine(c, c->scratch, c->recv, (size_t)c->count);
 }
 
 static void copy_input(const struct mpi_call *c)
@@ -82,9 +90,7 @@ static int ring_reduce_step(const struct mpi_call *c, int step)
     const void *from = step == 0 ? sent(c, out.first) : at(c, out.first);
     bool in_place = c->send == c->recv;
     void *to = in_place ? c->scratch : at(c, in.first);
-    int rc = exchange(c, next, from, out.n, previous, to, in.n);
-    if (rc != MPI_SUCCESS)
-        return rc;
+    PASS(exchange(c, next, from, out.n, previous, to, in.n));
     return combine(c, in_place ? c->scratch : sent(c, in.first), at(c, in.first), in.n);
 }
 
@@ -97,12 +103,11 @@ static int ring_gather_step(const struct mpi_call *c, int step)
 
 static int run_ring(const struct mpi_call *c)
 {
-    int rc = MPI_SUCCESS;
-    for (int s = 0; s < c->ranks - 1 && rc == MPI_SUCCESS; s++)
-        rc = ring_reduce_step(c, s);
-    for (int s = 0; s < c->ranks - 1 && rc == MPI_SUCCESS; s++)
-        rc = ring_gather_step(c, s);
-    return rc;
+    for (int s = 0; s < c->ranks - 1; s++)
+        PASS(ring_reduce_step(c, s));
+    for (int s = 0; s < c->ranks - 1; s++)
+        PASS(ring_gather_step(c, s));
+    return MPI_SUCCESS;
 }
 
 static size_t ring_scratch(size_t count, size_t element_B, int ranks, bool in_place)
@@ -115,20 +120,19 @@ static size_t ring_scratch(size_t count, size_t element_B, int ranks, bool in_pl
 static int run_tree(const struct mpi_call *c)
 {
     size_t n = (size_t)c->count;
-    int rc = MPI_SUCCESS, bit = 1;
+    int bit = 1;
     copy_input(c);
-    for (; bit < c->ranks && !(c->rank & bit) && rc == MPI_SUCCESS; bit <<= 1)
+    for (; bit < c->ranks && !(c->rank & bit); bit <<= 1)
         if (c->rank + bit < c->ranks)
-            rc = receive_and_combine(c, c->rank + bit);
-    if (rc == MPI_SUCCESS && c->rank != 0) {
-        rc = send_to(c, c->rank - bit, c->recv, n);
-        if (rc == MPI_SUCCESS)
-            rc = receive(c, c->rank - bit, c->recv, n);
+            PASS(receive_and_combine(c, c->rank + bit));
+    if (c->rank != 0) {
+        PASS(send_to(c, c->rank - bit, c->recv, n));
+        PASS(receive(c, c->rank - bit, c->recv, n));
     }
-    for (bit >>= 1; bit > 0 && rc == MPI_SUCCESS; bit >>= 1)
+    for (bit >>= 1; bit > 0; bit >>= 1)
         if (c->rank + bit < c->ranks)
-            rc = send_to(c, c->rank + bit, c->recv, n);
-    return rc;
+            PASS(send_to(c, c->rank + bit, c->recv, n));
+    return MPI_SUCCESS;
 }
 
 /* ---- among a power of two of the ranks: the others lend their input to a neighbour ---- */
@@ -160,19 +164,15 @@ static int in_core(const struct mpi_call *c,
     struct core k = core_of(c);
     size_t n = (size_t)c->count;
     bool lent_to = c->rank < 2 * k.extra;
-    int rc = MPI_SUCCESS;
     if (k.me < 0) {
-        rc = send_to(c, c->rank + 1, c->send, n);
-        return rc != MPI_SUCCESS ? rc : receive(c, c->rank + 1, c->recv, n);
+        PASS(send_to(c, c->rank + 1, c->send, n));
+        return receive(c, c->rank + 1, c->recv, n);
     }
     copy_input(c);
     if (lent_to)
-        rc = receive_and_combine(c, c->rank - 1);
-    if (rc == MPI_SUCCESS)
-        rc = run(c, &k);
-    if (rc == MPI_SUCCESS && lent_to)
-        rc = send_to(c, c->rank - 1, c->recv, n);
-    return rc;
+        PASS(receive_and_combine(c, c->rank - 1));
+    PASS(run(c, &k));
+    return lent_to ? send_to(c, c->rank - 1, c->recv, n) : MPI_SUCCESS;
 }
 
 static size_t whole_scratch(size_t count, size_t element_B, int ranks, bool in_place)
@@ -186,14 +186,12 @@ static size_t whole_scratch(size_t count, size_t element_B, int ranks, bool in_p
 static int doubling(const struct mpi_call *c, const struct core *k)
 {
     size_t n = (size_t)c->count;
-    int rc = MPI_SUCCESS;
-    for (int bit = 1; bit < k->ranks && rc == MPI_SUCCESS; bit <<= 1) {
+    for (int bit = 1; bit < k->ranks; bit <<= 1) {
         int peer = core_rank(k, k->me ^ bit);
-        rc = exchange(c, peer, c->recv, n, peer, c->scratch, n);
-        if (rc == MPI_SUCCESS)
-            rc = combine(c, c->scratch, c->recv, n);
+        PASS(exchange(c, peer, c->recv, n, peer, c->scratch, n));
+        PASS(combine(c, c->scratch, c->recv, n));
     }
-    return rc;
+    return MPI_SUCCESS;
 }
 
 static int run_recursive_doubling(const struct mpi_call *c)
@@ -224,20 +222,18 @@ static void halves(const struct mpi_call *c, const struct core *k, int bit, stru
 static int halving_doubling(const struct mpi_call *c, const struct core *k)
 {
     struct part mine, theirs;
-    int rc = MPI_SUCCESS;
-    for (int bit = k->ranks / 2; bit > 0 && rc == MPI_SUCCESS; bit >>= 1) {
+    for (int bit = k->ranks / 2; bit > 0; bit >>= 1) {
         int peer = core_rank(k, k->me ^ bit);
         halves(c, k, bit, &mine, &theirs);
-        rc = exchange(c, peer, at(c, theirs.first), theirs.n, peer, c->scratch, mine.n);
-        if (rc == MPI_SUCCESS)
-            rc = combine(c, c->scratch, at(c, mine.first), mine.n);
+        PASS(exchange(c, peer, at(c, theirs.first), theirs.n, peer, c->scratch, mine.n));
+        PASS(combine(c, c->scratch, at(c, mine.first), mine.n));
     }
-    for (int bit = 1; bit < k->ranks && rc == MPI_SUCCESS; bit <<= 1) {
+    for (int bit = 1; bit < k->ranks; bit <<= 1) {
         int peer = core_rank(k, k->me ^ bit);
         halves(c, k, bit, &mine, &theirs);
-        rc = exchange(c, peer, at(c, mine.first), mine.n, peer, at(c, theirs.first), theirs.n);
+        PASS(exchange(c, peer, at(c, mine.first), mine.n, peer, at(c, theirs.first), theirs.n));
     }
-    return rc;
+    return MPI_SUCCESS;
 }
 
 static int run_rabenseifner(const struct mpi_call *c)

@@ -102,8 +102,7 @@ static cudaError_t fill_operands(struct state *s, const struct operands *o, int 
     fill_words(words, element_B);
     uint64_t salt = s->host->seed;
     cudaError_t e = gpu_fill(m->a, o->size[pool].a, element_B, gpu_words(words), salt, s->compute);
-    if (!e)
-        e = gpu_fill(m->b, o->size[pool].b, element_B, gpu_words(words), salt + 77777, s->compute);
+    TRY(e, gpu_fill(m->b, o->size[pool].b, element_B, gpu_words(words), salt + 77777, s->compute));
     return e;
 }
 
@@ -308,8 +307,7 @@ static enum wl_status fill_buffers(struct state *s, const struct buffers *b, cha
             return WL_SKIP;
         e = nccl_operation_fill(&s->gpu, &o, (char *)b->in + b->collective[i].first, s->host->seed);
     }
-    if (!e)
-        e = cudaStreamSynchronize(s->gpu.stream);
+    TRY(e, cudaStreamSynchronize(s->gpu.stream));
     if (e)
         snprintf(why, size, "buffers: %s", cudaGetErrorString(e));
     return e ? WL_FAIL : WL_OK;
@@ -459,8 +457,7 @@ static enum wl_status follow(struct state *s, cudaStream_t waiter, cudaStream_t 
                              cudaEvent_t event)
 {
     cudaError_t e = cudaEventRecord(event, stream);
-    if (!e)
-        e = cudaStreamWaitEvent(waiter, event, 0);
+    TRY(e, cudaStreamWaitEvent(waiter, event, 0));
     return gpu_try(&s->gpu, e, "ordering the streams");
 }
 
@@ -513,10 +510,8 @@ static enum wl_status poison_step(void *step)
     cudaError_t e = p->operands ? operands_poison(s, p->operands) : cudaSuccess;
     if (p->buffers && !e)
         e = cudaMemsetAsync(p->buffers->out, 0xff, p->buffers->bytes, s->gpu.stream);
-    if (!e)
-        e = cudaStreamSynchronize(s->compute);
-    if (!e)
-        e = cudaStreamSynchronize(s->gpu.stream);
+    TRY(e, cudaStreamSynchronize(s->compute));
+    TRY(e, cudaStreamSynchronize(s->gpu.stream));
     return gpu_status(&s->gpu, gpu_try(&s->gpu, e, "poisoning the outputs"));
 }
 
@@ -735,12 +730,9 @@ static cudaError_t set_up_streams(struct state *s)
 {
     int least = 0, greatest = 0;
     cudaError_t e = cudaDeviceGetStreamPriorityRange(&least, &greatest);
-    if (!e)
-        e = cudaStreamCreateWithPriority(&s->compute, cudaStreamNonBlocking, least);
-    if (!e)
-        e = cudaEventCreateWithFlags(&s->computed, cudaEventDisableTiming);
-    if (!e)
-        e = cudaEventCreateWithFlags(&s->communicated, cudaEventDisableTiming);
+    TRY(e, cudaStreamCreateWithPriority(&s->compute, cudaStreamNonBlocking, least));
+    TRY(e, cudaEventCreateWithFlags(&s->computed, cudaEventDisableTiming));
+    TRY(e, cudaEventCreateWithFlags(&s->communicated, cudaEventDisableTiming));
     return e ? e : cudaMalloc(&s->workspace, WORKSPACE_B);
 }
 
