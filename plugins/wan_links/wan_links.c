@@ -4,9 +4,10 @@
  * same ports. `gradsync links` runs it and turns its recording into [links].
  *
  * In a round every rank has one peer (common/collective.h), and the pairs, which share no rank,
- * measure at the same time; at_once=no lets them take turns. All cells share one link of
- * STREAMS_ALL streams between two ranks: each number of streams and each congestion control has
- * streams of its own, because a stream remembers how fast it was. Nothing paces them.
+ * measure at the same time; at_once=no lets them take turns. Cells with the same interface, port and
+ * timeout share one link of STREAMS_ALL streams between two ranks: each number of streams and each
+ * congestion control has streams of its own, because a stream remembers how fast it was. Nothing paces
+ * them.
  *
  * One iteration sends 1 MiB: busbw is the rate of the slower direction of the slowest pair.
  */

@@ -12,7 +12,7 @@
 
 /* ==== which rank is at which site ==== */
 
-static void number(struct sync_sites *s)
+static void number(struct sync_sites *s, int rank)
 {
     int at = 0;
     for (int r = 0; r < s->ranks; r++)
@@ -23,6 +23,12 @@ static void number(struct sync_sites *s)
             if (s->site_of[r] == site)
                 s->in_order[at++] = r;
         s->leader[site] = s->in_order[first];
+        if (site == s->site_of[rank]) {
+            s->mine = s->in_order + first;
+            s->members = at - first;
+            while (s->mine[s->me] != rank)
+                s->me++;
+        }
         s->largest = at - first > s->largest ? at - first : s->largest;
     }
 }
@@ -54,19 +60,9 @@ bool sync_sites_open(struct sync_sites *s, const struct wl_host *host, MPI_Comm 
         return false;
     for (int r = 0; r < s->ranks; r++)
         s->n = s->site_of[r] >= s->n ? s->site_of[r] + 1 : s->n;
-    number(s);
+    number(s, host->rank);
     return gather_hosts(s, host->rank, comm) &&
            MPI_Comm_split(comm, mine, host->rank, &s->inside) == MPI_SUCCESS;
-}
-
-const int *sync_sites_inside(const struct sync_sites *s, int rank, int *n)
-{
-    int site = s->site_of[rank], first = 0;
-    while (s->in_order[first] != s->leader[site])
-        first++;
-    for (*n = 0; first + *n < s->ranks && s->site_of[s->in_order[first + *n]] == site;)
-        ++*n;
-    return s->in_order + first;
 }
 
 void sync_sites_close(struct sync_sites *s)

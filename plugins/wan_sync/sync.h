@@ -23,12 +23,14 @@
 #define SYNC_HOST_MAX 64
 
 struct sync_sites {
-    int n;                       /* sites */
-    int *site_of;                /* by rank */
-    int *leader;                 /* by site: its lowest rank */
-    int *in_order;               /* every rank, site by site */
-    int *place;                  /* 0, 1, 2 ...: the ranks of `inside` */
-    int ranks, largest;          /* ranks of the largest site */
+    int n;              /* sites */
+    int *site_of;       /* by rank */
+    int *leader;        /* by site: its lowest rank */
+    int *in_order;      /* every rank, site by site */
+    int *place;         /* 0, 1, 2 ...: the ranks of `inside` */
+    int ranks, largest; /* ranks of the largest site */
+    const int *mine;    /* the ranks of this rank's site, the leader first: `members` of them */
+    int members, me;    /* me: this rank's place among them */
     char (*host)[SYNC_HOST_MAX]; /* by rank: its host name */
     MPI_Comm inside;             /* the ranks of this rank's site, the leader first */
 };
@@ -37,8 +39,6 @@ struct sync_sites {
  * False: no memory, or MPI failed. Call sync_sites_close() in both cases. */
 bool sync_sites_open(struct sync_sites *s, const struct wl_host *host, MPI_Comm comm,
                      int site_ranks);
-/* Lists the ranks of that rank's site, the leader first. Returns how many. */
-const int *sync_sites_inside(const struct sync_sites *s, int rank, int *n);
 void sync_sites_close(struct sync_sites *s);
 
 /* ---- the GPUs of this rank's site ---- */

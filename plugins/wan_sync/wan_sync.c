@@ -359,17 +359,15 @@ static bool share_out(struct prepared *p)
 
 static struct sync_inside inside_of(const struct prepared *p)
 {
-    struct sync_inside in = {0};
     if (!p->inside && !p->gpu)
-        return in;
-    in.gpu = p->gpu;
-    in.link = p->inside ? p->inside->link : NULL;
-    in.engine = p->inside ? p->inside->engine : NULL;
-    in.peer = p->sites.place;
-    in.rank_of = sync_sites_inside(&p->sites, p->self->host->rank, &in.members);
-    while (in.rank_of[in.me] != p->self->host->rank)
-        in.me++;
-    return in;
+        return (struct sync_inside){0};
+    return (struct sync_inside){.gpu = p->gpu,
+                                .link = p->inside ? p->inside->link : NULL,
+                                .engine = p->inside ? p->inside->engine : NULL,
+                                .me = p->sites.me,
+                                .members = p->sites.members,
+                                .peer = p->sites.place,
+                                .rank_of = p->sites.mine};
 }
 
 /* Anew when a link was mended, or another cell needed a larger buffer. */
