@@ -35,7 +35,7 @@ if ! under_asan; then # the driver is built without it
     mutant 3 ring_adds_another_chunk \
         's/sent(c, in.first), at(c, in.first), in.n)/sent(c, out.first), at(c, in.first), in.n)/'
     mutant 3 extra_rank_forgotten \
-        '/if (lent_to)/{n;s/rc = receive_and_combine.*/rc = receive(c, c->rank - 1, c->scratch, n);/}'
+        '/if (lent_to)/{n;s/receive_and_combine(c, c->rank - 1)/receive(c, c->rank - 1, c->scratch, n)/}'
     mutant 2 input_not_copied 's/memcpy(c->recv, c->send,/memmove(c->recv, c->recv,/'
     mutant 4 halves_swapped 's/upper ? window + bit : window, bit/upper ? window : window + bit, bit/'
 fi
