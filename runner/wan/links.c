@@ -84,20 +84,16 @@ void links_take(struct links *l, struct links_config *c, bool alone, size_t at, 
 
 /* ---- what follows from them ---- */
 
-static double rate_of(const struct links_config *c, bool alone, size_t at)
-{
-    return alone ? c->alone[at] : c->both[at];
-}
-
 double links_rate(const struct links *l, bool alone, size_t from, size_t to)
 {
-    double most = 0, sum = 0, n = 0;
-    size_t at = from * l->n + to;
+    double most = 0, sum = 0, n = 0, rate[LINKS_CONFIGS_MAX];
+    for (size_t i = 0; i < l->n_configs; i++) {
+        rate[i] = (alone ? l->configs[i].alone : l->configs[i].both)[from * l->n + to];
+        most = fmax(most, rate[i]);
+    }
     for (size_t i = 0; i < l->n_configs; i++)
-        most = fmax(most, rate_of(&l->configs[i], alone, at));
-    for (size_t i = 0; i < l->n_configs; i++)
-        if (rate_of(&l->configs[i], alone, at) >= NEAR_BEST * most)
-            sum += rate_of(&l->configs[i], alone, at), n++;
+        if (rate[i] >= NEAR_BEST * most)
+            sum += rate[i], n++;
     return n > 0 ? sum / n : 0;
 }
 

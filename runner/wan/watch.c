@@ -286,16 +286,6 @@ static double step_seconds(enum meaning meaning, double x, double unit)
 
 /* ---- values ---- */
 
-static bool sound_rate(double x)
-{
-    return x > 0 && x < RATE_MAX;
-}
-
-static bool sound_step(double x)
-{
-    return x >= STEP_MIN_S && x <= STEP_MAX_S;
-}
-
 static void read_own(const struct watch_lines *w, const char *line, struct watch_values *v)
 {
     regmatch_t m[GROUPS];
@@ -467,8 +457,10 @@ struct watch_values watch_lines_read(struct watch_lines *w, const char *line)
     }
     w->over = w->over || summary;
     v.step = bar ? v.step : step_of(w, line);
-    v.rate = sound_rate(v.rate) && !(v.of_gpu && w->totals) ? v.rate : 0;
-    v.step_s = sound_step(v.step_s) ? v.step_s : 0;
+    if (!(v.rate < RATE_MAX) || (v.of_gpu && w->totals))
+        v.rate = 0;
+    if (!(v.step_s >= STEP_MIN_S && v.step_s <= STEP_MAX_S))
+        v.step_s = 0;
     if (v.rate > 0 && !v.of_gpu) {
         v.first_rate = !w->totals;
         w->totals = true;

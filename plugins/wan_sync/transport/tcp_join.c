@@ -383,22 +383,12 @@ static void set_congestion(int fd, const char *name)
         setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, (socklen_t)strlen(name));
 }
 
-static void set_options(int fd)
-{
-    const struct {
-        int level, name, value;
-    } all[] = {
-        {IPPROTO_TCP, TCP_NODELAY, 1},
-        {IPPROTO_TCP, TCP_NOTSENT_LOWAT, TCP_UNSENT_LOW_B},
-    };
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        setsockopt(fd, all[i].level, all[i].name, &all[i].value, sizeof all[i].value);
-}
-
 static void stream_up(struct tcp_link *l, struct tcp_stream *s, int fd)
 {
+    int yes = 1, low_B = TCP_UNSENT_LOW_B;
     epoll_ctl(l->epoll, EPOLL_CTL_DEL, fd, NULL);
-    set_options(fd);
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+    setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &low_B, sizeof low_B);
     tcp_stream_up(s, fd);
 }
 
