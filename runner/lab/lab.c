@@ -45,7 +45,7 @@ static void set_environment(const char *facts_path, const char *folder)
     AUTO_FREE char *program = xstrfmt("%s/gradsync", program_dir()),
                    *link = xstrfmt("%s/gradsync", folder);
     AUTO_FREE char *agent = xstrfmt("%s lab-enter", symlink(program, link) ? program : link);
-    for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
+    for (size_t i = 0; i < COUNT(defaults); i++)
         setenv(defaults[i].name, defaults[i].value, 0);
     setenv("OMPI_MCA_plm", "rsh", 1); /* no other launcher finds the sites */
     setenv("OMPI_MCA_plm_rsh_agent", agent, 1);

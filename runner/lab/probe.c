@@ -740,7 +740,7 @@ static const struct quantity {
 static void compare_values(struct text *t, const json_t *lab, const json_t *config,
                            const char *where)
 {
-    for (size_t i = 0; i < sizeof quantities / sizeof *quantities && !t->len; i++) {
+    for (size_t i = 0; i < COUNT(quantities) && !t->len; i++) {
         const struct quantity *q = &quantities[i];
         double is = json_number_value(json_object_get(lab, q->fact));
         double said = json_number_value(json_object_get(config, q->fact));

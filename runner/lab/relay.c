@@ -398,7 +398,7 @@ static char *obey_at(struct relay *r, const struct order *o, char *where, const 
 
 static char *obey_words(struct relay *r, const struct words *w)
 {
-    for (size_t i = 0; i < sizeof orders / sizeof *orders && w->n; i++)
+    for (size_t i = 0; i < COUNT(orders) && w->n; i++)
         if (!strcmp(orders[i].name, w->v[0]) && w->n == (orders[i].what <= ADMIT ? 3 : 2))
             return obey_at(r, &orders[i], w->v[1], w->v[2]);
     return xstrdup("error: unknown command; use: rate WHERE RATE, loss WHERE SHARE, admit SITE "

@@ -293,7 +293,7 @@ int site_enter(const char *name, long holder)
         const char *file;
         int kind;
     } spaces[] = {{"net", CLONE_NEWNET}, {"uts", CLONE_NEWUTS}};
-    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++) {
+    for (size_t i = 0; i < COUNT(spaces); i++) {
         AUTO_FREE char *path = xstrfmt("/proc/%ld/ns/%s", holder, spaces[i].file);
         AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
         if (fd < 0 || setns(fd, spaces[i].kind))

@@ -142,7 +142,7 @@ static int check_given(const struct wan_training *t, const struct config *c)
         {"mfu", t->mfu, t->compute_s <= 0},
     };
     int code = GS_OK;
-    for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
+    for (size_t i = 0; i < COUNT(needs); i++)
         if (needs[i].needed && needs[i].value <= 0)
             code = impossible(c, needs[i].key, "must be set and above 0");
     return code;
@@ -214,7 +214,7 @@ int wan_training_read(struct wan_training *t, const struct config *c, const stru
     int (*const checks[])(const struct wan_training *, const struct config *) = {
         check_given, check_compute, check_batch, check_schedule};
     int code = check_gpus(t, c, at_sites);
-    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
+    for (size_t i = 0; i < COUNT(checks); i++)
         code = checks[i](t, c) ? GS_USAGE : code;
     return code;
 }

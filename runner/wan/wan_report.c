@@ -193,7 +193,7 @@ static void print_needed(const struct wan_report *r, const struct wan_case *plan
         both |= need.pair_too;
         need_text(r->map, &need, rate, sizeof rate);
         printf("  %-20s %14s %12s", percent(target).s, rate, "");
-        for (size_t b = 0; b < sizeof bits / sizeof *bits; b++) {
+        for (size_t b = 0; b < COUNT(bits); b++) {
             struct wan_case c = *plan;
             c.bits = bits[b];
             printf(" %8s", count(wan_every_for(&c, target)).s);
@@ -467,7 +467,7 @@ void wan_choice_make(struct wan_choice *c, struct wan_map *m, const struct wan_t
     c->streams = m->common.streams > 0 ? m->common.streams : STREAMS;
     c->streams = c->streams < STREAMS_MOST ? c->streams : STREAMS_MOST;
     try_schedule(c, bits[0], 1, 0);
-    for (size_t i = 0; i < sizeof bits / sizeof *bits; i++)
+    for (size_t i = 0; i < COUNT(bits); i++)
         if (c->outcome.efficiency < c->target || c->plan.every > EVERY_MOST)
             try_schedule(c, bits[i], FRAGMENTS, 1);
 }

@@ -83,7 +83,7 @@ static const struct pattern {
     {TIME " ?" UNIT "/" STEP END, STEP_BEHIND}, /* Keras */
     {NUMBER " ?(steps?|it|iters?|iterations?|batches)/s(ec)?" END, STEPS_PER_S},
 };
-#define PATTERNS (sizeof patterns / sizeof *patterns)
+#define PATTERNS COUNT(patterns)
 
 /* A progress bar: how many of how many, and its speed. */
 static const char bar_text[] =
@@ -142,7 +142,7 @@ static int compile_own(struct watch_lines *w, const char *pattern)
     } kinds[] = {{"step:", STEP_TIME, 0}, {"ms:", STEP_TIME, 1e-3}, {"gpu:", RATE_OF_GPU, 0}};
     char why[200];
     w->own_meaning = RATE;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    for (size_t i = 0; i < COUNT(kinds); i++)
         if (!strncmp(pattern, kinds[i].word, strlen(kinds[i].word))) {
             pattern += strlen(kinds[i].word);
             w->own_meaning = kinds[i].meaning;
