@@ -12,12 +12,6 @@
 #define ALIGN 4096
 #define PLACES 16
 
-static void randomise(float *m, size_t count, uint64_t seed)
-{
-    for (size_t i = 0; i < count; i++)
-        m[i] = (float)(int32_t)(rng_mix(rng_mix(seed) + i) >> 32) * 0x1p-31f;
-}
-
 static void destroy(struct gemm *g)
 {
     free(g->a);
@@ -41,7 +35,8 @@ static struct gemm *create(struct gemm_space space, uint64_t seed)
             destroy(g);
             return NULL;
         }
-        randomise(*operands[i], counts[i], seed + i);
+        for (size_t k = 0; k < counts[i]; k++)
+            (*operands[i])[k] = (float)(int32_t)(rng_mix(rng_mix(seed + i) + k) >> 32) * 0x1p-31f;
     }
     return g;
 }

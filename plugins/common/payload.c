@@ -319,12 +319,8 @@ static double student3(uint64_t r)
     return normal(r) / sqrt(squares / 3);
 }
 
-static float draw_float(enum payload_floats_kind kind, size_t element, int rank)
-{
-    static double (*const of[FLOATS_KINDS])(uint64_t) = {
-        [FLOATS_INTEGERS] = integer, [FLOATS_NORMAL] = normal, [FLOATS_STUDENT3] = student3};
-    return (float)of[kind](rng_mix(rng_mix(element) + (uint64_t)rank));
-}
+static double (*const number_of[FLOATS_KINDS])(uint64_t) = {
+    [FLOATS_INTEGERS] = integer, [FLOATS_NORMAL] = normal, [FLOATS_STUDENT3] = student3};
 
 void payload_floats_init(struct payload_floats *p, enum payload_floats_kind kind, int rank,
                          int ranks)
@@ -333,7 +329,7 @@ void payload_floats_init(struct payload_floats *p, enum payload_floats_kind kind
     for (size_t e = 0; e < PAYLOAD_PERIOD; e++) {
         double sum = 0;
         for (int r = 0; r < ranks; r++) {
-            float x = draw_float(kind, e, r);
+            float x = (float)number_of[kind](draw(e, r));
             sum += (double)x;
             p->largest = fmax(p->largest, fabs((double)x));
             if (r == rank)

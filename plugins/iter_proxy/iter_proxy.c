@@ -150,12 +150,6 @@ static void shut(struct backend *at)
     *at = (struct backend){.refused = at->refused};
 }
 
-static void backends_close(struct backends *b)
-{
-    for (int i = 0; i < BACKEND_KINDS; i++)
-        shut(&b->of[i]);
-}
-
 static enum wl_status load(struct backend *at, enum proxy_backend_kind kind, char *why, size_t n)
 {
     struct host_backend so;
@@ -209,7 +203,8 @@ static enum wl_status open_plugin(void **self, const struct wl_host *host)
 static void close_plugin(void *self)
 {
     struct backends *b = self;
-    backends_close(b);
+    for (int i = 0; i < BACKEND_KINDS; i++)
+        shut(&b->of[i]);
     free(b);
 }
 

@@ -717,15 +717,6 @@ static enum wl_status prepare_step(void *state, const struct proxy_cell *cell,
 
 #define WORKSPACE_B ((size_t)32 << 20)
 
-static void note_version(const struct state *s)
-{
-    char text[32];
-    int v = 0;
-    cublasGetVersion(s->blas, &v);
-    snprintf(text, sizeof text, "%d", v);
-    s->host->note(s->host->ctx, "cublas", text);
-}
-
 static cudaError_t set_up_streams(struct state *s)
 {
     int least = 0, greatest = 0;
@@ -780,7 +771,11 @@ static enum wl_status open_proxy(void **state, const struct wl_host *host)
         close_proxy(s);
         return status;
     }
-    note_version(s);
+    char text[32];
+    int version = 0;
+    cublasGetVersion(s->blas, &version);
+    snprintf(text, sizeof text, "%d", version);
+    host->note(host->ctx, "cublas", text);
     *state = s;
     return WL_OK;
 }
