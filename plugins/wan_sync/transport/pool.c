@@ -407,7 +407,7 @@ bool pool_measure(struct pool *p, struct pool_link *k, enum pool_quantity what)
     if (k->measured[what])
         return true;
     double *x = calloc(what == POOL_UP_BPS ? n : n * n, sizeof *x);
-    bool good = all_have(p, x != NULL);
+    bool good = all_have(p, x != NULL) && x;
     if (good && !probe[what](k->link, p->comm, x)) {
         snprintf(p->why, sizeof p->why, "%s", k->link->why);
         k->broken = true;
