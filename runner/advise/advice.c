@@ -196,11 +196,6 @@ static struct outlook outlook_of(const struct steps_evidence *s, size_t shape)
 
 /* ---- in words ---- */
 
-const char *advice_span(char *buf, size_t n, double low, double high)
-{
-    return judgement_span(buf, n, low, high);
-}
-
 static const char *const shown_in[LEVELS] = {
     [LEVEL_ALONE] = "",
     [LEVEL_SYNTHETIC] = "shown in synthetic steps only",
@@ -245,7 +240,7 @@ static void say_advised(FILE *f, const struct steps_evidence *s, size_t shape,
             RANKS_ON(atoll(at->ranks), atoll(at->nodes)), at->platform);
     say_where(f, s, c);
     fprintf(f, ": %s shorter in %zu of %zu step%s, %s.",
-            advice_span(span, sizeof span, c->low, c->high), c->wins, c->steps,
+            judgement_span(span, sizeof span, c->low, c->high), c->wins, c->steps,
             c->steps == 1 ? "" : "s", shown_in[c->best->level]);
     if (missing)
         fprintf(f, " %zu other step%s never ran it: no advice for %s.", missing,
@@ -305,12 +300,12 @@ static void say_small(FILE *f, const struct steps_evidence *s, const struct outl
     if (!o->small)
         return;
     AUTO_FREE char *step = advice_step_name(s, o->small);
-    fprintf(
-        f,
-        " Smaller gains were shown in %zu of %zu steps, the largest in %s: %s shortens it by "
-        "%s.",
-        o->smaller, o->steps, step, o->small->c->config,
-        advice_span(span, sizeof span, evidence_gain_low(o->small), evidence_gain_high(o->small)));
+    fprintf(f,
+            " Smaller gains were shown in %zu of %zu steps, the largest in %s: %s shortens it by "
+            "%s.",
+            o->smaller, o->steps, step, o->small->c->config,
+            judgement_span(span, sizeof span, evidence_gain_low(o->small),
+                           evidence_gain_high(o->small)));
 }
 
 static void say_open(FILE *f, const struct outlook *o)
@@ -361,8 +356,8 @@ static void say_synthetic(FILE *f, const struct steps_evidence *s, size_t shape,
     fprintf(f,
             "No advice from synthetic steps: %s is %s shorter in %zu of %zu of them on %s (%s "
             "rank%s), but only your own job tells whether its step gets shorter.",
-            c->best->c->config, advice_span(span, sizeof span, c->low, c->high), c->wins, c->steps,
-            at->platform, at->ranks, strcmp(at->ranks, "1") ? "s" : "");
+            c->best->c->config, judgement_span(span, sizeof span, c->low, c->high), c->wins,
+            c->steps, at->platform, at->ranks, strcmp(at->ranks, "1") ? "s" : "");
 }
 
 char *advice_sentence(const struct steps_evidence *s, size_t shape)
@@ -559,8 +554,9 @@ static void add_row(struct words *cells, const struct steps_evidence *s, const s
                    *what = e ? standing(s, e) : xstrdup(none_shorter(s, of));
     words_add(cells, name);
     words_add(cells, e ? e->c->config : of->c->baseline);
-    words_add(cells, e ? advice_span(span, sizeof span, evidence_gain_low(e), evidence_gain_high(e))
-                       : "-");
+    words_add(cells,
+              e ? judgement_span(span, sizeof span, evidence_gain_low(e), evidence_gain_high(e))
+                : "-");
     if (isnan(open))
         words_add(cells, "-");
     else

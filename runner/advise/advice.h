@@ -31,8 +31,6 @@ struct candidate candidate_of(const struct steps_evidence *s, size_t shape, cons
                               bool synthetic);
 bool advice_find(const struct steps_evidence *s, size_t shape, struct candidate *out);
 
-/* "14.5 to 16.0%". Returns buf. */
-const char *advice_span(char *buf, size_t n, double low, double high);
 /* The answer in one paragraph; the caller frees it. */
 char *advice_sentence(const struct steps_evidence *s, size_t shape);
 /* The command that gives a higher level of evidence, if any. */

@@ -163,54 +163,20 @@ static size_t arrange(struct words *cells, const struct words *rows, bool level,
     return ADVICE_COLUMNS - (level ? 1U : 2U) - (ran ? 0U : 1U);
 }
 
-/* Leaves out `what`, or puts `with` in its place. */
-static void replace(char **cell, const char *what, const char *with)
-{
-    char *at = strstr(*cell, what);
-    if (!at)
-        return;
-    char *text = xstrfmt("%.*s%s%s", (int)(at - *cell), *cell, with, at + strlen(what));
-    free(*cell);
-    *cell = text;
-}
-
-/* For a terminal that is too narrow even for fewer columns. */
-static void shorten(struct words *cells)
-{
-    for (size_t i = 0; i < cells->n; i++) {
-        replace(&cells->v[i], "undecided: ", "");
-        replace(&cells->v[i], "nothing is shorter", "nothing shorter");
-        replace(&cells->v[i], " to ", "..");
-    }
-}
-
-static bool too_wide(const struct words *cells, size_t columns)
-{
-    return isatty(fileno(stdout)) &&
-           text_table_before_last(cells, columns) + ADVICE_MIN > screen_columns(stdout);
-}
-
-/* A terminal that is too narrow gets the level above the rows, or does without what NCCL ran. */
+/* A terminal that is too narrow does without what NCCL ran, and gets the level above the rows. */
 static void print_rows(const struct words *rows)
 {
-    static const struct {
-        bool level, ran;
-    } ways[] = {{true, true}, {false, true}, {true, false}, {false, false}};
-    AUTO_WORDS struct words cells = {0};
-    size_t columns = 0, way = 0, n = sizeof ways / sizeof *ways;
-    for (size_t i = 0; i < n && (!i || too_wide(&cells, columns)); i++) {
-        if (!ways[i].level && !one_level(rows))
-            continue;
-        words_free(&cells);
-        cells = (struct words){0};
-        columns = arrange(&cells, rows, ways[i].level, ways[i].ran && any_ran(rows));
-        way = i;
+    AUTO_WORDS struct words all = {0}, fewer = {0};
+    size_t columns = arrange(&all, rows, true, any_ran(rows));
+    bool level = !one_level(rows);
+    if (!isatty(fileno(stdout)) ||
+        text_table_before_last(&all, columns) + ADVICE_MIN <= screen_columns(stdout)) {
+        text_table_print(&all, columns, 1, NULL);
+        return;
     }
-    if (too_wide(&cells, columns))
-        shorten(&cells);
-    if (!ways[way].level)
+    if (!level)
         printf("level of evidence of all rows: %s\n", rows->v[ADVICE_COLUMNS + ADVICE_LEVEL]);
-    text_table_print(&cells, columns, 1, NULL);
+    text_table_print(&fewer, arrange(&fewer, rows, level, false), 1, NULL);
 }
 
 /* The winner with the largest gain that is not advised since it lengthens another step. */
@@ -239,11 +205,12 @@ static void say_withheld(const struct steps_evidence *s, size_t shape)
         return;
     AUTO_FREE char *in = advice_step_name(s, e),
                    *at = advice_step_name(s, candidate_of(s, shape, e->c->config, false).slower);
-    AUTO_FREE char *line = xstrfmt(
-        "Not advised: %s, although %s shorter in %s: it is slower in %s. For such a step "
-        "alone: gradsync compare %s",
-        e->c->config, advice_span(span, sizeof span, evidence_gain_low(e), evidence_gain_high(e)),
-        in, at, e->c->platform);
+    AUTO_FREE char *line =
+        xstrfmt("Not advised: %s, although %s shorter in %s: it is slower in %s. For such a step "
+                "alone: gradsync compare %s",
+                e->c->config,
+                judgement_span(span, sizeof span, evidence_gain_low(e), evidence_gain_high(e)), in,
+                at, e->c->platform);
     screen_say(line);
 }
 
@@ -315,7 +282,7 @@ static void say_none(const struct steps_evidence *s)
     const struct contrast *c = find_imported(s);
     char span[64] = "";
     if (c && c->judgement.verdict == VERDICT_FASTER)
-        advice_span(span, sizeof span, -expm1(c->effect.hi), -expm1(c->effect.lo));
+        judgement_span(span, sizeof span, -expm1(c->effect.hi), -expm1(c->effect.lo));
     AUTO_FREE char *shorter = *span ? xstrfmt("%s %s shorter than %s", c->config, span, c->baseline)
                               : c   ? xstrfmt("nothing shorter than %s", c->baseline)
                                     : NULL;
@@ -489,7 +456,7 @@ static void put_origin(const struct emitted *e, const struct candidate *c, const
     AUTO_FREE char *conditions = conditions_sentence(e->all, e->of->run->shape, e->of->c->config);
     put_comment(
         "%s: %s shorter steps, level of evidence: %s, %zu of %zu steps faster, none slower.",
-        e->of->c->config, advice_span(span, sizeof span, c->low, c->high),
+        e->of->c->config, judgement_span(span, sizeof span, c->low, c->high),
         level_names[e->of->level], c->wins, c->steps);
     put_comment("Run %s; NCCL %s; GPU %s; %s. Holds for this number of ranks and nodes.",
                 e->of->c->run_id, fact(e->of, FACT_NCCL), fact(e->of, FACT_GPU),

@@ -12,9 +12,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-#define RAW "data/raw"
 
 /* ---- one contrast ---- */
 
@@ -152,15 +149,6 @@ static bool is_of_steps(const struct contrast *c)
     return !setting_is_price(c) && (is_whole_step(c) || evidence_is_imported(c));
 }
 
-/* "data/raw/NAME" of a platform, else a folder, else a run; the caller frees it. */
-static char *find_root(const char *name)
-{
-    AUTO_FREE char *platform = xstrfmt(RAW "/%s", name);
-    if (!strchr(name, '/') && !access(platform, F_OK))
-        return xstrdup(platform);
-    return locate_run(name);
-}
-
 static size_t shape_of(struct steps_evidence *s, const struct machine *m)
 {
     const struct shape new = {m->facts[FACT_PLATFORM] ? m->facts[FACT_PLATFORM] : "",
@@ -260,28 +248,17 @@ void evidence_judge(struct steps_evidence *s)
     decide_which_count(s);
 }
 
-int evidence_runs(struct runs *runs, char **roots, size_t n)
-{
-    static const char *const everything[] = {RAW};
-    AUTO_WORDS struct words found = {0};
-    for (size_t i = 0; i < n; i++) {
-        AUTO_FREE char *root = find_root(roots[i]);
-        words_add(&found, root);
-    }
-    return runs_below(runs, n ? (const char *const *)found.v : everything, n ? n : 1);
-}
-
 int evidence_read(struct steps_evidence *s, char **roots, size_t n)
 {
-    struct runs runs = {0};
+    static char *everything[] = {LOCATE_DATA};
+    AUTO(runs_free) struct runs runs = {0};
     struct text platforms = {0};
     *s = (struct steps_evidence){0};
     text_add(&platforms, "");
-    int code = evidence_runs(&runs, roots, n);
+    int code = runs_below(&runs, (const char *const *)(n ? roots : everything), n ? n : 1);
     for (size_t i = 0; i < runs.n && !code; i++)
         code = read_run(s, runs.v[i].dir, &platforms);
     s->platforms = platforms.s;
-    runs_free(&runs);
     if (!code)
         evidence_judge(s);
     return code;

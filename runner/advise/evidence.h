@@ -54,9 +54,6 @@ struct steps_evidence {
 int evidence_read(struct steps_evidence *s, char **roots, size_t n);
 /* From the contrasts and runs of s: the verdicts, and which of them count. For the simulation. */
 void evidence_judge(struct steps_evidence *s);
-/* Their run folders, sorted. */
-struct runs;
-int evidence_runs(struct runs *runs, char **roots, size_t n);
 void evidence_free(struct steps_evidence *s);
 
 /* Is it of imported iteration times? They are steps, launched apart, and lead to no advice. */

@@ -90,8 +90,7 @@ bool contrasts_of_one_section(const struct contrast *a, const struct contrast *b
            !strcmp(a->label, b->label);
 }
 
-/* The same run and mode. */
-static bool contrasts_of_one_question(const struct contrast *a, const struct contrast *b)
+bool contrasts_of_one_question(const struct contrast *a, const struct contrast *b)
 {
     return contrasts_of_one_section(a, b) && !strcmp(a->run_id, b->run_id) &&
            !strcmp(a->mode, b->mode);
@@ -100,6 +99,25 @@ static bool contrasts_of_one_question(const struct contrast *a, const struct con
 enum level contrast_level(const struct contrast *c)
 {
     return level_of(c->workload, c->mode, c->params);
+}
+
+char *contrast_reason(const struct contrast *c)
+{
+    const char *why = c->judgement.reason, *note = c->note ? c->note : "";
+    return xstrfmt("%s%s%s", why, *why && *note ? "; " : "", note);
+}
+
+const char *contrast_small(const struct contrast *c)
+{
+    return c->judgement.small < 0 ? "shorter" : c->judgement.small > 0 ? "longer" : "";
+}
+
+bool comparison_has_family(const struct comparison *c, size_t family)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (c->v[i].family == family)
+            return true;
+    return false;
 }
 
 struct values values_copy(const struct values *from)
@@ -341,6 +359,14 @@ const char *winner_shown(const struct winner *w)
     return w->best || winner_is_confirmed(w) ? winner_config(w) : w->small ? w->small->config : "-";
 }
 
+const char *winner_verdict(const struct winner *w)
+{
+    return w->best                  ? verdict_names[VERDICT_FASTER]
+           : w->small               ? "small"
+           : winner_is_confirmed(w) ? "confirmed"
+                                    : "undecided";
+}
+
 /* ---- the best of a family ---- */
 
 static struct winner *winner_of(struct winners *w, const struct contrast *one, size_t *of_family)
@@ -468,17 +494,7 @@ const char compare_columns[] =
 /* Which tests p_holm adjusts. */
 static const char holm_of_interval[] = "interval", holm_of_both[] = "both";
 
-/* Of judgement.small + 1. */
-static const char *const small_names[] = {"shorter", "", "longer"};
-
 /* ---- written ---- */
-
-static void write_reason(struct csv *csv, const struct contrast *c)
-{
-    const char *why = c->judgement.reason, *note = c->note ? c->note : "";
-    AUTO_FREE char *reason = xstrfmt("%s%s%s", why, *why && *note ? "; " : "", note);
-    csv_text(csv, reason);
-}
 
 void contrast_row(struct csv *csv, const struct contrast *c)
 {
@@ -498,9 +514,9 @@ void contrast_row(struct csv *csv, const struct contrast *c)
         csv_integer(csv, c->judgement.needed);
     else
         csv_text(csv, "");
-    write_reason(csv, c);
-    CSV_TEXTS(csv, verdict_names[c->measured], c->baseline_ran, c->ran,
-              level_names[contrast_level(c)], small_names[1 + c->judgement.small]);
+    AUTO_FREE char *reason = contrast_reason(c);
+    CSV_TEXTS(csv, reason, verdict_names[c->measured], c->baseline_ran, c->ran,
+              level_names[contrast_level(c)], contrast_small(c));
 }
 
 int comparison_write(const struct comparison *c, const char *dir, const char *file)
@@ -517,6 +533,11 @@ int comparison_write(const struct comparison *c, const char *dir, const char *fi
 }
 
 /* ---- counting ---- */
+
+struct placebo {
+    const struct contrast *of; /* a contrast of the run and mode */
+    size_t contrasts, called, aa, aa_called;
+};
 
 static void placebo_count(struct placebo *p, const struct contrast *c)
 {

@@ -132,12 +132,18 @@ void contrast_differs(struct contrast *c, const struct rec_cell *cell,
                       const struct rec_cell *baseline);
 /* Adds to the note of a contrast, after "; ". */
 void note_add(char **note, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Same platform, workload and label; and the same run. */
+/* Same platform, workload and label; and the same run and mode. */
 bool contrasts_of_one_section(const struct contrast *a, const struct contrast *b);
+bool contrasts_of_one_question(const struct contrast *a, const struct contrast *b);
 void values_add(struct values *x, struct nested value);
 struct values values_copy(const struct values *from);
 
 enum level contrast_level(const struct contrast *c);
+/* Why it has its verdict, with its note; the caller frees it. */
+char *contrast_reason(const struct contrast *c);
+bool comparison_has_family(const struct comparison *c, size_t family);
+/* "shorter" or "longer" of a small effect, else "". */
+const char *contrast_small(const struct contrast *c);
 
 /* Drops the contrasts for which keep() is false; of families, whole ones. */
 void comparison_keep(struct comparison *c, bool (*keep)(const struct contrast *));
@@ -179,14 +185,11 @@ bool winner_is_confirmed(const struct winner *w);
 /* The config to print as the fastest: the best one, the small one, or the baseline if confirmed; "-"
  * while nothing is decided. */
 const char *winner_shown(const struct winner *w);
+/* "faster", "small", "confirmed" or "undecided" */
+const char *winner_verdict(const struct winner *w);
 
 #define PLACEBO_CSV "placebo.csv"
 extern const char placebo_columns[];
-
-struct placebo {
-    const struct contrast *of; /* a contrast of the run and mode */
-    size_t contrasts, called, aa, aa_called;
-};
 
 /* The rows of placebo.csv. */
 void placebo_put(struct csv *csv, const struct comparison *c);

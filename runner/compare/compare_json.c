@@ -14,34 +14,17 @@
 
 /* ---- filter ---- */
 
-struct criterion {
-    const char *option, *typed;
-    const char *(*of)(const struct contrast *c, char *buf, size_t n);
-    const char *value; /* typed, as `of` spells it */
-};
+enum criterion { BY_PLATFORM, BY_MODE, BY_SIZE, BY_CONFIG, CRITERIA };
+static const char *const criterion_names[CRITERIA] = {"platform", "mode", "size", "config"};
 
-static const char *size_of(const struct contrast *c, char *buf, size_t n)
+/* Of a mode that is none the name is the level: an operation alone, a trial, a training. */
+static const char *value_of(enum criterion by, const struct contrast *c, char buf[64])
 {
-    return units_size(buf, n, (uint64_t)c->size_B);
-}
-
-/* What has no mode is named by its level: an operation alone, a trial, a training. */
-static const char *mode_of(const struct contrast *c, char *buf, size_t n)
-{
-    (void)buf, (void)n;
-    return *c->mode ? c->mode : level_names[contrast_level(c)];
-}
-
-static const char *platform_of(const struct contrast *c, char *buf, size_t n)
-{
-    (void)buf, (void)n;
-    return c->platform;
-}
-
-static const char *config_of(const struct contrast *c, char *buf, size_t n)
-{
-    (void)buf, (void)n;
-    return c->config;
+    return by == BY_PLATFORM ? c->platform
+           : by == BY_CONFIG ? c->config
+           : by == BY_SIZE   ? units_size(buf, 64, (uint64_t)c->size_B)
+           : *c->mode        ? c->mode
+                             : level_names[contrast_level(c)];
 }
 
 static int by_size(const void *a, const void *b)
@@ -51,7 +34,7 @@ static int by_size(const void *a, const void *b)
 }
 
 /* The size with the smallest ratio to the one that was asked for; NULL: that is no size. */
-static const char *nearest_size(const struct comparison *c, const char *asked, char *buf, size_t n)
+static const char *nearest_size(const struct comparison *c, const char *asked, char buf[64])
 {
     uint64_t bytes;
     double least = INFINITY;
@@ -60,42 +43,44 @@ static const char *nearest_size(const struct comparison *c, const char *asked, c
         double ratio = fabs(log((double)c->v[i].size_B / (double)bytes));
         if (ratio < least) {
             least = ratio;
-            near = size_of(&c->v[i], buf, n);
+            near = value_of(BY_SIZE, &c->v[i], buf);
         }
     }
     return near;
 }
 
 /* Reorders c. */
-static int nothing(const struct criterion *q, struct comparison *c)
-{
-    char buf[64], size[64];
-    AUTO_WORDS struct words values = {0};
-    AUTO_TEXT struct text list = {0};
-    if (q->of == size_of)
-        qsort(c->v, c->n, sizeof *c->v, by_size);
-    for (size_t i = 0; i < c->n; i++) {
-        const char *value = q->of(&c->v[i], buf, sizeof buf);
-        if (words_has(&values, value))
-            continue;
-        words_add(&values, value);
-        text_addf(&list, "%s%s", list.len ? ", " : "", value);
-    }
-    const char *near = q->of == size_of ? nearest_size(c, q->typed, size, sizeof size) : NULL;
-    near = near ? near : text_nearest(q->typed, (const char *const *)values.v, values.n);
-    return fail(GS_USAGE, "compare: nothing matches --%s %s%s; choose %s", q->option, q->typed,
-                DID_YOU_MEAN(near), list.len ? list.s : "nothing");
-}
-
-static int keep(const struct criterion *q, struct comparison *c)
+static int nothing(enum criterion by, const char *typed, struct comparison *c)
 {
     char buf[64];
-    size_t kept = 0;
+    AUTO_WORDS struct words values = {0};
+    AUTO_TEXT struct text list = {0};
+    if (by == BY_SIZE)
+        qsort(c->v, c->n, sizeof *c->v, by_size);
     for (size_t i = 0; i < c->n; i++)
-        if (!strcmp(q->of(&c->v[i], buf, sizeof buf), q->value))
+        words_add_once(&values, value_of(by, &c->v[i], buf));
+    for (size_t i = 0; i < values.n; i++)
+        text_addf(&list, "%s%s", i ? ", " : "", values.v[i]);
+    const char *near = by == BY_SIZE ? nearest_size(c, typed, buf) : NULL;
+    near = near ? near : text_nearest(typed, (const char *const *)values.v, values.n);
+    return fail(GS_USAGE, "compare: nothing matches --%s %s%s; choose %s", criterion_names[by],
+                typed, DID_YOU_MEAN(near), list.s);
+}
+
+/* Keeps those of this value; c has one at least. */
+static int keep(enum criterion by, const char *typed, struct comparison *c)
+{
+    char buf[64], size[64];
+    uint64_t bytes;
+    size_t kept = 0;
+    const char *value = by == BY_SIZE && units_parse_size(typed, &bytes)
+                            ? units_size(size, sizeof size, bytes)
+                            : typed;
+    for (size_t i = 0; i < c->n; i++)
+        if (!strcmp(value_of(by, &c->v[i], buf), value))
             c->v[kept++] = c->v[i];
     if (!kept)
-        return nothing(q, c);
+        return nothing(by, typed, c);
     c->n = kept;
     return GS_OK;
 }
@@ -103,25 +88,13 @@ static int keep(const struct criterion *q, struct comparison *c)
 int compare_filter(const struct compare_filter *f, const struct comparison *c,
                    struct comparison *shown)
 {
-    char size[64];
-    uint64_t bytes;
-    const struct criterion all[] = {{"platform", f->platform, platform_of, f->platform},
-                                    {"mode", f->mode, mode_of, f->mode},
-                                    {"size", f->size, size_of, f->size},
-                                    {"config", f->config, config_of, f->config}};
+    const char *const typed[CRITERIA] = {f->platform, f->mode, f->size, f->config};
     *shown = (struct comparison){.v = xcalloc(c->n + 1, sizeof *c->v), .families = c->families};
     for (; shown->n < c->n; shown->n++)
         shown->v[shown->n] = c->v[shown->n];
-    for (size_t i = 0; i < COUNT(all); i++) {
-        struct criterion q = all[i];
-        if (!q.value)
-            continue;
-        if (q.of == size_of && units_parse_size(q.typed, &bytes))
-            q.value = units_size(size, sizeof size, bytes);
-        int code = shown->n ? keep(&q, shown) : GS_OK;
-        if (code)
-            return code;
-    }
+    for (int by = 0; by < CRITERIA; by++)
+        if (typed[by] && shown->n)
+            CHECK(keep(by, typed[by], shown));
     return GS_OK;
 }
 
@@ -151,7 +124,6 @@ static void effect(json_t *o, const struct contrast *c)
 
 static json_t *contrast(const struct contrast *c)
 {
-    static const char *const small[] = {"shorter", "", "longer"};
     const struct judgement *j = &c->judgement;
     json_t *o = named(c);
     json_object_set_new(o, "config", json_text(c->config));
@@ -161,7 +133,7 @@ static json_t *contrast(const struct contrast *c)
         o, json_pack("{so so si so ss ss ss so}", "floor_percent", percent(c->floor), "p_holm",
                      json_finite(c->p_holm), "launches", c->effect.launches, "launches_needed",
                      j->needed >= 0 ? json_integer(j->needed) : json_null(), "verdict",
-                     verdict_names[j->verdict], "small_effect", small[1 + j->small],
+                     verdict_names[j->verdict], "small_effect", contrast_small(c),
                      "measured_verdict", verdict_names[c->measured], "reason",
                      json_text(*j->reason ? j->reason
                                : c->note  ? c->note
@@ -187,14 +159,10 @@ static void environment(json_t *o, const struct contrast *c)
 static json_t *group(const struct winner *w)
 {
     const struct contrast *shown = w->best ? w->best : w->small;
-    const char *verdict = w->best                  ? verdict_names[VERDICT_FASTER]
-                          : w->small               ? "small"
-                          : winner_is_confirmed(w) ? "confirmed"
-                                                   : "undecided";
     json_t *o = named(w->first), *alike = json_array();
     json_object_set_new(o, "params", json_text(w->first->params));
     json_object_set_new(o, "fastest", json_text(shown ? shown->config : winner_config(w)));
-    json_object_set_new(o, "verdict", json_text(verdict));
+    json_object_set_new(o, "verdict", json_text(winner_verdict(w)));
     environment(o, w->best);
     effect(o, shown);
     for (size_t i = 0; i < w->alike.n; i++)
@@ -206,19 +174,11 @@ static json_t *group(const struct winner *w)
     return o;
 }
 
-static bool has(const struct comparison *c, size_t family)
-{
-    for (size_t i = 0; i < c->n; i++)
-        if (c->v[i].family == family)
-            return true;
-    return false;
-}
-
 void comparison_print_json(const struct comparison *c, const struct winners *w)
 {
     json_t *groups = json_array(), *contrasts = json_array();
     for (size_t i = 0; i < w->n; i++)
-        if (has(c, w->v[i].first->family))
+        if (comparison_has_family(c, w->v[i].first->family))
             json_array_append_new(groups, group(&w->v[i]));
     for (size_t i = 0; i < c->n; i++)
         json_array_append_new(contrasts, contrast(&c->v[i]));

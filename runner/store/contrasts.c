@@ -5,6 +5,7 @@
 #include "base/files.h"
 #include "base/term.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "compare/origin.h"
 #include "reduce/axes.h"
 #include "store/export.h"
@@ -85,9 +86,24 @@ static int print_rows(struct store *s, const char *columns, const char *from, co
 
 /* ---- the answer ---- */
 
-/* These follow the columns of a contrast. The first are printed, the others are counted; rank orders
- * the questions. */
-#define LINE_MORE ",no_floor,fastest,change,word,note,differs,settled,small,open,rank"
+struct line { /* of a question: the winner of a group, or a contrast */
+    const struct contrast *c;
+    const char *config, *word;
+    bool numbers; /* c is of this config */
+    double size;  /* of a difference that was shown; 0: none */
+    char *note;   /* owned */
+};
+
+struct question {             /* a run and a mode */
+    const struct contrast *c; /* the first of the highest rank */
+    struct line *v;
+    size_t n, faster, slower, settled, small, open;
+};
+
+struct questions {
+    struct question *v;
+    size_t n, lines;
+};
 
 /* The highest level of evidence first; inside a level, the whole step says most about a training. */
 static int rank_of(const struct contrast *c)
@@ -99,184 +115,190 @@ static int rank_of(const struct contrast *c)
     return (n + 1) * (LEVELS - (int)contrast_level(c)) + i;
 }
 
-/* "-15.3% [-16.0, -14.5]"; the caller frees it. */
-static char *change_of(const struct effect *e)
+/* The largest differences first, the others as they come. */
+static void add_line(struct questions *all, struct line line)
 {
-    return isnan(e->value) ? xstrdup("-")
-                           : xstrfmt("%+.1f%% [%+.1f, %+.1f]", 100 * expm1(e->value),
-                                     100 * expm1(e->lo), 100 * expm1(e->hi));
-}
-
-static void put_words(struct csv *csv, const char *fastest, const char *change, const char *word,
-                      const char *note)
-{
-    CSV_TEXTS(csv, fastest, change, word, note);
-}
-
-static void put_counts(struct csv *csv, const struct contrast *c, bool differs, bool settled,
-                       bool small, bool open)
-{
-    char rank[16];
-    CSV_INTEGERS(csv, differs, settled, small, open);
-    snprintf(rank, sizeof rank, "%02d", rank_of(c));
-    csv_text(csv, rank);
-    csv_end(csv);
+    size_t k = 0;
+    while (k < all->n && !contrasts_of_one_question(all->v[k].c, line.c))
+        k++;
+    if (k == all->n)
+        APPEND(all->v, all->n) = (struct question){.c = line.c};
+    struct question *q = &all->v[k];
+    q->c = rank_of(line.c) < rank_of(q->c) ? line.c : q->c;
+    q->faster += line.size > 0 && line.c->judgement.verdict == VERDICT_FASTER;
+    q->slower += line.size > 0 && line.c->judgement.verdict == VERDICT_SLOWER;
+    q->settled += !strcmp(line.word, "confirmed");
+    q->small += line.c->judgement.small < 0;
+    q->open += !strcmp(line.word, "undecided");
+    ALLOC_MORE(q->v, q->n);
+    for (k = q->n++; k > 0 && q->v[k - 1].size < line.size; k--)
+        q->v[k] = q->v[k - 1];
+    q->v[k] = line;
+    all->lines++;
 }
 
 /* How many of the other configs were shown to be slower; --all has their names. */
-static void put_winner(struct csv *csv, const struct winner *w)
+static void add_winner(struct questions *all, const struct winner *w)
 {
-    const struct contrast *c = w->best ? w->best : w->small ? w->small : w->first;
-    bool any = w->best || w->small, settled = winner_is_confirmed(w);
-    AUTO_FREE char *change = any ? change_of(&c->effect) : xstrdup("-"),
-                   *slower = xstrfmt("%zu/%zu", w->counts[VERDICT_SLOWER], w->rivals);
-    contrast_row(csv, c);
-    csv_integer(csv, c->no_floor);
-    put_words(csv, winner_shown(w), change,
-              w->best    ? verdict_names[c->judgement.verdict]
-              : w->small ? "small"
-              : settled  ? "confirmed"
-                         : "undecided",
-              slower);
-    put_counts(csv, c, w->best, settled, w->small, !any && !settled);
+    const struct contrast *c = w->best ? w->best : w->small;
+    add_line(all, (struct line){c ? c : w->first, winner_shown(w), winner_verdict(w), c,
+                                w->best ? fabs(c->effect.value) : 0,
+                                xstrfmt("%zu/%zu", w->counts[VERDICT_SLOWER], w->rivals)});
 }
 
-static void put_contrast(struct csv *csv, const struct contrast *c)
+static void add_contrast(struct questions *all, const struct contrast *c)
 {
     enum verdict v = c->judgement.verdict;
-    const char *why = c->judgement.reason, *note = c->note ? c->note : "";
-    AUTO_FREE char *change = change_of(&c->effect),
-                   *reason = xstrfmt("%s%s%s", why, *why && *note ? "; " : "", note);
-    contrast_row(csv, c);
-    csv_integer(csv, c->no_floor);
-    put_words(csv, c->config, change,
-              v == VERDICT_INCONCLUSIVE ? "undecided"
-              : v == VERDICT_SAME       ? "same"
-                                        : verdict_names[v],
-              reason);
-    put_counts(csv, c, verdict_is_difference(v), false, c->judgement.small < 0,
-               v == VERDICT_INCONCLUSIVE);
+    add_line(all, (struct line){c, c->config,
+                                v == VERDICT_INCONCLUSIVE ? "undecided"
+                                : v == VERDICT_SAME       ? "same"
+                                                          : verdict_names[v],
+                                true, verdict_is_difference(v) ? fabs(c->effect.value) : 0,
+                                contrast_reason(c)});
 }
 
-static bool has_family(const struct comparison *c, size_t family)
+/* Questions of equal rank stay in their order. */
+static void sort_questions(struct questions *all)
 {
-    for (size_t i = 0; i < c->n; i++)
-        if (c->v[i].family == family)
-            return true;
-    return false;
+    for (size_t i = 1; i < all->n; i++) {
+        struct question q = all->v[i];
+        size_t k = i;
+        for (; k > 0 && rank_of(all->v[k - 1].c) > rank_of(q.c); k--)
+            all->v[k] = all->v[k - 1];
+        all->v[k] = q;
+    }
 }
 
-static const char questions[] =
-    "CREATE TEMP VIEW asked AS SELECT *, dense_rank() OVER (ORDER BY highest, begin) AS question"
-    " FROM (SELECT *, rowid AS at, min(rank) OVER one AS highest, min(rowid) OVER one AS begin"
-    " FROM temp.line WINDOW one AS (PARTITION BY platform, workload, label, run_id, mode));"
-    /* the other columns are those of the row with the least rank */
-    "CREATE TEMP VIEW question AS SELECT *, lag(platform) OVER (ORDER BY question) IS NOT platform"
-    " AS fresh, count(*) OVER (PARTITION BY platform, workload, label, mode) > 1 AS twins FROM ("
-    "SELECT *, min(rank), count(*) AS n, sum(differs AND verdict = 'faster') AS n_faster,"
-    " sum(differs AND verdict = 'slower') AS n_slower, sum(settled) AS n_settled,"
-    " sum(small) AS n_small, sum(open) AS n_open, count(DISTINCT config) = 1 AS alone"
-    " FROM asked GROUP BY question)";
+static void questions_free(struct questions *all)
+{
+    for (size_t i = 0; i < all->n; i++) {
+        for (size_t k = 0; k < all->v[i].n; k++)
+            free(all->v[i].v[k].note);
+        free(all->v[i].v);
+    }
+    free(all->v);
+}
 
 /* The platform stands where it changes, the run where several answer the same question. */
-#define QUESTION                                                                                   \
-    "SELECT iif(fresh, platform || ' ', '') || workload || iif(label = '', '', ' ' || label)"      \
-    " || iif(mode = '', '', ' ' || mode) || ', ' || level || iif(twins, ' ' || run_id, '') || ': " \
-    "'"                                                                                            \
-    " || "
-
-static const char best_sentence[] = QUESTION
-    "iif(n_faster, 'a config beats ' || base || ' in ' || n_faster || ' of ' || n || noun "
-    "|| ', ' || (SELECT config || ' by ' || printf('%.1f%%', 100 * (1 - ratio)) FROM asked AS l "
-    "WHERE l.question = q.question AND differs ORDER BY max(ratio, 1 / ratio) DESC, at LIMIT 1), "
-    "base || ' is beaten in 0 of ' || n || noun) || iif(n_small, ', by less than ' || "
-    "printf('%.3g%%', 100 * equivalence) || ' in ' || n_small, '') || iif(n_faster, '', "
-    "', confirmed best in ' || n_settled || ', undecided in ' || n_open) FROM (SELECT *, "
-    "iif(level = 'alone', ' groups', ' steps') AS noun, iif(best_of() = '', baseline, "
-    "'best of ' || best_of()) AS base FROM question) AS q ORDER BY question";
-
-static const char each_sentence[] = QUESTION
-    "iif(alone, config || ' is slower than ' || baseline || ' in ' || n_slower || ' of ' || "
-    "n || ', faster in ' || n_faster || ', equivalent in ' || n_same || of_them || "
-    "', undecided in ' || n_open, n_slower || ' of ' || n || ' slower than ' || baseline || ', ' "
-    "|| "
-    "n_faster || ' faster, ' || n_same || ' equivalent' || of_them || ', ' || n_open || "
-    "' undecided') FROM (SELECT *, n - n_slower - n_faster - n_open AS n_same, iif(n_small, "
-    "' (' || n_small || ' of them shorter by less than ' || printf('%.3g%%', 100 * equivalence) || "
-    "')', '') AS of_them FROM question) ORDER BY question";
-
-#define LINE_COLUMNS(best, last)                                                                   \
-    "'  ' || iif(size_B, short_size(size_B), '') || iif(size_B AND place('', params) <> '-', ' '," \
-    " '') || iif(NOT size_B OR place('', params) <> '-', place('', params), '') AS \"  where\","   \
-    " fastest AS " best ", change AS \"change [95%]\", iif(floor IS NULL, iif(no_floor,"           \
-    " 'no floor', '-'), printf('%.1f%%', 100 * floor)) AS \"A/A\", word AS verdict, note AS " last
-
-static void sql_best_of(sqlite3_context *c, int n, sqlite3_value **v)
+static void name_question(struct text *t, const struct questions *all, size_t i)
 {
-    (void)n, (void)v;
-    const char *mode = sqlite3_user_data(c);
-    sqlite3_result_text(c, mode ? mode : "", -1, SQLITE_STATIC);
+    const struct contrast *c = all->v[i].c;
+    size_t twins = 0;
+    for (size_t k = 0; k < all->n; k++)
+        twins += contrasts_of_one_section(all->v[k].c, c) && !strcmp(all->v[k].c->mode, c->mode);
+    if (!i || strcmp(all->v[i - 1].c->platform, c->platform) != 0)
+        text_addf(t, "%s ", c->platform);
+    text_addf(t, "%s%s%s%s%s, %s%s%s: ", c->workload, *c->label ? " " : "", c->label,
+              *c->mode ? " " : "", c->mode, level_names[contrast_level(c)], twins > 1 ? " " : "",
+              twins > 1 ? c->run_id : "");
 }
 
-static void take_text(void *ctx, sqlite3_stmt *st)
+static void tell_best(struct text *t, const struct question *q, const char *best_of)
 {
-    words_add(ctx, store_text(st, 0));
+    bool alone = contrast_level(q->c) == LEVEL_ALONE;
+    AUTO_FREE char *base = best_of ? xstrfmt("best of %s", best_of) : xstrdup(q->c->baseline);
+    text_addf(t, q->faster ? "a config beats %s in %zu of %zu %s" : "%s is beaten in %zu of %zu %s",
+              base, q->faster, q->n, alone ? "groups" : "steps");
+    if (q->faster)
+        text_addf(t, ", %s by %.1f%%", q->v[0].c->config, 100 * (1 - exp(q->v[0].c->effect.value)));
+    if (q->small)
+        text_addf(t, ", by less than %.3g%% in %zu", 100 * q->c->bound, q->small);
+    if (!q->faster)
+        text_addf(t, ", confirmed best in %zu, undecided in %zu", q->settled, q->open);
 }
 
-static int put_lines(struct store *s, const struct comparison *shown, const struct winners *w,
-                     size_t *n)
+static void tell_each(struct text *t, const struct question *q)
 {
-    struct csv csv;
-    AUTO_FREE char *columns = xstrfmt("%s" LINE_MORE, compare_columns);
-    CHECK(store_make(s, "line", columns));
-    struct store_rows *rows = store_rows_begin(s, "line", columns, false, &csv);
-    *n = 0;
-    for (size_t i = 0; i < (w ? w->n : shown->n); i++) {
-        if (w && !has_family(shown, w->v[i].first->family))
-            continue;
-        if (w)
-            put_winner(&csv, &w->v[i]);
+    bool one_config = true;
+    size_t same = q->n - q->slower - q->faster - q->open;
+    AUTO_FREE char *small = q->small ? xstrfmt(" (%zu of them shorter by less than %.3g%%)",
+                                               q->small, 100 * q->c->bound)
+                                     : xstrdup("");
+    for (size_t i = 1; i < q->n; i++)
+        one_config = one_config && !strcmp(q->v[i].c->config, q->c->config);
+    if (one_config)
+        text_addf(t,
+                  "%s is slower than %s in %zu of %zu, faster in %zu, equivalent in %zu%s, "
+                  "undecided in %zu",
+                  q->c->config, q->c->baseline, q->slower, q->n, q->faster, same, small, q->open);
+    else
+        text_addf(t, "%zu of %zu slower than %s, %zu faster, %zu equivalent%s, %zu undecided",
+                  q->slower, q->n, q->c->baseline, q->faster, same, small, q->open);
+}
+
+/* "  16MiB gemms=4" */
+static char *place_of(const struct axes *axes, const struct contrast *c)
+{
+    AUTO_FREE char *where = axes_where(axes, "", c->params);
+    bool any = strcmp(where, "-") != 0;
+    return xstrfmt("  %s%s%s", c->size_B ? SHORT_SIZE(c->size_B) : "", c->size_B && any ? " " : "",
+                   any || !c->size_B ? where : "");
+}
+
+static void print_lines_of(const struct question *q, bool winners)
+{
+    const char *const titles[] = {"  where", winners ? "fastest" : "config", "change [95%]", "A/A",
+                                  "verdict", winners ? "slower" : "note"};
+    AUTO_WORDS struct words cells = {0};
+    struct axes axes = {0};
+    for (size_t i = 0; i < COUNT(titles); i++)
+        words_add(&cells, titles[i]);
+    for (size_t i = 0; i < q->n; i++) {
+        axes_config(&axes, q->v[i].c->baseline, "");
+        axes_config(&axes, q->v[i].c->config, q->v[i].c->params);
+    }
+    for (size_t i = 0; i < q->n; i++)
+        axes_add(&axes, q->v[0].c->params, q->v[i].c->params);
+    for (size_t i = 0; i < q->n; i++) {
+        const struct line *l = &q->v[i];
+        const struct effect *e = &l->c->effect;
+        AUTO_FREE char *place = place_of(&axes, l->c);
+        words_add(&cells, place);
+        words_add(&cells, l->config);
+        if (l->numbers && !isnan(e->value))
+            words_addf(&cells, "%+.1f%% [%+.1f, %+.1f]", 100 * expm1(e->value), 100 * expm1(e->lo),
+                       100 * expm1(e->hi));
         else
-            put_contrast(&csv, &shown->v[i]);
-        ++*n;
+            words_add(&cells, "-");
+        if (isnan(l->c->floor))
+            words_add(&cells, l->c->no_floor ? "no floor" : "-");
+        else
+            words_addf(&cells, "%.1f%%", 100 * expm1(l->c->floor));
+        words_add(&cells, l->word);
+        words_add(&cells, *l->note ? l->note : "-");
     }
-    return store_rows_end(rows);
+    text_table_print(&cells, COUNT(titles), 1, NULL);
 }
 
-static int print_questions(struct store *s, const char *sentence, const char *columns)
+void contrasts_summary(const struct comparison *shown, const struct winners *winners,
+                       const char *best_of)
 {
-    AUTO_WORDS struct words sentences = {0};
-    int code = store_each(s, sentence, take_text, &sentences);
-    for (size_t i = 0; i < sentences.n && !code; i++) {
-        AUTO_FREE char *from = xstrfmt("asked WHERE question = %zu ORDER BY iif(differs, "
-                                       "max(ratio, 1 / ratio), 0) DESC, at",
-                                       i + 1);
+    AUTO(questions_free) struct questions all = {0};
+    for (size_t i = 0; i < (winners ? winners->n : shown->n); i++)
+        if (!winners)
+            add_contrast(&all, &shown->v[i]);
+        else if (comparison_has_family(shown, winners->v[i].first->family))
+            add_winner(&all, &winners->v[i]);
+    sort_questions(&all);
+    for (size_t i = 0; i < all.n; i++) {
+        AUTO_TEXT struct text t = {0};
+        name_question(&t, &all, i);
+        if (winners)
+            tell_best(&t, &all.v[i], best_of);
+        else
+            tell_each(&t, &all.v[i]);
         printf("%s", term_bold(stdout));
-        screen_wrap(0, 2, screen_columns(stdout), sentences.v[i]);
+        screen_wrap(0, 2, screen_columns(stdout), t.s);
         printf("%s", term_end(stdout));
-        code = print_rows(s, columns, from, from, 1);
+        print_lines_of(&all.v[i], winners);
     }
-    return code;
-}
-
-int contrasts_summary(struct store *s, const struct comparison *shown,
-                      const struct winners *winners, const char *best_of)
-{
-    size_t n = 0;
-    CHECK(print_functions(s));
-    if (sqlite3_create_function(s->db, "best_of", 0, SQLITE_UTF8, (void *)(uintptr_t)best_of,
-                                sql_best_of, NULL, NULL))
-        return store_failed(s);
-    CHECK(put_lines(s, shown, winners, &n));
-    CHECK(store_execute(s, questions));
-    CHECK(winners ? print_questions(s, best_sentence, LINE_COLUMNS("fastest", "slower"))
-                  : print_questions(s, each_sentence, LINE_COLUMNS("config", "note")));
-    if (n < shown->n)
+    if (all.lines < shown->n)
         printf("--all prints every contrast; --size, --mode, --config choose\n");
-    return !winners ? GS_OK
-                    : print_lines(s, "SELECT 'What to set: gradsync advise ' || platform "
-                                     "FROM question WHERE n_faster AND level <> 'alone' "
-                                     "ORDER BY question LIMIT 1");
+    for (size_t i = 0; i < all.n && winners; i++)
+        if (all.v[i].faster && contrast_level(all.v[i].c) != LEVEL_ALONE) {
+            printf("What to set: gradsync advise %s\n", all.v[i].c->platform);
+            break;
+        }
 }
 
 /* ---- every contrast ---- */
@@ -297,6 +319,11 @@ int contrasts_put(struct store *s, const struct comparison *c)
     rows = store_rows_begin(s, "placebo", placebo_columns, false, &csv);
     placebo_put(&csv, c);
     return store_rows_end(rows);
+}
+
+static void take_text(void *ctx, sqlite3_stmt *st)
+{
+    words_add(ctx, store_text(st, 0));
 }
 
 /* A part for each run and baseline. */

@@ -32,10 +32,9 @@ extern const char again_columns[]; /* after compare_columns */
 
 /* The answer: for each question (a run and a mode) a sentence, and below it one line for the best config
  * of each group, or for each contrast if winners is NULL, the largest differences first. Modes are
- * different questions and are never counted together. best_of: of --best-of, or NULL. GS_OK or
- * reported. */
-int contrasts_summary(struct store *s, const struct comparison *shown,
-                      const struct winners *winners, const char *best_of);
+ * different questions and are never counted together. best_of: of --best-of, or NULL. */
+void contrasts_summary(const struct comparison *shown, const struct winners *winners,
+                       const char *best_of);
 
 /* Fills temp.compare and temp.placebo from a solved comparison. GS_OK or reported. */
 int contrasts_put(struct store *s, const struct comparison *c);

@@ -222,7 +222,7 @@ static int print_contrasts(const struct compare_request *q, const struct choice 
     } else {
         CHECK(take_prices(&shown, choice));
         if (shown.n)
-            return contrasts_summary(&s, &shown, each || one_pair(c) ? NULL : &winners, q->best_of);
+            contrasts_summary(&shown, each || one_pair(c) ? NULL : &winners, q->best_of);
     }
     return GS_OK;
 }
