@@ -254,7 +254,7 @@ static void print_lines_of(const struct question *q, bool winners)
         const struct effect *e = &l->c->effect;
         AUTO_FREE char *place = place_of(&axes, l->c);
         words_add(&cells, place);
-        words_add(&cells, l->config);
+        words_add(&cells, *l->config ? l->config : "-");
         if (l->numbers && !isnan(e->value))
             words_addf(&cells, "%+.1f%% [%+.1f, %+.1f]", 100 * expm1(e->value), 100 * expm1(e->lo),
                        100 * expm1(e->hi));

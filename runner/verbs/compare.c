@@ -210,12 +210,12 @@ static int print_contrasts(const struct compare_request *q, const struct choice 
     int code = compare_filter(&q->filter, c, &shown);
     AUTO_FREE struct contrast *borrowed = shown.v;
     CHECK(code);
-    CHECK(store_open(&s, NULL));
     if (!each && (q->json || !q->all))
         winners_find(&winners, c, 0);
     if (q->json) {
         comparison_print_json(&shown, &winners);
     } else if (q->all) {
+        CHECK(store_open(&s, NULL));
         CHECK(contrasts_put(&s, &shown));
         CHECK(contrasts_print(&s, q->best_of));
         power_print(&shown);
