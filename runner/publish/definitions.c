@@ -216,11 +216,11 @@ static int query_set(const struct reading *r, struct words *values, const char *
         code = sql_use(r->tables, &parts, &g);
     AUTO_FREE char *ordered = xstrfmt("%s%s", query, code || *parts.order ? "" : " ORDER BY rowid");
     r->tables->refused = true;
-    TRY(code, sql_run(r->tables, &found, ordered, NULL, r->at));
+    TRY(code, sql_run(r->tables, &found, ordered, r->at));
     r->tables->refused = false;
     for (size_t i = 0; i < found.rows * found.columns; i += found.columns)
-        if (*found.cells.v[i].text)
-            words_add_once(values, found.cells.v[i].text);
+        if (*found.cells.v[i])
+            words_add_once(values, found.cells.v[i]);
     return code;
 }
 

@@ -6,6 +6,7 @@
 #include "base/jsontext.h"
 #include "base/term.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "config/locate.h"
 #include "record/runs.h"
 
@@ -54,14 +55,14 @@ static char *differences(const struct grid *g, const struct chosen *rows)
 }
 
 /* A query of rowid: the rows, counted from 0. */
-static int find_rows(struct numbers *b, struct answer *a, char *query, const struct sql_values *in)
+static int find_rows(struct numbers *b, struct answer *a, char *query)
 {
     AUTO(sql_result_free) struct sql_result r = {0};
-    int code = sql_run(&b->tables, &r, query, in, source_of(b, a->macro));
+    int code = sql_run(&b->tables, &r, query, source_of(b, a->macro));
     chosen_free(&a->rows);
     a->rows.rows = xcalloc(r.rows + 1, sizeof *a->rows.rows);
     for (size_t i = 0; i < r.rows; i++)
-        a->rows.rows[a->rows.n++] = (size_t)r.cells.v[i].number - 1;
+        a->rows.rows[a->rows.n++] = (size_t)sql_number(r.cells.v[i]) - 1;
     free(query);
     return code;
 }
@@ -78,12 +79,11 @@ static int several_rows(struct numbers *b, struct answer *a, size_t n)
 /* A field of a row is as it is in the table: 1e+10 stays that. */
 static char *plain_of(const struct answer *a, const struct sql_result *r)
 {
-    const struct sql_value *first = r->cells.v;
     if (!a->grid)
-        return xstrfmt("%.12g", first->number);
+        return xstrfmt("%.12g", sql_number(r->cells.v[0]));
     if (a->rows.n == 1 && grid_has(a->grid, r->name))
         return xstrdup(grid_text(a->grid, a->rows.rows[0], r->name));
-    return xstrdup(first->text);
+    return xstrdup(r->cells.v[0]);
 }
 
 static int take_result(struct numbers *b, struct answer *a, const struct sql_parts *p,
@@ -98,7 +98,7 @@ static int take_result(struct numbers *b, struct answer *a, const struct sql_par
         struct text t = {0};
         text_add(&t, "");
         for (size_t i = 0; i < r->rows; i++)
-            text_addf(&t, "%s%s", i ? ", " : "", r->cells.v[i * r->columns].text);
+            text_addf(&t, "%s%s", i ? ", " : "", r->cells.v[i * r->columns]);
         a->plain = t.s;
         return GS_OK;
     }
@@ -110,18 +110,18 @@ static int take_result(struct numbers *b, struct answer *a, const struct sql_par
         return GS_OK;
     }
     for (a->n_v = 0; a->n_v < r->columns; a->n_v++)
-        a->v[a->n_v] = r->cells.v[a->n_v].number;
+        a->v[a->n_v] = sql_number(r->cells.v[a->n_v]);
     a->plain = plain_of(a, r);
     return GS_OK;
 }
 
 static int run_query(struct numbers *b, struct answer *a, const char *query,
-                     const struct sql_parts *p, const struct sql_values *in)
+                     const struct sql_parts *p)
 {
     AUTO(sql_result_free) struct sql_result r = {0};
-    int code = sql_run(&b->tables, &r, query, in, source_of(b, a->macro));
+    int code = sql_run(&b->tables, &r, query, source_of(b, a->macro));
     if (!code && p->from && (p->limit || !a->grid))
-        code = find_rows(b, a, xstrfmt("SELECT rowid %s", p->from), in);
+        code = find_rows(b, a, xstrfmt("SELECT rowid %s", p->from));
     return code ? code : take_result(b, a, p, &r);
 }
 
@@ -150,18 +150,18 @@ static char *no_rows(const struct answer *a)
 
 /* First finds the rows of the query, to judge them; then runs the query on the admissible ones. */
 static int query_table(struct numbers *b, struct answer *a, const char *query,
-                       const struct sql_parts *p, const struct sql_values *in)
+                       const struct sql_parts *p)
 {
     int n = (int)(p->order - p->from);
     CHECK(sql_use(&b->tables, p, &a->grid));
     b->tables.refused = true;
-    CHECK(find_rows(b, a, xstrfmt("SELECT rowid %.*s ORDER BY rowid", n, p->from), in));
+    CHECK(find_rows(b, a, xstrfmt("SELECT rowid %.*s ORDER BY rowid", n, p->from)));
     b->tables.refused = false;
     size_t found = a->rows.n;
     admissibility_rows(&b->admissibility, &b->tables, a->grid, &a->rows, a->macro->name,
                        &a->left_out, &a->fault);
     if (a->rows.n || p->count)
-        return run_query(b, a, query, p, in);
+        return run_query(b, a, query, p);
     a->skipped = found && !a->left_out;
     if (!a->gap)
         a->gap = no_rows(a);
@@ -187,9 +187,9 @@ static void compare_parts(struct numbers *b, struct answer *a)
 
 /* Its rows can come from several platforms; a calculation belongs to one. */
 static int query_numbers(struct numbers *b, struct answer *a, const char *query,
-                         const struct sql_parts *p, const struct sql_values *in)
+                         const struct sql_parts *p)
 {
-    int code = run_query(b, a, query, p, in);
+    int code = run_query(b, a, query, p);
     for (size_t i = 0; i < a->rows.n && !code; i++)
         answer_part(a, &b->v[a->rows.rows[i]]);
     chosen_free(&a->rows);
@@ -198,16 +198,13 @@ static int query_numbers(struct numbers *b, struct answer *a, const char *query,
     return code;
 }
 
-/* Fills v and plain, or gap, from a query whose parameters ?1, ?2 are other numbers. GS_OK, or
- * GS_USAGE, reported. */
-static int answer_query(struct numbers *b, struct answer *a, const char *query,
-                        const struct sql_values *in)
+/* Fills v and plain, or gap. GS_OK, or GS_USAGE, reported. */
+static int answer_query(struct numbers *b, struct answer *a, const char *query)
 {
     struct sql_parts p;
     CHECK(sql_split(&p, query, source_of(b, a->macro)));
-    return p.from && strncmp(p.table, "numbers", p.table_len) != 0
-               ? query_table(b, a, query, &p, in)
-               : query_numbers(b, a, query, &p, in);
+    return p.from && strncmp(p.table, "numbers", p.table_len) != 0 ? query_table(b, a, query, &p)
+                                                                   : query_numbers(b, a, query, &p);
 }
 
 /* ---- other numbers in a query ---- */
@@ -222,74 +219,68 @@ static int list_numbers(struct numbers *b, struct answer *a, const char *glob)
 {
     struct answer *part;
     size_t like = 0;
-    int code = GS_OK;
-    for (size_t i = 0; i < b->d.n && !code; i++)
+    for (size_t i = 0; i < b->d.n; i++)
         if (!fnmatch(glob, b->d.v[i].name, 0)) {
             like++;
-            code = numbers_answer(b, b->d.v[i].name, &part);
+            CHECK(numbers_answer(b, b->d.v[i].name, &part));
         }
-    if (!code && !like && !a->macro->otherwise)
+    if (!like && !a->macro->otherwise)
         return fail_at(GS_USAGE, b->d.path, a->macro->line, "no number has a name like '%s'", glob);
-    if (!code && !like)
+    if (!like)
         a->gap = xstrfmt("no number has a name like '%s'", glob);
     /* Only now: those numbers may have used the table as well. */
-    TRY(code, sql_clear_numbers(&b->tables));
-    for (size_t i = 0; i < b->d.n && !code; i++)
+    CHECK(sql_clear_numbers(&b->tables));
+    for (size_t i = 0; i < b->d.n; i++)
         if (!fnmatch(glob, b->d.v[i].name, 0))
-            code = sql_add_number(&b->tables, i + 1, b->d.v[i].name, b->v[i].plain,
-                                  number_of(&b->v[i]));
-    return code;
+            CHECK(sql_add_number(&b->tables, i + 1, b->d.v[i].name, b->v[i].plain,
+                                 number_of(&b->v[i])));
+    return GS_OK;
 }
 
-/* Puts a parameter in place of @NAME, or `numbers` in place of @GLOB. */
-static int resolve_name(struct numbers *b, struct answer *a, const char *name, bool text,
-                        struct text *query, struct sql_values *in)
+/* Adds the value of @NAME, the text of '@NAME', or the table `numbers` for @GLOB. */
+static int add_number(struct numbers *b, struct answer *a, const char *name, bool text,
+                      struct text *query)
 {
     struct answer *part = NULL;
+    char buf[40];
     if (strchr(name, '*')) {
         text_add(query, "numbers");
         return list_numbers(b, a, name);
     }
-    int code = numbers_answer(b, name, &part);
-    if (code)
-        return code;
+    CHECK(numbers_answer(b, name, &part));
     answer_part(a, part);
-    sql_add(in, text ? xstrdup(part->plain ? part->plain : "") : NULL,
-            part->n_v ? part->v[0] : (double)NAN);
-    text_addf(query, "?%zu", in->n);
+    if (text) {
+        char *quoted = sqlite3_mprintf("%Q", part->plain ? part->plain : "");
+        text_add(query, quoted);
+        sqlite3_free(quoted);
+    } else if (part->n_v && isfinite(part->v[0])) {
+        text_addf(query, "(%s)", units_double(buf, sizeof buf, part->v[0]));
+    } else {
+        text_add(query, "NULL");
+    }
     return GS_OK;
 }
 
-static int resolve(struct numbers *b, struct answer *a, struct text *query, struct sql_values *in)
+static int look_up(struct numbers *b, struct answer *a)
 {
-    int code = GS_OK;
+    AUTO_TEXT struct text query = {0};
     bool quoted = false;
-    for (const char *s = a->macro->query; *s && !code;) {
+    text_add(&query, "");
+    for (const char *s = a->macro->query; *s;) {
         bool text = !quoted && s[0] == '\'' && s[1] == '@';
         if (!text && (quoted || *s != '@')) {
             quoted ^= *s == '\'';
-            text_addn(query, s++, 1);
+            text_addn(&query, s++, 1);
             continue;
         }
         s += text ? 2 : 1;
         size_t n = strcspn(s, text ? "'" : " ,;()'\"=<>+");
         AUTO_FREE char *name = xstrfmt("%.*s", (int)n, s);
-        code = resolve_name(b, a, name, text, query, in);
+        CHECK(add_number(b, a, name, text, &query));
         s += n;
         s += text && *s;
     }
-    return code;
-}
-
-/* ---- its value ---- */
-
-static int look_up(struct numbers *b, struct answer *a)
-{
-    AUTO_TEXT struct text query = {0};
-    AUTO(sql_values_free) struct sql_values in = {0};
-    text_add(&query, "");
-    int code = resolve(b, a, &query, &in);
-    return code ? code : answer_query(b, a, query.s, &in);
+    return answer_query(b, a, query.s);
 }
 
 /* ---- printed ---- */

@@ -179,29 +179,6 @@ static int read_asked(struct grid **out, const char *configs)
     return GS_OK;
 }
 
-/* ---- values ---- */
-
-void sql_add(struct sql_values *values, char *text, double number)
-{
-    ALLOC_MORE(values->v, values->n);
-    values->v[values->n++] = (struct sql_value){text, number};
-}
-
-void sql_values_free(struct sql_values *values)
-{
-    for (size_t i = 0; i < values->n; i++)
-        free(values->v[i].text);
-    free(values->v);
-    *values = (struct sql_values){0};
-}
-
-void sql_result_free(struct sql_result *r)
-{
-    sql_values_free(&r->cells);
-    free(r->name);
-    *r = (struct sql_result){0};
-}
-
 /* ---- the database ---- */
 
 /* admissible(rowid): whether a query may see this row of the table that is being read. */
@@ -330,15 +307,6 @@ static int wrong(const struct paper_tables *s, struct sql_source at)
                 : fail_at(GS_USAGE, at.file, at.line, "%s", text);
 }
 
-static void bind(sqlite3_stmt *st, const struct sql_values *in)
-{
-    for (size_t i = 0; in && i < in->n; i++) /* one that this statement does not use is no error */
-        if (in->v[i].text)
-            sqlite3_bind_text(st, (int)i + 1, in->v[i].text, -1, SQLITE_TRANSIENT);
-        else
-            sqlite3_bind_double(st, (int)i + 1, in->v[i].number);
-}
-
 /* The digits that give the number back. */
 static char *shortest(double v)
 {
@@ -351,41 +319,42 @@ static char *shortest(double v)
 
 static void add_cell(struct sql_result *r, sqlite3_stmt *st, int column)
 {
-    const char *text = (const char *)sqlite3_column_text(st, column);
     int type = sqlite3_column_type(st, column);
-    if (type == SQLITE_NULL) {
-        sql_add(&r->cells, xstrdup(""), NAN);
-    } else if (type == SQLITE_TEXT) {
-        char *end;
-        double v = strtod(text, &end);
-        sql_add(&r->cells, xstrdup(text), *text && !*end ? v : (double)NAN);
-    } else {
-        double v = sqlite3_column_double(st, column);
-        sql_add(&r->cells, shortest(v), v);
-    }
+    bool number = type == SQLITE_INTEGER || type == SQLITE_FLOAT;
+    AUTO_FREE char *text = number ? shortest(sqlite3_column_double(st, column)) : NULL;
+    words_add(&r->cells, number ? text : store_text(st, column));
 }
 
-int sql_run(struct paper_tables *s, struct sql_result *r, const char *query,
-            const struct sql_values *in, struct sql_source at)
+double sql_number(const char *cell)
+{
+    char *end;
+    double v = strtod(cell, &end);
+    return *cell && !*end ? v : (double)NAN;
+}
+
+int sql_run(struct paper_tables *s, struct sql_result *r, const char *query, struct sql_source at)
 {
     sqlite3_stmt *st = NULL;
-    int step = SQLITE_DONE, code = open_tables(s);
+    int step = SQLITE_DONE;
     *r = (struct sql_result){0};
-    if (!code && (sqlite3_prepare_v2(s->store.db, query, -1, &st, NULL) || !st))
-        code = wrong(s, at);
-    if (code)
-        return code;
-    bind(st, in);
+    CHECK(open_tables(s));
+    if (sqlite3_prepare_v2(s->store.db, query, -1, &st, NULL) || !st)
+        return wrong(s, at);
     r->columns = (size_t)sqlite3_column_count(st);
     if (r->columns)
         r->name = xstrdup(sqlite3_column_name(st, 0));
     for (; (step = sqlite3_step(st)) == SQLITE_ROW; r->rows++)
         for (size_t i = 0; i < r->columns; i++)
             add_cell(r, st, (int)i);
-    if (step != SQLITE_DONE)
-        code = wrong(s, at);
+    int code = step == SQLITE_DONE ? GS_OK : wrong(s, at);
     sqlite3_finalize(st);
     return code;
+}
+
+void sql_result_free(struct sql_result *r)
+{
+    words_free(&r->cells);
+    free(r->name);
 }
 
 /* ---- sql table ----

@@ -80,24 +80,13 @@ enum row_run { ROW_RUN, ROW_EARLIER_RUN, ROW_RUNS };
 char *paper_tables_run(struct paper_tables *s, const struct grid *g, size_t row,
                        enum row_run which);
 
-/* A value for ?1, ?2, …: the text, or where that is NULL the number (NaN: NULL). */
-struct sql_value {
-    char *text;
-    double number;
-};
-struct sql_values {
-    struct sql_value *v;
-    size_t n;
-};
-void sql_add(struct sql_values *values, char *text, double number); /* takes the text over */
-void sql_values_free(struct sql_values *values);
-
-/* The cells of a result, row after row. A number has its text as well; NULL is "" and NaN. */
+/* The cells of a result, row after row: a number as the digits that give it back, NULL as "". */
 struct sql_result {
-    struct sql_values cells;
+    struct words cells;
     size_t columns, rows;
     char *name; /* of the first column */
 };
+double sql_number(const char *cell); /* NaN: it is none */
 
 /* Where a query was written, for messages. */
 struct sql_source {
@@ -119,8 +108,7 @@ int sql_split(struct sql_parts *p, const char *query, struct sql_source at);
 /* Loads the table unless it is loaded, and reads it from now on. GS_OK or reported. */
 int sql_use(struct paper_tables *s, const struct sql_parts *p, const struct grid **out);
 /* GS_OK, or reported with the source. sql_result_free in both cases. */
-int sql_run(struct paper_tables *s, struct sql_result *r, const char *query,
-            const struct sql_values *in, struct sql_source at);
+int sql_run(struct paper_tables *s, struct sql_result *r, const char *query, struct sql_source at);
 void sql_result_free(struct sql_result *r);
 /* The table `numbers` (name, plain, value), for queries of other numbers: empty, and row by row. */
 int sql_clear_numbers(struct paper_tables *s);
