@@ -436,24 +436,19 @@ static void launch_free(struct launch *l)
 
 static json_t *header(const struct launch *l, const char *dir, int number)
 {
-    char at[32];
+    char at[32], word[17];
     const struct imp_test *t = l->test;
-    char word[17];
-    snprintf(word, sizeof word, "%.15s", l->file->imp->sha256);
-    json_t *h =
-        json_pack("{ss si ss ss so so ss ss si si so sI}", "type", "header", "schema",
-                  RECORD_SCHEMA, "gradsync", GRADSYNC_VERSION, "commit", gradsync_commit, "run_id",
-                  json_text(path_name(dir)), "platform", json_text(l->platform), "workload",
-                  t->workload, "label", IMPORT_LABEL, "launch", number, "attempt", 1, "started",
-                  json_text(t->started), "seed", (json_int_t)strtoull(word, NULL, 16));
-    json_object_set_new(h, "ranks", json_integer(l->ranks));
-    json_object_set_new(h, "nodes", json_integer(l->nodes));
-    json_object_set_new(h, "plugin", json_text(*t->tool ? t->tool : l->file->imp->format));
-    json_object_set_new(h, "imported",
-                        json_pack("{so ss ss so sI ss}", "path", json_text(l->file->imp->name),
-                                  "sha256", l->file->imp->sha256, "format", l->file->imp->format,
-                                  "version", json_text(t->tool), "line", (json_int_t)t->line, "at",
-                                  record_time(at, sizeof at)));
+    const struct import *imp = l->file->imp;
+    snprintf(word, sizeof word, "%.15s", imp->sha256);
+    json_t *h = json_pack(
+        "{ss si ss ss so so ss ss si si so sI sI sI so s{so ss ss so sI ss}}", "type", "header",
+        "schema", RECORD_SCHEMA, "gradsync", GRADSYNC_VERSION, "commit", gradsync_commit, "run_id",
+        json_text(path_name(dir)), "platform", json_text(l->platform), "workload", t->workload,
+        "label", IMPORT_LABEL, "launch", number, "attempt", 1, "started", json_text(t->started),
+        "seed", (json_int_t)strtoull(word, NULL, 16), "ranks", (json_int_t)l->ranks, "nodes",
+        (json_int_t)l->nodes, "plugin", json_text(*t->tool ? t->tool : imp->format), "imported",
+        "path", json_text(imp->name), "sha256", imp->sha256, "format", imp->format, "version",
+        json_text(t->tool), "line", (json_int_t)t->line, "at", record_time(at, sizeof at));
     if (t->hosts)
         json_object_set(h, "hosts", t->hosts);
     return h;
