@@ -309,6 +309,11 @@ is "$(of lone.csv o_1 status)|$(cut -d, -f5 lone.csv/iteration.csv | xargs)" \
 is "$(cat steps.csv/classic/p/null/s/iteration_times_ring-LL.txt)" \
     "$(printf '%s\n' 11 11 21 21 31 31 11 11 21 21 31 31)" 'iteration times are in ms, as measured'
 
+cp -r steps groups && sed -i 's/'$G'/'$H'/; s/"cell":"[a-z]/&9/; s/1024/2048/' groups/s/launch-02.01.jsonl
+ok 'steps of two sizes are reduced' "$gradsync" reduce -q groups -o groups.csv
+is "$(cd groups.csv/classic/p/null/s && echo iteration*)" \
+    'iteration_times_ring-LL.1.txt iteration_times_ring-LL.2.txt' 'each size has its file of iteration times'
+
 # B = 50 us, 0.3% of A: what C - D is of it is noise
 sed -i '/"cell":"b1"/s/\[4000000\]/[50000]/' steps/s/*.jsonl
 ok 'a step with next to no communication is reduced' "$gradsync" reduce steps -o steps.csv
