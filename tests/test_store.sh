@@ -88,7 +88,7 @@ is "$("$gradsync" query --format markdown "$odd" | tail -n 1)" '| a"b,c | d\|e |
 fails1 2 "syntax error; 'gradsync help query' .* 'gradsync help tables' lists" \
     "$gradsync" query 'SELEC 1'
 ok 'no view needs quotes' "$gradsync" query 'SELECT foreign_cores FROM foreign_load'
-for bad in 'DELETE FROM run' 'SELECT 1; SELECT 2' 'DROP TABLE run' "ATTACH 'x' AS y"; do
+for bad in 'DELETE FROM run' 'DELETE FROM run RETURNING dir' 'SELECT 1; SELECT 2' 'DROP TABLE run' "ATTACH 'x' AS y"; do
     exits 2 "'$bad' is refused: a query only reads" "$gradsync" query "$bad"
 done
 fails 2 "did you mean 'json'" "$gradsync" query --format jsn 'SELECT 1'
