@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const funcs[NCCL_FUNCS] = {"broadcast", "reduce",   "allgather", "reducescatter",
-                                              "allreduce", "alltoall", "sendrecv"};
 static const char *const algos[NCCL_ALGOS] = {
     "tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat"};
 static const char *const protos[NCCL_PROTOS] = {"LL", "LL128", "Simple"};
@@ -38,11 +36,6 @@ int choice_algo(const char *name)
 int choice_proto(const char *name)
 {
     return find(name, protos, NCCL_PROTOS);
-}
-
-const char *choice_func_name(int func)
-{
-    return func >= 0 && func < NCCL_FUNCS ? funcs[func] : "other";
 }
 
 const char *choice_algo_name(int algo)

@@ -32,7 +32,6 @@ struct call {
  * unknown. */
 int choice_algo(const char *name);
 int choice_proto(const char *name);
-const char *choice_func_name(int func);
 const char *choice_algo_name(int algo);
 const char *choice_proto_name(int proto);
 const char *choice_part_name(int part);

@@ -17,18 +17,11 @@
 #include <time.h>
 #include <unistd.h>
 
-static size_t trial_arm_now(const struct trial *t);
-static int trial_copy_now(const struct trial *t);
-
 /* Steps between other calls and the next visit, unless other calls come more often. */
 #define TRIAL_SETTLE 4
 #define TRIAL_ANSWER 64
 
 /* ---- what runs here ---- */
-
-/* "GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx" of the GPU that this thread has made current, as NVML
- * names it. False: no CUDA driver, or no current GPU. */
-#define NCCL_GPU_UUID 41
 
 int nccl_version(void)
 {
@@ -43,7 +36,10 @@ int nccl_version(void)
     return version;
 }
 
-/* cuda.h's, whose ABI is stable. */
+#define NCCL_GPU_UUID 41
+
+/* "GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx" of the GPU that this thread has made current, as NVML
+ * names it. False: no CUDA driver, or no current GPU. The functions are cuda.h's, whose ABI is stable. */
 static bool nccl_gpu_uuid(char uuid[NCCL_GPU_UUID])
 {
     int (*current)(int *) = NULL, (*ask)(unsigned char *, int) = NULL, device;
@@ -118,8 +114,7 @@ static size_t agree_count(const char *out, const char *comm, const char *prefix)
  *             takes_part, nccl (its version, 0: unknown), host, gpu (its UUID, "": unknown), at_ns
  *             (CLOCK_MONOTONIC), unix_s
  *   step      a step was found: number (from 1), call (of the communicator, from 1), calls per
- *             step, bytes per step, hash (of the calls), first (its first calls: [[collective,
- *             bytes], ...])
+ *             step, bytes per step, hash (of the calls)
  *   begin     visits begin, or get shorter: steps per visit, step (its number), block (the first)
  *   visit     step (its number), block, visit (in the block), arm, copy, steps, calls, taken
  *             {"ring/LL128": calls, ...} (the pair with the lowest cost), ran {"ring/LL128 ctas=8":
@@ -139,6 +134,11 @@ static size_t agree_count(const char *out, const char *comm, const char *prefix)
  */
 
 #define JOURNAL_HOST 128
+
+struct line {
+    size_t n;
+    char s[16384];
+};
 
 #define NAME_TRIES 1000 /* ranks in containers may share a host's name and their process id */
 
@@ -170,7 +170,8 @@ bool journal_open(struct journal *j, const char *out, const char *comm)
     return j->fd >= 0;
 }
 
-void journal_line(struct journal *j, struct line *l)
+/* A line that cannot be written is lost: the job must not fail. */
+static void put(struct journal *j, struct line *l)
 {
     if (j->fd < 0)
         return;
@@ -186,19 +187,45 @@ void journal_close(struct journal *j)
     j->fd = -1;
 }
 
-void line_add(struct line *l, const char *fmt, ...)
+static void add(struct line *l, const char *fmt, va_list args)
 {
-    va_list args;
-    va_start(args, fmt);
     int n = vsnprintf(l->s + l->n, sizeof l->s - l->n, fmt, args);
-    va_end(args);
     if (n > 0)
         l->n = l->n + (size_t)n < sizeof l->s ? l->n + (size_t)n : sizeof l->s - 1;
 }
 
+/* Appends text; cuts off the part that does not fit. */
+__attribute__((format(printf, 2, 3))) static void line_add(struct line *l, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    add(l, fmt, args);
+    va_end(args);
+}
+
+void journal_line(struct journal *j, const char *fmt, ...)
+{
+    struct line l = {0};
+    va_list args;
+    va_start(args, fmt);
+    add(&l, fmt, args);
+    va_end(args);
+    put(j, &l);
+}
+
 /* ---- its lines ---- */
 
-#define FIRST 64 /* words of a step that are written */
+/* The arm of the current visit, and which of the baseline's two copies it is. */
+static size_t trial_arm_now(const struct trial *t)
+{
+    size_t i = t->order[t->visit];
+    return i == t->config->n_arms ? 0 : i;
+}
+
+static int trial_copy_now(const struct trial *t)
+{
+    return t->order[t->visit] == t->config->n_arms;
+}
 
 static const char *const state_names[] = {
     [TRIAL_LEARN] = "learn", [TRIAL_WARM] = "warm", [TRIAL_RUN] = "run",
@@ -219,43 +246,34 @@ static long long job_rank(void)
 
 static void trial_write_comm(struct trial *t, size_t nodes, int abi)
 {
-    struct line l = {0};
     char host[JOURNAL_HOST], gpu[NCCL_GPU_UUID] = "";
     journal_host(host);
     nccl_gpu_uuid(gpu);
-    line_add(&l,
-             "{\"type\":\"comm\",\"schema\":1,\"file\":\"%s\",\"rank\":%lld,\"comm\":\"%s\","
-             "\"ranks\":%zu,\"nodes\":%zu,\"abi\":%d,\"nccl\":%d,\"takes_part\":%s,"
-             "\"host\":\"%s\",\"gpu\":\"%s\",\"at_ns\":%llu,\"unix_s\":%lld}",
-             t->journal.name, job_rank(), t->comm, t->ranks, nodes, abi, nccl_version(),
-             t->takes_part ? "true" : "false", host, gpu, (ull)now_ns(), (long long)time(NULL));
-    journal_line(&t->journal, &l);
+    journal_line(&t->journal,
+                 "{\"type\":\"comm\",\"schema\":1,\"file\":\"%s\",\"rank\":%lld,\"comm\":\"%s\","
+                 "\"ranks\":%zu,\"nodes\":%zu,\"abi\":%d,\"nccl\":%d,\"takes_part\":%s,"
+                 "\"host\":\"%s\",\"gpu\":\"%s\",\"at_ns\":%llu,\"unix_s\":%lld}",
+                 t->journal.name, job_rank(), t->comm, t->ranks, nodes, abi, nccl_version(),
+                 t->takes_part ? "true" : "false", host, gpu, (ull)now_ns(),
+                 (long long)time(NULL));
 }
 
 static void trial_write_step(struct trial *t)
 {
     const struct sequence *s = &t->sequence;
-    struct line l = {0};
     uint64_t bytes = 0;
     for (size_t i = 0; i < s->period; i++)
         bytes += s->pattern[i] >> 4;
-    line_add(&l,
-             "{\"type\":\"step\",\"number\":%u,\"call\":%llu,\"calls\":%zu,\"bytes\":%llu,"
-             "\"hash\":\"%08x\",\"first\":[",
-             t->number, (ull)t->calls, s->period, (ull)bytes, t->step_hash);
-    for (size_t i = 0; i < s->period && i < FIRST; i++)
-        line_add(&l, "%s[\"%s\",%llu]", i ? "," : "", choice_func_name((int)(s->pattern[i] & 15)),
-                 (ull)(s->pattern[i] >> 4));
-    line_add(&l, "]}");
-    journal_line(&t->journal, &l);
+    journal_line(&t->journal,
+                 "{\"type\":\"step\",\"number\":%u,\"call\":%llu,\"calls\":%zu,\"bytes\":%llu,"
+                 "\"hash\":\"%08x\"}",
+                 t->number, (ull)t->calls, s->period, (ull)bytes, t->step_hash);
 }
 
 static void trial_write_begin(struct trial *t)
 {
-    struct line l = {0};
-    line_add(&l, "{\"type\":\"begin\",\"step\":%u,\"steps\":%llu,\"block\":%llu}", t->number,
-             (ull)t->steps, (ull)t->block);
-    journal_line(&t->journal, &l);
+    journal_line(&t->journal, "{\"type\":\"begin\",\"step\":%u,\"steps\":%llu,\"block\":%llu}",
+                 t->number, (ull)t->steps, (ull)t->block);
 }
 
 static void add_taken(struct line *l, const struct trial *t)
@@ -304,52 +322,25 @@ static void trial_write_visit(struct trial *t)
     for (uint64_t i = 0; i < t->n_at; i++)
         line_add(&l, "%s%llu", i ? "," : "", (ull)t->at_ns[i]);
     line_add(&l, "]}");
-    journal_line(&t->journal, &l);
+    put(&t->journal, &l);
 }
 
 static void trial_write_dropped(struct trial *t)
 {
-    struct line l = {0};
-    line_add(&l,
-             "{\"type\":\"dropped\",\"block\":%llu,\"visit\":%zu,\"arm\":\"%s\",\"copy\":%d,"
-             "\"step\":%llu,\"call\":%llu}",
-             (ull)t->block, t->visit, t->config->arms[trial_arm_now(t)].label, trial_copy_now(t),
-             (ull)t->n_at, (ull)t->calls);
-    journal_line(&t->journal, &l);
-}
-
-static void trial_write_captured(struct trial *t)
-{
-    struct line l = {0};
-    line_add(&l, "{\"type\":\"captured\",\"call\":%llu}", (ull)t->calls);
-    journal_line(&t->journal, &l);
-}
-
-static void trial_write_over(struct trial *t, const char *why)
-{
-    struct line l = {0};
-    line_add(&l, "{\"type\":\"over\",\"why\":\"%s\",\"visits\":%llu,\"at_ns\":%llu}", why,
-             (ull)t->visits, (ull)now_ns());
-    journal_line(&t->journal, &l);
-}
-
-static void trial_write_kept(struct trial *t)
-{
-    struct line l = {0};
-    line_add(&l, "{\"type\":\"kept\",\"arm\":\"%s\",\"call\":%llu}", t->config->arms[t->kept].label,
-             (ull)t->calls);
-    journal_line(&t->journal, &l);
+    journal_line(&t->journal,
+                 "{\"type\":\"dropped\",\"block\":%llu,\"visit\":%zu,\"arm\":\"%s\",\"copy\":%d,"
+                 "\"step\":%llu,\"call\":%llu}",
+                 (ull)t->block, t->visit, t->config->arms[trial_arm_now(t)].label,
+                 trial_copy_now(t), (ull)t->n_at, (ull)t->calls);
 }
 
 void trial_write_end(struct trial *t)
 {
-    struct line l = {0};
-    line_add(&l,
-             "{\"type\":\"end\",\"calls\":%llu,\"bytes\":%llu,\"state\":\"%s\",\"visits\":%llu,"
-             "\"dropped\":%llu,\"last_call_ns\":%llu,\"at_ns\":%llu}",
-             (ull)t->calls, (ull)t->bytes, state_names[t->state], (ull)t->visits, (ull)t->dropped,
-             (ull)t->last_call_ns, (ull)now_ns());
-    journal_line(&t->journal, &l);
+    journal_line(&t->journal,
+                 "{\"type\":\"end\",\"calls\":%llu,\"bytes\":%llu,\"state\":\"%s\",\"visits\":%llu,"
+                 "\"dropped\":%llu,\"last_call_ns\":%llu,\"at_ns\":%llu}",
+                 (ull)t->calls, (ull)t->bytes, state_names[t->state], (ull)t->visits,
+                 (ull)t->dropped, (ull)t->last_call_ns, (ull)now_ns());
 }
 
 /* ---- begin and end ---- */
@@ -501,18 +492,6 @@ static void trial_read_keep(const struct trial *t, char answer[TRIAL_ANSWER])
 #define TRIES 16      /* questions whether to begin */
 #define KEEP_EVEN 64  /* questions which arm to keep, one a visit's steps; then ever more rarely */
 
-/* The arm of the current visit, and which of the baseline's two copies it is. */
-static size_t trial_arm_now(const struct trial *t)
-{
-    size_t i = t->order[t->visit];
-    return i == t->config->n_arms ? 0 : i;
-}
-
-static int trial_copy_now(const struct trial *t)
-{
-    return t->order[t->visit] == t->config->n_arms;
-}
-
 /* ---- visits ---- */
 
 static void over(struct trial *t, enum trial_state state, const char *why)
@@ -521,7 +500,9 @@ static void over(struct trial *t, enum trial_state state, const char *why)
     t->visiting = false;
     t->held_steps = 0;
     t->next_keep = t->steps;
-    trial_write_over(t, why);
+    journal_line(&t->journal,
+                 "{\"type\":\"over\",\"why\":\"%s\",\"visits\":%llu,\"at_ns\":%llu}", why,
+                 (ull)t->visits, (ull)now_ns());
 }
 
 static void begin_visit(struct trial *t, uint64_t now)
@@ -668,7 +649,8 @@ static void hold_step(struct trial *t)
     } else if (isdigit((unsigned char)*answer)) {
         t->kept = strtoul(answer, NULL, 10) % t->config->n_arms;
         t->state = TRIAL_KEPT;
-        trial_write_kept(t);
+        journal_line(&t->journal, "{\"type\":\"kept\",\"arm\":\"%s\",\"call\":%llu}",
+                     t->config->arms[t->kept].label, (ull)t->calls);
     }
 }
 
@@ -765,5 +747,5 @@ void trial_ran(struct trial *t, int pair, int channels)
 void trial_captured(struct trial *t)
 {
     if (t->captured++ == 0)
-        trial_write_captured(t);
+        journal_line(&t->journal, "{\"type\":\"captured\",\"call\":%llu}", (ull)t->calls);
 }

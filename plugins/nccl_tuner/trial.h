@@ -31,8 +31,6 @@
  * linked into the program in a way that hides it. */
 int nccl_version(void);
 
-#define JOURNAL_LINE 16384
-
 struct journal {
     int fd; /* -1: closed */
     char name[320];
@@ -42,15 +40,8 @@ struct journal {
 bool journal_open(struct journal *j, const char *out, const char *comm);
 void journal_close(struct journal *j);
 
-struct line {
-    size_t n;
-    char s[JOURNAL_LINE];
-};
-
-/* Appends text; cuts off the part that does not fit. */
-void line_add(struct line *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Writes the line and a newline. A line that cannot be written is lost: the job must not fail. */
-void journal_line(struct journal *j, struct line *l);
+/* Writes a line, and the newline. */
+void journal_line(struct journal *j, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 enum trial_state { TRIAL_LEARN, TRIAL_WARM, TRIAL_RUN, TRIAL_HOLD, TRIAL_KEPT, TRIAL_OFF };
 

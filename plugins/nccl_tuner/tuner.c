@@ -187,12 +187,10 @@ static void load(void)
 __attribute__((constructor)) static void at_load(void)
 {
     struct journal j;
-    struct line l = {0};
     pthread_once(&once, load);
     if (!has_trial || !journal_open(&j, trial_config.out, "loaded"))
         return;
-    line_add(&l, "{\"type\":\"loaded\",\"nccl\":%d}", nccl_version());
-    journal_line(&j, &l);
+    journal_line(&j, "{\"type\":\"loaded\",\"nccl\":%d}", nccl_version());
     journal_close(&j);
 }
 

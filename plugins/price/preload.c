@@ -118,18 +118,16 @@ static void write_unseen(void)
     bool mpi =
         dlsym(RTLD_DEFAULT, "PMPI_Init") || is_loaded("libmpi.so.40") || is_loaded("libmpi.so.12");
     struct journal j;
-    struct line l = {0};
     for (struct price_comm *c = all; c; c = c->next)
         if (c->on_trial)
             return;
     if (wrote_unseen || !(cuda || nccl || mpi || alone) || !journal_open(&j, config.out, "loaded"))
         return;
-    line_add(&l,
-             "{\"type\":\"loaded\",\"nccl\":%d,\"has_cuda\":%s,\"has_nccl\":%s,\"has_mpi\":%s,"
-             "\"alone\":%s}",
-             nccl_version(), cuda ? "true" : "false", nccl ? "true" : "false",
-             mpi ? "true" : "false", alone ? "true" : "false");
-    journal_line(&j, &l);
+    journal_line(&j,
+                 "{\"type\":\"loaded\",\"nccl\":%d,\"has_cuda\":%s,\"has_nccl\":%s,"
+                 "\"has_mpi\":%s,\"alone\":%s}",
+                 nccl_version(), cuda ? "true" : "false", nccl ? "true" : "false",
+                 mpi ? "true" : "false", alone ? "true" : "false");
     journal_close(&j);
     wrote_unseen = true;
 }

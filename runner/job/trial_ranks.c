@@ -157,7 +157,6 @@ static void read_end(struct reader *f, struct trial_comm *c, const json_t *o)
     c->calls = json_integer_of(o, "calls");
     c->dropped = f->dropped;
     c->silent_s = last ? (double)(json_integer_of(o, "at_ns") - last) / 1e9 : 0;
-    xstrset(&c->state, json_text_of(o, "state"));
 }
 
 static bool read_line(struct reader *f, const json_t *o)
@@ -305,7 +304,6 @@ void trial_comm_free(struct trial_comm *c)
     free(c->visits);
     free(c->name);
     free(c->why);
-    free(c->state);
     free(c->found);
     free(c->steps);
     *c = (struct trial_comm){0};

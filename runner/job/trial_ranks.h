@@ -43,7 +43,7 @@ struct trial_comm {
     int64_t ranks, nodes, abi, nccl;
     bool takes_part;
     int64_t files, over, ended;     /* ranks: with a log, with a trial that is over, that ended */
-    char *why, *state;              /* of one rank; NULL: unknown */
+    char *why;                      /* of one rank; NULL: unknown */
     int64_t step;                   /* the number of the latest that was found; 0: none */
     struct trial_step *steps;       /* by their number less 1 */
     int64_t step_calls, step_bytes; /* of the visits; without any, of the latest step */

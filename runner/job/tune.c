@@ -265,28 +265,23 @@ static int first(struct tune *t)
 
 /* ---- the time ---- */
 
-static size_t proof_wanted(const struct tune *t)
-{
-    return (size_t)t->o.launches.value;
-}
-
-/* Time for the race: what the proof does not need. */
 /* A launch of the proof: the job as it is twice, and the winner. */
 static double proof_launch_s(const struct tune *t)
 {
     return fmax(t->start_s + 2 * fmax(t->base_s, t->start_s), 0.01);
 }
 
+/* Time for the race: what the proof does not need. */
 static double race_left_s(const struct tune *t)
 {
-    size_t launches = proof_wanted(t) < PROOF_LEAST ? proof_wanted(t) : PROOF_LEAST;
-    return left_s(t) - (double)launches * proof_launch_s(t);
+    double launches = fmin((double)t->o.launches.value, PROOF_LEAST);
+    return left_s(t) - launches * proof_launch_s(t);
 }
 
 /* Minutes that a round of all settings and the proof would take. */
 static double minutes_wanted(const struct tune *t)
 {
-    double starts = (double)t->set.n + (double)proof_wanted(t) * PROOF_STARTS + 3;
+    double starts = (double)t->set.n + (double)t->o.launches.value * PROOF_STARTS + 3;
     return ceil((t->minutes * 60 - left_s(t) + starts * t->start_s) / 60);
 }
 
@@ -369,13 +364,13 @@ static void enter_all(struct tune *t)
 static int make_settings(struct tune *t)
 {
     const struct tune_request q = {t->o.candidates, t->o.only, t->o.lossy, t->nccl, t->torch};
-    int code = tune_settings_make(&t->set, &q, t->link);
+    CHECK(tune_settings_make(&t->set, &q, t->link));
     t->joined_at = t->set.n;
-    if (!code && t->set.n < 2)
+    if (t->set.n < 2)
         return fail(GS_FAILED, "tune: there is no setting to try for this link; name some with "
                                "--candidates FILE");
     enter_all(t);
-    return code ? code : write_state(t);
+    return write_state(t);
 }
 
 static void take_result(struct tune *t, int round, size_t i, const struct tune_started *r)
@@ -405,9 +400,9 @@ static int race_one(struct tune *t, struct job_recording *b, size_t i)
     AUTO(tune_started_free) struct tune_started r = {0};
     AUTO_FREE char *what =
         xstrfmt("race, round %d, %zu of %zu in", t->round + 1, race_left(&t->race), t->tried);
-    int code = start(t, what, &t->set.v[i], &r);
-    if (code || r.stopped)
-        return code;
+    CHECK(start(t, what, &t->set.v[i], &r));
+    if (r.stopped)
+        return GS_OK;
     take_result(t, t->round, i, &r);
     return job_recording_put(b, &t->set.v[i], 0, &r);
 }
@@ -446,17 +441,16 @@ static size_t order_of(const struct tune *t, size_t *order)
 static int race_round(struct tune *t)
 {
     struct job_recording b = recording_of(t, t->race_dir, t->round + 1, "race");
-    size_t *order = xcalloc(t->race.n, sizeof *order), n = order_of(t, order);
-    int code = open_log(t, t->race_dir, t->round + 1);
-    code = code ? code : job_recording_begin(&b);
+    AUTO_FREE size_t *order = xcalloc(t->race.n, sizeof *order);
+    size_t n = order_of(t, order);
     bool whole = true;
-    for (size_t k = 0; k < n && !code; k++) {
+    int code = open_log(t, t->race_dir, t->round + 1);
+    TRY(code, job_recording_begin(&b));
+    for (size_t k = 0; k < n && whole && !code; k++) {
         whole = !interrupted(t) && race_left_s(t) > 0;
-        if (!whole)
-            break;
-        code = race_one(t, &b, order[k]);
+        if (whole)
+            code = race_one(t, &b, order[k]);
     }
-    free(order);
     int ended = job_recording_end(&b, whole);
     return code ? code : ended;
 }
@@ -511,7 +505,7 @@ static int run_race(struct tune *t)
 {
     int code = GS_OK;
     if (t->round == 0)
-        code = cut_to_time(t);
+        CHECK(cut_to_time(t));
     while (!code && !t->stopped && t->round < RACE_ROUNDS) {
         double need = t->start_s * (double)(race_left(&t->race) + 1);
         if (t->round && (race_decided(&t->race) || race_left_s(t) < need))
@@ -527,7 +521,7 @@ static int run_race(struct tune *t)
             join_shorter(t);
             t->round++;
         }
-        code = code ? code : write_state(t);
+        TRY(code, write_state(t));
     }
     if (!t->stopped)
         t->winner = race_winner(&t->race);
@@ -541,9 +535,9 @@ static int proof_one(struct tune *t, struct job_recording *b, size_t i, int copy
 {
     AUTO(tune_started_free) struct tune_started r = {0};
     AUTO_FREE char *what = xstrfmt("proof, launch %d of %zu", b->of.launch, t->proof_launches);
-    int code = start(t, what, &t->set.v[i], &r);
-    if (code || r.stopped)
-        return code;
+    CHECK(start(t, what, &t->set.v[i], &r));
+    if (r.stopped)
+        return GS_OK;
     *log_s = r.kind ? (double)NAN : log(r.step_s);
     if (r.kind)
         say("tune: proof: %s: %s", r.kind, r.why);
@@ -559,14 +553,12 @@ static int proof_launch(struct tune *t, int launch, double log_s[PROOF_STARTS])
     size_t order[PROOF_STARTS] = {PROOF_BASE, PROOF_AGAIN, PROOF_WINNER};
     rng_stream(&rng, (uint64_t)t->o.seed.value + 1, (uint64_t)launch);
     rng_shuffle(&rng, order, PROOF_STARTS);
-    int code = open_log(t, t->proof_dir, launch);
-    code = code ? code : job_recording_begin(&b);
     bool whole = true;
-    for (size_t k = 0; k < PROOF_STARTS && !code; k++) {
+    int code = open_log(t, t->proof_dir, launch);
+    TRY(code, job_recording_begin(&b));
+    for (size_t k = 0; k < PROOF_STARTS && whole && !code; k++) {
         whole = !interrupted(t);
-        if (!whole)
-            break;
-        if (isnan(log_s[order[k]]))
+        if (whole && isnan(log_s[order[k]]))
             code = proof_one(t, &b, order[k] == PROOF_WINNER ? t->winner : 0,
                              order[k] == PROOF_AGAIN, &log_s[order[k]]);
     }
@@ -607,9 +599,9 @@ static int judge_proof(struct tune *t)
 static int run_proof(struct tune *t)
 {
     double fit = (left_s(t) + 0.1 * 60 * t->minutes) / proof_launch_s(t);
-    size_t most = proof_wanted(t), least = most < PROOF_LEAST ? most : PROOF_LEAST, i;
+    size_t most = (size_t)t->o.launches.value, least = most < PROOF_LEAST ? most : PROOF_LEAST, i;
     t->proof_launches = fit < (double)most ? (size_t)fmax(fit, (double)least) : most;
-    double(*log_s)[PROOF_STARTS] = xcalloc(most, sizeof *log_s);
+    AUTO_FREE double(*log_s)[PROOF_STARTS] = xcalloc(most, sizeof *log_s);
     int code = GS_OK;
     for (i = 0; i < most; i++)
         log_s[i][0] = log_s[i][1] = log_s[i][2] = (double)NAN;
@@ -618,18 +610,17 @@ static int run_proof(struct tune *t)
         code = record_make_run(t->o.out, t->o.platform, JOB_TUNE, "proof", &t->proof_dir);
     else
         code = job_recording_read(t->proof_dir, take_earlier_proof, &e);
-    code = code ? code : write_state(t);
+    TRY(code, write_state(t));
     for (i = 0; i < t->proof_launches && !code && !t->stopped; i++) {
         if (i >= least && left_s(t) + 0.1 * 60 * t->minutes < proof_launch_s(t))
             break; /* the launches became slower */
         code = proof_launch(t, (int)i + 1, log_s[i]);
     }
     end_progress();
-    free(log_s);
-    if (!code && !t->stopped)
-        code = manifest_write(t->proof_dir);
-    if (!code && !t->stopped)
-        code = judge_proof(t);
+    if (!t->stopped) {
+        TRY(code, manifest_write(t->proof_dir));
+        TRY(code, judge_proof(t));
+    }
     return code ? code : write_state(t);
 }
 
@@ -641,7 +632,7 @@ static int seal(const struct tune *t)
     if (!tune_plot(t->race_dir, t->o.platform, t->ranks, t->nodes, &t->set, &t->race, &t->price,
                    t->job.step_s, t->winner, t->winner ? &t->proof : NULL))
         code = fail_file(t->race_dir, "written to", errno);
-    code = code ? code : manifest_write(t->race_dir);
+    TRY(code, manifest_write(t->race_dir));
     say("tune: recordings: %s%s%s%s%s", t->price_dir ? t->price_dir : "", t->price_dir ? ", " : "",
         t->race_dir, t->proof_dir ? ", " : "", t->proof_dir ? t->proof_dir : "");
     return code;
@@ -681,20 +672,19 @@ static int end_at_price(const struct tune *t)
 
 static int stages(struct tune *t)
 {
-    int code = GS_OK;
     if (!t->job.step_s)
-        code = first(t);
-    if (!code && !t->stopped && !t->set.n)
-        code = make_settings(t);
-    if (!code && !t->stopped && !t->priced && !t->race.v[0].n)
-        code = take_price(t);
-    if (!code && !t->stopped && tune_say_worthless(&t->price, t->worth))
+        CHECK(first(t));
+    if (!t->stopped && !t->set.n)
+        CHECK(make_settings(t));
+    if (!t->stopped && !t->priced && !t->race.v[0].n)
+        CHECK(take_price(t));
+    if (!t->stopped && tune_say_worthless(&t->price, t->worth))
         return end_at_price(t);
-    if (!code && !t->stopped && !t->winner)
-        code = run_race(t);
-    if (!code && !t->stopped && t->winner)
-        code = run_proof(t);
-    return code ? code : answer(t);
+    if (!t->stopped && !t->winner)
+        CHECK(run_race(t));
+    if (!t->stopped && t->winner)
+        CHECK(run_proof(t));
+    return answer(t);
 }
 
 /* ---- begin ---- */
@@ -721,9 +711,7 @@ static int read_options(struct tune *t)
 
 static int prepare(struct tune *t)
 {
-    int code = job_recording_folder("tune", t->o.platform, t->o.out);
-    if (code)
-        return code;
+    CHECK(job_recording_folder("tune", t->o.platform, t->o.out));
     t->began = clock_now_s();
     t->job.out = realpath(t->o.out, NULL);
     t->job.command = tune_command(t->command);
@@ -772,32 +760,22 @@ static int list_settings(const struct tune *t, bool print)
     return tune_say_settings(&q, print);
 }
 
-static int dry_run(const struct tune *t)
-{
-    int code = list_settings(t, true);
-    if (!code)
-        printf(
-            "It takes at most %.3g minutes: the first launch, the price, the race, and a proof of "
-            "%ld launches.\n",
-            t->minutes, t->o.launches.value);
-    return code;
-}
-
 int tune_job(const struct tune_options *o, char **command)
 {
     struct tune t = {.o = *o, .command = command};
-    int code = read_options(&t);
-    code = code ? code : find_command(*command);
-    code = code ? code : list_settings(&t, false);
-    if (code || o->dry_run)
-        return code ? code : dry_run(&t);
-    code = prepare(&t);
-    if (!code)
-        code = record_make_run(o->out, o->platform, JOB_TUNE, "tune", &t.race_dir);
-    if (!code)
-        code = write_state(&t);
-    if (!code)
-        code = stages(&t);
+    CHECK(read_options(&t));
+    CHECK(find_command(*command));
+    CHECK(list_settings(&t, o->dry_run));
+    if (o->dry_run) {
+        printf("It takes at most %.3g minutes: the first launch, the price, the race, and a proof of "
+               "%ld launches.\n",
+               t.minutes, o->launches.value);
+        return GS_OK;
+    }
+    int code = prepare(&t);
+    TRY(code, record_make_run(o->out, o->platform, JOB_TUNE, "tune", &t.race_dir));
+    TRY(code, write_state(&t));
+    TRY(code, stages(&t));
     release(&t);
     return code;
 }
@@ -903,9 +881,9 @@ int tune_resume(const char *dir)
     AUTO_FREE char *out = code ? NULL : recordings_of(dir, t.o.platform);
     t.o.out = out;
     code = code || out ? code : GS_USAGE;
-    code = code ? code : prepare(&t);
-    code = code ? code : restore(&t, state);
-    code = code ? code : stages(&t);
+    TRY(code, prepare(&t));
+    TRY(code, restore(&t, state));
+    TRY(code, stages(&t));
     release(&t);
     for (char **w = command; w && *w; w++)
         free(*w);
