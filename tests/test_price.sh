@@ -28,6 +28,43 @@ for arm in none one half; do
         is "$rc" "$want" "$arm, overlap=$overlap: the first element is summed as far as it is communicated"
     done
 done
+if command -v mpicc >/dev/null; then
+    cat >gather.c <<'END'
+#include <mpi.h>
+#include <stdio.h>
+enum { N = 50000 };
+static int send[2 * N], recv[3 * N];
+static long right(int rank)
+{
+    long n = 0;
+    for (int i = 0; i < 3 * N; i++, recv[i - 1] = 0)
+        n += recv[i] == (i < N ? 1 : 2);
+    return rank ? 0 : n;
+}
+int main(int argc, char **argv)
+{
+    const int counts[] = {N, 2 * N}, places[] = {0, N};
+    int rank;
+    MPI_Request request;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (int i = 0; i < 2 * N; i++)
+        send[i] = rank + 1;
+    MPI_Allgatherv(send, counts[rank], MPI_INT, recv, counts, places, MPI_INT, MPI_COMM_WORLD);
+    long blocking = right(rank);
+    MPI_Iallgatherv(send, counts[rank], MPI_INT, recv, counts, places, MPI_INT, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (!rank)
+        printf("%ld %ld\n", blocking, right(rank));
+    return MPI_Finalize();
+}
+END
+    ok 'a job that gathers uneven parts compiles' mpicc -o gather gather.c
+    for want in 'auto 150000 150000' 'half 75000 75000' 'one 2 2' 'none 0 0'; do
+        is "${want%% *} $(LD_PRELOAD=$object GRADSYNC_PRICE_ARM=${want%% *} "${mpirun[@]}" ./gather)" "$want" \
+            "${want%% *}: as many elements of uneven parts are gathered"
+    done
+fi
 fixed nothing
 like "$err" "gradsync price: GRADSYNC_PRICE_ARM='nothing': must be auto, none, one or half; no collective" \
     'a misspelt arm is refused in one line'

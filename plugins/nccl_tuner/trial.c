@@ -254,8 +254,7 @@ static void trial_write_comm(struct trial *t, size_t nodes, int abi)
                  "\"ranks\":%zu,\"nodes\":%zu,\"abi\":%d,\"nccl\":%d,\"takes_part\":%s,"
                  "\"host\":\"%s\",\"gpu\":\"%s\",\"at_ns\":%llu,\"unix_s\":%lld}",
                  t->journal.name, job_rank(), t->comm, t->ranks, nodes, abi, nccl_version(),
-                 t->takes_part ? "true" : "false", host, gpu, (ull)now_ns(),
-                 (long long)time(NULL));
+                 t->takes_part ? "true" : "false", host, gpu, (ull)now_ns(), (long long)time(NULL));
 }
 
 static void trial_write_step(struct trial *t)
@@ -500,9 +499,8 @@ static void over(struct trial *t, enum trial_state state, const char *why)
     t->visiting = false;
     t->held_steps = 0;
     t->next_keep = t->steps;
-    journal_line(&t->journal,
-                 "{\"type\":\"over\",\"why\":\"%s\",\"visits\":%llu,\"at_ns\":%llu}", why,
-                 (ull)t->visits, (ull)now_ns());
+    journal_line(&t->journal, "{\"type\":\"over\",\"why\":\"%s\",\"visits\":%llu,\"at_ns\":%llu}",
+                 why, (ull)t->visits, (ull)now_ns());
 }
 
 static void begin_visit(struct trial *t, uint64_t now)

@@ -98,7 +98,7 @@ static bool about(uintptr_t handle, struct price_about *a)
 
 /* per_rank: `count` is that of one rank. alike: false if the two sides have other types, so that the call cannot
  * be made smaller. */
-static enum choice_part part_of(MPI_Comm comm, enum nccl_func func, int count, MPI_Datatype type,
+static enum choice_part part_of(MPI_Comm comm, enum nccl_func func, long count, MPI_Datatype type,
                                 bool per_rank, bool alike)
 {
     struct price_comm *c = price_comm((uintptr_t)comm, about);
@@ -173,15 +173,17 @@ static const int *smaller_counts(enum choice_part part, const int *counts, int n
     return less;
 }
 
-static enum choice_part part_of_counts(MPI_Comm comm, const int *counts, MPI_Datatype type)
+static enum choice_part part_of_counts(MPI_Comm comm, enum nccl_func func, const int *counts,
+                                       MPI_Datatype type, bool alike)
 {
-    int all = 0;
+    long all = 0;
     for (int i = 0, n = size_of(comm); i < n; i++)
         all += counts[i];
-    return part_of(comm, NCCL_REDUCE_SCATTER, all, type, false, true);
+    return part_of(comm, func, all, type, false, alike);
 }
 
-COLLECTIVE(Reduce_scatter, Ireduce_scatter, part_of_counts(comm, counts, type),
+COLLECTIVE(Reduce_scatter, Ireduce_scatter,
+           part_of_counts(comm, NCCL_REDUCE_SCATTER, counts, type, true),
            (const void *send, void *recv, const int counts[], MPI_Datatype type, MPI_Op op,
             MPI_Comm comm),
            (send, recv, smaller_counts(part, counts, size_of(comm)), type, op, comm))
@@ -198,6 +200,15 @@ COLLECTIVE(Allgather, Iallgather,
            (const void *send, int send_count, MPI_Datatype send_type, void *recv, int count,
             MPI_Datatype type, MPI_Comm comm),
            (send, SMALLER(send_count), send_type, recv, SMALLER(count), type, comm))
+
+/* A rank may have nothing to send. */
+COLLECTIVE(Allgatherv, Iallgatherv,
+           part_of_counts(comm, NCCL_ALL_GATHER, counts, type,
+                          send == MPI_IN_PLACE || send_type == type),
+           (const void *send, int send_count, MPI_Datatype send_type, void *recv,
+            const int counts[], const int places[], MPI_Datatype type, MPI_Comm comm),
+           (send, part == PART_ONE ? send_count > 0 : SMALLER(send_count), send_type, recv,
+            smaller_counts(part, counts, size_of(comm)), places, type, comm))
 
 COLLECTIVE(Alltoall, Ialltoall,
            part_of(comm, NCCL_ALL_TO_ALL, count, type, true,

@@ -767,9 +767,10 @@ int tune_job(const struct tune_options *o, char **command)
     CHECK(find_command(*command));
     CHECK(list_settings(&t, o->dry_run));
     if (o->dry_run) {
-        printf("It takes at most %.3g minutes: the first launch, the price, the race, and a proof of "
-               "%ld launches.\n",
-               t.minutes, o->launches.value);
+        printf(
+            "It takes at most %.3g minutes: the first launch, the price, the race, and a proof of "
+            "%ld launches.\n",
+            t.minutes, o->launches.value);
         return GS_OK;
     }
     int code = prepare(&t);

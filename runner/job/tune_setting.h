@@ -30,8 +30,7 @@ enum { TUNE_DDP = 1, TUNE_FSDP = 2, TUNE_PYTHON = 4 };
 
 struct tune_setting {
     char *label;            /* of its cells: "NCCL_A=2/NCCL_B=unset/torch:static_graph=1" */
-    struct words variables; /* NAME=VALUE; NAME=unset: the job without it; NCCL_NAME=: without that of
-                             * nccl.conf */
+    struct words variables; /* NAME=VALUE; the job without it: NAME=unset, NCCL_NAME= */
     struct words torch;     /* switches of PyTorch: NAME=VALUE */
     char *changes;          /* what it may change */
     enum tune_link link;    /* of its row; TUNE_UNKNOWN: any */
