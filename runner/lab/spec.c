@@ -165,8 +165,9 @@ static int check_links(const struct lab_spec *s, const struct config *c)
                        "a link of %g kbit/s is too slow for a lab; set %g or more",
                        8e-3 * lab_slowest_Bps(s), 8e-3 * LAB_RATE_MIN_BPS);
     CHECK(check_others(s, c));
-    for (size_t i = 0; i < s->n * s->n; i++)
-        CHECK(check_way(s, c, i / s->n, i % s->n));
+    for (size_t a = 0; a < s->n; a++)
+        for (size_t b = 0; b < s->n; b++)
+            CHECK(check_way(s, c, a, b));
     return GS_OK;
 }
 
