@@ -47,11 +47,11 @@ struct page {
 
 /* ---- text ---- */
 
-/* A file beside this one, as a text. */
+/* A file beside this one, as a text. Global within the program: -flto may put its users elsewhere. */
 #define EMBEDDED(name, file)                                                                       \
     extern const char name[];                                                                      \
-    __asm__(".section .rodata\n" #name ":\n.incbin \"runner/publish/" file "\"\n.byte "            \
-            "0\n.previous")
+    __asm__(".section .rodata\n.globl " #name "\n.hidden " #name "\n" #name                        \
+            ":\n.incbin \"runner/publish/" file "\"\n.byte 0\n.previous")
 EMBEDDED(page_style, "page.css");
 EMBEDDED(page_script, "page.js");
 
