@@ -475,6 +475,11 @@ ok 'a run without a second baseline copy is compared by itself' "$gradsync" comp
 is "$(of bare.csv 8 c2 verdict)|$(reason bare.csv ',c2,')" \
     'inconclusive|no verdict without an A/A floor' \
     'a run without a second baseline copy has no verdicts'
+mkdir floorless && cp -r bare floorless/1 && cp -r bare floorless/2
+sed -i 's/"run_id":"[^"]*"/"run_id":"zzz"/' floorless/2/*.jsonl
+"$gradsync" compare -q --again floorless -o floorless.csv
+is "$(csv floorless.csv/again.csv 1 earlier_verdict agreement | sort | uniq -c | xargs)" '9 inconclusive open' \
+    'nor have they when a later run is compared with them'
 sed -i 's/"ranks":2,/"ranks":4,/; s/"nodes":1\b/"nodes":2/; s/"run_id":"[^"]*"/"run_id":"wider"/' after/launch-*.jsonl
 ok 'a comparison of runs with different numbers of ranks succeeds' "$gradsync" compare before \
     after -o sides.csv
