@@ -358,9 +358,7 @@ int csv_close(struct csv *c, bool keep)
 int csv_write_file(const char *path, const char *text)
 {
     struct csv file;
-    int code = csv_open(&file, path);
-    if (code)
-        return code;
+    CHECK(csv_open(&file, path));
     csv_bytes(&file, text, strlen(text));
     return csv_close(&file, true);
 }

@@ -107,7 +107,7 @@ int fail_file(const char *path, const char *what, int error)
         {ENOTDIR, "a file has the name of a folder", ": choose another with "},
     };
     const char *option = option_of_path ? option_of_path(path) : NULL;
-    for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++)
+    for (size_t i = 0; i < COUNT(remedies); i++)
         if (remedies[i].error == error && (option || *remedies[i].why))
             return fail_at(GS_FAILED, path, 0, "cannot be %s: %s (%s%s%s)", what, strerror(error),
                            remedies[i].why, option ? remedies[i].choose : "", option ? option : "");

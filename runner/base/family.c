@@ -32,7 +32,7 @@ int interrupts_catch(struct interrupts *i)
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, SIGCHLD);
-    for (size_t s = 0; s < sizeof asked_to_end / sizeof *asked_to_end; s++) {
+    for (size_t s = 0; s < COUNT(asked_to_end); s++) {
         struct sigaction now;
         sigaction(asked_to_end[s], NULL, &now);
         if (now.sa_handler != SIG_IGN)

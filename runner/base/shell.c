@@ -21,9 +21,9 @@ bool secrets_name(const char *name, size_t n)
                                          "*PASS*", "*CREDENTIAL*", "*AUTH*"};
     AUTO_FREE char *word = xstrfmt("%.*s", (int)n, name);
     bool is = false;
-    for (size_t i = 0; i < sizeof secret / sizeof *secret; i++)
+    for (size_t i = 0; i < COUNT(secret); i++)
         is = is || !fnmatch(secret[i], word, FNM_CASEFOLD);
-    for (size_t i = 0; i < sizeof not_secret / sizeof *not_secret; i++)
+    for (size_t i = 0; i < COUNT(not_secret); i++)
         is = is && fnmatch(not_secret[i], word, FNM_CASEFOLD);
     return is;
 }

@@ -356,7 +356,7 @@ static size_t utf8_length(const byte *s)
         {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
         {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
     };
-    for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
+    for (size_t f = 0; f < COUNT(forms); f++) {
         if (s[0] < forms[f].first_lo || s[0] > forms[f].first_hi)
             continue;
         size_t n = forms[f].length;

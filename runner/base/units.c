@@ -56,7 +56,7 @@ static const struct unit rate_units[] = {
 bool units_spelling(size_t i, char *buf, size_t n)
 {
     static const char *const bytes[] = {"", "B"};
-    const size_t sizes = sizeof bytes / sizeof *bytes;
+    const size_t sizes = COUNT(bytes);
     if (i < ROWS(time_units))
         return snprintf(buf, n, "%s", time_units[i].name) > 0;
     i -= ROWS(time_units);
@@ -220,7 +220,7 @@ const char *units_size(char *buf, size_t n, uint64_t bytes)
     static const char *const binary[] = {"", "KiB", "MiB", "GiB", "TiB"};
     size_t i = 0;
     uint64_t v = bytes;
-    while (v && v % 1024 == 0 && i + 1 < sizeof binary / sizeof *binary) {
+    while (v && v % 1024 == 0 && i + 1 < COUNT(binary)) {
         v /= 1024;
         i++;
     }
@@ -317,7 +317,7 @@ const char *units_human_si(char *buf, size_t n, double value, const char *unit)
 {
     static const char *const powers[] = {"", "k", "M", "G", "T", "P", "E"};
     size_t i = 0;
-    for (; fabs(value) >= 999.5 && i + 1 < sizeof powers / sizeof *powers; i++)
+    for (; fabs(value) >= 999.5 && i + 1 < COUNT(powers); i++)
         value /= 1000;
     snprintf(buf, n, "%.3g %s%s", value, powers[i], unit);
     return buf;

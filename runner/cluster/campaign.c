@@ -47,7 +47,7 @@ static bool is_scrubbed(const char *variable)
 {
     if (!strncmp(variable, "SLURM_CONF=", 11))
         return false;
-    for (size_t i = 0; i < sizeof scrubbed / sizeof *scrubbed; i++)
+    for (size_t i = 0; i < COUNT(scrubbed); i++)
         if (!strncmp(variable, scrubbed[i], strlen(scrubbed[i])))
             return true;
     return false;
@@ -184,7 +184,7 @@ static int report(const struct reply *r, const char *program, const char *purpos
     AUTO_FREE char *why = reply_why(r);
     const char *remedy = NULL;
     int code = GS_FAILED;
-    for (size_t i = 0; i < sizeof faults / sizeof *faults && !remedy; i++)
+    for (size_t i = 0; i < COUNT(faults) && !remedy; i++)
         if (strcasestr(reply_said(r), faults[i].says)) {
             remedy = faults[i].remedy;
             code = faults[i].code;

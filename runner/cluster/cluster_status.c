@@ -17,116 +17,59 @@
 #include <string.h>
 #include <unistd.h>
 
+/* ---- what a run holds ---- */
+
+/* A run of the campaign, by its plan.json and its recordings. */
 struct inventory {
-    json_t *plan;
-    json_t *cell_at, *group_at; /* {id: place in the plan} */
-    size_t n_cells, n_groups;
-    int launches;
-    size_t *group_of; /* by cell */
-    bool *closed;     /* [launch - 1][group] */
-    /* [launch - 1][cell]: the failure that gave the cell up, or NULL. */
-    const struct ledger_fail **gone;
+    const json_t *cells; /* of plan.json, group after group */
+    size_t n_cells;
+    int launches, retries;
     struct ledger *ledger;
 };
-
-static int read_cells(struct inventory *v, const char *path)
-{
-    size_t i;
-    json_t *o;
-    const char *last = "";
-    json_array_foreach(json_object_get(v->plan, "cells"), i, o)
-    {
-        const char *id = json_string_value(json_object_get(o, "id"));
-        const char *group = json_string_value(json_object_get(o, "group"));
-        if (!id || !group)
-            return fail_at(GS_FAILED, path, 0, "damaged: a cell has no id or group");
-        if (strcmp(group, last)) /* a group's cells are consecutive */
-            json_object_set_new(v->group_at, group, json_integer((json_int_t)v->n_groups++));
-        last = group;
-        v->group_of[i] = v->n_groups - 1;
-        json_object_set_new(v->cell_at, id, json_integer((json_int_t)i));
-    }
-    return GS_OK;
-}
-
-static void note_closed(struct inventory *v)
-{
-    for (size_t i = 0; i < v->ledger->n_files; i++) {
-        const struct ledger_file *f = &v->ledger->files[i];
-        for (size_t j = 0; f->launch <= v->launches && j < f->n_closed; j++)
-            if (json_object_get(v->group_at, f->closed[j]))
-                v->closed[(size_t)(f->launch - 1) * v->n_groups +
-                          (size_t)json_integer_of(v->group_at, f->closed[j])] = true;
-    }
-}
-
-/* Like ledger_given_up, for all cells in one pass. */
-static void note_gone(struct inventory *v, int retries)
-{
-    const size_t n = (size_t)v->launches * v->n_cells;
-    AUTO_FREE int *deaths = xcalloc(n, sizeof *deaths);
-    for (size_t i = 0; i < v->ledger->n_fails; i++) {
-        const struct ledger_fail *f = &v->ledger->fails[i];
-        if (f->launch > v->launches || !json_object_get(v->cell_at, f->cell))
-            continue;
-        size_t at =
-            (size_t)(f->launch - 1) * v->n_cells + (size_t)json_integer_of(v->cell_at, f->cell);
-        bool again =
-            !strcmp(f->kind, "crash") || !strcmp(f->kind, "hang") || !strcmp(f->kind, "lost");
-        if (!again || ++deaths[at] > retries)
-            v->gone[at] = f;
-    }
-}
 
 /* GS_OK or reported. inventory_free in both cases. */
 static int inventory_take(struct inventory *v, const char *dir, int launches, int retries)
 {
-    AUTO_FREE char *path = xstrfmt("%s/plan.json", dir);
-    *v = (struct inventory){.launches = launches};
-    int code = json_names_load(&v->plan, path);
-    if (!code && !v->plan)
-        code = fail_at(GS_FAILED, path, 0, "cannot be read: %s", strerror(ENOENT));
-    v->n_cells = json_array_size(json_object_get(v->plan, "cells"));
-    v->group_of = xcalloc(v->n_cells, sizeof *v->group_of);
-    v->cell_at = json_object();
-    v->group_at = json_object();
-    TRY(code, read_cells(v, path));
-    TRY(code, ledger_read(&v->ledger, dir));
-    if (code)
-        return code;
-    v->closed = xcalloc((size_t)v->launches * v->n_groups, sizeof *v->closed);
-    v->gone = xcalloc((size_t)v->launches * v->n_cells, sizeof *v->gone);
-    note_closed(v);
-    note_gone(v, retries);
+    *v = (struct inventory){.launches = launches, .retries = retries};
+    CHECK(ledger_read(&v->ledger, dir));
+    if (!v->ledger->plan.root)
+        return fail_at(GS_FAILED, dir, 0, "has no plan.json; restore the file");
+    v->cells = json_object_get(v->ledger->plan.root, "cells");
+    v->n_cells = json_array_size(v->cells);
     return GS_OK;
 }
 
 static void inventory_free(struct inventory *v)
 {
-    json_decref(v->plan);
-    json_decref(v->cell_at);
-    json_decref(v->group_at);
     ledger_free(v->ledger);
-    free(v->group_of);
-    free(v->closed);
-    free(v->gone);
     *v = (struct inventory){0};
+}
+
+static const char *cell_text(const struct inventory *v, size_t cell, const char *key)
+{
+    return json_text_of(json_array_get(v->cells, cell), key);
+}
+
+static const struct ledger_fail *given_up(const struct inventory *v, int launch, size_t cell)
+{
+    return ledger_given_up(v->ledger, launch, cell_text(v, cell, "id"), v->retries);
 }
 
 /* Is the cell neither measured nor given up in this launch? */
 static bool inventory_lacks(const struct inventory *v, int launch, size_t cell)
 {
-    size_t l = (size_t)(launch - 1);
-    return !v->closed[l * v->n_groups + v->group_of[cell]] && !v->gone[l * v->n_cells + cell];
+    return !ledger_closed(v->ledger, launch, cell_text(v, cell, "group"), NULL) &&
+           !given_up(v, launch, cell);
 }
 
 /* Number of groups with a missing cell in this launch. */
 static size_t inventory_missing(const struct inventory *v, int launch)
 {
-    size_t n = 0, last = (size_t)-1;
+    size_t n = 0;
+    const char *last = "";
     for (size_t i = 0; i < v->n_cells; i++)
-        if (v->group_of[i] != last && inventory_lacks(v, launch, i)) {
-            last = v->group_of[i];
+        if (strcmp(cell_text(v, i, "group"), last) && inventory_lacks(v, launch, i)) {
+            last = cell_text(v, i, "group");
             n++;
         }
     return n;
@@ -177,7 +120,7 @@ static void explain(struct reason *r, const char *why, const char *remedy)
 
 bool cluster_reason_waits(struct reason *r, const struct job *j)
 {
-    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++)
+    for (size_t i = 0; i < COUNT(waits); i++)
         if (!strncmp(j->reason, waits[i].reason, strlen(waits[i].reason))) {
             explain(r, waits[i].why, waits[i].remedy);
             return waits[i].held;
@@ -268,7 +211,7 @@ static void last_line(struct reason *r, const char *log)
         return;
     snprintf(r->why, sizeof r->why, "%.*s", (int)strcspn(line, "\n"), line);
     printable_make(r->why, "");
-    for (size_t i = 0; i < sizeof never_up / sizeof *never_up; i++)
+    for (size_t i = 0; i < COUNT(never_up); i++)
         if (!strncmp(line, never_up[i][0], strlen(never_up[i][0])))
             snprintf(r->remedy, sizeof r->remedy, "%s", never_up[i][1]);
 }
@@ -312,7 +255,7 @@ static const struct {
 
 const char *cluster_reason_failed(const char *kind)
 {
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    for (size_t i = 0; i < COUNT(kinds); i++)
         if (!strcmp(kinds[i].kind, kind))
             return kinds[i].remedy;
     return "";
@@ -389,11 +332,10 @@ static void judge_task(struct task_status *t, const struct campaign *c, const st
 static void note_fail(struct cluster_status *s, size_t run, const struct inventory *v, size_t cell,
                       const struct ledger_fail *f)
 {
-    const json_t *o = json_array_get(json_object_get(v->plan, "cells"), cell);
-    const char *config = json_text_of(o, "config");
+    const char *config = cell_text(v, cell, "config");
     struct cell_fail *x = &APPEND(s->fails, s->n_fails);
     *x = (struct cell_fail){.run = run, .launch = f->launch, .why = xstrdup(f->why)};
-    x->cell = xstrfmt("%s%s%s", config, *config ? " " : "", json_text_of(o, "params"));
+    x->cell = xstrfmt("%s%s%s", config, *config ? " " : "", cell_text(v, cell, "params"));
     snprintf(x->kind, sizeof x->kind, "%s", f->kind);
 }
 
@@ -406,7 +348,7 @@ static void count_cells(struct cluster_status *s, size_t run, const struct inven
         enum work_state worst = WORK_DONE;
         const struct ledger_fail *skip = NULL, *fail = NULL;
         for (int l = 1; l <= v->launches; l++) {
-            const struct ledger_fail *f = v->gone[(size_t)(l - 1) * v->n_cells + i];
+            const struct ledger_fail *f = given_up(v, l, i);
             if (f && !strcmp(f->kind, "skip"))
                 skip = f;
             else if (f)

@@ -475,7 +475,7 @@ static int named_options(struct text *t, const struct plan *p)
                  {"constraint", "constraint", s->constraint},
                  {"gres", "gres", s->gres}};
     int code = GS_OK;
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+    for (size_t i = 0; i < COUNT(table); i++)
         if (option(t, p, table[i].key, table[i].name, table[i].value))
             code = GS_USAGE;
     return code;

@@ -68,19 +68,16 @@ static void outcome_announce(const struct plan *p, const char *dir)
         plan_is_train(p) ? " (if every run reaches its timeout)" : "", dir);
 }
 
-/* The failure that made a launch give up the cell, or NULL. */
+/* The failure that made a launch give up the cell: a skip only if there is no other. NULL: none did. */
 static const struct ledger_fail *given_up(const struct ledger *l, const struct plan *p,
                                           const char *cell)
 {
     const struct ledger_fail *last = NULL;
     for (int launch = 1; launch <= p->set.measure.launches; launch++) {
-        if (!ledger_given_up(l, launch, cell, p->set.measure.retries))
-            continue;
-        for (size_t i = 0; i < l->n_fails; i++)
-            if (l->fails[i].launch == launch && !strcmp(l->fails[i].cell, cell))
-                last = &l->fails[i];
-        if (last && strcmp(last->kind, "skip"))
-            return last;
+        const struct ledger_fail *f = ledger_given_up(l, launch, cell, p->set.measure.retries);
+        last = f ? f : last;
+        if (f && strcmp(f->kind, "skip"))
+            break;
     }
     return last;
 }
@@ -529,15 +526,13 @@ static int complete(struct run_job *r, struct run_outcome *o)
 {
     /* Damage is reported before hours of measuring, not afterwards. */
     int code = r->part ? GS_OK : ledger_check_final(r->at.dir);
-    if (!code)
-        code = measure(r, &o->complete);
+    TRY(code, measure(r, &o->complete));
     if (o->complete && !r->part)
         code = check_whole(r);
     if (o->complete && !r->part && !code)
         code = manifest_write(r->at.dir);
     o->complete = o->complete && !code;
-    if (!code)
-        code = outcome_judge(o, r->at.plan, r->at.dir);
+    TRY(code, outcome_judge(o, r->at.plan, r->at.dir));
     if (!o->complete && !r->part && !access(r->at.dir, F_OK))
         outcome_set_skipped_aside(r->at.plan, r->at.dir);
     return code;
@@ -639,22 +634,15 @@ int run_folder(const char *dir, const struct run_options *options)
         code = fail_at(GS_USAGE, dir, 0, "--launch %d: the run has only %lld launches",
                        options->last, (long long)p->set.measure.launches);
     size_t n = 1;
-    if (!code)
-        code = probe_same_links(p);
-    if (!code)
-        code = check_commands(p, dir, options);
-    if (!code)
-        code = restore(p, "prefix", p->set.launch.prefix);
-    if (!code)
-        code = restore(p, "args", p->set.launch.args);
-    if (!code)
-        code = launcher_check_gpus(&p, &n);
+    TRY(code, probe_same_links(p));
+    TRY(code, check_commands(p, dir, options));
+    TRY(code, restore(p, "prefix", p->set.launch.prefix));
+    TRY(code, restore(p, "args", p->set.launch.args));
+    TRY(code, launcher_check_gpus(&p, &n));
     if (!code && !plan_is_train(p))
         code = launcher_check(p);
-    if (!code)
-        code = plan_memory_check(p);
-    if (!code)
-        code = finish_folder(dir, options, p, &o);
+    TRY(code, plan_memory_check(p));
+    TRY(code, finish_folder(dir, options, p, &o));
     if (options->json)
         outcome_print(&o, 1);
     outcome_free(&o);
@@ -671,8 +659,7 @@ static int run_section(struct plan *p, struct interrupts *i, const struct run_op
     int code = plan_memory_check(p);
     if (!code)
         o->no_folder = (code = run_make_folder(p, options->data, &dir)) != GS_OK;
-    if (!code)
-        code = run_plan(p, dir, true, i, options, o);
+    TRY(code, run_plan(p, dir, true, i, options, o));
     o->code = code;
     outcome_say_more(o, p, options->workload, options->overrides,
                      strcmp(options->data, RUN_DATA) ? options->data : NULL);
@@ -750,7 +737,6 @@ int run_config_text(const char *name, const struct text *config, const struct ru
         c->sections[i].line = 0;
     for (size_t i = 0; !code && i < c->n; i++)
         c->entries[i].line = 0;
-    if (!code)
-        code = plan_sections_of(&s, c, options->workload);
+    TRY(code, plan_sections_of(&s, c, options->workload));
     return code ? code : run_planned(&s, options);
 }

@@ -144,7 +144,7 @@ uint64_t plan_free_memory(void)
             continue;
         *group++ = '\0';
         group[strcspn(group, "\n")] = '\0';
-        for (size_t i = 0; i < sizeof hierarchies / sizeof *hierarchies; i++)
+        for (size_t i = 0; i < COUNT(hierarchies); i++)
             if (!strcmp(controllers + 1, hierarchies[i].controllers)) {
                 uint64_t left = left_in(&hierarchies[i], group);
                 least = left < least ? left : least;

@@ -28,7 +28,7 @@ int plan_sections_none(const struct config *c, const char *word)
 {
     const char *names[64];
     size_t n = 0;
-    for (; n < sizeof names / sizeof *names && config_workload(c, n); n++)
+    for (; n < COUNT(names) && config_workload(c, n); n++)
         names[n] = config_workload(c, n);
     if (!word)
         return fail_at(GS_USAGE, c->path, 0,

@@ -173,7 +173,7 @@ static void lint_functions(struct lint *l)
         {"prepare", w->prepare},   {"release", w->release}, {"sample", w->sample},
         {"verify", w->verify},
     };
-    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+    for (size_t i = 0; i < COUNT(functions); i++)
         if (!functions[i].there)
             fault(l, "has no %s()", functions[i].name);
 }
@@ -710,7 +710,7 @@ static int check_key(const struct config_entry *e)
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" DIGITS "_";
     if (!strcmp(e->key, "configs"))
         return config_error(e, "is not for [train]; give each key its list, and 'zip' the lists");
-    for (size_t i = 0; i < sizeof given / sizeof *given; i++)
+    for (size_t i = 0; i < COUNT(given); i++)
         if (!strcmp(given[i], e->key))
             return config_error(e, "gradsync sets {%s} itself; use another name", e->key);
     if (e->key[strspn(e->key, letters)])
@@ -765,7 +765,7 @@ static const char *see(void *ctx, const char *name)
     const struct wl_param *p = params_find(r->p->params, name);
     const char *near = params_nearest(r->p->params, name);
     bool known = p;
-    for (size_t i = 0; i < sizeof given / sizeof *given; i++)
+    for (size_t i = 0; i < COUNT(given); i++)
         known = known || !strcmp(given[i], name);
     if (p)
         r->used[p - r->p->params] = true;

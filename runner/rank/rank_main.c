@@ -41,7 +41,8 @@ static int find_missing(struct session *r)
     if (l) {
         ledger_missing(l, p, r->launch, r->missing);
         for (size_t i = 0; i < p->n_cells; i++)
-            r->given_up[i] = ledger_given_up(l, r->launch, p->cells[i].id, p->set.measure.retries);
+            r->given_up[i] =
+                ledger_given_up(l, r->launch, p->cells[i].id, p->set.measure.retries) != NULL;
         ledger_free(l);
     }
     code = team_max(&r->team, code);
@@ -138,10 +139,8 @@ static int set_up(struct session *r)
     report_begin(&r->report, r->team.rank == 0);
     health_open(&r->health, &r->team);
     int code = check_ranks(r);
-    if (!code)
-        code = find_missing(r);
-    if (!code)
-        code = open_plugin(r);
+    TRY(code, find_missing(r));
+    TRY(code, open_plugin(r));
     session_own_step(r, "open");
     if (code)
         return code;
@@ -226,8 +225,7 @@ static int measure(void *arg)
     r.wl = &r.plan->plugin->wl;
     binding_take(&r.binding, r.plan, m->local_rank);
     code = team_join(&r.team, r.beat);
-    if (!code)
-        code = set_up(&r);
+    TRY(code, set_up(&r));
     enum course course = code ? BROKEN : measure_groups(&r);
     course = take_down(&r, course);
     team_leave(&r.team);

@@ -236,7 +236,7 @@ enum call_result session_result(const struct session *r, enum wl_status status)
         return HANGING;
     if (status == WL_LOST)
         leave(r);
-    if ((size_t)status >= sizeof results / sizeof *results)
+    if ((size_t)status >= COUNT(results))
         return FAILED;
     return results[status];
 }

@@ -39,7 +39,7 @@ static int number(const char *variable, int otherwise)
 void place_find(struct rank_place *p)
 {
     *p = (struct rank_place){.rank = 0, .ranks = 1, .local_rank = 0};
-    for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++)
+    for (size_t i = 0; i < COUNT(launchers); i++)
         if (getenv(launchers[i].rank)) {
             p->rank = number(launchers[i].rank, 0);
             p->ranks = number(launchers[i].ranks, number("SLURM_NTASKS", 1));
@@ -320,7 +320,7 @@ int shim(const struct rank_place *place, struct beat *beat, int (*child)(void *a
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     signal(SIGPIPE, SIG_IGN); /* if the supervisor is gone, the launcher ends this process */
     sigemptyset(&s.signals);
-    for (size_t i = 0; i < sizeof watched / sizeof *watched; i++)
+    for (size_t i = 0; i < COUNT(watched); i++)
         sigaddset(&s.signals, watched[i]);
     sigprocmask(SIG_BLOCK, &s.signals, &s.before);
     s.child = fork();

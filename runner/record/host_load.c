@@ -17,7 +17,7 @@ bool host_load_slows(const char *reason)
 {
     static const char *const reasons[] = {"power_cap", "hw_slowdown", "sw_thermal", "hw_thermal",
                                           "power_brake"};
-    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+    for (size_t i = 0; i < COUNT(reasons); i++)
         if (!strcmp(reasons[i], reason))
             return true;
     return false;
@@ -38,7 +38,7 @@ void host_load_throttled(const json_t *health, size_t *readings, size_t *throttl
     static const char *const times[] = {"before", "after"};
     const char *rank;
     json_t *reading;
-    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+    for (size_t i = 0; i < COUNT(times); i++)
         json_object_foreach(json_object_get(health, times[i]), rank, reading)
         {
             const json_t *reasons = json_object_get(json_object_get(reading, "gpu"), "throttle");

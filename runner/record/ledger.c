@@ -513,17 +513,18 @@ static bool tried_again(const char *kind)
     return false;
 }
 
-bool ledger_given_up(const struct ledger *l, int launch, const char *cell, int64_t retries)
+const struct ledger_fail *ledger_given_up(const struct ledger *l, int launch, const char *cell,
+                                          int64_t retries)
 {
+    const struct ledger_fail *last = NULL;
     int64_t deaths = 0;
     for (size_t i = 0; i < l->n_fails; i++) {
         const struct ledger_fail *f = &l->fails[i];
-        if (f->launch != launch || strcmp(f->cell, cell))
-            continue;
-        if (!tried_again(f->kind) || ++deaths > retries)
-            return true;
+        if (f->launch == launch && !strcmp(f->cell, cell) &&
+            (!tried_again(f->kind) || ++deaths > retries))
+            last = f;
     }
-    return false;
+    return last;
 }
 
 static bool lacks_a_cell(const struct ledger *l, const struct plan *p, const struct group *g,

@@ -89,9 +89,10 @@ AUTO_POINTER(struct ledger, ledger_free)
 
 /* True if the group is closed in this launch; *attempt (may be NULL) is the attempt that did. */
 bool ledger_closed(const struct ledger *l, int launch, const char *group, int *attempt);
-/* True if the cell is given up in this launch: skipped, failed or wrong once, or crash, hang or lost
- * more than `retries` times. */
-bool ledger_given_up(const struct ledger *l, int launch, const char *cell, int64_t retries);
+/* The failure by which this launch gave up the cell: skipped, failed or wrong once, or crash, hang or
+ * lost more than `retries` times. NULL: it did not. */
+const struct ledger_fail *ledger_given_up(const struct ledger *l, int launch, const char *cell,
+                                          int64_t retries);
 /* Number of groups that the launch still has to measure, marked in missing[] (may be NULL). A group
  * whose cells are all given up is not missing. */
 size_t ledger_missing(const struct ledger *l, const struct plan *p, int launch, bool *missing);

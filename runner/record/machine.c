@@ -57,7 +57,7 @@ static const struct source {
     {FACT_CUDA, IN_NOTE, "cuda_runtime"},
     {FACT_CUBLAS, IN_NOTE, "cublas"},
 };
-#define SOURCES (sizeof sources / sizeof *sources)
+#define SOURCES (COUNT(sources))
 
 /* Another value than those known is added: hosts may be unlike. */
 static void tell(struct machine *m, enum machine_fact fact, const json_t *value)

@@ -38,7 +38,7 @@ static const char *const names[] = {
     "nvmlDeviceGetNvLinkErrorCounter",
     "nvmlDeviceGetComputeRunningProcesses_v3",
 };
-_Static_assert(sizeof(struct nvml_calls) == sizeof names / sizeof *names * sizeof(void (*)(void)),
+_Static_assert(sizeof(struct nvml_calls) == COUNT(names) * sizeof(void (*)(void)),
                "a name for each call");
 
 /* An older driver lacks some calls; they stay NULL. */
@@ -47,7 +47,7 @@ static bool load(struct nvml *n)
     n->library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!n->library)
         return false;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    for (size_t i = 0; i < COUNT(names); i++) {
         void *symbol = dlsym(n->library, names[i]);
         memcpy((char *)&n->call + i * sizeof symbol, &symbol, sizeof symbol);
     }
@@ -152,13 +152,13 @@ static void add_links(const struct nvml *n, json_t *gpu)
     }
     add_number(gpu, "nvlinks", 0, up);
     add_number(gpu, "nvlink_errors", !counted, (double)errors);
-    if (version && version < sizeof link_versions / sizeof *link_versions)
+    if (version && version < COUNT(link_versions))
         add_text(gpu, "nvlink_version", 0, link_versions[version]);
 }
 
 static const char *ancestor_name(int level)
 {
-    for (size_t i = 0; i < sizeof ancestors / sizeof *ancestors; i++)
+    for (size_t i = 0; i < COUNT(ancestors); i++)
         if (ancestors[i].level == level)
             return ancestors[i].name;
     return "unknown";
@@ -213,7 +213,7 @@ json_t *nvml_gpu_facts(const struct nvml *n)
 static void add_throttle(json_t *gpu, unsigned long long mask)
 {
     json_t *why = json_array();
-    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+    for (size_t i = 0; i < COUNT(reasons); i++)
         if (mask & reasons[i].bit)
             json_array_append_new(why, json_string(reasons[i].name));
     json_object_set_new(gpu, "throttle", why);

@@ -44,7 +44,7 @@ static const char *skip_text(const char *s)
 static const char *skip_word(const char *s)
 {
     static const char *const words[] = {"true", "false", "null"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    for (size_t i = 0; i < COUNT(words); i++)
         if (!strncmp(s, words[i], strlen(words[i])))
             return s + strlen(words[i]);
     return NULL;

@@ -103,7 +103,7 @@ static const char *remedy(int error)
         {EPERM, "give yourself write permission or choose another folder"},
         {EEXIST, "a recording is never written twice; another run may be using this folder"},
     };
-    for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++)
+    for (size_t i = 0; i < COUNT(remedies); i++)
         if (remedies[i].error == error)
             return remedies[i].remedy;
     return "existing recordings are kept; correct the cause, then 'gradsync resume' the run";
@@ -250,9 +250,7 @@ int record_block_text(struct record *r, const char *head, const uint64_t *time_n
 
 int record_sync(struct record *r)
 {
-    int code = write_batch(r);
-    if (code)
-        return code;
+    CHECK(write_batch(r));
     return fsync(r->fd) ? record_cannot("write", r->path) : GS_OK;
 }
 
@@ -383,9 +381,9 @@ static enum env_rule env_rule_of(const char *name)
 {
     static const char *const families[] = {"NCCL_*", "OMPI_*", "UCX_*"};
     bool ours = false;
-    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+    for (size_t i = 0; i < COUNT(families); i++)
         ours = ours || !fnmatch(families[i], name, 0);
-    for (size_t i = 0; ours && i < sizeof env_rules / sizeof *env_rules; i++)
+    for (size_t i = 0; ours && i < COUNT(env_rules); i++)
         if (!fnmatch(env_rules[i].pattern, name, FNM_CASEFOLD))
             return env_rules[i].rule;
     return LEAVE_OUT;
@@ -421,7 +419,7 @@ static char *cpu_model(const char *machine)
     AUTO_TEXT struct text cpuinfo = {0};
     char *model = NULL;
     bool there = text_read_file("/proc/cpuinfo", &cpuinfo);
-    for (size_t i = 0; there && !model && i < sizeof names / sizeof *names; i++) {
+    for (size_t i = 0; there && !model && i < COUNT(names); i++) {
         const char *line = strstr(cpuinfo.s, names[i]);
         const char *value = line ? strchr(line, ':') : NULL;
         if (value)
@@ -488,7 +486,7 @@ static json_t *slurm_job(void)
     if (!getenv("SLURM_JOB_ID"))
         return NULL;
     json_t *job = json_object();
-    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+    for (size_t i = 0; i < COUNT(told); i++)
         if (getenv(told[i][1]))
             json_object_set_new(job, told[i][0], json_text(getenv(told[i][1])));
     return job;

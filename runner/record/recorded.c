@@ -116,7 +116,7 @@ static void recorded_note(struct recorded *r, const struct raw_line *note)
 static bool is_tuning(const char *param)
 {
     static const char *const keys[] = {"algorithm=", "protocol=", "ctas=", "policy=", "config="};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+    for (size_t i = 0; i < COUNT(keys); i++)
         if (!strncmp(param, keys[i], strlen(keys[i])))
             return true;
     return false;

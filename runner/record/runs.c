@@ -151,9 +151,7 @@ static int read_key(const char *path, struct run_folder *run)
 {
     AUTO(raw_close_of) struct raw *raw = NULL;
     struct raw_line l;
-    int code = raw_open(&raw, path);
-    if (code)
-        return code;
+    CHECK(raw_open(&raw, path));
     int got = raw_next(raw, 1u << RAW_HEADER, &l);
     if (got == 1)
         *run = (struct run_folder){

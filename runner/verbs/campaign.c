@@ -121,10 +121,8 @@ static int submit(const struct submit *s)
     AUTO(campaign_free) struct campaign c = {0};
     AUTO_CLOSE int lock = -1;
     int code = make_campaign(s, &c);
-    if (!code)
-        code = campaign_lock(&c, &lock);
-    if (!code)
-        code = slurm_submit_tasks(&c, NULL);
+    TRY(code, campaign_lock(&c, &lock));
+    TRY(code, slurm_submit_tasks(&c, NULL));
     if (!code) {
         say("submitted: %zu task%s in %zu array%s; next: gradsync status %s", c.n_tasks,
             c.n_tasks == 1 ? "" : "s", c.n_arrays, c.n_arrays == 1 ? "" : "s", SHELL_WORD(c.dir));
@@ -174,10 +172,8 @@ static int submit_run(void *request, char **words, int n)
 {
     struct submit *s = request;
     int code = plan_all(s, words, n);
-    if (!code)
-        code = check(s);
-    if (!code)
-        code = s->dry_run ? dry_run(s) : submit(s);
+    TRY(code, check(s));
+    TRY(code, s->dry_run ? dry_run(s) : submit(s));
     code = code ? code : s->sections.left_out;
     slurm_shapes_free(&s->shapes);
     plan_sections_free(&s->sections);
@@ -367,8 +363,7 @@ static int status(void *request, char **words, int n)
     if (latest && !q->json)
         printf("%s\n", latest);
     int code = campaign_read(&c, n ? words[0] : latest);
-    if (!code)
-        code = cluster_status_read(&s, &c, true);
+    TRY(code, cluster_status_read(&s, &c, true));
     if (!code && q->json) {
         print_json(&c, &s);
     } else if (!code) {

@@ -115,8 +115,7 @@ static int run(void *request, char **paths, int n)
                       : fail(GS_USAGE, "import: --step takes one file, not %d", n);
     q->out = q->out ? q->out : "data/raw";
     int code = read_request(q);
-    if (!code)
-        code = import(q, paths, (size_t)n);
+    TRY(code, import(q, paths, (size_t)n));
     facts_free(&q->facts);
     import_platform_free(q->at);
     return code;
