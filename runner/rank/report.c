@@ -52,13 +52,6 @@ void report_sync(struct report *r)
         r->code = record_sync(&r->record);
 }
 
-static json_t *typed(const char *type)
-{
-    json_t *o = json_object();
-    json_object_set_new(o, "type", json_string(type));
-    return o;
-}
-
 void report_note(struct report *r, const char *cell, int copy, const char *key, const char *value)
 {
     line(r, record_note_line(cell, copy, key, value));
@@ -97,14 +90,10 @@ void report_block(struct report *r, const struct plan *p, const struct group *g,
         return;
     s->told = true;
     const struct visited *v = &s->visited;
-    json_t *o = typed("block");
-    json_object_set_new(o, "cell", json_string(s->cell->id));
-    json_object_set_new(o, "copy", json_integer(s->copy));
-    json_object_set_new(o, "block", json_integer(block));
-    json_object_set_new(o, "at", json_real(round(v->at * 1e3) / 1e3));
-    json_object_set_new(o, "iters", json_integer(s->iters));
-    json_object_set_new(o, "skew_ns", json_integer((json_int_t)v->skew_ns));
-    json_object_set_new(o, "spread_ns", json_integer((json_int_t)v->spread_ns));
+    json_t *o = json_pack("{ss ss si si sf sI sI sI}", "type", "block", "cell", s->cell->id, "copy",
+                          s->copy, "block", block, "at", round(v->at * 1e3) / 1e3, "iters",
+                          (json_int_t)s->iters, "skew_ns", (json_int_t)v->skew_ns, "spread_ns",
+                          (json_int_t)v->spread_ns);
     if (p->plugin->wl.metrics[1].name)
         json_object_set_new(o, "metrics", metric_medians(p->plugin->wl.metrics, v));
     if (v->each)
@@ -121,12 +110,8 @@ void report_health(struct report *r, const struct group *g, int block, json_t *b
         json_decref(after);
         return;
     }
-    json_t *o = typed("health");
-    json_object_set_new(o, "group", json_string(g->id));
-    json_object_set_new(o, "block", json_integer(block));
-    json_object_set_new(o, "before", before);
-    json_object_set_new(o, "after", after);
-    line(r, o);
+    line(r, json_pack("{ss ss si so so}", "type", "health", "group", g->id, "block", block,
+                      "before", before, "after", after));
 }
 
 void report_fail(struct report *r, const struct slot *s, const struct report_fail *f)

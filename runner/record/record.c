@@ -435,15 +435,10 @@ json_t *record_host(int rank)
         memset(&u, 0, sizeof u);
     AUTO_FREE char *cpu = cpu_model(u.machine);
     AUTO_FREE char *kernel = xstrfmt("%s %s %s", u.sysname, u.release, u.machine);
-    json_t *host = json_object();
-    json_object_set_new(host, "rank", json_integer(rank));
-    json_object_set_new(host, "host", json_text(u.nodename));
-    json_object_set_new(host, "cpu", json_text(cpu));
-    json_object_set_new(host, "cores", json_integer(sysconf(_SC_NPROCESSORS_ONLN)));
-    json_object_set_new(host, "kernel", json_text(kernel));
-    json_object_set_new(host, "memory_B",
-                        json_integer((json_int_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE)));
-    return host;
+    return json_pack("{si so so sI so sI}", "rank", rank, "host", json_text(u.nodename), "cpu",
+                     json_text(cpu), "cores", (json_int_t)sysconf(_SC_NPROCESSORS_ONLN), "kernel",
+                     json_text(kernel), "memory_B",
+                     (json_int_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE));
 }
 
 /* The text with its line breaks. JSON cannot hold a config that is not UTF-8; the run folder's
@@ -504,33 +499,21 @@ static json_t *plan_hash(const char *dir)
 json_t *record_header(const struct plan *p, const char *dir, int launch, int attempt)
 {
     char started[32];
-    json_t *h = json_object();
-    json_object_set_new(h, "type", json_string("header"));
-    json_object_set_new(h, "schema", json_integer(RECORD_SCHEMA));
-    json_object_set_new(h, "gradsync", json_string(GRADSYNC_VERSION));
-    json_object_set_new(h, "commit", json_text(gradsync_commit));
-    json_object_set_new(h, "run_id", run_id(dir));
-    json_object_set_new(h, "platform", json_text(p->set.platform.name));
-    json_object_set_new(h, "workload", json_text(p->workload));
-    json_object_set_new(h, "label", json_text(p->label));
-    json_object_set_new(h, "launch", json_integer(launch));
-    json_object_set_new(h, "attempt", json_integer(attempt));
-    json_object_set_new(h, "started", json_string(record_time(started, sizeof started)));
-    json_object_set_new(h, "seed", json_integer((json_int_t)p->seed));
-    json_object_set_new(h, "config", verbatim(p->config->text));
-    json_object_set_new(h, "config_sha256", json_string(p->config_sha256));
-    json_object_set_new(h, "plan_sha256", plan_hash(dir));
-    json_object_set_new(h, "overrides", overrides(p->config));
-    json_object_set_new(h, "ranks", json_integer(p->set.launch.ranks));
-    json_object_set_new(h, "nodes", json_integer(p->set.launch.nodes));
-    json_object_set_new(h, "plugin", json_text(p->plugin->wl.version));
-    json_object_set_new(h, "env", record_env(environ));
+    json_t *h = json_pack(
+        "{ss si ss so so so so so si si ss sI so ss so so sI sI so so}", "type", "header", "schema",
+        RECORD_SCHEMA, "gradsync", GRADSYNC_VERSION, "commit", json_text(gradsync_commit), "run_id",
+        run_id(dir), "platform", json_text(p->set.platform.name), "workload",
+        json_text(p->workload), "label", json_text(p->label), "launch", launch, "attempt", attempt,
+        "started", record_time(started, sizeof started), "seed", (json_int_t)p->seed, "config",
+        verbatim(p->config->text), "config_sha256", p->config_sha256, "plan_sha256", plan_hash(dir),
+        "overrides", overrides(p->config), "ranks", (json_int_t)p->set.launch.ranks, "nodes",
+        (json_int_t)p->set.launch.nodes, "plugin", json_text(p->plugin->wl.version), "env",
+        record_env(environ));
+    json_t *job = slurm_job(), *lab = lab_facts_recorded();
     if (*p->set.measure.proof_of)
         json_object_set_new(h, "proof_of", json_text(p->set.measure.proof_of));
-    json_t *job = slurm_job();
     if (job)
         json_object_set_new(h, "job", job);
-    json_t *lab = lab_facts_recorded();
     if (lab)
         json_object_set_new(h, "lab", lab);
     return h;
