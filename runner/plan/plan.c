@@ -582,15 +582,18 @@ static uint64_t draw_seed(void)
     return (seed >> 11) | 1;
 }
 
-static int no_section(const struct config *c, const char *section)
+int plan_sections_none(const struct config *c, const char *word)
 {
     const char *names[64];
     size_t n = 0;
-    while (n < 64 && (names[n] = config_workload(c, n)))
-        n++;
-    const char *near = text_nearest(section, names, n);
-    return fail_at(GS_USAGE, c->path, 0, "has no workload section [%s]%s", section,
-                   DID_YOU_MEAN_SECTION(near));
+    for (; n < COUNT(names) && config_workload(c, n); n++)
+        names[n] = config_workload(c, n);
+    if (!word)
+        return fail_at(GS_USAGE, c->path, 0,
+                       "no workload section; add one, e.g. [mpi_allreduce] ('gradsync list')");
+    const char *near = text_nearest(word, names, n);
+    return fail_at(GS_USAGE, c->path, 0, "no workload section [%s]%s%s", word, DID_YOU_MEAN(near),
+                   strcmp(word, "train") ? "" : "; 'gradsync help train' shows how to write one");
 }
 
 /* Only the user knows how many processes the command starts. A launch of it that fails is not tried
@@ -618,7 +621,7 @@ int plan_build_from(struct plan **out, struct config *config, const char *sectio
     sha256_hex(config->text, strlen(config->text), p->config_sha256);
     if (plan_is_train(p))
         settle_train(p);
-    int code = config_section(config, section) ? plan_cells(p) : no_section(config, section);
+    int code = config_section(config, section) ? plan_cells(p) : plan_sections_none(config, section);
     if (code) {
         plan_free(p);
         p = NULL;
@@ -644,7 +647,7 @@ int plan_plugin(struct plugin **out, const struct config *c, const char *section
 {
     const struct config_section *s = config_section(c, section);
     if (!s)
-        return no_section(c, section);
+        return plan_sections_none(c, section);
     if (train_is_section(section))
         return plugin_train(out, c, section);
     AUTO_FREE char *name = xstrfmt("%.*s", (int)strcspn(section, " "), section);
@@ -673,4 +676,56 @@ int plan_build(struct plan **out, struct config *config, const char *section)
         return plan_build_with(out, config, section, plugin);
     config_free(config);
     return code;
+}
+
+/* ---- the sections of a config ---- */
+
+bool plan_sections_wanted(const char *section, const char *word)
+{
+    size_t n = word ? strlen(word) : 0;
+    return !word || !strcmp(section, word) || (!strncmp(section, word, n) && section[n] == ' ');
+}
+
+static int plan_one(struct sections *s, struct config *c, const char *section)
+{
+    struct plan *p = NULL;
+    int code = plan_build(&p, config_share(c), section);
+    if (code == GS_CANNOT) {
+        s->left_out = code;
+        return GS_OK;
+    }
+    if (code)
+        return code;
+    APPEND(s->plans, s->n) = p;
+    return GS_OK;
+}
+
+int plan_sections(struct sections *s, const char *config, const char *const *overrides,
+                  const char *workload)
+{
+    AUTO(config_free_of) struct config *c = NULL;
+    *s = (struct sections){0};
+    CHECK(config_load(&c, config, overrides));
+    CHECK(config_check_commands(c));
+    return plan_sections_of(s, c, workload);
+}
+
+int plan_sections_of(struct sections *s, struct config *c, const char *workload)
+{
+    int code = GS_OK;
+    *s = (struct sections){0};
+    for (size_t i = 0; !code && config_workload(c, i); i++)
+        if (plan_sections_wanted(config_workload(c, i), workload))
+            code = plan_one(s, c, config_workload(c, i));
+    if (!code && !s->n)
+        code = s->left_out ? s->left_out : plan_sections_none(c, workload);
+    return code;
+}
+
+void plan_sections_free(struct sections *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        plan_free(s->plans[i]);
+    free(s->plans);
+    *s = (struct sections){0};
 }

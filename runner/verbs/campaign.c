@@ -12,7 +12,7 @@
 #include "cluster/slurm.h"
 #include "config/locate.h"
 #include "launch/run.h"
-#include "plan/plan_io.h"
+#include "plan/plan.h"
 #include "verbs/commands.h"
 
 #include <jansson.h>

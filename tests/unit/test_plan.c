@@ -119,7 +119,7 @@ TEST_CAPTURED(refusals)
         {"[measure]\nbaseline = rong\n[toy]\nconfigs = auto, ring\n",
          "toy.ini:2: key 'baseline': 'rong' is not a config of [toy], did you mean 'ring'?; "
          "choose auto, ring"},
-        {"[toys]\n", "toy.ini: has no workload section [toy], did you mean [toys]?"},
+        {"[toys]\n", "toy.ini: no workload section [toy], did you mean 'toys'?"},
         {"[measure]\nblocks = 0\n[toy]\n", "toy.ini:2: key 'blocks': '0' is not in range"},
     };
     for (size_t i = 0; i < N(cases); i++) {
