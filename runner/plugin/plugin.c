@@ -508,15 +508,13 @@ int plugin_open(struct plugin **out, const char *name)
     return GS_OK;
 }
 
-struct first {
-    char line[512];
-};
+#define LINE_MAX_B 512
 
 static void keep_first(void *ctx, const char *line)
 {
-    struct first *f = ctx;
-    if (!f->line[0])
-        snprintf(f->line, sizeof f->line, "%s", line);
+    char *first = ctx;
+    if (!*first)
+        snprintf(first, LINE_MAX_B, "%s", line);
 }
 
 int plugin_load(struct plugin **out, const char *name)
@@ -525,13 +523,13 @@ int plugin_load(struct plugin **out, const char *name)
     int code = plugin_open(&p, name);
     if (!p)
         return code;
-    struct first first = {{0}};
-    int faults = plugin_lint(p, keep_first, &first);
+    char first[LINE_MAX_B] = "";
+    int faults = plugin_lint(p, keep_first, first);
     if (faults) {
         code = faults == 1
-                   ? fail_at(GS_USAGE, p->path, 0, "%s", first.line)
+                   ? fail_at(GS_USAGE, p->path, 0, "%s", first)
                    : fail_at(GS_USAGE, p->path, 0, "%s (and %d more: 'gradsync check' lists them)",
-                             first.line, faults - 1);
+                             first, faults - 1);
         plugin_unload(p);
         return code;
     }

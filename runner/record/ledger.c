@@ -360,9 +360,7 @@ int ledger_check_file(const char *path, const struct ledger_check *check, bool *
     return w.faults ? GS_FAILED : GS_OK;
 }
 
-/* ---- the ledger ---- */
-
-/* ---- lines, which were checked before ---- */
+/* ---- the ledger: lines, which were checked before ---- */
 
 struct reading {
     struct ledger *ledger;

@@ -355,29 +355,27 @@ int record_make_run(const char *root, const char *platform, const char *workload
 
 /* ---- where and with what it is measured ---- */
 
-enum env_rule { LEAVE_OUT, KEEP };
-
 /* The first matching pattern decides. Open MPI's launcher passes addresses and job ids in OMPI_MCA_*
  * of its own components and in OMPI_* that are not MCA parameters. */
 static const struct {
     const char *pattern;
-    enum env_rule rule;
+    bool kept;
 } env_rules[] = {
-    {"OMPI_MCA_orte_*", LEAVE_OUT},
-    {"OMPI_MCA_ess*", LEAVE_OUT},
-    {"OMPI_MCA_pmix*", LEAVE_OUT},
-    {"OMPI_MCA_prte_*", LEAVE_OUT},
-    {"OMPI_MCA_*_uri", LEAVE_OUT},
-    {"OMPI_MCA_initial_wdir", LEAVE_OUT},
-    {"OMPI_MCA_plm_rsh_agent", LEAVE_OUT}, /* a path of this machine */
-    {"OMPI_MCA_*_directory", LEAVE_OUT},
-    {"OMPI_MCA_shmem_RUNTIME_QUERY_hint", LEAVE_OUT},
-    {"OMPI_MCA_*", KEEP},
-    {"NCCL_*", KEEP},
-    {"UCX_*", KEEP},
+    {"OMPI_MCA_orte_*", false},
+    {"OMPI_MCA_ess*", false},
+    {"OMPI_MCA_pmix*", false},
+    {"OMPI_MCA_prte_*", false},
+    {"OMPI_MCA_*_uri", false},
+    {"OMPI_MCA_initial_wdir", false},
+    {"OMPI_MCA_plm_rsh_agent", false}, /* a path of this machine */
+    {"OMPI_MCA_*_directory", false},
+    {"OMPI_MCA_shmem_RUNTIME_QUERY_hint", false},
+    {"OMPI_MCA_*", true},
+    {"NCCL_*", true},
+    {"UCX_*", true},
 };
 
-static enum env_rule env_rule_of(const char *name)
+static bool is_kept(const char *name)
 {
     static const char *const families[] = {"NCCL_*", "OMPI_*", "UCX_*"};
     bool ours = false;
@@ -385,8 +383,8 @@ static enum env_rule env_rule_of(const char *name)
         ours = ours || !fnmatch(families[i], name, 0);
     for (size_t i = 0; ours && i < COUNT(env_rules); i++)
         if (!fnmatch(env_rules[i].pattern, name, FNM_CASEFOLD))
-            return env_rules[i].rule;
-    return LEAVE_OUT;
+            return env_rules[i].kept;
+    return false;
 }
 
 json_t *record_env(char *const *environment)
@@ -395,10 +393,9 @@ json_t *record_env(char *const *environment)
     for (char *const *e = environment; *e; e++) {
         size_t n = strcspn(*e, "=");
         AUTO_FREE char *name = xstrfmt("%.*s", (int)n, *e);
-        enum env_rule rule = env_rule_of(name);
         const char *value = *e + n + ((*e)[n] == '='); /* an entry may have no '=' */
         AUTO_FREE char *shown = secrets_name(*e, n) ? xstrdup("(hidden)") : secrets_hidden(value);
-        if (rule != LEAVE_OUT)
+        if (is_kept(name))
             json_object_set_new(env, name, json_text(shown));
     }
     return env;

@@ -339,12 +339,6 @@ static json_t *as_json(const struct campaign *c, const struct cluster_status *s)
                      "failed", fails);
 }
 
-static void print_json(const struct campaign *c, const struct cluster_status *s)
-{
-    AUTO_JSON json_t *o = as_json(c, s);
-    json_print(o, JSON_INDENT(1));
-}
-
 /* ---- the verb ---- */
 
 struct status_request {
@@ -354,19 +348,20 @@ struct status_request {
 static int status(void *request, char **words, int n)
 {
     const struct status_request *q = request;
-    struct campaign c;
-    struct cluster_status s = {0};
+    AUTO(campaign_free) struct campaign c = {0};
+    AUTO(cluster_status_free) struct cluster_status s = {0};
     AUTO_FREE char *latest = n ? NULL : locate_campaign();
     if (!n && !latest)
         return fail(GS_USAGE, "status: no campaign below data/campaigns; 'gradsync submit' makes "
                               "one, or give the folder of yours");
     if (latest && !q->json)
         printf("%s\n", latest);
-    int code = campaign_read(&c, n ? words[0] : latest);
-    TRY(code, cluster_status_read(&s, &c, true));
-    if (!code && q->json) {
-        print_json(&c, &s);
-    } else if (!code) {
+    CHECK(campaign_read(&c, n ? words[0] : latest));
+    CHECK(cluster_status_read(&s, &c, true));
+    if (q->json) {
+        AUTO_JSON json_t *o = as_json(&c, &s);
+        json_print(o, JSON_INDENT(1));
+    } else {
         print_cells(&c, &s);
         print_tasks(&c, &s);
         print_fails(&c, &s, q->all);
@@ -376,11 +371,7 @@ static int status(void *request, char **words, int n)
                    s.n_orphans);
         print_next(&c, &s);
     }
-    if (!code && (s.n_fails || count(&c, &s, WORK_MISSING)))
-        code = GS_FAILED;
-    cluster_status_free(&s);
-    campaign_free(&c);
-    return code;
+    return s.n_fails || count(&c, &s, WORK_MISSING) ? GS_FAILED : GS_OK;
 }
 
 int cmd_status(int argc, char **argv)

@@ -280,49 +280,28 @@ static int check_raw(const char *path)
 
 /* ---- check ---- */
 
-static int check_so(const char *path, const char *const *overrides)
-{
-    (void)overrides;
-    return check_plugin(path);
-}
-
-/* A name without a known ending: a config by its bare name, or a recording. */
-static int check_named(const char *name, const char *const *overrides)
-{
-    AUTO_FREE char *config = locate_config(name), *run = locate_run(name);
-    return strcmp(config, name) ? check_config(config, overrides) : check_raw(run);
-}
-
-static const struct {
-    const char *suffix;
-    int (*check)(const char *path, const char *const *overrides);
-    const char *next; /* verb to suggest when nothing is wrong; NULL: none */
-} kinds[] = {
-    {".ini", check_config, "plan"},
-    {".so", check_so, "help"},
-    {"", check_named, NULL},
-};
-
-/* The next command after a check. plan has nothing to do for a config with [model] alone. */
+/* plan has nothing to do for a config with [model] alone. */
 static bool has_workload(const char *path, const char *const *overrides)
 {
     AUTO(config_free_of) struct config *c = NULL;
     return config_load(&c, path, overrides) == GS_OK && config_workload(c, 0);
 }
 
+/* Checks it, and names the next command. A name without a known ending is a config by its bare name, or
+ * a recording. */
 static int check_one(const char *path, const char *const *overrides)
 {
-    size_t n = strlen(path), i = 0;
-    for (;; i++) {
-        size_t s = strlen(kinds[i].suffix);
-        if (n >= s && !strcmp(path + n - s, kinds[i].suffix))
-            break;
+    AUTO_FREE char *config = locate_config(path), *run = locate_run(path), *next = NULL;
+    if (text_ends(path, ".ini")) {
+        CHECK(check_config(path, overrides));
+        next =
+            config_command(has_workload(path, overrides) ? "plan" : "model", path, NULL, overrides);
+    } else if (text_ends(path, ".so")) {
+        CHECK(check_plugin(path));
+        next = config_command("help", path, NULL, NULL);
+    } else {
+        CHECK(strcmp(config, path) ? check_config(config, overrides) : check_raw(run));
     }
-    CHECK(kinds[i].check(path, overrides));
-    bool config = kinds[i].check == check_config;
-    const char *verb = config && !has_workload(path, overrides) ? "model" : kinds[i].next;
-    AUTO_FREE char *next =
-        verb ? config_command(verb, path, NULL, config ? overrides : NULL) : NULL;
     say("%s: ok%s%s", path, next ? "; next: " : "", next ? next : "");
     return GS_OK;
 }
