@@ -12,7 +12,7 @@
 
 /* ---- colours ---- */
 
-/* Colours for terminals. None on a dumb terminal or with NO_COLOR set (no-color.org). */
+/* None on a dumb terminal or with NO_COLOR set (no-color.org). */
 
 /* Escape sequences: start bold or warning text, end either. "" if colours are off. */
 const char *term_bold(FILE *f);
@@ -20,8 +20,6 @@ const char *term_warn(FILE *f);
 const char *term_end(FILE *f);
 
 /* ---- columns ---- */
-
-/* How much a verb prints if nobody asks for everything. */
 
 #define SCREEN_COLUMNS 100
 
@@ -39,8 +37,6 @@ void screen_say_from(size_t column, size_t indent, const char *s);
 void screen_wrap(size_t column, size_t indent, size_t width, const char *s);
 
 /* ---- tables ---- */
-
-/* A table in the terminal. */
 
 /* Prints the cells row by row, headings first, in aligned columns. Highlights the last cell of a row
  * if fine() is false for it, on a terminal with colours; fine NULL: in none. On a terminal the last

@@ -423,10 +423,7 @@ void cluster_status_free(struct cluster_status *s)
     *s = (struct cluster_status){0};
 }
 
-/* ---- resume ----
- *
- * Continues a campaign: releases held jobs and submits tasks that no job will measure.
- */
+/* ---- resume: releases held jobs and submits tasks that no job will measure ---- */
 
 /* Releases held jobs. Jobs that a crash kept out of the ledger are added to it first. */
 static int release_held(const struct campaign *c, const struct cluster_status *s)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Copies a run folder and computes its checksums in one pass.
  * Copies the run folders of a campaign to final ones under data/raw. A copy is checksummed and
  * checked before it is renamed into place.
  */

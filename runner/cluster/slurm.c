@@ -388,11 +388,7 @@ int slurm_submit_tasks(const struct campaign *c, const bool *wanted)
     return code ? code : released;
 }
 
-/* ---- the job script ----
- *
- * The job script, which users may read and edit.
- * Composes a campaign from plans: its tasks, arrays and job scripts.
- */
+/* ---- the job script, which users may read and edit ---- */
 
 #define START_S 20.0  /* to start a launch: processes, modules, container image */
 #define WARNING_S 60  /* from the signal to the time limit */

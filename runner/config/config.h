@@ -11,8 +11,6 @@
 
 /* ---- what a config holds ---- */
 
-/* What a config holds: its sections and keys, each with the line it is on, for messages. */
-
 struct config_entry {
     char *section; /* lower case */
     char *key;     /* lower case */
@@ -56,8 +54,7 @@ int config_error(const struct config_entry *e, const char *fmt, ...)
 
 /* ---- loading ---- */
 
-/* Loads a platform config: an .ini file, plus --set overrides. The runner's own sections are listed
- * in settings_tables.c. Every other section belongs to a workload: its name is a plugin's name and
+/* The runner's own sections are listed in settings_tables.c. Every other section belongs to a workload: its name is a plugin's name and
  * an optional label, as in [mpi_allreduce] and [nccl_allreduce latency]. */
 
 /* `path` is a file, or a name for locate_config. `overrides` is NULL, or a NULL-terminated list of

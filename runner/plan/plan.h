@@ -113,8 +113,6 @@ int plan_build_from(struct plan **out, struct config *config, const char *sectio
 
 /* ---- the sections of a config ---- */
 
-/* Plans the workload sections of a config that the user selects. */
-
 struct sections {
     struct plan **plans;
     size_t n;

@@ -70,9 +70,6 @@ struct sweep_excludes {
 
 /* ---- the sweep ---- */
 
-/* The values that a workload section gives its plugin's parameters, and their product. plan.h
- * describes the syntax. */
-
 struct sweep {
     const struct wl_plugin *wl;
     void *defaults;          /* a cell struct */

@@ -52,8 +52,6 @@ void plugin_each(void (*visit)(void *ctx, const char *name, const char *path,
 
 /* ---- parameters ---- */
 
-/* The parameters of all plugins, for a lookup by name. */
-
 /* Calls take(arg, PLUGIN, p) for each parameter of each named plugin. A plugin that cannot be loaded
  * here is left out: it may need a library that this machine does not have. */
 void plugin_each_param(const struct words *names, void *arg,

@@ -28,26 +28,20 @@ void visit_begin(struct visit *v, const struct session *r)
     while (r->wl->metrics[metrics].name)
         metrics++;
     *v = (struct visit){.cap = cap, .metrics = metrics};
-    v->mine = xcalloc(ROWS * cap + 1, sizeof *v->mine);
-    v->all = xcalloc(ROWS * cap + 1, sizeof *v->all);
-    v->values = xcalloc(metrics * cap, sizeof *v->values);
-    v->reduced = xcalloc(metrics * cap, sizeof *v->reduced);
-    v->kept = xcalloc(metrics * cap, sizeof *v->kept);
-    v->skew = xcalloc(cap, sizeof *v->skew);
-    v->spread = xcalloc(cap, sizeof *v->spread);
-    v->time = xcalloc(cap, sizeof *v->time);
+    v->mine = xcalloc(2 * (ROWS * cap + 1), sizeof *v->mine);
+    v->all = v->mine + ROWS * cap + 1;
+    v->values = xcalloc((3 * metrics + 3) * cap, sizeof *v->values);
+    v->reduced = v->values + metrics * cap;
+    v->kept = v->reduced + metrics * cap;
+    v->skew = v->kept + metrics * cap;
+    v->spread = v->skew + cap;
+    v->time = v->spread + cap;
 }
 
 void visit_end(struct visit *v)
 {
     free(v->mine);
-    free(v->all);
     free(v->values);
-    free(v->reduced);
-    free(v->kept);
-    free(v->skew);
-    free(v->spread);
-    free(v->time);
     *v = (struct visit){0};
 }
 

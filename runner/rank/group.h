@@ -8,7 +8,7 @@
 
 #include "rank/session.h"
 
-/* Buffers for all visits of a session. */
+/* Buffers for all visits of a session: two blocks, which begin at `mine` and `values`. */
 struct visit {
     size_t cap, metrics;
     int64_t *mine, *all;          /* to reduce: ROWS rows of samples, and a result */

@@ -57,9 +57,6 @@ void watchdog_stop(struct watchdog *w);
 
 /* ---- the session ---- */
 
-/* The state of one attempt on this rank: plan, ranks, plugin, recording. rank_main.c creates and
- * destroys it. */
-
 /* How to continue; the ranks agree on their worst value. */
 enum course {
     GO_ON,

@@ -46,8 +46,6 @@ struct slot {
 
 /* ---- enough blocks ---- */
 
-/* Decides when a group has enough blocks. Pure functions. */
-
 /* Sets half_width and converged of every live slot. A slot has converged if the 95% order-statistic
  * interval of its block median, without blocks that look like warm-up, has a half-width of at most
  * `precision` of the median. With too few blocks for an interval it has not. */

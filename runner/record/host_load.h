@@ -10,8 +10,6 @@
 
 /* ---- GPU clocks ---- */
 
-/* Counts GPU clock throttling in the readings before and after a block. */
-
 /* Reads a health line (record.h). Adds to *readings the readings that name throttle reasons, and to
  * *throttled those with an active power cap or another reason that depends on the load. */
 void host_load_throttled(const json_t *health, size_t *readings, size_t *throttled);

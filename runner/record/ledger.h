@@ -14,8 +14,6 @@
 
 /* ---- what plan.json says ---- */
 
-/* The plan.json of a run folder, as recordings are checked against it. */
-
 struct planned_cell {
     const char *id, *group;
 };

@@ -76,8 +76,6 @@ void nvml_unload(struct nvml *n);
 
 /* ---- a GPU ---- */
 
-/* What NVML says of a GPU: model, links, driver, clocks, and the programs on it. */
-
 /* Constant facts: {index, name, uuid, driver, cuda_driver, memory_B, ...}. */
 json_t *nvml_gpu_facts(const struct nvml *n);
 /* Conditions that may disturb a measurement: {sm_Hz, temperature_C, power_W, throttle, ...}. */

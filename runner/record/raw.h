@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reads a recording line by line, each checked against the running hash, and ends one whose process
- * died.
+ * Reads a recording line by line in bounded memory, each line checked against the running hash, and ends
+ * one whose process died. All code that reads a .jsonl file uses this.
  */
 #pragma once
 
@@ -35,8 +35,6 @@ struct raw_head {
 };
 
 /* ---- a recording ---- */
-
-/* Reads a recording line by line in bounded memory. All code that reads a .jsonl file uses this. */
 
 #define RAW_LINE_MAX (8 << 20) /* bytes, about a million samples: bounds the memory of a reader */
 
@@ -99,8 +97,6 @@ const char *raw_text(const struct raw_line *l, const char *key);
 double raw_number(const struct raw_line *l, const char *in, const char *key);
 
 /* ---- the end of a recording ---- */
-
-/* Writes the last lines of a recording whose writer died. */
 
 /* Opens a recording for more lines, and removes an incomplete last line. *ended: it has an end line.
  * GS_OK, or GS_FAILED with the system's error or the damage of the recording reported. */

@@ -16,8 +16,6 @@
 
 /* ---- cells ---- */
 
-/* The cells and groups of a recorded run, and how plan.json and the recordings fill them. */
-
 struct rec_cell {
     char id[PLAN_ID];
     size_t group; /* in recorded.groups */

@@ -42,8 +42,6 @@ char *run_completed_by(const char *dir);
 
 /* ---- run folders ---- */
 
-/* Finds run folders, in the order of the tables. */
-
 struct run_folder {
     char *dir;
     char *key;  /* sort key: platform, workload, label and run id, one per line; NULL if unsorted */

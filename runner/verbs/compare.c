@@ -21,10 +21,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* ---- compare inputs ----
- *
- * Reads what `gradsync compare` compares.
- */
+/* ---- what is compared ---- */
 
 struct compare_request {
     const char *out, *best_of, *baseline, *fail_if;
