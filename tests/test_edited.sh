@@ -15,8 +15,6 @@ printf '%s\n' '[platform]' 'name = tiny' '[launch]' 'ranks = 1' \
     '[null]' 'size = 8, 16' 'configs = a, b' >tiny.ini
 ok 'a run to be edited succeeds' "$gradsync" run -q tiny.ini -o whole/data/raw
 run_dir=$(cd whole && echo data/raw/*/*/*)
-is "$(grep -c '"chained": true' "whole/$run_dir/MANIFEST.json")" 2 \
-    'the manifest says that both recordings are chained'
 chmod -R u+w whole
 cp whole/"$run_dir"/launch-01.01.jsonl measured.jsonl
 rm "whole/$run_dir/MANIFEST.json"
@@ -91,9 +89,7 @@ ok 'a recording without its last line is accepted, as a kill may leave it' "$gra
 
 # Recordings of before: their lines have no hash, and their order and counts alone are checked.
 for f in "$run_dir"/launch-*.jsonl; do sed -i 's/,"chain":"[0-9a-f]*"//; 1s/"gradsync":"[^"]*"/"gradsync":"0.1.0"/' "$f"; done
-says 'older gradsync.* alterations from now on' "$gradsync" resume "$run_dir"
-is "$(grep -c '"chained": false' "$run_dir/MANIFEST.json")" 2 \
-    'the manifest says that older recordings are not chained'
+exits 0 'a run that an older gradsync began is completed' "$gradsync" resume "$run_dir"
 chmod u+w "$run_dir"/*
 rm "$run_dir/MANIFEST.json"
 sed -i '0,/"type":"block"/{/"type":"block"/{p;p;p;p;p;p;p}}' "$run_dir/launch-01.01.jsonl"

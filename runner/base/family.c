@@ -211,20 +211,26 @@ void scratch_remove(struct scratch *s)
 #define KILL_PATIENCE_S 10
 
 /* Its stat has "PID (any text) S PPID …". */
+char family_state(pid_t pid, pid_t *parent)
+{
+    char path[64], stat[1024], state;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, stat, sizeof stat - 1);
+    stat[n > 0 ? n : 0] = '\0';
+    const char *s = strrchr(stat, ')');
+    int found;
+    if (!s || sscanf(s + 1, " %c %d", &state, &found) != 2)
+        return *parent = 0, '?';
+    *parent = found;
+    return state;
+}
+
 pid_t family_parent(pid_t pid)
 {
-    char path[64], stat[1024];
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, stat, sizeof stat - 1);
-    if (fd >= 0)
-        close(fd);
-    if (n <= 0)
-        return 0;
-    stat[n] = '\0';
-    const char *s = strrchr(stat, ')');
-    int parent;
-    return s && sscanf(s + 1, " %*c %d", &parent) == 1 ? parent : 0;
+    pid_t parent;
+    family_state(pid, &parent);
+    return parent;
 }
 
 /* Children of this process, including dead ones: a process that died while /proc was read may have

@@ -88,6 +88,8 @@ struct process_family {
 int family_start(struct process_family *f, char *const argv[], int log, const struct interrupts *i);
 /* The parent of a process; 0: it is gone, or not of this namespace. */
 pid_t family_parent(pid_t pid);
+/* Its state, 'T' if it is stopped (proc(5)), and its parent. '?' and 0: it is gone. */
+char family_state(pid_t pid, pid_t *parent);
 /* Reaps the processes that ended. */
 void family_reap(struct process_family *f);
 /* Kills the remaining processes; their output can still be read from `out`. GS_FAILED, reported, if

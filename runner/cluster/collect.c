@@ -78,7 +78,7 @@ static int copy_one(const char *from, const char *to, const char *name, bool fin
     uint64_t size = 0;
     int code = copy_file(source, target, final, hex, &size);
     if (!code)
-        json_object_set_new(files, name, manifest_entry(target, size, hex));
+        json_object_set_new(files, name, manifest_entry(size, hex));
     *bytes += size;
     return code;
 }

@@ -214,19 +214,10 @@ static int ended(const struct shim *s, int status)
     return GS_OK;
 }
 
-/* The state letter in /proc/PID/stat, after the name in parentheses. */
-static char state_of(pid_t pid)
-{
-    char path[64];
-    AUTO_TEXT struct text stat = {0};
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    const char *end = text_read_file(path, &stat) ? strrchr(stat.s, ')') : NULL;
-    return end && end[1] ? end[2] : '?';
-}
-
 static int hung(const struct shim *s)
 {
-    char why[512], state = state_of(s->child);
+    pid_t parent;
+    char why[512], state = family_state(s->child, &parent);
     const char *reason = state == 'T'       ? ": stopped by a signal (state T)"
                          : state == 't'     ? ": held by a debugger (state t)"
                          : s->beat->waiting ? ": waiting for another rank"
@@ -245,8 +236,9 @@ static int hung(const struct shim *s)
  * reported at once. A job that was suspended goes on within STOPPED_NS. */
 static bool stays_stopped(const struct shim *s)
 {
+    pid_t parent;
     return s->stopped_ns && clock_now_ns() - s->stopped_ns > STOPPED_NS &&
-           state_of(s->child) == 'T';
+           family_state(s->child, &parent) == 'T';
 }
 
 /* The hung rank reports first; waiting ranks give it a grace period, longer without an own error. */

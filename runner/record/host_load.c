@@ -33,9 +33,11 @@ static bool is_throttled(const json_t *reasons)
     return any;
 }
 
+/* Of the readings of a block. */
+static const char *const times[] = {"before", "after"};
+
 void host_load_throttled(const json_t *health, size_t *readings, size_t *throttled)
 {
-    static const char *const times[] = {"before", "after"};
     const char *rank;
     json_t *reading;
     for (size_t i = 0; i < COUNT(times); i++)
@@ -51,9 +53,7 @@ void host_load_throttled(const json_t *health, size_t *readings, size_t *throttl
 
 #define IDLE_CORES 0.5
 #define IDLE_SHARE 0.02
-#define OWN_LOAD                                                                                   \
-    2.0 /* threads of a rank that may run at a time, where nothing says how many do                \
-         */
+#define OWN_LOAD 2.0 /* threads of a rank that may run at a time, where nothing tells how many do */
 
 struct host {
     char *name;
@@ -128,20 +128,26 @@ static void read_rank(struct host *h, const json_t *now)
     h->owns += own != NULL;
 }
 
-static void read_health(struct hosts *h, const json_t *after)
+static void read_health(struct hosts *h, struct on_gpus *g, const json_t *line)
 {
     const char *key;
-    json_t *now;
+    json_t *now, *after = json_object_get(line, "after");
     for (size_t i = 0; i < h->n; i++) {
         h->v[i].busy = -1;
         h->v[i].own = h->v[i].owns = 0;
     }
-    json_object_foreach((json_t *)after, key, now)
+    json_object_foreach(after, key, now)
     {
         size_t rank = strtoul(key, NULL, 10);
         if (rank < h->ranks)
             read_rank(&h->v[h->of_rank[rank]], now);
     }
+    for (size_t i = 0; i < COUNT(times); i++)
+        json_object_foreach(json_object_get(line, times[i]), key, now)
+        {
+            json_int_t n = json_integer_of(json_object_get(now, "gpu"), "others");
+            g->programs = n > g->programs ? (long)n : g->programs;
+        }
 }
 
 /* The last reading covers the whole launch. */
@@ -156,20 +162,6 @@ static void end_launch(struct hosts *h, int launch)
     }
 }
 
-static void read_programs(struct on_gpus *g, const json_t *health)
-{
-    static const char *const times[] = {"before", "after"};
-    const char *rank;
-    json_t *now;
-    for (size_t i = 0; i < COUNT(times); i++)
-        json_object_foreach(json_object_get(health, times[i]), rank, now)
-        {
-            json_int_t n =
-                json_integer_value(json_object_get(json_object_get(now, "gpu"), "others"));
-            g->programs = n > g->programs ? (long)n : g->programs;
-        }
-}
-
 static void read_recording(struct hosts *h, const char *path)
 {
     struct raw *raw = NULL;
@@ -180,12 +172,10 @@ static void read_recording(struct hosts *h, const char *path)
     if (!record_parse_name(path_name(path), &g.launch, &attempt) || raw_open(&raw, path))
         return;
     while (raw_next(raw, 1u << RAW_HEADER | 1u << RAW_HEALTH, &l) == 1) {
-        if (l.type == RAW_HEADER) {
+        if (l.type == RAW_HEADER)
             read_header(h, l.json);
-        } else {
-            read_health(h, json_object_get(l.json, "after"));
-            read_programs(&g, l.json);
-        }
+        else
+            read_health(h, &g, l.json);
         read = l.type == RAW_HEALTH;
     }
     raw_close(raw);

@@ -7,7 +7,6 @@
 #include "base/text.h"
 #include "config/json_names.h"
 #include "record/ledger.h"
-#include "record/raw.h"
 #include "record/record.h"
 #include "record/runs.h"
 
@@ -31,29 +30,9 @@ static int list(const char *dir, struct words *names)
     return GS_OK;
 }
 
-/* The lines have the running hash, or there is no line. Damage is reported by the check. */
-static bool is_chained(const char *path)
+json_t *manifest_entry(uint64_t bytes, const char *sha256)
 {
-    char ignored[8];
-    struct raw *r;
-    struct raw_line header;
-    bool chained = false;
-    err_capture(ignored, sizeof ignored);
-    if (!raw_open(&r, path)) {
-        chained = raw_next(r, 1u << RAW_HEADER, &header) >= 0 && !raw_tell(r).chain.absent;
-        raw_close(r);
-    }
-    err_capture(NULL, 0);
-    return chained;
-}
-
-json_t *manifest_entry(const char *path, uint64_t bytes, const char *sha256)
-{
-    int launch, attempt;
-    json_t *entry = json_pack("{s:I, s:s}", "bytes", (json_int_t)bytes, "sha256", sha256);
-    if (record_parse_name(path_name(path), &launch, &attempt))
-        json_object_set_new(entry, "chained", json_boolean(is_chained(path)));
-    return entry;
+    return json_pack("{s:I, s:s}", "bytes", (json_int_t)bytes, "sha256", sha256);
 }
 
 static int describe_file(const char *path, json_t **out)
@@ -66,7 +45,7 @@ static int describe_file(const char *path, json_t **out)
         return fail_at(GS_FAILED, path, 0, "is not a regular file; move it out of the run folder");
     int code = sha256_file(path, hex);
     if (!code)
-        *out = manifest_entry(path, (uint64_t)st.st_size, hex);
+        *out = manifest_entry((uint64_t)st.st_size, hex);
     return code;
 }
 
@@ -83,26 +62,11 @@ static int write_renamed(const char *dir, const char *text)
                          strerror(errno));
 }
 
-static void say_unchained(const char *dir, json_t *files)
-{
-    int n = 0;
-    const char *name;
-    json_t *entry;
-    json_object_foreach(files, name, entry) n += json_is_false(json_object_get(entry, "chained"));
-    if (n)
-        say("%s: %d recordings of an older gradsync have no running hash: the manifest shows "
-            "alterations from now on, not earlier ones",
-            dir, n);
-}
-
 int manifest_put(const char *dir, json_t *files)
 {
     AUTO_JSON json_t *root = json_pack("{s:i, s:O}", "schema", RECORD_SCHEMA, "files", files);
     AUTO_FREE char *text = json_dumps(root, JSON_INDENT(1)), *line = xstrfmt("%s\n", text);
-    int code = write_renamed(dir, line);
-    if (!code)
-        say_unchained(dir, files);
-    return code;
+    return write_renamed(dir, line);
 }
 
 /* Removes write permission and grants no other; never of what a link points to. */

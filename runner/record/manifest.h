@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The manifest of a run folder: the SHA-256 of each file, and its verification. A recording's entry
- * also tells whether its lines are "chained" (record.h). If they are, no line was altered between its
- * measurement and the manifest; if not, the manifest only shows what was altered since. Neither is a
- * signature.
+ * The manifest of a run folder: the SHA-256 of each file, and its verification. It shows what was altered
+ * since it was written; the running hash of the lines (record.h) shows what was altered before. Neither is
+ * a signature.
  */
 #pragma once
 
@@ -17,7 +16,7 @@
 int manifest_write(const char *dir);
 /* The same in two steps, for a folder whose recordings were checked: makes the entry of a file, and
  * writes the manifest, whose member "files" has all entries. */
-json_t *manifest_entry(const char *path, uint64_t bytes, const char *sha256);
+json_t *manifest_entry(uint64_t bytes, const char *sha256);
 int manifest_put(const char *dir, json_t *files);
 
 /* GS_OK, or GS_FAILED with each fault reported: missing, edited, truncated or foreign file, no

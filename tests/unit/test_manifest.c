@@ -113,33 +113,6 @@ TEST_WITH(a_manifest_takes_the_right_to_write_and_gives_none, set_up, folder_tea
     assert_int_equal(st.st_mode & 0777, 0555);
 }
 
-TEST_WITH(a_manifest_tells_which_lines_were_protected, set_up, folder_tear_down)
-{
-    const char *id = "run";
-    AUTO_TEXT struct text got = {0};
-    struct record r;
-    assert_int_equal(mkdir(folder_path(id), 0777), 0);
-    folder_put("run/launch-01.01.jsonl",
-               "{\"type\":\"header\",\"schema\":1,\"gradsync\":\"0.1.0\",\"run_id\":\"run\","
-               "\"launch\":1,\"attempt\":1}\n");
-    assert_int_equal(record_create(&r, folder_path("run/launch-02.01.jsonl")), GS_OK);
-    assert_int_equal(
-        record_line(&r, json_pack("{s:s,s:i,s:s,s:s,s:i,s:i}", "type", "header", "schema", 1,
-                                  "gradsync", "0.1.0", "run_id", id, "launch", 2, "attempt", 1)),
-        GS_OK);
-    assert_int_equal(record_close(&r), GS_OK);
-    say_quiet(1);
-    assert_int_equal(manifest_write(folder_path(id)), GS_OK);
-    say_quiet(0);
-    assert_true(text_read_file(folder_path("run/" RECORD_MANIFEST), &got));
-    const char *old = strstr(got.s, "launch-01"), *now = strstr(got.s, "launch-02");
-    assert_non_null(old);
-    assert_non_null(now);
-    const char *unprotected = strstr(old, "\"chained\": false");
-    assert_true(unprotected && unprotected < now);
-    assert_non_null(strstr(now, "\"chained\": true"));
-}
-
 TEST_WITH(one_file_is_verified_alone, set_up, folder_tear_down)
 {
     assert_int_equal(manifest_write(folder.dir), GS_OK);
