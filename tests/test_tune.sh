@@ -308,7 +308,7 @@ END
     no_orphans 'no process of the job is left'
 
     # Ctrl-C during the price
-    (exec env --default-signal=INT "$gradsync" tune -o stopped -m 2 -l 2 --only eager_limit -- "${priced_job[@]}") >told 2>&1 &
+    (exec env --default-signal=INT "$gradsync" tune -o stopped -m 3 -l 2 --only eager_limit -- "${priced_job[@]}") >told 2>&1 &
     pid=$!
     ok 'the price has its first visits' until_true 60 eval \
         'grep -qs "\"visit\"" stopped/.trial*/*.jsonl && grep -q "^price: this launch" told'
