@@ -464,6 +464,10 @@ ok 'a comparison with a complete run and a later one succeeds' "$gradsync" compa
 like "$err" 'without a newer run that is unfinished \(to complete it: gradsync resume days2/2\)' \
     'the later run is named'
 is "$(tail -n +2 whole/compare.csv | cut -d, -f4 | sort -u)" '1-older' 'the complete run counts'
+for side in before after; do
+    cp -r $side no-$side && sed -i 's/"config":"c3"/"config":""/' no-$side/*.jsonl
+done
+prints $'\n  8 +- +[-+][0-9.]+% ' "$gradsync" compare no-before no-after
 cp -r after bare && sed -i '/"copy":1/d' bare/*.jsonl
 ok 'a comparison with a run without a second baseline copy succeeds' "$gradsync" compare before \
     bare -o bare.csv
