@@ -191,6 +191,14 @@ like "$out" 'NCCL_SOCKET_NTHREADS=2 NCCL_NSOCKS_PERTHREAD=2' 'dry-run lists the 
 like "$out" 'without NCCL_FOO' 'dry-run lists the variables of the user'
 unlike "$out" 'NCCL_DEBUG|bf16' 'dry-run lists neither variables that do not tune nor lossy settings'
 like "$out" 'takes at most 10 minutes' 'dry-run says how long it takes'
+cat >over_sockets <<'END'
+#!/bin/sh
+[ -z "$NCCL_DEBUG_FILE" ] || echo 'NCCL INFO Channel 00/0 : 0[0] -> 1[0] [send] via NET/Socket/0' >"${NCCL_DEBUG_FILE%%%*}x"
+exec ./job
+END
+chmod +x over_sockets
+OMPI_MCA_btl=tcp,self NCCL_TESTS=here fails 1 'there is no setting to try for this link' \
+    tune -o raw --only OMPI_MCA,NCCL_TESTS -- ./over_sockets
 ok 'dry-run prints 40 lines at most' test "$(wc -l <<<"$out")" -le 40
 like "$("$gradsync" tune -n --lossy -- ./job)" bf16 '--lossy adds settings'
 unlike "$(NCCL_NVLS_ENABLE=0 "$gradsync" tune -n -- ./job)" 'nvls|NVLS' \

@@ -270,8 +270,9 @@ static struct tune_setting *add(struct tune_settings *all, enum tune_link link, 
 
 /* ---- variables that the user has set ---- */
 
-/* Variables that do not tune, and variables that a launcher sets for its own use. */
-static bool is_tuning(const char *name, size_t n, bool nvls_off)
+/* Not variables that do not tune, those that a launcher sets for its own use, and those of Open MPI in
+ * a job that communicates through NCCL. */
+static bool is_tuning(enum tune_link link, const char *name, size_t n, bool nvls_off)
 {
     static const char *const ours[] = {"NCCL_",
                                        "UCX_",
@@ -282,13 +283,27 @@ static bool is_tuning(const char *name, size_t n, bool nvls_off)
                                        "OMPI_MCA_pml",
                                        "OMPI_MCA_mtl",
                                        NULL};
-    static const char *const not_ours[] = {
-        "NCCL_DEBUG",   "NCCL_TUNER_",  "NCCL_PROFILER_", "NCCL_CONF_FILE",
-        "NCCL_COMM_ID", "NCCL_HOME",    "NCCL_ROOT",      "NCCL_INCLUDE",
-        "NCCL_LIB",     "NCCL_VERSION", "NCCL_TOPO_DUMP", "NCCL_GRAPH_DUMP_",
-        "NCCL_SET_",    "UCX_LOG_",     "FI_LOG_",        NULL};
+    static const char *const not_ours[] = {"NCCL_DEBUG",
+                                           "NCCL_TUNER_",
+                                           "NCCL_PROFILER_",
+                                           "NCCL_CONF_FILE",
+                                           "NCCL_COMM_ID",
+                                           "NCCL_HOME",
+                                           "NCCL_ROOT",
+                                           "NCCL_INCLUDE",
+                                           "NCCL_LIB",
+                                           "NCCL_VERSION",
+                                           "NCCL_TOPO_DUMP",
+                                           "NCCL_GRAPH_DUMP_",
+                                           "NCCL_SET_",
+                                           "NCCL_TESTS",
+                                           "UCX_LOG_",
+                                           "FI_LOG_",
+                                           NULL};
     AUTO_FREE char *s = xstrfmt("%.*s", (int)n, name);
-    return begins(s, ours) && !begins(s, not_ours) && !(nvls_off && !strncmp(s, "NCCL_NVLS", 9));
+    bool idle = link != TUNE_UNKNOWN && link != TUNE_MPI && !strncmp(s, "OMPI_", 5);
+    return begins(s, ours) && !begins(s, not_ours) && !idle &&
+           !(nvls_off && !strncmp(s, "NCCL_NVLS", 9));
 }
 
 /* NAME=VALUE of each line of a file from which NCCL takes variables that are not set. */
@@ -332,7 +347,7 @@ static bool nvls_is_off(void)
     return v && *v == '0';
 }
 
-static void add_without(struct tune_settings *all)
+static void add_without(struct tune_settings *all, enum tune_link link)
 {
     bool off = nvls_is_off();
     AUTO_WORDS struct words conf = {0};
@@ -340,13 +355,13 @@ static void add_without(struct tune_settings *all)
     for (char **e = environ; *e; e++) {
         size_t n = strcspn(*e, "=");
         AUTO_FREE char *apply = xstrfmt("%.*s=" UNSET, (int)n, *e);
-        if (is_tuning(*e, n, off))
+        if (is_tuning(link, *e, n, off))
             add(all, TUNE_UNKNOWN, apply, "a variable that you set is left out", NULL, 0);
     }
     for (size_t i = 0; i < conf.n; i++) {
         size_t n = strcspn(conf.v[i], "=");
         AUTO_FREE char *apply = xstrfmt("%.*s=", (int)n, conf.v[i]);
-        if (is_tuning(conf.v[i], n, off))
+        if (is_tuning(link, conf.v[i], n, off))
             add(all, TUNE_UNKNOWN, apply, "a line of nccl.conf is left out", NULL, 0);
     }
 }
@@ -467,7 +482,7 @@ int tune_settings_make(struct tune_settings *s, const struct tune_request *q, en
     int code = GS_OK;
     *s = (struct tune_settings){0};
     add(s, TUNE_UNKNOWN, "", "", NULL, 0);
-    add_without(s);
+    add_without(s, link);
     if (q->file)
         code = read_file(s, q, link);
     for (size_t i = 0; i < COUNT(rows) && !code; i++) {
