@@ -160,6 +160,7 @@ wrong() { # REGEX ARGUMENTS...
 }
 starts=$(wc -l <starts)
 wrong "'nosuch': no such command in PATH" -- nosuch
+wrong "put '--' before the command: gradsync tune -- mpirun " mpirun -n 2 ./job
 wrong "'./nosuch' cannot be run: No such file" -- ./nosuch
 touch program
 wrong "'./program' cannot be run: Permission denied" -- ./program
@@ -351,7 +352,7 @@ END
         compute_ms=1 MiB=1 buckets=8
     like "$err" 'communicates over MPI' 'the ranks of a launcher that starts another one are seen'
     like "$(xargs -d '\n' <<<"$err")" \
-        'a launch takes .* too few for a race; all .*: --minutes [0-9]+, if the price takes as long as expected.*price: this launch' \
+        'a launch takes .* too short for a race; all .*: --minutes [0-9]+, if the price takes as long as expected.*price: this launch' \
         'too little time for a race is said before the price'
 fi
 done_testing

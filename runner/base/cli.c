@@ -114,6 +114,9 @@ int cli_parse(const struct cli *cli, int argc, char **argv, char **args, int *n,
         } else if (!argv[i][0] && !only_args) {
             return fail(GS_USAGE, "%s: argument %d is empty: is a shell variable unset?", cli->verb,
                         i);
+        } else if (!only_args && argv[i][0] != '-' && !strncmp(cli->arguments, "-- ", 3)) {
+            return fail(GS_USAGE, "%s: put '--' before the command: gradsync %s -- %s ...",
+                        cli->verb, cli->verb, argv[i]); /* else its options would be ours */
         } else if (only_args || argv[i][0] != '-' || !argv[i][1]) {
             args[(*n)++] = argv[i];
         } else {

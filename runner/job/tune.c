@@ -291,7 +291,7 @@ static char *too_short(const struct tune *t, double first_s)
 {
     return race_left_s(t) - first_s >= 2 * t->start_s
                ? NULL
-               : xstrfmt("a launch takes %s, so %.3g minutes are too few for a race; all settings "
+               : xstrfmt("a launch takes %s, so --minutes %.3g is too short for a race; all settings "
                          "take: --minutes %.0f",
                          HUMAN_TIME(t->start_s), t->minutes, minutes_wanted(t));
 }
@@ -643,7 +643,7 @@ static size_t best_open(const struct tune *t)
     AUTO_FREE size_t *order = xcalloc(t->race.n + 1, sizeof *order);
     size_t n = race_order(&t->race, order);
     for (size_t k = 0; k < n; k++)
-        if (t->race.v[order[k]].lo < log1p(-t->worth))
+        if (!t->race.v[order[k]].out && t->race.v[order[k]].lo < log1p(-t->worth))
             return order[k];
     return 0;
 }

@@ -54,9 +54,10 @@ void tune_say_price(const struct price_answer *p)
     AUTO_FREE char *sentence = p->known ? price_sentence(p) : NULL, *noise = price_noise(p);
     if (noise)
         say("tune: %s", noise);
-    if (sentence)
+    if (sentence) {
         screen_say(sentence);
-    else
+        say("tune: the interval is that of one launch; another launch can differ by more");
+    } else
         say("tune: no price: %s", *p->why ? p->why : "the job ended before it was known");
 }
 
