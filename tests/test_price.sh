@@ -122,6 +122,25 @@ is "$(journals captured | wc -l) $(journals visit | wc -l)" '2 0' 'a CUDA graph 
 fails 1 \
     'captured its collectives in a CUDA graph; .* by whole launches: .*GRADSYNC_PRICE_ARM=none' \
     env MOCK_QUIET=1 "$gradsync" trial -o raw --arms none,one,half -- ./main graph 400
+# tune compares whole launches then. The steps are those that the job prints, half as long without communication.
+cat >graphed <<'END'
+#!/bin/sh
+./main graph 200 >/dev/null 2>&1
+awk -v ms=$([ "$GRADSYNC_PRICE_ARM" = none ] && echo 20 || echo 40) 'BEGIN {
+    for (i = 0; i < 200; i++)
+        printf "iter %d: loss 1.0, time %.3fms\n", i, ms * (1 + 0.001 * (i % 7)) }'
+END
+chmod +x graphed
+exits 0 'tune succeeds with a captured job' env MOCK_QUIET=1 "$gradsync" tune -o graphs -m 0.5 \
+    --only IGNORE_CPU -- ./graphed
+like "$out" '^Communication costs 50\.0% \[50\.0, 50\.0\] of the step \(20\.[0-9] ms of 40\.[0-9] ms\)\.' \
+    'the price of a captured job is taken by whole launches'
+like "$err" 'in a CUDA graph, so whole launches are compared; those without .* are thrown away' 'tune says so'
+priced=$(find graphs -name '*-price-*')
+is "$(find "$priced" -name 'launch-*.jsonl' | wc -l)" 3 'three launches of each kind are recorded'
+exits 0 'check accepts the recording' "$gradsync" check "$priced"
+like "$("$gradsync" compare "$priced" 2>&1)" '^Communication costs 50\.0%' 'compare prints the price again'
+unlike "$("$gradsync" advise graphs 2>&1)" 'none' 'no advice comes of launches without communication'
 # Jobs of known share. Some blocks are slow, so a mean over blocks gives about 56% for the first.
 "$cc" -shared -fPIC -O2 -o clock.so "$top/tests/price/mock_clock.c"
 while IFS='|' read -r beside late want name; do

@@ -138,8 +138,8 @@ bool setting_is_price(const struct contrast *c)
 {
     struct choice choice = {-1, -1, 0, PART_ALL};
     AUTO_WORDS struct words parts = {0};
-    return !strcmp(c->workload, "trial") && split(&choice, &parts, c->config) &&
-           choice.part != PART_ALL;
+    bool priced = !strcmp(c->workload, "trial") || !strcmp(c->label, "price");
+    return priced && split(&choice, &parts, c->config) && choice.part != PART_ALL;
 }
 
 bool setting_of(struct setting *s, const struct contrast *c)

@@ -23,6 +23,7 @@
 
 #define JOB_TRIAL "trial" /* workloads */
 #define JOB_TUNE "train"
+#define JOB_PRICE "price" /* a stage: whole launches, some without communication */
 
 /* Before the job, whose recording would be refused after it: makes the folder of the recordings, and
  * checks the name of the platform. GS_OK or reported. */
@@ -45,7 +46,7 @@ int job_recording_price(struct price_answer *a, const char *dir);
 /* A launch of a race or a proof while it is written. */
 struct job_recording {
     struct job_source of;
-    const char *stage, *link; /* stage: "race" or "proof" */
+    const char *stage, *link; /* stage: "race", "proof" or JOB_PRICE */
     struct record record;
     struct job_cell *cells;
     size_t n;

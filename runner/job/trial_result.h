@@ -73,6 +73,7 @@ struct price_answer {
      * unknown. */
     struct price_share waiting;
     int blocks;
+    int launches; /* that are compared; 0: blocks of one launch */
     double noise; /* half the width of the interval of none: a smaller cost cannot be seen */
 };
 

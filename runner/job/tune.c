@@ -125,7 +125,7 @@ _Static_assert(sizeof(long) == sizeof(int64_t) && sizeof(size_t) == sizeof(int64
 /* Runs are beside each other (record_make_run), so the folder of all recordings can be moved. */
 static json_t *run_json(const struct tune *t, const char *run)
 {
-    const char *workload = run == t->price_dir ? JOB_TRIAL : JOB_TUNE;
+    const char *workload = run == t->price_dir && t->job.calls ? JOB_TRIAL : JOB_TUNE;
     AUTO_FREE char *path = run ? xstrfmt("../../%s/%s", workload, path_name(run)) : NULL;
     return json_text(path);
 }
@@ -291,12 +291,68 @@ static char *too_short(const struct tune *t, double first_s)
 {
     return race_left_s(t) - first_s >= 2 * t->start_s
                ? NULL
-               : xstrfmt("a launch takes %s, so --minutes %.3g is too short for a race; all settings "
-                         "take: --minutes %.0f",
-                         HUMAN_TIME(t->start_s), t->minutes, minutes_wanted(t));
+               : xstrfmt(
+                     "a launch takes %s, so --minutes %.3g is too short for a race; all settings "
+                     "take: --minutes %.0f",
+                     HUMAN_TIME(t->start_s), t->minutes, minutes_wanted(t));
+}
+
+static struct job_recording recording_of(const struct tune *t, const char *dir, int launch,
+                                         const char *stage)
+{
+    return (struct job_recording){.of = {t->o.platform, dir, t->command,
+                                         t->ranks > 0 ? t->ranks : 1, t->nodes > 0 ? t->nodes : 1,
+                                         t->o.seed.value, launch},
+                                  .stage = stage,
+                                  .link = tune_link_names[t->link],
+                                  .record = {.fd = -1}};
 }
 
 /* ---- the price ---- */
+
+#define PRICE_PAIRS                                                                                \
+    3 /* launches with communication and without, if their collectives are captured */
+
+static int price_start(struct tune *t, struct job_recording *b, bool none)
+{
+    AUTO(tune_started_free) struct tune_started r = {0};
+    AUTO_WORDS struct words arm = {0};
+    AUTO_FREE char *what = xstrfmt("price, launch %d of %d", b->of.launch, PRICE_PAIRS);
+    if (none)
+        words_add(&arm, TUNE_ARM "=none");
+    struct tune_setting s = {.label = (char *)(none ? "none" : TUNE_BASELINE), .variables = arm};
+    int code = start(t, what, &s, &r);
+    return code || r.stopped ? code : job_recording_put(b, &s, 0, &r);
+}
+
+/* Nothing can be switched in a CUDA graph after it was captured. */
+static int price_by_launches(struct tune *t)
+{
+    if (2 * PRICE_PAIRS * t->start_s > left_s(t) / 2) {
+        say("tune: no price: " PRICE_CAPTURED "; %d launches need --minutes %.0f", 2 * PRICE_PAIRS,
+            ceil(4 * PRICE_PAIRS * t->start_s / 60 + 1));
+        return GS_OK;
+    }
+    say("price: the job captured its collectives in a CUDA graph, so whole launches are compared; "
+        "those without communication are thrown away: their results are worthless");
+    int code = record_make_run(t->o.out, t->o.platform, JOB_TUNE, JOB_PRICE, &t->price_dir);
+    for (int i = 1; i <= PRICE_PAIRS && !code && !t->stopped; i++) {
+        struct job_recording b = recording_of(t, t->price_dir, i, JOB_PRICE);
+        code = open_log(t, t->price_dir, i);
+        code = code ? code : job_recording_begin(&b);
+        for (int k = 0; k < 2 && !code && !interrupted(t); k++)
+            code = price_start(t, &b, (i + k) % 2);
+        int ended = job_recording_end(&b, !t->stopped);
+        code = code ? code : ended;
+    }
+    end_progress();
+    code = code ? code : manifest_write(t->price_dir);
+    code = code ? code : job_recording_price(&t->price, t->price_dir);
+    t->priced = !t->stopped;
+    if (!code && t->priced)
+        tune_say_price(&t->price);
+    return code ? code : write_state(t);
+}
 
 #define ARMS 5      /* visits of a block: auto twice, none, one, half */
 #define BLOCKS 16   /* that the time should be enough for */
@@ -317,12 +373,11 @@ static int take_price(struct tune *t)
             "all'");
         return GS_OK;
     }
+    if (!t->job.calls && t->captured)
+        return price_by_launches(t);
     if (!t->job.calls) {
-        say("tune: no price: %s", t->captured
-                                      ? PRICE_CAPTURED
-                                      : "no collective of NCCL or MPI was seen in this job: "
-                                        "it uses another library, such as Gloo, or NCCL is "
-                                        "linked to it statically");
+        say("tune: no price: no collective of NCCL or MPI was seen in this job: it uses another "
+            "library, such as Gloo, or NCCL is linked to it statically");
         return GS_OK;
     }
     AUTO_FREE char *short_by = too_short(t, price_s(t) + t->start_s);
@@ -405,17 +460,6 @@ static int race_one(struct tune *t, struct job_recording *b, size_t i)
         return GS_OK;
     take_result(t, t->round, i, &r);
     return job_recording_put(b, &t->set.v[i], 0, &r);
-}
-
-static struct job_recording recording_of(const struct tune *t, const char *dir, int launch,
-                                         const char *stage)
-{
-    return (struct job_recording){.of = {t->o.platform, dir, t->command,
-                                         t->ranks > 0 ? t->ranks : 1, t->nodes > 0 ? t->nodes : 1,
-                                         t->o.seed.value, launch},
-                                  .stage = stage,
-                                  .link = tune_link_names[t->link],
-                                  .record = {.fd = -1}};
 }
 
 /* At random. Settings that were measured in this round, before an interruption, are left out. */

@@ -56,7 +56,8 @@ void tune_say_price(const struct price_answer *p)
         say("tune: %s", noise);
     if (sentence) {
         screen_say(sentence);
-        say("tune: the interval is that of one launch; another launch can differ by more");
+        if (!p->launches)
+            say("tune: the interval is that of one launch; another launch can differ by more");
     } else
         say("tune: no price: %s", *p->why ? p->why : "the job ended before it was known");
 }
@@ -173,14 +174,15 @@ static void put_head(struct text *t, const char *platform, long long ranks, long
 {
     text_addf(t, "platform = \"%s\"\nranks = %lld\nnodes = %lld\nbase = %.9g\nrows = %zu\n",
               platform, ranks, nodes, base_s, rows);
-    if (p->known)
-        text_addf(t,
-                  "share = %.9g\nshare_lo = %.9g\nshare_hi = %.9g\n$share_of << EOD\n0 %.9g\n0.5 "
-                  "%.9g\n1 %.9g\nEOD\n",
-                  p->none.value, p->none.lo, p->none.hi, p->step_s * (1 - p->none.value),
-                  p->step_s * (1 - p->half.value), p->step_s);
-    else
+    if (!p->known) {
         text_add(t, "share = NaN\n");
+        return;
+    }
+    text_addf(t, "share = %.9g\nshare_lo = %.9g\nshare_hi = %.9g\n", p->none.value, p->none.lo,
+              p->none.hi);
+    if (!isnan(p->half.value))
+        text_addf(t, "$share_of << EOD\n0 %.9g\n0.5 %.9g\n1 %.9g\nEOD\n",
+                  p->step_s * (1 - p->none.value), p->step_s * (1 - p->half.value), p->step_s);
 }
 
 bool tune_plot(const char *dir, const char *platform, long long ranks, long long nodes,

@@ -87,7 +87,8 @@ static void add_tools(struct text *t, struct words *names, const struct start *s
     const struct tune_job *j = s->job;
     if (j->object) {
         add_first(t, names, "LD_PRELOAD", j->object);
-        add_export(t, names, "GRADSYNC_PRICE", s->ranks.config);
+        if (!words_has(names, TUNE_ARM))
+            add_export(t, names, "GRADSYNC_PRICE", s->ranks.config);
     }
     if (j->python) {
         add_first(t, names, "PYTHONPATH", j->python);

@@ -16,6 +16,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* A variable of a setting: the start runs without communication (plugins/price/preload.h). */
+#define TUNE_ARM "GRADSYNC_PRICE_ARM"
+
 struct tune_job {
     char *command; /* for a shell */
     char *out;    /* an absolute folder that all ranks see; each start makes one of its own in it */
