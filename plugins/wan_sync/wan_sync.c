@@ -11,9 +11,12 @@
  *   transport/  links between ranks: TCP streams with pacing, or MPI; and the pool of links
  *   cuda/       sums inside a site on its GPUs; a shared object of its own (cuda.so)
  *
- * A sample goes from sample() below through sync_train() to strategy_start() and strategy_poll(),
- * which give the blocks of a schedule to the send() and recv() of a link (transport/link.h). With
- * transport=tcp these are in tcp_link.c, and the streams that carry the blocks in tcp_stream.c.
+ * The schedule of a cell is made before its first sample (sync_open). A sample goes from sample()
+ * below through sync_train() and sync_post() to strategy_start() and strategy_poll(), which give the
+ * blocks of the schedule to the send() of a link (transport/link.h). With transport=tcp that is in
+ * tcp_link.c, and the streams that carry the blocks in tcp_stream.c. Back: the link's next() names a
+ * block that has arrived, the engine in strategy.c adds it, and sync_wait() ends when the schedule is done.
+ * strategy=mpi leaves all of this out after sync.c.
  *
  * Without compute, one iteration is one synchronisation of the whole buffer. With compute, it is H
  * steps and their synchronisations (sync.h). These follow from a recording and the cell's

@@ -34,7 +34,7 @@ static const struct trial_visit *visit_of(const struct trial_comm *c, int64_t bl
 }
 
 /* The logarithm of auto's step in a block, the mean of its two visits, for an arm; for auto's second
- * copy that of the first, as in group_pairs() of compare/. NaN: the block lacks it. */
+ * copy that of the first, as in add_pairs() of compare/. NaN: the block lacks it. */
 static double base_of(const struct trial_comm *c, const struct trial_visit *v)
 {
     const struct trial_visit *base = visit_of(c, v->block, BASELINE, 0), *again = NULL;

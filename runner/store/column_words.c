@@ -81,7 +81,7 @@ const struct column column_words[] = {
     {"exposed_s", NUMBER, "exposed communication: D - A, the part that makes a step longer", NULL},
     {"exposed_ci_low_s", NUMBER, "lower end of the 95% interval of exposed_s", NULL},
     {"exposed_ci_high_s", NUMBER, "upper end of the 95% interval of exposed_s", NULL},
-    {"hidden_s", NUMBER, "hidden communication: C - D", NULL},
+    {"hidden_s", NUMBER, "hidden communication: B - exposed_s, between 0 and B", NULL},
     {"overlap", NUMBER,
      "share of the shorter part that is hidden: (C - D) / min(A, B); empty where B is below 1% of "
      "A",
