@@ -82,6 +82,7 @@ ends nat 0 'sites are reached by the addresses of the file, and one that nobody 
 ends nobody 1 'two sites that nobody can connect to are an error'
 like "$(cat nobody.out)" 'rank 0 .north.: nobody can connect to it, nor to rank 1 .east.' \
     'the error names both'
+[ -s measured.ini ] || diag "$(tail -n 5 links.out)"
 like "$(cat measured.ini)" $'\nmtu = 1420\n' 'links uses the addresses, and finds the MTU of WireGuard'
 if [ -s six.err ]; then
     skip 'IPv6 alone is enough' "no IPv6 here: $(tail -n 1 six.err)"

@@ -77,8 +77,8 @@ static void tell(struct machine *m, enum machine_fact fact, const json_t *value)
 /* Logs and versions change nothing, and a trial loads its own plugin. */
 static bool changes_nccl(const char *name, const char *value)
 {
-    static const char *const others[] = {"NCCL_VERSION", "NCCL_HOME", "NCCL_DEBUG",
-                                         "NCCL_DEBUG_FILE", "NCCL_DEBUG_SUBSYS"};
+    static const char *const others[] = {"NCCL_VERSION", "NCCL_HOME",       "NCCL_DEBUG",
+                                         "NCCL_TESTS",   "NCCL_DEBUG_FILE", "NCCL_DEBUG_SUBSYS"};
     for (size_t i = 0; i < COUNT(others); i++)
         if (!strcmp(name, others[i]))
             return false;
