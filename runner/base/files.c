@@ -162,7 +162,8 @@ static bool is_abandoned(const char *file, const char *name)
     return !*end && pid > 0 && pid != (long)getpid() && kill((pid_t)pid, 0) && errno == ESRCH;
 }
 
-/* A folder of many files is listed once: what was abandoned was there before. */
+/* The folder is listed for its first file only. Abandoned files are older than this process, so one
+ * look finds them all. */
 char *files_temporary(const char *path)
 {
     static char *listed;

@@ -610,7 +610,7 @@ static bool same_cell(const struct side *a, const struct side *b)
            !strcmp(a->r->workload, b->r->workload) && !strcmp(a->r->label, b->r->label);
 }
 
-/* The side of the run that stands for this cell. */
+/* Several runs may have measured this cell. Returns the side of the one that counts (run_stands). */
 static const struct side *standing_side(const struct sides *all, const struct side *of)
 {
     const struct side *one = NULL;
@@ -623,7 +623,8 @@ static const struct side *standing_side(const struct sides *all, const struct si
     return one;
 }
 
-/* Newer runs that an older, complete one stands for: a gate may be meant for them. */
+/* Names the newer unfinished runs that were left out in favour of an older, complete one: the user may
+ * want to judge the newer ones. */
 static void say_left_out(const struct sides *all)
 {
     AUTO_WORDS struct words dirs = {0};

@@ -252,7 +252,8 @@ static void keep_whole(struct trial_comm *c)
     }
 }
 
-/* Only the tuner is told how many nodes a communicator has; the hosts of its ranks are in their files. */
+/* NCCL tells the tuner how many nodes a communicator has. The object of a price is not told, so the
+ * hosts in the files of the ranks are counted. */
 static int64_t hosts_of(const struct trial_comm *c)
 {
     int64_t n = 0;

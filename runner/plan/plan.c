@@ -621,7 +621,8 @@ int plan_build_from(struct plan **out, struct config *config, const char *sectio
     sha256_hex(config->text, strlen(config->text), p->config_sha256);
     if (plan_is_train(p))
         settle_train(p);
-    int code = config_section(config, section) ? plan_cells(p) : plan_sections_none(config, section);
+    int code =
+        config_section(config, section) ? plan_cells(p) : plan_sections_none(config, section);
     if (code) {
         plan_free(p);
         p = NULL;

@@ -380,7 +380,7 @@ static int judge_run(struct admissibility *a, struct paper_tables *s, const stru
 }
 
 /* ROW_SKIPPED: a cell that its platform cannot run: there is nothing to measure and no number to print.
- * Rows that are of no cell, as those of runs, are of no launches either. */
+ * A row without a cell, such as that of a run, has no launches. */
 static int judge_row(struct admissibility *a, struct paper_tables *s, const struct grid *g,
                      size_t row)
 {

@@ -402,7 +402,7 @@ int tex_write(struct numbers *b, const char *dir)
     for (size_t i = 0; i < b->d.n; i++) {
         CHECK(numbers_answer(b, b->d.v[i].name, &a));
         AUTO_FREE char *text = form_tex(a->text), *plain = form_tex(a->plain);
-        /* What stands there instead is the author's own TeX. */
+        /* A number without a value has the text that the author gave, which is TeX already. */
         define(&t, "v", a->macro->name, a->none ? a->text : text);
         define(&t, "p", a->macro->name, plain);
     }

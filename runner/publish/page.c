@@ -183,7 +183,8 @@ static int find_table(struct paper_tables *s, const struct table *t)
     return GS_OK;
 }
 
-/* Calls row() with each row of the platform that is being written and stands for its cell. */
+/* Calls row() with each row of the platform that is being written. Rows of runs that were replaced by
+ * another run are left out. */
 static int each_row(struct page *p, const char *columns, const char *table, const char *which,
                     void (*row)(void *p, sqlite3_stmt *st))
 {

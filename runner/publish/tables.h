@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The tables behind the numbers, each read on first use: data/csv/NAME.csv, and three
- * tables from other sources. If several runs measured the same cell, only the rows of one of them count
- * (STORE_STANDS says of which).
+ * tables from other sources. If several runs measured the same cell, only the rows of one run count;
+ * STORE_STANDS is the rule that chooses it.
  *
  *   runs      one row for each run folder: platform, machine, versions, from the headers of its
  *             recordings

@@ -104,7 +104,8 @@ TEST(what_a_setting_did)
         {"ctas=24", "RING/LL ctas=24", EFFECT_HONOURED},
         {"ctas=24", "RING/LL ctas=16 | RING/LL ctas=24", EFFECT_CLAMPED}, /* the worst launch */
         {"ctas=24", "RING/LL ctas=24 | RING/LL ctas=16", EFFECT_CLAMPED},
-        {"ctas=24", "RING/LL ctas=24 98%, RING/LL ctas=1 2%", EFFECT_HONOURED}, /* the largest calls */
+        {"ctas=24", "RING/LL ctas=24 98%, RING/LL ctas=1 2%",
+         EFFECT_HONOURED}, /* the largest calls */
         {"ctas=24", "RING/LL ctas=1 2%, RING/LL ctas=24 98%", EFFECT_HONOURED},
         {"ctas=8", "RING/LL ctas=24", EFFECT_IGNORED},
         {"tree", "RING/LL ctas=24", EFFECT_IGNORED},
@@ -114,9 +115,11 @@ TEST(what_a_setting_did)
         if (setting_effect(cases[i].asked, cases[i].ran) != cases[i].effect)
             fail_msg("%s, %s: %s", cases[i].asked, cases[i].ran,
                      setting_effects[setting_effect(cases[i].asked, cases[i].ran)]);
-    const struct contrast c = {.workload = (char *)"trial", .baseline_ran = (char *)"TREE/LL ctas=16"};
+    const struct contrast c = {.workload = (char *)"trial",
+                               .baseline_ran = (char *)"TREE/LL ctas=16"};
     assert_true(setting_is_tunable(&(struct setting){.ctas = 16}, &c));
-    assert_false(setting_is_tunable(&(struct setting){.ctas = 17}, &c)); /* more than NCCL chooses */
+    assert_false(
+        setting_is_tunable(&(struct setting){.ctas = 17}, &c)); /* more than NCCL chooses */
 }
 
 TEST(effects)

@@ -235,8 +235,9 @@ TEST(what_ran_says_where_a_switch_is)
     assert_string_equal(transition_verdict(&t, s), "recorded");
     assert_string_equal(s->why, "RING/LL ctas=24 to RING/SIMPLE ctas=24");
     assert_non_null(find(TRANSITION_CTAS, m.size[7], m.size[8]));
-    assert_non_null(find(TRANSITION_DIPPED, m.size[12], m.size[12])); /* a dip is one in the times */
-    ran[2][15] = "RING/SIMPLE ctas=24"; /* one launch switches a size earlier */
+    assert_non_null(
+        find(TRANSITION_DIPPED, m.size[12], m.size[12])); /* a dip is one in the times */
+    ran[2][15] = "RING/SIMPLE ctas=24";                   /* one launch switches a size earlier */
     search();
     assert_int_equal(count(TRANSITION_SWITCH), 2);
     s = find(TRANSITION_SWITCH, m.size[14], m.size[15]);

@@ -46,7 +46,7 @@ static void patience(uint64_t since_ns, uint64_t end_ns)
     nanosleep(&(struct timespec){.tv_nsec = (long)ns}, NULL);
 }
 
-#define TAG_MASK 0x3fffffff /* MPI_TAG_UB is at least 2^31 - 1 with what is used today */
+#define TAG_MASK 0x3fffffff /* tags stay below MPI_TAG_UB, which is 2^31 - 1 in Open MPI */
 
 struct posted {
     struct link_event event;

@@ -13,7 +13,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-/* What is measured over a link. Rates were estimated when it was opened; 0: unknown. */
+/* The quantities that can be read from a link. Its rates are estimates from when it was opened. 0: unknown. */
 enum pool_quantity {
     POOL_RTT_S,    /* [from * ranks + to] */
     POOL_UP_BPS,   /* of uplinks, by rank */
