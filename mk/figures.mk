@@ -99,7 +99,7 @@ $(if $(reads),$(call remember,$(csv)/runs,$(runs)))
 else
 runs := $(if $(wildcard $(csv)/runs),$(filter $(file <$(csv)/runs),$(runs)),$(runs))
 endif
-$(csv)/stamp: $(lost) $(library) $(BUILD)/runner/verbs/cmd_tables.o $(BUILD)/runner/verbs/compare.o $(configs:%=configs/%.ini) $(foreach r,$(runs),$(wildcard $(raw)/$r/*.jsonl $(raw)/$r/*.json)) $(csv)/runs | $(BUILD)/gradsync
+$(csv)/stamp: $(lost) $(library) $(BUILD)/runner/verbs/reduce.o $(BUILD)/runner/verbs/compare.o $(configs:%=configs/%.ini) $(foreach r,$(runs),$(wildcard $(raw)/$r/*.jsonl $(raw)/$r/*.json)) $(csv)/runs | $(BUILD)/gradsync
 	$(call quiet,REDUCE,$(raw))mkdir -p $(csv) && rm -f $(csv)/damaged && $(if $(runs),\
 	$(BUILD)/gradsync reduce -q -o $(csv) $(if $(filter reduced sound-drawn,$(MAKECMDGOALS)),--damaged $(csv)/damaged) && \
 	$(BUILD)/gradsync compare -q --again $(csv)/compare.csv -o $(csv) && \

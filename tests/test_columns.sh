@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# The columns of the tables against their definitions (reduce/summary.h, compare/compare.h): each row
+# The columns of the tables against their definitions (reduce/summary.h, compare/verdicts.h): each row
 # of every committed recording. Each rule is an awk program that prints the rows which break it.
 . "$(dirname "$0")/lib.sh"
 . "$top/tests/committed.sh"

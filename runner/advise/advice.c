@@ -3,7 +3,7 @@
 
 #include "base/shell.h"
 #include "base/units.h"
-#include "compare/compare.h"
+#include "compare/verdicts.h"
 #include "reduce/axes.h"
 
 #include <math.h>

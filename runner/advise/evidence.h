@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "compare/compare.h"
+#include "compare/verdicts.h"
 #include "compare/setting.h"
 #include "record/machine.h"
 

@@ -15,8 +15,8 @@
  */
 #pragma once
 
-#include "compare/compare.h"
 #include "compare/origin.h"
+#include "compare/verdicts.h"
 #include "reduce/gather.h"
 
 /* Drops launches with too few blocks from x. Notes these, and launches with less than half of the

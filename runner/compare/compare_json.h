@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "compare/compare.h"
+#include "compare/verdicts.h"
 
 /* Which contrasts are shown. Verdicts are computed first, so a filter changes no number. */
 struct compare_filter { /* NULL: any */

@@ -38,7 +38,7 @@
  * An equivalent effect is small, not absent, if its interval lies on one side of 0: `small` has its
  * direction, the reason its size. Only an interval that includes 0 shows no difference.
  *
- *   same operation  set by compare.c, not here: the recording says that both configs ran the same
+ *   same operation  set by verdicts.c, not here: the recording says that both configs ran the same
  *                   algorithm, protocol and number of CTAs, so the config causes no difference,
  *                   whatever the times are
  *

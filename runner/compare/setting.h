@@ -7,7 +7,7 @@
 #pragma once
 
 #include "base/text.h"
-#include "compare/compare.h"
+#include "compare/verdicts.h"
 
 struct setting {
     const char *algorithm;    /* value of NCCL_ALGO; "": NCCL's choice */

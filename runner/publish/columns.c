@@ -3,7 +3,7 @@
 
 #include "base/cli.h"
 #include "base/text.h"
-#include "compare/compare.h"
+#include "compare/verdicts.h"
 #include "curves/transitions.h"
 #include "limits/limits.h"
 #include "reduce/summary.h"

@@ -24,7 +24,7 @@
  */
 #pragma once
 
-#include "compare/compare.h"
+#include "compare/verdicts.h"
 #include "store/store.h"
 
 #define AGAIN_CSV "again.csv"

@@ -9,7 +9,7 @@
 #include "base/jsontext.h"
 #include "base/text.h"
 #include "compare/collect.h"
-#include "compare/compare.h"
+#include "compare/verdicts.h"
 #include "config/config.h"
 #include "config/locate.h"
 #include "record/record.h"

@@ -6,7 +6,7 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "base/version.h"
-#include "compare/compare.h"
+#include "compare/verdicts.h"
 #include "config/locate.h"
 #include "record/runs.h"
 #include "reduce/summary.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "compare/compare.h"
 #include "base/cli.h"
 #include "base/err.h"
 #include "base/term.h"
@@ -7,6 +6,7 @@
 #include "compare/collect.h"
 #include "compare/compare_json.h"
 #include "compare/setting.h"
+#include "compare/verdicts.h"
 #include "config/locate.h"
 #include "job/job_recording.h"
 #include "record/host_load.h"

@@ -4,10 +4,10 @@
  */
 #include "base/stats.h"
 #include "compare/collect.h"
-#include "compare/compare.h"
 #include "compare/contrast.h"
 #include "compare/origin.h"
 #include "compare/setting.h"
+#include "compare/verdicts.h"
 #include "record/recorded.h"
 #include "unit.h"
 

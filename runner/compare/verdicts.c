@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "compare/compare.h"
+#include "compare/verdicts.h"
 
 #include "base/csv.h"
 #include "base/err.h"

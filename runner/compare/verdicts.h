@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * `gradsync compare`: contrasts and their verdicts (contrast.h).
+ * The contrasts of `gradsync compare`, judged together: their verdicts (contrast.h), the best config of
+ * each group, and checks of the method.
  *
  *   compare [RAW…]            inside each run: every config against the baseline of its group and
  *                             mode, block by block (paired; collect.h). In an imported run, whose
