@@ -16,24 +16,84 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "+1.25%" of a ratio, and "+1.25% .. +1.50%" of two. */
-#define CHANGE(ratio) "iif(" ratio " IS NULL, '-', printf('%+.2f%%', 100 * (" ratio " - 1)))"
-#define SPAN(low, high) "iif(" low " IS NULL, '-', " CHANGE(low) " || ' .. ' || " CHANGE(high) ")"
-#define NAME "workload || iif(label = '', '', ' ' || label) || ' on ' || platform"
+/* ---- functions ---- */
 
-/* ---- lines and places ---- */
-
-static void put_line(void *ctx, sqlite3_stmt *st)
+/* change(RATIO): "+1.25%"; span(RATIO, RATIO): "+1.25% .. +1.50%". "-" for NULL. */
+static void sql_change(sqlite3_context *c, int n, sqlite3_value **v)
 {
-    (void)ctx;
-    if (*store_text(st, 0))
-        puts(store_text(st, 0));
+    AUTO_TEXT struct text t = {0};
+    for (int i = 0; i < n; i++)
+        if (sqlite3_value_type(v[i]) != SQLITE_NULL)
+            text_addf(&t, "%s%+.2f%%", i ? " .. " : "", 100 * (sqlite3_value_double(v[i]) - 1));
+    sqlite3_result_text(c, t.s ? t.s : "-", -1, SQLITE_TRANSIENT);
 }
 
-static int print_lines(struct store *s, const char *sql)
+/* judged(VERDICT, LAUNCHES, RATIO, LOW, HIGH, FLOOR, P_HOLM, EQUIVALENCE): the verdict by another bound
+ * of equivalence. A contrast without a floor that has a verdict needed none. */
+static void sql_judged(sqlite3_context *c, int n, sqlite3_value **v)
 {
-    return store_each(s, sql, put_line, NULL);
+    (void)n;
+    const char *verdict = (const char *)sqlite3_value_text(v[0]);
+    if (!verdict || !strcmp(verdict, verdict_names[VERDICT_SAME])) {
+        sqlite3_result_value(c, v[0]);
+        return;
+    }
+    const struct effect e = {.launches = sqlite3_value_int(v[1]),
+                             .value = log(sqlite3_value_double(v[2])),
+                             .lo = log(sqlite3_value_double(v[3])),
+                             .hi = log(sqlite3_value_double(v[4]))};
+    bool none = sqlite3_value_type(v[5]) == SQLITE_NULL,
+         needed = !strcmp(verdict, verdict_names[VERDICT_INCONCLUSIVE]);
+    double floor = !none ? log1p(sqlite3_value_double(v[5])) : needed ? (double)NAN : 0;
+    double p_holm =
+        sqlite3_value_type(v[6]) == SQLITE_NULL ? (double)NAN : sqlite3_value_double(v[6]);
+    struct judgement j = judge_effect(&e, sqlite3_value_double(v[7]), floor, p_holm);
+    sqlite3_result_text(c, verdict_names[j.verdict], -1, SQLITE_STATIC);
 }
+
+static char *origin_of(sqlite3_value *dir)
+{
+    AUTO_WORDS struct words files = {0};
+    char *text = NULL;
+    const char *folder = (const char *)sqlite3_value_text(dir);
+    if (folder)
+        files_list(folder, "launch-*.jsonl", &files);
+    AUTO_FREE char *path = files.n ? xstrfmt("%s/%s", folder, files.v[0]) : NULL;
+    return path && !origin_read(&text, path) ? text : NULL;
+}
+
+/* origins(DIR, DIR): how software, hosts and devices of two runs differ. */
+static void sql_origins(sqlite3_context *c, int n, sqlite3_value **v)
+{
+    (void)n;
+    AUTO_FREE char *a = origin_of(v[0]), *b = origin_of(v[1]);
+    AUTO_FREE char *difference = a && b ? origin_difference(a, b) : NULL;
+    if (difference && *difference)
+        sqlite3_result_text(c, xstrfmt("different provenance: %s", difference), -1, free);
+    else
+        sqlite3_result_text(c, "", -1, SQLITE_STATIC);
+}
+
+/* All but place(). */
+static int make_functions(struct store *s)
+{
+    const struct {
+        const char *name;
+        int n;
+        void (*call)(sqlite3_context *, int, sqlite3_value **);
+    } functions[] = {{"change", 1, sql_change},
+                     {"span", 2, sql_change},
+                     {"judged", 8, sql_judged},
+                     {"origins", 2, sql_origins}};
+    CHECK(print_functions(s));
+    for (size_t i = 0; i < COUNT(functions); i++)
+        if (sqlite3_create_function(s->db, functions[i].name, functions[i].n, SQLITE_UTF8, NULL,
+                                    functions[i].call, NULL, NULL))
+            return store_failed(s);
+    return GS_OK;
+}
+
+/* ---- places ---- */
 
 struct places { /* of the rows that are printed */
     struct axes axes;
@@ -321,96 +381,100 @@ int contrasts_put(struct store *s, const struct comparison *c)
     return store_rows_end(rows);
 }
 
-static void take_text(void *ctx, sqlite3_stmt *st)
-{
-    words_add(ctx, store_text(st, 0));
-}
+/* clang-format off */
 
 /* A part for each run and baseline. */
 static const char parts[] =
-    "CREATE TEMP VIEW shown AS SELECT *, dense_rank() OVER (ORDER BY begin) AS part FROM ("
-    "SELECT *, rowid AS at, min(rowid) OVER (PARTITION BY platform, workload, label, run_id, "
-    "baseline) AS begin FROM temp.compare)";
+    "CREATE TEMP VIEW shown AS"
+    " SELECT *, dense_rank() OVER (ORDER BY begin) AS part"
+    " FROM (SELECT *, rowid AS at,"
+    "         min(rowid) OVER (PARTITION BY platform, workload, label, run_id, baseline) AS begin"
+    "       FROM temp.compare)";
+
+static const char titles_of[] =
+    "SELECT trim(workload || ' ' || label) || ' on ' || platform || ', run ' || run_id"
+    "   || ', against ' || baseline"
+    " FROM shown GROUP BY part ORDER BY part";
 
 static const char every[] =
-    "'  ' || iif(size_B, short_size(size_B), '-') AS \"  size\", config, "
-    "place(mode, params) AS \"where\", " CHANGE("ratio") " AS time, " SPAN(
-        "ratio_low",
-        "ratio_high") " AS \"95% interval\", "
-                      "iif(p_holm < 5e-5, '<0.0001', iif(p_holm IS NULL, '-', printf('%.4f', "
-                      "p_holm))) AS p_holm, "
-                      "iif(floor IS NULL AND no_floor, 'no floor', " SPAN(
-                          "1 / (1 + floor)",
-                          "1 + floor") ") AS \"A/A floor\", level, verdict, reason || "
-                                       "iif(verdict = 'same operation' AND measured_verdict IN "
-                                       "('faster', 'slower'), "
-                                       "' (by its time alone: ' || measured_verdict || ')', '') || "
-                                       "iif(launches_needed > 0, ' (' || launches_needed || ' more "
-                                       "launch' || "
-                                       "iif(launches_needed = 1, '', 'es') || ')', '') AS reason";
+    "'  ' || iif(size_B, short_size(size_B), '-') AS \"  size\","
+    " config,"
+    " place(mode, params) AS \"where\","
+    " change(ratio) AS time,"
+    " span(ratio_low, ratio_high) AS \"95% interval\","
+    " iif(p_holm < 5e-5, '<0.0001', iif(p_holm IS NULL, '-', printf('%.4f', p_holm))) AS p_holm,"
+    " iif(floor IS NULL AND no_floor, 'no floor', span(1 / (1 + floor), 1 + floor))"
+    "   AS \"A/A floor\","
+    " level,"
+    " verdict,"
+    " reason"
+    "   || iif(verdict = 'same operation' AND measured_verdict IN ('faster', 'slower'),"
+    "          ' (by its time alone: ' || measured_verdict || ')', '')"
+    "   || iif(launches_needed > 0, ' (' || launches_needed || ' more launch'"
+    "          || iif(launches_needed = 1, '', 'es') || ')', '') AS reason";
 
 static const char tests[] =
-    "SELECT char(10) || 'p_holm: p of the interval' || iif(max(p_holm_of = 'both'), "
-    "', or of permuted launches where that is larger', '') || ', adjusted over each group and "
-    "mode' "
-    "FROM shown WHERE p_holm IS NOT NULL HAVING count(*) > 0";
+    "SELECT char(10) || 'p_holm: p of the interval'"
+    "   || iif(max(p_holm_of = 'both'), ', or of permuted launches where that is larger', '')"
+    "   || ', adjusted over each group and mode'"
+    " FROM shown WHERE p_holm IS NOT NULL HAVING count(*) > 0";
 
 /* Modes are different questions. */
 static const char counts[] =
-    "SELECT iif(min(at) = 1, char(10), '') || count(*) || ' contrasts' || iif(mode <> '', "
-    "' of mode ' || mode, iif(count(*) < (SELECT count(*) FROM shown), ' of operations alone', "
-    "'')) "
-    "|| ': ' || sum(verdict = 'faster') || ' faster, ' || sum(verdict = 'slower') || ' slower, ' "
-    "|| "
-    "sum(verdict = 'equivalent') || ' equivalent, ' || sum(verdict = 'inconclusive') || "
-    "' inconclusive' || iif(max(verdict = 'same operation'), ', ' || "
-    "sum(verdict = 'same operation') || ' same operation', '') FROM shown GROUP BY mode "
-    "ORDER BY min(at)";
+    "SELECT iif(min(at) = 1, char(10), '') || count(*) || ' contrasts'"
+    "   || iif(mode <> '', ' of mode ' || mode,"
+    "          iif(count(*) < (SELECT count(*) FROM shown), ' of operations alone', ''))"
+    "   || ': ' || sum(verdict = 'faster') || ' faster, '"
+    "   || sum(verdict = 'slower') || ' slower, '"
+    "   || sum(verdict = 'equivalent') || ' equivalent, '"
+    "   || sum(verdict = 'inconclusive') || ' inconclusive'"
+    "   || iif(max(verdict = 'same operation'),"
+    "          ', ' || sum(verdict = 'same operation') || ' same operation', '')"
+    " FROM shown GROUP BY mode ORDER BY min(at)";
 
 /* Platforms and modes are never pooled; a run without a placebo adds no A/A copies. */
 static const char placebo[] =
-    "SELECT 'placebo: both ran the same operation, yet their times would be called faster or "
-    "slower "
-    "in ' || group_concat(one, ', ') FROM (SELECT sum(called) || ' of ' || sum(contrasts) || ' ' "
-    "|| "
-    "iif(mode = '', 'alone', mode) || iif((SELECT count(DISTINCT platform) FROM temp.placebo) > 1, "
-    "' on ' || platform, '') || printf(' (%.1f%%; A/A copies %d of %d, %.1f%%)', "
-    "100.0 * sum(called) / sum(contrasts), sum(aa_called), sum(aa), "
-    "100.0 * sum(aa_called) / max(sum(aa), 1)) AS one FROM temp.placebo WHERE contrasts "
-    "GROUP BY platform, mode ORDER BY min(rowid))";
+    "SELECT 'placebo: both ran the same operation, yet their times would be called faster or'"
+    "   || ' slower in ' || group_concat(one, ', ')"
+    " FROM (SELECT sum(called) || ' of ' || sum(contrasts) || ' ' || iif(mode = '', 'alone', mode)"
+    "         || iif((SELECT count(DISTINCT platform) FROM temp.placebo) > 1,"
+    "                ' on ' || platform, '')"
+    "         || printf(' (%.1f%%; A/A copies %d of %d, %.1f%%)',"
+    "                   100.0 * sum(called) / sum(contrasts), sum(aa_called), sum(aa),"
+    "                   100.0 * sum(aa_called) / max(sum(aa), 1)) AS one"
+    "       FROM temp.placebo WHERE contrasts GROUP BY platform, mode ORDER BY min(rowid))";
 
 /* A family is a group. */
 static const char beaten[] =
-    "SELECT " NAME
-    " || ', run ' || run_id || ', ' || mode || ': the fastest config of %q is beaten "
-    "in ' || sum(beaten) || ' of ' || count(*) || ' groups, confirmed best in ' || "
-    "sum(NOT beaten AND NOT open) || ', undecided in ' || sum(NOT beaten AND open) FROM ("
-    "SELECT *, min(at) AS first_at, max(verdict = 'faster') AS beaten, "
-    "max(verdict = 'inconclusive' OR small_effect = 'shorter') AS open FROM shown "
-    "GROUP BY platform, workload, label, run_id, mode, family) "
-    "GROUP BY platform, workload, label, run_id, mode ORDER BY min(first_at)";
+    "SELECT trim(workload || ' ' || label) || ' on ' || platform || ', run ' || run_id || ', '"
+    "   || mode || ': the fastest config of %q is beaten in ' || sum(beaten) || ' of ' || count(*)"
+    "   || ' groups, confirmed best in ' || sum(NOT beaten AND NOT open)"
+    "   || ', undecided in ' || sum(NOT beaten AND open)"
+    " FROM (SELECT *, min(at) AS first_at, max(verdict = 'faster') AS beaten,"
+    "         max(verdict = 'inconclusive' OR small_effect = 'shorter') AS open"
+    "       FROM shown GROUP BY platform, workload, label, run_id, mode, family)"
+    " GROUP BY platform, workload, label, run_id, mode ORDER BY min(first_at)";
+
+/* clang-format on */
 
 int contrasts_print(struct store *s, const char *best_of)
 {
     AUTO_WORDS struct words titles = {0};
-    CHECK(print_functions(s));
+    CHECK(make_functions(s));
     CHECK(store_execute(s, parts));
-    CHECK(store_each(s,
-                     "SELECT " NAME " || ', run ' || run_id || ', against ' || baseline "
-                     "FROM shown GROUP BY part ORDER BY part",
-                     take_text, &titles));
+    CHECK(store_texts(s, titles_of, &titles));
     for (size_t i = 0; i < titles.n; i++) {
         AUTO_FREE char *from = xstrfmt("shown WHERE part = %zu ORDER BY at", i + 1);
         printf("\n%s\n", titles.v[i]);
         CHECK(print_rows(s, every, from, from, 3));
     }
-    CHECK(print_lines(s, tests));
-    CHECK(print_lines(s, counts));
-    CHECK(print_lines(s, placebo));
+    CHECK(print_lines(s, tests, NULL));
+    CHECK(print_lines(s, counts, NULL));
+    CHECK(print_lines(s, placebo, NULL));
     if (!best_of)
         return GS_OK;
     char *sql = sqlite3_mprintf(beaten, best_of);
-    int code = print_lines(s, sql);
+    int code = print_lines(s, sql, NULL);
     sqlite3_free(sql);
     return code;
 }
@@ -420,122 +484,100 @@ int contrasts_print(struct store *s, const char *best_of)
 const char again_columns[] = "earlier_run_id,earlier_launches,earlier_ratio,earlier_ratio_low,"
                              "earlier_ratio_high,earlier_verdict,agreement,overlap";
 
-/* judged(VERDICT, LAUNCHES, RATIO, LOW, HIGH, FLOOR, P_HOLM, EQUIVALENCE): the verdict by another bound
- * of equivalence. A contrast without a floor that has a verdict needed none. */
-static void sql_judged(sqlite3_context *c, int n, sqlite3_value **v)
-{
-    (void)n;
-    const char *verdict = (const char *)sqlite3_value_text(v[0]);
-    if (!verdict || !strcmp(verdict, verdict_names[VERDICT_SAME])) {
-        sqlite3_result_value(c, v[0]);
-        return;
-    }
-    const struct effect e = {.launches = sqlite3_value_int(v[1]),
-                             .value = log(sqlite3_value_double(v[2])),
-                             .lo = log(sqlite3_value_double(v[3])),
-                             .hi = log(sqlite3_value_double(v[4]))};
-    bool none = sqlite3_value_type(v[5]) == SQLITE_NULL,
-         needed = !strcmp(verdict, verdict_names[VERDICT_INCONCLUSIVE]);
-    double floor = !none ? log1p(sqlite3_value_double(v[5])) : needed ? (double)NAN : 0;
-    double p_holm =
-        sqlite3_value_type(v[6]) == SQLITE_NULL ? (double)NAN : sqlite3_value_double(v[6]);
-    struct judgement j = judge_effect(&e, sqlite3_value_double(v[7]), floor, p_holm);
-    sqlite3_result_text(c, verdict_names[j.verdict], -1, SQLITE_STATIC);
-}
-
-static char *origin_of(sqlite3_value *dir)
-{
-    AUTO_WORDS struct words files = {0};
-    char *text = NULL;
-    const char *folder = (const char *)sqlite3_value_text(dir);
-    if (folder)
-        files_list(folder, "launch-*.jsonl", &files);
-    AUTO_FREE char *path = files.n ? xstrfmt("%s/%s", folder, files.v[0]) : NULL;
-    return path && !origin_read(&text, path) ? text : NULL;
-}
-
-/* origins(DIR, DIR): how software, hosts and devices of two runs differ. */
-static void sql_origins(sqlite3_context *c, int n, sqlite3_value **v)
-{
-    (void)n;
-    AUTO_FREE char *a = origin_of(v[0]), *b = origin_of(v[1]);
-    AUTO_FREE char *difference = a && b ? origin_difference(a, b) : NULL;
-    if (difference && *difference)
-        sqlite3_result_text(c, xstrfmt("different provenance: %s", difference), -1, free);
-    else
-        sqlite3_result_text(c, "", -1, SQLITE_STATIC);
-}
+/* clang-format off */
 
 /* One contrast of a question in a run, with the one of the run before. Names of runs begin with their
  * time. */
 static const char again[] =
-    "CREATE TEMP TABLE again AS SELECT *, CASE"
-    " WHEN 'same operation' IN (verdict, earlier_verdict) THEN 'same operation'"
-    " WHEN 'inconclusive' IN (verdict, earlier_verdict) THEN 'open'"
-    " WHEN verdict = earlier_verdict THEN 'same'"
-    " WHEN 'equivalent' IN (verdict, earlier_verdict) THEN 'different'"
-    " ELSE 'contrary' END AS agreement,"
-    " iif(earlier_ratio_low <= ratio_high AND ratio_low <= earlier_ratio_high, 'yes', 'no')"
-    " AS overlap FROM (SELECT l.*, e.run_id AS earlier_run_id, e.launches AS earlier_launches,"
-    " e.ratio AS earlier_ratio, e.ratio_low AS earlier_ratio_low,"
-    " e.ratio_high AS earlier_ratio_high, judged(e.verdict, e.launches, e.ratio, e.ratio_low,"
-    " e.ratio_high, e.floor, e.p_holm, l.equivalence) AS earlier_verdict FROM ("
-    "SELECT *, lag(at) OVER (PARTITION BY platform, workload, label, mode, params, baseline, "
-    "config,"
-    " size_B ORDER BY run_id) AS before FROM (SELECT *, rowid AS at, count(*) OVER (PARTITION BY"
-    " platform, workload, label, mode, params, baseline, config, size_B, run_id) AS times"
-    " FROM temp.compare) WHERE times = 1 AND ratio IS NOT NULL AND ratio_low IS NOT NULL"
-    " AND ratio_high IS NOT NULL) AS l JOIN temp.compare AS e ON e.rowid = l.before)"
+    "CREATE TEMP TABLE again AS"
+    " SELECT *,"
+    "   CASE WHEN 'same operation' IN (verdict, earlier_verdict) THEN 'same operation'"
+    "        WHEN 'inconclusive' IN (verdict, earlier_verdict) THEN 'open'"
+    "        WHEN verdict = earlier_verdict THEN 'same'"
+    "        WHEN 'equivalent' IN (verdict, earlier_verdict) THEN 'different'"
+    "        ELSE 'contrary' END AS agreement,"
+    "   iif(earlier_ratio_low <= ratio_high AND ratio_low <= earlier_ratio_high, 'yes', 'no')"
+    "     AS overlap"
+    " FROM (SELECT l.*, e.run_id AS earlier_run_id, e.launches AS earlier_launches,"
+    "         e.ratio AS earlier_ratio, e.ratio_low AS earlier_ratio_low,"
+    "         e.ratio_high AS earlier_ratio_high,"
+    "         judged(e.verdict, e.launches, e.ratio, e.ratio_low, e.ratio_high, e.floor, e.p_holm,"
+    "                l.equivalence) AS earlier_verdict"
+    "       FROM (SELECT *, lag(at) OVER (PARTITION BY platform, workload, label, mode, params,"
+    "                                     baseline, config, size_B ORDER BY run_id) AS before"
+    "             FROM (SELECT *, rowid AS at,"
+    "                     count(*) OVER (PARTITION BY platform, workload, label, mode, params,"
+    "                                    baseline, config, size_B, run_id) AS times"
+    "                   FROM temp.compare)"
+    "             WHERE times = 1 AND ratio IS NOT NULL AND ratio_low IS NOT NULL"
+    "               AND ratio_high IS NOT NULL) AS l"
+    "         JOIN temp.compare AS e ON e.rowid = l.before)"
     " ORDER BY platform, workload, label, run_id, earlier_run_id, at;"
     /* the runs of sections that several runs measured */
-    "CREATE TEMP VIEW twin AS SELECT *, count(*) OVER (PARTITION BY platform, workload, label) AS"
-    " runs FROM (SELECT platform, workload, label, run_id, count(*) AS contrasts,"
-    " sum(launches = 1) AS single FROM temp.compare GROUP BY platform, workload, label, run_id)";
+    "CREATE TEMP VIEW twin AS"
+    " SELECT *, count(*) OVER (PARTITION BY platform, workload, label) AS runs"
+    " FROM (SELECT platform, workload, label, run_id, count(*) AS contrasts,"
+    "         sum(launches = 1) AS single"
+    "       FROM temp.compare GROUP BY platform, workload, label, run_id)";
 
-#define DIR_OF(run)                                                                                \
-    "(SELECT max(dir) FROM main.run AS r WHERE r.platform = a.platform AND"                        \
-    " r.workload = a.workload AND r.label = a.label AND r.run_id = a." run ")"
 static const char agreements[] =
-    "SELECT " NAME " AS contrasts, run_id AS run, earlier_run_id AS after,"
-    " count(*) || '/' || contrasts AS \"in both\", sum(agreement = 'same') AS same,"
-    " sum(agreement = 'open') AS undecided, sum(agreement = 'different') AS different,"
-    " sum(agreement = 'contrary') AS contrary, sum(agreement = 'same operation') AS"
-    " \"same operation\", sum(overlap = 'yes') || '/' || count(*) AS overlap,"
-    " printf('%.2f%%', 100 * avg(iif(place IN ((n + 1) / 2, n / 2 + 1), moved, NULL))) AS"
-    " \"half moved by at most\", origins(" DIR_OF("earlier_run_id") ", " DIR_OF(
-        "run_id") ") AS note"
-                  " FROM (SELECT *, row_number() OVER (PARTITION BY platform, workload, label, "
-                  "run_id,"
-                  " earlier_run_id ORDER BY moved) AS place, count(*) OVER (PARTITION BY platform, "
-                  "workload, label,"
-                  " run_id, earlier_run_id) AS n FROM (SELECT *, max(ratio / earlier_ratio,"
-                  " earlier_ratio / ratio) - 1 AS moved FROM temp.again)) AS a"
-                  " JOIN twin USING (platform, workload, label, run_id)"
-                  " GROUP BY platform, workload, label, run_id, earlier_run_id "
-                  "UNION ALL SELECT " NAME
-                  ", run_id, NULL, '0/' || contrasts, 0, 0, 0, 0, 0, NULL, NULL,"
-                  " 'no contrast has numbers in this run and in another; ''gradsync compare'' "
-                  "prints the reasons'"
-                  " FROM twin AS t WHERE runs > 1 AND NOT EXISTS (SELECT 1 FROM temp.again AS a "
-                  "WHERE t.run_id IN"
-                  " (a.run_id, a.earlier_run_id) AND t.platform = a.platform AND t.workload = "
-                  "a.workload"
-                  " AND t.label = a.label) ORDER BY 1, 2, 3";
+    "SELECT trim(workload || ' ' || label) || ' on ' || platform AS contrasts, run_id AS run,"
+    "   earlier_run_id AS after, count(*) || '/' || contrasts AS \"in both\","
+    "   sum(agreement = 'same') AS same, sum(agreement = 'open') AS undecided,"
+    "   sum(agreement = 'different') AS different, sum(agreement = 'contrary') AS contrary,"
+    "   sum(agreement = 'same operation') AS \"same operation\","
+    "   sum(overlap = 'yes') || '/' || count(*) AS overlap,"
+    "   printf('%.2f%%', 100 * avg(iif(place IN ((n + 1) / 2, n / 2 + 1), moved, NULL)))"
+    "     AS \"half moved by at most\","
+    "   origins((SELECT max(dir) FROM main.run AS r WHERE r.platform = a.platform"
+    "              AND r.workload = a.workload AND r.label = a.label"
+    "              AND r.run_id = a.earlier_run_id),"
+    "           (SELECT max(dir) FROM main.run AS r WHERE r.platform = a.platform"
+    "              AND r.workload = a.workload AND r.label = a.label"
+    "              AND r.run_id = a.run_id)) AS note"
+    " FROM (SELECT *, row_number() OVER (pair ORDER BY moved) AS place, count(*) OVER pair AS n"
+    "       FROM (SELECT *, max(ratio / earlier_ratio, earlier_ratio / ratio) - 1 AS moved"
+    "             FROM temp.again)"
+    "       WINDOW pair AS (PARTITION BY platform, workload, label, run_id, earlier_run_id)) AS a"
+    "   JOIN twin USING (platform, workload, label, run_id)"
+    " GROUP BY platform, workload, label, run_id, earlier_run_id"
+    " UNION ALL"
+    " SELECT trim(workload || ' ' || label) || ' on ' || platform, run_id, NULL,"
+    "   '0/' || contrasts, 0, 0, 0, 0, 0, NULL, NULL,"
+    "   'no contrast has numbers in this run and in another; ''gradsync compare'' prints the'"
+    "   || ' reasons'"
+    " FROM twin AS t"
+    " WHERE runs > 1"
+    "   AND NOT EXISTS (SELECT 1 FROM temp.again AS a"
+    "                   WHERE t.run_id IN (a.run_id, a.earlier_run_id)"
+    "                     AND t.platform = a.platform AND t.workload = a.workload"
+    "                     AND t.label = a.label)"
+    " ORDER BY 1, 2, 3";
 
-#define SIDE(x)                                                                                    \
-    x "verdict || ' ' || " CHANGE(x "ratio") " || ' [' || " CHANGE(                                \
-        x "ratio_low") " || ', ' || " CHANGE(x "ratio_high") " || ']'"
+static const char disagreements[] =
+    "SELECT char(10) || count(*) || ' different or contrary:' FROM temp.again"
+    " WHERE agreement IN ('different', 'contrary') HAVING count(*) > 0";
+
 static const char disagreeing[] =
-    NAME " AS contrasts, run_id AS run, earlier_run_id AS after, iif(size_B, short_size(size_B), "
-         "'-') AS size, config, " SIDE("earlier_") " AS earlier, " SIDE(
-             "") " AS later, "
-                 "place(mode, params) AS \"where\"";
+    "trim(workload || ' ' || label) || ' on ' || platform AS contrasts, run_id AS run,"
+    " earlier_run_id AS after, iif(size_B, short_size(size_B), '-') AS size, config,"
+    " printf('%s %s [%s, %s]', earlier_verdict, change(earlier_ratio), change(earlier_ratio_low),"
+    "        change(earlier_ratio_high)) AS earlier,"
+    " printf('%s %s [%s, %s]', verdict, change(ratio), change(ratio_low), change(ratio_high))"
+    "   AS later,"
+    " place(mode, params) AS \"where\"";
+
 static const char disagree[] =
     "temp.again WHERE agreement IN ('different', 'contrary') ORDER BY rowid";
+
 /* All contrasts of those pairs of runs: a row alone would not tell its place. */
 static const char disagree_axes[] =
-    "temp.again WHERE (run_id, earlier_run_id) IN (SELECT run_id, earlier_run_id FROM temp.again "
-    "WHERE agreement IN ('different', 'contrary')) ORDER BY rowid";
+    "temp.again"
+    " WHERE (run_id, earlier_run_id) IN (SELECT run_id, earlier_run_id FROM temp.again"
+    "                                    WHERE agreement IN ('different', 'contrary'))"
+    " ORDER BY rowid";
+
+/* clang-format on */
 
 /* A table of contrasts that somebody edited. */
 static void take_line(void *ctx, sqlite3_stmt *st)
@@ -594,9 +636,7 @@ static void take_twins(void *ctx, sqlite3_stmt *st)
 int again_make(struct store *s, const char *dir, bool *any, size_t *single)
 {
     sqlite3_int64 twins[2] = {0};
-    if (sqlite3_create_function(s->db, "judged", 8, SQLITE_UTF8, NULL, sql_judged, NULL, NULL) ||
-        sqlite3_create_function(s->db, "origins", 2, SQLITE_UTF8, NULL, sql_origins, NULL, NULL))
-        return store_failed(s);
+    CHECK(make_functions(s));
     CHECK(store_execute(s, again));
     CHECK(
         store_each(s, "SELECT count(*), sum(single) FROM twin WHERE runs > 1", take_twins, twins));
@@ -613,10 +653,7 @@ int again_make(struct store *s, const char *dir, bool *any, size_t *single)
 int again_print(struct store *s)
 {
     struct printing how = {.format = PRINT_TEXT, .keys = 3};
-    CHECK(print_functions(s));
     CHECK(print_query(s, agreements, &how));
-    CHECK(print_lines(s,
-                      "SELECT iif(count(*), char(10) || count(*) || ' different or contrary:', '')"
-                      " FROM temp.again WHERE agreement IN ('different', 'contrary')"));
+    CHECK(print_lines(s, disagreements, NULL));
     return print_rows(s, disagreeing, disagree, disagree_axes, 3);
 }

@@ -218,6 +218,20 @@ int print_query(struct store *s, const char *sql, struct printing *how)
     return code;
 }
 
+int print_lines(struct store *s, const char *sql, void (*line)(const char *text))
+{
+    AUTO_WORDS struct words lines = {0};
+    CHECK(store_texts(s, sql, &lines));
+    for (size_t i = 0; i < lines.n; i++)
+        if (!*lines.v[i])
+            continue;
+        else if (line)
+            line(lines.v[i]);
+        else
+            puts(lines.v[i]);
+    return GS_OK;
+}
+
 /* ---- functions ---- */
 
 static void sql_human(sqlite3_context *c, int n, sqlite3_value **v)

@@ -21,6 +21,10 @@ struct printing {
  * in SI base units. Lines have no titles, and no cells of NULL. GS_OK, or reported: GS_USAGE if SQLite does not understand the query. */
 int print_query(struct store *s, const char *sql, struct printing *how);
 
+/* Prints the rows of a query of one text column, but those of NULL: by line(), which also ends the line;
+ * NULL: as they are. GS_OK or reported. */
+int print_lines(struct store *s, const char *sql, void (*line)(const char *text));
+
 /* For queries that print text: human(VALUE, UNIT), human_size(BYTES), short_size(BYTES) ("8"
  * for "8 B"), human_change(RATIO), shorten(TEXT, CHARACTERS). */
 int print_functions(struct store *s); /* GS_OK or reported */

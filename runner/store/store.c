@@ -205,6 +205,16 @@ double store_real(sqlite3_stmt *st, int column)
                                                           : sqlite3_column_double(st, column);
 }
 
+static void take_text(void *ctx, sqlite3_stmt *st)
+{
+    words_add(ctx, store_text(st, 0));
+}
+
+int store_texts(struct store *s, const char *sql, struct words *texts)
+{
+    return store_each(s, sql, take_text, texts);
+}
+
 /* ---- opening ---- */
 
 enum state { STATE_READY, STATE_EMPTY, STATE_OTHER, STATE_FOREIGN, STATE_BROKEN };

@@ -74,6 +74,8 @@ sqlite3_stmt *store_prepare(struct store *s, const char *sql);
 /* Calls row() for each row of a query. GS_OK or reported. */
 int store_each(struct store *s, const char *sql, void (*row)(void *ctx, sqlite3_stmt *st),
                void *ctx);
+/* Adds the first column of each row. GS_OK or reported. */
+int store_texts(struct store *s, const char *sql, struct words *texts);
 int store_failed(struct store *s); /* reports what SQLite says */
 
 /* The columns of a row: "" and NaN for NULL. */

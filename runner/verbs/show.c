@@ -26,23 +26,32 @@
 
 /* ---- show ---- */
 
+/* clang-format off */
+
 /* Of the run %Q: its cells, their parameters, and the remarks that stand below the table: a reason that is
  * too long for it, an interval that is too wide, and the note of the cell. Each text has one number. */
 static const char tables[] =
     "CREATE TEMP TABLE one AS SELECT * FROM run WHERE dir = %Q;"
-    "CREATE TEMP TABLE shown AS SELECT s.rowid AS at, s.*, c.grp, c.busbw_factor,"
-    " length(reason) > 60 AS long, s.launches > 1 AND converged = 'no'"
-    " AND reason NOT LIKE 'interrupted; %%' AS wide"
+    "CREATE TEMP TABLE shown AS"
+    " SELECT s.rowid AS at, s.*, c.grp, c.busbw_factor, length(reason) > 60 AS long,"
+    "   s.launches > 1 AND converged = 'no' AND reason NOT LIKE 'interrupted; %%' AS wide,"
+    "   coalesce((SELECT value FROM param AS p WHERE p.run = c.run AND p.cell_id = c.cell_id"
+    "               AND key = 'collective'), 'allreduce') AS collective"
     " FROM summary AS s JOIN one USING (run) JOIN cell AS c USING (run, cell_id);"
-    "CREATE TEMP VIEW word AS SELECT p.rowid AS at, cell_id, key, value"
-    " FROM param AS p JOIN one USING (run);"
+    "CREATE TEMP VIEW word AS"
+    " SELECT p.rowid AS at, cell_id, key, value FROM param AS p JOIN one USING (run);"
     "CREATE TEMP TABLE remark_of AS"
-    " SELECT at, 0 AS place, reason AS text FROM shown WHERE long UNION ALL"
+    " SELECT at, 0 AS place, reason AS text FROM shown WHERE long"
+    " UNION ALL"
     " SELECT at, 1, 'not converged: the interval is wider than [measure] precision asks'"
-    "  FROM shown WHERE wide UNION ALL"
+    " FROM shown WHERE wide"
+    " UNION ALL"
     " SELECT at, 2, note FROM shown WHERE note <> '';"
-    "CREATE TEMP TABLE remark AS SELECT text, row_number() OVER (ORDER BY min(3 * at + place)) AS n"
+    "CREATE TEMP TABLE remark AS"
+    " SELECT text, row_number() OVER (ORDER BY min(3 * at + place)) AS n"
     " FROM remark_of GROUP BY text;";
+
+/* clang-format on */
 
 /* Not in memory, if it is one of the recordings that the store keeps. */
 static int open_run(struct store *s, const char *dir)
@@ -57,45 +66,41 @@ static int open_run(struct store *s, const char *dir)
     return code;
 }
 
-static void take_texts(void *ctx, sqlite3_stmt *st)
-{
-    words_add(ctx, store_text(st, 0));
-}
-
 /* ---- as a table ---- */
+
+/* clang-format off */
 
 /* An axis varies between groups but not within one; a config or a mode varies within. The size always
  * has a column. Not every cell has every parameter. */
 static const char axes_of[] =
     "WITH told AS (SELECT key, grp, coalesce(value, '') AS value"
-    " FROM (SELECT DISTINCT key FROM word) JOIN shown LEFT JOIN word USING (cell_id, key))"
-    "SELECT key FROM told JOIN (SELECT key, min(at) AS first FROM word GROUP BY key) USING (key)"
-    " WHERE key <> 'size' AND key NOT IN"
-    " (SELECT key FROM told GROUP BY key, grp HAVING count(DISTINCT value) > 1)"
+    "              FROM (SELECT DISTINCT key FROM word)"
+    "                JOIN shown LEFT JOIN word USING (cell_id, key))"
+    " SELECT key FROM told JOIN (SELECT key, min(at) AS first FROM word GROUP BY key) USING (key)"
+    " WHERE key <> 'size'"
+    "   AND key NOT IN (SELECT key FROM told GROUP BY key, grp HAVING count(DISTINCT value) > 1)"
     " GROUP BY key HAVING count(DISTINCT value) > 1 ORDER BY first";
 
-#define NUMBERED(n, noun) n " || ' " noun "' || iif(" n " = 1, '', 's')"
 static const char title_of[] =
-    "SELECT workload || iif(label = '', '', ' ' || label) || ' on ' || platform || ', run '"
-    " || run_id || ': ' || " NUMBERED("ranks", "rank") " || ' on ' || " NUMBERED(
-        "nodes",
-        "node") " || ', ' || launches || ' launch' || iif(launches = 1, '', 'es') FROM one";
+    "SELECT trim(workload || ' ' || label) || ' on ' || platform || ', run ' || run_id || ': '"
+    "   || ranks || ' rank' || iif(ranks = 1, '', 's') || ' on '"
+    "   || nodes || ' node' || iif(nodes = 1, '', 's') || ', '"
+    "   || launches || ' launch' || iif(launches = 1, '', 'es') FROM one";
 
 /* "186 .. 191 us", "990 us .. 1.02 ms" */
 static const char columns[] =
     ", config, mode, human(median_s, 's') AS median,"
-    " iif(ci_low_s IS NULL, '-', iif(substr(low, instr(low, ' ')) = substr(high, instr(high, ' ')),"
-    " substr(low, 1, instr(low, ' ') - 1), low) || ' .. ' || high) AS \"95% CI\","
+    " CASE WHEN ci_low_s IS NULL THEN '-'"
+    "      WHEN substr(low, instr(low, ' ')) = substr(high, instr(high, ' '))"
+    "      THEN substr(low, 1, instr(low, ' ') - 1) || ' .. ' || high"
+    "      ELSE low || ' .. ' || high END AS \"95% CI\","
     " iif(busbw_Bps > 0, human(busbw_Bps, 'B/s'), '-') AS busbw,"
-    " status || iif(long OR reason = '', '', ': ' || reason) || coalesce(' [' || (SELECT"
-    "  group_concat(n) FROM (SELECT n FROM remark_of JOIN remark USING (text)"
-    "  WHERE remark_of.at = s.at ORDER BY place)) || ']', '') AS status"
+    " status || iif(long OR reason = '', '', ': ' || reason)"
+    "   || coalesce(' [' || (SELECT group_concat(n)"
+    "                        FROM (SELECT n FROM remark_of JOIN remark USING (text)"
+    "                              WHERE remark_of.at = s.at ORDER BY place)) || ']', '') AS status"
     " FROM (SELECT *, human(ci_low_s, 's') AS low, human(ci_high_s, 's') AS high FROM shown) AS s"
     " ORDER BY at";
-
-#define COLLECTIVE                                                                                 \
-    "coalesce((SELECT value FROM word WHERE word.cell_id = shown.cell_id"                          \
-    " AND key = 'collective'), 'allreduce')"
 
 /* The usual lines on a multi-node all-reduce, with the published numbers of 2 x 8 H100:
  *   The median bandwidth of all_reduce with a 4.0GB payload (50 trials, 16 ranks):
@@ -103,11 +108,22 @@ static const char columns[] =
  *    busbw: 449.515 GBps (3596.1 Gbps)
  * A smaller payload than the least here would be 0.0GB. */
 static const char multinode[] =
-    "SELECT printf('The median bandwidth of all_reduce with a %.1fGB payload (%d trials, %d "
-    "ranks):' || char(10) || ' algbw: %.3f GBps (%.1f Gbps)' || char(10) || ' busbw: %.3f GBps "
-    "(%.1f Gbps)', size_B * 1e-9, n, ranks, algbw_Bps * 1e-9, algbw_Bps * 8e-9, busbw_Bps * 1e-9,"
-    " busbw_Bps * 8e-9) FROM shown WHERE " COLLECTIVE " = 'allreduce' AND nodes > 1"
-    " AND size_B >= 1e8 AND busbw_Bps > 0 ORDER BY size_B DESC, at LIMIT 1";
+    "SELECT printf('The median bandwidth of all_reduce with a %.1fGB payload (%d trials, %d ranks):'"
+    "   || char(10) || ' algbw: %.3f GBps (%.1f Gbps)' || char(10) || ' busbw: %.3f GBps (%.1f Gbps)',"
+    "   size_B * 1e-9, n, ranks, algbw_Bps * 1e-9, algbw_Bps * 8e-9, busbw_Bps * 1e-9,"
+    "   busbw_Bps * 8e-9)"
+    " FROM shown"
+    " WHERE collective = 'allreduce' AND nodes > 1 AND size_B >= 1e8 AND busbw_Bps > 0"
+    " ORDER BY size_B DESC, at LIMIT 1";
+
+/* Of the run: "compares" if two configs have a cell of the same size and mode. */
+static const char flags_of[] =
+    "SELECT 'imported' FROM one WHERE imported"
+    " UNION ALL SELECT 'job' FROM one WHERE workload IN ('trial', 'train')"
+    " UNION ALL SELECT 'compares' FROM shown GROUP BY size_B, mode"
+    "             HAVING count(DISTINCT config) > 1";
+
+/* clang-format on */
 
 /* A status that needs no attention begins with "ok". */
 static bool is_ok(const char *status)
@@ -120,7 +136,7 @@ static int print_table(struct store *s)
     struct printing how = {.format = PRINT_TEXT, .fine = is_ok};
     AUTO_WORDS struct words axes = {0};
     AUTO_TEXT struct text sql = {0};
-    CHECK(store_each(s, axes_of, take_texts, &axes));
+    CHECK(store_texts(s, axes_of, &axes));
     text_add(&sql, "SELECT iif(size_B, short_size(size_B), '-') AS size");
     for (size_t i = 0; i < axes.n; i++) {
         char *axis = sqlite3_mprintf(", (SELECT value FROM word WHERE word.cell_id = s.cell_id"
@@ -133,26 +149,6 @@ static int print_table(struct store *s)
     how.keys = 1 + axes.n;
     return print_query(s, sql.s, &how);
 }
-
-static int print_lines(struct store *s, const char *sql, void (*line)(const char *s))
-{
-    AUTO_WORDS struct words lines = {0};
-    CHECK(store_each(s, sql, take_texts, &lines));
-    for (size_t i = 0; i < lines.n; i++)
-        line(lines.v[i]);
-    return GS_OK;
-}
-
-static void put_line(const char *s)
-{
-    puts(s);
-}
-
-/* Of the run: "compares" if two configs have a cell of the same size and mode. */
-static const char flags_of[] =
-    "SELECT 'imported' FROM one WHERE imported UNION ALL"
-    " SELECT 'job' FROM one WHERE workload IN ('trial', 'train') UNION ALL"
-    " SELECT 'compares' FROM shown GROUP BY size_B, mode HAVING count(DISTINCT config) > 1";
 
 /* Files of the run folder that are not there. An import, a trial and a run of tune have no plan. */
 static int say_missing(const char *dir, bool imported, bool is_job)
@@ -172,12 +168,12 @@ static int show_table(struct store *s, const char *dir, const char *title)
 {
     AUTO_FREE char *sets = machine_gpu_sets(&dir, 1);
     AUTO_WORDS struct words flags = {0};
-    CHECK(store_each(s, flags_of, take_texts, &flags));
+    CHECK(store_texts(s, flags_of, &flags));
     AUTO_FREE char *line = xstrfmt("%s%s%s", title, sets ? ", on " : "", sets ? sets : "");
     screen_say(line);
     CHECK(print_table(s));
     CHECK(print_lines(s, "SELECT '[' || n || '] ' || text FROM remark ORDER BY n", screen_say));
-    CHECK(print_lines(s, multinode, put_line));
+    CHECK(print_lines(s, multinode, NULL));
     fflush(stdout);
     host_load_warn(&dir, 1);
     CHECK(say_missing(dir, words_has(&flags, "imported"), words_has(&flags, "job")));
@@ -188,18 +184,49 @@ static int show_table(struct store *s, const char *dir, const char *title)
 
 /* ---- for other programs (docs/formats.md) ---- */
 
+/* clang-format off */
+
 static const char json_of[] =
     "SELECT json_object('schema', 'gradsync-show-1', 'platform', platform, 'workload', workload,"
-    " 'label', label, 'run_id', run_id, 'ranks', ranks, 'nodes', nodes, 'launches', launches,"
-    " 'cells', (SELECT json_group_array(json_object('cell', cell_id, 'config', config,"
-    " 'mode', mode, 'params', params, 'size_bytes', size_B, 'status', status, 'why', reason,"
-    " 'launches', coalesce(launches, (SELECT count(DISTINCT launch) FROM block WHERE"
-    "  block.run = shown.run AND block.cell_id = shown.cell_id AND copy = 0 AND counts)),"
-    " 'converged', json(iif(converged = 'yes', 'true', 'false')), 'median_seconds', median_s,"
-    " 'ci_low_seconds', ci_low_s, 'ci_high_seconds', ci_high_s, 'p99_seconds', p99_s,"
-    " 'algorithm_bandwidth_bytes_per_second', algbw_Bps,"
-    " 'bus_bandwidth_bytes_per_second', busbw_Bps)) FROM (SELECT * FROM shown ORDER BY at) AS shown"
-    ")) FROM one";
+    "   'label', label, 'run_id', run_id, 'ranks', ranks, 'nodes', nodes, 'launches', launches,"
+    "   'cells', (SELECT json_group_array(json_object("
+    "     'cell', cell_id, 'config', config, 'mode', mode, 'params', params, 'size_bytes', size_B,"
+    "     'status', status, 'why', reason,"
+    "     'launches', coalesce(launches,"
+    "       (SELECT count(DISTINCT launch) FROM block"
+    "        WHERE block.run = shown.run AND block.cell_id = shown.cell_id AND copy = 0 AND counts)),"
+    "     'converged', json(iif(converged = 'yes', 'true', 'false')),"
+    "     'median_seconds', median_s, 'ci_low_seconds', ci_low_s, 'ci_high_seconds', ci_high_s,"
+    "     'p99_seconds', p99_s, 'algorithm_bandwidth_bytes_per_second', algbw_Bps,"
+    "     'bus_bandwidth_bytes_per_second', busbw_Bps))"
+    "     FROM (SELECT * FROM shown ORDER BY at) AS shown))"
+    " FROM one";
+
+/* Gauges with the names and labels of NCCL's inspector; the columns after the first three are labels. */
+static const char prometheus_of[] =
+    "WITH series AS ("
+    " SELECT 'gradsync' AS source, platform, workload, run_id, cell_id AS cell, config, mode,"
+    "   CASE collective"
+    "     WHEN 'allgather' THEN 'AllGather' WHEN 'reducescatter' THEN 'ReduceScatter'"
+    "     WHEN 'alltoall' THEN 'AlltoAll' WHEN 'broadcast' THEN 'Broadcast'"
+    "     WHEN 'reduce' THEN 'Reduce' WHEN 'sendrecv' THEN 'SendRecv' ELSE 'AllReduce' END"
+    "     AS collective,"
+    "   size_B AS message_size, ran AS algo_proto, ranks AS nranks, nodes AS n_nodes,"
+    "   at, busbw_Bps, algbw_Bps, median_s"
+    " FROM shown WHERE busbw_factor > 0 AND size_B > 0 AND median_s IS NOT NULL ORDER BY at)"
+    " SELECT 'nccl_bus_bandwidth_gbs', 'Bus bandwidth in GB/s', busbw_Bps * 1e-9 AS value, *"
+    " FROM series"
+    " UNION ALL"
+    " SELECT 'nccl_algorithm_bandwidth_gbs', 'Algorithm bandwidth in GB/s', algbw_Bps * 1e-9, *"
+    " FROM series"
+    " UNION ALL"
+    " SELECT 'nccl_collective_exec_time_microseconds',"
+    "   'Median time of a collective in microseconds', median_s * 1e6, *"
+    " FROM series";
+
+/* clang-format on */
+
+enum { FIRST_LABEL = 3, AFTER_LABELS = 15 };
 
 static void take_json(void *text, sqlite3_stmt *st)
 {
@@ -212,34 +239,6 @@ static void take_text(void *text, sqlite3_stmt *st)
 {
     text_add(text, store_text(st, 0));
 }
-
-/* Gauges with the names and labels of NCCL's inspector; the columns after the first three are labels. */
-#define GAUGE(name, help, value) " SELECT '" name "', '" help "', " value " AS value, * FROM series"
-static const char prometheus_of[] =
-    "WITH series AS (SELECT 'gradsync' AS source, platform, workload, run_id, cell_id AS cell,"
-    " config, mode, CASE " COLLECTIVE " WHEN 'allgather' THEN 'AllGather' WHEN 'reducescatter' THEN"
-    " 'ReduceScatter' WHEN 'alltoall' THEN 'AlltoAll' WHEN 'broadcast' THEN 'Broadcast'"
-    " WHEN 'reduce' THEN 'Reduce' WHEN 'sendrecv' THEN 'SendRecv' ELSE 'AllReduce' END"
-    " AS collective, size_B AS message_size, ran AS algo_proto, ranks AS nranks, nodes AS n_nodes,"
-    " at, busbw_Bps, algbw_Bps, median_s FROM shown WHERE busbw_factor > 0 AND size_B > 0"
-    " AND median_s IS NOT NULL ORDER BY at)" GAUGE(
-        "nccl_bus_bandwidth_gbs", "Bus bandwidth in GB/s",
-        "busbw_Bps * 1e-9") " UNION ALL" GAUGE("nccl_algorithm_bandwidth_gbs",
-                                               "Algorithm bandwidth in GB/s",
-                                               "algbw_Bps * 1e-9") " UNION ALL" GAUGE("nccl_"
-                                                                                      "collective_"
-                                                                                      "exec_time_"
-                                                                                      "microsecond"
-                                                                                      "s",
-                                                                                      "Median time "
-                                                                                      "of a "
-                                                                                      "collective "
-                                                                                      "in "
-                                                                                      "microsecond"
-                                                                                      "s",
-                                                                                      "median_s * "
-                                                                                      "1e6");
-enum { FIRST_LABEL = 3, AFTER_LABELS = 15 };
 
 static void take_gauge(void *text, sqlite3_stmt *st)
 {
@@ -322,7 +321,7 @@ static int show(void *request, char **words, int n)
         runs_choice_say(&choice);
     const char *dir = runs_choice_latest(&choice)->dir;
     CHECK(open_run(&s, dir));
-    CHECK(store_each(&s, title_of, take_texts, &title));
+    CHECK(store_texts(&s, title_of, &title));
     if (!title.n)
         return fail(GS_FAILED, "%s: nothing recorded yet", dir);
     return name ? show_format(&s, dir, format, q->out) : show_table(&s, dir, title.v[0]);
