@@ -44,17 +44,24 @@ struct curves {
 const char curves_reads[] =
     "run_id,platform,workload,label,config,mode,ranks,nodes,size_B,params,launch,median_s,ran";
 
+/* clang-format off */
+
 /* Curves in the order of their first rows, each by size, then replicate. Only modes without
  * computation: t = a + n/b is a model of communication. */
 static const char query[] =
-    "SELECT curve, platform, workload, label, config, mode, along, ranks, nodes, size_B, median_s, "
-    "ran, dense_rank() OVER (PARTITION BY curve ORDER BY began) - 1 AS replicate FROM ("
-    "SELECT *, min(at) OVER curve AS curve, min(at) OVER (PARTITION BY platform, workload, label, "
-    "config, mode, along, ranks, nodes, run_id, launch) AS began FROM ("
-    "SELECT *, rowid AS at, along(params) AS along FROM launches "
-    "WHERE size_B > 0 AND median_s > 0 AND mode IN ('', 'comm')) WINDOW curve AS (PARTITION BY "
-    "platform, workload, label, config, mode, along, ranks, nodes)) "
-    "ORDER BY curve, size_B, replicate, at";
+    "SELECT curve, platform, workload, label, config, mode, along, ranks, nodes, size_B, median_s,"
+    "   ran, dense_rank() OVER (PARTITION BY curve ORDER BY began) - 1 AS replicate"
+    " FROM (SELECT *, min(at) OVER curve AS curve,"
+    "         min(at) OVER (PARTITION BY platform, workload, label, config, mode, along, ranks,"
+    "                       nodes, run_id, launch) AS began"
+    "       FROM (SELECT *, rowid AS at, along(params) AS along FROM launches"
+    "             WHERE size_B > 0 AND median_s > 0 AND mode IN ('', 'comm'))"
+    "       WINDOW curve AS (PARTITION BY platform, workload, label, config, mode, along, ranks,"
+    "                        nodes))"
+    " ORDER BY curve, size_B, replicate, at";
+
+/* clang-format on */
+
 enum { CURVE, NAMES, PARAMS = NAMES + 5, RANKS, NODES, SIZE, TIME, RAN, REPLICATE };
 
 /* The parameters without those that differ along a curve. */
@@ -747,22 +754,35 @@ int transitions_make(struct store *s)
  * The table `transitions` in the terminal.
  */
 
+/* clang-format off */
+
 /* Recorded and confirmed first; then by the largest change; a switch before the other kinds that have
  * no change. Rows that would read alike, of curves that differ in what the table has no column for,
  * are one. */
 static const char lines[] =
-    "CREATE TEMP VIEW line AS SELECT *, verdict IN ('confirmed', 'recorded') AS sure, "
-    "min(rowid) AS at, count(*) AS n FROM transitions WHERE kind NOT IN ('fit', 'refused') "
-    "AND platform IN (SELECT platform FROM asked_platform) GROUP BY platform, workload, label, "
-    "config, mode, kind, from_B, to_B, verdict, change, "
-    "iif(change IS NULL, 0, rowid)";
+    "CREATE TEMP VIEW line AS"
+    " SELECT *, verdict IN ('confirmed', 'recorded') AS sure, min(rowid) AS at, count(*) AS n"
+    " FROM transitions"
+    " WHERE kind NOT IN ('fit', 'refused') AND platform IN (SELECT platform FROM asked_platform)"
+    " GROUP BY platform, workload, label, config, mode, kind, from_B, to_B, verdict, change,"
+    "   iif(change IS NULL, 0, rowid)";
 
 static const char shown[] =
-    "SELECT platform, workload || iif(label = '', '', ' ' || label) AS workload, "
-    "iif(config = '', '-', config) AS config, iif(mode = '', '-', mode) AS mode, kind, "
-    "human_size(from_B) || iif(from_B < to_B, ' .. ' || human_size(to_B), '') AS sizes, "
-    "human_change(change) AS change, verdict || iif(n > 1, ' ×' || n, '') AS verdict FROM line "
-    "ORDER BY sure DESC, coalesce(abs(change), -1 - (kind <> 'switch')) DESC, at";
+    "SELECT platform, trim(workload || ' ' || label) AS workload,"
+    "   iif(config = '', '-', config) AS config, iif(mode = '', '-', mode) AS mode, kind,"
+    "   human_size(from_B) || iif(from_B < to_B, ' .. ' || human_size(to_B), '') AS sizes,"
+    "   human_change(change) AS change, verdict || iif(n > 1, ' ×' || n, '') AS verdict"
+    " FROM line"
+    " ORDER BY sure DESC, coalesce(abs(change), -1 - (kind <> 'switch')) DESC, at";
+
+/* Rows, curves, and those of them that were refused. */
+static const char counts[] =
+    "SELECT count(*),"
+    "   count(DISTINCT json_array(platform, workload, label, config, mode, params, ranks, nodes)),"
+    "   coalesce(sum(kind = 'refused'), 0)"
+    " FROM transitions WHERE platform IN (SELECT platform FROM asked_platform)";
+
+/* clang-format on */
 
 /* "confirmed", "recorded ×3" */
 static bool is_sure(const char *verdict)
@@ -770,9 +790,10 @@ static bool is_sure(const char *verdict)
     return !strncmp(verdict, "confirmed", 9) || !strncmp(verdict, "recorded", 8);
 }
 
-static void take_number(void *ctx, sqlite3_stmt *st)
+static void take_counts(void *ctx, sqlite3_stmt *st)
 {
-    *(size_t *)ctx = (size_t)sqlite3_column_int64(st, 0);
+    for (int i = 0; i < 3; i++)
+        ((size_t *)ctx)[i] = (size_t)sqlite3_column_int64(st, i);
 }
 
 static int choose(struct store *s, const char *platform)
@@ -812,12 +833,10 @@ int transitions_print(struct store *s, const char *platform, bool all, const cha
                            .keys = 2,
                            .fine = is_sure,
                            .most = all ? 0 : screen_lines(stdout) - 3};
-    size_t rows = 0, curves = 0, refused = 0;
+    size_t n[3] = {0};
     CHECK(choose(s, platform));
-    CHECK(store_each(s,
-                     "SELECT count(*) FROM transitions WHERE platform IN (SELECT platform "
-                     "FROM asked_platform)",
-                     take_number, &rows));
+    CHECK(store_each(s, counts, take_counts, n));
+    size_t rows = n[0], curves = n[1], refused = n[2];
     if (platform && !rows)
         return fail_at(GS_FAILED, path ? path : TRANSITIONS_CSV, 0,
                        "has no row of platform '%s': its recordings have no curve, or were left "
@@ -826,15 +845,6 @@ int transitions_print(struct store *s, const char *platform, bool all, const cha
     CHECK(print_functions(s));
     CHECK(store_execute(s, lines));
     CHECK(print_query(s, shown, &how));
-    CHECK(store_each(s,
-                     "SELECT count(*) FROM transitions WHERE kind = 'refused' AND platform IN "
-                     "(SELECT platform FROM asked_platform)",
-                     take_number, &refused));
-    CHECK(store_each(s,
-                     "SELECT count(*) FROM (SELECT DISTINCT platform, workload, label, config, "
-                     "mode, params, ranks, nodes FROM transitions WHERE platform IN (SELECT "
-                     "platform FROM asked_platform))",
-                     take_number, &curves));
     if (!how.rows)
         say_none(curves - refused, curves);
     if (how.most && how.rows > how.most)

@@ -43,19 +43,27 @@ static void sql_apart(sqlite3_context *c, int n, sqlite3_value **v)
                         free);
 }
 
+/* clang-format off */
+
 /* The ratio of a family, in which all but the config is equal: the fastest of the slower configs to the
  * fastest of the faster ones. same: it is the platform of the claim, or has its GPU. */
 static const char ratios[] =
-    "SELECT platform, max(ranks), min(ratio), max(ratio), count(*), sum(ratio >= :speedup), "
-    "platform = :platform OR (:device <> '' AND :device = (SELECT max(device) FROM asked_platform "
-    "AS o WHERE o.platform = r.platform)) FROM (SELECT platform, ranks, min(rowid) AS at, "
-    "min(iif(has_word(config, :faster), NULL, iif(:slower LIKE 'others' OR "
-    "has_word(config, :slower), median_s, NULL))) / min(iif(has_word(config, :faster), median_s, "
-    "NULL)) AS ratio FROM summary "
-    "WHERE median_s > 0 AND size_B > 0 AND iif(:mode IS NULL, mode IN ('', 'comm'), "
-    "mode = :mode COLLATE NOCASE) AND (:workload IS NULL OR workload = :workload COLLATE NOCASE) "
-    "GROUP BY platform, run_id, workload, label, mode, size_B, ranks, apart(params)) AS r "
-    "WHERE ratio IS NOT NULL GROUP BY platform ORDER BY min(at)";
+    "SELECT platform, max(ranks), min(ratio), max(ratio), count(*), sum(ratio >= :speedup),"
+    "   platform = :platform"
+    "     OR (:device <> '' AND :device = (SELECT max(device) FROM asked_platform AS o"
+    "                                      WHERE o.platform = r.platform))"
+    " FROM (SELECT platform, ranks, min(rowid) AS at,"
+    "         min(iif(NOT has_word(config, :faster)"
+    "                   AND (:slower LIKE 'others' OR has_word(config, :slower)), median_s, NULL))"
+    "           / min(iif(has_word(config, :faster), median_s, NULL)) AS ratio"
+    "       FROM summary"
+    "       WHERE median_s > 0 AND size_B > 0"
+    "         AND iif(:mode IS NULL, mode IN ('', 'comm'), mode = :mode COLLATE NOCASE)"
+    "         AND (:workload IS NULL OR workload = :workload COLLATE NOCASE)"
+    "       GROUP BY platform, run_id, workload, label, mode, size_B, ranks, apart(params)) AS r"
+    " WHERE ratio IS NOT NULL GROUP BY platform ORDER BY min(at)";
+
+/* clang-format on */
 
 static void fill(struct limits_row *row, const struct claim *c, double speedup, sqlite3_stmt *st)
 {
@@ -365,27 +373,41 @@ static void sql_severity(sqlite3_context *c, int n, sqlite3_value **v)
     sqlite3_result_int(c, (int)severity_of((const char *)sqlite3_value_text(v[0])));
 }
 
+/* clang-format off */
+
 /* Measurements are one line for each platform, quantity and verdict: the first with the largest
  * fraction, and how many it stands for, without its parameters, which are not those of the others.
  * Where data decide, the quantity says on which platform. */
 static const char lines[] =
-    "CREATE TEMP VIEW line AS SELECT *, dense_rank() OVER (ORDER BY first_of_source) AS number "
-    "FROM (SELECT *, iif(source = '', NULL, min(place) OVER (PARTITION BY source)) AS "
-    "first_of_source FROM (SELECT *, row_number() OVER (ORDER BY kind = 'measured', "
-    "severity(verdict), coalesce(fraction, 0) DESC, at) AS place FROM ("
-    "SELECT *, rowid AS at, count(*) OVER same AS n, row_number() OVER (same ORDER BY "
-    "coalesce(fraction, 0) DESC, rowid) AS nth FROM limits WHERE platform IN (SELECT platform "
-    "FROM asked_platform) WINDOW same AS (PARTITION BY kind, platform, quantity, verdict, "
-    "iif(kind = 'measured', 0, rowid))) WHERE nth = 1))";
+    "CREATE TEMP VIEW line AS"
+    " SELECT *, dense_rank() OVER (ORDER BY first_of_source) AS number"
+    " FROM (SELECT *, iif(source = '', NULL, min(place) OVER (PARTITION BY source))"
+    "         AS first_of_source"
+    "       FROM (SELECT *, row_number() OVER (ORDER BY kind = 'measured', severity(verdict),"
+    "                                          coalesce(fraction, 0) DESC, at) AS place"
+    "             FROM (SELECT *, rowid AS at, count(*) OVER same AS n,"
+    "                     row_number() OVER (same ORDER BY coalesce(fraction, 0) DESC, rowid) AS nth"
+    "                   FROM limits WHERE platform IN (SELECT platform FROM asked_platform)"
+    "                   WINDOW same AS (PARTITION BY kind, platform, quantity, verdict,"
+    "                                   iif(kind = 'measured', 0, rowid)))"
+    "             WHERE nth = 1))";
 
 static const char shown[] =
-    "SELECT platform, iif(n > 1 AND instr(claim, ' B: '), substr(claim, 1, instr(claim, ' B: ') + "
-    "1) || ' (of ' || n || ')', shorten(claim, 46)) AS claim, iif(source = '', '-', '[' || "
-    "(number - (SELECT count(DISTINCT 1) FROM line WHERE source = '')) || ']') AS source, quantity "
-    "|| iif(limit_source LIKE 'measured on %', ' ' || substr(limit_source, 10, "
-    "instr(limit_source, ',') - 10), '') AS \"of\", human(value, unit) AS claimed, "
-    "human(\"limit\", unit) AS possible, human(fraction, '') AS fraction, verdict FROM line "
-    "ORDER BY place";
+    "SELECT platform,"
+    "   iif(n > 1 AND instr(claim, ' B: '),"
+    "       substr(claim, 1, instr(claim, ' B: ') + 1) || ' (of ' || n || ')',"
+    "       shorten(claim, 46)) AS claim,"
+    "   iif(source = '', '-',"
+    "       '[' || (number - (SELECT count(DISTINCT 1) FROM line WHERE source = '')) || ']')"
+    "     AS source,"
+    "   quantity"
+    "     || iif(limit_source LIKE 'measured on %',"
+    "            ' ' || substr(limit_source, 10, instr(limit_source, ',') - 10), '') AS \"of\","
+    "   human(value, unit) AS claimed, human(\"limit\", unit) AS possible,"
+    "   human(fraction, '') AS fraction, verdict"
+    " FROM line ORDER BY place";
+
+/* clang-format on */
 
 static void print_source(void *ctx, sqlite3_stmt *st)
 {
