@@ -9,7 +9,7 @@ judges := $(BUILD)/plugins/common/rng.o $(addprefix $(BUILD)/runner/,base/stats.
 $(BUILD)/sim/error_rates.csv: tests/sim/error_rates.c tests/sim/truth.c tests/sim/rates.c $(judges) | $(BUILD)/sim/error_rates
 	$(call quiet,SIMULATE,$@)mkdir -p $(@D) && $| >$@
 # The same for `gradsync trial`.
-$(BUILD)/sim/trial_rates.csv: tests/sim/trial_rates.c tests/sim/rates.c $(judges) $(BUILD)/runner/job/trial_result.o | $(BUILD)/sim/trial_rates
+$(BUILD)/sim/trial_rates.csv: tests/sim/trial_rates.c tests/sim/rates.c $(judges) $(addprefix $(BUILD)/runner/job/,trial_result.o price.o) | $(BUILD)/sim/trial_rates
 	$(call quiet,SIMULATE,$@)mkdir -p $(@D) && $| >$@
 
 ##@ Checks and benchmarks

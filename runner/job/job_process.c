@@ -255,3 +255,14 @@ char *job_beside(const char *built, const char *installed)
     }
     return path;
 }
+
+int job_object(char **object, const char *name)
+{
+    AUTO_FREE char *installed = xstrfmt("../lib/gradsync/%s", name);
+    *object = job_beside(name, installed);
+    return *object ? GS_OK
+                   : fail(GS_CANNOT,
+                          "trial: %s is not beside gradsync in %s; build it with 'make "
+                          "all'",
+                          name, program_dir());
+}

@@ -54,3 +54,5 @@ int job_foreground(const struct job_foreground *t, int *status);
 /* The path of a file beside the program, or of where it is installed; NULL: neither is there. The caller
  * frees. */
 char *job_beside(const char *built, const char *installed);
+/* The same of an object for a trial. GS_OK, or reported: it is not there. */
+int job_object(char **object, const char *name);

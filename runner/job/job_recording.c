@@ -5,10 +5,12 @@
 #include "base/err.h"
 #include "base/files.h"
 #include "base/jsontext.h"
+#include "base/shell.h"
 #include "base/stats.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "plan/plan.h"
+#include "record/manifest.h"
 #include "record/raw.h"
 #include "record/record.h"
 
@@ -26,6 +28,13 @@ int job_recording_folder(const char *verb, const char *platform, const char *out
                     platform);
     AUTO_FREE char *slashed = xstrfmt("%s/", out), *failed = files_make_above(slashed);
     return failed ? fail_file(failed, "made", errno) : GS_OK;
+}
+
+int job_recording_seal(const char *run)
+{
+    int code = manifest_write(run);
+    say("trial: %s; next: gradsync compare %s", run, SHELL_WORD(run));
+    return code;
 }
 
 /* ---- lines of any recording of a job ---- */
@@ -500,8 +509,7 @@ static void take_visit(void *ctx, const struct raw_line *l, int launch)
         v->rank_ns[i] = (uint64_t)json_integer_value(json_array_get(each, i));
 }
 
-/* The visits of a trial of one launch; c->n is 0 if there are none, or several launches. */
-static int read_visits(struct trial_comm *c, const char *dir)
+int job_recording_visits(struct trial_comm *c, const char *dir)
 {
     const unsigned types = 1u << RAW_HEADER | 1u << RAW_CELL | 1u << RAW_NOTE | 1u << RAW_BLOCK;
     struct visits f = {.c = c};
@@ -512,69 +520,5 @@ static int read_visits(struct trial_comm *c, const char *dir)
     free(f.cells);
     if (code || f.launches != 1)
         trial_comm_free(c);
-    return code;
-}
-
-/* Launches with communication and without, for a job whose collectives are in a CUDA graph. */
-struct pairs {
-    double (*log_s)[2]; /* of each launch: with, without; 0: none */
-    size_t n;
-};
-
-static void take_pair(void *ctx, int launch, const char *label, int copy, double step_s)
-{
-    struct pairs *p = ctx;
-    (void)copy;
-    while (launch >= 1 && p->n < (size_t)launch) {
-        double(*pair)[2] = &APPEND(p->log_s, p->n);
-        (*pair)[0] = (*pair)[1] = (double)NAN;
-    }
-    if (launch >= 1 && step_s > 0)
-        p->log_s[launch - 1][!strcmp(label, "none")] = log(step_s);
-}
-
-/* The mean of the log-ratios, and Student's t. */
-static int price_of_pairs(struct price_answer *a, const char *dir)
-{
-    struct pairs p = {0};
-    int code = job_recording_read(dir, take_pair, &p), n = 0;
-    double sum = 0, squares = 0, with = 0;
-    for (size_t i = 0; i < p.n; i++) {
-        double x = p.log_s[i][1] - p.log_s[i][0];
-        if (isnan(x))
-            continue;
-        n++;
-        sum += x;
-        squares += x * x;
-        with += p.log_s[i][0];
-    }
-    free(p.log_s);
-    snprintf(a->why, sizeof a->why,
-             "%d of the launches with and without communication are whole; "
-             "2 or more are needed",
-             n);
-    if (code || n < 2)
-        return code;
-    double mean = sum / n, sd = sqrt(fmax(0, squares - n * mean * mean) / (n - 1));
-    double half = student_quantile(0.025, n - 1) * sd / sqrt(n);
-    a->none = (struct price_share){-expm1(mean), -expm1(mean + half), -expm1(mean - half)};
-    a->half = a->waiting = (struct price_share){NAN, NAN, NAN};
-    a->noise = (a->none.hi - a->none.lo) / 2;
-    a->step_s = exp(with / n);
-    a->launches = n;
-    a->known = true;
-    return GS_OK;
-}
-
-int job_recording_price(struct price_answer *a, const char *dir)
-{
-    struct trial_comm c;
-    *a = (struct price_answer){0};
-    if (strstr(path_name(dir), "-" JOB_PRICE "-"))
-        return price_of_pairs(a, dir);
-    int code = read_visits(&c, dir);
-    if (!code && c.n)
-        price_from(a, &c);
-    trial_comm_free(&c);
     return code;
 }

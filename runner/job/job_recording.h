@@ -29,6 +29,9 @@
  * checks the name of the platform. GS_OK or reported. */
 int job_recording_folder(const char *verb, const char *platform, const char *out);
 
+/* Of a trial: also of the launches before one that failed or was interrupted. Says where it is. */
+int job_recording_seal(const char *run);
+
 struct job_source {
     const char *platform, *dir; /* the run folder */
     char *const *command;
@@ -40,8 +43,9 @@ struct job_source {
  * write. */
 int job_recording_trial(const struct trial_comm *c, const struct job_source *s,
                         const struct job_watch *watch, bool complete);
-/* The price of a recording; !a->known: it has none. GS_OK or reported. */
-int job_recording_price(struct price_answer *a, const char *dir);
+/* The visits of a trial of one launch; c->n is 0 if there are none, or several launches. GS_OK or
+ * reported. */
+int job_recording_visits(struct trial_comm *c, const char *dir);
 
 /* A launch of a race or a proof while it is written. */
 struct job_recording {

@@ -1,31 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "job/trial.h"
 
-#include "base/clock.h"
 #include "base/err.h"
 #include "base/family.h"
 #include "base/files.h"
-#include "base/shell.h"
 #include "base/text.h"
 #include "job/job_process.h"
 #include "job/job_recording.h"
+#include "job/price.h"
 #include "job/trial_result.h"
 #include "nccl_tuner/choice.h"
 #include "nccl_tuner/trial_config.h"
-#include "record/manifest.h"
 #include "record/record.h"
 #include "reduce/gather.h"
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -158,13 +152,6 @@ struct job {
 
 /* ---- after ---- */
 
-static void say_result(const struct trial_comm *c, int launch)
-{
-    say("trial: launch %d: a step of %lld collectives and %.1f MB; %zu visits, %lld dropped",
-        launch, (long long)c->step_calls, (double)c->step_bytes / 1e6, c->n, (long long)c->dropped);
-    trial_result_say(c);
-}
-
 static int record(struct job *j, const struct trial_comm *c)
 {
     const struct job_source s = {j->o->platform, j->run,   j->command,
@@ -173,7 +160,7 @@ static int record(struct job *j, const struct trial_comm *c)
     int code = job_recording_trial(c, &s, j->watch, c->over >= c->ranks);
     if (code)
         return code;
-    say_result(c, j->launch);
+    trial_result_say(c, j->launch);
     return GS_OK;
 }
 
@@ -283,14 +270,6 @@ static int launch(struct job *j, int *status)
     return code;
 }
 
-/* Also of the launches before one that failed or was interrupted. */
-static int seal(const char *run)
-{
-    int code = manifest_write(run);
-    say("trial: %s; next: gradsync compare %s", run, SHELL_WORD(run));
-    return code;
-}
-
 /* The job may have said nothing, unless it could not be started. */
 static void say_unrecorded(const struct job *j, int status)
 {
@@ -308,23 +287,12 @@ static bool more_to_come(const struct job *j)
     return j->launch <= planned + launches_more(&j->told, planned);
 }
 
-static int find_object(char **object, const char *name)
-{
-    AUTO_FREE char *installed = xstrfmt("../lib/gradsync/%s", name);
-    *object = job_beside(name, installed);
-    return *object ? GS_OK
-                   : fail(GS_CANNOT,
-                          "trial: %s is not beside gradsync in %s; build it with 'make "
-                          "all'",
-                          name, program_dir());
-}
-
 static int run_trial(const struct trial_options *o, char **command, const struct trial_config *c)
 {
     struct job j = {.o = o, .command = command, .config = *c};
     int status = 0, code = check_tuner();
     code = code ? code : job_recording_folder("trial", o->platform, o->out);
-    code = code ? code : find_object(&j.object, "libnccl-tuner-gradsync.so");
+    code = code ? code : job_object(&j.object, "libnccl-tuner-gradsync.so");
     for (j.launch = 1; j.object && more_to_come(&j) && !code && !status; j.launch++) {
         code = launch(&j, &status);
         if (j.run && !code)
@@ -333,68 +301,11 @@ static int run_trial(const struct trial_options *o, char **command, const struct
     if (status && !j.recorded)
         say_unrecorded(&j, status);
     if (j.run && !code)
-        code = seal(j.run);
+        code = job_recording_seal(j.run);
     free(j.told.v);
     free(j.object);
     free(j.run);
     return status ? status : code;
-}
-
-/* ---- a price ---- */
-
-int trial_price(const struct tune_job *j, struct tune_price *p, const char *platform,
-                char *const *command, char **run)
-{
-    int code = tune_price(j, p);
-    const struct trial_comm *c = p->lead;
-    if (!c)
-        return code;
-    code = record_make_run(j->out, platform, JOB_TRIAL, "", run);
-    const struct job_source s = {
-        platform, *run, command, c->ranks, c->nodes, (long long)p->config->seed, 1};
-    bool complete = c->over >= c->ranks || price_enough(&p->answer);
-    return code ? code : job_recording_trial(c, &s, p->watch, complete);
-}
-
-static void say_price(const struct tune_price *p)
-{
-    const struct price_answer *a = &p->answer;
-    AUTO_FREE char *sentence = a->known ? price_sentence(a) : NULL, *noise = price_noise(a);
-    say_result(p->lead, 1);
-    if (sentence || *a->why)
-        say("price: %s", sentence ? sentence : a->why);
-    if (noise)
-        say("price: %s", noise);
-}
-
-/* What the command prints goes to stderr, where the lines of gradsync are. */
-static int run_price(const struct trial_options *o, char **command, const struct trial_config *c)
-{
-    struct tune_price p = {.config = c, .deadline_s = (double)o->deadline.value};
-    struct interrupts i;
-    struct tune_job j = {.interrupts = &i, .log = STDERR_FILENO};
-    AUTO_FREE char *run = NULL;
-    int code = job_recording_folder("trial", o->platform, o->out);
-    code = code ? code : find_object(&j.object, JOB_OBJECT);
-    code = code ? code : interrupts_catch(&i);
-    if (!code) {
-        j.command = tune_command(command);
-        j.out = realpath(o->out, NULL);
-        code = trial_price(&j, &p, o->platform, command, &run);
-        interrupts_release(&i);
-    }
-    if (!code && p.lead)
-        say_price(&p);
-    else if (!code)
-        code = fail(GS_FAILED, "price: %s", p.answer.why);
-    if (!code)
-        code = seal(run);
-    code = p.status ? p.status : code;
-    tune_price_free(&p);
-    free(j.command);
-    free(j.out);
-    free(j.object);
-    return code;
 }
 
 int trial_job(const struct trial_options *o, char **command)
@@ -415,5 +326,5 @@ int trial_job(const struct trial_options *o, char **command)
                               "launch are thrown away");
     if (o->launches.value > 1)
         return fail(GS_USAGE, "trial: --launches: a price is taken in one launch");
-    return run_price(o, command, &c);
+    return price_job(o->platform, o->out, command, &c, (double)o->deadline.value);
 }

@@ -2,12 +2,11 @@
  *
  * Runs a user's own training job with the tuner plugin of a trial (plugins/nccl_tuner), and records the
  * result. The job keeps the terminal, its signals and its exit code. A price (plugins/price) makes the
- * results of the job worthless, so it is taken in a launch without a terminal (tune_start.h).
+ * results of the job worthless, so it is taken in a launch without a terminal (price.h).
  */
 #pragma once
 
 #include "base/cli.h"
-#include "job/tune_start.h"
 
 #include <stdbool.h>
 
@@ -22,6 +21,3 @@ struct trial_options {
 /* The exit code of the command, or 128 plus the signal that ended it. If that is 0: GS_OK, or the
  * error of the trial, reported. */
 int trial_job(const struct trial_options *o, char **command);
-/* tune_price(), and its recording: *run, which the caller seals and frees; NULL: none. */
-int trial_price(const struct tune_job *j, struct tune_price *p, const char *platform,
-                char *const *command, char **run);

@@ -4,7 +4,6 @@
 #include "base/err.h"
 #include "base/stats.h"
 #include "base/text.h"
-#include "base/units.h"
 #include "common/rng.h"
 #include "nccl_tuner/choice.h"
 
@@ -17,14 +16,13 @@
 
 /* ---- verdicts ---- */
 
-static double step_s(const struct trial_visit *v)
+double trial_visit_step_s(const struct trial_visit *v)
 {
     return (double)v->most_ns / (double)(v->steps - 1) / 1e9;
 }
 
-/* The visit of an arm in a block; NULL: there is none. */
-static const struct trial_visit *visit_of(const struct trial_comm *c, int64_t block,
-                                          const char *arm, int64_t copy)
+const struct trial_visit *trial_visit_of(const struct trial_comm *c, int64_t block, const char *arm,
+                                         int64_t copy)
 {
     for (size_t i = 0; i < c->n; i++)
         if (c->visits[i].block == block && c->visits[i].copy == copy &&
@@ -37,13 +35,15 @@ static const struct trial_visit *visit_of(const struct trial_comm *c, int64_t bl
  * copy that of the first, as in add_pairs() of compare/. NaN: the block lacks it. */
 static double base_of(const struct trial_comm *c, const struct trial_visit *v)
 {
-    const struct trial_visit *base = visit_of(c, v->block, BASELINE, 0), *again = NULL;
+    const struct trial_visit *base = trial_visit_of(c, v->block, BASELINE, 0), *again = NULL;
     if (!v->copy)
-        again = visit_of(c, v->block, BASELINE, 1);
-    return !base ? (double)NAN : (log(step_s(base)) + log(step_s(again ? again : base))) / 2;
+        again = trial_visit_of(c, v->block, BASELINE, 1);
+    return !base ? (double)NAN
+                 : (log(trial_visit_step_s(base)) + log(trial_visit_step_s(again ? again : base))) /
+                       2;
 }
 
-static bool has(const struct trial_comm *c, const char *arm)
+bool trial_has_arm(const struct trial_comm *c, const char *arm)
 {
     for (size_t i = 0; i < c->n; i++)
         if (!strcmp(c->visits[i].arm, arm))
@@ -56,7 +56,7 @@ static bool has(const struct trial_comm *c, const char *arm)
  * these, and they are not even: ranks that wait for each other lose more time than ranks that do not
  * communicate. The interval covers the price of the undisturbed job if a fifth of the visits
  * are slow (tests/sim/trial_rates.c), and has no model of the noise. */
-static struct effect median_of(const struct nested *x, size_t n)
+struct effect trial_effect_median(const struct nested *x, size_t n)
 {
     AUTO_FREE double *v = xcalloc(n + 1, sizeof *v);
     for (size_t i = 0; i < n; i++)
@@ -70,9 +70,7 @@ static struct effect median_of(const struct nested *x, size_t n)
                            .blocks = n};
 }
 
-/* From the blocks that have both the arm and auto. */
-static struct effect effect_of(const struct trial_comm *c, const char *arm, int64_t copy,
-                               size_t draws)
+struct effect trial_effect(const struct trial_comm *c, const char *arm, int64_t copy, size_t draws)
 {
     AUTO_FREE struct nested *x = xcalloc(c->n + 1, sizeof *x);
     struct rng rng;
@@ -82,11 +80,11 @@ static struct effect effect_of(const struct trial_comm *c, const char *arm, int6
         double base;
         if (strcmp(v->arm, arm) || v->copy != copy || isnan(base = base_of(c, v)))
             continue;
-        x[n] = (struct nested){.launch = (int)n, .value = log(step_s(v)) - base};
+        x[n] = (struct nested){.launch = (int)n, .value = log(trial_visit_step_s(v)) - base};
         n++;
     }
     rng_seed(&rng, 1);
-    return has(c, "none") ? median_of(x, n) : effect_paired(x, n, draws, &rng);
+    return trial_has_arm(c, "none") ? trial_effect_median(x, n) : effect_paired(x, n, draws, &rng);
 }
 
 static bool same_operation(const struct trial_comm *c, const char *arm, int64_t copy)
@@ -148,7 +146,7 @@ static size_t verdicts(struct trial_verdict **out, const struct trial_comm *c, s
                                             .copy = copy,
                                             .taken = trial_taken(c, arm, copy),
                                             .same_operation = same_operation(c, arm, copy),
-                                            .effect = effect_of(c, arm, copy, draws)};
+                                            .effect = trial_effect(c, arm, copy, draws)};
     }
     judge(v, n, looks);
     *out = v;
@@ -207,11 +205,13 @@ static void say_verdict(const struct trial_verdict *v)
     }
 }
 
-void trial_result_say(const struct trial_comm *c)
+void trial_result_say(const struct trial_comm *c, int launch)
 {
     AUTO_FREE struct trial_verdict *v = NULL;
     size_t n = trial_verdicts(&v, c, CONTRAST_DRAWS);
     AUTO_FREE char *ran = trial_taken_shares(c, BASELINE, 0, false);
+    say("trial: launch %d: a step of %lld collectives and %.1f MB; %zu visits, %lld dropped",
+        launch, (long long)c->step_calls, (double)c->step_bytes / 1e6, c->n, (long long)c->dropped);
     say("trial: change of the step time against auto, and its 95%% interval, in this launch:");
     if (*ran && strcmp(ran, choice_part_name(PART_ALL)))
         say("  %-20s NCCL ran %s", BASELINE, ran);
@@ -320,145 +320,4 @@ char *trial_result_why(const struct trial_ranks *r, long given, bool price)
                        "the recordings",
                        (long long)(c->ranks - c->files), (long long)c->ranks);
     return why_no_visit(c, given, price);
-}
-
-/* ---- the price ---- */
-
-#define NOISY 0.02      /* half the width of an interval */
-#define CLOSE 0.005     /* so is an interval narrow enough: in the step, */
-#define CLOSE_PART 0.03 /* or in the price */
-
-/* A logarithm of the step against auto. 0 - x, because -x would print a price of nothing as -0.0%. */
-static struct price_share shorter(const struct effect *e)
-{
-    return (struct price_share){0 - expm1(e->value), 0 - expm1(e->hi), 0 - expm1(e->lo)};
-}
-
-static struct price_share of_arm(const struct trial_comm *c, const char *arm)
-{
-    struct effect e = effect_of(c, arm, 0, 0);
-    return shorter(&e);
-}
-
-/* A rank's step in a visit. */
-static double rank_s(const struct trial_visit *v, int64_t rank)
-{
-    return (double)v->rank_ns[rank] / (double)(v->steps - 1) / 1e9;
-}
-
-/* Between two arms of a block, as shares of auto's step there, of one rank. */
-static size_t differences(struct nested *x, const struct trial_comm *c, const char *more,
-                          const char *less, int64_t rank)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < c->n; i++) {
-        const struct trial_visit *a = &c->visits[i], *b;
-        const struct trial_visit *base = visit_of(c, a->block, "auto", 0);
-        if (strcmp(a->arm, more) || a->copy || !base || !(b = visit_of(c, a->block, less, 0)))
-            continue;
-        double d = rank_s(a, rank) - rank_s(b, rank);
-        x[n] = (struct nested){.launch = (int)n, .value = d / step_s(base)};
-        n++;
-    }
-    return n;
-}
-
-static struct price_share between(const struct trial_comm *c, const char *more, const char *less,
-                                  int64_t rank)
-{
-    AUTO_FREE struct nested *x = xcalloc(c->n + 1, sizeof *x);
-    struct effect e = median_of(x, differences(x, c, more, less, rank));
-    return (struct price_share){e.value, e.lo, e.hi};
-}
-
-/* Without communication a rank that is early does not wait, so the one that waits longest gains most. */
-static int64_t waits_longest(const struct trial_comm *c)
-{
-    int64_t longest = 0;
-    double most = -INFINITY;
-    for (int64_t rank = 0; rank < c->ranks; rank++) {
-        double median = between(c, "one", "none", rank).value;
-        if (median > most) {
-            most = median;
-            longest = rank;
-        }
-    }
-    return longest;
-}
-
-static double step_of(const struct trial_comm *c)
-{
-    AUTO_FREE double *v = xcalloc(c->n + 1, sizeof *v);
-    size_t n = 0;
-    for (size_t i = 0; i < c->n; i++)
-        if (!strcmp(c->visits[i].arm, "auto"))
-            v[n++] = step_s(&c->visits[i]);
-    return stats_median(v, n);
-}
-
-/* A collective that none left out. */
-static bool left_out(const struct trial_comm *c)
-{
-    for (size_t i = 0; i < c->n; i++)
-        if (!strcmp(c->visits[i].arm, "none") && json_object_get(c->visits[i].ran, "none"))
-            return true;
-    return false;
-}
-
-bool price_from(struct price_answer *a, const struct trial_comm *c)
-{
-    *a = (struct price_answer){.step_s = step_of(c)};
-    if (!has(c, "none"))
-        return false;
-    struct effect e = effect_of(c, "none", 0, 0);
-    a->blocks = e.launches;
-    a->none = shorter(&e);
-    a->half = of_arm(c, "half");
-    a->waiting = c->visits[0].rank_ns ? between(c, "one", "none", waits_longest(c))
-                                      : (struct price_share){NAN, NAN, NAN};
-    a->noise = (a->none.hi - a->none.lo) / 2;
-    a->known = a->blocks >= TRIAL_BLOCKS_MIN && left_out(c);
-    if (!left_out(c))
-        snprintf(a->why, sizeof a->why,
-                 "no collective of the step has 64 KiB or more; smaller ones are never left "
-                 "out");
-    else if (!a->known)
-        snprintf(a->why, sizeof a->why,
-                 "the job ended, or the time was over, after %d of the %d blocks that a price "
-                 "needs",
-                 a->blocks, TRIAL_BLOCKS_MIN);
-    return true;
-}
-
-bool price_enough(const struct price_answer *a)
-{
-    double half = (a->half.hi - a->half.lo) / 2;
-    double narrow = fmax(CLOSE, CLOSE_PART * fabs(a->none.value));
-    return a->known && a->noise <= narrow && half <= 2 * narrow;
-}
-
-char *price_sentence(const struct price_answer *a)
-{
-    struct text t = {0};
-    text_addf(&t, "Communication costs %.1f%% [%.1f, %.1f] of the step (%s of %s).",
-              100 * a->none.value, 100 * a->none.lo, 100 * a->none.hi,
-              HUMAN_TIME(fmax(0, a->none.value) * a->step_s), HUMAN_TIME(a->step_s));
-    if (!isnan(a->half.value))
-        text_addf(&t, " With half the bytes the step is %.1f%% %s.", 100 * fabs(a->half.value),
-                  a->half.value < 0 ? "longer" : "shorter");
-    if (!isnan(a->waiting.value))
-        text_addf(&t, " Waiting and latency, of the rank that waits longest: %.1f%%.",
-                  100 * a->waiting.value);
-    return t.s;
-}
-
-char *price_noise(const struct price_answer *a)
-{
-    return a->known && a->noise > NOISY
-               ? xstrfmt(
-                     "the steps of this job vary, so a difference of less than %.1f%% cannot be "
-                     "seen; a likely reason is the host: see whether a smaller batch makes the "
-                     "step shorter",
-                     100 * a->noise)
-               : NULL;
 }

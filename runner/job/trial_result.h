@@ -3,10 +3,6 @@
  * The result of one launch of a job under trial, in lines for its user. A block stands for a launch of
  * compare/: the interval and the verdict say what holds in this launch. Whether it holds in another
  * one is not in them, so `compare` gives a verdict over several launches only.
- *
- * And the price: what communication costs a job, by intervention (plugins/price). In some blocks of
- * steps every large collective is left out (none), or has one element (one), or half of its elements
- * (half).
  */
 #pragma once
 
@@ -32,6 +28,17 @@ struct trial_verdict {
                            * few blocks */
 };
 
+double trial_visit_step_s(const struct trial_visit *v);
+/* The visit of an arm in a block; NULL: there is none. */
+const struct trial_visit *trial_visit_of(const struct trial_comm *c, int64_t block, const char *arm,
+                                         int64_t copy);
+bool trial_has_arm(const struct trial_comm *c, const char *arm);
+/* Of the step against auto, in logarithms, from the blocks that have both. With an arm `none` it is a
+ * price: the median over blocks. */
+struct effect trial_effect(const struct trial_comm *c, const char *arm, int64_t copy, size_t draws);
+/* The median and the interval of its order statistics. */
+struct effect trial_effect_median(const struct nested *x, size_t n);
+
 /* The verdicts of each arm and of auto's second copy, without `auto` itself. draws: of the bootstrap.
  * Returns how many; the caller frees *v. */
 size_t trial_verdicts(struct trial_verdict **v, const struct trial_comm *c, size_t draws);
@@ -41,7 +48,7 @@ size_t trial_verdicts(struct trial_verdict **v, const struct trial_comm *c, size
  * intervals. */
 bool trial_result_enough(const struct trial_comm *c, size_t *looked_at, size_t draws);
 /* Prints a line for each arm, by say(). */
-void trial_result_say(const struct trial_comm *c);
+void trial_result_say(const struct trial_comm *c, int launch);
 /* The arm with the shortest step among those that are faster than auto; NULL: none. */
 const char *trial_result_best(const struct trial_comm *c);
 /* Why there is no visit at all. `given`: of --calls, 0: none. price: the job ran with the object of a
@@ -55,33 +62,3 @@ char *trial_result_why(const struct trial_ranks *r, long given, bool price);
 #define PRICE_CAPTURED                                                                             \
     "the job captured its collectives in a CUDA graph; nothing could be switched; take the price " \
     "by whole launches: LD_PRELOAD=libgradsync-price.so GRADSYNC_PRICE_ARM=none"
-
-/* ---- the price ---- */
-
-/* A share of the step, and its 95% interval. The step becomes shorter by this share; a negative one:
- * longer. */
-struct price_share {
-    double value, lo, hi;
-};
-
-struct price_answer {
-    bool known;
-    char why[512];                 /* !known: the reason, one line */
-    double step_s;                 /* of the slowest rank, as the job is */
-    struct price_share none, half; /* of the slowest rank */
-    /* What one element still costs the rank that waits longest, against no communication at all; NaN:
-     * unknown. */
-    struct price_share waiting;
-    int blocks;
-    int launches; /* that are compared; 0: blocks of one launch */
-    double noise; /* half the width of the interval of none: a smaller cost cannot be seen */
-};
-
-/* From the visits of a job; false: the arms are not those of a price. */
-bool price_from(struct price_answer *a, const struct trial_comm *c);
-/* Is the interval narrow enough to end the job? */
-bool price_enough(const struct price_answer *a);
-/* What `tune`, `trial` and `compare` print of it; the caller frees. */
-char *price_sentence(const struct price_answer *a);
-/* "steps vary, so ..."; NULL: they do not. The caller frees. */
-char *price_noise(const struct price_answer *a);

@@ -14,8 +14,9 @@
 #include "compare/collect.h"
 #include "job/job_process.h"
 #include "job/job_recording.h"
+#include "job/price.h"
 #include "job/race.h"
-#include "job/trial.h"
+#include "job/trial_result.h"
 #include "job/tune_answer.h"
 #include "job/tune_setting.h"
 #include "job/tune_start.h"
@@ -347,7 +348,7 @@ static int price_by_launches(struct tune *t)
     }
     end_progress();
     code = code ? code : manifest_write(t->price_dir);
-    code = code ? code : job_recording_price(&t->price, t->price_dir);
+    code = code ? code : price_read(&t->price, t->price_dir);
     t->priced = !t->stopped;
     if (!code && t->priced)
         tune_say_price(&t->price);
@@ -392,18 +393,18 @@ static int take_price(struct tune *t)
         .warmup = 10,
         .seconds = (uint64_t)ceil(price_s(t)),
         .calls = (uint64_t)t->job.calls};
-    struct tune_price p = {.config = &config, .deadline_s = 20};
+    struct price_launch p = {.config = &config, .deadline_s = 20};
     progress(t, "the price", "");
     end_progress();
     int code = open_log(t, t->race_dir, 0);
-    code = code ? code : trial_price(&t->job, &p, t->o.platform, t->command, &t->price_dir);
+    code = code ? code : price_take(&t->job, &p, t->o.platform, t->command, &t->price_dir);
     if (!code && t->price_dir)
         code = manifest_write(t->price_dir);
     t->price = p.answer;
     t->priced = !interrupted(t) || t->price.known;
     if (!code && t->priced)
         tune_say_price(&t->price);
-    tune_price_free(&p);
+    price_launch_free(&p);
     return code ? code : write_state(t);
 }
 
@@ -863,7 +864,7 @@ static int restore(struct tune *t, const json_t *state)
 {
     json_t *setting;
     size_t i;
-    if (t->price_dir && job_recording_price(&t->price, t->price_dir))
+    if (t->price_dir && price_read(&t->price, t->price_dir))
         return GS_FAILED;
     if (!json_array_size(json_object_get(state, "settings")))
         return GS_OK;

@@ -5,8 +5,8 @@
 #pragma once
 
 #include "compare/contrast.h"
+#include "job/price.h"
 #include "job/race.h"
-#include "job/trial_result.h"
 #include "job/tune_setting.h"
 
 /* Lists what would be tried for each link. GS_OK, or reported: the user's file has a fault, or --only

@@ -19,7 +19,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define VISITS 5      /* that count; the first is warm-up */
@@ -30,13 +29,10 @@
 #define LOOK_S 0.25
 
 struct start {
-    struct job_output output;
-    const struct tune_job *job;
-    struct trial_folder ranks;
+    struct tune_launch launch; /* the first member: the context of hooks */
     struct job_times *times;
     struct tune_started *r;
     bool seen, alone; /* collectives; those of one rank only */
-    double looked_at;
 };
 
 /* ---- the command ---- */
@@ -82,20 +78,20 @@ static void add_first(struct text *t, struct words *names, const char *name, con
     add_export(t, names, name, both);
 }
 
-static void add_tools(struct text *t, struct words *names, const struct start *s)
+static void add_tools(struct text *t, struct words *names, const struct tune_launch *l)
 {
-    const struct tune_job *j = s->job;
+    const struct tune_job *j = l->job;
     if (j->object) {
         add_first(t, names, "LD_PRELOAD", j->object);
         if (!words_has(names, TUNE_ARM))
-            add_export(t, names, "GRADSYNC_PRICE", s->ranks.config);
+            add_export(t, names, "GRADSYNC_PRICE", l->ranks.config);
     }
     if (j->python) {
         add_first(t, names, "PYTHONPATH", j->python);
-        add_export(t, names, "GRADSYNC_TORCH_OUT", s->ranks.path);
+        add_export(t, names, "GRADSYNC_TORCH_OUT", l->ranks.path);
     }
     if (j->ask_link) {
-        AUTO_FREE char *file = xstrfmt("%s/nccl.%%h.%%p", s->ranks.path);
+        AUTO_FREE char *file = xstrfmt("%s/nccl.%%h.%%p", l->ranks.path);
         add_export(t, names, "NCCL_DEBUG", "INFO");
         add_export(t, names, "NCCL_DEBUG_SUBSYS", "INIT,ENV");
         add_export(t, names, "NCCL_DEBUG_FILE", file);
@@ -118,7 +114,7 @@ static void add_mpirun(struct text *t, const struct words *names, const char *co
         text_addf(t, "export OMPI_MCA_mca_base_env_list=%s\n", SHELL_WORD(list.s));
 }
 
-static char *script_of(const struct start *s, const struct tune_setting *set)
+static char *script_of(const struct tune_launch *l, const struct tune_setting *set)
 {
     struct text t = {0};
     AUTO_WORDS struct words names = {0};
@@ -135,9 +131,9 @@ static char *script_of(const struct start *s, const struct tune_setting *set)
         text_addf(&torch, "%s%s", i ? "," : "", set->torch.v[i]);
     if (torch.len)
         add_export(&t, &names, "GRADSYNC_TORCH", torch.s);
-    add_tools(&t, &names, s);
-    add_mpirun(&t, &names, s->job->command);
-    text_addf(&t, "%s\n", s->job->command);
+    add_tools(&t, &names, l);
+    add_mpirun(&t, &names, l->job->command);
+    text_addf(&t, "%s\n", l->job->command);
     return t.s;
 }
 
@@ -172,12 +168,11 @@ static double sum_s(const struct tune_started *r)
     return sum;
 }
 
-/* Reports nothing: the ranks are writing. */
-static int read_now(struct trial_ranks *all, const struct start *s)
+int tune_launch_ranks(struct trial_ranks *all, const struct tune_launch *l)
 {
     char why[400];
     err_capture(why, sizeof why);
-    int code = trial_ranks_read(all, s->ranks.path);
+    int code = trial_ranks_read(all, l->ranks.path);
     err_capture(NULL, 0);
     return code;
 }
@@ -185,7 +180,8 @@ static int read_now(struct trial_ranks *all, const struct start *s)
 static bool read_ranks(struct start *s)
 {
     AUTO(trial_ranks_free) struct trial_ranks all = {0};
-    const struct trial_comm *c = read_now(&all, s) ? NULL : trial_ranks_lead(&all);
+    const struct trial_comm *c =
+        tune_launch_ranks(&all, &s->launch) ? NULL : trial_ranks_lead(&all);
     s->alone = !all.n && all.alone;
     s->seen = all.n;
     for (size_t i = 0; i < all.n; i++)
@@ -243,9 +239,9 @@ static void read_files(struct start *s, const char *pattern,
                        void (*take)(struct tune_started *, const char *))
 {
     AUTO_WORDS struct words names = {0};
-    files_list(s->ranks.path, pattern, &names);
+    files_list(s->launch.ranks.path, pattern, &names);
     for (size_t i = 0; i < names.n; i++) {
-        AUTO_FREE char *path = xstrfmt("%s/%s", s->ranks.path, names.v[i]);
+        AUTO_FREE char *path = xstrfmt("%s/%s", s->launch.ranks.path, names.v[i]);
         AUTO_TEXT struct text t = {0};
         if (!files_read(path, FILES_OWN, FILES_WHOLE_MAX, &t) || !t.s)
             continue;
@@ -267,17 +263,18 @@ static bool enough(void *ctx)
 {
     struct start *s = ctx;
     double now = clock_now_s();
-    if (now < s->looked_at + LOOK_S)
+    if (now < s->launch.looked_at + LOOK_S)
         return false;
-    s->looked_at = now;
-    if (s->job->object && read_ranks(s))
+    s->launch.looked_at = now;
+    if (s->launch.job->object && read_ranks(s))
         return s->r->n >= VISITS;
     if (s->alone)
         return true;
     from_lines(s->r, s->times);
     if (!s->seen && !s->r->n)
         read_files(s, "torch.*", read_torch);
-    return (s->r->gloo && !s->r->n) || (s->r->n >= LINES_LEAST && sum_s(s->r) >= s->job->measure_s);
+    return (s->r->gloo && !s->r->n) ||
+           (s->r->n >= LINES_LEAST && sum_s(s->r) >= s->launch.job->measure_s);
 }
 
 /* A start looks for its step in 64 calls, or in 256 if a step has up to 4 (nccl_tuner/trial_config.h); one
@@ -292,7 +289,7 @@ double tune_next_s(const struct tune_started *r)
 
 static void judge(struct start *s, const struct job_ended *e, double timeout_s)
 {
-    const struct job_output *o = &s->output;
+    const struct job_output *o = &s->launch.output;
     struct tune_started *r = s->r;
     const char *end = *o->last ? "; its last line: " : "";
     if (r->n >= 3)
@@ -325,29 +322,28 @@ static void judge(struct start *s, const struct job_ended *e, double timeout_s)
     r->kind = r->kind ? r->kind : "failed";
 }
 
-/* The output is the first member of the context of its hooks. */
-static int guarded(struct start *s, const struct tune_setting *set,
-                   const struct trial_config *config, double timeout_s, bool (*over)(void *),
-                   struct job_ended *ended)
+int tune_launch_run(struct tune_launch *l, const struct tune_setting *set,
+                    const struct trial_config *config, double timeout_s, bool (*over)(void *),
+                    bool at_once, struct job_ended *ended)
 {
     const struct job_hooks hooks = {.take = job_output_take,
                                     .meanwhile = job_output_meanwhile,
                                     .enough = over,
-                                    .at_once = !s->r, /* of a price nothing is kept */
-                                    .ctx = s};
-    int code = trial_folder_make(&s->ranks, s->job->out, config);
-    AUTO_FREE char *script = code ? NULL : script_of(s, set);
-    code = code ? code : job_guarded(script, timeout_s, s->job->interrupts, &hooks, ended);
+                                    .at_once = at_once,
+                                    .ctx = l};
+    int code = trial_folder_make(&l->ranks, l->job->out, config);
+    AUTO_FREE char *script = code ? NULL : script_of(l, set);
+    code = code ? code : job_guarded(script, timeout_s, l->job->interrupts, &hooks, ended);
     if (!code && (ended->enough || ended->hung || ended->stopped))
-        s->output.times = NULL; /* the line that it was writing may lack digits */
-    job_output_end(&s->output);
+        l->output.times = NULL; /* the line that it was writing may lack digits */
+    job_output_end(&l->output);
     return code;
 }
 
-static void end(struct start *s)
+void tune_launch_end(struct tune_launch *l)
 {
-    job_output_free(&s->output);
-    trial_folder_remove(&s->ranks);
+    job_output_free(&l->output);
+    trial_folder_remove(&l->ranks);
 }
 
 int tune_start(const struct tune_job *j, const struct tune_setting *set, double timeout_s,
@@ -355,12 +351,13 @@ int tune_start(const struct tune_job *j, const struct tune_setting *set, double 
 {
     const struct train_settings known = {.unit = TRAIN_S};
     AUTO(job_times_free_of) struct job_times *times = job_times_new(&known);
-    struct start s = {.output = {.log = j->log, .times = times}, .job = j, .times = times, .r = r};
+    struct start s = {
+        .launch = {.output = {.log = j->log, .times = times}, .job = j}, .times = times, .r = r};
     const struct trial_config config = visits_config(j, set);
     struct job_ended ended;
     *r = (struct tune_started){.watch = job_watch_new()};
-    s.output.job = r->watch;
-    int code = guarded(&s, set, &config, timeout_s, enough, &ended);
+    s.launch.output.job = r->watch;
+    int code = tune_launch_run(&s.launch, set, &config, timeout_s, enough, false, &ended);
     if (!code) {
         r->took_s = ended.took_s;
         r->stopped = ended.stopped;
@@ -373,7 +370,7 @@ int tune_start(const struct tune_job *j, const struct tune_setting *set, double 
             x[i] = (double)r->v[i].ns * 1e-9 / (double)r->v[i].steps;
         r->step_s = r->n ? stats_median(x, r->n) : (double)NAN;
     }
-    end(&s);
+    tune_launch_end(&s.launch);
     return code;
 }
 
@@ -383,119 +380,4 @@ void tune_started_free(struct tune_started *r)
         job_watch_free(r->watch);
     free(r->v);
     *r = (struct tune_started){0};
-}
-
-/* ---- the price ---- */
-
-#define PRICE_LOOK_S 2.0
-#define BEGIN 5 /* deadlines, until a step is found */
-
-struct pricing {
-    struct start start; /* the first member: the output is the context of hooks */
-    struct tune_price *p;
-    double wrote_at, silent_s; /* when the ranks wrote last; how long they may be silent */
-    off_t written;
-    bool begun, hung;
-};
-
-static off_t written(const char *dir)
-{
-    AUTO_WORDS struct words names = {0};
-    off_t all = 0;
-    files_list(dir, "*.jsonl", &names);
-    for (size_t i = 0; i < names.n; i++) {
-        AUTO_FREE char *path = xstrfmt("%s/%s", dir, names.v[i]);
-        struct stat s;
-        all += stat(path, &s) ? 0 : s.st_size;
-    }
-    return all;
-}
-
-/* No visit ends any more. Before the first one the job may load its data, and find its step. */
-static bool is_silent(struct pricing *q, double now)
-{
-    off_t size = written(q->start.ranks.path);
-    if (size != q->written) {
-        q->silent_s = fmax(q->silent_s, 4 * (now - q->wrote_at));
-        q->written = size;
-        q->wrote_at = now;
-    }
-    double limit = q->p->deadline_s, silent = now - q->wrote_at;
-    return silent > (q->begun ? fmax(limit, fmin(q->silent_s, 10 * limit)) : BEGIN * limit);
-}
-
-static bool price_over(void *ctx)
-{
-    struct pricing *q = ctx;
-    AUTO(trial_ranks_free) struct trial_ranks r = {0};
-    double now = clock_now_s();
-    bool captured = false;
-    if (now < q->start.looked_at + PRICE_LOOK_S)
-        return false;
-    q->start.looked_at = now;
-    const struct trial_comm *c = read_now(&r, &q->start) ? NULL : trial_ranks_lead(&r);
-    for (size_t i = 0; i < r.n; i++) {
-        q->begun = q->begun || r.v[i].begun;
-        captured = captured || r.v[i].captured;
-    }
-    if (c)
-        price_from(&q->p->answer, c);
-    if (c ? c->over >= c->ranks || price_enough(&q->p->answer) : captured)
-        return true;
-    return q->hung = is_silent(q, now);
-}
-
-static char *why_none(const struct pricing *q, const struct job_ended *e)
-{
-    const struct tune_price *p = q->p;
-    const char *last = q->start.output.last;
-    double silent = clock_now_s() - q->wrote_at;
-    char why[64];
-    if (q->hung && q->begun)
-        return xstrfmt("the job completed no visit for %.0f s and was killed: what it does next "
-                       "may depend on values that were not communicated",
-                       silent);
-    if (q->hung)
-        return xstrfmt("no step was found for %.0f s, and the job was killed; if it needs longer "
-                       "to begin, use a longer --deadline",
-                       silent);
-    if (p->status && job_ended_kind(e, why, sizeof why))
-        return xstrfmt("the command failed: %s%s%s", why, *last ? "; its last line: " : "", last);
-    return trial_result_why(&p->ranks, (long)p->config->calls, true);
-}
-
-int tune_price(const struct tune_job *j, struct tune_price *p)
-{
-    const struct tune_setting as_is = {0};
-    const char *theirs = getenv("LD_PRELOAD");
-    p->watch = job_watch_new();
-    struct pricing q = {.start = {.output = {.log = j->log, .job = p->watch}, .job = j},
-                        .p = p,
-                        .wrote_at = clock_now_s()};
-    struct job_ended ended;
-    say("price: this launch is thrown away: its results are worthless, and it ends once the price "
-        "is known");
-    if (theirs && *theirs)
-        say("price: LD_PRELOAD is set, and stays: %s", theirs);
-    int code = guarded(&q.start, &as_is, p->config, 1e9, price_over, &ended);
-    code = code ? code : trial_ranks_read(&p->ranks, q.start.ranks.path);
-    p->lead = code || q.hung ? NULL : trial_ranks_lead(&p->ranks);
-    p->answer = (struct price_answer){0};
-    if (!code)
-        p->status = ended.enough || ended.stopped ? 0 : ended.status;
-    if (p->lead) {
-        price_from(&p->answer, p->lead);
-    } else if (!code) {
-        AUTO_FREE char *why = why_none(&q, &ended);
-        snprintf(p->answer.why, sizeof p->answer.why, "%s", why);
-    }
-    end(&q.start);
-    return code;
-}
-
-void tune_price_free(struct tune_price *p)
-{
-    trial_ranks_free(&p->ranks);
-    if (p->watch)
-        job_watch_free(p->watch);
 }

@@ -3,14 +3,14 @@
  * One start of the user's command with a setting. The times of its steps come from the preloaded
  * object (plugins/price), which counts steps by the sequence of collectives; without it, from the
  * lines that the command prints. The command is ended as soon as there are enough.
- *
- * And the launch for a price, in which large collectives are left out in some blocks of steps.
  */
 #pragma once
 
 #include "base/family.h"
+#include "job/job_output.h"
+#include "job/job_process.h"
 #include "job/job_watch.h"
-#include "job/trial_result.h"
+#include "job/trial_ranks.h"
 #include "job/tune_setting.h"
 
 #include <stdbool.h>
@@ -63,20 +63,23 @@ int tune_start(const struct tune_job *j, const struct tune_setting *s, double ti
 double tune_next_s(const struct tune_started *r);
 void tune_started_free(struct tune_started *r);
 
-struct tune_price {
-    const struct trial_config *config; /* with the arms auto, and none, one or half */
-    double deadline_s;                 /* without a step: the job hangs */
-    /* The result. */
-    struct price_answer answer;
-    struct trial_ranks ranks;
-    const struct trial_comm *lead; /* NULL: answer.why says why there is nothing to record */
-    struct job_watch *watch;
-    int status; /* exit code of a command that failed */
-};
-
-/* One launch, whose results are worthless. It ends as soon as the price is known, or by the first
- * signal. GS_OK, also if there is no price, or reported: nothing can be started. */
-int tune_price(const struct tune_job *j, struct tune_price *p);
-void tune_price_free(struct tune_price *p);
 /* The words of a command as one line for a shell; a single word is one already. */
 char *tune_command(char **words);
+
+/* ---- a launch of another kind, such as that of a price ---- */
+
+struct tune_launch {
+    struct job_output output; /* the first member: what is behind it may be the caller's */
+    const struct tune_job *job;
+    struct trial_folder ranks;
+    double looked_at;
+};
+
+/* Until `over`, whose context is the launch, or the deadline; at_once: or the first signal. The caller
+ * ends the launch. GS_OK, or reported. */
+int tune_launch_run(struct tune_launch *l, const struct tune_setting *s,
+                    const struct trial_config *config, double timeout_s, bool (*over)(void *),
+                    bool at_once, struct job_ended *ended);
+/* What the ranks wrote so far. It reports nothing: they may be writing. */
+int tune_launch_ranks(struct trial_ranks *all, const struct tune_launch *l);
+void tune_launch_end(struct tune_launch *l);

@@ -105,7 +105,7 @@ bool record_chain_read(struct chain *c, const char *line, size_t n, bool first);
  *           iters          iterations in each sample
  *           skew_ns        median over samples of last start - first start
  *           spread_ns      median over samples of longest - shortest time of a rank
- *           rank_ns        of a price (job/trial_result.h): the time of each rank
+ *           rank_ns        of a price (job/price.h): the time of each rank
  *           metrics        {name: median}; only if the plugin has metrics besides the time
  *           each           {name: [a value for each rank]} of metrics that differ by rank; absent
  *                          if the plugin has none

@@ -8,7 +8,7 @@
 #include "compare/setting.h"
 #include "compare/verdicts.h"
 #include "config/locate.h"
-#include "job/job_recording.h"
+#include "job/price.h"
 #include "record/host_load.h"
 #include "record/machine.h"
 #include "record/runs.h"
@@ -170,7 +170,7 @@ static int print_price(const struct choice *choice, const struct contrast *c)
     for (size_t i = 0; i < choice->runs.n; i++) {
         struct price_answer a = {0};
         const char *dir = choice->runs.v[i].dir;
-        int code = strcmp(path_name(dir), c->run_id) ? GS_OK : job_recording_price(&a, dir);
+        int code = strcmp(path_name(dir), c->run_id) ? GS_OK : price_read(&a, dir);
         AUTO_FREE char *sentence = a.known ? price_sentence(&a) : NULL;
         if (sentence)
             screen_say(sentence);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * How often `gradsync trial` is wrong: trials of five minutes with a known truth, through the same
- * functions that print its result (runner/job/trial_result.h).
+ * functions that print its result (runner/job/trial_result.h, price.h).
  *   trial_rates [TRIALS [SEED]]      1000 1 unless given
  * Prints a CSV of rates with their 95% intervals, and ends with 1 if one is outside its bounds.
  *
@@ -18,6 +18,7 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "common/rng.h"
+#include "job/price.h"
 #include "job/trial_result.h"
 
 #include <math.h>

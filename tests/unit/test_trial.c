@@ -7,6 +7,7 @@
 #include "folder.h"
 #include "job/job_recording.h"
 #include "job/job_watch.h"
+#include "job/price.h"
 #include "job/trial_result.h"
 
 #include <sys/stat.h>
@@ -204,7 +205,7 @@ TEST_IN_FOLDER(the_price_of_a_recording_is_that_of_its_visits)
     make_priced(&m, ms, "none");
     assert_true(price_from(&a, &m.comm));
     record(dir, m.comm, BLOCKS);
-    assert_int_equal(job_recording_price(&b, dir), GS_OK);
+    assert_int_equal(price_read(&b, dir), GS_OK);
     AUTO_FREE char *seen = price_sentence(&a), *read = price_sentence(&b);
     assert_string_equal(seen, read);
     assert_memory_equal(&a.none, &b.none, sizeof a.none);
