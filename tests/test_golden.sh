@@ -21,7 +21,7 @@ session() { # FILE: what it prints, without the paths of this machine
     local script
     script=$(sed "/^\\$ /{s/'/'\\\\''/g; s/^\\$ \\(.*\\)/show '\\1'/}" "$1")
     mkdir session && cd session && eval "$script" |
-        sed "s|$tmp/session/||g; s|$tmp|TMP|g; s|$build|BUILD|g; s|$top/||g"
+        sed -E "s|$tmp/session/||g; s|$tmp|TMP|g; s|$build|BUILD|g; s|$top/||g; s|[0-9]{8}T[0-9]{6}Z-([a-z]+-)?[0-9a-f]{4}|RUN|g"
 }
 
 for cmd in "$top"/tests/golden/*.cmd; do
