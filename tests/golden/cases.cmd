@@ -1,5 +1,6 @@
 # Small inputs in the forms of public logs and reports: tests/cases has a folder for each kind, and further inputs of
 # each kind are made here. Import must read what they say.
+# Not under ASan: it takes long.
 cases=$top/tests/cases
 import() { rm -rf raw csv && gradsync import -o raw "$@" >/dev/null 2>err; }
 # what COLUMN…: of the cells of the last import: how many, the first and the last by size, out of place first

@@ -1,5 +1,6 @@
 # Other programs' output becomes recordings: every variant that nccl-tests has printed, iteration times, nccl-tests'
 # JSON and OSU's tables; what cannot be trusted is refused.
+# Not under ASan: it takes long.
 make=$top/tests/make_nccl_output json=$top/tests/make_nccl_json
 import() { gradsync import "$@" 2>&1 | sed '/^next: /d'; }
 reduce() { gradsync check -q "$1" && gradsync reduce -q "$1" -o csv; }
