@@ -15,8 +15,8 @@ import() { "$gradsync" import "$@"; }
 for file in table report; do
     bad=''
     for size in $(seq 1 397 "$(wc -c <$file)"); do
-        head -c "$size" $file >cut
-        run import -q -o cut_$file cut
+        head -c "$size" $file >cut.txt
+        run import -q -o "cut_$file" cut.txt
         [ $rc -le 1 ] || bad="$bad $size"
     done
     is "$bad" '' "a $file cut anywhere is imported or refused"
