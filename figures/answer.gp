@@ -2,7 +2,7 @@
 #
 # The time that each training step loses by the config with the highest bandwidth, by level of evidence.
 # Where no bandwidth was measured, the time that it loses by the baseline.
-# Filled: a verdict. Hollow: undecided. The scale is linear up to twice the time, else logarithmic.
+# Filled: a verdict. Hollow: inconclusive. The scale is linear up to twice the time, else logarithmic.
 
 load data
 load "figures/words.gp"
@@ -79,7 +79,7 @@ do for [g = 1 : groups] { set label 4000 + g heading[g] at screen 0.06 / WIDTH, 
 set label 504 (of_bandwidth ? "highest bandwidth" : "baseline") . " → best other" at screen 1 - 0.04 / WIDTH, 1 - (TOP - 0.06) / HEIGHT right font ",6" textcolor rgb "#404040"
 set arrow 1 from first 0, graph 0 to first 0, graph 1 nohead linewidth 0.8 linecolor rgb "#404040" back
 set label 506 not_shown at screen 0.5, (far ? 0.18 : 0.06) / HEIGHT center textcolor rgb "#404040"
-set label 507 "● verdict ○ undecided bar: 95% interval" at screen 0.5, (KEY - 0.05) / HEIGHT center
+set label 507 "● verdict ○ inconclusive bar: 95% interval" at screen 0.5, (KEY - 0.05) / HEIGHT center
 do for [i = 1 : rows] { # an interval that goes on
     if (real(word($lost[i], 4)) > high) { set label 1000 + i "→" at first where(high), first real(word($lost[i], 1)) center }
     if (real(word($lost[i], 3)) < low) { set label 2000 + i "←" at first where(low), first real(word($lost[i], 1)) center }

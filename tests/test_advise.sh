@@ -157,7 +157,7 @@ steps 1 '' "$cuda" launches=1
 manifest data/raw/sim/iter_proxy/1
 answers 'one launch decides nothing, and the advice says how to measure more' \
     '^Nothing was decided on sim \(2 ranks\): one launch has no interval\. Measure .* --set measure:launches=5'
-like "$out" '8 +auto +- +- +step +undecided: one launch' 'the step of one launch is undecided'
+like "$out" '8 +auto +- +- +step +inconclusive: one launch' 'the step of one launch is inconclusive'
 rm data/raw/sim/iter_proxy/1/MANIFEST.json
 answers 'the advice on an interrupted run is to complete it' \
     'one launch has no interval\. To complete the run: gradsync resume data/raw/sim/iter_proxy/1$'

@@ -67,7 +67,7 @@ like "$("$gradsync" compare --config c3 raw1)" 'c3 is slower than c0 in 2 of 2' 
     'the first line with --config is about that config'
 mkdir pair && "$make_campaign" pair/sim groups=2 configs=2 spread=0.0005
 like "$("$gradsync" compare pair)" \
-    'alone: c1 is slower than c0 in 0 of 2, faster in 0, equivalent in 2( \(. of them .*\))?, undecided in 0' \
+    'alone: c1 is slower than c0 in 0 of 2, faster in 0, equivalent in 2( \(. of them .*\))?, inconclusive in 0' \
     'one config against the baseline is said as a difference, and neither is called the best'
 fails 2 'choose c1, c2, c3' "$gradsync" compare --config c9 raw1
 fails 2 "did you mean 'sim'" "$gradsync" compare --platform simm raw1
@@ -119,14 +119,14 @@ is "$(rivals close)" '2 c2' 'a rival that ran the same operation is not called s
 mkdir small && "$make_campaign" small/sim groups=1 spread=0.0005 effect=0.006
 ok 'a comparison of a small effect succeeds' "$gradsync" compare small -o small.csv
 like "$(xargs <<<"$out")" \
-    'c0 is beaten in 0 of 1 groups, by less than 1% in 1, confirmed best in 0, undecided in 0 ' \
+    'c0 is beaten in 0 of 1 groups, by less than 1% in 1, confirmed best in 0, inconclusive in 0 ' \
     'a baseline is not confirmed best where another config is shorter, by however little'
 like "$out" $'\n  8 +c2 +-[0-9.]+% .* small ' 'the line of the group has the config that is shorter'
 is "$(grep -c ',c0,c2,.*,equivalent,.*,alone,shorter,' small.csv/compare.csv)|$(
     grep -c ',c0,c3,.*,equivalent,.*,alone,longer,' small.csv/compare.csv)" \
     '1|1' 'compare.csv has the direction of a small effect'
 like "$(xargs <<<"$("$gradsync" compare --config c2 small)")" \
-    'equivalent in 1 \(1 of them shorter by less than 1%\), undecided in 0' \
+    'equivalent in 1 \(1 of them shorter by less than 1%\), inconclusive in 0' \
     'the sentence about one config counts small effects among the equivalent'
 like "$("$gradsync" compare --all small)" \
     'c2 .* equivalent +shorter by [0-9.]+ to [0-9.]+%, below the 1% that you ask for' \
@@ -144,7 +144,7 @@ sed -i -e '/"cell":"000000000000004/{s/"mode":""/"mode":"overlapped"/;s/"size":"
 prints '^sim null overlapped, alone: .* best of comm in 1 of 1 ' "$gradsync" compare --best-of \
     comm modes -o modes.csv
 like "$("$gradsync" compare --best-of comm --all modes)" \
-    'comm is beaten in 1 of 1 groups, .* best in 0, undecided in 0' \
+    'comm is beaten in 1 of 1 groups, .* best in 0, inconclusive in 0' \
     'all contrasts end with the same count'
 is "$(cut -d, -f5,7,8,20 modes.csv/chosen.csv | tail -n +2 | tr '\n' ' ')" \
     'overlapped,c2,c0,faster overlapped,c2,c1,faster overlapped,c2,c3,faster ' \
@@ -260,7 +260,7 @@ mkdir twice && cp -r same twice/1 && cp -r same twice/2
 for run in 1 2; do sed -i "s/\"run_id\":\"same\"/\"run_id\":\"$run\"/" twice/$run/*.jsonl; done
 ok 'compare --again succeeds where two runs have the same operation' "$gradsync" compare --again \
     twice -o twice.csv
-again_row() { # IN_BOTH SAME UNDECIDED DIFFERENT CONTRARY SAME_OPERATION: of the line of two runs
+again_row() { # IN_BOTH SAME INCONCLUSIVE DIFFERENT CONTRARY SAME_OPERATION: of the line of two runs
     echo "$1" "${@:2}" | sed 's/ / +/g'
 }
 like "$out" "null on sim +2 +1 +$(again_row 6/6 4 0 0 0 2) " \

@@ -51,7 +51,7 @@ unlike "$out" 'names give only' 'the names of one list need no note'
 prints $'\n''names give only what differs from cost=0, FAST unset'$'\n' "$gradsync" plan \
     effect.ini --set train:FAST=unset,1
 exits 0 'a train section is measured' train effect.ini
-like "$err" 'more launches, if verdicts are undecided: gradsync train effect.ini --set measure:launches=10 -o raw \(a new run\)' \
+like "$err" 'more launches, if verdicts are inconclusive: gradsync train effect.ini --set measure:launches=10 -o raw \(a new run\)' \
     'the message says how to measure more launches'
 like "$err" 'launch 1 of 5: cost=3000: 60 step times, median 10[23][0-9.]* ms, in .* left'
 like "$err" "next: gradsync compare raw/here/train/"

@@ -465,7 +465,7 @@ static const char *none_shorter(const struct steps_evidence *s, const struct evi
             return "nothing is shorter";
         launches = s->v[i].c->effect.launches > launches ? s->v[i].c->effect.launches : launches;
     }
-    return launches == 1 ? "undecided: one launch" : "undecided: no interval";
+    return launches == 1 ? "inconclusive: one launch" : "inconclusive: no interval";
 }
 
 static bool same_section(const struct evidence *a, const struct evidence *b)
@@ -515,15 +515,15 @@ char *advice_step_name(const struct steps_evidence *s, const struct evidence *of
     return t.s;
 }
 
-static char *undecided(const struct contrast *c)
+static char *inconclusive(const struct contrast *c)
 {
     const struct judgement *j = &c->judgement;
     if (judgement_is_hopeless(j, &c->effect, c->bound))
         return xstrfmt("%sgive up: more launches would most likely show less than %.3g%%",
                        c->effect.hi < 0 ? "shorter, but " : "", 100 * c->bound);
-    return j->needed > 0 ? xstrfmt("undecided: %lld more launch%s", (long long)j->needed,
+    return j->needed > 0 ? xstrfmt("inconclusive: %lld more launch%s", (long long)j->needed,
                                    j->needed == 1 ? "" : "es")
-                         : xstrdup("undecided");
+                         : xstrdup("inconclusive");
 }
 
 static char *standing(const struct steps_evidence *s, const struct evidence *e)
@@ -541,7 +541,7 @@ static char *standing(const struct steps_evidence *s, const struct evidence *e)
     if (j->verdict == VERDICT_FASTER)
         return xstrfmt("not advised: the gain may be below %.3g%%", 100 * GAIN_LEAST);
     if (j->verdict == VERDICT_INCONCLUSIVE)
-        return undecided(e->c);
+        return inconclusive(e->c);
     return xstrdup(*j->reason ? j->reason : "no difference");
 }
 

@@ -364,7 +364,7 @@ const char *winner_verdict(const struct winner *w)
     return w->best                  ? verdict_names[VERDICT_FASTER]
            : w->small               ? "small"
            : winner_is_confirmed(w) ? "confirmed"
-                                    : "undecided";
+                                    : verdict_names[VERDICT_INCONCLUSIVE];
 }
 
 /* ---- the best of a family ---- */

@@ -186,7 +186,7 @@ bool winner_is_confirmed(const struct winner *w);
 /* The config to print as the fastest: the best one, the small one, or the baseline if confirmed; "-"
  * while nothing is decided. */
 const char *winner_shown(const struct winner *w);
-/* "faster", "small", "confirmed" or "undecided" */
+/* "faster", "small", "confirmed" or "inconclusive" */
 const char *winner_verdict(const struct winner *w);
 
 #define PLACEBO_CSV "placebo.csv"

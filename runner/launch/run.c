@@ -220,7 +220,7 @@ static void outcome_say_more(const struct run_outcome *o, const struct plan *p,
     bool every = !workload || !strcmp(workload, TRAIN_WORKLOAD); /* as without -w */
     AUTO_FREE char *command = config_command("train", p->config->path, every ? NULL : workload,
                                              (const char *const *)set.v);
-    say("more launches, if verdicts are undecided: %s%s%s (a new run%s)", command,
+    say("more launches, if verdicts are inconclusive: %s%s%s (a new run%s)", command,
         data ? " -o " : "", data ? SHELL_WORD(data) : "",
         data ? "" : "; 'gradsync compare' then takes it instead of this one");
 }

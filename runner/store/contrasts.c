@@ -189,7 +189,7 @@ static void add_line(struct questions *all, struct line line)
     q->slower += line.size > 0 && line.c->judgement.verdict == VERDICT_SLOWER;
     q->settled += !strcmp(line.word, "confirmed");
     q->small += line.c->judgement.small < 0;
-    q->open += !strcmp(line.word, "undecided");
+    q->open += !strcmp(line.word, "inconclusive");
     ALLOC_MORE(q->v, q->n);
     for (k = q->n++; k > 0 && q->v[k - 1].size < line.size; k--)
         q->v[k] = q->v[k - 1];
@@ -209,11 +209,8 @@ static void add_winner(struct questions *all, const struct winner *w)
 static void add_contrast(struct questions *all, const struct contrast *c)
 {
     enum verdict v = c->judgement.verdict;
-    add_line(all, (struct line){c, c->config,
-                                v == VERDICT_INCONCLUSIVE ? "undecided"
-                                : v == VERDICT_SAME       ? "same"
-                                                          : verdict_names[v],
-                                true, verdict_is_difference(v) ? fabs(c->effect.value) : 0,
+    add_line(all, (struct line){c, c->config, v == VERDICT_SAME ? "same" : verdict_names[v], true,
+                                verdict_is_difference(v) ? fabs(c->effect.value) : 0,
                                 contrast_reason(c)});
 }
 
@@ -264,7 +261,7 @@ static void tell_best(struct text *t, const struct question *q, const char *best
     if (q->small)
         text_addf(t, ", by less than %.3g%% in %zu", 100 * q->c->bound, q->small);
     if (!q->faster)
-        text_addf(t, ", confirmed best in %zu, undecided in %zu", q->settled, q->open);
+        text_addf(t, ", confirmed best in %zu, inconclusive in %zu", q->settled, q->open);
 }
 
 static void tell_each(struct text *t, const struct question *q)
@@ -279,10 +276,10 @@ static void tell_each(struct text *t, const struct question *q)
     if (one_config)
         text_addf(t,
                   "%s is slower than %s in %zu of %zu, faster in %zu, equivalent in %zu%s, "
-                  "undecided in %zu",
+                  "inconclusive in %zu",
                   q->c->config, q->c->baseline, q->slower, q->n, q->faster, same, small, q->open);
     else
-        text_addf(t, "%zu of %zu slower than %s, %zu faster, %zu equivalent%s, %zu undecided",
+        text_addf(t, "%zu of %zu slower than %s, %zu faster, %zu equivalent%s, %zu inconclusive",
                   q->slower, q->n, q->c->baseline, q->faster, same, small, q->open);
 }
 
@@ -449,7 +446,7 @@ static const char beaten[] =
     "SELECT trim(workload || ' ' || label) || ' on ' || platform || ', run ' || run_id || ', '"
     "   || mode || ': the fastest config of %q is beaten in ' || sum(beaten) || ' of ' || count(*)"
     "   || ' groups, confirmed best in ' || sum(NOT beaten AND NOT open)"
-    "   || ', undecided in ' || sum(NOT beaten AND open)"
+    "   || ', inconclusive in ' || sum(NOT beaten AND open)"
     " FROM (SELECT *, min(at) AS first_at, max(verdict = 'faster') AS beaten,"
     "         max(verdict = 'inconclusive' OR small_effect = 'shorter') AS open"
     "       FROM shown GROUP BY platform, workload, label, run_id, mode, family)"
@@ -523,7 +520,7 @@ static const char again[] =
 static const char agreements[] =
     "SELECT trim(workload || ' ' || label) || ' on ' || platform AS contrasts, run_id AS run,"
     "   earlier_run_id AS after, count(*) || '/' || contrasts AS \"in both\","
-    "   sum(agreement = 'same') AS same, sum(agreement = 'open') AS undecided,"
+    "   sum(agreement = 'same') AS same, sum(agreement = 'open') AS inconclusive,"
     "   sum(agreement = 'different') AS different, sum(agreement = 'contrary') AS contrary,"
     "   sum(agreement = 'same operation') AS \"same operation\","
     "   sum(overlap = 'yes') || '/' || count(*) AS overlap,"
