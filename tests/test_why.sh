@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# A number back to the lines it was measured in; what is stale, under-sampled, mixed, damaged or
+# A number back to the lines it was measured in; what is under-sampled, mixed, damaged or
 # missing is refused, with the command that fills the gap.
 # shellcheck disable=SC1003 # lines of TeX end with a backslash
 . "$(dirname "$0")/lib.sh"
@@ -152,9 +152,6 @@ is "$rc|$(grep -o 'gs@v@.*' tex3/macros.tex | tr '\n' ' ')" \
     'an under-sampled number gives way to its substitute and is not counted'
 like "$err" '^left out: .*under-sampled.*fill it: gradsync run'
 defines "time.a = time: SELECT median_s FROM summary WHERE $A_ROW"
-config $'size = 32\nconfigs = a, b' 2
-refused 'a recording of another config' \
-    "$first: stale: configs/p.ini.*fill it: gradsync run configs/p.ini"
 cp -r "$first" kept
 sed -i 's/"null"/"train"/' "$first"/*.jsonl && manifest "$first"
 sed -i "s/workload='null'/workload='train'/" macros.txt
@@ -164,19 +161,6 @@ why time.a
 is "$rc" 0 'a training has a config of its own, which the config of the platform need not name'
 rm -rf raw/p/* tex2 && mkdir raw/p/null && mv kept "$first"
 defines "time.a = time: SELECT median_s FROM summary WHERE $A_ROW"
-config $'size = 8, 16\nconfigs = a, b\nsizes = 9' 2
-refused 'a config that cannot be planned' \
-    "$first: its config cannot be planned: configs/p.ini:[0-9]+: .*sizes.*fill it: gradsync \
-check configs/p.ini"
-config $'size = 8, 16\nconfigs = a, b' 2
-mkdir -p bare && cp "$gradsync" bare/
-gradsync=$tmp/bare/gradsync refused 'a config whose plugin is missing' \
-    "$first: its config cannot be planned: configs/p.ini:[0-9]+: \[null\]: .*fill it: gradsync \
-check configs/p.ini"
-config $'size = 8, 16\nconfigs = a, b\neffect = 0, 0.1' 2
-tables
-why -o tex4
-is $rc 0 'a key that the recording does not know is no difference'
 config $'size = 8, 16\nconfigs = a, b' 2
 chmod -R u+w raw
 sed -i '1s/"ranks":2/"mpi":"another","ranks":2/' $first/launch-02.01.jsonl

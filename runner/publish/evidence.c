@@ -6,7 +6,6 @@
 #include "base/text.h"
 #include "config/config.h"
 #include "config/settings.h"
-#include "plan/plan.h"
 #include "record/runs.h"
 #include "reduce/gather.h"
 
@@ -14,115 +13,29 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- config match ----
- *
- * Whether the present config of a platform still requests the recorded cells.
- */
+/* ---- config ---- */
 
-/* A plan's words have quotes around an empty text, a recording's have none. */
-static bool same_value(const char *a, const char *b)
-{
-    a = strcmp(a, "\"\"") ? a : "";
-    b = strcmp(b, "\"\"") ? b : "";
-    return !strcmp(a, b);
-}
-
-/* The values that two lists of "key=value" words give to the same key are the same. */
-static bool agree(const struct words *a, const struct words *b)
-{
-    for (size_t i = 0; i < a->n; i++) {
-        size_t n = strcspn(a->v[i], "=");
-        for (size_t k = 0; k < b->n && a->v[i][n]; k++)
-            if (!strncmp(a->v[i], b->v[k], n + 1) && !same_value(a->v[i] + n + 1, b->v[k] + n + 1))
-                return false;
-    }
-    return true;
-}
-
-/* A config can ask only for what today's plugin has: cells of an earlier version, whose parameters,
- * choices or defaults may have gone, are not held against it. */
-static bool of_another_version(const struct recorded *r, const struct plan *p)
-{
-    return r->plugin && *r->plugin && p->plugin && strcmp(r->plugin, p->plugin->wl.version) != 0;
-}
-
-static void compare_plan(const struct recorded *r, const struct plan *p, bool *requested)
-{
-    AUTO_FREE struct words *planned = xcalloc(p->n_cells + 1, sizeof *planned);
-    for (size_t i = 0; i < p->n_cells; i++)
-        words_split(&planned[i], p->cells[i].params, ' ');
-    for (size_t c = 0; c < r->n_cells; c++) {
-        AUTO_WORDS struct words w = {0};
-        words_split(&w, r->cells[c].params, ' ');
-        for (size_t i = 0; i < p->n_cells && !requested[c]; i++)
-            requested[c] = of_another_version(r, p) || !strcmp(p->cells[i].id, r->cells[c].id) ||
-                           agree(&w, &planned[i]);
-    }
-    for (size_t i = 0; i < p->n_cells; i++)
-        words_free(&planned[i]);
-}
-
-/* The config of the platform, CONFIGS/PLATFORM.ini. If there is none and an override named the
- * platform of the run, the config that was overridden; then its overrides are to be repeated. */
+/* The config of the platform, CONFIGS/PLATFORM.ini, and how many launches it asks for; if there is none, as
+ * where an override named the platform, the recorded config with its overrides. One that cannot be read
+ * asks for none. Reports nothing. */
 static void find_config(struct proof *p, const char *configs)
 {
     char ignored[512];
-    const struct recorded *r = p->r;
-    AUTO(config_free_of) struct config *config = NULL;
-    AUTO_FREE char *recorded = xstrfmt("%s/config.ini", r->dir);
     struct settings set;
-    p->config = xstrfmt("%s/%s.ini", configs, r->platform);
-    if (!access(p->config, F_OK) || !r->overrides)
+    AUTO(config_free_of) struct config *config = NULL;
+    p->config = xstrfmt("%s/%s.ini", configs, p->r->platform);
+    if (access(p->config, F_OK)) {
+        free(p->config);
+        p->config = xstrfmt("%s/config.ini", p->r->dir);
+        p->overrides = (const char *const *)p->r->overrides;
+    }
+    /* The number of launches of a job comes from the command line. */
+    if (!strcmp(p->r->workload, "trial") || !strcmp(p->r->workload, "train"))
         return;
     err_capture(ignored, sizeof ignored);
-    if (!config_load(&config, recorded, NULL) && !settings_read(config, &set) &&
-        strcmp(set.platform.name, r->platform) != 0) {
-        free(p->config);
-        p->config = xstrfmt("%s/%s.ini", configs, set.platform.name);
-        p->overrides = (const char *const *)r->overrides;
-    }
+    if (!config_load(&config, p->config, p->overrides) && !settings_read(config, &set))
+        p->launches = set.measure.launches;
     err_capture(NULL, 0);
-}
-
-/* The plan; or NULL if the section is gone or cannot be planned. Errors are reported. */
-static struct plan *plan_today(const struct proof *p)
-{
-    struct config *config;
-    struct plan *plan = NULL;
-    if (config_load(&config, p->config, p->overrides))
-        return NULL;
-    AUTO_FREE char *section =
-        *p->r->label ? xstrfmt("%s %s", p->r->workload, p->r->label) : xstrdup(p->r->workload);
-    if (!config_section(config, section))
-        config_free(config);
-    else if (plan_build(&plan, config, section)) /* which owns the config */
-        plan = NULL;
-    return plan;
-}
-
-/* Plans the section of the run again. requested[i]: a planned cell has the same values for all
- * parameters that both have, so a parameter added to the plugin since then makes no difference; a
- * recording of another version of the plugin is taken as it is. Reports nothing: `why` is the error. */
-static void match_config(struct proof *p, const char *configs)
-{
-    char said[512] = "";
-    const struct recorded *r = p->r;
-    find_config(p, configs);
-    p->requested = xcalloc(r->n_cells + 1, sizeof *p->requested);
-    /* Their cells come from the command line and from a config of any name. */
-    bool any = !strcmp(r->workload, "trial") || !strcmp(r->workload, "train");
-    for (size_t i = 0; any && i < r->n_cells; i++)
-        p->requested[i] = true;
-    if (any)
-        return;
-    err_capture_first(said, sizeof said);
-    AUTO(plan_free_of) struct plan *plan = plan_today(p);
-    err_capture(NULL, 0);
-    p->why = !plan && *said ? xstrdup(said) : NULL;
-    if (!plan)
-        return;
-    compare_plan(r, plan, p->requested);
-    p->launches = plan->set.measure.launches;
 }
 
 /* ---- runs ---- */
@@ -134,8 +47,6 @@ static void proof_free(struct proof *p)
     recorded_free(p->r);
     free(p->dir);
     free(p->config);
-    free(p->requested);
-    free(p->why);
     free(p);
 }
 
@@ -153,7 +64,7 @@ static int read_proof(struct proof *p, const char *configs)
     CHECK(launches_out_of_run(&out, p->dir));
     p->left_out = (int64_t)out.n;
     host_load_free(&out);
-    match_config(p, configs);
+    find_config(p, configs);
     return GS_OK;
 }
 
@@ -339,21 +250,14 @@ static int refuse(struct admissibility *a, char *what, char *command)
 static int judge_cells(struct admissibility *a, const struct proof *p, const size_t *cells,
                        size_t n)
 {
-    AUTO_FREE char *mixed = NULL;
-    bool stale = !n;
+    if (!n)
+        return refuse(a, xstrfmt("%s: has no such cell", p->dir), xstrdup("make tables"));
     for (size_t i = 0; i < n; i++) {
-        stale = stale || !p->requested[cells[i]];
-        mixed = mixed ? mixed : mixed_launches(p, cells[i]);
+        AUTO_FREE char *mixed = mixed_launches(p, cells[i]);
+        if (mixed)
+            return refuse(a, xstrfmt("%s: mixed: its launches differ in %s", p->dir, mixed),
+                          measure_again(p));
     }
-    if (p->why)
-        return refuse(a, xstrfmt("%s: its config cannot be planned: %s", p->dir, p->why),
-                      xstrfmt("gradsync check %s", SHELL_WORD(p->config)));
-    if (stale)
-        return refuse(a, xstrfmt("%s: stale: %s no longer requests this cell", p->dir, p->config),
-                      measure_again(p));
-    if (mixed)
-        return refuse(a, xstrfmt("%s: mixed: its launches differ in %s", p->dir, mixed),
-                      measure_again(p));
     return ROW_GOOD;
 }
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The evidence for a row of a table: the run folder, its recordings, the cells, and what the
- * platform's config requests today. Each run is read once.
+ * The evidence for a row of a table: the run folder, its recordings, the cells, and how many launches the
+ * platform's config asks for. Each run is read once.
  *
  * Which rows may be printed. A row of a table is refused when its recording is
- *   stale          the platform's config no longer requests it
  *   under-sampled  it has fewer launches than that config requests
  *   mixed          its launches have different origins (origin.h)
  *   damaged        its files differ from its manifest
@@ -24,14 +23,11 @@ struct proof { /* a run */
     struct recorded *r; /* NULL: nothing recorded there, or damaged, which was reported */
     struct origins origins;
     struct machine machine;
-    bool finished; /* has its manifest */
-    /* The present config of its platform. */
-    char *config;                 /* its path */
-    const char *const *overrides; /* publish/evidence.h; owned by r */
-    char *why;                    /* it cannot be read or planned; NULL: it can */
-    int64_t launches;             /* that it asks for; 0: the section is gone, or `why` */
+    bool finished;                /* has its manifest */
+    char *config;                 /* of its platform: the path */
+    const char *const *overrides; /* of the config; owned by r; NULL: none */
+    int64_t launches;             /* that the config asks for; 0: it cannot be read */
     int64_t left_out;             /* launches of which the statistics leave out a group */
-    bool *requested;              /* of each cell in r: the config still asks for it */
 };
 
 struct proofs {

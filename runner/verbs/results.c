@@ -369,7 +369,7 @@ int cmd_why(int argc, char **argv)
         {"value", 0, CLI_FLAG, &q.value, NULL, "print only NUMBER = VALUE, without the trace"},
         {"output", 'o', CLI_TEXT, &q.output, "DIR",
          "write every number to DIR/macros.tex; exit 1 if one is missing, "
-         "stale, under-sampled or mixed, and say how to mend it"},
+         "under-sampled or mixed, and say how to mend it"},
         {"macros", 'm', CLI_TEXT, &q.macros, "FILE",
          "file of definitions (default paper/macros.txt)"},
         {"csv", 'c', CLI_TEXT, &q.csv, "DIR", "folder of the tables (default data/csv)"},
