@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "advise/evidence.h"
+#include "advise/advice.h"
 
 /* The sentence and a row for each step. */
 void advice_print(const struct steps_evidence *s);
