@@ -72,6 +72,20 @@ diag "$(grep ' = up=' all.ini)"
 ok 'each uplink in the written config is more than one link gives' awk -F'up=|Mbit' \
     '/ = up=/ { n++; if ($2 < 18 || $2 > 33) exit 1 } END { exit n != 3 }' all.ini
 
+# Longer without a packet than a rate takes: that was a rate of 0, "not measured" and no file.
+lab_config 40Mbit/s 20ms '[wan_links]' 'way = idle, alone' 'streams = 1' 'congestion = cubic' \
+    'round = 1, 2, 3' 'measure = 100ms'
+cat >inside <<'END'
+"$gradsync" links -o stalled --write stalled.ini lab.ini &
+until_sends north 300000
+set_links down north-east north-south
+sleep 1
+set_links up north-east north-south
+wait $!
+END
+exits 0 'a rate outlasts a second without a packet' lab -- bash inside
+is "$(grep -c '>.*rate=' stalled.ini)" 6 'each direction has a rate'
+
 run "$gradsync" links --set launch:hosts=north,east lab.ini
 is "$rc" 2 'hosts that are not one for each site are an error'
 one_line "$err" 'the error is one line'

@@ -408,9 +408,18 @@ static bool send_flow(struct tcp_link *l, const struct tcp_flow *f, struct tcp_f
     if (!drive(l, f->warm_s + f->warm_rtts * a.least_rtt_s))
         return false;
     a = flow_count(l, f);
-    if (!drive(l, f->measure_s))
-        return false;
-    struct flow_count b = flow_count(l, f);
+    struct flow_count b = a;
+    /* While a lost packet is waited for, nothing comes through: that is no rate of 0. */
+    while (b.sent <= a.sent || b.delivered <= a.delivered) {
+        if (b.at - a.at > l->options.deadline_s) {
+            tcp_fail(l, "nothing it sent came through in %.3g s%s%s", b.at - a.at,
+                     f->peer < 0 ? "" : " to ", f->peer < 0 ? "" : l->peers[f->peer].contact.host);
+            return false;
+        }
+        if (!drive(l, f->measure_s))
+            return false;
+        b = flow_count(l, f);
+    }
     take(out, &a, &b);
     probe_all(l, f, false);
     return true;
