@@ -249,7 +249,7 @@ fault 'echo x=0 {n} | cut -c-3' "failed: line 1: the step time '0' must be above
 fault 'echo; echo x=-{n}' "line 2: the step time '-[12]' must be above 0"
 fault 'echo x=nan; : {n}' "the step time 'nan' must be above 0"
 fault 'echo x={n}s' "the step time '[12]s' is not a number"
-fault 'kill -SEGV $$; : {n}' 'crash: ended by SIGSEGV'
+fault 'kill -SEGV $$; : {n}' "crash: exit code 139 \(a shell's code for signal 11, SIGSEGV\)"
 fault '[ -e many ] || seq -f x=%.0f 300001; : >many; exit {n}' \
     'exit code 1; the first 300000 of 300001 step times recorded, not compared'
 is "$(jq 'select(.type == "fail") | .printed_ns | length' raw/here/train/*/skipped-01.01.jsonl |

@@ -102,6 +102,21 @@ exits 0 'a job that is ended while it writes a line has an answer' tune -o torn.
 is "$(jq -r 'select(.type == "block") | .time_ns[0]' torn.raw/job/train/*/launch-*.jsonl | sort -u | xargs)" \
     '100000000 50000000' 'the torn line is no step time'
 
+# ---- a launch of the proof that fails
+
+cat >fails_late <<'END'
+#!/bin/sh
+echo >>fresh
+[ "$FASTER" ] && [ "$(wc -l <fresh)" -ge 10 ] && exit 132
+exec ./job
+END
+chmod +x fails_late
+exits 0 'tune answers although a launch of its proof fails' tune -c mine --only FASTER -l 3 -- ./fails_late
+is "$(wc -l <fresh)" 12 'there are the first launch, a race of two, and a proof of three times three'
+like "$out" 'proven in 2 launches' 'the launch that failed is not counted'
+like "$err" "crash: exit code 132 \(a shell's code for signal 4, SIGILL\)" \
+    'an exit code above 128 is printed as what it is'
+
 # ---- a job that needs a variable
 
 says 'tune: without NCCL_NEEDED: crash: exit code 5; its last line: no route to host' env NEEDS=1 \

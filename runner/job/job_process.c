@@ -177,7 +177,8 @@ int job_guarded(const char *script, double timeout_s, struct interrupts *i,
 const char *job_ended_kind(const struct job_ended *e, char *why, size_t n)
 {
     if (e->status > 128 && sigabbrev_np(e->status - 128))
-        snprintf(why, n, "ended by SIG%s", sigabbrev_np(e->status - 128));
+        snprintf(why, n, "exit code %d (a shell's code for signal %d, SIG%s)", e->status,
+                 e->status - 128, sigabbrev_np(e->status - 128));
     else if (e->status)
         snprintf(why, n, "exit code %d", e->status);
     return e->hung ? "hang" : e->status ? "crash" : NULL;

@@ -33,7 +33,7 @@ struct job_hooks {
 int job_guarded(const char *script, double timeout_s, struct interrupts *i,
                 const struct job_hooks *hooks, struct job_ended *ended);
 
-/* "crash" or "hang", as in a fail line; NULL: it ended well. why: "exit code 3" or "ended by SIGTERM". */
+/* "crash" or "hang", as in a fail line; NULL: it ended well. why: "exit code 3". */
 const char *job_ended_kind(const struct job_ended *e, char *why, size_t n);
 
 struct job_foreground {

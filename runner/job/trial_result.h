@@ -61,4 +61,4 @@ char *trial_result_why(const struct trial_ranks *r, long given, bool price);
     "train"
 #define PRICE_CAPTURED                                                                             \
     "the job captured its collectives in a CUDA graph; nothing could be switched; take the price " \
-    "by whole launches: LD_PRELOAD=libgradsync-price.so GRADSYNC_PRICE_ARM=none"
+    "with gradsync tune"

@@ -16,7 +16,6 @@
 #include "job/job_recording.h"
 #include "job/price.h"
 #include "job/race.h"
-#include "job/trial_result.h"
 #include "job/tune_answer.h"
 #include "job/tune_setting.h"
 #include "job/tune_start.h"
@@ -330,8 +329,11 @@ static int price_start(struct tune *t, struct job_recording *b, bool none)
 static int price_by_launches(struct tune *t)
 {
     if (2 * PRICE_PAIRS * t->start_s > left_s(t) / 2) {
-        say("tune: no price: " PRICE_CAPTURED "; %d launches need --minutes %.0f", 2 * PRICE_PAIRS,
-            ceil(4 * PRICE_PAIRS * t->start_s / 60 + 1));
+        say("tune: no price: the job captures its collectives in a CUDA graph, so its price takes "
+            "%d "
+            "launches of %s: use --minutes %.0f",
+            2 * PRICE_PAIRS, HUMAN_TIME(t->start_s),
+            ceil((t->minutes * 60 - left_s(t) + 4 * PRICE_PAIRS * t->start_s) / 60));
         return GS_OK;
     }
     say("price: the job captured its collectives in a CUDA graph, so whole launches are compared; "

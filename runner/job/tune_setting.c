@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/files.h"
+#include "record/machine.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -283,26 +284,12 @@ static bool is_tuning(enum tune_link link, const char *name, size_t n, bool nvls
                                        "OMPI_MCA_pml",
                                        "OMPI_MCA_mtl",
                                        NULL};
-    static const char *const not_ours[] = {"NCCL_DEBUG",
-                                           "NCCL_TUNER_",
-                                           "NCCL_PROFILER_",
-                                           "NCCL_CONF_FILE",
-                                           "NCCL_COMM_ID",
-                                           "NCCL_HOME",
-                                           "NCCL_ROOT",
-                                           "NCCL_INCLUDE",
-                                           "NCCL_LIB",
-                                           "NCCL_VERSION",
-                                           "NCCL_TOPO_DUMP",
-                                           "NCCL_GRAPH_DUMP_",
-                                           "NCCL_SET_",
-                                           "NCCL_TESTS",
-                                           "UCX_LOG_",
-                                           "FI_LOG_",
+    static const char *const not_ours[] = {"NCCL_TUNER_", "NCCL_PROFILER_", "NCCL_CONF_FILE",
+                                           "NCCL_SET_",   "UCX_LOG_",       "FI_LOG_",
                                            NULL};
     AUTO_FREE char *s = xstrfmt("%.*s", (int)n, name);
     bool idle = link != TUNE_UNKNOWN && link != TUNE_MPI && !strncmp(s, "OMPI_", 5);
-    return begins(s, ours) && !begins(s, not_ours) && !idle &&
+    return begins(s, ours) && !begins(s, not_ours) && !machine_ignores(s) && !idle &&
            !(nvls_off && !strncmp(s, "NCCL_NVLS", 9));
 }
 

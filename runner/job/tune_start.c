@@ -24,8 +24,9 @@
 #define VISITS 5      /* that count; the first is warm-up */
 #define STEPS_LEAST 4 /* a visit */
 #define WARM 4        /* steps before the first visit */
-#define LINES_WARM 3  /* of the output, without the object */
-#define LINES_LEAST 16
+#define LINES_LEAST 5 /* that count, of the output, without the object */
+#define LINE_STEPS_WARM 3
+#define LINE_STEPS_LEAST 16
 #define LOOK_S 0.25
 
 struct start {
@@ -151,12 +152,22 @@ static void from_ranks(struct tune_started *r, const struct trial_comm *c)
             (struct tune_sample){c->visits[i].most_ns, c->visits[i].steps - 1, c->visits[i].at};
 }
 
+/* Many jobs print the mean of ten steps or more. The time between lines tells how many. */
+static double steps_of_line(const struct job_step *lines, size_t n)
+{
+    AUTO_FREE double *x = xcalloc(n + 1, sizeof *x);
+    for (size_t i = 1; i < n; i++)
+        x[i - 1] = (lines[i].at - lines[i - 1].at) / ((double)lines[i].ns * 1e-9);
+    return n > 1 ? fmax(1, stats_median(x, n - 1)) : 1;
+}
+
 static void from_lines(struct tune_started *r, const struct job_times *times)
 {
     const struct job_step *steps;
     size_t n = job_times_get(times, &steps);
     r->n = 0;
-    for (size_t i = LINES_WARM; i < n; i++)
+    r->line_steps = steps_of_line(steps, n);
+    for (size_t i = (size_t)ceil(LINE_STEPS_WARM / r->line_steps); i < n; i++)
         APPEND(r->v, r->n) = (struct tune_sample){steps[i].ns, 1, steps[i].at};
 }
 
@@ -273,8 +284,11 @@ static bool enough(void *ctx)
     from_lines(s->r, s->times);
     if (!s->seen && !s->r->n)
         read_files(s, "torch.*", read_torch);
-    return (s->r->gloo && !s->r->n) ||
-           (s->r->n >= LINES_LEAST && sum_s(s->r) >= s->launch.job->measure_s);
+    if (s->r->gloo && !s->r->n)
+        return true;
+    double steps = (double)s->r->n * s->r->line_steps;
+    return s->r->n >= LINES_LEAST && steps >= LINE_STEPS_LEAST &&
+           sum_s(s->r) * s->r->line_steps >= s->launch.job->measure_s;
 }
 
 /* A start looks for its step in 64 calls, or in 256 if a step has up to 4 (nccl_tuner/trial_config.h); one

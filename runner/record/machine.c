@@ -74,15 +74,23 @@ static void tell(struct machine *m, enum machine_fact fact, const json_t *value)
     m->facts[fact] = known ? xstrfmt("%s, %s", known, s) : xstrdup(s);
 }
 
-/* Logs and versions change nothing, and a trial loads its own plugin. */
+bool machine_ignores(const char *name)
+{
+    static const char *const prefixes[] = {
+        "NCCL_DEBUG", "NCCL_VERSION", "NCCL_HOME",    "NCCL_ROOT",      "NCCL_INCLUDE",
+        "NCCL_LIB",   "NCCL_TESTS",   "NCCL_COMM_ID", "NCCL_TOPO_DUMP", "NCCL_GRAPH_DUMP_",
+    };
+    for (size_t i = 0; i < COUNT(prefixes); i++)
+        if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
+            return true;
+    return false;
+}
+
+/* A trial loads its own plugin. */
 static bool changes_nccl(const char *name, const char *value)
 {
-    static const char *const others[] = {"NCCL_VERSION", "NCCL_HOME",       "NCCL_DEBUG",
-                                         "NCCL_TESTS",   "NCCL_DEBUG_FILE", "NCCL_DEBUG_SUBSYS"};
-    for (size_t i = 0; i < COUNT(others); i++)
-        if (!strcmp(name, others[i]))
-            return false;
-    return !strncmp(name, "NCCL_", 5) && !strstr(value, "libnccl-tuner-gradsync");
+    return !strncmp(name, "NCCL_", 5) && !machine_ignores(name) &&
+           !strstr(value, "libnccl-tuner-gradsync");
 }
 
 static void tell_environment(struct machine *m, json_t *env)

@@ -6,6 +6,8 @@
 
 #include "base/text.h"
 
+#include <stdbool.h>
+
 enum machine_fact {
     FACT_RUN,
     FACT_PLATFORM,
@@ -39,6 +41,9 @@ struct machine {
                                    runs */
     int files, launches;   /* recordings; launches that have one */
 };
+
+/* Names a log, a folder or a version of NCCL, which change nothing that it runs. */
+bool machine_ignores(const char *name);
 
 /* Reads no line behind these. GS_OK or reported; files is 0 when the folder has no line recorded
  * yet. */

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Tier: slow
+#
+# gradsync tune keeps to its minutes: with a job that prints one line for ten steps, and with one whose
+# launches take longest as it is. Launches sleep for a known time. What is checked is the sum of these times and the
+# number of lines, not the clock: a busy machine makes both smaller.
+. "$(dirname "$0")/lib.sh"
+
+tune() { "$gradsync" tune -o raw --seed 3 "$@"; }
+
+# ---- one line for ten steps
+
+cat >tens <<'END2'
+#!/bin/sh
+[ "$FASTER" ] && ms=24 || ms=30
+for i in $(seq 1000); do
+    sleep 0.3
+    echo "step time: $ms.$((i % 7)) ms"
+done
+END2
+chmod +x tens
+echo 'FASTER=1' >faster
+exits 0 'tune answers in 24 s for a job that prints the mean of ten steps of 30 ms' \
+    tune -m 0.4 -l 2 -c faster --only FASTER -- ./tens
+like "$out" '^Set FASTER=1: steps (19|2[01])\.[0-9]% shorter' 'the answer is right'
+blocks=$(cat raw/job/train/*/launch-*.jsonl |
+    jq -r 'select(.type == "note" and .key == "launched") | .value | split(" ")[0]' | sort -n)
+ok 'a launch has five lines that count, or more' test "$(head -n 1 <<<"$blocks")" -ge 5
+ok 'it does not wait for as many lines as of a job that prints each step' \
+    test "$(tail -n 1 <<<"$blocks")" -lt 16
+
+# ---- the job as it is takes longest: in the proof it is launched twice as often as the winner
+
+cat >slowest <<'END2'
+#!/bin/sh
+[ "$A$B" ] && ms=80 s=0.05 || ms=100 s=2
+echo $s >>slept
+sleep $s
+for i in $(seq 50); do echo "iter $i: loss 1.0, time $ms.$((i % 7))ms"; done
+END2
+chmod +x slowest
+printf 'A=1\nB=1\n' >two
+exits 0 'tune answers where the default is slowest' tune -m 0.5 -c two --only A=1,B=1 -- ./slowest
+like "$out" '^Set [AB]=1: steps (19|20)\.[0-9]% shorter .*, proven in [34] launches' \
+    'the proof has its launches'
+slept=$(awk '{ s += $1 } END { print s }' slept)
+ok "the launches slept for at most 33 s, the minutes and a tenth ($slept s)" \
+    awk "BEGIN { exit !($slept <= 33) }"
+done_testing
