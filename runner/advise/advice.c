@@ -239,6 +239,7 @@ static char *step_of(const struct steps_evidence *s, const struct contrast *c)
 void evidence_judge(struct steps_evidence *s)
 {
     comparison_keep(&s->comparison, is_of_steps);
+    s->comparison.without_aa = true;
     comparison_solve(&s->comparison, 0);
     s->v = xcalloc(s->comparison.n + 1, sizeof *s->v);
     for (size_t i = 0; i < s->comparison.n; i++) {

@@ -90,12 +90,18 @@ void text_add(struct text *t, const char *s)
 void text_addf(struct text *t, const char *fmt, ...)
 {
     va_list args;
+    char most[256]; /* without an allocation */
     va_start(args, fmt);
-    AUTO_FREE char *s = NULL;
-    int n = vasprintf(&s, fmt, args);
+    int n = vsnprintf(most, sizeof most, fmt, args);
     va_end(args);
-    checked(n < 0 ? NULL : s);
-    text_addn(t, s, (size_t)n);
+    if (n >= 0 && (size_t)n < sizeof most) {
+        text_addn(t, most, (size_t)n);
+        return;
+    }
+    va_start(args, fmt);
+    AUTO_FREE char *s = xvstrfmt(fmt, args);
+    va_end(args);
+    text_add(t, s);
 }
 
 void text_clear(struct text *t)

@@ -85,11 +85,13 @@ static void refill(struct halves *h)
     h->before = h->rng;
     h->left = h->n - h->at;
     memmove(h->half, h->half + h->at, h->left * sizeof *h->half);
+    struct rng rng = h->rng; /* in registers */
     for (h->at = 0, h->n = h->left; h->n + 2 <= HALVES; h->n += 2) {
-        uint64_t bits = rng_next(&h->rng);
+        uint64_t bits = rng_next(&rng);
         h->half[h->n] = (uint32_t)bits;
         h->half[h->n + 1] = (uint32_t)(bits >> 32);
     }
+    h->rng = rng;
 }
 
 /* The next n halves, CONTRAST_BATCHES at most. */
@@ -123,6 +125,7 @@ static double draw(const struct launches *l, struct halves *h)
         const double *batch = l->batch + l->first[k];
         const uint32_t *half = next_halves(h, n);
         double launch = 0;
+#pragma GCC unroll 4
         for (size_t b = 0; b < n; b++)
             launch += batch[index_below(n, half[b])];
         sum += launch / (double)n;

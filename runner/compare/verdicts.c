@@ -174,7 +174,7 @@ static double floor_of(const struct values *copies)
     return copies->n ? fabs(stats_launch_mean(copies->v, copies->n)) : NAN;
 }
 
-static void solve_one(struct contrast *c)
+static void solve_one(struct contrast *c, bool with_aa)
 {
     struct rng rng;
     rng_stream(&rng, c->seed, c->stream);
@@ -182,7 +182,7 @@ static void solve_one(struct contrast *c)
                     ? effect_unpaired(c->x.v, c->x.n, c->y.v, c->y.n, CONTRAST_DRAWS, &rng)
                     : effect_paired(c->x.v, c->x.n, CONTRAST_DRAWS, &rng);
     c->floor = floor_of(&c->aa) + (c->kind == CONTRAST_UNPAIRED ? floor_of(&c->bb) : 0);
-    if (c->first && c->aa.n) {
+    if (with_aa && c->first && c->aa.n) {
         struct effect aa = effect_paired(c->aa.v, c->aa.n, CONTRAST_DRAWS, &rng);
         c->aa_judgement = judge_effect(&aa, c->bound, 0, judgement_p(&aa, 1));
     }
@@ -192,7 +192,7 @@ static void *work(void *arg)
 {
     struct pool *p = arg;
     for (size_t i; (i = atomic_fetch_add(&p->next, 1)) < p->c->n;)
-        solve_one(&p->c->v[i]);
+        solve_one(&p->c->v[i], !p->c->without_aa);
     return NULL;
 }
 
@@ -446,7 +446,7 @@ static void winner_count(struct winner *w, const struct contrast *rival)
 static void judge_rivals(struct winners *w, const struct comparison *c, const size_t *of_family,
                          long threads)
 {
-    AUTO(comparison_free) struct comparison rivals = {.families = c->families};
+    AUTO(comparison_free) struct comparison rivals = {.families = c->families, .without_aa = true};
     for (size_t i = 0; i < c->n; i++) {
         const struct contrast *one = &c->v[i];
         struct winner *x = &w->v[of_family[one->family] - 1];

@@ -52,6 +52,16 @@ static bool next_time(const char **times_json, uint64_t iters, int digits, char 
     return true;
 }
 
+/* By hand: printf would take half the time of a table with a row for each sample. */
+static void put_number(struct text *t, size_t n)
+{
+    char buf[24], *s = buf + sizeof buf;
+    do
+        *--s = (char)('0' + n % 10);
+    while (n /= 10);
+    text_addn(t, s, (size_t)(buf + sizeof buf - s));
+}
+
 /* All rows of a block begin alike. */
 static void put_samples(void *ctx, sqlite3_stmt *st)
 {
@@ -66,7 +76,10 @@ static void put_samples(void *ctx, sqlite3_stmt *st)
     const char *times = store_text(st, COLUMNS + 1);
     for (size_t n = 1, head = row.len; next_time(&times, iters, 0, time); n++) {
         row.len = head;
-        text_addf(&row, "%zu,%s\n", n, time);
+        put_number(&row, n);
+        text_add(&row, ",");
+        text_add(&row, time);
+        text_add(&row, "\n");
         csv_bytes(ctx, row.s, row.len);
     }
 }

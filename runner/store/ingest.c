@@ -320,7 +320,7 @@ static int derive_groups(struct ingest *in, struct summary *cells)
 /* best_of NULL: against the baseline. */
 static int derive_contrasts(struct ingest *in, const char *best_of)
 {
-    AUTO(comparison_free) struct comparison c = {0};
+    AUTO(comparison_free) struct comparison c = {.without_aa = best_of != NULL};
     struct csv *out = in->out + RAW_TABLES;
     int code = compare_recorded(&c, in->r, in->groups, best_of, NULL);
     if (code)

@@ -487,6 +487,7 @@ static int compare(void *request, char **words, int n)
     AUTO(comparison_free) struct comparison c = {0};
     AUTO(runs_choice_free) struct choice choice = {0};
     CHECK(compare_collect(&c, q, &choice));
+    c.without_aa = !q->all && !q->out; /* only placebo_put() asks */
     comparison_solve(&c, 0);
     int code = show_contrasts(q, &choice, &c);
     say_single(count_single(&c));
