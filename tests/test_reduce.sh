@@ -190,6 +190,14 @@ is "$(grep steps warm.csv/metrics.csv | cut -d, -f13-)" '10,7.5,,' \
 rm -r warm && new_run warm/w 1
 header warm/w 1 1
 cell warm/w 1 1 $G $A 0 a 8
+for n in {1..30}; do block warm/w 1 1 $A 0 "$n" $((n < 3 ? 500000 : 10000 + n % 3)); done
+closed warm/w 1 1 $G $A true
+ok 'a launch with two slow first steps is reduced' "$gradsync" reduce warm -o warm.csv
+unlike "$(of warm.csv $A note)" 'changes level' 'two blocks are no level'
+
+rm -r warm && new_run warm/w 1
+header warm/w 1 1
+cell warm/w 1 1 $G $A 0 a 8
 for n in {1..13}; do block warm/w 1 1 $A 0 "$n" 50000; done
 for n in {14..30}; do block warm/w 1 1 $A 0 "$n" $((10000 + n % 3)); done
 for n in {1..30}; do # the skew of a warm block is its number

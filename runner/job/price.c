@@ -320,7 +320,7 @@ static int launch(const struct tune_job *j, struct price_launch *p)
         "is known");
     if (theirs && *theirs)
         say("price: LD_PRELOAD is set, and stays: %s", theirs);
-    int code = tune_launch_run(&q.launch, &as_is, p->config, 1e9, is_over, true, &ended);
+    int code = tune_launch_run(&q.launch, &as_is, p->config, 1e9, is_over, &ended);
     code = code ? code : trial_ranks_read(&p->ranks, q.launch.ranks.path);
     p->lead = code || q.hung ? NULL : trial_ranks_lead(&p->ranks);
     p->answer = (struct price_answer){0};

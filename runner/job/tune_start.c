@@ -338,12 +338,12 @@ static void judge(struct start *s, const struct job_ended *e, double timeout_s)
 
 int tune_launch_run(struct tune_launch *l, const struct tune_setting *set,
                     const struct trial_config *config, double timeout_s, bool (*over)(void *),
-                    bool at_once, struct job_ended *ended)
+                    struct job_ended *ended)
 {
     const struct job_hooks hooks = {.take = job_output_take,
                                     .meanwhile = job_output_meanwhile,
                                     .enough = over,
-                                    .at_once = at_once,
+                                    .at_once = true,
                                     .ctx = l};
     int code = trial_folder_make(&l->ranks, l->job->out, config);
     AUTO_FREE char *script = code ? NULL : script_of(l, set);
@@ -371,7 +371,7 @@ int tune_start(const struct tune_job *j, const struct tune_setting *set, double 
     struct job_ended ended;
     *r = (struct tune_started){.watch = job_watch_new()};
     s.launch.output.job = r->watch;
-    int code = tune_launch_run(&s.launch, set, &config, timeout_s, enough, false, &ended);
+    int code = tune_launch_run(&s.launch, set, &config, timeout_s, enough, &ended);
     if (!code) {
         r->took_s = ended.took_s;
         r->stopped = ended.stopped;

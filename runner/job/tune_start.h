@@ -76,11 +76,12 @@ struct tune_launch {
     double looked_at;
 };
 
-/* Until `over`, whose context is the launch, or the deadline; at_once: or the first signal. The caller
- * ends the launch. GS_OK, or reported. */
+/* Until `over`, whose context is the launch, the deadline or the first signal: half a launch is worth
+ * nothing, and one that hangs would keep who pressed Ctrl-C waiting. The caller ends the launch.
+ * GS_OK, or reported. */
 int tune_launch_run(struct tune_launch *l, const struct tune_setting *s,
                     const struct trial_config *config, double timeout_s, bool (*over)(void *),
-                    bool at_once, struct job_ended *ended);
+                    struct job_ended *ended);
 /* What the ranks wrote so far. It reports nothing: they may be writing. */
 int tune_launch_ranks(struct trial_ranks *all, const struct tune_launch *l);
 void tune_launch_end(struct tune_launch *l);

@@ -251,6 +251,8 @@ double gathered_throttled(const struct gathered *g)
     return g->readings ? (double)g->throttled / (double)g->readings : NAN;
 }
 
+#define LEAST_LEVEL 3 /* blocks: the slow first step of a training is no level */
+
 static void add_changes(struct text *t, const struct series *s)
 {
     char before[32], after[32];
@@ -258,7 +260,7 @@ static void add_changes(struct text *t, const struct series *s)
         for (end = i; end < s->n_blocks && s->blocks[end].launch == s->blocks[i].launch; end++)
             ;
         struct change c = series_change(s, i, end - i);
-        if (c.at)
+        if (c.at >= LEAST_LEVEL && end - i - c.at >= LEAST_LEVEL)
             text_addf(t, "%slaunch %d changes level after block %zu of %zu: %s before and %s after",
                       t->len ? "; " : "", s->blocks[i].launch, c.at, end - i,
                       units_human_time(before, sizeof before, c.before),
