@@ -307,6 +307,7 @@ fi
 
 train=$build/examples/mpi_train
 if [ -x "$train" ] && command -v mpirun >/dev/null; then
+    export OMPI_MCA_mpi_yield_when_idle=1 # other tests run beside
     # Its machine gets slower after the first launch.
     cat >slower <<END
 #!/bin/sh
@@ -316,7 +317,7 @@ exec mpirun --oversubscribe -n 2 "$train" steps=0 compute_ms=\$ms MiB=4 buckets=
 END
     chmod +x slower
     priced_job=(./slower)
-    exits 0 'tune answers for a job with MPI' tune -m 3 -l 2 --only eager_limit -- "${priced_job[@]}"
+    exits 0 'tune answers for a job with MPI' tune -m 2 -l 2 --only eager_limit -- "${priced_job[@]}"
     like "$(head -n 1 <<<"$out")" \
         '^Communication costs -?[0-9.]+% \[-?[0-9.]+, -?[0-9.]+\] of the step \([0-9.]+ .s of [0-9.]+ .s\)\. With half the bytes the step is [0-9.]+% (shorter|longer)\. Waiting and latency, of the rank that waits longest: -?[0-9.]+%\.$' \
         'the first line is the price'
@@ -331,7 +332,7 @@ END
     no_orphans 'no process of the job is left'
 
     # Ctrl-C during the price
-    (exec env --default-signal=INT "$gradsync" tune -o stopped -m 3 -l 2 --only eager_limit -- "${priced_job[@]}") >told 2>&1 &
+    (exec env --default-signal=INT "$gradsync" tune -o stopped -m 2 -l 2 --only eager_limit -- "${priced_job[@]}") >told 2>&1 &
     pid=$!
     ok 'the price has its first visits' until_true 60 eval \
         'grep -qs "\"visit\"" stopped/.trial*/*.jsonl && grep -q "^price: this launch" told'
