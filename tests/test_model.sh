@@ -70,12 +70,6 @@ is "$(predicted new.csv)" 90 'the version of wan_sync decides on the smallest bl
 constant() { # NAME FILE: of a #define, as a number
     awk -v name="$1" '$1 == "#define" && $2 == name { print $3 + 0 }' "$top/$2"
 }
-is "$(constant HEADROOM runner/reduce/wan_table.c)" \
-    "$(constant PACE_HEADROOM plugins/wan_sync/transport/tcp.h)" \
-    'the model and wan_sync have the same pacing headroom'
-is "$(constant PIECES plugins/common/wan_model.c)" \
-    "$(constant PIPELINE plugins/wan_sync/strategy.c)" \
-    'the model and wan_sync cut a part into the same number of pieces'
 is "$(constant FRAME_B plugins/common/wan_model.c)" \
     "$(sed -n 's/.*sizeof(struct tcp_frame) == \([0-9]*\).*/\1/p' \
         "$top/plugins/wan_sync/transport/tcp.h")" \

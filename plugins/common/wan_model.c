@@ -7,8 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const wan_strategy_names[WAN_RECORDED] = {
-    "ring", "direct", "oneshot", "hierarchical", NULL, "recursive_doubling", "rabenseifner"};
+#define TO_ALL(value, name, to_all) [value] = to_all,
+const char *const wan_strategy_names[WAN_RECORDED] = {WAN_EACH_STRATEGY(WAN_STRATEGY_NAME) NULL,
+                                                      WAN_EACH_OLD_STRATEGY(WAN_STRATEGY_NAME)};
+const bool wan_strategy_to_all[WAN_RECORDED] = {WAN_EACH_STRATEGY(TO_ALL)
+                                                    WAN_EACH_OLD_STRATEGY(TO_ALL)};
 
 /* What the shares add up to when each takes what `t` lets it; the slope of that in t. */
 static double shares_at(const double *up_Bps, size_t n, double bytes, double t, double *slope)
@@ -129,7 +132,6 @@ double wan_shares_of_pairs(const double *end_Bps, const double *pair_Bps, size_t
 
 /* Constants of plugins/wan_sync. A hop costs a wake-up of the relay's host and one of the receiver,
  * two copies and an addition: a tenth of a millisecond on an idle machine. */
-#define PIECES 128.0 /* strategy.c: PIPELINE */
 #define HOP_S 1e-4
 #define FIRST_WINDOW 10.0 /* RFC 6928; BBR keeps its window during a pause */
 #define FRAME_B 48.0      /* tcp.h: of a block's head, and of the answer that it came */
@@ -140,7 +142,7 @@ struct wan_carrier wan_carrier_make(double block_B, double streams, double segme
 {
     struct wan_carrier c = {.least_B = WAN_LEAST_BLOCK_B,
                             .most_B = block_B,
-                            .pieces = PIECES,
+                            .pieces = WAN_PIECES,
                             .hop_s = HOP_S,
                             .frame_B = FRAME_B};
     if (segment_B <= 0)
@@ -516,14 +518,9 @@ static struct wan_course hierarchical(const struct wan_net *net, double bytes)
 static struct wan_course course_of(enum wan_strategy strategy, const struct wan_net *net,
                                    double bytes)
 {
+#define COURSE(value, name, to_all) [value] = name,
     static struct wan_course (*const all[])(const struct wan_net *, double) = {
-        [WAN_RING] = ring,
-        [WAN_DIRECT] = direct,
-        [WAN_RECURSIVE_DOUBLING] = recursive_doubling,
-        [WAN_RABENSEIFNER] = rabenseifner,
-        [WAN_ONESHOT] = oneshot,
-        [WAN_HIERARCHICAL] = hierarchical,
-    };
+        WAN_EACH_STRATEGY(COURSE) WAN_EACH_OLD_STRATEGY(COURSE)};
     return all[strategy](net, bytes);
 }
 
@@ -658,7 +655,7 @@ double wan_ring_order(const struct wan_matrix *m, double bytes, int *order)
 static double mesh_s(const struct wan_matrix *m, enum wan_strategy strategy, double bytes)
 {
     double up[SITES_MOST], down[SITES_MOST] = {0}, end[SITES_MOST], farthest_s = 0;
-    double links = strategy == WAN_DIRECT || strategy == WAN_ONESHOT ? (double)(m->n - 1) : 1;
+    double links = wan_strategy_to_all[strategy] ? (double)(m->n - 1) : 1;
     for (size_t i = 0; i < m->n; i++) {
         double least = INFINITY, most = 0;
         for (size_t k = 0; k < m->n; k++) {

@@ -8,18 +8,40 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* The strategies of wan_sync: value; name, and the function of wan_model.c that gives its time; whether a
+ * site sends to all others at once. strategy.c of wan_sync writes their schedules. */
+#define WAN_EACH_STRATEGY(X)                                                                       \
+    X(WAN_RING, ring, false)                                                                       \
+    X(WAN_DIRECT, direct, true)                                                                    \
+    X(WAN_ONESHOT, oneshot, true)                                                                  \
+    X(WAN_HIERARCHICAL, hierarchical, false)
+/* Those in recordings of wan_sync before 1.3.0. */
+#define WAN_EACH_OLD_STRATEGY(X)                                                                   \
+    X(WAN_RECURSIVE_DOUBLING, recursive_doubling, false)                                           \
+    X(WAN_RABENSEIFNER, rabenseifner, false)
+
+#define WAN_STRATEGY_VALUE(value, name, to_all) value,
+#define WAN_STRATEGY_NAME(value, name, to_all) #name,
 enum wan_strategy {
-    WAN_RING,
-    WAN_DIRECT,
-    WAN_ONESHOT,
-    WAN_HIERARCHICAL,
-    WAN_STRATEGIES, /* of wan_sync; the others are in recordings of wan_sync before 1.3.0 */
-    WAN_RECURSIVE_DOUBLING,
-    WAN_RABENSEIFNER,
-    WAN_RECORDED
+    WAN_EACH_STRATEGY(WAN_STRATEGY_VALUE) WAN_STRATEGIES,
+    WAN_EACH_OLD_STRATEGY(WAN_STRATEGY_VALUE) WAN_RECORDED
 };
 /* In the order of the enum; NULL after those of wan_sync. */
 extern const char *const wan_strategy_names[WAN_RECORDED];
+extern const bool wan_strategy_to_all[WAN_RECORDED];
+
+/* The number formats of wan_sync: value; name; bits. Below 16 bits a group shares a scale. */
+#define WAN_EACH_WIRE(X)                                                                           \
+    X(WIRE_FP32, fp32, 32)                                                                         \
+    X(WIRE_BF16, bf16, 16)                                                                         \
+    X(WIRE_INT8, int8, 8)                                                                          \
+    X(WIRE_INT4, int4, 4)
+#define WAN_WIRE_VALUE(value, name, bits) value,
+#define WAN_WIRE_NAME(value, name, bits) #name,
+#define WAN_WIRE_GROUP 128
+
+/* Of the estimated rate of the uplink, the share that the transport tcp uses. */
+#define WAN_HEADROOM 0.98
 
 /* Direct exchange with unequal links: site i reduces the share x_i of the gradient. The shares add
  * up to 1 and minimise T = max_i D [1 + (S-2) x_i] / B_i. Returns T (without delays); x may be
@@ -59,6 +81,9 @@ double wan_shares_of_pairs(const double *end_Bps, const double *pair_Bps, size_t
  * was idle: the first window is ten packets, and 1368 bytes of each are payload inside WireGuard.
  * A change needs a new version of wan_sync, and a line in runner/reduce/wan_table.c. */
 #define WAN_LEAST_BLOCK_B 8192
+/* Blocks that a part is cut into, where they stay large enough: several times those that are under
+ * way at once, one on every stream to every peer, for none is passed on before it is whole. */
+#define WAN_PIECES 128
 
 struct wan_carrier {
     double least_B, most_B; /* minimum and maximum block size */

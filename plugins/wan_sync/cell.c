@@ -16,11 +16,9 @@
 #define ROUGH_RATE_BPS 1e8
 #define ROUGH_DELAY_S 1e-3
 
-const char *const cell_strategies[] = {"mpi",          "ring", "direct", "oneshot",
-                                       "hierarchical", "auto", NULL};
+const char *const cell_strategies[] = {"mpi", WAN_EACH_STRATEGY(WAN_STRATEGY_NAME) "auto", NULL};
 static const char *const transports[] = {[CELL_BY_MPI] = "mpi", [CELL_BY_TCP] = "tcp", NULL};
-const char *const cell_wires[] = {
-    [WIRE_FP32] = "fp32", [WIRE_BF16] = "bf16", [WIRE_INT8] = "int8", [WIRE_INT4] = "int4", NULL};
+const char *const cell_wires[] = {WAN_EACH_WIRE(WAN_WIRE_NAME) NULL};
 static const char *const insides[] = {[INSIDE_BY_MPI] = "mpi", [INSIDE_BY_NCCL] = "nccl", NULL};
 static const char *const shares[] = {[SHARES_EQUAL] = "equal", [SHARES_LP] = "lp", NULL};
 static const char *const orders[] = {
@@ -90,9 +88,6 @@ const struct wl_param cell_params[] = {
      "file with a line HOST ADDRESS[:PORT] for each host, transport=tcp, by which the others reach it, e.g. through NAT; own: its own addresses; none: it connects to all others; the same on every host"},
     {0}};
 /* clang-format on */
-
-_Static_assert(sizeof cell_strategies / sizeof *cell_strategies == WAN_STRATEGIES + 3,
-               "mpi, those of the model, auto, NULL");
 
 size_t cell_count(const struct cell *c)
 {

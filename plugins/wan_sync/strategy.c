@@ -11,10 +11,6 @@
 
 /* ==== schedules ==== */
 
-/* Blocks that a part is cut into, where they stay large enough: several times those that are under
- * way at once, one on every stream to every peer, for none is passed on before it is whole. */
-#define PIPELINE 128
-
 /* What is known of a block while a schedule is written. */
 struct block {
     uint32_t writer;  /* the last step that wrote it; STEP_NONE: it is the input */
@@ -84,7 +80,7 @@ static size_t share_end(const struct schedule_shape *f, int part, int parts)
 
 static size_t block_of(const struct schedule_shape *f, int parts)
 {
-    size_t fine = up(f->count / (size_t)parts / PIPELINE + 1, f->align);
+    size_t fine = up(f->count / (size_t)parts / WAN_PIECES + 1, f->align);
     size_t n = fine > f->least ? fine : f->least;
     n = n < f->block ? n : f->block;
     return n > f->align ? n / f->align * f->align : f->align;
@@ -413,6 +409,7 @@ const struct strategy strategy_of[] = {
     [WAN_ONESHOT] = {make_oneshot, 1, 0},
     [WAN_HIERARCHICAL] = {make_ring, 0.5, 0.5},
 };
+_Static_assert(sizeof strategy_of / sizeof *strategy_of == WAN_STRATEGIES, "one row each");
 
 /* ==== the engine: memory ==== */
 

@@ -10,11 +10,13 @@
  */
 #pragma once
 
+#include "common/wan_model.h"
+
 #include <stddef.h>
 
-#define WIRE_GROUP 128
+#define WIRE_GROUP WAN_WIRE_GROUP
 
-enum wire { WIRE_FP32, WIRE_BF16, WIRE_INT8, WIRE_INT4 };
+enum wire { WAN_EACH_WIRE(WAN_WIRE_VALUE) };
 
 /* Encoded bytes of n values. */
 size_t wire_bytes(enum wire w, size_t n);

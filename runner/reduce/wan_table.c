@@ -16,8 +16,6 @@
 
 /* ---- a cell of wan_sync ---- */
 
-#define WAN_CELL_GROUP 128 /* values that share a scale on the wire below 16 bits */
-
 #define WAN_CELL_AUTO (-1)
 #define WAN_CELL_GIVEN (-2)
 
@@ -30,10 +28,11 @@ struct wan_cell {
     bool strict, trains, equal_shares;
 };
 
+#define NAME_AND_BITS(value, name, bits) {#name, bits},
 static const struct {
     const char *name;
     double bits;
-} wires[] = {{"fp32", 32}, {"bf16", 16}, {"int8", 8}, {"int4", 4}};
+} wires[] = {WAN_EACH_WIRE(NAME_AND_BITS)};
 
 static void read_word(const struct rec_cell *c, const char *key, char *buf, size_t n)
 {
@@ -99,8 +98,6 @@ static struct wan_cell wan_cell_read(const struct rec_cell *c)
     return s;
 }
 
-#define HEADROOM 0.98 /* PACE_HEADROOM of wan_sync, a share of the uplink */
-
 /* How its blocks are sent. loss: the greatest of the map. given: the congestion control that
  * congestion=auto begins with, and leaves only after some losses. */
 static struct wan_carrier wan_cell_carrier(const struct wan_cell *s, const struct wan_map *map,
@@ -115,7 +112,7 @@ static struct wan_carrier wan_cell_carrier(const struct wan_cell *s, const struc
 /* The share of the uplink's rate that its transport uses. */
 static double wan_cell_headroom(const struct wan_cell *s)
 {
-    return strcmp(s->transport, "tcp") ? 1 : HEADROOM;
+    return strcmp(s->transport, "tcp") ? 1 : WAN_HEADROOM;
 }
 
 /* ---- measured ---- */
@@ -172,7 +169,7 @@ static struct wan_training training_of(const struct rec_cell *c, const struct wa
         .tokens = (double)s->tokens,
         .compute_s = compute_s,
         .bits = s->bits,
-        .group = WAN_CELL_GROUP,
+        .group = WAN_WIRE_GROUP,
         .every = (double)s->every,
         .fragments = (double)s->fragments,
         .overlap = hidden_steps(s),

@@ -435,7 +435,7 @@ void wan_view_make(struct wan_view *v, const struct wan_map *m, enum wan_strateg
     if (strategy == WAN_RING || strategy == WAN_HIERARCHICAL)
         view_ring(v, m, factor);
     else
-        view_mesh(v, m, strategy != WAN_DIRECT && strategy != WAN_ONESHOT, factor);
+        view_mesh(v, m, !wan_strategy_to_all[strategy], factor);
     if (strategy == WAN_DIRECT && m->n <= WAN_SHARES_MOST && !m->n_lines)
         view_pairs(v, m, factor);
     double ranks = 1, lan = INFINITY;

@@ -15,7 +15,7 @@
 #define FIELD(key, type, m) key, type, WL_AXIS, WL_FIELD(struct wan_training, m, double)
 #define ALT(key, type, m) key, type, WL_AXIS, WL_FIELD(struct wan_alternative, m, double)
 
-static const char *const strategies[] = {"ring", "direct", "oneshot", "hierarchical", "best", NULL};
+static const char *const strategies[] = {WAN_EACH_STRATEGY(WAN_STRATEGY_NAME) "best", NULL};
 
 /* clang-format off */
 const struct wl_param wan_training_words[] = {

@@ -420,7 +420,6 @@ TEST(without_them)
  */
 
 #define RATE_BPS (100e6 / 8)
-#define HEADROOM 0.98 /* of the rate, which wan_sync leaves free */
 
 struct cell {
     enum wan_strategy strategy;
@@ -433,7 +432,7 @@ static double modelled_s(const struct cell *c)
 {
     double rate[4], hop[4];
     for (int i = 0; i < 4; i++) {
-        rate[i] = HEADROOM * RATE_BPS * wan_goodput(c->mtu_B);
+        rate[i] = WAN_HEADROOM * RATE_BPS * wan_goodput(c->mtu_B);
         hop[i] = c->rtt_s / 2;
     }
     struct wan_carrier tcp =

@@ -20,6 +20,7 @@
 #pragma once
 
 #include "common/clock.h"
+#include "common/wan_model.h"
 #include "wan_sync/transport/link.h"
 #include "workload.h"
 
@@ -193,7 +194,7 @@ _Static_assert(sizeof(struct tcp_frame) == 48, "a frame has no holes");
  * - measure: send slightly faster than that for a quarter of a second; the rate that arrives is the
  *   estimate
  * - drain: send slightly slower until the queue of the phases before is empty
- * - cruise: send at PACE_HEADROOM times the estimate
+ * - cruise: send at WAN_HEADROOM times the estimate
  * - probe: from time to time, send faster for a round trip and a window, or until a queue stands;
  *   if more arrives, raise the estimate and make the next probe larger
  *
@@ -209,7 +210,6 @@ _Static_assert(sizeof(struct tcp_frame) == 48, "a frame has no holes");
  * Pure arithmetic: no clock, no socket. Rates are payload bytes per second, times are seconds. The
  * phases are those of BBR (Cardwell et al. 2016), over all streams and with windows in place of its
  * filters of single packets. */
-#define PACE_HEADROOM 0.98
 #define PACE_WINDOWS 40
 
 enum tcp_pace_phase { PACE_START, PACE_MEASURE, PACE_DRAIN, PACE_CRUISE, PACE_PROBE };

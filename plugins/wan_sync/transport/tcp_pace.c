@@ -55,7 +55,7 @@ double tcp_pace_rate(const struct tcp_pace *p)
         return START_GAIN * p->best;
     const double gains[] = {[PACE_MEASURE] = MEASURE_GAIN,
                             [PACE_DRAIN] = DRAIN_GAIN,
-                            [PACE_CRUISE] = PACE_HEADROOM,
+                            [PACE_CRUISE] = WAN_HEADROOM,
                             [PACE_PROBE] = p->gain};
     return p->rate * gains[p->phase];
 }
