@@ -66,7 +66,7 @@ lost := $(if $(reads),$(shell for table in $(tables_of_all); do [ -s $$table ] |
 
 # $(call panels,P/W), $(call figure,SCRIPT,P/W,P/NAME)
 define panels
-$(csv)/panels/$1/stamp: $(csv)/stamp $(csv)/panels/$1/runs $(csv)/panels/known $(addprefix figures/,panels panel_cells.sql steps.sql curves.sql verdicts.sql panels.sql)
+$(csv)/panels/$1/stamp: $(csv)/stamp $(csv)/panels/$1/runs $(csv)/panels/known $(addprefix figures/,panels curves.sql steps.sql verdicts.sql panels.sql)
 	@mkdir -p $$(@D) && CONFIGS='$(CONFIGS)' bash figures/panels $(BUILD)/gradsync $(csv)/panels/$1 $1 $(csv) $(patsubst $1/%,%,$(filter $1/%,$(runs))) && touch $$@
 $(csv)/panels/$1/figures.mk: $(csv)/panels/$1/stamp ;
 $(csv)/panels/$1/%.plot: $(csv)/panels/$1/stamp ;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Contrasts as a table of the store, temp.compare with the columns of compare.csv, and what
- * `gradsync compare` prints of it: its answer in sentences and short tables; with --all every contrast;
- * with --again those that several runs have measured, each beside that of the run before.
+ * `gradsync compare` prints of it: with --all every contrast; with --again those that several runs have
+ * measured, each beside that of the run before.
  *
  * For --again, platform, workload, label, mode, size, parameters, baseline and config must be the
  * same; machine and software need not be, because the question is whether another one agrees.
@@ -29,12 +29,6 @@
 
 #define AGAIN_CSV "again.csv"
 extern const char again_columns[]; /* after compare_columns */
-
-/* The answer: for each question (a run and a mode) a sentence, and below it one line for the best config
- * of each group, or for each contrast if winners is NULL, the largest differences first. Modes are
- * different questions and are never counted together. best_of: of --best-of, or NULL. */
-void contrasts_summary(const struct comparison *shown, const struct winners *winners,
-                       const char *best_of);
 
 /* Fills temp.compare and temp.placebo from a solved comparison. GS_OK or reported. */
 int contrasts_put(struct store *s, const struct comparison *c);

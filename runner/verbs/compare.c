@@ -13,11 +13,13 @@
 #include "record/host_load.h"
 #include "record/machine.h"
 #include "record/runs.h"
+#include "reduce/axes.h"
 #include "reduce/summary.h"
 #include "store/contrasts.h"
 #include "verbs/commands.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -337,6 +339,223 @@ static void print_json(const struct comparison *c, const struct winners *w)
     json_print(o, JSON_INDENT(1));
 }
 
+/* ---- the answer ---- */
+
+struct line { /* of a question: the winner of a group, or a contrast */
+    const struct contrast *c;
+    const char *config, *word;
+    bool numbers; /* c is of this config */
+    double size;  /* of a difference that was shown; 0: none */
+    char *note;   /* owned */
+};
+
+struct question {             /* a run and a mode */
+    const struct contrast *c; /* the first of the highest rank */
+    struct line *v;
+    size_t n, faster, slower, settled, small, open;
+};
+
+struct questions {
+    struct question *v;
+    size_t n, lines;
+};
+
+/* The highest level of evidence first; inside a level, the whole step says most about a training. */
+static int rank_of(const struct contrast *c)
+{
+    static const char *const order[] = {"overlapped", "sequential", "", "comm"};
+    int i = 0, n = COUNT(order);
+    while (i < n && strcmp(order[i], c->mode))
+        i++;
+    return (n + 1) * (LEVELS - (int)contrast_level(c)) + i;
+}
+
+/* The largest differences first, the others as they come. */
+static void add_line(struct questions *all, struct line line)
+{
+    size_t k = 0;
+    while (k < all->n && !contrasts_of_one_question(all->v[k].c, line.c))
+        k++;
+    if (k == all->n)
+        APPEND(all->v, all->n) = (struct question){.c = line.c};
+    struct question *q = &all->v[k];
+    q->c = rank_of(line.c) < rank_of(q->c) ? line.c : q->c;
+    q->faster += line.size > 0 && line.c->judgement.verdict == VERDICT_FASTER;
+    q->slower += line.size > 0 && line.c->judgement.verdict == VERDICT_SLOWER;
+    q->settled += !strcmp(line.word, "confirmed");
+    q->small += line.c->judgement.small < 0;
+    q->open += !strcmp(line.word, "inconclusive");
+    ALLOC_MORE(q->v, q->n);
+    for (k = q->n++; k > 0 && q->v[k - 1].size < line.size; k--)
+        q->v[k] = q->v[k - 1];
+    q->v[k] = line;
+    all->lines++;
+}
+
+/* How many of the other configs were shown to be slower; --all has their names. */
+static void add_winner(struct questions *all, const struct winner *w)
+{
+    const struct contrast *c = w->best ? w->best : w->small;
+    add_line(all, (struct line){c ? c : w->first, winner_shown(w), winner_verdict(w), c,
+                                w->best ? fabs(c->effect.value) : 0,
+                                xstrfmt("%zu/%zu", w->counts[VERDICT_SLOWER], w->rivals)});
+}
+
+static void add_contrast(struct questions *all, const struct contrast *c)
+{
+    enum verdict v = c->judgement.verdict;
+    add_line(all, (struct line){c, c->config, v == VERDICT_SAME ? "same" : verdict_names[v], true,
+                                verdict_is_difference(v) ? fabs(c->effect.value) : 0,
+                                contrast_reason(c)});
+}
+
+/* Questions of equal rank stay in their order. */
+static void sort_questions(struct questions *all)
+{
+    for (size_t i = 1; i < all->n; i++) {
+        struct question q = all->v[i];
+        size_t k = i;
+        for (; k > 0 && rank_of(all->v[k - 1].c) > rank_of(q.c); k--)
+            all->v[k] = all->v[k - 1];
+        all->v[k] = q;
+    }
+}
+
+static void questions_free(struct questions *all)
+{
+    for (size_t i = 0; i < all->n; i++) {
+        for (size_t k = 0; k < all->v[i].n; k++)
+            free(all->v[i].v[k].note);
+        free(all->v[i].v);
+    }
+    free(all->v);
+}
+
+/* The platform stands where it changes, the run where several answer the same question. */
+static void name_question(struct text *t, const struct questions *all, size_t i)
+{
+    const struct contrast *c = all->v[i].c;
+    size_t twins = 0;
+    for (size_t k = 0; k < all->n; k++)
+        twins += contrasts_of_one_section(all->v[k].c, c) && !strcmp(all->v[k].c->mode, c->mode);
+    if (!i || strcmp(all->v[i - 1].c->platform, c->platform) != 0)
+        text_addf(t, "%s ", c->platform);
+    text_addf(t, "%s%s%s%s%s, %s%s%s: ", c->workload, *c->label ? " " : "", c->label,
+              *c->mode ? " " : "", c->mode, level_names[contrast_level(c)], twins > 1 ? " " : "",
+              twins > 1 ? c->run_id : "");
+}
+
+static void tell_best(struct text *t, const struct question *q, const char *best_of)
+{
+    bool alone = contrast_level(q->c) == LEVEL_ALONE;
+    AUTO_FREE char *base = best_of ? xstrfmt("best of %s", best_of) : xstrdup(q->c->baseline);
+    text_addf(t, q->faster ? "a config beats %s in %zu of %zu %s" : "%s is beaten in %zu of %zu %s",
+              base, q->faster, q->n, alone ? "groups" : "steps");
+    if (q->faster)
+        text_addf(t, ", %s by %.1f%%", q->v[0].c->config, 100 * (1 - exp(q->v[0].c->effect.value)));
+    if (q->small)
+        text_addf(t, ", by less than %.3g%% in %zu", 100 * q->c->bound, q->small);
+    if (!q->faster)
+        text_addf(t, ", confirmed best in %zu, inconclusive in %zu", q->settled, q->open);
+}
+
+static void tell_each(struct text *t, const struct question *q)
+{
+    bool one_config = true;
+    size_t same = q->n - q->slower - q->faster - q->open;
+    AUTO_FREE char *small = q->small ? xstrfmt(" (%zu of them shorter by less than %.3g%%)",
+                                               q->small, 100 * q->c->bound)
+                                     : xstrdup("");
+    for (size_t i = 1; i < q->n; i++)
+        one_config = one_config && !strcmp(q->v[i].c->config, q->c->config);
+    if (one_config)
+        text_addf(t,
+                  "%s is slower than %s in %zu of %zu, faster in %zu, equivalent in %zu%s, "
+                  "inconclusive in %zu",
+                  q->c->config, q->c->baseline, q->slower, q->n, q->faster, same, small, q->open);
+    else
+        text_addf(t, "%zu of %zu slower than %s, %zu faster, %zu equivalent%s, %zu inconclusive",
+                  q->slower, q->n, q->c->baseline, q->faster, same, small, q->open);
+}
+
+/* "  16MiB gemms=4" */
+static char *place_of(const struct axes *axes, const struct contrast *c)
+{
+    AUTO_FREE char *where = axes_where(axes, "", c->params);
+    bool any = strcmp(where, "-") != 0;
+    return xstrfmt("  %s%s%s", c->size_B ? SHORT_SIZE(c->size_B) : "", c->size_B && any ? " " : "",
+                   any || !c->size_B ? where : "");
+}
+
+static void print_lines_of(const struct question *q, bool winners)
+{
+    const char *const titles[] = {"  where", winners ? "fastest" : "config", "change [95%]", "A/A",
+                                  "verdict", winners ? "slower" : "note"};
+    AUTO_WORDS struct words cells = {0};
+    struct axes axes = {0};
+    for (size_t i = 0; i < COUNT(titles); i++)
+        words_add(&cells, titles[i]);
+    for (size_t i = 0; i < q->n; i++) {
+        axes_config(&axes, q->v[i].c->baseline, "");
+        axes_config(&axes, q->v[i].c->config, q->v[i].c->params);
+    }
+    for (size_t i = 0; i < q->n; i++)
+        axes_add(&axes, q->v[0].c->params, q->v[i].c->params);
+    for (size_t i = 0; i < q->n; i++) {
+        const struct line *l = &q->v[i];
+        const struct effect *e = &l->c->effect;
+        AUTO_FREE char *place = place_of(&axes, l->c);
+        words_add(&cells, place);
+        words_add(&cells, *l->config ? l->config : "-");
+        if (l->numbers && !isnan(e->value))
+            words_addf(&cells, "%+.1f%% [%+.1f, %+.1f]", 100 * expm1(e->value), 100 * expm1(e->lo),
+                       100 * expm1(e->hi));
+        else
+            words_add(&cells, "-");
+        if (isnan(l->c->floor))
+            words_add(&cells, l->c->no_floor ? "no floor" : "-");
+        else
+            words_addf(&cells, "%.1f%%", 100 * expm1(l->c->floor));
+        words_add(&cells, l->word);
+        words_add(&cells, *l->note ? l->note : "-");
+    }
+    text_table_print(&cells, COUNT(titles), 1, NULL);
+}
+
+/* The answer: for each question (a run and a mode) a sentence, and below it one line for the best config
+ * of each group, or for each contrast if winners is NULL, the largest differences first. Modes are
+ * different questions and are never counted together. best_of: of --best-of, or NULL. */
+static void print_answer(const struct comparison *shown, const struct winners *winners,
+                         const char *best_of)
+{
+    AUTO(questions_free) struct questions all = {0};
+    for (size_t i = 0; i < (winners ? winners->n : shown->n); i++)
+        if (!winners)
+            add_contrast(&all, &shown->v[i]);
+        else if (comparison_has_family(shown, winners->v[i].first->family))
+            add_winner(&all, &winners->v[i]);
+    sort_questions(&all);
+    for (size_t i = 0; i < all.n; i++) {
+        AUTO_TEXT struct text t = {0};
+        name_question(&t, &all, i);
+        if (winners)
+            tell_best(&t, &all.v[i], best_of);
+        else
+            tell_each(&t, &all.v[i]);
+        printf("%s", term_bold(stdout));
+        screen_wrap(0, 2, screen_columns(stdout), t.s);
+        printf("%s", term_end(stdout));
+        print_lines_of(&all.v[i], winners);
+    }
+    if (all.lines < shown->n)
+        printf("--all prints every contrast; --size, --mode, --config choose\n");
+    for (size_t i = 0; i < all.n && winners; i++)
+        if (all.v[i].faster && contrast_level(all.v[i].c) != LEVEL_ALONE) {
+            printf("What to set: gradsync advise %s\n", all.v[i].c->platform);
+            break;
+        }
+}
+
 /* ---- contrasts ---- */
 
 /* Of two configs that were measured, neither is the best of many: one line says how they differ. */
@@ -403,7 +622,7 @@ static int print_contrasts(const struct compare_request *q, const struct choice 
     } else {
         CHECK(take_prices(&shown, choice));
         if (shown.n)
-            contrasts_summary(&shown, each || one_pair(c) ? NULL : &winners, q->best_of);
+            print_answer(&shown, each || one_pair(c) ? NULL : &winners, q->best_of);
     }
     return GS_OK;
 }
