@@ -349,22 +349,23 @@ const char *winner_config(const struct winner *w)
     return w->best ? w->best->config : w->first->baseline;
 }
 
-bool winner_is_confirmed(const struct winner *w)
+/* Is it the baseline, with no rival that is or may be faster, by however little? */
+static bool is_confirmed(const struct winner *w)
 {
     return !w->best && !w->small && !w->counts[VERDICT_INCONCLUSIVE];
 }
 
 const char *winner_shown(const struct winner *w)
 {
-    return w->best || winner_is_confirmed(w) ? winner_config(w) : w->small ? w->small->config : "-";
+    return w->best || is_confirmed(w) ? winner_config(w) : w->small ? w->small->config : "-";
 }
 
 const char *winner_verdict(const struct winner *w)
 {
-    return w->best                  ? verdict_names[VERDICT_FASTER]
-           : w->small               ? "small"
-           : winner_is_confirmed(w) ? "confirmed"
-                                    : verdict_names[VERDICT_INCONCLUSIVE];
+    return w->best           ? verdict_names[VERDICT_FASTER]
+           : w->small        ? "small"
+           : is_confirmed(w) ? "confirmed"
+                             : verdict_names[VERDICT_INCONCLUSIVE];
 }
 
 /* ---- the best of a family ---- */

@@ -183,8 +183,6 @@ void winners_find(struct winners *w, const struct comparison *c, long threads);
 void winners_free(struct winners *w);
 
 const char *winner_config(const struct winner *w);
-/* Is it the baseline, with no rival that is or may be faster, by however little? */
-bool winner_is_confirmed(const struct winner *w);
 /* The config to print as the fastest: the best one, the small one, or the baseline if confirmed; "-"
  * while nothing is decided. */
 const char *winner_shown(const struct winner *w);
