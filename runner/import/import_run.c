@@ -625,7 +625,7 @@ static void tell_unit(const struct import *imp)
     units_parse_time(unit, &one);
     for (size_t i = 0; i < c->n_samples; i++)
         x[i] = (double)c->time_ns[i] * 1e-9 / one;
-    double median = stats_median(x, c->n_samples);
+    double median = stats_quantile_of(x, c->n_samples, 0.5); /* in place */
     int whole = (int)floor(log10(median));
     say("  %zu time%s, read as %s, median %.*f %s", c->n_samples, c->n_samples == 1 ? "" : "s",
         import_unit_name(imp), whole > 2 ? 0 : 2 - whole, median, imp->unit);
