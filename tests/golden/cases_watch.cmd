@@ -63,6 +63,9 @@ bar() { echo "$1 50%|## | $2/$3 [00:01<00:09,  $4]"; }
     for i in {1..30}; do bar '' $i 60 50.00it/s; done; } >end.log
 for e in 1 2 3; do for i in 1 2 3 4 5 6; do bar "Epoch $e:" $i 6 2.00it/s; done
     for i in 1 2; do bar 'Validation DataLoader 0:' $i 2 90.00it/s; done; done >epochs.log
-$ for log in eval end epochs; do watch $log.log --warmup 0; done
+{ for i in {1..30}; do bar '' $i 30 4.00s/it; done && echo '***** Running Evaluation *****'
+    for i in {1..60}; do bar '' $i 60 50.00it/s; done; } >said.log
+{ for i in {1..30}; do bar '' $i 30 4.00s/it; done && for i in {1..30}; do bar Evaluating $i 30 50.00it/s; done; } >named.log
+$ for log in eval end epochs said named; do watch $log.log --warmup 0; done
 for i in 1 2 3 4 5 6 7; do echo "step $i dt: 0.0000000000000000001 ms tok/sec: 1e400"; done >inf.log
 $ watch inf.log --warmup 0 --config $top/configs/wan-4site.ini
