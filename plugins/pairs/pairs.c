@@ -419,11 +419,6 @@ static enum wl_status prepare(void *self, const void *cell, void **prepared)
     return WL_OK;
 }
 
-static void release(void *prepared)
-{
-    free(prepared);
-}
-
 static enum wl_status run(struct prepared *p, enum pairs_test test, unsigned iters, double *seconds)
 {
     struct self *s = p->self;
@@ -484,7 +479,7 @@ const struct wl_plugin wl_plugin_v1 = {
     .open = open_pairs,
     .close = close_pairs,
     .prepare = prepare,
-    .release = release,
+    .release = free,
     .sample = sample,
     .verify = verify,
     .abort = abort_pairs,

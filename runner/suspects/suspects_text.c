@@ -2,15 +2,9 @@
 #include "suspects/suspects_text.h"
 
 #include "base/csv.h"
-#include "base/err.h"
 #include "base/jsontext.h"
 #include "base/stats.h"
 #include "base/text.h"
-#include "common/collective.h"
-#include "config/config.h"
-#include "config/settings.h"
-#include "record/host_load.h"
-#include "record/recorded.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -336,34 +330,4 @@ int suspects_write_prometheus(const struct suspects_report *r, const char *path)
     for (size_t i = 0; i < r->v->n; i++)
         add_gauge(&t, r->d, &r->v->v[i]);
     return csv_write_file(path, t.s);
-}
-
-/* ---- the config that `gradsync suspects` measures ---- */
-
-void suspects_config(struct text *t, size_t ranks, bool cuda)
-{
-    text_add(t, "[measure]\nlaunches = 3\nblocks = 10\nmax_blocks = 10\nsamples = 1\ndiscard = 0\n"
-                "sample_time = 20ms\nwarmup = 100ms\nwarmup_ops = 2\nbudget = 60s\n"
-                "retries = 1\n\n");
-    text_addf(t, "[pairs]\nbackend = %s\nsize = %s\n", cuda ? "cuda" : "host",
-              cuda ? "64MiB" : "4MiB");
-    text_addf(t, "round = 0:%d:+1\n", ranks > 1 ? collective_rounds((int)ranks) : 0);
-}
-
-int suspects_config_launch(struct words *overrides, struct suspects_launch *launch,
-                           const char *path)
-{
-    AUTO(config_free_of) struct config *c = NULL;
-    struct settings settings;
-    CHECK(config_load(&c, path, NULL));
-    CHECK(settings_read(c, &settings));
-    for (size_t i = 0; i < c->n; i++) {
-        const struct config_entry *e = &c->entries[i];
-        bool name = !strcmp(e->section, "platform") && !strcmp(e->key, "name");
-        if (!name && (!strcmp(e->section, "platform") || !strcmp(e->section, "launch")))
-            words_addf(overrides, "%s:%s=%s", e->section, e->key, e->value);
-    }
-    words_addf(overrides, "platform:name=%s", settings.platform.name);
-    *launch = (struct suspects_launch){(size_t)settings.launch.ranks, settings.platform.device[0]};
-    return GS_OK;
 }

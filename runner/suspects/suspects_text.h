@@ -19,16 +19,3 @@ void suspects_print(const struct suspects_report *r);
 void suspects_print_json(const struct suspects_report *r);
 /* Replaces the file atomically. GS_OK or reported. */
 int suspects_write_prometheus(const struct suspects_report *r, const char *path);
-
-/* Adds a config as .ini text. Each rank has one partner a round; all pairs of a round run at
- * once. */
-void suspects_config(struct text *t, size_t ranks, bool cuda);
-
-struct suspects_launch {
-    size_t ranks;
-    bool device; /* the platform names a GPU */
-};
-
-/* Adds the [platform] and [launch] of a user's config as "section:key=value". GS_OK or reported. */
-int suspects_config_launch(struct words *overrides, struct suspects_launch *launch,
-                           const char *path);

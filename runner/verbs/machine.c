@@ -5,7 +5,10 @@
 #include "base/jsontext.h"
 #include "base/shell.h"
 #include "base/text.h"
+#include "common/collective.h"
+#include "config/config.h"
 #include "config/locate.h"
+#include "config/settings.h"
 #include "launch/fabric.h"
 #include "launch/launcher.h"
 #include "launch/run.h"
@@ -15,6 +18,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -182,12 +186,22 @@ static int plan_here(struct measuring *m)
     return GS_OK;
 }
 
+/* The [platform] and [launch] of a user's config. */
 static int plan_config(struct measuring *m, const char *config)
 {
-    struct suspects_launch launch = {0};
-    CHECK(suspects_config_launch(&m->overrides, &launch, config));
-    m->cuda = launch.device;
-    m->ranks = launch.ranks;
+    AUTO(config_free_of) struct config *c = NULL;
+    struct settings settings;
+    CHECK(config_load(&c, config, NULL));
+    CHECK(settings_read(c, &settings));
+    for (size_t i = 0; i < c->n; i++) {
+        const struct config_entry *e = &c->entries[i];
+        bool name = !strcmp(e->section, "platform") && !strcmp(e->key, "name");
+        if (!name && (!strcmp(e->section, "platform") || !strcmp(e->section, "launch")))
+            words_addf(&m->overrides, "%s:%s=%s", e->section, e->key, e->value);
+    }
+    words_addf(&m->overrides, "platform:name=%s", settings.platform.name);
+    m->cuda = settings.platform.device[0];
+    m->ranks = (size_t)settings.launch.ranks;
     if (m->q->ranks.value) {
         m->ranks = (size_t)m->q->ranks.value;
         words_addf(&m->overrides, "launch:ranks=%zu", m->ranks);
@@ -225,7 +239,13 @@ static int measure(struct measuring *m, struct suspects_data *d)
                                   .overrides = (const char *const *)m->overrides.v,
                                   .dir = &dir,
                                   .interrupted = &interrupted};
-    suspects_config(&config, m->ranks, m->cuda);
+    /* Each rank has one partner a round; all pairs of a round run at once. */
+    text_addf(&config,
+              "[measure]\nlaunches = 3\nblocks = 10\nmax_blocks = 10\nsamples = 1\ndiscard = 0\n"
+              "sample_time = 20ms\nwarmup = 100ms\nwarmup_ops = 2\nbudget = 60s\nretries = 1\n\n"
+              "[pairs]\nbackend = %s\nsize = %s\nround = 0:%d:+1\n",
+              m->cuda ? "cuda" : "host", m->cuda ? "64MiB" : "4MiB",
+              m->ranks > 1 ? collective_rounds((int)m->ranks) : 0);
     int code = run_config_text("suspects", &config, &options);
     if (dir)
         words_add(&m->dirs, dir);
