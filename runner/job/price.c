@@ -230,6 +230,22 @@ int price_read(struct price_answer *a, const char *dir)
 
 /* ---- a launch ---- */
 
+#define ARMS 5      /* visits of a block: auto twice, none, one, half */
+#define BLOCKS 16   /* that the time should be enough for */
+#define VISIT_S 2.0 /* at most */
+
+void price_config(struct trial_config *c, double seconds, int64_t calls, uint64_t seed)
+{
+    *c = (struct trial_config){
+        .arms = {{.label = "auto"}, {.label = "none"}, {.label = "one"}, {.label = "half"}},
+        .n_arms = 4,
+        .seed = seed,
+        .visit_ms = (uint64_t)ceil(1e3 * fmin(VISIT_S, seconds / (ARMS * BLOCKS))),
+        .warmup = 10,
+        .seconds = (uint64_t)ceil(seconds),
+        .calls = (uint64_t)calls};
+}
+
 #define PRICE_LOOK_S 2.0
 #define BEGIN 5 /* deadlines, until a step is found */
 

@@ -41,6 +41,9 @@ char *price_noise(const struct price_answer *a);
 /* What is printed of a recording. !a->known: it has none. GS_OK or reported. */
 int price_read(struct price_answer *a, const char *dir);
 
+/* The visits of a launch, for a price that takes so long. calls: of a step. */
+void price_config(struct trial_config *c, double seconds, int64_t calls, uint64_t seed);
+
 /* One launch, whose results are worthless. */
 struct price_launch {
     const struct trial_config *config; /* with the arms auto, and none, one or half */

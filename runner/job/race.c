@@ -142,6 +142,16 @@ size_t race_order(const struct race *r, size_t *order)
     return n;
 }
 
+size_t race_best_open(const struct race *r)
+{
+    AUTO_FREE size_t *order = xcalloc(r->n + 1, sizeof *order);
+    size_t n = race_order(r, order);
+    for (size_t k = 0; k < n; k++)
+        if (!r->v[order[k]].out && r->v[order[k]].lo < log1p(-r->worth))
+            return order[k];
+    return 0;
+}
+
 /* ---- the winner ---- */
 
 static bool is_alike(const struct race *r, size_t i, size_t best)

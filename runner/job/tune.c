@@ -7,8 +7,6 @@
 #include "base/files.h"
 #include "base/jsontext.h"
 #include "base/shell.h"
-#include "base/stats.h"
-#include "base/term.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "compare/collect.h"
@@ -224,11 +222,12 @@ static int start(struct tune *t, const char *what, const struct tune_setting *s,
     int code = tune_start(&t->job, s, timeout_s(t), r);
     if (!code && r->stopped)
         t->stopped = true;
-    if (!code && !r->kind)
-        t->start_s = t->start_s > 0 ? (t->start_s + r->took_s) / 2 : r->took_s;
-    if (!code && !r->kind && !strcmp(s->label, TUNE_BASELINE))
+    if (code || r->kind)
+        return code;
+    t->start_s = t->start_s > 0 ? (t->start_s + r->took_s) / 2 : r->took_s;
+    if (!strcmp(s->label, TUNE_BASELINE))
         t->base_s = r->took_s;
-    return code;
+    return GS_OK;
 }
 
 /* The first start: does the job work, which link, how long is a step? */
@@ -308,10 +307,16 @@ static struct job_recording recording_of(const struct tune *t, const char *dir, 
                                   .record = {.fd = -1}};
 }
 
+static int begin_launch(struct tune *t, struct job_recording *b)
+{
+    int code = open_log(t, b->of.dir, b->of.launch);
+    return code ? code : job_recording_begin(b);
+}
+
 /* ---- the price ---- */
 
-#define PRICE_PAIRS                                                                                \
-    3 /* launches with communication and without, if their collectives are captured */
+/* With communication and without. */
+#define PRICE_PAIRS 3
 
 static int price_start(struct tune *t, struct job_recording *b, bool none)
 {
@@ -341,8 +346,7 @@ static int price_by_launches(struct tune *t)
     int code = record_make_run(t->o.out, t->o.platform, JOB_TUNE, JOB_PRICE, &t->price_dir);
     for (int i = 1; i <= PRICE_PAIRS && !code && !t->stopped; i++) {
         struct job_recording b = recording_of(t, t->price_dir, i, JOB_PRICE);
-        code = open_log(t, t->price_dir, i);
-        code = code ? code : job_recording_begin(&b);
+        code = begin_launch(t, &b);
         for (int k = 0; k < 2 && !code && !interrupted(t); k++)
             code = price_start(t, &b, (i + k) % 2);
         int ended = job_recording_end(&b, !t->stopped);
@@ -357,10 +361,6 @@ static int price_by_launches(struct tune *t)
     return code ? code : write_state(t);
 }
 
-#define ARMS 5      /* visits of a block: auto twice, none, one, half */
-#define BLOCKS 16   /* that the time should be enough for */
-#define VISIT_S 2.0 /* at most */
-
 /* Of its visits. */
 static double price_s(const struct tune *t)
 {
@@ -371,30 +371,20 @@ static int take_price(struct tune *t)
 {
     if (t->o.no_price || interrupted(t))
         return GS_OK;
-    if (!t->job.object) {
-        say("tune: no price: libgradsync-price.so is not beside gradsync; build it with 'make "
-            "all'");
-        return GS_OK;
-    }
-    if (!t->job.calls && t->captured)
+    if (t->job.object && !t->job.calls && t->captured)
         return price_by_launches(t);
-    if (!t->job.calls) {
-        say("tune: no price: no collective of NCCL or MPI was seen in this job: it uses another "
-            "library, such as Gloo, or NCCL is linked to it statically");
+    if (!t->job.object || !t->job.calls) {
+        say("tune: no price: %s",
+            t->job.object ? "no collective of NCCL or MPI was seen in this job: it uses another "
+                            "library, such as Gloo, or NCCL is linked to it statically"
+                          : JOB_OBJECT " is not beside gradsync; build it with 'make all'");
         return GS_OK;
     }
     AUTO_FREE char *short_by = too_short(t, price_s(t) + t->start_s);
     if (short_by)
         say("tune: %s, if the price takes as long as expected", short_by);
-    double visit_s = fmin(VISIT_S, price_s(t) / (ARMS * BLOCKS));
-    const struct trial_config config = {
-        .arms = {{.label = "auto"}, {.label = "none"}, {.label = "one"}, {.label = "half"}},
-        .n_arms = 4,
-        .seed = (uint64_t)t->o.seed.value,
-        .visit_ms = (uint64_t)ceil(1e3 * visit_s),
-        .warmup = 10,
-        .seconds = (uint64_t)ceil(price_s(t)),
-        .calls = (uint64_t)t->job.calls};
+    struct trial_config config;
+    price_config(&config, price_s(t), t->job.calls, (uint64_t)t->o.seed.value);
     struct price_launch p = {.config = &config, .deadline_s = 20};
     progress(t, "the price", "");
     end_progress();
@@ -491,8 +481,7 @@ static int race_round(struct tune *t)
     AUTO_FREE size_t *order = xcalloc(t->race.n, sizeof *order);
     size_t n = order_of(t, order);
     bool whole = true;
-    int code = open_log(t, t->race_dir, t->round + 1);
-    TRY(code, job_recording_begin(&b));
+    int code = begin_launch(t, &b);
     for (size_t k = 0; k < n && whole && !code; k++) {
         whole = !interrupted(t) && race_left_s(t) > 0;
         if (whole)
@@ -518,16 +507,15 @@ static int cut_to_time(struct tune *t)
 /* After the first round: what there was no time for. */
 static void count_tried(struct tune *t)
 {
-    size_t tried = 0;
+    t->tried = 0;
     for (size_t i = 1; i < t->race.n; i++) {
         bool measured = t->race.v[i].n || t->race.v[i].failed;
-        tried += measured;
+        t->tried += measured;
         t->race.v[i].out = t->race.v[i].out || !measured;
     }
-    t->tried = tried;
-    if (tried + 1 < t->race.n)
+    if (t->tried + 1 < t->race.n)
         say("tune: %zu of %zu settings fit into %.3g minutes; all: --minutes %.0f; others: --only",
-            tried, t->race.n - 1, t->minutes, minutes_wanted(t));
+            t->tried, t->race.n - 1, t->minutes, minutes_wanted(t));
 }
 
 /* Settings that were shown shorter one by one, and that set different variables, together. */
@@ -601,8 +589,7 @@ static int proof_launch(struct tune *t, int launch, double log_s[PROOF_STARTS])
     rng_stream(&rng, (uint64_t)t->o.seed.value + 1, (uint64_t)launch);
     rng_shuffle(&rng, order, PROOF_STARTS);
     bool whole = true;
-    int code = open_log(t, t->proof_dir, launch);
-    TRY(code, job_recording_begin(&b));
+    int code = begin_launch(t, &b);
     for (size_t k = 0; k < PROOF_STARTS && whole && !code; k++) {
         whole = !interrupted(t);
         if (whole && isnan(log_s[order[k]]))
@@ -614,7 +601,6 @@ static int proof_launch(struct tune *t, int launch, double log_s[PROOF_STARTS])
 }
 
 struct earlier {
-    struct tune *t;
     double (*log_s)[PROOF_STARTS];
     size_t n;
 };
@@ -652,7 +638,7 @@ static int run_proof(struct tune *t)
     int code = GS_OK;
     for (i = 0; i < most; i++)
         log_s[i][0] = log_s[i][1] = log_s[i][2] = (double)NAN;
-    struct earlier e = {t, log_s, most};
+    struct earlier e = {log_s, most};
     if (!t->proof_dir)
         code = record_make_run(t->o.out, t->o.platform, JOB_TUNE, "proof", &t->proof_dir);
     else
@@ -685,16 +671,6 @@ static int seal(const struct tune *t)
     return code;
 }
 
-static size_t best_open(const struct tune *t)
-{
-    AUTO_FREE size_t *order = xcalloc(t->race.n + 1, sizeof *order);
-    size_t n = race_order(&t->race, order);
-    for (size_t k = 0; k < n; k++)
-        if (!t->race.v[order[k]].out && t->race.v[order[k]].lo < log1p(-t->worth))
-            return order[k];
-    return 0;
-}
-
 static int answer(struct tune *t)
 {
     if (t->stopped) {
@@ -705,7 +681,8 @@ static int answer(struct tune *t)
     if (t->winner && t->proven)
         tune_say_proven(&t->set.v[t->winner], &t->proof, &t->price, t->o.emit);
     else
-        tune_say_nothing(&t->set, t->tried, t->worth, t->winner ? t->winner : best_open(t),
+        tune_say_nothing(&t->set, t->tried, t->worth,
+                         t->winner ? t->winner : race_best_open(&t->race),
                          t->winner ? &t->proof : NULL);
     return seal(t);
 }
@@ -786,33 +763,15 @@ static void release(struct tune *t)
     race_free(&t->race);
 }
 
-/* Before anything is started: a command that is not there. The shell reads what has blanks or '='. */
-static int find_command(const char *program)
-{
-    AUTO_FREE char *found = strpbrk(program, "/= ") ? NULL : program_find(program);
-    if ((found && *program) || strpbrk(program, "= "))
-        return GS_OK;
-    if (!strchr(program, '/'))
-        return fail(GS_USAGE, "tune: '%s': no such command in PATH", program);
-    return access(program, X_OK)
-               ? fail(GS_USAGE, "tune: '%s' cannot be run: %s", program, strerror(errno))
-               : GS_OK;
-}
-
-/* Before anything is started, it also finds faults of the user's file, and that --only leaves nothing. */
-static int list_settings(const struct tune *t, bool print)
-{
-    const struct tune_request q = {t->o.candidates, t->o.only, t->o.lossy, 0,
-                                   TUNE_DDP | TUNE_FSDP | TUNE_PYTHON};
-    return tune_say_settings(&q, print);
-}
-
 int tune_job(const struct tune_options *o, char **command)
 {
     struct tune t = {.o = *o, .command = command};
     CHECK(read_options(&t));
-    CHECK(find_command(*command));
-    CHECK(list_settings(&t, o->dry_run));
+    CHECK(tune_command_find(*command));
+    /* It also finds faults of the user's file, and that --only leaves nothing. */
+    const struct tune_request all = {o->candidates, o->only, o->lossy, 0,
+                                     TUNE_DDP | TUNE_FSDP | TUNE_PYTHON};
+    CHECK(tune_say_settings(&all, o->dry_run));
     if (o->dry_run) {
         printf(
             "It takes at most %.3g minutes: the first launch, the price, the race, and a proof of "

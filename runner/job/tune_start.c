@@ -52,6 +52,19 @@ char *tune_command(char **words)
     return t.s;
 }
 
+/* The shell reads what has blanks or '='. */
+int tune_command_find(const char *program)
+{
+    AUTO_FREE char *found = strpbrk(program, "/= ") ? NULL : program_find(program);
+    if ((found && *program) || strpbrk(program, "= "))
+        return GS_OK;
+    if (!strchr(program, '/'))
+        return fail(GS_USAGE, "tune: '%s': no such command in PATH", program);
+    return access(program, X_OK)
+               ? fail(GS_USAGE, "tune: '%s' cannot be run: %s", program, strerror(errno))
+               : GS_OK;
+}
+
 /* A switch of PyTorch may change how many collectives a step has. */
 static struct trial_config visits_config(const struct tune_job *j, const struct tune_setting *set)
 {

@@ -66,6 +66,8 @@ void tune_started_free(struct tune_started *r);
 
 /* The words of a command as one line for a shell; a single word is one already. */
 char *tune_command(char **words);
+/* GS_OK, or GS_USAGE, reported: there is no such program. */
+int tune_command_find(const char *program);
 
 /* ---- a launch of another kind, such as that of a price ---- */
 
