@@ -140,8 +140,8 @@ rebuilt() { # NAME
 }
 head -c 9000 data/gradsync.db >cut && cp cut data/gradsync.db && rm -f data/gradsync.db-*
 rebuilt 'a truncated database'
-truncate -s -100 data/gradsync.db && rm -f data/gradsync.db-*
-rebuilt 'a database without its last bytes'
+truncate -s -4096 data/gradsync.db && rm -f data/gradsync.db-*
+rebuilt 'a database without its last page'
 echo 'no database, and more than a header of one hundred bytes: ------------------------------------------------' >data/gradsync.db
 rebuilt 'a file that is no database'
 printf '\x7f\x7f' | dd of=data/gradsync.db bs=1 seek=60 conv=notrunc status=none

@@ -229,16 +229,6 @@ static int number_of(sqlite3 *db, const char *sql, int otherwise)
     return value;
 }
 
-/* A file that was cut has fewer pages than its header counts. */
-static bool is_cut(const struct store *s)
-{
-    struct stat st;
-    AUTO_FREE char *wal = xstrfmt("%s-wal", s->path);
-    int64_t pages = number_of(s->db, "PRAGMA page_count", -1),
-            size = number_of(s->db, "PRAGMA page_size", 0);
-    return pages < 0 || (access(wal, F_OK) && !stat(s->path, &st) && st.st_size < pages * size);
-}
-
 static enum state state_of(const struct store *s, int version)
 {
     int application = number_of(s->db, "PRAGMA application_id", -1);
@@ -250,8 +240,6 @@ static enum state state_of(const struct store *s, int version)
         return STATE_EMPTY;
     if (application != APPLICATION)
         return STATE_FOREIGN;
-    if (*s->path && is_cut(s))
-        return STATE_BROKEN;
     return number_of(s->db, "PRAGMA user_version", -1) == version ? STATE_READY : STATE_OTHER;
 }
 
