@@ -21,6 +21,11 @@ else
     printf '%s\n' "${figures[@]}"
 fi
 if [[ " ${figures[*]} " == *" figures/out/$platform/answer.svg "* ]]; then
-    "$2" advise "$platform" 2>/dev/null | sed -n 1p || true
+    advice=${1%/*}/panels/$platform/advice # of a second, so it is kept until a recording is read again
+    if [ ! "$advice" -nt "${1%/*}/stamp" ]; then
+        { "$2" advise "$platform" 2>/dev/null || true; } | sed -n 1p >"$advice.new"
+        mv "$advice.new" "$advice"
+    fi
+    cat "$advice"
 fi
 if [ -n "$latest" ]; then echo "show the result: build/gradsync show $latest"; fi
