@@ -15,6 +15,8 @@ KEY = share == share ? 0.34 : 0.20
 LEFT = 0.2
 RIGHT = 0.2
 detail = share == share ? sprintf("communication costs %.1f%% [%.1f, %.1f] of the step", 100 * share, 100 * share_lo, 100 * share_hi) : ""
+stats $bars using 5 nooutput
+if (STATS_max == 1) { detail = detail . (strlen(detail) ? "; " : "") . "dot: the proof" }
 load "figures/style.gp"
 # A name hides the lines behind it.
 set style textbox opaque noborder fillcolor rgb "#FFFFFF" margins 0.2, 0.1
@@ -30,7 +32,8 @@ set border 1
 set grid noytics
 rest = share == share ? base * (1 - share) / unit : NaN
 do for [i = 1 : rows] {
-    shown = strlen(name[i]) > 62 ? substr(name[i], 1, 61) . "…" : name[i]
+    # Long names of settings begin alike.
+    shown = strlen(name[i]) > 62 ? "…" . substr(name[i], strlen(name[i]) - 60, strlen(name[i])) : name[i]
     set label 20 + i shown at first longest * 0.012, first i - 0.33 left front boxed font ",5.6"
 }
 if (share == share) {

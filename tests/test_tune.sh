@@ -198,6 +198,7 @@ row "'LD_PRELOAD' cannot be a setting: tune sets it itself" 'socket: LD_PRELOAD=
 row "'PYTHONPATH' cannot be a setting" '-PYTHONPATH'
 is "$(wc -l <starts)" "$starts" 'a file with a fault is refused before the job starts'
 wrong 'none.txt: cannot be read' -n -c none.txt -- ./job
+wrong 'is a pipe, which can be read once only' -n -c <(echo 'any: A=1') -- ./job
 
 # ---- what would be tried
 

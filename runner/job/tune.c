@@ -702,6 +702,8 @@ static int stages(struct tune *t)
         CHECK(make_settings(t));
     if (!t->stopped && !t->priced && !t->race.v[0].n)
         CHECK(take_price(t));
+    else if (t->priced) /* before this call: the answer begins with it all the same */
+        tune_say_price(&t->price);
     if (!t->stopped && tune_say_worthless(&t->price, t->worth))
         return end_at_price(t);
     if (!t->stopped && !t->winner)

@@ -410,6 +410,9 @@ static int read_file(struct tune_settings *all, const struct tune_request *q, en
     int number = 0, code = GS_OK;
     if (!in)
         return fail_at(GS_USAGE, q->file, 0, "cannot be read: %s", files_why(errno));
+    if (fseek(in, 0, SEEK_END) || fseek(in, 0, SEEK_SET))
+        return fail_at(GS_USAGE, q->file, 0,
+                       "is a pipe, which can be read once only: write the settings to a file");
     while (!code && getline(&line, &cap, in) >= 0) {
         line[strcspn(line, "\n")] = '\0';
         code = take_line(all, q, ++number, line, link);
