@@ -68,7 +68,7 @@ for overlap in none half all; do
     echo "    its differences, by round: $(cut -d' ' -f3 rounds | xargs printf '%.1f ')"
 done
 price_of late_rank=1 late_ms=5
-waits=$(of '.* latency: \(.*\)%\.$') step=$(of '.* of \([0-9.]*\) ms)\..*')
+waits=$(of '.* waits longest: \([-0-9.]*\)%.*') step=$(of '.* of \([0-9.]*\) ms)\..*')
 row 'a rank late by 5 ms: waiting less 5 ms' "$(awk "BEGIN { print $waits / 100 * $step - 5 }")" 1 ms
 
 # ---- jobs in which nothing differs between auto and auto
