@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tier: slow
 #
-# gradsync tune keeps to its minutes: with a job that prints one line for ten steps, and with one whose
-# launches take longest as it is. Launches sleep for a known time. What is checked is what tune plans: the number of lines
-# and the time that it leaves for the proof. A busy machine makes neither worse.
+# gradsync tune keeps to its minutes, in two cases: the job prints one line for ten steps; the job is slowest without
+# any setting. Launches sleep for a known time. The test reads what tune plans: the number of lines, and the time
+# that it leaves for the proof. A busy machine changes neither.
 . "$(dirname "$0")/lib.sh"
 
 tune() { "$gradsync" tune -o raw --seed 3 "$@"; }

@@ -217,7 +217,7 @@ static const struct advice_run *run_of(const struct steps_evidence *s, const str
     return &s->runs[i];
 }
 
-/* The words that all contrasts of the family have: the others are of configs. */
+/* The words that all contrasts of the family share; each of the other words belongs to one config. */
 static char *step_of(const struct steps_evidence *s, const struct contrast *c)
 {
     AUTO_WORDS struct words w = {0};

@@ -38,7 +38,8 @@ char *price_sentence(const struct price_answer *a);
 /* "steps vary, so ..."; NULL: they do not. The caller frees. */
 char *price_noise(const struct price_answer *a);
 
-/* What is printed of a recording. !a->known: it has none. GS_OK or reported. */
+/* The price in a recording, as it is printed; a->known is false if the recording has none. GS_OK or
+ * reported. */
 int price_read(struct price_answer *a, const char *dir);
 
 /* The visits of a launch, for a price that takes so long. calls: of a step. */

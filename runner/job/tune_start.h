@@ -44,7 +44,7 @@ struct tune_started {
     struct tune_sample *v;
     size_t n;
     double took_s, step_s; /* step_s: the median of the samples */
-    double line_steps;     /* a printed line stands for about so many steps */
+    double line_steps;     /* steps between two printed lines, about */
     int64_t ranks, nodes, calls, nccl;
     double memory_B;         /* the most that PyTorch allocated on a GPU; 0: unknown */
     int torch;               /* bits: what the job has of PyTorch's */

@@ -344,7 +344,7 @@ static void print_json(const struct comparison *c, const struct winners *w)
 struct line { /* of a question: the winner of a group, or a contrast */
     const struct contrast *c;
     const char *config, *word;
-    bool numbers; /* c is of this config */
+    bool numbers; /* c holds the numbers of this config */
     double size;  /* of a difference that was shown; 0: none */
     char *note;   /* owned */
 };
