@@ -377,6 +377,8 @@ bool trial_begin(struct trial *t, const struct trial_config *c, const char *id, 
     if (!journal_open(&t->journal, c->out, t->comm))
         return false;
     seq_begin(&t->sequence, c->calls);
+    t->sequence.bytes_least = c->bytes_least;
+    t->sequence.bytes_most = c->bytes_most;
     trial_write_comm(t, nodes, abi);
     return true;
 }

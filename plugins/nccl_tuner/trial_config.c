@@ -30,6 +30,8 @@ static const struct key {
     {"seconds", offsetof(struct trial_config, seconds), 0, 60000000},
     {"calls", offsetof(struct trial_config, calls), 0, 32768},
     {"ranks", offsetof(struct trial_config, ranks), 0, 1 << 24},
+    {"bytes_least", offsetof(struct trial_config, bytes_least), 0, UINT64_MAX},
+    {"bytes_most", offsetof(struct trial_config, bytes_most), 0, UINT64_MAX},
 };
 #define KEYS (sizeof keys / sizeof *keys)
 
@@ -217,13 +219,17 @@ static void z_function(const struct sequence *s, uint32_t *z)
 static size_t shortest(const struct sequence *s, size_t above, size_t most, uint64_t least)
 {
     size_t found = 0, shorter = 0; /* the longest run of a shorter period */
+    uint64_t bytes = 0;            /* of a period */
+    uint64_t bytes_most = s->bytes_most ? s->bytes_most : UINT64_MAX;
     uint32_t *z = s->n ? malloc(s->n * sizeof *z) : NULL;
     if (!z)
         return 0;
     z_function(s, z);
     for (size_t p = 1; p < s->n && p <= most && !found; p++) {
         size_t run = z[p] + p;
-        if (p > above && run >= need(p, least) && shorter < 2 * p)
+        bytes += s->past[s->n - p] >> 4;
+        if (p > above && run >= need(p, least) && shorter < 2 * p && bytes >= s->bytes_least &&
+            bytes <= bytes_most)
             found = p;
         shorter = run > shorter ? run : shorter;
     }

@@ -11,6 +11,8 @@
  *   blocks = 0       number of blocks; 0: no limit
  *   seconds = 0      time limit; the trial ends with the block in which it is reached; 0: no limit
  *   calls = 0        collectives per step; 0: find them from their sequence
+ *   bytes_least = 0  bytes per step, of what is found; a period with fewer is a part of a step
+ *   bytes_most = 0   a period with more is several steps; 0: any number
  *   ranks = 0        use only communicators with this many ranks; 0: those of the whole job, or all
  *                    if the launcher does not give its number of ranks
  */
@@ -38,6 +40,7 @@ struct trial_config {
     struct trial_arm arms[TRIAL_ARMS];
     size_t n_arms;
     uint64_t seed, steps, visit_ms, warmup, blocks, seconds, calls, ranks;
+    uint64_t bytes_least, bytes_most;
 };
 
 /* False: `why` says what is wrong, and where: "FILE:LINE: ..." */
@@ -52,13 +55,14 @@ enum seq_event {
 };
 
 struct sequence {
-    size_t told;       /* calls per step, from the user; 0: to be found */
-    uint64_t *past;    /* the latest words, oldest first */
-    size_t n, cap;     /* of past */
-    uint64_t *pattern; /* the words of a step */
-    uint32_t *back;    /* its failure table (Knuth, Morris and Pratt) */
-    size_t period;     /* words of the pattern; 0: none yet */
-    size_t at;         /* following: the next word; else the words of the pattern just seen */
+    size_t told;                      /* calls per step, from the user; 0: to be found */
+    uint64_t bytes_least, bytes_most; /* of a step to be found; most 0: any number */
+    uint64_t *past;                   /* the latest words, oldest first */
+    size_t n, cap;                    /* of past */
+    uint64_t *pattern;                /* the words of a step */
+    uint32_t *back;                   /* its failure table (Knuth, Morris and Pratt) */
+    size_t period;                    /* words of the pattern; 0: none yet */
+    size_t at; /* following: the next word; else the words of the pattern just seen */
     bool following;
     uint64_t away;   /* calls since the step was left, or since the beginning */
     uint64_t look;   /* search for a period when `away` reaches this */

@@ -488,8 +488,9 @@ static bool write_config(const struct trial_folder *f, const struct trial_config
         text_addf(&t, "arm = %s\n", c->arms[i].label);
     text_addf(&t,
               "seed = %ju\nsteps = %ju\nvisit_ms = %ju\nwarmup = %ju\nblocks = %ju\n"
-              "seconds = %ju\ncalls = %ju\nranks = %ju\n",
-              c->seed, c->steps, c->visit_ms, c->warmup, c->blocks, c->seconds, c->calls, c->ranks);
+              "seconds = %ju\ncalls = %ju\nranks = %ju\nbytes_least = %ju\nbytes_most = %ju\n",
+              c->seed, c->steps, c->visit_ms, c->warmup, c->blocks, c->seconds, c->calls, c->ranks,
+              c->bytes_least, c->bytes_most);
     return files_write_new(f->config, t.s, 0666);
 }
 

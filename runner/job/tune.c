@@ -101,6 +101,7 @@ static const struct member {
     {"base_s", REAL, AT(base_s)},
     {"step_s", REAL, AT(job.step_s)},
     {"calls", WIDE, AT(job.calls)},
+    {"bytes", WIDE, AT(job.bytes)},
     {"link", INT, AT(link)},
     {"nccl", INT, AT(nccl)},
     {"torch", INT, AT(torch)},
@@ -256,6 +257,7 @@ static int first(struct tune *t)
     t->captured = r.captured;
     t->job.step_s = r.step_s;
     t->job.calls = r.calls;
+    t->job.bytes = r.bytes;
     t->start_s = t->base_s = tune_next_s(&r);
     say("tune: a step takes %s%s; the job communicates over %s", HUMAN_TIME(r.step_s),
         t->job.object && r.calls ? "" : " (by the lines that it prints)", tune_link_words[t->link]);
@@ -547,7 +549,11 @@ static int run_race(struct tune *t)
             break;
         code = race_round(t);
         if (!code && isnan(t->race.v[0].log_s[t->round]) && !t->stopped)
-            return fail(GS_FAILED, "tune: the job as it is failed in round %d of the race",
+            return fail(GS_FAILED,
+                        race_left_s(t) > 0
+                            ? "tune: the job as it is failed in round %d of the race"
+                            : "tune: the time was over in round %d of the race, before "
+                              "the job as it is was measured: use more --minutes",
                         t->round + 1);
         race_judge(&t->race);
         if (!t->stopped) {

@@ -21,10 +21,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#define VISITS 5      /* that count; the first is warm-up */
-#define STEPS_LEAST 4 /* a visit */
-#define WARM 4        /* steps before the first visit */
-#define LINES_LEAST 5 /* that count, of the output, without the object */
+#define VISITS 5       /* that count; the first is warm-up */
+#define VISITS_LEAST 3 /* if they take long */
+#define STEPS_LEAST 4  /* a visit */
+#define WARM 4         /* steps before the first visit */
+#define LINES_LEAST 5  /* that count, of the output, without the object */
 #define LINE_STEPS_WARM 3
 #define LINE_STEPS_LEAST 16
 #define LOOK_S 0.25
@@ -65,17 +66,25 @@ int tune_command_find(const char *program)
                : GS_OK;
 }
 
-/* A switch of PyTorch may change how many collectives a step has. */
+/* A switch of PyTorch may change how many collectives a step has, and by so much its bytes. A job that
+ * logs with a collective after every tenth step must not be taken for one whose step is ten times as long. */
+#define BYTES_LEAST 0.6
+#define BYTES_LEAST_LOSSY 0.3
+#define BYTES_MOST 1.75
+
 static struct trial_config visits_config(const struct tune_job *j, const struct tune_setting *set)
 {
     double steps = j->step_s > 0 ? ceil(j->measure_s / VISITS / j->step_s) + 1 : 0;
+    double bytes = (double)j->bytes;
     return (struct trial_config){
         .arms = {{.label = "auto"}, {.label = "auto"}}, /* both are the job as it is */
         .n_arms = 2,
         .seed = 1,
         .steps = (uint64_t)fmin(fmax(steps, STEPS_LEAST), 200),
         .warmup = WARM,
-        .calls = set->torch.n ? 0 : (uint64_t)j->calls};
+        .calls = set->torch.n ? 0 : (uint64_t)j->calls,
+        .bytes_least = (uint64_t)((set->lossy ? BYTES_LEAST_LOSSY : BYTES_LEAST) * bytes),
+        .bytes_most = (uint64_t)(BYTES_MOST * bytes)};
 }
 
 static void add_export(struct text *t, struct words *names, const char *name, const char *value)
@@ -159,6 +168,7 @@ static void from_ranks(struct tune_started *r, const struct trial_comm *c)
     r->ranks = c->ranks;
     r->nodes = c->nodes;
     r->calls = c->step_calls;
+    r->bytes = c->step_bytes;
     r->nccl = c->nccl;
     for (size_t i = 1; i < c->n; i++)
         APPEND(r->v, r->n) =
@@ -291,7 +301,8 @@ static bool enough(void *ctx)
         return false;
     s->launch.looked_at = now;
     if (s->launch.job->object && read_ranks(s))
-        return s->r->n >= VISITS;
+        return s->r->n >= VISITS ||
+               (s->r->n >= VISITS_LEAST && sum_s(s->r) >= 2 * s->launch.job->measure_s);
     if (s->alone)
         return true;
     from_lines(s->r, s->times);
@@ -319,7 +330,7 @@ static void judge(struct start *s, const struct job_ended *e, double timeout_s)
     const struct job_output *o = &s->launch.output;
     struct tune_started *r = s->r;
     const char *end = *o->last ? "; its last line: " : "";
-    if (r->n >= 3)
+    if (r->n >= VISITS_LEAST)
         return; /* a job that ended by itself gave enough, or was ended */
     const char *seen = r->captured ? "its collectives are in a CUDA graph"
                        : s->seen   ? "the sequence of its collectives did not repeat"

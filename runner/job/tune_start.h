@@ -28,6 +28,7 @@ struct tune_job {
     double measure_s; /* time of steps in a start */
     double step_s;    /* of the job, about; 0: unknown */
     int64_t calls;    /* collectives of a step; 0: unknown */
+    int64_t bytes;    /* of these; 0: unknown */
     bool ask_link;    /* let NCCL report its link */
     int log;          /* file for what the command prints */
 };
@@ -45,7 +46,7 @@ struct tune_started {
     size_t n;
     double took_s, step_s; /* step_s: the median of the samples */
     double line_steps;     /* steps between two printed lines, about */
-    int64_t ranks, nodes, calls, nccl;
+    int64_t ranks, nodes, calls, bytes, nccl;
     double memory_B;         /* the most that PyTorch allocated on a GPU; 0: unknown */
     int torch;               /* bits: what the job has of PyTorch's */
     char torch_changed[160]; /* what a switch changed; "": nothing */

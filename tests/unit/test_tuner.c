@@ -192,6 +192,29 @@ TEST(micro_batches_are_no_steps)
     seq_end(&j.s);
 }
 
+/* The job logs with one small call after every tenth step. */
+TEST(the_bytes_tell_a_step_from_ten)
+{
+    static const struct {
+        double least, most; /* of the bytes of a step */
+        size_t period;
+    } rows[] = {{0, 0, 10 * 26 + 1}, {0.6, 1.75, 26}, {6, 17.5, 10 * 26 + 1}, {2, 3, 0}};
+    const double bytes = 2 * 999 + 24 * 100;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct job j = {0};
+        seq_begin(&j.s, 0);
+        j.s.bytes_least = (uint64_t)(rows[i].least * bytes);
+        j.s.bytes_most = (uint64_t)(rows[i].most * bytes);
+        for (int step = 0; step < 200; step++) {
+            fsdp(&j, 8);
+            if (step % 10 == 9)
+                calls(&j, NCCL_ALL_REDUCE, 4, 1);
+        }
+        assert_int_equal(j.s.period, rows[i].period);
+        seq_end(&j.s);
+    }
+}
+
 TEST(an_evaluation_costs_one_step)
 {
     struct job j = {0};
