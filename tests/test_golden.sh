@@ -4,7 +4,8 @@
 # Transcripts, also under ASan: tests/golden/NAME.cmd is a session, whose lines "$ COMMAND" are shown
 # and run, and whose other lines are run alone; NAME.out is what comes of it. Errors are behind "!".
 # A session with a line "# Not under ASan" is left out there: its parsers are fuzzed with it.
-# RENEW=1 (make golden) writes the transcripts anew: read the diff.
+# One with a line "# Needs PROGRAM" is left out where that program is not.
+# RENEW=1 (make golden) writes the transcripts anew: read the diff. NAME as an argument: that one alone.
 . "$(dirname "$0")/lib.sh"
 . "$top/tests/recording.sh"
 
@@ -25,9 +26,14 @@ session() { # FILE: what it prints, without the paths of this machine
         sed -E "s|$tmp/session/||g; s|$tmp|TMP|g; s|$build|BUILD|g; s|$top/||g; s|[0-9]{8}T[0-9]{6}Z-imported-[0-9a-f]{4}|RUN|g"
 }
 
-for cmd in "$top"/tests/golden/*.cmd; do
+for cmd in "$top"/tests/golden/${1:-*}.cmd; do
     want=${cmd%.cmd}.out name=$(basename "${cmd%.cmd}")
     under_asan && grep -q '^# Not under ASan' "$cmd" && continue
+    needed=$(sed -n 's/^# Needs //p' "$cmd")
+    if [ -n "$needed" ] && ! command -v "$needed" >/dev/null; then
+        skip "the transcript $name" "no $needed here"
+        continue
+    fi
     (session "$cmd") >got 2>&1
     rm -rf session
     [ -z "${RENEW:-}" ] || cp got "$want"

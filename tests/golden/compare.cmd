@@ -1,0 +1,294 @@
+# Not under ASan: what is read is fuzzed with it.
+# Verdicts: recordings whose truth is known (tests/sim/make_campaign.c) give it in compare.csv, on the
+# terminal, as exit code. Config c1 is as fast as the baseline c0, c2 is 2% faster, c3 2% slower.
+make() { mkdir -p "$(dirname "$1")" && "$build/sim/make_campaign" "$@"; }
+# table FILE COLUMN…: of every row, numbers with four digits
+table() {
+    csv "$1" 1 "${@:2}" | awk '{ for (i = 1; i <= NF; i++) if ($i ~ /^-?[0-9]*[.][0-9]/) $i = sprintf("%.4g", $i); print }'
+}
+# ran RUN CONFIG TEXT: writes a note before every cell of this config that NCCL ran TEXT
+ran() {
+    local cell='"type":"cell","cell":"\([0-9a-f]*\)".*"copy":\([0-9]\).*"config":"'"$2"'".*'
+    local note='{"type":"note","cell":"\1","copy":\2,"key":"ran","value":"'"$3"'"}'
+    sed -i "s|^.*$cell|$note\n&|" "$1"/*.jsonl
+}
+# edit RUN JQ: of each line.   times RUN FACTOR WHERE: the times of blocks for which WHERE of jq holds
+edit() { for f in "$1"/*.jsonl; do jq -c "$2" "$f" >edited && mv edited "$f"; done; }
+times() { edit "$1" "if .type == \"block\" and ($3) then .time_ns |= map(. * $2 | floor) else . end"; }
+is_c2='.cell == "0000000000000003"' is_c3='.cell == "0000000000000004"'
+wrong() { # RUN: in its second launch, a result of c1
+    sed -i '/"type":"end"/d' "$1/launch-02.01.jsonl"
+    line "$1" 2 1 '{"type":"fail","cell":"0000000000000002","copy":0,"kind":"wrong","why":"sum off","rank":0,"host":"h","phase":"verify"}'
+}
+named() { sed -i "s/\"run_id\":\"[^\"]*\"/\"run_id\":\"$2\"/" "$1"/*.jsonl; } # RUN ID
+
+# ---- inside a run. Five launches cannot give a permutation p below 0.0625.
+make raw1 groups=2 spread=0.002
+$ gradsync compare --all raw1 -o csv
+$ head -n 1 csv/compare.csv
+$ table csv/compare.csv size_B config launches ratio ratio_low ratio_high p_permutation p_holm p_holm_of floor equivalence launches_needed verdict
+$ gradsync compare -q raw1 -o quiet && diff csv quiet
+# reduce compares on one thread, compare on all processors.
+$ gradsync reduce -q raw1 -o one && cmp csv/compare.csv one/compare.csv
+
+# ---- one line a group: its fastest config
+$ gradsync compare raw1
+for n in 1 2 3 4 5 6 7 8 9; do make many/$n groups=4 spread=0.02 seed=$n; done
+$ gradsync compare --all many | grep power
+$ gradsync compare many | grep -o '^  [0-9w]' | sort | uniq -c
+$ gradsync compare --size 16 raw1
+$ diff <(gradsync compare --size 16 raw1) <(gradsync compare --size 16B raw1)
+$ gradsync compare --size 15kB raw1
+$ gradsync compare --config c3 --all raw1
+$ diff <(gradsync compare --mode alone --all raw1) <(gradsync compare --all raw1)
+$ gradsync compare --mode training raw1
+$ gradsync compare --config c3 raw1
+$ gradsync compare --config c9 raw1
+$ gradsync compare --platform simm raw1
+$ gradsync compare --baseline c2 raw1 -o c2.csv
+$ table c2.csv/compare.csv size_B baseline config verdict
+$ gradsync compare --baseline c9 raw1
+# One config against the baseline is said as a difference, and neither is called the best.
+make pair/sim groups=2 configs=2 spread=0.0005
+$ gradsync compare pair
+$ gradsync compare --json raw1 | jq -r '.groups[] | "\(.fastest) \(.size_bytes) \(.verdict) \(.rivals_slower) \(.change_percent * 10 | round)"'
+$ gradsync compare --json raw1 | jq -r '[.contrasts[] | .verdict] | join(" ")'
+
+# ---- rivals that are close: c2 and c3 are both 2% faster than c0, then c3 5%
+rivals() { gradsync compare --json "$1" | jq -r '.groups[0] | "\(.fastest): \(.rivals_slower) slower, not \(.not_distinguishable_from | join(","))"'; }
+make close groups=1 spread=0.002 && times close 0.9606 "$is_c3"
+$ gradsync compare close
+times close 0.97 "$is_c3"
+$ gradsync compare close
+# A rival without numbers is neither slower nor as fast.
+cp -r close failing && wrong failing
+$ rivals failing
+# A rival is compared in the blocks of both: c2 was fast in one that the best config lacks.
+cp -r close gaps && times gaps 0.6 ".block == 11 and $is_c2"
+edit gaps "select((.block == 11 and $is_c3) | not)"
+$ rivals gaps
+# One that ran the same operation is not called slower.
+ran close c2 tree/LL
+ran close c3 tree/LL
+$ rivals close
+
+# ---- a small effect: c2 is shorter, by less than the bound
+make small/sim groups=1 spread=0.0005 effect=0.006
+$ gradsync compare small -o small.csv
+$ table small.csv/compare.csv config verdict small_effect
+$ gradsync compare --config c2 small
+$ gradsync compare --all small
+$ gradsync compare --json small | jq -r '.groups[] | "\(.fastest) \(.verdict)"'
+
+# ---- against the best of a mode: alone c2 is the fastest, in the step c3, and c2 the slowest
+make modes groups=2 spread=0.002
+sed -i -e '/"cell":"000000000000004/{s/"mode":""/"mode":"overlapped"/;s/"size":"16"/"size":"8"/
+    s/"size_B":16/"size_B":8/;s/"c2"/"c_"/g;s/"c3"/"c2"/g;s/"c_"/"c3"/g}' -e \
+    's/"mode":""/"mode":"comm"/' \
+    -e '/"type":"group","group":"0000000000000001"/d' \
+    -e 's/"group":"0000000000000002"/"group":"0000000000000001"/' modes/*.jsonl
+chosen() { gradsync compare -q --best-of "$1" "$2" -o chosen && table chosen/chosen.csv mode baseline config verdict floor; }
+$ gradsync compare --best-of comm modes
+$ gradsync compare --best-of comm --all modes
+$ chosen comm modes
+$ chosen overlapped modes
+$ gradsync compare --best-of compute modes
+$ gradsync compare --best-of com modes
+$ gradsync compare --best-of comm raw1 raw1
+# The second copy of the baseline is best of nothing.
+cp -r modes fast_copy && times fast_copy 0.9 '.copy == 1'
+$ chosen comm fast_copy | cut -d ' ' -f 1-4
+# Nor is a config that ran what the baseline ran: the baseline stands for it.
+cp -r modes best
+for config in c0 c2; do ran best $config 'RING/LL ctas=24'; done
+$ chosen comm best | cut -d ' ' -f 1-4
+$ gradsync compare --all best | grep '^[0-9]* contrasts'
+$ gradsync compare best
+
+# ---- which config is the baseline: that measured twice, that of the config file, the first
+baselines() { gradsync compare -q named -o named.csv && table named.csv/compare.csv baseline | sort -u; }
+cp -r raw1 named && printf '[measure]\nbaseline = c1\n[null]\nsize = 8\n' >named/config.ini
+$ baselines
+sed -i '/"copy":1/d' named/*.jsonl
+$ baselines
+rm named/config.ini
+$ baselines
+
+# ---- hosts: neither their order nor how many ranks each has makes another provenance
+cp -r raw1 hosts
+edit hosts 'if .type == "header" then .hosts = ([if .launch == 1 then "n2", "n1" else "n1", "n2", "n1" end] | map({host: .})) else . end'
+$ gradsync compare -q hosts -o hosts.csv && table hosts.csv/compare.csv size_B config launches reason
+
+# ---- a block of a trial visits its baseline twice: the second visit counts half
+cp -r raw1 visits && sed -i 's/"workload":"null"/"workload":"trial"/' visits/*.jsonl
+times visits 1.21 '.copy == 1'
+$ gradsync compare -q visits -o visits.csv && table visits.csv/compare.csv size_B config ratio
+
+# ---- same operation: c2 is 2% faster than the baseline, and ran what the baseline ran
+make same groups=2 spread=0.002
+for config in c0 c2; do ran same $config 'RING/LL ctas=24'; done
+ran same c1 'unproven: this NCCL does not say what it ran'
+ran same c3 'RING/LL ctas=16'
+operations() { table "$1/compare.csv" size_B config verdict measured_verdict baseline_ran ran reason; }
+$ gradsync compare --all same -o same.csv
+$ operations same.csv
+numbers='ratio ratio_low ratio_high p_holm launches_needed'
+$ diff <(csv same.csv/compare.csv 1 $numbers) <(csv csv/compare.csv 1 $numbers)
+$ cat same.csv/placebo.csv
+# A run without a placebo adds no copies to the line.
+make some/other groups=2 seed=9
+cp -r same some/same
+$ gradsync compare --all some | grep placebo
+# A config that sets more than tuning is judged by its times, and counts as no placebo.
+cp -r same buckets && sed -i 's/"config":"c2"}/"config":"c2","bucket_cap":"5MiB"}/' buckets/*.jsonl
+$ gradsync compare -q buckets -o buckets.csv && operations buckets.csv && tail -n 1 buckets.csv/placebo.csv
+# Nor does one launch, which has no verdict.
+make once groups=2 launches=1
+for config in c0 c1; do ran once $config 'RING/LL'; done
+$ gradsync compare -q once -o once.csv && tail -n 1 once.csv/placebo.csv
+# An operation that differs between launches is not called the same, nor is one of two runs.
+cp -r same varies && sed -i '/"type":"note"/s/ctas=24/ctas=22/' varies/launch-02.01.jsonl
+$ gradsync compare -q varies -o varies.csv && operations varies.csv
+$ gradsync compare -q same varies -o sides.same && operations sides.same
+mkdir twice && cp -r same twice/1 && cp -r same twice/2
+for run in 1 2; do named twice/$run $run; done
+$ gradsync compare --again twice -o twice.csv
+$ table twice.csv/again.csv size_B config verdict earlier_verdict agreement
+$ gradsync compare -q twice -o twice.solved && diff <(gradsync compare --again twice.solved/compare.csv) <(gradsync compare --again twice)
+
+# ---- `where` holds the axes, not the config
+make methods groups=2
+sed -i 's/"config":"c\([0-9]\)"}/"config":"c\1","method":"c\1"}/' methods/*.jsonl
+$ gradsync compare --all methods | grep c3
+
+# ---- one workload on several days: the second day is as the first; on the third c1 is faster, c2 slower
+for day in 1 2 3; do make days/$day groups=2 spread=0.002 seed=$day; done
+sed -i 's/"c1"/"c_"/g; s/"c2"/"c1"/g; s/"c3"/"c2"/g; s/"c_"/"c3"/g' days/3/*.jsonl
+$ gradsync compare --again days -o days.csv
+$ head -n 1 days.csv/again.csv
+$ table days.csv/again.csv run_id size_B config verdict earlier_run_id earlier_launches earlier_verdict agreement overlap
+# A row has the ratio and interval of the earlier run, and a table gives the answers of its recordings.
+gradsync compare -q days -o solved
+of_day() { csv "$1" "get(\"$2\") == 1" size_B config "${@:3}" | sort -u; }
+$ diff <(of_day days.csv/again.csv earlier_run_id earlier_ratio earlier_ratio_low earlier_ratio_high) <(of_day solved/compare.csv run_id ratio ratio_low ratio_high) && of_day days.csv/again.csv earlier_run_id | wc -l
+$ diff <(gradsync compare --again solved/compare.csv -o solved) <(gradsync compare --again days) && cmp days.csv/again.csv solved/again.csv
+# Contrasts of one size that differ in a parameter.
+awk -F, -v OFS=, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; print $0, "param_gemms"; next }
+    { gemms = $c["size_B"] > 8 ? 4 : 1; $c["size_B"] = $c["param_size"] = 8
+      if ($c["run_id"] == 2 && $c["config"] == "c2" && gemms == 4) $c["verdict"] = "slower"
+      print $0, gemms }' solved/compare.csv | grep -v '^sim,null,,3' >placed.csv
+$ gradsync compare --again placed.csv
+make other/1 groups=1 spread=0.02 seed=9
+$ gradsync compare --again other days/2
+for day in 1 2 3; do make gap/$day groups=1 launches=$((day == 2 ? 1 : 5)) mpi="Open MPI v5.0.$day"; done
+$ gradsync compare --again gap
+make bound/1 groups=1 && make bound/2 groups=1
+printf '[measure]\nequivalence = 5%%\n[null]\nsize = 8\n' >bound/2/config.ini
+$ gradsync compare --again bound
+$ gradsync compare --again solved/compare.csv other/1
+$ gradsync compare --again solved/compre.csv
+mkdir solved/compare
+$ gradsync compare --again solved/compre.csv
+$ gradsync compare --again solved/again.csv
+sed '3s/,faster,/,fastr,/' solved/compare.csv >damaged.csv
+$ gradsync compare --again damaged.csv
+sed '3s/,0.01,faster,/,0.01x,faster,/' solved/compare.csv >damaged.csv
+$ gradsync compare --again damaged.csv
+mkdir as.csv && cp -r days as.csv
+$ diff <(gradsync compare --again as.csv) <(gradsync compare --again days)
+$ gradsync compare --again csv/compare.csv
+$ gradsync compare --again raw1
+$ gradsync compare --again --best-of comm days
+
+# ---- what the floor forbids: the second copy of the baseline is 4% slower, the method is off by that
+reasons() { table "$1/compare.csv" size_B config launches ratio floor launches_needed verdict reason; }
+make floor groups=1 spread=0.0005 effect=0.02 && times floor 1.04 '.cell == "0000000000000001" and .copy == 1'
+$ gradsync compare --all floor -o floor.csv
+$ reasons floor.csv
+
+# ---- few launches
+make single groups=1 launches=1
+$ gradsync compare --all single -o single.csv
+$ table single.csv/compare.csv config launches ratio ratio_low p_interval verdict reason
+make noisy groups=1 spread=0.02
+$ gradsync compare -q noisy -o noisy.csv && reasons noisy.csv
+# p_holm is of the larger of both p; the smallest permutation p of twelve launches is 2 in 4096.
+make family groups=1 configs=5 launches=12
+$ gradsync compare -q family -o family.csv && table family.csv/compare.csv config p_permutation p_interval p_holm p_holm_of
+
+# ---- provenance: two versions of MPI
+make mixed groups=1 configs=2 other_mpi='Open MPI v5.0.0'
+$ gradsync compare -q mixed -o mixed.csv && reasons mixed.csv
+$ gradsync compare --json mixed | jq '.groups | length'
+
+# ---- fewer blocks than asked for: 9 of 20 count, 2 do not
+make thin/r groups=1 configs=2 launches=4
+printf '[measure]\nblocks = 20\n[null]\nsize = 8\n' >thin/r/config.ini
+less() { edit thin/r "select(.type != \"block\" or .block <= $2 or input_filename != \"thin/r/launch-0$1.01.jsonl\")"; } # LAUNCH BLOCKS
+less 3 9
+$ gradsync compare -q thin -o thin.csv && reasons thin.csv
+less 2 2
+$ gradsync compare -q thin -o thin.csv && reasons thin.csv
+for launch in 1 3 4; do less $launch 1; done
+$ gradsync compare -q thin -o thin.csv && reasons thin.csv
+make wrong groups=1 configs=2 samples=1 && wrong wrong
+$ gradsync compare -q wrong -o wrong.csv && reasons wrong.csv
+
+# ---- side by side: the second run is 5% slower
+make before groups=2 seed=3
+make after groups=3 seed=4 scale=1.05 mpi='Open MPI v5.0.0'
+sides() { table "$1/compare.csv" run_id baseline size_B config launches ratio floor verdict reason; }
+$ gradsync compare before after -o sides.csv
+$ sides sides.csv
+# Of two runs of the same cells the latest counts, but a complete one before a later unfinished one.
+for day in 1 2; do make days2/$day groups=1 seed=$day; done
+$ gradsync compare -q before days2 -o sides.csv && sides sides.csv
+named days2/1 1-older && manifest days2/1
+$ gradsync compare before days2 -o sides.csv
+$ sides sides.csv | cut -d ' ' -f 1 | sort | uniq -c
+for side in before after; do
+    cp -r $side no-$side && sed -i 's/"config":"c3"/"config":""/' no-$side/*.jsonl
+done
+$ gradsync compare no-before no-after | grep ' 8  *-'
+# Without a second copy of the baseline there is no floor, and no verdict.
+cp -r after bare && sed -i '/"copy":1/d' bare/*.jsonl
+$ gradsync compare -q before bare -o bare.csv && sides bare.csv
+$ gradsync compare -q bare -o bare.csv && reasons bare.csv
+mkdir floorless && cp -r bare floorless/1 && cp -r bare floorless/2 && named floorless/2 zzz
+$ gradsync compare -q --again floorless -o floorless.csv && table floorless.csv/again.csv earlier_verdict agreement | sort | uniq -c
+cp -r after wider && named wider wider && sed -i 's/"ranks":2,/"ranks":4,/; s/"nodes":1\b/"nodes":2/' wider/*.jsonl
+$ gradsync compare -q before wider -o sides.csv && sides sides.csv
+$ gradsync compare -q before before -o self.csv && sides self.csv
+# The second copy of the baseline and blocks of warm-up are not compared between runs.
+like_before() { rm -rf like && cp -r before like && named like like; times like 2 "$1"; gradsync compare -q before like -o sides.csv && sides sides.csv; }
+$ like_before '.copy == 1'
+$ like_before '.block <= 3' | cut -d ' ' -f 1-6,8
+# The launches of the rarer kind are left out.
+$ gradsync compare -q before mixed -o sides.csv && sides sides.csv
+
+# ---- a gate for CI: `later` is 5% slower than `before` in every cell, `unsure` is noisy
+make later groups=2 seed=4 scale=1.05
+make unsure groups=2 seed=5 spread=0.03
+$ gradsync compare --fail-if slower before later
+$ gradsync compare -q --fail-if slower later before
+$ gradsync compare --fail-if slower before unsure >said
+$ gradsync compare --fail-if slower before
+$ gradsync compare --fail-if faster before later
+
+# ---- a platform with trials of two jobs: the latest run of each step
+for run in 1 2 3; do
+    make data/raw/sim/trial/$run groups=1 seed=$run
+    sed -i 's/"workload":"null"/"workload":"trial"/' data/raw/sim/trial/$run/*.jsonl
+done
+sed -i 's/"group":"[0-9a-f]/&x/; s/"group":"\([0-9a-f]\)x[0-9a-f]/"group":"\1f/' data/raw/sim/trial/2/*.jsonl
+$ gradsync compare sim
+rm -r data
+
+# ---- wrong use
+mkdir none && : >nothing
+$ gradsync compare none
+$ gradsync compare before nothing
+$ gradsync compare before before before
+sed -i 5s/^/x/ after/launch-02.01.jsonl
+$ gradsync compare after -o ruined 2>&1 | head -n 1
+$ ls ruined
