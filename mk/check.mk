@@ -36,7 +36,7 @@ test-programs: all $(unit_bin) $(bench_bin) $(sim_bin)
 asan-build:
 	@$(MAKE) --no-print-directory $(asan) test-programs
 
-golden: all # writes the transcripts of tests/golden and the messages of tests/bad anew; read the diff
+golden: all $(BUILD)/sim/make_campaign # writes the transcripts of tests/golden and the messages of tests/bad anew; read the diff
 	@BUILD='$(BUILD)' RENEW=1 bash tests/test_golden.sh
 	@BUILD='$(BUILD)' RENEW=1 bash tests/test_bad.sh
 

@@ -23,7 +23,7 @@ session() { # FILE: what it prints, without the paths of this machine
     local script
     script=$(sed "/^\\$ /{s/'/'\\\\''/g; s/^\\$ \\(.*\\)/show '\\1'/}" "$1")
     mkdir session && cd session && eval "$script" |
-        sed -E "s|$tmp/session/||g; s|$tmp|TMP|g; s|$build|BUILD|g; s|$top/||g; s|[0-9]{8}T[0-9]{6}Z-imported-[0-9a-f]{4}|RUN|g"
+        sed -E "s|$tmp/session/||g; s|$tmp|TMP|g; s|$build|BUILD|g; s|$top/||g; s|[0-9]{8}T[0-9]{6}Z-imported-[0-9a-f]{4}|RUN|g; s|(this gradsync) [0-9.]+|\1 VERSION|"
 }
 
 for cmd in "$top"/tests/golden/${1:-*}.cmd; do

@@ -138,4 +138,17 @@ for verb in help 'help config' 'list plugins'; do
     is "$rc" 1 "$verb fails where its output does not fit"
     like "$err" 'standard output cannot be written: No space left' "$verb says what is full"
 done
+
+# Sample files of steps are the first to fill it, one after another.
+mkdir disk
+run unshare -rm bash -c 'mount -t tmpfs -o size=16k none disk || exit 77; exec "$0" reduce -q '\
+'"$1" -o disk' \
+    "$gradsync" "$top/data/raw/h200-2gpu"
+if [ $rc != 77 ] && [[ $err != *unshare* ]]; then
+    is "$rc" 1 'a disk that is full ends the reduction with 1'
+    one_line "$err" 'a full disk is told in one line'
+    like "$err" 'No space left on device .the disk is full: free some space'
+else
+    skip 'a disk that is full ends the reduction with 1' 'needs a mount of its own'
+fi
 done_testing

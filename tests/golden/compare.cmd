@@ -290,5 +290,5 @@ $ gradsync compare none
 $ gradsync compare before nothing
 $ gradsync compare before before before
 sed -i 5s/^/x/ after/launch-02.01.jsonl
-$ gradsync compare after -o ruined 2>&1 | head -n 1
-$ ls ruined
+$ gradsync compare after -o ruined 2>said
+$ sed -n 1p said && ls ruined
