@@ -153,6 +153,25 @@ done <<'END'
 100|0|0\.0% \[0\.0, 0\.0\] of the step \(0 ns of 4 ms\)\. With half the bytes the step is 0\.0% shorter\. Waiting .*: 0\.0%|wholly hidden
 0|5|30\.8% \[.* of the step \(4\.00 ms of 13\.0 ms\)\. With half the bytes the step is 15\.4% shorter\. Waiting .*: 38\.5%|a rank late by 5 of 13 ms
 END
+# The same command with another price: the answer shows how far the two differ. Prices of other commands do not count.
+launch_is='The interval is that of one launch' known=()
+for beside in 0 50; do
+    echo $beside >beside
+    exits 0 "a launch of the job, $beside" env MOCK_QUIET=1 LD_PRELOAD="$PWD/clock.so" "$gradsync" trial -o raw \
+        --arms none,one,half --warmup 3 --steps 4 --blocks 12 --seed 1 -- sh -c \
+        'exec ./main known 20000 $(cat beside) 0'
+    known+=("$(run_of)")
+    [ $beside = 50 ] || like "$err" "price: $launch_is; another launch can differ by more\\." \
+        'the answer says that it is from one launch'
+done
+like "$err" "price: $launch_is\\. The 2 recorded prices of this job: 33\\.3% to 50\\.0%\\." \
+    'the answer shows how far the prices of a job differ'
+is "$("$gradsync" compare "${known[0]}" 2>/dev/null | tail -n 1)" \
+    "$launch_is. The 2 recorded prices of this job: 33.3% to 50.0%." 'so does compare, of each of them'
+exits 0 'another environment is another job' env MOCK_QUIET=1 LD_PRELOAD="$PWD/clock.so" NCCL_MAX_CTAS=1 "$gradsync" \
+    trial -o raw --arms none,one,half --warmup 3 --steps 4 --blocks 12 -- sh -c \
+    'exec ./main known 20000 $(cat beside) 0'
+like "$err" "price: $launch_is; another" 'its price stands alone'
 fails 1 'price: the job has one rank only' env MOCK_QUIET=1 "$gradsync" trial -o raw --arms \
     none,one,half -- ./main alone
 echo 'int main(void) { extern int cuInit(int); return cuInit(0); }' >static.c
@@ -170,8 +189,8 @@ like "$err" 'price: Communication costs -?[0-9.]+% \[-?[0-9.]+, -?[0-9.]+\] of t
 raw=$(run_of) priced=$err
 exits 0 'check accepts the recording of a price' "$gradsync" check "$raw"
 exits 0 'compare accepts the recording of a price' "$gradsync" compare --all "$raw" -o csv
-is "$("$gradsync" compare "$raw" 2>/dev/null)" "$(sed -n 's/^price: \(Comm\)/\1/p' <<<"$priced")" \
-    'compare prints the same sentence'
+is "$("$gradsync" compare "$raw" 2>/dev/null)" "$(sed -nE 's/^price: (Comm|The interval)/\1/p' <<<"$priced")" \
+    'compare prints the same sentences'
 exits 0 'show accepts the recording of a price' "$gradsync" show "$raw"
 is "$(jq -r 'select(.key == "ran" and .copy == 0) | .value' "$raw"/launch-*.jsonl | sort | xargs -d '\n')" \
     "all all 20%, half 80% all 20%, none 80% all 20%, one 80%" \

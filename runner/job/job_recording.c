@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "plan/plan.h"
+#include "record/machine.h"
 #include "record/manifest.h"
 #include "record/raw.h"
 #include "record/record.h"
@@ -521,4 +522,32 @@ int job_recording_visits(struct trial_comm *c, const char *dir)
     if (code || f.launches != 1)
         trial_comm_free(c);
     return code;
+}
+
+/* Variables that change nothing are left out, as are those that gradsync's own tuner needs. */
+static void take_job(void *ctx, const struct raw_line *l, int launch)
+{
+    char **job = ctx;
+    const char *name;
+    void *next;
+    json_t *value, *env = json_object_get(l->json, "env");
+    const json_t *of = json_object_get(l->json, JOB_TRIAL);
+    of = of ? of : json_object_get(l->json, "tune");
+    (void)launch;
+    json_object_foreach_safe(env, next, name, value)
+    {
+        if (machine_ignores(name) || strstr(json_string_value(value), "libnccl-tuner-gradsync"))
+            json_object_del(env, name);
+    }
+    AUTO_FREE char *variables = json_dumps(env, JSON_SORT_KEYS);
+    if (of && !*job)
+        *job = xstrfmt("%s %lld %lld %s", json_text_of(of, "command_sha256"),
+                       (long long)json_integer_of(l->json, "ranks"),
+                       (long long)json_integer_of(l->json, "nodes"), variables);
+}
+
+char *job_recording_job(const char *dir)
+{
+    char *job = NULL;
+    return each_line(dir, 1u << RAW_HEADER, take_job, &job) ? (free(job), NULL) : job;
 }

@@ -228,6 +228,51 @@ int price_read(struct price_answer *a, const char *dir)
     return code;
 }
 
+/* ---- other recordings of the job ---- */
+
+struct prices {
+    size_t n;
+    double least, most;
+};
+
+/* Adds those below `dir` that are of this job. A damaged one is left out: it is no part of the answer. */
+static void add_prices(struct prices *p, const char *dir, const char *pattern, const char *job)
+{
+    AUTO_WORDS struct words runs = {0};
+    files_list(dir, pattern, &runs);
+    for (size_t i = 0; i < runs.n; i++) {
+        struct price_answer a;
+        AUTO_FREE char *run = xstrfmt("%s/%s", dir, runs.v[i]), *of = job_recording_job(run);
+        if (!of || strcmp(of, job) != 0 || price_read(&a, run) || !a.known)
+            continue;
+        p->least = p->n ? fmin(p->least, a.none.value) : a.none.value;
+        p->most = p->n ? fmax(p->most, a.none.value) : a.none.value;
+        p->n++;
+    }
+}
+
+char *price_caveat(const struct price_answer *a, const char *run)
+{
+    struct prices p = {0};
+    char ignored[400];
+    err_capture(ignored, sizeof ignored);
+    AUTO_FREE char *job = run ? job_recording_job(run) : NULL;
+    if (job) { /* runs of a platform are in PLATFORM/WORKLOAD/RUN */
+        AUTO_FREE char *trials = xstrfmt("%s/../../" JOB_TRIAL, run);
+        AUTO_FREE char *pairs = xstrfmt("%s/../../" JOB_TUNE, run);
+        add_prices(&p, trials, "*", job);
+        add_prices(&p, pairs, "*-" JOB_PRICE "-*", job);
+    }
+    err_capture(NULL, 0);
+    if (p.n > 1)
+        return xstrfmt("%sThe %zu recorded prices of this job: %.1f%% to %.1f%%.",
+                       a->launches ? "" : "The interval is that of one launch. ", p.n,
+                       100 * p.least, 100 * p.most);
+    return a->launches
+               ? NULL
+               : xstrdup("The interval is that of one launch; another launch can differ by more.");
+}
+
 /* ---- a launch ---- */
 
 #define ARMS 5      /* visits of a block: auto twice, none, one, half */
@@ -375,13 +420,16 @@ int price_take(const struct tune_job *j, struct price_launch *p, const char *pla
     return code ? code : job_recording_trial(c, &s, p->watch, complete);
 }
 
-static void say_launch(const struct price_launch *p)
+static void say_launch(const struct price_launch *p, const char *run)
 {
     const struct price_answer *a = &p->answer;
     AUTO_FREE char *sentence = a->known ? price_sentence(a) : NULL, *noise = price_noise(a);
+    AUTO_FREE char *caveat = sentence ? price_caveat(a, run) : NULL;
     trial_result_say(p->lead, 1);
     if (sentence || *a->why)
         say("price: %s", sentence ? sentence : a->why);
+    if (caveat)
+        say("price: %s", caveat);
     if (noise)
         say("price: %s", noise);
 }
@@ -403,7 +451,7 @@ int price_job(const char *platform, const char *out, char **command, const struc
         interrupts_release(&i);
     }
     if (!code && p.lead)
-        say_launch(&p);
+        say_launch(&p, run);
     else if (!code)
         code = fail(GS_FAILED, "price: %s", p.answer.why);
     if (!code)

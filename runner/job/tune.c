@@ -359,7 +359,7 @@ static int price_by_launches(struct tune *t)
     code = code ? code : price_read(&t->price, t->price_dir);
     t->priced = !t->stopped;
     if (!code && t->priced)
-        tune_say_price(&t->price);
+        tune_say_price(&t->price, t->price_dir);
     return code ? code : write_state(t);
 }
 
@@ -397,7 +397,7 @@ static int take_price(struct tune *t)
     t->price = p.answer;
     t->priced = !interrupted(t) || t->price.known;
     if (!code && t->priced)
-        tune_say_price(&t->price);
+        tune_say_price(&t->price, t->price_dir);
     price_launch_free(&p);
     return code ? code : write_state(t);
 }
@@ -709,7 +709,7 @@ static int stages(struct tune *t)
     if (!t->stopped && !t->priced && !t->race.v[0].n)
         CHECK(take_price(t));
     else if (t->priced) /* before this call: the answer begins with it all the same */
-        tune_say_price(&t->price);
+        tune_say_price(&t->price, t->price_dir);
     if (!t->stopped && tune_say_worthless(&t->price, t->worth))
         return end_at_price(t);
     if (!t->stopped && !t->winner)

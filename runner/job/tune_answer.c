@@ -49,15 +49,16 @@ int tune_say_settings(const struct tune_request *q, bool print)
                     q->only);
 }
 
-void tune_say_price(const struct price_answer *p)
+void tune_say_price(const struct price_answer *p, const char *run)
 {
     AUTO_FREE char *sentence = p->known ? price_sentence(p) : NULL, *noise = price_noise(p);
+    AUTO_FREE char *caveat = sentence ? price_caveat(p, run) : NULL;
     if (noise)
         say("tune: %s", noise);
     if (sentence) {
         screen_say(sentence);
-        if (!p->launches)
-            say("tune: the interval is that of one launch; another launch can differ by more");
+        if (caveat)
+            screen_say(caveat);
     } else
         say("tune: no price: %s", *p->why ? p->why : "the job ended before it was known");
 }

@@ -12,7 +12,8 @@
 /* Lists what would be tried for each link. GS_OK, or reported: the user's file has a fault, or --only
  * leaves nothing; that is also seen without `print`. */
 int tune_say_settings(const struct tune_request *q, bool print);
-void tune_say_price(const struct price_answer *p);
+/* run: the price's recording, or NULL. */
+void tune_say_price(const struct price_answer *p, const char *run);
 /* GS_OK, or GS_USAGE, reported: there is no such form. */
 int tune_emit_known(const char *form);
 /* True: communication costs too little for any setting to gain `worth`; it has said so. */

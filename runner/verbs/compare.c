@@ -575,8 +575,11 @@ static int print_price(const struct choice *choice, const struct contrast *c)
         const char *dir = choice->runs.v[i].dir;
         int code = strcmp(path_name(dir), c->run_id) ? GS_OK : price_read(&a, dir);
         AUTO_FREE char *sentence = a.known ? price_sentence(&a) : NULL;
+        AUTO_FREE char *caveat = sentence ? price_caveat(&a, dir) : NULL;
         if (sentence)
             screen_say(sentence);
+        if (caveat)
+            screen_say(caveat);
         if (code || sentence)
             return code;
     }
