@@ -322,10 +322,12 @@ END
     like "$(head -n 1 <<<"$out")" \
         '^Communication costs -?[0-9.]+% \[-?[0-9.]+, -?[0-9.]+\] of the step \([0-9.]+ .s of [0-9.]+ .s\)\. With half the bytes the step is [0-9.]+% (shorter|longer)\. Waiting and latency, of the rank that waits longest: -?[0-9.]+%\.$' \
         'the first line is the price'
-    priced=$(head -n 1 <<<"$out")
+    is "$(sed -n 2p <<<"$out")" 'The interval is that of one launch; another launch can differ by more.' \
+        'the second line is its limit'
+    priced=$(head -n 2 <<<"$out")
     like "$err" 'a step takes [0-9.]+ .?s; the job communicates over MPI'
-    like "$(sed -n 2p <<<"$out")" '^(Set|No setting)' \
-        'the second line is the setting, or that there is none'
+    like "$(sed -n 3p <<<"$out")" '^(Set|No setting)' \
+        'the third line is the setting, or that there is none'
     exits 0 'compare accepts a price' "$gradsync" compare "$(dirname "$(find raw -path '*/trial/*.json')")"
     is "$out" "$priced" 'compare prints the price that tune printed'
     exits 0 'the recordings of a job with MPI are sound' "$gradsync" check "$(run_of)" \
