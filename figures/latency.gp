@@ -10,8 +10,7 @@ y_title = shares ? "iteration time / compute alone (same blocks)" : isolated ? "
 what_of = of_what eq "iteration" ? ", training step" : isolated ? ", isolated operation" : ", steady state"
 value_text(v) = shares && baseline_at == 0 ? sprintf("%g", v) : baseline_at == 0 ? seconds(v) : v >= 1e-3 ? sprintf("%.3g ms", v * 1e3) : sprintf("%.3g µs", v * 1e6)
 features_side = "right"
-load "figures/config_curves.gp"
-if (of_what eq "iteration" && !shares && !as_ratio) {
+if (of_what eq "iteration" && !shares && baseline_at == 0) {
     set label 4 "clocks may differ between sizes" at graph 0.02, 0.04 left textcolor rgb "#404040"
 }
-plot @limit_curve, @curves, @features
+load "figures/bandwidth.gp"

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- After curves.sql: training steps, CTAs and contention.
+-- In the middle of panels.sql: training steps, CTAs and contention.
 
 -- ---- training steps: their parts, the order of configs alone and in the step, and samples
 

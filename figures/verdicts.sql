@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- After curves.sql: the panels of compare.csv.
+-- In the middle of panels.sql: the panels of compare.csv.
 
 -- ---- verdicts: a forest, and a map of all sizes
 

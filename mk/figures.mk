@@ -66,7 +66,7 @@ lost := $(if $(reads),$(shell for table in $(tables_of_all); do [ -s $$table ] |
 
 # $(call panels,P/W), $(call figure,SCRIPT,P/W,P/NAME)
 define panels
-$(csv)/panels/$1/stamp: $(csv)/stamp $(csv)/panels/$1/runs $(csv)/panels/known $(addprefix figures/,panels curves.sql steps.sql verdicts.sql panels.sql)
+$(csv)/panels/$1/stamp: $(csv)/stamp $(csv)/panels/$1/runs $(csv)/panels/known $(addprefix figures/,panels panels.sql steps.sql verdicts.sql)
 	@mkdir -p $$(@D) && CONFIGS='$(CONFIGS)' bash figures/panels $(BUILD)/gradsync $(csv)/panels/$1 $1 $(csv) $(patsubst $1/%,%,$(filter $1/%,$(runs))) && touch $$@
 $(csv)/panels/$1/figures.mk: $(csv)/panels/$1/stamp ;
 $(csv)/panels/$1/%.plot: $(csv)/panels/$1/stamp ;
@@ -86,7 +86,7 @@ $(csv)/panels/$1.plot: $(csv)/panels/$1.made
 $(addprefix figures/out/$1,.svg .png .pdf) &: $(csv)/panels/$1.plot figures/$2.gp $(style)
 	$$(if $$(shell grep -sx 'n = 0' $$<),@rm -f $(addprefix figures/out/$1,.svg .png .pdf),$$(call quiet,FIGURE,figures/out/$1)figures/draw $2 $$< figures/out/$1)
 endef
-style := $(csv)/panels/colours figures/draw figures/formats.gp figures/style.gp figures/words.gp figures/legend.gp figures/curve.gp figures/config_curves.gp figures/verdict.gp
+style := $(csv)/panels/colours figures/draw figures/formats.gp figures/style.gp figures/words.gp figures/legend.gp figures/curve.gp figures/bandwidth.gp figures/verdict.gp
 drawings :=
 longest :=
 
