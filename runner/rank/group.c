@@ -3,11 +3,14 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/jsontext.h"
 #include "base/stats.h"
 #include "base/text.h"
 #include "plan/plan.h"
 #include "rank/stopping.h"
+#include "record/raw.h"
 
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -337,12 +340,14 @@ static enum course grouping_lose(struct grouping *g, struct slot *s, const char 
     snprintf(words.why, sizeof words.why, "%s", s->why);
     snprintf(words.host, sizeof words.host, "%s", r->team.host);
     team_share(&r->team, &words, sizeof words, culprit);
-    report_fail(&r->report, s,
-                &(struct report_fail){.kind = worst == SKIPPED ? "skip" : kind,
-                                      .why = words.why,
-                                      .host = words.host,
-                                      .phase = phase,
-                                      .rank = culprit});
+    record_attempt_line(&r->recording,
+                        raw_fail_line(&(struct raw_death){.cell = s->cell->id,
+                                                          .kind = worst == SKIPPED ? "skip" : kind,
+                                                          .why = words.why,
+                                                          .host = words.host,
+                                                          .phase = phase,
+                                                          .copy = s->copy,
+                                                          .rank = culprit}));
     drop_cell(g, s->cell);
     return GO_ON;
 }
@@ -513,7 +518,50 @@ static enum course visit_all(struct grouping *g)
     return course;
 }
 
-/* Writes the block lines in visit order. */
+static json_t *metric_medians(const struct wl_metric *metrics, const struct visited *v)
+{
+    json_t *o = json_object();
+    for (size_t m = 1; metrics[m].name; m++)
+        json_object_set_new(o, metrics[m].name, json_finite(v->metrics[m]));
+    return o;
+}
+
+static json_t *each_rank(const struct wl_metric *metrics, const double *each, int ranks)
+{
+    json_t *o = json_object();
+    for (int m = 1; metrics[m].name; m++) {
+        if (metrics[m].across != WL_EACH)
+            continue;
+        json_t *row = json_array();
+        for (int r = 0; r < ranks; r++)
+            json_array_append_new(row, json_finite(each[m * ranks + r]));
+        json_object_set_new(o, metrics[m].name, row);
+    }
+    return o;
+}
+
+/* Writes the samples of a slot; before its first block also its cell line. */
+static void record_samples(struct grouping *g, struct slot *s)
+{
+    struct session *r = g->session;
+    const struct visited *v = &s->visited;
+    const struct wl_metric *metrics = r->wl->metrics;
+    if (!s->told)
+        record_attempt_line(&r->recording, record_cell_line(r->plan, g->group, s->cell, s->copy,
+                                                            s->iters, s->prepared_as));
+    s->told = true;
+    json_t *o = json_pack("{ss ss si si sf sI sI sI}", "type", "block", "cell", s->cell->id, "copy",
+                          s->copy, "block", g->block, "at", round(v->at * 1e3) / 1e3, "iters",
+                          (json_int_t)s->iters, "skew_ns", (json_int_t)v->skew_ns, "spread_ns",
+                          (json_int_t)v->spread_ns);
+    if (metrics[1].name)
+        json_object_set_new(o, "metrics", metric_medians(metrics, v));
+    if (v->each)
+        json_object_set_new(o, "each", each_rank(metrics, v->each, r->team.ranks));
+    record_attempt_block(&r->recording, o, v->time_ns, v->n);
+}
+
+/* Writes the block lines in visit order. before, after: owned; NULL on ranks that do not write. */
 static void record(struct grouping *g, json_t *before, json_t *after)
 {
     struct session *r = g->session;
@@ -522,10 +570,21 @@ static void record(struct grouping *g, json_t *before, json_t *after)
         if (!s->live)
             continue;
         s->medians[s->blocks++] = s->visited.metrics[0];
-        report_block(&r->report, r->plan, g->group, s, g->block);
+        if (r->recording.writes)
+            record_samples(g, s);
     }
-    report_health(&r->report, g->group, g->block, before, after);
-    report_sync(&r->report);
+    if (before && after)
+        record_attempt_line(&r->recording,
+                            json_pack("{ss ss si sO sO}", "type", "health", "group", g->group->id,
+                                      "block", g->block, "before", before, "after", after));
+    json_decref(before);
+    json_decref(after);
+    record_attempt_sync(&r->recording);
+}
+
+static void note_lab(struct session *r, const char *text)
+{
+    record_attempt_line(&r->recording, record_note_line("", 0, "lab", text));
 }
 
 static void note_late(struct grouping *g, const struct lateness *before)
@@ -533,9 +592,9 @@ static void note_late(struct grouping *g, const struct lateness *before)
     struct session *r = g->session;
     AUTO_FREE char *text = lateness_text(&r->lateness, before), *note = NULL;
     note = xstrfmt("block %d left out: %s", g->block, text);
-    report_note(&r->report, "", 0, "lab", note);
-    if (g->late == LATE_MOST && !r->report.code)
-        r->report.code =
+    note_lab(r, note);
+    if (g->late == LATE_MOST && !r->recording.code)
+        r->recording.code =
             fail(GS_FAILED,
                  "the emulated network delivered packets late in %d blocks in a row: %s; free this "
                  "machine's processors or lower rate in [links], then resume",
@@ -549,8 +608,8 @@ static bool lab_was_late(struct grouping *g)
     struct session *r = g->session;
     struct lateness before = r->lateness;
     bool late = false;
-    if (!r->report.code)
-        r->report.code = lateness_judge(&r->lateness, &late);
+    if (!r->recording.code)
+        r->recording.code = lateness_judge(&r->lateness, &late);
     g->late = team_max(&r->team, late) ? g->late + 1 : 0;
     if (late)
         note_late(g, &before);
@@ -564,8 +623,8 @@ static enum course block(struct grouping *g)
     session_own_step(r, "block");
     team_align_clocks(&r->team);
     json_t *before = health_read(&r->health, &r->team);
-    if (!r->report.code)
-        r->report.code = lateness_mark(&r->lateness);
+    if (!r->recording.code)
+        r->recording.code = lateness_mark(&r->lateness);
     team_meet(&r->team); /* rank 0 had more to do: all start the block together */
     enum course course = visit_all(g);
     if (course == GO_ON)
@@ -593,9 +652,9 @@ static enum course agree(struct grouping *g, bool *enough)
     struct session *r = g->session;
     stopping_judge(&r->plan->set.measure, g->slots, g->n);
     double spent_s = (double)(clock_now_ns() - g->began_ns) * 1e-9;
-    int answers[] = {r->report.code  ? BROKEN
-                     : r->beat->stop ? STOP
-                                     : GO_ON,
+    int answers[] = {r->recording.code ? BROKEN
+                     : r->beat->stop   ? STOP
+                                       : GO_ON,
                      r->team.rank == 0 &&
                          stopping_enough(&r->plan->set.measure, g->slots, g->n, g->block, spent_s)};
     int ranks[2];
@@ -605,11 +664,22 @@ static enum course agree(struct grouping *g, bool *enough)
     return (enum course)answers[0];
 }
 
-static void note_lab(struct session *r, const struct lateness *before)
+/* Closes the group in the recording. */
+static void record_group(const struct grouping *g, const struct lateness *before)
 {
-    AUTO_FREE char *text = lateness_text(&r->lateness, before);
-    if (text)
-        report_note(&r->report, "", 0, "lab", text);
+    struct session *r = g->session;
+    AUTO_FREE char *late = lateness_text(&r->lateness, before);
+    json_t *cells = json_array();
+    if (late)
+        note_lab(r, late);
+    for (size_t i = 0; i < g->n; i++) {
+        const struct slot *s = &g->slots[i];
+        if (s->live)
+            json_array_append_new(cells, record_closed_cell(s->cell, s->copy, s->blocks,
+                                                            s->converged, s->half_width));
+    }
+    record_attempt_line(&r->recording, record_group_line(g->group, g->block, cells));
+    record_attempt_sync(&r->recording);
 }
 
 enum course group_measure(struct session *r, struct visit *v, size_t index)
@@ -626,11 +696,8 @@ enum course group_measure(struct session *r, struct visit *v, size_t index)
         if (course == GO_ON)
             course = agree(&g, &enough);
     }
-    if (enough && course <= STOP) {
-        note_lab(r, &before);
-        report_group(&r->report, g.group, g.slots, g.n, g.block);
-        report_sync(&r->report);
-    }
+    if (enough && course <= STOP)
+        record_group(&g, &before);
     if (course != HUNG)
         grouping_release(&g);
     grouping_end(&g);

@@ -15,6 +15,7 @@
 #include "rank/shim.h"
 #include "rank/team.h"
 #include "record/ledger.h"
+#include "record/raw.h"
 #include "record/record.h"
 
 #include <limits.h>
@@ -113,11 +114,11 @@ static int open_recording(struct session *r)
             json_pack("{s:s, s:I}", "name", CLOCK_NAME, "step_ns", (json_int_t)r->clock_step_ns));
         json_object_set_new(header, "mpi", json_string(r->team.mpi));
         json_object_set_new(header, "hosts", hosts);
-        report_open(&r->report, path, header);
-        if (!r->report.code)
-            r->report.code = lateness_begin(&r->lateness);
+        record_attempt_open(&r->recording, path, header);
+        if (!r->recording.code)
+            r->recording.code = lateness_begin(&r->lateness);
     }
-    return team_max(&r->team, r->report.code);
+    return team_max(&r->team, r->recording.code);
 }
 
 /* ---- the attempt ---- */
@@ -135,8 +136,8 @@ static int check_ranks(const struct session *r)
 static int set_up(struct session *r)
 {
     session_own_step(r, "open");
-    host_api_begin(&r->api, &r->team, &r->report, plan_launch_seed(r->plan->seed, r->launch));
-    report_begin(&r->report, r->team.rank == 0);
+    host_api_begin(&r->api, &r->team, &r->recording, plan_launch_seed(r->plan->seed, r->launch));
+    record_attempt_begin(&r->recording, r->team.rank == 0);
     health_open(&r->health, &r->team);
     int code = check_ranks(r);
     TRY(code, find_missing(r));
@@ -192,13 +193,13 @@ static enum course take_down(struct session *r, enum course course)
     else
         beat_step(r->beat, "close", END_S);
     if (course <= STOP) {
-        report_end(&r->report, status_of[course]);
-        report_sync(&r->report);
+        record_attempt_line(&r->recording, raw_end_line(status_of[course]));
+        record_attempt_sync(&r->recording);
     }
-    report_close(&r->report);
+    record_attempt_close(&r->recording);
     lateness_end(&r->lateness);
     close_plugin(r, course);
-    if (r->report.code)
+    if (r->recording.code)
         course = BROKEN;
     health_close(&r->health);
     free(r->missing);

@@ -58,9 +58,9 @@ static void tell(const struct host_api *l, const char *text)
 static void api_note(void *ctx, const char *key, const char *value)
 {
     const struct host_api *l = ctx;
-    if (!l->report)
+    if (!l->recording)
         return;
-    report_note(l->report, l->cell, l->copy, key, value);
+    record_attempt_line(l->recording, record_note_line(l->cell, l->copy, key, value));
     if (l->team->rank == 0 && !strcmp(key, WL_WARNING))
         tell(l, value);
 }
@@ -84,10 +84,10 @@ void host_api_at(struct host_api *l, const char *cell, int copy)
     l->why[0] = '\0';
 }
 
-void host_api_begin(struct host_api *l, const struct team *team, struct report *report,
+void host_api_begin(struct host_api *l, const struct team *team, struct record_attempt *recording,
                     uint64_t seed)
 {
-    *l = (struct host_api){.team = team, .report = report, .cell = ""};
+    *l = (struct host_api){.team = team, .recording = recording, .cell = ""};
     l->wl = (struct wl_host){.size = sizeof l->wl,
                              .rank = team->rank,
                              .ranks = team->ranks,

@@ -7,8 +7,8 @@
 
 #include "lab/relay.h"
 #include "rank/health.h"
-#include "rank/report.h"
 #include "rank/team.h"
+#include "record/record.h"
 #include "workload.h"
 
 #include <pthread.h>
@@ -23,15 +23,15 @@
 struct host_api {
     struct wl_host wl; /* its ctx is this struct, which must not move */
     const struct team *team;
-    struct report *report; /* receives the notes; NULL: they are dropped */
-    const char *cell;      /* subject of the notes; "": the process */
+    struct record_attempt *recording; /* receives the notes; NULL: they are dropped */
+    const char *cell;                 /* subject of the notes; "": the process */
     int copy;
     char why[256]; /* text of the last fail(); "": none */
 };
 
 /* Whose notes and failures follow. */
 void host_api_at(struct host_api *l, const char *cell, int copy);
-void host_api_begin(struct host_api *l, const struct team *team, struct report *report,
+void host_api_begin(struct host_api *l, const struct team *team, struct record_attempt *recording,
                     uint64_t seed);
 
 /* ---- the deadline of a call ---- */
@@ -79,7 +79,7 @@ struct session {
     struct watchdog watchdog;
     struct health health;
     struct gpu_binding binding;
-    struct report report;
+    struct record_attempt recording;
     struct lateness lateness; /* rank 0, in a lab */
     void *self;               /* state of the plugin */
     bool *missing;            /* by group: not yet measured in this launch */

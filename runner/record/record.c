@@ -265,6 +265,57 @@ int record_close(struct record *r)
     return code;
 }
 
+void record_attempt_begin(struct record_attempt *a, bool writes)
+{
+    *a = (struct record_attempt){.writes = writes, .waiting = writes ? json_array() : NULL};
+}
+
+void record_attempt_line(struct record_attempt *a, json_t *object)
+{
+    if (!a->writes || a->code)
+        json_decref(object);
+    else if (!a->open)
+        json_array_append_new(a->waiting, object);
+    else
+        a->code = record_line(&a->record, object);
+}
+
+void record_attempt_block(struct record_attempt *a, json_t *head, const uint64_t *time_ns, size_t n)
+{
+    if (a->open && !a->code)
+        a->code = record_block(&a->record, head, time_ns, n);
+    else
+        json_decref(head);
+}
+
+void record_attempt_open(struct record_attempt *a, const char *path, json_t *header)
+{
+    size_t i;
+    json_t *waiting;
+    if (a->writes && !a->code)
+        a->code = record_create(&a->record, path);
+    a->open = a->writes && !a->code;
+    record_attempt_line(a, header);
+    json_array_foreach(a->waiting, i, waiting) record_attempt_line(a, json_incref(waiting));
+    json_decref(a->waiting);
+    a->waiting = NULL;
+}
+
+void record_attempt_sync(struct record_attempt *a)
+{
+    if (a->open && !a->code)
+        a->code = record_sync(&a->record);
+}
+
+void record_attempt_close(struct record_attempt *a)
+{
+    json_decref(a->waiting);
+    a->waiting = NULL;
+    int code = a->open ? record_close(&a->record) : GS_OK;
+    a->code = a->code ? a->code : code;
+    a->open = false;
+}
+
 char *record_path(const char *dir, int launch, int attempt, const char *extension)
 {
     return xstrfmt("%s/launch-%02d.%02d.%s", dir, launch, attempt, extension);

@@ -166,6 +166,29 @@ int record_block_text(struct record *r, const char *head, const uint64_t *time_n
 int record_sync(struct record *r);
 int record_close(struct record *r);
 
+/* The recording of an attempt, on rank 0; on other ranks these functions do nothing. The first error
+ * stays in `code`, and nothing is written after it. So callers check `code` once a block, where the
+ * ranks agree on how to continue. */
+struct record_attempt {
+    bool writes;     /* this is rank 0 */
+    bool open;       /* the file exists */
+    json_t *waiting; /* lines to write once the file exists */
+    struct record record;
+    int code;
+};
+
+void record_attempt_begin(struct record_attempt *a, bool writes);
+/* Creates the recording with this header (owned). */
+void record_attempt_open(struct record_attempt *a, const char *path, json_t *header);
+/* Takes ownership of the object. */
+void record_attempt_line(struct record_attempt *a, json_t *object);
+/* Takes ownership of the head of the block. */
+void record_attempt_block(struct record_attempt *a, json_t *head, const uint64_t *time_ns,
+                          size_t n);
+void record_attempt_sync(struct record_attempt *a);
+/* Drops waiting lines. A recording without an end line is incomplete. */
+void record_attempt_close(struct record_attempt *a);
+
 /* "DIR/launch-02.01.jsonl"; the caller frees it. record_parse_name returns false for any other name
  * than this one. */
 char *record_path(const char *dir, int launch, int attempt, const char *extension);

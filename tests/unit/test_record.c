@@ -87,16 +87,22 @@ TEST_IN_FOLDER(a_torn_tail_is_cut)
 }
 
 /* A limit on the file's size cuts a write short as a full disk does. */
+static void limit_file(rlim_t bytes, struct rlimit *before)
+{
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, before), 0);
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(
+        setrlimit(RLIMIT_FSIZE, &(struct rlimit){.rlim_cur = bytes, .rlim_max = before->rlim_max}),
+        0);
+}
+
 TEST_IN_FOLDER(what_did_not_fit_is_taken_back)
 {
     struct record r;
     assert_int_equal(record_create(&r, folder_path(LAUNCH)), GS_OK);
     assert_int_equal(record_line(&r, json_pack("{s:s}", "type", "header")), GS_OK);
-    struct rlimit before, tight;
-    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
-    tight = (struct rlimit){.rlim_cur = 70, .rlim_max = before.rlim_max};
-    signal(SIGXFSZ, SIG_IGN);
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &tight), 0);
+    struct rlimit before;
+    limit_file(70, &before);
     uint64_t time_ns[100] = {0};
     int code = record_block(&r, json_pack("{s:s}", "type", "block"), time_ns, 100);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
@@ -107,6 +113,31 @@ TEST_IN_FOLDER(what_did_not_fit_is_taken_back)
     assert_int_equal(record_line(&r, json_pack("{s:s}", "type", "end")), GS_OK);
     record_close(&r);
     assert_file(folder_path(LAUNCH), "{\"type\":\"header\"" HASH "}\n{\"type\":\"end\"" HASH "}\n");
+}
+
+/* Else a block whose cell line did not fit could follow without it. */
+TEST_IN_FOLDER(after_an_error_an_attempt_records_nothing)
+{
+    const uint64_t time_ns[] = {17};
+    struct record_attempt a;
+    struct rlimit before;
+    record_attempt_begin(&a, true);
+    record_attempt_line(&a, json_pack("{s:s}", "type", "note")); /* waits for the file */
+    record_attempt_open(
+        &a, folder_path(LAUNCH),
+        json_pack("{ss si ss}", "type", "header", "schema", 1, "gradsync", "0.1.0"));
+    limit_file(200, &before);
+    record_attempt_line(&a, json_pack("{ss so}", "type", "cell", "why", json_sprintf("%0100d", 0)));
+    assert_int_equal(a.code, GS_FAILED);
+    folder_says("cannot write");
+    record_attempt_block(&a, json_pack("{s:s}", "type", "block"), time_ns, 1); /* it has room */
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    record_attempt_line(&a, json_pack("{s:s}", "type", "end"));
+    record_attempt_close(&a);
+    assert_int_equal(a.code, GS_FAILED);
+    assert_file(folder_path(LAUNCH),
+                "{\"type\":\"header\"" HASH ",\"schema\":1,\"gradsync\":\"0.1.0\"}\n"
+                "{\"type\":\"note\"" HASH "}\n");
 }
 
 TEST_IN_FOLDER(a_full_disk_is_said)
