@@ -9,7 +9,6 @@
 #include "reduce/summary.h"
 #include "reduce/wan_table.h"
 #include "store/contrasts.h"
-#include "store/export.h"
 #include "store/store.h"
 #include "wan/wan_report.h"
 

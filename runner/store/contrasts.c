@@ -6,7 +6,6 @@
 #include "base/text.h"
 #include "compare/origin.h"
 #include "reduce/axes.h"
-#include "store/export.h"
 #include "store/printer.h"
 
 #include <math.h>

@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "config/locate.h"
 #include "record/runs.h"
-#include "store/export.h"
 #include "store/printer.h"
 #include "store/store.h"
 #include "verbs/commands.h"

@@ -12,7 +12,6 @@
 #include "publish/numbers.h"
 #include "publish/page.h"
 #include "record/runs.h"
-#include "store/export.h"
 #include "verbs/commands.h"
 
 #include <errno.h>
