@@ -383,22 +383,18 @@ int csv_write_file(const char *path, const char *text)
 /* One field from s on, its quotes taken off, into fields. Returns what follows it. */
 static const char *take_field(struct csv_reader *r, const char *s)
 {
-    bool quoted = *s == '"';
+    const char *ends = *s == '"' ? "\"" : ",";
     ALLOC_MORE(r->starts, r->n_starts);
     r->starts[r->n_starts++] = r->fields.len;
-    s += quoted;
-    while (*s && (quoted || *s != ',')) {
-        if (quoted && *s == '"') {
-            if (s[1] != '"')
-                break;
-            s++;
-        }
-        text_addn(&r->fields, s++, 1);
+    s += *ends == '"';
+    size_t n = strcspn(s, ends);
+    for (; *ends == '"' && s[n] && s[n + 1] == '"'; n = strcspn(s, ends)) {
+        text_addn(&r->fields, s, n + 1); /* of two quotes, the first */
+        s += n + 2;
     }
-    if (quoted && *s == '"')
-        s++;
+    text_addn(&r->fields, s, n);
     text_addn(&r->fields, "", 1);
-    return s;
+    return s + n + (*ends == '"' && s[n]);
 }
 
 static bool quotes_are_open(const char *s)
