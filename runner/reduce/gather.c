@@ -171,7 +171,7 @@ static int read_span(struct pass *p, const struct rec_span *span)
     int got = 0, code = raw_open_trusted(&raw, path);
     if (code)
         return code;
-    raw_without_trees(raw, 1u << RAW_CELL | 1u << RAW_BLOCK);
+    raw_without_trees(raw, want & ~(1u << RAW_HEALTH));
     code = raw_seek(raw, span->start);
     for (bool more = true; more && !code && (got = raw_next(raw, want, &l)) == 1;) {
         bool ours = !strcmp(raw_text(&l, "group"), id);

@@ -111,17 +111,34 @@ static void take_header(struct ingest *in, const json_t *header)
     }
 }
 
-/* A line whose members are the columns of a table. */
-static void take_members(struct ingest *in, int table, const json_t *o)
+static void take_note(struct ingest *in, const struct raw_line *l)
 {
-    static const char *const keys[RAW_TABLES][8] = {
-        [NOTE] = {"cell", "copy", "key", "value"},
-        [FAIL] = {"cell", "copy", "kind", "why", "rank", "host", "phase"},
-        [GRP] = {"group", "blocks"},
-    };
-    put_launch(&in->out[table], in);
-    put_members(&in->out[table], o, keys[table]);
-    csv_end(&in->out[table]);
+    struct csv *out = &in->out[NOTE];
+    put_launch(out, in);
+    csv_text(out, raw_text(l, "cell"));
+    csv_real(out, raw_number(l, NULL, "copy"));
+    CSV_TEXTS(out, raw_text(l, "key"), raw_text(l, "value"));
+    csv_end(out);
+}
+
+static void take_group(struct ingest *in, const struct raw_line *l)
+{
+    put_launch(&in->out[GRP], in);
+    csv_text(&in->out[GRP], raw_text(l, "group"));
+    csv_real(&in->out[GRP], raw_number(l, NULL, "blocks"));
+    csv_end(&in->out[GRP]);
+}
+
+static void take_fail(struct ingest *in, const struct raw_line *l)
+{
+    struct csv *out = &in->out[FAIL];
+    put_launch(out, in);
+    csv_text(out, raw_text(l, "cell"));
+    csv_real(out, raw_number(l, NULL, "copy"));
+    CSV_TEXTS(out, raw_text(l, "kind"), raw_text(l, "why"));
+    csv_real(out, raw_number(l, NULL, "rank"));
+    CSV_TEXTS(out, raw_text(l, "host"), raw_text(l, "phase"));
+    csv_end(out);
 }
 
 static void take_health(struct ingest *in, const struct raw_line *l)
@@ -220,14 +237,14 @@ static int read_file(struct ingest *in, size_t file)
     in->file = file;
     in->launch = f->launch;
     in->attempt = f->attempt;
-    raw_without_trees(raw, 1u << RAW_BLOCK);
+    raw_without_trees(raw, want & ~(1u << RAW_HEADER | 1u << RAW_HEALTH));
     while (!code && (got = raw_next(raw, want, &l)) == 1)
         switch (l.type) {
         case RAW_HEADER:
             take_header(in, l.json);
             break;
         case RAW_NOTE:
-            take_members(in, NOTE, l.json);
+            take_note(in, &l);
             break;
         case RAW_BLOCK:
             code = take_block(in, raw, &l);
@@ -236,10 +253,10 @@ static int read_file(struct ingest *in, size_t file)
             take_health(in, &l);
             break;
         case RAW_FAIL:
-            take_members(in, FAIL, l.json);
+            take_fail(in, &l);
             break;
         default:
-            take_members(in, GRP, l.json);
+            take_group(in, &l);
         }
     return got < 0 ? GS_FAILED : code;
 }
