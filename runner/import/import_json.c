@@ -16,36 +16,50 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ends a report that broke off behind its last whole part. */
-static bool json_text_close(struct text *t)
+#define BLANKS " \t\r\n"
+
+/* Where the rows of a report are in its text. A tree of all rows would take several times the memory
+ * of the text, so each is read by itself. */
+struct rows {
+    const char *first, *last; /* behind the '['; behind the last whole row */
+    const char *end;          /* the ']'; NULL: the report broke off before it */
+    bool open;                /* the report has no end */
+};
+
+static const char *past_string(const char *s)
 {
-    char outer[2] = "";
-    size_t depth = 0, whole = 0;
-    bool in_string = false, in_array = false;
-    for (size_t i = 0; i < t->len; i++) {
-        char c = t->s[i];
-        if (in_string) {
-            i += c == '\\';
-            in_string = c != '"';
-        } else if (c == '"') {
-            in_string = true;
-        } else if (c == '{' || c == '[') {
-            if (depth < 2)
-                outer[depth] = c;
+    do
+        s += 1 + (*s == '\\' && s[1]);
+    while (*s && *s != '"');
+    return s;
+}
+
+static struct rows rows_of(const char *s)
+{
+    static const char results[] = "\"results\"";
+    struct rows r = {0};
+    const char *name = "";
+    int depth = 0;
+    for (; *(s += strcspn(s, "\"{}[]")); s++) {
+        bool closes = *s == '}' || *s == ']';
+        depth -= closes;
+        if (*s == '"') {
+            name = depth == 1 ? s : name;
+            s = past_string(s);
+            if (!*s)
+                break; /* inside the text */
+        } else if (!closes) {
+            if (!r.first && depth == 1 && *s == '[' && !strncmp(name, results, strlen(results)))
+                r.first = r.last = s + 1;
             depth++;
-        } else if ((c == '}' || c == ']') && depth) {
-            depth--;
-            if (depth == 1 || (depth == 2 && outer[1] == '[')) {
-                whole = i + 1;
-                in_array = depth == 2;
-            }
+        } else if (r.first && !r.end) {
+            r.last = depth == 2 ? s + 1 : r.last;
+            r.end = depth == 1 ? s : NULL;
         }
     }
-    if (!depth || !whole)
-        return false;
-    t->len = whole;
-    text_add(t, in_array ? "]}" : "}");
-    return true;
+    r.open = depth > 0;
+    r.first = r.end || r.last > r.first ? r.first : NULL;
+    return r;
 }
 
 struct report {
@@ -224,36 +238,63 @@ static int take_row(struct report *r, const json_t *row)
 
 /* ---- the report ---- */
 
-/* *whole is false when the text broke off; *root then has what was whole. */
-static int load(struct import_lines *in, json_t **root, bool *whole)
+static int refuse_json(struct import_lines *in, const char *from, const json_error_t *why)
 {
-    json_error_t first, why;
-    *root = json_loadb(in->text.s, in->text.len, JSON_REJECT_DUPLICATES, &first);
-    *whole = *root;
-    if (!*root && json_text_close(&in->text))
-        *root = json_loadb(in->text.s, in->text.len, JSON_REJECT_DUPLICATES, &why);
-    if (*root && (*whole || json_object_get(*root, "results")))
-        return GS_OK;
-    in->number = (size_t)first.line;
-    return import_refuse(in, "not JSON: %s", first.text);
+    in->number = (size_t)why->line;
+    for (const char *s = in->text.s; s < from; s++)
+        in->number += *s == '\n';
+    return import_refuse(in, "not JSON: %s", why->text);
+}
+
+/* What is before and behind the rows. */
+static int read_rest(struct import_lines *in, struct rows *rows, json_t **root)
+{
+    AUTO_TEXT struct text t = {0};
+    json_error_t why;
+    size_t before = rows->first ? (size_t)(rows->first - in->text.s) : in->text.len;
+    text_addn(&t, in->text.s, before);
+    text_add(&t, rows->end ? rows->end : rows->first ? "]}" : "");
+    *root = json_loadb(t.s, t.len, JSON_REJECT_DUPLICATES, &why);
+    if (!*root && rows->end && rows->open) {
+        rows->end = NULL;
+        return read_rest(in, rows, root);
+    }
+    bool behind = rows->end && (size_t)why.position > before;
+    return *root ? GS_OK : refuse_json(in, behind ? rows->end : in->text.s, &why);
+}
+
+static int take_rows(struct report *r, const struct rows *rows)
+{
+    const char *s = rows->first + strspn(rows->first, BLANKS);
+    json_error_t why;
+    for (bool more = s < rows->last; more; s += more) {
+        AUTO_JSON json_t *row = json_loadb(s, (size_t)(rows->last - s),
+                                           JSON_REJECT_DUPLICATES | JSON_DISABLE_EOF_CHECK, &why);
+        if (!row)
+            return refuse_json(r->in, s, &why);
+        CHECK(take_row(r, row));
+        s += why.position;
+        s += strspn(s, BLANKS);
+        more = s < rows->last && *s == ',';
+    }
+    return s < (rows->end ? rows->end : rows->last)
+               ? import_refuse(r->in, "not JSON: its rows are not separated by commas")
+               : GS_OK;
 }
 
 static int read_report(struct import *imp, struct import_lines *in)
 {
     struct report r = {.imp = imp, .in = in};
+    struct rows rows = rows_of(in->text.s);
     AUTO_JSON json_t *root = NULL;
-    json_t *row;
-    size_t i;
-    bool whole;
-    CHECK(load(in, &root, &whole));
-    const json_t *results = json_object_get(root, "results");
+    CHECK(read_rest(in, &rows, &root));
     r.config = json_object_get(root, "config");
-    if (!json_is_object(r.config) || !json_is_array(results))
+    if (!json_is_object(r.config) || !rows.first)
         return import_refuse(in, "JSON, but not of nccl-tests: it needs 'config' and 'results'");
     CHECK(read_config(&r, root));
     read_facts(&r, root);
-    json_array_foreach(results, i, row) CHECK(take_row(&r, row));
-    if (!whole || !json_object_get(root, "end_time"))
+    CHECK(take_rows(&r, &rows));
+    if (!rows.end || !json_object_get(root, "end_time"))
         snprintf(r.test->missing, sizeof r.test->missing, "the report has no end");
     return GS_OK;
 }
