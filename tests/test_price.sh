@@ -212,6 +212,12 @@ exits 0 'LD_PRELOAD of the user stays' env LD_PRELOAD="$(ldconfig -p | sed -n 's
     -- "${mpirun[@]}" "$train" steps=0 compute_ms=2 MiB=1 buckets=6 eval=40
 like "$err" 'price: LD_PRELOAD is set, and stays' 'trial says that LD_PRELOAD stays'
 like "$err" '[1-9][0-9]* dropped' 'evaluation between steps drops visits, and the price is still there'
+# A small collective after every tenth step leaves room for visits of 4 steps, one after every fourth for none.
+exits 0 'steps that are told, and a job that logs after every tenth' price --calls 6 --steps 13 --blocks 12 -- \
+    "${mpirun[@]}" "$train" steps=0 compute_ms=1 MiB=1 buckets=6 eval=10
+like "$err" 'a step of 6 collectives .* [1-9][0-9]* dropped' 'its visits become shorter until they fit between two logs'
+fails 1 'price: the job completed no visit .*: other collectives interrupt every few of its steps' price \
+    --calls 6 --deadline 3 -- "${mpirun[@]}" "$train" steps=0 compute_ms=1 MiB=1 buckets=6 eval=4
 fails 2 "'none' and 'ctas=8' cannot be in one trial" price --arms none,ctas=8 -- true
 exits 2 'a price with --keep-best is refused' price --keep-best -- true
 

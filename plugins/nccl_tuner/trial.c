@@ -579,12 +579,15 @@ static void drop_visit(struct trial *t)
     trial_write_dropped(t);
     t->dropped++;
     t->visiting = false;
-    if (++t->in_a_row < DROPS || t->steps / 2 < STEPS_LEAST)
+    if (++t->in_a_row < DROPS)
         return;
-    /* The job interrupts its steps more often than a visit takes: shorter visits, in a new block.
-     */
     t->in_a_row = 0;
-    t->steps /= 2;
+    if (t->steps == STEPS_LEAST) {
+        t->settle /= 2;
+        return;
+    }
+    /* The job interrupts its steps more often than a visit takes: shorter visits, in a new block. */
+    t->steps = t->steps / 2 < STEPS_LEAST ? STEPS_LEAST : t->steps / 2;
     t->block++;
     begin_block(t);
     trial_write_begin(t);

@@ -297,8 +297,9 @@ void price_config(struct trial_config *c, double seconds, int64_t calls, uint64_
 struct pricing {
     struct tune_launch launch; /* the first member: the context of hooks */
     struct price_launch *p;
-    double wrote_at, silent_s; /* when the ranks wrote last; how long they may be silent */
-    off_t written;
+    double went_on_at, silent_s; /* when it went on; how long it may stand still */
+    off_t done;                  /* bytes that the ranks wrote; visits, once they have begun */
+    int64_t dropped;
     bool begun, hung;
 };
 
@@ -316,15 +317,15 @@ static off_t written(const char *dir)
 }
 
 /* No visit ends any more. Before the first one the job may load its data, and find its step. */
-static bool is_silent(struct pricing *q, double now)
+static bool is_silent(struct pricing *q, const struct trial_comm *c, double now)
 {
-    off_t size = written(q->launch.ranks.path);
-    if (size != q->written) {
-        q->silent_s = fmax(q->silent_s, 4 * (now - q->wrote_at));
-        q->written = size;
-        q->wrote_at = now;
+    off_t done = q->begun ? (off_t)(c ? c->n : 0) : written(q->launch.ranks.path);
+    if (done != q->done) {
+        q->silent_s = fmax(q->silent_s, 4 * (now - q->went_on_at));
+        q->done = done;
+        q->went_on_at = now;
     }
-    double limit = q->p->deadline_s, silent = now - q->wrote_at;
+    double limit = q->p->deadline_s, silent = now - q->went_on_at;
     return silent > (q->begun ? fmax(limit, fmin(q->silent_s, 10 * limit)) : BEGIN * limit);
 }
 
@@ -341,20 +342,25 @@ static bool is_over(void *ctx)
     for (size_t i = 0; i < r.n; i++) {
         q->begun = q->begun || r.v[i].begun;
         captured = captured || r.v[i].captured;
+        q->dropped = r.v[i].dropped > q->dropped ? r.v[i].dropped : q->dropped;
     }
     if (c)
         price_from(&q->p->answer, c);
     if (c ? c->over >= c->ranks || price_enough(&q->p->answer) : captured)
         return true;
-    return q->hung = is_silent(q, now);
+    return q->hung = is_silent(q, c, now);
 }
 
 static char *why_none(const struct pricing *q, const struct job_ended *e)
 {
     const struct price_launch *p = q->p;
     const char *last = q->launch.output.last;
-    double silent = clock_now_s() - q->wrote_at;
+    double silent = clock_now_s() - q->went_on_at;
     char why[64];
+    if (q->hung && q->begun && q->dropped)
+        return xstrfmt("the job completed no visit for %.0f s and was killed: other collectives "
+                       "interrupt every few of its steps; let it log or evaluate less often",
+                       silent);
     if (q->hung && q->begun)
         return xstrfmt("the job completed no visit for %.0f s and was killed: what it does next "
                        "may depend on values that were not communicated",
@@ -375,13 +381,14 @@ static int launch(const struct tune_job *j, struct price_launch *p)
     p->watch = job_watch_new();
     struct pricing q = {.launch = {.output = {.log = j->log, .job = p->watch}, .job = j},
                         .p = p,
-                        .wrote_at = clock_now_s()};
+                        .went_on_at = clock_now_s()};
     struct job_ended ended;
     say("price: this launch is thrown away: its results are worthless, and it ends once the price "
         "is known");
     if (theirs && *theirs)
         say("price: LD_PRELOAD is set, and stays: %s", theirs);
-    int code = tune_launch_run(&q.launch, &as_is, p->config, 1e9, is_over, &ended);
+    int code = tune_launch_run(&q.launch, &as_is, p->config, p->most_s > 0 ? p->most_s : 1e9,
+                               is_over, &ended);
     code = code ? code : trial_ranks_read(&p->ranks, q.launch.ranks.path);
     p->lead = code || q.hung ? NULL : trial_ranks_lead(&p->ranks);
     p->answer = (struct price_answer){0};

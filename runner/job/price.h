@@ -52,6 +52,7 @@ void price_config(struct trial_config *c, double seconds, int64_t calls, uint64_
 struct price_launch {
     const struct trial_config *config; /* with the arms auto, and none, one or half */
     double deadline_s;                 /* without a step: the job hangs */
+    double most_s;                     /* the launch ends by then; 0: no limit */
     /* The result. */
     struct price_answer answer;
     struct trial_ranks ranks;

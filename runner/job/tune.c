@@ -387,7 +387,8 @@ static int take_price(struct tune *t)
         say("tune: %s, if the price takes as long as expected", short_by);
     struct trial_config config;
     price_config(&config, price_s(t), t->job.calls, (uint64_t)t->o.seed.value);
-    struct price_launch p = {.config = &config, .deadline_s = 20};
+    struct price_launch p = {
+        .config = &config, .deadline_s = 20, .most_s = 2 * (price_s(t) + t->start_s) + 20};
     progress(t, "the price", "");
     end_progress();
     int code = open_log(t, t->race_dir, 0);
