@@ -21,6 +21,11 @@
 #   csv FILE WHERE COLUMN…  the columns of the rows of a CSV file for which WHERE, a condition of awk
 #                           with get("column"), holds: a line a row
 #   build_sockets           builds ./sockets from tests/sockets.c
+#   config FILE RANKS LINE…   a config that is measured in a moment: $blocks blocks (2) of $samples samples (1);
+#                           the lines go on behind [measure]
+#   measure CONFIG…         runs it anew: $dir is the run folder, $lines all lines that it recorded
+#   count REGEX             how many of $lines match
+#   run_of [FILE [DIR]]     the latest run folder below DIR (raw) that has a file of that name (MANIFEST.json)
 set -uo pipefail
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -161,6 +166,19 @@ panels() { # OUT P/W CSV [RUN…]: as figures/panels, with a statement a line an
     bash "$top/figures/panels" "$gradsync" "$@" &&
         find "$1" -name '*.plot' -exec sed -i 's/; /\n/g; s/\([0-9]\)\.0\(e\|\>\)/\1\2/g; s/e\([-+]\)0/e\1/g' {} +
 }
+config() {
+    printf '%s\n' '[launch]' "ranks = $2" 'oversubscribe = yes' 'bind = none' '[measure]' 'launches = 1' \
+        "blocks = ${blocks:-2}" "max_blocks = ${blocks:-2}" "samples = ${samples:-1}" 'budget = 100ms' \
+        'warmup = 1ms' 'warmup_ops = 1' 'seed = 5' "${@:3}" >"$1"
+}
+measure() {
+    rm -rf data
+    run "$gradsync" run -q -o data "$@"
+    dir=$(echo data/*/*/*)
+    lines=$(cat "$dir"/{launch,skipped}-*.jsonl 2>/dev/null)
+}
+count() { grep -c "$1" <<<"$lines"; }
+run_of() { find "${2:-raw}" -name "${1:-MANIFEST.json}" -printf '%T@ %h\n' | sort -n | tail -n 1 | cut -d' ' -f2; }
 build_sockets() { "${CC:-gcc}" -D_GNU_SOURCE -o sockets "$top/tests/sockets.c"; }
 tap_alone() { [ -z "$(marked)" ]; }
 tap_describe() {

@@ -9,23 +9,6 @@ mpicc=${MPICC:-mpicc}
 command -v "$mpicc" >/dev/null || skip_all "needs $mpicc"
 collectives='allgather, reducescatter, alltoall, broadcast, reduce, sendrecv'
 
-config() { # FILE RANKS LINE…
-    local file=$1 ranks=$2
-    shift 2
-    {
-        printf '[launch]\nranks = %s\noversubscribe = yes\nbind = none\n' "$ranks"
-        printf '[measure]\nlaunches = 1\nblocks = 2\nmax_blocks = 2\nsamples = 1\nbudget = 100ms\n'
-        printf 'warmup = 1ms\nwarmup_ops = 1\nseed = 5\n'
-        printf '%s\n' "$@"
-    } >"$file"
-}
-measure() { # CONFIG: $dir is the run folder, $lines its recording
-    rm -rf data
-    run "$gradsync" run -q -o data "$1"
-    dir=$(echo data/*/*/*)
-    lines=$(cat "$dir"/{launch,skipped}-*.jsonl 2>/dev/null)
-}
-count() { grep -c "$1" <<<"$lines"; }
 factor() { # COLLECTIVE: its busbw_factor
     grep '"type":"cell"' <<<"$lines" | grep "\"collective\":\"$1\"" |
         grep -o '"busbw_factor":[0-9.]*' | sort -u

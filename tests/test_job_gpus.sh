@@ -13,7 +13,6 @@ ok 'the NCCL that pretends compiles' "${CC:-gcc}" -shared -fPIC -o lib/libnccl.s
 export LD_LIBRARY_PATH=$tmp/lib PRETEND_PROGRAMS=$tmp/on
 
 uuid() { printf 'GPU-00000000-0000-0000-0000-0000000000%02x' "$1"; }
-run_of() { find raw -name MANIFEST.json -printf '%T@ %h\n' | sort -n | tail -n 1 | cut -d' ' -f2; }
 notes() { jq -r "select(.type == \"note\" and .key == \"$1\") | .value" "$(run_of)"/launch-0"$2"*.jsonl; }
 others() { jq -c 'select(.type == "health") | [.after[].gpu.others]' "$(run_of)"/launch-01*.jsonl |
     sort -u | xargs; }

@@ -7,8 +7,6 @@
 . "$top/tests/recording.sh"
 
 train() { "$gradsync" train "$@" -o raw; }
-run_of() { find "${1:-raw}" -name MANIFEST.json -printf '%T@ %h\n' | sort -n | tail -n 1 |
-    cut -d' ' -f2; }
 
 # ---- a training in which launches take longer
 
@@ -93,7 +91,7 @@ END
 chmod +x job && : >starts
 says 'trial: launch 2 is left out of the statistics: auto took' "$gradsync" trial --warmup 5 \
     --seed 3 -o trials --arms ctas=8 --steps 4 --blocks 4 --launches 4 -- ./job
-is "$(find "$(run_of trials)" -name 'launch-*.jsonl' | wc -l)" 5 'trial measures another one'
+is "$(find "$(run_of MANIFEST.json trials)" -name 'launch-*.jsonl' | wc -l)" 5 'trial measures another one'
 
 # ---- other programs
 

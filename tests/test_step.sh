@@ -11,19 +11,6 @@ for name in ddp fsdp cut; do ok "the trace $name becomes a step" "$gradsync" imp
 
 # ---- replayed ----
 
-config() { # FILE RANKS LINE…
-    printf '%s\n' '[launch]' "ranks = $2" 'oversubscribe = yes' 'bind = none' '[measure]' \
-        'launches = 1' 'blocks = 2' \
-        'max_blocks = 2' 'samples = 1' 'budget = 100ms' 'warmup = 1ms' 'warmup_ops = 1' \
-        '[iter_proxy]' "${@:3}" >"$1"
-}
-measure() { # FILE: $lines is the recording
-    rm -rf data
-    run "$gradsync" run -q -o data "$1"
-    lines=$(cat data/*/*/*/{launch,skipped}-*.jsonl 2>/dev/null)
-}
-count() { grep -c "$1" <<<"$lines"; }
-
 cat >mixed.step <<'END'
 gradsync-step 1
 all_gather 1001 bf16 dp   # padded to 1002 on 3 ranks
@@ -42,7 +29,7 @@ gemm tt 9 8 7 tf32
 gradient 1 fp32
 all_reduce 77 fp16 dp
 END
-config mixed.ini 3 'backend = host' 'step = mixed.step, cut.step, fsdp.step' 'batch = 1, 2' \
+config mixed.ini 3 '[iter_proxy]' 'backend = host' 'step = mixed.step, cut.step, fsdp.step' 'batch = 1, 2' \
     'mode = compute, comm, sequential, overlapped' 'configs = auto, bucket_cap=8KiB/bucket_first=4'
 measure mixed.ini
 is "$rc" 0 'every kind of operation is replayed on 3 ranks, and every result is right'
@@ -55,17 +42,17 @@ like "$lines" '"key":"step","value":"[0-9]+ GEMMs and kernels, [0-9]+ collective
 '[0-9a-f]{16}"' \
     'the recording says what the step came to'
 
-config algorithms.ini 2 'backend = host' 'step = ddp.step' \
+config algorithms.ini 2 '[iter_proxy]' 'backend = host' 'step = ddp.step' \
     'algorithm = auto, ring, tree, recursive_doubling, rabenseifner'
 measure algorithms.ini
 is "$rc:$(count '"type":"fail"')" 0:0 'buckets are reduced right by every algorithm'
-config gathers.ini 2 'backend = host' 'step = fsdp.step' 'algorithm = auto, ring'
+config gathers.ini 2 '[iter_proxy]' 'backend = host' 'step = fsdp.step' 'algorithm = auto, ring'
 measure gathers.ini
 like "$lines" '"kind":"skip","why":"fsdp\.step:[0-9]: backend=host has no all-gather or '\
 'reduce-scatter by algorithm=ring \(auto\)' \
     'a gather has no ring on the host'
 
-config large.ini 2 'backend = host' "step = $top/configs/steps/gpt2-124m-ddp.step" 'scale = 0.05'
+config large.ini 2 '[iter_proxy]' 'backend = host' "step = $top/configs/steps/gpt2-124m-ddp.step" 'scale = 0.05'
 sed -i "s,$top/,," large.ini && ln -s "$top/configs" configs
 measure large.ini
 is "$rc:$(count '"type":"fail"')" 0:0 'a scaled step runs on a small machine'
@@ -73,7 +60,7 @@ prints 'memory' "$gradsync" plan large.ini
 
 # ---- synthetic GEMMs have shapes and layouts ----
 
-config shapes.ini 2 'backend = host' 'size = 4KiB' 'gemm = 16' 'gemm_m = 0, 24' 'gemm_n = 40' \
+config shapes.ini 2 '[iter_proxy]' 'backend = host' 'size = 4KiB' 'gemm = 16' 'gemm_m = 0, 24' 'gemm_n = 40' \
     'gemms = 3' 'layout = nn, nt, tn'
 measure shapes.ini
 is "$rc:$(count '"type":"group"'):$(count '"type":"fail"')" 0:6:0 \

@@ -8,7 +8,6 @@
 
 job=$build/tuner/job
 trial() { "$gradsync" trial --warmup 5 --seed 3 -o raw "$@"; }
-run_of() { find raw -name MANIFEST.json -printf '%T@ %h\n' | sort -n | tail -n 1 | cut -d' ' -f2; }
 
 # ---- what is compared
 

@@ -7,7 +7,6 @@
 
 job=$build/tuner/job
 trial() { "$gradsync" trial --warmup 5 --seed 3 -o raw "$@"; }
-run_of() { find raw -name MANIFEST.json -printf '%T@ %h\n' | sort -n | tail -n 1 | cut -d' ' -f2; }
 
 says 'ctas=8 .*no verdict: 3 of 6 blocks' trial --arms ctas=8 --steps 4 --blocks 3 -- "$job" \
     steps=3000 step_us=2000 exit=0

@@ -42,25 +42,7 @@ fi
 
 # ---- what is refused, what is skipped ----
 
-config() { # FILE RANKS LINE…
-    local file=$1 ranks=$2
-    shift 2
-    {
-        printf '[launch]\nranks = %s\noversubscribe = yes\nbind = none\n' "$ranks"
-        printf '[measure]\nlaunches = 1\nblocks = 3\nmax_blocks = 3\nsamples = 2\nbudget = 100ms\n'
-        printf 'warmup = 1ms\nwarmup_ops = 1\nseed = 5\n'
-        printf '%s\n' "$@"
-    } >"$file"
-}
-# RUN CONFIG: measure; $dir is the run folder, $lines its recording
-measure() {
-    rm -rf data
-    run "$gradsync" run -q -o data "$1"
-    dir=$(echo data/*/*/*)
-    lines=$(cat "$dir"/{launch,skipped}-*.jsonl 2>/dev/null)
-}
-count() { grep -c "$1" <<<"$lines"; }
-
+blocks=3 samples=2
 skipped() { # NAME REGEX LINE…
     config skipped.ini 2 "${@:3}"
     measure skipped.ini
