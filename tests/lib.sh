@@ -25,7 +25,8 @@
 #                           the lines go on behind [measure]
 #   measure CONFIG…         runs it anew: $dir is the run folder, $lines all lines that it recorded
 #   count REGEX             how many of $lines match
-#   run_of [FILE [DIR]]     the latest run folder below DIR (raw) that has a file of that name (MANIFEST.json)
+#   latest FILE DIR         the latest run folder below DIR that has a file of that name
+#   run_of                  the latest complete run below raw
 set -uo pipefail
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -178,7 +179,8 @@ measure() {
     lines=$(cat "$dir"/{launch,skipped}-*.jsonl 2>/dev/null)
 }
 count() { grep -c "$1" <<<"$lines"; }
-run_of() { find "${2:-raw}" -name "${1:-MANIFEST.json}" -printf '%T@ %h\n' | sort -n | tail -n 1 | cut -d' ' -f2; }
+latest() { find "$2" -name "$1" -printf '%T@ %h\n' | sort -n | tail -n 1 | cut -d' ' -f2; }
+run_of() { latest MANIFEST.json raw; }
 build_sockets() { "${CC:-gcc}" -D_GNU_SOURCE -o sockets "$top/tests/sockets.c"; }
 tap_alone() { [ -z "$(marked)" ]; }
 tap_describe() {

@@ -91,7 +91,7 @@ END
 chmod +x job && : >starts
 says 'trial: launch 2 is left out of the statistics: auto took' "$gradsync" trial --warmup 5 \
     --seed 3 -o trials --arms ctas=8 --steps 4 --blocks 4 --launches 4 -- ./job
-is "$(find "$(run_of MANIFEST.json trials)" -name 'launch-*.jsonl' | wc -l)" 5 'trial measures another one'
+is "$(find "$(latest MANIFEST.json trials)" -name 'launch-*.jsonl' | wc -l)" 5 'trial measures another one'
 
 # ---- other programs
 

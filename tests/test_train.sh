@@ -9,7 +9,8 @@
 . "$(dirname "$0")/lib.sh"
 
 train() { "$gradsync" train "$@" -o raw; }
-lines() { jq -c "select(.type == \"$1\")" "$(run_of plan.json)"/launch-*.jsonl; }
+run_of() { latest plan.json raw; }
+lines() { jq -c "select(.type == \"$1\")" "$(run_of)"/launch-*.jsonl; }
 starts() { wc -l <starts; }
 
 cat >steps <<'END'
@@ -46,7 +47,7 @@ like "$err" 'more launches, if verdicts are inconclusive: gradsync train effect.
     'the message says how to measure more launches'
 like "$err" 'launch 1 of 5: cost=3000: 60 step times, median 10[23][0-9.]* ms, in .* left'
 like "$err" "next: gradsync compare raw/here/train/"
-run=$(run_of plan.json)
+run=$(run_of)
 exits 0 'the recording of a training is sound' "$gradsync" check "$run"
 prints 'against cost=0' "$gradsync" compare --all "$run" -o csv
 like "$out" 'cost=3000 .*\+(2\.[5-9]|3\.[0-4]).*slower' 'an effect of 3% is found'
@@ -83,7 +84,7 @@ like "$(cat default.err)" "launches=4 \(a new run; 'gradsync compare' then takes
 like "$(cat default.err default.out)" 'without 1 older run' 'and they do'
 exits 0 'a command that prints a known format is measured' \
     env GONE=1 "$gradsync" train variables.ini -o raw --set launch:ranks=4
-log=$(cat "$(run_of plan.json)"/launch-02.01.log)
+log=$(cat "$(run_of)"/launch-02.01.log)
 like "$log" 'a b/gone/2/4' \
     'the command has the variables of its config and the placeholders of its launch'
 like "$log" "c\*d/gone/2/4" 'variables may have any characters'
@@ -92,7 +93,7 @@ is "$(lines block | jq -r '.time_ns[0]' | sort -u | xargs)" '10500000 20500000' 
 groups=$(lines cell | jq -r '"\(.group) \(.config)"' | sort -u | cut -c1-16)
 is "$(uniq -c <<<"$groups" | xargs -n2 | cut -c1)" \
     $'2\n2' 'values of axes make groups, and other values make configs in them'
-run "$gradsync" compare --all "$(run_of plan.json)" -o csv
+run "$gradsync" compare --all "$(run_of)" -o csv
 like "$out" 'PLAIN=c.d .*equivalent' 'one time per launch is enough for a verdict'
 exits 0 'the baseline may be another config' train variables.ini --set "measure:baseline=PLAIN=c*d"
 is "$(lines cell | jq -r 'select(.copy == 1) | .config' | sort -u)" "PLAIN=c*d" \
@@ -127,18 +128,18 @@ time = x=([0-9.]+)
 n = 1, 2
 END
 exits 1 'a command that prints a secret of the environment' train secret.ini
-unlike "$(cat "$(run_of plan.json)"/*) $err" 'tok-0123456789' \
+unlike "$(cat "$(run_of)"/*) $err" 'tok-0123456789' \
     'a secret that the command prints is neither recorded nor repeated'
-like "$(cat "$(run_of plan.json)"/*.log)" 'token .hidden' 'the log has (hidden) in its place'
+like "$(cat "$(run_of)"/*.log)" 'token .hidden' 'the log has (hidden) in its place'
 config argument <<'END'
 command = 'echo "step time: 1 s" --api-key=qwertyuiop; [ -e again ] || { touch again; exit 1; }'
 END
 exits 1 'a command with a secret argument fails as it should' train argument.ini
-unlike "$(cat "$(run_of plan.json)"/*.ini "$(run_of plan.json)"/*.json*)" qwertyuiop \
+unlike "$(cat "$(run_of)"/*.ini "$(run_of)"/*.json*)" qwertyuiop \
     'a secret argument of the command is not recorded'
-fails 2 'export API_KEY=' "$gradsync" resume "$(run_of plan.json)"
+fails 2 'export API_KEY=' "$gradsync" resume "$(run_of)"
 exits 0 'resume with the secret argument completes the run' \
-    env API_KEY=qwertyuiop "$gradsync" resume "$(run_of plan.json)"
+    env API_KEY=qwertyuiop "$gradsync" resume "$(run_of)"
 # ---- what fails costs a launch
 
 config crash <<'END'
@@ -150,9 +151,9 @@ END
 fails 1 'n=2: crash: exit code 3; its last line: boom .launch-01.01.log' train crash.ini
 is "$(lines fail | jq -r '"\(.kind) \(.copy)"' | xargs)" 'crash 0 crash 0' \
     'a crash is recorded once in each launch'
-ok 'a run in which one config crashed is complete' test -e "$(run_of plan.json)/MANIFEST.json"
-exits 0 'a run in which one config crashed is sound' "$gradsync" check "$(run_of plan.json)"
-run "$gradsync" compare --all "$(run_of plan.json)" -o csv
+ok 'a run in which one config crashed is complete' test -e "$(run_of)/MANIFEST.json"
+exits 0 'a run in which one config crashed is sound' "$gradsync" check "$(run_of)"
+run "$gradsync" compare --all "$(run_of)" -o csv
 like "$out" 'n=2 .*crash: exit code 3' 'a config that crashed has no verdict'
 like "$out" 'n=3 .*(equivalent|inconclusive|slower|faster)'
 
@@ -170,8 +171,8 @@ is "$(lines fail | jq '.printed_ns | length' | xargs)" '30 30' \
 like "$(lines fail | jq -c '.printed_ns[5:7]' | head -n 1)" '^\[(99|100)[0-9]{6},' \
     'the times of a failed command are in nanoseconds'
 is "$(lines block | jq -r .cell | sort -u | wc -l)" 1 'a failed command has no block'
-exits 0 'a run with the times of a failed command is sound' "$gradsync" check "$(run_of plan.json)"
-run "$gradsync" compare --all "$(run_of plan.json)" -o csv
+exits 0 'a run with the times of a failed command is sound' "$gradsync" check "$(run_of)"
+run "$gradsync" compare --all "$(run_of)" -o csv
 like "$(tr -s ' \n' ' ' <<<"$out")" "n=2 .*crash: $printed" \
     'compare names the exit code of a command that failed after its last step'
 
@@ -193,11 +194,11 @@ time = x=(.*)
 n = 1, 2
 END
 exits 1 'a command that fails with every config makes the exit code 1' train all.ini
-is "$(find "$(run_of plan.json)" -name 'launch-*.jsonl' | wc -l)" 0 \
+is "$(find "$(run_of)" -name 'launch-*.jsonl' | wc -l)" 0 \
     'a launch in which every config failed is not recorded'
 touch fixed
 exits 0 'a run in which all failed is resumed once the cause is fixed' \
-    "$gradsync" resume "$(run_of plan.json)"
+    "$gradsync" resume "$(run_of)"
 is "$(lines block | wc -l)" 9 'a resumed run has all its launches'
 
 # ---- interruptions
@@ -216,10 +217,10 @@ kill -KILL $pid
 wait $pid 2>/dev/null
 no_orphans 'a command does not survive a gradsync that was killed'
 is "$(starts)" 4 'the run was killed during the fourth of six starts'
-exits 0 'a run that was killed is resumed' "$gradsync" resume "$(run_of plan.json)"
+exits 0 'a run that was killed is resumed' "$gradsync" resume "$(run_of)"
 is "$(starts)" 7 'only commands that had not ended start again'
-exits 0 'a resumed run is complete and sound' "$gradsync" check "$(run_of plan.json)"
-ok 'a resumed run is compared' "$gradsync" compare --all "$(run_of plan.json)" -o csv
+exits 0 'a resumed run is complete and sound' "$gradsync" check "$(run_of)"
+ok 'a resumed run is compared' "$gradsync" compare --all "$(run_of)" -o csv
 
 rm -f starts waiting
 "$gradsync" train wait.ini -o raw >told 2>&1 &
@@ -231,7 +232,7 @@ ok 'after a signal gradsync waits for the command to end' until_true 60 told
 : >gate
 wait $pid
 is "$? $(starts)" '1 4' 'after a signal no other command starts'
-exits 0 'the rest of an interrupted run is resumed' "$gradsync" resume "$(run_of plan.json)"
+exits 0 'the rest of an interrupted run is resumed' "$gradsync" resume "$(run_of)"
 is "$(starts)" 6 'an interrupted and resumed run measures nothing twice'
 rm -f starts waiting
 "$gradsync" train wait.ini -o raw >told 2>&1 &
@@ -241,7 +242,7 @@ kill -TERM $pid
 until_true 60 told
 kill -TERM $pid
 wait $pid
-is "$? $(jq -r 'select(.type == "end") | .status' "$(run_of plan.json)"/launch-02.01.jsonl)" '1 interrupted' \
+is "$? $(jq -r 'select(.type == "end") | .status' "$(run_of)"/launch-02.01.jsonl)" '1 interrupted' \
     'a second signal ends the command'
 no_orphans 'a second signal leaves no process running'
 
