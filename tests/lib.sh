@@ -163,10 +163,6 @@ csv() {
         { csv($0, f) }
         '"$2"' { for (i = 1; i <= n; i++) printf "%s%s", get(name[i]), i < n ? " " : "\n" }' "$1"
 }
-panels() { # OUT P/W CSV [RUN…]: as figures/panels, with a statement a line and without zeros at the end
-    bash "$top/figures/panels" "$gradsync" "$@" &&
-        find "$1" -name '*.plot' -exec sed -i 's/; /\n/g; s/\([0-9]\)\.0\(e\|\>\)/\1\2/g; s/e\([-+]\)0/e\1/g' {} +
-}
 config() {
     printf '%s\n' '[launch]' "ranks = $2" 'oversubscribe = yes' 'bind = none' '[measure]' 'launches = 1' \
         "blocks = ${blocks:-2}" "max_blocks = ${blocks:-2}" "samples = ${samples:-1}" 'budget = 100ms' \

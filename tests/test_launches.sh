@@ -3,8 +3,8 @@
 #
 # Launches that were disturbed: tables leave them out and say why; run, train and trial measure others
 # in their place. A launch is judged by its baseline and by what else ran, never by its contrasts.
+# What else ran is in tests/golden/nothing_measured.cmd.
 . "$(dirname "$0")/lib.sh"
-. "$top/tests/recording.sh"
 
 train() { "$gradsync" train "$@" -o raw; }
 
@@ -92,42 +92,4 @@ chmod +x job && : >starts
 says 'trial: launch 2 is left out of the statistics: auto took' "$gradsync" trial --warmup 5 \
     --seed 3 -o trials --arms ctas=8 --steps 4 --blocks 4 --launches 4 -- ./job
 is "$(find "$(latest MANIFEST.json trials)" -name 'launch-*.jsonl' | wc -l)" 5 'trial measures another one'
-
-# ---- other programs
-
-hosts='"hosts":[{"rank":0,"host":"h","cores":2},{"rank":1,"host":"h","cores":2}]'
-# loaded NAME READING…: the reading of rank 0 in each launch
-loaded() {
-    local dir=data/$1/p/null/20250101T000000Z-aaaa f nth=0
-    shift
-    whole_run "$dir"
-    sed -i 's/"launches": 2/"launches": 3/' "$dir/plan.json"
-    sed 's/"launch":2/"launch":3/' "$dir/launch-02.01.jsonl" >"$dir/launch-03.01.jsonl"
-    for f in "$dir"/launch-*.jsonl; do
-        nth=$((nth + 1))
-        sed -i "1s/\"nodes\":1/\"nodes\":1,$hosts/" "$f"
-        sed -i "\$i {\"type\":\"health\",\"group\":\"$G\",\"block\":2,\"before\":{},\"after\":{\"0\":{${!nth}},\"1\":{\"own_cores\":0.3}}}" "$f"
-    done
-    run "$gradsync" show "$dir"
-}
-idle='"load1":1,"busy_cores":0.7,"own_cores":0.3' busy='"load1":3,"busy_cores":2.0,"own_cores":0.3'
-alone='"gpu":{"others":0}' beside='"gpu":{"others":1}'
-loaded one "$idle" "$busy" "$idle"
-like "$out" 'launch 2 left out: other programs used 1\.4 of 2 cores'
-unlike "$err" 'not idle' 'the rest of the run was idle'
-loaded two "$busy" "$busy" "$idle"
-like "$out" 'launch 1 disturbed, but kept, as half of the launches are: other programs used 1\.4'
-like "$err" 'not idle' 'such a run was not idle'
-loaded gpu "$idle,$alone" "$idle,$alone" "$idle,$beside"
-like "$out" 'launch 3 left out: 1 other program on its GPUs'
-
-# ---- the recording that led to this rule
-
-real=$top/data/raw/h200-2gpu-steps/iter_proxy/20261123T031706Z-ddp-72f2
-if [ -d "$real" ]; then
-    exits 0 'the recording with a disturbed launch is compared' "$gradsync" compare --all "$real"
-    like "$out" 'launch 1 left out: other programs used 1\.3 of 32 cores, compute took 36\.6 ms, in the other launches 16\.5 ms' \
-        'its first launch is named and left out'
-    is "$(grep -c ' 0 inconclusive$' <<<"$out")" 3 'all of its contrasts are decided'
-fi
 done_testing
