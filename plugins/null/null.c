@@ -8,20 +8,69 @@
  * where c is the index of the config, n counts the samples of all cells (a clock that they share),
  * and e_k = ar1 e_{k-1} + sqrt(1 - ar1^2) noise z_k. The first `warmup` samples take twice as long.
  */
-#include "null/null.h"
-
+#include "common/clock.h"
 #include "common/host.h"
+#include "common/rng.h"
 
 #include <math.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
+#include <string.h>
+#include <unistd.h>
+
+struct cell {
+    uint64_t size;
+    double time, effect, noise, ar1, launch_noise, step, drift, fault_share;
+    int64_t warmup, step_after, fault_rank, fault_after;
+    int config, fault, fault_config;
+    bool spin;
+};
+
+struct self {
+    const struct wl_host *host;
+    uint64_t samples, prepared;
+    atomic_bool aborted;
+};
+
+struct prepared {
+    struct self *self;
+    struct cell cell;
+    struct rng rng;
+    double mean, e;
+    int64_t samples;
+    bool faulty; /* the scripted fault is for this launch, rank and config */
+    void *buffer;
+};
 
 #define ELEMENT_B 8
 #define P(member, type, role, ctype) #member, type, role, WL_FIELD(struct cell, member, ctype)
 
 static const char *const configs[] = {"a", "b", "c", "d", "e", "f", "g", "h", NULL};
 static const char *const any_config[] = {"any", "a", "b", "c", "d", "e", "f", "g", "h", NULL};
+
+/* HANG is deaf to abort(), WAIT ends at it. */
+#define EACH_FAULT(F)                                                                              \
+    F(NONE, "none")                                                                                \
+    F(CRASH, "crash")                                                                              \
+    F(HANG, "hang")                                                                                \
+    F(WAIT, "wait")                                                                                \
+    F(STOP, "stop")                                                                                \
+    F(EXIT, "exit")                                                                                \
+    F(FAIL, "fail")                                                                                \
+    F(RETRY, "retry")                                                                              \
+    F(WRONG, "wrong")                                                                              \
+    F(LEAK, "leak")                                                                                \
+    F(PREPARE_CRASH, "prepare_crash")                                                              \
+    F(PREPARE_FAIL, "prepare_fail")                                                                \
+    F(PREPARE_SKIP, "skip")                                                                        \
+    F(DESCRIBE_SKIP, "unfit")                                                                      \
+    F(LOST, "lost")
+#define FAULT(value, name) value,
+#define FAULT_NAME(value, name) name,
+enum fault { EACH_FAULT(FAULT) };
+static const char *const faults[] = {EACH_FAULT(FAULT_NAME) NULL};
 
 /* clang-format off */
 static const struct wl_param params[] = {
@@ -67,12 +116,98 @@ static const struct wl_metric metrics[] = {
     {"slowdown", "1", "time of one iteration over the scripted mean", WL_MEAN},
     {0}};
 
-static uint64_t now_ns(void)
+/* ---- faults ---- */
+
+static enum wl_status scripted(const struct prepared *p, enum wl_status status)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    p->self->host->fail(p->self->host->ctx, "scripted fault '%s' after %lld samples",
+                        faults[p->cell.fault], (long long)p->samples);
+    return status;
 }
+
+static enum wl_status wait_for_abort(const struct prepared *p)
+{
+    while (!atomic_load(&p->self->aborted))
+        usleep(1000);
+    return scripted(p, WL_FAIL);
+}
+
+static enum wl_status leak(void)
+{
+    static char *volatile lost;
+    lost = malloc(1 << 16);
+    if (lost)
+        memset(lost, 1, 1 << 16);
+    return WL_OK;
+}
+
+static bool fault_is_here(const struct cell *c, const struct wl_host *host)
+{
+    struct rng launch;
+    rng_stream(&launch, host->seed, UINT64_MAX);
+    return c->fault != NONE && rng_uniform(&launch) < c->fault_share &&
+           (c->fault_rank < 0 || c->fault_rank == host->rank) &&
+           (c->fault_config == 0 || c->fault_config == c->config + 1);
+}
+
+static enum wl_status fault_describe(const struct cell *c, char *why, size_t why_size)
+{
+    if (c->fault != DESCRIBE_SKIP)
+        return WL_OK;
+    snprintf(why, why_size, "scripted: this cell does not fit this machine");
+    return WL_SKIP;
+}
+
+static enum wl_status fault_prepare(const struct prepared *p)
+{
+    switch (p->cell.fault) {
+    case PREPARE_CRASH:
+        raise(SIGSEGV);
+        return WL_OK;
+    case PREPARE_FAIL:
+        return scripted(p, WL_FAIL);
+    case PREPARE_SKIP:
+        return scripted(p, WL_SKIP);
+    default:
+        return WL_OK;
+    }
+}
+
+static enum wl_status fault_sample(const struct prepared *p)
+{
+    switch (p->cell.fault) {
+    case CRASH:
+        raise(SIGSEGV);
+        return WL_OK;
+    case HANG:
+        for (;;)
+            pause();
+    case WAIT:
+        return wait_for_abort(p);
+    case STOP:
+        raise(SIGSTOP);
+        return WL_OK;
+    case EXIT:
+        _exit(0);
+    case FAIL:
+        return scripted(p, WL_FAIL);
+    case LOST:
+        return scripted(p, WL_LOST);
+    case RETRY: /* once: a runner that takes the sample again gets it */
+        return p->samples == p->cell.fault_after ? scripted(p, WL_RETRY) : WL_OK;
+    case LEAK:
+        return leak();
+    default:
+        return WL_OK;
+    }
+}
+
+static enum wl_status fault_verify(const struct prepared *p)
+{
+    return p->cell.fault == WRONG ? scripted(p, WL_FAIL) : WL_OK;
+}
+
+/* ---- the plugin ---- */
 
 static enum wl_status describe(const void *cell, const struct wl_job *job, struct wl_shape *shape,
                                char *why, size_t why_size)

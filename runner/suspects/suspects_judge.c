@@ -53,21 +53,13 @@ static int slowest_first(const void *a, const void *b)
 /* NaN: the entity has no value. */
 static double mean_of(const struct family *f, size_t entity)
 {
-    double sum = 0;
-    size_t n = 0;
+    double sum = 0, n = 0;
     for (size_t row = 0; row < f->rows; row++) {
         double x = f->x[row * f->n + entity];
-        if (isfinite(x)) {
-            sum += x;
-            n++;
-        }
+        sum += isfinite(x) ? x : 0;
+        n += isfinite(x);
     }
-    return n ? sum / (double)n : NAN;
-}
-
-static bool has(const struct family *f, size_t entity)
-{
-    return isfinite(mean_of(f, entity));
+    return sum / n;
 }
 
 /* The entities that have values, the slowest first. */
@@ -75,9 +67,10 @@ static struct value *sorted(const struct family *f, size_t *n)
 {
     struct value *v = xcalloc(f->n + 1, sizeof *v);
     *n = 0;
-    for (size_t i = 0; i < f->n; i++)
-        if (has(f, i))
-            v[(*n)++] = (struct value){mean_of(f, i), i};
+    for (size_t i = 0; i < f->n; i++) {
+        v[*n] = (struct value){mean_of(f, i), i};
+        *n += isfinite(v[*n].mean);
+    }
     qsort(v, *n, sizeof *v, slowest_first);
     return v;
 }
@@ -88,16 +81,13 @@ static double noise(const struct family *f, double *df)
     double sum = 0;
     *df = 0;
     for (size_t i = 0; i < f->n; i++) {
-        if (!has(f, i))
-            continue;
-        double mean = mean_of(f, i);
-        size_t n = 0;
+        double mean = mean_of(f, i), n = 0;
         for (size_t row = 0; row < f->rows; row++) {
             double d = f->x[row * f->n + i] - mean;
             sum += isfinite(d) ? d * d : 0;
             n += isfinite(d);
         }
-        *df += (double)n - 1;
+        *df += n > 0 ? n - 1 : 0;
     }
     return *df > 0 ? sum / *df / (double)f->rows : 0;
 }
@@ -175,8 +165,8 @@ static double difference(const struct family *f, size_t row, size_t entity, cons
 /* The excess of a slow entity over the median of those that are not, row by row. */
 static void interval(const struct family *f, size_t entity, const bool *peer, struct excess *e)
 {
-    struct nested *x = xcalloc(f->rows, sizeof *x);
-    double *scratch = xcalloc(f->n, sizeof *scratch);
+    AUTO_FREE struct nested *x = xcalloc(f->rows, sizeof *x);
+    AUTO_FREE double *scratch = xcalloc(f->n, sizeof *scratch);
     struct rng rng;
     size_t n = 0;
     rng_seed(&rng, entity + 1);
@@ -191,8 +181,6 @@ static void interval(const struct family *f, size_t entity, const bool *peer, st
                          .hi = effect.hi,
                          .p = e->p,
                          .slow = !(effect.lo <= 0)};
-    free(scratch);
-    free(x);
 }
 
 /* tests: the number of p that share alpha. */
@@ -205,9 +193,9 @@ static double seen_excess(double error, double df, size_t tests, double alpha)
 void suspects_outliers(const struct family *f, double alpha, struct excess *out, double *seen)
 {
     size_t n;
-    struct value *v = sorted(f, &n);
+    AUTO_FREE struct value *v = sorted(f, &n);
     double df, usual = noise(f, &df) + square_of_health(n);
-    bool *peer = xcalloc(f->n + 1, sizeof *peer);
+    AUTO_FREE bool *peer = xcalloc(f->n + 1, sizeof *peer);
     for (size_t i = 0; i < f->n; i++)
         out[i] = (struct excess){NAN, NAN, NAN, 1, false};
     size_t slow = count_slow(f, v, n, alpha, usual, out);
@@ -221,8 +209,6 @@ void suspects_outliers(const struct family *f, double alpha, struct excess *out,
         struct others o = others_of(v + slow + one, n - slow - one, f->fitted, usual);
         *seen = seen_excess(o.error, o.df, n * steps_of(n), alpha);
     }
-    free(peer);
-    free(v);
 }
 
 /* The excess of each entity over its own past, whose rows are `past` (the same entities). */
@@ -232,22 +218,19 @@ static void suspects_outliers_since(const struct family *now, const struct famil
     double df_now, df_past;
     double square = noise(now, &df_now) + noise(past, &df_past) + log_floor() * log_floor() / 2;
     double error = sqrt(square), df = df_now + df_past + OUTLIERS_PRIOR;
+    double half = student_quantile(0.025, df) * error;
     size_t n = 0;
-    for (size_t i = 0; i < now->n; i++)
-        n += has(now, i) && has(past, i);
-    *seen = n ? seen_excess(error, df, n, alpha) : NAN;
     for (size_t i = 0; i < now->n; i++) {
-        out[i] = (struct excess){NAN, NAN, NAN, 1, false};
-        if (!has(now, i) || !has(past, i))
-            continue;
-        struct excess *e = &out[i];
-        double half = student_quantile(0.025, df) * error;
-        e->value = mean_of(now, i) - mean_of(past, i);
-        e->lo = e->value - half;
-        e->hi = e->value + half;
-        e->p = student_tail((e->value - log_floor()) / error, df) * (double)n;
-        e->slow = e->p < alpha;
+        double value = mean_of(now, i) - mean_of(past, i);
+        out[i] = (struct excess){value, value - half, value + half, 1, false};
+        n += isfinite(value);
     }
+    *seen = n ? seen_excess(error, df, n, alpha) : NAN;
+    for (size_t i = 0; i < now->n; i++)
+        if (isfinite(out[i].value)) {
+            out[i].p = student_tail((out[i].value - log_floor()) / error, df) * (double)n;
+            out[i].slow = out[i].p < alpha;
+        }
 }
 
 /* ---- suspects_pair_effects ----
@@ -315,7 +298,7 @@ static double centre(double *rank, size_t n, double *scratch)
 
 void suspects_pair_effects(const double *y, size_t n, double *rank, double *link)
 {
-    double *scratch = xcalloc(n * n + 1, sizeof *scratch);
+    AUTO_FREE double *scratch = xcalloc(n * n + 1, sizeof *scratch);
     double level = fast_level(y, n, scratch);
     for (size_t a = 0; a < n; a++)
         rank[a] = 0;
@@ -329,7 +312,6 @@ void suspects_pair_effects(const double *y, size_t n, double *rank, double *link
     for (size_t a = 0; a < n; a++)
         for (size_t b = a + 1; b < n; b++)
             link[a * n + b] = y[a * n + b] - level - rank[a] - rank[b];
-    free(scratch);
 }
 
 /* ---- families ----
@@ -505,15 +487,15 @@ static struct suspect *suspect_of(struct verdicts *v, enum suspect_kind kind, si
 
 /* Adds a finding to the suspect of an entity: a rank, or a pair as a * ranks + b. */
 static void verdicts_add(struct verdicts *v, size_t ranks, enum suspect_kind kind, size_t entity,
-                         const struct finding *f)
+                         struct finding f)
 {
     struct suspect *s =
         suspect_of(v, kind, kind == SUSPECT_LINK ? entity / ranks : entity, entity % ranks);
     size_t at = s->n;
-    APPEND(s->findings, s->n) = *f;
-    for (; at && s->findings[at - 1].excess.value < f->excess.value; at--)
+    APPEND(s->findings, s->n) = f;
+    for (; at && s->findings[at - 1].excess.value < f.excess.value; at--)
         s->findings[at] = s->findings[at - 1];
-    s->findings[at] = *f;
+    s->findings[at] = f;
 }
 
 static void drop(struct verdicts *v, size_t i)
@@ -525,11 +507,10 @@ static void drop(struct verdicts *v, size_t i)
 static int by_kind(const void *a, const void *b)
 {
     const struct suspect *x = a, *y = b;
-    if (x->kind != y->kind)
-        return x->kind < y->kind ? -1 : 1;
-    if (x->a != y->a)
-        return x->a < y->a ? -1 : 1;
-    return x->b < y->b ? -1 : x->b > y->b;
+    return x->kind != y->kind ? (x->kind < y->kind ? -1 : 1)
+           : x->a != y->a     ? (x->a < y->a ? -1 : 1)
+           : x->b < y->b      ? -1
+                              : x->b > y->b;
 }
 
 static size_t ranks_on(const struct suspects_data *d, const char *host)
@@ -624,7 +605,7 @@ static void judge_family(struct verdicts *out, struct peers *p, size_t ranks, do
     note_seen(out, p->kind, p->test, seen);
     for (size_t i = 0; i < p->n; i++)
         if (excess[i].slow)
-            verdicts_add(out, ranks, p->kind, p->at[i], &(struct finding){p->test, excess[i]});
+            verdicts_add(out, ranks, p->kind, p->at[i], (struct finding){p->test, excess[i]});
 }
 
 static void begin(struct verdicts *out, const struct suspects_data *d)
@@ -703,7 +684,7 @@ static void judge_test_since(struct verdicts *out, const struct suspects_data *d
     note_seen(out, kind, test, seen);
     for (size_t i = 0; i < width; i++)
         if (excess[i].slow)
-            verdicts_add(out, d->ranks, kind, i, &(struct finding){test, excess[i]});
+            verdicts_add(out, d->ranks, kind, i, (struct finding){test, excess[i]});
 }
 
 /* Is a rank of this link slower than in the past, by at least half of what the link is? */

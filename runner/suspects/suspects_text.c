@@ -82,13 +82,13 @@ static const char *const suspect_kinds[SUSPECT_KINDS] = {[SUSPECT_RANK] = "rank"
 
 /* ---- lines ---- */
 
-static void add_place(struct text *t, const struct rank_facts *r)
+/* "GPU 1 of n1", "GPU 1", "n1". */
+static void add_end(struct text *t, const struct rank_facts *r, bool host)
 {
     if (r->gpu)
-        text_addf(t, "GPU %d of %s, %s%s%s", r->index, r->host, r->model, *r->uuid ? ", " : "",
-                  r->uuid);
-    else
-        text_addf(t, "on %s", r->host);
+        text_addf(t, "GPU %d%s", r->index, host ? " of " : "");
+    if (host)
+        text_add(t, r->host);
 }
 
 /* "NVLink, GPU 1 and GPU 2 of n1", "network, n1 and n2", "on n1". */
@@ -100,12 +100,9 @@ static void add_ends(struct text *t, const struct rank_facts *a, const struct ra
         return;
     }
     text_addf(t, "%s, ", suspects_link(a, b));
-    if (a->gpu)
-        text_addf(t, "GPU %d%s", a->index, same ? "" : " of ");
-    text_addf(t, "%s and ", same ? "" : a->host);
-    if (b->gpu)
-        text_addf(t, "GPU %d of ", b->index);
-    text_add(t, b->host);
+    add_end(t, a, !same);
+    text_add(t, " and ");
+    add_end(t, b, true);
 }
 
 static void add_name(struct text *t, const struct suspects_data *d, const struct suspect *s)
@@ -124,8 +121,10 @@ static void add_name(struct text *t, const struct suspects_data *d, const struct
         text_add(t, ")");
         break;
     default:
-        text_addf(t, "rank %zu (", s->a);
-        add_place(t, a);
+        text_addf(t, "rank %zu (%s", s->a, a->gpu ? "" : "on ");
+        add_end(t, a, true);
+        if (a->gpu)
+            text_addf(t, ", %s%s%s", a->model, *a->uuid ? ", " : "", a->uuid);
         text_add(t, ")");
     }
 }
@@ -176,14 +175,6 @@ static char *suspects_line(const struct suspects_report *r, const struct suspect
     return t.s;
 }
 
-static size_t count_gpus(const struct suspects_data *d)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < d->ranks; i++)
-        n += d->rank[i].gpu;
-    return n;
-}
-
 #define SEEN_MOST 1 /* a larger slowdown that could have been seen tells nothing */
 
 /* The test in which the smallest visible slowdown is largest; SUSPECTS_TESTS: none was judged. */
@@ -204,7 +195,7 @@ static void add_seen(struct text *t, const char *what, const double *seen)
         if (seen[i] < SEEN_MOST)
             most = fmax(most, seen[i]);
     if (most > 0)
-        text_addf(t, "%s%s %.1f%% slower", t->len ? ", " : " (would have seen ", what, 100 * most);
+        text_addf(t, "%s a %s %.1f%% slower", t->len ? "," : " (would have seen", what, 100 * most);
 }
 
 /* The first recording of one GPU is its past later. */
@@ -217,20 +208,22 @@ static void print_not_compared(const struct suspects_report *r)
 
 static void print_none(const struct suspects_report *r)
 {
-    bool gpus = count_gpus(r->d) == r->d->ranks;
     const double *of_rank = r->v->seen[SUSPECT_RANK];
-    size_t worst = worst_seen(of_rank);
+    size_t worst = worst_seen(of_rank), gpus = 0;
     AUTO_TEXT struct text t = {0};
-    add_seen(&t, gpus ? "a GPU" : "a rank", of_rank);
-    add_seen(&t, "a link", r->v->seen[SUSPECT_LINK]);
+    for (size_t i = 0; i < r->d->ranks; i++)
+        gpus += r->d->rank[i].gpu;
+    const char *one = gpus == r->d->ranks ? "GPU" : "rank";
+    add_seen(&t, one, of_rank);
+    add_seen(&t, "link", r->v->seen[SUSPECT_LINK]);
     if (t.len)
         text_add(&t, ")");
     if (worst < SUSPECTS_TESTS && of_rank[worst] >= SEEN_MOST)
         text_addf(&t,
                   "; the times of %s spread too much to see a slow %s: measure again while "
                   "nothing else runs",
-                  suspects_tests[worst].name, gpus ? "GPU" : "rank");
-    printf("no suspect among %zu %s%s and %zu link%s%s\n", r->d->ranks, gpus ? "GPU" : "rank",
+                  suspects_tests[worst].name, one);
+    printf("no suspect among %zu %s%s and %zu link%s%s\n", r->d->ranks, one,
            r->d->ranks == 1 ? "" : "s", r->v->links, r->v->links == 1 ? "" : "s", t.len ? t.s : "");
 }
 
