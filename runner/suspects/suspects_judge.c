@@ -355,18 +355,19 @@ struct kinds {
 /* Of a rank its model. Of a pair the kind of its link, and the models that it joins. */
 static void kinds_find(struct kinds *k, const struct suspects_data *d, bool pair)
 {
-    size_t n = d->ranks;
-    *k = (struct kinds){.of = xcalloc(pair ? n * n : n, sizeof *k->of)};
-    for (size_t a = 0; a < n; a++)
-        for (size_t b = a + 1; pair && b < n; b++) {
-            const struct rank_facts *x = &d->rank[a], *y = &d->rank[b];
-            bool swap = strcmp(x->model, y->model) > 0;
-            AUTO_FREE char *name = xstrfmt("%s\n%s\n%s", suspects_link(x, y),
-                                           swap ? y->model : x->model, swap ? x->model : y->model);
-            k->of[a * n + b] = words_add_once(&k->names, name);
-        }
-    for (size_t a = 0; !pair && a < n; a++)
-        k->of[a] = words_add_once(&k->names, d->rank[a].model);
+    size_t n = d->ranks, width = pair ? n * n : n;
+    *k = (struct kinds){.of = xcalloc(width, sizeof *k->of)};
+    for (size_t i = 0; i < width; i++) {
+        const struct rank_facts *x = &d->rank[i / n], *y = &d->rank[i % n];
+        bool swap = strcmp(x->model, y->model) > 0;
+        if (pair && i / n >= i % n)
+            continue;
+        AUTO_FREE char *name =
+            !pair ? xstrdup(y->model)
+                  : xstrfmt("%s\n%s\n%s", suspects_link(x, y), swap ? y->model : x->model,
+                            swap ? x->model : y->model);
+        k->of[i] = words_add_once(&k->names, name);
+    }
 }
 
 static void kinds_free(struct kinds *k)
