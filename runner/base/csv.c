@@ -27,6 +27,8 @@ struct csv_spread {
 
 /* ---- files ---- */
 
+#define BUFFER ((size_t)64 << 10) /* of 4 KiB, writes are a sixth of the time of a long table */
+
 static int cannot_write(const struct csv *c, int error)
 {
     return fail_file(c->path, "written", error);
@@ -44,8 +46,11 @@ int csv_open(struct csv *c, const char *path)
     c->temp = files_temporary(path);
     free(files_make_above(path)); /* one that cannot be made is found by the open that follows */
     c->file = fopen(c->temp, "we");
-    if (c->file)
+    if (c->file) {
+        c->buffer = xmalloc(BUFFER);
+        setvbuf(c->file, c->buffer, _IOFBF, BUFFER);
         return GS_OK;
+    }
     int code = cannot_write(c, errno);
     free(c->path);
     free(c->temp);
@@ -365,6 +370,7 @@ int csv_close(struct csv *c, bool keep)
         unlink(c->temp);
     spread_free(c);
     free(c->path);
+    free(c->buffer);
     free(c->temp);
     *c = (struct csv){0};
     return code;

@@ -29,6 +29,7 @@ struct csv {
     const struct csv_sink *sink; /* NULL: the rows go to a file */
     char *path, *temp;
     FILE *file; /* NULL: not open */
+    char *buffer;
     int error;  /* errno of the first write that failed */
     bool in_row;
     struct csv_spread *spread; /* rows that wait for the columns of parameters; NULL: none */

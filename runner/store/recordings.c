@@ -23,6 +23,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -729,19 +730,23 @@ const char samples_columns[] =
     "run_id,launch,block,cell_id,platform,workload,config,mode,copy,ranks,nodes,size_B,sample,"
     "time_s";
 
-/* The next time of a block, exact to a femtosecond, in units of 10^-digits seconds. False: no more. */
+/* The next time of a block, exact to a femtosecond, in units of 10^-digits seconds. False: no more. By
+ * hand, as what follows: a table has one for each sample. */
 static bool next_time(const char **times_json, uint64_t iters, int digits, char buf[CSV_DECIMAL])
 {
-    char *end;
-    *times_json = strpbrk(*times_json, "0123456789");
-    if (!*times_json)
+    const char *s = *times_json;
+    uint64_t ns = 0;
+    while (*s && !isdigit((unsigned char)*s))
+        s++;
+    if (!*s)
         return false;
-    csv_decimal(buf, strtoull(*times_json, &end, 10), iters, digits);
-    *times_json = end;
+    for (; isdigit((unsigned char)*s); s++)
+        ns = 10 * ns + (uint64_t)(*s - '0');
+    csv_decimal(buf, ns, iters, digits);
+    *times_json = s;
     return true;
 }
 
-/* By hand: printf would take half the time of a table with a row for each sample. */
 static void put_number(struct text *t, size_t n)
 {
     char buf[24], *s = buf + sizeof buf;
@@ -872,9 +877,24 @@ static int fill(struct store *s, struct csv *files)
     return code;
 }
 
+struct beside {
+    struct store *store;
+    const char *dir;
+    int code;
+};
+
+static void *write_beside(void *arg)
+{
+    struct beside *b = arg;
+    b->code = write_classic(b->store, b->dir);
+    return NULL;
+}
+
 int store_export_all(struct store *s, const char *dir)
 {
     struct csv files[DERIVED + 1] = {0}; /* the last: of the samples */
+    struct beside classic = {s, dir, GS_OK};
+    pthread_t thread;
     int code = GS_OK;
     for (int i = DERIVED; i >= 0 && !code; i--) {
         AUTO_FREE char *path =
@@ -883,8 +903,14 @@ int store_export_all(struct store *s, const char *dir)
         if (!code)
             csv_params_header(&files[i], i < DERIVED ? store_derived[i].columns : samples_columns);
     }
+    bool two = !code && sqlite3_threadsafe() == 1 &&
+               !pthread_create(&thread, NULL, write_beside, &classic);
     TRY(code, fill(s, files));
-    TRY(code, write_classic(s, dir));
+    if (two)
+        pthread_join(thread, NULL);
+    else if (!code)
+        write_beside(&classic);
+    TRY(code, classic.code);
     for (int i = DERIVED; i >= 0 && !code; i--) /* all are whole before one is renamed */
         code = csv_finish(&files[i]);
     for (int i = DERIVED; i >= 0; i--) {
