@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The time that each training step loses by the config with the highest bandwidth, by level of evidence.
-# Where no bandwidth was measured, the time that it loses by the baseline.
+# The time of each training step with the config that has the highest bandwidth, against the best other config, by level
+# of evidence. Where no bandwidth was measured: the time with the baseline.
 # Filled: a verdict. Hollow: inconclusive. The scale is linear up to twice the time, else logarithmic.
 
 load data
@@ -30,11 +30,20 @@ LEFT = 0.18 + 0.052 * longest
 RIGHT = 0.18 + 0.046 * widest
 # Long names stand above their bars, so that the bars have room.
 above = 3.4 - LEFT - RIGHT < 1
-if (above) { LEFT = 0.2; RIGHT = 0.2; ROW = 0.22 }
+if (above) {
+    LEFT = 0.2; RIGHT = 0.2; ROW = 0.22
+    # Long names of settings begin alike.
+    do for [i = 1 : rows] {
+        room = 66 - strlen(label[i])
+        if (strlen(pair[i]) > room) { pair[i] = "…" . substr(pair[i], strlen(pair[i]) - room + 2, strlen(pair[i])) }
+    }
+}
 PLOT = 0.05 + ROW * last
-loses = "time lost by the config with the highest bandwidth"
-detail = of_baseline == 0 ? loses : of_bandwidth == 0 ? "time lost by the baseline" : \
-    loses . ",\nor by the baseline where no bandwidth was measured"
+with = "step time with the config of the highest bandwidth"
+detail = of_baseline == 0 ? with . "\nagainst the best other config" : of_proof == rows ? \
+    "step time of the job as it is\nagainst the setting of the proof" : of_bandwidth == 0 ? \
+    "step time with the baseline\nagainst the best other config" : \
+    with . ",\nor with the baseline where no bandwidth was measured, against the best other config"
 ranks = 0
 nodes = 0
 load "figures/style.gp"
@@ -60,7 +69,7 @@ if (far) {
         set xtics add (v == 0 ? "0" : sprintf("%s%d%%%%", v < 0 ? "−" : "+", abs(v * each)) v * each)
     }
 }
-set label 503 "step time against the best other config" at screen 0.5, (KEY + 0.10) / HEIGHT center
+set label 503 "← the step is shorter     longer →" at screen 0.5, (KEY + 0.10) / HEIGHT center
 set ytics scale 0 ()
 if (above) { unset ytics }
 do for [i = 1 : rows] {
@@ -76,7 +85,7 @@ if (!above) { set ytics font ",6.5" }
 set grid noytics
 set border 1
 do for [g = 1 : groups] { set label 4000 + g heading[g] at screen 0.06 / WIDTH, first heading_at[g] left front boxed font ",7" textcolor rgb "#000000" }
-set label 504 (of_bandwidth ? "highest bandwidth" : "baseline") . " → best other" at screen 1 - 0.04 / WIDTH, 1 - (TOP - 0.06) / HEIGHT right font ",6" textcolor rgb "#404040"
+set label 504 (of_proof == rows ? "setting" : (of_bandwidth ? "highest bandwidth" : "baseline") . " → best other") at screen 1 - 0.04 / WIDTH, 1 - (TOP - 0.06) / HEIGHT right font ",6" textcolor rgb "#404040"
 set arrow 1 from first 0, graph 0 to first 0, graph 1 nohead linewidth 0.8 linecolor rgb "#404040" back
 set label 506 not_shown at screen 0.5, (far ? 0.18 : 0.06) / HEIGHT center textcolor rgb "#404040"
 set label 507 "● verdict ○ inconclusive bar: 95% interval" at screen 0.5, (KEY - 0.05) / HEIGHT center

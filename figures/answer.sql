@@ -8,19 +8,29 @@
 --                 without operations alone). They show what the baseline loses;
 --                 synthetic ones only where there is nothing else.
 -- Of several runs of a step the one with the most contrasts is drawn; of equal ones, the latest.
+-- Of tune, each proof is a row: the jobs of two may differ. A race is counted, and a price is left
+-- out: its arms are no settings.
 WITH kind(level, l, words) AS (
     VALUES ('synthetic', 1, 'synthetic steps'), ('step', 2, 'replayed steps'),
         ('trial', 3, 'trials inside a job'), ('training', 4, 'trainings')
 ),
-contrast AS (
-    SELECT row_number() OVER (ORDER BY chosen, place) AS i, *,
-        level || char(31) || workload || char(31) || label AS section
+measured AS (
+    SELECT *, run_id GLOB '*-tune-*' AS race, run_id GLOB '*-proof-*' AS proof
     FROM (
         SELECT *, 0 AS chosen, rowid AS place FROM compare
         UNION ALL
         SELECT *, 1, rowid FROM chosen
     )
-    WHERE platform = :folder AND (mode = 'overlapped' OR level GLOB 'tr*' AND NOT chosen)
+    WHERE platform = :folder
+        AND (mode = 'overlapped' OR level GLOB 'tr*' AND NOT chosen)
+        AND NOT (workload = 'trial' AND config IN ('none', 'one', 'half') OR label = 'price')
+),
+contrast AS (
+    SELECT row_number() OVER (ORDER BY chosen, place) AS i, *,
+        level || char(31) || workload || char(31) || label
+            || CASE WHEN proof THEN char(31) || run_id ELSE '' END AS section
+    FROM measured
+    WHERE NOT race
 ),
 word AS (
     SELECT i, section, key AS nth, value AS word,
@@ -146,7 +156,15 @@ named AS (
 ),
 worded AS (
     SELECT *,
-        label || CASE WHEN label <> '' AND what <> '' THEN ' ' ELSE '' END || what
+        label
+            || CASE
+                WHEN proof
+                    THEN printf(' of %s-%s-%s %s:%s', substr(run_id, 1, 4), substr(run_id, 5, 2),
+                        substr(run_id, 7, 2), substr(run_id, 10, 2), substr(run_id, 12, 2))
+                ELSE ''
+            END
+            || CASE WHEN label <> '' AND what <> '' THEN ' ' ELSE '' END
+            || what
             || coalesce(
                 (
                     SELECT group_concat(' ' || word, '')
@@ -199,7 +217,7 @@ grouped AS (
 ),
 placed AS (
     SELECT nth, nth + 1.3 * g - 0.4 AS y, g, heading, heading IS NOT before AS first, name,
-        of || ' → ' || other AS pair, 1 / r AS loss, 1 / hi AS low, 1 / lo AS high,
+        CASE WHEN proof THEN other ELSE of || ' → ' || other END AS pair, 1 / r AS loss, 1 / hi AS low, 1 / lo AS high,
         judged <> 'inconclusive' AS shown
     FROM grouped
     UNION ALL
@@ -212,16 +230,24 @@ heading AS (
 total AS (SELECT count(*) AS n, max(y) AS last, max(g) AS groups FROM placed),
 left_out AS (
     SELECT count(*) FILTER(WHERE best IS NULL) AS without,
-        count(*) FILTER(WHERE judged = 'same operation') AS same
+        count(*) FILTER(WHERE judged = 'same operation') AS same,
+        (SELECT count(DISTINCT run_id) FROM measured WHERE race) AS races
     FROM step
 ),
 text(part, y, a, b, c, d, e) AS (
     SELECT 1, 0, 'platform = ' || quote(:folder) || '; workload = ''''; detail = ''''', NULL, NULL,
         NULL, NULL
     UNION ALL
-    SELECT 1, 1, 'of_baseline = ' || baselines || '; of_bandwidth = ' || (n - baselines), NULL,
-        NULL, NULL, NULL
-    FROM total, (SELECT count(*) AS baselines FROM drawn WHERE NOT has_bandwidth)
+    SELECT 1, 1,
+        'of_baseline = ' || baselines || '; of_bandwidth = ' || (n - baselines) || '; of_proof = '
+            || proofs,
+        NULL, NULL, NULL, NULL
+    FROM total,
+        (
+            SELECT count(*) FILTER(WHERE NOT has_bandwidth) AS baselines,
+                count(*) FILTER(WHERE proof) AS proofs
+            FROM drawn
+        )
     UNION ALL
     SELECT 1, 2,
         'not_shown = '
@@ -233,7 +259,9 @@ text(part, y, a, b, c, d, e) AS (
                         ELSE without || ' steps without an interval'
                     END
                     || CASE WHEN without AND same THEN ', ' ELSE '' END
-                    || CASE same WHEN 0 THEN '' ELSE same || ' of the same operation' END),
+                    || CASE same WHEN 0 THEN '' ELSE same || ' of the same operation' END
+                    || CASE WHEN without + same AND races THEN '; ' ELSE '' END
+                    || CASE WHEN races THEN 'races of tune: make tune-figure RUN=…' ELSE '' END),
         NULL, NULL, NULL, NULL
     FROM left_out
     UNION ALL
