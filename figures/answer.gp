@@ -69,7 +69,7 @@ if (far) {
         set xtics add (v == 0 ? "0" : sprintf("%s%d%%%%", v < 0 ? "−" : "+", abs(v * each)) v * each)
     }
 }
-set label 503 "← the step is shorter     longer →" at screen 0.5, (KEY + 0.10) / HEIGHT center
+set label 503 "← shorter step · longer step →" at screen 0.5, (KEY + 0.10) / HEIGHT center
 set ytics scale 0 ()
 if (above) { unset ytics }
 do for [i = 1 : rows] {

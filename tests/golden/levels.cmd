@@ -78,7 +78,7 @@ lost() { # PLATFORM TABLE…: the rows and texts of its answer
         block lost answer.plot && tr ';' '\n' <answer.plot | grep -E '^ ?(array (label|pair|heading)\[|not_shown)'
 }
 $ lost p answer/compare.csv answer/chosen.csv
-$ draw answer answer.plot && texts 'step time against[^<]*|highest bandwidth,|or by the baseline[^<]*|scale: [^<]*|<filter id=.textbox.|no step was[^<]*'
+$ draw answer answer.plot && texts 'shorter step[^<]*|against the best[^<]*|highest bandwidth,|or with the baseline[^<]*|scale: [^<]*|<filter id=.textbox.|no step was[^<]*'
 $ draw answer answer.plot 's/ 2.0 2.0 2.0 1$/ 5 4 6 1/' && texts 'scale: [^<]*'
 $ lost p answer/compare.csv answer/alone/chosen.csv && draw answer answer.plot
 one='r4,p,train,,,0'
@@ -86,7 +86,14 @@ printf '%s\n' $verdicts,level "$one,batch=4 cap=25 lr=1,cap=25,cap=100,5,0.9,0.8
     "$one,batch=8 cap=25 lr=1,cap=25,cap=100,5,0.8,0.75,0.85,0,faster,training" "$one,batch=8 cap=25 lr=2,cap=25,lr=2,5,0.95,0.9,0.99,0,faster,training" \
     "$one,batch=8 cap=25 launch=graph lr=1,cap=25,cap=100,5,0.8,0.75,0.85,0,faster,training" \
     'r5,p,trial,,,1169072128,step_size=1169072128,auto,b,1,,,,,inconclusive,trial' >answer/jobs/compare.csv
-$ lost p answer/{jobs/compare,alone/chosen}.csv && draw answer answer.plot && texts 'time lost by[^<]*'
+$ lost p answer/{jobs/compare,alone/chosen}.csv && draw answer answer.plot && texts 'step time with the[^<]*'
+# Of tune: each proof is a row, since its job may be another one; a race is named, a price is no setting.
+of_tune='p,train,proof,,0,config=NCCL_X=2,auto,NCCL_X=2,4'
+printf '%s\n' $verdicts,level "20261126T152746Z-proof-feb5,$of_tune,0.8,0.75,0.85,0,faster,training" \
+    "20261127T092746Z-proof-feb6,$of_tune,1.1,0.9,1.3,0,inconclusive,training" \
+    '20261126T152405Z-tune-82d8,p,train,race,,0,config=NCCL_X=2,auto,NCCL_X=2,1,,,,,inconclusive,training' \
+    '20261126T152431Z-5450,p,trial,,,8,step_size=8,auto,none,1,,,,,inconclusive,trial' >answer/jobs/compare.csv
+$ lost p answer/{jobs/compare,alone/chosen}.csv && draw answer answer.plot && texts 'step time of the job[^<]*|shorter step[^<]*|races of[^<]*'
 $ lost none answer/compare.csv answer/chosen.csv; draw answer answer.plot && texts 'no step was[^<]*'
 # Curves: auto and the fastest have a colour, the others are grey; a strip has what NCCL ran.
 { echo $head,ran
