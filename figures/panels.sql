@@ -547,6 +547,7 @@ WITH RECURSIVE panel(
     WHERE i = p
         AND (mode = 'overlapped' OR NOT EXISTS (SELECT * FROM iterations))
         AND p IN (SELECT p FROM series WHERE sizes >= 3 AND largest > 0)
+        AND workload <> 'trial' -- its sizes are those of different jobs
     UNION ALL
     SELECT 'step', p, size_B, workload, label, label, '',
         CASE
