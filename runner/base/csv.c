@@ -577,11 +577,3 @@ const char *csv_read_text(const struct csv_reader *r, size_t column)
 {
     return r->fields.s + r->starts[r->columns[column]];
 }
-
-double csv_read_real(const struct csv_reader *r, size_t column)
-{
-    char *end;
-    const char *s = csv_read_text(r, column);
-    double v = strtod(s, &end);
-    return *s && !*end ? v : (double)NAN;
-}

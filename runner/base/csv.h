@@ -104,7 +104,6 @@ int csv_read_open(struct csv_reader *r, const char *path, const char *const *col
 int csv_read_row(struct csv_reader *r, bool *got);
 /* A field of the row by its index in `columns`; valid until the next row. */
 const char *csv_read_text(const struct csv_reader *r, size_t column);
-double csv_read_real(const struct csv_reader *r, size_t column); /* NaN if empty or not a number */
 void csv_read_close(struct csv_reader *r);
 
 /* ---- parameters ---- */

@@ -111,13 +111,12 @@ static int take_file(struct links *l, const struct recorded *r, const char *path
 {
     AUTO(raw_close_of) struct raw *raw = NULL;
     struct raw_line line;
-    int got, code = raw_open(&raw, path);
-    if (code)
-        return code;
+    int got;
+    CHECK(raw_open(&raw, path));
     const unsigned wanted = 1u << RAW_HEADER | 1u << RAW_NOTE | 1u << RAW_BLOCK;
-    while (!code && (got = raw_next(raw, wanted, &line)) == 1)
-        code = take_line(l, r, &line);
-    return code ? code : got < 0 ? GS_FAILED : GS_OK;
+    while ((got = raw_next(raw, wanted, &line)) == 1)
+        CHECK(take_line(l, r, &line));
+    return got < 0 ? GS_FAILED : GS_OK;
 }
 
 static int check(const struct links *l, const char *dir)
@@ -131,25 +130,21 @@ static int check(const struct links *l, const char *dir)
 
 int links_read(struct links *l, const char *dir)
 {
-    struct recorded *r;
+    AUTO(recorded_free_of) struct recorded *r = NULL;
     AUTO_WORDS struct words paths = {0};
     *l = (struct links){0};
-    int code = recorded_read(&r, dir);
-    if (code || !r)
-        return code ? code : fail(GS_FAILED, "%s: nothing is recorded", dir);
-    if (r->ranks < 2 || r->ranks > SITES_MAX) {
-        code = fail(GS_USAGE, "%s: has %lld ranks; links are between 2 to %d", dir,
+    CHECK(recorded_read(&r, dir));
+    if (!r)
+        return fail(GS_FAILED, "%s: nothing is recorded", dir);
+    if (r->ranks < 2 || r->ranks > SITES_MAX)
+        return fail(GS_USAGE, "%s: has %lld ranks; links are between 2 to %d", dir,
                     (long long)r->ranks, SITES_MAX);
-        recorded_free(r);
-        return code;
-    }
     links_make(l, (size_t)r->ranks);
     for (size_t i = 0; i < l->n; i++)
         l->names[i] = xstrfmt("site%zu", i);
     if (!record_list(dir, &paths))
-        code = fail(GS_FAILED, "%s: cannot be read", dir);
-    for (size_t i = 0; !code && i < paths.n; i++)
-        code = take_file(l, r, paths.v[i]);
-    recorded_free(r);
-    return code ? code : check(l, dir);
+        return fail(GS_FAILED, "%s: cannot be read", dir);
+    for (size_t i = 0; i < paths.n; i++)
+        CHECK(take_file(l, r, paths.v[i]));
+    return check(l, dir);
 }
