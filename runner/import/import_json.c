@@ -238,10 +238,12 @@ static int take_row(struct report *r, const json_t *row)
 
 /* ---- the report ---- */
 
-static int refuse_json(struct import_lines *in, const char *from, const json_error_t *why)
+/* from, to: what was not in the text that was read. */
+static int refuse_json(struct import_lines *in, const char *from, const char *to,
+                       const json_error_t *why)
 {
     in->number = (size_t)why->line;
-    for (const char *s = in->text.s; s < from; s++)
+    for (const char *s = from; s < to; s++)
         in->number += *s == '\n';
     return import_refuse(in, "not JSON: %s", why->text);
 }
@@ -260,7 +262,7 @@ static int read_rest(struct import_lines *in, struct rows *rows, json_t **root)
         return read_rest(in, rows, root);
     }
     bool behind = rows->end && (size_t)why.position > before;
-    return *root ? GS_OK : refuse_json(in, behind ? rows->end : in->text.s, &why);
+    return *root ? GS_OK : refuse_json(in, rows->first, behind ? rows->end : rows->first, &why);
 }
 
 static int take_rows(struct report *r, const struct rows *rows)
@@ -271,7 +273,7 @@ static int take_rows(struct report *r, const struct rows *rows)
         AUTO_JSON json_t *row = json_loadb(s, (size_t)(rows->last - s),
                                            JSON_REJECT_DUPLICATES | JSON_DISABLE_EOF_CHECK, &why);
         if (!row)
-            return refuse_json(r->in, s, &why);
+            return refuse_json(r->in, r->in->text.s, s, &why);
         CHECK(take_row(r, row));
         s += why.position;
         s += strspn(s, BLANKS);
