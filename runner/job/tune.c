@@ -100,6 +100,7 @@ static const struct member {
     {"start_s", REAL, AT(start_s)},
     {"base_s", REAL, AT(base_s)},
     {"step_s", REAL, AT(job.step_s)},
+    {"base_memory_B", REAL, AT(base_memory_B)},
     {"calls", WIDE, AT(job.calls)},
     {"bytes", WIDE, AT(job.bytes)},
     {"link", INT, AT(link)},
@@ -337,8 +338,7 @@ static int price_by_launches(struct tune *t)
 {
     if (2 * PRICE_PAIRS * t->start_s > left_s(t) / 2) {
         say("tune: no price: the job captures its collectives in a CUDA graph, so its price takes "
-            "%d "
-            "launches of %s: use --minutes %.0f",
+            "%d launches of %s: use --minutes %.0f",
             2 * PRICE_PAIRS, HUMAN_TIME(t->start_s),
             ceil((t->minutes * 60 - left_s(t) + 4 * PRICE_PAIRS * t->start_s) / 60));
         return GS_OK;
@@ -782,10 +782,9 @@ int tune_job(const struct tune_options *o, char **command)
                                      TUNE_DDP | TUNE_FSDP | TUNE_PYTHON};
     CHECK(tune_say_settings(&all, o->dry_run));
     if (o->dry_run) {
-        printf(
-            "It takes at most %.3g minutes: the first launch, the price, the race, and a proof of "
-            "%ld launches.\n",
-            t.minutes, o->launches.value);
+        printf("It takes at most %.3g minutes: the first launch, the price, the race, and a proof "
+               "of %ld launches.\n",
+               t.minutes, o->launches.value);
         return GS_OK;
     }
     int code = prepare(&t);
