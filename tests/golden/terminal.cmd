@@ -3,7 +3,7 @@ export GRADSYNC_PLUGIN_PATH=$build/plugins
 told() { "$@" 2>&1 >/dev/null; } # what it says beside its result
 p=data/raw/p/null mine=data/raw/here/null/20260101T000000Z-abcd
 mkdir -p configs $p
-printf '[platform]\nname = here\n[null]\nsize = 8, 64, 4KiB\nconfig = a, b\n' >configs/mine.ini
+printf '[platform]\nname = here\n[launch]\noversubscribe = yes\n[null]\nsize = 8, 64, 4KiB\nconfig = a, b\n' >configs/mine.ini
 whole_run $p/20250101T000000Z-abcd
 whole_run $mine
 sed -i '1s/"platform":"p"/"platform":"here"/; 1s/"nodes":1/"nodes":1,"hosts":[{"rank":0,"host":"'"$(hostname)"'"}]/' $mine/*.jsonl

@@ -16,11 +16,11 @@ $ gradsync check $top/docs/examples/train/buckets.ini
 
 # ---- warnings: fewer step times than others, another unit, too few to leave out the warm-up
 warnings() { train x.ini | grep -o 'warning.*' | sed 's/took [0-9.]* [mu]*s/took T/'; }
-config 'command = ./steps {n} 100000' "$last" 'unit = us' 'n = 60, 20'
+config 'command = ./steps {n} 10' "$last" 'unit = us' 'n = 60, 20'
 $ warnings
 config 'command = ./steps 10 100000' "$last"
 $ warnings
-config 'command = ./steps 7 100000' "$last" 'unit = us'
+config 'command = ./steps 7 10' "$last" 'unit = us'
 $ warnings
 config 'command = ./steps 8 10' "$last" 'unit = us'
 $ warnings
