@@ -154,7 +154,7 @@ sed "${number}s/:/ /" spread.json >broken.json
 number=$(grep -n '"end_time"' spread.json | cut -d: -f1)
 sed "${number}s/:/ /" spread.json >behind.json
 sed 's/},{"size":16,/} {"size":16,/' report.json >joined.json
-head -c 4000 report.json >cut.json && head -c 700 report.json >short.json
+head -c 4000 report.json >cut.json && head -c -9 report.json >end.json && head -c 700 report.json >short.json
 $json wrong=1024 >wrong.json
 $json per_iter=1 iters=7 | sed 's/"times_us":\[/&null,/g' >nulls.json
 $json ranks=1 >one.json
@@ -164,7 +164,7 @@ $json time='"nan"' >nan.json
 $json time=77.0 >changed.json
 $json program=/opt/what >what.json
 $ import -o json_cut cut.json && reduce json_cut
-$ for f in wrong nulls; do import -o json_$f $f.json; done
+$ for f in end wrong nulls; do import -o json_$f $f.json; done
 $ for f in broken behind joined short one cpu negative nan changed what; do refused $f.json; done
 # OSU: a time is that of the slowest rank, if the table has it; the size is that of the larger buffer.
 cat >osu.txt <<'END'
