@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Takes minutes
 #
 # Transcripts, also under ASan: tests/golden/NAME.cmd is a session, whose lines "$ COMMAND" are shown
 # and run, and whose other lines are run alone; NAME.out is what comes of it. Errors are behind "!".
