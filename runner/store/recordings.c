@@ -112,33 +112,23 @@ static void take_header(struct ingest *in, const json_t *header)
     }
 }
 
-static void take_note(struct ingest *in, const struct raw_line *l)
+/* A line whose members are the columns of a table. */
+static void take_members(struct ingest *in, int table, const struct raw_line *l)
 {
-    struct csv *out = &in->out[NOTE];
+    static const char *const keys[RAW_TABLES][8] = {
+        [NOTE] = {"cell", "copy", "key", "value"},
+        [FAIL] = {"cell", "copy", "kind", "why", "rank", "host", "phase"},
+        [GRP] = {"group", "blocks"},
+    };
+    struct csv *out = &in->out[table];
     put_launch(out, in);
-    csv_text(out, raw_text(l, "cell"));
-    csv_real(out, raw_number(l, NULL, "copy"));
-    CSV_TEXTS(out, raw_text(l, "key"), raw_text(l, "value"));
-    csv_end(out);
-}
-
-static void take_group(struct ingest *in, const struct raw_line *l)
-{
-    put_launch(&in->out[GRP], in);
-    csv_text(&in->out[GRP], raw_text(l, "group"));
-    csv_real(&in->out[GRP], raw_number(l, NULL, "blocks"));
-    csv_end(&in->out[GRP]);
-}
-
-static void take_fail(struct ingest *in, const struct raw_line *l)
-{
-    struct csv *out = &in->out[FAIL];
-    put_launch(out, in);
-    csv_text(out, raw_text(l, "cell"));
-    csv_real(out, raw_number(l, NULL, "copy"));
-    CSV_TEXTS(out, raw_text(l, "kind"), raw_text(l, "why"));
-    csv_real(out, raw_number(l, NULL, "rank"));
-    CSV_TEXTS(out, raw_text(l, "host"), raw_text(l, "phase"));
+    for (const char *const *key = keys[table]; *key; key++) {
+        double number = raw_number(l, NULL, *key);
+        if (isnan(number))
+            csv_text(out, raw_text(l, *key));
+        else
+            csv_real(out, number);
+    }
     csv_end(out);
 }
 
@@ -245,7 +235,7 @@ static int read_file(struct ingest *in, size_t file)
             take_header(in, l.json);
             break;
         case RAW_NOTE:
-            take_note(in, &l);
+            take_members(in, NOTE, &l);
             break;
         case RAW_BLOCK:
             code = take_block(in, raw, &l);
@@ -254,10 +244,10 @@ static int read_file(struct ingest *in, size_t file)
             take_health(in, &l);
             break;
         case RAW_FAIL:
-            take_fail(in, &l);
+            take_members(in, FAIL, &l);
             break;
         default:
-            take_group(in, &l);
+            take_members(in, GRP, &l);
         }
     return got < 0 ? GS_FAILED : code;
 }
@@ -786,6 +776,7 @@ static void put_samples(void *ctx, sqlite3_stmt *st)
 /* ---- classic files ---- */
 
 struct classic {
+    struct store *store;
     const char *dir;
     struct csv file; /* of one config's times */
     sqlite3_int64 cell;
@@ -837,25 +828,26 @@ static void put_times(void *ctx, sqlite3_stmt *st)
     }
 }
 
-static int write_classic(struct store *s, const char *dir)
+static void *write_classic(void *arg)
 {
-    struct classic c = {.dir = dir, .cell = -1};
-    int code = store_each(s,
+    struct classic *c = arg;
+    int code = store_each(c->store,
                           "SELECT platform, workload, run_id, text FROM nccl_tests"
                           " JOIN main.run USING (run)",
-                          put_nccl_tests, &c);
-    if (!code && !c.code)
-        code = store_each(s,
+                          put_nccl_tests, c);
+    if (!code && !c->code)
+        code = store_each(c->store,
                           "SELECT platform, workload, run_id, c.rowid, config,"
                           " several, place, iters, times_json" BLOCKS_OF
                           " JOIN (SELECT run, count(DISTINCT grp) > 1 AS several FROM main.cell"
                           "  WHERE mode = 'overlapped' GROUP BY run) USING (run)"
                           " WHERE counts AND copy = 0 AND mode = 'overlapped'"
                           " ORDER BY run, place, c.rowid, launch, seq",
-                          put_times, &c);
-    code = code ? code : c.code;
-    int closed = csv_close(&c.file, !code);
-    return code ? code : closed;
+                          put_times, c);
+    code = code ? code : c->code;
+    int closed = csv_close(&c->file, !code);
+    c->code = code ? code : closed;
+    return NULL;
 }
 
 /* ---- all tables as files ---- */
@@ -877,23 +869,10 @@ static int fill(struct store *s, struct csv *files)
     return code;
 }
 
-struct beside {
-    struct store *store;
-    const char *dir;
-    int code;
-};
-
-static void *write_beside(void *arg)
-{
-    struct beside *b = arg;
-    b->code = write_classic(b->store, b->dir);
-    return NULL;
-}
-
 int store_export_all(struct store *s, const char *dir)
 {
     struct csv files[DERIVED + 1] = {0}; /* the last: of the samples */
-    struct beside classic = {s, dir, GS_OK};
+    struct classic classic = {.store = s, .dir = dir, .cell = -1};
     pthread_t thread;
     int code = GS_OK;
     for (int i = DERIVED; i >= 0 && !code; i--) {
@@ -904,12 +883,12 @@ int store_export_all(struct store *s, const char *dir)
             csv_params_header(&files[i], i < DERIVED ? store_derived[i].columns : samples_columns);
     }
     bool two = !code && sqlite3_threadsafe() == 1 &&
-               !pthread_create(&thread, NULL, write_beside, &classic);
+               !pthread_create(&thread, NULL, write_classic, &classic);
     TRY(code, fill(s, files));
     if (two)
         pthread_join(thread, NULL);
     else if (!code)
-        write_beside(&classic);
+        write_classic(&classic);
     TRY(code, classic.code);
     for (int i = DERIVED; i >= 0 && !code; i--) /* all are whole before one is renamed */
         code = csv_finish(&files[i]);
