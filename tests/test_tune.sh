@@ -327,10 +327,12 @@ END
         'the second line is its limit'
     priced=$(head -n 2 <<<"$out")
     like "$err" 'a step takes [0-9.]+ .?s; the job communicates over MPI'
+    like "$err" 'recordings: raw/job/trial/[^ ]*, raw/job/train/' 'all recordings are named below the folder of -o'
     like "$(sed -n 3p <<<"$out")" '^(Set|No setting)' \
         'the third line is the setting, or that there is none'
     exits 0 'compare accepts a price' "$gradsync" compare "$(dirname "$(find raw -path '*/trial/*.json')")"
     is "$out" "$priced" 'compare prints the price that tune printed'
+    fails 2 "of workload 'trial' and [^ ]* of 'train', .* give one run alone" "$gradsync" compare raw/job/trial/* "$(run_of)"
     exits 0 'the recordings of a job with MPI are sound' "$gradsync" check "$(run_of)" \
         "$(find raw -path '*/trial/*' -name MANIFEST.json -printf '%h\n')"
     no_orphans 'no process of the job is left'

@@ -393,8 +393,11 @@ static int take_price(struct tune *t)
     end_progress();
     int code = open_log(t, t->race_dir, 0);
     code = code ? code : price_take(&t->job, &p, t->o.platform, t->command, &t->price_dir);
-    if (!code && t->price_dir)
+    if (!code && t->price_dir) { /* as the other runs are named, below the folder of -o */
+        AUTO_FREE char *path = t->price_dir;
+        t->price_dir = xstrfmt("%s/%s/" JOB_TRIAL "/%s", t->o.out, t->o.platform, path_name(path));
         code = manifest_write(t->price_dir);
+    }
     t->price = p.answer;
     t->priced = !interrupted(t) || t->price.known;
     if (!code && t->priced)
@@ -449,8 +452,8 @@ static void take_result(struct tune *t, int round, size_t i, const struct tune_s
 static int race_one(struct tune *t, struct job_recording *b, size_t i)
 {
     AUTO(tune_started_free) struct tune_started r = {0};
-    AUTO_FREE char *what =
-        xstrfmt("race, round %d, %zu of %zu in", t->round + 1, race_left(&t->race), t->tried);
+    AUTO_FREE char *what = xstrfmt("race, round %d, %zu of %zu settings left", t->round + 1,
+                                   race_left(&t->race), t->tried);
     CHECK(start(t, what, &t->set.v[i], &r));
     if (r.stopped)
         return GS_OK;
@@ -511,14 +514,18 @@ static int cut_to_time(struct tune *t)
 static void count_tried(struct tune *t)
 {
     t->tried = 0;
-    for (size_t i = 1; i < t->race.n; i++) {
+    for (size_t i = 1; i < t->joined_at; i++) {
         bool measured = t->race.v[i].n || t->race.v[i].failed;
         t->tried += measured;
         t->race.v[i].out = t->race.v[i].out || !measured;
     }
-    if (t->tried + 1 < t->race.n)
-        say("tune: %zu of %zu settings fit into %.3g minutes; all: --minutes %.0f; others: --only",
-            t->tried, t->race.n - 1, t->minutes, minutes_wanted(t));
+}
+
+static void say_tried(const struct tune *t)
+{
+    if (t->tried + 1 < t->joined_at)
+        say("tune: %zu of %zu settings fit into %.3g minute%s; all: --minutes %.0f; others: --only",
+            t->tried, t->joined_at - 1, t->minutes, t->minutes == 1 ? "" : "s", minutes_wanted(t));
 }
 
 /* Settings that were shown shorter one by one, and that set different variables, together. */
@@ -558,8 +565,10 @@ static int run_race(struct tune *t)
                         t->round + 1);
         race_judge(&t->race);
         if (!t->stopped) {
-            if (t->round == 0)
+            if (t->round == 0) {
                 count_tried(t);
+                say_tried(t);
+            }
             join_shorter(t);
             t->round++;
         }
@@ -821,11 +830,13 @@ static void take_earlier_race(void *ctx, int launch, const char *label, int copy
 static void restore_race(struct tune *t)
 {
     bool whole = !isnan(t->race.v[0].log_s[t->round]);
-    for (size_t i = 1; i < t->race.n; i++)
-        whole = whole && (t->race.v[i].out || !isnan(t->race.v[i].log_s[t->round]));
     t->tried = t->joined_at - 1;
     if (!isnan(t->race.v[0].log_s[0]))
         race_judge(&t->race);
+    if (t->round > 0)
+        count_tried(t);
+    for (size_t i = 1; i < t->race.n; i++)
+        whole = whole && (t->race.v[i].out || !isnan(t->race.v[i].log_s[t->round]));
     t->round += whole;
 }
 
@@ -890,7 +901,7 @@ int tune_resume(const char *dir)
     if (!state)
         return fail_at(GS_FAILED, path, 0, "cannot be read, or is damaged");
     int code = restore_command(&command, state);
-    struct tune t = {.command = command, .race_dir = xstrdup(dir)};
+    struct tune t = {.command = command, .race_dir = realpath(dir, NULL)};
     for (size_t i = 0; i < COUNT(members); i++)
         member_read(&t, &members[i], state);
     AUTO_FREE char *out = code ? NULL : recordings_of(dir, t.o.platform);

@@ -445,10 +445,17 @@ static void name_question(struct text *t, const struct questions *all, size_t i)
               twins > 1 ? c->run_id : "");
 }
 
+/* The recordings of tune call the job as it is auto. */
+static char *base_words(const struct contrast *c)
+{
+    bool as_is = contrast_level(c) == LEVEL_TRAINING && !strcmp(c->baseline, "auto");
+    return xstrfmt("%s%s", c->baseline, as_is ? " (the job as it is)" : "");
+}
+
 static void tell_best(struct text *t, const struct question *q, const char *best_of)
 {
     bool alone = contrast_level(q->c) == LEVEL_ALONE;
-    AUTO_FREE char *base = best_of ? xstrfmt("best of %s", best_of) : xstrdup(q->c->baseline);
+    AUTO_FREE char *base = best_of ? xstrfmt("best of %s", best_of) : base_words(q->c);
     text_addf(t, q->faster ? "a config beats %s in %zu of %zu %s" : "%s is beaten in %zu of %zu %s",
               base, q->faster, q->n, alone ? "groups" : "steps");
     if (q->faster)
@@ -462,6 +469,7 @@ static void tell_best(struct text *t, const struct question *q, const char *best
 static void tell_each(struct text *t, const struct question *q)
 {
     bool one_config = true;
+    AUTO_FREE char *base = base_words(q->c);
     size_t same = q->n - q->slower - q->faster - q->open;
     AUTO_FREE char *small = q->small ? xstrfmt(" (%zu of them shorter by less than %.3g%%)",
                                                q->small, 100 * q->c->bound)
@@ -472,10 +480,10 @@ static void tell_each(struct text *t, const struct question *q)
         text_addf(t,
                   "%s is slower than %s in %zu of %zu, faster in %zu, equivalent in %zu%s, "
                   "inconclusive in %zu",
-                  q->c->config, q->c->baseline, q->slower, q->n, q->faster, same, small, q->open);
+                  q->c->config, base, q->slower, q->n, q->faster, same, small, q->open);
     else
         text_addf(t, "%zu of %zu slower than %s, %zu faster, %zu equivalent%s, %zu inconclusive",
-                  q->slower, q->n, q->c->baseline, q->faster, same, small, q->open);
+                  q->slower, q->n, base, q->faster, same, small, q->open);
 }
 
 /* "  16MiB gemms=4" */
