@@ -12,11 +12,12 @@
  *   cuda/       sums inside a site on its GPUs; a shared object of its own (cuda.so)
  *
  * The schedule of a cell is made before its first sample (sync_open). A sample goes from sample()
- * below through sync_train() and sync_post() to strategy_start() and strategy_poll(), which give the
- * blocks of the schedule to the send() of a link (transport/link.h). With transport=tcp that is in
- * tcp_link.c, and the streams that carry the blocks in tcp_stream.c. Back: the link's next() names a
- * block that has arrived, the engine in strategy.c adds it, and sync_wait() ends when the schedule is done.
- * strategy=mpi leaves all of this out after sync.c.
+ * below through sync_train() to sync_post(), which queues a fragment. sync_poll() and sync_wait() call
+ * move(), which starts it (strategy_start()) and goes on with it (strategy_poll()): they give the blocks of
+ * the schedule to the send() of a link (transport/link.h). With transport=tcp that is in tcp_link.c; it
+ * queues them, and the link's next() does all reading and writing, on the streams of tcp_stream.c. Back:
+ * next() names a block that has arrived, the engine in strategy.c adds it, sync_wait() ends when the
+ * schedule is done, and report() fills the metrics. strategy=mpi leaves all of this out after sync.c.
  *
  * Without compute, one iteration is one synchronisation of the whole buffer. With compute, it is H
  * steps and their synchronisations (sync.h). These follow from a recording and the cell's

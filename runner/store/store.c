@@ -367,6 +367,10 @@ static void put_real(void *ctx, double v)
 static void end_row(void *ctx)
 {
     struct store_rows *r = ctx;
+    const char *insert = sqlite3_sql(r->st); /* a fault of the program, not of a recording */
+    if (!r->code && r->at != r->columns)
+        r->code = fail(GS_FAILED, "%.*s: %d columns, and a row of %d values",
+                       (int)strcspn(insert, "("), insert, r->columns, r->at);
     if (!r->code && sqlite3_step(r->st) != SQLITE_DONE)
         r->code = store_failed(r->store);
     sqlite3_reset(r->st);
