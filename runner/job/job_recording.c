@@ -551,3 +551,20 @@ char *job_recording_job(const char *dir)
     char *job = NULL;
     return each_line(dir, 1u << RAW_HEADER, take_job, &job) ? (free(job), NULL) : job;
 }
+
+char *job_recording_root(const char *dir, const char *platform)
+{
+    char *path = realpath(dir, NULL);
+    AUTO_FREE char *end =
+        xstrfmt("/%s/" JOB_TUNE "/%s", platform, path ? path_name(path) : path_name(dir));
+    if (path && text_ends(path, end)) {
+        path[strlen(path) - strlen(end)] = '\0';
+        return path;
+    }
+    free(path);
+    fail(GS_USAGE,
+         "tune: %s is not in a folder %s/" JOB_TUNE
+         " of recordings; the price and the proof are beside it: move all of them",
+         dir, platform);
+    return NULL;
+}

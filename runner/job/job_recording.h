@@ -28,6 +28,9 @@
 /* Before the job, whose recording would be refused after it: makes the folder of the recordings, and
  * checks the name of the platform. GS_OK or reported. */
 int job_recording_folder(const char *verb, const char *platform, const char *out);
+/* The folder of all recordings, which holds the run `dir` of `tune`. The caller frees; NULL, reported: `dir`
+ * is not in one. */
+char *job_recording_root(const char *dir, const char *platform);
 
 /* Of a trial: also of the launches before one that failed or was interrupted. Says where it is. */
 int job_recording_seal(const char *run);

@@ -875,24 +875,6 @@ static int restore_command(char ***command, const json_t *state)
     return n ? GS_OK : fail(GS_FAILED, "tune: " TUNE_STATE " is damaged: it has no command");
 }
 
-/* The folder of all recordings, which holds the run `dir`. NULL, reported: `dir` is not in one. */
-static char *recordings_of(const char *dir, const char *platform)
-{
-    char *path = realpath(dir, NULL);
-    AUTO_FREE char *end =
-        xstrfmt("/%s/" JOB_TUNE "/%s", platform, path ? path_name(path) : path_name(dir));
-    if (path && text_ends(path, end)) {
-        path[strlen(path) - strlen(end)] = '\0';
-        return path;
-    }
-    free(path);
-    fail(GS_USAGE,
-         "tune: %s is not in a folder %s/" JOB_TUNE
-         " of recordings; the price and the proof are beside it: move all of them",
-         dir, platform);
-    return NULL;
-}
-
 int tune_resume(const char *dir)
 {
     AUTO_FREE char *path = xstrfmt("%s/" TUNE_STATE, dir);
@@ -904,7 +886,7 @@ int tune_resume(const char *dir)
     struct tune t = {.command = command, .race_dir = realpath(dir, NULL)};
     for (size_t i = 0; i < COUNT(members); i++)
         member_read(&t, &members[i], state);
-    AUTO_FREE char *out = code ? NULL : recordings_of(dir, t.o.platform);
+    AUTO_FREE char *out = code ? NULL : job_recording_root(dir, t.o.platform);
     t.o.out = out;
     code = code || out ? code : GS_USAGE;
     TRY(code, prepare(&t));
