@@ -7,7 +7,7 @@
 #   value          "time" or "bus"
 #   value_text(v)  an absolute value as text
 #   y_title        of absolute values
-#   what_of        what was measured, in the title of ratios
+#   what_of        the measured quantity, for the title of ratios
 #   features_side  left: words on features grow up from the lower edge; right: down from the upper one
 
 if (!exists("value")) {

@@ -208,7 +208,7 @@ fails 2 "no target 'figurs', did you mean 'figures'" make --no-print-directory B
 fails 2 "no variable 'PLATFROM', did you mean 'PLATFORM'" make --no-print-directory BUILD=build \
     PLATFROM=h200-4gpu report
 
-# ---- synchronisations between sites, none of which differ in size or RTT
+# ---- synchronisations between sites, all with one size and one RTT
 
 rm -rf data/raw data/csv figures/out
 mkdir -p data/raw/wan-lab-unequal-100/wan_sync

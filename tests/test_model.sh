@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# gradsync model: what it knows of wan_sync and of its config. tests/golden has what it prints, and how far it is from
-# what was published and measured.
+# gradsync model: what it knows of wan_sync and of its config. tests/golden has its output, and compares it
+# with published and measured numbers.
 . "$(dirname "$0")/lib.sh"
 plan=$top/configs/wan-4site.ini
 

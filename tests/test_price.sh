@@ -213,7 +213,7 @@ exits 0 'LD_PRELOAD of the user stays' env LD_PRELOAD="$(ldconfig -p | sed -n 's
 like "$err" 'price: LD_PRELOAD is set, and stays' 'trial says that LD_PRELOAD stays'
 like "$err" '[1-9][0-9]* dropped' 'evaluation between steps drops visits, and the price is still there'
 # A small collective after every tenth step leaves room for visits of 4 steps, one after every fourth for none.
-exits 0 'steps that are told, and a job that logs after every tenth' price --calls 6 --steps 13 --blocks 12 -- \
+exits 0 'a price with --calls of a job that logs after every tenth step' price --calls 6 --steps 13 --blocks 12 -- \
     "${mpirun[@]}" "$train" steps=0 compute_ms=1 MiB=1 buckets=6 eval=10
 like "$err" 'a step of 6 collectives .* [1-9][0-9]* dropped' 'its visits become shorter until they fit between two logs'
 fails 1 'price: the job completed no visit .*: other collectives interrupt every few of its steps' price \

@@ -24,7 +24,7 @@ is "$(cd "$dir" && echo *)" 'MANIFEST.json config.ini launch-01.01.jsonl plan.js
 ok 'check finds the new run whole' "$gradsync" check "$dir"
 is "$(grep -c '"type":"group"' "$dir/launch-01.01.jsonl")" 1 'the recording closes its one group'
 is "$(sed -n 's/{"type":"\(cell\|block\)".*/\1/p' "$dir/launch-01.01.jsonl" | xargs)" \
-    'cell block cell block cell block block block block' 'each cell is told once, before its first block'
+    'cell block cell block cell block block block block' 'the recording has each cell once, before its first block'
 is "$(tail -n 1 "$dir/launch-01.01.jsonl" | grep -o '"status":"[a-z]*"')" '"status":"complete"' \
     'the recording ends as complete'
 

@@ -146,7 +146,7 @@ run unshare -rm bash -c 'mount -t tmpfs -o size=16k none disk || exit 77; exec "
     "$gradsync" "$top/data/raw/h200-2gpu"
 if [ $rc != 77 ] && [[ $err != *unshare* ]]; then
     is "$rc" 1 'a disk that is full ends the reduction with 1'
-    one_line "$err" 'a full disk is told in one line'
+    one_line "$err" 'a full disk gives one line of error'
     like "$err" 'No space left on device .the disk is full: free some space'
 else
     skip 'a disk that is full ends the reduction with 1' 'needs a mount of its own'

@@ -332,7 +332,7 @@ END
         'the third line is the setting, or that there is none'
     exits 0 'compare accepts a price' "$gradsync" compare "$(dirname "$(find raw -path '*/trial/*.json')")"
     is "$out" "$priced" 'compare prints the price that tune printed'
-    fails 2 "of workload 'trial' and [^ ]* of 'train', .* give one run alone" "$gradsync" compare raw/job/trial/* "$(run_of)"
+    fails 2 "has workload 'trial' and [^ ]* has 'train', .* give one of them alone" "$gradsync" compare raw/job/trial/* "$(run_of)"
     exits 0 'the recordings of a job with MPI are sound' "$gradsync" check "$(run_of)" \
         "$(find raw -path '*/trial/*' -name MANIFEST.json -printf '%h\n')"
     no_orphans 'no process of the job is left'
@@ -366,6 +366,17 @@ END
     like "$err" 'tune: no price: the job completed no visit for [0-9]+ s and was killed: ' \
         'a job that hangs without communication is killed, and tune says so'
     no_orphans 'no process of these jobs is left'
+    # With LINES_ONLY=1 it communicates nothing and prints lines, whose times say nothing about the calls of a step.
+    cat >lines <<END
+#!/bin/sh
+[ "\$LINES_ONLY" ] || exec mpirun --oversubscribe -n 2 "$train" steps=0 compute_ms=2 MiB=1
+for i in \$(seq 200); do echo "iter \$i: loss 1.0, time 0.100ms"; done
+END
+    chmod +x lines
+    echo LINES_ONLY=1 >lines.txt
+    run tune -m 0.8 -l 2 --no-price --candidates lines.txt --only LINES_ONLY -- ./lines
+    like "$err" 'LINES_ONLY=1: failed: .*no collective of NCCL or MPI' \
+        'the lines of a setting are not compared with the calls of the job as it is'
     # A launcher that starts mpirun, as accelerate and deepspeed may; gradsync sees only its name.
     printf '#!/bin/sh\nshift\nexec mpirun --oversubscribe -n 2 "$@"\n' >accelerate
     chmod +x accelerate

@@ -30,7 +30,7 @@ struct csv {
     char *path, *temp;
     FILE *file; /* NULL: not open */
     char *buffer;
-    int error;  /* errno of the first write that failed */
+    int error; /* errno of the first write that failed */
     bool in_row;
     struct csv_spread *spread; /* rows that wait for the columns of parameters; NULL: none */
 };

@@ -693,10 +693,11 @@ int compare_between_runs(struct comparison *c, const char *a, const char *b)
     const char *of_a = A.sides.n ? A.sides.v[0].r->workload : "";
     const char *of_b = B.sides.n ? B.sides.v[0].r->workload : "";
     if (!c->n && strcmp(of_a, of_b) != 0) /* such as the price and the proof of tune */
-        return fail(GS_USAGE,
-                    "compare: %s is of workload '%s' and %s of '%s', which have no cell in common; "
-                    "give one run alone to print its own answer",
-                    a, of_a, b, of_b);
+        return fail(
+            GS_USAGE,
+            "compare: %s has workload '%s' and %s has '%s', so they share no cell; give one of "
+            "them alone to see its own answer",
+            a, of_a, b, of_b);
     if (!c->n)
         return fail(GS_USAGE,
                     "%s and %s have no cell in common: workload, label, config, mode, size "

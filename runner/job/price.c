@@ -235,7 +235,7 @@ struct prices {
     double least, most;
 };
 
-/* Adds those below `dir` that are of this job. A damaged one is left out: it is no part of the answer. */
+/* Adds the prices of this job below `dir`. A damaged recording is left out, since the answer does not need it. */
 static void add_prices(struct prices *p, const char *dir, const char *pattern, const char *job)
 {
     AUTO_WORDS struct words runs = {0};
@@ -297,9 +297,9 @@ void price_config(struct trial_config *c, double seconds, int64_t calls, uint64_
 struct pricing {
     struct tune_launch launch; /* the first member: the context of hooks */
     struct price_launch *p;
-    double went_on_at, silent_s; /* when it went on; how long it may stand still */
-    off_t done;                  /* bytes that the ranks wrote; visits, once they have begun */
-    int64_t dropped;
+    double went_on_at, silent_s;     /* when it went on; how long it may stand still */
+    off_t done;                      /* bytes that the ranks wrote; visits, once they have begun */
+    int64_t dropped, dropped_before; /* visits: now, and when it went on */
     bool begun, hung;
 };
 
@@ -323,6 +323,7 @@ static bool is_silent(struct pricing *q, const struct trial_comm *c, double now)
     if (done != q->done) {
         q->silent_s = fmax(q->silent_s, 4 * (now - q->went_on_at));
         q->done = done;
+        q->dropped_before = q->dropped;
         q->went_on_at = now;
     }
     double limit = q->p->deadline_s, silent = now - q->went_on_at;
@@ -357,7 +358,7 @@ static char *why_none(const struct pricing *q, const struct job_ended *e)
     const char *last = q->launch.output.last;
     double silent = clock_now_s() - q->went_on_at;
     char why[64];
-    if (q->hung && q->begun && q->dropped)
+    if (q->hung && q->begun && q->dropped > q->dropped_before + 1)
         return xstrfmt("the job completed no visit for %.0f s and was killed: other collectives "
                        "interrupt every few of its steps; let it log or evaluate less often",
                        silent);

@@ -35,8 +35,8 @@ bool price_from(struct price_answer *a, const struct trial_comm *c);
 bool price_enough(const struct price_answer *a);
 /* What `tune`, `trial` and `compare` print of it; the caller frees. */
 char *price_sentence(const struct price_answer *a);
-/* What the interval does not hold: how far other launches differ, of which some may be recorded beside
- * `run`. NULL: nothing. The caller frees. */
+/* A sentence on how far other launches differ, which the interval does not include. Other prices of the job
+ * are looked for beside `run`. NULL: nothing to say. The caller frees. */
 char *price_caveat(const struct price_answer *a, const char *run);
 /* "steps vary, so ..."; NULL: they do not. The caller frees. */
 char *price_noise(const struct price_answer *a);

@@ -211,6 +211,18 @@ int tune_launch_ranks(struct trial_ranks *all, const struct tune_launch *l)
     return code;
 }
 
+/* The job as it is and a setting are measured in the same way: by the calls of the ranks, or by lines. A step
+ * of the one may be several of the other. */
+static bool may_count_calls(const struct tune_job *j)
+{
+    return j->object && (!(j->step_s > 0) || j->calls);
+}
+
+static bool may_read_lines(const struct tune_job *j)
+{
+    return !(j->step_s > 0) || !j->calls;
+}
+
 static bool read_ranks(struct start *s)
 {
     AUTO(trial_ranks_free) struct trial_ranks all = {0};
@@ -300,11 +312,13 @@ static bool enough(void *ctx)
     if (now < s->launch.looked_at + LOOK_S)
         return false;
     s->launch.looked_at = now;
-    if (s->launch.job->object && read_ranks(s))
+    if (may_count_calls(s->launch.job) && read_ranks(s))
         return s->r->n >= VISITS ||
                (s->r->n >= VISITS_LEAST && sum_s(s->r) >= 2 * s->launch.job->measure_s);
     if (s->alone)
         return true;
+    if (!may_read_lines(s->launch.job))
+        return false;
     from_lines(s->r, s->times);
     if (!s->seen && !s->r->n)
         read_files(s, "torch.*", read_torch);
@@ -336,9 +350,12 @@ static void judge(struct start *s, const struct job_ended *e, double timeout_s)
                        : s->seen   ? "the sequence of its collectives did not repeat"
                        : r->gloo   ? "its DDP uses Gloo, whose collectives gradsync does not see"
                                    : "no collective of NCCL or MPI on two ranks or more was seen";
-    AUTO_FREE char *nothing = xstrfmt("%s, and it prints no step times that gradsync knows: let it "
-                                      "print lines such as 'step time: 12.3 ms'",
-                                      seen);
+    AUTO_FREE char *nothing = xstrfmt(
+        "%s, and %s", seen,
+        may_read_lines(s->launch.job)
+            ? "it prints no step times that gradsync knows: let it print lines such as 'step "
+              "time: 12.3 ms'"
+            : "the job as it is was measured by its collectives");
     r->kind = job_ended_kind(e, r->why, sizeof r->why);
     size_t n = strlen(r->why);
     if (s->alone) {
@@ -399,7 +416,7 @@ int tune_start(const struct tune_job *j, const struct tune_setting *set, double 
     if (!code) {
         r->took_s = ended.took_s;
         r->stopped = ended.stopped;
-        if (!j->object || !read_ranks(&s))
+        if (!(may_count_calls(j) && read_ranks(&s)) && may_read_lines(j))
             from_lines(r, times);
         read_rest(&s);
         judge(&s, &ended, timeout_s);

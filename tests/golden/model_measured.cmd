@@ -1,5 +1,5 @@
 # Not under ASan: what is read is fuzzed with it.
-# How far gradsync model is from what was published and measured. tests/test_model.sh has what it knows of wan_sync.
+# The times of gradsync model beside published and measured ones. tests/test_model.sh has what it knows of wan_sync.
 plan=$top/configs/wan-4site.ini
 # Its links need hosts, and a device is left alone.
 $ gradsync links -o links.data $plan
