@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A small GPT trained with DDP or FSDP2: a job for trials, and the truth that they are held against.
+"""A small GPT, or ResNet-50, trained with DDP or FSDP2: a job for trials, and the truth that they are held against.
 
     torchrun --nproc-per-node 2 torch_train.py [--mode ddp|fsdp2] [--seconds 60] [--eval 200]
+    torchrun --nproc-per-node 2 torch_train.py --model resnet50 --batch 16  # random images of 224 x 224
     torchrun --nproc-per-node 2 torch_train.py --steps 100             # prints step times and ends
     torchrun --nproc-per-node 2 torch_train.py --compare ctas=8,ring/LL128 --seconds 20
     torchrun --nproc-per-node 2 torch_train.py --compare hook=none,hook=bf16   # what communication costs
@@ -62,8 +63,36 @@ class Model(nn.Module):
         return self.head(x)
 
 
+class Bottleneck(nn.Module):
+    def __init__(self, inputs, width, stride):
+        super().__init__()
+
+        def conv(inputs, outputs, size, stride=1):
+            c = nn.Conv2d(inputs, outputs, size, stride, padding=size // 2, bias=False)
+            return [c, nn.BatchNorm2d(outputs)]
+
+        a, b = conv(inputs, width, 1), conv(width, width, 3, stride)
+        self.main = nn.Sequential(*a, nn.ReLU(), *b, nn.ReLU(), *conv(width, 4 * width, 1))
+        same = stride == 1 and inputs == 4 * width
+        self.past = nn.Identity() if same else nn.Sequential(*conv(inputs, 4 * width, 1, stride))
+
+    def forward(self, x):
+        return F.relu(self.main(x) + self.past(x))
+
+
+def resnet50():
+    layers = [nn.Conv2d(3, 64, 7, 2, padding=3, bias=False), nn.BatchNorm2d(64), nn.ReLU(), nn.MaxPool2d(3, 2, 1)]
+    inputs = 64
+    for stage, blocks in enumerate((3, 4, 6, 3)):
+        for i in range(blocks):
+            layers.append(Bottleneck(inputs, 64 << stage, 2 if stage and not i else 1))
+            inputs = 256 << stage
+    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(inputs, 1000))
+
+
 def options():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--model", choices=["gpt", "resnet50"], default="gpt")
     p.add_argument("--mode", choices=["ddp", "fsdp2"], default="ddp")
     p.add_argument("--seconds", type=float, default=60)
     p.add_argument("--layers", type=int, default=12)
@@ -153,10 +182,15 @@ class Training:
         self.group = make_group(config, device) if config else None
         hooks = [part[5:] for part in (config or "").split("/") if part.startswith("hook=")]
         self.model = distribute(
-            Model(o).to(device), o, device, self.group or dist.group.WORLD, hooks[0] if hooks else o.hook
+            (Model(o) if o.model == "gpt" else resnet50()).to(device), o, device, self.group or dist.group.WORLD, hooks[0] if hooks else o.hook
         )
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=1e-4, capturable=o.graph)
-        self.tokens = torch.randint(o.vocabulary, (o.batch, o.length + 1), device=device)
+        if o.model == "gpt":
+            tokens = torch.randint(o.vocabulary, (o.batch, o.length + 1), device=device)
+            self.inputs, self.targets = tokens[:, :-1], tokens[:, 1:].flatten()
+        else:
+            self.inputs = torch.randn(o.batch, 3, 224, 224, device=device)
+            self.targets = torch.randint(1000, (o.batch,), device=device)
         self.graph = None
         if o.graph and not o.profile:
             for _ in range(11):
@@ -167,8 +201,7 @@ class Training:
 
     def step(self):
         with torch.autocast("cuda", torch.bfloat16, cache_enabled=not self.o.graph):
-            logits = self.model(self.tokens[:, :-1])
-            loss = F.cross_entropy(logits.flatten(0, 1), self.tokens[:, 1:].flatten())
+            loss = F.cross_entropy(self.model(self.inputs).flatten(0, -2), self.targets)
         loss.backward()
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=not self.o.graph)
@@ -214,7 +247,7 @@ def train(o, t):
             if o.eval and steps % o.eval == 0:
                 with torch.no_grad():
                     for _ in range(5):
-                        t.model(t.tokens[:, :-1])
+                        t.model(t.inputs)
                     dist.all_reduce(ended)
         torch.cuda.synchronize()
         now = time.monotonic()
