@@ -2,37 +2,40 @@
 #
 # Bandwidth against step time, one point a setting, one panel a link ($rows: links.sql). If the order by
 # bandwidth were the order by step time, the points would fall from left to right. A line joins two
-# settings whose orders are shown to be opposite. Both panels share one plot, as formats.gp draws the
-# last plot again: x is 0 to 1 in each, y 0 to 1 in the lower one and from UPPER in the upper one.
+# settings whose orders are shown to be opposite. The panels share one plot, as formats.gp draws the last
+# plot again: x is 0 to 1 in each, y is 0 to 1 in the lowest one and begins EACH higher in the next one.
 
 load data
 load "figures/words.gp"
 set datafile separator ","
 platform = ""; workload = ""; detail = ""; y_title = ""; ranks = 0; nodes = 0
-UPPER = 1.55
-PLOT = 3.1
+EACH = 1.55
+PANELS = 3
+PLOT = 4.65
 KEY = 0.3
 LEFT = 0.42
 load "figures/style.gp"
 set bmargin at screen (KEY + 0.28) / HEIGHT
 set tmargin at screen 1 - 0.4 / HEIGHT
-array title[2] = ["NVLink: ResNet-50, batch 4, replayed on 2 H100s", "Sockets over loopback: nanoGPT on 2 H100s"]
-array settings[2] = ["settings: DDP's bucket size, or the number of CTAs", "settings: threads × sockets of each thread"]
-array left[2]; array right[2]; array bottom[2]; array top[2]
+array title[3] = ["NVLink: ResNet-50, batch 4, replayed on 2 H100s", "Sockets over loopback: nanoGPT on 2 H100s", \
+    "Host memory (no peer access): nanoGPT on 2 H100s"]
+array settings[3] = ["settings: DDP's bucket size, or the number of CTAs", "settings: threads × sockets of each thread", \
+    "settings: the protocol, or the number of channels"]
+array left[3]; array right[3]; array bottom[3]; array top[3]
 set xrange [0 : 1]
-set yrange [0 : UPPER + 1]
+set yrange [0 : (PANELS - 1) * EACH + 1]
 unset label
 unset border
 unset tics
 unset grid
 # A name hides the lines behind it.
 set style textbox opaque noborder fillcolor rgb "#FFFFFF" margins 0.1, 0.1
-base(p) = p == 1 ? UPPER : 0
+base(p) = (PANELS - p) * EACH
 x_of(p, v) = (v - left[p]) / (right[p] - left[p])
 y_of(p, v) = base(p) + (v - bottom[p]) / (top[p] - bottom[p])
 nice(span) = span > 80 ? 10 ** ceil(log10(span / 4)) / 4. : span > 8 ? 2 : span > 4 ? 1 : span > 1.5 ? 0.5 : span > 0.4 ? 0.1 : 0.05
 n = 100
-do for [p = 1 : 2] {
+do for [p = 1 : PANELS] {
     set xrange [*:*]
     set yrange [*:*]
     stats $rows using (column(2) == p && strcol(1) eq "point" ? column(5) : NaN) nooutput
@@ -44,7 +47,7 @@ do for [p = 1 : 2] {
     stats $rows using (column(2) == p && strcol(1) eq "point" ? column(9) : NaN) nooutput
     bottom[p] = low - 0.2 * (STATS_max - low); top[p] = STATS_max + 0.14 * (STATS_max - low)
     set xrange [0 : 1]
-    set yrange [0 : UPPER + 1]
+    set yrange [0 : (PANELS - 1) * EACH + 1]
     set arrow n + 1 from first 0, first base(p) to first 1, first base(p) nohead linewidth 0.8 linecolor rgb "#404040"
     set arrow n + 2 from first 0, first base(p) to first 0, first base(p) + 1 nohead linewidth 0.8 linecolor rgb "#404040"
     set label n + 1 title[p] at screen 0.5, first base(p) + 1.22 center
@@ -63,7 +66,7 @@ do for [p = 1 : 2] {
         set arrow n + 50 + (k % 40) from first 0, first y_of(p, k * each) to first 1, first y_of(p, k * each) \
             nohead back linewidth 0.5 linecolor rgb "#E2E2E2"
     }
-    n = 200
+    n = n + 100
 }
 set label 1 "●" at screen 0.03, 0.1 / HEIGHT left
 set label 2 "default" at screen 0.065, 0.1 / HEIGHT left
@@ -76,7 +79,7 @@ field(row, n) = n == 1 ? row[1 : strstrt(row . ",", ",") - 1] : field(row[strstr
 do for [i = 1 : |$rows|] {
     p = int(field($rows[i], 2))
     if (field($rows[i], 1) eq "point") {
-        set label 300 + i field($rows[i], 3) at first x_of(p, real(field($rows[i], 4))), first y_of(p, real(field($rows[i], 7))) \
+        set label 500 + i field($rows[i], 3) at first x_of(p, real(field($rows[i], 4))), first y_of(p, real(field($rows[i], 7))) \
             offset 0, ((i + p) % 2 ? -0.8 : 0.85) center boxed front font ",6"
     }
 }

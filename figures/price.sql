@@ -18,12 +18,18 @@ WITH t(n, least, k) AS (
         (33, 2.037, 11), (34, 2.035, 11), (35, 2.032, 12), (36, 2.030, 12), (37, 2.028, 13),
         (38, 2.026, 13), (39, 2.024, 13), (40, 2.023, 14)
 ),
+resnet(run_id, batch) AS ( -- a recording holds the program's name alone, not its options
+    VALUES ('20261126T181225Z-1c53', '16'), ('20261126T181312Z-da1a', '16'),
+        ('20261126T181402Z-77fb', '4'), ('20261126T181449Z-fbde', '4'),
+        ('20261126T181536Z-ac86', '1'), ('20261126T181626Z-b602', '1')
+),
 job AS ( -- the latest trial of each job: jobs of a platform differ by the bytes of their step
     SELECT run, bytes
     FROM (
             SELECT run, size_B AS bytes,
-                row_number() OVER (PARTITION BY platform, size_B ORDER BY run_id DESC) AS place
-            FROM run JOIN cell USING (run)
+                row_number() OVER (PARTITION BY platform, size_B, batch ORDER BY run_id DESC)
+                    AS place
+            FROM run JOIN cell USING (run) LEFT JOIN resnet USING (run_id)
             WHERE workload = 'trial' AND config = 'none' AND platform GLOB 'h?00-*gpu-*'
         )
     WHERE place = 1
@@ -34,6 +40,7 @@ visit AS (
         CASE r.workload WHEN 'trial' THEN b.block ELSE b.launch END AS unit,
         replace(
             coalesce(
+                (SELECT batch FROM resnet s WHERE s.run_id = r.run_id),
                 (
                     SELECT value
                     FROM param p
@@ -91,15 +98,20 @@ SELECT
     CASE
         WHEN bytes = 497495040 THEN 'nanoGPT'
         WHEN bytes = 2941485056 THEN 'GPT (FSDP2)'
+        WHEN run_id IN (SELECT run_id FROM resnet) THEN 'ResNet-50'
         WHEN bytes IS NOT NULL THEN printf('%.0f MB a step', bytes / 1e6)
         WHEN label = 'ddp' THEN 'GPT-2'
         WHEN label = 'resnet' THEN 'ResNet-50'
         ELSE 'Llama slice (FSDP)'
     END
-        || CASE workload WHEN 'trial' THEN '' ELSE ' batch ' || batch END AS job,
+        || CASE
+            WHEN workload <> 'trial' OR run_id IN (SELECT run_id FROM resnet)
+                THEN ' batch ' || batch
+            ELSE ''
+        END AS job,
     1 - exp(iif(workload = 'trial', median, x)) AS price,
     1 - exp(iif(workload = 'trial', highest, x + error)) AS low,
     1 - exp(iif(workload = 'trial', lowest, x - error)) AS high, n, run_id, platform, workload,
     label, ranks
 FROM price
-ORDER BY arm IN ('half', 'one'), kind, link = 'NVLink', link = 'host memory', price DESC
+ORDER BY arm IN ('half', 'one') OR low < 0, kind, link = 'NVLink', link = 'host memory', price DESC

@@ -153,6 +153,9 @@ done <<'END'
 100|0|0\.0% \[0\.0, 0\.0\] of the step \(0 ns of 4 ms\)\. With half the bytes the step is 0\.0% shorter\. Waiting .*: 0\.0%|wholly hidden
 0|5|30\.8% \[.* of the step \(4\.00 ms of 13\.0 ms\)\. With half the bytes the step is 15\.4% shorter\. Waiting .*: 38\.5%|a rank late by 5 of 13 ms
 END
+exits 0 'a trial of four blocks' env MOCK_QUIET=1 LD_PRELOAD="$PWD/clock.so" "$gradsync" trial -o few \
+    --arms none,one,half --warmup 3 --steps 4 --blocks 4 -- ./main known 20000 0 0
+like "$("$gradsync" compare few/job/trial/* 2>&1)" 'no price: .* after 4 of the 6 blocks' 'compare says that it has no price'
 # The same command with another price: the answer shows how far the two differ. Prices of other commands do not count.
 launch_is='The interval is that of one launch' known=()
 for beside in 0 50; do

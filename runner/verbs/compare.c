@@ -588,7 +588,9 @@ static int print_price(const struct choice *choice, const struct contrast *c)
             screen_say(sentence);
         if (caveat)
             screen_say(caveat);
-        if (code || sentence)
+        if (*a.why)
+            say("%s: no price: %s", c->run_id, a.why);
+        if (code || sentence || *a.why)
             return code;
     }
     say("%s: the price of communication (arms none, one, half): gradsync compare --all", c->run_id);
