@@ -588,9 +588,10 @@ static int print_price(const struct choice *choice, const struct contrast *c)
             screen_say(sentence);
         if (caveat)
             screen_say(caveat);
-        if (*a.why)
+        bool none = !a.known && *a.why;
+        if (none)
             say("%s: no price: %s", c->run_id, a.why);
-        if (code || sentence || *a.why)
+        if (code || sentence || none)
             return code;
     }
     say("%s: the price of communication (arms none, one, half): gradsync compare --all", c->run_id);
