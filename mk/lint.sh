@@ -19,7 +19,7 @@ lint() { # NAME COMMAND…
 }
 mapfile -t c < <(files '*.c' ':!tests/bad_plugins') # those are bad on purpose
 mapfile -t formatted < <(files '*.c' '*.h' '*.cu')
-mapfile -t shell < <(git grep -lI '^#!.*bash\|shellcheck shell=' -- mk tests figures .ci plugins runner)
+mapfile -t shell < <(git grep -lI '^#!.*bash\|shellcheck shell=' -- mk tests figures .ci plugins runner ':!*.out')
 flags=$(mktemp -d)
 trap 'rm -rf "$flags"' EXIT
 for flag in ${CPPFLAGS//-MMD -MP/} $("${MPICC:-mpicc}" --showme:compile 2>/dev/null) -Iplugins/common ${CUDA_HOME:+-I"$CUDA_HOME/include"}; do

@@ -84,6 +84,7 @@ uses() { # "ROOM FILE FILE": a file of the room uses a function of another one
 circles() {
     local all room
     all=$(uses "$@")
+    # shellcheck disable=SC2013 # a room is one word
     for room in $(cut -d' ' -f1 <<<"$all" | sort -u); do
         grep "^$room " <<<"$all" | cut -d' ' -f2- | { tsort 2>&1 >/dev/null || true; } |
             awk '/input contains a loop/ { printf "%sfiles use each other in a circle:", sep; sep = "\n"; next }

@@ -91,7 +91,7 @@ for name in {ring,tree}{1,2}; do
         jq -c --arg slow "${name/tree?/5}" '.results[] |= (.in_place.time *= 2 | .in_place.alg_bw /= 2 |
             .in_place.bus_bw /= 2 | .in_place_per_iter.times_us |= map(. * 2)) |
             (.results[] | .in_place_per_iter, .out_of_place_per_iter | .times_us) |= (.[0] as $t |
-            [keys[] | if $slow == "5" and . < 3 then $t * 5 else $t + . % 2 end])' >$name.json
+            [keys[] | if $slow == "5" and . < 3 then $t * 5 else $t + . % 2 end])' >"$name.json"
 done
 ok 'reports of two configs are imported as one run' import -q --as-launches -o configs \
     {ring,tree}{1,2}.json

@@ -50,7 +50,7 @@ is "$(comm -23 <(names val "$paper" "$tmp/numbers/macros.tex") <(defined v))" ''
     'every number that the paper names is defined'
 is "$(comm -23 <(names rows "$paper") <(defined rows))" '' \
     'every table body that the paper names is defined'
-is "$(comm -23 <(cat "$paper" | grep -o 'when[a-z]*{[^{}#]*}' | sed 's/.*{//; s/}//' | sort \
+is "$(comm -23 <(grep -o 'when[a-z]*{[^{}#]*}' "$paper" | sed 's/.*{//; s/}//' | sort \
     -u) <(sort -u <(defined p) <(defined rows)))" '' \
     'every condition of a sentence is defined'
 n=$(names val "$paper" | wc -l)

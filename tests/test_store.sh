@@ -31,6 +31,12 @@ metrics=$(cat "$measured"/*.jsonl | sed -n 's/.*"metrics":{\([^}]*\)}.*/\1/p' | 
 values="SELECT printf('%.12g', value) FROM block_metric"
 is "$("$gradsync" query --format csv "$values" "$measured" | sed 1d | sort | cksum)" "$metrics" \
     'each metric of a block is a row, with its value'
+measured=$top/data/raw/h200-2gpu-steps/trial/20261123T073621Z-9954
+columns='[(input_filename | scan("launch-([0-9]+)[.]([0-9]+)") | .[] | tonumber), .cell, .copy, .key, .value] | @csv'
+notes='SELECT launch, attempt, cell_id, copy, key, value FROM note ORDER BY launch, key, copy, cell_id'
+is "$("$gradsync" query --format csv "$notes" "$measured" | sed 1d | sort)" \
+    "$(jq -r "select(.type == \"note\") | $columns" "$measured"/*.jsonl | tr -d '"' | sort)" \
+    'each note is a row, with its launch, cell and copy'
 is "$(grep -c '^build/gradsync query' "$top/docs/tables.md")" 5 'each query of the document is here'
 
 # ---- recordings of a test

@@ -414,25 +414,31 @@ static int read_header(struct raw *r)
     return raw_seek(r, (struct raw_place){0});
 }
 
-int raw_open_trusted(struct raw **out, const char *path)
+/* NULL: reported. */
+static struct raw *open_file(const char *path, bool trusted)
 {
     int fd = files_open(path, FILES_OWN);
-    if (fd < 0)
-        return fail_at(GS_FAILED, path, 0, "cannot be opened: %s", files_why(errno));
-    *out = xcalloc(1, sizeof **out);
-    (*out)->path = xstrdup(path);
-    (*out)->fd = fd;
-    (*out)->trusted = true;
-    return GS_OK;
+    if (fd < 0) {
+        fail_at(GS_FAILED, path, 0, "cannot be opened: %s", files_why(errno));
+        return NULL;
+    }
+    struct raw *r = xcalloc(1, sizeof *r);
+    r->path = xstrdup(path);
+    r->fd = fd;
+    r->trusted = trusted;
+    return r;
+}
+
+int raw_open_trusted(struct raw **out, const char *path)
+{
+    *out = open_file(path, true);
+    return *out ? GS_OK : GS_FAILED;
 }
 
 int raw_open(struct raw **out, const char *path)
 {
-    int code = raw_open_trusted(out, path);
-    if (code)
-        return code;
-    (*out)->trusted = false;
-    code = read_header(*out);
+    *out = open_file(path, false);
+    int code = *out ? read_header(*out) : GS_FAILED;
     if (code) {
         raw_close(*out);
         *out = NULL;
