@@ -70,7 +70,7 @@ done <<<"$jobs")" \
 is "$(awk -F, '$1 == "reversed" && $2 == 1' "$csv/links.csv" | wc -l)" \
     "$(grep -c '^h100-2gpu-steps,iter_proxy,resnet,.*,overlapped,.*,faster,.*,4,graph,' "$csv/chosen.csv")" \
     'the opposite orders of the query are the verdicts against the highest bandwidth'
-is "$(grep -c '^reversed,2,' "$csv/links.csv")" 0 'two launches show no opposite orders'
+is "$(grep -c '^reversed,[23],' "$csv/links.csv")" 0 'one or two launches show no opposite orders'
 
 # ---- written
 exits 3 'a paper without LaTeX ends with 3' env PATH=/nonexistent "$BASH" mk/latex.sh --found
