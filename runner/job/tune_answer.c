@@ -150,8 +150,10 @@ void tune_say_nothing(const struct tune_settings *s, size_t tried, double worth,
     AUTO_FREE char *words = best ? tune_setting_words(&s->v[best]) : NULL;
     text_addf(&t, "No setting of %zu was shown to shorten the step by %.3g%%", tried, 100 * worth);
     if (best && e && !isnan(e->value))
-        text_addf(&t, "; the best left open is %s: %+.1f%% [%+.1f, %+.1f] in %d launches", words,
-                  100 * expm1(e->value), 100 * expm1(e->lo), 100 * expm1(e->hi), e->launches);
+        text_addf(&t, "; %s is %s: %+.1f%% [%+.1f, %+.1f] in %d launches",
+                  e->value < 0 ? "the best left open" : "none looked shorter, and the nearest",
+                  words, 100 * expm1(e->value), 100 * expm1(e->lo), 100 * expm1(e->hi),
+                  e->launches);
     else if (best)
         text_addf(&t, "; the best left open is %s", words);
     text_add(&t, ".");

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# What tune finds, and how long it takes, without GPUs: two variables planted among ten harmless ones, a job with MPI
-# within 90 s, and its gain and time against a grid by hand (every setting, five launches). Needs two
-# idle processors and ten minutes; a row that was measured while others used the machine ends in "(load N)".
+# What tune finds, and how long it takes: two variables planted among ten harmless ones, a job with MPI within
+# 90 s, and its gain and time against a grid by hand (every setting, five launches). Needs two idle processors
+# and ten minutes; a row that was measured while others used the machine ends in "(load N)". With two GPUs,
+# seven minutes more for planted variables in a job with NCCL (planted.cu; CUDA_HOME, default /usr/local/cuda).
 set -uo pipefail
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 build=${BUILD:-$top/build}
@@ -47,6 +48,27 @@ for seed in 1 2 3 4 5; do
     [ "$said" != 'unset NCCL_MAX_CTAS unset NCCL_P2P_DISABLE' ] || named=$((named + 1))
 done
 row 'two planted variables named, and no other, of 5 seeds' $named least 5 ''
+
+# ---- the same in a job with NCCL: through host memory, in one thread block, where NVLink would do
+
+gpus=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU ' || true)
+cuda=${CUDA_HOME:-/usr/local/cuda}
+if [ "${gpus:-0}" -lt 2 ]; then
+    echo "# planted variables in a job with NCCL: not measured, since it needs two GPUs; found ${gpus:-0}"
+elif mpicc -O2 -o planted -x c "$top/tests/bench/planted.cu" -I"$cuda/include" -L"$cuda/lib64" -lcudart -lnccl; then
+    harmless='NCCL_IB_TIMEOUT=20 NCCL_IB_RETRY_CNT=7 NCCL_IB_SL=0 NCCL_IB_TC=0 NCCL_CROSS_NIC=2 UCX_LOG_LEVEL=warn
+        FI_LOG_LEVEL=warn NCCL_SOCKET_FAMILY=AF_INET NCCL_COLLNET_ENABLE=0 NCCL_LAUNCH_ORDER_IMPLICIT=0'
+    named=0
+    for seed in 1 2 3 4 5; do
+        # shellcheck disable=SC2086
+        said=$(env -u NCCL_NVLS_ENABLE $harmless NCCL_P2P_DISABLE=1 NCCL_MAX_CTAS=1 "$build/gradsync" tune -q \
+            -m 1.3 --no-price --seed $seed -o raw -p planted \
+            --only NCCL_IB_,CROSS,UCX_,FI_,FAMILY,COLLNET,LAUNCH_ORDER,NCCL_P2P_DISABLE,NCCL_MAX_CTAS \
+            -- env NCCL_NVLS_ENABLE=0 mpirun --bind-to none -n 2 ./planted 2>/dev/null | sed 1d | sort | xargs)
+        [ "$said" != 'unset NCCL_MAX_CTAS unset NCCL_P2P_DISABLE' ] || named=$((named + 1))
+    done
+    row 'the same in a job with NCCL on two GPUs' $named least 5 ''
+fi
 
 # ---- a job with MPI
 
