@@ -117,6 +117,18 @@ like "$out" 'proven in 2 launches' 'the launch that failed is not counted'
 like "$err" "crash: exit code 132 \(a shell's code for signal 4, SIGILL\)" \
     'an exit code above 128 is printed as what it is'
 
+# ---- a launcher that refuses, and whose last line does not say why
+
+while IFS='|' read -r message advice; do
+    fails 1 "crash: exit code 1; $advice; its output is in raw/job/train/.*/launch-01.01.log$" \
+        "$gradsync" tune -o raw -- sh -c "echo '$message'; echo Good luck.; exit 1"
+done <<'END'
+You can override this protection by adding the --allow-run-as-root option|Open MPI does not start as root: type mpirun --allow-run-as-root
+There are not enough slots available in the system to satisfy the 9|Open MPI starts no more ranks than processors: ask for fewer, or type mpirun --oversubscribe
+mpirun was unable to find the specified executable file, and therefore|mpirun did not find the program
+mpirun was unable to launch the specified application as it could not|mpirun cannot start the program
+END
+
 # ---- a job that needs a variable
 
 says 'tune: without NCCL_NEEDED: crash: exit code 5; its last line: no route to host' env NEEDS=1 \
@@ -356,7 +368,7 @@ END
 
     exits 1 'tune of a job with one rank ends with 1' tune -m 0.3 -- mpirun --oversubscribe -n 1 "$train" \
         steps=0 compute_ms=1 MiB=1
-    like "$err" 'tune: the job has one rank, which does not communicate' 'it says so'
+    like "$err" 'tune: the job has one rank, which does not communicate: start it with two or more' 'it says so'
     exits 1 'tune of a job without collectives ends with 1' tune -m 0.1 -- mpirun --oversubscribe -n 2 \
         "$train" steps=0 compute_ms=1 MiB=1 comm=0
     like "$err" 'no collective of NCCL or MPI on two ranks or more was seen, and it prints no step times that gradsync knows' \

@@ -231,6 +231,26 @@ static bool has_letter(const char *s)
     return *s;
 }
 
+/* The last line of these messages does not say what is wrong. */
+static const char *advice_about(const char *line)
+{
+    static const struct {
+        const char *has, *advice;
+    } known[] = {
+        {"--allow-run-as-root option",
+         "Open MPI does not start as root: type mpirun --allow-run-as-root"},
+        {"not enough slots available",
+         "Open MPI starts no more ranks than processors: ask for fewer, or type mpirun "
+         "--oversubscribe"},
+        {"unable to find the specified executable", "mpirun did not find the program"},
+        {"unable to launch the specified application", "mpirun cannot start the program"},
+    };
+    for (size_t i = 0; i < COUNT(known); i++)
+        if (strstr(line, known[i].has))
+            return known[i].advice;
+    return NULL;
+}
+
 static void take_line(struct job_output *o)
 {
     text_add(&o->line, "");
@@ -244,6 +264,7 @@ static void take_line(struct job_output *o)
         snprintf(o->last, sizeof o->last, "%s", from);
         o->has_words = words;
     }
+    o->advice = o->advice ? o->advice : advice_about(from);
     if (o->times)
         job_times_line(o->times, line, unix_time());
     job_watch_line(o->job, line);
@@ -279,6 +300,13 @@ void job_output_end(struct job_output *o)
         files_write_all(o->log, gap, strlen(gap));
     if (o->tail.len)
         files_write_all(o->log, o->tail.s, o->tail.len);
+}
+
+char *job_output_reason(const struct job_output *o)
+{
+    if (o->advice)
+        return xstrfmt("; %s", o->advice);
+    return xstrfmt("%s%s", *o->last ? "; its last line: " : "", o->last);
 }
 
 void job_output_free(struct job_output *o)

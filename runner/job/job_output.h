@@ -55,6 +55,7 @@ struct job_output {
     size_t logged, left_out; /* bytes */
     char last[160];          /* the last line with a letter, or the last that is not blank */
     bool has_words;          /* `last` has a letter */
+    const char *advice;      /* about a known message of a launcher; NULL: there was none */
 };
 
 /* Hooks of job_guarded(): ctx is a struct job_output. */
@@ -62,4 +63,6 @@ void job_output_take(void *ctx, const char *bytes, size_t n);
 void job_output_meanwhile(void *ctx);
 /* The last, incomplete line; the end of what the log lacks. */
 void job_output_end(struct job_output *o);
+/* "; what to do", "; its last line: ..." or "". The caller frees it. */
+char *job_output_reason(const struct job_output *o);
 void job_output_free(struct job_output *o);

@@ -355,7 +355,6 @@ static bool is_over(void *ctx)
 static char *why_none(const struct pricing *q, const struct job_ended *e)
 {
     const struct price_launch *p = q->p;
-    const char *last = q->launch.output.last;
     double silent = clock_now_s() - q->went_on_at;
     char why[64];
     if (q->hung && q->begun && q->dropped > q->dropped_before + 1)
@@ -370,8 +369,9 @@ static char *why_none(const struct pricing *q, const struct job_ended *e)
         return xstrfmt("no step was found for %.0f s, and the job was killed; if it needs longer "
                        "to begin, use a longer --deadline",
                        silent);
+    AUTO_FREE char *reason = job_output_reason(&q->launch.output);
     if (p->status && job_ended_kind(e, why, sizeof why))
-        return xstrfmt("the command failed: %s%s%s", why, *last ? "; its last line: " : "", last);
+        return xstrfmt("the command failed: %s%s", why, reason);
     return trial_result_why(&p->ranks, (long)p->config->calls, true);
 }
 

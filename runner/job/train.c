@@ -157,8 +157,8 @@ static void judge(struct result *r, const struct launching *l, const struct job_
         snprintf(r->why + n, size - n, "; %s%zu step time%s recorded, not compared", first, r->n,
                  r->n == 1 ? "" : "s");
     n = strlen(r->why);
-    if (*o->last)
-        snprintf(r->why + n, size - n, "; its last line: %s", o->last);
+    AUTO_FREE char *reason = job_output_reason(o);
+    snprintf(r->why + n, size - n, "%s", reason);
 }
 
 static void say_result(const struct launching *l, const struct slot *s, const struct result *r)

@@ -245,10 +245,11 @@ static int first(struct tune *t)
     if (code || t->stopped)
         return code;
     if (r.ranks == 1)
-        return fail(GS_FAILED, "tune: the job has one rank, which does not communicate");
+        return fail(GS_FAILED, "tune: the job has one rank, which does not communicate: "
+                               "start it with two or more");
     if (r.kind)
-        return fail(GS_FAILED, "tune: the command: %s: %s; its output is in %s", r.kind, r.why,
-                    t->race_dir);
+        return fail(GS_FAILED, "tune: the command: %s: %s; its output is in %s/launch-01.01.log",
+                    r.kind, r.why, t->race_dir);
     t->link = r.link;
     t->nccl = (int)r.nccl;
     t->torch = r.torch;

@@ -343,7 +343,7 @@ static void judge(struct start *s, const struct job_ended *e, double timeout_s)
 {
     const struct job_output *o = &s->launch.output;
     struct tune_started *r = s->r;
-    const char *end = *o->last ? "; its last line: " : "";
+    AUTO_FREE char *reason = job_output_reason(o);
     if (r->n >= VISITS_LEAST)
         return; /* a job that ended by itself gave enough, or was ended */
     const char *seen = r->captured ? "its collectives are in a CUDA graph"
@@ -364,15 +364,15 @@ static void judge(struct start *s, const struct job_ended *e, double timeout_s)
         snprintf(r->why, sizeof r->why, "the job has one rank, which does not communicate");
     } else if (e->enough) {
         r->kind = "failed";
-        snprintf(r->why, sizeof r->why, "%s; ended%s%s", nothing, end, o->last);
+        snprintf(r->why, sizeof r->why, "%s; ended%s", nothing, reason);
     } else if (e->hung) {
-        snprintf(r->why, sizeof r->why, "no step was measured in %s: %s; ended%s%s",
-                 HUMAN_TIME(timeout_s), nothing, end, o->last);
+        snprintf(r->why, sizeof r->why, "no step was measured in %s: %s; ended%s",
+                 HUMAN_TIME(timeout_s), nothing, reason);
     } else if (r->kind) {
-        snprintf(r->why + n, sizeof r->why - n, "%s%s", end, o->last);
+        snprintf(r->why + n, sizeof r->why - n, "%s", reason);
     } else {
-        snprintf(r->why, sizeof r->why, "it ended after %s with too few steps to measure: %s%s%s",
-                 HUMAN_TIME(e->took_s), nothing, end, o->last);
+        snprintf(r->why, sizeof r->why, "it ended after %s with too few steps to measure: %s%s",
+                 HUMAN_TIME(e->took_s), nothing, reason);
     }
     r->kind = r->kind ? r->kind : "failed";
 }

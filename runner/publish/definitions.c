@@ -409,7 +409,9 @@ int definitions_read(struct definitions *d, const char *path, struct paper_table
     *d = (struct definitions){.path = xstrdup(path)};
     AUTO(free_sets) struct reading r = {.d = d, .tables = tables, .at.file = d->path};
     if (!files_read(path, FILES_ANY, FILES_WHOLE_MAX, &t))
-        return fail_at(GS_USAGE, path, 0, "%s; --macros names the file of definitions",
+        return fail_at(GS_USAGE, path, 0,
+                       "%s; call this in the folder of gradsync, or name the file of "
+                       "definitions (--macros)",
                        files_why(errno));
     for (char *rest = t.s, *line; (line = strsep(&rest, "\n"));) {
         r.at.line++;
