@@ -369,6 +369,9 @@ static char *why_none(const struct pricing *q, const struct job_ended *e)
         return xstrfmt("no step was found for %.0f s, and the job was killed; if it needs longer "
                        "to begin, use a longer --deadline",
                        silent);
+    if (e->hung)
+        return xstrfmt("no price was known after %s, and the job was killed; use more --minutes",
+                       HUMAN_TIME(p->most_s));
     AUTO_FREE char *reason = job_output_reason(&q->launch.output);
     if (p->status && job_ended_kind(e, why, sizeof why))
         return xstrfmt("the command failed: %s%s", why, reason);

@@ -3,12 +3,14 @@
  * What `gradsync trial` prints of its visits, and `gradsync compare` of the recording of the same
  * visits.
  */
+#include "base/clock.h"
 #include "compare/collect.h"
 #include "folder.h"
 #include "job/job_recording.h"
 #include "job/job_watch.h"
 #include "job/price.h"
 #include "job/trial_result.h"
+#include "nccl_tuner/trial_config.h"
 
 #include <sys/stat.h>
 
@@ -211,6 +213,29 @@ TEST_IN_FOLDER(the_price_of_a_recording_is_that_of_its_visits)
     assert_memory_equal(&a.none, &b.none, sizeof a.none);
     assert_memory_equal(&a.waiting, &b.waiting, sizeof a.waiting);
     drop_priced(&m);
+}
+
+TEST_IN_FOLDER(a_launch_of_a_price_ends_by_its_limit)
+{
+    char *command[] = {(char *)"sleep", (char *)"60", NULL}, *run = NULL;
+    struct interrupts interrupts;
+    struct trial_config config;
+    const struct tune_job j = {.command = (char *)"exec sleep 60",
+                               .out = folder.dir,
+                               .interrupts = &interrupts,
+                               .log = -1};
+    struct price_launch p = {.config = &config, .deadline_s = 1000, .most_s = 0.5};
+    double began = clock_now_s();
+    price_config(&config, 5, 0, 1);
+    assert_int_equal(interrupts_catch(&interrupts), GS_OK);
+    assert_int_equal(price_take(&j, &p, "job", command, &run), GS_OK);
+    interrupts_release(&interrupts);
+    assert_true(clock_now_s() - began < 40);
+    assert_null(run);
+    assert_string_equal(
+        p.answer.why,
+        "no price was known after 500 ms, and the job was killed; use more --minutes");
+    price_launch_free(&p);
 }
 
 TEST(what_left_nothing_out_has_no_price)
