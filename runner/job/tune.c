@@ -54,9 +54,9 @@ struct tune {
     long long ranks, nodes;
     char *race_dir, *proof_dir, *price_dir;
     size_t winner, tried;
-    size_t joined_at; /* settings from here on are unions */
-    size_t proof_launches;
-    struct effect proof; /* as compare prints it */
+    size_t joined_at;                    /* settings from here on are unions */
+    size_t proof_launches, proof_failed; /* proof_failed: of the winner */
+    struct effect proof;                 /* as compare prints it */
     bool proven;
     bool stopped, priced, captured;
 };
@@ -216,11 +216,17 @@ static bool interrupted(struct tune *t)
     return t->stopped;
 }
 
+/* The caller frees it. */
+static char *name_of(const struct tune_setting *s)
+{
+    return strcmp(s->label, TUNE_BASELINE) ? tune_setting_words(s) : xstrdup("the job as it is");
+}
+
 static int start(struct tune *t, const char *what, const struct tune_setting *s,
                  struct tune_started *r)
 {
-    AUTO_FREE char *words = tune_setting_words(s);
-    progress(t, what, strcmp(s->label, TUNE_BASELINE) ? words : "the job as it is");
+    AUTO_FREE char *name = name_of(s);
+    progress(t, what, name);
     int code = tune_start(&t->job, s, timeout_s(t), r);
     if (!code && r->stopped)
         t->stopped = true;
@@ -591,8 +597,11 @@ static int proof_one(struct tune *t, struct job_recording *b, size_t i, int copy
     if (r.stopped)
         return GS_OK;
     *log_s = r.kind ? (double)NAN : log(r.step_s);
-    if (r.kind)
-        say("tune: proof: %s: %s", r.kind, r.why);
+    if (r.kind) {
+        AUTO_FREE char *name = name_of(&t->set.v[i]);
+        end_progress();
+        say("tune: %s: %s: %s: %s", what, name, r.kind, r.why);
+    }
     return job_recording_put(b, &t->set.v[i], copy, &r);
 }
 
@@ -667,6 +676,8 @@ static int run_proof(struct tune *t)
         code = proof_launch(t, (int)i + 1, log_s[i]);
     }
     end_progress();
+    for (size_t k = 0; k < i; k++)
+        t->proof_failed += isnan(log_s[k][PROOF_WINNER]) ? 1 : 0;
     if (!t->stopped) {
         TRY(code, manifest_write(t->proof_dir));
         TRY(code, judge_proof(t));
@@ -696,7 +707,7 @@ static int answer(struct tune *t)
         return GS_FAILED;
     }
     if (t->winner && t->proven)
-        tune_say_proven(&t->set.v[t->winner], &t->proof, &t->price, t->o.emit);
+        tune_say_proven(&t->set.v[t->winner], &t->proof, t->proof_failed, &t->price, t->o.emit);
     else
         tune_say_nothing(&t->set, t->tried, t->worth,
                          t->winner ? t->winner : race_best_open(&t->race),

@@ -118,7 +118,7 @@ static void emit(const struct tune_setting *s, const char *form)
     }
 }
 
-void tune_say_proven(const struct tune_setting *s, const struct effect *e,
+void tune_say_proven(const struct tune_setting *s, const struct effect *e, size_t failed,
                      const struct price_answer *p, const char *form)
 {
     AUTO_FREE char *words = tune_setting_words(s);
@@ -129,6 +129,8 @@ void tune_say_proven(const struct tune_setting *s, const struct effect *e,
               "choose it",
               only_without ? "Run " : "Set ", words, -100 * expm1(e->value), -100 * expm1(e->hi),
               -100 * expm1(e->lo), e->launches);
+    if (failed)
+        text_addf(&t, " (in %zu more it failed)", failed);
     if (p->known && p->none.value > 0)
         text_addf(&t, "; this gets back %.0f%% of what communication costs",
                   fmin(100, -100 * expm1(e->value) / p->none.value));
@@ -154,6 +156,11 @@ void tune_say_nothing(const struct tune_settings *s, size_t tried, double worth,
                   e->value < 0 ? "the best left open" : "none looked shorter, and the nearest",
                   words, 100 * expm1(e->value), 100 * expm1(e->lo), 100 * expm1(e->hi),
                   e->launches);
+    else if (best && e)
+        text_addf(&t,
+                  "; %s looked shorter in the race, but fewer than 2 launches of its proof "
+                  "succeeded",
+                  words);
     else if (best)
         text_addf(&t, "; the best left open is %s", words);
     text_add(&t, ".");

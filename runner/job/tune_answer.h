@@ -18,8 +18,8 @@ void tune_say_price(const struct price_answer *p, const char *run);
 int tune_emit_known(const char *form);
 /* True: communication costs too little for any setting to gain `worth`; it has said so. */
 bool tune_say_worthless(const struct price_answer *p, double worth);
-/* The winner, whose proof is the effect e over `launches`. */
-void tune_say_proven(const struct tune_setting *s, const struct effect *e,
+/* The winner, whose proof is the effect e; failed: launches of the proof in which the winner failed. */
+void tune_say_proven(const struct tune_setting *s, const struct effect *e, size_t failed,
                      const struct price_answer *p, const char *form);
 /* No setting was proven. `best`: the race's best that is not proven; 0: none; e: its proof, or NULL. */
 void tune_say_nothing(const struct tune_settings *s, size_t tried, double worth, size_t best,
