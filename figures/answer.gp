@@ -19,7 +19,9 @@ low = STATS_min
 stats $lost using 3 nooutput
 low = whole || STATS_min > low - 0.3 * (high - 1) ? STATS_min : low - 0.3 * (high - 1)
 far = high > 2
-KEY = 0.12 + (far ? 0.12 : 0) + (not_shown eq "" ? 0 : 0.12)
+cut = strlen(not_shown) > 60 ? strstrt(not_shown, "; ") : 0
+if (cut) { not_shown = not_shown[1 : cut] . "\n" . not_shown[cut + 2 : *] }
+KEY = 0.12 + (far ? 0.12 : 0) + (not_shown eq "" ? 0 : cut ? 0.24 : 0.12)
 longest = 1
 widest = 18
 do for [i = 1 : rows] {
@@ -32,9 +34,10 @@ RIGHT = 0.18 + 0.046 * widest
 above = 3.4 - LEFT - RIGHT < 1
 if (above) {
     LEFT = 0.2; RIGHT = 0.2; ROW = 0.22
-    # Long names of settings begin alike.
+    # Without room for both settings, the second one stands alone. Long names begin alike.
     do for [i = 1 : rows] {
-        room = 66 - strlen(label[i])
+        room = floor((3.2 - 0.054 * strlen(label[i])) / 0.056)
+        if (strlen(pair[i]) - 2 > room && strstrt(pair[i], "→")) { pair[i] = substr(pair[i], strstrt(pair[i], "→"), strlen(pair[i])) }
         if (strlen(pair[i]) > room) { pair[i] = "…" . substr(pair[i], strlen(pair[i]) - room + 2, strlen(pair[i])) }
     }
 }
@@ -43,7 +46,7 @@ with = "step time with the config of the highest bandwidth"
 detail = of_baseline == 0 ? with . "\nagainst the best other config" : of_proof == rows ? \
     "step time of the job as it is\nagainst the setting of the proof" : of_bandwidth == 0 ? \
     "step time with the baseline\nagainst the best other config" : \
-    with . ",\nor with the baseline where no bandwidth was measured, against the best other config"
+    "step time with the highest bandwidth, or with the baseline\nwhere none was measured, against the best other config"
 ranks = 0
 nodes = 0
 load "figures/style.gp"
@@ -87,7 +90,7 @@ set border 1
 do for [g = 1 : groups] { set label 4000 + g heading[g] at screen 0.06 / WIDTH, first heading_at[g] left front boxed font ",7" textcolor rgb "#000000" }
 set label 504 (of_proof == rows ? "setting" : (of_bandwidth ? "highest bandwidth" : "baseline") . " → best other") at screen 1 - 0.04 / WIDTH, 1 - (TOP - 0.06) / HEIGHT right font ",6" textcolor rgb "#404040"
 set arrow 1 from first 0, graph 0 to first 0, graph 1 nohead linewidth 0.8 linecolor rgb "#404040" back
-set label 506 not_shown at screen 0.5, (far ? 0.18 : 0.06) / HEIGHT center textcolor rgb "#404040"
+set label 506 not_shown at screen 0.5, ((far ? 0.18 : 0.06) + (cut ? 0.12 : 0)) / HEIGHT center textcolor rgb "#404040"
 set label 507 "● verdict ○ inconclusive bar: 95% interval" at screen 0.5, (KEY - 0.05) / HEIGHT center
 do for [i = 1 : rows] { # an interval that goes on
     if (real(word($lost[i], 4)) > high) { set label 1000 + i "→" at first where(high), first real(word($lost[i], 1)) center }

@@ -8,10 +8,14 @@ load "figures/words.gp"
 load "figures/verdict.gp"
 y_title = "time against " . baseline
 ROW = rows > 20 ? 0.115 : 0.15
-PLOT = 0.1 + ROW * last
 KEY = 0.205
 longest = 1
-do for [i = 1 : rows] { longest = strlen(label[i]) > longest ? strlen(label[i]) : longest }
+do for [i = 1 : rows] {
+    label[i] = broken(label[i])
+    longest = widest_line(label[i]) > longest ? widest_line(label[i]) : longest
+    if (strstrt(label[i], "\n")) { ROW = 0.25 }
+}
+PLOT = 0.1 + ROW * last
 LEFT = 0.65 + 0.055 * longest
 load "figures/style.gp"
 

@@ -13,6 +13,10 @@ rate(r) = r >= 1e12 ? sprintf("%g TB/s", r / 1e12) : r >= 1e9 ? sprintf("%g GB/s
 # One unit for a figure whose longest time is t: `time / time_unit(t)` is then in time_name(t).
 time_unit(t) = t < 1e-3 ? 1e-6 : t < 1 ? 1e-3 : 1
 time_name(t) = t < 1e-3 ? "µs" : t < 1 ? "ms" : "s"
+# Long names of settings stand on several lines, a part of the setting on each.
+broken(s) = strlen(s) > 24 && strstrt(s, "/") > 0 ? s[1 : strstrt(s, "/")] . "\n" . broken(s[strstrt(s, "/") + 1 : *]) : s
+widest_line(s) = strstrt(s, "\n") == 0 ? strlen(s) : strstrt(s, "\n") - 1 > widest_line(s[strstrt(s, "\n") + 1 : *]) ? \
+    strstrt(s, "\n") - 1 : widest_line(s[strstrt(s, "\n") + 1 : *])
 # Three digits, as the advice has them: "682 MiB", "1.09 GiB".
 power(b) = b >= 1023.5 * 2.0**20 ? 3 : b >= 1023.5 * 2.0**10 ? 2 : b >= 1023.5 ? 1 : 0
 with_unit(v, unit) = sprintf(v >= 100 ? "%.0f %s" : "%.3g %s", v, unit)
