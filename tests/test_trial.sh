@@ -104,7 +104,8 @@ exits 0 'the launches before one that fails are a complete recording' "$gradsync
 
 exits 7 'trial exits with the exit code of the command' trial --arms ctas=8 --steps 4 --blocks 2 \
     -- "$job" steps=200 exit=7
-fails1 127 '' trial --arms ctas=8 -- ./nowhere
+fails1 127 "trial: './nowhere' cannot be run: No such file" trial --arms ctas=8 -- ./nowhere
+fails1 127 "trial: 'nowhere': no such command in PATH" trial --arms ctas=8 -- nowhere
 exits 143 'trial exits with 143 when SIGTERM ends the command' \
     trial --arms ctas=8 -- bash -c 'kill -TERM $$'
 "$gradsync" trial -o raw --arms ctas=8 \

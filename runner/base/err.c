@@ -105,10 +105,12 @@ int fail_file(const char *path, const char *what, int error)
         {EACCES, "", "choose a place that you may write to with "},
         {EPERM, "", "choose a place that you may write to with "},
         {ENOTDIR, "a file has the name of a folder", ": choose another with "},
+        {ENOENT, "", "choose another place with "}, /* of a folder to be made, as below /proc */
     };
+    const bool made = !strcmp(what, "made");
     const char *option = option_of_path ? option_of_path(path) : NULL;
     for (size_t i = 0; i < COUNT(remedies); i++)
-        if (remedies[i].error == error && (option || *remedies[i].why))
+        if (remedies[i].error == error && (option || *remedies[i].why) && (made || error != ENOENT))
             return fail_at(GS_FAILED, path, 0, "cannot be %s: %s (%s%s%s)", what, strerror(error),
                            remedies[i].why, option ? remedies[i].choose : "", option ? option : "");
     return fail_at(GS_FAILED, path, 0, "cannot be %s: %s", what, strerror(error));

@@ -213,7 +213,10 @@ static void become(const struct job_foreground *t, const sigset_t *before)
     t->prepare(t->ctx);
     execvp(t->command[0], t->command);
     int error = errno;
-    fail(GS_USAGE, "trial: %s: %s", t->command[0], strerror(error));
+    if (error == ENOENT && !strchr(t->command[0], '/'))
+        fail(GS_USAGE, "trial: '%s': no such command in PATH", t->command[0]);
+    else
+        fail(GS_USAGE, "trial: '%s' cannot be run: %s", t->command[0], strerror(error));
     _exit(error == ENOENT ? 127 : 126);
 }
 

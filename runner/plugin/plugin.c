@@ -618,9 +618,7 @@ void plugin_param_names(struct words *params, const struct words *plugins)
 #define TRAIN_NAME_MAX_LEN 32 /* as of other plugins' parameters */
 #define DIGITS "0123456789"
 /* Config keys do not keep lower-case letters beside capitals. */
-#define VARIABLE_WAY                                                                               \
-    "set an environment variable whose name is not all capitals, or is long, in the command: "     \
-    "env NAME={key} or mpirun -x NAME={key}"
+#define VARIABLE_WAY "in the command: env NAME={key} or mpirun -x NAME={key}"
 
 static const char *const given[] = {"launch", "nodes", "ranks"};
 
@@ -714,7 +712,9 @@ static int check_key(const struct config_entry *e)
     if (e->key[strspn(e->key, letters)])
         return config_error(e, "must be of letters, digits and '_'");
     if (strlen(e->key) > TRAIN_NAME_MAX_LEN)
-        return config_error(e, "has %zu characters, and at most %d are allowed; " VARIABLE_WAY,
+        return config_error(e,
+                            "has %zu characters, and at most %d are allowed; set an environment "
+                            "variable with a longer name " VARIABLE_WAY,
                             strlen(e->key), TRAIN_NAME_MAX_LEN);
     if (train_is_variable(e->key) && secrets_name(e->key, strlen(e->key)))
         return config_error(e, "would be recorded, and its name is that of a secret; set it in the "
@@ -792,7 +792,9 @@ static void check_placeholders(struct reader *r, const struct train_settings *s)
         if (!r->used[i] && !train_is_variable(name) && s->command && !r->code)
             r->code = config_error(
                 config_find(r->c, r->section, name),
-                "changes nothing: the command has no {%s}; write it there, or " VARIABLE_WAY, name);
+                "changes nothing: the command has no {%s}; write it there. Only a key in capitals "
+                "sets an environment variable; set any other one " VARIABLE_WAY,
+                name);
     }
     free(r->used);
 }
