@@ -9,6 +9,9 @@
 job=$build/tuner/job
 trial() { "$gradsync" trial --warmup 5 --seed 3 -o raw "$@"; }
 
+"$gradsync" trial -o without.raw --arms ctas=8 -- sleep 34 >without 2>&1 & # looked at below
+without=$!
+
 # ---- what is compared
 
 exits 0 'a trial in three launches succeeds' \
@@ -101,6 +104,12 @@ exits 4 'a trial whose second launch fails exits with its exit code' \
 exits 0 'the launches before one that fails are a complete recording' "$gradsync" check "$(run_of)"
 
 # ---- the command's own ways
+
+wait $without
+like "$(head -n 1 without)" 'no rank loaded the tuner plugin in 30 s: .*use gradsync tune or train; the job continues' \
+    'trial says during the job that it uses no NCCL'
+is "$(grep -c continues without)" 1 'it says so once'
+
 
 exits 7 'trial exits with the exit code of the command' trial --arms ctas=8 --steps 4 --blocks 2 \
     -- "$job" steps=200 exit=7

@@ -339,6 +339,20 @@ static const struct config_entry *given(const struct config *c, const char *sect
     return e && *e->value ? e : NULL;
 }
 
+/* Every other key is a placeholder, also a mistyped one. */
+static int no_command(const struct config *c, const char *section)
+{
+    static const char *const name = "command";
+    for (size_t i = 0; i < c->n; i++)
+        if (!strcasecmp(c->entries[i].section, section) && strlen(c->entries[i].key) > 4 &&
+            text_nearest(c->entries[i].key, &name, 1))
+            return config_error(&c->entries[i], "[%s] has no command, did you mean 'command'?",
+                                section);
+    return fail_at(GS_USAGE, c->path, config_section(c, section)->line,
+                   "[%s] has no command; add one, e.g. command = python train.py --lr {lr}",
+                   section);
+}
+
 int train_settings_read(struct train_settings *out, const struct config *c, const char *section)
 {
     *out = (struct train_settings){.command = given(c, section, "command"),
@@ -349,9 +363,7 @@ int train_settings_read(struct train_settings *out, const struct config *c, cons
     if (out->time)
         code = err_worse(code, check_pattern(out->time));
     if (!out->command)
-        code = fail_at(GS_USAGE, c->path, config_section(c, section)->line,
-                       "[%s] has no command; add one, e.g. command = python train.py --lr {lr}",
-                       section);
+        code = no_command(c, section);
     return code;
 }
 

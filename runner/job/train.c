@@ -145,7 +145,10 @@ static void judge(struct result *r, const struct launching *l, const struct job_
         return;
     } else if (!r->kind && !r->n) {
         r->kind = "failed";
-        snprintf(r->why, size, "no step time in %s; compare its lines with 'time' of [%s]",
+        snprintf(r->why, size,
+                 l->set.time ? "no step time in %s; compare its lines with 'time' of [%s]"
+                             : "no step time that gradsync knows in %s; set 'time' of [%s], e.g. "
+                               "time = step time: ([0-9.]+) ms",
                  l->set.file ? "its file" : "its output", l->plan->section);
     }
     if (!r->kind)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "job/trial.h"
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/family.h"
 #include "base/files.h"
@@ -16,6 +17,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,6 +77,8 @@ static int read_arms(struct trial_config *c, const char *list)
 }
 
 /* ---- plugins of NCCL, and those that it would load without a variable ---- */
+
+#define WARN_AFTER_S 30 /* without NCCL */
 
 struct wanted {
     const char *library, *symbol;
@@ -147,6 +151,7 @@ struct job {
     int launch;
     size_t looked_at;          /* this launch: blocks, to see whether it can end */
     bool recorded, captured;   /* this launch; the user knows that nothing can be switched */
+    double warn_at;            /* clock; INFINITY: the user knows that no rank uses NCCL */
     struct launches_told told; /* left out of the statistics; others are measured for them */
 };
 
@@ -202,6 +207,18 @@ static void warn_captured(struct job *j, const struct trial_ranks *r)
         }
 }
 
+/* Of a job that goes on for ever, the message at its end would come too late. */
+static void warn_unloaded(struct job *j, const struct trial_ranks *r)
+{
+    if (clock_now_s() < j->warn_at)
+        return;
+    j->warn_at = INFINITY;
+    if (!r->loaded)
+        say("trial: no rank loaded the tuner plugin in %d s: a command without NCCL cannot have a "
+            "trial, use gradsync tune or train; the job continues",
+            WARN_AFTER_S);
+}
+
 /* Reads what the ranks wrote; before the end of the job, only uses it once the trial is over. A
  * command that failed has reported why itself. */
 static int collect(struct job *j, bool ended, int status)
@@ -212,8 +229,10 @@ static int collect(struct job *j, bool ended, int status)
         return ended ? code : GS_OK;
     const struct trial_comm *c = trial_ranks_lead(&r);
     bool over = c && c->over >= c->ranks;
-    if (!ended && !c)
+    if (!ended && !c) {
         warn_captured(j, &r);
+        warn_unloaded(j, &r);
+    }
     if (!ended && c && !over)
         end_early(j, c);
     if (ended && !c && !status) {
@@ -261,6 +280,7 @@ static int launch(struct job *j, int *status)
         return code;
     j->recorded = j->captured = false;
     j->looked_at = 0;
+    j->warn_at = clock_now_s() + WARN_AFTER_S;
     j->watch = job_watch_new();
     code = job_foreground(&child, status);
     if (!code && !j->recorded)

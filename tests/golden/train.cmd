@@ -28,6 +28,8 @@ $ warnings
 # ---- commands that fail
 fault() { config "command = '$1'" 'time = x=(.*)$' 'n = 1, 2' && train -q x.ini; }
 $ fault 'echo {n}'
+config "command = 'echo {n}'" 'n = 1, 2'
+$ train -q x.ini
 $ fault 'echo x=0 {n} | cut -c-3'
 $ fault 'echo; echo x=-{n}'
 $ fault 'echo x=nan; : {n}'
