@@ -592,9 +592,9 @@ void plugin_each_param(const struct words *names, void *arg,
         char ignored[1];
         struct plugin *p = NULL;
         err_capture(ignored, sizeof ignored);
-        int code = plugin_load(&p, names->v[i]);
+        plugin_load(&p, names->v[i]);
         err_capture(NULL, 0);
-        if (code)
+        if (!p)
             continue;
         for (const struct wl_param *q = p->wl.params; q->name; q++)
             take(arg, p->wl.name, q);
