@@ -124,6 +124,19 @@ rm fresh
 prints '^No setting of 1 was shown .*; FASTER=1 looked shorter in the race, but fewer than 2 launches of its proof succeeded\.' \
     env FROM=7 "$gradsync" tune -o raw --seed 3 -c mine --only FASTER -l 3 -- ./fails_late
 
+# ---- no time for any setting
+
+cat >slowing <<'END'
+#!/bin/sh
+echo >>slow
+[ "$(wc -l <slow)" -lt 2 ] || sleep 4
+awk 'BEGIN { for (i = 0; i < 200; i++) printf "iter %d: loss 1.0, time %.3fms\n", i, 100 + i % 3 }'
+END
+chmod +x slowing
+exits 0 'tune ends without a setting where the first round takes all the time' \
+    tune -o slow.raw -m 0.06 --only CPU_AFFINITY -- ./slowing
+is "$out" 'No setting was tried: the time was too short; use more --minutes.' 'it says that none was tried'
+
 # ---- a launcher that refuses, and whose last line does not say why
 
 while IFS='|' read -r message advice; do
@@ -227,6 +240,7 @@ like "$out" 'NCCL_SOCKET_NTHREADS=2 NCCL_NSOCKS_PERTHREAD=2' 'dry-run lists the 
 like "$out" 'without NCCL_FOO' 'dry-run lists the variables of the user'
 unlike "$out" 'NCCL_DEBUG|bf16' 'dry-run lists neither variables that do not tune nor lossy settings'
 like "$out" 'takes at most 10 minutes' 'dry-run says how long it takes'
+like "$out" 'tries the ones for the link of the job' 'dry-run says that not all of them are tried'
 cat >over_sockets <<'END'
 #!/bin/sh
 [ -z "$NCCL_DEBUG_FILE" ] || echo 'NCCL INFO Channel 00/0 : 0[0] -> 1[0] [send] via NET/Socket/0' >"${NCCL_DEBUG_FILE%%%*}x"

@@ -803,7 +803,8 @@ int tune_job(const struct tune_options *o, char **command)
                                      TUNE_DDP | TUNE_FSDP | TUNE_PYTHON};
     CHECK(tune_say_settings(&all, o->dry_run));
     if (o->dry_run) {
-        printf("It takes at most %.3g minutes: the first launch, the price, the race, and a proof "
+        printf("Of these, tune tries the ones for the link of the job.\n"
+               "It takes at most %.3g minutes: the first launch, the price, the race, and a proof "
                "of %ld launches.\n",
                t.minutes, o->launches.value);
         return GS_OK;

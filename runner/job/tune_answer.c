@@ -149,8 +149,14 @@ void tune_say_nothing(const struct tune_settings *s, size_t tried, double worth,
                       const struct effect *e)
 {
     AUTO_TEXT struct text t = {0};
+    best = tried ? best : 0;
     AUTO_FREE char *words = best ? tune_setting_words(&s->v[best]) : NULL;
-    text_addf(&t, "No setting of %zu was shown to shorten the step by %.3g%%", tried, 100 * worth);
+    if (tried)
+        text_addf(&t, "No setting of %zu was shown to shorten the step by %.3g%%", tried,
+                  100 * worth);
+    else
+        text_addf(&t, "No setting was tried%s",
+                  s->n > 1 ? ": the time was too short; use more --minutes" : "");
     if (best && e && !isnan(e->value))
         text_addf(&t, "; %s is %s: %+.1f%% [%+.1f, %+.1f] in %d launches",
                   e->value < 0 ? "the best left open" : "none looked shorter, and the nearest",
