@@ -202,8 +202,10 @@ static bool add_word(struct tune_setting *s, const char *word, char *why, size_t
     AUTO_FREE char *unset = NULL;
     if (!strncmp(word, TORCH, strlen(TORCH)))
         return add_switch(s, word + strlen(TORCH), why, size);
-    if (*word == '-')
-        word = unset = xstrfmt("%s=" UNSET, word + 1);
+    if (*word == '-') {
+        unset = xstrfmt("%s=" UNSET, word + 1);
+        word = unset;
+    }
     size_t n = strcspn(word, "=");
     bool good = n && word[n];
     for (size_t i = 0; i < n; i++)

@@ -595,6 +595,8 @@ static int compare_members(const void *a, const void *b, void *size)
 /* A value that stands twice on an axis of its own would be the same cell twice. */
 static int check_twins(const struct sweep_axis *axis)
 {
+    if (axis->n < 2)
+        return GS_OK;
     size_t size = param_size(axis->p);
     AUTO_FREE unsigned char *v = xmalloc(axis->n * size);
     struct wl_param p = *axis->p;
