@@ -170,18 +170,14 @@ static void member_read(struct tune *t, const struct member *m, const json_t *st
 
 static int write_state(const struct tune *t)
 {
-    json_t *words = json_array(), *settings = json_array(), *changes = json_array();
-    for (char **w = t->command; *w; w++) {
-        AUTO_FREE char *shown = secrets_hidden(*w);
-        json_array_append_new(words, json_text(shown));
-    }
+    json_t *settings = json_array(), *changes = json_array();
     for (size_t i = 1; i < t->set.n; i++) {
         AUTO_FREE char *apply = tune_setting_apply(&t->set.v[i]);
         json_array_append_new(settings, json_text(apply));
         json_array_append_new(changes, json_text(t->set.v[i].changes));
     }
-    AUTO_JSON json_t *state =
-        json_pack("{so so so}", "command", words, "settings", settings, "changes", changes);
+    AUTO_JSON json_t *state = json_pack("{so so so}", "command", tune_command_record(t->command),
+                                        "settings", settings, "changes", changes);
     for (size_t i = 0; i < COUNT(members); i++)
         json_object_set_new(state, members[i].name, member_json(t, &members[i]));
     json_object_set_new(state, "spent_s", json_real(t->spent_s + clock_now_s() - t->began));
@@ -873,21 +869,6 @@ static int restore(struct tune *t, const json_t *state)
     return code;
 }
 
-static int restore_command(char ***command, const json_t *state)
-{
-    json_t *words = json_object_get(state, "command");
-    size_t n = json_array_size(words);
-    *command = xcalloc(n + 1, sizeof **command);
-    for (size_t i = 0; i < n; i++) {
-        AUTO_FREE char *missing = NULL;
-        (*command)[i] = secrets_restored(json_string_value(json_array_get(words, i)), &missing);
-        if (missing)
-            return fail(GS_USAGE, "tune: secrets are not recorded; give it again: export %s=...",
-                        missing);
-    }
-    return n ? GS_OK : fail(GS_FAILED, "tune: " TUNE_STATE " is damaged: it has no command");
-}
-
 int tune_resume(const char *dir)
 {
     AUTO_FREE char *path = xstrfmt("%s/" TUNE_STATE, dir);
@@ -895,7 +876,7 @@ int tune_resume(const char *dir)
     AUTO_FREE char **command = NULL;
     if (!state)
         return fail_at(GS_FAILED, path, 0, "cannot be read, or is damaged");
-    int code = restore_command(&command, state);
+    int code = tune_command_restore(&command, json_object_get(state, "command"), path);
     struct tune t = {.command = command, .race_dir = realpath(dir, NULL)};
     for (size_t i = 0; i < COUNT(members); i++)
         member_read(&t, &members[i], state);

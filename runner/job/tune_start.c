@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/files.h"
+#include "base/jsontext.h"
 #include "base/shell.h"
 #include "base/stats.h"
 #include "base/units.h"
@@ -64,6 +65,30 @@ int tune_command_find(const char *program)
     return access(program, X_OK)
                ? fail(GS_USAGE, "tune: '%s' cannot be run: %s", program, strerror(errno))
                : GS_OK;
+}
+
+json_t *tune_command_record(char **words)
+{
+    json_t *recorded = json_array();
+    for (char **w = words; *w; w++) {
+        AUTO_FREE char *shown = secrets_hidden(*w);
+        json_array_append_new(recorded, json_text(shown));
+    }
+    return recorded;
+}
+
+int tune_command_restore(char ***words, const json_t *recorded, const char *path)
+{
+    size_t n = json_array_size(recorded);
+    *words = xcalloc(n + 1, sizeof **words);
+    for (size_t i = 0; i < n; i++) {
+        AUTO_FREE char *missing = NULL;
+        (*words)[i] = secrets_restored(json_string_value(json_array_get(recorded, i)), &missing);
+        if (missing)
+            return fail(GS_USAGE, "tune: secrets are not recorded; give it again: export %s=...",
+                        missing);
+    }
+    return n ? GS_OK : fail_at(GS_FAILED, path, 0, "is damaged: it has no command");
 }
 
 /* A switch of PyTorch may change how many collectives a step has, and by so much its bytes. A job that

@@ -13,6 +13,7 @@
 #include "job/trial_ranks.h"
 #include "job/tune_setting.h"
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -69,6 +70,11 @@ void tune_started_free(struct tune_started *r);
 char *tune_command(char **words);
 /* GS_OK, or GS_USAGE, reported: there is no such program. */
 int tune_command_find(const char *program);
+/* Its words without their secrets. */
+json_t *tune_command_record(char **words);
+/* *words: as the command was given, NULL at the end; the caller frees each of them and the list. GS_OK or
+ * reported: secrets are missing in the environment, or `path`, which has `recorded`, is damaged. */
+int tune_command_restore(char ***words, const json_t *recorded, const char *path);
 
 /* ---- a launch of another kind, such as that of a price ---- */
 
