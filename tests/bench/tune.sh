@@ -93,6 +93,7 @@ quiet
 began=$SECONDS
 base=$(of_five)
 best=$base
+by_setting=()
 for i in 0 1 2; do
     set=("${settings[i]}")
     [ $i != 0 ] || set=(-u OMPI_MCA_btl)
@@ -100,6 +101,7 @@ for i in 0 1 2; do
     ms=$(of_five "${set[@]}")
     echo "# by hand: ${set[*]}: $ms ms of $base ms"
     best=$(awk -v a="$best" -v b="$ms" 'BEGIN { print a < b ? a : b }')
+    by_setting[i]=$ms
 done
 by_hand=$((SECONDS - began))
 quiet
@@ -108,8 +110,14 @@ began=$SECONDS
     --only OMPI_MCA_btl=unset,tcp_links,algorithm=4 -o raw -- "${job[@]}" steps=0 >said 2>err
 took=$((SECONDS - began))
 sed 's/^/# /' said
-gain=$(sed -n 's/.*steps \([0-9.]*\)% shorter.*/\1/p' said)
-row 'gain of tune, of the gain of the grid by hand' \
-    "$(awk "BEGIN { print 100 * ${gain:-0} / (100 * (1 - $best / $base)) }")" least 90 %
+# TCP over the loopback has a fast and a slow mode, by launch. So both gains are those of the grid.
+case $(sed 1d said) in
+*'unset OMPI_MCA_btl'*) chosen=${by_setting[0]} ;;
+*tcp_links=2*) chosen=${by_setting[1]} ;;
+*algorithm=4*) chosen=${by_setting[2]} ;;
+*) chosen=$base ;;
+esac
+row 'gain of what tune chose, of the largest gain, both by hand' \
+    "$(awk "BEGIN { print 100 * (1 - $chosen / $base) / (1 - $best / $base) }")" least 90 %
 row "time of tune, of the $by_hand s by hand" \
     "$(awk "BEGIN { print 100 * $took / $by_hand }")" most 20 %
