@@ -93,7 +93,7 @@ circles() {
 }
 
 # In these rooms a public name begins with the first word of its module's name: it greps once.
-named='plan plugin record suspects cluster'
+named='plan plugin record cluster'
 names() {
     local built=${1:-build} room
     for room in $named; do

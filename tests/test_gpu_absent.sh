@@ -53,9 +53,6 @@ algorithm = rign
 END
 fails 2 "did you mean 'ring'" "$gradsync" plan typo.ini
 
-fails1 3 '^--set pairs:backend=cuda: \[pairs\] needs a GPU: ' "$gradsync" suspects -o data --set \
-    pairs:backend=cuda --set launch:ranks=2
-
 # Backends are built wherever their headers are; elsewhere the build says what it left out.
 if [ -e "$build/plugins/nccl_allreduce/cuda.so" ]; then
     for backend in nccl_allreduce iter_proxy; do

@@ -264,17 +264,6 @@ size_t text_width(const char *s)
     return n;
 }
 
-void text_add_label(struct text *t, const char *name, const char *value)
-{
-    text_addf(t, "%s%s=\"", t->s[t->len - 1] == '{' ? "" : ",", name);
-    for (const char *c = value; *c; c++)
-        if (*c == '\n')
-            text_add(t, "\\n");
-        else
-            text_addf(t, "%s%c", *c == '"' || *c == '\\' ? "\\" : "", *c);
-    text_add(t, "\"");
-}
-
 /* ---- the nearest name ---- */
 
 /* Fewer letters are part of too many names. */

@@ -17,8 +17,6 @@ struct text {
 void text_add(struct text *t, const char *s);
 void text_addn(struct text *t, const char *s, size_t n);
 void text_addf(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Adds a label of a Prometheus gauge behind its '{' or another label: name="value". */
-void text_add_label(struct text *t, const char *name, const char *value);
 void text_clear(struct text *t); /* makes it empty, keeps the memory */
 void text_free(struct text *t);
 

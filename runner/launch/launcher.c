@@ -82,11 +82,13 @@ void numa_bind(struct numa *n, const char *mask_file)
 
 #endif
 
-/* ---- GPUs ---- */
+/* ---- GPUs ----
+ *
+ * Checked before a run folder is created: otherwise the ranks of each section would fail one after
+ * the other. */
 
-/* COUNTED + n: n GPUs. SOME: only the plugin can find out. */
-enum answer { SOME, NO_DRIVER, NO_GPU, COUNTED };
-enum { COUNT_MAX = 200 };
+/* SOME: there are GPUs, or only the plugin can find out. */
+enum answer { SOME, NO_DRIVER, NO_GPU };
 
 /* From cuda.h, whose ABI is stable. */
 #define CUDA_ERROR_NO_DEVICE 100
@@ -109,9 +111,7 @@ static int ask_driver(void *none)
     int error = init(0);
     if (!error)
         error = count(&n);
-    if (error == CUDA_ERROR_NO_DEVICE || (!error && n == 0))
-        return NO_GPU;
-    return error || n > COUNT_MAX ? (int)SOME : (int)COUNTED + n;
+    return error == CUDA_ERROR_NO_DEVICE || (!error && n == 0) ? NO_GPU : SOME;
 }
 
 /* In a child process, because the driver keeps threads and descriptors open until its process ends. */
@@ -124,30 +124,19 @@ static enum answer ask(void)
     return status >= 0 && WIFEXITED(status) ? (enum answer)WEXITSTATUS(status) : SOME;
 }
 
-static enum answer answer_here(void)
+/* NULL: there is a GPU, or only the plugin can find out. Otherwise the reason and the remedy. */
+static const char *gpus_here_missing(void)
 {
     static bool asked;
     static enum answer answer;
-    if (!asked)
-        answer = ask();
-    asked = true;
-    return answer;
-}
-
-int gpus_here_count(void)
-{
-    enum answer answer = answer_here();
-    return answer > COUNTED ? (int)answer - (int)COUNTED : 0;
-}
-
-const char *gpus_here_missing(void)
-{
     static const char *const why[] = {
         [NO_DRIVER] = "no NVIDIA driver on this machine: run where nvidia-smi lists GPUs",
         [NO_GPU] = "the NVIDIA driver sees no GPU: run where nvidia-smi lists some "
                    "(CUDA_VISIBLE_DEVICES may hide them)",
     };
-    enum answer answer = answer_here();
+    if (!asked)
+        answer = ask();
+    asked = true;
     return (size_t)answer < COUNT(why) ? why[answer] : NULL;
 }
 
@@ -177,7 +166,8 @@ static bool here_alone(const struct set_launch *set)
     return !*set->hosts && set->nodes <= 1 && !here_in_allocation();
 }
 
-long here_slots(void)
+/* Processors that this process may use; a container or taskset may allow fewer than exist. */
+static long here_slots(void)
 {
     cpu_set_t set;
     if (sched_getaffinity(0, sizeof set, &set) == 0)

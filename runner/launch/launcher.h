@@ -27,19 +27,6 @@ bool numa_here(void); /* false: built without hwloc */
  * "ffffffff,00000000". Later threads and child processes inherit the binding. */
 void numa_bind(struct numa *n, const char *mask_file);
 
-/* ---- GPUs ----
- *
- * Checks for a GPU before a run folder is created. Otherwise the ranks of each section would fail one
- * after the other. */
-
-/* NULL: there is a GPU, or only the plugin can find out. Otherwise the reason and the remedy. */
-const char *gpus_here_missing(void);
-/* Their number; 0: none, or unknown. */
-int gpus_here_count(void);
-
-/* Processors that this process may use; a container or taskset may allow fewer than exist. */
-long here_slots(void);
-
 /* ---- the launcher ---- */
 
 /* Makes argv (NULL-terminated, launcher_free), which starts `gradsync-rank rank_args…` once per rank.

@@ -31,7 +31,6 @@
     X("check", cmd_check, "FILE...", "report every fault in a config, plugin or recording") \
     X("fabric", cmd_fabric, "", "show network ports, GPUs, NCCL settings; see also") \
     X("list", cmd_list, "", NULL) \
-    X("suspects", cmd_suspects, "[CONFIG]", "find the slow GPU, link or host of a machine") \
     X("model", cmd_model, "CONFIG", "compute a training between sites; see also") \
     X("links", cmd_links, "CONFIG", NULL) \
     X("watch", cmd_watch, "FILE|-", "follow a training log; report low rates and faults") \

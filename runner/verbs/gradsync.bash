@@ -5,7 +5,7 @@
 
 _gradsync_words() { # GRADSYNC VERB: what the verb's arguments may be called, one a line
     case $2 in
-    plan | run | submit | check | limits | model | watch | suspects) "$1" list configs ;;&
+    plan | run | submit | check | limits | model | watch) "$1" list configs ;;&
     show | compare | transitions | report) "$1" list measured ;;&
     run | resume | show | compare | check) "$1" list runs ;;
     list) printf '%s\n' verbs plugins configs measured runs ;;

@@ -29,6 +29,14 @@ static const struct verb {
 #undef VERB
 };
 
+/* Verbs of earlier versions, and what does their work now. */
+static const struct old_verb {
+    const char *name, *now;
+} old_verbs[] = {
+    {"suspects", "DCGM and nvbandwidth test GPUs and their links; 'gradsync show RUN' names "
+                 "launches that something else disturbed"},
+};
+
 static const struct verb *find_verb(const char *name)
 {
     for (size_t i = 0; i < COUNT(verbs); i++)
@@ -350,6 +358,9 @@ int cmd_help(int argc, char **argv)
 
 static int unknown_verb(const char *word, const char *next)
 {
+    for (size_t i = 0; i < COUNT(old_verbs); i++)
+        if (!strcmp(word, old_verbs[i].name))
+            return fail(GS_USAGE, "no verb '%s' any more: %s", word, old_verbs[i].now);
     const char *near = NEAREST(word, verbs, COUNT(verbs), name);
     if (!near && next && find_verb(next))
         return fail(GS_USAGE, "no verb '%s'; the verb comes first: gradsync %s %s", word, next,

@@ -202,31 +202,7 @@ static const char json_of[] =
     "     FROM (SELECT * FROM shown ORDER BY at) AS shown))"
     " FROM one";
 
-/* Gauges with the names and labels of NCCL's inspector; the columns after the first three are labels. */
-static const char prometheus_of[] =
-    "WITH series AS ("
-    " SELECT 'gradsync' AS source, platform, workload, run_id, cell_id AS cell, config, mode,"
-    "   CASE collective"
-    "     WHEN 'allgather' THEN 'AllGather' WHEN 'reducescatter' THEN 'ReduceScatter'"
-    "     WHEN 'alltoall' THEN 'AlltoAll' WHEN 'broadcast' THEN 'Broadcast'"
-    "     WHEN 'reduce' THEN 'Reduce' WHEN 'sendrecv' THEN 'SendRecv' ELSE 'AllReduce' END"
-    "     AS collective,"
-    "   size_B AS message_size, ran AS algo_proto, ranks AS nranks, nodes AS n_nodes,"
-    "   at, busbw_Bps, algbw_Bps, median_s"
-    " FROM shown WHERE busbw_factor > 0 AND size_B > 0 AND median_s IS NOT NULL ORDER BY at)"
-    " SELECT 'nccl_bus_bandwidth_gbs', 'Bus bandwidth in GB/s', busbw_Bps * 1e-9 AS value, *"
-    " FROM series"
-    " UNION ALL"
-    " SELECT 'nccl_algorithm_bandwidth_gbs', 'Algorithm bandwidth in GB/s', algbw_Bps * 1e-9, *"
-    " FROM series"
-    " UNION ALL"
-    " SELECT 'nccl_collective_exec_time_microseconds',"
-    "   'Median time of a collective in microseconds', median_s * 1e6, *"
-    " FROM series";
-
 /* clang-format on */
-
-enum { FIRST_LABEL = 3, AFTER_LABELS = 15 };
 
 static void take_json(void *text, sqlite3_stmt *st)
 {
@@ -240,26 +216,6 @@ static void take_text(void *text, sqlite3_stmt *st)
     text_add(text, store_text(st, 0));
 }
 
-static void take_gauge(void *text, sqlite3_stmt *st)
-{
-    struct text *t = text;
-    const char *name = store_text(st, 0);
-    AUTO_FREE char *head =
-        xstrfmt("# HELP %s %s\n# TYPE %s gauge\n", name, store_text(st, 1), name);
-    if (!t->s || !strstr(t->s, head))
-        text_add(t, head);
-    text_addf(t, "%s{", name);
-    for (int i = FIRST_LABEL; i < AFTER_LABELS; i++) {
-        char size[32];
-        const char *label = sqlite3_column_name(st, i);
-        text_add_label(t, label,
-                       strcmp(label, "message_size")
-                           ? store_text(st, i)
-                           : units_size(size, sizeof size, (uint64_t)sqlite3_column_int64(st, i)));
-    }
-    text_addf(t, "} %.6g\n", sqlite3_column_double(st, 2));
-}
-
 static const struct format {
     const char *name, *query;
     void (*take)(void *text, sqlite3_stmt *st); /* adds a row */
@@ -267,7 +223,6 @@ static const struct format {
     {"json", json_of, take_json},
     {"nccl-tests", "SELECT text FROM nccl_tests JOIN one USING (run)", take_text},
     {"nccl-tests-json", "SELECT json FROM nccl_tests JOIN one USING (run)", take_text},
-    {"prometheus", prometheus_of, take_gauge},
 };
 
 static int find_format(const struct format **f, const char *name)
@@ -276,9 +231,8 @@ static int find_format(const struct format **f, const char *name)
         if (!strcmp((*f)->name, name))
             return GS_OK;
     return fail(GS_USAGE,
-                "show: no format '%s'%s; formats are json, nccl-tests, nccl-tests-json and "
-                "prometheus",
-                name, DID_YOU_MEAN(NEAREST(name, formats, COUNT(formats), name)));
+                "show: no format '%s'%s; formats are json, nccl-tests and nccl-tests-json", name,
+                DID_YOU_MEAN(NEAREST(name, formats, COUNT(formats), name)));
 }
 
 /* To the file `out`, or to stdout if it is NULL. */
@@ -312,7 +266,7 @@ static int show(void *request, char **words, int n)
     AUTO(store_close) struct store s = {0};
     AUTO_WORDS struct words title = {0};
     if (q->out && !name)
-        return fail(GS_USAGE, "show: --output needs --format nccl-tests or prometheus");
+        return fail(GS_USAGE, "show: --output needs --format");
     CHECK(runs_choose(&choice, (const char *const *)words, (size_t)n));
     choice.one = true;
     if (name)
@@ -333,8 +287,7 @@ int cmd_show(int argc, char **argv)
     const struct cli_option options[] = {
         {"json", 'j', CLI_FLAG, &q.json, NULL, "print one JSON object (docs/formats.md)"},
         {"format", 0, CLI_TEXT, &q.format, "FORMAT",
-         "nccl-tests: tables as nccl-tests prints them; nccl-tests-json: as its -J writes them; "
-         "prometheus: metrics for the textfile collector, with the names of NCCL's inspector"},
+         "nccl-tests: tables as nccl-tests prints them; nccl-tests-json: as its -J writes them"},
         {"output", 'o', CLI_TEXT, &q.out, "FILE",
          "write the output of --format to this file, replaced atomically (default: print it)"},
         {0}};

@@ -17,7 +17,7 @@ if [ -n "${HOST:-}" ]; then export GPUS=${GPUS:-2}; fi
 out=$(realpath -m "${OUT:?a folder}") host=${HOST:-}
 mkdir -p "$out"
 limit=${LIMIT:-540}
-parts=${PARTS:-baseline nccl_tests groups price_nvlink price_host tune_sockets steps suspects suspects_slow}
+parts=${PARTS:-baseline nccl_tests groups price_nvlink price_host tune_sockets steps}
 card=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | grep -oE '[A-Z][0-9]+S?' | head -n 1 || true)
 card=${card,,} # h100
 box=${card:-host}-${gpus}gpu pairs=${card:-host}-2x$((gpus / 2))-sock
@@ -78,31 +78,6 @@ tune_host() { tune host NCCL_P2P_DISABLE=1; }
 steps() { # a recorded DDP and a recorded FSDP2 step
     STEPS='ddp-large fsdp-large' LEVELS=step BUDGET=12 OUT=$out/steps GPUS=$gpus BUILD=$build \
         bash "$top/tests/bench/steps.sh"
-}
-
-suspects() { # no GPU is slower than the others: who is named all the same is a false alarm
-    local backend=()
-    [ -z "$host" ] || backend=(-s pairs:backend=host)
-    "$gradsync" suspects -q -o "$out/raw" --ranks "$gpus" "${backend[@]}"
-}
-# The clocks stay as they are: another program takes 15% of the last GPU's time.
-suspects_slow() {
-    [ -z "$host" ] || { echo 'no GPU to slow down' && return 1; }
-    CUDA_VISIBLE_DEVICES=$((gpus - 1)) python3 - <<-'END' &
-	import time
-	import torch
-	a = torch.randn(4096, 4096, device="cuda", dtype=torch.bfloat16)
-	while True:
-	    start = time.monotonic()
-	    a @ a
-	    torch.cuda.synchronize()
-	    time.sleep((time.monotonic() - start) * 85 / 15)
-	END
-    local other=$! rc=0
-    sleep 8
-    suspects || rc=$?
-    kill $other
-    return $rc
 }
 
 SECONDS=0

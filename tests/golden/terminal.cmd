@@ -63,14 +63,11 @@ $ gradsync show $top/data/raw/h200-2gpu-collectives/*/*-zero-cta-70cb 2>/dev/nul
 # ---- formats for other programs
 $ gradsync show here --json
 $ gradsync show p --format nccl-tests
-$ gradsync show p --format prometheus -o metrics/gradsync.prom && ls -A metrics && cat metrics/gradsync.prom
-$ gradsync show p --format promethus
+$ gradsync show p --format nccltests
 # A block of an all-gather counts its elements, and it has no operation; a broadcast has a root.
 collectives=$(echo $top/data/raw/h200-2gpu-collectives/nccl_allreduce/*-40a9)
 $ gradsync show $collectives --format nccl-tests 2>/dev/null | grep 'starting\|^ *65536 '
 $ gradsync show $collectives --format nccl-tests-json 2>/dev/null | jq -r '.[] | .args[0]' | sort | uniq -c
-$ gradsync show $collectives --format prometheus 2>/dev/null | grep -o 'collective="[A-Za-z]*"' | sort | uniq -c
-$ gradsync show $collectives --format prometheus 2>/dev/null | grep -v '^#' | cut -d' ' -f1-2 | sort | uniq -d
 # What it writes, import reads: the times are those of the report.
 gradsync show $top/data/raw/h200-4gpu/nccl_allreduce/*-f16a --format nccl-tests >text.txt 2>/dev/null
 $ gradsync import -q --platform back --set ranks=4 -o back text.txt

@@ -4,6 +4,7 @@ printf '[platform]\nname = here\n[null]\nsize = 8, 64, 4KiB\nconfig = a, b\n' >c
 : >configs/mine-2gpu.ini
 whole_run data/raw/p/null/20250101T000000Z-abcd
 $ gradsync paln
+$ gradsync suspects
 $ gradsync plan mine.ini --workloda x
 $ gradsync help measrue
 $ gradsync list config
@@ -27,6 +28,4 @@ $ for verb in show compare advise transitions; do gradsync $verb zzzzzz; done
 $ gradsync status data/campaigns/gs-20250101-abd
 $ gradsync status
 $ (cd home && gradsync status)
-$ gradsync suspects ./nope
-$ gradsync suspects ./hoem
 $ gradsync check $top/README.md
