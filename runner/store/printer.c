@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-const char *const print_formats[PRINT_FORMATS] = {"text", "csv", "json", "markdown", "lines"};
+const char *const print_formats[PRINT_FORMATS] = {"text", "csv", "json", "lines"};
 
 /* ---- values ---- */
 
@@ -84,21 +84,19 @@ struct print {
 
 static void put_titles(struct print *p, sqlite3_stmt *st)
 {
-    bool csv = p->how->format == PRINT_CSV, markdown = p->how->format == PRINT_MARKDOWN;
+    bool csv = p->how->format == PRINT_CSV;
     for (int i = 0; i < p->columns; i++) {
-        size_t n = strlen(sqlite3_column_name(st, i));
-        if (!csv)
-            unit_of(sqlite3_column_name(st, i), &n);
-        if (p->how->format == PRINT_TEXT)
-            words_addf(&p->cells, "%.*s", (int)n, sqlite3_column_name(st, i));
-        else
-            printf("%s%.*s%s", csv ? (i ? "," : "") : "| ", (int)n, sqlite3_column_name(st, i),
-                   csv ? "" : " ");
+        const char *title = sqlite3_column_name(st, i);
+        size_t n = strlen(title);
+        if (csv) {
+            printf("%s%s", i ? "," : "", title);
+        } else {
+            unit_of(title, &n);
+            words_addf(&p->cells, "%.*s", (int)n, title);
+        }
     }
-    if (p->how->format != PRINT_TEXT)
-        puts(csv ? "" : "|");
-    for (int i = 0; markdown && i < p->columns; i++)
-        printf("|---%s", i + 1 < p->columns ? "" : "|\n");
+    if (csv)
+        putchar('\n');
 }
 
 /* gnuplot runs the lines that it loads: a line break in a text does not begin another one. */
@@ -120,26 +118,20 @@ static void put_line(struct print *p, sqlite3_stmt *st)
 
 static void put_row(struct print *p, sqlite3_stmt *st)
 {
-    bool readable = p->how->format == PRINT_TEXT || p->how->format == PRINT_MARKDOWN;
+    bool text = p->how->format == PRINT_TEXT;
     for (int i = 0; i < p->columns; i++) {
-        AUTO_FREE char *cell = cell_of(st, i, readable);
-        if (p->how->format == PRINT_TEXT) {
-            if (!p->how->most || p->how->rows < p->how->most)
-                words_add(&p->cells, cell);
-        } else if (p->how->format == PRINT_CSV) {
+        AUTO_FREE char *cell = cell_of(st, i, text);
+        if (!text) {
             AUTO_TEXT struct text field = {0};
             text_add(&field, i ? "," : "");
             csv_field(&field, cell);
             fputs(field.s, stdout);
-        } else {
-            fputs("| ", stdout);
-            for (const char *s = cell; *s; s++) /* "|" would end the cell */
-                printf(*s == '|' ? "\\|" : "%c", *s);
-            putchar(' ');
+        } else if (!p->how->most || p->how->rows < p->how->most) {
+            words_add(&p->cells, cell);
         }
     }
-    if (p->how->format != PRINT_TEXT)
-        puts(readable ? "|" : "");
+    if (!text)
+        putchar('\n');
 }
 
 static json_t *json_cell(sqlite3_stmt *st, int i)

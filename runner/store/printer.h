@@ -6,7 +6,7 @@
 
 #include "store/store.h"
 
-enum print_format { PRINT_TEXT, PRINT_CSV, PRINT_JSON, PRINT_MARKDOWN, PRINT_LINES, PRINT_FORMATS };
+enum print_format { PRINT_TEXT, PRINT_CSV, PRINT_JSON, PRINT_LINES, PRINT_FORMATS };
 extern const char *const print_formats[PRINT_FORMATS];
 
 struct printing {
@@ -17,7 +17,7 @@ struct printing {
     size_t rows;                    /* out: rows of the query */
 };
 
-/* Text and Markdown give numbers with their unit, three digits; CSV, JSON and lines give them whole,
+/* Text gives numbers with their unit, three digits; CSV, JSON and lines give them whole,
  * in SI base units. Lines have no titles, and no cells of NULL. GS_OK, or reported: GS_USAGE if SQLite does not understand the query. */
 int print_query(struct store *s, const char *sql, struct printing *how);
 

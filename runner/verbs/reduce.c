@@ -107,8 +107,7 @@ static int format_of(const char *name, enum print_format *format)
             *format = (enum print_format)i;
             return GS_OK;
         }
-    return fail(GS_USAGE,
-                "query: no format '%s'%s; formats are text, csv, json, markdown and lines", name,
+    return fail(GS_USAGE, "query: no format '%s'%s; formats are text, csv, json and lines", name,
                 DID_YOU_MEAN(text_nearest(name, print_formats, PRINT_FORMATS)));
 }
 
@@ -141,7 +140,7 @@ int cmd_query(int argc, char **argv)
     struct query_request q = {0};
     const struct cli_option options[] = {
         {"format", 0, CLI_TEXT, &q.format, "FORMAT",
-         "text, csv, json, markdown or lines (cells with a space between them); default: text, "
+         "text, csv, json or lines (cells with a space between them); default: text, "
          "rounded to three digits"},
         {"table", 't', CLI_LIST, &q.tables, "DIR/NAME.csv",
          "query this file as table NAME, instead of recordings; may be repeated"},

@@ -27,8 +27,8 @@ $ gradsync query --first 'CREATE TABLE x (a)' 'SELECT 1'
 # ---- formats: units in text, SI units in CSV
 select='SELECT run_id, 1.5e-3 AS step_s, 4096 AS size_B, NULL AS none, 2.5e9 AS busbw_Bps FROM run ORDER BY run_id LIMIT 1'
 odd="SELECT 'a\"b,c' AS text, 'd|e' AS bar"
-$ for format in text csv markdown json; do gradsync query --format $format "$select"; done
-$ for format in csv markdown; do gradsync query --format $format "$odd"; done
+$ for format in text csv json; do gradsync query --format $format "$select"; done
+$ gradsync query --format csv "$odd"
 $ gradsync query --format jsn 'SELECT 1'
 $ lines "SELECT shorten('Grün', 4), shorten('Grün!', 4)"
 
