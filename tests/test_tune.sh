@@ -171,13 +171,14 @@ like "$(cat told)" 'the measurements are kept; continue with: gradsync resume ra
 n=$(wc -l <starts)
 run=$(run_of) && run=elsewhere/moved/${run#raw/}
 mkdir elsewhere && mv raw elsewhere/moved
-exits 0 'resume goes on, also if the recordings were moved' \
-    env NCCL_MAX_CTAS=1 NCCL_A=1 NCCL_B=1 NCCL_C=1 "$gradsync" resume "$run"
+fails1 2 "you did not begin this in this folder, and it holds a command: .* --commands $run$" "$gradsync" resume "$run"
+exits 0 'resume --commands goes on where the recordings were moved' \
+    env NCCL_MAX_CTAS=1 NCCL_A=1 NCCL_B=1 NCCL_C=1 "$gradsync" resume --commands "$run"
 like "$out" '^Run without NCCL_MAX_CTAS' 'a resumed tune has the answer'
 ok 'nothing is written where the recordings were' test ! -e raw
 starts=$(wc -l <starts)
 mv elsewhere/moved raw
-exits 0 'a finished run that was moved finds its proof' "$gradsync" resume "$(run_of)"
+exits 0 'a finished run that was moved finds its proof' "$gradsync" resume --commands "$(run_of)"
 is "$(wc -l <starts)" "$starts" 'and starts nothing'
 cp -r "$(run_of)" alone
 fails 2 'alone is not in a folder job/train of recordings; .* move all of them' "$gradsync" resume alone

@@ -67,6 +67,8 @@ void interrupts_child(const struct interrupts *i)
 
 void interrupts_release(struct interrupts *i)
 {
+    if (i->fd < 0)
+        return;
     close(i->fd);
     signal(SIGPIPE, SIG_DFL);
     sigprocmask(SIG_SETMASK, &i->before, NULL);

@@ -10,6 +10,7 @@
 #include "config/json_names.h"
 #include "config/locate.h"
 #include "config/settings_tables.h"
+#include "record/begun.h"
 #include "record/runs.h"
 #include "workload.h"
 
@@ -446,7 +447,7 @@ int campaign_write(const struct campaign *c)
     if (!code && rename(temp, path))
         code = fail_file(path, "made", errno);
     if (!code)
-        runs_mark_begun(c->dir);
+        begun_mark(c->dir);
     return code;
 }
 

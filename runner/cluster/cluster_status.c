@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "config/json_names.h"
 #include "launch/run.h"
+#include "record/begun.h"
 #include "record/runs.h"
 
 #include <errno.h>
@@ -490,25 +491,13 @@ static int submit_lacking(const struct campaign *c, const struct cluster_status 
     return code;
 }
 
-/* The scripts of the folder may be another person's. */
-static int check_begun(const char *dir, bool commands)
-{
-    if (!commands && !runs_begun_here(dir))
-        return fail_at(GS_USAGE, dir, 0,
-                       "you did not begin this campaign in this folder, and its scripts are "
-                       "commands: read them, then: gradsync resume --commands %s",
-                       SHELL_WORD(dir));
-    runs_mark_begun(dir);
-    return GS_OK;
-}
-
 int cluster_resume(const char *dir, bool commands)
 {
     AUTO(campaign_free) struct campaign c = {0};
     AUTO(cluster_status_free) struct cluster_status s = {0};
     AUTO_CLOSE int lock = -1;
     int code = campaign_read(&c, dir);
-    TRY(code, check_begun(dir, commands));
+    TRY(code, begun_may_command(dir, dir, "the scripts of this campaign are commands", commands));
     TRY(code, campaign_lock(&c, &lock));
     TRY(code, cluster_status_read(&s, &c, true));
     TRY(code, release_held(&c, &s));

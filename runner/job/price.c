@@ -53,7 +53,8 @@ static size_t differences(struct nested *x, const struct trial_comm *c, const ch
     for (size_t i = 0; i < c->n; i++) {
         const struct trial_visit *a = &c->visits[i], *b;
         const struct trial_visit *base = trial_visit_of(c, a->block, "auto", 0);
-        if (strcmp(a->arm, more) || a->copy || !base || !(b = trial_visit_of(c, a->block, less, 0)))
+        if (strcmp(a->arm, more) || a->copy || !base ||
+            !(b = trial_visit_of(c, a->block, less, 0)) || !a->rank_ns || !b->rank_ns)
             continue;
         double d = rank_s(a, rank) - rank_s(b, rank);
         x[n] = (struct nested){.launch = (int)n, .value = d / trial_visit_step_s(base)};

@@ -17,7 +17,9 @@
 #include "job/tune_answer.h"
 #include "job/tune_setting.h"
 #include "job/tune_start.h"
+#include "job/tune_state.h"
 #include "nccl_tuner/trial_config.h"
+#include "record/begun.h"
 #include "record/manifest.h"
 
 #include <errno.h>
@@ -33,8 +35,6 @@
 #define PRICE_S 110.0 /* steps for the price */
 #define FIRST_S 180.0 /* the first start ends after so long */
 #define LAUNCH_S_LEAST 20.0
-
-#define TUNE_STATE "tune.json" /* in the folder of the race: what resume needs */
 
 struct tune {
     struct tune_options o;
@@ -130,13 +130,17 @@ static json_t *run_json(const struct tune *t, const char *run)
     return json_text(path);
 }
 
-/* Older states have the path itself. */
+/* Its last two names: older states have the path itself, wherever that was. */
 static char *run_read(const struct tune *t, const char *path)
 {
-    AUTO_FREE char *beside = xstrfmt("%s/%s", t->race_dir, path);
-    bool relative = !strncmp(path, "../", 3);
-    char *found = *path ? realpath(relative ? beside : path, NULL) : NULL;
-    return found || !*path ? found : xstrdup(path);
+    AUTO_FREE char *workload = xstrdup(path);
+    char *name = strrchr(workload, '/');
+    if (!name)
+        return NULL;
+    *name = '\0';
+    AUTO_FREE char *beside =
+        xstrfmt("%s/../../%s/%s", t->race_dir, path_name(workload), path_name(path));
+    return realpath(beside, NULL);
 }
 
 static json_t *member_json(const struct tune *t, const struct member *m)
@@ -183,7 +187,10 @@ static int write_state(const struct tune *t)
     json_object_set_new(state, "spent_s", json_real(t->spent_s + clock_now_s() - t->began));
     AUTO_FREE char *text = json_dumps(state, JSON_INDENT(1));
     AUTO_FREE char *path = xstrfmt("%s/" TUNE_STATE, t->race_dir);
-    return text && files_replace(path, text, 0666) ? GS_OK : fail_file(path, "written", errno);
+    if (!text || !files_replace(path, text, 0666))
+        return fail_file(path, "written", errno);
+    begun_mark(t->race_dir);
+    return GS_OK;
 }
 
 /* ---- starts ---- */
@@ -631,7 +638,7 @@ static void take_earlier_proof(void *ctx, int launch, const char *label, int cop
 {
     struct earlier *e = ctx;
     size_t place = strcmp(label, TUNE_BASELINE) ? PROOF_WINNER : (size_t)copy;
-    if (launch >= 1 && (size_t)launch <= e->n && step_s > 0)
+    if (launch >= 1 && (size_t)launch <= e->n && place < PROOF_STARTS && step_s > 0)
         e->log_s[launch - 1][place] = log(step_s);
 }
 
@@ -791,7 +798,7 @@ static void release(struct tune *t)
 
 int tune_job(const struct tune_options *o, char **command)
 {
-    struct tune t = {.o = *o, .command = command};
+    struct tune t = {.o = *o, .command = command, .job.log = -1, .interrupts.fd = -1};
     CHECK(read_options(&t));
     CHECK(tune_command_find(*command));
     /* It also finds faults of the user's file, and that --only leaves nothing. */
@@ -826,7 +833,7 @@ static void take_earlier_race(void *ctx, int launch, const char *label, int copy
     struct tune *t = ctx;
     size_t i = tune_settings_find(&t->set, label);
     (void)copy;
-    if (i >= t->race.n)
+    if (i >= t->race.n || launch > RACE_ROUNDS)
         return;
     if (!(step_s > 0) && i)
         race_failed(&t->race, i);
@@ -869,22 +876,22 @@ static int restore(struct tune *t, const json_t *state)
     return code;
 }
 
-int tune_resume(const char *dir)
+int tune_resume(const char *dir, bool commands)
 {
     AUTO_FREE char *path = xstrfmt("%s/" TUNE_STATE, dir);
-    AUTO_JSON json_t *state = json_load_file(path, 0, NULL);
+    AUTO_JSON json_t *state = NULL;
     AUTO_FREE char **command = NULL;
-    if (!state)
-        return fail_at(GS_FAILED, path, 0, "cannot be read, or is damaged");
-    int code = tune_command_restore(&command, json_object_get(state, "command"), path);
-    struct tune t = {.command = command, .race_dir = realpath(dir, NULL)};
+    CHECK(tune_state_read(&state, path));
+    struct tune t = {.race_dir = realpath(dir, NULL), .job.log = -1, .interrupts.fd = -1};
     for (size_t i = 0; i < COUNT(members); i++)
         member_read(&t, &members[i], state);
-    AUTO_FREE char *out = code ? NULL : job_recording_root(dir, t.o.platform);
+    AUTO_FREE char *out = job_recording_root(dir, t.o.platform);
     t.o.out = out;
-    code = code || out ? code : GS_USAGE;
+    int code = out ? restore(&t, state) : GS_USAGE;
+    TRY(code, begun_may_command(dir, path, "it holds a command", commands));
+    TRY(code, tune_command_restore(&command, json_object_get(state, "command"), path));
+    t.command = command;
     TRY(code, prepare(&t));
-    TRY(code, restore(&t, state));
     TRY(code, stages(&t));
     release(&t);
     for (char **w = command; w && *w; w++)

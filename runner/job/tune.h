@@ -19,6 +19,6 @@ struct tune_options {
 
 /* GS_OK: there is an answer. */
 int tune_job(const struct tune_options *o, char **command);
-/* Goes on with a run that was interrupted. */
-int tune_resume(const char *dir);
+/* Goes on with a run that was interrupted. commands: the user has read the command of the run. */
+int tune_resume(const char *dir, bool commands);
 bool tune_is_run(const char *dir);

@@ -207,7 +207,7 @@ static bool add_word(struct tune_setting *s, const char *word, char *why, size_t
         word = unset;
     }
     size_t n = strcspn(word, "=");
-    bool good = n && word[n];
+    bool good = n && word[n] && !isdigit((unsigned char)*word);
     for (size_t i = 0; i < n; i++)
         good = good && (isalnum((unsigned char)word[i]) || word[i] == '_');
     if (!good)

@@ -18,6 +18,7 @@
 #include "launch/supervise.h"
 #include "plan/plan_cost.h"
 #include "plan/plan_io.h"
+#include "record/begun.h"
 #include "record/host_load.h"
 #include "record/ledger.h"
 #include "record/manifest.h"
@@ -426,7 +427,7 @@ int run_make_folder(const struct plan *p, const char *data, char **dir)
         rmdir(*dir);
     }
     if (!code && has_command(p))
-        runs_mark_begun(*dir);
+        begun_mark(*dir);
     return code;
 }
 
@@ -601,18 +602,12 @@ static int restore(const struct plan *p, const char *key, char value[SET_TEXT_MA
 /* The folder may be another person's, and `resume` be the advice of a message about it. */
 static int check_commands(const struct plan *p, const char *dir, const struct run_options *options)
 {
-    if (!has_command(p) || options->trusted || runs_begun_here(dir))
+    if (!has_command(p) || options->trusted)
         return GS_OK;
-    if (options->commands) {
-        runs_mark_begun(dir);
-        return GS_OK;
-    }
-    return fail_at(GS_USAGE, p->config->path, 0,
-                   "you did not begin this run in this folder, and %s: read it, then: gradsync "
-                   "resume --commands %s",
-                   plan_is_train(p) ? "[train] has a command"
-                                    : "[launch] has a prefix or args, which are commands",
-                   SHELL_WORD(dir));
+    return begun_may_command(dir, p->config->path,
+                             plan_is_train(p) ? "[train] has a command"
+                                              : "[launch] has a prefix or args, which are commands",
+                             options->commands);
 }
 
 int run_folder(const char *dir, const struct run_options *options)

@@ -16,44 +16,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- what this user began ---- */
-
-/* The caller frees it; NULL: no folder, or the user has no home. */
-static char *mark_of(const char *dir)
-{
-    static const char *const files[] = {"config.ini", "plan.json", "campaign.json"};
-    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-    AUTO_FREE char *real = realpath(dir, NULL);
-    AUTO_TEXT struct text all = {0};
-    char hex[65];
-    bool in_state = state && *state == '/';
-    if (!real || (!in_state && (!home || *home != '/')))
-        return NULL;
-    text_addf(&all, "%s\n", real);
-    for (size_t i = 0; i < COUNT(files); i++) {
-        AUTO_FREE char *path = xstrfmt("%s/%s", dir, files[i]);
-        bool there = files_read(path, FILES_OWN, FILES_WHOLE_MAX, &all);
-        text_addf(&all, "\n%d\n", there);
-    }
-    sha256_hex(all.s, all.len, hex);
-    return in_state ? xstrfmt("%s/gradsync/begun/%s", state, hex)
-                    : xstrfmt("%s/.local/state/gradsync/begun/%s", home, hex);
-}
-
-void runs_mark_begun(const char *dir)
-{
-    AUTO_FREE char *mark = mark_of(dir), *failed = mark ? files_make_above(mark) : NULL;
-    if (mark && !failed && access(mark, F_OK))
-        files_write_new(mark, "", 0600);
-    free(failed);
-}
-
-bool runs_begun_here(const char *dir)
-{
-    AUTO_FREE char *mark = mark_of(dir);
-    return mark && !access(mark, F_OK);
-}
-
 /* ---- the campaign of a run ---- */
 
 #define MARK "collected"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Run folders: who began them, which campaign measures them, which lie below a folder, and which
- * one stands for a section of a config.
+ * Run folders: which campaign measures them, which lie below a folder, and which one stands for a
+ * section of a config.
  */
 #pragma once
 
@@ -9,17 +9,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-
-/* ---- what this user began ---- */
-
-/* Which run folders and campaigns this user began. Their configs and scripts hold commands, and a
- * folder may come from another person, so nothing in the folder itself can say this. The marks lie
- * below $XDG_STATE_HOME/gradsync/begun (default ~/.local/state): each is named by a hash of the
- * folder's real path and of the files that hold its commands. */
-
-/* A mark that cannot be written is no error: runs_begun_here then is false. */
-void runs_mark_begun(const char *dir);
-bool runs_begun_here(const char *dir);
 
 /* ---- the campaign of a run ---- */
 

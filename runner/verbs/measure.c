@@ -430,7 +430,7 @@ static int resume(void *options, char **words, int n)
     if (campaign_is(what))
         return cluster_resume(what, ((struct run_options *)options)->commands);
     if (tune_is_run(what))
-        return tune_resume(what);
+        return tune_resume(what, ((struct run_options *)options)->commands);
     AUTO_FREE char *command = run_completed_by(what);
     if (part_of)
         return fail_at(GS_USAGE, what, 0, "the jobs of a campaign measure this run: %s", command);
@@ -450,7 +450,7 @@ int cmd_resume(int argc, char **argv)
         {"json", 0, CLI_FLAG, &options.json, NULL, "print a summary as JSON"},
         {"commands", 0, CLI_FLAG, &options.commands, NULL,
          "run the commands of a run or campaign that you did not begin in this folder: prefix, "
-         "args, [train] command, scripts; read them first"},
+         "args, [train] command, scripts, the command of tune; read them first"},
         {0}};
     const struct cli cli = {.arguments = "RUN | CAMPAIGN",
                             .summary = "Measures the missing cells of a run, or submits the "

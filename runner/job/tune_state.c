@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "job/tune_state.h"
+
+#include "base/err.h"
+#include "base/jsontext.h"
+#include "base/text.h"
+#include "config/json_names.h"
+#include "job/race.h"
+#include "job/tune_answer.h"
+#include "job/tune_setting.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SETTINGS_MOST 4096
+
+/* A member may be absent: older states lack some. */
+static const struct member {
+    const char *name;
+    enum { NUMBER, WHOLE, FLAG, RUN, TEXT } kind;
+    double least, most; /* of numbers */
+} members[] = {
+    {"minutes", NUMBER, 0, 10000},
+    {"worth", NUMBER, 0, 1},
+    {"memory", NUMBER, 0, 1},
+    {"spent_s", NUMBER, 0, 1e9},
+    {"start_s", NUMBER, 0, 1e9},
+    {"base_s", NUMBER, 0, 1e9},
+    {"step_s", NUMBER, 0, 1e9},
+    {"base_memory_B", NUMBER, 0, 1e18},
+    {"calls", WHOLE, 0, 1e9},
+    {"bytes", WHOLE, 0, 1e18},
+    {"link", WHOLE, 0, TUNE_LINKS - 1},
+    {"nccl", WHOLE, 0, 1e7},
+    {"torch", WHOLE, 0, TUNE_DDP | TUNE_FSDP | TUNE_PYTHON},
+    {"ranks", WHOLE, 0, 1 << 24},
+    {"nodes", WHOLE, 0, 1 << 24},
+    {"winner", WHOLE, 0, SETTINGS_MOST},    /* and at most the number of settings */
+    {"joined_at", WHOLE, 0, SETTINGS_MOST}, /* likewise */
+    {"priced", FLAG, 0, 0},
+    {"captured", FLAG, 0, 0},
+    {"proof", RUN, 0, 0},
+    {"price_run", RUN, 0, 0},
+    {"seed", WHOLE, 0, 0x1p63},
+    {"launches", WHOLE, 2, 99},
+    {"lossy", FLAG, 0, 0},
+    {"emit", TEXT, 0, 0},
+    {"platform", TEXT, 0, 0},
+};
+
+/* "../../train/RUN"; older states have "FOLDER/train/RUN", whose last two names count. */
+static bool is_run(const char *s)
+{
+    AUTO_FREE char *path = xstrdup(s);
+    char *name = strrchr(path, '/');
+    if (!*path)
+        return true; /* there is none */
+    if (!name || !printable_name(name + 1))
+        return false;
+    *name = '\0';
+    const char *workload = path_name(path);
+    return !strcmp(workload, "train") || !strcmp(workload, "trial");
+}
+
+static bool member_good(const struct member *m, const json_t *v)
+{
+    double number = json_number_value(v);
+    switch (m->kind) {
+    case NUMBER:
+        return json_is_number(v) && number >= m->least && number <= m->most;
+    case WHOLE:
+        return json_is_integer(v) && number >= m->least && number <= m->most;
+    case FLAG:
+        return json_is_boolean(v);
+    case RUN:
+        return json_is_string(v) && is_run(json_string_value(v));
+    case TEXT:
+        return json_is_string(v);
+    }
+    return false;
+}
+
+/* Each is a setting, and is there once: a setting is found by its place. */
+static bool settings_good(const json_t *list, char *why, size_t n)
+{
+    struct tune_settings all = {0};
+    json_t *setting;
+    size_t i;
+    bool good = !list || (json_is_array(list) && json_array_size(list) <= SETTINGS_MOST);
+    if (!good)
+        snprintf(why, n, "'settings' is no list of settings");
+    tune_settings_add(&all, "", "");
+    json_array_foreach(list, i, setting)
+    {
+        const char *words = json_string_value(setting);
+        if (good && words)
+            tune_settings_add(&all, words, "");
+        if (good && all.n != i + 2) {
+            snprintf(why, n, "'settings': '%.80s' is no setting, or is there twice",
+                     words ? words : "");
+            good = false;
+        }
+    }
+    tune_settings_free(&all);
+    return good;
+}
+
+static bool texts_good(const json_t *state, const char *key, char *why, size_t n)
+{
+    const json_t *list = json_object_get(state, key), *v;
+    size_t i;
+    bool good = !list || json_is_array(list);
+    json_array_foreach(list, i, v)
+    {
+        good = good && json_is_string(v);
+    }
+    if (!good)
+        snprintf(why, n, "'%s' is no list of texts", key);
+    return good;
+}
+
+static bool state_good(const json_t *state, char *why, size_t n)
+{
+    const json_t *settings = json_object_get(state, "settings");
+    if (!texts_good(state, "command", why, n) || !texts_good(state, "changes", why, n) ||
+        !settings_good(settings, why, n))
+        return false;
+    for (size_t i = 0; i < COUNT(members); i++) {
+        const json_t *v = json_object_get(state, members[i].name);
+        if (v && !member_good(&members[i], v)) {
+            snprintf(why, n, "'%s' is out of range, or of another type", members[i].name);
+            return false;
+        }
+    }
+    int64_t count = (int64_t)json_array_size(settings);
+    int64_t joined_at = json_integer_of(state, "joined_at");
+    if (json_integer_of(state, "winner") > count || joined_at > count + 1 || joined_at < !!count) {
+        snprintf(why, n, "'winner' or 'joined_at' is none of its settings");
+        return false;
+    }
+    if (!json_array_size(json_object_get(state, "command"))) {
+        snprintf(why, n, "it has no command");
+        return false;
+    }
+    return true;
+}
+
+int tune_state_read(json_t **state, const char *path)
+{
+    char why[200];
+    CHECK(json_names_load(state, path));
+    if (!*state)
+        return fail_at(GS_FAILED, path, 0, "cannot be read: there is no such file");
+    if (state_good(*state, why, sizeof why))
+        return GS_OK;
+    json_decref(*state);
+    *state = NULL;
+    return fail_at(GS_FAILED, path, 0, "damaged: %s; restore the file", why);
+}
