@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Tier: slow
+#
+# Journey 1 of the README: gradsync tune in front of a job that trains over MPI; no GPU is needed.
+. "$(dirname "$0")/../lib.sh"
+[ -x "$build/examples/mpi_train" ] || skip_all 'built without MPI'
+
+exits 0 'tune answers' "$gradsync" tune --minutes 2 -o raw -- mpirun --oversubscribe -n 2 "$build/examples/mpi_train"
+like "$out" '^Communication costs ' 'the first line is the price of communication'
+like "$out" $'\n(Run |Set |Switch |No setting )' 'a setting is named, or there is none'
+answer=$out
+found=$(find raw -name tune.json -printf '%h\n')
+exits 0 'the recordings are sound' "$gradsync" check raw
+prints '.' "$gradsync" compare raw
+exits 0 'a finished tune is resumed' "$gradsync" resume "$found"
+is "$out" "$answer" 'it prints the same answer'
+no_orphans 'nothing is left running'
+done_testing
