@@ -73,7 +73,6 @@ $(BUILD)/tests/test_stopping: $(BUILD)/runner/rank/stopping.o
 $(BUILD)/tests/test_wan_tcp $(BUILD)/tests/test_wan_tcp_faults: $(wildcard plugins/wan_sync/transport/tcp*.c)
 $(BUILD)/tests/test_wan_schedule: plugins/wan_sync/wire.c
 $(BUILD)/bench/wan_link: $(wildcard plugins/wan_sync/transport/tcp*.c)
-$(BUILD)/tests/test_step: $(patsubst %,plugins/iter_proxy/%.c,traits work)
 $(BUILD)/bench/%: tests/bench/%.c $(commit) $(library)
 	$(call quiet,TEST,$<)mkdir -p $(@D) && OMPI_CC='$(CC)' $(MPICC) $(compile) $(LDFLAGS) -o $@ $(test_parts) $(LIBS) && OMPI_CC='$(CC)' $(MPICC) $(test_depends)
 $(BUILD)/sim/error_rates: $(sim_lib) $(BUILD)/runner/rank/stopping.o

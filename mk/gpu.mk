@@ -4,8 +4,6 @@
 # source, or its programs built with MPI=1.
 
 GPUS ?=
-STEPS ?=
-SECONDS ?=
 NCCL_TESTS ?=
 
 # The tests would all be skipped, which is no verdict.
@@ -13,7 +11,7 @@ need_gpus = @n=$(or $(GPUS),$$(nvidia-smi -L 2>/dev/null | grep -c '^GPU ' || tr
 	[ "$${n:-0}" -ge 2 ] || { echo "gradsync: $@ needs 2 GPUs, found $${n:-0}: run it where nvidia-smi lists them" >&2; exit 3; }
 
 ##@ Checks and benchmarks
-.PHONY: check-gpu bench-gpu bench-steps
+.PHONY: check-gpu bench-gpu
 check-gpu: all ## NCCL_TESTS=DIR test the GPU plugins on the GPUs of this machine
 	$(need_gpus)
 	@BUILD='$(BUILD)' GPUS='$(GPUS)' NCCL_TESTS='$(NCCL_TESTS)' JOBS=1 bash tests/run tests/gpu/test_*.sh
@@ -21,6 +19,3 @@ bench-gpu: all ## NCCL_TESTS=DIR measure their speed, each value beside its limi
 	$(need_gpus)
 	@export BUILD='$(BUILD)' GPUS='$(GPUS)' NCCL_TESTS='$(NCCL_TESTS)'; \
 	bash tests/bench/gpu.sh && bash tests/bench/gpu_price.sh && bash tests/bench/price_gpu.sh
-bench-steps: all ## SECONDS=20 measure PyTorch steps at every level of evidence
-	$(need_gpus)
-	@BUILD='$(BUILD)' GPUS='$(GPUS)' STEPS='$(STEPS)' BUDGET='$(SECONDS)' bash tests/bench/steps.sh

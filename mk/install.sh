@@ -29,7 +29,6 @@ place 644 share/gradsync/torch runner/job/torch/sitecustomize.py
 place 755 share/gradsync mk/plugin-scaffold
 place 644 share/gradsync/template plugins/template/*
 place 644 share/gradsync/configs configs/*.ini
-place 644 share/gradsync/configs/steps configs/steps/*
 
 install -d "$at/lib/pkgconfig"
 version=$(sed -n 's/^#define GRADSYNC_VERSION "\(.*\)"/\1/p' runner/base/version.h)

@@ -51,4 +51,3 @@ sites() {
     recording=$(find data-sites -name 'launch-01.01.jsonl')
 }
 blocks() { grep -c '"type":"block"' "$recording"; }
-ln -s "$top/configs" configs # with the recorded steps

@@ -42,15 +42,6 @@ is "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
     END { print n - good }' csv/summary.csv)" 0 'the table has the bus bandwidth of an all-gather'
 like "$("$gradsync" show "$dir")" 'collective=alltoall|alltoall' 'show tells the collectives apart'
 
-config step.ini 3 '[iter_proxy]' 'backend = host' 'size = 7200' 'buckets = 2' \
-    'gemm = 32' 'gemms = 4' \
-    'issue = after, beside' 'mode = compute, comm, sequential, overlapped' \
-    'collective = allreduce, allgather, reducescatter'
-measure step.ini
-is "$rc:$(count '"type":"group"'):$(count '"type":"fail"')" 0:6:0 \
-    'steps with all-gathers and reduce-scatters are right'
-like "$(factor allgather)" '0\.666' "the bus bandwidth of a step's all-gather has its own factor"
-
 # ---- figures and limits ----
 
 config curves.ini 2 '[limits]' 'busbw = 1TB/s' 'source = nowhere' '[mpi_allreduce]' \
@@ -104,8 +95,6 @@ for cell in 'collective = broadcast' 'collective = allgather/memory = plain'; do
         'policy=zero needs memory=symmetric and collective=allgather or alltoall' \
         '[nccl_allreduce]' 'policy = zero' "$collective" "${memory:-memory = symmetric}"
 done
-skipped 'a policy on the host' 'backend=host has no policy=zero \(default\)' \
-    '[iter_proxy]' 'backend = host' 'policy = zero'
 
 # ---- a wrong result is found ----
 

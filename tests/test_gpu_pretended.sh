@@ -114,10 +114,8 @@ for after in 1:prepare 4:sample; do
     like "$err" 'launch 1 attempt 1: lost: .*size=1KiB.* \(rank 1 on [^ ]+\)'
 done
 
-# ---- a recorded step, and sites whose GPUs sum first ----
+# ---- sites whose GPUs sum first ----
 
-recorded 'step = configs/steps/gpt2-124m-ddp.step' 'configs = auto, ctas=8'
-is "$rc $(grep -c '"type":"group"' "$recording")" '0 1' 'a recorded step is replayed'
 sites $'strategy = hierarchical\nsize = 1MiB\ninside = nccl'
 is "$rc $(blocks)" '0 2' 'each sum is right with NCCL inside a site'
 

@@ -125,8 +125,7 @@ if ! under_asan; then # nor are these
         'the recording names the wrong element of mpi_allreduce'
     like "$lines" '"type":"block"' 'the config beside the wrong ring is measured'
     ok 'iter_proxy builds with a wrong ring' \
-        broken iter_proxy "$top"/plugins/iter_proxy/*.c \
-        "$common"/{gemm,step_file}.c -lopenblas
+        broken iter_proxy "$top"/plugins/iter_proxy/*.c -lopenblas
     config wrong.ini 2 '[iter_proxy]' 'backend = host' 'size = 64KiB' 'gemm = 32' \
         'algorithm = auto, ring'
     measure wrong.ini

@@ -1,78 +1,109 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The host backend: GEMMs by the BLAS on the thread that calls run(), buckets by MPI on a
+ * The host backend: GEMMs by the BLAS on the thread that calls compute(), buckets by MPI on a
  * communication thread. The thread serves every mode and every algorithm, the library's own
- * included, so that A, B, C and D go through the same code and differ in their schedule alone.
+ * included, so that the modes go through the same code and differ in their schedule alone.
  *
  * MPI waits by spinning: with as many ranks as processors, a rank's communication thread takes the
  * processor from its own GEMMs while it waits for another rank. That is a property of the machine
- * under test, and D shows it; a processor more for each rank shows the overlap. The number of
- * processors a rank may use is noted in the recording.
+ * under test, and mode=overlapped shows it; a second processor for each rank shows the overlap. The
+ * recording notes the number of processors that a rank may use.
  */
 #include "common/host.h"
 #include "common/clock.h"
-#include "common/gemm.h"
 #include "common/mpi_calls.h"
 #include "common/payload.h"
-#include "iter_proxy/work.h"
+#include "common/rng.h"
+#include "iter_proxy/backend.h"
 
 #include <cblas.h>
+#include <float.h>
+#include <math.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ==== the communication thread ==== */
+#define ALIGN 4096
+#define PLACES 16 /* elements of a product that are checked */
 
-/* A thread that runs collectives in the order of posting, so that blocking algorithms overlap the
- * computation. From the first comm_thread_post() to the end of comm_thread_wait(), no other thread
- * of the process may call MPI. So MPI_THREAD_SERIALIZED is enough.
- */
-/* The caller owns it, but must not touch it from post to wait. */
-struct comm_job {
-    const struct mpi_operation *how;
-    struct mpi_call call;
-    struct comm_job *next;
-};
+struct step;
 
+/* A thread that reduces the buckets of one iteration in their order, so that blocking algorithms overlap
+ * the computation. From the first reduce() to the end of join(), no other thread of the process may call
+ * MPI. So MPI_THREAD_SERIALIZED is enough. */
 struct comm_thread {
     pthread_t thread;
     pthread_mutex_t lock;
-    pthread_cond_t asked, done;
-    struct comm_job *first, *last;
-    bool busy, stop;
-    unsigned done_jobs, wanted; /* since the last comm_thread_wait() */
-    int rc;                     /* the first failure since the last wait */
+    pthread_cond_t asked, idle;
+    struct step *step;
+    int64_t queued, reduced; /* buckets, since the last join() */
+    bool ends;
+    int rc; /* the first failure since the last join() */
 };
 
-static struct comm_job *take(struct comm_thread *t)
+struct state {
+    const struct wl_host *host;
+    MPI_Comm comm; /* of the communication thread */
+    struct comm_thread thread;
+    /* The GEMMs' matrices, stored by rows; A and B are uniform in [-1, 1). Shared by the steps, which are
+     * cells of one group; NULL: no step has needed them. */
+    int steps;
+    float *a, *b, *c;
+};
+
+struct step {
+    struct state *state;
+    const struct proxy_cell *cell;
+    struct payload payload;
+    float *in, *out; /* NULL: no bucket is reduced */
+    void *scratch;   /* one: the buckets are reduced one after the other */
+};
+
+static const enum allreduce_kind kind_of[] = {
+    [PROXY_ALGORITHM_AUTO] = ALLREDUCE_AUTO,
+    [PROXY_RING] = ALLREDUCE_RING,
+    [PROXY_TREE] = ALLREDUCE_TREE,
+    [PROXY_RECURSIVE_DOUBLING] = ALLREDUCE_RECURSIVE_DOUBLING,
+    [PROXY_RABENSEIFNER] = ALLREDUCE_RABENSEIFNER,
+};
+
+/* ==== the communication thread ==== */
+
+static int reduce_bucket(struct step *p, int64_t b)
 {
-    while (!t->first && !t->stop)
-        pthread_cond_wait(&t->asked, &t->lock);
-    struct comm_job *job = t->first;
-    if (job)
-        t->first = job->next;
-    t->busy = job != NULL;
-    return job;
+    const uint64_t first = proxy_bucket(p->cell, b);
+    const struct mpi_call call = {.send = p->in + first,
+                                  .recv = p->out + first,
+                                  .count = (int)(proxy_bucket(p->cell, b + 1) - first),
+                                  .element_B = sizeof(float),
+                                  .type = MPI_FLOAT,
+                                  .op = MPI_SUM,
+                                  .comm = p->state->comm,
+                                  .rank = p->state->host->rank,
+                                  .ranks = p->state->host->ranks,
+                                  .scratch = p->scratch};
+    return mpi_allreduces[kind_of[p->cell->algorithm]].run(&call);
 }
 
-static void *run_jobs(void *arg)
+static void *reduce_queued(void *arg)
 {
     struct comm_thread *t = arg;
-    struct comm_job *job;
     pthread_mutex_lock(&t->lock);
-    while ((job = take(t))) {
+    for (;;) {
+        while (t->reduced == t->queued && !t->ends)
+            pthread_cond_wait(&t->asked, &t->lock);
+        if (t->reduced == t->queued)
+            break;
         bool failed = t->rc != MPI_SUCCESS;
         pthread_mutex_unlock(&t->lock);
-        int rc = failed ? MPI_SUCCESS : job->how->run(&job->call);
+        int rc = failed ? MPI_SUCCESS : reduce_bucket(t->step, t->reduced);
         pthread_mutex_lock(&t->lock);
         if (rc != MPI_SUCCESS)
             t->rc = rc;
-        t->busy = false;
-        if (++t->done_jobs == t->wanted || !t->first)
-            pthread_cond_signal(&t->done);
+        if (++t->reduced == t->queued)
+            pthread_cond_signal(&t->idle);
     }
     pthread_mutex_unlock(&t->lock);
     return NULL;
@@ -85,105 +116,195 @@ static int comm_thread_start(struct comm_thread *t)
     *t = (struct comm_thread){.rc = MPI_SUCCESS};
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->asked, NULL);
-    pthread_cond_init(&t->done, NULL);
+    pthread_cond_init(&t->idle, NULL);
     sigfillset(&all); /* signals are the runner's, on its own thread */
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&t->thread, NULL, run_jobs, t);
+    int error = pthread_create(&t->thread, NULL, reduce_queued, t);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return error;
 }
 
-/* No job may be running. */
-static void comm_thread_stop(struct comm_thread *t)
+static enum wl_status reduce_host(void *step, int64_t b)
 {
+    struct step *p = step;
+    struct comm_thread *t = &p->state->thread;
+    (void)b; /* they come in their order */
     pthread_mutex_lock(&t->lock);
-    t->stop = true;
+    t->step = p;
+    t->queued++;
     pthread_cond_signal(&t->asked);
     pthread_mutex_unlock(&t->lock);
-    pthread_join(t->thread, NULL);
+    return WL_OK;
 }
 
-static void comm_thread_post(struct comm_thread *t, struct comm_job *job)
+/* compute() returns when its GEMMs are done, so the buckets alone are waited for. */
+static enum wl_status join_host(void *step)
 {
-    job->next = NULL;
+    struct step *p = step;
+    struct comm_thread *t = &p->state->thread;
     pthread_mutex_lock(&t->lock);
-    if (t->first)
-        t->last->next = job;
-    else
-        t->first = job;
-    t->last = job;
-    pthread_cond_signal(&t->asked);
-    pthread_mutex_unlock(&t->lock);
-}
-
-/* Waits until `jobs` of the jobs posted since the last comm_thread_wait() are done. */
-static void comm_thread_wait_for(struct comm_thread *t, unsigned jobs)
-{
-    pthread_mutex_lock(&t->lock);
-    t->wanted = jobs;
-    while (t->done_jobs < jobs)
-        pthread_cond_wait(&t->done, &t->lock);
-    pthread_mutex_unlock(&t->lock);
-}
-
-/* Waits for all posted jobs. Returns MPI_SUCCESS or the first error code. */
-static int comm_thread_wait(struct comm_thread *t)
-{
-    pthread_mutex_lock(&t->lock);
-    while (t->first || t->busy)
-        pthread_cond_wait(&t->done, &t->lock);
+    while (t->reduced < t->queued)
+        pthread_cond_wait(&t->idle, &t->lock);
     int rc = t->rc;
     t->rc = MPI_SUCCESS;
-    t->done_jobs = t->wanted = 0;
+    t->queued = t->reduced = 0;
     pthread_mutex_unlock(&t->lock);
-    return rc;
+    return mpi_try(p->state->host, rc, mpi_allreduces[kind_of[p->cell->algorithm]].name);
+}
+
+/* ==== GEMMs ==== */
+
+static void *new_buffer(uint64_t bytes)
+{
+    return aligned_alloc(ALIGN, ((size_t)bytes + ALIGN - 1) / ALIGN * ALIGN);
+}
+
+/* False: out of memory. */
+static bool take_operands(struct state *s, size_t n)
+{
+    float **const matrices[] = {&s->a, &s->b, &s->c};
+    for (size_t i = 0; i < 3; i++) {
+        if (!*matrices[i] && !(*matrices[i] = new_buffer(n * n * sizeof(float))))
+            return false;
+        for (size_t k = 0; k < n * n; k++)
+            (*matrices[i])[k] =
+                (float)(int32_t)(rng_mix(rng_mix(s->host->seed + i) + k) >> 32) * 0x1p-31f;
+    }
+    return true;
+}
+
+static enum wl_status compute_host(void *step, int64_t first, int64_t end)
+{
+    const struct step *p = step;
+    const struct state *s = p->state;
+    const int n = (int)p->cell->gemm;
+    for (int64_t i = first; i < end; i++)
+        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, n, n, 1, s->a, n, s->b, n, 0,
+                    s->c, n);
+    return WL_OK;
+}
+
+/* Compares elements spread over C with the product. Higham, "Accuracy and Stability of Numerical
+ * Algorithms", 2nd ed., eq. 3.5: the error of an inner product is at most about n u sum |a| |b| in any
+ * order of summation. */
+static bool product_is_right(const struct state *s, size_t n)
+{
+    for (uint64_t i = 0; i < PLACES; i++) {
+        const size_t row = rng_mix(i) % n, column = rng_mix(i + PLACES) % n;
+        double sum = 0, magnitude = 0;
+        for (size_t k = 0; k < n; k++) {
+            double term = (double)s->a[row * n + k] * (double)s->b[k * n + column];
+            sum += term;
+            magnitude += fabs(term);
+        }
+        double bound = (double)(n + 1) * (double)FLT_EPSILON * magnitude;
+        if (!(fabs((double)s->c[row * n + column] - sum) <= bound)) /* NaN, too */
+            return false;
+    }
+    return true;
+}
+
+/* ==== a step ==== */
+
+static void release_host(void *step)
+{
+    struct step *p = step;
+    struct state *s = p->state;
+    if (--s->steps == 0) {
+        free(s->a);
+        free(s->b);
+        free(s->c);
+        s->a = s->b = s->c = NULL;
+    }
+    free(p->in);
+    free(p->out);
+    free(p->scratch);
+    free(p);
+}
+
+static enum wl_status prepare_host(void *state, const struct proxy_cell *c, void **step)
+{
+    struct state *s = state;
+    struct step *p = calloc(1, sizeof *p);
+    if (!p)
+        return HOST_FAILED(s->host, "out of memory");
+    p->state = s;
+    p->cell = c;
+    s->steps++;
+    bool good = !proxy_computes(c) || s->c || take_operands(s, (size_t)c->gemm);
+    if (good && proxy_communicates(c)) {
+        const size_t most = (size_t)(c->size / sizeof(float) / (uint64_t)c->buckets) + 1;
+        const struct payload_kind kind = {
+            .type = PAYLOAD_FP32, .op = PAYLOAD_SUM, .ranks = s->host->ranks};
+        p->in = new_buffer(c->size);
+        p->out = new_buffer(c->size);
+        p->scratch = malloc(
+            1 + mpi_scratch_B(kind_of[c->algorithm], most, sizeof(float), kind.ranks, false));
+        good = p->in && p->out && p->scratch;
+        payload_init(&p->payload, &kind, s->host->rank);
+        if (good)
+            payload_fill(&p->payload, p->in, (size_t)(c->size / sizeof(float)));
+    }
+    if (!good) {
+        HOST_FAIL(
+            s->host, "no memory: %.1f MiB for the GEMMs, %.1f MiB for the buckets; a smaller size",
+            (double)(3 * c->gemm * c->gemm) * sizeof(float) / 0x1p20, (double)c->size * 2 / 0x1p20);
+        release_host(p);
+        return WL_FAIL;
+    }
+    *step = p;
+    return WL_OK;
+}
+
+static enum wl_status poison_host(void *step)
+{
+    struct step *p = step; /* all bits set: NaN */
+    if (proxy_computes(p->cell))
+        memset(p->state->c, 0xff, (size_t)(p->cell->gemm * p->cell->gemm) * sizeof(float));
+    if (p->out)
+        memset(p->out, 0xff, (size_t)p->cell->size);
+    return WL_OK;
+}
+
+static enum wl_status start_host(void *step, struct wl_sample *out)
+{
+    const struct wl_host *host = ((struct step *)step)->state->host;
+    host->start(host->ctx);
+    out->start_ns = now_ns();
+    return WL_OK;
+}
+
+static enum wl_status stop_host(void *step, unsigned iters, enum wl_status status,
+                                struct wl_sample *out)
+{
+    (void)step;
+    out->end_ns = now_ns();
+    out->values[0] = (double)(out->end_ns - out->start_ns) * 1e-9 / iters;
+    return status;
+}
+
+static enum wl_status verify_host(void *step)
+{
+    struct step *p = step;
+    const struct wl_host *host = p->state->host;
+    struct payload_fault f;
+    if (p->out &&
+        !payload_check(&p->payload, p->out, (size_t)(p->cell->size / sizeof(float)), 1, &f))
+        return HOST_FAILED(host,
+                           "element %zu of the reduced gradient is %.9g, not %.9g, on rank %d",
+                           f.element, f.got, f.expected, host->rank);
+    if (proxy_computes(p->cell) && !product_is_right(p->state, (size_t)p->cell->gemm))
+        return HOST_FAILED(host, "the GEMM of n = %lld is wrong on rank %d",
+                           (long long)p->cell->gemm, host->rank);
+    return WL_OK;
 }
 
 /* ==== once a process ==== */
 
-struct state {
-    const struct wl_host *host;
-    MPI_Comm buckets; /* for the communication thread */
-    struct comm_thread thread;
-    struct shared *operands;
-};
-
-struct step {
-    struct state *state;
-    const struct proxy_cell *cell;
-    const struct proxy_work *work;
-    bool computes, communicates;
-    struct gemm *gemm;                /* NULL: no GEMM is computed */
-    const struct proxy_compute *last; /* the last GEMM: whose result C holds */
-    char *kernel_from, *kernel_to;    /* half of the largest kernel's bytes each */
-    struct payload payload;
-    char *in, *out;
-    void *scratch; /* one: collectives run one after the other */
-    struct comm_job *jobs;
-};
-
-static const enum allreduce_kind how[] = {
-    [PROXY_ALGORITHM_AUTO] = ALLREDUCE_AUTO,
-    [PROXY_RING] = ALLREDUCE_RING,
-    [PROXY_TREE] = ALLREDUCE_TREE,
-    [PROXY_RECURSIVE_DOUBLING] = ALLREDUCE_RECURSIVE_DOUBLING,
-    [PROXY_RABENSEIFNER] = ALLREDUCE_RABENSEIFNER,
-};
-
-static void note_processors(const struct wl_host *host)
-{
-    cpu_set_t set;
-    char text[16];
-    if (sched_getaffinity(0, sizeof set, &set) != 0)
-        return;
-    snprintf(text, sizeof text, "%d", CPU_COUNT(&set));
-    host->note(host->ctx, "processors", text);
-}
-
 static void free_state(struct state *s)
 {
-    if (s->buckets != MPI_COMM_NULL)
-        MPI_Comm_free(&s->buckets);
+    if (s->comm != MPI_COMM_NULL)
+        MPI_Comm_free(&s->comm);
     free(s);
 }
 
@@ -200,8 +321,8 @@ static enum wl_status open_host(void **state, const struct wl_host *host)
     if (!s)
         return HOST_FAILED(host, "out of memory");
     s->host = host;
-    s->buckets = MPI_COMM_NULL;
-    enum wl_status status = mpi_try(host, mpi_dup(MPI_COMM_WORLD, &s->buckets), "MPI_Comm_dup");
+    s->comm = MPI_COMM_NULL;
+    enum wl_status status = mpi_try(host, mpi_dup(MPI_COMM_WORLD, &s->comm), "MPI_Comm_dup");
     if (status == WL_OK && comm_thread_start(&s->thread) != 0)
         status = HOST_FAILED(host, "the communication thread cannot be started");
     if (status != WL_OK) {
@@ -209,7 +330,12 @@ static enum wl_status open_host(void **state, const struct wl_host *host)
         return status;
     }
     openblas_set_num_threads(1);
-    note_processors(host);
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0) {
+        char text[16];
+        snprintf(text, sizeof text, "%d", CPU_COUNT(&set));
+        host->note(host->ctx, "processors", text);
+    }
     *state = s;
     return WL_OK;
 }
@@ -217,231 +343,12 @@ static enum wl_status open_host(void **state, const struct wl_host *host)
 static void close_host(void *state)
 {
     struct state *s = state;
-    comm_thread_stop(&s->thread);
+    pthread_mutex_lock(&s->thread.lock);
+    s->thread.ends = true;
+    pthread_cond_signal(&s->thread.asked);
+    pthread_mutex_unlock(&s->thread.lock);
+    pthread_join(s->thread.thread, NULL);
     free_state(s);
-}
-
-/* ==== preparing a step ==== */
-
-static char *new_buffer(uint64_t bytes)
-{
-    return aligned_alloc(4096, ((size_t)bytes + 4095) / 4096 * 4096);
-}
-
-static bool allocate_compute(struct step *p)
-{
-    const struct proxy_work *w = p->work;
-    const struct proxy_operands *o = &w->operands[PROXY_WIDE];
-    const struct gemm_space space = {o->a, o->b, o->c};
-    for (size_t i = 0; i < w->n_compute; i++)
-        if (w->compute[i].m)
-            p->last = &w->compute[i];
-    if (p->last && !(p->gemm = gemm_take(&p->state->operands, space, p->state->host->seed)))
-        return false;
-    if (!w->kernel_B)
-        return true;
-    p->kernel_from = new_buffer(w->kernel_B / 2 + 1);
-    p->kernel_to = new_buffer(w->kernel_B / 2 + 1);
-    if (p->kernel_from)
-        memset(p->kernel_from, 1, (size_t)w->kernel_B / 2 + 1);
-    return p->kernel_from && p->kernel_to;
-}
-
-static size_t scratch_B(const struct step *p)
-{
-    const enum allreduce_kind kind = how[p->cell->algorithm];
-    size_t most = 0;
-    for (size_t i = 0; i < p->work->n_collectives; i++)
-        if (p->work->collective[i].collective == COLLECTIVE_ALLREDUCE &&
-            p->work->collective[i].elements > most)
-            most = (size_t)p->work->collective[i].elements;
-    return mpi_scratch_B(kind, most, sizeof(float), p->state->host->ranks, false);
-}
-
-static bool allocate_comm(struct step *p)
-{
-    size_t scratch = scratch_B(p);
-    p->in = new_buffer(p->work->buffer_B);
-    p->out = new_buffer(p->work->buffer_B);
-    p->scratch = scratch ? malloc(scratch) : NULL;
-    p->jobs = calloc(p->work->n_collectives, sizeof *p->jobs);
-    return p->in && p->out && p->jobs && (p->scratch || !scratch);
-}
-
-static void fill_job(const struct step *p, size_t i)
-{
-    const struct wl_host *host = p->state->host;
-    const struct proxy_collective *c = &p->work->collective[i];
-    p->jobs[i] = (struct comm_job){.how = c->collective ? &mpi_collectives[c->collective]
-                                                        : &mpi_allreduces[how[p->cell->algorithm]],
-                                   .call = {.send = p->in + c->first,
-                                            .recv = p->out + c->first,
-                                            .count = (int)c->elements,
-                                            .element_B = sizeof(float),
-                                            .type = MPI_FLOAT,
-                                            .op = MPI_SUM,
-                                            .comm = p->state->buckets,
-                                            .rank = host->rank,
-                                            .ranks = host->ranks,
-                                            .scratch = p->scratch}};
-}
-
-static void fill_collectives(struct step *p)
-{
-    struct payload_kind kind = {
-        .type = PAYLOAD_FP32, .op = PAYLOAD_SUM, .ranks = p->state->host->ranks};
-    payload_init(&p->payload, &kind, p->state->host->rank);
-    for (size_t i = 0; i < p->work->n_collectives; i++) {
-        const struct proxy_collective *c = &p->work->collective[i];
-        payload_fill(&p->payload, p->in + c->first, (size_t)c->elements);
-        fill_job(p, i);
-    }
-}
-
-static void release_host(void *step)
-{
-    struct step *p = step;
-    gemm_drop(&p->state->operands, p->gemm);
-    free(p->kernel_from);
-    free(p->kernel_to);
-    free(p->in);
-    free(p->out);
-    free(p->scratch);
-    free(p->jobs);
-    free(p);
-}
-
-static enum wl_status poison_host(void *step)
-{
-    struct step *p = step;
-    if (p->gemm)
-        gemm_poison(p->gemm);
-    if (p->communicates)
-        memset(p->out, 0xff, (size_t)p->work->buffer_B); /* NaN */
-    return WL_OK;
-}
-
-static void say_memory(const struct step *p)
-{
-    const struct wl_host *host = p->state->host;
-    const struct proxy_operands *o = &p->work->operands[PROXY_WIDE];
-    char where[WL_TEXT_MAX + 16] = "";
-    if (p->cell->step[0])
-        snprintf(where, sizeof where, "%s:%u: ", p->cell->step, o->line);
-    HOST_FAIL(host,
-              "%sno memory: %.1f MiB for the largest GEMM, %.1f MiB for collectives; a smaller %s",
-              where, (double)(o->a + o->b + o->c) * sizeof(float) / 0x1p20,
-              (double)p->work->buffer_B * 2 / 0x1p20, p->cell->step[0] ? "scale or batch" : "size");
-}
-
-static enum wl_status prepare_host(void *state, const struct proxy_cell *cell,
-                                   const struct proxy_work *work, void **step)
-{
-    struct state *s = state;
-    struct step *p = calloc(1, sizeof *p);
-    if (!p)
-        return HOST_FAILED(s->host, "out of memory");
-    *p = (struct step){.state = s,
-                       .cell = cell,
-                       .work = work,
-                       .computes = proxy_has(work, PROXY_COMPUTE),
-                       .communicates = proxy_has(work, PROXY_COMM)};
-    if ((p->computes && !allocate_compute(p)) || (p->communicates && !allocate_comm(p))) {
-        say_memory(p);
-        release_host(p);
-        return WL_FAIL;
-    }
-    if (p->communicates)
-        fill_collectives(p);
-    *step = p;
-    return WL_OK;
-}
-
-/* ==== running and checking a step ==== */
-
-static struct gemm_shape shape_of(const struct proxy_compute *c)
-{
-    return (struct gemm_shape){(size_t)c->m, (size_t)c->n, (size_t)c->k, c->transpose_a,
-                               c->transpose_b};
-}
-
-static void compute(const struct step *p, const struct proxy_compute *c)
-{
-    if (c->m) {
-        struct gemm_shape shape = shape_of(c);
-        gemm_run(p->gemm, &shape, (unsigned)c->count);
-    } else {
-        memcpy(p->kernel_to, p->kernel_from, (size_t)c->bytes / 2 + 1);
-    }
-}
-
-/* gemm_run() returns when its GEMMs are done, so later tasks need no wait for them. */
-static int do_task(struct step *p, const struct proxy_task *t)
-{
-    switch (t->verb) {
-    case PROXY_COMPUTE:
-        for (unsigned i = t->first; i < t->first + t->n; i++)
-            compute(p, &p->work->compute[i]);
-        return MPI_SUCCESS;
-    case PROXY_COMM:
-        comm_thread_post(&p->state->thread, &p->jobs[t->first]);
-        return MPI_SUCCESS;
-    case PROXY_WAIT:
-        comm_thread_wait_for(&p->state->thread, t->first + 1);
-        return MPI_SUCCESS;
-    case PROXY_JOIN:
-        return comm_thread_wait(&p->state->thread);
-    }
-    return MPI_ERR_INTERN;
-}
-
-static enum wl_status run_host(void *step, unsigned iters, struct wl_sample *out)
-{
-    struct step *p = step;
-    int rc = MPI_SUCCESS;
-    p->state->host->start(p->state->host->ctx);
-    out->start_ns = now_ns();
-    for (unsigned i = 0; i < iters && rc == MPI_SUCCESS; i++)
-        for (size_t t = 0; t < p->work->n_tasks && rc == MPI_SUCCESS; t++)
-            rc = do_task(p, &p->work->task[t]);
-    out->end_ns = now_ns();
-    out->values[0] = (double)(out->end_ns - out->start_ns) * 1e-9 / iters;
-    return mpi_try(p->state->host, rc, p->jobs ? p->jobs[0].how->name : "MPI");
-}
-
-static bool check_collective(struct step *p, const struct proxy_collective *c)
-{
-    const struct wl_host *host = p->state->host;
-    struct payload_fault f;
-    for (int i = 0; i < collective_parts(c->collective, host->rank, host->ranks); i++) {
-        struct collective_part of =
-            collective_part(c->collective, host->rank, host->ranks, (size_t)c->elements, i);
-        const char *at = p->out + c->first + of.first * sizeof(float);
-        if (payload_check_part(&p->payload, at, of.n, of.source, of.input_first, &f))
-            continue;
-        HOST_FAIL(host, "element %zu of the %s is %.9g, not %.9g, on rank %d (collective %td)",
-                  of.first + f.element,
-                  collective_reduces(c->collective) ? "reduced gradient" : "gathered parameters",
-                  f.got, f.expected, host->rank, c - p->work->collective + 1);
-        return false;
-    }
-    return true;
-}
-
-static enum wl_status verify_host(void *step)
-{
-    struct step *p = step;
-    const struct wl_host *host = p->state->host;
-    for (size_t i = 0; p->communicates && i < p->work->n_collectives; i++)
-        if (!check_collective(p, &p->work->collective[i]))
-            return WL_FAIL;
-    if (!p->gemm)
-        return WL_OK;
-    struct gemm_shape shape = shape_of(p->last);
-    if (gemm_check(p->gemm, &shape))
-        return WL_OK;
-    return HOST_FAILED(host, "the GEMM of m = %zu, n = %zu, k = %zu is wrong on rank %d", shape.m,
-                       shape.n, shape.k, host->rank);
 }
 
 const struct proxy_backend proxy_backend_host = {
@@ -452,6 +359,10 @@ const struct proxy_backend proxy_backend_host = {
     .prepare = prepare_host,
     .release = release_host,
     .poison = poison_host,
-    .run = run_host,
+    .start = start_host,
+    .compute = compute_host,
+    .reduce = reduce_host,
+    .join = join_host,
+    .stop = stop_host,
     .verify = verify_host,
 };

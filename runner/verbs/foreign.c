@@ -8,7 +8,6 @@
 #include "config/config.h"
 #include "config/locate.h"
 #include "import/import_run.h"
-#include "import/import_step.h"
 #include "verbs/commands.h"
 #include "wan/training.h"
 #include "wan/watch.h"
@@ -27,7 +26,7 @@
 
 struct import_request {
     const char *out, *platform, *format, **set;
-    bool as_launches, step;
+    bool as_launches;
     struct facts facts;
     struct import_platform *at;
 };
@@ -110,9 +109,6 @@ static int import(const struct import_request *q, char *const *paths, size_t n)
 static int run(void *request, char **paths, int n)
 {
     struct import_request *q = request;
-    if (q->step)
-        return n == 1 ? import_step(paths[0], q->out)
-                      : fail(GS_USAGE, "import: --step takes one file, not %d", n);
     q->out = q->out ? q->out : "data/raw";
     int code = read_request(q);
     TRY(code, import(q, paths, (size_t)n));
@@ -126,7 +122,7 @@ int cmd_import(int argc, char **argv)
     struct import_request q = {.format = "auto"};
     const struct cli_option options[] = {
         {"output", 'o', CLI_TEXT, &q.out, "RAW",
-         "folder for the recordings (default data/raw); for --step: the step file to write"},
+         "folder for the recordings (default data/raw)"},
         {"platform", 0, CLI_TEXT, &q.platform, "NAME",
          "platform that was measured, by name or by config; a config also gives its limits, e.g. "
          "configs/a100-8gpu.ini"},
@@ -138,8 +134,6 @@ int cmd_import(int argc, char **argv)
          "auto (default auto: recognise the contents)"},
         {"as-launches", 0, CLI_FLAG, &q.as_launches, NULL,
          "make the files of one platform the launches of one run, so that compare can use them"},
-        {"step", 0, CLI_FLAG, &q.step, NULL,
-         "make a step for iter_proxy (docs/steps.md) from one trace of torch.profiler"},
         CLI_QUIET_ROW,
         {0},
     };

@@ -17,7 +17,7 @@ if [ -n "${HOST:-}" ]; then export GPUS=${GPUS:-2}; fi
 out=$(realpath -m "${OUT:?a folder}") host=${HOST:-}
 mkdir -p "$out"
 limit=${LIMIT:-540}
-parts=${PARTS:-baseline nccl_tests groups price_nvlink price_host tune_sockets steps}
+parts=${PARTS:-baseline nccl_tests groups price_nvlink price_host tune_sockets}
 card=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | grep -oE '[A-Z][0-9]+S?' | head -n 1 || true)
 card=${card,,} # h100
 box=${card:-host}-${gpus}gpu pairs=${card:-host}-2x$((gpus / 2))-sock
@@ -74,11 +74,6 @@ tune() { # LINK VARIABLE…: the same, and the setting. It ends with 1 where the
 }
 tune_sockets() { tune sock NCCL_P2P_DISABLE=1 NCCL_SHM_DISABLE=1; }
 tune_host() { tune host NCCL_P2P_DISABLE=1; }
-
-steps() { # a recorded DDP and a recorded FSDP2 step
-    STEPS='ddp-large fsdp-large' LEVELS=step BUDGET=12 OUT=$out/steps GPUS=$gpus BUILD=$build \
-        bash "$top/tests/bench/steps.sh"
-}
 
 SECONDS=0
 for part in $parts; do

@@ -7,13 +7,11 @@
     torchrun --nproc-per-node 2 torch_train.py --steps 100             # prints step times and ends
     torchrun --nproc-per-node 2 torch_train.py --compare ctas=8,ring/LL128 --seconds 20
     torchrun --nproc-per-node 2 torch_train.py --compare hook=none,hook=bf16   # what communication costs
-    torchrun --nproc-per-node 2 torch_train.py --profile trace.json    # of three steps, with shapes
 
 The job knows nothing of gradsync. --config gives it a communicator of its own with an NCCL setting,
 written as the arms of a trial are; "auto" is one too, so that settings are compared like with like. --compare trains one copy of the model for each setting, each on a communicator
 of its own, in turns of some steps in random order, with auto twice; it prints the change of the step
-time against auto, with its 95% interval. --graph captures the step of --mode ddp in a CUDA graph; with
---profile, it runs the same step without the graph, whose replay has no shapes in a trace.
+time against auto, with its 95% interval. --graph captures the step of --mode ddp in a CUDA graph.
 --sync reads the loss after each step. --eval N makes an evaluation every N steps, with collectives
 of its own. --hook, and hook= in --compare, registers a communication hook with DDP: none communicates
 nothing, bf16 halves the bytes. --compile compiles the model.
@@ -105,7 +103,6 @@ def options():
     p.add_argument("--compare", metavar="CONFIGS")
     p.add_argument("--steps", type=int, default=0, help="steps to time, after --warmup steps")
     p.add_argument("--warmup", type=int, default=30)
-    p.add_argument("--profile", metavar="FILE")
     p.add_argument("--eval", type=int, default=0)
     p.add_argument("--sync", action="store_true")
     p.add_argument("--graph", action="store_true")
@@ -192,7 +189,7 @@ class Training:
             self.inputs = torch.randn(o.batch, 3, 224, 224, device=device)
             self.targets = torch.randint(1000, (o.batch,), device=device)
         self.graph = None
-        if o.graph and not o.profile:
+        if o.graph:
             for _ in range(11):
                 self.step()
             self.graph = torch.cuda.CUDAGraph()
@@ -265,20 +262,6 @@ def time_steps(o, t):
         say(f"step time: {1e3 * t.timed(10):.4f} ms")
 
 
-def profile(o, t):
-    activities = [torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA]
-    for _ in range(o.warmup):
-        t.run()
-    torch.cuda.synchronize()
-    with torch.profiler.profile(activities=activities, record_shapes=True) as p:
-        for _ in range(3):
-            t.run()
-            p.step()
-        torch.cuda.synchronize()
-    if dist.get_rank() == 0:
-        p.export_chrome_trace(o.profile)
-
-
 def student(df):
     """The 97.5% quantile of t, by Cornish and Fisher's expansion."""
     z = 1.959964
@@ -326,7 +309,7 @@ def main():
             compare(o, device, stream)
         else:
             t = Training(o, device, stream, o.config)
-            (profile if o.profile else time_steps if o.steps else train)(o, t)
+            (time_steps if o.steps else train)(o, t)
             del t
     # NCCL waits for ever to destroy a communicator that a live CUDA graph has in it.
     torch.cuda.synchronize()

@@ -136,5 +136,3 @@ $ osu rccl.txt 2
 $ osu $cases/osu_suite_log/suite.out 4
 $ for f in $cases/osu_prefix/srun_l.txt blank.txt eaten.txt time.txt; do osu $f 4; done
 $ import --platform p --set ranks=4 mca.txt && what config
-# Traces: one GEMM and one all-reduce; the step without a kernel is not the median.
-$ for name in kernels_launched_before stub_step; do gradsync import --step $cases/trace_$name/trace.json -o $name.step && grep -v '^# from' $name.step; done

@@ -1,6 +1,5 @@
 # Slurm's own words in a config, and what of them reaches the job script.
 dir=$top/tests/cases/slurm_words
-ln -s $top/configs configs # with the recorded steps
 words() { # what a cluster says of it is left out
     gradsync submit --dry-run -o camps "$@" >script 2>err || { cat err && return 1; }
     grep -E '^#SBATCH --(time|gpus-per-node|gres|gpus|gpus-per-task|clusters)=' script
