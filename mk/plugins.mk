@@ -6,6 +6,7 @@
 #   plugins            target: all that can be built here
 #   plugin_so          their files
 #   plugins_left_out   words NAME:NEED, for want of a library
+#   test_plugin        the file of the tests' own plugin
 #   plugin, install    targets
 
 gs_in_tree := yes
@@ -24,6 +25,15 @@ plugins_built := $(foreach m,$(plugin_modules),$(if $(call gs_missing,$m),,$m))
 plugins_left_out := $(foreach m,$(plugin_modules),$(addprefix $m:,$(call gs_missing,$m)))
 plugin_so := $(plugins_built:%=$(BUILD)/plugins/%.so)
 $(foreach m,$(plugins_built),$(eval $(call gs_module,$m)))
+
+# The tests' own plugin. `make all` builds it too, so that a single test runs after it.
+gs_root := tests
+gs_out := $(BUILD)/tests/plugins
+gs_obj := $(gs_out)/.obj
+null_extra := plugins/common/rng.c
+test_plugin := $(gs_out)/null.so
+$(eval $(call gs_module,null))
+all: $(test_plugin)
 
 plugins: $(plugin_so)
 

@@ -34,6 +34,7 @@ build=${BUILD:-$top/build}
 [[ $build == /* ]] || build=$top/$build
 # shellcheck disable=SC2034 # for the tests
 gradsync=$build/gradsync
+export GRADSYNC_PLUGIN_PATH=$build/tests/plugins # the plugin null
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/gradsync-test.XXXXXX")
 # Every process started from here on carries the mark, whoever its parent becomes.
 export GRADSYNC_TEST_MARK=mark.$$.$RANDOM$RANDOM

@@ -44,7 +44,7 @@ mkdir lib && echo 'int absent(void) { return 1; }' >absent.c
 "${CC:-gcc}" -fPIC -shared -o lib/needy.so absent.c -Wl,--no-as-needed -L. -labsent
 rm libabsent.so
 config '[needy]' '[null]' 'siez = 8'
-export GRADSYNC_PLUGIN_PATH=$PWD/lib
+export GRADSYNC_PLUGIN_PATH=$PWD/lib:$GRADSYNC_PLUGIN_PATH
 exits 2 'a fault of the config matters more than a library that is missing' "$gradsync" plan x.ini
 config '[needy]' '[null]'
 fails 3 '^x\.ini:1: \[needy\]: .*libabsent\.so, which is not on this machine' "$gradsync" plan \

@@ -50,12 +50,12 @@ cd "$tmp" || exit 1
 is "$(shape 'a folder/the tables')" "$(shape plain.csv)" 'folders with spaces give the same cells'
 mkdir 'programs here'
 cp -r "$build"/gradsync "$build"/gradsync-rank 'programs here/'
-ln -s "$build/plugins" 'programs here/plugins'
-exits 0 'programs in a path with spaces run' 'programs here/gradsync' run -q tiny.ini -o elsewhere
+cp -r "$build/tests/plugins" 'programs here/plugins'
+exits 0 'programs in a path with spaces run' env -u GRADSYNC_PLUGIN_PATH 'programs here/gradsync' run -q tiny.ini -o elsewhere
 is "$(recordings elsewhere | wc -l)" 1 'programs in a path with spaces write one recording'
 exits 0 'a run with spaces in TMPDIR succeeds' env TMPDIR="$tmp/a folder" "$gradsync" run -q \
     tiny.ini -o tmpdir
-exits 0 'a run in an empty environment succeeds' env -i PATH="$PATH" "$gradsync" run -q tiny.ini \
+exits 0 'a run in an empty environment succeeds' env -i PATH="$PATH" GRADSYNC_PLUGIN_PATH="$GRADSYNC_PLUGIN_PATH" "$gradsync" run -q tiny.ini \
     -o empty
 is "$(recordings empty | wc -l)" 1 'a run in an empty environment writes one recording'
 

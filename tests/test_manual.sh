@@ -4,7 +4,7 @@
 # What comes with the program for those who type: the manual page, the completion and the citation.
 # The first two must say what the program says.
 . "$(dirname "$0")/lib.sh"
-export GRADSYNC_PLUGIN_PATH=$build/plugins
+export GRADSYNC_PLUGIN_PATH=$build/plugins:$build/tests/plugins
 
 # ---- the manual page ----
 

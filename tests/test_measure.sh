@@ -4,8 +4,6 @@
 # What a rank measures and records, on scripted samples; also under ASan.
 . "$(dirname "$0")/lib.sh"
 
-[ -e "$build/plugins/null.so" ] || skip_all "no null plugin here"
-
 # measure NAME SETTING… runs the config below into a folder of its own; $rec is its recording of
 # launch 1, attempt 1.
 cat >c.ini <<'END'

@@ -72,7 +72,7 @@ is "$rc" 1 'the test of a plugin with a mistake fails'
 prefix="$tmp/in st"
 run make -s -C "$top" CC="$cc" BUILD="$build" install "PREFIX=$prefix"
 is "$rc" 0 'make install succeeds' || diag "$err"
-for file in bin/gradsync bin/gradsync-rank lib/gradsync/plugins/null.so \
+for file in bin/gradsync bin/gradsync-rank lib/gradsync/plugins/mpi_allreduce.so \
     include/gradsync/workload.h \
     lib/gradsync/libnccl-tuner-gradsync.so \
     share/gradsync/plugin.mk share/gradsync/configs/local.ini lib/pkgconfig/gradsync.pc; do

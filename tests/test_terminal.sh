@@ -5,7 +5,7 @@
 # Names and what show prints are in tests/golden/terminal.cmd.
 . "$(dirname "$0")/lib.sh"
 . "$top/tests/recording.sh"
-export GRADSYNC_PLUGIN_PATH=$build/plugins
+export GRADSYNC_PLUGIN_PATH=$build/plugins:$build/tests/plugins
 unset NO_COLOR
 
 # ---- help ----

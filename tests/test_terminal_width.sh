@@ -6,7 +6,7 @@
 . "$(dirname "$0")/lib.sh"
 . "$top/tests/committed.sh"
 command -v script >/dev/null || skip_all 'no script(1) here'
-export GRADSYNC_PLUGIN_PATH=$build/plugins
+export GRADSYNC_PLUGIN_PATH=$build/plugins:$build/tests/plugins
 
 on_a_terminal() { script -qec "$1" /dev/null </dev/null; }
 on_columns() { # COLUMNS VERB [PLATFORM…]

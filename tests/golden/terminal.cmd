@@ -1,5 +1,5 @@
 # Names for files, which recording is shown where none is named, and formats for other programs.
-export GRADSYNC_PLUGIN_PATH=$build/plugins
+export GRADSYNC_PLUGIN_PATH=$build/plugins:$build/tests/plugins
 told() { "$@" 2>&1 >/dev/null; } # what it says beside its result
 p=data/raw/p/null mine=data/raw/here/null/20260101T000000Z-abcd
 mkdir -p configs $p

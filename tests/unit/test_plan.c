@@ -216,7 +216,7 @@ static void read_refused(const char *dir, int want, const char *said)
 TEST_CAPTURED(run_folders)
 {
     const char *build_dir = getenv("BUILD");
-    AUTO_FREE char *plugins = xstrfmt("%s/plugins", build_dir ? build_dir : "build");
+    AUTO_FREE char *plugins = xstrfmt("%s/tests/plugins", build_dir ? build_dir : "build");
     AUTO_FREE char *null = xstrfmt("%s/null.so", plugins);
     bool there = !access(null, R_OK);
     setenv("GRADSYNC_PLUGIN_PATH", plugins, 1);

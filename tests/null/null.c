@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * null: samples from a script in place of an operation. It shows a plugin's shape, and lets the
- * tests give the runner and the statistics any series, and any fault, that they must cope with.
+ * null: a plugin of the tests. Its samples come from a script in place of an operation, with any
+ * fault that the runner must cope with.
  *
- * The k-th sample of a prepared cell is, with z from the host's seed, the cell and the rank,
- *   time (1 + effect c + launch_noise z_c) (1 + e_k) (1 + step [n >= step_after]) (1 + drift n)
- * where c is the index of the config, n counts the samples of all cells (a clock that they share),
- * and e_k = ar1 e_{k-1} + sqrt(1 - ar1^2) noise z_k. The first `warmup` samples take twice as long.
+ * A sample of a prepared cell is time (1 + effect c) (1 + noise z), where c is the index of the
+ * config and z is drawn from the host's seed, the cell and the rank. The first `warmup` samples take
+ * twice as long.
  */
 #include "common/clock.h"
 #include "common/host.h"
@@ -22,15 +21,15 @@
 
 struct cell {
     uint64_t size;
-    double time, effect, noise, ar1, launch_noise, step, drift, fault_share;
-    int64_t warmup, step_after, fault_rank, fault_after;
+    double time, effect, noise;
+    int64_t warmup, fault_rank, fault_after;
     int config, fault, fault_config;
     bool spin;
 };
 
 struct self {
     const struct wl_host *host;
-    uint64_t samples, prepared;
+    uint64_t prepared;
     atomic_bool aborted;
 };
 
@@ -38,9 +37,9 @@ struct prepared {
     struct self *self;
     struct cell cell;
     struct rng rng;
-    double mean, e;
+    double mean;
     int64_t samples;
-    bool faulty; /* the scripted fault is for this launch, rank and config */
+    bool faulty; /* the scripted fault is for this rank and config */
     void *buffer;
 };
 
@@ -61,7 +60,6 @@ static const char *const any_config[] = {"any", "a", "b", "c", "d", "e", "f", "g
     F(FAIL, "fail")                                                                                \
     F(RETRY, "retry")                                                                              \
     F(WRONG, "wrong")                                                                              \
-    F(LEAK, "leak")                                                                                \
     F(PREPARE_CRASH, "prepare_crash")                                                              \
     F(PREPARE_FAIL, "prepare_fail")                                                                \
     F(PREPARE_SKIP, "skip")                                                                        \
@@ -86,16 +84,6 @@ static const struct wl_param params[] = {
      "slowdown of each config per place after a: b by this, c by twice this"},
     {P(noise, WL_REAL, WL_AXIS, double), NULL, "0", 0, 1, NULL,
      "relative standard deviation of a sample"},
-    {P(ar1, WL_REAL, WL_AXIS, double), NULL, "0", -0.999, 0.999, NULL,
-     "lag-1 autocorrelation of the noise"},
-    {P(launch_noise, WL_REAL, WL_AXIS, double), NULL, "0", 0, 0.1, NULL,
-     "relative standard deviation between launches of a config's mean"},
-    {P(step, WL_REAL, WL_AXIS, double), NULL, "0", -0.9, 10, NULL,
-     "relative change of the clock after step_after samples"},
-    {P(step_after, WL_INT, WL_AXIS, int64_t), NULL, "1k", 0, 1e15, NULL,
-     "number of samples, of all cells, before the step"},
-    {P(drift, WL_REAL, WL_AXIS, double), NULL, "0", 0, 1, NULL,
-     "relative slowdown with every sample of any cell"},
     {P(warmup, WL_INT, WL_AXIS, int64_t), NULL, "0", 0, 1e9, NULL,
      "number of first samples of a cell that take twice as long"},
     {P(fault, WL_CHOICE, WL_AXIS, int), NULL, "none", 0, 0, faults,
@@ -106,8 +94,6 @@ static const struct wl_param params[] = {
      "number of samples of the cell before the fault"},
     {P(fault_config, WL_CHOICE, WL_AXIS, int), NULL, "any", 0, 0, any_config,
      "config of the fault"},
-    {P(fault_share, WL_REAL, WL_AXIS, double), NULL, "1", 0, 1, NULL,
-     "share of the launches with the fault"},
     {0}};
 /* clang-format on */
 
@@ -132,21 +118,9 @@ static enum wl_status wait_for_abort(const struct prepared *p)
     return scripted(p, WL_FAIL);
 }
 
-static enum wl_status leak(void)
-{
-    static char *volatile lost;
-    lost = malloc(1 << 16);
-    if (lost)
-        memset(lost, 1, 1 << 16);
-    return WL_OK;
-}
-
 static bool fault_is_here(const struct cell *c, const struct wl_host *host)
 {
-    struct rng launch;
-    rng_stream(&launch, host->seed, UINT64_MAX);
-    return c->fault != NONE && rng_uniform(&launch) < c->fault_share &&
-           (c->fault_rank < 0 || c->fault_rank == host->rank) &&
+    return c->fault != NONE && (c->fault_rank < 0 || c->fault_rank == host->rank) &&
            (c->fault_config == 0 || c->fault_config == c->config + 1);
 }
 
@@ -195,8 +169,6 @@ static enum wl_status fault_sample(const struct prepared *p)
         return scripted(p, WL_LOST);
     case RETRY: /* once: a runner that takes the sample again gets it */
         return p->samples == p->cell.fault_after ? scripted(p, WL_RETRY) : WL_OK;
-    case LEAK:
-        return leak();
     default:
         return WL_OK;
     }
@@ -252,18 +224,6 @@ static void release(void *prepared)
     free(prepared);
 }
 
-/* Draws of a launch depend on its seed and the config alone, those of a sample on the cell too. */
-static void seed(struct prepared *p)
-{
-    const struct cell *c = &p->cell;
-    const struct wl_host *host = p->self->host;
-    rng_stream(&p->rng, host->seed, UINT64_MAX - 1 - (uint64_t)c->config);
-    double launch = c->launch_noise > 0 ? c->launch_noise * rng_normal(&p->rng) : 0;
-    p->mean = c->time * (1 + c->effect * c->config + launch);
-    rng_stream(&p->rng, host->seed, p->self->prepared++ << 24 | (uint64_t)host->rank);
-    p->faulty = fault_is_here(c, host);
-}
-
 static enum wl_status prepare(void *self, const void *cell, void **prepared)
 {
     struct self *s = self;
@@ -277,7 +237,9 @@ static enum wl_status prepare(void *self, const void *cell, void **prepared)
     if (!p->buffer)
         s->host->fail(s->host->ctx, "no memory for a buffer of %llu bytes",
                       (unsigned long long)p->cell.size);
-    seed(p);
+    p->mean = p->cell.time * (1 + p->cell.effect * p->cell.config);
+    rng_stream(&p->rng, s->host->seed, s->prepared++ << 24 | (uint64_t)s->host->rank);
+    p->faulty = fault_is_here(&p->cell, s->host);
     enum wl_status status = !p->buffer ? WL_FAIL : p->faulty ? fault_prepare(p) : WL_OK;
     if (status == WL_OK)
         *prepared = p;
@@ -289,13 +251,9 @@ static enum wl_status prepare(void *self, const void *cell, void **prepared)
 static double next_time(struct prepared *p)
 {
     const struct cell *c = &p->cell;
-    double n = (double)p->self->samples++, t = p->mean * (1 + c->drift * n);
-    if (n >= (double)c->step_after)
-        t *= 1 + c->step;
-    if (c->noise > 0) {
-        p->e = c->ar1 * p->e + sqrt(1 - c->ar1 * c->ar1) * c->noise * rng_normal(&p->rng);
-        t *= fmax(1 + p->e, 0.01);
-    }
+    double t = p->mean;
+    if (c->noise > 0)
+        t *= fmax(1 + c->noise * rng_normal(&p->rng), 0.01);
     return p->samples++ < c->warmup ? 2 * t : t;
 }
 

@@ -1,1 +1,0 @@
-null_extra := plugins/common/rng.c
