@@ -57,6 +57,37 @@ is "$(grep -rl hunter raw2)$err" "$(grep -v hunter <<<"$err")" \
 printf '[slurm]\nsetup = export A_KEY=hunter2\n' >>here.ini
 fails 2 'it holds a secret.*export NAME=\$\(cat FILE\)' "$gradsync" submit --dry-run here.ini
 
+# ---- what ranks and launchers print
+
+printf '#!/bin/sh\necho "A_TOKEN=hunter5, said"\nenv >&2\necho "{\\"api_key\\": \\"hunter6\\"}" >&2\nexec "$@"\n' >prints && chmod +x prints
+MY_API_KEY=hunter7 exits 0 'a run whose launcher prints secrets is measured' "$gradsync" run -q here.ini -o raw3 \
+    --set measure:launches=1 --set "launch:prefix=env WANDB_API_KEY=hunter2 $PWD/prints"
+is "$(grep -rl hunter raw3)" '' 'its log has none of them'
+like "$(cat raw3/here/null/*/*.log)" 'A_TOKEN=.hidden..*MY_API_KEY=.hidden.' 'but their names'
+
+# ---- the command and the output of a tune
+
+cat >job <<'END'
+echo "MY_TOKEN=hunter5 and more"; echo "Authorization: Bearer hunter6"; echo "token is hunter8"
+env; env -0; echo "args: Namespace(api_key='hunter8')"
+for i in $(seq 60); do echo "step time: 20 ms"; sleep 0.02; done
+END
+for words in '--api-key hunter8' '--wandb_key=hunter8' 'TOKEN=hunter8' 'https://u:hunter8@h/'; do
+    # shellcheck disable=SC2086
+    B_SECRET=hunter9 exits 0 "tune answers: $words" "$gradsync" tune -q -o raw4 -m 0.2 --only IGNORE_CPU -- bash job $words
+    is "$(grep -rl hunter raw4)" '' 'no file contains the secret'
+    rm -rf raw4
+done
+B_SECRET=hunter9 exits 0 'tune answers with a secret in env' "$gradsync" tune -q -o raw4 -m 0.2 --only IGNORE_CPU -- \
+    env HF_TOKEN=hunter8 bash job 'a
+b'
+is "$(grep -rl hunter raw4)" '' 'no file contains that secret'
+run_dir=$(dirname raw4/job/train/*/tune.json)
+is "$(jq -r '.command[-1]' "$run_dir"/tune.json)" 'a
+b' 'a word of several lines is recorded as it is'
+fails1 2 'secrets are not recorded; give it again: export HF_TOKEN=' "$gradsync" resume "$run_dir"
+HF_TOKEN=hunter8 exits 0 'resume takes it from the environment' "$gradsync" resume "$run_dir"
+
 train() { # KEY VALUE
     printf '[platform]\nname = t\n[train]\ncommand = echo took=1 {%s}\n' "$1" >train.ini
     printf 'time = took=([0-9.]+)\n%s = %s\n' "$1" "$2" >>train.ini

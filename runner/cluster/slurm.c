@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/files.h"
 #include "base/jsontext.h"
+#include "base/secrets.h"
 #include "base/shell.h"
 #include "base/units.h"
 #include "config/settings.h"

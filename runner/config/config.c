@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/files.h"
+#include "base/secrets.h"
 #include "base/shell.h"
 #include "base/text.h"
 #include "config/locate.h"
@@ -431,7 +432,7 @@ static int config_set_all(struct config *c, const char *const *overrides)
         n++;
     c->overrides = xcalloc(n + 1, sizeof *c->overrides);
     for (size_t i = 0; i < n; i++) {
-        c->overrides[i] = secrets_hidden(overrides[i]);
+        c->overrides[i] = secrets_hidden_config(overrides[i]);
         if (apply(c, overrides[i]))
             code = GS_USAGE;
     }
@@ -612,7 +613,7 @@ int config_from_text(struct config **out, const char *path, const char *text, si
     c->text[n] = '\0';
     int parsed = parse(c, n);
     AUTO_FREE char *whole = c->text;
-    c->text = secrets_hidden(whole); /* what is recorded; the entries hold the values */
+    c->text = secrets_hidden_config(whole); /* what is recorded; the entries hold the values */
     int set_code = config_set_all(c, overrides);
     int sections = check_sections(c);
     int keys = check_keys(c);
@@ -679,7 +680,7 @@ char *config_command(const char *verb, const char *config, const char *workload,
     }
     for (; overrides && *overrides; overrides++) {
         text_add(&t, " --set ");
-        AUTO_FREE char *shown = secrets_hidden(*overrides);
+        AUTO_FREE char *shown = secrets_hidden_config(*overrides);
         shell_quote(&t, shown);
     }
     return t.s;

@@ -2,7 +2,7 @@
 #include "job/job_output.h"
 
 #include "base/files.h"
-#include "base/shell.h"
+#include "base/secrets.h"
 #include "base/stats.h"
 #include "base/text.h"
 #include "wan/watch.h"
@@ -167,31 +167,8 @@ bool job_file_read(const struct job_file *f, struct job_times *times)
 
 #define HEAD_B (64 << 10) /* of the start of the output in the log, and as much of its end */
 #define LINE_B (64 << 10) /* a longer line is cut into several */
-#define SECRET_B 6        /* shorter values are too common in any text */
 
 /* ---- the log ---- */
-
-/* Replaces a secret in place, which may leave the line shorter. */
-static void hide(char *line, const char *secret)
-{
-    static const char hidden[] = "(hidden)";
-    size_t n = strlen(secret);
-    for (char *at = line; (at = strstr(at, secret));) {
-        size_t m = n < sizeof hidden - 1 ? n : sizeof hidden - 1;
-        memcpy(at, hidden, m);
-        memmove(at + m, at + n, strlen(at + n) + 1);
-        at += m;
-    }
-}
-
-static void hide_secrets(char *line)
-{
-    for (char *const *e = environ; *e; e++) {
-        size_t n = strcspn(*e, "=");
-        if ((*e)[n] && strlen(*e + n + 1) >= SECRET_B && secrets_name(*e, n))
-            hide(line, *e + n + 1);
-    }
-}
 
 /* A full disk costs the log, not the measurement. */
 static void to_log(struct job_output *o, const char *line)
@@ -255,8 +232,7 @@ static void take_line(struct job_output *o)
 {
     text_add(&o->line, "");
     char *line = o->line.s;
-    hide_secrets(line);
-    AUTO_FREE char *shown = secrets_hidden(line);
+    AUTO_FREE char *shown = secrets_hidden_log(line);
     to_log(o, shown);
     const char *from = shown + strspn(shown, " \t");
     bool words = has_letter(from);

@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/jsontext.h"
+#include "base/secrets.h"
 #include "base/shell.h"
 #include "base/text.h"
 #include "base/units.h"

@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/files.h"
 #include "base/jsontext.h"
+#include "base/secrets.h"
 #include "base/shell.h"
 #include "base/stats.h"
 #include "base/units.h"
@@ -70,25 +71,31 @@ int tune_command_find(const char *program)
 json_t *tune_command_record(char **words)
 {
     json_t *recorded = json_array();
-    for (char **w = words; *w; w++) {
-        AUTO_FREE char *shown = secrets_hidden(*w);
-        json_array_append_new(recorded, json_text(shown));
-    }
+    AUTO_WORDS struct words shown = {0};
+    secrets_hidden_words(&shown, words);
+    for (size_t i = 0; i < shown.n; i++)
+        json_array_append_new(recorded, json_string(shown.v[i]));
     return recorded;
 }
 
 int tune_command_restore(char ***words, const json_t *recorded, const char *path)
 {
-    size_t n = json_array_size(recorded);
-    *words = xcalloc(n + 1, sizeof **words);
-    for (size_t i = 0; i < n; i++) {
-        AUTO_FREE char *missing = NULL;
-        (*words)[i] = secrets_restored(json_string_value(json_array_get(recorded, i)), &missing);
-        if (missing)
-            return fail(GS_USAGE, "tune: secrets are not recorded; give it again: export %s=...",
-                        missing);
+    AUTO_WORDS struct words shown = {0};
+    struct words whole = {0};
+    AUTO_FREE char *missing = NULL;
+    json_t *word;
+    size_t i;
+    json_array_foreach(recorded, i, word)
+    {
+        words_add(&shown, json_string_value(word));
     }
-    return n ? GS_OK : fail_at(GS_FAILED, path, 0, "is damaged: it has no command");
+    if (!shown.n)
+        return fail_at(GS_FAILED, path, 0, "is damaged: it has no command");
+    secrets_restored_words(&whole, &shown, &missing);
+    *words = whole.v;
+    return missing ? fail(GS_USAGE, "tune: secrets are not recorded; give it again: export %s=...",
+                          missing)
+                   : GS_OK;
 }
 
 /* A switch of PyTorch may change how many collectives a step has, and by so much its bytes. A job that

@@ -2,6 +2,7 @@
 #include "job/tune_state.h"
 
 #include "base/err.h"
+#include "base/files.h"
 #include "base/jsontext.h"
 #include "base/text.h"
 #include "config/json_names.h"
@@ -9,7 +10,7 @@
 #include "job/tune_answer.h"
 #include "job/tune_setting.h"
 
-#include <math.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -146,13 +147,27 @@ static bool state_good(const json_t *state, char *why, size_t n)
     return true;
 }
 
+/* Words of the command may hold any character, such as the line feeds of a script. */
+static bool names_good(json_t *state, char *why, size_t n)
+{
+    json_t *command = json_incref(json_object_get(state, "command"));
+    json_object_del(state, "command");
+    bool good = json_names_good(state, why, n);
+    json_object_set_new(state, "command", command);
+    return good;
+}
+
 int tune_state_read(json_t **state, const char *path)
 {
-    char why[200];
-    CHECK(json_names_load(state, path));
+    char why[320];
+    AUTO_TEXT struct text t = {0};
+    json_error_t json;
+    if (!files_read(path, FILES_OWN, FILES_WHOLE_MAX, &t))
+        return fail_at(GS_FAILED, path, 0, "cannot be read: %s", files_why(errno));
+    *state = json_loadb(t.s ? t.s : "", t.len, JSON_REJECT_DUPLICATES, &json);
     if (!*state)
-        return fail_at(GS_FAILED, path, 0, "cannot be read: there is no such file");
-    if (state_good(*state, why, sizeof why))
+        return fail_at(GS_FAILED, path, json.line, "damaged: %s; restore the file", json.text);
+    if (names_good(*state, why, sizeof why) && state_good(*state, why, sizeof why))
         return GS_OK;
     json_decref(*state);
     *state = NULL;

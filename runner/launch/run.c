@@ -5,6 +5,7 @@
 #include "base/family.h"
 #include "base/files.h"
 #include "base/jsontext.h"
+#include "base/secrets.h"
 #include "base/shell.h"
 #include "base/text.h"
 #include "base/units.h"

@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/family.h"
 #include "base/files.h"
+#include "base/secrets.h"
 #include "base/text.h"
 #include "launch/control.h"
 #include "launch/launcher.h"
@@ -117,7 +118,7 @@ static void quote_log(const char *path, char *buf, size_t n)
         return;
     words_split(&lines, t.s, '\n');
     for (size_t i = 0; i < lines.n && used < n / 2; i++) {
-        const char *line = lines.v[i];
+        AUTO_FREE char *line = secrets_hidden_log(lines.v[i]);
         if (!*line && used)
             break;
         if (strspn(line, "-=* ") == strlen(line))
@@ -343,6 +344,33 @@ static void read_output(struct supervisor *w)
     }
 }
 
+/* Ranks and launchers print environments and command lines. What they wrote to the log themselves is
+ * known only now. GS_OK or reported. */
+static int hide_secrets(const struct supervisor *w)
+{
+    AUTO_FREE char *temp = files_temporary(w->log_path), *line = NULL;
+    AUTO_FCLOSE FILE *in = files_stream(w->log_path, FILES_OWN);
+    AUTO_FCLOSE FILE *out = in ? fopen(temp, "we") : NULL;
+    size_t cap = 0;
+    bool found = false;
+    ssize_t n;
+    if (!out)
+        return fail_file(in ? temp : w->log_path, in ? "written" : "read", errno);
+    while ((n = getline(&line, &cap, in)) > 0)
+        for (ssize_t from = 0; from < n; from += (ssize_t)strlen(line + from) + 1) {
+            AUTO_FREE char *shown = secrets_hidden_log(line + from);
+            found = found || strcmp(shown, line + from) != 0;
+            fputs(shown, out);
+            if (from + (ssize_t)strlen(line + from) < n)
+                fputc('\0', out);
+        }
+    bool good = fflush(out) == 0 && (!found || !rename(temp, w->log_path));
+    int why = errno;
+    if (!good || !found)
+        unlink(temp);
+    return good ? GS_OK : fail_file(w->log_path, "written without its secrets", why);
+}
+
 /* ---- what ends the attempt ---- */
 
 /* The first signal tells the ranks to finish their block. Before the first block it kills them. */
@@ -397,6 +425,7 @@ static int watch(struct supervisor *w)
     read_output(w);
     if (w->line.len)
         (void)files_write_all(w->log, w->line.s, w->line.len);
+    TRY(code, hide_secrets(w));
     w->seen.heard = w->heard > w->started;
     w->seen.interrupted = w->obeyed > 0;
     w->seen.status = w->family.status;

@@ -3,7 +3,7 @@
 
 #include "base/err.h"
 #include "base/files.h"
-#include "base/shell.h"
+#include "base/secrets.h"
 #include "base/text.h"
 #include "common/rng.h"
 #include "config/params.h"

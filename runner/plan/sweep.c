@@ -2,7 +2,7 @@
 #include "plan/sweep.h"
 
 #include "base/err.h"
-#include "base/shell.h"
+#include "base/secrets.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "config/params.h"

@@ -4,7 +4,7 @@
 #include "base/err.h"
 #include "base/family.h"
 #include "base/files.h"
-#include "base/shell.h"
+#include "base/secrets.h"
 #include "base/text.h"
 #include "config/locate.h"
 #include "config/params.h"

@@ -4,7 +4,7 @@
 #include "base/err.h"
 #include "base/files.h"
 #include "base/jsontext.h"
-#include "base/shell.h"
+#include "base/secrets.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "config/params.h"

@@ -3,7 +3,7 @@
 #include "base/err.h"
 #include "base/files.h"
 #include "base/jsontext.h"
-#include "base/shell.h"
+#include "base/secrets.h"
 #include "base/term.h"
 #include "base/text.h"
 #include "base/units.h"

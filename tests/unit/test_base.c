@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/family.h"
 #include "base/files.h"
+#include "base/secrets.h"
 #include "base/shell.h"
 #include "base/units.h"
 #include "folder.h"
@@ -255,52 +256,116 @@ TEST(an_offset_may_be_negative_and_is_off_by_half_a_round_trip_at_most)
 
 /* ---- secrets ---- */
 
-static const char *const hides[][2] = {
-    {"env WANDB_API_KEY=hunter2 x", "env WANDB_API_KEY=(hidden) x"},
-    {"run --token hunter2 --n 3", "run --token (hidden) --n 3"},
-    {"run --auth-token=hunter2", "run --auth-token=(hidden)"},
-    {"run --password 'a b' c", "run --password (hidden) c"},
-    {"-x AWS_CREDENTIALS=hunter2,-x A=1", "-x AWS_CREDENTIALS=(hidden),-x A=1"},
-    {"curl -H 'Authorization: Bearer hunter2' x", "curl -H 'Authorization: (hidden)' x"},
-    {"curl -H X-Auth:hunter2 x", "curl -H X-Auth:(hidden) x"},
-    {"run --password:hunter2", "run --password:(hidden)"},
-    {"https://me:hunter2@host/x", "https://me:(hidden)@host/x"},
-    {"launch:prefix=env MY_PASSWORD=hunter2", "launch:prefix=env MY_PASSWORD=(hidden)"},
-    {"launch:prefix=A_KEY=hunter2 x", "launch:prefix=A_KEY=(hidden) x"},
-    {"docker run a:b A_TOKEN=hunter2", "docker run a:b A_TOKEN=(hidden)"},
-    {"[launch]\nprefix = env A_KEY=hunter2\n", "[launch]\nprefix = env A_KEY=(hidden)\n"},
-    {"[launch]\nprefix = env \\\n  A_KEY=hunter2\n",
+static const struct {
+    char *(*hide)(const char *);
+    const char *text, *shown; /* NULL: as it is */
+} texts[] = {
+#define HIDE secrets_hidden
+    {HIDE, "env WANDB_API_KEY=hunter2 x", "env WANDB_API_KEY=(hidden) x"},
+    {HIDE, "HF_TOKEN=hunter2 x", "HF_TOKEN=(hidden) x"},
+    {HIDE, "run --token hunter2 --n 3", "run --token (hidden) --n 3"},
+    {HIDE, "run -token hunter2", "run -token (hidden)"},
+    {HIDE, "run --auth-token=hunter2", "run --auth-token=(hidden)"},
+    {HIDE, "run --password 'a b' c", "run --password '(hidden)' c"},
+    {HIDE, "run --wandb.api_key hunter2", "run --wandb.api_key (hidden)"},
+    {HIDE, "run +logger.token=hunter2", "run +logger.token=(hidden)"},
+    {HIDE, "-x AWS_CREDENTIALS=hunter2,-x A=1", "-x AWS_CREDENTIALS=(hidden),-x A=1"},
+    {HIDE, "curl -H 'Authorization: Bearer hunter2' x", "curl -H 'Authorization: (hidden)' x"},
+    {HIDE, "curl -H X-Auth:hunter2 x", "curl -H X-Auth:(hidden) x"},
+    {HIDE, "curl -u me:hunter2 x", "curl -u me:(hidden) x"},
+    {HIDE, "sshpass -p hunter2 ssh x", "sshpass -p (hidden) ssh x"},
+    {HIDE, "run --password:hunter2", "run --password:(hidden)"},
+    {HIDE, "https://me:hunter2@host/x", "https://me:(hidden)@host/x"},
+    {HIDE, "https://hunter2hunter2hunter2@host/x", "https://(hidden)@host/x"},
+    {HIDE, "login hf_abcdefghijklmnopqrstuvwxyz", "login (hidden)"},
+    {HIDE, "docker run a:b A_TOKEN=hunter2", "docker run a:b A_TOKEN=(hidden)"},
+    {HIDE, "https://host:80/x", NULL},
+    {HIDE, "ssh://git@host/x", NULL},
+    {HIDE, "env KEY_FILE=/x y", NULL},
+    {HIDE, "export A_KEY=$(cat x)", NULL},
+    {HIDE, "run --tokens --n 3", NULL},
+    {HIDE, "run --max_tokens 1048576 --pad_token 0 --passes 3 --use_auth_token true", NULL},
+    {HIDE, "a=b c=d", NULL},
+    {HIDE, "", NULL},
+#undef HIDE
+#define HIDE secrets_hidden_config
+    {HIDE, "launch:prefix=env MY_PASSWORD=hunter2", "launch:prefix=env MY_PASSWORD=(hidden)"},
+    {HIDE, "launch:prefix=A_KEY=hunter2 x", "launch:prefix=A_KEY=(hidden) x"},
+    {HIDE, "[launch]\nprefix = env A_KEY=hunter2\n", "[launch]\nprefix = env A_KEY=(hidden)\n"},
+    {HIDE, "[launch]\nprefix = env \\\n  A_KEY=hunter2\n",
      "[launch]\nprefix = env \\\n  A_KEY=(hidden)\n"},
-    {"# export A_KEY=hunter2\n[a]\n", "# export A_KEY=(hidden)\n[a]\n"},
-};
-static const char *const keeps[] = {
-    "",
-    "wan_sync:secret_file=/home/me/x",
-    "[wan_sync]\nsecret_file = x\n",
-    "env KEY_FILE=/x y",
-    "export A_KEY=$(cat x)",
-    "run --tokens --n 3",
-    "https://host:80/x",
-    "a=b c=d",
-    "measure:passes=3",
+    {HIDE, "# export A_KEY=hunter2\n[a]\n", "# export A_KEY=(hidden)\n[a]\n"},
+    {HIDE, "wan_sync:secret_file=/home/me/x", NULL},
+    {HIDE, "[wan_sync]\nsecret_file = x\n", NULL},
+    {HIDE, "[x]\nkey = value\n", NULL},
+    {HIDE, "measure:passes=3", NULL},
+#undef HIDE
+#define HIDE secrets_hidden_log
+    {HIDE, "MY_TOKEN=hunter2", "MY_TOKEN=(hidden)"},
+    {HIDE, "DB_PASSWORD=a,b;c d", "DB_PASSWORD=(hidden)"},
+    {HIDE, "declare -x MY_TOKEN=\"hunter2\"", "declare -x MY_TOKEN=\"(hidden)\""},
+    {HIDE, "Authorization: Bearer hunter2, 200 OK", "Authorization: (hidden), 200 OK"},
+    {HIDE, "{\"api_key\": \"hunter 2\", \"lr\": 0.1}", "{\"api_key\": \"(hidden)\", \"lr\": 0.1}"},
+    {HIDE, "{\\\"api_key\\\": \\\"hunter2\\\"}", "{\\\"api_key\\\": \\\"(hidden)\\\"}"},
+    {HIDE, "environ({'A': 'b', 'HF_TOKEN': 'hunter2'})",
+     "environ({'A': 'b', 'HF_TOKEN': '(hidden)'})"},
+    {HIDE, "Namespace(lr=1, token='hunter2')", "Namespace(lr=1, token='(hidden)')"},
+    {HIDE, "  token : hunter2", "  token : (hidden)"},
+    {HIDE, "api_key = hunter2", "api_key = (hidden)"},
+    {HIDE, "the key is envvalue123", "the key is (hidden)"},
+    {HIDE, "the other is hunter2cmd", "the other is (hidden)"},
+    {HIDE, "KeyError: 'model.weight'", NULL},
+    {HIDE, "  File \"auth.py\", auth.py:12: fault", NULL},
+    {HIDE, "Auth::login 12 passed: 3 tokens/s: 512, tokens_per_s=1200.5", NULL},
+    {HIDE, "if key == 'a'", NULL},
+    {HIDE, "iter 10: loss 3.2, time 20ms, pass: 3", NULL},
+#undef HIDE
 };
 
 TEST(a_value_is_hidden_by_its_name)
 {
-    for (size_t i = 0; i < sizeof hides / sizeof *hides; i++) {
-        char *shown = secrets_hidden(hides[i][0]), *again = secrets_hidden(shown);
-        assert_string_equal(shown, hides[i][1]);
+    setenv("TEST_BASE_SECRET", "envvalue123", 1);
+    free(secrets_hidden("x --api-token hunter2cmd"));
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        char *shown = texts[i].hide(texts[i].text), *again = texts[i].hide(shown);
+        assert_string_equal(shown, texts[i].shown ? texts[i].shown : texts[i].text);
         assert_string_equal(again, shown);
         free(again);
         free(shown);
     }
 }
 
-TEST(other_text_is_kept)
+static const char *const commands[][2][6] = {
+    {{"run", "--api-key", "hunter 2", "x"}, {"run", "--api-key", "(hidden)", "x"}},
+    {{"run", "--wandb_key=a,b c", "x"}, {"run", "--wandb_key=(hidden)", "x"}},
+    {{"TOKEN=a,b;c d", "run"}, {"TOKEN=(hidden)", "run"}},
+    {{"mpirun", "-x", "A_TOKEN=h,B=1", "x"}, {"mpirun", "-x", "A_TOKEN=(hidden),B=1", "x"}},
+    {{"curl", "-H", "Authorization: Bearer h"}, {"curl", "-H", "Authorization: (hidden)"}},
+    {{"curl", "-u", "me:h,h", "x"}, {"curl", "-u", "me:(hidden)", "x"}},
+    {{"bash", "-c", "A_TOKEN=h run --n 3"}, {"bash", "-c", "A_TOKEN=(hidden) run --n 3"}},
+    {{"A_TOKEN=h run --n 3"}, {"A_TOKEN=(hidden) run --n 3"}},
+    {{"run", "--token", "--n", "", " 3 "}, {"run", "--token", "--n", "", " 3 "}},
+};
+
+TEST(words_of_commands)
 {
-    for (size_t i = 0; i < sizeof keeps / sizeof *keeps; i++) {
-        AUTO_FREE char *shown = secrets_hidden(keeps[i]);
-        assert_string_equal(shown, keeps[i]);
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        struct words shown, whole;
+        char *missing = NULL;
+        secrets_hidden_words(&shown, (char *const *)commands[i][0]);
+        for (size_t k = 0; k < shown.n; k++)
+            assert_string_equal(shown.v[k], commands[i][1][k]);
+        assert_null(commands[i][0][shown.n]);
+        words_free(&shown);
+        if (i == 0) {
+            setenv("API_KEY", "hunter 2", 1);
+            secrets_hidden_words(&shown, (char *const *)commands[i][0]);
+            secrets_restored_words(&whole, &shown, &missing);
+            assert_null(missing);
+            assert_string_equal(whole.v[2], "hunter 2");
+            words_free(&shown);
+            words_free(&whole);
+        }
     }
 }
 
@@ -319,7 +384,7 @@ TEST(the_environment_gives_it_back)
     assert_string_equal(whole, "x -H 'X-Auth: hunter2'");
     assert_null(missing);
     free(whole);
-    whole = secrets_restored("x https://me:(hidden)@host", &missing);
+    whole = secrets_restored("x https://me:(hidden)@host -u me:(hidden)", &missing);
     assert_string_equal(missing, "GRADSYNC_URL_PASSWORD");
     free(missing);
     free(whole);
