@@ -5,13 +5,11 @@
 #
 # Records wan_sync in the lab: on every network of the list below whose name and a blank hold WORD, JOBS
 # at a time. Each is a platform of its own; one that has a finished recording in DATA is left alone, an
-# unfinished one is completed. A lab wants a processor for itself and one for each rank: a run whose
-# lab could not keep its times is gone on with, up to `tries` times, and then left unfinished and told here.
+# unfinished one is completed. A lab needs a processor for itself and one for each rank.
 set -euo pipefail
 cd "${0%/*}/.."
 export gradsync=$1 data=$2
 jobs=$3 word=${4:-}
-export tries=20
 
 # NAME CONFIG [SECTION OVERRIDES], the longest first. Left out is what would take half a minute a time:
 # 256 MiB at 100 Mbit/s; of MPI's own algorithm, one stream of which does a few Mbit/s under loss, 16 MiB
@@ -40,26 +38,6 @@ networks() {
     done
 }
 
-# All disturbances of the Internet, and each alone: a later override of a key wins.
-internet() {
-    local config=configs/wan-lab-internet.ini name set
-    echo "wan-lab-internet $config"
-    while read -r name set; do
-        echo "wan-lab-internet-$name $config wan_sync links:loss=0 links:burst=1 links:jitter=0" \
-            "links:reorder=0 links:cross=0B/s $set"
-    done <<'END'
-mtu1500
-mtu1420 links:mtu=1420
-loss links:loss=0.1%
-burst links:loss=0.1% links:burst=5
-jitter links:jitter=5ms
-reorder links:reorder=0.1%
-cross links:cross=10Mbit/s
-bbr links:congestion=bbr
-bbr-loss links:congestion=bbr links:loss=0.1%
-END
-}
-
 unfinished() { # of the runs of platform $1; fails when it has none at all
     local run any=1
     for run in "$data/$1"/*/*/; do
@@ -82,18 +60,13 @@ attempt() { # NAME LOG OVERRIDES
     "$gradsync" lab -q "${set[@]}" "$config" -- "$gradsync" "$@" >"$log" 2>&1
 }
 
-# A lab that was late in so many blocks in a row that its run ended has cost the group it was in: the
-# rest is kept, and it is tried again.
 record() { # NAME OVERRIDES
-    local name=$1 log=$data/$1.log try run
+    local name=$1 log=$data/$1.log run
     shift
     shopt -s nullglob
     mkdir -p "$data"
-    for ((try = 0; try < tries; try++)); do
-        if run=$(unfinished "$name") && [ -z "$run" ]; then break; fi
-        attempt "$name" "$log" "$@" || grep -q 'delivered packets late' "$log" || break
-    done
-    if run=$(unfinished "$name") && [ -z "$run" ]; then
+    if run=$(unfinished "$name") && [ -z "$run" ]; then return; fi
+    if attempt "$name" "$log" "$@"; then
         rm -f "$log"
     else
         echo "$name: $(tail -n 1 "$log") ($log)" >&2
@@ -102,5 +75,5 @@ record() { # NAME OVERRIDES
 }
 export -f unfinished attempt record
 
-{ networks && internet; } | awk -v word="$word" 'index($1 " ", word)' |
+networks | awk -v word="$word" 'index($1 " ", word)' |
     xargs -P "$jobs" -I NETWORK bash -euo pipefail -c 'record NETWORK'

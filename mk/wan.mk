@@ -12,7 +12,7 @@ model-error: figures-all ## print the error of the WAN model for each network, b
 
 ##@ Measure
 .PHONY: wan-lab
-wan-lab: all ## JOBS=1 WORD=internet measure wan_sync in emulated networks whose name has WORD, JOBS at a time
+wan-lab: all ## JOBS=1 WORD=loss measure wan_sync in emulated networks whose name has WORD, JOBS at a time
 	@bash mk/wan-lab.sh '$(BUILD)/gradsync' data/raw '$(or $(JOBS),1)' $(WORD)
 
 # Numbers of the documents are read from them as well, so they are among the tables of every recording.

@@ -9,7 +9,7 @@ plan=$top/configs/wan-4site.ini
 # ---- what a config may say of it; tests/golden/model.cmd has what is printed of plans
 keys=$(for section in sites links model; do "$gradsync" help $section; done)
 said=$(sed -n '/^\[sites\]/,$p' "$plan" | grep -v '^#' |
-    sed -nE 's/^(alt|claim)\.//; s/^(one_site|two_nodes|one_node|okstate|sdstate|mizzou|sdsc|'\
+    sed -nE 's/^claim\.//; s/^(okstate|sdstate|mizzou|sdsc|'\
 'source) = ?.*//; s/ = .*//p')
 is "$(for key in $said; do grep -q "^  $key " <<<"$keys" || echo "$key"; done)" '' \
     'help knows every key of the plan'

@@ -88,25 +88,20 @@ wan_lab() { # FINISHES SAYS WORD
     DATA=$tmp/data FINISHES=$1 SAYS=$2 bash mk/wan-lab.sh "$tmp/bin/lab" "$tmp/data" 1 "$3"
 }
 cp "$top/mk/wan-lab.sh" tree/mk && cd tree || exit
-exits 0 'networks are measured' wan_lab 1 measured internet-mtu
+exits 0 'networks are measured' wan_lab 1 measured 100-30
 is "$(wc -l <calls)" 2 'a word picks those whose name has it'
 exits 0 'a network is measured' wan_lab 1 measured '100-50 '
 is "$(wc -l <calls) $(grep -c 'platform:name=wan-lab-100-50 .* run -q -w wan_sync ' calls)" '1 1' \
     'a word that ends in a blank picks the name that ends so'
 ok 'a finished recording leaves no log' test ! -e ../data/wan-lab-100-50.log
-exits 0 'networks that were measured need no lab' wan_lab 1 measured internet-mtu
+exits 0 'networks that were measured need no lab' wan_lab 1 measured 100-30
 ok 'they are left alone' test ! -e calls
-exits 0 'a lab that was late twice is tried again' wan_lab 3 'delivered packets late' jitter
-is "$(grep -c ' resume -q .*/data/wan-lab-internet-jitter/wan_sync/r1' calls)/$(wc -l <calls)" 2/3 \
-    'its run is completed'
-run wan_lab 99 'delivered packets late' reorder
-isnt "$rc" 0 'a lab that is always late is an error'
-is "$(wc -l <calls)" 20 'it is tried 20 times'
-run wan_lab 99 'No space left' cross
-isnt "$rc" 0 'another failure is an error'
-log=$tmp/data/wan-lab-internet-cross.log
-is "$(wc -l <calls)|$err" "1|wan-lab-internet-cross: No space left ($log)" \
-    'it is tried once, and the error has its last line and its log'
+run wan_lab 99 'No space left' every
+isnt "$rc" 0 'a failure is an error'
+log=$tmp/data/wan-lab-every.log
+is "$(wc -l <calls)|$err" "1|wan-lab-every: No space left ($log)" 'the error has the last line of the log'
+exits 0 'a run that failed is completed' wan_lab 1 measured every
+is "$(grep -c ' resume -q .*/data/wan-lab-every/wan_sync/r1' calls)" 1 'by resume'
 cd .. || exit
 
 # ---- what keeps or replaces files ----

@@ -19,7 +19,7 @@ cat >inside <<END
 kinds='$kinds'
 END
 cat >>inside <<'END'
-if "$gradsync" lab-set up north-south >pairs 2>&1; then kinds+=' ring/tcp.pair'; fi
+if "$gradsync" lab set up north-south >pairs 2>&1; then kinds+=' ring/tcp.pair'; fi
 recorded() { cat "$1"/*/*/*/launch-*.jsonl 2>/dev/null | grep -c '"type":"block"'; }
 begun() { [ "$(recorded "$1")" -ge 1 ] || ! kill -0 $runner 2>/dev/null; }
 for kind in $kinds; do
@@ -30,10 +30,10 @@ for kind in $kinds; do
         --set wan_sync:transport="${transport%.pair}" 2>"$name.err" &
     runner=$!
     until_true 120 begun "$name" && until_sends south 500000
-    "$gradsync" lab-set "down $what" >/dev/null || kill $runner
+    "$gradsync" lab set "down $what" >/dev/null || kill $runner
     wait $runner
     echo $? >"$name.rc"
-    "$gradsync" lab-set reset >/dev/null
+    "$gradsync" lab set reset >/dev/null
 done
 END
 run lab -- bash inside

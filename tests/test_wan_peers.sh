@@ -31,7 +31,7 @@ ok 'the transport of another version builds' \
 build_sockets || skip_all 'no compiler here'
 
 cat >inside <<'END'
-at() { "$gradsync" lab-enter "$1" -- "${@:2}"; }
+at() { "$gradsync" lab enter "$1" -- "${@:2}"; }
 recorded() { cat strangers/*/*/*/launch-*.jsonl 2>/dev/null | grep -c '"type":"block"'; }
 more_than() { [ "$(recorded)" -gt "$1" ] || ! kill -0 $runner 2>/dev/null; }
 # It measures until the strangers have come and gone and it has gone on after them.

@@ -23,7 +23,7 @@ for order in "\${@:2}"; do
     case \$order in
     sleep*) \$order ;; # how long a fault lasts
     missed) until_true 60 grep -qs 'no block moved' "\$lines.err" ;;
-    *) '$gradsync' lab-set "\$order" ;;
+    *) '$gradsync' lab set "\$order" ;;
     esac
 done
 wait \$!
@@ -33,8 +33,8 @@ cat >all <<'END'
 #!/usr/bin/env bash
 ./while_it_sends tenth iterations=15 -- 'rate east 10%' 'sleep 1' reset
 echo "tenth $?"
-./while_it_sends stall iterations=15 deadline=20 -- 'stall east' 'sleep 1' 'go east'
-echo "stall $?"
+./while_it_sends pause iterations=15 deadline=20 -- 'down east' 'sleep 1' 'up east'
+echo "pause $?"
 ./while_it_sends cut iterations=2000 deadline=2 -- 'down east' missed 'up east'
 echo "cut $?"
 END
@@ -43,8 +43,8 @@ run lab -- ./all
 need_lab
 like "$out" 'tenth 0' 'a line that drops to a tenth for a while is no error'
 is "$(grep -c bound tenth)" 15 'everything is sent over a line that drops to a tenth'
-like "$out" 'stall 0' 'a line that stands still for less than the deadline is no error'
-is "$(grep -c bound stall)" 15 'everything is sent over a line that stands still'
+like "$out" 'pause 0' 'a line that is cut for less than the deadline is no error'
+is "$(grep -c bound pause)" 15 'everything is sent over a line that was cut'
 like "$out" 'cut [1-9]' 'a line that is cut is an error'
 like "$(cat cut.err)" 'rank [0-2]: no block moved for 2 s' 'the time-out of the caller ends the wait'
 no_orphans 'no process is left running'

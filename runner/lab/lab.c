@@ -44,7 +44,7 @@ static void set_environment(const char *facts_path, const char *folder)
     /* mpirun splits its agent at spaces, which this program's folder may have. */
     AUTO_FREE char *program = xstrfmt("%s/gradsync", program_dir()),
                    *link = xstrfmt("%s/gradsync", folder);
-    AUTO_FREE char *agent = xstrfmt("%s lab-enter", symlink(program, link) ? program : link);
+    AUTO_FREE char *agent = xstrfmt("%s lab enter", symlink(program, link) ? program : link);
     for (size_t i = 0; i < COUNT(defaults); i++)
         setenv(defaults[i].name, defaults[i].value, 0);
     setenv("OMPI_MCA_plm", "rsh", 1); /* no other launcher finds the sites */
@@ -53,7 +53,7 @@ static void set_environment(const char *facts_path, const char *folder)
     setenv("OMPI_MCA_orte_tmpdir_base", folder, 1);
     setenv("OMPI_MCA_btl_vader_backing_directory", folder, 1);
     setenv(LAB_FACTS_VARIABLE, facts_path, 1);
-    /* lab-enter and lab-set are found, whatever this program was started as. */
+    /* gradsync is found, whatever this program was started as. */
     const char *before = getenv("PATH");
     AUTO_FREE char *path =
         xstrfmt("%s%s%s", before ? before : "", before ? ":" : "", program_dir());
@@ -186,54 +186,28 @@ static int start_relay(struct lab *l)
 
 /* ---- the proof ---- */
 
-/* Probes the lab until it matches the config, at most PROBES times, and stores the probe as `key`.
- * `why` becomes empty on success, else the first deviation: packets left over from the first probe
- * may disturb the next. */
-static int prove(struct lab *l, const char *key, char *why, size_t size)
+/* Probes the lab until it matches the config, at most PROBES times. The first deviation is the
+ * reason: packets left over from the first probe may disturb the next. */
+static int prove(struct lab *l)
 {
     int code = GS_CANNOT;
+    char why[512], again[512];
     for (int i = 0; code && i < PROBES; i++) {
         AUTO(probe_free) struct probe p = {0};
-        char again[512];
         CHECK(probe_run(&p, l->spec, l->holders));
-        code = probe_judge(&p, l->spec, i ? again : why, i ? sizeof again : size);
-        json_object_set_new(l->facts, key, probe_json(&p, l->spec));
+        code = probe_judge(&p, l->spec, i ? again : why, sizeof why);
+        json_object_set_new(l->facts, "before", probe_json(&p, l->spec));
         if (!code && !l->options->quiet) {
             AUTO_FREE char *text = probe_text(&p, l->spec);
-            say("lab: %s the command: %s", key, text);
+            say("lab: before the command: %s", text);
         }
     }
-    if (!code)
-        *why = '\0';
-    return GS_OK;
-}
-
-static int prove_before(struct lab *l)
-{
-    char why[512];
-    CHECK(prove(l, "before", why, sizeof why));
-    if (*why)
+    if (code)
         return fail(GS_CANNOT,
                     "lab: %s: this machine is too busy to emulate that; free processors, "
                     "or lower rate in [links]",
                     why);
     return lab_facts_write(l->facts, l->facts_path);
-}
-
-/* Probes again after the command and reports deviations, which may have affected its results.
- * `gradsync run` already checks every block (lab/relay.h). */
-static int prove_after(struct lab *l)
-{
-    AUTO_FREE char *answer = NULL;
-    char why[512];
-    CHECK(relay_order(l->control_path, "stats", &answer));
-    json_object_set_new(l->facts, "relay_counts", json_loads(answer, 0, NULL));
-    CHECK(relay_order(l->control_path, "disturb off", NULL));
-    CHECK(relay_order(l->control_path, "reset", NULL));
-    CHECK(prove(l, "after", why, sizeof why));
-    if (*why)
-        say("lab: after the command: %s; check the results", why);
-    return GS_OK;
 }
 
 /* ---- the command ---- */
@@ -319,17 +293,10 @@ static _Noreturn void run_init(const struct lab_spec *s, const struct lab_option
     /* An init gets only signals that it handles. */
     handle((const int[]){SIGTERM, SIGHUP, SIGINT, SIGQUIT, 0}, leave, 0);
     int code = make(l);
-    TRY(code, prove_before(l));
-    if (!code && o->report)
-        code = lab_facts_write(l->facts, o->report);
-    TRY(code, relay_order(l->control_path, "disturb on", NULL));
-    if (!code) {
-        code = run_and_wait(l, command);
-        int after = l->relay > 0 ? prove_after(l) : GS_OK;
-        code = code ? code : after;
-    }
-    if (o->report && l->facts && lab_facts_write(l->facts, o->report) && !code)
-        code = GS_FAILED;
+    TRY(code, prove(l));
+    if (o->report && l->facts)
+        TRY(code, lab_facts_write(l->facts, o->report));
+    TRY(code, run_and_wait(l, command));
     fflush(NULL);
     _exit(code);
 }
@@ -366,7 +333,7 @@ int lab_enter(const char *site, char **argv)
     long holder = 0;
     CHECK(lab_facts_read(&facts));
     if (!facts)
-        return fail(GS_USAGE, "lab-enter: not inside a lab; run it from a command of gradsync lab");
+        return fail(GS_USAGE, "lab enter: not inside a lab; run it from a command of gradsync lab");
     json_array_foreach(json_object_get(facts, "sites"), i, one)
     {
         const char *name = json_string_value(json_object_get(one, "name"));
@@ -377,10 +344,10 @@ int lab_enter(const char *site, char **argv)
     }
     const char *near = text_nearest(site, names, n);
     if (!holder)
-        return fail(GS_USAGE, "lab-enter: no site '%.64s' in this lab%s", site, DID_YOU_MEAN(near));
+        return fail(GS_USAGE, "lab enter: no site '%.64s' in this lab%s", site, DID_YOU_MEAN(near));
     CHECK(site_enter(site, holder));
     execvp(argv[0], argv);
     int why = errno;
-    fail(GS_FAILED, "lab-enter: %s: %s", argv[0], strerror(why));
+    fail(GS_FAILED, "lab enter: %s: %s", argv[0], strerror(why));
     return why == ENOENT ? 127 : 126;
 }

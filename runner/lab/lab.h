@@ -16,7 +16,7 @@
 #include <stdbool.h>
 
 struct lab_options {
-    const char *report; /* file for the description and both probes; NULL: none */
+    const char *report; /* file for the description and the probe; NULL: none */
     bool quiet;
 };
 

@@ -27,7 +27,8 @@
 /* ---- the schedule ----
  *
  * The schedule of a probe: phases at fixed times of one clock. The sites need no messages to
- * coordinate, and none waits for another.
+ * coordinate, and none waits for another. In each BULK phase every site sends to one other and
+ * receives from one other.
  */
 
 #define MS 1000000u
@@ -35,14 +36,24 @@
 #define PING_EVERY_NS 5e6
 #define BULK_MS 400
 #define BULK_WARM_MS 100 /* until a queue has formed and the line is never idle */
-#define BULK_OVER 1.25   /* sent, of what is let through */
+#define BULK_OVER 1.25   /* sent, of the rate of the link */
+#define BULK_PHASES_MOST                                                                           \
+    7 /* of more sites not every pair is measured, or the probe would take long */
 #define SMALL_B 32
-#define SMALL_SHARE 0.3 /* of a line, at most: what is lost must not be lost in a queue */
+#define SMALL_SHARE 0.3 /* of a rate, at most: small packets must not be lost in a queue */
 #define SMALL_EVERY_NS 1e5
 #define SMALL_MIN 500.0
 #define SMALL_MAX 10000.0
 #define LOSSES 40.0 /* to be seen in all */
 #define MARGIN_MS 30
+
+/* The rate of one direction between two sites while both use no other link. */
+static double limit_Bps(const struct lab_spec *s, size_t flow)
+{
+    double ends_Bps = fmin(s->sites[flow / s->n].up_Bps, s->sites[flow % s->n].down_Bps);
+    double own_Bps = s->ways[flow].rate_Bps;
+    return own_Bps > 0 ? fmin(ends_Bps, own_Bps) : ends_Bps;
+}
 
 static struct probe_phase *add_phase(struct probe_plan *p, const struct lab_spec *s,
                                      enum probe_kind kind, double send_ns)
@@ -60,67 +71,19 @@ static struct probe_phase *add_phase(struct probe_plan *p, const struct lab_spec
     f->end_ns = f->stop_ns + (uint64_t)(way_ns + queue_ns) + MARGIN_MS * MS;
     f->datagram_B = kind == PROBE_BULK ? (unsigned)s->mtu_B - PROBE_HEADERS_B : SMALL_B;
     f->interval_ns = xcalloc(s->n * s->n, sizeof *f->interval_ns);
-    f->limit_Bps = xcalloc(s->n * s->n, sizeof *f->limit_Bps);
     p->end_ns = f->end_ns;
     return f;
 }
 
-static void add_pings(struct probe_plan *p, const struct lab_spec *s)
-{
-    struct probe_phase *f = add_phase(p, s, PROBE_PING, PINGS_MS * (double)MS);
-    for (size_t i = 0; i < s->n * s->n; i++)
-        f->interval_ns[i] = i / s->n == i % s->n ? 0 : PING_EVERY_NS;
-}
-
-static bool crosses(const struct lab_way *w, size_t line)
-{
-    for (size_t i = 0; i < w->n_lines; i++)
-        if (w->lines[i] == line)
-            return true;
-    return false;
-}
-
-/* What the lines between two ends let through; a shared line in equal parts for the flows of f, or
- * for all pairs. */
-static double between_Bps(const struct probe_phase *f, const struct lab_spec *s, size_t flow)
-{
-    const struct lab_way *w = &s->ways[flow];
-    double rate = w->rate_Bps > 0 ? w->rate_Bps : INFINITY;
-    for (size_t i = 0; i < w->n_lines; i++) {
-        double flows = 0;
-        for (size_t k = 0; k < s->n * s->n; k++)
-            flows += (!f || f->limit_Bps[k] > 0) && crosses(&s->ways[k], w->lines[i]);
-        rate = fmin(rate, s->lines[w->lines[i]].rate_Bps / flows);
-    }
-    return rate;
-}
-
-/* Every site asks all others at once, and answers them: upper bound of the delay that this adds on the
- * slowest link of one direction. */
-static double probe_plan_pings_s(const struct lab_spec *s, size_t from, size_t to)
-{
-    const struct lab_way *w = &s->ways[from * s->n + to];
-    double rate = fmin(s->sites[from].up_Bps, s->sites[to].down_Bps);
-    double pings = 2 * (double)(s->n - 1);
-    if (w->rate_Bps > 0)
-        rate = fmin(rate, w->rate_Bps);
-    for (size_t i = 0; i < w->n_lines; i++)
-        rate = fmin(rate, s->lines[w->lines[i]].rate_Bps);
-    return pings * (SMALL_B + PROBE_HEADERS_B) / rate;
-}
-
 static void add_count(struct probe_plan *p, const struct lab_spec *s)
 {
-    double every_ns = SMALL_EVERY_NS, least = 1, number = SMALL_MIN,
-           pairs = (double)(s->n * (s->n - 1));
+    double every_ns = SMALL_EVERY_NS, least = 1, number = SMALL_MIN;
+    double others = (double)(s->n - 1), pairs = (double)s->n * others;
     for (size_t i = 0; i < s->n * s->n; i++) {
-        size_t from = i / s->n, to = i % s->n;
-        double others = (double)(s->n - 1);
-        double ends = fmin(s->sites[from].up_Bps, s->sites[to].down_Bps) / others;
-        if (from == to)
+        if (i / s->n == i % s->n)
             continue;
-        every_ns = fmax(every_ns, (SMALL_B + PROBE_HEADERS_B) * 1e9 /
-                                      (SMALL_SHARE * fmin(ends, between_Bps(NULL, s, i))));
+        every_ns = fmax(every_ns, (SMALL_B + PROBE_HEADERS_B) * 1e9 * others /
+                                      (SMALL_SHARE * limit_Bps(s, i)));
         if (s->ways[i].loss > 0)
             least = fmin(least, s->ways[i].loss);
     }
@@ -131,95 +94,34 @@ static void add_count(struct probe_plan *p, const struct lab_spec *s)
         f->interval_ns[i] = i / s->n == i % s->n ? 0 : every_ns;
 }
 
-/* ---- rates ---- */
-
-/* Sends along the flows of f, which are those with a limit. */
-static void add_rates(struct probe_phase *f, const struct lab_spec *s)
+void probe_plan_make(struct probe_plan *p, const struct lab_spec *s, uint64_t start_ns)
 {
-    size_t all = s->n * s->n;
-    AUTO_FREE double *limit = xcalloc(all, sizeof *limit);
-    for (size_t i = 0; i < all; i++)
-        if (f->limit_Bps[i] > 0)
-            limit[i] = fmin(between_Bps(f, s, i),
-                            fmin(s->sites[i / s->n].up_Bps, s->sites[i % s->n].down_Bps));
-    /* An end that several flows share carries a part of each. */
-    for (size_t i = 0; i < all; i++) {
-        const struct lab_site *from = &s->sites[i / s->n], *to = &s->sites[i % s->n];
-        double out = 0, in = 0;
-        for (size_t k = 0; k < s->n; k++) {
-            out += limit[i / s->n * s->n + k];
-            in += limit[k * s->n + i % s->n];
+    *p = (struct probe_plan){.end_ns = start_ns};
+    struct probe_phase *pings = add_phase(p, s, PROBE_PING, PINGS_MS * (double)MS);
+    for (size_t i = 0; i < s->n * s->n; i++)
+        pings->interval_ns[i] = i / s->n == i % s->n ? 0 : PING_EVERY_NS;
+    add_count(p, s);
+    for (size_t shift = 1; shift < s->n && shift <= BULK_PHASES_MOST; shift++) {
+        struct probe_phase *f = add_phase(p, s, PROBE_BULK, BULK_MS * (double)MS);
+        for (size_t from = 0; from < s->n; from++) {
+            size_t flow = from * s->n + (from + shift) % s->n;
+            f->interval_ns[flow] =
+                (f->datagram_B + PROBE_HEADERS_B) * 1e9 / (BULK_OVER * limit_Bps(s, flow));
         }
-        if (limit[i] <= 0)
-            continue;
-        f->limit_Bps[i] = limit[i] * fmin(1, fmin(from->up_Bps / out, to->down_Bps / in));
-        f->interval_ns[i] = (f->datagram_B + PROBE_HEADERS_B) * 1e9 / (BULK_OVER * f->limit_Bps[i]);
     }
+}
+
+void probe_plan_free(struct probe_plan *p)
+{
+    for (size_t i = 0; i < p->n; i++)
+        free(p->phases[i].interval_ns);
+    free(p->phases);
+    *p = (struct probe_plan){0};
 }
 
 double probe_plan_wait_ns(const struct probe_phase *f, size_t flow, struct rng *r)
 {
     return f->interval_ns[flow] * (f->kind == PROBE_BULK ? 0.5 + rng_uniform(r) : 1);
-}
-
-/* The k-th flow of an end. */
-static size_t flow_of(const struct lab_spec *s, size_t site, size_t k, bool sends)
-{
-    return sends ? site * s->n + k : k * s->n + site;
-}
-
-double probe_plan_end_Bps(const struct probe_phase *f, const struct lab_spec *s, size_t i,
-                          bool sends)
-{
-    double flows = 0, loss = 0;
-    for (size_t k = 0; k < s->n; k++) {
-        size_t flow = flow_of(s, i, k, sends);
-        flows += f->limit_Bps[flow] * (1 - s->ways[flow].loss);
-        if (sends && f->limit_Bps[flow] > 0)
-            loss = fmax(loss, s->ways[flow].loss);
-    }
-    return fmin(flows, sends ? s->sites[i].up_Bps * (1 - loss) : s->sites[i].down_Bps);
-}
-
-/* All at once in a ring. Then, for an end that the ring could not fill, one with all others. */
-static void add_bulk(struct probe_plan *p, const struct lab_spec *s)
-{
-    size_t ring = p->n;
-    struct probe_phase *f = add_phase(p, s, PROBE_BULK, BULK_MS * (double)MS);
-    for (size_t i = 0; i < s->n; i++)
-        f->limit_Bps[i * s->n + (i + 1) % s->n] = 1;
-    add_rates(f, s);
-    for (size_t i = 0; i < 2 * s->n; i++) {
-        size_t site = i / 2;
-        bool sends = i % 2 == 0;
-        size_t flow = flow_of(s, site, (site + (sends ? 1 : s->n - 1)) % s->n, sends);
-        double end = sends ? s->sites[site].up_Bps : s->sites[site].down_Bps;
-        if (s->n < 3 || p->phases[ring].limit_Bps[flow] >= end)
-            continue;
-        f = add_phase(p, s, PROBE_BULK, BULK_MS * (double)MS);
-        for (size_t k = 0; k < s->n; k++)
-            if (k != site)
-                f->limit_Bps[flow_of(s, site, k, sends)] = 1;
-        add_rates(f, s);
-    }
-}
-
-void probe_plan_make(struct probe_plan *p, const struct lab_spec *s, uint64_t start_ns)
-{
-    *p = (struct probe_plan){.end_ns = start_ns};
-    add_pings(p, s);
-    add_count(p, s);
-    add_bulk(p, s);
-}
-
-void probe_plan_free(struct probe_plan *p)
-{
-    for (size_t i = 0; i < p->n; i++) {
-        free(p->phases[i].interval_ns);
-        free(p->phases[i].limit_Bps);
-    }
-    free(p->phases);
-    *p = (struct probe_plan){0};
 }
 
 /* ---- one site ----
@@ -416,7 +318,7 @@ static int probe_site_play(const struct probe_plan *plan, const struct lab_spec 
     if (p.fd < 0)
         return GS_CANNOT;
     p.buffer = xcalloc(1, (size_t)s->mtu_B);
-    rng_stream(&p.rng, s->seed, me);
+    rng_stream(&p.rng, (uint64_t)s->seed, me);
     p.real_ahead_ns = real_ns() - clock_now_ns();
     p.next_ns = xcalloc(s->n, sizeof *p.next_ns);
     /* What else runs here is not the lab's fault; refused without privilege. In turns: where too
@@ -438,7 +340,6 @@ static int probe_site_play(const struct probe_plan *plan, const struct lab_spec 
 #define PROBE_RTT_PLUS_S 200e-6
 
 #define RATE_SIGMAS 4     /* of what chance loses */
-#define AS_MUCH 1e-6      /* but for rounding */
 #define LEAD_NS 50000000u /* to start a process in each site */
 
 /* ---- measuring ---- */
@@ -470,92 +371,41 @@ static int play(const struct probe_plan *plan, const struct lab_spec *s, const p
     return code;
 }
 
-/* What several flows carry together. Of flows at even paces a full queue may take one and drop
- * another for a while, so that they share the time in which any of them arrived. */
-static void join(struct probe_seen *all, const struct probe_seen *one)
-{
-    if (!one->bytes)
-        return;
-    all->first_ns = all->bytes && all->first_ns < one->first_ns ? all->first_ns : one->first_ns;
-    all->last_ns = all->last_ns > one->last_ns ? all->last_ns : one->last_ns;
-    all->bytes += one->bytes;
-}
-
-/* Between two packets passes the second: of all that came, the very first has no time. */
+/* The first datagram arrives before its time is counted: n datagrams take the time of n - 1. */
 static double rate_of(const struct probe_seen *s, const struct probe_phase *f)
 {
     double bytes = (double)s->bytes - f->datagram_B - PROBE_HEADERS_B;
     return s->last_ns > s->first_ns ? bytes * 1e9 / (double)(s->last_ns - s->first_ns) : 0;
 }
 
-/* The flows of one end in one phase. */
-struct end {
-    struct probe_seen all;
-    double flows, loss, burst; /* of the worst flow */
-};
-
-static void add_flow(struct end *e, const struct probe_phase *f, const struct lab_spec *s,
-                     size_t flow, const struct probe_seen *seen)
+static void take_flow(struct probe_pair *p, const struct lab_spec *s, const struct probe_phase *f,
+                      size_t flow, const struct probe_seen *seen)
 {
-    if (f->limit_Bps[flow] <= 0)
-        return;
-    join(&e->all, &seen[flow]);
-    e->flows++;
-    e->loss = fmax(e->loss, s->ways[flow].loss);
-    e->burst = fmax(e->burst, s->ways[flow].burst);
-}
-
-/* The measurement that could show most of an end; of several the one that did, for in another the
- * flows' other ends may have been full as well. */
-static void keep(struct probe_rate *r, double limit_Bps, const struct end *e,
-                 const struct probe_phase *f)
-{
-    double Bps = rate_of(&e->all, f), dgram_B = f->datagram_B + PROBE_HEADERS_B;
-    double packets = limit_Bps * 1e-9 * (double)(f->stop_ns - f->count_ns) / dgram_B;
-    bool as_much = limit_Bps > r->limit_Bps * (1 - AS_MUCH),
-         more = limit_Bps > r->limit_Bps * (1 + AS_MUCH);
-    if (more || (as_much && Bps > r->Bps))
-        *r = (struct probe_rate){
-            limit_Bps, Bps,
-            (RATE_SIGMAS * sqrt(e->loss * (2 * e->burst - 1) * packets) + e->flows - 1) / packets};
-}
-
-static void take_bulk(struct probe *p, const struct lab_spec *s, const struct probe_phase *f,
-                      const struct probe_seen *seen)
-{
-    for (size_t i = 0; i < 2 * s->n; i++) {
-        bool sends = i % 2 == 0;
-        struct end end = {0};
-        for (size_t k = 0; k < s->n; k++)
-            add_flow(&end, f, s, flow_of(s, i / 2, k, sends), seen);
-        keep(sends ? &p->up[i / 2] : &p->down[i / 2], probe_plan_end_Bps(f, s, i / 2, sends), &end,
-             f);
+    if (f->kind == PROBE_PING && seen->rtt_ns)
+        p->rtt_s = (double)seen->rtt_ns * 1e-9;
+    if (f->kind == PROBE_COUNT) {
+        p->sent = seen->sent;
+        p->lost = seen->sent - seen->got;
+    }
+    if (f->kind == PROBE_BULK && f->interval_ns[flow] > 0) {
+        double counted_s = (double)(f->stop_ns - f->count_ns) * 1e-9;
+        double datagrams = limit_Bps(s, flow) * counted_s / (f->datagram_B + PROBE_HEADERS_B);
+        p->Bps = rate_of(seen, f);
+        p->chance = RATE_SIGMAS * sqrt(s->ways[flow].loss * datagrams) / datagrams;
     }
 }
 
 void probe_take(struct probe *p, const struct lab_spec *s, const struct probe_plan *plan,
                 const struct probe_seen *seen)
 {
-    for (size_t f = 0; f < plan->n; f++, seen += s->n * s->n) {
-        if (plan->phases[f].kind == PROBE_BULK)
-            take_bulk(p, s, &plan->phases[f], seen);
-        for (size_t i = 0; i < s->n * s->n; i++) {
-            if (plan->phases[f].kind == PROBE_PING && seen[i].rtt_ns)
-                p->pairs[i].rtt_s = (double)seen[i].rtt_ns * 1e-9;
-            if (plan->phases[f].kind == PROBE_COUNT) {
-                p->pairs[i].sent = seen[i].sent;
-                p->pairs[i].lost = seen[i].sent - seen[i].got;
-            }
-        }
-    }
+    for (size_t f = 0; f < plan->n; f++)
+        for (size_t i = 0; i < s->n * s->n; i++, seen++)
+            take_flow(&p->pairs[i], s, &plan->phases[f], i, seen);
 }
 
 void probe_make(struct probe *p, size_t sites)
 {
-    *p = (struct probe){.n = sites};
-    p->up = xcalloc(sites, sizeof *p->up);
-    p->down = xcalloc(sites, sizeof *p->down);
-    p->pairs = xcalloc(sites * sites, sizeof *p->pairs);
+    *p = (struct probe){.n = sites, .pairs = xcalloc(sites * sites, sizeof *p->pairs)};
     for (size_t i = 0; i < sites * sites; i++)
         p->pairs[i].rtt_s = INFINITY;
 }
@@ -579,8 +429,6 @@ int probe_run(struct probe *p, const struct lab_spec *s, const pid_t *holders)
 
 void probe_free(struct probe *p)
 {
-    free(p->up);
-    free(p->down);
     free(p->pairs);
     *p = (struct probe){0};
 }
@@ -599,33 +447,37 @@ static const char *bits(char *buf, size_t n, double Bps)
     return buf;
 }
 
-static int judge_rate(const struct probe_rate *r, double most_Bps, const char *site,
-                      const char *what, char *why, size_t size)
+static int judge_rate(const struct probe_pair *p, const struct lab_spec *s, size_t flow, char *why,
+                      size_t size)
 {
     char is[32], should[32];
-    double by = PROBE_RATE_BY + r->chance;
-    bool less = r->Bps < r->limit_Bps * (1 - by);
-    bool more = r->Bps > most_Bps * (1 + by);
-    if (!less && !more)
+    double by = PROBE_RATE_BY + p->chance, link_Bps = limit_Bps(s, flow) * (1 - s->ways[flow].loss);
+    if (p->Bps <= 0 || fabs(p->Bps - link_Bps) <= by * link_Bps)
         return GS_OK;
-    snprintf(why, size, "site %s %s %s instead of %s (allowed error: %.0f%%)", site, what,
-             bits(is, sizeof is, r->Bps),
-             bits(should, sizeof should, less ? r->limit_Bps : most_Bps), 100 * by);
+    snprintf(why, size, "%s sends %s to %s instead of %s (allowed error: %.0f%%)",
+             s->sites[flow / s->n].name, bits(is, sizeof is, p->Bps), s->sites[flow % s->n].name,
+             bits(should, sizeof should, link_Bps), 100 * by);
     return GS_CANNOT;
 }
 
-static int judge_pair(const struct probe *p, const struct lab_spec *s, size_t from, size_t to,
-                      char *why, size_t size)
+/* All sites ping all others at the same time: the delay that this adds on one way at most. */
+static double pings_s(const struct lab_spec *s, size_t from, size_t to)
+{
+    return 2 * (double)(s->n - 1) * (SMALL_B + PROBE_HEADERS_B) / limit_Bps(s, from * s->n + to);
+}
+
+static int judge_rtt(const struct probe *p, const struct lab_spec *s, size_t from, size_t to,
+                     char *why, size_t size)
 {
     double is = p->pairs[from * s->n + to].rtt_s, should = lab_rtt_s(s, from, to);
-    double pings_s = probe_plan_pings_s(s, from, to) + probe_plan_pings_s(s, to, from);
-    if (fabs(is - should - pings_s / 2) <= PROBE_RTT_BY * should + PROBE_RTT_PLUS_S + pings_s / 2)
+    double wait_s = pings_s(s, from, to) + pings_s(s, to, from);
+    if (fabs(is - should - wait_s / 2) <= PROBE_RTT_BY * should + PROBE_RTT_PLUS_S + wait_s / 2)
         return GS_OK;
     snprintf(
         why, size,
         "the RTT between %s and %s is %.4g ms instead of %.4g (allowed error: %.0f%% + %.1f ms)",
         s->sites[from].name, s->sites[to].name, 1e3 * is, 1e3 * should, 100 * PROBE_RTT_BY,
-        1e3 * (PROBE_RTT_PLUS_S + pings_s));
+        1e3 * (PROBE_RTT_PLUS_S + wait_s));
     return GS_CANNOT;
 }
 
@@ -638,7 +490,7 @@ static int judge_losses(const struct probe *p, const struct lab_spec *s, char *w
         sent += n;
         lost += (double)p->pairs[i].lost;
         should += n * share;
-        variance += n * share * (1 - share) * (2 * s->ways[i].burst - 1);
+        variance += n * share * (1 - share);
     }
     if (sent > 0 && fabs(lost - should) <= LOSS_SIGMAS * sqrt(variance) + SPARE_LOSSES)
         return GS_OK;
@@ -649,38 +501,28 @@ static int judge_losses(const struct probe *p, const struct lab_spec *s, char *w
 int probe_judge(const struct probe *p, const struct lab_spec *s, char *why, size_t size)
 {
     for (size_t i = 0; i < s->n * s->n; i++)
-        if (i / s->n != i % s->n && judge_pair(p, s, i / s->n, i % s->n, why, size))
+        if (i / s->n != i % s->n && (judge_rtt(p, s, i / s->n, i % s->n, why, size) ||
+                                     judge_rate(&p->pairs[i], s, i, why, size)))
             return GS_CANNOT;
-    for (size_t i = 0; i < s->n; i++) {
-        const struct lab_site *site = &s->sites[i];
-        if (judge_rate(&p->up[i], site->up_Bps, site->name, "sends", why, size) ||
-            judge_rate(&p->down[i], site->down_Bps, site->name, "receives", why, size))
-            return GS_CANNOT;
-    }
     return judge_losses(p, s, why, size);
 }
 
 json_t *probe_json(const struct probe *p, const struct lab_spec *s)
 {
-    json_t *sites = json_array(), *pairs = json_array();
-    for (size_t i = 0; i < s->n; i++)
-        json_array_append_new(
-            sites, json_pack("{so sf sf sf sf}", "name", json_text(s->sites[i].name), "up_Bps",
-                             p->up[i].Bps, "up_limit_Bps", p->up[i].limit_Bps, "down_Bps",
-                             p->down[i].Bps, "down_limit_Bps", p->down[i].limit_Bps));
+    json_t *pairs = json_array();
     for (size_t i = 0; i < s->n * s->n; i++) {
         const struct probe_pair *q = &p->pairs[i];
+        if (i / s->n == i % s->n)
+            continue;
         /* JSON has no infinity. */
         json_t *rtt_s = isinf(q->rtt_s) ? json_null() : json_real(q->rtt_s);
-        if (i / s->n != i % s->n)
-            json_array_append_new(
-                pairs, json_pack("{so so so sI sI}", "from", json_text(s->sites[i / s->n].name),
-                                 "to", json_text(s->sites[i % s->n].name), "rtt_s", rtt_s, "sent",
-                                 (json_int_t)q->sent, "lost", (json_int_t)q->lost));
-        else
-            json_decref(rtt_s);
+        json_array_append_new(pairs, json_pack("{so so so sf sf sI sI}", "from",
+                                               json_text(s->sites[i / s->n].name), "to",
+                                               json_text(s->sites[i % s->n].name), "rtt_s", rtt_s,
+                                               "Bps", q->Bps, "limit_Bps", limit_Bps(s, i), "sent",
+                                               (json_int_t)q->sent, "lost", (json_int_t)q->lost));
     }
-    return json_pack("{so so}", "sites", sites, "pairs", pairs);
+    return pairs;
 }
 
 struct range {
@@ -698,15 +540,14 @@ char *probe_text(const struct probe *p, const struct lab_spec *s)
     struct range rate = {INFINITY, 0}, rtt = {INFINITY, 0};
     uint64_t sent = 0, lost = 0;
     char low[32], high[32];
-    for (size_t i = 0; i < s->n; i++) {
-        widen(&rate, p->up[i].Bps);
-        widen(&rate, p->down[i].Bps);
-    }
     for (size_t i = 0; i < s->n * s->n; i++) {
-        sent += p->pairs[i].sent;
-        lost += p->pairs[i].lost;
+        const struct probe_pair *q = &p->pairs[i];
+        sent += q->sent;
+        lost += q->lost;
+        if (q->Bps > 0)
+            widen(&rate, q->Bps);
         if (i / s->n != i % s->n)
-            widen(&rtt, p->pairs[i].rtt_s);
+            widen(&rtt, q->rtt_s);
     }
     return xstrfmt("%zu sites, each way %s to %s, RTT %.4g to %.4g ms, %llu of %llu packets lost",
                    s->n, bits(low, sizeof low, rate.low), bits(high, sizeof high, rate.high),
@@ -720,84 +561,71 @@ char *probe_text(const struct probe *p, const struct lab_spec *s)
  * model take the links from that config, so another one would mislead.
  */
 
-/* What tables and the model use of a site or a pair. The length of a queue is not among it. */
-static const struct quantity {
-    const char *fact, *name, *unit;
-    double scale, share, plus; /* share, plus: equal within this share, and so much more */
-} quantities[] = {
-    {"up_Bps", "uplink", " Mbit/s", 8e-6, PROBE_RATE_BY, 0},
-    {"down_Bps", "downlink", " Mbit/s", 8e-6, PROBE_RATE_BY, 0},
-    {"rate_Bps", "rate", " Mbit/s", 8e-6, PROBE_RATE_BY, 0},
-    {"delay_s", "RTT", " ms", 2e3, PROBE_RTT_BY, PROBE_RTT_PLUS_S / 2},
-    {"loss", "loss", "%", 100, 0, 0},
-    {"burst", "burst", " packets", 1, 0, 0},
-    {"jitter_s", "jitter", " ms", 1e3, 0, 0},
-    {"reorder", "reorder", "%", 100, 0, 0},
-    {"cross_Bps", "cross traffic", " Mbit/s", 8e-6, 0, 0},
-    {"mtu_B", "mtu", " bytes", 1, 0, 0},
-};
-
-static void compare_values(struct text *t, const json_t *lab, const json_t *config,
-                           const char *where)
+/* Compares a number that both descriptions have. */
+static void compare(struct text *t, const json_t *lab, const json_t *config, const char *where,
+                    const char *fact)
 {
-    for (size_t i = 0; i < COUNT(quantities) && !t->len; i++) {
-        const struct quantity *q = &quantities[i];
-        double is = json_number_value(json_object_get(lab, q->fact));
-        double said = json_number_value(json_object_get(config, q->fact));
-        if (fabs(is - said) > q->share * fmax(is, said) + q->plus + 1e-6 * fabs(is))
-            text_addf(t, "%s%s is %.4g%s in this lab, and %.4g%s in the config", q->name, where,
-                      q->scale * is, q->unit, q->scale * said, q->unit);
-    }
+    static const struct quantity {
+        const char *fact, *name, *unit;
+        double scale, share, plus; /* share, plus: equal within this share, and so much more */
+    } quantities[] = {
+        {"up_Bps", "uplink", " Mbit/s", 8e-6, PROBE_RATE_BY, 0},
+        {"down_Bps", "downlink", " Mbit/s", 8e-6, PROBE_RATE_BY, 0},
+        {"rate_Bps", "rate", " Mbit/s", 8e-6, PROBE_RATE_BY, 0},
+        {"delay_s", "RTT", " ms", 2e3, PROBE_RTT_BY, PROBE_RTT_PLUS_S / 2},
+        {"loss", "loss", "%", 100, 0, 0},
+        {"mtu_B", "mtu", " bytes", 1, 0, 0},
+    };
+    const struct quantity *q = quantities;
+    while (strcmp(q->fact, fact) != 0)
+        q++;
+    double is = json_number_value(json_object_get(lab, fact));
+    double said = json_number_value(json_object_get(config, fact));
+    if (!t->len && fabs(is - said) > q->share * fmax(is, said) + q->plus + 1e-6 * fabs(is))
+        text_addf(t, "%s%s is %.4g%s in this lab, and %.4g%s in the config", q->name, where,
+                  q->scale * is, q->unit, q->scale * said, q->unit);
 }
 
-/* The sites, or the pairs of them: rows in the same order. */
-static void compare_rows(struct text *t, const json_t *lab, const json_t *config)
+static void compare_site(struct text *t, size_t i, const json_t *lab, const json_t *config)
 {
-    const json_t *one;
-    size_t i;
-    json_array_foreach(config, i, one)
-    {
-        const json_t *other = json_array_get(lab, i);
-        const char *name = json_text_of(one, "name"), *is = json_text_of(other, "name");
-        AUTO_FREE char *where =
-            *name ? xstrfmt(" of %s", name)
-                  : xstrfmt(" of %s>%s", json_text_of(one, "from"), json_text_of(one, "to"));
-        if (!t->len && strcmp(name, is) != 0)
-            text_addf(t, "site %zu is %s in this lab, and %s in the config", i + 1, is, name);
-        if (!t->len)
-            compare_values(t, other, one, where);
-    }
+    const char *name = json_text_of(config, "name"), *is = json_text_of(lab, "name");
+    AUTO_FREE char *where = xstrfmt(" of %s", name);
+    if (!t->len && strcmp(name, is) != 0)
+        text_addf(t, "site %zu is %s in this lab, and %s in the config", i + 1, is, name);
+    compare(t, lab, config, where, "up_Bps");
+    compare(t, lab, config, where, "down_Bps");
 }
 
-/* In place of the pairs' own rates: what they can have. */
-static void limit_rates(json_t *facts)
+/* A link may have a rate of its own, or that of its sites. */
+static void compare_pair(struct text *t, const json_t *labs, const json_t *configs, size_t i)
 {
-    json_t *pair;
-    size_t i;
-    json_array_foreach(json_object_get(facts, "pairs"), i, pair)
-    {
-        double rate =
-            lab_facts_line_Bps(facts, json_text_of(pair, "from"), json_text_of(pair, "to"));
-        json_object_set_new(pair, "rate_Bps", json_real(rate));
-    }
+    json_t *lab = json_array_get(json_object_get(labs, "pairs"), i);
+    json_t *config = json_array_get(json_object_get(configs, "pairs"), i);
+    const char *from = json_text_of(config, "from"), *to = json_text_of(config, "to");
+    AUTO_FREE char *where = xstrfmt(" of %s>%s", from, to);
+    json_object_set_new(lab, "rate_Bps", json_real(lab_facts_line_Bps(labs, from, to)));
+    json_object_set_new(config, "rate_Bps", json_real(lab_facts_line_Bps(configs, from, to)));
+    compare(t, lab, config, where, "rate_Bps");
+    compare(t, lab, config, where, "delay_s");
+    compare(t, lab, config, where, "loss");
 }
 
-static void compare(struct text *t, const json_t *lab, const json_t *config)
+static void compare_labs(struct text *t, const json_t *lab, const json_t *config)
 {
     const char *is = json_text_of(lab, "congestion"), *said = json_text_of(config, "congestion");
-    const json_t *sites = json_object_get(lab, "sites"),
-                 *said_sites = json_object_get(config, "sites");
-    if (json_array_size(sites) != json_array_size(said_sites))
-        text_addf(t, "this lab has %zu sites, and the config has %zu", json_array_size(sites),
-                  json_array_size(said_sites));
-    compare_rows(t, sites, said_sites);
-    compare_rows(t, json_object_get(lab, "pairs"), json_object_get(config, "pairs"));
-    if (!t->len)
-        compare_values(t, lab, config, "");
+    const json_t *sites = json_object_get(config, "sites"), *labs = json_object_get(lab, "sites");
+    size_t n = json_array_size(sites);
+    if (json_array_size(labs) != n) {
+        text_addf(t, "this lab has %zu sites, and the config has %zu", json_array_size(labs), n);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        compare_site(t, i, json_array_get(labs, i), json_array_get(sites, i));
+    for (size_t i = 0; !t->len && i < n * (n - 1); i++)
+        compare_pair(t, lab, config, i);
+    compare(t, lab, config, "", "mtu_B");
     if (!t->len && strcmp(is, said) != 0)
         text_addf(t, "congestion is %s in this lab, and %s in the config", is, said);
-    if (!t->len && !json_equal(json_object_get(lab, "lines"), json_object_get(config, "lines")))
-        text_add(t, "the shared lines of this lab are not those of the config");
 }
 
 int probe_same_links(const struct plan *p)
@@ -814,9 +642,7 @@ int probe_same_links(const struct plan *p)
         return GS_OK;
     CHECK(lab_spec_read(&spec, p->config));
     config = lab_facts_make(&spec, 0, nobody, "");
-    limit_rates(lab);
-    limit_rates(config);
-    compare(&why, lab, config);
+    compare_labs(&why, lab, config);
     return why.len ? fail_at(GS_USAGE, p->config->path, 0,
                              "%s: tables and figures would take the config's; give gradsync lab "
                              "and this command the same config and --set",

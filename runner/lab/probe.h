@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Measures whether the emulated network matches the config. The sites send UDP through the same
- * devices and links as the command. Measured: the shortest RTT of each pair, each site's send and
- * receive rate while all sites send, and the loss of small packets. Units: bytes of IP packets,
- * seconds.
+ * devices and links as the command. Measured for each direction of each pair: the shortest RTT, the
+ * rate while all sites send, and the loss of small packets. Units: bytes of IP packets, seconds.
  */
 #pragma once
 
@@ -25,7 +24,6 @@ struct probe_phase {
     uint64_t stop_ns, end_ns;    /* sending and counting stop; reading stops */
     unsigned datagram_B;         /* UDP payload */
     double *interval_ns;         /* [from * n + to] between datagrams; 0: none is sent */
-    double *limit_Bps;           /* BULK: lower bound of the rate of the flow; 0: none */
 };
 
 struct probe_plan {
@@ -41,10 +39,6 @@ void probe_plan_free(struct probe_plan *p);
  * queue, one flow could lose everything and another nothing. */
 double probe_plan_wait_ns(const struct probe_phase *f, size_t flow, struct rng *r);
 
-/* Upper bound of what site i sends, or receives, in a phase: its flows, or its own link. */
-double probe_plan_end_Bps(const struct probe_phase *f, const struct lab_spec *s, size_t i,
-                          bool sends);
-
 /* One flow in one phase. The receiving site writes it; the pinging site writes RTTs. */
 struct probe_seen {
     uint64_t sent, got;
@@ -56,25 +50,21 @@ struct probe_seen {
 void probe_note_bulk(const struct probe_phase *f, struct probe_seen *s, size_t bytes,
                      uint64_t at_ns);
 
-struct probe_rate {
-    double limit_Bps; /* what the links allow in this measurement; 0: not measured */
-    double Bps;
-    double chance; /* relative error of Bps that random losses and flow ends explain */
-};
-
+/* One direction between two sites. */
 struct probe_pair {
-    double rtt_s; /* INFINITY: no answer */
+    double rtt_s;  /* INFINITY: no answer */
+    double Bps;    /* 0: not measured */
+    double chance; /* relative error of Bps that random losses explain */
     uint64_t sent, lost;
 };
 
 struct probe {
     size_t n;
-    struct probe_rate *up, *down; /* by site */
-    struct probe_pair *pairs;     /* [from * n + to] */
+    struct probe_pair *pairs; /* [from * n + to] */
 };
 
-/* Takes about two seconds. `holders`: one process in each site. GS_OK or GS_CANNOT, reported; call
- * probe_free in both cases. */
+/* Takes about two seconds for four sites. `holders`: one process in each site. GS_OK or GS_CANNOT,
+ * reported; call probe_free in both cases. */
 int probe_run(struct probe *p, const struct lab_spec *s, const pid_t *holders);
 void probe_free(struct probe *p);
 
@@ -83,10 +73,9 @@ void probe_make(struct probe *p, size_t sites);
 void probe_take(struct probe *p, const struct lab_spec *s, const struct probe_plan *plan,
                 const struct probe_seen *seen);
 
-/* GS_OK; or GS_CANNOT and the largest deviation in `why`. Reports nothing. */
+/* GS_OK; or GS_CANNOT and the first deviation in `why`. Reports nothing. */
 int probe_judge(const struct probe *p, const struct lab_spec *s, char *why, size_t size);
-/* {sites [{name, up_Bps, up_limit_Bps, down_Bps, down_limit_Bps}], pairs [{from, to, rtt_s, sent,
- * lost}]} */
+/* [{from, to, rtt_s, Bps, limit_Bps, sent, lost}] */
 json_t *probe_json(const struct probe *p, const struct lab_spec *s);
 /* One line of text; the caller frees it. */
 char *probe_text(const struct probe *p, const struct lab_spec *s);

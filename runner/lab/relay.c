@@ -12,6 +12,8 @@
 
 #include <errno.h>
 #include <jansson.h>
+#include <limits.h>
+#include <malloc.h>
 #include <math.h>
 #include <poll.h>
 #include <sched.h>
@@ -25,74 +27,23 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ---- headers ----
- *
- * What the relay reads in the headers of a packet, of IPv4 or IPv6.
- */
-
-#define TCP 6
-#define TCP_HEADER_B 20
-#define FLAGS_AT 13
-#define SYN 2
-#define ACK 16
-
-enum { V4_HEADER_B = 20, V4_PROTOCOL_AT = 9, V4_LAST_AT = 19 };
-enum { V6_HEADER_B = 40, V6_PROTOCOL_AT = 6, V6_TO_AT = 24, V6_LAST_AT = 39, V6_MULTICAST = 0xff };
-
-static bool is_v4(const unsigned char *ip, size_t bytes)
-{
-    return bytes >= V4_HEADER_B && ip[0] >> 4 == 4;
-}
-
-static bool is_v6(const unsigned char *ip, size_t bytes)
-{
-    return bytes >= V6_HEADER_B && ip[0] >> 4 == 6;
-}
-
-/* The last byte of the destination's address; -1: no unicast packet. */
-static int header_host(const unsigned char *ip, size_t bytes)
-{
-    if (is_v4(ip, bytes))
-        return ip[V4_LAST_AT];
-    return is_v6(ip, bytes) && ip[V6_TO_AT] != V6_MULTICAST ? ip[V6_LAST_AT] : -1;
-}
-
-/* The port that a packet asks for a new TCP connection to; -1: it does not. */
-static int header_opens(const unsigned char *ip, size_t bytes)
-{
-    size_t at = is_v4(ip, bytes) ? (size_t)(ip[0] & 15) * 4 : V6_HEADER_B;
-    bool tcp = is_v4(ip, bytes)   ? ip[V4_PROTOCOL_AT] == TCP
-               : is_v6(ip, bytes) ? ip[V6_PROTOCOL_AT] == TCP
-                                  : false;
-    if (!tcp || bytes < at + TCP_HEADER_B || (ip[at + FLAGS_AT] & (SYN | ACK)) != SYN)
-        return -1;
-    return ip[at + 2] << 8 | ip[at + 3];
-}
-
 /* A packet that is delivered more than this after its time is late. */
 #define RELAY_LATE_NS 1000000
 
 #define BATCH 32 /* packets read from one device before the next device */
 #define NAP_NS 50000
 #define CLIENTS 8
-#define STRANGE_B 64 /* enough to read a packet that is not kept */
 
 struct relay_counts {
     uint64_t delivered, late; /* packets; more than RELAY_LATE_NS after their time */
-    double late_sum_ns, late_max_ns;
-    uint64_t ctl_packets;
-    uint64_t strange; /* packets for no site */
-    uint64_t refused; /* packets that the kernel of a site did not take */
+    double late_max_ns;
 };
 
 struct relay {
     struct lab_mesh mesh;
     const struct site_devices *devices; /* by site */
     struct relay_counts counts;
-    bool guarded[LAB_SITES_MAX]; /* new TCP connections to the site only to the admitted port */
-    int admitted[LAB_SITES_MAX]; /* 0: to none */
-    bool held[LAB_SITES_MAX];    /* stalled: packets from and to the site wait */
-    double released_ns[LAB_SITES_MAX];
+    struct packet *next; /* for the packet that is read next */
     int client
         [CLIENTS];  /* that has not sent its command yet, or -1; a new one replaces the oldest */
     size_t clients; /* so far */
@@ -102,100 +53,59 @@ enum net { WAN, CTL, NETS };
 /* Identifies an epoll event: a device, the listening socket, or a client. */
 enum tag { TAG_CONTROL = LAB_SITES_MAX * NETS, TAG_CLIENT, TAGS = TAG_CLIENT + CLIENTS };
 
-/* Readable descriptors: a device stays ready until a read finds nothing. */
-struct ready {
-    bool device[LAB_SITES_MAX][NETS];
-    bool any;
-};
-
 /* ---- reading ---- */
 
-/* The site that a packet is addressed to; n: none. */
+/* The site that an IPv4 packet is addressed to, by the last byte of the address; n: none. */
 static size_t destination(const struct packet *one, size_t n)
 {
-    int host = header_host(one->data + PACKET_HEAD_B, one->bytes);
+    enum { V4_HEADER_B = 20, V4_LAST_AT = 19 };
+    const unsigned char *ip = one->data + PACKET_HEAD_B;
+    int host = one->bytes >= V4_HEADER_B && ip[0] >> 4 == 4 ? ip[V4_LAST_AT] : -1;
     bool ours = host >= SITE_FIRST_HOST && host < SITE_FIRST_HOST + (int)n;
     return ours ? (size_t)host - SITE_FIRST_HOST : n;
 }
 
-/* False: the site's firewall drops it. */
-static bool admits(const struct relay *r, const struct packet *one, size_t to)
-{
-    int port = r->guarded[to] ? header_opens(one->data + PACKET_HEAD_B, one->bytes) : -1;
-    return port < 0 || port == r->admitted[to];
-}
-
-static void write_out(struct relay *r, int fd, const struct packet *one)
+/* A packet that the site's kernel does not take is lost, as one that its host has no memory for. */
+static void write_out(int fd, const struct packet *one)
 {
     if (write(fd, one->data, PACKET_HEAD_B + one->bytes) < 0)
-        r->counts.refused++;
+        return;
 }
 
-static void forward(struct relay *r, struct packet *one, size_t from, enum net net)
+/* Takes r->next. */
+static void forward(struct relay *r, size_t from, enum net net)
 {
+    struct packet *one = r->next;
+    const struct lab_end *ends = r->mesh.ends;
     size_t n = r->mesh.spec->n, to = destination(one, n);
-    if (to == n || to == from) {
-        r->counts.strange++;
-        packet_put(&r->mesh.packets, one);
-    } else if (net == WAN && !admits(r, one, to)) {
-        r->mesh.counts.cut_drops++;
-        packet_put(&r->mesh.packets, one);
-    } else if (net == WAN) {
-        lab_mesh_put(&r->mesh, packet_fit(&r->mesh.packets, one), from, to, (double)clock_now_ns());
-    } else {
-        r->counts.ctl_packets++;
-        if (!r->mesh.ends[from].cut && !r->mesh.ends[to].cut)
-            write_out(r, r->devices[to].ctl, one);
-        packet_put(&r->mesh.packets, one);
-    }
+    if (to == n || to == from)
+        return;
+    if (net == CTL && !ends[from].cut && !ends[to].cut)
+        write_out(r->devices[to].ctl, one);
+    if (net == CTL)
+        return;
+    r->next = NULL;
+    if (one->bytes < (uint32_t)r->mesh.spec->mtu_B / 2)
+        one = packet_shrink(one);
+    lab_mesh_put(&r->mesh, one, from, to, (double)clock_now_ns());
 }
 
-/* False: nothing is left to read. */
-static bool read_some(struct relay *r, size_t from, enum net net)
+static void read_some(struct relay *r, size_t from, enum net net)
 {
     int fd = net == WAN ? r->devices[from].wan : r->devices[from].ctl;
+    size_t most_B = (size_t)r->mesh.spec->mtu_B;
     for (int i = 0; i < BATCH; i++) {
-        struct packet *one = packet_get(&r->mesh.packets, false);
-        if (!one) {
-            char lost[PACKET_HEAD_B + STRANGE_B];
-            r->mesh.counts.memory_drops++;
-            return read(fd, lost, sizeof lost) > 0;
-        }
-        ssize_t got = read(fd, one->data, PACKET_HEAD_B + (size_t)r->mesh.spec->mtu_B);
-        if (got <= PACKET_HEAD_B) {
-            packet_put(&r->mesh.packets, one);
-            return false;
-        }
-        one->bytes = (uint32_t)got - PACKET_HEAD_B;
-        forward(r, one, from, net);
+        if (!r->next)
+            r->next = packet_new(most_B);
+        ssize_t got = read(fd, r->next->data, PACKET_HEAD_B + most_B);
+        if (got <= PACKET_HEAD_B)
+            return;
+        r->next->bytes = (uint32_t)got - PACKET_HEAD_B;
+        forward(r, from, net);
     }
-    return true;
-}
-
-static void read_all(struct relay *r, struct ready *ready)
-{
-    ready->any = false;
-    for (size_t i = 0; i < r->mesh.spec->n; i++)
-        for (int net = WAN; net < NETS; net++) {
-            bool *now = &ready->device[i][net];
-            if (*now && !r->held[i])
-                *now = read_some(r, i, (enum net)net);
-            ready->any = ready->any || (*now && !r->held[i]);
-        }
 }
 
 /* ---- delivering ---- */
-
-static void note_lateness(struct relay *r, size_t to, const struct packet *one, double now_ns)
-{
-    struct relay_counts *c = &r->counts;
-    /* A packet that was due while its site was stalled does not count as late. */
-    double late_ns = one->when.last_ns > r->released_ns[to] ? now_ns - one->when.last_ns : 0;
-    c->delivered++;
-    c->late += late_ns > RELAY_LATE_NS;
-    c->late_sum_ns += late_ns;
-    c->late_max_ns = fmax(c->late_max_ns, late_ns);
-}
 
 static void deliver(struct relay *r)
 {
@@ -203,15 +113,14 @@ static void deliver(struct relay *r)
     lab_mesh_move(&r->mesh, now_ns);
     for (size_t i = 0; i < r->mesh.spec->n; i++) {
         struct fifo *out = &r->mesh.ends[i].out;
-        while (!r->held[i] && out->first && out->first->when.last_ns <= now_ns) {
+        while (out->first && out->first->when.last_ns <= now_ns) {
             struct packet *one = fifo_take(out);
-            if (r->mesh.ends[i].cut)
-                r->mesh.counts.cut_drops += !one->others;
-            else if (!one->others) {
-                note_lateness(r, i, one, (double)clock_now_ns());
-                write_out(r, r->devices[i].wan, one);
-            }
-            packet_put(&r->mesh.packets, one);
+            double late_ns = (double)clock_now_ns() - one->when.last_ns;
+            r->counts.delivered++;
+            r->counts.late += late_ns > RELAY_LATE_NS;
+            r->counts.late_max_ns = fmax(r->counts.late_max_ns, late_ns);
+            write_out(r->devices[i].wan, one);
+            free(one);
         }
     }
 }
@@ -225,136 +134,80 @@ static void deliver(struct relay *r)
  *                          relative to the config
  *   loss WHERE 1%          sets the loss: of what a site sends, or of the link
  *   down WHERE, up WHERE   drops every packet of the site or link, until up
- *   stall WHERE, go WHERE  holds every packet of the site or link, until go
- *   disturb on, off        jitter, reordering and traffic of others; on while the command runs
- *   reset                  restores the values of the config, except for disturb
+ *   reset                  restores the values of the config
  *   stats                  {"packets": ...}: counts since the start
  */
 
-enum what { RATE, LOSS, ADMIT, CUT, HELD };
-static const struct order {
-    const char *name;
-    enum what what;
-    bool on; /* the value of CUT and HELD; the others have one on the line */
-} orders[] = {
-    {"rate", RATE, false}, {"loss", LOSS, false}, {"admit", ADMIT, false}, {"down", CUT, true},
-    {"up", CUT, false},    {"stall", HELD, true}, {"go", HELD, false},
+struct order {
+    enum { RATE, LOSS, DOWN, UP } what;
+    double amount; /* a loss, or a rate in bytes/s */
+    bool share;    /* amount: share of the rate in the config */
 };
 
-static void set_site_rate(struct relay *r, size_t i, double up_Bps, double down_Bps)
+/* "rate", "loss", "down" or "up", and its value. NULL, or what is wrong. */
+static const char *read_order(const struct words *w, struct order *o)
 {
-    const struct lab_site *s = &r->mesh.spec->sites[i];
-    shaper_set(&r->mesh.ends[i].up, up_Bps, s->up_queue_B);
-    shaper_set(&r->mesh.ends[i].down, down_Bps, s->down_queue_B);
-}
-
-static void hold(struct relay *r, size_t to, bool *held, bool on)
-{
-    if (*held && !on)
-        r->released_ns[to] = (double)clock_now_ns();
-    *held = on;
-}
-
-/* A rate, a percentage as a share of 1, or a port: 0: none, less: all. */
-struct amount {
-    double x;
-    bool share;
-};
-
-static const char *read_port(const char *text, struct amount *a)
-{
-    char *end = NULL;
-    bool all = !strcmp(text, "all"), none = !strcmp(text, "none");
-    a->x = all ? -1 : none ? 0 : (double)strtol(text, &end, 10);
-    return all || none || (!*end && a->x >= 1 && a->x <= 65535)
-               ? NULL
-               : "not a port; write e.g. 5300, none or all";
-}
-
-static const char *read_amount(const struct order *o, const char *text, struct amount *a)
-{
-    *a = (struct amount){0};
-    if (o->what > ADMIT)
+    static const char *const names[] = {
+        [RATE] = "rate", [LOSS] = "loss", [DOWN] = "down", [UP] = "up"};
+    *o = (struct order){.what = RATE};
+    while (o->what <= UP && (!w->n || strcmp(names[o->what], w->v[0]) != 0))
+        o->what++;
+    if (o->what > UP || w->n != (o->what <= LOSS ? 3 : 2))
+        return "unknown command; use: rate WHERE RATE, loss WHERE SHARE, down WHERE, up WHERE, "
+               "reset, stats; WHERE is SITE, A-B or A>B";
+    if (o->what >= DOWN)
         return NULL;
-    if (o->what == ADMIT)
-        return read_port(text, a);
-    a->share = o->what == LOSS || strchr(text, '%');
-    bool good = a->share ? units_parse_real(text, &a->x) : units_parse_rate(text, &a->x);
+    o->share = o->what == LOSS || strchr(w->v[2], '%');
+    bool good =
+        o->share ? units_parse_real(w->v[2], &o->amount) : units_parse_rate(w->v[2], &o->amount);
     if (o->what == LOSS)
-        return good && a->x >= 0 && a->x <= 1 ? NULL : "not a loss; write e.g. 0.1% or 0.001";
-    return good && a->x > 0 ? NULL : "not a rate; write e.g. 100Mbit/s or 10%";
+        return good && o->amount >= 0 && o->amount <= 1 ? NULL
+                                                        : "not a loss; write e.g. 0.1% or 0.001";
+    return good && o->amount > 0 ? NULL : "not a rate; write e.g. 100Mbit/s or 10%";
 }
 
-static void obey_way(struct relay *r, const struct order *o, size_t from, size_t to,
-                     struct amount a)
+static void obey_way(struct relay *r, const struct order *o, size_t from, size_t to)
 {
     const struct lab_spec *s = r->mesh.spec;
     const struct lab_way *w = lab_way_of(s, from, to);
     struct lab_path *p = &r->mesh.paths[from * s->n + to];
-    double ends = fmin(s->sites[from].up_Bps, s->sites[to].down_Bps);
-    double whole = w->rate_Bps > 0 ? w->rate_Bps : ends;
+    double ends_Bps = fmin(s->sites[from].up_Bps, s->sites[to].down_Bps);
+    double whole_Bps = w->rate_Bps > 0 ? w->rate_Bps : ends_Bps;
     if (o->what == RATE)
-        shaper_set(&p->own, a.x * (a.share ? whole : 1), w->queue_B);
+        shaper_set(&p->own, o->amount * (o->share ? whole_Bps : 1), w->queue_B);
     else if (o->what == LOSS)
-        p->disturb.loss = a.x;
-    else if (o->what == CUT)
-        p->cut = o->on;
+        p->loss = o->amount;
     else
-        hold(r, to, &p->held, o->on);
+        p->cut = o->what == DOWN;
 }
 
-static void obey_site(struct relay *r, const struct order *o, size_t i, struct amount a)
+static void obey_site(struct relay *r, const struct order *o, size_t i)
 {
     const struct lab_site *s = &r->mesh.spec->sites[i];
-    if (o->what == RATE)
-        set_site_rate(r, i, a.x * (a.share ? s->up_Bps : 1), a.x * (a.share ? s->down_Bps : 1));
-    else if (o->what == CUT)
-        r->mesh.ends[i].cut = o->on;
-    else if (o->what == HELD)
-        hold(r, i, &r->held[i], o->on);
-    else if (o->what == ADMIT) {
-        r->guarded[i] = a.x >= 0;
-        r->admitted[i] = (int)a.x;
-    } else
+    struct lab_end *end = &r->mesh.ends[i];
+    if (o->what == RATE) {
+        shaper_set(&end->up, o->amount * (o->share ? s->up_Bps : 1), s->up_queue_B);
+        shaper_set(&end->down, o->amount * (o->share ? s->down_Bps : 1), s->down_queue_B);
+    } else if (o->what == LOSS) {
         for (size_t to = 0; to < r->mesh.spec->n; to++)
-            obey_way(r, o, i, to, a);
-}
-
-static void reset(struct relay *r)
-{
-    const struct lab_spec *s = r->mesh.spec;
-    for (size_t i = 0; i < s->n; i++) {
-        set_site_rate(r, i, s->sites[i].up_Bps, s->sites[i].down_Bps);
-        r->mesh.ends[i].cut = false;
-        r->guarded[i] = false;
-        hold(r, i, &r->held[i], false);
-    }
-    for (size_t i = 0; i < s->n * s->n; i++) {
-        struct lab_path *p = &r->mesh.paths[i];
-        shaper_set(&p->own, p->spec->rate_Bps, p->spec->queue_B);
-        p->disturb.loss = p->spec->loss;
-        p->cut = false;
-        hold(r, i % s->n, &p->held, false);
-    }
+            obey_way(r, o, i, to);
+    } else
+        end->cut = o->what == DOWN;
 }
 
 static char *stats(const struct relay *r)
 {
     const struct lab_counts *c = &r->mesh.counts;
     const struct relay_counts *d = &r->counts;
-    AUTO_JSON json_t *o =
-        json_pack("{s:I,s:I,s:I,s:I,s:f,s:f,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "packets",
-                  (json_int_t)c->packets, "bytes", (json_int_t)c->bytes, "delivered",
-                  (json_int_t)d->delivered, "late", (json_int_t)d->late, "late_mean_s",
-                  d->delivered ? d->late_sum_ns * 1e-9 / (double)d->delivered : 0, "late_max_s",
-                  d->late_max_ns * 1e-9, "queue_drops", (json_int_t)c->queue_drops, "losses",
-                  (json_int_t)c->losses, "cut_drops", (json_int_t)c->cut_drops, "memory_drops",
-                  (json_int_t)c->memory_drops, "ctl_packets", (json_int_t)d->ctl_packets, "strange",
-                  (json_int_t)d->strange, "refused", (json_int_t)d->refused, "detours",
-                  (json_int_t)c->detours, "others", (json_int_t)c->others);
+    AUTO_JSON json_t *o = json_pack(
+        "{s:I,s:I,s:I,s:I,s:f,s:I,s:I,s:I}", "packets", (json_int_t)c->packets, "bytes",
+        (json_int_t)c->bytes, "delivered", (json_int_t)d->delivered, "late", (json_int_t)d->late,
+        "late_max_s", d->late_max_ns * 1e-9, "queue_drops", (json_int_t)c->queue_drops, "losses",
+        (json_int_t)c->losses, "cut_drops", (json_int_t)c->cut_drops);
     return json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(9));
 }
 
+/* The error, which the caller frees; NULL: *site is the site of that name. */
 static char *find_site(const struct relay *r, const char *name, size_t *site)
 {
     const char *names[LAB_SITES_MAX];
@@ -368,61 +221,40 @@ static char *find_site(const struct relay *r, const char *name, size_t *site)
     return xstrfmt("error: no site '%.64s'%s", name, DID_YOU_MEAN(near));
 }
 
-/* `where` is SITE, A-B or A>B. */
-static char *obey_at(struct relay *r, const struct order *o, char *where, const char *value)
-{
-    size_t at = strcspn(where, "->"), from, to;
-    char sign = where[at];
-    struct amount a;
-    where[at] = '\0';
-    char *wrong = find_site(r, where, &from);
-    if (!wrong && sign)
-        wrong = find_site(r, where + at + 1, &to);
-    if (wrong)
-        return wrong;
-    if (sign && o->what == ADMIT)
-        return xstrdup("error: admit takes a site; write e.g. admit north 5300");
-    if (sign && from == to)
-        return xstrdup("error: a link joins two sites; write e.g. down north-east");
-    const char *why = read_amount(o, value, &a);
-    if (why)
-        return xstrfmt("error: %s", why);
-    if (sign)
-        obey_way(r, o, from, to, a);
-    if (sign == '-')
-        obey_way(r, o, to, from, a);
-    if (!sign)
-        obey_site(r, o, from, a);
-    return xstrdup("ok");
-}
-
-static char *obey_words(struct relay *r, const struct words *w)
-{
-    for (size_t i = 0; i < COUNT(orders) && w->n; i++)
-        if (!strcmp(orders[i].name, w->v[0]) && w->n == (orders[i].what <= ADMIT ? 3 : 2))
-            return obey_at(r, &orders[i], w->v[1], w->v[2]);
-    return xstrdup("error: unknown command; use: rate WHERE RATE, loss WHERE SHARE, admit SITE "
-                   "PORT, down WHERE, "
-                   "up WHERE, stall WHERE, go WHERE, disturb on|off, reset, stats; "
-                   "WHERE is SITE, A-B or A>B");
-}
-
 /* Returns "ok", a JSON object, or "error: TEXT"; the caller frees it. */
 static char *obey_line(struct relay *r, const char *line)
 {
     AUTO_WORDS struct words w = {0};
-    char *answer = NULL;
+    struct order o;
+    size_t from, to;
     if (!strcmp(line, "stats"))
         return stats(r);
-    if (!strcmp(line, "reset"))
-        reset(r);
-    else if (!strcmp(line, "disturb on") || !strcmp(line, "disturb off"))
-        r->mesh.disturbed = !strcmp(line, "disturb on");
-    else {
-        words_split(&w, line, ' ');
-        answer = obey_words(r, &w);
+    if (!strcmp(line, "reset")) {
+        lab_mesh_reset(&r->mesh);
+        return xstrdup("ok");
     }
-    return answer ? answer : xstrdup("ok");
+    words_split(&w, line, ' ');
+    const char *why = read_order(&w, &o);
+    if (why)
+        return xstrfmt("error: %s", why);
+    char *where = w.v[1], *sign = strpbrk(where, "->");
+    bool both = sign && *sign == '-';
+    if (sign)
+        *sign = '\0';
+    char *wrong = find_site(r, where, &from);
+    if (!wrong && sign)
+        wrong = find_site(r, sign + 1, &to);
+    if (wrong)
+        return wrong;
+    if (sign && from == to)
+        return xstrdup("error: a link joins two sites; write e.g. down north-east");
+    if (sign)
+        obey_way(r, &o, from, to);
+    else
+        obey_site(r, &o, from);
+    if (both)
+        obey_way(r, &o, to, from);
+    return xstrdup("ok");
 }
 
 /* ---- the control socket ----
@@ -502,8 +334,7 @@ int relay_order(const char *socket_path, const char *order, char **answer)
 
 static int watch(int epoll, int fd, uint64_t tag)
 {
-    /* Devices are edge-triggered: packets of a stalled site must not keep the relay awake. */
-    struct epoll_event e = {.events = EPOLLIN | (tag < TAG_CONTROL ? EPOLLET : 0), .data.u64 = tag};
+    struct epoll_event e = {.events = EPOLLIN, .data.u64 = tag};
     return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &e);
 }
 
@@ -529,12 +360,11 @@ static void accept_client(struct relay *r, int epoll, int control)
     watch(epoll, fd, TAG_CLIENT + slot);
 }
 
-/* Waits until a device is readable, a command comes, which it runs, or a packet is due. */
-static void wait_for(struct relay *r, int epoll, int control, struct ready *ready)
+/* Waits until a packet is due, or a device or client has something, which it takes. */
+static void wait_and_read(struct relay *r, int epoll, int control)
 {
     struct epoll_event events[TAGS];
-    double wait_ns = lab_mesh_next(&r->mesh, r->held) - (double)clock_now_ns();
-    wait_ns = ready->any ? 0 : fmax(wait_ns, NAP_NS);
+    double wait_ns = fmax(lab_mesh_next(&r->mesh) - (double)clock_now_ns(), NAP_NS);
     bool forever = isinf(wait_ns);
     struct timespec t = {0};
     if (!forever)
@@ -547,7 +377,7 @@ static void wait_for(struct relay *r, int epoll, int control, struct ready *read
     for (int i = 0; i < n; i++) {
         uint64_t tag = events[i].data.u64;
         if (tag < TAG_CONTROL)
-            ready->any = ready->device[tag / NETS][tag % NETS] = true;
+            read_some(r, tag / NETS, (enum net)(tag % NETS));
         else if (tag == TAG_CONTROL)
             called = true;
         else
@@ -560,8 +390,7 @@ static void wait_for(struct relay *r, int epoll, int control, struct ready *read
 int relay_run(const struct lab_spec *spec, const struct site_devices *devices, int control)
 {
     struct relay *r = xcalloc(1, sizeof *r);
-    struct ready ready = {0};
-    CHECK(lab_mesh_make(&r->mesh, spec));
+    lab_mesh_make(&r->mesh, spec);
     r->devices = devices;
     int epoll = watch_all(r, control);
     if (epoll < 0)
@@ -569,34 +398,28 @@ int relay_run(const struct lab_spec *spec, const struct site_devices *devices, i
     /* Without privilege this fails. Then ranks may delay the relay, which counts late packets. */
     sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = RELAY_PRIORITY});
     prctl(PR_SET_TIMERSLACK, 1);
+    /* Returning freed memory to the kernel after each queue takes longer than sending packets. */
+    mallopt(M_TRIM_THRESHOLD, INT_MAX);
     for (int i = 0; i < CLIENTS; i++)
         r->client[i] = -1;
     for (;;) {
         deliver(r);
-        read_all(r, &ready);
-        deliver(r);
-        wait_for(r, epoll, control, &ready);
+        wait_and_read(r, epoll, control);
     }
 }
 
-/* ---- lateness ----
- *
- * Detects whether the emulated network delivered packets late during a measurement. The relay
- * counts late packets. On a busy machine it relays late, and the measurement would show
- * the machine, not the network.
- */
+/* ---- lateness ---- */
 
-#define FEW 100 /* packets, of which a share says nothing */
+#define LATE_SHARE 0.01 /* more late packets deserve a warning */
+#define FEW 100         /* packets, of which a share says nothing */
 
 int lateness_begin(struct lateness *k)
 {
     AUTO_JSON json_t *facts = NULL;
     *k = (struct lateness){0};
     CHECK(lab_facts_read(&facts));
-    if (!facts)
-        return GS_OK;
-    k->control = xstrdup(json_text_of(facts, "control"));
-    k->late_share = json_number_value(json_object_get(facts, "late_share"));
+    if (facts)
+        k->control = xstrdup(json_text_of(facts, "control"));
     return lateness_mark(k);
 }
 
@@ -615,28 +438,21 @@ int lateness_mark(struct lateness *k)
     AUTO_JSON json_t *o = json_loads(answer, 0, NULL);
     k->delivered = json_number_value(json_object_get(o, "delivered"));
     k->late = json_number_value(json_object_get(o, "late"));
-    k->late_max_s = json_number_value(json_object_get(o, "late_max_s"));
-    k->drops = json_number_value(json_object_get(o, "queue_drops")) +
-               json_number_value(json_object_get(o, "memory_drops"));
+    k->drops = json_number_value(json_object_get(o, "queue_drops"));
     k->losses = json_number_value(json_object_get(o, "losses"));
     return GS_OK;
 }
 
-int lateness_judge(struct lateness *k, bool *late)
-{
-    struct lateness before = *k;
-    int code = lateness_mark(k);
-    double packets = k->delivered - before.delivered;
-    *late = packets >= FEW && k->late - before.late > k->late_share * packets;
-    return code;
-}
-
 char *lateness_text(const struct lateness *k, const struct lateness *from)
 {
+    double packets = k->delivered - from->delivered, late = k->late - from->late;
     if (!k->control)
         return NULL;
-    return xstrfmt("%.0f of %.0f packets more than %g ms late, %.3g ms at most since its start; "
-                   "%.0f dropped by queues, %.0f lost",
-                   k->late - from->late, k->delivered - from->delivered, RELAY_LATE_NS * 1e-6,
-                   1e3 * k->late_max_s, k->drops - from->drops, k->losses - from->losses);
+    if (packets >= FEW && late > LATE_SHARE * packets)
+        say("warning: the emulated network delivered %.3g%% of the packets more than %g ms late, "
+            "and the times show it; free this machine's processors or lower rate in [links]",
+            100 * late / packets, RELAY_LATE_NS * 1e-6);
+    return xstrfmt("%.0f of %.0f packets more than %g ms late; %.0f dropped by queues, %.0f lost",
+                   late, packets, RELAY_LATE_NS * 1e-6, k->drops - from->drops,
+                   k->losses - from->losses);
 }

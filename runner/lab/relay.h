@@ -22,10 +22,11 @@ int relay_run(const struct lab_spec *spec, const struct site_devices *devices, i
  * (answer may be NULL); or an error code, reported. */
 int relay_order(const char *socket_path, const char *order, char **answer);
 
+/* Counts of the relay since the start of the lab. Late packets show that this machine was too busy
+ * to emulate the network. */
 struct lateness {
-    char *control;     /* path of the control socket; NULL outside of a lab: nothing is ever late */
-    double late_share; /* a block with a larger share of late packets is measured again */
-    double delivered, late, late_max_s, drops, losses; /* packets, since the start of the lab */
+    char *control;                         /* path of the control socket; NULL outside of a lab */
+    double delivered, late, drops, losses; /* packets */
 };
 
 /* GS_OK, or reported: the lab does not answer. Call lateness_end in both cases. */
@@ -34,9 +35,6 @@ void lateness_end(struct lateness *k);
 
 /* Reads the counts. GS_OK, or reported: the lab does not answer. */
 int lateness_mark(struct lateness *k);
-/* Reads the counts; *late: more than late_share of the packets since the last reading were late.
- * GS_OK, or reported, as lateness_mark. */
-int lateness_judge(struct lateness *k, bool *late);
 /* The counts since `from` as text, "0 of 1200 packets more than 1 ms late, ..."; NULL outside of a
- * lab. */
+ * lab. Warns if many packets were late. */
 char *lateness_text(const struct lateness *k, const struct lateness *from);

@@ -4,7 +4,6 @@
 #include "base/err.h"
 #include "base/jsontext.h"
 #include "base/text.h"
-#include "config/params.h"
 #include "wan/net.h"
 
 #include <errno.h>
@@ -23,40 +22,45 @@
 #define QUEUE_LEAST 3    /* packets: a shorter queue is empty while the line could send */
 #define QUEUE_PACKETS 30 /* a queue holds so many at least, however short the lines are */
 
-struct lab_words {
-    int64_t seed;
-    double late;
-};
+static const struct wl_param seed_word = {"seed",  WL_INT,
+                                          WL_AXIS, WL_FIELD(struct lab_spec, seed, int64_t),
+                                          NULL,    "1",
+                                          0,       9007199254740992.0,
+                                          NULL,    "seed of the random losses"};
 
-/* clang-format off */
-static const struct wl_param lab_words[] = {
-    {"seed", WL_INT, WL_AXIS, WL_FIELD(struct lab_words, seed, int64_t), NULL, "1", 0, 9007199254740992.0, NULL, "seed of the random losses"},
-    {"late", WL_REAL, WL_AXIS, WL_FIELD(struct lab_words, late, double), NULL, "0.01", 0, 1, NULL, "largest allowed share of late packets per block"},
-    {0}};
-/* clang-format on */
-
-static int read_words(struct lab_words *w, const struct config *c)
+static int read_seed(struct lab_spec *s, const struct config *c)
 {
-    char why[256];
     int code = GS_OK;
-    if (!params_default(lab_words, w, why, sizeof why))
-        return fail_at(GS_USAGE, c->path, 0, "%s", why);
+    s->seed = 1;
     for (size_t i = 0; i < c->n; i++) {
         const struct config_entry *e = &c->entries[i];
         if (strcmp(e->section, "lab"))
             continue;
-        const struct wl_param *p = params_find(lab_words, e->key);
-        if (!p)
-            code = config_error(e, "unknown key in [lab]; it has seed and late%s",
-                                DID_YOU_MEAN(params_nearest(lab_words, e->key)));
-        else if (wan_value_read(e, p, w))
+        if (strcmp(e->key, seed_word.name))
+            code = config_error(e, "unknown key in [lab]; its only key is seed");
+        else if (wan_value_read(e, &seed_word, s))
             code = GS_USAGE;
     }
     return code;
 }
 
+/* wan_map_read takes these keys, because old recordings have them. */
+static int check_keys(const struct config *c)
+{
+    static const char *const dropped[] = {"burst", "jitter", "reorder", "cross"};
+    for (size_t i = 0; i < c->n; i++)
+        for (size_t k = 0; k < COUNT(dropped) && !strcmp(c->entries[i].section, "links"); k++) {
+            const struct config_entry *e = &c->entries[i];
+            AUTO_FREE char *word = xstrfmt("%s=", dropped[k]);
+            if (!strcmp(e->key, dropped[k]) || strstr(e->value, word))
+                return config_error(e, "a lab does not emulate %s any more; delete it", dropped[k]);
+        }
+    return GS_OK;
+}
+
 static int check_map(const struct wan_map *m, const struct config *c)
 {
+    CHECK(check_keys(c));
     if (m->n < 2 || m->n > LAB_SITES_MAX)
         return fail_at(GS_USAGE, c->path, 0, "%zu sites; a lab needs 2 to %d", m->n, LAB_SITES_MAX);
     if (m->common.mtu_B > 0 && m->common.mtu_B < 576)
@@ -78,17 +82,9 @@ static void take_way(struct lab_spec *s, const struct wan_map *m, size_t from, s
     struct lab_way *w = &s->ways[from * s->n + to];
     struct wan_link l = wan_map_link(m, from, to);
     double ends = fmin(m->sites[from].up_Bps, m->sites[to].down_Bps);
-    *w = (struct lab_way){.rate_Bps = l.rate_Bps < ends ? l.rate_Bps : 0,
-                          .delay_s = l.rtt_s / 2,
-                          .loss = l.loss,
-                          .burst = l.burst,
-                          .jitter_s = l.jitter_s,
-                          .reorder = l.reorder,
-                          .cross_Bps = l.cross_Bps};
+    *w = (struct lab_way){
+        .rate_Bps = l.rate_Bps < ends ? l.rate_Bps : 0, .delay_s = l.rtt_s / 2, .loss = l.loss};
     w->queue_B = l.queue_B > 0 ? (double)l.queue_B : queue_of(s, m, l.rate_Bps, l.rtt_s);
-    for (size_t i = 0; i < m->n_crossings; i++)
-        if (m->crossings[i].ends.from == from && m->crossings[i].ends.to == to)
-            APPEND(w->lines, w->n_lines) = m->crossings[i].line;
 }
 
 static void take_ends(struct lab_spec *s, const struct wan_map *m, size_t i)
@@ -112,17 +108,11 @@ static void take_map(struct lab_spec *s, const struct wan_map *m)
     s->congestion = wan_congestions[m->common.congestion];
     s->sites = xcalloc(s->n, sizeof *s->sites);
     s->ways = xcalloc(s->n * s->n, sizeof *s->ways);
-    s->n_lines = m->n_lines;
-    s->lines = xcalloc(s->n_lines + 1, sizeof *s->lines);
     for (size_t i = 0; i < s->n * s->n; i++)
         if (i / s->n != i % s->n)
             take_way(s, m, i / s->n, i % s->n);
     for (size_t i = 0; i < s->n; i++)
         take_ends(s, m, i);
-    for (size_t i = 0; i < s->n_lines; i++) {
-        s->lines[i].rate_Bps = m->lines[i].rate_Bps;
-        s->lines[i].queue_B = queue_of(s, m, m->lines[i].rate_Bps, lab_max_rtt_s(s));
-    }
 }
 
 static int check_way(const struct lab_spec *s, const struct config *c, size_t a, size_t b)
@@ -139,32 +129,12 @@ static int check_way(const struct lab_spec *s, const struct config *c, size_t a,
     return GS_OK;
 }
 
-/* Others must leave a tenth of the rate of every site. */
-static int check_others(const struct lab_spec *s, const struct config *c)
-{
-    for (size_t i = 0; i < s->n; i++) {
-        double out = 0, in = 0;
-        for (size_t k = 0; k < s->n; k++) {
-            out += s->ways[i * s->n + k].cross_Bps;
-            in += s->ways[k * s->n + i].cross_Bps;
-        }
-        if (out > 0.9 * s->sites[i].up_Bps || in > 0.9 * s->sites[i].down_Bps)
-            return fail_at(
-                GS_USAGE, c->path, 0,
-                "[links] cross: the links of site %s carry %g Mbit/s of others' traffic, "
-                "more than 90%% of the site's rate; cross= counts once per link",
-                s->sites[i].name, 8e-6 * fmax(out, in));
-    }
-    return GS_OK;
-}
-
 static int check_links(const struct lab_spec *s, const struct config *c)
 {
     if (lab_slowest_Bps(s) < LAB_RATE_MIN_BPS)
         return fail_at(GS_USAGE, c->path, 0,
                        "a link of %g kbit/s is too slow for a lab; set %g or more",
                        8e-3 * lab_slowest_Bps(s), 8e-3 * LAB_RATE_MIN_BPS);
-    CHECK(check_others(s, c));
     for (size_t a = 0; a < s->n; a++)
         for (size_t b = 0; b < s->n; b++)
             CHECK(check_way(s, c, a, b));
@@ -174,28 +144,20 @@ static int check_links(const struct lab_spec *s, const struct config *c)
 int lab_spec_read(struct lab_spec *s, const struct config *c)
 {
     AUTO(wan_map_free) struct wan_map m = {0};
-    struct lab_words w;
     *s = (struct lab_spec){0};
     gethostname(s->host, sizeof s->host - 1);
-    int words = read_words(&w, c);
-    int code = wan_map_read(&m, c);
+    int seed = read_seed(s, c), code = wan_map_read(&m, c);
     TRY(code, check_map(&m, c));
-    if (!code && !words) {
-        s->seed = (uint64_t)w.seed;
-        s->late_share = w.late;
-        take_map(s, &m);
-        code = check_links(s, c);
-    }
-    return code ? code : words;
+    if (code || seed)
+        return GS_USAGE;
+    take_map(s, &m);
+    return check_links(s, c);
 }
 
 void lab_spec_free(struct lab_spec *s)
 {
-    for (size_t i = 0; s->ways && i < s->n * s->n; i++)
-        free(s->ways[i].lines);
     free(s->ways);
     free(s->sites);
-    free(s->lines);
     *s = (struct lab_spec){0};
 }
 
@@ -225,8 +187,6 @@ double lab_slowest_Bps(const struct lab_spec *s)
         least = fmin(least, fmin(s->sites[i].up_Bps, s->sites[i].down_Bps));
     for (size_t i = 0; i < s->n * s->n; i++)
         least = s->ways[i].rate_Bps > 0 ? fmin(least, s->ways[i].rate_Bps) : least;
-    for (size_t i = 0; i < s->n_lines; i++)
-        least = fmin(least, s->lines[i].rate_Bps);
     return least;
 }
 
@@ -240,20 +200,18 @@ size_t lab_site_find(const struct lab_spec *s, const char *name)
 
 /* ---- the description of a running lab ----
  *
- * The description of a running lab: a JSON file, named by the variable GRADSYNC_LAB:
+ * A JSON file, which the variable GRADSYNC_LAB names:
  *
  *   schema, mtu_B, congestion, seed, rmem_B, relay ("tun")
  *   host    name of the machine that emulates the sites
- *   late_share  largest allowed share of late packets per block
  *   sites   [{name, wan, ctl, up_Bps, down_Bps, up_queue_B, down_queue_B, pid}]
- *   pairs   [{from, to, rate_Bps (0: that of the sites), delay_s, loss, queue_B, burst,
- *           jitter_s, reorder, cross_Bps}], one per direction
- *   lines   [{rate_Bps, links}], which several links share: "from>to"
- *   before  the probe before the command (probe.h). A report also has `after`, and the counts of
- *           the relay between both as relay_counts (lab/relay.c)
+ *   pairs   [{from, to, rate_Bps (0: that of the sites), delay_s, loss, queue_B}], one per
+ *           direction
+ *   before  the probe before the command (probe.h)
  *   control the path of the control socket (lab/relay.h)
  *
- * The header of a recording holds it as "lab", without pid and control.
+ * The header of a recording holds it as "lab", without pid and control. Older recordings may
+ * also have late_share, lines, after, and burst, jitter_s, reorder and cross_Bps of a pair.
  */
 
 #define LAB_FACTS_SCHEMA 1
@@ -271,40 +229,24 @@ static json_t *site_facts(const struct lab_site *s, size_t i, pid_t holder)
 static json_t *pair_facts(const struct lab_spec *s, size_t from, size_t to)
 {
     const struct lab_way *w = lab_way_of(s, from, to);
-    return json_pack("{so so sf sf sf sf sf sf sf sf}", "from", json_text(s->sites[from].name),
-                     "to", json_text(s->sites[to].name), "rate_Bps", w->rate_Bps, "delay_s",
-                     w->delay_s, "loss", w->loss, "queue_B", w->queue_B, "burst", w->burst,
-                     "jitter_s", w->jitter_s, "reorder", w->reorder, "cross_Bps", w->cross_Bps);
-}
-
-/* A line that several links share. */
-static json_t *line_facts(const struct lab_spec *s, size_t line)
-{
-    json_t *links = json_array();
-    for (size_t i = 0; i < s->n * s->n; i++)
-        for (size_t k = 0; k < s->ways[i].n_lines; k++)
-            if (s->ways[i].lines[k] == line)
-                json_array_append_new(
-                    links, json_sprintf("%s>%s", s->sites[i / s->n].name, s->sites[i % s->n].name));
-    return json_pack("{sf so}", "rate_Bps", s->lines[line].rate_Bps, "links", links);
+    return json_pack("{so so sf sf sf sf}", "from", json_text(s->sites[from].name), "to",
+                     json_text(s->sites[to].name), "rate_Bps", w->rate_Bps, "delay_s", w->delay_s,
+                     "loss", w->loss, "queue_B", w->queue_B);
 }
 
 json_t *lab_facts_make(const struct lab_spec *s, double rmem_B, const pid_t *holders,
                        const char *control)
 {
-    json_t *sites = json_array(), *pairs = json_array(), *lines = json_array();
+    json_t *sites = json_array(), *pairs = json_array();
     for (size_t i = 0; i < s->n; i++)
         json_array_append_new(sites, site_facts(&s->sites[i], i, holders[i]));
     for (size_t i = 0; i < s->n * s->n; i++)
         if (i / s->n != i % s->n)
             json_array_append_new(pairs, pair_facts(s, i / s->n, i % s->n));
-    for (size_t i = 0; i < s->n_lines; i++)
-        json_array_append_new(lines, line_facts(s, i));
-    return json_pack("{si so ss si ss sf sI sf so so so so}", "schema", LAB_FACTS_SCHEMA, "host",
+    return json_pack("{si so ss si ss sf sI so so so}", "schema", LAB_FACTS_SCHEMA, "host",
                      json_text(s->host), "relay", "tun", "mtu_B", s->mtu_B, "congestion",
-                     s->congestion, "rmem_B", rmem_B, "seed", (json_int_t)s->seed, "late_share",
-                     s->late_share, "sites", sites, "pairs", pairs, "lines", lines, "control",
-                     json_text(control));
+                     s->congestion, "rmem_B", rmem_B, "seed", (json_int_t)s->seed, "sites", sites,
+                     "pairs", pairs, "control", json_text(control));
 }
 
 int lab_facts_write(const json_t *facts, const char *path)

@@ -28,31 +28,19 @@ struct lab_site {
 
 /* One direction between two sites. */
 struct lab_way {
-    double rate_Bps;    /* 0: limited by the sites only */
-    double queue_B;     /* in front of the rate */
-    double delay_s;     /* half the RTT of this direction */
-    double loss, burst; /* burst: mean number of packets lost in a row */
-    double jitter_s;    /* largest extra delay */
-    double reorder;     /* share of packets that others overtake */
-    double cross_Bps;   /* traffic of others, which does not slow down */
-    size_t *lines;      /* shared lines that it uses, n_lines of them */
-    size_t n_lines;
-};
-
-struct lab_line {
-    double rate_Bps, queue_B;
+    double rate_Bps; /* 0: limited by the sites only */
+    double queue_B;  /* in front of the rate */
+    double delay_s;  /* half the RTT of this direction */
+    double loss;
 };
 
 struct lab_spec {
     size_t n; /* sites */
     struct lab_site *sites;
     struct lab_way *ways; /* [from * n + to] */
-    struct lab_line *lines;
-    size_t n_lines;
     int mtu_B;
     const char *congestion; /* the name that the kernel uses */
-    uint64_t seed;          /* of the random losses */
-    double late_share;      /* largest share of late packets per block (lab/relay.h) */
+    int64_t seed;           /* of the random losses */
     char host[256];         /* of this machine; at a site, its name is that of the site */
 };
 
@@ -64,7 +52,7 @@ const struct lab_way *lab_way_of(const struct lab_spec *s, size_t from, size_t t
 /* RTT without queueing and transmission times. */
 double lab_rtt_s(const struct lab_spec *s, size_t a, size_t b);
 double lab_max_rtt_s(const struct lab_spec *s);
-double lab_slowest_Bps(const struct lab_spec *s); /* over all sites and lines */
+double lab_slowest_Bps(const struct lab_spec *s); /* over all sites and pairs */
 /* The index of a site, or s->n. */
 size_t lab_site_find(const struct lab_spec *s, const char *name);
 #define LAB_FACTS_VARIABLE "GRADSYNC_LAB"

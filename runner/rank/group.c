@@ -230,7 +230,6 @@ struct grouping {
     size_t n;
     size_t *order; /* slot indices in preparation order, then in the visit order of a block */
     int block;
-    int late; /* blocks in a row with a late emulated network */
     uint64_t began_ns;
 };
 
@@ -410,8 +409,6 @@ static enum course grouping_prepare(struct grouping *g)
 
 /* Limit of warm-up rounds, for a plugin that reports samples of no duration. */
 enum { ROUNDS_MAX = 10000 };
-/* Late blocks in a row: the machine is too small for the lab, not just busy for a moment. */
-enum { LATE_MOST = 8 };
 
 static enum course visit_slot(struct grouping *g, struct slot *s, const char *phase, size_t discard,
                               size_t n)
@@ -582,40 +579,6 @@ static void record(struct grouping *g, json_t *before, json_t *after)
     record_attempt_sync(&r->recording);
 }
 
-static void note_lab(struct session *r, const char *text)
-{
-    record_attempt_line(&r->recording, record_note_line("", 0, "lab", text));
-}
-
-static void note_late(struct grouping *g, const struct lateness *before)
-{
-    struct session *r = g->session;
-    AUTO_FREE char *text = lateness_text(&r->lateness, before), *note = NULL;
-    note = xstrfmt("block %d left out: %s", g->block, text);
-    note_lab(r, note);
-    if (g->late == LATE_MOST && !r->recording.code)
-        r->recording.code =
-            fail(GS_FAILED,
-                 "the emulated network delivered packets late in %d blocks in a row: %s; free this "
-                 "machine's processors or lower rate in [links], then resume",
-                 LATE_MOST, text);
-}
-
-/* A block with a late emulated network measured this machine, so it is discarded and repeated; cells
- * that failed in it stay failed. The relay decides from its own times, not from the samples. */
-static bool lab_was_late(struct grouping *g)
-{
-    struct session *r = g->session;
-    struct lateness before = r->lateness;
-    bool late = false;
-    if (!r->recording.code)
-        r->recording.code = lateness_judge(&r->lateness, &late);
-    g->late = team_max(&r->team, late) ? g->late + 1 : 0;
-    if (late)
-        note_late(g, &before);
-    return g->late > 0;
-}
-
 static enum course block(struct grouping *g)
 {
     struct session *r = g->session;
@@ -623,8 +586,6 @@ static enum course block(struct grouping *g)
     session_own_step(r, "block");
     team_align_clocks(&r->team);
     json_t *before = health_read(&r->health, &r->team);
-    if (!r->recording.code)
-        r->recording.code = lateness_mark(&r->lateness);
     team_meet(&r->team); /* rank 0 had more to do: all start the block together */
     enum course course = visit_all(g);
     if (course == GO_ON)
@@ -634,15 +595,7 @@ static enum course block(struct grouping *g)
         return course;
     }
     session_own_step(r, "record");
-    bool left_out = lab_was_late(g);
-    json_t *after = health_read(&r->health, &r->team);
-    if (!left_out) {
-        record(g, before, after);
-        return course;
-    }
-    g->block--;
-    json_decref(before);
-    json_decref(after);
+    record(g, before, health_read(&r->health, &r->team));
     return course;
 }
 
@@ -668,10 +621,12 @@ static enum course agree(struct grouping *g, bool *enough)
 static void record_group(const struct grouping *g, const struct lateness *before)
 {
     struct session *r = g->session;
+    if (!r->recording.code)
+        r->recording.code = lateness_mark(&r->lateness);
     AUTO_FREE char *late = lateness_text(&r->lateness, before);
     json_t *cells = json_array();
     if (late)
-        note_lab(r, late);
+        record_attempt_line(&r->recording, record_note_line("", 0, "lab", late));
     for (size_t i = 0; i < g->n; i++) {
         const struct slot *s = &g->slots[i];
         if (s->live)

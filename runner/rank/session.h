@@ -61,7 +61,7 @@ void watchdog_stop(struct watchdog *w);
 enum course {
     GO_ON,
     STOP,   /* told to stop: close what is measured */
-    BROKEN, /* the recording cannot be written, or the emulated network is late */
+    BROKEN, /* the recording cannot be written */
     HUNG    /* the plugin had to be aborted */
 };
 

@@ -34,9 +34,7 @@
     X("model", cmd_model, "CONFIG", "compute a training between sites; see also") \
     X("links", cmd_links, "CONFIG", NULL) \
     X("watch", cmd_watch, "FILE|-", "follow a training log; report low rates and faults") \
-    X("lab", cmd_lab, "CONFIG -- COMMAND", "emulate several sites here; see also") \
-    X("lab-enter", cmd_lab_enter, "SITE COMMAND", NULL) \
-    X("lab-set", cmd_lab_set, "ORDER", NULL) \
+    X("lab", cmd_lab, "CONFIG -- COMMAND", "emulate several sites on this machine") \
     X("help", cmd_help, "[WORD]", "describe a verb, plugin, config section or key")
 /* clang-format on */
 

@@ -35,6 +35,8 @@ static const struct old_verb {
 } old_verbs[] = {
     {"suspects", "DCGM and nvbandwidth test GPUs and their links; 'gradsync show RUN' names "
                  "launches that something else disturbed"},
+    {"lab-enter", "type gradsync lab enter SITE COMMAND"},
+    {"lab-set", "type gradsync lab set ORDER"},
 };
 
 static const struct verb *find_verb(const char *name)
@@ -167,7 +169,7 @@ static void put_section(const struct settings_section *s)
             continue;
         if (w->form)
             putchar('\n'), cli_put_wrapped(2, w->form);
-        for (const struct wl_param *p = w->table; p->name; p = wan_words_next(w, p))
+        for (const struct wl_param *p = w->table; p->name; p++)
             put_param(p, "");
     }
 }
@@ -206,7 +208,7 @@ static void each_key(void (*visit)(void *arg, const char *kind, const char *sect
     for (const struct wl_param *p = train_keys; p->name; p++)
         visit(arg, "key", TRAIN_WORKLOAD, p);
     for (const struct wan_words *w = wan_words; w->section; w++)
-        for (const struct wl_param *p = w->table; p->name; p = wan_words_next(w, p))
+        for (const struct wl_param *p = w->table; p->name; p++)
             visit(arg, w->form ? "word" : "key", w->section, p);
 }
 

@@ -73,9 +73,7 @@ static int model(void *request, char **words, int n)
     if (q->plan)
         return plan(q, &m, &t, c);
     struct wan_report r = {.name = set.platform.name, .map = &m, .training = &t};
-    AUTO_FREE struct wan_alternative *alternatives = wan_alternatives_read(c, &r.n_alternatives);
-    struct wan_finding *findings = alternatives ? wan_audit(c, &m, &t, &r.n_findings) : NULL;
-    r.alternatives = alternatives;
+    struct wan_finding *findings = wan_audit(c, &m, &t, &r.n_findings);
     r.findings = findings;
     int code = findings ? report(q, &r) : GS_USAGE;
     wan_findings_free(findings, r.n_findings);
@@ -96,8 +94,8 @@ int cmd_model(int argc, char **argv)
         {"quiet", 'q', CLI_QUIET, &q.quiet, NULL, "print errors only"},
         {0}};
     const struct cli cli = {.arguments = "CONFIG",
-                            .summary = "Computes the efficiency of a training between sites, what "
-                                       "it needs, and the alternatives. Runs nothing.",
+                            .summary = "Computes the efficiency of a training between sites and "
+                                       "what it needs. Runs nothing.",
                             .example = "gradsync model wan-4site --csv model.csv",
                             .options = options,
                             .args = {1, 1}};
@@ -319,6 +317,65 @@ int cmd_links(int argc, char **argv)
 
 static const struct cli_option no_options[] = {{0}};
 
+/* As with ssh, the words after the site are a line for a shell. After "--" they are a command. */
+static int enter(int argc, char **argv)
+{
+    const struct cli cli = {.verb = argv[0],
+                            .arguments = "SITE [--] COMMAND...",
+                            .summary =
+                                "Runs a command at another site of the lab in which it is called. "
+                                "Without --, the words are a line for the shell, as with ssh.",
+                            .example = "gradsync lab enter east -- ip address",
+                            .options = no_options,
+                            .args = {2, -1}};
+    char *help[] = {argv[0], argc > 1 ? argv[1] : NULL, NULL}, *args[2];
+    bool done = false;
+    int n;
+    if (argc < 3 || *argv[1] == '-') {
+        int code = cli_parse(&cli, argc > 1 ? 2 : 1, help, args, &n, &done);
+        return code || done ? code : GS_USAGE;
+    }
+    if (!strcmp(argv[2], "--"))
+        return argc > 3 ? lab_enter(argv[1], argv + 3)
+                        : fail(GS_USAGE, "lab enter: no command after --");
+    AUTO_TEXT struct text line = {0};
+    for (int i = 2; i < argc; i++)
+        text_addf(&line, "%s%s", i > 2 ? " " : "", argv[i]);
+    return lab_enter(argv[1], (char *[]){"/bin/sh", "-c", line.s, NULL});
+}
+
+static int send_order(void *request, char **words, int n)
+{
+    (void)request;
+    AUTO_JSON json_t *facts = NULL;
+    AUTO_TEXT struct text order = {0};
+    AUTO_FREE char *answer = NULL;
+    for (int i = 0; i < n; i++)
+        text_addf(&order, "%s%s", i ? " " : "", words[i]);
+    CHECK(lab_facts_read(&facts));
+    if (!facts)
+        return fail(GS_USAGE,
+                    "lab set: not in a lab; it works only in commands that gradsync lab runs");
+    int code = relay_order(json_text_of(facts, "control"), order.s, &answer);
+    if (answer)
+        puts(answer);
+    return code;
+}
+
+static int set(int argc, char **argv)
+{
+    const struct cli cli = {
+        .arguments = "ORDER",
+        .summary =
+            "Changes the network of the lab in which it is called: rate WHERE 100Mbit/s (or "
+            "10%), loss WHERE 1%, down WHERE, up WHERE, or reset. WHERE is a site, two sites A-B, "
+            "or one direction 'A>B'. stats prints packet counts.",
+        .example = "gradsync lab set rate east 10%",
+        .options = no_options,
+        .args = {1, -1}};
+    return cli_request(&cli, argc, argv, send_order, NULL);
+}
+
 struct lab_request {
     struct lab_options lab;
     const char **set;
@@ -337,82 +394,31 @@ static int lab(void *request, char **words, int n)
 
 int cmd_lab(int argc, char **argv)
 {
+    static char of_enter[] = "lab enter", of_set[] = "lab set";
+    char *word = argc > 1 ? argv[1] : argv[0];
+    if (!strcmp(word, "enter")) {
+        argv[1] = of_enter;
+        return enter(argc - 1, argv + 1);
+    }
+    if (!strcmp(word, "set")) {
+        argv[1] = of_set;
+        return set(argc - 1, argv + 1);
+    }
     struct lab_request q = {0};
     const struct cli_option options[] = {
         CLI_SET_ROW(&q.set),
         {"report", 'r', CLI_TEXT, &q.lab.report, "FILE",
-         "write the configured links, and those measured before and after the command, as JSON"},
+         "write the configured links, and those measured before the command, as JSON"},
         {"quiet", 'q', CLI_QUIET, &q.lab.quiet, NULL, "print errors only"},
         {0}};
-    const struct cli cli = {.arguments = "CONFIG -- COMMAND...",
-                            .summary = "Emulates several sites on this machine, with the links of "
-                                       "[sites] and [links], and runs a command at the first site.",
-                            .example = "gradsync lab wan-lab -- gradsync run wan-lab",
-                            .options = options,
-                            .args = {2, -1}};
-    return cli_request(&cli, argc, argv, lab, &q);
-}
-
-/* ---- lab-enter ---- */
-
-/* As with ssh, the words after the site are a line for a shell. After "--" they are a command. */
-int cmd_lab_enter(int argc, char **argv)
-{
-    const struct cli cli = {.verb = argv[0],
-                            .arguments = "SITE [--] COMMAND...",
-                            .summary =
-                                "Runs a command at another site of the lab in which it is called. "
-                                "Without --, the words are a line for the shell, as with ssh.",
-                            .example = "gradsync lab-enter east -- ip address",
-                            .options = no_options,
-                            .args = {2, -1}};
-    char *help[] = {argv[0], argc > 1 ? argv[1] : NULL, NULL}, *args[2];
-    bool done = false;
-    int n;
-    if (argc < 3 || *argv[1] == '-') {
-        int code = cli_parse(&cli, argc > 1 ? 2 : 1, help, args, &n, &done);
-        return code || done ? code : GS_USAGE;
-    }
-    if (!strcmp(argv[2], "--"))
-        return argc > 3 ? lab_enter(argv[1], argv + 3)
-                        : fail(GS_USAGE, "lab-enter: no command after --");
-    AUTO_TEXT struct text line = {0};
-    for (int i = 2; i < argc; i++)
-        text_addf(&line, "%s%s", i > 2 ? " " : "", argv[i]);
-    return lab_enter(argv[1], (char *[]){"/bin/sh", "-c", line.s, NULL});
-}
-
-/* ---- lab-set ---- */
-
-static int send_order(void *request, char **words, int n)
-{
-    (void)request;
-    AUTO_JSON json_t *facts = NULL;
-    AUTO_TEXT struct text order = {0};
-    AUTO_FREE char *answer = NULL;
-    for (int i = 0; i < n; i++)
-        text_addf(&order, "%s%s", i ? " " : "", words[i]);
-    CHECK(lab_facts_read(&facts));
-    if (!facts)
-        return fail(GS_USAGE,
-                    "lab-set: not in a lab; it works only in commands that gradsync lab runs");
-    int code = relay_order(json_text_of(facts, "control"), order.s, &answer);
-    if (answer)
-        puts(answer);
-    return code;
-}
-
-int cmd_lab_set(int argc, char **argv)
-{
     const struct cli cli = {
-        .arguments = "ORDER",
+        .arguments = "CONFIG -- COMMAND...",
         .summary =
-            "Changes the network of the lab in which it is called: rate WHERE 100Mbit/s (or "
-            "10%), loss WHERE 1%, down WHERE, up WHERE, stall WHERE, go WHERE, admit SITE PORT "
-            "(none, all), disturb on or off, or reset. WHERE is a site, two sites A-B, or one "
-            "direction 'A>B'. stats prints packet counts.",
-        .example = "gradsync lab-set rate east 10%",
-        .options = no_options,
-        .args = {1, -1}};
-    return cli_request(&cli, argc, argv, send_order, NULL);
+            "Emulates several sites on this machine, with the links of [sites] and [links], and "
+            "runs a command at the first site. In it, gradsync lab enter SITE COMMAND runs a "
+            "command at another site, and gradsync lab set ORDER changes a link.",
+        .example = "gradsync lab wan-lab -- gradsync run wan-lab",
+        .options = options,
+        .args = {2, -1}};
+    return cli_request(&cli, argc, argv, lab, &q);
 }

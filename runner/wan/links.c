@@ -229,7 +229,7 @@ static bool in_section(const char *line, const char *name)
 
 static bool stays(const char *line) /* a line of [links] */
 {
-    return *line == '#' || !strncmp(line, "shared.", 7) || !strncmp(line, "path_factor", 11);
+    return *line == '#' || !strncmp(line, "path_factor", 11);
 }
 
 char *links_config_text(const struct links *l, const char *config, const char *origin)

@@ -84,18 +84,18 @@ const struct wl_param wan_link_words[] = {
     {"congestion", WL_CHOICE, WL_AXIS, WL_FIELD(struct wan_link, congestion, int), NULL, "cubic", 0, 0, wan_congestions, "TCP congestion control"},
     {DOUBLE(wan_link, "window", WL_REAL, window_B), "B", "0", 0, 1e12, NULL, "maximum bytes in flight per stream; 0: 3 MiB, the default of Linux"},
     {"queue", WL_SIZE, WL_AXIS, WL_FIELD(struct wan_link, queue_B, uint64_t), "B", "0", 0, 1e12, NULL, "queue size of an emulated link; 0: one bandwidth-delay product"},
-    {DOUBLE(wan_link, "burst", WL_REAL, burst), NULL, "1", 1, 1e4, NULL, "mean number of packets that an emulated link loses in a row; 1: each alone"},
-    {DOUBLE(wan_link, "jitter", WL_TIME, jitter_s), "s", "0", 0, 1, NULL, "largest extra delay of each direction of an emulated link"},
-    {DOUBLE(wan_link, "reorder", WL_REAL, reorder), NULL, "0", 0, 0.5, NULL, "fraction of packets that an emulated link delivers later by a quarter of the RTT"},
-    {DOUBLE(wan_link, "cross", WL_RATE, cross_Bps), "B/s", "0B/s", 0, 1e15, NULL, "rate of other traffic in each direction of an emulated link"},
+    {0}};
+/* A lab emulated these before; the model of a recording needs them. */
+static const struct wl_param old_link_words[] = {
+    {DOUBLE(wan_link, "burst", WL_REAL, burst), NULL, "1", 1, 1e4, NULL, "mean number of packets lost in a row"},
+    {DOUBLE(wan_link, "jitter", WL_TIME, jitter_s), "s", "0", 0, 1, NULL, "largest extra delay of each direction"},
+    {DOUBLE(wan_link, "reorder", WL_REAL, reorder), NULL, "0", 0, 0.5, NULL, "fraction of packets out of order"},
+    {DOUBLE(wan_link, "cross", WL_RATE, cross_Bps), "B/s", "0B/s", 0, 1e15, NULL, "rate of other traffic in each direction"},
     {0}};
 const struct wl_param wan_links_words[] = {
     {DOUBLE(wan_map, "path_factor", WL_REAL, path_factor), NULL, "1.5", 1, 10, NULL, "fibre length divided by great-circle distance"},
     {0}};
 
-const struct wl_param wan_line_words[] = {
-    {DOUBLE(wan_line, "rate", WL_RATE, rate_Bps), "B/s", "0B/s", 1, 1e15, NULL, "total rate of its links"},
-    {0}};
 /* clang-format on */
 
 /* ---- values of KEY=VALUE pairs ----
@@ -124,6 +124,8 @@ static int read_word(const struct config_entry *e, const struct wl_param *table,
         return config_error(e, "'%.40s' is not KEY=VALUE; put blanks only between pairs", word);
     *equals = '\0';
     const struct wl_param *p = params_find(table, word);
+    if (!p && table == wan_link_words)
+        p = params_find(old_link_words, word);
     const char *near = p ? NULL : params_nearest(table, word);
     if (!p)
         return config_error(e, "unknown key '%.40s'%s", word, DID_YOU_MEAN(near));
@@ -308,12 +310,8 @@ struct wan_map wan_map_copy(const struct wan_map *m, size_t without, size_t from
     struct wan_map c = *m;
     c.sites = xcalloc(m->n + 1, sizeof *c.sites);
     c.pairs = xcalloc(m->n_pairs + 1, sizeof *c.pairs);
-    c.lines = xcalloc(m->n_lines + 1, sizeof *c.lines);
-    c.crossings = xcalloc(m->n_crossings + 1, sizeof *c.crossings);
     c.order = NULL;
-    c.n = c.n_pairs = c.n_crossings = 0;
-    for (size_t i = 0; i < m->n_lines; i++)
-        c.lines[i] = m->lines[i];
+    c.n = c.n_pairs = 0;
     for (size_t i = 0; i < m->n; i++)
         if (i != without)
             c.sites[c.n++] = m->sites[i];
@@ -325,29 +323,7 @@ struct wan_map wan_map_copy(const struct wan_map *m, size_t without, size_t from
         if (moves(&p.ends, without))
             c.pairs[c.n_pairs++] = p;
     }
-    for (size_t i = 0; i < m->n_crossings; i++) {
-        struct wan_crossing x = m->crossings[i];
-        if (moves(&x.ends, without))
-            c.crossings[c.n_crossings++] = x;
-        else
-            c.lines[x.line].crossings--;
-    }
     return c;
-}
-
-/* ---- shared lines ---- */
-
-/* A link's part of the lines it runs over, each with so many links `busy`. */
-static double shared_Bps(const struct wan_map *m, size_t from, size_t to, const double *busy,
-                         double factor)
-{
-    double rate = INFINITY;
-    for (size_t i = 0; i < m->n_crossings; i++) {
-        size_t line = m->crossings[i].line;
-        if (joins(m->crossings[i].ends, from, to))
-            rate = fmin(rate, m->lines[line].rate_Bps * factor / fmax(1, busy[line]));
-    }
-    return rate;
 }
 
 /* ---- a ring ---- */
@@ -360,15 +336,10 @@ static size_t in_ring(const struct wan_map *m, size_t place)
 
 static void view_ring(struct wan_view *view, const struct wan_map *m, double factor)
 {
-    AUTO_FREE double *busy = xcalloc(m->n_lines + 1, sizeof *busy);
-    for (size_t i = 0; i < m->n; i++)
-        for (size_t c = 0; c < m->n_crossings; c++)
-            busy[m->crossings[c].line] +=
-                joins(m->crossings[c].ends, in_ring(m, i), in_ring(m, i + 1));
     for (size_t i = 0; i < m->n; i++) {
         size_t row = in_ring(m, i), next = in_ring(m, i + 1);
         struct wan_link l = wan_map_link(m, row, next);
-        view->up[i] = fmin(wan_link_Bps(&l, factor), shared_Bps(m, row, next, busy, factor));
+        view->up[i] = wan_link_Bps(&l, factor);
         view->down[i] = INFINITY; /* the receiving end is in the link */
         view->hop[i] = l.rtt_s / 2;
         view->nearest_rtt_s = fmin(view->nearest_rtt_s, l.rtt_s);
@@ -382,11 +353,6 @@ static void view_ring(struct wan_view *view, const struct wan_map *m, double fac
  * strategy in rounds uses one link of a site at a time. */
 static void view_mesh(struct wan_view *view, const struct wan_map *m, bool rounds, double factor)
 {
-    AUTO_FREE double *busy = xcalloc(m->n_lines + 1, sizeof *busy);
-    size_t at_a_time = m->n / 2;
-    for (size_t i = 0; i < m->n_lines; i++)
-        busy[i] = rounds ? fmin((double)m->lines[i].crossings, (double)at_a_time)
-                         : (double)m->lines[i].crossings;
     double links = rounds ? 1 : (double)(m->n - 1);
     double payload = m->common.mtu_B > 0 ? wan_goodput(m->common.mtu_B) : 1;
     for (size_t r = 0; r < m->n; r++) {
@@ -396,8 +362,7 @@ static void view_mesh(struct wan_view *view, const struct wan_map *m, bool round
             struct wan_link l = wan_map_link(m, r, to);
             if (to == r)
                 continue;
-            least_Bps =
-                fmin(least_Bps, fmin(wan_link_Bps(&l, factor), shared_Bps(m, r, to, busy, factor)));
+            least_Bps = fmin(least_Bps, wan_link_Bps(&l, factor));
             view->nearest_rtt_s = fmin(view->nearest_rtt_s, l.rtt_s);
             view->farthest_rtt_s = fmax(view->farthest_rtt_s, l.rtt_s);
         }
@@ -406,8 +371,7 @@ static void view_mesh(struct wan_view *view, const struct wan_map *m, bool round
     }
 }
 
-/* For the shares of a direct exchange: the links by pair, each with its own rate. Shared lines
- * limit several pairs together, so there the slowest link paces, as before. */
+/* For the shares of a direct exchange: the links by pair, each with its own rate. */
 static void view_pairs(struct wan_view *view, const struct wan_map *m, double factor)
 {
     double payload = m->common.mtu_B > 0 ? wan_goodput(m->common.mtu_B) : 1;
@@ -436,7 +400,7 @@ void wan_view_make(struct wan_view *v, const struct wan_map *m, enum wan_strateg
         view_ring(v, m, factor);
     else
         view_mesh(v, m, !wan_strategy_to_all[strategy], factor);
-    if (strategy == WAN_DIRECT && m->n <= WAN_SHARES_MOST && !m->n_lines)
+    if (strategy == WAN_DIRECT && m->n <= WAN_SHARES_MOST)
         view_pairs(v, m, factor);
     double ranks = 1, lan = INFINITY;
     for (size_t i = 0; i < m->n; i++) {
@@ -616,75 +580,33 @@ static int read_pair(struct wan_map *m, const struct config_entry *e)
     return GS_OK;
 }
 
-static int read_line_links(struct wan_map *m, const struct config_entry *e, const char *list,
-                           size_t line)
-{
-    AUTO_WORDS struct words w = {0};
-    words_split(&w, list, ',');
-    for (size_t i = 0; i < w.n; i++) {
-        size_t a = 0, b = 0;
-        CHECK(read_ends(m, e, w.v[i], &a, &b));
-        APPEND(m->crossings, m->n_crossings) = (struct wan_crossing){{a, b}, line};
-        if (!strchr(w.v[i], '>'))
-            APPEND(m->crossings, m->n_crossings) = (struct wan_crossing){{b, a}, line};
-        m->lines[line].crossings++;
-    }
-    return GS_OK;
-}
-
-/* shared.NAME = rate=10Gbit/s links=a-b,a-c */
-static int read_line(struct wan_map *m, const struct config_entry *e)
-{
-    struct config_entry rate = *e; /* of what stands before the links */
-    const char *links = strstr(e->value, "links=");
-    struct wan_line l = {0};
-    if (!links || strchr(links, ' '))
-        return config_error(e, "write rate=… links=A-B,C-D with links last and no blanks in it");
-    AUTO_FREE char *before = rate.value = xstrfmt("%.*s", (int)(links - e->value), e->value);
-    CHECK(wan_words_read(&rate, wan_line_words, &l));
-    if (l.rate_Bps <= 0)
-        return config_error(e, "rate=… is missing");
-    APPEND(m->lines, m->n_lines) = l;
-    return read_line_links(m, e, links + strlen("links="), m->n_lines - 1);
-}
-
 static int read_common(struct wan_map *m, const struct config_entry *e)
 {
     const struct wl_param *p = params_find(wan_link_words, e->key);
     const struct wl_param *of_all = params_find(wan_links_words, e->key);
+    p = p ? p : params_find(old_link_words, e->key);
     if (of_all)
         return wan_value_read(e, of_all, m);
     if (p)
         return wan_value_read(e, p, &m->common);
     const char *near = params_nearest(wan_link_words, e->key);
-    return config_error(
-        e, "unknown key in [links]%s; write a link as A-B or A>B, a shared line as shared.NAME",
-        DID_YOU_MEAN(near));
-}
-
-enum link_key { COMMON, PAIR, LINE };
-
-static enum link_key kind_of(const char *key)
-{
-    if (!strncmp(key, "shared.", strlen("shared.")))
-        return LINE;
-    return strpbrk(key, "->") ? PAIR : COMMON;
+    return config_error(e, "unknown key in [links]%s; write a link as A-B or A>B",
+                        DID_YOU_MEAN(near));
 }
 
 /* What all links have in common is read first: pairs begin from it. */
 static int read_links(struct wan_map *m, const struct config *c)
 {
-    static int (*const read[])(struct wan_map *, const struct config_entry *) = {
-        [COMMON] = read_common, [PAIR] = read_pair, [LINE] = read_line};
     char why[256];
     int code = GS_OK;
     m->path_factor = 1.5;
     if (!params_default(wan_link_words, &m->common, why, sizeof why))
         return fail_at(GS_USAGE, c->path, 0, "%s", why);
-    for (int kind = COMMON; kind <= LINE; kind++)
+    for (int pairs = 0; pairs < 2; pairs++)
         for (size_t i = 0; i < c->n; i++) {
             const struct config_entry *e = &c->entries[i];
-            if (!strcmp(e->section, "links") && (int)kind_of(e->key) == kind && read[kind](m, e))
+            if (!strcmp(e->section, "links") && !!strpbrk(e->key, "->") == pairs &&
+                (pairs ? read_pair(m, e) : read_common(m, e)))
                 code = GS_USAGE;
         }
     return code;
@@ -723,8 +645,6 @@ void wan_map_free(struct wan_map *m)
 {
     free(m->sites);
     free(m->pairs);
-    free(m->lines);
-    free(m->crossings);
     free(m->order);
     *m = (struct wan_map){0};
 }

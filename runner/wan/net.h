@@ -6,7 +6,6 @@
  *   [links]  rate, rtt, loss, mtu, queue, streams, congestion, window, path_factor: for every link
  *            A-B = rtt=20ms loss=0.1% rate=200Mbit/s          one link, both directions
  *            A>B = …                                          one direction
- *            shared.NAME = rate=10Gbit/s links=A-B,A-C        a line that several links run over
  *
  * At most WAN_SITES_MOST sites. The default RTT is that of light in
  * fibre (2/3 c) along the great circle, times path_factor. Units: bytes/s, seconds.
@@ -56,7 +55,6 @@ extern const char *const wan_congestions[]; /* by enum wan_congestion, then NULL
 extern const struct wl_param wan_site_words[];  /* of a row of [sites]: struct wan_site */
 extern const struct wl_param wan_link_words[];  /* of [links], of a pair: struct wan_link */
 extern const struct wl_param wan_links_words[]; /* of [links] alone: struct wan_map */
-extern const struct wl_param wan_line_words[];  /* of a shared line: struct wan_line */
 
 /* Reads "up=1Gbit/s gpus=2" into the members of object. GS_OK or GS_USAGE. */
 int wan_words_read(const struct config_entry *e, const struct wl_param *table, void *object);
@@ -78,12 +76,12 @@ struct wan_link {
     double rate_Bps; /* 0: limited by the sites only */
     double rtt_s;    /* 0: from the distance */
     double loss;
-    double mtu_B;    /* 0: rates count payload */
-    int64_t streams; /* 0: as many as fill the rate, or one if loss or a window is given */
-    int congestion;  /* enum wan_congestion */
-    double window_B; /* of one stream; 0: WAN_WINDOW_B */
-    /* Of a lab only: */
-    uint64_t queue_B; /* in front of a rate; 0: a bandwidth-delay product */
+    double mtu_B;     /* 0: rates count payload */
+    int64_t streams;  /* 0: as many as fill the rate, or one if loss or a window is given */
+    int congestion;   /* enum wan_congestion */
+    double window_B;  /* of one stream; 0: WAN_WINDOW_B */
+    uint64_t queue_B; /* of a lab, in front of a rate; 0: a bandwidth-delay product */
+    /* Of old recordings of a lab: */
     double burst;     /* mean number of packets lost in a row */
     double jitter_s;  /* largest extra delay of a direction */
     double reorder;   /* share of packets that others overtake */
@@ -101,17 +99,6 @@ struct wan_pair {
     const struct config_entry *entry;
 };
 
-/* A direction of a link that runs over a shared line. */
-struct wan_crossing {
-    struct wan_ends ends;
-    size_t line;
-};
-
-struct wan_line {
-    double rate_Bps;
-    size_t crossings; /* links over it in one direction */
-};
-
 struct wan_map {
     struct wan_site *sites; /* [n] */
     size_t n;
@@ -121,10 +108,6 @@ struct wan_map {
     double path_factor;
     struct wan_pair *pairs;
     size_t n_pairs;
-    struct wan_line *lines;
-    size_t n_lines;
-    struct wan_crossing *crossings;
-    size_t n_crossings;
 };
 
 /* Reads [sites] and [links]. GS_OK or GS_USAGE, every fault reported. Call wan_map_free in both
@@ -135,8 +118,8 @@ void wan_map_free(struct wan_map *m);
  * without [sites]. May be NULL. */
 int wan_map_check_words(const struct config *c, bool *rated);
 
-/* Lowers the rates and lengthens the round trips by the cost of a lab's disturbances. Only the
- * model needs this: a lab makes the disturbances itself. */
+/* Lowers the rates and lengthens the round trips by what `jitter` and `cross` cost in an old
+ * recording. */
 void wan_map_disturb(struct wan_map *m);
 
 /* The link between sites of two rows. Fills in the RTT from the distance, and the

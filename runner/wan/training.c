@@ -13,7 +13,6 @@
 
 #define SCALE_BITS 16
 #define FIELD(key, type, m) key, type, WL_AXIS, WL_FIELD(struct wan_training, m, double)
-#define ALT(key, type, m) key, type, WL_AXIS, WL_FIELD(struct wan_alternative, m, double)
 
 static const char *const strategies[] = {WAN_EACH_STRATEGY(WAN_STRATEGY_NAME) "best", NULL};
 
@@ -43,12 +42,6 @@ const struct wl_param wan_training_words[] = {
     {"targets", WL_TEXT, WL_AXIS, WL_TEXT_FIELD(struct wan_training, targets_text), NULL, "60%, 75%, 95%", 0, 0, NULL, "fractions of compute in a step: print the rate and the value of every that each needs"},
     {0}};
 
-const struct wl_param wan_alternative_words[] = {
-    {ALT("gpus", WL_REAL, gpus), NULL, "0", 1, 1e9, NULL, "total number of GPUs"},
-    {ALT("nodes", WL_REAL, nodes), NULL, "1", 1, 1e6, NULL, "number of nodes"},
-    {ALT("rate", WL_RATE, rate_Bps), "B/s", "0B/s", 0, 1e15, NULL, "rate between the nodes; 0: unlimited"},
-    {ALT("rtt", WL_TIME, rtt_s), "s", "0", 0, 3600, NULL, "round-trip time between the nodes"},
-    {0}};
 /* clang-format on */
 
 double wan_training_flops(const struct wan_training *t)
@@ -73,7 +66,7 @@ double wan_training_bytes(const struct wan_training *t, double bits)
 
 static bool is_free(const char *key)
 {
-    return !strncmp(key, "claim.", 6) || !strncmp(key, "alt.", 4) || !strcmp(key, "source");
+    return !strncmp(key, "claim.", 6) || !strcmp(key, "source");
 }
 
 static int unknown(const struct config_entry *e)
@@ -219,28 +212,6 @@ int wan_training_read(struct wan_training *t, const struct config *c, const stru
     return code;
 }
 
-struct wan_alternative *wan_alternatives_read(const struct config *c, size_t *n)
-{
-    struct wan_alternative *alts = xcalloc(c->n + 1, sizeof *alts);
-    int code = GS_OK;
-    *n = 0;
-    for (size_t i = 0; i < c->n; i++) {
-        const struct config_entry *e = &c->entries[i];
-        if (strcmp(e->section, "model") || strncmp(e->key, "alt.", 4))
-            continue;
-        struct wan_alternative *a = &alts[(*n)++];
-        *a = (struct wan_alternative){.name = e->key + 4, .nodes = 1};
-        if (wan_words_read(e, wan_alternative_words, a))
-            code = GS_USAGE;
-        else if (a->gpus < a->nodes)
-            code = config_error(e, "nodes=%.0f needs at least as many gpus=…", a->nodes);
-    }
-    if (!code)
-        return alts;
-    free(alts);
-    return NULL;
-}
-
 /* ---- the lower bound ----
  *
  * A lower bound of the time of an all-reduce, for any algorithm.
@@ -330,7 +301,7 @@ double wan_map_bound_s(const struct wan_map *m, double bytes)
 
 /* ---- predictions ----
  *
- * Predictions for a training on a map: the outcome of a plan, the best strategy, and alternatives;
+ * Predictions for a training on a map: the outcome of a plan and the best strategy;
  * also the steps between synchronisations, or the bandwidth, that a given efficiency needs.
  */
 
@@ -471,18 +442,6 @@ double wan_factor_for(const struct wan_case *c, double efficiency)
         *(wan_evaluate(&k).efficiency >= efficiency ? &hi : &lo) = k.factor;
     }
     return hi;
-}
-
-struct wan_outcome wan_alternative_outcome(const struct wan_training *t,
-                                           const struct wan_alternative *a)
-{
-    struct wan_schedule each = {.every = 1, .fragments = 1, .hidden = t->backward};
-    double n = a->nodes, bytes = wan_training_bytes(t, t->bits), sync = 0;
-    double compute = wan_training_compute_s(t) * t->gpus / a->gpus;
-    double sent = n > 1 ? 2 * (n - 1) / n * bytes : 0;
-    if (a->rate_Bps > 0)
-        sync = sent / a->rate_Bps + (n > 1 ? 2 * (n - 1) * a->rtt_s / 2 : 0);
-    return outcome(t, &each, compute, sync, sent);
 }
 
 /* ---- a slow pair, a slow site ---- */

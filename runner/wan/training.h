@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The training of the [model] section: its compute, its gradient, and how often it synchronises.
- * The section also holds claims about it (claim.*) and alternatives (alt.*).
+ * The section also holds claims about it (claim.*).
  */
 #pragma once
 
@@ -27,23 +27,12 @@ struct wan_training {
     size_t n_targets;
 };
 
-/* Alternative hardware for the training. */
-struct wan_alternative {
-    const char *name; /* the key behind "alt."; owned by the config */
-    double gpus, nodes;
-    double rate_Bps, rtt_s; /* between its nodes; rate 0: takes no time */
-};
-
-/* The tables that read [model] and alt.NAME; each ends with a NULL name. */
-extern const struct wl_param wan_training_words[], wan_alternative_words[];
+/* The table that reads [model]; ends with a NULL name. */
+extern const struct wl_param wan_training_words[];
 
 /* GS_OK or GS_USAGE. Reports every fault: unknown keys, bad values, and impossible ones with the
  * arithmetic. Fills in gpus from the map. */
 int wan_training_read(struct wan_training *t, const struct config *c, const struct wan_map *m);
-/* Returns the alternatives of the config, *n of them; the caller frees the array. NULL: a fault,
- * reported. */
-struct wan_alternative *wan_alternatives_read(const struct config *c, size_t *n);
-
 /* Bytes of one synchronised gradient, its scales included. */
 double wan_training_bytes(const struct wan_training *t, double bits);
 /* FLOPs of a token: 6 * parameters, and for attention 12 * layers * width * sequence. */
@@ -113,6 +102,3 @@ struct wan_left_out {
 };
 
 bool wan_slow_site(const struct wan_case *c, struct wan_left_out *out);
-/* The same training on other hardware, synchronised every step by a ring over its nodes. */
-struct wan_outcome wan_alternative_outcome(const struct wan_training *t,
-                                           const struct wan_alternative *a);

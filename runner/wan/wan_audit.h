@@ -38,13 +38,10 @@ void wan_findings_free(struct wan_finding *f, size_t n);
  * impossible claims. Without these sections it does nothing. */
 int wan_config_check(const struct config *c);
 
-/* One table of keys, or of KEY=VALUE pairs inside a value. */
+/* The keys of [sites], [links] and [model] for `gradsync help`: the same tables read the config. */
 struct wan_words {
     const char *section, *form; /* form: the line that contains these pairs; NULL: they are keys */
     const struct wl_param *table;
-    size_t stride; /* bytes from one row of the table to the next; the last has a NULL name */
 };
 
 extern const struct wan_words wan_words[]; /* ends with a NULL section */
-
-const struct wl_param *wan_words_next(const struct wan_words *w, const struct wl_param *p);

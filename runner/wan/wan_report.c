@@ -247,29 +247,6 @@ static void print_choice(const struct wan_report *r, const struct wan_case *plan
            "with\nfewer synchronisations is not modelled\n");
 }
 
-static void print_alternatives(const struct wan_report *r, const struct wan_case *plan)
-{
-    struct wan_outcome here = wan_evaluate(plan);
-    if (!r->n_alternatives)
-        return;
-    print_heading("instead", r->training);
-    for (size_t i = 0; i < r->n_alternatives; i++) {
-        struct wan_outcome o = wan_alternative_outcome(r->training, &r->alternatives[i]);
-        print_outcome(r->alternatives[i].name, &o);
-    }
-    for (size_t i = 0; i < r->n_alternatives; i++) {
-        struct wan_outcome o = wan_alternative_outcome(r->training, &r->alternatives[i]);
-        if (isnan(o.seconds))
-            continue;
-        if (o.seconds < here.seconds)
-            printf("  %s finishes %s before the line *\n", r->alternatives[i].name,
-                   seconds(here.seconds - o.seconds).s);
-        else
-            printf("  the line * finishes %s before %s\n", seconds(o.seconds - here.seconds).s,
-                   r->alternatives[i].name);
-    }
-}
-
 static const char *const verdicts[] = {[WAN_POSSIBLE] = "possible",
                                        [WAN_UNREACHED] = "unreached",
                                        [WAN_IMPOSSIBLE] = "impossible",
@@ -295,7 +272,6 @@ void wan_report_print(const struct wan_report *r)
         print_needed(r, &plan);
         print_choice(r, &plan);
         print_slow_site(&plan);
-        print_alternatives(r, &plan);
     }
     print_findings(r);
 }

@@ -11,8 +11,6 @@ struct wan_report {
     const char *name; /* of the platform */
     const struct wan_map *map;
     const struct wan_training *training;
-    const struct wan_alternative *alternatives;
-    size_t n_alternatives;
     const struct wan_finding *findings;
     size_t n_findings;
 };

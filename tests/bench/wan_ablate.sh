@@ -48,7 +48,7 @@ ablate_network() { # MBIT RTT LOSS MTU
 ablate_all() {
     local net speed rtt loss mtu4
     [ -z "${FQ:-}" ] || before="for site in north east south west; do
-        $gradsync lab-enter \$site -- tc qdisc replace dev wan0 root fq; done"
+        $gradsync lab enter \$site -- tc qdisc replace dev wan0 root fq; done"
     for net in ${NETS:-$ablate_nets}; do
         IFS=: read -r speed rtt loss mtu4 <<<"$net"
         ablate_network "$speed" "$rtt" "$loss" "$mtu4"

@@ -24,8 +24,6 @@ west = gpus=1
 rate = 40Mbit/s
 rtt = 20ms
 mtu = 9000
-[lab]
-late = 100%
 [launch]
 ranks = 4
 nodes = 4
@@ -51,7 +49,7 @@ cat >"$tmp/inside" <<'END'
 sites=(north east south west)
 pairs=('east north' 'north south' 'north west' 'east south' 'east west' 'south west')
 sent() {
-    gradsync lab-enter south -- awk '/wan0:/ { print $10 }' /proc/net/dev
+    gradsync lab enter south -- awk '/wan0:/ { print $10 }' /proc/net/dev
 }
 # TRIAL: "yes|no SECONDS CUT: what the run said"
 trial() {
@@ -66,11 +64,11 @@ trial() {
     runner=$!
     while kill -0 $runner 2>/dev/null && [ "$(sent)" -lt $((begin + 2000000)) ]; do sleep 0.1; done
     sleep "$((RANDOM % 2)).$((RANDOM % 10))"
-    gradsync lab-set "down ${what/ /-}" >/dev/null || kill $runner
+    gradsync lab set "down ${what/ /-}" >/dev/null || kill $runner
     t0=$EPOCHREALTIME
     wait $runner
     t1=$EPOCHREALTIME
-    gradsync lab-set reset >/dev/null
+    gradsync lab set reset >/dev/null
     case $cut in
     site) grep -q ": $what is cut off: [^;]*$" "$1.err" && named=yes ;;
     pair) grep -q ": no answer between ${what/ / and }$" "$1.err" && named=yes ;;

@@ -126,7 +126,7 @@ peers_inside() {
     for ((i = 0; i < ROUNDS; i++)); do
         for p in $(tr ' ' '\n' <<<"ours $peer_names" | sort -R); do peer_turn "$p"; done
     done
-    "$gradsync" lab-set stats >"$tmp/stats"
+    "$gradsync" lab set stats >"$tmp/stats"
 }
 
 # ---- what is printed
@@ -185,7 +185,6 @@ peer_network() { # MBIT RTT CONGESTION
         blocks=$ITERATIONS config /dev/stdout "$1" "$2" 'size = 64KiB, 1MiB' \
             'configs = ring, direct, oneshot' '[wan_sync large]' 'size = 16MiB' \
             'configs = ring'
-        printf '[lab]\nlate = 100%%\n'
     } | sed "s/^\[links\]/&\ncongestion = $3/" >"$tmp/peers.ini"
     export -f peer_time peer_tune ours_time peer_turn peers_inside
     export tmp gradsync sites PEERS_BUILD ROUNDS ITERATIONS peer_names peer_sizes tune_up_to

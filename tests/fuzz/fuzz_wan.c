@@ -16,9 +16,7 @@ static void model(const struct config *c, struct wan_map *m)
     struct wan_report r = {.name = "p", .map = m, .training = &t};
     int code = wan_training_read(&t, c, m);
     bundle_reported(code);
-    struct wan_alternative *alternatives = wan_alternatives_read(c, &r.n_alternatives);
-    r.alternatives = alternatives;
-    if (!code && alternatives) {
+    if (!code) {
         struct wan_finding *findings = wan_audit(c, m, &t, &r.n_findings);
         r.findings = findings;
         bundle_reported(!findings);
@@ -28,7 +26,6 @@ static void model(const struct config *c, struct wan_map *m)
         wan_choice_make(&choice, m, &t);
         wan_choice_print(&choice);
     }
-    free(alternatives);
 }
 
 static void lab(const struct config *c)

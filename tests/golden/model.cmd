@@ -40,7 +40,6 @@ $ refused 'sites:okstate=gpus=2 lat=3'
 $ refused model:mfuu=1
 $ refused model:claim.tiem=1h
 $ refused links:okstate-sdsc=loss=100%
-$ refused 'model:alt.x=gpus=8 nodes=9'
 sed '/^\[model\]/i[link okstate-sdsc]\nrate = 1Mbit/s\n' $plan >old.ini
 $ gradsync model old.ini
 $ gradsync model
@@ -71,8 +70,6 @@ $ sync 'links:a>b=rate=250Mbit/s'
 $ sync 'links:a>c=rate=250Mbit/s'
 $ sync 'links:a-c=rate=250Mbit/s'
 $ sync 'sites:a=gpus=1 up=250Mbit/s'
-$ sync 'links:shared.sea=rate=1Gbit/s links=a-b,c-d'
-$ sync links:shared.x=rate=1Gbit/s
 $ sync links:mtu=1500
 $ sync links:loss=0.1% links:streams=1
 $ sync links:loss=0.1% links:streams=64
@@ -95,7 +92,6 @@ $ beside
 lossy() { gradsync model $plan --set links:loss=0.01% --set links:streams=1 --set links:mtu=1500 --set model:claim.sync_time=40s "$@"; }
 $ lossy | grep 'losses\|sync_time'
 $ lossy --set links:congestion=bbr | grep 'losses\|sync_time'
-$ gradsync model $plan --set model:bits=8 | grep two_nodes
 # Sites: 64 at most.
 sites() { echo '[sites]' && printf 's%d = gpus=2\n' $(seq $1) && printf '%s\n' '[links]' 'rate = 1Gbit/s' 'rtt = 10ms' '[model]' 'parameters = 1e9' 'tokens = 1e9' 'peak = 312e12'; }
 sites 65 >many.ini && sites 64 >enough.ini

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The links of a lab from the text of a config, without devices: packets go in at a time and come out at
- * a time. Who leaves when, what is dropped or lost, what disturbs them, and what a probe measures of it.
+ * a time. Who leaves when, what is dropped or lost, and what a probe measures of it.
  */
 #include "config/config.h"
 #include "lab/mesh.h"
@@ -22,7 +22,7 @@ static void begin(const char *text)
 {
     assert_int_equal(config_from_text(&lab.config, "lab.ini", text, strlen(text), NULL), GS_OK);
     assert_int_equal(lab_spec_read(&lab.spec, lab.config), GS_OK);
-    assert_int_equal(lab_mesh_make(&lab.mesh, &lab.spec), GS_OK);
+    lab_mesh_make(&lab.mesh, &lab.spec);
 }
 
 static int end(void **state)
@@ -47,8 +47,7 @@ static int end(void **state)
 
 static void put(size_t from, size_t to, unsigned bytes, double now_ns)
 {
-    struct packet *p = packet_get(&lab.mesh.packets, bytes <= PACKET_SMALL_B);
-    assert_non_null(p);
+    struct packet *p = packet_new(bytes);
     p->bytes = bytes;
     lab_mesh_put(&lab.mesh, p, from, to, now_ns);
 }
@@ -56,15 +55,14 @@ static void put(size_t from, size_t to, unsigned bytes, double now_ns)
 /* When the next packet is ready for a site; NAN: none is, ever. */
 static double take(size_t to)
 {
-    static const bool nobody[LAB_SITES_MAX];
     struct fifo *out = &lab.mesh.ends[to].out;
-    for (double t = 0; !out->first && !isinf(t); t = lab_mesh_next(&lab.mesh, nobody))
+    for (double t = 0; !out->first && !isinf(t); t = lab_mesh_next(&lab.mesh))
         lab_mesh_move(&lab.mesh, t);
     if (!out->first)
         return NAN;
     struct packet *p = fifo_take(out);
     double at_ns = p->when.last_ns;
-    packet_put(&lab.mesh.packets, p);
+    free(p);
     return at_ns;
 }
 
@@ -169,17 +167,6 @@ TEST_OF(senders_share_a_downlink, three)
     at_ns(take(1), 14 * MS);
 }
 
-TEST_OF(links_share_a_line, "[sites]\na = up=1Gbit/s\nb = up=1Gbit/s\nc = up=1Gbit/s\n"
-                            "[links]\nrtt = 20ms\nshared.sea = rate=8Mbit/s links=a-c,b-c\n")
-{
-    for (int i = 0; i < 4; i++)
-        put((size_t)i % 2, 2, 1000, 0);
-    for (int i = 1; i <= 4; i++)
-        at_ns(take(2), 10 * MS + i * MS);
-    put(0, 1, 1000, 100 * MS); /* not over that line */
-    at_ns(take(1), 110 * MS + 8000);
-}
-
 TEST(losses_are_those_asked_for)
 {
     static const char text[] = "[sites]\na = up=1Gbit/s\nb = up=1Gbit/s\n"
@@ -220,63 +207,41 @@ TEST_OF(queue_is_a_bandwidth_delay_product, three)
     assert_true(lab.spec.sites[2].up_queue_B == 1e7 * 0.02);
 }
 
-/* What is freed is used again, a small packet in a small slot. */
-TEST(packets_come_back)
-{
-    struct packets p;
-    assert_true(packets_make(&p, 9000, 1e5));
-    struct packet *big = packet_get(&p, false);
-    big->bytes = 100;
-    memset(big->data, 7, PACKET_HEAD_B + 100);
-    struct packet *small = packet_fit(&p, big);
-    assert_true(small->small && small->bytes == 100 && small->data[PACKET_HEAD_B + 99] == 7);
-    assert_ptr_equal(packet_get(&p, false), big);
-    size_t n = 0;
-    while (packet_get(&p, false))
-        n++;
-    assert_true(n * 9000 > 1e5);
-    packets_free(&p);
-}
-
 /* ---- the proof ---- */
 
-/* Every end is filled by some measurement, by the ring or by all others. */
-TEST_OF(probes_fill_every_end, three)
+/* Two sites of a phase share no end, and each direction is measured. */
+TEST_OF(probes_fill_every_link, three)
 {
     struct probe_plan plan;
+    int measured = 0;
     probe_plan_make(&plan, &lab.spec, 0);
-    for (size_t i = 0; i < lab.spec.n; i++) {
-        double up = 0, down = 0;
-        for (size_t k = 0; k < plan.n; k++) {
-            up = fmax(up, probe_plan_end_Bps(&plan.phases[k], &lab.spec, i, true));
-            down = fmax(down, probe_plan_end_Bps(&plan.phases[k], &lab.spec, i, false));
-        }
-        /* c is faster than a and b together. */
-        at_ns(up, i == 2 ? 1.5e6 : 1e6);
-        at_ns(down, i == 0 ? 1e6 : i == 1 ? 0.5e6 : 2e6);
-    }
+    for (size_t k = 0; k < plan.n; k++)
+        for (size_t i = 0; i < 9 && plan.phases[k].kind == PROBE_BULK; i++)
+            if (plan.phases[k].interval_ns[i] > 0) {
+                /* 1000 bytes at 5/4 of 8 Mbit/s; b receives at half, and so does c from a and b. */
+                at_ns(plan.phases[k].interval_ns[i], i % 3 == 1 ? 1.6 * MS : 0.8 * MS);
+                measured++;
+            }
+    assert_int_equal(measured, 6);
     probe_plan_free(&plan);
 }
 
-TEST_OF(judged_by_what_is_furthest_off, three)
+TEST_OF(judged_by_the_first_that_is_off, three)
 {
-    struct probe_rate up[3], down[3];
     struct probe_pair pairs[9];
-    struct probe p = {3, up, down, pairs};
+    struct probe p = {3, pairs};
     char why[256];
-    for (size_t i = 0; i < 3; i++) {
-        up[i] = (struct probe_rate){lab.spec.sites[i].up_Bps, lab.spec.sites[i].up_Bps, 0};
-        down[i] = (struct probe_rate){lab.spec.sites[i].down_Bps, lab.spec.sites[i].down_Bps, 0};
-    }
     for (size_t i = 0; i < 9; i++)
-        pairs[i] = (struct probe_pair){lab_rtt_s(&lab.spec, i / 3, i % 3), 100, 0};
+        pairs[i] = (struct probe_pair){.rtt_s = lab_rtt_s(&lab.spec, i / 3, i % 3),
+                                       .Bps = i % 3 == 1 ? 0.5e6 : 1e6,
+                                       .sent = 100};
     assert_int_equal(probe_judge(&p, &lab.spec, why, sizeof why), GS_OK);
-    up[1].Bps *= 0.96;
+    pairs[3].Bps *= 0.96;
     assert_int_equal(probe_judge(&p, &lab.spec, why, sizeof why), GS_CANNOT);
-    assert_string_equal(why, "site b sends 7.68 Mbit/s instead of 8 Mbit/s (allowed error: 3%)");
-    up[1].Bps *= 1.08 / 0.96;
+    assert_string_equal(why, "b sends 7.68 Mbit/s to a instead of 8 Mbit/s (allowed error: 3%)");
+    pairs[3].Bps *= 1.08 / 0.96;
     assert_int_equal(probe_judge(&p, &lab.spec, why, sizeof why), GS_CANNOT);
-    up[1].Bps /= 1.08;
+    pairs[3].Bps /= 1.08;
     pairs[1].rtt_s += 0.0035;
     assert_int_equal(probe_judge(&p, &lab.spec, why, sizeof why), GS_CANNOT);
     pairs[1].rtt_s = lab_rtt_s(&lab.spec, 0, 1);
@@ -285,150 +250,31 @@ TEST_OF(judged_by_what_is_furthest_off, three)
     assert_string_equal(why, "30 of 900 packets were lost instead of about 0");
 }
 
-#define TWO(links)                                                                                 \
-    "[sites]\na = up=8Mbit/s\nb = up=8Mbit/s\n[links]\nrtt = 40ms\nmtu = 1000\n" links
+/* ---- keys of earlier labs ---- */
 
-/* ---- losses in bursts ---- */
-
-TEST(bursts_are_as_long_as_asked_for)
+TEST(keys_that_nothing_emulates_are_refused)
 {
-    enum { N = 200000 };
-    struct lab_way way = {.loss = 0.02, .burst = 5};
-    struct disturb d;
-    double lost = 0, bursts = 0;
-    bool before = false;
-    disturb_init(&d, &way, 1, 0, 1);
-    for (int i = 0; i < N; i++) {
-        bool now = disturb_loses(&d);
-        lost += now;
-        bursts += now && !before;
-        before = now;
+    static const char *const keys[] = {"jitter = 1ms", "cross = 2Mbit/s", "reorder = 1%",
+                                       "burst = 5", "a-b = rtt=2ms jitter=1ms"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        struct config *c;
+        struct lab_spec s;
+        char text[256];
+        snprintf(text, sizeof text, "[sites]\na = up=8Mbit/s\nb = up=8Mbit/s\n[links]\n%s\n",
+                 keys[i]);
+        assert_int_equal(config_from_text(&c, "lab.ini", text, strlen(text), NULL), GS_OK);
+        assert_int_equal(lab_spec_read(&s, c), GS_USAGE);
+        lab_spec_free(&s);
+        config_free(c);
     }
-    assert_true(fabs(lost / N - 0.02) < 0.002);
-    assert_true(fabs(lost / bursts - 5) < 0.5);
-}
-
-/* ---- jitter ---- */
-
-TEST_OF(jitter_stays_in_its_range_and_keeps_the_order, TWO("jitter = 10ms\n"))
-{
-    double before = 0, least = 1e18, most = 0;
-    lab.mesh.disturbed = true;
-    for (int i = 0; i < 2000; i++) {
-        put(0, 1, 100, i * MS);
-        double at = take(1), extra = at - i * MS - 20.1 * MS;
-        assert_true(at > before);
-        least = fmin(least, extra);
-        most = fmax(most, extra);
-        before = at;
-    }
-    assert_true(least >= 0 && least < 1 * MS);
-    assert_true(most <= 10 * MS && most > 9 * MS);
-}
-
-TEST_OF(an_undisturbed_lab_has_no_jitter, TWO("jitter = 10ms\nreorder = 50%\ncross = 7Mbit/s\n"))
-{
-    for (int i = 0; i < 100; i++) {
-        put(0, 1, 100, i * MS);
-        at_ns(take(1), i * MS + 20.1 * MS);
-    }
-}
-
-/* ---- order ---- */
-
-TEST_OF(detours_are_overtaken, TWO("reorder = 5%\n"))
-{
-    enum { N = 10000 };
-    double before = 0;
-    int overtaken = 0;
-    lab.mesh.disturbed = true;
-    for (int i = 0; i < N; i++) {
-        put(0, 1, 100, i * MS);
-        lab_mesh_move(&lab.mesh, i * MS);
-    }
-    for (int i = 0; i < N; i++) {
-        double at = take(1);
-        assert_true(at >= before); /* the lab delivers in the order of time */
-        before = at;
-    }
-    overtaken = (int)lab.mesh.counts.detours;
-    assert_true(abs(overtaken - N / 20) < N / 100);
-}
-
-TEST_OF(a_detour_is_half_of_the_delay_longer, TWO("reorder = 50%\n"))
-{
-    int straight = 0, longer = 0;
-    lab.mesh.disturbed = true;
-    for (int i = 0; i < 100; i++) {
-        put(0, 1, 100, i * 100 * MS);
-        double at = take(1) - i * 100 * MS;
-        straight += fabs(at - 20.1 * MS) <= 1;
-        longer += fabs(at - 30.1 * MS) <= 1;
-    }
-    assert_true(straight > 30 && longer > 30);
-    assert_int_equal(straight + longer, 100);
-}
-
-/* ---- the traffic of others ---- */
-
-/* The share of packets that b gets when a sends at its full rate. */
-static double share_that_passes(const char *text, double *others_bps)
-{
-    enum { N = 20000 };
-    double came;
-    begin(text);
-    lab.mesh.disturbed = true;
-    for (int i = 0; i < N; i++) {
-        double at = i * MS + i * 7919 % 1000 * 1e-3 * MS; /* not in step with the line */
-        put(0, 1, 1000, at);
-        lab_mesh_move(&lab.mesh, at);
-    }
-    *others_bps = (double)lab.mesh.counts.others * 8000 / (N * 1e-3);
-    came = N - (double)lab.mesh.counts.queue_drops;
-    end(NULL);
-    return came / N;
-}
-
-TEST(others_take_their_part_of_a_rate)
-{
-    double bps, left;
-    assert_true(share_that_passes(TWO(""), &bps) > 0.99);
-    left = share_that_passes(TWO("cross = 2Mbit/s\n"), &bps);
-    assert_true(fabs(bps - 2 * 2e6) < 0.05 * 2e6); /* in each direction */
-    assert_true(left > 0.75 && left < 0.92);       /* both lose packets to the full queue */
-}
-
-TEST_OF(others_are_delivered_to_nobody, TWO("cross = 4Mbit/s\n"))
-{
-    lab.mesh.disturbed = true;
-    for (int i = 0; i < 100; i++)
-        put(0, 1, 100, i * MS);
-    lab_mesh_move(&lab.mesh, 1000 * MS);
-    int mine = 0;
-    for (const struct packet *p = lab.mesh.ends[1].out.first; p; p = p->next)
-        mine += !p->others;
-    assert_int_equal(mine, 100);
-    assert_true(lab.mesh.counts.others > 20);
-    assert_int_equal(lab.mesh.counts.packets, 100);
-}
-
-TEST(others_must_leave_room)
-{
-    static const char text[] = TWO("cross = 7.5Mbit/s\n");
-    struct config *c;
-    struct lab_spec s;
-    assert_int_equal(config_from_text(&c, "lab.ini", text, strlen(text), NULL), GS_OK);
-    assert_int_equal(lab_spec_read(&s, c), GS_USAGE);
-    lab_spec_free(&s);
-    config_free(c);
 }
 
 /* ---- one link of a site ---- */
 
-static const char with_others[] = "[sites]\na = up=8Mbit/s\nb = up=8Mbit/s\nc = up=8Mbit/s\n"
-                                  "[links]\nrtt = 20ms\nmtu = 1000\n";
+static const char equal_sites[] = "[sites]\na = up=8Mbit/s\nb = up=8Mbit/s\nc = up=8Mbit/s\n"
+                            "[links]\nrtt = 20ms\nmtu = 1000\n";
 
-TEST_OF(a_link_that_is_cut_leaves_the_others, with_others)
+TEST_OF(a_link_that_is_cut_leaves_the_others, equal_sites)
 {
     put(0, 1, 1000, 0);
     lab.mesh.paths[0 * 3 + 1].cut = true;
@@ -440,17 +286,6 @@ TEST_OF(a_link_that_is_cut_leaves_the_others, with_others)
     put(0, 2, 1000, 300 * MS);
     at_ns(take(2), 311 * MS);
     assert_int_equal(lab.mesh.counts.cut_drops, 2);
-}
-
-TEST_OF(a_link_that_is_held_delivers_later, with_others)
-{
-    lab.mesh.paths[0 * 3 + 1].held = true;
-    put(0, 1, 1000, 0);
-    put(2, 1, 1000, 5 * MS);
-    at_ns(take(1), 16 * MS);
-    assert_true(isnan(take(1)));
-    lab.mesh.paths[0 * 3 + 1].held = false;
-    assert_true(!isnan(take(1)));
 }
 
 struct play {
@@ -484,16 +319,15 @@ static void deliver(struct play *p, double now_ns)
             if (f->kind == PROBE_PING) /* the answer takes as long as the other way says */
                 s->rtt_ns = (uint64_t)(one->when.last_ns - note.sent_ns +
                                        1e9 * lab_way_of(&p->spec, to, note.from)->delay_s);
-            packet_put(&p->mesh.packets, one);
+            free(one);
         }
     }
 }
 
 static void send_one(struct play *p, size_t phase, size_t flow, double now_ns)
 {
-    struct packet *one = packet_get(&p->mesh.packets, false);
+    struct packet *one = packet_new(p->plan.phases[phase].datagram_B + PROBE_HEADERS_B);
     struct note note = {phase, flow / p->spec.n, now_ns};
-    assert_non_null(one);
     memcpy(one->data, &note, sizeof note);
     one->bytes = p->plan.phases[phase].datagram_B + PROBE_HEADERS_B;
     p->seen[phase * p->spec.n * p->spec.n + flow].sent++;
@@ -502,7 +336,6 @@ static void send_one(struct play *p, size_t phase, size_t flow, double now_ns)
 
 static void play_phase(struct play *p, size_t phase)
 {
-    static const bool nobody[LAB_SITES_MAX];
     const struct probe_phase *f = &p->plan.phases[phase];
     size_t all = p->spec.n * p->spec.n;
     double *next = calloc(all, sizeof *next);
@@ -513,7 +346,7 @@ static void play_phase(struct play *p, size_t phase)
         size_t flow = 0;
         for (size_t i = 1; i < all; i++)
             flow = next[i] < next[flow] ? i : flow;
-        double due = lab_mesh_next(&p->mesh, nobody), now = fmin(due, next[flow]);
+        double due = lab_mesh_next(&p->mesh), now = fmin(due, next[flow]);
         if (now >= (double)f->end_ns)
             break;
         deliver(p, now);
@@ -536,7 +369,7 @@ static int judge(const char *text, double share, char *why, size_t size)
     struct probe probe;
     assert_int_equal(config_from_text(&c, "lab.ini", text, strlen(text), NULL), GS_OK);
     assert_int_equal(lab_spec_read(&p.spec, c), GS_OK);
-    assert_int_equal(lab_mesh_make(&p.mesh, &p.spec), GS_OK);
+    lab_mesh_make(&p.mesh, &p.spec);
     for (size_t i = 0; i < p.spec.n; i++) {
         const struct lab_site *s = &p.spec.sites[i];
         shaper_set(&p.mesh.ends[i].up, share * s->up_Bps, s->up_queue_B);
@@ -575,9 +408,6 @@ static const char *const refused_once[] = {
     /* pings that wait for pings */
     "[sites]\na = up=2Mbit/s\nb = up=2Mbit/s\nc = up=500Mbit/s\nd = up=500Mbit/s\n"
     "[links]\nrtt = 2ms\nmtu = 9000\n",
-    /* a shared line slower than what counts losses */
-    "[sites]\na = up=80Mbit/s\nb = up=80Mbit/s\nc = up=80Mbit/s\n"
-    "[links]\nrtt = 52ms\nmtu = 1500\nshared.sea = rate=2Mbit/s links=a-b,a-c\n",
     /* losses of a slow line, by chance */
     "[sites]\na = up=2Mbit/s\nb = up=5Mbit/s\nc = up=20Mbit/s\n"
     "[links]\nrtt = 20ms\nmtu = 9000\nloss = 2%\n",
@@ -612,8 +442,6 @@ static void any_lab(struct rng *r, char *text, size_t size)
     if (rng_below(r, 2))
         fprintf(f, "s0-s%zu = rate=%gMbit/s rtt=60ms\n", 1 + rng_below(r, n - 1),
                 one_of(r, rates, rows));
-    if (n > 3 && rng_below(r, 2))
-        fprintf(f, "shared.sea = rate=%gMbit/s links=s0-s1,s0-s2,s1-s3\n", one_of(r, rates, rows));
     fclose(f);
 }
 
@@ -636,7 +464,7 @@ TEST(what_is_not_kept_is)
                                 "[links]\nrtt = 20ms\nmtu = 9000\n";
     char why[512];
     assert_int_equal(judge(equal, 0.95, why, sizeof why), GS_CANNOT);
-    assert_non_null(strstr(why, "95 Mbit/s instead of 100 Mbit/s"));
+    assert_non_null(strstr(why, "instead of 100 Mbit/s"));
     assert_int_equal(judge(equal, 1.05, why, sizeof why), GS_CANNOT);
     for (size_t i = 0; i < sizeof refused_once / sizeof *refused_once; i++)
         assert_int_equal(judge(refused_once[i], 0.8, why, sizeof why), GS_CANNOT);
