@@ -108,7 +108,7 @@ need_lab
 [ $rc = 0 ] || diag "$err"
 
 read_scene() { # NAME: $rc $err $lines
-    rc=$(cat "$1.rc") err=$(cat "$1.err") lines=$(cat "$1"/*/*/*/launch-*.jsonl)
+    rc=$(cat "$1.rc") err=$(grep -v 'packets late' "$1.err") lines=$(cat "$1"/*/*/*/launch-*.jsonl)
 }
 blocks() { grep -c '"type":"block"' <<<"$lines"; }
 metric() { grep '"type":"block"' <<<"$lines" | sed -nE "s/.*\"$1\":([-+.e0-9]+).*/\1/p"; }

@@ -407,7 +407,7 @@ void probe_make(struct probe *p, size_t sites)
 {
     *p = (struct probe){.n = sites, .pairs = xcalloc(sites * sites, sizeof *p->pairs)};
     for (size_t i = 0; i < sites * sites; i++)
-        p->pairs[i].rtt_s = INFINITY;
+        p->pairs[i] = (struct probe_pair){.rtt_s = INFINITY, .Bps = NAN};
 }
 
 int probe_run(struct probe *p, const struct lab_spec *s, const pid_t *holders)
@@ -452,7 +452,7 @@ static int judge_rate(const struct probe_pair *p, const struct lab_spec *s, size
 {
     char is[32], should[32];
     double by = PROBE_RATE_BY + p->chance, link_Bps = limit_Bps(s, flow) * (1 - s->ways[flow].loss);
-    if (p->Bps <= 0 || fabs(p->Bps - link_Bps) <= by * link_Bps)
+    if (isnan(p->Bps) || fabs(p->Bps - link_Bps) <= by * link_Bps)
         return GS_OK;
     snprintf(why, size, "%s sends %s to %s instead of %s (allowed error: %.0f%%)",
              s->sites[flow / s->n].name, bits(is, sizeof is, p->Bps), s->sites[flow % s->n].name,
@@ -514,12 +514,13 @@ json_t *probe_json(const struct probe *p, const struct lab_spec *s)
         const struct probe_pair *q = &p->pairs[i];
         if (i / s->n == i % s->n)
             continue;
-        /* JSON has no infinity. */
+        /* JSON has no infinity and no NaN. */
         json_t *rtt_s = isinf(q->rtt_s) ? json_null() : json_real(q->rtt_s);
-        json_array_append_new(pairs, json_pack("{so so so sf sf sI sI}", "from",
+        json_t *rate = isnan(q->Bps) ? json_null() : json_real(q->Bps);
+        json_array_append_new(pairs, json_pack("{so so so so sf sI sI}", "from",
                                                json_text(s->sites[i / s->n].name), "to",
                                                json_text(s->sites[i % s->n].name), "rtt_s", rtt_s,
-                                               "Bps", q->Bps, "limit_Bps", limit_Bps(s, i), "sent",
+                                               "Bps", rate, "limit_Bps", limit_Bps(s, i), "sent",
                                                (json_int_t)q->sent, "lost", (json_int_t)q->lost));
     }
     return pairs;
@@ -544,8 +545,7 @@ char *probe_text(const struct probe *p, const struct lab_spec *s)
         const struct probe_pair *q = &p->pairs[i];
         sent += q->sent;
         lost += q->lost;
-        if (q->Bps > 0)
-            widen(&rate, q->Bps);
+        widen(&rate, q->Bps);
         if (i / s->n != i % s->n)
             widen(&rtt, q->rtt_s);
     }

@@ -53,7 +53,7 @@ void probe_note_bulk(const struct probe_phase *f, struct probe_seen *s, size_t b
 /* One direction between two sites. */
 struct probe_pair {
     double rtt_s;  /* INFINITY: no answer */
-    double Bps;    /* 0: not measured */
+    double Bps;    /* NaN: not measured */
     double chance; /* relative error of Bps that random losses explain */
     uint64_t sent, lost;
 };

@@ -410,8 +410,8 @@ int relay_run(const struct lab_spec *spec, const struct site_devices *devices, i
 
 /* ---- lateness ---- */
 
-#define LATE_SHARE 0.01 /* more late packets deserve a warning */
-#define FEW 100         /* packets, of which a share says nothing */
+#define LATE_SHARE 0.01
+#define FEW 100 /* packets, of which a share says nothing */
 
 int lateness_begin(struct lateness *k)
 {
@@ -443,16 +443,17 @@ int lateness_mark(struct lateness *k)
     return GS_OK;
 }
 
+bool lateness_many(const struct lateness *k, const struct lateness *from)
+{
+    double packets = k->delivered - from->delivered;
+    return packets >= FEW && k->late - from->late > LATE_SHARE * packets;
+}
+
 char *lateness_text(const struct lateness *k, const struct lateness *from)
 {
-    double packets = k->delivered - from->delivered, late = k->late - from->late;
     if (!k->control)
         return NULL;
-    if (packets >= FEW && late > LATE_SHARE * packets)
-        say("warning: the emulated network delivered %.3g%% of the packets more than %g ms late, "
-            "and the times show it; free this machine's processors or lower rate in [links]",
-            100 * late / packets, RELAY_LATE_NS * 1e-6);
     return xstrfmt("%.0f of %.0f packets more than %g ms late; %.0f dropped by queues, %.0f lost",
-                   late, packets, RELAY_LATE_NS * 1e-6, k->drops - from->drops,
-                   k->losses - from->losses);
+                   k->late - from->late, k->delivered - from->delivered, RELAY_LATE_NS * 1e-6,
+                   k->drops - from->drops, k->losses - from->losses);
 }

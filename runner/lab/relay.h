@@ -35,6 +35,8 @@ void lateness_end(struct lateness *k);
 
 /* Reads the counts. GS_OK, or reported: the lab does not answer. */
 int lateness_mark(struct lateness *k);
-/* The counts since `from` as text, "0 of 1200 packets more than 1 ms late, ..."; NULL outside of a
- * lab. Warns if many packets were late. */
+/* True: more than 1% of the packets since `from` were late. */
+bool lateness_many(const struct lateness *k, const struct lateness *from);
+/* The counts since `from` as text, "0 of 1200 packets more than 1 ms late; ..."; NULL outside of a
+ * lab. */
 char *lateness_text(const struct lateness *k, const struct lateness *from);

@@ -627,6 +627,12 @@ static void record_group(const struct grouping *g, const struct lateness *before
     json_t *cells = json_array();
     if (late)
         record_attempt_line(&r->recording, record_note_line("", 0, "lab", late));
+    if (lateness_many(&r->lateness, before)) {
+        host_api_at(&r->api, "", 0);
+        r->api.wl.note(&r->api, WL_WARNING,
+                       "the emulated network delivered more than 1% of the packets late, which the "
+                       "times include; free this machine's processors or lower rate in [links]");
+    }
     for (size_t i = 0; i < g->n; i++) {
         const struct slot *s = &g->slots[i];
         if (s->live)

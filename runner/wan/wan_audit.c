@@ -336,10 +336,15 @@ int wan_config_check(const struct config *c)
 
 /* ---- for help ---- */
 
+static const struct wl_param none[] = {{0}};
 const struct wan_words wan_words[] = {
     {"sites", "NAME = gpus=2 up=1Gbit/s …", wan_site_words},
     {"links", NULL, wan_link_words},
     {"links", NULL, wan_links_words},
+    {"links",
+     "A-B = rate=… rtt=… … sets one link in both directions, A>B = … in one direction, with the "
+     "keys above.",
+     none},
     {"model", NULL, wan_training_words},
     {"model",
      "claim.NAME = VALUE or LOW..HIGH is a published claim, which check and model compare with "
