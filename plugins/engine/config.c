@@ -12,11 +12,22 @@ static const struct key {
     size_t offset;
     uint64_t fallback, most;
 } keys[] = {
-#define KEY(name, fallback, most) {#name, offsetof(struct engine_config, name), fallback, most}
-    KEY(seed, 1, UINT64_MAX),        KEY(steps, 0, ENGINE_STEPS), KEY(visit_ms, 500, 3600000),
-    KEY(warmup, 3, 1000000),         KEY(blocks, 0, 1000000),     KEY(seconds, 0, 60000000),
-    KEY(calls, 0, 32768),            KEY(ranks, 0, 1 << 24),      KEY(bytes_least, 0, UINT64_MAX),
-    KEY(bytes_most, 0, UINT64_MAX),  KEY(wait_s, 30, 100000),     KEY(margin_MiB, 2048, 1 << 24),
+#define KEY(name, fallback, most)                                                                  \
+    {                                                                                              \
+#name, offsetof(struct engine_config, name), fallback, most                                \
+    }
+    KEY(seed, 1, UINT64_MAX),
+    KEY(steps, 0, ENGINE_STEPS),
+    KEY(visit_ms, 500, 3600000),
+    KEY(warmup, 3, 1000000),
+    KEY(blocks, 0, 1000000),
+    KEY(seconds, 0, 60000000),
+    KEY(calls, 0, 32768),
+    KEY(ranks, 0, 1 << 24),
+    KEY(bytes_least, 0, UINT64_MAX),
+    KEY(bytes_most, 0, UINT64_MAX),
+    KEY(wait_s, 30, 100000),
+    KEY(margin_MiB, 2048, 1 << 24),
     KEY(later, 0, 1),
 };
 #define COUNT(a) (sizeof(a) / sizeof *(a))

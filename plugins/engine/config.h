@@ -20,8 +20,8 @@ struct engine_arm {
     char id[ENGINE_ID];
     enum engine_part part;
     bool copy;
-    char *library;                    /* of the copy; NULL: the job's */
-    char **set, **without, **mpi;     /* "NAME=VALUE", "NAME", "CVAR=VALUE" */
+    char *library;                /* of the copy; NULL: the job's */
+    char **set, **without, **mpi; /* "NAME=VALUE", "NAME", "CVAR=VALUE" */
     size_t n_set, n_without, n_mpi;
 };
 

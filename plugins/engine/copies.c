@@ -117,13 +117,26 @@ static struct dynamic dynamic_of(const struct link_map *map)
         /* glibc has made these addresses of memory already. */
         uintptr_t at = e->d_un.d_ptr < map->l_addr ? map->l_addr + e->d_un.d_ptr : e->d_un.d_ptr;
         switch (e->d_tag) {
-        case DT_RELA: d.rela[0] = (const void *)at; break;
-        case DT_RELASZ: d.n[0] = e->d_un.d_val; break;
-        case DT_JMPREL: d.rela[1] = (const void *)at; break;
-        case DT_PLTRELSZ: d.n[1] = e->d_un.d_val; break;
-        case DT_SYMTAB: d.symbols = (const void *)at; break;
-        case DT_STRTAB: d.names = (const void *)at; break;
-        default: break;
+        case DT_RELA:
+            d.rela[0] = (const void *)at;
+            break;
+        case DT_RELASZ:
+            d.n[0] = e->d_un.d_val;
+            break;
+        case DT_JMPREL:
+            d.rela[1] = (const void *)at;
+            break;
+        case DT_PLTRELSZ:
+            d.n[1] = e->d_un.d_val;
+            break;
+        case DT_SYMTAB:
+            d.symbols = (const void *)at;
+            break;
+        case DT_STRTAB:
+            d.names = (const void *)at;
+            break;
+        default:
+            break;
         }
     }
     return d;
@@ -232,7 +245,8 @@ static int copy_file(const char *path, const char *folder, char *why, size_t n)
             to = memfd_create("gradsync-copy", MFD_CLOEXEC);
     }
     if (to < 0)
-        snprintf(why, n, "no room for a copy of %s (%lld MiB) in %s, /tmp, /var/tmp, /dev/shm or "
+        snprintf(why, n,
+                 "no room for a copy of %s (%lld MiB) in %s, /tmp, /var/tmp, /dev/shm or "
                  "memory",
                  path, (long long)s.st_size >> 20, folder);
     if (to >= 0 && !fill(to, from, (size_t)s.st_size)) {

@@ -17,8 +17,8 @@ typedef void *cuda_stream, *cuda_event, *cuda_context;
     X(context, "cuCtxGetCurrent", (cuda_context * context))                                        \
     X(set_context, "cuCtxSetCurrent", (cuda_context context))                                      \
     X(uuid, "cuDeviceGetUuid", (unsigned char *uuid, int device))                                  \
-    X(memory, "cuMemGetInfo_v2", (size_t *free, size_t *all))                                      \
-    X(alloc, "cuMemAlloc_v2", (uintptr_t *p, size_t bytes))                                        \
+    X(memory, "cuMemGetInfo_v2", (size_t * free, size_t * all))                                    \
+    X(alloc, "cuMemAlloc_v2", (uintptr_t * p, size_t bytes))                                       \
     X(release, "cuMemFree_v2", (uintptr_t p))                                                      \
     X(set, "cuMemsetD32Async", (uintptr_t p, unsigned value, size_t n, cuda_stream s))             \
     X(to_host, "cuMemcpyDtoH_v2", (void *to, uintptr_t from, size_t bytes))                        \
@@ -54,4 +54,5 @@ void cuda_uuid(char *uuid, size_t n);
 /* Proves sums of three sizes on buffers and a stream of its own. all_reduce: of floats, in place, by `ctx`; returns NCCL's
  * code. False: `why`. *hung: something is still in the stream, so that the communicator must be aborted. */
 bool cuda_known_sums(int (*all_reduce)(void *ctx, void *buffer, size_t count, cuda_stream s),
-                     void *ctx, int ranks, int rank, double wait_s, bool *hung, char *why, size_t n);
+                     void *ctx, int ranks, int rank, double wait_s, bool *hung, char *why,
+                     size_t n);

@@ -279,8 +279,7 @@ static enum engine_part part_of(MPI_Comm *comm, enum engine_func func, long coun
     if (engine_config()) {
         struct known *c = known(*comm);
         if (c) {
-            size_t bytes =
-                (size_t)count * (size_t)size * (per_rank ? (size_t)c->ranks : 1);
+            size_t bytes = (size_t)count * (size_t)size * (per_rank ? (size_t)c->ranks : 1);
             struct turn t = lane_call(c->lane, func, bytes, false);
             part = t.part;
             if (c->shadows[t.arm] != NO_COMM)
@@ -290,8 +289,8 @@ static enum engine_part part_of(MPI_Comm *comm, enum engine_func func, long coun
         int ranks = 1;
         REAL(Comm_size)(*comm, &ranks);
         if (ranks > 1)
-            part = engine_fixed(func,
-                                (size_t)count * (size_t)size * (per_rank ? (size_t)ranks : 1));
+            part =
+                engine_fixed(func, (size_t)count * (size_t)size * (per_rank ? (size_t)ranks : 1));
     }
     pthread_mutex_unlock(&lock);
     return part == PART_NONE || smaller ? part : PART_ALL;
@@ -387,8 +386,7 @@ COLLECTIVE(Allgather, Iallgather, part_of(&comm, FUNC_ALL_GATHER, count, type, t
             MPI_Datatype type, MPI_Comm comm),
            (send, send_count, send_type, recv, count, type, comm))
 
-COLLECTIVE(Allgatherv, Iallgatherv,
-           part_of_counts(&comm, FUNC_ALL_GATHER, counts, type, false),
+COLLECTIVE(Allgatherv, Iallgatherv, part_of_counts(&comm, FUNC_ALL_GATHER, counts, type, false),
            (const void *send, int send_count, MPI_Datatype send_type, void *recv,
             const int counts[], const int places[], MPI_Datatype type, MPI_Comm comm),
            (send, send_count, send_type, recv, counts, places, type, comm))
@@ -428,9 +426,10 @@ static long sum_of(const int *counts, MPI_Comm comm)
     COUNTED(name, n, type, (const void *b, int n, MPI_Datatype type, int to, int tag, MPI_Comm c), \
             (b, n, type, to, tag, c))
 #define COUNTED_ISEND(name)                                                                        \
-    COUNTED(name, n, type,                                                                         \
-            (const void *b, int n, MPI_Datatype type, int to, int tag, MPI_Comm c, MPI_Request *r), \
-            (b, n, type, to, tag, c, r))
+    COUNTED(                                                                                       \
+        name, n, type,                                                                             \
+        (const void *b, int n, MPI_Datatype type, int to, int tag, MPI_Comm c, MPI_Request *r),    \
+        (b, n, type, to, tag, c, r))
 COUNTED_SEND(Send)
 COUNTED_SEND(Ssend)
 COUNTED_SEND(Bsend)

@@ -64,8 +64,7 @@ enum { SUCCESS = 0, IN_PROGRESS = 7 };
                stream_t stream))                                                                   \
     X(Scatter, (const void *send, void *recv, size_t count, int type, int root, comm_t comm,       \
                 stream_t stream))                                                                  \
-    X(Send,                                                                                        \
-      (const void *send, size_t count, int type, int peer, comm_t comm, stream_t stream))          \
+    X(Send, (const void *send, size_t count, int type, int peer, comm_t comm, stream_t stream))    \
     X(Recv, (void *recv, size_t count, int type, int peer, comm_t comm, stream_t stream))          \
     X(GroupStart, (void))                                                                          \
     X(GroupEnd, (void))
@@ -92,7 +91,7 @@ struct gradsync_hook gradsync_hooks[] = {
 #define HOOK(name, parameters) {"nccl" #name, (void (*)(void))nccl##name, NULL},
     NCCL_EACH_HOOKED(HOOK)
 #undef HOOK
-    {NULL, NULL, NULL},
+        {NULL, NULL, NULL},
 };
 
 static void *hooked(const char *name)
@@ -158,8 +157,8 @@ struct gpu {
     cuda_context context;
     struct lane *lane;
     cuda_event marks[2][ENGINE_STEPS + 1];
-    stream_t stream;  /* of the call at hand */
-    size_t library;   /* whose calls are in the streams: 0: the job's, else the number of an arm */
+    stream_t stream; /* of the call at hand */
+    size_t library;  /* whose calls are in the streams: 0: the job's, else the number of an arm */
     unsigned switches;
 };
 
@@ -182,7 +181,8 @@ static TLS struct {
     struct {
         comm_t comm;
         enum engine_part part;
-    } peers[8]; /* with sends and receives: one call of the sequence, since their sizes may differ between ranks */
+    } peers
+        [8]; /* with sends and receives: one call of the sequence, since their sizes may differ between ranks */
     size_t n_peers;
     struct making *making; /* communicators that are there at its end */
 } group;
@@ -298,10 +298,8 @@ static bool environment_of(size_t i)
     set[n++] = (char *)"NCCL_DEBUG_SUBSYS=INIT,ENV,TUNING";
     set[n++] = strdup(file);
     set[n++] = (char *)"NCCL_RAS_ENABLE=0";
-    *e = (struct copy_environment){.set = set,
-                                   .n_set = n,
-                                   .without = arm->without,
-                                   .n_without = arm->n_without};
+    *e = (struct copy_environment){
+        .set = set, .n_set = n, .without = arm->without, .n_without = arm->n_without};
     return set[n - 2];
 }
 
@@ -351,7 +349,8 @@ static bool load(size_t i)
         snprintf(at + n, sizeof at - n, ".0");
         agree(at, answer, sizeof answer);
     }
-#define FUNCTION(name, parameters) *(void **)&copies[i].f.name = dlsym(copies[i].library, "nccl" #name);
+#define FUNCTION(name, parameters)                                                                 \
+    *(void **)&copies[i].f.name = dlsym(copies[i].library, "nccl" #name);
     if (copies[i].library) {
         NCCL_EACH(FUNCTION)
     }
@@ -568,8 +567,7 @@ static size_t fits(const struct comm *c)
     return known && free_B > margin ? (free_B - margin) / cost_B : 0;
 }
 
-static void write_made(const struct comm *c, const char *arm, const struct task *t,
-                       const char *why)
+static void write_made(const struct comm *c, const char *arm, const struct task *t, const char *why)
 {
     char text[1400];
     snprintf(text, sizeof text, "%s", why);
@@ -590,7 +588,10 @@ static void make_arm(struct comm *const *v, size_t n, size_t arm)
         return;
     run_tasks(v, n, arm, tasks);
     for (size_t i = 0; i < n; i++) /* all before any wait: they may be of one communicator */
-        vote(v[i], a->id, tasks[i] && tasks[i]->ok ? "ok" : tasks[i] ? tasks[i]->why : "no thread",
+        vote(v[i], a->id,
+             tasks[i] && tasks[i]->ok ? "ok"
+             : tasks[i]               ? tasks[i]->why
+                                      : "no thread",
              NULL, NULL);
     for (size_t i = 0; i < n; i++) {
         struct votes votes = {.why = ""};
@@ -834,8 +835,9 @@ int ncclCommGetAsyncError(comm_t comm, int *error)
     if (c && (arm = c->gpu->library))
         shadow = c->shadows[arm];
     pthread_mutex_unlock(&lock);
-    return shadow && copies[arm].f.CommGetAsyncError ? copies[arm].f.CommGetAsyncError(shadow, error)
-                                                     : code;
+    return shadow && copies[arm].f.CommGetAsyncError
+               ? copies[arm].f.CommGetAsyncError(shadow, error)
+               : code;
 }
 
 /* An operation belongs to its communicator, and its number must be that of each shadow. */
@@ -1011,7 +1013,8 @@ static size_t part_count(enum engine_part part, size_t count)
             return SUCCESS;                                                                        \
         }                                                                                          \
         comm = route.comm;                                                                         \
-        return route.f && route.f->name ? route.f->name(OPEN arguments) : REAL(name, OPEN arguments); \
+        return route.f && route.f->name ? route.f->name(OPEN arguments)                            \
+                                        : REAL(name, OPEN arguments);                              \
     }
 
 /* A rank's part of a buffer of all. NCCL knows an operation in place by the distance between its

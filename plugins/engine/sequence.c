@@ -25,7 +25,8 @@ uint64_t seq_word(int func, unsigned comm, size_t bytes, bool inside)
 #define SLOW_NS 2000000000u
 #define SLOW_CALLS 4096 /* steps of so many calls are found by their number */
 
-void seq_begin(struct sequence *s, size_t told, size_t (*agree)(void *, uint64_t, size_t), void *ctx)
+void seq_begin(struct sequence *s, size_t told, size_t (*agree)(void *, uint64_t, size_t),
+               void *ctx)
 {
     *s = (struct sequence){
         .told = told <= PAST / 2 ? told : 0, .look = CALLS_LEAST, .agree = agree, .ctx = ctx};

@@ -40,11 +40,11 @@ struct sequence {
     size_t first;                     /* of these, the one that begins a step */
     size_t at; /* following: the next word; else the words of the pattern just seen */
     bool following;
-    uint64_t away;   /* calls since the step was left, or since the beginning */
-    uint64_t look;   /* search for a period when `away` reaches this */
-    uint64_t held;   /* longest run of calls for which the pattern held */
-    uint64_t run;    /* calls since it was found or came back */
-    unsigned breaks; /* since it was found */
+    uint64_t away;     /* calls since the step was left, or since the beginning */
+    uint64_t look;     /* search for a period when `away` reaches this */
+    uint64_t held;     /* longest run of calls for which the pattern held */
+    uint64_t run;      /* calls since it was found or came back */
+    unsigned breaks;   /* since it was found */
     uint64_t *when_ns; /* of the past words that were not in a step */
     /* Asked at the same call on all lanes: which period to follow, although it has few calls, since they take
      * long. `period` is this lane's proposal, 0: none; returns the common answer. */
@@ -53,7 +53,8 @@ struct sequence {
 };
 
 /* agree NULL: it is never asked. */
-void seq_begin(struct sequence *s, size_t told, size_t (*agree)(void *, uint64_t, size_t), void *ctx);
+void seq_begin(struct sequence *s, size_t told, size_t (*agree)(void *, uint64_t, size_t),
+               void *ctx);
 void seq_end(struct sequence *s);
 /* comm: a small number of the communicator. inside: not the first call of a group. */
 uint64_t seq_word(int func, unsigned comm, size_t bytes, bool inside);

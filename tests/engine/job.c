@@ -206,8 +206,8 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         long *at;
-    } keys[] = {{"ms", &o.ms},       {"calls", &o.calls}, {"kib", &o.kib},     {"comms", &o.comms},
-                {"group", &o.group}, {"log", &o.log},     {"one", &o.one},     {"split", &o.split},
+    } keys[] = {{"ms", &o.ms},           {"calls", &o.calls}, {"kib", &o.kib}, {"comms", &o.comms},
+                {"group", &o.group},     {"log", &o.log},     {"one", &o.one}, {"split", &o.split},
                 {"capture", &o.capture}, {"fork", &o.fork}};
     ranks = argc > 1 ? atoi(argv[1]) : 2;
     steps = argc > 2 ? atol(argv[2]) : 100;

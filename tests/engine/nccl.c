@@ -365,8 +365,8 @@ int ncclReduce(const void *send, void *recv, size_t count, int type, int op, int
     return add(OP('r', root));
 }
 
-int ncclBroadcast(const void *send, void *recv, size_t count, int type, int root,
-                  struct comm *comm, void *stream)
+int ncclBroadcast(const void *send, void *recv, size_t count, int type, int root, struct comm *comm,
+                  void *stream)
 {
     return add(OP('b', root));
 }

@@ -337,7 +337,7 @@ struct lane {
     uint64_t asked, tries, found_at, step_hash;
     uint64_t warm_steps, warm_from_ns;
 
-    size_t arm; /* of all calls now */
+    size_t arm;                                         /* of all calls now */
     uint64_t alive, begun_ns, block, blocks, steps, at; /* at: steps of this visit */
     size_t place, n_order, order[ENGINE_ARMS + 1];      /* ENGINE_ARMS: the second auto */
     bool measuring;
@@ -640,7 +640,8 @@ static void run_step(struct lane *l, uint64_t now)
 {
     if (l->measuring)
         mark(l, now);
-    else if (!l->now.n && l->at < l->steps) /* after an interruption before there was a step to keep */
+    else if (!l->now.n &&
+             l->at < l->steps) /* after an interruption before there was a step to keep */
         begin_measuring(l, now);
     if (++l->at < l->steps)
         return;
@@ -800,7 +801,8 @@ void lane_captured(struct lane *l)
     if (l->captured++)
         return;
     journal_line(&l->journal, "{\"type\":\"captured\",\"call\":%llu}", (ull)l->calls);
-    l->is_pending = l->measuring = false; /* nobody may wait for the GPU while a stream is captured */
+    l->is_pending = l->measuring =
+        false; /* nobody may wait for the GPU while a stream is captured */
     l->now.n = 0;
     if (l->state < OVER)
         over(l, OFF, "a collective was captured in a CUDA graph");
