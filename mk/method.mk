@@ -8,15 +8,12 @@ judges := $(BUILD)/plugins/common/rng.o $(addprefix $(BUILD)/runner/,base/stats.
 	compare/contrast.o compare/collect.o)
 $(BUILD)/sim/error_rates.csv: tests/sim/error_rates.c tests/sim/truth.c tests/sim/rates.c $(judges) | $(BUILD)/sim/error_rates
 	$(call quiet,SIMULATE,$@)mkdir -p $(@D) && $| >$@
-# The same for `gradsync trial`.
-$(BUILD)/sim/trial_rates.csv: tests/sim/trial_rates.c tests/sim/rates.c $(judges) $(addprefix $(BUILD)/runner/job/,trial_result.o price.o) | $(BUILD)/sim/trial_rates
-	$(call quiet,SIMULATE,$@)mkdir -p $(@D) && $| >$@
 
 ##@ Checks and benchmarks
 .PHONY: error-rates
-error-rates: $(BUILD)/sim/error_rates.csv $(BUILD)/sim/trial_rates.csv ## simulate how often verdicts and intervals are wrong
+error-rates: $(BUILD)/sim/error_rates.csv ## simulate how often verdicts and intervals are wrong
 	@awk -F, 'FNR > 1 { if ($$1 != last) print $$1; last = $$1; \
-	  printf "  %-42s %5.1f%% [%.1f, %.1f]\n", $$2, 100 * $$4, 100 * $$5, 100 * $$6 }' $^
+	  printf "  %-42s %5.1f%% [%.1f, %.1f]\n", $$2, 100 * $$4, 100 * $$5, 100 * $$6 }' $<
 endif
 
 ifneq ($(if $(ONLY),,$(draws)),)

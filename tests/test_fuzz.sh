@@ -12,7 +12,6 @@ command -v "${CLANG:-clang}" >/dev/null || skip_all 'no clang here'
 inputs() { # TARGET: as many as it reads in a second or two
     case $1 in
     fuzz_tables | fuzz_watch) echo 150 ;;
-    fuzz_train) echo 300 ;;
     *) echo 3000 ;;
     esac
 }

@@ -22,7 +22,7 @@ for program in gradsync gradsync-rank; do
     like "$(symbols "$file")" '__stack_chk_fail' "$program checks its stack"
     like "$(symbols "$file")" '__v?snprintf_chk' "$program checks the size of buffers"
 done
-for file in "$build"/plugins/*.so "$build"/libnccl-tuner-gradsync.so; do
+for file in "$build"/plugins/*.so "$build"/libgradsync-*.so; do
     ok "${file##*/} has read-only tables of addresses" relro "$file"
     like "$(symbols "$file")" '__[a-z]*_chk' "${file##*/} checks stacks or buffers"
 done

@@ -2,18 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tier: slow
 #
-# The price of communication: the object that is preloaded, in front of MPI (real ranks: build/examples/mpi_train)
-# and of a mock of NCCL; and what `gradsync trial --arms none,one,half` makes of it. What a job costs by the
-# clock is not tested here: make bench prints it.
+# The object that is preloaded into a job, in front of MPI (real ranks: build/examples/mpi_train) and of a mock
+# of NCCL. What a job costs by the clock is not tested here: make bench prints it.
 . "$(dirname "$0")/lib.sh"
 
 object=$build/libgradsync-price.so train=$build/examples/mpi_train
 [ -x "$train" ] || skip_all 'built without MPI'
 mpirun=(mpirun --bind-to none --oversubscribe -n 2)
 export OMPI_MCA_mpi_yield_when_idle=1
-price() { "$gradsync" trial --arms none,one,half --warmup 3 --seed 3 --steps 4 -o raw "$@"; }
 job() { LD_PRELOAD=$object "$@"; }
-run_of() { find raw -name MANIFEST.json -printf '%T@ %h\n' | sort -n | tail -n 1 | cut -d' ' -f2; }
 
 # ---- MPI, one arm for the whole launch
 
@@ -119,124 +116,4 @@ is "$(journals visit | jq -c 'select(.arm == "none") | .ran' | sort -u)" '{"all"
 trial_file
 GRADSYNC_PRICE=$PWD/price.txt MOCK_QUIET=1 job ./main graph 400
 is "$(journals captured | wc -l) $(journals visit | wc -l)" '2 0' 'a CUDA graph is seen'
-fails 1 \
-    'captured its collectives in a CUDA graph; .*; take the price with gradsync tune' \
-    env MOCK_QUIET=1 "$gradsync" trial -o raw --arms none,one,half -- ./main graph 400
-# tune compares whole launches then. The steps are those that the job prints, half as long without communication.
-cat >graphed <<'END'
-#!/bin/sh
-./main graph 200 >/dev/null 2>&1
-awk -v ms=$([ "$GRADSYNC_PRICE_ARM" = none ] && echo 20 || echo 40) 'BEGIN {
-    for (i = 0; i < 200; i++)
-        printf "iter %d: loss 1.0, time %.3fms\n", i, ms * (1 + 0.001 * (i % 7)) }'
-END
-chmod +x graphed
-exits 0 'tune succeeds with a captured job' env MOCK_QUIET=1 "$gradsync" tune -o graphs -m 0.5 \
-    --only IGNORE_CPU -- ./graphed
-like "$out" '^Communication costs 50\.0% \[50\.0, 50\.0\] of the step \(20\.[0-9] ms of 40\.[0-9] ms\)\.' \
-    'the price of a captured job is taken by whole launches'
-like "$err" 'in a CUDA graph, so whole launches are compared; those without .* are thrown away' 'tune says so'
-priced=$(find graphs -name '*-price-*')
-is "$(find "$priced" -name 'launch-*.jsonl' | wc -l)" 3 'three launches of each kind are recorded'
-exits 0 'check accepts the recording' "$gradsync" check "$priced"
-like "$("$gradsync" compare "$priced" 2>&1)" '^Communication costs 50\.0%' 'compare prints the price again'
-unlike "$("$gradsync" advise graphs 2>&1)" 'none' 'no advice comes of launches without communication'
-# Jobs of known share. Some blocks are slow, so a mean over blocks gives about 56% for the first.
-"$cc" -shared -fPIC -O2 -o clock.so "$top/tests/price/mock_clock.c"
-while IFS='|' read -r beside late want name; do
-    exits 0 "$name: the price succeeds" env MOCK_QUIET=1 LD_PRELOAD="$PWD/clock.so" "$gradsync" trial -o raw \
-        --arms none,one,half --warmup 3 --steps 4 --blocks 12 --seed 1 -- ./main known 20000 "$beside" "$late"
-    like "$err" "price: Communication costs $want" "$name: the price is that share"
-done <<'END'
-0|0|50\.0% \[.* of the step \(4\.00 ms of 8\.00 ms\)\. With half the bytes the step is 25\.0% shorter\. Waiting .*: 0\.0%|wholly exposed
-50|0|33\.3% \[.* of the step \(2\.00 ms of 6\.00 ms\)\. With half the bytes the step is 16\.7% shorter\. Waiting .*: 0\.0%|half hidden
-100|0|0\.0% \[0\.0, 0\.0\] of the step \(0 ns of 4 ms\)\. With half the bytes the step is 0\.0% shorter\. Waiting .*: 0\.0%|wholly hidden
-0|5|30\.8% \[.* of the step \(4\.00 ms of 13\.0 ms\)\. With half the bytes the step is 15\.4% shorter\. Waiting .*: 38\.5%|a rank late by 5 of 13 ms
-END
-exits 0 'a trial of four blocks' env MOCK_QUIET=1 LD_PRELOAD="$PWD/clock.so" "$gradsync" trial -o few \
-    --arms none,one,half --warmup 3 --steps 4 --blocks 4 -- ./main known 20000 0 0
-like "$("$gradsync" compare few/job/trial/* 2>&1)" 'no price: .* after 4 of the 6 blocks' 'compare says that it has no price'
-# The same command with another price: the answer shows how far the two differ. Prices of other commands do not count.
-launch_is='The interval is that of one launch' known=()
-for beside in 0 50; do
-    echo $beside >beside
-    exits 0 "a launch of the job, $beside" env MOCK_QUIET=1 LD_PRELOAD="$PWD/clock.so" "$gradsync" trial -o raw \
-        --arms none,one,half --warmup 3 --steps 4 --blocks 12 --seed 1 -- sh -c \
-        'exec ./main known 20000 $(cat beside) 0'
-    known+=("$(run_of)")
-    [ $beside = 50 ] || like "$err" "price: $launch_is; another launch can differ by more\\." \
-        'the answer says that it is from one launch'
-done
-like "$err" "price: $launch_is\\. The 2 recorded prices of this job: 33\\.3% to 50\\.0%\\." \
-    'the answer shows how far the prices of a job differ'
-is "$("$gradsync" compare "${known[0]}" 2>/dev/null | tail -n 1)" \
-    "$launch_is. The 2 recorded prices of this job: 33.3% to 50.0%." 'so does compare, of each of them'
-exits 0 'another environment is another job' env MOCK_QUIET=1 LD_PRELOAD="$PWD/clock.so" NCCL_MAX_CTAS=1 "$gradsync" \
-    trial -o raw --arms none,one,half --warmup 3 --steps 4 --blocks 12 -- sh -c \
-    'exec ./main known 20000 $(cat beside) 0'
-like "$err" "price: $launch_is; another" 'its price stands alone'
-fails 1 'price: the job has one rank only' env MOCK_QUIET=1 "$gradsync" trial -o raw --arms \
-    none,one,half -- ./main alone
-echo 'int main(void) { extern int cuInit(int); return cuInit(0); }' >static.c
-echo 'int cuInit(int x) { return x; }' | "$cc" -shared -fPIC -Wl,-soname,libcuda.so.1 -o libcuda.so.1 -x c -
-"$cc" -o static static.c -L. -Wl,--no-as-needed -l:libcuda.so.1 -Wl,-rpath,"$PWD"
-fails 1 'uses CUDA but loads no libnccl.so.2: .* linked to it statically' price -- ./static
-
-# ---- trial
-
-exits 0 'a price succeeds' price --blocks 12 -- "${mpirun[@]}" "$train" steps=0 \
-    compute_ms=2 MiB=1 loss=1
-is "$(head -n 1 <<<"$err")" 'price: this launch is thrown away: its results are worthless, and it ends once '\
-'the price is known' 'the first line says that the launch is thrown away'
-like "$err" 'price: Communication costs -?[0-9.]+% \[-?[0-9.]+, -?[0-9.]+\] of the step .* With half the bytes the step is .* Waiting and latency, of the rank that waits longest: ' 'the price is printed'
-raw=$(run_of) priced=$err
-exits 0 'check accepts the recording of a price' "$gradsync" check "$raw"
-exits 0 'compare accepts the recording of a price' "$gradsync" compare --all "$raw" -o csv
-is "$("$gradsync" compare "$raw" 2>/dev/null)" "$(sed -nE 's/^price: (Comm|The interval)/\1/p' <<<"$priced")" \
-    'compare prints the same sentences'
-exits 0 'show accepts the recording of a price' "$gradsync" show "$raw"
-is "$(jq -r 'select(.key == "ran" and .copy == 0) | .value' "$raw"/launch-*.jsonl | sort | xargs -d '\n')" \
-    "all all 20%, half 80% all 20%, none 80% all 20%, one 80%" \
-    'the recording says what each arm communicated, and that small calls were whole'
-run "$gradsync" advise "$raw"
-unlike "$out" 'none|half' 'advise does not advise to leave communication out'
-
-exits 1 'a price of a job that ends early ends with 1' price -- "${mpirun[@]}" \
-    "$train" steps=25 compute_ms=1 MiB=1
-fails 1 'no collective of MPI was seen' price -- "${mpirun[@]}" "$train" steps=20 compute_ms=1 \
-    MiB=1 comm=0
-fails 1 'price: no rank used NCCL or MPI' price -- true
-fails 1 'price: the job completed no visit for [0-9]+ s and was killed: .* depend on values' price \
-    --deadline 4 -- mpirun --bind-to none --oversubscribe -n 2 "$train" steps=0 compute_ms=1 MiB=1 \
-    need=2
-fails 127 'price: the command failed: exit code 127; its last line: .*nowhere: not found' price -- ./nowhere
-exits 0 'LD_PRELOAD of the user stays' env LD_PRELOAD="$(ldconfig -p | sed -n 's/.*libm.so.6.*=> //p' |
-    head -n 1)" "$gradsync" trial --arms none --warmup 3 --steps 4 --blocks 12 -o raw \
-    -- "${mpirun[@]}" "$train" steps=0 compute_ms=2 MiB=1 buckets=6 eval=40
-like "$err" 'price: LD_PRELOAD is set, and stays' 'trial says that LD_PRELOAD stays'
-like "$err" '[1-9][0-9]* dropped' 'evaluation between steps drops visits, and the price is still there'
-# A small collective after every tenth step leaves room for visits of 4 steps, one after every fourth for none.
-exits 0 'a price with --calls of a job that logs after every tenth step' price --calls 6 --steps 13 --blocks 12 -- \
-    "${mpirun[@]}" "$train" steps=0 compute_ms=1 MiB=1 buckets=6 eval=10
-like "$err" 'a step of 6 collectives .* [1-9][0-9]* dropped' 'its visits become shorter until they fit between two logs'
-fails 1 'price: the job completed no visit .*: other collectives interrupt every few of its steps' price \
-    --calls 6 --deadline 3 -- "${mpirun[@]}" "$train" steps=0 compute_ms=1 MiB=1 buckets=6 eval=4
-fails 2 "'none' and 'ctas=8' cannot be in one trial" price --arms none,ctas=8 -- true
-exits 2 'a price with --keep-best is refused' price --keep-best -- true
-
-# ---- what a killed trial leaves
-
-mkdir -p left
-"$gradsync" trial -q --arms none -o left -- sleep 300 &
-pid=$!
-until_true 100 compgen -G 'left/.trial.*/trial.txt' >folders
-kill -KILL $pid
-wait $pid 2>/dev/null
-is "$(find left -name '.trial.*' | wc -l)" 1 'a trial that was killed leaves its folder'
-run "$gradsync" trial --arms none -o left -- true
-is "$(find left -name '.trial.*' | wc -l)" 0 'the next trial removes it'
-# shellcheck disable=SC2046
-kill $(marked) 2>/dev/null
-until_true 100 eval '[ -z "$(marked)" ]'
-no_orphans 'no process is left running'
 done_testing

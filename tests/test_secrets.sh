@@ -88,15 +88,4 @@ b' 'a word of several lines is recorded as it is'
 fails1 2 'secrets are not recorded; give it again: export HF_TOKEN=' "$gradsync" resume "$run_dir"
 HF_TOKEN=hunter8 exits 0 'resume takes it from the environment' "$gradsync" resume "$run_dir"
 
-train() { # KEY VALUE
-    printf '[platform]\nname = t\n[train]\ncommand = echo took=1 {%s}\n' "$1" >train.ini
-    printf 'time = took=([0-9.]+)\n%s = %s\n' "$1" "$2" >>train.ini
-    run "$gradsync" plan train.ini
-}
-train auth_token hunter2
-is "$rc" 2 'a parameter whose name is that of a secret is refused'
-like "$err" '^train.ini:6: .*auth_token: its name is that of a secret'
-unlike "$out$err" 'hunter2' 'the message does not contain the secret'
-train max_tokens '512, 1024'
-is "$rc" 0 'a count of tokens is no secret'
 done_testing

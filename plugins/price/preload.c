@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "price/preload.h"
 
-#include "nccl_tuner/trial.h"
+#include "price/trial.h"
 
 #include <dlfcn.h>
 #include <errno.h>

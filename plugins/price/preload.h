@@ -2,7 +2,7 @@
  *
  * What communication costs a job: an object for LD_PRELOAD that leaves collectives out of NCCL and MPI, or
  * makes them smaller. Steps, blocks, visits, agreement and log are those of a trial
- * (plugins/nccl_tuner). It changes a call only if one of these variables is set:
+ *. It changes a call only if one of these variables is set:
  *   GRADSYNC_PRICE      a trial's file (trial_config.h) with the arms auto, none, one, half
  *   GRADSYNC_PRICE_ARM  an arm for the whole process, also inside CUDA graphs. Calls before the first
  *                       large reduction or gather are whole: they set the job up
@@ -11,8 +11,8 @@
  */
 #pragma once
 
-#include "nccl_tuner/choice.h"
-#include "nccl_tuner/nccl_abi.h"
+#include "common/choice.h"
+#include "price/nccl_abi.h"
 
 #include <stdbool.h>
 #include <stddef.h>

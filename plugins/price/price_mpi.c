@@ -5,7 +5,7 @@
  * nothing: a copy on the host would take a good part of the time that is to be seen. A
  * non-blocking one gives a null request, which MPI_Wait and MPI_Test take for completed.
  */
-#include "nccl_tuner/trial.h"
+#include "price/trial.h"
 #include "price/preload.h"
 
 #include <dlfcn.h>

@@ -5,7 +5,7 @@
  */
 #include "price/preload.h"
 
-#include "nccl_tuner/trial.h"
+#include "price/trial.h"
 
 #define EXPORT __attribute__((visibility("default")))
 #define GROUP_COMMS 8 /* of one group with sends and receives; more are whole */

@@ -659,23 +659,11 @@ char *advice_sentence(const struct steps_evidence *s, size_t shape)
 
 /* ---- what to do next ---- */
 
-/* A setting that a trial cannot switch is compared in launches of the command. */
-static char *next_for(const struct evidence *e)
-{
-    AUTO(setting_free) struct setting setting = {0};
-    if (e->level == LEVEL_TRAINING || !setting_of(&setting, e->c))
-        return NULL;
-    if (e->level == LEVEL_TRIAL || !setting_is_tunable(&setting, e->c))
-        return xstrdup("gradsync train CONFIG");
-    return xstrfmt("gradsync trial --arms %s -- COMMAND", e->c->config);
-}
-
 void advice_commands(struct words *commands, const struct steps_evidence *s, size_t shape)
 {
     struct candidate c;
-    AUTO_FREE char *next = advice_find(s, shape, &c) ? next_for(c.best) : NULL;
-    if (next)
-        words_add(commands, next);
+    if (advice_find(s, shape, &c))
+        words_add(commands, "gradsync tune -- COMMAND");
     else if (!c.best && outlook_of(s, shape).synthetic)
         words_add(commands, ADVICE_ASK_YOUR_JOB);
 }

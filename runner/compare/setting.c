@@ -4,7 +4,7 @@
 #include "base/shell.h"
 #include "base/units.h"
 #include "config/settings.h"
-#include "nccl_tuner/choice.h"
+#include "common/choice.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,7 +71,7 @@ static void take_value(struct setting *s, const char *name, const char *value)
 {
     if (!is_variable(name))
         words_addf(&s->rest, "%s=%s", name, value);
-    else if (!strcmp(value, TRAIN_UNSET))
+    else if (!strcmp(value, "unset"))
         words_add(&s->unset, name);
     else
         add_variable(s, name, value);
@@ -219,7 +219,7 @@ static enum setting_effect effect_of(const struct choice *asked, const char *ope
 }
 
 /* Of one launch, whose calls may run several operations: "ring/LL ctas=8 98%, ring/LL ctas=1 2%".
- * The largest calls decide; job/trial_result.h drops arms that most of the calls did not take. */
+ * The largest calls decide; `trial` dropped arms that most of the calls did not take. */
 static enum setting_effect launch_effect(const struct choice *asked, const char *ran)
 {
     enum setting_effect best = EFFECT_UNKNOWN;

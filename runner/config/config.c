@@ -249,7 +249,7 @@ static void section_line(struct scan *s, const struct line *l)
 /* In a command, ';' is more likely to separate two commands than to begin a comment. */
 static bool is_command(const char *key)
 {
-    static const char *const commands[] = {"command", "prefix", "args", "setup"};
+    static const char *const commands[] = {"prefix", "args", "setup"};
     for (size_t i = 0; i < COUNT(commands); i++)
         if (!strcmp(key, commands[i]))
             return true;

@@ -3,166 +3,50 @@
 
 #include "base/files.h"
 #include "base/secrets.h"
-#include "base/stats.h"
 #include "base/text.h"
 #include "wan/watch.h"
 
 #include <ctype.h>
 #include <math.h>
-#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#define GROUPS 8
-#define LONGEST_S 1e9 /* a time in nanoseconds fits 63 bits */
-
 struct job_times {
-    int unit;
-    struct watch_lines *known; /* NULL: the user's own expression */
-    regex_t own;
+    struct watch_lines *known;
     struct job_step *v;
-    size_t n, cap, lines;
-    char wrong[200];
+    size_t n;
 };
 
-struct job_times *job_times_new(const struct train_settings *s)
+struct job_times *job_times_new(void)
 {
     struct job_times *t = xcalloc(1, sizeof *t);
-    t->unit = s->unit;
-    if (s->time)
-        regcomp(&t->own, s->time->value, REG_EXTENDED | REG_ICASE); /* checked with the config */
-    else
-        t->known = watch_lines_new(NULL);
+    t->known = watch_lines_new(NULL);
     return t;
 }
 
 void job_times_free(struct job_times *t)
 {
-    if (t->known)
-        watch_lines_free(t->known);
-    else
-        regfree(&t->own);
+    watch_lines_free(t->known);
     free(t->v);
     free(t);
 }
 
-double job_steps_median_s(const struct job_step *steps, size_t n)
-{
-    AUTO_FREE double *x = xcalloc(n + 1, sizeof *x);
-    for (size_t i = 0; i < n; i++)
-        x[i] = (double)steps[i].ns * 1e-9;
-    return stats_median(x, n);
-}
-
-static double seconds(int unit, double x)
-{
-    static const double scale[] = {[TRAIN_S] = 1, [TRAIN_MS] = 1e-3, [TRAIN_US] = 1e-6};
-    return unit == TRAIN_PER_S ? 1 / x : x * scale[unit];
-}
-
-static void refuse(struct job_times *t, const char *text, int n, const char *why)
-{
-    if (!*t->wrong)
-        snprintf(t->wrong, sizeof t->wrong, "line %zu: the step time '%.*s' %s", t->lines,
-                 n < 40 ? n : 40, text, why);
-}
-
-static void add(struct job_times *t, double s, double at)
-{
-    ALLOC_GROW(t->v, t->n, t->cap);
-    t->v[t->n++] = (struct job_step){(uint64_t)llround(s * 1e9), at};
-}
-
-/* The first group that took part. */
-static const regmatch_t *group(const regmatch_t *m)
-{
-    for (size_t i = 1; i < GROUPS; i++)
-        if (m[i].rm_so >= 0)
-            return &m[i];
-    return NULL;
-}
-
-static void read_own(struct job_times *t, const char *line, double at)
-{
-    regmatch_t m[GROUPS];
-    const regmatch_t *g = regexec(&t->own, line, GROUPS, m, 0) ? NULL : group(m);
-    if (!g)
-        return;
-    const char *text = line + g->rm_so;
-    int n = (int)(g->rm_eo - g->rm_so);
-    char *number = xstrfmt("%.*s", n, text), *end;
-    double s = seconds(t->unit, strtod(number, &end));
-    if (end == number || end[strspn(end, " \t")])
-        refuse(t, text, n, "is not a number");
-    else if (!(s > 0) || !(s >= 1e-9))
-        refuse(t, text, n, "must be above 0");
-    else if (s > LONGEST_S)
-        refuse(t, text, n, "is too long");
-    else
-        add(t, s, at);
-    free(number);
-}
-
 void job_times_line(struct job_times *t, char *line, double at)
 {
-    t->lines++;
     watch_clean(line, strlen(line));
-    if (!t->known) {
-        read_own(t, line, at);
-        return;
-    }
     struct watch_values v = watch_lines_read(t->known, line);
     t->n = v.restart ? 0 : t->n; /* it was loading until here */
     if (v.step_s > 0)
-        add(t, v.step_s, at);
+        APPEND(t->v, t->n) = (struct job_step){(uint64_t)llround(v.step_s * 1e9), at};
 }
 
 size_t job_times_get(const struct job_times *t, const struct job_step **steps)
 {
     *steps = t->v;
     return t->n;
-}
-
-const char *job_times_wrong(const struct job_times *t)
-{
-    return t->wrong;
-}
-
-/* ---- a file ---- */
-
-#define LOG_MAX ((size_t)1 << 30)
-
-void job_file_note(struct job_file *f, const char *path)
-{
-    struct stat s;
-    *f = (struct job_file){.path = path};
-    if (!stat(path, &s)) {
-        f->inode = s.st_ino;
-        f->size = s.st_size;
-    }
-}
-
-bool job_file_read(const struct job_file *f, struct job_times *times)
-{
-    AUTO_TEXT struct text t = {0};
-    struct stat s;
-    if (stat(f->path, &s) || !files_read(f->path, FILES_ANY, LOG_MAX, &t))
-        return false;
-    bool same = s.st_ino == f->inode && s.st_size >= f->size && (size_t)f->size <= t.len;
-    double at = (double)s.st_mtim.tv_sec + (double)s.st_mtim.tv_nsec * 1e-9;
-    /* A crash or a log that was cut may leave NULs, which end a line as well. */
-    for (size_t from = same ? (size_t)f->size : 0, n; from < t.len; from += n + 1) {
-        char *line = t.s + from;
-        for (n = 0; from + n < t.len && !strchr("\r\n", line[n]);)
-            n++;
-        line[n] = '\0';
-        job_times_line(times, line, at);
-    }
-    return true;
 }
 
 #define HEAD_B (64 << 10) /* of the start of the output in the log, and as much of its end */

@@ -7,12 +7,10 @@
 #pragma once
 
 #include "base/text.h"
-#include "config/settings.h"
 #include "job/job_watch.h"
 
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 /* ---- step times ---- */
 
@@ -22,33 +20,18 @@ struct job_step {
 };
 
 struct job_times;
-struct job_times *job_times_new(const struct train_settings *s);
+struct job_times *job_times_new(void); /* of the formats that `gradsync watch` knows */
 void job_times_free(struct job_times *t);
 AUTO_POINTER(struct job_times, job_times_free)
 /* A terminated line, which may be changed. */
 void job_times_line(struct job_times *t, char *line, double at);
 size_t job_times_get(const struct job_times *t, const struct job_step **steps);
-/* What is wrong with the first number that is not a time; "": nothing. */
-const char *job_times_wrong(const struct job_times *t);
-double job_steps_median_s(const struct job_step *steps, size_t n);
-
-/* Step times from a file that the command writes: only from what it adds. */
-struct job_file {
-    const char *path;
-    ino_t inode;
-    off_t size;
-};
-/* Before the command: what the file holds already. */
-void job_file_note(struct job_file *f, const char *path);
-/* After it: reads the lines that are new, or the whole file if it was replaced or cut. False and
- * errno: it cannot be read. */
-bool job_file_read(const struct job_file *f, struct job_times *times);
 
 /* ---- the output ---- */
 
 struct job_output {
     int log;
-    struct job_times *times; /* NULL: read from a file instead */
+    struct job_times *times; /* NULL: not read */
     struct job_watch *job;
     struct text line, tail;
     char before;             /* the byte taken last */

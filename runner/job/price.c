@@ -11,7 +11,7 @@
 #include "job/job_process.h"
 #include "job/job_recording.h"
 #include "job/trial_result.h"
-#include "nccl_tuner/trial_config.h"
+#include "price/trial_config.h"
 #include "record/record.h"
 
 #include <math.h>
@@ -376,7 +376,7 @@ static char *why_none(const struct pricing *q, const struct job_ended *e)
     AUTO_FREE char *reason = job_output_reason(&q->launch.output);
     if (p->status && job_ended_kind(e, why, sizeof why))
         return xstrfmt("the command failed: %s%s", why, reason);
-    return trial_result_why(&p->ranks, (long)p->config->calls, true);
+    return trial_result_why(&p->ranks, (long)p->config->calls);
 }
 
 static int launch(const struct tune_job *j, struct price_launch *p)
@@ -432,46 +432,3 @@ int price_take(const struct tune_job *j, struct price_launch *p, const char *pla
     return code ? code : job_recording_trial(c, &s, p->watch, complete);
 }
 
-static void say_launch(const struct price_launch *p, const char *run)
-{
-    const struct price_answer *a = &p->answer;
-    AUTO_FREE char *sentence = a->known ? price_sentence(a) : NULL, *noise = price_noise(a);
-    AUTO_FREE char *caveat = sentence ? price_caveat(a, run) : NULL;
-    trial_result_say(p->lead, 1);
-    if (sentence || *a->why)
-        say("price: %s", sentence ? sentence : a->why);
-    if (caveat)
-        say("price: %s", caveat);
-    if (noise)
-        say("price: %s", noise);
-}
-
-int price_job(const char *platform, const char *out, char **command, const struct trial_config *c,
-              double deadline_s)
-{
-    struct price_launch p = {.config = c, .deadline_s = deadline_s};
-    struct interrupts i;
-    struct tune_job j = {.interrupts = &i, .log = STDERR_FILENO};
-    AUTO_FREE char *run = NULL;
-    int code = job_recording_folder("trial", platform, out);
-    code = code ? code : job_object(&j.object, JOB_OBJECT);
-    code = code ? code : interrupts_catch(&i);
-    if (!code) {
-        j.command = tune_command(command);
-        j.out = realpath(out, NULL);
-        code = price_take(&j, &p, platform, command, &run);
-        interrupts_release(&i);
-    }
-    if (!code && p.lead)
-        say_launch(&p, run);
-    else if (!code)
-        code = fail(GS_FAILED, "price: %s", p.answer.why);
-    if (!code)
-        code = job_recording_seal(run);
-    code = p.status ? p.status : code;
-    price_launch_free(&p);
-    free(j.command);
-    free(j.out);
-    free(j.object);
-    return code;
-}

@@ -33,7 +33,7 @@ struct price_answer {
 bool price_from(struct price_answer *a, const struct trial_comm *c);
 /* Is the interval narrow enough to end the job? */
 bool price_enough(const struct price_answer *a);
-/* What `tune`, `trial` and `compare` print of it; the caller frees. */
+/* What `tune` and `compare` print of it; the caller frees. */
 char *price_sentence(const struct price_answer *a);
 /* A sentence on how far other launches differ, which the interval does not include. Other prices of the job
  * are looked for beside `run`. NULL: nothing to say. The caller frees. */
@@ -67,7 +67,3 @@ struct price_launch {
 int price_take(const struct tune_job *j, struct price_launch *p, const char *platform,
                char *const *command, char **run);
 void price_launch_free(struct price_launch *p);
-/* `trial` with the arms of a price: takes it and prints it. What the command prints goes to stderr, where
- * the lines of gradsync are. The exit code, as of trial_job(). */
-int price_job(const char *platform, const char *out, char **command, const struct trial_config *c,
-              double deadline_s);

@@ -7,8 +7,8 @@
 #include "base/jsontext.h"
 #include "base/stats.h"
 #include "base/text.h"
-#include "nccl_tuner/choice.h"
-#include "nccl_tuner/trial_config.h"
+#include "common/choice.h"
+#include "price/trial_config.h"
 
 #include <dirent.h>
 #include <errno.h>

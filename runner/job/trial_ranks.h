@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reads the logs of the ranks of a job under trial (plugins/nccl_tuner/trial.h), and joins them by
+ * Reads the logs of the ranks of a job under trial (plugins/price/trial.h), and joins them by
  * communicator: the visits that all of its ranks completed, each with the time of the slowest rank.
  */
 #pragma once
@@ -82,7 +82,7 @@ const struct trial_comm *trial_ranks_lead(const struct trial_ranks *r);
 int64_t trial_ranks_alike(const struct trial_comm *c);
 
 /* Did NCCL run what an arm requested? NCCL ignores an algorithm that it cannot run, and limits the
- * number of CTAs. The answer comes from what NCCL reported for each call (nccl_tuner/trial.h), and not from
+ * number of CTAs. The answer comes from what NCCL reported for each call (price/trial.h), and not from
  * the request. */
 
 enum taken {

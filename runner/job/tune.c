@@ -18,7 +18,7 @@
 #include "job/tune_setting.h"
 #include "job/tune_start.h"
 #include "job/tune_state.h"
-#include "nccl_tuner/trial_config.h"
+#include "price/trial_config.h"
 #include "record/begun.h"
 #include "record/manifest.h"
 

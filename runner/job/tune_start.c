@@ -9,11 +9,10 @@
 #include "base/shell.h"
 #include "base/stats.h"
 #include "base/units.h"
-#include "config/settings.h"
 #include "job/job_output.h"
 #include "job/job_process.h"
 #include "job/trial_ranks.h"
-#include "nccl_tuner/trial_config.h"
+#include "price/trial_config.h"
 
 #include <errno.h>
 #include <math.h>
@@ -361,7 +360,7 @@ static bool enough(void *ctx)
            sum_s(s->r) * s->r->line_steps >= s->launch.job->measure_s;
 }
 
-/* A start looks for its step in 64 calls, or in 256 if a step has up to 4 (nccl_tuner/trial_config.h); one
+/* A start looks for its step in 64 calls, or in 256 if a step has up to 4 (price/trial_config.h); one
  * that is told the number of calls needs 2 steps. */
 double tune_next_s(const struct tune_started *r)
 {
@@ -436,8 +435,7 @@ void tune_launch_end(struct tune_launch *l)
 int tune_start(const struct tune_job *j, const struct tune_setting *set, double timeout_s,
                struct tune_started *r)
 {
-    const struct train_settings known = {.unit = TRAIN_S};
-    AUTO(job_times_free_of) struct job_times *times = job_times_new(&known);
+    AUTO(job_times_free_of) struct job_times *times = job_times_new();
     struct start s = {
         .launch = {.output = {.log = j->log, .times = times}, .job = j}, .times = times, .r = r};
     const struct trial_config config = visits_config(j, set);

@@ -12,7 +12,6 @@
 #include "config/config.h"
 #include "config/locate.h"
 #include "config/settings.h"
-#include "job/train.h"
 #include "lab/probe.h"
 #include "lab/spec.h"
 #include "launch/launcher.h"
@@ -47,7 +46,6 @@ struct run_outcome {
     bool complete, interrupted;
     bool cut;                      /* the network to a host is cut */
     bool nothing;                  /* no group was measured */
-    bool compares;                 /* the next step is `compare`, not `show` */
     size_t cells, failed, skipped; /* failed, skipped: in at least one launch */
 };
 
@@ -55,8 +53,7 @@ static void outcome_begin(struct run_outcome *o, const struct plan *p, const cha
 {
     *o = (struct run_outcome){.section = xstrdup(p->section),
                               .dir = xstrdup(dir),
-                              .cells = p->n_cells,
-                              .compares = plan_is_train(p) && plan_visits(p) > p->n_cells};
+                              .cells = p->n_cells};
 }
 
 /* Says what will be measured, how long that takes, and where it is recorded. */
@@ -64,10 +61,9 @@ static void outcome_announce(const struct plan *p, const char *dir)
 {
     char time[32];
     units_human_time(time, sizeof time, plan_cost(p).time_s);
-    say("%s: %zu cell%s in %zu group%s, launches: %lld, %s %s%s; recording into %s", p->section,
+    say("%s: %zu cell%s in %zu group%s, launches: %lld, about %s; recording into %s", p->section,
         p->n_cells, p->n_cells == 1 ? "" : "s", p->n_groups, p->n_groups == 1 ? "" : "s",
-        (long long)p->set.measure.launches, plan_is_train(p) ? "at most" : "about", time,
-        plan_is_train(p) ? " (if every run reaches its timeout)" : "", dir);
+        (long long)p->set.measure.launches, time, dir);
 }
 
 /* The failure that made a launch give up the cell: a skip only if there is no other. NULL: none did. */
@@ -98,12 +94,9 @@ static bool outcome_all_skipped(const struct plan *p, const char *dir)
     return skipped == p->n_cells;
 }
 
-/* So did a command that failed with every config: `resume` starts it again. */
 static bool skipped_all(const struct ledger *l, const struct ledger_file *f, const struct plan *p)
 {
     size_t skipped = 0;
-    if (plan_is_train(p))
-        return !f->n_closed && f->status && !strcmp(f->status, "complete");
     for (size_t i = 0; i < l->n_fails; i++)
         skipped += l->fails[i].launch == f->launch && l->fails[i].attempt == f->attempt &&
                    !strcmp(l->fails[i].kind, "skip");
@@ -197,7 +190,7 @@ static void outcome_say(const struct run_outcome *o)
     const char *dir = SHELL_WORD(o->dir);
     AUTO_FREE char *command = run_completed_by(o->dir);
     if (o->complete)
-        say("recorded: %s\nnext: gradsync %s %s", dir, o->compares ? "compare" : "show", dir);
+        say("recorded: %s\nnext: gradsync show %s", dir, dir);
     else if (o->interrupted)
         fail(GS_FAILED, "interrupted; finished groups are recorded. Continue with: %s", command);
     else if (o->nothing)
@@ -206,25 +199,6 @@ static void outcome_say(const struct run_outcome *o)
             command, dir);
     else
         say("incomplete; finished groups are recorded. Fix the cause, then: %s", command);
-}
-
-/* Twice as many; with -o, compare does not find the new run by the name of the platform. */
-static void outcome_say_more(const struct run_outcome *o, const struct plan *p,
-                             const char *workload, const char *const *overrides, const char *data)
-{
-    if (!o->complete || !o->compares || !plan_is_train(p))
-        return;
-    AUTO_WORDS struct words set = {0};
-    for (size_t i = 0; overrides && overrides[i]; i++)
-        if (strncmp(overrides[i], "measure:launches=", strlen("measure:launches=")) != 0)
-            words_add(&set, overrides[i]);
-    words_addf(&set, "measure:launches=%lld", 2 * (long long)p->set.measure.launches);
-    bool every = !workload || !strcmp(workload, TRAIN_WORKLOAD); /* as without -w */
-    AUTO_FREE char *command = config_command("train", p->config->path, every ? NULL : workload,
-                                             (const char *const *)set.v);
-    say("more launches, if verdicts are inconclusive: %s%s%s (a new run%s)", command,
-        data ? " -o " : "", data ? SHELL_WORD(data) : "",
-        data ? "" : "; 'gradsync compare' then takes it instead of this one");
 }
 
 static const char *status(const struct run_outcome *o)
@@ -323,26 +297,14 @@ static int refuse_outside(const struct plan *p, const struct attempt *a)
                 p->set.launch.hosts, lab);
 }
 
-static int train(const struct run_at *r, struct attempt *a)
-{
-    bool complete;
-    int code = train_launch(r->plan, r->dir, r->interrupts, a->launch, a->attempt, &complete);
-    a->end = complete ? ATTEMPT_COMPLETE : ATTEMPT_INTERRUPTED;
-    return code;
-}
-
 /* One attempt. GS_OK: read the ledger for its result; otherwise the run ends with this code. */
 static int try_launch(const struct run_at *r, const struct launch_state *s, struct attempt *a)
 {
     int code = record_take_attempt(r->dir, a->launch, &a->attempt);
     if (code)
         return code;
-    if (plan_is_train(r->plan)) {
-        code = train(r, a);
-    } else {
-        progress_launch(r->progress, a->launch, a->attempt, r->plan->n_groups - s->missing);
-        code = supervise(r->plan, r->dir, r->interrupts, r->progress, a);
-    }
+    progress_launch(r->progress, a->launch, a->attempt, r->plan->n_groups - s->missing);
+    code = supervise(r->plan, r->dir, r->interrupts, r->progress, a);
     if (code)
         return code;
     if (access(r->dir, F_OK))
@@ -416,7 +378,7 @@ struct run_job {
 
 static bool has_command(const struct plan *p)
 {
-    return *p->set.launch.prefix || *p->set.launch.args || plan_is_train(p);
+    return *p->set.launch.prefix || *p->set.launch.args;
 }
 
 int run_make_folder(const struct plan *p, const char *data, char **dir)
@@ -483,15 +445,14 @@ static int lock_folder(int *fd, const char *dir, int how)
 static int measure_one(struct run_job *r, int launch, struct launches_told *told, bool *whole)
 {
     int code = run_launch(&r->at, launch);
-    *whole = !code && !outcome_all_skipped(r->at.plan, r->at.dir) &&
-             !(plan_is_train(r->at.plan) && outcome_nothing(r->at.plan, r->at.dir));
+    *whole = !code && !outcome_all_skipped(r->at.plan, r->at.dir);
     if (*whole && !r->part)
         code = launches_tell(told, r->at.plan->section, r->at.dir);
     return code;
 }
 
 /* A machine that skips every cell of a launch would skip them in each, so the first such launch ends
- * the run, which is then not final. So does a command that fails in every cell of the first one.
+ * the run, which is then not final.
  * Launches that are left out of the statistics are replaced, unless other processes measure a part. */
 static int measure(struct run_job *r, bool *whole)
 {
@@ -606,8 +567,7 @@ static int check_commands(const struct plan *p, const char *dir, const struct ru
     if (!has_command(p) || options->trusted)
         return GS_OK;
     return begun_may_command(dir, p->config->path,
-                             plan_is_train(p) ? "[train] has a command"
-                                              : "[launch] has a prefix or args, which are commands",
+                             "[launch] has a prefix or args, which are commands",
                              options->commands);
 }
 
@@ -635,8 +595,7 @@ int run_folder(const char *dir, const struct run_options *options)
     TRY(code, restore(p, "prefix", p->set.launch.prefix));
     TRY(code, restore(p, "args", p->set.launch.args));
     TRY(code, launcher_check_gpus(&p, &n));
-    if (!code && !plan_is_train(p))
-        code = launcher_check(p);
+    TRY(code, launcher_check(p));
     TRY(code, plan_memory_check(p));
     TRY(code, finish_folder(dir, options, p, &o));
     if (options->json)
@@ -657,8 +616,6 @@ static int run_section(struct plan *p, struct interrupts *i, const struct run_op
         o->no_folder = (code = run_make_folder(p, options->data, &dir)) != GS_OK;
     TRY(code, run_plan(p, dir, true, i, options, o));
     o->code = code;
-    outcome_say_more(o, p, options->workload, options->overrides,
-                     strcmp(options->data, RUN_DATA) ? options->data : NULL);
     if (options->dir) {
         free(*options->dir);
         *options->dir = dir;
@@ -685,9 +642,8 @@ static int run_sections(const struct sections *plans, const struct run_options *
     int code = GS_OK;
     for (size_t k = 0; !code && k < plans->n; k++)
         code = probe_same_links(plans->plans[k]);
-    for (size_t k = 0, checked = 0; !code && k < plans->n && !checked; k++)
-        if (!plan_is_train(plans->plans[k]) && ++checked)
-            code = launcher_check(plans->plans[k]);
+    if (!code && plans->n)
+        code = launcher_check(plans->plans[0]);
     size_t n = code ? 0 : plans->n, ran = 0;
     AUTO_FREE struct run_outcome *outcomes = xcalloc(n, sizeof *outcomes);
     int caught = interrupts_catch(&i);

@@ -42,20 +42,6 @@ void plan_free(struct plan *p)
     free(p);
 }
 
-bool plan_is_train(const struct plan *p)
-{
-    return !strcmp(p->workload, TRAIN_WORKLOAD);
-}
-
-size_t plan_visits(const struct plan *p)
-{
-    size_t n = 0;
-    for (size_t g = 0; g < p->n_groups; g++)
-        for (size_t i = p->groups[g].first; i < p->groups[g].first + p->groups[g].n; i++)
-            n += (size_t)plan_group_copies(p, &p->groups[g], &p->cells[i]);
-    return n;
-}
-
 bool plan_group_compares(const struct plan *p, const struct group *g)
 {
     const char *seen = NULL;
@@ -545,15 +531,9 @@ static int plan_cells(struct plan *p)
                                 .local_ranks = (int)(l->ranks / l->nodes)}};
     int code = sweep_read(&b.sweep, p->config, p->section, &p->plugin->wl);
     if (!code) {
-        /* Another command is another experiment. */
-        const struct config_entry *entry =
-            plan_is_train(p) ? config_find(p->config, p->section, "command") : NULL;
-        char *command = entry ? secrets_hidden(entry->value) : NULL;
         b.head =
-            xstrfmt("platform=%s\nworkload=%s\nranks=%lld\nnodes=%lld\n%s%s%s",
-                    p->set.platform.name, p->workload, (long long)l->ranks, (long long)l->nodes,
-                    command ? "command=" : "", command ? command : "", command ? "\n" : "");
-        free(command);
+            xstrfmt("platform=%s\nworkload=%s\nranks=%lld\nnodes=%lld\n",
+                    p->set.platform.name, p->workload, (long long)l->ranks, (long long)l->nodes);
         sort_params(&b);
         code = add_cells(&b);
     }
@@ -592,18 +572,8 @@ int plan_sections_none(const struct config *c, const char *word)
         return fail_at(GS_USAGE, c->path, 0,
                        "no workload section; add one, e.g. [mpi_allreduce] ('gradsync list')");
     const char *near = text_nearest(word, names, n);
-    return fail_at(GS_USAGE, c->path, 0, "no workload section [%s]%s%s", word, DID_YOU_MEAN(near),
-                   strcmp(word, "train") ? "" : "; 'gradsync help train' shows how to write one");
-}
-
-/* Only the user knows how many processes the command starts. A launch of it that fails is not tried
- * again: the next launch comes anyway. */
-static void settle_train(struct plan *p)
-{
-    struct set_launch *l = &p->set.launch;
-    if (!config_find(p->config, "launch", "ranks"))
-        l->ranks = l->nodes;
-    p->set.measure.retries = 0;
+    return fail_at(GS_USAGE, c->path, 0, "no workload section [%s]%s", word,
+                   DID_YOU_MEAN(near));
 }
 
 int plan_build_from(struct plan **out, struct config *config, const char *section,
@@ -619,8 +589,6 @@ int plan_build_from(struct plan **out, struct config *config, const char *sectio
     p->label = xstrdup(section[word] ? section + word + 1 : "");
     p->seed = set->measure.seed ? (uint64_t)set->measure.seed : draw_seed();
     sha256_hex(config->text, strlen(config->text), p->config_sha256);
-    if (plan_is_train(p))
-        settle_train(p);
     int code =
         config_section(config, section) ? plan_cells(p) : plan_sections_none(config, section);
     if (code) {
@@ -650,7 +618,10 @@ int plan_plugin(struct plugin **out, const struct config *c, const char *section
     if (!s)
         return plan_sections_none(c, section);
     if (train_is_section(section))
-        return plugin_train(out, c, section);
+        return fail_at(GS_USAGE, c->path, s->line,
+                       "[%s] is gone; to compare settings of a job: gradsync tune --launches FILE -- "
+                       "COMMAND",
+                       section);
     AUTO_FREE char *name = xstrfmt("%.*s", (int)strcspn(section, " "), section);
     char said[1024];
     err_capture(said, sizeof said);

@@ -56,15 +56,11 @@ struct plan {
 
 void plan_free(struct plan *p);
 AUTO_POINTER(struct plan, plan_free)
-bool plan_is_train(const struct plan *p); /* of [train]: the command of a user, not a plugin */
 
 /* Does the group hold two configs or more? Its baseline is then visited twice per block. */
 bool plan_group_compares(const struct plan *p, const struct group *g);
 /* Visits of this cell in each block of the group: 2 for the baseline of a comparison, else 1. */
 int plan_group_copies(const struct plan *p, const struct group *g, const struct cell *c);
-
-/* The same for all cells: starts of the command in each launch of [train]. */
-size_t plan_visits(const struct plan *p);
 
 /* The cell with this id; NULL: none. */
 const struct cell *plan_cell_find(const struct plan *p, const char *id);

@@ -58,23 +58,10 @@ static void add_group(const struct plan *p, const struct group *g, struct plan_c
     cost->device_B = device > cost->device_B ? device : cost->device_B;
 }
 
-/* How long the command runs is unknown; its time limit is not. */
-static struct plan_cost train_cost(const struct plan *p)
-{
-    struct train_settings set;
-    struct plan_cost cost = {0};
-    train_settings_read(&set, p->config, p->section);
-    cost.most_s = (double)p->set.measure.launches * (double)plan_visits(p) * set.timeout;
-    cost.time_s = cost.most_s;
-    return cost;
-}
-
 struct plan_cost plan_cost(const struct plan *p)
 {
     struct plan_cost cost = {0};
     double launches = (double)p->set.measure.launches;
-    if (plan_is_train(p))
-        return train_cost(p);
     for (size_t i = 0; i < p->n_groups; i++)
         add_group(p, &p->groups[i], &cost);
     cost.time_s = launches * (cost.time_s + LAUNCH_S);
@@ -216,12 +203,11 @@ static void add_titles(struct table *t)
         words_add(&t->cells, "skipped");
 }
 
-static void add_row(struct table *t, const struct group *g, const struct cell *c)
+static void add_row(struct table *t, const struct cell *c)
 {
     char buf[256];
-    bool marked = plan_is_train(t->p) && c->baseline && g->n > 1;
     words_add(&t->cells, c->id);
-    words_addf(&t->cells, "%s%s", *c->config ? c->config : "-", marked ? " (baseline)" : "");
+    words_add(&t->cells, *c->config ? c->config : "-");
     if (t->mode)
         words_add(&t->cells, c->mode);
     for (size_t i = 0; i < t->n; i++)
@@ -235,27 +221,6 @@ static void add_row(struct table *t, const struct group *g, const struct cell *c
         words_add(&t->cells, "");
 }
 
-/* A name has no key with the first value of its list, and seems to lack it. */
-static void print_names(const struct plan *p)
-{
-    char why[256], value[WL_TEXT_MAX];
-    const struct wl_plugin *wl = &p->plugin->wl;
-    AUTO_FREE void *first = xcalloc(1, wl->cell_size);
-    AUTO_TEXT struct text t = {0};
-    size_t lists = 0;
-    params_default(wl->params, first, why, sizeof why);
-    for (const struct wl_param *q = wl->params; q->name; q++) {
-        if (q->role != WL_CONFIG || !varies(p, q))
-            continue;
-        param_format(q, first, value, sizeof value);
-        bool unset = !strcmp(value, TRAIN_UNSET);
-        text_addf(&t, "%s%s%s%s", lists++ ? ", " : "names give only what differs from ", q->name,
-                  unset ? " " : "=", value);
-    }
-    if (lists > 1)
-        screen_say(t.s);
-}
-
 void plan_table(const struct plan *p, bool all)
 {
     struct table t = {.p = p};
@@ -266,7 +231,7 @@ void plan_table(const struct plan *p, bool all)
     for (size_t g = 0; g < p->n_groups; g++)
         for (size_t i = p->groups[g].first; i < p->groups[g].first + p->groups[g].n; i++)
             if (i < HEAD || i >= HEAD + left_out)
-                add_row(&t, &p->groups[g], &p->cells[i]);
+                add_row(&t, &p->cells[i]);
             else if (i == HEAD)
                 for (size_t k = 0; k < columns; k++)
                     words_add(&t.cells, "…");
@@ -277,8 +242,6 @@ void plan_table(const struct plan *p, bool all)
         AUTO_FREE char *line = xstrfmt("[%zu] %s", i + 1, t.reasons.v[i]);
         screen_say(line);
     }
-    if (plan_is_train(p))
-        print_names(p);
     words_free(&t.cells);
     words_free(&t.reasons);
     free(t.params);

@@ -485,7 +485,6 @@ static int check_keys(const struct config *c, const char *section, const struct 
         bool known = strcmp(e->section, section) || params_find(wl->params, e->key);
         for (size_t k = 0; k < SWEEP_KEYS; k++)
             known = known || !strcmp(sweep_keys[k], e->key);
-        known = known || (train_is_section(section) && params_find(train_keys, e->key));
         if (!known)
             code = unknown_param(e, wl);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Finds, loads and checks plugins. A command of [train] is a plugin too.
+ * Finds, loads and checks plugins.
  */
 #pragma once
 
@@ -17,8 +17,6 @@ struct plugin {
     char *path;
     void *dl;
     struct wl_plugin wl;     /* members that the plugin's `size` does not cover are zero */
-    struct wl_param *params; /* of [train], with their texts; else NULL */
-    struct words texts;
 };
 
 /* From now on a plugin is first loaded in a process of its own. Not for ranks: MPI must not fork. */
@@ -58,12 +56,3 @@ void plugin_each_param(const struct words *names, void *arg,
                        void take(void *arg, const char *plugin, const struct wl_param *p));
 /* Adds the names of these parameters, each once. */
 void plugin_param_names(struct words *params, const struct words *plugins);
-
-/* ---- [train] as a plugin ---- */
-
-/* The workload of [train], whose parameters are the keys of that section. It has tables and
- * describe() only: runner/job/ measures it. */
-
-/* GS_OK or GS_USAGE, every fault reported. A key with several values is a WL_CONFIG parameter, unless
- * `axes` names it. */
-int plugin_train(struct plugin **out, const struct config *c, const char *section);

@@ -8,9 +8,7 @@
 /* The verbs in the order of `gradsync help`; without help, a verb is listed in the row above. */
 /* clang-format off */
 #define EACH_VERB(X) \
-    X("tune", cmd_tune, "-- COMMAND", "show what communication costs; see also") \
-    X("trial", cmd_trial, "-- COMMAND", NULL) \
-    X("train", cmd_train, "CONFIG", NULL) \
+    X("tune", cmd_tune, "-- COMMAND", "show what communication costs, and what gets it back") \
     X("plan", cmd_plan, "CONFIG", "list cells, memory and time; measure nothing") \
     X("run", cmd_run, "CONFIG... | RUN", "measure configs, or the rest of a run; see also") \
     X("resume", cmd_resume, "RUN | CAMPAIGN", NULL) \

@@ -37,6 +37,8 @@ static const struct old_verb {
                  "launches that something else disturbed"},
     {"lab-enter", "type gradsync lab enter SITE COMMAND"},
     {"lab-set", "type gradsync lab set ORDER"},
+    {"trial", "'gradsync tune --arms FILE -- COMMAND' compares settings inside a running job"},
+    {"train", "'gradsync tune --launches FILE -- COMMAND' launches a job anew for each setting"},
 };
 
 static const struct verb *find_verb(const char *name)
@@ -145,8 +147,6 @@ static const char *const examples[][2] = {
     {"sites", "west = gpus=2 up=1Gbit/s"},
     {"links", "rate = 1Gbit/s"},
     {"model", "parameters = 1.3e9"},
-    {TRAIN_WORKLOAD,
-     "command = torchrun train.py --bucket-cap {bucket_cap}\n  bucket_cap = 25, 50, 100"},
     {"reference", "busbw = 449GB/s"},
 };
 
@@ -174,26 +174,11 @@ static void put_section(const struct settings_section *s)
     }
 }
 
-static void put_train(void)
-{
-    printf("\n[train]\n");
-    cli_put_wrapped(2,
-                    "a command of yours, launched anew for each config. Any other key "
-                    "than those below is a list of values: a placeholder of the command in lower "
-                    "case, or an environment variable in capitals, where the value " TRAIN_UNSET
-                    " removes it. 'zip' and 'exclude' work as in other workloads");
-    put_example(TRAIN_WORKLOAD);
-    for (const struct wl_param *p = train_keys; p->name; p++)
-        put_param(p, "");
-}
-
 static bool section_help(const char *word)
 {
     const struct settings_section *s = settings_section_find(word);
     if (s)
         put_section(s);
-    else if (!strcmp(word, TRAIN_WORKLOAD))
-        put_train();
     return s;
 }
 
@@ -205,8 +190,6 @@ static void each_key(void (*visit)(void *arg, const char *kind, const char *sect
     for (const struct settings_section *s = settings_sections; s->name; s++)
         for (const struct wl_param *p = s->table; p && p->name; p++)
             visit(arg, "key", s->name, p);
-    for (const struct wl_param *p = train_keys; p->name; p++)
-        visit(arg, "key", TRAIN_WORKLOAD, p);
     for (const struct wan_words *w = wan_words; w->section; w++)
         for (const struct wl_param *p = w->table; p->name; p++)
             visit(arg, w->form ? "word" : "key", w->section, p);
@@ -265,8 +248,6 @@ static bool configs_help(const char *word)
     for (const struct settings_section *s = settings_sections; s->name; s++)
         printf("  [%s]%s\n", s->name, s->table || has_words(s->name) ? " *" : ""),
             cli_put_wrapped(INDENT, s->help);
-    printf("  [train], [train LABEL] *\n");
-    cli_put_wrapped(INDENT, "a command of yours, launched anew for each config");
     printf("  [PLUGIN], [PLUGIN LABEL]\n");
     cli_put_wrapped(INDENT,
                     "a workload: its keys are the plugin's parameters, and a list or range of "

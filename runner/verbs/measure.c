@@ -11,7 +11,6 @@
 #include "cluster/cluster_status.h"
 #include "config/locate.h"
 #include "config/settings.h"
-#include "job/trial.h"
 #include "job/tune.h"
 #include "lab/probe.h"
 #include "lab/spec.h"
@@ -53,17 +52,6 @@ static const char *range(char *buf, size_t n, double least_s, double most_s)
     return buf;
 }
 
-static void print_train_cost(const struct plan *p, const struct plan_cost *cost)
-{
-    long long starts = (long long)plan_visits(p) * p->set.measure.launches;
-    AUTO_FREE char *hidden = secrets_hidden(config_find(p->config, p->section, "command")->value);
-    AUTO_FREE char *command = xstrfmt("command: %s", hidden);
-    screen_say(command);
-    printf("The command runs %lld times: in each launch once for each cell and twice for a "
-           "baseline, in random order\ntime: at most %s, if every run reaches its timeout\n",
-           starts, HUMAN_TIME(cost->most_s));
-}
-
 static void print_rank_cost(const struct plan_cost *cost)
 {
     printf("memory: %s per rank on the host", HUMAN_SIZE(cost->host_B));
@@ -89,10 +77,7 @@ static void print_cost(const struct plan *p)
            p->n_groups, p->n_groups == 1 ? "group" : "groups", (long long)m->launches,
            m->launches == 1 ? "launch" : "launches",
            compares(p) ? "" : "; one config: nothing to compare");
-    if (plan_is_train(p))
-        print_train_cost(p, &cost);
-    else
-        print_rank_cost(&cost);
+    print_rank_cost(&cost);
     if (p->set.cost.usd_per_hour > 0)
         printf("cost: %.2f to %.2f USD\n", p->set.cost.usd_per_hour * cost.time_s / 3600,
                p->set.cost.usd_per_hour * cost.most_s / 3600);
@@ -137,11 +122,11 @@ static bool may_run_here(const struct plan *p)
 /* ---- the verb ---- */
 
 /* Repeats the options, so that the next command measures the plan that was shown. */
-static void say_next(const struct config *c, const struct plan_options *o, bool train)
+static void say_next(const struct config *c, const struct plan_options *o)
 {
     const struct config_entry *hosts = config_find(c, "launch", "hosts");
     bool lab = hosts && lab_facts_missed(c, hosts->value), slurm = config_section(c, "slurm");
-    AUTO_FREE char *run = config_command(train ? "train" : "run", c->path, o->workload, o->set);
+    AUTO_FREE char *run = config_command("run", c->path, o->workload, o->set);
     AUTO_FREE char *other = lab     ? config_command("lab", c->path, NULL, o->set)
                             : slurm ? config_command("submit", c->path, o->workload, o->set)
                                     : xstrdup("");
@@ -179,20 +164,16 @@ static void print_total(const struct planned *all)
 {
     char time[80];
     double least_s = 0, most_s = 0;
-    size_t cells = 0, train = 0;
+    size_t cells = 0;
     for (size_t i = 0; i < all->n; i++) {
         struct plan_cost cost = plan_cost(all->plans[i]);
         cells += all->plans[i]->n_cells;
         least_s += cost.time_s;
         most_s += cost.most_s;
-        train += plan_is_train(all->plans[i]);
     }
     printf("%zu cell%s in %zu workload%s: ", cells, cells == 1 ? "" : "s", all->n,
            all->n == 1 ? "" : "s");
-    if (train == all->n)
-        printf("at most %s\n\n", HUMAN_TIME(most_s));
-    else
-        printf("%s, more on a busy machine\n\n", range(time, sizeof time, least_s, most_s));
+    printf("%s, more on a busy machine\n\n", range(time, sizeof time, least_s, most_s));
 }
 
 static void print_plans(const struct planned *all, const struct plan_options *o)
@@ -219,7 +200,7 @@ static void check_plans(struct planned *all)
         fprintf(stderr, "%s\n", all->faults.v[i]);
     bool slots = false; /* check once: all sections share one [launch] */
     for (size_t i = 0; i < all->n && all->code != GS_USAGE; i++) {
-        if (!may_run_here(all->plans[i]) || plan_is_train(all->plans[i]))
+        if (!may_run_here(all->plans[i]))
             continue;
         if (!slots)
             all->code = err_worse(all->code, launcher_check_slots(all->plans[i]));
@@ -250,7 +231,6 @@ static int show_sections(struct config *c, const struct plan_options *o)
         print_plans(&all, o);
     check_plans(&all);
     int code = all.code;
-    bool train = all.n && plan_is_train(all.plans[0]);
     planned_free(&all);
     if (!wanted && !o->workload && config_section(c, "model")) {
         printf("%s\n",
@@ -258,7 +238,7 @@ static int show_sections(struct config *c, const struct plan_options *o)
         return GS_OK;
     }
     if (wanted && !code && !o->json)
-        say_next(c, o, train);
+        say_next(c, o);
     return wanted ? code : plan_sections_none(c, o->workload);
 }
 
@@ -450,7 +430,7 @@ int cmd_resume(int argc, char **argv)
         {"json", 0, CLI_FLAG, &options.json, NULL, "print a summary as JSON"},
         {"commands", 0, CLI_FLAG, &options.commands, NULL,
          "run the commands of a run or campaign that you did not begin in this folder: prefix, "
-         "args, [train] command, scripts, the command of tune; read them first"},
+         "args, scripts, the command of tune; read them first"},
         {0}};
     const struct cli cli = {.arguments = "RUN | CAMPAIGN",
                             .summary = "Measures the missing cells of a run, or submits the "
@@ -459,128 +439,6 @@ int cmd_resume(int argc, char **argv)
                             .options = table,
                             .args = {1, 1}};
     return cli_request(&cli, argc, argv, resume, &options);
-}
-
-/* ---- train ---- */
-
-struct train_request {
-    struct run_options options;
-    const char **overrides;
-};
-
-static int train(void *request, char **words, int n)
-{
-    (void)n;
-    struct train_request *q = request;
-    CHECK(launcher_refuse_ranks("train"));
-    q->options.overrides = q->overrides;
-    return run_config(words[0], &q->options);
-}
-
-int cmd_train(int argc, char **argv)
-{
-    struct train_request q = {.options = {.data = RUN_DATA, .workload = TRAIN_WORKLOAD}};
-    const struct cli_option table[] = {
-        CLI_SET_ROW(&q.overrides),
-        {"output", 'o', CLI_TEXT, &q.options.data, "RAW",
-         "folder for the recordings (default data/raw)"},
-        {"workload", 'w', CLI_TEXT, &q.options.workload, "SECTION",
-         "run only this section, e.g. 'train small' (default: every [train])"},
-        {"quiet", 'q', CLI_QUIET, &q.options.quiet, NULL, "print errors only, no progress"},
-        {"json", 0, CLI_FLAG, &q.options.json, NULL, "print a summary as JSON"},
-        {0}};
-    const struct cli cli = {
-        .arguments = "CONFIG",
-        .summary =
-            "Compares settings of your own training command: launches the command of [train] "
-            "anew for each config, several times and in random order, and records the step "
-            "times that it prints. Works with any program that prints times.",
-        .example = "gradsync train my.ini --set measure:launches=3",
-        .options = table,
-        .args = {1, 1}};
-    return cli_request(&cli, argc, argv, train, &q);
-}
-
-/* ---- trial ---- */
-
-struct trial_request {
-    struct trial_options o;
-    const char *minutes; /* "1.5" */
-};
-
-static int trial(void *request, char **words, int n)
-{
-    struct trial_request *q = request;
-    struct trial_options *o = &q->o;
-    double minutes;
-    (void)n;
-    if (!units_parse_real(q->minutes, &minutes) || minutes < 0 || minutes > 1e6)
-        return fail(GS_USAGE, "trial: --minutes '%s': must be a number from 0 to 1000000, e.g. 1.5",
-                    q->minutes);
-    o->seconds = (long)ceil(60 * minutes);
-    return o->arms ? trial_job(o, words)
-                   : fail(GS_USAGE, "trial: --arms is missing; e.g. --arms ctas=16,ring/LL128");
-}
-
-int cmd_trial(int argc, char **argv)
-{
-    struct trial_request q = {.minutes = "10",
-                              .o = {.platform = "job",
-                                    .out = "data/raw",
-                                    .launches = {1, 1, 99},
-                                    .steps = {0, 0, 256},
-                                    .visit_s = {2, 1, 3600},
-                                    .warmup = {20, 0, 1000000},
-                                    .blocks = {0, 0, 1000000},
-                                    .calls = {0, 0, 32768},
-                                    .ranks = {0, 0, 1 << 24},
-                                    .deadline = {120, 1, 1000000},
-                                    .seed = {(long)time(NULL), 0, LONG_MAX}}};
-    const struct cli_option options[] = {
-        {"arms", 'a', CLI_TEXT, &q.o.arms, "LIST",
-         "settings to compare with auto, NCCL's own choice, separated by commas: ctas=N, an "
-         "algorithm, a protocol, or several joined by '/' (ring/LL128/ctas=8); or none,one,half, "
-         "for the price of communication: that many elements of each large collective are "
-         "communicated; "
-         "required"},
-        {"minutes", 'm', CLI_TEXT, &q.minutes, "N",
-         "end the trial after N minutes at most, e.g. 1.5; 0: no limit (default 10); the job then "
-         "continues with NCCL's own settings"},
-        {"blocks", 'b', CLI_INT, &q.o.blocks, "N",
-         "end the trial after N blocks; 0: as soon as each setting has a verdict (default 0)"},
-        {"visit", 0, CLI_INT, &q.o.visit_s, "S",
-         "seconds that a setting runs before the next one (default 2)"},
-        {"steps", 0, CLI_INT, &q.o.steps, "N",
-         "steps that a setting runs before the next one, instead of --visit"},
-        {"warmup", 0, CLI_INT, &q.o.warmup, "N", "steps before the trial begins (default 20)"},
-        {"calls", 0, CLI_INT, &q.o.calls, "N",
-         "collectives per step; 0: detect from their sequence (default 0)"},
-        {"ranks", 0, CLI_INT, &q.o.ranks, "N",
-         "switch settings in communicators of N ranks; 0: in those of all ranks (default 0)"},
-        {"deadline", 0, CLI_INT, &q.o.deadline, "S",
-         "seconds without a visit after which a job without communication is killed (default 120)"},
-        {"keep-best", 'k', CLI_FLAG, &q.o.keep_best, NULL,
-         "continue the job with the fastest setting if it was shown to be faster than auto"},
-        {"launches", 'l', CLI_INT, &q.o.launches, "N", "run the command N times (default 1)"},
-        {"seed", 0, CLI_INT, &q.o.seed, "N",
-         "seed of the order of the settings (default: the time)"},
-        {"platform", 'p', CLI_TEXT, &q.o.platform, "NAME",
-         "name of the platform in the recording (default job)"},
-        {"output", 'o', CLI_TEXT, &q.o.out, "RAW",
-         "folder for the recording, on a file system that all ranks see (default data/raw)"},
-        CLI_QUIET_ROW,
-        {0}};
-    const struct cli cli = {
-        .arguments = "-- COMMAND...",
-        .summary =
-            "Compares NCCL settings inside a training job: runs the command, switches the "
-            "settings between blocks of its steps, and records the time of each and whether "
-            "NCCL honoured it. Needs NCCL 2.22 or newer, and collectives outside of CUDA "
-            "graphs. If the job has a tuner already, set NCCL_TUNER_PLUGIN=none to replace it.",
-        .example = "gradsync trial --arms ctas=16,ring/LL128 -- torchrun train.py",
-        .options = options,
-        .args = {1, -1}};
-    return cli_request(&cli, argc, argv, trial, &q);
 }
 
 /* ---- tune ---- */

@@ -58,18 +58,6 @@ row 'make -j2 figures of a platform, after the tables, s' "$(calc 2 "$wall")" '<
 read -r wall cpu memory < <(in_tree figures PLATFORM=h200-2gpu)
 row 'make figures of a platform, nothing to do, s' "$(calc 3 "$wall")" '<=' 0.3 s
 
-# ---- what the tuner plugin adds to each call of NCCL
-
-mkdir -p "$tmp/trial/agree"
-printf '%s\n' "out = $tmp/trial" 'arm = auto' 'arm = ctas=8' 'steps = 64' 'ranks = 2' \
-    >"$tmp/trial.txt"
-for what in "no trial" "in a trial"; do
-    case $what in in*) set -- GRADSYNC_TRIAL="$tmp/trial.txt" ;; *) set -- ;; esac
-    read -r ns _ < <(env "$@" "$build/bench/tuner_calls" "$build/libnccl-tuner-gradsync.so" \
-        10000000)
-    row "tuner plugin: ns a call, $what" "$ns" '<=' 1000 ns
-done
-
 # ---- import, of each format that a file may be long in, and compare; the best of three by CPU time
 
 tests/make_nccl_output cycles=15000 >"$tmp/table.txt"

@@ -55,16 +55,6 @@ job() {
             --max_iters=100000)
     fi
 }
-price() { # LINK VARIABLE…: what communication costs nanoGPT over that link
-    local command
-    job
-    env "${@:2}" "$gradsync" trial --arms none,one,half --visit 1 --minutes 1 --deadline 60 \
-        --platform "$box-$1" -o "$out/raw" -- "${command[@]}"
-}
-price_sockets() { price sock NCCL_P2P_DISABLE=1 NCCL_SHM_DISABLE=1; }
-price_host() { price host NCCL_P2P_DISABLE=1; }
-price_nvlink() { price steps NCCL_NVLS_ENABLE=0; }
-
 tune() { # LINK VARIABLE…: the same, and the setting. It ends with 1 where the time is too short for one.
     local command
     job

@@ -34,10 +34,8 @@ config '[null]' 'siez = 8' 'noise = 2' 'tmie = 3'
 $ gradsync plan x.ini
 config '[measure]' 'launchs = 3' 'blocks = none' '[null]' 'siez = 8' 'noise = 2' '[mpi_alreduce]' 'odd line'
 $ gradsync check x.ini
-config '[train]' 'command = echo step time: 1; sleep 1'
+config '[launch]' 'prefix = echo step time: 1; sleep 1'
 $ gradsync check x.ini
-printf '[train]\ncommand = "echo step time: {x} s; echo" ; said\nx = 1, 2\n' >quoted.ini
-$ gradsync plan quoted.ini | grep cells
 config '[launch]' 'hosts = vm_1.example.org:4, 10.0.0.2, node[1-2,4]' '[null]'
 $ gradsync check x.ini
 config '[platform]' 'device = another machine' '[null]' 'size = 512TiB'

@@ -94,12 +94,12 @@ TEST_CAPTURED(refused_lines)
 /* A recording with such a command can be read: it ran the same. */
 TEST_CAPTURED(cut_commands)
 {
-    struct config *c = load("[train]\ncommand = a ; b\n", NULL, GS_OK);
-    assert_string_equal(value(c, "train", "command"), "a");
+    struct config *c = load("[launch]\nprefix = a ; b\n", NULL, GS_OK);
+    assert_string_equal(value(c, "launch", "prefix"), "a");
     assert_int_equal(config_check_commands(c), GS_USAGE);
-    assert_non_null(strstr(captured, "x.ini:2: key 'command': a blank and ';' begin a comment"));
+    assert_non_null(strstr(captured, "x.ini:2: key 'prefix': a blank and ';' begin a comment"));
     config_free(c);
-    c = load("[train]\ncommand = 'a' ; b\nlr = 1 ; c\n", NULL, GS_OK);
+    c = load("[launch]\nprefix = 'a' ; b\nranks = 1 ; c\n", NULL, GS_OK);
     assert_int_equal(config_check_commands(c), GS_OK);
     config_free(c);
 }

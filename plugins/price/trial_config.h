@@ -18,7 +18,7 @@
  */
 #pragma once
 
-#include "nccl_tuner/choice.h"
+#include "common/choice.h"
 
 #include <ctype.h>
 #include <stdbool.h>

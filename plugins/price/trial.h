@@ -20,8 +20,8 @@
  */
 #pragma once
 
-#include "nccl_tuner/nccl_abi.h"
-#include "nccl_tuner/trial_config.h"
+#include "price/nccl_abi.h"
+#include "price/trial_config.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -89,8 +89,6 @@ bool trial_begin(struct trial *t, const struct trial_config *c, const char *id, 
 void trial_name(char *id, size_t n, size_t ranks, int rank);
 /* One line on stderr, from the first rank of a host. */
 void trial_complain(const char *who, const char *why, const char *effect);
-/* For the tuner. True: an arm was applied. False: the call is not changed. */
-bool trial_call(struct trial *t, const struct call *call);
 /* For the price (plugins/price): how much of the call to communicate. Smaller calls decide what the
  * job does next (is the loss finite?), and are always whole. */
 #define TRIAL_PART_LEAST 65536

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "nccl_tuner/trial_config.h"
+#include "price/trial_config.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "nccl_tuner/trial.h"
+#include "price/trial.h"
 
 #include "common/clock.h"
 #include "common/rng.h"
-#include "nccl_tuner/choice.h"
+#include "common/choice.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -711,21 +711,6 @@ static int trial_next(struct trial *t, int func, size_t bytes)
         return TRIAL_UNCHANGED;
     t->visit_calls++;
     return (int)trial_arm_now(t);
-}
-
-bool trial_call(struct trial *t, const struct call *call)
-{
-    int arm = trial_next(t, call->func, call->bytes);
-    if (arm == TRIAL_UNCHANGED)
-        return false;
-    bool applied = choice_limit(&t->config->arms[arm].choice, call) && arm != 0;
-    if (t->visiting) {
-        int taken = choice_taken(call);
-        t->unavailable += arm != 0 && !applied;
-        if (taken >= 0)
-            t->taken[taken]++;
-    }
-    return applied;
 }
 
 enum choice_part trial_part(struct trial *t, int func, size_t bytes)
