@@ -76,7 +76,6 @@ $(BUILD)/bench/wan_link: $(wildcard plugins/wan_sync/transport/tcp*.c)
 $(BUILD)/bench/%: tests/bench/%.c $(commit) $(library)
 	$(call quiet,TEST,$<)mkdir -p $(@D) && OMPI_CC='$(CC)' $(MPICC) $(compile) $(LDFLAGS) -o $@ $(test_parts) $(LIBS) && OMPI_CC='$(CC)' $(MPICC) $(test_depends)
 $(BUILD)/sim/error_rates: $(sim_lib) $(BUILD)/runner/rank/stopping.o
-$(BUILD)/sim/advice_rates: tests/sim/rates.c
 $(BUILD)/sim/%: tests/sim/%.c $(commit) $(library)
 	$(call quiet,TEST,$<)mkdir -p $(@D) && $(CC) $(compile) $(LDFLAGS) -o $@ $(test_parts) $(LIBS) -lpthread && $(CC) $(test_depends)
 $(BUILD)/fuzz/%.o: tests/fuzz/%.c $(BUILD)/options | $(BUILD)/deps.ok

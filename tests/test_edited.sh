@@ -51,7 +51,7 @@ edit() { # KIND
 }
 
 # What reads recordings. Each is to exit with 1 and name the edited file.
-readers=(check show reduce compare resume advise)
+readers=(check show reduce compare resume)
 read_by() { # VERB
     case $1 in
     check) "$gradsync" check "$run_dir/launch-01.01.jsonl" ;;

@@ -3,7 +3,7 @@
 # Tier: slow
 #
 # The error rates of the verdicts on 1,000 campaigns whose truth is known. Their noise is AR(1),
-# with effects of the launch, a clock step and a drift. And how often gradsync advise is wrong.
+# with effects of the launch, a clock step and a drift.
 . "$(dirname "$0")/lib.sh"
 rate() { awk -F, -v q="$1" -v m="$2" '$1 ~ q && $2 == m { print $4; exit }' rates; }
 holds() { awk -v x="$1" "BEGIN { exit !(x != \"\" && $2) }"; }
@@ -48,21 +48,6 @@ ok 'the Mann-Whitney test finds a difference where there is none in over 50%' ho
 ok 'the Mann-Whitney test calls a true 2% the other way in over 10%' holds \
     "$(rate 'the other way' 'Mann-Whitney one after the other')" 'x > 0.1'
 
-# ---- advice
-
-run "$build/sim/advice_rates" 1000
-is "$rc|$err" '0|' 'every rate of advice is within its bound'
-printf '%s\n' "$out" >rates
-diag "$out"
-for wrong in '^nothing there but' '^0.4% there' '^3% there but -3%'; do
-    ok "a wrong setting is advised in 2.5% or less: $wrong" holds "$(rate "$wrong" advise)" \
-        'x <= 0.025'
-done
-ok 'a true 3% is advised in 80% or more' holds "$(rate '^3% there and' advise)" 'x >= 0.8'
-ok 'the gain left open is below a true gain in 4% or less' \
-    holds "$(rate 'smaller gain left open' advise)" 'x <= 0.04'
-is "$(rate 'nothing there; .*one launch' advise) $(rate '^10% there' advise)" '0.0000 0.0000' \
-    'nothing is advised from one launch'
 "$build/sim/error_rates" 20 3 200 >first 2>/dev/null
 "$build/sim/error_rates" 20 3 200 >second 2>/dev/null
 ok 'the same seed gives the same rates' diff first second

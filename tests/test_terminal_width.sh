@@ -29,7 +29,7 @@ for columns in 80 100; do
     for number in '' verdicts.steps '--all top.h200-4gpu.change' summary:12 limits:5; do
         fits "why $number" "$why $number"
     done
-    for verb in compare advise show plan; do
+    for verb in compare show plan; do
         for platform in h200-4gpu h200-2gpu h200-2gpu-steps h200-2gpu-collectives h200-2x2-sock; do
             if [ -d "$top/data/raw/$platform" ]; then
                 fits "$verb $platform" "$verb" $platform
@@ -38,11 +38,5 @@ for columns in 80 100; do
             fi
         done
     done
-    if [ -d "$top/data/raw/h200-4gpu" ]; then
-        like "$(on_columns $columns advise h200-4gpu)" 'backward 256MiB +auto ' \
-            "advise on $columns columns has a row for each step"
-    else
-        skip "advise on $columns columns has a row for each step" 'its recordings are not here'
-    fi
 done
 done_testing

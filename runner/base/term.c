@@ -119,14 +119,6 @@ static size_t indent_of(const struct table *t)
     return indent;
 }
 
-size_t text_table_before_last(const struct words *cells, size_t columns)
-{
-    struct table t = {.cells = cells, .columns = columns};
-    measure(&t);
-    free(t.width);
-    return indent_of(&t);
-}
-
 static void put_last(size_t indent, const char *s)
 {
     size_t columns = screen_columns(stdout);

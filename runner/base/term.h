@@ -44,5 +44,3 @@ void screen_wrap(size_t column, size_t indent, size_t width, const char *s);
  * line above the rows that share them. */
 void text_table_print(const struct words *cells, size_t columns, size_t keys,
                       bool (*fine)(const char *last));
-/* The widths of the columns before the last, with two blanks each. */
-size_t text_table_before_last(const struct words *cells, size_t columns);

@@ -275,16 +275,6 @@ struct effect effect_unpaired(const struct nested *a, size_t n_a, const struct n
     return e;
 }
 
-struct interval effect_simultaneous(const struct effect *e, size_t n)
-{
-    const double tail = (1 - CONTRAST_LEVEL) / 2;
-    double wider =
-        n > 1 ? student_quantile(tail / (double)n, e->df) / student_quantile(tail, e->df) : 1;
-    return (struct interval){.lo = e->value - (e->value - e->lo) * wider,
-                             .hi = e->value + (e->hi - e->value) * wider,
-                             .coverage = CONTRAST_LEVEL};
-}
-
 struct interval contrast_percentile(const struct nested *x, size_t n, size_t draws, bool expanded,
                                     struct rng *rng)
 {
@@ -410,11 +400,6 @@ static void explain(struct judgement *j, const struct effect *e, double bound, d
                  : size > bound && spans       ? "the interval reaches into the A/A floor"
                  : size > bound                ? "significant alone, but not after adjustment"
                                 : "the interval reaches beyond the bounds of equivalence");
-}
-
-bool judgement_is_hopeless(const struct judgement *j, const struct effect *e, double equivalence)
-{
-    return j->verdict == VERDICT_INCONCLUSIVE && fabs(e->value) < log1p(equivalence);
 }
 
 const char *judgement_span(char *buf, size_t n, double low, double high)

@@ -84,10 +84,6 @@ struct effect effect_paired(const struct nested *x, size_t n, size_t draws, stru
 struct effect effect_unpaired(const struct nested *a, size_t n_a, const struct nested *b,
                               size_t n_b, size_t draws, struct rng *rng);
 
-/* The interval that holds for n effects together with the same probability (Bonferroni): that of the
- * effect, widened to the quantiles of Student's t at 1 - level / n. Never inside the effect's own. */
-struct interval effect_simultaneous(const struct effect *e, size_t n);
-
 /* For the simulation: the uncorrected interval, or Hesterberg's. Paired. */
 struct interval contrast_percentile(const struct nested *x, size_t n, size_t draws, bool expanded,
                                     struct rng *rng);
@@ -115,9 +111,6 @@ struct judgement {
     char reason[256]; /* of inconclusive, same operation and small; else "" */
 };
 
-/* Is it inconclusive, and the effect below the bound? Then more launches would most likely show an
- * effect below the bound. */
-bool judgement_is_hopeless(const struct judgement *j, const struct effect *e, double equivalence);
 /* "0.5 to 0.9%", of gains or losses in ascending order. Returns buf. */
 const char *judgement_span(char *buf, size_t n, double low, double high);
 

@@ -2,7 +2,6 @@
 #include "compare/setting.h"
 
 #include "base/shell.h"
-#include "base/units.h"
 #include "config/settings.h"
 #include "common/choice.h"
 
@@ -69,11 +68,9 @@ static void add_variable(struct setting *s, const char *name, const char *value)
 
 static void take_value(struct setting *s, const char *name, const char *value)
 {
-    if (!is_variable(name))
-        words_addf(&s->rest, "%s=%s", name, value);
-    else if (!strcmp(value, "unset"))
+    if (is_variable(name) && !strcmp(value, "unset"))
         words_add(&s->unset, name);
-    else
+    else if (is_variable(name))
         add_variable(s, name, value);
 }
 
@@ -107,28 +104,16 @@ static void take_values(struct setting *s, const struct words *differs)
             take_value(s, differs->v[i], differs->v[i + 1]);
 }
 
-static void take_parts(struct setting *s, const struct words *parts)
-{
-    uint64_t bytes;
-    for (size_t i = 0; i < parts->n; i++)
-        if (!strncmp(parts->v[i], "bucket_cap=", 11) && units_parse_size(parts->v[i] + 11, &bytes))
-            s->bucket_mib = (double)bytes / (1 << 20);
-        else
-            words_add(&s->rest, parts->v[i]);
-}
-
 static void take_choice(struct setting *s, const struct choice *c)
 {
     char ctas[16];
-    s->algorithm = environment_name(c->algo);
-    s->protocol = c->proto >= 0 ? choice_proto_name(c->proto) : "";
-    s->ctas = c->channels;
-    if (*s->algorithm)
-        add_variable(s, "NCCL_ALGO", s->algorithm);
-    if (*s->protocol)
-        add_variable(s, "NCCL_PROTO", s->protocol);
-    snprintf(ctas, sizeof ctas, "%d", s->ctas);
-    if (s->ctas) {
+    const char *algorithm = environment_name(c->algo);
+    if (*algorithm)
+        add_variable(s, "NCCL_ALGO", algorithm);
+    if (c->proto >= 0)
+        add_variable(s, "NCCL_PROTO", choice_proto_name(c->proto));
+    snprintf(ctas, sizeof ctas, "%d", c->channels);
+    if (c->channels) {
         add_variable(s, "NCCL_MIN_CTAS", ctas);
         add_variable(s, "NCCL_MAX_CTAS", ctas);
     }
@@ -147,15 +132,13 @@ bool setting_of(struct setting *s, const struct contrast *c)
     struct choice choice = {-1, -1, 0, PART_ALL};
     AUTO_WORDS struct words parts = {0};
     bool training = !strcmp(c->workload, TRAIN_WORKLOAD);
-    *s = (struct setting){.algorithm = "", .protocol = ""};
+    *s = (struct setting){0};
     if (!runs_nccl(c) || (!training && !split(&choice, &parts, c->config)) ||
         choice.part != PART_ALL) /* the arms of a price are no settings */
         return false;
     take_choice(s, &choice);
     if (training)
         take_values(s, &c->differs);
-    else
-        take_parts(s, &parts);
     return true;
 }
 
@@ -163,20 +146,6 @@ void setting_free(struct setting *s)
 {
     words_free(&s->environment);
     words_free(&s->unset);
-    words_free(&s->rest);
-}
-
-bool setting_is_tunable(const struct setting *s, const struct contrast *c)
-{
-    const char *ran = c->baseline_ran ? strstr(c->baseline_ran, "ctas=") : NULL;
-    bool more = ran && s->ctas > atoi(ran + 5);
-    return !more && s->bucket_mib <= 0 && !s->rest.n && strcmp(c->workload, TRAIN_WORKLOAD) != 0;
-}
-
-size_t setting_changes(const struct setting *s)
-{
-    return s->environment.n / 2 - (s->ctas ? 1U : 0U) + s->unset.n + s->rest.n +
-           (s->bucket_mib > 0 ? 1U : 0U);
 }
 
 char *setting_export_line(const struct setting *s)
@@ -192,59 +161,4 @@ char *setting_export_line(const struct setting *s)
         return NULL;
     memmove(t.s, t.s + 1, t.len);
     return t.s;
-}
-
-/* ---- what it did ---- */
-
-const char *const setting_effects[SETTING_EFFECTS] = {
-    [EFFECT_UNKNOWN] = "unknown",
-    [EFFECT_HONOURED] = "honoured",
-    [EFFECT_CLAMPED] = "clamped",
-    [EFFECT_IGNORED] = "ignored",
-};
-
-/* Of one operation, "RING/LL128 ctas=24". */
-static enum setting_effect effect_of(const struct choice *asked, const char *operation)
-{
-    char algorithm[32], protocol[32];
-    int ctas = 0;
-    if (sscanf(operation, " %31[^/ ]/%31s ctas=%d", algorithm, protocol, &ctas) < 2)
-        return EFFECT_UNKNOWN;
-    if ((asked->algo >= 0 && choice_algo(algorithm) != asked->algo) ||
-        (asked->proto >= 0 && choice_proto(protocol) != asked->proto))
-        return EFFECT_IGNORED;
-    if (!asked->channels || ctas == asked->channels)
-        return EFFECT_HONOURED;
-    return ctas == 0 ? EFFECT_UNKNOWN : ctas < asked->channels ? EFFECT_CLAMPED : EFFECT_IGNORED;
-}
-
-/* Of one launch, whose calls may run several operations: "ring/LL ctas=8 98%, ring/LL ctas=1 2%".
- * The largest calls decide; `trial` dropped arms that most of the calls did not take. */
-static enum setting_effect launch_effect(const struct choice *asked, const char *ran)
-{
-    enum setting_effect best = EFFECT_UNKNOWN;
-    AUTO_WORDS struct words w = {0};
-    words_split(&w, ran, ',');
-    for (size_t i = 0; i < w.n; i++) {
-        enum setting_effect one = effect_of(asked, w.v[i]);
-        if (one != EFFECT_UNKNOWN && (best == EFFECT_UNKNOWN || one < best))
-            best = one;
-    }
-    return best;
-}
-
-enum setting_effect setting_effect(const char *config, const char *ran)
-{
-    struct choice asked;
-    AUTO_WORDS struct words rest = {0}, launches = {0};
-    enum setting_effect worst = EFFECT_UNKNOWN;
-    bool good = split(&asked, &rest, config);
-    if (!good || (asked.algo < 0 && asked.proto < 0 && !asked.channels))
-        return EFFECT_UNKNOWN;
-    words_split(&launches, ran, '|');
-    for (size_t i = 0; i < launches.n; i++) {
-        enum setting_effect one = launch_effect(&asked, launches.v[i]);
-        worst = one > worst ? one : worst;
-    }
-    return worst;
 }

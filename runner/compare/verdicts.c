@@ -142,18 +142,6 @@ static void contrast_free(struct contrast *one)
     free(one->bb.v);
 }
 
-void comparison_keep(struct comparison *c, bool (*keep)(const struct contrast *))
-{
-    struct comparison kept = {.families = c->families};
-    for (size_t i = 0; i < c->n; i++)
-        if (keep(&c->v[i]))
-            *comparison_append(&kept) = c->v[i];
-        else
-            contrast_free(&c->v[i]);
-    free(c->v);
-    *c = kept;
-}
-
 void comparison_free(struct comparison *c)
 {
     for (size_t i = 0; i < c->n; i++)

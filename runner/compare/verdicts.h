@@ -148,8 +148,6 @@ bool comparison_has_family(const struct comparison *c, size_t family);
 /* "shorter" or "longer" of a small effect, else "". */
 const char *contrast_small(const struct contrast *c);
 
-/* Drops the contrasts for which keep() is false; of families, whole ones. */
-void comparison_keep(struct comparison *c, bool (*keep)(const struct contrast *));
 /* Computes effects, adjusted p and verdicts. threads 0: one for each processor. */
 void comparison_solve(struct comparison *c, long threads);
 void comparison_free(struct comparison *c);

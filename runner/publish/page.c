@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "publish/page.h"
 
-#include "advise/advice.h"
 #include "base/err.h"
 #include "base/files.h"
 #include "base/text.h"
@@ -90,12 +89,6 @@ static void put_heading(FILE *f, const char *id, const char *text)
         "<section id=\"%s\"><h2>%s <a href=\"#%s\" aria-label=\"link to this section\">#</a>"
         "</h2>\n",
         id, text, id);
-}
-
-/* A command that the reader can copy. */
-static void put_command(FILE *f, const char *command)
-{
-    put(f, "<code class=\"cmd\">%s</code>", command);
 }
 
 /* ---- tables ---- */
@@ -529,77 +522,19 @@ static int put_figures(struct page *p, const char *folder, const char *id)
 
 /* ---- the answer ----
  *
- * The first screen of the page: what `gradsync advise` says, a row for each step, and the figure of the
- * answer.
+ * The first screen of the page: the figure of the answer.
  */
-
-/* Columns of advice_headings on the page, which has no room for what ran; a class for each. */
-static const struct {
-    int column;
-    const char *class;
-} shown[] = {{ADVICE_STEP, ""},  {ADVICE_SETTING, ""},  {ADVICE_GAIN, "n"},
-             {ADVICE_OPEN, "n"}, {ADVICE_WORDS, "say"}, {ADVICE_LEVEL, ""}};
-
-static void put_advice_table(FILE *f, const struct steps_evidence *s, size_t shape)
-{
-    AUTO_WORDS struct words cells = {0};
-    advice_rows(&cells, s, shape);
-    fputs("<div class=\"wide\"><table class=\"sort\"><thead><tr>", f);
-    for (size_t i = 0; i < COUNT(shown); i++)
-        fprintf(f, "<th class=\"%s\">%s</th>", shown[i].class, advice_headings[shown[i].column]);
-    fputs("</tr></thead><tbody>\n", f);
-    for (size_t row = 0; row < cells.n; row += ADVICE_COLUMNS) {
-        fputs("<tr>", f);
-        for (size_t i = 0; i < COUNT(shown); i++) {
-            const char *cell = cells.v[row + (size_t)shown[i].column];
-            put(f, "<td class=\"%s%s\">%s</td>", shown[i].class,
-                strcmp(cell, "advised") ? "" : " faster", cell);
-        }
-        fputs("</tr>\n", f);
-    }
-    fputs("</tbody></table></div>\n", f);
-}
-
-static void put_advice(FILE *f, const struct steps_evidence *s, size_t shape)
-{
-    AUTO_WORDS struct words commands = {0};
-    AUTO_FREE char *sentence = advice_sentence(s, shape);
-    put(f, "<p class=\"advice\">%s</p>\n", sentence);
-    advice_commands(&commands, s, shape);
-    for (size_t i = 0; i < commands.n; i++) {
-        fputs(i ? " " : "<p>Next: ", f);
-        put_command(f, commands.v[i]);
-    }
-    fputs(commands.n ? "</p>\n" : "", f);
-    fputs("<div class=\"answer\">\n", f);
-    put_advice_table(f, s, shape);
-}
 
 static int put_answer(struct page *p)
 {
-    AUTO_WORDS struct words roots = {0}, drawn = {0};
-    AUTO(evidence_free) struct steps_evidence s = {0};
     size_t room = SIZE_MAX, left_out = 0;
-    for (size_t i = 0; i < p->platforms.n; i++)
-        words_addf(&roots, "%s/%s", p->source->raw, p->platforms.v[i]);
-    CHECK(evidence_read(&s, roots.v, roots.n));
     fputs("<section id=\"answer\">\n", p->f);
-    for (size_t i = 0; i < s.n_shapes; i++) {
-        const char *platform = s.shapes[i].platform;
-        AUTO_FREE char *figure = xstrfmt("%s/%s/" ANSWER SUFFIX, p->source->figures, platform);
-        if (!advice_has_steps(&s, i))
-            continue;
-        put_advice(p->f, &s, i);
-        /* The figure has all shapes of a platform: it stands below the first one. */
-        if (!words_has(&drawn, platform) && !access(figure, F_OK))
-            CHECK(put_figure(p, platform, ANSWER, &room, &left_out));
-        words_add_once(&drawn, platform);
-        fputs("</div>\n", p->f);
+    for (size_t i = 0; i < p->platforms.n; i++) {
+        AUTO_FREE char *figure =
+            xstrfmt("%s/%s/" ANSWER SUFFIX, p->source->figures, p->platforms.v[i]);
+        if (!access(figure, F_OK))
+            CHECK(put_figure(p, p->platforms.v[i], ANSWER, &room, &left_out));
     }
-    if (!drawn.n)
-        fputs("<p class=\"advice\">No advice: no training step was compared here, and a collective "
-              "alone does not tell whether a step gets shorter.</p>\n",
-              p->f);
     fputs("</section>\n", p->f);
     return GS_OK;
 }

@@ -87,25 +87,6 @@ bool machine_ignores(const char *name)
 }
 
 /* A trial loads its own plugin. */
-static bool changes_nccl(const char *name, const char *value)
-{
-    return !strncmp(name, "NCCL_", 5) && !machine_ignores(name) &&
-           !strstr(value, "libnccl-tuner-gradsync");
-}
-
-static void tell_environment(struct machine *m, json_t *env)
-{
-    const char *name;
-    json_t *value;
-    json_object_foreach(env, name, value)
-    {
-        const char *text = json_string_value(value);
-        if (text && changes_nccl(name, text))
-            words_addf(&m->nccl_env, "%s=%s", name, text);
-    }
-    words_sort(&m->nccl_env);
-}
-
 static void tell_header(struct machine *m, const json_t *header)
 {
     const json_t *host;
@@ -122,7 +103,6 @@ static void tell_header(struct machine *m, const json_t *header)
                 tell(m, s->fact, json_object_get(json_object_get(host, "gpu"), s->key));
         }
     }
-    tell_environment(m, json_object_get(header, "env"));
     const char *started = m->facts[FACT_STARTED];
     if (started && !m->facts[FACT_DATE])
         m->facts[FACT_DATE] = xstrfmt("%.10s", started);
@@ -182,7 +162,6 @@ void machine_free(struct machine *m)
 {
     for (size_t i = 0; i < MACHINE_FACTS; i++)
         free(m->facts[i]);
-    words_free(&m->nccl_env);
     *m = (struct machine){0};
 }
 

@@ -37,8 +37,6 @@ extern const char *const machine_facts[MACHINE_FACTS]; /* "platform", "gpu", …
 
 struct machine {
     char *facts[MACHINE_FACTS]; /* owned; NULL: the recording does not say */
-    struct words nccl_env; /* "NCCL_NVLS_ENABLE=0", sorted: NCCL's variables that change what it
-                                   runs */
     int files, launches;   /* recordings; launches that have one */
 };
 

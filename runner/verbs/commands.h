@@ -22,7 +22,6 @@
     X("query", cmd_query, "SELECT... [RAW]", NULL) \
     X("import", cmd_import, "FILE...", "turn output of nccl-tests and others into recordings") \
     X("compare", cmd_compare, "[RAW | A B]", "print verdicts: config against baseline, B against A") \
-    X("advise", cmd_advise, "[PLATFORM]", "say which NCCL setting shortens a step") \
     X("limits", cmd_limits, "CONFIG...", "check numbers against physics; see also") \
     X("transitions", cmd_transitions, "[CSV]", NULL) \
     X("why", cmd_why, "[NUMBER]", "trace a number of the paper to its recording") \

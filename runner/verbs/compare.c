@@ -530,11 +530,100 @@ static void print_lines_of(const struct question *q, bool winners)
     text_table_print(&cells, COUNT(titles), 1, NULL);
 }
 
+/* ---- what to set ---- */
+
+/* How a config did in the groups of a question. */
+struct tally {
+    const struct contrast *win; /* that with the largest lower bound of its gain; NULL: none */
+    size_t wins, losses;
+    double low, high; /* gains over all its wins, relative */
+};
+
+static struct tally tally_of(const struct comparison *c, const struct contrast *question,
+                             const char *config)
+{
+    struct tally t = {.low = INFINITY, .high = -INFINITY};
+    double best = -INFINITY;
+    for (size_t i = 0; i < c->n; i++) {
+        const struct contrast *one = &c->v[i];
+        double low = -expm1(one->effect.hi), high = -expm1(one->effect.lo);
+        if (!contrasts_of_one_question(one, question) || strcmp(one->config, config) != 0)
+            continue;
+        t.losses += one->judgement.verdict == VERDICT_SLOWER;
+        if (one->judgement.verdict != VERDICT_FASTER)
+            continue;
+        t.wins++;
+        t.low = fmin(t.low, low);
+        t.high = fmax(t.high, high);
+        if (low > best) {
+            best = low;
+            t.win = one;
+        }
+    }
+    return t;
+}
+
+/* The config that was shown to be faster in one group or more and slower in none; of several, the one
+ * with the largest lower bound of its gain. No win: change nothing. */
+static struct tally what_to_set(const struct comparison *c, const struct contrast *question)
+{
+    struct tally best = {0};
+    for (size_t i = 0; i < c->n; i++) {
+        if (c->v[i].judgement.verdict != VERDICT_FASTER ||
+            !contrasts_of_one_question(&c->v[i], question))
+            continue;
+        struct tally t = tally_of(c, question, c->v[i].config);
+        if (!t.losses && (!best.win || t.win->effect.hi < best.win->effect.hi))
+            best = t;
+    }
+    return best;
+}
+
+/* "ctas=32 (NCCL_MIN_CTAS=32 NCCL_MAX_CTAS=32)" */
+static char *words_to_set(const struct contrast *c)
+{
+    AUTO(setting_free) struct setting s = {0};
+    AUTO_FREE char *line = setting_of(&s, c) ? setting_export_line(&s) : NULL;
+    return line && strcmp(line, c->config) != 0 ? xstrfmt("%s (%s)", c->config, line)
+                                                : xstrdup(c->config);
+}
+
+/* The last lines of the answer: for each question the config to set, or "change nothing". */
+static void print_what_to_set(const struct comparison *shown, const struct questions *all)
+{
+    bool job = true;
+    for (size_t i = 0; i < all->n; i++) {
+        const struct question *q = &all->v[i];
+        const char *groups = contrast_level(q->c) == LEVEL_ALONE ? "group" : "step",
+                   *plural = q->n == 1 ? "" : "s";
+        struct tally t = what_to_set(shown, q->c);
+        AUTO_TEXT struct text line = {0};
+        text_add(&line, "What to set, ");
+        name_question(&line, all, i);
+        if (t.win) {
+            AUTO_FREE char *words = words_to_set(t.win);
+            char span[64];
+            text_addf(&line, "%s, %s shorter in %zu of %zu %s%s, longer in none", words,
+                      judgement_span(span, sizeof span, t.low, t.high), t.wins, q->n, groups,
+                      plural);
+        } else {
+            text_add(&line, "change nothing");
+            if (q->open)
+                text_addf(&line, "; inconclusive in %zu of %zu %s%s", q->open, q->n, groups,
+                          plural);
+        }
+        screen_say(line.s);
+        job = job && contrast_level(q->c) >= LEVEL_TRIAL;
+    }
+    if (!job)
+        printf("Only your job tells whether its own step gets shorter: gradsync tune -- COMMAND\n");
+}
+
 /* The answer: for each question (a run and a mode) a sentence, and below it one line for the best config
  * of each group, or for each contrast if winners is NULL, the largest differences first. Modes are
  * different questions and are never counted together. best_of: of --best-of, or NULL. */
 static void print_answer(const struct comparison *shown, const struct winners *winners,
-                         const char *best_of)
+                         const char *best_of, bool within_runs)
 {
     AUTO(questions_free) struct questions all = {0};
     for (size_t i = 0; i < (winners ? winners->n : shown->n); i++)
@@ -557,11 +646,8 @@ static void print_answer(const struct comparison *shown, const struct winners *w
     }
     if (all.lines < shown->n)
         printf("--all prints every contrast; --size, --mode, --config choose\n");
-    for (size_t i = 0; i < all.n && winners; i++)
-        if (all.v[i].faster && contrast_level(all.v[i].c) != LEVEL_ALONE) {
-            printf("What to set: gradsync advise %s\n", all.v[i].c->platform);
-            break;
-        }
+    if (within_runs)
+        print_what_to_set(shown, &all);
 }
 
 /* ---- contrasts ---- */
@@ -636,7 +722,8 @@ static int print_contrasts(const struct compare_request *q, const struct choice 
     } else {
         CHECK(take_prices(&shown, choice));
         if (shown.n)
-            print_answer(&shown, each || one_pair(c) ? NULL : &winners, q->best_of);
+            print_answer(&shown, each || one_pair(c) ? NULL : &winners, q->best_of,
+                         q->n != 2 && !q->best_of);
     }
     return GS_OK;
 }

@@ -33,6 +33,7 @@ static const struct verb {
 static const struct old_verb {
     const char *name, *now;
 } old_verbs[] = {
+    {"advise", "'gradsync compare PLATFORM' ends with what to set"},
     {"suspects", "DCGM and nvbandwidth test GPUs and their links; 'gradsync show RUN' names "
                  "launches that something else disturbed"},
     {"lab-enter", "type gradsync lab enter SITE COMMAND"},

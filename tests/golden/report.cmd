@@ -59,14 +59,13 @@ tables between/raw between
 $ gradsync report --raw between/raw --csv between -o between.html && text between.html '<section id="sites">' '<section id="method">'
 $ text between.html '<summary>Between sites' '<.details>' | sed -n '1,4p'
 
-# ---- the first screen: what advise says, a row for each step, the figure of the answer; others below a question
+# ---- the first screen: the figure of the answer; others below a question
 run=h200-4gpu/iter_proxy/20261121T111537Z-backward-7c01
 mkdir -p steps/raw/${run%/*} && cp -r $top/data/raw/$run steps/raw/${run%/*}
 for name in answer iter_proxy-size-1MiB-ranks nccl_allreduce-bandwidth; do cp figures/out/p/one.svg figures/out/h200-4gpu/$name.svg; done
 { cat figures/out/p/one.svg && head -c 2000000 /dev/zero | tr '\0' ' '; } >figures/out/h200-4gpu/iter_proxy-size-1MiB-ecdf.svg
 tables steps/raw steps
 $ gradsync report -q --all --raw steps/raw --csv steps -o steps.html && text steps.html '<body' '<h2>h200-4gpu'
-$ gradsync advise steps/raw 2>/dev/null | sed -n 1p
 $ grep -c 'aria-label="answer"' steps.html; sed -n '/<section id="answer">/,/<.section>/p' steps.html | grep -c '<svg'
 $ grep -o '<summary>[^<]*.\|<figure id="[^"]*"\|<figcaption>[^<]*\|1 more figure[^/]*' steps.html
 rm data/csv/compare.csv

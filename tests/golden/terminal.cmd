@@ -17,7 +17,7 @@ $ gradsync list recordings
 $ gradsync list measured
 $ gradsync list plugins | grep -x null
 $ gradsync show 20250101T000000Z-abcd
-$ for verb in show compare advise; do gradsync $verb p/null/20250101T000000Z-abcd >shown || echo $verb; done
+$ for verb in show compare; do gradsync $verb p/null/20250101T000000Z-abcd >shown || echo $verb; done
 $ gradsync show herre
 # An installed config is found, but one in this folder goes before it.
 mkdir -p inst/bin inst/share/gradsync/configs elsewhere

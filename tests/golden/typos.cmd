@@ -4,7 +4,7 @@ printf '[platform]\nname = here\n[null]\nsize = 8, 64, 4KiB\nconfig = a, b\n' >c
 : >configs/mine-2gpu.ini
 whole_run data/raw/p/null/20250101T000000Z-abcd
 $ gradsync paln
-$ gradsync suspects
+$ for verb in suspects advise; do gradsync $verb h200-4gpu; done
 $ gradsync plan mine.ini --workloda x
 $ gradsync help measrue
 $ gradsync list config
@@ -24,7 +24,7 @@ $ gradsync show Z-abc
 $ gradsync show "" mine
 $ gradsync resume 20250101T000000Z-abd
 $ gradsync compare 20250101T000000Z-abd -o out
-$ for verb in show compare advise transitions; do gradsync $verb zzzzzz; done
+$ for verb in show compare transitions; do gradsync $verb zzzzzz; done
 $ gradsync status data/campaigns/gs-20250101-abd
 $ gradsync status
 $ (cd home && gradsync status)

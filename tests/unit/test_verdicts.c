@@ -86,46 +86,10 @@ TEST(settings_of_cells)
     assert_true(setting_of(&s, &c));
     AUTO_FREE char *line = setting_export_line(&s);
     assert_string_equal(line, "env -u B A='/a/b c'");
-    assert_int_equal(s.rest.n, 1);
-    assert_string_equal(s.rest.v[0], "bucket_cap=50");
-    assert_int_equal(setting_changes(&s), 3);
     setting_free(&s);
     words_free(&c.differs);
     words_free(&cell.values);
     words_free(&baseline.values);
-}
-
-TEST(what_a_setting_did)
-{
-    static const struct {
-        const char *asked, *ran;
-        enum setting_effect effect;
-    } cases[] = {
-        {"ctas=24", "RING/LL ctas=24", EFFECT_HONOURED},
-        {"ctas=24", "RING/LL ctas=16 | RING/LL ctas=24", EFFECT_CLAMPED}, /* the worst launch */
-        {"ctas=24", "RING/LL ctas=24 | RING/LL ctas=16", EFFECT_CLAMPED},
-        {"ctas=24", "RING/LL ctas=24 98%, RING/LL ctas=1 2%",
-         EFFECT_HONOURED}, /* the largest calls */
-        {"ctas=24", "RING/LL ctas=1 2%, RING/LL ctas=24 98%", EFFECT_HONOURED},
-        {"ctas=8", "RING/LL ctas=24", EFFECT_IGNORED},
-        {"tree", "RING/LL ctas=24", EFFECT_IGNORED},
-        {"auto", "RING/LL ctas=24", EFFECT_UNKNOWN},
-        {"ring/LL", "RING/LL128 ctas=8", EFFECT_IGNORED},
-        {"nvls-tree", "NVLS_TREE/SIMPLE ctas=8", EFFECT_HONOURED},
-        {"ctas=8/policy=zero", "RING/LL ctas=8", EFFECT_HONOURED},
-        {"bucket_cap=50", "RING/LL ctas=8", EFFECT_UNKNOWN},
-        {"ctas=8", "", EFFECT_UNKNOWN},
-        {"ctas=8", "unproven: old NCCL", EFFECT_UNKNOWN},
-    };
-    for (size_t i = 0; i < COUNT(cases); i++)
-        if (setting_effect(cases[i].asked, cases[i].ran) != cases[i].effect)
-            fail_msg("%s, %s: %s", cases[i].asked, cases[i].ran,
-                     setting_effects[setting_effect(cases[i].asked, cases[i].ran)]);
-    const struct contrast c = {.workload = (char *)"trial",
-                               .baseline_ran = (char *)"TREE/LL ctas=16"};
-    assert_true(setting_is_tunable(&(struct setting){.ctas = 16}, &c));
-    assert_false(
-        setting_is_tunable(&(struct setting){.ctas = 17}, &c)); /* more than NCCL chooses */
 }
 
 /* statsmodels.stats.multitest.multipletests(p, method='holm')[1] */
@@ -349,8 +313,7 @@ TEST(verdicts_by_their_bounds)
 TEST(small_effects_are_named)
 {
     struct effect shorter = made(log(0.993), 0.002, 5), longer = made(log(1.005), 0.002, 5),
-                  none = made(-0.001, 0.002, 5), hopeless = made(-0.0085, 0.003, 5),
-                  likely = made(-0.012, 0.014, 5);
+                  none = made(-0.001, 0.002, 5);
     struct judgement j = judge_effect(&shorter, 0.01, 0, 0.01);
     assert_int_equal(j.verdict, VERDICT_EQUIVALENT);
     assert_int_equal(j.small, -1);
@@ -362,23 +325,6 @@ TEST(small_effects_are_named)
     j = judge_effect(&none, 0.01, 0, 1);
     assert_int_equal(j.small, 0);
     assert_string_equal(j.reason, "");
-    j = judge_effect(&hopeless, 0.01, 0, 0.01);
-    assert_true(judgement_is_hopeless(&j, &hopeless, 0.01));
-    j = judge_effect(&likely, 0.01, 0, 1);
-    assert_int_equal(j.verdict, VERDICT_INCONCLUSIVE);
-    assert_false(judgement_is_hopeless(&j, &likely, 0.01));
-}
-
-/* Bonferroni: t(4) at 0.025 / 4 is 4.3147 (tables of Dunn's test) */
-TEST(intervals_that_hold_together_are_wider)
-{
-    struct effect e = made(-0.02, 0.01, 5);
-    e.hi = -0.005; /* not symmetric */
-    struct interval one = effect_simultaneous(&e, 1), four = effect_simultaneous(&e, 4);
-    near(one.lo, e.lo, 1e-15);
-    near(one.hi, e.hi, 1e-15);
-    near((four.lo - e.value) / (e.lo - e.value), 4.3147 / 2.7764, 1e-3);
-    near((four.hi - e.value) / (e.hi - e.value), 4.3147 / 2.7764, 1e-3);
 }
 
 /* The reason speaks of the p that decides: an interval without 0 is not enough. */
