@@ -55,11 +55,8 @@ void err_capture_first(char *buf, size_t size)
  * of recordings may be anybody's: they reach the terminal only as printable characters. */
 static void put_line(const char *where, int line, const char *fmt, va_list args)
 {
-    char text[4096];
-    int n = line ? snprintf(text, sizeof text, "%s:%d: ", where, line)
-                 : snprintf(text, sizeof text, "%s: ", where);
-    if (n >= 0 && (size_t)n < sizeof text)
-        vsnprintf(text + n, sizeof text - (size_t)n, fmt, args);
+    AUTO_FREE char *what = line ? xstrfmt("%s:%d", where, line) : xstrdup(where);
+    AUTO_FREE char *message = xvstrfmt(fmt, args), *text = xstrfmt("%s: %s", what, message);
     printable_make(text, "");
     const struct capture *c = n_captures ? &captures[n_captures - 1] : NULL;
     if (!c)
@@ -123,12 +120,11 @@ int err_worse(int a, int b)
 
 void say(const char *fmt, ...)
 {
-    char text[4096];
     if (quiet_)
         return;
     va_list args;
     va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
+    AUTO_FREE char *text = xvstrfmt(fmt, args);
     va_end(args);
     fprintf(stderr, "%s\n", printable_make(text, "\n"));
 }

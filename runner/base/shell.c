@@ -23,10 +23,33 @@ void shell_quote(struct text *t, const char *s)
     text_add(t, "'");
 }
 
-const char *shell_word(char *buf, size_t size, const char *s)
+const char *shell_word(const char *s)
 {
+    static struct words all;
     AUTO_TEXT struct text t = {0};
     shell_quote(&t, s);
-    snprintf(buf, size, "%s", t.s);
-    return buf;
+    size_t i = words_add_once(&all, t.s);
+    return all.v[i];
+}
+
+void python_quote(struct text *t, const char *s)
+{
+    text_add(t, "\"");
+    for (; *s; s++)
+        if ((unsigned char)*s < ' ' || *s == 0x7f)
+            text_addf(t, "\\x%02x", (unsigned char)*s);
+        else if (*s == '"' || *s == '\\')
+            text_addf(t, "\\%c", *s);
+        else
+            text_addn(t, s, 1);
+    text_add(t, "\"");
+}
+
+/* Between double quotes gnuplot runs what stands in backquotes. */
+void gnuplot_quote(struct text *t, const char *s)
+{
+    text_add(t, "'");
+    for (; *s; s++)
+        text_addn(t, *s == '\'' ? "''" : s, *s == '\'' ? 2 : 1);
+    text_add(t, "'");
 }

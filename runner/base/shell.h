@@ -14,6 +14,10 @@
 /* Adds the text as one shell word, quoted only if necessary. */
 void shell_quote(struct text *t, const char *s);
 
-/* The same in buf, which it returns; SHELL_WORD is valid until the end of the block. */
-const char *shell_word(char *buf, size_t size, const char *s);
-#define SHELL_WORD(s) shell_word((char[4096]){0}, 4096, s)
+/* The same as a string that lives as long as the process. */
+const char *shell_word(const char *s);
+#define SHELL_WORD(s) shell_word(s)
+
+/* Adds it as a string of Python, and of gnuplot. */
+void python_quote(struct text *t, const char *s);
+void gnuplot_quote(struct text *t, const char *s);

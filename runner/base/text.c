@@ -54,7 +54,7 @@ void xstrset(char **to, const char *s)
     *to = xstrdup(s);
 }
 
-static char *xvstrfmt(const char *fmt, va_list args)
+char *xvstrfmt(const char *fmt, va_list args)
 {
     char *s = NULL;
     int n = vasprintf(&s, fmt, args);
@@ -446,4 +446,42 @@ bool printable_words(const char *s)
 bool printable_label(const char *s)
 {
     return printable_words(s) && !strchr(s, '"');
+}
+
+static const char not_in_labels[] = "\"'`\\$<>&|;{}";
+
+char *label_from(const char *value)
+{
+    struct text t = {0};
+    text_add(&t, "");
+    for (const char *s = value; *s; s++) {
+        bool first = s == value && *s == '-';
+        bool code = *s == '%' && isxdigit((byte)s[1]) && isxdigit((byte)s[2]);
+        size_t bad = printable_fault(s);
+        for (size_t i = 0; i < bad; i++)
+            text_addf(&t, "%%%02X", (byte)s[i]);
+        if (bad)
+            s += bad - 1;
+        else if (first || code || strchr(not_in_labels, *s))
+            text_addf(&t, "%%%02X", (byte)*s);
+        else
+            text_addn(&t, s, 1);
+    }
+    return t.s;
+}
+
+char *label_value(const char *label)
+{
+    struct text t = {0};
+    text_add(&t, "");
+    for (const char *s = label; *s; s++) {
+        unsigned c = 0;
+        bool code = *s == '%' && sscanf(s + 1, "%2X", &c) == 1 && isxdigit((byte)s[1]) &&
+                    isxdigit((byte)s[2]);
+        bool ours = code && (c < 0x20 || c >= 0x7f || strchr("%-", (int)c) ||
+                             strchr(not_in_labels, (int)c));
+        text_addn(&t, ours ? (const char[]){(char)c} : s, 1);
+        s += ours ? 2 : 0;
+    }
+    return t.s;
 }

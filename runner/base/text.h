@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -117,6 +118,7 @@ void *xrealloc(void *p, size_t n);
 char *xstrdup(const char *s);
 void xstrset(char **to, const char *s); /* replaces *to by a copy of s */
 char *xstrfmt(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+char *xvstrfmt(const char *fmt, va_list args) __attribute__((format(printf, 1, 0)));
 /* The number of UTF-8 characters. */
 size_t text_width(const char *s);
 
@@ -137,5 +139,9 @@ bool printable_name(const char *s);
 /* A config, mode, unit or value of a parameter: printable, not first '-', and none of "'`\$<>&|;{} */
 #define PRINTABLE_LABEL_RULE "printable, not first '-', and none of \"'`\\$<>&|;{}"
 bool printable_label(const char *s);
+/* A value as part of a label: characters that a label may not have are "%3B" and so on. The caller frees it. */
+char *label_from(const char *value);
+/* The value again; a '%' that label_from did not write is kept. The caller frees it. */
+char *label_value(const char *label);
 /* The same for words key=value of a plan, whose values may stand in double quotes. */
 bool printable_words(const char *s);

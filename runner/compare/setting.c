@@ -66,8 +66,9 @@ static void add_variable(struct setting *s, const char *name, const char *value)
     words_add(&s->environment, value);
 }
 
-static void take_value(struct setting *s, const char *name, const char *value)
+static void take_value(struct setting *s, const char *name, const char *recorded)
 {
+    AUTO_FREE char *value = label_value(recorded);
     if (is_variable(name) && !strcmp(value, "unset"))
         words_add(&s->unset, name);
     else if (is_variable(name))

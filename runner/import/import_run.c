@@ -45,7 +45,7 @@ static bool is_name(const char *s)
     for (const char *c = s; *c; c++)
         if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+=/", *c))
             return false;
-    return *s && *s != '.' && strlen(s) < IMP_WORD;
+    return *s && !strchr(".-", *s) && strlen(s) < IMP_WORD;
 }
 
 static bool is_folder(const char *s)

@@ -347,8 +347,6 @@ const char *import_anchor(const char *line, const char *at)
 
 /* ---- settings ---- */
 
-#define COMMAND_WORDS 512
-
 static bool variable(const char *s, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -390,9 +388,9 @@ void import_setting(json_t *to, const char *name, size_t n, const char *value, s
         value++, value_n--;
     while (value_n && strchr("\"'`,;)", value[value_n - 1]))
         value_n--;
-    AUTO_FREE char *text = xstrfmt("%.*s", (int)(value_n < 512 ? value_n : 512), value);
+    AUTO_FREE char *text = xstrfmt("%.*s", (int)value_n, value), *label = label_from(text);
     if (!idle(key))
-        json_object_set_new(to, key, json_text(text));
+        json_object_set_new(to, key, json_text(label));
 }
 
 /* "NAME=VALUE", also in quotes. `any`: the name may be of any variable, else of communication. */
@@ -583,7 +581,6 @@ void import_log_line(struct import_log *log, const char *line)
         log->exported = json_object();
     if (!log->part.len && !of_interest(line))
         return;
-    AUTO_FREE struct word *w = xcalloc(COMMAND_WORDS + 1, sizeof *w);
     size_t length = strlen(line);
     bool goes_on = length && line[length - 1] == '\\';
     if (goes_on || log->part.len) {
@@ -592,8 +589,9 @@ void import_log_line(struct import_log *log, const char *line)
     }
     const char *text = log->part.len ? log->part.s : line;
     if (!goes_on || log->part.len > IMPORT_LINE_MAX) {
-        size_t n = words_of(text, w, COMMAND_WORDS);
-        take_words(log, w, n < COMMAND_WORDS ? n : COMMAND_WORDS);
+        size_t most = strlen(text) / 2 + 1; /* words and the blanks between them */
+        AUTO_FREE struct word *w = xcalloc(most + 1, sizeof *w);
+        take_words(log, w, words_of(text, w, most));
         text_clear(&log->part);
     }
 }

@@ -27,7 +27,16 @@ int job_recording_folder(const char *verb, const char *platform, const char *out
     if (!printable_name(platform))
         return fail(GS_USAGE, "%s: --platform '%s' is not a name (" PRINTABLE_NAME_RULE ")", verb,
                     platform);
-    AUTO_FREE char *slashed = xstrfmt("%s/", out), *failed = files_make_above(slashed);
+    AUTO_FREE char *slashed = xstrfmt("%s/", out), *above = realpath(".", NULL);
+    const char *bad = !printable(out, "")                             ? out
+                      : *out != '/' && above && !printable(above, "") ? above
+                                                                      : NULL;
+    if (bad)
+        return fail(GS_USAGE,
+                    "%s: the folder of recordings '%s': its path has a line feed or another "
+                    "character that cannot be printed: choose another with -o",
+                    verb, bad);
+    AUTO_FREE char *failed = files_make_above(slashed);
     return failed ? fail_file(failed, "made", errno) : GS_OK;
 }
 
@@ -335,7 +344,8 @@ static json_t *params_of(const struct tune_setting *s)
         char *value = strchr(name, '=');
         if (value)
             *value++ = '\0';
-        json_object_set_new(params, name, json_text(value ? value : ""));
+        AUTO_FREE char *shown = label_from(value ? value : "");
+        json_object_set_new(params, name, json_text(shown));
     }
     return params;
 }

@@ -90,11 +90,13 @@ static void put_variable(const char *v, bool python)
 {
     const char *value = v + strcspn(v, "=") + 1;
     int n = (int)(value - v - 1);
+    AUTO_TEXT struct text quoted = {0};
+    python_quote(&quoted, value);
     bool unset = !strcmp(value, "unset");
     if (python && unset)
         printf("os.environ.pop(\"%.*s\", None)\n", n, v);
     else if (python)
-        printf("os.environ[\"%.*s\"] = \"%s\"\n", n, v, value);
+        printf("os.environ[\"%.*s\"] = %s\n", n, v, quoted.s);
     else if (unset)
         printf("unset %.*s\n", n, v);
     else if (!*value)
@@ -180,7 +182,9 @@ void tune_say_nothing(const struct tune_settings *s, size_t tried, double worth,
 static void put_bar(struct text *names, struct text *bars, int row, const char *name, double base_s,
                     double value, double lo, double hi, bool proven)
 {
-    text_addf(names, "name[%d] = \"%s\"\n", row, name);
+    text_addf(names, "name[%d] = ", row);
+    gnuplot_quote(names, name);
+    text_add(names, "\n");
     text_addf(bars, "%d %.9g %.9g %.9g %d\n", row, base_s * exp(value), base_s * exp(lo),
               base_s * exp(hi), proven);
 }

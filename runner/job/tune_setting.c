@@ -238,7 +238,7 @@ static char *joined(const struct tune_setting *s, const char *between)
 
 static void put_label(struct tune_setting *s)
 {
-    AUTO_FREE char *label = joined(s, "/");
+    AUTO_FREE char *words = joined(s, "/"), *label = label_from(words);
     xstrset(&s->label, *label ? label : TUNE_BASELINE);
 }
 
@@ -434,9 +434,10 @@ static bool applies(const struct row *r, const struct tune_request *q, enum tune
     return (!torch || q->torch & torch) && !(q->nccl && r->nccl > q->nccl);
 }
 
-static bool wanted(const char *only, const char *label)
+static bool wanted(const char *only, const struct tune_setting *s)
 {
     AUTO_WORDS struct words words = {0};
+    AUTO_FREE char *label = joined(s, "/");
     bool found = !only;
     if (only)
         words_split(&words, only, ',');
@@ -462,7 +463,7 @@ static void keep_wanted(struct tune_settings *s, const char *only)
 {
     size_t kept = 1;
     for (size_t i = 1; i < s->n; i++)
-        if (wanted(only, s->v[i].label) && !changes_nothing(&s->v[i]))
+        if (wanted(only, &s->v[i]) && !changes_nothing(&s->v[i]))
             s->v[kept++] = s->v[i];
         else
             free_setting(&s->v[i]);

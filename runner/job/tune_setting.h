@@ -29,7 +29,7 @@ extern const char *const tune_link_words[TUNE_LINKS]; /* for sentences */
 enum { TUNE_DDP = 1, TUNE_FSDP = 2, TUNE_PYTHON = 4 };
 
 struct tune_setting {
-    char *label;            /* of its cells: "NCCL_A=2/NCCL_B=unset/torch:static_graph=1" */
+    char *label;            /* of its cells (label_from): "NCCL_A=2/NCCL_B=unset/torch:static_graph=1" */
     struct words variables; /* NAME=VALUE; the job without it: NAME=unset, NCCL_NAME= */
     struct words torch;     /* switches of PyTorch: NAME=VALUE */
     char *changes;          /* what it may change */

@@ -7,6 +7,7 @@
 #include "base/secrets.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "config/json_names.h"
 #include "config/params.h"
 #include "lab/spec.h"
 
@@ -221,11 +222,23 @@ static int write_text(struct record *r, const char *text, size_t length, const u
     return code;
 }
 
+/* What readers refuse is not written. */
+static int check_names(const struct record *r, json_t *object)
+{
+    char why[320];
+    return json_names_good(object, why, sizeof why)
+               ? GS_OK
+               : fail_at(GS_FAILED, r->path, 0, "%s, and is not recorded", why);
+}
+
 /* Takes ownership of the object. */
 static int write_line(struct record *r, json_t *object, const uint64_t *time_ns, size_t n)
 {
+    int code = check_names(r, object);
     AUTO_FREE char *text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(16));
     json_decref(object);
+    if (code)
+        return code;
     if (!text)
         return fail_at(GS_FAILED, r->path, 0,
                        "a line cannot be written as JSON (not UTF-8, or not a finite number)");
@@ -381,6 +394,11 @@ int record_make_run(const char *root, const char *platform, const char *workload
 {
     enum { TRIES = 64 };
     struct text path = {0};
+    if (!printable(root, ""))
+        return fail(GS_USAGE,
+                    "the folder of recordings '%s': its path has a line feed or another "
+                    "character that cannot be printed: choose another with -o",
+                    root);
     text_addf(&path, "%s/", root);
     add_word(&path, platform);
     text_add(&path, "/");
