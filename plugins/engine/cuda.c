@@ -48,13 +48,21 @@ bool cuda_is_captured(cuda_stream s)
     return cu && !cu->capturing(s, &status) && status;
 }
 
-void cuda_uuid(char *uuid, size_t n)
+cuda_context cuda_enter(cuda_context context)
+{
+    const struct cuda *cu = cuda_driver();
+    cuda_context before = NULL;
+    if (cu && !cu->context(&before) && before != context)
+        cu->set_context(context);
+    return before;
+}
+
+void cuda_uuid(int device, char *uuid, size_t n)
 {
     const struct cuda *cu = cuda_driver();
     unsigned char b[16];
-    int device;
     *uuid = '\0';
-    if (cu && !cu->device(&device) && !cu->uuid(b, device))
+    if (cu && !cu->uuid(b, device))
         snprintf(uuid, n,
                  "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0],
                  b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13],

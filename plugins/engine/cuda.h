@@ -16,6 +16,7 @@ typedef void *cuda_stream, *cuda_event, *cuda_context;
     X(device, "cuCtxGetDevice", (int *device))                                                     \
     X(context, "cuCtxGetCurrent", (cuda_context * context))                                        \
     X(set_context, "cuCtxSetCurrent", (cuda_context context))                                      \
+    X(primary_context, "cuDevicePrimaryCtxRetain", (cuda_context * context, int device))           \
     X(uuid, "cuDeviceGetUuid", (unsigned char *uuid, int device))                                  \
     X(memory, "cuMemGetInfo_v2", (size_t * free, size_t * all))                                    \
     X(alloc, "cuMemAlloc_v2", (uintptr_t * p, size_t bytes))                                       \
@@ -48,8 +49,10 @@ struct cuda {
 const struct cuda *cuda_driver(void);
 /* Is the stream captured into a graph? */
 bool cuda_is_captured(cuda_stream s);
-/* "GPU-xxxxxxxx-..." of the current GPU, as NVML names it; "": none. */
-void cuda_uuid(char *uuid, size_t n);
+/* "GPU-xxxxxxxx-..." of a GPU, as NVML names it; "": none. */
+void cuda_uuid(int device, char *uuid, size_t n);
+/* Makes the context current, if it is not. Returns the one before. */
+cuda_context cuda_enter(cuda_context context);
 
 /* Proves sums of three sizes on buffers and a stream of its own. all_reduce: of floats, in place, by `ctx`; returns NCCL's
  * code. False: `why`. *hung: something is still in the stream, so that the communicator must be aborted. */

@@ -350,14 +350,16 @@ static int size_of(MPI_Comm comm)
 }
 
 /* MPI reads the counts until a non-blocking operation is complete, so they are kept: the latest of
- * some hundred calls. */
+ * some hundred calls of a thread. */
 static const int *smaller_counts(enum engine_part part, const int *counts, int n)
 {
-    static _Thread_local int *kept[256] __attribute__((tls_model("initial-exec")));
-    static _Thread_local unsigned next __attribute__((tls_model("initial-exec")));
-    if (part == PART_ALL)
+    static _Thread_local struct {
+        int *v[256];
+        unsigned next;
+    } * kept __attribute__((tls_model("initial-exec")));
+    if (part == PART_ALL || (!kept && !(kept = calloc(1, sizeof *kept))))
         return counts;
-    int **v = &kept[next++ % 256], *less = realloc(*v, (size_t)n * sizeof *less);
+    int **v = &kept->v[kept->next++ % 256], *less = realloc(*v, (size_t)n * sizeof *less);
     if (!less)
         return counts;
     *v = less;

@@ -33,6 +33,7 @@ enum { SUCCESS = 0, IN_PROGRESS = 7 };
     X(GetUniqueId, (struct nccl_id * id))                                                          \
     X(CommCount, (comm_t comm, int *n))                                                            \
     X(CommUserRank, (comm_t comm, int *rank))                                                      \
+    X(CommCuDevice, (comm_t comm, int *device))                                                    \
     NCCL_EACH_HOOKED(X)
 #define NCCL_EACH_HOOKED(X)                                                                        \
     X(CommInitRank, (comm_t * comm, int n, struct nccl_id id, int rank))                           \
@@ -154,6 +155,7 @@ struct comm {
 
 struct gpu {
     struct gpu *next;
+    int device;
     cuda_context context;
     struct lane *lane;
     cuda_event marks[2][ENGINE_STEPS + 1];
@@ -173,19 +175,29 @@ static struct {
     struct copy_environment environment;
 } copies[ENGINE_ARMS];
 
-/* A group of this thread. */
-static TLS struct {
+/* A group of this thread. Room for variables of threads is scarce in an object that is preloaded beside one for
+ * LD_AUDIT, so this is a pointer; it lasts as long as the process. */
+struct group {
     int depth, calls;
     size_t arm;
     uint32_t started; /* copies: a bit each */
     struct {
         comm_t comm;
         enum engine_part part;
-    } peers
-        [8]; /* with sends and receives: one call of the sequence, since their sizes may differ between ranks */
+    } peers[8]; /* with sends and receives: one call of the sequence, since their sizes may differ
+                   between ranks */
     size_t n_peers;
     struct making *making; /* communicators that are there at its end */
-} group;
+};
+
+static struct group *this_group(void)
+{
+    static struct group none; /* without memory */
+    static TLS struct group *own;
+    if (!own)
+        own = calloc(1, sizeof *own);
+    return own ? own : &none;
+}
 
 static struct comm *find(comm_t handle)
 {
@@ -223,24 +235,22 @@ static double between_ns(void *ctx, unsigned set, unsigned i)
     return (double)ms * 1e6;
 }
 
-static struct gpu *gpu_now(void)
+static struct gpu *gpu_of(comm_t comm)
 {
     const struct cuda *cu = cuda_driver();
-    cuda_context context = NULL;
     char uuid[64];
-    int version = 0;
-    if (cu)
-        cu->context(&context);
+    int version = 0, device = 0;
+    REAL(CommCuDevice, comm, &device);
     struct gpu *g = gpus;
-    while (g && g->context != context)
+    while (g && g->device != device)
         g = g->next;
     if (g || !(g = calloc(1, sizeof *g)))
         return g;
-    cuda_uuid(uuid, sizeof uuid);
+    cuda_uuid(device, uuid, sizeof uuid);
     REAL(GetVersion, &version);
-    g->context = context;
+    g->device = device;
     g->lane = lane_new("nccl", version, uuid);
-    if (!g->lane) {
+    if (!g->lane || (cu && cu->primary_context(&g->context, device))) {
         free(g);
         return NULL;
     }
@@ -264,7 +274,7 @@ static struct comm *enter(comm_t handle, uint64_t name)
         return NULL;
     }
     struct comm *c = calloc(1, sizeof *c);
-    struct gpu *g = c ? gpu_now() : NULL;
+    struct gpu *g = c ? gpu_of(handle) : NULL;
     if (!g || !(c->lane = lane_comm_new(g->lane, ranks, rank))) {
         free(c);
         return NULL;
@@ -557,13 +567,11 @@ static size_t fits(const struct comm *c)
 {
     const struct cuda *cu = cuda_driver();
     size_t free_B = 0, all, margin = (size_t)engine_config()->margin_MiB << 20;
-    cuda_context before = NULL;
     if (!cu)
         return ENGINE_ARMS;
-    cu->context(&before);
-    cu->set_context(c->gpu->context);
+    cuda_context before = cuda_enter(c->gpu->context);
     bool known = !cu->memory(&free_B, &all);
-    cu->set_context(before);
+    cuda_enter(before);
     return known && free_B > margin ? (free_B - margin) / cost_B : 0;
 }
 
@@ -718,16 +726,17 @@ static void complete(const struct making *m)
 /* The job's function has returned `code`. */
 static int made(int code, comm_t *at, uint64_t name, const void *config)
 {
+    struct group *group = this_group();
     struct making one = {.n = 0};
     if ((code && code != IN_PROGRESS) || in_nccl || !engine_config())
         return code;
-    if (group.depth && !group.making)
-        group.making = calloc(1, sizeof *group.making);
-    struct making *m = group.depth ? group.making : &one;
+    if (group->depth && !group->making)
+        group->making = calloc(1, sizeof *group->making);
+    struct making *m = group->depth ? group->making : &one;
     if (!m)
         return code;
     add_making(m, at, name, config);
-    if (!group.depth)
+    if (!group->depth)
         complete(m);
     return code;
 }
@@ -907,22 +916,23 @@ static void wait_for_old(struct comm *own, stream_t stream)
 
 static struct turn turn_of(struct comm *c, enum engine_func func, size_t bytes)
 {
-    bool inside = group.depth && group.calls++;
+    struct group *group = this_group();
+    bool inside = group->depth && group->calls++;
     if (func == FUNC_SEND_RECV) {
         size_t i = 0;
-        while (i < group.n_peers && group.peers[i].comm != c->handle)
+        while (i < group->n_peers && group->peers[i].comm != c->handle)
             i++;
-        if (group.depth && i < group.n_peers)
-            return (struct turn){group.arm, group.peers[i].part};
+        if (group->depth && i < group->n_peers)
+            return (struct turn){group->arm, group->peers[i].part};
         bytes = PART_LEAST;
     }
     struct turn t = lane_call(c->lane, func, bytes, inside);
     if (inside) /* a group goes through one NCCL */
-        t.arm = group.arm;
-    group.arm = t.arm;
-    if (func == FUNC_SEND_RECV && group.depth && group.n_peers < 8) {
-        group.peers[group.n_peers].comm = c->handle;
-        group.peers[group.n_peers++].part = t.part;
+        t.arm = group->arm;
+    group->arm = t.arm;
+    if (func == FUNC_SEND_RECV && group->depth && group->n_peers < 8) {
+        group->peers[group->n_peers].comm = c->handle;
+        group->peers[group->n_peers++].part = t.part;
     }
     return t;
 }
@@ -962,21 +972,24 @@ static struct route route_of(comm_t comm, enum engine_func func, size_t count, i
     } else if (c) {
         size_t bytes = count * size_of(type) * (per_rank ? (size_t)c->ranks : 1);
         c->gpu->stream = stream;
+        cuda_context before = cuda_enter(c->gpu->context);
         struct turn t = turn_of(c, func, bytes);
         size_t library = c->shadows[t.arm] ? t.arm : 0;
         bool small_peer = func == FUNC_SEND_RECV && bytes < PART_LEAST;
         if (library != c->gpu->library)
             switch_library(c->gpu, library);
         wait_for_old(c, stream);
+        cuda_enter(before);
         c->stream = stream;
         c->used = true;
         r.part = small_peer ? PART_ALL : t.part;
         r.rank = c->rank;
+        struct group *group = this_group();
         if (library) {
             r.f = &copies[library].f;
             r.comm = c->shadows[library];
-            if (group.depth && !(group.started >> library & 1)) {
-                group.started |= UINT32_C(1) << library;
+            if (group->depth && !(group->started >> library & 1)) {
+                group->started |= UINT32_C(1) << library;
                 r.f->GroupStart();
             }
         }
@@ -1079,31 +1092,33 @@ CALL(Recv, FUNC_SEND_RECV,
 
 int ncclGroupStart(void)
 {
+    struct group *group = this_group();
     if (in_nccl)
         return INSIDE_NCCL(JOB(GroupStart)());
-    if (!group.depth++) {
-        group.calls = 0;
-        group.n_peers = 0;
-        group.started = 0;
+    if (!group->depth++) {
+        group->calls = 0;
+        group->n_peers = 0;
+        group->started = 0;
     }
     return INSIDE_NCCL(JOB(GroupStart)());
 }
 
 int ncclGroupEnd(void)
 {
+    struct group *group = this_group();
     int code = SUCCESS, last;
     if (in_nccl)
         return INSIDE_NCCL(JOB(GroupEnd)());
-    if (group.depth > 0 && --group.depth == 0) {
+    if (group->depth > 0 && --group->depth == 0) {
         for (size_t i = 1; i < ENGINE_ARMS; i++)
-            if (group.started >> i & 1 && (last = copies[i].f.GroupEnd()))
+            if (group->started >> i & 1 && (last = copies[i].f.GroupEnd()))
                 code = last;
-        group.started = 0;
+        group->started = 0;
     }
     last = INSIDE_NCCL(JOB(GroupEnd)());
-    struct making *m = group.depth ? NULL : group.making;
+    struct making *m = group->depth ? NULL : group->making;
     if (m) {
-        group.making = NULL;
+        group->making = NULL;
         if (!last || last == IN_PROGRESS)
             complete(m);
         free(m);

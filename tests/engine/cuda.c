@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A pretended libcuda.so.1: streams are threads that run their operations in order, events are real, device memory is
- * the host's. A GPU runs one collective at a time (pretend_gpu), as a real one may: collectives that two ranks begin in
- * another order wait for each other for ever.
+ * the host's. A GPU runs collectives of one NCCL at a time, as a real one may: if two ranks begin those of two NCCLs in
+ * another order, they wait for each other for ever.
  *   PRETEND_MEMORY_MIB   of a GPU (8192)
  */
 #define _GNU_SOURCE
@@ -38,7 +38,12 @@ struct stream {
 
 static struct stream *default_streams[GPUS];
 static size_t used[GPUS];
-static pthread_mutex_t gpu_locks[GPUS];
+static struct {
+    const void *library;
+    int running;
+} gpus[GPUS];
+static pthread_mutex_t gpu_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t gpu_left = PTHREAD_COND_INITIALIZER;
 static _Thread_local int device = -1;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -55,20 +60,27 @@ void pretend_use_device(int d)
     device = d;
 }
 
-pthread_mutex_t *pretend_gpu(int d)
+void pretend_enter(int d, const void *library)
 {
-    return &gpu_locks[d];
+    pthread_mutex_lock(&gpu_lock);
+    while (gpus[d].running && gpus[d].library != library)
+        pthread_cond_wait(&gpu_left, &gpu_lock);
+    gpus[d].library = library;
+    gpus[d].running++;
+    pthread_mutex_unlock(&gpu_lock);
+}
+
+void pretend_leave(int d)
+{
+    pthread_mutex_lock(&gpu_lock);
+    gpus[d].running--;
+    pthread_cond_broadcast(&gpu_left);
+    pthread_mutex_unlock(&gpu_lock);
 }
 
 size_t *pretend_used(int d)
 {
     return &used[d];
-}
-
-__attribute__((constructor)) static void begin(void)
-{
-    for (int i = 0; i < GPUS; i++)
-        pthread_mutex_init(&gpu_locks[i], NULL);
 }
 
 static void *work(void *of)
@@ -263,6 +275,12 @@ int cuCtxGetCurrent(void **c)
 int cuCtxSetCurrent(void *c)
 {
     device = (int)(uintptr_t)c - 1;
+    return 0;
+}
+
+int cuDevicePrimaryCtxRetain(void **c, int d)
+{
+    *c = (void *)(uintptr_t)(d + 1);
     return 0;
 }
 

@@ -27,7 +27,8 @@
 
 int pretend_device(void);
 void pretend_use_device(int d);
-pthread_mutex_t *pretend_gpu(int d);
+void pretend_enter(int d, const void *library);
+void pretend_leave(int d);
 size_t *pretend_used(int d);
 void pretend_enqueue(void *stream, void (*run)(void *), void *of);
 
@@ -231,6 +232,12 @@ int ncclCommUserRank(struct comm *c, int *rank)
     return 0;
 }
 
+int ncclCommCuDevice(struct comm *c, int *device)
+{
+    *device = c->device;
+    return 0;
+}
+
 int ncclCommGetAsyncError(struct comm *c, int *error)
 {
     *error = c->aborted ? 3 : 0;
@@ -281,7 +288,7 @@ static void run(void *of)
     struct operation *o = of;
     struct comm *c = o->comm;
     size_t bytes = o->count * o->width;
-    pthread_mutex_lock(pretend_gpu(c->device));
+    pretend_enter(c->device, &once);
     if (has_fault(c, "crash"))
         abort();
     while (has_fault(c, "stuck") && !c->aborted)
@@ -311,7 +318,7 @@ static void run(void *of)
     }
     atomic_store(&c->shared->taken[c->rank], round);
     wait_all(c, c->shared->taken, round);
-    pthread_mutex_unlock(pretend_gpu(c->device));
+    pretend_leave(c->device);
     free(o);
 }
 
