@@ -180,10 +180,12 @@ void lane_write_end(struct lane *l);
 
 /* `answer` holds this lane's proposal, and afterwards the common answer. False: there is none. */
 bool agree(const char *key, char *answer, size_t n);
+/* The answer that there is already. */
+bool agreed(const char *key, char *answer, size_t n);
 /* Waits until KEY.0 ... KEY.(ranks-1) are there, up to wait_s; gives each to `take`. -1: all; else the first one
  * missing. */
-int agree_wait(const char *key, int ranks, void (*take)(void *ctx, int rank, const char *answer),
-               void *ctx);
+int agree_wait(const char *key, int ranks, uint64_t wait_s,
+               void (*take)(void *ctx, int rank, const char *answer), void *ctx);
 /* The reason, "" if the arm is alive. */
 void arm_died(const char *arm, const char *why);
 bool arm_is_dead(const char *arm);

@@ -161,11 +161,17 @@ bool agree(const char *key, char *answer, size_t n)
     return read_answer(path, answer, n);
 }
 
-int agree_wait(const char *key, int ranks, void (*take)(void *ctx, int rank, const char *answer),
-               void *ctx)
+bool agreed(const char *key, char *answer, size_t n)
+{
+    char path[4400];
+    return agree_path(path, sizeof path, key) && read_answer(path, answer, n);
+}
+
+int agree_wait(const char *key, int ranks, uint64_t wait_s,
+               void (*take)(void *ctx, int rank, const char *answer), void *ctx)
 {
     char path[4400], each[400], answer[1024];
-    uint64_t until = now_ns() + config->wait_s * 1000000000u;
+    uint64_t until = now_ns() + wait_s * 1000000000u;
     struct timespec pause = {.tv_nsec = 1000000};
     for (int r = 0; r < ranks; r++) {
         snprintf(each, sizeof each, "%s.%d", key, r);
@@ -209,9 +215,9 @@ void arm_died(const char *arm, const char *why)
 
 bool arm_is_dead(const char *arm)
 {
-    char key[64 + ENGINE_ID], path[4400], answer[1024];
+    char key[64 + ENGINE_ID], answer[1024];
     snprintf(key, sizeof key, "dead.%s", arm);
-    return agree_path(path, sizeof path, key) && read_answer(path, answer, sizeof answer);
+    return agreed(key, answer, sizeof answer);
 }
 
 /* ---- journals ---- */

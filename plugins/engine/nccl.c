@@ -344,7 +344,7 @@ static bool load(size_t i)
     snprintf(mine, sizeof mine, "%ld", (long)getpid());
     snprintf(who, sizeof who, "%s", mine);
     bool first = agree(by, who, sizeof who) && !strcmp(who, mine);
-    if (!first && agree_wait(at, 1, take_path, shared) >= 0)
+    if (!first && agree_wait(at, 1, config->wait_s, take_path, shared) >= 0)
         snprintf(why, sizeof why, "process %s did not copy the library in time", who);
     if (*shared == '-')
         snprintf(why, sizeof why, "process %s could not copy the library", who);
@@ -430,7 +430,8 @@ static bool share_id(struct task *t, struct nccl_id *id)
         snprintf(own, sizeof own, "%s.0", key);
         return agree(own, hex, sizeof hex);
     }
-    if (agree_wait(key, 1, take_path, hex) >= 0 || strlen(hex) != 2 * sizeof id->bytes) {
+    if (agree_wait(key, 1, engine_config()->wait_s, take_path, hex) >= 0 ||
+        strlen(hex) != 2 * sizeof id->bytes) {
         snprintf(t->why, sizeof t->why, "rank 0 made no communicator");
         return false;
     }
@@ -499,12 +500,51 @@ static void *run_task(void *ctx)
     return NULL;
 }
 
-/* Runs the task of every communicator of `v`. One that does not end keeps its memory. */
+#define GAVE_UP "-" /* the word of a rank that waits no longer, since another one failed */
+
+/* Has another rank of the communicator failed? Then this one would wait for it in vain. */
+static bool another_failed(const struct comm *c, size_t arm)
+{
+    char key[200], answer[700];
+    for (int r = 0; r < c->ranks; r++) {
+        snprintf(key, sizeof key, "%016llx.%s.%d", (unsigned long long)c->name,
+                 engine_config()->arms[arm].id, r);
+        if (r != c->rank && agreed(key, answer, sizeof answer) && strcmp(answer, "ok"))
+            return true;
+    }
+    return false;
+}
+
+/* Waits for a task. NULL: it goes on for ever, and keeps its memory. */
+static struct task *end_of(struct task *t, double until_s)
+{
+    bool failed = false;
+    while (t) {
+        struct timespec soon;
+        clock_gettime(CLOCK_REALTIME, &soon);
+        soon.tv_nsec += 20000000;
+        soon.tv_sec += soon.tv_nsec / 1000000000;
+        soon.tv_nsec %= 1000000000;
+        if (!pthread_timedjoin_np(t->thread, NULL, &soon))
+            return t;
+        failed = t->arm && another_failed(t->comm, t->arm);
+        if (!failed && now_s() < until_s)
+            continue;
+        struct task *ended = calloc(1, sizeof *ended);
+        pthread_detach(t->thread);
+        if (ended && failed)
+            strcpy(ended->why, GAVE_UP);
+        else if (ended)
+            snprintf(ended->why, sizeof ended->why, "it hung for %llu s while it was made",
+                     (unsigned long long)(2 * engine_config()->wait_s));
+        return ended;
+    }
+    return NULL;
+}
+
 static void run_tasks(struct comm *const *v, size_t n, size_t arm, struct task **tasks)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += (time_t)(2 * engine_config()->wait_s + 1);
+    double until_s = now_s() + 2 * (double)engine_config()->wait_s;
     for (size_t i = 0; i < n; i++) {
         tasks[i] = calloc(1, sizeof **tasks);
         if (!tasks[i])
@@ -516,20 +556,12 @@ static void run_tasks(struct comm *const *v, size_t n, size_t arm, struct task *
         }
     }
     for (size_t i = 0; i < n; i++)
-        if (tasks[i] && pthread_timedjoin_np(tasks[i]->thread, NULL, &until)) {
-            struct task *ended = calloc(1, sizeof *ended);
-            pthread_detach(tasks[i]->thread);
-            if (ended)
-                snprintf(ended->why, sizeof ended->why, "it hung for %llu s while it was made",
-                         (unsigned long long)(2 * engine_config()->wait_s));
-            tasks[i] = ended;
-        }
+        tasks[i] = end_of(tasks[i], until_s);
 }
 
 struct votes {
-    const char *what;
     size_t fits;
-    int bad;
+    bool gave_up; /* the reason so far is that of a rank that gave up */
     char why[700];
 };
 
@@ -544,8 +576,10 @@ static void take_here(void *ctx, int rank, const char *answer)
 static void take_vote(void *ctx, int rank, const char *answer)
 {
     struct votes *v = ctx;
-    if (strcmp(answer, "ok") && !v->bad++)
+    if (strcmp(answer, "ok") && (!*v->why || !strcmp(answer, GAVE_UP) < v->gave_up)) {
+        v->gave_up = !strcmp(answer, GAVE_UP);
         snprintf(v->why, sizeof v->why, "rank %d: %s", rank, answer);
+    }
 }
 
 /* Puts this rank's word and waits for those of the others. */
@@ -557,7 +591,8 @@ static int vote(const struct comm *c, const char *what, const char *word,
     snprintf(own, sizeof own, "%s.%d", key, c->rank);
     snprintf(answer, sizeof answer, "%s", word);
     agree(own, answer, sizeof answer);
-    return take ? agree_wait(key, c->ranks, take, v) : -1;
+    /* Another rank may still wait for what hangs. */
+    return take ? agree_wait(key, c->ranks, 3 * engine_config()->wait_s, take, v) : -1;
 }
 
 static size_t cost_B = (size_t)400 << 20; /* of a copy; then as measured */

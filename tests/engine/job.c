@@ -95,9 +95,8 @@ static void train(struct member *m)
             if (o.capture && s == o.capture)
                 stream = (p)((uintptr_t)stream | 1);
             size_t part = n / (size_t)o.calls;
-            if (!((uintptr_t)stream & 1))
-                all_reduce(buffer + (size_t)k * part, buffer + (size_t)k * part, part, 7, 0,
-                           m->comms[which], stream);
+            all_reduce(buffer + (size_t)k * part, buffer + (size_t)k * part, part, 7, 0,
+                       m->comms[which], stream);
         }
         if (o.group)
             group_end();

@@ -334,6 +334,8 @@ static int add(struct operation o)
     o.width = width[o.width];
     o.comm->calls++;
     *own = o;
+    if ((uintptr_t)o.stream & 1) /* captured, and never launched */
+        return 0;
     if (group.depth)
         group.v[group.n++] = own;
     else
