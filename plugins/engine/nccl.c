@@ -291,6 +291,8 @@ static struct comm *enter(comm_t handle, uint64_t name)
 
 /* ---- copies ---- */
 
+#define GAVE_UP "-" /* the word of a rank that waits no longer, since another one failed */
+
 /* What every copy is given besides its arm: a log of its own; no port for monitoring, which all would want. */
 static bool environment_of(size_t i)
 {
@@ -347,7 +349,7 @@ static bool load(size_t i)
     if (!first && agree_wait(at, 1, config->wait_s, take_path, shared) >= 0)
         snprintf(why, sizeof why, "process %s did not copy the library in time", who);
     if (*shared == '-')
-        snprintf(why, sizeof why, "process %s could not copy the library", who);
+        strcpy(why, GAVE_UP); /* that process says why */
     const char *path = arm->library ? arm->library : library_of_job();
     if (!*why && path && environment_of(i))
         copies[i].library = copy_open(i, path, config->folder, &copies[i].environment, shared,
@@ -499,8 +501,6 @@ static void *run_task(void *ctx)
     t->took_s = now_s() - began;
     return NULL;
 }
-
-#define GAVE_UP "-" /* the word of a rank that waits no longer, since another one failed */
 
 /* Has another rank of the communicator failed? Then this one would wait for it in vain. */
 static bool another_failed(const struct comm *c, size_t arm)

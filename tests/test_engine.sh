@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Tier: slow
+#
+# The engine on a pretended CUDA and NCCL (tests/engine): real processes, threads, streams with an order, and real sums; and
+# real ranks of MPI. Which arms are visited, that the job's results stay right, and what is said of an arm that
+# fails. The job binds NCCL by dlsym, as JAX does, so the audit object is needed.
+. "$(dirname "$0")/lib.sh"
+
+pretended=$build/engine/pretended folder=$tmp/launch job=$build/engine/pretended/job
+[ -x "$job" ] || skip_all 'the pretended NCCL is not built'
+object=LD_PRELOAD=$build/libgradsync-engine.so audit=LD_AUDIT=$build/libgradsync-audit.so
+export PRETEND_NS_PER_KIB=20000
+keys=()
+
+config() { # ARMS, with ';' between their lines
+    rm -rf "$folder" && mkdir -p "$folder/agree"
+    printf '%s\n' "out = $folder" 'wait_s = 3' 'margin_MiB = 100' 'visit_ms = 40' "${keys[@]}" 'arm auto' \
+        "${1//;/$'\n'}" >"$folder/config"
+}
+engine() { # ARMS RANKS STEPS...: of the job
+    config "$1"
+    run timeout 60 env "LD_LIBRARY_PATH=$pretended" "GRADSYNC_ENGINE=$folder/config" "$object" "$audit" "$job" "${@:2}"
+    ended=$rc verdict=$(tail -n 1 <<<"$out") said=$err
+}
+journals() { cat "$folder"/*-[0-9]*.jsonl; }
+visited() { journals | grep '"type":"visit"' | grep -o '"arm":"[^"]*"' | cut -d'"' -f4 | sort -u | xargs; }
+dead() { readlink "$folder/agree/dead.$1"; }
+median_us() { # ARM: of its steps, without the first of a visit
+    journals | grep "\"visit\".*\"arm\":\"$1\"" | sed 's/.*at_ns":\[//; s/\].*//' |
+        awk -F, '{ print ($NF - $2) / (NF - 2) / 1e3 }' | sort -n | awk '{ v[NR] = $1 } END { printf "%d", v[int((NR + 1) / 2)] }'
+}
+
+copies='arm control;copy;arm fast;copy;set NCCL_SOCKET_NTHREADS=4;set NCCL_NSOCKS_PERTHREAD=4'
+
+# ---- arms
+
+engine "arm none;part none;$copies" 2 400
+is "$ended" 0 'the job ends well'
+is "$(visited)" 'auto control fast none' 'every arm is visited'
+ok 'a copy with faster variables has shorter steps' test "$(median_us fast)" -lt "$(($(median_us control) * 3 / 4))"
+ok 'without collectives they are shorter than in the job' test "$(median_us none)" -lt "$(($(median_us auto) * 3 / 4))"
+is "$verdict" 'right, not exact' 'small sums are right without the large collectives'
+
+# A copy that is not ordered behind the job's NCCL hangs in comms=2; ranks that switch at other steps hang in log=7,
+# which only two of three ranks see.
+for how in '2 250 comms=2' '2 250 group=1' '2 250 one=1' '2 250 one=2' '3 250 comms=2 log=7' '2 250 fork=1'; do
+    # shellcheck disable=SC2086
+    engine "$copies" $how
+    is "$ended, $verdict" '0, right, exact' "$how: all sums are right, in copies too"
+    is "$(visited)" 'auto control fast' "$how: the copies are visited"
+done
+
+mkdir -p conf && echo 'NCCL_SOCKET_NTHREADS=4' >conf/nccl.conf
+NCCL_CONF_FILE=$tmp/conf/nccl.conf engine 'arm less;copy;without NCCL_SOCKET_NTHREADS' 2 300
+ok 'a copy can be without what nccl.conf sets' test "$(median_us less)" -gt "$(($(median_us auto) * 5 / 4))"
+
+# ---- arms that fail: the rest goes on
+
+while IFS='|' read -r fault why; do
+    engine "arm bad;copy;set NCCL_PRETEND=$fault;arm good;copy" 2 150
+    is "$ended, $verdict" '0, right, exact' "$fault: the job is right"
+    is "$(visited)" 'auto good' "$fault: the other copy is visited"
+    like "$(dead bad)" "$why" "$fault: the reason has rank and cause"
+done <<'END'
+wrong|rank 0: wrong sums: 1 of 1 elements
+refuse1|rank 1: its communicator failed with code 3
+stuck1|rank [01]: an all-reduce of 4 bytes hung for 3 s
+END
+engine 'arm bad;copy /nowhere/libnccl.so;arm none;part none' 2 150
+like "$(dead bad)" 'rank 0: /nowhere/libnccl.so: No such file' 'a library that is not there'
+PRETEND_MEMORY_MIB=950 engine 'arm one;copy;arm two;copy' 2 150
+is "$(visited), $(dead two)" 'auto one, the memory of the GPU is not enough for another copy' 'no copy takes the memory of the job'
+engine 'arm c;copy' 2 150 capture=100
+like "$(journals)" '"captured".*"why":"a collective was captured in a CUDA graph"' 'a captured collective ends the visits'
+
+
+# ---- long steps
+
+keys=('warmup = 3')
+engine 'arm none;part none' 2 16 ms=900 calls=1
+like "$(journals)" '"step","number":1,"call":[0-9],' 'three long steps are a step'
+ok 'and are visited two by two' test "$(journals | grep -c '"visit".*"steps":2,')" -ge 4
+
+# ---- bad configs
+
+keys=()
+while IFS='|' read -r arms why; do
+    engine "$arms" 2 10
+    is "$ended" 0 "'$arms': the job goes on"
+    like "$said" "$why" "'$arms': one line says what is wrong"
+done <<'END'
+arm auto|config:[0-9]+: unknown key, or invalid value; no collective is changed
+part most|config:[0-9]+: unknown key
+arm a/b|config:[0-9]+: unknown key
+END
+
+# ---- MPI
+
+if [ -x "$build/examples/mpi_train" ]; then
+    config 'arm none;part none;arm ring;mpi coll_tuned_allreduce_algorithm=4;arm bad;mpi coll_no_such_variable=1'
+    run timeout 60 env OMPI_MCA_coll_tuned_use_dynamic_rules=1 OMPI_MCA_mpi_yield_when_idle=1 mpirun --bind-to none --oversubscribe -n 2 \
+        -x "GRADSYNC_ENGINE=$folder/config" -x "$object" "$build/examples/mpi_train" steps=400 compute_ms=1 MiB=1
+    is "$rc" 0 'MPI: the job ends well'
+    is "$(visited)" 'auto none ring' 'MPI: a communicator with another algorithm is visited'
+    like "$(dead bad)" 'this MPI has no control variable coll_no_such_variable' 'MPI: an unknown variable'
+else
+    skip 'MPI' 'built without it'
+fi
+no_orphans 'nothing runs on'
+done_testing
