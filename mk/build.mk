@@ -46,7 +46,7 @@ $(BUILD)/options: FORCE | $(BUILD)/
 
 $(BUILD)/runner/rank/%.o: runner/rank/%.c $(BUILD)/options | $(BUILD)/deps.ok
 	$(call quiet,MPICC,$<)mkdir -p $(@D) && OMPI_CC='$(CC)' $(MPICC) $(compile) -c -o $@ $<
-$(BUILD)/runner/publish/page.o: runner/publish/page.css runner/publish/page.js # which page.c embeds
+$(BUILD)/runner/publish/report.o: runner/publish/report.html # which report.c embeds
 $(BUILD)/%.o: %.c $(BUILD)/options | $(BUILD)/deps.ok
 	$(call quiet,CC,$<)mkdir -p $(@D) && $(CC) $(compile) -c -o $@ $<
 

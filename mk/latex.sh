@@ -19,7 +19,7 @@ if [[ $run =~ ^([0-9]{4})([0-9]{2})([0-9]{2})T([0-9]{2})([0-9]{2})([0-9]{2})Z ]]
 else
     SOURCE_DATE_EPOCH=0
 fi
-export SOURCE_DATE_EPOCH FORCE_SOURCE_DATE=1 TEXINPUTS="$dir/numbers:$dir:" max_print_line=500
+export SOURCE_DATE_EPOCH FORCE_SOURCE_DATE=1 TEXINPUTS="$dir:" max_print_line=500
 # What was left by another text could stay in the references.
 rm -f "$dir/$name".{aux,bbl,blg,fdb_latexmk,fls,log,out,toc,pdf}
 if ! latexmk -norc -pdf -halt-on-error -interaction=nonstopmode -file-line-error \

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The paper: its numbers from the tables (gradsync why -o), its figures from the drawings, and the
+# The paper: its numbers from the recordings (paper/numbers.sql), its figures from the drawings, and the
 # text from both. The same recordings give the same bytes: the time that TeX is told is that of the
 # latest recording.
 
@@ -27,18 +27,13 @@ $(csv)/error_rates.csv: $(BUILD)/sim/error_rates.csv | $(csv)/stamp
 	@cp $< $@
 paper_tables := $(csv)/stamp $(csv)/error_rates.csv $(queried:%=$(csv)/%.csv) $(csv)/wan/needed.csv $(wan_plans:%=$(csv)/wan/%.csv) $(wan_errors)
 
-# Touched only when a number is another; the stamp says when they were looked at last.
-$(written_in)/numbers/stamp: paper/macros.txt $(paper_tables) $(configs:%=configs/%.ini) $(BUILD)/gradsync
-	$(call quiet,NUMBERS,$(@D)/macros.tex)mkdir -p $(@D) && { $(BUILD)/gradsync why -o $(@D)/.new 2>$(written_in)/left_out || { cat $(written_in)/left_out >&2; exit 1; }; } && bash mk/renew.sh $(@D)/.new $(@D) && touch $@
-$(written_in)/numbers/macros.tex: $(written_in)/numbers/stamp
-	@:
+$(written_in)/macros.tex: paper/numbers.sh $(wildcard paper/*.sql) figures/price.sql figures/links.sql $(paper_tables) $(BUILD)/gradsync | $(written_in)/
+	$(call quiet,NUMBERS,$@)bash paper/numbers.sh '$(BUILD)/gradsync' $(csv) >$@.new && mv $@.new $@
 $(written_in)/figures.tex: $(in_paper) mk/paper.mk | $(written_in)/
 	@printf '%s' '$(foreach f,$(paper_figures),$(if $(call drawn_for,$f),\expandafter\def\csname gs@figure@$(call role,$f)\endcsname{$(call drawn_for,$f)}))' >$@
 
-paper/paper.pdf: paper/%.pdf: paper/%.tex paper/style.tex paper/refs.bib paper/typed.awk mk/latex.sh $(written_in)/numbers/macros.tex $(written_in)/figures.tex $(in_paper)
+paper/paper.pdf: paper/%.pdf: paper/%.tex paper/style.tex paper/refs.bib paper/typed.awk mk/latex.sh $(written_in)/macros.tex $(written_in)/figures.tex $(in_paper)
 	@awk -f paper/typed.awk $< >&2
 	$(call quiet,LATEX,$@)bash mk/latex.sh $< $(written_in) $(lastword $(sort $(notdir $(runs)))) && cp $(written_in)/$(@F) $@
-written: paper/paper.pdf # and what it had to leave out, every time
-	@cat $(written_in)/left_out >&2
-	@echo 'paper/paper.pdf: build/gradsync why NUMBER says where a number in it is from'
+written: paper/paper.pdf
 endif

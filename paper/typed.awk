@@ -35,7 +35,7 @@ text {
     gsub(/[A-Z]+-[0-9]|[A-Za-z]+[0-9]+[A-Za-z0-9]*/, "", line)
     gsub(/-?[0-9.]+(cm|pt|em|\\linewidth)/, "", line)
     if (match(line, /[0-9][0-9.,]*/)) {
-        printf "%s:%d: '%s' is typed in; a number of the paper is \\val{NAME}, defined in paper/macros.txt\n", FILENAME, FNR, substr(line, RSTART, RLENGTH)
+        printf "%s:%d: '%s' is typed in; a number of the paper is \\val{NAME}, a row of paper/numbers.sql\n", FILENAME, FNR, substr(line, RSTART, RLENGTH)
         found = 1
     }
 }

@@ -31,7 +31,11 @@ write_compare() {
 write_macros() {
     make -s drawn ONLY= >&2
     make -s build/sim/error_rates.csv >&2 && cp build/sim/error_rates.csv data/csv
-    build/gradsync why -o "$1/why" >&2 && mv "$1/why/macros.tex" "$1" && rm -r "$1/why"
+    if [ -e paper/numbers.sh ]; then
+        bash paper/numbers.sh build/gradsync data/csv >"$1/macros.tex"
+    else
+        build/gradsync why -o "$1/why" >&2 && mv "$1/why/macros.tex" "$1" && rm -r "$1/why"
+    fi
 }
 write_figures() {
     make -s drawn ONLY= >&2
@@ -56,6 +60,9 @@ for piece in "${pieces[@]}"; do
     mkdir "$now/$piece" && "write_$piece" "$now/$piece"
     while IFS= read -r file; do
         old=$folder/$piece/$file new=$now/$piece/$file
+        if [ "$piece" = macros ]; then # today's are those that the paper prints, in another order
+            sort -u "$new" -o "$new" && grep -Fx -f "$new" "$old" | sort -u >"$now/old" && old=$now/old
+        fi
         if [ ! -e "$old" ]; then continue; fi # a platform or table that the reference does not have
         if [ -e "$new" ] && { cmp -s "$old" "$new" || { [ "$piece" = csv ] && cmp -s "$old" <(known "$old" "$new"); }; }; then continue; fi
         if [ -e "$new" ]; then count=$(diff "$old" "$new" | grep -c "^[<>]" || true); else count=gone; fi

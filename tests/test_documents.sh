@@ -9,7 +9,7 @@ unset GRADSYNC_PLUGIN_PATH
 
 mkdir -p numbers/data && cd numbers || exit 1
 ln -s "$top/data/raw" data/raw
-ln -s "$top/paper" "$top/configs" .
+ln -s "$top/paper" "$top/configs" "$top/figures" .
 ln -s "$build" build
 ok 'the tables behind the numbers are made' committed_tables data/csv
 for document in README.md docs/answer.md; do

@@ -4,7 +4,7 @@
 #
 # Every fuzz target reads some inputs, the same ones each time; `make fuzz` takes others, and longer. There
 # is one for every reader of files: configs, claims, sites and labs, recordings, run folders, what
-# links reads in them, campaigns, tables, the paper's numbers and the report, imports,
+# links reads in them, campaigns, tables, imports,
 # steps, the file and the logs of a trial, the state of a tune, the output of a training, and texts with secrets.
 . "$(dirname "$0")/lib.sh"
 command -v "${CLANG:-clang}" >/dev/null || skip_all 'no clang here'

@@ -39,26 +39,37 @@ cd "$top" || exit 1 # as make runs it: places in the paper are those of the chec
 csv=$tmp/csv
 ok 'the tables of the recordings are made' committed_tables "$csv"
 "$build/sim/error_rates" 20 3 200 >"$csv/error_rates.csv" 2>/dev/null
-run "$gradsync" why --csv "$csv" -o "$tmp/numbers"
-is $rc 0 'the numbers of the paper come from these recordings'
-unlike "$err" 'cannot be printed' 'no number that the paper needs is missing'
+exits 0 'the numbers of the paper come from these recordings' bash paper/numbers.sh "$gradsync" "$csv"
+printf '%s\n' "$out" >"$tmp/macros.tex"
 # $(names COMMAND FILE…): the arguments of \COMMAND{…} but those of definitions
 names() { cat "${@:2}" | grep -v '^%\|^ *\\newcommand\|^  *{\\csname' | grep \
     -o "\\\\$1{[^{}#]*}" | sed 's/.*{//; s/}$//' | sort -u; }
-defined() { grep -o "gs@$1@[^\\\\]*" "$tmp/numbers/macros.tex" | sed "s/gs@$1@//" | sort -u; }
-is "$(comm -23 <(names val "$paper" "$tmp/numbers/macros.tex") <(defined v))" '' \
+defined() { grep -o "gs@$1@[^\\\\]*" "$tmp/macros.tex" | sed "s/gs@$1@//" | sort -u; }
+is "$(comm -23 <(names val "$paper" "$tmp/macros.tex") <(defined v))" '' \
     'every number that the paper names is defined'
 is "$(comm -23 <(names rows "$paper") <(defined rows))" '' \
     'every table body that the paper names is defined'
 is "$(comm -23 <(grep -o 'when[a-z]*{[^{}#]*}' "$paper" | sed 's/.*{//; s/}//' | sort \
-    -u) <(sort -u <(defined p) <(defined rows)))" '' \
+    -u) <(sort -u <(defined v) <(defined rows)))" '' \
     'every condition of a sentence is defined'
+is "$(grep -o 'gs@.*endcsname' "$tmp/macros.tex" | sort | uniq -d)" '' 'no number is defined twice'
 n=$(names val "$paper" | wc -l)
 ok "the paper names many numbers ($n)" test "$n" -gt 50
-one=$(names val "$paper" | grep -m1 '^top.*change')
-run "$gradsync" why --csv "$csv" "$one"
-traced=$'\n  run +data/raw/h200.*\n  machine .*NVIDIA.*\n  versions .*nccl.*\n  commit .*jsonl:[0-9]'
-like "$out" "$traced" "$one is traced to lines, machine and versions"
+is "$(bash paper/numbers.sh "$gradsync" "$csv" back.steps price.step.least)" \
+    $'back.steps = 6\nprice.step.least = 1.7%' 'numbers.sh prints single numbers as text'
+
+# ---- macros of other queries
+mkdir "$tmp/none"
+cd "$tmp/none" || exit 1
+prints '\{841.0~\\textmu\{\}s~\[840.0, 842.0\]\}' "$gradsync" query -q --format tex \
+    "SELECT 'a', 'time', 841e-6, 840e-6, 842e-6"
+prints '\{\$-\$15\.3\\%\}' "$gradsync" query -q --format tex "SELECT 'a', 'change', 0.847"
+prints '\{a\\_b\}.*\{--\}' "$gradsync" query -q --format tex \
+    "SELECT 'a', 'text', 'a_b'; SELECT 'b', 'time', NULL, NULL, NULL, '--';"
+fails1 1 "'a' has no value" "$gradsync" query -q --format tex "SELECT 'a', 'time', NULL"
+fails1 2 "'a' has the form 'tim'; the forms are text" "$gradsync" query -q --format tex "SELECT 'a', 'tim', 1"
+fails1 2 'takes SELECTs of the columns name, form' "$gradsync" query -q --format tex 'SELECT 1'
+cd "$top" || exit 1
 
 # ---- figures of queries agree with what else computes them
 jobs=$(awk -F, '$2 == "job" {

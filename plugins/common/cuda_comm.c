@@ -389,6 +389,85 @@ void cuda_abort(struct gpu *g, struct comms *c)
     comms_abort(c);
 }
 
+#define WINDOW_SYMMETRIC 1 /* NCCL_WIN_COLL_SYMMETRIC */
+
+typedef ncclResult_t mem_alloc(void **, size_t);
+typedef ncclResult_t mem_free(void *);
+typedef ncclResult_t buffer_register(ncclComm_t, void *, size_t, void **);
+typedef ncclResult_t window_register(ncclComm_t, void *, size_t, void **, int);
+typedef ncclResult_t deregister(ncclComm_t, void *);
+
+/* The address of a function of NCCL that works since version `since`. NULL, and `why`, if this NCCL is
+ * older or lacks it. */
+static void *find(const struct comms *c, const char *function, int since, char *why, size_t n)
+{
+    void *symbol = c->version < since ? NULL : comm_symbol(c, function);
+    if (!symbol)
+        snprintf(why, n, "this NCCL, %d.%d, has no %s: use memory=plain, or NCCL %d.%d",
+                 c->version / 10000, c->version % 10000 / 100, function, since / 10000,
+                 since % 10000 / 100);
+    return symbol;
+}
+
+enum wl_status comm_memory_alloc(struct comms *c, void **base, size_t bytes, bool from_nccl,
+                                 char *why, size_t n)
+{
+    if (!from_nccl)
+        return gpu_alloc(base, bytes, why, n) == cudaSuccess ? WL_OK : WL_SKIP;
+    mem_alloc *allocate = COMM_FUNCTION(mem_alloc, find(c, "ncclMemAlloc", 21900, why, n));
+    if (!allocate)
+        return WL_SKIP;
+    ncclResult_t e = allocate(base, bytes);
+    if (comm_judge(c, NULL, e, "ncclMemAlloc", why, n) == WL_OK)
+        return WL_OK;
+    *base = NULL;
+    cudaGetLastError();
+    if (gpu_free_memory() < bytes)
+        gpu_say_memory(bytes, why, n);
+    return WL_SKIP;
+}
+
+void comm_memory_free(struct comms *c, void *base, bool from_nccl)
+{
+    mem_free *give = COMM_FUNCTION(mem_free, comm_symbol(c, "ncclMemFree"));
+    if (!base)
+        return;
+    if (from_nccl && give)
+        give(base);
+    else
+        cudaFree(base);
+}
+
+enum wl_status comm_memory_register(struct comms *c, struct comm *comm, enum memory memory,
+                                    void *base, size_t bytes, void **registration, char *why,
+                                    size_t n)
+{
+    ncclComm_t nccl = atomic_load(&comm->nccl);
+    if (memory == MEMORY_PLAIN || memory == MEMORY_NCCL)
+        return WL_OK;
+    bool window = memory == MEMORY_SYMMETRIC;
+    const char *name = window ? "ncclCommWindowRegister" : "ncclCommRegister";
+    void *add = find(c, name, window ? 22700 : 21900, why, n);
+    if (!add)
+        return WL_SKIP;
+    ncclResult_t e = window ? COMM_FUNCTION(window_register, add)(nccl, base, bytes, registration,
+                                                                  WINDOW_SYMMETRIC)
+                            : COMM_FUNCTION(buffer_register, add)(nccl, base, bytes, registration);
+    return comm_judge(c, comm, e, name, why, n);
+}
+
+void comm_memory_unregister(struct comms *c, struct comm *comm, enum memory memory,
+                            void **registration)
+{
+    ncclComm_t nccl = comm ? atomic_load(&comm->nccl) : NULL;
+    bool window = memory == MEMORY_SYMMETRIC;
+    deregister *undo = COMM_FUNCTION(
+        deregister, comm_symbol(c, window ? "ncclCommWindowDeregister" : "ncclCommDeregister"));
+    if (*registration && nccl && undo)
+        undo(nccl, *registration);
+    *registration = NULL;
+}
+
 /* Finds the algorithm and protocol that ran, from NCCL's log. Since 2.24 NCCL logs on rank 0, when
  * it plans an operation:
  *   AllReduce: 1048576 Bytes -> Algo RING proto LL128 channel{Lo..Hi}={0..15}

@@ -227,6 +227,7 @@ const struct column column_words[] = {
     {"gpu", COLUMN_TEXT, "name of the GPU; empty: none", NULL},
     {"uuid", COLUMN_TEXT, "UUID of the GPU", NULL},
     {"driver", COLUMN_TEXT, "version of the GPU's driver", NULL},
+    {"cuda", COLUMN_TEXT, "version of CUDA that the driver has", NULL},
     {"grp", COLUMN_TEXT, "hash of the group: cells that were measured in the same blocks", NULL},
     {"place", INTEGER, "number of the group in the plan, from 1", NULL},
     {"busbw_factor", NUMBER, "busbw over algbw; 0: not a collective", NULL},

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "store/column_words.h"
+#include "store/tex.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-const char *const print_formats[PRINT_FORMATS] = {"text", "csv", "json", "lines"};
+const char *const print_formats[PRINT_FORMATS] = {"text", "csv", "json", "lines", "tex"};
 
 /* ---- values ---- */
 
@@ -180,6 +181,8 @@ static sqlite3_stmt *prepare(struct store *s, const char *sql)
 
 int print_query(struct store *s, const char *sql, struct printing *how)
 {
+    if (how->format == PRINT_TEX)
+        return tex_print(s, sql);
     struct print p = {.how = how};
     AUTO_JSON json_t *json = how->format == PRINT_JSON ? json_array() : NULL;
     sqlite3_stmt *st = prepare(s, sql);
@@ -272,17 +275,34 @@ static void sql_shorten(sqlite3_context *c, int n, sqlite3_value **v)
     sqlite3_result_text(c, xstrfmt("%.*s…", (int)end - 1, s), -1, free);
 }
 
+/* The value of NAME in "NAME=VALUE NAME=VALUE"; NULL: it is not there. */
+static void sql_param(sqlite3_context *c, int n, sqlite3_value **v)
+{
+    (void)n;
+    const char *s = (const char *)sqlite3_value_text(v[0]);
+    const char *name = (const char *)sqlite3_value_text(v[1]);
+    size_t len = name ? strlen(name) : 0;
+    for (; s && len; s += *s == ' ') {
+        size_t word = strcspn(s, " ");
+        if (word > len && !strncmp(s, name, len) && s[len] == '=') {
+            sqlite3_result_text(c, s + len + 1, (int)(word - len - 1), SQLITE_TRANSIENT);
+            return;
+        }
+        s += word;
+        if (!*s)
+            return;
+    }
+}
+
 int print_functions(struct store *s)
 {
     const struct {
         const char *name;
         int n;
         void (*call)(sqlite3_context *, int, sqlite3_value **);
-    } functions[] = {{"human", 2, sql_human},
-                     {"human_size", 1, sql_size},
-                     {"short_size", 1, sql_short_size},
-                     {"human_change", 1, sql_change},
-                     {"shorten", 2, sql_shorten}};
+    } functions[] = {{"human", 2, sql_human},           {"human_size", 1, sql_size},
+                     {"short_size", 1, sql_short_size}, {"human_change", 1, sql_change},
+                     {"param", 2, sql_param},           {"shorten", 2, sql_shorten}};
     for (size_t i = 0; i < COUNT(functions); i++)
         if (sqlite3_create_function(s->db, functions[i].name, functions[i].n,
                                     SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, functions[i].call,

@@ -6,7 +6,7 @@
 
 #include "store/store.h"
 
-enum print_format { PRINT_TEXT, PRINT_CSV, PRINT_JSON, PRINT_LINES, PRINT_FORMATS };
+enum print_format { PRINT_TEXT, PRINT_CSV, PRINT_JSON, PRINT_LINES, PRINT_TEX, PRINT_FORMATS };
 extern const char *const print_formats[PRINT_FORMATS];
 
 struct printing {
@@ -26,5 +26,6 @@ int print_query(struct store *s, const char *sql, struct printing *how);
 int print_lines(struct store *s, const char *sql, void (*line)(const char *text));
 
 /* For queries that print text: human(VALUE, UNIT), human_size(BYTES), short_size(BYTES) ("8"
- * for "8 B"), human_change(RATIO), shorten(TEXT, CHARACTERS). */
+ * for "8 B"), human_change(RATIO), shorten(TEXT, CHARACTERS); param(PARAMS, NAME) is the value of one
+ * parameter. */
 int print_functions(struct store *s); /* GS_OK or reported */

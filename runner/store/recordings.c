@@ -96,7 +96,7 @@ static void take_header(struct ingest *in, const json_t *header)
 {
     static const char *const of_host[] = {"rank",   "host",     "cpu", "cores",
                                           "kernel", "memory_B", NULL},
-                             *const of_gpu[] = {"name", "uuid", "driver", NULL};
+                             *const of_gpu[] = {"name", "uuid", "driver", "cuda_driver", NULL};
     size_t i;
     json_t *host;
     struct csv *out = &in->out[HOST];

@@ -31,7 +31,7 @@ const struct store_table store_tables[] = {
      "run,run_id,dir,platform,workload,label,ranks,nodes,launches,seed,gradsync,git_commit,plugin,"
      "started,complete,imported,config_text",
      "run", NULL},
-    {"host", "run,launch,attempt,rank,host,cpu,cores,kernel,memory_B,gpu,uuid,driver",
+    {"host", "run,launch,attempt,rank,host,cpu,cores,kernel,memory_B,gpu,uuid,driver,cuda",
      "rank of a launch", NULL},
     {"cell", "run,cell_id,grp,place,config,mode,size_B,busbw_factor,params,ran", "cell of a run",
      NULL},
@@ -521,7 +521,13 @@ int store_add_file(struct store *s, const char *path)
 {
     AUTO_FREE char *name = xstrdup(path_name(path));
     name[strcspn(name, ".")] = '\0';
-    return import(s, path, name, NULL);
+    if (!text_ends(path, ".sql"))
+        return import(s, path, name, NULL);
+    AUTO_TEXT struct text query = {0};
+    if (!files_read(path, FILES_ANY, FILES_WHOLE_MAX, &query))
+        return fail_at(GS_USAGE, path, 0, "%s", files_why(errno));
+    AUTO_FREE char *view = xstrfmt("CREATE TEMP VIEW \"%s\" AS %s", name, query.s);
+    return store_execute(s, view);
 }
 
 bool store_has_recordings(void)

@@ -64,7 +64,8 @@ int store_open_table(struct store *s, const char *dir, const char *name, const c
 /* The same from one file; and from the recordings of an open store. */
 int store_open_file(struct store *s, const char *path, const char *name, const char *columns);
 int store_take(struct store *s, const char *name, const char *columns);
-/* The rows of DIR/NAME.csv as the temporary table NAME, with all its columns. */
+/* The rows of DIR/NAME.csv as the temporary table NAME, with all its columns; those of the query in
+ * DIR/NAME.sql as the view NAME. */
 int store_add_file(struct store *s, const char *path);
 bool store_has_recordings(void); /* below data/raw */
 

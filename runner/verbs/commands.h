@@ -11,9 +11,11 @@
     X("tune", cmd_tune, "-- COMMAND", "show what communication costs, and what gets it back") \
     X("plan", cmd_plan, "CONFIG", "list cells, memory and time; measure nothing") \
     X("run", cmd_run, "CONFIG... | RUN", "measure configs, or the rest of a run; see also") \
-    X("resume", cmd_resume, "RUN", NULL) \
+    X("resume", cmd_resume, "RUN | CAMPAIGN", NULL) \
     X("submit", cmd_submit, "CONFIG...", "measure in Slurm jobs; see also") \
     X("status", cmd_status, "[CAMPAIGN]", NULL) \
+    X("cancel", cmd_cancel, "CAMPAIGN", NULL) \
+    X("collect", cmd_collect, "CAMPAIGN", NULL) \
     X("show", cmd_show, "[RUN]", "print a table of a run") \
     X("report", cmd_report, "[PLATFORM...]", "write one HTML page of figures, tables, verdicts") \
     X("reduce", cmd_reduce, "RAW -o CSV", "turn recordings into CSV tables; see also") \
@@ -22,7 +24,6 @@
     X("compare", cmd_compare, "[RAW | A B]", "print verdicts: config against baseline, B against A") \
     X("limits", cmd_limits, "CONFIG...", "check numbers against physics; see also") \
     X("transitions", cmd_transitions, "[CSV]", NULL) \
-    X("why", cmd_why, "[NUMBER]", "trace a number of the paper to its recording") \
     X("check", cmd_check, "FILE...", "report every fault in a config, plugin or recording") \
     X("fabric", cmd_fabric, "", "show network ports, GPUs, NCCL settings; see also") \
     X("list", cmd_list, "", NULL) \

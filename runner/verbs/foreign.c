@@ -121,8 +121,7 @@ int cmd_import(int argc, char **argv)
 {
     struct import_request q = {.format = "auto"};
     const struct cli_option options[] = {
-        {"output", 'o', CLI_TEXT, &q.out, "RAW",
-         "folder for the recordings (default data/raw)"},
+        {"output", 'o', CLI_TEXT, &q.out, "RAW", "folder for the recordings (default data/raw)"},
         {"platform", 0, CLI_TEXT, &q.platform, "NAME",
          "platform that was measured, by name or by config; a config also gives its limits, e.g. "
          "configs/a100-8gpu.ini"},

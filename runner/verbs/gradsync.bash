@@ -10,7 +10,6 @@ _gradsync_words() { # GRADSYNC VERB: what the verb's arguments may be called, on
     run | resume | show | compare | check) "$1" list runs ;;
     list) printf '%s\n' verbs plugins configs measured runs ;;
     help) "$1" list verbs && "$1" list plugins && echo config && "$1" help config | sed -n 's/^  \[\(.*\)\] \*.*/\1/p' ;;
-    why) "$1" why ;;
     esac 2>/dev/null
 }
 

@@ -34,14 +34,14 @@ static const struct old_verb {
     const char *name, *now;
 } old_verbs[] = {
     {"advise", "'gradsync compare PLATFORM' ends with what to set"},
-    {"cancel", "'gradsync status' names the jobs; scancel cancels them, and keeps what is recorded"},
-    {"collect", "'gradsync status CAMPAIGN' also copies complete runs to data/raw"},
     {"suspects", "DCGM and nvbandwidth test GPUs and their links; 'gradsync show RUN' names "
                  "launches that something else disturbed"},
     {"lab-enter", "type gradsync lab enter SITE COMMAND"},
     {"lab-set", "type gradsync lab set ORDER"},
     {"trial", "'gradsync tune --arms FILE -- COMMAND' compares settings inside a running job"},
     {"train", "'gradsync tune --launches FILE -- COMMAND' launches a job anew for each setting"},
+    {"why", "'gradsync query' shows the rows behind a number; those of the paper are in "
+            "paper/numbers.sql"},
 };
 
 static const struct verb *find_verb(const char *name)

@@ -107,8 +107,8 @@ static int format_of(const char *name, enum print_format *format)
             *format = (enum print_format)i;
             return GS_OK;
         }
-    return fail(GS_USAGE, "query: no format '%s'%s; formats are text, csv, json and lines", name,
-                DID_YOU_MEAN(text_nearest(name, print_formats, PRINT_FORMATS)));
+    return fail(GS_USAGE, "query: no format '%s'%s; formats are text, csv, json, lines and tex",
+                name, DID_YOU_MEAN(text_nearest(name, print_formats, PRINT_FORMATS)));
 }
 
 static int query(void *request, char **words, int n)
@@ -119,15 +119,14 @@ static int query(void *request, char **words, int n)
     int code = q->format ? format_of(q->format, &how.format) : GS_OK;
     if (code)
         return code;
-    bool only_tables = q->tables && n == 1;
-    code = only_tables ? store_open(&s, NULL)
-                       : store_open_roots(&s, (const char *const *)words + 1, (size_t)n - 1);
+    if (q->first && (!q->tables || n > 1))
+        return fail(GS_USAGE, "query: --first is for files only: give --table, and no folder");
+    code = q->first ? store_open(&s, NULL)
+                    : store_open_roots(&s, (const char *const *)words + 1, (size_t)n - 1);
     for (const char **path = q->tables; !code && path && *path; path++)
         code = store_add_file(&s, *path);
     if (!code && q->first)
-        code = only_tables ? store_execute(&s, q->first)
-                           : fail(GS_USAGE,
-                                  "query: --first is for files only: give --table, and no folder");
+        code = store_execute(&s, q->first);
     TRY(code, print_functions(&s));
     TRY(code, print_query(&s, words[0], &how));
     if (!code && !how.rows && how.format == PRINT_TEXT)
@@ -140,10 +139,11 @@ int cmd_query(int argc, char **argv)
     struct query_request q = {0};
     const struct cli_option options[] = {
         {"format", 0, CLI_TEXT, &q.format, "FORMAT",
-         "text, csv, json or lines (cells with a space between them); default: text, "
-         "rounded to three digits"},
+         "text, csv, json, lines (cells with a space between them) or tex (macros: name, form, "
+         "value, "
+         "low, high, otherwise; runner/store/tex.h); default: text, rounded to three digits"},
         {"table", 't', CLI_LIST, &q.tables, "DIR/NAME.csv",
-         "query this file as table NAME, instead of recordings; may be repeated"},
+         "query this file as table NAME; DIR/NAME.sql: the rows of this query; may be repeated"},
         {"first", 'f', CLI_TEXT, &q.first, "SQL",
          "execute these statements before, such as CREATE TEMP TABLE; with --table only"},
         {"quiet", 'q', CLI_QUIET, NULL, NULL, "print errors and the rows only"},

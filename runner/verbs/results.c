@@ -7,8 +7,7 @@
 #include "config/locate.h"
 #include "curves/transitions.h"
 #include "limits/audit.h"
-#include "publish/numbers.h"
-#include "publish/page.h"
+#include "publish/report.h"
 #include "record/runs.h"
 #include "verbs/commands.h"
 
@@ -173,7 +172,7 @@ int cmd_transitions(int argc, char **argv)
 /* ---- report ---- */
 
 struct report_request {
-    struct page_source source;
+    struct report_source source;
     const char *path;
     bool all;
 };
@@ -189,19 +188,17 @@ static int report(void *request, char **platforms, int n)
     }
     q->source.platforms = (const char *const *)platforms;
     q->source.raw = q->source.raw ? q->source.raw : LOCATE_DATA;
-    CHECK(page_write(q->path, &q->source));
+    CHECK(report_write(q->path, &q->source));
     say("%s: open it in a browser", q->path);
     return GS_OK;
 }
 
 int cmd_report(int argc, char **argv)
 {
-    struct report_request q = {.source = {.csv = "data/csv", .figures = "figures/out"},
-                               .path = "report.html"};
+    struct report_request q = {.source.figures = "figures/out", .path = "report.html"};
     const struct cli_option options[] = {
         {"output", 'o', CLI_TEXT, &q.path, "FILE", "file for the page (default report.html)"},
         {"raw", 'r', CLI_TEXT, &q.source.raw, "RAW", "folder of the recordings (default data/raw)"},
-        {"csv", 'c', CLI_TEXT, &q.source.csv, "CSV", "folder of the tables (default data/csv)"},
         {"figures", 'f', CLI_TEXT, &q.source.figures, "FOLDER",
          "folder of the figures (default figures/out)"},
         {"all", 'a', CLI_FLAG, &q.all, NULL, "every platform that has a recording"},
@@ -210,140 +207,11 @@ int cmd_report(int argc, char **argv)
     };
     const struct cli cli = {
         .arguments = "[PLATFORM…]",
-        .summary = "Writes one self-contained HTML page with the figures, tables, "
-                   "verdicts, machine and provenance of the platforms (default: that of the "
-                   "latest run of this machine; with --raw: all). "
-                   "'make report' also makes the tables and figures first.",
+        .summary = "Writes one HTML page with the verdicts, figures, tables and machines of the "
+                   "platforms (default: that of the latest run of this machine; with --raw: all). "
+                   "'make report' also makes the figures first.",
         .example = "gradsync report local --output local.html",
         .options = options,
         .args = {0, -1}};
     return cli_request(&cli, argc, argv, report, &q);
-}
-
-/* ---- why ---- */
-
-#define ROWS 3 /* rows traced per number without --all */
-#define QUERY "query"
-
-struct why_request {
-    const char *macros, *csv, *raw, *configs, *output;
-    bool all, value;
-};
-
-/* Accepts "\val{NAME}", as written in the paper, for NAME. */
-static char *bare_name(const char *word)
-{
-    if (strncmp(word, "\\val{", 5))
-        return xstrdup(word);
-    return xstrfmt("%.*s", (int)strcspn(word + 5, "}"), word + 5);
-}
-
-static bool is_definition(const char *word)
-{
-    return strcasestr(word, ": SELECT ");
-}
-
-static int explain(const struct why_request *q, struct numbers *b, const char *word)
-{
-    struct answer *a;
-    AUTO_FREE char *name = is_definition(word) ? xstrdup(QUERY) : bare_name(word);
-    CHECK(numbers_answer(b, name, &a));
-    if (q->value)
-        printf("%s = %s\n", a->macro->name, a->text);
-    else
-        CHECK(trace_print(b, a, q->all ? SIZE_MAX : ROWS));
-    return a->gap && !a->none ? GS_FAILED : GS_OK;
-}
-
-/* For "TABLE:LINE", as a report prints it: returns the line and sets *table, which the caller frees.
- * Otherwise 0. */
-static long line_of_table(const char *word, char **table)
-{
-    const char *colon = strrchr(word, ':');
-    char *end;
-    long line = colon ? strtol(colon + 1, &end, 10) : 0;
-    if (line < 1 || *end || strpbrk(word, " "))
-        return 0;
-    size_t n = (size_t)(colon - word);
-    if (n > strlen(".csv") && !strncmp(colon - strlen(".csv"), ".csv", strlen(".csv")))
-        n -= strlen(".csv");
-    *table = xstrfmt("%.*s", (int)n, word);
-    return line;
-}
-
-static int explain_line(struct paper_tables tables, const char *table, long line)
-{
-    struct numbers b = {.tables = tables, .admissibility.proofs.configs = tables.configs};
-    int code = trace_line(&b, table, line);
-    numbers_close(&b);
-    return code;
-}
-
-/* A run has many numbers. */
-static int refuse_run(const char *word)
-{
-    AUTO_FREE char *dir = locate_run(word), *plan = xstrfmt("%s/plan.json", dir);
-    if (access(plan, F_OK))
-        return GS_OK;
-    return fail(GS_USAGE,
-                "why: '%s' is a run, not a number: gradsync show %s prints its cells, and gradsync "
-                "why TABLE:LINE traces a row, such as summary.csv:12",
-                word, SHELL_WORD(dir));
-}
-
-static int answer(void *request, char **words, int n)
-{
-    const struct why_request *q = request;
-    AUTO(numbers_close) struct numbers b = {0};
-    const struct paper_tables tables = {.csv = q->csv, .raw = q->raw, .configs = q->configs};
-    AUTO_FREE char *table = NULL;
-    if (q->output && n)
-        return fail(GS_USAGE, "why: --output writes all numbers; leave '%s' out", words[0]);
-    long line = n == 1 ? line_of_table(words[0], &table) : 0;
-    if (line)
-        return explain_line(tables, table, line);
-    for (int i = 0; i < n; i++)
-        CHECK(refuse_run(words[i]));
-    CHECK(numbers_open(&b, q->macros, tables));
-    if (q->output)
-        return tex_write(&b, q->output);
-    for (int i = 0; i < n; i++) /* all before the first answer, as numbers.h says */
-        if (is_definition(words[i]))
-            CHECK(definitions_add(&b.d, QUERY, words[i]));
-    for (int i = 0; i < n; i++)
-        CHECK(explain(q, &b, words[i]));
-    for (size_t i = 0; i < b.d.n && !n; i++)
-        puts(b.d.v[i].name);
-    return GS_OK;
-}
-
-int cmd_why(int argc, char **argv)
-{
-    struct why_request q = {
-        .macros = "paper/macros.txt", .csv = "data/csv", .raw = "data/raw", .configs = "configs"};
-    const struct cli_option options[] = {
-        {"all", 'a', CLI_FLAG, &q.all, NULL,
-         "trace every row behind a number (default: the first 3)"},
-        {"value", 0, CLI_FLAG, &q.value, NULL, "print only NUMBER = VALUE, without the trace"},
-        {"output", 'o', CLI_TEXT, &q.output, "DIR",
-         "write every number to DIR/macros.tex; exit 1 if one is missing, "
-         "under-sampled or mixed, and say how to mend it"},
-        {"macros", 'm', CLI_TEXT, &q.macros, "FILE",
-         "file of definitions (default paper/macros.txt)"},
-        {"csv", 'c', CLI_TEXT, &q.csv, "DIR", "folder of the tables (default data/csv)"},
-        {"raw", 'r', CLI_TEXT, &q.raw, "DIR", "folder of the recordings (default data/raw)"},
-        {"configs", 0, CLI_TEXT, &q.configs, "DIR",
-         "folder of the platforms' configs (default configs)"},
-        {0},
-    };
-    const struct cli cli = {
-        .arguments = "[NUMBER… | TABLE:LINE | 'FORM: SELECT …']",
-        .summary = "Traces numbers of the paper, a row of a table, or the answer of an SQL "
-                   "query (FORM as in paper/macros.txt) to its recording: files, "
-                   "lines, machine, versions. Without an argument: lists the names of "
-                   "the paper's numbers.",
-        .example = "gradsync why summary.csv:12",
-        .options = options,
-        .args = {0, -1}};
-    return cli_request(&cli, argc, argv, answer, &q);
 }

@@ -34,11 +34,6 @@ double wan_stream_Bps(enum wan_congestion cc, double link_Bps, double rtt_s, dou
     return fmin(rate, limit[cc]);
 }
 
-double wan_streams_Bps(double stream_Bps, double streams)
-{
-    return streams * stream_Bps * exp(-0.6 * sqrt(log(streams)));
-}
-
 double wan_goodput(double mtu_B)
 {
     enum { SEGMENTS_PER_ACK = 2 };
@@ -232,8 +227,7 @@ double wan_link_Bps(const struct wan_link *l, double factor)
         double events = l->loss / fmax(1, l->burst); /* a burst slows a stream down once */
         double stream = wan_stream_Bps((enum wan_congestion)l->congestion, rate, l->rtt_s, events,
                                        mss, window_B);
-        double streams = fmax(1, (double)l->streams);
-        rate = fmin(rate, l->free_sends ? streams * stream : wan_streams_Bps(stream, streams));
+        rate = fmin(rate, fmax(1, (double)l->streams) * stream);
     }
     return l->mtu_B > 0 ? rate * wan_goodput(l->mtu_B) : rate;
 }
@@ -506,6 +500,11 @@ static int check_twins(const struct wan_map *m)
 
 /* ---- [sites] ---- */
 
+static bool plain_name(const char *s)
+{
+    return strlen(s) < WL_TEXT_MAX && s[strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789_")] == '\0';
+}
+
 static int read_site(struct wan_map *m, const struct config_entry *e)
 {
     char why[256];
@@ -514,8 +513,7 @@ static int read_site(struct wan_map *m, const struct config_entry *e)
         return config_error(e, "%s", why);
     s->entry = e;
     s->lat = s->lon = NAN;
-    const char *plain = "abcdefghijklmnopqrstuvwxyz0123456789_";
-    if (strlen(e->key) >= WL_TEXT_MAX || e->key[strspn(e->key, plain)])
+    if (!plain_name(e->key))
         return config_error(
             e, "not a valid site name; use letters, digits and '_', at most %d characters",
             WL_TEXT_MAX - 1);

@@ -15,7 +15,6 @@
 
 #define DAY 86400.0
 #define LOSSES_MATTER 0.95
-#define STREAMS_MOST 64 /* of wan_sync; NCCL has as many sockets at most */
 
 /* ---- numbers for people ---- */
 
@@ -58,6 +57,13 @@ static struct word percent(double share)
 {
     struct word w;
     snprintf(w.s, sizeof w.s, share >= 0.9995 ? "100%%" : "%.3g%%", 100 * share);
+    return w;
+}
+
+static struct word count(double x)
+{
+    struct word w;
+    snprintf(w.s, sizeof w.s, isfinite(x) ? "%.0f" : "none", x);
     return w;
 }
 
@@ -119,43 +125,59 @@ static void print_losses(const struct wan_map *m)
     }
     if (least > LOSSES_MATTER)
         return;
-    struct wan_link l = wan_map_link(m, from, to), more = l, clean = l;
-    clean.congestion = WAN_BBR;
-    while (more.streams < STREAMS_MOST && wan_link_Bps(&more, 1) < wan_link_Bps(&clean, 1))
-        more.streams++;
-    bool enough = wan_link_Bps(&more, 1) >= wan_link_Bps(&clean, 1);
-    AUTO_FREE char *streams = xstrfmt(" or streams = %lld", (long long)more.streams);
+    struct wan_link l = wan_map_link(m, from, to);
     printf("  losses     %.2g%% of the packets leave %s of the rate of %s-%s to %.0f %s of %s; "
-           "set congestion = bbr%s\n",
+           "set congestion = bbr or streams = %.0f\n",
            100 * l.loss, percent(least).s, m->sites[from].name, m->sites[to].name,
            fmax(1, (double)l.streams), l.streams > 1 ? "streams" : "stream",
-           wan_congestions[l.congestion], enough ? streams : "");
+           wan_congestions[l.congestion], ceil(fmax(1, (double)l.streams) / least));
+}
+
+static void print_outcome(const char *name, const struct wan_outcome *o)
+{
+    printf("  %-20s %10s %10s %10s %9s %18s %11s\n", name, seconds(o->sync_s).s,
+           scaled(o->bytes, "B").s, seconds(o->step_s).s, percent(o->efficiency).s,
+           scaled(o->tokens_per_s, "tokens/s").s, isnan(o->seconds) ? "" : seconds(o->seconds).s);
+}
+
+static void print_heading(const char *what, const struct wan_training *t)
+{
+    char target[40] = "";
+    if (t->target_tokens > 0)
+        snprintf(target, sizeof target, "%.3g tokens", t->target_tokens);
+    printf("\n  %-20s %10s %10s %10s %9s %18s %11s\n", what, "sync", "sent", "step", "compute",
+           "rate", target);
 }
 
 static void print_strategies(const struct wan_report *r, const struct wan_case *plan)
 {
     const struct wan_training *t = r->training;
-    const char *best = wan_strategy_names[wan_best_strategy(r->map, t)];
-    AUTO_FREE char *heading =
-        t->every > 1 ? xstrfmt("every %.0f steps", t->every) : xstrdup("every step");
-    AUTO_FREE char *target =
-        t->target_tokens > 0 ? xstrfmt("%.3g tokens", t->target_tokens) : xstrdup("");
-    printf("\n  %-20s %10s %10s %10s %9s %18s %11s\n", heading, "sync", "sent", "step", "compute",
-           "rate", target);
+    enum wan_strategy best = wan_best_strategy(r->map, t);
+    char heading[64];
+    snprintf(heading, sizeof heading, t->every > 1 ? "every %.0f steps" : "every step", t->every);
+    print_heading(heading, t);
     for (int s = 0; s < WAN_STRATEGIES; s++) {
         struct wan_case c = *plan;
         wan_case_strategy(&c, (enum wan_strategy)s);
         struct wan_outcome o = wan_evaluate(&c);
-        AUTO_FREE char *name =
-            xstrfmt("%s%s", wan_strategy_names[s], c.strategy == plan->strategy ? " *" : "");
-        printf("  %-20s %10s %10s %10s %9s %18s %11s\n", name, seconds(o.sync_s).s,
-               scaled(o.bytes, "B").s, seconds(o.step_s).s, percent(o.efficiency).s,
-               scaled(o.tokens_per_s, "tokens/s").s, isnan(o.seconds) ? "" : seconds(o.seconds).s);
+        char name[40];
+        snprintf(name, sizeof name, "%s%s", wan_strategy_names[s],
+                 c.strategy == plan->strategy ? " *" : "");
+        print_outcome(name, &o);
     }
-    printf("  * this plan; %s has the shortest synchronisation\n", best);
+    printf("  * this plan; %s has the shortest synchronisation\n", wan_strategy_names[best]);
 }
 
-/* The rate that each target needs: "16 Gbit/s", or "a-b 40 Mbit/s" where one pair is the reason. */
+/* "16 Gbit/s", or "a-b 40 Mbit/s" where one pair is the reason. */
+static void need_text(const struct wan_map *m, const struct wan_need *need, char *text, size_t size)
+{
+    int at = need->of_pair ? snprintf(text, size, "%s-%s ", m->sites[need->from].name,
+                                      m->sites[need->to].name)
+                           : 0;
+    snprintf(text + at, size - (size_t)at, "%s%s", scaled(need->rate_Bps * 8, "bit/s").s,
+             need->pair_too ? "*" : "");
+}
+
 static void print_needed(const struct wan_report *r, const struct wan_case *plan)
 {
     static const double bits[] = {16, 8, 4};
@@ -166,20 +188,15 @@ static void print_needed(const struct wan_report *r, const struct wan_case *plan
            "16 bits", "8 bits", "4 bits");
     for (size_t i = 0; i < r->training->n_targets; i++) {
         double target = r->training->targets[i];
+        char rate[160];
         need = wan_need_for(plan, target);
         both |= need.pair_too;
-        AUTO_FREE char *pair = need.of_pair
-                                   ? xstrfmt("%s-%s ", sites[need.from].name, sites[need.to].name)
-                                   : xstrdup("");
-        AUTO_FREE char *rate =
-            xstrfmt("%s%s%s", pair, scaled(need.rate_Bps * 8, "bit/s").s, need.pair_too ? "*" : "");
+        need_text(r->map, &need, rate, sizeof rate);
         printf("  %-20s %14s %12s", percent(target).s, rate, "");
         for (size_t b = 0; b < COUNT(bits); b++) {
             struct wan_case c = *plan;
             c.bits = bits[b];
-            double every = wan_every_for(&c, target);
-            AUTO_FREE char *text = isfinite(every) ? xstrfmt("%.0f", every) : xstrdup("none");
-            printf(" %8s", text);
+            printf(" %8s", count(wan_every_for(&c, target)).s);
         }
         printf("\n");
     }
@@ -235,6 +252,15 @@ static const char *const verdicts[] = {[WAN_POSSIBLE] = "possible",
                                        [WAN_IMPOSSIBLE] = "impossible",
                                        [WAN_CONTRADICTED] = "contradicted"};
 
+static void print_findings(const struct wan_report *r)
+{
+    if (r->n_findings)
+        printf("\n  claims\n");
+    for (size_t i = 0; i < r->n_findings; i++)
+        printf("  %-20s %-12s %s\n", r->findings[i].name, verdicts[r->findings[i].verdict],
+               r->findings[i].why.s);
+}
+
 void wan_report_print(const struct wan_report *r)
 {
     print_training(r);
@@ -247,11 +273,7 @@ void wan_report_print(const struct wan_report *r)
         print_choice(r, &plan);
         print_slow_site(&plan);
     }
-    if (r->n_findings)
-        printf("\n  claims\n");
-    for (size_t i = 0; i < r->n_findings; i++)
-        printf("  %-20s %-12s %s\n", r->findings[i].name, verdicts[r->findings[i].verdict],
-               r->findings[i].why.s);
+    print_findings(r);
 }
 
 /* ---- tables ---- */
@@ -273,6 +295,43 @@ static void put_case(struct csv *f, const char *name, const char *sweep, const s
     csv_end(f);
 }
 
+static void put_strategies(struct csv *f, const struct wan_report *r, const struct wan_case *plan)
+{
+    for (int s = 0; s < WAN_STRATEGIES; s++) {
+        struct wan_case c = *plan;
+        wan_case_strategy(&c, (enum wan_strategy)s);
+        put_case(f, r->name, "strategy", &c);
+    }
+}
+
+static void put_sweeps(struct csv *f, const struct wan_report *r, const struct wan_case *plan)
+{
+    for (size_t b = 0; b < COUNT(widths); b++) {
+        struct wan_case c = *plan;
+        c.bits = widths[b];
+        for (size_t i = 0; i < COUNT(periods); i++) {
+            c.every = periods[i];
+            put_case(f, r->name, "every", &c);
+        }
+        c.every = plan->every;
+        for (size_t i = 0; i < COUNT(factors); i++) {
+            c.factor = factors[i];
+            put_case(f, r->name, "rate", &c);
+        }
+    }
+}
+
+/* The rate that each target needs. */
+static void put_targets(struct csv *f, const struct wan_report *r, const struct wan_case *plan)
+{
+    struct wan_case c = *plan;
+    for (size_t i = 0; i < r->training->n_targets; i++) {
+        c.factor = wan_factor_for(plan, r->training->targets[i]);
+        if (isfinite(c.factor))
+            put_case(f, r->name, "target", &c);
+    }
+}
+
 const char model_columns[] = "platform,sweep,strategy,sites,bits,every,fragments,overlap,rate_Bps,"
                              "size_B,sync_s,wire_B,exposed_s,step_s,efficiency,tokens_per_s,"
                              "target_s";
@@ -283,30 +342,9 @@ int wan_report_csv(const struct wan_report *r, const char *path)
     struct wan_case plan = wan_case_of(r->map, r->training);
     CHECK(csv_open(&f, path));
     csv_header(&f, model_columns);
-    for (int s = 0; s < WAN_STRATEGIES; s++) {
-        struct wan_case c = plan;
-        wan_case_strategy(&c, (enum wan_strategy)s);
-        put_case(&f, r->name, "strategy", &c);
-    }
-    for (size_t b = 0; b < COUNT(widths); b++) {
-        struct wan_case c = plan;
-        c.bits = widths[b];
-        for (size_t i = 0; i < COUNT(periods); i++) {
-            c.every = periods[i];
-            put_case(&f, r->name, "every", &c);
-        }
-        c.every = plan.every;
-        for (size_t i = 0; i < COUNT(factors); i++) {
-            c.factor = factors[i];
-            put_case(&f, r->name, "rate", &c);
-        }
-    }
-    for (size_t i = 0; i < r->training->n_targets; i++) {
-        struct wan_case c = plan;
-        c.factor = wan_factor_for(&plan, r->training->targets[i]);
-        if (isfinite(c.factor))
-            put_case(&f, r->name, "target", &c);
-    }
+    put_strategies(&f, r, &plan);
+    put_sweeps(&f, r, &plan);
+    put_targets(&f, r, &plan);
     return csv_close(&f, true);
 }
 
@@ -335,7 +373,8 @@ int wan_report_claims_csv(const struct wan_report *r, const char *path)
 
 #define FRAGMENTS 8.0
 #define EVERY_MOST 100.0
-#define STREAMS 8 /* where no measurement says another number */
+#define STREAMS 8       /* where no measurement says another number */
+#define STREAMS_MOST 64 /* of wan_sync; NCCL has as many sockets at most */
 #define MIB 1048576.0
 #define BUFFER_LEAST_B (6 * MIB) /* Linux: what tcp_rmem allows by itself */
 
@@ -411,6 +450,22 @@ void wan_choice_make(struct wan_choice *c, struct wan_map *m, const struct wan_t
 
 /* ---- for people ---- */
 
+static const char *wire_of(double bits)
+{
+    return bits <= 4 ? "int4" : bits <= 8 ? "int8" : "bf16";
+}
+
+static double largest_bdp(const struct wan_map *m)
+{
+    double most = 0;
+    for (size_t a = 0; a < m->n; a++)
+        for (size_t b = 0; b < m->n; b++) {
+            struct wan_link l = wan_map_link(m, a, b);
+            most = a == b ? most : fmax(most, l.rate_Bps * l.rtt_s);
+        }
+    return most;
+}
+
 static void print_order(const struct wan_choice *c)
 {
     const struct wan_map *m = c->plan.map;
@@ -431,15 +486,11 @@ static void print_wan_sync(const struct wan_choice *c)
 {
     const struct wan_map *m = c->plan.map;
     enum wan_strategy s = c->plan.strategy;
-    double bits = c->plan.bits;
     printf("  [wan_sync] strategy = %s, order = rate,%s streams = %lld, congestion = %s,\n"
            "             wire = %s, every = %.0f, fragments = %.0f, overlap = %.0f\n",
            wan_strategy_names[s], s == WAN_DIRECT ? " shares = lp," : "", (long long)c->streams,
-           wan_congestions[m->common.congestion],
-           bits <= 4   ? "int4"
-           : bits <= 8 ? "int8"
-                       : "bf16",
-           c->plan.every, fmin(c->training.fragments, c->plan.every), c->training.overlap);
+           wan_congestions[m->common.congestion], wire_of(c->plan.bits), c->plan.every,
+           fmin(c->training.fragments, c->plan.every), c->training.overlap);
     printf("             %.3g%% of the time is compute%s\n", 100 * c->outcome.efficiency,
            c->outcome.efficiency < c->target * (1 - 1e-9) ? ", below the target" : "");
 }
@@ -495,16 +546,10 @@ static void print_diloco(const struct wan_choice *c)
  * pccl.h have them. */
 static void print_elsewhere(const struct wan_choice *c)
 {
-    const struct wan_map *m = c->plan.map;
-    double buffer_B = BUFFER_LEAST_B; /* two bandwidth-delay products of the longest link */
-    for (size_t i = 0; i < m->n * m->n; i++) {
-        struct wan_link l = wan_map_link(m, i / m->n, i % m->n);
-        if (i / m->n != i % m->n)
-            buffer_B = fmax(buffer_B, 2 * l.rate_Bps * l.rtt_s);
-    }
+    double buffer_B = fmax(BUFFER_LEAST_B, 2 * largest_bdp(c->plan.map));
     double mib = ceil(buffer_B / MIB);
     long long sockets = (c->streams + 1) / 2;
-    bool bbr = m->common.congestion == WAN_BBR;
+    bool bbr = c->plan.map->common.congestion == WAN_BBR;
     printf("  sysctl     net.ipv4.tcp_rmem='4096 131072 %.0f' net.ipv4.tcp_wmem='4096 65536 %.0f'\n"
            "             net.ipv4.tcp_slow_start_after_idle=0%s\n",
            mib * MIB, mib * MIB,
@@ -524,13 +569,21 @@ static void print_elsewhere(const struct wan_choice *c)
            c->plan.every > 1 ? ";\n             steps, fragments and delay as for torchtitan" : "");
 }
 
+/* However rarely it synchronises: what a step waits for anyway. */
+static void print_never(const struct wan_choice *c)
+{
+    const struct wan_training *t = &c->training;
+    double compute_s = wan_training_compute_s(t);
+    printf("no value of every reaches %.3g%% compute: [model] straggle leaves %.3g%%; lower it, or "
+           "[model] "
+           "targets\n",
+           100 * c->target, 100 * compute_s / (compute_s + t->straggle_s));
+}
+
 void wan_choice_print(const struct wan_choice *c)
 {
     if (!isfinite(c->plan.every)) {
-        double compute_s = wan_training_compute_s(&c->training);
-        printf("no value of every reaches %.3g%% compute: [model] straggle leaves %.3g%%; lower "
-               "it, or [model] targets\n",
-               100 * c->target, 100 * compute_s / (compute_s + c->training.straggle_s));
+        print_never(c);
         return;
     }
     printf(
