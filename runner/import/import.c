@@ -136,7 +136,7 @@ static int on_header(struct osu *r, const char *line)
     struct imp_test *t = import_add_test(r->imp, r->in, r->workload);
     if (!t)
         return GS_FAILED;
-    import_log_test(&r->log, &t->settings);
+    import_log_test(&r->log, t);
     t->factor = r->of->factor;
     t->collective = r->of->collective;
     t->size_of_block = r->of->size_of_block;
@@ -159,7 +159,7 @@ static const char *dtype_of(const char *line)
 }
 
 /* `s` is behind the '#', which Markdown takes away. */
-static int on_words(struct osu *r, const char *s)
+static int on_words(struct osu *r, const char *line, const char *s)
 {
     struct word w[2];
     if (anchor(s))
@@ -172,7 +172,7 @@ static int on_words(struct osu *r, const char *s)
                    : import_refuse(r->in, "a table before the name of the benchmark: the start of "
                                           "the file is missing");
     else
-        import_log_line(&r->log, s);
+        import_log_line(&r->log, line);
     return GS_OK;
 }
 
@@ -214,7 +214,7 @@ static int on_line(struct osu *r, const char *line)
     if (n && *s != '#' && word_integer(&w[0], &size) && r->skip)
         return GS_OK;
     if (!n || *s == '#' || !word_integer(&w[0], &size))
-        return on_words(r, s + strspn(s, "# \t"));
+        return on_words(r, s, s + strspn(s, "# \t"));
     if (!r->open)
         return import_refuse(r->in, "a row before any table");
     if (r->in->torn) { /* 15.5 may have been 15.53 */
@@ -297,6 +297,57 @@ static const struct import_format *recognise(struct import_lines *in)
     return NULL;
 }
 
+/* Programs whose output is no recording, and what to do with it. */
+static const struct foreign {
+    const char *mark, *name, *remedy;
+} foreigners[] = {
+#define IMB                                                                                        \
+    "the Intel MPI Benchmarks (IMB)",                                                              \
+        "measure with osu_allreduce, whose output import reads, or with [mpi_allreduce] and "      \
+        "gradsync run"
+    {"Intel(R) MPI Benchmarks", IMB},
+    {"Intel (R) MPI Benchmarks", IMB},
+    {"t_min[usec]", IMB},
+#define PARAM                                                                                      \
+    "PARAM (comms.py)", "measure with nccl-tests, whose output import reads, or with "             \
+                        "[nccl_allreduce] and gradsync run"
+    {"COMMS-RES", PARAM},
+    {"PARAM COMM", PARAM},
+#define PERFTEST                                                                                   \
+    "perftest (ib_write_bw and the like)",                                                         \
+        "it is the rate of a link: write it as link or network into [limits] of a config"
+    {"BW average[", PERFTEST},
+    {"RDMA_Write BW Test", PERFTEST},
+    {"RDMA_Read BW Test", PERFTEST},
+    {"Send BW Test", PERFTEST},
+#define IPERF                                                                                      \
+    "iperf3",                                                                                      \
+        "gradsync links measures the links between sites; or write the rate into [links] of "      \
+        "a config"
+    {"iperf3", IPERF},
+    {"iperf 3", IPERF},
+    {"iperf Done", IPERF},
+    {"[ ID] Interval", IPERF},
+    {"bits_per_second", IPERF},
+#define RCCL                                                                                       \
+    "rccl-tests as JSON or CSV",                                                                   \
+        "import the table that it prints without -Z, which is that of nccl-tests"
+    {"numCycle", RCCL},
+    {"\"busBw\"", RCCL},
+    {"nvbandwidth Version", "nvbandwidth", "write its rate into [limits] of a config"},
+};
+
+static const struct foreign *recognise_foreign(struct import_lines *in)
+{
+    const struct foreign *found = NULL;
+    char *line;
+    while (!found && in->number < TELLING_LINES && import_lines_next(in, &line))
+        for (size_t i = 0; i < COUNT(foreigners) && !found; i++)
+            found = strstr(line, foreigners[i].mark) ? &foreigners[i] : NULL;
+    import_lines_rewind(in);
+    return found;
+}
+
 /* ---- GPUs ---- */
 
 /* Counts the GPUs of the ranks, and warns if two ranks share one. */
@@ -314,8 +365,8 @@ static void count_gpus(const struct import *imp, struct imp_test *t, bool warn)
                 !json_object_get(a, "index"))
                 b = NULL;
         }
-        t->gpus += !b;
-        if (b && warn && t->gpus == (int64_t)i)
+        t->gpus += b ? 0 : 1 + t->hidden;
+        if (b && warn && t->gpus == (int64_t)i * (1 + t->hidden))
             say("%s: warning: ranks %lld and %lld share one GPU (%s, device %lld, %s): their times "
                 "are not those of two GPUs",
                 imp->path, (long long)json_integer_of(b, "rank"),
@@ -329,6 +380,12 @@ static int read_all(struct import *imp, struct import_lines *in, const struct im
     const char *unit = known->unit;
     CHECK(import_lines_open(in, imp->path));
     const struct import_format *format = known->format ? named(known->format) : recognise(in);
+    const struct foreign *other =
+        known->format || (format && format->prefix) ? NULL : recognise_foreign(in);
+    if (other)
+        return fail_at(GS_FAILED, in->path, 0,
+                       "refused: this is of %s, which import does not read; %s", other->name,
+                       other->remedy);
     if (!format)
         return known->format
                    ? GS_USAGE
@@ -389,6 +446,7 @@ void import_free(struct import *imp)
         free(t->cells);
         json_decref(t->hosts);
         json_decref(t->settings);
+        free(t->heading);
     }
     free(imp->tests);
     free(imp->path);

@@ -99,11 +99,17 @@ static int read_devices(struct report *r)
     }
     t->nodes = (int64_t)hosts.n;
     t->ranks = (int64_t)json_array_size(t->hosts);
-    /* Up to 2.19 the report names the first device of each process only. */
+    /* Up to 2.19 the report names the first device of each process only: the next one has a rank that is
+     * higher by the number of those in a process. */
     int64_t a_process =
         json_integer_of(r->config, "nthreads") * json_integer_of(r->config, "ngpus");
-    if (a_process > 0 && a_process <= 64)
+    int64_t step = t->ranks < 2 ? a_process
+                                : json_integer_of(json_array_get(t->hosts, 1), "rank") -
+                                      json_integer_of(json_array_get(t->hosts, 0), "rank");
+    if (a_process > 1 && a_process <= 64 && step == a_process) {
         t->ranks *= a_process;
+        t->hidden = a_process - 1;
+    }
     if (t->ranks > 1 || !t->ranks)
         return GS_OK;
     return import_refuse(r->in, "one rank per communicator: its times are of a copy, not a "
@@ -165,75 +171,37 @@ static struct number number_of(const json_t *v)
     return (struct number){.finite = true, .negative = x < 0, .value = x, .half = 0.5e-6};
 }
 
-static bool nanoseconds(double us, uint64_t *out)
+static int take_row(struct report *r, const json_t *o)
 {
-    double ns = us * 1e3;
-    if (!(ns > 0 && ns < 1e15))
-        return false;
-    *out = (uint64_t)llround(ns);
-    return true;
-}
-
-/* `iteration`: from 1; 0: the mean of all. */
-static void take_time(struct report *r, struct imp_cell *c, const json_t *time, size_t iteration)
-{
-    uint64_t ns;
-    if (nanoseconds(json_is_number(time) ? json_number_value(time) : NAN, &ns))
-        import_sample(r->imp, r->in, c, ns);
-    else if (iteration)
-        import_fault(c, "failed", "iteration %zu has no time", iteration);
-    else
-        import_fault(c, "failed", "its time is not a number of microseconds");
-}
-
-static int take_side(struct report *r, const json_t *row, int in_place, struct imp_cell *like)
-{
-    static const char *const keys[] = {"out_of_place", "in_place"};
-    static const char *const iterations[] = {"out_of_place_per_iter", "in_place_per_iter"};
-    const json_t *side = json_object_get(row, keys[in_place]);
-    const json_t *times = json_object_get(json_object_get(row, iterations[in_place]), "times_us");
-    const bool each = json_array_size(times) > 0;
-    json_t *v;
-    size_t i;
-    if (!json_is_object(side))
-        return GS_OK;
-    if (json_object_get(side, "cpu_time"))
-        return nccl_refuse_cpu_time(r->in);
-    const json_t *time = json_object_get(side, "time"), *wrong = json_object_get(side, "nwrong");
-    const struct nccl_numbers numbers = {like->size_B, number_of(time),
-                                         number_of(json_object_get(side, "alg_bw")),
-                                         number_of(json_object_get(side, "bus_bw"))};
-    CHECK(nccl_check(r->in, &numbers, r->test->factor, r->test->ranks));
-    like->in_place = in_place;
-    like->iters = each ? 1 : (uint64_t)r->iters;
-    struct imp_cell *c = import_cell(r->in, r->test, like);
-    if (!c)
-        return GS_FAILED;
-    if (!json_is_number(wrong))
-        r->test->unverified = true;
-    else if (json_number_value(wrong) != 0)
-        import_fault(c, "wrong", "%g wrong values", json_number_value(wrong));
-    if (!each)
-        take_time(r, c, time, 0);
-    json_array_foreach(times, i, v) take_time(r, c, v, i + 1);
-    return GS_OK;
-}
-
-static int take_row(struct report *r, const json_t *row)
-{
-    struct imp_cell like = {.size_B = json_integer_of(row, "size"), .root = -1};
-    int64_t count = json_integer_of(row, "count");
-    const char *type = json_text_of(row, "type"), *op = json_text_of(row, "redop");
-    if (!json_is_integer(json_object_get(row, "size")) || like.size_B < 0 || count < 0)
+    static const char *const sides[][2] = {{"out_of_place", "out_of_place_per_iter"},
+                                           {"in_place", "in_place_per_iter"}};
+    struct nccl_row row = {.size_B = json_integer_of(o, "size"),
+                           .count = json_integer_of(o, "count")};
+    const char *type = json_text_of(o, "type"), *op = json_text_of(o, "redop");
+    if (!json_is_integer(json_object_get(o, "size")) || row.size_B < 0 || row.count < 0)
         return import_refuse(r->in, "a row without its size");
     if (!text_plain(type, strlen(type)) || !text_plain(op, strlen(op)))
         return import_refuse(r->in, "a row whose type and operation are not names");
-    like.root = atoi(json_text_of(row, "root"));
-    like.root = like.root < 0 ? -1 : like.root;
-    CHECK(nccl_set_type(r->in, r->test, type, op, count, &like));
-    for (int in_place = 0; in_place < 2; in_place++)
-        CHECK(take_side(r, row, in_place, &like));
-    return GS_OK;
+    snprintf(row.type, sizeof row.type, "%s", type);
+    snprintf(row.op, sizeof row.op, "%s", op);
+    row.root = atoi(json_text_of(o, "root"));
+    row.root = row.root < 0 ? -1 : row.root;
+    for (int i = 0; i < 2; i++) {
+        const json_t *side = json_object_get(o, sides[i][0]);
+        const json_t *wrong = json_object_get(side, "nwrong");
+        const json_t *each = json_object_get(json_object_get(o, sides[i][1]), "times_us");
+        if (json_object_get(side, "cpu_time"))
+            return nccl_refuse_cpu_time(r->in);
+        row.side[i] = (struct nccl_side){.there = json_is_object(side),
+                                         .time_us = number_of(json_object_get(side, "time")),
+                                         .algbw = number_of(json_object_get(side, "alg_bw")),
+                                         .busbw = number_of(json_object_get(side, "bus_bw")),
+                                         .time = {"not a number", 12},
+                                         .checked = json_is_number(wrong),
+                                         .wrong = number_of(wrong),
+                                         .each_us = json_array_size(each) ? each : NULL};
+    }
+    return nccl_take_row(r->imp, r->in, r->test, r->test->ranks, r->iters, &row);
 }
 
 /* ---- the report ---- */

@@ -102,49 +102,77 @@ int64_t nccl_iters(int64_t iters, int64_t aggregated)
     return sane ? iters * aggregated : 1;
 }
 
-int nccl_set_type(const struct import_lines *in, const struct imp_test *t, const char *type,
-                  const char *op, int64_t count, struct imp_cell *cell)
-{
-    int64_t bytes;
-    const char *dtype = dtype_of(type, &bytes);
-    word_copy(cell->dtype, sizeof cell->dtype, &(struct word){dtype, strlen(dtype)});
-    word_copy(cell->op, sizeof cell->op, &(struct word){op, strlen(op)});
-    if (t->factor == IMP_ALLREDUCE && bytes &&
-        (count > INT64_MAX / 8 || count * bytes != cell->size_B))
-        return import_refuse(in,
-                             "%lld elements of %.20s are not %lld bytes, as they are in an "
-                             "all-reduce; if it is another collective, add --set collective=NAME",
-                             (long long)count, type, (long long)cell->size_B);
-    return GS_OK;
-}
-
 #define SLACK 0.005 /* relative; nccl-tests computes in double, and old versions cut digits */
 
-int nccl_check(const struct import_lines *in, const struct nccl_numbers *row,
-               enum imp_factor factor, int64_t ranks)
+static int check_side(const struct import_lines *in, int64_t size_B, const struct nccl_side *side,
+                      enum imp_factor factor, int64_t ranks)
 {
-    double time = row->time_us.value, size = (double)row->size_B;
-    if (row->time_us.negative)
+    double time = side->time_us.value;
+    if (side->time_us.negative)
         return import_refuse(in, "a negative time, %g us", time);
-    if (!row->time_us.finite || !row->algbw.finite || !row->busbw.finite || time <= 0)
+    if (!side->time_us.finite || !side->algbw.finite || !side->busbw.finite || time <= 0)
         return GS_OK; /* becomes a fault of the cell */
-    double algbw = size / time * 1e-3;
-    double room = row->algbw.half + algbw * (SLACK + row->time_us.half / time);
-    if (fabs(row->algbw.value - algbw) > room)
+    double algbw = (double)size_B / time * 1e-3;
+    double room = side->algbw.half + algbw * (SLACK + side->time_us.half / time);
+    if (fabs(side->algbw.value - algbw) > room)
         return import_refuse(in,
                              "%lld bytes in %g us are %.4g GB/s, but the row says %g: its time "
                              "does not fit its size and bandwidth",
-                             (long long)row->size_B, time, algbw, row->algbw.value);
+                             (long long)size_B, time, algbw, side->algbw.value);
     double want = import_factor(factor, ranks);
     if (ranks < 2)
         return GS_OK;
-    room = row->busbw.half + want * row->algbw.half + SLACK * row->busbw.value;
-    if (fabs(row->busbw.value - want * row->algbw.value) > room)
+    room = side->busbw.half + want * side->algbw.half + SLACK * side->busbw.value;
+    if (fabs(side->busbw.value - want * side->algbw.value) > room)
         return import_refuse(in,
                              "the bus bandwidth of %g GB/s is not %.4g x %g, the factor of %lld "
                              "ranks: its columns do not fit each other; if it is another "
                              "collective, add --set collective=NAME",
-                             row->busbw.value, want, row->algbw.value, (long long)ranks);
+                             side->busbw.value, want, side->algbw.value, (long long)ranks);
+    return GS_OK;
+}
+
+int nccl_take_row(struct import *imp, const struct import_lines *in, struct imp_test *t,
+                  int64_t ranks, int64_t iters, const struct nccl_row *row)
+{
+    struct imp_cell like = {.size_B = row->size_B, .root = row->root};
+    int64_t bytes;
+    snprintf(like.dtype, sizeof like.dtype, "%s", dtype_of(row->type, &bytes));
+    snprintf(like.op, sizeof like.op, "%s", row->op);
+    if (t->factor == IMP_ALLREDUCE && bytes &&
+        (row->count > INT64_MAX / 8 || row->count * bytes != row->size_B))
+        return import_refuse(in,
+                             "%lld elements of %.20s are not %lld bytes, as they are in an "
+                             "all-reduce; if it is another collective, add --set collective=NAME",
+                             (long long)row->count, row->type, (long long)row->size_B);
+    for (int in_place = 0; in_place < 2; in_place++) {
+        const struct nccl_side *side = &row->side[in_place];
+        size_t i;
+        json_t *us;
+        if (!side->there)
+            continue;
+        CHECK(check_side(in, row->size_B, side, t->factor, ranks));
+        like.in_place = in_place;
+        like.iters = side->each_us ? 1 : (uint64_t)iters;
+        struct imp_cell *c = import_cell(in, t, &like);
+        if (!c)
+            return GS_FAILED;
+        if (!side->checked)
+            t->unverified = true;
+        else if (!side->wrong.finite || side->wrong.value != 0)
+            import_fault(c, "wrong", "line %zu: %g wrong values", in->number, side->wrong.value);
+        if (!side->each_us)
+            import_sample_us(imp, in, c, &side->time_us, &side->time);
+        json_array_foreach(side->each_us, i, us)
+        {
+            double each = json_is_number(us) ? json_number_value(us) : NAN;
+            struct number x = {.finite = isfinite(each), .negative = each < 0, .value = each};
+            if (x.finite && !x.negative)
+                import_sample_us(imp, in, c, &x, &(struct word){"", 0});
+            else
+                import_fault(c, "failed", "iteration %zu has no time", i + 1);
+        }
+    }
     return GS_OK;
 }
 
@@ -262,35 +290,50 @@ static bool nccl_table_claims(const char *line)
            size >= 0 && count >= 0 && !word_number(&w[2], &x);
 }
 
-struct nccl_row {
-    int64_t size_B, count, root; /* root -1: none */
-    bool there[2];               /* 0: out of place, 1: in place */
-    struct word field[2][COLS];  /* of both; [0] also has the keys. An operation of 0 bytes: none */
-};
-
 /* ROW_SHORT: fields are missing. ROW_ODD: the fields do not fit the header. */
 enum nccl_row_kind { ROW_WHOLE, ROW_SHORT, ROW_ODD };
 
-static enum nccl_row_kind nccl_table_row(const struct nccl_table *t, const char *line,
-                                         struct nccl_row *out)
+/* Reads one side of a row from its words. False: they are no numbers. */
+static bool read_side(struct nccl_side *side, const struct word *f, bool errors)
 {
-    struct word w[NCCL_COLUMNS + 1];
+    *side = (struct nccl_side){.time = f[COL_TIME]};
+    if (word_is(&f[COL_TIME], "N/A")) /* the operation has no such variant */
+        return true;
+    side->there = true;
+    side->checked = !word_is(&f[COL_WRONG], "N/A");
+    bool good = word_number(&f[COL_TIME], &side->time_us) &&
+                word_number(&f[COL_ALGBW], &side->algbw) &&
+                word_number(&f[COL_BUSBW], &side->busbw) &&
+                (!side->checked || word_number(&f[COL_WRONG], &side->wrong));
+    if (errors) /* the largest error, not a number of values */
+        side->wrong = (struct number){.finite = true};
+    return good;
+}
+
+static enum nccl_row_kind read_row(const struct nccl_table *t, const char *line,
+                                   struct nccl_row *out)
+{
+    struct word w[NCCL_COLUMNS + 1], field[2][COLS] = {0}; /* [0] also has the keys */
     size_t n = words_of(line, w, NCCL_COLUMNS + 1), skip = t->n - n;
     if (n > t->n)
         return ROW_ODD;
     if (n < t->n && skip != t->side) /* the out-of-place side may be left blank */
         return ROW_SHORT;
-    *out = (struct nccl_row){.root = -1, .there = {!skip, true}};
     for (size_t i = 0, k = 0; i < t->n; i++)
         if (!skip || t->columns[i].in_place || t->columns[i].is < COL_TIME ||
             t->columns[i].is == COL_TIMESTAMP)
-            out->field[t->columns[i].in_place][t->columns[i].is] = w[k++];
-    const struct word *f = out->field[0];
+            field[t->columns[i].in_place][t->columns[i].is] = w[k++];
+    const struct word *f = field[0];
+    *out = (struct nccl_row){.root = -1};
+    word_copy(out->type, sizeof out->type, &f[COL_TYPE]);
+    word_copy(out->op, sizeof out->op, &f[COL_OP]);
     bool good = word_integer(&f[COL_SIZE], &out->size_B) &&
                 word_integer(&f[COL_COUNT], &out->count) &&
                 (!f[COL_ROOT].n || (word_integer(&f[COL_ROOT], &out->root) && out->root >= -1)) &&
                 text_plain(f[COL_TYPE].s, f[COL_TYPE].n) &&
-                (!f[COL_OP].n || text_plain(f[COL_OP].s, f[COL_OP].n));
+                (!f[COL_OP].n || text_plain(f[COL_OP].s, f[COL_OP].n)) &&
+                (skip || read_side(&out->side[0], field[0], t->errors)) &&
+                read_side(&out->side[1], field[1], t->errors);
     return good ? ROW_WHOLE : ROW_ODD;
 }
 
@@ -391,6 +434,7 @@ static int end_test(struct nccl *r, const char *missing)
     if (!t->n_cells) {
         json_decref(t->hosts);
         json_decref(t->settings);
+        free(t->heading);
         r->imp->n_tests--;
         return GS_OK;
     }
@@ -459,7 +503,7 @@ static int on_start(struct nccl *r, const char *s)
     if (!t)
         return GS_FAILED;
     t->factor = IMP_ALLREDUCE;
-    import_log_test(&r->log, &t->settings);
+    import_log_test(&r->log, t);
     CHECK(name_collective(r));
     t->graph = integer_after(s, "graph:") > 0;
     t->unverified = strstr(s, "validation:") && integer_after(s, "validation:") == 0;
@@ -561,52 +605,14 @@ static int on_comment(struct nccl *r, const char *s, bool *known)
 /* ---- rows ---- */
 
 /* Sizes grow. After the last size they may start again, with the same or another type. */
-static bool in_order(const struct nccl *r, const struct nccl_row *row, const char *type,
-                     const char *op)
+static bool in_order(const struct nccl *r, const struct nccl_row *row)
 {
-    if (r->size_B < 0 || row->size_B > r->size_B || strcmp(type, r->type) || strcmp(op, r->op) ||
-        row->root != r->root)
+    if (r->size_B < 0 || row->size_B > r->size_B || strcmp(row->type, r->type) ||
+        strcmp(row->op, r->op) || row->root != r->root)
         return true;
     int64_t next = r->step_factor > 1 ? r->size_B * r->step_factor : r->size_B + r->step_B;
     return row->size_B < r->size_B ? next + 16 * (r->step_factor + 1) > r->max_B
                                    : open_test(r)->n_cells <= 2; /* -b = -e, cycle after cycle */
-}
-
-/* Takes a row's numbers, out of place or in place. GS_OK or refused. */
-static int take_side(struct nccl *r, const struct nccl_row *row, int in_place,
-                     struct imp_cell *like)
-{
-    struct nccl_numbers c = {.size_B = row->size_B};
-    const struct word *f = row->field[in_place], *time = &f[COL_TIME], *wrong = &f[COL_WRONG];
-    struct imp_test *t = open_test(r);
-    struct number errors;
-    if (!row->there[in_place] || word_is(time, "N/A")) /* the operation has no such variant */
-        return GS_OK;
-    if (!word_number(time, &c.time_us) || !word_number(&f[COL_ALGBW], &c.algbw) ||
-        !word_number(&f[COL_BUSBW], &c.busbw))
-        return import_refuse(r->in, "'%.*s' must be a number", (int)time->n, time->s);
-    CHECK(nccl_check(r->in, &c, t->factor, r->ranks));
-    r->bus = r->bus || c.busbw.value > 0;
-    r->moved = r->moved || c.algbw.value >= 1;
-    like->in_place = in_place;
-    struct imp_cell *cell = import_cell(r->in, t, like);
-    if (!cell)
-        return GS_FAILED;
-    if (word_is(wrong, "N/A"))
-        t->unverified = true;
-    else if (!word_number(wrong, &errors))
-        return import_refuse(r->in, "'%.*s' must be a number of wrong values", (int)wrong->n,
-                             wrong->s);
-    else if (!r->table.errors && (!errors.finite || errors.value != 0))
-        import_fault(cell, "wrong", "line %zu: %.*s wrong values", r->in->number, (int)wrong->n,
-                     wrong->s);
-    import_sample_us(r->imp, r->in, cell, &c.time_us, time);
-    return GS_OK;
-}
-
-static bool not_checked(const struct nccl_row *row, int in_place)
-{
-    return row->there[in_place] && word_is(&row->field[in_place][COL_WRONG], "N/A");
 }
 
 /* What the first row shows: the elements are the whole buffer or one rank's part, there is an
@@ -615,10 +621,11 @@ static bool not_checked(const struct nccl_row *row, int in_place)
 static const char *collective_of_row(const struct nccl_row *row, int64_t bytes, int64_t ranks,
                                      const char **several)
 {
-    const struct word *name = &row->field[0][COL_OP];
-    const bool op = name->n && !word_is(name, "none"), root = row->root >= 0;
-    const bool exchange = not_checked(row, 1) && !not_checked(row, 0);
-    const bool unchecked = not_checked(row, 1) && not_checked(row, 0);
+    const struct nccl_side *out = &row->side[0], *in = &row->side[1];
+    const bool op = *row->op && strcmp(row->op, "none"), root = row->root >= 0;
+    const bool unchecked_in = in->there && !in->checked,
+               unchecked_out = out->there && !out->checked;
+    const bool exchange = unchecked_in && !unchecked_out, unchecked = unchecked_in && unchecked_out;
     int64_t all = bytes && row->count < INT64_MAX / 8 ? row->count * bytes : row->size_B;
     if (all && all != row->size_B && row->size_B % all == 0 &&
         (ranks < 2 || row->size_B / all == ranks)) {
@@ -637,10 +644,9 @@ static const char *collective_of_row(const struct nccl_row *row, int64_t bytes, 
 
 static int find_collective(struct nccl *r, const struct nccl_row *row)
 {
-    char type[IMP_WORD];
     int64_t bytes;
     const char *several = "";
-    dtype_of(word_copy(type, sizeof type, &row->field[0][COL_TYPE]), &bytes);
+    dtype_of(row->type, &bytes);
     const char *name = collective_of_row(row, bytes, r->ranks, &several);
     bool share = r->what && r->what->factor == IMP_SHARE;
     bool whole = !bytes || row->count * bytes == row->size_B;
@@ -657,25 +663,22 @@ static int find_collective(struct nccl *r, const struct nccl_row *row)
 
 static int take_row(struct nccl *r, const struct nccl_row *row)
 {
-    struct imp_cell like = {.size_B = row->size_B, .root = row->root, .iters = (uint64_t)r->iters};
-    char type[IMP_WORD], op[IMP_WORD];
-    word_copy(type, sizeof type, &row->field[0][COL_TYPE]);
-    word_copy(op, sizeof op, &row->field[0][COL_OP]);
     if (!row->size_B) /* fewer elements than ranks: nothing was sent */
         return GS_OK;
     if (r->size_B < 0 && find_collective(r, row))
         return GS_FAILED;
-    if (!in_order(r, row, type, op))
+    if (!in_order(r, row))
         return import_refuse(r->in, "%lld bytes after %lld: " MIXED, (long long)row->size_B,
                              (long long)r->size_B);
-    CHECK(nccl_set_type(r->in, open_test(r), type, op, row->count, &like));
     r->size_B = row->size_B;
     r->root = row->root;
-    strcpy(r->type, type);
-    strcpy(r->op, op);
-    for (int in_place = 0; in_place < 2; in_place++)
-        CHECK(take_side(r, row, in_place, &like));
-    return GS_OK;
+    strcpy(r->type, row->type);
+    strcpy(r->op, row->op);
+    for (int i = 0; i < 2; i++) {
+        r->bus = r->bus || row->side[i].busbw.value > 0;
+        r->moved = r->moved || row->side[i].algbw.value >= 1;
+    }
+    return nccl_take_row(r->imp, r->in, open_test(r), r->ranks, r->iters, row);
 }
 
 static int take_line(struct nccl *r, const char *line)
@@ -686,7 +689,7 @@ static int take_line(struct nccl *r, const char *line)
                                         ? "a row after the end of its test: " MIXED
                                         : "a row before any table: the start of the file is "
                                           "missing");
-    enum nccl_row_kind kind = nccl_table_row(&r->table, line, &row);
+    enum nccl_row_kind kind = read_row(&r->table, line, &row);
     if (kind == ROW_WHOLE && r->in->torn) /* 15.5 may have been 15.53 */
         kind = ROW_SHORT;
     if (kind == ROW_SHORT && !r->short_row) {
@@ -743,7 +746,7 @@ static int on_text(struct nccl *r, char *line)
     }
     if (!comment && nccl_table_claims(line))
         return take_line(r, line);
-    import_log_line(&r->log, s);
+    import_log_line(&r->log, line);
     return GS_OK;
 }
 

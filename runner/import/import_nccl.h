@@ -23,20 +23,27 @@ void nccl_version(char *buf, size_t n, int64_t code);
 /* Iterations of a sample; 1 where the numbers make no sense. */
 int64_t nccl_iters(int64_t iters, int64_t aggregated);
 
-/* Sets the type and the operation of a cell whose size is set. GS_OK, or refused: in an all-reduce,
- * the size is not `count` elements of that type. */
-int nccl_set_type(const struct import_lines *in, const struct imp_test *t, const char *type,
-                  const char *op, int64_t count, struct imp_cell *cell);
-
-/* The numbers of a row, out of place or in place. */
-struct nccl_numbers {
-    int64_t size_B;
+/* A row, as both formats have it. */
+struct nccl_side {
+    bool there;                          /* the operation has this variant */
     struct number time_us, algbw, busbw; /* GB/s */
+    struct word time;                    /* as printed */
+    bool checked;
+    struct number wrong;   /* values, if checked */
+    const json_t *each_us; /* the times of all iterations; NULL: only their mean */
 };
-/* GS_OK or refused: the time is negative; the bandwidth is not size / time; or the bus bandwidth
- * is not that of the collective with this number of ranks. Rounding is allowed for. */
-int nccl_check(const struct import_lines *in, const struct nccl_numbers *row,
-               enum imp_factor factor, int64_t ranks);
+
+struct nccl_row {
+    int64_t size_B, count, root; /* root -1: none */
+    char type[IMP_WORD], op[IMP_WORD];
+    struct nccl_side side[2]; /* out of place, in place */
+};
+
+/* Adds the samples of a row. GS_OK or refused: in an all-reduce, the size is not `count` elements of the
+ * type; a time is negative; a bandwidth is not size / time; or a bus bandwidth is not that of the
+ * collective with this number of ranks. Rounding is allowed for. */
+int nccl_take_row(struct import *imp, const struct import_lines *in, struct imp_test *t,
+                  int64_t ranks, int64_t iters, const struct nccl_row *row);
 
 /* Refuses a file that nccl-tests wrote with -C. */
 int nccl_refuse_cpu_time(const struct import_lines *in);

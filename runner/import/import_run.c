@@ -336,8 +336,9 @@ struct launch {
     char *config, *platform;
     char *key;       /* equal for launches of one run */
     char *cells_key; /* equal for launches with the same cells */
+    char *place;     /* equal for launches on the same GPUs, with the same software */
     int64_t ranks, nodes;
-    bool written;
+    const struct launch *run; /* the first launch of its run; NULL: not written yet */
 };
 
 /* A count from the user or from the file, or `otherwise`; 0: reported. */
@@ -373,6 +374,23 @@ static char *platform_of(const struct imp_test *t)
     for (char *c = name; *c; c++)
         *c = isalnum((unsigned char)*c) ? (char)tolower((unsigned char)*c) : '-';
     return name;
+}
+
+/* The GPUs of the test, in any order of its ranks. Another host or other GPUs, as another NCCL or commit,
+ * are another run: their launches do not vary by chance. */
+static char *place_of(const struct imp_test *t)
+{
+    AUTO_WORDS struct words places = {0};
+    struct text s = {0};
+    size_t i;
+    json_t *host;
+    json_array_foreach(t->hosts, i, host)
+        words_addf(&places, "%s %s", json_text_of(host, "host"), json_text_of(host, "bus"));
+    words_sort(&places);
+    text_addf(&s, "%s\n%s", t->nccl, t->commit);
+    for (i = 0; i < places.n; i++)
+        text_addf(&s, "\n%s", places.v[i]);
+    return s.s;
 }
 
 static char *key_of(const struct launch *l)
@@ -422,6 +440,7 @@ static int launch_make(struct launch *l, const struct imported *file, size_t tes
                        imp->format);
     l->key = key_of(l);
     l->cells_key = cells_key_of(l->test);
+    l->place = place_of(l->test);
     return GS_OK;
 }
 
@@ -432,6 +451,7 @@ static void launch_free(struct launch *l)
     free(l->platform);
     free(l->key);
     free(l->cells_key);
+    free(l->place);
 }
 
 static json_t *header(const struct launch *l, const char *dir, int number)
@@ -607,12 +627,29 @@ static int launch_write(const struct launch *l, const char *dir, int number)
     return code ? code : closed;
 }
 
-/* A truncated launch has only some of the cells. Configs may differ: compare contrasts them. */
-static bool of_one_run(const struct launch *a, const struct launch *b, bool as_launches)
+/* May the launch join the run of `lead`? A truncated launch has only some of the cells. Configs may differ:
+ * compare contrasts them. What the file or its headings tell apart is no second launch of a config. */
+static bool joins_run(const struct launch *all, const struct launch *lead, const struct launch *l,
+                      bool as_launches)
 {
-    return !b->written && (a->file == b->file || as_launches) && !strcmp(a->key, b->key) &&
-           (as_launches || *a->test->missing || *b->test->missing ||
-            !strcmp(a->cells_key, b->cells_key));
+    if (l->run || (l->file != lead->file && !as_launches) || strcmp(l->key, lead->key))
+        return false;
+    bool fits = as_launches ||
+                (!strcmp(l->place, lead->place) && (*l->test->missing || *lead->test->missing ||
+                                                    !strcmp(l->cells_key, lead->cells_key)));
+    for (const struct launch *k = all; k < l && fits; k++) {
+        if (k->run != lead || strcmp(k->config, l->config))
+            continue;
+        if (!as_launches)
+            fits = !strcmp(k->test->heading ? k->test->heading : "",
+                           l->test->heading ? l->test->heading : "");
+        else if (strcmp(k->place, l->place)) {
+            say("%s: warning: joined with %s, which has other GPUs, another NCCL or another commit",
+                l->file->imp->path, k->file->imp->path);
+            break;
+        }
+    }
+    return fits;
 }
 
 /* A list of times does not name their unit: a wrong one must show. */
@@ -657,8 +694,8 @@ static int fill_run(struct launch *all, size_t n, size_t first, const char *dir,
     const struct launch *lead = &all[first];
     int number = 0;
     for (size_t i = first; i < n; i++)
-        if (of_one_run(lead, &all[i], as_launches)) {
-            all[i].written = true;
+        if (joins_run(all, lead, &all[i], as_launches)) {
+            all[i].run = lead;
             CHECK(launch_write(&all[i], dir, ++number));
             *contrast = *contrast || strcmp(all[i].config, lead->config);
             tell(&all[i], number);
@@ -715,7 +752,7 @@ int import_write(struct imported *files, size_t n, const char *out, bool as_laun
             code = code ? code : one;
         }
     for (size_t i = 0; i < count && !code; i++)
-        if (!all[i].written)
+        if (!all[i].run)
             code = write_run(all, count, i, out, as_launches);
     for (size_t i = 0; i < count; i++)
         launch_free(&all[i]);

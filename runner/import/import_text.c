@@ -16,23 +16,77 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-/* "ESC [ 31 m" and its like. */
-static void remove_colours(struct text *t)
+/* Bytes that text gets when it is copied, and what they stand for. */
+static const struct {
+    const char *bytes, *means;
+} copied[] = {
+    {"\xc2\xa0", " "},     {"\xe2\x80\x87", " "}, {"\xe2\x80\x89", " "}, {"\xe2\x80\xaf", " "},
+    {"\xe3\x80\x80", " "}, {"\xe2\x80\x8b", ""},  {"\xef\xbb\xbf", ""},  {"\xe2\x88\x92", "-"},
+    {"&nbsp;", " "},       {"&#160;", " "},       {"&gt;", ">"},         {"&lt;", "<"},
+};
+
+/* Removes colours, "ESC [ 31 m" and the like, and what copying from a page or a chat has changed. */
+static void clean_text(struct text *t)
 {
-    char *to = memchr(t->s, '\033', t->len), *end = t->s + t->len;
-    for (char *s = to; s && s < end;) {
+    char *to = t->s, *end = t->s + t->len;
+    for (char *s = t->s; s < end;) {
+        size_t i = 0, n = 0;
         if (*s == '\033' && s + 1 < end && s[1] == '[') {
             for (s += 2; s < end && !isalpha((unsigned char)*s) && *s != '\n';)
                 s++;
             s += s < end && *s != '\n';
+            continue;
+        }
+        for (; (*s == '&' || (*s & 0x80)) && i < COUNT(copied); i++) {
+            n = strlen(copied[i].bytes);
+            if (n <= (size_t)(end - s) && !memcmp(s, copied[i].bytes, n))
+                break;
+        }
+        if ((*s == '&' || (*s & 0x80)) && i < COUNT(copied)) {
+            to = stpcpy(to, copied[i].means);
+            s += n;
         } else {
             *to++ = *s++;
         }
     }
-    if (to) {
-        t->len = (size_t)(to - t->s);
-        t->s[t->len] = '\0';
+    t->len = (size_t)(to - t->s);
+    t->s[t->len] = '\0';
+}
+
+/* The text of a line of a log of JSON objects, as Docker and journald write them; NULL: it is none. */
+static const char *logged_text(const json_t *line)
+{
+    static const char *const keys[] = {"log",  "message", "msg",        "MESSAGE",
+                                       "line", "text",    "textPayload"};
+    for (size_t i = 0; i < COUNT(keys); i++) {
+        const char *s = json_string_value(json_object_get(line, keys[i]));
+        if (s)
+            return s;
     }
+    return NULL;
+}
+
+/* If the first line is an object of such a log: takes the texts out of their objects. A text without an
+ * end of line goes on in the next object if others have one. */
+static void unwrap_log(struct text *t)
+{
+    AUTO_TEXT struct text all = {0};
+    bool ends = strstr(t->s, "\\n\"");
+    for (char *s = t->s, *end; *s; s = end + (*end == '\n')) {
+        end = s + strcspn(s, "\n");
+        AUTO_JSON json_t *line = *s == '{' ? json_loadb(s, (size_t)(end - s), 0, NULL) : NULL;
+        const char *text = logged_text(line);
+        if (!text && !all.len)
+            return; /* no such log */
+        if (text)
+            text_add(&all, text);
+        else
+            text_addn(&all, s, (size_t)(end - s));
+        if (!text || !ends)
+            text_add(&all, "\n");
+    }
+    if (all.len <= t->len)
+        memcpy(t->s, all.s, (t->len = all.len) + 1);
 }
 
 int import_text_read(struct text *out, const char *path, size_t most, const char *smaller)
@@ -62,7 +116,8 @@ int import_lines_open(struct import_lines *in, const char *path)
     *in = (struct import_lines){.path = path};
     CHECK(import_text_read(&in->text, path, IMPORT_FILE_MAX, "split the file"));
     sha256_hex(in->text.s, in->text.len, in->sha256);
-    remove_colours(&in->text);
+    unwrap_log(&in->text);
+    clean_text(&in->text);
     return GS_OK;
 }
 
@@ -314,10 +369,29 @@ static void learn_prefix(struct import_lines *in, const char *line, const char *
         snprintf(in->prefix, sizeof in->prefix, "%.*s", (int)(at - line), line);
 }
 
+/* A launcher that labels each write puts its label also between the parts of a row: "-1[0]   300.00".
+ * `line` begins with the label, and `rest` is behind it. */
+static void blank_labels(const char *line, char *rest)
+{
+    const char *end = rest;
+    while (blank(*line))
+        line++;
+    while (end > line && blank(end[-1]))
+        end--;
+    AUTO_FREE char *label = xstrfmt("%.*s", (int)(end - line), line);
+    size_t n = strlen(label);
+    if (label[strspn(label, "0123456789. \t")] == '\0')
+        return; /* it could be a column */
+    for (char *s = rest; (s = strstr(s, label)); s += n)
+        if (!s[n] || blank(s[n]))
+            memset(s, ' ', n);
+}
+
 bool import_lines_next(struct import_lines *in, char **line)
 {
     if (!raw_line(in, line))
         return false;
+    char *start = *line;
     char *rest = *in->prefix ? past_prefix(in->prefix, *line) : NULL;
     const char *at = in->anchor ? in->anchor(rest ? rest : *line) : NULL;
     if (at && at != (rest ? rest : *line)) { /* another prefix, or the first */
@@ -325,6 +399,8 @@ bool import_lines_next(struct import_lines *in, char **line)
         rest = *line + (at - *line);
     }
     *line = rest ? rest : *line;
+    if (rest && strspn(rest, " \t") && isdigit((unsigned char)rest[strspn(rest, " \t")]))
+        blank_labels(start, rest);
     return true;
 }
 
@@ -575,10 +651,131 @@ static bool of_interest(const char *line)
     return i < COUNT(parts);
 }
 
+/* ---- headings ---- */
+
+/* Has the text no word but those of a date? */
+static bool is_date(const char *s)
+{
+    while (*(s += strcspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"))) {
+        char word[16];
+        size_t n = 0;
+        while (isalpha((unsigned char)s[n]))
+            n++;
+        snprintf(word, sizeof word, "%.*s", (int)n, s);
+        if (!text_lists(
+                "T,Z,UTC,GMT,AM,PM,Mon,Tue,Wed,Thu,Fri,Sat,Sun,Jan,Feb,Mar,Apr,May,Jun,Jul,Aug,"
+                "Sep,Oct,Nov,Dec,CET,CEST,EST,EDT,PST,PDT",
+                ",", word))
+            return false;
+        s += n;
+    }
+    return true;
+}
+
+/* "Rep 2", "Run #3 of 5": headings of repetitions, which are launches of one config. */
+static bool is_repetition(const char *s)
+{
+    if (is_date(s))
+        return true;
+    static const char *const names[] = {
+        "rep",  "reps",      "repeat",      "repetition", "run",   "trial",
+        "iter", "iteration", "launch",      "attempt",    "round", "sample",
+        "try",  "pass",      "measurement", "execution",  "test"};
+    for (size_t i = 0; i < COUNT(names); i++) {
+        size_t n = strlen(names[i]);
+        if (strncasecmp(s, names[i], n) || isalpha((unsigned char)s[n]))
+            continue;
+        s += n;
+        s += strspn(s, " #:._-0123456789/()");
+        if (!strncasecmp(s, "of", 2))
+            s += 2 + strspn(s + 2, " 0123456789");
+        return !*s;
+    }
+    return false;
+}
+
+static void set_heading(struct import_log *log, size_t level, const char *s, size_t n)
+{
+    AUTO_FREE char *text = xstrfmt("%.*s", (int)(n < 200 ? n : 200), s);
+    char *title = text;
+    title += strspn(title, " \t#=-*~_");
+    for (n = strlen(title); n && strchr(" \t#=-*~_:", title[n - 1]); n--)
+        title[n - 1] = '\0';
+    if (!*title)
+        return;
+    for (size_t i = level; i < IMP_LEVELS; i++) {
+        free(log->headings[i]);
+        log->headings[i] = NULL;
+    }
+    if (is_repetition(title))
+        return;
+    log->headings[level] = xstrdup(title);
+    json_decref(log->headed);
+    log->headed = json_object();
+    struct word w[32];
+    size_t words = words_of(title, w, 32);
+    for (size_t i = 0; i < words && i < 32; i++)
+        take_assignment(log->headed, &w[i], false);
+}
+
+/* Markdown's "## After" and "**After**", a line of dashes below a line, "=== After ===" of a script, and
+ * "<h2>After</h2>". A '#' alone begins a comment of nccl-tests, except in Markdown outside of code. */
+static bool take_heading(struct import_log *log, const char *line)
+{
+    const char *s = line + strspn(line, " \t");
+    size_t n = strlen(s), marks = strspn(s, "#"),
+           rule = strspn(s, *s && strchr("=-*~", *s) ? (char[]){*s, 0} : "");
+    while (n && blank(s[n - 1]))
+        n--;
+    if (!strncmp(s, "```", 3) || !strncmp(s, "~~~", 3)) {
+        log->fences++;
+    } else if (marks >= (log->fences && log->fences % 2 == 0 ? 1 : 2) && marks < IMP_LEVELS &&
+               blank(s[marks])) {
+        set_heading(log, marks, s, n);
+    } else if (!strncasecmp(s, "<h", 2) && s[2] >= '1' && s[2] <= '6' && s[3] == '>') {
+        set_heading(log, (size_t)(s[2] - '0'), s + 4, strcspn(s + 4, "<"));
+    } else if (rule >= 3 && rule == n && log->before && isalnum((unsigned char)*log->before)) {
+        set_heading(log, *s == '=' ? 1 : 2, log->before, strlen(log->before));
+    } else if (rule >= (*s == '=' ? 2 : 3) && rule < n) {
+        set_heading(log, 6, s, n);
+    } else if (rule == 2 && *s == '*' && n > 4 && !strncmp(s + n - 2, "**", 2)) {
+        set_heading(log, 7, s, n);
+    } else {
+        xstrset(&log->before, s);
+        return false;
+    }
+    xstrset(&log->before, "");
+    return true;
+}
+
+/* "commit 3f2a91bc", "Commit: 3f2a91bc", "HEAD is now at 3f2a91bc". */
+static void take_commit(struct import_log *log, const char *line)
+{
+    static const char *const marks[] = {"commit", "HEAD is now at", "git sha", "revision",
+                                        "git hash"};
+    for (size_t i = 0; i < COUNT(marks); i++) {
+        const char *s = strcasestr(line, marks[i]);
+        s = s ? s + strlen(marks[i]) : "";
+        s += strspn(s, " :=#'\"`");
+        size_t n = strspn(s, "0123456789abcdef");
+        if (n >= 7 && n <= 40 && !isalnum((unsigned char)s[n])) {
+            snprintf(log->commit, sizeof log->commit, "%.*s", (int)n, s);
+            return;
+        }
+    }
+}
+
 void import_log_line(struct import_log *log, const char *line)
 {
     if (!log->exported)
         log->exported = json_object();
+    take_commit(log, line);
+    if (!log->part.len && take_heading(log, line))
+        return;
+    line += strspn(line, " \t");
+    line += *line == '#';
+    if (strstr(line, "Collective test concluded")) /* it names the program, and is no command */
+        return;
     if (!log->part.len && !of_interest(line))
         return;
     size_t length = strlen(line);
@@ -596,15 +793,22 @@ void import_log_line(struct import_log *log, const char *line)
     }
 }
 
-void import_log_test(struct import_log *log, json_t **settings)
+void import_log_test(struct import_log *log, struct imp_test *t)
 {
+    AUTO_TEXT struct text heading = {0};
     json_t *all = json_object();
+    for (size_t i = 0; i < IMP_LEVELS; i++)
+        if (log->headings[i])
+            text_addf(&heading, "%s%s", heading.len ? " / " : "", log->headings[i]);
+    xstrset(&t->heading, heading.s ? heading.s : "");
+    memcpy(t->commit, log->commit, sizeof t->commit);
     json_object_update(all, log->exported);
+    json_object_update(all, log->headed);
     json_object_update(all, log->command);
     if (!log->command) /* assignments without a command after them */
         json_object_update(all, log->traced);
-    json_decref(*settings);
-    *settings = all;
+    json_decref(t->settings);
+    t->settings = all;
 }
 
 void import_log_free(struct import_log *log)
@@ -612,6 +816,10 @@ void import_log_free(struct import_log *log)
     json_decref(log->exported);
     json_decref(log->command);
     json_decref(log->traced);
+    json_decref(log->headed);
+    for (size_t i = 0; i < IMP_LEVELS; i++)
+        free(log->headings[i]);
+    free(log->before);
     text_free(&log->part);
 }
 

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #define IMPORT_LINE_MAX ((size_t)64 << 10) /* bytes of a line that are given out */
+#define IMP_LEVELS 8                       /* of headings */
 #define IMPORT_FILE_MAX ((size_t)1 << 30)  /* bytes of a file; larger files are refused */
 
 struct import_lines {
@@ -74,16 +75,23 @@ const char *word_copy(char *buf, size_t n, const struct word *w);
  * none. A message may follow the last field of a row without a blank. */
 char *import_message_in(char *line);
 
+struct imp_test;
+
 /* The settings that a log shows: in command lines, "export" lines and lines such as "NCCL_PROTO=LL".
- * Those of a command hold until the next command, the others until they change. */
+ * Those of a command hold until the next command, those of a heading until the next heading, the others
+ * until they change. And what tells its tests apart: headings, and the commit that was tested. */
 struct import_log {
-    json_t *exported, *command, *traced; /* name: value */
-    char program[64];                    /* of the last command that names a benchmark; "": none */
-    struct text part;                    /* a command that goes on in the next line */
+    json_t *exported, *command, *traced, *headed; /* name: value */
+    char *headings[IMP_LEVELS];                   /* those that hold, by level; NULL: none */
+    char commit[48];
+    char *before;     /* the line before, which a line of dashes makes a heading */
+    int fences;       /* lines ``` so far: odd inside of a block of code */
+    char program[64]; /* of the last command that names a benchmark; "": none */
+    struct text part; /* a command that goes on in the next line */
 };
 void import_log_line(struct import_log *log, const char *line);
-/* Sets *settings to those that hold now. */
-void import_log_test(struct import_log *log, json_t **settings);
+/* Sets the settings of the test, its heading and its commit to those that hold now. */
+void import_log_test(struct import_log *log, struct imp_test *t);
 void import_log_free(struct import_log *log);
 /* Adds a setting, unless it changes no time, as NCCL_DEBUG. */
 void import_setting(json_t *to, const char *name, size_t n, const char *value, size_t value_n);
@@ -115,8 +123,11 @@ struct imp_test {
     char nccl[IMP_WORD];    /* "2.29.2"; "": unknown */
     json_t *settings;       /* {"NCCL_PROTO": "LL"}: those that the file shows; NULL: none */
     char started[IMP_WORD]; /* as in the file; "": unknown */
+    char *heading;          /* "Results / After the update"; NULL or "": none */
+    char commit[48];        /* "": unknown */
     int64_t ranks, nodes;   /* 0: unknown */
     int64_t gpus;           /* of the ranks; 0: unknown */
+    int64_t hidden;         /* GPUs of a rank's process beside the one that is named */
     enum imp_factor { IMP_NONE, IMP_ALLREDUCE, IMP_SHARE, IMP_ONE } factor;
     bool graph;
     bool unverified;  /* the program did not check its results */

@@ -82,7 +82,11 @@ static const char axes_of[] =
     " GROUP BY key HAVING count(DISTINCT value) > 1 ORDER BY first";
 
 static const char title_of[] =
-    "SELECT trim(workload || ' ' || label) || ' on ' || platform || ', run ' || run_id || ': '"
+    "SELECT trim(workload || ' ' || label)"
+    "   || (SELECT CASE WHEN count(DISTINCT collective) <> 1 OR min(collective) IN ('', 'allreduce') THEN ''"
+    "                   WHEN min(collective) = 'reducescatter' THEN ', reduce_scatter (reducescatter),'"
+    "                   ELSE ', ' || min(collective) || ',' END FROM shown)"
+    "   || ' on ' || platform || ', run ' || run_id || ': '"
     "   || ranks || ' rank' || iif(ranks = 1, '', 's') || ' on '"
     "   || nodes || ' node' || iif(nodes = 1, '', 's') || ', '"
     "   || launches || ' launch' || iif(launches = 1, '', 'es') FROM one";

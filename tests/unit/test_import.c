@@ -84,14 +84,14 @@ TEST(rows)
                                   "size count type redop root time algbw busbw #wrong time algbw "
                                   "busbw #wrong"));
     assert_int_equal(
-        nccl_table_row(&t, " 8 2 float sum -1 9.17 0.00 0.01 0 8.93 0.00 0.01 N/A", &r), ROW_WHOLE);
+        read_row(&t, " 8 2 float sum -1 9.17 0.00 0.01 0 8.93 0.00 0.01 N/A", &r), ROW_WHOLE);
     assert_int_equal(r.size_B, 8);
     assert_int_equal(r.root, -1);
-    assert_true(r.there[0] && r.there[1] && word_is(&r.field[1][COL_TIME], "8.93"));
-    assert_int_equal(nccl_table_row(&t, " 8 2 float sum -1  8.93 0.00 0.01 0", &r), ROW_WHOLE);
-    assert_true(!r.there[0] && r.there[1]);
-    assert_int_equal(nccl_table_row(&t, " 8 2 float sum -1 9.17 0.00", &r), ROW_SHORT);
-    assert_int_equal(nccl_table_row(&t, " 8 2 float sum -1 1 1 1 0 1 1 1 0 9", &r), ROW_ODD);
+    assert_true(r.side[0].there && r.side[1].there && word_is(&r.side[1].time, "8.93"));
+    assert_int_equal(read_row(&t, " 8 2 float sum -1  8.93 0.00 0.01 0", &r), ROW_WHOLE);
+    assert_true(!r.side[0].there && r.side[1].there);
+    assert_int_equal(read_row(&t, " 8 2 float sum -1 9.17 0.00", &r), ROW_SHORT);
+    assert_int_equal(read_row(&t, " 8 2 float sum -1 1 1 1 0 1 1 1 0 9", &r), ROW_ODD);
     assert_true(nccl_table_claims("  8  2 float") && !nccl_table_claims("# 8 2 float"));
     assert_false(nccl_table_claims("2026 1 31") || nccl_table_claims("8 x float") ||
                  nccl_table_claims(""));
