@@ -54,7 +54,7 @@ complete_it() { # WORD…: what the last one may become
     _gradsync
     printf '%s\n' "${COMPREPLY[@]}" | sort -u | paste -sd' '
 }
-is "$(complete_it ca)" cancel 'the start of a verb is completed'
+is "$(complete_it sub)" submit 'the start of a verb is completed'
 is "$(complete_it plan mi)" mine 'plan completes a config by its bare name'
 is "$(complete_it plan a-f)" a-file.ini 'plan completes a file'
 is "$(complete_it show 2025)" 20250101T000000Z-abcd 'show completes a run'

@@ -31,8 +31,8 @@ for file in plan.json config.ini; do
     rm -rf raw && whole_run raw/p/null/r1 && rm raw/p/null/r1/$file && mkfifo raw/p/null/r1/$file
     ends "a pipe for $file" "$special" "$gradsync" reduce raw -o csv
 done
-mkdir -p camp csv && mkfifo camp/campaign.json csv/compare.csv csv/launches.csv
-for verb in status collect cancel resume; do ends 'a pipe for a campaign' "$special" "$gradsync" \
+mkdir -p camp/p/null/r csv && mkfifo camp/p/null/r/jobs.jsonl csv/compare.csv csv/launches.csv
+for verb in status submit; do ends 'a pipe for the ledger of a run' "$special" "$gradsync" \
     $verb camp; done
 ends 'a pipe for a table' "$special" "$gradsync" compare --again csv/compare.csv
 ends 'a pipe for a table' "$special" "$gradsync" transitions csv
@@ -63,20 +63,6 @@ if command -v mpirun >/dev/null && "$gradsync" run -q one.ini -o real; then
 else
     skip 'resume follows no link in a run folder' 'no mpirun here'
 fi
-
-mkdir -p gs/elsewhere && whole_run gs/elsewhere/r1
-mkdir -p gs/runs/p/null && ln -s "$PWD/gs/elsewhere/r1" gs/runs/p/null/r1
-cat >gs/campaign.json <<'END'
-{"schema": 1, "id": "gs", "gradsync": "0", "commit": "c",
- "runs": [{"dir": "runs/p/null/r1", "platform": "p", "section": "null",
-   "launches": 2, "retries": 0}],
- "arrays": [], "tasks": []}
-END
-ends 'a link for the run of a campaign' 'runs/p/null/r1: is a link, which is not followed' \
-    "$gradsync" collect gs -o got
-ok 'nothing is collected through a link' test ! -e got/p/null/r1
-sed -i 's,runs/p/null/r1,flat,' gs/campaign.json
-fails1 1 '' "$gradsync" collect gs -o got
 
 # ---- a plan that cannot be written, a folder that vanishes
 

@@ -10,12 +10,12 @@ printf '%s\n' '[platform]' 'name = p' '[slurm]' 'partition = main' '[measure]' '
 mkdir bin
 cat >bin/scontrol <<'END'
 #!/bin/bash
-[ "$2" = config ] && { echo 'MaxArraySize            = 1001'; exit; }
 [ "$4" = mian ] && { echo "Partition mian not found"; exit 1; }
 for p in main debug; do
     echo "PartitionName=$p Default=NO MaxNodes=UNLIMITED MaxTime=1-00:00:00 State=UP TotalNodes=4"
 done
 END
+printf '#!/bin/bash\n' >bin/squeue
 printf '#!/bin/bash\nprintf "%%s\\n" "$@" >>%q\necho 12\n' "$tmp/sbatch.args" >bin/sbatch
 chmod +x bin/*
 PATH=$tmp/bin:$PATH
@@ -57,55 +57,35 @@ bad=()
 for path in "${paths[@]}"; do
     rm -rf sbatch.args
     run "$gradsync" submit -q -o "$tmp/$path" q.ini
-    camp=$out
     [ $rc = 3 ] || [ $rc = 0 ] || bad+=("$path: exit $rc $err")
-    camp=$(ls -d "$tmp/$path"/gs-*)
-    grep -Fxq -- "--chdir=$camp" sbatch.args || bad+=("$path: --chdir")
-    got=$(sed '/^exec/d' "$camp/array-1.sh" | { cat; echo 'printf %s "$campaign"'; } | bash 2>&1)
-    [ "$got" = "$camp" ] || bad+=("$path: the script says $got")
+    dir=$(ls -d "$tmp/$path"/q-*/p/null/*)
+    grep -Fxq -- "--chdir=$dir" sbatch.args || bad+=("$path: --chdir")
+    got=$(sed '/^exec/d' "$dir/job.sh" | { cat; echo 'printf %s "$run"'; } | SLURM_ARRAY_TASK_ID=1 bash 2>&1)
+    [ "$got" = "$dir" ] || bad+=("$path: the script says $got")
 done
 is "${bad[*]-}" '' "${#paths[@]} dangerous paths are quoted"
 is "$(ls hit 2>/dev/null)" '' 'no dangerous path was run by a shell'
 
-# ---- a run inside a campaign, and an unfinished copy of one ----
+# ---- a run that Slurm jobs measure ----
 
-printf '#!/bin/bash\n' >bin/squeue && chmod +x bin/squeue
 printf '%s\n' '[platform]' 'name = p' '[launch]' 'launcher = mpirun' 'oversubscribe = yes' \
     '[slurm]' 'partition = main' '[measure]' 'launches = 2' 'max_blocks = 100000' 'warmup = 0' \
     'budget = 6s' 'sample_time = 2ms' '[null]' 'config = a, b' 'noise = 5%' 'spin = yes' \
     'time = 100us' >spin.ini
 run "$gradsync" submit -q -o inside spin.ini
-camp=$(ls -d "$tmp"/inside/gs-*) inside=$(ls -d inside/gs-*/runs/p/null/*)
-SLURM_JOB_ID=7 "$gradsync" run "$camp" --task 1 >job.out 2>&1 &
+dir=$(ls -d "$tmp"/inside/spin-*/p/null/*)
+SLURM_JOB_ID=7 SLURM_ARRAY_TASK_ID=1 bash "$dir/job.sh" >job.out 2>&1 &
 job=$!
-until_true 60 grep -qs '"type":"block"' "$inside/launch-01.01.jsonl" || diag "$(cat job.out)"
+until_true 60 grep -qs '"type":"block"' "$dir/launch-01.01.jsonl" || diag "$(cat job.out)"
 kill -USR1 $job && wait $job
 is "$(grep -o 'finishing the current block.*' job.out)" 'finishing the current block' \
     'a job that is to stop names no key to press'
-like "$(cat job.out)" "Continue with: gradsync resume $camp"$'\n'*'$' \
-    'an interrupted job says to resume its campaign'
-for dir in / /tmp "$tmp"; do
-    fails 2 'no plan.json: this is neither a run folder nor a campaign' "$gradsync" resume "$dir"
-done
-run "$gradsync" submit -q -o again q.ini
-run "$gradsync" resume again/gs-*
-like "$err" '^[0-9]+ tasks?( were| was|:) .*'$'\n''submitted again as job 12: task'
-exits 2 'resume refuses a run inside a campaign' "$gradsync" resume "$inside"
-is "$err" "$inside: the jobs of a campaign measure this run: gradsync resume $camp" \
-    'the message says to resume the campaign'
-says "to complete it: gradsync resume $camp"$'\n' "$gradsync" show "$inside"
-exits 1 'collect --so-far copies an unfinished run' "$gradsync" collect -q --so-far -o raw "$camp"
-copy=$(ls -d raw/p/null/*)
-says "to complete it: gradsync resume $camp, then gradsync collect $camp" "$gradsync" show "$copy"
-exits 2 'resume refuses an unfinished copy' "$gradsync" resume "$copy"
-is "$err" "$copy: is an unfinished copy from a campaign: complete the campaign, then \
-collect again: gradsync resume $camp, then gradsync collect $camp" \
-    'the message says to complete the campaign, then to collect again'
-exits 1 'an unfinished copy is replaced' "$gradsync" collect -q --so-far -o raw "$camp"
-mv "$camp" gone
-exits 0 'the copy of a campaign that is gone is resumed' "$gradsync" resume -q "$copy" \
-    --json
-ok 'a resumed copy is whole' "$gradsync" check "$copy"
+like "$(cat job.out)" "Continue with: gradsync submit $dir"$'\n'*'$' \
+    'an interrupted job says to submit its run again'
+fails 2 'no plan.json: this is no run folder' "$gradsync" resume /
+exits 2 'resume refuses a run that Slurm jobs measure' "$gradsync" resume "$dir"
+is "$err" "$dir: Slurm jobs measure it: gradsync submit $dir" 'the message says to submit'
+says "to complete it: gradsync submit $dir"$'\n' "$gradsync" show "$dir"
 
 # ---- a folder that cannot be written ----
 

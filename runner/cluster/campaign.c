@@ -2,588 +2,475 @@
 #include "cluster/campaign.h"
 
 #include "base/err.h"
-#include "base/family.h"
 #include "base/files.h"
 #include "base/jsontext.h"
-#include "base/text.h"
-#include "base/version.h"
-#include "config/json_names.h"
+#include "base/shell.h"
 #include "config/locate.h"
 #include "config/settings_tables.h"
+#include "launch/run.h"
 #include "record/begun.h"
+#include "record/ledger.h"
+#include "record/record.h"
 #include "record/runs.h"
-#include "workload.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-/* ---- Slurm's programs ----
- *
- * Runs a Slurm program from an argv, without a shell and with a deadline. Removes SBATCH_*, SLURM_*
- * and other variables that would change what it does.
- * Tells which config values are safe in a job script at places that cannot be quoted.
- */
+#define SCRIPT "job.sh"
 
-/* Slurm's programs give up after 9 s without a controller; this catches one that hangs. */
-#define PATIENCE_S 120
-#define NOT_FOUND 127
+/* ---- the ledger ---- */
 
-/* Variables of the user's shell or of a surrounding job that would change what Slurm's programs
- * do. */
-static const char *const scrubbed[] = {"SBATCH_", "SLURM_",   "SALLOC_",  "SQUEUE_",
-                                       "SRUN_",   "SCANCEL_", "SCONTROL_"};
-
-static bool is_scrubbed(const char *variable)
+static int append_line(const char *dir, json_t *line)
 {
-    if (!strncmp(variable, "SLURM_CONF=", 11))
-        return false;
-    for (size_t i = 0; i < COUNT(scrubbed); i++)
-        if (!strncmp(variable, scrubbed[i], strlen(scrubbed[i])))
+    AUTO_FREE char *path = xstrfmt("%s/" RUNS_JOBS, dir), *text = json_dumps(line, JSON_COMPACT);
+    json_decref(line);
+    /* The leading line break separates this line from one that a crash cut short. */
+    AUTO_FREE char *whole = xstrfmt("\n%s\n", text);
+    AUTO_CLOSE int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
+    ssize_t n = (ssize_t)strlen(whole), wrote = fd < 0 ? -1 : write(fd, whole, (size_t)n);
+    if (wrote >= 0 && wrote < n)
+        errno = ENOSPC;
+    return wrote == n && !fsync(fd) ? GS_OK : fail_file(path, "written", errno);
+}
+
+static int ledger_begin(const char *dir, const struct plan *p)
+{
+    const struct set_measure *m = &p->set.measure;
+    return append_line(dir, json_pack("{sI sI sI sI}", "launches", (json_int_t)m->launches,
+                                      "per_job", (json_int_t)p->set.slurm.launches, "throttle",
+                                      (json_int_t)p->set.slurm.throttle, "retries",
+                                      (json_int_t)m->retries));
+}
+
+static int ledger_add(const char *dir, long job, const char *indices)
+{
+    char at[32];
+    return append_line(dir, json_pack("{sI ss ss}", "job", (json_int_t)job, "launches", indices,
+                                      "at", record_time(at, sizeof at)));
+}
+
+/* Is the number in "1-3,7%2"? */
+static bool lists_index(const char *indices, long index)
+{
+    for (const char *s = indices; *s && *s != '%';) {
+        char *end;
+        long first = strtol(s, &end, 10), last = first;
+        if (end == s)
+            return false;
+        if (*end == '-')
+            last = strtol(end + 1, &end, 10);
+        if (index >= first && index <= last)
             return true;
+        s = *end == ',' ? end + 1 : end;
+    }
     return false;
 }
 
-static char cluster_variable[WL_TEXT_MAX + sizeof "SLURM_CLUSTERS="];
-
-void campaign_client_cluster(const char *name)
+/* Takes a line; one that a crash cut short is none. */
+static void take_line(struct camp_run *r, const json_t *o)
 {
-    *cluster_variable = '\0';
-    if (*name)
-        snprintf(cluster_variable, sizeof cluster_variable, "SLURM_CLUSTERS=%s", name);
+    json_int_t job = json_integer_of(o, "job");
+    const char *indices = json_text_of(o, "launches");
+    if (job > 0)
+        for (size_t i = 0; i < r->n_tasks; i++)
+            if (lists_index(indices, r->tasks[i].first))
+                r->tasks[i].last_job = (long)job;
+    int64_t launches = json_integer_of(o, "launches"), per_job = json_integer_of(o, "per_job");
+    if (r->n_tasks || launches < 1 || launches > SET_LAUNCHES_MAX || per_job < 1 ||
+        per_job > SET_LAUNCHES_MAX)
+        return;
+    r->launches = (int)launches;
+    r->per_job = (int)per_job;
+    r->throttle = (int)json_integer_of(o, "throttle");
+    r->retries = (int)json_integer_of(o, "retries");
+    for (int first = 1; first <= r->launches; first += r->per_job) {
+        int last = first + r->per_job - 1;
+        APPEND(r->tasks, r->n_tasks) =
+            (struct camp_task){.first = first, .last = last < r->launches ? last : r->launches};
+    }
 }
 
-static char **environment(void)
+static int read_jobs(struct camp_run *r)
 {
-    static char lc_all[] = "LC_ALL=C";
-    size_t n = 0, k = 0;
-    while (environ[n])
-        n++;
-    char **env = xcalloc(n + 3, sizeof *env);
-    for (size_t i = 0; i < n; i++)
-        if (!is_scrubbed(environ[i]) && strncmp(environ[i], "LC_ALL=", 7))
-            env[k++] = environ[i];
-    env[k++] = lc_all;
-    if (*cluster_variable)
-        env[k] = cluster_variable;
-    return env;
+    AUTO_FREE char *path = xstrfmt("%s/" RUNS_JOBS, r->dir);
+    AUTO_TEXT struct text t = {0};
+    if (!files_read(path, FILES_OWN, FILES_WHOLE_MAX, &t))
+        return fail_at(GS_FAILED, path, 0, "cannot be read: %s", files_why(errno));
+    for (size_t at = 0, n; at < t.len; at += n + 1) {
+        const char *line = t.s + at, *end = memchr(line, '\n', t.len - at);
+        n = end ? (size_t)(end - line) : t.len - at;
+        AUTO_JSON json_t *o = json_loadb(line, n, 0, NULL);
+        if (o)
+            take_line(r, o);
+    }
+    return r->n_tasks ? GS_OK
+                      : fail_at(GS_FAILED, path, 0,
+                                "damaged: no line says how the launches are divided into jobs");
 }
 
-struct client {
-    const char *const *argv;
-    char **env;
-    int out, err;
-};
+/* ---- what a run lacks ---- */
 
-static int become(void *ctx)
+static int read_recordings(struct camp_run *r)
 {
-    const struct client *c = ctx;
-    int nothing = open("/dev/null", O_RDONLY);
-    dup2(nothing, STDIN_FILENO);
-    dup2(c->out, STDOUT_FILENO);
-    dup2(c->err, STDERR_FILENO);
-    alarm(PATIENCE_S);
-    execvpe(c->argv[0], (char *const *)c->argv, c->env);
-    return NOT_FOUND;
-}
-
-static void read_back(int fd, struct text *t)
-{
-    char buf[65536];
-    for (ssize_t n; (n = pread(fd, buf, sizeof buf, (off_t)t->len)) > 0;)
-        text_addn(t, buf, (size_t)n);
-}
-
-/* The output goes to files in memory: nothing has to be read while the program runs. */
-static int run(struct reply *r, const char *const *argv)
-{
-    AUTO_CLOSE int out = memfd_create("out", MFD_CLOEXEC), err = memfd_create("err", MFD_CLOEXEC);
-    AUTO_FREE char **env = environment();
-    struct client client = {argv, env, out, err};
-    int status = out < 0 || err < 0 ? -1 : family_apart(become, &client);
-    if (status < 0)
-        return fail(GS_FAILED, "%s cannot be started: %s", argv[0], strerror(errno));
-    read_back(out, &r->out);
-    read_back(err, &r->err);
-    r->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    AUTO(ledger_free_of) struct ledger *l = NULL;
+    CHECK(ledger_read(&l, r->dir));
+    if (!l->plan.root)
+        return fail_at(GS_FAILED, r->dir, 0, "has no plan.json; restore the file");
+    r->n_cells = l->plan.n;
+    for (size_t i = 0; i < r->n_cells; i++) {
+        const struct planned_cell *cell = &l->plan.cells[i];
+        bool failed = false;
+        for (size_t k = 0; k < r->n_tasks; k++)
+            for (int launch = r->tasks[k].first; launch <= r->tasks[k].last; launch++) {
+                const struct ledger_fail *f = ledger_given_up(l, launch, cell->id, r->retries);
+                failed = failed || (f && strcmp(f->kind, "skip"));
+                if (!f && !ledger_closed(l, launch, cell->group, NULL))
+                    r->tasks[k].missing = true;
+            }
+        r->n_failed += failed;
+    }
+    for (size_t k = 0; k < r->n_tasks; k++)
+        r->n_missing += r->tasks[k].missing;
     return GS_OK;
 }
 
-/* ---- errors ---- */
+/* ---- the runs ---- */
 
-/* scontrol prints some errors on stdout. */
-static const char *reply_said(const struct reply *r)
+enum { OF_CAMPAIGN = 3, OF_CAMPAIGNS }; /* how deep below a folder its ledgers lie, at most */
+
+static void find_ledgers(struct words *paths, const char *folder, int most)
 {
-    return r->err.len ? r->err.s : r->out.len ? r->out.s : "";
-}
-
-/* First line of its error output, without the program name. */
-static char *reply_why(const struct reply *r)
-{
-    static const char error[] = ": error: ";
-    const char *s = reply_said(r), *at = strstr(s, error);
-    s = at ? at + strlen(error) : s;
-    s += strspn(s, " \n");
-    return *s ? xstrfmt("%.*s", (int)strcspn(s, "\n"), s) : xstrfmt("exit %d", r->status);
-}
-
-/* Common errors: part of Slurm's message, the remedy, and the exit code. */
-static const struct {
-    const char *says, *remedy;
-    int code;
-} faults[] = {
-    {"Unable to contact slurm controller",
-     "the controller does not answer; nothing is lost, try again later; see scontrol ping",
-     GS_CANNOT},
-    {"Invalid account",
-     "[slurm] account is not one of yours for this partition; see sacctmgr show associations "
-     "user=$USER",
-     GS_USAGE},
-    {"invalid partition", "[slurm] partition does not exist; sinfo -s lists them", GS_USAGE},
-    {"not found", "[slurm] partition does not exist; sinfo -s lists them", GS_USAGE},
-    {"Invalid qos", "[slurm] qos is not one of yours; see sacctmgr show qos", GS_USAGE},
-    {"Invalid feature",
-     "[slurm] constraint names no feature of the nodes; sinfo -o '%f' lists them", GS_USAGE},
-    {"Requested node configuration is not available",
-     "no node has enough processors, GPUs or memory; see sinfo -o '%P %c %m %G' and change [slurm]",
-     GS_USAGE},
-    {"Requested partition configuration not available",
-     "the partition has too few processors or nodes; see sinfo -o '%P %D %c', then change [launch] "
-     "ranks and nodes",
-     GS_USAGE},
-    {"unrecognized option",
-     "a [slurm] sbatch.NAME is not an option of this sbatch; see sbatch --help", GS_USAGE},
-    {"Invalid node name", "[slurm] names an unknown node; sinfo -N lists them", GS_USAGE},
-    {"Invalid license", "[slurm] names an unknown licence; scontrol show lic lists them", GS_USAGE},
-    {"reservation is invalid",
-     "[slurm] names a reservation that is not yours; see scontrol show res", GS_USAGE},
-    {"Invalid generic resource", "no node has this [slurm] gres; see sinfo -o '%G'", GS_USAGE},
-    {"more processors", "more ranks per node than processors; use fewer ranks or more nodes",
-     GS_USAGE},
-    {"violates", "one of your limits is reached; see squeue --me and sacctmgr show assoc",
-     GS_CANNOT},
-    {"resolve_ctls_from_dns",
-     "this machine belongs to no cluster; to measure without Slurm: gradsync run", GS_CANNOT},
-    {"configuration source",
-     "this machine belongs to no cluster; to measure without Slurm: gradsync run", GS_CANNOT},
-    {"resolve host", "SLURM_CONF names an unknown controller; check the file", GS_CANNOT},
-    {"munge", "munged does not run here or has another key; ask the administrators", GS_CANNOT},
-};
-
-static int report(const struct reply *r, const char *program, const char *purpose)
-{
-    AUTO_FREE char *why = reply_why(r);
-    const char *remedy = NULL;
-    int code = GS_FAILED;
-    for (size_t i = 0; i < COUNT(faults) && !remedy; i++)
-        if (strcasestr(reply_said(r), faults[i].says)) {
-            remedy = faults[i].remedy;
-            code = faults[i].code;
+    AUTO_TEXT struct text pattern = {0};
+    for (const char *s = folder; *s; s++)
+        text_addf(&pattern, "%s%c", strchr("*?[\\", *s) ? "\\" : "", *s);
+    for (int depth = 0; depth <= most; depth++) {
+        glob_t found;
+        AUTO_FREE char *at = xstrfmt("%s/" RUNS_JOBS, pattern.s);
+        if (!glob(at, 0, NULL, &found)) {
+            for (size_t i = 0; i < found.gl_pathc; i++)
+                words_add(paths, found.gl_pathv[i]);
+            globfree(&found);
         }
-    fail((enum gs_exit)code, "%s: %s: %s%s%s%s", purpose, program, why, remedy ? " (" : "",
-         remedy ? remedy : "", remedy ? ")" : "");
-    return code;
-}
-
-int campaign_client_run(struct reply *r, const char *const *argv, const char *purpose)
-{
-    *r = (struct reply){0};
-    int code = run(r, argv);
-    if (code || !r->status)
-        return code;
-    if (r->status == NOT_FOUND && !r->err.len)
-        return fail(GS_CANNOT,
-                    "%s: no %s in PATH: this is not a login node of a Slurm cluster; to measure "
-                    "without Slurm: gradsync run",
-                    purpose, argv[0]);
-    return report(r, argv[0], purpose);
-}
-
-void campaign_reply_free(struct reply *r)
-{
-    text_free(&r->out);
-    text_free(&r->err);
-}
-
-#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-#define DIGITS "0123456789"
-
-static bool only(const char *s, const char *allowed)
-{
-    return *s && s[strspn(s, allowed)] == '\0';
-}
-
-bool campaign_sbatch_value(const char *s)
-{
-    return only(s, LETTERS DIGITS "_.,:=+@/-[]()*&|!?");
-}
-
-bool campaign_sbatch_option(const char *s)
-{
-    return only(s, "abcdefghijklmnopqrstuvwxyz" DIGITS "-") && *s != '-';
-}
-
-bool campaign_sbatch_module(const char *s)
-{
-    return only(s, LETTERS DIGITS "_.+/-") && *s != '-';
-}
-
-bool campaign_sbatch_line(const char *s)
-{
-    for (; *s; s++)
-        if ((unsigned char)*s < ' ' || *s == 0x7f)
-            return false;
-    return true;
-}
-
-bool campaign_sbatch_path(const char *s)
-{
-    return campaign_sbatch_line(s) && !strpbrk(s, "%\\");
-}
-
-/* ---- the campaign ---- */
-
-char *campaign_path(const struct campaign *c, const char *below)
-{
-    return xstrfmt("%s/%s", c->dir, below);
-}
-
-bool campaign_is(const char *dir)
-{
-    AUTO_FREE char *path = xstrfmt("%s/" CAMPAIGN_FILE, dir);
-    return access(path, F_OK) == 0;
-}
-
-/* ---- a new one ---- */
-
-static int cannot(const char *path)
-{
-    return fail_file(path, "made", errno);
-}
-
-static char *new_id(void)
-{
-    char at[32];
-    unsigned short draw = 0;
-    time_t now = time(NULL);
-    struct tm utc;
-    strftime(at, sizeof at, "%Y%m%dT%H%M%SZ", gmtime_r(&now, &utc));
-    if (getrandom(&draw, sizeof draw, 0) < 0)
-        draw = (unsigned short)getpid();
-    return xstrfmt("gs-%s-%04x", at, draw);
-}
-
-static int make_below(const struct campaign *c, const char *name)
-{
-    AUTO_FREE char *path = campaign_path(c, name);
-    return mkdir(path, 0777) ? cannot(path) : GS_OK;
-}
-
-static int make_folder(struct campaign *c, const char *root)
-{
-    for (int tries = 0; tries < 64; tries++) {
-        free(c->dir);
-        free(c->id);
-        c->id = new_id();
-        c->dir = xstrfmt("%s/%s", root, c->id);
-        if (!mkdir(c->dir, 0777))
-            return GS_OK;
-        if (errno != EEXIST)
-            break;
+        text_add(&pattern, "/*");
     }
-    return cannot(c->dir);
 }
 
-int campaign_make(struct campaign *c, const char *root)
+bool campaign_is(const char *folder)
 {
-    *c = (struct campaign){0};
-    AUTO_FREE char *path = xstrfmt("%s/", root), *failed = files_make_above(path);
-    if (failed)
-        return cannot(failed);
-    int code = GS_OK;
-    AUTO_FREE char *absolute = realpath(root, NULL);
-    if (!absolute)
-        return cannot(root);
-    if (!campaign_sbatch_path(absolute))
-        code = fail_at(GS_USAGE, root, 0,
-                       "a campaign path cannot contain '%%' or '\\', which Slurm expands; choose "
-                       "another folder with -o");
-    TRY(code, make_folder(c, absolute));
-    TRY(code, make_below(c, "runs"));
-    return code ? code : make_below(c, "log");
+    AUTO_WORDS struct words paths = {0};
+    find_ledgers(&paths, folder, OF_CAMPAIGN);
+    return paths.n > 0;
 }
 
-int campaign_add_run(struct campaign *c, const char *dir, const struct plan *p)
+/* The folder may be another person's. A link in it could lead to any file, and its names become folders
+ * below data/raw. */
+static int check_place(const char *dir)
 {
-    size_t n = strlen(c->dir);
-    if (strncmp(dir, c->dir, n) || dir[n] != '/')
-        return fail_at(GS_FAILED, dir, 0, "is not inside the campaign folder");
-    APPEND(c->runs, c->n_runs) = (struct camp_run){.dir = xstrdup(dir + n + 1),
-                                                   .platform = xstrdup(p->set.platform.name),
-                                                   .section = xstrdup(p->section),
-                                                   .launches = (int)p->set.measure.launches,
-                                                   .retries = (int)p->set.measure.retries};
+    struct stat s;
+    AUTO_FREE char *path = xstrdup(dir);
+    for (int i = 0; i < 3; i++) {
+        if (!lstat(path, &s) && S_ISLNK(s.st_mode))
+            return fail_at(GS_FAILED, path, 0, "is a link, which is not followed");
+        char *slash = strrchr(path, '/');
+        if (!slash || !printable_name(slash + 1))
+            return fail_at(GS_FAILED, dir, 0,
+                           "is no folder PLATFORM/WORKLOAD/RUN; submit names them");
+        *slash = '\0';
+    }
     return GS_OK;
 }
 
-void campaign_add_task(struct campaign *c, struct camp_task t)
+static int lock_run(struct camp_run *r)
 {
-    APPEND(c->tasks, c->n_tasks) = t;
+    AUTO_FREE char *path = xstrfmt("%s/" RUNS_JOBS, r->dir);
+    r->lock = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW); /* NFS locks only what can be written */
+    if (r->lock < 0)
+        r->lock = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (r->lock < 0)
+        return fail_at(GS_FAILED, path, 0, "cannot be opened: %s", strerror(errno));
+    if (flock(r->lock, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+        return fail_at(GS_CANNOT, r->dir, 0,
+                       "another gradsync is submitting or taking this run; try again when it has "
+                       "ended");
+    return GS_OK;
 }
 
-void campaign_add_array(struct campaign *c, const char *script, size_t first, size_t n,
-                        int throttle)
+int campaign_read(struct campaign *c, const char *folder, bool locked)
 {
-    APPEND(c->arrays, c->n_arrays) = (struct camp_array){xstrdup(script), first, n, throttle};
-}
-
-int campaign_file(const struct campaign *c, const char *name, const char *text, bool executable)
-{
-    AUTO_FREE char *path = campaign_path(c, name);
-    bool made = files_write_new(path, text, executable ? 0777 : 0666);
-    return made ? GS_OK : fail_file(path, "written", errno);
-}
-
-int campaign_lock(const struct campaign *c, int *fd)
-{
-    AUTO_FREE char *path = campaign_path(c, CAMPAIGN_FILE);
-    int code = GS_OK;
-    *fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-    if (*fd < 0)
-        *fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (*fd < 0)
-        code = fail_at(GS_FAILED, path, 0, "cannot be opened: %s", strerror(errno));
-    else if (flock(*fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
-        close(*fd);
-        *fd = -1;
-        code = fail_at(GS_CANNOT, c->dir, 0,
-                       "another gradsync is submitting, cancelling or collecting this campaign; "
-                       "try again when it has ended");
+    AUTO_WORDS struct words paths = {0};
+    *c = (struct campaign){0};
+    AUTO_FREE char *absolute = realpath(folder, NULL);
+    if (!absolute)
+        return locate_failed(GS_USAGE, folder, LOCATE_CAMPAIGN);
+    find_ledgers(&paths, absolute, OF_CAMPAIGNS);
+    if (!paths.n)
+        return fail_at(
+            GS_USAGE, folder, 0,
+            "holds no run of Slurm jobs; give the folder that 'gradsync submit' printed");
+    for (size_t i = 0; i < paths.n; i++) {
+        *strrchr(paths.v[i], '/') = '\0';
+        struct camp_run *r = &APPEND(c->runs, c->n);
+        *r = (struct camp_run){.dir = xstrdup(paths.v[i]), .lock = -1};
+        r->name = path_name(r->dir);
+        CHECK(check_place(r->dir));
+        if (locked)
+            CHECK(lock_run(r));
+        CHECK(read_jobs(r));
     }
-    return code;
+    for (size_t i = 0; i < c->n; i++)
+        CHECK(read_recordings(&c->runs[i]));
+    return GS_OK;
+}
+
+/* A task's job is the one that is alive; else the last one. */
+int campaign_ask(struct campaign *c)
+{
+    CHECK(slurm_queue_read(&c->queue));
+    for (size_t i = 0; i < c->queue.n; i++) {
+        const struct slurm_job *j = &c->queue.v[i];
+        for (size_t k = 0; k < c->n; k++)
+            for (size_t t = 0; t < c->runs[k].n_tasks && !strcmp(c->runs[k].name, j->run); t++) {
+                struct camp_task *task = &c->runs[k].tasks[t];
+                bool alive = slurm_job_alive(j), had = task->job && slurm_job_alive(task->job);
+                if (task->first == j->index &&
+                    (!task->job || alive > had || (alive == had && j->array > task->job->array)))
+                    task->job = j;
+            }
+    }
+    return GS_OK;
 }
 
 void campaign_free(struct campaign *c)
 {
-    for (size_t i = 0; i < c->n_runs; i++) {
+    for (size_t i = 0; i < c->n; i++) {
+        files_auto_close(&c->runs[i].lock);
         free(c->runs[i].dir);
-        free(c->runs[i].platform);
-        free(c->runs[i].section);
+        free(c->runs[i].tasks);
     }
-    for (size_t i = 0; i < c->n_arrays; i++)
-        free(c->arrays[i].script);
     free(c->runs);
-    free(c->tasks);
-    free(c->arrays);
-    free(c->dir);
-    free(c->cluster);
-    free(c->id);
+    slurm_queue_free(&c->queue);
     *c = (struct campaign){0};
 }
 
-#define SCHEMA 1
+/* ---- submitting ---- */
 
-/* ---- writing ---- */
-
-static int write_tasks(const struct campaign *c)
+void campaign_command(struct words *w, const char *dir, const char *indices)
 {
-    AUTO_TEXT struct text t = {0};
-    text_add(&t, "task\tscript\tplatform\tworkload\tlaunches\trun\n");
-    for (size_t i = 0; i < c->n_tasks; i++) {
-        const struct camp_task *k = &c->tasks[i];
-        const struct camp_run *r = &c->runs[k->run];
-        text_addf(&t, "%zu\t%s\t%s\t%s\t%d-%d\t%s\n", i + 1, c->arrays[k->array].script,
-                  r->platform, r->section, k->first, k->last, r->dir);
+    words_add(w, "sbatch");
+    words_add(w, "--parsable");
+    words_add(w, "--hold");
+    words_addf(w, "--comment=gradsync:%s", path_name(dir));
+    words_add(w, "--job-name=gradsync");
+    words_add(w, "--export=NONE");
+    words_addf(w, "--chdir=%s", dir);
+    words_add(w, "--output=slurm-%A_%a.out");
+    words_addf(w, "--array=%s", indices);
+    words_addf(w, "%s/" SCRIPT, dir);
+}
+
+static bool is_listed(const long *jobs, size_t n, long job)
+{
+    for (size_t i = 0; i < n; i++)
+        if (jobs[i] == job)
+            return true;
+    return false;
+}
+
+static int release_jobs(const long *jobs, size_t n)
+{
+    AUTO_TEXT struct text list = {0}, out = {0};
+    for (size_t i = 0; i < n; i++)
+        text_addf(&list, "%s%ld", i ? "," : "", jobs[i]);
+    return n ? slurm_call(&out, "the jobs are submitted, but not released",
+                          (const char *const[]){"scontrol", "release", list.s, NULL})
+             : GS_OK;
+}
+
+/* The first launches of the tasks that lack something and have no job: "1,4%2"; NULL: none. The caller
+ * frees it. */
+static char *wanted_indices(const struct camp_run *r)
+{
+    struct text t = {0};
+    for (size_t i = 0; i < r->n_tasks; i++) {
+        const struct camp_task *k = &r->tasks[i];
+        if (!k->missing || (k->job && slurm_job_alive(k->job)))
+            continue;
+        size_t last = i;
+        while (r->per_job == 1 && last + 1 < r->n_tasks && r->tasks[last + 1].missing &&
+               !(r->tasks[last + 1].job && slurm_job_alive(r->tasks[last + 1].job)))
+            last++;
+        text_addf(&t, "%s%d", t.len ? "," : "", k->first);
+        if (last > i)
+            text_addf(&t, "-%d", r->tasks[last].first);
+        i = last;
     }
-    return campaign_file(c, "tasks.tsv", t.s, false);
+    if (t.len && r->throttle)
+        text_addf(&t, "%%%d", r->throttle);
+    return t.s;
 }
 
-static json_t *as_json(const struct campaign *c)
+/* Adds the jobs of the run that are held; a line for one that a crash kept out of the ledger. */
+static int find_held(const struct camp_run *r, long *jobs, size_t *n)
 {
-    json_t *runs = json_array(), *tasks = json_array(), *arrays = json_array();
-    for (size_t i = 0; i < c->n_runs; i++) {
-        const struct camp_run *r = &c->runs[i];
-        json_array_append_new(runs, json_pack("{ss ss ss si si}", "dir", r->dir, "platform",
-                                              r->platform, "section", r->section, "launches",
-                                              r->launches, "retries", r->retries));
+    for (size_t i = 0; i < r->n_tasks; i++) {
+        const struct slurm_job *j = r->tasks[i].job;
+        if (!j || !slurm_job_held(j) || is_listed(jobs, *n, j->array))
+            continue;
+        AUTO_TEXT struct text indices = {0};
+        for (size_t k = i; k < r->n_tasks; k++)
+            if (r->tasks[k].job && r->tasks[k].job->array == j->array)
+                text_addf(&indices, "%s%d", indices.len ? "," : "", r->tasks[k].first);
+        if (j->array > r->tasks[i].last_job)
+            CHECK(ledger_add(r->dir, j->array, indices.s));
+        jobs[(*n)++] = j->array;
+        say("job %ld of %s was held: released", j->array, r->name);
     }
-    for (size_t i = 0; i < c->n_tasks; i++)
-        json_array_append_new(tasks,
-                              json_pack("[iiii]", (int)c->tasks[i].run, (int)c->tasks[i].array,
-                                        c->tasks[i].first, c->tasks[i].last));
-    for (size_t i = 0; i < c->n_arrays; i++)
-        json_array_append_new(arrays,
-                              json_pack("{ss si si si}", "script", c->arrays[i].script, "first",
-                                        (int)c->arrays[i].first, "tasks", (int)c->arrays[i].n,
-                                        "throttle", c->arrays[i].throttle));
-    json_t *o = json_pack("{si ss ss ss so so so}", "schema", SCHEMA, "id", c->id, "gradsync",
-                          GRADSYNC_VERSION, "commit", gradsync_commit, "runs", runs, "arrays",
-                          arrays, "tasks", tasks);
-    if (c->cluster)
-        json_object_set_new(o, "cluster", json_text(c->cluster));
-    return o;
-}
-
-int campaign_write(const struct campaign *c)
-{
-    int code = write_tasks(c);
-    if (code)
-        return code;
-    AUTO_JSON json_t *json = as_json(c);
-    AUTO_FREE char *text = json_dumps(json, JSON_INDENT(1));
-    AUTO_FREE char *temp = campaign_path(c, "." CAMPAIGN_FILE),
-                   *path = campaign_path(c, CAMPAIGN_FILE);
-    code = campaign_file(c, "." CAMPAIGN_FILE, text, false);
-    if (!code && rename(temp, path))
-        code = fail_file(path, "made", errno);
-    if (!code)
-        begun_mark(c->dir);
-    return code;
-}
-
-/* ---- reading ---- */
-
-/* Others may have written the file: "runs/P/W/RUN" and nothing else, and names that need no
- * quotes. */
-static bool is_run_dir(const char *dir)
-{
-    AUTO_WORDS struct words w = {0};
-    words_split(&w, dir, '/');
-    bool good = w.n == 4 && !strcmp(w.v[0], "runs");
-    for (size_t i = 1; i < w.n; i++)
-        good = good && printable_name(w.v[i]);
-    AUTO_FREE char *again = good ? xstrfmt("runs/%s/%s/%s", w.v[1], w.v[2], w.v[3]) : NULL;
-    good = good && !strcmp(again, dir); /* words_split trims blanks */
-    return good;
-}
-
-static bool read_runs(struct campaign *c, json_t *list)
-{
-    size_t i;
-    json_t *o;
-    json_array_foreach(list, i, o)
-    {
-        const char *dir, *platform, *section;
-        struct camp_run r;
-        if (json_unpack(o, "{ss ss ss si si}", "dir", &dir, "platform", &platform, "section",
-                        &section, "launches", &r.launches, "retries", &r.retries) ||
-            !is_run_dir(dir) || r.launches < 1 || r.launches > SET_LAUNCHES_MAX)
-            return false;
-        r.dir = xstrdup(dir);
-        r.platform = xstrdup(platform);
-        r.section = xstrdup(section);
-        APPEND(c->runs, c->n_runs) = r;
-    }
-    return true;
-}
-
-static bool read_arrays(struct campaign *c, json_t *list)
-{
-    size_t i;
-    json_t *o;
-    json_array_foreach(list, i, o)
-    {
-        const char *script;
-        int first, n, throttle;
-        if (json_unpack(o, "{ss si si si}", "script", &script, "first", &first, "tasks", &n,
-                        "throttle", &throttle) ||
-            !printable_name(script) || first < 0 || n < 1)
-            return false;
-        campaign_add_array(c, script, (size_t)first, (size_t)n, throttle);
-    }
-    return true;
-}
-
-static bool read_tasks(struct campaign *c, json_t *list)
-{
-    size_t i;
-    json_t *o;
-    json_array_foreach(list, i, o)
-    {
-        int run, array, first, last;
-        if (json_unpack(o, "[iiii]", &run, &array, &first, &last) || run < 0 ||
-            (size_t)run >= c->n_runs || array < 0 || (size_t)array >= c->n_arrays || first < 1 ||
-            last < first || last > c->runs[run].launches)
-            return false;
-        campaign_add_task(c, (struct camp_task){(size_t)run, (size_t)array, first, last});
-    }
-    for (i = 0; i < c->n_arrays; i++)
-        if (c->arrays[i].first + c->arrays[i].n > c->n_tasks)
-            return false;
-    return true;
-}
-
-static int read_json(struct campaign *c, const char *path, json_t *json)
-{
-    const char *id;
-    int schema;
-    if (json_unpack(json, "{si ss}", "schema", &schema, "id", &id))
-        return fail_at(GS_FAILED, path, 0, "damaged: no number 'schema' or no text 'id'");
-    if (schema != SCHEMA)
-        return fail_at(GS_CANNOT, path, 0,
-                       "schema %d is from another version of gradsync; this one reads schema %d",
-                       schema, SCHEMA);
-    c->id = xstrdup(id);
-    const char *cluster = json_text_of(json, "cluster");
-    if (*cluster && campaign_sbatch_value(cluster)) {
-        c->cluster = xstrdup(cluster);
-        campaign_client_cluster(cluster);
-    }
-    if (!campaign_sbatch_value(id) || !read_runs(c, json_object_get(json, "runs")) ||
-        !read_arrays(c, json_object_get(json, "arrays")) ||
-        !read_tasks(c, json_object_get(json, "tasks")))
-        return fail_at(GS_FAILED, path, 0, "damaged: a run, an array or a task is invalid");
     return GS_OK;
 }
 
-int campaign_read(struct campaign *c, const char *dir)
+static int submit_run(const struct camp_run *r, long *job)
 {
-    json_t *json;
-    *c = (struct campaign){0};
-    c->dir = realpath(dir, NULL);
-    if (!c->dir)
-        return locate_failed(GS_USAGE, dir, LOCATE_CAMPAIGN);
-    if (!campaign_is(dir))
-        return fail_at(GS_USAGE, dir, 0,
-                       "is not a campaign: it has no " CAMPAIGN_FILE
-                       "; give the folder that 'gradsync submit' printed");
-    AUTO_FREE char *path = campaign_path(c, CAMPAIGN_FILE);
-    int code = json_names_load(&json, path);
-    TRY(code, read_json(c, path, json));
-    json_decref(json);
+    AUTO_TEXT struct text out = {0};
+    AUTO_WORDS struct words w = {0};
+    AUTO_FREE char *indices = wanted_indices(r);
+    if (!indices)
+        return GS_OK;
+    campaign_command(&w, r->dir, indices);
+    CHECK(slurm_call(&out, "nothing was submitted", (const char *const *)w.v));
+    *job = out.s ? strtol(out.s, NULL, 10) : 0; /* "12" or "12;cluster" */
+    if (*job < 1)
+        return fail(GS_FAILED, "sbatch printed no job id: '%.80s'", out.s ? out.s : "");
+    CHECK(ledger_add(r->dir, *job, indices));
+    say("job %ld: launches %.*s of %s", *job, (int)strcspn(indices, "%"), indices, r->name);
+    return GS_OK;
+}
+
+int campaign_submit(struct campaign *c)
+{
+    size_t room = c->n, n = 0, missing = 0;
+    int code = GS_OK;
+    for (size_t i = 0; i < c->n; i++) {
+        room += c->runs[i].n_tasks;
+        missing += c->runs[i].n_missing;
+    }
+    AUTO_FREE long *jobs = xcalloc(room, sizeof *jobs);
+    for (size_t i = 0; !code && i < c->n; i++) {
+        long job = 0;
+        code = find_held(&c->runs[i], jobs, &n);
+        TRY(code, submit_run(&c->runs[i], &job));
+        if (job && !code)
+            jobs[n++] = job;
+    }
+    int released = release_jobs(jobs, n);
+    if (!n && !code)
+        say("nothing to submit: %s", missing ? "a job waits or runs for each launch that is missing"
+                                             : "every launch is measured");
+    return code ? code : released;
+}
+
+/* ---- a new campaign ---- */
+
+/* NAME of configs/NAME.ini, and a hash of all that the plans are made from. */
+static char *name_of(struct plan *const *plans, size_t n)
+{
+    char hex[65];
+    AUTO_TEXT struct text all = {0};
+    for (size_t i = 0; i < n; i++) {
+        text_addf(&all, "%s\n[%s]\n", plans[i]->config->text, plans[i]->section);
+        for (char **o = plans[i]->config->overrides; *o; o++)
+            text_addf(&all, "%s\n", *o);
+    }
+    sha256_hex(all.s, all.len, hex);
+    const char *file = path_name(plans[0]->config->path);
+    AUTO_FREE char *name = xstrfmt("%.*s", (int)strcspn(file, "."), file);
+    return xstrfmt("%s-%.8s", printable_name(name) ? name : "runs", hex);
+}
+
+static bool all_measured(const char *folder)
+{
+    AUTO(campaign_free) struct campaign c = {0};
+    size_t missing = 0;
+    char ignored[1]; /* the next step reports it */
+    err_capture(ignored, sizeof ignored);
+    int code = campaign_read(&c, folder, false);
+    err_capture(NULL, 0);
+    for (size_t i = 0; i < c.n; i++)
+        missing += c.runs[i].n_missing;
+    return !code && !missing;
+}
+
+static int check_script(const char *dir)
+{
+    AUTO_TEXT struct text out = {0};
+    AUTO_FREE char *chdir = xstrfmt("--chdir=%s", dir), *script = xstrfmt("%s/" SCRIPT, dir);
+    return slurm_call(
+        &out, "nothing was submitted",
+        (const char *const[]){"sbatch", "--test-only", "--export=NONE", chdir, script, NULL});
+}
+
+/* The run folders of the plans in `temp`, which becomes `folder`. */
+static int make_runs(struct plan *const *plans, size_t n, const char *temp, const char *folder)
+{
+    for (size_t i = 0; i < n; i++) {
+        AUTO_FREE char *dir = NULL;
+        AUTO_TEXT struct text script = {0};
+        CHECK(slurm_check_time(plans[i]));
+        CHECK(run_make_folder(plans[i], temp, &dir));
+        AUTO_FREE char *at = xstrfmt("%s%s", folder, dir + strlen(temp)),
+                       *path = xstrfmt("%s/" SCRIPT, dir);
+        CHECK(slurm_script(&script, plans[i], at));
+        if (!files_write_new(path, script.s, 0777))
+            return fail_file(path, "written", errno);
+        CHECK(ledger_begin(dir, plans[i]));
+        CHECK(check_script(dir));
+    }
+    return GS_OK;
+}
+
+static int make_folder(struct plan *const *plans, size_t n, const char *folder)
+{
+    AUTO_FREE char *temp = files_temporary(folder);
+    int code = mkdir(temp, 0777) ? fail_file(temp, "made", errno) : GS_OK;
+    TRY(code, make_runs(plans, n, temp, folder));
+    if (!code && rename(temp, folder))
+        code = fail_file(folder, "made", errno);
+    if (code)
+        files_remove_tree(temp);
+    AUTO_WORDS struct words paths = {0};
+    find_ledgers(&paths, folder, OF_CAMPAIGN);
+    for (size_t i = 0; !code && i < paths.n; i++) {
+        *strrchr(paths.v[i], '/') = '\0';
+        begun_mark(paths.v[i]);
+    }
     return code;
 }
 
-bool campaign_configs_is_folder(const char *path)
+int campaign_make(struct plan *const *plans, size_t n, const char *root, char **folder)
 {
-    AUTO_FREE char *plan = xstrfmt("%s/plan.json", path);
-    bool run = access(plan, F_OK) == 0;
-    return !run && files_is_folder(path) && !campaign_is(path);
-}
-
-int campaign_configs_add(struct words *list, const char *path)
-{
-    AUTO_WORDS struct words names = {0};
-    if (!files_is_folder(path)) {
-        words_add(list, path);
-        return GS_OK;
+    AUTO_FREE char *name = name_of(plans, n), *below = xstrfmt("%s/x", root);
+    AUTO_FREE char *failed = files_make_above(below);
+    AUTO_FREE char *absolute = realpath(root, NULL);
+    if (failed || !absolute)
+        return fail_file(failed ? failed : root, "made", errno);
+    if (!slurm_path(absolute))
+        return fail_at(GS_USAGE, root, 0,
+                       "the path of a campaign cannot contain '%%' or '\\', which Slurm expands; "
+                       "choose another folder with -o");
+    *folder = xstrfmt("%s/%s", absolute, name);
+    for (int i = 2; files_is_folder(*folder) && all_measured(*folder); i++) {
+        free(*folder);
+        *folder = xstrfmt("%s/%s-%d", absolute, name, i);
     }
-    if (!files_list(path, "*.ini", &names))
-        return fail_at(GS_USAGE, path, 0, "cannot be read: %s", strerror(errno));
-    for (size_t i = 0; i < names.n; i++)
-        words_addf(list, "%s/%s", path, names.v[i]);
-    return names.n
-               ? GS_OK
-               : fail_at(GS_USAGE, path, 0,
-                         "is neither a run folder nor a campaign, and holds no config (NAME.ini)");
+    if (!files_is_folder(*folder))
+        return make_folder(plans, n, *folder);
+    say("this config is being measured in %s", SHELL_WORD(*folder));
+    return GS_OK;
 }

@@ -1,103 +1,72 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A campaign is a set of run folders that a Slurm cluster measures. Each array task measures some
- * launches of one run. The campaign folder must be visible to the compute nodes. It holds:
- *   campaign.json       runs, arrays and tasks; never changed. Written last: without it, no campaign
- *   runs/P/W/RUN/       run folders without a manifest (collect makes the final copy)
- *   array-K.sh          job script of array K; may be edited before a resume
- *   tasks.tsv           table of the tasks, for people
- *   jobs.jsonl          ledger: one line per submission, fsynced before the job is released
- *   log/JOB_INDEX.out   output of a job
- * No state is stored besides: results are read from the recordings, live jobs from Slurm.
+ * Runs that Slurm measures. `submit` makes a folder for each section of a config,
+ * CAMPAIGN/PLATFORM/WORKLOAD/RUN, which every compute node must see. It holds, beside config and plan:
+ *   job.sh               the job script; may be edited before it is submitted again
+ *   jobs.jsonl           the ledger: how the launches are divided into jobs, then one line a job
+ *   slurm-JOB_INDEX.out  the output of a job
+ * Every attempt writes a recording of its own there. No other state is stored: the recordings tell what
+ * is measured, and Slurm which jobs wait or run.
  *
- * Also here, because a campaign names its cluster: the running of Slurm's programs.
+ * A crash at any moment loses no job and measures nothing twice. A job is submitted held, its comment
+ * names its run, and it is released when its line in the ledger is on disk. To submit again finds every
+ * job by its comment, also one that Slurm has queued again after a preemption, releases those that are
+ * held, and submits only what is neither measured nor in the hands of a job.
  */
 #pragma once
 
 #include "base/text.h"
+#include "cluster/slurm.h"
 #include "plan/plan.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-struct reply {
-    int status; /* exit status, or 128 + signal */
-    struct text out, err;
+#define CAMPAIGNS "data/campaigns"
+
+/* Some launches that one job measures, one after the other. */
+struct camp_task {
+    int first, last;             /* launches */
+    bool missing;                /* a launch lacks a cell that it has not given up */
+    const struct slurm_job *job; /* alive, or the last one that Slurm still knows; NULL: none */
+    long last_job;               /* of the ledger; 0: none */
 };
-
-/* All later programs are for this cluster; "": the one of this machine. */
-void campaign_client_cluster(const char *name);
-/* GS_OK when the program exited with 0. Otherwise one line was reported: GS_CANNOT for a missing
- * program or controller, GS_USAGE for a fault of the config, else GS_FAILED. `purpose` begins that
- * line: "nothing was submitted". Call campaign_reply_free in all cases. */
-int campaign_client_run(struct reply *r, const char *const *argv, const char *purpose);
-void campaign_reply_free(struct reply *r);
-
-/* Safe in a #SBATCH line: letters, digits and the marks of Slurm's syntax. Excludes blanks, quotes,
- * expansions and comments. */
-bool campaign_sbatch_value(const char *s);
-/* The name of an sbatch option: "mail-user". */
-bool campaign_sbatch_option(const char *s);
-/* The name of an environment module: "mpi/openmpi-4.1". */
-bool campaign_sbatch_module(const char *s);
-/* Usable as the folder of a job. Slurm expands '%' and '\' in paths. */
-bool campaign_sbatch_path(const char *s);
-/* One line without control characters. */
-bool campaign_sbatch_line(const char *s);
-
-#define CAMPAIGN_LEDGER "jobs.jsonl"
 
 struct camp_run {
-    char *dir; /* relative to the campaign folder: "runs/P/W/RUN" */
-    char *platform, *section;
-    int launches, retries;
-};
-
-struct camp_task { /* tasks[t] has number t + 1 in tables, scripts and --task */
-    size_t run, array;
-    int first, last; /* launches */
-};
-
-struct camp_array { /* tasks with equal resources; index I is tasks[first + I - 1] */
-    char *script;   /* file name in the campaign folder */
-    size_t first, n;
-    int throttle; /* 0: none */
+    char *dir;        /* absolute: CAMPAIGN/PLATFORM/WORKLOAD/RUN */
+    const char *name; /* its last part, the id of the run */
+    int launches, per_job, throttle, retries;
+    struct camp_task *tasks;
+    size_t n_tasks, n_missing; /* tasks */
+    size_t n_cells, n_failed;  /* cells; given up in a launch, but not skipped */
+    int lock;                  /* -1: not locked */
 };
 
 struct campaign {
-    char *dir;     /* absolute */
-    char *cluster; /* [slurm] clusters; NULL: that of this machine */
-    char *id;      /* name of the folder and of the jobs; part of the job comment */
     struct camp_run *runs;
-    struct camp_task *tasks;
-    struct camp_array *arrays;
-    size_t n_runs, n_tasks, n_arrays;
+    size_t n;
+    struct slurm_queue queue;
 };
 
-bool campaign_is(const char *dir); /* a folder that holds a campaign.json */
+/* The folder of the campaign that measures these plans: the one that is unfinished, or else a new one
+ * below `root`, whose scripts Slurm has checked. The caller frees *folder. GS_OK, or reported. */
+int campaign_make(struct plan *const *plans, size_t n, const char *root, char **folder);
 
-/* Creates <root>/<id> and its subfolders. GS_OK, or reported: not writable, or a path that Slurm
- * would expand. */
-int campaign_make(struct campaign *c, const char *root);
-int campaign_add_run(struct campaign *c, const char *dir, const struct plan *p);
-void campaign_add_task(struct campaign *c, struct camp_task t);
-void campaign_add_array(struct campaign *c, const char *script, size_t first, size_t n,
-                        int throttle);
-int campaign_write(const struct campaign *c); /* writes tasks.tsv and campaign.json */
-
-/* GS_OK, or reported: GS_USAGE if it is no campaign, GS_FAILED if damaged. */
-int campaign_read(struct campaign *c, const char *dir);
+/* Finds the runs at or below `folder`, and reads what they lack. GS_OK, or reported: there is none, or
+ * a recording is damaged. `locked`: others may not submit or take them meanwhile. */
+int campaign_read(struct campaign *c, const char *folder, bool locked);
+/* Asks Slurm for the jobs of these runs. */
+int campaign_ask(struct campaign *c);
 void campaign_free(struct campaign *c);
+/* Is it the folder of a campaign, or of a run in one? */
+bool campaign_is(const char *folder);
 
-/* Only one submit, resume, cancel or collect at a time. Closing *fd ends it. */
-int campaign_lock(const struct campaign *c, int *fd);
+/* Releases and submits. Only after campaign_ask. GS_OK, or reported. */
+int campaign_submit(struct campaign *c);
+/* A job that is submitted for the launches of some tasks: its indices ("1-3,7%2") and its command. */
+void campaign_command(struct words *w, const char *dir, const char *indices);
 
-/* Creates a new file in the campaign folder; never follows a link. */
-int campaign_file(const struct campaign *c, const char *name, const char *text, bool executable);
-
-char *campaign_path(const struct campaign *c, const char *below); /* the caller frees it */
-
-bool campaign_configs_is_folder(const char *path); /* a folder, but no run folder or campaign */
-/* Adds the file, or the *.ini files of the folder, sorted by name. GS_OK, or GS_USAGE (reported)
- * for a folder without configs. The caller frees the list with words_free. */
-int campaign_configs_add(struct words *list, const char *path);
+/* Copies a run whose launches are all measured to RAW/PLATFORM/WORKLOAD/RUN: verified, with a manifest,
+ * read-only. *target is its path, which the caller frees; *taken tells that it was not there yet.
+ * GS_OK, or reported. */
+int campaign_take(const struct camp_run *r, const char *raw, char **target, bool *taken);

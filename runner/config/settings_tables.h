@@ -53,7 +53,6 @@ struct set_measure {
 struct set_slurm {
     char account[WL_TEXT_MAX];
     char partition[WL_TEXT_MAX];
-    char clusters[WL_TEXT_MAX];
     int64_t nodes;                   /* 0: [launch] nodes */
     char gpus_per_node[WL_TEXT_MAX]; /* "4" or "h100:4"; "" or "0": none requested */
     char gres[WL_TEXT_MAX];

@@ -26,7 +26,6 @@ struct run_options {
     bool *interrupted; /* may be NULL; set if a signal ended run_config */
     int first, last;   /* launches to measure; 0: all, and the run becomes final */
     bool commands;     /* of a run folder that this user did not begin: run its config's commands */
-    bool trusted;      /* the same, in a job: its script was submitted */
 };
 
 /* Runs every workload section of a config in its own run folder; the next section runs even if one

@@ -198,7 +198,7 @@ int plan_read(struct plan **out, const char *dir)
     int code = json_names_load(&r.json, r.path);
     TRY(code, r.json ? rebuild(&r, out)
                      : fail_at(GS_USAGE, dir, 0,
-                               "no plan.json: this is neither a run folder nor a campaign"));
+                               "no plan.json: this is no run folder"));
     json_decref(r.json);
     free(r.path);
     return code;

@@ -5,16 +5,17 @@
 #include "base/files.h"
 #include "base/shell.h"
 #include "base/text.h"
-#include "record/raw.h"
+#include "record/runs.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Hashes of the folder's real path, which names its mark, and of what its commands come from, which the
  * mark holds. False: no such folder. */
 static bool hash_folder(const char *dir, char of_path[65], char of_files[65])
 {
-    static const char *const files[] = {"config.ini", "plan.json", "campaign.json", "tune.json"};
+    static const char *const files[] = {"config.ini", "plan.json", "tune.json"};
     AUTO_FREE char *real = realpath(dir, NULL);
     AUTO_TEXT struct text all = {0};
     if (!real)
@@ -65,8 +66,9 @@ int begun_may_command(const char *dir, const char *file, const char *what, bool 
         begun_mark(dir);
         return GS_OK;
     }
+    AUTO_FREE char *jobs = xstrfmt("%s/" RUNS_JOBS, dir);
     return fail_at(GS_USAGE, file, 0,
-                   "you did not begin this in this folder, and %s: read it, then: gradsync resume "
+                   "you did not begin this in this folder, and %s: read it, then: gradsync %s "
                    "--commands %s",
-                   what, SHELL_WORD(dir));
+                   what, access(jobs, F_OK) ? "resume" : "submit", SHELL_WORD(dir));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which runs and campaigns this user began. Their configs, scripts and states hold commands, and a folder
+ * Which runs this user began. Their configs, job scripts and states hold commands, and a folder
  * may come from another person, so nothing in the folder itself can say this. The marks lie below
  * $XDG_STATE_HOME/gradsync/begun (default ~/.local/state). Each is named by a hash of the folder's real
  * path, and holds a hash of the files that its commands come from.

@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cluster/campaign.h"
+
 #include "base/cli.h"
 #include "base/err.h"
 #include "base/files.h"
-#include "base/jsontext.h"
 #include "base/shell.h"
 #include "base/text.h"
-#include "base/units.h"
-#include "cluster/cluster_status.h"
-#include "cluster/collect.h"
-#include "cluster/slurm.h"
 #include "config/locate.h"
-#include "launch/run.h"
 #include "plan/plan.h"
+#include "record/begun.h"
 #include "verbs/commands.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,464 +18,267 @@
 
 /* ---- submit ---- */
 
-struct submit {
+struct submit_request {
     const char **set;
     const char *root, *workload;
-    bool dry_run;
-    struct words configs;
-    struct sections sections; /* of all configs */
-    struct shapes shapes;
-    long array_max;
+    bool dry_run, commands;
 };
 
-/* ---- plans ---- */
-
-static int plan_config(struct submit *s, const char *path)
+static int plan_configs(struct sections *all, const struct submit_request *q, char **args, int n)
 {
-    struct sections one;
-    int code = plan_sections(&one, path, s->set, s->workload);
-    struct sections *all = &s->sections;
-    all->plans = xrealloc(all->plans, (all->n + one.n + 1) * sizeof *all->plans);
-    for (size_t i = 0; i < one.n; i++)
-        all->plans[all->n++] = one.plans[i];
-    all->left_out = err_worse(all->left_out, one.left_out);
-    free(one.plans);
-    return code;
-}
-
-/* A campaign is of one cluster: its jobs are found by their numbers. */
-static int one_cluster(const struct submit *s)
-{
-    const struct plan *first = s->sections.n ? s->sections.plans[0] : NULL;
-    for (size_t i = 1; i < s->sections.n; i++)
-        if (strcmp(s->sections.plans[i]->set.slurm.clusters, first->set.slurm.clusters))
-            return fail_at(GS_USAGE, s->sections.plans[i]->config->path, 0,
-                           "[slurm] clusters is not that of %s; submit them apart",
-                           first->config->path);
-    campaign_client_cluster(first ? first->set.slurm.clusters : "");
+    AUTO_WORDS struct words configs = {0};
+    for (int i = 0; i < n; i++)
+        CHECK(locate_configs_at(&configs, args[i]));
+    for (size_t i = 0; i < configs.n; i++) {
+        struct sections one;
+        int code = plan_sections(&one, configs.v[i], q->set, q->workload);
+        for (size_t k = 0; k < one.n; k++)
+            APPEND(all->plans, all->n) = one.plans[k];
+        all->left_out = err_worse(all->left_out, one.left_out);
+        free(one.plans);
+        CHECK(code);
+    }
     return GS_OK;
 }
 
-static int plan_all(struct submit *s, char **args, int n)
+/* Sections of one config share its [slurm], so a fault in it is reported once. */
+static int check_scripts(const struct sections *s)
 {
-    for (int i = 0; i < n; i++)
-        CHECK(campaign_configs_add(&s->configs, args[i]));
-    for (size_t i = 0; i < s->configs.n; i++)
-        CHECK(plan_config(s, s->configs.v[i]));
-    CHECK(one_cluster(s));
-    return slurm_shapes(&s->shapes, s->sections.plans, s->sections.n);
-}
-
-static int ask_cluster(struct submit *s)
-{
-    CHECK(slurm_check(&s->shapes, s->sections.plans));
-    return slurm_array_max(&s->array_max);
-}
-
-/* A dry submit_run also works without a cluster. */
-static int check(struct submit *s)
-{
-    char why[512] = "";
-    if (!s->dry_run)
-        return ask_cluster(s);
-    s->array_max = 1001;
-    err_capture(why, sizeof why);
-    int code = ask_cluster(s);
-    err_capture(NULL, 0);
-    if (code == GS_CANNOT)
-        say("no Slurm here: the limits of the cluster were not checked");
-    /* The second call prints each fault, which the first one captured. */
-    return code && code != GS_CANNOT ? ask_cluster(s) : GS_OK;
-}
-
-/* ---- a campaign ---- */
-
-static int write_script(const struct campaign *c, const char *name, const char *text)
-{
-    return campaign_file(c, name, text, true);
-}
-
-static int make_campaign(const struct submit *s, struct campaign *c)
-{
-    const char *cluster = s->sections.plans[0]->set.slurm.clusters;
-    CHECK(campaign_make(c, s->root));
-    if (*cluster)
-        c->cluster = xstrdup(cluster);
-    AUTO_FREE char *runs = campaign_path(c, "runs");
-    for (size_t i = 0; i < s->sections.n; i++) {
-        AUTO_FREE char *dir = NULL;
-        CHECK(run_make_folder(s->sections.plans[i], runs, &dir));
-        CHECK(campaign_add_run(c, dir, s->sections.plans[i]));
+    int code = GS_OK;
+    for (size_t i = 0; i < s->n; i++) {
+        AUTO_TEXT struct text t = {0};
+        if ((!i || s->plans[i]->config != s->plans[i - 1]->config) &&
+            slurm_script(&t, s->plans[i], "/"))
+            code = GS_USAGE;
     }
-    CHECK(slurm_tasks(c, &s->shapes, s->sections.plans, s->array_max, write_script));
-    return campaign_write(c);
+    return code;
 }
 
-static int submit(const struct submit *s)
+static int print_jobs(const struct sections *s, const char *root)
+{
+    AUTO_FREE char *cwd = getcwd(NULL, 0);
+    for (size_t i = 0; i < s->n; i++) {
+        const struct plan *p = s->plans[i];
+        AUTO_TEXT struct text script = {0}, command = {0};
+        AUTO_WORDS struct words w = {0};
+        AUTO_FREE char *dir =
+            xstrfmt("%s%s%s/CAMPAIGN/%s/%s/RUN", *root == '/' ? "" : cwd, *root == '/' ? "" : "/",
+                    root, p->set.platform.name, p->workload);
+        AUTO_FREE char *indices = xstrfmt("1-%lld:%lld", (long long)p->set.measure.launches,
+                                          (long long)p->set.slurm.launches);
+        CHECK(slurm_script(&script, p, dir));
+        campaign_command(&w, dir, indices);
+        for (size_t k = 0; k < w.n; k++) {
+            text_add(&command, k ? " " : "");
+            shell_quote(&command, w.v[k]);
+        }
+        printf("%s/job.sh:\n%s\n%s\n%s", dir, script.s, command.s, i + 1 < s->n ? "\n" : "");
+    }
+    return GS_OK;
+}
+
+/* The scripts of the folder may be another person's. */
+static int check_begun(const struct campaign *c, bool commands)
+{
+    for (size_t i = 0; i < c->n; i++)
+        CHECK(
+            begun_may_command(c->runs[i].dir, c->runs[i].dir, "its job.sh is commands", commands));
+    return GS_OK;
+}
+
+static int submit_folder(const char *folder, bool commands)
 {
     AUTO(campaign_free) struct campaign c = {0};
-    AUTO_CLOSE int lock = -1;
-    int code = make_campaign(s, &c);
-    TRY(code, campaign_lock(&c, &lock));
-    TRY(code, slurm_submit_tasks(&c, NULL));
-    if (!code) {
-        say("submitted: %zu task%s in %zu array%s; next: gradsync status %s", c.n_tasks,
-            c.n_tasks == 1 ? "" : "s", c.n_arrays, c.n_arrays == 1 ? "" : "s", SHELL_WORD(c.dir));
-        printf("%s\n", c.dir);
-    } else if (c.n_tasks && campaign_is(c.dir)) {
-        say("the campaign remains; correct the cause, then: gradsync resume %s", SHELL_WORD(c.dir));
-    }
+    CHECK(campaign_read(&c, folder, true));
+    CHECK(check_begun(&c, commands));
+    int code = campaign_ask(&c);
+    TRY(code, campaign_submit(&c));
+    say("%s: gradsync %s %s", code ? "to try again" : "next", code ? "submit" : "status",
+        SHELL_WORD(folder));
     return code;
 }
 
-/* ---- dry submit_run ---- */
-
-static int print_script(const struct campaign *c, const char *name, const char *text)
+static int submit(void *request, char **words, int n)
 {
-    printf("%s/%s:\n%s\n", c->dir, name, text);
-    return GS_OK;
-}
-
-static void print_command(const struct campaign *c, size_t k)
-{
-    AUTO_FREE char *indices = slurm_submit_indices(c, k, NULL);
-    AUTO_WORDS struct words w = {0};
-    AUTO_TEXT struct text t = {0};
-    slurm_submit_command(&w, c, k, indices);
-    for (size_t i = 0; i < w.n; i++) {
-        text_add(&t, i ? " " : "");
-        shell_quote(&t, w.v[i]);
+    const struct submit_request *q = request;
+    AUTO(plan_sections_free) struct sections s = {0};
+    AUTO_FREE char *folder = NULL;
+    if (n == 1 && campaign_is(words[0])) {
+        CHECK(submit_folder(words[0], q->commands));
+    } else {
+        CHECK(plan_configs(&s, q, words, n));
+        CHECK(check_scripts(&s));
+        if (q->dry_run)
+            return print_jobs(&s, q->root);
+        CHECK(campaign_make(s.plans, s.n, q->root, &folder));
+        CHECK(submit_folder(folder, false));
     }
-    printf("%s\n", t.s);
-}
-
-static int dry_run(const struct submit *s)
-{
-    AUTO(campaign_free) struct campaign c = {.id = xstrdup("gs-DATE-XXXX")};
-    AUTO_FREE char *cwd = getcwd(NULL, 0);
-    c.dir = *s->root == '/' ? xstrfmt("%s/%s", s->root, c.id)
-                            : xstrfmt("%s/%s/%s", cwd ? cwd : "", s->root, c.id);
-    CHECK(slurm_tasks(&c, &s->shapes, s->sections.plans, s->array_max, print_script));
-    for (size_t k = 0; k < c.n_arrays; k++)
-        print_command(&c, k);
-    return GS_OK;
-}
-
-/* ---- the verb ---- */
-
-static int submit_run(void *request, char **words, int n)
-{
-    struct submit *s = request;
-    int code = plan_all(s, words, n);
-    TRY(code, check(s));
-    TRY(code, s->dry_run ? dry_run(s) : submit(s));
-    code = code ? code : s->sections.left_out;
-    slurm_shapes_free(&s->shapes);
-    plan_sections_free(&s->sections);
-    words_free(&s->configs);
-    return code;
+    printf("%s\n", folder ? folder : words[0]);
+    return s.left_out;
 }
 
 int cmd_submit(int argc, char **argv)
 {
-    struct submit s = {.root = "data/campaigns"};
+    struct submit_request q = {.root = CAMPAIGNS};
     const struct cli_option options[] = {
-        CLI_SET_ROW(&s.set),
-        {"output", 'o', CLI_TEXT, &s.root, "FOLDER",
-         "folder for campaigns, on a file system that all nodes see (default data/campaigns)"},
-        {"workload", 'w', CLI_TEXT, &s.workload, "SECTION",
+        CLI_SET_ROW(&q.set),
+        {"output", 'o', CLI_TEXT, &q.root, "FOLDER",
+         "folder for campaigns, on a file system that all nodes see (default " CAMPAIGNS ")"},
+        {"workload", 'w', CLI_TEXT, &q.workload, "SECTION",
          "submit only this workload section (default: all)"},
-        {"dry-run", 'n', CLI_FLAG, &s.dry_run, NULL,
+        {"dry-run", 'n', CLI_FLAG, &q.dry_run, NULL,
          "print the job scripts and sbatch commands; submit nothing"},
+        {"commands", 0, CLI_FLAG, &q.commands, NULL,
+         "submit job scripts that you did not make in this folder; read them first"},
         {"quiet", 'q', CLI_QUIET, NULL, NULL, "print only the campaign's folder, and errors"},
         {0}};
-    const struct cli cli = {.arguments = "CONFIG | FOLDER…",
-                            .summary =
-                                "Measures what configs define, in Slurm jobs. The jobs form a "
-                                "campaign, a folder for status, resume, cancel and collect.",
+    const struct cli cli = {.arguments = "CONFIG… | CAMPAIGN",
+                            .summary = "Measures configs in Slurm jobs, one array of jobs for each "
+                                       "section. The same command again, or the folder that it "
+                                       "printed, submits what is neither measured nor in a job.",
                             .example = "gradsync submit a100-8gpu --dry-run",
                             .options = options,
                             .args = {1, -1}};
-    return cli_request(&cli, argc, argv, submit_run, &s);
+    return cli_request(&cli, argc, argv, submit, &q);
 }
 
 /* ---- status ---- */
 
-#define FAILS_SHOWN 10
+#define TAIL 8192 /* bytes of a job's output */
 
-static const char *const state_names[WORK_STATES] = {"done", "waiting", "running", "lacking",
-                                                     "failed"};
-
-/* ---- the table of cells ---- */
-
-static void print_cells(const struct campaign *c, const struct cluster_status *s)
+/* Its last line that is not empty, where Slurm and gradsync say why the job ended; "": none. */
+static void last_line(char *line, size_t n, const char *dir, long job, int index)
 {
-    static const enum work_state columns[] = {WORK_DONE, WORK_RUNNING, WORK_WAITING, WORK_FAILED,
-                                              WORK_MISSING};
-    printf("%-28s %-24s %7s", "workload", "platform", "cells");
-    for (size_t i = 0; i < WORK_STATES; i++)
-        printf(" %7s", state_names[columns[i]]);
-    printf("\n");
-    for (size_t r = 0; r < c->n_runs; r++) {
-        printf("%-28s %-24s %7zu", c->runs[r].section, c->runs[r].platform, s->runs[r].n_cells);
-        for (size_t i = 0; i < WORK_STATES; i++)
-            printf(" %7zu", s->runs[r].cells[columns[i]]);
-        if (s->runs[r].skipped)
-            printf("  (%zu skipped)", s->runs[r].skipped);
-        printf("\n");
+    AUTO_FREE char *path = xstrfmt("%s/slurm-%ld_%d.out", dir, job, index);
+    AUTO_CLOSE int fd = files_open(path, FILES_OWN);
+    char buf[TAIL + 1] = "";
+    *line = '\0';
+    if (fd < 0)
+        return;
+    off_t size = lseek(fd, 0, SEEK_END);
+    ssize_t got = pread(fd, buf, TAIL, size > TAIL ? size - TAIL : 0);
+    while (got > 0 && strchr(" \n\r\t", buf[got - 1]))
+        buf[--got] = '\0';
+    const char *s = strrchr(buf, '\n');
+    snprintf(line, n, "%s", s ? s + 1 : buf);
+    printable_make(line, "");
+}
+
+/* What Slurm says of the job of a task: "job 12 PENDING (Priority)". */
+static void describe_task(char *text, size_t n, const struct camp_run *r, const struct camp_task *t)
+{
+    char why[256];
+    long job = t->job ? t->job->array : t->last_job;
+    if (!job) {
+        snprintf(text, n, "not submitted");
+        return;
     }
+    const char *state = t->job ? t->job->state : "ended", *reason = t->job ? t->job->reason : "";
+    last_line(why, sizeof why, r->dir, job, t->first);
+    bool alive = t->job && slurm_job_alive(t->job);
+    if (*why && !alive)
+        reason = why;
+    bool said = *reason && strcmp(reason, "None");
+    snprintf(text, n, "job %ld %s%s%s%s", job, state, said ? " (" : "", said ? reason : "",
+             said ? ")" : "");
 }
 
-/* ---- the tasks ---- */
-
-static bool same(const struct task_status *a, const struct task_status *b)
+/* The tasks that lack something; neighbours of whom Slurm says the same share a line. */
+static void print_tasks(const struct camp_run *r)
 {
-    return a->state == b->state && a->job == b->job && !strcmp(a->reason.why, b->reason.why);
-}
-
-/* Appends the numbers of the tasks in the same state as task i ("2-4,7") and marks them. */
-static void list_alike(struct text *t, const struct campaign *c, const struct cluster_status *s,
-                       size_t i, bool *told)
-{
-    for (size_t k = i; k < c->n_tasks; k++) {
-        if (told[k] || !same(&s->tasks[k], &s->tasks[i]))
+    char text[512], next[512];
+    for (size_t i = 0, last; i < r->n_tasks; i = last + 1) {
+        last = i;
+        if (!r->tasks[i].missing)
             continue;
-        size_t last = k;
-        for (told[k] = true; last + 1 < c->n_tasks && same(&s->tasks[last + 1], &s->tasks[i]);)
-            told[++last] = true;
-        text_addf(t, "%s%zu", t->len ? "," : "", k + 1);
-        if (last > k)
-            text_addf(t, "-%zu", last + 1);
-        k = last;
+        describe_task(text, sizeof text, r, &r->tasks[i]);
+        for (; last + 1 < r->n_tasks && r->tasks[last + 1].missing; last++) {
+            describe_task(next, sizeof next, r, &r->tasks[last + 1]);
+            if (strcmp(text, next))
+                break;
+        }
+        if (r->tasks[i].first == r->tasks[last].last)
+            printf("  launch %d: %s\n", r->tasks[i].first, text);
+        else
+            printf("  launches %d-%d: %s\n", r->tasks[i].first, r->tasks[last].last, text);
     }
 }
 
-static void print_tasks(const struct campaign *c, const struct cluster_status *s)
-{
-    bool *told = xcalloc(c->n_tasks + 1, sizeof *told), any = false;
-    for (size_t i = 0; i < c->n_tasks; i++) {
-        const struct task_status *t = &s->tasks[i];
-        struct text list = {0};
-        if (t->state == WORK_DONE || told[i])
-            continue;
-        if (!any)
-            printf("\n%-16s %-8s %8s  %s\n", "tasks", "", "job", "why: what to do");
-        any = true;
-        list_alike(&list, c, s, i, told);
-        printf("%-16s %-8s %8ld  %s%s%s\n", list.s, state_names[t->state], t->job, t->reason.why,
-               *t->reason.remedy ? ": " : "", t->reason.remedy);
-        text_free(&list);
-    }
-    free(told);
-}
-
-static void print_fails(const struct campaign *c, const struct cluster_status *s, bool all)
-{
-    size_t shown = all || s->n_fails < FAILS_SHOWN ? s->n_fails : FAILS_SHOWN;
-    if (shown)
-        printf("\nfailed\n");
-    for (size_t i = 0; i < shown; i++) {
-        const struct cell_fail *f = &s->fails[i];
-        printf("  %s, launch %d: %s: %s: %s: %s\n", c->runs[f->run].section, f->launch, f->cell,
-               f->kind, f->why, cluster_reason_failed(f->kind));
-    }
-    if (shown < s->n_fails)
-        printf("  … and %zu more (--all)\n", s->n_fails - shown);
-}
-
-static size_t count(const struct campaign *c, const struct cluster_status *s, enum work_state state)
+static size_t count_idle(const struct camp_run *r)
 {
     size_t n = 0;
-    for (size_t i = 0; i < c->n_tasks; i++)
-        n += s->tasks[i].state == state;
+    for (size_t i = 0; i < r->n_tasks; i++) {
+        const struct slurm_job *j = r->tasks[i].job;
+        n += r->tasks[i].missing && (!j || !slurm_job_alive(j) || slurm_job_held(j));
+    }
     return n;
 }
 
-static void print_next(const struct campaign *c, const struct cluster_status *s)
+static int print_run(const struct camp_run *r, const char *raw)
 {
-    const char *dir = SHELL_WORD(c->dir);
-    bool held = s->n_orphans > 0;
-    for (size_t i = 0; i < c->n_tasks; i++)
-        held = held || s->tasks[i].held;
-    if (held || count(c, s, WORK_MISSING))
-        printf("\nnext: gradsync resume %s\n", dir);
-    else if (!count(c, s, WORK_RUNNING) && !count(c, s, WORK_WAITING))
-        printf("\nnext: gradsync collect %s\n", dir);
+    AUTO_FREE char *target = NULL;
+    bool taken = false;
+    int measured = 0, code = GS_OK;
+    for (size_t i = 0; i < r->n_tasks; i++)
+        measured += r->tasks[i].missing ? 0 : r->tasks[i].last - r->tasks[i].first + 1;
+    printf("%s: %d of %d launches measured, %zu cell%s", r->dir, measured, r->launches, r->n_cells,
+           r->n_cells == 1 ? "" : "s");
+    if (r->n_failed)
+        printf(", %zu failed (gradsync show %s)", r->n_failed, SHELL_WORD(r->dir));
+    printf("\n");
+    print_tasks(r);
+    if (r->n_missing)
+        return GS_OK;
+    fflush(stdout);
+    code = campaign_take(r, raw, &target, &taken);
+    AUTO_FREE char *whole = code ? NULL : realpath(target, NULL);
+    if (!code)
+        printf("  %s %s\n", taken ? "verified and copied to" : "is in", whole ? whole : target);
+    return code;
 }
-
-/* ---- JSON ---- */
-
-static json_t *as_json(const struct campaign *c, const struct cluster_status *s)
-{
-    json_t *runs = json_array(), *tasks = json_array(), *fails = json_array();
-    for (size_t i = 0; i < c->n_runs; i++) {
-        json_t *o = json_pack("{so so sI sb}", "workload", json_text(c->runs[i].section),
-                              "platform", json_text(c->runs[i].platform), "cells",
-                              (json_int_t)s->runs[i].n_cells, "complete", (int)s->runs[i].complete);
-        for (size_t k = 0; k < WORK_STATES; k++)
-            json_object_set_new(o, state_names[k], json_integer((json_int_t)s->runs[i].cells[k]));
-        json_array_append_new(runs, o);
-    }
-    for (size_t i = 0; i < c->n_tasks; i++) {
-        const struct task_status *t = &s->tasks[i];
-        json_array_append_new(tasks, json_pack("{sI si si ss sI so so}", "task", (json_int_t)i + 1,
-                                               "first", c->tasks[i].first, "last", c->tasks[i].last,
-                                               "state", state_names[t->state], "job",
-                                               (json_int_t)t->job, "why", json_text(t->reason.why),
-                                               "remedy", json_text(t->reason.remedy)));
-    }
-    for (size_t i = 0; i < s->n_fails; i++)
-        json_array_append_new(
-            fails,
-            json_pack("{so so si so so}", "workload", json_text(c->runs[s->fails[i].run].section),
-                      "cell", json_text(s->fails[i].cell), "launch", s->fails[i].launch, "kind",
-                      json_text(s->fails[i].kind), "why", json_text(s->fails[i].why)));
-    return json_pack("{so so so so}", "campaign", json_text(c->id), "runs", runs, "tasks", tasks,
-                     "failed", fails);
-}
-
-/* ---- the verb ---- */
 
 struct status_request {
-    bool json, all;
+    const char *raw;
 };
 
 static int status(void *request, char **words, int n)
 {
     const struct status_request *q = request;
     AUTO(campaign_free) struct campaign c = {0};
-    AUTO(cluster_status_free) struct cluster_status s = {0};
-    AUTO_FREE char *latest = n ? NULL : locate_campaign();
-    if (!n && !latest)
-        return fail(GS_USAGE, "status: no campaign below data/campaigns; 'gradsync submit' makes "
-                              "one, or give the folder of yours");
-    if (latest && !q->json)
-        printf("%s\n", latest);
-    CHECK(campaign_read(&c, n ? words[0] : latest));
-    CHECK(cluster_status_read(&s, &c, true));
-    if (q->json) {
-        AUTO_JSON json_t *o = as_json(&c, &s);
-        json_print(o, JSON_INDENT(1));
-    } else {
-        print_cells(&c, &s);
-        print_tasks(&c, &s);
-        print_fails(&c, &s, q->all);
-        if (s.n_orphans)
-            printf("\nmissing in jobs.jsonl, because submit was interrupted: %zu jobs; resume "
-                   "takes them over\n",
-                   s.n_orphans);
-        print_next(&c, &s);
+    const char *folder = n ? words[0] : CAMPAIGNS;
+    size_t idle = 0, failed = 0, missing = 0;
+    if (!n && !files_is_folder(folder))
+        return fail(GS_USAGE, "status: no run below " CAMPAIGNS "; 'gradsync submit' makes one, or "
+                              "give the folder of yours");
+    CHECK(campaign_read(&c, folder, false));
+    for (size_t i = 0; i < c.n; i++)
+        missing += c.runs[i].n_missing;
+    if (missing)
+        CHECK(campaign_ask(&c));
+    int code = GS_OK;
+    for (size_t i = 0; i < c.n; i++) {
+        code = err_worse(code, print_run(&c.runs[i], q->raw));
+        idle += count_idle(&c.runs[i]);
+        failed += c.runs[i].n_failed;
     }
-    return s.n_fails || count(&c, &s, WORK_MISSING) ? GS_FAILED : GS_OK;
+    if (idle)
+        printf("next: gradsync submit %s\n", SHELL_WORD(folder));
+    return code ? code : idle || failed ? GS_FAILED : GS_OK;
 }
 
 int cmd_status(int argc, char **argv)
 {
-    struct status_request q = {0};
+    struct status_request q = {.raw = "data/raw"};
     const struct cli_option options[] = {
-        {"json", 'j', CLI_FLAG, &q.json, NULL, "print the status as JSON"},
-        {"all", 'a', CLI_FLAG, &q.all, NULL, "print every failed cell (default: the first 10)"},
+        {"output", 'o', CLI_TEXT, &q.raw, "RAW", "folder for the recordings (default data/raw)"},
         {0}};
     const struct cli cli = {.arguments = "[CAMPAIGN]",
-                            .summary = "Shows the cells that a campaign has measured, the state of "
-                                       "its jobs, and what to do next. Default: the latest "
-                                       "campaign below data/campaigns.",
-                            .example = "gradsync status data/campaigns/gs-20250101T000000Z-ab12",
+                            .summary = "Shows which launches of a campaign are measured and what "
+                                       "Slurm says of the others, and copies each run that is "
+                                       "complete and verified to data/raw. Default: every campaign "
+                                       "below " CAMPAIGNS ".",
+                            .example = "gradsync status data/campaigns/local-3f2a91bc",
                             .options = options,
                             .args = {0, 1}};
     return cli_request(&cli, argc, argv, status, &q);
-}
-
-/* ---- cancel ---- */
-
-/* Ids of our array jobs with a job that has not ended, each once. A copy of a campaign names the jobs
- * of the original: they are not ours to cancel. */
-static size_t living(const struct queue *q, long *jobs)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < q->n; i++) {
-        bool listed = slurm_job_life(&q->v[i]) == JOB_ENDED || !q->v[i].mine;
-        for (size_t k = 0; k < n && !listed; k++)
-            listed = jobs[k] == q->v[i].array_job;
-        if (!listed)
-            jobs[n++] = q->v[i].array_job;
-    }
-    return n;
-}
-
-static int cancel_queue(const struct campaign *c)
-{
-    AUTO(slurm_queue_free) struct queue q = {0};
-    CHECK(slurm_queue(&q, c));
-    AUTO_FREE long *jobs = xcalloc(q.n + 1, sizeof *jobs);
-    size_t n = living(&q, jobs);
-    CHECK(slurm_jobs_cancelled(c));
-    CHECK(slurm_cancel(jobs, n));
-    say("cancelled: %zu array%s; recordings are kept, resume measures the missing cells", n,
-        n == 1 ? "" : "s");
-    return GS_OK;
-}
-
-static int cancel(void *request, char **words, int n)
-{
-    (void)request, (void)n;
-    AUTO(campaign_free) struct campaign c = {0};
-    AUTO_CLOSE int lock = -1;
-    CHECK(campaign_read(&c, words[0]));
-    CHECK(campaign_lock(&c, &lock));
-    return cancel_queue(&c);
-}
-
-int cmd_cancel(int argc, char **argv)
-{
-    const struct cli_option options[] = {CLI_QUIET_ROW, {0}};
-    const struct cli cli = {.arguments = "CAMPAIGN",
-                            .summary = "Cancels the Slurm jobs of a campaign. Recordings are kept.",
-                            .example = "gradsync cancel data/campaigns/gs-20250101T000000Z-ab12",
-                            .options = options,
-                            .args = {1, 1}};
-    return cli_request(&cli, argc, argv, cancel, NULL);
-}
-
-/* ---- collect ---- */
-
-struct collect_request {
-    const char *raw;
-    bool so_far;
-};
-
-static int collect_run(void *request, char **words, int n)
-{
-    const struct collect_request *q = request;
-    AUTO(campaign_free) struct campaign c = {0};
-    struct collected got = {0};
-    (void)n;
-    AUTO_CLOSE int lock = -1;
-    CHECK(campaign_read(&c, words[0]));
-    CHECK(campaign_lock(&c, &lock));
-    CHECK(collect(&got, &c, q->raw, q->so_far));
-    /* Absolute, because data/raw depends on the current folder. */
-    AUTO_FREE char *whole = realpath(q->raw, NULL);
-    say("collected into %s: %zu run%s (%s), %zu already there, %zu incomplete%s",
-        whole ? whole : q->raw, got.copied, got.copied == 1 ? "" : "s", HUMAN_SIZE(got.bytes),
-        got.there, got.lacking, got.lacking ? " (see gradsync status)" : "");
-    return got.lacking ? GS_FAILED : GS_OK;
-}
-
-int cmd_collect(int argc, char **argv)
-{
-    struct collect_request q = {.raw = "data/raw"};
-    const struct cli_option options[] = {
-        {"output", 'o', CLI_TEXT, &q.raw, "RAW", "folder for the recordings (default data/raw)"},
-        {"so-far", 0, CLI_FLAG, &q.so_far, NULL,
-         "also copy unfinished runs, e.g. to draw figures early"},
-        CLI_QUIET_ROW,
-        {0}};
-    const struct cli cli = {
-        .arguments = "CAMPAIGN",
-        .summary = "Verifies the finished runs of a campaign and copies them to data/raw.",
-        .example = "gradsync collect data/campaigns/gs-20250101T000000Z-ab12 --so-far",
-        .options = options,
-        .args = {1, 1}};
-    return cli_request(&cli, argc, argv, collect_run, &q);
 }

@@ -11,11 +11,9 @@
     X("tune", cmd_tune, "-- COMMAND", "show what communication costs, and what gets it back") \
     X("plan", cmd_plan, "CONFIG", "list cells, memory and time; measure nothing") \
     X("run", cmd_run, "CONFIG... | RUN", "measure configs, or the rest of a run; see also") \
-    X("resume", cmd_resume, "RUN | CAMPAIGN", NULL) \
+    X("resume", cmd_resume, "RUN", NULL) \
     X("submit", cmd_submit, "CONFIG...", "measure in Slurm jobs; see also") \
     X("status", cmd_status, "[CAMPAIGN]", NULL) \
-    X("cancel", cmd_cancel, "CAMPAIGN", NULL) \
-    X("collect", cmd_collect, "CAMPAIGN", NULL) \
     X("show", cmd_show, "[RUN]", "print a table of a run") \
     X("report", cmd_report, "[PLATFORM...]", "write one HTML page of figures, tables, verdicts") \
     X("reduce", cmd_reduce, "RAW -o CSV", "turn recordings into CSV tables; see also") \

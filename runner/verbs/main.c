@@ -34,6 +34,8 @@ static const struct old_verb {
     const char *name, *now;
 } old_verbs[] = {
     {"advise", "'gradsync compare PLATFORM' ends with what to set"},
+    {"cancel", "'gradsync status' names the jobs; scancel cancels them, and keeps what is recorded"},
+    {"collect", "'gradsync status CAMPAIGN' also copies complete runs to data/raw"},
     {"suspects", "DCGM and nvbandwidth test GPUs and their links; 'gradsync show RUN' names "
                  "launches that something else disturbed"},
     {"lab-enter", "type gradsync lab enter SITE COMMAND"},

@@ -4,11 +4,11 @@
 #include "base/files.h"
 #include "base/jsontext.h"
 #include "base/secrets.h"
+#include "base/shell.h"
 #include "base/term.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cluster/campaign.h"
-#include "cluster/cluster_status.h"
 #include "config/locate.h"
 #include "config/settings.h"
 #include "job/tune.h"
@@ -279,7 +279,6 @@ int cmd_plan(int argc, char **argv)
 
 struct run_request {
     const char *launches; /* "3", "2-4"; NULL: all */
-    struct cli_int task;  /* 0: none */
     struct words configs;
     const char **overrides;
     struct run_options options;
@@ -329,7 +328,7 @@ static int run_configs(struct run_request *a, char **args, int n, const struct r
     struct run_options each = *options;
     each.interrupted = &interrupted;
     for (int i = 0; i < n; i++)
-        CHECK(campaign_configs_add(&a->configs, args[i]));
+        CHECK(locate_configs_at(&a->configs, args[i]));
     int code = check_configs(a, options);
     for (size_t i = 0; code != GS_USAGE && !interrupted && i < a->configs.n; i++)
         code = err_worse(code, run_one(a->configs.v[i], &each));
@@ -356,15 +355,8 @@ static int run_words(struct run_request *a, char **args, int n)
 {
     struct run_options *options = &a->options;
     CHECK(a->launches ? parse_launches(a->launches, options) : GS_OK);
-    if (a->task.value && (n != 1 || !campaign_is(args[0])))
-        return fail(GS_USAGE, "run: --task needs the folder of one campaign");
-    if (a->task.value)
-        return cluster_resume_task(args[0], a->task.value);
-    if (campaign_is(args[0]))
-        return fail(GS_USAGE, "run: only jobs run a campaign, with --task N; use gradsync resume, "
-                              "or gradsync run RUN");
-    return n > 1 || campaign_configs_is_folder(args[0]) ? run_configs(a, args, n, options)
-                                                        : run_one(args[0], options);
+    return n > 1 || locate_is_config_folder(args[0]) ? run_configs(a, args, n, options)
+                                                     : run_one(args[0], options);
 }
 
 static int run(void *request, char **words, int n)
@@ -378,7 +370,7 @@ static int run(void *request, char **words, int n)
 
 int cmd_run(int argc, char **argv)
 {
-    struct run_request a = {.task = {.min = 1, .max = LONG_MAX}, .options = {.data = RUN_DATA}};
+    struct run_request a = {.options = {.data = RUN_DATA}};
     const struct cli_option table[] = {
         CLI_SET_ROW(&a.overrides),
         {"output", 'o', CLI_TEXT, &a.options.data, "RAW",
@@ -387,7 +379,8 @@ int cmd_run(int argc, char **argv)
          "run only this workload section (default: all)"},
         {"launch", 'l', CLI_TEXT, &a.launches, "N[-M]",
          "run only launch N, or launches N to M, of a run folder"},
-        {"task", 't', CLI_INT, &a.task, "N", "run task N of a campaign; job scripts use this"},
+        {"commands", 0, CLI_FLAG, &a.options.commands, NULL,
+         "run the commands of a run folder that you did not begin; job scripts use this"},
         {"quiet", 'q', CLI_QUIET, &a.options.quiet, NULL, "print errors only, no progress"},
         {"json", 0, CLI_FLAG, &a.options.json, NULL, "print a summary as JSON"},
         {0}};
@@ -406,19 +399,11 @@ static int resume(void *options, char **words, int n)
 {
     (void)n;
     AUTO_FREE char *what = locate_run(words[0]);
-    AUTO_FREE char *part_of = run_campaign(what), *copy_of = run_collected_from(what);
-    if (campaign_is(what))
-        return cluster_resume(what, ((struct run_options *)options)->commands);
     if (tune_is_run(what))
         return tune_resume(what, ((struct run_options *)options)->commands);
-    AUTO_FREE char *command = run_completed_by(what);
-    if (part_of)
-        return fail_at(GS_USAGE, what, 0, "the jobs of a campaign measure this run: %s", command);
-    if (copy_of && !run_is_final(what))
-        return fail_at(GS_USAGE, what, 0,
-                       "is an unfinished copy from a campaign: complete the campaign, then collect "
-                       "again: %s",
-                       command);
+    if (campaign_is(what))
+        return fail_at(GS_USAGE, what, 0, "Slurm jobs measure it: gradsync submit %s",
+                       SHELL_WORD(what));
     return run_folder(what, options);
 }
 
@@ -429,12 +414,11 @@ int cmd_resume(int argc, char **argv)
         {"quiet", 'q', CLI_QUIET, &options.quiet, NULL, "print errors only, no progress"},
         {"json", 0, CLI_FLAG, &options.json, NULL, "print a summary as JSON"},
         {"commands", 0, CLI_FLAG, &options.commands, NULL,
-         "run the commands of a run or campaign that you did not begin in this folder: prefix, "
-         "args, scripts, the command of tune; read them first"},
+         "run the commands of a run that you did not begin in this folder: prefix, args, the "
+         "command of tune; read them first"},
         {0}};
-    const struct cli cli = {.arguments = "RUN | CAMPAIGN",
-                            .summary = "Measures the missing cells of a run, or submits the "
-                                       "missing tasks of a campaign, by the same plan.",
+    const struct cli cli = {.arguments = "RUN",
+                            .summary = "Measures the missing cells of a run, by the same plan.",
                             .example = "gradsync resume 20250101T000000Z-ab12",
                             .options = table,
                             .args = {1, 1}};

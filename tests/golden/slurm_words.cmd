@@ -2,7 +2,7 @@
 dir=$top/tests/cases/slurm_words
 words() { # what a cluster says of it is left out
     gradsync submit --dry-run -o camps "$@" >script 2>err || { cat err && return 1; }
-    grep -E '^#SBATCH --(time|gpus-per-node|gres|gpus|gpus-per-task|clusters)=' script
+    grep -E '^#SBATCH --(time|gpus-per-node|gres|gpus|gpus-per-task|dependency)=' script | uniq
 }
 of_time() { words $dir/t.ini --set "slurm:time=$1"; }
 $ words $dir/t.ini
@@ -11,11 +11,10 @@ $ for t in 1:2:3:4 1-1-1 -1:00 1: :30 1:x 99-00:00:00 UNLIMITED; do of_time $t; 
 $ words $dir/g.ini
 $ words $dir/g.ini --set slurm:gpus_per_node=2
 $ words $dir/g.ini --set slurm:gpus_per_node=four
-$ words $dir/t.ini --set slurm:clusters=east
-$ words $dir/t.ini --set slurm:sbatch.clusters=east
+$ words $dir/t.ini --set slurm:sbatch.dependency=afterok:12
 $ words $dir/t.ini --set slurm:sbatch.mem=0 --set slurm:mem=0
 # A platform with GPUs asks for them, in one of Slurm's ways.
 sed '/^gpus_per_node/d' $top/configs/h200-4gpu.ini >no_gpus.ini
 $ words no_gpus.ini
-$ for s in gpus_per_node=4 gpus_per_node=h200:4 gres=gpu:4 sbatch.gpus=4 sbatch.gpus-per-task=1 gpus_per_node=0; do words no_gpus.ini --set slurm:$s | sed -n /gp/p; done
-$ for config in $(grep -l '^device' $top/configs/*.ini); do words $config | grep -c gp; done | uniq
+$ for s in gpus_per_node=4 gpus_per_node=h200:4 gres=gpu:4 sbatch.gpus=4 sbatch.gpus-per-task=1 gpus_per_node=0; do words no_gpus.ini --set slurm:$s | sed -n /gp/p | uniq; done
+$ for config in $(grep -l '^device' $top/configs/*.ini); do words $config | grep gp | uniq | wc -l; done | uniq

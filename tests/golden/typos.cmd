@@ -1,5 +1,5 @@
 # A word that is mistyped: exit code 2, one line, and the nearest right one; a name that resembles nothing gets none.
-mkdir -p configs data/raw/p/null data/campaigns/gs-20250101-abcd home
+mkdir -p configs data/raw/p/null data/campaigns/mine-0123abcd home
 printf '[platform]\nname = here\n[null]\nsize = 8, 64, 4KiB\nconfig = a, b\n' >configs/mine.ini
 : >configs/mine-2gpu.ini
 whole_run data/raw/p/null/20250101T000000Z-abcd
@@ -25,7 +25,7 @@ $ gradsync show "" mine
 $ gradsync resume 20250101T000000Z-abd
 $ gradsync compare 20250101T000000Z-abd -o out
 $ for verb in show compare transitions; do gradsync $verb zzzzzz; done
-$ gradsync status data/campaigns/gs-20250101-abd
+$ gradsync status data/campaigns/mine-0123abd
 $ gradsync status
 $ (cd home && gradsync status)
 $ gradsync check $top/README.md

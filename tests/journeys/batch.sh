@@ -12,8 +12,7 @@ slurm_up
 small small.ini
 submitted small.ini
 settled
-status_is 0
-exits 0 'complete runs are taken into data/raw' "$gradsync" collect -o raw "$camp"
+status_is 0 'status takes complete runs into raw'
 exits 0 'they are sound' "$gradsync" check raw
 is "$("$gradsync" query -q --format lines 'SELECT count(DISTINCT launch) FROM launches' raw)" 3 'all three launches are there'
 prints '.' "$gradsync" compare raw

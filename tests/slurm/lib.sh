@@ -14,17 +14,17 @@
 #   small FILE LINE…         a config of four cells, three launches of two ranks, half a
 #                            second each; more lines as arguments
 #   slow FILE LINE…          32 cells, one rank, about 8 s a launch
-#   submitted OPTION…        gradsync submit, the campaign's folder in $camp
+#   submitted OPTION…        gradsync submit, the campaign's folder in $camp, its run's in $dir
 #   settled                  waits until no job of $camp waits or runs
-#   status_is N              exit code of status; $out holds its table
-#   column NAME              a number of its first row
-#   completes NAME           after a resume everything is measured, once; collected, and checked
+#   status_is N              exit code of status, which copies to raw; $out holds what it prints
+#   start_now                what is queued again does not wait for its two minutes
+#   completes NAME           submitted again, everything is measured, once; copied, and checked
 # shellcheck disable=SC2034,SC2154 # for the tests; from ../lib.sh
 
 for tool in slurmctld slurmd munged sbatch; do
     command -v $tool >/dev/null || skip_all "no $tool here (make setup-slurm installs it)"
 done
-slurm=$tmp/slurm camp=''
+slurm=$tmp/slurm camp='' dir=''
 
 slurm_conf() { # PORT
     local host
@@ -165,8 +165,8 @@ slurm_quiet() { [ -z "$(squeue -h 2>/dev/null)" ]; }
 
 base_config() {
     printf '%s\n' '[platform]' 'name = p' '[launch]' 'ranks = 2' '[slurm]' 'exclusive = no' \
-        '[measure]' 'launches = 3' 'blocks = 2' 'warmup = 0' 'warmup_ops = 1' 'precision = 0.01%' \
-        'seed = 7'
+        "setup = export GRADSYNC_PLUGIN_PATH=$GRADSYNC_PLUGIN_PATH" '[measure]' 'launches = 3' 'blocks = 2' \
+        'warmup = 0' 'warmup_ops = 1' 'precision = 0.01%' 'seed = 7'
 }
 small() {
     local file=$1
@@ -188,24 +188,24 @@ submitted() {
     run "$gradsync" submit -q -o "$tmp/campaigns" "$@"
     camp=$out
     [ "$rc" = 0 ] || flunk "submit $*" "$err"
+    dir=$(echo "$camp"/*/*/*)
 }
 jobs_in() { # a squeue that fails has not said that there are none
     local list
-    list=$(squeue -h -r ${1:+-t "$1"} -n "$(basename "$camp")" -o x 2>/dev/null) || list=unknown
-    grep -c . <<<"$list"
+    list=$(squeue -h -r ${1:+-t "$1"} -o %Z 2>/dev/null) || list=$camp/unknown
+    grep -c "^$camp/" <<<"$list"
 }
 # Without a list of states squeue shows each job that has not ended. A list leaves out a running job
 # while Slurm signals it, which it does before the time limit.
 no_jobs() { [ "$(jobs_in '')" = 0 ]; }
 settled() { until_true 600 no_jobs || diag "still there: $(squeue -r)"; }
-status_is() { exits "$1" "${2:-status exits with $1}" "$gradsync" status "$camp"; }
-column() {
-    "$gradsync" status "$camp" | awk -v name="$1" \
-        'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i }
-        NR == 2 { print $c }'
-}
+status_is() { exits "$1" "${2:-status exits with $1}" "$gradsync" status -o raw "$camp"; }
 begun() { # blocks of each of its three launches on disk
-    [ "$(grep -ls '"type":"block"' "$camp"/runs/*/*/*/launch-0[123].*.jsonl | wc -l)" -ge 3 ]
+    [ "$(grep -ls '"type":"block"' "$dir"/launch-0[123].*.jsonl | wc -l)" -ge 3 ]
+}
+start_now() {
+    local job
+    for job in $(squeue -h -r -t PD -o %A); do scontrol update "jobid=$job" StartTime=now 2>/dev/null; done
 }
 groups_closed() { # launch and group of each line that closes one
     local f
@@ -215,31 +215,24 @@ groups_closed() { # launch and group of each line that closes one
     done
 }
 completes() { # NAME
-    local dir want try job
+    local copy want try
     for try in 1 2 3; do
-        run "$gradsync" resume -q "$camp"
-        [ "$rc" = 0 ] || flunk "$1: resume succeeds" "$err"
-        # What was requeued waits for two minutes; nobody else does.
-        for job in $(squeue -h -r -t PD -n "$(basename "$camp")" -o %A); do
-            scontrol update "jobid=$job" StartTime=now 2>/dev/null
-        done
+        run "$gradsync" submit -q "$camp"
+        [ "$rc" = 0 ] || flunk "$1: submit again succeeds" "$err"
+        start_now
         settled
-        run "$gradsync" status "$camp"
+        rm -rf raw
+        run "$gradsync" status -o raw "$camp"
         [ "$rc" != 0 ] || break
     done
     is "$rc" 0 "$1: status exits with 0 in the end"
-    rm -rf raw
-    ok "$1: collect succeeds" "$gradsync" collect -q -o raw "$camp"
-    for dir in raw/*/*/*; do
-        ok "$1: check finds the collected run whole" "$gradsync" check "$dir"
-        want=$((3 * $(groups_planned "$dir")))
-        is "$(groups_closed "$dir" | sort -u | wc -l)" "$want" \
+    for copy in raw/*/*/*; do
+        ok "$1: check finds the copy whole" "$gradsync" check "$copy"
+        want=$((3 * $(grep -o '"group": *"[0-9a-f]*"' "$copy/plan.json" | sort -u | wc -l)))
+        is "$(groups_closed "$copy" | sort -u | wc -l)" "$want" \
             "$1: each group is closed once in each launch"
-        rm -rf csv
-        "$gradsync" reduce -q "$dir" -o csv
-        is "$(tail -n +2 csv/samples.csv | sort | uniq -d | wc -l)" 0 "$1: no sample counts twice"
         # Of the recording: the tables leave out a launch that others disturbed.
-        is "$(cells_of_launches "$dir" | cut -d ' ' -f 1 | uniq -c | awk '{ print $1 }' | sort -u)" \
+        is "$(cells_of_launches "$copy" | cut -d ' ' -f 1 | uniq -c | awk '{ print $1 }' | sort -u)" \
             3 "$1: each cell in each launch"
     done
 }
@@ -249,7 +242,4 @@ cells_of_launches() { # "CELL LAUNCH" of all that were measured
         jq -r --arg launch "${file##*/}" \
             'select(.type == "block") | .cell + " " + $launch[7:9]' "$file"
     done | sort -u
-}
-groups_planned() { # groups of a plan
-    grep -o '"group": *"[0-9a-f]*"' "$1/plan.json" | sort -u | wc -l
 }

@@ -22,9 +22,8 @@ while IFS= read -r line; do
     *--dry-run*) like "$out" 'sbatch' '--dry-run shows what would be submitted' && is \
         "$(ls data/campaigns 2>/dev/null)" '' '--dry-run makes no campaign' ;;
     *submit*) camp=$(cat campaign) && settled ;; # a reader looks again until then
-    *status*) like "$out" "next: gradsync collect $camp" 'status says what is next' ;;
-    *collect*) is "$(ls -d data/raw/local/*/*/MANIFEST.json | wc -l)" 2 \
-        'collect gives both workloads, whole' ;;
+    *status*) is "$(ls -d data/raw/local/*/*/MANIFEST.json | wc -l)" 2 \
+        'status copies both workloads, whole' ;;
     esac
 done <"$tmp/commands"
 ok 'the figures of the batch are drawn' test -s figures/out/local/mpi_allreduce-bandwidth.svg

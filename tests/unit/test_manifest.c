@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cluster/collect.h"
 #include "folder.h"
 #include "record/manifest.h"
 #include "record/raw.h"
@@ -260,24 +259,4 @@ TEST_IN_FOLDER(nothing_is_added_to_an_edited_recording)
     assert_string_equal(after.s, whole.s);
     text_free(&whole);
     text_free(&after);
-}
-
-/* As `collect` does it. */
-TEST_IN_FOLDER(an_edited_recording_is_not_collected)
-{
-    AUTO_TEXT struct text whole = {0};
-    uint64_t bytes = 0;
-    record();
-    assert_int_equal(mkdir(folder_path("sound"), 0777), 0);
-    assert_int_equal(collect_run_folder(folder_path(RUN), folder_path("sound"), true, &bytes),
-                     GS_OK);
-    assert_int_equal(access(folder_path("sound/" RECORD_MANIFEST), F_OK), 0);
-    assert_true(text_read_file(folder_path(LAUNCH), &whole));
-    strstr(whole.s, "1003")[0] = '9';
-    folder_put(LAUNCH, whole.s);
-    assert_int_equal(mkdir(folder_path("edited"), 0777), 0);
-    assert_int_equal(collect_run_folder(folder_path(RUN), folder_path("edited"), true, &bytes),
-                     GS_FAILED);
-    folder_says("a recording is damaged");
-    assert_int_not_equal(access(folder_path("edited/" RECORD_MANIFEST), F_OK), 0);
 }
