@@ -159,9 +159,9 @@ struct wl_plugin {
     enum wl_status (*open)(void **self, const struct wl_host *host);
     void (*close)(void *self);
 
-    /* Several cells are prepared at once; release() undoes one. Collective, in the same order on
-     * every rank; each launch has another order. The buffers' contents are random or exact-sum
-     * patterns, never zeros. */
+    /* Sets *prepared, not to NULL. Several cells are prepared at once; release() undoes one. Collective,
+     * in the same order on every rank; each launch has another order. The buffers' contents are random
+     * or exact-sum patterns, never zeros. */
     enum wl_status (*prepare)(void *self, const void *cell, void **prepared);
     void (*release)(void *prepared);
 

@@ -157,22 +157,3 @@ void cuda_close(struct gpu *g, struct comms *c);
 /* Call it from another thread. The waiting thread then ends the communicators itself. If it has not
  * within a grace period, it hangs in NCCL, and cuda_abort() ends them. */
 void cuda_abort(struct gpu *g, struct comms *c);
-
-/* Device memory that NCCL may be told of: allocated by CUDA or by NCCL, and registered with a
- * communicator. */
-
-/* PLAIN is from cudaMalloc, the others from ncclMemAlloc. REGISTERED: ncclCommRegister (2.19).
- * SYMMETRIC: ncclCommWindowRegister (2.27). NCCL: registered by NCCL when it captures a graph. */
-enum memory { MEMORY_PLAIN, MEMORY_REGISTERED, MEMORY_SYMMETRIC, MEMORY_NCCL };
-
-/* WL_SKIP: out of memory, or NCCL lacks the function; `why` says so. */
-enum wl_status comm_memory_alloc(struct comms *c, void **base, size_t bytes, bool from_nccl,
-                                 char *why, size_t n);
-void comm_memory_free(struct comms *c, void *base, bool from_nccl);
-
-/* Registers with the communicator as `memory` says; does nothing for PLAIN and NCCL. Collective. */
-enum wl_status comm_memory_register(struct comms *c, struct comm *comm, enum memory memory,
-                                    void *base, size_t bytes, void **registration, char *why,
-                                    size_t n);
-void comm_memory_unregister(struct comms *c, struct comm *comm, enum memory memory,
-                            void **registration);

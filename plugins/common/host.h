@@ -2,7 +2,7 @@
  *
  * What plugins and their backends say to the runner's host: faults, `return HOST_FAILED(host, "…")`, and
  * statuses on which all ranks agree. And how a plugin loads its backend, the part that needs more
- * libraries than the plugin itself. And a list of what several cells use.
+ * libraries than the plugin itself.
  */
 #pragma once
 
@@ -48,57 +48,3 @@ struct host_backend {
  * another version. Then why[] gets the cause and the remedy, and *b is zero. */
 enum wl_status host_backend(struct host_backend *b, const char *backend, const char *symbol,
                             size_t size, char *why, size_t n);
-
-/* ---- shared things ---- */
-
-/* What several cells use at the same time, such as the operands of their GEMMs or memory of a GPU: a
- * list of things. Each thing counts its users. It is a struct whose first member is a struct shared. */
-struct shared {
-    struct shared *next;
-    int users;
-};
-
-/* The thing that fits, with one user more; NULL: there is none. */
-static inline void *host_shared_take(struct shared *list,
-                                     bool (*fits)(const void *thing, const void *want),
-                                     const void *want)
-{
-    while (list && !fits(list, want))
-        list = list->next;
-    if (list)
-        list->users++;
-    return list;
-}
-
-/* Adds a thing, which gets its first user. */
-static inline void host_shared_add(struct shared **list, void *thing)
-{
-    struct shared *s = thing;
-    s->next = *list;
-    s->users = 1;
-    *list = s;
-}
-
-/* Takes a thing without users out of the list, or any: the caller frees it. NULL: there is none. */
-static inline void *host_shared_out(struct shared **list, bool any)
-{
-    while (*list && (*list)->users && !any)
-        list = &(*list)->next;
-    struct shared *s = *list;
-    if (s)
-        *list = s->next;
-    return s;
-}
-
-/* One user less. True: it was the last one, and the thing is out of the list: the caller frees it. thing
- * NULL: false. */
-static inline bool host_shared_drop(struct shared **list, void *thing)
-{
-    struct shared *s = thing;
-    if (!s || --s->users)
-        return false;
-    while (*list != s)
-        list = &(*list)->next;
-    *list = s->next;
-    return true;
-}

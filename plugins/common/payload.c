@@ -201,10 +201,7 @@ void payload_init(struct payload *p, const struct payload_kind *kind, int rank)
             result = o->combine(result, o->value(kind, e, r));
         p->once[e] = result;
         t->store(p->input + e * p->element_B, o->value(kind, e, rank));
-        t->store(p->not_once + e * p->element_B, result);
     }
-    for (size_t i = 0; i < sizeof p->not_once; i++)
-        p->not_once[i] = (unsigned char)~p->not_once[i];
 }
 
 static size_t span(const struct payload *p, size_t done, size_t bytes)
@@ -223,11 +220,6 @@ static void repeat(const struct payload *p, const unsigned char *pattern, void *
 void payload_fill(const struct payload *p, void *buf, size_t count)
 {
     repeat(p, p->input, buf, count);
-}
-
-void payload_poison(const struct payload *p, void *buf, size_t count)
-{
-    repeat(p, p->not_once, buf, count);
 }
 
 static void find_fault(const struct payload *p, const unsigned char *got, size_t first,
@@ -277,7 +269,7 @@ static void expect_part(struct payload *p, size_t count, int source, size_t firs
     }
 }
 
-void payload_poison_part(struct payload *p, void *buf, size_t count, int source, size_t first)
+void payload_poison(struct payload *p, void *buf, size_t count, int source, size_t first)
 {
     expect_part(p, count, source, first);
     for (size_t i = 0; i < PAYLOAD_PERIOD * p->element_B; i++)

@@ -74,7 +74,6 @@ struct payload {
     size_t element_B;
     double once[PAYLOAD_PERIOD];                /* the result of one reduction */
     unsigned char input[PAYLOAD_PERIOD * 8];    /* this rank's */
-    unsigned char not_once[PAYLOAD_PERIOD * 8]; /* `once`, every bit inverted */
     unsigned char scratch[PAYLOAD_PERIOD * 8];
 };
 
@@ -91,8 +90,6 @@ unsigned payload_reductions(const struct payload_kind *kind);
 void payload_init(struct payload *p, const struct payload_kind *kind, int rank);
 
 void payload_fill(const struct payload *p, void *buf, size_t count);
-/* Sets every element to a value that differs from the right result. */
-void payload_poison(const struct payload *p, void *buf, size_t count);
 /* Is `buf` the result of `reductions` reductions? If not, *fault has the first wrong element. */
 bool payload_check(struct payload *p, const void *buf, size_t count, unsigned reductions,
                    struct payload_fault *fault);
@@ -100,9 +97,10 @@ bool payload_check(struct payload *p, const void *buf, size_t count, unsigned re
 /* The same of a part of another collective's result: `count` elements that came from element
  * `first` on of the input of rank `source`, or, PAYLOAD_REDUCED, of the reduced inputs. */
 #define PAYLOAD_REDUCED (-1)
-void payload_poison_part(struct payload *p, void *buf, size_t count, int source, size_t first);
 bool payload_check_part(struct payload *p, const void *buf, size_t count, int source, size_t first,
                         struct payload_fault *fault);
+/* Sets every element of that part to a value that differs from the right result. */
+void payload_poison(struct payload *p, void *buf, size_t count, int source, size_t first);
 
 /* ---- gradients ---- */
 

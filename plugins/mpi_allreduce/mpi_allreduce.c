@@ -349,31 +349,16 @@ static int parts(const struct prepared *p)
     return collective_parts((enum collective)p->cell.collective, p->call.rank, p->call.ranks);
 }
 
-static void poison_parts(struct prepared *p, size_t offset)
-{
-    for (int i = 0; i < parts(p); i++) {
-        struct collective_part at = part(p, i);
-        payload_poison_part(&p->payload, p->slots.out + offset + at.first * p->call.element_B, at.n,
-                            at.source, at.input_first);
-    }
-}
-
 static void ready_slot(struct prepared *p, size_t offset)
 {
-    size_t count = (size_t)p->call.count;
-    if (p->cell.collective != COLLECTIVE_ALLREDUCE)
-        poison_parts(p, offset);
-    else if (p->cell.in_place)
-        payload_fill(&p->payload, p->slots.in + offset, count);
-    else
-        payload_poison(&p->payload, p->slots.out + offset, count);
-}
-
-static void ready_all(struct prepared *p)
-{
-    for (size_t i = 0; i < p->slots.n; i++) {
-        payload_fill(&p->payload, p->slots.in + i * p->slots.stride, (size_t)p->call.count);
-        ready_slot(p, i * p->slots.stride);
+    if (p->cell.in_place && p->cell.collective == COLLECTIVE_ALLREDUCE) {
+        payload_fill(&p->payload, p->slots.in + offset, (size_t)p->call.count);
+        return;
+    }
+    for (int i = 0; i < parts(p); i++) {
+        struct collective_part at = part(p, i);
+        payload_poison(&p->payload, p->slots.out + offset + at.first * p->call.element_B, at.n,
+                       at.source, at.input_first);
     }
 }
 
@@ -387,16 +372,6 @@ static void ready_used(struct prepared *p)
         ready_slot(p, slots_next(&again));
 }
 
-static bool allocate(struct prepared *p, int ranks)
-{
-    struct slots_shape shape = cell_slots(&p->cell);
-    size_t scratch_B = cell_scratch_B(&p->cell, ranks);
-    if (!slots_open(&p->slots, &shape, p->cell.in_place))
-        return false;
-    p->call.scratch = scratch_B ? malloc(scratch_B) : NULL;
-    return !scratch_B || p->call.scratch;
-}
-
 static void release(void *prepared)
 {
     struct prepared *p = prepared;
@@ -405,49 +380,43 @@ static void release(void *prepared)
     free(p);
 }
 
-/* What "cold" came to on this machine. */
-static void note_slots(const struct prepared *p)
-{
-    const struct wl_host *host = p->self->host;
-    char text[32];
-    snprintf(text, sizeof text, "%zu", p->slots.n);
-    host->note(host->ctx, "slots", text);
-    snprintf(text, sizeof text, "%llu", (unsigned long long)last_level_cache_B());
-    host->note(host->ctx, "last_level_cache_B", text);
-}
-
-static void fill_call(struct prepared *p)
-{
-    const struct wl_host *host = p->self->host;
-    p->call.count = (int)cell_count(&p->cell);
-    p->call.element_B = cell_element_B(&p->cell);
-    p->call.type = mpi_types[cell_payload(&p->cell, host->ranks).type];
-    p->call.op = mpi_ops[p->cell.op];
-    p->call.comm = p->self->comm;
-    p->call.rank = host->rank;
-    p->call.ranks = host->ranks;
-}
-
 static enum wl_status prepare(void *self, const void *cell, void **prepared)
 {
     struct self *s = self;
+    const struct wl_host *host = s->host;
+    const struct cell *c = cell;
+    const struct payload_kind kind = cell_payload(c, host->ranks);
+    const struct slots_shape shape = cell_slots(c);
     struct prepared *p = calloc(1, sizeof *p);
-    if (p)
-        p->cell = *(const struct cell *)cell;
-    if (!p || !allocate(p, s->host->ranks)) {
-        HOST_FAIL(s->host, "no memory for buffers of %llu bytes",
-                  (unsigned long long)((const struct cell *)cell)->size);
-        if (p)
-            release(p);
-        return WL_FAIL;
-    }
+    if (!p)
+        return HOST_FAILED(host, "out of memory");
     p->self = s;
-    fill_call(p);
-    struct payload_kind kind = cell_payload(&p->cell, s->host->ranks);
-    payload_init(&p->payload, &kind, s->host->rank);
-    ready_all(p);
-    if (p->cell.buffers == COLD)
-        note_slots(p);
+    p->cell = *c;
+    p->call = (struct mpi_call){.count = (int)cell_count(c),
+                                .element_B = cell_element_B(c),
+                                .type = mpi_types[kind.type],
+                                .op = mpi_ops[c->op],
+                                .comm = s->comm,
+                                .rank = host->rank,
+                                .ranks = host->ranks,
+                                .scratch = malloc(cell_scratch_B(c, host->ranks) + 1)};
+    if (!slots_open(&p->slots, &shape, c->in_place) || !p->call.scratch) {
+        release(p);
+        return HOST_FAILED(host, "no memory for buffers of %llu bytes",
+                           (unsigned long long)c->size);
+    }
+    payload_init(&p->payload, &kind, host->rank);
+    for (size_t i = 0; i < p->slots.n; i++) {
+        payload_fill(&p->payload, p->slots.in + i * p->slots.stride, (size_t)p->call.count);
+        ready_slot(p, i * p->slots.stride);
+    }
+    if (c->buffers == COLD) { /* what "cold" came to on this machine */
+        char text[32];
+        snprintf(text, sizeof text, "%zu", p->slots.n);
+        host->note(host->ctx, "slots", text);
+        snprintf(text, sizeof text, "%llu", (unsigned long long)last_level_cache_B());
+        host->note(host->ctx, "last_level_cache_B", text);
+    }
     *prepared = p;
     return WL_OK;
 }

@@ -14,6 +14,7 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <link.h>
 #include <math.h>
 #include <stdarg.h>
@@ -130,6 +131,8 @@ static void plugin_files_free(struct plugin_files *f)
 #define NAME_MAX_LEN 32
 #define SUMMARY_MAX_LEN 80
 #define TABLE_MAX 256 /* a table with no end is read no further */
+#define TEXT_MAX 65536
+#define PAGE_LEAST_B 4096
 
 struct lint {
     const struct plugin *plugin;
@@ -158,6 +161,42 @@ static bool is_identifier(const char *s)
 static bool is_one_line(const char *s)
 {
     return s && *s && !strpbrk(s, "\n\r\t");
+}
+
+/* Past the end of a table lies anything. Reading it could end this process; a system call returns an error
+ * (EFAULT). */
+static bool is_readable(const void *at, size_t n)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC))
+        return true;
+    bool readable = write(ends[1], at, n) == (ssize_t)n;
+    close(ends[0]);
+    close(ends[1]);
+    return readable;
+}
+
+/* A string of the plugin, or NULL. */
+static bool is_text(const char *s)
+{
+    for (size_t i = 0; s && i < TEXT_MAX; i++) {
+        if ((!i || (uintptr_t)(s + i) % PAGE_LEAST_B == 0) && !is_readable(s + i, 1))
+            return false;
+        if (!s[i])
+            return true;
+    }
+    return !s;
+}
+
+static bool is_list(const char *const *list)
+{
+    for (size_t i = 0; list && i < TABLE_MAX; i++) {
+        if (!is_readable(&list[i], sizeof *list) || !is_text(list[i]))
+            return false;
+        if (!list[i])
+            return true;
+    }
+    return !list;
 }
 
 /* ---- the struct ---- */
@@ -212,12 +251,16 @@ static void lint_param_name(struct lint *l, const struct wl_param *table, size_t
 }
 
 /* Labels and sweeps are made of choices: "ring/LL128", "a, b", "dtype=int32; op=max". */
-static void lint_choices(struct lint *l, const struct wl_param *p)
+static bool lint_choices(struct lint *l, const struct wl_param *p)
 {
     if (p->type != WL_CHOICE) {
         if (p->choices)
             fault(l, "parameter '%s' has choices, but is not a WL_CHOICE", p->name);
-        return;
+        return true;
+    }
+    if (!is_list(p->choices)) {
+        fault(l, "parameter '%s': its choices do not end with NULL", p->name);
+        return false;
     }
     if (!p->choices || !p->choices[0])
         fault(l, "parameter '%s' is a WL_CHOICE without choices", p->name);
@@ -229,6 +272,7 @@ static void lint_choices(struct lint *l, const struct wl_param *p)
             if (!strcmp(p->choices[i], p->choices[j]))
                 fault(l, "parameter '%s': choice '%s' is listed twice", p->name, p->choices[i]);
     }
+    return true;
 }
 
 static void lint_range(struct lint *l, const struct wl_param *p)
@@ -237,19 +281,43 @@ static void lint_range(struct lint *l, const struct wl_param *p)
         fault(l, "parameter '%s': min %g is above max %g", p->name, p->min, p->max);
 }
 
-/* The member lies inside the cell and on no other's place. */
+/* The member lies inside the cell and on no other's place. The usual cause is a member that is narrower
+ * than what its type fills. */
 static bool lint_place(struct lint *l, const struct wl_param *table, size_t i)
 {
+    static const char *const member[] = {"int64_t", "uint64_t", "double", "double",
+                                         "double",  "bool",     "int",    "char[WL_TEXT_MAX]"};
+    static const char *const type[] = {"WL_INT",  "WL_SIZE", "WL_REAL",   "WL_TIME",
+                                       "WL_RATE", "WL_BOOL", "WL_CHOICE", "WL_TEXT"};
     const struct wl_param *p = &table[i];
     size_t size = param_size(p), cell = l->plugin->wl.cell_size;
     bool inside = p->offset <= cell && size <= cell - p->offset;
-    if (!inside)
-        fault(l, "parameter '%s': offset %zu + %zu bytes lie outside the cell of %zu bytes",
-              p->name, p->offset, size, cell);
-    for (size_t j = 0; j < i; j++)
-        if (table[j].type <= WL_TEXT && table[j].offset < p->offset + size &&
-            p->offset < table[j].offset + param_size(&table[j]))
-            fault(l, "parameters '%s' and '%s' overlap: correct an offset", table[j].name, p->name);
+    if (p->offset >= cell)
+        fault(l, "parameter '%s': offset %zu lies outside the cell of %zu bytes", p->name,
+              p->offset, cell);
+    else if (!inside)
+        fault(
+            l,
+            "parameter '%s': %s fills %zu bytes at offset %zu, but the cell ends at %zu: make the "
+            "member of type %s, or correct cell_size",
+            p->name, type[p->type], size, p->offset, cell, member[p->type]);
+    for (size_t j = 0; j < i; j++) {
+        const struct wl_param *q = &table[j];
+        const struct wl_param *first = q->offset < p->offset ? q : p;
+        if (q->type > WL_TEXT || q->offset >= p->offset + size ||
+            p->offset >= q->offset + param_size(q))
+            continue;
+        if (q->offset == p->offset)
+            fault(l, "parameters '%s' and '%s' have the same offset, %zu: correct one", q->name,
+                  p->name, p->offset);
+        else
+            fault(
+                l,
+                "parameters '%s' and '%s' overlap: %s fills %zu bytes of '%s', which has only %zu: "
+                "make it of type %s",
+                q->name, p->name, type[first->type], param_size(first), first->name,
+                p->offset + q->offset - 2 * first->offset, member[first->type]);
+    }
     return inside;
 }
 
@@ -280,29 +348,46 @@ static void lint_param(struct lint *l, const struct wl_param *table, size_t i)
         fault(l, "parameter '%s': type %d is unknown", p->name, (int)p->type);
         return;
     }
-    lint_choices(l, p);
     lint_range(l, p);
-    if (lint_place(l, table, i))
+    if (lint_choices(l, p) & lint_place(l, table, i))
         lint_default(l, p);
 }
 
-static void lint_params(struct lint *l)
+/* False: the table does not end, and must not be read by anybody else. */
+static bool lint_params(struct lint *l)
 {
     const struct wl_param *table = l->plugin->wl.params;
     if (!table) {
         fault(l, "has no params table; an empty one is {{0}}");
-        return;
+        return true;
     }
-    size_t i = 0;
-    for (; i < TABLE_MAX && table[i].name; i++)
+    for (size_t i = 0; i < TABLE_MAX; i++) {
+        const struct wl_param *p = &table[i];
+        bool there = is_readable(p, sizeof *p) && is_text(p->name);
+        if (there && !p->name)
+            return true;
+        if (!there || !is_text(p->unit) || !is_text(p->def) || !is_text(p->help) ||
+            ((unsigned)p->type > WL_TEXT && (unsigned)p->role > WL_MODE)) {
+            if (i)
+                fault(l, "params do not end behind '%s': add {0} as the last line of the table",
+                      table[i - 1].name);
+            else
+                fault(l, "params is no table of parameters");
+            return false;
+        }
         lint_param(l, table, i);
-    if (i == TABLE_MAX)
-        fault(l, "params do not end with a NULL name");
+    }
+    fault(l, "params do not end with a NULL name");
+    return false;
 }
 
 static void lint_added(struct lint *l)
 {
     const struct wl_plugin *w = &l->plugin->wl;
+    if (!is_list(w->added)) {
+        fault(l, "added does not end with NULL");
+        return;
+    }
     for (const char *const *added = w->added; added && *added; added++)
         if (w->params && !params_find(w->params, *added))
             fault(l, "added holds '%s', which is not a parameter", *added);
@@ -313,6 +398,19 @@ static void lint_added(struct lint *l)
 static void lint_metrics(struct lint *l)
 {
     const struct wl_metric *m = l->plugin->wl.metrics;
+    for (size_t i = 0; m && i <= WL_METRICS_MAX; i++) {
+        bool there = is_readable(&m[i], sizeof *m) && is_text(m[i].name);
+        if (there && !m[i].name)
+            break;
+        if (there && is_text(m[i].unit) && is_text(m[i].help))
+            continue;
+        if (i)
+            fault(l, "metrics do not end behind '%s': add {0} as the last line of the table",
+                  m[i - 1].name);
+        else
+            fault(l, "metrics is no table of metrics");
+        return;
+    }
     if (!m || !m[0].name) {
         fault(l, "has no metrics: the first is \"time\" in \"s\"");
         return;
@@ -343,8 +441,8 @@ int plugin_lint(const struct plugin *p, void (*report)(void *ctx, const char *li
     struct lint l = {.plugin = p, .report = report, .ctx = ctx};
     lint_identity(&l);
     lint_functions(&l);
-    lint_params(&l);
-    lint_added(&l);
+    if (lint_params(&l))
+        lint_added(&l);
     lint_metrics(&l);
     return l.faults;
 }

@@ -374,8 +374,13 @@ static enum call_result prepare_slot(struct session *r, struct slot *s)
     if (result == FINE) {
         host_api_at(&r->api, s->cell->id, s->copy);
         session_step(r, "prepare");
+        s->prepared = NULL;
         result = session_result(r, r->wl->prepare(r->self, s->cell->values, &s->prepared));
         snprintf(why, sizeof why, "%s", r->api.why);
+        if (result == FINE && !s->prepared) {
+            result = FAILED;
+            snprintf(why, sizeof why, "prepare() returned WL_OK, but did not set *prepared");
+        }
     }
     if (result == FINE)
         return FINE;

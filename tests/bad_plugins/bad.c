@@ -162,6 +162,12 @@ PREPARES(prepare_fails_on_one)
     return good_prepare(self, cell, prepared);
 }
 
+PREPARES(prepare_sets_nothing)
+{
+    (void)self, (void)cell, (void)prepared;
+    return WL_OK;
+}
+
 SAMPLES(sample_nan)
 {
     (void)prepared;

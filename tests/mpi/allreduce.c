@@ -69,7 +69,7 @@ static void check_one(struct world *w, enum allreduce_kind a, const struct paylo
         w->comm, w->rank, w->ranks, b->scratch};
     b->out[bytes] = b->scratch[scratch_B] = 0x5a;
     payload_fill(&p, b->in, (size_t)count);
-    payload_poison(&p, b->out, (size_t)count);
+    payload_poison(&p, b->out, (size_t)count, PAYLOAD_REDUCED, 0);
     if (in_place)
         payload_fill(&p, b->out, (size_t)count);
     MPI_Allreduce(b->in, b->reference, count, c.type, c.op, w->comm);
@@ -92,7 +92,7 @@ static void check_the_check(struct world *w, const struct payload *model, int co
 {
     struct payload p = *model;
     struct payload_fault f;
-    payload_poison(&p, b->out, (size_t)count);
+    payload_poison(&p, b->out, (size_t)count, PAYLOAD_REDUCED, 0);
     bool poison_seen = !payload_check(&p, b->out, (size_t)count, 1, &f) && f.element == 0;
     MPI_Allreduce((payload_fill(&p, b->in, (size_t)count), b->in), b->out, count,
                   type_of(p.kind.type), op_of(p.kind.op), w->comm);

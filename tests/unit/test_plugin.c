@@ -158,10 +158,11 @@ TEST(test_params)
     SPOILED(g.params[1].choices = blank, "choice 'a b'");
     SPOILED(g.params[1].choices = slash, "choice 'a/b'");
     SPOILED(g.params[1].choices = twice, "is listed twice");
-    SPOILED(g.params[2].offset = sizeof(struct cell) - WL_TEXT_MAX + 8, "outside the cell");
+    SPOILED(g.params[2].offset = sizeof(struct cell) - WL_TEXT_MAX + 8, "but the cell ends at");
     SPOILED(g.params[2].offset = SIZE_MAX, "outside the cell");
-    SPOILED(g.params[1].offset = 4, "'size' and 'algorithm' overlap");
-    SPOILED(g.plugin.wl.cell_size = 16, "'label': offset");
+    SPOILED(g.params[1].offset = 4,
+            "fills 8 bytes of 'size', which has only 4: make it of type uint64_t");
+    SPOILED(g.plugin.wl.cell_size = 16, "'label': WL_TEXT fills 64 bytes");
 }
 
 TEST(test_metrics)

@@ -5,15 +5,22 @@
 #include "common/cuda_collective.h"
 #include "common/cuda_comm.h"
 #include "common/host.h"
+#include "nccl_allreduce/cuda/burn.h"
 #include "nccl_allreduce/nccl_allreduce.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* Device memory that NCCL may be told of. PLAIN is from cudaMalloc, the others from ncclMemAlloc.
+ * REGISTERED: ncclCommRegister (2.19). SYMMETRIC: ncclCommWindowRegister (2.27). NCCL: registered by NCCL
+ * when it captures a graph. */
+enum memory { MEMORY_PLAIN, MEMORY_REGISTERED, MEMORY_SYMMETRIC, MEMORY_NCCL };
+
 /* Device memory that the cells of a group share: one of them is measured at a time. */
 struct arena {
-    struct shared shared;
+    struct arena *next;
+    int users;
     void *base;
     size_t bytes;
     enum memory memory; /* memory that is registered for one config is not used by another */
@@ -26,7 +33,8 @@ struct state {
     struct comms comms;
     struct burn burn;
     bool can_burn;
-    struct shared *arenas;
+    struct arena *arenas;
+    void *flushed; /* FLUSH_L2 times the cache; NULL: no cell has needed it */
     cudaEvent_t done;
 };
 
@@ -51,10 +59,95 @@ struct prepared {
     bool unpredictable;          /* it was not exact: verify() does one more operation */
 };
 
+/* ==== memory that NCCL knows ==== */
+
+#define WINDOW_SYMMETRIC 1 /* NCCL_WIN_COLL_SYMMETRIC */
+
+typedef ncclResult_t mem_alloc(void **, size_t);
+typedef ncclResult_t mem_free(void *);
+typedef ncclResult_t buffer_register(ncclComm_t, void *, size_t, void **);
+typedef ncclResult_t window_register(ncclComm_t, void *, size_t, void **, int);
+typedef ncclResult_t deregister(ncclComm_t, void *);
+
+/* The address of a function of NCCL that works since version `since`. NULL, and `why`, if this NCCL is
+ * older or lacks it. */
+static void *nccl_function(const struct comms *c, const char *function, int since, char *why,
+                           size_t n)
+{
+    void *symbol = c->version < since ? NULL : comm_symbol(c, function);
+    if (!symbol)
+        snprintf(why, n, "this NCCL, %d.%d, has no %s: use memory=plain, or NCCL %d.%d",
+                 c->version / 10000, c->version % 10000 / 100, function, since / 10000,
+                 since % 10000 / 100);
+    return symbol;
+}
+
+/* WL_SKIP: out of memory, or NCCL lacks the function; `why` says so. */
+static enum wl_status memory_alloc(struct comms *c, void **base, size_t bytes, bool from_nccl,
+                                   char *why, size_t n)
+{
+    if (!from_nccl)
+        return gpu_alloc(base, bytes, why, n) == cudaSuccess ? WL_OK : WL_SKIP;
+    mem_alloc *allocate = COMM_FUNCTION(mem_alloc, nccl_function(c, "ncclMemAlloc", 21900, why, n));
+    if (!allocate)
+        return WL_SKIP;
+    ncclResult_t e = allocate(base, bytes);
+    if (comm_judge(c, NULL, e, "ncclMemAlloc", why, n) == WL_OK)
+        return WL_OK;
+    *base = NULL;
+    cudaGetLastError();
+    if (gpu_free_memory() < bytes)
+        gpu_say_memory(bytes, why, n);
+    return WL_SKIP;
+}
+
+static void memory_free(struct comms *c, void *base, bool from_nccl)
+{
+    mem_free *give = COMM_FUNCTION(mem_free, comm_symbol(c, "ncclMemFree"));
+    if (!base)
+        return;
+    if (from_nccl && give)
+        give(base);
+    else
+        cudaFree(base);
+}
+
+/* Registers with the communicator as `memory` says; does nothing for PLAIN and NCCL. Collective. */
+static enum wl_status memory_register(struct comms *c, struct comm *comm, enum memory memory,
+                                      void *base, size_t bytes, void **registration, char *why,
+                                      size_t n)
+{
+    ncclComm_t nccl = atomic_load(&comm->nccl);
+    if (memory == MEMORY_PLAIN || memory == MEMORY_NCCL)
+        return WL_OK;
+    bool window = memory == MEMORY_SYMMETRIC;
+    const char *name = window ? "ncclCommWindowRegister" : "ncclCommRegister";
+    void *add = nccl_function(c, name, window ? 22700 : 21900, why, n);
+    if (!add)
+        return WL_SKIP;
+    ncclResult_t e = window ? COMM_FUNCTION(window_register, add)(nccl, base, bytes, registration,
+                                                                  WINDOW_SYMMETRIC)
+                            : COMM_FUNCTION(buffer_register, add)(nccl, base, bytes, registration);
+    return comm_judge(c, comm, e, name, why, n);
+}
+
+static void memory_unregister(struct comms *c, struct comm *comm, enum memory memory,
+                              void **registration)
+{
+    ncclComm_t nccl = comm ? atomic_load(&comm->nccl) : NULL;
+    bool window = memory == MEMORY_SYMMETRIC;
+    deregister *undo = COMM_FUNCTION(
+        deregister, comm_symbol(c, window ? "ncclCommWindowDeregister" : "ncclCommDeregister"));
+    if (*registration && nccl && undo)
+        undo(nccl, *registration);
+    *registration = NULL;
+}
+
 /* ==== buffers ==== */
 
 #define LEAST_B ((size_t)64 << 20) /* so that the small sizes of a sweep share one */
 #define POISON 0xff                /* NaN, or -1: no right result holds it */
+#define FLUSH_L2 4                 /* times the cache: what pushes all else out of it */
 
 static char *slot_in(const struct prepared *p, unsigned slot)
 {
@@ -70,62 +163,57 @@ static char *slot_out(const struct prepared *p, unsigned slot)
  * freed under them. */
 static void arenas_free(struct state *s, bool all)
 {
-    for (struct arena *a; (a = host_shared_out(&s->arenas, all)); free(a))
-        comm_memory_free(&s->comms, a->base, a->memory != MEMORY_PLAIN);
-}
-
-static bool arena_fits(const void *arena, const void *wanted)
-{
-    const struct arena *a = arena, *want = wanted;
-    return a->bytes >= want->bytes && a->memory == want->memory;
-}
-
-static enum wl_status allocate(struct state *s, struct arena *a, char *why, size_t n)
-{
-    return comm_memory_alloc(&s->comms, &a->base, a->bytes, a->memory != MEMORY_PLAIN, why, n);
+    for (struct arena **at = &s->arenas, *a; (a = *at);) {
+        if (a->users && !all) {
+            at = &a->next;
+            continue;
+        }
+        *at = a->next;
+        memory_free(&s->comms, a->base, a->memory != MEMORY_PLAIN);
+        free(a);
+    }
 }
 
 /* Not collective. WL_SKIP: out of device memory, `why` says so. */
 static enum wl_status arena_take(struct state *s, size_t bytes, enum memory memory,
                                  struct arena **out, char *why, size_t n)
 {
-    if ((*out = host_shared_take(s->arenas, arena_fits,
-                                 &(struct arena){.bytes = bytes, .memory = memory})))
-        return WL_OK;
-    struct arena *a = calloc(1, sizeof *a);
-    if (!a)
-        return HOST_WHY(WL_FAIL, why, n, "out of host memory");
-    a->bytes = bytes < LEAST_B ? LEAST_B : bytes;
-    a->memory = memory;
-    enum wl_status status = allocate(s, a, why, n);
-    if (status != WL_OK) {
-        arenas_free(s, false);
-        status = allocate(s, a, why, n);
+    struct arena *a = s->arenas;
+    while (a && (a->bytes < bytes || a->memory != memory))
+        a = a->next;
+    if (!a) {
+        if (!(a = calloc(1, sizeof *a)))
+            return HOST_WHY(WL_FAIL, why, n, "out of host memory");
+        a->bytes = bytes < LEAST_B ? LEAST_B : bytes;
+        a->memory = memory;
+        const bool from_nccl = memory != MEMORY_PLAIN;
+        enum wl_status status = memory_alloc(&s->comms, &a->base, a->bytes, from_nccl, why, n);
+        if (status != WL_OK) {
+            arenas_free(s, false);
+            status = memory_alloc(&s->comms, &a->base, a->bytes, from_nccl, why, n);
+        }
+        if (status != WL_OK) {
+            free(a);
+            return status;
+        }
+        a->next = s->arenas;
+        s->arenas = a;
     }
-    if (status != WL_OK) {
-        free(a);
-        return status;
-    }
-    host_shared_add(&s->arenas, a);
+    a->users++;
     *out = a;
     return WL_OK;
 }
 
-/* In place, an input lies in its output: the other inputs of an all-reduce leave nothing of it. */
-static cudaError_t poison(struct prepared *p)
-{
-    if (p->cell.in_place && p->cell.collective == COLLECTIVE_ALLREDUCE)
-        return cudaSuccess;
-    return cudaMemsetAsync(slot_out(p, 0), POISON, p->slots * p->slot_B, p->state->gpu.stream);
-}
-
-/* Queues the writing of the inputs, and of wrong values into the outputs. */
+/* Queues the writing of the inputs, and of wrong values into the outputs. In place, an input lies in its
+ * output: the other inputs of an all-reduce leave nothing of it. */
 static enum wl_status arena_load(struct prepared *p)
 {
     struct gpu *g = &p->state->gpu;
     bool intact = p->arena->loaded == p && !p->cell.in_place;
     p->arena->loaded = p;
-    cudaError_t e = poison(p);
+    cudaError_t e = cudaSuccess;
+    if (!p->cell.in_place || p->cell.collective != COLLECTIVE_ALLREDUCE)
+        e = cudaMemsetAsync(slot_out(p, 0), POISON, p->slots * p->slot_B, g->stream);
     for (unsigned slot = 0; slot < p->slots && !e && !intact; slot++)
         e = nccl_operation_fill(g, &p->what, slot_in(p, slot), g->host->seed + slot);
     return gpu_try(g, e, "filling the buffers");
@@ -149,17 +237,6 @@ static enum wl_status queue(struct prepared *p, unsigned n)
     return comm_try(&p->state->comms, p->comm, e, nccl_operation_name(&p->what));
 }
 
-struct queued {
-    struct prepared *p;
-    unsigned n;
-};
-
-static enum wl_status queue_captured(void *what)
-{
-    const struct queued *q = what;
-    return queue(q->p, q->n);
-}
-
 static void graph_free(struct op_graph *o)
 {
     if (o->exec)
@@ -170,10 +247,23 @@ static void graph_free(struct op_graph *o)
 /* Captured for n operations, uploaded and replayed once untimed. */
 static enum wl_status graph_make(struct prepared *p, struct op_graph *o, unsigned n)
 {
+    struct gpu *g = &p->state->gpu;
+    cudaGraph_t graph = NULL;
     if (o->n == n)
         return WL_OK;
     graph_free(o);
-    CHECK(gpu_graph_make(&p->state->gpu, queue_captured, &(struct queued){p, n}, &o->exec));
+    CHECK(gpu_try(g, cudaStreamBeginCapture(g->stream, cudaStreamCaptureModeThreadLocal),
+                  "cudaStreamBeginCapture"));
+    enum wl_status status = queue(p, n);
+    cudaError_t ended = cudaStreamEndCapture(g->stream, &graph);
+    TRY(status, gpu_try(g, ended, "cudaStreamEndCapture"));
+    TRY(status,
+        gpu_try(g, cudaGraphInstantiateWithFlags(&o->exec, graph, 0), "cudaGraphInstantiate"));
+    if (graph)
+        cudaGraphDestroy(graph);
+    CHECK(status);
+    CHECK(gpu_try(g, cudaGraphUpload(o->exec, g->stream), "cudaGraphUpload"));
+    CHECK(gpu_try(g, cudaGraphLaunch(o->exec, g->stream), "cudaGraphLaunch"));
     CHECK(comm_finish(&p->state->comms, p->comm, p->state->done));
     o->n = n;
     return WL_OK;
@@ -328,8 +418,11 @@ static enum wl_status take(struct prepared *p, unsigned iters, struct wl_sample 
     if (p->cell.launch == LAUNCH_GRAPH && iters != p->iters)
         CHECK(graphs_make(p, iters));
     CHECK(arena_load(p));
-    if (p->cell.buffers == BUFFERS_COLD)
-        CHECK(gpu_flush(&p->state->gpu));
+    if (p->cell.buffers == BUFFERS_COLD) {
+        struct gpu *g = &p->state->gpu;
+        CHECK(gpu_try(g, cudaMemsetAsync(p->state->flushed, 0x5a, FLUSH_L2 * g->l2_B, g->stream),
+                      "cudaMemsetAsync"));
+    }
     p->iters = iters;
     out->values[VALUE_GEMM] = out->values[VALUE_TRAFFIC] = 0;
     CHECK(p->cell.contention == BURN_NONE ? measure(p, iters, out) : measure_beside(p, iters, out));
@@ -375,9 +468,8 @@ static void release_cuda(void *prepared)
     graph_free(&p->rest);
     cudaFree(p->record);
     if (p->arena) {
-        comm_memory_unregister(&p->state->comms, p->comm, (enum memory)p->cell.memory,
-                               &p->registration);
-        p->arena->shared.users--;
+        memory_unregister(&p->state->comms, p->comm, (enum memory)p->cell.memory, &p->registration);
+        p->arena->users--;
         if (p->arena->loaded == p)
             p->arena->loaded = NULL;
     }
@@ -410,7 +502,8 @@ static enum wl_status take_buffers(struct prepared *p, char *why, size_t n)
                         payload_dtypes[c->dtype].name);
     if (gpu_record_new(&p->record, why, n) != WL_OK)
         return WL_FAIL;
-    if (c->buffers == BUFFERS_COLD && gpu_flush_prepare(&s->gpu, why, n) != cudaSuccess)
+    if (c->buffers == BUFFERS_COLD && !s->flushed &&
+        gpu_alloc(&s->flushed, FLUSH_L2 * s->gpu.l2_B, why, n) != cudaSuccess)
         return WL_SKIP;
     return arena_take(s, (c->in_place ? 1 : 2) * p->slots * p->slot_B, (enum memory)c->memory,
                       &p->arena, why, n);
@@ -449,8 +542,8 @@ static enum wl_status prepare_steps(struct prepared *p)
     comm_note(&s->comms, p->comm);
     enum wl_status status = take_buffers(p, why, sizeof why);
     CHECK(host_agree(s->host, status, why)); /* registering windows is collective */
-    status = comm_memory_register(&s->comms, p->comm, (enum memory)p->cell.memory, p->arena->base,
-                                  p->arena->bytes, &p->registration, why, sizeof why);
+    status = memory_register(&s->comms, p->comm, (enum memory)p->cell.memory, p->arena->base,
+                             p->arena->bytes, &p->registration, why, sizeof why);
     CHECK(host_agree(s->host, status, why));
     CHECK(try_out(p));
     return prepare_contention(p);
@@ -481,6 +574,7 @@ static void close_cuda(void *self)
     if (s->can_burn)
         burn_close(&s->burn);
     arenas_free(s, true);
+    cudaFree(s->flushed);
     if (s->done)
         cudaEventDestroy(s->done);
     cuda_close(&s->gpu, &s->comms);
