@@ -34,6 +34,11 @@ double wan_stream_Bps(enum wan_congestion cc, double link_Bps, double rtt_s, dou
     return fmin(rate, limit[cc]);
 }
 
+double wan_streams_Bps(double stream_Bps, double streams)
+{
+    return streams * stream_Bps * exp(-0.6 * sqrt(log(streams)));
+}
+
 double wan_goodput(double mtu_B)
 {
     enum { SEGMENTS_PER_ACK = 2 };
@@ -227,7 +232,8 @@ double wan_link_Bps(const struct wan_link *l, double factor)
         double events = l->loss / fmax(1, l->burst); /* a burst slows a stream down once */
         double stream = wan_stream_Bps((enum wan_congestion)l->congestion, rate, l->rtt_s, events,
                                        mss, window_B);
-        rate = fmin(rate, fmax(1, (double)l->streams) * stream);
+        double streams = fmax(1, (double)l->streams);
+        rate = fmin(rate, l->free_sends ? streams * stream : wan_streams_Bps(stream, streams));
     }
     return l->mtu_B > 0 ? rate * wan_goodput(l->mtu_B) : rate;
 }

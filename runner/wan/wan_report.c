@@ -15,6 +15,7 @@
 
 #define DAY 86400.0
 #define LOSSES_MATTER 0.95
+#define STREAMS_MOST 64 /* of wan_sync; NCCL has as many sockets at most */
 
 /* ---- numbers for people ---- */
 
@@ -125,12 +126,17 @@ static void print_losses(const struct wan_map *m)
     }
     if (least > LOSSES_MATTER)
         return;
-    struct wan_link l = wan_map_link(m, from, to);
+    struct wan_link l = wan_map_link(m, from, to), more = l, clean = l;
+    clean.congestion = WAN_BBR;
+    while (more.streams < STREAMS_MOST && wan_link_Bps(&more, 1) < wan_link_Bps(&clean, 1))
+        more.streams++;
+    bool enough = wan_link_Bps(&more, 1) >= wan_link_Bps(&clean, 1);
+    AUTO_FREE char *streams = xstrfmt(" or streams = %lld", (long long)more.streams);
     printf("  losses     %.2g%% of the packets leave %s of the rate of %s-%s to %.0f %s of %s; "
-           "set congestion = bbr or streams = %.0f\n",
+           "set congestion = bbr%s\n",
            100 * l.loss, percent(least).s, m->sites[from].name, m->sites[to].name,
            fmax(1, (double)l.streams), l.streams > 1 ? "streams" : "stream",
-           wan_congestions[l.congestion], ceil(fmax(1, (double)l.streams) / least));
+           wan_congestions[l.congestion], enough ? streams : "");
 }
 
 static void print_outcome(const char *name, const struct wan_outcome *o)
@@ -373,8 +379,7 @@ int wan_report_claims_csv(const struct wan_report *r, const char *path)
 
 #define FRAGMENTS 8.0
 #define EVERY_MOST 100.0
-#define STREAMS 8       /* where no measurement says another number */
-#define STREAMS_MOST 64 /* of wan_sync; NCCL has as many sockets at most */
+#define STREAMS 8 /* where no measurement says another number */
 #define MIB 1048576.0
 #define BUFFER_LEAST_B (6 * MIB) /* Linux: what tcp_rmem allows by itself */
 

@@ -78,6 +78,28 @@ TEST(one_stream)
     assert_near(wan_stream_Bps(WAN_CUBIC, link, rtt, 0, mss, 250e3), 250e3 / rtt, 1e-12);
 }
 
+/* Keiblinger et al. 2025 (PCCL), six sites in western Europe: an all-reduce of 1.0737 GB over one
+ * connection takes 8.3 s, and over 8, 16, 32 and 64 it uses 11.25, 18.17, 34.29 and 44.47 Gbit/s (both
+ * directions together), so 2.5, 1.6, 0.83 and 0.64 s. The line is that of 128 connections. */
+TEST(many_streams)
+{
+    static const struct {
+        double streams, seconds;
+    } published[] = {{1, 8.3}, {8, 2.54}, {16, 1.58}, {32, 0.835}, {64, 0.644}};
+    double bytes = 1073741824, sent = 2 * 5 / 6.0 * bytes, line = 45.74e9 / 8 / 2;
+    for (size_t i = 0; i < sizeof published / sizeof *published; i++) {
+        double rate = wan_streams_Bps(sent / 8.3, published[i].streams);
+        assert_within(sent / rate, published[i].seconds, 1.5); /* also where no line is known */
+        struct wan_link l = {.rate_Bps = line,
+                             .rtt_s = 0.01,
+                             .streams = (int64_t)published[i].streams,
+                             .window_B = sent / 8.3 * 0.01};
+        assert_within(sent / wan_link_Bps(&l, 1), published[i].seconds, 1.5);
+        l.rate_Bps = 1e8; /* a slow line is full with one */
+        assert_near(wan_link_Bps(&l, 1), 1e8, 1e-12);
+    }
+}
+
 /* 30,846,720 fp32 parameters, 4 workers, 992.6 Mbit/s, LAN delay: 1.506 s, 99% of the ring bound.
  */
 TEST(lan_of_four)
