@@ -31,27 +31,6 @@ struct model_request {
     bool quiet, plan;
 };
 
-static int plan(const struct model_request *q, struct wan_map *m, const struct wan_training *t,
-                const struct config *c)
-{
-    struct wan_choice choice;
-    if (m->n < 2)
-        return fail_at(GS_USAGE, c->path, 0, "[sites] has one site; a plan is for two or more");
-    wan_choice_make(&choice, m, t);
-    if (!q->quiet)
-        wan_choice_print(&choice);
-    return GS_OK;
-}
-
-static int report(const struct model_request *q, const struct wan_report *r)
-{
-    if (!q->quiet)
-        wan_report_print(r);
-    if (q->csv)
-        CHECK(wan_report_csv(r, q->csv));
-    return q->claims ? wan_report_claims_csv(r, q->claims) : GS_OK;
-}
-
 static int model(void *request, char **words, int n)
 {
     (void)n;
@@ -70,12 +49,25 @@ static int model(void *request, char **words, int n)
     CHECK(wan_map_read(&m, c));
     wan_map_disturb(&m);
     CHECK(wan_training_read(&t, c, &m));
-    if (q->plan)
-        return plan(q, &m, &t, c);
+    if (q->plan && m.n < 2)
+        return fail_at(GS_USAGE, c->path, 0, "[sites] has one site; a plan is for two or more");
+    if (q->plan) {
+        struct wan_choice choice;
+        wan_choice_make(&choice, &m, &t);
+        if (!q->quiet)
+            wan_choice_print(&choice);
+        return GS_OK;
+    }
     struct wan_report r = {.name = set.platform.name, .map = &m, .training = &t};
     struct wan_finding *findings = wan_audit(c, &m, &t, &r.n_findings);
+    if (!findings)
+        return GS_USAGE;
     r.findings = findings;
-    int code = findings ? report(q, &r) : GS_USAGE;
+    if (!q->quiet)
+        wan_report_print(&r);
+    int code = q->csv ? wan_report_csv(&r, q->csv) : GS_OK;
+    if (q->claims)
+        TRY(code, wan_report_claims_csv(&r, q->claims));
     wan_findings_free(findings, r.n_findings);
     return code;
 }
@@ -177,18 +169,6 @@ static void add_overrides(struct job *j, const char *const *set)
         words_add(&j->overrides, set[i]);
 }
 
-/* How wan_sync connects, so does wan_links. */
-static void copy_connection(struct job *j)
-{
-    static const char *const keys[] = {"interface", "port", "addresses", "timeout"};
-    for (size_t i = 0; i < j->config->n; i++) {
-        const struct config_entry *e = &j->config->entries[i];
-        for (size_t k = 0; k < COUNT(keys); k++)
-            if (!strcmp(e->section, "wan_sync") && !strcmp(e->key, keys[k]))
-                text_addf(&j->text, "%s = %s\n", e->key, e->value);
-    }
-}
-
 static int make_text(struct job *j)
 {
     if (!files_read(j->config->path, FILES_GIVEN, FILES_WHOLE_MAX, &j->text))
@@ -200,7 +180,13 @@ static int make_text(struct job *j)
         for (int round = 2; round <= collective_rounds((int)j->sites->n); round++)
             text_addf(&j->text, ", %d", round);
         text_add(&j->text, "\n");
-        copy_connection(j);
+        /* It connects as wan_sync does. */
+        for (size_t i = 0; i < j->config->n; i++) {
+            const struct config_entry *e = &j->config->entries[i];
+            if (!strcmp(e->section, "wan_sync") &&
+                text_lists("interface,port,addresses,timeout", ",", e->key))
+                text_addf(&j->text, "%s = %s\n", e->key, e->value);
+        }
     }
     return GS_OK;
 }

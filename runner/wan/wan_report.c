@@ -61,13 +61,6 @@ static struct word percent(double share)
     return w;
 }
 
-static struct word count(double x)
-{
-    struct word w;
-    snprintf(w.s, sizeof w.s, isfinite(x) ? "%.0f" : "none", x);
-    return w;
-}
-
 /* ---- the parts ---- */
 
 static void print_training(const struct wan_report *r)
@@ -139,51 +132,30 @@ static void print_losses(const struct wan_map *m)
            wan_congestions[l.congestion], enough ? streams : "");
 }
 
-static void print_outcome(const char *name, const struct wan_outcome *o)
-{
-    printf("  %-20s %10s %10s %10s %9s %18s %11s\n", name, seconds(o->sync_s).s,
-           scaled(o->bytes, "B").s, seconds(o->step_s).s, percent(o->efficiency).s,
-           scaled(o->tokens_per_s, "tokens/s").s, isnan(o->seconds) ? "" : seconds(o->seconds).s);
-}
-
-static void print_heading(const char *what, const struct wan_training *t)
-{
-    char target[40] = "";
-    if (t->target_tokens > 0)
-        snprintf(target, sizeof target, "%.3g tokens", t->target_tokens);
-    printf("\n  %-20s %10s %10s %10s %9s %18s %11s\n", what, "sync", "sent", "step", "compute",
-           "rate", target);
-}
-
 static void print_strategies(const struct wan_report *r, const struct wan_case *plan)
 {
     const struct wan_training *t = r->training;
-    enum wan_strategy best = wan_best_strategy(r->map, t);
-    char heading[64];
-    snprintf(heading, sizeof heading, t->every > 1 ? "every %.0f steps" : "every step", t->every);
-    print_heading(heading, t);
+    const char *best = wan_strategy_names[wan_best_strategy(r->map, t)];
+    AUTO_FREE char *heading =
+        t->every > 1 ? xstrfmt("every %.0f steps", t->every) : xstrdup("every step");
+    AUTO_FREE char *target =
+        t->target_tokens > 0 ? xstrfmt("%.3g tokens", t->target_tokens) : xstrdup("");
+    printf("\n  %-20s %10s %10s %10s %9s %18s %11s\n", heading, "sync", "sent", "step", "compute",
+           "rate", target);
     for (int s = 0; s < WAN_STRATEGIES; s++) {
         struct wan_case c = *plan;
         wan_case_strategy(&c, (enum wan_strategy)s);
         struct wan_outcome o = wan_evaluate(&c);
-        char name[40];
-        snprintf(name, sizeof name, "%s%s", wan_strategy_names[s],
-                 c.strategy == plan->strategy ? " *" : "");
-        print_outcome(name, &o);
+        AUTO_FREE char *name =
+            xstrfmt("%s%s", wan_strategy_names[s], c.strategy == plan->strategy ? " *" : "");
+        printf("  %-20s %10s %10s %10s %9s %18s %11s\n", name, seconds(o.sync_s).s,
+               scaled(o.bytes, "B").s, seconds(o.step_s).s, percent(o.efficiency).s,
+               scaled(o.tokens_per_s, "tokens/s").s, isnan(o.seconds) ? "" : seconds(o.seconds).s);
     }
-    printf("  * this plan; %s has the shortest synchronisation\n", wan_strategy_names[best]);
+    printf("  * this plan; %s has the shortest synchronisation\n", best);
 }
 
-/* "16 Gbit/s", or "a-b 40 Mbit/s" where one pair is the reason. */
-static void need_text(const struct wan_map *m, const struct wan_need *need, char *text, size_t size)
-{
-    int at = need->of_pair ? snprintf(text, size, "%s-%s ", m->sites[need->from].name,
-                                      m->sites[need->to].name)
-                           : 0;
-    snprintf(text + at, size - (size_t)at, "%s%s", scaled(need->rate_Bps * 8, "bit/s").s,
-             need->pair_too ? "*" : "");
-}
-
+/* The rate that each target needs: "16 Gbit/s", or "a-b 40 Mbit/s" where one pair is the reason. */
 static void print_needed(const struct wan_report *r, const struct wan_case *plan)
 {
     static const double bits[] = {16, 8, 4};
@@ -194,15 +166,20 @@ static void print_needed(const struct wan_report *r, const struct wan_case *plan
            "16 bits", "8 bits", "4 bits");
     for (size_t i = 0; i < r->training->n_targets; i++) {
         double target = r->training->targets[i];
-        char rate[160];
         need = wan_need_for(plan, target);
         both |= need.pair_too;
-        need_text(r->map, &need, rate, sizeof rate);
+        AUTO_FREE char *pair = need.of_pair
+                                   ? xstrfmt("%s-%s ", sites[need.from].name, sites[need.to].name)
+                                   : xstrdup("");
+        AUTO_FREE char *rate =
+            xstrfmt("%s%s%s", pair, scaled(need.rate_Bps * 8, "bit/s").s, need.pair_too ? "*" : "");
         printf("  %-20s %14s %12s", percent(target).s, rate, "");
         for (size_t b = 0; b < COUNT(bits); b++) {
             struct wan_case c = *plan;
             c.bits = bits[b];
-            printf(" %8s", count(wan_every_for(&c, target)).s);
+            double every = wan_every_for(&c, target);
+            AUTO_FREE char *text = isfinite(every) ? xstrfmt("%.0f", every) : xstrdup("none");
+            printf(" %8s", text);
         }
         printf("\n");
     }
@@ -258,15 +235,6 @@ static const char *const verdicts[] = {[WAN_POSSIBLE] = "possible",
                                        [WAN_IMPOSSIBLE] = "impossible",
                                        [WAN_CONTRADICTED] = "contradicted"};
 
-static void print_findings(const struct wan_report *r)
-{
-    if (r->n_findings)
-        printf("\n  claims\n");
-    for (size_t i = 0; i < r->n_findings; i++)
-        printf("  %-20s %-12s %s\n", r->findings[i].name, verdicts[r->findings[i].verdict],
-               r->findings[i].why.s);
-}
-
 void wan_report_print(const struct wan_report *r)
 {
     print_training(r);
@@ -279,7 +247,11 @@ void wan_report_print(const struct wan_report *r)
         print_choice(r, &plan);
         print_slow_site(&plan);
     }
-    print_findings(r);
+    if (r->n_findings)
+        printf("\n  claims\n");
+    for (size_t i = 0; i < r->n_findings; i++)
+        printf("  %-20s %-12s %s\n", r->findings[i].name, verdicts[r->findings[i].verdict],
+               r->findings[i].why.s);
 }
 
 /* ---- tables ---- */
@@ -301,43 +273,6 @@ static void put_case(struct csv *f, const char *name, const char *sweep, const s
     csv_end(f);
 }
 
-static void put_strategies(struct csv *f, const struct wan_report *r, const struct wan_case *plan)
-{
-    for (int s = 0; s < WAN_STRATEGIES; s++) {
-        struct wan_case c = *plan;
-        wan_case_strategy(&c, (enum wan_strategy)s);
-        put_case(f, r->name, "strategy", &c);
-    }
-}
-
-static void put_sweeps(struct csv *f, const struct wan_report *r, const struct wan_case *plan)
-{
-    for (size_t b = 0; b < COUNT(widths); b++) {
-        struct wan_case c = *plan;
-        c.bits = widths[b];
-        for (size_t i = 0; i < COUNT(periods); i++) {
-            c.every = periods[i];
-            put_case(f, r->name, "every", &c);
-        }
-        c.every = plan->every;
-        for (size_t i = 0; i < COUNT(factors); i++) {
-            c.factor = factors[i];
-            put_case(f, r->name, "rate", &c);
-        }
-    }
-}
-
-/* The rate that each target needs. */
-static void put_targets(struct csv *f, const struct wan_report *r, const struct wan_case *plan)
-{
-    struct wan_case c = *plan;
-    for (size_t i = 0; i < r->training->n_targets; i++) {
-        c.factor = wan_factor_for(plan, r->training->targets[i]);
-        if (isfinite(c.factor))
-            put_case(f, r->name, "target", &c);
-    }
-}
-
 const char model_columns[] = "platform,sweep,strategy,sites,bits,every,fragments,overlap,rate_Bps,"
                              "size_B,sync_s,wire_B,exposed_s,step_s,efficiency,tokens_per_s,"
                              "target_s";
@@ -348,9 +283,30 @@ int wan_report_csv(const struct wan_report *r, const char *path)
     struct wan_case plan = wan_case_of(r->map, r->training);
     CHECK(csv_open(&f, path));
     csv_header(&f, model_columns);
-    put_strategies(&f, r, &plan);
-    put_sweeps(&f, r, &plan);
-    put_targets(&f, r, &plan);
+    for (int s = 0; s < WAN_STRATEGIES; s++) {
+        struct wan_case c = plan;
+        wan_case_strategy(&c, (enum wan_strategy)s);
+        put_case(&f, r->name, "strategy", &c);
+    }
+    for (size_t b = 0; b < COUNT(widths); b++) {
+        struct wan_case c = plan;
+        c.bits = widths[b];
+        for (size_t i = 0; i < COUNT(periods); i++) {
+            c.every = periods[i];
+            put_case(&f, r->name, "every", &c);
+        }
+        c.every = plan.every;
+        for (size_t i = 0; i < COUNT(factors); i++) {
+            c.factor = factors[i];
+            put_case(&f, r->name, "rate", &c);
+        }
+    }
+    for (size_t i = 0; i < r->training->n_targets; i++) {
+        struct wan_case c = plan;
+        c.factor = wan_factor_for(&plan, r->training->targets[i]);
+        if (isfinite(c.factor))
+            put_case(&f, r->name, "target", &c);
+    }
     return csv_close(&f, true);
 }
 
@@ -455,22 +411,6 @@ void wan_choice_make(struct wan_choice *c, struct wan_map *m, const struct wan_t
 
 /* ---- for people ---- */
 
-static const char *wire_of(double bits)
-{
-    return bits <= 4 ? "int4" : bits <= 8 ? "int8" : "bf16";
-}
-
-static double largest_bdp(const struct wan_map *m)
-{
-    double most = 0;
-    for (size_t a = 0; a < m->n; a++)
-        for (size_t b = 0; b < m->n; b++) {
-            struct wan_link l = wan_map_link(m, a, b);
-            most = a == b ? most : fmax(most, l.rate_Bps * l.rtt_s);
-        }
-    return most;
-}
-
 static void print_order(const struct wan_choice *c)
 {
     const struct wan_map *m = c->plan.map;
@@ -491,11 +431,15 @@ static void print_wan_sync(const struct wan_choice *c)
 {
     const struct wan_map *m = c->plan.map;
     enum wan_strategy s = c->plan.strategy;
+    double bits = c->plan.bits;
     printf("  [wan_sync] strategy = %s, order = rate,%s streams = %lld, congestion = %s,\n"
            "             wire = %s, every = %.0f, fragments = %.0f, overlap = %.0f\n",
            wan_strategy_names[s], s == WAN_DIRECT ? " shares = lp," : "", (long long)c->streams,
-           wan_congestions[m->common.congestion], wire_of(c->plan.bits), c->plan.every,
-           fmin(c->training.fragments, c->plan.every), c->training.overlap);
+           wan_congestions[m->common.congestion],
+           bits <= 4   ? "int4"
+           : bits <= 8 ? "int8"
+                       : "bf16",
+           c->plan.every, fmin(c->training.fragments, c->plan.every), c->training.overlap);
     printf("             %.3g%% of the time is compute%s\n", 100 * c->outcome.efficiency,
            c->outcome.efficiency < c->target * (1 - 1e-9) ? ", below the target" : "");
 }
@@ -551,10 +495,16 @@ static void print_diloco(const struct wan_choice *c)
  * pccl.h have them. */
 static void print_elsewhere(const struct wan_choice *c)
 {
-    double buffer_B = fmax(BUFFER_LEAST_B, 2 * largest_bdp(c->plan.map));
+    const struct wan_map *m = c->plan.map;
+    double buffer_B = BUFFER_LEAST_B; /* two bandwidth-delay products of the longest link */
+    for (size_t i = 0; i < m->n * m->n; i++) {
+        struct wan_link l = wan_map_link(m, i / m->n, i % m->n);
+        if (i / m->n != i % m->n)
+            buffer_B = fmax(buffer_B, 2 * l.rate_Bps * l.rtt_s);
+    }
     double mib = ceil(buffer_B / MIB);
     long long sockets = (c->streams + 1) / 2;
-    bool bbr = c->plan.map->common.congestion == WAN_BBR;
+    bool bbr = m->common.congestion == WAN_BBR;
     printf("  sysctl     net.ipv4.tcp_rmem='4096 131072 %.0f' net.ipv4.tcp_wmem='4096 65536 %.0f'\n"
            "             net.ipv4.tcp_slow_start_after_idle=0%s\n",
            mib * MIB, mib * MIB,
@@ -574,21 +524,13 @@ static void print_elsewhere(const struct wan_choice *c)
            c->plan.every > 1 ? ";\n             steps, fragments and delay as for torchtitan" : "");
 }
 
-/* However rarely it synchronises: what a step waits for anyway. */
-static void print_never(const struct wan_choice *c)
-{
-    const struct wan_training *t = &c->training;
-    double compute_s = wan_training_compute_s(t);
-    printf("no value of every reaches %.3g%% compute: [model] straggle leaves %.3g%%; lower it, or "
-           "[model] "
-           "targets\n",
-           100 * c->target, 100 * compute_s / (compute_s + t->straggle_s));
-}
-
 void wan_choice_print(const struct wan_choice *c)
 {
     if (!isfinite(c->plan.every)) {
-        print_never(c);
+        double compute_s = wan_training_compute_s(&c->training);
+        printf("no value of every reaches %.3g%% compute: [model] straggle leaves %.3g%%; lower "
+               "it, or [model] targets\n",
+               100 * c->target, 100 * compute_s / (compute_s + c->training.straggle_s));
         return;
     }
     printf(
