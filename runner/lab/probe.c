@@ -298,17 +298,6 @@ static void wait_until(const struct player *p, double until_ns)
         ppoll(&f, 1, &(struct timespec){(time_t)(wait_ns / 1e9), (long)fmod(wait_ns, 1e9)}, NULL);
 }
 
-static void play_phase(struct player *p)
-{
-    const struct probe_phase *f = &p->plan->phases[p->phase];
-    for (size_t to = 0; to < p->spec->n; to++)
-        p->next_ns[to] = (double)f->start_ns;
-    while (clock_now_ns() < f->end_ns) {
-        receive_all(p);
-        wait_until(p, fmin(send_due(p, f), (double)f->end_ns));
-    }
-}
-
 /* Runs until the end of the plan, in a separate process in site `me`. All sites share `seen`
  * [phase][from * n + to]. GS_OK or GS_CANNOT, reported. */
 static int probe_site_play(const struct probe_plan *plan, const struct lab_spec *s, size_t me,
@@ -327,8 +316,15 @@ static int probe_site_play(const struct probe_plan *plan, const struct lab_spec 
     prctl(PR_SET_TIMERSLACK, 1);
     while (clock_now_ns() < plan->phases[0].start_ns)
         wait_until(&p, (double)plan->phases[0].start_ns);
-    for (; p.phase < plan->n; p.phase++)
-        play_phase(&p);
+    for (; p.phase < plan->n; p.phase++) {
+        const struct probe_phase *f = &plan->phases[p.phase];
+        for (size_t to = 0; to < s->n; to++)
+            p.next_ns[to] = (double)f->start_ns;
+        while (clock_now_ns() < f->end_ns) {
+            receive_all(&p);
+            wait_until(&p, fmin(send_due(&p, f), (double)f->end_ns));
+        }
+    }
     close(p.fd);
     free(p.buffer);
     free(p.next_ns);
@@ -371,13 +367,6 @@ static int play(const struct probe_plan *plan, const struct lab_spec *s, const p
     return code;
 }
 
-/* The first datagram arrives before its time is counted: n datagrams take the time of n - 1. */
-static double rate_of(const struct probe_seen *s, const struct probe_phase *f)
-{
-    double bytes = (double)s->bytes - f->datagram_B - PROBE_HEADERS_B;
-    return s->last_ns > s->first_ns ? bytes * 1e9 / (double)(s->last_ns - s->first_ns) : 0;
-}
-
 static void take_flow(struct probe_pair *p, const struct lab_spec *s, const struct probe_phase *f,
                       size_t flow, const struct probe_seen *seen)
 {
@@ -390,7 +379,10 @@ static void take_flow(struct probe_pair *p, const struct lab_spec *s, const stru
     if (f->kind == PROBE_BULK && f->interval_ns[flow] > 0) {
         double counted_s = (double)(f->stop_ns - f->count_ns) * 1e-9;
         double datagrams = limit_Bps(s, flow) * counted_s / (f->datagram_B + PROBE_HEADERS_B);
-        p->Bps = rate_of(seen, f);
+        /* The first datagram arrives before its time is counted: n take the time of n - 1. */
+        double bytes = (double)seen->bytes - f->datagram_B - PROBE_HEADERS_B;
+        double took_ns = (double)seen->last_ns - (double)seen->first_ns;
+        p->Bps = took_ns > 0 ? bytes * 1e9 / took_ns : 0;
         p->chance = RATE_SIGMAS * sqrt(s->ways[flow].loss * datagrams) / datagrams;
     }
 }
@@ -586,16 +578,6 @@ static void compare(struct text *t, const json_t *lab, const json_t *config, con
                   q->scale * is, q->unit, q->scale * said, q->unit);
 }
 
-static void compare_site(struct text *t, size_t i, const json_t *lab, const json_t *config)
-{
-    const char *name = json_text_of(config, "name"), *is = json_text_of(lab, "name");
-    AUTO_FREE char *where = xstrfmt(" of %s", name);
-    if (!t->len && strcmp(name, is) != 0)
-        text_addf(t, "site %zu is %s in this lab, and %s in the config", i + 1, is, name);
-    compare(t, lab, config, where, "up_Bps");
-    compare(t, lab, config, where, "down_Bps");
-}
-
 /* A link may have a rate of its own, or that of its sites. */
 static void compare_pair(struct text *t, const json_t *labs, const json_t *configs, size_t i)
 {
@@ -619,8 +601,15 @@ static void compare_labs(struct text *t, const json_t *lab, const json_t *config
         text_addf(t, "this lab has %zu sites, and the config has %zu", json_array_size(labs), n);
         return;
     }
-    for (size_t i = 0; i < n; i++)
-        compare_site(t, i, json_array_get(labs, i), json_array_get(sites, i));
+    for (size_t i = 0; i < n && !t->len; i++) {
+        const json_t *site = json_array_get(sites, i), *of_lab = json_array_get(labs, i);
+        const char *name = json_text_of(site, "name"), *other = json_text_of(of_lab, "name");
+        AUTO_FREE char *where = xstrfmt(" of %s", name);
+        if (strcmp(name, other) != 0)
+            text_addf(t, "site %zu is %s in this lab, and %s in the config", i + 1, other, name);
+        compare(t, of_lab, site, where, "up_Bps");
+        compare(t, of_lab, site, where, "down_Bps");
+    }
     for (size_t i = 0; !t->len && i < n * (n - 1); i++)
         compare_pair(t, lab, config, i);
     compare(t, lab, config, "", "mtu_B");

@@ -338,28 +338,6 @@ static int watch(int epoll, int fd, uint64_t tag)
     return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &e);
 }
 
-static int watch_all(const struct relay *r, int control)
-{
-    int epoll = epoll_create1(EPOLL_CLOEXEC);
-    bool ok = epoll >= 0 && !watch(epoll, control, TAG_CONTROL);
-    for (size_t i = 0; ok && i < r->mesh.spec->n; i++)
-        ok = !watch(epoll, r->devices[i].wan, i * NETS + WAN) &&
-             !watch(epoll, r->devices[i].ctl, i * NETS + CTL);
-    return ok ? epoll : -1;
-}
-
-static void accept_client(struct relay *r, int epoll, int control)
-{
-    int fd = accept4(control, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (fd < 0)
-        return;
-    size_t slot = r->clients++ % CLIENTS;
-    if (r->client[slot] >= 0)
-        close(r->client[slot]);
-    r->client[slot] = fd;
-    watch(epoll, fd, TAG_CLIENT + slot);
-}
-
 /* Waits until a packet is due, or a device or client has something, which it takes. */
 static void wait_and_read(struct relay *r, int epoll, int control)
 {
@@ -373,7 +351,7 @@ static void wait_and_read(struct relay *r, int epoll, int control)
     if (n < 0 && errno != EINTR)
         _exit(fail(GS_CANNOT, "lab: relay: epoll_pwait2: %s; it needs Linux 5.11 or newer",
                    strerror(errno)));
-    bool called = false;
+    bool called = false; /* a client waits; accepted last, as it may replace one with an event */
     for (int i = 0; i < n; i++) {
         uint64_t tag = events[i].data.u64;
         if (tag < TAG_CONTROL)
@@ -383,8 +361,14 @@ static void wait_and_read(struct relay *r, int epoll, int control)
         else
             answer_client(r, tag - TAG_CLIENT);
     }
-    if (called) /* after the events of the client that it may replace */
-        accept_client(r, epoll, control);
+    int fd = called ? accept4(control, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK) : -1;
+    if (fd < 0)
+        return;
+    size_t slot = r->clients++ % CLIENTS;
+    if (r->client[slot] >= 0)
+        close(r->client[slot]);
+    r->client[slot] = fd;
+    watch(epoll, fd, TAG_CLIENT + slot);
 }
 
 int relay_run(const struct lab_spec *spec, const struct site_devices *devices, int control)
@@ -392,8 +376,12 @@ int relay_run(const struct lab_spec *spec, const struct site_devices *devices, i
     struct relay *r = xcalloc(1, sizeof *r);
     lab_mesh_make(&r->mesh, spec);
     r->devices = devices;
-    int epoll = watch_all(r, control);
-    if (epoll < 0)
+    int epoll = epoll_create1(EPOLL_CLOEXEC);
+    bool ok = epoll >= 0 && !watch(epoll, control, TAG_CONTROL);
+    for (size_t i = 0; ok && i < spec->n; i++)
+        ok = !watch(epoll, devices[i].wan, i * NETS + WAN) &&
+             !watch(epoll, devices[i].ctl, i * NETS + CTL);
+    if (!ok)
         return fail(GS_CANNOT, "lab: relay: epoll: %s", strerror(errno));
     /* Without privilege this fails. Then ranks may delay the relay, which counts late packets. */
     sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = RELAY_PRIORITY});

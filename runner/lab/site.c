@@ -169,17 +169,6 @@ void site_return_congestion(struct site_loan *l)
     *l = (struct site_loan){.fd = -1, .lock = -1};
 }
 
-static int set_congestion(const char *name)
-{
-    if (files_put(SYS "ipv4/tcp_congestion_control", name))
-        return GS_OK;
-    return fail(GS_CANNOT,
-                "lab: congestion=%s: %s: not available here, or not permitted for sites; run as "
-                "root: sysctl -w net.ipv4.tcp_allowed_congestion_control='reno %s', or use "
-                "--set links:congestion=reno",
-                name, strerror(errno), name);
-}
-
 double site_rmem_B(const struct lab_spec *s)
 {
     double most = SITE_RMEM_MIN_B;
@@ -193,7 +182,13 @@ static int set_tcp(const struct lab_spec *s, double rmem_B)
     char memory[64];
     /* Twice the payload: the kernel also counts its own overhead. */
     snprintf(memory, sizeof memory, "4096 131072 %.0f", fmin(2 * rmem_B, 2147483647));
-    int code = set_congestion(s->congestion);
+    if (!files_put(SYS "ipv4/tcp_congestion_control", s->congestion))
+        return fail(GS_CANNOT,
+                    "lab: congestion=%s: %s: not available here, or not permitted for sites; run "
+                    "as root: sysctl -w net.ipv4.tcp_allowed_congestion_control='reno %s', or use "
+                    "--set links:congestion=reno",
+                    s->congestion, strerror(errno), s->congestion);
+    int code = GS_OK;
     TRY(code, setting(SYS "ipv4/tcp_rmem", memory));
     TRY(code, setting(SYS "ipv4/tcp_wmem", memory));
     /* A connection must not start with metrics of an earlier one. */

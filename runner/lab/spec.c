@@ -58,16 +58,6 @@ static int check_keys(const struct config *c)
     return GS_OK;
 }
 
-static int check_map(const struct wan_map *m, const struct config *c)
-{
-    CHECK(check_keys(c));
-    if (m->n < 2 || m->n > LAB_SITES_MAX)
-        return fail_at(GS_USAGE, c->path, 0, "%zu sites; a lab needs 2 to %d", m->n, LAB_SITES_MAX);
-    if (m->common.mtu_B > 0 && m->common.mtu_B < 576)
-        return fail_at(GS_USAGE, c->path, 0, "[links] mtu: a lab needs 576 bytes or more");
-    return GS_OK;
-}
-
 /* A queue that was not given: one bandwidth-delay product, by which one stream fills the line. */
 static double queue_of(const struct lab_spec *s, const struct wan_map *m, double rate_Bps,
                        double rtt_s)
@@ -77,30 +67,6 @@ static double queue_of(const struct lab_spec *s, const struct wan_map *m, double
     return fmax(rate_Bps * rtt_s, QUEUE_PACKETS * (double)s->mtu_B);
 }
 
-static void take_way(struct lab_spec *s, const struct wan_map *m, size_t from, size_t to)
-{
-    struct lab_way *w = &s->ways[from * s->n + to];
-    struct wan_link l = wan_map_link(m, from, to);
-    double ends = fmin(m->sites[from].up_Bps, m->sites[to].down_Bps);
-    *w = (struct lab_way){
-        .rate_Bps = l.rate_Bps < ends ? l.rate_Bps : 0, .delay_s = l.rtt_s / 2, .loss = l.loss};
-    w->queue_B = l.queue_B > 0 ? (double)l.queue_B : queue_of(s, m, l.rate_Bps, l.rtt_s);
-}
-
-static void take_ends(struct lab_spec *s, const struct wan_map *m, size_t i)
-{
-    const struct wan_site *from = &m->sites[i];
-    struct lab_site *to = &s->sites[i];
-    double rtt_s = 0;
-    for (size_t k = 0; k < s->n; k++)
-        rtt_s = k == i ? rtt_s : fmax(rtt_s, lab_rtt_s(s, i, k));
-    memcpy(to->name, from->name, sizeof to->name);
-    to->up_Bps = from->up_Bps;
-    to->down_Bps = from->down_Bps;
-    to->up_queue_B = queue_of(s, m, to->up_Bps, rtt_s);
-    to->down_queue_B = queue_of(s, m, to->down_Bps, rtt_s);
-}
-
 static void take_map(struct lab_spec *s, const struct wan_map *m)
 {
     s->n = m->n;
@@ -108,36 +74,50 @@ static void take_map(struct lab_spec *s, const struct wan_map *m)
     s->congestion = wan_congestions[m->common.congestion];
     s->sites = xcalloc(s->n, sizeof *s->sites);
     s->ways = xcalloc(s->n * s->n, sizeof *s->ways);
-    for (size_t i = 0; i < s->n * s->n; i++)
-        if (i / s->n != i % s->n)
-            take_way(s, m, i / s->n, i % s->n);
-    for (size_t i = 0; i < s->n; i++)
-        take_ends(s, m, i);
-}
-
-static int check_way(const struct lab_spec *s, const struct config *c, size_t a, size_t b)
-{
-    double least_B = QUEUE_LEAST * (double)s->mtu_B;
-    if (a != b && fmin(s->ways[a * s->n + b].queue_B, s->sites[a].up_queue_B) < least_B)
-        return fail_at(GS_USAGE, c->path, 0,
-                       "[links] queue: a lab needs room for %d packets of mtu=%d (%g bytes)",
-                       QUEUE_LEAST, s->mtu_B, least_B);
-    if (lab_rtt_s(s, a, b) > LAB_RTT_MAX_S)
-        return fail_at(GS_USAGE, c->path, 0,
-                       "the RTT between %s and %s is %g s; at most %g s are allowed, e.g. rtt=50ms",
-                       s->sites[a].name, s->sites[b].name, lab_rtt_s(s, a, b), LAB_RTT_MAX_S);
-    return GS_OK;
+    for (size_t i = 0; i < s->n * s->n; i++) {
+        size_t from = i / s->n, to = i % s->n;
+        struct wan_link l = wan_map_link(m, from, to);
+        double ends_Bps = fmin(m->sites[from].up_Bps, m->sites[to].down_Bps);
+        if (from == to)
+            continue;
+        s->ways[i] = (struct lab_way){
+            .rate_Bps = l.rate_Bps < ends_Bps ? l.rate_Bps : 0,
+            .queue_B = l.queue_B > 0 ? (double)l.queue_B : queue_of(s, m, l.rate_Bps, l.rtt_s),
+            .delay_s = l.rtt_s / 2,
+            .loss = l.loss};
+    }
+    for (size_t i = 0; i < s->n; i++) {
+        double rtt_s = 0;
+        for (size_t k = 0; k < s->n; k++)
+            rtt_s = k == i ? rtt_s : fmax(rtt_s, lab_rtt_s(s, i, k));
+        struct lab_site *to = &s->sites[i];
+        memcpy(to->name, m->sites[i].name, sizeof to->name);
+        to->up_Bps = m->sites[i].up_Bps;
+        to->down_Bps = m->sites[i].down_Bps;
+        to->up_queue_B = queue_of(s, m, to->up_Bps, rtt_s);
+        to->down_queue_B = queue_of(s, m, to->down_Bps, rtt_s);
+    }
 }
 
 static int check_links(const struct lab_spec *s, const struct config *c)
 {
+    double least_B = QUEUE_LEAST * (double)s->mtu_B;
     if (lab_slowest_Bps(s) < LAB_RATE_MIN_BPS)
         return fail_at(GS_USAGE, c->path, 0,
                        "a link of %g kbit/s is too slow for a lab; set %g or more",
                        8e-3 * lab_slowest_Bps(s), 8e-3 * LAB_RATE_MIN_BPS);
-    for (size_t a = 0; a < s->n; a++)
-        for (size_t b = 0; b < s->n; b++)
-            CHECK(check_way(s, c, a, b));
+    for (size_t i = 0; i < s->n * s->n; i++) {
+        size_t a = i / s->n, b = i % s->n;
+        if (a != b && fmin(s->ways[i].queue_B, s->sites[a].up_queue_B) < least_B)
+            return fail_at(GS_USAGE, c->path, 0,
+                           "[links] queue: a lab needs room for %d packets of mtu=%d (%g bytes)",
+                           QUEUE_LEAST, s->mtu_B, least_B);
+        if (lab_rtt_s(s, a, b) > LAB_RTT_MAX_S)
+            return fail_at(GS_USAGE, c->path, 0,
+                           "the RTT between %s and %s is %g s; at most %g s are allowed, e.g. "
+                           "rtt=50ms",
+                           s->sites[a].name, s->sites[b].name, lab_rtt_s(s, a, b), LAB_RTT_MAX_S);
+    }
     return GS_OK;
 }
 
@@ -147,9 +127,13 @@ int lab_spec_read(struct lab_spec *s, const struct config *c)
     *s = (struct lab_spec){0};
     gethostname(s->host, sizeof s->host - 1);
     int seed = read_seed(s, c), code = wan_map_read(&m, c);
-    TRY(code, check_map(&m, c));
+    TRY(code, check_keys(c));
     if (code || seed)
         return GS_USAGE;
+    if (m.n < 2 || m.n > LAB_SITES_MAX)
+        return fail_at(GS_USAGE, c->path, 0, "%zu sites; a lab needs 2 to %d", m.n, LAB_SITES_MAX);
+    if (m.common.mtu_B > 0 && m.common.mtu_B < 576)
+        return fail_at(GS_USAGE, c->path, 0, "[links] mtu: a lab needs 576 bytes or more");
     take_map(s, &m);
     return check_links(s, c);
 }
@@ -216,33 +200,28 @@ size_t lab_site_find(const struct lab_spec *s, const char *name)
 
 #define LAB_FACTS_SCHEMA 1
 
-static json_t *site_facts(const struct lab_site *s, size_t i, pid_t holder)
-{
-    char wan[32], ctl[32];
-    snprintf(wan, sizeof wan, SITE_WAN_NET "%zu", i + SITE_FIRST_HOST);
-    snprintf(ctl, sizeof ctl, SITE_CTL_NET "%zu", i + SITE_FIRST_HOST);
-    return json_pack("{so ss ss sf sf sf sf sI}", "name", json_text(s->name), "wan", wan, "ctl",
-                     ctl, "up_Bps", s->up_Bps, "down_Bps", s->down_Bps, "up_queue_B", s->up_queue_B,
-                     "down_queue_B", s->down_queue_B, "pid", (json_int_t)holder);
-}
-
-static json_t *pair_facts(const struct lab_spec *s, size_t from, size_t to)
-{
-    const struct lab_way *w = lab_way_of(s, from, to);
-    return json_pack("{so so sf sf sf sf}", "from", json_text(s->sites[from].name), "to",
-                     json_text(s->sites[to].name), "rate_Bps", w->rate_Bps, "delay_s", w->delay_s,
-                     "loss", w->loss, "queue_B", w->queue_B);
-}
-
 json_t *lab_facts_make(const struct lab_spec *s, double rmem_B, const pid_t *holders,
                        const char *control)
 {
     json_t *sites = json_array(), *pairs = json_array();
-    for (size_t i = 0; i < s->n; i++)
-        json_array_append_new(sites, site_facts(&s->sites[i], i, holders[i]));
-    for (size_t i = 0; i < s->n * s->n; i++)
+    for (size_t i = 0; i < s->n; i++) {
+        const struct lab_site *one = &s->sites[i];
+        size_t host = i + SITE_FIRST_HOST;
+        json_array_append_new(
+            sites, json_pack("{so so so sf sf sf sf sI}", "name", json_text(one->name), "wan",
+                             json_sprintf(SITE_WAN_NET "%zu", host), "ctl",
+                             json_sprintf(SITE_CTL_NET "%zu", host), "up_Bps", one->up_Bps,
+                             "down_Bps", one->down_Bps, "up_queue_B", one->up_queue_B,
+                             "down_queue_B", one->down_queue_B, "pid", (json_int_t)holders[i]));
+    }
+    for (size_t i = 0; i < s->n * s->n; i++) {
+        const struct lab_way *w = &s->ways[i];
         if (i / s->n != i % s->n)
-            json_array_append_new(pairs, pair_facts(s, i / s->n, i % s->n));
+            json_array_append_new(
+                pairs, json_pack("{so so sf sf sf sf}", "from", json_text(s->sites[i / s->n].name),
+                                 "to", json_text(s->sites[i % s->n].name), "rate_Bps", w->rate_Bps,
+                                 "delay_s", w->delay_s, "loss", w->loss, "queue_B", w->queue_B));
+    }
     return json_pack("{si so ss si ss sf sI so so so}", "schema", LAB_FACTS_SCHEMA, "host",
                      json_text(s->host), "relay", "tun", "mtu_B", s->mtu_B, "congestion",
                      s->congestion, "rmem_B", rmem_B, "seed", (json_int_t)s->seed, "sites", sites,

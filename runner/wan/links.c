@@ -46,17 +46,15 @@ void links_free(struct links *l)
     *l = (struct links){0};
 }
 
-static bool before(const struct links_config *c, int streams, const char *congestion)
-{
-    int order = -strcmp(c->congestion, congestion); /* cubic first, as the parameter has it */
-    return order < 0 || (order == 0 && c->streams < streams);
-}
-
 struct links_config *links_config(struct links *l, int streams, const char *congestion)
 {
     size_t i = 0;
-    while (i < l->n_configs && before(&l->configs[i], streams, congestion))
-        i++;
+    /* cubic before bbr, and few streams before many */
+    for (; i < l->n_configs; i++) {
+        int order = strcmp(congestion, l->configs[i].congestion);
+        if (order > 0 || (order == 0 && l->configs[i].streams >= streams))
+            break;
+    }
     struct links_config *c = &l->configs[i];
     if (i < l->n_configs && c->streams == streams && !strcmp(c->congestion, congestion))
         return c;
@@ -134,20 +132,16 @@ double links_share_enough(const struct links *l, double *margin)
     return most - *margin;
 }
 
-static bool simpler(const struct links *l, const struct links_config *a,
-                    const struct links_config *b)
-{
-    bool usual = !strcmp(a->congestion, l->usual), other = !strcmp(b->congestion, l->usual);
-    return usual != other ? usual : a->streams < b->streams;
-}
-
 const struct links_config *links_best(const struct links *l)
 {
     const struct links_config *best = NULL;
     double margin, enough = links_share_enough(l, &margin);
     for (size_t i = 0; i < l->n_configs; i++) {
         const struct links_config *c = &l->configs[i];
-        if (links_share(l, c, true) >= enough && (!best || simpler(l, c, best)))
+        bool usual = !strcmp(c->congestion, l->usual);
+        bool best_usual = best && !strcmp(best->congestion, l->usual);
+        bool simpler = !best || (usual == best_usual ? c->streams < best->streams : usual);
+        if (links_share(l, c, true) >= enough && simpler)
             best = c;
     }
     return best;
@@ -166,19 +160,6 @@ static double links_end(const struct links *l, size_t site, bool up)
 
 /* ---- for configs ---- */
 
-static void text_rate(struct text *t, const char *key, double rate_Bps)
-{
-    text_addf(t, "%s=%.4gMbit/s", key, rate_Bps * 8e-6);
-}
-
-static void write_pair(struct text *t, const struct links *l, size_t from, size_t to)
-{
-    size_t at = from * l->n + to;
-    text_addf(t, "%s>%s = ", l->names[from], l->names[to]);
-    text_rate(t, "rate", links_rate(l, true, from, to));
-    text_addf(t, " rtt=%.4gms loss=%.3g\n", 1e3 * l->rtt_s[at], links_loss(l, from, to));
-}
-
 static void write_links(struct text *t, const struct links *l, const char *origin)
 {
     const struct links_config *best = links_best(l);
@@ -192,10 +173,13 @@ static void write_links(struct text *t, const struct links *l, const char *origi
               isnan(l->up_Bps[0]) ? "one other site got or sent alone, at least"
                                   : "each sent and received while all sent to all",
               mtu_B, best->streams, best->congestion);
-    for (size_t from = 0; from < l->n; from++)
-        for (size_t to = 0; to < l->n; to++)
-            if (links_rate(l, true, from, to) > 0)
-                write_pair(t, l, from, to);
+    for (size_t at = 0; at < l->n * l->n; at++) {
+        size_t from = at / l->n, to = at % l->n;
+        double rate_Bps = links_rate(l, true, from, to);
+        if (rate_Bps > 0)
+            text_addf(t, "%s>%s = rate=%.4gMbit/s rtt=%.4gms loss=%.3g\n", l->names[from],
+                      l->names[to], rate_Bps * 8e-6, 1e3 * l->rtt_s[at], links_loss(l, from, to));
+    }
 }
 
 /* A row of [sites], with the rates that were measured in place of its own. */
@@ -210,9 +194,8 @@ static void write_site(struct text *t, const struct links *l, const char *line)
         text_addf(t, "%s\n", line);
         return;
     }
-    text_addf(t, "%s = ", l->names[i]);
-    text_rate(t, "up", links_end(l, i, true));
-    text_rate(t, " down", links_end(l, i, false));
+    text_addf(t, "%s = up=%.4gMbit/s down=%.4gMbit/s", l->names[i], links_end(l, i, true) * 8e-6,
+              links_end(l, i, false) * 8e-6);
     words_split(&w, equals + 1, ' ');
     for (size_t k = 0; k < w.n; k++)
         if (*w.v[k] && strncmp(w.v[k], "up=", 3) != 0 && strncmp(w.v[k], "down=", 5) != 0)
@@ -268,29 +251,6 @@ static void add_mbit(struct words *w, double rate_Bps)
         words_addf(w, "%.*f", rate_Bps < 12.5e6 ? 2 : 1, rate_Bps * 8e-6);
 }
 
-static void add_row(struct words *w, const struct links *l, size_t from, size_t to)
-{
-    size_t at = from * l->n + to;
-    words_addf(w, "%s>%s", l->names[from], l->names[to]);
-    words_addf(w, "%.1f +%.1f", 1e3 * l->rtt_s[at], 1e3 * l->spread_s[at]);
-    words_addf(w, "%.2g%%", 100 * links_loss(l, from, to));
-    words_addf(w, "%.0f", l->mtu_B[at]);
-    for (size_t i = 0; i < l->n_configs; i++)
-        add_mbit(w, l->configs[i].alone[at]);
-    add_mbit(w, links_rate(l, false, from, to));
-}
-
-/* With both directions busy, which is what an all-reduce does. */
-static void add_shares(struct words *w, const struct links *l)
-{
-    words_add(w, "both, worst");
-    for (int i = 0; i < 3; i++)
-        words_add(w, "");
-    for (size_t i = 0; i < l->n_configs; i++)
-        words_addf(w, "%.0f%%", 100 * links_share(l, &l->configs[i], true));
-    words_add(w, "");
-}
-
 /* Which config a plan takes, and which others it could have taken. */
 static void print_best(const struct links *l)
 {
@@ -325,11 +285,24 @@ void links_print(const struct links *l)
     for (size_t i = 0; i < l->n_configs; i++)
         words_addf(&w, "%s/%d", l->configs[i].congestion, l->configs[i].streams);
     words_add(&w, "both");
-    for (size_t from = 0; from < l->n; from++)
-        for (size_t to = 0; to < l->n; to++)
-            if (links_rate(l, true, from, to) > 0)
-                add_row(&w, l, from, to);
-    add_shares(&w, l);
+    for (size_t at = 0; at < l->n * l->n; at++) {
+        size_t from = at / l->n, to = at % l->n;
+        if (!(links_rate(l, true, from, to) > 0))
+            continue;
+        words_addf(&w, "%s>%s", l->names[from], l->names[to]);
+        words_addf(&w, "%.1f +%.1f", 1e3 * l->rtt_s[at], 1e3 * l->spread_s[at]);
+        words_addf(&w, "%.2g%%", 100 * links_loss(l, from, to));
+        words_addf(&w, "%.0f", l->mtu_B[at]);
+        for (size_t i = 0; i < l->n_configs; i++)
+            add_mbit(&w, l->configs[i].alone[at]);
+        add_mbit(&w, links_rate(l, false, from, to));
+    }
+    words_add(&w, "both, worst"); /* with both directions busy, as in an all-reduce */
+    for (int i = 0; i < 3; i++)
+        words_add(&w, "");
+    for (size_t i = 0; i < l->n_configs; i++)
+        words_addf(&w, "%.0f%%", 100 * links_share(l, &l->configs[i], true));
+    words_add(&w, "");
     text_table_print(&w, columns, 0, NULL);
     printf("RTT: shortest idle round trip + to its 90th percentile. cubic/1 ...: Mbit/s of IP "
            "packets\n"

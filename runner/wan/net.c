@@ -506,11 +506,6 @@ static int check_twins(const struct wan_map *m)
 
 /* ---- [sites] ---- */
 
-static bool plain_name(const char *s)
-{
-    return strlen(s) < WL_TEXT_MAX && s[strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789_")] == '\0';
-}
-
 static int read_site(struct wan_map *m, const struct config_entry *e)
 {
     char why[256];
@@ -519,7 +514,8 @@ static int read_site(struct wan_map *m, const struct config_entry *e)
         return config_error(e, "%s", why);
     s->entry = e;
     s->lat = s->lon = NAN;
-    if (!plain_name(e->key))
+    const char *plain = "abcdefghijklmnopqrstuvwxyz0123456789_";
+    if (strlen(e->key) >= WL_TEXT_MAX || e->key[strspn(e->key, plain)])
         return config_error(
             e, "not a valid site name; use letters, digits and '_', at most %d characters",
             WL_TEXT_MAX - 1);

@@ -64,17 +64,6 @@ double wan_training_bytes(const struct wan_training *t, double bits)
 
 /* ---- reading ---- */
 
-static bool is_free(const char *key)
-{
-    return !strncmp(key, "claim.", 6) || !strcmp(key, "source");
-}
-
-static int unknown(const struct config_entry *e)
-{
-    const char *near = params_nearest(wan_training_words, e->key);
-    return config_error(e, "unknown key in [model]%s", DID_YOU_MEAN(near));
-}
-
 static int read_keys(struct wan_training *t, const struct config *c)
 {
     int code = GS_OK;
@@ -84,8 +73,10 @@ static int read_keys(struct wan_training *t, const struct config *c)
             strcmp(e->section, "model") ? NULL : params_find(wan_training_words, e->key);
         if (p && wan_value_read(e, p, t))
             code = GS_USAGE;
-        else if (!p && !strcmp(e->section, "model") && !is_free(e->key))
-            code = unknown(e);
+        else if (!p && !strcmp(e->section, "model") && strncmp(e->key, "claim.", 6) != 0 &&
+                 strcmp(e->key, "source") != 0)
+            code = config_error(e, "unknown key in [model]%s",
+                                DID_YOU_MEAN(params_nearest(wan_training_words, e->key)));
     }
     return code;
 }
@@ -122,7 +113,8 @@ __attribute__((format(printf, 3, 4))) static int impossible(const struct config 
              : fail_at(GS_USAGE, c->path, 0, "[model] %s: %s", key, text);
 }
 
-static int check_given(const struct wan_training *t, const struct config *c)
+/* Reports everything that is missing or impossible, with the arithmetic. */
+static int check(const struct wan_training *t, const struct config *c, double at_sites)
 {
     const struct {
         const char *key;
@@ -135,62 +127,42 @@ static int check_given(const struct wan_training *t, const struct config *c)
         {"mfu", t->mfu, t->compute_s <= 0},
     };
     int code = GS_OK;
+    if (t->gpus <= 0)
+        code = impossible(c, "gpus", "no GPU; set gpus=… for each site or here");
+    else if (at_sites > 0 && t->gpus != at_sites)
+        code =
+            impossible(c, "gpus", "%.0f GPUs, but the sites have %.0f in total", t->gpus, at_sites);
     for (size_t i = 0; i < COUNT(needs); i++)
         if (needs[i].needed && needs[i].value <= 0)
             code = impossible(c, needs[i].key, "must be set and above 0");
-    return code;
-}
-
-static int check_compute(const struct wan_training *t, const struct config *c)
-{
+    double flops = t->tokens * wan_training_flops(t), tera = t->peak_flops / 1e12;
+    double least_s = t->gpus > 0 ? flops / (t->gpus * t->peak_flops) : 0;
     if (t->mfu > 1)
-        return impossible(c, "mfu",
+        code = impossible(c, "mfu",
                           "%.4g%% of the peak is impossible: %.4g TFLOP/s per GPU, the peak is "
                           "%.4g; 40 to 50%% is usual",
-                          100 * t->mfu, t->mfu * t->peak_flops / 1e12, t->peak_flops / 1e12);
-    double flops = t->tokens * wan_training_flops(t);
-    double least = t->gpus > 0 ? flops / (t->gpus * t->peak_flops) : 0;
-    if (t->compute_s > 0 && t->peak_flops > 0 && t->compute_s < least)
-        return impossible(c, "compute",
+                          100 * t->mfu, t->mfu * tera, tera);
+    else if (t->compute_s > 0 && t->peak_flops > 0 && t->compute_s < least_s)
+        code = impossible(c, "compute",
                           "a step of %.4g s is impossible: %.4g FLOP on %.0f GPUs of %.4g TFLOP/s "
                           "take %.4g s at 100%% of the peak",
-                          t->compute_s, flops, t->gpus, t->peak_flops / 1e12, least);
-    return GS_OK;
-}
-
-static int check_batch(const struct wan_training *t, const struct config *c)
-{
+                          t->compute_s, flops, t->gpus, tera, least_s);
     double once = t->gpus * t->micro_batch * t->sequence;
     if (once > t->tokens)
-        return impossible(c, "micro_batch",
+        code = impossible(c, "micro_batch",
                           "one micro-batch per GPU exceeds a step: %.0f GPUs x %.0f sequences x "
                           "%.0f tokens = %.0f tokens; a step has %.0f",
                           t->gpus, t->micro_batch, t->sequence, once, t->tokens);
-    return GS_OK;
-}
-
-static int check_schedule(const struct wan_training *t, const struct config *c)
-{
     if (t->fragments > t->every && t->fragments > 1)
-        return impossible(c, "fragments",
+        code = impossible(c, "fragments",
                           "%.0f fragments in %.0f steps; use at most one fragment per step",
                           t->fragments, t->every);
-    if (t->overlap > t->every)
-        return impossible(
+    else if (t->overlap > t->every)
+        code = impossible(
             c, "overlap",
             "%.0f steps of overlap, but the next synchronisation comes after %.0f; lower it",
             t->overlap, t->every);
-    return GS_OK;
-}
-
-static int check_gpus(const struct wan_training *t, const struct config *c, double at_sites)
-{
-    if (t->gpus <= 0)
-        return impossible(c, "gpus", "no GPU; set gpus=… for each site or here");
-    if (at_sites > 0 && t->gpus != at_sites)
-        return impossible(c, "gpus", "%.0f GPUs, but the sites have %.0f in total", t->gpus,
-                          at_sites);
-    return GS_OK;
+    return code;
 }
 
 int wan_training_read(struct wan_training *t, const struct config *c, const struct wan_map *m)
@@ -204,12 +176,7 @@ int wan_training_read(struct wan_training *t, const struct config *c, const stru
     CHECK(read_targets(t, c));
     if (t->gpus <= 0)
         t->gpus = at_sites;
-    int (*const checks[])(const struct wan_training *, const struct config *) = {
-        check_given, check_compute, check_batch, check_schedule};
-    int code = check_gpus(t, c, at_sites);
-    for (size_t i = 0; i < COUNT(checks); i++)
-        code = checks[i](t, c) ? GS_USAGE : code;
-    return code;
+    return check(t, c, at_sites);
 }
 
 /* ---- the lower bound ----
@@ -254,24 +221,18 @@ static double links_Bps(const struct wan_map *m, size_t row, bool out)
     return sum;
 }
 
-/* The delays of the fastest ways from row to row (Floyd and Warshall). */
-static void fastest_ways(const struct wan_map *m, double *way_s)
-{
-    size_t n = m->n;
-    for (size_t i = 0; i < n * n; i++)
-        way_s[i] = i / n == i % n ? INFINITY : wan_map_link(m, i / n, i % n).rtt_s / 2;
-    for (size_t k = 0; k < n; k++)
-        for (size_t i = 0; i < n * n; i++)
-            way_s[i] = fmin(way_s[i], way_s[i / n * n + k] + way_s[k * n + i % n]);
-}
-
 /* By row; of two directions, the faster one. The caller frees it. */
 static double *farthest(const struct wan_map *m, double nearest_s)
 {
     size_t n = m->n;
     double *far_s = xcalloc(n + 1, sizeof *far_s);
     AUTO_FREE double *way_s = xcalloc(n * n + 1, sizeof *way_s);
-    fastest_ways(m, way_s);
+    /* The fastest ways from row to row (Floyd and Warshall). */
+    for (size_t i = 0; i < n * n; i++)
+        way_s[i] = i / n == i % n ? INFINITY : wan_map_link(m, i / n, i % n).rtt_s / 2;
+    for (size_t k = 0; k < n; k++)
+        for (size_t i = 0; i < n * n; i++)
+            way_s[i] = fmin(way_s[i], way_s[i / n * n + k] + way_s[k * n + i % n]);
     for (size_t i = 0; i < n; i++) {
         far_s[i] = nearest_s;
         for (size_t k = 0; k < n; k++)
