@@ -47,6 +47,7 @@ $(BUILD)/options: FORCE | $(BUILD)/
 $(BUILD)/runner/rank/%.o: runner/rank/%.c $(BUILD)/options | $(BUILD)/deps.ok
 	$(call quiet,MPICC,$<)mkdir -p $(@D) && OMPI_CC='$(CC)' $(MPICC) $(compile) -c -o $@ $<
 $(BUILD)/runner/publish/report.o: runner/publish/report.html # which report.c embeds
+$(BUILD)/runner/wan/watch_lines.o: runner/wan/watch.table # which it embeds
 $(BUILD)/%.o: %.c $(BUILD)/options | $(BUILD)/deps.ok
 	$(call quiet,CC,$<)mkdir -p $(@D) && $(CC) $(compile) -c -o $@ $<
 

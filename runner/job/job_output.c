@@ -23,7 +23,7 @@ struct job_times {
 struct job_times *job_times_new(void)
 {
     struct job_times *t = xcalloc(1, sizeof *t);
-    t->known = watch_lines_new(NULL);
+    t->known = watch_lines_new(NULL, NULL);
     return t;
 }
 

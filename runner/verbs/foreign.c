@@ -152,7 +152,7 @@ int cmd_import(int argc, char **argv)
 
 struct watch_request {
     const char **set;
-    const char *config, *pattern, *threshold;
+    const char *config, *pattern, *patterns, *threshold;
     struct cli_int window, warmup;
     bool no_follow;
 };
@@ -216,6 +216,7 @@ static int read_threshold(const struct watch_request *q, struct watch_options *o
 static int read_options(const struct watch_request *q, struct watch_options *o)
 {
     *o = (struct watch_options){.pattern = q->pattern,
+                                .patterns = q->patterns,
                                 .window = (size_t)q->window.value,
                                 .warmup = (size_t)q->warmup.value};
     if (q->config)
@@ -371,6 +372,8 @@ int cmd_watch(int argc, char **argv)
          "regular expression whose (group) is tokens/s, with gpu: in front those of one GPU; with "
          "step: in front, the time per step in seconds or in the unit beside it, with ms: in "
          "milliseconds (default: known log formats)"},
+        {"patterns", 0, CLI_TEXT, &q.patterns, "FILE",
+         "rows for other log formats, in the form of runner/wan/watch.table"},
         {"threshold", 't', CLI_TEXT, &q.threshold, "RATE",
          "minimum rate in tokens/s (700k) or as a share of the predicted rate (default 80%)"},
         {"window", 'w', CLI_INT, &q.window, "N", "measurements in the rolling median (default 20)"},

@@ -28,7 +28,7 @@ step %d step_time_ms=120
 step %d | iter time (s): 0.450 samples/sec: 70
 train_step_timing in s=1.23, global_step=%d
 completed step: %d, seconds: 1.25, TFLOP/s/device: 200, Tokens/s/device: 5000
-iter %d step 1 | loss train: 3, iter time: 512.32 ms (step) remaining
+iter %d step %d | loss train: 3, iter time: 512.32 ms (step) remaining
 step=%d time/step: 2.5 sec
 {"step": %d, "step_time": 0.75, "tokens_per_second": 12000}
 Epoch: [0][ %d/90] Time  0.250 ( 0.130)  Data 0.1
@@ -69,3 +69,28 @@ for e in 1 2 3; do for i in 1 2 3 4 5 6; do bar "Epoch $e:" $i 6 2.00it/s; done
 $ for log in eval end epochs said named; do watch $log.log --warmup 0; done
 for i in 1 2 3 4 5 6 7; do echo "step $i dt: 0.0000000000000000001 ms tok/sec: 1e400"; done >inf.log
 $ watch inf.log --warmup 0 --config $top/configs/wan-4site.ini
+# Counters are no times, micro-batches no steps, and the exact one of two values counts.
+for i in 1 2 3 4 5 6; do printf '[batch=%d/500]:\n\t Train time/batch: %d\n\t Train throughput/batches_per_sec: 0.2000\n' $i $((i - 1)); done >batches.log
+for i in 1 2 3 4 5 6; do echo "step: $((i * 10)), time_per_batch: $((i * 10))"; done >counter.log
+for i in 1 2 3 4 5 6; do echo "step $i, step_time: 2"; done >whole.log
+for i in 1 2 3 4 5 6; do echo "iter $((i * 8 - 4)) step $((i - 1)) | iter time: 100 ms"; echo "iter $((i * 8)) step $i | iter time: 250.00 ms"; done >micro.log
+for i in 1 2 3 4 5 6; do echo "micro_step=$((i * 4))/global_step=$i micro_step_time=0.5"; done >micro2.log
+for i in 1 2 3 4 5 6; do echo "step $i, micro_batch_time: 0.5"; done >micro3.log
+for i in 1 2 3 4 5 6; do echo "step $i, 0.2 it/s, step_time: 4.9875 s, 8k tokens/s (8,020 tokens/s)"; done >rounded.log
+for i in 1 2 3 4 5 6; do echo "step $i, throughput per GPU: 3000 tokens/s"; done >each.log
+$ for log in batches counter whole micro micro2 micro3 rounded each; do watch $log.log --warmup 0; done
+# Words are judged by what follows: nothing, a step, some steps of other ranks, many steps.
+steps() { for i in $(seq "$1" "$2"); do echo "step $i dt: 500 ms"; done; }
+refused='connect to [node-a]:29500 (errno: 111 - Connection refused).'
+{ echo "$refused"; steps 1 1; } >before.log
+{ steps 1 6; echo "$refused"; } >end.log
+{ steps 1 6; echo "$refused"; steps 7 8; } >late.log
+{ steps 1 6; echo "a NCCL WARN Call failed: Connection timed out"; steps 7 12; } >on.log
+{ steps 1 6; echo "[rank1]: DistBackendError: NCCL error"; steps 7 12; } >fault.log
+$ for log in before end late on fault; do echo $log; gradsync watch --no-follow --warmup 0 $log.log | grep -E '^line|^[a-zA-Z -]*: [0-9]+ line'; done
+# Rows of one's own.
+printf '%s\n' '[mine]' 'pattern = took {time} ?{unit} for a round' 'means = step' 'example = took 30 ms for a round' 'gives = 0.03' >mine
+for i in 1 2 3 4 5 6; do echo "round $i took 25 ms for a round"; done >mine.log
+$ watch mine.log --warmup 0 --patterns mine
+sed 's/0.03/0.3/' mine >wrong1; sed 's/{unit}/{units}/' mine >wrong2; sed 's/= step/= speed/' mine >wrong3; sed '1d' mine >wrong4; sed 's/({time}/(/; s/took/(took/' mine >wrong5
+$ for n in 1 2 3 4 5; do gradsync watch --no-follow mine.log --patterns wrong$n; done
