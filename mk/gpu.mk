@@ -18,4 +18,4 @@ check-gpu: all ## NCCL_TESTS=DIR test the GPU plugins on the GPUs of this machin
 bench-gpu: all ## NCCL_TESTS=DIR measure their speed, each value beside its limit
 	$(need_gpus)
 	@export BUILD='$(BUILD)' GPUS='$(GPUS)' NCCL_TESTS='$(NCCL_TESTS)'; \
-	bash tests/bench/gpu.sh && bash tests/bench/gpu_price.sh && bash tests/bench/price_gpu.sh
+	bash tests/bench/gpu.sh && bash tests/bench/price_gpu.sh

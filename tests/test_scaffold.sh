@@ -18,9 +18,9 @@ cp -a "$build/gradsync" "$build/gradsync-rank" "$build/plugins" "$tree/build"
 in_tree() { make -s -C "$tree" CC="$cc" BUILD=build "$@"; }
 
 sections=$("$gradsync" help config | sed -n 's/^  \[\([a-z]*\)[] ].*/\1/p' | sort -u)
-like " ${sections//$'\n'/ } " ' launch .* train ' 'help config lists the sections of configs'
+like " ${sections//$'\n'/ } " ' launch .* slurm ' 'help config lists the sections of configs'
 # shellcheck disable=SC2086
-for name in '' Foo 3d foo-bar 'a b' ../foo template common null $sections \
+for name in '' Foo 3d foo-bar 'a b' ../foo template common $sections \
     a_name_that_is_longer_than_32_chars; do
     exits 2 "the name '$name' is refused" in_tree plugin "NAME=$name"
     like "$err" 'gradsync: plugin: ' "the message says that the name '$name' is refused"
@@ -84,20 +84,11 @@ export PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
 ok 'the installed scaffold makes a plugin' "$(pkg-config --variable=scaffold gradsync)" bar
 cd bar || exit 1
 ok 'the installed scaffold makes build.mk' grep -qx '# bar_needs := mpi' build.mk
-ok 'a plugin builds with the installed header, plugin.mk and pkg-config alone' \
-    make -s -f "$(pkg-config --variable=plugin_mk gradsync)" NAME=bar CC="$cc"
-ok 'a plugin made outside the tree passes its check' "$prefix/bin/gradsync" check ./bar.so
-ok 'the config of a plugin made outside the tree is good' "$prefix/bin/gradsync" --plugins . check bar-local.ini
-like "$("$prefix/bin/gradsync" --plugins . list)" 'bar .*copies a buffer' \
-    'list shows a plugin in the folder of --plugins'
-like "$("$prefix/bin/gradsync" list)" 'null .*scripted samples' 'list shows the installed plugins'
-is "$(pkg-config --variable=plugindir gradsync)" "$prefix/lib/gradsync/plugins" \
-    'pkg-config gives the folder of the plugins'
-ok 'a plugin made outside the tree is cleaned' \
-    make -s -f "$(pkg-config --variable=plugin_mk gradsync)" NAME=bar clean
 ok 'a plugin builds with GRADSYNC_INCLUDE and no pkg-config' env -u PKG_CONFIG_PATH \
     make -s -f "$prefix/share/gradsync/plugin.mk" NAME=bar CC="$cc" \
     GRADSYNC_INCLUDE="$prefix/include/gradsync"
+ok 'a plugin made outside the tree passes its check' "$prefix/bin/gradsync" check ./bar.so
+ok 'the config of a plugin made outside the tree is good' "$prefix/bin/gradsync" --plugins . check bar-local.ini
 exits 2 'a plugin without GRADSYNC_INCLUDE and pkg-config does not build' env -u PKG_CONFIG_PATH \
     PKG_CONFIG_LIBDIR=/nowhere make -s -B -f "$prefix/share/gradsync/plugin.mk" NAME=bar CC="$cc"
 like "$err" 'PKG_CONFIG_PATH' 'the message names PKG_CONFIG_PATH'

@@ -18,6 +18,9 @@ $ gradsync check -q bad_tables.so
 # A table without its last line, one that lies nowhere, and members that are too narrow.
 table() { compile tables tables.so "$1" && gradsync check -q tables.so 2>&1 | grep -v 'has no [a-z]*()'; }
 $ for fault in WIDTH=uint32_t PARAMS=8 PARAMS_END=0 METRICS_END=0 CHOICES_END=0 ADDED_END=0; do table -D$fault; done
+# Names.
+compile bad measure.so -DNAME=measure && compile bad another.so -DNAME=other
+$ for name in another measure no_such_plugin_at_all; do gradsync check -q $name.so; done
 $ gradsync help null
 # One that ends the process while it is loaded; none of the current folder is loaded.
 mkdir one && mv load_exits.so bad.so bad_tables.so one

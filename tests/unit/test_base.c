@@ -8,7 +8,6 @@
 #include "folder.h"
 
 #include <limits.h>
-#include <locale.h>
 #include <sodium.h>
 #include <sys/mman.h>
 
@@ -143,54 +142,7 @@ TEST(round_trips)
     }
 }
 
-TEST(for_people)
-{
-    char buf[64];
-    assert_string_equal(units_human_time(buf, sizeof buf, 614e-6), "614 us");
-    assert_string_equal(units_human_time(buf, sizeof buf, 8.3e-6), "8.30 us");
-    assert_string_equal(units_human_time(buf, sizeof buf, 90), "90 s");
-    assert_string_equal(units_human_time(buf, sizeof buf, 36.36), "36.4 s");
-    assert_string_equal(units_human_time(buf, sizeof buf, 47 * 3600), "47 h");
-    assert_string_equal(units_human_time(buf, sizeof buf, 100 * 3600), "4.17 d");
-    assert_string_equal(units_human_rate(buf, sizeof buf, 354e9), "354 GB/s");
-    assert_string_equal(units_human_rate(buf, sizeof buf, 999.99e6), "1.00 GB/s");
-    assert_string_equal(units_human_si(buf, sizeof buf, 1.17e15, "FLOP/s"), "1.17 PFLOP/s");
-    assert_string_equal(units_human_si(buf, sizeof buf, 999.6, "B"), "1 kB");
-    assert_string_equal(units_human_size(buf, sizeof buf, 1536), "1.50 KiB");
-    assert_string_equal(units_human_size(buf, sizeof buf, 100), "100 B");
-    assert_string_equal(units_short_size(buf, sizeof buf, 65536), "64KiB");
-    assert_string_equal(units_short_size(buf, sizeof buf, 846448 * 1024), "827 MiB");
-}
-
-TEST(decimal_commas)
-{
-    static const char *const with_comma[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "de_DE.utf8", "de_DE"};
-    size_t i = 0;
-    while (i < N(with_comma) && !setlocale(LC_ALL, with_comma[i]))
-        i++;
-    if (i == N(with_comma))
-        skip();
-    char buf[64];
-    double v;
-    bool read = units_parse_real("0.5", &v);
-    units_double(buf, sizeof buf, 0.5);
-    setlocale(LC_ALL, "C");
-    assert_true(read && v == 0.5);
-    assert_string_equal(buf, "0.5");
-}
-
 /* ---- clock ---- */
-
-TEST(it_never_goes_back)
-{
-    uint64_t before = clock_now_ns();
-    assert_true(before > 0);
-    for (int i = 0; i < 1000; i++) {
-        uint64_t now = clock_now_ns();
-        assert_true(now >= before);
-        before = now;
-    }
-}
 
 /* A clock that stands still for three readings, then moves by 250 ns; once by much more. */
 static uint64_t coarse(void)
@@ -203,12 +155,6 @@ static uint64_t coarse(void)
 TEST(the_step_of_a_coarse_clock_is_found)
 {
     assert_int_equal(clock_step_ns(coarse), 250);
-}
-
-TEST(the_step_of_this_clock_is_a_step)
-{
-    uint64_t step = clock_step_ns(clock_now_ns);
-    assert_true(step > 0);
 }
 
 TEST(iterations_grow_until_the_sample_is_long_enough)
@@ -390,25 +336,7 @@ TEST(the_environment_gives_it_back)
     free(whole);
 }
 
-/* ---- SHA-256: the examples of FIPS 180-4 ---- */
-
-static const struct {
-    const char *text, *hex;
-} known[] = {
-    {"", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
-    {"abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
-    {"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
-     "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"},
-};
-
-TEST(known_answers)
-{
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        char hex[65];
-        sha256_hex(known[i].text, strlen(known[i].text), hex);
-        assert_string_equal(hex, known[i].hex);
-    }
-}
+/* ---- SHA-256 ---- */
 
 /* A file is read in pieces. */
 TEST_IN_FOLDER(a_file_as_its_bytes)

@@ -126,27 +126,6 @@ TEST_CAPTURED(nul_bytes)
     config_free(c);
 }
 
-TEST_CAPTURED(unknown_names)
-{
-    static const struct {
-        const char *text, *want;
-    } cases[] = {
-        {"[measure]\nlaunchs = 3\n",
-         "x.ini:2: key 'launchs': unknown in [measure], did you mean 'launches'?"},
-        {"[measure]\nranks = 3\n",
-         "x.ini:2: key 'ranks': unknown in [measure]: move it to [launch]"},
-        {"[cost]\nvelocity = 3\n", "x.ini:2: key 'velocity': unknown in [cost] (usd_per_hour)"},
-        {"[mesure]\nlaunches = 3\n", "x.ini:1: unknown section [mesure], did you mean [measure]?"},
-        {"[slurm]\nsbatch. = 3\n", "x.ini:2: key 'sbatch.': unknown in [slurm]"},
-    };
-    for (size_t i = 0; i < N(cases); i++) {
-        config_free(load(cases[i].text, NULL, GS_USAGE));
-        captured_begins(cases[i].want);
-    }
-    config_free(
-        load("[slurm]\nsbatch.mail-type = END\n[links]\nrate = x\n[sites]\nq = 1\n", NULL, GS_OK));
-}
-
 TEST_CAPTURED(overrides)
 {
     const char *const good[] = {"null:size=8:16:x2", "Launch:RANKS=4", "null:note=a=b;c",
@@ -173,61 +152,6 @@ TEST_CAPTURED(overrides)
         const char *const one[] = {bad[i].set, NULL};
         config_free(load("[null]\n", one, GS_USAGE));
         captured_begins(bad[i].want);
-    }
-}
-
-static struct settings settings(const char *text, int want)
-{
-    struct settings s;
-    AUTO(config_free_of) struct config *c = load(text, NULL, GS_OK);
-    int code = settings_read(c, &s);
-    if (code != want)
-        fail_msg("exit %d, not %d: %s", code, want, captured);
-    return s;
-}
-
-TEST_CAPTURED(settings_by_default)
-{
-    struct settings s = settings("[launch]\nranks = 8\nnodes = 2\nhosts = a, b\n", GS_OK);
-    assert_string_equal(s.platform.name, "x");
-    assert_int_equal(s.launch.ranks, 8);
-    assert_string_equal(s.launch.hosts, "a, b");
-    assert_int_equal(s.measure.launches, 5);
-    assert_true(s.measure.budget == 10 && s.measure.precision == 0.01);
-    assert_true(s.measure.warmup == 0.2 && s.measure.deadline == 60);
-    assert_true(s.measure.verify);
-    assert_int_equal(s.measure.seed, 0);
-}
-
-TEST_CAPTURED(refused_settings)
-{
-    static const struct {
-        const char *text, *want;
-    } cases[] = {
-        {"[launch]\nranks = 2, 4\n", "x.ini:2: key 'ranks': '2, 4' is a list, but this key "
-                                     "takes one value (use a config for each"},
-        {"[measure]\nblocks = 1:9:+2\n", "x.ini:2: key 'blocks': '1:9:+2' is a list, but this "
-                                         "key takes one value (only a workload section"},
-        {"[launch]\nranks = 0\n", "x.ini:2: key 'ranks': '0' is not in range (1..1000000)"},
-        {"[launch]\nranks = 3\nnodes = 2\n",
-         "x.ini:2: key 'ranks': 3 ranks do not spread evenly over 2 nodes"},
-        {"[launch]\nnodes = 3\n", "x.ini:2: key 'nodes': 2 ranks do not spread evenly"},
-        {"[launch]\nlauncher = mpiexec\n",
-         "x.ini:2: key 'launcher': 'mpiexec' is not a choice (auto, mpirun, srun"},
-        {"[measure]\nblocks = 300\n",
-         "x.ini:2: key 'blocks': max_blocks=200 is less than blocks=300"},
-        {"[measure]\nbudget = 10 m\n", "x.ini:2: key 'budget': '10 m' is not a time"},
-        {"[platform]\nname = ../up\n", "x.ini:2: key 'name': '../up' is not a valid name"},
-        {"[platform]\nname = -rf\n", "x.ini:2: key 'name': '-rf' is not a valid name"},
-        {"[limits]\nbusbw = 450 GBit\n",
-         "x.ini:2: key 'busbw': '450 GBit' is not a limit (a rate, e.g."},
-        {"[limits]\nbusbw = 3us\n", "x.ini:2: key 'busbw': '3us' is not a limit (a rate, e.g."},
-        {"[limits]\nlatency = 0us\n", "x.ini:2: key 'latency': '0us' is not a limit (more than 0)"},
-    };
-    for (size_t i = 0; i < N(cases); i++) {
-        const char *want = cases[i].want;
-        settings(cases[i].text, GS_USAGE);
-        captured_begins(want);
     }
 }
 
@@ -293,37 +217,6 @@ TEST(defaults_and_back)
     plugin_unload(p);
 }
 
-TEST(refusals)
-{
-    static const struct {
-        const char *name, *text, *why;
-    } cases[] = {
-        {"algorithm", "rign",
-         "'rign' is not a choice (auto, ring, tree, off, did you mean 'ring'?)"},
-        {"algorithm", "Ring",
-         "'Ring' is not a choice (auto, ring, tree, off, did you mean 'ring'?)"},
-        {"count", "1001", "'1001' is not in range (-100..1000)"},
-        {"count", "two", "'two' is not an integer, e.g. 3 or 4k (-100..1000)"},
-        {"size", "2TiB", "'2TiB' is not in range (0..1TiB)"},
-        {"size", "8 cm", "'8 cm' is not a size, e.g. 8, 64KiB or 1GB (0..1TiB)"},
-        {"size", "8M", "'8M' is not a size, e.g. 8, 64KiB or 1GB (0..1TiB, did you mean '8MiB'?)"},
-        {"size", "1.5 KB",
-         "'1.5 KB' is not a size, e.g. 8, 64KiB or 1GB (0..1TiB, did you mean '1.5kB'?)"},
-        {"count", "2K", "'2K' is not an integer, e.g. 3 or 4k (-100..1000, did you mean '2k'?)"},
-        {"wait", "1MS", "'1MS' is not a time, e.g. 3us, 30min or 1h (0..10s, did you mean '1ms'?)"},
-        {"wait", "11s", "'11s' is not in range (0..10s)"},
-        {"share", "101%", "'101%' is not in range (0..1)"},
-        {"flag", "true", "'true' is not yes or no"},
-    };
-    struct toy_cell c = {0}, before = c;
-    char why[256];
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_false(param_parse(toy(cases[i].name), cases[i].text, &c, why, sizeof why));
-        assert_string_equal(why, cases[i].why);
-    }
-    assert_memory_equal(&c, &before, sizeof c); /* a refused value changes nothing */
-}
-
 TEST(texts)
 {
     char why[256], longest[WL_TEXT_MAX + 1];
@@ -340,38 +233,4 @@ TEST(texts)
     longest[WL_TEXT_MAX - 1] = '\0';
     assert_true(param_parse(toy("note"), longest, &c, why, sizeof why));
     assert_string_equal(c.note, longest);
-}
-
-TEST(a_bad_default_is_named)
-{
-    static const struct wl_param table[] = {
-        {"n", WL_INT, WL_AXIS, 0, NULL, "0", 1, 5, NULL, "out of its own range"}, {0}};
-    int64_t n;
-    char why[256];
-    assert_false(params_default(table, &n, why, sizeof why));
-    assert_string_equal(why, "default of 'n': '0' is not in range (1..5)");
-}
-
-TEST(open_ranges)
-{
-    const struct wl_param least = {"n", WL_INT, WL_AXIS, 0, NULL, "1", 1, INFINITY, NULL, ""};
-    const struct wl_param most = {"n", WL_INT, WL_AXIS, 0, NULL, "1", -INFINITY, 5, NULL, ""};
-    const struct wl_param large = {"n", WL_REAL, WL_AXIS, 0, NULL, "1", 0, 1e15, NULL, ""};
-    const struct wl_param longest = {"n", WL_TIME, WL_AXIS, 0, NULL, "1s", 0, 1e6, NULL, ""};
-    int64_t n;
-    char buf[64];
-    assert_string_equal(param_allowed(&large, buf, sizeof buf), "0..1e15");
-    assert_string_equal(param_allowed(&longest, buf, sizeof buf), "0..11.6 days");
-    assert_string_equal(param_allowed(&least, buf, sizeof buf), "1 or more");
-    assert_string_equal(param_allowed(&most, buf, sizeof buf), "at most 5");
-    assert_true(param_parse(&least, "1000000", &n, buf, sizeof buf));
-    assert_false(param_parse(&least, "0", &n, buf, sizeof buf));
-}
-
-TEST(nearest)
-{
-    struct plugin *p = toy_plugin();
-    assert_string_equal(params_nearest(p->wl.params, "siez"), "size");
-    assert_null(params_nearest(p->wl.params, "velocity"));
-    plugin_unload(p);
 }

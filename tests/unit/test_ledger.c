@@ -71,23 +71,6 @@ TEST_WITH(what_an_attempt_closed_is_not_missing_in_its_launch, folder_set_up, te
     assert_int_equal(ledger_next_attempt(l, 3), 1);
 }
 
-TEST_WITH(files_are_in_the_order_of_launch_and_attempt, folder_set_up, tear_down)
-{
-    folder_put("launch-02.01.jsonl", HEADER_OF(2, 1) END("crash"));
-    folder_put("launch-01.10.jsonl", HEADER_OF(1, 10));
-    folder_put("launch-01.02.jsonl", HEADER_OF(1, 2) END("complete"));
-    folder_put("launch-01.02.log", "not a recording\n");
-    folder_put("launch-1.2.jsonl", "not a recording's name\n");
-    const struct ledger *l = read_ledger();
-    assert_int_equal(l->n_files, 3);
-    assert_int_equal(l->files[0].attempt, 2);
-    assert_string_equal(l->files[0].status, "complete");
-    assert_int_equal(l->files[1].attempt, 10);
-    assert_null(l->files[1].status);
-    assert_int_equal(l->files[2].launch, 2);
-    assert_string_equal(l->files[2].status, "crash");
-}
-
 /* As text, 100 comes before 11. */
 TEST_WITH(files_of_a_hundred_launches_are_in_their_order, folder_set_up, tear_down)
 {
@@ -195,11 +178,4 @@ TEST_WITH(damage_is_reported_not_read_past, folder_set_up, tear_down)
         assert_null(l);
         folder_says("launch-01.01.jsonl");
     }
-}
-
-TEST_WITH(no_folder_is_a_usage_error, folder_set_up, tear_down)
-{
-    struct ledger *l;
-    assert_int_equal(ledger_read(&l, "/nonexistent/run"), GS_USAGE);
-    folder_says("/nonexistent/run");
 }

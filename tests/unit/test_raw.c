@@ -47,49 +47,6 @@ static int next(unsigned wanted)
     return raw_next(r, wanted, &l);
 }
 
-TEST_RAW(lines_come_in_order_and_only_those_wanted)
-{
-    open_text(HEADER "{\"type\":\"note\",\"key\":\"k\"}\n" BLOCK(
-        "1,22,333") "{\"type\":\"end\",\"status\":\"complete\"}\n");
-    const char *s;
-    int64_t i;
-    assert_int_equal(next(1u << RAW_HEADER | 1u << RAW_BLOCK | 1u << RAW_END), 1);
-    assert_int_equal(l.type, RAW_HEADER);
-    assert_int_equal(l.number, 1);
-    assert_true(raw_string(r, &l, "run_id", &s));
-    assert_string_equal(s, "r");
-    assert_int_equal(next(1u << RAW_BLOCK | 1u << RAW_END), 1);
-    assert_int_equal(l.type, RAW_BLOCK);
-    assert_int_equal(l.number, 3);
-    assert_true(raw_integer(r, &l, "iters", &i));
-    assert_int_equal(i, 4);
-    assert_null(json_object_get(l.json, "time_ns"));
-    assert_int_equal(l.n, 3);
-    assert_int_equal(l.time_ns[0] + l.time_ns[1] + l.time_ns[2], 356);
-    assert_int_equal(next(1u << RAW_BLOCK | 1u << RAW_END), 1);
-    assert_int_equal(l.type, RAW_END);
-    assert_int_equal(next(~0u), 0);
-    assert_false(raw_torn(r));
-}
-
-TEST_RAW(samples_are_read_exactly)
-{
-    open_text(HEADER BLOCK("") BLOCK("0")
-                  BLOCK("9999999999999999999") "{ \"type\" : \"block\" , "
-                                               "\"time_ns\" : [ 1 , 2 ] }\n");
-    const unsigned want = 1u << RAW_BLOCK;
-    assert_int_equal(next(want), 1);
-    assert_int_equal(l.n, 0);
-    assert_int_equal(next(want), 1);
-    assert_int_equal(l.n, 1);
-    assert_true(l.time_ns[0] == 0);
-    assert_int_equal(next(want), 1);
-    assert_true(l.time_ns[0] == 9999999999999999999u);
-    assert_int_equal(next(want), 1);
-    assert_int_equal(l.n, 2);
-    assert_true(l.time_ns[1] == 2);
-}
-
 /* The samples are the last member, whatever names and values come before them. */
 TEST_RAW(a_metric_may_have_the_name_of_the_samples)
 {
@@ -199,24 +156,6 @@ TEST_RAW(bytes_after_a_nul_are_damage)
     write_bytes(text, sizeof text - 1);
     assert_int_equal(raw_open(&r, folder_path(FILE_NAME)), GS_OK);
     assert_int_equal(next(1u << RAW_BLOCK), -1);
-}
-
-TEST_RAW(what_is_no_recording_is_refused)
-{
-    static const char *const texts[] = {
-        "a,b,c\n1,2,3\n",
-        "{\"type\":\"block\",\"time_ns\":[1]}\n",
-        "{\"type\":\"header\",\"gradsync\":\"0.1.0\"}\n",
-        "{\"type\":\"header\",\"schema\":\"1\",\"gradsync\":\"0.1.0\"}\n",
-    };
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        char where[128];
-        assert_int_equal(try_to_open(texts[i], strlen(texts[i])), GS_FAILED);
-        snprintf(where, sizeof where, "%s:1: ", folder_path(FILE_NAME));
-        assert_memory_equal(folder.error, where, strlen(where));
-    }
-    assert_int_equal(raw_open(&r, "/nowhere/launch-01.01.jsonl"), GS_FAILED);
-    folder_says("/nowhere/launch-01.01.jsonl: ");
 }
 
 TEST_RAW(a_newer_schema_names_both_versions)
@@ -333,20 +272,4 @@ TEST_RAW(members_are_read_without_a_tree)
     folder_says(":2: damaged: block has no integer 'metrics'");
     assert_false(raw_string(r, &l, "copy", &s));
     folder_says("no text 'copy'");
-}
-
-TEST_RAW(absent_members_are_named)
-{
-    open_text(HEADER "{\"type\":\"note\",\"n\":3,\"s\":\"x\",\"d\":0.5}\n");
-    const char *s;
-    int64_t i;
-    assert_int_equal(next(1u << RAW_NOTE), 1);
-    assert_true(raw_integer(r, &l, "n", &i) && i == 3);
-    assert_true(raw_string(r, &l, "s", &s) && !strcmp(s, "x"));
-    assert_false(raw_integer(r, &l, "d", &i));
-    folder_says(":2: damaged: note has no integer 'd'");
-    assert_false(raw_string(r, &l, "n", &s));
-    folder_says("no text 'n'");
-    assert_false(raw_integer(r, &l, "absent", &i));
-    folder_says("'absent'");
 }

@@ -50,16 +50,6 @@ TEST_IN_FOLDER(a_recording_is_never_overwritten)
     assert_file(folder_path(LAUNCH), "precious\n");
 }
 
-TEST_IN_FOLDER(a_folder_that_is_not_there_is_named)
-{
-    char path[128];
-    snprintf(path, sizeof path, "%s/no/launch-01.01.jsonl", folder.dir);
-    struct record r;
-    assert_int_equal(record_create(&r, path), GS_FAILED);
-    folder_says(path);
-    folder_says("No such file or directory");
-}
-
 TEST_IN_FOLDER(a_torn_tail_is_cut)
 {
     AUTO_FREE char *filler = xcalloc(10001, 1);
@@ -153,42 +143,6 @@ TEST_IN_FOLDER(a_full_disk_is_said)
     record_close(&r);
 }
 
-TEST_IN_FOLDER(the_umask_is_the_users)
-{
-    const mode_t masks[] = {0022, 0077, 0002};
-    for (size_t i = 0; i < 3; i++) {
-        char path[128];
-        snprintf(path, sizeof path, "%s/%zu", folder.dir, i);
-        mode_t old = umask(masks[i]);
-        struct record r;
-        assert_int_equal(record_create(&r, path), GS_OK);
-        umask(old);
-        record_close(&r);
-        struct stat st;
-        assert_int_equal(stat(path, &st), 0);
-        assert_int_equal(st.st_mode & 0777, 0666 & ~masks[i]);
-    }
-}
-
-TEST_IN_FOLDER(names_come_back_and_others_are_refused)
-{
-    int launch, attempt;
-    AUTO_FREE char *path = record_path("d", 2, 1, "jsonl"),
-                   *long_one = record_path("d", 100, 12, "jsonl");
-    assert_string_equal(path, "d/launch-02.01.jsonl");
-    assert_true(record_parse_name(path_name(path), &launch, &attempt));
-    assert_int_equal(launch, 2);
-    assert_int_equal(attempt, 1);
-    assert_true(record_parse_name(path_name(long_one), &launch, &attempt));
-    assert_int_equal(launch, 100);
-    static const char *const others[] = {
-        "launch-02.01.log",       "launch-2.1.jsonl",    "launch-00.01.jsonl",
-        "launch-02.01.jsonl.bak", "launch-02.jsonl",     "MANIFEST.json",
-        "launch--1.01.jsonl",     "xlaunch-02.01.jsonl", "launch-02.00.jsonl"};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        assert_false(record_parse_name(others[i], &launch, &attempt));
-}
-
 TEST_IN_FOLDER(a_real_is_written_with_16_digits)
 {
     struct record r;
@@ -238,17 +192,6 @@ TEST_IN_FOLDER(a_name_cannot_leave_the_root)
     free(dir);
 }
 
-TEST_IN_FOLDER(a_file_in_the_way_of_a_run_is_named)
-{
-    char path[128];
-    snprintf(path, sizeof path, "%s/local", folder.dir);
-    folder_put("local", "");
-    char *dir = NULL;
-    assert_int_equal(record_make_run(folder.dir, "local", "null", "", &dir), GS_FAILED);
-    assert_null(dir);
-    folder_says(path);
-}
-
 /* ---- where and with what it is measured ---- */
 
 TEST(what_tunes_communication_is_kept)
@@ -296,39 +239,4 @@ TEST(a_secret_keeps_its_name_and_loses_its_value)
     assert_null(strstr(text, "hunter2"));
     free(text);
     json_decref(env);
-}
-
-TEST(a_host_says_what_it_is)
-{
-    json_t *host = record_host(3);
-    assert_int_equal(json_integer_value(json_object_get(host, "rank")), 3);
-    assert_true(json_integer_value(json_object_get(host, "cores")) >= 1);
-    assert_true(json_integer_value(json_object_get(host, "memory_B")) > 1 << 20);
-    assert_true(*json_string_value(json_object_get(host, "cpu")));
-    assert_true(strstr(json_string_value(json_object_get(host, "kernel")), "Linux") != NULL);
-    json_decref(host);
-}
-
-TEST(the_header_names_run_config_and_overrides)
-{
-    char *overrides[] = {"launch:ranks=4", NULL};
-    struct config config = {.text = "[null]\nsize = 8\n", .overrides = overrides};
-    struct plugin plugin = {.wl = {.version = "1.0"}};
-    struct plan plan = {.set = {.platform = {.name = "here"}, .launch = {.ranks = 4, .nodes = 1}},
-                        .config = &config,
-                        .workload = "null",
-                        .label = "quick",
-                        .plugin = &plugin,
-                        .seed = 7};
-    json_t *h = record_header(&plan, "data/raw/here/null/20250131T120000Z-quick-12ab/", 2, 3);
-    assert_string_equal(json_string_value(json_object_get(h, "type")), "header");
-    assert_string_equal(json_string_value(json_object_get(h, "run_id")),
-                        "20250131T120000Z-quick-12ab");
-    assert_string_equal(json_string_value(json_object_get(h, "config")), config.text);
-    assert_string_equal(json_string_value(json_array_get(json_object_get(h, "overrides"), 0)),
-                        overrides[0]);
-    assert_int_equal(json_integer_value(json_object_get(h, "launch")), 2);
-    assert_int_equal(json_integer_value(json_object_get(h, "attempt")), 3);
-    assert_int_equal(json_integer_value(json_object_get(h, "seed")), 7);
-    json_decref(h);
 }

@@ -48,25 +48,6 @@ TEST(streams_differ)
     }
 }
 
-/* Chi-square of 6 equally likely values: 20.5 is the 0.999 quantile of 5 degrees of freedom
- * (scipy 1.17.1: scipy.stats.chi2.ppf(.999, 5) = 20.515). */
-TEST(below_is_uniform)
-{
-    enum { SIDES = 6, EACH = 10000, DRAWS = SIDES * EACH };
-    struct rng r;
-    double counts[SIDES] = {0}, chi2 = 0;
-    rng_seed(&r, 9);
-    for (int i = 0; i < DRAWS; i++) {
-        uint64_t v = rng_below(&r, SIDES);
-        assert_in_range(v, 0, SIDES - 1);
-        counts[v]++;
-    }
-    for (int i = 0; i < SIDES; i++)
-        chi2 += pow(counts[i] - EACH, 2) / EACH;
-    assert_true(chi2 < 20.5);
-    assert_int_equal(rng_below(&r, 1), 0);
-}
-
 /* Multiply-and-shift alone is x -> floor(3x / 4) for n = 3 * 2^62, and so gives multiples of 3
  * twice as often as the others. */
 TEST(below_is_unbiased_where_n_is_large)
@@ -80,26 +61,6 @@ TEST(below_is_unbiased_where_n_is_large)
         thirds[rng_below(&r, n) % 3]++;
     for (int i = 0; i < 3; i++)
         assert_true(abs(thirds[i] - DRAWS / 3) < 400); /* 5 standard deviations */
-}
-
-TEST(uniform_and_normal_have_their_moments)
-{
-    enum { DRAWS = 100000 };
-    struct rng r;
-    double u = 0, z = 0, z2 = 0, z4 = 0;
-    rng_seed(&r, 12);
-    for (int i = 0; i < DRAWS; i++) {
-        double v = rng_uniform(&r), w = rng_normal(&r);
-        assert_true(v >= 0 && v < 1);
-        u += v;
-        z += w;
-        z2 += w * w;
-        z4 += w * w * w * w;
-    }
-    assert_true(fabs(u / DRAWS - 0.5) < 0.005);
-    assert_true(fabs(z / DRAWS) < 0.016);
-    assert_true(fabs(z2 / DRAWS - 1) < 0.023);
-    assert_true(fabs(z4 / DRAWS - 3) < 0.16);
 }
 
 TEST(a_shuffle_is_a_permutation_and_any_of_them)

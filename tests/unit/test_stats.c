@@ -200,27 +200,3 @@ TEST(launches_are_drawn_before_blocks)
     near(stats_launch_mean(x, 12), (11.5 + 15.5 + 12.5) / 3, 1e-12);
     near(stats_launch_mean(x, 5), (11.5 + 14) / 2, 1e-12); /* launches count alike */
 }
-
-TEST(the_same_seed_gives_the_same_interval)
-{
-    struct nested x[N];
-    struct rng a, b;
-    for (size_t i = 0; i < N; i++)
-        x[i] = (struct nested){.launch = (int)i / 5, .value = d[i]};
-    rng_seed(&a, 3);
-    rng_seed(&b, 3);
-    struct interval p = stats_bootstrap_median(x, N, 500, 0.95, &a);
-    struct interval q = stats_bootstrap_median(x, N, 500, 0.95, &b);
-    assert_memory_equal(&p, &q, sizeof p);
-    assert_true(isnan(stats_bootstrap_median(x, 0, 500, 0.95, &a).lo));
-}
-
-TEST(inputs_are_left_alone)
-{
-    double copy[N];
-    memcpy(copy, d, sizeof d);
-    stats_quantile(copy, N, 0.3);
-    stats_median_ci(copy, N, 0.95);
-    stats_warmup(copy, N, WARMUP_OWN(N));
-    assert_memory_equal(copy, d, sizeof d);
-}
