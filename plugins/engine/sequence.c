@@ -140,10 +140,9 @@ static void make_back(uint32_t *back, const uint64_t *pattern, size_t n)
     }
 }
 
-/* The step begins where the period began to hold, which usually is the first step. */
-static bool follow(struct sequence *s, size_t period)
+/* The words from `from` on are the pattern. */
+static bool take_pattern(struct sequence *s, size_t from, size_t period)
 {
-    size_t run = run_of(s, period);
     uint64_t *pattern = malloc(period * sizeof *pattern);
     uint32_t *back = malloc(period * sizeof *back);
     if (!pattern || !back) {
@@ -151,7 +150,7 @@ static bool follow(struct sequence *s, size_t period)
         free(back);
         return false;
     }
-    memcpy(pattern, s->past + s->n - run, period * sizeof *pattern);
+    memcpy(pattern, s->past + from, period * sizeof *pattern);
     make_back(back, pattern, period);
     free(s->pattern);
     free(s->back);
@@ -160,11 +159,44 @@ static bool follow(struct sequence *s, size_t period)
     s->period = period;
     for (s->first = 0; s->first + 1 < period && pattern[s->first] & INSIDE;)
         s->first++;
+    s->breaks = 0;
+    s->away = 0;
+    return true;
+}
+
+/* A period may be a step some times and a few calls of a log. A layer is not told from a step in this way, so the step
+ * must be longer than one. The words of the step; 0: it is not so. */
+static size_t step_inside(const struct sequence *s, size_t period, size_t *from)
+{
+    for (size_t q = LAYER + 1; q <= period / 4; q++) {
+        size_t run = 0;
+        for (size_t i = s->n - period + q; i < s->n; i++) {
+            run = s->past[i] == s->past[i - q] ? run + 1 : 0;
+            *from = i + 1 - run - q;
+            if (5 * (run + q) >= 4 * period)
+                return q;
+        }
+    }
+    return 0;
+}
+
+/* The step begins where the period began to hold, which usually is the first step. */
+static bool follow(struct sequence *s, size_t period)
+{
+    size_t run = run_of(s, period), from = 0, inside = s->told ? 0 : step_inside(s, period, &from);
+    if (inside) {
+        if (inside == s->period || !take_pattern(s, from, inside))
+            return false;
+        s->at = s->run = 0;
+        s->held = run;
+        s->following = false;
+        return true;
+    }
+    if (!take_pattern(s, s->n - run, period))
+        return false;
     s->at = run % period;
     s->following = true;
     s->held = s->run = run;
-    s->breaks = 0;
-    s->away = 0;
     return true;
 }
 

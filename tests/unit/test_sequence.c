@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The step in a sequence of calls. A letter is a call; its size follows from it.
+ */
+#include "engine/sequence.h"
+#include "unit.h"
+
+#include <string.h>
+
+static size_t steps;
+
+/* Feeds `text` `times` times; counts the beginnings of steps. */
+static void feed(struct sequence *s, const char *text, int times)
+{
+    for (int i = 0; i < times; i++)
+        for (const char *c = text; *c; c++)
+            steps += seq_call(s, seq_word(1, 0, (size_t)*c * 1000, *c == '+')) == SEQ_STEP;
+}
+
+TEST(a_step_is_found_after_its_setup)
+{
+    struct sequence s;
+    seq_begin(&s, 0, NULL, NULL);
+    feed(&s, "wxyzwvutsr", 1);
+    feed(&s, "abcdef", 30);
+    assert_int_equal(s.period, 6);
+    seq_end(&s);
+}
+
+TEST(a_layer_is_no_step)
+{
+    struct sequence s;
+    seq_begin(&s, 0, NULL, NULL);
+    feed(&s, "aaaaaaaaaaaaaaaaaaaaaaaabcbcbcbcbcbcbcbcbcbcd", 40);
+    assert_int_equal(s.period, 45);
+    seq_end(&s);
+}
+
+TEST(a_log_after_ten_steps_leaves_the_step_as_it_is)
+{
+    struct sequence s;
+    seq_begin(&s, 0, NULL, NULL);
+    feed(&s, "abcdefabcdefabcdefabcdefabcdefabcdefabcdefabcdefabcdefabcdefl", 60);
+    assert_int_equal(s.period, 6);
+    steps = 0;
+    feed(&s, "abcdefabcdefabcdefabcdefabcdefabcdefabcdefabcdefabcdefabcdefl", 1);
+    assert_in_range(steps, 8, 10); /* after a log, one step goes by until it is followed again */
+    seq_end(&s);
+}
+
+TEST(a_step_does_not_begin_inside_a_group)
+{
+    struct sequence s;
+    seq_begin(&s, 0, NULL, NULL);
+    feed(&s, "++", 1);
+    feed(&s, "+++ab", 40);
+    for (int i = 0; i < 3; i++)
+        assert_int_not_equal(seq_call(&s, seq_word(1, 0, '+' * 1000, true)), SEQ_STEP);
+    assert_int_equal(seq_call(&s, seq_word(1, 0, 'a' * 1000, false)), SEQ_STEP);
+    seq_end(&s);
+}
+
+static size_t agree(void *ctx, uint64_t call, size_t period)
+{
+    (void)call;
+    return *(bool *)ctx ? period : 0;
+}
+
+TEST(few_calls_are_enough_only_if_they_take_long)
+{
+    struct sequence s;
+    bool yes = true;
+    seq_begin(&s, 0, agree, &yes);
+    feed(&s, "ab", 8);
+    assert_int_equal(s.period, 0);
+    for (size_t i = 0; i < s.n; i++) /* as if each had taken a second */
+        s.when_ns[i] -= (s.n - i) * 1000000000u;
+    feed(&s, "ab", 4);
+    assert_int_equal(s.period, 2);
+    seq_end(&s);
+}
