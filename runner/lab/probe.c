@@ -553,68 +553,44 @@ char *probe_text(const struct probe *p, const struct lab_spec *s)
  * model take the links from that config, so another one would mislead.
  */
 
-/* Compares a number that both descriptions have. */
-static void compare(struct text *t, const json_t *lab, const json_t *config, const char *where,
-                    const char *fact)
-{
-    static const struct quantity {
-        const char *fact, *name, *unit;
-        double scale, share, plus; /* share, plus: equal within this share, and so much more */
-    } quantities[] = {
-        {"up_Bps", "uplink", " Mbit/s", 8e-6, PROBE_RATE_BY, 0},
-        {"down_Bps", "downlink", " Mbit/s", 8e-6, PROBE_RATE_BY, 0},
-        {"rate_Bps", "rate", " Mbit/s", 8e-6, PROBE_RATE_BY, 0},
-        {"delay_s", "RTT", " ms", 2e3, PROBE_RTT_BY, PROBE_RTT_PLUS_S / 2},
-        {"loss", "loss", "%", 100, 0, 0},
-        {"mtu_B", "mtu", " bytes", 1, 0, 0},
-    };
-    const struct quantity *q = quantities;
-    while (strcmp(q->fact, fact) != 0)
-        q++;
-    double is = json_number_value(json_object_get(lab, fact));
-    double said = json_number_value(json_object_get(config, fact));
-    if (!t->len && fabs(is - said) > q->share * fmax(is, said) + q->plus + 1e-6 * fabs(is))
-        text_addf(t, "%s%s is %.4g%s in this lab, and %.4g%s in the config", q->name, where,
-                  q->scale * is, q->unit, q->scale * said, q->unit);
-}
-
-/* A link may have a rate of its own, or that of its sites. */
-static void compare_pair(struct text *t, const json_t *labs, const json_t *configs, size_t i)
-{
-    json_t *lab = json_array_get(json_object_get(labs, "pairs"), i);
-    json_t *config = json_array_get(json_object_get(configs, "pairs"), i);
-    const char *from = json_text_of(config, "from"), *to = json_text_of(config, "to");
-    AUTO_FREE char *where = xstrfmt(" of %s>%s", from, to);
-    json_object_set_new(lab, "rate_Bps", json_real(lab_facts_line_Bps(labs, from, to)));
-    json_object_set_new(config, "rate_Bps", json_real(lab_facts_line_Bps(configs, from, to)));
-    compare(t, lab, config, where, "rate_Bps");
-    compare(t, lab, config, where, "delay_s");
-    compare(t, lab, config, where, "loss");
-}
-
+/* The first difference between two descriptions of labs as text; empty: there is none. A link may have
+ * a rate of its own, or that of its sites: what counts is the line that results. */
 static void compare_labs(struct text *t, const json_t *lab, const json_t *config)
 {
-    const char *is = json_text_of(lab, "congestion"), *said = json_text_of(config, "congestion");
-    const json_t *sites = json_object_get(config, "sites"), *labs = json_object_get(lab, "sites");
-    size_t n = json_array_size(sites);
-    if (json_array_size(labs) != n) {
-        text_addf(t, "this lab has %zu sites, and the config has %zu", json_array_size(labs), n);
-        return;
+    static const struct {
+        const char *fact, *name, *unit;
+        double scale, share, plus; /* share, plus: equal within this share, and so much more */
+    } facts[] = {{"rate_Bps", "rate", " Mbit/s", 8e-6, PROBE_RATE_BY, 0},
+                 {"delay_s", "RTT", " ms", 2e3, PROBE_RTT_BY, PROBE_RTT_PLUS_S / 2},
+                 {"loss", "loss", "%", 100, 0, 0}};
+    const json_t *links = json_object_get(lab, "pairs"), *others = json_object_get(config, "pairs");
+    size_t n = json_array_size(others), sites = json_array_size(json_object_get(config, "sites"));
+    long long mtu_B = json_integer_of(lab, "mtu_B"), other_B = json_integer_of(config, "mtu_B");
+    const char *is = json_text_of(lab, "congestion"), *other = json_text_of(config, "congestion");
+    if (json_array_size(links) != n)
+        text_addf(t, "this lab has %zu sites, and the config has %zu",
+                  json_array_size(json_object_get(lab, "sites")), sites);
+    for (size_t i = 0; !t->len && i < n; i++) {
+        const json_t *a = json_array_get(links, i), *b = json_array_get(others, i);
+        const char *from = json_text_of(b, "from"), *to = json_text_of(b, "to");
+        if (strcmp(from, json_text_of(a, "from")) != 0 || strcmp(to, json_text_of(a, "to")) != 0)
+            text_addf(t, "link %zu is %s>%s in this lab, and %s>%s in the config", i + 1,
+                      json_text_of(a, "from"), json_text_of(a, "to"), from, to);
+        for (size_t k = 0; !t->len && k < COUNT(facts); k++) {
+            double x = k ? json_number_value(json_object_get(a, facts[k].fact))
+                         : lab_facts_line_Bps(lab, from, to);
+            double y = k ? json_number_value(json_object_get(b, facts[k].fact))
+                         : lab_facts_line_Bps(config, from, to);
+            if (fabs(x - y) > facts[k].share * fmax(x, y) + facts[k].plus + 1e-6 * fabs(x))
+                text_addf(t, "%s of %s>%s is %.4g%s in this lab, and %.4g%s in the config",
+                          facts[k].name, from, to, facts[k].scale * x, facts[k].unit,
+                          facts[k].scale * y, facts[k].unit);
+        }
     }
-    for (size_t i = 0; i < n && !t->len; i++) {
-        const json_t *site = json_array_get(sites, i), *of_lab = json_array_get(labs, i);
-        const char *name = json_text_of(site, "name"), *other = json_text_of(of_lab, "name");
-        AUTO_FREE char *where = xstrfmt(" of %s", name);
-        if (strcmp(name, other) != 0)
-            text_addf(t, "site %zu is %s in this lab, and %s in the config", i + 1, other, name);
-        compare(t, of_lab, site, where, "up_Bps");
-        compare(t, of_lab, site, where, "down_Bps");
-    }
-    for (size_t i = 0; !t->len && i < n * (n - 1); i++)
-        compare_pair(t, lab, config, i);
-    compare(t, lab, config, "", "mtu_B");
-    if (!t->len && strcmp(is, said) != 0)
-        text_addf(t, "congestion is %s in this lab, and %s in the config", is, said);
+    if (!t->len && mtu_B != other_B)
+        text_addf(t, "mtu is %lld bytes in this lab, and %lld in the config", mtu_B, other_B);
+    if (!t->len && strcmp(is, other) != 0)
+        text_addf(t, "congestion is %s in this lab, and %s in the config", is, other);
 }
 
 int probe_same_links(const struct plan *p)

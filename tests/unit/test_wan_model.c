@@ -529,3 +529,63 @@ TEST(block_waits_for_other_streams)
     many.streams = 24;
     assert_true(modelled_s(&many) > modelled_s(&few) + 0.01);
 }
+
+/* ---- the choice of a strategy ---- */
+
+static enum wan_strategy choice_between(const char *links, const char *west, int ranks, double kib)
+{
+    char text[1024];
+    struct config *c;
+    struct wan_map m;
+    struct wan_training t;
+    snprintf(text, sizeof text,
+             "[sites]\nnorth = gpus=%d\neast = gpus=%d\nsouth = gpus=%d\nwest = gpus=%d %s\n"
+             "[links]\nrate = 100Mbit/s\nrtt = 30ms\nmtu = 9000\n%s\n"
+             "[model]\nparameters = %g\nbits = 32\ntokens = 1e6\ncompute = 1s\n",
+             ranks, ranks, ranks, ranks, west, links, kib * 256);
+    assert_int_equal(config_from_text(&c, "choice.ini", text, strlen(text), NULL), 0);
+    assert_int_equal(wan_map_read(&m, c), 0);
+    assert_int_equal(wan_training_read(&t, c, &m), 0);
+    enum wan_strategy best = wan_best_strategy(&m, &t);
+    wan_map_free(&m);
+    config_free(c);
+    return best;
+}
+
+/* Four sites in the lab, 100 Mbit/s, 30 ms, CUBIC, medians of three blocks in ms on two busy cores: the
+ * strategy that the model chooses is the fastest there, with one and two ranks a site. 0: not measured. */
+TEST(chooses_what_was_fastest_in_the_lab)
+{
+    static const struct {
+        const char *links, *west;
+    } nets[] = {{"", ""}, {"", "up=25Mbit/s"}, {"east-west = rate=20Mbit/s", ""}};
+    static const struct {
+        int net, ranks;
+        double kib, ms[WAN_STRATEGIES]; /* ring, direct, oneshot, hierarchical */
+    } measured[] = {
+        {0, 1, 64, {98.1, 41.5, 35.5, 98.0}}, {0, 1, 256, {110, 55.0, 86.0, 106}},
+        {0, 1, 1024, {149, 174, 0, 164}},     {0, 1, 4096, {557, 611, 0, 580}},
+        {1, 1, 64, {106, 65.4, 80.0, 106}},   {1, 1, 256, {149, 133, 519, 149}},
+        {1, 1, 1024, {562, 415, 0, 597}},     {1, 1, 4096, {2080, 1600, 0, 2110}},
+        {2, 1, 64, {99.9, 44.8, 45.7, 103}},  {2, 1, 256, {110, 72.2, 129, 109}},
+        {2, 1, 1024, {146, 207, 0, 146}},     {2, 1, 4096, {569, 729, 0, 623}},
+        {0, 2, 64, {126, 48.5, 377, 119}},    {0, 2, 256, {0, 0, 0, 0}},
+        {0, 2, 1024, {267, 606, 0, 249}},     {0, 2, 4096, {964, 1380, 0, 761}},
+        {1, 2, 64, {131, 97.3, 584, 111}},    {1, 2, 256, {0, 0, 0, 0}},
+        {1, 2, 1024, {628, 920, 0, 600}},     {1, 2, 4096, {2480, 3100, 0, 2130}},
+        {2, 2, 64, {118, 59.3, 431, 111}},    {2, 2, 256, {0, 0, 0, 0}},
+        {2, 2, 1024, {198, 450, 0, 178}},     {2, 2, 4096, {731, 1440, 0, 585}},
+    };
+    for (size_t i = 0; i < sizeof measured / sizeof *measured; i++) {
+        double least = INFINITY;
+        for (int s = 0; s < WAN_STRATEGIES; s++)
+            least = measured[i].ms[s] > 0 ? fmin(least, measured[i].ms[s]) : least;
+        enum wan_strategy chosen =
+            choice_between(nets[measured[i].net].links, nets[measured[i].net].west,
+                           measured[i].ranks, measured[i].kib);
+        if (!(measured[i].ms[chosen] > 0 && measured[i].ms[chosen] <= 1.05 * least))
+            fail_msg("network %d, %d ranks a site, %g KiB: %s took %g ms, the fastest %g ms",
+                     measured[i].net, measured[i].ranks, measured[i].kib,
+                     wan_strategy_names[chosen], measured[i].ms[chosen], least);
+    }
+}
