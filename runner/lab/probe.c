@@ -32,13 +32,10 @@
  */
 
 #define MS 1000000u
-#define PINGS_MS 40
-#define PING_EVERY_NS 5e6
 #define BULK_MS 400
-#define BULK_WARM_MS 100 /* until a queue has formed and the line is never idle */
-#define BULK_OVER 1.25   /* sent, of the rate of the link */
-#define BULK_PHASES_MOST                                                                           \
-    7 /* of more sites not every pair is measured, or the probe would take long */
+#define BULK_WARM_MS 100   /* until a queue has formed and the line is never idle */
+#define BULK_OVER 1.25     /* sent, of the rate of the link */
+#define BULK_PHASES_MOST 7 /* between more sites, not every pair is measured: it would take long */
 #define SMALL_B 32
 #define SMALL_SHARE 0.3 /* of a rate, at most: small packets must not be lost in a queue */
 #define SMALL_EVERY_NS 1e5
@@ -97,9 +94,6 @@ static void add_count(struct probe_plan *p, const struct lab_spec *s)
 void probe_plan_make(struct probe_plan *p, const struct lab_spec *s, uint64_t start_ns)
 {
     *p = (struct probe_plan){.end_ns = start_ns};
-    struct probe_phase *pings = add_phase(p, s, PROBE_PING, PINGS_MS * (double)MS);
-    for (size_t i = 0; i < s->n * s->n; i++)
-        pings->interval_ns[i] = i / s->n == i % s->n ? 0 : PING_EVERY_NS;
     add_count(p, s);
     for (size_t shift = 1; shift < s->n && shift <= BULK_PHASES_MOST; shift++) {
         struct probe_phase *f = add_phase(p, s, PROBE_BULK, BULK_MS * (double)MS);
@@ -121,7 +115,7 @@ void probe_plan_free(struct probe_plan *p)
 
 double probe_plan_wait_ns(const struct probe_phase *f, size_t flow, struct rng *r)
 {
-    return f->interval_ns[flow] * (f->kind == PROBE_BULK ? 0.5 + rng_uniform(r) : 1);
+    return f->interval_ns[flow] * (0.75 + 0.5 * rng_uniform(r));
 }
 
 /* ---- one site ----
@@ -135,10 +129,8 @@ double probe_plan_wait_ns(const struct probe_phase *f, size_t flow, struct rng *
 
 struct message {
     uint32_t phase;
-    uint16_t from;
-    uint16_t answer;  /* to a ping */
+    uint32_t from;
     uint64_t sent_ns; /* CLOCK_REALTIME, as the kernel stamps what arrives */
-    uint64_t held_ns; /* from the ping's arrival to its answer */
 };
 
 struct player {
@@ -232,21 +224,11 @@ static void take(const struct player *p, struct message m, size_t bytes, uint64_
     if (m.from >= p->spec->n || m.phase > p->phase) /* what is read late counts where it was sent */
         return;
     struct probe_seen *came = seen_of(p, m.phase, m.from, p->me);
-    enum probe_kind kind = p->plan->phases[m.phase].kind;
-    size_t to = m.from;
-    if (m.answer) {
-        struct probe_seen *asked = seen_of(p, m.phase, p->me, m.from);
-        uint64_t rtt_ns = at_ns - m.sent_ns - m.held_ns;
-        if (!asked->rtt_ns || rtt_ns < asked->rtt_ns)
-            asked->rtt_ns = rtt_ns;
-    } else if (kind == PROBE_PING) {
-        m = (struct message){m.phase, (uint16_t)p->me, 1, m.sent_ns, real_ns() - at_ns};
-        send_message(p, to, m, p->plan->phases[m.phase].datagram_B);
-    } else {
-        came->got++;
-        if (kind == PROBE_BULK)
-            probe_note_bulk(&p->plan->phases[m.phase], came, bytes, at_ns - p->real_ahead_ns);
-    }
+    uint64_t delay_ns = at_ns - m.sent_ns;
+    came->delay_ns = came->got ? (came->delay_ns < delay_ns ? came->delay_ns : delay_ns) : delay_ns;
+    came->got++;
+    if (p->plan->phases[m.phase].kind == PROBE_BULK)
+        probe_note_bulk(&p->plan->phases[m.phase], came, bytes, at_ns - p->real_ahead_ns);
 }
 
 static void receive_all(const struct player *p)
@@ -281,7 +263,7 @@ static double send_due(struct player *p, const struct probe_phase *f)
         p->next_ns[to] = fmax(p->next_ns[to], now_ns - BURST * every_ns);
         for (; p->next_ns[to] <= now_ns && p->next_ns[to] < (double)f->stop_ns;
              p->next_ns[to] += probe_plan_wait_ns(f, p->me * p->spec->n + to, &p->rng)) {
-            struct message m = {(uint32_t)p->phase, (uint16_t)p->me, 0, real_ns(), 0};
+            struct message m = {(uint32_t)p->phase, (uint32_t)p->me, real_ns()};
             seen_of(p, p->phase, p->me, to)->sent += send_message(p, to, m, f->datagram_B);
         }
         if (p->next_ns[to] < (double)f->stop_ns)
@@ -370,9 +352,8 @@ static int play(const struct probe_plan *plan, const struct lab_spec *s, const p
 static void take_flow(struct probe_pair *p, const struct lab_spec *s, const struct probe_phase *f,
                       size_t flow, const struct probe_seen *seen)
 {
-    if (f->kind == PROBE_PING && seen->rtt_ns)
-        p->rtt_s = (double)seen->rtt_ns * 1e-9;
     if (f->kind == PROBE_COUNT) {
+        p->delay_s = seen->got ? (double)seen->delay_ns * 1e-9 : INFINITY;
         p->sent = seen->sent;
         p->lost = seen->sent - seen->got;
     }
@@ -399,7 +380,7 @@ void probe_make(struct probe *p, size_t sites)
 {
     *p = (struct probe){.n = sites, .pairs = xcalloc(sites * sites, sizeof *p->pairs)};
     for (size_t i = 0; i < sites * sites; i++)
-        p->pairs[i] = (struct probe_pair){.rtt_s = INFINITY, .Bps = NAN};
+        p->pairs[i] = (struct probe_pair){.delay_s = INFINITY, .Bps = NAN};
 }
 
 int probe_run(struct probe *p, const struct lab_spec *s, const pid_t *holders)
@@ -452,24 +433,18 @@ static int judge_rate(const struct probe_pair *p, const struct lab_spec *s, size
     return GS_CANNOT;
 }
 
-/* All sites ping all others at the same time: the delay that this adds on one way at most. */
-static double pings_s(const struct lab_spec *s, size_t from, size_t to)
+/* A small packet takes some time on a slow link. */
+static int judge_delay(const struct probe_pair *p, const struct lab_spec *s, size_t flow, char *why,
+                       size_t size)
 {
-    return 2 * (double)(s->n - 1) * (SMALL_B + PROBE_HEADERS_B) / limit_Bps(s, from * s->n + to);
-}
-
-static int judge_rtt(const struct probe *p, const struct lab_spec *s, size_t from, size_t to,
-                     char *why, size_t size)
-{
-    double is = p->pairs[from * s->n + to].rtt_s, should = lab_rtt_s(s, from, to);
-    double wait_s = pings_s(s, from, to) + pings_s(s, to, from);
-    if (fabs(is - should - wait_s / 2) <= PROBE_RTT_BY * should + PROBE_RTT_PLUS_S + wait_s / 2)
+    double link_s = s->ways[flow].delay_s + (SMALL_B + PROBE_HEADERS_B) / limit_Bps(s, flow);
+    if (fabs(p->delay_s - link_s) <= PROBE_RTT_BY * link_s + PROBE_RTT_PLUS_S / 2)
         return GS_OK;
     snprintf(
         why, size,
-        "the RTT between %s and %s is %.4g ms instead of %.4g (allowed error: %.0f%% + %.1f ms)",
-        s->sites[from].name, s->sites[to].name, 1e3 * is, 1e3 * should, 100 * PROBE_RTT_BY,
-        1e3 * (PROBE_RTT_PLUS_S + wait_s));
+        "a packet from %s to %s takes %.4g ms instead of %.4g (allowed error: %.0f%% + %.1f ms)",
+        s->sites[flow / s->n].name, s->sites[flow % s->n].name, 1e3 * p->delay_s, 1e3 * link_s,
+        100 * PROBE_RTT_BY, 1e3 * PROBE_RTT_PLUS_S / 2);
     return GS_CANNOT;
 }
 
@@ -493,7 +468,7 @@ static int judge_losses(const struct probe *p, const struct lab_spec *s, char *w
 int probe_judge(const struct probe *p, const struct lab_spec *s, char *why, size_t size)
 {
     for (size_t i = 0; i < s->n * s->n; i++)
-        if (i / s->n != i % s->n && (judge_rtt(p, s, i / s->n, i % s->n, why, size) ||
+        if (i / s->n != i % s->n && (judge_delay(&p->pairs[i], s, i, why, size) ||
                                      judge_rate(&p->pairs[i], s, i, why, size)))
             return GS_CANNOT;
     return judge_losses(p, s, why, size);
@@ -507,13 +482,13 @@ json_t *probe_json(const struct probe *p, const struct lab_spec *s)
         if (i / s->n == i % s->n)
             continue;
         /* JSON has no infinity and no NaN. */
-        json_t *rtt_s = isinf(q->rtt_s) ? json_null() : json_real(q->rtt_s);
+        json_t *delay_s = isinf(q->delay_s) ? json_null() : json_real(q->delay_s);
         json_t *rate = isnan(q->Bps) ? json_null() : json_real(q->Bps);
-        json_array_append_new(pairs, json_pack("{so so so so sf sI sI}", "from",
-                                               json_text(s->sites[i / s->n].name), "to",
-                                               json_text(s->sites[i % s->n].name), "rtt_s", rtt_s,
-                                               "Bps", rate, "limit_Bps", limit_Bps(s, i), "sent",
-                                               (json_int_t)q->sent, "lost", (json_int_t)q->lost));
+        json_array_append_new(
+            pairs, json_pack("{so so so so sf sI sI}", "from", json_text(s->sites[i / s->n].name),
+                             "to", json_text(s->sites[i % s->n].name), "delay_s", delay_s, "Bps",
+                             rate, "limit_Bps", limit_Bps(s, i), "sent", (json_int_t)q->sent,
+                             "lost", (json_int_t)q->lost));
     }
     return pairs;
 }
@@ -539,7 +514,7 @@ char *probe_text(const struct probe *p, const struct lab_spec *s)
         lost += q->lost;
         widen(&rate, q->Bps);
         if (i / s->n != i % s->n)
-            widen(&rtt, q->rtt_s);
+            widen(&rtt, q->delay_s + p->pairs[i % s->n * s->n + i / s->n].delay_s);
     }
     return xstrfmt("%zu sites, each way %s to %s, RTT %.4g to %.4g ms, %llu of %llu packets lost",
                    s->n, bits(low, sizeof low, rate.low), bits(high, sizeof high, rate.high),

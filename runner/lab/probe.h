@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Measures whether the emulated network matches the config. The sites send UDP through the same
- * devices and links as the command. Measured for each direction of each pair: the shortest RTT, the
- * rate while all sites send, and the loss of small packets. Units: bytes of IP packets, seconds.
+ * devices and links as the command. Measured for each direction of each pair: the shortest delay,
+ * the rate while all sites send, and the loss of small packets. Units: bytes of IP packets, seconds.
  */
 #pragma once
 
@@ -16,7 +16,7 @@
 
 #define PROBE_HEADERS_B 28 /* IPv4 and UDP */
 
-enum probe_kind { PROBE_PING, PROBE_COUNT, PROBE_BULK };
+enum probe_kind { PROBE_COUNT, PROBE_BULK };
 
 struct probe_phase {
     enum probe_kind kind;
@@ -35,15 +35,16 @@ struct probe_plan {
 void probe_plan_make(struct probe_plan *p, const struct lab_spec *s, uint64_t start_ns);
 void probe_plan_free(struct probe_plan *p);
 
-/* Time between two datagrams of a flow. BULK uses random times: with evenly paced flows in a full
- * queue, one flow could lose everything and another nothing. */
+/* Time between two datagrams of a flow: at random, because of evenly paced flows in a full queue one
+ * could lose everything and another nothing; and in a BULK phase never longer than the link needs for
+ * a datagram, which so is never idle. */
 double probe_plan_wait_ns(const struct probe_phase *f, size_t flow, struct rng *r);
 
-/* One flow in one phase. The receiving site writes it; the pinging site writes RTTs. */
+/* One flow in one phase. The sending site writes `sent`, the receiving one the rest. */
 struct probe_seen {
     uint64_t sent, got;
     uint64_t bytes, first_ns, last_ns; /* BULK: within the counted time; CLOCK_MONOTONIC */
-    uint64_t rtt_ns;                   /* 0: no answer */
+    uint64_t delay_ns;                 /* the shortest; all sites have the clock of this machine */
 };
 
 /* Counts a datagram of a BULK phase with `bytes` of payload, received by the kernel at at_ns. */
@@ -52,9 +53,9 @@ void probe_note_bulk(const struct probe_phase *f, struct probe_seen *s, size_t b
 
 /* One direction between two sites. */
 struct probe_pair {
-    double rtt_s;  /* INFINITY: no answer */
-    double Bps;    /* NaN: not measured */
-    double chance; /* relative error of Bps that random losses explain */
+    double delay_s; /* INFINITY: nothing came */
+    double Bps;     /* NaN: not measured */
+    double chance;  /* relative error of Bps that random losses explain */
     uint64_t sent, lost;
 };
 
@@ -75,7 +76,7 @@ void probe_take(struct probe *p, const struct lab_spec *s, const struct probe_pl
 
 /* GS_OK; or GS_CANNOT and the first deviation in `why`. Reports nothing. */
 int probe_judge(const struct probe *p, const struct lab_spec *s, char *why, size_t size);
-/* [{from, to, rtt_s, Bps, limit_Bps, sent, lost}] */
+/* [{from, to, delay_s, Bps, limit_Bps, sent, lost}] */
 json_t *probe_json(const struct probe *p, const struct lab_spec *s);
 /* One line of text; the caller frees it. */
 char *probe_text(const struct probe *p, const struct lab_spec *s);
