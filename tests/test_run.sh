@@ -209,18 +209,5 @@ exits 2 'run under a launcher is refused' mpirun --oversubscribe -n 2 "$gradsync
 is "$(grep -c '^gradsync: run: starts its ranks itself: run it once, without mpirun or srun' <<<"$err")" 1 \
     'the message says what to do, once'
 
-# ---- what killed ones left in shared memory ----
-
-if [ -w /dev/shm ]; then
-    stale=$(mktemp -d "/dev/shm/gradsync-$(id -u)-testXXXXXX") && touch "$stale/segment"
-    used=$(mktemp -d "/dev/shm/gradsync-$(id -u)-testXXXXXX")
-    ok 'a run succeeds while another one uses its scratch folder' \
-        flock "$used" "$gradsync" run -q quick.ini -o scratch
-    ok 'a scratch folder that nobody holds is removed' test ! -e "$stale"
-    ok 'a scratch folder in use stays' test -e "$used"
-    rm -rf "$stale" "$used"
-else
-    skip 'a scratch folder that nobody holds is removed' 'no /dev/shm'
-fi
 no_orphans 'no process is left'
 done_testing

@@ -91,19 +91,6 @@ int family_apart(int (*run)(void *ctx), void *ctx)
     return pid < 0 ? -1 : status;
 }
 
-/* ---- killed for lack of memory ---- */
-
-long long oom_kills(const char *path)
-{
-    char line[256];
-    long long n = -1;
-    AUTO_FCLOSE FILE *f = fopen(path, "re");
-    while (f && n < 0 && fgets(line, sizeof line, f))
-        if (sscanf(line, "oom_kill %lld", &n) != 1)
-            n = -1;
-    return n;
-}
-
 /* ---- temporary folders ---- */
 
 /* Root may open a folder of another user all the same. */
@@ -133,13 +120,6 @@ void scratch_sweep(const char *root, const char *prefix)
 
 #define SHARED_MEMORY "/dev/shm"
 
-/* Between its making and its locking another gradsync may have swept it away. */
-static bool is_there(const char *path, int fd)
-{
-    struct stat by_name, by_fd;
-    return stat(path, &by_name) == 0 && fstat(fd, &by_fd) == 0 && by_name.st_ino == by_fd.st_ino;
-}
-
 /* Waits for the end of the process that holds the other end of the pipe; then removes the folder until
  * the ranks, which are dying too, make no more files in it. In a session of its own, because the
  * signals of a terminal would end it first. */
@@ -161,10 +141,14 @@ static void keep(const char *path, int alive)
     _exit(0);
 }
 
-/* Without a keeper the next gradsync on this host removes what a killed one left. */
-static void start_keeper(struct scratch *s)
+void scratch_make(struct scratch *s)
 {
     int ends[2];
+    *s = (struct scratch){.alive = -1, .keeper = -1};
+    AUTO_FREE char *path = xstrfmt(SHARED_MEMORY "/gradsync-%ld-XXXXXX", (long)geteuid());
+    if (!mkdtemp(path))
+        return;
+    s->dir = xstrdup(path);
     if (pipe2(ends, O_CLOEXEC))
         return;
     s->keeper = fork();
@@ -174,38 +158,17 @@ static void start_keeper(struct scratch *s)
     s->alive = ends[1];
 }
 
-void scratch_make(struct scratch *s)
-{
-    *s = (struct scratch){.lock = -1, .alive = -1, .keeper = -1};
-    AUTO_FREE char *prefix = xstrfmt("gradsync-%ld-", (long)geteuid());
-    scratch_sweep(SHARED_MEMORY, prefix);
-    for (int attempt = 0; attempt < 3 && !s->dir; attempt++) {
-        char *path = xstrfmt(SHARED_MEMORY "/%sXXXXXX", prefix);
-        s->lock = mkdtemp(path) ? scratch_lock(path) : -1;
-        if (s->lock >= 0 && is_there(path, s->lock)) {
-            s->dir = path;
-            start_keeper(s);
-            break;
-        }
-        if (s->lock >= 0)
-            close(s->lock);
-        s->lock = -1;
-        free(path);
-    }
-}
-
 void scratch_remove(struct scratch *s)
 {
     if (!s->dir)
         return;
     files_remove_tree(s->dir);
-    close(s->lock);
     if (s->alive >= 0)
         close(s->alive);
     if (s->keeper > 0)
         waitpid(s->keeper, NULL, 0);
     free(s->dir);
-    *s = (struct scratch){.lock = -1, .alive = -1, .keeper = -1};
+    *s = (struct scratch){.alive = -1, .keeper = -1};
 }
 
 /* ---- the processes ---- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Starts a program with all processes that it starts, and ends them: signals to this program, their
- * temporary folder, and processes that the kernel killed for lack of memory.
+ * Starts a program with all processes that it starts, and ends them: signals to this program, and their
+ * temporary folder.
  */
 #pragma once
 
@@ -38,15 +38,6 @@ void interrupts_release(struct interrupts *i);
  * returns. The wait status; -1 and errno: no process can be made. */
 int family_apart(int (*run)(void *ctx), void *ctx);
 
-/* ---- killed for lack of memory ---- */
-
-/* How many processes the kernel has killed because memory ran out. */
-
-#define OOM_KILLS_FILE "/proc/vmstat" /* of this host since it was started */
-
-/* The counter "oom_kill" of a file of this form; -1: the kernel does not tell. */
-long long oom_kills(const char *path);
-
 /* ---- temporary folders ---- */
 
 /* A folder is locked by the process that uses it. The lock; -1: another process has it, another user
@@ -60,12 +51,11 @@ void scratch_sweep(const char *root, const char *prefix);
 
 struct scratch {
     char *dir; /* NULL: MPI uses its own folders */
-    int lock;  /* held by this process; the next gradsync removes folders that no process holds */
     int alive; /* closed when this process ends, however it does: then `keeper` removes the folder */
     int keeper;
 };
 
-/* Removes the folders of dead processes, then creates one in shared memory. */
+/* Creates one in shared memory, if there is room. */
 void scratch_make(struct scratch *s);
 void scratch_remove(struct scratch *s);
 

@@ -138,18 +138,14 @@ static int listen_at(const char *path)
     return -1;
 }
 
-/* Forks a child that Ctrl-C of a terminal does not reach; Ctrl-C is for the command. The child
- * closes the lock of the folder: a killed relay needs time to release its devices, and would hold
- * the lock that long. */
-static pid_t fork_part(const struct lab *l)
+/* Forks a child that Ctrl-C of a terminal does not reach; Ctrl-C is for the command. */
+static pid_t fork_part(void)
 {
     pid_t pid = fork();
     if (pid < 0)
         fail(GS_CANNOT, "lab: fork: %s", strerror(errno));
-    if (pid == 0) {
-        close(l->folder->lock);
+    if (pid == 0)
         setsid();
-    }
     return pid;
 }
 
@@ -159,7 +155,7 @@ static int make_sites(struct lab *l)
     site_lend_congestion(&loan, l->spec->congestion);
     for (size_t i = 0; i < l->spec->n; i++) {
         CHECK(site_make(l->spec, i, l->rmem_B, &l->devices[i]));
-        l->holders[i] = fork_part(l);
+        l->holders[i] = fork_part();
         while (l->holders[i] == 0)
             pause();
         if (l->holders[i] < 0)
@@ -173,7 +169,7 @@ static int start_relay(struct lab *l)
     l->control = listen_at(l->control_path);
     if (l->control < 0)
         return GS_CANNOT;
-    l->relay = fork_part(l);
+    l->relay = fork_part();
     if (l->relay == 0)
         _exit(relay_run(l->spec, l->devices, l->control));
     close(l->control);

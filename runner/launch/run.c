@@ -51,9 +51,8 @@ struct run_outcome {
 
 static void outcome_begin(struct run_outcome *o, const struct plan *p, const char *dir)
 {
-    *o = (struct run_outcome){.section = xstrdup(p->section),
-                              .dir = xstrdup(dir),
-                              .cells = p->n_cells};
+    *o = (struct run_outcome){
+        .section = xstrdup(p->section), .dir = xstrdup(dir), .cells = p->n_cells};
 }
 
 /* Says what will be measured, how long that takes, and where it is recorded. */
@@ -234,8 +233,7 @@ struct run_at {
     const char *dir;
     struct interrupts *interrupts;
     struct progress *progress;
-    bool *cut;      /* set: a host is cut off, and what needs it cannot start */
-    double start_s; /* longest start of an attempt of this run so far; 0: none began */
+    bool *cut; /* set: a host is cut off, and what needs it cannot start */
 };
 
 /* The state of a launch, from its recordings. */
@@ -333,38 +331,29 @@ static int try_launch(const struct run_at *r, const struct launch_state *s, stru
                 *a->log ? ")" : "");
 }
 
-/* The loop ends: each attempt completes a group or adds a failure to a cell, and the failures of a
- * cell are limited. Attempts that do neither are counted. A start after one that succeeded may take
- * `deadline` longer: where the network between the hosts is gone, MPI would wait for minutes. */
+/* The loop ends: each attempt completes a group or adds a failure to a cell, and the failures of a cell
+ * are limited. One that does neither is repeated once. */
 static int run_launch(struct run_at *r, int launch)
 {
     struct launch_state now, before = {0};
     struct attempt a = {.launch = launch};
-    int64_t vain = 0;
-    for (;;) {
-        int code = read_state(r, launch, &now);
-        if (code || !now.missing)
-            return code;
+    for (int vain = 0;;) {
+        CHECK(read_state(r, launch, &now));
+        if (!now.missing)
+            return GS_OK;
         if (a.attempt)
             vain = now.missing == before.missing && now.fails == before.fails ? vain + 1 : 0;
-        if (vain > r->plan->set.measure.retries)
-            return fail(GS_FAILED,
-                        "%s: launch %d: stopped after %lld attempt%s that measured "
-                        "nothing%s%s",
-                        r->plan->section, launch, (long long)vain, vain == 1 ? "" : "s",
-                        *a.why ? "; last reason: " : "", a.why);
+        if (vain == 2)
+            return fail(GS_FAILED, "%s: launch %d: two attempts measured nothing%s%s",
+                        r->plan->section, launch, *a.why ? "; last reason: " : "", a.why);
         interrupts_read(r->interrupts);
         if (r->interrupts->count)
             return GS_FAILED;
         before = now;
-        a = (struct attempt){
-            .launch = launch,
-            .attempt = now.next_attempt > a.attempt ? now.next_attempt : a.attempt + 1,
-            .start_by_s = r->start_s > 0 ? r->start_s + r->plan->set.measure.deadline : 0};
-        code = try_launch(r, &now, &a);
-        r->start_s = fmax(r->start_s, a.started_s);
-        if (code)
-            return code;
+        a = (struct attempt){.launch = launch,
+                             .attempt =
+                                 now.next_attempt > a.attempt ? now.next_attempt : a.attempt + 1};
+        CHECK(try_launch(r, &now, &a));
     }
 }
 

@@ -22,87 +22,42 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ---- which host is cut off ---- */
-
-static size_t find(struct cut *c, const char *host, size_t length)
-{
-    size_t i = 0;
-    while (i < c->n && (strncmp(c->host[i], host, length) || c->host[i][length]))
-        i++;
-    if (i < c->n)
-        return i;
-    if (i == CUT_HOSTS || length == 0 || length >= sizeof c->host[i])
-        return CUT_HOSTS;
-    memcpy(c->host[i], host, length);
-    return c->n++;
-}
+/* ---- which hosts have lost each other ---- */
 
 void cut_add(struct cut *c, const char *host, const char *lost)
 {
-    size_t from = find(c, host, strlen(host));
-    while (from < CUT_HOSTS && *lost) {
-        size_t length = strcspn(lost, " "), to = find(c, lost, length);
-        if (to < CUT_HOSTS && to != from)
-            c->apart[from][to] = c->apart[to][from] = true;
-        lost += length + (lost[length] == ' ');
+    for (size_t n; *lost; lost += n + (lost[n] == ' ')) {
+        n = strcspn(lost, " ");
+        struct cut_pair p = {0};
+        AUTO_FREE char *other = xstrfmt("%.*s", (int)n, lost);
+        bool first = strcmp(host, other) < 0, known = c->n == CUT_PAIRS || !strcmp(host, other);
+        snprintf(p.a, sizeof p.a, "%s", first ? host : other);
+        snprintf(p.b, sizeof p.b, "%s", first ? other : host);
+        for (size_t i = 0; i < c->n && !known; i++)
+            known = !memcmp(&c->pairs[i], &p, sizeof p);
+        if (!known)
+            c->pairs[c->n++] = p;
     }
 }
 
-static size_t degree(const struct cut *c, size_t i)
+const char *cut_judge(const struct cut *c, struct text *t)
 {
-    size_t n = 0;
-    for (size_t j = 0; j < c->n; j++)
-        n += c->apart[i][j];
-    return n;
-}
-
-/* The host that has lost most others, and more than each of them has; CUT_HOSTS: there is none. */
-static size_t most_cut(const struct cut *c)
-{
-    size_t most = 0;
-    for (size_t i = 1; i < c->n; i++)
-        if (degree(c, i) > degree(c, most))
-            most = i;
-    bool alone = degree(c, most) > 1;
-    for (size_t j = 0; j < c->n; j++)
-        alone = alone && !(c->apart[most][j] && degree(c, j) == degree(c, most));
-    return alone ? most : CUT_HOSTS;
-}
-
-static void tell_host(struct cut *c, size_t i, struct text *t)
-{
-    text_addf(t, "%s%s is cut off: no answer between it and ", t->len ? "; " : "", c->host[i]);
-    const char *comma = "";
-    for (size_t j = 0; j < c->n; j++) {
-        if (!c->apart[i][j])
+    const char *both[] = {c->pairs[0].a, c->pairs[0].b};
+    for (size_t k = 0; k < 2 && c->n > 1; k++) {
+        size_t in = 0;
+        while (in < c->n && (!strcmp(c->pairs[in].a, both[k]) || !strcmp(c->pairs[in].b, both[k])))
+            in++;
+        if (in < c->n)
             continue;
-        text_addf(t, "%s%s", comma, c->host[j]);
-        c->apart[i][j] = c->apart[j][i] = false;
-        comma = ", ";
+        text_addf(t, "%s is cut off: no answer between it and ", both[k]);
+        for (size_t i = 0; i < c->n; i++)
+            text_addf(t, "%s%s", i ? ", " : "",
+                      strcmp(c->pairs[i].a, both[k]) ? c->pairs[i].a : c->pairs[i].b);
+        return both[k];
     }
-}
-
-static size_t tell_pairs(const struct cut *c, struct text *t)
-{
-    size_t first = CUT_HOSTS;
     for (size_t i = 0; i < c->n; i++)
-        for (size_t j = i + 1; j < c->n; j++)
-            if (c->apart[i][j]) {
-                first = first < CUT_HOSTS ? first : i;
-                bool swap = strcmp(c->host[i], c->host[j]) > 0;
-                text_addf(t, "%sno answer between %s and %s", t->len ? "; " : "",
-                          c->host[swap ? j : i], c->host[swap ? i : j]);
-            }
-    return first;
-}
-
-const char *cut_judge(struct cut *c, struct text *t)
-{
-    size_t first = CUT_HOSTS;
-    for (size_t i; (i = most_cut(c)) < CUT_HOSTS; first = first < CUT_HOSTS ? first : i)
-        tell_host(c, i, t);
-    size_t apart = tell_pairs(c, t);
-    return c->host[first < CUT_HOSTS ? first : apart];
+        text_addf(t, "%sno answer between %s and %s", i ? "; " : "", c->pairs[i].a, c->pairs[i].b);
+    return both[0];
 }
 
 /* ---- how an attempt ended ---- */
@@ -267,8 +222,6 @@ static void heard(struct supervisor *w, const struct control *c)
         if (c->rank == 0) {
             w->seen.beat = *c;
             w->seen.has_beat = true;
-            if (*c->cell && !w->attempt->started_s)
-                w->attempt->started_s = w->heard - w->started;
             progress_beat(w->progress, c);
         }
         return;
@@ -391,22 +344,16 @@ static void obey_interrupts(struct supervisor *w)
     kill(w->family.launcher, SIGUSR1);
 }
 
-static void give_up(struct supervisor *w, const char *what, double seconds)
-{
-    snprintf(w->seen.given_up, sizeof w->seen.given_up, "%s %.0f s", what, seconds);
-    w->kill = true;
-}
-
 static void keep_deadlines(struct supervisor *w)
 {
-    double now = clock_now_s(), start_by_s = w->attempt->started_s ? 0 : w->attempt->start_by_s;
+    double now = clock_now_s();
     double patience = w->heard > w->started ? w->plan->set.measure.deadline + SILENCE_S : START_S;
     if (w->end_by) {
         w->kill |= now > w->end_by;
     } else if (now > w->heard + patience) {
-        give_up(w, "no message from the ranks for", now - w->heard);
-    } else if (start_by_s && now > w->started + start_by_s) {
-        give_up(w, "the ranks did not begin within", start_by_s);
+        snprintf(w->seen.given_up, sizeof w->seen.given_up, "no message from the ranks for %.0f s",
+                 now - w->heard);
+        w->kill = true;
     }
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Starts the ranks of one attempt and watches them until all have ended; judges how the attempt
- * ended, and which host is cut off.
+ * ended.
  */
 #pragma once
 
@@ -13,25 +13,23 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* ---- which host is cut off ----
- *
- * Which host is cut off, from what the hosts say of each other. A host that is cut off has lost all
- * others, and they have lost it; where a link is cut, two hosts have lost each other. */
+/* ---- which hosts have lost each other ---- */
 
-#define CUT_HOSTS 64 /* reports of further hosts are dropped */
+#define CUT_PAIRS 64 /* further ones are dropped */
 
 struct cut {
-    char host[CUT_HOSTS][64];
-    bool apart[CUT_HOSTS][CUT_HOSTS]; /* one of the two has lost the other */
+    struct cut_pair {
+        char a[64], b[64]; /* in the order of their names */
+    } pairs[CUT_PAIRS];
     size_t n;
 };
 
 /* `host` has lost these: their names, with a space after each. */
 void cut_add(struct cut *c, const char *host, const char *lost);
 
-/* Adds one line of text: the hosts that are cut off, then the other pairs that have lost each other.
- * Returns a host that it names. Uses `c` up; not for one in which nobody has lost another. */
-const char *cut_judge(struct cut *c, struct text *t);
+/* Adds one line of text: the host that has lost all others of several pairs, or else the pairs. Returns a
+ * host that it names. Not for a cut without pairs. */
+const char *cut_judge(const struct cut *c, struct text *t);
 
 /* ---- how an attempt ended ----
  *
@@ -41,8 +39,6 @@ enum attempt_end { ATTEMPT_COMPLETE, ATTEMPT_INTERRUPTED, ATTEMPT_DIED, ATTEMPT_
 
 struct attempt {
     int launch, attempt;
-    double start_by_s; /* longest time to the first cell; 0: as long as the ranks allow */
-    double started_s;  /* it took so long; 0: none has begun */
     enum attempt_end end;
     int code;           /* REFUSED: exit code */
     char kind[16];      /* DIED: crash, hang, lost */

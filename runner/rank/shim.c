@@ -100,10 +100,9 @@ struct shim {
     struct beat *beat;
     pid_t child;
     sigset_t signals, before;
-    uint64_t beat_ns;     /* time of the last beat */
-    uint64_t stopped_ns;  /* since when the child is stopped; 0: it runs */
-    uint32_t lost_B;      /* of the beat's lost hosts, sent */
-    long long oom_before; /* base/family.h, when the child was started */
+    uint64_t beat_ns;    /* time of the last beat */
+    uint64_t stopped_ns; /* since when the child is stopped; 0: it runs */
+    uint32_t lost_B;     /* of the beat's lost hosts, sent */
 };
 
 static void send(const struct control *c)
@@ -167,33 +166,16 @@ static void send_lost(struct shim *s)
     s->lost_B = n;
 }
 
-static const char *signal_name(int signal)
-{
-    static char name[16];
-    const char *known = sigabbrev_np(signal);
-    snprintf(name, sizeof name, "SIG%s", known ? known : "?");
-    return name;
-}
-
-static int crashed(const struct shim *s, int signal)
-{
-    char why[192], memory[96] = "";
-    long long now = signal == SIGKILL ? oom_kills(OOM_KILLS_FILE) : -1;
-    if (s->oom_before >= 0 && now > s->oom_before)
-        snprintf(memory, sizeof memory,
-                 "; the kernel has killed %lld processes of this host for lack of "
-                 "memory meanwhile",
-                 now - s->oom_before);
-    snprintf(why, sizeof why, "killed by %s%s", signal_name(signal), memory);
-    return died(s, "crash", why);
-}
-
 /* The child exited; the beat shows whether it had finished. */
 static int ended(const struct shim *s, int status)
 {
     const struct beat *b = s->beat;
-    if (WIFSIGNALED(status))
-        return crashed(s, WTERMSIG(status));
+    if (WIFSIGNALED(status)) {
+        char why[64];
+        const char *name = sigabbrev_np(WTERMSIG(status));
+        snprintf(why, sizeof why, "killed by SIG%s", name ? name : "?");
+        return died(s, "crash", why);
+    }
     int code = WEXITSTATUS(status);
     if (!strcmp(b->status, "lost"))
         return died(s, "lost", b->error);
@@ -307,7 +289,7 @@ static int be_child(const struct shim *s, pid_t parent, int (*child)(void *arg),
 
 int shim(const struct rank_place *place, struct beat *beat, int (*child)(void *arg), void *arg)
 {
-    struct shim s = {.place = place, .beat = beat, .oom_before = oom_kills(OOM_KILLS_FILE)};
+    struct shim s = {.place = place, .beat = beat};
     pid_t parent = getpid();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     signal(SIGPIPE, SIG_IGN); /* if the supervisor is gone, the launcher ends this process */

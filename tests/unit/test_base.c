@@ -373,11 +373,3 @@ TEST(every_length_as_the_library)
 
 /* ---- kills for want of memory ---- */
 
-TEST_IN_FOLDER(the_counter_is_found_by_its_name)
-{
-    folder_put("vmstat", "nr_free_pages 7\noom_kill_other 5\noom_kill 3\npgfault 9\n");
-    assert_int_equal(oom_kills(folder_path("vmstat")), 3);
-    folder_put("vmstat", "nr_free_pages 7\noom_kill\n");
-    assert_int_equal(oom_kills(folder_path("vmstat")), -1);
-    assert_int_equal(oom_kills(folder_path("absent")), -1);
-}
