@@ -97,11 +97,8 @@ fact(platform, fact, value) AS (
     ORDER BY 1, 2, 3
 ),
 cells AS (
-    SELECT s.platform, s.label, n, status,
-        rank() OVER (
-            PARTITION BY s.platform, s.workload, s.label, config, mode, params, size_B
-            ORDER BY complete DESC, s.run_id DESC) AS place
-    FROM summary s JOIN run USING (run)
+    SELECT s.platform, s.label, n, status
+    FROM summary s JOIN standing USING (run)
     WHERE s.platform GLOB 'h?00-*'
         AND NOT (s.platform = 'h200-2gpu-collectives' AND s.workload = 'nccl_allreduce')
 )
@@ -114,8 +111,7 @@ SELECT 'machine.' || platform || '.runs', 'integer', count(*) FROM measured GROU
 UNION ALL
 SELECT 'machine.' || platform || '.samples', 'integer', sum(n)
 FROM cells
-WHERE place = 1
-    AND status = 'ok'
+WHERE status = 'ok'
     AND label IS NOT 'proof-1'
     AND (label IS NOT 'collectives' OR platform <> 'h200-4gpu')
 GROUP BY platform
@@ -735,16 +731,13 @@ GROUP BY key;
 -- Synchronisations alone, without training between them: those that the model predicts (modelled), and
 -- those within 25% (near); the networks, and the numbers of ranks.
 WITH lab AS (
-    SELECT w.*,
-        rank() OVER (
-            PARTITION BY w.platform, w.label, config, size_B, every, overlap, fragments, transport
-            ORDER BY complete DESC, w.run_id DESC) AS place
-    FROM wan w JOIN run USING (run)
+    SELECT w.*
+    FROM wan w JOIN standing USING (run)
 ),
 alone AS (
     SELECT sync_s / model_sync_s AS ratio
     FROM lab
-    WHERE place = 1 AND sync_s IS NOT NULL AND efficiency IS NULL AND launches > 2
+    WHERE sync_s IS NOT NULL AND efficiency IS NULL AND launches > 2
 )
 SELECT 'lab.modelled', 'integer', count(ratio) FROM alone
 UNION ALL
@@ -756,14 +749,11 @@ SELECT 'lab.ranks', 'text', group_concat(ranks, ', ')
 FROM (SELECT DISTINCT ranks FROM lab WHERE sync_s IS NOT NULL ORDER BY 1);
 
 WITH cells AS (
-    SELECT n,
-        rank() OVER (
-            PARTITION BY s.platform, s.workload, s.label, config, mode, params, size_B
-            ORDER BY complete DESC, s.run_id DESC) AS place
-    FROM summary s JOIN run USING (run)
+    SELECT n
+    FROM summary s JOIN standing USING (run)
     WHERE s.platform GLOB 'wan-lab*' AND status = 'ok'
 )
-SELECT 'lab.samples', 'integer', sum(n) FROM cells WHERE place = 1;
+SELECT 'lab.samples', 'integer', sum(n) FROM cells;
 
 -- The error of the model over all networks, of the measured time (figures/wan_errors.sql).
 SELECT 'lab.error.' || substr(network, 5, length(network) - 9), 'percent', median_error
@@ -778,11 +768,8 @@ WHERE network GLOB 'all *';
 -- sum (best), its bound, and its verdict against MPI; `ring` is the verdict on our ring. pairs: those
 -- with such a verdict; tuned: where both use BBR, of which the table has the rows.
 WITH lab AS (
-    SELECT w.*, w.rowid AS line,
-        rank() OVER (
-            PARTITION BY w.platform, w.label, config, size_B, every, overlap, fragments, transport
-            ORDER BY complete DESC, w.run_id DESC) AS place
-    FROM wan w JOIN run USING (run)
+    SELECT w.*, w.rowid AS line
+    FROM wan w JOIN standing USING (run)
 ),
 alone AS (
     SELECT *,
@@ -791,7 +778,7 @@ alone AS (
             ORDER BY wire = 'fp32' AND strategy <> 'mpi' AND sync_s IS NOT NULL DESC, sync_s, line)
             AS rank
     FROM lab
-    WHERE place = 1 AND efficiency IS NULL
+    WHERE efficiency IS NULL
 ),
 best AS (
     SELECT * FROM alone WHERE rank = 1 AND wire = 'fp32' AND strategy <> 'mpi' AND sync_s IS NOT NULL

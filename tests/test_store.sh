@@ -61,6 +61,10 @@ echo 'no database, and more than a header of one hundred bytes: ----------------
 rebuilt 'a file that is no database'
 printf '\x7f\x7f' | dd of=data/gradsync.db bs=1 seek=60 conv=notrunc status=none
 rebuilt 'a database of another version'
+if command -v python3 >/dev/null; then
+    python3 -c 'import sqlite3; db = sqlite3.connect("data/gradsync.db"); db.execute("DROP TABLE compare"); db.commit()'
+    rebuilt 'a database without a table'
+fi
 rm -f data/gradsync.db*
 is "$(counted)" "$both" 'a deleted database is built again'
 if command -v sqlite3 >/dev/null; then

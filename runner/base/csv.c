@@ -184,16 +184,15 @@ static int digits_of(char *buf, uint64_t v, int least)
     return n;
 }
 
-void csv_decimal(char buf[CSV_DECIMAL], uint64_t time_ns, uint64_t iters, int digits)
+void csv_decimal(char buf[CSV_DECIMAL], uint64_t time_ns, uint64_t iters)
 {
-    uint64_t ns = time_ns / iters, fs = (time_ns % iters * 1000000 + iters / 2) / iters, unit = 1;
-    for (int i = digits; i < 9; i++)
-        unit *= 10;
+    uint64_t ns = time_ns / iters, fs = (time_ns % iters * 1000000 + iters / 2) / iters,
+             unit = 1000000000;
     ns += fs / 1000000;
     /* By hand: a table has one for each sample. */
     int n = digits_of(buf, ns / unit, 1);
     buf[n++] = '.';
-    n += digits_of(buf + n, ns % unit, 9 - digits);
+    n += digits_of(buf + n, ns % unit, 9);
     n += digits_of(buf + n, fs % 1000000, 6);
     while (buf[n - 1] == '0')
         n--;

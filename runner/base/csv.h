@@ -69,10 +69,9 @@ void csv_field(struct text *t, const char *s);
 /* Adds bytes unchanged. */
 void csv_bytes(struct csv *c, const char *s, size_t n);
 
-/* Writes time_ns / iters as a decimal in units of 10^-digits seconds, rounded to a femtosecond,
- * without trailing zeros. iters is at most INT32_MAX. */
+/* Writes time_ns / iters as a decimal of seconds, rounded to a femtosecond, without trailing zeros. iters is at most INT32_MAX. */
 #define CSV_DECIMAL 48
-void csv_decimal(char buf[CSV_DECIMAL], uint64_t time_ns, uint64_t iters, int digits);
+void csv_decimal(char buf[CSV_DECIMAL], uint64_t time_ns, uint64_t iters);
 
 /* ---- reading ---- */
 

@@ -23,7 +23,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -722,7 +721,7 @@ const char samples_columns[] =
 
 /* The next time of a block, exact to a femtosecond, in units of 10^-digits seconds. False: no more. By
  * hand, as what follows: a table has one for each sample. */
-static bool next_time(const char **times_json, uint64_t iters, int digits, char buf[CSV_DECIMAL])
+static bool next_time(const char **times_json, uint64_t iters, char buf[CSV_DECIMAL])
 {
     const char *s = *times_json;
     uint64_t ns = 0;
@@ -732,7 +731,7 @@ static bool next_time(const char **times_json, uint64_t iters, int digits, char 
         return false;
     for (; isdigit((unsigned char)*s); s++)
         ns = 10 * ns + (uint64_t)(*s - '0');
-    csv_decimal(buf, ns, iters, digits);
+    csv_decimal(buf, ns, iters);
     *times_json = s;
     return true;
 }
@@ -758,7 +757,7 @@ static void put_samples(void *ctx, sqlite3_stmt *st)
     }
     uint64_t iters = (uint64_t)sqlite3_column_int64(st, COLUMNS);
     const char *times = store_text(st, COLUMNS + 1);
-    for (size_t n = 1, head = row.len; next_time(&times, iters, 0, time); n++) {
+    for (size_t n = 1, head = row.len; next_time(&times, iters, time); n++) {
         row.len = head;
         put_number(&row, n);
         text_add(&row, ",");
@@ -768,88 +767,6 @@ static void put_samples(void *ctx, sqlite3_stmt *st)
     }
 }
 
-/* SQLite would read the blocks of a run once for each of its groups. */
-#define BLOCKS_OF                                                                                  \
-    " FROM main.stamp CROSS JOIN main.run USING (run) CROSS JOIN main.block USING (run)"           \
-    " CROSS JOIN main.cell AS c USING (run, cell_id)"
-
-/* ---- classic files ---- */
-
-struct classic {
-    struct store *store;
-    const char *dir;
-    struct csv file; /* of one config's times */
-    sqlite3_int64 cell;
-    int code;
-};
-
-static char *classic_path(const struct classic *c, sqlite3_stmt *st, const char *name)
-{
-    return xstrfmt("%s/classic/%s/%s/%s/%s", c->dir, store_text(st, 0), store_text(st, 1),
-                   store_text(st, 2), name);
-}
-
-static void put_nccl_tests(void *ctx, sqlite3_stmt *st)
-{
-    struct classic *c = ctx;
-    AUTO_FREE char *path = classic_path(c, st, "allreduce.txt");
-    if (!c->code)
-        c->code = csv_write_file(path, store_text(st, 3));
-}
-
-static void begin_times(struct classic *c, sqlite3_stmt *st)
-{
-    char suffix[24] = "";
-    if (sqlite3_column_int(st, 5))
-        snprintf(suffix, sizeof suffix, ".%d", sqlite3_column_int(st, 6));
-    AUTO_FREE char *config = xstrdup(store_text(st, 4));
-    for (char *s = config; *s; s++)
-        if (!isalnum((unsigned char)*s) && !strchr("._+=-", *s))
-            *s = '-';
-    AUTO_FREE char *name = xstrfmt("iteration_times_%s%s.txt", config, suffix);
-    AUTO_FREE char *path = classic_path(c, st, name);
-    c->code = csv_close(&c->file, true);
-    if (!c->code)
-        c->code = csv_open(&c->file, path);
-}
-
-static void put_times(void *ctx, sqlite3_stmt *st)
-{
-    struct classic *c = ctx;
-    sqlite3_int64 cell = sqlite3_column_int64(st, 3);
-    if (!c->code && cell != c->cell)
-        begin_times(c, st);
-    c->cell = cell;
-    const char *times = store_text(st, 8);
-    char time[CSV_DECIMAL];
-    while (!c->code && next_time(&times, (uint64_t)sqlite3_column_int64(st, 7), 3, time)) {
-        csv_text(&c->file, time);
-        csv_end(&c->file);
-    }
-}
-
-static void *write_classic(void *arg)
-{
-    struct classic *c = arg;
-    int code = store_each(c->store,
-                          "SELECT platform, workload, run_id, text FROM nccl_tests"
-                          " JOIN main.run USING (run)",
-                          put_nccl_tests, c);
-    if (!code && !c->code)
-        code = store_each(c->store,
-                          "SELECT platform, workload, run_id, c.rowid, config,"
-                          " several, place, iters, times_json" BLOCKS_OF
-                          " JOIN (SELECT run, count(DISTINCT grp) > 1 AS several FROM main.cell"
-                          "  WHERE mode = 'overlapped' GROUP BY run) USING (run)"
-                          " WHERE counts AND copy = 0 AND mode = 'overlapped'"
-                          " ORDER BY run, place, c.rowid, launch, seq",
-                          put_times, c);
-    code = code ? code : c->code;
-    int closed = csv_close(&c->file, !code);
-    c->code = code ? code : closed;
-    return NULL;
-}
-
 /* ---- all tables as files ---- */
 
 static int fill(struct store *s, struct csv *files)
@@ -857,7 +774,10 @@ static int fill(struct store *s, struct csv *files)
     int code = store_each(s,
                           "SELECT run_id, launch, block, cell_id, platform, workload, config, "
                           "mode, copy, ranks, nodes,"
-                          " size_B, iters, times_json" BLOCKS_OF " WHERE counts"
+                          " size_B, iters, times_json FROM main.stamp"
+                          /* else SQLite reads the blocks of a run once for each of its groups */
+                          " CROSS JOIN main.run USING (run) CROSS JOIN main.block USING (run)"
+                          " CROSS JOIN main.cell AS c USING (run, cell_id) WHERE counts"
                           " ORDER BY sort, place, launch, seq",
                           put_samples, &files[DERIVED]);
     for (int i = 0; i < DERIVED && !code; i++) {
@@ -872,8 +792,6 @@ static int fill(struct store *s, struct csv *files)
 int store_export_all(struct store *s, const char *dir)
 {
     struct csv files[DERIVED + 1] = {0}; /* the last: of the samples */
-    struct classic classic = {.store = s, .dir = dir, .cell = -1};
-    pthread_t thread;
     int code = GS_OK;
     for (int i = DERIVED; i >= 0 && !code; i--) {
         AUTO_FREE char *path =
@@ -882,14 +800,7 @@ int store_export_all(struct store *s, const char *dir)
         if (!code)
             csv_params_header(&files[i], i < DERIVED ? store_derived[i].columns : samples_columns);
     }
-    bool two = !code && sqlite3_threadsafe() == 1 &&
-               !pthread_create(&thread, NULL, write_classic, &classic);
     TRY(code, fill(s, files));
-    if (two)
-        pthread_join(thread, NULL);
-    else if (!code)
-        write_classic(&classic);
-    TRY(code, classic.code);
     for (int i = DERIVED; i >= 0 && !code; i--) /* all are whole before one is renamed */
         code = csv_finish(&files[i]);
     for (int i = DERIVED; i >= 0; i--) {

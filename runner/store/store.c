@@ -55,9 +55,13 @@ const struct store_table store_tables[] = {
     {"sample", "run,seq,sample,time_ns", "sample",
      "SELECT run, seq, key + 1 AS sample, value AS time_ns FROM block, json_each(times_json)"},
     {"standing", "run",
-     "platform, workload and label: the latest run, or the latest complete one if there is any",
-     "SELECT run FROM (SELECT *, row_number() OVER (PARTITION BY platform, workload, label"
-     " ORDER BY " STORE_STANDS("complete", "run_id") ") AS place FROM run) WHERE place = 1"},
+     "platform, workload, label and job: the latest run, or the latest complete one if there is "
+     "any",
+     "SELECT run FROM (SELECT run, row_number() OVER (PARTITION BY platform, workload, label,"
+     /* jobs share a section, and the group of their cells tells them apart */
+     " iif(workload IN ('trial', 'train'),"
+     "  (SELECT min(grp) FROM cell WHERE cell.run = run.run), '')"
+     " ORDER BY complete DESC, run_id DESC) AS place FROM run) WHERE place = 1"},
     {"foreign_load", "run,launch,host,cores,foreign_cores", "host of a launch",
      "SELECT run, launch, host, max(cores) AS cores,"
      " max(0, max(busy_cores) - total(own_cores)) AS foreign_cores FROM ("
@@ -147,6 +151,8 @@ int store_failed(struct store *s)
     s->failed = true;
     const char *path = *s->path ? s->path : "the database in memory";
     switch (sqlite3_errcode(s->db) & 0xff) {
+    case SQLITE_INTERRUPT: /* whoever sets a time limit says so */
+        return GS_FAILED;
     case SQLITE_FULL:
         return fail_at(GS_FAILED, path, 0, "cannot be written: no space left on the disk");
     case SQLITE_BUSY:
@@ -228,7 +234,8 @@ static int number_of(sqlite3 *db, const char *sql, int otherwise)
     return value;
 }
 
-static enum state state_of(const struct store *s, int version)
+/* wanted: the number of tables, views, indices and triggers. */
+static enum state state_of(const struct store *s, int version, int wanted)
 {
     int application = number_of(s->db, "PRAGMA application_id", -1);
     int tables = number_of(s->db, "SELECT count(*) FROM sqlite_schema", -1);
@@ -239,7 +246,12 @@ static enum state state_of(const struct store *s, int version)
         return STATE_EMPTY;
     if (application != APPLICATION)
         return STATE_FOREIGN;
-    return number_of(s->db, "PRAGMA user_version", -1) == version ? STATE_READY : STATE_OTHER;
+    if (number_of(s->db, "PRAGMA user_version", -1) != version)
+        return STATE_OTHER;
+    return number_of(s->db, "SELECT count(*) FROM sqlite_schema WHERE sql IS NOT NULL", -1) ==
+                   wanted
+               ? STATE_READY
+               : STATE_BROKEN;
 }
 
 static int create(struct store *s, const char *tables, int version)
@@ -272,6 +284,7 @@ static bool connect_to(struct store *s)
     if (sqlite3_open_v2(*s->path ? s->path : ":memory:", &s->db, flags, NULL))
         return false;
     sqlite3_busy_timeout(s->db, WAIT_MS);
+    sqlite3_limit(s->db, SQLITE_LIMIT_ATTACHED, 0); /* a query reads and writes no other file */
     sqlite3_db_config(s->db, SQLITE_DBCONFIG_DQS_DML, 0,
                       NULL); /* "word" is a column, never a text */
     sqlite3_exec(s->db,
@@ -291,14 +304,16 @@ static int open_in_memory(struct store *s, const char *tables, int version, cons
 int store_open(struct store *s, const char *path)
 {
     AUTO_FREE char *tables = schema();
-    int version = version_of(tables);
+    int version = version_of(tables), wanted = 0;
+    for (const char *c = tables; (c = strstr(c, "CREATE ")); c++)
+        wanted++;
     *s = (struct store){.path = xstrdup(path ? path : "")};
     if (!path)
         return open_in_memory(s, tables, version, NULL);
     free(files_make_above(path));
     if (!connect_to(s) || sqlite3_db_readonly(s->db, "main") == 1)
         return open_in_memory(s, tables, version, strerror(access(path, W_OK) ? errno : EROFS));
-    enum state state = state_of(s, version);
+    enum state state = state_of(s, version, wanted);
     if (state == STATE_FOREIGN)
         return fail_at(GS_USAGE, path, 0,
                        "is a database of another program; move it to another place");

@@ -30,10 +30,6 @@ extern const struct store_table store_tables[]; /* the views last; ends with a N
 enum { SUMMARY, ITERATION, METRICS, LAUNCHES, WAN, COMPARE, CHOSEN, PLACEBO, DERIVED };
 extern const struct store_table store_derived[DERIVED];
 
-/* Which of several runs stands, as an ORDER BY: of those with most progress the latest, whose name
- * begins with the time. */
-#define STORE_STANDS(progress, run_id) progress " DESC, " run_id " DESC"
-
 struct store {
     sqlite3 *db;
     char *path;           /* "" for one in memory */
@@ -101,12 +97,5 @@ int store_export(struct store *s, const char *sql, const char *columns, const ch
 
 /* Writes all tables of the recordings into the folder: samples.csv, a row for each sample of a block
  * that counts, and store_derived[], ordered by platform, workload, label and run, then by the plan.
- * The same recordings give the same bytes. All of them are written, or none. In classic/ it writes
- * two kinds of files that scripts of the field read, for each run:
- *   allreduce.txt                   tables as nccl-tests prints them, for collectives only; one for
- *                                   each config and each set of parameters other than the size
- *   iteration_times_CONFIG.txt      the times of the overlapped step in ms, one on a line, in the
- *                                   order measured; if several groups have steps,
- *                                   iteration_times_CONFIG.N.txt for group N of the plan
- * CONFIG has '-' in place of characters that suit no file name. GS_OK or reported. */
+ * The same recordings give the same bytes. All of them are written, or none. GS_OK or reported. */
 int store_export_all(struct store *s, const char *dir);

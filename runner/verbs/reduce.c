@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cli.h"
+#include "base/clock.h"
 #include "base/csv.h"
 #include "base/err.h"
 #include "base/text.h"
@@ -98,7 +99,13 @@ int cmd_reduce(int argc, char **argv)
 
 struct query_request {
     const char *format, *first, **tables;
+    struct cli_int seconds;
 };
+
+static int is_over(void *end)
+{
+    return clock_now_s() > *(const double *)end;
+}
 
 static int format_of(const char *name, enum print_format *format)
 {
@@ -127,8 +134,14 @@ static int query(void *request, char **words, int n)
         code = store_add_file(&s, *path);
     if (!code && q->first)
         code = store_execute(&s, q->first);
+    double end = clock_now_s() + (double)q->seconds.value;
+    if (!code)
+        sqlite3_progress_handler(s.db, 100000, is_over, &end);
     TRY(code, print_functions(&s));
     TRY(code, print_query(&s, words[0], &how));
+    if (code && is_over(&end))
+        code =
+            fail(GS_FAILED, "query: stopped after %ld s; --seconds allows more", q->seconds.value);
     if (!code && !how.rows && how.format == PRINT_TEXT)
         say("no row");
     return store_finish(&s, code);
@@ -136,7 +149,7 @@ static int query(void *request, char **words, int n)
 
 int cmd_query(int argc, char **argv)
 {
-    struct query_request q = {0};
+    struct query_request q = {.seconds = {60, 1, 86400}};
     const struct cli_option options[] = {
         {"format", 0, CLI_TEXT, &q.format, "FORMAT",
          "text, csv, json, lines (cells with a space between them) or tex (macros: name, form, "
@@ -146,6 +159,7 @@ int cmd_query(int argc, char **argv)
          "query this file as table NAME; DIR/NAME.sql: the rows of this query; may be repeated"},
         {"first", 'f', CLI_TEXT, &q.first, "SQL",
          "execute these statements before, such as CREATE TEMP TABLE; with --table only"},
+        {"seconds", 's', CLI_INT, &q.seconds, "SECONDS", "stop after this time (default 60)"},
         {"quiet", 'q', CLI_QUIET, NULL, NULL, "print errors and the rows only"},
         {0},
     };

@@ -129,7 +129,7 @@ printf '0.10012\n0.0995\n0.1021\n' >seconds.txt
 printf '10.139\n9.7' >torn_times.txt
 awk 'BEGIN { for (i = 1; i <= 50; i++) printf "%.4f\n", (i <= 28 ? 9.7 : 7.6) + i % 7 / 10000 }' >stepped.txt
 $ import -o times --platform a100 --set ranks=8 --set size=4MiB --set mode=overlapped iteration_times_ll128.txt
-$ reduce times && summary , workload config mode size_B n min_s && cat csv/classic/a100/iter_proxy/*/iteration_times_LL128.txt
+$ reduce times && summary , workload config mode size_B n min_s
 $ import -o stepped --platform a100 --set ranks=8 stepped.txt && reduce stepped && summary , n warmup_blocks ci_low_s ci_high_s converged
 $ gradsync show stepped | grep 'changes level'
 $ import -o seconds --platform a100 --set ranks=8 --set unit=s seconds.txt && grep -ho '"time_ns":.*' seconds/*/*/*/*.jsonl

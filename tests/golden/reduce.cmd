@@ -12,7 +12,7 @@ $ gradsync reduce raw -o csv
 $ cat csv/samples.csv
 $ cat csv/summary.csv
 $ cat csv/metrics.csv csv/iteration.csv
-$ cat csv/classic/p/null/r1/allreduce.txt
+$ gradsync show --format nccl-tests raw/p/null/r1
 # A limit is known of the hardware: that of the platform's config today holds for every table.
 mkdir configs && printf '[limits]\nbusbw = 20GB/s\n' >configs/p.ini
 $ gradsync reduce -q raw -o today && rows today limit_Bps limit_fraction median_s
@@ -23,7 +23,7 @@ rm -r configs
 whole_run told/p/null/r1
 sed -i "/$C/{ s/\"params\": \"size=16 config=a\"/\"params\": \"size=8 config=a metric=L\"/; s/\"size_B\": 16/\"size_B\": 8/
     s/{\"size\":\"16\",\"config\":\"a\"}/{\"size\":\"8\",\"config\":\"a\",\"metric\":\"L\"}/; s/\"size_B\":16/\"size_B\":8/ }" told/p/null/r1/*.json*
-$ gradsync reduce -q told -o told.csv && grep -E '^# config|^ +8 ' told.csv/classic/p/null/r1/allreduce.txt
+$ gradsync show --format nccl-tests told/p/null/r1 | grep -E '^# config|^ +8 '
 
 # ---- the same bytes: again, in a German locale, and from a store that took runs one after another or lost one
 cp -r csv first
@@ -178,16 +178,12 @@ done
 sed '/"type":"group"/d; 1s/"attempt":1/"attempt":2/; s/"time_ns":\[/&9/' "$(recording steps/s 1 1)" >"$(recording steps/s 1 2)"
 # A = 10, 20, 30 ms, B = 4 ms, C = A + B, D = A + 1 ms: exposed 1 ms, hidden 3 ms, overlap (C - D) / B = 0.75
 $ iterations steps && head -n 1 steps.csv/iteration.csv
-$ xargs <steps.csv/classic/p/null/s/iteration_times_ring-LL.txt
 # The second copy of compute is no part of a step, and no step is decomposed with the modes of another config.
 cp -r steps twice && sed -i '/"cell":"c0"/{ p; s/"copy":0/"copy":1/; s/"time_ns":\[/&9/ }' twice/s/*.jsonl
 $ iterations twice && diff steps.csv/iteration.csv twice.csv/iteration.csv
 cp -r steps lone && sed -i '/"config":"ring\/LL"/{ p; s/"cell":"./&_/; s,ring/LL,tree/LL, }' lone/s/*.jsonl
 sed -i '/"block","cell":"o1"/{ p; s/"cell":"./&_/ }; /"cell":"[bs]_1"/d' lone/s/*.jsonl
 $ iterations lone && csv lone.csv/summary.csv 1 cell_id config mode status
-# Each size has its file of iteration times.
-cp -r steps groups && sed -i 's/'$G'/'$H'/; s/"cell":"[a-z]/&9/; s/1024/2048/' groups/s/launch-02.01.jsonl
-$ gradsync reduce -q groups -o groups.csv && ls groups.csv/classic/p/null/s
 # B = 50 us, 0.3% of A: what C - D is of it is noise.
 cp -r steps little && sed -i '/"cell":"b1"/s/\[4000000\]/[50000]/' little/s/*.jsonl
 $ iterations little

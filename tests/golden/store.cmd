@@ -40,6 +40,10 @@ $ gradsync query 'DELETE FROM run RETURNING dir'
 $ gradsync query 'SELECT 1; SELECT 2'
 $ gradsync query 'DROP TABLE run'
 $ gradsync query "ATTACH 'x' AS y"
+echo 'SELECT 1 AS x' >one.sql
+$ gradsync query --table one.sql 'SELECT x FROM one'
+$ gradsync query --table one.sql --first "ATTACH 'written' AS y" 'SELECT 1'; ls written
+$ gradsync query --seconds 1 'WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT max(x) FROM n'
 $ lines "$count"
 
 # ---- what changes on the disk: a run that is gone leaves no row, and comes back
