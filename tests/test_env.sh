@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # gradsync works the same from any folder, in paths with spaces, under any locale, time zone and
-# umask, and twice at once. Of the user's environment it records only what bears on a measurement.
+# umask. Of the user's environment it records only what bears on a measurement.
 . "$(dirname "$0")/lib.sh"
 
 cat >tiny.ini <<'INI'
@@ -51,13 +51,9 @@ is "$(shape 'a folder/the tables')" "$(shape plain.csv)" 'folders with spaces gi
 mkdir 'programs here'
 cp -r "$build"/gradsync "$build"/gradsync-rank 'programs here/'
 cp -r "$build/tests/plugins" 'programs here/plugins'
-exits 0 'programs in a path with spaces run' env -u GRADSYNC_PLUGIN_PATH 'programs here/gradsync' run -q tiny.ini -o elsewhere
-is "$(recordings elsewhere | wc -l)" 1 'programs in a path with spaces write one recording'
-exits 0 'a run with spaces in TMPDIR succeeds' env TMPDIR="$tmp/a folder" "$gradsync" run -q \
-    tiny.ini -o tmpdir
-exits 0 'a run in an empty environment succeeds' env -i PATH="$PATH" GRADSYNC_PLUGIN_PATH="$GRADSYNC_PLUGIN_PATH" "$gradsync" run -q tiny.ini \
-    -o empty
-is "$(recordings empty | wc -l)" 1 'a run in an empty environment writes one recording'
+exits 0 'programs in a path with spaces run, with spaces in TMPDIR and no other variables' env -i PATH="$PATH" \
+    TMPDIR="$tmp/a folder" 'programs here/gradsync' run -q tiny.ini -o elsewhere
+is "$(recordings elsewhere | wc -l)" 1 'they write one recording'
 
 # ---- locale
 
@@ -75,14 +71,8 @@ else
     is "$(LC_ALL=$german awk 'BEGIN { printf "%s", 1 }')$(LC_ALL=$german bash -c \
         'printf %.1f 1,5')" 11,5 \
         'the German locale has decimal commas'
-    exits 0 'a run in a German locale succeeds' env LC_ALL=$german LC_NUMERIC=$german "$gradsync" \
-        run -q tiny.ini -o german
     LC_ALL=$german run "$gradsync" reduce -q plain -o german.csv
     ok 'a German locale writes the same tables byte by byte' diff -r plain.csv german.csv
-    exits 0 'a recording made in a German locale is reduced' "$gradsync" reduce -q german -o \
-        german2.csv
-    is "$(shape german2.csv)" "$(shape plain.csv)" \
-        'a recording made in a German locale has the same cells'
     LC_ALL=$german run "$gradsync" plan tiny.ini
     german_plan=$out
     run "$gradsync" plan tiny.ini
@@ -100,31 +90,16 @@ run_id=$(basename "$(dirname "$(recordings zone)")")
 stamp=${run_id%%Z*}
 ok 'the run is named by UTC' test ! "$stamp" '<' "$before" -a ! "$stamp" '>' "$after"
 like "$(head -n 1 "$(recordings zone)")" '"started":"[0-9T:.-]*Z"' 'the header has the time in UTC'
-TZ=America/St_Johns run "$gradsync" reduce -q plain -o zone.csv
-ok 'tables do not depend on the time zone' diff -r plain.csv zone.csv
 
 # ---- umask
 
-for mask in 077 022 000; do
+for mask in 077 000; do
     (umask $mask && "$gradsync" run -q tiny.ini -o "mask $mask" &&
         "$gradsync" reduce -q "mask $mask" -o "csv $mask")
     is "$(shape "csv $mask")" "$(shape plain.csv)" "umask $mask gives the same cells"
 done
 is "$(find 'mask 077' -perm /077 | wc -l)" 0 'under umask 077 nobody else can read the data'
 is "$(find 'mask 000' -type f -perm /222 | wc -l)" 0 'a finished recording is read-only'
-
-# ---- two at once
-
-"$gradsync" run -q tiny.ini -o both >one.log 2>&1 &
-one=$!
-"$gradsync" run -q tiny.ini -o both >two.log 2>&1 &
-two=$!
-ok 'the first of two runs at once succeeds' wait $one
-ok 'the second of two runs at once succeeds' wait $two
-is "$(find both -name MANIFEST.json | wc -l)" 2 'two runs at once have a manifest each'
-exits 0 'two runs at once are both sound' "$gradsync" check both
-is "$("$gradsync" reduce -q both -o both.csv && cut -d, -f1 both.csv/summary.csv | sort -u | wc \
-    -l)" 3 'two runs at once are both in the tables'
 
 # ---- secrets
 

@@ -45,20 +45,6 @@ picked 'a named test runs whatever TESTS says' 'tests/test_long.sh' \
     TESTS=memory bash tests/run tests/test_long.sh
 fails1 2 'no test matches TESTS=nosuch' env BUILD=build TESTS=nosuch bash tests/run
 
-touch tests/lab.sh
-for name in lab_a lab_b lab_c; do
-    printf '%s\n' '. "$PWD/tests/lab.sh"' 'mkdir at_work || exit' 'sleep 0.2' 'rmdir at_work' 'echo 1..1; echo ok 1' \
-        >tests/test_$name.sh
-done
-ok 'labs run one after the other' env BUILD=build TESTS=lab_ bash tests/run
-like "$out" 'Files=3, Tests=3,'
-rm tests/test_lab_?.sh
-printf '%s\n' '# Takes minutes' 'echo long >>order; echo 1..1; echo ok 1' >tests/test_z.sh
-printf '%s\n' 'echo short >>order; echo 1..1; echo ok 1' >tests/test_a.sh
-ok 'two tests run' env BUILD=build JOBS=1 TESTS='test_[az]\.sh' bash tests/run
-is "$(xargs <order)" 'long short' 'the long ones come first'
-rm tests/test_[az].sh
-
 made tests/test_broken.sh 1
 rm -f ran
 exits 1 'a failed test fails the run' env BUILD=build CI=true bash tests/run

@@ -11,7 +11,6 @@
 
 #include <dlfcn.h>
 #include <mpi.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,31 +22,18 @@ static const struct {
     unsigned iters;
 } points[] = {{"8", 4000}, {"64KiB", 400}, {"16MiB", 16}};
 
-struct bare {
-    char *in, *out;
-    int count;
-};
-
 static void barrier(void *ctx)
 {
     (void)ctx;
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static void bcast(void *ctx, void *buf, size_t bytes, int root)
+static void end(void *ctx, const char *why, ...)
 {
     (void)ctx;
-    MPI_Bcast(buf, (int)bytes, MPI_BYTE, root, MPI_COMM_WORLD);
-}
-
-static void say_why(void *ctx, const char *fmt, ...)
-{
-    va_list args;
-    (void)ctx;
-    va_start(args, fmt);
-    vfprintf(stderr, fmt, args);
-    va_end(args);
-    fputc('\n', stderr);
+    fprintf(stderr, "bare_allreduce: %s\n", why);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+    exit(1);
 }
 
 static void note(void *ctx, const char *key, const char *value)
@@ -61,12 +47,12 @@ static double slowest(double mine)
     return mine;
 }
 
-static double time_bare(const struct bare *b, unsigned iters)
+static double time_bare(float *in, float *out, int count, unsigned iters)
 {
     MPI_Barrier(MPI_COMM_WORLD);
     double start = MPI_Wtime();
     for (unsigned i = 0; i < iters; i++)
-        MPI_Allreduce(b->in, b->out, b->count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Allreduce(in, out, count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
     return slowest((MPI_Wtime() - start) / iters);
 }
 
@@ -74,76 +60,51 @@ static double time_plugin(const struct wl_plugin *wl, void *prepared, unsigned i
 {
     struct wl_sample s = {.size = sizeof s};
     if (wl->sample(prepared, iters, &s) != WL_OK)
-        MPI_Abort(MPI_COMM_WORLD, 1);
+        end(NULL, "a sample failed");
     return slowest(s.values[0]);
 }
 
-static bool bare_open(struct bare *b, size_t bytes)
+/* A cell of that size, all else by default, and buffers as large. */
+static void compare(const struct wl_plugin *wl, void *self, const char *size, unsigned iters,
+                    int rank)
 {
-    size_t pages = (bytes + 4095) / 4096 * 4096;
-    *b = (struct bare){aligned_alloc(4096, pages), aligned_alloc(4096, pages),
-                       (int)(bytes / sizeof(float))};
-    if (!b->in || !b->out)
-        return false;
-    memset(b->in, 0, pages);
-    memset(b->out, 0, pages);
-    return true;
-}
-
-/* A cell of that size; all else by default. */
-static void *prepare(const struct wl_plugin *wl, void *self, const char *size, uint64_t *bytes)
-{
+    double bare[ROUNDS], plugin[ROUNDS], ratio[ROUNDS];
     char why[256];
     void *cell = calloc(1, wl->cell_size), *prepared = NULL;
     const struct wl_param *p = params_find(wl->params, "size");
-    if (!cell || !p || !params_default(wl->params, cell, why, sizeof why) ||
-        !param_parse(p, size, cell, why, sizeof why) ||
-        wl->prepare(self, cell, &prepared) != WL_OK) {
-        MPI_Abort(MPI_COMM_WORLD, 1);
-        exit(1);
-    }
-    *bytes = *(const uint64_t *)((const char *)cell + p->offset);
-    free(cell);
-    return prepared;
-}
-
-static void compare(const struct wl_plugin *wl, void *self, size_t point, int rank)
-{
-    double bare[ROUNDS], plugin[ROUNDS], ratio[ROUNDS];
-    unsigned iters = points[point].iters;
-    uint64_t bytes;
-    struct bare b;
-    void *prepared = prepare(wl, self, points[point].size, &bytes);
-    if (!bare_open(&b, (size_t)bytes))
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    time_bare(&b, iters);
+    if (!params_default(wl->params, cell, why, sizeof why) ||
+        !param_parse(p, size, cell, why, sizeof why) || wl->prepare(self, cell, &prepared) != WL_OK)
+        end(NULL, "a cell cannot be prepared");
+    const size_t bytes = *(const uint64_t *)((const char *)cell + p->offset);
+    const int count = (int)(bytes / sizeof(float));
+    float *in = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096),
+          *out = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+    memset(in, 0, bytes);
+    memset(out, 0, bytes);
+    time_bare(in, out, count, iters);
     time_plugin(wl, prepared, iters);
     for (int i = 0; i < ROUNDS; i++) {
         if (i % 2)
-            bare[i] = time_bare(&b, iters);
+            bare[i] = time_bare(in, out, count, iters);
         plugin[i] = time_plugin(wl, prepared, iters);
         if (i % 2 == 0)
-            bare[i] = time_bare(&b, iters);
+            bare[i] = time_bare(in, out, count, iters);
         ratio[i] = plugin[i] / bare[i];
     }
     if (rank == 0)
         printf("mpi_allreduce %-6s %10.3f us   bare loop %10.3f us   ratio %.3f (0.97..1.03)\n",
-               points[point].size, stats_median(plugin, ROUNDS) * 1e6,
-               stats_median(bare, ROUNDS) * 1e6, stats_median(ratio, ROUNDS));
+               size, stats_median(plugin, ROUNDS) * 1e6, stats_median(bare, ROUNDS) * 1e6,
+               stats_median(ratio, ROUNDS));
     wl->release(prepared);
-    free(b.in);
-    free(b.out);
+    free(cell);
+    free(in);
+    free(out);
 }
 
 int main(int argc, char **argv)
 {
-    struct wl_host host = {.size = sizeof host,
-                           .nodes = 1,
-                           .seed = 1,
-                           .barrier = barrier,
-                           .bcast = bcast,
-                           .fail = say_why,
-                           .note = note};
+    struct wl_host host = {
+        .size = sizeof host, .nodes = 1, .seed = 1, .barrier = barrier, .fail = end, .note = note};
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &host.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &host.ranks);
@@ -151,15 +112,11 @@ int main(int argc, char **argv)
     host.local_ranks = host.ranks;
     void *self = NULL, *library = argc == 2 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
     const struct wl_plugin *wl = library ? dlsym(library, WL_SYMBOL) : NULL;
-    if (!wl || wl->open(&self, &host) != WL_OK) {
-        fprintf(stderr, "usage: mpirun -n 2 %s PATH/mpi_allreduce.so\n", argv[0]);
-        MPI_Abort(MPI_COMM_WORLD, 2);
-        return 2;
-    }
+    if (!wl || wl->open(&self, &host) != WL_OK)
+        end(NULL, "usage: mpirun -n 2 bare_allreduce PATH/mpi_allreduce.so");
     for (size_t i = 0; i < sizeof points / sizeof *points; i++)
-        compare(wl, self, i, host.rank);
+        compare(wl, self, points[i].size, points[i].iters, host.rank);
     wl->close(self);
-    dlclose(library);
     MPI_Finalize();
     return 0;
 }

@@ -61,16 +61,6 @@ TEST_WITH(each_fault_is_named, set_up, folder_tear_down)
     }
 }
 
-/* Alone in its folder: a file that is not listed would be reported after it. */
-TEST_WITH(a_manifest_lists_no_path, set_up, folder_tear_down)
-{
-    assert_int_equal(unlink(folder_path("launch-01.01.log")), 0);
-    assert_int_equal(unlink(folder_path("config.ini")), 0);
-    folder_put(RECORD_MANIFEST, "{\"schema\":1,\"files\":{\"../x\":{}}}");
-    assert_int_equal(manifest_verify(folder.dir), GS_FAILED);
-    folder_says("lists '../x', not a file name");
-}
-
 TEST_WITH(an_entry_without_its_facts_vouches_for_nothing, set_up, folder_tear_down)
 {
     static const struct {
@@ -97,30 +87,6 @@ TEST_WITH(an_entry_without_its_facts_vouches_for_nothing, set_up, folder_tear_do
         if (entries[i].said)
             folder_says(entries[i].said);
     }
-}
-
-/* All may read, some may run: a manifest takes the right to write and gives none. */
-TEST_WITH(a_manifest_takes_the_right_to_write_and_gives_none, set_up, folder_tear_down)
-{
-    struct stat st;
-    assert_int_equal(chmod(folder_path("config.ini"), 0640), 0);
-    assert_int_equal(chmod(folder_path("launch-01.01.log"), 0775), 0);
-    assert_int_equal(manifest_write(folder.dir), GS_OK);
-    assert_int_equal(stat(folder_path("config.ini"), &st), 0);
-    assert_int_equal(st.st_mode & 0777, 0440);
-    assert_int_equal(stat(folder_path("launch-01.01.log"), &st), 0);
-    assert_int_equal(st.st_mode & 0777, 0555);
-}
-
-TEST_WITH(one_file_is_verified_alone, set_up, folder_tear_down)
-{
-    assert_int_equal(manifest_write(folder.dir), GS_OK);
-    folder_put("config.ini", "edited");
-    folder_put("launch-09.01.log", "foreign");
-    assert_int_equal(manifest_verify_file(folder.dir, "launch-01.01.log"), GS_OK);
-    assert_int_equal(manifest_verify_file(folder.dir, "config.ini"), GS_FAILED);
-    assert_int_equal(manifest_verify_file(folder.dir, "launch-09.01.log"), GS_FAILED);
-    folder_says("launch-09.01.log: foreign");
 }
 
 TEST_WITH(a_folder_in_a_run_is_refused, set_up, folder_tear_down)

@@ -158,15 +158,6 @@ TEST_RAW(bytes_after_a_nul_are_damage)
     assert_int_equal(next(1u << RAW_BLOCK), -1);
 }
 
-TEST_RAW(a_newer_schema_names_both_versions)
-{
-    const char *text = "{\"type\":\"header\",\"schema\":99,\"gradsync\":\"7.8.9\"}\n";
-    assert_int_equal(try_to_open(text, strlen(text)), GS_FAILED);
-    folder_says("gradsync 7.8.9 in schema 99");
-    folder_says("up to schema 1");
-    folder_says("update gradsync");
-}
-
 TEST_RAW(a_line_without_end_is_refused)
 {
     FILE *file = fopen(folder_path(FILE_NAME), "wb");

@@ -91,62 +91,6 @@ TEST_WITH(lists_and_ranges, set_up, tear_down)
         assert_values(*state, cases[i].keys, cases[i].name, cases[i].want);
 }
 
-TEST_WITH(refusals, set_up, tear_down)
-{
-    static const struct {
-        const char *keys, *want;
-    } cases[] = {
-        {"size =", "toy.ini:2: key 'size': has an empty value (0..1TiB)"},
-        {"size = 8,,16", "toy.ini:2: key 'size': has an empty value"},
-        {"size = 8:16", "toy.ini:2: key 'size': '8:16' is not a range (FROM:TO:xFACTOR"},
-        {"size = 8:16:2", "toy.ini:2: key 'size': '8:16:2' is not a range"},
-        {"size = 16:8:x2", "toy.ini:2: key 'size': '16:8:x2' is an empty range"},
-        {"size = 8:16:x1", "toy.ini:2: key 'size': '8:16:x1' never ends"},
-        {"size = 8:16:x1.5", "toy.ini:2: key 'size': '8:16:x1.5' never ends"},
-        {"size = 0:16:x2", "toy.ini:2: key 'size': '0:16:x2' never ends"},
-        {"size = 8:16:+0", "toy.ini:2: key 'size': '8:16:+0' never ends"},
-        {"size = 8:2TiB:x2", "toy.ini:2: key 'size': '2TiB' is not in range (0..1TiB)"},
-        {"size = 8, 8B", "toy.ini:2: key 'size': the value '8' is listed twice"},
-        {"size = 0:1TiB:+1", "toy.ini:2: key 'size': more than 100000 values"},
-        {"size = 1:1000:+1\ncount = 1:1000:+1", "toy.ini:1: [toy] has more than 100000 cells"},
-        {"dtype = a:b:x2", "toy.ini:2: key 'dtype': 'a:b:x2' is not a choice"},
-        {"siez = 8", "toy.ini:2: key 'siez': is not a parameter of toy, did you mean 'size'?"},
-        {"ranks = 8", "toy.ini:2: key 'ranks': is not a parameter of toy: move it to [launch]"},
-        {"excluded = 8",
-         "toy.ini:2: key 'excluded': is not a parameter of toy, did you mean 'exclude'?"},
-        {"zip = size, count", "toy.ini:2: key 'zip': 'size' is not set in this section"},
-        {"size = 4, 8\ncount = 1\nzip = size, count",
-         "toy.ini:4: key 'zip': 'size' has 2 values and 'count' has 1 (equal numbers)"},
-        {"size = 4, 8\nzip = size", "toy.ini:3: key 'zip': 'size' is one parameter"},
-        {"size = 4, 8\nzip = size, cuont",
-         "toy.ini:3: key 'zip': 'cuont' is not a parameter, did you mean 'count'?"},
-        {"exclude = size", "toy.ini:2: key 'exclude': 'size' is not of the form PARAMETER=VALUE"},
-        {"exclude = size=8M", "toy.ini:2: key 'exclude': size: '8M' is not a size"},
-        {"exclude = algoritm=ring",
-         "toy.ini:2: key 'exclude': 'algoritm' is not a parameter, did you mean 'algorithm'?"},
-        {"configs = auto, rnig",
-         "toy.ini:2: key 'configs': 'rnig': 'rnig' is not a value of any config parameter "
-         "(algorithm: "
-         "auto, ring, tree, off; protocol: auto, LL, LL128, off; ctas: 0..32), did you mean "
-         "'ring'?"},
-        {"configs = off",
-         "toy.ini:2: key 'configs': 'off': 'off' may be algorithm or protocol: write "
-         "algorithm=off"},
-        {"configs = size=8",
-         "toy.ini:2: key 'configs': 'size=8': 'size' is not a config parameter"},
-        {"configs = ring/tree", "toy.ini:2: key 'configs': 'ring/tree': sets 'algorithm' twice"},
-        {"configs = ring/", "toy.ini:2: key 'configs': 'ring/': 'ring/' has an empty part"},
-        {"configs = auto\nalgorithm = ring", "toy.ini:3: key 'algorithm': is set by 'configs' too"},
-    };
-    struct fixture *f = *state;
-    for (size_t i = 0; i < N(cases); i++) {
-        if (read_sweep(f, cases[i].keys) != GS_USAGE)
-            fail_msg("not refused: %s", cases[i].keys);
-        if (strncmp(f->error, cases[i].want, strlen(cases[i].want)))
-            fail_msg("said '%s', not '%s'", f->error, cases[i].want);
-    }
-}
-
 TEST_WITH(products, set_up, tear_down)
 {
     struct fixture *f = *state;
