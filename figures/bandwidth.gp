@@ -154,8 +154,7 @@ curves = "for [k = 1 : n_lead] $curve index lead[k] - 1 using c_size:(cut(drawn(
     "$curve using c_size:(has_limit && column(c_bus) > limit ? drawn(column(c_y)) : NaN) with points pointtype 2 pointsize 0.9 linewidth 1.2 linecolor rgb '#D00000'"
 
 # Marks the features of the curves ($marks). The curve of the baseline has words at an edge, and thin lines
-# to its marks. In a figure of ratios it alone has marks, without switches (the strip shows them) and knees
-# (of absolute curves).
+# to its marks. In a figure of ratios it alone has marks, without switches: the strip shows them.
 array mark_type[6] = [2, 12, 10, 8, 3, 1]
 y_words = features_side eq "left" ? y_low * (y_high / y_low) ** 0.03 : y_high / (y_high / y_low) ** 0.03
 mark(of_baseline, kind, v) = !as_ratio ? v : of_baseline == 1 && kind > 2 ? 1 : NaN

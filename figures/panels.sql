@@ -346,26 +346,20 @@ FROM (
 WHERE kernel <> ''
 GROUP BY p, g;
 
--- Marks on every curve, and words on one. Changes of only the number of CTAs are too many to draw.
--- Features that replicates did not confirm are not drawn. With a single replicate nothing is
--- confirmed: features of one curve are then drawn with a question mark.
+-- Marks on every curve, and words on one. With a single replicate nothing is confirmed: features of
+-- one curve are then drawn with a question mark.
 CREATE TEMP TABLE feature AS
-SELECT t.*, t.rowid AS place, kind IN ('dip', 'fall', 'spike', 'first row') AS at_size,
+SELECT t.*, t.rowid AS place, kind IN ('dip', 'fall', 'spike') AS at_size,
     CASE kind
         WHEN 'switch' THEN 1
-        WHEN 'knee' THEN 2
         WHEN 'dip' THEN 3
         WHEN 'fall' THEN 3
-        WHEN 'spike' THEN 4
-        WHEN 'first row' THEN 5
-        ELSE 6
+        ELSE 4
     END AS code,
     substr(reason, 1, instr(reason || '/', '/') - 1) AS was,
     ltrim(substr(reason, instr(reason, ' to ') + 4)) AS after
 FROM transitions t
-WHERE platform || '/' || workload = :of
-    AND kind NOT IN ('fit', 'refused', 'CTAs')
-    AND verdict <> 'not confirmed';
+WHERE platform || '/' || workload = :of;
 
 CREATE TEMP TABLE mark AS
 SELECT d.p, d.s, f.place, f.size_B AS size, f.code, d.s = worded AS mine, worded,
@@ -375,8 +369,6 @@ SELECT d.p, d.s, f.place, f.size_B AS size, f.code, d.s = worded AS mine, worded
         WHEN 'spike' THEN printf('spike ×%.2g', 1 + change)
         WHEN 'dip' THEN printf('dip %.0f%%', 100 * change)
         WHEN 'fall' THEN printf('fall %.0f%%', 100 * change)
-        WHEN 'first row' THEN 'warm-up'
-        WHEN 'kink' THEN 'kink'
         WHEN 'switch'
             THEN CASE
                 WHEN NOT instr(reason, ' to ') THEN 'switch'
@@ -388,13 +380,6 @@ SELECT d.p, d.s, f.place, f.size_B AS size, f.code, d.s = worded AS mine, worded
                                 instr(after || ' ', ' ') - instr(after, '/') - 1)
                         ELSE substr(after, 1, instr(after || ' ', ' ') - 1)
                     END
-            END
-        ELSE 'half of peak '
-            || CASE
-                WHEN f.size_B >= 1073741824 THEN printf('%.3g GiB', f.size_B / 1073741824.)
-                WHEN f.size_B >= 1048576 THEN printf('%.3g MiB', f.size_B / 1048576.)
-                WHEN f.size_B >= 1024 THEN printf('%.3g KiB', f.size_B / 1024.)
-                ELSE f.size_B || ' B'
             END
     END
         || CASE f.verdict WHEN 'unconfirmed' THEN '?' ELSE '' END AS words
@@ -415,7 +400,7 @@ FROM (SELECT *, row_number() OVER (PARTITION BY p, s ORDER BY size) AS nth FROM 
                         ORDER BY key
                     )
                 )
-WHERE d.s = worded OR f.verdict <> 'unconfirmed' AND kind <> 'knee';
+WHERE d.s = worded OR f.verdict <> 'unconfirmed';
 
 -- The value at a size between two measured ones: on the line drawn.
 CREATE TEMP TABLE marked AS

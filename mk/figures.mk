@@ -102,11 +102,8 @@ endif
 $(csv)/stamp: $(lost) $(library) $(BUILD)/runner/verbs/reduce.o $(BUILD)/runner/verbs/compare.o $(configs:%=configs/%.ini) $(foreach r,$(runs),$(wildcard $(raw)/$r/*.jsonl $(raw)/$r/*.json)) $(csv)/runs | $(BUILD)/gradsync
 	$(call quiet,REDUCE,$(raw))mkdir -p $(csv) && rm -f $(csv)/damaged && $(if $(runs),\
 	$(BUILD)/gradsync reduce -q -o $(csv) $(if $(filter reduced sound-drawn,$(MAKECMDGOALS)),--damaged $(csv)/damaged) && \
-	{ $(BUILD)/gradsync transitions -q $(csv) & transitions=$$!; \
 	$(BUILD)/gradsync compare -q --again $(csv)/compare.csv -o $(csv) && \
-	$(BUILD)/gradsync compare -q --again $(csv)/chosen.csv -o $(csv)/chosen; again=$$?; \
-	wait $$transitions && [ $$again = 0 ]; } && )\
-	$(BUILD)/gradsync limits -q -o $(csv) $(configs:%=configs/%.ini) && touch $@
+	$(BUILD)/gradsync compare -q --again $(csv)/chosen.csv -o $(csv)/chosen && )touch $@
 $(reduced_tables) $(addprefix $(csv)/,transitions.csv limits.csv): $(csv)/stamp ;
 queried := links price
 $(queried:%=$(csv)/%.csv): $(csv)/%.csv: figures/%.sql $(csv)/stamp

@@ -18,8 +18,7 @@ committed_make() { # DIR
     "$gradsync" reduce -q data/raw -o "$1" && "$gradsync" compare -q data/raw -o "$1" &&
         "$gradsync" compare -q --best-of comm data/raw -o "$1" &&
         "$gradsync" compare -q --again "$1/compare.csv" -o "$1" &&
-        "$gradsync" compare -q --again "$1/chosen.csv" -o "$1/chosen" &&
-        "$gradsync" transitions -q "$1" && "$gradsync" limits -q -o "$1" configs/*.ini || return
+        "$gradsync" compare -q --again "$1/chosen.csv" -o "$1/chosen" || return
     for plan in configs/*.ini; do
         grep -qx '\[model\]' "$plan" || continue
         name=$(basename "$plan" .ini)

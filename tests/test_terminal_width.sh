@@ -25,7 +25,6 @@ fits() { # NAME VERB…: on $columns; lines of messages, and commands, may be lo
 ok 'the tables of the recordings are made' committed_tables "$tmp/csv"
 why="why --csv $tmp/csv"
 for columns in 80 100; do
-    fits 'transitions' "transitions --all $tmp/csv"
     for number in '' verdicts.steps '--all top.h200-4gpu.change' summary:12 limits:5; do
         fits "why $number" "$why $number"
     done

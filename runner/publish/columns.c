@@ -4,12 +4,12 @@
 #include "base/cli.h"
 #include "base/text.h"
 #include "compare/verdicts.h"
-#include "curves/transitions.h"
-#include "limits/limits.h"
 #include "reduce/summary.h"
 #include "reduce/wan_table.h"
 #include "store/contrasts.h"
+#include "store/limits.h"
 #include "store/store.h"
+#include "store/transitions.h"
 #include "wan/wan_report.h"
 
 #include <stdio.h>
@@ -40,9 +40,9 @@ static const struct table_of {
     {PLACEBO_CSV, placebo_columns, NULL, "reduce",
      "run and mode: how often the times alone call a difference between configs that ran the same "
      "operation"},
-    {TRANSITIONS_CSV, transitions_columns, NULL, "transitions",
+    {"transitions.csv", transitions_columns, NULL, "reduce",
      "change in a curve of time against size"},
-    {LIMITS_CSV, limits_columns, NULL, "limits", "claim or cell, against what is possible"},
+    {"limits.csv", limits_columns, NULL, "reduce", "claim or cell, against what is possible"},
     {"model --csv", model_columns, NULL, "model", "prediction for a training between sites"},
     {"model --claims", claims_columns, NULL, "model", "claim about a training between sites"},
 };

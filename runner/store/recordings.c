@@ -18,7 +18,9 @@
 #include "reduce/nccl_table.h"
 #include "reduce/summary.h"
 #include "reduce/wan_table.h"
+#include "store/limits.h"
 #include "store/store.h"
+#include "store/transitions.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -769,6 +771,21 @@ static void put_samples(void *ctx, sqlite3_stmt *st)
 
 /* ---- all tables as files ---- */
 
+/* The files: store_derived[], then these. */
+enum { SAMPLES = DERIVED, TRANSITIONS, LIMITS, FILES };
+
+static const char *file_name(int i)
+{
+    static const char *const names[] = {"samples", "transitions", "limits"};
+    return i < DERIVED ? store_derived[i].name : names[i - DERIVED];
+}
+
+static const char *file_columns(int i)
+{
+    const char *const columns[] = {samples_columns, transitions_columns, limits_columns};
+    return i < DERIVED ? store_derived[i].columns : columns[i - DERIVED];
+}
+
 static int fill(struct store *s, struct csv *files)
 {
     int code = store_each(s,
@@ -779,11 +796,15 @@ static int fill(struct store *s, struct csv *files)
                           " CROSS JOIN main.run USING (run) CROSS JOIN main.block USING (run)"
                           " CROSS JOIN main.cell AS c USING (run, cell_id) WHERE counts"
                           " ORDER BY sort, place, launch, seq",
-                          put_samples, &files[DERIVED]);
+                          put_samples, &files[SAMPLES]);
     for (int i = 0; i < DERIVED && !code; i++) {
         AUTO_FREE char *sql = xstrfmt("SELECT %s FROM main.\"%s\" AS t JOIN main.stamp USING (run)"
                                       " ORDER BY sort, t.rowid",
                                       store_derived[i].columns, store_derived[i].name);
+        code = store_each(s, sql, export_row, &files[i]);
+    }
+    for (int i = TRANSITIONS; i < FILES && !code; i++) {
+        AUTO_FREE char *sql = xstrfmt("SELECT * FROM temp.%s ORDER BY rowid", file_name(i));
         code = store_each(s, sql, export_row, &files[i]);
     }
     return code;
@@ -791,21 +812,22 @@ static int fill(struct store *s, struct csv *files)
 
 int store_export_all(struct store *s, const char *dir)
 {
-    struct csv files[DERIVED + 1] = {0}; /* the last: of the samples */
-    int code = GS_OK;
-    for (int i = DERIVED; i >= 0 && !code; i--) {
-        AUTO_FREE char *path =
-            xstrfmt("%s/%s.csv", dir, i < DERIVED ? store_derived[i].name : "samples");
+    struct csv files[FILES] = {0};
+    int code = transitions_make(s);
+    int fault = code ? code : limits_make(s); /* of a config: its claims are left out */
+    code = fault == GS_FAILED ? fault : code;
+    for (int i = 0; i < FILES && !code; i++) {
+        AUTO_FREE char *path = xstrfmt("%s/%s.csv", dir, file_name(i));
         code = csv_open(&files[i], path);
         if (!code)
-            csv_params_header(&files[i], i < DERIVED ? store_derived[i].columns : samples_columns);
+            csv_params_header(&files[i], file_columns(i));
     }
     TRY(code, fill(s, files));
-    for (int i = DERIVED; i >= 0 && !code; i--) /* all are whole before one is renamed */
+    for (int i = 0; i < FILES && !code; i++) /* all are whole before one is renamed */
         code = csv_finish(&files[i]);
-    for (int i = DERIVED; i >= 0; i--) {
+    for (int i = 0; i < FILES; i++) {
         int one = csv_close(&files[i], !code);
         code = code ? code : one;
     }
-    return code;
+    return code ? code : fault;
 }

@@ -21,6 +21,7 @@
 #include "record/manifest.h"
 #include "record/record.h"
 #include "record/runs.h"
+#include "store/limits.h"
 #include "verbs/commands.h"
 #include "wan/wan_audit.h"
 
@@ -78,6 +79,7 @@ static int check_config(const char *path, const char *const *overrides)
     if (!read)
         code = err_worse(code, launcher_check_binding(c, &set.launch));
     code = err_worse(code, wan_config_check(c));
+    code = err_worse(code, limits_claims_check(c));
     if (!config_workload(c, 0) && !config_section(c, "model"))
         code =
             err_worse(code, fail_at(GS_USAGE, path, 0,

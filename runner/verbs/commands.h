@@ -20,8 +20,6 @@
     X("query", cmd_query, "SELECT... [RAW]", NULL) \
     X("import", cmd_import, "FILE...", "turn output of nccl-tests and others into recordings") \
     X("compare", cmd_compare, "[RAW | A B]", "print verdicts: config against baseline, B against A") \
-    X("limits", cmd_limits, "CONFIG...", "check numbers against physics; see also") \
-    X("transitions", cmd_transitions, "[CSV]", NULL) \
     X("check", cmd_check, "FILE...", "report every fault in a config, plugin or recording") \
     X("fabric", cmd_fabric, "", "show network ports, GPUs, NCCL settings; see also") \
     X("list", cmd_list, "", NULL) \

@@ -5,8 +5,8 @@
 
 _gradsync_words() { # GRADSYNC VERB: what the verb's arguments may be called, one a line
     case $2 in
-    plan | run | submit | check | limits | model | watch) "$1" list configs ;;&
-    show | compare | transitions | report) "$1" list measured ;;&
+    plan | run | submit | check | model | watch) "$1" list configs ;;&
+    show | compare | report) "$1" list measured ;;&
     run | resume | show | compare | check) "$1" list runs ;;
     list) printf '%s\n' verbs plugins configs measured runs ;;
     help) "$1" list verbs && "$1" list plugins && echo config && "$1" help config | sed -n 's/^  \[\(.*\)\] \*.*/\1/p' ;;

@@ -36,6 +36,8 @@ static const struct old_verb {
     {"advise", "'gradsync compare PLATFORM' ends with what to set"},
     {"cancel", "'gradsync status' names the jobs; scancel cancels them, and keeps what is recorded"},
     {"collect", "'gradsync status CAMPAIGN' also copies complete runs to data/raw"},
+    {"limits", "'gradsync reduce' writes limits.csv, and 'gradsync show' names cells above the limit"},
+    {"transitions", "'gradsync reduce' writes transitions.csv, and the figures mark them"},
     {"suspects", "DCGM and nvbandwidth test GPUs and their links; 'gradsync show RUN' names "
                  "launches that something else disturbed"},
     {"lab-enter", "type gradsync lab enter SITE COMMAND"},

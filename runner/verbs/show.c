@@ -46,9 +46,14 @@ static const char tables[] =
     " SELECT at, 1, 'not converged: the interval is wider than [measure] precision asks'"
     " FROM shown WHERE wide"
     " UNION ALL"
-    " SELECT at, 2, note FROM shown WHERE note <> '';"
+    " SELECT at, 2, note FROM shown WHERE note <> ''"
+    " UNION ALL"
+    " SELECT at, 3, 'above the limit: ' || iif(limit_fraction > 1.005 * max(1, busbw_Bps / algbw_Bps),"
+    "   'busbw of [limits] in the config is less, so one of the two is wrong',"
+    "   'only with reduction in the switch (NVLS) is so much possible')"
+    " FROM shown WHERE limit_fraction > 1.005;"
     "CREATE TEMP TABLE remark AS"
-    " SELECT text, row_number() OVER (ORDER BY min(3 * at + place)) AS n"
+    " SELECT text, row_number() OVER (ORDER BY min(4 * at + place)) AS n"
     " FROM remark_of GROUP BY text;";
 
 /* clang-format on */

@@ -14,10 +14,6 @@ gradsync reduce -q raw -o csv
 panels before p/null csv ${old##*/}
 panels after p/null csv ${old##*/} ${new##*/}
 $ diff -r before after && wc -l <before/figures.mk
-# Neither run is final: without its numbers the later one comes after the earlier.
-gradsync compare -q raw -o csv && gradsync transitions -q csv && gradsync limits -q -o csv $top/configs/local.ini
-$ gradsync report -q -r raw -c csv -f none -o page.html
-$ sed -n '/Every cell/,/<.details>/p' page.html | grep -o '[0-9TZ]*-[ab]*</a>' | sort | uniq -c
 # A run that has only begun has a table of contrasts with its header.
 mkdir -p begun/p/null/20250303T000000Z-cccc && : >begun/p/null/20250303T000000Z-cccc/launch-01.01.jsonl
 $ gradsync reduce -q begun/p/null/20250303T000000Z-cccc -o begun.csv && wc -l <begun.csv/compare.csv

@@ -28,8 +28,7 @@ for size in 8 16 32; do
     echo "r,p,w,,,$size,size=$size,auto,tree,5,1.5,1.4,1.6,0.001,slower"
 done | sed "1i $compared" >same/part/compare.csv
 printf '%s\n' platform,workload,label,config,mode,params,ranks,nodes,kind,size_B,from_B,to_B,change,verdict,reason \
-    'p,w,,auto,,,2,1,switch,11,8,16,,recorded,RING/LL ctas=4 to RING/LL128 ctas=4' \
-    'p,w,,auto,,,2,1,CTAs,22,16,32,,recorded,RING/LL128 ctas=4 to RING/LL128 ctas=8' >same/transitions.csv
+    'p,w,,auto,,,2,1,switch,11,8,16,,recorded,RING/LL ctas=4 to RING/LL128 ctas=4' >same/transitions.csv
 : >same/part/iteration.csv
 # Columns 8 to 11: whether it is the best, the ratio to the baseline and its interval; that of the baseline is the A/A floor.
 $ FEATURES=same/transitions.csv panels same/out p/w same/part && part same/out/w.plot curve && part same/out/w.plot marks && grep '^marks =' same/out/w.plot

@@ -72,7 +72,3 @@ cp sound $file
 printf '[reference]\nlink = 11GB/s\nlink.source = a sheet\nsource = all\n[null]\nsize = 8\n' >$one/config.ini
 $ lines 'SELECT claim, given, source FROM claim' $one
 rm $one/config.ini
-# Limits and transitions read it.
-printf '[platform]\nname = sim\n[limits]\nbusbw = 10GB/s\nsource = x\n' >sim.ini
-$ gradsync limits sim.ini
-$ gradsync transitions -q && head -n 1 data/csv/transitions.csv

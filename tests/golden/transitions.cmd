@@ -1,47 +1,39 @@
-# Curves become transitions.csv: a kink at 64 KiB in both launches, a spike in one of them; a third broke off.
-mkdir csv
-columns=run_id,platform,workload,label,cell_id,config,mode,ranks,nodes,size_B,params,launch,blocks,median_s,ran
-{ echo $columns && awk 'BEGIN { for (l = 1; l <= 2; l++) for (e = 3; e <= 26; e++) {
-        n = 2 ^ e; t = n < 65536 ? 5e-6 + n / 8e9 : 25e-6 + n / 100e9
-        if (l == 2 && e == 10) t *= 3
-        printf "r1,p,\"w, x\",,c%d,auto,,4,1,%d,size=%d protocol=auto,%d,5,%.9g,\n", e, n, n, l, t } }'
-    echo 'r1,p,"w, x",,c3,auto,,4,1,8,size=8 protocol=auto,3,5,5e-6,'; } >csv/launches.csv
-$ gradsync transitions csv && head -n 1 csv/transitions.csv
-found() { csv ${1:-csv}/transitions.csv 1 kind size_B from_B to_B agree replicates verdict reason param_protocol; }
+# Tables of what stands out: dips and spikes of curves, switches of what NCCL ran, claims and bandwidths against limits.
+# Two launches with a dip at 1 MiB; the second has a spike at 2 KiB of its own; a third breaks off.
+for l in 1 2 3; do
+    { echo '#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong'
+        awk -v l=$l 'BEGIN { for (e = 3; e <= (l == 3 ? 4 : 26); e++) { n = 2 ^ e; t = 5 + n / 8e3
+            if (e == 20) t *= 1.4
+            if (l == 2 && e == 11) t *= 3
+            printf "%d %d float sum -1 %.3f %.3f %.3f 0 %.3f %.3f %.3f 0\n", n, n / 4, t, n / t / 1e3, n / t / 1e3, t, n / t / 1e3, n / t / 1e3 } }'; } >$l.txt
+done
+printf '[platform]\nname = p\n[launch]\nranks = 2\n[limits]\nbusbw = 8.2GB/s\nlink = 8.2GB/s\nsource = a sheet\n' >p.ini
+gradsync import -q --platform p.ini --set config=auto --set ranks=2 --as-launches [12].txt >/dev/null 2>&1
+gradsync reduce -q
+found() { csv ${1:-data/csv}/transitions.csv 1 config kind size_B from_B to_B change agree replicates verdict reason param_in_place; }
 $ found
-cp csv/transitions.csv first
-$ gradsync transitions --all csv | grep -c ' kink '
-$ gradsync transitions -q csv && cmp first csv/transitions.csv
-# Many: as many as a screen holds, of one platform by its name.
-mkdir -p many data/raw/{p3,none} data/csv
-awk -F, 'BEGIN { OFS = FS } NR == 1 { print; next } { print; for (i = 1; i < 40; i++) { $2 = "p" i; print } }' csv/launches.csv |
-    (sed -u 1q && sort -t, -k2,2 -s) >many/launches.csv
-$ gradsync transitions many | tail -n 3 && gradsync transitions many | awk 'length > 100 || NR > 24'
-cp many/launches.csv data/csv
-$ gradsync transitions p3 | awk '/ kink / { print $1 }'
-$ gradsync transitions none
-$ gradsync transitions ./csv/transitions.csv
-rm -r data
-$ gradsync transitions nowhere
-$ gradsync transitions cvs
-mkdir bad
-sed '2,$ s/^r1,/r1,more,/' csv/launches.csv >bad/launches.csv
-$ gradsync transitions bad
-$ [ ! -e bad/transitions.csv ]
-sed 's/median_s/median/' csv/launches.csv >bad/launches.csv
-$ gradsync transitions bad
-# What ran, where the recording says it: no kink is fitted there. CTAs change at 1 KiB, the protocol at 1 MiB.
-mkdir ran part columns short
-awk -F, 'BEGIN { OFS = "," } NR > 1 { $NF = ($11 < 1048576 ? "RING/LL" : "RING/LL128") " ctas=" ($11 < 1024 ? 1 : 8) } 1' csv/launches.csv >ran/launches.csv
-$ gradsync transitions ran && found ran
-# A switch keeps its sizes where one launch of three lacks one of them.
-{ cat ran/launches.csv
-    awk -F, 'BEGIN { OFS = "," } NR > 1 && $13 == 2 && $11 != 1048576 { $13 = 4; print }' ran/launches.csv; } >part/launches.csv
-$ gradsync transitions -q part && found part | grep switch
-# Two columns of one launch are a curve each, and confirm nothing.
-awk 'NR == 1 { print; next } { for (place = 0; place <= 1; place++) { row = $0
-    sub(/protocol=auto/, "protocol=auto in_place=" (place ? "yes" : "no"), row)
-    if (row ~ /,1,5,/) print row } }' csv/launches.csv >columns/launches.csv
-$ gradsync transitions -q columns && found columns | grep -v fit
-awk -F, 'NR == 1 || $11 < 128' csv/launches.csv >short/launches.csv
-$ gradsync transitions short
+cp -r data/raw/p/*/* two && rm -r data
+gradsync import -q --platform p.ini --set config=auto --set ranks=2 2.txt >/dev/null 2>&1
+gradsync reduce -q
+$ found
+# A launch that breaks off is left out.
+rm -r data && gradsync import -q --platform p.ini --set config=auto --set ranks=2 --as-launches [123].txt >/dev/null; gradsync reduce -q
+$ found | cut -d' ' -f2-9
+# What NCCL ran; a change of the number of CTAs is none.
+gradsync reduce -q -o ran $top/data/raw/h200-2gpu/nccl_allreduce/20261122T215546Z-d6fa
+$ found ran | grep '^auto .*switch' | head -n 4
+# Claims: those of each config, in the order of the names; then what was measured, against the limit of its platform.
+mkdir configs
+{ cat p.ini; printf '%s\n' '[reference]' 'busbw = 5GB/s at 1 MiB' 'claim.all = 9 GB/s, 60% of peak' 'claim.all.source = a post' \
+    'claim.all.given = busbw 9GB/s, algbw 9GB/s, of_peak 60%, ranks 2, ranks_recorded 1, memory 100GB/s' 'claim.tree = twice as fast' \
+    'claim.tree.given = speedup 2, faster tree, slower ring, ranks 8, launches 1'; } >configs/p.ini
+gradsync reduce -q
+$ csv data/csv/limits.csv 'get("kind") == "published"' quantity value limit fraction verdict physics
+$ csv data/csv/limits.csv 'get("kind") == "measured"' fraction verdict | sort | uniq -c | sort -rn | sed 3q
+sed -i 's/busbw = 8.2GB/busbw = 6GB/' configs/p.ini && gradsync reduce -q
+$ csv data/csv/limits.csv 'get("kind") == "measured"' verdict | sort | uniq -c
+# show names what is above the limit; a fault in a claim is reported, and all other rows are written.
+$ gradsync show p 2>/dev/null | grep '^\[.*limit'
+sed -i 's/speedup 2/speedup two/' configs/p.ini
+$ gradsync reduce -q
+$ csv data/csv/limits.csv 'get("kind") == "published"' quantity

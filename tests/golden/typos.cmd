@@ -24,7 +24,7 @@ $ gradsync show Z-abc
 $ gradsync show "" mine
 $ gradsync resume 20250101T000000Z-abd
 $ gradsync compare 20250101T000000Z-abd -o out
-$ for verb in show compare transitions; do gradsync $verb zzzzzz; done
+$ for verb in show compare; do gradsync $verb zzzzzz; done
 $ gradsync status data/campaigns/mine-0123abd
 $ gradsync status
 $ (cd home && gradsync status)
