@@ -128,4 +128,12 @@ is "$(bash "$top/mk/drawn.sh" drawings)" 'figures: 2 in figures/out/, as SVG, PD
 show the result: build/gradsync show data/raw/local/w/20250101T000000Z-aaaa' \
     'drawn.sh counts the figures, and names the run of this machine'
 no_orphans 'nothing is left running'
+# What a test skips is named before prove's last line, with the reason.
+printf '%s\n' 'echo "ok 1 - a thing # SKIP no x here"; echo 1..1' >"$tmp/test_a.sh"
+printf '%s\n' 'echo "1..0 # SKIP no GPU"' >"$tmp/test_b.sh"
+run env -u TESTS bash "$top/tests/run" "$tmp/test_a.sh" "$tmp/test_b.sh"
+is "$rc$(tail -n 4 <<<"$out")" "0Skipped:
+  test_a.sh: a thing: no x here
+  test_b.sh: no GPU
+Result: PASS" 'tests/run lists what was skipped'
 done_testing

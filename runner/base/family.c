@@ -235,6 +235,41 @@ static void become_launcher(char *const argv[], int out, int log, int sayer, pid
     _exit(1);
 }
 
+void family_adopt(struct process_family *f)
+{
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    f->n_before = children(&f->before);
+}
+
+size_t family_descendants(pid_t **pids)
+{
+    AUTO_FREE pid_t *all = NULL, *parents = NULL;
+    size_t n_all = 0, n = 0, had, k = 0;
+    DIR *d = opendir("/proc");
+    *pids = NULL;
+    for (struct dirent *e; d && (e = readdir(d));)
+        if (isdigit((unsigned char)e->d_name[0]) && atoi(e->d_name) != getpid())
+            APPEND(all, n_all) = (pid_t)atoi(e->d_name);
+    if (d)
+        closedir(d);
+    parents = xcalloc(n_all + 1, sizeof *parents);
+    for (size_t i = 0; i < n_all; i++)
+        parents[i] = family_parent(all[i]);
+    do { /* a generation after the other */
+        had = n;
+        for (size_t i = 0; i < n_all; i++) {
+            bool ours = parents[i] == getpid();
+            for (k = 0; k < had && !ours; k++)
+                ours = (*pids)[k] == parents[i];
+            if (ours) {
+                APPEND(*pids, n) = all[i];
+                parents[i] = 0;
+            }
+        }
+    } while (n > had);
+    return n;
+}
+
 int family_start(struct process_family *f, char *const argv[], int log, const struct interrupts *i)
 {
     *f = (struct process_family){.out = -1};
@@ -247,8 +282,7 @@ int family_start(struct process_family *f, char *const argv[], int log, const st
         close(out[1]);
         return fail(GS_FAILED, "no pipe for %s: %s", argv[0], strerror(why));
     }
-    prctl(PR_SET_CHILD_SUBREAPER, 1);
-    f->n_before = children(&f->before);
+    family_adopt(f);
     pid_t parent = getpid();
     f->launcher = fork();
     if (f->launcher == 0)

@@ -73,6 +73,10 @@ struct process_family {
     size_t n_before;
 };
 
+/* Makes this process the subreaper, so that family_kill finds what it starts from now on. */
+void family_adopt(struct process_family *f);
+/* All processes that descend from this one. The caller frees *pids. */
+size_t family_descendants(pid_t **pids);
 /* Starts argv in its own process group: stdin is /dev/null, stdout a pipe, stderr `log`. The launcher
  * dies with this process. GS_OK, or GS_CANNOT, reported: the program cannot be executed. */
 int family_start(struct process_family *f, char *const argv[], int log, const struct interrupts *i);

@@ -6,6 +6,7 @@
 #include "base/family.h"
 #include "base/files.h"
 #include "base/text.h"
+#include "job/job_memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,8 +20,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define GRACE_S 3.0 /* from SIGTERM to SIGKILL */
-#define READS 64    /* 16 KiB each: a command that prints forever must not delay its deadline */
+#define GRACE_S 10.0 /* from SIGTERM to SIGKILL */
+#define LATE_S 15.0  /* after the grace: the guard hangs */
+#define READS 64     /* 16 KiB each: a command that prints forever must not delay its deadline */
 
 static int exit_code(int status)
 {
@@ -41,23 +43,59 @@ static void become_command(const char *script, int out, const struct interrupts 
     _exit(127);
 }
 
-static void await(struct process_family *f, const sigset_t *news)
+/* What the job has in shared memory is looked for now and then, and rarely: it costs the job some time. */
+struct looks {
+    struct job_memory memory;
+    double next_s, pause_s;
+};
+
+static void look(struct looks *l)
+{
+    AUTO_FREE pid_t *pids = NULL;
+    size_t n = family_descendants(&pids);
+    job_memory_look(&l->memory, pids, n);
+    l->pause_s *= 2;
+    l->next_s = clock_now_s() + l->pause_s;
+}
+
+/* Lets all processes of the job end by themselves: the end of its launcher or shell is not that of a rank
+ * which writes a checkpoint. One that is stopped goes on to end. */
+static void end_job(struct process_family *f, struct looks *l, const sigset_t *news)
+{
+    const struct timespec patience = {.tv_nsec = 20000000};
+    AUTO_FREE pid_t *pids = NULL;
+    look(l);
+    size_t n = family_descendants(&pids);
+    for (size_t i = 0; i < n; i++) {
+        kill(pids[i], SIGTERM);
+        kill(pids[i], SIGCONT);
+    }
+    for (double kill_by = clock_now_s() + GRACE_S; n && clock_now_s() < kill_by;) {
+        sigtimedwait(news, NULL, &patience);
+        family_reap(f);
+        free(pids);
+        n = family_descendants(&pids);
+    }
+}
+
+static void await(struct process_family *f, struct looks *l, const sigset_t *news)
 {
     const struct timespec patience = {.tv_nsec = 100000000};
-    double kill_by = 0;
-    while (!f->ended && !(kill_by > 0 && clock_now_s() > kill_by)) {
-        if (sigtimedwait(news, NULL, &patience) == SIGTERM && !(kill_by > 0)) {
-            kill(-f->launcher, SIGTERM);
-            kill_by = clock_now_s() + GRACE_S;
-        }
+    while (!f->ended && sigtimedwait(news, NULL, &patience) != SIGTERM) {
         family_reap(f);
+        if (clock_now_s() > l->next_s)
+            look(l);
     }
+    end_job(f, l, news);
+    family_kill(f);
+    job_memory_end(&l->memory);
 }
 
 __attribute__((noreturn)) static void guard(const char *script, int out, pid_t parent,
                                             const struct interrupts *i)
 {
     struct process_family f = {.out = -1};
+    struct looks l = {.pause_s = 0.5, .next_s = clock_now_s() + 0.5};
     sigset_t news;
     sigemptyset(&news);
     sigaddset(&news, SIGTERM);
@@ -68,14 +106,14 @@ __attribute__((noreturn)) static void guard(const char *script, int out, pid_t p
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent) /* it died before the line above */
         _exit(1);
+    job_memory_begin(&l.memory);
     f.launcher = fork();
     if (f.launcher == 0)
         become_command(script, out, i);
     close_range(3, ~0u, 0); /* the locks of the run folder, too */
     if (f.launcher < 0)
         _exit(126);
-    await(&f, &news);
-    family_kill(&f);
+    await(&f, &l, &news);
     _exit(exit_code(f.status));
 }
 
@@ -83,6 +121,7 @@ __attribute__((noreturn)) static void guard(const char *script, int out, pid_t p
 
 struct watcher {
     pid_t guard;
+    struct process_family family; /* of the job, once there is no guard */
     int out;
     struct interrupts *interrupts;
     int obeyed;
@@ -121,11 +160,33 @@ static void obey(struct watcher *w, struct job_ended *ended)
     }
 }
 
+/* The guard was killed or stopped, and cannot end the job. */
+static void replace_guard(struct watcher *w, struct job_ended *ended)
+{
+    kill(w->guard, SIGKILL);
+    family_kill(&w->family);
+    ended->lost = true;
+}
+
+/* Is the guard there, and does it do its work? False: it has ended, with this status. */
+static bool is_guarded(struct watcher *w, double asked_s, int *status, struct job_ended *ended)
+{
+    pid_t pid = waitpid(w->guard, status, WNOHANG | WUNTRACED);
+    bool late = asked_s > 0 && clock_now_s() > asked_s + GRACE_S + LATE_S;
+    if (pid == 0 && !late)
+        return true;
+    if (late || WIFSTOPPED(*status) || WIFSIGNALED(*status)) {
+        *status = SIGKILL;
+        replace_guard(w, ended);
+    }
+    return false;
+}
+
 static void watch(struct watcher *w, double timeout_s, struct job_ended *ended)
 {
-    double began = clock_now_s();
+    double began = clock_now_s(), asked_s = 0;
     int status = 0;
-    while (waitpid(w->guard, &status, WNOHANG) == 0) {
+    while (is_guarded(w, asked_s, &status, ended)) {
         struct pollfd fds[] = {{.fd = w->out, .events = POLLIN},
                                {.fd = w->interrupts->fd, .events = POLLIN}};
         poll(fds, 2, 50);
@@ -133,12 +194,14 @@ static void watch(struct watcher *w, double timeout_s, struct job_ended *ended)
         if (w->hooks->meanwhile)
             w->hooks->meanwhile(w->hooks->ctx);
         obey(w, ended);
-        if (ended->hung || ended->stopped || ended->enough)
-            continue;
-        ended->enough = w->hooks->enough && w->hooks->enough(w->hooks->ctx);
-        ended->hung = !ended->enough && clock_now_s() > began + timeout_s;
-        if (ended->enough || ended->hung)
-            kill(w->guard, SIGTERM);
+        bool asked = ended->hung || ended->stopped || ended->enough;
+        if (!asked) {
+            ended->enough = w->hooks->enough && w->hooks->enough(w->hooks->ctx);
+            ended->hung = !ended->enough && clock_now_s() > began + timeout_s;
+            if (ended->enough || ended->hung)
+                kill(w->guard, SIGTERM);
+        }
+        asked_s = asked && !(asked_s > 0) ? clock_now_s() : asked_s;
     }
     while (w->out >= 0) { /* nobody writes any more */
         struct pollfd rest = {.fd = w->out, .events = POLLIN};
@@ -158,8 +221,9 @@ int job_guarded(const char *script, double timeout_s, struct interrupts *i,
     *ended = (struct job_ended){0};
     if (pipe2(out, O_CLOEXEC))
         return fail(GS_FAILED, "train: no pipe for the command: %s", strerror(errno));
-    struct watcher w = {
-        .guard = fork(), .out = out[0], .interrupts = i, .obeyed = i->count, .hooks = hooks};
+    struct watcher w = {.out = out[0], .interrupts = i, .obeyed = i->count, .hooks = hooks};
+    family_adopt(&w.family);
+    w.guard = fork();
     if (w.guard == 0)
         guard(script, out[1], parent, i);
     int error = errno;
@@ -169,6 +233,7 @@ int job_guarded(const char *script, double timeout_s, struct interrupts *i,
         watch(&w, timeout_s, ended);
     if (w.out >= 0)
         close(w.out);
+    free(w.family.before);
     return w.guard > 0
                ? GS_OK
                : fail(GS_FAILED, "train: the command cannot be started: %s", strerror(error));
@@ -176,6 +241,11 @@ int job_guarded(const char *script, double timeout_s, struct interrupts *i,
 
 const char *job_ended_kind(const struct job_ended *e, char *why, size_t n)
 {
+    if (e->lost) {
+        snprintf(why, n,
+                 "the process that guards the launch was killed or stopped; the launch was ended");
+        return "lost";
+    }
     if (e->status > 128 && sigabbrev_np(e->status - 128))
         snprintf(why, n, "exit code %d (a shell's code for signal %d, SIG%s)", e->status,
                  e->status - 128, sigabbrev_np(e->status - 128));

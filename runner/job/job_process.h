@@ -14,6 +14,7 @@ struct job_ended {
     bool hung;    /* it was ended at its deadline */
     bool stopped; /* it was ended because of a second signal to gradsync */
     bool enough;  /* it was ended because the caller has enough */
+    bool lost;    /* its guard was killed or stopped, so it was ended */
     double took_s;
 };
 
@@ -27,13 +28,15 @@ struct job_hooks {
 
 /* Runs a script of a shell. A guard process stands between gradsync and the command. It is the
  * subreaper of whatever the command starts, and ends all of it: at the deadline, when the shell has
- * ended, and when gradsync itself is killed. The command has a session of its own and no terminal; its
+ * ended, and when gradsync itself is killed. All processes get SIGTERM, and SIGKILL only if one is left
+ * after ten seconds. Then the guard removes what the job left in shared memory. If the guard itself is killed or
+ * stopped, gradsync ends the job at once. The command has a session of its own and no terminal; its
  * stdin is /dev/null, and its stderr goes where its stdout goes. The first signal to gradsync lets the
  * command finish. GS_OK, or GS_FAILED, reported: no process can be made. */
 int job_guarded(const char *script, double timeout_s, struct interrupts *i,
                 const struct job_hooks *hooks, struct job_ended *ended);
 
-/* "crash" or "hang", as in a fail line; NULL: it ended well. why: "exit code 3". */
+/* "crash", "hang" or "lost", as in a fail line; NULL: it ended well. why: "exit code 3". */
 const char *job_ended_kind(const struct job_ended *e, char *why, size_t n);
 
 struct job_foreground {

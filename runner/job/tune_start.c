@@ -375,7 +375,9 @@ static void judge(struct start *s, const struct job_ended *e, double timeout_s)
     const struct job_output *o = &s->launch.output;
     struct tune_started *r = s->r;
     AUTO_FREE char *reason = job_output_reason(o);
-    if (r->n >= VISITS_LEAST)
+    if (e->lost)
+        r->kind = job_ended_kind(e, r->why, sizeof r->why);
+    if (r->n >= VISITS_LEAST || e->lost)
         return; /* a job that ended by itself gave enough, or was ended */
     const char *seen = r->captured ? "its collectives are in a CUDA graph"
                        : s->seen   ? "the sequence of its collectives did not repeat"
