@@ -165,7 +165,7 @@ static void replace_guard(struct watcher *w, struct job_ended *ended)
 {
     kill(w->guard, SIGKILL);
     family_kill(&w->family);
-    ended->lost = true;
+    *ended = (struct job_ended){.lost = true, .stopped = ended->stopped};
 }
 
 /* Is the guard there, and does it do its work? False: it has ended, with this status. */

@@ -814,6 +814,7 @@ int tune_job(const struct tune_options *o, char **command)
     }
     int code = prepare(&t);
     TRY(code, record_make_run(o->out, o->platform, JOB_TUNE, "tune", &t.race_dir));
+    TRY(code, begun_lock(t.race_dir));
     TRY(code, write_state(&t));
     TRY(code, stages(&t));
     release(&t);
@@ -889,6 +890,7 @@ int tune_resume(const char *dir, bool commands)
     t.o.out = out;
     int code = out ? restore(&t, state) : GS_USAGE;
     TRY(code, begun_may_command(dir, path, "it holds a command", commands));
+    TRY(code, begun_lock(t.race_dir));
     TRY(code, tune_command_restore(&command, json_object_get(state, "command"), path));
     t.command = command;
     TRY(code, prepare(&t));

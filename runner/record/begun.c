@@ -2,13 +2,16 @@
 #include "record/begun.h"
 
 #include "base/err.h"
+#include "base/family.h"
 #include "base/files.h"
 #include "base/shell.h"
 #include "base/text.h"
 #include "record/runs.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 /* Hashes of the folder's real path, which names its mark, and of what its commands come from, which the
@@ -31,19 +34,20 @@ static bool hash_folder(const char *dir, char of_path[65], char of_files[65])
 }
 
 /* The caller frees it; NULL: the user has no home. */
-static char *mark_path(const char *of_path)
+static char *state_path(const char *folder, const char *name)
 {
     const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
     if (state && *state == '/')
-        return xstrfmt("%s/gradsync/begun/%s", state, of_path);
-    return home && *home == '/' ? xstrfmt("%s/.local/state/gradsync/begun/%s", home, of_path)
+        return xstrfmt("%s/gradsync/%s/%s", state, folder, name);
+    return home && *home == '/' ? xstrfmt("%s/.local/state/gradsync/%s/%s", home, folder, name)
                                 : NULL;
 }
 
 void begun_mark(const char *dir)
 {
     char of_path[65], of_files[65];
-    AUTO_FREE char *mark = hash_folder(dir, of_path, of_files) ? mark_path(of_path) : NULL;
+    AUTO_FREE char *mark =
+        hash_folder(dir, of_path, of_files) ? state_path("begun", of_path) : NULL;
     AUTO_FREE char *failed = mark ? files_make_above(mark) : NULL;
     if (mark && !failed)
         files_replace(mark, of_files, 0600);
@@ -53,7 +57,8 @@ static bool is_marked(const char *dir)
 {
     char of_path[65], of_files[65];
     AUTO_TEXT struct text held = {0};
-    AUTO_FREE char *mark = hash_folder(dir, of_path, of_files) ? mark_path(of_path) : NULL;
+    AUTO_FREE char *mark =
+        hash_folder(dir, of_path, of_files) ? state_path("begun", of_path) : NULL;
     return mark && files_read(mark, FILES_OWN, FILES_WHOLE_MAX, &held) && held.s &&
            !strcmp(held.s, of_files);
 }
@@ -71,4 +76,20 @@ int begun_may_command(const char *dir, const char *file, const char *what, bool 
                    "you did not begin this in this folder, and %s: read it, then: gradsync %s "
                    "--commands %s",
                    what, access(jobs, F_OK) ? "resume" : "submit", SHELL_WORD(dir));
+}
+
+int begun_lock(const char *dir)
+{
+    char host[256] = "host";
+    if (scratch_lock(dir) < 0)
+        return fail_at(
+            GS_FAILED, dir, 0,
+            "is measured by another gradsync, or belongs to another user: wait for its end");
+    gethostname(host, sizeof host - 1);
+    AUTO_FREE char *path = state_path("measuring", host);
+    AUTO_FREE char *failed = path ? files_make_above(path) : NULL;
+    int lock = path && !failed ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
+    if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB))
+        say("another tune measures on this host: the times of both are less exact");
+    return GS_OK;
 }

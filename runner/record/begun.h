@@ -16,3 +16,7 @@ void begun_mark(const char *dir);
  * one. GS_OK: this user began the folder, or gave --commands, which marks it. Otherwise GS_USAGE,
  * reported: `what` ("its scripts are commands") is in `file`. */
 int begun_may_command(const char *dir, const char *file, const char *what, bool commands);
+
+/* Locks the folder of something that measures, as long as this process lives, and warns if another one
+ * measures on this host. GS_OK, or reported: another process continues it. */
+int begun_lock(const char *dir);
