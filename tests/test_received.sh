@@ -17,7 +17,7 @@ exits 0 'who began a tune may resume it' "$gradsync" resume "$run"
 echo 'for i in $(seq 400); do echo "step time: 20 ms"; sleep 0.02; done' >long
 (exec "$gradsync" tune -o both -m 1 --only IGNORE_CPU -- bash long) >told 2>&1 &
 pid=$!
-until_true 30 grep -qs 'step time' both/job/train/*/launch-01.01.log
+until_true 30 eval 'grep -qs "step time" both/job/train/*/launch-01.01.log'
 fails1 1 'both/.*: is measured by another gradsync, or belongs to another user: wait for its end' \
     "$gradsync" resume both/job/train/*
 says 'another tune measures on this host' "$gradsync" tune -o third -m 0.2 --only IGNORE_CPU -- bash job
