@@ -552,7 +552,7 @@ static enum wan_strategy choice_between(const char *links, const char *west, int
     return best;
 }
 
-/* Four sites in the lab, 100 Mbit/s, 30 ms, CUBIC, medians of three blocks in ms on two busy cores: the
+/* Four sites in the lab, 100 Mbit/s, 30 ms, CUBIC, medians of three to nine blocks in ms on two busy cores: the
  * strategy that the model chooses is the fastest there, with one and two ranks a site. 0: not measured. */
 TEST(chooses_what_was_fastest_in_the_lab)
 {
@@ -573,7 +573,9 @@ TEST(chooses_what_was_fastest_in_the_lab)
         {0, 2, 4096, {964, 1380, 0, 761}},    {1, 2, 64, {131, 97.3, 584, 111}},
         {1, 2, 1024, {628, 920, 0, 600}},     {1, 2, 4096, {2480, 3100, 0, 2130}},
         {2, 2, 64, {118, 59.3, 431, 111}},    {2, 2, 1024, {198, 450, 0, 178}},
-        {2, 2, 4096, {731, 1440, 0, 585}},
+        {2, 2, 4096, {731, 1440, 0, 585}},    {0, 2, 256, {127, 98.4, 0, 121}},
+        {0, 2, 512, {160, 212, 0, 135}},      {2, 2, 256, {149, 129, 0, 128}},
+        {2, 2, 512, {146, 429, 0, 129}},
     };
     for (size_t i = 0; i < sizeof measured / sizeof *measured; i++) {
         double least = INFINITY;
