@@ -107,12 +107,12 @@ static void add_entry(struct config *c, const char *section, const char *key, co
                                                      .line = line};
 }
 
-/* ---- the scan of an .ini text ----
+/* ---- the lines of an .ini text ----
  *
- * Finds the sections and keys of an .ini text, with their lines. iniparser parses the values but
- * keeps no line numbers, and it accepts lines that their writer meant otherwise: a ';' inside a
- * value ends it, and a comment that ends in a backslash swallows the next line. The scan refuses
- * such lines; agree() checks that scan and iniparser read all others alike.
+ * iniparser reads the values, but keeps no line numbers, and it accepts lines that their writer meant
+ * otherwise: a ';' inside a value ends it, what follows a quoted value is ignored, and a comment that ends
+ * in a backslash swallows the next line. So a scan finds the line of each section and key, and refuses
+ * such lines.
  */
 
 #define SCAN_LINE_MAX 1022    /* bytes of a line with its continuations: iniparser's buffer */
@@ -256,46 +256,32 @@ static bool is_command(const char *key)
     return false;
 }
 
-/* What stands behind a value may only be a comment. NULL, or what is wrong with it. */
-static const char *comment_fault(const struct line *l, const char *key, const char *comment)
+/* What is wrong with the rest of a line, behind its '='; NULL: nothing. Only a comment may stand behind a
+ * value. *cut: as in config_entry. */
+static const char *value_fault(const struct line *l, const char *key, const char *v, bool *cut)
 {
-    if (!*comment)
-        return NULL;
-    if ((size_t)(comment - l->text.s) < l->last_start)
+    const char *comment;
+    bool quoted = *v == '"' || *v == '\'';
+    if (quoted) {
+        comment = strchr(v + 1, *v);
+        if (!comment)
+            return "the quote is not closed on its line";
+        comment += 1 + strspn(comment + 1, " \t");
+        if (*comment && *comment != ';' && *comment != '#')
+            return "something follows the closing quote";
+    } else {
+        comment = v + strcspn(v, ";#");
+        if (*comment && comment > v && !isspace((unsigned char)comment[-1]))
+            return is_command(key)
+                       ? "';' and '#' begin a comment; quote the value"
+                       : "';' and '#' begin a comment; put a blank in front, or quote the value";
+    }
+    *cut = !quoted && *comment == ';' && is_command(key);
+    if (*comment && (size_t)(comment - l->text.s) < l->last_start)
         return "a comment cannot stand inside a continued value; move it";
     if (*comment == ';' && (!strcmp(key, "exclude") || !strcmp(key, "zip")))
         return "';' begins a comment here; quote the value, or begin the comment with '#'";
     return NULL;
-}
-
-/* Cuts the value at *v out of its line; NULL, or what is wrong with it. *cut: as in config_entry. */
-static const char *cut_value(const struct line *l, const char *key, char **v, bool *cut)
-{
-    char *end, *comment;
-    const char *wrong;
-    bool quoted = **v == '"' || **v == '\'';
-    if (quoted) {
-        end = strchr(*v + 1, **v);
-        if (!end)
-            return "the quote is not closed on its line";
-        comment = end + 1 + strspn(end + 1, " \t");
-        if (*comment && *comment != ';' && *comment != '#')
-            return "something follows the closing quote";
-        ++*v;
-    } else {
-        end = comment = *v + strcspn(*v, ";#");
-        if (*end && end > *v && !isspace((unsigned char)end[-1]))
-            return is_command(key)
-                       ? "';' and '#' begin a comment; quote the value"
-                       : "';' and '#' begin a comment; put a blank in front, or quote the value";
-        while (end > *v && isspace((unsigned char)end[-1]))
-            end--;
-    }
-    wrong = comment_fault(l, key, comment);
-    *cut = !quoted && *comment == ';' && is_command(key);
-    if (!wrong)
-        *end = '\0';
-    return wrong;
 }
 
 static void value_line(struct scan *s, const struct line *l)
@@ -315,12 +301,10 @@ static void value_line(struct scan *s, const struct line *l)
         return;
     }
     bool cut = false;
-    const char *wrong = cut_value(l, key, &value, &cut);
+    const char *wrong = value_fault(l, key, value, &cut);
     const struct config_entry *twin = s->section ? config_find(c, s->section, key) : NULL;
     if (!s->section && !s->lost)
         wrong = "comes before the first [SECTION]";
-    else if (!wrong && !scan_is_value(value))
-        wrong = "the value is not UTF-8 text or contains control characters";
     if (wrong)
         fault(s, l, "key '%s': %s", key, wrong);
     else if (twin && !s->lost)
@@ -328,7 +312,7 @@ static void value_line(struct scan *s, const struct line *l)
               twin->line);
     /* A command that is wrong is not missing as well. */
     if (s->section && !s->lost && !twin && (!wrong || is_command(key))) {
-        add_entry(c, s->section, key, value, c->path, l->number);
+        add_entry(c, s->section, key, "", c->path, l->number);
         c->entries[c->n - 1].cut = cut;
     }
 }
@@ -351,16 +335,20 @@ static void one_line(struct scan *s, struct line *l)
         value_line(s, l);
 }
 
-/* Fills c->sections and c->entries from c->text, with names in lower case. Returns GS_OK, or
+/* Fills c->sections and c->entries from c->text, with names in lower case and without values. Returns GS_OK, or
  * GS_USAGE after reporting up to 20 faults. */
-static int scan_ini(struct config *c)
+static int scan_ini(struct config *c, struct text *good)
 {
     struct scan s = {.c = c, .next = c->text, .number = 1};
     struct line l = {0};
     if (!strncmp(c->text, "\xef\xbb\xbf", 3))
         return fail_at(GS_USAGE, c->path, 1, "begins with a byte order mark; save it without");
-    while (s.faults <= FAULTS_MAX && next_line(&s, &l)) {
+    text_clear(good);
+    for (const char *from = s.next; s.faults <= FAULTS_MAX && next_line(&s, &l); from = s.next) {
+        const int before = s.faults;
         one_line(&s, &l);
+        if (s.faults == before && !s.lost)
+            text_addn(good, from, (size_t)(s.next - from));
         if (c->n > SCAN_ENTRIES_MAX) {
             fault(&s, &l, "more than %d keys in one config; split it", SCAN_ENTRIES_MAX);
             break;
@@ -468,28 +456,23 @@ static dictionary *parse_copy(const char *text, size_t n)
     return d;
 }
 
-static size_t count_keys(const dictionary *d)
+/* Gives the entries the values that iniparser reads. `code` is that of the scan. */
+static int take_values(struct config *c, const dictionary *d, int code)
 {
-    size_t n = 0;
-    for (ssize_t i = 0; i < d->size; i++)
-        n += d->key[i] && strchr(d->key[i], ':');
-    return n;
-}
-
-/* Do the scan and iniparser read the same keys and values? */
-static int agree(const struct config *c, const dictionary *d)
-{
-    int code = GS_OK;
+    const bool faulty = code != GS_OK; /* a line that was refused has no value */
     for (size_t i = 0; i < c->n; i++) {
-        const struct config_entry *e = &c->entries[i];
+        struct config_entry *e = &c->entries[i];
         AUTO_FREE char *name = xstrfmt("%s:%s", e->section, e->key);
         const char *value = iniparser_getstring(d, name, NULL);
-        if (!value || strcmp(value, e->value))
-            code = config_error(e, "ambiguous, '%.80s' or '%.80s'; quote the value", e->value,
-                                value ? value : "");
+        if (!value && faulty)
+            continue;
+        if (!value)
+            code = config_error(e, "iniparser does not read this line; quote the value");
+        else if (!scan_is_value(value))
+            code = config_error(e, "the value is not UTF-8 text or contains control characters");
+        else
+            xstrset(&e->value, value);
     }
-    if (!code && count_keys(d) != c->n)
-        code = fail_at(GS_USAGE, c->path, 0, "a line is ambiguous; quote the values");
     return code;
 }
 
@@ -590,16 +573,14 @@ static int parse(struct config *c, size_t n)
 {
     if (strlen(c->text) != n)
         return fail_at(GS_USAGE, c->path, 0, "contains NUL bytes: this is not a config");
-    int code = scan_ini(c);
-    TRY(code, check_printable(c));
-    if (code)
-        return code;
-    dictionary *d = parse_copy(c->text, n);
+    AUTO_TEXT struct text good = {0};
+    int code = scan_ini(c, &good);
+    dictionary *d = parse_copy(good.s, good.len);
     if (!d)
-        return fail_at(GS_USAGE, c->path, 0, "iniparser cannot read it");
-    code = agree(c, d);
+        return code ? code : fail_at(GS_USAGE, c->path, 0, "iniparser cannot read it");
+    code = take_values(c, d, code);
     iniparser_freedict(d);
-    return code;
+    return code ? code : check_printable(c);
 }
 
 int config_from_text(struct config **out, const char *path, const char *text, size_t n,
