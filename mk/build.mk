@@ -2,10 +2,13 @@
 #
 # The programs: gradsync (no MPI, no CUDA), gradsync-rank (MPI), and the library both are made of.
 
+comma := ,
 iniparser_dir := $(firstword $(wildcard /usr/include/iniparser /usr/local/include/iniparser))
 hwloc := $(firstword $(wildcard /usr/include/hwloc.h /usr/local/include/hwloc.h))
 CPPFLAGS_ALL := -std=c11 -D_GNU_SOURCE $(if $(hwloc),-DGS_HWLOC) -Irunner -Iplugins $(iniparser_dir:%=-isystem %) -MMD -MP
-LIBS := -liniparser -ljansson -lsodium -lcrypto -lsqlite3 $(if $(hwloc),-lhwloc) -lm -ldl -lpthread
+# STATIC=1: in the program, so that it runs where they are not installed (wheel.mk).
+LIBS := $(if $(STATIC),-Wl$(comma)-Bstatic) -liniparser -ljansson -lsodium -lcrypto -lsqlite3 $(if $(STATIC),-Wl$(comma)-Bdynamic) \
+	$(if $(hwloc),-lhwloc) -lm -ldl -lpthread
 # Hardening as in plugins (plugin.mk); programs are position-independent.
 compile = $(CPPFLAGS_ALL) $(WARNINGS) $(CFLAGS) $(gs_harden_cc) $(if $(gs_hardened),-fPIE)
 link_program = $(CFLAGS) $(LDFLAGS) $(gs_harden_ld) $(if $(gs_hardened),-pie) -rdynamic

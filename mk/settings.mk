@@ -29,6 +29,7 @@ PCCL_SRC ?=
 WORD ?=
 TESTS ?=
 TELL ?=
+STATIC ?=
 CONFIGS ?=
 COLOURS ?=
 ONLY ?=

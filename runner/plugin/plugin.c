@@ -457,6 +457,11 @@ static int no_such(const char *name)
 {
     AUTO(plugin_files_free) struct plugin_files f = plugin_files();
     const char *near = NEAREST(name, f.v, f.n, name);
+    if (!f.n)
+        return fail(GS_CANNOT,
+                    "no plugin '%s': this installation has none (a wheel holds only what needs "
+                    "neither MPI nor CUDA); to measure a config, build gradsync from its source",
+                    name);
     return fail(GS_USAGE, "no plugin '%s'%s; 'gradsync list' shows those found here", name,
                 DID_YOU_MEAN(near));
 }

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Tier: slow
+#
+# What can be had without root and a compiler: the wheel in a venv, and the tarball in a folder of its own.
+. "$(dirname "$0")/lib.sh"
+
+python3 -c 'import venv, ensurepip' 2>/dev/null || skip_all 'python3 has no venv'
+run make -C "$top" BUILD="$build" wheel dist
+is "$rc, $err" '0, ' 'make wheel dist'
+wheel=$(find "$build" -maxdepth 1 -name 'gradsync-*.whl') tarball=$(find "$build" -maxdepth 1 -name 'gradsync-*.tar.gz')
+like "$wheel" 'py3-none-manylinux_2_[0-9]+_[a-z0-9_]+\.whl$' 'its tag names the oldest glibc'
+
+python3 -m venv env
+ok 'pip installs it without an index' env/bin/pip -q install --no-index "$wheel"
+mkdir unpacked && tar -xzf "$tarball" -C unpacked --strip-components=1
+for at in "$tmp/env" "$tmp/unpacked"; do
+    # Only what every Linux has: the libraries are in the program.
+    is "$(ldd "$at/bin/gradsync" | grep -cv 'linux-vdso\|libc\.\|libm\.\|ld-linux')" 0 "${at##*/}: needs the C library alone"
+    prints '^gradsync [0-9.]+' "$at/bin/gradsync" --version
+    prints 'NCCL_' "$at/bin/gradsync" tune --dry-run -- true
+    ok "${at##*/}: the engine is there" test -e "$at/lib/gradsync/libgradsync-engine.so" -a -e "$at/lib/gradsync/libgradsync-audit.so"
+    fails 3 "this installation has none .*build gradsync from its source" "$at/bin/gradsync" run local
+done
+done_testing
