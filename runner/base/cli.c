@@ -35,16 +35,6 @@ static int unknown(const struct cli *cli, const char *argument)
                 argument, DID_YOU_MEAN_OPTION(near), cli->verb);
 }
 
-static void append(const char ***list, const char *value)
-{
-    size_t n = 0;
-    while (*list && (*list)[n])
-        n++;
-    *list = xrealloc(*list, (n + 2) * sizeof **list);
-    (*list)[n] = value;
-    (*list)[n + 1] = NULL;
-}
-
 static int take_int(const struct cli *cli, const struct cli_option *o, const char *text)
 {
     struct cli_int *i = o->value;
@@ -66,9 +56,16 @@ static int take(const struct cli *cli, const struct cli_option *o, const char *v
     case CLI_TEXT:
         *(const char **)o->value = value;
         break;
-    case CLI_LIST:
-        append(o->value, value);
+    case CLI_LIST: {
+        const char ***list = o->value;
+        size_t n = 0;
+        while (*list && (*list)[n])
+            n++;
+        *list = xrealloc(*list, (n + 2) * sizeof **list);
+        (*list)[n] = value;
+        (*list)[n + 1] = NULL;
         break;
+    }
     case CLI_INT:
         return take_int(cli, o, value);
     case CLI_QUIET:
@@ -156,15 +153,6 @@ static void cli_help(const struct cli *cli)
     }
 }
 
-static void cli_free(const struct cli *cli)
-{
-    for (const struct cli_option *o = cli->options; o->name; o++)
-        if (o->kind == CLI_LIST) {
-            free(*(const char ***)o->value);
-            *(const char ***)o->value = NULL;
-        }
-}
-
 /* ---- where a verb writes ---- */
 
 static const struct cli *running; /* the verb; NULL: none */
@@ -203,6 +191,10 @@ int cli_request(const struct cli *cli, int argc, char **argv,
     if (!code && !done)
         code = run(request, words, n);
     fail_file_options(NULL);
-    cli_free(cli);
+    for (const struct cli_option *o = cli->options; o->name; o++)
+        if (o->kind == CLI_LIST) {
+            free(*(const char ***)o->value);
+            *(const char ***)o->value = NULL;
+        }
     return code;
 }

@@ -543,15 +543,6 @@ static int check_section(const struct config *c, const struct config_section *s)
     return GS_OK;
 }
 
-static int check_sections(const struct config *c)
-{
-    int code = GS_OK;
-    for (size_t i = 0; i < c->n_sections; i++)
-        if (check_section(c, &c->sections[i]))
-            code = GS_USAGE;
-    return code;
-}
-
 /* ---- loading ---- */
 
 /* Comments too: a recording holds the whole text, and readers refuse one that is not printable. */
@@ -596,7 +587,10 @@ int config_from_text(struct config **out, const char *path, const char *text, si
     AUTO_FREE char *whole = c->text;
     c->text = secrets_hidden_config(whole); /* what is recorded; the entries hold the values */
     int set_code = config_set_all(c, overrides);
-    int sections = check_sections(c);
+    int sections = GS_OK;
+    for (size_t i = 0; i < c->n_sections; i++)
+        if (check_section(c, &c->sections[i]))
+            sections = GS_USAGE;
     int keys = check_keys(c);
     return parsed || set_code || sections || keys ? GS_USAGE : GS_OK;
 }

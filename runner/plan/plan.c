@@ -221,7 +221,8 @@ static int drop_twins(const struct plan *p, struct draft *drafts, size_t *n)
     return code;
 }
 
-static void order(struct draft *drafts, size_t n)
+/* Groups in the order of their first cell. */
+static void order_drafts(struct draft *drafts, size_t n)
 {
     qsort(drafts, n, sizeof *drafts, by_group);
     for (size_t i = 0; i < n; i++)
@@ -230,7 +231,8 @@ static void order(struct draft *drafts, size_t n)
     qsort(drafts, n, sizeof *drafts, by_first);
 }
 
-static void move(struct plan *p, struct draft *drafts, size_t n)
+/* Into p->cells and p->groups. */
+static void move_drafts(struct plan *p, struct draft *drafts, size_t n)
 {
     p->cells = xcalloc(n, sizeof *p->cells);
     p->groups = xcalloc(n, sizeof *p->groups);
@@ -250,7 +252,7 @@ static void move(struct plan *p, struct draft *drafts, size_t n)
 /* ---- baselines ---- */
 
 /* Marks the cells of one group that have the label; how many. */
-static size_t mark(struct plan *p, const struct group *g, const char *label)
+static size_t mark_baseline(struct plan *p, const struct group *g, const char *label)
 {
     size_t n = 0;
     for (size_t i = g->first; i < g->first + g->n; i++) {
@@ -258,14 +260,6 @@ static size_t mark(struct plan *p, const struct group *g, const char *label)
         n += p->cells[i].baseline;
     }
     return n;
-}
-
-static const char *first_label(const struct plan *p, const struct group *g)
-{
-    const char *label = "";
-    for (size_t i = g->first; i < g->first + g->n && !*label; i++)
-        label = p->cells[i].config;
-    return label;
 }
 
 /* The label as sweep_label_config() writes it, whatever the order of its parts. The caller frees
@@ -303,25 +297,18 @@ static int choose_baselines(struct plan *p)
     size_t marked = 0;
     bool compares = false;
     for (size_t i = 0; i < p->n_groups; i++) {
-        size_t n = mark(p, &p->groups[i], wanted);
+        size_t n = mark_baseline(p, &p->groups[i], wanted);
         marked += n;
         compares = compares || plan_group_compares(p, &p->groups[i]);
+        const char *first = ""; /* the first label of the group stands in for one that it lacks */
+        for (size_t k = p->groups[i].first;
+             !n && k < p->groups[i].first + p->groups[i].n && !*first; k++)
+            first = p->cells[k].config;
         if (!n)
-            mark(p, &p->groups[i], first_label(p, &p->groups[i]));
+            mark_baseline(p, &p->groups[i], first);
     }
     /* A section that compares nothing has no use for the baseline that others have. */
     return *wanted && !marked && compares ? unknown_baseline(p, wanted) : GS_OK;
-}
-
-/* Moves the drafts' cells into p->cells and p->groups: groups in the order of their first cell, a
- * config_free cell once. GS_OK, or GS_USAGE, reported: the same cell twice, a baseline that no
- * group has. Call draft_free() in both cases: it frees the cells that were not moved. */
-static int plan_group(struct plan *p, struct draft *drafts, size_t n)
-{
-    int code = drop_twins(p, drafts, &n);
-    order(drafts, n);
-    move(p, drafts, n);
-    return code ? code : choose_baselines(p);
 }
 
 /* ---- cells ---- */
@@ -348,16 +335,6 @@ static int by_name(const void *a, const void *b)
 {
     const struct wl_param *const *x = a, *const *y = b;
     return strcmp((*x)->name, (*y)->name);
-}
-
-static void sort_params(struct builder *b)
-{
-    const struct wl_plugin *wl = &b->p->plugin->wl;
-    b->n_sorted = params_count(wl->params);
-    b->sorted = xcalloc(b->n_sorted, sizeof *b->sorted);
-    for (size_t i = 0; i < b->n_sorted; i++)
-        b->sorted[i] = &wl->params[i];
-    qsort(b->sorted, b->n_sorted, sizeof *b->sorted, by_name);
 }
 
 static void hash_id(const struct text *t, char id[PLAN_ID])
@@ -415,42 +392,6 @@ static char *params_text(const struct wl_plugin *wl, const void *values)
 
 /* ---- cells ---- */
 
-/* Whether a plugin's reason begins with FILE:, the value of this parameter. */
-static bool names_file(const struct wl_param *p, const void *values, const char *why)
-{
-    const char *value = (const char *)values + p->offset;
-    size_t n = p->type == WL_TEXT ? strlen(value) : 0;
-    return n && !strncmp(why, value, n) && why[n] == ':';
-}
-
-/* The key of the section that a plugin's reason names, as KEY=… or by its file; NULL: none. With a
- * file, the rest of the cell does not matter. */
-static const struct config_entry *named_key(const struct builder *b, const void *values,
-                                            const char *why, bool *file)
-{
-    const struct config *c = b->p->config;
-    for (const struct wl_param *p = b->p->plugin->wl.params; p->name; p++) {
-        const struct config_entry *e = config_find(c, b->p->section, p->name);
-        size_t n = strlen(p->name);
-        *file = e && names_file(p, values, why);
-        if (*file || (e && !strncmp(why, p->name, n) && why[n] == '='))
-            return e;
-    }
-    return NULL;
-}
-
-static int rejected(const struct builder *b, const void *values, const char *why)
-{
-    const struct config *c = b->p->config;
-    bool file = false;
-    const struct config_entry *key = named_key(b, values, why, &file);
-    AUTO_FREE char *params = file ? NULL : params_text(&b->p->plugin->wl, values);
-    return fail_at(GS_USAGE, key ? key->file : c->path,
-                   key ? key->line : config_section(c, b->p->section)->line, "[%s] %s%s%s%s",
-                   b->p->section, *why ? why : "the plugin rejects a cell without a reason",
-                   params ? " (cell: " : "", params ? params : "", params ? ")" : "");
-}
-
 static int describe(struct builder *b, const void *values, struct wl_shape *shape, char **skip)
 {
     const struct wl_plugin *wl = &b->p->plugin->wl;
@@ -469,18 +410,17 @@ static int describe(struct builder *b, const void *values, struct wl_shape *shap
     if (b->n_whys == WHYS_MAX)
         return GS_USAGE;
     b->whys[b->n_whys++] = xstrdup(why);
-    return rejected(b, values, why);
-}
-
-/* A cell that does not depend on the config is the same for all of them: it gets the defaults. */
-static void unset_config(const struct builder *b, void *values)
-{
-    for (size_t i = 0; i < b->sweep.n_axes; i++) {
-        const struct wl_param *p = b->sweep.axes[i].p;
-        if (p->role == WL_CONFIG)
-            memcpy((char *)values + p->offset, (const char *)b->sweep.defaults + p->offset,
-                   param_size(p));
-    }
+    /* At the key that the reason begins with, as KEY=…, if the section has it. */
+    const struct config *c = b->p->config;
+    const struct config_entry *key = NULL;
+    for (const struct wl_param *p = wl->params; p->name && !key; p++)
+        if (!strncmp(why, p->name, strlen(p->name)) && why[strlen(p->name)] == '=')
+            key = config_find(c, b->p->section, p->name);
+    AUTO_FREE char *params = params_text(wl, values);
+    return fail_at(GS_USAGE, key ? key->file : c->path,
+                   key ? key->line : config_section(c, b->p->section)->line, "[%s] %s (cell: %s)",
+                   b->p->section, *why ? why : "the plugin rejects a cell without a reason",
+                   params);
 }
 
 static int add_cell(struct builder *b, size_t place)
@@ -494,8 +434,11 @@ static int add_cell(struct builder *b, size_t place)
         free(values);
         return code;
     }
-    if (cell.shape.config_free)
-        unset_config(b, values);
+    /* A cell that does not depend on the config is the same for all of them: it gets the defaults. */
+    for (const struct wl_param *p = wl->params; p->name && cell.shape.config_free; p++)
+        if (p->role == WL_CONFIG)
+            memcpy((char *)values + p->offset, (const char *)b->sweep.defaults + p->offset,
+                   param_size(p));
     cell.config =
         cell.shape.config_free ? xstrdup("") : sweep_label_config(wl, b->sweep.defaults, values);
     cell.mode = sweep_label_mode(wl, values);
@@ -505,18 +448,6 @@ static int add_cell(struct builder *b, size_t place)
     *d = (struct draft){.cell = cell, .place = place};
     make_ids(b, values, d->cell.id, d->group);
     return GS_OK;
-}
-
-static int add_cells(struct builder *b)
-{
-    int code = GS_OK;
-    for (size_t i = 0; i < sweep_count(&b->sweep); i++)
-        if (add_cell(b, i))
-            code = GS_USAGE;
-    if (!code && !b->n)
-        code = config_error(config_find(b->p->config, b->p->section, "exclude"),
-                            "excludes every cell");
-    return code;
 }
 
 /* Fills the cells and groups of a plan whose config, section, plugin and settings are set. GS_OK or
@@ -531,14 +462,27 @@ static int plan_cells(struct plan *p)
                                 .local_ranks = (int)(l->ranks / l->nodes)}};
     int code = sweep_read(&b.sweep, p->config, p->section, &p->plugin->wl);
     if (!code) {
-        b.head =
-            xstrfmt("platform=%s\nworkload=%s\nranks=%lld\nnodes=%lld\n",
-                    p->set.platform.name, p->workload, (long long)l->ranks, (long long)l->nodes);
-        sort_params(&b);
-        code = add_cells(&b);
+        b.head = xstrfmt("platform=%s\nworkload=%s\nranks=%lld\nnodes=%lld\n", p->set.platform.name,
+                         p->workload, (long long)l->ranks, (long long)l->nodes);
+        b.n_sorted = params_count(p->plugin->wl.params);
+        b.sorted = xcalloc(b.n_sorted, sizeof *b.sorted);
+        for (size_t i = 0; i < b.n_sorted; i++)
+            b.sorted[i] = &p->plugin->wl.params[i];
+        qsort(b.sorted, b.n_sorted, sizeof *b.sorted, by_name);
+        for (size_t i = 0; i < sweep_count(&b.sweep); i++)
+            if (add_cell(&b, i))
+                code = GS_USAGE;
+        if (!code && !b.n)
+            code =
+                config_error(config_find(p->config, p->section, "exclude"), "excludes every cell");
     }
     size_t drafts = b.n;
-    TRY(code, plan_group(p, b.drafts, b.n));
+    if (!code) {
+        code = drop_twins(p, b.drafts, &b.n);
+        order_drafts(b.drafts, b.n);
+        move_drafts(p, b.drafts, b.n);
+        TRY(code, choose_baselines(p));
+    }
     draft_free(b.drafts, drafts);
     for (size_t i = 0; i < b.n_whys; i++)
         free(b.whys[i]);
@@ -572,8 +516,7 @@ int plan_sections_none(const struct config *c, const char *word)
         return fail_at(GS_USAGE, c->path, 0,
                        "no workload section; add one, e.g. [mpi_allreduce] ('gradsync list')");
     const char *near = text_nearest(word, names, n);
-    return fail_at(GS_USAGE, c->path, 0, "no workload section [%s]%s", word,
-                   DID_YOU_MEAN(near));
+    return fail_at(GS_USAGE, c->path, 0, "no workload section [%s]%s", word, DID_YOU_MEAN(near));
 }
 
 int plan_build_from(struct plan **out, struct config *config, const char *section,
@@ -618,10 +561,11 @@ int plan_plugin(struct plugin **out, const struct config *c, const char *section
     if (!s)
         return plan_sections_none(c, section);
     if (train_is_section(section))
-        return fail_at(GS_USAGE, c->path, s->line,
-                       "[%s] is gone; to compare settings of a job: gradsync tune --launches FILE -- "
-                       "COMMAND",
-                       section);
+        return fail_at(
+            GS_USAGE, c->path, s->line,
+            "[%s] is gone; to compare settings of a job: gradsync tune --launches FILE -- "
+            "COMMAND",
+            section);
     AUTO_FREE char *name = xstrfmt("%.*s", (int)strcspn(section, " "), section);
     char said[1024];
     err_capture(said, sizeof said);

@@ -146,12 +146,11 @@ int plan_memory_check(const struct plan *p)
     uint64_t one = plan_cost(p).host_B, all, there = plan_free_memory();
     if (!__builtin_mul_overflow(one, local, &all) && all <= there)
         return GS_OK;
-    return fail_at(
-        GS_CANNOT, p->config->path, config_section(p->config, p->section)->line,
-        "[%s] needs %s of memory on each of %llu ranks, %s in all, but %s are free: "
-        "use smaller sizes, a smaller scale or batch of a step, or fewer configs at once",
-        p->section, HUMAN_SIZE(one), (unsigned long long)local,
-        HUMAN_SIZE((double)one * (double)local), HUMAN_SIZE(there));
+    return fail_at(GS_CANNOT, p->config->path, config_section(p->config, p->section)->line,
+                   "[%s] needs %s of memory on each of %llu ranks, %s in all, but %s are free: "
+                   "use smaller sizes, or fewer configs at once",
+                   p->section, HUMAN_SIZE(one), (unsigned long long)local,
+                   HUMAN_SIZE((double)one * (double)local), HUMAN_SIZE(there));
 }
 
 /* ---- the table ---- */
@@ -179,30 +178,6 @@ struct table {
         reasons; /* reasons: of cells that are skipped; they stand below the table */
 };
 
-/* Config and mode stand for their parameters; size is shown even where it is one. */
-static void choose_columns(struct table *t)
-{
-    for (const struct wl_param *q = t->p->plugin->wl.params; q->name; q++)
-        if (q->role == WL_AXIS && (!strcmp(q->name, "size") || varies(t->p, q)))
-            APPEND(t->params, t->n) = q;
-    for (size_t i = 0; i < t->p->n_cells; i++) {
-        t->mode = t->mode || *t->p->cells[i].mode;
-        t->skipped = t->skipped || t->p->cells[i].skip;
-    }
-}
-
-static void add_titles(struct table *t)
-{
-    words_add(&t->cells, "cell");
-    words_add(&t->cells, "config");
-    if (t->mode)
-        words_add(&t->cells, "mode");
-    for (size_t i = 0; i < t->n; i++)
-        words_add(&t->cells, t->params[i]->name);
-    if (t->skipped)
-        words_add(&t->cells, "skipped");
-}
-
 static void add_row(struct table *t, const struct cell *c)
 {
     char buf[256];
@@ -211,7 +186,7 @@ static void add_row(struct table *t, const struct cell *c)
     if (t->mode)
         words_add(&t->cells, c->mode);
     for (size_t i = 0; i < t->n; i++)
-        if (!strcmp(t->params[i]->name, "size") && c->shape.size_B) /* of a step, no parameter's */
+        if (!strcmp(t->params[i]->name, "size") && c->shape.size_B) /* shorter */
             words_add(&t->cells, units_short_size(buf, sizeof buf, c->shape.size_B));
         else
             words_add(&t->cells, param_format(t->params[i], c->values, buf, sizeof buf));
@@ -225,8 +200,22 @@ void plan_table(const struct plan *p, bool all)
 {
     struct table t = {.p = p};
     size_t left_out = all || p->n_cells <= SHOWN_MAX ? 0 : p->n_cells - HEAD - TAIL;
-    choose_columns(&t);
-    add_titles(&t);
+    /* Config and mode stand for their parameters; size is shown even where it is one. */
+    for (const struct wl_param *q = p->plugin->wl.params; q->name; q++)
+        if (q->role == WL_AXIS && (!strcmp(q->name, "size") || varies(p, q)))
+            APPEND(t.params, t.n) = q;
+    for (size_t i = 0; i < p->n_cells; i++) {
+        t.mode = t.mode || *p->cells[i].mode;
+        t.skipped = t.skipped || p->cells[i].skip;
+    }
+    words_add(&t.cells, "cell");
+    words_add(&t.cells, "config");
+    if (t.mode)
+        words_add(&t.cells, "mode");
+    for (size_t i = 0; i < t.n; i++)
+        words_add(&t.cells, t.params[i]->name);
+    if (t.skipped)
+        words_add(&t.cells, "skipped");
     size_t columns = t.cells.n;
     for (size_t g = 0; g < p->n_groups; g++)
         for (size_t i = p->groups[g].first; i < p->groups[g].first + p->groups[g].n; i++)

@@ -141,33 +141,24 @@ static bool key_value(struct reader *r, char *part, char *equals)
     return take(r, p);
 }
 
-/* All that config parameters take, for a message; *near is the choice nearest to `part`. */
-static void list_values(const struct reader *r, const char *part, struct text *all,
-                        const char **near)
+/* Names all that config parameters take, and the choice nearest to `part`. */
+static bool no_value(struct reader *r, const char *part)
 {
+    AUTO_TEXT struct text all = {0};
     const char *names[256];
     char allowed[512];
     size_t n = 0;
     for (const struct wl_param *p = r->wl->params; p->name; p++) {
         if (p->role != WL_CONFIG)
             continue;
-        text_addf(all, "%s%s: %s", all->len ? "; " : "", p->name,
+        text_addf(&all, "%s%s: %s", all.len ? "; " : "", p->name,
                   param_allowed(p, allowed, sizeof allowed));
         for (size_t i = 0; i < params_choices(p) && n < 256; i++)
             names[n++] = p->choices[i];
     }
-    *near = text_nearest(part, names, n);
-}
-
-static bool no_value(struct reader *r, const char *part)
-{
-    AUTO_TEXT struct text all = {0};
-    const char *near;
-    list_values(r, part, &all, &near);
-    text_add(&all, "");
-    wrong(r, "'%s' is not a value of any config parameter (%s)%s", part,
-          all.len ? all.s : "there is none", DID_YOU_MEAN(near));
-    return false;
+    const char *near = text_nearest(part, names, n);
+    return wrong(r, "'%s' is not a value of any config parameter (%s)%s", part,
+                 all.len ? all.s : "there is none", DID_YOU_MEAN(near));
 }
 
 /* A value alone belongs to the one config parameter that takes it. Free text would take any. */
@@ -267,11 +258,6 @@ static bool step_real(const struct range *r, size_t i, union member *v)
     return v->d <= r->to.d;
 }
 
-static bool (*stepper(const struct wl_param *p))(const struct range *, size_t, union member *)
-{
-    return p->type == WL_INT ? step_int : p->type == WL_SIZE ? step_size : step_real;
-}
-
 static bool empty(const struct wl_param *p, const struct range *r)
 {
     return p->type == WL_INT    ? r->from.i > r->to.i
@@ -325,11 +311,14 @@ static int read_range(struct sweep_axis *axis, const char *word)
                             "'%.80s' never ends (FROM above 0 and a FACTOR above 1%s, or a STEP "
                             "above 0)",
                             word, p.type == WL_INT || p.type == WL_SIZE ? ", whole" : "");
+    bool (*step)(const struct range *, size_t, union member *) = p.type == WL_INT    ? step_int
+                                                                 : p.type == WL_SIZE ? step_size
+                                                                                     : step_real;
     union member v = r.from;
     size_t i = 0;
     do {
         sweep_push(axis, &v);
-    } while (axis->n <= SWEEP_MAX && stepper(&p)(&r, ++i, &v));
+    } while (axis->n <= SWEEP_MAX && step(&r, ++i, &v));
     return GS_OK;
 }
 
@@ -414,24 +403,6 @@ static int sweep_read_excludes(struct sweep_excludes *x, const struct wl_param *
         if (read_clause(x, params, e, clauses.v[i]))
             code = GS_USAGE;
     return code;
-}
-
-static bool matches(const struct sweep_clause *clause, const void *cell)
-{
-    for (size_t i = 0; i < clause->n; i++) {
-        const struct wl_param *p = clause->terms[i].p;
-        if (memcmp((const char *)cell + p->offset, clause->terms[i].value, param_size(p)))
-            return false;
-    }
-    return true;
-}
-
-static bool sweep_excluded(const struct sweep_excludes *x, const void *cell)
-{
-    for (size_t k = 0; k < x->n; k++)
-        if (matches(&x->v[k], cell))
-            return true;
-    return false;
 }
 
 static void sweep_free_excludes(struct sweep_excludes *x)
@@ -540,15 +511,6 @@ static int read_configs(struct sweep *s, const struct config_entry *e)
 
 /* ---- zip ---- */
 
-static int zip_two(const struct config_entry *e, struct sweep_axis *first, struct sweep_axis *axis)
-{
-    if (axis->n != first->n)
-        return config_error(e, "'%s' has %zu values and '%s' has %zu (equal numbers)",
-                            first->p->name, first->n, axis->p->name, axis->n);
-    axis->dim = first->dim;
-    return GS_OK;
-}
-
 static int read_zip(struct sweep *s, const struct config_entry *e, const char *names)
 {
     AUTO_WORDS struct words words = {0};
@@ -564,9 +526,14 @@ static int read_zip(struct sweep *s, const struct config_entry *e, const char *n
             code = config_error(e, "'%s' is %s", words.v[i],
                                 axis->from ? "zipped already" : "not set in this section");
         else if (first)
-            code = zip_two(e, first, axis);
+            code = axis->n == first->n
+                       ? GS_OK
+                       : config_error(e, "'%s' has %zu values and '%s' has %zu (equal numbers)",
+                                      first->p->name, first->n, axis->p->name, axis->n);
         else
             first = axis;
+        if (first && !code)
+            axis->dim = first->dim;
     }
     if (!code && words.n < 2)
         code = config_error(e, "'%s' is one parameter; name two or more: size, buckets", names);
@@ -724,5 +691,15 @@ bool sweep_cell(const struct sweep *s, size_t i, void *cell)
         size_t size = param_size(axis->p), at = i / s->strides[axis->dim] % s->lengths[axis->dim];
         memcpy((char *)cell + axis->p->offset, axis->values + at * size, size);
     }
-    return !sweep_excluded(&s->excludes, cell);
+    for (size_t k = 0; k < s->excludes.n; k++) {
+        const struct sweep_clause *clause = &s->excludes.v[k];
+        bool all = true;
+        for (size_t t = 0; t < clause->n && all; t++) {
+            const struct wl_param *p = clause->terms[t].p;
+            all = !memcmp((const char *)cell + p->offset, clause->terms[t].value, param_size(p));
+        }
+        if (all)
+            return false;
+    }
+    return true;
 }
