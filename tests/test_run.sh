@@ -140,19 +140,6 @@ else
     pass 'shell syntax in a launch prefix starts nothing'
 fi
 
-# ---- folders in shared memory ----
-
-if [ "$(id -u)" = 0 ]; then
-    foreign=/dev/shm/gradsync-0-test.$$ own=/dev/shm/gradsync-0-test2.$$
-    mkdir "$foreign" "$own" && touch "$foreign/file" && chown 65534 "$foreign"
-    "$gradsync" run -q quick.ini -o swept
-    ok "another owner's folder in shared memory stays" test -e "$foreign/file"
-    ok 'our own folder of a run that is gone is removed from shared memory' test ! -e "$own"
-    rm -rf "$foreign" "$own"
-else
-    skip "another owner's folder in shared memory stays" 'only root could remove it'
-fi
-
 # ---- a folder that somebody touched ----
 
 "$gradsync" run -q quick.ini -o touched
