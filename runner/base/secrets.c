@@ -15,7 +15,8 @@
 #define URL_VARIABLE "GRADSYNC_URL_PASSWORD"
 #define NAMELESS_VARIABLE "GRADSYNC_SECRET"
 #define WORD_END '\x1f' /* between two words of a command */
-#define KNOWN_B 6       /* shorter values are too common in any text */
+#define CAPITALS "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+#define KNOWN_B 6 /* shorter values are too common in any text */
 
 /* ---- the rules ---- */
 
@@ -31,13 +32,13 @@ static const struct {
     const char *part;
     enum role role;
 } parts[] = {
-    {"AUTHORIZ", SECRET},   {"SECRET", SECRET},    {"CREDENTIAL", SECRET}, {"PASSW", SECRET},
-    {"PASSPHRASE", SECRET}, {"COOKIE", SECRET},    {"_PWD", SECRET},       {"TOKENIZ", HARMLESS},
-    {"KEYBOARD", HARMLESS}, {"KEYWORD", HARMLESS}, {"KEYPOINT", HARMLESS}, {"KEYFRAME", HARMLESS},
-    {"MONKEY", HARMLESS},   {"AUTHOR", HARMLESS},  {"PASSES", HARMLESS},   {"PASSED", HARMLESS},
-    {"PASSING", HARMLESS},  {"BYPASS", HARMLESS},  {"ARD_PASS", HARMLESS}, {"OLDPWD", HARMLESS},
-    {"TOKENS", COUNTS},     {"KEYS", COUNTS},      {"TOKEN", MAY_COUNT},   {"KEY", MAY_COUNT},
-    {"PASS", MAY_COUNT},    {"AUTH", SECRET},
+    {"AUTHORIZ", SECRET},   {"SECRET", SECRET},     {"CREDENTIAL", SECRET}, {"PASSW", SECRET},
+    {"PASSPHRASE", SECRET}, {"SIGNATURE", SECRET},  {"WEBHOOK", SECRET},    {"COOKIE", SECRET},
+    {"_PWD", SECRET},       {"TOKENIZ", HARMLESS},  {"KEYBOARD", HARMLESS}, {"KEYWORD", HARMLESS},
+    {"KEYPOINT", HARMLESS}, {"KEYFRAME", HARMLESS}, {"MONKEY", HARMLESS},   {"AUTHOR", HARMLESS},
+    {"PASSES", HARMLESS},   {"PASSED", HARMLESS},   {"PASSING", HARMLESS},  {"BYPASS", HARMLESS},
+    {"ARD_PASS", HARMLESS}, {"OLDPWD", HARMLESS},   {"TOKENS", COUNTS},     {"KEYS", COUNTS},
+    {"TOKEN", MAY_COUNT},   {"KEY", MAY_COUNT},     {"PASS", MAY_COUNT},    {"AUTH", SECRET},
 };
 
 /* Names that end so hold no secret: places, and the classes of errors. */
@@ -95,7 +96,7 @@ static bool is_value(const char *s, size_t n)
     for (size_t i = 0; i < COUNT(no_values); i++)
         if (strlen(no_values[i]) == n && !strncasecmp(s, no_values[i], n))
             return false;
-    return n && *s != '$';
+    return n && *s != '$' && strncmp(s, HIDDEN, strlen(HIDDEN)) != 0;
 }
 
 /* ---- where a value is ---- */
@@ -159,7 +160,14 @@ static struct span value_at(const char *s)
     }
     if (end)
         return (struct span){quote, (size_t)(end - s) - quote};
-    return (struct span){0, strcspn(s, " \t\r\n\"',;&\x1f")};
+    size_t n = strcspn(s, " \t\r\n\"',;&\x1f");
+    const char *open = n ? strchr("([{", s[n - 1]) : NULL;
+    const char *quoted = open && quote_length(s + n) ? strchr(s + n + 1, s[n]) : NULL;
+    const char *close = quoted ? strchr(quoted, *open == '('   ? ')'
+                                                : *open == '[' ? ']'
+                                                               : '}')
+                               : NULL;
+    return (struct span){0, close ? (size_t)(close - s) : n}; /* ['a', 'b'], Secret("a") */
 }
 
 /* The same of an HTTP header, whose value may begin with the name of its scheme. */
@@ -253,9 +261,15 @@ static bool named_secret(const struct place *p, size_t n, struct span *found)
     bool colon = *mark == ':' && !strchr("/:", mark[1]);
     if (colon && memchr(s, '.', n) && isdigit((unsigned char)mark[1]))
         return false; /* FILE.py:12 */
-    const char *value = equals || colon ? mark + 1 : s + n + 1;
+    bool pair =
+        quoted && *mark == ',' && quote_length(mark + 1 + blanks(mark + 1)); /* ('A', 'b') */
+    bool csh = s - p->text >= 7 && !strncmp(s - 7, "setenv ", 7) && s[n] == ' ';
+    bool column = p->mode == LOG && s == p->text && memchr(s, '_', n) && strspn(s, CAPITALS) == n &&
+                  blanks(s + n) >= 2;
+    option = option || csh || column;
+    const char *value = equals || colon || pair ? mark + 1 : s + n + 1;
     bool word = s[n] == WORD_END;
-    if (!equals && !colon && !option)
+    if (!equals && !colon && !option && !pair)
         return false;
     if (colon || loose || (option && !equals && !word))
         value += blanks(value);
@@ -265,7 +279,7 @@ static bool named_secret(const struct place *p, size_t n, struct span *found)
         *found = (struct span){0, strcspn(value, "\r\n")};
     else
         *found = header_at(value);
-    if (option && !equals && !colon && *value == '-')
+    if (option && !equals && !colon && !column && *value == '-')
         return false;
     const char *shown = value + found->from;
     found->from += (size_t)(value - s);

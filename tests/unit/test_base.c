@@ -260,6 +260,14 @@ static const struct {
     {HIDE, "api_key = hunter2", "api_key = (hidden)"},
     {HIDE, "the key is envvalue123", "the key is (hidden)"},
     {HIDE, "the other is hunter2cmd", "the other is (hidden)"},
+    {HIDE, "[('A', 'b'), ('HF_TOKEN', 'hunter2')]", "[('A', 'b'), ('HF_TOKEN', '(hidden)')]"},
+    {HIDE, "HF_TOKEN   hunter2", "HF_TOKEN   (hidden)"},
+    {HIDE, "setenv HF_TOKEN hunter2", "setenv HF_TOKEN (hidden)"},
+    {HIDE, "Config(api_key=Secret('hunter2'), lr=1)", "Config(api_key=(hidden)), lr=1)"},
+    {HIDE, "api_keys=['hunter2', 'hunter3'], lr=1", "api_keys=(hidden)], lr=1"},
+    {HIDE, "redis://:hunter2@h postgresql+psycopg://u:h@nter@h/",
+     "redis://:(hidden)@h postgresql+psycopg://u:(hidden)@h/"},
+    {HIDE, "keys: 3 items, KEY POINTS ARE HERE", NULL},
     {HIDE, "KeyError: 'model.weight'", NULL},
     {HIDE, "  File \"auth.py\", auth.py:12: fault", NULL},
     {HIDE, "Auth::login 12 passed: 3 tokens/s: 512, tokens_per_s=1200.5", NULL},
@@ -372,4 +380,3 @@ TEST(every_length_as_the_library)
 }
 
 /* ---- kills for want of memory ---- */
-
