@@ -7,7 +7,7 @@
 
 # shellcheck disable=SC2016
 echo 'for i in $(seq 60); do echo "step time: 20 ms"; sleep 0.02; done' >job
-exits 0 'tune answers' "$gradsync" tune -q -o raw -m 0.2 --only IGNORE_CPU -- bash job
+exits 0 'tune answers' "$gradsync" tune -q -o raw -m 0.4 --only IGNORE_CPU -- bash job
 run=$(dirname raw/job/train/*/tune.json)
 exits 0 'who began a tune may resume it' "$gradsync" resume "$run"
 
@@ -20,7 +20,7 @@ pid=$!
 until_true 30 eval 'grep -qs "step time" both/job/train/*/launch-01.01.log'
 fails1 1 'both/.*: is measured by another gradsync, or belongs to another user: wait for its end' \
     "$gradsync" resume both/job/train/*
-says 'another tune measures on this host' "$gradsync" tune -o third -m 0.2 --only IGNORE_CPU -- bash job
+says 'another tune measures on this host' "$gradsync" tune -o third -m 0.4 --only IGNORE_CPU -- bash job
 kill -TERM $pid
 wait $pid
 

@@ -74,11 +74,11 @@ for i in $(seq 60); do echo "step time: 20 ms"; sleep 0.02; done
 END
 for words in '--api-key hunter8' '--wandb_key=hunter8' 'TOKEN=hunter8' 'https://u:hunter8@h/'; do
     # shellcheck disable=SC2086
-    B_SECRET=hunter9 exits 0 "tune answers: $words" "$gradsync" tune -q -o raw4 -m 0.2 --only IGNORE_CPU -- bash job $words
+    B_SECRET=hunter9 exits 0 "tune answers: $words" "$gradsync" tune -q -o raw4 -m 0.4 --only IGNORE_CPU -- bash job $words
     is "$(grep -rl hunter raw4)" '' 'no file contains the secret'
     rm -rf raw4
 done
-B_SECRET=hunter9 exits 0 'tune answers with a secret in env' "$gradsync" tune -q -o raw4 -m 0.2 --only IGNORE_CPU -- \
+B_SECRET=hunter9 exits 0 'tune answers with a secret in env' "$gradsync" tune -q -o raw4 -m 0.4 --only IGNORE_CPU -- \
     env HF_TOKEN=hunter8 bash job 'a
 b'
 is "$(grep -rl hunter raw4)" '' 'no file contains that secret'
