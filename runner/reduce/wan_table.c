@@ -189,8 +189,8 @@ static void leave_out(struct wan_outcome *o, const struct wan_cell *s)
 
 static void set_streams(struct wan_map *map, int64_t streams, int congestion)
 {
-    for (size_t i = 0; i <= map->n_pairs; i++) {
-        struct wan_link *l = i < map->n_pairs ? &map->pairs[i].link : &map->common;
+    for (size_t i = 0; i <= map->n * map->n; i++) {
+        struct wan_link *l = i < map->n * map->n ? &map->links[i] : &map->common;
         l->streams = streams;
         l->congestion = congestion;
         l->free_sends = true;

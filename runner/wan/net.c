@@ -167,26 +167,6 @@ int wan_value_read(const struct config_entry *e, const struct wl_param *p, void 
 
 /* ---- links ---- */
 
-/* Pairs begin with their ends. */
-static int compare_ends(const void *a, const void *b)
-{
-    const struct wan_ends *x = a, *y = b;
-    if (x->from != y->from)
-        return x->from < y->from ? -1 : 1;
-    return x->to == y->to ? 0 : x->to < y->to ? -1 : 1;
-}
-
-static bool joins(struct wan_ends e, size_t from, size_t to)
-{
-    return e.from == from && e.to == to;
-}
-
-static const struct wan_pair *find_pair(const struct wan_map *m, size_t from, size_t to)
-{
-    const struct wan_pair key = {.ends = {from, to}};
-    return m->n_pairs ? bsearch(&key, m->pairs, m->n_pairs, sizeof key, compare_ends) : NULL;
-}
-
 /* Metres along the great circle; NaN if a place is unknown. */
 static double wan_map_distance(const struct wan_map *m, size_t from, size_t to)
 {
@@ -203,13 +183,12 @@ static double wan_map_distance(const struct wan_map *m, size_t from, size_t to)
 
 struct wan_link wan_map_link(const struct wan_map *m, size_t from, size_t to)
 {
-    const struct wan_pair *p = find_pair(m, from, to);
-    struct wan_link l = p ? p->link : m->common;
+    struct wan_link l = m->links[from * m->n + to];
     double metres = l.rtt_s > 0 ? 0 : wan_map_distance(m, from, to);
     if (l.rtt_s <= 0)
         l.rtt_s = isnan(metres) ? 0 : 2 * metres / WAN_FIBRE_M_PER_S * m->path_factor;
     double ends = fmin(m->sites[from].up_Bps, m->sites[to].down_Bps);
-    l.rate_Bps = p && l.rate_Bps > 0 ? fmin(ends, l.rate_Bps) : ends;
+    l.rate_Bps = l.rate_Bps > 0 ? fmin(ends, l.rate_Bps) : ends;
     if (m->any_transport) {
         l.rate_Bps *= 1 - l.loss;
         l.loss = l.window_B = 0;
@@ -238,37 +217,24 @@ double wan_link_Bps(const struct wan_link *l, double factor)
     return l->mtu_B > 0 ? rate * wan_goodput(l->mtu_B) : rate;
 }
 
-/* Other traffic on the links of a row, in one direction. It does not slow down. */
-static double others_Bps(const struct wan_map *m, size_t row, bool out)
-{
-    double sum = 0;
-    for (size_t k = 0; k < m->n; k++) {
-        const struct wan_pair *p = out ? find_pair(m, row, k) : find_pair(m, k, row);
-        sum += k == row ? 0 : p ? p->link.cross_Bps : m->common.cross_Bps;
-    }
-    return sum;
-}
-
-/* The delay wanders between nothing and `jitter`, in each direction. */
-static void disturb(struct wan_link *l)
-{
-    if (l->rtt_s > 0)
-        l->rtt_s += l->jitter_s;
-    if (l->rate_Bps > l->cross_Bps)
-        l->rate_Bps -= l->cross_Bps;
-}
-
 void wan_map_disturb(struct wan_map *m)
 {
-    bool any = m->common.cross_Bps > 0;
-    for (size_t i = 0; i < m->n_pairs; i++) {
-        any = any || m->pairs[i].link.cross_Bps > 0;
-        disturb(&m->pairs[i].link);
+    for (size_t row = 0; row < m->n; row++) {
+        double out_Bps = 0, in_Bps = 0;
+        for (size_t k = 0; k < m->n; k++) {
+            out_Bps += k == row ? 0 : m->links[row * m->n + k].cross_Bps;
+            in_Bps += k == row ? 0 : m->links[k * m->n + row].cross_Bps;
+        }
+        struct wan_site *s = &m->sites[row];
+        s->up_Bps -= fmin(out_Bps, 0.9 * s->up_Bps);
+        s->down_Bps -= fmin(in_Bps, 0.9 * s->down_Bps);
     }
-    disturb(&m->common);
-    for (size_t r = 0; any && r < m->n; r++) {
-        m->sites[r].up_Bps -= fmin(others_Bps(m, r, true), 0.9 * m->sites[r].up_Bps);
-        m->sites[r].down_Bps -= fmin(others_Bps(m, r, false), 0.9 * m->sites[r].down_Bps);
+    for (size_t i = 0; i < m->n * m->n; i++) {
+        struct wan_link *l = &m->links[i];
+        if (l->rtt_s > 0) /* the delay varies between nothing and `jitter`, in each direction */
+            l->rtt_s += l->jitter_s;
+        if (l->rate_Bps > l->cross_Bps)
+            l->rate_Bps -= l->cross_Bps;
     }
 }
 
@@ -302,32 +268,26 @@ bool wan_map_slowest(const struct wan_map *m, size_t *from, size_t *to)
     return *from != *to;
 }
 
-static bool moves(struct wan_ends *e, size_t without)
-{
-    bool stays = e->from != without && e->to != without;
-    e->from -= e->from > without;
-    e->to -= e->to > without;
-    return stays;
-}
-
 struct wan_map wan_map_copy(const struct wan_map *m, size_t without, size_t from, size_t to,
                             double rate_Bps)
 {
     struct wan_map c = *m;
     c.sites = xcalloc(m->n + 1, sizeof *c.sites);
-    c.pairs = xcalloc(m->n_pairs + 1, sizeof *c.pairs);
+    c.links = xcalloc(m->n * m->n + 1, sizeof *c.links);
     c.order = NULL;
-    c.n = c.n_pairs = 0;
+    c.n = 0;
+    size_t links = 0;
     for (size_t i = 0; i < m->n; i++)
         if (i != without)
             c.sites[c.n++] = m->sites[i];
-    for (size_t i = 0; i < m->n_pairs; i++) {
-        struct wan_pair p = m->pairs[i];
-        bool is = joins(p.ends, from, to) || joins(p.ends, to, from);
-        if (is && rate_Bps > 0)
-            p.link.rate_Bps = rate_Bps;
-        if (moves(&p.ends, without))
-            c.pairs[c.n_pairs++] = p;
+    for (size_t i = 0; i < m->n * m->n; i++) {
+        size_t a = i / m->n, b = i % m->n;
+        if (a == without || b == without)
+            continue;
+        c.links[links] = m->links[i];
+        if (rate_Bps > 0 && ((a == from && b == to) || (a == to && b == from)))
+            c.links[links].rate_Bps = rate_Bps;
+        links++;
     }
     return c;
 }
@@ -453,53 +413,28 @@ static int fill_rates(struct wan_map *m)
     return code;
 }
 
-/* Nothing is faster than light in fibre along the great circle. GS_USAGE and reported at e, if it
- * is not NULL, when rtt_s is. */
-static int check_light(const struct wan_map *m, size_t from, size_t to, double rtt_s,
-                       const struct config_entry *e)
-{
-    double metres = wan_map_distance(m, from, to), least = 2 * metres / WAN_FIBRE_M_PER_S;
-    if (!e || rtt_s <= 0 || isnan(metres) || rtt_s >= least)
-        return GS_OK;
-    return config_error(e,
-                        "an RTT of %.3g ms is impossible: %.0f km from %s to %s there and back at "
-                        "2/3 of the speed of light take %.3g ms",
-                        1e3 * rtt_s, metres / 1e3, m->sites[from].name, m->sites[to].name,
-                        1e3 * least);
-}
-
-static int check_all_light(const struct wan_map *m, const struct config *c)
+/* Nothing is faster than light in fibre along the great circle. A row that sets both directions is
+ * reported once, and so is `rtt` of [links]. */
+static int check_light(const struct wan_map *m, const struct config *c)
 {
     const struct config_entry *common = config_find(c, "links", "rtt");
+    bool told = false;
     int code = GS_OK;
-    for (size_t i = 0; i < m->n_pairs; i++) {
-        const struct wan_pair *p = &m->pairs[i];
-        bool twin = p->ends.from > p->ends.to && !strchr(p->entry->key, '>');
-        if (!twin && check_light(m, p->ends.from, p->ends.to, p->link.rtt_s, p->entry))
-            code = GS_USAGE;
-    }
-    for (size_t i = 0; i < m->n; i++)
-        for (size_t k = 0; k < m->n; k++) {
-            if (!find_pair(m, i, k) && check_light(m, i, k, m->common.rtt_s, common))
-                return GS_USAGE;
-        }
-    return code;
-}
-
-static int check_twins(const struct wan_map *m)
-{
-    int code = GS_OK;
-    for (size_t i = 1; i < m->n_pairs; i++) {
-        const struct wan_pair *a = &m->pairs[i - 1], *b = &m->pairs[i];
-        if (compare_ends(a, b))
+    for (size_t i = 0; i < m->n * m->n; i++) {
+        size_t from = i / m->n, to = i % m->n;
+        const struct wan_link *l = &m->links[i];
+        const struct config_entry *e = l->entry ? l->entry : common;
+        double metres = wan_map_distance(m, from, to), least_s = 2 * metres / WAN_FIBRE_M_PER_S;
+        bool twin = l->entry && from > to && !strchr(l->entry->key, '>');
+        if (!e || from == to || l->rtt_s <= 0 || isnan(metres) || l->rtt_s >= least_s || twin ||
+            (told && !l->entry))
             continue;
-        /* Both directions of two links are one fault. */
-        bool said = b->ends.from > b->ends.to && !strpbrk(a->entry->key, ">") &&
-                    !strpbrk(b->entry->key, ">");
-        code = said ? code
-                    : config_error(b->entry,
-                                   "duplicate: '%s' sets the same direction; delete one of them",
-                                   a->entry->key);
+        told = told || !l->entry;
+        code = config_error(
+            e,
+            "an RTT of %.3g ms is impossible: %.0f km from %s to %s there and back at 2/3 of the "
+            "speed of light take %.3g ms",
+            1e3 * l->rtt_s, metres / 1e3, m->sites[from].name, m->sites[to].name, 1e3 * least_s);
     }
     return code;
 }
@@ -536,7 +471,7 @@ static int read_sites(struct wan_map *m, const struct config *c)
     if (!m->n)
         return fail_at(GS_USAGE, c->path, 0,
                        "[sites] has no site; add e.g. north = gpus=2 up=1Gbit/s");
-    if (!code && m->n > WAN_SITES_MOST)
+    if (m->n > WAN_SITES_MOST)
         return fail_at(GS_USAGE, c->path, 0, "[sites] has %zu sites; at most %d are allowed", m->n,
                        WAN_SITES_MOST);
     return code;
@@ -569,16 +504,24 @@ static int read_ends(const struct wan_map *m, const struct config_entry *e, cons
     return site_index(m, e, text + n + 1, strlen(text + n + 1), to);
 }
 
+/* A-B, or one direction A>B. */
 static int read_pair(struct wan_map *m, const struct config_entry *e)
 {
     size_t a = 0, b = 0;
     struct wan_link link = m->common;
     link.rate_Bps = 0;
+    link.entry = e;
     CHECK(read_ends(m, e, e->key, &a, &b));
     CHECK(wan_words_read(e, wan_link_words, &link));
-    APPEND(m->pairs, m->n_pairs) = (struct wan_pair){{a, b}, link, e};
-    if (!strchr(e->key, '>') && a != b)
-        APPEND(m->pairs, m->n_pairs) = (struct wan_pair){{b, a}, link, e};
+    struct wan_link *there = &m->links[a * m->n + b], *back = &m->links[b * m->n + a];
+    bool both = !strchr(e->key, '>');
+    const struct config_entry *twin = there->entry ? there->entry : both ? back->entry : NULL;
+    if (twin)
+        return config_error(e, "duplicate: '%s' sets the same direction; delete one of them",
+                            twin->key);
+    *there = link;
+    if (both)
+        *back = link;
     return GS_OK;
 }
 
@@ -604,13 +547,18 @@ static int read_links(struct wan_map *m, const struct config *c)
     m->path_factor = 1.5;
     if (!params_default(wan_link_words, &m->common, why, sizeof why))
         return fail_at(GS_USAGE, c->path, 0, "%s", why);
-    for (int pairs = 0; pairs < 2; pairs++)
+    for (int pairs = 0; pairs < 2; pairs++) {
+        for (size_t i = 0; pairs && i < m->n * m->n; i++) {
+            m->links[i] = m->common;
+            m->links[i].rate_Bps = 0;
+        }
         for (size_t i = 0; i < c->n; i++) {
             const struct config_entry *e = &c->entries[i];
             if (!strcmp(e->section, "links") && !!strpbrk(e->key, "->") == pairs &&
                 (pairs ? read_pair(m, e) : read_common(m, e)))
                 code = GS_USAGE;
         }
+    }
     return code;
 }
 
@@ -618,6 +566,9 @@ static int read_words(struct wan_map *m, const struct config *c)
 {
     *m = (struct wan_map){0};
     int sites = read_sites(m, c);
+    if (m->n > WAN_SITES_MOST)
+        return GS_USAGE;
+    m->links = xcalloc(m->n * m->n + 1, sizeof *m->links);
     int links = read_links(m, c);
     return sites || links ? GS_USAGE : GS_OK;
 }
@@ -625,10 +576,8 @@ static int read_words(struct wan_map *m, const struct config *c)
 int wan_map_read(struct wan_map *m, const struct config *c)
 {
     CHECK(read_words(m, c));
-    if (m->n_pairs)
-        qsort(m->pairs, m->n_pairs, sizeof *m->pairs, compare_ends);
-    int twins = check_twins(m), rates = fill_rates(m), light = check_all_light(m, c);
-    return light || twins || rates ? GS_USAGE : GS_OK;
+    int rates = fill_rates(m), light = check_light(m, c);
+    return light || rates ? GS_USAGE : GS_OK;
 }
 
 int wan_map_check_words(const struct config *c, bool *rated)
@@ -646,7 +595,7 @@ int wan_map_check_words(const struct config *c, bool *rated)
 void wan_map_free(struct wan_map *m)
 {
     free(m->sites);
-    free(m->pairs);
+    free(m->links);
     free(m->order);
     *m = (struct wan_map){0};
 }

@@ -88,21 +88,11 @@ struct wan_link {
     bool free_sends;  /* whichever stream is free sends the next block: their rates add up */
     uint64_t queue_B; /* of a lab, in front of a rate; 0: a bandwidth-delay product */
     /* Of old recordings of a lab: */
-    double burst;     /* mean number of packets lost in a row */
-    double jitter_s;  /* largest extra delay of a direction */
-    double reorder;   /* share of packets that others overtake */
-    double cross_Bps; /* of other traffic in each direction */
-};
-
-struct wan_ends {
-    size_t from, to; /* rows of [sites] */
-};
-
-/* Keys of one direction of one pair in [links]; sorted by ends. */
-struct wan_pair {
-    struct wan_ends ends;
-    struct wan_link link;
-    const struct config_entry *entry;
+    double burst;                     /* mean number of packets lost in a row */
+    double jitter_s;                  /* largest extra delay of a direction */
+    double reorder;                   /* share of packets that others overtake */
+    double cross_Bps;                 /* of other traffic in each direction */
+    const struct config_entry *entry; /* the row of this link alone; NULL: there is none */
 };
 
 struct wan_map {
@@ -112,8 +102,7 @@ struct wan_map {
     struct wan_link common;
     bool any_transport; /* rates without the limits of TCP streams */
     double path_factor;
-    struct wan_pair *pairs;
-    size_t n_pairs;
+    struct wan_link *links; /* [from * n + to]; rate 0: that of the sites */
 };
 
 /* Reads [sites] and [links]. GS_OK or GS_USAGE, every fault reported. Call wan_map_free in both
