@@ -70,7 +70,8 @@ $(BUILD)/tests/%: tests/unit/%.c $(unit_lib) $(commit) $(library)
 	$(call quiet,TEST,$<)mkdir -p $(@D) && $(CC) $(compile) $(LDFLAGS) -rdynamic -o $@ $(test_parts) $(LIBS) -lpthread -lcmocka && $(CC) $(test_depends)
 # This part of rank/ needs no MPI:
 $(BUILD)/tests/test_stopping: $(BUILD)/runner/rank/stopping.o
-$(BUILD)/tests/test_wan_tcp $(BUILD)/tests/test_wan_tcp_faults: $(wildcard plugins/wan_sync/transport/tcp*.c)
+$(BUILD)/tests/test_wan_tcp: $(wildcard plugins/wan_sync/transport/tcp*.c)
+$(BUILD)/tests/test_wan_tcp_faults: $(filter-out %_join.c,$(wildcard plugins/wan_sync/transport/tcp*.c))
 $(BUILD)/tests/test_wan_schedule: plugins/wan_sync/wire.c
 $(BUILD)/bench/wan_link: $(wildcard plugins/wan_sync/transport/tcp*.c)
 $(BUILD)/bench/%: tests/bench/%.c $(commit) $(library)

@@ -21,7 +21,7 @@ constant() { # NAME FILE: of a #define, as a number
     awk -v name="$1" '$1 == "#define" && $2 == name { print $3 + 0 }' "$top/$2"
 }
 is "$(constant FRAME_B plugins/common/wan_model.c)" \
-    "$(sed -n 's/.*sizeof(struct tcp_frame) == \([0-9]*\).*/\1/p' \
+    "$(sed -n 's/.*sizeof(struct tcp_frame) == \([0-9]*\),.*/\1/p' \
         "$top/plugins/wan_sync/transport/tcp.h")" \
     "the model counts a frame's head with the bytes that it has"
 done_testing

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The tcp transport over lines that change while it sends: it goes on when they become slow or stand
-# still for a while. Of lines that are cut the caller has a time-out (test_wan_cut.sh: who is named).
+# still for a while, and ends when one is cut (test_wan_cut.sh: who is named).
 # shellcheck disable=SC2154 # $rc $out $err are lib.sh's
 . "$(dirname "$0")/lib.sh"
 . "$top/tests/lab.sh"
@@ -22,7 +22,7 @@ until_true 60 grep -qs bound "\$lines"
 for order in "\${@:2}"; do
     case \$order in
     sleep*) \$order ;; # how long a fault lasts
-    missed) until_true 60 grep -qs 'no block moved' "\$lines.err" ;;
+    missed) until_true 60 grep -qs 'has not answered' "\$lines.err" ;;
     *) '$gradsync' lab set "\$order" ;;
     esac
 done
@@ -46,6 +46,6 @@ is "$(grep -c bound tenth)" 15 'everything is sent over a line that drops to a t
 like "$out" 'pause 0' 'a line that is cut for less than the deadline is no error'
 is "$(grep -c bound pause)" 15 'everything is sent over a line that was cut'
 like "$out" 'cut [1-9]' 'a line that is cut is an error'
-like "$(cat cut.err)" 'rank [0-2]: no block moved for 2 s' 'the time-out of the caller ends the wait'
+like "$(cat cut.err)" 'rank [0-2]: rank [0-2] \([a-z]+\) has not answered for 2 s' 'the message names a rank that does not answer'
 no_orphans 'no process is left running'
 done_testing

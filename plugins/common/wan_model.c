@@ -134,7 +134,7 @@ double wan_shares_of_pairs(const double *end_Bps, const double *pair_Bps, size_t
  * two copies and an addition: a tenth of a millisecond on an idle machine. */
 #define HOP_S 1e-4
 #define FIRST_WINDOW 10.0 /* RFC 6928; BBR keeps its window during a pause */
-#define FRAME_B 48.0      /* tcp.h: of a block's head, and of the answer that it came */
+#define FRAME_B 16.0      /* tcp.h: of the head of a block */
 #define TICK_S 4e-3       /* CONFIG_HZ=250, the kernels of Debian and Ubuntu */
 
 struct wan_carrier wan_carrier_make(double block_B, double streams, double segment_B, bool bbr,

@@ -118,12 +118,11 @@ struct wan_course {
 
 /* Streams used per peer when sending to `peers` peers at once: as many as have first bursts (two
  * segments each) of about half of rate x RTT together, and at most those that exist
- * (plugins/wan_sync, tcp_pace.c and tcp_stream.c). */
+ * (plugins/wan_sync, tcp_pace.c). */
 double wan_streams_used(const struct wan_carrier *c, double rate_Bps, double rtt_s, double peers);
 /* What a paced stream sends at once: two segments. */
 double wan_burst_B(const struct wan_carrier *c);
-/* Bytes that streams carry for each byte of a part: each block has a head, and is answered. A ring of
- * 4 MiB sent 6.75 MB of IP packets a site, and 6.63 MB without them. */
+/* Bytes that streams carry for each byte of a part. */
 double wan_framed(const struct wan_carrier *c, double part_B);
 /* Size of the blocks of a part. */
 double wan_block_B(const struct wan_carrier *c, double part_B);
@@ -166,7 +165,7 @@ double wan_busy_s(enum wan_strategy strategy, const struct wan_net *net, double 
 double wan_wire_bytes(enum wan_strategy strategy, size_t sites, double bytes);
 
 /* The best order of a ring and the best strategy between sites whose links were measured, for
- * wan_sync (strategy=auto, order=rate) and for the model in runner/wan. */
+ * the model in runner/wan; wan_sync takes the order by round trips. */
 
 /* [from * n + to]; the diagonal is not read. */
 struct wan_matrix {

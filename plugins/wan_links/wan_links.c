@@ -4,10 +4,9 @@
  * same ports. `gradsync links` runs it and turns its recording into [links].
  *
  * In a round every rank has one peer (common/collective.h), and the pairs, which share no rank,
- * measure at the same time; at_once=no lets them take turns. Cells with the same interface, port and
- * timeout share one link of STREAMS_ALL streams between two ranks: each number of streams and each
- * congestion control has streams of its own, because a stream remembers how fast it was. Nothing paces
- * them.
+ * measure at the same time; at_once=no lets them take turns. Cells with the same number of streams,
+ * congestion control, interface, port and timeout share one link: a stream remembers how fast it was.
+ * Nothing paces the streams.
  *
  * One iteration sends 1 MiB: busbw is the rate of the slower direction of the slowest pair.
  */
@@ -27,9 +26,6 @@
 /* ---- a cell: its parameters, metrics and streams ---- */
 
 #define WARM_S 0.2
-#define STREAMS_EACH 29 /* of a congestion control */
-#define STREAMS_ALL (2 * STREAMS_EACH)
-_Static_assert(STREAMS_ALL <= TCP_STREAMS_MAX, "the transport has that many streams");
 
 enum way { IDLE, ALONE, BOTH, ALL };
 
@@ -38,17 +34,12 @@ struct links_cell {
     int way, congestion;
     double measure, timeout;
     bool at_once;
-    char interface[WL_TEXT_MAX], addresses[WL_TEXT_MAX];
+    char interface[WL_TEXT_MAX];
 };
 
 enum metric { M_TIME, M_RATE, M_LOSS, M_RTT, M_SPREAD, M_SEGMENT, M_MTU, M_RECEIVED };
 
 #define UNIT_B (1024.0 * 1024) /* bytes of one iteration */
-
-/* Numbers of streams, and the first of the streams of each. */
-static const int64_t counts[] = {1, 4, 8, 16};
-static const int firsts[] = {0, 1, 5, 13};
-#define COUNTS ((int)(sizeof counts / sizeof *counts))
 
 static const char *const ways[] = {
     [IDLE] = "idle", [ALONE] = "alone", [BOTH] = "both", [ALL] = "all", NULL};
@@ -62,8 +53,8 @@ static const struct wl_param params[] = {
      "round of the pairs; after n - 1 rounds (n if n is odd) each of n ranks has met all others"},
     {P(way, WL_CHOICE, WL_MODE, int), NULL, "both", 0, 0, ways,
      "idle: round trips alone; alone: each direction after the other; both: both at once; all: every rank to all others at once, in round 1"},
-    {P(streams, WL_INT, WL_CONFIG, int64_t), NULL, "8", 1, 16, NULL,
-     "TCP connections that carry the data of a pair: 1, 4, 8 or 16"},
+    {P(streams, WL_INT, WL_CONFIG, int64_t), NULL, "8", 1, 64, NULL,
+     "TCP connections that carry the data of a pair"},
     {P(congestion, WL_CHOICE, WL_CONFIG, int), NULL, "cubic", 0, 0, congestions,
      "TCP congestion control of both ends"},
     {P(measure, WL_TIME, WL_AXIS, double), "s", "300ms", 0.05, 60, NULL,
@@ -76,8 +67,6 @@ static const struct wl_param params[] = {
      "network interface; empty: all but loopback"},
     {P(port, WL_INT, WL_AXIS, int64_t), NULL, "0", 0, 65535, NULL,
      "TCP port of the first rank on a node; the others add their local rank; 0: any free port"},
-    {T(addresses, WL_AXIS), NULL, "", 0, 0, NULL,
-     "file with the addresses by which others reach each host; as in wan_sync"},
     {0}};
 /* clang-format on */
 
@@ -95,20 +84,6 @@ static const struct wl_metric metrics[] = {
                     WL_EACH},
     {0}};
 
-static int count_index(int64_t streams)
-{
-    int i = 0;
-    while (i < COUNTS && counts[i] != streams)
-        i++;
-    return i;
-}
-
-/* The first of its streams in the link. */
-static int first_stream(const struct links_cell *c)
-{
-    return c->congestion * STREAMS_EACH + firsts[count_index(c->streams)];
-}
-
 static enum wl_status describe(const void *cell, const struct wl_job *job, struct wl_shape *shape,
                                char *why, size_t why_size)
 {
@@ -123,9 +98,7 @@ static enum wl_status describe(const void *cell, const struct wl_job *job, struc
         snprintf(why, why_size, "way=all has no round=%lld: all ranks meet in round 1",
                  (long long)c->round);
         return WL_SKIP;
-    } else if (count_index(c->streams) == COUNTS)
-        snprintf(why, why_size, "streams=%lld: choose 1, 4, 8 or 16", (long long)c->streams);
-    else {
+    } else {
         shape->size_B = (uint64_t)UNIT_B;
         shape->busbw_factor = c->way != IDLE;
         shape->iteration_s = (c->way == ALONE ? 2 : 1) * (c->measure + 2 * WARM_S) *
@@ -181,9 +154,9 @@ static void close_plugin(void *self)
 static struct pool_link *take_link(struct self *s, const struct links_cell *c)
 {
     struct cell options = {
-        .transport = CELL_BY_TCP, .streams = STREAMS_ALL, .port = c->port, .timeout = c->timeout};
+        .transport = CELL_BY_TCP, .streams = c->streams, .port = c->port, .timeout = c->timeout};
     memcpy(options.interface, c->interface, sizeof options.interface);
-    memcpy(options.addresses, c->addresses, sizeof options.addresses);
+    snprintf(options.congestion, sizeof options.congestion, "%s", congestions[c->congestion]);
     return pool_take(&s->pool, &options, MPI_COMM_NULL);
 }
 
@@ -210,17 +183,17 @@ static enum wl_status prepare(void *self, const void *cell, void **prepared)
     return WL_OK;
 }
 
-/* Waits for all ranks, and drives the link meanwhile: what is still on its way must be taken. */
-static bool meet(struct self *s, struct link *link)
+/* Waits for events of a block; false: see link->why. */
+static bool await(struct link *link, int events, double timeout_s)
 {
-    MPI_Request request;
-    struct link_event unused;
-    int done = 0;
-    MPI_Ibarrier(s->comm, &request); /* NOLINT(clang-analyzer-optin.mpi.MPI-Checker) */
-    while (!done) {
-        if (link->ops->next(link, &unused, 0.002) < 0)
+    struct link_event e;
+    for (int i = 0; i < events; i++) {
+        int got = link->ops->next(link, &e, timeout_s);
+        if (got == 0)
+            snprintf(link->why, sizeof link->why, "no answer for %g s", timeout_s);
+        if (got <= 0)
             return false;
-        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+        free(e.done == LINK_RECEIVED ? e.data : NULL);
     }
     return true;
 }
@@ -231,11 +204,20 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static bool measure_idle(const struct self *s, struct link *link, int peer, double *v)
+/* A byte there and back, some times: the lower rank begins. */
+static bool measure_idle(const struct prepared *p, struct link *link, int peer, double *v)
 {
-    double rtt_s[PINGS];
-    if (!pool_pings(link, s->host->rank, peer, rtt_s, PINGS))
-        return false;
+    double rtt_s[PINGS], timeout_s = p->cell.timeout;
+    const char byte = 0;
+    bool first = p->self->host->rank < peer;
+    for (int i = 0; i < PINGS; i++) {
+        uint64_t begin = now_ns();
+        if ((!first && !await(link, 1, timeout_s)) ||
+            link->ops->send(link, peer, 0, &byte, 1) < 0 ||
+            !await(link, first ? 2 : 1, timeout_s))
+            return false;
+        rtt_s[i] = (double)(now_ns() - begin) * 1e-9;
+    }
     qsort(rtt_s + 1, PINGS - 1, sizeof *rtt_s, by_size);
     v[M_RTT] = rtt_s[1];
     v[M_SPREAD] = rtt_s[1 + (PINGS - 1) * 9 / 10] - rtt_s[1];
@@ -250,16 +232,13 @@ static bool measure_flow(const struct prepared *p, struct link *link, int peer, 
     struct tcp_flowed path = {0};
     struct tcp_flow f = {
         .peer = peer,
-        .first = first_stream(c),
-        .streams = (int)c->streams,
-        .congestion = congestions[c->congestion],
         .send = send,
         .receive = receive,
         .warm_s = WARM_S,
         .warm_rtts = WARM_RTTS,
         .measure_s = c->measure,
     };
-    if (!tcp_flow(link, &f, &path))
+    if (tcp_flow(link, &f, &path) < 0)
         return false;
     if (!send)
         return true;
@@ -291,17 +270,17 @@ static bool measure(struct prepared *p, struct link *link, double *v)
     int turns = c->at_once ? 1 : h->ranks / 2, directions = c->way == ALONE ? 2 : 1;
     int mine = c->at_once || peer < 0 ? 0 : turn_of(h->rank, peer, round, h->ranks);
     bool lower = h->rank < peer, good = true;
+    MPI_Barrier(s->comm);
     if (c->way == ALL)
-        return meet(s, link) && measure_flow(p, link, TCP_ALL, true, true, v) && meet(s, link);
-    for (int i = 0; i < turns * directions && good; i++) {
+        good = measure_flow(p, link, TCP_ALL, true, true, v);
+    for (int i = 0; c->way != ALL && i < turns * directions; i++) {
         bool send = c->way == BOTH || (i % directions == 0) == lower;
-        good = meet(s, link);
-        if (!good || peer < 0 || i / directions != mine)
-            continue;
-        good = c->way == IDLE ? measure_idle(s, link, peer, v)
-                              : measure_flow(p, link, peer, send, c->way == BOTH || !send, v);
+        if (good && peer >= 0 && i / directions == mine)
+            good = c->way == IDLE ? measure_idle(p, link, peer, v)
+                                  : measure_flow(p, link, peer, send, c->way == BOTH || !send, v);
+        MPI_Barrier(s->comm);
     }
-    return good && meet(s, link);
+    return good;
 }
 
 static enum wl_status sample(void *prepared, unsigned iters, struct wl_sample *out)
@@ -335,12 +314,10 @@ static void abort_plugin(void *self)
     pool_abort(&((struct self *)self)->pool);
 }
 
-static const char *const added[] = {"addresses", NULL};
-
 const struct wl_plugin wl_plugin_v1 = {
     .size = sizeof(struct wl_plugin),
     .name = "wan_links",
-    .version = "1.1.0",
+    .version = "1.2.0",
     .summary = "rate, round trip and loss of the links between sites, pair by pair",
     .params = params,
     .cell_size = sizeof(struct links_cell),
@@ -353,5 +330,4 @@ const struct wl_plugin wl_plugin_v1 = {
     .sample = sample,
     .verify = verify,
     .abort = abort_plugin,
-    .added = added,
 };

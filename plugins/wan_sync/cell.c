@@ -12,17 +12,18 @@
 #include <string.h>
 
 #define BLOCKS_MOST (1 << 24)
+#define AHEAD_B ((size_t)16 << 20) /* blocks of all others, of a rank */
+#define INSIDE_AHEAD_B ((size_t)4 << 20)
 /* For plans alone: a site's uplink and a round trip, common ones. */
 #define ROUGH_RATE_BPS 1e8
 #define ROUGH_DELAY_S 1e-3
 
-const char *const cell_strategies[] = {"mpi", WAN_EACH_STRATEGY(WAN_STRATEGY_NAME) "auto", NULL};
+const char *const cell_strategies[] = {"mpi", WAN_EACH_STRATEGY(WAN_STRATEGY_NAME) NULL};
 static const char *const transports[] = {[CELL_BY_MPI] = "mpi", [CELL_BY_TCP] = "tcp", NULL};
 const char *const cell_wires[] = {WAN_EACH_WIRE(WAN_WIRE_NAME) NULL};
 static const char *const insides[] = {[INSIDE_BY_MPI] = "mpi", [INSIDE_BY_NCCL] = "nccl", NULL};
 static const char *const shares[] = {[SHARES_EQUAL] = "equal", [SHARES_LP] = "lp", NULL};
-static const char *const orders[] = {
-    [ORDER_RTT] = "rtt", [ORDER_SITES] = "sites", [ORDER_RATE] = "rate", NULL};
+static const char *const orders[] = {[ORDER_RTT] = "rtt", [ORDER_SITES] = "sites", NULL};
 
 #define P(member, type, role, ctype) #member, type, role, WL_FIELD(struct cell, member, ctype)
 #define T(member, role) #member, WL_TEXT, role, WL_TEXT_FIELD(struct cell, member)
@@ -33,7 +34,7 @@ const struct wl_param cell_params[] = {
     {P(size, WL_SIZE, WL_AXIS, uint64_t), "B", "1MiB", 1, 1ull << 40, NULL,
      "bytes of the float32 gradient on each rank; a multiple of 4"},
     {P(strategy, WL_CHOICE, WL_CONFIG, int), NULL, "ring", 0, 0, cell_strategies,
-     "all-reduce algorithm between sites; mpi: MPI_Allreduce, the baseline; oneshot: everybody sends its whole vector to everybody, for small sizes; auto: the fastest by the measured rates and RTTs, with order=rate"},
+     "all-reduce algorithm between sites; mpi: MPI_Allreduce, the baseline; oneshot: everybody sends its whole vector to everybody, for small sizes"},
     {P(transport, WL_CHOICE, WL_CONFIG, int), NULL, "tcp", 0, 0, transports,
      "transport of the blocks between ranks; not used with strategy=mpi"},
     {P(wire, WL_CHOICE, WL_CONFIG, int), NULL, "fp32", 0, 0, cell_wires,
@@ -47,9 +48,9 @@ const struct wl_param cell_params[] = {
     {P(block, WL_SIZE, WL_CONFIG, uint64_t), "B", "256KiB", 1024, 1 << 24, NULL,
      "maximum block size on the wire, the unit of pipelining"},
     {P(shares, WL_CHOICE, WL_CONFIG, int), NULL, "lp", 0, 0, shares,
-     "part of the sum that each rank computes, strategy=direct; lp: chosen by a linear program from the rates of uplinks and pairs; equal: the same for each"},
+     "part of the sum that each rank computes, strategy=direct; lp: those that take the least time at the ranks' rates; equal: the same for each"},
     {P(order, WL_CHOICE, WL_CONFIG, int), NULL, "rtt", 0, 0, orders,
-     "order of sites in a ring of up to 8; rtt: the shortest by measured RTT; rate: the fastest by measured rates and RTT; sites: as given"},
+     "order of sites in a ring of up to 8; rtt: the shortest by measured RTT; sites: as given"},
     {P(fragments, WL_INT, WL_CONFIG, int64_t), NULL, "1", 1, 65536, NULL,
      "number P of gradient fragments; each is synchronised once in `every` steps"},
     {P(overlap, WL_INT, WL_CONFIG, int64_t), NULL, "0", 0, 1000000, NULL,
@@ -69,23 +70,21 @@ const struct wl_param cell_params[] = {
     {P(site_ranks, WL_INT, WL_AXIS, int64_t), NULL, "0", 0, 65536, NULL,
      "consecutive ranks per site; 0: each node is a site"},
     {T(rates, WL_AXIS), NULL, "", 0, 0, NULL,
-     "relative uplink rates of the ranks for shares=lp, e.g. 4:4:1:4; empty: as transport=tcp estimates them between hosts; equal shares if there is no estimate"},
+     "relative rates of the ranks for shares=lp, e.g. 4:4:1:4; empty: as probed by transport=tcp between hosts; equal shares if they are not known"},
     {P(pattern, WL_CHOICE, WL_AXIS, int), NULL, "integers", 0, 0, patterns,
      "distribution of the gradient; integers: the sum is exact; normal, student3: floats, with the tail of Student's t with 3 degrees of freedom"},
     {P(timeout, WL_TIME, WL_AXIS, double), "s", "30s", 0.1, 86400, NULL,
-     "longest time without any block before the cell fails, or with a cut network before the run ends"},
+     "longest time without any block, or without an answer of a host, before the cell fails"},
     {T(congestion, WL_CONFIG), NULL, "", 0, 0, NULL,
-     "TCP congestion control, transport=tcp, e.g. bbr; empty: the kernel's default; auto: the same, then bbr once losses limit it"},
+     "TCP congestion control, transport=tcp, e.g. bbr; empty: the kernel's default"},
     {P(pacing, WL_BOOL, WL_CONFIG, bool), NULL, "yes", 0, 0, NULL,
-     "yes: estimate the uplink's rate and send slightly below it, transport=tcp; no: leave both to the congestion control"},
+     "yes: send slightly below the uplink's rate, transport=tcp; no: leave the rate to the congestion control"},
     {P(probe, WL_TIME, WL_AXIS, double), "s", "2s", 0, 60, NULL,
-     "time limit for the first estimate of the rate, transport=tcp; 0: no estimate"},
+     "time limit of the probe that finds the rate when two ranks connect, transport=tcp; 0: no probe, and no pacing"},
     {T(interface, WL_AXIS), NULL, "", 0, 0, NULL,
      "network interface, transport=tcp; empty: all but loopback"},
     {P(port, WL_INT, WL_AXIS, int64_t), NULL, "0", 0, 65535, NULL,
      "TCP port of the first rank on a node, transport=tcp; the others add their local rank; 0: any free port"},
-    {T(addresses, WL_AXIS), NULL, "", 0, 0, NULL,
-     "file with a line HOST ADDRESS[:PORT] for each host, transport=tcp, by which the others reach it, e.g. through NAT; own: its own addresses; none: it connects to all others; the same on every host"},
     {0}};
 /* clang-format on */
 
@@ -119,6 +118,14 @@ int64_t cell_steps_beside(const struct cell *c)
 enum wan_strategy cell_model(const struct cell *c)
 {
     return (enum wan_strategy)(c->strategy - CELL_FIRST);
+}
+
+size_t cell_ahead_B(const struct cell *c, int ranks, bool inside)
+{
+    bool one_way = c->strategy == CELL_FIRST + WAN_RING || c->strategy == CELL_FIRST + WAN_HIERARCHICAL;
+    size_t peers = one_way && !inside ? 1 : (size_t)(ranks > 1 ? ranks - 1 : 1);
+    size_t all = inside ? INSIDE_AHEAD_B : AHEAD_B, block = inside ? CELL_INSIDE_BLOCK_B : c->block;
+    return all / peers > 2 * block ? all / peers : 2 * block;
 }
 
 /* Elements that make about so many bytes on the wire. */
@@ -171,8 +178,6 @@ static enum wl_status judge_size(const struct cell *c, const struct wl_job *job,
     else if (c->size / c->block >= BLOCKS_MOST)
         snprintf(why, n, "size=%llu in blocks of block=%llu is more than %d blocks",
                  (unsigned long long)c->size, (unsigned long long)c->block, BLOCKS_MOST);
-    else if (!c->pacing && !strcmp(c->congestion, "auto"))
-        snprintf(why, n, "congestion=auto needs pacing=yes, which counts the losses");
     else if (c->site_ranks && job->ranks % c->site_ranks)
         snprintf(why, n, "site_ranks=%lld does not divide the %d ranks", (long long)c->site_ranks,
                  job->ranks);
@@ -240,7 +245,7 @@ enum wl_status cell_describe(const void *cell, const struct wl_job *job, struct 
     double steps = (double)(c->every + cell_steps_beside(c));
     shape->size_B = c->size;
     shape->busbw_factor = cell_trains(c) ? 0 : 2.0 * (job->ranks - 1) / job->ranks;
-    shape->host_B = c->size * (uint64_t)(1 + c->feedback) + CELL_SLOTS_B;
+    shape->host_B = c->size * (uint64_t)(1 + c->feedback) + AHEAD_B;
     shape->device_B = c->inside == INSIDE_BY_NCCL ? c->size : 0;
     shape->iteration_s = steps * (double)c->accumulate * c->compute + 2 * ROUGH_DELAY_S +
                          2 * (double)c->size / ROUGH_RATE_BPS;

@@ -10,11 +10,11 @@
 #include "wan_sync/wire.h"
 #include "workload.h"
 
-/* CELL_FIRST: then the strategies of the model, in its order. CELL_AUTO: one of those. */
-enum cell_strategy { CELL_MPI, CELL_FIRST, CELL_AUTO = CELL_FIRST + WAN_STRATEGIES };
+/* CELL_FIRST: then the strategies of the model, in its order. */
+enum cell_strategy { CELL_MPI, CELL_FIRST };
 enum cell_transport { CELL_BY_MPI, CELL_BY_TCP };
 enum cell_shares { SHARES_EQUAL, SHARES_LP };
-enum cell_order { ORDER_RTT, ORDER_SITES, ORDER_RATE };
+enum cell_order { ORDER_RTT, ORDER_SITES };
 enum cell_inside { INSIDE_BY_MPI, INSIDE_BY_NCCL };
 
 struct cell {
@@ -35,7 +35,6 @@ struct cell {
     double timeout;
     char interface[WL_TEXT_MAX], congestion[WL_TEXT_MAX];
     int64_t port;
-    char addresses[WL_TEXT_MAX];
     bool pacing;
     double probe;
 };
@@ -46,9 +45,12 @@ extern const char *const cell_strategies[], *const cell_wires[];
 enum wl_status cell_describe(const void *cell, const struct wl_job *job, struct wl_shape *shape,
                              char *why, size_t why_size);
 
-/* Memory for blocks that are received outside the buffer, or kept. */
-#define CELL_SLOTS_B ((size_t)16 << 20)
+/* Inside a site memory is near: blocks large enough that each is worth its message. */
+#define CELL_INSIDE_BLOCK_B ((size_t)256 << 10)
 
+/* What each of the ranks of a link may have at each other one (strategy.h), so that a rank holds 16 MiB of
+ * blocks of all, or 4 MiB inside a site. */
+size_t cell_ahead_B(const struct cell *c, int ranks, bool inside);
 size_t cell_count(const struct cell *c); /* elements */
 /* Elements of fragment f: [cell_fragment(c, f), cell_fragment(c, f + 1)). */
 size_t cell_fragment(const struct cell *c, int64_t f);

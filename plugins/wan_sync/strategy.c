@@ -3,7 +3,6 @@
 
 #include "common/clock.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,10 +107,9 @@ static void cut(struct schedule *s, int parts)
 
 /* Cuts the vector into `parts` parts, at most one per member; shape->share has one share per
  * part. */
-static bool schedule_open(struct schedule *s, const struct schedule_shape *shape, int parts,
-                          int peers)
+static bool schedule_open(struct schedule *s, const struct schedule_shape *shape, int parts)
 {
-    *s = (struct schedule){.shape = *shape, .peers = peers};
+    *s = (struct schedule){.shape = *shape};
     size_t most = shape->count / block_of(shape, parts) + (size_t)parts + 1;
     s->part = calloc((size_t)parts + 1, sizeof *s->part);
     s->start = calloc(most + 1, sizeof *s->start);
@@ -204,7 +202,6 @@ static void index_edges(struct schedule *s)
 
 static bool index_peers(struct schedule *s)
 {
-    int from = 0;
     for (uint32_t i = 0; i < s->n; i++) {
         struct step *t = &s->step[i];
         if (t->peer >= 0)
@@ -214,11 +211,9 @@ static bool index_peers(struct schedule *s)
         struct with_peer *w = &s->with[p];
         w->send = calloc((size_t)w->sends + 1, sizeof *w->send);
         w->take = calloc((size_t)w->takes + 1, sizeof *w->take);
-        w->take_place = w->takes ? from++ : -1;
         if (!w->send || !w->take)
             return false;
     }
-    assert(from <= s->peers); /* slots are for no more */
     for (uint32_t i = 0; i < s->n; i++) {
         const struct step *t = &s->step[i];
         if (t->peer >= 0)
@@ -280,7 +275,7 @@ static void each(struct schedule *s, put *f, int first, int end, int peer)
 static bool make_ring(struct schedule *s, const struct schedule_shape *f)
 {
     int n = f->members, me = f->me, next = (me + 1) % n, previous = (me + n - 1) % n;
-    if (!schedule_open(s, f, n, 1))
+    if (!schedule_open(s, f, n))
         return false;
     for (int round = 0; round < n - 1; round++) {
         int out = (me - round + n) % n, in = (me - round - 1 + 2 * n) % n;
@@ -297,9 +292,8 @@ static bool make_ring(struct schedule *s, const struct schedule_shape *f)
 
 /* ---- direct: everybody to the owner of a part, who adds and sends the sum to everybody ---- */
 
-/* The other members, those of the largest shares first: who has a small one is slow, and what waits
- * for it keeps its slot, and with it whatever else comes from there. The caller's; NULL: no memory.
- */
+/* The other members, those of the largest shares first: a member with a small share is slow, and what has
+ * to be added after its block would take room meanwhile. The caller frees it; NULL: no memory. */
 static int *by_share(const struct schedule_shape *f)
 {
     int *order = calloc((size_t)f->members, sizeof *order), n = 0;
@@ -315,33 +309,26 @@ static int *by_share(const struct schedule_shape *f)
     return order;
 }
 
-/* What the others have of this member's part. In one order, whatever the order of arrival: the
- * sum's bits do not depend on it. */
-static void add_all(struct schedule *s, const struct schedule_shape *f)
+/* Sends each part to its owner, and adds what the others have of this member's. It adds in one order,
+ * whatever the order of arrival: the sum's bits do not depend on it. */
+static void scatter(struct schedule *s)
 {
-    int *order = by_share(f);
+    int n = s->shape.members, me = s->shape.me, *order = by_share(&s->shape);
     s->no_memory |= !order;
-    for (uint32_t b = s->part[f->me]; order && b < s->part[f->me + 1]; b++)
-        for (int k = 0; k < f->members - 1; k++)
-            put_add(s, b, order[k]);
-    free(order);
-}
-
-/* Everybody's part to its owner, who adds what came of its own. */
-static void scatter(struct schedule *s, const struct schedule_shape *f)
-{
-    int n = f->members, me = f->me;
     for (int k = 1; k < n; k++)
         each(s, put_send, (me + k) % n, (me + k) % n + 1, (me + k) % n);
-    add_all(s, f);
+    for (uint32_t b = s->part[me]; order && b < s->part[me + 1]; b++)
+        for (int k = 0; k < n - 1; k++)
+            put_add(s, b, order[k]);
+    free(order);
 }
 
 static bool make_direct(struct schedule *s, const struct schedule_shape *f)
 {
     int n = f->members, me = f->me;
-    if (!schedule_open(s, f, n, n - 1))
+    if (!schedule_open(s, f, n))
         return false;
-    scatter(s, f);
+    scatter(s);
     for (uint32_t b = s->part[me]; b < s->part[me + 1]; b++)
         for (int k = 1; k < n; k++)
             put_send(s, b, (me + k) % n);
@@ -355,7 +342,7 @@ static bool make_direct(struct schedule *s, const struct schedule_shape *f)
 
 static bool make_oneshot(struct schedule *s, const struct schedule_shape *f)
 {
-    if (!schedule_open(s, f, 1, f->members - 1))
+    if (!schedule_open(s, f, 1))
         return false;
     for (uint32_t b = 0; b < s->blocks; b++) {
         for (int k = 1; k < f->members; k++)
@@ -370,9 +357,9 @@ static bool make_oneshot(struct schedule *s, const struct schedule_shape *f)
 bool strategy_inward(struct schedule *s, const struct schedule_shape *f)
 {
     int n = f->members, me = f->me;
-    if (!schedule_open(s, f, n, n - 1))
+    if (!schedule_open(s, f, n))
         return false;
-    scatter(s, f);
+    scatter(s);
     if (me != 0)
         each(s, put_send, me, me + 1, 0);
     for (int p = 1; me == 0 && p < n; p++)
@@ -380,17 +367,20 @@ bool strategy_inward(struct schedule *s, const struct schedule_shape *f)
     return schedule_close(s);
 }
 
+/* The leader sends each member a part, which this one passes on to the others; its own part goes from it
+ * to all. */
 bool strategy_outward(struct schedule *s, const struct schedule_shape *f)
 {
     int n = f->members, me = f->me;
-    if (!schedule_open(s, f, n, n - 1))
+    if (!schedule_open(s, f, n))
         return false;
-    for (int p = 1; me == 0 && p < n; p++)
-        each(s, put_send, p, p + 1, p);
-    for (int p = 1; me == 0 && p < n; p++)
-        each(s, put_send, 0, 1, p);
-    if (me == 0)
+    if (me == 0) {
+        for (int p = 1; p < n; p++)
+            each(s, put_send, p, p + 1, p);
+        for (int p = 1; p < n; p++)
+            each(s, put_send, 0, 1, p);
         return schedule_close(s);
+    }
     each(s, put_recv, me, me + 1, 0);
     each(s, put_recv, 0, 1, 0);
     for (int p = 1; p < n; p++)
@@ -411,128 +401,179 @@ const struct strategy strategy_of[] = {
 };
 _Static_assert(sizeof strategy_of / sizeof *strategy_of == WAN_STRATEGIES, "one row each");
 
-/* ==== the engine: memory ==== */
+/* ==== the engine ==== */
 
 /* State of a step, beside schedule.waits. */
-enum { READY = 1, QUEUED = 2, POSTED = 4, RECEIVED = 8, DONE = 16 };
+enum { READY = 1, POSTED = 2, RECEIVED = 4, DONE = 8 };
 
-struct progress {       /* with one peer */
-    uint32_t send_low;  /* first send that is not posted */
-    uint32_t take_low;  /* first receipt that is not done */
-    uint32_t under_way; /* sends posted and not complete */
+/* The id of a block: the run, and the number of the block among those of the run from one peer to
+ * another. One more id is that of a grant, which tells a peer how many bytes it may send in all. */
+#define SEQ_BITS 24
+#define RUN_MASK ((1u << (LINK_ID_BITS - 1 - SEQ_BITS)) - 1)
+#define GRANT_ID (1u << (LINK_ID_BITS - 1))
+
+#define LOOK_AHEAD 96 /* blocks to a peer that may be sent before their turn */
+
+/* What goes to a peer, and comes from it. Bytes are counted since strategy_open(). */
+struct flow {
+    uint32_t send_low; /* first send of the run that is not posted */
+    uint64_t sent_B, may_B;
+    uint64_t used_B, told_B; /* of its blocks; told_B: it knows that these were used */
+    uint64_t grant;          /* the payload of a grant that is under way */
+    bool granting;
+};
+
+/* A block of the next run: its sender was faster. */
+struct early {
+    struct early *next;
+    struct link_event event;
 };
 
 struct strategy_engine {
     struct link *link;
+    size_t ahead_B;
     const struct strategy_task *task;
-    uint64_t run, events, sent_B;
-    uint32_t left, sums_left; /* steps to do; without sends */
+    uint32_t run;
+    uint64_t events, sent_B;
+    uint32_t steps, left, sums_left; /* of the last run; to do; to do without sends */
+    uint32_t cap;             /* steps that there is room for in these: */
     uint32_t *waits;
     unsigned char *state;
-    uint32_t *work; /* ring of steps that this rank can do now; each step once */
+    void **got;     /* blocks that have come and are not used yet */
+    uint32_t *work; /* steps that this rank can do now, each once: [work_head, work_tail) */
     uint32_t work_head, work_tail;
-    struct progress *at; /* by member */
-    int *member_of;      /* by rank, for the first `ranks` */
-    int ranks, members_cap;
-    uint32_t steps_cap;
-    char *slots; /* [peers][window] to receive into; one spare */
-    size_t slots_cap;
+    int ranks;
+    struct flow *flow; /* by rank */
+    int *member_of;    /* by rank; -1: none */
+    struct early *early;
+    void *spare; /* for the encoding of one block */
+    size_t spare_B;
 };
 
-#define WINDOW_MOST 96 /* blocks: 24 MiB at the default block, what a budget holds for one peer */
-
-struct strategy_engine *strategy_open(struct link *link)
+struct strategy_engine *strategy_open(struct link *link, int ranks, size_t ahead_B)
 {
     struct strategy_engine *e = calloc(1, sizeof *e);
-    if (e)
-        e->link = link;
+    if (!e)
+        return NULL;
+    e->link = link;
+    e->ranks = ranks;
+    e->ahead_B = ahead_B;
+    e->flow = calloc((size_t)ranks, sizeof *e->flow);
+    e->member_of = calloc((size_t)ranks, sizeof *e->member_of);
+    if (!e->flow || !e->member_of) {
+        strategy_close(e);
+        return NULL;
+    }
+    for (int r = 0; r < ranks; r++)
+        e->flow[r].may_B = ahead_B;
     return e;
 }
 
-void strategy_close(struct strategy_engine *e, bool leave_slots)
+void strategy_close(struct strategy_engine *e)
 {
     if (!e)
         return;
-    void *all[] = {e->waits, e->state, e->work, e->at, e->member_of, leave_slots ? NULL : e->slots};
+    for (uint32_t i = 0; i < e->steps; i++) /* a run that failed leaves some */
+        free(e->got[i]);
+    for (struct early *next, *x = e->early; x; x = next) {
+        next = x->next;
+        free(x->event.data);
+        free(x);
+    }
+    void *all[] = {e->waits, e->state, e->got, e->work, e->flow, e->member_of, e->spare};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
     free(e);
 }
 
-struct strategy_need strategy_need(const struct schedule *s, enum wire wire, size_t budget_B)
+/* ---- sending, and room for it ---- */
+
+static size_t bytes_of(const struct strategy_engine *e, const struct step *t)
 {
-    struct strategy_need need = {.slot_B = (wire_bytes(wire, s->largest) + 63) / 64 * 64};
-    size_t peers = (size_t)s->peers;
-    size_t window = need.slot_B && peers ? budget_B / peers / need.slot_B : WINDOW_MOST;
-    window = window < WINDOW_MOST ? window : WINDOW_MOST;
-    need.window = (uint32_t)(window > STRATEGY_WINDOW_LEAST ? window : STRATEGY_WINDOW_LEAST);
-    need.slots_B = (peers * need.window + 1) * need.slot_B;
-    return need;
+    return wire_bytes(e->task->wire, t->n);
 }
 
-static bool regrow(void *pointer, size_t n, size_t each)
+/* Sends the blocks for a member that are ready and for which there is room. */
+static int pump_sends(struct strategy_engine *e, int member)
 {
-    void **p = pointer;
-    void *q = realloc(*p, (n + 1) * each);
-    if (q)
-        *p = q;
-    return q;
-}
-
-static bool reserve_memory(struct strategy_engine *e, const struct strategy_task *t)
-{
-    const struct schedule *s = t->schedule;
-    int members = s->shape.members;
-    if (e->steps_cap < s->n) {
-        if (!regrow(&e->waits, s->n, sizeof *e->waits) ||
-            !regrow(&e->state, s->n, sizeof *e->state) || !regrow(&e->work, s->n, sizeof *e->work))
-            return false;
-        e->steps_cap = s->n;
+    const struct strategy_task *task = e->task;
+    const struct with_peer *with = &task->schedule->with[member];
+    int rank = task->rank_of[member];
+    struct flow *f = &e->flow[rank];
+    for (uint32_t k = f->send_low; k < with->sends && k - f->send_low < LOOK_AHEAD; k++) {
+        uint32_t i = with->send[k];
+        const struct step *t = &task->schedule->step[i];
+        bool in_turn = k == f->send_low;
+        if ((e->state[i] & (READY | POSTED)) == READY) {
+            size_t bytes = bytes_of(e, t);
+            if (f->sent_B + bytes > f->may_B - (in_turn ? 0 : e->ahead_B / 2))
+                return 0;
+            uint32_t id = (e->run & RUN_MASK) << SEQ_BITS | k;
+            if (e->link->ops->send(e->link, rank, id, task->data + t->first, bytes) < 0)
+                return -1;
+            e->state[i] |= POSTED;
+            f->sent_B += bytes;
+            e->sent_B += bytes;
+        }
+        if (in_turn && e->state[i] & POSTED)
+            f->send_low++;
     }
-    if (e->members_cap < members && !regrow(&e->at, (size_t)members, sizeof *e->at))
-        return false;
-    e->members_cap = e->members_cap > members ? e->members_cap : members;
-    if (e->slots_cap < t->need.slots_B) {
-        free(e->slots);
-        e->slots_cap = 0;
-        e->slots = aligned_alloc(64, t->need.slots_B);
-        e->slots_cap = e->slots ? t->need.slots_B : 0;
-    }
-    return e->slots_cap >= t->need.slots_B;
+    return 0;
 }
 
-static bool name_members(struct strategy_engine *e, const struct strategy_task *t)
+/* Tells a peer that it may send more, once that is worth a message. */
+static int grant(struct strategy_engine *e, int rank)
 {
-    int members = t->schedule->shape.members, ranks = 0;
-    for (int m = 0; m < members; m++)
-        ranks = t->rank_of[m] >= ranks ? t->rank_of[m] + 1 : ranks;
-    if (ranks > e->ranks) {
-        if (!regrow(&e->member_of, (size_t)ranks, sizeof *e->member_of))
-            return false;
-        e->ranks = ranks;
-    }
-    for (int r = 0; r < e->ranks; r++)
-        e->member_of[r] = -1;
-    for (int m = 0; m < members; m++)
-        e->member_of[t->rank_of[m]] = m;
-    return true;
+    struct flow *f = &e->flow[rank];
+    if (f->granting || f->used_B - f->told_B < e->ahead_B / 4)
+        return 0;
+    f->told_B = f->used_B;
+    f->grant = f->used_B + e->ahead_B;
+    f->granting = true;
+    return e->link->ops->send(e->link, rank, GRANT_ID, &f->grant, sizeof f->grant);
 }
 
-/* ---- where things lie ---- */
-
-static char *take_slot(const struct strategy_engine *e, const struct step *t)
+static int use_block(struct strategy_engine *e, uint32_t i)
 {
-    const struct strategy_need *n = &e->task->need;
-    size_t place = (size_t)e->task->schedule->with[t->peer].take_place;
-    return e->slots + (place * n->window + t->seq % n->window) * n->slot_B;
+    const struct step *t = &e->task->schedule->step[i];
+    int rank = e->task->rank_of[t->peer];
+    free(e->got[i]);
+    e->got[i] = NULL;
+    e->flow[rank].used_B += bytes_of(e, t);
+    return grant(e, rank);
 }
 
-static char *spare_slot(const struct strategy_engine *e)
+/* ---- steps ---- */
+
+/* What a step waits for is done. */
+static int make_ready(struct strategy_engine *e, uint32_t i)
 {
-    return e->slots + e->task->need.slots_B - e->task->need.slot_B;
+    const struct step *t = &e->task->schedule->step[i];
+    e->state[i] |= READY;
+    if (t->kind == STEP_SEND)
+        return pump_sends(e, t->peer);
+    bool receives = t->kind == STEP_ADD || t->kind == STEP_RECV;
+    if (t->kind != STEP_HOLD && (!receives || e->state[i] & RECEIVED))
+        e->work[e->work_tail++] = i;
+    return 0;
 }
 
-/* ==== the engine: arithmetic ==== */
+static int release(struct strategy_engine *e, uint32_t i)
+{
+    const struct schedule *s = e->task->schedule;
+    for (uint32_t k = s->first_next[i]; k < s->first_next[i + 1]; k++)
+        if (--e->waits[s->next[k]] == 0 && make_ready(e, s->next[k]) < 0)
+            return -1;
+    return 0;
+}
+
+static int finish(struct strategy_engine *e, uint32_t i)
+{
+    e->state[i] |= DONE;
+    e->left--;
+    e->sums_left -= e->task->schedule->step[i].kind != STEP_SEND;
+    return release(e, i);
+}
 
 /* A number that became infinite or none has lost nothing that can be given back. */
 VECTORISE static void keep_lost(const float *restrict x, size_t n, float *restrict residual)
@@ -549,239 +590,176 @@ VECTORISE static void add_lost(float *restrict x, size_t n, const float *restric
         x[i] += residual[i];
 }
 
-/* An encoding takes the place of what it encodes by way of the spare slot. */
-static void pack_in_place(const struct strategy_engine *e, const struct step *t)
-{
-    float *x = e->task->data + t->first;
-    float *residual = e->task->residual ? e->task->residual + t->first : NULL;
-    if (residual)
-        add_lost(x, t->n, residual);
-    wire_encode(e->task->wire, x, t->n, spare_slot(e));
-    if (residual) {
-        wire_decode(e->task->wire, spare_slot(e), t->n, residual);
-        keep_lost(x, t->n, residual);
-    }
-    memcpy(x, spare_slot(e), wire_bytes(e->task->wire, t->n));
-}
-
-static void unpack_in_place(const struct strategy_engine *e, const struct step *t)
-{
-    float *x = e->task->data + t->first;
-    memcpy(spare_slot(e), x, wire_bytes(e->task->wire, t->n));
-    wire_decode(e->task->wire, spare_slot(e), t->n, x);
-}
-
-static void sum_held(const struct strategy_engine *e, const struct step *t)
-{
-    const struct schedule_shape *f = &e->task->schedule->shape;
-    const struct step *hold = t - (f->members - 1);
-    float *x = e->task->data + t->first;
-    enum wire wire = e->task->wire;
-    memcpy(spare_slot(e), x, wire_bytes(wire, t->n));
-    for (int m = 0; m < f->members; m++) {
-        const void *in = m == f->me ? spare_slot(e) : take_slot(e, hold++);
-        if (m == 0)
-            wire_decode(wire, in, t->n, x);
-        else
-            wire_add(wire, in, t->n, x);
-    }
-}
-
-/* Does the arithmetic of a PACK, UNPACK, ADD or SUM. */
-static void work(const struct strategy_engine *e, const struct step *t)
-{
-    const struct strategy_task *task = e->task;
-    if (t->kind == STEP_PACK)
-        pack_in_place(e, t);
-    else if (t->kind == STEP_UNPACK)
-        unpack_in_place(e, t);
-    else if (t->kind == STEP_SUM)
-        sum_held(e, t);
-    else
-        wire_add(task->wire, take_slot(e, t), t->n, task->data + t->first);
-}
-
-/* ==== the engine: blocks ==== */
-
-#define SEQ_BITS 24
-
-/* ---- posting ---- */
-
-static uint64_t id_of(const struct strategy_engine *e, const struct step *t)
-{
-    return e->run << SEQ_BITS | t->seq;
-}
-
-static int post_send(struct strategy_engine *e, uint32_t i)
+/* Does the arithmetic of a step. An encoding takes the place of its numbers by way of the spare block. */
+static int work(struct strategy_engine *e, uint32_t i)
 {
     const struct strategy_task *task = e->task;
     const struct step *t = &task->schedule->step[i];
-    size_t bytes = wire_bytes(task->wire, t->n);
-    const void *from = task->data + t->first;
-    e->state[i] |= POSTED;
-    e->at[t->peer].under_way++;
-    e->sent_B += bytes;
-    return e->link->ops->send(e->link, task->rank_of[t->peer], id_of(e, t), from, bytes);
-}
-
-static int pump_sends(struct strategy_engine *e, int peer)
-{
-    const struct with_peer *l = &e->task->schedule->with[peer];
-    struct progress *p = &e->at[peer];
-    uint32_t window = e->task->need.window;
-    for (uint32_t k = p->send_low; k < l->sends && k - p->send_low < window; k++) {
-        uint32_t i = l->send[k];
-        if (p->under_way >= window)
-            return 0;
-        if ((e->state[i] & (READY | POSTED)) == READY && post_send(e, i) < 0)
-            return -1;
-        if (k == p->send_low && e->state[i] & POSTED)
-            p->send_low++;
-    }
-    return 0;
-}
-
-static void queue(struct strategy_engine *e, uint32_t i)
-{
-    e->state[i] |= QUEUED;
-    e->work[e->work_tail++] = i;
-}
-
-static int post_take(struct strategy_engine *e, uint32_t i)
-{
-    const struct strategy_task *task = e->task;
-    const struct step *t = &task->schedule->step[i];
-    void *to = t->kind == STEP_RECV ? (char *)(task->data + t->first) : take_slot(e, t);
-    e->state[i] |= POSTED;
-    return e->link->ops->recv(e->link, task->rank_of[t->peer], id_of(e, t), to,
-                              wire_bytes(task->wire, t->n));
-}
-
-static int pump_takes(struct strategy_engine *e, int peer)
-{
-    const struct schedule *s = e->task->schedule;
-    const struct with_peer *l = &s->with[peer];
-    struct progress *p = &e->at[peer];
-    while (p->take_low < l->takes && e->state[l->take[p->take_low]] & DONE)
-        p->take_low++;
-    for (uint32_t k = p->take_low; k < l->takes && k - p->take_low < e->task->need.window; k++) {
-        uint32_t i = l->take[k];
-        bool may = s->step[i].kind != STEP_RECV || e->state[i] & READY;
-        if (may && !(e->state[i] & POSTED) && post_take(e, i) < 0)
-            return -1;
-    }
-    return 0;
-}
-
-/* ---- what becomes ready, what is done ---- */
-
-static int make_ready(struct strategy_engine *e, uint32_t i)
-{
-    const struct step *t = &e->task->schedule->step[i];
-    e->state[i] |= READY;
+    float *x = task->data + t->first, *residual = task->residual;
+    size_t n = t->n, bytes = wire_bytes(task->wire, n);
     switch (t->kind) {
     case STEP_PACK:
+        if (residual)
+            add_lost(x, n, residual + t->first);
+        wire_encode(task->wire, x, n, e->spare);
+        if (residual) {
+            wire_decode(task->wire, e->spare, n, residual + t->first);
+            keep_lost(x, n, residual + t->first);
+        }
+        memcpy(x, e->spare, bytes);
+        break;
     case STEP_UNPACK:
-    case STEP_SUM:
-        queue(e, i);
-        return 0;
+        memcpy(e->spare, x, bytes);
+        wire_decode(task->wire, e->spare, n, x);
+        break;
     case STEP_ADD:
-        if (e->state[i] & RECEIVED)
-            queue(e, i);
-        return 0;
-    case STEP_SEND:
-        return pump_sends(e, t->peer);
+        wire_add(task->wire, e->got[i], n, x);
+        break;
     case STEP_RECV:
-        return pump_takes(e, t->peer);
+        memcpy(x, e->got[i], bytes);
+        break;
+    case STEP_SUM: { /* in the order of the members: their HOLDs are the steps before it */
+        const struct schedule_shape *f = &task->schedule->shape;
+        uint32_t hold = i - (uint32_t)(f->members - 1);
+        memcpy(e->spare, x, bytes);
+        for (int m = 0; m < f->members; m++) {
+            const void *in = m == f->me ? e->spare : e->got[hold++];
+            if (m == 0)
+                wire_decode(task->wire, in, n, x);
+            else
+                wire_add(task->wire, in, n, x);
+        }
+        for (hold = i - (uint32_t)(f->members - 1); hold < i; hold++)
+            if (use_block(e, hold) < 0)
+                return -1;
+        break;
+    }
+    case STEP_SEND:
     case STEP_HOLD:
         break;
     }
-    return 0;
-}
-
-static int release(struct strategy_engine *e, uint32_t i)
-{
-    const struct schedule *s = e->task->schedule;
-    for (uint32_t k = s->first_next[i]; k < s->first_next[i + 1]; k++)
-        if (--e->waits[s->next[k]] == 0 && make_ready(e, s->next[k]) < 0)
-            return -1;
-    return 0;
-}
-
-static int close_step(struct strategy_engine *e, uint32_t i)
-{
-    const struct step *t = &e->task->schedule->step[i];
-    e->state[i] |= DONE;
-    e->left--;
-    e->sums_left -= t->kind != STEP_SEND;
-    return t->peer >= 0 && t->kind != STEP_SEND ? pump_takes(e, t->peer) : 0;
-}
-
-/* A SUM closes its HOLDs: their slots are free only now. */
-static int finish_step(struct strategy_engine *e, uint32_t i)
-{
-    const struct schedule *s = e->task->schedule;
-    uint32_t holds = s->step[i].kind != STEP_SUM ? 0 : (uint32_t)s->shape.members - 1;
-    for (uint32_t k = i - holds; k < i; k++)
-        if (close_step(e, k) < 0)
-            return -1;
-    return release(e, i) < 0 ? -1 : close_step(e, i);
+    return (t->peer >= 0 && use_block(e, i) < 0) || finish(e, i) < 0 ? -1 : 0;
 }
 
 /* ---- events ---- */
 
-static int take_event(struct strategy_engine *e, const struct link_event *ev)
+static int unexpected(const struct strategy_engine *e, struct link_event *ev)
 {
-    const struct schedule *s = e->task->schedule;
-    int m = ev->peer >= 0 && ev->peer < e->ranks ? e->member_of[ev->peer] : -1;
-    uint32_t seq = (uint32_t)(ev->id & ((1u << SEQ_BITS) - 1));
-    bool sent = ev->done == LINK_SENT;
-    if (m < 0 || ev->id >> SEQ_BITS != e->run ||
-        seq >= (sent ? s->with[m].sends : s->with[m].takes))
-        return LINK_WHY(e->link->why, sizeof e->link->why,
-                        "%s: a block of rank %d that nobody waits for", e->link->ops->name,
-                        ev->peer);
-    uint32_t i = sent ? s->with[m].send[seq] : s->with[m].take[seq];
-    const struct step *t = &s->step[i];
-    e->events++;
-    if (sent) {
-        e->at[m].under_way--;
-        if (finish_step(e, i) < 0)
-            return -1;
-        return pump_sends(e, m);
+    free(ev->done == LINK_RECEIVED ? ev->data : NULL);
+    return LINK_WHY(e->link->why, sizeof e->link->why,
+                    "%s: rank %d sent a block of %zu bytes that is not awaited",
+                    e->link->ops->name, ev->peer, ev->bytes);
+}
+
+static int take_grant(struct strategy_engine *e, struct link_event *ev)
+{
+    struct flow *f = &e->flow[ev->peer];
+    int member = e->task ? e->member_of[ev->peer] : -1;
+    if (ev->done == LINK_SENT) {
+        f->granting = false;
+        return grant(e, ev->peer);
     }
-    if (t->kind == STEP_RECV)
-        return finish_step(e, i);
-    if (t->kind == STEP_HOLD)
-        return release(e, i);
+    if (ev->bytes != sizeof f->may_B)
+        return unexpected(e, ev);
+    uint64_t may_B;
+    memcpy(&may_B, ev->data, sizeof may_B);
+    free(ev->data);
+    f->may_B = may_B > f->may_B ? may_B : f->may_B; /* a later one may have overtaken it */
+    return member >= 0 ? pump_sends(e, member) : 0;
+}
+
+static int take_event(struct strategy_engine *e, struct link_event *ev)
+{
+    uint32_t run = ev->id >> SEQ_BITS, seq = ev->id & ((1u << SEQ_BITS) - 1), i;
+    if (ev->peer < 0 || ev->peer >= e->ranks)
+        return unexpected(e, ev);
+    if (ev->id == GRANT_ID)
+        return take_grant(e, ev);
+    if (ev->done == LINK_RECEIVED && run == ((e->run + 1) & RUN_MASK)) {
+        struct early *x = malloc(sizeof *x);
+        if (!x)
+            return unexpected(e, ev);
+        *x = (struct early){e->early, *ev};
+        e->early = x;
+        return 0;
+    }
+    int member = e->task && run == (e->run & RUN_MASK) ? e->member_of[ev->peer] : -1;
+    const struct with_peer *with = member >= 0 ? &e->task->schedule->with[member] : NULL;
+    e->events++;
+    if (ev->done == LINK_SENT)
+        return with && seq < with->sends ? finish(e, with->send[seq]) : unexpected(e, ev);
+    if (!with || seq >= with->takes || e->state[i = with->take[seq]] & RECEIVED ||
+        ev->bytes != bytes_of(e, &e->task->schedule->step[i]))
+        return unexpected(e, ev);
     e->state[i] |= RECEIVED;
+    e->got[i] = ev->data;
+    if (e->task->schedule->step[i].kind == STEP_HOLD)
+        return finish(e, i);
     if (e->state[i] & READY)
-        queue(e, i);
+        e->work[e->work_tail++] = i;
     return 0;
 }
 
 /* ---- a run ---- */
 
+static bool grow_to(void *pointer, size_t n, size_t each)
+{
+    void **p = pointer;
+    void *q = realloc(*p, (n + 1) * each);
+    if (q)
+        *p = q;
+    return q;
+}
+
+static bool reserve_memory(struct strategy_engine *e, const struct strategy_task *t)
+{
+    uint32_t n = t->schedule->n;
+    size_t spare_B = wire_bytes(t->wire, t->schedule->largest);
+    if (e->spare_B < spare_B) {
+        if (!grow_to(&e->spare, 1, spare_B))
+            return false;
+        e->spare_B = spare_B;
+    }
+    if (e->cap < n) {
+        if (!grow_to(&e->waits, n, sizeof *e->waits) || !grow_to(&e->state, n, sizeof *e->state) ||
+            !grow_to(&e->got, n, sizeof *e->got) || !grow_to(&e->work, n, sizeof *e->work))
+            return false;
+        e->cap = n;
+    }
+    return true;
+}
+
 int strategy_start(struct strategy_engine *e, const struct strategy_task *task)
 {
     const struct schedule *s = task->schedule;
-    if (!reserve_memory(e, task) || !name_members(e, task))
-        return LINK_WHY(e->link->why, sizeof e->link->why, "no memory for %zu bytes of blocks",
-                        task->need.slots_B);
+    if (!reserve_memory(e, task))
+        return LINK_WHY(e->link->why, sizeof e->link->why, "no memory for a schedule of %u steps",
+                        s->n);
     e->task = task;
     e->run++;
-    e->left = e->sums_left = s->n;
+    e->steps = e->left = e->sums_left = s->n;
     e->work_head = e->work_tail = 0;
     if (s->n > 0) { /* one member has nothing to do, and no tables */
         memcpy(e->waits, s->waits, s->n * sizeof *e->waits);
         memset(e->state, 0, s->n);
+        memset(e->got, 0, s->n * sizeof *e->got);
     }
-    memset(e->at, 0, (size_t)s->shape.members * sizeof *e->at);
     for (uint32_t i = 0; i < s->n; i++)
         e->sums_left -= s->step[i].kind == STEP_SEND;
-    for (int m = 0; m < s->shape.members; m++)
-        if (pump_takes(e, m) < 0)
+    for (int r = 0; r < e->ranks; r++)
+        e->member_of[r] = -1;
+    for (int m = 0; m < s->shape.members; m++) {
+        e->member_of[task->rank_of[m]] = m;
+        e->flow[task->rank_of[m]].send_low = 0;
+    }
+    for (struct early *next, *x = e->early; x; x = next) {
+        next = x->next;
+        struct link_event event = x->event;
+        e->early = next;
+        free(x);
+        if (take_event(e, &event) < 0)
             return -1;
+    }
     for (uint32_t i = 0; i < s->n; i++)
         if (s->waits[i] == 0 && make_ready(e, i) < 0)
             return -1;
@@ -794,52 +772,52 @@ void strategy_pass(struct strategy_engine *e)
 }
 
 /* One event, or one piece of work: the network first, it is what others wait for. */
-static int move(struct strategy_engine *e, double timeout_s)
+static int take_turn(struct strategy_engine *e, double timeout_s)
 {
     struct link_event ev;
-    bool works = e->work_head < e->work_tail;
+    bool works = e->task && e->work_head < e->work_tail;
     int got = e->link->ops->next(e->link, &ev, works ? 0 : timeout_s);
     if (got > 0)
         return take_event(e, &ev);
-    if (got < 0 || !works)
-        return got;
-    uint32_t i = e->work[e->work_head++];
-    work(e, &e->task->schedule->step[i]);
-    return finish_step(e, i);
+    return got < 0 || !works ? got : work(e, e->work[e->work_head++]);
 }
 
 enum strategy_state strategy_poll(struct strategy_engine *e, double timeout_s)
 {
-    uint64_t end = now_ns() + (uint64_t)(timeout_s * 1e9);
-    for (;;) {
-        bool summed = !e->task || e->sums_left == 0;
-        if (!e->task || e->left == 0) {
+    uint64_t end = now_ns() + (uint64_t)(timeout_s * 1e9), now;
+    bool had_task = e->task, summed = had_task && e->sums_left == 0;
+    do {
+        if (e->task && e->left == 0) {
             e->task = NULL;
             return STRATEGY_IDLE;
         }
-        uint64_t now = now_ns();
-        if (move(e, now < end ? (double)(end - now) * 1e-9 : 0) < 0)
+        now = now_ns();
+        if (take_turn(e, now < end ? (double)(end - now) * 1e-9 : 0) < 0)
             return STRATEGY_FAILED;
-        if (e->left == 0)
-            continue;
-        if (!summed && e->sums_left == 0)
+        if (e->task && e->left > 0 && !summed && e->sums_left == 0)
             return STRATEGY_SUMMED;
-        if (now >= end)
-            return e->sums_left ? STRATEGY_BUSY : STRATEGY_SUMMED;
-    }
+    } while (now < end || (e->task && e->left == 0));
+    return !had_task ? STRATEGY_IDLE : e->sums_left ? STRATEGY_BUSY : STRATEGY_SUMMED;
+}
+
+bool strategy_is_idle(const struct strategy_engine *e)
+{
+    return !e->task;
 }
 
 int strategy_awaits(const struct strategy_engine *e)
 {
-    for (int m = 0; e->task && m < e->task->schedule->shape.members; m++) {
-        const struct with_peer *l = &e->task->schedule->with[m];
-        if (e->at[m].take_low < l->takes)
-            return e->task->rank_of[m];
+    int members = e->task ? e->task->schedule->shape.members : 0, slow = -1;
+    for (int m = 0; m < members; m++) {
+        const struct with_peer *with = &e->task->schedule->with[m];
+        for (uint32_t k = 0; k < with->takes; k++)
+            if (!(e->state[with->take[k]] & RECEIVED))
+                return e->task->rank_of[m];
+        for (uint32_t k = 0; k < with->sends && slow < 0; k++)
+            if (!(e->state[with->send[k]] & DONE))
+                slow = e->task->rank_of[m];
     }
-    for (int m = 0; e->task && m < e->task->schedule->shape.members; m++)
-        if (e->at[m].under_way)
-            return e->task->rank_of[m];
-    return -1;
+    return slow;
 }
 
 uint64_t strategy_events(const struct strategy_engine *e)

@@ -13,8 +13,8 @@
  *   PACK    encode the numbers in place
  *   SEND    send the encoding
  *   RECV    receive an encoding into the block
- *   ADD     receive an encoding into a slot and add its numbers to the block
- *   HOLD    receive an encoding into a slot, where it stays until the SUM after it
+ *   ADD     receive an encoding and add its numbers to the block
+ *   HOLD    receive an encoding, which waits for the SUM after it
  *   SUM     decode the block in place and add what the HOLDs before it received, one of each peer,
  *           in the order of the members, so that all get the same bits
  *   UNPACK  decode in place
@@ -58,12 +58,10 @@ struct schedule_shape {
 struct with_peer {
     uint32_t *send, *take;
     uint32_t sends, takes;
-    int take_place; /* index among the peers to receive from */
 };
 
 struct schedule {
     struct schedule_shape shape;
-    int peers; /* maximum peers that a member sends to, or receives from; same on every member */
     struct step *step;
     uint32_t n;
     size_t cap;
@@ -119,30 +117,16 @@ extern const struct strategy strategy_of[];
 /* Runs schedules over a link, one at a time, without a thread of its own: strategy_poll() does what
  * can be done and returns.
  *
- * Each rank always expects the next `window` blocks from each peer, and sends at most `window`
- * blocks ahead to each. So a link never holds a block that its receiver does not expect, and memory
- * is bounded. Deadlock is impossible: both ends use the same window, and the link begins blocks in
- * the order of send(). So the lowest missing block is always expected, and never behind one that is
- * not. */
+ * Flow control: a rank may have `ahead_B` bytes of blocks at each peer that this peer has not used yet.
+ * The peer says how many it has used whenever that is a quarter of ahead_B more. So memory is bounded,
+ * and everything that arrives can be read at once. Deadlock is impossible: the lowest block that a peer
+ * misses may always be sent, because blocks that are sent before their turn may take only half of ahead_B. */
 
 struct strategy_engine;
 
-#define STRATEGY_WINDOW_LEAST 2
-
-/* Memory that a schedule needs in the engine. */
-struct strategy_need {
-    size_t slot_B;   /* size of a block slot */
-    uint32_t window; /* the same on every member, STRATEGY_WINDOW_LEAST or more */
-    size_t slots_B;  /* of all slots */
-};
-/* budget_B: memory for all slots; the window is at least STRATEGY_WINDOW_LEAST in any case. */
-struct strategy_need strategy_need(const struct schedule *s, enum wire wire, size_t budget_B);
-
 /* NULL: no memory. The caller owns the link, which must outlive the engine. */
-struct strategy_engine *strategy_open(struct link *link);
-/* leave_slots: the slots are leaked on purpose, because a failed link may still use them: MPI cannot
- * cancel a message that both ends have begun. */
-void strategy_close(struct strategy_engine *e, bool leave_slots);
+struct strategy_engine *strategy_open(struct link *link, int ranks, size_t ahead_B);
+void strategy_close(struct strategy_engine *e);
 
 /* One all-reduce. All members must stay valid until strategy_poll() has finished it. */
 struct strategy_task {
@@ -153,13 +137,12 @@ struct strategy_task {
      * rounds the same sums. NULL: none. */
     float *residual;
     enum wire wire;
-    struct strategy_need need;
 };
 
-/* No other task may be running. -1: no memory. */
+/* No other task may be running. -1: the reason is in why[] of the link. */
 int strategy_start(struct strategy_engine *e, const struct strategy_task *task);
-/* Call it instead of strategy_start() when this rank has no part in a run of the others. Block
- * names contain the number of the run, which every rank counts. */
+/* Call it instead of strategy_start() when this rank has no part in a run of the others. The ids of
+ * blocks contain the number of the run, which every rank counts. */
 void strategy_pass(struct strategy_engine *e);
 
 enum strategy_state {
@@ -168,11 +151,14 @@ enum strategy_state {
     STRATEGY_SUMMED, /* the sum is complete; the link still reads the buffer */
     STRATEGY_IDLE
 };
-/* Makes progress for at most timeout_s; returns earlier with STRATEGY_SUMMED or STRATEGY_IDLE. */
+/* Makes progress for at most timeout_s; returns earlier when a task becomes STRATEGY_SUMMED or
+ * STRATEGY_IDLE. */
 enum strategy_state strategy_poll(struct strategy_engine *e, double timeout_s);
 
-/* A rank that has not sent an expected block, or does not accept one; -1: none. */
+/* No task is running. */
+bool strategy_is_idle(const struct strategy_engine *e);
+/* A rank whose block has not come, or that does not take one; -1: none. */
 int strategy_awaits(const struct strategy_engine *e);
-uint64_t strategy_events(
-    const struct strategy_engine *e); /* since strategy_open(); grows while blocks move */
-uint64_t strategy_sent_B(const struct strategy_engine *e); /* payload, since strategy_open() */
+/* Both since strategy_open(). */
+uint64_t strategy_events(const struct strategy_engine *e); /* grows while blocks move */
+uint64_t strategy_sent_B(const struct strategy_engine *e); /* payload */

@@ -184,16 +184,17 @@ bool sync_gpu_lost(const struct sync_gpu *g)
     return state && g->ops->lost(state);
 }
 
-/* ==== one synchronisation ==== */
+/* ==== the synchronisations of a cell ==== */
 
 #define POLL_NS 10000000
 #define INSIDE_SLICE_S 5e-4 /* of attention to a site, then to the others */
 #define BETWEEN_SLICE_S 1e-4
-/* After the time-out, so that a lost host is named first (pool.h), and the runner has ended the run. */
+/* After the time-out, so that a host that does not answer is named first (tcp.h). */
 #define LATER_S 1.8
 
-/* This rank's part in one fragment: the sum inside its site, the exchange between sites, and the
- * broadcast inside the site. Each of these ways is a schedule with its task. */
+/* A fragment is summed inside the site, exchanged between the sites, and broadcast inside the site. Each of
+ * these ways is a schedule with its task. TAIL: the sum is complete, and others still wait for blocks of it
+ * from this rank. */
 enum phase { INWARD, EXCHANGE, OUTWARD, WAYS, TAIL = WAYS, IDLE };
 struct piece {
     struct schedule schedule[WAYS];
@@ -204,9 +205,10 @@ struct piece {
 struct sync {
     struct sync_parts parts;
     int me;    /* member; -1: no part in the exchange */
+    bool inside; /* ranks sum inside their site, over a link or on GPUs */
     int64_t n; /* fragments */
     struct piece *piece;
-    int64_t *queue; /* ring of n + 1 */
+    int64_t *queue; /* ring of n + 1: the fragment at the head is under way */
     int64_t head, tail;
     enum phase phase;
     uint64_t began_ns, moved_ns, events, outward_events, sent_before_B;
@@ -214,32 +216,20 @@ struct sync {
     char why[256];
 };
 
-/* ==== the parts of a cell ==== */
-
-/* Inside a site memory is near: blocks large enough that each is worth its message, and a few of
- * them at a time. */
-#define INSIDE_BLOCK_B ((size_t)256 << 10)
-#define INSIDE_SLOTS_B ((size_t)4 << 20)
-
 /* The task of a way, whose schedule `make` writes. */
 static bool make_way(struct piece *p, enum phase way,
                      bool (*make)(struct schedule *, const struct schedule_shape *),
-                     const struct schedule_shape *shape, const struct strategy_task *task,
-                     size_t budget_B)
+                     const struct schedule_shape *shape, const struct strategy_task *task)
 {
-    struct schedule *schedule = &p->schedule[way];
-    if (!make(schedule, shape))
-        return false;
     p->task[way] = *task;
-    p->task[way].schedule = schedule;
-    p->task[way].need = strategy_need(schedule, task->wire, budget_B);
-    return true;
+    p->task[way].schedule = &p->schedule[way];
+    return make(&p->schedule[way], shape);
 }
 
 /* me: this rank's member number in the exchange; -1: none. False: no memory. */
-static bool piece_make(struct piece *p, const struct sync_parts *parts, int me, int64_t fragment)
+static bool make_piece(struct piece *p, const struct sync_parts *parts, int me, int64_t fragment)
 {
-    const size_t block = INSIDE_BLOCK_B / sizeof(float);
+    const size_t block = CELL_INSIDE_BLOCK_B / sizeof(float);
     const struct cell *c = parts->cell;
     const struct sync_inside *in = &parts->inside;
     size_t first = cell_fragment(c, fragment), count = cell_fragment(c, fragment + 1) - first;
@@ -252,8 +242,8 @@ static bool piece_make(struct piece *p, const struct sync_parts *parts, int me, 
                                   .plain = true};
     struct strategy_task task = {
         .data = parts->data + first, .rank_of = in->peer, .wire = WIRE_FP32};
-    if (in->engine && (!make_way(p, INWARD, strategy_inward, &near, &task, INSIDE_SLOTS_B) ||
-                       !make_way(p, OUTWARD, strategy_outward, &near, &task, INSIDE_SLOTS_B)))
+    if (in->engine && (!make_way(p, INWARD, strategy_inward, &near, &task) ||
+                       !make_way(p, OUTWARD, strategy_outward, &near, &task)))
         return false;
     if (me < 0)
         return true;
@@ -263,7 +253,7 @@ static bool piece_make(struct piece *p, const struct sync_parts *parts, int me, 
     task.rank_of = parts->rank_of;
     task.wire = (enum wire)c->wire;
     task.residual = parts->residual ? parts->residual + first : NULL;
-    return make_way(p, EXCHANGE, strategy_of[cell_model(c)].make, &between, &task, CELL_SLOTS_B);
+    return make_way(p, EXCHANGE, strategy_of[cell_model(c)].make, &between, &task);
 }
 
 static int member_of(const struct sync_parts *p)
@@ -279,16 +269,16 @@ struct sync *sync_open(const struct sync_parts *parts)
     struct sync *s = calloc(1, sizeof *s);
     if (!s)
         return NULL;
-    const struct cell *c = parts->cell;
     s->parts = *parts;
-    s->n = c->fragments;
+    s->n = parts->cell->fragments;
     s->phase = IDLE;
     s->me = parts->link && parts->members > 1 ? member_of(parts) : -1;
+    s->inside = parts->inside.engine || parts->inside.gpu;
     s->piece = calloc((size_t)s->n, sizeof *s->piece);
     s->queue = calloc((size_t)s->n + 1, sizeof *s->queue);
     bool good = s->piece && s->queue;
     for (int64_t f = 0; good && f < s->n && parts->link; f++)
-        good = piece_make(&s->piece[f], parts, s->me, f);
+        good = make_piece(&s->piece[f], parts, s->me, f);
     if (good)
         return s;
     sync_close(s);
@@ -304,7 +294,7 @@ void sync_close(struct sync *s)
     free(s);
 }
 
-/* ==== failing ==== */
+/* ---- a synchronisation that stands still ---- */
 
 /* Writes why[] and returns false. */
 static bool failed(struct sync *s, const char *why)
@@ -312,169 +302,110 @@ static bool failed(struct sync *s, const char *why)
     return HOST_WHY(false, s->why, sizeof s->why, "%s", why);
 }
 
-static bool is_inside(const struct sync *s)
-{
-    return s->phase == INWARD || s->phase == OUTWARD;
-}
-
-/* Of a site that waits for its leader, who is still at the exchange, nothing can be said. */
-static bool waits_for_leader(const struct sync *s)
-{
-    return s->phase == OUTWARD && s->me < 0 && s->events == s->outward_events;
-}
-
-/* They say nothing on the way. */
-static bool gpus_stall(struct sync *s)
-{
-    bool for_leader = s->phase == OUTWARD && s->me < 0;
-    if (for_leader || (double)(now_ns() - s->moved_ns) * 1e-9 < s->parts.cell->timeout)
-        return false;
-    snprintf(s->why, sizeof s->why,
-             "the GPUs of site %d have not finished a sum for %g s: a rank of the site is lost or "
-             "stopped; if it is only slow, raise timeout=%g",
-             s->parts.sites->site_of[s->parts.rank], s->parts.cell->timeout,
-             s->parts.cell->timeout);
-    return true;
-}
-
 /* True when nothing has moved for longer than the time-out; why[] then names the awaited rank. Moving is
- * any block that comes or goes. */
+ * any block that comes or goes. GPUs tell nothing on the way. A rank whose leader is still at the exchange
+ * cannot tell anything either. */
 static bool stalls(struct sync *s)
 {
-    if (is_inside(s) && s->parts.inside.gpu)
-        return gpus_stall(s);
-    const struct strategy_engine *e = is_inside(s) ? s->parts.inside.engine : s->parts.engine;
-    uint64_t now = now_ns();
-    if (strategy_events(e) != s->events || waits_for_leader(s)) {
-        s->events = strategy_events(e);
+    const struct cell *c = s->parts.cell;
+    const struct sync_sites *sites = s->parts.sites;
+    bool inside = s->phase == INWARD || s->phase == OUTWARD, on_gpus = inside && s->parts.inside.gpu;
+    const struct strategy_engine *e = inside ? s->parts.inside.engine : s->parts.engine;
+    uint64_t events = on_gpus ? s->events : strategy_events(e), now = now_ns();
+    bool for_leader = s->phase == OUTWARD && s->me < 0 && events == s->outward_events;
+    if (events != s->events || for_leader) {
+        s->events = events;
         s->moved_ns = now;
     }
-    if ((double)(now - s->moved_ns) * 1e-9 < s->parts.cell->timeout + LATER_S)
+    double still_s = (double)(now - s->moved_ns) * 1e-9, most_s = c->timeout + LATER_S;
+    if (still_s < most_s)
         return false;
+    if (on_gpus) {
+        snprintf(s->why, sizeof s->why,
+                 "the GPUs of site %d have not finished a sum for %g s: a rank of the site is lost "
+                 "or stopped; if it is only slow, raise timeout=%g",
+                 sites->site_of[s->parts.rank], most_s, c->timeout);
+        return true;
+    }
     int rank = strategy_awaits(e);
-    if (is_inside(s) && rank >= 0)
+    if (inside && rank >= 0)
         rank = s->parts.inside.rank_of[rank];
-    const struct sync_sites *sites = s->parts.sites;
     snprintf(s->why, sizeof s->why,
              "no block moved for %g s; it waits for rank %d on %s (site %d), which may wait for "
              "another; if a rank is only slow, raise timeout=%g",
-             s->parts.cell->timeout + LATER_S, rank, rank < 0 ? "?" : sites->host[rank],
-             rank < 0 ? -1 : sites->site_of[rank], s->parts.cell->timeout);
+             most_s, rank, rank < 0 ? "?" : sites->host[rank],
+             rank < 0 ? -1 : sites->site_of[rank], c->timeout);
     return true;
 }
 
-/* ==== the way of a fragment ==== */
+/* ---- from phase to phase ---- */
 
-static int64_t at_head(const struct sync *s)
+/* Begins a way of the fragment at the head. */
+static bool begin_way(struct sync *s, enum phase way)
 {
-    return s->queue[s->head];
-}
-
-static bool summed(struct sync *s)
-{
-    s->piece[at_head(s)].pending = false;
-    s->head = (s->head + 1) % (s->n + 1);
-    s->totals.runs++;
-    s->totals.busy_ns += now_ns() - s->began_ns;
-    s->phase = s->me >= 0 ? TAIL : IDLE;
-    return true;
-}
-
-static bool begin_on_gpus(struct sync *s)
-{
-    struct sync_gpu *g = s->parts.inside.gpu;
-    size_t first = cell_fragment(s->parts.cell, at_head(s));
-    size_t n = cell_fragment(s->parts.cell, at_head(s) + 1) - first;
-    return (s->phase == INWARD ? g->ops->inward : g->ops->outward)(g->state, first, n) == WL_OK ||
-           failed(s, g->why);
-}
-
-static bool begin_inside(struct sync *s, enum phase phase)
-{
-    struct strategy_engine *e = s->parts.inside.engine;
-    s->phase = phase;
+    struct sync_gpu *g = way == EXCHANGE ? NULL : s->parts.inside.gpu;
+    struct strategy_engine *e = way == EXCHANGE ? s->parts.engine : s->parts.inside.engine;
+    int64_t fragment = s->queue[s->head];
+    s->phase = way;
     s->moved_ns = now_ns();
-    if (s->parts.inside.gpu)
-        return begin_on_gpus(s);
-    s->events = s->outward_events = strategy_events(e);
-    return strategy_start(e, &s->piece[at_head(s)].task[phase]) == 0 ||
-           failed(s, s->parts.inside.link->why);
-}
-
-static bool has_inside(const struct sync *s)
-{
-    return s->parts.inside.engine || s->parts.inside.gpu;
-}
-
-static bool begin_outward(struct sync *s)
-{
-    return has_inside(s) ? begin_inside(s, OUTWARD) : summed(s);
-}
-
-static bool begin_exchange(struct sync *s)
-{
-    if (s->me < 0) {
-        strategy_pass(s->parts.engine);
-        return begin_outward(s);
+    s->events = s->outward_events = g ? 0 : strategy_events(e);
+    if (g) {
+        size_t first = cell_fragment(s->parts.cell, fragment);
+        size_t n = cell_fragment(s->parts.cell, fragment + 1) - first;
+        return (way == INWARD ? g->ops->inward : g->ops->outward)(g->state, first, n) == WL_OK ||
+               failed(s, g->why);
     }
-    s->phase = EXCHANGE;
-    s->moved_ns = now_ns();
-    return strategy_start(s->parts.engine, &s->piece[at_head(s)].task[EXCHANGE]) == 0 ||
-           failed(s, s->parts.link->why);
+    return strategy_start(e, &s->piece[fragment].task[way]) == 0 ||
+           failed(s, (way == EXCHANGE ? s->parts.link : s->parts.inside.link)->why);
 }
 
 /* The baseline is the library's own, and that blocks. */
 static bool run_mpi(struct sync *s)
 {
-    size_t first = cell_fragment(s->parts.cell, at_head(s));
-    size_t n = cell_fragment(s->parts.cell, at_head(s) + 1) - first;
+    size_t first = cell_fragment(s->parts.cell, s->queue[s->head]);
+    size_t n = cell_fragment(s->parts.cell, s->queue[s->head] + 1) - first;
     int rc = MPI_Allreduce(MPI_IN_PLACE, s->parts.data + first, (int)n, MPI_FLOAT, MPI_SUM,
                            s->parts.comm);
-    return mpi_good(rc, "MPI_Allreduce", s->why, sizeof s->why) && summed(s);
+    return mpi_good(rc, "MPI_Allreduce", s->why, sizeof s->why);
 }
 
-static bool begin(struct sync *s)
+/* What follows the phase that has ended, for the fragment at the head. */
+static bool begin_next(struct sync *s)
 {
-    s->began_ns = now_ns();
-    if (!s->parts.link)
-        return run_mpi(s);
-    return has_inside(s) ? begin_inside(s, INWARD) : begin_exchange(s);
+    switch (s->phase) {
+    case IDLE:
+        s->began_ns = now_ns();
+        if (!s->parts.link && !run_mpi(s))
+            return false;
+        if (s->inside)
+            return begin_way(s, INWARD);
+        /* fallthrough */
+    case INWARD:
+        if (s->me >= 0)
+            return begin_way(s, EXCHANGE);
+        if (s->parts.engine)
+            strategy_pass(s->parts.engine);
+        /* fallthrough */
+    case EXCHANGE:
+        if (s->inside)
+            return begin_way(s, OUTWARD);
+        /* fallthrough */
+    case OUTWARD:
+    case TAIL:
+        break;
+    }
+    s->piece[s->queue[s->head]].pending = false;
+    s->head = (s->head + 1) % (s->n + 1);
+    s->totals.runs++;
+    s->totals.busy_ns += now_ns() - s->began_ns;
+    s->phase = s->me < 0 || strategy_is_idle(s->parts.engine) ? IDLE : TAIL;
+    return true;
 }
-
-/* ==== one move ==== */
 
 static double slice(uint64_t end, double most_s)
 {
     uint64_t now = now_ns();
     return now < end ? fmin((double)(end - now) * 1e-9, most_s) : 0;
-}
-
-static bool idle(struct sync *s, uint64_t end)
-{
-    struct link_event ev;
-    double left_s = slice(end, INFINITY);
-    if (!s->parts.link) {
-        nanosleep(&(struct timespec){(time_t)left_s, (long)(fmod(left_s, 1) * 1e9)}, NULL);
-        return true;
-    }
-    return s->parts.link->ops->next(s->parts.link, &ev, left_s) >= 0 ||
-           failed(s, s->parts.link->why);
-}
-
-/* What others still wait for between sites goes on meanwhile. */
-static bool keep_sending(struct sync *s, uint64_t end)
-{
-    struct link_event ev;
-    if (s->me < 0)
-        return true;
-    if (s->phase == OUTWARD)
-        return strategy_poll(s->parts.engine, slice(end, BETWEEN_SLICE_S)) != STRATEGY_FAILED;
-    return s->parts.link->ops->next(s->parts.link, &ev, 0) >= 0;
-}
-
-static bool inside_is_done(struct sync *s)
-{
-    return s->phase == INWARD ? begin_exchange(s) : summed(s);
 }
 
 static bool poll_gpus(struct sync *s, uint64_t end)
@@ -486,48 +417,43 @@ static bool poll_gpus(struct sync *s, uint64_t end)
         nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
     if (state == INSIDE_FAILED)
         return failed(s, g->why);
-    return state == INSIDE_DONE ? inside_is_done(s) : !stalls(s);
+    return state == INSIDE_DONE ? begin_next(s) : !stalls(s);
 }
 
-static bool poll_inside(struct sync *s, uint64_t end)
+/* Makes progress until `end`, or until something has happened. Whatever this rank does, it goes on with what
+ * others wait for between the sites. */
+static bool advance(struct sync *s, uint64_t end)
 {
-    if (!keep_sending(s, end))
-        return failed(s, s->parts.link->why);
-    if (s->parts.inside.gpu)
-        return poll_gpus(s, end);
-    enum strategy_state state = strategy_poll(s->parts.inside.engine, slice(end, INSIDE_SLICE_S));
+    struct strategy_engine *between = s->parts.engine, *inside = s->parts.inside.engine;
+    enum strategy_state state;
+    double left_s = slice(end, INFINITY);
+    if (s->phase == IDLE && s->head != s->tail)
+        return begin_next(s);
+    if (s->phase == IDLE && !between) {
+        nanosleep(&(struct timespec){(time_t)left_s, (long)(fmod(left_s, 1) * 1e9)}, NULL);
+        return true;
+    }
+    if (s->phase == INWARD || s->phase == OUTWARD) {
+        if (s->me >= 0 && strategy_poll(between, s->phase == INWARD ? 0 : slice(end, BETWEEN_SLICE_S)) ==
+                              STRATEGY_FAILED)
+            return failed(s, s->parts.link->why);
+        if (s->parts.inside.gpu)
+            return poll_gpus(s, end);
+        state = strategy_poll(inside, slice(end, INSIDE_SLICE_S));
+        if (state == STRATEGY_FAILED)
+            return failed(s, s->parts.inside.link->why);
+        return state == STRATEGY_IDLE ? begin_next(s) : !stalls(s);
+    }
+    if (s->phase != IDLE) /* in parts, so that a stall is seen */
+        left_s = fmin(left_s, s->parts.cell->timeout / 8);
+    state = strategy_poll(between, left_s);
     if (state == STRATEGY_FAILED)
-        return failed(s, s->parts.inside.link->why);
-    return state == STRATEGY_IDLE ? inside_is_done(s) : !stalls(s);
-}
-
-static bool poll_engine(struct sync *s, uint64_t end)
-{
-    /* In parts, so that a stall is seen. */
-    enum strategy_state state =
-        strategy_poll(s->parts.engine, slice(end, s->parts.cell->timeout / 8));
-    if (state == STRATEGY_FAILED)
         return failed(s, s->parts.link->why);
-    if (state >= STRATEGY_SUMMED && s->phase == EXCHANGE && !begin_outward(s))
+    if (state >= STRATEGY_SUMMED && s->phase == EXCHANGE && !begin_next(s))
         return false;
     if (state == STRATEGY_IDLE && s->phase == TAIL)
         s->phase = IDLE;
     return state == STRATEGY_IDLE || !stalls(s);
-}
-
-static bool move(struct sync *s, uint64_t end)
-{
-    switch (s->phase) {
-    case IDLE:
-        return s->head != s->tail ? begin(s) : idle(s, end);
-    case INWARD:
-    case OUTWARD:
-        return poll_inside(s, end);
-    case EXCHANGE:
-    case TAIL:
-        return poll_engine(s, end);
-    }
-    return false;
 }
 
 /* ==== for the caller ==== */
@@ -545,7 +471,7 @@ static bool sync_poll(struct sync *s, double timeout_s)
 {
     uint64_t end = now_ns() + (uint64_t)(timeout_s * 1e9);
     do
-        if (!move(s, end))
+        if (!advance(s, end))
             return false;
     while (now_ns() < end);
     return true;
@@ -555,26 +481,20 @@ static bool sync_poll(struct sync *s, double timeout_s)
 static bool sync_wait(struct sync *s, int64_t fragment)
 {
     while (s->piece[fragment].pending)
-        if (!move(s, now_ns() + POLL_NS))
+        if (!advance(s, now_ns() + POLL_NS))
             return false;
     return true;
 }
 
-/* The link has told of what it keeps a copy of: the others have it only now. */
-static bool settle(struct sync *s)
-{
-    struct link *l = s->parts.link;
-    return !l || !l->ops->settle || l->ops->settle(l, s->parts.cell->timeout) == 0 ||
-           failed(s, l->why);
-}
-
-/* Waits until the link has released the buffer and the peers have received everything. */
+/* Waits until the link has released the buffer and nothing is left to be sent. */
 static bool sync_drain(struct sync *s)
 {
+    struct link *l = s->parts.link;
     while (s->phase != IDLE || s->head != s->tail)
-        if (!move(s, now_ns() + POLL_NS))
+        if (!advance(s, now_ns() + POLL_NS))
             return false;
-    return settle(s);
+    return !l || !l->ops->settle || l->ops->settle(l, s->parts.cell->timeout) == 0 ||
+           failed(s, l->why);
 }
 
 const char *sync_why(const struct sync *s)

@@ -11,13 +11,13 @@
  *   transport/  links between ranks: TCP streams with pacing, or MPI; and the pool of links
  *   cuda/       sums inside a site on its GPUs; a shared object of its own (cuda.so)
  *
- * The schedule of a cell is made before its first sample (sync_open). A sample goes from sample()
- * below through sync_train() to sync_post(), which queues a fragment. sync_poll() and sync_wait() call
- * move(), which starts it (strategy_start()) and goes on with it (strategy_poll()): they give the blocks of
- * the schedule to the send() of a link (transport/link.h). With transport=tcp that is in tcp_link.c; it
- * queues them, and the link's next() does all reading and writing, on the streams of tcp_stream.c. Back:
- * next() names a block that has arrived, the engine in strategy.c adds it, sync_wait() ends when the
- * schedule is done, and report() fills the metrics. strategy=mpi leaves all of this out after sync.c.
+ * The schedule of a cell is made before its first sample (sync_open). A sample goes from sample() below
+ * through sync_train() to sync_post(), which queues a fragment. sync_poll() and sync_wait() call advance(),
+ * which takes it from phase to phase; strategy_start() and strategy_poll() give the blocks of its schedule to
+ * the send() of a link (transport/link.h). With transport=tcp that is in tcp_link.c, which queues them; the
+ * link's next() does all reading and writing. Back: next() names a block that has arrived, the engine in
+ * strategy.c adds it, sync_wait() ends when the schedule is done, and report() fills the metrics. strategy=mpi
+ * leaves all of this out after sync.c.
  *
  * Without compute, one iteration is one synchronisation of the whole buffer. With compute, it is H
  * steps and their synchronisations (sync.h). These follow from a recording and the cell's
@@ -31,8 +31,7 @@
  * All cells share one buffer. It is filled before each sample and checked after it; neither is
  * timed. verify() reports the result of the check. fp32 must give the exact sum. A lossy wire must
  * stay within the bound of its rounding errors. All ranks must end with the same bits. Memory: the
- * buffer, and for each strategy the buffers of its connections and
- * block slots (CELL_SLOTS_B).
+ * buffer, and for each strategy the blocks that have come before their turn (cell_ahead_B()).
  */
 #include "common/clock.h"
 #include "common/mpi_calls.h"
@@ -67,9 +66,7 @@ enum metric {
     M_MAX_ERROR,
     M_ERROR_BOUND,
     M_SUMMED_ERROR,
-    M_PEAK,
-    M_REOPENED,
-    M_STRANGERS
+    M_PEAK
 };
 static const struct wl_metric metrics[] = {
     [M_TIME] = {"time", "s", "one step; without compute, one synchronisation", WL_MAX},
@@ -92,20 +89,12 @@ static const struct wl_metric metrics[] = {
          WL_MAX},
     [M_PEAK] = {"peak", "1",
                 "largest of 128 numbers of the gradient over their rms, before rounding", WL_MAX},
-    [M_REOPENED] = {"reopened", "1",
-                    "streams reopened after a failure since the last sample, counted at both ends",
-                    WL_SUM},
-    [M_STRANGERS] =
-        {"strangers", "1",
-         "connections refused since the last sample: they did not show the cookie of the job",
-         WL_SUM},
     {0}};
 
 struct self {
     const struct wl_host *host;
     MPI_Comm comm;
     struct pool pool;
-    struct pool_silence *silence; /* NULL: not watched */
     struct payload_floats patterns[FLOATS_KINDS];
     struct sync_gpu gpu;
     float *buffer; /* the gradient */
@@ -156,95 +145,86 @@ static int members_of(const struct prepared *p)
     return leaders ? p->sites.n : p->sites.ranks;
 }
 
-/* ==== the order of a ring, and strategy=auto ==== */
+/* ==== the order of a ring, and the shares of a direct exchange ==== */
 
-/* By the round trips and the rates between ranks that were measured when the link was opened; of up
- * to POOL_RTT_RANKS ranks. */
-struct measured {
-    double rtt_s[POOL_RTT_RANKS * POOL_RTT_RANKS], rate_Bps[POOL_RTT_RANKS * POOL_RTT_RANKS];
-    struct wan_matrix matrix; /* by member */
-};
+#define ORDER_MOST 8 /* sites of a ring whose order is chosen */
 
-/* Rates count only if every pair of the n ranks has one. False: see pool.why. */
-static bool look(struct prepared *p, const int *rank_of, int n, bool rates, struct measured *m)
-{
-    struct self *s = p->self;
-    if (!pool_measure(&s->pool, p->between, POOL_RTT_S) ||
-        (rates && !pool_measure(&s->pool, p->between, POOL_PAIR_BPS)))
-        return false;
-    for (int i = 0; i < n * n; i++) {
-        int at = rank_of[i / n] * s->host->ranks + rank_of[i % n];
-        m->rtt_s[i] = p->between->measured[POOL_RTT_S][at];
-        m->rate_Bps[i] = rates ? p->between->measured[POOL_PAIR_BPS][at] : 0;
-        rates = rates && (i / n == i % n || m->rate_Bps[i] > 0);
-    }
-    m->matrix = (struct wan_matrix){
-        .n = (size_t)n, .rate_Bps = rates ? m->rate_Bps : NULL, .rtt_s = m->rtt_s};
-    return true;
-}
-
-static double bytes_of(const struct prepared *p)
-{
-    return (double)wire_bytes((enum wire)p->cell.wire, cell_count(&p->cell));
-}
-
-/* The same on every rank. */
-static struct wan_carrier carrier_of(const struct prepared *p)
-{
-    bool bbr;
-    double x[2] = {tcp_segment(p->between->link, &bbr), 0};
-    x[1] = bbr;
-    MPI_Allreduce(MPI_IN_PLACE, x, 2, MPI_DOUBLE, MPI_MIN, p->self->comm);
-    return wan_carrier_make((double)p->cell.block, (double)p->cell.streams, x[0], x[1] > 0, 0);
-}
-
+/* The shortest ring by the round trips of the link. */
 static bool order_ring(struct prepared *p)
 {
     struct self *s = p->self;
-    struct measured m;
-    int strategy = p->cell.strategy - CELL_FIRST, n = members_of(p), at[POOL_RTT_RANKS];
-    int of[POOL_RTT_RANKS];
-    double ring_of[POOL_RTT_RANKS];
+    int strategy = p->cell.strategy - CELL_FIRST, n = members_of(p), ranks = s->host->ranks;
+    int order[ORDER_MOST], of[ORDER_MOST];
+    double rtt_s[ORDER_MOST * ORDER_MOST], ring_of[ORDER_MOST];
     bool ring = strategy == WAN_RING || strategy == WAN_HIERARCHICAL;
-    bool by_rate = p->cell.order == ORDER_RATE;
-    if (!ring || p->cell.order == ORDER_SITES || n < (by_rate ? 3 : 4) ||
-        s->host->ranks > POOL_RTT_RANKS)
+    if (!ring || p->cell.order == ORDER_SITES || n < 4 || n > ORDER_MOST)
         return true;
-    if (!look(p, p->parts.rank_of, n, by_rate, &m))
+    double *all_s = calloc((size_t)ranks * (size_t)ranks, sizeof *all_s);
+    bool good = all_s && pool_gather(&s->pool, p->between, tcp_rtt, all_s);
+    for (int i = 0; good && i < n * n; i++)
+        rtt_s[i] = all_s[p->parts.rank_of[i / n] * ranks + p->parts.rank_of[i % n]];
+    free(all_s);
+    if (!good)
         return false;
     for (int i = 0; i < n; i++)
-        at[i] = i, of[i] = p->parts.rank_of[i];
-    wan_ring_order(&m.matrix, by_rate ? bytes_of(p) : 0, at);
+        order[i] = i, of[i] = p->parts.rank_of[i];
+    wan_ring_order(&(struct wan_matrix){.n = (size_t)n, .rtt_s = rtt_s}, 0, order);
     for (int i = 0; i < n; i++)
-        ring_of[i] = p->parts.rank_of[i] = of[at[i]];
+        ring_of[i] = p->parts.rank_of[i] = of[order[i]];
     note_numbers(s, "ring", ring_of, (size_t)n);
     return true;
 }
 
-/* Sites with several ranks sum inside first; between single ranks the fastest strategy is taken,
- * with the best ring in its place. */
-static bool choose(struct prepared *p)
+/* Probes the rates of a link that was opened: to the next member of a ring, or to all. */
+static bool probe_rates(struct prepared *p)
+{
+    bool to_all = wan_strategy_to_all[cell_model(&p->cell)];
+    return pool_probe(&p->self->pool, p->between, p->parts.rank_of, p->parts.members, to_all);
+}
+
+/* What each member can send and receive at, as probed. False: see pool.why. */
+static bool probed_rates(struct prepared *p, double *rate)
 {
     struct self *s = p->self;
-    struct cell *c = &p->cell;
-    struct measured m;
-    int order[POOL_RTT_RANKS];
-    if (c->strategy != CELL_AUTO)
-        return true;
-    enum wan_strategy chosen = p->sites.largest > 1 ? WAN_HIERARCHICAL : WAN_RING;
-    if (chosen == WAN_RING && p->sites.ranks <= POOL_RTT_RANKS) {
-        if (!look(p, p->sites.in_order, p->sites.ranks, true, &m))
-            return false;
-        for (int i = 0; i < p->sites.ranks; i++)
-            order[i] = i;
-        wan_ring_order(&m.matrix, bytes_of(p), order);
-        struct wan_carrier carrier = carrier_of(p);
-        m.matrix.carrier = &carrier;
-        chosen = wan_fastest(&m.matrix, bytes_of(p), order, NULL);
+    int n = s->host->ranks;
+    double *all = calloc((size_t)n * (size_t)n, sizeof *all);
+    bool good = all && pool_gather(&s->pool, p->between, tcp_rate, all);
+    for (int m = 0; good && m < p->parts.members; m++) {
+        int r = p->parts.rank_of[m];
+        double up = 0, down = 0;
+        for (int k = 0; k < n; k++) {
+            up = fmax(up, all[r * n + k]);
+            down = fmax(down, all[k * n + r]);
+        }
+        rate[m] = fmin(up, down);
     }
-    c->strategy = CELL_FIRST + (int)chosen;
-    c->order = ORDER_RATE;
-    s->host->note(s->host->ctx, "strategy", wan_strategy_names[chosen]);
+    free(all);
+    if (good)
+        note_numbers(s, "rates_Bps", rate, (size_t)p->parts.members);
+    return good;
+}
+
+/* By the linear program of the model: the least time of a direct exchange. Measured rates of equal
+ * sites differ, so shares by them stay equal where the program gains less than SHARES_GAIN. */
+static bool share_out(struct prepared *p)
+{
+    size_t n = (size_t)p->parts.members;
+    double rate[FLOATS_RANKS_MOST], given[FLOATS_RANKS_MOST], least = INFINITY;
+    double bytes = (double)p->cell.size, *share = p->parts.share;
+    bool is_given = cell_rates(&p->cell, given, FLOATS_RANKS_MOST) > 0;
+    if (!probed_rates(p, rate))
+        return false;
+    if (!share)
+        return true;
+    for (size_t m = 0; m < n; m++) {
+        rate[m] = is_given ? given[p->parts.rank_of[m]] : rate[m];
+        least = fmin(least, rate[m]);
+        share[m] = 1 / (double)n;
+    }
+    double equal_s = 2 * (double)(n - 1) / (double)n * bytes / least;
+    if (least > 0 && (is_given || wan_shares(rate, n, bytes, NULL) <= SHARES_GAIN * equal_s))
+        wan_shares(rate, n, bytes, share);
+    note_numbers(p->self, "shares", share, n);
     return true;
 }
 
@@ -276,11 +256,6 @@ static void release(void *prepared)
     free(p);
 }
 
-static bool has_shares(const struct prepared *p)
-{
-    return p->cell.strategy == CELL_FIRST + WAN_DIRECT && p->cell.shares == SHARES_LP;
-}
-
 static bool name_members(struct prepared *p)
 {
     struct sync_parts *q = &p->parts;
@@ -290,75 +265,10 @@ static bool name_members(struct prepared *p)
     q->rank_of = calloc(n, sizeof *q->rank_of);
     if (q->rank_of)
         memcpy(q->rank_of, leaders ? p->sites.leader : p->sites.in_order, n * sizeof *q->rank_of);
-    if (has_shares(p))
+    bool has_shares = p->cell.strategy == CELL_FIRST + WAN_DIRECT && p->cell.shares == SHARES_LP;
+    if (has_shares)
         q->share = calloc(n, sizeof *q->share);
-    return q->rank_of && (q->share || !has_shares(p));
-}
-
-static void share_equally(struct prepared *p, size_t n)
-{
-    for (size_t m = 0; m < n; m++)
-        p->parts.share[m] = 1 / (double)n;
-}
-
-/* By the linear program of the model: the least time of a direct exchange. Measured rates of equal
- * sites differ, so shares by them stay equal where the program gains less than SHARES_GAIN. */
-static void share_by(struct prepared *p, const double *rate, const double *pair, size_t n,
-                     bool measured)
-{
-    double bytes = (double)p->cell.size, least = INFINITY;
-    double unequal_s = pair ? wan_shares_of_pairs(rate, pair, n, bytes, p->parts.share)
-                            : wan_shares(rate, n, bytes, p->parts.share);
-    for (size_t m = 0; m < n; m++)
-        least = fmin(least, rate[m] / (double)(n - 1));
-    for (size_t i = 0; pair && i < n * n; i++)
-        least = fmin(least, i / n != i % n && pair[i] > 0 ? pair[i] : INFINITY);
-    double equal_s = 2 / (double)n * bytes / least;
-    if (measured && !(unequal_s <= SHARES_GAIN * equal_s))
-        share_equally(p, n);
-}
-
-/* What a member receives at, at least: the best rate of another one to it. */
-static double downlink(const double *pair, size_t n, size_t to)
-{
-    double most = 0;
-    for (size_t from = 0; from < n; from++)
-        most = fmax(most, from == to ? 0 : pair[from * n + to]);
-    return most;
-}
-
-/* By the rates that were given, or those that tcp has estimated. */
-static bool share_out(struct prepared *p)
-{
-    struct self *s = p->self;
-    size_t n = (size_t)s->host->ranks;
-    if (!has_shares(p))
-        return true;
-    double rate[FLOATS_RANKS_MOST], by_member[FLOATS_RANKS_MOST], least = INFINITY;
-    double pair[WAN_SHARES_MOST * WAN_SHARES_MOST];
-    bool measured = cell_rates(&p->cell, rate, FLOATS_RANKS_MOST) == 0;
-    bool pairs = measured && n > 2 && n <= WAN_SHARES_MOST;
-    if (measured && (!pool_measure(&s->pool, p->between, POOL_UP_BPS) ||
-                     (pairs && !pool_measure(&s->pool, p->between, POOL_PAIR_BPS))))
-        return false;
-    const int *rank_of = p->parts.rank_of;
-    double *const *found = p->between->measured;
-    for (size_t m = 0; m < n; m++)
-        by_member[m] = (measured ? found[POOL_UP_BPS] : rate)[rank_of[m]];
-    for (size_t i = 0; pairs && i < n * n; i++) /* rates that were not measured limit nothing */
-        pair[i] = found[POOL_PAIR_BPS][(size_t)rank_of[i / n] * n + (size_t)rank_of[i % n]];
-    for (size_t m = 0; pairs && m < n; m++)
-        by_member[m] = fmin(by_member[m], downlink(pair, n, m));
-    for (size_t m = 0; m < n; m++)
-        least = fmin(least, by_member[m]);
-    if (measured && least > 0)
-        note_numbers(s, "rates_Bps", by_member, n);
-    if (least > 0)
-        share_by(p, by_member, pairs ? pair : NULL, n, measured);
-    else
-        share_equally(p, n);
-    note_numbers(s, "shares", p->parts.share, n);
-    return true;
+    return q->rank_of && (q->share || !has_shares);
 }
 
 static struct sync_inside inside_of(const struct prepared *p)
@@ -450,7 +360,7 @@ static enum wl_status prepare_cell(struct prepared *p)
     if (!sync_sites_open(&p->sites, s->host, s->comm, (int)p->cell.site_ranks))
         return failed(s, "no memory, or MPI failed, for the sites");
     if (p->cell.strategy != CELL_MPI &&
-        (!(p->between = pool_take(&s->pool, &p->cell, MPI_COMM_NULL)) || !choose(p)))
+        !(p->between = pool_take(&s->pool, &p->cell, MPI_COMM_NULL)))
         return failed(s, s->pool.why);
     if (p->cell.inside == INSIDE_BY_NCCL) {
         CHECK(use_gpus(p));
@@ -459,15 +369,10 @@ static enum wl_status prepare_cell(struct prepared *p)
         return failed(s, s->pool.why);
     if (!all_have(s, reserve(s, &p->cell) && reserve_gradient(p) && name_members(p)))
         return WL_FAIL;
-    if (!order_ring(p) || !share_out(p))
+    if (p->between && (!order_ring(p) || !probe_rates(p) || !share_out(p)))
         return failed(s, s->pool.why);
     warn_of_tail(p);
     return all_have(s, make_sync(p)) ? WL_OK : WL_FAIL;
-}
-
-static void watch(const struct prepared *p)
-{
-    pool_silence_allow(p->self->silence, p->cell.timeout);
 }
 
 static enum wl_status prepare(void *self, const void *cell, void **prepared)
@@ -480,7 +385,6 @@ static enum wl_status prepare(void *self, const void *cell, void **prepared)
     p->cell = *(const struct cell *)cell;
     p->parts = (struct sync_parts){
         .cell = &p->cell, .comm = s->comm, .sites = &p->sites, .rank = s->host->rank};
-    watch(p);
     p->sites.inside = MPI_COMM_NULL;
     enum wl_status status = prepare_cell(p);
     if (status != WL_OK) {
@@ -503,7 +407,6 @@ static enum wl_status open_plugin(void **self, const struct wl_host *host)
     }
     s->host = host;
     pool_open(&s->pool, host, s->comm);
-    s->silence = pool_silence_open(host, s->comm);
     *self = s;
     return WL_OK;
 }
@@ -511,7 +414,6 @@ static enum wl_status open_plugin(void **self, const struct wl_host *host)
 static void close_plugin(void *self)
 {
     struct self *s = self;
-    pool_silence_close(s->silence);
     sync_gpu_close(&s->gpu);
     pool_close(&s->pool);
     free(s->buffer);
@@ -549,18 +451,6 @@ static void judge(struct prepared *p, const struct payload_floats_error *e, doub
                  p->self->host->rank);
 }
 
-/* What befell the link since it was last told. */
-static void note_link(struct pool_link *k, double *reopened, double *strangers)
-{
-    if (!k || !k->link)
-        return;
-    struct link_stats now;
-    k->link->ops->stats(k->link, &now);
-    *reopened = now.reopened - k->told.reopened;
-    *strangers = now.strangers - k->told.strangers;
-    k->told = now;
-}
-
 /* Each sample has a fresh gradient, the same cut of the pattern on every rank. */
 static size_t shift_of(const struct prepared *p)
 {
@@ -578,7 +468,6 @@ static void report(struct prepared *p, const struct sync_times *t, struct wl_sam
     const struct cell *c = &p->cell;
     double steps = (double)c->every, runs = (double)n.runs / (double)c->fragments;
     double *v = out->values, bound = error_bound(p, &e);
-    v[M_REOPENED] = v[M_STRANGERS] = 0;
     v[M_TIME] = t->all_s / steps;
     v[M_SYNC_TIME] = (double)n.busy_ns * 1e-9 / runs;
     v[M_EXPOSED] = fmax(0, t->all_s - t->compute_s) / steps;
@@ -591,7 +480,6 @@ static void report(struct prepared *p, const struct sync_times *t, struct wl_sam
     v[M_ERROR_BOUND] = bound;
     v[M_SUMMED_ERROR] = e.scale > 0 ? fmin(summed / sqrt((double)p->samples) / e.scale, 1e9) : 0;
     v[M_PEAK] = payload_floats_peak(p->pattern, WIRE_GROUP);
-    note_link(p->between, &v[M_REOPENED], &v[M_STRANGERS]);
     out->start_ns = t->start_ns;
     out->end_ns = t->end_ns;
     p->bits = e.bits;
@@ -604,8 +492,7 @@ static enum wl_status sample(void *prepared, unsigned iters, struct wl_sample *o
     struct self *s = p->self;
     struct sync_times times;
     (void)iters; /* one: describe() says so */
-    watch(p);
-    if ((p->between && !pool_mend(&s->pool, p->between)) ||
+    if ((p->between && (!pool_mend(&s->pool, p->between) || !probe_rates(p))) ||
         (p->inside && !pool_mend(&s->pool, p->inside)))
         return failed(s, s->pool.why);
     if (!make_sync(p))
@@ -649,12 +536,12 @@ static void abort_plugin(void *self)
     sync_gpu_abort(&s->gpu);
 }
 
-static const char *const added[] = {"feedback", "pattern", "addresses", NULL};
+static const char *const added[] = {"feedback", "pattern", NULL};
 
 const struct wl_plugin wl_plugin_v1 = {
     .size = sizeof(struct wl_plugin),
     .name = "wan_sync",
-    .version = "1.3.0",
+    .version = "1.4.0",
     .summary = "gradient synchronisation between sites, compared with MPI_Allreduce",
     .params = cell_params,
     .cell_size = sizeof(struct cell),

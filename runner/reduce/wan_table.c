@@ -226,10 +226,10 @@ static double least_block_of(const struct recorded *r)
     return older ? 2 * WAN_LEAST_BLOCK_B : WAN_LEAST_BLOCK_B;
 }
 
-/* Before 1.3.0 the head of a block had proofs. */
+/* Before 1.4.0 heads were longer, and before 1.3.0 they had proofs. */
 static double frame_of(const struct recorded *r, const struct wan_carrier *c)
 {
-    return strcmp(r->plugin, "1.3.0") < 0 ? 80 : c->frame_B;
+    return strcmp(r->plugin, "1.3.0") < 0 ? 80 : strcmp(r->plugin, "1.4.0") < 0 ? 48 : c->frame_B;
 }
 
 /* `network` and `given`: of the map, before anything disturbs it or a cell changes it. */

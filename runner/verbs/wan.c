@@ -184,7 +184,7 @@ static int make_text(struct job *j)
         for (size_t i = 0; i < j->config->n; i++) {
             const struct config_entry *e = &j->config->entries[i];
             if (!strcmp(e->section, "wan_sync") &&
-                text_lists("interface,port,addresses,timeout", ",", e->key))
+                text_lists("interface,port,timeout", ",", e->key))
                 text_addf(&j->text, "%s = %s\n", e->key, e->value);
         }
     }

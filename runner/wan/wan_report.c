@@ -419,11 +419,11 @@ static void print_order(const struct wan_choice *c)
     for (size_t i = 0; i < m->n && m->order; i++)
         printf("%s%s", i ? ", " : "", m->sites[m->order[i]].name);
     if (m->order)
-        printf(": %s instead of %s in the order of [sites]",
+        printf(": %s instead of %s, if [sites] and hosts have this order",
                units_human_time(best, sizeof best, c->order_s),
                units_human_time(given, sizeof given, c->ring_s));
     else
-        printf("in the order of [sites]: no order by rate is faster");
+        printf("in the order of [sites]: no other order is faster");
     printf("\n");
 }
 
@@ -432,7 +432,7 @@ static void print_wan_sync(const struct wan_choice *c)
     const struct wan_map *m = c->plan.map;
     enum wan_strategy s = c->plan.strategy;
     double bits = c->plan.bits;
-    printf("  [wan_sync] strategy = %s, order = rate,%s streams = %lld, congestion = %s,\n"
+    printf("  [wan_sync] strategy = %s, order = sites,%s streams = %lld, congestion = %s,\n"
            "             wire = %s, every = %.0f, fragments = %.0f, overlap = %.0f\n",
            wan_strategy_names[s], s == WAN_DIRECT ? " shares = lp," : "", (long long)c->streams,
            wan_congestions[m->common.congestion],

@@ -287,46 +287,9 @@ south west 100 30'
         awk '{ print 60 * $1 + $2 }')" '<=' 120 's'
 }
 
-# A pair of neighbours at a fifth of the rate: the ring goes around it.
-order() {
-    blocks=2 config "$tmp/order.ini" 100 10 'size = 16MiB' 'configs = order=sites, order=rate'
-    echo 'north-east = rate=20Mbit/s' | sed -i '/^mtu/r /dev/stdin' "$tmp/order.ini"
-    measure "$tmp/order.ini" || return 0
-    printf '%-62s %10s s\n' '16 MiB, 20 of 100 Mbit/s on one pair: ring in the order of sites' \
-        "$(calc 2 "$(median sites 2)")"
-    row '  in the order of the rates' "$(calc 2 "$(median rate 2)")" '<=' 2.2 's'
-}
-
-# strategy=auto against the best of all strategies, cell by cell.
-choice() {
-    local line mbit rtt size pair site c best t took cells=0 good=0
-    for line in '100 10 64KiB' '100 10 4MiB' '100 40 512KiB' '100 10 4MiB 20' '100 40 2MiB 20' \
-        '100 10 4MiB - 25'; do
-        read -r mbit rtt size pair site <<<"$line"
-        slow_mbit=${site:-} blocks=5 config "$tmp/choice.ini" "$mbit" "$rtt" "size = $size" \
-            'configs = order=rate, direct/equal, direct, oneshot, auto'
-        [ "${pair:--}" = - ] || echo "north-east = rate=${pair}Mbit/s" |
-            sed -i '/^mtu/r /dev/stdin' "$tmp/choice.ini"
-        measure "$tmp/choice.ini" || continue
-        took=$(grep -h '"key":"strategy"' "$tmp"/data/*/wan_sync/*/launch-*.jsonl | head -n 1 |
-            sed 's/.*"value":"\([^"]*\)".*/\1/')
-        best=$(for c in rate direct/equal direct oneshot; do
-            median "$c" 2; done | sort -g | head -n 1)
-        t=$(calc 3 "$(median auto 2) / $best") cells=$((cells + 1))
-        printf '%-62s %10s x\n' "auto, $mbit Mbit/s, $rtt ms, $size, slow pair ${pair:--}, slow \
-site ${site:--}: over the best" "$t"
-        for c in rate direct/equal direct oneshot auto; do
-            printf '%-62s %10s ms\n' "  ${c/#auto/auto: $took}" "$(calc 1 "1000 * $(median "$c" 2)")"
-        done
-        if awk "BEGIN { exit !($t <= 1.05) }"; then good=$((good + 1)); fi
-    done
-    [ "$cells" = 0 ] || row 'cells where auto is within 5% of the best strategy' \
-        "$(calc 0 "100 * $good / $cells")" '>=' 95 '%'
-}
-
 echo "on $(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1); load $(cut \
     -d' ' -f1 /proc/loadavg)"
-parts='bulk latency loss unequal wires overlap cold errors memory links order choice'
+parts='bulk latency loss unequal wires overlap cold errors memory links'
 for part in "${@:-$parts}"; do
     for p in $part; do
         [[ " $parts " == *" $p "* ]] || {

@@ -22,11 +22,8 @@ enum { SIZES = sizeof sizes / sizeof *sizes };
 
 struct plan {
     struct tcp_options options;
-    const char *addresses_0; /* of rank 0, in place of those of the options */
-    int blocks;              /* each way between two ranks */
-    int breaks;              /* streams to break meanwhile, a rank */
-    int late;                /* buffers are posted in reverse, this many turns after the sends */
-    size_t bytes;            /* of each block; 0: sizes[] in turn */
+    int blocks;   /* each way between two ranks */
+    size_t bytes; /* of each block; 0: sizes[] in turn */
 };
 
 static inline size_t size_of(const struct plan *p, int id)
@@ -44,14 +41,6 @@ static inline void fill(uint8_t *b, size_t n, int from, int to, int id)
     }
 }
 
-/* A reset, not a close: what the kernel holds of it is lost at once. */
-static inline void break_stream(struct tcp_stream *s)
-{
-    struct sockaddr none = {.sa_family = AF_UNSPEC};
-    if (s->fd >= 0)
-        (void)connect(s->fd, &none, sizeof none);
-}
-
 static inline int tell(const struct wl_host *h, const char *what, const char *why)
 {
     fprintf(stderr, "rank %d: %s: %s\n", h->rank, what, why);
@@ -66,7 +55,7 @@ static inline void *some(void *p)
 }
 
 struct buffers {
-    uint8_t **out, **in;
+    uint8_t **out, **in; /* in: as they came; NULL: not yet */
     size_t n;
 };
 
@@ -77,7 +66,7 @@ static inline void make(struct buffers *b, const struct wl_host *h, const struct
     for (int r = 0; r < h->ranks; r++)
         for (int i = 0; i < p->blocks; i++) {
             size_t at = (size_t)r * (size_t)p->blocks + (size_t)i, n = size_of(p, i);
-            b->out[at] = some(malloc(n + 8)), b->in[at] = some(calloc(1, n + 8));
+            b->out[at] = some(malloc(n + 8));
             fill(b->out[at], n, h->rank, r, i);
         }
 }
@@ -92,18 +81,7 @@ static inline int send_all(struct link *l, const struct wl_host *h, const struct
     rng_shuffle(rng, order, n);
     for (size_t k = 0; k < n; k++) {
         int peer = (int)order[k] / p->blocks, id = (int)order[k] % p->blocks;
-        if (l->ops->send(l, peer, (uint64_t)id, b->out[order[k]], size_of(p, id)))
-            return -1;
-    }
-    return 0;
-}
-
-static inline int recv_all(struct link *l, const struct wl_host *h, const struct plan *p,
-                           const struct buffers *b)
-{
-    for (size_t i = b->n; i-- > 0;) {
-        int peer = (int)i / p->blocks, id = (int)i % p->blocks;
-        if (peer != h->rank && l->ops->recv(l, peer, (uint64_t)id, b->in[i], size_of(p, id)))
+        if (l->ops->send(l, peer, (uint32_t)id, b->out[order[k]], size_of(p, id)))
             return -1;
     }
     return 0;
@@ -116,14 +94,35 @@ static inline int compare(const struct wl_host *h, const struct plan *p, const s
         size_t n = size_of(p, id);
         uint8_t *want = some(malloc(n + 8));
         fill(want, n, peer, h->rank, id);
-        if (peer != h->rank && memcmp(want, some(b->in[i]), n))
+        if (peer != h->rank && (!b->in[i] || memcmp(want, b->in[i], n)))
             return tell(h, "wrong bytes", "");
         free(want);
     }
     return 0;
 }
 
-/* Every rank with every rank, and the buffers are scribbled over as soon as they may be. */
+/* Takes the blocks that come until all have come and all have left. A buffer is scribbled over as soon as
+ * it may be. */
+static inline int take_all(struct link *l, const struct wl_host *h, const struct plan *p,
+                           const struct buffers *b)
+{
+    struct link_event e;
+    for (int left = 2 * p->blocks * (h->ranks - 1); left > 0; left--) {
+        int got = l->ops->next(l, &e, 60);
+        if (got <= 0)
+            return tell(h, "next", got ? l->why : "nothing for 60 s");
+        size_t at = (size_t)e.peer * (size_t)p->blocks + e.id;
+        if (e.done == LINK_SENT)
+            memset(b->out[at], 0xEE, size_of(p, (int)e.id));
+        else if (b->in[at] || e.bytes != size_of(p, (int)e.id))
+            return tell(h, "a block came twice, or in another size", "");
+        else
+            b->in[at] = e.data;
+    }
+    return l->ops->settle(l, 60) ? tell(h, "settle", l->why) : 0;
+}
+
+/* Every rank with every rank. */
 static inline int exchange(const struct wl_host *h, void *arg)
 {
     const struct plan *p = arg;
@@ -131,39 +130,14 @@ static inline int exchange(const struct wl_host *h, void *arg)
     static struct buffers b;
     struct rng rng;
     char why[256];
-    struct link_event e;
-    struct tcp_options options = p->options;
-    if (h->rank == 0 && p->addresses_0)
-        options.addresses = p->addresses_0;
     rng_stream(&rng, 7, (uint64_t)h->rank);
-    if (tcp_open(&l, h, &options, why, sizeof why))
+    if (tcp_open(&l, h, &p->options, why, sizeof why))
         return tell(h, "open", why);
     make(&b, h, p);
-    if ((!p->late && recv_all(l, h, p, &b)) || send_all(l, h, p, &b, &rng))
-        return tell(h, "post", l->why);
-    int left = 2 * p->blocks * (h->ranks - 1), breaks = p->breaks, late = p->late;
-    for (int turn = 0; left > 0; turn++) {
-        if (late && turn >= late && (late = 0, recv_all(l, h, p, &b)))
-            return tell(h, "late post", l->why);
-        int got = l->ops->next(l, &e, late ? 0.005 : 60);
-        if (got < 0 || (got == 0 && !late))
-            return tell(h, "next", got ? l->why : "nothing for 60 s");
-        left -= got;
-        size_t at = got ? (size_t)e.peer * (size_t)p->blocks + e.id : 0;
-        if (got && e.done == LINK_SENT)
-            memset(b.out[at], 0xEE, size_of(p, (int)e.id));
-        if (breaks > 0 && turn % 3 == 0 && e.peer != h->rank && breaks--)
-            break_stream(&((struct tcp_link *)l)
-                              ->peers[e.peer]
-                              .streams[rng_below(&rng, (uint64_t)p->options.streams)]);
-    }
-    if (l->ops->settle(l, 60))
-        return tell(h, "settle", l->why);
-    struct link_stats seen;
-    l->ops->stats(l, &seen);
+    if (send_all(l, h, p, &b, &rng))
+        return tell(h, "send", l->why);
+    int rc = take_all(l, h, p, &b);
     h->barrier(h->ctx);
     l->ops->close(l);
-    if (p->breaks > 0 && seen.reopened == 0)
-        return tell(h, "nothing was reopened", "");
-    return compare(h, p, &b);
+    return rc ? rc : compare(h, p, &b);
 }

@@ -459,6 +459,7 @@ static double modelled_s(const struct cell *c)
     }
     struct wan_carrier tcp =
         wan_carrier_make(256 << 10, c->streams, c->mtu_B - WAN_HEADERS_B, c->bbr, 0);
+    tcp.frame_B = 48; /* when they were recorded */
     struct wan_net net = {.n = 4,
                           .up_Bps = rate,
                           .down_Bps = rate,

@@ -1,18 +1,19 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Connects the streams of a link: addresses, and connections until both ends have shown the cookie.
+ */
 #include "wan_sync/transport/tcp.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <ifaddrs.h>
 #include <linux/tcp.h>
+#include <math.h>
 #include <net/if.h>
-#include <netdb.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <sys/epoll.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -24,7 +25,7 @@ static bool same_interface(const struct ifaddrs *i, const char *interface)
 }
 
 /* Link-local addresses of IPv6 mean nothing on another host. */
-static void tcp_contact_add(struct tcp_contact *c, const struct sockaddr *a)
+static void add_address(struct tcp_contact *c, const struct sockaddr *a)
 {
     if (c->addresses == TCP_ADDRESSES_MAX || !a)
         return;
@@ -43,15 +44,6 @@ static void tcp_contact_add(struct tcp_contact *c, const struct sockaddr *a)
     c->addresses++;
 }
 
-void tcp_contact_here(struct tcp_contact *c)
-{
-    struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    c->addresses = 0;
-    c->closed = false;
-    c->port = c->listens;
-    tcp_contact_add(c, (const struct sockaddr *)&a);
-}
-
 static void names_of(const struct ifaddrs *all, char *text, size_t size)
 {
     text[0] = 0;
@@ -62,13 +54,14 @@ static void names_of(const struct ifaddrs *all, char *text, size_t size)
     }
 }
 
-int tcp_contact_own(struct tcp_contact *out, const char *interface, bool loopback, char *why,
-                    size_t size)
+static int own_addresses(struct tcp_contact *out, const char *interface, bool loopback, char *why,
+                         size_t size)
 {
     *out = (struct tcp_contact){0};
     gethostname(out->host, sizeof out->host - 1);
     if (loopback) {
-        tcp_contact_here(out);
+        struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+        add_address(out, (const struct sockaddr *)&a);
         return 0;
     }
     struct ifaddrs *all = NULL;
@@ -79,7 +72,7 @@ int tcp_contact_own(struct tcp_contact *out, const char *interface, bool loopbac
         for (const struct ifaddrs *i = all; i; i = i->ifa_next)
             if ((i->ifa_flags & IFF_UP) && i->ifa_addr && i->ifa_addr->sa_family == families[f] &&
                 same_interface(i, interface))
-                tcp_contact_add(out, i->ifa_addr);
+                add_address(out, i->ifa_addr);
     char names[128];
     names_of(all, names, sizeof names);
     freeifaddrs(all);
@@ -114,7 +107,7 @@ static int open_socket(bool loopback, int port, struct sockaddr_storage *a, sock
     return socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 }
 
-int tcp_listen(bool loopback, int port, uint16_t *bound, char *why, size_t size)
+static int open_listener(bool loopback, int port, uint16_t *bound, char *why, size_t size)
 {
     struct sockaddr_storage a;
     socklen_t n;
@@ -141,7 +134,8 @@ int tcp_listen(bool loopback, int port, uint16_t *bound, char *why, size_t size)
     return fd;
 }
 
-socklen_t tcp_contact_address(const struct tcp_contact *c, unsigned k, struct sockaddr_storage *out)
+/* The k-th address, for connect(). */
+static socklen_t address_of(const struct tcp_contact *c, unsigned k, struct sockaddr_storage *out)
 {
     struct sockaddr_in *four = (struct sockaddr_in *)out;
     struct sockaddr_in6 *six = (struct sockaddr_in6 *)out;
@@ -153,130 +147,85 @@ socklen_t tcp_contact_address(const struct tcp_contact *c, unsigned k, struct so
     return is_six ? sizeof *six : sizeof *four;
 }
 
-void tcp_contact_text(const struct tcp_contact *c, unsigned k, char *text, size_t size)
+static void address_text(const struct tcp_contact *c, unsigned k, char *text, size_t size)
 {
     char a[INET6_ADDRSTRLEN] = "?";
     inet_ntop(c->address[k].family, c->address[k].bytes, a, sizeof a);
     snprintf(text, size, "%s port %d", a, c->port);
 }
 
-/* ==== addresses from a file ==== */
-
-/* Addresses of hosts that do not have them themselves, as behind a NAT that forwards a port. */
-
-#define LINE_MAX_B 512
-
-struct given {
-    char host[256], where[256];
-};
-
-/* Splits "[ADDRESS]:PORT", "ADDRESS:PORT" or "ADDRESS" in place; an IPv6 address without brackets
- * has no port. Returns the port's text or NULL. */
-static char *split_port(char **address)
+int tcp_join_listen(struct tcp_link *l, struct tcp_contact *own, char *why, size_t size)
 {
-    char *end = strchr(*address, ']'), *colon = strchr(*address, ':');
-    if (**address == '[' && end) {
-        ++*address;
-        *end = 0;
-        return end[1] == ':' ? end + 2 : NULL;
-    }
-    if (!colon || strchr(colon + 1, ':'))
-        return NULL;
-    *colon = 0;
-    return colon + 1;
+    const struct tcp_options *o = &l->options;
+    bool loopback = l->host.nodes == 1;
+    int port = o->port ? o->port + l->host.local_rank : 0;
+    if (!tcp_congestion_allowed(o->congestion, why, size) ||
+        own_addresses(own, o->interface, loopback, why, size))
+        return -1;
+    l->listener = open_listener(loopback, port, &own->port, why, size);
+    return l->listener < 0 ? -1 : 0;
 }
 
-/* Adds every address that the name has here. */
-static int resolve(struct tcp_contact *c, const char *name, char *why, size_t size)
+bool tcp_congestion_allowed(const char *name, char *why, size_t size)
 {
-    struct addrinfo want = {.ai_socktype = SOCK_STREAM}, *all = NULL;
-    int rc = getaddrinfo(name, NULL, &want, &all);
-    for (const struct addrinfo *a = all; a; a = a->ai_next)
-        tcp_contact_add(c, a->ai_addr);
-    if (all)
-        freeaddrinfo(all);
-    if (!rc && c->addresses)
-        return 0;
-    snprintf(why, size, "addresses: '%.64s' is not an address: %s", name,
-             rc ? gai_strerror(rc) : "none that others can reach");
-    return -1;
-}
-
-static int take(struct tcp_contact *c, char *where, int local_rank, char *why, size_t size)
-{
-    if (!strcmp(where, "own"))
-        return 0;
-    c->addresses = 0;
-    c->closed = !strcmp(where, "none");
-    if (c->closed)
-        return 0;
-    char *digits = split_port(&where), *end = NULL;
-    long port = digits ? strtol(digits, &end, 10) : 0;
-    if (digits && (*end || end == digits || port < 1 || port > 65535 - local_rank))
-        return LINK_WHY(why, size, "addresses: port '%.32s' of %.64s: must be 1 to 65535", digits,
-                        c->host);
-    c->port = port ? (uint16_t)(port + local_rank) : 0;
-    return resolve(c, where, why, size);
-}
-
-/* 1: found, 0: not there, -1: a line without two words. */
-static int find(FILE *f, const char *host, struct given *g, int *line)
-{
-    char text[LINE_MAX_B];
-    for (*line = 1; fgets(text, sizeof text, f); ++*line) {
-        text[strcspn(text, "#\n")] = 0;
-        int words = sscanf(text, "%255s %255s", g->host, g->where);
-        if (words == 1)
-            return -1;
-        if (words == 2 && !strcasecmp(g->host, host))
-            return 1;
-    }
-    return 0;
-}
-
-int tcp_contact_given(struct tcp_contact *c, const char *path, int local_rank, char *why,
-                      size_t size)
-{
-    struct given g;
-    int line;
-    FILE *f = fopen(path, "re");
-    if (!f)
-        return LINK_WHY(why, size, "addresses = %s: %s", path, strerror(errno));
-    int found = find(f, c->host, &g, &line);
-    fclose(f);
-    if (found > 0)
-        return take(c, g.where, local_rank, why, size);
-    if (found < 0)
-        snprintf(why, size, "%s:%d: write HOST and ADDRESS[:PORT], own or none", path, line);
-    else
+    int fd = name[0] ? socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0) : -1;
+    if (fd < 0)
+        return true;
+    bool ok = !setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, (socklen_t)strlen(name));
+    if (!ok)
         snprintf(why, size,
-                 "addresses = %s: no line for host %s; add: %s ADDRESS[:PORT], or own or none",
-                 path, c->host, c->host);
-    return -1;
+                 "congestion = %s: %s; choose one of "
+                 "/proc/sys/net/ipv4/tcp_allowed_congestion_control",
+                 name, strerror(errno));
+    close(fd);
+    return ok;
 }
 
 /* ==== a connection until both ends have shown the cookie ==== */
 
-/* A connection until both ends have shown the cookie of the link, at the start and whenever a stream
- * broke. Rank 0 draws the cookie and gives it to the others over MPI. The caller sends its half first;
- * the called end compares it, in constant time, before it reads anything else, and answers with the
- * other half. The higher rank calls the lower one, unless nobody can connect to the lower one: then the
- * lower one calls.
+/* Rank 0 draws the cookie and gives it to the others over MPI. The caller sends its half first; the called
+ * end compares it, in constant time, before it reads anything else, and answers with the other half. The
+ * higher rank calls the lower one.
  *
  * A stranger finds little here. Its connection is a guest in a table of fixed size, which is allocated
- * when the link is opened: nothing is allocated or freed for it. It gets no answer, one second after
- * its first byte, and five seconds without one. A full table drops the oldest guest. A guest may get
- * the place of another while epoll still has events for that one: such an event makes this rank look for
- * bytes that are not there, and does no more.
- */
+ * before the first call: nothing is allocated or freed for it. It gets no answer, and is refused one second
+ * after its first byte, and five seconds without one. A full table drops the oldest guest. */
 
 #define GUESTS_EXTRA 64 /* beside all streams of the other ranks */
-#define ACCEPTS 64      /* in one turn of the loop */
 #define JOIN_S 5.0      /* for the whole of it */
 #define SPOKEN_S 1.0    /* from a guest's first byte to its last */
 #define REDIAL_S 0.05
+#define TURN_MS 20
 
-/* ---- the cookie ---- */
+/* A connection that came to the listener. */
+struct guest {
+    int fd;             /* -1: the place is free */
+    double came, spoke; /* spoke: when its first byte was read; 0: not yet */
+    size_t have;        /* bytes of call */
+    struct tcp_call call;
+};
+
+/* A connection that this rank makes for one of its streams. */
+struct dial {
+    int fd; /* -1: none */
+    bool connected;
+    double deadline, again; /* again: not before this time */
+    size_t have;            /* bytes of answer */
+    struct tcp_answer answer;
+};
+
+struct join {
+    struct tcp_link *l;
+    double now;
+    struct guest *guests;
+    size_t guests_n;
+    struct dial *dials;  /* by stream of the link */
+    unsigned *address;   /* by rank: index of its address to connect to */
+    unsigned *refusals;  /* by rank */
+    struct pollfd *polls; /* the listener, the guests, the dials */
+};
+
+/* ---- both ends ---- */
 
 int tcp_cookie_draw(struct tcp_cookie *c)
 {
@@ -292,108 +241,8 @@ static bool same_half(const uint8_t *a, const uint8_t *b)
     return differs == 0;
 }
 
-void tcp_call_make(const struct tcp_cookie *c, unsigned version, int from, int to, int stream,
-                   struct tcp_call *out)
-{
-    *out = (struct tcp_call){.version = (uint16_t)version,
-                             .from = (uint16_t)from,
-                             .to = (uint16_t)to,
-                             .stream = (uint16_t)stream};
-    memcpy(out->cookie, c->call, sizeof out->cookie);
-}
-
-/* ---- the listener ---- */
-
-static struct tcp_link
-    *doors; /* the links with a given port; one thread opens, drives and closes */
-
-static struct tcp_link *at_port(int port)
-{
-    struct tcp_link *l = port ? doors : NULL;
-    while (l && l->port != port)
-        l = l->next_door;
-    return l;
-}
-
-int tcp_join_open(struct tcp_link *l, bool loopback, int port, uint16_t *bound, char *why,
-                  size_t size)
-{
-    const struct tcp_link *other = at_port(port);
-    if (!tcp_congestion_allowed(l->options.congestion, why, size))
-        return -1;
-    l->guests_n = GUESTS_EXTRA + (size_t)l->host.ranks * (size_t)l->options.streams;
-    l->guests = calloc(l->guests_n, sizeof *l->guests);
-    if (!l->guests)
-        return LINK_WHY(why, size, "no memory for %zu connections", l->guests_n);
-    for (size_t i = 0; i < l->guests_n; i++)
-        l->guests[i] = (struct tcp_guest){.watched = TCP_GUEST, .fd = -1};
-    l->listener = other ? fcntl(other->listener, F_DUPFD_CLOEXEC, 0)
-                        : tcp_listen(loopback, port, bound, why, size);
-    if (l->listener < 0) {
-        if (other)
-            snprintf(why, size, "a second socket on port %d: %s", port, strerror(errno));
-        return -1;
-    }
-    if (other)
-        *bound = (uint16_t)port;
-    if (port) {
-        l->port = port;
-        l->next_door = doors;
-        doors = l;
-    }
-    return 0;
-}
-
-static void dial_end(struct tcp_dial *d)
-{
-    if (d->fd >= 0)
-        close(d->fd);
-    d->fd = -1;
-}
-
-void tcp_join_close(struct tcp_link *l)
-{
-    struct tcp_link **at = &doors;
-    while (*at && *at != l)
-        at = &(*at)->next_door;
-    if (*at)
-        *at = l->next_door;
-    for (size_t i = 0; l->guests && i < l->guests_n; i++)
-        if (l->guests[i].fd >= 0)
-            close(l->guests[i].fd);
-    for (struct tcp_stream *s = l->streams; s < l->streams_end; s++)
-        dial_end(&s->dial);
-    free(l->guests);
-    if (l->listener >= 0)
-        close(l->listener);
-}
-
-/* ---- what both ends do ---- */
-
-bool tcp_join_calls(const struct tcp_link *l, int peer)
-{
-    const struct tcp_contact *me = &l->peers[l->host.rank].contact, *c = &l->peers[peer].contact;
-    bool alike = me->node == c->node || me->closed == c->closed;
-    return alike ? l->host.rank > peer : me->closed;
-}
-
-static void set_congestion(int fd, const char *name)
-{
-    if (name[0])
-        setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, (socklen_t)strlen(name));
-}
-
-static void stream_up(struct tcp_link *l, struct tcp_stream *s, int fd)
-{
-    int yes = 1, low_B = TCP_UNSENT_LOW_B;
-    epoll_ctl(l->epoll, EPOLL_CTL_DEL, fd, NULL);
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-    setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &low_B, sizeof low_B);
-    tcp_stream_up(s, fd);
-}
-
 /* A few bytes on a new connection: the kernel takes them whole, or it is broken. */
-static bool say_it(int fd, const void *message, size_t bytes)
+static bool send_whole(int fd, const void *message, size_t bytes)
 {
     return send(fd, message, bytes, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)bytes;
 }
@@ -418,233 +267,288 @@ static void other_version(struct tcp_link *l, const struct tcp_peer *p, unsigned
              p->rank, p->contact.host, version, TCP_VERSION);
 }
 
+#define KEEPALIVES 127 /* unanswered ones before the kernel gives up: its maximum */
+
+/* Keepalive makes the other host's kernel answer once a second, also on an idle connection. */
+static void stream_up(struct tcp_link *l, struct tcp_stream *s, int fd)
+{
+    const struct {
+        int level, name, value;
+    } all[] = {{IPPROTO_TCP, TCP_NODELAY, 1},
+               {IPPROTO_TCP, TCP_NOTSENT_LOWAT, TCP_UNSENT_LOW_B},
+               {IPPROTO_TCP, TCP_KEEPCNT, KEEPALIVES},
+               {IPPROTO_TCP, TCP_KEEPIDLE, 1},
+               {IPPROTO_TCP, TCP_KEEPINTVL, 1 + (int)(2 * l->options.deadline_s / KEEPALIVES)},
+               {SOL_SOCKET, SO_KEEPALIVE, 1}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        setsockopt(fd, all[i].level, all[i].name, &all[i].value, sizeof all[i].value);
+    if (s->fd >= 0) /* the caller has given up the connection before */
+        close(s->fd);
+    s->peer->up += s->fd < 0;
+    s->fd = fd;
+}
+
+static void set_congestion(int fd, const char *name)
+{
+    if (name[0])
+        setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, (socklen_t)strlen(name));
+}
+
 /* ---- the called end ---- */
 
-static void refuse(struct tcp_link *l, struct tcp_guest *g)
+static void refuse(struct join *j, struct guest *g)
 {
-    l->stats.strangers++;
+    j->l->strangers++;
     close(g->fd);
     g->fd = -1;
 }
 
-static bool is_late(const struct tcp_guest *g, double now)
+static bool is_late(const struct guest *g, double now)
 {
     return now - g->came > JOIN_S || (g->spoke > 0 && now - g->spoke > SPOKEN_S);
 }
 
-/* A free place, or that of the oldest guest, one that is late before all others. A rank's cookie
- * comes in its first packet, so the oldest is heard once more. */
-static struct tcp_guest *make_place(struct tcp_link *l)
+/* The caller has shown the cookie. */
+static void take_call(struct join *j, struct guest *g)
 {
-    struct tcp_guest *g = l->guests;
-    for (struct tcp_guest *o = g; o < l->guests + l->guests_n; o++) {
-        if (o->fd < 0)
-            return o;
-        bool late = is_late(o, l->now), later = is_late(g, l->now);
-        if (late != later ? late : o->came < g->came)
-            g = o;
-    }
-    tcp_join_guest(l, g);
-    if (g->fd >= 0)
-        refuse(l, g);
-    return g;
-}
-
-/* Watches a connection as a guest; -1: not possible. */
-static int sit(struct tcp_link *l, int fd, double came, const struct tcp_guest *known)
-{
-    struct tcp_guest *g = make_place(l);
-    if (known)
-        *g = *known;
-    else
-        *g = (struct tcp_guest){.watched = TCP_GUEST, .came = came};
-    g->fd = fd;
-    struct epoll_event e = {.events = EPOLLIN, .data.ptr = g};
-    if (epoll_ctl(l->epoll, EPOLL_CTL_ADD, fd, &e)) {
-        refuse(l, g);
-        return -1;
-    }
-    return 0;
-}
-
-void tcp_join_accept(struct tcp_link *l)
-{
-    for (int i = 0; i < ACCEPTS && !l->failed; i++) {
-        int fd = accept4(l->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-        if (fd < 0)
-            return;
-        sit(l, fd, l->now, NULL);
-    }
-}
-
-/* The link on this port with that cookie; NULL: none. */
-static struct tcp_link *link_of(struct tcp_link *l, const uint8_t *half)
-{
-    struct tcp_link *found = same_half(l->cookie.call, half) ? l : NULL;
-    for (struct tcp_link *d = at_port(l->port); d; d = d->next_door)
-        if (d->port == l->port && d->ready && same_half(d->cookie.call, half))
-            found = d;
-    return found && found->ready ? found : NULL;
-}
-
-static void take_call(struct tcp_link *l, struct tcp_guest *g)
-{
+    struct tcp_link *l = j->l;
     const struct tcp_call *c = &g->call;
-    if (c->to != l->host.rank || c->from == c->to || c->from >= l->host.ranks ||
-        tcp_join_calls(l, c->from) || c->stream >= l->options.streams) {
-        refuse(l, g);
+    if (c->to != l->host.rank || c->from >= l->host.ranks || c->from <= l->host.rank ||
+        c->stream >= l->options.streams) {
+        refuse(j, g);
         return;
     }
+    struct tcp_peer *p = &l->peers[c->from];
     struct tcp_answer answer = {.version = TCP_VERSION};
     memcpy(answer.cookie, l->cookie.answer, sizeof answer.cookie);
-    bool said = say_it(g->fd, &answer, sizeof answer);
-    if (c->version != TCP_VERSION) {
-        other_version(l, &l->peers[c->from], c->version);
-    } else if (said) {
-        int fd = g->fd;
-        g->fd = -1;
-        set_congestion(fd, l->options.congestion); /* a shared listener has the kernel's default */
-        stream_up(l, &l->peers[c->from].streams[c->stream], fd);
-        return;
-    }
-    close(g->fd);
+    bool said = send_whole(g->fd, &answer, sizeof answer);
+    if (c->version != TCP_VERSION)
+        other_version(l, p, c->version);
+    if (said && c->version == TCP_VERSION)
+        stream_up(l, &p->streams[c->stream], g->fd);
+    else
+        close(g->fd);
     g->fd = -1;
 }
 
-void tcp_join_guest(struct tcp_link *l, struct tcp_guest *g)
+static void hear_guest(struct join *j, struct guest *g)
 {
-    if (g->fd < 0)
-        return;
     if (g->have < TCP_COOKIE_HALF_B) {
-        size_t before = g->have;
         int whole = hear(g->fd, g->call.cookie, &g->have, TCP_COOKIE_HALF_B);
-        if (!before && g->have)
-            g->spoke = l->now;
-        struct tcp_link *to = whole > 0 ? link_of(l, g->call.cookie) : NULL;
-        if (whole < 0 || (whole > 0 && !to))
-            refuse(l, g);
-        if (!to)
+        if (g->spoke <= 0 && g->have)
+            g->spoke = j->now;
+        if (whole < 0 || (whole > 0 && !same_half(j->l->cookie.call, g->call.cookie)))
+            refuse(j, g);
+        if (whole <= 0 || g->fd < 0)
             return;
-        if (to != l) {
-            struct tcp_guest moved = *g;
-            g->fd = -1;
-            epoll_ctl(l->epoll, EPOLL_CTL_DEL, moved.fd, NULL);
-            sit(to, moved.fd, moved.came, &moved);
-            return;
-        }
     }
     int whole = hear(g->fd, &g->call, &g->have, sizeof g->call);
     if (whole < 0)
-        refuse(l, g);
+        refuse(j, g);
     else if (whole > 0)
-        take_call(l, g);
+        take_call(j, g);
+}
+
+/* A free place, or that of the oldest guest, one that is late before all others. A rank's cookie
+ * comes in its first packet, so the oldest is heard once more. */
+static struct guest *make_place(struct join *j)
+{
+    struct guest *g = j->guests;
+    for (struct guest *o = g; o < j->guests + j->guests_n; o++) {
+        if (o->fd < 0)
+            return o;
+        bool late = is_late(o, j->now), later = is_late(g, j->now);
+        if (late != later ? late : o->came < g->came)
+            g = o;
+    }
+    hear_guest(j, g);
+    if (g->fd >= 0)
+        refuse(j, g);
+    return g;
+}
+
+static void accept_guests(struct join *j)
+{
+    for (int i = 0; i < GUESTS_EXTRA && !j->l->failed; i++) {
+        int fd = accept4(j->l->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (fd < 0)
+            return;
+        *make_place(j) = (struct guest){.fd = fd, .came = j->now};
+    }
 }
 
 /* ---- the caller ---- */
 
-static void dial_failed(struct tcp_stream *s, const char *why)
+static void dial_failed(struct join *j, size_t stream, const char *why)
 {
-    struct tcp_peer *p = s->peer;
+    struct tcp_peer *p = j->l->streams[stream].peer;
+    struct dial *d = &j->dials[stream];
     char at[64];
-    tcp_contact_text(&p->contact, p->address, at, sizeof at);
+    address_text(&p->contact, j->address[p->rank], at, sizeof at);
     snprintf(p->last, sizeof p->last, "%s: %s", at, why);
-    p->refusals++;
+    unsigned refusals = ++j->refusals[p->rank];
     if (p->up == 0)
-        p->address = (p->address + 1) % p->contact.addresses;
-    s->dial.again = p->link->now + REDIAL_S * (p->refusals < 20 ? p->refusals : 20);
-    dial_end(&s->dial);
+        j->address[p->rank] = (j->address[p->rank] + 1) % p->contact.addresses;
+    d->again = j->now + REDIAL_S * (refusals < 20 ? refusals : 20);
+    if (d->fd >= 0)
+        close(d->fd);
+    d->fd = -1;
 }
 
-static void connected(struct tcp_link *l, struct tcp_stream *s)
+static void dial(struct join *j, size_t stream)
 {
-    int error = 0;
-    socklen_t n = sizeof error;
-    struct tcp_call call;
-    getsockopt(s->dial.fd, SOL_SOCKET, SO_ERROR, &error, &n);
-    tcp_call_make(&l->cookie, TCP_VERSION, l->host.rank, s->peer->rank, s->index, &call);
-    if (error || !say_it(s->dial.fd, &call, sizeof call)) {
-        dial_failed(s, strerror(error ? error : errno));
-        return;
-    }
-    s->dial.connected = true;
-    tcp_watch(l, EPOLL_CTL_MOD, s->dial.fd, EPOLLIN, &s->dial);
-}
-
-void tcp_join_dial(struct tcp_link *l, struct tcp_dial *d)
-{
-    struct tcp_stream *s =
-        (struct tcp_stream *)(void *)((char *)d - offsetof(struct tcp_stream, dial));
-    if (d->fd < 0)
-        return;
-    if (!d->connected) {
-        connected(l, s);
-        return;
-    }
-    int whole = hear(d->fd, &d->answer, &d->have, sizeof d->answer);
-    if (whole == 0)
-        return;
-    if (whole < 0) {
-        dial_failed(s, "refused the connection");
-    } else if (!same_half(d->answer.cookie, l->cookie.answer)) {
-        dial_failed(s, "it is no rank of this job");
-    } else if (d->answer.version != TCP_VERSION) {
-        other_version(l, s->peer, d->answer.version);
-    } else {
-        int fd = d->fd;
-        d->fd = -1;
-        stream_up(l, s, fd);
-    }
-}
-
-static void dial(struct tcp_stream *s)
-{
-    struct tcp_peer *p = s->peer;
-    struct tcp_link *l = p->link;
+    struct tcp_link *l = j->l;
+    const struct tcp_peer *p = l->streams[stream].peer;
     struct sockaddr_storage a;
-    socklen_t n = tcp_contact_address(&p->contact, p->address, &a);
+    socklen_t n = address_of(&p->contact, j->address[p->rank], &a);
     int fd = socket(a.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0) {
         tcp_fail(l, "a socket for rank %d: %s", p->rank, strerror(errno));
         return;
     }
-    s->dial = (struct tcp_dial){.watched = TCP_DIAL, .fd = fd, .deadline = now_s() + JOIN_S};
-    if (tcp_watch(l, EPOLL_CTL_ADD, fd, EPOLLOUT, &s->dial))
-        return;
+    j->dials[stream] = (struct dial){.fd = fd, .deadline = j->now + JOIN_S};
     set_congestion(fd, l->options.congestion);
     if (connect(fd, (struct sockaddr *)&a, n) && errno != EINPROGRESS)
-        dial_failed(s, strerror(errno));
+        dial_failed(j, stream, strerror(errno));
 }
 
-/* One stream finds the address; the others follow it. */
-static void dial_due(struct tcp_peer *p)
+static void hear_dial(struct join *j, size_t stream)
 {
-    struct tcp_link *l = p->link;
-    for (struct tcp_stream *s = p->streams; s < p->streams_end && !l->failed; s++) {
-        if (s->dial.fd >= 0 && l->now > s->dial.deadline)
-            dial_failed(s, "no answer");
-        if (s->fd < 0 && s->dial.fd < 0 && l->now >= s->dial.again &&
-            (s == p->streams || p->up > 0))
-            dial(s);
+    struct tcp_link *l = j->l;
+    struct tcp_stream *s = &l->streams[stream];
+    struct dial *d = &j->dials[stream];
+    if (!d->connected) {
+        int error = 0, index = (int)(s - s->peer->streams);
+        socklen_t n = sizeof error;
+        struct tcp_call call = {.version = TCP_VERSION,
+                                .from = (uint16_t)l->host.rank,
+                                .to = (uint16_t)s->peer->rank,
+                                .stream = (uint16_t)index};
+        memcpy(call.cookie, l->cookie.call, sizeof call.cookie);
+        getsockopt(d->fd, SOL_SOCKET, SO_ERROR, &error, &n);
+        d->connected = !error && send_whole(d->fd, &call, sizeof call);
+        if (!d->connected)
+            dial_failed(j, stream, strerror(error ? error : errno));
+        return;
+    }
+    int whole = hear(d->fd, &d->answer, &d->have, sizeof d->answer);
+    if (whole < 0) {
+        dial_failed(j, stream, "refused the connection");
+    } else if (whole > 0 && !same_half(d->answer.cookie, l->cookie.answer)) {
+        dial_failed(j, stream, "it is no rank of this job");
+    } else if (whole > 0 && d->answer.version != TCP_VERSION) {
+        other_version(l, s->peer, d->answer.version);
+    } else if (whole > 0) {
+        stream_up(l, s, d->fd);
+        d->fd = -1;
     }
 }
 
-void tcp_join_tick(struct tcp_link *l)
+/* Calls the lower ranks. One stream finds the address; the others follow it. */
+static void dial_due(struct join *j)
 {
-    for (size_t i = 0; i < l->guests_n; i++)
-        if (l->guests[i].fd >= 0 && is_late(&l->guests[i], l->now))
-            refuse(l, &l->guests[i]);
-    for (int r = 0; r < l->host.ranks; r++)
-        if (r != l->host.rank && tcp_join_calls(l, r) && !l->peers[r].closed)
-            dial_due(&l->peers[r]);
+    const struct tcp_link *l = j->l;
+    for (size_t i = 0; i < l->streams_n && !l->failed; i++) {
+        const struct tcp_stream *s = &l->streams[i];
+        const struct tcp_peer *p = s->peer;
+        struct dial *d = &j->dials[i];
+        if (d->fd >= 0 && j->now > d->deadline)
+            dial_failed(j, i, "no answer");
+        if (p->rank < l->host.rank && s->fd < 0 && d->fd < 0 && j->now >= d->again &&
+            (s == p->streams || p->up > 0))
+            dial(j, i);
+    }
 }
 
-bool tcp_join_busy(const struct tcp_link *l)
+/* ---- all of them ---- */
+
+static const struct tcp_peer *not_connected(const struct tcp_link *l)
 {
-    for (size_t i = 0; i < l->guests_n; i++)
-        if (l->guests[i].fd >= 0)
-            return true;
-    for (const struct tcp_stream *s = l->streams; s < l->streams_end; s++)
-        if (s->dial.fd >= 0)
-            return true;
-    return false;
+    for (int r = 0; r < l->host.ranks; r++)
+        if (r != l->host.rank && l->peers[r].up < l->options.streams)
+            return &l->peers[r];
+    return NULL;
+}
+
+static void take_turn(struct join *j)
+{
+    struct tcp_link *l = j->l;
+    struct pollfd *guests = j->polls + 1, *dials = guests + j->guests_n;
+    dial_due(j);
+    j->polls[0] = (struct pollfd){.fd = l->listener, .events = POLLIN};
+    for (size_t i = 0; i < j->guests_n; i++)
+        guests[i] = (struct pollfd){.fd = j->guests[i].fd, .events = POLLIN};
+    for (size_t i = 0; i < l->streams_n; i++)
+        dials[i] = (struct pollfd){.fd = j->dials[i].fd,
+                                   .events = j->dials[i].connected ? POLLIN : POLLOUT};
+    poll(j->polls, 1 + j->guests_n + l->streams_n, TURN_MS);
+    j->now = now_s();
+    for (size_t i = 0; i < j->guests_n; i++) {
+        struct guest *g = &j->guests[i];
+        if (g->fd >= 0 && guests[i].revents)
+            hear_guest(j, g);
+        if (g->fd >= 0 && is_late(g, j->now))
+            refuse(j, g);
+    }
+    for (size_t i = 0; i < l->streams_n; i++)
+        if (j->dials[i].fd >= 0 && dials[i].revents)
+            hear_dial(j, i);
+    if (j->polls[0].revents)
+        accept_guests(j);
+    if (atomic_load(&l->aborted))
+        tcp_fail(l, "stopped from outside");
+}
+
+static int not_in_time(const struct join *j, const struct tcp_peer *p)
+{
+    const struct tcp_contact *own = &j->l->peers[j->l->host.rank].contact;
+    char strangers[96] = "", called[160] = "", at[64];
+    if (j->l->strangers)
+        snprintf(strangers, sizeof strangers,
+                 "; refused %u connections that did not come from ranks of this job",
+                 j->l->strangers);
+    if (p->rank > j->l->host.rank) {
+        address_text(own, 0, at, sizeof at);
+        snprintf(called, sizeof called, ": it should connect to %s%s", at,
+                 own->addresses > 1 ? " or another address of this host" : "");
+    }
+    return tcp_fail(j->l, "%d of %d streams with rank %d (%s) after %g s%s%s%s%s", p->up,
+                    j->l->options.streams, p->rank, p->contact.host, j->l->options.deadline_s,
+                    called, p->last[0] ? ": " : "", p->last, strangers);
+}
+
+int tcp_join(struct tcp_link *l)
+{
+    size_t ranks = (size_t)l->host.ranks;
+    struct join j = {.l = l, .now = now_s(), .guests_n = GUESTS_EXTRA + l->streams_n};
+    const struct tcp_peer *p;
+    j.guests = calloc(j.guests_n, sizeof *j.guests);
+    j.dials = calloc(l->streams_n, sizeof *j.dials);
+    j.address = calloc(ranks, sizeof *j.address);
+    j.refusals = calloc(ranks, sizeof *j.refusals);
+    j.polls = calloc(1 + j.guests_n + l->streams_n, sizeof *j.polls);
+    if (!j.guests || !j.dials || !j.address || !j.refusals || !j.polls)
+        tcp_fail(l, "no memory for %zu connections", l->streams_n);
+    set_congestion(l->listener, l->options.congestion);
+    for (size_t i = 0; j.guests && i < j.guests_n; i++)
+        j.guests[i].fd = -1;
+    for (size_t i = 0; j.dials && i < l->streams_n; i++)
+        j.dials[i].fd = -1;
+    for (double end = j.now + l->options.deadline_s; !l->failed && (p = not_connected(l));) {
+        take_turn(&j);
+        if (j.now > end)
+            not_in_time(&j, p);
+    }
+    for (size_t i = 0; j.guests && i < j.guests_n; i++)
+        if (j.guests[i].fd >= 0)
+            close(j.guests[i].fd);
+    for (size_t i = 0; j.dials && i < l->streams_n; i++)
+        if (j.dials[i].fd >= 0)
+            close(j.dials[i].fd);
+    void *all[] = {j.guests, j.dials, j.address, j.refusals, j.polls};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        free(all[i]);
+    close(l->listener);
+    l->listener = -1;
+    return l->failed ? -1 : 0;
 }
