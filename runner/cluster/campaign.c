@@ -41,15 +41,6 @@ static int append_line(const char *dir, json_t *line)
     return wrote == n && !fsync(fd) ? GS_OK : fail_file(path, "written", errno);
 }
 
-static int ledger_begin(const char *dir, const struct plan *p)
-{
-    const struct set_measure *m = &p->set.measure;
-    return append_line(dir, json_pack("{sI sI sI sI}", "launches", (json_int_t)m->launches,
-                                      "per_job", (json_int_t)p->set.slurm.launches, "throttle",
-                                      (json_int_t)p->set.slurm.throttle, "retries",
-                                      (json_int_t)m->retries));
-}
-
 static int ledger_add(const char *dir, long job, const char *indices)
 {
     char at[32];
@@ -407,15 +398,6 @@ static bool all_measured(const char *folder)
     return !code && !missing;
 }
 
-static int check_script(const char *dir)
-{
-    AUTO_TEXT struct text out = {0};
-    AUTO_FREE char *chdir = xstrfmt("--chdir=%s", dir), *script = xstrfmt("%s/" SCRIPT, dir);
-    return slurm_call(
-        &out, "nothing was submitted",
-        (const char *const[]){"sbatch", "--test-only", "--export=NONE", chdir, script, NULL});
-}
-
 /* The run folders of the plans in `temp`, which becomes `folder`. */
 static int make_runs(struct plan *const *plans, size_t n, const char *temp, const char *folder)
 {
@@ -429,8 +411,17 @@ static int make_runs(struct plan *const *plans, size_t n, const char *temp, cons
         CHECK(slurm_script(&script, plans[i], at));
         if (!files_write_new(path, script.s, 0777))
             return fail_file(path, "written", errno);
-        CHECK(ledger_begin(dir, plans[i]));
-        CHECK(check_script(dir));
+        const struct set_measure *m = &plans[i]->set.measure;
+        const struct set_slurm *jobs = &plans[i]->set.slurm;
+        CHECK(append_line(dir, json_pack("{sI sI sI sI}", "launches", (json_int_t)m->launches,
+                                         "per_job", (json_int_t)jobs->launches, "throttle",
+                                         (json_int_t)jobs->throttle, "retries",
+                                         (json_int_t)m->retries)));
+        AUTO_TEXT struct text reply = {0};
+        AUTO_FREE char *chdir = xstrfmt("--chdir=%s", dir);
+        CHECK(slurm_call(
+            &reply, "nothing was submitted",
+            (const char *const[]){"sbatch", "--test-only", "--export=NONE", chdir, path, NULL}));
     }
     return GS_OK;
 }

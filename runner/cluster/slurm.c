@@ -303,10 +303,30 @@ static int add_preparation(struct text *t, const struct plan *p)
     return GS_OK;
 }
 
+/* Seconds of a job if the launches of the plan take `all_s` together. */
+static double job_seconds(const struct plan *p, double all_s)
+{
+    double all = (double)p->set.measure.launches;
+    double launches = fmin((double)p->set.slurm.launches, all);
+    return (all_s / all + START_S) * launches + WARNING_S;
+}
+
+static double time_least(const struct plan *p)
+{
+    return job_seconds(p, plan_cost(p).time_s);
+}
+
+/* [slurm] time, or what a job takes at most. */
+static double time_limit(const struct plan *p)
+{
+    double given = p->set.slurm.time;
+    return given > 0 ? given : fmax(LEAST_S, job_seconds(p, plan_cost(p).most_s));
+}
+
 int slurm_script(struct text *t, const struct plan *p, const char *dir)
 {
     AUTO_FREE char *program = xstrfmt("%s/gradsync", program_dir());
-    long long minutes = (long long)ceil(slurm_time_limit(p) / 60);
+    long long minutes = (long long)ceil(time_limit(p) / 60);
     text_addf(
         t,
         "#!/bin/bash\n"
@@ -339,26 +359,7 @@ int slurm_script(struct text *t, const struct plan *p, const char *dir)
     return code;
 }
 
-/* ---- the time limit ---- */
-
-/* Seconds of a job if the launches of the plan take `all_s` together. */
-static double job_seconds(const struct plan *p, double all_s)
-{
-    double all = (double)p->set.measure.launches;
-    double launches = fmin((double)p->set.slurm.launches, all);
-    return (all_s / all + START_S) * launches + WARNING_S;
-}
-
-double slurm_time_least(const struct plan *p)
-{
-    return job_seconds(p, plan_cost(p).time_s);
-}
-
-double slurm_time_limit(const struct plan *p)
-{
-    double given = p->set.slurm.time;
-    return given > 0 ? given : fmax(LEAST_S, job_seconds(p, plan_cost(p).most_s));
-}
+/* ---- the limit of the partition ---- */
 
 /* The value of KEY in "KEY=VALUE KEY=VALUE", in buf; NULL: there is none. */
 static const char *value_of(const char *line, const char *key, char *buf, size_t n)
@@ -377,7 +378,7 @@ int slurm_check_time(struct plan *p)
     AUTO_TEXT struct text out = {0};
     char value[128], name[128] = "";
     const char *wanted = p->set.slurm.partition;
-    double most = INFINITY, given = p->set.slurm.time, least = slurm_time_least(p);
+    double most = INFINITY, given = p->set.slurm.time, least = time_least(p);
     CHECK(slurm_call(&out, "nothing was submitted",
                      (const char *const[]){"scontrol", "show", "partition", "-o",
                                            *wanted ? wanted : NULL, NULL}));
@@ -399,7 +400,7 @@ int slurm_check_time(struct plan *p)
                        "%s: a job takes %s at least, but partition '%s' ends it after %s; use a "
                        "smaller [measure] budget, fewer cells per section, or another partition",
                        p->section, HUMAN_TIME(least), name, HUMAN_TIME(most));
-    if (slurm_time_limit(p) > most)
+    if (time_limit(p) > most)
         p->set.slurm.time = most;
     return GS_OK;
 }

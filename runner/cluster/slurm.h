@@ -45,10 +45,6 @@ int slurm_script(struct text *t, const struct plan *p, const char *dir);
 /* May the folder be one of a job? Slurm expands '%' and '\' in paths. */
 bool slurm_path(const char *path);
 
-/* Seconds that a job of this plan takes at least, and its time limit: [slurm] time, or what it takes
- * at most. */
-double slurm_time_least(const struct plan *p);
-double slurm_time_limit(const struct plan *p);
 /* GS_OK, or reported. Slurm accepts a job that asks for more time than its partition allows, and then
  * never starts it. Lowers a computed [slurm] time to what the partition allows. */
 int slurm_check_time(struct plan *p);

@@ -412,17 +412,6 @@ static int take_device(struct nccl *r, const char *s)
 
 /* ---- the end of a test ---- */
 
-static int check_ranks(struct nccl *r, struct imp_test *t)
-{
-    t->ranks = r->listed;
-    if (t->ranks == 1 || (!t->ranks && r->moved && !r->bus))
-        return import_refuse(r->in,
-                             "the test that begins in line %zu has one rank per communicator: its "
-                             "times are of a copy, not a collective; build nccl-tests with MPI=1",
-                             t->line);
-    return GS_OK;
-}
-
 static int end_test(struct nccl *r, const char *missing)
 {
     if (!r->open)
@@ -440,7 +429,13 @@ static int end_test(struct nccl *r, const char *missing)
     }
     if (!t->nccl[0])
         snprintf(t->nccl, sizeof t->nccl, "%s", r->nccl);
-    return check_ranks(r, t);
+    t->ranks = r->listed;
+    if (t->ranks == 1 || (!t->ranks && r->moved && !r->bus))
+        return import_refuse(r->in,
+                             "the test that begins in line %zu has one rank per communicator: its "
+                             "times are of a copy, not a collective; build nccl-tests with MPI=1",
+                             t->line);
+    return GS_OK;
 }
 
 /* ---- lines with a '#' ---- */

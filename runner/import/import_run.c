@@ -319,12 +319,6 @@ static int platform_fits(const struct import_platform *p, const struct import *i
     return GS_OK;
 }
 
-static int platform_write(const struct import_platform *p, const char *dir)
-{
-    AUTO_FREE char *path = xstrfmt("%s/config.ini", dir);
-    return files_write_new(path, p->config->text, 0644) ? GS_OK : fail_file(path, "written", errno);
-}
-
 /* ---- a test as a launch ---- */
 
 #define IMPORT_LABEL "imported"
@@ -700,8 +694,11 @@ static int fill_run(struct launch *all, size_t n, size_t first, const char *dir,
             *contrast = *contrast || strcmp(all[i].config, lead->config);
             tell(&all[i], number);
         }
-    if (lead->file->at)
-        CHECK(platform_write(lead->file->at, dir));
+    if (lead->file->at) {
+        AUTO_FREE char *path = xstrfmt("%s/config.ini", dir);
+        if (!files_write_new(path, lead->file->at->config->text, 0644))
+            return fail_file(path, "written", errno);
+    }
     return manifest_write(dir);
 }
 

@@ -360,15 +360,6 @@ static char *past_prefix(const char *prefix, char *line)
     return line + (s - line);
 }
 
-/* Takes the text before `at` as the prefix of the lines that follow. */
-static void learn_prefix(struct import_lines *in, const char *line, const char *at)
-{
-    while (at > line && blank(at[-1]))
-        at--;
-    if (at > line && at - line < (ptrdiff_t)sizeof in->prefix)
-        snprintf(in->prefix, sizeof in->prefix, "%.*s", (int)(at - line), line);
-}
-
 /* A launcher that labels each write puts its label also between the parts of a row: "-1[0]   300.00".
  * `line` begins with the label, and `rest` is behind it. */
 static void blank_labels(const char *line, char *rest)
@@ -395,7 +386,11 @@ bool import_lines_next(struct import_lines *in, char **line)
     char *rest = *in->prefix ? past_prefix(in->prefix, *line) : NULL;
     const char *at = in->anchor ? in->anchor(rest ? rest : *line) : NULL;
     if (at && at != (rest ? rest : *line)) { /* another prefix, or the first */
-        learn_prefix(in, *line, at);
+        size_t n = (size_t)(at - *line);
+        while (n && blank((*line)[n - 1]))
+            n--;
+        if (n && n < sizeof in->prefix)
+            snprintf(in->prefix, sizeof in->prefix, "%.*s", (int)n, *line);
         rest = *line + (at - *line);
     }
     *line = rest ? rest : *line;

@@ -138,16 +138,14 @@ bool control_decode(const char *line, struct control *out)
 #define REDRAW_NS UINT64_C(200000000)
 #define BAR 20
 
-static enum progress_style style_here(void)
-{
-    const char *term = getenv("TERM");
-    return isatty(STDERR_FILENO) && term && strcmp(term, "dumb") ? PROGRESS_TERMINAL
-                                                                 : PROGRESS_PLAIN;
-}
-
 void progress_begin(struct progress *p, const struct plan *plan, bool quiet)
 {
-    *p = (struct progress){.plan = plan, .style = quiet ? PROGRESS_NONE : style_here()};
+    const char *term = getenv("TERM");
+    bool redraws = isatty(STDERR_FILENO) && term && strcmp(term, "dumb");
+    *p = (struct progress){.plan = plan,
+                           .style = quiet     ? PROGRESS_NONE
+                                    : redraws ? PROGRESS_TERMINAL
+                                              : PROGRESS_PLAIN};
 }
 
 /* ---- numbers ---- */

@@ -49,12 +49,6 @@ struct run_outcome {
     size_t cells, failed, skipped; /* failed, skipped: in at least one launch */
 };
 
-static void outcome_begin(struct run_outcome *o, const struct plan *p, const char *dir)
-{
-    *o = (struct run_outcome){
-        .section = xstrdup(p->section), .dir = xstrdup(dir), .cells = p->n_cells};
-}
-
 /* Says what will be measured, how long that takes, and where it is recorded. */
 static void outcome_announce(const struct plan *p, const char *dir)
 {
@@ -502,7 +496,8 @@ static int run_plan(struct plan *p, const char *dir, bool fresh, struct interrup
     int code = lock_folder(&lock, dir, r.part ? LOCK_SH : LOCK_EX);
     if (code)
         return code;
-    outcome_begin(o, p, dir);
+    *o = (struct run_outcome){
+        .section = xstrdup(p->section), .dir = xstrdup(dir), .cells = p->n_cells};
     outcome_announce(p, dir);
     progress_begin(&progress, p, options->quiet);
     o->code = complete(&r, o);
@@ -523,18 +518,6 @@ static int run_plan(struct plan *p, const char *dir, bool fresh, struct interrup
 }
 
 /* ---- a folder ---- */
-
-static int finish_folder(const char *dir, const struct run_options *options, struct plan *p,
-                         struct run_outcome *o)
-{
-    struct interrupts i;
-    int code = interrupts_catch(&i);
-    if (code)
-        return code;
-    code = run_plan(p, dir, false, &i, options, o);
-    interrupts_release(&i);
-    return code;
-}
 
 /* What config.ini does not hold comes from the environment. */
 static int restore(const struct plan *p, const char *key, char value[SET_TEXT_MAX])
@@ -586,7 +569,12 @@ int run_folder(const char *dir, const struct run_options *options)
     TRY(code, launcher_check_gpus(&p, &n));
     TRY(code, launcher_check(p));
     TRY(code, plan_memory_check(p));
-    TRY(code, finish_folder(dir, options, p, &o));
+    struct interrupts i;
+    TRY(code, interrupts_catch(&i));
+    if (!code) {
+        code = run_plan(p, dir, false, &i, options, &o);
+        interrupts_release(&i);
+    }
     if (options->json)
         outcome_print(&o, 1);
     outcome_free(&o);
@@ -617,8 +605,7 @@ static int run_section(struct plan *p, struct interrupts *i, const struct run_op
 static void say_not_begun(const struct plan *p, const struct run_options *options)
 {
     AUTO_FREE char *command =
-        options->again ? xstrdup(options->again)
-                       : config_command("run", p->config->path, p->section, options->overrides);
+        config_command("run", p->config->path, p->section, options->overrides);
     bool elsewhere = strcmp(options->data, RUN_DATA) != 0;
     say("not started: %s; run it with: %s%s%s", p->section, command, elsewhere ? " -o " : "",
         elsewhere ? SHELL_WORD(options->data) : "");

@@ -398,12 +398,6 @@ static int close_recording(const struct supervisor *w)
                                              .rank = dead->rank});
 }
 
-static int open_log(struct supervisor *w)
-{
-    w->log = open(w->log_path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0666);
-    return w->log >= 0 ? GS_OK : fail_file(w->log_path, "written", errno);
-}
-
 static int start(struct supervisor *w, const char *dir)
 {
     char launch[16], attempt[16], **argv;
@@ -413,7 +407,9 @@ static int start(struct supervisor *w, const char *dir)
     int code = launcher_command(w->plan, w->scratch.dir, args, &argv);
     if (code)
         return code;
-    code = open_log(w);
+    w->log = open(w->log_path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (w->log < 0)
+        code = fail_file(w->log_path, "written", errno);
     if (!code) {
         snprintf(w->seen.launcher, sizeof w->seen.launcher, "%s", path_name(argv[0]));
         w->started = w->heard = clock_now_s();

@@ -48,12 +48,6 @@ void visit_end(struct visit *v)
     *v = (struct visit){0};
 }
 
-static void keep_why(struct session *r, struct slot *s, const char *otherwise)
-{
-    snprintf(s->why, sizeof s->why, "%s", *r->api.why ? r->api.why : otherwise);
-    snprintf(r->beat->said, sizeof r->beat->said, "%s", s->why);
-}
-
 /* False, with the reason in `why`: a time that cannot be. One that is far longer than the operation is
  * in a wrong unit, or of all iterations. A plugin of one iteration may extrapolate it from a rate. */
 static bool time_can_be(const struct slot *s, const struct wl_sample *x, char *why, size_t n)
@@ -108,7 +102,9 @@ static enum call_result take(struct visit *v, struct session *r, struct slot *s,
         struct wl_sample x;
         enum call_result result = sample(r, s, &x);
         if (result > worst) {
-            keep_why(r, s, "sample() failed without a reason");
+            snprintf(s->why, sizeof s->why, "%s",
+                     *r->api.why ? r->api.why : "sample() failed without a reason");
+            snprintf(r->beat->said, sizeof r->beat->said, "%s", s->why);
             worst = result;
         }
         if (i < discard)
@@ -298,15 +294,6 @@ static void release(struct grouping *g, struct slot *s)
     s->prepared = NULL;
 }
 
-static void drop_cell(struct grouping *g, const struct cell *c)
-{
-    for (size_t i = 0; i < g->n; i++)
-        if (g->slots[i].cell == c) {
-            release(g, &g->slots[i]);
-            g->slots[i].lost = true;
-        }
-}
-
 /* After abort() the plugin's state is unreliable, so another attempt continues. The rank that hung
  * reports to its shim. */
 static enum course hang(const struct session *r, const struct slot *s, const char *phase,
@@ -347,16 +334,12 @@ static enum course grouping_lose(struct grouping *g, struct slot *s, const char 
                                                           .phase = phase,
                                                           .copy = s->copy,
                                                           .rank = culprit}));
-    drop_cell(g, s->cell);
+    for (size_t i = 0; i < g->n; i++)
+        if (g->slots[i].cell == s->cell) {
+            release(g, &g->slots[i]);
+            g->slots[i].lost = true;
+        }
     return GO_ON;
-}
-
-/* Releases the slots, last to first, in the same order on every rank. */
-static void grouping_release(struct grouping *g)
-{
-    for (size_t i = g->n; i-- > 0;)
-        release(g, &g->slots[i]);
-    beat_cell(g->session->beat, NULL, 0);
 }
 
 /* ---- preparing ---- */
@@ -665,7 +648,9 @@ enum course group_measure(struct session *r, struct visit *v, size_t index)
     if (enough && course <= STOP)
         record_group(&g, &before);
     if (course != HUNG)
-        grouping_release(&g);
+        for (size_t i = g.n; i-- > 0;)
+            release(&g, &g.slots[i]);
+    beat_cell(g.session->beat, NULL, 0);
     grouping_end(&g);
     return course;
 }

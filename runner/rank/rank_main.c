@@ -70,14 +70,6 @@ static int open_plugin(struct session *r)
     return team_max(&r->team, code);
 }
 
-/* An aborted plugin is not called again: the end of the process frees its resources. */
-static void close_plugin(struct session *r, enum course course)
-{
-    watchdog_stop(&r->watchdog);
-    if (r->self && course != HUNG)
-        r->wl->close(r->self);
-}
-
 /* ---- the recording ---- */
 
 /* The coarsest clock step of all ranks, and the sample time: at least a thousand such steps. */
@@ -198,7 +190,9 @@ static enum course take_down(struct session *r, enum course course)
     }
     record_attempt_close(&r->recording);
     lateness_end(&r->lateness);
-    close_plugin(r, course);
+    watchdog_stop(&r->watchdog);
+    if (r->self && course != HUNG)
+        r->wl->close(r->self);
     if (r->recording.code)
         course = BROKEN;
     health_close(&r->health);
