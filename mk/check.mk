@@ -46,7 +46,7 @@ sums: all # enters new recordings in data/SHA256SUMS, for a commit
 	@bash mk/sums.sh --add '$(BUILD)/gradsync'
 
 bench: all $(bench_bin) $(BUILD)/sim/make_campaign ## measure the speed and memory of gradsync itself, each beside its limit
-	@export BUILD='$(BUILD)'; bash tests/bench/bench.sh && bash tests/bench/price.sh && bash tests/bench/tune.sh
+	@export BUILD='$(BUILD)'; bash tests/bench/bench.sh && bash tests/bench/tune.sh
 bench-wan: all ## PART=latency compare wan_sync in a lab with the lower bounds, or PEERS='mpi gloo' with these
 	@BUILD='$(BUILD)' $(foreach v,PEERS GLOO_SRC PCCL_SRC,$v='$($v)') bash tests/bench/wan.sh $(or $(PART),$(if $(PEERS),peers))
 

@@ -22,6 +22,12 @@ $(BUILD)/engine/plugins/engine/mpi.o: plugins/engine/mpi.c | $(BUILD)/deps.ok
 
 -include $(engine_obj:.o=.d) $(BUILD)/engine/plugins/engine/audit.d
 
+# A program that trains over MPI: what a price is tried on without GPUs.
+mpi_train := $(BUILD)/examples/mpi_train
+$(if $(has_mpi),all: $(mpi_train))
+$(mpi_train): docs/examples/mpi_train/mpi_train.c $(BUILD)/options | $(BUILD)/deps.ok
+	$(call quiet,MPICC,$<)mkdir -p $(@D) && OMPI_CC='$(CC)' $(MPICC) $(filter-out -MMD -MP,$(compile)) $(LDFLAGS) $(if $(gs_hardened),-pie) -o $@ $<
+
 # A machine with GPUs that is pretended (tests/engine), on which the engine is tested with real processes.
 pretended := $(BUILD)/engine/pretended
 test-programs: $(pretended)/libnccl.so.2 $(pretended)/job

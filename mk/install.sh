@@ -20,7 +20,7 @@ place 755 bin "$build/gradsync" "$build/gradsync-rank"
 for plugin; do # NAME, or NAME/BACKEND
     place 755 "lib/gradsync/plugins/$(dirname "$plugin")" "$build/plugins/$plugin.so"
 done
-place 755 lib/gradsync "$build/libgradsync-price.so" "$build/libgradsync-engine.so" "$build/libgradsync-audit.so"
+place 755 lib/gradsync "$build/libgradsync-engine.so" "$build/libgradsync-audit.so"
 place 644 share/man/man1 "$build/gradsync.1"
 install -D -m 644 runner/verbs/gradsync.bash "$at/share/bash-completion/completions/gradsync"
 place 644 include/gradsync runner/workload.h

@@ -4,8 +4,7 @@
 #   rooms.sh [BUILD]   every include follows the order of the rooms in CONTRIBUTING.md, and no files of a
 #                      room use each other in a circle; in some rooms, public names begin with their module's
 # A room may include itself and the rooms above it in that table. A plugin may include workload.h,
-# its own folder and plugins/common; runner/job/ shares the
-# config of the price. wan_links measures over the transport of wan_sync. Modules (NAME.c with NAME.h) must not include each other
+# its own folder and plugins/common; wan_links measures over the transport of wan_sync. Modules (NAME.c with NAME.h) must not include each other
 # in a circle. Files that share a header can use each other all the same: the objects in BUILD (build), if it
 # is there, show which file calls which. Each fault is one line: file, line, what is wrong. Exit code 1 if there is any.
 set -euo pipefail
@@ -27,7 +26,6 @@ faults() {
         BEGIN { n = split(rooms, name, "\n"); for (i = 1; i <= n; i++) place[name[i]] = i }
         { split($1, at, "/"); split($3, to, "/") }
         $3 == "workload.h" || to[1] == "common" || $1 ~ /^plugins\/template/ { next }
-        at[2] == "job" && $3 == "price/trial_config.h" { next }
         at[1] == "plugins" && to[1] == at[2] { next }
         at[2] == "wan_links" && $3 ~ /^wan_sync\/transport\// { next }
         at[1] == "plugins" {

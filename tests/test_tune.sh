@@ -38,7 +38,7 @@ exits 0 'tune answers' env $harmless NCCL_MAX_CTAS=1 NCCL_P2P_DISABLE=1 \
 like "$(head -n 1 <<<"$out")" \
     '^Run without NCCL_(P2P_DISABLE and NCCL_MAX_CTAS|MAX_CTAS and NCCL_P2P_DISABLE): steps 44\.[0-9]% shorter \[4[34]\.[0-9], 4[45]\.[0-9]\], proven in 4 launches that did not choose it' \
     'two planted variables among ten harmless ones are named, no other, with the proof'
-is "$(sed 1d <<<"$out" | sort | xargs)" 'unset NCCL_MAX_CTAS unset NCCL_P2P_DISABLE' \
+is "$(grep ^unset <<<"$out" | sort | xargs)" 'unset NCCL_MAX_CTAS unset NCCL_P2P_DISABLE' \
     'the lines to paste follow'
 run=$(run_of) proof=$(proof_of) answer=$out
 exits 0 'check accepts both recordings' "$gradsync" check "$run" "$proof"
@@ -118,10 +118,10 @@ like "$out" 'proven in 2 launches that did not choose it \(in 1 more it failed\)
 like "$err" "tune: proof, launch 3 of 3: FASTER=1: crash: exit code 132 \(a shell's code for signal 4, SIGILL\)" \
     'an exit code above 128 is printed as what it is'
 rm fresh
-prints '^No setting of 1 was shown .*; (the best left open|none looked shorter, and the nearest) is FASTER=1: [-+]0\.[0-9]% \[.*\] in 3 launches\.' \
+prints '^No setting of 1 was shown .*; (the best left open|none looked shorter, and the nearest) is FASTER=1: [-+]0\.[0-9]% \[.*\] in 3 launches, where a gain below [0-9.]+% would not have been proven\.' \
     env SLOWER=1 FROM=4 "$gradsync" tune -o raw --seed 3 -c mine --only FASTER -l 3 -- ./fails_late
 rm fresh
-prints '^No setting of 1 was shown .*; FASTER=1 looked shorter in the race, but fewer than 2 launches of its proof succeeded\.' \
+prints '^No setting of 1 was shown .*; FASTER=1 looked shorter in the first launch, but 1 launch of its proof is too few to tell\.' \
     env FROM=7 "$gradsync" tune -o raw --seed 3 -c mine --only FASTER -l 3 -- ./fails_late
 
 # ---- no time for any setting
@@ -192,13 +192,13 @@ no_orphans 'an interrupted tune leaves no process'
 bad() { # REGEX COMMAND...
     fails1 1 "$1" tune -q -m 0.1 -- "${@:2}"
 }
-bad 'it ended after .* too few steps to measure' true
+bad 'it ended after .*: no collective of NCCL or MPI .* it prints no step times' true
 bad 'its last line: hi' echo hi
 bad 'exit code 3; its last line: why' 'echo why; exit 3'
 bad 'hang: no step was measured in .*; ended' sleep 1000
 bad 'exit code 2; its last line: .*/dev/tty' 'read x </dev/tty'
 # shellcheck disable=SC2016
-bad 'it ended after .* too few steps' 'sleep 1000 & setsid sleep 1000 & exit 0'
+bad 'it ended after .*: no collective' 'sleep 1000 & setsid sleep 1000 & exit 0'
 no_orphans 'no process of these commands is left'
 wrong() { # REGEX ARGUMENTS...
     local regex=$1
@@ -248,8 +248,8 @@ cat >over_sockets <<'END'
 exec ./job
 END
 chmod +x over_sockets
-OMPI_MCA_btl=tcp,self NCCL_TESTS=here fails 1 'there is no setting to try for this link' \
-    tune -o raw --only OMPI_MCA,NCCL_TESTS -- ./over_sockets
+OMPI_MCA_btl=tcp,self NCCL_TESTS=here prints '^No setting was tried: there is none for this link' \
+    "$gradsync" tune -o raw --only OMPI_MCA,NCCL_TESTS -- ./over_sockets
 ok 'dry-run prints 40 lines at most' test "$(wc -l <<<"$out")" -le 40
 like "$("$gradsync" tune -n --lossy -- ./job)" bf16 '--lossy adds settings'
 unlike "$(NCCL_NVLS_ENABLE=0 "$gradsync" tune -n -- ./job)" 'nvls|NVLS' \
@@ -308,7 +308,7 @@ END
     began=$SECONDS
     exits 1 'tune of a job over Gloo ends with 1' env LOCAL_RANK=0 PYTHONPATH="$tmp/gloo" \
         PYTHONDONTWRITEBYTECODE=1 "$gradsync" tune -o raw -- python3 gloo.py
-    like "$err" 'tune: the command: failed: its DDP uses Gloo, .* and it prints no step times that gradsync knows' 'it says so'
+    like "$err" 'tune: the command: failed: .*its DDP uses Gloo, .* and it prints no step times that gradsync knows' 'it says so'
     ok 'it does not wait for its deadline of three minutes' test $((SECONDS - began)) -lt 150
 
     # A rank whose GPU memory doubles with larger buckets, and whose DDP knows no view.
@@ -340,86 +340,98 @@ END
     like "$err" 'needs 100% more memory' '--memory is a bound'
 fi
 
-# ---- a job with MPI: its price
+# ---- a job inside which settings are compared: real ranks of MPI, and a pretended NCCL (tests/engine)
 
 train=$build/examples/mpi_train
 if [ -x "$train" ] && command -v mpirun >/dev/null; then
     export OMPI_MCA_mpi_yield_when_idle=1 # other tests run beside
-    # Its machine gets slower after the first launch.
-    cat >slower <<END
-#!/bin/sh
-[ -e slow ] && ms=16 || ms=2
-touch slow
-exec mpirun --oversubscribe -n 2 "$train" steps=0 compute_ms=\$ms MiB=4 buckets=2
-END
-    chmod +x slower
-    priced_job=(./slower)
-    exits 0 'tune answers for a job with MPI' tune -m 2 -l 2 --only eager_limit -- "${priced_job[@]}"
+    ranks=(mpirun --oversubscribe -n 2 "$train" steps=0)
+    exits 0 'tune answers for a job with MPI' tune -m 2 -l 2 --only algorithm=3,algorithm=4 -- "${ranks[@]}" compute_ms=4 MiB=4 buckets=2
     like "$(head -n 1 <<<"$out")" \
-        '^Communication costs -?[0-9.]+% \[-?[0-9.]+, -?[0-9.]+\] of the step \([0-9.]+ .s of [0-9.]+ .s\)\. With half the bytes the step is [0-9.]+% (shorter|longer)\. Waiting and latency, of the rank that waits longest: -?[0-9.]+%\.$' \
+        '^(Not shown: c|C)ommunication costs -?[0-9.]+% \[-?[0-9.]+, -?[0-9.]+\] of the step \([0-9.]+ .s of [0-9.]+ .s\), in [0-9]+ launches\.' \
         'the first line is the price'
-    is "$(sed -n 2p <<<"$out")" 'The interval is that of one launch; another launch can differ by more.' \
-        'the second line is its limit'
-    priced=$(head -n 2 <<<"$out")
+    priced=$(head -n 1 <<<"$out")
     like "$err" 'a step takes [0-9.]+ .?s; the job communicates over MPI'
     like "$err" 'recordings: raw/job/trial/[^ ]*, raw/job/train/' 'all recordings are named below the folder of -o'
-    like "$(sed -n 3p <<<"$out")" '^(Set|No setting)' \
-        'the third line is the setting, or that there is none'
-    exits 0 'compare accepts a price' "$gradsync" compare "$(dirname "$(find raw -path '*/trial/*.json')")"
-    is "$out" "$priced" 'compare prints the price that tune printed'
-    fails 2 "has workload 'trial' and [^ ]* has 'train', .* give one of them alone" "$gradsync" compare raw/job/trial/* "$(run_of)"
-    exits 0 'the recordings of a job with MPI are sound' "$gradsync" check "$(run_of)" \
-        "$(find raw -path '*/trial/*' -name MANIFEST.json -printf '%h\n')"
+    like "$(sed -n 2p <<<"$out")" '^(Set|No setting of 2)' 'the setting follows, or that there is none'
+    like "$out" 'the job as it is +#' 'and the bars'
+    exits 0 'show draws them' "$gradsync" show "$(run_of)" --svg bars.svg
+    like "$(tail -n 1 bars.svg)" '^</svg>$' 'as SVG'
+    price=$(find raw -path '*/trial/*' -name MANIFEST.json -printf '%h\n')
+    is "$(jq -rs '[.[] | select(.type == "cell") | .config] | unique | join(" ")' "$price"/launch-01.01.jsonl)" \
+        'OMPI_MCA_coll_tuned_use_dynamic_rules=1/OMPI_MCA_coll_tuned_allreduce_algorithm=3 OMPI_MCA_coll_tuned_use_dynamic_rules=1/OMPI_MCA_coll_tuned_allreduce_algorithm=4 auto control half none one' \
+        'one launch has the price, the settings and a control'
+    is "$("$gradsync" compare "$price" | head -n 1)" "$priced" 'compare prints the price that tune printed'
+    exits 0 'the recordings of a job with MPI are sound' "$gradsync" check "$price"
+    is "$(find raw -name '.trial*' | wc -l)" 0 'no file of the ranks is left'
     no_orphans 'no process of the job is left'
 
-    # Ctrl-C during the price
-    (exec env --default-signal=INT "$gradsync" tune -o stopped -m 2 -l 2 --only eager_limit -- "${priced_job[@]}") >told 2>&1 &
+    # Ctrl-C during the first launch: the options are kept, and nobody else may go on beside
+    echo 'mpi: OMPI_MCA_btl_tcp_links=3' >links
+    (exec env --default-signal=INT "$gradsync" tune -o stopped -m 1 -l 2 -c links --only links=3 --no-price -- "${ranks[@]}") >told 2>&1 &
     pid=$!
-    ok 'the price has its first visits' until_true 60 eval \
-        'grep -qs "\"visit\"" stopped/.trial*/*.jsonl && grep -q "^price: this launch" told'
+    ok 'there are visits' until_true 60 eval 'grep -qs "\"visit\"" stopped/.trial*/*.jsonl'
+    fails1 1 'is measured by another gradsync' "$gradsync" resume stopped/job/train/*tune*
     kill -INT $pid
     wait $pid
-    is $? 1 'Ctrl-C during the price ends tune with 1'
-    like "$(cat told)" 'the measurements are kept; continue with: gradsync resume stopped/job/train/' \
-        'it says how to go on'
-    unlike "$(cat told)" 'race, round' 'it does not go on with the race'
-    no_orphans 'Ctrl-C during the price leaves no process'
-    exits 0 'resume goes on after Ctrl-C during the price' "$gradsync" resume stopped/job/train/*
-    unlike "$err" 'first launch' 'what the first launch measured is kept'
-    like "$(cat told; echo "$out")" 'Communication costs' 'the price is there'
-    like "$out" '(Set|No setting)' 'so is the answer'
+    is $? 1 'Ctrl-C ends tune with 1'
+    like "$(cat told)" 'the measurements are kept; continue with: gradsync resume stopped/job/train/' 'it says how to go on'
+    no_orphans 'Ctrl-C leaves no process'
+    exits 0 'resume goes on' "$gradsync" resume stopped/job/train/*tune*
+    like "$out" '^(Set|No setting of 1 .*|No setting was tried)' 'with --only and --candidates as before'
+    unlike "$out$err" 'Communication costs' 'and with --no-price'
 
     exits 1 'tune of a job with one rank ends with 1' tune -m 0.3 -- mpirun --oversubscribe -n 1 "$train" \
         steps=0 compute_ms=1 MiB=1
     like "$err" 'tune: the job has one rank, which does not communicate: start it with two or more' 'it says so'
-    exits 1 'tune of a job without collectives ends with 1' tune -m 0.1 -- mpirun --oversubscribe -n 2 \
-        "$train" steps=0 compute_ms=1 MiB=1 comm=0
-    like "$err" 'no collective of NCCL or MPI on two ranks or more was seen, and it prints no step times that gradsync knows' \
-        'it says so'
-    run tune -m 1.5 -l 2 --only eager_limit -- mpirun --oversubscribe -n 2 "$train" steps=0 \
-        compute_ms=1 MiB=1 need=2
-    like "$err" 'tune: no price: the job completed no visit for [0-9]+ s and was killed: ' \
+    run tune -m 1.5 -l 2 --only algorithm=3 -- "${ranks[@]}" compute_ms=1 MiB=1 need=2
+    like "$err" 'it completed no visit for [0-9]+ s and was killed: ' \
         'a job that hangs without communication is killed, and tune says so'
     no_orphans 'no process of these jobs is left'
-    # With LINES_ONLY=1 it communicates nothing and prints lines, whose times say nothing about the calls of a step.
-    cat >lines <<END
-#!/bin/sh
-[ "\$LINES_ONLY" ] || exec mpirun --oversubscribe -n 2 "$train" steps=0 compute_ms=2 MiB=1
-for i in \$(seq 200); do echo "iter \$i: loss 1.0, time 0.100ms"; done
+
+    # Equal all-reduces: the step is that of the lines, and visits are periods
+    cat >equal.c <<'END'
+#include <mpi.h>
+#include <stdio.h>
+#include <unistd.h>
+static double v[50000];
+int main(int argc, char **argv)
+{
+    int rank;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    double t = MPI_Wtime();
+    for (long s = 1;; s++) {
+        usleep(20000);
+        for (int i = 0; i < 4; i++)
+            MPI_Allreduce(MPI_IN_PLACE, v, 50000, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        if (!rank && s % 10 == 0) {
+            printf("step time: %.2f ms\n", (MPI_Wtime() - t) * 100);
+            fflush(stdout);
+            t = MPI_Wtime();
+        }
+    }
+}
 END
-    chmod +x lines
-    echo LINES_ONLY=1 >lines.txt
-    run tune -m 0.8 -l 2 --no-price --candidates lines.txt --only LINES_ONLY -- ./lines
-    like "$err" 'LINES_ONLY=1: failed: .*no collective of NCCL or MPI' \
-        'the lines of a setting are not compared with the calls of the job as it is'
-    # A launcher that starts mpirun, as accelerate and deepspeed may; gradsync sees only its name.
-    printf '#!/bin/sh\nshift\nexec mpirun --oversubscribe -n 2 "$@"\n' >accelerate
-    chmod +x accelerate
-    run env PATH="$PWD:$PATH" "$gradsync" tune -o raw -m 0.2 -- accelerate launch "$train" steps=0 \
-        compute_ms=1 MiB=1 buckets=8
-    like "$err" 'communicates over MPI' 'the ranks of a launcher that starts another one are seen'
-    like "$(xargs -d '\n' <<<"$err")" \
-        'a launch takes .* too short for a race; all .*: --minutes [0-9]+, if the price takes as long as expected.*price: this launch' \
-        'too little time for a race is said before the price'
+    ok 'a job with equal all-reduces compiles' mpicc -O1 -o equal equal.c
+    run tune -m 1 -l 2 --only algorithm=3 -- mpirun --oversubscribe -n 2 ./equal
+    like "$err" 'a step takes [2-9][0-9.]* ms, by the lines that the job prints; .* visits are periods of 1 collective, ' \
+        'the step of a job with equal all-reduces is its own'
+    like "$out" 'ommunication costs' 'it has a price'
+fi
+
+job=$build/engine/pretended/job
+if [ -x "$job" ]; then
+    export LD_LIBRARY_PATH=$build/engine/pretended PRETEND_NS_PER_KIB=40000
+    printf 'any: NCCL_SOCKET_NTHREADS=4 NCCL_NSOCKS_PERTHREAD=4\nany: NCCL_PRETEND=wrong\nany: NCCL_BUFFSIZE=1\n' >mine
+    exits 0 'tune answers for a job with NCCL' tune -m 3 -l 4 --arms mine -- "$job" 2 1000000 ms=4 calls=4 kib=1024
+    like "$(sed -n 2p <<<"$out")" '^Set NCCL_SOCKET_NTHREADS=4 NCCL_NSOCKS_PERTHREAD=4: steps [0-9.]+% shorter .* proven in [34] launches .* gets back [0-9]+% \[[0-9]+, [0-9]+\] of what' \
+        'the setting that is faster in a copy is proven in launches'
+    like "$err" 'tune: NCCL_PRETEND=wrong: cannot be compared in the job: rank [0-9]: .*wrong' \
+        'a copy with wrong sums is named and left out'
+    like "$(grep export <<<"$out")" '^export NCCL_SOCKET_NTHREADS=4' 'with the lines to paste'
+    is "$(NCCL_P2P_DISABLE=1 "$gradsync" tune -o raw -m 1 -l 2 --seed 3 --only P2P_DISABLE -- "$job" 2 1000000 ms=4 calls=4 kib=1024 2>/dev/null |
+        grep -c '^unset NCCL_P2P_DISABLE$')" 1 'a variable that makes the job slow is found, too'
+    no_orphans 'no process of these jobs is left'
 fi
 done_testing

@@ -207,7 +207,8 @@ void journal_clean(char *text);
 void *engine_real(void **known, const char *const *objects, const char *symbol, const char *lack);
 /* At the end of a process without a communicator of two ranks: what it has loaded. */
 void engine_write_unseen(void);
-extern bool engine_saw_alone; /* a communicator of one rank made calls */
+/* A communicator of one rank. It is written at once: a job that is alone may go on for ever. */
+void engine_write_alone(void);
 
 /* One line on stderr, from the first rank of a host. */
 void engine_complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -826,7 +826,7 @@ void lane_write_end(struct lane *l)
 
 /* ---- what is loaded ---- */
 
-bool engine_saw_alone;
+static unsigned engine_saw_alone; /* communicators of one rank */
 
 void *engine_real(void **known, const char *const *objects, const char *symbol, const char *lack)
 {
@@ -853,6 +853,12 @@ static bool is_loaded(const char *object)
     if (handle)
         dlclose(handle);
     return handle;
+}
+
+void engine_write_alone(void)
+{
+    if (!engine_saw_alone++ && config)
+        engine_write_unseen();
 }
 
 void engine_write_unseen(void)

@@ -91,7 +91,7 @@ static struct known *known(MPI_Comm comm)
     c->next = all;
     all = c;
     if (c->ranks < 2)
-        engine_saw_alone = true;
+        engine_write_alone();
     if (c->ranks < 2 || inter)
         return NULL;
     lane = lane ? lane : lane_new("mpi", 0, "");

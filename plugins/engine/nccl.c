@@ -270,7 +270,7 @@ static struct comm *enter(comm_t handle, uint64_t name)
     if (REAL(CommCount, handle, &ranks) || REAL(CommUserRank, handle, &rank))
         return NULL;
     if (ranks < 2) {
-        engine_saw_alone = true;
+        engine_write_alone();
         return NULL;
     }
     struct comm *c = calloc(1, sizeof *c);

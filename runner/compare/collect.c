@@ -110,7 +110,7 @@ static double second_visit(const struct series *again, const struct block *first
 /* Adds log(b / a) of each block of this origin that has both a and b.
  *
  * A block of a trial visits its baseline twice. Then the time is the mean of the logarithms of both
- * visits, as in job/trial_result.c; but not if a and b are the two copies. The A/A floor is copy 1
+ * visits, as in job/price.c; but not if a and b are the two copies. The A/A floor is copy 1
  * against copy 0 everywhere. For a mean of two copies it is too large rather than too small: a visit
  * against another has 4/3 of the variance of a visit against the mean of two, and a lasting
  * difference between the copies is half as large from their mean. */

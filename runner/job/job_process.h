@@ -52,8 +52,9 @@ struct job_foreground {
  * 127, as in a shell), or the error of meanwhile. */
 int job_foreground(const struct job_foreground *t, int *status);
 
-/* The object that is preloaded into a job (plugins/price). */
-#define JOB_OBJECT "libgradsync-price.so"
+/* The objects in a job (plugins/engine): for LD_PRELOAD and LD_AUDIT. */
+#define JOB_OBJECT "libgradsync-engine.so"
+#define JOB_AUDIT "libgradsync-audit.so"
 /* The path of a file beside the program, or of where it is installed; NULL: neither is there. The caller
  * frees. */
 char *job_beside(const char *built, const char *installed);

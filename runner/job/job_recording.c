@@ -40,13 +40,6 @@ int job_recording_folder(const char *verb, const char *platform, const char *out
     return failed ? fail_file(failed, "made", errno) : GS_OK;
 }
 
-int job_recording_seal(const char *run)
-{
-    int code = manifest_write(run);
-    say("trial: %s; next: gradsync compare %s", run, SHELL_WORD(run));
-    return code;
-}
-
 /* ---- lines of any recording of a job ---- */
 
 struct job_cell {
@@ -54,12 +47,12 @@ struct job_cell {
     char *label;
     int64_t copy;
     size_t blocks;
-    struct trial_taken taken; /* of an arm */
+    bool left_out; /* collectives */
 };
 
 /* As plan.h makes ids: the group's is that of its cells without their config (label NULL). c: the
  * step, which a trial knows. */
-static void id_of(char id[PLAN_ID], const struct job_source *s, const struct trial_comm *c,
+static void id_of(char id[PLAN_ID], const struct job_source *s, const struct visits *c,
                   const char *label)
 {
     char hex[65];
@@ -70,7 +63,7 @@ static void id_of(char id[PLAN_ID], const struct job_source *s, const struct tri
         text_addf(&t, "config=%s\n", label);
     if (c)
         text_addf(&t, "step_calls=%lld\nstep_size=%lld\n", (long long)c->step_calls,
-                  (long long)c->step_bytes);
+                  (long long)c->step_B);
     sha256_hex(t.s, t.len, hex);
     snprintf(id, PLAN_ID, "%.*s", PLAN_ID - 1, hex);
 }
@@ -141,7 +134,7 @@ static int put_note(struct record *r, const char *cell, int64_t copy, const char
     return value && *value ? record_line(r, record_note_line(cell, (int)copy, key, value)) : GS_OK;
 }
 
-int job_recording_machine(struct record *r, const struct job_watch *watch)
+static int put_machine(struct record *r, const struct job_watch *watch)
 {
     static const char *const keys[][2] = {
         {"name", "gpu"}, {"uuid", "uuid"}, {"driver", "driver"}, {"cuda_driver", "cuda_driver"}};
@@ -156,8 +149,8 @@ int job_recording_machine(struct record *r, const struct job_watch *watch)
     return code;
 }
 
-int job_recording_health(struct record *r, const struct job_watch *watch, const char *group,
-                         size_t block)
+static int put_health(struct record *r, const struct job_watch *watch, const char *group,
+                      size_t block)
 {
     json_t *after = job_watch_health(watch);
     return after ? record_line(r, json_pack("{ss ss sI s{} so}", "type", "health", "group", group,
@@ -168,7 +161,7 @@ int job_recording_health(struct record *r, const struct job_watch *watch, const 
 /* ---- a trial ---- */
 
 /* A rank that did not tell its GPU has, here, one of those that the job uses. */
-static json_t *rank_host(const struct trial_place *p, int rank, const struct job_watch *watch,
+static json_t *rank_host(const struct journal_place *p, int rank, const struct job_watch *watch,
                          const json_t *used)
 {
     json_t *host = record_host(rank);
@@ -187,53 +180,52 @@ static json_t *rank_host(const struct trial_place *p, int rank, const struct job
 
 static int by_rank(const void *a, const void *b)
 {
-    const struct trial_place *x = a, *y = b;
+    const struct journal_place *x = a, *y = b;
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-static json_t *trial_header(const struct trial_comm *c, const struct job_source *s,
+static json_t *trial_header(const struct journals *j, const struct job_source *s,
                             const struct job_watch *watch)
 {
     json_t *hosts = json_array(), *about = command_of(s);
     AUTO_JSON json_t *used = job_watch_gpus(watch);
-    if (c->files)
-        qsort(c->places, (size_t)c->files, sizeof *c->places, by_rank);
-    for (int64_t i = 0; i < c->files; i++)
-        json_array_append_new(hosts, rank_host(&c->places[i], (int)i, watch, used));
+    AUTO_FREE struct journal_place *places = xcalloc((size_t)j->files + 1, sizeof *places);
+    memcpy(places, j->places, (size_t)j->files * sizeof *places);
+    qsort(places, (size_t)j->files, sizeof *places, by_rank);
+    for (int64_t i = 0; i < j->files; i++)
+        json_array_append_new(hosts, rank_host(&places[i], (int)i, watch, used));
     json_t *h = header(s, JOB_TRIAL, "", 1, hosts);
-    json_object_set_new(h, "plugin", json_string("nccl_tuner 1"));
+    json_object_set_new(h, "plugin", json_string("engine 1"));
     json_object_update_new(
-        about, json_pack("{so sI sI sI sI sI so}", "communicator", json_text(c->name), "abi",
-                         (json_int_t)c->abi, "nccl", (json_int_t)c->nccl, "step_calls",
-                         (json_int_t)c->step_calls, "step_B", (json_int_t)c->step_bytes, "dropped",
-                         (json_int_t)c->dropped, "over", json_text(c->why)));
+        about, json_pack("{so sI sI sI sI sI so}", "communicator", json_text(j->name), "nccl",
+                         (json_int_t)j->nccl, "step_calls", (json_int_t)j->visits.step_calls,
+                         "step_B", (json_int_t)j->visits.step_B, "other_B", (json_int_t)j->other_B,
+                         "dropped", (json_int_t)j->dropped, "over", json_text(j->why)));
     json_object_set_new(h, "trial", about);
     return h;
 }
 
-static bool is_of(const struct trial_visit *v, const struct job_cell *a)
+static bool is_of(const struct visit *v, const struct job_cell *a)
 {
     return !strcmp(v->arm, a->label) && v->copy == a->copy;
 }
 
 /* Each arm and copy, in the order of their first visits. */
-static size_t find_arms(struct job_cell **out, const struct trial_comm *c,
-                        const struct job_source *s)
+static size_t find_arms(struct job_cell **out, const struct visits *all, const struct job_source *s)
 {
-    struct job_cell *v = xcalloc(c->n + 1, sizeof *v);
+    struct job_cell *v = xcalloc(all->n + 1, sizeof *v);
     size_t n = 0;
-    for (size_t i = 0; i < c->n; i++) {
-        const struct trial_visit *visit = &c->visits[i];
+    for (size_t i = 0; i < all->n; i++) {
+        const struct visit *visit = &all->v[i];
         size_t k = 0;
         while (k < n && !is_of(visit, &v[k]))
             k++;
         if (k == n) {
-            v[n] = (struct job_cell){.label = visit->arm,
-                                     .copy = visit->copy,
-                                     .taken = trial_taken(c, visit->arm, visit->copy)};
-            id_of(v[n++].id, s, c, visit->arm);
+            v[n] = (struct job_cell){.label = visit->arm, .copy = visit->copy};
+            id_of(v[n++].id, s, all, visit->arm);
         }
-        v[k].blocks += trial_taken_counts(&v[k].taken);
+        v[k].blocks++;
+        v[k].left_out = v[k].left_out || visit->left_out;
     }
     *out = v;
     return n;
@@ -241,37 +233,25 @@ static size_t find_arms(struct job_cell **out, const struct trial_comm *c,
 
 /* NCCL numbers 2.8 and older ones in another way. Where its library hides the version, the job's
  * processes may tell. */
-static int put_nccl(struct record *r, const struct trial_comm *c, const struct job_watch *watch)
+static int put_nccl(struct record *r, const struct journals *j, const struct job_watch *watch)
 {
-    int64_t major = c->nccl < 10000 ? 1000 : 10000;
+    int64_t major = j->nccl < 10000 ? 1000 : 10000;
     AUTO_FREE char *number =
-        xstrfmt("%lld.%lld.%lld", (long long)(c->nccl / major), (long long)(c->nccl % major / 100),
-                (long long)(c->nccl % 100));
-    return put_note(r, "", 0, "nccl", c->nccl > 0 ? number : job_watch_nccl(watch));
+        xstrfmt("%lld.%lld.%lld", (long long)(j->nccl / major), (long long)(j->nccl % major / 100),
+                (long long)(j->nccl % 100));
+    return put_note(r, "", 0, "nccl", j->nccl > 0 ? number : job_watch_nccl(watch));
 }
 
-/* What a cell requested, and what ran. */
-static int put_arm(struct record *r, const struct trial_comm *c, const struct job_cell *a,
+static int put_arm(struct record *r, const struct visits *all, const struct job_cell *a,
                    const char *group)
 {
-    AUTO_FREE char *expected = trial_taken_shares(c, a->label, a->copy, true);
-    AUTO_FREE char *ran = trial_taken_shares(c, a->label, a->copy, false);
-    json_t *params = json_pack("{sI sI}", "step_calls", (json_int_t)c->step_calls, "step_size",
-                               (json_int_t)c->step_bytes);
-    const char *did = *ran ? ran : "unproven: this NCCL does not report what it ran";
-    int code;
-    if ((code = record_line(r, cell_line(a, group, params, c->step_bytes))) ||
-        (code = record_line(r, record_note_line(a->id, (int)a->copy, "chosen", expected))) ||
-        (code = put_note(r, a->id, a->copy, "ran", did)) ||
-        (code = put_note(r, a->id, a->copy, "request", a->taken.text)) ||
-        trial_taken_counts(&a->taken))
-        return code;
-    return record_line(r, raw_fail_line(&(struct raw_death){a->id, "skip", a->taken.text, "",
-                                                            "trial", (int)a->copy, -1}));
+    json_t *params = json_pack("{sI sI}", "step_calls", (json_int_t)all->step_calls, "step_size",
+                               (json_int_t)all->step_B);
+    CHECK(record_line(r, cell_line(a, group, params, all->step_B)));
+    return a->left_out ? put_note(r, a->id, a->copy, "ran", "none") : GS_OK;
 }
 
-/* ranks: whose times are recorded, too. */
-static int put_visit(struct record *r, const struct trial_visit *v, const char *id, int64_t ranks)
+static int put_visit(struct record *r, const struct visit *v, const char *id, int64_t ranks)
 {
     json_t *line = json_pack("{ss ss sI sI sf sI sI sI}", "type", "block", "cell", id, "copy",
                              (json_int_t)v->copy, "block", (json_int_t)v->block + 1, "at",
@@ -280,37 +260,31 @@ static int put_visit(struct record *r, const struct trial_visit *v, const char *
     json_t *each = json_array();
     for (int64_t i = 0; i < ranks; i++)
         json_array_append_new(each, json_integer((json_int_t)v->rank_ns[i]));
-    if (ranks)
-        json_object_set(line, "rank_ns", each);
-    json_decref(each);
+    json_object_set_new(line, "rank_ns", each);
     return record_block(r, line, &v->most_ns, 1);
 }
 
-int job_recording_trial(const struct trial_comm *c, const struct job_source *s,
+int job_recording_trial(const struct journals *j, const struct job_source *s,
                         const struct job_watch *watch, bool complete)
 {
     char group[PLAN_ID];
     struct record r;
-    bool price = false;
+    const struct visits *all = &j->visits;
     AUTO_FREE struct job_cell *arms = NULL;
     AUTO_FREE char *path = record_path(s->dir, s->launch, 1, "jsonl");
-    int code = record_create(&r, path);
-    if (code)
-        return code;
-    id_of(group, s, c, NULL);
-    size_t n = find_arms(&arms, c, s);
-    code = record_line(&r, trial_header(c, s, watch));
-    code = code ? code : put_nccl(&r, c, watch);
-    for (size_t k = 0; k < n && !code; k++) {
-        price = price || trial_arm_is_price(arms[k].label);
-        code = put_arm(&r, c, &arms[k], group);
-    }
-    for (size_t i = 0; i < c->n; i++)
+    CHECK(record_create(&r, path));
+    id_of(group, s, all, NULL);
+    size_t n = find_arms(&arms, all, s);
+    int code = record_line(&r, trial_header(j, s, watch));
+    TRY(code, put_nccl(&r, j, watch));
+    for (size_t k = 0; k < n; k++)
+        TRY(code, put_arm(&r, all, &arms[k], group));
+    for (size_t i = 0; i < all->n; i++)
         for (size_t k = 0; k < n && !code; k++)
-            if (is_of(&c->visits[i], &arms[k]) && arms[k].blocks)
-                code = put_visit(&r, &c->visits[i], arms[k].id, price ? c->ranks : 0);
-    code = code ? code : job_recording_health(&r, watch, group, 1);
-    code = code ? code : put_end(&r, group, arms, n, complete);
+            if (is_of(&all->v[i], &arms[k]))
+                code = put_visit(&r, &all->v[i], arms[k].id, all->ranks);
+    TRY(code, put_health(&r, watch, group, 1));
+    TRY(code, put_end(&r, group, arms, n, complete));
     int closed = record_close(&r);
     return code ? code : closed;
 }
@@ -352,13 +326,13 @@ static json_t *params_of(const struct tune_setting *s)
 
 /* The first cell of a launch comes with what it ran on. */
 static int put_cell(struct job_recording *b, const struct tune_setting *s,
-                    const struct job_cell *cell, const char *group, const struct tune_started *r)
+                    const struct job_cell *cell, const char *group, const struct launched *r)
 {
     AUTO_FREE char *text = xstrfmt("%zu series of steps in %.1f s", r->n, r->took_s);
     AUTO_FREE char *memory = r->memory_B > 0 ? xstrfmt("%.0f", r->memory_B) : NULL;
     json_t *line = cell_line(cell, group, params_of(s), 0);
     json_object_set_new(line, "prepared", json_integer((json_int_t)b->n));
-    int code = b->n > 1 ? GS_OK : job_recording_machine(&b->record, r->watch);
+    int code = b->n > 1 ? GS_OK : put_machine(&b->record, r->watch);
     int put = record_line(&b->record, line);
     code = code ? code : put;
     if (!code && r->kind)
@@ -373,12 +347,12 @@ static int put_cell(struct job_recording *b, const struct tune_setting *s,
                                       (json_int_t)r->v[i].steps),
                             &r->v[i].ns, 1);
     code = code ? code : put_note(&b->record, cell->id, cell->copy, "launched", text);
-    code = code ? code : job_recording_health(&b->record, r->watch, group, r->n);
+    code = code ? code : put_health(&b->record, r->watch, group, r->n);
     return code ? code : put_note(&b->record, cell->id, cell->copy, "memory_B", memory);
 }
 
 int job_recording_put(struct job_recording *b, const struct tune_setting *s, int copy,
-                      const struct tune_started *r)
+                      const struct launched *r)
 {
     char group[PLAN_ID];
     struct job_cell cell = {.label = xstrdup(s->label), .copy = copy, .blocks = r->kind ? 0 : r->n};
@@ -475,25 +449,31 @@ int job_recording_read(const char *dir, job_recording_take *take, void *ctx)
     return code;
 }
 
-struct visits {
-    struct trial_comm *c;
-    int launches;
-    struct job_cell *cells; /* blocks: whether it left anything out */
+struct reading {
+    struct visits *all;
+    struct job_cell *cells; /* of this launch */
     size_t n;
 };
 
+static void end_cells(struct reading *f)
+{
+    for (size_t i = 0; i < f->n; i++)
+        free(f->cells[i].label);
+    f->n = 0;
+}
+
 static void take_visit(void *ctx, const struct raw_line *l, int launch)
 {
-    struct visits *f = ctx;
+    struct reading *f = ctx;
     const json_t *o = l->json, *each = json_object_get(o, "rank_ns");
+    struct visits *all = f->all;
     struct job_cell *cell = f->cells;
-    (void)launch;
     if (l->type == RAW_HEADER) {
         const json_t *trial = json_object_get(o, "trial");
-        f->launches++;
-        f->c->ranks = json_integer_of(o, "ranks");
-        f->c->step_calls = json_integer_of(trial, "step_calls");
-        f->c->step_bytes = json_integer_of(trial, "step_B");
+        end_cells(f);
+        all->ranks = json_integer_of(o, "ranks");
+        all->step_calls = json_integer_of(trial, "step_calls");
+        all->step_B = json_integer_of(trial, "step_B");
     } else if (l->type == RAW_CELL) {
         cell = &APPEND(f->cells, f->n);
         *cell = (struct job_cell){.label = xstrdup(json_text_of(o, "config"))};
@@ -504,33 +484,34 @@ static void take_visit(void *ctx, const struct raw_line *l, int launch)
     if (!cell || cell == f->cells + f->n)
         return;
     if (l->type == RAW_NOTE && !strcmp(json_text_of(o, "key"), "ran"))
-        cell->blocks = strstr(json_text_of(o, "value"), "none") != NULL;
-    if (l->type != RAW_BLOCK || l->n != 1)
+        cell->left_out = strstr(json_text_of(o, "value"), "none") != NULL;
+    int64_t iters = json_integer_of(o, "iters");
+    if (l->type != RAW_BLOCK || l->n != 1 || iters < 1)
         return;
-    struct trial_visit *v = &APPEND(f->c->visits, f->c->n);
-    *v = (struct trial_visit){.block = json_integer_of(o, "block") - 1,
-                              .copy = json_integer_of(o, "copy"),
-                              .steps = json_integer_of(o, "iters") + 1,
-                              .arm = xstrdup(cell->label),
-                              .most_ns = l->time_ns[0],
-                              .ran = cell->blocks ? json_pack("{si}", "none", 1) : NULL};
-    if (f->c->ranks > 0 && json_array_size(each) == (size_t)f->c->ranks)
-        v->rank_ns = xcalloc((size_t)f->c->ranks, sizeof *v->rank_ns);
+    struct visit *v = &APPEND(all->v, all->n);
+    *v = (struct visit){.launch = launch,
+                        .block = json_integer_of(o, "block") - 1,
+                        .copy = json_integer_of(o, "copy"),
+                        .steps = iters + 1,
+                        .arm = xstrdup(cell->label),
+                        .most_ns = l->time_ns[0],
+                        .left_out = cell->left_out};
+    if (all->ranks > 0 && json_array_size(each) == (size_t)all->ranks)
+        v->rank_ns = xcalloc((size_t)all->ranks, sizeof *v->rank_ns);
     for (size_t i = 0; v->rank_ns && i < json_array_size(each); i++)
         v->rank_ns[i] = (uint64_t)json_integer_value(json_array_get(each, i));
 }
 
-int job_recording_visits(struct trial_comm *c, const char *dir)
+int job_recording_visits(struct visits *all, const char *dir)
 {
     const unsigned types = 1u << RAW_HEADER | 1u << RAW_CELL | 1u << RAW_NOTE | 1u << RAW_BLOCK;
-    struct visits f = {.c = c};
-    *c = (struct trial_comm){0};
+    struct reading f = {.all = all};
+    *all = (struct visits){0};
     int code = each_line(dir, types, take_visit, &f);
-    for (size_t i = 0; i < f.n; i++)
-        free(f.cells[i].label);
+    end_cells(&f);
     free(f.cells);
-    if (code || f.launches != 1)
-        trial_comm_free(c);
+    if (code)
+        visits_free(all);
     return code;
 }
 

@@ -2,13 +2,12 @@
  *
  * Writes launches of a user's job as ordinary recordings (record.h).
  *
- * A trial: each arm is a cell, and all cells are one group. A sample is the time of all steps of a
- * visit but the first, on the slowest rank; a price also has the times of all ranks ("rank_ns"). The
- * header has "trial": {command (the program's name), command_sha256 (of all its words), communicator,
- * abi, nccl (version), step_calls, step_B, dropped, over (why it ended)}, and a host for each rank,
- * with its GPU. Notes of a cell: chosen (the pairs with the lowest cost), ran (what NCCL reported),
- * request (honoured, clamped, ignored, not available or unknown). A cell whose request was not
- * honoured is skipped: it has no blocks.
+ * Visits inside running jobs, of the workload "trial", as earlier versions had them: each arm is a cell, and all cells
+ * are one group. A sample is the time of all steps of a visit but the first, on the slowest rank; "rank_ns" has those of
+ * all ranks. The header has "trial": {command (the program's name), command_sha256 (of all its words), communicator,
+ * nccl (version), step_calls, step_B, other_B, dropped, over (why they ended)}, and a host for each rank, with its GPU.
+ * Each launch of the job as it is, those of the proof included, is a launch of one run. A cell of a price has the note
+ * "ran": "none". Old recordings have others: chosen, ran (what NCCL reported), request.
  *
  * A race or a proof of tune, of the level training: each round is a launch, each setting a cell, each
  * series of steps a block. The header has "tune": {command, command_sha256, stage, link}. A start that
@@ -17,8 +16,8 @@
 #pragma once
 
 #include "job/job_watch.h"
-#include "job/trial_ranks.h"
-#include "job/tune_start.h"
+#include "job/journal.h"
+#include "job/launch.h"
 #include "record/record.h"
 
 #define JOB_TRIAL "trial" /* workloads */
@@ -32,9 +31,6 @@ int job_recording_folder(const char *verb, const char *platform, const char *out
  * is not in one. */
 char *job_recording_root(const char *dir, const char *platform);
 
-/* Of a trial: also of the launches before one that failed or was interrupted. Says where it is. */
-int job_recording_seal(const char *run);
-
 struct job_source {
     const char *platform, *dir; /* the run folder */
     char *const *command;
@@ -42,13 +38,12 @@ struct job_source {
     int launch;
 };
 
-/* complete: the trial ended before its job did. GS_OK or reported. The manifest is the caller's to
+/* Visits whose arms have the names that the recording shall have. GS_OK or reported. The manifest is the caller's to
  * write. */
-int job_recording_trial(const struct trial_comm *c, const struct job_source *s,
+int job_recording_trial(const struct journals *j, const struct job_source *s,
                         const struct job_watch *watch, bool complete);
-/* The visits of a trial of one launch; c->n is 0 if there are none, or several launches. GS_OK or
- * reported. */
-int job_recording_visits(struct trial_comm *c, const char *dir);
+/* The visits of all launches, sorted by launch. GS_OK or reported. */
+int job_recording_visits(struct visits *all, const char *dir);
 
 /* What two recordings of the same job have in common: the command, the ranks, the nodes, and the
  * variables that tune a library. NULL: not the recording of a job. The caller frees. */
@@ -66,15 +61,9 @@ struct job_recording {
 /* GS_OK or reported. */
 int job_recording_begin(struct job_recording *b);
 int job_recording_put(struct job_recording *b, const struct tune_setting *s, int copy,
-                      const struct tune_started *r);
+                      const struct launched *r);
 int job_recording_end(struct job_recording *b, bool complete);
 
 /* Every start that a folder has, with the median of its steps; 0: it failed. */
 typedef void job_recording_take(void *ctx, int launch, const char *label, int copy, double step_s);
 int job_recording_read(const char *dir, job_recording_take *take, void *ctx);
-
-/* For any recording of a job: on what it ran, as notes, and the clocks of the GPUs and the other
- * programs on them, while it ran. */
-int job_recording_machine(struct record *r, const struct job_watch *watch);
-int job_recording_health(struct record *r, const struct job_watch *watch, const char *group,
-                         size_t block);

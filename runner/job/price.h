@@ -1,14 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The price: what communication costs a job, by intervention (plugins/price). In some blocks of
- * steps every large collective is left out (none), or has one element (one), or half of its elements
- * (half). A job whose collectives are in a CUDA graph has its price by whole launches instead.
+ * What communication costs a job, and what an arm gains, from blocks of visits inside running jobs. In some visits every
+ * large collective is left out (none), or has one element (one), or half of its elements (half). A job whose collectives
+ * are in a CUDA graph has its price by whole launches instead.
  */
 #pragma once
 
-#include "job/tune_start.h"
+#include "compare/contrast.h"
+#include "job/journal.h"
 
 #include <stdbool.h>
+
+/* A verdict needs so many blocks: with fewer, all have the same sign by chance in more than 5% of cases. */
+#define BLOCKS_MIN 6
+
+/* ---- an arm against auto, in logarithms of the step ---- */
+
+/* The median over the blocks of a launch that have both (launches: how many), against the mean of both visits of auto,
+ * and the interval of its order statistics. */
+struct effect arm_effect(const struct visits *all, int launch, const char *arm);
+/* The mean over these blocks of arm a against arm b, and Student's t; b NULL: against auto. */
+struct effect arm_difference(const struct visits *all, int launch, const char *a, const char *b);
+
+/* ---- the price ---- */
 
 /* A share of the step, and its 95% interval. The step becomes shorter by this share; a negative one:
  * longer. */
@@ -24,18 +38,19 @@ struct price_answer {
     /* What one element still costs the rank that waits longest, against no communication at all; NaN:
      * unknown. */
     struct price_share waiting;
-    int blocks;
+    int blocks;   /* of the first launch */
     int launches; /* that are compared; 0: blocks of one launch */
     double noise; /* half the width of the interval of none: a smaller cost cannot be seen */
 };
 
-/* From the visits of a job; false: the arms are not those of a price. */
-bool price_from(struct price_answer *a, const struct trial_comm *c);
-/* Is the interval narrow enough to end the job? */
+/* False: the arms are not those of a price. With several launches, `none` is the mean over them, and the interval
+ * is Student's t; the rest is of the first one. */
+bool price_from(struct price_answer *a, const struct visits *all);
+/* Is the interval of a launch narrow enough to end the job? */
 bool price_enough(const struct price_answer *a);
 /* What `tune` and `compare` print of it; the caller frees. */
 char *price_sentence(const struct price_answer *a);
-/* A sentence on how far other launches differ, which the interval does not include. Other prices of the job
+/* A sentence on how far other launches differ, if the interval does not include that. Other prices of the job
  * are looked for beside `run`. NULL: nothing to say. The caller frees. */
 char *price_caveat(const struct price_answer *a, const char *run);
 /* "steps vary, so ..."; NULL: they do not. The caller frees. */
@@ -44,26 +59,3 @@ char *price_noise(const struct price_answer *a);
 /* The price in a recording, as it is printed; a->known is false if the recording has none. GS_OK or
  * reported. */
 int price_read(struct price_answer *a, const char *dir);
-
-/* The visits of a launch, for a price that takes so long. calls: of a step. */
-void price_config(struct trial_config *c, double seconds, int64_t calls, uint64_t seed);
-
-/* One launch, whose results are worthless. */
-struct price_launch {
-    const struct trial_config *config; /* with the arms auto, and none, one or half */
-    double deadline_s;                 /* without a step: the job hangs */
-    double most_s;                     /* the launch ends by then; 0: no limit */
-    /* The result. */
-    struct price_answer answer;
-    struct trial_ranks ranks;
-    const struct trial_comm *lead; /* NULL: answer.why says why there is nothing to record */
-    struct job_watch *watch;
-    int status; /* exit code of a command that failed */
-};
-
-/* The launch ends as soon as the price is known, or by the first signal. *run: its recording, which the
- * caller seals and frees; NULL: none. GS_OK, also if there is no price, or reported: nothing can be
- * started. */
-int price_take(const struct tune_job *j, struct price_launch *p, const char *platform,
-               char *const *command, char **run);
-void price_launch_free(struct price_launch *p);

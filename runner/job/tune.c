@@ -7,18 +7,18 @@
 #include "base/files.h"
 #include "base/jsontext.h"
 #include "base/shell.h"
+#include "base/term.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "compare/collect.h"
 #include "job/job_process.h"
 #include "job/job_recording.h"
+#include "job/launch.h"
 #include "job/price.h"
 #include "job/race.h"
 #include "job/tune_answer.h"
 #include "job/tune_setting.h"
-#include "job/tune_start.h"
 #include "job/tune_state.h"
-#include "price/trial_config.h"
 #include "record/begun.h"
 #include "record/manifest.h"
 
@@ -31,34 +31,43 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PROOF_LEAST 3 /* launches, if time is short */
-#define PRICE_S 110.0 /* steps for the price */
-#define FIRST_S 180.0 /* the first start ends after so long */
-#define LAUNCH_S_LEAST 20.0
+#define PROOF_LEAST 3  /* launches, if time is short */
+#define FIRST_S 180.0  /* the first launch ends if it has no step after so long */
+#define BLOCKS_MOST 16 /* of the first launch: what they do not decide, it does not decide */
+#define BLOCKS_LEAVE 4 /* before an arm may leave */
+#define BLOCKS_LATER 4 /* of a later launch */
+#define ARMS_MOST 24   /* of settings, in one launch */
+#define SILENT_S 30.0  /* without a visit: the job hangs */
 
 struct tune {
     struct tune_options o;
     char **command;
-    struct tune_job job;
+    struct launch_job job;
     struct tune_settings set;
-    struct race race;
+    struct tune_inside *inside; /* by setting */
+    struct race race;           /* by launches */
     struct price_answer price;
     struct interrupts interrupts;
     double minutes, worth, memory;
     double began, spent_s; /* spent_s: by an interrupted run before this one */
-    double start_s;        /* a start takes about so long */
-    double base_s;         /* that of the job as it is, the last time; mostly the slowest */
+    double start_s;        /* a launch takes about so long */
     double base_memory_B;
+    double line_s;      /* of a step, by the lines that the job prints; 0: unknown */
+    double other_share; /* of the bytes of a step: those that no arm leaves out */
     enum tune_link link;
     int nccl, torch, round;
     long long ranks, nodes;
     char *race_dir, *proof_dir, *price_dir;
+    struct words inside_names; /* variables that the program sets */
     size_t winner, tried;
     size_t joined_at;                    /* settings from here on are unions */
     size_t proof_launches, proof_failed; /* proof_failed: of the winner */
+    long price_launches;                 /* launches of the recording of the price */
     struct effect proof;                 /* as compare prints it */
-    bool proven;
-    bool stopped, priced, captured;
+    double floor;                        /* of the proof */
+    char *shown;                         /* the stage that was printed last */
+    bool proven, raced;
+    bool stopped, priced, captured, trusted; /* trusted: copies change nothing by themselves */
 };
 
 static double left_s(const struct tune *t)
@@ -66,17 +75,18 @@ static double left_s(const struct tune *t)
     return t->minutes * 60 - t->spent_s - (clock_now_s() - t->began);
 }
 
-/* ---- one line that counts down ---- */
+/* ---- one line that counts down; a line a stage in a file ---- */
 
-static void progress(const struct tune *t, const char *what, const char *name)
+static void progress(struct tune *t, const char *stage, const char *detail)
 {
     double left = fmax(0, left_s(t));
     AUTO_FREE char *line = xstrfmt("at most %d:%02d left: %s%s%s", (int)left / 60, (int)left % 60,
-                                   what, *name ? ": " : "", name);
+                                   stage, *detail ? ": " : "", detail);
     if (isatty(2))
-        fprintf(stderr, "\r\033[K%.*s", 100, line);
-    else
-        say("tune: %s", line);
+        fprintf(stderr, "\r\033[K%.*s", (int)screen_columns(stderr) - 1, line);
+    else if (!t->shown || strcmp(t->shown, stage))
+        say("tune: at most %d:%02d left: %s", (int)left / 60, (int)left % 60, stage);
+    xstrset(&t->shown, stage);
 }
 
 static void end_progress(void)
@@ -98,8 +108,9 @@ static const struct member {
     {"memory", REAL, AT(memory)},
     {"spent_s", REAL, AT(spent_s)},
     {"start_s", REAL, AT(start_s)},
-    {"base_s", REAL, AT(base_s)},
     {"step_s", REAL, AT(job.step_s)},
+    {"line_s", REAL, AT(line_s)},
+    {"other_share", REAL, AT(other_share)},
     {"base_memory_B", REAL, AT(base_memory_B)},
     {"calls", WIDE, AT(job.calls)},
     {"bytes", WIDE, AT(job.bytes)},
@@ -112,13 +123,22 @@ static const struct member {
     {"joined_at", WIDE, AT(joined_at)},
     {"priced", YES, AT(priced)},
     {"captured", YES, AT(captured)},
+    {"trusted", YES, AT(trusted)},
+    {"raced", YES, AT(raced)},
     {"proof", RUN, AT(proof_dir)},
     {"price_run", RUN, AT(price_dir)},
+    {"price_launches", WIDE, AT(price_launches)},
     {"seed", WIDE, AT(o.seed.value)},
-    {"launches", WIDE, AT(o.launches.value)},
+    {"launches", WIDE, AT(o.proofs.value)},
     {"lossy", YES, AT(o.lossy)},
+    {"no_price", YES, AT(o.no_price)},
     {"emit", OPTION, AT(o.emit)},
     {"platform", OPTION, AT(o.platform)},
+    {"only", OPTION, AT(o.only)},
+    {"candidates", OPTION, AT(o.candidates)},
+    {"arms", OPTION, AT(o.arms)},
+    {"launch_file", OPTION, AT(o.launches)},
+    {"library", OPTION, AT(o.library)},
 };
 _Static_assert(sizeof(long) == sizeof(int64_t) && sizeof(size_t) == sizeof(int64_t), "WIDE");
 
@@ -167,7 +187,7 @@ static void member_read(struct tune *t, const struct member *m, const json_t *st
     else if (m->kind == YES)
         *(bool *)at = json_is_true(json_object_get(state, m->name));
     else if (m->kind == OPTION)
-        *(const char **)at = text;
+        *(const char **)at = *text ? text : NULL;
     else
         *(char **)at = run_read(t, text);
 }
@@ -180,7 +200,7 @@ static int write_state(const struct tune *t)
         json_array_append_new(settings, json_text(apply));
         json_array_append_new(changes, json_text(t->set.v[i].changes));
     }
-    AUTO_JSON json_t *state = json_pack("{so so so}", "command", tune_command_record(t->command),
+    AUTO_JSON json_t *state = json_pack("{so so so}", "command", command_record(t->command),
                                         "settings", settings, "changes", changes);
     for (size_t i = 0; i < COUNT(members); i++)
         json_object_set_new(state, members[i].name, member_json(t, &members[i]));
@@ -193,19 +213,11 @@ static int write_state(const struct tune *t)
     return GS_OK;
 }
 
-/* ---- starts ---- */
+/* ---- launches ---- */
 
-static double timeout_s(const struct tune *t)
-{
-    double usual = t->start_s > 0 ? 3 * t->start_s + 15 : FIRST_S;
-    return fmax(5, fmin(usual, fmax(left_s(t) + 0.1 * 60 * t->minutes, LAUNCH_S_LEAST)));
-}
-
-/* launch 0: that of the price */
 static int open_log(struct tune *t, const char *dir, int launch)
 {
-    AUTO_FREE char *path =
-        launch ? xstrfmt("%s/launch-%02d.01.log", dir, launch) : xstrfmt("%s/price.log", dir);
+    AUTO_FREE char *path = xstrfmt("%s/launch-%02d.01.log", dir, launch);
     if (t->job.log >= 0)
         close(t->job.log);
     t->job.log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
@@ -225,96 +237,102 @@ static char *name_of(const struct tune_setting *s)
     return strcmp(s->label, TUNE_BASELINE) ? tune_setting_words(s) : xstrdup("the job as it is");
 }
 
-static int start(struct tune *t, const char *what, const struct tune_setting *s,
-                 struct tune_started *r)
+/* The price goes on in each launch of the job as it is, so that it does not rest on one launch. */
+#define AUTO_ARM "arm auto\n"
+#define NONE_ARM AUTO_ARM "arm none\npart none\n"
+
+/* A job that completes no visit any more hangs. It had longer to begin. */
+static bool hangs(struct launch *l)
+{
+    struct launched *r = l->r;
+    const struct visits *all = &r->journals.visits;
+    double now = clock_now_s();
+    if (!r->journals.begun)
+        return false;
+    if (all->n != r->progress || r->progress_at <= 0) {
+        r->longest_s = fmax(r->longest_s, r->progress ? now - r->progress_at : 0);
+        r->progress = all->n;
+        r->progress_at = now;
+    }
+    double silent = now - r->progress_at;
+    if (silent <= fmax(SILENT_S, 6 * r->longest_s))
+        return false;
+    r->kind = "hang";
+    snprintf(r->why, sizeof r->why,
+             "it completed no visit for %.0f s and was killed: what it does next may depend on "
+             "values that were "
+             "not communicated",
+             silent);
+    return true;
+}
+
+static size_t blocks_of(const struct visits *all)
+{
+    size_t first = 0, again = 0;
+    for (size_t i = 0; i < all->n; i++)
+        if (!strcmp(all->v[i].arm, TUNE_BASELINE)) {
+            first += !all->v[i].copy;
+            again += all->v[i].copy == 1;
+        }
+    return first < again ? first : again;
+}
+
+static bool later_enough(void *ctx, struct launch *l)
+{
+    const struct tune *t = ctx;
+    const struct launched *r = l->r;
+    if (hangs(l))
+        return true;
+    if (t->job.calls)
+        return blocks_of(&r->journals.visits) >= BLOCKS_LATER ||
+               (r->journals.ranks && r->journals.over >= r->journals.ranks);
+    double sum = 0;
+    for (size_t i = 0; i < r->n; i++)
+        sum += (double)r->v[i].ns * 1e-9;
+    return r->n >= 6 && sum >= fmin(5, fmax(0.5, t->minutes * 60 / 150));
+}
+
+static double visit_ms(const struct tune *t)
+{
+    return fmin(500, fmax(150, t->minutes * 60000 / 1000));
+}
+
+/* priced: it also takes the price. */
+static int start(struct tune *t, const char *what, const struct tune_setting *s, bool priced,
+                 struct launched *r)
 {
     AUTO_FREE char *name = name_of(s);
+    struct launch l = {.job = &t->job,
+                       .arms = priced ? NONE_ARM : AUTO_ARM,
+                       .visit_ms = visit_ms(t),
+                       .seed = t->o.seed.value,
+                       .enough = later_enough,
+                       .ctx = t,
+                       .timeout_s = fmax(5, fmin(4 * t->start_s + 20,
+                                                 fmax(left_s(t) + 0.1 * 60 * t->minutes, 20)))};
     progress(t, what, name);
-    int code = tune_start(&t->job, s, timeout_s(t), r);
-    if (!code && r->stopped)
-        t->stopped = true;
-    if (code || r->kind)
-        return code;
-    t->start_s = t->start_s > 0 ? (t->start_s + r->took_s) / 2 : r->took_s;
-    if (!strcmp(s->label, TUNE_BASELINE))
-        t->base_s = r->took_s;
+    CHECK(launch_run(&l, s, r));
+    t->stopped = t->stopped || r->stopped;
+    if (!r->kind && !r->stopped)
+        t->start_s = (t->start_s + r->took_s) / 2;
     return GS_OK;
 }
 
-/* The first start: does the job work, which link, how long is a step? */
-static int first(struct tune *t)
+static struct job_source source_of(const struct tune *t, const char *dir, int launch)
 {
-    AUTO(tune_started_free) struct tune_started r = {0};
-    struct tune_setting as_is = {.label = (char *)TUNE_BASELINE};
-    t->job.ask_link = true;
-    int code = open_log(t, t->race_dir, 1);
-    code = code ? code : start(t, "first launch", &as_is, &r);
-    t->job.ask_link = false;
-    end_progress();
-    if (code || t->stopped)
-        return code;
-    if (r.ranks == 1)
-        return fail(GS_FAILED, "tune: the job has one rank, which does not communicate: "
-                               "start it with two or more");
-    if (r.kind)
-        return fail(GS_FAILED, "tune: the command: %s: %s; its output is in %s/launch-01.01.log",
-                    r.kind, r.why, t->race_dir);
-    t->link = r.link;
-    t->nccl = (int)r.nccl;
-    t->torch = r.torch;
-    t->ranks = r.ranks;
-    t->nodes = r.nodes;
-    t->base_memory_B = r.memory_B;
-    t->captured = r.captured;
-    t->job.step_s = r.step_s;
-    t->job.calls = r.calls;
-    t->job.bytes = r.bytes;
-    t->start_s = t->base_s = tune_next_s(&r);
-    say("tune: a step takes %s%s; the job communicates over %s", HUMAN_TIME(r.step_s),
-        t->job.object && r.calls ? "" : " (by the lines that it prints)", tune_link_words[t->link]);
-    return write_state(t);
-}
-
-/* ---- the time ---- */
-
-/* A launch of the proof: the job as it is twice, and the winner. */
-static double proof_launch_s(const struct tune *t)
-{
-    return fmax(t->start_s + 2 * fmax(t->base_s, t->start_s), 0.01);
-}
-
-/* Time for the race: what the proof does not need. */
-static double race_left_s(const struct tune *t)
-{
-    double launches = fmin((double)t->o.launches.value, PROOF_LEAST);
-    return left_s(t) - launches * proof_launch_s(t);
-}
-
-/* Minutes that a round of all settings and the proof would take. */
-static double minutes_wanted(const struct tune *t)
-{
-    double starts = (double)t->set.n + (double)t->o.launches.value * PROOF_STARTS + 3;
-    return ceil((t->minutes * 60 - left_s(t) + starts * t->start_s) / 60);
-}
-
-/* "a launch takes ..., so ..."; NULL: there is time for a race of two rounds and a proof after
- * `first_s`. The caller frees it. */
-static char *too_short(const struct tune *t, double first_s)
-{
-    return race_left_s(t) - first_s >= 2 * t->start_s
-               ? NULL
-               : xstrfmt(
-                     "a launch takes %s, so --minutes %.3g is too short for a race; all settings "
-                     "take: --minutes %.0f",
-                     HUMAN_TIME(t->start_s), t->minutes, minutes_wanted(t));
+    return (struct job_source){t->o.platform,
+                               dir,
+                               t->command,
+                               t->ranks > 0 ? t->ranks : 1,
+                               t->nodes > 0 ? t->nodes : 1,
+                               t->o.seed.value,
+                               launch};
 }
 
 static struct job_recording recording_of(const struct tune *t, const char *dir, int launch,
                                          const char *stage)
 {
-    return (struct job_recording){.of = {t->o.platform, dir, t->command,
-                                         t->ranks > 0 ? t->ranks : 1, t->nodes > 0 ? t->nodes : 1,
-                                         t->o.seed.value, launch},
+    return (struct job_recording){.of = source_of(t, dir, launch),
                                   .stage = stage,
                                   .link = tune_link_names[t->link],
                                   .record = {.fd = -1}};
@@ -322,24 +340,503 @@ static struct job_recording recording_of(const struct tune *t, const char *dir, 
 
 static int begin_launch(struct tune *t, struct job_recording *b)
 {
-    int code = open_log(t, b->of.dir, b->of.launch);
-    return code ? code : job_recording_begin(b);
+    CHECK(open_log(t, b->of.dir, b->of.launch));
+    return job_recording_begin(b);
 }
 
-/* ---- the price ---- */
+/* The visits of a launch of the job as it is, as another launch of the price. */
+static int record_visits(struct tune *t, const struct launched *r)
+{
+    if (!visits_have(&r->journals.visits, "none"))
+        return GS_OK;
+    if (!t->price_dir)
+        CHECK(record_make_run(t->o.out, t->o.platform, JOB_TRIAL, "", &t->price_dir));
+    const struct job_source s = source_of(t, t->price_dir, (int)++t->price_launches);
+    CHECK(job_recording_trial(&r->journals, &s, r->watch, true));
+    CHECK(manifest_write(t->price_dir));
+    CHECK(price_read(&t->price, t->price_dir));
+    return write_state(t);
+}
+
+/* ---- the first launch: the step, the price, and settings inside the job ---- */
+
+/* Settings whose variable the command sets again cannot act by the environment. */
+static const char *fixed_by_command(const struct tune *t, const struct tune_setting *s)
+{
+    for (size_t i = 0; i < s->variables.n; i++) {
+        AUTO_FREE char *name =
+            xstrfmt("%.*s", (int)strcspn(s->variables.v[i], "="), s->variables.v[i]);
+        if (command_sets(t->job.command, name))
+            return s->variables.v[i];
+    }
+    return NULL;
+}
+
+static bool is_inside_name(const struct tune *t, const struct tune_setting *s)
+{
+    for (size_t i = 0; i < s->variables.n; i++) {
+        AUTO_FREE char *name =
+            xstrfmt("%.*s", (int)strcspn(s->variables.v[i], "="), s->variables.v[i]);
+        if (words_has(&t->inside_names, name))
+            return true;
+    }
+    return false;
+}
+
+static int make_settings(struct tune *t, const struct words *set_inside)
+{
+    const struct tune_request q = {t->o.candidates, t->o.arms,  t->o.launches, t->o.library,
+                                   t->o.only,       t->o.lossy, t->nccl,       t->torch};
+    CHECK(tune_settings_make(&t->set, &q, t->link));
+    for (size_t i = 0; set_inside && i < set_inside->n && !q.arms && !q.launches; i++) {
+        const char *word = set_inside->v[i];
+        AUTO_FREE char *name = xstrfmt("%.*s", (int)strcspn(word, "="), word);
+        AUTO_FREE char *apply = xstrfmt("%s=unset", name);
+        say("tune: the program itself sets %s; it is tried without", word);
+        tune_settings_add(&t->set, apply, "a variable that the program sets is left out");
+        words_add_once(&t->inside_names, name);
+    }
+    t->joined_at = t->set.n;
+    t->inside = xcalloc(t->set.n + 1, sizeof *t->inside);
+    size_t arms = 0;
+    for (size_t i = 1; i < t->set.n; i++) {
+        const char *fixed = fixed_by_command(t, &t->set.v[i]);
+        bool in_job =
+            t->job.object && tune_setting_in_job(&t->set.v[i], t->link) && arms < ARMS_MOST;
+        t->inside[i].is = in_job && !(fixed && t->link == TUNE_MPI);
+        t->inside[i].fixed = fixed || is_inside_name(t, &t->set.v[i]);
+        arms += t->inside[i].is;
+        if (fixed && !t->inside[i].is)
+            say("tune: the command sets %.*s itself, so %s is not tried", (int)strcspn(fixed, "="),
+                fixed, t->set.v[i].label);
+    }
+    race_begin(&t->race, t->worth);
+    for (size_t i = 1; i < t->set.n; i++) {
+        race_enter(&t->race, t->set.v[i].weight);
+        t->race.v[i].out = t->inside[i].is || t->inside[i].fixed;
+    }
+    return GS_OK;
+}
+
+struct first {
+    struct tune *t;
+    char *left; /* arms that have left */
+    bool arms_told, told, price_told, price_done, settings_done;
+    bool control_told;
+    double made_at;
+    int code;
+};
+
+static char *arms_text(const struct tune *t)
+{
+    struct text text = {0};
+    text_add(&text, AUTO_ARM);
+    if (!t->o.no_price)
+        text_add(&text, "arm none\npart none\narm half\npart half\narm one\npart one\n");
+    bool any = false;
+    for (size_t i = 1; i < t->set.n; i++)
+        any = any || t->inside[i].is;
+    if (any)
+        text_add(&text, t->link == TUNE_MPI ? "arm control\nmpi coll_tuned_allreduce_algorithm=0\n"
+                                            : "arm control\ncopy\n");
+    for (size_t i = 1; i < t->set.n; i++) {
+        char id[32];
+        snprintf(id, sizeof id, "s%zu", i);
+        if (t->inside[i].is)
+            tune_setting_arm(&text, id, &t->set.v[i], t->link);
+    }
+    return text.s;
+}
+
+/* The ranks wait for their arms once the first communicator is made. */
+static void give_arms(struct first *f, struct launch *l)
+{
+    const struct journals *j = &l->r->journals;
+    double now = clock_now_s();
+    if (!j->made)
+        return;
+    f->made_at = f->made_at > 0 ? f->made_at : now;
+    if (j->made < j->ranks && now < f->made_at + 5)
+        return;
+    struct tune *t = f->t;
+    t->link = l->r->link;
+    t->nccl = l->r->nccl;
+    t->torch = l->r->torch;
+    f->code = make_settings(t, &l->r->set_inside);
+    AUTO_FREE char *arms = f->code ? xstrdup(AUTO_ARM) : arms_text(t);
+    end_progress();
+    if (!t->o.no_price)
+        say("tune: this launch is thrown away: where communication is left out, its results are "
+            "worthless");
+    launch_arms(l, arms);
+    f->arms_told = true;
+}
+
+/* Time that the proof needs, after the first launch. */
+static double reserve_s(const struct tune *t, const struct launched *r)
+{
+    double later = r->begun_s + BLOCKS_LATER * 4 * fmax(visit_ms(t) / 1e3, 2 * r->step_s);
+    return fmin(PROOF_LEAST * PROOF_STARTS * later, 0.6 * t->minutes * 60);
+}
+
+static void say_step(const struct first *f, const struct launched *r)
+{
+    const struct tune *t = f->t;
+    const struct journals *j = &r->journals;
+    double ratio = t->line_s > 0 ? t->line_s / r->step_s : 1;
+    if (ratio > 1.5)
+        say("tune: a step takes %s, by the lines that the job prints; the job communicates over "
+            "%s; visits are "
+            "periods of %lld collective%s, %.0f a step",
+            HUMAN_TIME(t->line_s), tune_link_words[t->link], (long long)j->step_calls,
+            j->step_calls == 1 ? "" : "s", ratio);
+    else if (j->step_calls == 1 && !(t->line_s > 0))
+        say("tune: a collective every %s, which is a step if a step has one; the job communicates "
+            "over %s",
+            HUMAN_TIME(r->step_s), tune_link_words[t->link]);
+    else
+        say("tune: a step takes %s; the job communicates over %s", HUMAN_TIME(r->step_s),
+            tune_link_words[t->link]);
+}
+
+static void leave(struct first *f, const char *id)
+{
+    if (f->left && text_lists(f->left, " ", id))
+        return;
+    AUTO_FREE char *old = f->left;
+    f->left = xstrfmt("%s%s%s", old ? old : "", old ? " " : "", id);
+}
+
+/* Once the step is known: how long the price takes, and what has no time. */
+static void announce(struct first *f, struct launch *l)
+{
+    struct tune *t = f->t;
+    const struct launched *r = l->r;
+    size_t arms = 0, kept = 0;
+    double visit = (double)r->journals.visit_steps * r->step_s;
+    double price = BLOCKS_MIN * 3 * visit;
+    double time = left_s(t) - fmin(reserve_s(t, r), left_s(t) / 2);
+    f->told = true;
+    t->line_s = r->line_s;
+    say_step(f, r);
+    if (r->journals.other_B > 0 && r->journals.all_B > 0)
+        t->other_share = (double)r->journals.other_B / (double)r->journals.all_B;
+    for (size_t i = 1; i < t->set.n; i++)
+        arms += t->inside[i].is;
+    double whole =
+        BLOCKS_MIN * visit * (2 + (t->o.no_price ? 0 : 3) + (arms ? 1 : 0) + (double)arms);
+    if (whole > time) {
+        leave(f, "half");
+        leave(f, "one");
+        whole -= BLOCKS_MIN * visit * 2;
+    }
+    for (size_t i = t->set.n; i-- > 1 && whole > time;)
+        if (t->inside[i].is) {
+            AUTO_FREE char *id = xstrfmt("s%zu", i);
+            leave(f, id);
+            t->inside[i].out = t->inside[i].untried = true;
+            whole -= BLOCKS_MIN * visit;
+        }
+    for (size_t i = 1; i < t->set.n; i++)
+        kept += t->inside[i].is && !t->inside[i].out;
+    if (!kept)
+        leave(f, "control");
+    if (r->step_s >= 0.5 && !t->o.no_price)
+        say("tune: the price takes about %s%s", HUMAN_TIME(price),
+            price > left_s(t) ? ", which is more than --minutes allows" : "");
+    if (kept < arms)
+        say("tune: %zu of %zu settings can be compared in the time: use more --minutes, or --only",
+            kept, arms);
+    if (f->left)
+        launch_leave(l, f->left);
+}
+
+static double tolerance(const struct tune *t)
+{
+    return t->link == TUNE_SOCKET || t->link == TUNE_MPI ? 0.03 : 0.01;
+}
+
+/* A copy with nothing changed must be as fast as the job's own library. */
+static void judge_control(struct first *f, const struct visits *all)
+{
+    struct tune *t = f->t;
+    if (f->control_told || !visits_have(all, "control"))
+        return;
+    struct effect e = arm_effect(all, 0, "control");
+    if (e.launches < BLOCKS_MIN)
+        return;
+    double tol = tolerance(t);
+    bool differs = e.lo > tol || e.hi < -tol, same = fmax(fabs(e.lo), fabs(e.hi)) < tol;
+    if (!differs && !same && e.launches < BLOCKS_MOST)
+        return;
+    f->control_told = true;
+    leave(f, "control");
+    if (!differs)
+        return;
+    t->trusted = false;
+    end_progress();
+    say("tune: a copy of %s with nothing changed is %.1f%% %s in this job, so copies are not used",
+        t->link == TUNE_MPI ? "a communicator" : "NCCL", 100 * fabs(expm1(e.value)),
+        e.value > 0 ? "slower" : "faster");
+    for (size_t i = 1; i < t->set.n; i++)
+        if (t->inside[i].is) {
+            t->inside[i].out = true;
+            t->race.v[i].out = t->inside[i].fixed;
+        }
+}
+
+/* Computes the effect of each setting inside the job. Returns the one with the shortest step; 0: none. */
+static size_t measure_inside(struct tune *t, const struct visits *all)
+{
+    size_t best = 0;
+    for (size_t i = 1; i < t->joined_at; i++) {
+        AUTO_FREE char *id = xstrfmt("s%zu", i);
+        const char *arm = t->inside[i].named ? t->set.v[i].label : id;
+        struct tune_inside *s = &t->inside[i];
+        if (!s->is)
+            continue;
+        int first = all->n ? all->v[0].launch : 0;
+        s->effect = arm_difference(all, first, arm, NULL);
+        bool counts = !s->out && !s->dead && s->effect.launches >= BLOCKS_LEAVE;
+        if (counts && (!best || s->effect.value < t->inside[best].effect.value))
+            best = i;
+    }
+    return best;
+}
+
+/* Losers leave: those that cannot gain `worth`, and those that are longer than the best. */
+static void judge_settings(struct first *f, const struct visits *all)
+{
+    struct tune *t = f->t;
+    size_t best = measure_inside(t, all), open = 0, blocks = blocks_of(all);
+    AUTO_FREE char *best_id = xstrfmt("s%zu", best);
+    for (size_t i = 1; i < t->joined_at; i++) {
+        struct tune_inside *s = &t->inside[i];
+        if (!s->is || s->out || s->dead)
+            continue;
+        AUTO_FREE char *id = xstrfmt("s%zu", i);
+        if (s->effect.launches >= BLOCKS_LEAVE && best) {
+            struct effect d = arm_difference(all, 0, id, best_id);
+            s->out = s->effect.lo > log1p(-t->worth) || (i != best && d.lo > 0);
+        }
+        if (s->out)
+            leave(f, id);
+        open += !s->out;
+    }
+    bool won = open == 1 && best && t->inside[best].effect.hi < 0 &&
+               t->inside[best].effect.launches >= BLOCKS_MIN;
+    f->settings_done = !open || won || blocks >= BLOCKS_MOST;
+}
+
+static void judge_dead(struct first *f, const struct journals *j)
+{
+    struct tune *t = f->t;
+    for (size_t k = 0; k < j->n_arms; k++) {
+        size_t i = 0;
+        if (!*j->arms[k].why ||
+            (sscanf(j->arms[k].id, "s%zu", &i) != 1 && strcmp(j->arms[k].id, "control")))
+            continue;
+        if (i && i < t->joined_at && !t->inside[i].dead) {
+            t->inside[i].dead = true;
+            AUTO_FREE char *words = tune_setting_words(&t->set.v[i]);
+            end_progress();
+            say("tune: %s: cannot be compared in the job: %s", words, j->arms[k].why);
+            if (strstr(j->arms[k].why, "memory") && !t->inside[i].fixed)
+                t->race.v[i].out = false; /* a launch of its own may have it */
+        }
+    }
+}
+
+static void first_progress(const struct first *f, const struct visits *all)
+{
+    struct tune *t = f->t;
+    size_t open = 0;
+    AUTO_TEXT struct text text = {0};
+    for (size_t i = 1; i < t->joined_at; i++)
+        open += t->inside[i].is && !t->inside[i].out && !t->inside[i].dead;
+    text_addf(&text, "block %zu", blocks_of(all) + 1);
+    if (open)
+        text_addf(&text, ", %zu settings are left", open);
+    if (t->price.blocks > 1)
+        text_addf(&text, "; communication costs about %.0f%%", 100 * t->price.none.value);
+    progress(t, "first launch", text.s);
+}
+
+static bool first_enough(void *ctx, struct launch *l)
+{
+    struct first *f = ctx;
+    struct tune *t = f->t;
+    const struct launched *r = l->r;
+    const struct journals *j = &r->journals;
+    double now = clock_now_s(), age = now - l->began;
+    if (!f->arms_told)
+        give_arms(f, l);
+    if (f->code || (j->captured && !j->visits.n))
+        return true;
+    if (hangs(l))
+        return true;
+    if (!j->visits.n) { /* by lines, only if no step can be found */
+        bool alone = !j->files && j->alone && age > 3, over = j->ranks && j->over >= j->ranks;
+        bool lines = r->n >= 6 && r->line_s > 0;
+        bool wait = j->files && !over && age < 60 + 10 * r->line_s;
+        return alone || (over && !lines) || (lines && !wait && age > 2) ||
+               (r->gloo && !lines && age > 20) || age > FIRST_S;
+    }
+    if (!r->n)
+        return left_s(t) <= 0;
+    if (!f->told)
+        announce(f, l);
+    judge_dead(f, j);
+    price_from(&t->price, &j->visits);
+    size_t blocks = blocks_of(&j->visits);
+    f->price_done = t->o.no_price || price_enough(&t->price) || blocks >= BLOCKS_MOST;
+    if (f->price_done && !f->price_told && !t->o.no_price) {
+        f->price_told = true;
+        AUTO_FREE char *sentence = t->price.known ? price_sentence(&t->price) : NULL;
+        end_progress();
+        if (sentence)
+            say("tune: of this launch: %s", sentence);
+        leave(f, "none");
+        leave(f, "half");
+        leave(f, "one");
+    }
+    size_t before = f->left ? strlen(f->left) : 0;
+    judge_control(f, &j->visits);
+    judge_settings(f, &j->visits);
+    if (f->left && strlen(f->left) != before)
+        launch_leave(l, f->left);
+    first_progress(f, &j->visits);
+    double need = f->price_done || blocks >= BLOCKS_MIN ? reserve_s(t, r) : 0;
+    return (f->price_done && f->settings_done) || (j->ranks && j->over >= j->ranks) ||
+           left_s(t) < need;
+}
+
+/* Recordings have the settings by their labels. */
+static void name_arms(struct tune *t, struct visits *all)
+{
+    for (size_t i = 0; i < all->n; i++) {
+        size_t k = 0;
+        if (sscanf(all->v[i].arm, "s%zu", &k) == 1 && k && k < t->set.n)
+            xstrset(&all->v[i].arm, t->set.v[k].label);
+    }
+    for (size_t k = 1; k < t->set.n; k++)
+        t->inside[k].named = true;
+}
+
+/* The best inside the job, or among those that cannot be told from it the one that changes least; 0: none gained. */
+static size_t inside_winner(struct tune *t, const struct visits *all)
+{
+    size_t best = t->trusted ? measure_inside(t, all) : 0, win = best;
+    int first = all->n ? all->v[0].launch : 0;
+    if (!best || !(t->inside[best].effect.value < log1p(-t->worth)) ||
+        t->inside[best].effect.launches < BLOCKS_LEAVE)
+        return 0;
+    for (size_t i = 1; i < t->joined_at; i++) {
+        if (i == best || !t->inside[i].is || t->inside[i].out || t->inside[i].dead)
+            continue;
+        struct effect d = arm_difference(all, first, t->set.v[i].label, t->set.v[best].label);
+        if (d.launches >= BLOCKS_LEAVE && d.lo < 0 && d.value < t->worth &&
+            t->set.v[i].weight < t->set.v[win].weight)
+            win = i;
+    }
+    return win;
+}
+
+static void take_facts(struct tune *t, const struct launched *r)
+{
+    t->ranks = r->journals.ranks;
+    t->nodes = r->journals.hosts;
+    t->base_memory_B = r->memory_B;
+    t->captured = r->journals.captured && !r->by_calls;
+    t->job.step_s = r->step_s;
+    t->job.calls = r->by_calls ? r->journals.step_calls : 0;
+    t->job.bytes = r->by_calls ? r->journals.step_B : 0;
+    t->start_s = r->by_calls
+                     ? r->begun_s + BLOCKS_LATER * 3 * fmax(visit_ms(t) / 1e3, 2 * r->step_s)
+                     : r->took_s;
+}
+
+static int first(struct tune *t)
+{
+    AUTO(launched_free) struct launched r = {0};
+    struct first f = {.t = t};
+    const struct tune_setting as_is = {.label = (char *)TUNE_BASELINE};
+    double budget = left_s(t);
+    struct launch l = {.job = &t->job,
+                       .visit_ms = visit_ms(t),
+                       .seed = t->o.seed.value,
+                       .timeout_s = fmax(20, budget),
+                       .ask_link = true,
+                       .enough = first_enough,
+                       .ctx = &f};
+    t->trusted = true;
+    CHECK(open_log(t, t->race_dir, 1));
+    progress(t, "first launch", "");
+    int code = launch_run(&l, &as_is, &r);
+    end_progress();
+    free(f.left);
+    code = code ? code : f.code;
+    t->stopped = t->stopped || r.stopped;
+    if (code || t->stopped)
+        return code;
+    if (!r.journals.files && r.journals.alone)
+        return fail(GS_FAILED, "tune: the job has one rank, which does not communicate: "
+                               "start it with two or more");
+    bool hung = r.kind && !strcmp(r.kind, "hang") && r.n;
+    if (r.kind && !hung)
+        return fail(GS_FAILED, "tune: the command: %s: %s; its output is in %s/launch-01.01.log",
+                    r.kind, r.why, t->race_dir);
+    if (hung)
+        say("tune: %s%s", t->price.known ? "" : "no price: ", r.why);
+    if (!f.arms_told) {
+        t->link = r.link;
+        t->nccl = r.nccl;
+        t->torch = r.torch;
+        CHECK(make_settings(t, NULL));
+    }
+    take_facts(t, &r);
+    if (!r.by_calls) {
+        t->line_s = r.line_s;
+        for (size_t i = 1; i < t->set.n; i++) {
+            t->inside[i].is = false;
+            t->race.v[i].out = t->inside[i].fixed;
+        }
+        say("tune: a step takes %s (by the lines that it prints); the job communicates over %s",
+            HUMAN_TIME(r.step_s), tune_link_words[t->link]);
+        if (!t->captured && !t->o.no_price) {
+            AUTO_FREE char *why = t->job.object ? journals_why(&r.journals)
+                                                : xstrdup(JOB_OBJECT " is not beside gradsync");
+            say("tune: no price: %s", why);
+        }
+        return write_state(t);
+    }
+    name_arms(t, &r.journals.visits);
+    if (visits_have(&r.journals.visits, "none") || visits_have(&r.journals.visits, "control")) {
+        CHECK(record_make_run(t->o.out, t->o.platform, JOB_TRIAL, "", &t->price_dir));
+        const struct job_source s = source_of(t, t->price_dir, (int)++t->price_launches);
+        CHECK(job_recording_trial(&r.journals, &s, r.watch, !hung));
+        CHECK(manifest_write(t->price_dir));
+        CHECK(price_read(&t->price, t->price_dir));
+    }
+    t->priced = true;
+    t->winner = inside_winner(t, &r.journals.visits);
+    return write_state(t);
+}
+
+/* ---- the price by whole launches ---- */
 
 /* With communication and without. */
 #define PRICE_PAIRS 3
 
 static int price_start(struct tune *t, struct job_recording *b, bool none)
 {
-    AUTO(tune_started_free) struct tune_started r = {0};
-    AUTO_WORDS struct words arm = {0};
+    AUTO(launched_free) struct launched r = {0};
+    AUTO_WORDS struct words part = {0};
     AUTO_FREE char *what = xstrfmt("price, launch %d of %d", b->of.launch, PRICE_PAIRS);
     if (none)
-        words_add(&arm, TUNE_ARM "=none");
-    struct tune_setting s = {.label = (char *)(none ? "none" : TUNE_BASELINE), .variables = arm};
-    int code = start(t, what, &s, &r);
+        words_add(&part, LAUNCH_PART "=none");
+    struct tune_setting s = {.label = (char *)(none ? "none" : TUNE_BASELINE), .variables = part};
+    int code = start(t, what, &s, false, &r);
     return code || r.stopped ? code : job_recording_put(b, &s, 0, &r);
 }
 
@@ -365,83 +862,43 @@ static int price_by_launches(struct tune *t)
         code = code ? code : ended;
     }
     end_progress();
-    code = code ? code : manifest_write(t->price_dir);
-    code = code ? code : price_read(&t->price, t->price_dir);
+    TRY(code, manifest_write(t->price_dir));
+    TRY(code, price_read(&t->price, t->price_dir));
     t->priced = !t->stopped;
-    if (!code && t->priced)
-        tune_say_price(&t->price, t->price_dir);
     return code ? code : write_state(t);
 }
 
-/* Of its visits. */
-static double price_s(const struct tune *t)
+/* ---- settings that only a launch can change ---- */
+
+static bool takes_price(const struct tune *t)
 {
-    return fmin(PRICE_S, fmax(5, 0.3 * t->minutes * 60 - t->start_s));
+    return t->job.calls && !t->o.no_price && t->price_dir;
 }
 
-static int take_price(struct tune *t)
+/* A launch of the proof: the job as it is twice, and the winner. */
+static double proof_launch_s(const struct tune *t)
 {
-    if (t->o.no_price || interrupted(t))
-        return GS_OK;
-    if (t->job.object && !t->job.calls && t->captured)
-        return price_by_launches(t);
-    if (!t->job.object || !t->job.calls) {
-        say("tune: no price: %s",
-            t->job.object ? "no collective of NCCL or MPI was seen in this job: it uses another "
-                            "library, such as Gloo, or NCCL is linked to it statically"
-                          : JOB_OBJECT " is not beside gradsync; build it with 'make all'");
-        return GS_OK;
-    }
-    AUTO_FREE char *short_by = too_short(t, price_s(t) + t->start_s);
-    if (short_by)
-        say("tune: %s, if the price takes as long as expected", short_by);
-    struct trial_config config;
-    price_config(&config, price_s(t), t->job.calls, (uint64_t)t->o.seed.value);
-    struct price_launch p = {
-        .config = &config, .deadline_s = 20, .most_s = 2 * (price_s(t) + t->start_s) + 20};
-    progress(t, "the price", "");
-    end_progress();
-    int code = open_log(t, t->race_dir, 0);
-    code = code ? code : price_take(&t->job, &p, t->o.platform, t->command, &t->price_dir);
-    if (!code && t->price_dir) { /* as the other runs are named, below the folder of -o */
-        AUTO_FREE char *path = t->price_dir;
-        t->price_dir = xstrfmt("%s/%s/" JOB_TRIAL "/%s", t->o.out, t->o.platform, path_name(path));
-        code = manifest_write(t->price_dir);
-    }
-    t->price = p.answer;
-    t->priced = !interrupted(t) || t->price.known;
-    if (!code && t->priced)
-        tune_say_price(&t->price, t->price_dir);
-    price_launch_free(&p);
-    return code ? code : write_state(t);
+    return fmax(PROOF_STARTS * t->start_s, 0.01);
 }
 
-/* ---- the race ---- */
-
-static void enter_all(struct tune *t)
+/* Time for the race: what the shortest proof does not need. */
+static double race_left_s(const struct tune *t)
 {
-    race_begin(&t->race, t->worth);
-    for (size_t i = 1; i < t->set.n; i++)
-        race_enter(&t->race, t->set.v[i].weight);
+    return left_s(t) + 0.05 * 60 * t->minutes - 2 * proof_launch_s(t);
 }
 
-static int make_settings(struct tune *t)
+/* Minutes that a round of these settings and the proof would take. */
+static double minutes_wanted(const struct tune *t, size_t settings)
 {
-    const struct tune_request q = {t->o.candidates, t->o.only, t->o.lossy, t->nccl, t->torch};
-    CHECK(tune_settings_make(&t->set, &q, t->link));
-    t->joined_at = t->set.n;
-    if (t->set.n < 2)
-        return fail(GS_FAILED, "tune: there is no setting to try for this link; name some with "
-                               "--candidates FILE");
-    enter_all(t);
-    return write_state(t);
+    double starts = 2 * (double)(settings + 1) + (double)t->o.proofs.value * PROOF_STARTS;
+    return ceil((t->minutes * 60 - left_s(t) + starts * t->start_s) / 60);
 }
 
-static void take_result(struct tune *t, int round, size_t i, const struct tune_started *r)
+static void take_result(struct tune *t, int round, size_t i, const struct launched *r)
 {
     bool idle = !r->kind && t->set.v[i].torch.n && !*r->torch_changed;
     bool heavy = t->base_memory_B > 0 && r->memory_B > (1 + t->memory) * t->base_memory_B;
-    AUTO_FREE char *words = tune_setting_words(&t->set.v[i]);
+    AUTO_FREE char *words = name_of(&t->set.v[i]);
     if (r->kind || heavy || idle) {
         if (i)
             race_failed(&t->race, i);
@@ -461,14 +918,16 @@ static void take_result(struct tune *t, int round, size_t i, const struct tune_s
 
 static int race_one(struct tune *t, struct job_recording *b, size_t i)
 {
-    AUTO(tune_started_free) struct tune_started r = {0};
-    AUTO_FREE char *what = xstrfmt("race, round %d, %zu of %zu settings left", t->round + 1,
-                                   race_left(&t->race), t->tried);
-    CHECK(start(t, what, &t->set.v[i], &r));
+    AUTO(launched_free) struct launched r = {0};
+    AUTO_FREE char *what =
+        xstrfmt("launches, round %d, %zu settings left", t->round + 1, race_left(&t->race));
+    bool base = !i && takes_price(t);
+    CHECK(start(t, what, &t->set.v[i], base, &r));
     if (r.stopped)
         return GS_OK;
     take_result(t, t->round, i, &r);
-    return job_recording_put(b, &t->set.v[i], 0, &r);
+    CHECK(job_recording_put(b, &t->set.v[i], 0, &r));
+    return base && !r.kind ? record_visits(t, &r) : GS_OK;
 }
 
 /* At random. Settings that were measured in this round, before an interruption, are left out. */
@@ -489,8 +948,7 @@ static size_t order_of(const struct tune *t, size_t *order)
     return n;
 }
 
-/* A baseline that fails ends the race. With too little time, the rows at the end of the table are left
- * out of the first round. */
+/* With too little time, the rows at the end of the table are left out of the first round. */
 static int race_round(struct tune *t)
 {
     struct job_recording b = recording_of(t, t->race_dir, t->round + 1, "race");
@@ -505,37 +963,6 @@ static int race_round(struct tune *t)
     }
     int ended = job_recording_end(&b, whole);
     return code ? code : ended;
-}
-
-static int cut_to_time(struct tune *t)
-{
-    AUTO_FREE char *short_by = too_short(t, 0);
-    if (short_by)
-        return fail(GS_FAILED, "tune: %s", short_by);
-    /* The first launch was slow: it looked for its step. The end of the round sees what was left out. */
-    double fit = 1.5 * race_left_s(t) / fmax(t->start_s, 0.1);
-    for (size_t i = fit < 2 ? 2 : (size_t)fit; i < t->race.n; i++)
-        t->race.v[i].out = true;
-    t->tried = race_left(&t->race);
-    return GS_OK;
-}
-
-/* After the first round: what there was no time for. */
-static void count_tried(struct tune *t)
-{
-    t->tried = 0;
-    for (size_t i = 1; i < t->joined_at; i++) {
-        bool measured = t->race.v[i].n || t->race.v[i].failed;
-        t->tried += measured;
-        t->race.v[i].out = t->race.v[i].out || !measured;
-    }
-}
-
-static void say_tried(const struct tune *t)
-{
-    if (t->tried + 1 < t->joined_at)
-        say("tune: %zu of %zu settings fit into %.3g minute%s; all: --minutes %.0f; others: --only",
-            t->tried, t->joined_at - 1, t->minutes, t->minutes == 1 ? "" : "s", minutes_wanted(t));
 }
 
 /* Settings that were shown shorter one by one, and that set different variables, together. */
@@ -556,47 +983,73 @@ static void join_shorter(struct tune *t)
         t->race.v[i].out = i != with;
 }
 
+/* Of the first round: what there is no time for. */
+static bool cut_to_time(struct tune *t)
+{
+    double fit = race_left_s(t) / fmax(t->start_s, 0.1) - 1;
+    size_t n = race_left(&t->race), kept = 0;
+    if (fit < 2) {
+        say("tune: a launch takes %s, so there is no time for %zu setting%s that a running job "
+            "cannot change: "
+            "they take --minutes %.0f",
+            HUMAN_TIME(t->start_s), n, n == 1 ? "" : "s", minutes_wanted(t, n));
+        return false;
+    }
+    for (size_t i = 1; i < t->race.n; i++)
+        if (!t->race.v[i].out && ++kept > (size_t)fit)
+            t->race.v[i].out = true;
+    if (race_left(&t->race) < n)
+        say("tune: %zu of %zu settings that need launches of their own fit into %.3g minutes; all: "
+            "--minutes "
+            "%.0f; others: --only",
+            race_left(&t->race), n, t->minutes, minutes_wanted(t, n));
+    return true;
+}
+
 static int run_race(struct tune *t)
 {
     int code = GS_OK;
-    if (t->round == 0)
-        CHECK(cut_to_time(t));
+    if (!race_left(&t->race) || (t->round == 0 && !cut_to_time(t))) {
+        t->raced = true;
+        return write_state(t);
+    }
+    if (t->winner && t->race.v[t->winner].out) /* it must win once more, against these */
+        t->race.v[t->winner].out = t->inside[t->winner].fixed;
     while (!code && !t->stopped && t->round < RACE_ROUNDS) {
         double need = t->start_s * (double)(race_left(&t->race) + 1);
         if (t->round && (race_decided(&t->race) || race_left_s(t) < need))
             break;
         code = race_round(t);
-        if (!code && isnan(t->race.v[0].log_s[t->round]) && !t->stopped)
-            return fail(GS_FAILED,
-                        race_left_s(t) > 0
-                            ? "tune: the job as it is failed in round %d of the race"
-                            : "tune: the time was over in round %d of the race, before "
-                              "the job as it is was measured: use more --minutes",
-                        t->round + 1);
+        if (!code && isnan(t->race.v[0].log_s[t->round]) && !t->stopped) {
+            say("tune: the job as it is %s in round %d of the launches",
+                race_left_s(t) > 0 ? "failed" : "was not measured in the time", t->round + 1);
+            break;
+        }
         race_judge(&t->race);
+        for (size_t i = 1; i < t->race.n && !t->stopped && !t->round; i++)
+            t->race.v[i].out = t->race.v[i].out || (!t->race.v[i].n && !t->race.v[i].failed);
         if (!t->stopped) {
-            if (t->round == 0) {
-                count_tried(t);
-                say_tried(t);
-            }
             join_shorter(t);
             t->round++;
         }
         TRY(code, write_state(t));
     }
-    if (!t->stopped)
-        t->winner = race_winner(&t->race);
     end_progress();
-    return code ? code : write_state(t);
+    if (t->stopped || code)
+        return code;
+    size_t won = race_winner(&t->race);
+    t->winner = won ? won : t->winner;
+    t->raced = true;
+    return write_state(t);
 }
 
 /* ---- the proof ---- */
 
 static int proof_one(struct tune *t, struct job_recording *b, size_t i, int copy, double *log_s)
 {
-    AUTO(tune_started_free) struct tune_started r = {0};
+    AUTO(launched_free) struct launched r = {0};
     AUTO_FREE char *what = xstrfmt("proof, launch %d of %zu", b->of.launch, t->proof_launches);
-    CHECK(start(t, what, &t->set.v[i], &r));
+    CHECK(start(t, what, &t->set.v[i], takes_price(t), &r));
     if (r.stopped)
         return GS_OK;
     *log_s = r.kind ? (double)NAN : log(r.step_s);
@@ -605,7 +1058,8 @@ static int proof_one(struct tune *t, struct job_recording *b, size_t i, int copy
         end_progress();
         say("tune: %s: %s: %s: %s", what, name, r.kind, r.why);
     }
-    return job_recording_put(b, &t->set.v[i], copy, &r);
+    CHECK(job_recording_put(b, &t->set.v[i], copy, &r));
+    return !i && !r.kind ? record_visits(t, &r) : GS_OK;
 }
 
 static int proof_launch(struct tune *t, int launch, double log_s[PROOF_STARTS])
@@ -652,6 +1106,7 @@ static int judge_proof(struct tune *t)
     for (size_t i = 0; i < c.n && !code; i++) /* one, unless the launches are of several kinds */
         if (c.v[i].effect.launches > t->proof.launches) {
             t->proof = c.v[i].effect;
+            t->floor = c.v[i].floor;
             t->proven = race_proven(&t->proof, c.v[i].floor, t->worth);
         }
     comparison_free(&c);
@@ -660,9 +1115,8 @@ static int judge_proof(struct tune *t)
 
 static int run_proof(struct tune *t)
 {
-    double fit = (left_s(t) + 0.1 * 60 * t->minutes) / proof_launch_s(t);
-    size_t most = (size_t)t->o.launches.value, least = most < PROOF_LEAST ? most : PROOF_LEAST, i;
-    t->proof_launches = fit < (double)most ? (size_t)fmax(fit, (double)least) : most;
+    size_t most = (size_t)t->o.proofs.value, i;
+    t->proof_launches = most;
     AUTO_FREE double(*log_s)[PROOF_STARTS] = xcalloc(most, sizeof *log_s);
     int code = GS_OK;
     for (i = 0; i < most; i++)
@@ -674,8 +1128,8 @@ static int run_proof(struct tune *t)
         code = job_recording_read(t->proof_dir, take_earlier_proof, &e);
     TRY(code, write_state(t));
     for (i = 0; i < t->proof_launches && !code && !t->stopped; i++) {
-        if (i >= least && left_s(t) + 0.1 * 60 * t->minutes < proof_launch_s(t))
-            break; /* the launches became slower */
+        if (i >= 2 && left_s(t) + 0.05 * 60 * t->minutes < proof_launch_s(t))
+            break;
         code = proof_launch(t, (int)i + 1, log_s[i]);
     }
     end_progress();
@@ -688,14 +1142,70 @@ static int run_proof(struct tune *t)
     return code ? code : write_state(t);
 }
 
+/* Without a winner: launches of the job as it is, so that the price does not rest on one. */
+static int price_again(struct tune *t)
+{
+    const struct tune_setting as_is = {.label = (char *)TUNE_BASELINE};
+    int code = GS_OK;
+    while (!code && takes_price(t) && t->price_launches < PROOF_LEAST + 1 && !interrupted(t) &&
+           left_s(t) > t->start_s) {
+        AUTO(launched_free) struct launched r = {0};
+        AUTO_FREE char *what =
+            xstrfmt("price, launch %ld of %d", t->price_launches + 1, PROOF_LEAST + 1);
+        code = open_log(t, t->race_dir, (int)t->price_launches + 1);
+        TRY(code, start(t, what, &as_is, true, &r));
+        if (code || r.stopped)
+            return code;
+        if (r.kind) {
+            end_progress();
+            say("tune: %s: %s: %s", what, r.kind, r.why);
+            return GS_OK;
+        }
+        code = record_visits(t, &r);
+    }
+    end_progress();
+    return code;
+}
+
 /* ---- the answer ---- */
+
+static size_t count_tried(struct tune *t)
+{
+    t->tried = 0;
+    for (size_t i = 1; i < t->joined_at; i++)
+        t->tried += t->race.v[i].n || t->race.v[i].failed ||
+                    (t->inside[i].is && !t->inside[i].untried && t->inside[i].effect.launches > 0);
+    return t->tried;
+}
+
+/* The best that is left open; 0: none looked shorter. */
+static size_t best_open(const struct tune *t)
+{
+    size_t best = race_best_open(&t->race);
+    for (size_t i = 1; i < t->joined_at && !best; i++)
+        if (t->inside[i].is && t->inside[i].effect.launches >= BLOCKS_LEAVE &&
+            t->inside[i].effect.value < 0 && t->inside[i].effect.lo < log1p(-t->worth))
+            best = i;
+    return best;
+}
 
 static int seal(const struct tune *t)
 {
+    const struct tune_result result = {.platform = t->o.platform,
+                                       .ranks = t->ranks,
+                                       .nodes = t->nodes,
+                                       .set = &t->set,
+                                       .race = &t->race,
+                                       .inside = t->inside,
+                                       .price = &t->price,
+                                       .step_s = t->line_s > 0 ? t->line_s : t->job.step_s,
+                                       .winner = t->winner,
+                                       .joined_at = t->joined_at,
+                                       .proof = t->proven ? &t->proof : NULL};
     int code = GS_OK;
-    if (!tune_plot(t->race_dir, t->o.platform, t->ranks, t->nodes, &t->set, &t->race, &t->price,
-                   t->job.step_s, t->winner, t->winner ? &t->proof : NULL))
+    if (!tune_plot(t->race_dir, &result))
         code = fail_file(t->race_dir, "written to", errno);
+    TRY(code, tune_bars(t->race_dir));
     TRY(code, manifest_write(t->race_dir));
     say("tune: recordings: %s%s%s%s%s", t->price_dir ? t->price_dir : "", t->price_dir ? ", " : "",
         t->race_dir, t->proof_dir ? ", " : "", t->proof_dir ? t->proof_dir : "");
@@ -709,38 +1219,40 @@ static int answer(struct tune *t)
             SHELL_WORD(t->race_dir));
         return GS_FAILED;
     }
-    if (t->winner && t->proven)
+    if (t->price_dir) {
+        tune_say_price(&t->price, t->price_dir, t->other_share);
+        if (tune_say_worthless(&t->price, t->worth))
+            return seal(t);
+    }
+    count_tried(t);
+    bool unprovable =
+        t->winner && t->inside && t->winner < t->joined_at && t->inside[t->winner].fixed;
+    if (unprovable)
+        tune_say_inside(&t->set.v[t->winner], &t->inside[t->winner].effect);
+    else if (t->winner && t->proven)
         tune_say_proven(&t->set.v[t->winner], &t->proof, t->proof_failed, &t->price, t->o.emit);
     else
-        tune_say_nothing(&t->set, t->tried, t->worth,
-                         t->winner ? t->winner : race_best_open(&t->race),
-                         t->winner ? &t->proof : NULL);
+        tune_say_nothing(&t->set, t->tried, t->worth, t->winner ? t->winner : best_open(t),
+                         t->winner ? &t->proof : NULL, t->floor);
+    say("tune: took %s", HUMAN_TIME(t->spent_s + clock_now_s() - t->began));
     return seal(t);
-}
-
-static int end_at_price(const struct tune *t)
-{
-    files_remove_tree(t->race_dir); /* there is no race */
-    say("tune: recording: %s", t->price_dir ? t->price_dir : "none");
-    return GS_OK;
 }
 
 static int stages(struct tune *t)
 {
     if (!t->job.step_s)
         CHECK(first(t));
-    if (!t->stopped && !t->set.n)
-        CHECK(make_settings(t));
-    if (!t->stopped && !t->priced && !t->race.v[0].n)
-        CHECK(take_price(t));
-    else if (t->priced) /* before this call: the answer begins with it all the same */
-        tune_say_price(&t->price, t->price_dir);
-    if (!t->stopped && tune_say_worthless(&t->price, t->worth))
-        return end_at_price(t);
-    if (!t->stopped && !t->winner)
+    if (!t->stopped && t->captured && !t->priced && !t->o.no_price)
+        CHECK(price_by_launches(t));
+    bool worthless = t->price.known && t->price.none.hi < t->worth;
+    if (!t->stopped && !t->raced && !worthless)
         CHECK(run_race(t));
-    if (!t->stopped && t->winner)
+    bool proves =
+        t->winner && !(t->winner < t->joined_at && t->inside[t->winner].fixed) && !worthless;
+    if (!t->stopped && proves)
         CHECK(run_proof(t));
+    else if (!t->stopped)
+        CHECK(price_again(t));
     return answer(t);
 }
 
@@ -771,11 +1283,10 @@ static int prepare(struct tune *t)
     CHECK(job_recording_folder("tune", t->o.platform, t->o.out));
     t->began = clock_now_s();
     t->job.out = realpath(t->o.out, NULL);
-    t->job.command = tune_command(t->command);
+    t->job.command = command_text(t->command);
     t->job.interrupts = &t->interrupts;
-    t->job.log = -1;
-    t->job.measure_s = fmin(5, fmax(0.5, t->minutes * 60 / 150));
     t->job.object = job_beside(JOB_OBJECT, "../lib/gradsync/" JOB_OBJECT);
+    t->job.audit = job_beside(JOB_AUDIT, "../lib/gradsync/" JOB_AUDIT);
     t->job.python = job_beside("../runner/job/torch", "../share/gradsync/torch");
     return t->job.out ? interrupts_catch(&t->interrupts) : fail_file(t->o.out, "read", errno);
 }
@@ -788,10 +1299,14 @@ static void release(struct tune *t)
     free(t->job.command);
     free(t->job.out);
     free(t->job.object);
+    free(t->job.audit);
     free(t->job.python);
     free(t->race_dir);
     free(t->proof_dir);
     free(t->price_dir);
+    free(t->inside);
+    free(t->shown);
+    words_free(&t->inside_names);
     tune_settings_free(&t->set);
     race_free(&t->race);
 }
@@ -800,16 +1315,18 @@ int tune_job(const struct tune_options *o, char **command)
 {
     struct tune t = {.o = *o, .command = command, .job.log = -1, .interrupts.fd = -1};
     CHECK(read_options(&t));
-    CHECK(tune_command_find(*command));
+    CHECK(command_find(*command));
     /* It also finds faults of the user's file, and that --only leaves nothing. */
-    const struct tune_request all = {o->candidates, o->only, o->lossy, 0,
-                                     TUNE_DDP | TUNE_FSDP | TUNE_PYTHON};
+    const struct tune_request all = {
+        o->candidates, o->arms,  o->launches, o->library,
+        o->only,       o->lossy, 0,           TUNE_DDP | TUNE_FSDP | TUNE_PYTHON};
     CHECK(tune_say_settings(&all, o->dry_run));
     if (o->dry_run) {
         printf("Of these, tune tries the ones for the link of the job.\n"
-               "It takes at most %.3g minutes: the first launch, the price, the race, and a proof "
-               "of %ld launches.\n",
-               t.minutes, o->launches.value);
+               "It takes at most %.3g minutes: the first launch, which takes the price and "
+               "compares settings, "
+               "launches for what a running job cannot change, and a proof of %ld launches.\n",
+               t.minutes, o->proofs.value);
         return GS_OK;
     }
     int code = prepare(&t);
@@ -836,6 +1353,7 @@ static void take_earlier_race(void *ctx, int launch, const char *label, int copy
     (void)copy;
     if (i >= t->race.n || launch > RACE_ROUNDS)
         return;
+    t->race.v[i].out = false;
     if (!(step_s > 0) && i)
         race_failed(&t->race, i);
     else if (step_s > 0)
@@ -847,14 +1365,32 @@ static void take_earlier_race(void *ctx, int launch, const char *label, int copy
 static void restore_race(struct tune *t)
 {
     bool whole = !isnan(t->race.v[0].log_s[t->round]);
-    t->tried = t->joined_at - 1;
     if (!isnan(t->race.v[0].log_s[0]))
         race_judge(&t->race);
-    if (t->round > 0)
-        count_tried(t);
-    for (size_t i = 1; i < t->race.n; i++)
+    for (size_t i = 1; i < t->race.n; i++) {
+        if (t->round > 0)
+            t->race.v[i].out = t->race.v[i].out || (!t->race.v[i].n && !t->race.v[i].failed);
         whole = whole && (t->race.v[i].out || !isnan(t->race.v[i].log_s[t->round]));
+    }
     t->round += whole;
+}
+
+/* What was measured inside the job is in the recording of the price. */
+static int restore_inside(struct tune *t)
+{
+    struct visits all = {0};
+    t->inside = xcalloc(t->set.n + 1, sizeof *t->inside);
+    if (t->price_dir && t->job.calls)
+        CHECK(job_recording_visits(&all, t->price_dir));
+    for (size_t i = 1; i < t->set.n; i++) {
+        t->inside[i].named = true;
+        t->inside[i].is = visits_have(&all, t->set.v[i].label) ||
+                          (t->job.calls && tune_setting_in_job(&t->set.v[i], t->link));
+        t->race.v[i].out = t->inside[i].is;
+    }
+    measure_inside(t, &all);
+    visits_free(&all);
+    return GS_OK;
 }
 
 static int restore(struct tune *t, const json_t *state)
@@ -871,7 +1407,10 @@ static int restore(struct tune *t, const json_t *state)
         const json_t *of = json_array_get(json_object_get(state, "changes"), i);
         tune_settings_add(&t->set, json_string_value(setting), of ? json_string_value(of) : "");
     }
-    enter_all(t);
+    race_begin(&t->race, t->worth);
+    for (i = 1; i < t->set.n; i++)
+        race_enter(&t->race, t->set.v[i].weight);
+    CHECK(restore_inside(t));
     int code = job_recording_read(t->race_dir, take_earlier_race, t);
     restore_race(t);
     return code;
@@ -891,7 +1430,7 @@ int tune_resume(const char *dir, bool commands)
     int code = out ? restore(&t, state) : GS_USAGE;
     TRY(code, begun_may_command(dir, path, "it holds a command", commands));
     TRY(code, begun_lock(t.race_dir));
-    TRY(code, tune_command_restore(&command, json_object_get(state, "command"), path));
+    TRY(code, command_restore(&command, json_object_get(state, "command"), path));
     t.command = command;
     TRY(code, prepare(&t));
     TRY(code, stages(&t));

@@ -13,7 +13,8 @@ struct tune_options {
     const char *platform, *out;
     const char *minutes, *worth, *memory; /* numbers; "1.5", "1%", "10%" */
     const char *candidates, *only, *emit;
-    struct cli_int launches, seed;
+    const char *arms, *launches, *library; /* files; NULL: none */
+    struct cli_int proofs, seed;
     bool lossy, dry_run, no_price;
 };
 

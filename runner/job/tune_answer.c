@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "base/units.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +50,7 @@ int tune_say_settings(const struct tune_request *q, bool print)
                     q->only);
 }
 
-void tune_say_price(const struct price_answer *p, const char *run)
+void tune_say_price(const struct price_answer *p, const char *run, double other_share)
 {
     AUTO_FREE char *sentence = p->known ? price_sentence(p) : NULL, *noise = price_noise(p);
     AUTO_FREE char *caveat = sentence ? price_caveat(p, run) : NULL;
@@ -61,6 +62,12 @@ void tune_say_price(const struct price_answer *p, const char *run)
             screen_say(caveat);
     } else
         say("tune: no price: %s", *p->why ? p->why : "the job ended before it was known");
+    if (other_share >= 0.01) {
+        AUTO_FREE char *other =
+            xstrfmt("Sends and receives, %.0f%% of the bytes of a step, are not in this price.",
+                    100 * other_share);
+        screen_say(other);
+    }
 }
 
 bool tune_say_worthless(const struct price_answer *p, double worth)
@@ -114,10 +121,21 @@ static void emit(const struct tune_setting *s, const char *form)
         puts("# in the job script, before srun, which passes these variables on");
     for (size_t i = 0; i < s->variables.n; i++)
         put_variable(s->variables.v[i], python);
+    if (s->library)
+        printf("export LD_PRELOAD=%s  # this NCCL before the job's own\n", SHELL_WORD(s->library));
     for (size_t i = 0; i < s->torch.n; i++) {
         AUTO_FREE char *code = tune_switch_code(s->torch.v[i]);
         printf("%s%s\n", python ? "" : "# in the code: ", code);
     }
+}
+
+/* The gain against the price, from the ends of both intervals. */
+static void add_share(struct text *t, const struct effect *e, const struct price_answer *p)
+{
+    double gain = -expm1(e->value), least = -expm1(e->hi), most = -expm1(e->lo);
+    text_addf(t, "; this gets back %.0f%% [%.0f, %.0f] of what communication costs",
+              fmin(100, 100 * gain / p->none.value), fmin(100, fmax(0, 100 * least / p->none.hi)),
+              p->none.lo > 0 ? fmin(100, 100 * most / p->none.lo) : 100);
 }
 
 void tune_say_proven(const struct tune_setting *s, const struct effect *e, size_t failed,
@@ -134,8 +152,7 @@ void tune_say_proven(const struct tune_setting *s, const struct effect *e, size_
     if (failed)
         text_addf(&t, " (in %zu more it failed)", failed);
     if (p->known && p->none.value > 0)
-        text_addf(&t, "; this gets back %.0f%% of what communication costs",
-                  fmin(100, -100 * expm1(e->value) / p->none.value));
+        add_share(&t, e, p);
     text_add(&t, ".");
     screen_say(t.s);
     if (*s->changes && !s->lossy && !only_without) {
@@ -147,8 +164,25 @@ void tune_say_proven(const struct tune_setting *s, const struct effect *e, size_
     emit(s, form);
 }
 
+void tune_say_inside(const struct tune_setting *s, const struct effect *e)
+{
+    AUTO_FREE char *words = tune_setting_words(s);
+    AUTO_FREE char *line = xstrfmt(
+        "%s: steps %.1f%% shorter [%.1f, %.1f] in the running job, in %d blocks of one launch. The "
+        "program or its "
+        "command sets this variable itself, so no other launch can prove it: change it there.",
+        words, -100 * expm1(e->value), -100 * expm1(e->hi), -100 * expm1(e->lo), e->launches);
+    screen_say(line);
+}
+
+/* The smallest gain that this proof would have shown. */
+static double could_see(const struct effect *e, double floor)
+{
+    return -expm1(-(e->hi - e->value) - (isnan(floor) ? 0 : fabs(floor)));
+}
+
 void tune_say_nothing(const struct tune_settings *s, size_t tried, double worth, size_t best,
-                      const struct effect *e)
+                      const struct effect *e, double floor)
 {
     AUTO_TEXT struct text t = {0};
     best = tried ? best : 0;
@@ -157,81 +191,240 @@ void tune_say_nothing(const struct tune_settings *s, size_t tried, double worth,
         text_addf(&t, "No setting of %zu was shown to shorten the step by %.3g%%", tried,
                   100 * worth);
     else
-        text_addf(&t, "No setting was tried%s",
-                  s->n > 1 ? ": the time was too short; use more --minutes" : "");
-    if (best && e && !isnan(e->value))
-        text_addf(&t, "; %s is %s: %+.1f%% [%+.1f, %+.1f] in %d launches",
-                  e->value < 0 ? "the best left open" : "none looked shorter, and the nearest",
-                  words, 100 * expm1(e->value), 100 * expm1(e->lo), 100 * expm1(e->hi),
-                  e->launches);
+        text_addf(&t, "No setting was tried: %s",
+                  s->n > 1 ? "the time was too short; use more --minutes"
+                           : "there is none for this link; name some with --candidates FILE");
+    if (best && e && !(expm1(e->hi) < 10)) /* also of NaN */
+        text_addf(
+            &t,
+            "; %s looked shorter in the first launch, but %d launch%s of its proof %s too few "
+            "to tell",
+            words, e->launches, e->launches == 1 ? "" : "es", e->launches == 1 ? "is" : "are");
     else if (best && e)
         text_addf(&t,
-                  "; %s looked shorter in the race, but fewer than 2 launches of its proof "
-                  "succeeded",
-                  words);
+                  "; %s is %s: %+.1f%% [%+.1f, %+.1f] in %d launches, where a gain below %.1f%% "
+                  "would not have "
+                  "been proven",
+                  e->value < 0 ? "the best left open" : "none looked shorter, and the nearest",
+                  words, 100 * expm1(e->value), 100 * expm1(e->lo), 100 * expm1(e->hi), e->launches,
+                  100 * could_see(e, floor));
     else if (best)
         text_addf(&t, "; the best left open is %s", words);
     text_add(&t, ".");
     screen_say(t.s);
 }
 
-/* ---- the figure ---- */
+/* ---- the figure ----
+ *
+ * setting.plot has a row for each setting: the step in seconds, its interval, and whether it was proven. */
 
 #define BARS 12 /* at most */
 
-static void put_bar(struct text *names, struct text *bars, int row, const char *name, double base_s,
-                    double value, double lo, double hi, bool proven)
+struct bar {
+    char *name;
+    double s, lo, hi;
+    bool proven;
+};
+
+struct bars {
+    struct bar v[BARS + 1];
+    size_t n;
+    double compute_s; /* of a step; NaN: unknown */
+};
+
+static void free_bars(struct bars *b)
 {
-    text_addf(names, "name[%d] = ", row);
-    gnuplot_quote(names, name);
-    text_add(names, "\n");
-    text_addf(bars, "%d %.9g %.9g %.9g %d\n", row, base_s * exp(value), base_s * exp(lo),
-              base_s * exp(hi), proven);
+    for (size_t i = 0; i < b->n; i++)
+        free(b->v[i].name);
 }
 
-static void put_head(struct text *t, const char *platform, long long ranks, long long nodes,
-                     const struct price_answer *p, double base_s, size_t rows)
+/* The caller frees. */
+static char *short_words(const struct tune_setting *s)
 {
-    text_addf(t, "platform = \"%s\"\nranks = %lld\nnodes = %lld\nbase = %.9g\nrows = %zu\n",
-              platform, ranks, nodes, base_s, rows);
-    if (!p->known) {
-        text_add(t, "share = NaN\n");
+    AUTO_FREE char *words = tune_setting_words(s);
+    AUTO_WORDS struct words parts = {0};
+    struct text t = {0};
+    words_split(&parts, words, ' ');
+    for (size_t i = 0; i < parts.n; i++) {
+        const char *p = parts.v[i];
+        p += !strncmp(p, "OMPI_MCA_", 9) ? 9 : 0;
+        p += !strncmp(p, "coll_tuned_", 11) ? 11 : 0;
+        text_addf(&t, "%s%s", i ? " " : "", p);
+    }
+    for (char *c = t.s; *c; c++)
+        *c = *c == '"' ? '\'' : *c;
+    return t.s;
+}
+
+static void add_bar(struct bars *b, const struct tune_result *r, size_t i)
+{
+    bool proven = r->winner == i && r->proof && !isnan(r->proof->value);
+    bool raced = i < r->race->n && r->race->v[i].n;
+    double value = raced ? r->race->v[i].effect : r->inside[i].effect.value,
+           lo = raced ? r->race->v[i].lo : r->inside[i].effect.lo,
+           hi = raced ? r->race->v[i].hi : r->inside[i].effect.hi;
+    if (proven) {
+        value = r->proof->value;
+        lo = r->proof->lo;
+        hi = r->proof->hi;
+    }
+    if (isnan(value) || b->n > BARS)
         return;
-    }
-    text_addf(t, "share = %.9g\nshare_lo = %.9g\nshare_hi = %.9g\n", p->none.value, p->none.lo,
-              p->none.hi);
-    if (!isnan(p->half.value))
-        text_addf(t, "$share_of << EOD\n0 %.9g\n0.5 %.9g\n1 %.9g\nEOD\n",
-                  p->step_s * (1 - p->none.value), p->step_s * (1 - p->half.value), p->step_s);
+    size_t k = b->n++;
+    for (; k > 1 && b->v[k - 1].s > r->step_s * exp(value); k--)
+        b->v[k] = b->v[k - 1];
+    b->v[k] = (struct bar){short_words(&r->set->v[i]), r->step_s * exp(value), r->step_s * exp(lo),
+                           r->step_s * exp(hi), proven};
 }
 
-bool tune_plot(const char *dir, const char *platform, long long ranks, long long nodes,
-               const struct tune_settings *s, const struct race *r, const struct price_answer *p,
-               double base_s, size_t winner, const struct effect *proof)
+bool tune_plot(const char *dir, const struct tune_result *r)
 {
-    AUTO_TEXT struct text t = {0}, names = {0}, bars = {0};
-    AUTO_FREE size_t *order = xcalloc(r->n + 1, sizeof *order);
+    AUTO_TEXT struct text t = {0};
     AUTO_FREE char *path = xstrfmt("%s/setting.plot", dir);
-    size_t n = race_order(r, order);
-    n = n < BARS ? n : BARS;
-    double sum = 0;
-    int rounds = 0;
-    for (int k = 0; k < RACE_ROUNDS; k++)
-        if (!isnan(r->v[0].log_s[k])) {
-            sum += r->v[0].log_s[k];
-            rounds++;
-        }
-    if (rounds) /* better than the first launch */
-        base_s = exp(sum / rounds);
-    put_head(&t, platform, ranks, nodes, p, base_s, n + 1);
-    put_bar(&names, &bars, 1, "the job as it is", base_s, 0, 0, 0, false);
-    for (size_t k = 0; k < n; k++) {
-        size_t i = order[k];
-        bool proven = winner == i && proof && !isnan(proof->value);
-        AUTO_FREE char *words = tune_setting_words(&s->v[i]);
-        put_bar(&names, &bars, (int)k + 2, words, base_s, proven ? proof->value : r->v[i].effect,
-                proven ? proof->lo : r->v[i].lo, proven ? proof->hi : r->v[i].hi, proven);
-    }
-    text_addf(&t, "array name[%zu]\n%s$bars << EOD\n%sEOD\n", n + 1, names.s, bars.s);
+    struct bars b = {.n = 1};
+    b.v[0] = (struct bar){xstrdup("the job as it is"), r->step_s, r->step_s, r->step_s, false};
+    for (size_t i = 1; i < r->set->n; i++)
+        if ((i < r->race->n && r->race->v[i].n && !r->race->v[i].failed) ||
+            (r->inside && i < r->joined_at && r->inside[i].effect.launches > 1))
+            add_bar(&b, r, i);
+    text_addf(&t, "platform = \"%s\"\nranks = %lld\nnodes = %lld\nbase = %.9g\nrows = %zu\n",
+              r->platform, r->ranks, r->nodes, r->step_s, b.n);
+    if (r->price->known)
+        text_addf(&t, "share = %.9g\nshare_lo = %.9g\nshare_hi = %.9g\n", r->price->none.value,
+                  r->price->none.lo, r->price->none.hi);
+    else
+        text_add(&t, "share = NaN\n");
+    for (size_t i = 0; i < b.n; i++)
+        text_addf(&t, "name[%zu] = \"%s\"\n", i + 1, b.v[i].name);
+    text_add(&t, "$bars << EOD\n");
+    for (size_t i = 0; i < b.n; i++)
+        text_addf(&t, "%zu %.9g %.9g %.9g %d\n", i + 1, b.v[i].s, b.v[i].lo, b.v[i].hi,
+                  b.v[i].proven);
+    text_add(&t, "EOD\n");
+    free_bars(&b);
     return files_replace(path, t.s, 0666);
+}
+
+/* Also that of older versions. */
+static bool read_bars(struct bars *b, const char *dir)
+{
+    AUTO_FREE char *path = xstrfmt("%s/setting.plot", dir);
+    AUTO_TEXT struct text t = {0};
+    double base = NAN, share = NAN;
+    *b = (struct bars){.compute_s = NAN};
+    if (!files_read(path, FILES_OWN, FILES_WHOLE_MAX, &t) || !t.s)
+        return false;
+    for (char *rest = t.s, *line; (line = strsep(&rest, "\n"));) {
+        size_t row;
+        double s, lo, hi;
+        int proven, at = 0;
+        if (sscanf(line, "name[%zu] = \"%n", &row, &at) == 1 && at && row >= 1 && row <= BARS + 1 &&
+            row == b->n + 1)
+            b->v[b->n++].name = xstrfmt("%.*s", (int)strcspn(line + at, "\""), line + at);
+        else if (sscanf(line, "%zu %lf %lf %lf %d", &row, &s, &lo, &hi, &proven) == 5 && row >= 1 &&
+                 row <= b->n)
+            b->v[row - 1] = (struct bar){b->v[row - 1].name, s, lo, hi, proven};
+        sscanf(line, "base = %lf", &base);
+        sscanf(line, "share = %lf", &share);
+    }
+    b->compute_s = base * (1 - fmin(1, fmax(0, share)));
+    return b->n;
+}
+
+static double longest(const struct bars *b)
+{
+    double most = 1e-9;
+    for (size_t i = 0; i < b->n; i++)
+        most = fmax(most, b->v[i].s);
+    return most;
+}
+
+#define BAR_COLUMNS 24
+
+int tune_bars(const char *dir)
+{
+    struct bars b;
+    size_t width = 0;
+    if (!read_bars(&b, dir) || b.n < 2) {
+        free_bars(&b);
+        return GS_OK;
+    }
+    double scale = BAR_COLUMNS / longest(&b);
+    for (size_t i = 0; i < b.n; i++)
+        width = strlen(b.v[i].name) > width ? strlen(b.v[i].name) : width;
+    width = width > 46 ? 46 : width;
+    printf("%-*s  %s\n", (int)width, "",
+           isnan(b.compute_s) ? "step" : "step: # compute, = communication");
+    for (size_t i = 0; i < b.n; i++) {
+        char bar[BAR_COLUMNS + 1];
+        int n = (int)lround(b.v[i].s * scale);
+        int compute = isnan(b.compute_s) ? 0 : (int)lround(b.compute_s * scale);
+        n = n > BAR_COLUMNS ? BAR_COLUMNS : n;
+        for (int k = 0; k < BAR_COLUMNS; k++)
+            bar[k] = k >= n ? ' ' : k < compute ? '#' : '=';
+        bar[BAR_COLUMNS] = '\0';
+        printf("%-*.*s  %s %.4g ms", (int)width, (int)width, b.v[i].name, bar, 1e3 * b.v[i].s);
+        if (i)
+            printf(" [%.4g, %.4g]%s", 1e3 * b.v[i].lo, 1e3 * b.v[i].hi,
+                   b.v[i].proven ? " proven" : "");
+        putchar('\n');
+    }
+    free_bars(&b);
+    return GS_OK;
+}
+
+/* ---- the same as SVG ---- */
+
+#define SVG_LEFT 340.0
+#define SVG_BARS 420.0
+#define SVG_ROW 26.0
+
+static void add_xml(struct text *t, const char *s)
+{
+    for (; *s; s++)
+        text_add(t, *s == '&'   ? "&amp;"
+                    : *s == '<' ? "&lt;"
+                    : *s == '>' ? "&gt;"
+                                : (char[]){*s, '\0'});
+}
+
+static void add_rect(struct text *t, double x, double y, double width, const char *colour)
+{
+    text_addf(t, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"16\" fill=\"%s\"/>\n", x, y,
+              fmax(0, width), colour);
+}
+
+int tune_svg(const char *dir, const char *file)
+{
+    struct bars b;
+    AUTO_TEXT struct text t = {0};
+    if (!read_bars(&b, dir))
+        return fail(GS_USAGE, "show --svg: %s has no setting.plot: it is not the race of a tune",
+                    dir);
+    double scale = SVG_BARS / longest(&b), height = SVG_ROW * (double)b.n + 50;
+    text_addf(&t,
+              "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"900\" height=\"%.0f\" "
+              "font-family=\"sans-serif\" font-size=\"13\">\n<rect width=\"900\" height=\"%.0f\" "
+              "fill=\"white\"/>\n<text x=\"%.0f\" y=\"20\">time of a step: ",
+              height, height, SVG_LEFT);
+    text_add(&t, isnan(b.compute_s) ? "whole" : "compute (dark) and communication (light)");
+    text_add(&t, "; lines: 95% interval</text>\n");
+    for (size_t i = 0; i < b.n; i++) {
+        double y = 34 + SVG_ROW * (double)i, s = b.v[i].s * scale;
+        double compute = isnan(b.compute_s) ? 0 : fmin(s, b.compute_s * scale);
+        text_addf(&t, "<text x=\"%.0f\" y=\"%.1f\" text-anchor=\"end\">", SVG_LEFT - 8, y + 13);
+        add_xml(&t, b.v[i].name);
+        text_add(&t, "</text>\n");
+        add_rect(&t, SVG_LEFT, y, compute, "#4477aa");
+        add_rect(&t, SVG_LEFT + compute, y, s - compute, b.v[i].proven ? "#ccbb44" : "#99c2e0");
+        if (i)
+            text_addf(&t,
+                      "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"black\"/>\n",
+                      SVG_LEFT + b.v[i].lo * scale, SVG_LEFT + b.v[i].hi * scale, y + 8, y + 8);
+        text_addf(&t, "<text x=\"%.1f\" y=\"%.1f\">%.4g ms%s</text>\n", SVG_LEFT + SVG_BARS + 24,
+                  y + 13, 1e3 * b.v[i].s, b.v[i].proven ? ", proven" : "");
+    }
+    text_add(&t, "</svg>\n");
+    free_bars(&b);
+    return files_replace(file, t.s, 0666) ? GS_OK : fail_file(file, "written", errno);
 }

@@ -12,8 +12,8 @@
 /* Lists what would be tried for each link. GS_OK, or reported: the user's file has a fault, or --only
  * leaves nothing; that is also seen without `print`. */
 int tune_say_settings(const struct tune_request *q, bool print);
-/* run: the price's recording, or NULL. */
-void tune_say_price(const struct price_answer *p, const char *run);
+/* run: the price's recording. other_share: of the bytes, those by calls that no arm leaves out. */
+void tune_say_price(const struct price_answer *p, const char *run, double other_share);
 /* GS_OK, or GS_USAGE, reported: there is no such form. */
 int tune_emit_known(const char *form);
 /* True: communication costs too little for any setting to gain `worth`; it has said so. */
@@ -21,11 +21,28 @@ bool tune_say_worthless(const struct price_answer *p, double worth);
 /* The winner, whose proof is the effect e; failed: launches of the proof in which the winner failed. */
 void tune_say_proven(const struct tune_setting *s, const struct effect *e, size_t failed,
                      const struct price_answer *p, const char *form);
-/* No setting was proven. `best`: the race's best that is not proven; 0: none; e: its proof, or NULL. */
+/* A setting that won inside the job, and that no launch can prove. */
+void tune_say_inside(const struct tune_setting *s, const struct effect *e);
+/* No setting was proven. `best`: the best that is not proven; 0: none; e: its proof, or NULL; floor: of the proof. */
 void tune_say_nothing(const struct tune_settings *s, size_t tried, double worth, size_t best,
-                      const struct effect *e);
+                      const struct effect *e, double floor);
 
-/* Writes DIR/setting.plot, from which figures/tune.gp draws. False and errno. */
-bool tune_plot(const char *dir, const char *platform, long long ranks, long long nodes,
-               const struct tune_settings *s, const struct race *r, const struct price_answer *p,
-               double base_s, size_t winner, const struct effect *proof);
+/* ---- the figure ---- */
+
+struct tune_result {
+    const char *platform;
+    long long ranks, nodes;
+    const struct tune_settings *set;
+    const struct race *race;
+    const struct tune_inside *inside; /* of the first joined_at settings */
+    const struct price_answer *price;
+    double step_s;
+    size_t winner, joined_at;
+    const struct effect *proof; /* of the winner; NULL: none */
+};
+
+/* Writes DIR/setting.plot. False and errno. */
+bool tune_plot(const char *dir, const struct tune_result *r);
+/* From it, bars in the terminal, and the same as SVG. GS_OK or reported. */
+int tune_bars(const char *dir);
+int tune_svg(const char *dir, const char *file);

@@ -14,6 +14,9 @@
 
 #define UNSET "unset"
 #define TORCH "torch:"
+#define LIBRARY "library="
+#define MPI_ARM "OMPI_MCA_coll_tuned_"
+#define MPI_RULES MPI_ARM "use_dynamic_rules"
 
 const char *const tune_link_names[TUNE_LINKS] = {"any", "p2p", "shm", "socket", "ib", "ofi", "mpi"};
 const char *const tune_link_words[TUNE_LINKS] = {"an unknown link",
@@ -50,7 +53,9 @@ static const struct row {
     {TUNE_SHM, 21200, 0, "copies by copy engines", "NCCL_SHM_USE_CUDA_MEMCPY=1"},
     {TUNE_SHM, 0, 0, "GPU thread blocks",
      "NCCL_MIN_NCHANNELS=16|NCCL_MIN_NCHANNELS=8|NCCL_MAX_NCHANNELS=2"},
-    {TUNE_SHM, 0, 0, "memory for buffers", "NCCL_BUFFSIZE=16777216"},
+    {TUNE_SHM, 0, 0, "memory for buffers", "NCCL_BUFFSIZE=16777216|NCCL_BUFFSIZE=1048576"},
+    {TUNE_SHM, 20304, 0, "the way between GPUs",
+     "NCCL_P2P_LEVEL=SYS|NCCL_P2P_LEVEL=PHB|NCCL_P2P_LEVEL=PXB"},
     /* Not LL128: NCCL leaves it out where lines of 128 bytes may arrive in parts, and when forced it
      * can give wrong sums there (NCCL_PROTO in NCCL's manual; seen between groups over sockets). */
     {TUNE_SHM, 0, 0, "protocol", "NCCL_PROTO=Simple"},
@@ -61,16 +66,24 @@ static const struct row {
     {TUNE_IB, 20402, 0, "GPU memory is read by the network card",
      "NCCL_NET_GDR_LEVEL=SYS|NCCL_NET_GDR_READ=1"},
     {TUNE_IB, 21200, 0, "order on PCIe", "NCCL_IB_PCI_RELAXED_ORDERING=1"},
-    {TUNE_IB, 0, 0, "GPU thread blocks", "NCCL_MIN_NCHANNELS=16"},
+    {TUNE_IB, 0, 0, "GPU thread blocks",
+     "NCCL_MIN_NCHANNELS=16|NCCL_MIN_NCHANNELS=24|NCCL_MIN_NCHANNELS=32"},
+    {TUNE_IB, 0, 0, "rings across network cards", "NCCL_CROSS_NIC=1|NCCL_CROSS_NIC=0"},
+    {TUNE_IB, 22400, NVLS, "algorithm", "NCCL_ALGO=^NVLSTree"},
     {TUNE_IB, 21200, 0, "the way of messages inside a host", "NCCL_PXN_DISABLE=1"},
     {TUNE_OFI, 0, 0, "protocol of the network plugin",
      "OFI_NCCL_PROTOCOL=RDMA|OFI_NCCL_PROTOCOL=SENDRECV"},
     {TUNE_OFI, 0, 0, "memory for buffers", "NCCL_BUFFSIZE=8388608 NCCL_P2P_NET_CHUNKSIZE=524288"},
     {TUNE_OFI, 0, 0, "protocol", "NCCL_PROTO=Simple"},
     {TUNE_OFI, 0, 0, "GPU thread blocks", "NCCL_MIN_NCHANNELS=16"},
+    {TUNE_OFI, 20402, 0, "GPU memory is read by the network card", "NCCL_NET_GDR_LEVEL=PHB"},
+    {TUNE_OFI, 20800, 0, "GPU thread blocks", "NCCL_NCHANNELS_PER_NET_PEER=4"},
+    {TUNE_OFI, 22400, NVLS, "algorithm", "NCCL_ALGO=^NVLSTree"},
     {TUNE_P2P, 0, 0, "GPU thread blocks",
      "NCCL_MAX_NCHANNELS=16|NCCL_MAX_NCHANNELS=8|NCCL_MIN_NCHANNELS=32"},
+    {TUNE_P2P, 21700, 0, "GPU thread blocks", "NCCL_MIN_CTAS=32"},
     {TUNE_P2P, 21200, 0, "copies by copy engines", "NCCL_P2P_USE_CUDA_MEMCPY=1"},
+    {TUNE_P2P, 0, 0, "the way between GPUs", "NCCL_P2P_DISABLE=1"},
     {TUNE_P2P, 0, 0, "protocol", "NCCL_PROTO=Simple"},
     {TUNE_P2P, 22400, NVLS, "algorithm", "NCCL_ALGO=allreduce:nvls"},
     {TUNE_P2P, 21700, NVLS, "algorithm", "NCCL_NVLS_ENABLE=0"},
@@ -84,15 +97,19 @@ static const struct row {
     {TUNE_UNKNOWN, 0, TUNE_FSDP, "memory: parameters stay whole", "torch:reshard_after_forward=0"},
     {TUNE_UNKNOWN, 0, TUNE_FSDP, "memory: parameters come earlier", "torch:prefetch=2"},
     {TUNE_UNKNOWN, 0, TUNE_PYTHON, "processors of a rank", "torch:bind=numa"},
+    {TUNE_UNKNOWN, 0, 0, "queues of the GPU",
+     "CUDA_DEVICE_MAX_CONNECTIONS=16|CUDA_DEVICE_MAX_CONNECTIONS=32"},
     {TUNE_UNKNOWN, 0, LOSSY | TUNE_DDP, "the gradients: bf16 when they are communicated",
      "torch:bf16_gradients=1"},
-#define RULES "OMPI_MCA_coll_tuned_use_dynamic_rules=1 "
+#define RULES MPI_RULES "=1 "
 #define ALGORITHM RULES "OMPI_MCA_coll_tuned_allreduce_algorithm="
+#define SEGMENT " OMPI_MCA_coll_tuned_allreduce_algorithm_segmentsize="
     {TUNE_MPI, 0, 0,
-     "algorithm of the all-reduce: ring (4, 5), recursive doubling (3), Rabenseifner (6)",
-     ALGORITHM "4|" ALGORITHM
-               "5 OMPI_MCA_coll_tuned_allreduce_algorithm_segmentsize=1048576|" ALGORITHM
-               "3|" ALGORITHM "6"},
+     "algorithm of the all-reduce: linear (1), reduce and broadcast (2), recursive doubling (3), "
+     "ring (4, 5), "
+     "Rabenseifner (6)",
+     ALGORITHM "4|" ALGORITHM "3|" ALGORITHM "6|" ALGORITHM "5" SEGMENT "1048576|" ALGORITHM
+               "5" SEGMENT "131072|" ALGORITHM "2|" ALGORITHM "1"},
     {TUNE_MPI, 0, 0, "copies between processes", "OMPI_MCA_btl_vader_single_copy_mechanism=none"},
     {TUNE_MPI, 0, 0, "memory for buffers", "OMPI_MCA_btl_vader_eager_limit=65536"},
     {TUNE_MPI, 0, 0, "connections", "OMPI_MCA_btl_tcp_links=2"},
@@ -217,6 +234,11 @@ static bool add_word(struct tune_setting *s, const char *word, char *why, size_t
                  word);
     else if (is_ours(word))
         snprintf(why, size, "'%.*s' cannot be a setting: tune sets it itself", (int)n, word);
+    if (good && !strncmp(word, LIBRARY, strlen(LIBRARY))) {
+        xstrset(&s->library, word + n + 1);
+        s->weight += 3;
+        return true;
+    }
     words_add(&s->variables, word);
     bool without = is_without(word);
     s->weight += without ? 1 : 2; /* fewer variables are better */
@@ -233,6 +255,8 @@ static char *joined(const struct tune_setting *s, const char *between)
         text_addf(&t, "%s%s", t.len ? between : "", s->variables.v[i]);
     for (size_t i = 0; i < s->torch.n; i++)
         text_addf(&t, "%s" TORCH "%s", t.len ? between : "", s->torch.v[i]);
+    if (s->library)
+        text_addf(&t, "%s" LIBRARY "%s", t.len ? between : "", s->library);
     return t.s;
 }
 
@@ -248,6 +272,7 @@ static void free_setting(struct tune_setting *s)
     words_free(&s->torch);
     free(s->label);
     free(s->changes);
+    free(s->library);
 }
 
 /* NULL: a word of it is no setting; why: the reason. */
@@ -281,6 +306,11 @@ static bool is_tuning(enum tune_link link, const char *name, size_t n, bool nvls
                                        "UCX_",
                                        "FI_",
                                        "CUDA_DEVICE_MAX_CONNECTIONS",
+                                       "CUDA_LAUNCH_BLOCKING",
+                                       "TORCH_NCCL_",
+                                       "TORCH_DISTRIBUTED_DEBUG",
+                                       "OFI_NCCL_",
+                                       "RCCL_",
                                        "OMPI_MCA_btl",
                                        "OMPI_MCA_coll",
                                        "OMPI_MCA_pml",
@@ -366,8 +396,8 @@ static enum tune_link link_of(const char *name)
 }
 
 /* "LINK: NAME=VALUE ...  # what it changes". Every line is checked, also those of other links. */
-static int take_line(struct tune_settings *all, const struct tune_request *q, int number,
-                     char *line, enum tune_link link)
+static int take_line(struct tune_settings *all, const struct tune_request *q, const char *file,
+                     int number, char *line, enum tune_link link)
 {
     char why[400] = "", *comment = strchr(line, '#');
     enum tune_link of = TUNE_UNKNOWN;
@@ -384,7 +414,7 @@ static int take_line(struct tune_settings *all, const struct tune_request *q, in
         line[n] = '\0';
         of = link_of(line);
         if (of == TUNE_LINKS)
-            return fail_at(GS_USAGE, q->file, number,
+            return fail_at(GS_USAGE, file, number,
                            "'%s' is not a link: must be any, p2p, shm, socket, ib, ofi or mpi",
                            line);
         line += n + 1;
@@ -396,28 +426,29 @@ static int take_line(struct tune_settings *all, const struct tune_request *q, in
     bool lossy = s && s->lossy, none = s && s->weight == 0;
     tune_settings_free(&others);
     if (!s)
-        return fail_at(GS_USAGE, q->file, number, "%s", why);
+        return fail_at(GS_USAGE, file, number, "%s", why);
     if (none)
-        return fail_at(GS_USAGE, q->file, number, "there is no setting behind the link");
-    return lossy && !q->lossy ? fail_at(GS_USAGE, q->file, number,
+        return fail_at(GS_USAGE, file, number, "there is no setting behind the link");
+    return lossy && !q->lossy ? fail_at(GS_USAGE, file, number,
                                         "'bf16_gradients' changes the arithmetic: it needs --lossy")
                               : GS_OK;
 }
 
-static int read_file(struct tune_settings *all, const struct tune_request *q, enum tune_link link)
+static int read_file(struct tune_settings *all, const struct tune_request *q, const char *file,
+                     enum tune_link link)
 {
-    AUTO_FCLOSE FILE *in = files_stream(q->file, FILES_GIVEN);
+    AUTO_FCLOSE FILE *in = files_stream(file, FILES_GIVEN);
     AUTO_FREE char *line = NULL;
     size_t cap = 0;
     int number = 0, code = GS_OK;
     if (!in)
-        return fail_at(GS_USAGE, q->file, 0, "cannot be read: %s", files_why(errno));
+        return fail_at(GS_USAGE, file, 0, "cannot be read: %s", files_why(errno));
     if (fseek(in, 0, SEEK_END) || fseek(in, 0, SEEK_SET))
-        return fail_at(GS_USAGE, q->file, 0,
+        return fail_at(GS_USAGE, file, 0,
                        "is a pipe, which can be read once only: write the settings to a file");
     while (!code && getline(&line, &cap, in) >= 0) {
         line[strcspn(line, "\n")] = '\0';
-        code = take_line(all, q, ++number, line, link);
+        code = take_line(all, q, file, ++number, line, link);
     }
     return code;
 }
@@ -474,11 +505,21 @@ int tune_settings_make(struct tune_settings *s, const struct tune_request *q, en
 {
     int code = GS_OK;
     *s = (struct tune_settings){0};
+    const bool own = q->arms || q->launches;
+    const char *const files[] = {q->arms, q->launches, q->file};
     add(s, TUNE_UNKNOWN, "", "", NULL, 0);
-    add_without(s, link);
-    if (q->file)
-        code = read_file(s, q, link);
-    for (size_t i = 0; i < COUNT(rows) && !code; i++) {
+    if (!own)
+        add_without(s, link);
+    if (q->library) {
+        AUTO_FREE char *apply = xstrfmt(LIBRARY "%s", q->library);
+        add(s, TUNE_UNKNOWN, apply, "another NCCL", NULL, 0);
+    }
+    for (size_t i = 0, first = s->n; i < COUNT(files) && !code; i++, first = s->n) {
+        code = files[i] ? read_file(s, q, files[i], link) : GS_OK;
+        for (size_t k = first; k < s->n; k++)
+            s->v[k].by_launch = i == 1;
+    }
+    for (size_t i = 0; i < COUNT(rows) && !code && !own; i++) {
         AUTO_WORDS struct words settings = {0};
         words_split(&settings, rows[i].settings, '|');
         for (size_t k = 0; k < settings.n && applies(&rows[i], q, link); k++)
@@ -529,7 +570,7 @@ static bool sets_same(const struct words *a, const struct words *b)
 size_t tune_settings_join(struct tune_settings *s, size_t a, size_t b)
 {
     if (sets_same(&s->v[a].variables, &s->v[b].variables) ||
-        sets_same(&s->v[a].torch, &s->v[b].torch))
+        sets_same(&s->v[a].torch, &s->v[b].torch) || s->v[a].library || s->v[b].library)
         return 0;
     struct tune_setting new = {.lossy = s->v[a].lossy || s->v[b].lossy,
                                .may_disconnect = s->v[a].may_disconnect || s->v[b].may_disconnect,
@@ -560,6 +601,8 @@ char *tune_setting_words(const struct tune_setting *s)
     for (size_t i = 0; i < s->variables.n; i++) {
         const char *v = s->variables.v[i];
         size_t n = strcspn(v, "=");
+        if (s->variables.n > 1 && !strncmp(v, MPI_RULES "=1", strlen(MPI_RULES "=1")))
+            continue; /* the others need it; it has no effect by itself */
         if (is_without(v))
             text_addf(&without, "%s%.*s", without.len ? " and " : "", (int)n, v);
         else
@@ -567,7 +610,44 @@ char *tune_setting_words(const struct tune_setting *s)
     }
     for (size_t i = 0; i < s->torch.n; i++)
         text_addf(&set, "%s%s", set.len ? " " : "", s->torch.v[i]);
+    if (s->library)
+        text_addf(&set, "%sNCCL of %s", set.len ? " " : "", s->library);
     if (without.len && set.len)
         return xstrfmt("%s, without %s", set.s, without.s);
     return without.len ? xstrfmt("without %s", without.s) : xstrdup(set.len ? set.s : "auto");
+}
+
+/* ---- as an arm in a running job ---- */
+
+bool tune_setting_in_job(const struct tune_setting *s, enum tune_link link)
+{
+    /* Plugins come by name and are shared between copies. */
+    static const char *const by_launch[] = {"NCCL_NET_PLUGIN", "NCCL_TUNER_",    "NCCL_PROFILER_",
+                                            "NCCL_NET=",       "NCCL_CONF_FILE", NULL};
+    bool good = !s->by_launch && !s->torch.n && (s->variables.n || s->library);
+    for (size_t i = 0; i < s->variables.n; i++) {
+        const char *v = s->variables.v[i];
+        bool nccl = link != TUNE_MPI && !strncmp(v, "NCCL_", 5) && !begins(v, by_launch);
+        bool mpi = link == TUNE_MPI && !s->library && !is_without(v) &&
+                   !strncmp(v, MPI_ARM, strlen(MPI_ARM));
+        good = good && (nccl || mpi);
+    }
+    return good;
+}
+
+void tune_setting_arm(struct text *t, const char *id, const struct tune_setting *s,
+                      enum tune_link link)
+{
+    text_addf(t, "arm %s\n", id);
+    if (link != TUNE_MPI)
+        text_addf(t, "copy %s\n", s->library ? s->library : "");
+    for (size_t i = 0; i < s->variables.n; i++) {
+        const char *v = s->variables.v[i];
+        if (link != TUNE_MPI && is_without(v))
+            text_addf(t, "without %.*s\n", (int)strcspn(v, "="), v);
+        else if (link != TUNE_MPI)
+            text_addf(t, "set %s\n", v);
+        else if (strncmp(v, MPI_RULES, strlen(MPI_RULES)) != 0)
+            text_addf(t, "mpi %s\n", v + strlen("OMPI_MCA_"));
+    }
 }

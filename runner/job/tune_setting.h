@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/text.h"
+#include "compare/contrast.h"
 
 #include <stdbool.h>
 
@@ -29,12 +30,14 @@ extern const char *const tune_link_words[TUNE_LINKS]; /* for sentences */
 enum { TUNE_DDP = 1, TUNE_FSDP = 2, TUNE_PYTHON = 4 };
 
 struct tune_setting {
-    char *label;            /* of its cells (label_from): "NCCL_A=2/NCCL_B=unset/torch:static_graph=1" */
+    char *label; /* of its cells (label_from): "NCCL_A=2/NCCL_B=unset/torch:static_graph=1" */
     struct words variables; /* NAME=VALUE; the job without it: NAME=unset, NCCL_NAME= */
     struct words torch;     /* switches of PyTorch: NAME=VALUE */
     char *changes;          /* what it may change */
     enum tune_link link;    /* of its row; TUNE_UNKNOWN: any */
     int weight;             /* how much it changes: of two alike, the smaller is advised */
+    char *library;          /* another file of NCCL; NULL: the job's own */
+    bool by_launch;         /* the user wants it compared in launches of its own */
     bool lossy;             /* changes the arithmetic */
     bool may_disconnect;    /* the job may need the variable that is left out */
 };
@@ -44,8 +47,20 @@ struct tune_settings {
     size_t n;
 };
 
+/* A setting inside the running job, by its place in tune_settings. */
+struct tune_inside {
+    bool is;        /* it is compared there */
+    bool named;     /* its visits have its label; else s and its place */
+    bool out, dead; /* it lost; it cannot be visited */
+    bool untried;   /* there was no time */
+    bool fixed; /* the command or the program sets its variable, so that no launch can change it */
+    struct effect effect;
+};
+
 struct tune_request {
-    const char *file; /* --candidates; NULL: none */
+    const char *file;            /* --candidates; NULL: none */
+    const char *arms, *launches; /* files of settings that replace the table; NULL: none */
+    const char *library;         /* another file of NCCL; NULL: none */
     const char *only; /* words separated by commas, one of which a label must contain; NULL: all */
     bool lossy;
     int nccl;  /* version, e.g. 22809; 0: unknown */
@@ -61,6 +76,11 @@ size_t tune_settings_find(const struct tune_settings *s, const char *label); /* 
 /* Adds the setting of these words unless it is there. Its index, or n: one is no setting. */
 size_t tune_settings_add(struct tune_settings *s, const char *apply, const char *changes);
 char *tune_setting_apply(const struct tune_setting *s); /* its words; the caller frees them */
+/* Can it be compared inside a running job, in a copy of NCCL or a communicator of Open MPI? */
+bool tune_setting_in_job(const struct tune_setting *s, enum tune_link link);
+/* Its lines in the engine's file of arms. */
+void tune_setting_arm(struct text *t, const char *id, const struct tune_setting *s,
+                      enum tune_link link);
 /* "NCCL_A=2 NCCL_B=2", or "without NCCL_B". The caller frees it. */
 char *tune_setting_words(const struct tune_setting *s);
 /* How the code of a job says what a switch of PyTorch does. The caller frees it. */

@@ -28,6 +28,8 @@ static const struct member {
     {"spent_s", NUMBER, 0, 1e9},
     {"start_s", NUMBER, 0, 1e9},
     {"base_s", NUMBER, 0, 1e9},
+    {"line_s", NUMBER, 0, 1e9},
+    {"other_share", NUMBER, 0, 1},
     {"step_s", NUMBER, 0, 1e9},
     {"base_memory_B", NUMBER, 0, 1e18},
     {"calls", WHOLE, 0, 1e9},
@@ -41,6 +43,10 @@ static const struct member {
     {"joined_at", WHOLE, 0, SETTINGS_MOST}, /* likewise */
     {"priced", FLAG, 0, 0},
     {"captured", FLAG, 0, 0},
+    {"trusted", FLAG, 0, 0},
+    {"raced", FLAG, 0, 0},
+    {"no_price", FLAG, 0, 0},
+    {"price_launches", WHOLE, 0, 1000},
     {"proof", RUN, 0, 0},
     {"price_run", RUN, 0, 0},
     {"seed", WHOLE, 0, 0x1p63},
@@ -48,6 +54,11 @@ static const struct member {
     {"lossy", FLAG, 0, 0},
     {"emit", TEXT, 0, 0},
     {"platform", TEXT, 0, 0},
+    {"only", TEXT, 0, 0},
+    {"candidates", TEXT, 0, 0},
+    {"arms", TEXT, 0, 0},
+    {"launch_file", TEXT, 0, 0},
+    {"library", TEXT, 0, 0},
 };
 
 /* "../../train/RUN"; older states have "FOLDER/train/RUN", whose last two names count. */

@@ -441,7 +441,7 @@ int cmd_tune(int argc, char **argv)
                              .worth = "1%",
                              .memory = "10%",
                              .emit = "env",
-                             .launches = {4, 2, 99},
+                             .proofs = {4, 2, 99},
                              .seed = {(long)time(NULL), 0, LONG_MAX}};
     const struct cli_option options[] = {
         {"minutes", 'm', CLI_TEXT, &o.minutes, "N",
@@ -456,7 +456,12 @@ int cmd_tune(int argc, char **argv)
          "try settings that change the arithmetic, too (bf16 gradients)"},
         {"memory", 0, CLI_TEXT, &o.memory, "SHARE",
          "advise no setting that needs more GPU memory than this share (default 10%)"},
-        {"launches", 'l', CLI_INT, &o.launches, "N",
+        {"arms", 'a', CLI_TEXT, &o.arms, "FILE",
+         "settings to compare inside the running job, instead of those of gradsync: lines as for --candidates"},
+        {"launches", 0, CLI_TEXT, &o.launches, "FILE",
+         "the same, each in launches of its own"},
+        {"library", 0, CLI_TEXT, &o.library, "FILE", "another file of NCCL, to compare with the job's own"},
+        {"proof", 'l', CLI_INT, &o.proofs, "N",
          "launches of the proof; 3 if time is short (default 4)"},
         {"emit", 'e', CLI_TEXT, &o.emit, "FORM",
          "form of the lines to paste: env, pytorch or sbatch (default env)"},
@@ -474,8 +479,8 @@ int cmd_tune(int argc, char **argv)
         .arguments = "-- COMMAND...",
         .summary =
             "Says what communication costs your training job, and which setting gets it back: "
-            "launches the command anew with one setting after the other, ends each launch after "
-            "some steps, and proves the best in launches that did not choose it. The command "
+            "launches the command once, compares settings inside the running job between blocks of its "
+            "steps, and proves the best in launches that did not choose it. The command "
             "needs no change.",
         .example = "gradsync tune -- torchrun --nproc-per-node 2 train.py",
         .options = options,

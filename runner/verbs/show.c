@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "config/config.h"
 #include "config/locate.h"
+#include "job/tune_answer.h"
 #include "plugin/plugin.h"
 #include "record/host_load.h"
 #include "record/machine.h"
@@ -262,7 +263,7 @@ static int show_format(struct store *s, const char *dir, const struct format *f,
 /* ---- the verb ---- */
 
 struct show_request {
-    const char *format, *out;
+    const char *format, *out, *svg;
     bool json;
 };
 
@@ -276,6 +277,8 @@ static int show(void *request, char **words, int n)
     AUTO_WORDS struct words title = {0};
     if (q->out && !name)
         return fail(GS_USAGE, "show: --output needs --format");
+    if (q->svg && n == 1 && files_is_folder(words[0]))
+        return tune_svg(words[0], q->svg);
     CHECK(runs_choose(&choice, (const char *const *)words, (size_t)n));
     choice.one = true;
     if (name)
@@ -283,6 +286,8 @@ static int show(void *request, char **words, int n)
     else
         runs_choice_say(&choice);
     const char *dir = runs_choice_latest(&choice)->dir;
+    if (q->svg)
+        return tune_svg(dir, q->svg);
     CHECK(open_run(&s, dir));
     CHECK(store_texts(&s, title_of, &title));
     if (!title.n)
@@ -297,6 +302,7 @@ int cmd_show(int argc, char **argv)
         {"json", 'j', CLI_FLAG, &q.json, NULL, "print one JSON object (docs/formats.md)"},
         {"format", 0, CLI_TEXT, &q.format, "FORMAT",
          "nccl-tests: tables as nccl-tests prints them; nccl-tests-json: as its -J writes them"},
+        {"svg", 0, CLI_TEXT, &q.svg, "FILE", "write the bars of a run of tune as SVG to this file"},
         {"output", 'o', CLI_TEXT, &q.out, "FILE",
          "write the output of --format to this file, replaced atomically (default: print it)"},
         {0}};

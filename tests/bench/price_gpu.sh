@@ -9,7 +9,7 @@
 #   MODES   default: ddp compile fsdp2 (fsdp2 has no hooks, and runs over the link "host" alone)
 #   OUT     folder for the recordings and outputs; default: a temporary one
 #   PYTHON  default: python3
-#   BUILD   the build folder with gradsync and libgradsync-price.so; default: build
+#   BUILD   the build folder with gradsync and libgradsync-engine.so; default: build
 set -uo pipefail
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 build=${BUILD:-$top/build}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One launch of the user's command with a setting and the engine (plugins/engine). The times of its steps come from
+ * the engine, which counts steps by the sequence of collectives; without it, from the lines that the command
+ * prints. The command is ended as soon as the caller has enough.
+ */
+#pragma once
+
+#include "base/family.h"
+#include "job/job_output.h"
+#include "job/job_process.h"
+#include "job/job_watch.h"
+#include "job/journal.h"
+#include "job/tune_setting.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A variable of a setting: the launch runs without communication (plugins/engine/engine.h). */
+#define LAUNCH_PART "GRADSYNC_PRICE_ARM"
+
+struct launch_job {
+    char *command; /* for a shell */
+    char *out; /* an absolute folder that all ranks see; each launch makes one of its own in it */
+    char *object, *audit; /* libgradsync-engine.so, -audit.so; NULL: none */
+    char *python;         /* folder of sitecustomize.py; NULL: not to be used */
+    struct interrupts *interrupts;
+    double step_s; /* of the job, about; 0: unknown */
+    int64_t calls; /* collectives of a step; 0: unknown */
+    int64_t bytes; /* of these; 0: unknown */
+    int log;       /* file for what the command prints */
+};
+
+/* Consecutive steps, the slowest rank. */
+struct launch_sample {
+    uint64_t ns;
+    int64_t steps;
+    double at; /* Unix seconds */
+};
+
+/* A launch, and what is known of it so far. */
+struct launched {
+    struct job_watch *watch; /* its GPUs, and what else ran on them */
+    struct journals journals;
+    struct launch_sample *v; /* visits of auto, or lines */
+    size_t n;
+    double took_s, step_s;   /* step_s: the median of the samples */
+    double begun_s;          /* from the beginning to its first visit or line; 0: none yet */
+    double line_s;           /* of a step, by the lines that it prints; 0: unknown */
+    bool by_calls;           /* the samples are visits */
+    double memory_B;         /* the most that PyTorch allocated on a GPU; 0: unknown */
+    int nccl, torch;         /* torch: bits, what the job has of PyTorch's */
+    char torch_changed[160]; /* what a switch changed; "": nothing */
+    enum tune_link link;
+    struct words
+        set_inside; /* variables that NCCL saw, and that are not in the environment of gradsync: NAME=VALUE */
+    size_t progress; /* visits, when there were more of them than before */
+    double progress_at, longest_s;
+    const char *kind; /* as in a fail line; NULL: measured */
+    char why[700];
+    bool stopped; /* by a signal */
+    bool gloo;    /* DDP made many steps over Gloo, which nothing sees */
+};
+
+struct launch {
+    struct job_output output; /* the first member: the context of hooks */
+    const struct launch_job *job;
+    /* What the caller wants. */
+    const char *arms; /* for the engine; NULL: they come later (launch_arms) */
+    double visit_ms;
+    long seed;
+    double timeout_s;
+    bool ask_link; /* let NCCL report its link */
+    /* Looks at what is known; true: it has enough. */
+    bool (*enough)(void *ctx, struct launch *l);
+    void *ctx;
+    /* The rest is the launch's own. */
+    struct launched *r;
+    struct job_times *times;
+    char *folder;
+    int lock;
+    double began, looked_at;
+};
+
+/* GS_OK, also if the command failed, or reported: nothing can be started. */
+int launch_run(struct launch *l, const struct tune_setting *s, struct launched *r);
+/* Gives the engine its arms. */
+void launch_arms(const struct launch *l, const char *arms);
+/* Arms that are not to be visited any more: all of them, separated by blanks. */
+void launch_leave(const struct launch *l, const char *arms);
+void launched_free(struct launched *r);
+
+/* The words of a command as one line for a shell; a single word is one already. */
+char *command_text(char **words);
+/* GS_OK, or GS_USAGE, reported: there is no such program. */
+int command_find(const char *program);
+/* Does the command set this variable itself (env X=1, mpirun -x X=1, --mca)? */
+bool command_sets(const char *command, const char *name);
+/* Its words without their secrets. */
+json_t *command_record(char **words);
+/* *words: as the command was given, NULL at the end; the caller frees each of them and the list. GS_OK or
+ * reported: secrets are missing in the environment, or `path`, which has `recorded`, is damaged. */
+int command_restore(char ***words, const json_t *recorded, const char *path);
