@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # From recordings to figures. One arrow, one rule:
-#   data/raw                  gradsync reduce            data/csv/*.csv, by way of data/gradsync.db
+#   data/raw                  gradsync query --export   data/csv/*.csv, by way of data/gradsync.db
 #   compare.csv, chosen.csv   gradsync compare --again   data/csv/again.csv, data/csv/chosen/again.csv
 #   the rows of P/W           figures/panels             data/csv/panels/P/W/NAME.plot, figures.mk
 #   NAME.plot                 figures/draw               figures/out/P/NAME-SCRIPT.{svg,png,pdf}
@@ -42,7 +42,7 @@ csv := data/csv
 dry := $(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS))))
 # What others named becomes text of makefiles and commands: gradsync lists it, and refuses any name but
 # of letters, digits, '.', '_' and '-'.
-listed = $(call sound_list,$(shell '$(BUILD)/gradsync' list $1 2>&1))
+listed = $(call sound_list,$(shell '$(BUILD)/gradsync' help $1 2>&1))
 sound_list = $(if $(filter-out 0,$(.SHELLSTATUS)),$(error $1),$1)
 reads := $(if $(and $(dry),$(if $(wildcard $(BUILD)/gradsync),,not built)),,$(filter reduced sound-drawn sound-tables written,$(MAKECMDGOALS)))
 runs := $(if $(reads),$(call listed,recordings))
@@ -99,9 +99,9 @@ $(if $(reads),$(call remember,$(csv)/runs,$(runs)))
 else
 runs := $(if $(wildcard $(csv)/runs),$(filter $(file <$(csv)/runs),$(runs)),$(runs))
 endif
-$(csv)/stamp: $(lost) $(library) $(BUILD)/runner/verbs/reduce.o $(BUILD)/runner/verbs/compare.o $(configs:%=configs/%.ini) $(foreach r,$(runs),$(wildcard $(raw)/$r/*.jsonl $(raw)/$r/*.json)) $(csv)/runs | $(BUILD)/gradsync
+$(csv)/stamp: $(lost) $(library) $(BUILD)/runner/verbs/query.o $(BUILD)/runner/verbs/compare.o $(configs:%=configs/%.ini) $(foreach r,$(runs),$(wildcard $(raw)/$r/*.jsonl $(raw)/$r/*.json)) $(csv)/runs | $(BUILD)/gradsync
 	$(call quiet,REDUCE,$(raw))mkdir -p $(csv) && rm -f $(csv)/damaged && $(if $(runs),\
-	$(BUILD)/gradsync reduce -q -o $(csv) $(if $(filter reduced sound-drawn,$(MAKECMDGOALS)),--damaged $(csv)/damaged) && \
+	$(BUILD)/gradsync query -q --export $(csv) $(if $(filter reduced sound-drawn,$(MAKECMDGOALS)),--damaged $(csv)/damaged) && \
 	$(BUILD)/gradsync compare -q --again $(csv)/compare.csv -o $(csv) && \
 	$(BUILD)/gradsync compare -q --again $(csv)/chosen.csv -o $(csv)/chosen && )touch $@
 $(reduced_tables) $(addprefix $(csv)/,transitions.csv limits.csv): $(csv)/stamp ;

@@ -30,7 +30,7 @@ A config is a file, or the bare name of one in ./configs or of one that was inst
 folder, or its id below data/raw.
 .SH VERBS
 END
-"$gradsync" list verbs | while IFS= read -r verb; do
+"$gradsync" help verbs | while IFS= read -r verb; do
     printf '.SS %s\n' "$verb"
     "$gradsync" "$verb" --help | as_is
 done

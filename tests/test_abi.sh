@@ -27,7 +27,7 @@ old_and_new() { # FOLDER-OF-HEADER WHAT
     sed "s/template/$2/g" "$top/plugins/template/template-local.ini" >"$2.ini"
     ok "the plugin of $2 header is measured" env GRADSYNC_PLUGIN_PATH="$tmp/$2" "$gradsync" run \
         "$2.ini" -q -o "raw-$2" "${few[@]}"
-    ok "the recording of the plugin of $2 header is reduced" "$gradsync" reduce -q "raw-$2" -o \
+    ok "the recording of the plugin of $2 header is reduced" "$gradsync" query -q "raw-$2" --export \
         "csv-$2"
     is "$(grep -c "^[^,]*,local,$2,.*,ok," "csv-$2/summary.csv")" 6 \
         "the table of the plugin of $2 header has each cell"
@@ -66,7 +66,7 @@ for ranks in 2 3; do
     ok "the example is measured on $ranks ranks" "$prefix/bin/gradsync" --plugins . run \
         mpi_allgather-local.ini -q -o "raw$ranks" \
         "${few[@]}" --set "launch:ranks=$ranks" --set mpi_allgather:size=3072,98304
-    ok "the recording of $ranks ranks is reduced" "$prefix/bin/gradsync" reduce -q "raw$ranks" -o \
+    ok "the recording of $ranks ranks is reduced" "$prefix/bin/gradsync" query -q "raw$ranks" --export \
         "csv$ranks"
     is "$(grep -c ',ok,' "csv$ranks/summary.csv")" 4 \
         "every cell of $ranks ranks is ok, its result verified"

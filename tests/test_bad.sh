@@ -12,7 +12,7 @@ gradsync() { command "$gradsync" "$@"; }
 # What some of them are read beside: the tables of one recording.
 whole_run raw/p/null/r
 mkdir configs && printf '[measure]\nlaunches = 2\n[null]\nsize = 8, 16\nconfigs = a, b\n' >configs/p.ini
-"$gradsync" reduce -q raw -o csv
+"$gradsync" query -q raw --export csv
 
 refuses() { # COMMAND [first]: as wanted, in one line or the first one, and nothing is left behind
     run eval "$1"

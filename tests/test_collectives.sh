@@ -35,7 +35,7 @@ broadcast 1.0
 reduce 1.0
 sendrecv 1.0
 END
-ok 'the recording of every collective is reduced' "$gradsync" reduce -q data -o csv
+ok 'the recording of every collective is reduced' "$gradsync" query -q data --export csv
 is "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
     $at["param_collective"] == "allgather" { n++; r = $at["busbw_Bps"] / $at["algbw_Bps"] }
     $at["param_collective"] == "allgather" { good += r > 0.666 && r < 0.667 }
@@ -49,7 +49,7 @@ config curves.ini 2 '[limits]' 'busbw = 1TB/s' 'source = nowhere' '[mpi_allreduc
 measure curves.ini
 mkdir -p part panels
 ok 'an all-reduce and an all-gather in one section are reduced' \
-    "$gradsync" reduce -q "$dir" -o part
+    "$gradsync" query -q "$dir" --export part
 (cd "$top" && bash figures/panels "$gradsync" "$tmp/panels" curves/mpi_allreduce "$tmp/part")
 is "$(cd panels && echo *.plot)" 'mpi_allreduce-collective-allgather.plot mpi_allreduce.plot' \
     'an all-reduce and an all-gather have a panel each'

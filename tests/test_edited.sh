@@ -55,7 +55,7 @@ readers=(check show reduce compare resume)
 read_by() { # VERB
     case $1 in
     check) "$gradsync" check "$run_dir/launch-01.01.jsonl" ;;
-    reduce) "$gradsync" reduce data/raw -o csv ;;
+    reduce) "$gradsync" query data/raw --export csv ;;
     compare) "$gradsync" compare data/raw ;;
     *) "$gradsync" "$1" "$run_dir" ;;
     esac

@@ -33,7 +33,7 @@ shape() {
 
 exits 0 'a plain run succeeds' "$gradsync" run -q tiny.ini -o plain
 is "$(recordings plain | wc -l)" 1 'a plain run writes one recording'
-exits 0 'a plain run is reduced' "$gradsync" reduce -q plain -o plain.csv
+exits 0 'a plain run is reduced' "$gradsync" query -q plain --export plain.csv
 is "$(shape plain.csv | grep -c ' 1.25e-05 ')" 4 'its table has the scripted time of each cell'
 
 # ---- paths and folders
@@ -44,7 +44,7 @@ cd 'a folder/in a folder' || exit 1
 exits 0 'a run with spaces in config, data folder and cwd succeeds' "$gradsync" run -q \
     '../my platform.ini' -o '../raw data'
 is "$(recordings '../raw data' | wc -l)" 1 'a run writes into a data folder with spaces'
-exits 0 'reduce takes folders with spaces' "$gradsync" reduce -q '../raw data' -o '../the tables'
+exits 0 'reduce takes folders with spaces' "$gradsync" query -q '../raw data' --export '../the tables'
 exits 0 'check takes a folder with spaces' "$gradsync" check '../raw data'
 cd "$tmp" || exit 1
 is "$(shape 'a folder/the tables')" "$(shape plain.csv)" 'folders with spaces give the same cells'
@@ -71,7 +71,7 @@ else
     is "$(LC_ALL=$german awk 'BEGIN { printf "%s", 1 }')$(LC_ALL=$german bash -c \
         'printf %.1f 1,5')" 11,5 \
         'the German locale has decimal commas'
-    LC_ALL=$german run "$gradsync" reduce -q plain -o german.csv
+    LC_ALL=$german run "$gradsync" query -q plain --export german.csv
     ok 'a German locale writes the same tables byte by byte' diff -r plain.csv german.csv
     LC_ALL=$german run "$gradsync" plan tiny.ini
     german_plan=$out
@@ -95,7 +95,7 @@ like "$(head -n 1 "$(recordings zone)")" '"started":"[0-9T:.-]*Z"' 'the header h
 
 for mask in 077 000; do
     (umask $mask && "$gradsync" run -q tiny.ini -o "mask $mask" &&
-        "$gradsync" reduce -q "mask $mask" -o "csv $mask")
+        "$gradsync" query -q "mask $mask" --export "csv $mask")
     is "$(shape "csv $mask")" "$(shape plain.csv)" "umask $mask gives the same cells"
 done
 is "$(find 'mask 077' -perm /077 | wc -l)" 0 'under umask 077 nobody else can read the data'

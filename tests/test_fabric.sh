@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# gradsync fabric on this machine; tests/golden/fabric.cmd has it on synthetic trees.
+# gradsync check --machine on this machine; tests/golden/fabric.cmd has it on synthetic trees.
 . "$(dirname "$0")/lib.sh"
 
-ok 'fabric succeeds on this machine' "$gradsync" fabric
-fails1 2 '' "$gradsync" fabric --root nowhere
+ok 'fabric succeeds on this machine' "$gradsync" check --machine
+fails1 2 '' "$gradsync" check --machine --root nowhere
 
 # What a recording says of it.
 cat >one.ini <<'END'

@@ -25,7 +25,7 @@ printable_only() {
     ! grep -q $'[\001-\010\013-\037\177]' <<<"$1" && ! grep -q "$wide" <<<"$1"
 }
 readers() { # each reader that prints or writes texts
-    printf '%s\n' 'check data/raw' 'reduce -o csv' 'show data/raw/p/null/r1' 'compare -o csv' \
+    printf '%s\n' 'check data/raw' 'query --export csv' 'show data/raw/p/null/r1' 'compare -o csv' \
         'report -o page.html'
 }
 refused() { # WHAT
@@ -70,7 +70,7 @@ for text in $'\xc2\x85' $'\xe2\x80\xae' $'\f'; do
     done
 done
 rm -rf data && mkdir -p data/raw/p/null && cp -r raw/p/null/r1 data/raw/p/null/r1
-"$gradsync" reduce -q data/raw -o csv && "$gradsync" compare -q data/raw -o csv
+"$gradsync" query -q data/raw --export csv && "$gradsync" compare -q data/raw -o csv
 for text in $'\e[31m' $'\xc2\x9b' $'\xe2\x81\xa6'; do
     sed -i "2s/^[^,]*,/a${text},/" csv/{summary,compare,launches}.csv
     for verb in 'compare --again csv/compare.csv'; do
@@ -98,14 +98,14 @@ run "$gradsync" check $'no\e[31mwhere'
 ok 'an error names a folder with printable characters only' printable_only "$err"
 for name in 'a;touch PWNED' 'a b' "a'b" 'a$(touch PWNED)b' 'a:b' 'a#b' '-a' $'a\nb'; do
     rm -rf data && mkdir -p "data/raw/$name/null" && cp -r raw/p/null/r1 "data/raw/$name/null/r1"
-    fails1 1 '' "$gradsync" list recordings
+    fails1 1 '' "$gradsync" help recordings
 done
 rm -rf data && mkdir -p data/raw/p/null && cp -r raw/p/null/r1 data/raw/p/null/r1
-is "$("$gradsync" list recordings)" p/null/r1 'a plain name is listed'
+is "$("$gradsync" help recordings)" p/null/r1 'a plain name is listed'
 touch 'data/raw/p/null/r1/launch-$(shell touch PWNED).jsonl'
-exits 1 'a file with a command in its name ends the list of recordings' "$gradsync" list recordings
+exits 1 'a file with a command in its name ends the list of recordings' "$gradsync" help recordings
 mkdir configs && touch 'configs/a;b.ini'
-exits 1 'a config with a command in its name ends the list of platforms' "$gradsync" list platforms
+exits 1 'a config with a command in its name ends the list of platforms' "$gradsync" help platforms
 
 # ---- make and gnuplot
 

@@ -80,7 +80,7 @@ is "$(header two | grep -o '"nodes":[0-9]*' | head -n 1)" '"nodes":2' \
     'the recording says that there are two nodes'
 like "$(header two)" '"NCCL_ALGO":"Ring"' 'variables that tune the ranks reach the other hosts'
 ok 'check accepts the recording of two hosts' "$gradsync" check two/p/*/*
-"$gradsync" reduce -q two/p -o csv
+"$gradsync" query -q two/p --export csv
 is "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "nodes") c = i }
     NR > 1 { print $c }' csv/summary.csv | sort -u)" 2 'the table says that there are two nodes'
 

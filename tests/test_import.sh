@@ -20,7 +20,7 @@ for file in table report; do
         [ $rc -le 1 ] || bad="$bad $size"
     done
     is "$bad" '' "a $file cut anywhere is imported or refused"
-    "$gradsync" reduce -q cut_$file -o csv
+    "$gradsync" query -q cut_$file --export csv
     is "$(csv csv/summary.csv '$0 ~ /in_place=no/' size_B median_s | sort -u | cut -d' ' -f1 | uniq -d)" '' \
         "no $file cut anywhere gives a time that was cut"
 done
@@ -49,7 +49,7 @@ is "$(find killed -maxdepth 1 -name '.*' | wc -l)" 0 'the repeat removes what th
 # ---- many
 awk 'BEGIN { for (i = 1; i <= 100000; i++) printf "%.3f\n", 9 + i % 997 / 1000 }' >many.txt
 ok '100,000 iteration times are imported' import -q -o many --platform a100 --set ranks=8 many.txt
-"$gradsync" reduce -q many -o csv
+"$gradsync" query -q many --export csv
 is "$(csv csv/summary.csv 1 n blocks launches)" '100000 3125 1' '100,000 iteration times are in blocks of 32'
 sed -n 's/.*"time_ns":\[\(.*\)\]}$/\1/p' many/*/*/*/*.jsonl | tr , "\n" >values
 ok '100,000 iteration times keep their order, and none is lost' cmp values \
@@ -75,11 +75,11 @@ if [ -d "$fixtures" ]; then
     done
     for f in "$fixtures"/**/*.{csv,xml,log,tsv}; do fails1 1 'refused: ' import -o refused "$f"; done
     l40s=$fixtures/phase1-baseline/nvidial40s_4gpu_results/iteration_1/2026-02-20_20-09-16.txt
-    "$gradsync" import -q --platform l40s --set config=auto -o l40s "$l40s" && "$gradsync" reduce -q l40s -o l40s.csv
+    "$gradsync" import -q --platform l40s --set config=auto -o l40s "$l40s" && "$gradsync" query -q l40s --export l40s.csv
     is "$(csv l40s.csv/transitions.csv 'get("kind") == "dip"' size_B verdict | xargs)" \
         '16777216 unconfirmed 16777216 unconfirmed' 'the dip of the L40S at 16 MiB is found, by one file unconfirmed'
     ok 'the recordings of others are sound' "$gradsync" check fixtures
-    ok 'they become tables' "$gradsync" reduce -q fixtures -o csv
+    ok 'they become tables' "$gradsync" query -q fixtures --export csv
 else
     skip 'recordings of others' "$fixtures is not here"
 fi

@@ -90,7 +90,7 @@ for dir in data*/p/null/*; do
     is "$(closed | wc -l) $(closed | sort -u | wc -l)" "$((sizes * made)) $((sizes * made))" \
         'each group is closed once in each launch'
     rm -rf csv
-    ok 'a run after kills is reduced' "$gradsync" reduce "$dir" -o csv
+    ok 'a run after kills is reduced' "$gradsync" query "$dir" --export csv
     is "$(($(wc -l <csv/summary.csv) - 1))" $((sizes * 2)) 'the table has every cell after kills'
     counted=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "launches") c = i }
         NR > 1 { print $c }' csv/summary.csv | sort -u)

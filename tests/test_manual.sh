@@ -11,7 +11,7 @@ export GRADSYNC_PLUGIN_PATH=$build/plugins:$build/tests/plugins
 ok 'the manual page is written' bash "$top/mk/manual.sh" "$gradsync"
 printf '%s\n' "$out" >gradsync.1
 page=$(sed 's/\\-/-/g; s/\\&//g; s/\\e/\\/g' gradsync.1)
-for verb in $("$gradsync" list verbs); do
+for verb in $("$gradsync" help verbs); do
     like "$page" $'\n'".SS $verb"$'\n' "the manual page has the verb $verb"
     lost=$("$gradsync" "$verb" --help | grep -vxF -f <(printf '%s' "$page") || true)
     is "$lost" '' "the manual page has every line of the help of $verb"
@@ -60,12 +60,12 @@ is "$(complete_it plan a-f)" a-file.ini 'plan completes a file'
 is "$(complete_it show 2025)" 20250101T000000Z-abcd 'show completes a run'
 is "$(complete_it run 2025)" 20250101T000000Z-abcd 'run completes a run too'
 is "$(complete_it help nul)" null 'help completes a plugin'
-is "$(complete_it help meas)" measure 'help completes a section of configs'
-is "$(complete_it list p)" plugins 'list completes a kind'
+is "$(complete_it help measur)" 'measure measured' 'help completes a section of configs'
+is "$(complete_it help plugi)" plugins 'help completes a kind'
 is "$(complete_it report p)" p 'report completes a platform'
 is "$(complete_it run --work)" --workload 'run completes --workload'
 is "$(complete_it run --q)" --quiet 'run completes --quiet'
-for verb in $("$gradsync" list verbs); do
+for verb in $("$gradsync" help verbs); do
     is "$(complete_it "$verb" --help)" --help "$verb completes --help"
 done
 is "$(complete_it plan zzz)" '' 'a word without a match is not completed'

@@ -52,7 +52,7 @@ for so in "$build"/plugins/*.so; do
 done
 mkdir one
 compile load_crash one/load_crash.so
-GRADSYNC_PLUGIN_PATH=$tmp/one ok 'list succeeds' "$gradsync" list
+GRADSYNC_PLUGIN_PATH=$tmp/one ok 'list succeeds' "$gradsync" help plugins
 like "$out" 'mpi_allreduce .*all-reduce' 'list shows the plugins beside the program'
 like "$out" 'load_crash .*crashes while it is loaded' 'list says that a plugin crashes'
 

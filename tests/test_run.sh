@@ -56,7 +56,7 @@ wait $first && wait $second
 is $? 0 'two runs of one config may run at once'
 is "$(the_run two | wc -l)" 2 'two runs of one config go into folders of their own'
 ok 'check finds both runs of one config whole' "$gradsync" check two
-is "$("$gradsync" reduce -q two -o two.csv && cut -d, -f1 two.csv/summary.csv | sort -u | wc -l)" 3 \
+is "$("$gradsync" query -q two --export two.csv && cut -d, -f1 two.csv/summary.csv | sort -u | wc -l)" 3 \
     'two runs at once are both in the tables'
 
 # ---- several workloads ----

@@ -29,7 +29,7 @@ for verb in 'check raw' 'reduce raw -o csv' 'show raw/p/null/r1'; do
 done
 for file in plan.json config.ini; do
     rm -rf raw && whole_run raw/p/null/r1 && rm raw/p/null/r1/$file && mkfifo raw/p/null/r1/$file
-    ends "a pipe for $file" "$special" "$gradsync" reduce raw -o csv
+    ends "a pipe for $file" "$special" "$gradsync" query raw --export csv
 done
 mkdir -p camp/p/null/r csv && mkfifo camp/p/null/r/jobs.jsonl csv/compare.csv csv/launches.csv
 for verb in status submit; do ends 'a pipe for the ledger of a run' "$special" "$gradsync" \
@@ -116,7 +116,7 @@ like "$err" "no verb 'shwo'.*did you mean 'show'" 'a mistyped verb before a verb
 
 # ---- a result that nobody gets ----
 
-for verb in help 'help config' 'list plugins'; do
+for verb in help 'help config' 'help plugins'; do
     # shellcheck disable=SC2086
     run bash -c '"$0" "$@" >/dev/full' "$gradsync" $verb
     is "$rc" 1 "$verb fails where its output does not fit"
@@ -125,8 +125,8 @@ done
 
 # Sample files of steps are the first to fill it, one after another.
 mkdir disk
-run unshare -rm bash -c 'mount -t tmpfs -o size=16k none disk || exit 77; exec "$0" reduce -q '\
-'"$1" -o disk' \
+run unshare -rm bash -c 'mount -t tmpfs -o size=16k none disk || exit 77; exec "$0" query -q '\
+'"$1" --export disk' \
     "$gradsync" "$top/data/raw/h200-2gpu"
 if [ $rc != 77 ] && [[ $err != *unshare* ]]; then
     is "$rc" 1 'a disk that is full ends the reduction with 1'

@@ -23,7 +23,7 @@ mode = compute, comm, sequential, overlapped
 configs = auto, ring
 END
 exits 0 'steps are measured' "$gradsync" run -q mine.ini
-exits 0 'the recording is reduced' "$gradsync" reduce -q data/raw -o csv
+exits 0 'the recording is reduced' "$gradsync" query -q data/raw --export csv
 exits 0 'the recording is compared' "$gradsync" compare -q data/raw -o csv
 exits 0 'the recording is compared with what is best alone' \
     "$gradsync" compare -q --best-of comm data/raw -o csv
@@ -41,7 +41,7 @@ chmod 555 csv
 if may_not_write test -w csv; then
     skip 'a folder of another user is refused' 'this user may write everywhere'
 else
-    exits 1 'a folder of another user is refused' may_not_write "$gradsync" reduce -q data/raw -o csv
+    exits 1 'a folder of another user is refused' may_not_write "$gradsync" query -q data/raw --export csv
     like "$err" '^csv/summary.csv: cannot be written: Permission denied' 'the error names the file'
 fi
 chmod 755 csv
@@ -72,8 +72,8 @@ word() { # WORD REGEX NAME
     prints "$2" "$gradsync" help "$1"
     is "$(awk 'length > 80' <<<"$out")" '' "help $1 fits 80 columns"
 }
-word chosen.csv $'^chosen.csv, written by .gradsync reduce.' 'a table that reduce writes says so'
-word samples.csv $'^samples.csv, written by .gradsync reduce.\n +One row for each sample' \
+word chosen.csv $'^chosen.csv, written by .gradsync query --export.' 'a table that reduce writes says so'
+word samples.csv $'^samples.csv, written by .gradsync query --export.\n +One row for each sample' \
     'help of a table says what a row is, and what writes it'
 word median_s 'of summary.csv, launches.csv.*median_s +number, s' \
     'help of a column gives its tables, type and unit'

@@ -13,7 +13,7 @@ unset NO_COLOR
 ok 'help succeeds' "$gradsync" help
 is "$(awk 'length > 80' <<<"$out")" '' 'help is at most 80 columns wide'
 is "$(awk 'END { print NR <= 24 }' <<<"$out")" 1 'help fits a screen of 24 lines'
-verbs=$("$gradsync" list verbs)
+verbs=$("$gradsync" help verbs)
 for verb in $verbs; do
     is "$([[ $out =~ (^|[^a-z])$verb([^a-z]|$) ]] && echo told)" told "help lists the verb $verb"
     is "$("$gradsync" help "$verb" | head -2)" "$("$gradsync" "$verb" --help | head -2)" \

@@ -48,7 +48,7 @@ is "$("$gradsync" compare "$proof" 2>/dev/null | sed -n 's/^.* -\([0-9.]*%\) \[-
     'compare prints the numbers of the proof that tune printed'
 exits 0 'show accepts a proof' "$gradsync" show "$proof"
 unlike "$err" 'missing' 'show misses nothing'
-exits 0 'reduce accepts all of them' "$gradsync" reduce raw -o csv
+exits 0 'reduce accepts all of them' "$gradsync" query raw --export csv
 is "$(jq -r 'select(.type == "header") | .tune | "\(.command) \(.stage)"' "$proof"/launch-01.01.jsonl)" \
     'job proof' 'the header names the program and the stage'
 is "$(find raw -name '.trial*' | wc -l)" 0 'no file of the ranks is left'

@@ -32,7 +32,7 @@ build/gradsync run -q all 2>run.err &
 pid=$!
 second() { grep -qs '"type":"block"' data/raw/two/null/*/launch-01.01.jsonl; }
 until_true 60 second || flunk 'the second config is under way' "$(cat run.err)"
-says 'unfinished: data/raw/two/null/[^ ]*: .*gradsync show' build/gradsync reduce -o csv
+says 'unfinished: data/raw/two/null/[^ ]*: .*gradsync show' build/gradsync query --export csv
 unlike "$err" 'raw/one' 'reduce calls no finished run unfinished'
 is "$(cut -d, -f2 csv/summary.csv | sort -u | tr '\n' ' ')" 'one platform two ' \
     'the tables have both platforms'

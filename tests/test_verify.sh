@@ -41,7 +41,7 @@ ok 'what it left is gone' test ! -e "$finished/.MANIFEST.json.$dead"
 ok 'the temporary file of a process that runs stays' test -e "$finished/.MANIFEST.json.$$"
 chmod u+w "$finished" && rm "$finished/.MANIFEST.json.$$" "$finished/MANIFEST.json"
 exits 0 'and the run is sealed again' "$gradsync" resume "$finished"
-ok 'the recording of the runner is reduced' "$gradsync" reduce measured -o csv
+ok 'the recording of the runner is reduced' "$gradsync" query measured --export csv
 is "$(find csv -name '.*')" '' 'reduce removes what a killed reduce left'
 is "$(cut -d, -f27 csv/summary.csv | sort -u | tr '\n' ' ')" 'ok status ' \
     "every cell of the runner's recording is ok"

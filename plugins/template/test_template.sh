@@ -10,7 +10,7 @@ like "$err" 'a block on 2 ranks was measured and is right' 'and a block was meas
 ok 'a run of two blocks' "$gradsync" run "$top/configs/template-local.ini" -q -o raw \
     --set measure:launches=1 --set measure:blocks=2 --set measure:max_blocks=2 \
     --set launch:oversubscribe=yes
-ok 'is reduced' "$gradsync" reduce raw -q -o csv
+ok 'is reduced' "$gradsync" query raw -q --export csv
 is "$(grep -c template csv/summary.csv)" 6 'to a row a cell: three sizes, two methods'
 
 done_testing

@@ -409,19 +409,19 @@ const char *judgement_span(char *buf, size_t n, double low, double high)
     return buf;
 }
 
+/* By the floor and the p of a difference, without its least size. */
 static void tell_small(struct judgement *j, const struct effect *e, double equivalence,
-                       double floor)
+                       double floor, double p_holm)
 {
     char span[64];
-    j->small = e->hi < 0 ? -1 : e->lo > 0 ? 1 : 0;
+    j->small = p_holm >= JUDGEMENT_ALPHA ? 0 : e->hi < -floor ? -1 : e->lo > floor ? 1 : 0;
     if (j->small < 0)
         judgement_span(span, sizeof span, -expm1(e->hi), -expm1(e->lo));
     else if (j->small > 0)
         judgement_span(span, sizeof span, expm1(e->lo), expm1(e->hi));
     if (j->small)
-        snprintf(j->reason, sizeof j->reason, "%s by %s, below the %.3g%% that you ask for%s",
-                 j->small < 0 ? "shorter" : "longer", span, 100 * equivalence,
-                 fabs(e->value) <= floor ? ", and not above the A/A floor" : "");
+        snprintf(j->reason, sizeof j->reason, "%s by %s, below the %.3g%% that you ask for",
+                 j->small < 0 ? "shorter" : "longer", span, 100 * equivalence);
 }
 
 struct judgement judge_effect(const struct effect *e, double equivalence, double floor,
@@ -442,6 +442,6 @@ struct judgement judge_effect(const struct effect *e, double equivalence, double
     else
         explain(&j, e, bound, floor);
     if (j.verdict == VERDICT_EQUIVALENT)
-        tell_small(&j, e, equivalence, floor);
+        tell_small(&j, e, equivalence, floor, p_holm);
     return j;
 }

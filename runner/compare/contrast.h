@@ -35,8 +35,8 @@
  *   faster        the interval lies below -f, the effect below -b, and the family's adjusted p is
  *                 below 0.05; slower: the same on the other side
  *   inconclusive  all else, and everything with one launch or without a floor
- * An equivalent effect is small, not absent, if its interval lies on one side of 0: `small` has its
- * direction, the reason its size. Only an interval that includes 0 shows no difference.
+ * An equivalent effect is small, not absent, if it passes the other rules of a difference: its interval
+ * lies beyond the A/A floor, and p_holm < JUDGEMENT_ALPHA. `small` has its direction.
  *
  *   same operation  set by verdicts.c, not here: the recording says that both configs ran the same
  *                   algorithm, protocol and number of CTAs, so the config causes no difference,
@@ -107,7 +107,7 @@ struct judgement {
     enum verdict verdict;
     int64_t needed; /* further launches for a verdict with 80% power and the same spread; 0: it has
                          one; -1: none would do, or more than JUDGEMENT_MOST_LAUNCHES */
-    int small;      /* equivalent, and the interval excludes 0: -1 shorter, 1 longer; else 0 */
+    int small;      /* equivalent, beyond the floor and p_holm < 0.05: -1 shorter, 1 longer */
     char reason[256]; /* of inconclusive, same operation and small; else "" */
 };
 

@@ -152,12 +152,12 @@ void locate_platforms(struct words *names)
 static const char *const may_be[] = {
     "",
     [LOCATE_CONFIG] = "; it takes a path, or the name of a config in configs",
-    [LOCATE_RUN] = ("; it takes a path, a platform (gradsync list measured) or the id of a run "
-                    "(gradsync list recordings)"),
+    [LOCATE_RUN] = ("; it takes a path, a platform (gradsync help measured) or the id of a run "
+                    "(gradsync help recordings)"),
     [LOCATE_CONFIG | LOCATE_RUN] =
         "; it takes a path, the name of a config in configs, or the id of a run below data/raw",
     [LOCATE_CAMPAIGN] = "; it takes the folder of a campaign, which 'gradsync submit' prints",
-    [LOCATE_ONE_RUN] = "; it takes a path or the id of a run (gradsync list recordings)",
+    [LOCATE_ONE_RUN] = "; it takes a path or the id of a run (gradsync help recordings)",
 };
 
 static char *nearest_of(const char *word, void list(struct words *names))
@@ -187,7 +187,7 @@ int locate_failed(enum gs_exit code, const char *path, unsigned names)
     AUTO_FREE char *platform = names & LOCATE_ONE_RUN ? locate_platform(whole) : NULL;
     if (platform)
         return fail_at(code, path, 0,
-                       "is a platform; give one of its runs (gradsync list recordings)");
+                       "is a platform; give one of its runs (gradsync help recordings)");
     bool data = names & (LOCATE_RUN | LOCATE_ONE_RUN) && !strcmp(whole, LOCATE_DATA);
     names = strchr(whole, '/') ? names & LOCATE_CAMPAIGN : names;
     if (why == ENOENT && *whole && !data) {

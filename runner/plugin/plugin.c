@@ -462,7 +462,7 @@ static int no_such(const char *name)
                     "no plugin '%s': this installation has none (a wheel holds only what needs "
                     "neither MPI nor CUDA); to measure a config, build gradsync from its source",
                     name);
-    return fail(GS_USAGE, "no plugin '%s'%s; 'gradsync list' shows those found here", name,
+    return fail(GS_USAGE, "no plugin '%s'%s; 'gradsync help plugins' shows those found here", name,
                 DID_YOU_MEAN(near));
 }
 

@@ -507,9 +507,9 @@ void runs_choice_say(const struct choice *c)
                   : ", the latest (this machine has no recording)",
         older, unfinished ? unfinished : "", failed ? "; newer: " : "", failed ? c->failed : "",
         failed ? ", all cells failed" : "",
-        of_many    ? "; others: gradsync list recordings"
+        of_many    ? "; others: gradsync help recordings"
         : c->named ? ""
-                   : "; others: gradsync list measured");
+                   : "; others: gradsync help measured");
 }
 
 void runs_choice_free(struct choice *c)

@@ -84,7 +84,7 @@ static int check_config(const char *path, const char *const *overrides)
         code =
             err_worse(code, fail_at(GS_USAGE, path, 0,
                                     "no workload section; add one, e.g. [mpi_allreduce]; 'gradsync "
-                                    "list' shows the plugins"));
+                                    "help plugins' shows the plugins"));
     config_free(c);
     return code;
 }
@@ -308,11 +308,19 @@ static int check_one(const char *path, const char *const *overrides)
     return GS_OK;
 }
 
-static int check(void *overrides, char **paths, int n)
+struct check_request {
+    const char **overrides, *root;
+    bool machine, json;
+};
+
+static int check(void *request, char **paths, int n)
 {
-    int worst = GS_OK;
+    const struct check_request *q = request;
+    int worst = q->machine ? machine_check(q->root, q->json) : GS_OK;
+    if (!n && !q->machine)
+        return fail(GS_USAGE, "check: give a file or folder, or --machine");
     for (int i = 0; i < n; i++) {
-        int one = check_one(paths[i], *(const char ***)overrides);
+        int one = check_one(paths[i], q->overrides);
         worst = one > worst ? one : worst;
     }
     return worst;
@@ -320,17 +328,23 @@ static int check(void *overrides, char **paths, int n)
 
 int cmd_check(int argc, char **argv)
 {
-    const char **overrides = NULL;
+    struct check_request q = {0};
     const struct cli_option options[] = {
-        CLI_SET_ROW(&overrides),
+        CLI_SET_ROW(&q.overrides),
+        {"machine", 'm', CLI_FLAG, &q.machine, NULL,
+         "show the network ports and GPUs of this machine, and the NCCL settings that gradsync "
+         "would choose"},
+        {"json", 0, CLI_FLAG, &q.json, NULL, "with --machine: print one JSON object"},
+        {"root", 'r', CLI_TEXT, &q.root, "DIR",
+         "with --machine: read DIR/sys and DIR/proc instead of /sys and /proc"},
         {"quiet", 'q', CLI_QUIET, NULL, NULL, "print faults only"},
         {0},
     };
-    const struct cli cli = {.arguments = "FILE…",
+    const struct cli cli = {.arguments = "[FILE…]",
                             .summary = "Reports every fault in a config (.ini), a plugin (.so), a "
                                        "recording (.jsonl) or all run folders below a folder.",
                             .example = "gradsync check configs/local.ini data/raw",
                             .options = options,
-                            .args = {1, -1}};
-    return cli_request(&cli, argc, argv, check, &overrides);
+                            .args = {0, -1}};
+    return cli_request(&cli, argc, argv, check, &q);
 }

@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 /* The verbs in the order of `gradsync help`; without help, a verb is listed in the row above. */
 /* clang-format off */
 #define EACH_VERB(X) \
@@ -16,13 +18,10 @@
     X("status", cmd_status, "[CAMPAIGN]", NULL) \
     X("show", cmd_show, "[RUN]", "print a table of a run") \
     X("report", cmd_report, "[PLATFORM...]", "write one HTML page of figures, tables, verdicts") \
-    X("reduce", cmd_reduce, "RAW -o CSV", "turn recordings into CSV tables; see also") \
-    X("query", cmd_query, "SELECT... [RAW]", NULL) \
+    X("query", cmd_query, "SELECT... [RAW]", "answer a SQL query, or write the CSV tables") \
     X("import", cmd_import, "FILE...", "turn output of nccl-tests and others into recordings") \
     X("compare", cmd_compare, "[RAW | A B]", "print verdicts: config against baseline, B against A") \
     X("check", cmd_check, "FILE...", "report every fault in a config, plugin or recording") \
-    X("fabric", cmd_fabric, "", "show network ports, GPUs, NCCL settings; see also") \
-    X("list", cmd_list, "", NULL) \
     X("model", cmd_model, "CONFIG", "compute a training between sites; see also") \
     X("links", cmd_links, "CONFIG", NULL) \
     X("watch", cmd_watch, "FILE|-", "follow a training log; report low rates and faults") \
@@ -33,3 +32,11 @@
 #define VERB(name, run, arguments, help) int run(int argc, char **argv);
 EACH_VERB(VERB)
 #undef VERB
+
+/* Prints the names of a kind, one a line: plugins (with version and summary), verbs, configs, runs,
+ * measured (platforms with a recording), recordings (run folders below data/raw), platforms (of
+ * configs/). *known: it is a kind. GS_OK or reported. */
+int names_print(const char *kind, bool *known);
+/* `check --machine`: the network ports and GPUs of this machine, and the NCCL settings that gradsync
+ * would choose. root: reads ROOT/sys and ROOT/proc; NULL: / */
+int machine_check(const char *root, bool json);

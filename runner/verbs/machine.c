@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/cli.h"
 #include "base/err.h"
 #include "base/files.h"
 #include "base/jsontext.h"
@@ -81,24 +80,16 @@ static void show_settings(const struct fabric_setting *s, size_t n)
     }
 }
 
-struct fabric_request {
-    const char *root;
-    bool json;
-};
-
-static int show(void *request, char **words, int n)
+int machine_check(const char *root, bool json)
 {
-    (void)words;
-    (void)n;
-    const struct fabric_request *q = request;
-    if (q->root && !files_is_folder(q->root))
-        return fail(GS_USAGE, "fabric: --root %s: not a folder", q->root);
+    if (root && !files_is_folder(root))
+        return fail(GS_USAGE, "check: --root %s: not a folder", root);
     AUTO(fabric_free) struct fabric f = {0};
     struct fabric_setting settings[FABRIC_SETTINGS_MAX];
-    AUTO_FREE char *real = q->root ? realpath(q->root, NULL) : xstrdup("");
+    AUTO_FREE char *real = root ? realpath(root, NULL) : xstrdup("");
     fabric_read(&f, real);
     size_t chosen = fabric_choose(&f, getenv, settings);
-    if (q->json) {
+    if (json) {
         AUTO_JSON json_t *j = fabric_json(&f, settings, chosen);
         json_print(j, JSON_INDENT(2));
     } else {
@@ -108,21 +99,4 @@ static int show(void *request, char **words, int n)
         show_settings(settings, chosen);
     }
     return GS_OK;
-}
-
-int cmd_fabric(int argc, char **argv)
-{
-    struct fabric_request q = {0};
-    const struct cli_option options[] = {
-        {"root", 'r', CLI_TEXT, &q.root, "DIR",
-         "read DIR/sys and DIR/proc instead of /sys and /proc"},
-        {"json", 0, CLI_FLAG, &q.json, NULL, "print one JSON object"},
-        {0}};
-    const struct cli cli = {.arguments = "",
-                            .summary = "Shows the network ports and GPUs of this machine, and the "
-                                       "NCCL settings that gradsync would choose.",
-                            .example = "gradsync fabric --json",
-                            .options = options,
-                            .args = {0, 0}};
-    return cli_request(&cli, argc, argv, show, &q);
 }

@@ -34,10 +34,16 @@ static const struct old_verb {
     const char *name, *now;
 } old_verbs[] = {
     {"advise", "'gradsync compare PLATFORM' ends with what to set"},
-    {"cancel", "'gradsync status' names the jobs; scancel cancels them, and keeps what is recorded"},
+    {"cancel",
+     "'gradsync status' names the jobs; scancel cancels them, and keeps what is recorded"},
     {"collect", "'gradsync status CAMPAIGN' also copies complete runs to data/raw"},
-    {"limits", "'gradsync reduce' writes limits.csv, and 'gradsync show' names cells above the limit"},
-    {"transitions", "'gradsync reduce' writes transitions.csv, and the figures mark them"},
+    {"fabric", "type gradsync check --machine"},
+    {"list", "type gradsync help plugins, or help configs, runs, measured"},
+    {"reduce", "type gradsync query --export DIR [RAW]"},
+    {"limits", "'gradsync query --export DIR' writes limits.csv, and 'gradsync show' names cells "
+               "above the limit"},
+    {"transitions",
+     "'gradsync query --export DIR' writes transitions.csv, and the figures mark them"},
     {"suspects", "DCGM and nvbandwidth test GPUs and their links; 'gradsync show RUN' names "
                  "launches that something else disturbed"},
     {"lab-enter", "type gradsync lab enter SITE COMMAND"},
@@ -145,16 +151,11 @@ static int plugin_help(const char *name)
 /* ---- sections and keys of configs ---- */
 
 static const char *const examples[][2] = {
-    {"platform", "title = My server"},
-    {"launch", "ranks = 4"},
-    {"measure", "launches = 5"},
-    {"slurm", "partition = gpu"},
-    {"cost", "usd_per_hour = 14"},
-    {"limits", "busbw = 450GB/s"},
-    {"sites", "west = gpus=2 up=1Gbit/s"},
-    {"links", "rate = 1Gbit/s"},
-    {"model", "parameters = 1.3e9"},
-    {"reference", "busbw = 449GB/s"},
+    {"platform", "title = My server"},     {"launch", "ranks = 4"},
+    {"measure", "launches = 5"},           {"slurm", "partition = gpu"},
+    {"cost", "usd_per_hour = 14"},         {"limits", "busbw = 450GB/s"},
+    {"sites", "west = gpus=2 up=1Gbit/s"}, {"links", "rate = 1Gbit/s"},
+    {"model", "parameters = 1.3e9"},       {"reference", "busbw = 449GB/s"},
 };
 
 static void put_example(const char *section)
@@ -246,7 +247,7 @@ static bool has_words(const char *section)
 
 static bool configs_help(const char *word)
 {
-    if (strcmp(word, "config") && strcmp(word, "configs"))
+    if (strcmp(word, "config"))
         return false;
     printf("Sections of a config. 'gradsync help SECTION' lists the keys of those with *.\n"
            "\nexample\n"
@@ -289,13 +290,17 @@ static int no_such_word(const char *word, struct words *names)
     columns_names(names);
     return fail(GS_USAGE,
                 "help: no verb, plugin, section, key, table or column '%s'%s; 'gradsync help' "
-                "lists the verbs, 'gradsync list' the plugins, 'gradsync help config' the "
+                "lists the verbs, 'gradsync help plugins' the plugins, 'gradsync help config' the "
                 "sections, 'gradsync help tables' the tables",
                 word, DID_YOU_MEAN(text_nearest(word, (const char *const *)names->v, names->n)));
 }
 
 static int word_help(const char *word)
 {
+    bool is_kind;
+    int printed = names_print(word, &is_kind);
+    if (is_kind)
+        return printed;
     const struct verb *verb = find_verb(word);
     if (verb)
         CHECK(verb->run(2, (char *[]){(char *)word, "--help", NULL}));
@@ -331,16 +336,18 @@ int cmd_help(int argc, char **argv)
     bool markdown = false;
     const struct cli_option options[] = {
         {"markdown", 0, CLI_FLAG, &markdown, NULL, "print the lists of docs/tables.md"}, {0}};
-    const struct cli cli = {.arguments =
-                                "[VERB | PLUGIN | SECTION | KEY | config | TABLE | COLUMN | "
-                                "tables]",
-                            .summary = "Describes a verb, a plugin, a section or key of "
-                                       "configs, or a table (samples.csv), column (floor) "
-                                       "or quantity (T_ss) of the results. "
-                                       "Without an argument: lists the verbs.",
-                            .example = "gradsync help measure",
-                            .options = options,
-                            .args = {0, 1}};
+    const struct cli cli = {
+        .arguments = "[VERB | PLUGIN | SECTION | KEY | config | TABLE | COLUMN | "
+                     "tables | plugins | configs | runs | measured]",
+        .summary = "Describes a verb, a plugin, a section or key of "
+                   "configs, or a table (samples.csv), column (floor) "
+                   "or quantity (T_ss) of the results. "
+                   "Without an argument: lists the verbs. plugins, configs, runs, "
+                   "measured (platforms with recordings): lists those found "
+                   "here.",
+        .example = "gradsync help measure",
+        .options = options,
+        .args = {0, 1}};
     return cli_request(&cli, argc, argv, run, &markdown);
 }
 

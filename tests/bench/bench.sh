@@ -18,7 +18,7 @@ for n in 10000 100000 1000000; do
     best='' least=''
     for _ in 1 2 3; do
         read -r wall cpu memory < \
-            <(taskset -c 0 "$build/bench/usage" "$gradsync" reduce -q "$tmp/raw$n" \
+            <(taskset -c 0 "$build/bench/usage" "$gradsync" query -q "$tmp/raw$n" \
             -o "$tmp/csv")
         if [ -z "$best" ] || awk "BEGIN { exit !($wall < $best) }"; then best=$wall; fi
         if [ -z "$least" ] || awk "BEGIN { exit !($cpu < $least) }"; then least=$cpu; fi

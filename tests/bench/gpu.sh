@@ -58,7 +58,7 @@ ours() { # LAUNCH ROUND: "ours COLLECTIVE LAUNCH bytes microseconds" a line
     local name=$1-$2
     config "$1" >"$tmp/$name.ini"
     "$gradsync" run -q "$tmp/$name.ini" -o "$tmp/data" >&2 || return 0
-    "$gradsync" reduce -q "$tmp/data/$name" -o "$tmp/csv-$name" >&2
+    "$gradsync" query -q "$tmp/data/$name" --export "$tmp/csv-$name" >&2
     awk -v launch="$1" -f "$top/tests/csv.awk" -f <(echo '
         FNR == 1 { header(); next }
         { csv($0, f)

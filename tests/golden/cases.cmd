@@ -5,7 +5,7 @@ cases=$top/tests/cases
 import() { rm -rf raw csv && gradsync import -o raw "$@" >/dev/null 2>err; }
 # what COLUMN…: of the cells of the last import: how many, the first and the last by size, out of place first
 what() {
-    gradsync reduce -q raw -o csv && csv csv/summary.csv '{ printf "%d %d ", get("size_B"), get("params") ~ /in_place=yes/ } 1' "$@" |
+    gradsync query -q raw --export csv && csv csv/summary.csv '{ printf "%d %d ", get("size_B"), get("params") ~ /in_place=yes/ } 1' "$@" |
         sort -s -n -k1,1 -k2,2 | cut -d' ' -f3- | awk 'NR == 1 { first = $0 } END { print NR " cells: " first "; " $0 }'
 }
 as_table() { import "$@" && what ranks workload median_s || cat err; }

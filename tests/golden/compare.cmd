@@ -29,10 +29,10 @@ $ head -n 1 csv/compare.csv
 $ table csv/compare.csv size_B config launches ratio ratio_low ratio_high p_permutation p_holm p_holm_of floor equivalence launches_needed verdict
 $ gradsync compare -q raw1 -o quiet && diff csv quiet
 # A config that is faster in one group and slower in the other is not what to set.
-cp -r raw1 mixed && times mixed 1.05 '.cell == "0000000000000043"'
-$ gradsync compare mixed 2>/dev/null | grep -v '^--all\|^Only'
+cp -r raw1 crossed && times crossed 1.05 '.cell == "0000000000000043"'
+$ gradsync compare crossed 2>/dev/null | grep -v '^--all\|^Only'
 # reduce compares on one thread, compare on all processors.
-$ gradsync reduce -q raw1 -o one && cmp csv/compare.csv one/compare.csv
+$ gradsync query -q raw1 --export one && cmp csv/compare.csv one/compare.csv
 
 # ---- one line a group: its fastest config
 $ gradsync compare raw1

@@ -54,9 +54,9 @@ net $t docker0 up ''
 net $t eno1 up pci0000:00/0000:00:1f.6
 route $t <<<$'docker0 000011AC\neno1 00000000\neno1 0000000A'
 mkdir -p $t/sys/module/nvidia_peermem
-$ gradsync fabric --root ib
-$ NCCL_IB_HCA=mlx5_3 gradsync fabric --root ib | grep -A 1 NCCL_IB_HCA
-$ gradsync fabric --json --root ib | jq -c '.data, .control, .gpudirect, .gpus[0].ports, .settings[]'
+$ gradsync check --machine --root ib
+$ NCCL_IB_HCA=mlx5_3 gradsync check --machine --root ib | grep -A 1 NCCL_IB_HCA
+$ gradsync check --machine --json --root ib | jq -c '.data, .control, .gpudirect, .gpus[0].ports, .settings[]'
 
 # As many adapters as are looked at: none is cut off.
 t=many
@@ -64,7 +64,7 @@ for i in $(seq 10 73); do
     port $t "mlx5_rail_$i" $a/0000:17:02.0/"0000:$i:00.0" 0 InfiniBand '4: ACTIVE' \
         '400 Gb/sec (4X NDR)'
 done
-$ gradsync fabric --root many | grep -o 'NCCL_IB_HCA==.*' | tr , '\n' | wc -l
+$ gradsync check --machine --root many | grep -o 'NCCL_IB_HCA==.*' | tr , '\n' | wc -l
 
 t=roce
 gpu $t $a/0000:17:00.0/0000:18:00.0 0
@@ -79,9 +79,9 @@ done
 net $t eth0 up pci0000:00/0000:00:1f.6
 route $t </dev/null
 inet6 $t eth0
-$ gradsync fabric --root roce
+$ gradsync check --machine --root roce
 gid $t mlx5_1 3 'IB/RoCE v1' fe80:0000:0000:0000:0000:0000:0000:0002
-$ gradsync fabric --root roce
+$ gradsync check --machine --root roce
 
 t=efa
 gpu $t $a/0000:17:00.0/0000:18:00.0 0
@@ -89,10 +89,10 @@ port $t rdmap16s27 $a/0000:17:02.0/0000:19:00.0 0 Unspecified '4: ACTIVE' '100 G
     0x1d0f efa
 net $t ens5 up pci0000:00/0000:00:05.0
 route $t <<<'ens5 00000000'
-$ gradsync fabric --root efa
+$ gradsync check --machine --root efa
 put $t/opt/amazon/ofi-nccl/lib/libnccl-net-ofi.so ''
-$ gradsync fabric --root efa
+$ gradsync check --machine --root efa
 
 t=bare
 mkdir -p $t/sys/class $t/proc
-$ gradsync fabric --root bare
+$ gradsync check --machine --root bare

@@ -3,7 +3,7 @@
 # Not under ASan: it takes long.
 make=$top/tests/make_nccl_output json=$top/tests/make_nccl_json
 import() { gradsync import "$@" 2>&1 | sed '/^next: /d'; }
-reduce() { gradsync check -q "$1" && gradsync reduce -q "$1" -o csv; }
+reduce() { gradsync check -q "$1" && gradsync query -q "$1" --export csv; }
 # summary REGEX COLUMN…: fields of the rows of csv/summary.csv whose parameters match
 summary() { csv csv/summary.csv '$0 "," get("params") ~ "'"$1"'"' "${@:2}"; }
 # A table, number by number: its time, and the bandwidths that it prints.

@@ -27,7 +27,7 @@ $ gradsync query -q --format csv --table wan.csv -- "$(cat $top/figures/wan_{cel
 # ---- recordings before the smallest block was halved: each of 6 exchanges forwards 16 KiB, 1.3 ms. The version of
 # wan_sync decides, not the time. The model in per cent of the measurement:
 predicted() {
-    gradsync reduce -q "$1" -o "$1.csv" 2>/dev/null && gradsync query --format lines --table "$1.csv/wan.csv" \
+    gradsync query -q "$1" --export "$1.csv" 2>/dev/null && gradsync query --format lines --table "$1.csv/wan.csv" \
         "SELECT CAST(round(100 * model_sync_s / sync_s) AS INTEGER) FROM wan WHERE config = 'ring' AND size_B = 65536"
 }
 mkdir -p old/wan-lab-100-10/wan_sync

@@ -10,13 +10,13 @@ for group in $G $H; do line $new 1 1 '{"type":"group","group":"'"$group"'","bloc
 line $new 1 1 '{"type":"end","at":2.5,"status":"complete"}'
 $ gradsync show raw
 $ gradsync show $new
-gradsync reduce -q raw -o csv
+gradsync query -q raw --export csv
 panels before p/null csv ${old##*/}
 panels after p/null csv ${old##*/} ${new##*/}
 $ diff -r before after && wc -l <before/figures.mk
 # A run that has only begun has a table of contrasts with its header.
 mkdir -p begun/p/null/20250303T000000Z-cccc && : >begun/p/null/20250303T000000Z-cccc/launch-01.01.jsonl
-$ gradsync reduce -q begun/p/null/20250303T000000Z-cccc -o begun.csv && wc -l <begun.csv/compare.csv
+$ gradsync query -q begun/p/null/20250303T000000Z-cccc --export begun.csv && wc -l <begun.csv/compare.csv
 
 # ---- other programs that disturbed a launch: it is left out, but half of the launches are kept
 hosts='"hosts":[{"rank":0,"host":"h","cores":2},{"rank":1,"host":"h","cores":2}]'

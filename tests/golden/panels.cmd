@@ -107,7 +107,7 @@ for table in iteration compare samples; do sed -i '1!d' same/part/$table.csv; do
 $ few '' same/points
 # An answer without a row is drawn, claims without a row are not.
 panel() { bash "$top/figures/panel" "$gradsync" one.plot "$@"; } # CSV… QUERY…
-whole_run raw/p/null/r && gradsync reduce -q raw -o csv
+whole_run raw/p/null/r && gradsync query -q raw --export csv
 sed 1q csv/compare.csv | tee compare.csv >chosen.csv
 $ panel 'compare.csv chosen.csv' answer && draw answer one.plot few
 echo platform,kind,claim,quantity,unit,low,high,reached,limit_source,fraction,verdict >limits.csv

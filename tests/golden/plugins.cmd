@@ -26,6 +26,6 @@ $ gradsync help null
 mkdir one && mv load_exits.so bad.so bad_tables.so one
 printf '[platform]\nname = x\n[load_exits]\nsize = 8\n' >exits.ini
 $ for verb in plan run check; do gradsync --plugins one $verb exits.ini; done
-$ gradsync --plugins one list | grep 'bad\|load_exits\|null'
-$ gradsync list --plugins exits.ini
-$ (cd one && gradsync plan ../exits.ini; gradsync list) | grep -c load_exits
+$ gradsync --plugins one help plugins | grep 'bad\|load_exits\|null'
+$ gradsync help plugins --plugins exits.ini
+$ (cd one && gradsync plan ../exits.ini; gradsync help plugins) | grep -c load_exits

@@ -1,5 +1,5 @@
 # Not under ASan: what is read is fuzzed with it.
-# gradsync reduce: recordings that are written by hand here become the tables that are expected.
+# gradsync query --export: recordings that are written by hand here become the tables that are expected.
 # rows DIR COLUMN…: of summary.csv, in the order of the plan
 rows() { csv "$1/summary.csv" 1 cell_id "${@:2}" | sed "s/^$A/A/; s/^$B/B/; s/^$C/C/; s/^$S/S/"; }
 failed() { # DIR LAUNCH ATTEMPT CELL KIND WHY
@@ -8,16 +8,16 @@ failed() { # DIR LAUNCH ATTEMPT CELL KIND WHY
 
 # ---- the tables of a whole run
 whole_run raw/p/null/r1
-$ gradsync reduce raw -o csv
+$ gradsync query raw --export csv
 $ cat csv/samples.csv
 $ cat csv/summary.csv
 $ cat csv/metrics.csv csv/iteration.csv
 $ gradsync show --format nccl-tests raw/p/null/r1
 # A limit is known of the hardware: that of the platform's config today holds for every table.
 mkdir configs && printf '[limits]\nbusbw = 20GB/s\n' >configs/p.ini
-$ gradsync reduce -q raw -o today && rows today limit_Bps limit_fraction median_s
+$ gradsync query -q raw --export today && rows today limit_Bps limit_fraction median_s
 printf '[limits]\nmemory = 1TB/s\n' >configs/p.ini
-$ gradsync reduce -q raw -o today && rows today limit_Bps limit_fraction median_s
+$ gradsync query -q raw --export today && rows today limit_Bps limit_fraction median_s
 rm -r configs
 # What was 16 bytes is 8, by another metric: a table of its own.
 whole_run told/p/null/r1
@@ -27,35 +27,27 @@ $ gradsync show --format nccl-tests told/p/null/r1 | grep -E '^# config|^ +8 '
 
 # ---- the same bytes: again, in a German locale, and from a store that took runs one after another or lost one
 cp -r csv first
-$ gradsync reduce raw -o csv && diff -r first csv
+$ gradsync query raw --export csv && diff -r first csv
 mkdir locale
-$ (cd locale && env LC_ALL=de_DE.UTF-8 LC_NUMERIC=de_DE.UTF-8 $gradsync reduce ../raw -o csv) && diff -r first locale/csv
+$ (cd locale && env LC_ALL=de_DE.UTF-8 LC_NUMERIC=de_DE.UTF-8 $gradsync query ../raw --export csv) && diff -r first locale/csv
 cp -r raw one && mkdir -p kept/data && whole_run raw/p/null/r9
 sed -i 's/"platform":"p"/"platform":"a-b"/' raw/p/null/r9/launch-0?.01.jsonl
-$ gradsync reduce raw -o both
+$ gradsync query raw --export both
 $ csv both/summary.csv 1 run_id platform config | uniq
-$ gradsync reduce raw raw -o twice
+$ gradsync query raw raw --export twice
 cp -r raw kept/data/raw
-kept() { (cd kept && rm -rf csv && gradsync reduce -q -o csv); }
+kept() { (cd kept && rm -rf csv && gradsync query -q --export csv); }
 kept
 mv kept/data/raw/p/null/r9 kept
 $ kept && diff -r first kept/csv
 mv kept/r9 kept/data/raw/p/null/ && mv kept/data/raw/p/null/r1 kept
-gradsync reduce -q raw/p/null/r9 -o other
+gradsync query -q raw/p/null/r9 --export other
 $ kept && diff -r other kept/csv
 mv kept/r1 kept/data/raw/p/null/
 $ kept && diff -r both kept/csv
 
-# ---- the tables of all recordings stay
-mkdir -p home/data && cp -r one home/data/raw
-home() { (cd home && gradsync reduce -q "$@"); }
-$ home data/raw/p && home data/raw/
-$ home data/raw/p
-$ home data/raw/p/null/r1
-$ home data/raw/p -o data/csv
-
 # ---- which blocks count: of the attempt that closed a group, then those of the latest, as not converged
-two() { gradsync reduce -q two -o two.csv && rows two.csv median_s n converged status reason; }
+two() { gradsync query -q two --export two.csv && rows two.csv median_s n converged status reason; }
 new_run two/a 1
 for attempt in 1 2 3; do
     header two/a 1 $attempt
@@ -81,13 +73,13 @@ for launch in 1 2; do
     [ $launch = 2 ] && cell died/a $launch 2 $G $A 0 a 8 && block died/a $launch 2 $A 0 1 '30000'
     closed died/a $launch 2 $G $B true
 done
-$ gradsync reduce died -o died.csv && rows died.csv median_s status reason
+$ gradsync query died --export died.csv && rows died.csv median_s status reason
 # A cell whose size is no traffic has no bandwidth; the last of several failures of one kind is the reason.
 whole_run notraffic/r
 sed -i 's/"busbw_factor":1.0/"busbw_factor":0.0/' notraffic/r/launch-*.jsonl
 sed -i '/"type":"end"/d' notraffic/r/launch-02.01.jsonl
 for why in first last; do failed notraffic/r 2 1 $S skip $why; done
-$ gradsync reduce notraffic -o notraffic.csv && rows notraffic.csv median_s algbw_Bps busbw_Bps reason
+$ gradsync query notraffic --export notraffic.csv && rows notraffic.csv median_s algbw_Bps busbw_Bps reason
 
 # ---- warm-up is left out, of other metrics as well; a slow first level is taken for it
 warm() { # DIR TIME…: a launch of a block for each
@@ -97,7 +89,7 @@ warm() { # DIR TIME…: a launch of a block for each
     closed "$1" 1 1 $G $A true
 }
 level() { for n in $(seq "$1" "$2"); do echo $((10000 + n % 3)); done; }
-warms() { gradsync reduce -q "$1" -o "$1.csv" && rows "$1.csv" warmup_blocks blocks n converged median_s ci_low_s skew_s note && tail -n 1 "$1.csv/metrics.csv"; }
+warms() { gradsync query -q "$1" --export "$1.csv" && rows "$1.csv" warmup_blocks blocks n converged median_s ci_low_s skew_s note && tail -n 1 "$1.csv/metrics.csv"; }
 warm warm/w 50000 50000 $(for n in {3..12}; do echo $((10000 + n * 5 % 9)); done)
 $ warms warm
 # Two blocks are no level; more than a fifth of the values are, and nothing is dropped.
@@ -122,10 +114,10 @@ wide() { # DIR SECOND: two launches, the second at SECOND ns
     done
 }
 wide wide/w 104000
-$ gradsync reduce -q wide -o wide.csv && rows wide.csv converged | sed -n 1p
+$ gradsync query -q wide --export wide.csv && rows wide.csv converged | sed -n 1p
 printf '[measure]\nprecision = 5%%\n' >>wide/w/config.ini
 sed -i "s/\"config_sha256\": \"[0-9a-f]*/\"config_sha256\": \"$(sha256sum <wide/w/config.ini | cut -d' ' -f1)/" wide/w/plan.json
-$ gradsync reduce -q wide -o wide.csv && rows wide.csv converged | sed -n 1p
+$ gradsync query -q wide --export wide.csv && rows wide.csv converged | sed -n 1p
 
 # ---- clocks that are held down, and a steady state of few operations
 health() { # LAUNCH BLOCK REASONS
@@ -138,7 +130,7 @@ for launch in 1 2; do
     health $launch 2 '"idle"'
     closed held/w $launch 1 $G $A true
 done
-held() { gradsync reduce -q held -o held.csv && rows held.csv iterations throttled algbw_Bps busbw_Bps note | sed -n 1p; }
+held() { gradsync query -q held --export held.csv && rows held.csv iterations throttled algbw_Bps busbw_Bps note | sed -n 1p; }
 $ held
 $ gradsync show held
 # The smallest number of iterations of any timed sample; the bus bandwidth has the factor of the collective.
@@ -156,7 +148,7 @@ visit() { # DIR LAUNCH CELL BLOCK TIMES
 }
 # iterations DIR: the rows of iteration.csv, numbers with six digits
 iterations() {
-    gradsync reduce -q "$1" -o "$1.csv" && awk -F, 'NR > 1 { for (i = 1; i <= NF; i++) printf "%s%s",
+    gradsync query -q "$1" --export "$1.csv" && awk -F, 'NR > 1 { for (i = 1; i <= NF; i++) printf "%s%s",
         $i ~ /[.]/ ? sprintf("%.6g", $i) : $i, i < NF ? "," : "\n" }' "$1.csv/iteration.csv"
 }
 mkdir -p steps/s
@@ -202,14 +194,14 @@ $ iterations warming
 # ---- damage: the tables stay as they were
 whole_run torn/r
 printf '{"type":"block","cell":"%s","copy":0,"blo' $C >>"$(recording torn/r 2 1)"
-$ gradsync reduce torn -o torn.csv
+$ gradsync query torn --export torn.csv
 # An attempt that was killed before its first line adds nothing.
 : >"$(recording torn/r 2 2)"
-$ gradsync reduce -q torn -o torn.csv && diff <(sed s/r1/r/ first/summary.csv) torn.csv/summary.csv
+$ gradsync query -q torn --export torn.csv && diff <(sed s/r1/r/ first/summary.csv) torn.csv/summary.csv
 damage() { # SED
-    rm -rf bad bad.csv before && whole_run bad/r && gradsync reduce -q bad -o bad.csv && cp -r bad.csv before
+    rm -rf bad bad.csv before && whole_run bad/r && gradsync query -q bad --export bad.csv && cp -r bad.csv before
     sed -i "$1" "$(recording bad/r 2 1)"
-    gradsync reduce bad -o bad.csv
+    gradsync query bad --export bad.csv
     echo "$? $(diff -r before bad.csv)"
 }
 $ damage '5s/^/x/'
@@ -222,19 +214,19 @@ $ damage '2s/'$G'/cccccccccccccccc/'
 $ damage '1s/"run_id":"r"/"run_id":"q"/'
 $ damage '1s/"workload":"null"/"workload":"other"/'
 rm -rf bad && whole_run bad/r && manifest bad/r
-$ gradsync reduce bad -o bad.csv
+$ gradsync query bad --export bad.csv
 sed -i 's/10100,/10101,/' "$(recording bad/r 1 1)"
-$ gradsync reduce bad -o bad.csv
+$ gradsync query bad --export bad.csv
 # Both damaged runs are named, listed and left out if they may be.
 rm -rf bad && whole_run bad/r && whole_run bad/s && sed -i 5s/^/x/ bad/?/launch-01.01.jsonl
-$ gradsync reduce bad -o bad.csv
+$ gradsync query bad --export bad.csv
 whole_run bad/t
-$ gradsync reduce -q bad -o sound.csv --damaged list
+$ gradsync query -q bad --export sound.csv --damaged list
 $ cat list && csv sound.csv/summary.csv 1 run_id | uniq
 mkdir empty && : >file
-$ gradsync reduce empty -o none.csv
-$ gradsync reduce nowhere -o none.csv
-$ gradsync reduce raw -o file/csv
+$ gradsync query empty --export none.csv
+$ gradsync query nowhere --export none.csv
+$ gradsync query raw --export file/csv
 # A limit on the size of a file stands in for a full disk: it fails in the same place.
-$ (ulimit -f 1; trap '' XFSZ; gradsync reduce raw -o limited) 2>&1 | sed 's|limited/[^:]*|FILE|'
+$ (ulimit -f 1; trap '' XFSZ; gradsync query raw --export limited) 2>&1 | sed 's|limited/[^:]*|FILE|'
 $ find . -name '.*.csv*' -o -path './limited/*.csv'

@@ -12,7 +12,7 @@ $ cat $one/*.jsonl $two/*.jsonl | grep -c '"type":"block"'
 $ lines 'SELECT count(*), sum(time_ns) FROM sample'
 $ cat $one/*.jsonl $two/*.jsonl | sed -n 's/.*"time_ns":\[\(.*\)\]}/\1/p' | tr ',' '\n' | awk '{ n++; s += $1 } END { printf "%d %.0f\n", n, s }'
 # The numbers of summary.csv, with no more digits than the file has.
-gradsync reduce -q data/raw -o csv
+gradsync query -q data/raw --export csv
 $ diff <(lines 'SELECT cell_id, median_s, ci_low_s, p99_s FROM summary' | sort) <(csv csv/summary.csv 1 cell_id median_s ci_low_s p99_s | sort) && wc -l <csv/summary.csv
 $ lines "SELECT count(*), sum(median_s <> CAST(printf('%.12g', median_s) AS REAL)) FROM summary"
 # A query of a folder reads that folder.

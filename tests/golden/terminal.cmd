@@ -11,11 +11,11 @@ sed -i '1s/"platform":"p"/"platform":"here"/; 1s/"nodes":1/"nodes":1,"hosts":[{"
 # ---- names
 $ gradsync plan mine
 $ gradsync check mine
-$ gradsync list configs
-$ gradsync list runs
-$ gradsync list recordings
-$ gradsync list measured
-$ gradsync list plugins | grep -x null
+$ gradsync help configs
+$ gradsync help runs
+$ gradsync help recordings
+$ gradsync help measured
+$ gradsync help plugins | grep -o '^null '
 $ gradsync show 20250101T000000Z-abcd
 $ for verb in show compare; do gradsync $verb p/null/20250101T000000Z-abcd >shown || echo $verb; done
 $ gradsync show herre

@@ -4,10 +4,9 @@ printf '[platform]\nname = here\n[null]\nsize = 8, 64, 4KiB\nconfig = a, b\n' >c
 : >configs/mine-2gpu.ini
 whole_run data/raw/p/null/20250101T000000Z-abcd
 $ gradsync paln
-$ for verb in suspects advise; do gradsync $verb h200-4gpu; done
+$ for verb in suspects advise limits list reduce fabric; do gradsync $verb h200-4gpu; done
 $ gradsync plan mine.ini --workloda x
 $ gradsync help measrue
-$ gradsync list config
 $ gradsync help nulll
 $ gradsync plan mien
 $ gradsync plan 2gpu

@@ -318,10 +318,14 @@ TEST(small_effects_are_named)
     assert_int_equal(j.verdict, VERDICT_EQUIVALENT);
     assert_int_equal(j.small, -1);
     assert_string_equal(j.reason, "shorter by 0.5 to 0.9%, below the 1% that you ask for");
-    j = judge_effect(&longer, 0.01, 0.01, 0.01);
+    j = judge_effect(&longer, 0.01, 0.001, 0.01);
     assert_int_equal(j.small, 1);
-    assert_string_equal(j.reason, "longer by 0.3 to 0.7%, below the 1% that you ask for, and not "
-                                  "above the A/A floor");
+    assert_string_equal(j.reason, "longer by 0.3 to 0.7%, below the 1% that you ask for");
+    j = judge_effect(&longer, 0.01, 0.01, 0.01); /* not above the A/A floor */
+    assert_int_equal(j.small, 0);
+    j = judge_effect(&longer, 0.01, 0.001, 0.06); /* not after adjustment */
+    assert_int_equal(j.small, 0);
+    assert_string_equal(j.reason, "");
     j = judge_effect(&none, 0.01, 0, 1);
     assert_int_equal(j.small, 0);
     assert_string_equal(j.reason, "");

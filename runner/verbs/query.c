@@ -15,32 +15,15 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- reduce ---- */
+/* ---- the tables as files ---- */
 
-struct reduce_request {
-    const char *out, *damaged;
+struct query_request {
+    const char *format, *first, **tables, *export, *damaged;
+    struct cli_int seconds;
 };
 
-/* Only a folder that the user named may lose the tables of all other recordings. */
-static int check_default(const struct reduce_request *q, const char *root)
-{
-    if (q->out || access(STORE_TABLES_DIR "/summary.csv", F_OK))
-        return GS_OK;
-    return fail(GS_USAGE,
-                "reduce: the tables in " STORE_TABLES_DIR
-                " would be replaced by those of %s alone: name "
-                "a folder for these, --output DIR; all tables again: make tables",
-                root);
-}
-
-static bool is_all(const char *root)
-{
-    size_t n = strlen(LOCATE_DATA);
-    return !strncmp(root, LOCATE_DATA, n) && !root[n + (root[n] == '/')];
-}
-
 /* The tables of the sound recordings are written if the caller takes a list of the others. */
-static int write_tables(const struct reduce_request *q, struct store *s)
+static int write_tables(const struct query_request *q, struct store *s)
 {
     AUTO_TEXT struct text list = {0};
     if (s->damaged.n && !q->damaged)
@@ -48,21 +31,19 @@ static int write_tables(const struct reduce_request *q, struct store *s)
     text_add(&list, "");
     for (size_t i = 0; i < s->damaged.n; i++)
         text_addf(&list, "%s\n", s->damaged.v[i]);
-    int code = store_export_all(s, q->out ? q->out : STORE_TABLES_DIR);
+    int code = store_export_all(s, q->export);
     return code || !q->damaged ? code : csv_write_file(q->damaged, list.s);
 }
 
-static int reduce(void *request, char **words, int n_words)
+static int export_tables(const struct query_request *q, char **words, int n_words)
 {
     static const char *const default_root = LOCATE_DATA;
-    const struct reduce_request *q = request;
     const char *const *roots = n_words ? (const char *const *)words : &default_root;
-    size_t n = n_words ? (size_t)n_words : 1;
-    bool all = n == 1 && is_all(roots[0]);
+    size_t n = n_words ? (size_t)n_words : 1, data = strlen(LOCATE_DATA);
+    bool all = n == 1 && !strncmp(roots[0], LOCATE_DATA, data) &&
+               !roots[0][data + (roots[0][data] == '/')];
     AUTO(runs_free) struct runs runs = {0};
     AUTO(store_close) struct store s = {0};
-    if (!all)
-        CHECK(check_default(q, roots[0]));
     CHECK(runs_below(&runs, roots, n));
     CHECK(store_open_roots(&s, roots, all ? 0 : n));
     CHECK(write_tables(q, &s));
@@ -74,33 +55,7 @@ static int reduce(void *request, char **words, int n_words)
     return GS_OK;
 }
 
-int cmd_reduce(int argc, char **argv)
-{
-    struct reduce_request q = {0};
-    const struct cli_option options[] = {
-        {"output", 'o', CLI_TEXT, &q.out, "CSV",
-         "folder for the tables (default " STORE_TABLES_DIR ")"},
-        {"damaged", 0, CLI_TEXT, &q.damaged, "FILE",
-         "leave damaged recordings out and list their folders in FILE (default: write no table if "
-         "a recording is damaged)"},
-        CLI_QUIET_ROW,
-        {0},
-    };
-    const struct cli cli = {.arguments = "[RAW…]",
-                            .summary = "Turns the recordings below RAW (default data/raw) into "
-                                       "tables: samples.csv, launches.csv, summary.csv and others.",
-                            .example = "gradsync reduce data/raw --output data/csv",
-                            .options = options,
-                            .args = {0, -1}};
-    return cli_request(&cli, argc, argv, reduce, &q);
-}
-
 /* ---- query ---- */
-
-struct query_request {
-    const char *format, *first, **tables;
-    struct cli_int seconds;
-};
 
 static int is_over(void *end)
 {
@@ -126,6 +81,10 @@ static int query(void *request, char **words, int n)
     int code = q->format ? format_of(q->format, &how.format) : GS_OK;
     if (code)
         return code;
+    if (q->export)
+        return export_tables(q, words, n);
+    if (!n)
+        return fail(GS_USAGE, "query: give a query, or --export DIR");
     if (q->first && (!q->tables || n > 1))
         return fail(GS_USAGE, "query: --first is for files only: give --table, and no folder");
     code = q->first ? store_open(&s, NULL)
@@ -155,6 +114,12 @@ int cmd_query(int argc, char **argv)
          "text, csv, json, lines (cells with a space between them) or tex (macros: name, form, "
          "value, "
          "low, high, otherwise; runner/store/tex.h); default: text, rounded to three digits"},
+        {"export", 'e', CLI_TEXT, &q.export, "DIR",
+         "write the tables of the recordings into this folder (samples.csv, summary.csv and "
+         "others) in place of a query"},
+        {"damaged", 0, CLI_TEXT, &q.damaged, "FILE",
+         "with --export: leave damaged recordings out and list their folders in FILE (default: "
+         "write no table if a recording is damaged)"},
         {"table", 't', CLI_LIST, &q.tables, "DIR/NAME.csv",
          "query this file as table NAME; DIR/NAME.sql: the rows of this query; may be repeated"},
         {"first", 'f', CLI_TEXT, &q.first, "SQL",
@@ -164,12 +129,12 @@ int cmd_query(int argc, char **argv)
         {0},
     };
     const struct cli cli = {
-        .arguments = "SELECT… [RAW…]",
+        .arguments = "[SELECT…] [RAW…]",
         .summary = "Answers a SQL query over the recordings: those of data/raw, which " STORE_PATH
                    " holds, or those below RAW. 'gradsync help tables' lists the tables, "
                    "docs/tables.md has examples.",
         .example = "gradsync query 'SELECT platform, count(*) AS runs FROM run GROUP BY platform'",
         .options = options,
-        .args = {1, -1}};
+        .args = {0, -1}};
     return cli_request(&cli, argc, argv, query, &q);
 }
