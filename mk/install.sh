@@ -26,6 +26,7 @@ install -D -m 644 runner/verbs/gradsync.bash "$at/share/bash-completion/completi
 place 644 include/gradsync runner/workload.h
 place 644 share/gradsync plugins/plugin.mk
 place 644 share/gradsync/torch runner/job/torch/sitecustomize.py
+place 644 share/gradsync runner/wan/watch.table
 place 755 share/gradsync mk/plugin-scaffold
 place 644 share/gradsync/template plugins/template/*
 place 644 share/gradsync/configs configs/*.ini

@@ -31,6 +31,7 @@ put("bin/gradsync", f"{build}/gradsync", 0o755)
 for name in "engine", "audit":
     put(f"lib/gradsync/libgradsync-{name}.so", f"{build}/libgradsync-{name}.so", 0o755)
 put("share/gradsync/torch/sitecustomize.py", "runner/job/torch/sitecustomize.py")
+put("share/gradsync/watch.table", "runner/wan/watch.table")
 put("share/man/man1/gradsync.1", f"{build}/gradsync.1")
 put("share/bash-completion/completions/gradsync", "runner/verbs/gradsync.bash")
 for name in sorted(os.listdir("configs")):

@@ -75,7 +75,7 @@ is "$rc" 0 'make install succeeds' || diag "$err"
 for file in bin/gradsync bin/gradsync-rank lib/gradsync/plugins/mpi_allreduce.so \
     include/gradsync/workload.h \
     lib/gradsync/libgradsync-engine.so \
-    share/gradsync/plugin.mk share/gradsync/configs/local.ini lib/pkgconfig/gradsync.pc; do
+    share/gradsync/plugin.mk share/gradsync/watch.table share/gradsync/configs/local.ini lib/pkgconfig/gradsync.pc; do
     ok "make install installs $file" test -s "$prefix/$file"
 done
 mkdir outside

@@ -373,7 +373,7 @@ int cmd_watch(int argc, char **argv)
          "step: in front, the time per step in seconds or in the unit beside it, with ms: in "
          "milliseconds (default: known log formats)"},
         {"patterns", 0, CLI_TEXT, &q.patterns, "FILE",
-         "rows for other log formats, in the form of runner/wan/watch.table"},
+         "rows for other log formats, in the form of share/gradsync/watch.table (runner/wan/)"},
         {"threshold", 't', CLI_TEXT, &q.threshold, "RATE",
          "minimum rate in tokens/s (700k) or as a share of the predicted rate (default 80%)"},
         {"window", 'w', CLI_INT, &q.window, "N", "measurements in the rolling median (default 20)"},
