@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The model of a synchronisation between sites, for wan_sync and for runner/wan: its strategies, shares over
- * unequal links, what a connection carries, the time of an all-reduce, and the best order and strategy.
+ * unequal links, what a connection carries, the time of an all-reduce, and the best order of a ring.
  */
 #pragma once
 
@@ -164,15 +164,14 @@ double wan_busy_s(enum wan_strategy strategy, const struct wan_net *net, double 
 /* Bytes that one site sends in it. */
 double wan_wire_bytes(enum wan_strategy strategy, size_t sites, double bytes);
 
-/* The best order of a ring and the best strategy between sites whose links were measured, for
- * the model in runner/wan; wan_sync takes the order by round trips. */
+/* The best order of a ring between sites whose links were measured, for the model in runner/wan; wan_sync
+ * takes the order by round trips. */
 
 /* [from * n + to]; the diagonal is not read. */
 struct wan_matrix {
     size_t n;
     const double *rate_Bps; /* NULL: all are equal */
     const double *rtt_s;
-    const struct wan_carrier *carrier; /* for wan_fastest; NULL: bytes are forwarded at once */
 };
 
 #define WAN_ORDER_ALL 8 /* up to so many sites every order is tried, beyond it swaps of two */
@@ -181,8 +180,3 @@ struct wan_matrix {
  * first. Another order than the given one must be 5% faster: measured links are never equal.
  * Returns its time. */
 double wan_ring_order(const struct wan_matrix *m, double bytes, int *order);
-
-/* The strategy that sums `bytes` soonest with a ring in this order; not WAN_HIERARCHICAL, which
- * depends on the ranks inside a site. Fills seconds[WAN_STRATEGIES] if it is not NULL. */
-enum wan_strategy wan_fastest(const struct wan_matrix *m, double bytes, const int *order,
-                              double *seconds);
