@@ -262,7 +262,7 @@ text(part, y, a, b, c, d, e) AS (
                     || CASE WHEN without AND same THEN ', ' ELSE '' END
                     || CASE same WHEN 0 THEN '' ELSE same || ' of the same operation' END
                     || CASE WHEN without + same AND races THEN '; ' ELSE '' END
-                    || CASE WHEN races THEN 'races of tune: make tune-figure RUN=…' ELSE '' END),
+                    || CASE WHEN races THEN 'races of tune: gradsync show RUN --svg FILE' ELSE '' END),
         NULL, NULL, NULL, NULL
     FROM left_out
     UNION ALL

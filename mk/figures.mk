@@ -12,7 +12,7 @@
 $(call stop_without,gnuplot,figures figures-all drawn sound-drawn report readme model-error paper)
 
 ##@ Figures and paper
-.PHONY: tune-figure figures figures-all tables drawn reduced sound-tables sound-drawn
+.PHONY: figures figures-all tables drawn reduced sound-tables sound-drawn
 # A PLATFORM of the environment may be meant for another program; a report takes it.
 drawn_only := $(if $(or $(filter report,$(MAKECMDGOALS)),$(filter command,$(platform_given))),$(PLATFORM))
 figures: all ## measure this machine if it has no recording, and draw its figures; PLATFORM=NAME, CONFIGS=auto,ring: only these; COLOURS: docs/tables.md
@@ -26,10 +26,6 @@ figures-all: all ## as figures, and draw every recording of this repository
 # What can be drawn is known when every recording was read: one that is damaged is named and left out,
 # the rest is drawn, and that ends in an error, as for a figure that cannot be drawn. A paper or tables
 # asked for by name stop at it instead.
-tune-figure: all ## draw the result of gradsync tune: RUN=data/raw/job/train/...-tune-...
-	@bash figures/draw tune '$(RUN)/setting.plot' figures/out/tune
-	@! grep -q 'share_of' '$(RUN)/setting.plot' || bash figures/draw tune_share '$(RUN)/setting.plot' figures/out/tune-share
-	@echo 'figures/out/tune.svg, .png, .pdf; with a price also tune-share'
 drawn:
 	@$(MAKE) --no-print-directory reduced
 	@$(MAKE) --no-print-directory -k sound-drawn

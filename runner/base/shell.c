@@ -45,11 +45,3 @@ void python_quote(struct text *t, const char *s)
     text_add(t, "\"");
 }
 
-/* Between double quotes gnuplot runs what stands in backquotes. */
-void gnuplot_quote(struct text *t, const char *s)
-{
-    text_add(t, "'");
-    for (; *s; s++)
-        text_addn(t, *s == '\'' ? "''" : s, *s == '\'' ? 2 : 1);
-    text_add(t, "'");
-}

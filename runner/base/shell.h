@@ -18,6 +18,5 @@ void shell_quote(struct text *t, const char *s);
 const char *shell_word(const char *s);
 #define SHELL_WORD(s) shell_word(s)
 
-/* Adds it as a string of Python, and of gnuplot. */
+/* Adds it as a string of Python. */
 void python_quote(struct text *t, const char *s);
-void gnuplot_quote(struct text *t, const char *s);

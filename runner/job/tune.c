@@ -514,7 +514,6 @@ static void announce(struct first *f, struct launch *l)
     const struct launched *r = l->r;
     size_t arms = 0, kept = 0;
     double visit = (double)r->journals.visit_steps * r->step_s;
-    double price = BLOCKS_MIN * 3 * visit;
     double time = left_s(t) - fmin(reserve_s(t, r), left_s(t) / 2);
     f->told = true;
     t->line_s = r->line_s;
@@ -542,8 +541,8 @@ static void announce(struct first *f, struct launch *l)
     if (!kept)
         leave(f, "control");
     if (r->step_s >= 0.5 && !t->o.no_price)
-        say("tune: the price takes about %s%s", HUMAN_TIME(price),
-            price > left_s(t) ? ", which is more than --minutes allows" : "");
+        say("tune: the price takes about %s%s", HUMAN_TIME(whole),
+            whole > left_s(t) ? ", which is more than --minutes allows" : "");
     if (kept < arms)
         say("tune: %zu of %zu settings can be compared in the time: use more --minutes, or --only",
             kept, arms);
