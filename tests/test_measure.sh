@@ -87,8 +87,6 @@ measure again null:noise=0.01
 is "$(visits)" "$(cat plain.order)" 'the same seed visits in the same order'
 is "$(of block '[.block] + .time_ns | join(",")')" "$(cat plain.times)" \
     'the same seed takes the same samples'
-measure other measure:seed=6
-isnt "$(visits)" "$(cat plain.order)" 'another seed visits in another order'
 measure alone null:config=a
 is "$(of cell '"\(.config)\(.copy)"' | paste -sd' ')" a0 \
     'a config that is compared with nothing is there once'
@@ -104,20 +102,11 @@ is "$(of cell .iters | sort -u | wc -l)" 1 \
 measure slow null:warmup=3 measure:discard=1
 is "$(of block 'select(.block == 1) | ms' | sort -u | paste -sd,)" \
     '2 1 1 1' 'one sample warms up, one is thrown away, and the third is kept'
-measure discard null:warmup=3 measure:discard=2
-is "$(of block ms | sort -u)" '1 1 1 1' \
-    'discard throws away what follows a switch'
-measure ops null:warmup=3 measure:warmup_ops=3
-is "$(of block ms | sort -u)" '1 1 1 1' \
-    'warmup_ops operations come before the first block'
 measure time null:warmup=3 measure:warmup=18ms
 is "$(of block ms | sort -u)" '1 1 1 1' 'warmup seconds of operations come before the first block'
 measure ranks null:noise=0.2 measure:samples=200 measure:blocks=2 measure:max_blocks=2
 is "$(of block '.spread_ns > 0 and (.time_ns | median) > 1.05e6 * .metrics.slowdown | yes' |
     sort -u)" yes 'the time is the slowest rank, other metrics are combined as they declare'
-measure retry null:config=a null:fault=retry null:fault_rank=-1 null:fault_after=3
-is "$rc $(count fail) $(of block ms | sort -u)" '0 0 1 1 1 1' \
-    'an invalid sample is taken again'
 measure retry_one null:fault=retry null:fault_rank=1 null:fault_after=9
 is "$rc $(of block '.time_ns | length' | sort -u) $(count fail)" '0 4 0' \
     'a sample that one rank alone calls invalid is taken again'

@@ -221,26 +221,9 @@ static struct slots_shape cell_slots(const struct cell *c)
     return slots_shape(c->size, c->buffers == COLD, c->in_place);
 }
 
-/* What the other collectives lack. */
-static bool lacks(const struct cell *c, char *why, size_t n)
-{
-    const char *name = collective_names[c->collective];
-    if (c->collective == COLLECTIVE_ALLREDUCE)
-        return false;
-    if (c->algorithm != ALLREDUCE_AUTO)
-        snprintf(why, n, "algorithm=%s is an all-reduce: use algorithm=auto with collective=%s",
-                 algorithms[c->algorithm], name);
-    else if (c->in_place)
-        snprintf(why, n, "collective=%s is measured out of place: use in_place=no", name);
-    else if (c->op != PAYLOAD_SUM && !collective_reduces((enum collective)c->collective))
-        snprintf(why, n, "collective=%s reduces nothing: use op=sum", name);
-    else
-        return false;
-    return true;
-}
-
 static enum wl_status judge(const struct cell *c, const struct wl_job *job, char *why, size_t n)
 {
+    const char *name = collective_names[c->collective];
     size_t element_B = cell_element_B(c);
     struct payload_kind kind = cell_payload(c, job->ranks);
     if (job->ranks < 2)
@@ -253,8 +236,15 @@ static enum wl_status judge(const struct cell *c, const struct wl_job *job, char
         return HOST_WHY(WL_FAIL, why, n,
                         "size=%llu is more than the %d elements of dtype=%s that MPI can count",
                         (unsigned long long)c->size, INT_MAX, dtypes[c->dtype]);
-    if (lacks(c, why, n))
-        return WL_SKIP;
+    if (c->collective != COLLECTIVE_ALLREDUCE && c->algorithm != ALLREDUCE_AUTO)
+        return HOST_WHY(WL_SKIP, why, n,
+                        "algorithm=%s is an all-reduce: use algorithm=auto with collective=%s",
+                        algorithms[c->algorithm], name);
+    if (c->collective != COLLECTIVE_ALLREDUCE && c->in_place)
+        return HOST_WHY(WL_SKIP, why, n, "collective=%s is measured out of place: use in_place=no",
+                        name);
+    if (c->op != PAYLOAD_SUM && !collective_reduces((enum collective)c->collective))
+        return HOST_WHY(WL_SKIP, why, n, "collective=%s reduces nothing: use op=sum", name);
     if (payload_reductions(&kind) < (kind.chained ? T_SS_ITERS : 1))
         return HOST_WHY(WL_SKIP, why, n,
                         "dtype=%s op=%s%s on %d ranks has no values whose result is exact; "

@@ -106,73 +106,58 @@ static unsigned back_to_back(double operation_s, int launch)
     return clamp(SAMPLE_S / operation_s, few, most);
 }
 
-static bool refuse(char *why, size_t n, const struct nccl_cell *c, const struct wl_job *job)
+/* WL_FAIL: no cell. WL_SKIP: what no machine can do, as far as is known without one. */
+static enum wl_status judge(const struct nccl_cell *c, const struct wl_job *job, char *why,
+                            size_t n)
 {
-    if (job->ranks < 2)
-        snprintf(why, n, "%s needs 2 ranks or more: on 1 it is a copy",
-                 c->collective ? "a collective" : "an all-reduce");
-    else if (c->hosts > job->ranks)
-        snprintf(why, n, "hosts = %lld is more than the %d ranks", (long long)c->hosts, job->ranks);
-    else
-        return !collective_divides((enum collective)c->collective, c->size,
-                                   payload_dtypes[c->dtype].size_B, dtypes[c->dtype], job->ranks,
-                                   why, n);
-    return true;
-}
-
-/* NCCL 2.28 to 2.30 can use copy engines. Elsewhere policy=zero changes nothing. */
-static bool has_copies(const struct nccl_cell *c)
-{
-    return !strcmp(memories[c->memory], "symmetric") &&
-           (c->collective == COLLECTIVE_ALLGATHER || c->collective == COLLECTIVE_ALLTOALL);
-}
-
-/* What the collective lacks. */
-static bool lacks(char *why, size_t n, const struct nccl_cell *c)
-{
-    enum collective collective = (enum collective)c->collective;
+    const enum collective collective = (enum collective)c->collective;
     const char *name = collective_names[collective];
-    if (collective_is_p2p(collective) && (c->algorithm || c->protocol))
-        snprintf(why, n, "collective=%s is sends and receives, which have no algorithm or protocol",
-                 name);
-    else if (collective_is_p2p(collective) && c->in_place)
-        snprintf(why, n, "collective=%s cannot be done in place: use in_place=no", name);
-    else if (c->op && !collective_reduces(collective))
-        snprintf(why, n, "collective=%s reduces nothing: use op=sum", name);
-    else if (!strcmp(policies[c->policy], "zero") && !has_copies(c))
-        snprintf(why, n,
-                 "policy=zero needs memory=symmetric and collective=allgather or alltoall: NCCL "
-                 "uses copy engines for no others");
-    else
-        return false;
-    return true;
-}
-
-/* What no machine can do for this cell, as far as is known without one. */
-static bool cannot(char *why, size_t n, const struct nccl_cell *c, const struct wl_job *job)
-{
-    struct payload_words p;
     const struct payload_dtype *d = &payload_dtypes[c->dtype];
-    if (lacks(why, n, c))
-        return true;
-    if (collective_reduces((enum collective)c->collective) &&
-        !payload_words_make(&p, (enum payload_type)c->dtype, (enum payload_op)c->op, 0, job->ranks,
-                            false, 1))
-        snprintf(why, n, "no %s of %s over %d ranks is exact, so no result could be checked",
-                 ops[c->op], d->name, job->ranks);
-    else if (c->metric == METRIC_L_ISO && job->nodes > 1)
-        snprintf(why, n, "L_iso reads the host's clock, which %d nodes do not share: use T_ss",
-                 job->nodes);
-    else
-        return false;
-    return true;
+    const bool p2p = collective_is_p2p(collective), reduces = collective_reduces(collective);
+    /* NCCL 2.28 to 2.30 can use copy engines for these. Elsewhere policy=zero changes nothing. */
+    const bool copies = !strcmp(memories[c->memory], "symmetric") &&
+                        (collective == COLLECTIVE_ALLGATHER || collective == COLLECTIVE_ALLTOALL);
+    struct payload_words p;
+    if (job->ranks < 2)
+        return HOST_WHY(WL_FAIL, why, n, "%s needs 2 ranks or more: on 1 it is a copy",
+                        collective ? "a collective" : "an all-reduce");
+    if (c->hosts > job->ranks)
+        return HOST_WHY(WL_FAIL, why, n, "hosts = %lld is more than the %d ranks",
+                        (long long)c->hosts, job->ranks);
+    if (!collective_divides(collective, c->size, d->size_B, dtypes[c->dtype], job->ranks, why, n))
+        return WL_FAIL;
+    if (p2p && (c->algorithm || c->protocol))
+        return HOST_WHY(WL_SKIP, why, n,
+                        "collective=%s is sends and receives, which have no algorithm or protocol",
+                        name);
+    if (p2p && c->in_place)
+        return HOST_WHY(WL_SKIP, why, n, "collective=%s cannot be done in place: use in_place=no",
+                        name);
+    if (c->op && !reduces)
+        return HOST_WHY(WL_SKIP, why, n, "collective=%s reduces nothing: use op=sum", name);
+    if (!strcmp(policies[c->policy], "zero") && !copies)
+        return HOST_WHY(
+            WL_SKIP, why, n,
+            "policy=zero needs memory=symmetric and collective=allgather or alltoall: NCCL "
+            "uses copy engines for no others");
+    if (reduces && !payload_words_make(&p, (enum payload_type)c->dtype, (enum payload_op)c->op, 0,
+                                       job->ranks, false, 1))
+        return HOST_WHY(WL_SKIP, why, n,
+                        "no %s of %s over %d ranks is exact, so no result could be checked",
+                        ops[c->op], d->name, job->ranks);
+    if (c->metric == METRIC_L_ISO && job->nodes > 1)
+        return HOST_WHY(WL_SKIP, why, n,
+                        "L_iso reads the host's clock, which %d nodes do not share: use T_ss",
+                        job->nodes);
+    return WL_OK;
 }
 
 static enum wl_status describe(const void *cell, const struct wl_job *job, struct wl_shape *shape,
                                char *why, size_t why_size)
 {
     const struct nccl_cell *c = cell;
-    if (refuse(why, why_size, c, job))
+    const enum wl_status status = judge(c, job, why, why_size);
+    if (status == WL_FAIL)
         return WL_FAIL;
     bool isolated = c->metric == METRIC_L_ISO;
     shape->size_B = c->size;
@@ -190,7 +175,7 @@ static enum wl_status describe(const void *cell, const struct wl_job *job, struc
     shape->iters_max = isolated ? 1 : 0;
     shape->span = isolated;
     shape->settled = nccl_lead(c, shape->iters_min) > 0;
-    return cannot(why, why_size, c, job) ? WL_SKIP : WL_OK;
+    return status;
 }
 
 /* It stays loaded: CUDA and NCCL keep threads in it. */

@@ -278,14 +278,11 @@ int cudaGraphLaunch(const char *made)
     return kept;
 }
 
-#define GEMM(name)                                                                                 \
-    int name(void)                                                                                 \
-    {                                                                                              \
-        if (captured < 0)                                                                          \
-            run_operations(1);                                                                     \
-        else                                                                                       \
-            captured++;                                                                            \
-        return SUCCESS;                                                                            \
-    }
-GEMM(cublasGemmEx)
-GEMM(cublasGemmStridedBatchedEx)
+int cublasGemmEx(void)
+{
+    if (captured < 0)
+        run_operations(1);
+    else
+        captured++;
+    return SUCCESS;
+}

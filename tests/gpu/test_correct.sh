@@ -53,12 +53,4 @@ config proxy '[iter_proxy]' 'backend = cuda' 'size = 100004' 'buckets = 3' 'gemm
     'mode = compute, comm, sequential, overlapped' 'configs = auto, Simple, LL128'
 measure proxy
 is "$rc" 0 'the proxy is right in every mode and precision'
-config sharded '[iter_proxy]' 'backend = cuda' 'size = 983040' 'buckets = 2' 'gemm = 512' \
-    'gemms = 6' \
-    'issue = after, beside' 'collective = allgather, reducescatter' \
-    'mode = compute, comm, sequential, overlapped' \
-    'configs = auto, efficiency, zero, symmetric, symmetric/zero'
-measure sharded
-is "$rc" 0 'steps with all-gathers and reduce-scatters are right, plain and symmetric, by every '\
-'policy'
 done_testing
