@@ -18,12 +18,12 @@ special='not a regular file'
 
 whole_run raw/p/null/r1
 rm "$(recording raw/p/null/r1 1 1)" && mkfifo "$(recording raw/p/null/r1 1 1)"
-for verb in 'check raw' 'reduce raw -o csv' 'show raw/p/null/r1' 'compare raw -o csv'; do
+for verb in 'check raw' 'query raw --export csv' 'show raw/p/null/r1' 'compare raw -o csv'; do
     # shellcheck disable=SC2086
     ends 'a pipe for a recording' "$special" "$gradsync" $verb
 done
 rm -rf raw && whole_run raw/p/null/r1 && mkfifo raw/p/null/r1/MANIFEST.json
-for verb in 'check raw' 'reduce raw -o csv' 'show raw/p/null/r1'; do
+for verb in 'check raw' 'query raw --export csv' 'show raw/p/null/r1'; do
     # shellcheck disable=SC2086
     ends 'a pipe for a manifest' "$special" "$gradsync" $verb
 done
