@@ -576,11 +576,8 @@ static double ring_s(const struct wan_matrix *m, double bytes, const int *order)
         hop[i] = m->rtt_s[from * m->n + to] / 2;
         farthest_s = fmax(farthest_s, hop[i]);
     }
-    struct wan_net net = {.n = m->n,
-                          .up_Bps = up,
-                          .down_Bps = down,
-                          .hop_s = hop,
-                          .farthest_s = farthest_s};
+    struct wan_net net = {
+        .n = m->n, .up_Bps = up, .down_Bps = down, .hop_s = hop, .farthest_s = farthest_s};
     return wan_sync_s(WAN_RING, &net, bytes);
 }
 

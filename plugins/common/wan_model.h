@@ -118,7 +118,7 @@ struct wan_course {
 
 /* Streams used per peer when sending to `peers` peers at once: as many as have first bursts (two
  * segments each) of about half of rate x RTT together, and at most those that exist
- * (plugins/wan_sync, tcp_pace.c). */
+ * (plugins/wan_sync, tcp_link.c). */
 double wan_streams_used(const struct wan_carrier *c, double rate_Bps, double rtt_s, double peers);
 /* What a paced stream sends at once: two segments. */
 double wan_burst_B(const struct wan_carrier *c);

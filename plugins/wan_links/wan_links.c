@@ -213,8 +213,7 @@ static bool measure_idle(const struct prepared *p, struct link *link, int peer, 
     for (int i = 0; i < PINGS; i++) {
         uint64_t begin = now_ns();
         if ((!first && !await(link, 1, timeout_s)) ||
-            link->ops->send(link, peer, 0, &byte, 1) < 0 ||
-            !await(link, first ? 2 : 1, timeout_s))
+            link->ops->send(link, peer, 0, &byte, 1) < 0 || !await(link, first ? 2 : 1, timeout_s))
             return false;
         rtt_s[i] = (double)(now_ns() - begin) * 1e-9;
     }

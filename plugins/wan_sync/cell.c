@@ -122,7 +122,8 @@ enum wan_strategy cell_model(const struct cell *c)
 
 size_t cell_ahead_B(const struct cell *c, int ranks, bool inside)
 {
-    bool one_way = c->strategy == CELL_FIRST + WAN_RING || c->strategy == CELL_FIRST + WAN_HIERARCHICAL;
+    bool one_way =
+        c->strategy == CELL_FIRST + WAN_RING || c->strategy == CELL_FIRST + WAN_HIERARCHICAL;
     size_t peers = one_way && !inside ? 1 : (size_t)(ranks > 1 ? ranks - 1 : 1);
     size_t all = inside ? INSIDE_AHEAD_B : AHEAD_B, block = inside ? CELL_INSIDE_BLOCK_B : c->block;
     return all / peers > 2 * block ? all / peers : 2 * block;

@@ -436,7 +436,7 @@ struct strategy_engine {
     uint32_t run;
     uint64_t events, sent_B;
     uint32_t steps, left, sums_left; /* of the last run; to do; to do without sends */
-    uint32_t cap;             /* steps that there is room for in these: */
+    uint32_t cap;                    /* steps that there is room for in these: */
     uint32_t *waits;
     unsigned char *state;
     void **got;     /* blocks that have come and are not used yet */
@@ -647,8 +647,8 @@ static int unexpected(const struct strategy_engine *e, struct link_event *ev)
 {
     free(ev->done == LINK_RECEIVED ? ev->data : NULL);
     return LINK_WHY(e->link->why, sizeof e->link->why,
-                    "%s: rank %d sent a block of %zu bytes that is not awaited",
-                    e->link->ops->name, ev->peer, ev->bytes);
+                    "%s: rank %d sent a block of %zu bytes that is not awaited", e->link->ops->name,
+                    ev->peer, ev->bytes);
 }
 
 static int take_grant(struct strategy_engine *e, struct link_event *ev)

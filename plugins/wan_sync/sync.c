@@ -204,9 +204,9 @@ struct piece {
 
 struct sync {
     struct sync_parts parts;
-    int me;    /* member; -1: no part in the exchange */
+    int me;      /* member; -1: no part in the exchange */
     bool inside; /* ranks sum inside their site, over a link or on GPUs */
-    int64_t n; /* fragments */
+    int64_t n;   /* fragments */
     struct piece *piece;
     int64_t *queue; /* ring of n + 1: the fragment at the head is under way */
     int64_t head, tail;
@@ -309,7 +309,8 @@ static bool stalls(struct sync *s)
 {
     const struct cell *c = s->parts.cell;
     const struct sync_sites *sites = s->parts.sites;
-    bool inside = s->phase == INWARD || s->phase == OUTWARD, on_gpus = inside && s->parts.inside.gpu;
+    bool inside = s->phase == INWARD || s->phase == OUTWARD,
+         on_gpus = inside && s->parts.inside.gpu;
     const struct strategy_engine *e = inside ? s->parts.inside.engine : s->parts.engine;
     uint64_t events = on_gpus ? s->events : strategy_events(e), now = now_ns();
     bool for_leader = s->phase == OUTWARD && s->me < 0 && events == s->outward_events;
@@ -333,8 +334,8 @@ static bool stalls(struct sync *s)
     snprintf(s->why, sizeof s->why,
              "no block moved for %g s; it waits for rank %d on %s (site %d), which may wait for "
              "another; if a rank is only slow, raise timeout=%g",
-             most_s, rank, rank < 0 ? "?" : sites->host[rank],
-             rank < 0 ? -1 : sites->site_of[rank], c->timeout);
+             most_s, rank, rank < 0 ? "?" : sites->host[rank], rank < 0 ? -1 : sites->site_of[rank],
+             c->timeout);
     return true;
 }
 
@@ -434,8 +435,9 @@ static bool advance(struct sync *s, uint64_t end)
         return true;
     }
     if (s->phase == INWARD || s->phase == OUTWARD) {
-        if (s->me >= 0 && strategy_poll(between, s->phase == INWARD ? 0 : slice(end, BETWEEN_SLICE_S)) ==
-                              STRATEGY_FAILED)
+        if (s->me >= 0 &&
+            strategy_poll(between, s->phase == INWARD ? 0 : slice(end, BETWEEN_SLICE_S)) ==
+                STRATEGY_FAILED)
             return failed(s, s->parts.link->why);
         if (s->parts.inside.gpu)
             return poll_gpus(s, end);

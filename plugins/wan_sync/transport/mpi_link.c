@@ -143,9 +143,9 @@ static int next_mpi(struct link *link, struct link_event *ev, double timeout_s)
             compact(l);
         if (receive_all(l) < 0)
             return -1;
-        int rc = l->n ? MPI_Testsome(l->n, l->request, &l->finished_n, l->finished,
-                                     MPI_STATUSES_IGNORE)
-                      : MPI_SUCCESS;
+        int rc =
+            l->n ? MPI_Testsome(l->n, l->request, &l->finished_n, l->finished, MPI_STATUSES_IGNORE)
+                 : MPI_SUCCESS;
         if (rc != MPI_SUCCESS)
             return failed(l, "a block over MPI", rc);
         if (l->finished_n == MPI_UNDEFINED)

@@ -180,8 +180,8 @@ bool pool_probe(struct pool *p, struct pool_link *k, const int *rank_of, int mem
         int from = me < members ? rank_of[(me + members - by) % members] : -1;
         bool good = tcp_probe(k->link, to, from, k->options.probe) == 0;
         if (!good)
-            snprintf(p->why, sizeof p->why, "rank %d could not probe the link: %.200s", p->host->rank,
-                     k->link->why);
+            snprintf(p->why, sizeof p->why, "rank %d could not probe the link: %.200s",
+                     p->host->rank, k->link->why);
         k->broken |= !good;
         if (!agree(p, good))
             return false;

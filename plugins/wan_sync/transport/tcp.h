@@ -81,8 +81,8 @@ bool tcp_congestion_allowed(const char *name, char *why, size_t size);
 /* ==== inside the transport ====
  *
  *   tcp_join.c   addresses, and connections until both ends have shown the cookie
- *   tcp_link.c   opens a link, and sends and receives blocks
- *   tcp_pace.c   what the ways to the peers carry, and the pace of the streams
+ *   tcp_link.c   opens a link, sends and receives blocks, and paces the streams
+ *   tcp_pace.c   what the ways to the peers carry: probes of the rates
  *
  * One thread drives everything; only abort() may be called from another.
  */
@@ -210,15 +210,17 @@ struct tcp_link {
     double probe_Bps; /* of a probe: send at this rate; 0: at that of the uplink */
     bool probe_ends;
     double mss_B;
-    int use;       /* streams to each peer */
-    bool rests;    /* nothing was to be sent when the streams were paced last */
-    bool begins;   /* since then blocks were posted, and no stream has taken one */
+    int use;     /* streams to each peer */
+    bool rests;  /* nothing was to be sent when the streams were paced last */
+    bool begins; /* since then blocks were posted, and no stream has taken one */
     double now, paced_at, looked_at;
     uint8_t scratch[TCP_SCRATCH_B];
 };
 
 /* ---- tcp_join.c ---- */
 
+/* Marks the link broken; keeps the first reason. Returns -1. */
+int tcp_fail(struct tcp_link *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Opens l->listener and writes where it is found. 0, or -1 and why. */
 int tcp_join_listen(struct tcp_link *l, struct tcp_contact *own, char *why, size_t size);
 /* Draws a cookie. 0, or -1 and errno. */
@@ -228,16 +230,7 @@ int tcp_join(struct tcp_link *l);
 
 /* ---- tcp_link.c ---- */
 
-/* Marks the link broken; keeps the first reason. Returns -1. */
-int tcp_fail(struct tcp_link *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* One turn of the loop, at most timeout_s long. 0, or -1 when the link is broken. */
 int tcp_turn(struct tcp_link *l, double timeout_s);
 /* Sends frames to the peer on every stream that has room. */
 void tcp_pump(struct tcp_peer *p);
-
-/* ---- tcp_pace.c ---- */
-
-/* Paces the streams that have something to send. Returns whether there are any. */
-bool tcp_pace(struct tcp_link *l);
-/* The same after a pause, for the streams that will send what is queued now; chooses how many those are. */
-void tcp_pace_begin(struct tcp_link *l);

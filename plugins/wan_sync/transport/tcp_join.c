@@ -11,11 +11,23 @@
 #include <math.h>
 #include <net/if.h>
 #include <poll.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
+
+int tcp_fail(struct tcp_link *l, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    if (!l->failed)
+        vsnprintf(l->base.why, sizeof l->base.why, fmt, args);
+    va_end(args);
+    l->failed = true;
+    return -1;
+}
 
 /* ==== addresses, and the socket that listens ==== */
 
@@ -219,9 +231,9 @@ struct join {
     double now;
     struct guest *guests;
     size_t guests_n;
-    struct dial *dials;  /* by stream of the link */
-    unsigned *address;   /* by rank: index of its address to connect to */
-    unsigned *refusals;  /* by rank */
+    struct dial *dials;   /* by stream of the link */
+    unsigned *address;    /* by rank: index of its address to connect to */
+    unsigned *refusals;   /* by rank */
     struct pollfd *polls; /* the listener, the guests, the dials */
 };
 

@@ -8,7 +8,6 @@
 #include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -19,17 +18,6 @@
 #include <unistd.h>
 
 /* ==== what a link tells its caller ==== */
-
-int tcp_fail(struct tcp_link *l, const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    if (!l->failed)
-        vsnprintf(l->base.why, sizeof l->base.why, fmt, args);
-    va_end(args);
-    l->failed = true;
-    return -1;
-}
 
 static int tell(struct tcp_link *l, struct link_event event)
 {
@@ -62,6 +50,91 @@ static int watch(struct tcp_stream *s, int op, uint32_t events)
     if (epoll_ctl(s->peer->link->epoll, op, s->fd, &e) == 0)
         return 0;
     return tcp_fail(s->peer->link, "epoll: %s", strerror(errno));
+}
+
+/* ==== the pace ==== */
+
+#define PACE_EVERY_S 0.005
+#define BURST_EVERY_S 0.5 /* a stream paced to less sleeps for seconds, whatever comes */
+#define NO_LIMIT_BPS 1e11 /* not ~0: the kernel then takes the stream for one that is not paced */
+
+static void set_pace(struct tcp_stream *s, double rate)
+{
+    uint64_t paced = (uint64_t)fmax(rate, 2 * s->peer->link->mss_B / BURST_EVERY_S);
+    if (fabs((double)paced - (double)s->paced) <= 0.02 * (double)s->paced)
+        return;
+    if (setsockopt(s->fd, SOL_SOCKET, SO_MAX_PACING_RATE, &paced, sizeof paced) == 0)
+        s->paced = paced;
+}
+
+/* The rate of the uplink is divided among the streams that have something to send, and what a slower way to
+ * a peer carries among those to this peer. A way that the probe could not fill is not paced: its streams lose
+ * packets or wait for their receiver, and are slow by themselves. */
+static void pace_active(struct tcp_link *l)
+{
+    double all = 0;
+    for (size_t i = 0; i < l->streams_n; i++)
+        all += l->streams[i].active && !l->streams[i].peer->local;
+    for (int r = 0; r < l->host.ranks; r++) {
+        struct tcp_peer *p = &l->peers[r];
+        if (!p->streams || p->local)
+            continue;
+        double here = 0, rate = l->probe_Bps / fmax(all, 1);
+        for (int i = 0; i < l->options.streams; i++)
+            here += p->streams[i].active;
+        if (l->probe_Bps <= 0)
+            rate = l->full ? WAN_HEADROOM * l->rate / fmax(all, 1) : NO_LIMIT_BPS;
+        if (l->probe_Bps <= 0 && p->full)
+            rate = fmin(rate, WAN_HEADROOM * p->rate / fmax(here, 1));
+        for (int i = 0; i < l->options.streams; i++)
+            set_pace(&p->streams[i], rate);
+    }
+}
+
+/* Paces the streams that have something to send. Returns whether there are any. */
+static bool pace(struct tcp_link *l)
+{
+    bool due = l->paces && l->now - l->paced_at >= PACE_EVERY_S, flows = false, queued = false;
+    for (size_t i = 0; i < l->streams_n; i++) {
+        struct tcp_stream *s = &l->streams[i];
+        int unsent = 0;
+        queued = queued || s->peer->queue;
+        if (due)
+            s->active = s->sending || (ioctl(s->fd, SIOCOUTQNSD, &unsent) == 0 && unsent > 0);
+        flows = flows || s->active || s->sending;
+    }
+    if (due) {
+        l->paced_at = l->now;
+        l->rests = !flows && !queued;
+        pace_active(l);
+    }
+    return flows;
+}
+
+/* The same after a pause, for the streams that will send what is queued now; chooses how many those are. A
+ * pause between two packets is as long as the rate was when the first of them left, whatever the rate is by
+ * then: so the streams that will have a block are paced before they have it. */
+static void pace_begin(struct tcp_link *l)
+{
+    int peers = 0, most = l->options.streams;
+    double rtt_s = 0;
+    for (int r = 0; r < l->host.ranks; r++) {
+        peers += l->peers[r].queue && !l->peers[r].local;
+        rtt_s = fmax(rtt_s, l->peers[r].queue ? l->peers[r].rtt_s : 0);
+    }
+    if (!l->paces || !peers)
+        return;
+    /* As many as burst to half of what the way holds, two segments each. */
+    double worth = l->mss_B > 0 ? fmax(1, floor(l->rate * rtt_s / 2 / (2 * l->mss_B))) : 0;
+    l->use = worth > 0 ? (int)fmin(most, ceil(worth / peers)) : most;
+    for (int r = 0; r < l->host.ranks; r++) {
+        struct tcp_peer *p = &l->peers[r];
+        const struct tcp_out *b = p->queue;
+        for (int i = 0; p->streams && i < most; i++, b = b ? b->next : NULL)
+            p->streams[i].active = b && i < l->use;
+    }
+    pace_active(l);
+    l->paced_at = l->now;
 }
 
 /* ==== the sending side ==== */
@@ -137,8 +210,7 @@ static bool send_frame(struct tcp_stream *s)
     }
     s->sending = false;
     if (s->head.kind == TCP_BLOCK) /* the kernel has it all */
-        tell(l, (struct link_event){
-                    .done = LINK_SENT, .peer = s->peer->rank, .id = s->head.id});
+        tell(l, (struct link_event){.done = LINK_SENT, .peer = s->peer->rank, .id = s->head.id});
     return true;
 }
 
@@ -160,7 +232,7 @@ void tcp_pump(struct tcp_peer *p)
 /* Each rank begins with another peer: the blocks of all would wait for each other at that one's end. */
 static void begin(struct tcp_link *l)
 {
-    tcp_pace_begin(l);
+    pace_begin(l);
     l->rests = l->begins = false;
     for (int k = 1; k < l->host.ranks; k++)
         tcp_pump(&l->peers[(l->host.rank + k) % l->host.ranks]);
@@ -201,11 +273,10 @@ static int end_frame(struct tcp_stream *s)
         return 0;
     void *block = s->block;
     s->block = NULL;
-    return tell(p->link, (struct link_event){.done = LINK_RECEIVED,
-                                             .peer = p->rank,
-                                             .id = f->id,
-                                             .data = block,
-                                             .bytes = f->bytes});
+    return tell(
+        p->link,
+        (struct link_event){
+            .done = LINK_RECEIVED, .peer = p->rank, .id = f->id, .data = block, .bytes = f->bytes});
 }
 
 static void receive(struct tcp_stream *s)
@@ -241,7 +312,8 @@ static void receive(struct tcp_stream *s)
 
 #define LOOK_EVERY_S 0.5
 #define LEAST_S 2.0 /* keepalive probes an idle connection once a second; two may be late */
-#define ALMOST 0.9  /* of the deadline: hosts that are silent for so long are reported with the first */
+#define ALMOST                                                                                     \
+    0.9 /* of the deadline: hosts that are silent for so long are reported with the first */
 
 /* For how long the kernel at the other end has answered on no stream. A slow or stopped program is not
  * silent, because its kernel answers. A full window is no silence, but hides one: the kernel asks ever less
@@ -255,7 +327,8 @@ static double silence_of(const struct tcp_peer *p)
         getsockopt(p->streams[i].fd, IPPROTO_TCP, TCP_INFO, &t, &n);
         bool full =
             t.tcpi_unacked == 0 && t.tcpi_notsent_bytes > 0 && t.tcpi_snd_wnd < t.tcpi_snd_mss;
-        least_s = fmin(least_s, full ? 0 : 1e-3 * fmin(t.tcpi_last_ack_recv, t.tcpi_last_data_recv));
+        least_s =
+            fmin(least_s, full ? 0 : 1e-3 * fmin(t.tcpi_last_ack_recv, t.tcpi_last_data_recv));
     }
     return isfinite(least_s) ? least_s : 0;
 }
@@ -288,7 +361,7 @@ int tcp_turn(struct tcp_link *l, double timeout_s)
     l->now = now_s();
     if (l->begins)
         begin(l);
-    double wait = fmax(0, fmin(timeout_s, tcp_pace(l) ? TICK_S : IDLE_S));
+    double wait = fmax(0, fmin(timeout_s, pace(l) ? TICK_S : IDLE_S));
     struct timespec t = {.tv_sec = (time_t)wait,
                          .tv_nsec = (long)((wait - (double)(time_t)wait) * 1e9)};
     int n = epoll_pwait2(l->epoll, events, BATCH, &t, NULL);

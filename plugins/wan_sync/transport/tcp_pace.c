@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the ways to the peers carry, as the kernel counts it (TCP_INFO), and the pace of the streams.
+ * What the ways to the peers carry, as the kernel counts it (TCP_INFO): probes of the rates.
  */
 #include "wan_sync/transport/tcp.h"
 
@@ -11,89 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-
-/* ==== the pace ==== */
-
-#define PACE_EVERY_S 0.005
-#define BURST_EVERY_S 0.5 /* a stream paced to less sleeps for seconds, whatever comes */
-#define NO_LIMIT_BPS 1e11 /* not ~0: the kernel then takes the stream for one that is not paced */
-
-static void set_pace(struct tcp_stream *s, double rate)
-{
-    uint64_t paced = (uint64_t)fmax(rate, 2 * s->peer->link->mss_B / BURST_EVERY_S);
-    if (fabs((double)paced - (double)s->paced) <= 0.02 * (double)s->paced)
-        return;
-    if (setsockopt(s->fd, SOL_SOCKET, SO_MAX_PACING_RATE, &paced, sizeof paced) == 0)
-        s->paced = paced;
-}
-
-/* The rate of the uplink is divided among the streams that have something to send, and what a slower way to
- * a peer carries among those to this peer. A way that the probe could not fill is not paced: its streams lose
- * packets or wait for their receiver, and are slow by themselves. */
-static void pace_active(struct tcp_link *l)
-{
-    double all = 0;
-    for (size_t i = 0; i < l->streams_n; i++)
-        all += l->streams[i].active && !l->streams[i].peer->local;
-    for (int r = 0; r < l->host.ranks; r++) {
-        struct tcp_peer *p = &l->peers[r];
-        if (!p->streams || p->local)
-            continue;
-        double here = 0, rate = l->probe_Bps / fmax(all, 1);
-        for (int i = 0; i < l->options.streams; i++)
-            here += p->streams[i].active;
-        if (l->probe_Bps <= 0)
-            rate = l->full ? WAN_HEADROOM * l->rate / fmax(all, 1) : NO_LIMIT_BPS;
-        if (l->probe_Bps <= 0 && p->full)
-            rate = fmin(rate, WAN_HEADROOM * p->rate / fmax(here, 1));
-        for (int i = 0; i < l->options.streams; i++)
-            set_pace(&p->streams[i], rate);
-    }
-}
-
-bool tcp_pace(struct tcp_link *l)
-{
-    bool due = l->paces && l->now - l->paced_at >= PACE_EVERY_S, flows = false, queued = false;
-    for (size_t i = 0; i < l->streams_n; i++) {
-        struct tcp_stream *s = &l->streams[i];
-        int unsent = 0;
-        queued = queued || s->peer->queue;
-        if (due)
-            s->active = s->sending || (ioctl(s->fd, SIOCOUTQNSD, &unsent) == 0 && unsent > 0);
-        flows = flows || s->active || s->sending;
-    }
-    if (due) {
-        l->paced_at = l->now;
-        l->rests = !flows && !queued;
-        pace_active(l);
-    }
-    return flows;
-}
-
-/* A pause between two packets is as long as the rate was when the first of them left, whatever the rate is by
- * then: so the streams that will have a block are paced before they have it. */
-void tcp_pace_begin(struct tcp_link *l)
-{
-    int peers = 0, most = l->options.streams;
-    double rtt_s = 0;
-    for (int r = 0; r < l->host.ranks; r++) {
-        peers += l->peers[r].queue && !l->peers[r].local;
-        rtt_s = fmax(rtt_s, l->peers[r].queue ? l->peers[r].rtt_s : 0);
-    }
-    if (!l->paces || !peers)
-        return;
-    /* As many as burst to half of what the way holds, two segments each. */
-    double worth = l->mss_B > 0 ? fmax(1, floor(l->rate * rtt_s / 2 / (2 * l->mss_B))) : 0;
-    l->use = worth > 0 ? (int)fmin(most, ceil(worth / peers)) : most;
-    for (int r = 0; r < l->host.ranks; r++) {
-        struct tcp_peer *p = &l->peers[r];
-        const struct tcp_out *b = p->queue;
-        for (int i = 0; p->streams && i < most; i++, b = b ? b->next : NULL)
-            p->streams[i].active = b && i < l->use;
-    }
-    pace_active(l);
-    l->paced_at = l->now;
-}
 
 /* ==== readings ==== */
 
@@ -243,7 +160,7 @@ int tcp_flow(struct link *base, const struct tcp_flow *f, struct tcp_flowed *out
 #define MORE 1.05 /* times what arrived before: go on */
 #define MEASURE_PART 0.6
 #define MEASURE_GAIN 1.04
-#define HALF 16 /* readings in half of a measurement */
+#define HALF 16           /* readings in half of a measurement */
 #define QUEUE_MIN_S 0.004 /* less is jitter, not a queue */
 
 /* Ranks of this host that probe at the same time, over the same uplink. */
