@@ -443,6 +443,10 @@ COUNTED(Sendrecv, n, type,
         (const void *b, int n, MPI_Datatype type, int to, int tag, void *rb, int rn,
          MPI_Datatype rtype, int from, int rtag, MPI_Comm c, MPI_Status *s),
         (b, n, type, to, tag, rb, rn, rtype, from, rtag, c, s))
+COUNTED(Sendrecv_replace, n, type,
+        (void *b, int n, MPI_Datatype type, int to, int tag, int from, int rtag, MPI_Comm c,
+         MPI_Status *s),
+        (b, n, type, to, tag, from, rtag, c, s))
 COUNTED(Alltoallv, sum_of(n, c), type,
         (const void *b, const int n[], const int d[], MPI_Datatype type, void *rb, const int rn[],
          const int rd[], MPI_Datatype rtype, MPI_Comm c),

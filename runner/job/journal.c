@@ -317,6 +317,9 @@ char *journals_why(const struct journals *j)
             "%lld of %lld ranks run without gradsync: they do not get its variables, or do not "
             "see the folder of the recordings",
             (long long)(j->ranks - j->files), (long long)j->ranks);
+    if (!j->step && j->ended && !j->calls)
+        return xstrdup(
+            "it makes no collectives on two ranks or more; sends and receives are never left out");
     if (!j->step && j->calls)
         return xstrfmt("it has no steps: the sequence of its %lld collectives did not repeat",
                        (long long)j->calls);

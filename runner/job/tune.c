@@ -518,8 +518,9 @@ static void announce(struct first *f, struct launch *l)
     f->told = true;
     t->line_s = r->line_s;
     say_step(f, r);
-    if (r->journals.other_B > 0 && r->journals.all_B > 0)
-        t->other_share = (double)r->journals.other_B / (double)r->journals.all_B;
+    if (r->journals.other_B > 0)
+        t->other_share =
+            (double)r->journals.other_B / (double)(r->journals.other_B + r->journals.all_B);
     for (size_t i = 1; i < t->set.n; i++)
         arms += t->inside[i].is;
     double whole =
