@@ -16,7 +16,7 @@ link_program = $(CFLAGS) $(LDFLAGS) $(gs_harden_ld) $(if $(gs_hardened),-pie) -r
 # The rooms of runner/ (CONTRIBUTING.md). All of them but verbs/ and rank/ make the library; rank/ alone
 # is compiled with MPI.
 not_lib := runner/verbs/% runner/rank/%
-lib_src := $(filter-out $(not_lib),$(wildcard runner/*/*.c)) plugins/common/collective.c plugins/common/rng.c $(wildcard plugins/common/wan_*.c) plugins/common/choice.c
+lib_src := $(filter-out $(not_lib),$(wildcard runner/*/*.c)) plugins/common/collective.c plugins/common/rng.c $(wildcard plugins/common/wan_*.c)
 lib_obj := $(lib_src:%.c=$(BUILD)/%.o)
 cmd_obj := $(patsubst %.c,$(BUILD)/%.o,$(wildcard runner/verbs/*.c))
 rank_obj := $(patsubst %.c,$(BUILD)/%.o,$(wildcard runner/rank/*.c))

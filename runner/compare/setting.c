@@ -3,7 +3,7 @@
 
 #include "base/shell.h"
 #include "config/settings.h"
-#include "common/choice.h"
+#include "compare/choice.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -16,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -236,7 +235,7 @@ int job_guarded(const char *script, double timeout_s, struct interrupts *i,
     free(w.family.before);
     return w.guard > 0
                ? GS_OK
-               : fail(GS_FAILED, "train: the command cannot be started: %s", strerror(error));
+               : fail(GS_FAILED, "tune: the command cannot be started: %s", strerror(error));
 }
 
 const char *job_ended_kind(const struct job_ended *e, char *why, size_t n)
@@ -254,68 +253,6 @@ const char *job_ended_kind(const struct job_ended *e, char *why, size_t n)
     return e->hung ? "hang" : e->status ? "crash" : NULL;
 }
 
-/* ---- in the foreground ---- */
-
-#define EVERY_MS 2000
-
-static const int passed_on[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
-
-static void watched(sigset_t *set)
-{
-    sigemptyset(set);
-    sigaddset(set, SIGCHLD);
-    for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++)
-        sigaddset(set, passed_on[i]);
-}
-
-/* The command is in our process group: Ctrl-C and a closing terminal reach it without us. */
-static void pass_on(int fd, pid_t child)
-{
-    struct signalfd_siginfo s;
-    while (read(fd, &s, sizeof s) == (ssize_t)sizeof s)
-        if (s.ssi_signo != SIGCHLD && s.ssi_code <= 0)
-            kill(child, (int)s.ssi_signo);
-}
-
-static void become(const struct job_foreground *t, const sigset_t *before)
-{
-    sigprocmask(SIG_SETMASK, before, NULL);
-    t->prepare(t->ctx);
-    execvp(t->command[0], t->command);
-    int error = errno;
-    if (error == ENOENT && !strchr(t->command[0], '/'))
-        fail(GS_USAGE, "trial: '%s': no such command in PATH", t->command[0]);
-    else
-        fail(GS_USAGE, "trial: '%s' cannot be run: %s", t->command[0], strerror(error));
-    _exit(error == ENOENT ? 127 : 126);
-}
-
-int job_foreground(const struct job_foreground *t, int *status)
-{
-    sigset_t set, before;
-    int code = GS_OK, ended = 0;
-    watched(&set);
-    signal(SIGCHLD, SIG_DFL);
-    sigprocmask(SIG_BLOCK, &set, &before);
-    int fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-    pid_t child = fd < 0 ? -1 : fork();
-    if (child == 0)
-        become(t, &before);
-    if (child < 0)
-        code = fail(GS_FAILED, "trial: the command cannot be started: %s", strerror(errno));
-    while (child > 0 && waitpid(child, &ended, WNOHANG) == 0) {
-        struct pollfd p = {fd, POLLIN, 0};
-        if (poll(&p, 1, EVERY_MS) == 0 && !code)
-            code = t->meanwhile(t->ctx);
-        pass_on(fd, child);
-    }
-    *status = child > 0 ? exit_code(ended) : 1;
-    if (fd >= 0)
-        close(fd);
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    return code;
-}
-
 char *job_beside(const char *built, const char *installed)
 {
     char *path = xstrfmt("%s/%s", program_dir(), built);
@@ -328,15 +265,4 @@ char *job_beside(const char *built, const char *installed)
         path = NULL;
     }
     return path;
-}
-
-int job_object(char **object, const char *name)
-{
-    AUTO_FREE char *installed = xstrfmt("../lib/gradsync/%s", name);
-    *object = job_beside(name, installed);
-    return *object ? GS_OK
-                   : fail(GS_CANNOT,
-                          "trial: %s is not beside gradsync in %s; build it with 'make "
-                          "all'",
-                          name, program_dir());
 }

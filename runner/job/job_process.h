@@ -39,24 +39,9 @@ int job_guarded(const char *script, double timeout_s, struct interrupts *i,
 /* "crash", "hang" or "lost", as in a fail line; NULL: it ended well. why: "exit code 3". */
 const char *job_ended_kind(const struct job_ended *e, char *why, size_t n);
 
-struct job_foreground {
-    char **command;
-    int (*meanwhile)(void *ctx); /* called every few seconds until the command ends */
-    void (*prepare)(void *ctx);  /* called in the process of the command, before it */
-    void *ctx;
-};
-
-/* Runs a command as the shell would: the same terminal, process group and signals. Keeps the first
- * error of `meanwhile`, and lets the command continue. *status is the exit code of the command, or 128
- * plus the signal that ended it. GS_OK, or reported: the command cannot be started (*status is 126 or
- * 127, as in a shell), or the error of meanwhile. */
-int job_foreground(const struct job_foreground *t, int *status);
-
 /* The objects in a job (plugins/engine): for LD_PRELOAD and LD_AUDIT. */
 #define JOB_OBJECT "libgradsync-engine.so"
 #define JOB_AUDIT "libgradsync-audit.so"
 /* The path of a file beside the program, or of where it is installed; NULL: neither is there. The caller
  * frees. */
 char *job_beside(const char *built, const char *installed);
-/* The same of an object for a trial. GS_OK, or reported: it is not there. */
-int job_object(char **object, const char *name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "common/choice.h"
+#include "compare/choice.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -9,8 +9,8 @@
 #define PROTOS ((int)(sizeof protos / sizeof *protos))
 #define CHANNELS_MAX 64
 
-static const char *const algos[] = {
-    "tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat"};
+static const char *const algos[] = {"tree",      "ring", "collnet_direct", "collnet_chain", "nvls",
+                                    "nvls_tree", "pat"};
 static const char *const protos[] = {"LL", "LL128", "Simple"};
 static const char *const parts[CHOICE_PARTS] = {"all", "half", "one", "none"};
 
@@ -48,11 +48,6 @@ const char *choice_algo_name(int algo)
 const char *choice_proto_name(int proto)
 {
     return proto >= 0 && proto < PROTOS ? protos[proto] : "other";
-}
-
-const char *choice_part_name(int part)
-{
-    return parts[part];
 }
 
 static bool parse_channels(struct choice *c, const char *digits)

@@ -23,7 +23,6 @@ int choice_algo(const char *name);
 int choice_proto(const char *name);
 const char *choice_algo_name(int algo);
 const char *choice_proto_name(int proto);
-const char *choice_part_name(int part);
 
 /* "auto"; or none, one or half, of the elements; or parts joined by '/': an algorithm, a protocol,
  * ctas=N. False: the text is not a choice. */
