@@ -99,6 +99,7 @@
  *           begin     visits begin, or have other steps or arms: step, steps (of a visit), block, step_B and
  *                     other_B (bytes of a step of all communicators; those by calls that no arm leaves
  *                     out), arms [IDs]
+ *           turn      arm, block: from here on calls go the way of the arm. If no visit follows, it hangs
  *           visit     step, block, visit, arm, copy (1: the second of auto), steps, calls, ran {"none": calls, ...},
  *                     at_ns: the beginning of each step and of the step after the last. The first step still
  *                     runs calls of the arm before. It is not counted

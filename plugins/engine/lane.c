@@ -550,6 +550,8 @@ static void begin_visit(struct lane *l, uint64_t now)
 {
     l->arm = l->order[l->place] == ENGINE_ARMS ? 0 : l->order[l->place];
     l->at = 0;
+    journal_line(&l->journal, "{\"type\":\"turn\",\"arm\":\"%s\",\"block\":%llu}",
+                 config->arms[l->arm].id, (ull)l->block);
     begin_measuring(l, now);
 }
 
