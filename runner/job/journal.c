@@ -212,6 +212,8 @@ static void read_line(struct reader *f, const json_t *o, bool *made)
         j->visit_steps = json_integer_of(o, "steps");
         j->all_B = json_integer_of(o, "step_B");
         j->other_B = json_integer_of(o, "other_B");
+    } else if (!strcmp(type, "turn")) {
+        copy_text(j->turn, sizeof j->turn, o, "arm");
     } else if (!strcmp(type, "visit")) {
         read_visit(f, o);
     } else if (!strcmp(type, "dropped")) {

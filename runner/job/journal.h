@@ -48,6 +48,7 @@ struct journals {
         double memory_B, made_s;
     } * arms;
     size_t n_arms;
+    char turn[32];              /* the arm that the calls go by now; "": no visit has begun */
     char why[200];              /* visits are over; "": they are not */
     int64_t step;               /* the number of the latest that was found; 0: none */
     int64_t step_calls, step_B; /* of it */

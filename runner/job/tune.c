@@ -59,6 +59,7 @@ struct tune {
     long long ranks, nodes;
     char *race_dir, *proof_dir, *price_dir;
     struct words inside_names; /* variables that the program sets */
+    struct words hung; /* arms in which the job hung: labels of settings, or none, one, half */
     size_t winner, tried;
     size_t joined_at;                    /* settings from here on are unions */
     size_t proof_launches, proof_failed; /* proof_failed: of the winner */
@@ -258,11 +259,7 @@ static bool hangs(struct launch *l)
     if (silent <= fmax(SILENT_S, 6 * r->longest_s))
         return false;
     r->kind = "hang";
-    snprintf(r->why, sizeof r->why,
-             "it completed no visit for %.0f s and was killed: what it does next may depend on "
-             "values that were "
-             "not communicated",
-             silent);
+    snprintf(r->why, sizeof r->why, "it completed no visit for %.0f s and was killed", silent);
     return true;
 }
 
@@ -401,9 +398,10 @@ static int make_settings(struct tune *t, const struct words *set_inside)
     size_t arms = 0;
     for (size_t i = 1; i < t->set.n; i++) {
         const char *fixed = fixed_by_command(t, &t->set.v[i]);
-        bool in_job =
-            t->job.object && tune_setting_in_job(&t->set.v[i], t->link) && arms < ARMS_MOST;
-        t->inside[i].is = in_job && !(fixed && t->link == TUNE_MPI);
+        bool in_job = t->job.object && t->trusted && tune_setting_in_job(&t->set.v[i], t->link) &&
+                      arms < ARMS_MOST;
+        t->inside[i].dead = words_has(&t->hung, t->set.v[i].label);
+        t->inside[i].is = in_job && !t->inside[i].dead && !(fixed && t->link == TUNE_MPI);
         t->inside[i].fixed = fixed || is_inside_name(t, &t->set.v[i]);
         arms += t->inside[i].is;
         if (fixed && !t->inside[i].is)
@@ -413,7 +411,7 @@ static int make_settings(struct tune *t, const struct words *set_inside)
     race_begin(&t->race, t->worth);
     for (size_t i = 1; i < t->set.n; i++) {
         race_enter(&t->race, t->set.v[i].weight);
-        t->race.v[i].out = t->inside[i].is || t->inside[i].fixed;
+        t->race.v[i].out = t->inside[i].is || t->inside[i].fixed || t->inside[i].dead;
     }
     return GS_OK;
 }
@@ -431,8 +429,10 @@ static char *arms_text(const struct tune *t)
 {
     struct text text = {0};
     text_add(&text, AUTO_ARM);
-    if (!t->o.no_price)
-        text_add(&text, "arm none\npart none\narm half\npart half\narm one\npart one\n");
+    static const char *const parts[] = {"none", "half", "one"};
+    for (size_t i = 0; i < COUNT(parts) && !t->o.no_price; i++)
+        if (!words_has(&t->hung, parts[i]))
+            text_addf(&text, "arm %s\npart %s\n", parts[i], parts[i]);
     bool any = false;
     for (size_t i = 1; i < t->set.n; i++)
         any = any || t->inside[i].is;
@@ -756,8 +756,46 @@ static void take_facts(struct tune *t, const struct launched *r)
                      : r->took_s;
 }
 
-static int first(struct tune *t)
+static bool is_part(const char *arm)
 {
+    return !strcmp(arm, "none") || !strcmp(arm, "half") || !strcmp(arm, "one");
+}
+
+/* The job hung in an arm, whose turn it was. True: it is named, and left out from now on. */
+static bool leave_hung(struct tune *t, const struct launched *r)
+{
+    size_t i = 0;
+    const char *turn = r->journals.turn, *label = turn;
+    if (!*turn || !strcmp(turn, TUNE_BASELINE))
+        return false;
+    if (sscanf(turn, "s%zu", &i) == 1 && i && i < t->set.n)
+        label = t->set.v[i].label;
+    words_add_once(&t->hung, label);
+    end_progress();
+    if (is_part(turn))
+        say("tune: the job hung where communication is left out (%s): %s", turn, r->why);
+    else if (!i)
+        say("tune: the job hung in a copy with nothing changed: %s; copies are not used", r->why);
+    else
+        say("tune: %s: the job hung: %s", label, r->why);
+    t->trusted = t->trusted && (i || is_part(turn));
+    return true;
+}
+
+static void forget_settings(struct tune *t)
+{
+    tune_settings_free(&t->set);
+    race_free(&t->race);
+    free(t->inside);
+    t->inside = NULL;
+}
+
+#define FIRST_MOST 3 /* first launches, if the job hangs in arms */
+
+/* *again: it hung in an arm, and another one without it fits. */
+static int first_launch(struct tune *t, int number, bool *again)
+{
+    *again = false;
     AUTO(launched_free) struct launched r = {0};
     struct first f = {.t = t};
     const struct tune_setting as_is = {.label = (char *)TUNE_BASELINE};
@@ -769,8 +807,7 @@ static int first(struct tune *t)
                        .ask_link = true,
                        .enough = first_enough,
                        .ctx = &f};
-    t->trusted = true;
-    CHECK(open_log(t, t->race_dir, 1));
+    CHECK(open_log(t, t->race_dir, number));
     progress(t, "first launch", "");
     int code = launch_run(&l, &as_is, &r);
     end_progress();
@@ -786,7 +823,13 @@ static int first(struct tune *t)
     if (r.kind && !hung)
         return fail(GS_FAILED, "tune: the command: %s: %s; its output is in %s/launch-01.01.log",
                     r.kind, r.why, t->race_dir);
-    if (hung)
+    *again = hung && leave_hung(t, &r) && !t->price.known && number < FIRST_MOST &&
+             left_s(t) > 2 * r.begun_s + 10;
+    if (*again) {
+        forget_settings(t);
+        return GS_OK;
+    }
+    if (hung && !*r.journals.turn)
         say("tune: %s%s", t->price.known ? "" : "no price: ", r.why);
     if (!f.arms_told) {
         t->link = r.link;
@@ -821,6 +864,16 @@ static int first(struct tune *t)
     t->priced = true;
     t->winner = inside_winner(t, &r.journals.visits);
     return write_state(t);
+}
+
+static int first(struct tune *t)
+{
+    bool again = true;
+    int code = GS_OK;
+    t->trusted = true;
+    for (int number = 1; again && !code; number++)
+        code = first_launch(t, number, &again);
+    return code;
 }
 
 /* ---- the price by whole launches ---- */
