@@ -81,7 +81,7 @@ $(BUILD)/sim/%: tests/sim/%.c $(commit) $(library)
 	$(call quiet,TEST,$<)mkdir -p $(@D) && $(CC) $(compile) $(LDFLAGS) -o $@ $(test_parts) $(LIBS) -lpthread && $(CC) $(test_depends)
 $(BUILD)/fuzz/%.o: tests/fuzz/%.c $(BUILD)/options | $(BUILD)/deps.ok
 	$(call quiet,FUZZ,$<)mkdir -p $(@D) && $(CC) $(compile) -c -o $@ $<
-$(BUILD)/fuzz/fuzz_import: $(BUILD)/runner/verbs/check.o
+$(BUILD)/fuzz/fuzz_import: $(BUILD)/runner/verbs/check.o $(BUILD)/runner/verbs/machine.o
 $(BUILD)/fuzz/%: tests/fuzz/%.c $(commit) $(library)
 	$(call quiet,FUZZ,$<)mkdir -p $(@D) && $(CC) $(compile) $(LDFLAGS) -fsanitize=fuzzer -o $@ $(test_parts) $(LIBS)
 -include $(unit_bin:=.d) $(bench_bin:=.d) $(sim_bin:=.d) $(fuzz_bin:=.d)
