@@ -25,9 +25,9 @@ setup-report: ## install the browser that the test of the page uses
 	@bash mk/setup.sh report
 # The pictures and the numbers of the documents, when there are new recordings.
 readme_figure := h200-4gpu/iter_proxy-size-16MiB-gemms-1-ranks
-readme: figures-all ## renew the pictures in docs, and the output of the commands in README.md and docs/answer.md
+readme: figures-all ## renew the pictures in docs, and the output of the commands in README.md, docs/answer.md and docs/formats.md
 	@cp figures/out/$(readme_figure).svg docs/answer.svg
 	@cp figures/out/method/links.svg figures/out/method/price.svg docs
-	@for d in README.md docs/answer.md; do bash mk/readme.sh $$d >$$d.new && mv $$d.new $$d || exit 1; done
+	@for d in README.md docs/answer.md docs/formats.md; do bash mk/readme.sh $$d >$$d.new && mv $$d.new $$d || exit 1; done
 docs: all ## renew the lists of docs/tables.md
 	@bash mk/docs.sh $(BUILD)/gradsync docs/tables.md >docs/tables.md.new && mv docs/tables.md.new docs/tables.md

@@ -12,7 +12,7 @@ ln -s "$top/data/raw" data/raw
 ln -s "$top/paper" "$top/configs" "$top/figures" .
 ln -s "$build" build
 ok 'the tables behind the numbers are made' committed_tables data/csv
-for document in README.md docs/answer.md; do
+for document in README.md docs/answer.md docs/formats.md; do
     ok "the commands of $document succeed" bash "$top/mk/readme.sh" "$top/$document"
     is "$(diff <(printf '%s\n' "$out") "$top/$document")" '' \
         "the commands print what $document shows (else: make readme)"
