@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tier: slow
 #
-# Journey 4 of the README: a config is measured in Slurm jobs, here in a Slurm of this test's own.
+# A journey: a config is measured in Slurm jobs, here in a Slurm of this test's own.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tests/slurm/lib.sh

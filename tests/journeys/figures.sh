@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Takes minutes
 #
-# Journey 2 of the README: make figures on a machine that has measured nothing.
+# A journey: make figures on a machine that has measured nothing.
 . "$(dirname "$0")/../lib.sh"
 . "$top/tests/documents.sh"
 command -v gnuplot >/dev/null || skip_all 'no gnuplot here'

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Journey 6 of the README: tables of nccl-tests, of the OSU benchmarks and lists of step times become recordings.
+# A journey: tables of nccl-tests, of the OSU benchmarks and lists of step times become recordings.
 . "$(dirname "$0")/../lib.sh"
 
 "$top/tests/make_nccl_output" version=2.17.9 ranks=8 min=1024 max=4194304 >nccl.txt

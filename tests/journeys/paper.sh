@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Journey 5 of the README: the numbers of the paper come from the recordings of this repository.
+# A journey: the numbers of the paper come from the recordings of this repository.
 . "$(dirname "$0")/../lib.sh"
 . "$top/tests/committed.sh"
 [ -x "$build/sim/error_rates" ] || skip_all 'tests/sim is not built here'

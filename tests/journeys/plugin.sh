@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Journey 3 of the README: a plugin is made from the template, built, checked and measured.
+# A journey: a plugin is made from the template, built, checked and measured.
 . "$(dirname "$0")/../lib.sh"
 . "$top/tests/documents.sh"
 

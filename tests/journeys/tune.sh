@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tier: slow
 #
-# Journey 1 of the README: gradsync tune in front of a job that trains over MPI; no GPU is needed.
+# A journey: gradsync tune in front of a job that trains over MPI; no GPU is needed.
 . "$(dirname "$0")/../lib.sh"
 [ -x "$build/examples/mpi_train" ] || skip_all 'built without MPI'
 

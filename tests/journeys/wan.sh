@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tier: slow
 #
-# Journey 7 of the README: training between sites. A plan says how often to synchronise; wan_sync is
+# A journey: training between sites. A plan says how often to synchronise; wan_sync is
 # measured between the emulated sites of a lab.
 . "$(dirname "$0")/../lib.sh"
 . "$top/tests/lab.sh"
