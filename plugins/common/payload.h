@@ -72,8 +72,8 @@ struct payload_kind {
 struct payload {
     struct payload_kind kind;
     size_t element_B;
-    double once[PAYLOAD_PERIOD];                /* the result of one reduction */
-    unsigned char input[PAYLOAD_PERIOD * 8];    /* this rank's */
+    double once[PAYLOAD_PERIOD];             /* the result of one reduction */
+    unsigned char input[PAYLOAD_PERIOD * 8]; /* this rank's */
     unsigned char scratch[PAYLOAD_PERIOD * 8];
 };
 

@@ -44,4 +44,3 @@ void python_quote(struct text *t, const char *s)
             text_addn(t, s, 1);
     text_add(t, "\"");
 }
-

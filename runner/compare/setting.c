@@ -2,8 +2,8 @@
 #include "compare/setting.h"
 
 #include "base/shell.h"
-#include "config/settings.h"
 #include "compare/choice.h"
+#include "config/settings.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -88,8 +88,7 @@ int locate_configs_at(struct words *list, const char *path)
     for (size_t i = 0; i < names.n; i++)
         words_addf(list, "%s/%s", path, names.v[i]);
     return names.n ? GS_OK
-                   : fail_at(GS_USAGE, path, 0,
-                             "is no run folder, and holds no config (NAME.ini)");
+                   : fail_at(GS_USAGE, path, 0, "is no run folder, and holds no config (NAME.ini)");
 }
 
 /* ---- runs ---- */

@@ -513,8 +513,9 @@ int plan_sections_none(const struct config *c, const char *word)
     for (; n < COUNT(names) && config_workload(c, n); n++)
         names[n] = config_workload(c, n);
     if (!word)
-        return fail_at(GS_USAGE, c->path, 0,
-                       "no workload section; add one, e.g. [mpi_allreduce] ('gradsync help plugins')");
+        return fail_at(
+            GS_USAGE, c->path, 0,
+            "no workload section; add one, e.g. [mpi_allreduce] ('gradsync help plugins')");
     const char *near = text_nearest(word, names, n);
     return fail_at(GS_USAGE, c->path, 0, "no workload section [%s]%s", word, DID_YOU_MEAN(near));
 }

@@ -197,8 +197,7 @@ int plan_read(struct plan **out, const char *dir)
     *out = NULL;
     int code = json_names_load(&r.json, r.path);
     TRY(code, r.json ? rebuild(&r, out)
-                     : fail_at(GS_USAGE, dir, 0,
-                               "no plan.json: this is no run folder"));
+                     : fail_at(GS_USAGE, dir, 0, "no plan.json: this is no run folder"));
     json_decref(r.json);
     free(r.path);
     return code;

@@ -16,7 +16,7 @@
 struct plugin {
     char *path;
     void *dl;
-    struct wl_plugin wl;     /* members that the plugin's `size` does not cover are zero */
+    struct wl_plugin wl; /* members that the plugin's `size` does not cover are zero */
 };
 
 /* From now on a plugin is first loaded in a process of its own. Not for ranks: MPI must not fork. */

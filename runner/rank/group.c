@@ -647,10 +647,11 @@ enum course group_measure(struct session *r, struct visit *v, size_t index)
     }
     if (enough && course <= STOP)
         record_group(&g, &before);
-    if (course != HUNG)
+    if (course != HUNG) { /* the beat of a rank that hung names its cell */
         for (size_t i = g.n; i-- > 0;)
             release(&g, &g.slots[i]);
-    beat_cell(g.session->beat, NULL, 0);
+        beat_cell(g.session->beat, NULL, 0);
+    }
     grouping_end(&g);
     return course;
 }

@@ -457,10 +457,11 @@ int cmd_tune(int argc, char **argv)
         {"memory", 0, CLI_TEXT, &o.memory, "SHARE",
          "advise no setting that needs more GPU memory than this share (default 10%)"},
         {"arms", 'a', CLI_TEXT, &o.arms, "FILE",
-         "settings to compare inside the running job, instead of those of gradsync: lines as for --candidates"},
-        {"launches", 0, CLI_TEXT, &o.launches, "FILE",
-         "the same, each in launches of its own"},
-        {"library", 0, CLI_TEXT, &o.library, "FILE", "another file of NCCL, to compare with the job's own"},
+         "settings to compare inside the running job, instead of those of gradsync: lines as for "
+         "--candidates"},
+        {"launches", 0, CLI_TEXT, &o.launches, "FILE", "the same, each in launches of its own"},
+        {"library", 0, CLI_TEXT, &o.library, "FILE",
+         "another file of NCCL, to compare with the job's own"},
         {"proof", 'l', CLI_INT, &o.proofs, "N",
          "launches of the proof; 3 if time is short (default 4)"},
         {"emit", 'e', CLI_TEXT, &o.emit, "FORM",
@@ -479,7 +480,8 @@ int cmd_tune(int argc, char **argv)
         .arguments = "-- COMMAND...",
         .summary =
             "Says what communication costs your training job, and which setting gets it back: "
-            "launches the command once, compares settings inside the running job between blocks of its "
+            "launches the command once, compares settings inside the running job between blocks of "
+            "its "
             "steps, and proves the best in launches that did not choose it. The command "
             "needs no change.",
         .example = "gradsync tune -- torchrun --nproc-per-node 2 train.py",

@@ -18,8 +18,8 @@ struct watch_options {
     double expected_rate, expected_step_s; /* expected by the model; 0: unknown */
     double tokens, gpus;                   /* tokens per step, number of GPUs; 0: unknown */
     double threshold;                      /* tokens/s; 0: none */
-    size_t window;       /* measurements per rolling median, and per line of output */
-    size_t warmup;       /* first measurements, excluded from the medians */
+    size_t window;                  /* measurements per rolling median, and per line of output */
+    size_t warmup;                  /* first measurements, excluded from the medians */
     const char *pattern, *patterns; /* watch_lines_new */
 };
 

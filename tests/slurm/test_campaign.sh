@@ -20,7 +20,7 @@ status_is 0 'status of a measured campaign exits with 0'
 like "$out" '3 of 3 launches measured, 4 cells'$'\n'"  verified and copied to $tmp/raw/p/null/"
 copy=$(ls -d raw/p/null/*)
 ok 'check finds the copy whole' "$gradsync" check "$copy"
-is "$(stat -c %A "$copy"/* | grep -c w) $(ls "$copy" | grep -c job)" '0 0' \
+is "$(stat -c %A "$copy"/* | grep -c w) $(find "$copy" -name '*job*' | wc -l)" '0 0' \
     'nobody may write to the copy, which holds recordings only'
 
 "$gradsync" run -q -o local q.ini

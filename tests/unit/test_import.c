@@ -83,8 +83,8 @@ TEST(rows)
     assert_true(nccl_table_header(&t,
                                   "size count type redop root time algbw busbw #wrong time algbw "
                                   "busbw #wrong"));
-    assert_int_equal(
-        read_row(&t, " 8 2 float sum -1 9.17 0.00 0.01 0 8.93 0.00 0.01 N/A", &r), ROW_WHOLE);
+    assert_int_equal(read_row(&t, " 8 2 float sum -1 9.17 0.00 0.01 0 8.93 0.00 0.01 N/A", &r),
+                     ROW_WHOLE);
     assert_int_equal(r.size_B, 8);
     assert_int_equal(r.root, -1);
     assert_true(r.side[0].there && r.side[1].there && word_is(&r.side[1].time, "8.93"));

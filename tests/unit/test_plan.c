@@ -186,8 +186,7 @@ TEST_CAPTURED(run_folders)
     read_refused(dir, GS_FAILED, "damaged: no number 'seed'");
     edit(dir, "plan.json", "{", "[");
     read_refused(dir, GS_FAILED, "damaged");
-    read_refused("/tmp", GS_USAGE,
-                 "/tmp: no plan.json: this is no run folder");
+    read_refused("/tmp", GS_USAGE, "/tmp: no plan.json: this is no run folder");
     plan_free(p);
     AUTO_FREE char *command = xstrfmt("rm -r '%s'", dir);
     assert_int_equal(system(command), 0);
