@@ -7,6 +7,7 @@
 
 config() { printf '%s\n' "$@" >x.ini; }
 for ini in "$top"/configs/*.ini; do
+    grep -qE '^\[(mpi_allreduce|nccl_allreduce|iter_proxy|wan_sync|wan_links)\]' "$ini" || continue # of jobs alone
     name=${ini##*/}
     run "$gradsync" plan "$ini"
     accepted="plan accepts $name"

@@ -4,7 +4,6 @@
 #
 # Verbs that print a table fit the columns of a terminal, on the recordings of this repository.
 . "$(dirname "$0")/lib.sh"
-. "$top/tests/committed.sh"
 command -v script >/dev/null || skip_all 'no script(1) here'
 export GRADSYNC_PLUGIN_PATH=$build/plugins:$build/tests/plugins
 
@@ -22,12 +21,7 @@ fits() { # NAME VERB…: on $columns; lines of messages, and commands, may be lo
     isnt "$table" '' "$1 prints a table on $columns columns"
     is "$(awk -v n="$columns" 'length > n' <<<"$table")" '' "$1 fits $columns columns"
 }
-ok 'the tables of the recordings are made' committed_tables "$tmp/csv"
-why="why --csv $tmp/csv"
 for columns in 80 100; do
-    for number in '' verdicts.steps '--all top.h200-4gpu.change' summary:12 limits:5; do
-        fits "why $number" "$why $number"
-    done
     for verb in compare show plan; do
         for platform in h200-4gpu h200-2gpu h200-2gpu-steps h200-2gpu-collectives h200-2x2-sock; do
             if [ -d "$top/data/raw/$platform" ]; then

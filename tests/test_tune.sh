@@ -385,7 +385,7 @@ if [ -x "$train" ] && command -v mpirun >/dev/null; then
         steps=0 compute_ms=1 MiB=1
     like "$err" 'tune: the job has one rank, which does not communicate: start it with two or more' 'it says so'
     run tune -m 1.5 -l 2 --only algorithm=3 -- "${ranks[@]}" compute_ms=1 MiB=1 need=2
-    like "$err" 'it completed no visit for [0-9]+ s and was killed: ' \
+    like "$err" 'the job hung where communication is left out .*it completed no visit for [0-9]+ s and was killed' \
         'a job that hangs without communication is killed, and tune says so'
     no_orphans 'no process of these jobs is left'
 

@@ -284,7 +284,10 @@ static bool later_enough(void *ctx, struct launch *l)
         return blocks_of(&r->journals.visits) >= BLOCKS_LATER ||
                (r->journals.ranks && r->journals.over >= r->journals.ranks);
     /* A line may be the mean of ten steps, so the time between lines counts. */
-    double took = r->n ? r->v[r->n - 1].at - r->v[0].at : 0;
+    double took = r->n ? r->v[r->n - 1].at - r->v[0].at : 0, sum = 0;
+    for (size_t i = 0; i < r->n; i++)
+        sum += (double)r->v[i].ns * 1e-9;
+    took = fmax(took, sum);
     return r->n >= 6 && took >= fmin(5, fmax(0.5, t->minutes * 60 / 150));
 }
 
@@ -769,7 +772,10 @@ static bool leave_hung(struct tune *t, const struct launched *r)
         return false;
     if (sscanf(turn, "s%zu", &i) == 1 && i && i < t->set.n)
         label = t->set.v[i].label;
+    static const char *const parts[] = {"none", "half", "one"};
     words_add_once(&t->hung, label);
+    for (size_t k = 0; k < COUNT(parts) && is_part(turn); k++) /* one hangs as the other does */
+        words_add_once(&t->hung, parts[k]);
     end_progress();
     if (is_part(turn))
         say("tune: the job hung where communication is left out (%s): %s", turn, r->why);
@@ -818,16 +824,16 @@ static int first_launch(struct tune *t, int number, bool *again)
     if (!r.journals.files && r.journals.alone)
         return fail(GS_FAILED, "tune: the job has one rank, which does not communicate: "
                                "start it with two or more");
-    bool hung = r.kind && !strcmp(r.kind, "hang") && r.n;
-    if (r.kind && !hung)
-        return fail(GS_FAILED, "tune: the command: %s: %s; its output is in %s/launch-01.01.log",
-                    r.kind, r.why, t->race_dir);
-    *again = hung && leave_hung(t, &r) && !t->price.known && number < FIRST_MOST &&
+    bool hang = r.kind && !strcmp(r.kind, "hang"), hung = hang && r.n;
+    *again = hang && leave_hung(t, &r) && !t->price.known && number < FIRST_MOST &&
              left_s(t) > 2 * r.begun_s + 10;
     if (*again) {
         forget_settings(t);
         return GS_OK;
     }
+    if (r.kind && !hung)
+        return fail(GS_FAILED, "tune: the command: %s: %s; its output is in %s/launch-01.01.log",
+                    r.kind, r.why, t->race_dir);
     if (hung && !*r.journals.turn)
         say("tune: %s%s", t->price.known ? "" : "no price: ", r.why);
     if (!f.arms_told) {

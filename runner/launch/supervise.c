@@ -307,6 +307,8 @@ static int hide_secrets(const struct supervisor *w)
     size_t cap = 0;
     bool found = false;
     ssize_t n;
+    if (!in && errno == ENOENT)
+        return GS_OK; /* the whole run was removed, which the caller reports */
     if (!out)
         return fail_file(in ? temp : w->log_path, in ? "written" : "read", errno);
     while ((n = getline(&line, &cap, in)) > 0)

@@ -87,8 +87,13 @@ static int query(void *request, char **words, int n)
         return fail(GS_USAGE, "query: give a query, or --export DIR");
     if (q->first && (!q->tables || n > 1))
         return fail(GS_USAGE, "query: --first is for files only: give --table, and no folder");
-    code = q->first ? store_open(&s, NULL)
-                    : store_open_roots(&s, (const char *const *)words + 1, (size_t)n - 1);
+    /* Tables of CSV files need no recordings; a view does. */
+    bool only_files = q->tables && n == 1;
+    for (const char **path = q->tables; only_files && *path; path++)
+        only_files = text_ends(*path, ".csv");
+    code = only_files || q->first
+               ? store_open(&s, NULL)
+               : store_open_roots(&s, (const char *const *)words + 1, (size_t)n - 1);
     for (const char **path = q->tables; !code && path && *path; path++)
         code = store_add_file(&s, *path);
     if (!code && q->first)
