@@ -1486,8 +1486,9 @@ int tune_resume(const char *dir, bool commands)
     AUTO_FREE char *out = job_recording_root(dir, t.o.platform);
     t.o.out = out;
     int code = out ? restore(&t, state) : GS_USAGE;
-    TRY(code, begun_may_command(dir, path, "it holds a command", commands));
+    /* The lock first: another process may just be between a change of the state and its mark. */
     TRY(code, begun_lock(t.race_dir));
+    TRY(code, begun_may_command(dir, path, "it holds a command", commands));
     TRY(code, command_restore(&command, json_object_get(state, "command"), path));
     t.command = command;
     TRY(code, prepare(&t));
