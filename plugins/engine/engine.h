@@ -106,8 +106,8 @@
  *           dropped   block, visit, arm, copy, step, call
  *           captured  call: a collective went into a CUDA graph (the first time)
  *           over      why, visits
- *           loaded    instead of all others, in loaded.HOST.PID.N.jsonl: has_cuda, has_nccl, has_mpi, alone; at the end of
- *                     a process of which the engine saw no communicator of two ranks
+ *           loaded    instead of all others, in loaded.HOST.PID.N.jsonl: has_cuda, has_nccl, has_mpi, alone; when a process
+ *                     ends that made no communicator of two ranks
  *           end       calls, bytes, state, visits, dropped, last_call_ns, at_ns. A killed program writes none
  *
  * AUDIT   The audit object has a namespace and a C library of its own. It looks up `gradsync_hooks`, exported

@@ -23,7 +23,7 @@ uint64_t seq_word(int func, unsigned comm, size_t bytes, bool inside)
 #define CALLS_LAYER 256
 #define SLOW_PERIODS 3 /* are enough if the calls take long */
 #define SLOW_NS 2000000000u
-#define SLOW_CALLS 4096 /* steps of so many calls are found by their number */
+#define SLOW_CALLS 4096 /* longer steps are found by the number of their calls */
 
 void seq_begin(struct sequence *s, size_t told, size_t (*agree)(void *, uint64_t, size_t),
                void *ctx)
@@ -230,7 +230,7 @@ static size_t slow_period(const struct sequence *s)
     return 0;
 }
 
-/* Whether calls take long is asked at the 3rd to 16th call since the step was left, and then ever more rarely. */
+/* The lanes ask each other at the 3rd to 15th call after the step was left, and then ever more rarely. */
 static bool look_slowly(struct sequence *s)
 {
     uint64_t n = s->away;
