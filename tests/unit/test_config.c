@@ -174,8 +174,8 @@ TEST_CAPTURED(files)
 {
     struct config *c;
     char path[] = "/tmp/gradsync-test-XXXXXX";
-    assert_int_equal(config_load(&c, "/nonexistent.ini", NULL), GS_USAGE);
-    assert_string_equal(captured, "/nonexistent.ini: cannot be read: No such file or directory");
+    assert_int_equal(config_load(&c, "/proc/nowhere/a.ini", NULL), GS_USAGE);
+    assert_string_equal(captured, "/proc/nowhere/a.ini: cannot be read: No such file or directory");
     assert_null(c);
     assert_int_equal(config_load(&c, "/", NULL), GS_USAGE);
     assert_string_equal(captured, "/: is a folder, not a config file");
