@@ -138,16 +138,13 @@ static size_t others(const struct nvml *n)
  * those already in the environment. */
 static json_t *open_fabric(const struct team *team)
 {
-    struct fabric fabric;
-    struct fabric_setting settings[FABRIC_SETTINGS_MAX];
-    fabric_read(&fabric, "");
-    size_t n = fabric_choose(&fabric, getenv, settings);
-    for (size_t i = 0; i < n && team->nodes > 1; i++)
-        if (!settings[i].kept)
-            setenv(settings[i].name, settings[i].value, 0);
-    json_t *json = fabric_json(&fabric, settings, n);
-    fabric_free(&fabric);
-    return json;
+    json_t *fabric = fabric_json("");
+    const json_t *settings = json_object_get(fabric, "settings");
+    for (size_t i = 0; i < json_array_size(settings) && team->nodes > 1; i++) {
+        const json_t *s = json_array_get(settings, i);
+        setenv(json_text_of(s, "name"), json_text_of(s, "value"), 0);
+    }
+    return fabric;
 }
 
 /* ---- [launch] bind = gpu ---- */

@@ -8,95 +8,82 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-static void show_ports(const struct fabric *f)
+/* The ports, and each GPU with its ports, the nearest first. */
+static void show_devices(const json_t *fabric)
 {
-    if (!f->ports)
+    const json_t *ports = json_object_get(fabric, "ports"), *gpus = json_object_get(fabric, "gpus");
+    if (!json_array_size(ports))
         printf("ports      none: NCCL uses sockets between machines\n");
-    for (size_t i = 0; i < f->ports; i++) {
-        const struct fabric_port *p = &f->port[i];
-        printf("%-10s %-12s %-10s %4.0f Gbit/s  %-8s %s", i ? "" : "ports", p->name,
-               fabric_kind_name(p->kind), p->rate * 8e-9, p->active ? "active" : "down",
-               *p->pci.address ? p->pci.address : "no PCI device");
-        if (p->pci.numa >= 0)
-            printf("  NUMA %d", p->pci.numa);
-        printf("\n");
+    for (size_t i = 0; i < json_array_size(ports); i++) {
+        const json_t *one = json_array_get(ports, i);
+        const char *pci = json_text_of(one, "pci");
+        printf("%-10s %-12s %-10s %4.0f Gbit/s  %-8s %s\n", i ? "" : "ports",
+               json_text_of(one, "name"), json_text_of(one, "kind"),
+               (double)json_integer_of(one, "rate_Bps") * 8e-9,
+               json_is_true(json_object_get(one, "active")) ? "active" : "down",
+               *pci ? pci : "no PCI device");
     }
-}
-
-/* Each GPU with its ports, the nearest first. */
-static void show_order(const struct fabric *f)
-{
-    size_t order[FABRIC_MAX];
-    if (!f->gpus)
+    if (!json_array_size(gpus))
         printf("GPUs       none\n");
-    for (size_t g = 0; g < f->gpus; g++) {
-        printf("%-10s %s ", g ? "" : "GPUs", f->gpu[g].address);
-        if (f->gpu[g].numa >= 0)
-            printf(" NUMA %d ", f->gpu[g].numa);
-        fabric_order(f, &f->gpu[g], order);
-        for (size_t i = 0; i < f->ports; i++) {
-            const struct fabric_port *p = &f->port[order[i]];
-            printf("%s %s %s", i ? "," : "", p->name,
-                   fabric_distance_name(fabric_distance(&f->gpu[g], &p->pci)));
+    for (size_t i = 0; i < json_array_size(gpus); i++) {
+        const json_t *one = json_array_get(gpus, i);
+        json_t *near = json_object_get(one, "ports");
+        const char *mark = "";
+        printf("%-10s %s ", i ? "" : "GPUs", json_text_of(one, "pci"));
+        for (void *p = json_object_iter(near); p; p = json_object_iter_next(near, p)) {
+            printf("%s %s %s", mark, json_object_iter_key(p),
+                   json_string_value(json_object_iter_value(p)));
+            mark = ",";
         }
         printf("\n");
     }
 }
 
-static void show_rest(const struct fabric *f)
+static void show_rest(const json_t *fabric)
 {
-    const struct fabric_interface *c = fabric_control(f);
-    if (c)
-        printf("control    %s, %s%s\n", c->name,
-               c->ipv4 && c->ipv6 ? "IPv4 and IPv6"
-               : c->ipv4          ? "IPv4"
-                                  : "IPv6",
-               c->default_route ? ", default route" : "");
+    const char *control = json_text_of(fabric, "control"),
+               *plugin = json_text_of(fabric, "ofi_plugin");
+    const json_t *one;
+    size_t i;
+    bool efa = false;
+    json_array_foreach(json_object_get(fabric, "ports"), i, one) efa =
+        efa || !strcmp(json_text_of(one, "kind"), "EFA");
+    if (*control)
+        printf("control    %s, %s\n", control, json_text_of(fabric, "control_family"));
     else
         printf("control    no interface is up with an address\n");
-    printf("GPUDirect  %s\n", f->gpudirect ? "nvidia_peermem is loaded"
-                                           : "no peer-memory module is loaded (DMA-BUF may work)");
-    bool efa = false;
-    for (size_t i = 0; i < f->ports; i++)
-        efa = efa || f->port[i].kind == FABRIC_EFA;
-    if (efa && f->ofi_plugin)
-        printf("EFA        plugin %s\n", f->ofi_plugin);
+    printf("GPUDirect  %s\n", json_is_true(json_object_get(fabric, "gpudirect"))
+                                  ? "nvidia_peermem is loaded"
+                                  : "no peer-memory module is loaded (DMA-BUF may work)");
+    if (efa && *plugin)
+        printf("EFA        plugin %s\n", plugin);
     else if (efa)
         printf("EFA        no libfabric plugin for NCCL found: NCCL uses sockets; install "
                "aws-ofi-nccl\n");
-}
-
-static void show_settings(const struct fabric_setting *s, size_t n)
-{
-    if (!n)
-        printf("would set  nothing\n");
-    for (size_t i = 0; i < n; i++) {
-        printf("%-10s %s=%s\n", i ? "" : "would set", s[i].name, s[i].value);
-        if (s[i].kept)
-            printf("%-10s   already set in the environment: %s\n", "", getenv(s[i].name));
-        else
-            printf("%-10s   %s\n", "", s[i].why);
-    }
 }
 
 int machine_check(const char *root, bool json)
 {
     if (root && !files_is_folder(root))
         return fail(GS_USAGE, "check: --root %s: not a folder", root);
-    AUTO(fabric_free) struct fabric f = {0};
-    struct fabric_setting settings[FABRIC_SETTINGS_MAX];
     AUTO_FREE char *real = root ? realpath(root, NULL) : xstrdup("");
-    fabric_read(&f, real);
-    size_t chosen = fabric_choose(&f, getenv, settings);
-    if (json) {
-        AUTO_JSON json_t *j = fabric_json(&f, settings, chosen);
-        json_print(j, JSON_INDENT(2));
-    } else {
-        show_ports(&f);
-        show_order(&f);
-        show_rest(&f);
-        show_settings(settings, chosen);
+    AUTO_JSON json_t *fabric = fabric_json(real);
+    const json_t *settings = json_object_get(fabric, "settings");
+    if (json)
+        return json_print(fabric, JSON_INDENT(2)), GS_OK;
+    show_devices(fabric);
+    show_rest(fabric);
+    if (!json_array_size(settings))
+        printf("would set  nothing\n");
+    for (size_t i = 0; i < json_array_size(settings); i++) {
+        const json_t *s = json_array_get(settings, i);
+        bool kept = json_is_true(json_object_get(s, "kept"));
+        const char *name = json_text_of(s, "name");
+        printf("%-10s %s=%s\n%-10s   %s%s\n", i ? "" : "would set", name, json_text_of(s, "value"),
+               "", kept ? "already set in the environment: " : "",
+               kept ? getenv(name) : json_text_of(s, "why"));
     }
     return GS_OK;
 }
