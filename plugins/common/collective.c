@@ -64,11 +64,6 @@ double collective_busbw_factor(enum collective c, double ranks)
     return of[c].shares > 0 ? of[c].shares * (ranks - 1) / ranks : 1;
 }
 
-const char *collective_busbw_formula(enum collective c)
-{
-    return of[c].shares > 1 ? "2(n-1)/n" : of[c].shares > 0 ? "(n-1)/n" : "1";
-}
-
 bool collective_reduces(enum collective c)
 {
     return of[c].reduces;

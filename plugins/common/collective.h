@@ -36,9 +36,8 @@ const char *collective_program(enum collective c);
 size_t collective_counted(enum collective c, size_t count, size_t ranks);
 bool collective_has_root(enum collective c);
 
-/* busbw = size / time * factor; and the factor as text, "(n-1)/n". */
+/* busbw = size / time * factor. */
 double collective_busbw_factor(enum collective c, double ranks);
-const char *collective_busbw_formula(enum collective c);
 bool collective_reduces(enum collective c);
 /* Is it made of sends and receives, which have no algorithm or protocol to choose? */
 bool collective_is_p2p(enum collective c);

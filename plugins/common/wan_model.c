@@ -193,20 +193,6 @@ struct stream {
 
 #define UNITS_MOST 4096 /* windows are open long before */
 
-/* The unit of the previous exchange that unit i needs: the last one of the same block. */
-static int needed(const struct stream *s, int i)
-{
-    int at = i % s->units, last = at - at % s->block + s->block - 1;
-    return i - at - s->units + (last < s->units ? last : s->units - 1);
-}
-
-/* The kernel's pace, two windows a round trip or a given one. */
-static double paced_s(const struct stream *s, double rtt_s, int acked)
-{
-    double window_B = fmax(s->window_B + acked * s->unit_B, s->usual_B);
-    return isinf(s->window_B) ? s->gap_s : s->unit_B * rtt_s / 2 / window_B;
-}
-
 /* Seconds until the last unit leaves. A unit leaves when three conditions hold: its block has arrived;
  * the pace allows it (a stream that was idle waits less, at least half as long); and it fits into the
  * window. Acknowledged bytes widen the window. */
@@ -218,12 +204,17 @@ static double last_leaves(const struct stream *s, const struct wan_course *k, do
         double beyond_B = fmax(0, (i + 1) * s->unit_B - s->window_B);
         int acked = (int)fmin(i, ceil(beyond_B / 2 / s->unit_B));
         at_s = fmax(0, free_s);
-        if (i >= s->units)
-            at_s = fmax(at_s, left_s[needed(s, i)] + s->way_s);
+        if (i >= s->units) { /* it needs the last unit of the same block of the previous exchange */
+            int at = i % s->units, last = at - at % s->block + s->block - 1;
+            int needed = i - at - s->units + (last < s->units ? last : s->units - 1);
+            at_s = fmax(at_s, left_s[needed] + s->way_s);
+        }
         if (acked)
             at_s = fmax(at_s, left_s[acked - 1] + k->rtt_s);
         left_s[i] = at_s;
-        double pace_s = paced_s(s, k->rtt_s, acked);
+        /* The kernel's pace is two windows a round trip, or a given one. */
+        double window_B = fmax(s->window_B + acked * s->unit_B, s->usual_B);
+        double pace_s = isinf(s->window_B) ? s->gap_s : s->unit_B * k->rtt_s / 2 / window_B;
         free_s = at_s + fmax(s->line_s, pace_s - fmin(pace_s / 2, at_s - free_s));
     }
     return at_s;
@@ -267,39 +258,23 @@ double wan_opening_s(const struct wan_carrier *c, const struct wan_course *k)
 
 #define SAMPLES 9 /* measured times; their median counts */
 
-/* P(at least half of the samples), each with probability p. */
-static double most_of_them(double p)
-{
-    double sum = 0, ways = 1;
-    for (int k = 0; k <= SAMPLES; ways = ways * (SAMPLES - k) / (k + 1), k++)
-        if (2 * k > SAMPLES)
-            sum += ways * pow(p, k) * pow(1 - p, SAMPLES - k);
-    return sum;
-}
-
 /* The mean over the medians of SAMPLES counts, each the largest of `chains` counts of n chances with
  * probability p. Where about half of all are 0, the median of a few is as often 0 as 1. */
 static double median_most(double chains, double n, double p)
 {
     double term = pow(1 - p, n), below = term, mean = 0, more = 1;
     for (double k = 0; k < n && p < 1 && more > 1e-6; k++) {
-        more = most_of_them(fmax(0, 1 - pow(below, chains)));
+        /* The chance that more than half of the samples have more than k, as each has with p_more. */
+        double p_more = fmax(0, 1 - pow(below, chains)), ways = 1;
+        more = 0;
+        for (int i = 0; i <= SAMPLES; ways = ways * (SAMPLES - i) / (i + 1), i++)
+            if (2 * i > SAMPLES)
+                more += ways * pow(p_more, i) * pow(1 - p_more, SAMPLES - i);
         mean += more;
         term *= (n - k) / (k + 1) * p / (1 - p);
         below += term;
     }
     return p < 1 ? mean : n;
-}
-
-/* The last exchange has nothing behind it that could keep the line busy. What is lost early in it
- * is there again before its end: `late_s` is what the latest of the losses in its last moments
- * costs, which fall anywhere in them. */
-static double last_exchange(double losses, double repair_s, double send_s, double *late_s)
-{
-    double tail_s = fmin(send_s, repair_s), in_tail = send_s > 0 ? losses * tail_s / send_s : 0;
-    double some = 1 - exp(-in_tail);
-    *late_s = in_tail > 0 ? repair_s - tail_s / (in_tail / some + 1) : 0;
-    return some;
 }
 
 double wan_repair_s(const struct wan_carrier *c, const struct wan_course *k)
@@ -310,10 +285,16 @@ double wan_repair_s(const struct wan_carrier *c, const struct wan_course *k)
     double losses = c->loss * k->sites * ceil(k->sent_B / c->segment_B); /* in an exchange */
     double chains =
         k->sites * k->peers * wan_streams_used(c, k->sent_B / k->send_s, k->rtt_s, k->peers);
-    double slack_s = fmax(0, k->send_s - k->wait_s), late_s;
+    double slack_s = fmax(0, k->send_s - k->wait_s);
     double inner = (k->exchanges - 1) * (1 - exp(-losses));
     double inner_s = fmax(0, repair_s - slack_s);
-    double last = last_exchange(losses, repair_s, k->send_s, &late_s);
+    /* The last exchange has nothing behind it that could keep the line busy. What is lost early in it
+     * is there again before its end: late_s is what the latest of the losses in its last moments costs,
+     * which fall anywhere in them. */
+    double tail_s = fmin(k->send_s, repair_s);
+    double in_tail = k->send_s > 0 ? losses * tail_s / k->send_s : 0;
+    double last = 1 - exp(-in_tail);
+    double late_s = in_tail > 0 ? repair_s - tail_s / (in_tail / last + 1) : 0;
     inner = inner_s > 0 ? inner : 0;
     if (inner + last <= 0)
         return 0;
@@ -558,22 +539,18 @@ double wan_wire_bytes(enum wan_strategy strategy, size_t sites, double bytes)
     return strategy == WAN_ONESHOT ? others * bytes : 2 * others / (double)sites * bytes;
 }
 
-#define GAIN 0.95
-#define SITES_MOST 64
+/* ---- the order of a ring ---- */
 
-static double rate_of(const struct wan_matrix *m, size_t from, size_t to)
-{
-    return m->rate_Bps ? m->rate_Bps[from * m->n + to] : 1e9;
-}
+#define GAIN 0.95
 
 static double ring_s(const struct wan_matrix *m, double bytes, const int *order)
 {
-    double up[SITES_MOST], down[SITES_MOST], hop[SITES_MOST], farthest_s = 0;
+    double up[WAN_ORDER_MOST], down[WAN_ORDER_MOST], hop[WAN_ORDER_MOST], farthest_s = 0;
     for (size_t i = 0; i < m->n; i++) {
-        size_t from = (size_t)order[i], to = (size_t)order[(i + 1) % m->n];
-        up[i] = rate_of(m, from, to);
+        size_t way = (size_t)order[i] * m->n + (size_t)order[(i + 1) % m->n];
+        up[i] = m->rate_Bps ? m->rate_Bps[way] : 1e9;
         down[i] = INFINITY;
-        hop[i] = m->rtt_s[from * m->n + to] / 2;
+        hop[i] = m->rtt_s[way] / 2;
         farthest_s = fmax(farthest_s, hop[i]);
     }
     struct wan_net net = {
@@ -581,67 +558,31 @@ static double ring_s(const struct wan_matrix *m, double bytes, const int *order)
     return wan_sync_s(WAN_RING, &net, bytes);
 }
 
-struct search {
-    const struct wan_matrix *m;
-    double bytes, least_s;
-    int *best, now[SITES_MOST];
-};
-
-static void swap(int *order, size_t a, size_t b)
+/* Every order of the places from `at` on of now[]. The fastest below *least_s goes to best[]. */
+static void try_orders(const struct wan_matrix *m, double bytes, int *now, size_t at, int *best,
+                       double *least_s)
 {
-    int x = order[a];
-    order[a] = order[b];
-    order[b] = x;
+    double s = at == m->n ? ring_s(m, bytes, now) : INFINITY;
+    if (s < *least_s) {
+        *least_s = s;
+        memcpy(best, now, m->n * sizeof *best);
+    }
+    for (size_t i = at; i < m->n; i++) {
+        int other = now[i];
+        now[i] = now[at];
+        now[at] = other;
+        try_orders(m, bytes, now, at + 1, best, least_s);
+        now[at] = now[i];
+        now[i] = other;
+    }
 }
 
-static void judge(struct search *s)
+void wan_ring_order(const struct wan_matrix *m, double bytes, int *order)
 {
-    double t = ring_s(s->m, s->bytes, s->now);
-    if (t >= s->least_s)
+    int now[WAN_ORDER_MOST];
+    if (m->n < 3 || m->n > WAN_ORDER_MOST)
         return;
-    s->least_s = t;
-    memcpy(s->best, s->now, s->m->n * sizeof *s->best);
-}
-
-/* Every order of the places from `at` on. */
-static void try_all(struct search *s, size_t at)
-{
-    if (at == s->m->n)
-        judge(s);
-    for (size_t i = at; i < s->m->n; i++) {
-        swap(s->now, at, i);
-        try_all(s, at + 1);
-        swap(s->now, at, i);
-    }
-}
-
-/* Swaps of two places, as long as one helps. */
-static void try_swaps(struct search *s)
-{
-    for (double before = INFINITY; s->least_s < before;) {
-        before = s->least_s;
-        for (size_t a = 1; a < s->m->n; a++)
-            for (size_t b = a + 1; b < s->m->n; b++) {
-                memcpy(s->now, s->best, s->m->n * sizeof *s->now);
-                swap(s->now, a, b);
-                judge(s);
-            }
-    }
-}
-
-double wan_ring_order(const struct wan_matrix *m, double bytes, int *order)
-{
-    struct search s = {.m = m, .bytes = bytes, .best = order};
-    if (m->n > SITES_MOST)
-        return INFINITY;
-    double given_s = ring_s(m, bytes, order);
-    if (m->n < 4 && m->n != 3)
-        return given_s;
-    s.least_s = GAIN * given_s;
-    memcpy(s.now, order, m->n * sizeof *order);
-    if (m->n <= WAN_ORDER_ALL)
-        try_all(&s, 1);
-    else
-        try_swaps(&s);
-    return ring_s(m, bytes, order);
+    double least_s = GAIN * ring_s(m, bytes, order);
+    memcpy(now, order, m->n * sizeof *order);
+    try_orders(m, bytes, now, 1, order, &least_s);
 }

@@ -174,9 +174,8 @@ struct wan_matrix {
     const double *rtt_s;
 };
 
-#define WAN_ORDER_ALL 8 /* up to so many sites every order is tried, beyond it swaps of two */
+#define WAN_ORDER_MOST 8 /* a ring of more sites keeps its order: every order is tried */
 
 /* Sorts `order`, n places from 0 to n - 1, into the ring that sums `bytes` soonest; the first stays
- * first. Another order than the given one must be 5% faster: measured links are never equal.
- * Returns its time. */
-double wan_ring_order(const struct wan_matrix *m, double bytes, int *order);
+ * first. Another order than the given one must be 5% faster: measured links are never equal. */
+void wan_ring_order(const struct wan_matrix *m, double bytes, int *order);

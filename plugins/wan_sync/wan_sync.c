@@ -147,17 +147,15 @@ static int members_of(const struct prepared *p)
 
 /* ==== the order of a ring, and the shares of a direct exchange ==== */
 
-#define ORDER_MOST 8 /* sites of a ring whose order is chosen */
-
 /* The shortest ring by the round trips of the link. */
 static bool order_ring(struct prepared *p)
 {
     struct self *s = p->self;
     int strategy = p->cell.strategy - CELL_FIRST, n = members_of(p), ranks = s->host->ranks;
-    int order[ORDER_MOST], of[ORDER_MOST];
-    double rtt_s[ORDER_MOST * ORDER_MOST], ring_of[ORDER_MOST];
+    int order[WAN_ORDER_MOST], of[WAN_ORDER_MOST];
+    double rtt_s[WAN_ORDER_MOST * WAN_ORDER_MOST], ring_of[WAN_ORDER_MOST];
     bool ring = strategy == WAN_RING || strategy == WAN_HIERARCHICAL;
-    if (!ring || p->cell.order == ORDER_SITES || n < 4 || n > ORDER_MOST)
+    if (!ring || p->cell.order == ORDER_SITES || n < 4 || n > WAN_ORDER_MOST)
         return true;
     double *all_s = calloc((size_t)ranks * (size_t)ranks, sizeof *all_s);
     bool good = all_s && pool_gather(&s->pool, p->between, tcp_rtt, all_s);

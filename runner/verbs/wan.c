@@ -52,10 +52,8 @@ static int model(void *request, char **words, int n)
     if (q->plan && m.n < 2)
         return fail_at(GS_USAGE, c->path, 0, "[sites] has one site; a plan is for two or more");
     if (q->plan) {
-        struct wan_choice choice;
-        wan_choice_make(&choice, &m, &t);
         if (!q->quiet)
-            wan_choice_print(&choice);
+            wan_report_plan(&m, &t);
         return GS_OK;
     }
     struct wan_report r = {.name = set.platform.name, .map = &m, .training = &t};
@@ -82,7 +80,7 @@ int cmd_model(int argc, char **argv)
         {"claims", 0, CLI_TEXT, &q.claims, "FILE",
          "write the claims and what is physically possible, as CSV"},
         {"plan", 'p', CLI_FLAG, &q.plan, NULL,
-         "print which settings to choose: ring order, strategy, wire, every, NCCL, sysctl, others"},
+         "print which settings of wan_sync to choose: ring order, strategy, wire, every"},
         {"quiet", 'q', CLI_QUIET, &q.quiet, NULL, "print errors only"},
         {0}};
     const struct cli cli = {.arguments = "CONFIG",

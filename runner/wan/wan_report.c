@@ -15,7 +15,7 @@
 
 #define DAY 86400.0
 #define LOSSES_MATTER 0.95
-#define STREAMS_MOST 64 /* of wan_sync; NCCL has as many sockets at most */
+#define STREAMS_MOST 64 /* of wan_sync */
 
 /* ---- numbers for people ---- */
 
@@ -329,15 +329,13 @@ int wan_report_claims_csv(const struct wan_report *r, const char *path)
 
 /* ---- the plan ----
  *
- * What to set for a training on a map: the order of the ring, the strategy, the wire, H, P and tau
- * of [wan_sync], and the settings of other programs that follow from the links.
+ * What to set for a training on a map: the order of the ring, and the strategy, the wire, H, P and tau
+ * of [wan_sync].
  */
 
 #define FRAGMENTS 8.0
 #define EVERY_MOST 100.0
 #define STREAMS 8 /* where no measurement says another number */
-#define MIB 1048576.0
-#define BUFFER_LEAST_B (6 * MIB) /* Linux: what tcp_rmem allows by itself */
 
 /* ---- the order ---- */
 
@@ -377,7 +375,14 @@ static void order_ring(struct wan_map *m, double bytes)
 
 /* ---- the training ---- */
 
-static void try_schedule(struct wan_choice *c, double bits, double fragments, double overlap)
+struct choice {
+    struct wan_training training; /* with fragments and overlap as chosen */
+    struct wan_case plan;
+    struct wan_outcome outcome; /* efficiency below the target: nothing reaches it */
+    double target;              /* share of compute to reach: the highest of targets */
+};
+
+static void try_schedule(struct choice *c, double bits, double fragments, double overlap)
 {
     c->training.bits = c->plan.bits = bits;
     c->training.fragments = fragments;
@@ -391,50 +396,32 @@ static void try_schedule(struct wan_choice *c, double bits, double fragments, do
     c->outcome = wan_evaluate(&c->plan);
 }
 
-void wan_choice_make(struct wan_choice *c, struct wan_map *m, const struct wan_training *t)
-{
-    static const double bits[] = {16, 8, 4};
-    *c = (struct wan_choice){.training = *t, .target = highest_target(t)};
-    c->plan = (struct wan_case){.map = m, .training = &c->training, .factor = 1};
-    double bytes = wan_training_bytes(t, t->bits);
-    c->ring_s = ring_s(m, bytes);
-    if (m->n >= 3)
-        order_ring(m, bytes);
-    c->order_s = ring_s(m, bytes);
-    c->streams = m->common.streams > 0 ? m->common.streams : STREAMS;
-    c->streams = c->streams < STREAMS_MOST ? c->streams : STREAMS_MOST;
-    try_schedule(c, bits[0], 1, 0);
-    for (size_t i = 0; i < COUNT(bits); i++)
-        if (c->outcome.efficiency < c->target || c->plan.every > EVERY_MOST)
-            try_schedule(c, bits[i], FRAGMENTS, 1);
-}
-
 /* ---- for people ---- */
 
-static void print_order(const struct wan_choice *c)
+static void print_order(const struct wan_map *m, double given_s, double best_s)
 {
-    const struct wan_map *m = c->plan.map;
     char best[32], given[32];
     printf("  ring       ");
     for (size_t i = 0; i < m->n && m->order; i++)
         printf("%s%s", i ? ", " : "", m->sites[m->order[i]].name);
     if (m->order)
         printf(": %s instead of %s, if [sites] and hosts have this order",
-               units_human_time(best, sizeof best, c->order_s),
-               units_human_time(given, sizeof given, c->ring_s));
+               units_human_time(best, sizeof best, best_s),
+               units_human_time(given, sizeof given, given_s));
     else
         printf("in the order of [sites]: no other order is faster");
     printf("\n");
 }
 
-static void print_wan_sync(const struct wan_choice *c)
+static void print_wan_sync(const struct choice *c)
 {
     const struct wan_map *m = c->plan.map;
+    double given = m->common.streams > 0 ? (double)m->common.streams : STREAMS;
     enum wan_strategy s = c->plan.strategy;
     double bits = c->plan.bits;
-    printf("  [wan_sync] strategy = %s, order = sites,%s streams = %lld, congestion = %s,\n"
+    printf("  [wan_sync] strategy = %s, order = sites,%s streams = %.0f, congestion = %s,\n"
            "             wire = %s, every = %.0f, fragments = %.0f, overlap = %.0f\n",
-           wan_strategy_names[s], s == WAN_DIRECT ? " shares = lp," : "", (long long)c->streams,
+           wan_strategy_names[s], s == WAN_DIRECT ? " shares = lp," : "", fmin(given, STREAMS_MOST),
            wan_congestions[m->common.congestion],
            bits <= 4   ? "int4"
            : bits <= 8 ? "int8"
@@ -444,101 +431,29 @@ static void print_wan_sync(const struct wan_choice *c)
            c->outcome.efficiency < c->target * (1 - 1e-9) ? ", below the target" : "");
 }
 
-/* What another program can do. The exchange of a fragment runs beside `overlap` whole steps, and
- * beside no backward pass. */
-struct tool {
-    enum wan_strategy strategy;
-    double bits_least, fragments, overlap;
-};
-
-/* Its parts go to all peers at once (hivemind); nothing computes meanwhile. */
-static const struct tool opendiloco = {WAN_DIRECT, 8, 1, 0};
-static const struct tool torchft = {WAN_RING, 8, FRAGMENTS, 1};
-
-/* The H at which it reaches the target; infinite: at none. *efficiency: what it then has. */
-static double tool_every(const struct wan_choice *c, const struct tool *tool, double *efficiency)
+void wan_report_plan(struct wan_map *m, const struct wan_training *t)
 {
-    struct wan_training t = c->training;
-    struct wan_case k = c->plan;
-    t.backward = 0;
-    t.fragments = tool->fragments;
-    t.overlap = tool->overlap;
-    k.training = &t;
-    k.strategy = tool->strategy;
-    k.flat = 1; /* one worker a site */
-    k.bits = fmax(k.bits, tool->bits_least);
-    k.every = tool->fragments * ceil(wan_every_for(&k, c->target) / tool->fragments);
-    *efficiency = isfinite(k.every) ? wan_evaluate(&k).efficiency : NAN;
-    return k.every;
-}
-
-static void print_diloco(const struct wan_choice *c)
-{
-    double share, every = tool_every(c, &opendiloco, &share);
-    bool few = c->plan.bits < 16;
-    printf("  OpenDiLoCo --hv.local-steps %.0f --hv.hivemind-compression %s\n", every,
-           few ? "uniform8bit" : "fp16");
-    printf(
-        "             %.3g%% of the time is compute: a direct exchange, no fragments, no overlap\n",
-        100 * share);
-    every = tool_every(c, &torchft, &share);
-    printf("  torchtitan --fault_tolerance.enable --fault_tolerance.semi_sync_method=diloco\n"
-           "             --fault_tolerance.sync_steps=%.0f --fault_tolerance.num_fragments=%.0f\n"
-           "             --fault_tolerance.fragment_sync_delay=%.0f%s\n",
-           every, torchft.fragments, torchft.overlap,
-           few ? " --fault_tolerance.should_quantize" : "");
-    printf("             %.3g%% of the time is compute%s\n", 100 * share,
-           few ? ": it sends 8 bits" : "");
-}
-
-/* Names as NCCL 2.28, train_fsdp.py of OpenDiLoCo, the command line of torchtitan (for torchft) and
- * pccl.h have them. */
-static void print_elsewhere(const struct wan_choice *c)
-{
-    const struct wan_map *m = c->plan.map;
-    double buffer_B = BUFFER_LEAST_B; /* two bandwidth-delay products of the longest link */
-    for (size_t i = 0; i < m->n * m->n; i++) {
-        struct wan_link l = wan_map_link(m, i / m->n, i % m->n);
-        if (i / m->n != i % m->n)
-            buffer_B = fmax(buffer_B, 2 * l.rate_Bps * l.rtt_s);
-    }
-    double mib = ceil(buffer_B / MIB);
-    long long sockets = (c->streams + 1) / 2;
-    bool bbr = m->common.congestion == WAN_BBR;
-    printf("  sysctl     net.ipv4.tcp_rmem='4096 131072 %.0f' net.ipv4.tcp_wmem='4096 65536 %.0f'\n"
-           "             net.ipv4.tcp_slow_start_after_idle=0%s\n",
-           mib * MIB, mib * MIB,
-           bbr ? " net.ipv4.tcp_congestion_control=bbr net.core.default_qdisc=fq" : "");
-    printf("  NCCL       NCCL_SOCKET_IFNAME=<interface to the sites> NCCL_SOCKET_NTHREADS=%d "
-           "NCCL_NSOCKS_PERTHREAD=%lld\n",
-           c->streams > 1 ? 2 : 1, c->streams > 1 ? sockets : 1);
-    printf("             ranks in the order of the ring\n");
-    if (c->plan.every > 1)
-        print_diloco(c);
-    printf("  PCCL       p2p_connection_pool_size=%lld, pcclOptimizeTopology once all have "
-           "joined%s%s\n",
-           (long long)c->streams,
-           c->plan.bits < 16 ? ",\n             quantized_datatype=pcclUint8 "
-                               "algorithm=pcclQuantMinMax"
-                             : "",
-           c->plan.every > 1 ? ";\n             steps, fragments and delay as for torchtitan" : "");
-}
-
-void wan_choice_print(const struct wan_choice *c)
-{
-    if (!isfinite(c->plan.every)) {
-        double compute_s = wan_training_compute_s(&c->training);
+    static const double bits[] = {16, 8, 4};
+    struct choice c = {.training = *t, .target = highest_target(t)};
+    double bytes = wan_training_bytes(t, t->bits), given_s = ring_s(m, bytes);
+    c.plan = (struct wan_case){.map = m, .training = &c.training, .factor = 1};
+    order_ring(m, bytes);
+    try_schedule(&c, bits[0], 1, 0);
+    for (size_t i = 0; i < COUNT(bits); i++)
+        if (c.outcome.efficiency < c.target || c.plan.every > EVERY_MOST)
+            try_schedule(&c, bits[i], FRAGMENTS, 1);
+    if (!isfinite(c.plan.every)) {
+        double compute_s = wan_training_compute_s(t);
         printf("no value of every reaches %.3g%% compute: [model] straggle leaves %.3g%%; lower "
                "it, or [model] targets\n",
-               100 * c->target, 100 * compute_s / (compute_s + c->training.straggle_s));
+               100 * c.target, 100 * compute_s / (compute_s + t->straggle_s));
         return;
     }
     printf(
         "plan for %.3g%% compute (without fragments and overlap: gradsync model without --plan)\n",
-        100 * c->target);
-    print_losses(c->plan.map);
-    print_order(c);
-    print_wan_sync(c);
-    print_slow_site(&c->plan);
-    print_elsewhere(c);
+        100 * c.target);
+    print_losses(m);
+    print_order(m, given_s, ring_s(m, bytes));
+    print_wan_sync(&c);
+    print_slow_site(&c.plan);
 }

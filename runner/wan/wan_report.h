@@ -23,18 +23,7 @@ void wan_report_print(const struct wan_report *r);
 int wan_report_csv(const struct wan_report *r, const char *path);
 int wan_report_claims_csv(const struct wan_report *r, const char *path);
 
-struct wan_choice {
-    struct wan_training training; /* with fragments and overlap as chosen */
-    struct wan_case plan;
-    struct wan_outcome outcome;
-    double target;   /* share of compute to reach: the highest of targets */
-    double ring_s;   /* a ring in the order of [sites] */
-    double order_s;  /* and in the best order */
-    int64_t streams; /* to each peer */
-};
-
-/* Sets m->order if another order of the ring is faster than that of [sites]. Data parallelism with
- * 16 bits is chosen if it reaches the target. Else 8 fragments that overlap with a step, with as
- * many bits as reach it with H of at most 100. outcome.efficiency < target: nothing reaches it. */
-void wan_choice_make(struct wan_choice *c, struct wan_map *m, const struct wan_training *t);
-void wan_choice_print(const struct wan_choice *c);
+/* Prints what to set in [wan_sync], and sets m->order if another order of the ring is faster than that
+ * of [sites]. Data parallelism with 16 bits is chosen if it reaches the highest of targets. Else 8
+ * fragments that overlap with a step, with as many bits as reach it with H of at most 100. */
+void wan_report_plan(struct wan_map *m, const struct wan_training *t);

@@ -12,7 +12,6 @@
 static void model(const struct config *c, struct wan_map *m)
 {
     struct wan_training t;
-    struct wan_choice choice;
     struct wan_report r = {.name = "p", .map = m, .training = &t};
     int code = wan_training_read(&t, c, m);
     bundle_reported(code);
@@ -23,8 +22,7 @@ static void model(const struct config *c, struct wan_map *m)
         if (findings)
             wan_report_print(&r);
         wan_findings_free(findings, r.n_findings);
-        wan_choice_make(&choice, m, &t);
-        wan_choice_print(&choice);
+        wan_report_plan(m, &t);
     }
 }
 

@@ -1,5 +1,5 @@
 # What gradsync model --plan chooses for links: the order of a ring around a slow one, the strategy, the wire
-# and how often; what it says to set elsewhere.
+# and how often.
 links() { # LINE…: four sites with these links, and a training
     printf '%s\n' '[sites]' 'north = gpus=1' 'east = gpus=1' 'south = gpus=1' 'west = gpus=1' '[links]' \
         'rate = 100Mbit/s' 'rtt = 10ms' "$@" '[model]' 'parameters = 16.777216e6' 'tokens = 8192' 'bits = 8' \
@@ -10,21 +10,17 @@ compute=100s links >long.ini
 compute=100ms links >short.ini
 links 'north-east = rate=20Mbit/s' >slow.ini
 links 'congestion = bbr' 'rtt = 200ms' 'streams = 16' | sed '/^rtt = 10ms/d' >far.ini
-links 'rtt = 200ms' | sed '/^rtt = 10ms/d; s/100Mbit/1Gbit/' >fat.ini
 sed '/^[esw][a-z]* = gpus/d; /^north-/d' slow.ini >one.ini
 { links 'windwo = 3MiB' && printf '%s\n' '[launch]' 'ranks = 4' 'oversubscribe = yes' '[mpi_allreduce]' 'size = 64KiB'; } >typo.ini
 $ gradsync model --plan slow.ini
 $ gradsync model --plan equal.ini
 $ gradsync model --plan equal.ini --set links:loss=1% --set links:streams=4
-$ gradsync model --plan equal.ini --set links:streams=100
 $ gradsync model --plan long.ini
-# Each fragment of wan_sync and torchtitan has a step of its own; torchtitan, which sends 8 bits and hides
-# less, synchronises less often.
+# Each fragment has a step of its own.
 $ gradsync model --plan short.ini
 $ gradsync model --plan short.ini --set model:straggle=50ms
 $ gradsync model --plan far.ini
-$ gradsync model --plan fat.ini
-# Data parallelism with the backward pass needs every = 15 to 181 here; what others can do is less.
+# Data parallelism with the backward pass needs every = 15 to 181 here.
 $ gradsync model --plan $top/configs/wan-4site.ini
 $ gradsync model --plan one.ini
 $ gradsync model --plan slow.ini --csv plan.csv
