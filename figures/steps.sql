@@ -26,8 +26,8 @@ FROM in_mode
             AND c.run_id = cell.run_id;
 
 -- The first config is none that ran the same operation as the baseline, whatever its time. Alone,
--- configs are in the order of their ratios to the baseline in the same blocks: `compare --best-of
--- comm` selects by them too. Without a ratio of each they stay in the order of their medians.
+-- configs are in the order of their ratios to the baseline in the same blocks: chosen.csv
+-- selects by them too. Without a ratio of each they stay in the order of their medians.
 CREATE TEMP TABLE keyed AS
 SELECT m.p, m.s, m.i, coalesce(a.code = 5, 0) AS again_comm, coalesce(o.code = 5, 0) AS again_time,
     coalesce(

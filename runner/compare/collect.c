@@ -517,8 +517,7 @@ int compare_recorded(struct comparison *c, const struct recorded *r, const struc
     return GS_OK;
 }
 
-int compare_within_run(struct comparison *c, const char *dir, const char *best_of,
-                       const char *baseline)
+int compare_within_run(struct comparison *c, const char *dir, const char *baseline)
 {
     AUTO(recorded_free_of) struct recorded *r = NULL;
     struct gathered *groups = NULL;
@@ -526,7 +525,7 @@ int compare_within_run(struct comparison *c, const char *dir, const char *best_o
     if (code || !r)
         return code;
     code = gather_run(r, &groups);
-    TRY(code, compare_recorded(c, r, groups, best_of, baseline));
+    TRY(code, compare_recorded(c, r, groups, NULL, baseline));
     gathered_free_run(r, groups);
     return code;
 }

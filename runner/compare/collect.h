@@ -30,9 +30,8 @@ void values_drop_short(struct values *x, int64_t blocks, char **note);
  * was measured. Either may be NULL. GS_OK or reported. */
 int compare_recorded(struct comparison *c, const struct recorded *r, const struct gathered *groups,
                      const char *best_of, const char *baseline);
-/* The same of a run folder. */
-int compare_within_run(struct comparison *c, const char *dir, const char *best_of,
-                       const char *baseline);
+/* The same of a run folder, without best_of. */
+int compare_within_run(struct comparison *c, const char *dir, const char *baseline);
 
 /* GS_OK or reported; GS_USAGE: they have no cell in common. */
 int compare_between_runs(struct comparison *c, const char *a, const char *b);

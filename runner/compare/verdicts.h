@@ -6,14 +6,13 @@
  *   compare [RAW…]            inside each run: every config against the baseline of its group and
  *                             mode, block by block (paired; collect.h). In an imported run, whose
  *                             configs share no block, launch by launch (collect.h)
- *   compare --best-of MODE    the same, against the config that is fastest in MODE, in the other
- *                             modes: is the fastest config of MODE also the best in the step?
  *   compare A B               two runs, or two folders of runs: cell by cell, B against A, launch by
  *                             launch (unpaired; collect.h)
  *   compare --again [RAW…]    contrasts that several runs have measured (store/contrasts.h)
  *
- * -o CSV writes CSV/compare.csv; with --best-of CSV/chosen.csv, which has the same columns and the
- * floor of the config with a second copy; with --again CSV/again.csv.
+ * -o CSV writes CSV/compare.csv; with --again CSV/again.csv. `query --export` also writes chosen.csv, with
+ * the same columns: the contrasts against the config that is fastest in mode comm, in the other modes, with
+ * the floor of the config with a second copy. Is what is fastest alone also the best in the step?
  *
  * Holm's adjustment is over a family: the contrasts of one group (all equal but config and mode) and
  * one mode. Launches of different origins (origin.h) are not mixed: each origin has its own row, and
@@ -153,7 +152,7 @@ void comparison_solve(struct comparison *c, long threads);
 void comparison_free(struct comparison *c);
 
 #define COMPARE_CSV "compare.csv"
-#define CHOSEN_CSV "chosen.csv" /* of --best-of */
+#define CHOSEN_CSV "chosen.csv" /* against the config that is fastest alone */
 extern const char compare_columns[];
 /* Writes the fields of compare_columns; does not end the row. */
 struct csv;

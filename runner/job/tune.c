@@ -1157,7 +1157,7 @@ static void take_earlier_proof(void *ctx, int launch, const char *label, int cop
 static int judge_proof(struct tune *t)
 {
     struct comparison c = {0};
-    int code = compare_within_run(&c, t->proof_dir, NULL, NULL);
+    int code = compare_within_run(&c, t->proof_dir, NULL);
     t->proof = (struct effect){.value = NAN, .lo = NAN, .hi = NAN};
     if (!code && c.n)
         comparison_solve(&c, 1);

@@ -224,20 +224,9 @@ static const char placebo[] =
     "                   100.0 * sum(aa_called) / max(sum(aa), 1)) AS one"
     "       FROM temp.placebo WHERE contrasts GROUP BY platform, mode ORDER BY min(rowid))";
 
-/* A family is a group. */
-static const char beaten[] =
-    "SELECT trim(workload || ' ' || label) || ' on ' || platform || ', run ' || run_id || ', '"
-    "   || mode || ': the fastest config of %q is beaten in ' || sum(beaten) || ' of ' || count(*)"
-    "   || ' groups, confirmed best in ' || sum(NOT beaten AND NOT open)"
-    "   || ', inconclusive in ' || sum(NOT beaten AND open)"
-    " FROM (SELECT *, min(at) AS first_at, max(verdict = 'faster') AS beaten,"
-    "         max(verdict = 'inconclusive' OR small_effect = 'shorter') AS open"
-    "       FROM shown GROUP BY platform, workload, label, run_id, mode, family)"
-    " GROUP BY platform, workload, label, run_id, mode ORDER BY min(first_at)";
-
 /* clang-format on */
 
-int contrasts_print(struct store *s, const char *best_of)
+int contrasts_print(struct store *s)
 {
     AUTO_WORDS struct words titles = {0};
     CHECK(make_functions(s));
@@ -250,13 +239,7 @@ int contrasts_print(struct store *s, const char *best_of)
     }
     CHECK(print_lines(s, tests, NULL));
     CHECK(print_lines(s, counts, NULL));
-    CHECK(print_lines(s, placebo, NULL));
-    if (!best_of)
-        return GS_OK;
-    char *sql = sqlite3_mprintf(beaten, best_of);
-    int code = print_lines(s, sql, NULL);
-    sqlite3_free(sql);
-    return code;
+    return print_lines(s, placebo, NULL);
 }
 
 /* ---- --again ---- */

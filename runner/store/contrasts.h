@@ -32,10 +32,9 @@ extern const char again_columns[]; /* after compare_columns */
 
 /* Fills temp.compare and temp.placebo from a solved comparison. GS_OK or reported. */
 int contrasts_put(struct store *s, const struct comparison *c);
-/* A table for each run and baseline, then the verdicts of each mode, and the placebo. best_of: the
- * contrasts are against the fastest config of this mode, and a line for each run and mode says how
- * often that config is beaten; else NULL. GS_OK or reported. */
-int contrasts_print(struct store *s, const char *best_of);
+/* A table for each run and baseline, then the verdicts of each mode, and the placebo. GS_OK or
+ * reported. */
+int contrasts_print(struct store *s);
 
 /* Opens the store with temp.compare from recordings, n run folders, or from the file `path` that
  * `compare` wrote (NULL: recordings). GS_OK or reported; store_close in both cases. */

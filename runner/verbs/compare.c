@@ -26,130 +26,49 @@
 
 /* ---- filter ---- */
 
-/* Verdicts are computed first, so a filter changes no number. */
-struct compare_filter { /* NULL: any */
-    const char *size, *mode, *platform, *config;
-};
-
-enum criterion { BY_PLATFORM, BY_MODE, BY_SIZE, BY_CONFIG, CRITERIA };
-static const char *const criterion_names[CRITERIA] = {"platform", "mode", "size", "config"};
-
-/* Of a mode that is none the name is the level: an operation alone, a trial, a training. */
-static const char *value_of(enum criterion by, const struct contrast *c, char buf[64])
+/* Keeps the contrasts with this value (NULL: all). Verdicts are computed first, so a filter changes no
+ * number. GS_OK; or GS_USAGE, reported: a value that no contrast has. */
+enum criterion { BY_MODE, BY_SIZE, BY_CONFIG };
+static int keep(struct comparison *c, enum criterion by, const char *typed)
 {
-    return by == BY_PLATFORM ? c->platform
-           : by == BY_CONFIG ? c->config
-           : by == BY_SIZE   ? units_size(buf, 64, (uint64_t)c->size_B)
-           : *c->mode        ? c->mode
-                             : level_names[contrast_level(c)];
-}
-
-static int by_size(const void *a, const void *b)
-{
-    const struct contrast *x = a, *y = b;
-    return (x->size_B > y->size_B) - (x->size_B < y->size_B);
-}
-
-/* The size with the smallest ratio to the one that was asked for; NULL: that is no size. */
-static const char *nearest_size(const struct comparison *c, const char *asked, char buf[64])
-{
-    uint64_t bytes;
-    double least = INFINITY;
-    const char *near = NULL;
-    for (size_t i = 0; units_parse_size(asked, &bytes) && i < c->n; i++) {
-        double ratio = fabs(log((double)c->v[i].size_B / (double)bytes));
-        if (ratio < least) {
-            least = ratio;
-            near = value_of(BY_SIZE, &c->v[i], buf);
-        }
-    }
-    return near;
-}
-
-/* Reorders c. */
-static int nothing(enum criterion by, const char *typed, struct comparison *c)
-{
-    char buf[64];
-    AUTO_WORDS struct words values = {0};
-    AUTO_TEXT struct text list = {0};
-    if (by == BY_SIZE)
-        qsort(c->v, c->n, sizeof *c->v, by_size);
-    for (size_t i = 0; i < c->n; i++)
-        words_add_once(&values, value_of(by, &c->v[i], buf));
-    for (size_t i = 0; i < values.n; i++)
-        text_addf(&list, "%s%s", i ? ", " : "", values.v[i]);
-    const char *near = by == BY_SIZE ? nearest_size(c, typed, buf) : NULL;
-    near = near ? near : text_nearest(typed, (const char *const *)values.v, values.n);
-    return fail(GS_USAGE, "compare: nothing matches --%s %s%s; choose %s", criterion_names[by],
-                typed, DID_YOU_MEAN(near), list.s);
-}
-
-/* Keeps those of this value; c has one at least. */
-static int keep(enum criterion by, const char *typed, struct comparison *c)
-{
+    static const char *const names[] = {"mode", "size", "config"};
     char buf[64], size[64];
     uint64_t bytes;
     size_t kept = 0;
-    const char *value = by == BY_SIZE && units_parse_size(typed, &bytes)
-                            ? units_size(size, sizeof size, bytes)
-                            : typed;
-    for (size_t i = 0; i < c->n; i++)
-        if (!strcmp(value_of(by, &c->v[i], buf), value))
-            c->v[kept++] = c->v[i];
-    if (!kept)
-        return nothing(by, typed, c);
+    AUTO_WORDS struct words values = {0};
+    AUTO_TEXT struct text list = {0};
+    if (!typed || !c->n)
+        return GS_OK;
+    const char *wanted = by == BY_SIZE && units_parse_size(typed, &bytes)
+                             ? units_size(size, sizeof size, bytes)
+                             : typed;
+    for (size_t i = 0; i < c->n; i++) {
+        const struct contrast *one = &c->v[i];
+        /* Of a mode that is none the name is the level: an operation alone, a trial, a training. */
+        const char *value = by == BY_CONFIG ? one->config
+                            : by == BY_SIZE ? units_size(buf, sizeof buf, (uint64_t)one->size_B)
+                            : *one->mode    ? one->mode
+                                            : level_names[contrast_level(one)];
+        words_add_once(&values, value);
+        if (!strcmp(value, wanted))
+            c->v[kept++] = *one;
+    }
+    for (size_t i = 0; i < values.n; i++)
+        text_addf(&list, "%s%s", i ? ", " : "", values.v[i]);
     c->n = kept;
-    return GS_OK;
-}
-
-/* *shown has those of c that match. It borrows them: free only shown->v. GS_OK; or GS_USAGE, reported: a
- * value that no contrast has. */
-static int filter(const struct compare_filter *f, const struct comparison *c,
-                  struct comparison *shown)
-{
-    const char *const typed[CRITERIA] = {f->platform, f->mode, f->size, f->config};
-    *shown = (struct comparison){.v = xcalloc(c->n + 1, sizeof *c->v), .families = c->families};
-    for (; shown->n < c->n; shown->n++)
-        shown->v[shown->n] = c->v[shown->n];
-    for (int by = 0; by < CRITERIA; by++)
-        if (typed[by] && shown->n)
-            CHECK(keep(by, typed[by], shown));
-    return GS_OK;
+    return kept ? GS_OK
+                : fail(GS_USAGE, "compare: nothing matches --%s %s; choose %s", names[by], typed,
+                       list.s);
 }
 
 /* ---- what is compared ---- */
 
 struct compare_request {
-    const char *out, *best_of, *baseline, *fail_if;
-    struct compare_filter filter;
+    const char *out, *baseline, *size, *mode, *config;
     bool again, quiet, all, json;
     char **args;
     size_t n;
 };
-
-/* GS_OK; or GS_USAGE, reported: options that exclude each other. */
-static int compare_check(const struct compare_request *q)
-{
-    bool between = q->n == 2 && !q->again;
-    const struct {
-        bool wrong;
-        const char *why;
-    } rules[] = {
-        {q->again && (q->best_of || q->baseline || q->fail_if),
-         "--again excludes --best-of, --baseline and --fail-if"},
-        {q->fail_if && strcmp(q->fail_if, verdict_names[VERDICT_SLOWER]),
-         "--fail-if takes the verdict 'slower'"},
-        {q->fail_if && !between, "--fail-if needs two runs: YESTERDAY TODAY"},
-        {q->best_of && q->n == 2,
-         "--best-of compares configs of a run; give one run or one folder of runs"},
-        {q->baseline && (q->best_of || q->n == 2),
-         "--baseline compares configs of a run; it excludes --best-of and A B"},
-    };
-    for (size_t i = 0; i < COUNT(rules); i++)
-        if (rules[i].wrong)
-            return fail(GS_USAGE, "compare: %s", rules[i].why);
-    return GS_OK;
-}
 
 /* Adds the contrasts inside each run that was chosen. Every damaged run is named. */
 static int compare_inside(struct comparison *c, const struct compare_request *q,
@@ -157,7 +76,7 @@ static int compare_inside(struct comparison *c, const struct compare_request *q,
 {
     int code = GS_OK;
     for (size_t i = 0; i < choice->runs.n && code != GS_USAGE; i++) {
-        int one = compare_within_run(c, choice->runs.v[i].dir, q->best_of, q->baseline);
+        int one = compare_within_run(c, choice->runs.v[i].dir, q->baseline);
         code = code ? code : one;
     }
     return code;
@@ -175,30 +94,9 @@ static int compare_collect(struct comparison *c, const struct compare_request *q
             CHECK(runs_find(&choice->runs, args[i]));
         return GS_OK;
     }
-    /* --platform alone names the platform. A mistyped one is then reported with the known ones. */
-    const char *platform[] = {q->filter.platform};
-    CHECK(q->filter.platform && !q->n ? runs_choose(choice, platform, 1)
-                                      : runs_choose(choice, args, q->n));
+    CHECK(runs_choose(choice, args, q->n));
     runs_choice_say(choice);
     return compare_inside(c, q, choice);
-}
-
-/* A known step mode may be absent; an unknown mode is an error. */
-static int no_best(const char *below, const char *mode)
-{
-    size_t n = 0;
-    while (iteration_modes[n] && strcmp(iteration_modes[n], mode))
-        n++;
-    if (iteration_modes[n])
-        return say("nothing to compare: no recording below %s has configs of the mode '%s' beside "
-                   "another mode",
-                   below, mode),
-               GS_OK;
-    const char *near = text_nearest(mode, iteration_modes, n);
-    return fail(GS_USAGE,
-                "compare: no recording below %s has configs of a mode '%s' beside another mode%s; "
-                "iter_proxy has compute, comm, sequential and overlapped",
-                below, mode, DID_YOU_MEAN(near));
 }
 
 /* Says why there is no contrast. */
@@ -208,8 +106,6 @@ static int compare_nothing(const struct compare_request *q, const struct choice 
     if (q->baseline)
         return fail(GS_USAGE, "compare: no recording of %s has a config '%s' beside another one",
                     below, q->baseline);
-    if (q->best_of)
-        return no_best(below, q->best_of);
     say("nothing to compare: no recording below %s has two configs of equal size and mode; to "
         "compare two runs: gradsync compare A B; to join files into one run: gradsync import "
         "--as-launches",
@@ -226,14 +122,6 @@ static void say_single(size_t n)
         say("%zu contrast%s come%s from one launch, so no verdict holds for other launches; "
             "measure 5 or more",
             n, n == 1 ? "" : "s", n == 1 ? "s" : "");
-}
-
-static size_t count_single(const struct comparison *c)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < c->n; i++)
-        n += c->v[i].effect.launches == 1;
-    return n;
 }
 
 /* Warns in one line if the compared runs were measured on a loaded machine, and tells if they joined
@@ -452,10 +340,10 @@ static char *base_words(const struct contrast *c)
     return xstrfmt("%s%s", c->baseline, as_is ? " (the job as it is)" : "");
 }
 
-static void tell_best(struct text *t, const struct question *q, const char *best_of)
+static void tell_best(struct text *t, const struct question *q)
 {
     bool alone = contrast_level(q->c) == LEVEL_ALONE;
-    AUTO_FREE char *base = best_of ? xstrfmt("best of %s", best_of) : base_words(q->c);
+    AUTO_FREE char *base = base_words(q->c);
     text_addf(t, q->faster ? "a config beats %s in %zu of %zu %s" : "%s is beaten in %zu of %zu %s",
               base, q->faster, q->n, alone ? "groups" : "steps");
     if (q->faster)
@@ -621,9 +509,9 @@ static void print_what_to_set(const struct comparison *shown, const struct quest
 
 /* The answer: for each question (a run and a mode) a sentence, and below it one line for the best config
  * of each group, or for each contrast if winners is NULL, the largest differences first. Modes are
- * different questions and are never counted together. best_of: of --best-of, or NULL. */
+ * different questions and are never counted together. */
 static void print_answer(const struct comparison *shown, const struct winners *winners,
-                         const char *best_of, bool within_runs)
+                         bool within_runs)
 {
     AUTO(questions_free) struct questions all = {0};
     for (size_t i = 0; i < (winners ? winners->n : shown->n); i++)
@@ -636,7 +524,7 @@ static void print_answer(const struct comparison *shown, const struct winners *w
         AUTO_TEXT struct text t = {0};
         name_question(&t, &all, i);
         if (winners)
-            tell_best(&t, &all.v[i], best_of);
+            tell_best(&t, &all.v[i]);
         else
             tell_each(&t, &all.v[i]);
         printf("%s", term_bold(stdout));
@@ -703,13 +591,18 @@ static int take_prices(struct comparison *shown, const struct choice *choice)
 static int print_contrasts(const struct compare_request *q, const struct choice *choice,
                            const struct comparison *c)
 {
-    struct comparison shown;
+    /* Borrows the contrasts that match. */
+    struct comparison shown = {
+        .v = xcalloc(c->n + 1, sizeof *c->v), .n = c->n, .families = c->families};
+    AUTO_FREE struct contrast *borrowed = shown.v;
     AUTO(winners_free) struct winners winners = {0};
     AUTO(store_close) struct store s = {0};
-    bool each = q->n == 2 || q->filter.config;
-    int code = filter(&q->filter, c, &shown);
-    AUTO_FREE struct contrast *borrowed = shown.v;
-    CHECK(code);
+    bool each = q->n == 2 || q->config;
+    if (c->n)
+        memcpy(shown.v, c->v, c->n * sizeof *c->v);
+    CHECK(keep(&shown, BY_MODE, q->mode));
+    CHECK(keep(&shown, BY_SIZE, q->size));
+    CHECK(keep(&shown, BY_CONFIG, q->config));
     if (!each && (q->json || !q->all))
         winners_find(&winners, c, 0);
     if (q->json) {
@@ -717,13 +610,12 @@ static int print_contrasts(const struct compare_request *q, const struct choice 
     } else if (q->all) {
         CHECK(store_open(&s, NULL));
         CHECK(contrasts_put(&s, &shown));
-        CHECK(contrasts_print(&s, q->best_of));
+        CHECK(contrasts_print(&s));
         power_print(&shown);
     } else {
         CHECK(take_prices(&shown, choice));
         if (shown.n)
-            print_answer(&shown, each || one_pair(c) ? NULL : &winners, q->best_of,
-                         q->n != 2 && !q->best_of);
+            print_answer(&shown, each || one_pair(c) ? NULL : &winners, q->n != 2);
     }
     return GS_OK;
 }
@@ -731,36 +623,13 @@ static int print_contrasts(const struct compare_request *q, const struct choice 
 static int show_contrasts(const struct compare_request *q, const struct choice *choice,
                           const struct comparison *c)
 {
-    if (q->out)
-        CHECK(comparison_write(c, q->out, q->best_of ? CHOSEN_CSV : COMPARE_CSV));
-    if (q->out && !q->best_of)
+    if (q->out) {
+        CHECK(comparison_write(c, q->out, COMPARE_CSV));
         CHECK(placebo_write(c, q->out));
+    }
     if (!c->n)
         CHECK(compare_nothing(q, choice));
     return (c->n || q->json) && !q->quiet ? print_contrasts(q, choice, c) : GS_OK;
-}
-
-/* ---- exit code ---- */
-
-/* Fails if a config is slower; says how many contrasts could not be decided. */
-static int gate(const struct compare_request *q, const struct comparison *c)
-{
-    size_t counts[VERDICTS] = {0};
-    const struct contrast *worst = NULL;
-    for (size_t i = 0; i < c->n; i++) {
-        const struct contrast *one = &c->v[i];
-        counts[one->judgement.verdict]++;
-        if (one->judgement.verdict == VERDICT_SLOWER &&
-            (!worst || one->effect.value > worst->effect.value))
-            worst = one;
-    }
-    if (counts[VERDICT_INCONCLUSIVE])
-        say("%zu of %zu cells are inconclusive and pass; more launches would decide",
-            counts[VERDICT_INCONCLUSIVE], c->n);
-    return worst ? fail(GS_FAILED, "%s: slower than %s in %zu of %zu cells, most %s: %+.2f%% at %s",
-                        q->args[1], q->args[0], counts[VERDICT_SLOWER], c->n, worst->config,
-                        100 * expm1(worst->effect.value), worst->params)
-                 : GS_OK;
 }
 
 /* ---- --again ---- */
@@ -801,7 +670,9 @@ static int compare(void *request, char **words, int n)
     struct compare_request *q = request;
     q->args = words;
     q->n = (size_t)n;
-    CHECK(compare_check(q));
+    if (q->baseline && (q->again || n == 2))
+        return fail(GS_USAGE, "compare: --baseline compares configs of a run; it excludes A B and "
+                              "--again");
     if (q->again)
         return compare_again(q);
     AUTO(comparison_free) struct comparison c = {0};
@@ -809,12 +680,15 @@ static int compare(void *request, char **words, int n)
     CHECK(compare_collect(&c, q, &choice));
     c.without_aa = !q->all && !q->out; /* only placebo_put() asks */
     comparison_solve(&c, 0);
+    size_t single = 0;
+    for (size_t i = 0; i < c.n; i++)
+        single += c.v[i].effect.launches == 1;
     int code = show_contrasts(q, &choice, &c);
-    say_single(count_single(&c));
+    say_single(single);
     CHECK(code);
     if (!q->quiet)
         tell_machines(&choice);
-    return q->fail_if ? gate(q, &c) : GS_OK;
+    return GS_OK;
 }
 
 int cmd_compare(int argc, char **argv)
@@ -823,21 +697,16 @@ int cmd_compare(int argc, char **argv)
     const struct cli_option options[] = {
         {"all", 'a', CLI_FLAG, &q.all, NULL,
          "print every contrast (default: one line for each step)"},
-        {"size", 0, CLI_TEXT, &q.filter.size, "SIZE", "print only this size, e.g. 16MiB"},
-        {"mode", 0, CLI_TEXT, &q.filter.mode, "MODE",
+        {"size", 0, CLI_TEXT, &q.size, "SIZE", "print only this size, e.g. 16MiB"},
+        {"mode", 0, CLI_TEXT, &q.mode, "MODE",
          "print only this mode: compute, comm, sequential or overlapped of a step; alone: "
          "operations without a step; trial or training: your own job"},
-        {"platform", 0, CLI_TEXT, &q.filter.platform, "NAME", "print only this platform"},
-        {"config", 0, CLI_TEXT, &q.filter.config, "CONFIG", "print only this config"},
+        {"config", 0, CLI_TEXT, &q.config, "CONFIG", "print only this config"},
         {"baseline", 0, CLI_TEXT, &q.baseline, "CONFIG",
          "compare with this config (default: the baseline of the run)"},
         {"json", 'j', CLI_FLAG, &q.json, NULL, "print one JSON object (docs/formats.md)"},
-        {"fail-if", 0, CLI_TEXT, &q.fail_if, "VERDICT",
-         "with A B: exit with 1 if a config of B is slower than in A; VERDICT is 'slower'"},
         {"output", 'o', CLI_TEXT, &q.out, "CSV",
          "folder for the complete table (default: write no table)"},
-        {"best-of", 0, CLI_TEXT, &q.best_of, "MODE",
-         "compare with the config that is fastest in MODE, e.g. comm; the table is chosen.csv"},
         {"again", 0, CLI_FLAG, &q.again, NULL,
          "show whether repeated runs agree in their verdicts; the table is again.csv; RAW may be "
          "a compare.csv or chosen.csv"},
