@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 enum kind { TEXT, INT, LONG, REAL };
 
@@ -37,10 +35,6 @@ static const struct member {
     MEMBER(rank, INT, BEAT | DEAD | ERROR | DONE | WARN | LOST),
     MEMBER(phase, TEXT, BEAT | DEAD),
     MEMBER(cell, TEXT, BEAT | DEAD | WARN),
-    MEMBER(group, TEXT, BEAT),
-    MEMBER(config, TEXT, BEAT),
-    MEMBER(block, INT, BEAT),
-    MEMBER(half_width, REAL, BEAT),
     MEMBER(groups_done, INT, BEAT),
     MEMBER(groups, INT, BEAT),
     MEMBER(left_s, REAL, BEAT),
@@ -135,41 +129,22 @@ bool control_decode(const char *line, struct control *out)
 
 /* ---- progress, on stderr ---- */
 
-#define REDRAW_NS UINT64_C(200000000)
-#define BAR 20
-
-void progress_begin(struct progress *p, const struct plan *plan, bool quiet)
-{
-    const char *term = getenv("TERM");
-    bool redraws = isatty(STDERR_FILENO) && term && strcmp(term, "dumb");
-    *p = (struct progress){.plan = plan,
-                           .style = quiet     ? PROGRESS_NONE
-                                    : redraws ? PROGRESS_TERMINAL
-                                              : PROGRESS_PLAIN};
-}
-
-/* ---- numbers ---- */
-
-/* Groups of the launch that are done: closed or given up. */
-static size_t groups_done(const struct progress *p, const struct control *beat)
-{
-    if (!beat || beat->groups <= 0 || beat->groups_done > beat->groups)
-        return p->closed;
-    size_t left = (size_t)(beat->groups - beat->groups_done);
-    return left < p->plan->n_groups ? p->plan->n_groups - left : 0;
-}
-
-static double of_launch(const struct progress *p, const struct control *beat)
-{
-    size_t done = groups_done(p, beat);
-    return p->plan->n_groups ? (double)done / (double)p->plan->n_groups : 1;
-}
-
-/* Of those that are measured: a launch may replace another one. */
+/* Launches to measure: one may replace another. */
 static long long launches_of(const struct progress *p)
 {
     long long planned = p->plan->set.measure.launches;
     return p->launch > planned ? p->launch : planned;
+}
+
+/* The share of this launch that is done; groups are closed, or given up. */
+static double of_launch(const struct progress *p, const struct control *beat)
+{
+    size_t all = p->plan->n_groups, done = p->closed;
+    if (beat && beat->groups > 0 && beat->groups_done <= beat->groups) {
+        size_t left = (size_t)(beat->groups - beat->groups_done);
+        done = left < all ? all - left : 0;
+    }
+    return all ? (double)done / (double)all : 1;
 }
 
 static double fraction(const struct progress *p, const struct control *beat)
@@ -190,119 +165,30 @@ static double time_left(const struct progress *p, const struct control *beat)
     return here_s + to_come * launch_s;
 }
 
-/* ---- the line ---- */
-
-static void human_left(char *buf, size_t n, double s)
-{
-    long t = (long)(s + 0.5);
-    if (t < 100)
-        snprintf(buf, n, "%lds", t);
-    else if (t < 100 * 60)
-        snprintf(buf, n, "%ldmin", (t + 30) / 60);
-    else
-        snprintf(buf, n, "%ldh%02ldmin", t / 3600, t % 3600 / 60);
-}
-
-static void describe_cell(const struct progress *p, const struct control *beat, char *buf, size_t n)
-{
-    const struct cell *c = plan_cell_find(p->plan, beat->cell);
-    char ci[32] = "";
-    if (!c) {
-        snprintf(buf, n, "%s", beat->phase);
-        return;
-    }
-    const char *size = c->shape.size_B ? HUMAN_SIZE(c->shape.size_B) : "";
-    if (beat->half_width > 0)
-        snprintf(ci, sizeof ci, ", CI +-%.2g%%", beat->half_width * 100);
-    snprintf(buf, n, "%s%s%s%s%s%s", size, *size ? " " : "", c->config, *c->mode ? " " : "",
-             c->mode, ci);
-}
-
-void progress_line(const struct progress *p, const struct control *beat, double left_s,
-                   size_t columns, char *buf, size_t n)
-{
-    char bar[BAR + 1], cell[160], left[32];
-    double f = fraction(p, beat);
-    int filled = (int)(f * BAR);
-    for (int i = 0; i < BAR; i++)
-        bar[i] = i < filled ? '#' : '.';
-    bar[BAR] = '\0';
-    describe_cell(p, beat, cell, sizeof cell);
-    human_left(left, sizeof left, left_s);
-    /* The most useful part comes first: a narrow terminal cuts off the end. */
-    snprintf(buf, n, "[%s] %3.0f%% %s left, launch %d/%lld, group %zu/%zu, %s %s", bar, f * 100,
-             left, p->launch, launches_of(p), groups_done(p, beat), p->plan->n_groups,
-             p->plan->section, cell);
-    if (columns > 0 && strlen(buf) >= columns)
-        buf[columns - 1] = '\0';
-}
-
-static size_t columns_here(void)
-{
-    struct winsize w;
-    const char *columns = getenv("COLUMNS");
-    long wanted = columns ? strtol(columns, NULL, 10) : 0;
-    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col)
-        return w.ws_col;
-    return wanted > 0 ? (size_t)wanted : 80;
-}
-
-static void draw(struct progress *p, const struct control *beat)
-{
-    char line[512];
-    uint64_t now = clock_now_ns();
-    if (p->drawn && now - p->drawn_ns < REDRAW_NS)
-        return;
-    p->drawn_ns = now;
-    p->drawn = true;
-    progress_line(p, beat, time_left(p, beat), columns_here(), line, sizeof line);
-    fprintf(stderr, "\r\x1b[K%s", line);
-    fflush(stderr);
-}
-
-static void say_tenth(struct progress *p, const struct control *beat)
-{
-    char left[32];
-    int tenths = (int)(fraction(p, beat) * 10);
-    if (tenths <= p->tenths)
-        return;
-    p->tenths = tenths;
-    human_left(left, sizeof left, time_left(p, beat));
-    say("%s: %d%%, about %s left", p->plan->section, tenths * 10, left);
-}
-
 void progress_launch(struct progress *p, int launch, int attempt, size_t closed)
 {
     p->launch = launch;
-    p->attempt = attempt;
     p->closed = closed;
     if (!p->began_ns) {
         p->began_ns = clock_now_ns();
         p->began_launch = launch;
         p->tenths = (int)(fraction(p, NULL) * 10);
     }
-    if (p->style != PROGRESS_PLAIN)
-        return;
     char again[32] = "";
     if (attempt > 1)
         snprintf(again, sizeof again, ", attempt %d", attempt);
-    say("%s: launch %d of %lld%s, %zu of %zu groups to measure", p->plan->section, launch,
-        launches_of(p), again, p->plan->n_groups - closed, p->plan->n_groups);
+    if (!p->quiet)
+        say("%s: launch %d of %lld%s, %zu of %zu groups to measure", p->plan->section, launch,
+            launches_of(p), again, p->plan->n_groups - closed, p->plan->n_groups);
 }
 
 void progress_beat(struct progress *p, const struct control *beat)
 {
-    if (p->style == PROGRESS_TERMINAL)
-        draw(p, beat);
-    else if (p->style == PROGRESS_PLAIN)
-        say_tenth(p, beat);
-}
-
-void progress_clear(struct progress *p)
-{
-    if (p->drawn)
-        fputs("\r\x1b[K", stderr);
-    p->drawn = false;
+    int tenths = (int)(fraction(p, beat) * 10);
+    if (p->quiet || tenths <= p->tenths)
+        return;
+    p->tenths = tenths;
+    say("%s: %d%%, about %s left", p->plan->section, tenths * 10, HUMAN_TIME(time_left(p, beat)));
 }
 
 void progress_warn(struct progress *p, const char *text, const char *cell)
@@ -312,7 +198,6 @@ void progress_warn(struct progress *p, const char *text, const char *cell)
     if (!strcmp(p->warned, text))
         return;
     snprintf(p->warned, sizeof p->warned, "%s", text);
-    progress_clear(p);
     if (c)
         plan_cell_name(p->plan, c, name, sizeof name);
     say("%s: warning: %s%s%s", p->plan->section, text, c ? "; cell: " : "", name);

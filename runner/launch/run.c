@@ -227,7 +227,7 @@ struct run_at {
     const char *dir;
     struct interrupts *interrupts;
     struct progress *progress;
-    bool *cut; /* set: a host is cut off, and what needs it cannot start */
+    bool *cut; /* set: hosts have lost each other, and what needs them cannot start */
 };
 
 /* The state of a launch, from its recordings. */
@@ -487,7 +487,7 @@ static int complete(struct run_job *r, struct run_outcome *o)
 static int run_plan(struct plan *p, const char *dir, bool fresh, struct interrupts *i,
                     const struct run_options *options, struct run_outcome *o)
 {
-    struct progress progress;
+    struct progress progress = {.plan = p, .quiet = options->quiet};
     struct run_job r = {.at = {p, dir, i, &progress, &o->cut},
                         .part = options->first > 0,
                         .first = options->first ? options->first : 1,
@@ -499,7 +499,6 @@ static int run_plan(struct plan *p, const char *dir, bool fresh, struct interrup
     *o = (struct run_outcome){
         .section = xstrdup(p->section), .dir = xstrdup(dir), .cells = p->n_cells};
     outcome_announce(p, dir);
-    progress_begin(&progress, p, options->quiet);
     o->code = complete(&r, o);
     if (fresh && o->code == GS_CANNOT)
         outcome_discard_without_lab(p, dir);

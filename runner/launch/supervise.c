@@ -22,45 +22,21 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ---- which hosts have lost each other ---- */
+/* ---- how an attempt ended ---- */
 
-void cut_add(struct cut *c, const char *host, const char *lost)
+void cut_add(char cut[CUT_MAX], const char *host, const char *lost)
 {
     for (size_t n; *lost; lost += n + (lost[n] == ' ')) {
         n = strcspn(lost, " ");
-        struct cut_pair p = {0};
         AUTO_FREE char *other = xstrfmt("%.*s", (int)n, lost);
-        bool first = strcmp(host, other) < 0, known = c->n == CUT_PAIRS || !strcmp(host, other);
-        snprintf(p.a, sizeof p.a, "%s", first ? host : other);
-        snprintf(p.b, sizeof p.b, "%s", first ? other : host);
-        for (size_t i = 0; i < c->n && !known; i++)
-            known = !memcmp(&c->pairs[i], &p, sizeof p);
-        if (!known)
-            c->pairs[c->n++] = p;
+        bool first = strcmp(host, other) < 0;
+        AUTO_FREE char *pair =
+            xstrfmt("no answer between %s and %s", first ? host : other, first ? other : host);
+        size_t at = strlen(cut);
+        if (!text_lists(cut, "; ", pair))
+            snprintf(cut + at, CUT_MAX - at, "%s%s", at ? "; " : "", pair);
     }
 }
-
-const char *cut_judge(const struct cut *c, struct text *t)
-{
-    const char *both[] = {c->pairs[0].a, c->pairs[0].b};
-    for (size_t k = 0; k < 2 && c->n > 1; k++) {
-        size_t in = 0;
-        while (in < c->n && (!strcmp(c->pairs[in].a, both[k]) || !strcmp(c->pairs[in].b, both[k])))
-            in++;
-        if (in < c->n)
-            continue;
-        text_addf(t, "%s is cut off: no answer between it and ", both[k]);
-        for (size_t i = 0; i < c->n; i++)
-            text_addf(t, "%s%s", i ? ", " : "",
-                      strcmp(c->pairs[i].a, both[k]) ? c->pairs[i].a : c->pairs[i].b);
-        return both[k];
-    }
-    for (size_t i = 0; i < c->n; i++)
-        text_addf(t, "%sno answer between %s and %s", i ? "; " : "", c->pairs[i].a, c->pairs[i].b);
-    return both[0];
-}
-
-/* ---- how an attempt ended ---- */
 
 /* The first paragraph of the log as one line, without the dashed frames of launchers. */
 static void quote_log(const char *path, char *buf, size_t n)
@@ -102,15 +78,6 @@ static void refuse(struct attempt *a, int code, const char *why)
     snprintf(a->why, sizeof a->why, "%s", why);
 }
 
-/* An error that a rank reported would occur again: the attempt is not repeated. */
-static void judge_error(struct attempt *a, const struct control *error)
-{
-    char why[sizeof a->why];
-    const char *text = error->why + (strncmp(error->why, "gradsync: ", 10) ? 0 : 10);
-    snprintf(why, sizeof why, "rank %d: %.400s", error->rank, text);
-    refuse(a, error->code ? error->code : GS_FAILED, why);
-}
-
 static void judge_launcher(struct attempt *a, struct attempt_evidence *e)
 {
     char why[512], log[256];
@@ -133,19 +100,37 @@ static void judge_launcher(struct attempt *a, struct attempt_evidence *e)
         refuse(a, GS_CANNOT, why);
 }
 
-/* No cell is to blame, so none is given up. A death may be a consequence. */
-static void judge_cut(struct attempt *a, struct attempt_evidence *e)
+void attempt_verdict(struct attempt *a, struct attempt_evidence *e)
 {
-    AUTO_TEXT struct text t = {0};
-    const char *host = cut_judge(&e->cut, &t);
-    presume_death(e, "lost", t.s);
-    snprintf(e->dead.host, sizeof e->dead.host, "%s", host);
-    e->dead.cell[0] = '\0';
-    a->cut = true;
-}
-
-static void judge_death(struct attempt *a, const struct control *d)
-{
+    /* Rank 0 closed the recording, so a later failure of a rank loses no cell. */
+    bool complete = e->has_done && !strcmp(e->done.status, "complete"),
+         interrupted = e->has_done && !strcmp(e->done.status, "interrupted");
+    if (complete || interrupted) {
+        a->end = complete ? ATTEMPT_COMPLETE : ATTEMPT_INTERRUPTED;
+        return;
+    }
+    /* No cell is to blame for a cut, so none is given up. A death may be a consequence. */
+    if (*e->cut) {
+        presume_death(e, "lost", e->cut);
+        e->dead.cell[0] = '\0';
+        a->cut = true;
+    }
+    if (!e->has_dead) {
+        a->end = ATTEMPT_INTERRUPTED;
+        if (e->has_error) {
+            /* It would occur again: the attempt is not repeated. */
+            char why[sizeof a->why];
+            const char *text = e->error.why;
+            snprintf(why, sizeof why, "rank %d: %.400s", e->error.rank,
+                     text + (strncmp(text, "gradsync: ", 10) ? 0 : 10));
+            refuse(a, e->error.code ? e->error.code : GS_FAILED, why);
+        } else if (!e->interrupted) {
+            judge_launcher(a, e);
+        }
+    }
+    if (!e->has_dead)
+        return;
+    const struct control *d = &e->dead;
     a->end = ATTEMPT_DIED;
     snprintf(a->kind, sizeof a->kind, "%s", d->kind);
     snprintf(a->cell, sizeof a->cell, "%s", d->cell);
@@ -153,31 +138,6 @@ static void judge_death(struct attempt *a, const struct control *d)
         snprintf(a->why, sizeof a->why, "%s", d->why);
     else
         snprintf(a->why, sizeof a->why, "%.400s (rank %d on %s)", d->why, d->rank, d->host);
-}
-
-static bool closed_as(const struct attempt_evidence *e, const char *status)
-{
-    return e->has_done && !strcmp(e->done.status, status);
-}
-
-void attempt_verdict(struct attempt *a, struct attempt_evidence *e)
-{
-    /* Rank 0 closed the recording, so a later failure of a rank loses no cell. */
-    if (closed_as(e, "complete") || closed_as(e, "interrupted")) {
-        a->end = closed_as(e, "complete") ? ATTEMPT_COMPLETE : ATTEMPT_INTERRUPTED;
-        return;
-    }
-    if (e->cut.n)
-        judge_cut(a, e);
-    if (!e->has_dead) {
-        a->end = ATTEMPT_INTERRUPTED;
-        if (e->has_error)
-            judge_error(a, &e->error);
-        else if (!e->interrupted)
-            judge_launcher(a, e);
-    }
-    if (e->has_dead)
-        judge_death(a, &e->dead);
 }
 
 /* ---- the supervisor ---- */
@@ -240,7 +200,7 @@ static void heard(struct supervisor *w, const struct control *c)
         w->seen.has_done = true;
         break;
     case CONTROL_LOST:
-        cut_add(&w->seen.cut, c->host, c->why);
+        cut_add(w->seen.cut, c->host, c->why);
         if (!w->end_by || w->end_by > w->heard + LOST_S)
             w->end_by = w->heard + LOST_S;
         return;
@@ -340,7 +300,6 @@ static void obey_interrupts(struct supervisor *w)
         w->kill = true;
         return;
     }
-    progress_clear(w->progress);
     say("%s: finishing the current block%s", strsignal(w->interrupts->last),
         isatty(STDERR_FILENO) || !getenv("SLURM_JOB_ID") ? "; press Ctrl-C again to stop now" : "");
     kill(w->family.launcher, SIGUSR1);
@@ -454,7 +413,6 @@ int supervise(const struct plan *p, const char *dir, struct interrupts *i,
         family_end(&w.family);
     }
     scratch_remove(&w.scratch);
-    progress_clear(progress);
     close_log(&w);
     text_free(&w.line);
     free(w.recording);

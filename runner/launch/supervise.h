@@ -13,24 +13,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* ---- which hosts have lost each other ---- */
-
-#define CUT_PAIRS 64 /* further ones are dropped */
-
-struct cut {
-    struct cut_pair {
-        char a[64], b[64]; /* in the order of their names */
-    } pairs[CUT_PAIRS];
-    size_t n;
-};
-
-/* `host` has lost these: their names, with a space after each. */
-void cut_add(struct cut *c, const char *host, const char *lost);
-
-/* Adds one line of text: the host that has lost all others of several pairs, or else the pairs. Returns a
- * host that it names. Not for a cut without pairs. */
-const char *cut_judge(const struct cut *c, struct text *t);
-
 /* ---- how an attempt ended ----
  *
  * Decides how an attempt ended, from its control lines and the exit status of its launcher. */
@@ -48,18 +30,24 @@ struct attempt {
     char log[256];      /* file name of its log in the run folder; "" if there is none */
 };
 
+#define CUT_MAX 512 /* further pairs are dropped */
+
 /* What the supervisor observed of an attempt. */
 struct attempt_evidence {
     struct control beat;                                 /* the last of rank 0 */
     struct control dead, error, done;                    /* the first of each */
     bool heard, has_beat, has_dead, has_error, has_done; /* heard: any control line */
     bool interrupted;                                    /* this process told the ranks to stop */
-    struct cut cut;    /* hosts that others have lost; n 0: none */
+    char cut[CUT_MAX]; /* hosts that have lost each other (cut_add); "": none */
     char given_up[64]; /* why the supervisor ended it; "": it did not */
     char launcher[32]; /* program name */
     int status;        /* its wait status */
     const char *log_path;
 };
+
+/* `host` has lost these: their names, with a space after each. Adds "no answer between A and B" for each
+ * pair that `cut` has not. */
+void cut_add(char cut[CUT_MAX], const char *host, const char *lost);
 
 /* Sets a->end and its details. If no rank reported a death, e->dead gets one, with rank -1. */
 void attempt_verdict(struct attempt *a, struct attempt_evidence *e);

@@ -257,9 +257,6 @@ static void grouping_begin(struct grouping *g, struct session *r, struct visit *
         for (int copy = 0; copy < plan_group_copies(r->plan, g->group, c); copy++)
             add_slot(g, c, copy);
     }
-    snprintf(r->beat->group, sizeof r->beat->group, "%s", g->group->id);
-    atomic_store(&r->beat->block, 0);
-    atomic_store(&r->beat->half_width_ppm, 0);
 }
 
 static void grouping_end(struct grouping *g)
@@ -570,7 +567,7 @@ static void record(struct grouping *g, json_t *before, json_t *after)
 static enum course block(struct grouping *g)
 {
     struct session *r = g->session;
-    atomic_store(&r->beat->block, (uint32_t)++g->block);
+    g->block++;
     session_own_step(r, "block");
     team_align_clocks(&r->team);
     json_t *before = health_read(&r->health, &r->team);
@@ -601,7 +598,6 @@ static enum course agree(struct grouping *g, bool *enough)
     int ranks[2];
     team_worst(&r->team, answers, ranks, 2);
     *enough = answers[1];
-    atomic_store(&r->beat->half_width_ppm, (uint64_t)(stopping_half_width(g->slots, g->n) * 1e6));
     return (enum course)answers[0];
 }
 

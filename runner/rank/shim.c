@@ -71,7 +71,6 @@ void beat_cell(struct beat *b, const struct cell *cell, int copy)
 {
     atomic_store(&b->copy, (uint32_t)copy);
     snprintf(b->cell, sizeof b->cell, "%s", cell ? cell->id : "");
-    snprintf(b->config, sizeof b->config, "%s", cell ? cell->config : "");
     b->said[0] = '\0'; /* of the cell before */
 }
 
@@ -118,15 +117,11 @@ static void send_beat(struct shim *s)
     const struct beat *b = s->beat;
     struct control c = {.event = CONTROL_BEAT,
                         .rank = s->place->rank,
-                        .block = (int)b->block,
                         .groups_done = (int)b->groups_done,
                         .groups = (int)b->groups,
-                        .half_width = (double)b->half_width_ppm * 1e-6,
                         .left_s = (double)b->left_ms * 1e-3};
     snprintf(c.phase, sizeof c.phase, "%s", b->phase);
     snprintf(c.cell, sizeof c.cell, "%s", b->cell);
-    snprintf(c.group, sizeof c.group, "%s", b->group);
-    snprintf(c.config, sizeof c.config, "%s", b->config);
     send(&c);
     s->beat_ns = clock_now_ns();
 }

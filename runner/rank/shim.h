@@ -33,14 +33,11 @@ struct beat {
     _Atomic uint64_t deadline_ns; /* CLOCK_MONOTONIC; the shim then kills the child; 0: none */
     _Atomic uint32_t waiting;     /* the child waits for other ranks */
     _Atomic uint32_t stop;        /* set by the shim on SIGUSR1: finish the block and exit */
-    _Atomic uint32_t block;
     _Atomic uint32_t groups_done, groups;
     _Atomic uint32_t copy;
-    _Atomic uint64_t half_width_ppm;
     _Atomic uint64_t left_ms;
     char phase[16]; /* init, open, prepare, warmup, sample, verify, record, release, close, done */
-    char cell[PLAN_ID], group[PLAN_ID];
-    char config[64];
+    char cell[PLAN_ID];
     char error[512]; /* why the child exits with an error */
     char said[256];  /* why its sample failed; set until the other ranks know */
     char status[16]; /* at the end: complete, interrupted, hang, lost */

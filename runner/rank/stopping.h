@@ -55,6 +55,3 @@ void stopping_judge(const struct set_measure *set, struct slot *slots, size_t n)
  * and there are SET_LEAST_BLOCKS blocks; or max_blocks is reached; or no slot is live. */
 bool stopping_enough(const struct set_measure *set, const struct slot *slots, size_t n, int block,
                      double spent_s);
-
-/* The largest half_width of the live slots, for progress; 0: unknown. */
-double stopping_half_width(const struct slot *slots, size_t n);

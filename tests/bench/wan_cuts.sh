@@ -70,7 +70,10 @@ trial() {
     t1=$EPOCHREALTIME
     gradsync lab set reset >/dev/null
     case $cut in
-    site) grep -q ": $what is cut off: [^;]*$" "$1.err" && named=yes ;;
+    site)
+        grep -q ': no answer between' "$1.err" &&
+            ! grep -o 'no answer between [a-z]* and [a-z]*' "$1.err" | grep -qvw "$what" && named=yes
+        ;;
     pair) grep -q ": no answer between ${what/ / and }$" "$1.err" && named=yes ;;
     esac
     echo "$named $(awk "BEGIN { print $t1 - $t0 }") $what: $(grep -v 'incomplete;' "$1.err" |

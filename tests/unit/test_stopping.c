@@ -78,12 +78,3 @@ TEST(nothing_alive_is_enough)
     assert_true(stopping_enough(&set, s, 2, 0, 0));
     assert_true(stopping_enough(&set, s, 0, 0, 0));
 }
-
-TEST(progress_shows_the_widest_of_the_living)
-{
-    struct slot s[] = {{.live = true, .half_width = 0.02},
-                       {.live = true, .half_width = 0.03},
-                       {.live = false, .half_width = 0.9}};
-    assert_true(stopping_half_width(s, 3) == 0.03);
-    assert_true(stopping_half_width(s + 2, 1) == 0);
-}
