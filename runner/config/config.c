@@ -279,8 +279,6 @@ static const char *value_fault(const struct line *l, const char *key, const char
     *cut = !quoted && *comment == ';' && is_command(key);
     if (*comment && (size_t)(comment - l->text.s) < l->last_start)
         return "a comment cannot stand inside a continued value; move it";
-    if (*comment == ';' && (!strcmp(key, "exclude") || !strcmp(key, "zip")))
-        return "';' begins a comment here; quote the value, or begin the comment with '#'";
     return NULL;
 }
 

@@ -91,7 +91,7 @@ static void format_bound(const struct wl_param *p, double bound, char *buf, size
 
 /* ---- values ---- */
 
-const char *const sweep_keys[SWEEP_KEYS] = {"configs", "exclude", "zip"};
+const char *const sweep_keys[SWEEP_KEYS] = {"configs", "exclude"};
 
 static bool bounded(const struct wl_param *p)
 {

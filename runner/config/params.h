@@ -56,5 +56,5 @@ const char *param_allowed(const struct wl_param *p, char *buf, size_t n);
 
 /* Keys that every workload section has beside its plugin's parameters. No parameter may have one of
  * these names. */
-#define SWEEP_KEYS 3
+#define SWEEP_KEYS 2
 extern const char *const sweep_keys[SWEEP_KEYS];

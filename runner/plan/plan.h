@@ -4,12 +4,10 @@
  * blocks. The same config, plugin and seed give the same plan.
  *
  * Every key of a workload section is a parameter of the plugin, and a list is an axis of the sweep
- * ("8:128MiB:x2", "1:9:+2", "a, b, c"). The cells are the product of all axes. Three keys change it:
- *   zip = size, bucket           these axes advance together and have equal lengths
+ * ("8:128MiB:x2", "1:9:+2", "a, b, c"). The cells are the product of all axes. Two keys change it:
  *   exclude = dtype=int32 op=max, size=8 algorithm=tree    leaves out cells that match all terms of
  *                                                          one clause
  *   configs = auto, ring/LL128, ctas=8    these combinations of WL_CONFIG parameters, instead of all
- * A ';' may separate clauses too, in quotes: a bare ';' begins a comment in an .ini file.
  * sweep.h describes the labels of configs and modes.
  */
 #pragma once
@@ -92,7 +90,7 @@ uint64_t plan_launch_seed(uint64_t seed, int launch);
 /* ---- the plan of a section ---- */
 
 /* Takes ownership of config, even on failure. Returns GS_OK, or a code after an error was reported:
- * unknown key (with the nearest name), value out of range, empty sweep, unequal zip, a cell for
+ * unknown key (with the nearest name), value out of range, empty sweep, a cell for
  * which describe() returns WL_FAIL. A cell that describe() skips stays in the plan, with the
  * reason. A cell whose shape is config_free gets the defaults of the WL_CONFIG parameters and the
  * label "". The seed is [measure] seed, or drawn if that is 0. */

@@ -8,7 +8,7 @@
 #include "config/params.h"
 #include "config/settings.h"
 
-#include <stdarg.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,58 +21,29 @@ static bool same(const struct wl_param *p, const void *a, const void *b)
     return !memcmp((const char *)a + p->offset, (const char *)b + p->offset, param_size(p));
 }
 
-static void copy(const struct wl_param *p, const void *from, void *to)
-{
-    memcpy((char *)to + p->offset, (const char *)from + p->offset, param_size(p));
-}
-
-/* ---- writing ---- */
-
-static bool has_choice(const struct wl_param *p, const char *name)
-{
-    for (size_t i = 0; i < params_choices(p); i++)
-        if (!strcmp(p->choices[i], name))
-            return true;
-    return false;
-}
-
 static bool speaks_for_itself(const struct wl_plugin *wl, const struct wl_param *of,
                               const char *value)
 {
-    if (!strcmp(of->name, "config"))
-        return true;
     if (of->type != WL_CHOICE)
-        return false;
+        return !strcmp(of->name, "config");
     for (const struct wl_param *p = wl->params; p->name; p++)
-        if (p != of && p->role == WL_CONFIG && has_choice(p, value))
-            return false;
+        for (size_t i = 0; p != of && p->role == WL_CONFIG && i < params_choices(p); i++)
+            if (!strcmp(p->choices[i], value))
+                return false;
     return true;
-}
-
-static const struct wl_param *first_of(const struct wl_plugin *wl, enum wl_role role)
-{
-    const struct wl_param *p = wl->params;
-    while (p->name && p->role != role)
-        p++;
-    return p->name ? p : NULL;
-}
-
-static void add_default(struct text *label, const struct wl_plugin *wl, const void *defaults)
-{
-    const struct wl_param *first = first_of(wl, WL_CONFIG);
-    char value[WL_TEXT_MAX];
-    if (first && first->type != WL_CHOICE && strcmp(first->name, "config") != 0)
-        text_addf(label, "%s=", first->name);
-    text_add(label, first ? param_format(first, defaults, value, sizeof value) : "default");
 }
 
 char *sweep_label_config(const struct wl_plugin *wl, const void *defaults, const void *cell)
 {
+    const struct wl_param *first = NULL;
     struct text label = {0};
     char value[WL_TEXT_MAX];
     text_clear(&label);
     for (const struct wl_param *p = wl->params; p->name; p++) {
-        if (p->role != WL_CONFIG || same(p, defaults, cell))
+        if (p->role != WL_CONFIG)
+            continue;
+        first = first ? first : p;
+        if (same(p, defaults, cell))
             continue;
         param_format(p, cell, value, sizeof value);
         text_add(&label, label.len ? "/" : "");
@@ -80,8 +51,11 @@ char *sweep_label_config(const struct wl_plugin *wl, const void *defaults, const
             text_addf(&label, "%s=", p->name);
         text_add(&label, value);
     }
-    if (!label.len)
-        add_default(&label, wl, defaults);
+    if (!label.len) {
+        if (first && first->type != WL_CHOICE && strcmp(first->name, "config") != 0)
+            text_addf(&label, "%s=", first->name);
+        text_add(&label, first ? param_format(first, defaults, value, sizeof value) : "default");
+    }
     return label.s;
 }
 
@@ -98,112 +72,77 @@ char *sweep_label_mode(const struct wl_plugin *wl, const void *cell)
     return mode.s;
 }
 
-/* ---- reading ---- */
-
-struct reader {
-    const struct wl_plugin *wl;
-    const void *defaults;
-    void *cell;
-    void *scratch; /* a cell struct */
-    char *why;
-    size_t n;
-};
-
-__attribute__((format(printf, 2, 3))) static bool wrong(struct reader *r, const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(r->why, r->n, fmt, args);
-    va_end(args);
-    return false;
-}
-
-static bool take(struct reader *r, const struct wl_param *p)
-{
-    if (!same(p, r->cell, r->defaults) && !same(p, r->cell, r->scratch))
-        return wrong(r, "sets '%s' twice", p->name);
-    copy(p, r->scratch, r->cell);
-    return true;
-}
-
-static bool key_value(struct reader *r, char *part, char *equals)
-{
-    char what[512];
-    *equals = '\0';
-    const struct wl_param *p = params_find(r->wl->params, part);
-    const char *near = params_nearest(r->wl->params, part);
-    if (!p)
-        return wrong(r, "'%s' is not a parameter%s", part, DID_YOU_MEAN(near));
-    if (p->role != WL_CONFIG)
-        return wrong(r, "'%s' is not a config parameter: give it a key of its own", part);
-    if (!param_parse(p, equals + 1, r->scratch, what, sizeof what))
-        return wrong(r, "%s: %s", part, what);
-    return take(r, p);
-}
-
 /* Names all that config parameters take, and the choice nearest to `part`. */
-static bool no_value(struct reader *r, const char *part)
+static void explain_value(const struct wl_plugin *wl, const char *part, char *why, size_t n)
 {
     AUTO_TEXT struct text all = {0};
     const char *names[256];
     char allowed[512];
-    size_t n = 0;
-    for (const struct wl_param *p = r->wl->params; p->name; p++) {
+    size_t count = 0;
+    for (const struct wl_param *p = wl->params; p->name; p++) {
         if (p->role != WL_CONFIG)
             continue;
         text_addf(&all, "%s%s: %s", all.len ? "; " : "", p->name,
                   param_allowed(p, allowed, sizeof allowed));
-        for (size_t i = 0; i < params_choices(p) && n < 256; i++)
-            names[n++] = p->choices[i];
+        for (size_t i = 0; i < params_choices(p) && count < COUNT(names); i++)
+            names[count++] = p->choices[i];
     }
-    const char *near = text_nearest(part, names, n);
-    return wrong(r, "'%s' is not a value of any config parameter (%s)%s", part,
-                 all.len ? all.s : "there is none", DID_YOU_MEAN(near));
-}
-
-/* A value alone belongs to the one config parameter that takes it. Free text would take any. */
-static bool bare_value(struct reader *r, const char *part)
-{
-    const struct wl_param *found = NULL, *other = NULL;
-    bool only_defaults = true;
-    char what[512];
-    for (const struct wl_param *p = r->wl->params; p->name; p++) {
-        if (p->role != WL_CONFIG || p->type == WL_TEXT ||
-            !param_parse(p, part, r->scratch, what, sizeof what))
-            continue;
-        only_defaults = only_defaults && same(p, r->scratch, r->defaults);
-        other = found;
-        found = p;
-    }
-    if (!found)
-        return !strcmp(part, "auto") || no_value(r, part);
-    if (other && !only_defaults)
-        return wrong(r, "'%s' may be %s or %s: write %s=%s", part, other->name, found->name,
-                     other->name, part);
-    return other || take(r, found);
+    const char *near = text_nearest(part, names, count);
+    snprintf(why, n, "'%s' is not a value of any config parameter (%s)%s", part,
+             all.len ? all.s : "there is none", DID_YOU_MEAN(near));
 }
 
 bool sweep_label_parse(const struct wl_plugin *wl, const void *defaults, const char *label,
                        void *cell, char *why, size_t n)
 {
-    struct reader r = {wl, defaults, cell, xcalloc(1, wl->cell_size), why, n};
     AUTO_FREE char *standard = sweep_label_config(wl, defaults, defaults);
+    AUTO_FREE void *parsed = xcalloc(1, wl->cell_size);
     AUTO_WORDS struct words parts = {0};
-    bool good = true;
+    char what[512];
+    *why = '\0';
     for (const struct wl_param *p = wl->params; p->name; p++)
         if (p->role == WL_CONFIG)
-            copy(p, defaults, cell);
+            memcpy((char *)cell + p->offset, (const char *)defaults + p->offset, param_size(p));
     if (strcmp(label, standard))
         words_split(&parts, label, '/');
-    for (size_t i = 0; i < parts.n && good; i++) {
-        char *equals = strchr(parts.v[i], '=');
-        if (!*parts.v[i])
-            good = wrong(&r, "'%s' has an empty part", label);
-        else
-            good = equals ? key_value(&r, parts.v[i], equals) : bare_value(&r, parts.v[i]);
+    for (size_t i = 0; i < parts.n && !*why; i++) {
+        char *part = parts.v[i], *equals = strchr(part, '=');
+        const struct wl_param *found = NULL, *other = NULL;
+        if (!*part) {
+            snprintf(why, n, "'%s' has an empty part", label);
+        } else if (equals) {
+            *equals = '\0';
+            found = params_find(wl->params, part);
+            const char *near = params_nearest(wl->params, part);
+            if (!found)
+                snprintf(why, n, "'%s' is not a parameter%s", part, DID_YOU_MEAN(near));
+            else if (found->role != WL_CONFIG)
+                snprintf(why, n, "'%s' is not a config parameter: give it a key of its own", part);
+            else if (!param_parse(found, equals + 1, parsed, what, sizeof what))
+                snprintf(why, n, "%s: %s", part, what);
+        } else {
+            /* A value alone belongs to the one parameter that takes it. Free text would take any. */
+            bool only_defaults = true;
+            for (const struct wl_param *p = wl->params; p->name; p++)
+                if (p->role == WL_CONFIG && p->type != WL_TEXT &&
+                    param_parse(p, part, parsed, what, sizeof what)) {
+                    only_defaults = only_defaults && same(p, parsed, defaults);
+                    other = found;
+                    found = p;
+                }
+            if (!found && strcmp(part, "auto") != 0)
+                explain_value(wl, part, why, n);
+            else if (other && !only_defaults)
+                snprintf(why, n, "'%s' may be %s or %s: write %s=%s", part, other->name,
+                         found->name, other->name, part);
+        }
+        if (*why || !found || other)
+            continue;
+        if (!same(found, cell, defaults) && !same(found, cell, parsed))
+            snprintf(why, n, "sets '%s' twice", found->name);
+        memcpy((char *)cell + found->offset, (char *)parsed + found->offset, param_size(found));
     }
-    free(r.scratch);
-    return good;
+    return !*why;
 }
 
 /* ---- the values of a key ---- */
@@ -216,8 +155,6 @@ static void sweep_push(struct sweep_axis *axis, const void *member)
     memcpy(axis->values + axis->n++ * size, member, size);
 }
 
-/* ---- ranges ---- */
-
 /* Parameters are parsed into a struct at p->offset; here the member stands alone. */
 static struct wl_param alone(const struct wl_param *p)
 {
@@ -226,103 +163,60 @@ static struct wl_param alone(const struct wl_param *p)
     return q;
 }
 
-struct range {
-    union member from, to, step; /* step: of the parameter's type behind '+', real behind 'x' */
-    bool times;
-};
-
-/* Moves *v one step; false past the end. Whole numbers stay exact, and may not wrap around. */
-static bool step_int(const struct range *r, size_t i, union member *v)
+/* A long double holds whole numbers of 64 bits exactly. */
+static long double number_of(const struct wl_param *p, const union member *v)
 {
-    (void)i;
-    return (r->times ? !__builtin_mul_overflow(v->i, (int64_t)r->step.d, &v->i)
-                     : !__builtin_add_overflow(v->i, r->step.i, &v->i)) &&
-           v->i <= r->to.i;
-}
-
-static bool step_size(const struct range *r, size_t i, union member *v)
-{
-    (void)i;
-    return (r->times ? !__builtin_mul_overflow(v->u, (uint64_t)r->step.d, &v->u)
-                     : !__builtin_add_overflow(v->u, r->step.u, &v->u)) &&
-           v->u <= r->to.u;
-}
-
-/* From the start each time, and to 12 digits: 0.1:0.5:+0.1 has a 0.3, and ends at 0.5. */
-static bool step_real(const struct range *r, size_t i, union member *v)
-{
-    char digits[40];
-    double x = r->times ? v->d * r->step.d : r->from.d + (double)i * r->step.d;
-    snprintf(digits, sizeof digits, "%.12g", x);
-    v->d = strtod(digits, NULL);
-    return v->d <= r->to.d;
-}
-
-static bool empty(const struct wl_param *p, const struct range *r)
-{
-    return p->type == WL_INT    ? r->from.i > r->to.i
-           : p->type == WL_SIZE ? r->from.u > r->to.u
-                                : r->from.d > r->to.d;
-}
-
-/* Does a step get anywhere from the start? */
-static bool advances(const struct wl_param *p, const struct range *r)
-{
-    union member v = r->from;
-    if (r->times)
-        return r->step.d > 1 &&
-               (p->type == WL_INT    ? v.i > 0 && r->step.d == (double)(int64_t)r->step.d
-                : p->type == WL_SIZE ? v.u > 0 && r->step.d == (double)(int64_t)r->step.d
-                                     : v.d > 0);
-    return p->type == WL_INT ? r->step.i > 0 : p->type == WL_SIZE ? r->step.u > 0 : r->step.d > 0;
-}
-
-static bool parse_step(const struct wl_param *p, const char *text, struct range *r)
-{
-    char why[512];
-    struct wl_param free_of_bounds = alone(p);
-    free_of_bounds.min = free_of_bounds.max = 0;
-    r->times = *text == 'x';
-    if (r->times)
-        return units_parse_real(text + 1, &r->step.d) && r->step.d < 1e15;
-    return *text == '+' && param_parse(&free_of_bounds, text + 1, &r->step, why, sizeof why);
+    return p->type == WL_INT    ? (long double)v->i
+           : p->type == WL_SIZE ? (long double)v->u
+                                : (long double)v->d;
 }
 
 static int read_range(struct sweep_axis *axis, const char *word)
 {
     const struct config_entry *e = axis->from;
-    struct wl_param p = alone(axis->p);
-    struct range r = {0};
-    char why[1024] = "";
+    struct wl_param p = alone(axis->p), unbounded = p;
+    const bool whole = p.type == WL_INT || p.type == WL_SIZE;
+    union member from = {0}, to = {0}, by = {0};
+    double factor = 0;
+    char why[1024] = "", digits[40];
     AUTO_WORDS struct words parts = {0};
     words_split(&parts, word, ':');
-    bool form = parts.n == 3 && parse_step(&p, parts.v[2], &r);
-    bool ends = form && param_parse(&p, parts.v[0], &r.from, why, sizeof why) &&
-                param_parse(&p, parts.v[1], &r.to, why, sizeof why);
-    if (!form)
+    unbounded.min = unbounded.max = 0; /* a step may be less than every value */
+    const char *step = parts.n == 3 ? parts.v[2] : "";
+    if (!(*step == 'x' && units_parse_real(step + 1, &factor) && factor < 1e15) &&
+        !(*step == '+' && param_parse(&unbounded, step + 1, &by, why, sizeof why)))
         return config_error(e, "'%.80s' is not a range (FROM:TO:xFACTOR or FROM:TO:+STEP, e.g. %s)",
                             word, p.type == WL_SIZE ? "8:128MiB:x2" : "1:9:+2");
-    if (!ends)
+    if (!param_parse(&p, parts.v[0], &from, why, sizeof why) ||
+        !param_parse(&p, parts.v[1], &to, why, sizeof why))
         return config_error(e, "%s", why);
-    if (empty(&p, &r))
+    const long double first = number_of(&p, &from), last = number_of(&p, &to);
+    const long double add = number_of(&p, &by);
+    if (first > last)
         return config_error(e, "'%.80s' is an empty range (FROM at most TO)", word);
-    if (!advances(&p, &r))
+    if (*step == 'x' ? first <= 0 || factor <= 1 || (whole && factor != floor(factor)) : add <= 0)
         return config_error(e,
                             "'%.80s' never ends (FROM above 0 and a FACTOR above 1%s, or a STEP "
                             "above 0)",
-                            word, p.type == WL_INT || p.type == WL_SIZE ? ", whole" : "");
-    bool (*step)(const struct range *, size_t, union member *) = p.type == WL_INT    ? step_int
-                                                                 : p.type == WL_SIZE ? step_size
-                                                                                     : step_real;
-    union member v = r.from;
-    size_t i = 0;
-    do {
-        sweep_push(axis, &v);
-    } while (axis->n <= SWEEP_MAX && step(&r, ++i, &v));
+                            word, whole ? ", whole" : "");
+    long double v = first;
+    for (int i = 1; v <= last && axis->n <= SWEEP_MAX; i++) {
+        union member m = {0};
+        if (p.type == WL_INT)
+            m.i = (int64_t)v;
+        else if (p.type == WL_SIZE)
+            m.u = (uint64_t)v;
+        else
+            m.d = (double)v;
+        sweep_push(axis, &m);
+        v = *step == 'x' ? v * factor : first + i * add;
+        if (!whole) { /* to 12 digits: 0.1:0.5:+0.1 has a 0.3, and ends at 0.5 */
+            snprintf(digits, sizeof digits, "%.12Lg", v);
+            v = strtod(digits, NULL);
+        }
+    }
     return GS_OK;
 }
-
-/* ---- lists ---- */
 
 static int read_word(struct sweep_axis *axis, const char *word)
 {
@@ -340,99 +234,41 @@ static int read_word(struct sweep_axis *axis, const char *word)
     return GS_OK;
 }
 
-/* Fills axis->values and n from axis->from. GS_OK or GS_USAGE, reported. */
-static int sweep_list(struct sweep_axis *axis)
-{
-    AUTO_WORDS struct words words = {0};
-    int code = GS_OK;
-    words_split(&words, axis->from->value, ',');
-    for (size_t i = 0; i < words.n; i++)
-        if (read_word(axis, words.v[i]))
-            code = GS_USAGE;
-    if (!code && axis->n > SWEEP_MAX)
-        code = config_error(axis->from, "more than %d values", SWEEP_MAX);
-    return code;
-}
-
 /* ---- exclude ---- */
 
-static int read_term(struct sweep_term *term, const struct wl_param *params,
-                     const struct config_entry *e, char *text)
+static int read_exclude(struct sweep *s, const struct config_entry *e)
 {
-    char *equals = strchr(text, '='), why[1024];
-    if (!equals)
-        return config_error(e, "'%s' is not of the form PARAMETER=VALUE", text);
-    *equals = '\0';
-    term->p = params_find(params, text);
-    const char *near = params_nearest(params, text);
-    if (!term->p)
-        return config_error(e, "'%s' is not a parameter%s", text, DID_YOU_MEAN(near));
-    struct wl_param alone = *term->p;
-    alone.offset = 0;
-    term->value = xcalloc(1, param_size(&alone));
-    return param_parse(&alone, equals + 1, term->value, why, sizeof why)
-               ? GS_OK
-               : config_error(e, "%s: %s", text, why);
-}
-
-static int read_clause(struct sweep_excludes *x, const struct wl_param *params,
-                       const struct config_entry *e, const char *text)
-{
-    AUTO_WORDS struct words terms = {0};
-    int code = GS_OK;
-    struct sweep_clause *clause = &APPEND(x->v, x->n);
-    words_split(&terms, text, ' ');
-    *clause = (struct sweep_clause){.terms = xcalloc(terms.n, sizeof *clause->terms)};
-    for (size_t i = 0; i < terms.n; i++)
-        if (*terms.v[i] && read_term(&clause->terms[clause->n++], params, e, terms.v[i]))
-            code = GS_USAGE;
-    return clause->n ? code : config_error(e, "a clause is empty (write PARAMETER=VALUE …, …)");
-}
-
-/* GS_OK or GS_USAGE, every fault reported; call sweep_free_excludes in both cases. */
-static int sweep_read_excludes(struct sweep_excludes *x, const struct wl_param *params,
-                               const struct config_entry *e)
-{
-    AUTO_FREE char *value = xstrdup(e->value);
     AUTO_WORDS struct words clauses = {0};
-    int code = GS_OK;
-    for (char *p = value; (p = strchr(p, ',')); p++)
-        *p = ';';
-    words_split(&clauses, value, ';');
-    for (size_t i = 0; i < clauses.n; i++)
-        if (read_clause(x, params, e, clauses.v[i]))
-            code = GS_USAGE;
-    return code;
-}
-
-static void sweep_free_excludes(struct sweep_excludes *x)
-{
-    for (size_t k = 0; k < x->n; k++) {
-        for (size_t i = 0; i < x->v[k].n; i++)
-            free(x->v[k].terms[i].value);
-        free(x->v[k].terms);
+    char why[1024];
+    words_split(&clauses, e->value, ',');
+    for (size_t i = 0; i < clauses.n; i++) {
+        AUTO_WORDS struct words terms = {0};
+        size_t before = s->n_terms;
+        words_split(&terms, clauses.v[i], ' ');
+        for (size_t k = 0; k < terms.n; k++) {
+            char *name = terms.v[k], *equals = strchr(name, '=');
+            if (!*name)
+                continue;
+            if (!equals)
+                return config_error(e, "'%s' is not of the form PARAMETER=VALUE", name);
+            *equals = '\0';
+            const struct wl_param *p = params_find(s->wl->params, name);
+            const char *near = params_nearest(s->wl->params, name);
+            if (!p)
+                return config_error(e, "'%s' is not a parameter%s", name, DID_YOU_MEAN(near));
+            struct sweep_term *term = &APPEND(s->terms, s->n_terms);
+            struct wl_param bare = alone(p);
+            *term = (struct sweep_term){.p = p, .clause = i};
+            if (!param_parse(&bare, equals + 1, &term->value, why, sizeof why))
+                return config_error(e, "%s: %s", name, why);
+        }
+        if (s->n_terms == before)
+            return config_error(e, "a clause is empty (write PARAMETER=VALUE …, …)");
     }
-    free(x->v);
+    return GS_OK;
 }
 
 /* ---- the sweep ---- */
-
-static const struct config_entry *given(const struct config *c, const char *section,
-                                        const char *key)
-{
-    const struct config_entry *e = config_find(c, section, key);
-    return e && e->value[0] ? e : NULL; /* an empty one undoes it: --set 'X:exclude=' */
-}
-
-static struct sweep_axis *find_axis(const struct sweep *s, const char *name)
-{
-    for (size_t i = 0; i < s->n_axes; i++)
-        if (!strcmp(s->axes[i].p->name, name))
-            return &s->axes[i];
-    return NULL;
-}
-
-/* ---- keys ---- */
 
 static int unknown_param(const struct config_entry *e, const struct wl_plugin *wl)
 {
@@ -462,19 +298,25 @@ static int check_keys(const struct config *c, const char *section, const struct 
     return code;
 }
 
-/* ---- axes ---- */
-
 static int read_axes(struct sweep *s, const struct config *c, const char *section)
 {
     int code = GS_OK;
     for (size_t i = 0; i < s->n_axes; i++) {
         struct sweep_axis *axis = &s->axes[i];
+        AUTO_WORDS struct words words = {0};
         *axis = (struct sweep_axis){.p = &s->wl->params[i], .dim = i};
         axis->from = config_find(c, section, axis->p->name);
-        if (!axis->from)
+        if (axis->from)
+            words_split(&words, axis->from->value, ',');
+        else
             sweep_push(axis, (const char *)s->defaults + axis->p->offset);
-        else if (sweep_list(axis))
-            code = GS_USAGE;
+        int one = GS_OK;
+        for (size_t k = 0; k < words.n; k++)
+            if (read_word(axis, words.v[k]))
+                one = GS_USAGE;
+        if (!one && axis->n > SWEEP_MAX)
+            one = config_error(axis->from, "more than %d values", SWEEP_MAX);
+        code = one ? one : code;
     }
     return code;
 }
@@ -509,50 +351,6 @@ static int read_configs(struct sweep *s, const struct config_entry *e)
     return code;
 }
 
-/* ---- zip ---- */
-
-static int read_zip(struct sweep *s, const struct config_entry *e, const char *names)
-{
-    AUTO_WORDS struct words words = {0};
-    struct sweep_axis *first = NULL;
-    int code = GS_OK;
-    words_split(&words, names, ',');
-    for (size_t i = 0; i < words.n && !code; i++) {
-        struct sweep_axis *axis = find_axis(s, words.v[i]);
-        const char *near = params_nearest(s->wl->params, words.v[i]);
-        if (!axis)
-            code = config_error(e, "'%s' is not a parameter%s", words.v[i], DID_YOU_MEAN(near));
-        else if (!axis->from || axis->dim != (size_t)(axis - s->axes) || axis == first)
-            code = config_error(e, "'%s' is %s", words.v[i],
-                                axis->from ? "zipped already" : "not set in this section");
-        else if (first)
-            code = axis->n == first->n
-                       ? GS_OK
-                       : config_error(e, "'%s' has %zu values and '%s' has %zu (equal numbers)",
-                                      first->p->name, first->n, axis->p->name, axis->n);
-        else
-            first = axis;
-        if (first && !code)
-            axis->dim = first->dim;
-    }
-    if (!code && words.n < 2)
-        code = config_error(e, "'%s' is one parameter; name two or more: size, buckets", names);
-    return code;
-}
-
-static int read_zips(struct sweep *s, const struct config_entry *e)
-{
-    AUTO_WORDS struct words zips = {0};
-    int code = GS_OK;
-    words_split(&zips, e->value, ';');
-    for (size_t i = 0; i < zips.n; i++)
-        if (read_zip(s, e, zips.v[i]))
-            code = GS_USAGE;
-    return code;
-}
-
-/* ---- the product ---- */
-
 static int compare_members(const void *a, const void *b, void *size)
 {
     return memcmp(a, b, *(const size_t *)size);
@@ -578,21 +376,16 @@ static int check_twins(const struct sweep_axis *axis)
     return code;
 }
 
-/* By the name of its parameter; a number, such as a count of tokens, is none. */
-static bool is_secret(const struct wl_param *p, const char *value)
-{
-    char *end;
-    strtod(value, &end);
-    return *value && (end == value || strlen(end) > 1) && secrets_name(p->name, strlen(p->name));
-}
-
 /* Texts become names of configs, in tables, figures and pages: the readers of recordings refuse others.
  * The ranks read them from the recorded config, so none can be hidden there. */
 static int check_texts(const struct sweep_axis *axis, const struct config_entry *from)
 {
     for (size_t i = 0; axis->p->type == WL_TEXT && from && i < axis->n; i++) {
         const char *value = (const char *)axis->values + i * param_size(axis->p);
-        if (is_secret(axis->p, value))
+        char *end;
+        strtod(value, &end); /* a number, such as a count of tokens, is no secret */
+        if (*value && (end == value || strlen(end) > 1) &&
+            secrets_name(axis->p->name, strlen(axis->p->name)))
             return config_error(
                 from,
                 "%s: its name is that of a secret, and recordings hold every "
@@ -650,15 +443,13 @@ int sweep_read(struct sweep *s, const struct config *c, const char *section,
         s->n_axes = 0;
         return fail(GS_USAGE, "plugin %s: %s", wl->name, why);
     }
-    const struct config_entry *configs = given(c, section, "configs");
-    const struct config_entry *zip = given(c, section, "zip");
-    const struct config_entry *exclude = given(c, section, "exclude");
+    /* An empty value undoes the key: --set 'X:exclude=' */
+    const struct config_entry *configs = config_find(c, section, "configs");
+    const struct config_entry *exclude = config_find(c, section, "exclude");
     int keys = check_keys(c, section, wl), axes = read_axes(s, c, section);
-    int labels = configs ? read_configs(s, configs) : GS_OK;
-    int excludes = exclude ? sweep_read_excludes(&s->excludes, wl->params, exclude) : GS_OK;
+    int labels = configs && *configs->value ? read_configs(s, configs) : GS_OK;
+    int excludes = exclude && *exclude->value ? read_exclude(s, exclude) : GS_OK;
     int code = keys || axes || labels || excludes ? GS_USAGE : GS_OK;
-    if (!code && zip)
-        code = read_zips(s, zip);
     TRY(code, check_axes(s, configs));
     return code ? code : size_product(s, c, section);
 }
@@ -667,7 +458,7 @@ void sweep_free(struct sweep *s)
 {
     for (size_t i = 0; i < s->n_axes; i++)
         free(s->axes[i].values);
-    sweep_free_excludes(&s->excludes);
+    free(s->terms);
     free(s->axes);
     free(s->lengths);
     free(s->strides);
@@ -691,12 +482,12 @@ bool sweep_cell(const struct sweep *s, size_t i, void *cell)
         size_t size = param_size(axis->p), at = i / s->strides[axis->dim] % s->lengths[axis->dim];
         memcpy((char *)cell + axis->p->offset, axis->values + at * size, size);
     }
-    for (size_t k = 0; k < s->excludes.n; k++) {
-        const struct sweep_clause *clause = &s->excludes.v[k];
+    for (size_t k = 0; k < s->n_terms;) {
+        const size_t clause = s->terms[k].clause;
         bool all = true;
-        for (size_t t = 0; t < clause->n && all; t++) {
-            const struct wl_param *p = clause->terms[t].p;
-            all = !memcmp((const char *)cell + p->offset, clause->terms[t].value, param_size(p));
+        for (; k < s->n_terms && s->terms[k].clause == clause; k++) {
+            const struct wl_param *p = s->terms[k].p;
+            all = all && !memcmp((char *)cell + p->offset, &s->terms[k].value, param_size(p));
         }
         if (all)
             return false;

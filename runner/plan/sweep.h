@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The cells of a workload section: the values of each key, zipped or crossed, without those that
+ * The cells of a workload section: the product of the values of each key, without those that
  * exclude names; and the labels of their configs and modes.
  */
 #pragma once
 
 #include "config/config.h"
+#include "config/params.h"
 #include "workload.h"
 
 #include <stdbool.h>
@@ -48,24 +49,12 @@ struct sweep_axis {
     size_t dim;
 };
 
-/* ---- exclude ---- */
-
 /* `exclude = dtype=int32 op=max, size=8`: a section leaves out each cell that matches all terms of
  * one clause. */
-
 struct sweep_term {
     const struct wl_param *p;
-    unsigned char *value; /* param_size(p) bytes */
-};
-
-struct sweep_clause {
-    struct sweep_term *terms;
-    size_t n;
-};
-
-struct sweep_excludes {
-    struct sweep_clause *v;
-    size_t n;
+    union member value;
+    size_t clause;
 };
 
 /* ---- the sweep ---- */
@@ -77,11 +66,12 @@ struct sweep {
     size_t n_axes;
     /* Of each dimension. Dimensions are numbered as axes; an unused one has length 1. */
     size_t *lengths, *strides;
-    struct sweep_excludes excludes;
+    struct sweep_term *terms; /* by clause */
+    size_t n_terms;
 };
 
 /* GS_OK or GS_USAGE, every fault reported: unknown key, invalid value, empty sweep, value twice,
- * unequal zip ... Call sweep_free() in both cases. */
+ * and others. Call sweep_free() in both cases. */
 int sweep_read(struct sweep *s, const struct config *c, const char *section,
                const struct wl_plugin *wl);
 void sweep_free(struct sweep *s);

@@ -73,7 +73,6 @@ TEST_CAPTURED(refused_lines)
         {"[null]\nnote = \"a\" b\n", "x.ini:2: key 'note': something follows the closing quote"},
         {"[null]\nnote = a#b\n", "x.ini:2: key 'note': ';' and '#' begin a comment"},
         {"[null]\nexclude = a=1; b=2\n", "x.ini:2: key 'exclude': ';' and '#' begin a comment"},
-        {"[null]\nexclude = a=1 ; b=2\n", "x.ini:2: key 'exclude': ';' begins a comment here"},
         {"[null]\nsize = 8, ; few \\\n 16\n", "x.ini:2: key 'size': a comment cannot stand inside"},
         {"[null]\n# note \\\nsize = 8\n",
          "x.ini:2: the '\\' at the end would join the next line to this one"},

@@ -50,7 +50,7 @@ TEST_CAPTURED(groups)
 {
     AUTO(plan_free_of)
     struct plan *p = build("[toy]\nsize = 4, 8\nconfigs = auto, ring, tree/LL\n"
-                           "mode = overlapped, compute\nzip = \n");
+                           "mode = overlapped, compute\n");
     /* 3 configs overlapped and compute once, for each size */
     assert_int_equal(p->n_cells, 8);
     assert_int_equal(p->n_groups, 2);
@@ -67,19 +67,6 @@ TEST_CAPTURED(groups)
     assert_true(find(p, "auto", "overlapped")->baseline);
     assert_false(find(p, "ring", "overlapped")->baseline);
     assert_null(find(p, "ring", "compute"));
-}
-
-/* A zip may tie an axis to a tuning: groups are still made of whole axes' values, in a row. */
-TEST_CAPTURED(groups_are_consecutive)
-{
-    AUTO(plan_free_of)
-    struct plan *p = build("[toy]\nsize = 4, 8, 4\nctas = 1, 2, 3\nzip = size, ctas\n");
-    assert_int_equal(p->n_groups, 2);
-    assert_int_equal(p->groups[0].n, 2);
-    assert_string_equal(p->cells[0].config, "ctas=1");
-    assert_string_equal(p->cells[1].config, "ctas=3");
-    assert_string_equal(p->cells[2].config, "ctas=2");
-    assert_true(p->cells[0].baseline && p->cells[2].baseline && !p->cells[1].baseline);
 }
 
 TEST_CAPTURED(baselines)

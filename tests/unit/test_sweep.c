@@ -96,12 +96,8 @@ TEST_WITH(products, set_up, tear_down)
     struct fixture *f = *state;
     assert_values(f, "size = 4, 8\ncount = 1, 2", "size", "4 4 8 8");
     assert_values(f, "size = 4, 8\ncount = 1, 2", "count", "1 2 1 2");
-    assert_values(f, "size = 4, 8, 12\ncount = 1, 2, 3\nzip = size, count", "size", "4 8 12");
-    assert_values(f, "size = 4, 8, 12\ncount = 1, 2, 1\nzip = size, count", "count", "1 2 1");
-    assert_values(f, "size = 4, 8\ncount = 1, 2\nflag = no, yes\nzip = size, flag", "count",
-                  "1 2 1 2");
     assert_values(f, "size = 4, 8\ncount = 1, 2\nexclude = size=8 count=1", "size", "4 4 8");
-    assert_values(f, "size = 4, 8\ncount = 1, 2\nexclude = \"size=8 count=1; size=4B count=2\"",
+    assert_values(f, "size = 4, 8\ncount = 1, 2\nexclude = size=8 count=1, size=4B count=2",
                   "count", "1 2");
     assert_values(f, "size = 4, 8\nexclude = size=8, size=16", "size", "4");
     assert_values(f, "size = 4, 8\nexclude =", "size", "4 8");
