@@ -228,8 +228,8 @@ is "${PIPESTATUS[0]}" 0 'a run goes on when the reader of its output leaves'
 
 begin busy
 exits 2 'resume of a run that is going on is refused' "$gradsync" resume "$dir"
-is "$err" "$dir: process $top_pid is measuring into it; wait for it, or end it first" \
-    'the error names the process that is measuring'
+is "$err" "$dir: another gradsync is measuring into it; wait for it, or end it first" \
+    'the error says what to do'
 end 0 'the run that is going on ends well'
 closed_once "$dir" 3 'a refused resume disturbs no group'
 

@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -114,29 +113,23 @@ static int ask_driver(void *none)
     return error == CUDA_ERROR_NO_DEVICE || (!error && n == 0) ? NO_GPU : SOME;
 }
 
-/* In a child process, because the driver keeps threads and descriptors open until its process ends. */
-static enum answer ask(void)
-{
-    for (size_t i = 0; i < COUNT(other_devices); i++)
-        if (!access(other_devices[i], F_OK))
-            return SOME;
-    int status = family_apart(ask_driver, NULL);
-    return status >= 0 && WIFEXITED(status) ? (enum answer)WEXITSTATUS(status) : SOME;
-}
-
-/* NULL: there is a GPU, or only the plugin can find out. Otherwise the reason and the remedy. */
+/* NULL: there is a GPU, or only the plugin can find out. Otherwise the reason and the remedy. The driver
+ * is asked in a child process, because it keeps threads and descriptors open until its process ends. */
 static const char *gpus_here_missing(void)
 {
-    static bool asked;
-    static enum answer answer;
+    static int answer = -1;
     static const char *const why[] = {
         [NO_DRIVER] = "no NVIDIA driver on this machine: run where nvidia-smi lists GPUs",
         [NO_GPU] = "the NVIDIA driver sees no GPU: run where nvidia-smi lists some "
                    "(CUDA_VISIBLE_DEVICES may hide them)",
     };
-    if (!asked)
-        answer = ask();
-    asked = true;
+    for (size_t i = 0; i < COUNT(other_devices); i++)
+        if (!access(other_devices[i], F_OK))
+            answer = SOME;
+    if (answer < 0) {
+        int status = family_apart(ask_driver, NULL);
+        answer = status >= 0 && WIFEXITED(status) ? WEXITSTATUS(status) : SOME;
+    }
     return (size_t)answer < COUNT(why) ? why[answer] : NULL;
 }
 
@@ -209,21 +202,6 @@ static const char *launchers_binding(const char *bind)
 
 /* ---- mpirun ---- */
 
-/* The known value nearest to a misspelt `bind` (up to a colon). NULL: `bind` is known, or nothing is
- * near; then mpirun decides, because its versions differ. */
-static const char *launcher_mpirun_binding(const char *bind)
-{
-    static const char *const words[] = {"auto",   "gpu",     "none",    "hwthread",
-                                        "core",   "l1cache", "l2cache", "l3cache",
-                                        "socket", "package", "numa",    "board"};
-    const size_t count = COUNT(words);
-    AUTO_FREE char *word = xstrfmt("%.*s", (int)strcspn(bind, ":"), bind);
-    const char *near = text_nearest(word, words, count);
-    for (size_t i = 0; i < count; i++)
-        near = strcasecmp(word, words[i]) ? near : NULL;
-    return near;
-}
-
 /* Writes "a, b:4" as "a:2,b:4": a host without a count gets its share of the ranks. */
 static void add_hosts(struct words *argv, const struct set_launch *set)
 {
@@ -254,8 +232,7 @@ static void add_environment(struct words *argv)
 
 /* Adds the options to argv, after the program's name. `scratch`: folder for MPI's temporary files if
  * all ranks are on this machine; NULL: MPI's default. */
-static void launcher_mpirun_options(struct words *argv, const struct set_launch *set,
-                                    const char *scratch)
+static void add_mpirun(struct words *argv, const struct set_launch *set, const char *scratch)
 {
     if (geteuid() == 0)
         words_add(argv, "--allow-run-as-root");
@@ -296,10 +273,8 @@ static const char *srun_binding(const char *bind)
     return launchers_binding(bind);
 }
 
-static void launcher_srun_options(struct words *argv, const struct set_launch *set,
-                                  const char *scratch)
+static void add_srun(struct words *argv, const struct set_launch *set)
 {
-    (void)scratch;
     add_all(argv, (const char *const[]){"--mpi=pmix", "--kill-on-bad-exit=1", "-n", NULL});
     words_addf(argv, "%lld", (long long)set->ranks);
     words_add(argv, "-N");
@@ -310,15 +285,6 @@ static void launcher_srun_options(struct words *argv, const struct set_launch *s
     if (*set->hosts)
         words_addf(argv, "--nodelist=%s", set->hosts);
 }
-
-/* ---- the launcher ---- */
-
-struct launcher {
-    const char *name;
-    char *(*find)(void); /* path of the program, freed by the caller; NULL: not on this machine */
-    void (*options)(struct words *argv, const struct set_launch *set, const char *scratch);
-    const char *remedy;
-};
 
 /* ---- the choice ---- */
 
@@ -334,27 +300,16 @@ static char *find_mpirun(void)
     return NULL;
 }
 
-static char *find_srun(void)
-{
-    return program_find("srun");
-}
-
-/* In the order of the choices of `launcher` in settings_tables.c, after "auto". */
-static const struct launcher launchers[] = {
-    {"mpirun", find_mpirun, launcher_mpirun_options,
-     "install Open MPI (apt install openmpi-bin), or set MPI_HOME to where it is"},
-    {"srun", find_srun, launcher_srun_options,
-     "run inside a Slurm allocation (sbatch, salloc), or set launcher = mpirun"},
-};
+/* In the order of the choices of `launcher` in settings_tables.c. */
 enum { AUTO, MPIRUN, SRUN };
 
-static const struct launcher *choose(const struct set_launch *set)
+static bool uses_srun(const struct set_launch *set)
 {
     if (set->launcher != AUTO)
-        return &launchers[set->launcher - 1];
+        return set->launcher == SRUN;
     AUTO_FREE char *srun =
-        here_is_set("SLURM_JOB_ID") && !here_is_set("MPI_HOME") ? find_srun() : NULL;
-    return &launchers[(srun ? SRUN : MPIRUN) - 1];
+        here_is_set("SLURM_JOB_ID") && !here_is_set("MPI_HOME") ? program_find("srun") : NULL;
+    return srun;
 }
 
 /* ---- what can be started here ---- */
@@ -372,17 +327,6 @@ static int refuse(const struct config *c, const char *key, const char *why)
     return e ? config_error(e, "%s", why) : fail_at(GS_USAGE, c->path, 0, "%s", why);
 }
 
-int launcher_check_binding(const struct config *c, const struct set_launch *set)
-{
-    char why[256];
-    const char *near =
-        choose(set) == &launchers[MPIRUN - 1] ? launcher_mpirun_binding(set->bind) : NULL;
-    if (!near)
-        return GS_OK;
-    snprintf(why, sizeof why, "mpirun does not bind to '%.80s'%s", set->bind, DID_YOU_MEAN(near));
-    return refuse(c, "bind", why);
-}
-
 int launcher_check_slots(const struct plan *p)
 {
     const struct set_launch *set = &p->set.launch;
@@ -398,8 +342,6 @@ int launcher_check_slots(const struct plan *p)
         return refuse(p->config, "bind",
                       "gpu needs hwloc, and this gradsync was built without it; "
                       "install libhwloc-dev and run make, or set bind = numa");
-    if (launcher_check_binding(p->config, set))
-        return GS_USAGE;
     if (here_alone(set) && !set->oversubscribe && set->ranks > here_slots()) {
         snprintf(why, sizeof why,
                  "%lld ranks, but this machine has %ld slots (processors); set oversubscribe = yes "
@@ -424,14 +366,6 @@ static int no_gpu(const struct plan *first, size_t more, const char *why)
                    "[%s]%s need%s a GPU: %s", first->section, others, more ? "" : "s", why);
 }
 
-/* True for device memory only, or if the platform names a device. Otherwise cells that also accept
- * host memory may run on the host (backend = auto of iter_proxy). */
-static bool needs_gpu(const struct plan *p)
-{
-    struct plan_cost cost = plan_cost(p);
-    return cost.device_B && (!cost.host_B || p->set.platform.device[0]);
-}
-
 int launcher_check_gpus(struct plan **plans, size_t *n)
 {
     size_t all = *n, kept = 0;
@@ -439,7 +373,11 @@ int launcher_check_gpus(struct plan **plans, size_t *n)
     AUTO_FREE struct plan **lacking = xcalloc(all, sizeof *lacking);
     for (size_t i = 0; i < all; i++) {
         struct plan *p = plans[i];
-        bool lacks = needs_gpu(p) && here_alone(&p->set.launch) && gpus_here_missing();
+        /* Cells that also accept host memory may run on the host (backend = auto of iter_proxy), unless
+         * the platform names a device. */
+        struct plan_cost cost = plan_cost(p);
+        bool lacks = cost.device_B && (!cost.host_B || p->set.platform.device[0]) &&
+                     here_alone(&p->set.launch) && gpus_here_missing();
         *(lacks ? &lacking[i - kept] : &plans[kept++]) = p;
     }
     *n = kept;
@@ -468,18 +406,26 @@ int launcher_command(const struct plan *p, const char *scratch, const char *cons
                      char ***argv)
 {
     const struct set_launch *set = &p->set.launch;
-    const struct launcher *l = choose(set);
+    const bool srun = uses_srun(set);
     struct words w = {0};
     CHECK(launcher_check_slots(p));
-    AUTO_FREE char *rank = here_rank_program(), *program = rank ? l->find() : NULL;
+    AUTO_FREE char *rank = here_rank_program(),
+                   *program = srun ? program_find("srun") : find_mpirun();
     if (!rank)
         return GS_CANNOT;
     if (!program)
-        return fail(GS_CANNOT, "no %s in %s%s: %s", l->name,
-                    here_is_set("MPI_HOME") ? "MPI_HOME=" : "PATH",
-                    here_is_set("MPI_HOME") ? getenv("MPI_HOME") : "", l->remedy);
+        return srun ? fail(GS_CANNOT, "no srun in PATH: run inside a Slurm allocation (sbatch, "
+                                      "salloc), or set launcher = mpirun")
+                    : fail(GS_CANNOT,
+                           "no mpirun in %s%s: install Open MPI (apt install openmpi-bin), or set "
+                           "MPI_HOME to where it is",
+                           here_is_set("MPI_HOME") ? "MPI_HOME=" : "PATH",
+                           here_is_set("MPI_HOME") ? getenv("MPI_HOME") : "");
     words_add(&w, program);
-    l->options(&w, set, scratch);
+    if (srun)
+        add_srun(&w, set);
+    else
+        add_mpirun(&w, set, scratch);
     add_split(&w, set->args);
     add_split(&w, set->prefix);
     words_add(&w, rank);

@@ -47,8 +47,6 @@ int launcher_check(const struct plan *p);
 int launcher_check_gpus(struct plan **plans, size_t *n);
 /* Checks only that there are enough slots, for any launcher. */
 int launcher_check_slots(const struct plan *p);
-/* Checks that the launcher knows the value of `bind`. GS_OK or GS_USAGE, reported. */
-int launcher_check_binding(const struct config *c, const struct set_launch *set);
 
 /* True if each rank binds itself to the processors near its GPU (rank/health.h) and the launcher
  * binds nothing: bind = gpu, or auto on a device with hwloc. */

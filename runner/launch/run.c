@@ -39,26 +39,6 @@
 
 /* ---- the outcome of a run folder ---- */
 
-struct run_outcome {
-    char *section, *dir; /* NULL: no folder was created */
-    bool no_folder;      /* none could be created */
-    int code;            /* enum gs_exit */
-    bool complete, interrupted;
-    bool cut;                      /* the network to a host is cut */
-    bool nothing;                  /* no group was measured */
-    size_t cells, failed, skipped; /* failed, skipped: in at least one launch */
-};
-
-/* Says what will be measured, how long that takes, and where it is recorded. */
-static void outcome_announce(const struct plan *p, const char *dir)
-{
-    char time[32];
-    units_human_time(time, sizeof time, plan_cost(p).time_s);
-    say("%s: %zu cell%s in %zu group%s, launches: %lld, about %s; recording into %s", p->section,
-        p->n_cells, p->n_cells == 1 ? "" : "s", p->n_groups, p->n_groups == 1 ? "" : "s",
-        (long long)p->set.measure.launches, time, dir);
-}
-
 /* The failure that made a launch give up the cell: a skip only if there is no other. NULL: none did. */
 static const struct ledger_fail *given_up(const struct ledger *l, const struct plan *p,
                                           const char *cell)
@@ -87,15 +67,6 @@ static bool outcome_all_skipped(const struct plan *p, const char *dir)
     return skipped == p->n_cells;
 }
 
-static bool skipped_all(const struct ledger *l, const struct ledger_file *f, const struct plan *p)
-{
-    size_t skipped = 0;
-    for (size_t i = 0; i < l->n_fails; i++)
-        skipped += l->fails[i].launch == f->launch && l->fails[i].attempt == f->attempt &&
-                   !strcmp(l->fails[i].kind, "skip");
-    return skipped == p->n_cells;
-}
-
 /* Renames recordings of attempts that skipped every cell to skipped-LL.AA.jsonl. They keep the
  * reasons, and `resume` can then measure the launch on a suitable machine. */
 static void outcome_set_skipped_aside(const struct plan *p, const char *dir)
@@ -106,22 +77,12 @@ static void outcome_set_skipped_aside(const struct plan *p, const char *dir)
     for (size_t i = 0; i < l->n_files; i++) {
         const struct ledger_file *f = &l->files[i];
         AUTO_FREE char *aside = xstrfmt("%s/skipped-%02d.%02d.jsonl", dir, f->launch, f->attempt);
-        if (skipped_all(l, f, p) && rename(f->path, aside))
+        size_t skipped = 0;
+        for (size_t k = 0; k < l->n_fails; k++)
+            skipped += l->fails[k].launch == f->launch && l->fails[k].attempt == f->attempt &&
+                       !strcmp(l->fails[k].kind, "skip");
+        if (skipped == p->n_cells && rename(f->path, aside))
             fail_file(f->path, "renamed", errno);
-    }
-}
-
-/* Removes a run folder that was made outside of the lab of its config: it holds nothing that the
- * error did not say. Keeps a folder with a recording. */
-static void outcome_discard_without_lab(const struct plan *p, const char *dir)
-{
-    AUTO_FREE char *above = xstrdup(dir);
-    if (!lab_facts_missed(p->config, p->set.launch.hosts) || runs_is_run(dir))
-        return;
-    files_remove_tree(dir);
-    for (int i = 0; i < 2; i++) {
-        *strrchr(above, '/') = '\0';
-        rmdir(above); /* of the workload, of the platform; fails unless it is empty */
     }
 }
 
@@ -137,87 +98,40 @@ static bool outcome_nothing(const struct plan *p, const char *dir)
     return !closed || outcome_all_skipped(p, dir);
 }
 
-static int report_cells(const struct run_outcome *o, const struct plan *p, const struct cell *cell,
-                        const struct ledger_fail *f)
-{
-    char name[256];
-    if (!f)
-        return GS_OK;
-    plan_cell_name(p, cell, name, sizeof name);
-    if (o->failed)
-        return fail(GS_FAILED, "%s: %zu of %zu cells failed; the first: %s: %s: %s%s%s%s",
-                    p->section, o->failed, o->cells, name, f->kind, f->why, f->where ? " (" : "",
-                    f->where ? f->where : "", f->where ? ")" : "");
-    if (o->skipped == o->cells)
-        return fail(GS_CANNOT, "%s: every cell was skipped: %s", p->section, f->why);
-    say("%s: %zu of %zu cells skipped; the first: %s: %s", p->section, o->skipped, o->cells, name,
-        f->why);
-    return GS_OK;
-}
-
-/* Counts the failed and skipped cells. GS_OK; GS_FAILED if a cell failed; GS_CANNOT if all were
- * skipped. The first reason is reported. */
-static int outcome_judge(struct run_outcome *o, const struct plan *p, const char *dir)
+/* Tells how many cells failed, or were skipped, in at least one launch. GS_OK; GS_FAILED if a cell failed;
+ * GS_CANNOT if all were skipped. */
+static int tell_cells(const struct plan *p, const char *dir)
 {
     AUTO(ledger_free_of) struct ledger *l = NULL;
     CHECK(ledger_read(&l, dir));
     const struct cell *cell = NULL;
     const struct ledger_fail *first = NULL;
+    size_t failed = 0, skipped = 0;
+    char name[256];
     for (size_t i = 0; i < p->n_cells; i++) {
         const struct ledger_fail *f = given_up(l, p, p->cells[i].id);
         if (!f)
             continue;
         bool skip = !strcmp(f->kind, "skip");
-        if (!first || (!skip && !o->failed)) {
+        if (!first || (!skip && !failed)) {
             first = f;
             cell = &p->cells[i];
         }
-        *(skip ? &o->skipped : &o->failed) += 1;
+        *(skip ? &skipped : &failed) += 1;
     }
-    return report_cells(o, p, cell, first);
-}
-
-/* Reports where the recording is and what to do next. */
-static void outcome_say(const struct run_outcome *o)
-{
-    const char *dir = SHELL_WORD(o->dir);
-    AUTO_FREE char *command = run_completed_by(o->dir);
-    if (o->complete)
-        say("recorded: %s\nnext: gradsync show %s", dir, dir);
-    else if (o->interrupted)
-        fail(GS_FAILED, "interrupted; finished groups are recorded. Continue with: %s", command);
-    else if (o->nothing)
-        say("nothing was measured. Fix the cause, then: %s (with the config as it was; if the "
-            "config was wrong, run it again); to discard the run: rm -r %s",
-            command, dir);
-    else
-        say("incomplete; finished groups are recorded. Fix the cause, then: %s", command);
-}
-
-static const char *status(const struct run_outcome *o)
-{
-    return o->complete ? "complete" : o->interrupted ? "interrupted" : "incomplete";
-}
-
-/* JSON on stdout */
-static void outcome_print(const struct run_outcome *o, size_t n)
-{
-    AUTO_JSON json_t *all = json_array();
-    for (size_t i = 0; i < n; i++)
-        if (o[i].dir)
-            json_array_append_new(
-                all, json_pack("{so so ss si si si si}", "workload", json_text(o[i].section), "run",
-                               json_text(o[i].dir), "status", status(&o[i]), "exit", o[i].code,
-                               "cells", (int)o[i].cells, "failed", (int)o[i].failed, "skipped",
-                               (int)o[i].skipped));
-    json_print(all, JSON_INDENT(1));
-}
-
-static void outcome_free(struct run_outcome *o)
-{
-    free(o->section);
-    free(o->dir);
-    *o = (struct run_outcome){0};
+    if (!first)
+        return GS_OK;
+    plan_cell_name(p, cell, name, sizeof name);
+    if (failed)
+        return fail(GS_FAILED, "%s: %zu of %zu cells failed; the first: %s: %s: %s%s%s%s",
+                    p->section, failed, p->n_cells, name, first->kind, first->why,
+                    first->where ? " (" : "", first->where ? first->where : "",
+                    first->where ? ")" : "");
+    if (skipped == p->n_cells)
+        return fail(GS_CANNOT, "%s: every cell was skipped: %s", p->section, first->why);
+    say("%s: %zu of %zu cells skipped; the first: %s: %s", p->section, skipped, p->n_cells, name,
+        first->why);
+    return GS_OK;
 }
 
 /* ---- one launch ---- */
@@ -227,7 +141,7 @@ struct run_at {
     const char *dir;
     struct interrupts *interrupts;
     struct progress *progress;
-    bool *cut; /* set: hosts have lost each other, and what needs them cannot start */
+    bool *stop; /* set: nothing else can be measured either */
 };
 
 /* The state of a launch, from its recordings. */
@@ -258,37 +172,6 @@ static void say_death(const struct run_at *r, const struct attempt *a)
         name, a->why);
 }
 
-static bool has_lab(const struct config *c)
-{
-    char ignored[1];
-    AUTO(lab_spec_free) struct lab_spec s = {0};
-    err_capture(ignored, sizeof ignored);
-    int code = lab_spec_read(&s, c);
-    err_capture(NULL, 0);
-    return !code;
-}
-
-/* The hosts are the sites of the config, and this is no lab. */
-static int refuse_outside(const struct plan *p, const struct attempt *a)
-{
-    const char *lab = has_lab(p->config) ? "; emulated sites: gradsync lab CONFIG -- COMMAND" : "";
-    AUTO_WORDS struct words hosts = {0};
-    bool ssh = strstr(a->why, "ssh: ") || strstr(a->why, "ORTE was unable to reliably start");
-    if (!ssh)
-        return fail((enum gs_exit)a->code, "%s%s", a->why, lab);
-    words_split(&hosts, p->set.launch.hosts, ',');
-    for (size_t i = 0; i < hosts.n; i++) {
-        AUTO_FREE char *named = xstrfmt(" %s", hosts.v[i]);
-        if (strstr(a->why, named))
-            return fail((enum gs_exit)a->code,
-                        "ssh %s does not work from here (docs/clusters.md, Hosts over ssh)%s",
-                        hosts.v[i], lab);
-    }
-    return fail((enum gs_exit)a->code,
-                "ssh to %s does not work from here (docs/clusters.md, Hosts over ssh)%s",
-                p->set.launch.hosts, lab);
-}
-
 /* One attempt. GS_OK: read the ledger for its result; otherwise the run ends with this code. */
 static int try_launch(const struct run_at *r, const struct launch_state *s, struct attempt *a)
 {
@@ -311,7 +194,7 @@ static int try_launch(const struct run_at *r, const struct launch_state *s, stru
                    : fail(GS_FAILED, "%s: another process told the ranks of launch %d to stop",
                           r->plan->section, a->launch);
     case ATTEMPT_DIED:
-        *r->cut = a->cut;
+        *r->stop = a->cut; /* what needs these hosts cannot start */
         if (a->cut)
             return fail(GS_FAILED, "%s: %s", r->plan->section, a->why);
         say_death(r, a);
@@ -319,10 +202,12 @@ static int try_launch(const struct run_at *r, const struct launch_state *s, stru
     case ATTEMPT_REFUSED:
         break;
     }
-    if (lab_facts_missed(r->plan->config, r->plan->set.launch.hosts))
-        return refuse_outside(r->plan, a);
-    return fail((enum gs_exit)a->code, "%s%s%s%s", a->why, *a->log ? " (log: " : "", a->log,
-                *a->log ? ")" : "");
+    bool outside = lab_facts_missed(r->plan->config, r->plan->set.launch.hosts);
+    return fail((enum gs_exit)a->code, "%s%s%s%s%s", a->why, *a->log ? " (log: " : "", a->log,
+                *a->log ? ")" : "",
+                outside ? "; if ssh does not reach these sites (docs/clusters.md, Hosts over ssh), "
+                          "emulate them: gradsync lab CONFIG -- COMMAND"
+                        : "");
 }
 
 /* The loop ends: each attempt completes a group or adds a failure to a cell, and the failures of a cell
@@ -379,27 +264,6 @@ int run_make_folder(const struct plan *p, const char *data, char **dir)
 
 /* ---- the lock of a run folder ---- */
 
-/* The holder from /proc/locks: "1: FLOCK  ADVISORY  WRITE PID MAJOR:MINOR:INODE 0 EOF"; 0 when it
- * is not there (it runs on another machine, or in another container). */
-static long holder(int fd)
-{
-    struct stat s;
-    AUTO_TEXT struct text t = {0};
-    long found = 0;
-    if (fstat(fd, &s) || !text_read_file("/proc/locks", &t))
-        return 0;
-    AUTO_WORDS struct words lines = {0};
-    words_split(&lines, t.s, '\n');
-    for (size_t i = 0; i < lines.n && !found; i++) {
-        long pid;
-        unsigned long inode;
-        if (sscanf(lines.v[i], "%*d: FLOCK ADVISORY WRITE %ld %*x:%*x:%lu", &pid, &inode) == 2 &&
-            inode == s.st_ino)
-            found = pid;
-    }
-    return found;
-}
-
 /* Only one gradsync may write to a run folder (LOCK_EX), or several that measure a part each
  * (LOCK_SH). *fd is -1 after an error. GS_USAGE, reported, if another process holds the lock. */
 static int lock_folder(int *fd, const char *dir, int how)
@@ -414,13 +278,10 @@ static int lock_folder(int *fd, const char *dir, int how)
         return fail_at(GS_USAGE, dir, 0, "no run folder: plan.json: %s", strerror(errno));
     if (!flock(*fd, how | LOCK_NB) || errno != EWOULDBLOCK)
         return GS_OK;
-    long pid = holder(*fd);
-    char who[64] = "another gradsync";
-    if (pid)
-        snprintf(who, sizeof who, "process %ld", pid);
     close(*fd);
     *fd = -1;
-    return fail_at(GS_USAGE, dir, 0, "%s is measuring into it; wait for it, or end it first", who);
+    return fail_at(GS_USAGE, dir, 0,
+                   "another gradsync is measuring into it; wait for it, or end it first");
 }
 
 /* ---- one run folder ---- */
@@ -468,52 +329,58 @@ static int check_whole(const struct run_job *r)
 }
 
 /* Measures the missing groups. Makes the run final, unless other processes measure a part of it. */
-static int complete(struct run_job *r, struct run_outcome *o)
+static int complete(struct run_job *r, bool *whole)
 {
     /* Damage is reported before hours of measuring, not afterwards. */
     int code = r->part ? GS_OK : ledger_check_final(r->at.dir);
-    TRY(code, measure(r, &o->complete));
-    if (o->complete && !r->part)
+    TRY(code, measure(r, whole));
+    if (*whole && !r->part) {
         code = check_whole(r);
-    if (o->complete && !r->part && !code)
-        code = manifest_write(r->at.dir);
-    o->complete = o->complete && !code;
-    TRY(code, outcome_judge(o, r->at.plan, r->at.dir));
-    if (!o->complete && !r->part && !access(r->at.dir, F_OK))
+        TRY(code, manifest_write(r->at.dir));
+    }
+    *whole = *whole && !code;
+    TRY(code, tell_cells(r->at.plan, r->at.dir));
+    if (!*whole && !r->part && !access(r->at.dir, F_OK))
         outcome_set_skipped_aside(r->at.plan, r->at.dir);
     return code;
 }
 
-static int run_plan(struct plan *p, const char *dir, bool fresh, struct interrupts *i,
-                    const struct run_options *options, struct run_outcome *o)
+/* *stop: nothing else can be measured either. */
+static int run_plan(struct plan *p, const char *dir, struct interrupts *i,
+                    const struct run_options *options, bool *stop)
 {
     struct progress progress = {.plan = p, .quiet = options->quiet};
-    struct run_job r = {.at = {p, dir, i, &progress, &o->cut},
+    struct run_job r = {.at = {p, dir, i, &progress, stop},
                         .part = options->first > 0,
                         .first = options->first ? options->first : 1,
                         .last = options->first ? options->last : (int)p->set.measure.launches};
+    const char *shown = SHELL_WORD(dir);
+    AUTO_FREE char *command = run_completed_by(dir);
     AUTO_CLOSE int lock = -1;
-    int code = lock_folder(&lock, dir, r.part ? LOCK_SH : LOCK_EX);
-    if (code)
-        return code;
-    *o = (struct run_outcome){
-        .section = xstrdup(p->section), .dir = xstrdup(dir), .cells = p->n_cells};
-    outcome_announce(p, dir);
-    o->code = complete(&r, o);
-    if (fresh && o->code == GS_CANNOT)
-        outcome_discard_without_lab(p, dir);
-    o->interrupted = i->count > 0 && !o->complete;
-    bool gone = access(dir, F_OK) != 0;
-    o->nothing = !o->complete && !gone && outcome_nothing(p, dir);
-    if (!o->nothing && !gone)
+    bool whole = false;
+    CHECK(lock_folder(&lock, dir, r.part ? LOCK_SH : LOCK_EX));
+    say("%s: %zu cell%s in %zu group%s, launches: %lld, about %s; recording into %s", p->section,
+        p->n_cells, p->n_cells == 1 ? "" : "s", p->n_groups, p->n_groups == 1 ? "" : "s",
+        (long long)p->set.measure.launches, HUMAN_TIME(plan_cost(p).time_s), dir);
+    int code = complete(&r, &whole);
+    if (access(dir, F_OK))
+        return code; /* the whole run was removed, which is reported */
+    bool nothing = !whole && outcome_nothing(p, dir);
+    if (!nothing)
         host_load_warn(&dir, 1);
-    if (gone)
-        o->nothing = true;
-    else if (r.part && o->complete)
+    if (whole && r.part)
         say("recorded: launches %d to %d of %s", r.first, r.last, dir);
+    else if (whole)
+        say("recorded: %s\nnext: gradsync show %s", shown, shown);
+    else if (i->count)
+        fail(GS_FAILED, "interrupted; finished groups are recorded. Continue with: %s", command);
+    else if (nothing)
+        say("nothing was measured. Fix the cause, then: %s (with the config as it was; if the "
+            "config was wrong, run it again); to discard the run: rm -r %s",
+            command, shown);
     else
-        outcome_say(o);
-    return o->code;
+        say("incomplete; finished groups are recorded. Fix the cause, then: %s", command);
+    return code;
 }
 
 /* ---- a folder ---- */
@@ -532,20 +399,10 @@ static int restore(const struct plan *p, const char *key, char value[SET_TEXT_MA
     return GS_OK;
 }
 
-/* The folder may be another person's, and `resume` be the advice of a message about it. */
-static int check_commands(const struct plan *p, const char *dir, const struct run_options *options)
-{
-    if (!has_command(p))
-        return GS_OK;
-    return begun_may_command(dir, p->config->path,
-                             "[launch] has a prefix or args, which are commands",
-                             options->commands);
-}
-
 int run_folder(const char *dir, const struct run_options *options)
 {
     struct plan *p;
-    struct run_outcome o = {0};
+    bool stop = false;
     if (access(dir, F_OK))
         return locate_failed(GS_USAGE, dir, LOCATE_ONE_RUN);
     if (run_is_final(dir)) {
@@ -562,7 +419,10 @@ int run_folder(const char *dir, const struct run_options *options)
                        options->last, (long long)p->set.measure.launches);
     size_t n = 1;
     TRY(code, probe_same_links(p));
-    TRY(code, check_commands(p, dir, options));
+    if (has_command(p)) /* the folder may be another person's */
+        TRY(code, begun_may_command(dir, p->config->path,
+                                    "[launch] has a prefix or args, which are commands",
+                                    options->commands));
     TRY(code, restore(p, "prefix", p->set.launch.prefix));
     TRY(code, restore(p, "args", p->set.launch.args));
     TRY(code, launcher_check_gpus(&p, &n));
@@ -571,12 +431,9 @@ int run_folder(const char *dir, const struct run_options *options)
     struct interrupts i;
     TRY(code, interrupts_catch(&i));
     if (!code) {
-        code = run_plan(p, dir, false, &i, options, &o);
+        code = run_plan(p, dir, &i, options, &stop);
         interrupts_release(&i);
     }
-    if (options->json)
-        outcome_print(&o, 1);
-    outcome_free(&o);
     plan_free(n ? p : NULL);
     return code;
 }
@@ -584,35 +441,22 @@ int run_folder(const char *dir, const struct run_options *options)
 /* ---- a config ---- */
 
 static int run_section(struct plan *p, struct interrupts *i, const struct run_options *options,
-                       struct run_outcome *o)
+                       bool *stop)
 {
-    char *dir = NULL;
-    int code = plan_memory_check(p);
-    if (!code)
-        o->no_folder = (code = run_make_folder(p, options->data, &dir)) != GS_OK;
-    TRY(code, run_plan(p, dir, true, i, options, o));
-    o->code = code;
-    if (options->dir) {
-        free(*options->dir);
-        *options->dir = dir;
-        return code;
-    }
-    free(dir);
-    return code;
-}
-
-static void say_not_begun(const struct plan *p, const struct run_options *options)
-{
-    AUTO_FREE char *command =
-        config_command("run", p->config->path, p->section, options->overrides);
-    bool elsewhere = strcmp(options->data, RUN_DATA) != 0;
-    say("not started: %s; run it with: %s%s%s", p->section, command, elsewhere ? " -o " : "",
-        elsewhere ? SHELL_WORD(options->data) : "");
+    AUTO_FREE char *dir = NULL;
+    CHECK(plan_memory_check(p));
+    *stop = true; /* without a folder; nor could the other sections make one */
+    CHECK(run_make_folder(p, options->data, &dir));
+    *stop = false;
+    if (options->dir)
+        xstrset(options->dir, dir);
+    return run_plan(p, dir, i, options, stop);
 }
 
 static int run_sections(const struct sections *plans, const struct run_options *options)
 {
     struct interrupts i;
+    bool stop = false;
     /* All sections share one [launch], so its errors are reported once. */
     int code = GS_OK;
     for (size_t k = 0; !code && k < plans->n; k++)
@@ -620,26 +464,16 @@ static int run_sections(const struct sections *plans, const struct run_options *
     if (!code && plans->n)
         code = launcher_check(plans->plans[0]);
     size_t n = code ? 0 : plans->n, ran = 0;
-    AUTO_FREE struct run_outcome *outcomes = xcalloc(n, sizeof *outcomes);
-    int caught = interrupts_catch(&i);
+    CHECK(interrupts_catch(&i));
     code = err_worse(code, plans->left_out);
-    for (; !caught && ran < n && !i.count && !(ran && outcomes[ran - 1].cut); ran++) {
-        int one = run_section(plans->plans[ran], &i, options, &outcomes[ran]);
-        code = err_worse(code, one);
-        if (outcomes[ran].no_folder) /* nor could the other sections make one */
-            n = ran + 1;
-    }
-    for (size_t k = ran; !caught && k < n; k++)
-        say_not_begun(plans->plans[k], options);
+    for (; ran < n && !i.count && !stop; ran++)
+        code = err_worse(code, run_section(plans->plans[ran], &i, options, &stop));
+    for (size_t k = ran; k < n; k++)
+        say("not started: %s", plans->plans[k]->section);
     if (options->interrupted && i.count)
         *options->interrupted = true;
-    if (!caught)
-        interrupts_release(&i);
-    if (options->json)
-        outcome_print(outcomes, ran);
-    for (size_t k = 0; k < ran; k++)
-        outcome_free(&outcomes[k]);
-    return caught ? caught : code;
+    interrupts_release(&i);
+    return code;
 }
 
 static int run_planned(struct sections *s, const struct run_options *options)

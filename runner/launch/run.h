@@ -20,7 +20,7 @@ struct run_options {
     const char *const *overrides; /* NULL, or NULL-terminated "section:key=value" */
     const char *data;             /* folder for platform/workload/run, e.g. "data/raw" */
     const char *workload;         /* only this section, or all sections of this plugin; NULL: all */
-    bool quiet, json;             /* json: print a summary on stdout */
+    bool quiet;
     char **dir;        /* may be NULL; set to the last run folder, for the caller to free */
     bool *interrupted; /* may be NULL; set if a signal ended run_config */
     int first, last;   /* launches to measure; 0: all, and the run becomes final */

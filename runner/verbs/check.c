@@ -76,8 +76,6 @@ static int check_config(const char *path, const char *const *overrides)
     code = err_worse(code, read);
     for (size_t i = 0; config_workload(c, i); i++)
         code = err_worse(code, check_workload(c, config_workload(c, i), read ? NULL : &set));
-    if (!read)
-        code = err_worse(code, launcher_check_binding(c, &set.launch));
     code = err_worse(code, wan_config_check(c));
     code = err_worse(code, limits_claims_check(c));
     if (!config_workload(c, 0) && !config_section(c, "model"))

@@ -382,7 +382,6 @@ int cmd_run(int argc, char **argv)
         {"commands", 0, CLI_FLAG, &a.options.commands, NULL,
          "run the commands of a run folder that you did not begin; job scripts use this"},
         {"quiet", 'q', CLI_QUIET, &a.options.quiet, NULL, "print errors only, no progress"},
-        {"json", 0, CLI_FLAG, &a.options.json, NULL, "print a summary as JSON"},
         {0}};
     const struct cli cli = {.arguments = "CONFIG… | RUN",
                             .summary = "Measures what configs (or a folder of configs) define, or "
@@ -412,7 +411,6 @@ int cmd_resume(int argc, char **argv)
     struct run_options options = {0};
     const struct cli_option table[] = {
         {"quiet", 'q', CLI_QUIET, &options.quiet, NULL, "print errors only, no progress"},
-        {"json", 0, CLI_FLAG, &options.json, NULL, "print a summary as JSON"},
         {"commands", 0, CLI_FLAG, &options.commands, NULL,
          "run the commands of a run that you did not begin in this folder: prefix, args, the "
          "command of tune; read them first"},
