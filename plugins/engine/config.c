@@ -29,6 +29,8 @@ static const struct key {
     KEY(wait_s, 30, 100000),
     KEY(margin_MiB, 2048, 1 << 24),
     KEY(later, 0, 1),
+    KEY(keep, 0, 1),
+    KEY(percent, 100, 100),
 };
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
@@ -168,6 +170,12 @@ static bool check_arms(const struct engine_config *c, const char *path, char *wh
         snprintf(why, n, "%s: the first arm must be 'auto', which changes nothing", path);
         return false;
     }
+    for (size_t i = 0; i < c->n_arms && c->keep; i++)
+        if (c->arms[i].part) {
+            snprintf(why, n, "%s: arm '%s' makes results worthless, so it cannot be kept", path,
+                     c->arms[i].id);
+            return false;
+        }
     return true;
 }
 

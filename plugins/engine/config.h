@@ -30,7 +30,7 @@ struct engine_config {
     struct engine_arm arms[ENGINE_ARMS];
     size_t n_arms;
     uint64_t seed, steps, visit_ms, warmup, blocks, seconds, calls, ranks;
-    uint64_t bytes_least, bytes_most, wait_s, margin_MiB, later;
+    uint64_t bytes_least, bytes_most, wait_s, margin_MiB, later, keep, percent;
 };
 
 /* NULL: `why` says what is wrong, and where: "FILE:LINE: ...". Never freed. */

@@ -39,7 +39,7 @@
  *                  so many steps of the driver. Other calls (a log, an evaluation) interrupt only its
  *                  measurement, which then ends or begins anew; the arm stays to the end of the visit. After a
  *                  block in which more than half of the visits were interrupted, visits get half the steps
- *           OVER   the blocks are over: the job goes on in `auto`
+ *           OVER   the blocks are over: the job goes on in `auto`, or in the arm that is kept
  *           OFF    the lanes could not agree: the lane keeps its arm
  *         All lanes must change their arm at the same call, also if only some of them see a call. So an arm changes only
  *         at the driver's steps, by their number, and after an agreement.
@@ -76,9 +76,11 @@
  *                            largest communicator
  *           wait_s = 30      longest wait for other ranks, for a shadow, and for the arms
  *           margin_MiB = 2048  memory of a GPU that copies leave free
+ *           percent = 100    of a GPU's memory: copies take no more
  *           folder = /tmp    where copies of the library's file are made; they have no name there
  *           later = 0        1: the arms are not here but in OUT/arms, which gradsync writes (by rename) once
  *                            it has read how the first communicator is linked. Ranks wait for it up to wait_s
+ *           keep = 0         1: the job's results are wanted: no arm may have a `part`, and an arm can be kept
  *           arm ID           begins an arm; ID has letters, digits, '-' and '_', up to 31. Lines of it:
  *             part none|half|one
  *             copy [FILE]        a copy of FILE, else of the library that the job loaded
@@ -86,7 +88,9 @@
  *             without NAME       the copy does not see it, not even from nccl.conf
  *             mpi CVAR=VALUE     a control variable of Open MPI, for this communicator alone
  *         OUT/leave may hold IDs, separated by white space, that are not visited any more; OUT/stop ends the visits
- *         after this block. Lanes look at both after each block.
+ *         after this block. Lanes look at both after each block. With keep = 1 they look for OUT/keep, too: it holds
+ *         the ID of the arm that all calls go by from then on. Visits are over, nothing is timed any more, and the
+ *         shadows of other arms are ended as soon as their calls are complete.
  *
  * JOURNAL of each lane: JSON Lines in OUT/NAME.HOST.PID.N.jsonl, where NAME is the same on all lanes that agree;
  *         each line is appended with one write(2).
@@ -176,6 +180,8 @@ void lane_captured(struct lane *l);
 void lane_set_clock(struct lane *l, const struct lane_clock *clock);
 struct journal *lane_journal(struct lane *l);
 void lane_write_end(struct lane *l);
+/* Visits are over, and no arm but that of the lane's calls is used again. */
+bool lane_keeps(const struct lane *l);
 
 /* ---- agreement ---- */
 

@@ -626,21 +626,52 @@ static bool read_answer_of(struct lane *l, const char *answer, const char *word)
     return true;
 }
 
+/* The arm that gradsync wants to be kept; 0: none. */
+static size_t arm_to_keep(uint64_t alive)
+{
+    char path[4200], id[ENGINE_ID + 1] = "";
+    size_t keep = 0;
+    snprintf(path, sizeof path, "%s/keep", config->out);
+    FILE *f = config->keep ? fopen(path, "re") : NULL;
+    if (f && fscanf(f, "%32s", id) == 1)
+        for (size_t i = 1; i < config->n_arms; i++)
+            if (alive >> i & 1 && !strcmp(config->arms[i].id, id))
+                keep = i;
+    if (f)
+        fclose(f);
+    return keep;
+}
+
+/* All calls go by this arm from now on. New communicators get no shadows of the others. */
+static void keep_arm(struct lane *l, size_t arm)
+{
+    l->arm = arm < config->n_arms ? arm : 0;
+    for (size_t i = 1; i < config->n_arms; i++)
+        if (config->keep && i != l->arm)
+            arm_died(config->arms[i].id, "another setting is kept");
+}
+
 /* False: it was the last. Visits that were interrupted too often get shorter. */
 static bool end_block(struct lane *l)
 {
     char answer[ANSWER];
     uint64_t steps = l->cut > l->n_order / 2 ? l->steps / 2 : l->steps;
+    size_t keep = arm_to_keep(arms_alive());
     l->block++;
     bool enough = ++l->blocks == config->blocks;
-    snprintf(answer, sizeof answer, "%s %llu %llx", enough || asked_to_stop(l) ? "stop" : "go",
-             (ull)(steps < STEPS_LEAST ? STEPS_LEAST : steps), (ull)arms_alive());
+    if (keep)
+        snprintf(answer, sizeof answer, "keep %zu", keep);
+    else
+        snprintf(answer, sizeof answer, "%s %llu %llx", enough || asked_to_stop(l) ? "stop" : "go",
+                 (ull)(steps < STEPS_LEAST ? STEPS_LEAST : steps), (ull)arms_alive());
     if (!ask(l, "block", answer))
         return false;
     if (read_answer_of(l, answer, "go"))
         return true;
-    over(l, OVER, enough ? "blocks" : "stop");
-    l->arm = 0;
+    keep = 0;
+    bool kept = sscanf(answer, "keep %zu", &keep) == 1;
+    over(l, OVER, kept ? "keep" : enough ? "blocks" : "stop");
+    keep_arm(l, keep);
     return false;
 }
 
@@ -815,6 +846,11 @@ void lane_captured(struct lane *l)
     if (l->state < OVER)
         over(l, OFF, "a collective was captured in a CUDA graph");
     l->arm = 0;
+}
+
+bool lane_keeps(const struct lane *l)
+{
+    return config->keep && l->state == OVER;
 }
 
 void lane_write_end(struct lane *l)

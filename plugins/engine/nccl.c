@@ -162,6 +162,7 @@ struct gpu {
     stream_t stream; /* of the call at hand */
     size_t library;  /* whose calls are in the streams: 0: the job's, else the number of an arm */
     unsigned switches;
+    bool is_kept; /* there are no shadows but those of the arm that is kept */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -596,18 +597,23 @@ static int vote(const struct comm *c, const char *what, const char *word,
 }
 
 static size_t cost_B = (size_t)400 << 20; /* of a copy; then as measured */
+static size_t taken_B;                    /* by all of them, on one GPU */
 
 /* How many copies the memory of the GPU is enough for. */
 static size_t fits(const struct comm *c)
 {
     const struct cuda *cu = cuda_driver();
-    size_t free_B = 0, all, margin = (size_t)engine_config()->margin_MiB << 20;
+    size_t free_B = 0, all = 0, margin = (size_t)engine_config()->margin_MiB << 20;
     if (!cu)
         return ENGINE_ARMS;
     cuda_context before = cuda_enter(c->gpu->context);
     bool known = !cu->memory(&free_B, &all);
     cuda_enter(before);
-    return known && free_B > margin ? (free_B - margin) / cost_B : 0;
+    size_t most_B = all / 100 * engine_config()->percent;
+    if (!known || free_B <= margin || most_B <= taken_B)
+        return 0;
+    size_t room_B = free_B - margin;
+    return (room_B < most_B - taken_B ? room_B : most_B - taken_B) / cost_B;
 }
 
 static void write_made(const struct comm *c, const char *arm, const struct task *t, const char *why)
@@ -646,6 +652,8 @@ static void make_arm(struct comm *const *v, size_t n, size_t arm)
             v[i]->shadows[arm] = tasks[i]->made;
         if (!*votes.why && tasks[i]->memory_B > ((size_t)16 << 20))
             cost_B = tasks[i]->memory_B;
+        if (!*votes.why && !i)
+            taken_B += cost_B;
         pthread_mutex_unlock(&lock);
         if (*votes.why) {
             arm_died(a->id, votes.why);
@@ -938,6 +946,23 @@ static void switch_library(struct gpu *g, size_t library)
     }
 }
 
+/* Gives back the memory of copies that are not used any more, once their calls are complete on the GPU: then they need
+ * no other rank. */
+static void end_other_shadows(struct gpu *g, size_t kept)
+{
+    const struct cuda *cu = cuda_driver();
+    for (const struct comm *c = comms; c && cu; c = c->next)
+        if (c->gpu == g && c->recorded && cu->event_query(c->event))
+            return;
+    g->is_kept = true;
+    for (struct comm *c = comms; c; c = c->next)
+        for (size_t i = 1; i < ENGINE_ARMS && c->gpu == g; i++)
+            if (i != kept && c->shadows[i]) {
+                copies[i].f.CommAbort(c->shadows[i]);
+                c->shadows[i] = NULL;
+            }
+}
+
 static void wait_for_old(struct comm *own, stream_t stream)
 {
     const struct cuda *cu = cuda_driver();
@@ -1014,6 +1039,8 @@ static struct route route_of(comm_t comm, enum engine_func func, size_t count, i
         if (library != c->gpu->library)
             switch_library(c->gpu, library);
         wait_for_old(c, stream);
+        if (!c->gpu->is_kept && !this_group()->depth && lane_keeps(c->gpu->lane))
+            end_other_shadows(c->gpu, library);
         cuda_enter(before);
         c->stream = stream;
         c->used = true;

@@ -15,10 +15,13 @@
 #include <errno.h>
 #include <gnu/libc-version.h>
 #include <math.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define LINES_LEAST 5 /* that count, where there are no visits */
@@ -116,6 +119,9 @@ static bool write_config(const struct launch *l, const struct tune_setting *set)
     AUTO_FREE char *agree = xstrfmt("%s/agree", l->folder);
     text_addf(&t, "out = %s\nseed = %ld\nvisit_ms = %.0f\nwait_s = 60\nlater = %d\n", l->folder,
               l->seed, l->visit_ms, !l->arms);
+    if (l->keep_s > 0)
+        text_addf(&t, "keep = 1\nseconds = %.0f\npercent = %.0f\n", ceil(l->keep_s),
+                  100 * l->memory_share);
     if (j->calls && !set->torch.n)
         text_addf(&t, "calls = %lld\n", (long long)j->calls);
     else if (j->bytes)
@@ -212,7 +218,7 @@ static char *script_of(const struct launch *l, const struct tune_setting *set)
         add_export(&t, &names, "GRADSYNC_TORCH", torch.s);
     add_tools(&t, &names, l, set);
     add_mpirun(&t, &names, l->job->command);
-    text_addf(&t, "%s\n", l->job->command);
+    text_addf(&t, "%s%s\n", l->keep_s > 0 && !l->job->one_word ? "exec " : "", l->job->command);
     return t.s;
 }
 
@@ -377,6 +383,13 @@ void launch_arms(const struct launch *l, const char *arms)
         fail_file(path, "written", errno);
 }
 
+void launch_decide(const struct launch *l, const char *arm)
+{
+    AUTO_FREE char *path = xstrfmt("%s/%s", l->folder, arm ? "keep" : "stop");
+    if (!files_replace(path, arm ? arm : "", 0666))
+        fail_file(path, "written", errno);
+}
+
 void launch_leave(const struct launch *l, const char *arms)
 {
     AUTO_FREE char *path = xstrfmt("%s/leave", l->folder);
@@ -429,6 +442,58 @@ static void judge(struct launch *l, const struct job_ended *e)
         snprintf(r->why, sizeof r->why, "%s after %s: %s%s", e->enough ? "ended" : "it ended",
                  HUMAN_TIME(e->took_s), nothing, reason);
     r->kind = r->kind ? r->kind : "failed";
+}
+
+/* In a session of its own, and no child of the job, which may wait for its children. */
+static bool become_watcher(void)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        setsid();
+        if (fork())
+            _exit(0);
+        return true;
+    }
+    if (child > 0)
+        waitpid(child, NULL, 0);
+    return false;
+}
+
+/* Looks at what the engine writes, until the job has ended. */
+static void watch_job(struct launch *l, int job)
+{
+    bool decided = false;
+    struct pollfd end = {.fd = job, .events = POLLIN};
+    while (poll(&end, 1, 400) == 0) {
+        job_watch_look(l->r->watch);
+        decided = decided || is_over(l);
+    }
+    read_all(l);
+    l->r->took_s = clock_now_s() - l->began;
+}
+
+int launch_keep(struct launch *l, const struct tune_setting *set, struct launched *r)
+{
+    AUTO(job_times_free_of) struct job_times *times = job_times_new();
+    *r = (struct launched){.watch = job_watch_new(), .step_s = NAN};
+    l->r = r;
+    l->times = times;
+    l->began = clock_now_s();
+    CHECK(make_folder(l));
+    if (!write_config(l, set))
+        return fail_file(l->folder, "written to", errno);
+    AUTO_FREE char *script = script_of(l, set);
+    int job = (int)syscall(SYS_pidfd_open, getpid(), 0);
+    if (job >= 0 && become_watcher()) {
+        watch_job(l, job);
+        close(job);
+        close(l->lock);
+        files_remove_tree(l->folder);
+        free(l->folder);
+        return GS_OK;
+    }
+    execl("/bin/sh", "sh", "-c", script, (char *)NULL);
+    return fail(GS_FAILED, "tune: /bin/sh cannot be started: %s", strerror(errno));
 }
 
 int launch_run(struct launch *l, const struct tune_setting *set, struct launched *r)

@@ -22,6 +22,7 @@
 
 struct launch_job {
     char *command; /* for a shell */
+    bool one_word; /* it was one word: the shell's own line */
     char *out; /* an absolute folder that all ranks see; each launch makes one of its own in it */
     char *object, *audit; /* libgradsync-engine.so, -audit.so; NULL: none */
     char *python;         /* folder of sitecustomize.py; NULL: not to be used */
@@ -72,6 +73,9 @@ struct launch {
     long seed;
     double timeout_s;
     bool ask_link; /* let NCCL report its link */
+    /* > 0: the job's results are wanted. Its visits end after so long, and copies take at most this share of a GPU's
+     * memory. */
+    double keep_s, memory_share;
     /* Looks at what is known; true: it has enough. */
     bool (*enough)(void *ctx, struct launch *l);
     void *ctx;
@@ -85,6 +89,12 @@ struct launch {
 
 /* GS_OK, also if the command failed, or reported: nothing can be started. */
 int launch_run(struct launch *l, const struct tune_setting *s, struct launched *r);
+/* The command takes the place of this process, so its signals, its terminal and its exit code are its own. Returns, once the
+ * command has ended, in a process of its own, which watches the engine: GS_OK; or, in this process, reported: nothing
+ * can be started. */
+int launch_keep(struct launch *l, const struct tune_setting *s, struct launched *r);
+/* Of launch_keep: the arm by which all calls go from now on; NULL: they go as they went before. */
+void launch_decide(const struct launch *l, const char *arm);
 /* Gives the engine its arms. */
 void launch_arms(const struct launch *l, const char *arms);
 /* Arms that are not to be visited any more: all of them, separated by blanks. */

@@ -78,11 +78,15 @@ static double left_s(const struct tune *t)
 
 /* ---- one line that counts down; a line a stage in a file ---- */
 
+static bool job_has_terminal; /* --keep: the job's own lines are there */
+
 static void progress(struct tune *t, const char *stage, const char *detail)
 {
     double left = fmax(0, left_s(t));
     AUTO_FREE char *line = xstrfmt("at most %d:%02d left: %s%s%s", (int)left / 60, (int)left % 60,
                                    stage, *detail ? ": " : "", detail);
+    if (job_has_terminal)
+        return;
     if (isatty(2))
         fprintf(stderr, "\r\033[K%.*s", (int)screen_columns(stderr) - 1, line);
     else if (!t->shown || strcmp(t->shown, stage))
@@ -92,7 +96,7 @@ static void progress(struct tune *t, const char *stage, const char *detail)
 
 static void end_progress(void)
 {
-    if (isatty(2))
+    if (isatty(2) && !job_has_terminal)
         fprintf(stderr, "\r\033[K");
 }
 
@@ -477,6 +481,8 @@ static void give_arms(struct first *f, struct launch *l)
 /* Time that the proof needs, after the first launch. */
 static double reserve_s(const struct tune *t, const struct launched *r)
 {
+    if (t->o.keep)
+        return 0;
     double later = r->begun_s + BLOCKS_LATER * 4 * fmax(visit_ms(t) / 1e3, 2 * r->step_s);
     return fmin(PROOF_LEAST * PROOF_STARTS * later, 0.6 * t->minutes * 60);
 }
@@ -1323,7 +1329,18 @@ static bool read_share(const char *text, double *share)
 
 static int read_options(struct tune *t)
 {
-    const struct tune_options *o = &t->o;
+    struct tune_options *o = &t->o;
+    double between;
+    o->minutes = o->minutes ? o->minutes : o->keep ? "2" : "10";
+    if (o->keep && strcmp(o->keep, "yes") &&
+        (!units_parse_real(o->keep, &between) || !(between > 0)))
+        return fail(
+            GS_USAGE,
+            "tune: --keep '%s': must be the minutes between checkpoints of the job, or 'yes'",
+            o->keep);
+    if (o->keep && (o->launches || o->lossy))
+        return fail(GS_USAGE, "tune: --keep compares inside the job only: without %s",
+                    o->launches ? "--launches" : "--lossy");
     if (!units_parse_real(o->minutes, &t->minutes) || !(t->minutes > 0) || t->minutes > 10000)
         return fail(GS_USAGE,
                     "tune: --minutes '%s': must be a number above 0, at most 10000, e.g. 1.5",
@@ -1342,6 +1359,7 @@ static int prepare(struct tune *t)
     t->began = clock_now_s();
     t->job.out = realpath(t->o.out, NULL);
     t->job.command = command_text(t->command);
+    t->job.one_word = !t->command[1];
     t->job.interrupts = &t->interrupts;
     t->job.object = job_beside(JOB_OBJECT, "../lib/gradsync/" JOB_OBJECT);
     t->job.audit = job_beside(JOB_AUDIT, "../lib/gradsync/" JOB_AUDIT);
@@ -1369,6 +1387,126 @@ static void release(struct tune *t)
     race_free(&t->race);
 }
 
+/* ---- a real job, which goes on with the best setting ---- */
+
+struct keeping {
+    struct first first; /* the first member: the context of first_enough() */
+    size_t kept;
+    double at_s; /* when it was decided */
+    double lost_s;
+};
+
+/* No launch proves it, so the whole interval must be a gain of interest. */
+static size_t worth_keeping(struct tune *t, const struct visits *all)
+{
+    size_t best = t->trusted ? measure_inside(t, all) : 0;
+    return best && t->inside[best].effect.hi < log1p(-t->worth) ? best : 0;
+}
+
+/* What making copies took, and the visits of all settings longer than the job's own steps would have. */
+static double lost_s(const struct journals *j, double step_s)
+{
+    double lost = 0;
+    for (size_t i = 0; i < j->n_arms; i++)
+        lost += j->arms[i].made_s / (double)(j->files > 0 ? j->files : 1);
+    for (size_t i = 0; i < j->visits.n; i++) {
+        const struct visit *v = &j->visits.v[i];
+        lost += (visit_step_s(v) - step_s) * (double)v->steps;
+    }
+    return lost;
+}
+
+static const char *label_of(const struct tune *t, const char *arm)
+{
+    size_t i = 0;
+    return sscanf(arm, "s%zu", &i) == 1 && i < t->set.n ? t->set.v[i].label : arm;
+}
+
+static bool keep_enough(void *ctx, struct launch *l)
+{
+    struct keeping *k = ctx;
+    struct tune *t = k->first.t;
+    const struct launched *r = l->r;
+    if (!first_enough(&k->first, l))
+        return false;
+    if (r->kind)
+        say("tune: no step of the job was seen for a while, in '%s'; if it hangs, end it: what it "
+            "computed since its last checkpoint is lost%s%s%s",
+            label_of(t, r->journals.turn), strcmp(t->o.keep, "yes") ? ", at most " : "",
+            strcmp(t->o.keep, "yes") ? t->o.keep : "", strcmp(t->o.keep, "yes") ? " minutes" : "");
+    k->kept = r->kind || !r->journals.visits.n ? 0 : worth_keeping(t, &r->journals.visits);
+    k->at_s = clock_now_s();
+    k->lost_s = lost_s(&r->journals, r->step_s);
+    AUTO_FREE char *id = xstrfmt("s%zu", k->kept);
+    launch_decide(l, k->kept ? id : NULL);
+    AUTO_FREE char *cost = k->lost_s > 0 ? xstrfmt("comparing took %s", HUMAN_TIME(k->lost_s))
+                                         : xstrdup("comparing took no time");
+    if (k->kept) {
+        const struct effect *e = &t->inside[k->kept].effect;
+        AUTO_FREE char *words = tune_setting_words(&t->set.v[k->kept]);
+        say("tune: %s: steps %.1f%% shorter [%.1f, %.1f] in %d blocks of this job, which now goes "
+            "on "
+            "with it; %s",
+            words, -100 * expm1(e->value), -100 * expm1(e->hi), -100 * expm1(e->lo), e->launches,
+            cost);
+    } else if (r->journals.visits.n)
+        say("tune: no setting of %zu makes the step shorter by more than %.3g%% for certain; the "
+            "job goes on as it was; %s",
+            count_tried(t), 100 * t->worth, cost);
+    else {
+        AUTO_FREE char *why = journals_why(&r->journals);
+        say("tune: nothing can be compared in this job: %s", why);
+    }
+    return true;
+}
+
+static int keep_record(struct tune *t, struct launched *r)
+{
+    if (!r->journals.visits.n)
+        return GS_OK;
+    take_facts(t, r);
+    name_arms(t, &r->journals.visits);
+    CHECK(record_make_run(t->o.out, t->o.platform, JOB_TRIAL, "", &t->price_dir));
+    const struct job_source s = source_of(t, t->price_dir, 1);
+    CHECK(job_recording_trial(&r->journals, &s, r->watch, true));
+    CHECK(manifest_write(t->price_dir));
+    say("tune: recording: %s", t->price_dir);
+    return GS_OK;
+}
+
+static int keep(struct tune *t)
+{
+    AUTO(launched_free) struct launched r = {0};
+    struct keeping k = {.first = {.t = t}};
+    const struct tune_setting as_is = {.label = (char *)TUNE_BASELINE};
+    t->o.no_price = t->trusted = job_has_terminal = true;
+    CHECK(prepare(t));
+    if (!t->job.object)
+        return fail(GS_FAILED, "tune: " JOB_OBJECT " is not beside gradsync");
+    interrupts_release(&t->interrupts); /* they are the job's */
+    t->interrupts.fd = -1;
+    struct launch l = {.job = &t->job,
+                       .visit_ms = visit_ms(t),
+                       .seed = t->o.seed.value,
+                       .ask_link = !getenv("NCCL_DEBUG"),
+                       .keep_s = t->minutes * 60,
+                       .memory_share = t->memory,
+                       .enough = keep_enough,
+                       .ctx = &k};
+    int code = launch_keep(&l, &as_is, &r);
+    AUTO_FREE char *why = code || r.journals.visits.n ? NULL : journals_why(&r.journals);
+    if (!code && k.kept)
+        say("tune: the job ended %s after it went on with %s", HUMAN_TIME(clock_now_s() - k.at_s),
+            t->set.v[k.kept].label);
+    else if (!code && !(k.at_s > 0))
+        say("tune: the job ended before %s%s", why ? "a step was seen: " : "a setting was chosen",
+            why ? why : "");
+    TRY(code, keep_record(t, &r));
+    free(k.first.left);
+    release(t);
+    return code;
+}
+
 int tune_job(const struct tune_options *o, char **command)
 {
     struct tune t = {.o = *o, .command = command, .job.log = -1, .interrupts.fd = -1};
@@ -1387,6 +1525,8 @@ int tune_job(const struct tune_options *o, char **command)
                t.minutes, o->proofs.value);
         return GS_OK;
     }
+    if (o->keep)
+        return keep(&t);
     int code = prepare(&t);
     TRY(code, record_make_run(o->out, o->platform, JOB_TUNE, "tune", &t.race_dir));
     TRY(code, begun_lock(t.race_dir));

@@ -435,7 +435,7 @@ int cmd_tune(int argc, char **argv)
 {
     struct tune_options o = {.platform = "job",
                              .out = "data/raw",
-                             .minutes = "10",
+                             .minutes = NULL,
                              .worth = "1%",
                              .memory = "10%",
                              .emit = "env",
@@ -443,7 +443,7 @@ int cmd_tune(int argc, char **argv)
                              .seed = {(long)time(NULL), 0, LONG_MAX}};
     const struct cli_option options[] = {
         {"minutes", 'm', CLI_TEXT, &o.minutes, "N",
-         "time for everything, kept within 10% (default 10)"},
+         "time for everything, kept within 10% (default 10; with --keep 2)"},
         {"worth", 0, CLI_TEXT, &o.worth, "SHARE",
          "smallest gain of interest, as a share of the step (default 1%)"},
         {"candidates", 'c', CLI_TEXT, &o.candidates, "FILE",
@@ -467,6 +467,9 @@ int cmd_tune(int argc, char **argv)
         {"dry-run", 'n', CLI_FLAG, &o.dry_run, NULL, "print what would be tried; start nothing"},
         {"no-price", 0, CLI_FLAG, &o.no_price, NULL,
          "leave out the price: no launch without communication"},
+        {"keep", 'k', CLI_TEXT, &o.keep, "MINUTES",
+         "the job is a real one: compare settings during its first minutes, without a price, and "
+         "let it go on with the best; MINUTES between its checkpoints, or 'yes' if it has none"},
         {"seed", 0, CLI_INT, &o.seed, "N", "seed of the order of the settings (default: the time)"},
         {"platform", 'p', CLI_TEXT, &o.platform, "NAME",
          "name of the platform in the recordings (default job)"},
