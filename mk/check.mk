@@ -19,8 +19,6 @@ asan = BUILD='$(BUILD)/asan' TELL='>/dev/null' WARNINGS='-Wall -Wno-format-trunc
 fuzz = BUILD='$(BUILD)/fuzzing' TELL='>/dev/null' CC='$(CLANG)' WARNINGS=-Wall \
 	CFLAGS='-O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all'
 
-$(call stop_without,cmocka,check check-all check-asan unit test-programs asan-build)
-
 ##@ Checks and benchmarks
 .PHONY: check check-all check-asan unit golden verify sums bench bench-wan fuzz fuzzers lint asan-build test-programs
 check: test-programs $(fuzz_bin:=.o) ## run the fast tests, under 5 minutes; TESTS=REGEX: those that match, slow ones too

@@ -9,8 +9,6 @@
 # P is a platform, W a workload. A stamp says when a rule last ran; its results are touched only when
 # their content changes, so nothing is made again from an unchanged file.
 
-$(call stop_without,gnuplot,figures figures-all drawn sound-drawn report readme model-error paper)
-
 ##@ Figures and paper
 .PHONY: figures figures-all tables drawn reduced sound-tables sound-drawn
 # A PLATFORM of the environment may be meant for another program; a report takes it.

@@ -37,18 +37,18 @@ need iniparser 'reads configs' has_header iniparser.h "$cc" -I/usr/include/inipa
 need jansson 'writes recordings' has_header jansson.h
 need OpenSSL 'checksums of recordings' has_header openssl/evp.h
 need libsodium 'checksums of recordings' has_header sodium.h
-need SQLite 'queries of the tables, for why and the paper' has_header sqlite3.h
+need SQLite 'tables and queries' has_header sqlite3.h
 need MPI 'starts the ranks; set MPI_HOME=… if it is elsewhere' has_header mpi.h "$mpicc"
 want hwloc 'ranks are not bound to the processors near their GPUs (libhwloc-dev)' has_header hwloc.h
-want OpenBLAS 'iter_proxy is left out' has_header cblas.h
-want gnuplot 'make figures cannot draw' command -v gnuplot
+want OpenBLAS 'iter_proxy is left out; make setup-figures installs it' has_header cblas.h
+want gnuplot 'make figures cannot draw; make setup-figures installs it' command -v gnuplot
 want LaTeX 'make paper cannot run; make setup-paper installs it' command -v latexmk
-want cmocka 'make check cannot run' has_header cmocka.h
+want cmocka 'make check cannot run; make setup-check installs it' has_header cmocka.h
 want CUDA 'the GPU plugins are left out; set CUDA_HOME=… if it is elsewhere' test -f "$cuda/include/cuda_runtime.h"
 want NCCL 'nccl_allreduce is left out; set NCCL_HOME=… if it is elsewhere' test -f "$nccl/include/nccl.h"
 
 if [ -n "$only" ]; then
-    for line in "${left_out[@]}"; do printf '%s is missing, so %s; make setup installs it\n' "$only" "${line#*: }"; done
+    for line in "${left_out[@]}"; do printf '%s is missing, so %s\n' "$only" "${line#*: }"; done
     exit 0
 fi
 

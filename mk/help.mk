@@ -4,14 +4,20 @@
 # makefiles, and what was found on this machine.
 
 ##@ Begin
-.PHONY: help setup
+.PHONY: help setup setup-figures setup-check setup-paper setup-slurm setup-report
 help: ## print this text
 	@awk -f mk/help.awk $(MAKEFILE_LIST)
 	@echo
 	@CC='$(CC)' MPICC='$(MPICC)' CUDA_HOME='$(CUDA_HOME)' NCCL_HOME='$(NCCL_HOME)' bash mk/found.sh
 
-setup: ## install the system packages (Debian, Ubuntu; a list elsewhere)
+setup: ## install the system packages that `all` and `tune` need (Debian, Ubuntu; a list elsewhere)
 	@bash mk/setup.sh
+setup-figures setup-check: # what `figures` and `check` need in addition, which they also install themselves
+setup-paper: ## install LaTeX, which `paper` needs
+setup-slurm: ## install the Slurm that tests start; without it they are skipped
+setup-report: ## install the browser that the test of the report uses
+setup-figures setup-check setup-paper setup-slurm setup-report:
+	@bash mk/setup.sh $(@:setup-%=%)
 
 # A goal that nobody makes is most often a typo. (GNU make 4.3 does not export LC_ALL to $(shell), and
 # some languages do not have all of a-z between a and z.)

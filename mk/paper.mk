@@ -5,12 +5,10 @@
 # latest recording.
 
 ##@ Figures and paper
-.PHONY: paper written setup-paper
+.PHONY: paper written
 paper: all ## write paper/paper.pdf; every number comes from the recordings (make setup-paper installs LaTeX)
 	@bash mk/latex.sh --found
 	@$(MAKE) --no-print-directory written
-setup-paper: ## install LaTeX, which writes the paper
-	@bash mk/setup.sh paper
 
 ifneq ($(filter written,$(MAKECMDGOALS)),)
 

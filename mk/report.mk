@@ -18,11 +18,9 @@ $(foreach p,$(filter-out $(platforms),$(PLATFORM)), \
 endif
 
 ##@ Figures and paper
-.PHONY: report setup-report readme docs
+.PHONY: report readme docs
 report: $(if $(PLATFORM),figures,figures-all) ## PLATFORM=NAME write one HTML page: figures, tables, verdicts, machine
 	@$(BUILD)/gradsync report -o $(report_page) $(or $(PLATFORM),--all)
-setup-report: ## install the browser that the test of the page uses
-	@bash mk/setup.sh report
 # The pictures and the numbers of the documents, when there are new recordings.
 readme_figure := h200-4gpu/iter_proxy-size-16MiB-gemms-1-ranks
 readme: figures-all ## renew the pictures in docs, and the output of the commands in README.md, docs/answer.md and docs/formats.md

@@ -51,10 +51,13 @@ MPI_BIN := $(if $(MPI_HOME),$(MPI_HOME)/bin/)
 MPICC ?= $(MPI_BIN)mpicc
 export MPIRUN ?= $(MPI_BIN)mpirun
 
-# $(call stop_without,NAME,GOALS): where one of the goals was asked for and this machine lacks what
-# it needs (found.sh), make ends with one line, before minutes of building and measuring.
-lacks = $(shell CC='$(CC)' bash mk/found.sh --lacks $1)
-stop_without = $(if $(filter $2,$(MAKECMDGOALS)),$(if $(call lacks,$1),$(error $(call lacks,$1))))
+# $(call set_up,PART,NAME,GOALS): where one of the goals was asked for and this machine lacks NAME (found.sh), what
+# setup.sh PART lists is installed before minutes of building and measuring; else make ends. -n installs nothing.
+lacks = $(shell CC='$(CC)' bash mk/found.sh --lacks $2)
+installs = $(if $(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),no,$(shell bash mk/setup.sh $1 >&2 || echo no))
+set_up = $(if $(filter $3,$(MAKECMDGOALS)),$(if $(lacks),$(if $(installs),$(error $(lacks)))))
+$(call set_up,figures,gnuplot,figures figures-all drawn sound-drawn report readme model-error paper)
+$(call set_up,check,cmocka,check check-all check-asan unit test-programs asan-build)
 
 # "  CC      runner/base/text.c" instead of the command; V=1 shows the command.
 quiet = $(if $(V),,@printf '  %-7s %s\n' '$1' '$2';)

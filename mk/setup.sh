@@ -3,29 +3,33 @@
 #
 # Installs the missing system packages that gradsync needs, as root or with sudo, on Debian and
 # Ubuntu. Prints their list on other systems. Exits 3 if something is still missing.
+#   setup.sh           what `make all` and `gradsync tune` need
+#   setup.sh figures   also what `make figures` needs: gnuplot, and OpenBLAS for iter_proxy
+#   setup.sh check     also what `make check` needs
+#   setup.sh paper     also LaTeX
+#   setup.sh slurm     also Slurm, for the tests of campaigns
+#   setup.sh report    also a browser, for the tests of the report
 set -euo pipefail
 
 packages=(
-    gcc libc6-dev make perl git pkg-config # builds it; perl runs the tests
-    libiniparser-dev                       # reads configs
-    libjansson-dev                         # reads and writes recordings
-    libssl-dev libsodium-dev               # checksums of recordings
-    libsqlite3-dev                         # queries of the tables, for why and the paper
-    openmpi-bin libopenmpi-dev             # starts the ranks, and mpi_allreduce
-    libhwloc-dev                           # binds them to processors near their GPUs
-    libopenblas-dev                        # iter_proxy's compute
-    gnuplot-nox fonts-dejavu-core          # the figures
-    libcmocka-dev procps iproute2 jq       # the tests
+    gcc libc6-dev make           # builds it
+    libiniparser-dev             # reads configs
+    libjansson-dev               # reads and writes recordings
+    libssl-dev libsodium-dev     # checksums of recordings
+    libsqlite3-dev               # tables and queries
+    openmpi-bin libopenmpi-dev   # starts the ranks, and mpi_allreduce
+    libhwloc-dev                 # binds them to processors near their GPUs
 )
-
-# setup.sh paper: also LaTeX, for the paper.
-if [ "${1:-}" = paper ]; then
-    packages+=(latexmk texlive-latex-base texlive-latex-recommended texlive-fonts-recommended)
-fi
-# setup.sh slurm: also Slurm, for the tests of campaigns.
-if [ "${1:-}" = slurm ]; then packages+=(slurm-wlm munge); fi
-# setup.sh report: also a browser, for the tests of the report.
-if [ "${1:-}" = report ]; then packages+=(chromium); fi
+figures=(gnuplot-nox fonts-dejavu-core libopenblas-dev)
+check=("${figures[@]}" perl git pkg-config libcmocka-dev procps iproute2 jq)
+paper=("${figures[@]}" latexmk texlive-latex-base texlive-latex-recommended texlive-fonts-recommended)
+case ${1:-} in
+figures) packages+=("${figures[@]}") ;;
+check) packages+=("${check[@]}") ;;
+paper) packages+=("${paper[@]}") ;;
+slurm) packages+=("${check[@]}" slurm-wlm munge) ;;
+report) packages+=("${check[@]}" chromium) ;;
+esac
 
 elsewhere() {
     cat <<'TXT'
@@ -41,11 +45,13 @@ TXT
     CC=${CC:-gcc} exec bash "$(dirname "$0")/found.sh" --require
 }
 
-installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
 list_missing() {
+    local installed p
+    installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "${packages[@]}" 2>/dev/null || true)
     missing=()
-    local p
-    for p in "${packages[@]}"; do installed "$p" || missing+=("$p"); done
+    for p in "${packages[@]}"; do
+        grep -qx "installed $p" <<<"$installed" || missing+=("$p")
+    done
 }
 
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then elsewhere; fi
@@ -66,7 +72,14 @@ else
 fi
 
 echo "setup: installing ${missing[*]}"
-apt=("${as_root[@]}" DEBIAN_FRONTEND=noninteractive apt-get -qq -y -o Dpkg::Use-Pty=0)
+apt=("${as_root[@]}" DEBIAN_FRONTEND=noninteractive apt-get -qq -y -o Dpkg::Use-Pty=0 -o APT::Keep-Downloaded-Packages=false)
+# Where there is no man, as in containers, nobody reads the documentation of packages.
+if ! command -v man >/dev/null; then
+    for unread in 'exclude=/usr/share/doc/*' 'include=/usr/share/doc/*/copyright' 'exclude=/usr/share/man/*' 'exclude=/usr/share/locale/*' \
+        'exclude=/usr/share/javascript/*'; do
+        apt+=(-o "Dpkg::Options::=--path-$unread")
+    done
+fi
 "${apt[@]}" update
 "${apt[@]}" install --no-install-recommends "${missing[@]}" >/dev/null
 list_missing

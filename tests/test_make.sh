@@ -24,7 +24,7 @@ IFS=: read -ra path <<<"$PATH"
 for folder in "${path[@]}"; do ln -s "$folder"/* bin/ 2>/dev/null; done
 rm -f bin/gnuplot*
 PATH=$tmp/bin stops 'make figures without gnuplot is refused' \
-    'gnuplot is missing, so make figures cannot draw; make setup installs it' figures
+    'gnuplot is missing, so make figures cannot draw; make setup-figures installs it' figures
 PATH=$tmp/bin stops 'make figures-all without gnuplot is refused' 'gnuplot is missing' figures-all
 cat >no-cmocka <<'END'
 #!/bin/bash
@@ -33,7 +33,7 @@ exec "${REAL_CC:-gcc}" "$@"
 END
 chmod +x no-cmocka
 stops 'make check without cmocka is refused' \
-    'cmocka is missing, so make check cannot run; make setup installs it' check CC="$tmp/no-cmocka"
+    'cmocka is missing, so make check cannot run; make setup-check installs it' check CC="$tmp/no-cmocka"
 stops 'make check-all without cmocka is refused' 'cmocka is missing' check-all CC="$tmp/no-cmocka"
 
 # ---- names ----

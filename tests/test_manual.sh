@@ -76,6 +76,10 @@ ok 'make install succeeds' make -s -C "$top" BUILD="$build" install "PREFIX=$tmp
 ok 'make install installs the manual page' cmp gradsync.1 "$tmp/in st/share/man/man1/gradsync.1"
 ok 'make install installs the completion' cmp "$top/runner/verbs/gradsync.bash" \
     "$tmp/in st/share/bash-completion/completions/gradsync"
+touch "$tmp/in st/bin/mine"
+ok 'make uninstall succeeds' make -s -C "$top" uninstall "PREFIX=$tmp/in st"
+is "$(find "$tmp/in st" -mindepth 1 -printf '%P\n' | sort | paste -sd' ')" 'bin bin/mine' \
+    'make uninstall removes what was installed, and nothing else'
 is "$(sed -n 's/^version: //p' "$top/CITATION.cff")" "$("$gradsync" --version | cut -d' ' -f2)" \
     'CITATION.cff has the version of the program'
 done_testing
