@@ -37,7 +37,6 @@ put("share/bash-completion/completions/gradsync", "runner/verbs/gradsync.bash")
 for name in sorted(os.listdir("configs")):
     if name.endswith(".ini"):
         put(f"share/gradsync/configs/{name}", f"configs/{name}")
-put("share/doc/gradsync/LICENSE", "LICENSE")
 
 
 def stripped(path):
@@ -62,6 +61,7 @@ def oldest_glibc():
 if kind == "dist":
     top = f"gradsync-{version}-linux-{machine}"
     path = f"{out}/{top}.tar.gz"
+    put("share/doc/gradsync/LICENSE", "LICENSE")
     with tarfile.open(path, "w:gz") as tar:
         for place, (content, mode) in sorted(files.items()):
             entry = tarfile.TarInfo(f"{top}/{place}")
@@ -82,6 +82,8 @@ else:
     entries[f"{info}/METADATA"] = (
         f"Metadata-Version: 2.1\nName: gradsync\nVersion: {version}\nSummary: {summary}\nLicense: Apache-2.0\n"
         f"Requires-Python: >=3.7\nDescription-Content-Type: text/markdown\n\n{readme}".encode(), 0o644)
+    with open("LICENSE", "rb") as f:
+        entries[f"{info}/LICENSE"] = (f.read(), 0o644)
     entries[f"{info}/WHEEL"] = (f"Wheel-Version: 1.0\nGenerator: gradsync\nRoot-Is-Purelib: false\nTag: {tag}\n".encode(), 0o644)
 
     def digest(content):

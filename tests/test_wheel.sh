@@ -23,4 +23,23 @@ for at in "$tmp/env" "$tmp/unpacked"; do
     ok "${at##*/}: the engine is there" test -e "$at/lib/gradsync/libgradsync-engine.so" -a -e "$at/lib/gradsync/libgradsync-audit.so"
     fails 3 "this installation has none .*build gradsync from its source" "$at/bin/gradsync" run local
 done
+
+# A user without root, in an empty folder, as from another machine.
+mkdir empty && chmod 755 . && as_user=()
+if [ "$(id -u)" = 0 ]; then chown nobody empty && as_user=(setpriv --reuid nobody --regid nogroup --clear-groups); fi
+in_empty() { env -i -C "$tmp/empty" HOME="$tmp/empty" PATH="$tmp/env/bin:/usr/bin:/bin" "${as_user[@]}" "$@"; }
+prints '^gradsync model' in_empty gradsync model --help
+prints 'steps? ' in_empty gradsync model wan-4site --csv model.csv
+ok 'the manual page is there' test -s env/share/man/man1/gradsync.1
+prints 'tune' in_empty bash -c ". '$tmp/env/share/bash-completion/completions/gradsync'; COMP_WORDS=(gradsync tu) COMP_CWORD=1
+    _gradsync; echo \"\${COMPREPLY[@]}\""
+if [ -x "$build/examples/mpi_train" ]; then
+    cp "$build/examples/mpi_train" empty
+    prints '^Communication costs ' in_empty gradsync tune --minutes 1 -- mpirun --oversubscribe -n 2 ./mpi_train
+    ok 'what it measured is below the current folder' test -d empty/data/raw/job
+else
+    skip 'tune takes a price' 'built without MPI'
+fi
+ok 'pip removes it' env/bin/pip -q uninstall -y gradsync
+is "$(find env -name '*gradsync*')" '' 'nothing of it is left'
 done_testing
