@@ -61,26 +61,21 @@ int plan_group_copies(const struct plan *p, const struct group *g, const struct 
 
 /* ---- names for messages ---- */
 
-/* All cells of a plan have the same keys in the same order. */
-static bool shared(const struct plan *p, size_t place, const char *word)
-{
-    bool same = true;
-    for (size_t i = 0; i < p->n_cells && same; i++) {
-        AUTO_WORDS struct words w = {0};
-        words_split(&w, p->cells[i].params, ' ');
-        same = place < w.n && !strcmp(w.v[place], word);
-    }
-    return same;
-}
-
 const char *plan_cell_name(const struct plan *p, const struct cell *cell, char *buf, size_t n)
 {
     AUTO_WORDS struct words w = {0};
     size_t used = 0;
     words_split(&w, cell->params, ' ');
-    for (size_t i = 0; i < w.n && used < n; i++)
-        if (!shared(p, i, w.v[i]))
-            used += (size_t)snprintf(buf + used, n - used, "%s ", w.v[i]);
+    for (size_t k = 0; k < w.n && used < n; k++) {
+        bool differs = false; /* all cells have the same keys in the same order */
+        for (size_t i = 0; i < p->n_cells && !differs; i++) {
+            AUTO_WORDS struct words other = {0};
+            words_split(&other, p->cells[i].params, ' ');
+            differs = k >= other.n || strcmp(other.v[k], w.v[k]) != 0;
+        }
+        if (differs)
+            used += (size_t)snprintf(buf + used, n - used, "%s ", w.v[k]);
+    }
     if (used < n)
         snprintf(buf + used, n - used, "(%s)", cell->id);
     return buf;
@@ -161,15 +156,6 @@ struct draft {
     size_t first;        /* place of its group's first cell */
 };
 
-static void draft_free(struct draft *drafts, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        cell_free(&drafts[i].cell);
-    free(drafts);
-}
-
-/* ---- orders ---- */
-
 static int compare_place(const struct draft *a, const struct draft *b)
 {
     return (a->place > b->place) - (a->place < b->place);
@@ -221,19 +207,14 @@ static int drop_twins(const struct plan *p, struct draft *drafts, size_t *n)
     return code;
 }
 
-/* Groups in the order of their first cell. */
-static void order_drafts(struct draft *drafts, size_t n)
+/* Moves the cells into p->cells and p->groups, the groups in the order of their first cell. */
+static void move_drafts(struct plan *p, struct draft *drafts, size_t n)
 {
     qsort(drafts, n, sizeof *drafts, by_group);
     for (size_t i = 0; i < n; i++)
         drafts[i].first = i && !strcmp(drafts[i].group, drafts[i - 1].group) ? drafts[i - 1].first
                                                                              : drafts[i].place;
     qsort(drafts, n, sizeof *drafts, by_first);
-}
-
-/* Into p->cells and p->groups. */
-static void move_drafts(struct plan *p, struct draft *drafts, size_t n)
-{
     p->cells = xcalloc(n, sizeof *p->cells);
     p->groups = xcalloc(n, sizeof *p->groups);
     for (size_t i = 0; i < n; i++) {
@@ -262,20 +243,6 @@ static size_t mark_baseline(struct plan *p, const struct group *g, const char *l
     return n;
 }
 
-/* The label as sweep_label_config() writes it, whatever the order of its parts. The caller frees
- * it. */
-static char *wanted_label(const struct plan *p)
-{
-    const struct wl_plugin *wl = &p->plugin->wl;
-    const char *text = p->set.measure.baseline;
-    AUTO_FREE void *defaults = xcalloc(1, wl->cell_size), *cell = xcalloc(1, wl->cell_size);
-    char why[1024];
-    params_default(wl->params, defaults, why, sizeof why);
-    return *text && sweep_label_parse(wl, defaults, text, cell, why, sizeof why)
-               ? sweep_label_config(wl, defaults, cell)
-               : xstrdup(text);
-}
-
 static int unknown_baseline(const struct plan *p, const char *label)
 {
     AUTO_WORDS struct words labels = {0};
@@ -293,9 +260,16 @@ static int unknown_baseline(const struct plan *p, const char *label)
 
 static int choose_baselines(struct plan *p)
 {
-    AUTO_FREE char *wanted = wanted_label(p);
+    const struct wl_plugin *wl = &p->plugin->wl;
+    const char *text = p->set.measure.baseline;
+    AUTO_FREE void *defaults = xcalloc(1, wl->cell_size), *cell = xcalloc(1, wl->cell_size);
+    char why[1024];
     size_t marked = 0;
     bool compares = false;
+    /* The parts of the label may be in any order. */
+    params_default(wl->params, defaults, why, sizeof why);
+    bool good = *text && sweep_label_parse(wl, defaults, text, cell, why, sizeof why);
+    AUTO_FREE char *wanted = good ? sweep_label_config(wl, defaults, cell) : xstrdup(text);
     for (size_t i = 0; i < p->n_groups; i++) {
         size_t n = mark_baseline(p, &p->groups[i], wanted);
         marked += n;
@@ -313,8 +287,6 @@ static int choose_baselines(struct plan *p)
 
 /* ---- cells ---- */
 
-#define WHYS_MAX 8 /* different reasons of describe() that are reported */
-
 /* What is needed while cells are made. */
 struct builder {
     struct plan *p;
@@ -325,8 +297,6 @@ struct builder {
     size_t n_sorted;
     struct draft *drafts;
     size_t n, cap;
-    char *whys[WHYS_MAX];
-    size_t n_whys;
 };
 
 /* ---- ids ---- */
@@ -335,14 +305,6 @@ static int by_name(const void *a, const void *b)
 {
     const struct wl_param *const *x = a, *const *y = b;
     return strcmp((*x)->name, (*y)->name);
-}
-
-static void hash_id(const struct text *t, char id[PLAN_ID])
-{
-    char hex[65];
-    sha256_hex(t->s, t->len, hex);
-    memcpy(id, hex, PLAN_ID - 1);
-    id[PLAN_ID - 1] = '\0';
 }
 
 /* Ids are of canonical text, so that a value written in another way is the same cell. */
@@ -360,14 +322,14 @@ static void make_ids(const struct builder *b, const void *values, char cell[PLAN
         param_format(p, values, value, sizeof value);
         struct text *both[] = {&all, p->role == WL_AXIS ? &axes : NULL};
         for (size_t k = 0; k < 2 && both[k]; k++) {
-            text_add(both[k], p->name);
-            text_add(both[k], "=");
-            text_add(both[k], value);
-            text_add(both[k], "\n");
+            text_addf(both[k], "%s=%s\n", p->name, value);
         }
     }
-    hash_id(&all, cell);
-    hash_id(&axes, group);
+    char hex[65];
+    sha256_hex(all.s, all.len, hex);
+    snprintf(cell, PLAN_ID, "%.*s", PLAN_ID - 1, hex);
+    sha256_hex(axes.s, axes.len, hex);
+    snprintf(group, PLAN_ID, "%.*s", PLAN_ID - 1, hex);
 }
 
 static char *params_text(const struct wl_plugin *wl, const void *values)
@@ -380,12 +342,7 @@ static char *params_text(const struct wl_plugin *wl, const void *values)
             continue;
         param_format(p, values, value, sizeof value);
         const char *quote = p->type == WL_TEXT && (!*value || strchr(value, ' ')) ? "\"" : "";
-        text_add(&t, t.len ? " " : "");
-        text_add(&t, p->name);
-        text_add(&t, "=");
-        text_add(&t, quote);
-        text_add(&t, value);
-        text_add(&t, quote);
+        text_addf(&t, "%s%s=%s%s%s", t.len ? " " : "", p->name, quote, value, quote);
     }
     return t.s;
 }
@@ -404,12 +361,6 @@ static int describe(struct builder *b, const void *values, struct wl_shape *shap
         *skip = xstrdup(*why ? why : "the plugin gives no reason");
         return GS_OK;
     }
-    for (size_t i = 0; i < b->n_whys; i++)
-        if (!strcmp(b->whys[i], why))
-            return GS_USAGE;
-    if (b->n_whys == WHYS_MAX)
-        return GS_USAGE;
-    b->whys[b->n_whys++] = xstrdup(why);
     /* At the key that the reason begins with, as KEY=…, if the section has it. */
     const struct config *c = b->p->config;
     const struct config_entry *key = NULL;
@@ -469,9 +420,9 @@ static int plan_cells(struct plan *p)
         for (size_t i = 0; i < b.n_sorted; i++)
             b.sorted[i] = &p->plugin->wl.params[i];
         qsort(b.sorted, b.n_sorted, sizeof *b.sorted, by_name);
-        for (size_t i = 0; i < sweep_count(&b.sweep); i++)
-            if (add_cell(&b, i))
-                code = GS_USAGE;
+        /* Other cells are likely to be rejected for the same reason. */
+        for (size_t i = 0; i < sweep_count(&b.sweep) && !code; i++)
+            code = add_cell(&b, i);
         if (!code && !b.n)
             code =
                 config_error(config_find(p->config, p->section, "exclude"), "excludes every cell");
@@ -479,13 +430,12 @@ static int plan_cells(struct plan *p)
     size_t drafts = b.n;
     if (!code) {
         code = drop_twins(p, b.drafts, &b.n);
-        order_drafts(b.drafts, b.n);
         move_drafts(p, b.drafts, b.n);
         TRY(code, choose_baselines(p));
     }
-    draft_free(b.drafts, drafts);
-    for (size_t i = 0; i < b.n_whys; i++)
-        free(b.whys[i]);
+    for (size_t i = 0; i < drafts; i++)
+        cell_free(&b.drafts[i].cell);
+    free(b.drafts);
     free(b.head);
     free(b.sorted);
     sweep_free(&b.sweep);
@@ -493,18 +443,6 @@ static int plan_cells(struct plan *p)
 }
 
 /* ---- the plan of a section ---- */
-
-/* 53 bits, so that readers that keep numbers as doubles keep it whole; never 0. */
-static uint64_t draw_seed(void)
-{
-    uint64_t seed = 0;
-    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != (ssize_t)sizeof seed) {
-        struct timespec t;
-        clock_gettime(CLOCK_REALTIME, &t);
-        seed = (uint64_t)t.tv_sec * 1000000007u ^ (uint64_t)t.tv_nsec << 20;
-    }
-    return (seed >> 11) | 1;
-}
 
 int plan_sections_none(const struct config *c, const char *word)
 {
@@ -523,6 +461,14 @@ int plan_sections_none(const struct config *c, const char *word)
 int plan_build_from(struct plan **out, struct config *config, const char *section,
                     struct plugin *plugin, const struct settings *set)
 {
+    struct settings read;
+    if (!set && settings_read(config, &read)) {
+        plugin_unload(plugin);
+        config_free(config);
+        *out = NULL;
+        return GS_USAGE;
+    }
+    set = set ? set : &read;
     struct plan *p = xcalloc(1, sizeof *p);
     size_t word = strcspn(section, " ");
     p->config = config;
@@ -531,7 +477,13 @@ int plan_build_from(struct plan **out, struct config *config, const char *sectio
     p->section = xstrdup(section);
     p->workload = xstrfmt("%.*s", (int)word, section);
     p->label = xstrdup(section[word] ? section + word + 1 : "");
-    p->seed = set->measure.seed ? (uint64_t)set->measure.seed : draw_seed();
+    p->seed = (uint64_t)set->measure.seed;
+    if (!p->seed) {
+        if (getrandom(&p->seed, sizeof p->seed, GRND_NONBLOCK) != (ssize_t)sizeof p->seed)
+            p->seed = (uint64_t)time(NULL) * 1000000007u << 11;
+        /* 53 bits, so that readers that keep numbers as doubles keep it whole; never 0. */
+        p->seed = (p->seed >> 11) | 1;
+    }
     sha256_hex(config->text, strlen(config->text), p->config_sha256);
     int code =
         config_section(config, section) ? plan_cells(p) : plan_sections_none(config, section);
@@ -540,19 +492,6 @@ int plan_build_from(struct plan **out, struct config *config, const char *sectio
         p = NULL;
     }
     *out = p;
-    return code;
-}
-
-int plan_build_with(struct plan **out, struct config *config, const char *section,
-                    struct plugin *plugin)
-{
-    struct settings set;
-    int code = settings_read(config, &set);
-    if (!code)
-        return plan_build_from(out, config, section, plugin, &set);
-    plugin_unload(plugin);
-    config_free(config);
-    *out = NULL;
     return code;
 }
 
@@ -590,7 +529,7 @@ int plan_build(struct plan **out, struct config *config, const char *section)
     int code = plan_plugin(&plugin, config, section);
     *out = NULL;
     if (!code)
-        return plan_build_with(out, config, section, plugin);
+        return plan_build_from(out, config, section, plugin, NULL);
     config_free(config);
     return code;
 }
@@ -601,20 +540,6 @@ bool plan_sections_wanted(const char *section, const char *word)
 {
     size_t n = word ? strlen(word) : 0;
     return !word || !strcmp(section, word) || (!strncmp(section, word, n) && section[n] == ' ');
-}
-
-static int plan_one(struct sections *s, struct config *c, const char *section)
-{
-    struct plan *p = NULL;
-    int code = plan_build(&p, config_share(c), section);
-    if (code == GS_CANNOT) {
-        s->left_out = code;
-        return GS_OK;
-    }
-    if (code)
-        return code;
-    APPEND(s->plans, s->n) = p;
-    return GS_OK;
 }
 
 int plan_sections(struct sections *s, const char *config, const char *const *overrides,
@@ -631,9 +556,18 @@ int plan_sections_of(struct sections *s, struct config *c, const char *workload)
 {
     int code = GS_OK;
     *s = (struct sections){0};
-    for (size_t i = 0; !code && config_workload(c, i); i++)
-        if (plan_sections_wanted(config_workload(c, i), workload))
-            code = plan_one(s, c, config_workload(c, i));
+    for (size_t i = 0; !code && config_workload(c, i); i++) {
+        struct plan *p = NULL;
+        if (!plan_sections_wanted(config_workload(c, i), workload))
+            continue;
+        code = plan_build(&p, config_share(c), config_workload(c, i));
+        if (!code)
+            APPEND(s->plans, s->n) = p;
+        if (code == GS_CANNOT) {
+            s->left_out = code;
+            code = GS_OK;
+        }
+    }
     if (!code && !s->n)
         code = s->left_out ? s->left_out : plan_sections_none(c, workload);
     return code;

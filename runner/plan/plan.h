@@ -97,11 +97,9 @@ uint64_t plan_launch_seed(uint64_t seed, int launch);
 int plan_build(struct plan **out, struct config *config, const char *section);
 
 /* The steps of plan_build. plan_plugin loads the section's plugin; its errors name the section's
- * line. The others take ownership of config and plugin, even on failure; plan_build_from takes
- * settings that were read before. */
+ * line. plan_build_from takes ownership of config and plugin, even on failure; set NULL: the settings
+ * are read here. */
 int plan_plugin(struct plugin **out, const struct config *config, const char *section);
-int plan_build_with(struct plan **out, struct config *config, const char *section,
-                    struct plugin *plugin);
 int plan_build_from(struct plan **out, struct config *config, const char *section,
                     struct plugin *plugin, const struct settings *set);
 

@@ -24,16 +24,11 @@
 
 /* ---- time and memory ---- */
 
-static double sample_time(const struct set_measure *m, const struct wl_shape *s)
-{
-    double one = s->iteration_s * (s->iters_min > 1 ? s->iters_min : 1);
-    return fmax(one, m->sample_time > 0 ? m->sample_time : AUTO_SAMPLE_S);
-}
-
 static void add_group(const struct plan *p, const struct group *g, struct plan_cost *cost)
 {
     const struct set_measure *m = &p->set.measure;
     double block = 0, once = 0, visits = (double)(m->samples + m->discard);
+    double sample = m->sample_time > 0 ? m->sample_time : AUTO_SAMPLE_S;
     uint64_t host = 0, device = 0;
     for (size_t i = g->first; i < g->first + g->n; i++) {
         const struct cell *c = &p->cells[i];
@@ -42,7 +37,8 @@ static void add_group(const struct plan *p, const struct group *g, struct plan_c
             (double)c->shape.host_B / HOST_BPS + (double)c->shape.device_B / DEVICE_BPS;
         if (c->skip)
             continue;
-        block += n * (visits * sample_time(m, &c->shape) + memory_s);
+        double one = c->shape.iteration_s * (c->shape.iters_min > 1 ? c->shape.iters_min : 1);
+        block += n * (visits * fmax(one, sample) + memory_s);
         once += n * (PREPARE_S + memory_s + (double)m->warmup_ops * c->shape.iteration_s);
         host += (uint64_t)n * c->shape.host_B;
         device += (uint64_t)n * c->shape.device_B;
@@ -81,61 +77,29 @@ static bool read_number(const char *path, uint64_t *value)
     return good;
 }
 
-static uint64_t available(void)
+uint64_t plan_free_memory(void)
 {
-    char line[256];
+    uint64_t least = UINT64_MAX, limit, used;
+    char line[4096], group[3072] = "";
     unsigned long long kib = 0;
-    AUTO_FCLOSE FILE *f = fopen("/proc/meminfo", "re");
-    while (f && fgets(line, sizeof line, f) && sscanf(line, "MemAvailable: %llu", &kib) != 1)
+    AUTO_FCLOSE FILE *memory = fopen("/proc/meminfo", "re");
+    while (memory && fgets(line, sizeof line, memory) &&
+           sscanf(line, "MemAvailable: %llu", &kib) != 1)
         ;
-    return kib ? kib * 1024 : UINT64_MAX;
-}
-
-/* Where the two generations of control groups keep a memory limit and what counts against it. */
-static const struct hierarchy {
-    const char *controllers; /* in /proc/self/cgroup */
-    const char *root, *limit, *used;
-} hierarchies[] = {
-    {"", "/sys/fs/cgroup", "memory.max", "memory.current"},
-    {"memory", "/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"},
-};
-
-/* The least that the group and those above it leave. */
-static uint64_t left_in(const struct hierarchy *h, char *group)
-{
-    uint64_t least = UINT64_MAX;
-    for (;;) {
-        AUTO_FREE char *limit_path = xstrfmt("%s%s/%s", h->root, group, h->limit);
-        AUTO_FREE char *used_path = xstrfmt("%s%s/%s", h->root, group, h->used);
-        uint64_t limit, used;
+    if (kib)
+        least = kib * 1024;
+    /* The least that the control group and those above it leave. */
+    AUTO_FCLOSE FILE *own = fopen("/proc/self/cgroup", "re");
+    while (own && fgets(line, sizeof line, own) && sscanf(line, "0::%3071s", group) != 1)
+        ;
+    for (char *end = group + strlen(group); end; end = strrchr(group, '/')) {
+        *end = '\0';
+        AUTO_FREE char *limit_path = xstrfmt("/sys/fs/cgroup%s/memory.max", group);
+        AUTO_FREE char *used_path = xstrfmt("/sys/fs/cgroup%s/memory.current", group);
         if (read_number(limit_path, &limit) && read_number(used_path, &used)) {
             uint64_t left = limit > used ? limit - used : 0;
             least = left < least ? left : least;
         }
-        char *slash = strrchr(group, '/');
-        if (!slash)
-            return least;
-        *slash = '\0';
-    }
-}
-
-uint64_t plan_free_memory(void)
-{
-    uint64_t least = available();
-    char line[4096];
-    AUTO_FCLOSE FILE *f = fopen("/proc/self/cgroup", "re");
-    while (f && fgets(line, sizeof line, f)) {
-        char *controllers = strchr(line, ':'),
-             *group = controllers ? strchr(controllers + 1, ':') : NULL;
-        if (!group)
-            continue;
-        *group++ = '\0';
-        group[strcspn(group, "\n")] = '\0';
-        for (size_t i = 0; i < COUNT(hierarchies); i++)
-            if (!strcmp(controllers + 1, hierarchies[i].controllers)) {
-                uint64_t left = left_in(&hierarchies[i], group);
-                least = left < least ? left : least;
-            }
     }
     return least;
 }

@@ -18,25 +18,23 @@
 
 /* ---- plan.json ---- */
 
-static json_t *cell_json(const struct cell *c, const struct group *g)
-{
-    json_t *o = json_pack("{s:s, s:s, s:o, s:o, s:o, s:I, s:f, s:b}", "id", c->id, "group", g->id,
-                          "config", json_text(c->config), "mode", json_text(c->mode), "params",
-                          json_text(c->params), "size_B", (json_int_t)c->shape.size_B,
-                          "busbw_factor", c->shape.busbw_factor, "baseline", c->baseline);
-    if (c->skip)
-        json_object_set_new(o, "skip", json_text(c->skip));
-    return o;
-}
-
 json_t *plan_json(const struct plan *p)
 {
     json_t *cells = json_array(), *groups = json_array(), *overrides = json_array();
     for (size_t i = 0; i < p->n_groups; i++) {
         const struct group *g = &p->groups[i];
         json_array_append_new(groups, json_string(g->id));
-        for (size_t k = g->first; k < g->first + g->n; k++)
-            json_array_append_new(cells, cell_json(&p->cells[k], g));
+        for (size_t k = g->first; k < g->first + g->n; k++) {
+            const struct cell *c = &p->cells[k];
+            json_t *o =
+                json_pack("{s:s, s:s, s:o, s:o, s:o, s:I, s:f, s:b}", "id", c->id, "group", g->id,
+                          "config", json_text(c->config), "mode", json_text(c->mode), "params",
+                          json_text(c->params), "size_B", (json_int_t)c->shape.size_B,
+                          "busbw_factor", c->shape.busbw_factor, "baseline", c->baseline);
+            if (c->skip)
+                json_object_set_new(o, "skip", json_text(c->skip));
+            json_array_append_new(cells, o);
+        }
     }
     for (size_t i = 0; p->config->overrides[i]; i++)
         json_array_append_new(overrides, json_text(p->config->overrides[i]));
@@ -92,45 +90,41 @@ static const char *string(const struct reader *r, const char *key)
     return s;
 }
 
-/* The overrides; and the platform's name where it came from the name of the config, which is not
- * that of the copy. NULL-terminated, json's strings but for the last, the caller's. */
-static const char **overrides(const struct reader *r, char **platform)
-{
-    json_t *list = json_object_get(r->json, "overrides");
-    const char *name = string(r, "platform");
-    size_t n = json_array_size(list), k = 0;
-    const char **v = xcalloc(n + 2, sizeof *v);
-    bool named = false;
-    for (size_t i = 0; i < n; i++) {
-        const char *s = json_string_value(json_array_get(list, i));
-        named = named || (s && !strncmp(s, "platform:name=", 14));
-        if (s)
-            v[k++] = s;
-    }
-    *platform = name ? xstrfmt("platform:name=%s", name) : NULL;
-    if (!named)
-        v[k] = *platform;
-    return v;
-}
-
+/* With the overrides of the plan; and with the platform's name where it came from the name of the
+ * config, which is not that of the copy. */
 static int load_config(const struct reader *r, struct config **out)
 {
-    AUTO_FREE char *path = xstrfmt("%s/config.ini", r->dir), *platform = NULL;
-    AUTO_FREE const char **list = overrides(r, &platform);
-    const char *sha256 = string(r, "config_sha256");
+    json_t *list = json_object_get(r->json, "overrides"), *one;
+    const char *name = string(r, "platform"), *sha256 = string(r, "config_sha256");
+    AUTO_FREE char *path = xstrfmt("%s/config.ini", r->dir);
+    AUTO_FREE char *platform = xstrfmt("platform:name=%s", name ? name : "");
+    AUTO_FREE const char **overrides = xcalloc(json_array_size(list) + 2, sizeof *overrides);
+    bool named = false;
     char hex[65];
-    int code = platform && sha256 ? config_load(out, path, list) : GS_FAILED;
-    if (!code) {
-        sha256_hex((*out)->text, strlen((*out)->text), hex);
-        if (strcmp(sha256, hex)) {
-            config_free(*out);
-            *out = NULL;
-            code = fail_at(GS_FAILED, path, 0,
-                           "edited since the run was planned: its SHA-256 is not the one in "
-                           "plan.json");
-        }
+    size_t i, n = 0;
+    json_array_foreach(list, i, one)
+    {
+        if (!json_is_string(one))
+            continue;
+        overrides[n++] = json_string_value(one);
+        named = named || !strncmp(overrides[n - 1], "platform:name=", 14);
     }
-    return code;
+    if (!named)
+        overrides[n] = platform;
+    if (!name || !sha256)
+        return GS_FAILED;
+    CHECK(config_load(out, path, overrides));
+    if (!named) { /* the user gave none */
+        free((*out)->overrides[n]);
+        (*out)->overrides[n] = NULL;
+    }
+    sha256_hex((*out)->text, strlen((*out)->text), hex);
+    if (!strcmp(sha256, hex))
+        return GS_OK;
+    config_free(*out);
+    *out = NULL;
+    return fail_at(GS_FAILED, path, 0,
+                   "edited since the run was planned: its SHA-256 is not the one in plan.json");
 }
 
 /* Do the same cells come out, in the same groups? */
@@ -156,18 +150,6 @@ static int other_cells(const struct reader *r, const struct plan *p)
                    p->plugin->wl.version);
 }
 
-/* The platform's name was handed over as an override: the plan has those that the user gave. */
-static void forget_platform(struct plan *p, size_t n)
-{
-    char **v = p->config->overrides;
-    for (size_t i = 0; v[i]; i++)
-        if (i >= n) {
-            free(v[i]);
-            v[i] = NULL;
-            break;
-        }
-}
-
 static int rebuild(const struct reader *r, struct plan **out)
 {
     struct config *config;
@@ -182,7 +164,6 @@ static int rebuild(const struct reader *r, struct plan **out)
     if (code)
         return code;
     (*out)->seed = (uint64_t)json_integer_value(seed);
-    forget_platform(*out, json_array_size(json_object_get(r->json, "overrides")));
     code = other_cells(r, *out);
     if (code) {
         plan_free(*out);

@@ -11,7 +11,7 @@
 static struct plan *build(const char *text)
 {
     struct plan *p;
-    if (plan_build_with(&p, toy_config(text), "toy", toy_plugin()))
+    if (plan_build_from(&p, toy_config(text), "toy", toy_plugin(), NULL))
         fail_msg("%s\n%s", captured, text);
     return p;
 }
