@@ -50,11 +50,8 @@ for so in "$build"/plugins/*.so; do
     ok "help describes $(basename "$so")" "$gradsync" help "$so"
     is "$(awk 'length > 80' <<<"$out")" '' "help of $(basename "$so") fits 80 columns"
 done
-mkdir one
-compile load_crash one/load_crash.so
-GRADSYNC_PLUGIN_PATH=$tmp/one ok 'list succeeds' "$gradsync" help plugins
+ok 'list succeeds' "$gradsync" help plugins
 like "$out" 'mpi_allreduce .*all-reduce' 'list shows the plugins beside the program'
-like "$out" 'load_crash .*crashes while it is loaded' 'list says that a plugin crashes'
 
 exits 0 'null.so passes its check' "$gradsync" check "$build/tests/plugins/null.so"
 no_orphans 'no process is left running'

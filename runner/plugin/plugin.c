@@ -2,9 +2,7 @@
 #include "plugin/plugin.h"
 
 #include "base/err.h"
-#include "base/family.h"
 #include "base/files.h"
-#include "base/secrets.h"
 #include "base/text.h"
 #include "config/locate.h"
 #include "config/params.h"
@@ -24,7 +22,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* ---- the files of plugins ---- */
@@ -49,15 +46,10 @@ static void search_path(struct words *dirs)
     words_split(dirs, all, ':');
 }
 
-static bool is_path(const char *name)
-{
-    return strchr(name, '/') || text_ends(name, ".so");
-}
-
 /* The path for a name (plugin_load); NULL: there is none. The caller frees it. */
 static char *plugin_file(const char *name)
 {
-    if (is_path(name))
+    if (strchr(name, '/') || text_ends(name, ".so"))
         return xstrfmt("%s%s", strchr(name, '/') ? "" : "./", name);
     AUTO_WORDS struct words dirs = {0};
     search_path(&dirs);
@@ -72,21 +64,6 @@ static char *plugin_file(const char *name)
     return found;
 }
 
-static bool mentions_abi(const char *path)
-{
-    AUTO_TEXT struct text bytes = {0};
-    return files_read(path, FILES_ANY, FILES_WHOLE_MAX, &bytes) &&
-           memmem(bytes.s, bytes.len, PLUGIN_ABI_STEM, strlen(PLUGIN_ABI_STEM));
-}
-
-static bool is_new(const struct plugin_files *f, const char *name)
-{
-    for (size_t i = 0; i < f->n; i++)
-        if (!strcmp(f->v[i].name, name))
-            return false;
-    return true;
-}
-
 static void find_in(struct plugin_files *f, const char *dir)
 {
     AUTO_WORDS struct words files = {0};
@@ -95,7 +72,12 @@ static void find_in(struct plugin_files *f, const char *dir)
     for (size_t i = 0; i < files.n; i++) {
         struct plugin_file one = {.name = xstrfmt("%.*s", (int)strlen(files.v[i]) - 3, files.v[i]),
                                   .path = xstrfmt("%s/%s", dir, files.v[i])};
-        if (is_new(f, one.name) && mentions_abi(one.path)) {
+        AUTO_TEXT struct text bytes = {0};
+        bool good = files_read(one.path, FILES_ANY, FILES_WHOLE_MAX, &bytes) &&
+                    memmem(bytes.s, bytes.len, PLUGIN_ABI_STEM, strlen(PLUGIN_ABI_STEM));
+        for (size_t k = 0; k < f->n; k++)
+            good = good && strcmp(f->v[k].name, one.name) != 0;
+        if (good) {
             APPEND(f->v, f->n) = one;
         } else {
             free(one.name);
@@ -136,8 +118,6 @@ static void plugin_files_free(struct plugin_files *f)
 
 struct lint {
     const struct plugin *plugin;
-    void (*report)(void *ctx, const char *line);
-    void *ctx;
     int faults;
 };
 
@@ -148,7 +128,7 @@ __attribute__((format(printf, 2, 3))) static void fault(struct lint *l, const ch
     va_start(args, fmt);
     vsnprintf(line, sizeof line, fmt, args);
     va_end(args);
-    l->report(l->ctx, line);
+    fail_at(GS_USAGE, l->plugin->path, 0, "%s", line);
     l->faults++;
 }
 
@@ -275,12 +255,6 @@ static bool lint_choices(struct lint *l, const struct wl_param *p)
     return true;
 }
 
-static void lint_range(struct lint *l, const struct wl_param *p)
-{
-    if (isnan(p->min) || isnan(p->max) || p->min > p->max)
-        fault(l, "parameter '%s': min %g is above max %g", p->name, p->min, p->max);
-}
-
 /* The member lies inside the cell and on no other's place. The usual cause is a member that is narrower
  * than what its type fills. */
 static bool lint_place(struct lint *l, const struct wl_param *table, size_t i)
@@ -302,21 +276,15 @@ static bool lint_place(struct lint *l, const struct wl_param *table, size_t i)
             "member of type %s, or correct cell_size",
             p->name, type[p->type], size, p->offset, cell, member[p->type]);
     for (size_t j = 0; j < i; j++) {
-        const struct wl_param *q = &table[j];
-        const struct wl_param *first = q->offset < p->offset ? q : p;
-        if (q->type > WL_TEXT || q->offset >= p->offset + size ||
-            p->offset >= q->offset + param_size(q))
-            continue;
-        if (q->offset == p->offset)
-            fault(l, "parameters '%s' and '%s' have the same offset, %zu: correct one", q->name,
-                  p->name, p->offset);
-        else
+        const struct wl_param *q = &table[j], *first = q->offset <= p->offset ? q : p;
+        if (q->type <= WL_TEXT && q->offset < p->offset + size &&
+            p->offset < q->offset + param_size(q))
             fault(
                 l,
-                "parameters '%s' and '%s' overlap: %s fills %zu bytes of '%s', which has only %zu: "
-                "make it of type %s",
-                q->name, p->name, type[first->type], param_size(first), first->name,
-                p->offset + q->offset - 2 * first->offset, member[first->type]);
+                "parameters '%s' and '%s' overlap: %s fills %zu bytes of '%s' at offset %zu; make "
+                "it of type %s, or correct the offset",
+                q->name, p->name, type[first->type], param_size(first), first->name, first->offset,
+                member[first->type]);
     }
     return inside;
 }
@@ -348,7 +316,8 @@ static void lint_param(struct lint *l, const struct wl_param *table, size_t i)
         fault(l, "parameter '%s': type %d is unknown", p->name, (int)p->type);
         return;
     }
-    lint_range(l, p);
+    if (isnan(p->min) || isnan(p->max) || p->min > p->max)
+        fault(l, "parameter '%s': min %g is above max %g", p->name, p->min, p->max);
     if (lint_choices(l, p) & lint_place(l, table, i))
         lint_default(l, p);
 }
@@ -436,22 +405,20 @@ static void lint_metrics(struct lint *l)
         fault(l, "has more than %d metrics, or they do not end with a NULL name", WL_METRICS_MAX);
 }
 
-int plugin_lint(const struct plugin *p, void (*report)(void *ctx, const char *line), void *ctx)
+int plugin_lint(const struct plugin *p)
 {
-    struct lint l = {.plugin = p, .report = report, .ctx = ctx};
+    struct lint l = {.plugin = p};
     lint_identity(&l);
     lint_functions(&l);
     if (lint_params(&l))
         lint_added(&l);
     lint_metrics(&l);
-    return l.faults;
+    return l.faults ? GS_USAGE : GS_OK;
 }
 
 /* ---- loading ---- */
 
 #define ABI_MAX 99
-#define LOAD_SECONDS 30
-#define LOADED 113 /* no constructor ends a process with this exit code */
 
 static int no_such(const char *name)
 {
@@ -537,44 +504,6 @@ static bool is_whole(int fd)
     return true;
 }
 
-static bool try_first;
-
-void plugin_try_first(void)
-{
-    try_first = true;
-}
-
-/* The lint reads its tables, too. */
-static int load_apart(void *path)
-{
-    struct plugin *p;
-    char unsaid[64];
-    try_first = false;
-    err_capture(unsaid, sizeof unsaid);
-    alarm(LOAD_SECONDS);
-    plugin_load(&p, path);
-    return LOADED;
-}
-
-/* Loads it in a process of its own: its constructors may crash, wait for ever or end the process. */
-static int survives(char *path)
-{
-    int status = family_apart(load_apart, path);
-    if (status < 0)
-        return fail(GS_FAILED, "%s: no process for its first load: %s", path, strerror(errno));
-    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
-        return fail_at(GS_FAILED, path, 0, "does not finish loading within %d s", LOAD_SECONDS);
-    if (WIFSIGNALED(status))
-        return fail_at(GS_FAILED, path, 0, "crashes while it is loaded (SIG%s)",
-                       sigabbrev_np(WTERMSIG(status)));
-    if (WEXITSTATUS(status) != LOADED)
-        return fail_at(GS_FAILED, path, 0,
-                       "ends the process while it is loaded (exit code %d): correct its "
-                       "constructors",
-                       WEXITSTATUS(status));
-    return GS_OK;
-}
-
 static int open_file(struct plugin *p)
 {
     int fd = files_open(p->path, FILES_ANY); /* dlopen would wait for a pipe */
@@ -586,8 +515,6 @@ static int open_file(struct plugin *p)
     close(fd);
     if (!whole)
         return fail_at(GS_USAGE, p->path, 0, "is cut short: build or copy it again");
-    if (try_first && survives(p->path))
-        return GS_FAILED;
     p->dl = dlopen(p->path, RTLD_NOW | RTLD_LOCAL);
     if (!p->dl)
         return refused(p->path, dlerror());
@@ -611,33 +538,16 @@ int plugin_open(struct plugin **out, const char *name)
     return GS_OK;
 }
 
-#define LINE_MAX_B 512
-
-static void keep_first(void *ctx, const char *line)
-{
-    char *first = ctx;
-    if (!*first)
-        snprintf(first, LINE_MAX_B, "%s", line);
-}
-
 int plugin_load(struct plugin **out, const char *name)
 {
     struct plugin *p = NULL;
-    int code = plugin_open(&p, name);
-    if (!p)
-        return code;
-    char first[LINE_MAX_B] = "";
-    int faults = plugin_lint(p, keep_first, first);
-    if (faults) {
-        code = faults == 1
-                   ? fail_at(GS_USAGE, p->path, 0, "%s", first)
-                   : fail_at(GS_USAGE, p->path, 0, "%s (and %d more: 'gradsync check' lists them)",
-                             first, faults - 1);
+    CHECK(plugin_open(&p, name));
+    int code = plugin_lint(p);
+    if (code)
         plugin_unload(p);
-        return code;
-    }
-    *out = p;
-    return GS_OK;
+    else
+        *out = p;
+    return code;
 }
 
 bool plugin_has_param(const struct wl_plugin *wl, const struct wl_param *p, const void *cell)
@@ -701,15 +611,4 @@ void plugin_each_param(const struct words *names, void *arg,
             take(arg, p->wl.name, q);
         plugin_unload(p);
     }
-}
-
-static void add_name(void *params, const char *plugin, const struct wl_param *p)
-{
-    (void)plugin;
-    words_add_once(params, p->name);
-}
-
-void plugin_param_names(struct words *params, const struct words *plugins)
-{
-    plugin_each_param(plugins, params, add_name);
 }

@@ -19,9 +19,6 @@ struct plugin {
     struct wl_plugin wl; /* members that the plugin's `size` does not cover are zero */
 };
 
-/* From now on a plugin is first loaded in a process of its own. Not for ranks: MPI must not fork. */
-void plugin_try_first(void);
-
 /* `name`: "null", or a path with a slash or ending in .so. Searched: GRADSYNC_PLUGIN_PATH (colons;
  * --plugins), beside the program and in its plugins/, the install prefix; never the current folder.
  * dlopen(RTLD_NOW | RTLD_LOCAL). Returns GS_OK, GS_USAGE (no such plugin, nearest named; another
@@ -32,8 +29,8 @@ int plugin_load(struct plugin **out, const char *name);
 int plugin_open(struct plugin **out, const char *name);
 void plugin_unload(struct plugin *p);
 
-/* Every fault of the tables, one line each through `report`; returns how many. */
-int plugin_lint(const struct plugin *p, void (*report)(void *ctx, const char *line), void *ctx);
+/* GS_OK; or GS_USAGE, every fault of the tables reported. */
+int plugin_lint(const struct plugin *p);
 
 /* Is the parameter part of this cell? Not if it was added (wl_plugin.added) and has its default. */
 bool plugin_has_param(const struct wl_plugin *wl, const struct wl_param *p, const void *cell);
@@ -54,5 +51,3 @@ void plugin_each(void (*visit)(void *ctx, const char *name, const char *path,
  * here is left out: it may need a library that this machine does not have. */
 void plugin_each_param(const struct words *names, void *arg,
                        void take(void *arg, const char *plugin, const struct wl_param *p));
-/* Adds the names of these parameters, each once. */
-void plugin_param_names(struct words *params, const struct words *plugins);

@@ -38,25 +38,21 @@
 
 /* ---- check config ---- */
 
-/* With faulty settings there are no cells, but keys and values can still be checked. */
-static int check_values(const struct config *c, const char *section, struct plugin *plugin)
-{
-    struct sweep sweep;
-    int code = sweep_read(&sweep, c, section, &plugin->wl);
-    sweep_free(&sweep);
-    plugin_unload(plugin);
-    return code;
-}
-
 static int check_workload(struct config *c, const char *section, const struct settings *set)
 {
     struct plugin *plugin;
     struct plan *plan;
     CHECK(plan_plugin(&plugin, c, section));
-    if (!set)
-        return check_values(c, section, plugin);
-    int code = plan_build_from(&plan, config_share(c), section, plugin, set);
-    plan_free(plan);
+    if (set) {
+        int code = plan_build_from(&plan, config_share(c), section, plugin, set);
+        plan_free(plan);
+        return code;
+    }
+    /* With faulty settings there are no cells, but keys and values can still be checked. */
+    struct sweep sweep;
+    int code = sweep_read(&sweep, c, section, &plugin->wl);
+    sweep_free(&sweep);
+    plugin_unload(plugin);
     return code;
 }
 
@@ -98,22 +94,13 @@ static int check_config(const char *path, const char *const *overrides)
 
 /* ---- the tables ---- */
 
-static void report_fault(void *ctx, const char *line)
-{
-    const char *const *path = ctx;
-    fail_at(GS_USAGE, *path, 0, "%s", line);
-}
-
 static int read_tables(const char *path, const char *data)
 {
     (void)data;
     struct plugin *p;
     alarm(SILENCE_S);
     CHECK(plugin_open(&p, path));
-    if (plugin_lint(p, report_fault, &path)) {
-        say("%s: correct the tables first; then check measures a block", path);
-        return GS_USAGE;
-    }
+    CHECK(plugin_lint(p));
     size_t metrics = 0;
     while (p->wl.metrics[metrics].name)
         metrics++;
@@ -123,6 +110,8 @@ static int read_tables(const char *path, const char *data)
     return GS_OK;
 }
 
+#define CALLED 100 /* added to the exit code of a child, which no constructor of a plugin adds */
+
 struct call {
     int (*check)(const char *path, const char *data);
     const char *path, *data;
@@ -131,7 +120,7 @@ struct call {
 static int call(void *ctx)
 {
     const struct call *c = ctx;
-    return c->check(c->path, c->data);
+    return CALLED + c->check(c->path, c->data);
 }
 
 /* The exit code of check(path, data) in a process of its own, which the plugin may crash `when`. */
@@ -147,7 +136,10 @@ static int in_child(int (*check)(const char *path, const char *data), const char
     if (WIFSIGNALED(status))
         return fail_at(GS_FAILED, path, 0, "crashes %s (SIG%s)", when,
                        sigabbrev_np(WTERMSIG(status)));
-    return WEXITSTATUS(status);
+    if (WEXITSTATUS(status) < CALLED)
+        return fail_at(GS_FAILED, path, 0, "ends the process %s (exit code %d)", when,
+                       WEXITSTATUS(status));
+    return WEXITSTATUS(status) - CALLED;
 }
 
 /* ---- one block ---- */
@@ -202,19 +194,7 @@ static int check_block(const char *path)
     return code;
 }
 
-static int check_plugin(const char *path)
-{
-    CHECK(in_child(read_tables, path, NULL, "while it is loaded or its tables are read"));
-    return check_block(path);
-}
-
 /* ---- check raw ---- */
-
-static int check_run(const char *dir)
-{
-    int code = manifest_verify(dir), recordings = ledger_check_run(dir);
-    return code ? code : recordings;
-}
 
 static int check_tree(const char *dir)
 {
@@ -224,8 +204,8 @@ static int check_tree(const char *dir)
     if (!runs.n)
         return fail_at(GS_USAGE, dir, 0, "holds no recording");
     for (size_t i = 0; i < runs.n; i++) {
-        int one = check_run(runs.v[i].dir);
-        code = code ? code : one;
+        int sealed = manifest_verify(runs.v[i].dir), lines = ledger_check_run(runs.v[i].dir);
+        code = code ? code : sealed ? sealed : lines;
     }
     return code;
 }
@@ -254,16 +234,6 @@ static int check_file(const char *path)
     return code ? code : one;
 }
 
-/* Files of other programs are not called damaged. */
-static bool may_be_recording(const char *path)
-{
-    static const char begins[] = "{\"type\":";
-    char start[sizeof begins - 1];
-    AUTO_FCLOSE FILE *f = fopen(path, "re");
-    size_t n = f ? fread(start, 1, sizeof start, f) : 0;
-    return !memcmp(start, begins, n) || text_ends(path, ".jsonl");
-}
-
 static int check_raw(const char *path)
 {
     struct stat st;
@@ -271,7 +241,12 @@ static int check_raw(const char *path)
         return locate_failed(GS_USAGE, path, LOCATE_CONFIG | LOCATE_RUN);
     if (S_ISREG(st.st_mode) && !st.st_size)
         return fail_at(GS_FAILED, path, 0, "empty: a recording begins with a header");
-    if (S_ISREG(st.st_mode) && !may_be_recording(path))
+    /* Files of other programs are not called damaged. */
+    static const char begins[] = "{\"type\":";
+    char start[sizeof begins - 1];
+    AUTO_FCLOSE FILE *f = S_ISREG(st.st_mode) ? fopen(path, "re") : NULL;
+    size_t n = f ? fread(start, 1, sizeof start, f) : 0;
+    if (S_ISREG(st.st_mode) && !text_ends(path, ".jsonl") && memcmp(start, begins, n) != 0)
         return fail_at(GS_USAGE, path, 0,
                        "nothing to check: not a config (.ini), a plugin (.so) or a recording "
                        "(.jsonl)");
@@ -280,13 +255,6 @@ static int check_raw(const char *path)
 
 /* ---- check ---- */
 
-/* plan has nothing to do for a config with [model] alone. */
-static bool has_workload(const char *path, const char *const *overrides)
-{
-    AUTO(config_free_of) struct config *c = NULL;
-    return config_load(&c, path, overrides) == GS_OK && config_workload(c, 0);
-}
-
 /* Checks it, and names the next command. A name without a known ending is a config by its bare name, or
  * a recording. */
 static int check_one(const char *path, const char *const *overrides)
@@ -294,10 +262,12 @@ static int check_one(const char *path, const char *const *overrides)
     AUTO_FREE char *config = locate_config(path), *run = locate_run(path), *next = NULL;
     if (text_ends(path, ".ini")) {
         CHECK(check_config(path, overrides));
-        next =
-            config_command(has_workload(path, overrides) ? "plan" : "model", path, NULL, overrides);
+        AUTO(config_free_of) struct config *c = NULL;
+        CHECK(config_load(&c, path, overrides));
+        next = config_command(config_workload(c, 0) ? "plan" : "model", path, NULL, overrides);
     } else if (text_ends(path, ".so")) {
-        CHECK(check_plugin(path));
+        CHECK(in_child(read_tables, path, NULL, "while it is loaded or its tables are read"));
+        CHECK(check_block(path));
         next = config_command("help", path, NULL, NULL);
     } else {
         CHECK(strcmp(config, path) ? check_config(config, overrides) : check_raw(run));

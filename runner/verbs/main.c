@@ -278,10 +278,6 @@ static void add_name(void *names, const char *kind, const char *section, const s
 
 static int no_such_word(const char *word, struct words *names)
 {
-    AUTO_WORDS struct words params = {0};
-    plugin_param_names(&params, names);
-    for (size_t i = 0; i < params.n; i++)
-        words_add(names, params.v[i]);
     for (size_t i = 0; i < COUNT(verbs); i++)
         words_add(names, verbs[i].name);
     for (const struct settings_section *s = settings_sections; s->name; s++)
@@ -394,7 +390,6 @@ static int take_plugins(int *argc, char **argv)
 static int run_verb(int argc, char **argv)
 {
     CHECK(take_plugins(&argc, argv));
-    plugin_try_first();
     if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
         return main_help();
     if (!strcmp(argv[1], "--version")) {
