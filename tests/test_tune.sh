@@ -418,6 +418,34 @@ END
     like "$err" 'a step takes [2-9][0-9.]* ms, by the lines that the job prints; .* visits are periods of 1 collective, ' \
         'the step of a job with equal all-reduces is its own'
     like "$out" 'ommunication costs' 'it has a price'
+
+    # A job that checks its sums
+    cat >checks.c <<'END'
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+static int v[50000];
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    for (;;) {
+        usleep(5000);
+        v[0] = 1;
+        MPI_Allreduce(MPI_IN_PLACE, v, 50000, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        if (v[0] != 2) {
+            fprintf(stderr, "wrong sum %d\n", v[0]);
+            exit(3);
+        }
+    }
+}
+END
+    ok 'a job that checks its sums compiles' mpicc -O1 -o checks checks.c
+    exits 0 'it has settings' tune -m 0.7 -l 2 --only algorithm=3 -- mpirun --oversubscribe -n 2 ./checks
+    like "$err" 'the job crashed where communication is left out \([a-z]+\): exit code 3; its last line: wrong sum [01]' \
+        'a job that crashes without communication is named with its own last line'
+    is "$(grep -c 'the job crashed' <<<"$err")" 1 'and communication stays in place from then on'
+    like "$out" '^(Set|No setting of 1 was)' 'the setting is compared'
 fi
 
 job=$build/engine/pretended/job

@@ -112,6 +112,15 @@ static const char *advice_about(const char *line)
     return NULL;
 }
 
+/* mpirun says what every crash has, between two lines of dashes. */
+static bool repeats_exit_code(struct job_output *o, const char *line)
+{
+    o->repeats = (o->repeats && strncmp(line, "-----", 5) != 0) ||
+                 !strncmp(line, "Primary job  terminated normally", 32) ||
+                 strstr(line, "detected that one or more processes exited with non-zero status");
+    return o->repeats;
+}
+
 static void take_line(struct job_output *o)
 {
     text_add(&o->line, "");
@@ -120,7 +129,8 @@ static void take_line(struct job_output *o)
     to_log(o, shown);
     const char *from = shown + strspn(shown, " \t");
     bool words = has_letter(from);
-    if (*from && (words || !o->has_words)) {
+    bool repeats = repeats_exit_code(o, from);
+    if (*from && !repeats && (words || !o->has_words)) {
         snprintf(o->last, sizeof o->last, "%s", from);
         o->has_words = words;
     }

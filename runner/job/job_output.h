@@ -38,6 +38,7 @@ struct job_output {
     size_t logged, left_out; /* bytes */
     char last[160];          /* the last line with a letter, or the last that is not blank */
     bool has_words;          /* `last` has a letter */
+    bool repeats;            /* in a message of the launcher that says no more than the exit code */
     const char *advice;      /* about a known message of a launcher; NULL: there was none */
 };
 

@@ -421,6 +421,8 @@ static void judge(struct launch *l, const struct job_ended *e)
     AUTO_FREE char *reason = job_output_reason(&l->output);
     if (e->lost)
         r->kind = job_ended_kind(e, r->why, sizeof r->why);
+    else if (!e->enough && !e->hung && e->status && job_ended_kind(e, why, sizeof why))
+        snprintf(r->crash, sizeof r->crash, "%s%s", why, reason);
     if (r->kind || (r->n && (r->by_calls || r->n >= LINES_LEAST)))
         return; /* a job that ended by itself gave enough, or was ended */
     AUTO_FREE char *calls =

@@ -60,8 +60,9 @@ struct launched {
     double progress_at, longest_s;
     const char *kind; /* as in a fail line; NULL: measured */
     char why[700];
-    bool stopped; /* by a signal */
-    bool gloo;    /* DDP made many steps over Gloo, which nothing sees */
+    char crash[400]; /* how it ended by itself; "": well, or it was ended */
+    bool stopped;    /* by a signal */
+    bool gloo;       /* DDP made many steps over Gloo, which nothing sees */
 };
 
 struct launch {

@@ -50,7 +50,8 @@ struct tune {
     struct interrupts interrupts;
     double minutes, worth, memory;
     double began, spent_s; /* spent_s: by an interrupted run before this one */
-    double start_s;        /* a launch takes about so long */
+    double start_s;        /* a launch takes about so long, */
+    double base_s;         /* and one of the job as it is; 0: as long */
     double base_memory_B;
     double line_s;      /* of a step, by the lines that the job prints; 0: unknown */
     double other_share; /* of the bytes of a step: those that no arm leaves out */
@@ -113,6 +114,7 @@ static const struct member {
     {"memory", REAL, AT(memory)},
     {"spent_s", REAL, AT(spent_s)},
     {"start_s", REAL, AT(start_s)},
+    {"base_s", REAL, AT(base_s)},
     {"step_s", REAL, AT(job.step_s)},
     {"line_s", REAL, AT(line_s)},
     {"other_share", REAL, AT(other_share)},
@@ -267,6 +269,46 @@ static bool hangs(struct launch *l)
     return true;
 }
 
+static const char *const parts[] = {"none", "half", "one"};
+
+static bool is_part(const char *arm)
+{
+    return !strcmp(arm, "none") || !strcmp(arm, "half") || !strcmp(arm, "one");
+}
+
+/* The price goes no further: no arm leaves communication out any more. */
+static void leave_parts(struct tune *t)
+{
+    for (size_t i = 0; i < COUNT(parts); i++)
+        words_add_once(&t->hung, parts[i]);
+}
+
+/* The job hung or crashed in an arm, whose turn it was. True: it is named, and left out from now on. */
+static bool leave_hung(struct tune *t, const struct launched *r)
+{
+    size_t i = 0;
+    const char *turn = r->journals.turn, *label = turn;
+    const char *did = *r->crash ? "crashed" : "hung", *why = *r->crash ? r->crash : r->why;
+    if (!*turn || !strcmp(turn, TUNE_BASELINE))
+        return false;
+    if (sscanf(turn, "s%zu", &i) == 1 && i && i < t->set.n)
+        label = t->set.v[i].label;
+    end_progress();
+    if (is_part(turn)) {
+        leave_parts(t); /* it does the same in each of them */
+        say("tune: the job %s where communication is left out (%s): %s", did, turn, why);
+    } else {
+        words_add_once(&t->hung, label);
+        if (i)
+            say("tune: %s: the job %s: %s", label, did, why);
+        else
+            say("tune: the job %s in a copy with nothing changed: %s; copies are not used", did,
+                why);
+        t->trusted = t->trusted && i;
+    }
+    return true;
+}
+
 static size_t blocks_of(const struct visits *all)
 {
     size_t first = 0, again = 0;
@@ -300,24 +342,43 @@ static double visit_ms(const struct tune *t)
     return fmin(500, fmax(150, t->minutes * 60000 / 1000));
 }
 
-/* priced: it also takes the price. */
+/* The time until a launch must have ended: --minutes, and a twentieth of them, since a job has some seconds to end. */
+static double until_end_s(const struct tune *t)
+{
+    return left_s(t) + fmax(0.05 * 60 * t->minutes, 2);
+}
+
+static bool takes_price(const struct tune *t)
+{
+    return t->job.calls && !t->o.no_price && t->price_dir && !words_has(&t->hung, "none");
+}
+
+/* priced: it also takes the price, unless the job crashes or hangs there. */
 static int start(struct tune *t, const char *what, const struct tune_setting *s, bool priced,
                  struct launched *r)
 {
     AUTO_FREE char *name = name_of(s);
     struct launch l = {.job = &t->job,
-                       .arms = priced ? NONE_ARM : AUTO_ARM,
                        .visit_ms = visit_ms(t),
                        .seed = t->o.seed.value,
                        .enough = later_enough,
-                       .ctx = t,
-                       .timeout_s = fmax(5, fmin(4 * t->start_s + 20,
-                                                 fmax(left_s(t) + 0.1 * 60 * t->minutes, 20)))};
+                       .ctx = t};
     progress(t, what, name);
-    CHECK(launch_run(&l, s, r));
+    for (bool again = true; again;) {
+        bool parts_too = priced && takes_price(t);
+        l.arms = parts_too ? NONE_ARM : AUTO_ARM;
+        l.timeout_s = fmax(1, fmin(4 * t->start_s + 20, until_end_s(t)));
+        CHECK(launch_run(&l, s, r));
+        again = parts_too && r->kind && is_part(r->journals.turn) && leave_hung(t, r);
+        if (again)
+            launched_free(r);
+    }
     t->stopped = t->stopped || r->stopped;
-    if (!r->kind && !r->stopped)
+    if (!r->kind && !r->stopped) {
         t->start_s = (t->start_s + r->took_s) / 2;
+        if (!strcmp(s->label, TUNE_BASELINE))
+            t->base_s = r->took_s;
+    }
     return GS_OK;
 }
 
@@ -435,7 +496,6 @@ static char *arms_text(const struct tune *t)
 {
     struct text text = {0};
     text_add(&text, AUTO_ARM);
-    static const char *const parts[] = {"none", "half", "one"};
     for (size_t i = 0; i < COUNT(parts) && !t->o.no_price; i++)
         if (!words_has(&t->hung, parts[i]))
             text_addf(&text, "arm %s\npart %s\n", parts[i], parts[i]);
@@ -764,35 +824,6 @@ static void take_facts(struct tune *t, const struct launched *r)
                      : r->took_s;
 }
 
-static bool is_part(const char *arm)
-{
-    return !strcmp(arm, "none") || !strcmp(arm, "half") || !strcmp(arm, "one");
-}
-
-/* The job hung in an arm, whose turn it was. True: it is named, and left out from now on. */
-static bool leave_hung(struct tune *t, const struct launched *r)
-{
-    size_t i = 0;
-    const char *turn = r->journals.turn, *label = turn;
-    if (!*turn || !strcmp(turn, TUNE_BASELINE))
-        return false;
-    if (sscanf(turn, "s%zu", &i) == 1 && i && i < t->set.n)
-        label = t->set.v[i].label;
-    static const char *const parts[] = {"none", "half", "one"};
-    words_add_once(&t->hung, label);
-    for (size_t k = 0; k < COUNT(parts) && is_part(turn); k++) /* one hangs as the other does */
-        words_add_once(&t->hung, parts[k]);
-    end_progress();
-    if (is_part(turn))
-        say("tune: the job hung where communication is left out (%s): %s", turn, r->why);
-    else if (!i)
-        say("tune: the job hung in a copy with nothing changed: %s; copies are not used", r->why);
-    else
-        say("tune: %s: the job hung: %s", label, r->why);
-    t->trusted = t->trusted && (i || is_part(turn));
-    return true;
-}
-
 static void forget_settings(struct tune *t)
 {
     tune_settings_free(&t->set);
@@ -831,7 +862,7 @@ static int first_launch(struct tune *t, int number, bool *again)
         return fail(GS_FAILED, "tune: the job has one rank, which does not communicate: "
                                "start it with two or more");
     bool hang = r.kind && !strcmp(r.kind, "hang"), hung = hang && r.n;
-    *again = hang && leave_hung(t, &r) && !t->price.known && number < FIRST_MOST &&
+    *again = (hang || *r.crash) && leave_hung(t, &r) && !t->price.known && number < FIRST_MOST &&
              left_s(t) > 2 * r.begun_s + 10;
     if (*again) {
         forget_settings(t);
@@ -934,15 +965,11 @@ static int price_by_launches(struct tune *t)
 
 /* ---- settings that only a launch can change ---- */
 
-static bool takes_price(const struct tune *t)
-{
-    return t->job.calls && !t->o.no_price && t->price_dir;
-}
-
 /* A launch of the proof: the job as it is twice, and the winner. */
 static double proof_launch_s(const struct tune *t)
 {
-    return fmax(PROOF_STARTS * t->start_s, 0.01);
+    double base_s = t->base_s > 0 ? t->base_s : t->start_s;
+    return fmax((PROOF_STARTS - 1) * base_s + t->start_s, 0.01);
 }
 
 /* Time for the race: what the shortest proof does not need. */
@@ -1113,7 +1140,7 @@ static int proof_one(struct tune *t, struct job_recording *b, size_t i, int copy
 {
     AUTO(launched_free) struct launched r = {0};
     AUTO_FREE char *what = xstrfmt("proof, launch %d of %zu", b->of.launch, t->proof_launches);
-    CHECK(start(t, what, &t->set.v[i], takes_price(t), &r));
+    CHECK(start(t, what, &t->set.v[i], true, &r));
     if (r.stopped)
         return GS_OK;
     *log_s = r.kind ? (double)NAN : log(r.step_s);
@@ -1138,7 +1165,7 @@ static int proof_launch(struct tune *t, int launch, double log_s[PROOF_STARTS])
     bool whole = true;
     int code = begin_launch(t, &b);
     for (size_t k = 0; k < PROOF_STARTS && whole && !code; k++) {
-        whole = !interrupted(t);
+        whole = !interrupted(t) && until_end_s(t) > 0.5 * t->start_s;
         if (whole && isnan(log_s[order[k]]))
             code = proof_one(t, &b, order[k] == PROOF_WINNER ? t->winner : 0,
                              order[k] == PROOF_AGAIN, &log_s[order[k]]);
@@ -1192,7 +1219,7 @@ static int run_proof(struct tune *t)
         code = job_recording_read(t->proof_dir, take_earlier_proof, &e);
     TRY(code, write_state(t));
     for (i = 0; i < t->proof_launches && !code && !t->stopped; i++) {
-        if (i >= 2 && left_s(t) + 0.05 * 60 * t->minutes < proof_launch_s(t))
+        if (until_end_s(t) < (i < 2 ? 0.5 : 1) * proof_launch_s(t))
             break;
         code = proof_launch(t, (int)i + 1, log_s[i]);
     }
