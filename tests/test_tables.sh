@@ -29,9 +29,8 @@ exits 0 'the verdicts are compared' "$gradsync" compare -q --again csv/compare.c
 echo >plain
 exits 1 'a table below a file is refused' "$gradsync" model -q "$top/configs/wan-4site.ini" \
     --csv plain/x.csv
-is "$err" \
-    'plain/x.csv: cannot be written: Not a directory (a file has the name of a folder: choose another with -c)' \
-    'the remedy names the option that chose the table'
+is "$err" 'plain/x.csv: cannot be written: Not a directory (a file has the name of a folder)' \
+    'the error names the table and the fault'
 may_not_write() { # COMMAND…: as a user whom the modes of files bind
     if [ "$(id -u)" != 0 ]; then "$@"; else setpriv --bounding-set=-dac_override "$@"; fi
 }

@@ -207,7 +207,7 @@ wrong() { # REGEX ARGUMENTS...
 }
 starts=$(wc -l <starts)
 wrong "'nosuch': no such command in PATH" -- nosuch
-fails 1 'cannot be made: .*choose another place with -o' tune -o /proc/nowhere -- ./job
+fails 1 'cannot be made: ' tune -o /proc/nowhere -- ./job
 wrong "put '--' before the command: gradsync tune -- mpirun " mpirun -n 2 ./job
 wrong "'./nosuch' cannot be run: No such file" -- ./nosuch
 touch program

@@ -32,19 +32,7 @@ static int unknown(const struct cli *cli, const char *argument)
     names[n++] = "help";
     const char *near = text_nearest(argument + strspn(argument, "-"), names, n);
     return fail(GS_USAGE, "%s: no option '%s'%s; 'gradsync %s --help' lists them", cli->verb,
-                argument, DID_YOU_MEAN_OPTION(near), cli->verb);
-}
-
-static int take_int(const struct cli *cli, const struct cli_option *o, const char *text)
-{
-    struct cli_int *i = o->value;
-    long long number;
-    const char *end;
-    if (!text_integer(text, i->min, i->max, &number, &end) || *end)
-        return fail(GS_USAGE, "%s: --%s: '%s' is not an integer from %ld to %ld", cli->verb,
-                    o->name, text, i->min, i->max);
-    i->value = (long)number;
-    return GS_OK;
+                argument, DID_YOU_MEAN_IN("'--", near, "'"), cli->verb);
 }
 
 static int take(const struct cli *cli, const struct cli_option *o, const char *value)
@@ -66,8 +54,16 @@ static int take(const struct cli *cli, const struct cli_option *o, const char *v
         (*list)[n + 1] = NULL;
         break;
     }
-    case CLI_INT:
-        return take_int(cli, o, value);
+    case CLI_INT: {
+        struct cli_int *i = o->value;
+        long long number;
+        const char *end;
+        if (!text_integer(value, i->min, i->max, &number, &end) || *end)
+            return fail(GS_USAGE, "%s: --%s: '%s' is not an integer from %ld to %ld", cli->verb,
+                        o->name, value, i->min, i->max);
+        i->value = (long)number;
+        break;
+    }
     case CLI_QUIET:
         say_quiet(1);
         if (o->value)
@@ -153,31 +149,6 @@ static void cli_help(const struct cli *cli)
     }
 }
 
-/* ---- where a verb writes ---- */
-
-static const struct cli *running; /* the verb; NULL: none */
-
-/* The option whose value `path` is or lies below; without one, that of the output. */
-static const char *option_of(const char *path)
-{
-    static char name[32];
-    const struct cli_option *found = NULL;
-    for (const struct cli_option *o = running->options; o && o->name; o++) {
-        const char *value = o->kind == CLI_TEXT ? *(const char **)o->value : NULL;
-        size_t n = value ? strlen(value) : 0;
-        bool here = n && !strncmp(path, value, n) && (!path[n] || path[n] == '/');
-        if (here || (!found && !strcmp(o->name, "output")))
-            found = o;
-        if (here)
-            break;
-    }
-    if (found && found->letter)
-        snprintf(name, sizeof name, "-%c", found->letter);
-    else if (found)
-        snprintf(name, sizeof name, "--%s", found->name);
-    return found ? name : NULL;
-}
-
 int cli_request(const struct cli *cli, int argc, char **argv,
                 int (*run)(void *request, char **words, int n), void *request)
 {
@@ -186,11 +157,8 @@ int cli_request(const struct cli *cli, int argc, char **argv,
     named.verb = argv[0];
     bool done;
     int n, code = cli_parse(&named, argc, argv, words, &n, &done);
-    running = &named;
-    fail_file_options(option_of);
     if (!code && !done)
         code = run(request, words, n);
-    fail_file_options(NULL);
     for (const struct cli_option *o = cli->options; o->name; o++)
         if (o->kind == CLI_LIST) {
             free(*(const char ***)o->value);

@@ -402,20 +402,6 @@ static const char *take_field(struct csv_reader *r, const char *s)
     return s + n + (*ends == '"' && s[n]);
 }
 
-static bool quotes_are_open(const char *s)
-{
-    bool open = false;
-    for (; *s; s++)
-        open ^= *s == '"';
-    return open;
-}
-
-static void trim_newline(struct text *t)
-{
-    while (t->len && strchr("\r\n", t->s[t->len - 1]))
-        t->s[--t->len] = '\0';
-}
-
 /* A record: a line, and those after it while a quote is open. Empty lines are no records. It is
  * empty at the end of the file. GS_OK or GS_FAILED, reported. */
 static int read_record(struct csv_reader *r, struct text *record)
@@ -428,9 +414,13 @@ static int read_record(struct csv_reader *r, struct text *record)
         r->number++;
         first = record->len ? first : r->number;
         text_addn(record, r->line, (size_t)n);
-        if (quotes_are_open(record->s))
+        bool open = false;
+        for (const char *s = record->s; *s; s++)
+            open ^= *s == '"';
+        if (open)
             continue;
-        trim_newline(record);
+        while (record->len && strchr("\r\n", record->s[record->len - 1]))
+            record->s[--record->len] = '\0';
         if (strlen(record->s) < record->len || !printable(record->s, ""))
             return fail_at(GS_FAILED, r->path, (int)first,
                            "damaged: not printable text; make the tables again");
@@ -533,11 +523,8 @@ static int not_there(const char *path)
     const char *slash = strrchr(path, '/');
     AUTO_FREE char *dir = xstrfmt("%.*s", slash ? (int)(slash - path) : 0, path);
     const char *lost = *dir && access(dir, F_OK) ? dir : path;
-    AUTO_FREE char *near = why == ENOENT ? files_nearest(lost, ".csv") : NULL;
     return fail_at(GS_USAGE, lost, 0, "cannot be read: %s%s", strerror(why),
-                   near            ? DID_YOU_MEAN(near)
-                   : why == ENOENT ? "; 'make tables' makes the tables from the recordings"
-                                   : "");
+                   why == ENOENT ? "; 'make tables' makes the tables from the recordings" : "");
 }
 
 int csv_read_open(struct csv_reader *r, const char *path, const char *const *columns)

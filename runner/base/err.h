@@ -39,10 +39,6 @@ int fail_at(enum gs_exit code, const char *file, int line, const char *fmt, ...)
 
 /* "PATH: cannot be WHAT: why (what to do)", GS_FAILED; `error` is an errno. */
 int fail_file(const char *path, const char *what, int error);
-/* For the remedies of fail_file: sets the function that gives the option which chooses where PATH is
- * written ("-o"), or NULL: none does. NULL: there are no options. */
-void fail_file_options(const char *(*option_of)(const char *path));
-
 /* The exit code after two failures. GS_USAGE wins: a fault of the config fails on every machine. */
 int err_worse(int a, int b);
 
@@ -51,6 +47,5 @@ void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void say_quiet(int quiet);
 
 /* Captures the last line of fail() and fail_at() in buf instead of printing it, for tests and
- * retries; err_capture_first keeps the first line. NULL ends the capture. Captures may be nested. */
+ * retries. NULL ends the capture. Captures may be nested. */
 void err_capture(char *buf, size_t size);
-void err_capture_first(char *buf, size_t size);

@@ -311,25 +311,21 @@ void family_reap(struct process_family *f)
         }
 }
 
-static bool one_of(const pid_t *pids, size_t n, pid_t pid)
-{
-    for (size_t i = 0; i < n; i++)
-        if (pids[i] == pid)
-            return true;
-    return false;
-}
-
 /* Kills every child; their children then become ours. Returns the number of children. */
 static size_t kill_children(const struct process_family *f, pid_t *example)
 {
     AUTO_FREE pid_t *pids = NULL;
     size_t n = children(&pids), killed = 0;
-    for (size_t i = 0; i < n; i++)
-        if (!one_of(f->before, f->n_before, pids[i])) {
-            kill(pids[i], SIGKILL);
-            *example = pids[i];
-            killed++;
-        }
+    for (size_t i = 0; i < n; i++) {
+        size_t k = 0;
+        while (k < f->n_before && f->before[k] != pids[i])
+            k++;
+        if (k < f->n_before)
+            continue;
+        kill(pids[i], SIGKILL);
+        *example = pids[i];
+        killed++;
+    }
     return killed;
 }
 

@@ -225,51 +225,6 @@ void files_sync_folder(const char *dir)
         fsync(fd);
 }
 
-/* ---- typos ---- */
-
-/* What distance is taken of: endings that agree would make strangers alike. */
-static char *stem(const char *name, const char *ending)
-{
-    size_t n = strlen(name) - (text_ends(name, ending) ? strlen(ending) : 0);
-    return xstrfmt("%.*s", (int)n, name);
-}
-
-/* The entry of `dir` that `base` is nearest to, its ending left aside, or `ending` where it
- * has none; NULL: none. The caller's. */
-static char *nearest_entry(const char *dir, const char *base, const char *ending)
-{
-    const char *dot = strrchr(base, '.');
-    ending = dot && dot > base ? dot : ending;
-    AUTO_WORDS struct words names = {0}, stems = {0};
-    AUTO_FREE char *word = stem(base, ending);
-    const char *found = NULL;
-    files_list(*dir ? dir : ".", "*", &names);
-    for (size_t i = 0; i < names.n; i++) {
-        AUTO_FREE char *one = stem(names.v[i], ending);
-        words_add(&stems, one);
-    }
-    const char *near = text_nearest(word, (const char *const *)stems.v, stems.n);
-    for (size_t i = 0; i < names.n && near; i++)
-        if (!strcmp(near, stems.v[i])) /* of a folder and a file the file, which is later */
-            found = names.v[i];
-    return found ? xstrdup(found) : NULL;
-}
-
-char *files_nearest(const char *path, const char *ending)
-{
-    if (!access(path, F_OK))
-        return xstrdup(path);
-    const char *base = path_name(path);
-    AUTO_FREE char *dir = xstrfmt("%.*s", (int)(base - path), path);
-    size_t n = strlen(dir);
-    while (n > 1 && dir[n - 1] == '/')
-        dir[--n] = '\0';
-    AUTO_FREE char *there = *dir ? files_nearest(dir, ending) : xstrdup("");
-    AUTO_FREE char *entry = there ? nearest_entry(there, base, ending) : NULL;
-    bool slash = there && *there && strcmp(there, "/") != 0;
-    return entry ? xstrfmt("%s%s%s", there, slash ? "/" : "", entry) : NULL;
-}
-
 /* ---- this program ---- */
 
 const char *program_dir(void)

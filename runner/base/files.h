@@ -52,10 +52,6 @@ char *files_make_above(const char *path);
 /* A new name survives a power failure only after its folder was synced. */
 void files_sync_folder(const char *dir);
 
-/* The path with each part that is not there replaced by the nearest that is; endings are left aside, and
- * `ending` is that of names without one. NULL: none is near. The caller frees it. */
-char *files_nearest(const char *path, const char *ending);
-
 /* ---- this program ---- */
 
 /* Folder of the running program, without a trailing slash. */

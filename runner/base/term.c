@@ -12,25 +12,16 @@
 
 /* ---- colours ---- */
 
-static bool term_colours(FILE *f)
-{
-    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-    return isatty(fileno(f)) && !(no && *no) && term && *term && strcmp(term, "dumb");
-}
-
 static const char *sequence(FILE *f, const char *s)
 {
-    return term_colours(f) ? s : "";
+    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+    bool colours = isatty(fileno(f)) && !(no && *no) && term && *term && strcmp(term, "dumb");
+    return colours ? s : "";
 }
 
 const char *term_bold(FILE *f)
 {
     return sequence(f, "\033[1m");
-}
-
-const char *term_warn(FILE *f)
-{
-    return sequence(f, "\033[31m");
 }
 
 const char *term_end(FILE *f)
@@ -40,17 +31,7 @@ const char *term_end(FILE *f)
 
 /* ---- columns ---- */
 
-#define LINES 24
-#define LINES_MIN 10
 #define COLUMNS_MIN 60
-
-size_t screen_lines(FILE *f)
-{
-    struct winsize w = {0};
-    if (!isatty(fileno(f)) || ioctl(fileno(f), TIOCGWINSZ, &w) || !w.ws_row)
-        return LINES;
-    return w.ws_row < LINES_MIN + 2 ? LINES_MIN : w.ws_row - 2U;
-}
 
 size_t screen_columns(FILE *f)
 {
@@ -61,17 +42,12 @@ size_t screen_columns(FILE *f)
     return w.ws_col < COLUMNS_MIN ? COLUMNS_MIN : w.ws_col;
 }
 
-void screen_say_from(size_t column, size_t indent, const char *s)
-{
-    if (isatty(fileno(stdout)))
-        screen_wrap(column, indent, screen_columns(stdout), s);
-    else
-        puts(s);
-}
-
 void screen_say(const char *s)
 {
-    screen_say_from(0, 2, s);
+    if (isatty(fileno(stdout)))
+        screen_wrap(0, 2, screen_columns(stdout), s);
+    else
+        puts(s);
 }
 
 void screen_wrap(size_t column, size_t indent, size_t width, const char *s)
@@ -101,15 +77,6 @@ struct table {
     size_t columns, *width, first; /* columns before `first` stand above the rows */
 };
 
-static void measure(struct table *t)
-{
-    t->width = xcalloc(t->columns, sizeof *t->width);
-    for (size_t i = 0; i < t->cells->n; i++) {
-        size_t n = text_width(t->cells->v[i]), k = i % t->columns;
-        t->width[k] = n > t->width[k] ? n : t->width[k];
-    }
-}
-
 /* Where the last column begins. */
 static size_t indent_of(const struct table *t)
 {
@@ -117,15 +84,6 @@ static size_t indent_of(const struct table *t)
     for (size_t k = t->first; k + 1 < t->columns; k++)
         indent += t->width[k] + 2;
     return indent;
-}
-
-static void put_last(size_t indent, const char *s)
-{
-    size_t columns = screen_columns(stdout);
-    if (isatty(fileno(stdout)) && indent + ROOM_MIN <= columns)
-        screen_wrap(indent, indent, columns, s);
-    else
-        puts(s);
 }
 
 /* "size 16MiB, collective allgather:" where it differs from the row before. */
@@ -149,8 +107,12 @@ static void put_row(const struct table *t, size_t row, bool (*fine)(const char *
         printf("%s", term_bold(stdout));
     for (size_t k = t->first; k + 1 < t->columns; k++)
         printf("%s%*s  ", cells[k], (int)(t->width[k] - text_width(cells[k])), "");
-    printf("%s", row && fine && !fine(last) ? term_warn(stdout) : "");
-    put_last(indent_of(t), last);
+    printf("%s", row && fine && !fine(last) ? sequence(stdout, "\033[31m") : "");
+    size_t indent = indent_of(t), width = screen_columns(stdout);
+    if (isatty(fileno(stdout)) && indent + ROOM_MIN <= width)
+        screen_wrap(indent, indent, width, last);
+    else
+        puts(last);
     printf("%s", term_end(stdout));
 }
 
@@ -158,7 +120,11 @@ void text_table_print(const struct words *cells, size_t columns, size_t keys,
                       bool (*fine)(const char *last))
 {
     struct table t = {.cells = cells, .columns = columns};
-    measure(&t);
+    t.width = xcalloc(columns, sizeof *t.width);
+    for (size_t i = 0; i < cells->n; i++) {
+        size_t n = text_width(cells->v[i]), *width = &t.width[i % columns];
+        *width = n > *width ? n : *width;
+    }
     size_t last = t.width[columns - 1] < ROOM_MIN ? t.width[columns - 1] : ROOM_MIN;
     if (isatty(fileno(stdout)) && indent_of(&t) + last > screen_columns(stdout))
         t.first = keys;

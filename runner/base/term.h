@@ -14,25 +14,19 @@
 
 /* None on a dumb terminal or with NO_COLOR set (no-color.org). */
 
-/* Escape sequences: start bold or warning text, end either. "" if colours are off. */
+/* Escape sequences: start bold text, end it. "" if colours are off. */
 const char *term_bold(FILE *f);
-const char *term_warn(FILE *f);
 const char *term_end(FILE *f);
 
 /* ---- columns ---- */
 
 #define SCREEN_COLUMNS 100
 
-/* The number of lines of the terminal, less two for the prompt; into a pipe or a file 24. */
-size_t screen_lines(FILE *f);
 /* The columns of the terminal, at most SCREEN_COLUMNS and at least 60; SCREEN_COLUMNS into a pipe or
  * a file. */
 size_t screen_columns(FILE *f);
 /* Prints a sentence: on a terminal in lines of its width, into a pipe or a file in one. */
 void screen_say(const char *s);
-/* The same from `column` on; further lines begin at `indent`. */
-void screen_say_from(size_t column, size_t indent, const char *s);
-
 /* Prints the words of s from `column` on, in lines of `width`; further lines begin at `indent`. */
 void screen_wrap(size_t column, size_t indent, size_t width, const char *s);
 

@@ -61,7 +61,6 @@ const char *text_did_you_mean(char *buf, size_t size, const char *open, const ch
 #define DID_YOU_MEAN_IN(open, near, close) text_did_you_mean((char[256]){0}, 256, open, near, close)
 #define DID_YOU_MEAN(near) DID_YOU_MEAN_IN("'", near, "'")
 #define DID_YOU_MEAN_SECTION(near) DID_YOU_MEAN_IN("[", near, "]")
-#define DID_YOU_MEAN_OPTION(near) DID_YOU_MEAN_IN("'--", near, "'")
 
 /* "2 ranks on 1 node" */
 const char *text_ranks_on(char *buf, size_t size, long long ranks, long long nodes);

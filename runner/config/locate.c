@@ -189,10 +189,8 @@ int locate_failed(enum gs_exit code, const char *path, unsigned names)
                        "is a platform; give one of its runs (gradsync help recordings)");
     bool data = names & (LOCATE_RUN | LOCATE_ONE_RUN) && !strcmp(whole, LOCATE_DATA);
     names = strchr(whole, '/') ? names & LOCATE_CAMPAIGN : names;
-    if (why == ENOENT && *whole && !data) {
+    if (why == ENOENT && *whole && !data)
         near = nearest_name(whole, names);
-        near = near ? near : files_nearest(whole, CONFIG_SUFFIX);
-    }
     fail_at(code, path, 0, "cannot be read: %s%s", strerror(why),
             near ? DID_YOU_MEAN(near)
             : data

@@ -52,32 +52,22 @@ static const char *range(char *buf, size_t n, double least_s, double most_s)
     return buf;
 }
 
-static void print_rank_cost(const struct plan_cost *cost)
-{
-    printf("memory: %s per rank on the host", HUMAN_SIZE(cost->host_B));
-    if (cost->device_B)
-        printf(", %s on its device", HUMAN_SIZE(cost->device_B));
-    char time[80];
-    printf("\ntime: %s\n", range(time, sizeof time, cost->time_s, cost->most_s));
-}
-
-static bool compares(const struct plan *p)
-{
-    for (size_t i = 0; i < p->n_groups; i++)
-        if (plan_group_compares(p, &p->groups[i]))
-            return true;
-    return false;
-}
-
 static void print_cost(const struct plan *p)
 {
     struct plan_cost cost = plan_cost(p);
     const struct set_measure *m = &p->set.measure;
+    bool compares = false;
+    for (size_t i = 0; i < p->n_groups; i++)
+        compares = compares || plan_group_compares(p, &p->groups[i]);
     printf("%zu %s in %zu %s, %lld %s%s\n", p->n_cells, p->n_cells == 1 ? "cell" : "cells",
            p->n_groups, p->n_groups == 1 ? "group" : "groups", (long long)m->launches,
            m->launches == 1 ? "launch" : "launches",
-           compares(p) ? "" : "; one config: nothing to compare");
-    print_rank_cost(&cost);
+           compares ? "" : "; one config: nothing to compare");
+    printf("memory: %s per rank on the host", HUMAN_SIZE(cost.host_B));
+    if (cost.device_B)
+        printf(", %s on its device", HUMAN_SIZE(cost.device_B));
+    char time[80];
+    printf("\ntime: %s\n", range(time, sizeof time, cost.time_s, cost.most_s));
     if (p->set.cost.usd_per_hour > 0)
         printf("cost: %.2f to %.2f USD\n", p->set.cost.usd_per_hour * cost.time_s / 3600,
                p->set.cost.usd_per_hour * cost.most_s / 3600);
@@ -111,14 +101,6 @@ static json_t *plan_and_cost(const struct plan *p)
     return o;
 }
 
-/* A plan with GPUs, several nodes or Slurm probably runs elsewhere: the memory and slots of this
- * machine do not matter for it. */
-static bool may_run_here(const struct plan *p)
-{
-    return !p->set.platform.device[0] && !plan_cost(p).device_B && p->set.launch.nodes == 1 &&
-           !config_section(p->config, "slurm");
-}
-
 /* ---- the verb ---- */
 
 /* Repeats the options, so that the next command measures the plan that was shown. */
@@ -136,28 +118,12 @@ static void say_next(const struct config *c, const struct plan_options *o)
         printf("\nnext: %s%s%s\n", run, slurm ? ", or in Slurm jobs: " : "", other);
 }
 
-/* Plans of the wanted sections, and an error line for each section without one. */
+/* Plans of the wanted sections. */
 struct planned {
     struct plan **plans;
     size_t n;
-    struct words faults;
     int code;
 };
-
-static void plan_section(struct planned *all, struct config *c, const char *section)
-{
-    char why[4096];
-    struct plan *p = NULL;
-    err_capture_first(why, sizeof why);
-    int code = plan_build(&p, config_share(c), section);
-    err_capture(NULL, 0);
-    all->code = err_worse(all->code, code);
-    if (code) {
-        words_add(&all->faults, why);
-        return;
-    }
-    APPEND(all->plans, all->n) = p;
-}
 
 /* "72 cells in 2 workloads; 40 s to 2.1 min" */
 static void print_total(const struct planned *all)
@@ -193,28 +159,21 @@ static void print_plans(const struct planned *all, const struct plan_options *o)
     fflush(stdout);
 }
 
-/* Errors come after the plans, where they stay on the screen. */
 static void check_plans(struct planned *all)
 {
-    for (size_t i = 0; i < all->faults.n; i++)
-        fprintf(stderr, "%s\n", all->faults.v[i]);
     bool slots = false; /* check once: all sections share one [launch] */
     for (size_t i = 0; i < all->n && all->code != GS_USAGE; i++) {
-        if (!may_run_here(all->plans[i]))
+        const struct plan *p = all->plans[i];
+        /* A plan with GPUs, several nodes or Slurm probably runs elsewhere: the memory and slots of this
+         * machine do not matter for it. */
+        if (p->set.platform.device[0] || plan_cost(p).device_B || p->set.launch.nodes != 1 ||
+            config_section(p->config, "slurm"))
             continue;
         if (!slots)
-            all->code = err_worse(all->code, launcher_check_slots(all->plans[i]));
-        all->code = err_worse(all->code, plan_memory_check(all->plans[i]));
+            all->code = err_worse(all->code, launcher_check_slots(p));
+        all->code = err_worse(all->code, plan_memory_check(p));
         slots = true;
     }
-}
-
-static void planned_free(struct planned *all)
-{
-    for (size_t i = 0; i < all->n; i++)
-        plan_free(all->plans[i]);
-    free(all->plans);
-    words_free(&all->faults);
 }
 
 /* A fault of the config suppresses the plans: before a long plan it would scroll away. */
@@ -224,14 +183,20 @@ static int show_sections(struct config *c, const struct plan_options *o)
     size_t wanted = 0;
     for (size_t i = 0; config_workload(c, i); i++)
         if (plan_sections_wanted(config_workload(c, i), o->workload)) {
-            plan_section(&all, c, config_workload(c, i));
+            struct plan *p = NULL;
+            int code = plan_build(&p, config_share(c), config_workload(c, i));
+            all.code = err_worse(all.code, code);
+            if (!code)
+                APPEND(all.plans, all.n) = p;
             wanted++;
         }
     if (wanted && all.code != GS_USAGE)
         print_plans(&all, o);
     check_plans(&all);
     int code = all.code;
-    planned_free(&all);
+    for (size_t i = 0; i < all.n; i++)
+        plan_free(all.plans[i]);
+    free(all.plans);
     if (!wanted && !o->workload && config_section(c, "model")) {
         printf("%s\n",
                o->json ? "[]" : "nothing to measure; 'gradsync model' computes its [model]");
@@ -284,8 +249,9 @@ struct run_request {
     struct run_options options;
 };
 
-static int run_path(const char *what, const struct run_options *options)
+static int run_path(const char *name, const struct run_options *options)
 {
+    AUTO_FREE char *what = locate_run(name);
     bool folder = files_is_folder(what);
     if (folder && (options->overrides || options->workload))
         return fail(GS_USAGE, "run: --set and --workload need a config; the plan of a run folder "
@@ -294,12 +260,6 @@ static int run_path(const char *what, const struct run_options *options)
         return fail(GS_USAGE, "run: --launch needs a run folder; '%s' is not one", what);
     CHECK(launcher_refuse_ranks("run"));
     return folder ? run_folder(what, options) : run_config(what, options);
-}
-
-static int run_one(const char *what, const struct run_options *options)
-{
-    AUTO_FREE char *path = locate_run(what);
-    return run_path(path, options);
 }
 
 /* Checks all configs first: a mistake in the last one must not show after hours of measuring. */
@@ -331,7 +291,7 @@ static int run_configs(struct run_request *a, char **args, int n, const struct r
         CHECK(locate_configs_at(&a->configs, args[i]));
     int code = check_configs(a, options);
     for (size_t i = 0; code != GS_USAGE && !interrupted && i < a->configs.n; i++)
-        code = err_worse(code, run_one(a->configs.v[i], &each));
+        code = err_worse(code, run_path(a->configs.v[i], &each));
     return code;
 }
 
@@ -351,19 +311,14 @@ static int parse_launches(const char *text, struct run_options *options)
     return GS_OK;
 }
 
-static int run_words(struct run_request *a, char **args, int n)
-{
-    struct run_options *options = &a->options;
-    CHECK(a->launches ? parse_launches(a->launches, options) : GS_OK);
-    return n > 1 || locate_is_config_folder(args[0]) ? run_configs(a, args, n, options)
-                                                     : run_one(args[0], options);
-}
-
 static int run(void *request, char **words, int n)
 {
     struct run_request *a = request;
-    a->options.overrides = a->overrides;
-    int code = run_words(a, words, n);
+    struct run_options *options = &a->options;
+    options->overrides = a->overrides;
+    CHECK(a->launches ? parse_launches(a->launches, options) : GS_OK);
+    int code = n > 1 || locate_is_config_folder(words[0]) ? run_configs(a, words, n, options)
+                                                          : run_path(words[0], options);
     words_free(&a->configs);
     return code;
 }

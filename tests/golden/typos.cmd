@@ -11,20 +11,16 @@ $ gradsync help nulll
 $ gradsync plan mien
 $ gradsync plan 2gpu
 $ gradsync plan configs/mime.ini
-$ gradsync plan configs/mime
-$ gradsync run config/mine.ini
 $ gradsync check mne
 $ gradsync run mine -w nul
 $ gradsync plan mine --set measure:block=3
 $ gradsync plan mine --set null:config=z
 $ gradsync plan no/such/thing/at/all
-$ gradsync show data/raw/p/nul/20250101T000000Z-abcd
 $ gradsync show Z-abc
 $ gradsync show "" mine
 $ gradsync resume 20250101T000000Z-abd
 $ gradsync compare 20250101T000000Z-abd -o out
 $ for verb in show compare; do gradsync $verb zzzzzz; done
-$ gradsync status data/campaigns/mine-0123abd
 $ gradsync status
 $ (cd home && gradsync status)
 $ gradsync check $top/README.md
