@@ -23,9 +23,9 @@ report: $(if $(PLATFORM),figures,figures-all) ## PLATFORM=NAME write one HTML pa
 	@$(BUILD)/gradsync report -o $(report_page) $(or $(PLATFORM),--all)
 # The pictures and the numbers of the documents, when there are new recordings.
 readme_figure := h200-4gpu/iter_proxy-size-16MiB-gemms-1-ranks
-readme: figures-all ## renew the pictures in docs, and the output of the commands in README.md, docs/answer.md and docs/formats.md
+readme: figures-all ## renew the pictures in docs, and the output of the commands in README.md and docs
 	@cp figures/out/$(readme_figure).svg docs/answer.svg
 	@cp figures/out/method/links.svg figures/out/method/price.svg docs
-	@for d in README.md docs/answer.md docs/formats.md; do bash mk/readme.sh $$d >$$d.new && mv $$d.new $$d || exit 1; done
+	@for d in README.md docs/*.md; do bash mk/readme.sh $$d >$$d.new && mv $$d.new $$d || exit 1; done
 docs: all ## renew the lists of docs/tables.md
 	@bash mk/docs.sh $(BUILD)/gradsync docs/tables.md >docs/tables.md.new && mv docs/tables.md.new docs/tables.md

@@ -9,17 +9,32 @@ unset GRADSYNC_PLUGIN_PATH
 
 mkdir -p numbers/data && cd numbers || exit 1
 ln -s "$top/data/raw" data/raw
-ln -s "$top/paper" "$top/configs" "$top/figures" .
+ln -s "$top/paper" "$top/configs" "$top/figures" "$top/docs" .
 ln -s "$build" build
 ok 'the tables behind the numbers are made' committed_tables data/csv
-for document in README.md docs/answer.md docs/formats.md; do
+for document in README.md $(cd "$top" && echo docs/*.md); do
     ok "the commands of $document succeed" bash "$top/mk/readme.sh" "$top/$document"
     is "$(diff <(printf '%s\n' "$out") "$top/$document")" '' \
         "the commands print what $document shows (else: make readme)"
-    is "$(sed '/^```/,/^```/d; /^|/d' "$top/$document" |
-        grep -nE '[0-9.]+ ?(%|GB/s|µs|us|ms)( |$|,|\.)' | grep -v '95%')" '' \
-        "no number of $document stands outside its tables and commands"
+    case $document in
+    docs/*) is "$(awk 'NR > 1 && NF { print; exit }' "$top/$document" | grep -c '^```')" 1 "$document begins with a command" ;;&
+    README.md | docs/answer.md | docs/formats.md)
+        is "$(sed '/^```/,/^```/d; /^|/d' "$top/$document" |
+            grep -nE '[0-9.]+ ?(%|GB/s|µs|us|ms)( |$|,|\.)' | grep -v '95%')" '' \
+            "no number of $document stands outside its tables and commands"
+        ;;
+    esac
 done
+# The blocks of configs and candidates.
+block() { awk -v first="$1" '/^```/ { inside = !inside; on = inside && getline > 0 && $0 == first } on' "$top/docs/$2"; }
+cat "$top/configs/local.ini" <(block '[slurm]' clusters.md) >slurm.ini
+block '[platform]' measuring.md >mine.ini
+ok 'the configs of clusters.md and measuring.md are sound' "$gradsync" check slurm.ini mine.ini
+block '[sites]' wide-area.md >sites.ini
+exits 2 'the config of wide-area.md lacks the rates alone' "$gradsync" check sites.ini
+is "$(grep -vc 'no rate; set up' <<<"$err")" 0 'as the page says'
+block '# LINK: NAME=VALUE NAME=VALUE ...   # what it changes' tune.md >candidates
+prints 'NCCL_SOCKET_NTHREADS=8' "$gradsync" tune --dry-run --candidates candidates -- true
 grep -ohE '(\]\(|`)(docs|configs|runner|plugins|paper|tests|mk)/[a-zA-Z0-9_./-]*[)`]' \
     "$top/README.md" "$top/CONTRIBUTING.md" "$top"/docs/*.md |
     tr -d '](`)' | grep -vE 'scan|NAME|paper\.pdf' | sort -u >"$tmp/paths"
