@@ -5,15 +5,8 @@
  *   sockets listen PORT
  *       listens, prints "listening", and stays until it is killed
  *
- *   sockets forward PORT HOST TO
- *       connects each connection to PORT with port TO of HOST, as a router that forwards a port;
- *       prints "listening"
- *
  *   sockets strangers PORT HOST
  *       sends several things that are not of gradsync; prints the number of bytes answered
- *
- *   sockets silent PATH N COMMAND…
- *       opens N connections to a Unix socket, sends nothing, runs COMMAND
  *
  *   sockets number HOST PORT N MICROSECONDS
  *       sends N numbered datagrams, one every so often
@@ -27,13 +20,11 @@
 #include <arpa/inet.h>
 #include <err.h>
 #include <netdb.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -61,40 +52,6 @@ static int connected(const char *host, const char *port)
     return fd;
 }
 
-static void copy(int from, int to)
-{
-    static char bytes[65536];
-    ssize_t n, sent = 0;
-    while (sent >= 0 && (n = recv(from, bytes, sizeof bytes, 0)) > 0)
-        for (ssize_t at = 0; at < n && sent >= 0; at += sent)
-            sent = send(to, bytes + at, (size_t)(n - at), MSG_NOSIGNAL);
-    shutdown(to, SHUT_WR);
-    shutdown(from, SHUT_RD);
-}
-
-static int forward(const char *port, const char *host, const char *to)
-{
-    struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(port))};
-    int listener = socket(AF_INET, SOCK_STREAM, 0);
-    if (bind(listener, (struct sockaddr *)&at, sizeof at) || listen(listener, 100))
-        err(1, "port %s", port);
-    puts("listening");
-    fflush(stdout);
-    signal(SIGCHLD, SIG_IGN);
-    for (;;) {
-        int in = accept(listener, NULL, NULL);
-        if (fork() == 0) {
-            int out = connected(host, to);
-            if (fork() == 0)
-                copy(in, out);
-            else
-                copy(out, in);
-            exit(0);
-        }
-        close(in);
-    }
-}
-
 static int strangers(const char *port, const char *host)
 {
     static char noise[65536];
@@ -117,17 +74,6 @@ static int strangers(const char *port, const char *host)
     close(silent);
     printf("%zu\n", answered);
     return 0;
-}
-
-static int silent(const char *path, int n, char **command)
-{
-    struct sockaddr_un at = {.sun_family = AF_UNIX};
-    snprintf(at.sun_path, sizeof at.sun_path, "%s", path);
-    for (int i = 0; i < n; i++)
-        if (connect(socket(AF_UNIX, SOCK_STREAM, 0), (struct sockaddr *)&at, sizeof at))
-            err(1, "%s", path);
-    execvp(command[0], command);
-    err(1, "%s", command[0]);
 }
 
 struct numbered {
@@ -195,16 +141,12 @@ int main(int argc, char **argv)
 {
     if (argc == 3 && !strcmp(argv[1], "listen"))
         return listen_at(argv[2]);
-    if (argc == 5 && !strcmp(argv[1], "forward"))
-        return forward(argv[2], argv[3], argv[4]);
     if (argc == 4 && !strcmp(argv[1], "strangers"))
         return strangers(argv[2], argv[3]);
-    if (argc > 4 && !strcmp(argv[1], "silent"))
-        return silent(argv[2], atoi(argv[3]), argv + 4);
     if (argc == 6 && !strcmp(argv[1], "number"))
         return number(argv[2], argv[3], (uint32_t)atoi(argv[4]), (unsigned)atoi(argv[5]));
     if (argc == 3 && !strcmp(argv[1], "count"))
         return count(argv[2]);
-    errx(2, "usage: sockets listen PORT | forward PORT HOST TO | strangers PORT HOST | "
-            "silent PATH N COMMAND… | number HOST PORT N MICROSECONDS | count PORT");
+    errx(2, "usage: sockets listen PORT | strangers PORT HOST | "
+            "number HOST PORT N MICROSECONDS | count PORT");
 }

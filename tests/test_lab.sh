@@ -83,16 +83,14 @@ idle() {
 }
 before=$(drops); flood; until_true 60 idle; middle=$(drops)
 dropped() { after=$(drops) && [ "$after" -gt "$middle" ]; }
-"$gradsync" lab set rate north 0.1% >/dev/null; flood; flood; until_true 60 dropped
+"$gradsync" lab set rate north 100kbit/s >/dev/null; flood; flood; until_true 60 dropped
 say drops "$((middle - before)) $((after > middle))"
 say order "$("$gradsync" lab set rate north fast 2>&1)"
 say order2 "$("$gradsync" lab set slow north 2>&1)"
 say order3 "$("$gradsync" lab set down nroth 2>&1)"
-say silent "$(./sockets silent "$(jq -r .control "$GRADSYNC_LAB")" 30 "$gradsync" lab set reset)"
 say differs "$("$gradsync" run -q lab.ini -o other --set links:rtt=20ms 2>&1); $?"
 say mpi "$(mpirun -n 3 --host north,east,south hostname 2>mpi.err | sort | tr '\n' ' ')"
 END
-build_sockets
 run lab -- bash inside.sh
 inside() { sed -n "s/^$1=//p" <<<"$out"; }
 is "$(inside entered)" south 'a site is entered by its name'
@@ -105,12 +103,11 @@ is "$(inside congestion)" reno 'the congestion control is that of the config'
 is "$(inside reached) $(inside down) $(inside up)" '1 124 1' \
     'a site that is down is unreachable until it is up'
 is "$(inside drops)" '0 1' 'a rate that falls to a thousandth drops what its queue cannot hold'
-like "$(inside order)" 'not a rate; write e.g. 100Mbit/s or 10%' 'a malformed rate is refused'
+like "$(inside order)" 'not a rate; write e.g. 100Mbit/s' 'a malformed rate is refused'
 like "$(inside order2)" 'unknown command; use: rate WHERE RATE' \
     'an unknown command of lab set is refused'
 like "$(inside order3)" "no site 'nroth', did you mean 'north'" \
     'a mistyped site of lab set is refused'
-is "$(inside silent)" ok 'clients that send nothing do not block the relay'
 like "$(inside differs)" '^lab.ini: RTT of north>east is 10 ms in this lab, and 20 ms in the '\
 'config: .*give gradsync lab and this command the same config and --set; 2$' \
     'a run whose config has other links than the lab is refused'

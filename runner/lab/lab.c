@@ -105,7 +105,6 @@ struct lab {
     char *hosts, *facts_path, *control_path;
     struct site_devices devices[LAB_SITES_MAX];
     pid_t holders[LAB_SITES_MAX], relay, command;
-    int control; /* listening */
     double rmem_B;
     json_t *facts;
 };
@@ -125,17 +124,6 @@ static int write_hosts(const struct lab *l)
                 l->spec->sites[i].name, i + SITE_FIRST_HOST, l->spec->sites[i].name);
     return fclose(f) ? fail_at(GS_FAILED, l->hosts, 0, "cannot be written: %s", strerror(errno))
                      : GS_OK;
-}
-
-static int listen_at(const char *path)
-{
-    struct sockaddr_un at = {.sun_family = AF_UNIX};
-    snprintf(at.sun_path, sizeof at.sun_path, "%s", path);
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd >= 0 && !bind(fd, (struct sockaddr *)&at, sizeof at) && !listen(fd, 16))
-        return fd;
-    fail(GS_CANNOT, "lab: %s: %s", path, strerror(errno));
-    return -1;
 }
 
 /* Forks a child that Ctrl-C of a terminal does not reach; Ctrl-C is for the command. */
@@ -166,13 +154,14 @@ static int make_sites(struct lab *l)
 
 static int start_relay(struct lab *l)
 {
-    l->control = listen_at(l->control_path);
-    if (l->control < 0)
-        return GS_CANNOT;
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    snprintf(at.sun_path, sizeof at.sun_path, "%s", l->control_path);
+    AUTO_CLOSE int control = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (control < 0 || bind(control, (struct sockaddr *)&at, sizeof at))
+        return fail(GS_CANNOT, "lab: %s: %s", at.sun_path, strerror(errno));
     l->relay = fork_part();
     if (l->relay == 0)
-        _exit(relay_run(l->spec, l->devices, l->control));
-    close(l->control);
+        _exit(relay_run(l->spec, l->devices, control));
     for (size_t i = 0; i < l->spec->n; i++) {
         close(l->devices[i].wan);
         close(l->devices[i].ctl);

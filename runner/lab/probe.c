@@ -176,13 +176,6 @@ static int open_socket(size_t me)
     return fd;
 }
 
-static bool send_message(const struct player *p, size_t to, struct message m, unsigned bytes)
-{
-    struct sockaddr_in a = address_of(to);
-    memcpy(p->buffer, &m, sizeof m);
-    return sendto(p->fd, p->buffer, bytes, 0, (struct sockaddr *)&a, sizeof a) >= 0;
-}
-
 static uint64_t ns_of(struct timespec t)
 {
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
@@ -264,7 +257,10 @@ static double send_due(struct player *p, const struct probe_phase *f)
         for (; p->next_ns[to] <= now_ns && p->next_ns[to] < (double)f->stop_ns;
              p->next_ns[to] += probe_plan_wait_ns(f, p->me * p->spec->n + to, &p->rng)) {
             struct message m = {(uint32_t)p->phase, (uint32_t)p->me, real_ns()};
-            seen_of(p, p->phase, p->me, to)->sent += send_message(p, to, m, f->datagram_B);
+            struct sockaddr_in a = address_of(to);
+            memcpy(p->buffer, &m, sizeof m);
+            seen_of(p, p->phase, p->me, to)->sent +=
+                sendto(p->fd, p->buffer, f->datagram_B, 0, (struct sockaddr *)&a, sizeof a) >= 0;
         }
         if (p->next_ns[to] < (double)f->stop_ns)
             next_ns = fmin(next_ns, p->next_ns[to]);
@@ -528,64 +524,57 @@ char *probe_text(const struct probe *p, const struct lab_spec *s)
  * model take the links from that config, so another one would mislead.
  */
 
-/* The first difference between two descriptions of labs as text; empty: there is none. A link may have
- * a rate of its own, or that of its sites: what counts is the line that results. */
-static void compare_labs(struct text *t, const json_t *lab, const json_t *config)
-{
-    static const struct {
-        const char *fact, *name, *unit;
-        double scale, share, plus; /* share, plus: equal within this share, and so much more */
-    } facts[] = {{"rate_Bps", "rate", " Mbit/s", 8e-6, PROBE_RATE_BY, 0},
-                 {"delay_s", "RTT", " ms", 2e3, PROBE_RTT_BY, PROBE_RTT_PLUS_S / 2},
-                 {"loss", "loss", "%", 100, 0, 0}};
-    const json_t *links = json_object_get(lab, "pairs"), *others = json_object_get(config, "pairs");
-    size_t n = json_array_size(others), sites = json_array_size(json_object_get(config, "sites"));
-    long long mtu_B = json_integer_of(lab, "mtu_B"), other_B = json_integer_of(config, "mtu_B");
-    const char *is = json_text_of(lab, "congestion"), *other = json_text_of(config, "congestion");
-    if (json_array_size(links) != n)
-        text_addf(t, "this lab has %zu sites, and the config has %zu",
-                  json_array_size(json_object_get(lab, "sites")), sites);
-    for (size_t i = 0; !t->len && i < n; i++) {
-        const json_t *a = json_array_get(links, i), *b = json_array_get(others, i);
-        const char *from = json_text_of(b, "from"), *to = json_text_of(b, "to");
-        if (strcmp(from, json_text_of(a, "from")) != 0 || strcmp(to, json_text_of(a, "to")) != 0)
-            text_addf(t, "link %zu is %s>%s in this lab, and %s>%s in the config", i + 1,
-                      json_text_of(a, "from"), json_text_of(a, "to"), from, to);
-        for (size_t k = 0; !t->len && k < COUNT(facts); k++) {
-            double x = k ? json_number_value(json_object_get(a, facts[k].fact))
-                         : lab_facts_line_Bps(lab, from, to);
-            double y = k ? json_number_value(json_object_get(b, facts[k].fact))
-                         : lab_facts_line_Bps(config, from, to);
-            if (fabs(x - y) > facts[k].share * fmax(x, y) + facts[k].plus + 1e-6 * fabs(x))
-                text_addf(t, "%s of %s>%s is %.4g%s in this lab, and %.4g%s in the config",
-                          facts[k].name, from, to, facts[k].scale * x, facts[k].unit,
-                          facts[k].scale * y, facts[k].unit);
-        }
-    }
-    if (!t->len && mtu_B != other_B)
-        text_addf(t, "mtu is %lld bytes in this lab, and %lld in the config", mtu_B, other_B);
-    if (!t->len && strcmp(is, other) != 0)
-        text_addf(t, "congestion is %s in this lab, and %s in the config", is, other);
-}
-
 int probe_same_links(const struct plan *p)
 {
-    AUTO_JSON json_t *lab = NULL, *config = NULL;
-    AUTO(lab_spec_free) struct lab_spec spec = {0};
-    AUTO_TEXT struct text why = {0};
-    const pid_t nobody[LAB_SITES_MAX] = {0};
+    AUTO_JSON json_t *lab = NULL;
+    AUTO(lab_spec_free) struct lab_spec s = {0};
+    AUTO_TEXT struct text t = {0};
     bool rated = false;
     CHECK(lab_facts_read(&lab));
     if (lab && strcmp(p->workload, "wan_links") != 0)
         CHECK(wan_map_check_words(p->config, &rated));
     if (!rated)
         return GS_OK;
-    CHECK(lab_spec_read(&spec, p->config));
-    config = lab_facts_make(&spec, 0, nobody, "");
-    compare_labs(&why, lab, config);
-    return why.len ? fail_at(GS_USAGE, p->config->path, 0,
-                             "%s: tables and figures would take the config's; give gradsync lab "
-                             "and this command the same config and --set",
-                             why.s)
-                   : GS_OK;
+    CHECK(lab_spec_read(&s, p->config));
+    size_t sites = json_array_size(json_object_get(lab, "sites"));
+    long long mtu_B = json_integer_of(lab, "mtu_B");
+    const char *congestion = json_text_of(lab, "congestion");
+    if (sites != s.n)
+        text_addf(&t, "this lab has %zu sites, and the config has %zu", sites, s.n);
+    for (size_t i = 0, link = 0; !t.len && i < s.n * s.n; i++) {
+        if (i / s.n == i % s.n)
+            continue;
+        const json_t *a = json_array_get(json_object_get(lab, "pairs"), link++);
+        const char *from = s.sites[i / s.n].name, *to = s.sites[i % s.n].name;
+        /* A link may have a rate of its own, or that of its sites: what counts is the line that
+         * results. Two values are equal within a share, and so much more. */
+        const struct {
+            const char *name, *unit;
+            double lab, config, share, plus;
+        } facts[] = {{"rate", " Mbit/s", 8e-6 * lab_facts_line_Bps(lab, from, to),
+                      8e-6 * limit_Bps(&s, i), PROBE_RATE_BY, 0},
+                     {"RTT", " ms", 2e3 * json_number_value(json_object_get(a, "delay_s")),
+                      2e3 * s.ways[i].delay_s, PROBE_RTT_BY, 1e3 * PROBE_RTT_PLUS_S},
+                     {"loss", "%", 100 * json_number_value(json_object_get(a, "loss")),
+                      100 * s.ways[i].loss, 0, 1e-6}};
+        if (strcmp(from, json_text_of(a, "from")) != 0 || strcmp(to, json_text_of(a, "to")) != 0)
+            text_addf(&t, "link %zu is %s>%s in this lab, and %s>%s in the config", link,
+                      json_text_of(a, "from"), json_text_of(a, "to"), from, to);
+        for (size_t k = 0; !t.len && k < COUNT(facts); k++)
+            if (fabs(facts[k].lab - facts[k].config) >
+                facts[k].share * fmax(facts[k].lab, facts[k].config) + facts[k].plus)
+                text_addf(&t, "%s of %s>%s is %.4g%s in this lab, and %.4g%s in the config",
+                          facts[k].name, from, to, facts[k].lab, facts[k].unit, facts[k].config,
+                          facts[k].unit);
+    }
+    if (!t.len && mtu_B != s.mtu_B)
+        text_addf(&t, "mtu is %lld bytes in this lab, and %d in the config", mtu_B, s.mtu_B);
+    if (!t.len && strcmp(congestion, s.congestion) != 0)
+        text_addf(&t, "congestion is %s in this lab, and %s in the config", congestion,
+                  s.congestion);
+    return t.len ? fail_at(GS_USAGE, p->config->path, 0,
+                           "%s: tables and figures would take the config's; give gradsync lab "
+                           "and this command the same config and --set",
+                           t.s)
+                 : GS_OK;
 }

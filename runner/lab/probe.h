@@ -35,9 +35,9 @@ struct probe_plan {
 void probe_plan_make(struct probe_plan *p, const struct lab_spec *s, uint64_t start_ns);
 void probe_plan_free(struct probe_plan *p);
 
-/* Time between two datagrams of a flow: at random, because of evenly paced flows in a full queue one
- * could lose everything and another nothing; and in a BULK phase never longer than the link needs for
- * a datagram, which so is never idle. */
+/* Time between two datagrams of a flow, at random: flows in step would wait for each other each time, or
+ * one could lose everything in a full queue. In a BULK phase it is never longer than the link needs for a
+ * datagram, which so is never idle. */
 double probe_plan_wait_ns(const struct probe_phase *f, size_t flow, struct rng *r);
 
 /* One flow in one phase. The sending site writes `sent`, the receiving one the rest. */

@@ -32,8 +32,6 @@
 
 #define BATCH 32 /* packets read from one device before the next device */
 #define NAP_NS 50000
-#define CLIENTS 8
-
 struct relay_counts {
     uint64_t delivered, late; /* packets; more than RELAY_LATE_NS after their time */
     double late_max_ns;
@@ -44,14 +42,11 @@ struct relay {
     const struct site_devices *devices; /* by site */
     struct relay_counts counts;
     struct packet *next; /* for the packet that is read next */
-    int client
-        [CLIENTS];  /* that has not sent its command yet, or -1; a new one replaces the oldest */
-    size_t clients; /* so far */
 };
 
 enum net { WAN, CTL, NETS };
-/* Identifies an epoll event: a device, the listening socket, or a client. */
-enum tag { TAG_CONTROL = LAB_SITES_MAX * NETS, TAG_CLIENT, TAGS = TAG_CLIENT + CLIENTS };
+/* Identifies an epoll event: a device, or the control socket. */
+enum tag { TAG_CONTROL = LAB_SITES_MAX * NETS, TAGS };
 
 /* ---- reading ---- */
 
@@ -130,69 +125,33 @@ static void deliver(struct relay *r)
  * The commands that change the emulated network while it runs. WHERE is a site, the two directions
  * A-B of a link, or one direction A>B:
  *
- *   rate WHERE 100Mbit/s   sets the rate: of a site's uplink and downlink, or of the link; 10% is
- *                          relative to the config
- *   loss WHERE 1%          sets the loss: of what a site sends, or of the link
+ *   rate WHERE 100Mbit/s   sets the rate: of a site's uplink and downlink, or of the link
  *   down WHERE, up WHERE   drops every packet of the site or link, until up
  *   reset                  restores the values of the config
  *   stats                  {"packets": ...}: counts since the start
  */
 
-struct order {
-    enum { RATE, LOSS, DOWN, UP } what;
-    double amount; /* a loss, or a rate in bytes/s */
-    bool share;    /* amount: share of the rate in the config */
-};
+enum order { RATE, DOWN, UP, ORDERS };
 
-/* "rate", "loss", "down" or "up", and its value. NULL, or what is wrong. */
-static const char *read_order(const struct words *w, struct order *o)
-{
-    static const char *const names[] = {
-        [RATE] = "rate", [LOSS] = "loss", [DOWN] = "down", [UP] = "up"};
-    *o = (struct order){.what = RATE};
-    while (o->what <= UP && (!w->n || strcmp(names[o->what], w->v[0]) != 0))
-        o->what++;
-    if (o->what > UP || w->n != (o->what <= LOSS ? 3 : 2))
-        return "unknown command; use: rate WHERE RATE, loss WHERE SHARE, down WHERE, up WHERE, "
-               "reset, stats; WHERE is SITE, A-B or A>B";
-    if (o->what >= DOWN)
-        return NULL;
-    o->share = o->what == LOSS || strchr(w->v[2], '%');
-    bool good =
-        o->share ? units_parse_real(w->v[2], &o->amount) : units_parse_rate(w->v[2], &o->amount);
-    if (o->what == LOSS)
-        return good && o->amount >= 0 && o->amount <= 1 ? NULL
-                                                        : "not a loss; write e.g. 0.1% or 0.001";
-    return good && o->amount > 0 ? NULL : "not a rate; write e.g. 100Mbit/s or 10%";
-}
-
-static void obey_way(struct relay *r, const struct order *o, size_t from, size_t to)
+static void obey_way(struct relay *r, enum order o, double rate_Bps, size_t from, size_t to)
 {
     const struct lab_spec *s = r->mesh.spec;
-    const struct lab_way *w = lab_way_of(s, from, to);
     struct lab_path *p = &r->mesh.paths[from * s->n + to];
-    double ends_Bps = fmin(s->sites[from].up_Bps, s->sites[to].down_Bps);
-    double whole_Bps = w->rate_Bps > 0 ? w->rate_Bps : ends_Bps;
-    if (o->what == RATE)
-        shaper_set(&p->own, o->amount * (o->share ? whole_Bps : 1), w->queue_B);
-    else if (o->what == LOSS)
-        p->loss = o->amount;
+    if (o == RATE)
+        shaper_set(&p->own, rate_Bps, s->ways[from * s->n + to].queue_B);
     else
-        p->cut = o->what == DOWN;
+        p->cut = o == DOWN;
 }
 
-static void obey_site(struct relay *r, const struct order *o, size_t i)
+static void obey_site(struct relay *r, enum order o, double rate_Bps, size_t i)
 {
     const struct lab_site *s = &r->mesh.spec->sites[i];
     struct lab_end *end = &r->mesh.ends[i];
-    if (o->what == RATE) {
-        shaper_set(&end->up, o->amount * (o->share ? s->up_Bps : 1), s->up_queue_B);
-        shaper_set(&end->down, o->amount * (o->share ? s->down_Bps : 1), s->down_queue_B);
-    } else if (o->what == LOSS) {
-        for (size_t to = 0; to < r->mesh.spec->n; to++)
-            obey_way(r, o, i, to);
+    if (o == RATE) {
+        shaper_set(&end->up, rate_Bps, s->up_queue_B);
+        shaper_set(&end->down, rate_Bps, s->down_queue_B);
     } else
-        end->cut = o->what == DOWN;
+        end->cut = o == DOWN;
 }
 
 static char *stats(const struct relay *r)
@@ -212,11 +171,11 @@ static char *find_site(const struct relay *r, const char *name, size_t *site)
 {
     const char *names[LAB_SITES_MAX];
     size_t n = r->mesh.spec->n;
-    *site = lab_site_find(r->mesh.spec, name);
-    if (*site < n)
-        return NULL;
-    for (size_t k = 0; k < n; k++)
-        names[k] = r->mesh.spec->sites[k].name;
+    for (*site = 0; *site < n; ++*site) {
+        names[*site] = r->mesh.spec->sites[*site].name;
+        if (!strcmp(names[*site], name))
+            return NULL;
+    }
     const char *near = text_nearest(name, names, n);
     return xstrfmt("error: no site '%.64s'%s", name, DID_YOU_MEAN(near));
 }
@@ -224,8 +183,10 @@ static char *find_site(const struct relay *r, const char *name, size_t *site)
 /* Returns "ok", a JSON object, or "error: TEXT"; the caller frees it. */
 static char *obey_line(struct relay *r, const char *line)
 {
+    static const char *const names[] = {[RATE] = "rate", [DOWN] = "down", [UP] = "up"};
     AUTO_WORDS struct words w = {0};
-    struct order o;
+    enum order o = RATE;
+    double rate_Bps = 0;
     size_t from, to;
     if (!strcmp(line, "stats"))
         return stats(r);
@@ -234,9 +195,13 @@ static char *obey_line(struct relay *r, const char *line)
         return xstrdup("ok");
     }
     words_split(&w, line, ' ');
-    const char *why = read_order(&w, &o);
-    if (why)
-        return xstrfmt("error: %s", why);
+    while (o < ORDERS && (!w.n || strcmp(names[o], w.v[0]) != 0))
+        o++;
+    if (o == ORDERS || w.n != (o == RATE ? 3 : 2))
+        return xstrdup("error: unknown command; use: rate WHERE RATE, down WHERE, up WHERE, reset, "
+                       "stats; WHERE is SITE, A-B or A>B");
+    if (o == RATE && !(units_parse_rate(w.v[2], &rate_Bps) && rate_Bps > 0))
+        return xstrdup("error: not a rate; write e.g. 100Mbit/s");
     char *where = w.v[1], *sign = strpbrk(where, "->");
     bool both = sign && *sign == '-';
     if (sign)
@@ -249,80 +214,61 @@ static char *obey_line(struct relay *r, const char *line)
     if (sign && from == to)
         return xstrdup("error: a link joins two sites; write e.g. down north-east");
     if (sign)
-        obey_way(r, &o, from, to);
+        obey_way(r, o, rate_Bps, from, to);
     else
-        obey_site(r, &o, from);
+        obey_site(r, o, rate_Bps, from);
     if (both)
-        obey_way(r, &o, to, from);
+        obey_way(r, o, rate_Bps, to, from);
     return xstrdup("ok");
 }
 
 /* ---- the control socket ----
  *
- * The control socket of a running lab, a Unix socket. A client sends one line, gets one line, and
- * the connection ends.
- * The answer is "ok", a JSON object, or "error: TEXT".
+ * The control socket of a running lab, a Unix socket of datagrams: each is one command, and gets one answer:
+ * "ok", a JSON object, or "error: TEXT".
  */
 
 #define CONTROL_LINE_MAX 256
-
 #define ANSWER_MS 5000
 
-/* Reads a line of at most size - 1 bytes, without its newline. False: none came in time. */
-static bool read_line(int fd, char *line, size_t size, int wait_ms)
-{
-    size_t n = 0;
-    struct pollfd p = {.fd = fd, .events = POLLIN};
-    while (n + 1 < size && poll(&p, 1, wait_ms) > 0) {
-        ssize_t got = recv(fd, line + n, size - 1 - n, 0);
-        if (got <= 0)
-            return false;
-        n += (size_t)got;
-        line[n] = '\0';
-        char *end = strchr(line, '\n');
-        if (end) {
-            *end = '\0';
-            return true;
-        }
-    }
-    return false;
-}
-
-static void send_line(int fd, const char *text)
-{
-    AUTO_FREE char *line = xstrfmt("%s\n", text);
-    /* The relay must not wait for a client that does not read. */
-    if (send(fd, line, strlen(line), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
-        shutdown(fd, SHUT_RDWR);
-}
-
-/* Runs the command of a client that has sent something, and answers. Never waits: an incomplete
- * line gets no answer. */
-static void answer_client(struct relay *r, size_t slot)
+/* The relay waits neither for a command nor for a client that does not take its answer. */
+static void answer_client(struct relay *r, int control)
 {
     char line[CONTROL_LINE_MAX];
-    if (read_line(r->client[slot], line, sizeof line, 0)) {
-        AUTO_FREE char *answer = obey_line(r, line);
-        send_line(r->client[slot], answer);
-    }
-    close(r->client[slot]);
-    r->client[slot] = -1;
+    struct sockaddr_un from;
+    socklen_t size = sizeof from;
+    ssize_t n =
+        recvfrom(control, line, sizeof line - 1, MSG_DONTWAIT, (struct sockaddr *)&from, &size);
+    if (n < 0)
+        return;
+    line[n] = '\0';
+    AUTO_FREE char *answer = obey_line(r, line);
+    if (sendto(control, answer, strlen(answer), MSG_DONTWAIT, (struct sockaddr *)&from, size) < 0)
+        return;
 }
 
 int relay_order(const char *socket_path, const char *order, char **answer)
 {
-    struct sockaddr_un to = {.sun_family = AF_UNIX};
+    struct sockaddr_un to = {.sun_family = AF_UNIX}, own = to;
     char line[4096];
     if (answer)
         *answer = NULL;
     snprintf(to.sun_path, sizeof to.sun_path, "%s", socket_path);
-    AUTO_CLOSE int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0 || connect(fd, (struct sockaddr *)&to, sizeof to))
+    snprintf(own.sun_path, sizeof own.sun_path, "%s.%d", socket_path, (int)getpid());
+    AUTO_CLOSE int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    unlink(own.sun_path);
+    bool sent = fd >= 0 && !bind(fd, (struct sockaddr *)&own, sizeof own) &&
+                sendto(fd, order, strlen(order), 0, (struct sockaddr *)&to, sizeof to) >= 0;
+    int why = errno;
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    ssize_t n = sent && poll(&p, 1, ANSWER_MS) > 0 ? recv(fd, line, sizeof line - 1, 0) : -1;
+    unlink(own.sun_path);
+    if (!sent)
         return fail(GS_CANNOT, "lab: %s: no lab answers on this socket: %s", socket_path,
-                    strerror(errno));
-    send_line(fd, order);
-    if (!read_line(fd, line, sizeof line, ANSWER_MS))
+                    strerror(why));
+    if (n < 0)
         return fail(GS_FAILED, "lab: %s: no answer within %d s", socket_path, ANSWER_MS / 1000);
+    line[n] = '\0';
     if (!strncmp(line, "error: ", strlen("error: ")))
         return fail(GS_USAGE, "lab: %s", line + strlen("error: "));
     if (answer)
@@ -351,24 +297,13 @@ static void wait_and_read(struct relay *r, int epoll, int control)
     if (n < 0 && errno != EINTR)
         _exit(fail(GS_CANNOT, "lab: relay: epoll_pwait2: %s; it needs Linux 5.11 or newer",
                    strerror(errno)));
-    bool called = false; /* a client waits; accepted last, as it may replace one with an event */
     for (int i = 0; i < n; i++) {
         uint64_t tag = events[i].data.u64;
         if (tag < TAG_CONTROL)
             read_some(r, tag / NETS, (enum net)(tag % NETS));
-        else if (tag == TAG_CONTROL)
-            called = true;
         else
-            answer_client(r, tag - TAG_CLIENT);
+            answer_client(r, control);
     }
-    int fd = called ? accept4(control, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK) : -1;
-    if (fd < 0)
-        return;
-    size_t slot = r->clients++ % CLIENTS;
-    if (r->client[slot] >= 0)
-        close(r->client[slot]);
-    r->client[slot] = fd;
-    watch(epoll, fd, TAG_CLIENT + slot);
 }
 
 int relay_run(const struct lab_spec *spec, const struct site_devices *devices, int control)
@@ -388,8 +323,6 @@ int relay_run(const struct lab_spec *spec, const struct site_devices *devices, i
     prctl(PR_SET_TIMERSLACK, 1);
     /* Returning freed memory to the kernel after each queue takes longer than sending packets. */
     mallopt(M_TRIM_THRESHOLD, INT_MAX);
-    for (int i = 0; i < CLIENTS; i++)
-        r->client[i] = -1;
     for (;;) {
         deliver(r);
         wait_and_read(r, epoll, control);

@@ -15,7 +15,7 @@
 #define RELAY_PRIORITY 2 /* real-time priority, if permitted; the probe uses a lower one */
 
 /* Runs until the process is killed. Returns the exit code of a failure, reported. `control` is a
- * listening Unix socket. */
+ * Unix socket of datagrams. */
 int relay_run(const struct lab_spec *spec, const struct site_devices *devices, int control);
 
 /* Sends one command to a lab. GS_OK and the answer without its newline, which the caller frees

@@ -174,14 +174,6 @@ double lab_slowest_Bps(const struct lab_spec *s)
     return least;
 }
 
-size_t lab_site_find(const struct lab_spec *s, const char *name)
-{
-    size_t i = 0;
-    while (i < s->n && strcmp(s->sites[i].name, name))
-        i++;
-    return i;
-}
-
 /* ---- the description of a running lab ----
  *
  * A JSON file, which the variable GRADSYNC_LAB names:

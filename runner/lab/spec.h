@@ -53,8 +53,6 @@ const struct lab_way *lab_way_of(const struct lab_spec *s, size_t from, size_t t
 double lab_rtt_s(const struct lab_spec *s, size_t a, size_t b);
 double lab_max_rtt_s(const struct lab_spec *s);
 double lab_slowest_Bps(const struct lab_spec *s); /* over all sites and pairs */
-/* The index of a site, or s->n. */
-size_t lab_site_find(const struct lab_spec *s, const char *name);
 #define LAB_FACTS_VARIABLE "GRADSYNC_LAB"
 
 /* `holders`: one process in each site. */

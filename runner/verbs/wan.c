@@ -350,11 +350,10 @@ static int set(int argc, char **argv)
 {
     const struct cli cli = {
         .arguments = "ORDER",
-        .summary =
-            "Changes the network of the lab in which it is called: rate WHERE 100Mbit/s (or "
-            "10%), loss WHERE 1%, down WHERE, up WHERE, or reset. WHERE is a site, two sites A-B, "
-            "or one direction 'A>B'. stats prints packet counts.",
-        .example = "gradsync lab set rate east 10%",
+        .summary = "Changes the network of the lab in which it is called: rate WHERE 100Mbit/s, "
+                   "down WHERE, up WHERE, or reset. WHERE is a site, two sites A-B, "
+                   "or one direction 'A>B'. stats prints packet counts.",
+        .example = "gradsync lab set rate east 10Mbit/s",
         .options = no_options,
         .args = {1, -1}};
     return cli_request(&cli, argc, argv, send_order, NULL);
