@@ -101,8 +101,8 @@ like "$(cat "$(dirname "$recording")"/*.jsonl)" \
 
 # ---- sites whose GPUs sum first ----
 
-sites $'strategy = hierarchical\nsize = 4, 1MiB, 3000004\ninside = mpi, nccl\ntransport = mpi, tcp'
-is "$rc $(blocks)" '0 30' 'each sum is right with NCCL inside a site and MPI or TCP between sites'
+sites $'strategy = hierarchical\nsize = 4, 1MiB, 3000004\ninside = mpi, nccl'
+is "$rc $(blocks)" '0 18' 'each sum is right with NCCL inside a site'
 flowing=$'wire = int4\ncompute = 1ms\nevery = 4\nfragments = 2\noverlap = 0'
 sites $'strategy = hierarchical\nsize = 1MiB\ninside = nccl\n'"$flowing"
 is "$rc $(grep -c 'inside=nccl has no overlap' <<<"$err")" '3 1' \

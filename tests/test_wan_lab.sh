@@ -86,7 +86,7 @@ export OMPI_MCA_plm_rsh_agent="$gradsync lab enter"
 
 begin outlived --set measure:blocks=6 --set measure:max_blocks=6
 # The faults last for a second, far less than the time-out of 10 s.
-after_block 1; order 'rate south 10%'; until_sends south 100000; order reset
+after_block 1; order 'rate south 4Mbit/s'; until_sends south 100000; order reset
 after_block 2; order 'down south'; sleep 1; order 'up south'
 finish
 

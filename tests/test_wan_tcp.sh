@@ -31,7 +31,7 @@ END
 chmod +x while_it_sends
 cat >all <<'END'
 #!/usr/bin/env bash
-./while_it_sends tenth iterations=15 -- 'rate east 10%' 'sleep 1' reset
+./while_it_sends tenth iterations=15 -- 'rate east 10Mbit/s' 'sleep 1' reset
 echo "tenth $?"
 ./while_it_sends pause iterations=15 deadline=20 -- 'down east' 'sleep 1' 'up east'
 echo "pause $?"

@@ -331,22 +331,6 @@ void payload_floats_init(struct payload_floats *p, enum payload_floats_kind kind
     }
 }
 
-double payload_floats_peak(const struct payload_floats *p, int group)
-{
-    double sum = 0;
-    int groups = PAYLOAD_PERIOD / group;
-    for (int g = 0; g < groups; g++) {
-        const float *x = p->input + g * group;
-        double largest = 0, squares = 0;
-        for (int i = 0; i < group; i++) {
-            largest = fmax(largest, fabs((double)x[i]));
-            squares += (double)x[i] * (double)x[i];
-        }
-        sum += largest * largest / (squares / group);
-    }
-    return sqrt(sum / groups);
-}
-
 static size_t run_of(size_t at, size_t left)
 {
     size_t n = PAYLOAD_PERIOD - at % PAYLOAD_PERIOD;
@@ -410,14 +394,6 @@ struct payload_floats_error payload_floats_check(const struct payload_floats *p,
     e.rms = sqrt(e.rms / (double)n);
     e.scale = rms(p->sum, n < PAYLOAD_PERIOD ? n : PAYLOAD_PERIOD);
     return e;
-}
-
-double payload_floats_add_errors(const struct payload_floats *p, const float *data, size_t first,
-                                 size_t n, float *errors)
-{
-    for (size_t i = 0; i < n; i++)
-        errors[i] += data[i] - p->sum[(first + i) % PAYLOAD_PERIOD];
-    return rms(errors, n);
 }
 
 /* ==== on GPUs ==== */

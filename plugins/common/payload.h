@@ -126,8 +126,6 @@ struct payload_floats {
 
 void payload_floats_init(struct payload_floats *p, enum payload_floats_kind kind, int rank,
                          int ranks);
-/* The largest magnitude of `group` inputs over their rms, rms over groups. */
-double payload_floats_peak(const struct payload_floats *p, int group);
 /* data[0..n) become elements [first, first + n) of the pattern. */
 void payload_floats_fill(const struct payload_floats *p, float *data, size_t first, size_t n);
 
@@ -140,9 +138,6 @@ struct payload_floats_error {
 };
 struct payload_floats_error payload_floats_check(const struct payload_floats *p, const float *data,
                                                  size_t first, size_t n);
-/* Adds the error of each element to errors[0..n). Returns their rms. */
-double payload_floats_add_errors(const struct payload_floats *p, const float *data, size_t first,
-                                 size_t n, float *errors);
 
 /* ---- on GPUs ---- */
 

@@ -153,11 +153,13 @@ static void close_plugin(void *self)
 /* The link of a cell, which the first cell opens, and the next one after a failure. */
 static struct pool_link *take_link(struct self *s, const struct links_cell *c)
 {
-    struct cell options = {
-        .transport = CELL_BY_TCP, .streams = c->streams, .port = c->port, .timeout = c->timeout};
+    struct cell options = {.strategy = CELL_FIRST + WAN_DIRECT,
+                           .streams = c->streams,
+                           .port = c->port,
+                           .timeout = c->timeout};
     memcpy(options.interface, c->interface, sizeof options.interface);
     snprintf(options.congestion, sizeof options.congestion, "%s", congestions[c->congestion]);
-    return pool_take(&s->pool, &options, MPI_COMM_NULL);
+    return pool_take(&s->pool, &options);
 }
 
 static enum wl_status prepare(void *self, const void *cell, void **prepared)

@@ -13,13 +13,11 @@
 
 #define BLOCKS_MOST (1 << 24)
 #define AHEAD_B ((size_t)16 << 20) /* blocks of all others, of a rank */
-#define INSIDE_AHEAD_B ((size_t)4 << 20)
 /* For plans alone: a site's uplink and a round trip, common ones. */
 #define ROUGH_RATE_BPS 1e8
 #define ROUGH_DELAY_S 1e-3
 
 const char *const cell_strategies[] = {"mpi", WAN_EACH_STRATEGY(WAN_STRATEGY_NAME) NULL};
-static const char *const transports[] = {[CELL_BY_MPI] = "mpi", [CELL_BY_TCP] = "tcp", NULL};
 const char *const cell_wires[] = {WAN_EACH_WIRE(WAN_WIRE_NAME) NULL};
 static const char *const insides[] = {[INSIDE_BY_MPI] = "mpi", [INSIDE_BY_NCCL] = "nccl", NULL};
 static const char *const shares[] = {[SHARES_EQUAL] = "equal", [SHARES_LP] = "lp", NULL};
@@ -35,16 +33,12 @@ const struct wl_param cell_params[] = {
      "bytes of the float32 gradient on each rank; a multiple of 4"},
     {P(strategy, WL_CHOICE, WL_CONFIG, int), NULL, "ring", 0, 0, cell_strategies,
      "all-reduce algorithm between sites; mpi: MPI_Allreduce, the baseline; oneshot: everybody sends its whole vector to everybody, for small sizes"},
-    {P(transport, WL_CHOICE, WL_CONFIG, int), NULL, "tcp", 0, 0, transports,
-     "transport of the blocks between ranks; not used with strategy=mpi"},
     {P(wire, WL_CHOICE, WL_CONFIG, int), NULL, "fp32", 0, 0, cell_wires,
      "number format on the wire; int8 and int4 have one scale for 128 numbers"},
-    {P(feedback, WL_BOOL, WL_CONFIG, bool), NULL, "no", 0, 0, NULL,
-     "yes: keep what each rounding of wire=int8 or int4 loses, and add it in the next synchronisation; takes a second buffer"},
     {P(inside, WL_CHOICE, WL_CONFIG, int), NULL, "mpi", 0, 0, insides,
      "library that sums inside a site with strategy=hierarchical; nccl: on the GPUs, which hold the gradient"},
     {P(streams, WL_INT, WL_CONFIG, int64_t), NULL, "8", 1, 64, NULL,
-     "TCP connections between two ranks, transport=tcp; fewer are used if rate x RTT is small"},
+     "TCP connections between two ranks; fewer are used if rate x RTT is small"},
     {P(block, WL_SIZE, WL_CONFIG, uint64_t), "B", "256KiB", 1024, 1 << 24, NULL,
      "maximum block size on the wire, the unit of pipelining"},
     {P(shares, WL_CHOICE, WL_CONFIG, int), NULL, "lp", 0, 0, shares,
@@ -55,8 +49,6 @@ const struct wl_param cell_params[] = {
      "number P of gradient fragments; each is synchronised once in `every` steps"},
     {P(overlap, WL_INT, WL_CONFIG, int64_t), NULL, "0", 0, 1000000, NULL,
      "number tau of steps that overlap with the synchronisation of a fragment; at most `every`"},
-    {P(strict, WL_BOOL, WL_CONFIG, bool), NULL, "no", 0, 0, NULL,
-     "yes: wait for a fragment after exactly `overlap` steps; no: when the next fragment starts"},
     {P(every, WL_INT, WL_AXIS, int64_t), NULL, "1", 1, 1000000, NULL,
      "number of steps between synchronisations"},
     {P(accumulate, WL_INT, WL_AXIS, int64_t), NULL, "1", 1, 1000000, NULL,
@@ -70,21 +62,21 @@ const struct wl_param cell_params[] = {
     {P(site_ranks, WL_INT, WL_AXIS, int64_t), NULL, "0", 0, 65536, NULL,
      "consecutive ranks per site; 0: each node is a site"},
     {T(rates, WL_AXIS), NULL, "", 0, 0, NULL,
-     "relative rates of the ranks for shares=lp, e.g. 4:4:1:4; empty: as probed by transport=tcp between hosts; equal shares if they are not known"},
+     "relative rates of the ranks for shares=lp, e.g. 4:4:1:4; empty: as probed between hosts; equal shares if they are not known"},
     {P(pattern, WL_CHOICE, WL_AXIS, int), NULL, "integers", 0, 0, patterns,
      "distribution of the gradient; integers: the sum is exact; normal, student3: floats, with the tail of Student's t with 3 degrees of freedom"},
     {P(timeout, WL_TIME, WL_AXIS, double), "s", "30s", 0.1, 86400, NULL,
      "longest time without any block, or without an answer of a host, before the cell fails"},
     {T(congestion, WL_CONFIG), NULL, "", 0, 0, NULL,
-     "TCP congestion control, transport=tcp, e.g. bbr; empty: the kernel's default"},
+     "TCP congestion control, e.g. bbr; empty: the kernel's default"},
     {P(pacing, WL_BOOL, WL_CONFIG, bool), NULL, "yes", 0, 0, NULL,
-     "yes: send slightly below the uplink's rate, transport=tcp; no: leave the rate to the congestion control"},
+     "yes: send slightly below the uplink's rate; no: leave the rate to the congestion control"},
     {P(probe, WL_TIME, WL_AXIS, double), "s", "2s", 0, 60, NULL,
-     "time limit of the probe that finds the rate when two ranks connect, transport=tcp; 0: no probe, and no pacing"},
+     "time limit of the probe that finds the rate when two ranks connect; 0: no probe, and no pacing"},
     {T(interface, WL_AXIS), NULL, "", 0, 0, NULL,
-     "network interface, transport=tcp; empty: all but loopback"},
+     "network interface; empty: all but loopback"},
     {P(port, WL_INT, WL_AXIS, int64_t), NULL, "0", 0, 65535, NULL,
-     "TCP port of the first rank on a node, transport=tcp; the others add their local rank; 0: any free port"},
+     "TCP port of the first rank on a node; the others add their local rank; 0: any free port"},
     {0}};
 /* clang-format on */
 
@@ -99,18 +91,10 @@ size_t cell_fragment(const struct cell *c, int64_t f)
     return count / n * (size_t)f + count % n * (size_t)f / n;
 }
 
-/* False: the synchronisation is measured alone. */
-static bool cell_trains(const struct cell *c)
-{
-    return c->compute > 0;
-}
-
 int64_t cell_steps_beside(const struct cell *c)
 {
     if (c->fragments == 1 && c->overlap == 0)
         return 0;
-    if (c->strict)
-        return c->overlap;
     int64_t steps = c->every / c->fragments + c->overlap;
     return steps < c->every ? steps : c->every;
 }
@@ -120,13 +104,11 @@ enum wan_strategy cell_model(const struct cell *c)
     return (enum wan_strategy)(c->strategy - CELL_FIRST);
 }
 
-size_t cell_ahead_B(const struct cell *c, int ranks, bool inside)
+size_t cell_ahead_B(const struct cell *c, int ranks)
 {
-    bool one_way =
-        c->strategy == CELL_FIRST + WAN_RING || c->strategy == CELL_FIRST + WAN_HIERARCHICAL;
-    size_t peers = one_way && !inside ? 1 : (size_t)(ranks > 1 ? ranks - 1 : 1);
-    size_t all = inside ? INSIDE_AHEAD_B : AHEAD_B, block = inside ? CELL_INSIDE_BLOCK_B : c->block;
-    return all / peers > 2 * block ? all / peers : 2 * block;
+    bool to_all = wan_strategy_to_all[cell_model(c)];
+    size_t peers = to_all && ranks > 1 ? (size_t)ranks - 1 : 1;
+    return AHEAD_B / peers > 2 * c->block ? AHEAD_B / peers : 2 * c->block;
 }
 
 /* Elements that make about so many bytes on the wire. */
@@ -189,7 +171,7 @@ static enum wl_status judge_size(const struct cell *c, const struct wl_job *job,
 
 static enum wl_status judge_training(const struct cell *c, char *why, size_t n)
 {
-    if (!cell_trains(c) && (c->every > 1 || c->fragments > 1 || c->overlap || c->accumulate > 1))
+    if (c->compute <= 0 && (c->every > 1 || c->fragments > 1 || c->overlap || c->accumulate > 1))
         snprintf(why, n,
                  "every, fragments, overlap and accumulate need something to compute: "
                  "compute=TIME");
@@ -219,9 +201,6 @@ static enum wl_status judge_config(const struct cell *c, const struct wl_job *jo
                         c->rates, job->ranks);
     if (c->strategy == CELL_MPI && c->wire != WIRE_FP32)
         snprintf(why, n, "strategy=mpi has no wire=%s (fp32)", cell_wires[c->wire]);
-    else if (c->feedback && (c->strategy == CELL_MPI || c->wire == WIRE_FP32))
-        snprintf(why, n, "strategy=%s with wire=%s has no feedback: nothing is rounded",
-                 cell_strategies[c->strategy], cell_wires[c->wire]);
     else if (c->strategy == CELL_MPI && cell_steps_beside(c))
         snprintf(why, n, "strategy=mpi blocks: set fragments=1 and overlap=0");
     else if (c->shares != SHARES_LP && c->strategy != CELL_FIRST + WAN_DIRECT)
@@ -245,8 +224,8 @@ enum wl_status cell_describe(const void *cell, const struct wl_job *job, struct 
     CHECK(judge_training(c, why, why_size));
     double steps = (double)(c->every + cell_steps_beside(c));
     shape->size_B = c->size;
-    shape->busbw_factor = cell_trains(c) ? 0 : 2.0 * (job->ranks - 1) / job->ranks;
-    shape->host_B = c->size * (uint64_t)(1 + c->feedback) + AHEAD_B;
+    shape->busbw_factor = c->compute > 0 ? 0 : 2.0 * (job->ranks - 1) / job->ranks;
+    shape->host_B = c->size + AHEAD_B;
     shape->device_B = c->inside == INSIDE_BY_NCCL ? c->size : 0;
     shape->iteration_s = steps * (double)c->accumulate * c->compute + 2 * ROUGH_DELAY_S +
                          2 * (double)c->size / ROUGH_RATE_BPS;

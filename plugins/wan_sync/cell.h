@@ -12,20 +12,17 @@
 
 /* CELL_FIRST: then the strategies of the model, in its order. */
 enum cell_strategy { CELL_MPI, CELL_FIRST };
-enum cell_transport { CELL_BY_MPI, CELL_BY_TCP };
 enum cell_shares { SHARES_EQUAL, SHARES_LP };
 enum cell_order { ORDER_RTT, ORDER_SITES };
 enum cell_inside { INSIDE_BY_MPI, INSIDE_BY_NCCL };
 
 struct cell {
     uint64_t size;
-    int strategy, transport, wire, inside;
+    int strategy, wire, inside;
     int64_t streams;
     uint64_t block;
-    bool feedback;
     int shares, order;
     int64_t fragments, overlap;
-    bool strict;
     int64_t every, accumulate;
     double compute;
     int64_t tokens, target_tokens;
@@ -45,12 +42,9 @@ extern const char *const cell_strategies[], *const cell_wires[];
 enum wl_status cell_describe(const void *cell, const struct wl_job *job, struct wl_shape *shape,
                              char *why, size_t why_size);
 
-/* Inside a site memory is near: blocks large enough that each is worth its message. */
-#define CELL_INSIDE_BLOCK_B ((size_t)256 << 10)
-
 /* What each of the ranks of a link may have at each other one (strategy.h), so that a rank holds 16 MiB of
- * blocks of all, or 4 MiB inside a site. */
-size_t cell_ahead_B(const struct cell *c, int ranks, bool inside);
+ * blocks of all. Not for CELL_MPI. */
+size_t cell_ahead_B(const struct cell *c, int ranks);
 size_t cell_count(const struct cell *c); /* elements */
 /* Elements of fragment f: [cell_fragment(c, f), cell_fragment(c, f + 1)). */
 size_t cell_fragment(const struct cell *c, int64_t f);

@@ -309,26 +309,20 @@ static int *by_share(const struct schedule_shape *f)
     return order;
 }
 
-/* Sends each part to its owner, and adds what the others have of this member's. It adds in one order,
- * whatever the order of arrival: the sum's bits do not depend on it. */
-static void scatter(struct schedule *s)
+/* A part is added in one order, whatever the order of arrival: the sum's bits do not depend on it. */
+static bool make_direct(struct schedule *s, const struct schedule_shape *f)
 {
-    int n = s->shape.members, me = s->shape.me, *order = by_share(&s->shape);
-    s->no_memory |= !order;
+    int n = f->members, me = f->me, *order = by_share(f);
+    if (!schedule_open(s, f, n) || !order) {
+        free(order);
+        return false;
+    }
     for (int k = 1; k < n; k++)
         each(s, put_send, (me + k) % n, (me + k) % n + 1, (me + k) % n);
-    for (uint32_t b = s->part[me]; order && b < s->part[me + 1]; b++)
+    for (uint32_t b = s->part[me]; b < s->part[me + 1]; b++)
         for (int k = 0; k < n - 1; k++)
             put_add(s, b, order[k]);
     free(order);
-}
-
-static bool make_direct(struct schedule *s, const struct schedule_shape *f)
-{
-    int n = f->members, me = f->me;
-    if (!schedule_open(s, f, n))
-        return false;
-    scatter(s);
     for (uint32_t b = s->part[me]; b < s->part[me + 1]; b++)
         for (int k = 1; k < n; k++)
             put_send(s, b, (me + k) % n);
@@ -349,46 +343,6 @@ static bool make_oneshot(struct schedule *s, const struct schedule_shape *f)
             put_send(s, b, (f->me + k) % f->members);
         put_sum(s, b);
     }
-    return schedule_close(s);
-}
-
-/* ---- inside a site: everybody's sum to the leader, member 0, and its to everybody ---- */
-
-bool strategy_inward(struct schedule *s, const struct schedule_shape *f)
-{
-    int n = f->members, me = f->me;
-    if (!schedule_open(s, f, n))
-        return false;
-    scatter(s);
-    if (me != 0)
-        each(s, put_send, me, me + 1, 0);
-    for (int p = 1; me == 0 && p < n; p++)
-        each(s, put_recv, p, p + 1, p);
-    return schedule_close(s);
-}
-
-/* The leader sends each member a part, which this one passes on to the others; its own part goes from it
- * to all. */
-bool strategy_outward(struct schedule *s, const struct schedule_shape *f)
-{
-    int n = f->members, me = f->me;
-    if (!schedule_open(s, f, n))
-        return false;
-    if (me == 0) {
-        for (int p = 1; p < n; p++)
-            each(s, put_send, p, p + 1, p);
-        for (int p = 1; p < n; p++)
-            each(s, put_send, 0, 1, p);
-        return schedule_close(s);
-    }
-    each(s, put_recv, me, me + 1, 0);
-    each(s, put_recv, 0, 1, 0);
-    for (int p = 1; p < n; p++)
-        if (p != me)
-            each(s, put_send, me, me + 1, p);
-    for (int p = 1; p < n; p++)
-        if (p != me)
-            each(s, put_recv, p, p + 1, p);
     return schedule_close(s);
 }
 
@@ -558,36 +512,17 @@ static int make_ready(struct strategy_engine *e, uint32_t i)
     return 0;
 }
 
-static int release(struct strategy_engine *e, uint32_t i)
+/* The steps that wait for this one alone become ready. */
+static int finish(struct strategy_engine *e, uint32_t i)
 {
     const struct schedule *s = e->task->schedule;
+    e->state[i] |= DONE;
+    e->left--;
+    e->sums_left -= s->step[i].kind != STEP_SEND;
     for (uint32_t k = s->first_next[i]; k < s->first_next[i + 1]; k++)
         if (--e->waits[s->next[k]] == 0 && make_ready(e, s->next[k]) < 0)
             return -1;
     return 0;
-}
-
-static int finish(struct strategy_engine *e, uint32_t i)
-{
-    e->state[i] |= DONE;
-    e->left--;
-    e->sums_left -= e->task->schedule->step[i].kind != STEP_SEND;
-    return release(e, i);
-}
-
-/* A number that became infinite or none has lost nothing that can be given back. */
-VECTORISE static void keep_lost(const float *restrict x, size_t n, float *restrict residual)
-{
-    for (size_t i = 0; i < n; i++) {
-        float lost = x[i] - residual[i];
-        residual[i] = lost - lost == 0 ? lost : 0;
-    }
-}
-
-VECTORISE static void add_lost(float *restrict x, size_t n, const float *restrict residual)
-{
-    for (size_t i = 0; i < n; i++)
-        x[i] += residual[i];
 }
 
 /* Does the arithmetic of a step. An encoding takes the place of its numbers by way of the spare block. */
@@ -595,17 +530,11 @@ static int work(struct strategy_engine *e, uint32_t i)
 {
     const struct strategy_task *task = e->task;
     const struct step *t = &task->schedule->step[i];
-    float *x = task->data + t->first, *residual = task->residual;
+    float *x = task->data + t->first;
     size_t n = t->n, bytes = wire_bytes(task->wire, n);
     switch (t->kind) {
     case STEP_PACK:
-        if (residual)
-            add_lost(x, n, residual + t->first);
         wire_encode(task->wire, x, n, e->spare);
-        if (residual) {
-            wire_decode(task->wire, e->spare, n, residual + t->first);
-            keep_lost(x, n, residual + t->first);
-        }
         memcpy(x, e->spare, bytes);
         break;
     case STEP_UNPACK:

@@ -102,13 +102,6 @@ struct strategy {
     double linear, square;
 };
 
-/* Inside a site of g members, where the first member is the leader: inward sums at the leader, outward
- * broadcasts from it. Each member adds, or passes on, its part, so the leader sends and receives
- * 2 D (g-1)/g instead of (g-1) D. Unlike strategy_of[], which need two members, these take any
- * number; with one member they do nothing. */
-bool strategy_inward(struct schedule *s, const struct schedule_shape *shape);
-bool strategy_outward(struct schedule *s, const struct schedule_shape *shape);
-
 /* Indexed by enum wan_strategy of the model; WAN_HIERARCHICAL is a ring of leaders. */
 extern const struct strategy strategy_of[];
 
@@ -133,9 +126,6 @@ struct strategy_task {
     const struct schedule *schedule;
     const int *rank_of; /* by member: the link's peer */
     float *data;
-    /* Error feedback: what each rounding loses is kept here and added before the next run's, which
-     * rounds the same sums. NULL: none. */
-    float *residual;
     enum wire wire;
 };
 

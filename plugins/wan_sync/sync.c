@@ -12,27 +12,6 @@
 
 /* ==== which rank is at which site ==== */
 
-static void number(struct sync_sites *s, int rank)
-{
-    int at = 0;
-    for (int r = 0; r < s->ranks; r++)
-        s->place[r] = r;
-    for (int site = 0; site < s->n; site++) {
-        int first = at;
-        for (int r = 0; r < s->ranks; r++)
-            if (s->site_of[r] == site)
-                s->in_order[at++] = r;
-        s->leader[site] = s->in_order[first];
-        if (site == s->site_of[rank]) {
-            s->mine = s->in_order + first;
-            s->members = at - first;
-            while (s->mine[s->me] != rank)
-                s->me++;
-        }
-        s->largest = at - first > s->largest ? at - first : s->largest;
-    }
-}
-
 static bool gather_hosts(struct sync_sites *s, int rank, MPI_Comm comm)
 {
     char name[MPI_MAX_PROCESSOR_NAME] = "";
@@ -52,15 +31,21 @@ bool sync_sites_open(struct sync_sites *s, const struct wl_host *host, MPI_Comm 
     s->site_of = calloc(n, sizeof *s->site_of);
     s->leader = calloc(n, sizeof *s->leader);
     s->in_order = calloc(n, sizeof *s->in_order);
-    s->place = calloc(n, sizeof *s->place);
     s->host = calloc(n, sizeof *s->host);
-    bool good = s->site_of && s->leader && s->in_order && s->place && s->host;
+    bool good = s->site_of && s->leader && s->in_order && s->host;
     if (!mpi_all(comm, good) || !good ||
         MPI_Allgather(&mine, 1, MPI_INT, s->site_of, 1, MPI_INT, comm) != MPI_SUCCESS)
         return false;
     for (int r = 0; r < s->ranks; r++)
         s->n = s->site_of[r] >= s->n ? s->site_of[r] + 1 : s->n;
-    number(s, host->rank);
+    for (int site = 0, at = 0; site < s->n; site++) {
+        int first = at;
+        for (int r = 0; r < s->ranks; r++)
+            if (s->site_of[r] == site)
+                s->in_order[at++] = r;
+        s->leader[site] = s->in_order[first];
+        s->largest = at - first > s->largest ? at - first : s->largest;
+    }
     return gather_hosts(s, host->rank, comm) &&
            MPI_Comm_split(comm, mine, host->rank, &s->inside) == MPI_SUCCESS;
 }
@@ -72,14 +57,11 @@ void sync_sites_close(struct sync_sites *s)
     free(s->site_of);
     free(s->leader);
     free(s->in_order);
-    free(s->place);
     free(s->host);
     *s = (struct sync_sites){.inside = MPI_COMM_NULL};
 }
 
 /* ==== the GPUs of this rank's site ==== */
-
-#define NAP_NS 20000 /* between polls: a small part of any exchange between sites */
 
 /* ---- the site as a host of its own ---- */
 
@@ -187,81 +169,60 @@ bool sync_gpu_lost(const struct sync_gpu *g)
 /* ==== the synchronisations of a cell ==== */
 
 #define POLL_NS 10000000
-#define INSIDE_SLICE_S 5e-4 /* of attention to a site, then to the others */
-#define BETWEEN_SLICE_S 1e-4
+#define EAGER_NS 200000   /* what comes soon inside a site is worth all attention */
+#define PAUSE_PART 64     /* later a pause is a small part of the wait so far, */
+#define PAUSE_MOST_S 5e-4 /* so that others can run */
+#define PART_B (1u << 20) /* of a message inside a site */
 /* After the time-out, so that a host that does not answer is named first (tcp.h). */
 #define LATER_S 1.8
 
-/* A fragment is summed inside the site, exchanged between the sites, and broadcast inside the site. Each of
- * these ways is a schedule with its task. TAIL: the sum is complete, and others still wait for blocks of it
- * from this rank. */
-enum phase { INWARD, EXCHANGE, OUTWARD, WAYS, TAIL = WAYS, IDLE };
+/* A fragment is summed inside the site, exchanged between the sites, and broadcast inside the site. TAIL: the
+ * sum is complete, and others still wait for blocks of it from this rank. */
+enum phase { INWARD, EXCHANGE, OUTWARD, TAIL, IDLE };
 struct piece {
-    struct schedule schedule[WAYS];
-    struct strategy_task task[WAYS];
+    struct schedule schedule; /* of the exchange */
+    struct strategy_task task;
     bool pending;
+};
+
+/* The sum inside a site over MPI: the leader adds what the members send, one after the other, and then sends
+ * each of them the sum. One message is under way at a time. */
+struct near {
+    MPI_Comm comm;
+    int rank, ranks; /* the leader is rank 0 */
+    int peer;
+    float *data, *came; /* the fragment; what came from a member */
+    size_t n, at;       /* elements of the fragment; the first of the message */
+    MPI_Request request;
 };
 
 struct sync {
     struct sync_parts parts;
-    int me;      /* member; -1: no part in the exchange */
-    bool inside; /* ranks sum inside their site, over a link or on GPUs */
-    int64_t n;   /* fragments */
+    int me;    /* member; -1: no part in the exchange */
+    int64_t n; /* fragments */
     struct piece *piece;
     int64_t *queue; /* ring of n + 1: the fragment at the head is under way */
     int64_t head, tail;
     enum phase phase;
-    uint64_t began_ns, moved_ns, events, outward_events, sent_before_B;
+    uint64_t began_ns, moved_ns, events, sent_before_B;
+    struct near near;
     struct sync_totals totals;
     char why[256];
 };
 
-/* The task of a way, whose schedule `make` writes. */
-static bool make_way(struct piece *p, enum phase way,
-                     bool (*make)(struct schedule *, const struct schedule_shape *),
-                     const struct schedule_shape *shape, const struct strategy_task *task)
-{
-    p->task[way] = *task;
-    p->task[way].schedule = &p->schedule[way];
-    return make(&p->schedule[way], shape);
-}
-
-/* me: this rank's member number in the exchange; -1: none. False: no memory. */
+/* Writes the schedule of a fragment's exchange. False: no memory. */
 static bool make_piece(struct piece *p, const struct sync_parts *parts, int me, int64_t fragment)
 {
-    const size_t block = CELL_INSIDE_BLOCK_B / sizeof(float);
     const struct cell *c = parts->cell;
-    const struct sync_inside *in = &parts->inside;
     size_t first = cell_fragment(c, fragment), count = cell_fragment(c, fragment + 1) - first;
-    struct schedule_shape near = {.me = in->me,
-                                  .members = in->members,
-                                  .count = count,
-                                  .align = WIRE_GROUP,
-                                  .block = block,
-                                  .least = block,
-                                  .plain = true};
-    struct strategy_task task = {
-        .data = parts->data + first, .rank_of = in->peer, .wire = WIRE_FP32};
-    if (in->engine && (!make_way(p, INWARD, strategy_inward, &near, &task) ||
-                       !make_way(p, OUTWARD, strategy_outward, &near, &task)))
-        return false;
-    if (me < 0)
-        return true;
-    struct schedule_shape between = cell_shape(c, parts->members, count);
-    between.me = me;
-    between.share = parts->share;
-    task.rank_of = parts->rank_of;
-    task.wire = (enum wire)c->wire;
-    task.residual = parts->residual ? parts->residual + first : NULL;
-    return make_way(p, EXCHANGE, strategy_of[cell_model(c)].make, &between, &task);
-}
-
-static int member_of(const struct sync_parts *p)
-{
-    for (int m = 0; m < p->members; m++)
-        if (p->rank_of[m] == p->rank)
-            return m;
-    return -1;
+    struct schedule_shape shape = cell_shape(c, parts->members, count);
+    shape.me = me;
+    shape.share = parts->share;
+    p->task = (struct strategy_task){.schedule = &p->schedule,
+                                     .data = parts->data + first,
+                                     .rank_of = parts->rank_of,
+                                     .wire = (enum wire)c->wire};
+    return strategy_of[cell_model(c)].make(&p->schedule, &shape);
 }
 
 struct sync *sync_open(const struct sync_parts *parts)
@@ -272,12 +233,18 @@ struct sync *sync_open(const struct sync_parts *parts)
     s->parts = *parts;
     s->n = parts->cell->fragments;
     s->phase = IDLE;
-    s->me = parts->link && parts->members > 1 ? member_of(parts) : -1;
-    s->inside = parts->inside.engine || parts->inside.gpu;
+    s->me = -1;
+    for (int m = 0; parts->link && parts->members > 1 && m < parts->members; m++)
+        if (parts->rank_of[m] == parts->rank)
+            s->me = m;
+    s->near = (struct near){.comm = parts->sites->inside, .request = MPI_REQUEST_NULL};
+    MPI_Comm_rank(s->near.comm, &s->near.rank);
+    MPI_Comm_size(s->near.comm, &s->near.ranks);
     s->piece = calloc((size_t)s->n, sizeof *s->piece);
     s->queue = calloc((size_t)s->n + 1, sizeof *s->queue);
-    bool good = s->piece && s->queue;
-    for (int64_t f = 0; good && f < s->n && parts->link; f++)
+    s->near.came = malloc(PART_B);
+    bool good = s->piece && s->queue && s->near.came;
+    for (int64_t f = 0; good && f < s->n && s->me >= 0; f++)
         good = make_piece(&s->piece[f], parts, s->me, f);
     if (good)
         return s;
@@ -287,10 +254,11 @@ struct sync *sync_open(const struct sync_parts *parts)
 
 void sync_close(struct sync *s)
 {
-    for (int64_t i = 0; s->piece && i < s->n * WAYS; i++)
-        strategy_free(&s->piece[i / WAYS].schedule[i % WAYS]);
+    for (int64_t f = 0; s->piece && f < s->n; f++)
+        strategy_free(&s->piece[f].schedule);
     free(s->piece);
     free(s->queue);
+    free(s->near.came);
     free(s);
 }
 
@@ -302,35 +270,32 @@ static bool failed(struct sync *s, const char *why)
     return HOST_WHY(false, s->why, sizeof s->why, "%s", why);
 }
 
-/* True when nothing has moved for longer than the time-out; why[] then names the awaited rank. Moving is
- * any block that comes or goes. GPUs tell nothing on the way. A rank whose leader is still at the exchange
- * cannot tell anything either. */
+/* True when nothing has moved for longer than the time-out; why[] then names who is awaited. Moving is any
+ * block that comes or goes. GPUs tell nothing on the way, and a leader nothing until its exchange ends. */
 static bool stalls(struct sync *s)
 {
     const struct cell *c = s->parts.cell;
     const struct sync_sites *sites = s->parts.sites;
-    bool inside = s->phase == INWARD || s->phase == OUTWARD,
-         on_gpus = inside && s->parts.inside.gpu;
-    const struct strategy_engine *e = inside ? s->parts.inside.engine : s->parts.engine;
-    uint64_t events = on_gpus ? s->events : strategy_events(e), now = now_ns();
-    bool for_leader = s->phase == OUTWARD && s->me < 0 && events == s->outward_events;
-    if (events != s->events || for_leader) {
+    bool inside = s->phase == INWARD || s->phase == OUTWARD;
+    uint64_t events = inside ? s->events : strategy_events(s->parts.engine), now = now_ns();
+    if (s->phase == OUTWARD && s->near.rank != 0 && s->near.at == 0)
+        return false;
+    if (events != s->events) {
         s->events = events;
         s->moved_ns = now;
     }
     double still_s = (double)(now - s->moved_ns) * 1e-9, most_s = c->timeout + LATER_S;
     if (still_s < most_s)
         return false;
-    if (on_gpus) {
-        snprintf(s->why, sizeof s->why,
-                 "the GPUs of site %d have not finished a sum for %g s: a rank of the site is lost "
-                 "or stopped; if it is only slow, raise timeout=%g",
-                 sites->site_of[s->parts.rank], most_s, c->timeout);
+    if (inside) {
+        snprintf(
+            s->why, sizeof s->why,
+            "the %s of site %d have not finished a sum for %g s: a rank of the site is lost or "
+            "stopped; if it is only slow, raise timeout=%g",
+            s->parts.gpu ? "GPUs" : "ranks", sites->site_of[s->parts.rank], most_s, c->timeout);
         return true;
     }
-    int rank = strategy_awaits(e);
-    if (inside && rank >= 0)
-        rank = s->parts.inside.rank_of[rank];
+    int rank = strategy_awaits(s->parts.engine);
     snprintf(s->why, sizeof s->why,
              "no block moved for %g s; it waits for rank %d on %s (site %d), which may wait for "
              "another; if a rank is only slow, raise timeout=%g",
@@ -339,25 +304,85 @@ static bool stalls(struct sync *s)
     return true;
 }
 
-/* ---- from phase to phase ---- */
+/* ---- inside the site ---- */
 
-/* Begins a way of the fragment at the head. */
-static bool begin_way(struct sync *s, enum phase way)
+/* Begins the next message of the way, or finds that there is none: *done. */
+static bool post_message(struct sync *s, bool *done)
 {
-    struct sync_gpu *g = way == EXCHANGE ? NULL : s->parts.inside.gpu;
-    struct strategy_engine *e = way == EXCHANGE ? s->parts.engine : s->parts.inside.engine;
-    int64_t fragment = s->queue[s->head];
+    struct near *a = &s->near;
+    const bool leads = a->rank == 0, sends = leads == (s->phase == OUTWARD);
+    if (a->at == a->n) {
+        a->at = 0;
+        a->peer = leads ? a->peer + 1 : a->ranks;
+    }
+    *done = a->peer >= a->ranks;
+    if (*done)
+        return true;
+    size_t left = a->n - a->at, most = PART_B / sizeof(float);
+    int n = (int)(left < most ? left : most);
+    float *data = a->data + a->at;
+    int rc =
+        sends ? MPI_Isend(data, n, MPI_FLOAT, a->peer, 0, a->comm, &a->request)
+              : MPI_Irecv(leads ? a->came : data, n, MPI_FLOAT, a->peer, 0, a->comm, &a->request);
+    return mpi_good(rc, "a message inside the site", s->why, sizeof s->why);
+}
+
+/* Begins to sum the fragment at the head at the leader (INWARD), or to broadcast it (OUTWARD). */
+static bool begin_inside(struct sync *s, enum phase way)
+{
+    struct sync_gpu *g = s->parts.gpu;
+    size_t first = cell_fragment(s->parts.cell, s->queue[s->head]);
+    size_t n = cell_fragment(s->parts.cell, s->queue[s->head] + 1) - first;
     s->phase = way;
     s->moved_ns = now_ns();
-    s->events = s->outward_events = g ? 0 : strategy_events(e);
-    if (g) {
-        size_t first = cell_fragment(s->parts.cell, fragment);
-        size_t n = cell_fragment(s->parts.cell, fragment + 1) - first;
+    s->near.data = s->parts.data + first;
+    s->near.n = n;
+    s->near.at = 0;
+    s->near.peer = s->near.rank == 0; /* the leader begins with rank 1 */
+    if (g)
         return (way == INWARD ? g->ops->inward : g->ops->outward)(g->state, first, n) == WL_OK ||
                failed(s, g->why);
+    bool done;
+    return post_message(s, &done);
+}
+
+/* Looks once whether the way inside the site goes on; *done: it has ended. */
+static bool poll_inside(struct sync *s, bool *done)
+{
+    struct sync_gpu *g = s->parts.gpu;
+    struct near *a = &s->near;
+    int came = 0;
+    if (g) {
+        enum inside_state state = g->ops->poll(g->state);
+        *done = state == INSIDE_DONE;
+        return state != INSIDE_FAILED || failed(s, g->why);
     }
-    return strategy_start(e, &s->piece[fragment].task[way]) == 0 ||
-           failed(s, (way == EXCHANGE ? s->parts.link : s->parts.inside.link)->why);
+    *done = a->peer >= a->ranks;
+    if (*done)
+        return true;
+    if (!mpi_good(MPI_Test(&a->request, &came, MPI_STATUS_IGNORE), "a message inside the site",
+                  s->why, sizeof s->why))
+        return false;
+    if (!came)
+        return true;
+    size_t left = a->n - a->at, most = PART_B / sizeof(float), n = left < most ? left : most;
+    if (a->rank == 0 && s->phase == INWARD)
+        wire_add(WIRE_FP32, a->came, n, a->data + a->at);
+    a->at += n;
+    s->moved_ns = now_ns();
+    return post_message(s, done);
+}
+
+/* ---- from phase to phase ---- */
+
+/* Begins the exchange of the fragment at the head. */
+static bool begin_exchange(struct sync *s)
+{
+    s->phase = EXCHANGE;
+    s->moved_ns = now_ns();
+    s->events = strategy_events(s->parts.engine);
+    return strategy_start(s->parts.engine, &s->piece[s->queue[s->head]].task) == 0 ||
+           failed(s, s->parts.link->why);
 }
 
 /* The baseline is the library's own, and that blocks. */
@@ -378,18 +403,18 @@ static bool begin_next(struct sync *s)
         s->began_ns = now_ns();
         if (!s->parts.link && !run_mpi(s))
             return false;
-        if (s->inside)
-            return begin_way(s, INWARD);
+        if (s->parts.inside)
+            return begin_inside(s, INWARD);
         /* fallthrough */
     case INWARD:
         if (s->me >= 0)
-            return begin_way(s, EXCHANGE);
+            return begin_exchange(s);
         if (s->parts.engine)
             strategy_pass(s->parts.engine);
         /* fallthrough */
     case EXCHANGE:
-        if (s->inside)
-            return begin_way(s, OUTWARD);
+        if (s->parts.inside)
+            return begin_inside(s, OUTWARD);
         /* fallthrough */
     case OUTWARD:
     case TAIL:
@@ -403,54 +428,36 @@ static bool begin_next(struct sync *s)
     return true;
 }
 
-static double slice(uint64_t end, double most_s)
-{
-    uint64_t now = now_ns();
-    return now < end ? fmin((double)(end - now) * 1e-9, most_s) : 0;
-}
-
-static bool poll_gpus(struct sync *s, uint64_t end)
-{
-    struct sync_gpu *g = s->parts.inside.gpu;
-    enum inside_state state;
-    end = now_ns() + (uint64_t)(slice(end, INSIDE_SLICE_S) * 1e9);
-    while ((state = g->ops->poll(g->state)) == INSIDE_BUSY && now_ns() < end)
-        nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
-    if (state == INSIDE_FAILED)
-        return failed(s, g->why);
-    return state == INSIDE_DONE ? begin_next(s) : !stalls(s);
-}
-
 /* Makes progress until `end`, or until something has happened. Whatever this rank does, it goes on with what
- * others wait for between the sites. */
+ * others wait for between the sites; by the link abort() reaches it, too. */
 static bool advance(struct sync *s, uint64_t end)
 {
-    struct strategy_engine *between = s->parts.engine, *inside = s->parts.inside.engine;
-    enum strategy_state state;
-    double left_s = slice(end, INFINITY);
+    struct strategy_engine *between = s->parts.engine;
+    bool inside = s->phase == INWARD || s->phase == OUTWARD, done = false;
+    uint64_t now = now_ns();
+    double left_s = now < end ? (double)(end - now) * 1e-9 : 0;
     if (s->phase == IDLE && s->head != s->tail)
         return begin_next(s);
     if (s->phase == IDLE && !between) {
         nanosleep(&(struct timespec){(time_t)left_s, (long)(fmod(left_s, 1) * 1e9)}, NULL);
         return true;
     }
-    if (s->phase == INWARD || s->phase == OUTWARD) {
-        if (s->me >= 0 &&
-            strategy_poll(between, s->phase == INWARD ? 0 : slice(end, BETWEEN_SLICE_S)) ==
-                STRATEGY_FAILED)
-            return failed(s, s->parts.link->why);
-        if (s->parts.inside.gpu)
-            return poll_gpus(s, end);
-        state = strategy_poll(inside, slice(end, INSIDE_SLICE_S));
-        if (state == STRATEGY_FAILED)
-            return failed(s, s->parts.inside.link->why);
-        return state == STRATEGY_IDLE ? begin_next(s) : !stalls(s);
-    }
-    if (s->phase != IDLE) /* in parts, so that a stall is seen */
+    if (inside && !poll_inside(s, &done))
+        return false;
+    if (done)
+        return begin_next(s);
+    uint64_t waited_ns = now_ns() - s->moved_ns;
+    if (inside)
+        left_s = waited_ns < EAGER_NS
+                     ? 0
+                     : fmin(left_s, fmin(1e-9 * (double)waited_ns / PAUSE_PART, PAUSE_MOST_S));
+    else if (s->phase != IDLE) /* in parts, so that a stall is seen */
         left_s = fmin(left_s, s->parts.cell->timeout / 8);
-    state = strategy_poll(between, left_s);
+    enum strategy_state state = strategy_poll(between, left_s);
     if (state == STRATEGY_FAILED)
         return failed(s, s->parts.link->why);
+    if (inside)
+        return !stalls(s);
     if (state >= STRATEGY_SUMMED && s->phase == EXCHANGE && !begin_next(s))
         return false;
     if (state == STRATEGY_IDLE && s->phase == TAIL)
@@ -502,6 +509,11 @@ static bool sync_drain(struct sync *s)
 const char *sync_why(const struct sync *s)
 {
     return s->why;
+}
+
+bool sync_is_lost(const struct sync *s)
+{
+    return s->near.request != MPI_REQUEST_NULL;
 }
 
 struct sync_totals sync_totals(struct sync *s)

@@ -23,14 +23,11 @@
 #define SYNC_HOST_MAX 64
 
 struct sync_sites {
-    int n;              /* sites */
-    int *site_of;       /* by rank */
-    int *leader;        /* by site: its lowest rank */
-    int *in_order;      /* every rank, site by site */
-    int *place;         /* 0, 1, 2 ...: the ranks of `inside` */
-    int ranks, largest; /* ranks of the largest site */
-    const int *mine;    /* the ranks of this rank's site, the leader first: `members` of them */
-    int members, me;    /* me: this rank's place among them */
+    int n;                       /* sites */
+    int *site_of;                /* by rank */
+    int *leader;                 /* by site: its lowest rank */
+    int *in_order;               /* every rank, site by site */
+    int ranks, largest;          /* ranks of the largest site */
     char (*host)[SYNC_HOST_MAX]; /* by rank: its host name */
     MPI_Comm inside;             /* the ranks of this rank's site, the leader first */
 };
@@ -66,29 +63,19 @@ bool sync_gpu_lost(const struct sync_gpu *g);
 
 /* ---- synchronisations ---- */
 
-/* The ranks of this rank's site, the leader first. They sum over a link or on their GPUs. If both
- * are NULL, they do not sum inside the site. */
-struct sync_inside {
-    struct sync_gpu *gpu;
-    struct link *link;
-    struct strategy_engine *engine;
-    int me, members;
-    const int *peer;    /* by member: its number on the link */
-    const int *rank_of; /* by member: the rank */
-};
-
 struct sync_parts {
     const struct cell *cell;
     MPI_Comm comm; /* every rank; private to this plugin */
     const struct sync_sites *sites;
     struct link *link; /* NULL: strategy=mpi */
     struct strategy_engine *engine;
-    float *data, *residual; /* residual: NULL without feedback */
-    int members;            /* of the exchange */
-    int *rank_of;           /* by member */
-    double *share;          /* by member; NULL: equal */
+    float *data;
+    int members;   /* of the exchange */
+    int *rank_of;  /* by member */
+    double *share; /* by member; NULL: equal */
     int rank;
-    struct sync_inside inside;
+    bool inside;          /* the ranks of a site sum before and after the exchange */
+    struct sync_gpu *gpu; /* on their GPUs; NULL: over MPI */
 };
 
 struct sync_totals {
@@ -103,6 +90,9 @@ struct sync *sync_open(const struct sync_parts *parts);
 void sync_close(struct sync *s);
 
 const char *sync_why(const struct sync *s);
+/* After a failure: is a message inside the site still under way? MPI cannot cancel it, so this process
+ * can measure no more. */
+bool sync_is_lost(const struct sync *s);
 /* Returns the totals and resets them. */
 struct sync_totals sync_totals(struct sync *s);
 

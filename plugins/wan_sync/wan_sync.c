@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * wan_sync: synchronising a gradient between sites, alone or between the steps of a training.
- * `strategy`, `transport`, `wire` and what tunes them are compared in the same blocks;
- * strategy=mpi is MPI_Allreduce, the baseline.
+ * `strategy`, `wire` and what tunes them are compared in the same blocks; strategy=mpi is
+ * MPI_Allreduce, the baseline.
  *
  *   cell        the parameters of a cell, and their checks
  *   sync        sites and their GPUs, one synchronisation, and the training steps around it
  *   strategy    all-reduce algorithms as schedules, and the engine that runs a schedule over a link
  *   wire        number formats of a block: fp32, bf16, int8, int4
- *   transport/  links between ranks: TCP streams with pacing, or MPI; and the pool of links
+ *   transport/  links between ranks: TCP streams with pacing; and the pool of links
  *   cuda/       sums inside a site on its GPUs; a shared object of its own (cuda.so)
  *
  * The schedule of a cell is made before its first sample (sync_open). A sample goes from sample() below
  * through sync_train() to sync_post(), which queues a fragment. sync_poll() and sync_wait() call advance(),
  * which takes it from phase to phase; strategy_start() and strategy_poll() give the blocks of its schedule to
- * the send() of a link (transport/link.h). With transport=tcp that is in tcp_link.c, which queues them; the
- * link's next() does all reading and writing. Back: next() names a block that has arrived, the engine in
+ * the send() of a link (transport/link.h), in tcp_link.c, which queues them; the link's next() does all reading and writing. Back: next() names a block that has arrived, the engine in
  * strategy.c adds it, sync_wait() ends when the schedule is done, and report() fills the metrics. strategy=mpi
  * leaves all of this out after sync.c.
  *
@@ -51,8 +50,6 @@
 #define ALIGN 4096
 #define NOTE_MAX 512
 #define SHARES_GAIN 0.85
-#define TAIL_ERROR 0.15   /* of one rounding, relative to the rms: above, a user is warned */
-#define ERRORS_MOST 65536 /* elements whose errors are summed */
 
 enum metric {
     M_TIME,
@@ -64,9 +61,7 @@ enum metric {
     M_UPLINK,
     M_RMS_ERROR,
     M_MAX_ERROR,
-    M_ERROR_BOUND,
-    M_SUMMED_ERROR,
-    M_PEAK
+    M_ERROR_BOUND
 };
 static const struct wl_metric metrics[] = {
     [M_TIME] = {"time", "s", "one step; without compute, one synchronisation", WL_MAX},
@@ -82,13 +77,6 @@ static const struct wl_metric metrics[] = {
     [M_RMS_ERROR] = {"rms_error", "1", "rms error of the sum, relative to its rms", WL_MAX},
     [M_MAX_ERROR] = {"max_error", "1", "largest error of the sum, relative to its rms", WL_MAX},
     [M_ERROR_BOUND] = {"error_bound", "1", "upper bound of max_error", WL_MAX},
-    [M_SUMMED_ERROR] =
-        {"summed_error", "1",
-         "rms of the summed errors of all n samples so far, relative to sqrt(n) times "
-         "the rms of a sum; feedback lowers it",
-         WL_MAX},
-    [M_PEAK] = {"peak", "1",
-                "largest of 128 numbers of the gradient over their rms, before rounding", WL_MAX},
     {0}};
 
 struct self {
@@ -106,13 +94,11 @@ struct prepared {
     struct cell cell;
     struct sync_sites sites;
     struct pool_link *between; /* the members; NULL: strategy=mpi */
-    struct pool_link *inside;  /* NULL, and gpu too: ranks do not sum inside their site first */
-    struct sync_gpu *gpu;
-    struct sync_parts parts; /* owns rank_of, share and residual */
-    struct sync *sync;       /* of these parts; NULL: not opened yet */
-    const struct payload_floats *pattern;
+    struct sync_gpu *gpu;      /* NULL: ranks do not sum on their GPUs */
+    struct sync_parts parts;   /* owns rank_of and share */
+    struct sync *sync;         /* of these parts; NULL: not opened yet */
+    struct payload_floats *pattern;
     size_t samples;
-    float *errors;          /* of the first elements, summed over the samples */
     enum wl_status verdict; /* on the last sample */
     uint64_t bits;          /* hash of its sum */
     char why[256];
@@ -249,8 +235,6 @@ static void release(void *prepared)
     sync_sites_close(&p->sites);
     free(p->parts.rank_of);
     free(p->parts.share);
-    free(p->parts.residual);
-    free(p->errors);
     free(p);
 }
 
@@ -269,19 +253,6 @@ static bool name_members(struct prepared *p)
     return q->rank_of && (q->share || !has_shares);
 }
 
-static struct sync_inside inside_of(const struct prepared *p)
-{
-    if (!p->inside && !p->gpu)
-        return (struct sync_inside){0};
-    return (struct sync_inside){.gpu = p->gpu,
-                                .link = p->inside ? p->inside->link : NULL,
-                                .engine = p->inside ? p->inside->engine : NULL,
-                                .me = p->sites.me,
-                                .members = p->sites.members,
-                                .peer = p->sites.place,
-                                .rank_of = p->sites.mine};
-}
-
 /* Anew when a link was mended, or another cell needed a larger buffer. */
 static bool make_sync(struct prepared *p)
 {
@@ -289,9 +260,8 @@ static bool make_sync(struct prepared *p)
     now.link = p->between ? p->between->link : NULL;
     now.engine = p->between ? p->between->engine : NULL;
     now.data = data_of(p);
-    now.inside = inside_of(p);
     if (p->sync && now.link == p->parts.link && now.engine == p->parts.engine &&
-        now.inside.engine == p->parts.inside.engine && now.data == p->parts.data)
+        now.data == p->parts.data)
         return true;
     if (p->sync)
         sync_close(p->sync);
@@ -315,61 +285,25 @@ static enum wl_status use_gpus(struct prepared *p)
     return status != WL_OK && sync_gpu_lost(&s->gpu) ? WL_LOST : status;
 }
 
-static size_t errors_of(const struct cell *c)
-{
-    return cell_count(c) < ERRORS_MOST ? cell_count(c) : ERRORS_MOST;
-}
-
-/* The gradient, and what is kept of one synchronisation for the next. */
-static bool reserve_gradient(struct prepared *p)
-{
-    struct self *s = p->self;
-    struct payload_floats *pattern = &s->patterns[p->cell.pattern];
-    if (!pattern->ready)
-        payload_floats_init(pattern, (enum payload_floats_kind)p->cell.pattern, s->host->rank,
-                            s->host->ranks);
-    p->pattern = pattern;
-    p->errors = calloc(errors_of(&p->cell), sizeof *p->errors);
-    if (p->cell.feedback)
-        p->parts.residual = calloc(cell_count(&p->cell), sizeof *p->parts.residual);
-    return p->errors && (p->parts.residual || !p->cell.feedback);
-}
-
-/* A step is the largest number of a group over the levels, and an error is uniform in a step. */
-static void warn_of_tail(const struct prepared *p)
-{
-    double peak = payload_floats_peak(p->pattern, WIRE_GROUP),
-           error = 2 * wire_error((enum wire)p->cell.wire) * peak / sqrt(12);
-    char text[NOTE_MAX];
-    if (p->cell.wire < WIRE_INT8 || p->cell.strategy == CELL_MPI || error < TAIL_ERROR)
-        return;
-    snprintf(text, sizeof text,
-             "wire=%s: the largest of %d numbers is %.1f times their rms, so one rounding loses "
-             "%.0f%% of "
-             "the rms: use wire=int8%s",
-             cell_wires[p->cell.wire], WIRE_GROUP, peak, 100 * error,
-             p->cell.feedback ? "" : ", or feedback=yes");
-    p->self->host->note(p->self->host->ctx, WL_WARNING, text);
-}
-
 static enum wl_status prepare_cell(struct prepared *p)
 {
     struct self *s = p->self;
     if (!sync_sites_open(&p->sites, s->host, s->comm, (int)p->cell.site_ranks))
         return failed(s, "no memory, or MPI failed, for the sites");
-    if (p->cell.strategy != CELL_MPI &&
-        !(p->between = pool_take(&s->pool, &p->cell, MPI_COMM_NULL)))
+    if (p->cell.strategy != CELL_MPI && !(p->between = pool_take(&s->pool, &p->cell)))
         return failed(s, s->pool.why);
-    if (p->cell.inside == INSIDE_BY_NCCL) {
+    if (p->cell.inside == INSIDE_BY_NCCL)
         CHECK(use_gpus(p));
-    } else if (p->cell.strategy == CELL_FIRST + WAN_HIERARCHICAL && p->sites.largest > 1 &&
-               !(p->inside = pool_take(&s->pool, &p->cell, p->sites.inside)))
-        return failed(s, s->pool.why);
-    if (!all_have(s, reserve(s, &p->cell) && reserve_gradient(p) && name_members(p)))
+    p->parts.inside = p->cell.strategy == CELL_FIRST + WAN_HIERARCHICAL && p->sites.largest > 1;
+    p->parts.gpu = p->gpu;
+    p->pattern = &s->patterns[p->cell.pattern];
+    if (!p->pattern->ready)
+        payload_floats_init(p->pattern, (enum payload_floats_kind)p->cell.pattern, s->host->rank,
+                            s->host->ranks);
+    if (!all_have(s, reserve(s, &p->cell) && name_members(p)))
         return WL_FAIL;
     if (p->between && (!order_ring(p) || !probe_rates(p) || !share_out(p)))
         return failed(s, s->pool.why);
-    warn_of_tail(p);
     return all_have(s, make_sync(p)) ? WL_OK : WL_FAIL;
 }
 
@@ -431,8 +365,6 @@ static double error_bound(const struct prepared *p, const struct payload_floats_
     const struct strategy *s = lossy ? &strategy_of[cell_model(c)] : NULL;
     if (lossy)
         bound = one * (s->linear + s->square * members) * members * inputs * (1 + 1e-6);
-    if (lossy && c->feedback) /* this one's and the last one's, of numbers that these made larger */
-        bound *= 2 / (1 - one) / (1 - one);
     if (c->pattern != FLOATS_INTEGERS) /* n additions to a sum of at most n inputs */
         bound += 0x1p-24 * n * n;
     return e->scale > 0 ? bound * p->pattern->largest / e->scale : 0;
@@ -460,8 +392,6 @@ static void report(struct prepared *p, const struct sync_times *t, struct wl_sam
     size_t shift = shift_of(p);
     struct payload_floats_error e =
         payload_floats_check(p->pattern, data_of(p), shift, cell_count(&p->cell));
-    double summed =
-        payload_floats_add_errors(p->pattern, data_of(p), shift, errors_of(&p->cell), p->errors);
     struct sync_totals n = sync_totals(p->sync);
     const struct cell *c = &p->cell;
     double steps = (double)c->every, runs = (double)n.runs / (double)c->fragments;
@@ -476,8 +406,6 @@ static void report(struct prepared *p, const struct sync_times *t, struct wl_sam
     v[M_RMS_ERROR] = e.scale > 0 ? e.rms / e.scale : 0;
     v[M_MAX_ERROR] = e.scale > 0 ? fmin(e.largest / e.scale, 1e9) : 0;
     v[M_ERROR_BOUND] = bound;
-    v[M_SUMMED_ERROR] = e.scale > 0 ? fmin(summed / sqrt((double)p->samples) / e.scale, 1e9) : 0;
-    v[M_PEAK] = payload_floats_peak(p->pattern, WIRE_GROUP);
     out->start_ns = t->start_ns;
     out->end_ns = t->end_ns;
     p->bits = e.bits;
@@ -490,8 +418,7 @@ static enum wl_status sample(void *prepared, unsigned iters, struct wl_sample *o
     struct self *s = p->self;
     struct sync_times times;
     (void)iters; /* one: describe() says so */
-    if ((p->between && (!pool_mend(&s->pool, p->between) || !probe_rates(p))) ||
-        (p->inside && !pool_mend(&s->pool, p->inside)))
+    if (p->between && (!pool_mend(&s->pool, p->between) || !probe_rates(p)))
         return failed(s, s->pool.why);
     if (!make_sync(p))
         return failed(s, "out of memory");
@@ -504,9 +431,8 @@ static enum wl_status sample(void *prepared, unsigned iters, struct wl_sample *o
     if (!filled || !sync_train(p->sync, p->pattern, shift_of(p), &times)) {
         if (p->between)
             p->between->broken = true;
-        if (p->inside)
-            p->inside->broken = true;
-        return failed(s, filled ? sync_why(p->sync) : p->gpu->why);
+        enum wl_status status = failed(s, filled ? sync_why(p->sync) : p->gpu->why);
+        return sync_is_lost(p->sync) ? WL_LOST : status;
     }
     if (p->gpu && p->gpu->ops->fetch(p->gpu->state, count) != WL_OK)
         return failed(s, p->gpu->why);
@@ -534,12 +460,12 @@ static void abort_plugin(void *self)
     sync_gpu_abort(&s->gpu);
 }
 
-static const char *const added[] = {"feedback", "pattern", NULL};
+static const char *const added[] = {"pattern", NULL};
 
 const struct wl_plugin wl_plugin_v1 = {
     .size = sizeof(struct wl_plugin),
     .name = "wan_sync",
-    .version = "1.4.0",
+    .version = "1.5.0",
     .summary = "gradient synchronisation between sites, compared with MPI_Allreduce",
     .params = cell_params,
     .cell_size = sizeof(struct cell),

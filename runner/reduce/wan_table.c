@@ -73,7 +73,8 @@ static struct wan_cell wan_cell_read(const struct rec_cell *c)
     struct wan_cell s = {.model = WAN_STRATEGIES, .bits = 32, .congestion = read_congestion(c)};
     char word[64];
     read_word(c, "strategy", s.strategy, sizeof s.strategy);
-    read_word(c, "transport", s.transport, sizeof s.transport);
+    if (!recorded_param(c, "transport", s.transport, sizeof s.transport)) /* since 1.5.0 */
+        strcpy(s.transport, "tcp");
     read_word(c, "wire", s.wire, sizeof s.wire);
     for (int i = 0; i < WAN_RECORDED; i++)
         if (wan_strategy_names[i] && !strcmp(s.strategy, wan_strategy_names[i]))

@@ -190,46 +190,6 @@ cold() {
         "$(calc 1 "100 * $bound / $(median ring 3)")" '>=' 85 '%'
 }
 
-here() { # FILE SED…: without a lab
-    sed -i -e '/^\[sites\]/,/^mtu/d' -e 's/^nodes = .*/nodes = 1/' \
-        -e 's/^hosts = .*/oversubscribe = yes/' "${@:2}" "$1"
-}
-
-# What rounding costs: the error of one sum, and the summed errors of 16, relative to what they are
-# errors of. Four ranks of this host; the network does not matter.
-errors() {
-    local cells
-    config "$tmp/errors.ini" "$mbit" 1 'size = 1MiB' 'transport = mpi' \
-        'pattern = normal, student3' 'strategy = ring, direct' 'wire = int8, int4' \
-        'feedback = no, yes'
-    here "$tmp/errors.ini" -e 's/blocks = .*/blocks = 16/; s/^budget = .*/budget = 1s/'
-    rm -rf "$tmp/data"
-    "$gradsync" run -q -o "$tmp/data" "$tmp/errors.ini"
-    cells=$(grep -h '"type":"cell"' "$tmp"/data/*/wan_sync/*/launch-*.jsonl | sed -E 's/.*"cell":"'\
-'([^"]*)","group".*"copy":([0-9]).*"strategy":"([^"]*)".*"wire":"([^"]*)".*/\1.\2 \3 \4 &/')
-    printf '%-10s %-5s %-8s %-9s %12s %14s %6s\n' gradient wire strategy feedback 'one sum, %' \
-        '16 sums, %' peak
-    grep -h '"type":"block"' "$tmp"/data/*/wan_sync/*/launch-*.jsonl |
-        sed -E 's/.*"cell":"([^"]*)","copy":0,.*"rms_error":([^,]*),.*"summed_error":([^,]*),'\
-'"peak":([^,]*),.*/\1.0 \2 \3 \4/; t; d' |
-        awk -v cells="$cells" '
-            BEGIN {
-                n = split(cells, line, "\n")
-                for (i = 1; i <= n; i++) {
-                    split(line[i], f, " ")
-                    name[f[1]] = sprintf("%-10s %-5s %-8s %-9s",
-                        line[i] ~ /"pattern":"student3"/ ? "student3" : "normal", f[3], f[2],
-                        line[i] ~ /"feedback":"yes"/ ? "yes" : "no")
-                }
-            }
-            ++n_of[$1] <= 16 { one[$1] += $2; summed[$1] = $3; peak[$1] = $4 }
-            END {
-                for (c in one)
-                    printf "%s %12.2f %14.2f %6.1f\n", name[c], 100 * one[c] / \
-                        (n_of[c] < 16 ? n_of[c] : 16), 100 * summed[c], peak[c]
-            }' | sort
-}
-
 # KiB of the rank that holds most; those of this bench run in no other place than its labs.
 ranks_peak() {
     local p
@@ -289,7 +249,7 @@ south west 100 30'
 
 echo "on $(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1); load $(cut \
     -d' ' -f1 /proc/loadavg)"
-parts='bulk latency loss unequal wires overlap cold errors memory links'
+parts='bulk latency loss unequal wires overlap cold memory links'
 for part in "${@:-$parts}"; do
     for p in $part; do
         [[ " $parts " == *" $p "* ]] || {

@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Cuts a site off, or the link between two, at a random moment of a run between four sites in a
-# lab: does the run name it, and how long after the cut does it end? One row for each strategy and
-# transport and each kind of cut; the cuts go round the sites and the pairs. Exits 1 when a cut was
+# lab: does the run name it, and how long after the cut does it end? One row for each strategy
+# and each kind of cut; the cuts go round the sites and the pairs. Exits 1 when a cut was
 # misnamed or a run ended later than the time-out and two seconds.
-#   TRIALS=20 FIRST=0 CONFIGS="mpi ring/tcp …" CUTS="site pair" JOBS=2 VERBOSE=1 wan_cuts.sh
+#   TRIALS=20 FIRST=0 CONFIGS="mpi ring …" CUTS="site pair" JOBS=2 VERBOSE=1 wan_cuts.sh
 . "$(dirname "$0")/lib.sh"
 trials=${TRIALS:-20} timeout=3
 strategies=(ring direct oneshot hierarchical)
-configs=${CONFIGS:-mpi ${strategies[*]/%//tcp} ${strategies[*]/%//mpi}}
+configs=${CONFIGS:-mpi ${strategies[*]}}
 export gradsync timeout
 
 cat >"$tmp/lab.ini" <<END
@@ -53,14 +53,13 @@ sent() {
 }
 # TRIAL: "yes|no SECONDS CUT: what the run said"
 trial() {
-    local strategy=${config%/*} what begin runner named=no t0 t1
+    local strategy=$config what begin runner named=no t0 t1
     case $cut in
     site) what=${sites[$1 % 4]} ;;
     pair) what=${pairs[$1 % 6]} ;;
     esac
     begin=$(sent)
-    "$gradsync" run -q -o "$1" lab.ini --set wan_sync:strategy="$strategy" \
-        --set wan_sync:transport="${config#*/}" 2>"$1.err" &
+    "$gradsync" run -q -o "$1" lab.ini --set wan_sync:strategy="$strategy" 2>"$1.err" &
     runner=$!
     while kill -0 $runner 2>/dev/null && [ "$(sent)" -lt $((begin + 2000000)) ]; do sleep 0.1; done
     sleep "$((RANDOM % 2)).$((RANDOM % 10))"
@@ -85,9 +84,7 @@ END
 cell() { # CONFIG CUT: its trials
     mkdir -p "$tmp/$1.$2"
     cp "$tmp/lab.ini" "$tmp/$1.$2"
-    local kind=$1
-    [[ $kind == */* ]] || kind=$1/tcp # a transport that it does not use
-    export config=$kind cut=$2 trials first=${FIRST:-0}
+    export config=$1 cut=$2 trials first=${FIRST:-0}
     cd "$tmp/$1.$2"
     "$gradsync" lab -q lab.ini -- bash "$tmp/inside" >trials 2>err
 }

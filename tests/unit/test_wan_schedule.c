@@ -117,10 +117,8 @@ struct trial {
     int runs;                     /* of the strategy, one after the other; 0: one */
     enum wire wire;
     const double *share;
-    bool inside;      /* inward and outward, in place of the strategy */
-    bool floats;      /* whose sum depends on the order of addition */
-    float **residual; /* by rank; NULL: no feedback */
-    float *sum;       /* NULL, or where the sum goes */
+    bool floats; /* whose sum depends on the order of addition */
+    float *sum;  /* NULL, or where the sum goes */
 };
 
 static float input(const struct trial *t, size_t i, int rank)
@@ -141,15 +139,13 @@ static struct schedule_shape shape_of(const struct trial *t, int me)
                                    .plain = t->wire == WIRE_FP32};
 }
 
-typedef bool maker(struct schedule *s, const struct schedule_shape *shape);
-
 /* The runs of everybody, where who has finished one begins the next at once. */
 static void run_all(const struct trial *t, struct strategy_engine **engine,
-                    struct strategy_task (*task)[2], int runs)
+                    struct strategy_task *task, int runs)
 {
     int run[MEMBERS_MOST] = {0}, left = t->members, idle = 0;
     for (int r = 0; r < t->members; r++)
-        assert_int_equal(strategy_start(engine[r], &task[r][0]), 0);
+        assert_int_equal(strategy_start(engine[r], &task[r]), 0);
     while (left) {
         int r = (int)chance((uint32_t)t->members), peer = (int)chance((uint32_t)t->members);
         idle = r != peer && deliver(r, peer) ? 0 : idle + 1;
@@ -165,7 +161,7 @@ static void run_all(const struct trial *t, struct strategy_engine **engine,
         if (++run[r] == runs)
             left--;
         else
-            assert_int_equal(strategy_start(engine[r], &task[r][run[r] % 2]), 0);
+            assert_int_equal(strategy_start(engine[r], &task[r]), 0);
     }
 }
 
@@ -195,13 +191,12 @@ static void check_sums(const struct trial *t, float *const *data)
         assert_memory_equal(data[r], data[0], t->count * sizeof(float));
 }
 
-/* By turns the schedules that `makes` writes. */
-static void exchange(const struct trial *t, maker *const makes[2], int runs, float *const *data)
+static void exchange(const struct trial *t, float *const *data)
 {
     struct strategy_engine *engine[MEMBERS_MOST];
     struct end end[MEMBERS_MOST];
-    struct schedule schedule[MEMBERS_MOST][2];
-    struct strategy_task task[MEMBERS_MOST][2];
+    struct schedule schedule[MEMBERS_MOST];
+    struct strategy_task task[MEMBERS_MOST];
     int rank_of[MEMBERS_MOST];
     memset(&net, 0, sizeof net);
     for (int m = 0; m < t->members; m++)
@@ -212,22 +207,16 @@ static void exchange(const struct trial *t, maker *const makes[2], int runs, flo
         end[r] = (struct end){{.ops = &ops}, &net, r};
         engine[r] = strategy_open(&end[r].base, t->members,
                                   t->ahead_B ? t->ahead_B : 2 * t->block * sizeof(float));
-        for (int k = 0; k < 2; k++) {
-            assert_true(makes[k](&schedule[r][k], &shape));
-            task[r][k] = (struct strategy_task){.schedule = &schedule[r][k],
-                                                .rank_of = rank_of,
-                                                .data = data[r],
-                                                .residual = t->residual ? t->residual[r] : NULL,
-                                                .wire = t->wire};
-        }
+        assert_true(strategy_of[t->strategy].make(&schedule[r], &shape));
+        task[r] = (struct strategy_task){
+            .schedule = &schedule[r], .rank_of = rank_of, .data = data[r], .wire = t->wire};
     }
-    run_all(t, engine, task, runs);
+    run_all(t, engine, task, t->runs ? t->runs : 1);
     for (int r = 0; r < t->members; r++) {
         for (size_t i = 0; i < net.events[r]; i++)
             free(net.event[r][i].data);
         strategy_close(engine[r]);
-        strategy_free(&schedule[r][0]);
-        strategy_free(&schedule[r][1]);
+        strategy_free(&schedule[r]);
     }
 }
 
@@ -239,13 +228,8 @@ static void attempt(const struct trial *t)
         for (size_t i = 0; i < t->count; i++)
             data[r][i] = input(t, i, r);
     }
-    maker *make = strategy_of[t->strategy].make;
-    if (t->inside)
-        exchange(t, (maker *const[]){strategy_inward, strategy_outward}, 2, data);
-    else
-        exchange(t, (maker *const[]){make, make}, t->runs ? t->runs : 1, data);
-    if (!t->residual)
-        check_sums(t, data);
+    exchange(t, data);
+    check_sums(t, data);
     if (t->sum)
         memcpy(t->sum, data[0], t->count * sizeof(float));
     for (int r = 0; r < t->members; r++)
@@ -282,13 +266,6 @@ TEST(test_shares)
             (struct trial){.strategy = WAN_DIRECT, .members = 4, .block = 256, .share = share[i]});
 }
 
-TEST(test_inside)
-{
-    for (int n = 1; n <= MEMBERS_MOST; n++)
-        for (size_t count = 1; count < 6000; count = 3 * count + 1)
-            attempt(&(struct trial){.inside = true, .members = n, .count = count, .block = 256});
-}
-
 /* Floats, whose sum has other bits in another order: the order of arrival does not decide it. */
 TEST(test_bits)
 {
@@ -309,63 +286,12 @@ TEST(test_bits)
             }
 }
 
-/* The summed errors of many exchanges: with feedback they are those of about one. */
-static double summed_error(struct trial t, bool feedback)
-{
-    enum { COUNT = 5000, RUNS = 16 };
-    static float sum[COUNT], errors[COUNT];
-    float *residual[MEMBERS_MOST];
-    double squares = 0;
-    memset(errors, 0, sizeof errors);
-    for (int r = 0; r < t.members; r++)
-        assert_non_null(residual[r] = calloc(COUNT, sizeof *residual[r]));
-    t.count = COUNT, t.block = 256, t.sum = sum;
-    t.residual = feedback ? residual : NULL;
-    for (int run = 0; run < RUNS; run++) {
-        attempt(&t);
-        for (size_t i = 0; i < COUNT; i++) {
-            for (int r = 0; r < t.members; r++)
-                sum[i] -= input(&t, i, r);
-            errors[i] += sum[i];
-        }
-    }
-    for (size_t i = 0; i < COUNT; i++)
-        squares += (double)errors[i] * (double)errors[i];
-    for (int r = 0; r < t.members; r++)
-        free(residual[r]);
-    return sqrt(squares);
-}
-
-TEST(test_feedback)
-{
-    for (int s = WAN_RING; s < WAN_STRATEGIES; s++)
-        for (int n = 2; n <= 5; n++) {
-            struct trial t = {.strategy = (enum wan_strategy)s, .members = n, .wire = WIRE_INT4};
-            assert_true(summed_error(t, true) < 0.25 * summed_error(t, false));
-        }
-}
-
 static size_t sent(const struct schedule *s)
 {
     size_t sum = 0;
     for (uint32_t i = 0; i < s->n; i++)
         sum += s->step[i].kind == STEP_SEND ? s->step[i].n : 0;
     return sum;
-}
-
-/* What a leader sends, and what a member does: 2 D (g-1)/g inside a site, both ways together. */
-TEST(test_inside_bytes)
-{
-    for (int me = 0; me < 4; me++) {
-        struct trial t = {.members = 4, .count = 1 << 16, .block = 1 << 12};
-        struct schedule_shape shape = shape_of(&t, me);
-        struct schedule in, out;
-        assert_true(strategy_inward(&in, &shape) && strategy_outward(&out, &shape));
-        assert_int_equal(sent(&in) * 4, (me ? 4 : 3) * t.count);
-        assert_int_equal(sent(&out) * 4, (me ? 2 : 6) * t.count);
-        strategy_free(&in);
-        strategy_free(&out);
-    }
 }
 
 /* Blocks of the next run come while this one goes on, and little may be ahead. */

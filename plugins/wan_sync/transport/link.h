@@ -7,12 +7,12 @@
  *
  * The words of this folder:
  *   peer    another rank
- *   link    all that joins a rank to its peers over one transport
- *   stream  a TCP connection between two ranks; a link over TCP has several to each peer
+ *   link    all that joins a rank to its peers
+ *   stream  a TCP connection between two ranks; a link has several to each peer
  *   guest   a connection that came to this rank and has not shown the cookie
  *   pool    the links of a process (pool.h)
  *
- * The transports are tcp (tcp.h) and MPI point to point (mpi_link.c).
+ * The transport is tcp (tcp.h); the tests have another one.
  */
 #pragma once
 
@@ -23,7 +23,7 @@
 /* Writes the line, and is -1. */
 #define LINK_WHY(why, size, ...) (snprintf(why, size, __VA_ARGS__), -1)
 
-#define LINK_ID_BITS 30 /* of an id: MPI's tags have no more */
+#define LINK_ID_BITS 30 /* of an id */
 
 enum link_done { LINK_SENT, LINK_RECEIVED };
 
@@ -45,7 +45,7 @@ struct link_ops {
      * progress happens in this call. */
     int (*next)(struct link *, struct link_event *, double timeout_s);
     /* Call it outside of timed code before a rank stops calling next() for long. Drives the link
-     * until the kernel has all that was sent. 0 or -1. NULL: the transport needs no such call. */
+     * until the kernel has all that was sent. 0 or -1. */
     int (*settle)(struct link *, double timeout_s);
     /* May be called from another thread: makes next() return -1 soon. */
     void (*abort)(struct link *);

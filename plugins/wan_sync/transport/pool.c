@@ -27,11 +27,6 @@ static bool agree(struct pool *p, bool good)
     return first == p->host->ranks;
 }
 
-static bool by_mpi(const struct pool_link *k)
-{
-    return k->inside || k->options.transport == CELL_BY_MPI;
-}
-
 static void set_link(struct pool *p, struct pool_link *k, struct link *link)
 {
     pthread_mutex_lock(&p->lock);
@@ -59,12 +54,9 @@ static bool open_again(struct pool *p, struct pool_link *k)
                                   .deadline_s = c->timeout,
                                   .unpaced = !c->pacing};
     struct link *link = NULL;
-    int ranks = 0;
-    MPI_Comm_size(k->over, &ranks);
-    bool good = by_mpi(k) ? !mpi_link_open(&link, k->over, p->why, sizeof p->why)
-                          : !tcp_open(&link, p->host, &options, p->why, sizeof p->why);
-    size_t ahead_B = cell_ahead_B(c, ranks, k->inside);
-    if (good && !(k->engine = strategy_open(link, ranks, ahead_B))) {
+    int ranks = p->host->ranks;
+    bool good = !tcp_open(&link, p->host, &options, p->why, sizeof p->why);
+    if (good && !(k->engine = strategy_open(link, ranks, cell_ahead_B(c, ranks)))) {
         snprintf(p->why, sizeof p->why, "out of memory");
         good = false;
     }
@@ -95,32 +87,18 @@ bool pool_mend(struct pool *p, struct pool_link *k)
 /* Each strategy has connections of its own: what one sends changes the windows that the next one would
  * find. A ring of 1 MiB under BBR took 269 ms on those of a direct exchange, and 193 ms on its own (4
  * sites, 100 Mbit/s, 30 ms). */
-static bool same(const struct pool_link *x, const struct pool_link *y)
+static bool same_link(const struct cell *a, const struct cell *b)
 {
-    const struct cell *a = &x->options, *b = &y->options;
-    if (x->inside || y->inside)
-        return x->inside == y->inside && a->site_ranks == b->site_ranks;
-    if (a->strategy != b->strategy || a->block != b->block || a->transport != b->transport)
-        return false;
-    return a->transport == CELL_BY_MPI ||
-           (a->streams == b->streams && a->port == b->port && a->timeout == b->timeout &&
-            a->probe == b->probe && a->pacing == b->pacing && !strcmp(a->interface, b->interface) &&
-            !strcmp(a->congestion, b->congestion));
+    return a->strategy == b->strategy && a->block == b->block && a->streams == b->streams &&
+           a->port == b->port && a->timeout == b->timeout && a->probe == b->probe &&
+           a->pacing == b->pacing && !strcmp(a->interface, b->interface) &&
+           !strcmp(a->congestion, b->congestion);
 }
 
-static void drop(struct pool_link *k)
+struct pool_link *pool_take(struct pool *p, const struct cell *c)
 {
-    if (k->over != MPI_COMM_NULL)
-        MPI_Comm_free(&k->over);
-    free(k);
-}
-
-struct pool_link *pool_take(struct pool *p, const struct cell *c, MPI_Comm inside)
-{
-    const bool is_inside = inside != MPI_COMM_NULL;
-    const struct pool_link wanted = {.options = *c, .inside = is_inside, .over = MPI_COMM_NULL};
     struct pool_link *k = p->first;
-    while (k && !same(k, &wanted))
+    while (k && !same_link(&k->options, c))
         k = k->next;
     if (k)
         return pool_mend(p, k) ? k : NULL;
@@ -131,12 +109,9 @@ struct pool_link *pool_take(struct pool *p, const struct cell *c, MPI_Comm insid
         free(k);
         return NULL;
     }
-    *k = wanted;
-    bool good = MPI_Comm_dup(is_inside ? inside : p->comm, &k->over) == MPI_SUCCESS;
-    if (!good)
-        snprintf(p->why, sizeof p->why, "MPI_Comm_dup failed");
-    if (!agree(p, good) || !open_again(p, k)) {
-        drop(k);
+    k->options = *c;
+    if (!open_again(p, k)) {
+        free(k);
         return NULL;
     }
     pthread_mutex_lock(&p->lock);
@@ -152,7 +127,7 @@ void pool_close(struct pool *p)
         struct pool_link *k = p->first;
         p->first = k->next;
         shut(p, k);
-        drop(k);
+        free(k);
     }
     pthread_mutex_destroy(&p->lock);
 }
@@ -171,7 +146,7 @@ void pool_abort(struct pool *p)
 bool pool_probe(struct pool *p, struct pool_link *k, const int *rank_of, int members, bool to_all)
 {
     int me = 0, ways = to_all ? members - 1 : 1;
-    if (by_mpi(k) || k->probed)
+    if (k->probed)
         return true;
     while (me < members && rank_of[me] != p->host->rank)
         me++;
@@ -195,7 +170,7 @@ bool pool_gather(struct pool *p, const struct pool_link *k,
 {
     int ranks = p->host->ranks;
     for (int r = 0; r < ranks; r++)
-        x[p->host->rank * ranks + r] = by_mpi(k) ? 0 : of(k->link, r);
+        x[p->host->rank * ranks + r] = of(k->link, r);
     int rc = MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, x, ranks, MPI_DOUBLE, p->comm);
     return mpi_good(rc, "MPI_Allgather", p->why, sizeof p->why);
 }

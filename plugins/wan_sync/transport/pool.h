@@ -15,8 +15,6 @@
 struct pool_link {
     struct pool_link *next;
     struct cell options; /* the cell that it was opened for */
-    bool inside;         /* connects only the ranks of a site */
-    MPI_Comm over;       /* private communicator: all ranks, or those of a site */
     struct link *link;
     struct strategy_engine *engine;
     bool broken, probed;
@@ -33,9 +31,8 @@ struct pool {
 /* All are collective, except close, fail and abort. */
 void pool_open(struct pool *p, const struct wl_host *host, MPI_Comm comm);
 void pool_close(struct pool *p);
-/* The link for a cell; with `inside`, the communicator of a site, one that connects the ranks of the
- * site over MPI. NULL: see pool.why. */
-struct pool_link *pool_take(struct pool *p, const struct cell *c, MPI_Comm inside);
+/* The link for a cell. NULL: see pool.why. */
+struct pool_link *pool_take(struct pool *p, const struct cell *c);
 /* Reopens the link if it failed on any rank. */
 bool pool_mend(struct pool *p, struct pool_link *k);
 /* Closes a link that failed on this rank; pool_take() and pool_mend() reopen it. */
@@ -45,9 +42,6 @@ void pool_abort(struct pool *p);
 /* Probes the rates, once after a link was opened: from each member to the next, or to all. False: see
  * pool.why. */
 bool pool_probe(struct pool *p, struct pool_link *k, const int *rank_of, int members, bool to_all);
-/* A number of each rank about each rank, [from * ranks + to]: tcp_rtt() or tcp_rate(); 0 over MPI. */
+/* A number of each rank about each rank, [from * ranks + to]: tcp_rtt() or tcp_rate(). */
 bool pool_gather(struct pool *p, const struct pool_link *k,
                  double (*of)(const struct link *, int rank), double *x);
-
-/* A link over MPI between the ranks of a communicator (mpi_link.c). 0; or -1 and why. */
-int mpi_link_open(struct link **link, MPI_Comm comm, char *why, size_t n);
