@@ -19,7 +19,7 @@ factor() { # COLLECTIVE: its busbw_factor
 config cold.ini 3 '[mpi_allreduce]' 'size = 24600' 'buffers = cold' "collective = $collectives"
 measure cold.ini
 is "$rc:$(count '"type":"group"')" 0:6 'every collective is right on 3 ranks in cold buffers'
-config all.ini 3 '[mpi_allreduce]' 'size = 24, 24600' 'dtype = float32, uint8' \
+config all.ini 3 '[mpi_allreduce]' 'size = 24, 24600' 'dtype = float32, float64' \
     'metric = T_ss, L_iso' "collective = $collectives"
 measure all.ini
 is "$rc:$(count '"type":"fail"'):$(count '"type":"group"')" 0:0:48 \
@@ -65,7 +65,7 @@ cell() { # PLATFORM LINE…: the id that the plan of its one cell gives it
 }
 id_of() { # PLATFORM [COLLECTIVE]: the id by plan.h
     printf '%s\n' "platform=$1" workload=mpi_allreduce ranks=2 nodes=1 algorithm=auto buffers=hot \
-        ${2:+"collective=$2"} dtype=float32 in_place=no metric=T_ss op=sum size=1MiB |
+        ${2:+"collective=$2"} dtype=float32 in_place=no metric=T_ss size=1MiB |
         sha256sum | cut -c1-16
 }
 is "$(cell old)" "$(id_of old)" \

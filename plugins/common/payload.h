@@ -4,24 +4,16 @@
  * of every element of the output. Below: gradients in floats whose sum is known, and the inputs of
  * an all-reduce on GPUs. Pure host C.
  *
- * Values are small integers (below: some scaled by a power of two), random over elements and
- * different between ranks. They are drawn so that every partial result fits the type:
- *   sum       h(e) w(r), h random, w the weight of a rank: 1, 2, 3, ...; the sum of the weights
- *             times h stays below 2^24 for float32, 255 for uint8 (whose sums Open MPI saturates in
- *             one kernel and wraps in another), ...
- *   prod      signs drawn for each rank, and a power of two at one rank, drawn for each element
- *   max, min  drawn for each rank
+ * Values are small integers (some scaled by a power of two), random over elements and different between
+ * ranks: h(e) w(r), h random, w the weight of a rank: 1, 2, 3, ... The sum of the weights times h stays below
+ * 2^24 for fp32, so that every partial sum fits the type. What is only copied is drawn for each rank.
  *
  * A steady-state sample in place reduces its own result again and again. From the second iteration
  * on, all n ranks hold the same value s, and a sum gives n s. Such a payload is `chained`. After k
- * reductions its value is still exact:
- *   sum       floats and n a power of two: scaled to begin near the smallest exponent, it grows to
- *             n^(k-1) s without rounding, until the exponent overflows (payload_reductions).
- *             Other signed types: the weights sum to 0, so the first reduction gives 0, and n * 0
- *             stays 0. The first reduction is checked in full; later ones only keep the 0.
- *             uint8 has no such payload.
- *   prod      only +1 and -1 (uint8: 0 and 1); their powers have the same values
- *   max, min  keep their result
+ * reductions its value is still exact: with n a power of two it is scaled to begin near the smallest
+ * exponent, and grows to n^(k-1) s without rounding, until the exponent overflows (payload_reductions).
+ * Else the weights sum to 0, so the first reduction gives 0, and n * 0 stays 0: the first reduction is
+ * checked in full; later ones only keep the 0.
  *
  * The pattern repeats after PAYLOAD_PERIOD elements, a prime, so that a block in the wrong place is
  * found. Filling copies memory; checking compares it.
@@ -60,11 +52,11 @@ struct payload_dtype {
 };
 extern const struct payload_dtype payload_dtypes[]; /* by enum payload_type */
 
-/* ---- on the host: fp32, fp64, int32, int64 and uint8; all but averages ---- */
+/* ---- on the host: sums and copies of fp32 and fp64 ---- */
 
 struct payload_kind {
     enum payload_type type;
-    enum payload_op op;
+    bool copied; /* the collective reduces nothing */
     int ranks;
     bool chained;
 };
@@ -83,10 +75,9 @@ struct payload_fault {
     double got, expected;
 };
 
-/* Number of reductions with an exact result. 0: no such payload; UINT_MAX: no limit. */
+/* Number of reductions with an exact result; UINT_MAX: no limit. */
 unsigned payload_reductions(const struct payload_kind *kind);
 
-/* Only for kinds with payload_reductions() > 0. */
 void payload_init(struct payload *p, const struct payload_kind *kind, int rank);
 
 void payload_fill(const struct payload *p, void *buf, size_t count);

@@ -234,8 +234,7 @@ static enum wl_status prepare_host(void *state, const struct proxy_cell *c, void
     bool good = !proxy_computes(c) || s->c || take_operands(s, (size_t)c->gemm);
     if (good && proxy_communicates(c)) {
         const size_t most = (size_t)(c->size / sizeof(float) / (uint64_t)c->buckets) + 1;
-        const struct payload_kind kind = {
-            .type = PAYLOAD_FP32, .op = PAYLOAD_SUM, .ranks = s->host->ranks};
+        const struct payload_kind kind = {.type = PAYLOAD_FP32, .ranks = s->host->ranks};
         p->in = new_buffer(c->size);
         p->out = new_buffer(c->size);
         p->scratch = malloc(

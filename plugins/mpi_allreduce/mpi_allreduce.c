@@ -131,7 +131,7 @@ enum buffers { HOT, COLD };
 
 struct cell {
     uint64_t size;
-    int dtype, op;
+    int dtype;
     bool in_place;
     int buffers, metric, algorithm;
     int collective;
@@ -142,14 +142,8 @@ struct cell {
 #define ROUGH_LATENCY_S 2e-6
 #define ROUGH_BANDWIDTH_BPS 2e9
 
-static const char *const dtypes[] = {"float32", "float64", "int32", "int64", "uint8", NULL};
-static const enum payload_type types[] = {PAYLOAD_FP32, PAYLOAD_FP64, PAYLOAD_INT32, PAYLOAD_INT64,
-                                          PAYLOAD_UINT8};
-static const char *const ops[] = {[PAYLOAD_SUM] = "sum",
-                                  [PAYLOAD_PROD] = "prod",
-                                  [PAYLOAD_MAX] = "max",
-                                  [PAYLOAD_MIN] = "min",
-                                  NULL};
+static const char *const dtypes[] = {"float32", "float64", NULL};
+static const enum payload_type types[] = {PAYLOAD_FP32, PAYLOAD_FP64};
 static const char *const buffers[] = {[HOT] = "hot", [COLD] = "cold", NULL};
 static const char *const metric_names[] = {[T_SS] = "T_ss", [L_ISO] = "L_iso", NULL};
 static const char *const algorithms[] = {[ALLREDUCE_AUTO] = "auto",
@@ -166,8 +160,6 @@ static const struct wl_param cell_params[] = {
      "bytes of the buffer on one rank; a multiple of the element size"},
     {P(dtype, WL_CHOICE, WL_AXIS, int), NULL, "float32", 0, 0, dtypes,
      "type of an element"},
-    {P(op, WL_CHOICE, WL_AXIS, int), NULL, "sum", 0, 0, ops,
-     "reduction operation"},
     {P(in_place, WL_BOOL, WL_AXIS, bool), NULL, "no", 0, 0, NULL,
      "the result replaces the input"},
     {P(buffers, WL_CHOICE, WL_AXIS, int), NULL, "hot", 0, 0, buffers,
@@ -189,12 +181,10 @@ static const struct mpi_operation *cell_operation(const struct cell *c)
                                                  : &mpi_collectives[c->collective];
 }
 
-/* Values of max differ between ranks, which is what a collective that copies needs. */
 static struct payload_kind cell_payload(const struct cell *c, int ranks)
 {
-    bool reduces = collective_reduces((enum collective)c->collective);
     return (struct payload_kind){.type = types[c->dtype],
-                                 .op = reduces ? (enum payload_op)c->op : PAYLOAD_MAX,
+                                 .copied = !collective_reduces((enum collective)c->collective),
                                  .ranks = ranks,
                                  .chained = c->in_place && c->metric == T_SS};
 }
@@ -243,14 +233,11 @@ static enum wl_status judge(const struct cell *c, const struct wl_job *job, char
     if (c->collective != COLLECTIVE_ALLREDUCE && c->in_place)
         return HOST_WHY(WL_SKIP, why, n, "collective=%s is measured out of place: use in_place=no",
                         name);
-    if (c->op != PAYLOAD_SUM && !collective_reduces((enum collective)c->collective))
-        return HOST_WHY(WL_SKIP, why, n, "collective=%s reduces nothing: use op=sum", name);
-    if (payload_reductions(&kind) < (kind.chained ? T_SS_ITERS : 1))
+    if (kind.chained && payload_reductions(&kind) < T_SS_ITERS)
         return HOST_WHY(WL_SKIP, why, n,
-                        "dtype=%s op=%s%s on %d ranks has no values whose result is exact; "
-                        "use a wider dtype",
-                        dtypes[c->dtype], ops[c->op],
-                        kind.chained ? " in_place=yes metric=T_ss" : "", job->ranks);
+                        "in_place=yes metric=T_ss on %d ranks has no values whose result is exact: "
+                        "use dtype=float64",
+                        job->ranks);
     return WL_OK;
 }
 
@@ -291,16 +278,6 @@ struct prepared {
     size_t first_used; /* slots.at before the last sample */
     unsigned used;     /* iterations of the last sample; 0 before the first */
 };
-
-static const MPI_Datatype mpi_types[] = {[PAYLOAD_FP32] = MPI_FLOAT,
-                                         [PAYLOAD_FP64] = MPI_DOUBLE,
-                                         [PAYLOAD_INT32] = MPI_INT32_T,
-                                         [PAYLOAD_INT64] = MPI_INT64_T,
-                                         [PAYLOAD_UINT8] = MPI_UINT8_T};
-static const MPI_Op mpi_ops[] = {[PAYLOAD_SUM] = MPI_SUM,
-                                 [PAYLOAD_PROD] = MPI_PROD,
-                                 [PAYLOAD_MAX] = MPI_MAX,
-                                 [PAYLOAD_MIN] = MPI_MIN};
 
 static const struct wl_metric metrics[] = {{"time", "s", "one operation", WL_MAX}, {0}};
 
@@ -384,8 +361,8 @@ static enum wl_status prepare(void *self, const void *cell, void **prepared)
     p->cell = *c;
     p->call = (struct mpi_call){.count = (int)cell_count(c),
                                 .element_B = cell_element_B(c),
-                                .type = mpi_types[kind.type],
-                                .op = mpi_ops[c->op],
+                                .type = kind.type == PAYLOAD_FP64 ? MPI_DOUBLE : MPI_FLOAT,
+                                .op = MPI_SUM,
                                 .comm = s->comm,
                                 .rank = host->rank,
                                 .ranks = host->ranks,
@@ -468,7 +445,7 @@ static enum wl_status verify(void *prepared)
 const struct wl_plugin wl_plugin_v1 = {
     .size = sizeof(struct wl_plugin),
     .name = "mpi_allreduce",
-    .version = "1.0.0",
+    .version = "1.1.0",
     .summary = "all-reduce of host memory: MPI's own against ring, tree, doubling, Rabenseifner",
     .params = cell_params,
     .cell_size = sizeof(struct cell),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Every algorithm of plugins/common/mpi_calls.c on every type, operation and awkward count, in
+ * Every algorithm of plugins/common/mpi_calls.c on both types and awkward counts, in
  * place and not, against MPI_Allreduce and against the payload's own claim, reduced up to three
  * times over where the payload is chained. Run by test_workloads.sh as mpirun -n N allreduce; rank
  * 0 prints what is wrong, and the exit code is 1.
@@ -12,8 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char *const op_names[] = {"sum", "prod", "max", "min"};
 
 struct world {
     int rank, ranks, faults, checks;
@@ -27,25 +25,15 @@ struct buffers {
 
 static MPI_Datatype type_of(enum payload_type t)
 {
-    return t == PAYLOAD_FP32    ? MPI_FLOAT
-           : t == PAYLOAD_FP64  ? MPI_DOUBLE
-           : t == PAYLOAD_INT32 ? MPI_INT32_T
-           : t == PAYLOAD_INT64 ? MPI_INT64_T
-                                : MPI_UINT8_T;
-}
-
-static MPI_Op op_of(enum payload_op o)
-{
-    const MPI_Op ops[] = {MPI_SUM, MPI_PROD, MPI_MAX, MPI_MIN};
-    return ops[o];
+    return t == PAYLOAD_FP32 ? MPI_FLOAT : MPI_DOUBLE;
 }
 
 static void fault(struct world *w, enum allreduce_kind a, const struct payload_kind *k, int count,
                   const char *what)
 {
     w->faults++;
-    fprintf(stderr, "rank %d of %d: %s %s %s, %d elements%s: %s\n", w->rank, w->ranks,
-            mpi_allreduces[a].name, payload_dtypes[k->type].name, op_names[k->op], count,
+    fprintf(stderr, "rank %d of %d: %s %s, %d elements%s: %s\n", w->rank, w->ranks,
+            mpi_allreduces[a].name, payload_dtypes[k->type].name, count,
             k->chained ? ", in place" : "", what);
 }
 
@@ -64,9 +52,8 @@ static void check_one(struct world *w, enum allreduce_kind a, const struct paylo
     size_t scratch_B = mpi_scratch_B(a, (size_t)count, p.element_B, w->ranks, p.kind.chained);
     bool in_place = p.kind.chained;
     char *send = in_place ? b->out : b->in;
-    struct mpi_call c = {
-        send,    b->out,  count,    p.element_B, type_of(p.kind.type), op_of(p.kind.op),
-        w->comm, w->rank, w->ranks, b->scratch};
+    struct mpi_call c = {send,    b->out,  count,   p.element_B, type_of(p.kind.type),
+                         MPI_SUM, w->comm, w->rank, w->ranks,    b->scratch};
     b->out[bytes] = b->scratch[scratch_B] = 0x5a;
     payload_fill(&p, b->in, (size_t)count);
     payload_poison(&p, b->out, (size_t)count, PAYLOAD_REDUCED, 0);
@@ -95,7 +82,7 @@ static void check_the_check(struct world *w, const struct payload *model, int co
     payload_poison(&p, b->out, (size_t)count, PAYLOAD_REDUCED, 0);
     bool poison_seen = !payload_check(&p, b->out, (size_t)count, 1, &f) && f.element == 0;
     MPI_Allreduce((payload_fill(&p, b->in, (size_t)count), b->in), b->out, count,
-                  type_of(p.kind.type), op_of(p.kind.op), w->comm);
+                  type_of(p.kind.type), MPI_SUM, w->comm);
     b->out[(size_t)count * p.element_B - 1] ^= 1;
     if (!poison_seen || payload_check(&p, b->out, (size_t)count, 1, &f) ||
         f.element != (size_t)count - 1)
@@ -106,8 +93,6 @@ static void check_kind(struct world *w, const struct payload_kind *kind, struct 
 {
     const int counts[] = {0, 1, 2, 3, w->ranks - 1, w->ranks, w->ranks + 1, 61, 1021, 4099};
     static struct payload p;
-    if (payload_reductions(kind) == 0)
-        return;
     payload_init(&p, kind, w->rank);
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         for (int a = 0; a < ALLREDUCE_KINDS; a++)
@@ -128,8 +113,6 @@ static char *guarded_alloc(size_t bytes)
 
 int main(int argc, char **argv)
 {
-    static const enum payload_type types[] = {PAYLOAD_FP32, PAYLOAD_FP64, PAYLOAD_INT32,
-                                              PAYLOAD_INT64, PAYLOAD_UINT8};
     struct world w = {.comm = MPI_COMM_WORLD};
     struct buffers b = {.bytes = 8 * 4099};
     MPI_Init(&argc, &argv);
@@ -138,10 +121,12 @@ int main(int argc, char **argv)
     char **buffers[] = {&b.in, &b.out, &b.scratch, &b.reference};
     for (size_t i = 0; i < 4; i++)
         *buffers[i] = guarded_alloc(b.bytes);
-    for (int i = 0; i < 5 * 4 * 2; i++)
-        check_kind(
-            &w, &(struct payload_kind){types[i / 8], (enum payload_op)(i / 2 % 4), w.ranks, i % 2},
-            &b);
+    for (int i = 0; i < 4; i++)
+        check_kind(&w,
+                   &(struct payload_kind){.type = i / 2 ? PAYLOAD_FP64 : PAYLOAD_FP32,
+                                          .ranks = w.ranks,
+                                          .chained = i % 2},
+                   &b);
     for (size_t i = 0; i < 4; i++)
         free(*buffers[i] - 64);
     MPI_Allreduce(MPI_IN_PLACE, &w.faults, 1, MPI_INT, MPI_SUM, w.comm);
