@@ -268,27 +268,20 @@ bool wan_map_slowest(const struct wan_map *m, size_t *from, size_t *to)
     return *from != *to;
 }
 
-struct wan_map wan_map_copy(const struct wan_map *m, size_t without, size_t from, size_t to,
-                            double rate_Bps)
+struct wan_map wan_map_without(const struct wan_map *m, size_t row)
 {
     struct wan_map c = *m;
-    c.sites = xcalloc(m->n + 1, sizeof *c.sites);
-    c.links = xcalloc(m->n * m->n + 1, sizeof *c.links);
+    size_t links = 0;
+    c.sites = xcalloc(m->n, sizeof *c.sites);
+    c.links = xcalloc(m->n * m->n, sizeof *c.links);
     c.order = NULL;
     c.n = 0;
-    size_t links = 0;
     for (size_t i = 0; i < m->n; i++)
-        if (i != without)
+        if (i != row)
             c.sites[c.n++] = m->sites[i];
-    for (size_t i = 0; i < m->n * m->n; i++) {
-        size_t a = i / m->n, b = i % m->n;
-        if (a == without || b == without)
-            continue;
-        c.links[links] = m->links[i];
-        if (rate_Bps > 0 && ((a == from && b == to) || (a == to && b == from)))
-            c.links[links].rate_Bps = rate_Bps;
-        links++;
-    }
+    for (size_t i = 0; i < m->n * m->n; i++)
+        if (i / m->n != row && i % m->n != row)
+            c.links[links++] = m->links[i];
     return c;
 }
 

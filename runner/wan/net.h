@@ -125,10 +125,8 @@ int64_t wan_map_gpus(const struct wan_map *m);
 double wan_map_rate(const struct wan_map *m);
 /* The link between two sites that is slower than every site; false: there is none. Rows. */
 bool wan_map_slowest(const struct wan_map *m, size_t *from, size_t *to);
-/* A copy without a row (m->n: with all), where both directions of the link between two rows carry
- * rate_Bps, if that is above 0. It shares names and entries with m. Free it with wan_map_free. */
-struct wan_map wan_map_copy(const struct wan_map *m, size_t without, size_t from, size_t to,
-                            double rate_Bps);
+/* A copy without a row. It shares entries with m. Free it with wan_map_free. */
+struct wan_map wan_map_without(const struct wan_map *m, size_t row);
 
 /* The part of the map that a strategy uses: for a ring the links between neighbours in the order of
  * [sites], for the others the worst peer of each site. `factor` multiplies every rate of the WAN.

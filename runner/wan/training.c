@@ -405,47 +405,7 @@ double wan_factor_for(const struct wan_case *c, double efficiency)
     return hi;
 }
 
-/* ---- a slow pair, a slow site ---- */
-
-static double pair_rate_for(const struct wan_case *c, double efficiency, size_t from, size_t to)
-{
-    struct wan_link now = wan_map_link(c->map, from, to);
-    double lo = now.rate_Bps, hi = fmin(c->map->sites[from].up_Bps, c->map->sites[to].down_Bps);
-    for (int i = -1; i < 40; i++) {
-        double rate = i < 0 ? hi : sqrt(lo * hi);
-        struct wan_map m = wan_map_copy(c->map, c->map->n, from, to, rate);
-        struct wan_case k = *c;
-        k.map = &m;
-        bool reaches = wan_evaluate(&k).efficiency >= efficiency;
-        wan_map_free(&m);
-        if (i < 0 && !reaches)
-            return INFINITY;
-        *(reaches ? &hi : &lo) = rate;
-    }
-    return hi;
-}
-
-struct wan_need wan_need_for(const struct wan_case *c, double efficiency)
-{
-    struct wan_need need = {.of_pair = wan_map_slowest(c->map, &need.from, &need.to)};
-    struct wan_case k = *c;
-    if (wan_evaluate(c).efficiency >= efficiency)
-        need.of_pair = false;
-    if (!need.of_pair) {
-        need.rate_Bps = wan_factor_for(c, efficiency) * wan_map_rate(c->map);
-        return need;
-    }
-    need.rate_Bps = pair_rate_for(c, efficiency, need.from, need.to);
-    if (isfinite(need.rate_Bps))
-        return need;
-    struct wan_map m = wan_map_copy(c->map, c->map->n, need.from, need.to, wan_map_rate(c->map));
-    k.map = &m;
-    need.of_pair = false;
-    need.pair_too = true;
-    need.rate_Bps = wan_factor_for(&k, efficiency) * wan_map_rate(&m);
-    wan_map_free(&m);
-    return need;
-}
+/* ---- a slow site ---- */
 
 /* Times the tokens per second, for a site to be worth leaving out; beside what fewer equal sites
  * gain by sending less. */
@@ -458,7 +418,7 @@ bool wan_slow_site(const struct wan_case *c, struct wan_left_out *out)
     double most = LEAVE_GAIN * fewer * wan_evaluate(c).tokens_per_s;
     bool found = false;
     for (size_t row = 0; m->n > 2 && m->n <= WAN_SHARES_MOST && row < m->n; row++) {
-        struct wan_map others = wan_map_copy(m, row, 0, 0, 0);
+        struct wan_map others = wan_map_without(m, row);
         struct wan_training t = *c->training;
         struct wan_case k = *c;
         double gpus = (double)m->sites[row].gpus;

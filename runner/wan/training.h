@@ -83,16 +83,6 @@ double wan_every_for(const struct wan_case *c, double efficiency);
 /* The smallest factor on all rates that reaches the efficiency; infinite if there is none. */
 double wan_factor_for(const struct wan_case *c, double efficiency);
 
-/* The rate that the efficiency needs: of the slowest pair alone, if that is enough; else of each
- * site, and then of that pair too. Infinite if there is none. */
-struct wan_need {
-    double rate_Bps;
-    bool of_pair, pair_too;
-    size_t from, to; /* rows: the pair */
-};
-
-struct wan_need wan_need_for(const struct wan_case *c, double efficiency);
-
 /* The site without which the others train fastest, at least a tenth faster than with it. False:
  * none. */
 struct wan_left_out {

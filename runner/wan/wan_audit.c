@@ -161,14 +161,13 @@ static void explain_sync(const struct ground *g, enum claim c, struct wan_findin
 
 static void explain_efficiency(const struct ground *g, struct wan_finding *f)
 {
-    struct wan_need need = wan_need_for(&g->plan, f->low);
-    AUTO_FREE char *pair = xstrfmt("%s %s-%s", need.of_pair ? " for" : " per site and for",
-                                   g->map->sites[need.from].name, g->map->sites[need.to].name);
-    text_addf(&f->why,
-              "%.3g s of compute in a step of %.3g s are %.3g%%; %.0f%% needs %.3g Gbit/s%s, or "
-              "a synchronisation every %.0f steps",
-              g->compute_s, g->step_s, 100 * f->reached, 100 * f->low, need.rate_Bps * 8e-9,
-              need.of_pair || need.pair_too ? pair : " per site", wan_every_for(&g->plan, f->low));
+    double rate_Bps = wan_factor_for(&g->plan, f->low) * wan_map_rate(g->map);
+    text_addf(
+        &f->why,
+        "%.3g s of compute in a step of %.3g s are %.3g%%; %.0f%% needs %.3g Gbit/s per site, "
+        "or a synchronisation every %.0f steps",
+        g->compute_s, g->step_s, 100 * f->reached, 100 * f->low, rate_Bps * 8e-9,
+        wan_every_for(&g->plan, f->low));
 }
 
 /* Another claim may say how long a step takes. */
@@ -234,12 +233,6 @@ static int unknown_claim(const struct config_entry *e)
                 : config_error(e, "unknown claim; use claim. and one of %s", all.s);
 }
 
-static bool beyond(const struct wan_finding *f, double best)
-{
-    return f->high_is_good ? f->low > best * (1 + CLAIM_TOLERANCE)
-                           : f->high < best * (1 - CLAIM_TOLERANCE);
-}
-
 /* The value is "20s..30s" or "30s". */
 static int judge(const struct ground *g, const struct config_entry *e, struct wan_finding *f)
 {
@@ -263,19 +256,14 @@ static int judge(const struct ground *g, const struct config_entry *e, struct wa
         return config_error(e, "%s", why);
     if (f->low > f->high)
         return config_error(e, "%s: write the lower value first", e->value);
-    f->verdict = beyond(f, f->possible)  ? WAN_IMPOSSIBLE
-                 : beyond(f, f->reached) ? WAN_UNREACHED
-                                         : WAN_POSSIBLE;
+    double over[] = {f->low - f->possible * (1 + CLAIM_TOLERANCE),
+                     f->low - f->reached * (1 + CLAIM_TOLERANCE)};
+    double under[] = {f->possible * (1 - CLAIM_TOLERANCE) - f->high,
+                      f->reached * (1 - CLAIM_TOLERANCE) - f->high};
+    const double *beyond = f->high_is_good ? over : under;
+    f->verdict = beyond[0] > 0 ? WAN_IMPOSSIBLE : beyond[1] > 0 ? WAN_UNREACHED : WAN_POSSIBLE;
     explain(g, c, f);
     return GS_OK;
-}
-
-/* claim.NAME.source of a claim that is there; of any other the name is judged, and unknown. */
-static bool is_source_of(const struct config *c, const struct config_entry *e)
-{
-    const char *dot = strrchr(e->key, '.');
-    AUTO_FREE char *claim = xstrfmt("%.*s", (int)(dot - e->key), e->key);
-    return !strcmp(dot, ".source") && config_find(c, "model", claim);
 }
 
 struct wan_finding *wan_audit(const struct config *c, const struct wan_map *m,
@@ -287,8 +275,11 @@ struct wan_finding *wan_audit(const struct config *c, const struct wan_map *m,
     *n = 0;
     for (size_t i = 0; i < c->n; i++) {
         const struct config_entry *e = &c->entries[i];
-        if (strcmp(e->section, "model") || strncmp(e->key, "claim.", strlen("claim.")) ||
-            is_source_of(c, e))
+        if (strcmp(e->section, "model") || strncmp(e->key, "claim.", strlen("claim.")))
+            continue;
+        const char *dot = strrchr(e->key, '.');
+        AUTO_FREE char *claim = xstrfmt("%.*s", (int)(dot - e->key), e->key);
+        if (!strcmp(dot, ".source") && config_find(c, "model", claim))
             continue;
         if (judge(&g, e, &f[*n]))
             code = GS_USAGE;

@@ -155,25 +155,17 @@ static void print_strategies(const struct wan_report *r, const struct wan_case *
     printf("  * this plan; %s has the shortest synchronisation\n", best);
 }
 
-/* The rate that each target needs: "16 Gbit/s", or "a-b 40 Mbit/s" where one pair is the reason. */
+/* The rate that each target needs, or how seldom to synchronise instead. */
 static void print_needed(const struct wan_report *r, const struct wan_case *plan)
 {
     static const double bits[] = {16, 8, 4};
-    const struct wan_site *sites = r->map->sites;
-    struct wan_need need = {0};
-    bool both = false;
+    size_t from, to;
     printf("\n  %-20s %14s %12s %8s %8s %8s\n", "target compute", "rate per site", "or every at",
            "16 bits", "8 bits", "4 bits");
     for (size_t i = 0; i < r->training->n_targets; i++) {
         double target = r->training->targets[i];
-        need = wan_need_for(plan, target);
-        both |= need.pair_too;
-        AUTO_FREE char *pair = need.of_pair
-                                   ? xstrfmt("%s-%s ", sites[need.from].name, sites[need.to].name)
-                                   : xstrdup("");
-        AUTO_FREE char *rate =
-            xstrfmt("%s%s%s", pair, scaled(need.rate_Bps * 8, "bit/s").s, need.pair_too ? "*" : "");
-        printf("  %-20s %14s %12s", percent(target).s, rate, "");
+        double rate_Bps = wan_factor_for(plan, target) * wan_map_rate(r->map);
+        printf("  %-20s %14s %12s", percent(target).s, scaled(rate_Bps * 8, "bit/s").s, "");
         for (size_t b = 0; b < COUNT(bits); b++) {
             struct wan_case c = *plan;
             c.bits = bits[b];
@@ -183,8 +175,9 @@ static void print_needed(const struct wan_report *r, const struct wan_case *plan
         }
         printf("\n");
     }
-    if (both)
-        printf("  * and %s-%s as fast as its sites\n", sites[need.from].name, sites[need.to].name);
+    if (wan_map_slowest(r->map, &from, &to))
+        printf("  with %s-%s, and every other link, faster by as much\n", r->map->sites[from].name,
+               r->map->sites[to].name);
 }
 
 /* One sentence if training without one of the sites is faster. */
