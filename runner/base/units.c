@@ -51,23 +51,6 @@ static const struct unit rate_units[] = {
     {"B/s", 1, 1}, {"Bps", 1, 1}, {"bit/s", 1, 8}, {"b/s", 1, 8}, {"bps", 1, 8}, {NULL, 0, 0},
 };
 
-#define ROWS(a) (COUNT(a) - 1) /* without the row that ends it */
-
-bool units_spelling(size_t i, char *buf, size_t n)
-{
-    static const char *const bytes[] = {"", "B"};
-    const size_t sizes = COUNT(bytes);
-    if (i < ROWS(time_units))
-        return snprintf(buf, n, "%s", time_units[i].name) > 0;
-    i -= ROWS(time_units);
-    size_t of = i / ROWS(prefixes);
-    if (of >= sizes + ROWS(rate_units))
-        return false;
-    snprintf(buf, n, "%s%s", prefixes[i % ROWS(prefixes)].name,
-             of < sizes ? bytes[of] : rate_units[of - sizes].name);
-    return true;
-}
-
 /* ---- reading ---- */
 
 /* A decimal number at *s, which moves past it and the blanks behind it. No hex, inf or nan. */

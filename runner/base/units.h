@@ -21,9 +21,6 @@ bool units_parse_rate(const char *text, double *bytes_per_s);
 bool units_parse_real(const char *text, double *value);
 bool units_parse_int(const char *text, int64_t *value);
 
-/* Writes the i-th unit that any of these accepts to buf, at most 16 bytes. False past the last. */
-bool units_spelling(size_t i, char *buf, size_t n);
-
 /* The shortest text that parses back to the exact value: 65536 -> "64KiB", 2e-4 -> "200us". */
 const char *units_size(char *buf, size_t n, uint64_t bytes);
 const char *units_time(char *buf, size_t n, double seconds);

@@ -251,7 +251,8 @@ static int add_resources(struct text *t, const struct plan *p)
         const char *key, *name, *value;
     } named[] = {{"account", "account", s->account},
                  {"partition", "partition", s->partition},
-                 {"gpus_per_node", "gpus-per-node", settings_slurm_gpus(s) ? s->gpus_per_node : ""},
+                 {"gpus_per_node", "gpus-per-node",
+                  s->gpus_per_node[strspn(s->gpus_per_node, "0")] ? s->gpus_per_node : ""},
                  {"qos", "qos", s->qos},
                  {"constraint", "constraint", s->constraint},
                  {"gres", "gres", s->gres}};

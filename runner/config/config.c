@@ -110,38 +110,22 @@ static void add_entry(struct config *c, const char *section, const char *key, co
 /* ---- the lines of an .ini text ----
  *
  * iniparser reads the values, but keeps no line numbers, and it accepts lines that their writer meant
- * otherwise: a ';' inside a value ends it, what follows a quoted value is ignored, and a comment that ends
- * in a backslash swallows the next line. So a scan finds the line of each section and key, and refuses
- * such lines.
+ * otherwise: a ';' inside a value ends it, what follows a quoted value is ignored, and a line that ends
+ * in a backslash swallows the next one, comments too. So a scan finds the line of each section and key,
+ * and refuses such lines.
  */
 
-#define SCAN_LINE_MAX 1022    /* bytes of a line with its continuations: iniparser's buffer */
+#define SCAN_LINE_MAX 1022    /* bytes of a line: iniparser's buffer */
 #define SCAN_ENTRIES_MAX 4096 /* iniparser and config_find search linearly */
 #define FAULTS_MAX 20
 
-/* A line as iniparser sees it: physical lines that end in a backslash are joined. */
-struct line {
-    struct text text;  /* without the white space around it */
-    size_t last_start; /* where its last physical line begins in text */
-    int number;        /* of its first physical line */
-};
-
 struct scan {
     struct config *c;
-    const char *next; /* what is not yet read */
-    int number;       /* of the line at next */
+    int number; /* of the line */
     int faults;
     const char *section; /* c's; NULL before the first */
     bool lost;           /* the section line was refused: its keys are judged, not kept */
 };
-
-/* ---- names and values ---- */
-
-/* Is the text a possible value: UTF-8 without control characters other than tabs? */
-static bool scan_is_value(const char *s)
-{
-    return printable(s, "\t");
-}
 
 static bool lower_name(char *s, const char *allowed)
 {
@@ -167,229 +151,130 @@ static bool scan_section_name(char *s)
            (!blank || (isalnum((unsigned char)blank[1]) && !strchr(blank + 1, ' ')));
 }
 
-__attribute__((format(printf, 3, 4))) static void fault(struct scan *s, const struct line *l,
-                                                        const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void fault(struct scan *s, const char *fmt, ...)
 {
     char text[512];
     va_list args;
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    if (s->faults++ < FAULTS_MAX)
-        fail_at(GS_USAGE, s->c->path, l->number, "%s", text);
-    else if (s->faults == FAULTS_MAX + 1)
-        fail_at(GS_USAGE, s->c->path, l->number, "more faults follow; correct the first %d",
-                FAULTS_MAX);
+    s->faults++;
+    fail_at(GS_USAGE, s->c->path, s->number, "%s", text);
 }
 
-/* ---- lines ---- */
-
-static void trim(struct text *t)
+static void section_line(struct scan *s, char *name)
 {
-    size_t lead = 0;
-    while (t->len && isspace((unsigned char)t->s[t->len - 1]))
-        t->s[--t->len] = '\0';
-    while (isspace((unsigned char)t->s[lead]))
-        lead++;
-    memmove(t->s, t->s + lead, t->len - lead + 1);
-    t->len -= lead;
-}
-
-/* Takes the next line, continuations joined as iniparser joins them. False at the end. */
-static bool next_line(struct scan *s, struct line *l)
-{
-    text_clear(&l->text);
-    l->number = s->number;
-    bool more = *s->next;
-    for (bool joined = more; joined;) {
-        size_t n = strcspn(s->next, "\n"), end = n;
-        while (end && isspace((unsigned char)s->next[end - 1]))
-            end--;
-        joined = end && s->next[end - 1] == '\\';
-        l->last_start = l->text.len;
-        text_addn(&l->text, s->next, joined ? end - 1 : n);
-        s->next += n + (s->next[n] == '\n');
-        s->number++;
-        if (joined && !*s->next) {
-            fault(s, l, "the file ends in a '\\', which continues the line; remove it");
-            return false;
-        }
-    }
-    return more;
-}
-
-static void section_line(struct scan *s, const struct line *l)
-{
-    struct config *c = s->c;
-    char *name = l->text.s + 1, *end = strchr(name, ']');
+    char *end = strchr(++name, ']');
     s->lost = true;
     if (!end || end[1]) {
-        fault(s, l,
-              "a section line must be [NAME] and nothing else; put a comment on its own line");
+        fault(s, "a section line must be [NAME] and nothing else; put a comment on its own line");
         return;
     }
     *end = '\0';
     if (!scan_section_name(name)) {
-        fault(
-            s, l,
-            "[%.80s] is not a section name (letters, digits and '_', then optionally a blank and a "
-            "label)",
-            name);
+        fault(s,
+              "[%.80s] is not a section name (letters, digits and '_', then optionally a blank and "
+              "a label)",
+              name);
         return;
     }
-    const struct config_section *twin = config_section(c, name);
+    const struct config_section *twin = config_section(s->c, name);
     if (twin)
-        fault(s, l, "duplicate section [%s]: first on line %d", name, twin->line);
+        fault(s, "duplicate section [%s]: first on line %d", name, twin->line);
     else
-        add_section(c, name, l->number);
-    s->section = config_section(c, name)->name;
+        add_section(s->c, name, s->number);
+    s->section = config_section(s->c, name)->name;
     s->lost = false;
 }
 
-/* In a command, ';' is more likely to separate two commands than to begin a comment. */
-static bool is_command(const char *key)
+/* What is wrong with the rest of a line, behind its '='; NULL: nothing. Only a comment may stand behind
+ * a value. In a command, ';' is more likely to separate two commands than to begin a comment. */
+static const char *value_fault(const char *v, bool command)
 {
-    static const char *const commands[] = {"prefix", "args", "setup"};
-    for (size_t i = 0; i < COUNT(commands); i++)
-        if (!strcmp(key, commands[i]))
-            return true;
-    return false;
-}
-
-/* What is wrong with the rest of a line, behind its '='; NULL: nothing. Only a comment may stand behind a
- * value. *cut: as in config_entry. */
-static const char *value_fault(const struct line *l, const char *key, const char *v, bool *cut)
-{
-    const char *comment;
-    bool quoted = *v == '"' || *v == '\'';
-    if (quoted) {
-        comment = strchr(v + 1, *v);
-        if (!comment)
+    if (*v == '"' || *v == '\'') {
+        const char *end = strchr(v + 1, *v);
+        if (!end)
             return "the quote is not closed on its line";
-        comment += 1 + strspn(comment + 1, " \t");
-        if (*comment && *comment != ';' && *comment != '#')
-            return "something follows the closing quote";
-    } else {
-        comment = v + strcspn(v, ";#");
-        if (*comment && comment > v && !isspace((unsigned char)comment[-1]))
-            return is_command(key)
-                       ? "';' and '#' begin a comment; quote the value"
-                       : "';' and '#' begin a comment; put a blank in front, or quote the value";
+        end += 1 + strspn(end + 1, " \t");
+        return *end && *end != ';' && *end != '#' ? "something follows the closing quote" : NULL;
     }
-    *cut = !quoted && *comment == ';' && is_command(key);
-    if (*comment && (size_t)(comment - l->text.s) < l->last_start)
-        return "a comment cannot stand inside a continued value; move it";
+    const char *comment = v + strcspn(v, ";#");
+    if (command && *comment && (*comment == ';' || !isspace((unsigned char)comment[-1])))
+        return "';' and '#' begin a comment; quote the value";
+    if (*comment && comment > v && !isspace((unsigned char)comment[-1]))
+        return "';' and '#' begin a comment; put a blank in front, or quote the value";
     return NULL;
 }
 
-static void value_line(struct scan *s, const struct line *l)
+static void value_line(struct scan *s, char *key)
 {
     struct config *c = s->c;
-    char *key = l->text.s, *equals = strchr(key, '=');
+    char *equals = strchr(key, '=');
     if (!equals) {
-        fault(s, l, "'%.80s' is neither [SECTION] nor KEY = VALUE nor a comment", key);
+        fault(s, "'%.80s' is neither [SECTION] nor KEY = VALUE nor a comment", key);
         return;
     }
-    char *key_end = equals, *value = equals + 1 + strspn(equals + 1, " \t");
-    while (key_end > key && isspace((unsigned char)key_end[-1]))
-        key_end--;
-    *key_end = '\0';
+    char *end = equals, *value = equals + 1 + strspn(equals + 1, " \t");
+    while (end > key && isspace((unsigned char)end[-1]))
+        end--;
+    *end = '\0';
     if (!scan_key_name(s->section, key)) {
-        fault(s, l, "'%.80s' is not a key name (letters, digits, '_', '.', '-' and '>')", key);
+        fault(s, "'%.80s' is not a key name (letters, digits, '_', '.', '-' and '>')", key);
         return;
     }
-    bool cut = false;
-    const char *wrong = value_fault(l, key, value, &cut);
+    const bool command = text_lists("prefix,args,setup", ",", key);
+    const char *wrong = value_fault(value, command);
     const struct config_entry *twin = s->section ? config_find(c, s->section, key) : NULL;
     if (!s->section && !s->lost)
         wrong = "comes before the first [SECTION]";
     if (wrong)
-        fault(s, l, "key '%s': %s", key, wrong);
+        fault(s, "key '%s': %s", key, wrong);
     else if (twin && !s->lost)
-        fault(s, l, "key '%s': is set twice in [%s]: first on line %d", key, s->section,
-              twin->line);
+        fault(s, "key '%s': is set twice in [%s]: first on line %d", key, s->section, twin->line);
     /* A command that is wrong is not missing as well. */
-    if (s->section && !s->lost && !twin && (!wrong || is_command(key))) {
-        add_entry(c, s->section, key, "", c->path, l->number);
-        c->entries[c->n - 1].cut = cut;
-    }
+    if (s->section && !s->lost && !twin && (!wrong || command))
+        add_entry(c, s->section, key, "", c->path, s->number);
 }
 
-static void one_line(struct scan *s, struct line *l)
-{
-    bool whole = l->text.len <= SCAN_LINE_MAX, joined = l->last_start > 0;
-    trim(&l->text);
-    char first = *l->text.s;
-    if (!whole)
-        fault(s, l,
-              "longer than %d bytes, continued lines included; use a range (8:1GiB:x2) or a "
-              "second section",
-              SCAN_LINE_MAX);
-    else if (joined && (!first || strchr("#;[", first)))
-        fault(s, l, "the '\\' at the end would join the next line to this one");
-    else if (first == '[')
-        section_line(s, l);
-    else if (first && first != '#' && first != ';')
-        value_line(s, l);
-}
-
-/* Fills c->sections and c->entries from c->text, with names in lower case and without values. Returns GS_OK, or
- * GS_USAGE after reporting up to 20 faults. */
+/* Fills c->sections and c->entries from c->text, with names in lower case and without values; `good` gets
+ * the lines without fault. GS_OK, or GS_USAGE after reporting up to 20 faults. */
 static int scan_ini(struct config *c, struct text *good)
 {
-    struct scan s = {.c = c, .next = c->text, .number = 1};
-    struct line l = {0};
+    struct scan s = {.c = c};
     if (!strncmp(c->text, "\xef\xbb\xbf", 3))
         return fail_at(GS_USAGE, c->path, 1, "begins with a byte order mark; save it without");
     text_clear(good);
-    for (const char *from = s.next; s.faults <= FAULTS_MAX && next_line(&s, &l); from = s.next) {
+    for (const char *from = c->text, *next; *from && s.faults < FAULTS_MAX; from = next) {
         const int before = s.faults;
-        one_line(&s, &l);
+        const size_t n = strcspn(from, "\n");
+        next = from + n + (from[n] == '\n');
+        AUTO_FREE char *whole = xstrfmt("%.*s", (int)n, from);
+        char *line = whole, *end = whole + n;
+        s.number++;
+        while (isspace((unsigned char)*line))
+            line++;
+        while (end > line && isspace((unsigned char)end[-1]))
+            *--end = '\0';
+        if (n > SCAN_LINE_MAX)
+            fault(&s, "longer than %d bytes; use a range (8:1GiB:x2) or a second section",
+                  SCAN_LINE_MAX);
+        else if (end > line && end[-1] == '\\')
+            fault(&s, "the '\\' at the end would join the next line to this one; write one line");
+        else if (*line == '[')
+            section_line(&s, line);
+        else if (*line && *line != '#' && *line != ';')
+            value_line(&s, line);
         if (s.faults == before && !s.lost)
-            text_addn(good, from, (size_t)(s.next - from));
+            text_addn(good, from, (size_t)(next - from));
         if (c->n > SCAN_ENTRIES_MAX) {
-            fault(&s, &l, "more than %d keys in one config; split it", SCAN_ENTRIES_MAX);
+            fault(&s, "more than %d keys in one config; split it", SCAN_ENTRIES_MAX);
             break;
         }
     }
-    text_free(&l.text);
     return s.faults ? GS_USAGE : GS_OK;
 }
 
 /* ---- --set SECTION:KEY=VALUE ---- */
-
-static int unknown_section(const struct config *c, const char *name)
-{
-    const char *names[64];
-    size_t n = 0;
-    for (const struct settings_section *s = settings_sections; s->name; s++)
-        names[n++] = s->name;
-    for (size_t i = 0; i < c->n_sections && n < 64; i++)
-        names[n++] = c->sections[i].name;
-    const char *near = text_nearest(name, names, n);
-    return fail(GS_USAGE, "--set: %s has no section [%s]%s", c->path, name,
-                DID_YOU_MEAN_SECTION(near));
-}
-
-static int set(struct config *c, const char *section, const char *key, const char *value)
-{
-    /* A fixed section may be absent from the file; a workload that is would be a typo. */
-    if (!settings_section_find(section) && !config_section(c, section))
-        return unknown_section(c, section);
-    if (!config_section(c, section))
-        add_section(c, section, 0);
-    struct config_entry *e = (struct config_entry *)config_find(c, section, key);
-    if (!e) {
-        add_entry(c, section, key, value, "--set", 0);
-        return GS_OK;
-    }
-    free(e->value);
-    e->value = xstrdup(value);
-    e->file = "--set";
-    e->line = 0;
-    e->cut = false;
-    return GS_OK;
-}
 
 static int apply(struct config *c, const char *override)
 {
@@ -399,30 +284,35 @@ static int apply(struct config *c, const char *override)
         return fail(GS_USAGE, "--set '%s' is not SECTION:KEY=VALUE, e.g. measure:launches=3",
                     override);
     *colon = *equals = '\0';
+    const char *key = colon + 1, *value = equals + 1;
     if (!scan_section_name(section) || !scan_key_name(section, colon + 1))
         return fail(GS_USAGE, "--set '%s': the name of the section or key is not valid", override);
-    if (!scan_is_value(equals + 1))
+    if (!printable(value, "\t"))
         return fail(GS_USAGE,
                     "--set %s:%s: the value is not UTF-8 text or contains control characters",
-                    section, colon + 1);
-    return set(c, section, colon + 1, equals + 1);
-}
-
-/* Applies the overrides in order and keeps a copy in c->overrides. Returns GS_OK, or GS_USAGE after
- * every fault was reported: a wrong form, an unknown workload section. The caller checks the keys. */
-static int config_set_all(struct config *c, const char *const *overrides)
-{
-    int code = GS_OK;
-    size_t n = 0;
-    while (overrides && overrides[n])
-        n++;
-    c->overrides = xcalloc(n + 1, sizeof *c->overrides);
-    for (size_t i = 0; i < n; i++) {
-        c->overrides[i] = secrets_hidden_config(overrides[i]);
-        if (apply(c, overrides[i]))
-            code = GS_USAGE;
+                    section, key);
+    /* A fixed section may be absent from the file; a workload that is would be a typo. */
+    if (!settings_section_find(section) && !config_section(c, section)) {
+        AUTO_WORDS struct words names = {0};
+        for (const struct settings_section *s = settings_sections; s->name; s++)
+            words_add(&names, s->name);
+        for (size_t i = 0; i < c->n_sections; i++)
+            words_add(&names, c->sections[i].name);
+        const char *near = text_nearest(section, (const char *const *)names.v, names.n);
+        return fail(GS_USAGE, "--set: %s has no section [%s]%s", c->path, section,
+                    DID_YOU_MEAN_SECTION(near));
     }
-    return code;
+    if (!config_section(c, section))
+        add_section(c, section, 0);
+    struct config_entry *e = (struct config_entry *)config_find(c, section, key);
+    if (!e) {
+        add_entry(c, section, key, value, "--set", 0);
+        return GS_OK;
+    }
+    xstrset(&e->value, value);
+    e->file = "--set";
+    e->line = 0;
+    return GS_OK;
 }
 
 /* ---- loading ---- */
@@ -454,43 +344,14 @@ static dictionary *parse_copy(const char *text, size_t n)
     return d;
 }
 
-/* Gives the entries the values that iniparser reads. `code` is that of the scan. */
-static int take_values(struct config *c, const dictionary *d, int code)
-{
-    const bool faulty = code != GS_OK; /* a line that was refused has no value */
-    for (size_t i = 0; i < c->n; i++) {
-        struct config_entry *e = &c->entries[i];
-        AUTO_FREE char *name = xstrfmt("%s:%s", e->section, e->key);
-        const char *value = iniparser_getstring(d, name, NULL);
-        if (!value && faulty)
-            continue;
-        if (!value)
-            code = config_error(e, "iniparser does not read this line; quote the value");
-        else if (!scan_is_value(value))
-            code = config_error(e, "the value is not UTF-8 text or contains control characters");
-        else
-            xstrset(&e->value, value);
-    }
-    return code;
-}
-
 /* ---- names ---- */
-
-/* The table that knows `key`, other than `not_this`. */
-static const struct settings_section *home_of(const char *key, const struct settings_section * not )
-{
-    for (const struct settings_section *s = settings_sections; s->name; s++)
-        if (s != not &&s->table && params_find(s->table, key))
-            return s;
-    return NULL;
-}
 
 static int unknown_key(const struct config_entry *e, const struct settings_section *s)
 {
     const char *near = params_nearest(s->table, e->key);
-    const struct settings_section *home = home_of(e->key, s);
-    if (home)
-        return config_error(e, "unknown in [%s]: move it to [%s]", e->section, home->name);
+    for (const struct settings_section *home = settings_sections; home->name; home++)
+        if (home->table && params_find(home->table, e->key))
+            return config_error(e, "unknown in [%s]: move it to [%s]", e->section, home->name);
     if (near)
         return config_error(e, "unknown in [%s]%s", e->section, DID_YOU_MEAN(near));
     AUTO_TEXT struct text all = {0};
@@ -521,18 +382,9 @@ static int check_keys(const struct config *c)
  * told from it by its keys. */
 static int check_section(const struct config *c, const struct config_section *s)
 {
-    const struct settings_section *fixed = settings_section_find(s->name);
-    if (fixed)
+    if (settings_section_find(s->name))
         return GS_OK;
-    /* Read until version 0.2; ignored, it would change what is modelled. */
-    if (!strcmp(s->name, "link") || !strncmp(s->name, "link ", strlen("link ")))
-        return fail_at(GS_USAGE, c->path, s->line,
-                       "[%s] is not read; write the link in [links]: A-B = rate=… rtt=…", s->name);
-    const char *names[32];
-    size_t n = 0;
-    for (const struct settings_section *t = settings_sections; t->name; t++)
-        names[n++] = t->name;
-    const char *near = text_nearest(s->name, names, n);
+    const char *near = settings_section_nearest(s->name);
     const struct settings_section *meant = near ? settings_section_find(near) : NULL;
     for (size_t i = 0; meant && meant->table && i < c->n; i++)
         if (!strcmp(c->entries[i].section, s->name) && params_find(meant->table, c->entries[i].key))
@@ -543,21 +395,6 @@ static int check_section(const struct config *c, const struct config_section *s)
 
 /* ---- loading ---- */
 
-/* Comments too: a recording holds the whole text, and readers refuse one that is not printable. */
-static int check_printable(const struct config *c)
-{
-    int number = 1;
-    for (const char *s = c->text; *s; number++) {
-        size_t n = strcspn(s, "\n");
-        AUTO_FREE char *line = xstrfmt("%.*s", (int)n, s);
-        if (!printable(line, "\t\r"))
-            return fail_at(GS_USAGE, c->path, number,
-                           "is not UTF-8 text or contains control characters");
-        s += n + (s[n] == '\n');
-    }
-    return GS_OK;
-}
-
 static int parse(struct config *c, size_t n)
 {
     if (strlen(c->text) != n)
@@ -567,9 +404,30 @@ static int parse(struct config *c, size_t n)
     dictionary *d = parse_copy(good.s, good.len);
     if (!d)
         return code ? code : fail_at(GS_USAGE, c->path, 0, "iniparser cannot read it");
-    code = take_values(c, d, code);
+    const bool faulty = code != GS_OK; /* a line that was refused has no value */
+    for (size_t i = 0; i < c->n; i++) {
+        struct config_entry *e = &c->entries[i];
+        AUTO_FREE char *name = xstrfmt("%s:%s", e->section, e->key);
+        const char *value = iniparser_getstring(d, name, NULL);
+        if (value && printable(value, "\t"))
+            xstrset(&e->value, value);
+        else if (value)
+            code = config_error(e, "the value is not UTF-8 text or contains control characters");
+        else if (!faulty)
+            code = config_error(e, "iniparser does not read this line; quote the value");
+    }
     iniparser_freedict(d);
-    return code ? code : check_printable(c);
+    /* Comments too: a recording holds the whole text, and readers refuse one that is not printable. */
+    int number = 1;
+    for (const char *s = c->text; *s && !code; number++) {
+        size_t length = strcspn(s, "\n");
+        AUTO_FREE char *line = xstrfmt("%.*s", (int)length, s);
+        if (!printable(line, "\t\r"))
+            code = fail_at(GS_USAGE, c->path, number,
+                           "is not UTF-8 text or contains control characters");
+        s += length + (s[length] == '\n');
+    }
+    return code;
 }
 
 int config_from_text(struct config **out, const char *path, const char *text, size_t n,
@@ -584,8 +442,16 @@ int config_from_text(struct config **out, const char *path, const char *text, si
     int parsed = parse(c, n);
     AUTO_FREE char *whole = c->text;
     c->text = secrets_hidden_config(whole); /* what is recorded; the entries hold the values */
-    int set_code = config_set_all(c, overrides);
-    int sections = GS_OK;
+    int set_code = GS_OK, sections = GS_OK;
+    size_t n_set = 0;
+    while (overrides && overrides[n_set])
+        n_set++;
+    c->overrides = xcalloc(n_set + 1, sizeof *c->overrides);
+    for (size_t i = 0; i < n_set; i++) {
+        c->overrides[i] = secrets_hidden_config(overrides[i]);
+        if (apply(c, overrides[i]))
+            set_code = GS_USAGE;
+    }
     for (size_t i = 0; i < c->n_sections; i++)
         if (check_section(c, &c->sections[i]))
             sections = GS_USAGE;
@@ -616,16 +482,6 @@ int config_load_all(struct config **out, const char *path, const char *const *ov
     text_clear(&text); /* an empty file is a text too */
     int code = read_bytes(file, &text);
     return code ? code : config_from_text(out, file, text.s, text.len, overrides);
-}
-
-int config_check_commands(const struct config *c)
-{
-    int code = GS_OK;
-    for (size_t i = 0; i < c->n; i++)
-        if (c->entries[i].cut)
-            code = config_error(&c->entries[i], "a blank and ';' begin a comment, which would cut "
-                                                "the command; quote the value");
-    return code;
 }
 
 int config_load(struct config **out, const char *path, const char *const *overrides)

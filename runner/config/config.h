@@ -17,7 +17,6 @@ struct config_entry {
     char *value;
     const char *file; /* "--set" for an override */
     int line;         /* 0 for an override */
-    bool cut;         /* a command with a comment behind it, which its writer may mean as a part */
 };
 
 struct config_section {
@@ -65,10 +64,6 @@ int config_load(struct config **out, const char *path, const char *const *overri
 /* The same, but *out is set despite faults if the file could be read: `gradsync check` goes on to
  * report the faults that other modules find. */
 int config_load_all(struct config **out, const char *path, const char *const *overrides);
-
-/* GS_USAGE, every fault reported, if a comment cuts a command (config_entry.cut). Only of a config
- * that is still to be run: a recording with such a comment can be read. */
-int config_check_commands(const struct config *c);
 
 /* As config_load_all, for a text in memory; messages call it `path`. *out is always set. */
 int config_from_text(struct config **out, const char *path, const char *text, size_t n,

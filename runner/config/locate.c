@@ -96,23 +96,15 @@ int locate_configs_at(struct words *list, const char *path)
 char *locate_run(const char *name)
 {
     glob_t found;
-    char *path = NULL;
     if (!access(name, F_OK) || !*name || *name == '/' || strpbrk(name, "*?[\\"))
         return xstrdup(name);
-    if (strchr(name, '/')) {
-        path = xstrfmt(LOCATE_DATA "/%s", name);
-        if (access(path, F_OK)) {
-            free(path);
-            path = NULL;
-        }
-    } else {
-        AUTO_FREE char *pattern = xstrfmt(RUNS_PATTERN "%s", name);
-        if (!glob(pattern, 0, NULL, &found)) {
-            path = xstrdup(found.gl_pathv[0]);
-            globfree(&found);
-        }
-    }
-    return path ? path : xstrdup(name);
+    AUTO_FREE char *pattern =
+        xstrfmt("%s%s", strchr(name, '/') ? LOCATE_DATA "/" : RUNS_PATTERN, name);
+    if (glob(pattern, 0, NULL, &found))
+        return xstrdup(name);
+    char *path = xstrdup(found.gl_pathv[0]);
+    globfree(&found);
+    return path;
 }
 
 static void folders_of(struct words *names, const char *pattern)
@@ -167,16 +159,6 @@ static char *nearest_of(const char *word, void list(struct words *names))
     return near ? xstrdup(near) : NULL;
 }
 
-/* A bare word may also have been meant for a config, a platform or a run. */
-static char *nearest_name(const char *word, unsigned names)
-{
-    char *found = names & LOCATE_CONFIG ? nearest_of(word, locate_configs) : NULL;
-    if (!found && names & LOCATE_RUN)
-        found = nearest_of(word, locate_platforms);
-    return found || !(names & (LOCATE_RUN | LOCATE_ONE_RUN)) ? found
-                                                             : nearest_of(word, locate_runs);
-}
-
 int locate_failed(enum gs_exit code, const char *path, unsigned names)
 {
     int why = errno;
@@ -189,8 +171,13 @@ int locate_failed(enum gs_exit code, const char *path, unsigned names)
                        "is a platform; give one of its runs (gradsync help recordings)");
     bool data = names & (LOCATE_RUN | LOCATE_ONE_RUN) && !strcmp(whole, LOCATE_DATA);
     names = strchr(whole, '/') ? names & LOCATE_CAMPAIGN : names;
-    if (why == ENOENT && *whole && !data)
-        near = nearest_name(whole, names);
+    if (why == ENOENT && *whole && !data) {
+        near = names & LOCATE_CONFIG ? nearest_of(whole, locate_configs) : NULL;
+        if (!near && names & LOCATE_RUN)
+            near = nearest_of(whole, locate_platforms);
+        if (!near && names & (LOCATE_RUN | LOCATE_ONE_RUN))
+            near = nearest_of(whole, locate_runs);
+    }
     fail_at(code, path, 0, "cannot be read: %s%s", strerror(why),
             near ? DID_YOU_MEAN(near)
             : data

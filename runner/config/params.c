@@ -93,16 +93,6 @@ static void format_bound(const struct wl_param *p, double bound, char *buf, size
 
 const char *const sweep_keys[SWEEP_KEYS] = {"configs", "exclude"};
 
-static bool bounded(const struct wl_param *p)
-{
-    return p->min != 0 || p->max != 0;
-}
-
-static void *member_of(const struct wl_param *p, void *object)
-{
-    return (char *)object + p->offset;
-}
-
 bool param_numeric(const struct wl_param *p)
 {
     return types[p->type].numeric;
@@ -113,23 +103,16 @@ size_t param_size(const struct wl_param *p)
     return types[p->type].size;
 }
 
-static void list_choices(const struct wl_param *p, char *buf, size_t n)
-{
-    size_t used = 0;
-    for (size_t i = 0; p->choices[i] && used < n; i++) {
-        int wrote = snprintf(buf + used, n - used, "%s%s", i ? ", " : "", p->choices[i]);
-        used += wrote > 0 ? (size_t)wrote : 0;
-    }
-}
-
 const char *param_allowed(const struct wl_param *p, char *buf, size_t n)
 {
     char low[48], high[48];
     if (p->type == WL_CHOICE) {
-        list_choices(p, buf, n);
+        size_t used = 0;
+        for (size_t i = 0; p->choices[i] && used < n; i++)
+            used += (size_t)snprintf(buf + used, n - used, "%s%s", i ? ", " : "", p->choices[i]);
     } else if (p->type == WL_TEXT) {
         snprintf(buf, n, "a text of at most %d bytes", p->max > 0 ? (int)p->max : WL_TEXT_MAX - 1);
-    } else if (!param_numeric(p) || !bounded(p)) {
+    } else if (!param_numeric(p) || (p->min == 0 && p->max == 0)) {
         snprintf(buf, n, "%s", types[p->type].what);
     } else {
         format_bound(p, p->min, low, sizeof low);
@@ -144,41 +127,11 @@ const char *param_allowed(const struct wl_param *p, char *buf, size_t n)
     return buf;
 }
 
-/* The same but for the case of its letters: "32KB" is meant to be 32kB. Of rates b is bits and B is
- * bytes, which no guess may change. "64K" is meant as other benchmarks write it. */
-static bool alike(const char *unit, const char *spelt)
-{
-    const char *b = strpbrk(unit, "bB"), *meant = strpbrk(spelt, "bB");
-    if (strlen(unit) == 1 && strchr("kKMGT", *unit) && !strncasecmp(unit, spelt, 1) &&
-        !strcmp(spelt + 1, "iB"))
-        return true;
-    return !strcasecmp(unit, spelt) && (!b || !b[1] || *b == *meant);
-}
-
-/* The number with the unit that was meant, into buf; NULL: none is near, or it is a number. */
-static const char *with_unit(const struct wl_param *p, const char *text, char *buf, size_t n)
-{
-    union member v;
-    char spelt[16];
-    int digits = (int)strspn(text, "+-0123456789.");
-    const char *unit = text + digits + strspn(text + digits, " \t");
-    if (!*unit || (size_t)digits + sizeof spelt > n || parse(p, text, &v))
-        return NULL;
-    for (size_t i = 0; units_spelling(i, spelt, sizeof spelt); i++) {
-        snprintf(buf, n, "%.*s%s", digits, text, spelt);
-        if (alike(unit, spelt) && parse(p, buf, &v))
-            return buf;
-    }
-    return NULL;
-}
-
 static bool refuse(const struct wl_param *p, const char *text, const char *is_not, char *why,
                    size_t n)
 {
-    char allowed[512], meant[64];
-    const char *near = p->type == WL_CHOICE ? text_nearest(text, p->choices, params_choices(p))
-                       : param_numeric(p)   ? with_unit(p, text, meant, sizeof meant)
-                                            : NULL;
+    char allowed[512];
+    const char *near = text_nearest(text, p->choices, params_choices(p)); /* none but of a choice */
     param_allowed(p, allowed, sizeof allowed);
     /* What it is and what is allowed are often the same words: they are said once. */
     if (strcmp(is_not, allowed))
@@ -214,12 +167,13 @@ bool param_parse(const struct wl_param *p, const char *text, void *object, char 
 {
     union member v;
     if (p->type == WL_TEXT)
-        return param_parse_text(p, text, member_of(p, object), WL_TEXT_MAX, why, n);
+        return param_parse_text(p, text, (char *)object + p->offset, WL_TEXT_MAX, why, n);
     if (!parse(p, text, &v))
         return refuse(p, text, types[p->type].what, why, n);
-    if (param_numeric(p) && bounded(p) && !(number(p, &v) >= p->min && number(p, &v) <= p->max))
+    if (param_numeric(p) && (p->min != 0 || p->max != 0) &&
+        !(number(p, &v) >= p->min && number(p, &v) <= p->max))
         return refuse(p, text, "in range", why, n);
-    memcpy(member_of(p, object), &v, param_size(p));
+    memcpy((char *)object + p->offset, &v, param_size(p));
     return true;
 }
 

@@ -13,80 +13,49 @@
 
 /* ---- by the tables ---- */
 
-/* Why a list may not stand here, for the keys where users try one. */
-static const struct {
-    const char *key, *why;
-} single[] = {
-    {"ranks", "use a config for each number, or --set launch:ranks=N"},
-    {"nodes", "use a config for each number, or --set launch:nodes=N"},
-};
-
-static int refuse_list(const struct config_entry *e)
-{
-    const char *why = "only a workload section may have lists and ranges";
-    for (size_t i = 0; i < COUNT(single); i++)
-        if (!strcmp(single[i].key, e->key))
-            why = single[i].why;
-    return config_error(e, "'%.80s' is a list, but this key takes one value (%s)", e->value, why);
-}
-
-static bool part_of_time(const char **s, double most, double *out)
-{
-    char *end;
-    if (**s < '0' || **s > '9')
-        return false;
-    *out = strtod(*s, &end);
-    bool whole = strspn(*s, "0123456789") == (size_t)(end - *s);
-    *s = end;
-    return whole && *out <= most;
-}
-
 /* D-HH, D-HH:MM, D-HH:MM:SS, HH:MM:SS and MM:SS. A number alone is not among them: with Slurm it would
  * be minutes. */
 bool settings_slurm_time(const char *text, double *seconds)
 {
-    double part[3] = {0}, days = 0;
-    const char *s = text;
-    int n = 0;
-    const bool has_days = strchr(text, '-');
-    if (has_days && (!part_of_time(&s, 1e5, &days) || *s++ != '-'))
+    const bool days = strchr(text, '-');
+    double d = 0, part[3] = {0};
+    int colons = 0, n;
+    if (!*text || text[strspn(text, "0123456789:-")])
         return false;
-    do {
-        if (n == 3 || !part_of_time(&s, 1e6, &part[n]))
-            return false;
-        n++;
-    } while (*s++ == ':');
-    if (s[-1] || (n == 1 && !has_days))
+    for (const char *s = text; *s; s++)
+        colons += *s == ':';
+    if (days)
+        n = sscanf(text, "%lf-%lf:%lf:%lf", &d, &part[0], &part[1], &part[2]) - 1;
+    else
+        n = sscanf(text, "%lf:%lf:%lf", &part[0], &part[1], &part[2]);
+    if (n != colons + 1 || n > 3 || (n == 1 && !days) || fmin(d, part[0]) < 0)
         return false;
-    *seconds = days * 86400;
-    *seconds +=
-        has_days || n == 3 ? part[0] * 3600 + part[1] * 60 + part[2] : part[0] * 60 + part[1];
+    *seconds = days || n == 3 ? d * 86400 + part[0] * 3600 + part[1] * 60 + part[2]
+                              : part[0] * 60 + part[1];
     return true;
-}
-
-bool settings_slurm_gpus(const struct set_slurm *s)
-{
-    return s->gpus_per_node[strspn(s->gpus_per_node, "0")];
 }
 
 static int read_entry(const struct config_entry *e, const struct wl_param *p, void *object)
 {
     char why[512];
-    if (p->type == WL_TEXT) {
-        if (param_parse_text(p, e->value, (char *)object + p->offset, settings_text_max(p), why,
-                             sizeof why))
-            return GS_OK;
-    } else {
-        if (param_parse(p, e->value, object, why, sizeof why))
-            return GS_OK;
-        if (!strcmp(e->section, "slurm") && !strcmp(e->key, "time") &&
-            settings_slurm_time(e->value, (double *)((char *)object + p->offset)))
-            return *(double *)((char *)object + p->offset) <= p->max
-                       ? GS_OK
-                       : config_error(e, "time=%s: must be at most 30 days", e->value);
-        if (strpbrk(e->value, ",:"))
-            return refuse_list(e);
-    }
+    double *member = (double *)((char *)object + p->offset);
+    if (p->type == WL_TEXT)
+        return param_parse_text(p, e->value, (char *)object + p->offset,
+                                p->max >= WL_TEXT_MAX ? (size_t)p->max + 1 : WL_TEXT_MAX, why,
+                                sizeof why)
+                   ? GS_OK
+                   : config_error(e, "%s", why);
+    if (param_parse(p, e->value, object, why, sizeof why))
+        return GS_OK;
+    if (!strcmp(e->section, "slurm") && !strcmp(e->key, "time") &&
+        settings_slurm_time(e->value, member))
+        return *member <= p->max ? GS_OK
+                                 : config_error(e, "time=%s: must be at most 30 days", e->value);
+    if (strpbrk(e->value, ",:"))
+        return config_error(e,
+                            "'%.80s' is a list, but this key takes one value (use a config for "
+                            "each, or --set %s:%s=VALUE)",
+                            e->value, e->section, e->key);
     return config_error(e, "%s", why);
 }
 
@@ -124,21 +93,17 @@ static int check_name(const struct config *c, struct set_platform *p)
                    allowed);
 }
 
-/* Launchers pass a host's name on to ssh, where a name such as -oProxyCommand is an option. */
-static bool is_host(const char *s)
-{
-    size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:[]-");
-    return *s && *s != '-' && *s != '.' && *s != ':' && !s[n];
-}
-
 static int check_hosts(const struct config *c, const struct set_launch *l)
 {
     AUTO_WORDS struct words hosts = {0};
     int code = GS_OK;
     if (*l->hosts)
         words_split(&hosts, l->hosts, ',');
+    /* Launchers pass a host's name on to ssh, where a name such as -oProxyCommand is an option. */
     for (size_t i = 0; i < hosts.n && !code; i++)
-        if (!is_host(hosts.v[i]))
+        if (!*hosts.v[i] || strchr("-.:", *hosts.v[i]) ||
+            hosts.v[i][strspn(hosts.v[i], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                          "0123456789_.:[]-")])
             code = config_error(config_find(c, "launch", "hosts"),
                                 "'%.80s' is not a host (letters, digits and '_.-', then "
                                 "optionally ':' and its number of ranks)",
@@ -146,102 +111,64 @@ static int check_hosts(const struct config *c, const struct set_launch *l)
     return code;
 }
 
-/* A fault between two keys, placed at the one of them that the config sets. */
-static int clash(const struct config *c, const char *section, const char *key, const char *other,
-                 const char *what)
-{
-    const struct config_entry *e = config_find(c, section, key);
-    if (!e)
-        e = config_find(c, section, other);
-    if (e)
-        return config_error(e, "%s", what);
-    return fail_at(GS_USAGE, c->path, 0, "[%s] %s: %s", section, key, what);
-}
-
+/* A fault between two keys stands at the one that the config sets. */
 static int check_shapes(const struct config *c, const struct settings *s)
 {
-    char what[256];
+    const struct config_entry *ranks = config_find(c, "launch", "ranks"),
+                              *most = config_find(c, "measure", "max_blocks");
     int code = GS_OK;
-    if (s->launch.ranks % s->launch.nodes) {
-        snprintf(what, sizeof what,
-                 "%lld ranks do not spread evenly over %lld nodes; use a multiple of the nodes",
-                 (long long)s->launch.ranks, (long long)s->launch.nodes);
-        code = clash(c, "launch", "ranks", "nodes", what);
-    }
-    if (s->measure.max_blocks < s->measure.blocks) {
-        snprintf(what, sizeof what, "max_blocks=%lld is less than blocks=%lld; raise max_blocks",
-                 (long long)s->measure.max_blocks, (long long)s->measure.blocks);
-        code = clash(c, "measure", "max_blocks", "blocks", what);
-    }
+    if (s->launch.ranks % s->launch.nodes)
+        code = config_error(ranks ? ranks : config_find(c, "launch", "nodes"),
+                            "%lld ranks do not spread evenly over %lld nodes; use a multiple of "
+                            "the nodes",
+                            (long long)s->launch.ranks, (long long)s->launch.nodes);
+    if (s->measure.max_blocks < s->measure.blocks)
+        code = config_error(most ? most : config_find(c, "measure", "blocks"),
+                            "max_blocks=%lld is less than blocks=%lld; raise max_blocks",
+                            (long long)s->measure.max_blocks, (long long)s->measure.blocks);
     return code;
 }
 
 /* ---- [limits] ---- */
 
-static bool parse_size(const char *text, double *value)
+/* The limits that some module reads as rates; other names may have a number of any kind. */
+static bool is_rate(const char *key)
 {
-    uint64_t bytes;
-    if (!units_parse_size(text, &bytes))
-        return false;
-    *value = (double)bytes;
-    return true;
-}
-
-/* The kinds of number a limit may be, and the limits that some module reads, with theirs. */
-static bool (*const limit_kinds[])(const char *, double *) = {units_parse_real, units_parse_rate,
-                                                              parse_size, units_parse_time};
-enum { REALS_AND_RATES = 2, ANY_KIND = COUNT(limit_kinds) };
-
-static const char *const limit_rates[] = {"busbw", "link", "memory", "flops"};
-
-static size_t limit_kinds_of(const char *key)
-{
-    for (size_t i = 0; i < COUNT(limit_rates); i++)
-        if (!strcmp(limit_rates[i], key))
-            return REALS_AND_RATES;
-    return ANY_KIND;
+    return text_lists("busbw,link,memory,flops", ",", key);
 }
 
 static bool limit_parse(const char *key, const char *text, double *value)
 {
-    for (size_t i = 0; i < limit_kinds_of(key); i++)
-        if (limit_kinds[i](text, value))
-            return true;
-    return false;
-}
-
-/* "source", "busbw.source", "busbw_source": where the numbers come from, in words. */
-static bool is_source(const char *key)
-{
-    size_t n = strlen(key);
-    return !strcmp(key, "source") ||
-           (n > 7 && !strcmp(key + n - 6, "source") && strchr("._", key[n - 7]));
-}
-
-/* Other names are allowed, but one that nearly is a known name would silently set no limit. */
-static const char *limit_meant(const char *key)
-{
-    static const char *const known[] = {"busbw", "link", "memory", "flops", "network"};
-    const char *near = text_nearest(key, known, COUNT(known));
-    return near && strncmp(key, near, strlen(near)) != 0 ? near : NULL;
+    uint64_t bytes;
+    if (units_parse_real(text, value) || units_parse_rate(text, value))
+        return true;
+    if (is_rate(key))
+        return false;
+    if (!units_parse_size(text, &bytes))
+        return units_parse_time(text, value);
+    *value = (double)bytes;
+    return true;
 }
 
 static int check_limits(const struct config *c)
 {
+    static const char *const known[] = {"busbw", "link", "memory", "flops", "network"};
     int code = GS_OK;
     double value;
     for (size_t i = 0; i < c->n; i++) {
         const struct config_entry *e = &c->entries[i];
-        if (strcmp(e->section, "limits") || is_source(e->key))
+        /* "source", "busbw.source", "busbw_source": where a number comes from, in words. */
+        if (strcmp(e->section, "limits") || !strcmp(e->key, "source") ||
+            text_ends(e->key, ".source") || text_ends(e->key, "_source"))
             continue;
-        const char *meant = limit_meant(e->key);
-        if (meant)
-            code = config_error(e, "no such limit, did you mean '%s'?", meant);
-        bool rate = limit_kinds_of(e->key) == REALS_AND_RATES;
+        /* Other names are allowed, but one that nearly is a known name would silently set no limit. */
+        const char *near = text_nearest(e->key, known, COUNT(known));
+        if (near && strncmp(e->key, near, strlen(near)) != 0)
+            code = config_error(e, "no such limit, did you mean '%s'?", near);
         if (!limit_parse(e->key, e->value, &value))
             code = config_error(e, "'%.80s' is not a limit (%s)", e->value,
-                                rate ? "a rate, e.g. 900GB/s, or a number"
-                                     : "a rate, a time, a size or a number");
+                                is_rate(e->key) ? "a rate, e.g. 900GB/s, or a number"
+                                                : "a rate, a time, a size or a number");
         else if (!(value > 0))
             code = config_error(e, "'%s' is not a limit (more than 0)", e->value);
     }

@@ -17,8 +17,5 @@ int settings_read(const struct config *c, struct settings *out);
 /* A time as Slurm writes it: "02:00:00", "1-00:00:00", "30:00". */
 bool settings_slurm_time(const char *text, double *seconds);
 
-/* Does gpus_per_node ask for GPUs? */
-bool settings_slurm_gpus(const struct set_slurm *s);
-
 /* A number of [limits], in SI units: "busbw", "link", "memory" ...; NaN if absent. */
 double settings_limit(const struct config *c, const char *key);

@@ -4,6 +4,8 @@
  */
 #include "config/settings_tables.h"
 
+#include "base/text.h"
+
 #include <stddef.h>
 #include <string.h>
 
@@ -99,17 +101,17 @@ const struct settings_section settings_sections[] = {
     {0}};
 /* clang-format on */
 
-size_t settings_text_max(const struct wl_param *p)
-{
-    return p->max >= WL_TEXT_MAX ? (size_t)p->max + 1 : WL_TEXT_MAX;
-}
-
 const struct settings_section *settings_section_find(const char *section)
 {
     for (const struct settings_section *s = settings_sections; s->name; s++)
         if (!strcmp(s->name, section))
             return s;
     return NULL;
+}
+
+const char *settings_section_nearest(const char *section)
+{
+    return NEAREST(section, settings_sections, COUNT(settings_sections) - 1, name);
 }
 
 bool train_is_section(const char *section)

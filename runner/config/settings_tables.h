@@ -82,9 +82,6 @@ struct settings {
 extern const struct wl_param settings_platform[], settings_launch[], settings_measure[],
     settings_slurm[], settings_cost[];
 
-/* The bytes of a WL_TEXT member: WL_TEXT_MAX, or more if its `max` is larger. */
-size_t settings_text_max(const struct wl_param *p);
-
 /* The fixed sections of a config. */
 struct settings_section {
     const char *name;
@@ -97,6 +94,8 @@ extern const struct settings_section settings_sections[]; /* ends with a NULL na
 
 /* The row of a config's section; NULL: the section belongs to a workload. */
 const struct settings_section *settings_section_find(const char *section);
+/* The nearest name; or NULL. */
+const char *settings_section_nearest(const char *section);
 
 /* The section of a training command, and its variables of the environment. */
 #define TRAIN_WORKLOAD "train"

@@ -512,11 +512,7 @@ int plan_plugin(struct plugin **out, const struct config *c, const char *section
     int code = plugin_load(out, name);
     err_capture(NULL, 0);
     const char *text = strncmp(said, "gradsync: ", 10) ? said : said + 10;
-    const char *names[32];
-    size_t n = 0;
-    for (const struct settings_section *t = settings_sections; t->name; t++)
-        names[n++] = t->name;
-    const char *near = code == GS_USAGE ? text_nearest(name, names, n) : NULL;
+    const char *near = code == GS_USAGE ? settings_section_nearest(name) : NULL;
     if (code)
         fail_at((enum gs_exit)code, c->path, s->line, "[%s]: %s%s", section, text,
                 DID_YOU_MEAN_SECTION(near));
@@ -548,7 +544,6 @@ int plan_sections(struct sections *s, const char *config, const char *const *ove
     AUTO(config_free_of) struct config *c = NULL;
     *s = (struct sections){0};
     CHECK(config_load(&c, config, overrides));
-    CHECK(config_check_commands(c));
     return plan_sections_of(s, c, workload);
 }
 

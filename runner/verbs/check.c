@@ -64,10 +64,6 @@ static int check_config(const char *path, const char *const *overrides)
     int code = config_load_all(&c, path, overrides);
     if (!c)
         return code;
-    if (config_check_commands(c)) { /* a command that is cut has further faults that are none */
-        config_free(c);
-        return GS_USAGE;
-    }
     int read = settings_read(c, &set);
     code = err_worse(code, read);
     for (size_t i = 0; config_workload(c, i); i++)

@@ -215,7 +215,6 @@ static int plan_config(void *request, char **words, int n)
     AUTO(config_free_of) struct config *c = NULL;
     struct settings set;
     CHECK(config_load(&c, words[0], o->set));
-    CHECK(config_check_commands(c));
     CHECK(settings_read(c, &set));
     CHECK(wan_map_check_words(c, NULL));
     return show_sections(c, o);
