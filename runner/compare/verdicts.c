@@ -427,8 +427,6 @@ static void winner_count(struct winner *w, const struct contrast *rival)
 {
     w->rivals++;
     w->counts[rival->judgement.verdict]++;
-    if (rival->judgement.verdict != VERDICT_SLOWER && rival->effect.launches)
-        words_add(&w->alike, rival->config);
 }
 
 /* Contrasts against the baseline count as they are; the others are computed here. */
@@ -467,8 +465,6 @@ void winners_find(struct winners *w, const struct comparison *c, long threads)
 
 void winners_free(struct winners *w)
 {
-    for (size_t i = 0; i < w->n; i++)
-        words_free(&w->v[i].alike);
     free(w->v);
     *w = (struct winners){0};
 }

@@ -167,7 +167,6 @@ struct winner {
                                      less than the bound of equivalence; NULL: none */
     size_t rivals;                /* all other configs */
     size_t counts[VERDICTS];      /* their verdicts against the best config */
-    struct words alike;           /* measured rivals that were not shown to be slower */
 };
 
 struct winners {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cli.h"
 #include "base/err.h"
-#include "base/jsontext.h"
 #include "base/term.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -65,7 +64,7 @@ static int keep(struct comparison *c, enum criterion by, const char *typed)
 
 struct compare_request {
     const char *out, *baseline, *size, *mode, *config;
-    bool again, quiet, all, json;
+    bool again, quiet, all;
     char **args;
     size_t n;
 };
@@ -135,96 +134,6 @@ static void tell_machines(const struct choice *choice)
     AUTO_FREE char *sets = machine_gpu_sets(dirs, choice->runs.n);
     if (sets)
         say("measured on %s; each ratio compares configs on the same one", sets);
-}
-
-/* ---- JSON (docs/formats.md) ---- */
-
-static json_t *percent(double log_ratio)
-{
-    return json_finite(100 * expm1(log_ratio));
-}
-
-static json_t *named(const struct contrast *c)
-{
-    return json_pack("{so so so so so so ss sI}", "platform", json_text(c->platform), "workload",
-                     json_text(c->workload), "label", json_text(c->label), "run_id",
-                     json_text(c->run_id), "mode", json_text(c->mode), "baseline",
-                     json_text(c->baseline), "level", level_names[contrast_level(c)], "size_bytes",
-                     (json_int_t)c->size_B);
-}
-
-/* The numbers of an effect; NULL: none, because the baseline is the best config. */
-static void effect(json_t *o, const struct contrast *c)
-{
-    json_object_set_new(o, "change_percent", c ? percent(c->effect.value) : json_real(0));
-    json_object_set_new(o, "change_low_percent", c ? percent(c->effect.lo) : json_null());
-    json_object_set_new(o, "change_high_percent", c ? percent(c->effect.hi) : json_null());
-}
-
-static json_t *contrast(const struct contrast *c)
-{
-    const struct judgement *j = &c->judgement;
-    json_t *o = named(c);
-    json_object_set_new(o, "config", json_text(c->config));
-    json_object_set_new(o, "params", json_text(c->params));
-    effect(o, c);
-    json_object_update_new(
-        o, json_pack("{so so si so ss ss ss so}", "floor_percent", percent(c->floor), "p_holm",
-                     json_finite(c->p_holm), "launches", c->effect.launches, "launches_needed",
-                     j->needed >= 0 ? json_integer(j->needed) : json_null(), "verdict",
-                     verdict_names[j->verdict], "small_effect", contrast_small(c),
-                     "measured_verdict", verdict_names[c->measured], "reason",
-                     json_text(*j->reason ? j->reason
-                               : c->note  ? c->note
-                                          : "")));
-    return o;
-}
-
-/* In words of a shell, and as names and values; null removes a variable. */
-static void environment(json_t *o, const struct contrast *c)
-{
-    AUTO(setting_free) struct setting s = {0};
-    bool any = c && setting_of(&s, c);
-    AUTO_FREE char *line = any ? setting_export_line(&s) : NULL;
-    json_t *variables = json_object();
-    for (size_t i = 0; any && i + 1 < s.environment.n; i += 2)
-        json_object_set_new(variables, s.environment.v[i], json_string(s.environment.v[i + 1]));
-    for (size_t i = 0; any && i < s.unset.n; i++)
-        json_object_set_new(variables, s.unset.v[i], json_null());
-    json_object_set_new(o, "environment", json_string(line ? line : ""));
-    json_object_set_new(o, "variables", variables);
-}
-
-static json_t *group(const struct winner *w)
-{
-    const struct contrast *shown = w->best ? w->best : w->small;
-    json_t *o = named(w->first), *alike = json_array();
-    json_object_set_new(o, "params", json_text(w->first->params));
-    json_object_set_new(o, "fastest", json_text(shown ? shown->config : winner_config(w)));
-    json_object_set_new(o, "verdict", json_text(winner_verdict(w)));
-    environment(o, w->best);
-    effect(o, shown);
-    for (size_t i = 0; i < w->alike.n; i++)
-        json_array_append_new(alike, json_text(w->alike.v[i]));
-    json_object_update_new(
-        o, json_pack("{so sI sI so}", "floor_percent", percent((shown ? shown : w->first)->floor),
-                     "rivals", (json_int_t)w->rivals, "rivals_slower",
-                     (json_int_t)w->counts[VERDICT_SLOWER], "not_distinguishable_from", alike));
-    return o;
-}
-
-/* One object with the best config of each group that has a contrast in c, and these contrasts. */
-static void print_json(const struct comparison *c, const struct winners *w)
-{
-    json_t *groups = json_array(), *contrasts = json_array();
-    for (size_t i = 0; i < w->n; i++)
-        if (comparison_has_family(c, w->v[i].first->family))
-            json_array_append_new(groups, group(&w->v[i]));
-    for (size_t i = 0; i < c->n; i++)
-        json_array_append_new(contrasts, contrast(&c->v[i]));
-    AUTO_JSON json_t *o = json_pack("{ss, so, so}", "schema", "gradsync-compare-1", "groups",
-                                    groups, "contrasts", contrasts);
-    json_print(o, JSON_INDENT(1));
 }
 
 /* ---- the answer ---- */
@@ -603,11 +512,9 @@ static int print_contrasts(const struct compare_request *q, const struct choice 
     CHECK(keep(&shown, BY_MODE, q->mode));
     CHECK(keep(&shown, BY_SIZE, q->size));
     CHECK(keep(&shown, BY_CONFIG, q->config));
-    if (!each && (q->json || !q->all))
+    if (!each && !q->all)
         winners_find(&winners, c, 0);
-    if (q->json) {
-        print_json(&shown, &winners);
-    } else if (q->all) {
+    if (q->all) {
         CHECK(store_open(&s, NULL));
         CHECK(contrasts_put(&s, &shown));
         CHECK(contrasts_print(&s));
@@ -629,7 +536,7 @@ static int show_contrasts(const struct compare_request *q, const struct choice *
     }
     if (!c->n)
         CHECK(compare_nothing(q, choice));
-    return (c->n || q->json) && !q->quiet ? print_contrasts(q, choice, c) : GS_OK;
+    return c->n && !q->quiet ? print_contrasts(q, choice, c) : GS_OK;
 }
 
 /* ---- --again ---- */
@@ -704,7 +611,6 @@ int cmd_compare(int argc, char **argv)
         {"config", 0, CLI_TEXT, &q.config, "CONFIG", "print only this config"},
         {"baseline", 0, CLI_TEXT, &q.baseline, "CONFIG",
          "compare with this config (default: the baseline of the run)"},
-        {"json", 'j', CLI_FLAG, &q.json, NULL, "print one JSON object (docs/formats.md)"},
         {"output", 'o', CLI_TEXT, &q.out, "CSV",
          "folder for the complete table (default: write no table)"},
         {"again", 0, CLI_FLAG, &q.again, NULL,

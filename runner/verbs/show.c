@@ -194,66 +194,21 @@ static int show_table(struct store *s, const char *dir, const char *title)
 
 /* ---- for other programs (docs/formats.md) ---- */
 
-/* clang-format off */
-
-static const char json_of[] =
-    "SELECT json_object('schema', 'gradsync-show-1', 'platform', platform, 'workload', workload,"
-    "   'label', label, 'run_id', run_id, 'ranks', ranks, 'nodes', nodes, 'launches', launches,"
-    "   'cells', (SELECT json_group_array(json_object("
-    "     'cell', cell_id, 'config', config, 'mode', mode, 'params', params, 'size_bytes', size_B,"
-    "     'status', status, 'why', reason,"
-    "     'launches', coalesce(launches,"
-    "       (SELECT count(DISTINCT launch) FROM block"
-    "        WHERE block.run = shown.run AND block.cell_id = shown.cell_id AND copy = 0 AND counts)),"
-    "     'converged', json(iif(converged = 'yes', 'true', 'false')),"
-    "     'median_seconds', median_s, 'ci_low_seconds', ci_low_s, 'ci_high_seconds', ci_high_s,"
-    "     'p99_seconds', p99_s, 'algorithm_bandwidth_bytes_per_second', algbw_Bps,"
-    "     'bus_bandwidth_bytes_per_second', busbw_Bps))"
-    "     FROM (SELECT * FROM shown ORDER BY at) AS shown))"
-    " FROM one";
-
-/* clang-format on */
-
-static void take_json(void *text, sqlite3_stmt *st)
-{
-    AUTO_JSON json_t *o = json_loads(store_text(st, 0), 0, NULL);
-    AUTO_FREE char *dump = json_dumps(o, JSON_INDENT(1));
-    text_addf(text, "%s\n", dump);
-}
-
 static void take_text(void *text, sqlite3_stmt *st)
 {
     text_add(text, store_text(st, 0));
 }
 
-static const struct format {
-    const char *name, *query;
-    void (*take)(void *text, sqlite3_stmt *st); /* adds a row */
-} formats[] = {
-    {"json", json_of, take_json},
-    {"nccl-tests", "SELECT text FROM nccl_tests JOIN one USING (run)", take_text},
-    {"nccl-tests-json", "SELECT json FROM nccl_tests JOIN one USING (run)", take_text},
-};
-
-static int find_format(const struct format **f, const char *name)
-{
-    for (*f = formats; *f < formats + COUNT(formats); ++*f)
-        if (!strcmp((*f)->name, name))
-            return GS_OK;
-    return fail(GS_USAGE,
-                "show: no format '%s'%s; formats are json, nccl-tests and nccl-tests-json", name,
-                DID_YOU_MEAN(NEAREST(name, formats, COUNT(formats), name)));
-}
-
 /* To the file `out`, or to stdout if it is NULL. */
-static int show_format(struct store *s, const char *dir, const struct format *f, const char *out)
+static int show_format(struct store *s, const char *dir, bool json, const char *out)
 {
     AUTO_TEXT struct text text = {0};
-    CHECK(store_each(s, f->query, f->take, &text));
+    CHECK(store_each(s,
+                     json ? "SELECT json FROM nccl_tests JOIN one USING (run)"
+                          : "SELECT text FROM nccl_tests JOIN one USING (run)",
+                     take_text, &text));
     if (!text.s)
-        return fail(GS_USAGE,
-                    "%s: holds no collective, which %s needs; --format json has all cells", dir,
-                    f->name);
+        return fail(GS_USAGE, "%s: holds no collective, which --format needs", dir);
     if (out)
         return csv_write_file(out, text.s);
     fputs(text.s, stdout);
@@ -264,26 +219,25 @@ static int show_format(struct store *s, const char *dir, const struct format *f,
 
 struct show_request {
     const char *format, *out, *svg;
-    bool json;
 };
 
 static int show(void *request, char **words, int n)
 {
     const struct show_request *q = request;
-    const char *name = q->format ? q->format : q->json ? "json" : NULL;
-    const struct format *format = NULL;
+    bool json = q->format && !strcmp(q->format, "nccl-tests-json");
     AUTO(runs_choice_free) struct choice choice = {0};
     AUTO(store_close) struct store s = {0};
     AUTO_WORDS struct words title = {0};
-    if (q->out && !name)
+    if (q->out && !q->format)
         return fail(GS_USAGE, "show: --output needs --format");
+    if (q->format && !json && strcmp(q->format, "nccl-tests"))
+        return fail(GS_USAGE, "show: --format is nccl-tests or nccl-tests-json, not '%s'",
+                    q->format);
     if (q->svg && n == 1 && files_is_folder(words[0]))
         return tune_svg(words[0], q->svg);
     CHECK(runs_choose(&choice, (const char *const *)words, (size_t)n));
     choice.one = true;
-    if (name)
-        CHECK(find_format(&format, name));
-    else
+    if (!q->format)
         runs_choice_say(&choice);
     const char *dir = runs_choice_latest(&choice)->dir;
     if (q->svg)
@@ -292,14 +246,13 @@ static int show(void *request, char **words, int n)
     CHECK(store_texts(&s, title_of, &title));
     if (!title.n)
         return fail(GS_FAILED, "%s: nothing recorded yet", dir);
-    return name ? show_format(&s, dir, format, q->out) : show_table(&s, dir, title.v[0]);
+    return q->format ? show_format(&s, dir, json, q->out) : show_table(&s, dir, title.v[0]);
 }
 
 int cmd_show(int argc, char **argv)
 {
     struct show_request q = {0};
     const struct cli_option options[] = {
-        {"json", 'j', CLI_FLAG, &q.json, NULL, "print one JSON object (docs/formats.md)"},
         {"format", 0, CLI_TEXT, &q.format, "FORMAT",
          "nccl-tests: tables as nccl-tests prints them; nccl-tests-json: as its -J writes them"},
         {"svg", 0, CLI_TEXT, &q.svg, "FILE", "write the bars of a run of tune as SVG to this file"},

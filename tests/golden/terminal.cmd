@@ -61,7 +61,6 @@ rm -r $later
 $ gradsync show $top/data/raw/h200-2gpu-collectives/*/*-zero-cta-70cb 2>/dev/null | grep '^\[\| zero  *overlapped'
 
 # ---- formats for other programs
-$ gradsync show here --json
 $ gradsync show p --format nccl-tests
 $ gradsync show p --format nccltests
 # A block of an all-gather counts its elements, and it has no operation; a broadcast has a root.
@@ -73,5 +72,5 @@ gradsync show $top/data/raw/h200-4gpu/nccl_allreduce/*-f16a --format nccl-tests 
 $ gradsync import -q --platform back --set ranks=4 -o back text.txt
 gradsync show $collectives --format nccl-tests-json 2>/dev/null | jq '.[0]' >report.json
 gradsync import -q --platform report -o back report.json >imported
-$ gradsync show back/report/*/* --json 2>/dev/null | jq -r '[.cells[].median_seconds * 1e9 | round] | join(" ")'
+$ gradsync query --format lines 'SELECT group_concat(CAST(round(median_s * 1e9) AS INTEGER), " ") FROM summary' back/report
 $ jq -r '[.results[].out_of_place.time * 1e3 | round] | join(" ")' report.json
