@@ -41,7 +41,7 @@ for term in price waiting arms; do
     ok "help knows the term $term" "$gradsync" help $term
     like "$out" 'docs/tune\.md' "help of $term names the page"
 done
-fails 2 "did you mean 'noise'" "$gradsync" help noize
+fails 2 "did you mean 'measure'" "$gradsync" help mesure
 
 # ---- completion ----
 

@@ -332,7 +332,7 @@ void comparison_solve(struct comparison *c, long threads)
 
 /* ---- winner ---- */
 
-const char *winner_config(const struct winner *w)
+static const char *winner_config(const struct winner *w)
 {
     return w->best ? w->best->config : w->first->baseline;
 }

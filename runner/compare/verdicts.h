@@ -178,7 +178,6 @@ struct winners {
 void winners_find(struct winners *w, const struct comparison *c, long threads);
 void winners_free(struct winners *w);
 
-const char *winner_config(const struct winner *w);
 /* The config to print as the fastest: the best one, the small one, or the baseline if confirmed; "-"
  * while nothing is decided. */
 const char *winner_shown(const struct winner *w);
