@@ -63,7 +63,7 @@ printf '#!/bin/sh\necho "A_TOKEN=hunter5, said"\nenv >&2\necho "{\\"api_key\\": 
 MY_API_KEY=hunter7 exits 0 'a run whose launcher prints secrets is measured' "$gradsync" run -q here.ini -o raw3 \
     --set measure:launches=1 --set "launch:prefix=env WANDB_API_KEY=hunter2 $PWD/prints"
 is "$(grep -rl hunter raw3)" '' 'its log has none of them'
-like "$(cat raw3/here/null/*/*.log)" 'A_TOKEN=.hidden..*MY_API_KEY=.hidden.' 'but their names'
+is "$(grep -Eoh '^(A_TOKEN|MY_API_KEY)=.hidden.' raw3/here/null/*/*.log | sort | xargs)" 'A_TOKEN=(hidden) MY_API_KEY=(hidden)' 'but their names'
 
 # ---- the command and the output of a tune
 
@@ -72,13 +72,11 @@ echo "MY_TOKEN=hunter5 and more"; echo "Authorization: Bearer hunter6"; echo "to
 env; env -0; echo "args: Namespace(api_key='hunter8')"
 for i in $(seq 60); do echo "step time: 20 ms"; sleep 0.02; done
 END
-for words in '--api-key hunter8' '--wandb_key=hunter8' 'TOKEN=hunter8' 'https://u:hunter8@h/'; do
-    # shellcheck disable=SC2086
-    B_SECRET=hunter9 exits 0 "tune answers: $words" "$gradsync" tune -q -o raw4 -m 0.4 --only IGNORE_CPU -- bash job $words
-    is "$(grep -rl hunter raw4)" '' 'no file contains the secret'
-    rm -rf raw4
-done
-B_SECRET=hunter9 exits 0 'tune answers with a secret in env' "$gradsync" tune -q -o raw4 -m 0.4 --only IGNORE_CPU -- \
+words=(--api-key hunter8 --wandb_key=hunter8 TOKEN=hunter8 https://u:hunter8@h/)
+B_SECRET=hunter9 exits 0 "tune answers with secrets in its words" "$gradsync" tune -q -o raw4 -m 0.3 --only IGNORE_CPU -- bash job "${words[@]}"
+is "$(grep -rl hunter raw4)" '' 'no file contains a secret'
+rm -rf raw4
+B_SECRET=hunter9 exits 0 'tune answers with a secret in env' "$gradsync" tune -q -o raw4 -m 0.3 --only IGNORE_CPU -- \
     env HF_TOKEN=hunter8 bash job 'a
 b'
 is "$(grep -rl hunter raw4)" '' 'no file contains that secret'

@@ -20,9 +20,9 @@ pid=$!
 ok 'watch follows a log' until_true 100 grep -q 'step 25:' followed
 lines 20 'step 5%d | dt: 339.11ms | tok/sec: 9000000' >>live.log
 ok 'watch reads what is appended' until_true 100 grep -q 'step 515:' followed
-mv live.log old.log
-{ lines 25 'step 7%d | dt: 339.11ms | tok/sec: 9000000'; echo 'NCCL WARN late'; } >live.log
-ok 'watch follows a log that is rotated' until_true 100 grep -q 'NCCL WARN late' followed
+{ lines 25 'step 7%d | dt: 339.11ms | tok/sec: 9000000'; echo 'NCCL WARN late'; } >next.log
+mv live.log old.log && mv next.log live.log
+ok 'watch follows a log that is rotated' until_true 100 grep -q 'step 715:' followed
 kill -TERM $pid
 wait $pid
 is $? 1 'after a signal the exit code tells of trouble'
