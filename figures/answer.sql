@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- What each training step of the platform :folder loses by the config with the highest bandwidth.
---   chosen.csv    has that config as its baseline. The step's best config is the one that is
+-- What each training step of the platform :of loses by the config with the highest bandwidth.
+--   chosen     has that config as its baseline. The step's best config is the one that is
 --                 faster by verdict, with the largest lower bound; without one, the one with the
 --                 lowest ratio.
---   compare.csv   has the steps whose bandwidth was not measured (trials, trainings, steps recorded
+--   compare    has the steps whose bandwidth was not measured (trials, trainings, steps recorded
 --                 without operations alone). They show what the baseline loses;
 --                 synthetic ones only where there is nothing else.
 -- Of several runs of a step the one with the most contrasts is drawn; of equal ones, the latest.
@@ -17,11 +17,13 @@ WITH kind(level, l, words) AS (
 measured AS (
     SELECT *, run_id GLOB '*-tune-*' AS race, run_id GLOB '*-proof-*' AS proof
     FROM (
-        SELECT *, 0 AS chosen, rowid AS place FROM compare
+        SELECT c.*, 0 AS chosen, row_number() OVER (ORDER BY sort, c.rowid) AS place
+        FROM compare c JOIN stamp USING (run)
         UNION ALL
-        SELECT *, 1, rowid FROM chosen
+        SELECT c.*, 1, row_number() OVER (ORDER BY sort, c.rowid)
+        FROM chosen c JOIN stamp USING (run)
     )
-    WHERE platform = :folder
+    WHERE platform = :of
         AND (mode = 'overlapped' OR level GLOB 'tr*' AND NOT chosen)
         AND NOT (workload = 'trial' AND config IN ('none', 'one', 'half') OR label = 'price')
 ),
@@ -39,7 +41,7 @@ word AS (
             ELSE substr(value, 1, instr(value, '=') - 1)
         END AS key,
         substr(value, instr(value, '=') + 1) AS value
-    FROM contrast, json_each('[' || replace(json_quote(params), ' ', '","') || ']')
+    FROM contrast, json_each('[' || replace(json_quote(by_name(params)), ' ', '","') || ']')
     WHERE value <> ''
 ),
 -- The label of a training's config holds its settings, whatever they are called.
@@ -236,7 +238,12 @@ left_out AS (
     FROM step
 ),
 text(part, y, a, b, c, d, e) AS (
-    SELECT 1, 0, 'platform = ' || quote(:folder) || '; workload = ''''; detail = ''''', NULL, NULL,
+    SELECT 0, 0, '@ answer ' || :of || '/answer', NULL, NULL, NULL, NULL
+    FROM compare
+    WHERE platform = :of AND level IN (SELECT level FROM kind)
+    GROUP BY platform
+    UNION ALL
+    SELECT 1, 0, 'platform = ' || quote(:of) || '; workload = ''''; detail = ''''', NULL, NULL,
         NULL, NULL
     UNION ALL
     SELECT 1, 1,

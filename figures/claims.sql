@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- Each published claim of limits.csv that has a fraction, the least possible first, and the highest
+-- Each published claim of limits that has a fraction, the least possible first, and the highest
 -- value measured on each platform. A claim that is held against several measurements is drawn where
 -- it is furthest from them.
 WITH claimed AS (
@@ -33,11 +33,11 @@ row AS (
 ),
 total AS (SELECT count(*) AS n FROM row),
 text(part, i, a, b, c) AS (
+    SELECT 0, 0, '@ claims method/claims', NULL, NULL FROM total WHERE n > 0
+    UNION ALL
     SELECT 1, 0,
         'platform = ''''; workload = ''''; detail = ''▲ impossible, or contradicted by data   ◆ at the limit, or partly true''',
         NULL, NULL
-    UNION ALL
-    SELECT 1, 1, 'n = ' || n, NULL, NULL FROM total
     UNION ALL
     SELECT 1, 2,
         'rows = ' || n || '; array name[' || n || '] = ['

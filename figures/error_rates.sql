@@ -2,6 +2,7 @@
 --
 -- How often a difference is found, against its size; at no difference, the rate of false ones. A
 -- curve for each method that was simulated at every size.
+.import data/csv/error_rates.csv error_rates
 WITH method(i, name, reversed, words) AS (
     VALUES (1, 'verdict', 0, 'one comparison'),
         (2, 'verdict: one of fourteen, three blocks', 0, 'one of 14, 3 blocks'),
@@ -21,6 +22,8 @@ of_verdict AS (
     SELECT * FROM rate WHERE name = 'verdict' AND NOT reversed AND size IS NOT NULL
 ),
 text(part, i, x, a, b, c, d) AS (
+    SELECT 0, 0, 0, '@ error_rates method/error_rates', NULL, NULL, NULL
+    UNION ALL
     SELECT 1, 0, 0,
         'title_of = ''how often a difference is found''; platform = ''''; workload = ''''', NULL,
         NULL, NULL

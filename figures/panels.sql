@@ -1,27 +1,19 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- The query that figures/panels asks: what there is to draw of one platform and workload (:of, "P/W"), its
--- curves against size, and all lines of the panels. For other figures than curves, steps.sql and
--- verdicts.sql are put into its middle. A cell measured
--- again is drawn as it was measured last; a run that was interrupted is drawn only while its
--- section has no finished one, and one that measured nothing never. :runs limits the runs and
--- :configs the configs, JSON lists; an empty one is no limit.
+-- What there is to draw of one platform and workload (:of, "P/W"): its curves against size, and all
+-- lines of the panels (figures/draw). Other figures than curves are in steps.sql and verdicts.sql. A
+-- cell measured again is drawn as it was measured last; a run that was interrupted is drawn only while
+-- its section has no finished one, and one that measured nothing never. :configs, if not empty, are
+-- the configs to draw, with commas.
 --
 -- A panel holds one curve (bar, line) a config. Parameters that take several values beside `size`
 -- are axes; each combination of their values is a panel of its own. So is each size of a training
 -- step, up to 2; of more sizes those are drawn where some config gains most on the first one.
-CREATE TEMP TABLE IF NOT EXISTS samples(run_id, cell_id, platform, workload, copy, time_s);
-
-CREATE TEMP TABLE IF NOT EXISTS transitions(
-    platform, workload, label, config, mode, params, ranks, nodes, kind, size_B, from_B, to_B,
-    change, verdict, reason);
-
 CREATE TEMP TABLE run AS
-SELECT run_id, max(label) AS section, row_number() OVER (ORDER BY min(rowid)) AS nth,
+SELECT run_id, max(label) AS section, row_number() OVER (ORDER BY min(sort)) AS nth,
     max(median_s IS NOT NULL) AS measured, coalesce(max(status = 'partial'), 0) AS partial
-FROM summary
+FROM summary JOIN stamp USING (run)
 WHERE platform || '/' || workload = :of
-    AND (:runs = '[]' OR run_id IN (SELECT value FROM json_each(:runs)))
 GROUP BY run_id;
 
 CREATE TEMP TABLE drawn_run AS
@@ -31,13 +23,12 @@ WHERE measured
     AND NOT (partial AND section IN (SELECT section FROM run WHERE measured AND NOT partial));
 
 CREATE TEMP TABLE wanted AS
-SELECT value AS config FROM json_each(:configs)
-UNION
-SELECT config FROM summary WHERE :configs = '[]'
-UNION
-SELECT config FROM compare WHERE :configs = '[]'
-UNION
-SELECT config FROM iteration WHERE :configs = '[]';
+SELECT DISTINCT config
+FROM (SELECT config FROM summary UNION SELECT config FROM compare UNION SELECT config FROM iteration)
+WHERE :configs = ''
+    OR config IN (
+            SELECT value FROM json_each('[' || replace(json_quote(:configs), ',', '","') || ']')
+        );
 
 -- `i` is the place of the first measurement, `at` that of the last.
 CREATE TEMP TABLE cell AS
@@ -67,7 +58,7 @@ FROM (
             AND overlapped_s IS NOT NULL
             AND config IN (SELECT config FROM wanted)
     )
-    WINDOW c AS (PARTITION BY label, config, ranks, nodes, params)
+    WINDOW c AS (PARTITION BY label, config, ranks, nodes, by_name(params))
 )
 WHERE at = last;
 
@@ -90,7 +81,7 @@ FROM (
         FROM compare c JOIN drawn_run USING (run_id)
         WHERE platform || '/' || workload = :of AND config IN (SELECT config FROM wanted)
     )
-    WINDOW c AS (PARTITION BY label, mode, config, size_B, params)
+    WINDOW c AS (PARTITION BY label, mode, config, size_B, by_name(params))
 )
 WHERE rank = 1;
 
@@ -98,11 +89,11 @@ WHERE rank = 1;
 
 CREATE TEMP TABLE thing AS
 WITH RECURSIVE thing(kind, i, params) AS (
-    SELECT 'cell', i, params || ' ranks=' || ranks || ' nodes=' || nodes FROM cell
+    SELECT 'cell', i, by_name(params) || ' ranks=' || ranks || ' nodes=' || nodes FROM cell
     UNION ALL
-    SELECT 'iteration', i, params || ' ranks=' || ranks || ' nodes=' || nodes FROM iterations
+    SELECT 'iteration', i, by_name(params) || ' ranks=' || ranks || ' nodes=' || nodes FROM iterations
     UNION ALL
-    SELECT 'contrast', contrast.i, contrast.params || ' ranks=' || ranks || ' nodes=' || nodes
+    SELECT 'contrast', contrast.i, by_name(contrast.params) || ' ranks=' || ranks || ' nodes=' || nodes
     FROM contrast
         JOIN (SELECT run_id, ranks, nodes, min(i) FROM cell GROUP BY run_id) USING (run_id)
 )
@@ -513,7 +504,10 @@ WITH RECURSIVE curve_text(p, part, i, k, line) AS (
 )
 SELECT * FROM curve_text;
 
--- here: steps.sql and verdicts.sql
+-- ---- other figures
+
+.read figures/steps.sql
+.read figures/verdicts.sql
 
 -- ---- panels: which there are, and their titles
 
@@ -704,14 +698,15 @@ GROUP BY kind, p, size_B;
 
 -- ---- all lines
 
--- "@ SCRIPTS NAME" begins a panel, with the names of its gnuplot scripts ("-": none).
+-- "@ SCRIPT FILE" begins a panel: what draws it (see figures/draw).
 CREATE TEMP TABLE text AS
 WITH RECURSIVE text(kind, p, size_B, part, i, k, line) AS (
-    SELECT kind, p, size_B, 0, 0, 0,
-        '@ ' || scripts || ' ' || workload || CASE label WHEN '' THEN '' ELSE '-' || label END
+    SELECT kind, p, size_B, 0, s.key, 0,
+        '@ ' || s.value || ' ' || :platform || '/' || workload
+            || CASE label WHEN '' THEN '' ELSE '-' || label END
             || CASE coalesce(mode, '') WHEN '' THEN '' ELSE '-' || mode END
-            || CASE axes WHEN '' THEN '' ELSE '-' || axes END || suffix
-    FROM panel
+            || CASE axes WHEN '' THEN '' ELSE '-' || axes END || suffix || '-' || s.value
+    FROM panel, json_each('["' || replace(scripts, ',', '","') || '"]') s
     UNION ALL
     SELECT panel.kind, p, size_B, 1, 0, 0,
         printf(
@@ -738,3 +733,8 @@ WITH RECURSIVE text(kind, p, size_B, part, i, k, line) AS (
     SELECT kind, p, 0, part, i, k, line FROM verdict_text
 )
 SELECT * FROM text;
+
+SELECT line
+FROM text JOIN panel USING (kind, p, size_B)
+WHERE scripts <> '-' -- nothing draws it
+ORDER BY kind, p, size_B, part, i, k;

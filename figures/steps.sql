@@ -165,7 +165,7 @@ SELECT m.*, comm, time, coalesce(base, 0) AS base, again_comm, again_time,
             WHERE t.p = m.p AND one = m.s AND other = comm AND t.mode = 'overlapped'
         ),
         0) AS against_first,
-    o.run_id AS ecdf_run, o.cell_id AS ecdf_cell
+    o.run AS ecdf_run, o.cell_id AS ecdf_cell
 FROM member m
     JOIN first USING (p)
     LEFT JOIN based USING (p)
@@ -179,19 +179,15 @@ SELECT DISTINCT p FROM parts WHERE ecdf_cell IS NOT NULL;
 
 -- The distribution functions: samples in order, thinned to 400 points a curve.
 CREATE TEMP TABLE sorted AS
-SELECT p, s, time_s, row_number() OVER (PARTITION BY p, s ORDER BY time_s) - 1 AS r,
+SELECT p, s, round(1e-9 * value / iters, 15) AS time_s,
+    row_number() OVER (PARTITION BY p, s ORDER BY 1.0 * value / iters) - 1 AS r,
     count(*) OVER (PARTITION BY p, s) AS n
 FROM (
     SELECT p, s, ecdf_run, ecdf_cell
     FROM parts
     WHERE ecdf_cell IS NOT NULL AND p IN (SELECT p FROM gain WHERE rank <= 2)
 )
-    JOIN samples
-        ON run_id = ecdf_run
-            AND cell_id = ecdf_cell
-            AND platform || '/' || workload = :of
-            AND copy = 0
-            AND time_s IS NOT NULL;
+    JOIN block ON run = ecdf_run AND cell_id = ecdf_cell AND copy = 0 AND counts, json_each(times_json);
 
 CREATE TEMP TABLE thin AS
 WITH RECURSIVE thin(m) AS (SELECT 0 UNION ALL SELECT m + 1 FROM thin WHERE m < 399)

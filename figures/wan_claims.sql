@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- Of a plan (gradsync model): each claim that has a ratio, claimed over what the plan reaches. Both
+-- Of the plan :of (gradsync model): each claim that has a ratio, claimed over what the plan reaches. Both
 -- ends of a range are in the unit of its high end.
+.import data/csv/wan/:of-claims.csv plan
 WITH unit(of, least, size, words) AS (
     VALUES ('s', 259200, 86400, ' d'), ('s', 7200, 3600, ' h'), ('s', 1, 1, ' s'),
         ('s', 0, 1e-3, ' ms'), ('B', 0, 1e9, ' GB'), ('1', 0, 0.01, ' %'),
@@ -10,7 +11,7 @@ WITH unit(of, least, size, words) AS (
 row AS (
     SELECT *, row_number() OVER (ORDER BY rowid) AS y,
         CASE unit WHEN '' THEN '1' WHEN 's' THEN 's' WHEN 'B' THEN 'B' ELSE 'any' END AS of
-    FROM :table
+    FROM plan
     WHERE claim IS NOT NULL AND claim <> 'nccl_buffsize'
 ),
 worded AS (
@@ -34,11 +35,11 @@ worded AS (
 ),
 total AS (SELECT count(*) AS n FROM row),
 text(part, y, a, b, c, d) AS (
+    SELECT 0, 0, '@ wan_claims ' || :of || '/wan_claims', NULL, NULL, NULL FROM total WHERE n > 0
+    UNION ALL
     SELECT 1, 0,
         'title_of = ''claims of a plan over what it reaches''; platform = ''''; workload = ''''',
         NULL, NULL, NULL
-    UNION ALL
-    SELECT 1, 1, 'n = ' || n, NULL, NULL, NULL FROM total
     UNION ALL
     SELECT 1, 2,
         'detail = ' || quote(min(platform) || '; right: claimed → reached') || '; rows = ' || n

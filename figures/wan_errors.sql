@@ -4,7 +4,7 @@
 -- network, and one each for all networks without and with loss. `spread` is half of the interval of
 -- the measured time, and `beyond` how far the model lies outside of it: no model is better than the
 -- recording.
-, error AS (
+WITH error AS (
     SELECT *, abs(model_sync_s / sync_s - 1) AS error,
         (sync_ci_high_s - sync_ci_low_s) / sync_s / 2 AS spread,
         CASE

@@ -1,14 +1,17 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- Of a plan (gradsync model): efficiency against H, the steps between two synchronisations, by
+-- Of the plan :of (gradsync model): efficiency against H, the steps between two synchronisations, by
 -- bits.
-WITH swept AS (SELECT *, rowid AS place FROM :table WHERE sweep = 'every'),
+.import data/csv/wan/:of.csv plan
+WITH swept AS (SELECT *, rowid AS place FROM plan WHERE sweep = 'every'),
 line AS (
     SELECT bits, row_number() OVER (ORDER BY min(place)) AS i
     FROM swept
     GROUP BY bits
 ),
 text(part, i, place, a, b) AS (
+    SELECT 0, 0, 0, '@ wan_every ' || :of || '/wan_every', NULL
+    UNION ALL
     SELECT 1, 0, 0,
         'title_of = ''how often to synchronise''; platform = ''''; workload = ''''; more = ''''',
         NULL

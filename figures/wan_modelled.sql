@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- After wan_cells.sql: measured over modelled time, a row for each network and a point for each
+-- Measured over modelled time, a row for each network and a point for each
 -- cell. The error is that of the model, of the time measured.
-, shown AS (
+.read figures/wan_cells.sql
+WITH shown AS (
     SELECT *,
         CASE
             WHEN platform GLOB '*wan-lab-*' THEN substr(platform, instr(platform, 'wan-lab-') + 8)
@@ -30,6 +31,8 @@ row AS (
     GROUP BY network
 ),
 text(part, i, k, a, b, c, d) AS (
+    SELECT 0, 0, 0, '@ wan_modelled wan/modelled', NULL, NULL, NULL FROM line GROUP BY 1
+    UNION ALL
     SELECT 1, 0, 0, 'title_of = ''one synchronisation: measured over modelled, by network''', NULL,
         NULL, NULL
     UNION ALL

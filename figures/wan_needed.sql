@@ -1,12 +1,15 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
 -- The rate that a utilisation needs, by schedule: lines of the model, and published points.
+.import data/csv/wan/needed.csv needed
 WITH line AS (
     SELECT schedule, row_number() OVER (ORDER BY min(rowid)) AS i
     FROM needed
     GROUP BY schedule
 ),
 text(part, i, place, a, b, c) AS (
+    SELECT 0, 0, 0, '@ wan_needed method/wan_needed', NULL, NULL
+    UNION ALL
     SELECT 1, 0, 0,
         'title_of = ''bandwidth needed''; platform = ''''; workload = ''''; more = ''''', NULL, NULL
     UNION ALL

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- After wan_cells.sql: time of one synchronisation, by strategy. :name says of what:
+-- Time of one synchronisation, by strategy. :of says of what:
 --   sync_size, sync_size_slow   against size at the highest and the lowest rate recorded
 --   sync_rtt, sync_rtt_small    against RTT, of the largest size that every RTT has at the highest
 --                               rate, and of the smallest one at the lowest
@@ -8,9 +8,10 @@
 -- the network with the RTT in the middle and the least loss, for which there are sizes, and of as
 -- many ranks at as many sites as most cells are. All sites have the same rate: the bound of sites
 -- with equal rates has the bytes of a ring, and faster sites beside the slowest lower it. A line
--- has two points or more; without any line `n = 0`, and nothing is drawn.
-, kind AS (
-    SELECT :name GLOB 'sync_rtt*' AS by_rtt, :name IN ('sync_size_slow', 'sync_rtt_small') AS small
+-- has two points or more; without any line nothing is drawn.
+.read figures/wan_cells.sql
+WITH kind AS (
+    SELECT :of GLOB 'sync_rtt*' AS by_rtt, :of IN ('sync_size_slow', 'sync_rtt_small') AS small
 ),
 plain AS (
     SELECT *
@@ -85,6 +86,8 @@ lines AS (
     SELECT 'lower bound', max(i) + 1 FROM line HAVING count(*) > 0
 ),
 text(part, i, x, a, b, c, d) AS (
+    SELECT 0, 0, 0, '@ wan_sync wan/' || :of, NULL, NULL, NULL FROM lines GROUP BY 1
+    UNION ALL
     SELECT 1, 0, 0, 'title_of = ''time of one synchronisation''', NULL, NULL, NULL
     UNION ALL
     SELECT 1, 1, 0,

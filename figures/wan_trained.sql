@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- After wan_cells.sql: efficiency against H, the steps between two synchronisations, by what is on
+-- Efficiency against H, the steps between two synchronisations, by what is on
 -- the wire: measured, and the model's line.
-, shown AS (
+.read figures/wan_cells.sql
+WITH shown AS (
     SELECT *, row_number() OVER (PARTITION BY wire, every ORDER BY place) AS nth_of
     FROM cell
     WHERE step_s IS NOT NULL AND NOT special AND model_efficiency IS NOT NULL
@@ -13,6 +14,8 @@ line AS (
     GROUP BY wire
 ),
 text(part, i, x, a, b, c) AS (
+    SELECT 0, 0, 0, '@ wan_trained wan/every', NULL, NULL FROM line GROUP BY 1
+    UNION ALL
     SELECT 1, 0, 0, 'title_of = ''how often to synchronise: points measured, lines modelled''',
         NULL, NULL
     UNION ALL

@@ -13,24 +13,16 @@ paper: all ## write paper/paper.pdf; every number comes from the recordings (mak
 ifneq ($(filter written,$(MAKECMDGOALS)),)
 
 written_in := $(BUILD)/paper
-# Figures by what they show: the first that was drawn of those that the pattern fits.
-paper_figures := \
-	links:figures/out/method/links.pdf \
-	price:figures/out/method/price.pdf
-role = $(firstword $(subst :, ,$1))
-drawn_for = $(firstword $(filter $(lastword $(subst :, ,$1)),$(drawings)))
-in_paper := $(foreach f,$(paper_figures),$(call drawn_for,$f))
+paper_figures := links price
 
-$(csv)/error_rates.csv: $(BUILD)/sim/error_rates.csv | $(csv)/stamp
-	@cp $< $@
 paper_tables := $(csv)/stamp $(csv)/error_rates.csv $(queried:%=$(csv)/%.csv) $(csv)/wan/needed.csv $(wan_plans:%=$(csv)/wan/%.csv) $(wan_errors)
 
 $(written_in)/macros.tex: paper/numbers.sh $(wildcard paper/*.sql) figures/price.sql figures/links.sql $(paper_tables) $(BUILD)/gradsync | $(written_in)/
 	$(call quiet,NUMBERS,$@)bash paper/numbers.sh '$(BUILD)/gradsync' $(csv) >$@.new && mv $@.new $@
-$(written_in)/figures.tex: $(in_paper) mk/paper.mk | $(written_in)/
-	@printf '%s' '$(foreach f,$(paper_figures),$(if $(call drawn_for,$f),\expandafter\def\csname gs@figure@$(call role,$f)\endcsname{$(call drawn_for,$f)}))' >$@
+$(written_in)/figures.tex: $(paper_figures:%=$(drawn)/%/stamp) mk/paper.mk | $(written_in)/
+	@for f in $(paper_figures); do pdf=figures/out/method/$$f.pdf; [ ! -e $$pdf ] || printf '%s' "\expandafter\def\csname gs@figure@$$f\endcsname{$$pdf}"; done >$@
 
-paper/paper.pdf: paper/%.pdf: paper/%.tex paper/style.tex paper/refs.bib paper/typed.awk mk/latex.sh $(written_in)/macros.tex $(written_in)/figures.tex $(in_paper)
+paper/paper.pdf: paper/%.pdf: paper/%.tex paper/style.tex paper/refs.bib paper/typed.awk mk/latex.sh $(written_in)/macros.tex $(written_in)/figures.tex
 	@awk -f paper/typed.awk $< >&2
 	$(call quiet,LATEX,$@)bash mk/latex.sh $< $(written_in) $(lastword $(sort $(notdir $(runs)))) && cp $(written_in)/$(@F) $@
 written: paper/paper.pdf

@@ -28,7 +28,7 @@ committed_make() { # DIR
         "$gradsync" query -q --format csv -- "$(<figures/$name.sql)" >"$1/$name.csv" || return
     done
     bash mk/wan-needed.sh "$gradsync" >"$1/wan/needed.csv" || return
-    "$gradsync" query -q --format csv --table "$1/wan.csv" -- "$(cat figures/wan_{cells,errors}.sql)" \
+    "$gradsync" query -q --format csv -- "$(cat figures/wan_{cells,errors}.sql)" \
         >"$1/wan/model-error.csv"
 }
 committed_tables() {

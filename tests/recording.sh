@@ -97,3 +97,41 @@ manifest() {
     } >"$1/.manifest"
     mv "$1/.manifest" "$1/MANIFEST.json"
 }
+
+# ---- the data of figures, of tables instead of recordings
+
+asked() { # OUT NAME OF CSV…: the data that figures/draw NAME OF has of the tables in these files
+    local out=$1 name=$2 of=$3 table is
+    shift 3
+    if [ ! -e figures ]; then # a copy asks a store of its own, and draws nothing
+        cp -r "$top/figures" figures
+        printf '#!/bin/sh\n' >figures/plot
+    fi
+    rm -rf tables data/csv/drawn && mkdir tables && : >tables/runs
+    local given=(--table tables/stamp.csv)
+    for is; do # runs have numbers in the order in which files name them
+        [ -s "$is" ] || continue
+        table=$(basename "$is" .csv)
+        awk -F, -v table="$table" '
+            FILENAME == "tables/runs" { known[$2] = ++n; next }
+            FNR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+            FNR == 1 { print table == "samples" ? "run,cell_id,copy,counts,iters,times_json" : at["run_id"] ? "run," $0 : $0; next }
+            at["run_id"] && !($at["run_id"] in known) {
+                known[$at["run_id"]] = ++n
+                print n "," $at["run_id"] >>"tables/runs"
+            }
+            table == "samples" { printf "%d,%s,%s,1,1,[%.15g]\n", known[$at["run_id"]], $at["cell_id"], $at["copy"], 1e9 * $at["time_s"]; next }
+            { print (at["run_id"] ? known[$at["run_id"]] "," : "") $0 }' tables/runs "$is" >"tables/$table.csv"
+        [ "$table" = samples ] && table=block
+        given+=(--table "$table=tables/$(basename "$is")")
+    done
+    awk -F, 'BEGIN { print "run,sort" } { printf "%d,%06d\n", $1, $1 }' tables/runs >tables/stamp.csv
+    { printf '#!/bin/bash\nshift\nexec %q query' "$gradsync" && printf ' %q' "${given[@]}" && echo ' "$@"'; } >tables/ask
+    chmod +x tables/ask
+    # shellcheck disable=SC2086 # PLATFORM/WORKLOAD are two words
+    GRADSYNC=tables/ask figures/draw "$name" ${of/\// } && rm -rf "$out" && cp -r "data/csv/drawn/$name${of:+/$of}" "$out"
+}
+panels() { # OUT P/W FOLDER [TRANSITIONS]
+    asked "$1" panels "$2" "$3"/{summary,iteration,compare,chosen,samples}.csv ${4:+"$4"} &&
+        find "$1" -name '*.plot' -exec sed -i 's/; /\n/g; s/\([0-9]\)\.0\(e\|\>\)/\1\2/g; s/e\([-+]\)0/e\1/g' {} +
+}

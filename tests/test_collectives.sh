@@ -4,6 +4,7 @@
 # The collectives beside the all-reduce: their results, sizes and bus bandwidth on the host; what is
 # refused; that a wrong result is found; and that cells of older recordings keep their ids.
 . "$(dirname "$0")/lib.sh"
+. "$top/tests/recording.sh"
 
 mpicc=${MPICC:-mpicc}
 command -v "$mpicc" >/dev/null || skip_all "needs $mpicc"
@@ -47,10 +48,10 @@ like "$("$gradsync" show "$dir")" 'collective=alltoall|alltoall' 'show tells the
 config curves.ini 2 '[limits]' 'busbw = 1TB/s' 'source = nowhere' '[mpi_allreduce]' \
     'size = 1KiB, 2KiB, 4KiB' 'collective = allreduce, allgather'
 measure curves.ini
-mkdir -p part panels
+mkdir -p part
 ok 'an all-reduce and an all-gather in one section are reduced' \
     "$gradsync" query -q "$dir" --export part
-(cd "$top" && bash figures/panels "$gradsync" "$tmp/panels" curves/mpi_allreduce "$tmp/part")
+panels panels curves/mpi_allreduce part
 is "$(cd panels && echo *.plot)" 'mpi_allreduce-collective-allgather.plot mpi_allreduce.plot' \
     'an all-reduce and an all-gather have a panel each'
 cp part/summary.csv csv/summary.csv

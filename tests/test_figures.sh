@@ -10,7 +10,7 @@ command -v gnuplot >/dev/null || skip_all 'no gnuplot here'
 
 tree="$tmp/a checkout with spaces"
 mkdir -p "$tree/build"
-(cd "$top" && tar cf - GNUmakefile mk figures/*.gp figures/*.sql figures/{draw,known,panel,panels} \
+(cd "$top" && tar cf - GNUmakefile mk figures/*.gp figures/*.sql figures/{draw,known,plot} \
     runner plugins configs \
     gradsync.pc.in tests/unit tests/bench) | tar xf - -C "$tree"
 (cd "$build" && tar cf - runner plugins ./*.a gradsync gradsync-rank commit.* deps.ok) | tar xf - \
@@ -133,8 +133,9 @@ cp figures/ecdf.gp "$tmp/ecdf.gp"
 echo 'this is no command' >figures/ecdf.gp
 touch figures/bandwidth.gp
 exits 2 'a figure that cannot be drawn is an error' draw -j1
-is "$(grep -c 'FIGURE.*-ecdf$' <<<"$out") $(grep -c 'FIGURE.*-bandwidth$' <<<"$out")" '4 2' \
+is "$(grep -c 'FIGURE.*-ecdf$' <<<"$out") $(grep -c 'FIGURE.*-bandwidth$' <<<"$out")" '0 2' \
     'a figure that cannot be drawn does not stop the others'
+like "$err" '"figures/ecdf.gp" line 1' 'the error names the script'
 cp "$tmp/ecdf.gp" figures/ecdf.gp
 exits 0 'drawing succeeds when the script is restored' draw
 
@@ -163,7 +164,7 @@ git init -q . && git add -f data/raw/two/iter_proxy && rm -r figures/out/two
 is "$(figures_of ONLY=own | grep -c '^./two/')" 0 'nor recordings that git knows'
 rm -rf .git && (figures_of ONLY=own >/dev/null)
 is "$(figures_of ONLY=two CONFIGS=auto,ctas=8 | wc -l)" 28 'the figures of other platforms are kept'
-is "$(grep -h '^array label' data/csv/panels/two/iter_proxy/*-overlapped.plot)" \
+is "$(grep -h '^array label' data/csv/drawn/panels/two/iter_proxy/*-overlapped.plot)" \
     "array label[2] = ['auto', 'ctas=8']" \
     'CONFIGS limits the configs in a figure'
 is "$(cut -d, -f1-2 data/csv/summary.csv | sort -u | wc -l)" 5 'the tables have every recording'
@@ -177,8 +178,8 @@ is "$(blue | grep -c '^[1-9]')" 1 'ring/LL128 is blue'
 other='#111111 #222222 #333333 #444444 #555555 #666666 #777777 #888888'
 is "$(figures_of ONLY=two CONFIGS=auto,ring/LL128 COLOURS="$other" | wc -l)|$(blue)" '30|0' \
     'COLOURS gives the configs other colours'
-fails 2 "COLOURS='#12345': must be eight colours" env COLOURS='#12345' figures/draw latency x y
-drawn=$(bash mk/drawn.sh data/csv/drawings "$gradsync")
+fails 2 "COLOURS='#12345': must be eight colours" env COLOURS='#12345' figures/plot latency x y
+drawn=$(bash mk/drawn.sh data/csv/drawn/list "$gradsync")
 like "$drawn" 'figures/out/two/answer.svg' '`make figures` prints the path of each figure'
 like "$drawn" 'what to set: .*gradsync compare two' 'the command that says what to set is named'
 like "$drawn" 'show the result: build/gradsync show data/raw/two/' \

@@ -11,10 +11,6 @@
 . "$top/tests/recording.sh"
 
 gradsync() { command "$gradsync" "$@"; }
-panels() { # OUT P/W CSV [RUN…]: as figures/panels, with a statement a line and without zeros at the end
-    bash "$top/figures/panels" "$gradsync" "$@" &&
-        find "$1" -name '*.plot' -exec sed -i 's/; /\n/g; s/\([0-9]\)\.0\(e\|\>\)/\1\2/g; s/e\([-+]\)0/e\1/g' {} +
-}
 show() { # COMMAND
     local rc
     echo "\$ $1"

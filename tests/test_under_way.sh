@@ -6,7 +6,7 @@
 . "$(dirname "$0")/lib.sh"
 
 mkdir -p tree/build tree/all
-(cd "$top" && tar cf - GNUmakefile mk figures/*.gp figures/*.sql figures/{draw,known,panel,panels} \
+(cd "$top" && tar cf - GNUmakefile mk figures/*.gp figures/*.sql figures/{draw,known,plot} \
     runner plugins configs \
     gradsync.pc.in) | tar xf - -C tree
 (cd "$build" && tar cf - runner plugins ./*.a gradsync gradsync-rank commit.* deps.ok) | tar xf - \

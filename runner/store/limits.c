@@ -15,9 +15,6 @@
 #include <strings.h>
 #include <unistd.h>
 
-const char limits_columns[] =
-    "platform,kind,claim,source,quantity,value,unit,limit,limit_source,fraction,physics,verdict";
-
 /* ---- a claim and its rows ---- */
 
 struct claim {
@@ -384,8 +381,8 @@ int limits_make(struct store *s)
     int fault = GS_OK;
     AUTO_FREE char *folder = locate_installed_configs();
     locate_configs(&configs);
-    CHECK(store_make(s, "limits", limits_columns));
-    struct store_rows *rows = store_rows_begin(s, "limits", limits_columns, false, &csv);
+    struct store_rows *rows =
+        store_rows_begin(s, "limits", limits_columns, false, &csv);
     for (size_t i = 0; i < configs.n; i++) {
         AUTO_FREE char *here = xstrfmt("configs/%s.ini", configs.v[i]),
                        *installed = xstrfmt("%s/%s.ini", folder, configs.v[i]);

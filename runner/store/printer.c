@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 const char *const print_formats[PRINT_FORMATS] = {"text", "csv", "json", "lines", "tex"};
@@ -157,26 +158,59 @@ static void add_json(json_t *rows, sqlite3_stmt *st)
     json_array_append_new(rows, row);
 }
 
-/* A query only reads: what it writes would not come from a recording. */
-static sqlite3_stmt *prepare(struct store *s, const char *sql)
+static int bind(sqlite3_stmt *st, const char *const *parameters)
 {
-    const char *rest = "";
-    sqlite3_stmt *st = NULL;
-    if (sqlite3_prepare_v2(s->db, sql, -1, &st, &rest)) {
-        fail(GS_USAGE,
-             "query: %s; 'gradsync help query' has an example, 'gradsync help tables' lists "
-             "the tables",
-             sqlite3_errmsg(s->db));
+    for (int i = 1; i <= sqlite3_bind_parameter_count(st); i++) {
+        const char *name = sqlite3_bind_parameter_name(st, i), *value = NULL;
+        size_t n = name ? strlen(name) - 1 : 0;
+        for (size_t k = 0; n && parameters && parameters[k] && !value; k++)
+            if (!strncmp(parameters[k], name + 1, n) && parameters[k][n] == '=')
+                value = parameters[k] + n + 1;
+        if (!value)
+            return fail(GS_USAGE, "query: %s has no value; give it with --set %s=TEXT",
+                        name ? name : "?", n ? name + 1 : "NAME");
+        sqlite3_bind_text(st, i, value, -1, SQLITE_STATIC);
+    }
+    return GS_OK;
+}
+
+static bool makes_temporary(sqlite3_stmt *st)
+{
+    const char *sql = sqlite3_sql(st), *comment;
+    while (*(sql += strspn(sql, " \n\t")) == '-' && (comment = strchr(sql, '\n')))
+        sql = comment;
+    return !strncasecmp(sql, "CREATE TEMP ", strlen("CREATE TEMP "));
+}
+
+/* The last statement. Those before it were executed: they make temporary tables alone, because
+ * the store holds nothing that does not come from a recording. */
+static sqlite3_stmt *prepare(struct store *s, const char *sql, const char *const *parameters)
+{
+    for (sqlite3_stmt *st = NULL;; sqlite3_finalize(st)) {
+        if (sqlite3_prepare_v2(s->db, sql, -1, &st, &sql)) {
+            fail(GS_USAGE,
+                 "query: %s; 'gradsync help query' has an example, 'gradsync help tables' lists "
+                 "the tables",
+                 sqlite3_errmsg(s->db));
+            return NULL;
+        }
+        bool last = !sql[strspn(sql, " ;\n\t")];
+        if (!st)
+            fail(GS_USAGE, "query: give a SELECT");
+        else if (!bind(st, parameters)) {
+            if (last && sqlite3_stmt_readonly(st) && sqlite3_column_count(st))
+                return st;
+            if (last || !makes_temporary(st))
+                fail(GS_USAGE, "query: only a SELECT, and CREATE TEMP TABLE before it: the store "
+                               "holds what the recordings hold");
+            else if (sqlite3_step(st) == SQLITE_DONE)
+                continue;
+            else
+                store_failed(s);
+        }
+        sqlite3_finalize(st);
         return NULL;
     }
-    if (!st || rest[strspn(rest, " ;\n\t")])
-        fail(GS_USAGE, "query: give one SELECT");
-    else if (sqlite3_stmt_readonly(st) && sqlite3_column_count(st))
-        return st;
-    else
-        fail(GS_USAGE, "query: only SELECT: the store holds what the recordings hold");
-    sqlite3_finalize(st);
-    return NULL;
 }
 
 int print_query(struct store *s, const char *sql, struct printing *how)
@@ -185,7 +219,7 @@ int print_query(struct store *s, const char *sql, struct printing *how)
         return tex_print(s, sql);
     struct print p = {.how = how};
     AUTO_JSON json_t *json = how->format == PRINT_JSON ? json_array() : NULL;
-    sqlite3_stmt *st = prepare(s, sql);
+    sqlite3_stmt *st = prepare(s, sql, how->parameters);
     int step;
     if (!st)
         return GS_USAGE;
@@ -294,6 +328,20 @@ static void sql_param(sqlite3_context *c, int n, sqlite3_value **v)
     }
 }
 
+static void sql_by_name(sqlite3_context *c, int n, sqlite3_value **v)
+{
+    (void)n;
+    const char *params = (const char *)sqlite3_value_text(v[0]);
+    AUTO_WORDS struct words w = {0};
+    struct text t = {0};
+    words_split(&w, params ? params : "", ' ');
+    words_sort(&w);
+    text_add(&t, "");
+    for (size_t i = 0; i < w.n; i++)
+        text_addf(&t, "%s%s", i ? " " : "", w.v[i]);
+    sqlite3_result_text(c, t.s, -1, free);
+}
+
 int print_functions(struct store *s)
 {
     const struct {
@@ -302,7 +350,8 @@ int print_functions(struct store *s)
         void (*call)(sqlite3_context *, int, sqlite3_value **);
     } functions[] = {{"human", 2, sql_human},           {"human_size", 1, sql_size},
                      {"short_size", 1, sql_short_size}, {"human_change", 1, sql_change},
-                     {"param", 2, sql_param},           {"shorten", 2, sql_shorten}};
+                     {"param", 2, sql_param},           {"shorten", 2, sql_shorten},
+                     {"by_name", 1, sql_by_name}};
     for (size_t i = 0; i < COUNT(functions); i++)
         if (sqlite3_create_function(s->db, functions[i].name, functions[i].n,
                                     SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, functions[i].call,

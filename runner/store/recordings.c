@@ -771,19 +771,15 @@ static void put_samples(void *ctx, sqlite3_stmt *st)
 
 /* ---- all tables as files ---- */
 
-/* The files: store_derived[], then these. */
-enum { SAMPLES = DERIVED, TRANSITIONS, LIMITS, FILES };
+/* The files: store_derived[], store_joint[], and samples.csv. */
+enum { SAMPLES = DERIVED + JOINT, FILES };
 
-static const char *file_name(int i)
+static const struct store_table *file_at(size_t i)
 {
-    static const char *const names[] = {"samples", "transitions", "limits"};
-    return i < DERIVED ? store_derived[i].name : names[i - DERIVED];
-}
-
-static const char *file_columns(int i)
-{
-    const char *const columns[] = {samples_columns, transitions_columns, limits_columns};
-    return i < DERIVED ? store_derived[i].columns : columns[i - DERIVED];
+    static const struct store_table samples = {"samples", samples_columns, NULL, NULL};
+    return i < DERIVED   ? &store_derived[i]
+           : i < SAMPLES ? &store_joint[i - DERIVED]
+                         : &samples;
 }
 
 static int fill(struct store *s, struct csv *files)
@@ -803,8 +799,8 @@ static int fill(struct store *s, struct csv *files)
                                       store_derived[i].columns, store_derived[i].name);
         code = store_each(s, sql, export_row, &files[i]);
     }
-    for (int i = TRANSITIONS; i < FILES && !code; i++) {
-        AUTO_FREE char *sql = xstrfmt("SELECT * FROM temp.%s ORDER BY rowid", file_name(i));
+    for (int i = DERIVED; i < SAMPLES && !code; i++) {
+        AUTO_FREE char *sql = xstrfmt("SELECT * FROM main.%s ORDER BY rowid", file_at((size_t)i)->name);
         code = store_each(s, sql, export_row, &files[i]);
     }
     return code;
@@ -813,14 +809,17 @@ static int fill(struct store *s, struct csv *files)
 int store_export_all(struct store *s, const char *dir)
 {
     struct csv files[FILES] = {0};
-    int code = transitions_make(s);
+    int code = store_execute(s, "BEGIN IMMEDIATE; DELETE FROM transitions; DELETE FROM limits");
+    TRY(code, transitions_make(s));
     int fault = code ? code : limits_make(s); /* of a config: its claims are left out */
     code = fault == GS_FAILED ? fault : code;
-    for (int i = 0; i < FILES && !code; i++) {
-        AUTO_FREE char *path = xstrfmt("%s/%s.csv", dir, file_name(i));
+    if (sqlite3_exec(s->db, code ? "ROLLBACK" : "COMMIT", NULL, NULL, NULL) && !code)
+        code = store_failed(s);
+    for (size_t i = 0; i < FILES && !code; i++) {
+        AUTO_FREE char *path = xstrfmt("%s/%s.csv", dir, file_at(i)->name);
         code = csv_open(&files[i], path);
         if (!code)
-            csv_params_header(&files[i], file_columns(i));
+            csv_params_header(&files[i], file_at(i)->columns);
     }
     TRY(code, fill(s, files));
     for (int i = 0; i < FILES && !code; i++) /* all are whole before one is renamed */

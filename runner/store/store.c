@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #define APPLICATION 0x67736462 /* "gsdb" */
-#define SCHEMA 2
+#define SCHEMA 3
 #define WAIT_MS 120000 /* for another writer: a run takes it less than a second */
 
 /* ---- tables ---- */
@@ -71,6 +71,17 @@ const struct store_table store_tables[] = {
      "  AND h.attempt = o.attempt AND h.rank = o.rank WHERE moment = 'after')"
      " WHERE place = 1 GROUP BY run, launch, host HAVING max(busy_cores) IS NOT NULL"},
     {0},
+};
+
+const char transitions_columns[] =
+    "platform,workload,label,config,mode,params,ranks,nodes,kind,size_B,from_B,to_B,change,agree,"
+    "replicates,verdict,reason";
+const char limits_columns[] =
+    "platform,kind,claim,source,quantity,value,unit,limit,limit_source,fraction,physics,verdict";
+
+const struct store_table store_joint[JOINT] = {
+    [TRANSITIONS] = {"transitions", transitions_columns, NULL, NULL},
+    [LIMITS] = {"limits", limits_columns, NULL, NULL},
 };
 
 const struct store_table store_derived[DERIVED] = {
@@ -129,8 +140,14 @@ static char *schema(void)
         add_create(&t, "TABLE", store_derived[i].name, columns, ")");
         text_addf(&forget, delete, store_derived[i].name);
     }
+    AUTO_TEXT struct text joint = {0};
+    for (size_t i = 0; i < JOINT; i++) {
+        add_create(&t, "TABLE", store_joint[i].name, store_joint[i].columns, ")");
+        text_addf(&joint, "DELETE FROM %s;", store_joint[i].name);
+    }
     text_add(&t, extras);
-    text_addf(&t, "CREATE TRIGGER forget DELETE ON stamp BEGIN %s END;", forget.s);
+    text_addf(&t, "CREATE TRIGGER forget DELETE ON stamp BEGIN %s %s END;", forget.s, joint.s);
+    text_addf(&t, "CREATE TRIGGER added INSERT ON stamp BEGIN %s END;", joint.s);
     return t.s;
 }
 
@@ -534,7 +551,9 @@ static int import(struct store *s, const char *path, const char *name, const cha
 
 int store_add_file(struct store *s, const char *path)
 {
-    AUTO_FREE char *name = xstrdup(path_name(path));
+    const char *is = strchr(path, '=');
+    AUTO_FREE char *name = is ? xstrfmt("%.*s", (int)(is - path), path) : xstrdup(path_name(path));
+    path = is ? is + 1 : path;
     name[strcspn(name, ".")] = '\0';
     if (!text_ends(path, ".sql"))
         return import(s, path, name, NULL);

@@ -29,6 +29,11 @@ extern const struct store_table store_tables[]; /* the views last; ends with a N
 /* What is computed of each run: exported as NAME.csv. The column `run` is before these. */
 enum { SUMMARY, ITERATION, METRICS, LAUNCHES, WAN, COMPARE, CHOSEN, PLACEBO, DERIVED };
 extern const struct store_table store_derived[DERIVED];
+/* What is computed of all runs, exported as NAME.csv. They are empty from the time when a run changes
+ * until store_export_all. */
+enum { TRANSITIONS, LIMITS, JOINT };
+extern const struct store_table store_joint[JOINT];
+extern const char transitions_columns[], limits_columns[];
 
 struct store {
     sqlite3 *db;
@@ -61,7 +66,7 @@ int store_open_table(struct store *s, const char *dir, const char *name, const c
 int store_open_file(struct store *s, const char *path, const char *name, const char *columns);
 int store_take(struct store *s, const char *name, const char *columns);
 /* The rows of DIR/NAME.csv as the temporary table NAME, with all its columns; those of the query in
- * DIR/NAME.sql as the view NAME. */
+ * DIR/NAME.sql as the view NAME. "OTHER=DIR/NAME.csv" names it OTHER. */
 int store_add_file(struct store *s, const char *path);
 bool store_has_recordings(void); /* below data/raw */
 

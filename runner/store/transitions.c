@@ -6,10 +6,6 @@
 
 #include <stdlib.h>
 
-const char transitions_columns[] =
-    "platform,workload,label,config,mode,params,ranks,nodes,kind,size_B,from_B,to_B,change,agree,"
-    "replicates,verdict,reason";
-
 /* along(PARAMS): without those that differ along a curve. */
 static void sql_along(sqlite3_context *c, int n, sqlite3_value **v)
 {
@@ -163,7 +159,6 @@ int transitions_make(struct store *s)
     if (sqlite3_create_function(s->db, "along", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL,
                                 sql_along, NULL, NULL))
         return store_failed(s);
-    CHECK(store_make(s, "transitions", transitions_columns));
     for (size_t i = 0; i < COUNT(statements); i++)
         CHECK(store_execute(s, statements[i]));
     return store_execute(s, cleared);

@@ -22,6 +22,5 @@
 
 #include "store/store.h"
 
-extern const char transitions_columns[];
-/* Makes the temporary table `transitions` from the table `launches`. GS_OK or reported. */
+/* Fills the table `transitions`, which is empty, from the table `launches`. GS_OK or reported. */
 int transitions_make(struct store *s);

@@ -18,7 +18,8 @@
 /* ---- the tables as files ---- */
 
 struct query_request {
-    const char *format, *first, **tables, *export, *damaged;
+    const char *format, **tables, **parameters, *export, *damaged;
+    bool stored;
     struct cli_int seconds;
 };
 
@@ -76,7 +77,7 @@ static int format_of(const char *name, enum print_format *format)
 static int query(void *request, char **words, int n)
 {
     const struct query_request *q = request;
-    struct printing how = {.format = PRINT_TEXT};
+    struct printing how = {.format = PRINT_TEXT, .parameters = q->parameters};
     struct store s;
     int code = q->format ? format_of(q->format, &how.format) : GS_OK;
     if (code)
@@ -85,19 +86,17 @@ static int query(void *request, char **words, int n)
         return export_tables(q, words, n);
     if (!n)
         return fail(GS_USAGE, "query: give a query, or --export DIR");
-    if (q->first && (!q->tables || n > 1))
-        return fail(GS_USAGE, "query: --first is for files only: give --table, and no folder");
+    if (q->stored && n > 1)
+        return fail(GS_USAGE, "query: --stored is for " STORE_PATH ": give no folder");
     /* Tables of CSV files need no recordings; a view does. */
-    bool only_files = q->tables && n == 1;
+    bool only_files = q->tables && n == 1 && !q->stored;
     for (const char **path = q->tables; only_files && *path; path++)
         only_files = text_ends(*path, ".csv");
-    code = only_files || q->first
-               ? store_open(&s, NULL)
-               : store_open_roots(&s, (const char *const *)words + 1, (size_t)n - 1);
+    code = only_files  ? store_open(&s, NULL)
+           : q->stored ? store_open(&s, STORE_PATH)
+                       : store_open_roots(&s, (const char *const *)words + 1, (size_t)n - 1);
     for (const char **path = q->tables; !code && path && *path; path++)
         code = store_add_file(&s, *path);
-    if (!code && q->first)
-        code = store_execute(&s, q->first);
     double end = clock_now_s() + (double)q->seconds.value;
     if (!code)
         sqlite3_progress_handler(s.db, 100000, is_over, &end);
@@ -125,10 +124,13 @@ int cmd_query(int argc, char **argv)
         {"damaged", 0, CLI_TEXT, &q.damaged, "FILE",
          "with --export: leave damaged recordings out and list their folders in FILE (default: "
          "write no table if a recording is damaged)"},
-        {"table", 't', CLI_LIST, &q.tables, "DIR/NAME.csv",
-         "query this file as table NAME; DIR/NAME.sql: the rows of this query; may be repeated"},
-        {"first", 'f', CLI_TEXT, &q.first, "SQL",
-         "execute these statements before, such as CREATE TEMP TABLE; with --table only"},
+        {"table", 't', CLI_LIST, &q.tables, "[NAME=]FILE",
+         "query this CSV file as table NAME, by default its own name; FILE.sql: the rows of this "
+         "query; may be repeated"},
+        {"set", 0, CLI_LIST, &q.parameters, "NAME=TEXT",
+         "the value of :NAME in the query; may be repeated"},
+        {"stored", 0, CLI_FLAG, &q.stored, NULL,
+         "query " STORE_PATH " as it is, without reading recordings"},
         {"seconds", 's', CLI_INT, &q.seconds, "SECONDS", "stop after this time (default 60)"},
         {"quiet", 'q', CLI_QUIET, NULL, NULL, "print errors and the rows only"},
         {0},

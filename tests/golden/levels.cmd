@@ -1,9 +1,9 @@
 # Figures of what varies in levels, of pairs of configs, of several sizes and of the answer: panels and texts drawn
 # from tables whose answers are known.
 # Not under ASan: it draws.
-make() { panels $PWD/$1 $2 $PWD/$3; } # OUT P/W CSV
+make() { panels $1 $2 $3; } # OUT P/W CSV
 draw() { # FIGURE PLOT [SED]: draws the panel, with edits; $svg is what comes of it
-    sed "${3:-}" $2 >edited.plot && $top/figures/draw $1 $PWD/edited.plot $PWD/drawn && svg=$(<drawn.svg)
+    sed "${3:-}" $2 >edited.plot && $top/figures/plot $1 $PWD/edited.plot $PWD/drawn && svg=$(<drawn.svg)
 }
 texts() { grep -oE "$1" <<<"$svg" | sort -u; } # REGEX: what the drawing says of it
 block() { sed -n "/^\\\$$1/,/^EOD/p" $2; }     # NAME PLOT
@@ -22,7 +22,7 @@ n=0
     done; } >steps/iteration.csv
 # Steps in the order of CTAs, over compute alone; what NCCL chooses is a line across.
 plot=out/iter_proxy-size-1MiB-by.plot
-$ make out p/iter_proxy steps && block level $plot && grep -E '^(array across|detail)' $plot && grep ctas out/figures.mk
+$ make out p/iter_proxy steps && block level $plot && grep -E '^(array across|detail)' $plot && grep ctas out/list
 order() { grep -oE '<g transform="translate\([0-9.]+,[0-9.]+\)"[^>]*><text>auto<' <<<"$svg" | sed 's/.*translate([0-9.]*,\([0-9]*\).*/\1/' | xargs | awk '{ print ($1 > $2 ? "lower" : "higher") " first" }'; }
 $ draw ctas $plot && order
 $ draw ctas $plot 's/^array across.*/array across[2] = [2.4, 2.5]/' && order
@@ -74,7 +74,7 @@ printf '%s\n' $verdicts,level 'r3,p,trial,,,0,config=win,auto,win,5,1.25,1.2,1.3
     'r3,p,trial,,,0,config=b,auto,b,5,0.5,0.5,0.5,0,faster,trial' >answer/compare.csv
 head -n 1 answer/chosen.csv >answer/alone/chosen.csv
 lost() { # PLATFORM TABLE…: the rows and texts of its answer
-    mkdir -p $1 && bash $top/figures/panel $gradsync $1/answer.plot "${*:2}" answer && cp $1/answer.plot answer.plot &&
+    asked lost answer "$@" && cp lost/answer.plot . &&
         block lost answer.plot && tr ';' '\n' <answer.plot | grep -E '^ ?(array (label|pair|heading)\[|not_shown)'
 }
 $ lost p answer/compare.csv answer/chosen.csv
@@ -94,7 +94,6 @@ printf '%s\n' $verdicts,level "20261126T152746Z-proof-feb5,$of_tune,0.8,0.75,0.8
     '20261126T152405Z-tune-82d8,p,train,race,,0,config=NCCL_X=2,auto,NCCL_X=2,1,,,,,inconclusive,training' \
     '20261126T152431Z-5450,p,trial,,,8,step_size=8,auto,none,1,,,,,inconclusive,trial' >answer/jobs/compare.csv
 $ lost p answer/{jobs/compare,alone/chosen}.csv && draw answer answer.plot && texts 'step time of the job[^<]*|shorter step[^<]*|races of[^<]*'
-$ lost none answer/compare.csv answer/chosen.csv; draw answer answer.plot && texts 'no step was[^<]*'
 # Curves: auto and the fastest have a colour, the others are grey; a strip has what NCCL ran.
 { echo $head,ran
     for config in auto a b c d ctas=8; do for size in 1 2 4; do
@@ -112,8 +111,8 @@ $ draw forest out4/iter_proxy-overlapped-ratios.plot '/^\$forest/,/^EOD/s/^1 1.0
 # The bandwidth that a utilisation needs: the legend explains line, mark and bar.
 { echo schedule,kind,utilisation,rate_bps
     for s in 'every step' 'in 8 fragments'; do printf '%s\n' "$s,model,0.5,1e9" "$s,model,0.9,9e9" "$s,published,0.5,1e9"; done; } >needed.csv
-bash $top/figures/panel $gradsync needed.plot needed.csv wan_needed
-$ draw wan_needed needed.plot && texts 'line: model|mark: published|bar: one step of its grid'
+mkdir -p data/csv/wan && cp needed.csv data/csv/wan && asked needed wan_needed ''
+$ draw wan_needed needed/wan_needed.plot && texts 'line: model|mark: published|bar: one step of its grid'
 # Two numbers of CTAs make no curve.
 sed -i '/ctas=8/d' steps/{summary,iteration}.csv
 $ make out3 p/iter_proxy steps && ls out3/*-by.plot

@@ -13,16 +13,17 @@ $ for parameters in 1e9 1e10; do bash $top/mk/wan-needed.sh $gradsync $parameter
 
 # ---- measured: the error of each network and of all, beside the spread of the recording
 cat >wan.csv <<'END'
-platform,run_id,loss,config,size_B,sync_s,sync_ci_low_s,sync_ci_high_s,model_sync_s,label,strategy,transport,every,overlap,fragments,ranks,sites
-a,1,0.0,ring,8,9.0,8.0,10.0,0.9
-a,2,0.0,ring,8,1.0,0.95,1.05,0.9
-a,2,0.0,"ring, odd",8,1.0,0.98,1.02,1.04
-a,2,0.0,direct,8,2.0,2.0,2.0,2.0
-b,1,0.001,ring,8,1.0,0.5,1.6,1.5
-b,1,0.001,strategy=mpi,8,1.0,0.9,1.1,
+run,platform,run_id,loss,config,size_B,sync_s,sync_ci_low_s,sync_ci_high_s,model_sync_s,label,strategy,transport,every,overlap,fragments,ranks,sites
+1,a,1,0.0,ring,8,9.0,8.0,10.0,0.9
+2,a,2,0.0,ring,8,1.0,0.95,1.05,0.9
+2,a,2,0.0,"ring, odd",8,1.0,0.98,1.02,1.04
+2,a,2,0.0,direct,8,2.0,2.0,2.0,2.0
+3,b,1,0.001,ring,8,1.0,0.5,1.6,1.5
+3,b,1,0.001,strategy=mpi,8,1.0,0.9,1.1,
 END
 sed -i '2,$s/$/,,ring,tcp,1,0,1,4,4/' wan.csv
-$ gradsync query -q --format csv --table wan.csv -- "$(cat $top/figures/wan_{cells,errors}.sql)"
+printf '%s\n' run,sort 1,1 2,2 3,3 >stamp.csv
+$ gradsync query -q --format csv --table wan.csv --table stamp.csv -- "$(cat $top/figures/wan_{cells,errors}.sql)"
 
 # ---- recordings before the smallest block was halved: each of 6 exchanges forwards 16 KiB, 1.3 ms. The version of
 # wan_sync decides, not the time. The model in per cent of the measurement:

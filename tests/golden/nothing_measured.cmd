@@ -10,10 +10,9 @@ for group in $G $H; do line $new 1 1 '{"type":"group","group":"'"$group"'","bloc
 line $new 1 1 '{"type":"end","at":2.5,"status":"complete"}'
 $ gradsync show raw
 $ gradsync show $new
-gradsync query -q raw --export csv
-panels before p/null csv ${old##*/}
-panels after p/null csv ${old##*/} ${new##*/}
-$ diff -r before after && wc -l <before/figures.mk
+gradsync query -q $old --export csv.old && panels before p/null csv.old
+gradsync query -q raw --export csv && panels after p/null csv
+$ diff -r before after && wc -l <before/list
 # A run that has only begun has a table of contrasts with its header.
 mkdir -p begun/p/null/20250303T000000Z-cccc && : >begun/p/null/20250303T000000Z-cccc/launch-01.01.jsonl
 $ gradsync query -q begun/p/null/20250303T000000Z-cccc --export begun.csv && wc -l <begun.csv/compare.csv

@@ -1,13 +1,13 @@
 # Not under ASan: what is read is fuzzed with it.
 # Needs gnuplot
 # What may be in a table that figures are drawn from.
-draw() { "$top/figures/draw" "$1" "$PWD/$2" "$PWD/$3"; }
+draw() { "$top/figures/plot" "$1" "$PWD/$2" "$PWD/$3"; }
 part() { sed -n "/^\\\$$2/,/^EOD/p" "$1"; } # PLOT NAME: a block of data
 
 # ---- quotes, commas, axes and cells without a number; the last measurement of a cell counts
 summary=run_id,platform,workload,label,cell_id,config,mode,ranks,nodes,size_B,params,median_s,ci_low_s,ci_high_s,busbw_Bps,limit_Bps,reason
 compared=run_id,platform,workload,label,mode,size_B,params,baseline,config,launches,ratio,ratio_low,ratio_high,floor,verdict
-mkdir -p panel/part same/part
+mkdir -p panel/part same/part same/other
 printf '%s\n' "$summary" \
     'r,p,w,,a,"x, ""y""",,2,1,8,size=8 dtype=f32,1e-6,1e-6,2e-6,8e6,,"one, two"' \
     'r,p,w,,b,"x, ""y""",,2,1,16,size=16 dtype=f32,1e-6,1e-6,2e-6,1.6e7,,' \
@@ -31,12 +31,12 @@ printf '%s\n' platform,workload,label,config,mode,params,ranks,nodes,kind,size_B
     'p,w,,auto,,,2,1,switch,11,8,16,,recorded,RING/LL ctas=4 to RING/LL128 ctas=4' >same/transitions.csv
 : >same/part/iteration.csv
 # Columns 8 to 11: whether it is the best, the ratio to the baseline and its interval; that of the baseline is the A/A floor.
-$ FEATURES=same/transitions.csv panels same/out p/w same/part && part same/out/w.plot curve && part same/out/w.plot marks && grep '^marks =' same/out/w.plot
+$ panels same/out p/w same/part same/transitions.csv && part same/out/w.plot curve && part same/out/w.plot marks && grep '^marks =' same/out/w.plot
 $ part same/out/w-sizes.plot map
 # A curve with a single mark, and one with a mark without words beside it.
 $ for figure in latency bandwidth; do draw $figure same/out/w.plot single; done
-sed 's/p,w,,auto,,,2,1,switch,11,8,16/p,w,,tree,,,2,1,switch,11,8,16/' same/transitions.csv >same/other.csv
-$ FEATURES=same/other.csv panels same/wordless p/w same/part && draw latency same/wordless/w.plot wordless
+sed 's/p,w,,auto,,,2,1,switch,11,8,16/p,w,,tree,,,2,1,switch,11,8,16/' same/transitions.csv >same/other/transitions.csv
+$ panels same/wordless p/w same/part same/other/transitions.csv && draw latency same/wordless/w.plot wordless
 # A parameter that a row does not have is not among its parameters, and a size over 2 GiB keeps its digits.
 printf 'size_B,param_size,param_gemms\n4294967296,8,\n' >wide.csv
 $ gradsync query --format lines --table wide.csv 'SELECT size_B, params FROM wide'
@@ -75,16 +75,14 @@ $ panels same/ratios p/w same/part && grep -h '^first_comm' same/ratios/*.plot
 # Gnuplot 5.4 crashes where labels are plotted and the only row is NaN.
 $ grep -l 'with labels' $top/figures/*.gp
 few() { # EDITS OUT: draws all figures of the tables of same/, with the lines that EDITS of sed leave
-    local table script name
+    local table script file plot
     mkdir -p "$2/part"
     for table in summary iteration compare samples; do sed "$1" same/part/$table.csv >"$2/part/$table.csv"; done
-    : >"$2/transitions.csv"
-    FEATURES=$2/transitions.csv panels "$2/out" p/w "$2/part" || return
-    while IFS=, read -r _ script _ name; do
-        name=${name%%)*}
-        echo "$script ${name##*/}"
-        draw "$script" "$2/out/${name##*/}.plot" "few-$script" || return
-    done <"$2/out/figures.mk"
+    panels "$2/out" p/w "$2/part" || return
+    while read -r script file plot; do
+        echo "$script ${plot%.plot}"
+        draw "$script" "$2/out/$plot" "few-$script" || return
+    done <"$2/out/list"
 }
 for name in auto twin fast; do
     for time in 2.3 2.4 2.6; do echo "r,${name}overlapped,p,w,0,${time}e-4"; done
@@ -105,13 +103,14 @@ $ few '/twin/d; s/,0.98,0.97,0.99,/,1.5,0.001,900,/; s/,1.02,1.01,1.03,/,1.5,0.0
 } >same/part/summary.csv
 for table in iteration compare samples; do sed -i '1!d' same/part/$table.csv; done
 $ few '' same/points
-# An answer without a row is drawn, claims without a row are not.
-panel() { bash "$top/figures/panel" "$gradsync" one.plot "$@"; } # CSV… QUERY…
+# An answer and claims without a row are not drawn.
 whole_run raw/p/null/r && gradsync query -q raw --export csv
 sed 1q csv/compare.csv | tee compare.csv >chosen.csv
-$ panel 'compare.csv chosen.csv' answer && draw answer one.plot few
-echo platform,kind,claim,quantity,unit,low,high,reached,limit_source,fraction,verdict >limits.csv
-$ for of in claims wan_claims; do panel limits.csv $of && grep '^n =' one.plot; done
+$ asked none answer p compare.csv chosen.csv && wc -l <none/list
+mkdir -p data/csv/wan
+echo platform,kind,claim,quantity,unit,low,high,reached,limit_source,fraction,verdict | tee data/csv/wan/plan-claims.csv >limits.csv
+$ asked none claims '' limits.csv && wc -l <none/list
+$ asked none wan_claims plan && wc -l <none/list
 
 # ---- synchronisations between sites: networks of one rate alone, and no line of one point
 wan_row() { echo "r,$1,,$2,$2,tcp,fp32,4,4,$3,1,0,1,,$4,$5,0,0.5,0.5,0.5,0.5,$6"; } # PLATFORM CONFIG SIZE RATE RTT BOUND
@@ -122,7 +121,7 @@ wan_row() { echo "r,$1,,$2,$2,tcp,fp32,4,4,$3,1,0,1,,$4,$5,0,0.5,0.5,0.5,0.5,$6"
         wan_row unequal ring $size 3125000 0.03 "$(awk "BEGIN { print $size / 3125000 + 0.015 }")"
     done
 } >wan.csv
-wan_panel() { bash "$top/figures/panel" "$gradsync" "$1.plot" wan.csv wan_cells wan_sync && grep -E '^(n =|detail|array)' "$1.plot"; }
+wan_panel() { asked wan wan_sync "$1" wan.csv && wc -l <wan/list && grep -hE '^(n =|detail|array)' wan/*; }
 $ wan_panel sync_rtt_small
 for size in 65536 16777216; do
     wan_row equal ring $size 12500000 0.03 "$(awk "BEGIN { print 1.5 * $size / 12500000 + 0.015 }")"

@@ -20,9 +20,10 @@ $ lines "$count" $one && cat $one/*.jsonl | grep -c '"type":"block"'
 
 # ---- files are tables: parameters in the order of their names, a column that one lacks is NULL
 printf 'run_id,size_B,param_b,param_a\nx,8,2,1\n' >summary.csv
-$ lines --table summary.csv --first 'CREATE TEMP TABLE s AS SELECT * FROM summary' 'SELECT run_id, size_B, params, median_s FROM s'
+$ lines --table summary.csv --set a=x 'CREATE TEMP TABLE s AS SELECT * FROM summary WHERE run_id = :a; SELECT run_id, size_B, params, median_s FROM s'
+$ lines --table other=summary.csv 'SELECT run_id, :b FROM other'
 $ for number in 0x10 ' 8' nan inf 8B; do printf 'size_B\n%s\n' "$number" >odd.csv; gradsync query --table odd.csv 'SELECT size_B FROM odd'; done
-$ gradsync query --first 'CREATE TABLE x (a)' 'SELECT 1'
+$ gradsync query 'CREATE TABLE x (a); SELECT 1'
 
 # ---- formats: units in text, SI units in CSV
 select='SELECT run_id, 1.5e-3 AS step_s, 4096 AS size_B, NULL AS none, 2.5e9 AS busbw_Bps FROM run ORDER BY run_id LIMIT 1'
@@ -42,7 +43,7 @@ $ gradsync query 'DROP TABLE run'
 $ gradsync query "ATTACH 'x' AS y"
 echo 'SELECT 1 AS x' >one.sql
 $ gradsync query --table one.sql 'SELECT x FROM one'
-$ gradsync query --table one.sql --first "ATTACH 'written' AS y" 'SELECT 1'; ls written
+$ gradsync query --table one.sql "ATTACH 'written' AS y; SELECT 1"; ls written
 $ gradsync query --seconds 1 'WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT max(x) FROM n'
 $ lines "$count"
 
