@@ -381,8 +381,7 @@ int limits_make(struct store *s)
     int fault = GS_OK;
     AUTO_FREE char *folder = locate_installed_configs();
     locate_configs(&configs);
-    struct store_rows *rows =
-        store_rows_begin(s, "limits", limits_columns, false, &csv);
+    struct store_rows *rows = store_rows_begin(s, "limits", limits_columns, false, &csv);
     for (size_t i = 0; i < configs.n; i++) {
         AUTO_FREE char *here = xstrfmt("configs/%s.ini", configs.v[i]),
                        *installed = xstrfmt("%s/%s.ini", folder, configs.v[i]);

@@ -777,9 +777,7 @@ enum { SAMPLES = DERIVED + JOINT, FILES };
 static const struct store_table *file_at(size_t i)
 {
     static const struct store_table samples = {"samples", samples_columns, NULL, NULL};
-    return i < DERIVED   ? &store_derived[i]
-           : i < SAMPLES ? &store_joint[i - DERIVED]
-                         : &samples;
+    return i < DERIVED ? &store_derived[i] : i < SAMPLES ? &store_joint[i - DERIVED] : &samples;
 }
 
 static int fill(struct store *s, struct csv *files)
@@ -800,7 +798,8 @@ static int fill(struct store *s, struct csv *files)
         code = store_each(s, sql, export_row, &files[i]);
     }
     for (int i = DERIVED; i < SAMPLES && !code; i++) {
-        AUTO_FREE char *sql = xstrfmt("SELECT * FROM main.%s ORDER BY rowid", file_at((size_t)i)->name);
+        AUTO_FREE char *sql =
+            xstrfmt("SELECT * FROM main.%s ORDER BY rowid", file_at((size_t)i)->name);
         code = store_each(s, sql, export_row, &files[i]);
     }
     return code;
