@@ -68,7 +68,7 @@ refuse1|rank 1: its communicator failed with code 3
 stuck1|rank [01]: an all-reduce of 4 bytes hung for 3 s
 END
 engine 'arm bad;copy /nowhere/libnccl.so;arm none;part none' 2 150
-like "$(dead bad)" 'rank 0: /nowhere/libnccl.so: No such file' 'a library that is not there'
+like "$(dead bad)" 'rank [01]: /nowhere/libnccl.so: No such file' 'a library that is not there'
 PRETEND_MEMORY_MIB=950 engine 'arm one;copy;arm two;copy' 2 150
 is "$(visited), $(dead two)" 'auto one, the memory of the GPU is not enough for another copy' 'no copy takes the memory of the job'
 engine 'arm c;copy' 2 150 capture=100
@@ -104,6 +104,32 @@ if [ -x "$build/examples/mpi_train" ]; then
     is "$rc" 0 'MPI: the job ends well'
     is "$(visited)" 'auto none ring' 'MPI: a communicator with another algorithm is visited'
     like "$(dead bad)" 'this MPI has no control variable coll_no_such_variable' 'MPI: an unknown variable'
+
+    cat >churn.c <<'END'
+#include <mpi.h>
+#include <unistd.h>
+static double v[40000];
+int main(int argc, char **argv)
+{
+    MPI_Comm d;
+    MPI_Init(&argc, &argv);
+    for (int s = 0; s < 400; s++) {
+        usleep(1000);
+        MPI_Comm_dup(MPI_COMM_WORLD, &d);
+        MPI_Allreduce(MPI_IN_PLACE, v, 20000, MPI_DOUBLE, MPI_SUM, d);
+        MPI_Allreduce(MPI_IN_PLACE, v, 40000, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        s % 2 ? MPI_Comm_free(&d) : MPI_Comm_disconnect(&d);
+    }
+    MPI_Finalize();
+}
+END
+    ok 'a job that makes a communicator in each step compiles' mpicc -O1 -o churn churn.c
+    config 'arm none;part none;arm ring;mpi coll_tuned_allreduce_algorithm=4'
+    run timeout 60 env OMPI_MCA_coll_tuned_use_dynamic_rules=1 OMPI_MCA_mpi_yield_when_idle=1 mpirun --bind-to none --oversubscribe -n 2 \
+        -x "GRADSYNC_ENGINE=$folder/config" -x "$object" ./churn
+    is "$rc" 0 'it ends well'
+    is "$(visited)" 'auto none ring' 'its arms are visited'
+    is "$(journals | grep -c '"made".*"arm":"ring","ready":true')" 18 'only the first communicators, of two ranks, have shadows'
 else
     skip 'MPI' 'built without it'
 fi

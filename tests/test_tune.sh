@@ -446,6 +446,38 @@ END
         'a job that crashes without communication is named with its own last line'
     is "$(grep -c 'the job crashed' <<<"$err")" 1 'and communication stays in place from then on'
     like "$out" '^(Set|No setting of 1 was)' 'the setting is compared'
+
+    # Jobs that only send: with nothing else, or besides a broadcast of an object, which the ranks read
+    cat >sends.c <<'END'
+#include <mpi.h>
+#include <stdlib.h>
+#include <unistd.h>
+static char v[200000];
+int main(int argc, char **argv)
+{
+    int rank;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (;;) {
+        usleep(4000);
+        MPI_Sendrecv_replace(v, 50000, MPI_BYTE, !rank, 0, !rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (argc < 2)
+            continue;
+        v[0] = 'x' + rank;
+        MPI_Bcast(v, 200000, MPI_BYTE, 0, MPI_COMM_WORLD);
+        if (v[0] != 'x')
+            exit(4);
+    }
+}
+END
+    ok 'a job that sends compiles' mpicc -O1 -o sends sends.c
+    fails 1 'failed: ended after [0-9.]+ s: it sends and receives: [0-9.]+ [KM]iB in [0-9]+ calls of a rank so far, and 0 B in 0 collectives; ' \
+        tune -m 1 -- mpirun --oversubscribe -n 2 ./sends
+    exits 0 'a broadcast of an object stays in place' tune -m 0.5 -l 2 --only algorithm=3 -- mpirun --oversubscribe -n 2 ./sends objects
+    like "$err" 'no price: no collective of the step has 64 KiB or more; .*; sends, receives and broadcasts of bytes, 100% of the bytes of a step,' \
+        'there is no price, and the reason is what was found'
+    like "$err" 'no all-reduce repeats, so its algorithms are not compared' 'what cannot act is not compared'
+    unlike "$err" 'crash|hung' 'and nothing crashed'
 fi
 
 job=$build/engine/pretended/job

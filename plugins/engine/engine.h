@@ -100,9 +100,10 @@
  *           made      a communicator: name, ranks, rank, devices; and of each arm: arm, ready, made_s, memory_B,
  *                     why (not ready)
  *           step      a step was found: number (from 1), call (of the driver), calls, bytes, hash
- *           begin     visits begin, or have other steps or arms: step, steps (of a visit), block, step_B and
- *                     other_B (bytes of a step of all communicators; those by calls that no arm leaves
- *                     out), arms [IDs]
+ *           seen      while no step is known, at most once a second: calls, bytes, others, other_B (as below)
+ *           begin     visits begin, or have other steps or arms: step, steps (of a visit), block, arms [IDs]; bytes of a
+ *                     step, of all communicators: step_B (collectives), large_B (those that an arm can leave
+ *                     out), reduced_B (all-reduces), other_B (sends, receives, and calls that no arm leaves out)
  *           turn      arm, block: from here on calls go the way of the arm. If no visit follows, it hangs
  *           visit     step, block, visit, arm, copy (1: the second of auto), steps, calls, ran {"none": calls, ...},
  *                     at_ns: the beginning of each step and of the step after the last. The first step still

@@ -326,6 +326,12 @@ struct lane_comm {
     struct sequence sequence;
 };
 
+/* Bytes of calls. */
+struct sum {
+    uint64_t all, large, reduced; /* of collectives; with PART_LEAST or more; of all-reduces */
+    uint64_t other;
+};
+
 struct lane {
     char library[16], name[48], host[128], uuid[64];
     int nccl;
@@ -351,7 +357,9 @@ struct lane {
     struct visit now, pending;
     bool is_pending;
 
-    uint64_t calls, bytes, other, step_bytes, step_other, bytes_at, other_at;
+    uint64_t calls, others, told_ns; /* told_ns: the latest "seen" */
+    struct sum sum, sum_at,
+        step; /* since the beginning; at the beginning of this step; of the last step */
     uint64_t visits, dropped, last_call_ns, captured;
 };
 
@@ -600,8 +608,9 @@ static void write_begin(struct lane *l)
     struct line line = {0};
     line_add(&line,
              "{\"type\":\"begin\",\"step\":%u,\"steps\":%llu,\"block\":%llu,\"step_B\":%llu,"
-             "\"other_B\":%llu,\"arms\":[",
-             l->number, (ull)l->steps, (ull)l->block, (ull)l->step_bytes, (ull)l->step_other);
+             "\"large_B\":%llu,\"reduced_B\":%llu,\"other_B\":%llu,\"arms\":[",
+             l->number, (ull)l->steps, (ull)l->block, (ull)l->step.all, (ull)l->step.large,
+             (ull)l->step.reduced, (ull)l->step.other);
     for (size_t i = 0; i < config->n_arms; i++)
         if (!i || l->alive >> i & 1)
             line_add(&line, "%s\"%s\"", i ? "," : "", config->arms[i].id);
@@ -795,15 +804,27 @@ static void step(struct lane *l)
 {
     uint64_t now = now_ns();
     l->last_call_ns = now;
-    l->step_bytes = l->bytes - l->bytes_at;
-    l->step_other = l->other - l->other_at;
-    l->bytes_at = l->bytes;
-    l->other_at = l->other;
+    l->step = (struct sum){l->sum.all - l->sum_at.all, l->sum.large - l->sum_at.large,
+                           l->sum.reduced - l->sum_at.reduced, l->sum.other - l->sum_at.other};
+    l->sum_at = l->sum;
     flush(l, false);
     if (l->state == WARM)
         warm_step(l, now);
     else if (l->state == RUN)
         run_step(l, now);
+}
+
+/* What a job without a step does: now and then, since it may go on for ever. */
+static void tell(struct lane *l)
+{
+    uint64_t now = l->state == LEARN ? now_ns() : 0;
+    if (now < l->told_ns + 1000000000u)
+        return;
+    l->told_ns = now;
+    journal_line(
+        &l->journal,
+        "{\"type\":\"seen\",\"calls\":%llu,\"bytes\":%llu,\"others\":%llu,\"other_B\":%llu}",
+        (ull)l->calls, (ull)l->sum.all, (ull)l->others, (ull)l->sum.other);
 }
 
 struct turn lane_call(struct lane_comm *c, enum engine_func func, size_t bytes, bool inside)
@@ -821,7 +842,10 @@ struct turn lane_call(struct lane_comm *c, enum engine_func func, size_t bytes, 
         interrupt_visit(l);
     else if (event == SEQ_STEP && c == l->driver)
         step(l);
-    l->bytes += bytes;
+    l->sum.all += bytes;
+    l->sum.large += bytes >= PART_LEAST ? bytes : 0;
+    l->sum.reduced += func == FUNC_ALL_REDUCE ? bytes : 0;
+    tell(l);
     struct turn t = {.arm = l->arm};
     if (bytes >= PART_LEAST && config->n_arms)
         t.part = config->arms[t.arm].part;
@@ -832,7 +856,9 @@ struct turn lane_call(struct lane_comm *c, enum engine_func func, size_t bytes, 
 
 void lane_other(struct lane *l, size_t bytes)
 {
-    l->other += bytes;
+    l->others++;
+    l->sum.other += bytes;
+    tell(l);
 }
 
 void lane_captured(struct lane *l)
@@ -858,7 +884,7 @@ void lane_write_end(struct lane *l)
     journal_line(&l->journal,
                  "{\"type\":\"end\",\"calls\":%llu,\"bytes\":%llu,\"state\":\"%s\",\"visits\":%llu,"
                  "\"dropped\":%llu,\"last_call_ns\":%llu,\"at_ns\":%llu}",
-                 (ull)l->calls, (ull)l->bytes, state_names[l->state], (ull)l->visits,
+                 (ull)l->calls, (ull)l->sum.all, state_names[l->state], (ull)l->visits,
                  (ull)l->dropped, (ull)l->last_call_ns, (ull)now_ns());
 }
 

@@ -46,6 +46,8 @@ static void *global(const char *symbol)
 #define SELF ((MPI_Comm)global("ompi_mpi_comm_self"))
 #define NO_COMM ((MPI_Comm)global("ompi_mpi_comm_null"))
 #define INT ((MPI_Datatype)global("ompi_mpi_int"))
+#define BYTE ((MPI_Datatype)global("ompi_mpi_byte"))
+#define PACKED ((MPI_Datatype)global("ompi_mpi_packed"))
 #define SUM ((MPI_Op)global("ompi_mpi_op_sum"))
 #define MINIMUM ((MPI_Op)global("ompi_mpi_op_min"))
 #else
@@ -53,6 +55,8 @@ static void *global(const char *symbol)
 #define SELF MPI_COMM_SELF
 #define NO_COMM MPI_COMM_NULL
 #define INT MPI_INT
+#define BYTE MPI_BYTE
+#define PACKED MPI_PACKED
 #define SUM MPI_SUM
 #define MINIMUM MPI_MIN
 #endif
@@ -69,6 +73,8 @@ struct known {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct known *all;
 static struct lane *lane;
+static unsigned ended;            /* communicators */
+static MPI_Datatype byte, packed; /* types of objects; known once there is a lane */
 
 /* NULL: of one rank, between groups, or no memory. */
 static struct known *known(MPI_Comm comm)
@@ -94,7 +100,11 @@ static struct known *known(MPI_Comm comm)
         engine_write_alone();
     if (c->ranks < 2 || inter)
         return NULL;
-    lane = lane ? lane : lane_new("mpi", 0, "");
+    if (!lane) {
+        lane = lane_new("mpi", 0, "");
+        byte = BYTE;
+        packed = PACKED;
+    }
     c->lane = lane ? lane_comm_new(lane, c->ranks, c->rank) : NULL;
     return c->lane ? c : NULL;
 }
@@ -181,6 +191,16 @@ static void make_shadow(struct known *c, size_t arm)
                  (double)(now_ns() - began) * 1e-9, good ? "" : why);
 }
 
+/* A job that makes and ends communicators all the time has no shadows of the later ones: their proofs would take longer than
+ * its steps. All ranks must have the same. */
+#define ENDED_MOST 8
+
+static bool lasts(const struct known *c)
+{
+    int here = ended < ENDED_MOST, everywhere = 0;
+    return !REAL(Allreduce)(&here, &everywhere, 1, INT, MINIMUM, c->handle) && everywhere;
+}
+
 /* All ranks of the communicator are here: it was just made. */
 static void adopt(MPI_Comm comm)
 {
@@ -188,12 +208,12 @@ static void adopt(MPI_Comm comm)
         return;
     pthread_mutex_lock(&lock);
     struct known *c = known(comm);
-    if (c)
+    if (c && ended < ENDED_MOST)
         journal_line(lane_journal(lane),
                      "{\"type\":\"made\",\"name\":\"mpi\",\"ranks\":%d,\"rank\":%d,\"arm\":\"\","
                      "\"ready\":true,\"made_s\":0,\"memory_B\":0,\"why\":\"\"}",
                      c->ranks, c->rank);
-    if (c && engine_arms())
+    if (c && engine_arms() && lasts(c))
         for (size_t i = 1; i < engine_config()->n_arms; i++)
             if (engine_config()->arms[i].n_mpi && !arm_is_dead(engine_config()->arms[i].id))
                 make_shadow(c, i);
@@ -237,7 +257,8 @@ MAKES(Cart_create,
       (MPI_Comm comm, int n, const int dims[], const int periods[], int reorder, MPI_Comm *made),
       (comm, n, dims, periods, reorder, made))
 
-int MPI_Comm_free(MPI_Comm *comm)
+/* The job ends it next. */
+static void forget(const MPI_Comm *comm)
 {
     struct known *gone = NULL;
     pthread_mutex_lock(&lock);
@@ -249,12 +270,24 @@ int MPI_Comm_free(MPI_Comm *comm)
         }
     if (gone && gone->lane)
         lane_comm_end(gone->lane);
+    ended += gone && gone->lane;
     pthread_mutex_unlock(&lock);
     for (size_t i = 0; gone && i < ENGINE_ARMS; i++)
         if (gone->shadows[i] != NO_COMM)
             REAL(Comm_free)(&gone->shadows[i]);
     free(gone);
+}
+
+int MPI_Comm_free(MPI_Comm *comm)
+{
+    forget(comm);
     return REAL(Comm_free)(comm);
+}
+
+int MPI_Comm_disconnect(MPI_Comm *comm)
+{
+    forget(comm);
+    return REAL(Comm_disconnect)(comm);
 }
 
 int MPI_Finalize(void)
@@ -267,7 +300,8 @@ int MPI_Finalize(void)
 
 /* ---- what a call is ---- */
 
-/* per_rank: `count` is that of one rank. smaller: it can be made smaller. *comm becomes the one to use. */
+/* per_rank: `count` is that of one rank. smaller: it can be made smaller. *comm becomes the one to use. Bytes that ranks
+ * give each other are often an object (mpi4py pickles them): without them the job would read garbage. */
 static enum engine_part part_of(MPI_Comm *comm, enum engine_func func, long count,
                                 MPI_Datatype type, bool per_rank, bool smaller)
 {
@@ -280,7 +314,10 @@ static enum engine_part part_of(MPI_Comm *comm, enum engine_func func, long coun
         struct known *c = known(*comm);
         if (c) {
             size_t bytes = (size_t)count * (size_t)size * (per_rank ? (size_t)c->ranks : 1);
-            struct turn t = lane_call(c->lane, func, bytes, false);
+            bool object = !smaller && func != FUNC_ALL_TO_ALL && (type == byte || type == packed);
+            if (object) /* its size may be another one each time */
+                lane_other(lane, bytes);
+            struct turn t = lane_call(c->lane, func, object ? 0 : bytes, false);
             part = t.part;
             if (c->shadows[t.arm] != NO_COMM)
                 *comm = c->shadows[t.arm];

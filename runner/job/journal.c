@@ -6,6 +6,7 @@
 #include "base/jsontext.h"
 #include "base/stats.h"
 #include "base/text.h"
+#include "base/units.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -211,7 +212,14 @@ static void read_line(struct reader *f, const json_t *o, bool *made)
         j->begun = true;
         j->visit_steps = json_integer_of(o, "steps");
         j->all_B = json_integer_of(o, "step_B");
+        j->large_B = json_integer_of(o, "large_B");
+        j->reduced_B = json_integer_of(o, "reduced_B");
         j->other_B = json_integer_of(o, "other_B");
+    } else if (!strcmp(type, "seen")) {
+        struct journal_seen s = {json_integer_of(o, "calls"), json_integer_of(o, "bytes"),
+                                 json_integer_of(o, "others"), json_integer_of(o, "other_B")};
+        if (s.calls + s.others > j->seen.calls + j->seen.others)
+            j->seen = s;
     } else if (!strcmp(type, "turn")) {
         copy_text(j->turn, sizeof j->turn, o, "arm");
     } else if (!strcmp(type, "visit")) {
@@ -303,6 +311,12 @@ void journals_free(struct journals *j)
     *j = (struct journals){0};
 }
 
+bool journals_only_send(const struct journals *j)
+{
+    const struct journal_seen *s = &j->seen;
+    return !j->step && s->others > 100 && s->other_B / 20 >= s->bytes;
+}
+
 char *journals_why(const struct journals *j)
 {
     if (j->captured)
@@ -319,6 +333,11 @@ char *journals_why(const struct journals *j)
             "%lld of %lld ranks run without gradsync: they do not get its variables, or do not "
             "see the folder of the recordings",
             (long long)(j->ranks - j->files), (long long)j->ranks);
+    if (journals_only_send(j))
+        return xstrfmt("it sends and receives: %s in %lld calls of a rank so far, and %s in %lld "
+                       "collectives; sends, receives and broadcasts of bytes are never left out",
+                       HUMAN_SIZE(j->seen.other_B), (long long)j->seen.others,
+                       HUMAN_SIZE(j->seen.bytes), (long long)j->seen.calls);
     if (!j->step && j->ended && !j->calls)
         return xstrdup(
             "it makes no collectives on two ranks or more; sends and receives are never left out");
@@ -331,7 +350,9 @@ char *journals_why(const struct journals *j)
     if (j->found < j->ranks)
         return xstrfmt("%lld of %lld ranks found no step: the ranks make other collectives",
                        (long long)(j->ranks - j->found), (long long)j->ranks);
-    return xstrfmt(
-        "no visit of some steps was complete%s%s; %lld were interrupted by other collectives",
-        *j->why ? ": " : "", j->why, (long long)j->dropped);
+    return xstrfmt("it has no steps that last: a sequence of %lld collective%s repeated for a "
+                   "while, but no visit of "
+                   "some steps was complete%s%s; %lld were interrupted by other collectives",
+                   (long long)j->step_calls, j->step_calls == 1 ? "" : "s", *j->why ? ": " : "",
+                   j->why, (long long)j->dropped);
 }

@@ -55,8 +55,11 @@ struct journals {
     struct journal_step {
         int64_t calls, bytes;
     } steps[64]; /* by number less 1 */
-    int64_t visit_steps, all_B,
-        other_B; /* all_B: of all communicators; other_B: no arm leaves these out */
+    int64_t visit_steps;
+    int64_t all_B, large_B, reduced_B, other_B; /* of a step (plugins/engine/engine.h) */
+    struct journal_seen {
+        int64_t calls, bytes, others, other_B;
+    } seen; /* by the rank with most of them, before a step was known */
     bool begun, captured;
     int64_t calls, dropped; /* of one rank; calls: once it has ended */
     /* Of processes without a call: what they have loaded; whether one is alone in its communicator. */
@@ -66,5 +69,7 @@ struct journals {
 /* Lines that are torn or no lines of a journal are left out: a rank may be writing. False: the folder cannot be read. */
 bool journals_read(struct journals *j, const char *dir);
 void journals_free(struct journals *j);
+/* Nearly all bytes go by calls that no arm leaves out, before a step is known. */
+bool journals_only_send(const struct journals *j);
 /* Why there is no visit at all. The caller frees it. */
 char *journals_why(const struct journals *j);

@@ -414,6 +414,12 @@ static int make_folder(struct launch *l)
     return GS_OK;
 }
 
+char *launch_unseen(const struct launched *r)
+{
+    return r->gloo ? xstrdup("its DDP uses Gloo, whose collectives gradsync does not see")
+                   : journals_why(&r->journals);
+}
+
 static void judge(struct launch *l, const struct job_ended *e)
 {
     struct launched *r = l->r;
@@ -425,9 +431,7 @@ static void judge(struct launch *l, const struct job_ended *e)
         snprintf(r->crash, sizeof r->crash, "%s%s", why, reason);
     if (r->kind || (r->n && (r->by_calls || r->n >= LINES_LEAST)))
         return; /* a job that ended by itself gave enough, or was ended */
-    AUTO_FREE char *calls =
-        r->gloo ? xstrdup("its DDP uses Gloo, whose collectives gradsync does not see")
-                : journals_why(&r->journals);
+    AUTO_FREE char *calls = launch_unseen(r);
     AUTO_FREE char *nothing = xstrfmt(
         "%s%s", calls,
         !(l->job->step_s > 0) || !l->job->calls
@@ -442,7 +446,7 @@ static void judge(struct launch *l, const struct job_ended *e)
         snprintf(r->why, sizeof r->why, "%s%s", why, reason);
     else
         snprintf(r->why, sizeof r->why, "%s after %s: %s%s", e->enough ? "ended" : "it ended",
-                 HUMAN_TIME(e->took_s), nothing, reason);
+                 HUMAN_TIME(e->took_s), nothing, e->enough ? "" : reason);
     r->kind = r->kind ? r->kind : "failed";
 }
 

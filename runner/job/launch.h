@@ -100,6 +100,8 @@ void launch_decide(const struct launch *l, const char *arm);
 void launch_arms(const struct launch *l, const char *arms);
 /* Arms that are not to be visited any more: all of them, separated by blanks. */
 void launch_leave(const struct launch *l, const char *arms);
+/* Why it has no visit. The caller frees it. */
+char *launch_unseen(const struct launched *r);
 void launched_free(struct launched *r);
 
 /* The words of a command as one line for a shell; a single word is one already. */

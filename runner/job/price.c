@@ -186,9 +186,7 @@ bool price_from(struct price_answer *a, const struct visits *all)
     a->noise = (a->none.hi - a->none.lo) / 2;
     a->known = a->blocks >= BLOCKS_MIN && left_out(all);
     if (!left_out(all))
-        snprintf(a->why, sizeof a->why,
-                 "no collective of the step has 64 KiB or more; smaller ones are never left "
-                 "out");
+        snprintf(a->why, sizeof a->why, "%s", PRICE_NOTHING);
     else if (!a->known)
         snprintf(a->why, sizeof a->why,
                  "the job ended, or the time was over, after %d of the %d blocks that a price "

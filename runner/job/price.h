@@ -24,6 +24,9 @@ struct effect arm_difference(const struct visits *all, int launch, const char *a
 
 /* ---- the price ---- */
 
+/* Why a step has no price. */
+#define PRICE_NOTHING "no collective of the step has 64 KiB or more; smaller ones are never left out"
+
 /* A share of the step, and its 95% interval. The step becomes shorter by this share; a negative one:
  * longer. */
 struct price_share {
@@ -49,6 +52,8 @@ bool price_from(struct price_answer *a, const struct visits *all);
 /* Is the interval of a launch narrow enough to end the job? */
 bool price_enough(const struct price_answer *a);
 /* What `tune` and `compare` print of it; the caller frees. */
+#define PRICE_NOTHING                                                                              \
+    "no collective of the step has 64 KiB or more; smaller ones are never left out"
 char *price_sentence(const struct price_answer *a);
 /* A sentence on how far other launches differ, if the interval does not include that. Other prices of the job
  * are looked for beside `run`. NULL: nothing to say. The caller frees. */

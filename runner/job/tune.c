@@ -37,6 +37,7 @@
 #define BLOCKS_LEAVE 4 /* before an arm may leave */
 #define BLOCKS_LATER 4 /* of a later launch */
 #define ARMS_MOST 24   /* of settings, in one launch */
+#define UNSEEN_S 20.0  /* a job whose communication no arm leaves out may still print a step time */
 #define SILENT_S 30.0  /* without a visit: the job hangs */
 
 struct tune {
@@ -348,9 +349,15 @@ static double until_end_s(const struct tune *t)
     return left_s(t) + fmax(0.05 * 60 * t->minutes, 2);
 }
 
+/* Is there a price to take, as far as is known? */
+static bool has_price(const struct tune *t)
+{
+    return !t->o.no_price && !words_has(&t->hung, "none");
+}
+
 static bool takes_price(const struct tune *t)
 {
-    return t->job.calls && !t->o.no_price && t->price_dir && !words_has(&t->hung, "none");
+    return t->job.calls && t->price_dir && has_price(t);
 }
 
 /* priced: it also takes the price, unless the job crashes or hangs there. */
@@ -562,6 +569,11 @@ static void say_step(const struct first *f, const struct launched *r)
         say("tune: a collective every %s, which is a step if a step has one; the job communicates "
             "over %s",
             HUMAN_TIME(r->step_s), tune_link_words[t->link]);
+    else if (t->other_share > 0.5 && !(t->line_s > 0))
+        say("tune: its %lld collectives repeat every %s, which is a step if a step has so many; "
+            "the "
+            "job communicates over %s",
+            (long long)j->step_calls, HUMAN_TIME(r->step_s), tune_link_words[t->link]);
     else
         say("tune: a step takes %s; the job communicates over %s", HUMAN_TIME(r->step_s),
             tune_link_words[t->link]);
@@ -575,6 +587,34 @@ static void leave(struct first *f, const char *id)
     f->left = xstrfmt("%s%s%s", old ? old : "", old ? " " : "", id);
 }
 
+/* A price has nothing to leave out if no collective is large, and all settings of Open MPI in a job are algorithms of
+ * all-reduce. */
+static void leave_what_cannot_act(struct first *f, const struct journals *j)
+{
+    struct tune *t = f->t;
+    if (!j->large_B && has_price(t)) {
+        AUTO_FREE char *sent =
+            t->other_share < 0.01
+                ? xstrdup("")
+                : xstrfmt("; sends, receives and broadcasts of bytes, %.0f%% of the bytes of a "
+                          "step, are never left out either",
+                          100 * t->other_share);
+        say("tune: no price: %s%s", PRICE_NOTHING, sent);
+        leave_parts(t);
+        for (size_t i = 0; i < COUNT(parts); i++)
+            leave(f, parts[i]);
+    }
+    if (t->link != TUNE_MPI || j->reduced_B)
+        return;
+    for (size_t i = 1; i < t->set.n; i++)
+        if (t->inside[i].is) {
+            AUTO_FREE char *id = xstrfmt("s%zu", i);
+            leave(f, id);
+            t->inside[i].out = t->inside[i].untried = true;
+        }
+    say("tune: no all-reduce repeats, so its algorithms are not compared");
+}
+
 /* Once the step is known: how long the price takes, and what has no time. */
 static void announce(struct first *f, struct launch *l)
 {
@@ -585,21 +625,22 @@ static void announce(struct first *f, struct launch *l)
     double time = left_s(t) - fmin(reserve_s(t, r), left_s(t) / 2);
     f->told = true;
     t->line_s = r->line_s;
-    say_step(f, r);
     if (r->journals.other_B > 0)
         t->other_share =
             (double)r->journals.other_B / (double)(r->journals.other_B + r->journals.all_B);
+    say_step(f, r);
+    leave_what_cannot_act(f, &r->journals);
     for (size_t i = 1; i < t->set.n; i++)
-        arms += t->inside[i].is;
-    double whole =
-        BLOCKS_MIN * visit * (2 + (t->o.no_price ? 0 : 3) + (arms ? 1 : 0) + (double)arms);
-    if (whole > time) {
+        arms += t->inside[i].is && !t->inside[i].out;
+    bool prices = has_price(t);
+    double whole = BLOCKS_MIN * visit * (2 + (prices ? 3 : 0) + (arms ? 1 : 0) + (double)arms);
+    if (whole > time && prices) {
         leave(f, "half");
         leave(f, "one");
         whole -= BLOCKS_MIN * visit * 2;
     }
     for (size_t i = t->set.n; i-- > 1 && whole > time;)
-        if (t->inside[i].is) {
+        if (t->inside[i].is && !t->inside[i].out) {
             AUTO_FREE char *id = xstrfmt("s%zu", i);
             leave(f, id);
             t->inside[i].out = t->inside[i].untried = true;
@@ -609,7 +650,7 @@ static void announce(struct first *f, struct launch *l)
         kept += t->inside[i].is && !t->inside[i].out;
     if (!kept)
         leave(f, "control");
-    if (r->step_s >= 0.5 && !t->o.no_price)
+    if (r->step_s >= 0.5 && prices)
         say("tune: the price takes about %s%s", HUMAN_TIME(whole),
             whole > left_s(t) ? ", which is more than --minutes allows" : "");
     if (kept < arms)
@@ -746,9 +787,11 @@ static bool first_enough(void *ctx, struct launch *l)
     if (!j->visits.n) { /* by lines, only if no step can be found */
         bool alone = !j->files && j->alone && age > 3, over = j->ranks && j->over >= j->ranks;
         bool lines = r->n >= 6 && r->line_s > 0;
-        bool wait = j->files && !over && age < 60 + 10 * r->line_s;
+        bool sends = journals_only_send(j);
+        bool wait = j->files && !over && !sends && age < 60 + 10 * r->line_s;
         return alone || (over && !lines) || (lines && !wait && age > 2) ||
-               (r->gloo && !lines && age > 20) || age > FIRST_S;
+               ((r->gloo || (sends && f->made_at > 0)) && !lines && age > UNSEEN_S) ||
+               age > FIRST_S;
     }
     if (!r->n)
         return left_s(t) <= 0;
@@ -757,8 +800,8 @@ static bool first_enough(void *ctx, struct launch *l)
     judge_dead(f, j);
     price_from(&t->price, &j->visits);
     size_t blocks = blocks_of(&j->visits);
-    f->price_done = t->o.no_price || price_enough(&t->price) || blocks >= BLOCKS_MOST;
-    if (f->price_done && !f->price_told && !t->o.no_price) {
+    f->price_done = !has_price(t) || price_enough(&t->price) || blocks >= BLOCKS_MOST;
+    if (f->price_done && !f->price_told && has_price(t)) {
         f->price_told = true;
         AUTO_FREE char *sentence = t->price.known ? price_sentence(&t->price) : NULL;
         end_progress();
@@ -774,7 +817,8 @@ static bool first_enough(void *ctx, struct launch *l)
     if (f->left && strlen(f->left) != before)
         launch_leave(l, f->left);
     first_progress(f, &j->visits);
-    double need = f->price_done || blocks >= BLOCKS_MIN ? reserve_s(t, r) : 0;
+    bool known = f->price_done || t->price.known || (!has_price(t) && blocks >= BLOCKS_MIN);
+    double need = known ? reserve_s(t, r) : 0;
     return (f->price_done && f->settings_done) || (j->ranks && j->over >= j->ranks) ||
            left_s(t) < need;
 }
@@ -889,8 +933,8 @@ static int first_launch(struct tune *t, int number, bool *again)
         say("tune: a step takes %s (by the lines that it prints); the job communicates over %s",
             HUMAN_TIME(r.step_s), tune_link_words[t->link]);
         if (!t->captured && !t->o.no_price) {
-            AUTO_FREE char *why = t->job.object ? journals_why(&r.journals)
-                                                : xstrdup(JOB_OBJECT " is not beside gradsync");
+            AUTO_FREE char *why =
+                t->job.object ? launch_unseen(&r) : xstrdup(JOB_OBJECT " is not beside gradsync");
             say("tune: no price: %s", why);
         }
         return write_state(t);
@@ -1310,7 +1354,7 @@ static int answer(struct tune *t)
             SHELL_WORD(t->race_dir));
         return GS_FAILED;
     }
-    if (t->price_dir) {
+    if (t->price_dir && (has_price(t) || t->price.known)) {
         tune_say_price(&t->price, t->price_dir, t->other_share);
         if (tune_say_worthless(&t->price, t->worth))
             return seal(t);

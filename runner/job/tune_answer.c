@@ -63,9 +63,10 @@ void tune_say_price(const struct price_answer *p, const char *run, double other_
     } else
         say("tune: no price: %s", *p->why ? p->why : "the job ended before it was known");
     if (other_share >= 0.01) {
-        AUTO_FREE char *other =
-            xstrfmt("Sends and receives, %.0f%% of the bytes of a step, are not in this price.",
-                    100 * other_share);
+        AUTO_FREE char *other = xstrfmt(
+            "Sends, receives and broadcasts of bytes, %.0f%% of the bytes of a step, are not in "
+            "this price.",
+            100 * other_share);
         screen_say(other);
     }
 }
