@@ -68,7 +68,7 @@ static const char *anchor(const char *line)
 }
 
 /* `s`: "OSU MPI-CUDA Allreduce Latency Test v7.4" */
-static int on_title(struct osu *r, const char *s)
+static void on_title(struct osu *r, const char *s)
 {
     const char *version = strcasestr(s, " Test v"), *library = s + strlen("OSU ");
     const char *title = strchr(library, ' ');
@@ -85,16 +85,10 @@ static int on_title(struct osu *r, const char *s)
     if (r->skip) {
         if (!r->others++)
             snprintf(r->other, sizeof r->other, "%.*s", (int)strcspn(s, "\r\n"), s);
-        return GS_OK;
+        return;
     }
     snprintf(r->tool, sizeof r->tool, "%s%s%.*s", r->of->program, version ? " " : "",
              version ? (int)strcspn(version + 7, " ") : 0, version ? version + 7 : "");
-    return GS_OK;
-}
-
-static int too_wide(const struct osu *r, const char *what)
-{
-    return import_refuse(r->in, "%s of more than %d columns", what, OSU_COLUMNS);
 }
 
 /* A name has one or two words: "Size", "Avg Latency(us)". */
@@ -106,7 +100,7 @@ static int on_header(struct osu *r, const char *line)
     struct word w[2 * OSU_COLUMNS];
     size_t n = words_of(line, w, 2 * OSU_COLUMNS);
     if (n > 2 * OSU_COLUMNS)
-        return too_wide(r, "a table");
+        return import_refuse(r->in, "a table of more than %d columns", OSU_COLUMNS);
     r->columns = r->time = r->iterations = r->check = 0;
     r->worst = false;
     for (size_t i = 0; i < n; i++) {
@@ -129,7 +123,7 @@ static int on_header(struct osu *r, const char *line)
         if (word_is(&w[i], "Validation"))
             r->check = r->columns;
         if (r->columns++ == OSU_COLUMNS)
-            return too_wide(r, "a table");
+            return import_refuse(r->in, "a table of more than %d columns", OSU_COLUMNS);
     }
     if (!r->time)
         return import_refuse(r->in, "the table has no column of latencies");
@@ -148,31 +142,28 @@ static int on_header(struct osu *r, const char *line)
     return GS_OK;
 }
 
-static const char *dtype_of(const char *line)
-{
-    static const char *const names[][2] = {
-        {"MPI_CHAR", "int8"}, {"MPI_INT", "int32"}, {"MPI_FLOAT", "fp32"}, {"MPI_DOUBLE", "fp64"}};
-    for (size_t i = 0; i < COUNT(names); i++)
-        if (strstr(line, names[i][0]))
-            return names[i][1];
-    return "";
-}
-
 /* `s` is behind the '#', which Markdown takes away. */
 static int on_words(struct osu *r, const char *line, const char *s)
 {
+    static const char *const types[][2] = {
+        {"MPI_CHAR", "int8"}, {"MPI_INT", "int32"}, {"MPI_FLOAT", "fp32"}, {"MPI_DOUBLE", "fp64"}};
     struct word w[2];
-    if (anchor(s))
-        return on_title(r, strcasestr(s, "OSU "));
-    if (strcasestr(s, "Datatype:"))
-        snprintf(r->dtype, sizeof r->dtype, "%s", dtype_of(s));
-    else if (words_of(s, w, 2) > 1 && w[0].n == 4 && !strncasecmp(w[0].s, "Size", 4) && !r->skip)
+    if (anchor(s)) {
+        on_title(r, strcasestr(s, "OSU "));
+    } else if (strcasestr(s, "Datatype:")) {
+        *r->dtype = '\0';
+        for (size_t i = 0; i < COUNT(types); i++)
+            if (strstr(s, types[i][0]))
+                snprintf(r->dtype, sizeof r->dtype, "%s", types[i][1]);
+    } else if (words_of(s, w, 2) > 1 && w[0].n == 4 && !strncasecmp(w[0].s, "Size", 4) &&
+               !r->skip) {
         return *r->tool
                    ? on_header(r, s)
                    : import_refuse(r->in, "a table before the name of the benchmark: the start of "
                                           "the file is missing");
-    else
+    } else {
         import_log_line(&r->log, line);
+    }
     return GS_OK;
 }
 
@@ -222,26 +213,12 @@ static int on_line(struct osu *r, const char *line)
         return GS_OK;
     }
     if (n > OSU_COLUMNS)
-        return too_wide(r, "a row");
+        return import_refuse(r->in, "a row of more than %d columns", OSU_COLUMNS);
     if (n > 1 && !word_number(&w[1], &x)) /* "8 nodes": another program's line */
         return GS_OK;
     if (n != r->columns)
         return import_refuse(r->in, "a row of %zu columns in a table of %zu", n, r->columns);
     return take_row(r, w);
-}
-
-static int tell_others(struct osu *r)
-{
-    if (!r->imp->n_tests && r->others)
-        return import_refuse(r->in,
-                             "'%.60s' is none of the blocking collectives that can be imported: "
-                             "osu_allreduce, osu_allgather, osu_reduce_scatter, osu_alltoall, "
-                             "osu_bcast, osu_reduce",
-                             r->other);
-    if (r->others)
-        say("%s: %zu table%s of other benchmarks left out, such as '%s'", r->imp->path, r->others,
-            r->others == 1 ? "" : "s", r->other);
-    return GS_OK;
 }
 
 static int read_osu(struct import *imp, struct import_lines *in)
@@ -251,8 +228,16 @@ static int read_osu(struct import *imp, struct import_lines *in)
     int code = GS_OK;
     while (!code && import_lines_next(in, &line))
         code = in->cut ? GS_OK : on_line(&r, line);
-    code = code ? code : tell_others(&r);
     import_log_free(&r.log);
+    if (!code && !imp->n_tests && r.others)
+        return import_refuse(in,
+                             "'%.60s' is none of the blocking collectives that can be imported: "
+                             "osu_allreduce, osu_allgather, osu_reduce_scatter, osu_alltoall, "
+                             "osu_bcast, osu_reduce",
+                             r.other);
+    if (!code && r.others)
+        say("%s: %zu table%s of other benchmarks left out, such as '%s'", imp->path, r.others,
+            r.others == 1 ? "" : "s", r.other);
     return code;
 }
 
@@ -265,20 +250,6 @@ static const struct import_format *const formats[] = {&import_nccl, &import_nccl
                                                       &import_iteration, &import_osu};
 
 #define TELLING_LINES 100000 /* lines that are searched for a format */
-
-static const struct import_format *named(const char *name)
-{
-    const char *names[COUNT(formats)];
-    for (size_t i = 0; i < COUNT(formats); i++) {
-        names[i] = formats[i]->name;
-        if (!strcmp(names[i], name))
-            return formats[i];
-    }
-    fail(GS_USAGE,
-         "import: no format '%s'%s; formats are auto, nccl-tests, nccl-json, iteration and osu",
-         name, DID_YOU_MEAN(text_nearest(name, names, COUNT(names))));
-    return NULL;
-}
 
 /* By the first line that only one format has; other programs may have printed lines before it. A
  * table of a benchmark goes before a list or JSON: launchers print numbers and JSON too. */
@@ -379,20 +350,16 @@ static int read_all(struct import *imp, struct import_lines *in, const struct im
 {
     const char *unit = known->unit;
     CHECK(import_lines_open(in, imp->path));
-    const struct import_format *format = known->format ? named(known->format) : recognise(in);
-    const struct foreign *other =
-        known->format || (format && format->prefix) ? NULL : recognise_foreign(in);
+    const struct import_format *format = recognise(in);
+    const struct foreign *other = format && format->prefix ? NULL : recognise_foreign(in);
     if (other)
         return fail_at(GS_FAILED, in->path, 0,
                        "refused: this is of %s, which import does not read; %s", other->name,
                        other->remedy);
     if (!format)
-        return known->format
-                   ? GS_USAGE
-                   : fail_at(GS_FAILED, in->path, 0,
-                             "refused: not the output of nccl-tests (text or JSON) or "
-                             "osu_allreduce, and not a list of iteration times; --format names the "
-                             "format");
+        return fail_at(GS_FAILED, in->path, 0,
+                       "refused: not the output of nccl-tests (text or JSON) or of an OSU "
+                       "benchmark, and not a list of step times, one a line");
     if (unit && format != &import_iteration)
         return fail_at(GS_USAGE, in->path, 0,
                        "unit=%s: the format %s has a unit of its own; leave out --set unit", unit,
@@ -407,8 +374,13 @@ static int read_all(struct import *imp, struct import_lines *in, const struct im
     imp->collective = known->collective;
     imp->ranks = known->ranks;
     memcpy(imp->sha256, in->sha256, sizeof imp->sha256);
-    if (format->prefix)
-        import_lines_anchor(in, format->anchor);
+    if (format->prefix) { /* lines before the first that has the prefix may have it, too */
+        char *line;
+        in->anchor = format->anchor;
+        while (!*in->prefix && import_lines_next(in, &line) && !in->anchor(line))
+            ;
+        import_lines_rewind(in);
+    }
     CHECK(format->read(imp, in));
     if (!imp->samples)
         return *in->prefix ? import_refuse(in,
@@ -458,17 +430,11 @@ void import_free(struct import *imp)
  * iteration_times_*.txt: one time of a training step on each line, in milliseconds unless the user
  * names another unit. */
 
-/* Is the line one number? */
-static bool one_number(const char *line, struct word *w, struct number *x)
-{
-    return words_of(line, w, 1) == 1 && word_number(w, x);
-}
-
 static const char *times_anchor(const char *line)
 {
     struct word w;
     struct number x;
-    return one_number(line, &w, &x) ? line : NULL;
+    return words_of(line, &w, 1) == 1 && word_number(&w, &x) ? line : NULL;
 }
 
 static const struct scale {
@@ -489,41 +455,34 @@ const char *import_unit_name(const struct import *imp)
     return scale_of(imp)->name;
 }
 
-static int take(struct import *imp, struct import_lines *in, struct imp_test *t, const char *line)
-{
-    struct word w;
-    struct number x;
-    uint64_t ns;
-    bool number = one_number(line, &w, &x);
-    if (!line[strspn(line, " \t")])
-        return GS_OK;
-    if (in->torn) { /* 9.7 may have been 9.795 */
-        strcpy(t->missing, "its last line is torn");
-        return GS_OK;
-    }
-    if (in->cut || !number)
-        return import_refuse(in, "the line must be one time in %s", import_unit_name(imp));
-    if (!number_scaled(&x, scale_of(imp)->shift, &ns) || x.negative || !ns)
-        return import_refuse(in, "%.*s %s is not a time", (int)(w.n < 40 ? w.n : 40), w.s,
-                             imp->unit);
-    struct imp_cell *c = t->cells; /* the only one */
-    if (!c)
-        c = import_cell(in, t, &(struct imp_cell){.in_place = -1, .root = -1, .iters = 1});
-    import_sample(imp, in, c, ns);
-    return GS_OK;
-}
-
 static int read_times(struct import *imp, struct import_lines *in)
 {
-    char *line;
-    int code = GS_OK;
     struct imp_test *t = import_add_test(imp, in, "iter_proxy");
+    struct imp_cell *c =
+        import_cell(in, t, &(struct imp_cell){.in_place = -1, .root = -1, .iters = 1});
+    char *line;
     t->line = 1;
     t->metric = "";
     t->unverified = true;
-    while (!code && import_lines_next(in, &line))
-        code = take(imp, in, t, line);
-    return code;
+    while (import_lines_next(in, &line)) {
+        struct word w;
+        struct number x;
+        uint64_t ns;
+        size_t words = words_of(line, &w, 1);
+        if (!words)
+            continue;
+        if (in->torn) { /* 9.7 may have been 9.795 */
+            strcpy(t->missing, "its last line is torn");
+            break;
+        }
+        if (in->cut || words > 1 || !word_number(&w, &x))
+            return import_refuse(in, "the line must be one time in %s", import_unit_name(imp));
+        if (!number_scaled(&x, scale_of(imp)->shift, &ns) || x.negative || !ns)
+            return import_refuse(in, "%.*s %s is not a time", (int)(w.n < 40 ? w.n : 40), w.s,
+                                 imp->unit);
+        import_sample(imp, in, c, ns);
+    }
+    return GS_OK;
 }
 
 static const struct import_format import_iteration = {IMPORT_TIMES, times_anchor, false,

@@ -14,7 +14,6 @@
 
 /* What the user says about a file; NULL or 0: nothing. */
 struct import_known {
-    const char *format;     /* NULL: recognise it from the contents */
     const char *unit;       /* of the times of a list, s, ms or us; NULL: milliseconds */
     const char *collective; /* "allgather" */
     int64_t ranks;

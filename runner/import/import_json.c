@@ -16,52 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLANKS " \t\r\n"
-
-/* Where the rows of a report are in its text. A tree of all rows would take several times the memory
- * of the text, so each is read by itself. */
-struct rows {
-    const char *first, *last; /* behind the '['; behind the last whole row */
-    const char *end;          /* the ']'; NULL: the report broke off before it */
-    bool open;                /* the report has no end */
-};
-
-static const char *past_string(const char *s)
-{
-    do
-        s += 1 + (*s == '\\' && s[1]);
-    while (*s && *s != '"');
-    return s;
-}
-
-static struct rows rows_of(const char *s)
-{
-    static const char results[] = "\"results\"";
-    struct rows r = {0};
-    const char *name = "";
-    int depth = 0;
-    for (; *(s += strcspn(s, "\"{}[]")); s++) {
-        bool closes = *s == '}' || *s == ']';
-        depth -= closes;
-        if (*s == '"') {
-            name = depth == 1 ? s : name;
-            s = past_string(s);
-            if (!*s)
-                break; /* inside the text */
-        } else if (!closes) {
-            if (!r.first && depth == 1 && *s == '[' && !strncmp(name, results, strlen(results)))
-                r.first = r.last = s + 1;
-            depth++;
-        } else if (r.first && !r.end) {
-            r.last = depth == 2 ? s + 1 : r.last;
-            r.end = depth == 1 ? s : NULL;
-        }
-    }
-    r.open = depth > 0;
-    r.first = r.end || r.last > r.first ? r.first : NULL;
-    return r;
-}
-
 struct report {
     struct import *imp;
     struct import_lines *in;
@@ -69,12 +23,6 @@ struct report {
     const json_t *config;
     int64_t iters;
 };
-
-static const char *anchor(const char *line)
-{
-    const char *s = line + strspn(line, " \t");
-    return *s == '{' ? s : NULL;
-}
 
 /* ---- what was run ---- */
 
@@ -144,20 +92,15 @@ static int read_config(struct report *r, const json_t *root)
     t->collective = c->collective;
     t->graph = json_integer_of(r->config, "graph") > 0;
     t->unverified = json_integer_of(r->config, "validation") == 0;
-    r->iters = nccl_iters(json_integer_of(r->config, "iterations"),
-                          json_integer_of(r->config, "aggregated_iterations"));
-    return read_devices(r);
-}
-
-static void read_facts(struct report *r, const json_t *root)
-{
-    struct imp_test *t = r->test;
     snprintf(t->tool, sizeof t->tool, "nccl-tests json %lld",
              (long long)json_integer_of(root, "version"));
     if (json_integer_of(root, "nccl_version") > 0)
         nccl_version(t->nccl, sizeof t->nccl, json_integer_of(root, "nccl_version"));
     snprintf(t->started, sizeof t->started, "%s", json_text_of(root, "start_time"));
     read_env(t, json_object_get(root, "env"));
+    r->iters = nccl_iters(json_integer_of(r->config, "iterations"),
+                          json_integer_of(r->config, "aggregated_iterations"));
+    return read_devices(r);
 }
 
 /* ---- rows ---- */
@@ -204,69 +147,34 @@ static int take_row(struct report *r, const json_t *o)
     return nccl_take_row(r->imp, r->in, r->test, r->test->ranks, r->iters, &row);
 }
 
-/* ---- the report ---- */
-
-/* from, to: what was not in the text that was read. */
-static int refuse_json(struct import_lines *in, const char *from, const char *to,
-                       const json_error_t *why)
-{
-    in->number = (size_t)why->line;
-    for (const char *s = from; s < to; s++)
-        in->number += *s == '\n';
-    return import_refuse(in, "not JSON: %s", why->text);
-}
-
-/* What is before and behind the rows. */
-static int read_rest(struct import_lines *in, struct rows *rows, json_t **root)
-{
-    AUTO_TEXT struct text t = {0};
-    json_error_t why;
-    size_t before = rows->first ? (size_t)(rows->first - in->text.s) : in->text.len;
-    text_addn(&t, in->text.s, before);
-    text_add(&t, rows->end ? rows->end : rows->first ? "]}" : "");
-    *root = json_loadb(t.s, t.len, JSON_REJECT_DUPLICATES, &why);
-    if (!*root && rows->end && rows->open) {
-        rows->end = NULL;
-        return read_rest(in, rows, root);
-    }
-    bool behind = rows->end && (size_t)why.position > before;
-    return *root ? GS_OK : refuse_json(in, rows->first, behind ? rows->end : rows->first, &why);
-}
-
-static int take_rows(struct report *r, const struct rows *rows)
-{
-    const char *s = rows->first + strspn(rows->first, BLANKS);
-    json_error_t why;
-    for (bool more = s < rows->last; more; s += more) {
-        AUTO_JSON json_t *row = json_loadb(s, (size_t)(rows->last - s),
-                                           JSON_REJECT_DUPLICATES | JSON_DISABLE_EOF_CHECK, &why);
-        if (!row)
-            return refuse_json(r->in, r->in->text.s, s, &why);
-        CHECK(take_row(r, row));
-        s += why.position;
-        s += strspn(s, BLANKS);
-        more = s < rows->last && *s == ',';
-    }
-    return s < (rows->end ? rows->end : rows->last)
-               ? import_refuse(r->in, "not JSON: its rows are not separated by commas")
-               : GS_OK;
-}
-
 static int read_report(struct import *imp, struct import_lines *in)
 {
     struct report r = {.imp = imp, .in = in};
-    struct rows rows = rows_of(in->text.s);
-    AUTO_JSON json_t *root = NULL;
-    CHECK(read_rest(in, &rows, &root));
+    json_error_t why;
+    size_t i;
+    json_t *row;
+    AUTO_JSON json_t *root = json_loadb(in->text.s, in->text.len, JSON_REJECT_DUPLICATES, &why);
+    if (!root) {
+        in->number = (size_t)why.line;
+        return json_error_code(&why) == json_error_premature_end_of_input
+                   ? import_refuse(in, "the report breaks off; import what the program printed")
+                   : import_refuse(in, "not JSON: %s", why.text);
+    }
+    const json_t *results = json_object_get(root, "results");
     r.config = json_object_get(root, "config");
-    if (!json_is_object(r.config) || !rows.first)
+    if (!json_is_object(r.config) || !json_is_array(results))
         return import_refuse(in, "JSON, but not of nccl-tests: it needs 'config' and 'results'");
     CHECK(read_config(&r, root));
-    read_facts(&r, root);
-    CHECK(take_rows(&r, &rows));
-    if (!rows.end || !json_object_get(root, "end_time"))
+    json_array_foreach(results, i, row) CHECK(take_row(&r, row));
+    if (!json_object_get(root, "end_time"))
         snprintf(r.test->missing, sizeof r.test->missing, "the report has no end");
     return GS_OK;
+}
+
+static const char *anchor(const char *line)
+{
+    const char *s = line + strspn(line, " \t");
+    return *s == '{' ? s : NULL;
 }
 
 const struct import_format import_nccl_json = {"nccl-json", anchor, false, read_report};

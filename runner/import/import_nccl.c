@@ -447,21 +447,6 @@ static int64_t integer_after(const char *s, const char *word)
     return at && sscanf(at + strlen(word), " %18lld", &v) == 1 ? v : 0;
 }
 
-static int on_version(struct nccl *r, const char *s)
-{
-    int64_t code = integer_after(s, "nccl-library=");
-    snprintf(r->version, sizeof r->version, "%.*s", (int)strcspn(s, " "), s);
-    if (code > 0)
-        nccl_version(r->nccl, sizeof r->nccl, code);
-    return GS_OK;
-}
-
-static int on_program(struct nccl *r, const char *s)
-{
-    snprintf(r->program, sizeof r->program, "%s", s);
-    return GS_OK;
-}
-
 static void set_collective(struct nccl *r, const struct nccl_program *c)
 {
     struct imp_test *t = open_test(r);
@@ -554,9 +539,8 @@ static int on_bounds(struct nccl *r, const char *s)
     return GS_OK;
 }
 
-static int end_whole(struct nccl *r, const char *s)
+static int end_whole(struct nccl *r)
 {
-    (void)s;
     if (r->open && r->short_row) {
         r->in->number = r->short_row;
         return import_refuse(r->in, "a row without all its columns in a table that goes on: " MIXED
@@ -565,34 +549,39 @@ static int end_whole(struct nccl *r, const char *s)
     return end_test(r, NULL);
 }
 
-static int on_reduced(struct nccl *r, const char *s)
+/* What is behind `start`; NULL: the line begins otherwise. */
+static const char *behind(const char *s, const char *start)
 {
-    r->max_B = integer_after(s, "to");
-    return GS_OK;
+    size_t n = strlen(start);
+    return strncasecmp(s, start, n) ? NULL : s + n;
 }
-
-static const struct {
-    const char *start;
-    int (*on)(struct nccl *r, const char *rest);
-} comments[] = {
-    {"nccl-tests version ", on_version},
-    {"Collective test starting: ", on_program},
-    {"nThread ", on_start},
-    {"Rank ", take_device},
-    {"size ", on_header},
-    {"Out of bounds values", on_bounds},
-    {"Avg bus bandwidth", end_whole},
-    {"Reducing maxBytes", on_reduced},
-};
 
 /* `s` is behind the '#', which Markdown takes away. *known: false for another program's line. */
 static int on_comment(struct nccl *r, const char *s, bool *known)
 {
-    for (size_t i = 0; i < COUNT(comments); i++) {
-        size_t n = strlen(comments[i].start);
-        *known = !strncasecmp(s, comments[i].start, n);
-        if (*known)
-            return comments[i].on(r, comments[i].on == on_header ? s : s + n);
+    const char *rest;
+    *known = true;
+    if ((rest = behind(s, "nccl-tests version "))) {
+        int64_t code = integer_after(rest, "nccl-library=");
+        snprintf(r->version, sizeof r->version, "%.*s", (int)strcspn(rest, " "), rest);
+        if (code > 0)
+            nccl_version(r->nccl, sizeof r->nccl, code);
+    } else if ((rest = behind(s, "Collective test starting: "))) {
+        snprintf(r->program, sizeof r->program, "%s", rest);
+    } else if ((rest = behind(s, "Reducing maxBytes"))) {
+        r->max_B = integer_after(rest, "to");
+    } else if ((rest = behind(s, "nThread "))) {
+        return on_start(r, rest);
+    } else if ((rest = behind(s, "Rank "))) {
+        return take_device(r, rest);
+    } else if (behind(s, "size ")) {
+        return on_header(r, s);
+    } else if ((rest = behind(s, "Out of bounds values"))) {
+        return on_bounds(r, rest);
+    } else if (behind(s, "Avg bus bandwidth")) {
+        return end_whole(r);
+    } else {
+        *known = false;
     }
     return GS_OK;
 }
@@ -692,7 +681,7 @@ static int take_line(struct nccl *r, const char *line)
         return GS_OK;
     }
     if (r->short_row)
-        return end_whole(r, line);
+        return end_whole(r);
     if (kind == ROW_ODD)
         return import_refuse(r->in, "a row with other columns than its table: " MIXED
                                     ", or the file was edited");

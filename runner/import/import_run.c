@@ -42,10 +42,8 @@ static bool is_size(const char *s)
 
 static bool is_name(const char *s)
 {
-    for (const char *c = s; *c; c++)
-        if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+=/", *c))
-            return false;
-    return *s && !strchr(".-", *s) && strlen(s) < IMP_WORD;
+    return *s && !strchr(".-", *s) && strlen(s) < IMP_WORD &&
+           !s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+=/")];
 }
 
 static bool is_folder(const char *s)
@@ -55,7 +53,7 @@ static bool is_folder(const char *s)
 
 static bool is_unit(const char *s)
 {
-    return !strcmp(s, "s") || !strcmp(s, "ms") || !strcmp(s, "us");
+    return text_lists("s,ms,us", ",", s);
 }
 
 static bool is_collective(const char *s)
@@ -173,28 +171,6 @@ static int agree(struct facts *f, enum fact of, const char *value, const char *p
     return GS_OK;
 }
 
-/* "auto_ll128" is made of known words; "nightly" is not, and is kept unchanged. */
-static bool made_of_words(const char *config)
-{
-    for (const char *s = config; *s; s += strcspn(s, "_/"), s += *s != '\0') {
-        const char *name;
-        if (known(s, strcspn(s, "_/"), &name) == FACTS)
-            return false;
-    }
-    return true;
-}
-
-static int take_config(struct facts *f, const char *config, const char *path)
-{
-    for (const char *s = config; *s; s += strcspn(s, "_/"), s += *s != '\0') {
-        const char *name = s;
-        enum fact of = known(s, strcspn(s, "_/"), &name);
-        if (of != FACT_CONFIG)
-            CHECK(agree(f, of, name, path));
-    }
-    return GS_OK;
-}
-
 static void add_part(struct text *t, const char *key, const char *value)
 {
     if (value && strcmp(value, "auto"))
@@ -237,10 +213,15 @@ static void add_settings(struct text *t, json_t *settings)
 
 int facts_config(struct facts *f, const struct imp_test *t, const char *path, char **label)
 {
-    const char *config = f->value[FACT_CONFIG];
-    bool words_alone = config && made_of_words(config);
-    if (words_alone)
-        CHECK(take_config(f, config, path));
+    const char *config = f->value[FACT_CONFIG], *name;
+    bool words_alone = config; /* "auto_ll128" is made of known words; "nightly" is kept as it is */
+    for (const char *s = config; words_alone && *s; s += strcspn(s, "_/"), s += *s != '\0')
+        words_alone = known(s, strcspn(s, "_/"), &name) != FACTS;
+    for (const char *s = config; words_alone && *s; s += strcspn(s, "_/"), s += *s != '\0') {
+        enum fact of = known(s, strcspn(s, "_/"), &name);
+        if (of != FACT_CONFIG)
+            CHECK(agree(f, of, name, path));
+    }
     for (size_t i = 0; i < COUNT(of_facts); i++) {
         const char *value = json_text_of(t->settings, of_facts[i].name);
         if (*value)
@@ -264,37 +245,10 @@ int facts_config(struct facts *f, const struct imp_test *t, const char *path, ch
 
 /* ---- import run ---- */
 
-bool import_platform_is(const char *text)
-{
-    return strchr(text, '/') || text_ends(text, ".ini");
-}
-
-int import_platform_read(struct import_platform **out, const char *path)
-{
-    struct import_platform *p = *out = xcalloc(1, sizeof *p);
-    int code = config_load(&p->config, path, NULL);
-    return code ? code : settings_read(p->config, &p->set);
-}
-
-void import_platform_free(struct import_platform *p)
-{
-    if (p)
-        config_free(p->config);
-    free(p);
-}
-
 /* NCCL's lists may have the vendor's name. */
 static const char *model_of(const char *device)
 {
     return device + (strncasecmp(device, "NVIDIA ", 7) ? 0 : 7);
-}
-
-static int other(const struct import_platform *p, const struct import *imp, const char *what,
-                 const char *ours, const char *theirs)
-{
-    return fail_at(GS_USAGE, imp->path, 0,
-                   "the file has %s %s, but %s has %s; name the config of that machine", what,
-                   theirs, p->config->path, ours);
 }
 
 static int platform_fits(const struct import_platform *p, const struct import *imp,
@@ -305,16 +259,18 @@ static int platform_fits(const struct import_platform *p, const struct import *i
         int64_t ours, theirs;
     } counts[] = {{"ranks", p->set.launch.ranks, ranks}, {"nodes", p->set.launch.nodes, nodes}};
     const char *ours = p->set.platform.device;
-    for (size_t i = 0; i < COUNT(counts); i++) {
-        AUTO_FREE char *a = xstrfmt("%lld", (long long)counts[i].ours),
-                       *b = xstrfmt("%lld", (long long)counts[i].theirs);
+    for (size_t i = 0; i < COUNT(counts); i++)
         if (counts[i].ours != counts[i].theirs)
-            return other(p, imp, counts[i].what, a, b);
-    }
+            return fail_at(GS_USAGE, imp->path, 0,
+                           "the file has %s %lld, but %s has %lld; name the config of that machine",
+                           counts[i].what, (long long)counts[i].theirs, p->config->path,
+                           (long long)counts[i].ours);
     for (size_t i = 0; *ours && i < json_array_size(t->hosts); i++) {
         const char *device = json_text_of(json_array_get(t->hosts, i), "device");
         if (*device && strcasecmp(model_of(device), model_of(ours)))
-            return other(p, imp, "device", ours, device);
+            return fail_at(GS_USAGE, imp->path, 0,
+                           "the file has device %s, but %s has %s; name the config of that machine",
+                           device, p->config->path, ours);
     }
     return GS_OK;
 }
@@ -438,16 +394,6 @@ static int launch_make(struct launch *l, const struct imported *file, size_t tes
     return GS_OK;
 }
 
-static void launch_free(struct launch *l)
-{
-    facts_free(&l->facts);
-    free(l->config);
-    free(l->platform);
-    free(l->key);
-    free(l->cells_key);
-    free(l->place);
-}
-
 static json_t *header(const struct launch *l, const char *dir, int number)
 {
     char at[32], word[17];
@@ -466,14 +412,6 @@ static json_t *header(const struct launch *l, const char *dir, int number)
     if (t->hosts)
         json_object_set(h, "hosts", t->hosts);
     return h;
-}
-
-static int note(struct record *r, const char *key, const char *value)
-{
-    return value && *value
-               ? record_line(r, json_pack("{ss ss si ss so}", "type", "note", "cell", "", "copy", 0,
-                                          "key", key, "value", json_text(value)))
-               : GS_OK;
 }
 
 /* The parameters of the cell, with the names of the plugins. */
@@ -535,21 +473,15 @@ static void cell_id(char id[PLAN_ID], const struct launch *l, json_t *params_of_
 /* About how many blocks a cell has at most: a reader of recordings holds all blocks of a cell. */
 #define BLOCKS 4096
 
-/* One sample a block; of very many samples, a power of two of consecutive ones. */
-static uint64_t block_size(uint64_t samples)
-{
-    uint64_t size = 1;
-    while (samples / size > BLOCKS)
-        size *= 2;
-    return size;
-}
-
-/* A rest of less than a block goes with the last block. *blocks: their number. */
+/* One sample a block; of very many samples, a power of two of consecutive ones. A rest of less than a
+ * block goes with the last block. *blocks: their number. */
 static int put_blocks(struct record *r, const struct imp_cell *c, const char *id,
                       json_int_t *blocks)
 {
     char head[160];
-    uint64_t size = block_size(c->n_samples);
+    uint64_t size = 1;
+    while (c->n_samples / size > BLOCKS)
+        size *= 2;
     *blocks = 0;
     for (size_t i = 0, end; i < c->n_samples; i = end) {
         end = c->n_samples - i < 2 * size ? c->n_samples : i + size;
@@ -559,17 +491,6 @@ static int put_blocks(struct record *r, const struct imp_cell *c, const char *id
         CHECK(record_block_text(r, head, c->time_ns + i, end - i));
     }
     return GS_OK;
-}
-
-static json_t *cell_line(const struct launch *l, const struct imp_cell *c, const char *id,
-                         const char *group, json_t *p)
-{
-    const char *mode = l->facts.value[FACT_MODE];
-    return json_pack("{ss ss ss si so so so sI sf sb sI s[] sb}", "type", "cell", "cell", id,
-                     "group", group, "copy", 0, "config", json_text(l->config), "mode",
-                     json_text(mode ? mode : ""), "params", p, "size_B", (json_int_t)c->size_B,
-                     "busbw_factor", import_factor(l->test->factor, l->ranks), "span", 0, "iters",
-                     (json_int_t)c->iters, "metrics", "baseline", 0);
 }
 
 static int put_cell(struct record *r, const struct launch *l, const struct imp_cell *c)
@@ -585,7 +506,13 @@ static int put_cell(struct record *r, const struct launch *l, const struct imp_c
     cell_id(id, l, p);
     sha256_hex(id, strlen(id), group);
     group[PLAN_ID - 1] = '\0'; /* no other cell shares its blocks */
-    CHECK(record_line(r, cell_line(l, &sized, id, group, p)));
+    const char *mode = l->facts.value[FACT_MODE];
+    CHECK(record_line(r, json_pack("{ss ss ss si so so so sI sf sb sI s[] sb}", "type", "cell",
+                                   "cell", id, "group", group, "copy", 0, "config",
+                                   json_text(l->config), "mode", json_text(mode ? mode : ""),
+                                   "params", p, "size_B", (json_int_t)sized.size_B, "busbw_factor",
+                                   import_factor(l->test->factor, l->ranks), "span", 0, "iters",
+                                   (json_int_t)sized.iters, "metrics", "baseline", 0)));
     CHECK(put_blocks(r, c, id, &blocks));
     if (c->kind)
         CHECK(record_line(r, json_pack("{ss ss si ss so si ss ss}", "type", "fail", "cell", id,
@@ -603,22 +530,15 @@ static int put_launch(struct record *r, const struct launch *l, const char *dir,
         {"nccl", t->nccl}, {"verified", t->unverified ? "no" : "yes"}, {"missing", t->missing}};
     CHECK(record_line(r, header(l, dir, number)));
     for (size_t i = 0; i < COUNT(notes); i++)
-        CHECK(note(r, notes[i][0], notes[i][1]));
+        if (*notes[i][1])
+            CHECK(
+                record_line(r, json_pack("{ss ss si ss so}", "type", "note", "cell", "", "copy", 0,
+                                         "key", notes[i][0], "value", json_text(notes[i][1]))));
     for (size_t i = 0; i < t->n_cells; i++)
         CHECK(put_cell(r, l, &t->cells[i]));
     CHECK(record_line(r, json_pack("{ss ss}", "type", "end", "status",
                                    *t->missing ? "interrupted" : "complete")));
     return record_sync(r);
-}
-
-static int launch_write(const struct launch *l, const char *dir, int number)
-{
-    struct record r;
-    AUTO_FREE char *path = record_path(dir, number, 1, "jsonl");
-    CHECK(record_create(&r, path));
-    r.in_batches = true;
-    int code = put_launch(&r, l, dir, number), closed = record_close(&r);
-    return code ? code : closed;
 }
 
 /* May the launch join the run of `lead`? A truncated launch has only some of the cells. Configs may differ:
@@ -690,7 +610,12 @@ static int fill_run(struct launch *all, size_t n, size_t first, const char *dir,
     for (size_t i = first; i < n; i++)
         if (joins_run(all, lead, &all[i], as_launches)) {
             all[i].run = lead;
-            CHECK(launch_write(&all[i], dir, ++number));
+            struct record r;
+            AUTO_FREE char *path = record_path(dir, ++number, 1, "jsonl");
+            CHECK(record_create(&r, path));
+            r.in_batches = true;
+            int code = put_launch(&r, &all[i], dir, number), closed = record_close(&r);
+            CHECK(code ? code : closed);
             *contrast = *contrast || strcmp(all[i].config, lead->config);
             tell(&all[i], number);
         }
@@ -726,22 +651,17 @@ static int write_run(struct launch *all, size_t n, size_t first, const char *out
     return code;
 }
 
-static int check_copies(const struct imported *files, size_t n)
+int import_write(struct imported *files, size_t n, const char *out, bool as_launches)
 {
+    AUTO_FREE struct launch *all = NULL;
+    size_t count = 0;
+    int code = GS_OK;
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < i; k++)
             if (!strcmp(files[i].imp->sha256, files[k].imp->sha256))
                 return fail_at(GS_USAGE, files[i].imp->path, 0,
                                "refused: the same bytes as %s; a copy is not a second launch",
                                files[k].imp->path);
-    return GS_OK;
-}
-
-int import_write(struct imported *files, size_t n, const char *out, bool as_launches)
-{
-    AUTO_FREE struct launch *all = NULL;
-    size_t count = 0;
-    int code = check_copies(files, n);
     for (size_t i = 0; i < n; i++)
         for (size_t t = 0; t < files[i].imp->n_tests; t++) {
             ALLOC_MORE(all, count);
@@ -751,7 +671,13 @@ int import_write(struct imported *files, size_t n, const char *out, bool as_laun
     for (size_t i = 0; i < count && !code; i++)
         if (!all[i].run)
             code = write_run(all, count, i, out, as_launches);
-    for (size_t i = 0; i < count; i++)
-        launch_free(&all[i]);
+    for (size_t i = 0; i < count; i++) {
+        facts_free(&all[i].facts);
+        free(all[i].config);
+        free(all[i].platform);
+        free(all[i].key);
+        free(all[i].cells_key);
+        free(all[i].place);
+    }
     return code;
 }

@@ -45,12 +45,6 @@ struct import_platform {
     struct settings set;
 };
 
-/* Is the text the path of a config, not the name of a platform? */
-bool import_platform_is(const char *text);
-/* GS_OK or reported. */
-int import_platform_read(struct import_platform **out, const char *path);
-void import_platform_free(struct import_platform *p);
-
 /* A file, and what the user says about it. */
 struct imported {
     struct import *imp;

@@ -219,15 +219,6 @@ const char *word_copy(char *buf, size_t n, const struct word *w)
 /* strtod also reads numbers in hexadecimal, "nan(…)" and white space before a number. */
 #define NOT_OF_A_NUMBER "xX(\n\v\f\r"
 
-/* Of a number in each line, pow() would take a fifth of an import. */
-static double power_of_10(double n)
-{
-    static const double known[] = {1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1e0,
-                                   1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9};
-    const int last = 9;
-    return n >= -last && n <= last ? known[(int)n + last] : pow(10, n);
-}
-
 bool number_read(struct number *out, const char *s, const char *end)
 {
     char word[64], *stop;
@@ -243,7 +234,7 @@ bool number_read(struct number *out, const char *s, const char *end)
     out->negative = *word == '-';
     const char *point = strchr(word, '.'), *power = strpbrk(word, "eE");
     size_t decimals = point ? strspn(point + 1, "0123456789") : 0;
-    out->half = 0.5 * power_of_10((power ? atoi(power + 1) : 0) - (double)decimals);
+    out->half = 0.5 * pow(10, (power ? atoi(power + 1) : 0) - (double)decimals);
     return true;
 }
 
@@ -256,10 +247,21 @@ bool word_number(const struct word *w, struct number *out)
 
 bool number_scaled(const struct number *x, int shift, uint64_t *out)
 {
-    double v = fabs(x->value) * power_of_10(shift);
+    double v = fabs(x->value) * pow(10, shift);
     bool fits = x->finite && v < 1e18;
     *out = fits ? (uint64_t)(v + HALF) : 0;
     return fits;
+}
+
+/* Does the text begin with one of the list "A,B"? */
+static bool begins(const char *s, const char *list)
+{
+    for (size_t n = 0; *list; list += n + (list[n] == ',')) {
+        n = strcspn(list, ",");
+        if (!strncmp(s, list, n))
+            return true;
+    }
+    return false;
 }
 
 /* A message may follow a field of a row without a blank: "-1node0", "sumnode0". Returns where its
@@ -296,15 +298,9 @@ static char *with_time(const char *line, char *s)
 
 char *import_message_in(char *line)
 {
-    static const char *const kinds[] = {"] NCCL INFO", "] NCCL WARN", "] NCCL TRACE", "] NCCL CALL",
-                                        "] NCCL ABORT"};
     struct word w[3];
-    char *at = NULL;
-    if (!strstr(line, "] NCCL "))
-        return NULL;
-    for (size_t i = 0; i < COUNT(kinds) && !at; i++)
-        at = strstr(line, kinds[i]);
-    if (!at)
+    char *at = strstr(line, "] NCCL ");
+    if (!at || !begins(at + strlen("] NCCL "), "INFO,WARN,TRACE,CALL,ABORT"))
         return NULL;
     while (at > line && *at != '[')
         at--;
@@ -399,15 +395,6 @@ bool import_lines_next(struct import_lines *in, char **line)
     return true;
 }
 
-void import_lines_anchor(struct import_lines *in, const char *(*anchor)(const char *line))
-{
-    char *line;
-    in->anchor = anchor;
-    while (!*in->prefix && import_lines_next(in, &line) && !anchor(line))
-        ;
-    import_lines_rewind(in);
-}
-
 const char *import_anchor(const char *line, const char *at)
 {
     const char *s = at;
@@ -426,32 +413,6 @@ static bool variable(const char *s, size_t n)
     return n > 1 && n < 64;
 }
 
-/* Does the text begin with one of the list "A,B"? */
-static bool begins(const char *s, const char *list)
-{
-    for (size_t n = 0; *list; list += n + (list[n] == ',')) {
-        n = strcspn(list, ",");
-        if (!strncmp(s, list, n))
-            return true;
-    }
-    return false;
-}
-
-/* Variables that change no time, or whose values differ between equal jobs. */
-static bool idle(const char *name)
-{
-    return text_lists("PATH,HOME,PWD,OLDPWD,USER,SHELL,TERM,LANG,MASTER_ADDR,MASTER_PORT,LOGNAME",
-                      ",", name) ||
-           begins(name, "NCCL_DEBUG,SLURM_,PBS_,LSB_,LC_,PS");
-}
-
-/* Is it a setting of the communication, wherever a log shows it? */
-static bool of_communication(const char *name)
-{
-    return begins(name, "NCCL_,RCCL_,OMPI_MCA_,UCX_,MPICH_,I_MPI_,MV2_,FI_,SHARP_,HCOLL_,"
-                        "TORCH_NCCL_");
-}
-
 void import_setting(json_t *to, const char *name, size_t n, const char *value, size_t value_n)
 {
     AUTO_FREE char *key = xstrfmt("%.*s", (int)n, name);
@@ -460,7 +421,10 @@ void import_setting(json_t *to, const char *name, size_t n, const char *value, s
     while (value_n && strchr("\"'`,;)", value[value_n - 1]))
         value_n--;
     AUTO_FREE char *text = xstrfmt("%.*s", (int)value_n, value), *label = label_from(text);
-    if (!idle(key))
+    /* Others change no time, or differ between equal jobs. */
+    if (!text_lists("PATH,HOME,PWD,OLDPWD,USER,SHELL,TERM,LANG,MASTER_ADDR,MASTER_PORT,LOGNAME",
+                    ",", key) &&
+        !begins(key, "NCCL_DEBUG,SLURM_,PBS_,LSB_,LC_,PS"))
         json_object_set_new(to, key, json_text(label));
 }
 
@@ -474,19 +438,11 @@ static bool take_assignment(json_t *to, const struct word *w, bool any)
     if (!equals || !variable(s, (size_t)(equals - s)))
         return false;
     AUTO_FREE char *name = xstrfmt("%.*s", (int)(equals - s), s);
-    if (any || of_communication(name))
+    /* A setting of the communication counts wherever a log shows it. */
+    if (any || begins(name, "NCCL_,RCCL_,OMPI_MCA_,UCX_,MPICH_,I_MPI_,MV2_,FI_,SHARP_,HCOLL_,"
+                            "TORCH_NCCL_"))
         import_setting(to, name, strlen(name), equals + 1, (size_t)(end - equals - 1));
     return true;
-}
-
-/* "ALL,NAME=VALUE,NAME=VALUE" */
-static void take_list(json_t *to, const char *s, const char *end)
-{
-    for (const char *next; s < end; s = next + 1) {
-        next = memchr(s, ',', (size_t)(end - s));
-        next = next ? next : end;
-        take_assignment(to, &(struct word){s, (size_t)(next - s)}, true);
-    }
 }
 
 static bool word_in(const struct word *w, const char *list)
@@ -502,12 +458,6 @@ static struct word last_part(const struct word *w)
     while (s > w->s && !strchr("/\"'", s[-1]))
         s--;
     return (struct word){s, (size_t)(end - s)};
-}
-
-static bool launcher(const struct word *w)
-{
-    struct word name = last_part(w);
-    return word_in(&name, "mpirun,mpiexec,mpiexec.hydra,orterun,prterun,srun,torchrun");
 }
 
 /* "…/all_reduce_perf", "osu_allreduce": the last component names a benchmark; else its n is 0. */
@@ -536,34 +486,15 @@ static void take_option(json_t *to, const struct word *w, const struct word *val
             json_object_set_new(to, options[i].name, json_sprintf("%.*s", (int)value->n, value->s));
 }
 
-/* Takes option i of a launcher; returns how many words it has. */
-static size_t take_launcher_option(json_t *to, const struct word *w, size_t i, size_t n)
-{
-    const struct word *a = i + 1 < n ? &w[i + 1] : NULL, *b = i + 2 < n ? &w[i + 2] : NULL;
-    if (word_in(&w[i], "--mca,-mca,--gmca,--prtemca,--pmixmca") && a && b) {
-        AUTO_FREE char *name = xstrfmt("OMPI_MCA_%.*s", (int)a->n, a->s);
-        import_setting(to, name, strlen(name), b->s, b->n);
-        return 3;
-    }
-    if (word_in(&w[i], "-genv,-env") && a && b && variable(a->s, a->n)) {
-        import_setting(to, a->s, a->n, b->s, b->n);
-        return 3;
-    }
-    const char *list = w[i].n > 9 && !strncmp(w[i].s, "--export=", 9) ? w[i].s + 9
-                       : w[i].n > 6 && !strncmp(w[i].s, "--env=", 6)  ? w[i].s + 6
-                                                                      : NULL;
-    if (list)
-        take_list(to, list, w[i].s + w[i].n);
-    return 1;
-}
-
 /* A command that starts a benchmark; false: the words are none. */
 static bool take_command(struct import_log *log, const struct word *w, size_t n)
 {
     bool command = false;
     struct word program = {0};
     for (size_t i = 0; i < n && !program.n; i++) {
-        command = command || launcher(&w[i]);
+        struct word name = last_part(&w[i]);
+        command =
+            command || word_in(&name, "mpirun,mpiexec,mpiexec.hydra,orterun,prterun,srun,torchrun");
         program = benchmark(w[i]);
     }
     if (!command && !program.n)
@@ -574,10 +505,25 @@ static bool take_command(struct import_log *log, const struct word *w, size_t n)
     for (size_t i = 0, step; i < n; i += step) {
         step = 1;
         started = started || benchmark(w[i]).n;
-        if (started)
+        if (started) {
             take_option(to, &w[i], i + 1 < n ? &w[i + 1] : NULL);
-        else if (!take_assignment(to, &w[i], true))
-            step = take_launcher_option(to, w, i, n);
+        } else if (take_assignment(to, &w[i], true)) {
+            continue;
+        } else if (i + 2 < n && word_in(&w[i], "--mca,-mca,--gmca,--prtemca,--pmixmca")) {
+            AUTO_FREE char *name = xstrfmt("OMPI_MCA_%.*s", (int)w[i + 1].n, w[i + 1].s);
+            import_setting(to, name, strlen(name), w[i + 2].s, w[i + 2].n);
+            step = 3;
+        } else if (i + 2 < n && word_in(&w[i], "-genv,-env") && variable(w[i + 1].s, w[i + 1].n)) {
+            import_setting(to, w[i + 1].s, w[i + 1].n, w[i + 2].s, w[i + 2].n);
+            step = 3;
+        } else if (w[i].n > 9 && !strncmp(w[i].s, "--export=", 9)) { /* ALL,NAME=VALUE,… */
+            const char *end = w[i].s + w[i].n;
+            for (const char *s = w[i].s + 9, *next; s < end; s = next + 1) {
+                next = memchr(s, ',', (size_t)(end - s));
+                next = next ? next : end;
+                take_assignment(to, &(struct word){s, (size_t)(next - s)}, true);
+            }
+        }
     }
     json_decref(log->command);
     log->command = to;
@@ -635,48 +581,29 @@ static void take_words(struct import_log *log, const struct word *w, size_t n)
         take_assignment(log->exported, &w[i], false);
 }
 
-/* Saves the time for the words of most lines. */
-static bool of_interest(const char *line)
-{
-    static const char *const parts[] = {"=",   "\\",      "_perf",  "osu_",
-                                        "run", "mpiexec", "setenv", "unset"};
-    size_t i = 0;
-    while (i < COUNT(parts) && !strstr(line, parts[i]))
-        i++;
-    return i < COUNT(parts);
-}
-
 /* ---- headings ---- */
 
-/* Has the text no word but those of a date? */
-static bool is_date(const char *s)
-{
-    while (*(s += strcspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"))) {
-        char word[16];
-        size_t n = 0;
-        while (isalpha((unsigned char)s[n]))
-            n++;
-        snprintf(word, sizeof word, "%.*s", (int)n, s);
-        if (!text_lists(
-                "T,Z,UTC,GMT,AM,PM,Mon,Tue,Wed,Thu,Fri,Sat,Sun,Jan,Feb,Mar,Apr,May,Jun,Jul,Aug,"
-                "Sep,Oct,Nov,Dec,CET,CEST,EST,EDT,PST,PDT",
-                ",", word))
-            return false;
-        s += n;
-    }
-    return true;
-}
-
-/* "Rep 2", "Run #3 of 5": headings of repetitions, which are launches of one config. */
+/* "Rep 2", "Run #3 of 5" and dates: headings of repetitions, which are launches of one config. */
 static bool is_repetition(const char *s)
 {
-    if (is_date(s))
-        return true;
+    static const char dates[] =
+        "T,Z,UTC,GMT,AM,PM,Mon,Tue,Wed,Thu,Fri,Sat,Sun,Jan,Feb,Mar,Apr,May,Jun,Jul,Aug,Sep,Oct,Nov,"
+        "Dec,CET,CEST,EST,EDT,PST,PDT";
     static const char *const names[] = {
         "rep",  "reps",      "repeat",      "repetition", "run",   "trial",
         "iter", "iteration", "launch",      "attempt",    "round", "sample",
         "try",  "pass",      "measurement", "execution",  "test"};
-    for (size_t i = 0; i < COUNT(names); i++) {
+    bool date = true;
+    for (const char *word = s; *word && date;) {
+        char one[16];
+        size_t n = 0;
+        while (isalpha((unsigned char)word[n]))
+            n++;
+        snprintf(one, sizeof one, "%.*s", (int)n, word);
+        date = !n || text_lists(dates, ",", one);
+        word += n + !n;
+    }
+    for (size_t i = 0; i < COUNT(names) && !date; i++) {
         size_t n = strlen(names[i]);
         if (strncasecmp(s, names[i], n) || isalpha((unsigned char)s[n]))
             continue;
@@ -686,7 +613,7 @@ static bool is_repetition(const char *s)
             s += 2 + strspn(s + 2, " 0123456789");
         return !*s;
     }
-    return false;
+    return date;
 }
 
 static void set_heading(struct import_log *log, size_t level, const char *s, size_t n)
@@ -713,8 +640,8 @@ static void set_heading(struct import_log *log, size_t level, const char *s, siz
         take_assignment(log->headed, &w[i], false);
 }
 
-/* Markdown's "## After" and "**After**", a line of dashes below a line, "=== After ===" of a script, and
- * "<h2>After</h2>". A '#' alone begins a comment of nccl-tests, except in Markdown outside of code. */
+/* Markdown's "## After" and "**After**", a line of dashes below a line, and "=== After ===" of a script.
+ * A '#' alone begins a comment of nccl-tests, except in Markdown outside of code. */
 static bool take_heading(struct import_log *log, const char *line)
 {
     const char *s = line + strspn(line, " \t");
@@ -727,8 +654,6 @@ static bool take_heading(struct import_log *log, const char *line)
     } else if (marks >= (log->fences && log->fences % 2 == 0 ? 1 : 2) && marks < IMP_LEVELS &&
                blank(s[marks])) {
         set_heading(log, marks, s, n);
-    } else if (!strncasecmp(s, "<h", 2) && s[2] >= '1' && s[2] <= '6' && s[3] == '>') {
-        set_heading(log, (size_t)(s[2] - '0'), s + 4, strcspn(s + 4, "<"));
     } else if (rule >= 3 && rule == n && log->before && isalnum((unsigned char)*log->before)) {
         set_heading(log, *s == '=' ? 1 : 2, log->before, strlen(log->before));
     } else if (rule >= (*s == '=' ? 2 : 3) && rule < n) {
@@ -770,8 +695,6 @@ void import_log_line(struct import_log *log, const char *line)
     line += strspn(line, " \t");
     line += *line == '#';
     if (strstr(line, "Collective test concluded")) /* it names the program, and is no command */
-        return;
-    if (!log->part.len && !of_interest(line))
         return;
     size_t length = strlen(line);
     bool goes_on = length && line[length - 1] == '\\';
@@ -854,19 +777,15 @@ struct imp_test *import_add_test(struct import *imp, const struct import_lines *
     return t;
 }
 
-static bool same(const struct imp_cell *a, const struct imp_cell *b)
-{
-    return a->size_B == b->size_B && a->in_place == b->in_place && a->root == b->root &&
-           !strcmp(a->dtype, b->dtype) && !strcmp(a->op, b->op);
-}
-
 /* Tables repeat their cells in order, so the search starts after the last cell. */
 struct imp_cell *import_cell(const struct import_lines *in, struct imp_test *t,
                              const struct imp_cell *like)
 {
     for (size_t i = 0; i < t->n_cells; i++) {
         size_t k = (t->last + 1 + i) % t->n_cells;
-        if (!same(&t->cells[k], like))
+        const struct imp_cell *c = &t->cells[k];
+        if (c->size_B != like->size_B || c->in_place != like->in_place || c->root != like->root ||
+            strcmp(c->dtype, like->dtype) != 0 || strcmp(c->op, like->op) != 0)
             continue;
         t->last = k;
         if (t->cells[k].iters == like->iters)

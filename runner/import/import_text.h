@@ -28,6 +28,8 @@ struct import_lines {
     char sha256[65]; /* of the file */
     /* What other programs put before each line of a table: "[1,0]<stdout>:", a time, a pod. */
     char prefix[256];
+    /* Returns where the text of a table begins in a line that only such output has, or NULL. The text
+     * before it is the prefix. Digits of a prefix may differ from line to line. */
     const char *(*anchor)(const char *line);
 };
 
@@ -39,10 +41,6 @@ int import_lines_open(struct import_lines *in, const char *path);
 /* The next line, terminated, without its LF or CRLF and without its prefix; false at the end. Valid
  * until the next call. */
 bool import_lines_next(struct import_lines *in, char **line);
-/* `anchor` returns where the text of a table begins in a line that only such output has, or NULL. The
- * text before it is the prefix, from the first such line on and for the lines before that. Digits of
- * a prefix may differ from line to line. */
-void import_lines_anchor(struct import_lines *in, const char *(*anchor)(const char *line));
 /* Where the text at `at` begins with its '#', if it has one. */
 const char *import_anchor(const char *line, const char *at);
 void import_lines_rewind(struct import_lines *in);

@@ -25,20 +25,21 @@
 /* ---- import ---- */
 
 struct import_request {
-    const char *out, *platform, *format, **set;
+    const char *out, *platform, **set;
     bool as_launches;
     struct facts facts;
-    struct import_platform *at;
+    struct import_platform at; /* config NULL: none */
 };
 
 static int read_request(struct import_request *q)
 {
-    if (!strcmp(q->format, "auto"))
-        q->format = NULL;
-    if (q->platform && import_platform_is(q->platform))
-        CHECK(import_platform_read(&q->at, q->platform));
-    else if (q->platform)
+    const bool path = q->platform && (strchr(q->platform, '/') || text_ends(q->platform, ".ini"));
+    if (path) {
+        CHECK(config_load(&q->at.config, q->platform, NULL));
+        CHECK(settings_read(q->at.config, &q->at.set));
+    } else if (q->platform) {
         CHECK(facts_set(&q->facts, "platform", q->platform));
+    }
     for (const char **s = q->set; s && *s; s++)
         CHECK(facts_set_word(&q->facts, *s));
     return GS_OK;
@@ -58,15 +59,14 @@ static int name_config(struct imported *f)
 
 static int read_file(const struct import_request *q, const char *path, struct imported *out)
 {
-    out->at = q->at;
+    out->at = q->at.config ? &q->at : NULL;
     facts_copy(&out->facts, &q->facts);
-    struct import_known known = {.format = q->format,
-                                 .unit = out->facts.value[FACT_UNIT],
+    struct import_known known = {.unit = out->facts.value[FACT_UNIT],
                                  .collective = out->facts.value[FACT_COLLECTIVE]};
     if (out->facts.value[FACT_RANKS])
         units_parse_int(out->facts.value[FACT_RANKS], &known.ranks);
-    else if (q->at)
-        known.ranks = q->at->set.launch.ranks;
+    else if (out->at)
+        known.ranks = out->at->set.launch.ranks;
     CHECK(import_read(&out->imp, path, &known));
     return name_config(out);
 }
@@ -113,13 +113,13 @@ static int run(void *request, char **paths, int n)
     int code = read_request(q);
     TRY(code, import(q, paths, (size_t)n));
     facts_free(&q->facts);
-    import_platform_free(q->at);
+    config_free(q->at.config);
     return code;
 }
 
 int cmd_import(int argc, char **argv)
 {
-    struct import_request q = {.format = "auto"};
+    struct import_request q = {0};
     const struct cli_option options[] = {
         {"output", 'o', CLI_TEXT, &q.out, "RAW", "folder for the recordings (default data/raw)"},
         {"platform", 0, CLI_TEXT, &q.platform, "NAME",
@@ -128,9 +128,6 @@ int cmd_import(int argc, char **argv)
         {"set", 0, CLI_LIST, &q.set, "KEY=VALUE",
          "give a fact that the files lack, e.g. ranks=8 or config=ring; unit=s, ms or us for "
          "iteration times (default ms); may be repeated"},
-        {"format", 0, CLI_TEXT, &q.format, "FORMAT",
-         "nccl-tests, nccl-json, iteration (a step time on each line, in milliseconds), osu or "
-         "auto (default auto: recognise the contents)"},
         {"as-launches", 0, CLI_FLAG, &q.as_launches, NULL,
          "make the files of one platform the launches of one run, so that compare can use them"},
         CLI_QUIET_ROW,
