@@ -165,23 +165,19 @@ static void keep(struct visit *v, struct slot *s, size_t n)
     }
 }
 
-/* A metric that some rank has not is NaN in every sample. */
-static double median_or_none(const double *x, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (!isfinite(x[i]))
-            return NAN;
-    return stats_median(x, n);
-}
-
 static void summarise(const struct visit *v, struct slot *s)
 {
     struct visited *o = &s->visited;
     o->skew_ns = (uint64_t)stats_median(v->skew, o->n);
     o->spread_ns = (uint64_t)stats_median(v->spread, o->n);
     o->metrics[0] = stats_median(v->time, o->n) * 1e-9 / s->iters;
-    for (size_t m = 1; m < v->metrics; m++)
-        o->metrics[m] = median_or_none(&v->kept[m * v->cap], o->n);
+    for (size_t m = 1; m < v->metrics; m++) {
+        const double *x = &v->kept[m * v->cap];
+        o->metrics[m] = stats_median(x, o->n);
+        for (size_t i = 0; i < o->n; i++) /* one that some rank has not is NaN in every sample */
+            if (!isfinite(x[i]))
+                o->metrics[m] = NAN;
+    }
 }
 
 /* Throws `discard` samples away, then fills s->visited with n (at most what [measure] samples
@@ -382,7 +378,7 @@ static enum course grouping_prepare(struct grouping *g)
             continue;
         beat_cell(r->beat, s->cell, s->copy);
         enum call_result mine = prepare_slot(r, s);
-        s->live = team_max(&r->team, mine) == FINE;
+        s->live = team_max(&r->team, (int64_t)mine) == FINE;
         if (!s->live)
             course = grouping_lose(g, s, "prepare", mine, "failed");
         s->iters = clock_iterations(0, 0, 0, s->cell->shape.iters_min, s->cell->shape.iters_max);
@@ -420,14 +416,6 @@ static bool settle_iterations(struct grouping *g, struct slot *s)
     return settled;
 }
 
-/* No warm-up is wanted, and its number of iterations is fixed. */
-static bool needs_none(const struct slot *s, const struct set_measure *set)
-{
-    const struct wl_shape *shape = &s->cell->shape;
-    return set->warmup_ops == 0 && set->warmup <= 0 && shape->iters_max > 0 &&
-           shape->iters_min == shape->iters_max;
-}
-
 /* Takes one sample of each cell per round, until all ran often and long enough and no sample is too
  * short for the clock. It adds up the sample times, which are the same on every rank. */
 static enum course warm_up(struct grouping *g)
@@ -440,7 +428,9 @@ static enum course warm_up(struct grouping *g)
         warm = true;
         for (size_t i = 0; i < g->n && course == GO_ON; i++) {
             struct slot *s = &g->slots[i];
-            if (!s->live || needs_none(s, set))
+            const struct wl_shape *shape = &s->cell->shape;
+            bool fixed = shape->iters_max > 0 && shape->iters_min == shape->iters_max;
+            if (!s->live || (fixed && set->warmup_ops == 0 && set->warmup <= 0))
                 continue;
             course = visit_slot(g, s, "warmup", 0, 1);
             if (course != GO_ON || !s->live)
@@ -500,14 +490,6 @@ static enum course visit_all(struct grouping *g)
     return course;
 }
 
-static json_t *metric_medians(const struct wl_metric *metrics, const struct visited *v)
-{
-    json_t *o = json_object();
-    for (size_t m = 1; metrics[m].name; m++)
-        json_object_set_new(o, metrics[m].name, json_finite(v->metrics[m]));
-    return o;
-}
-
 static json_t *each_rank(const struct wl_metric *metrics, const double *each, int ranks)
 {
     json_t *o = json_object();
@@ -536,8 +518,11 @@ static void record_samples(struct grouping *g, struct slot *s)
                           s->copy, "block", g->block, "at", round(v->at * 1e3) / 1e3, "iters",
                           (json_int_t)s->iters, "skew_ns", (json_int_t)v->skew_ns, "spread_ns",
                           (json_int_t)v->spread_ns);
-    if (metrics[1].name)
-        json_object_set_new(o, "metrics", metric_medians(metrics, v));
+    json_t *medians = metrics[1].name ? json_object() : NULL;
+    for (size_t m = 1; metrics[m].name; m++)
+        json_object_set_new(medians, metrics[m].name, json_finite(v->metrics[m]));
+    if (medians)
+        json_object_set_new(o, "metrics", medians);
     if (v->each)
         json_object_set_new(o, "each", each_rank(metrics, v->each, r->team.ranks));
     record_attempt_block(&r->recording, o, v->time_ns, v->n);

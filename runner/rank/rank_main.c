@@ -22,6 +22,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 /* Seconds for steps that the config's deadline does not cover: loading the plugin's libraries,
  * MPI_Init, and the end. */
@@ -46,7 +47,7 @@ static int find_missing(struct session *r)
                 ledger_given_up(l, r->launch, p->cells[i].id, p->set.measure.retries) != NULL;
         ledger_free(l);
     }
-    code = team_max(&r->team, code);
+    code = (int)team_max(&r->team, code);
     team_share(&r->team, r->missing, p->n_groups * sizeof *r->missing, 0);
     team_share(&r->team, r->given_up, p->n_cells * sizeof *r->given_up, 0);
     return code;
@@ -67,18 +68,10 @@ static int open_plugin(struct session *r)
     } else {
         watchdog_start(&r->watchdog, r->wl->abort, r->self);
     }
-    return team_max(&r->team, code);
+    return (int)team_max(&r->team, code);
 }
 
 /* ---- the recording ---- */
-
-/* The coarsest clock step of all ranks, and the sample time: at least a thousand such steps. */
-static void read_clock(struct session *r)
-{
-    r->clock_step_ns = team_max_u64(&r->team, clock_step_ns(clock_now_ns));
-    uint64_t asked_ns = (uint64_t)(r->plan->set.measure.sample_time * 1e9);
-    r->sample_ns = 1000 * r->clock_step_ns > asked_ns ? 1000 * r->clock_step_ns : asked_ns;
-}
 
 /* {rank, host, …} of every rank, on rank 0; NULL on the others. */
 static json_t *gather_hosts(const struct session *r)
@@ -110,20 +103,10 @@ static int open_recording(struct session *r)
         if (!r->recording.code)
             r->recording.code = lateness_begin(&r->lateness);
     }
-    return team_max(&r->team, r->recording.code);
+    return (int)team_max(&r->team, r->recording.code);
 }
 
 /* ---- the attempt ---- */
-
-static int check_ranks(const struct session *r)
-{
-    const struct set_launch *set = &r->plan->set.launch;
-    if (r->team.ranks == set->ranks)
-        return GS_OK;
-    return fail_at(GS_USAGE, r->plan->config->path, 0,
-                   "ranks=%lld in the plan, but %d ranks were started", (long long)set->ranks,
-                   r->team.ranks);
-}
 
 static int set_up(struct session *r)
 {
@@ -131,13 +114,21 @@ static int set_up(struct session *r)
     host_api_begin(&r->api, &r->team, &r->recording, plan_launch_seed(r->plan->seed, r->launch));
     record_attempt_begin(&r->recording, r->team.rank == 0);
     health_open(&r->health, &r->team);
-    int code = check_ranks(r);
+    const struct set_launch *set = &r->plan->set.launch;
+    int code = r->team.ranks == set->ranks
+                   ? GS_OK
+                   : fail_at(GS_USAGE, r->plan->config->path, 0,
+                             "ranks=%lld in the plan, but %d ranks were started",
+                             (long long)set->ranks, r->team.ranks);
     TRY(code, find_missing(r));
     TRY(code, open_plugin(r));
     session_own_step(r, "open");
     if (code)
         return code;
-    read_clock(r);
+    /* The coarsest clock step of all ranks, and the sample time: at least a thousand such steps. */
+    r->clock_step_ns = (uint64_t)team_max(&r->team, (int64_t)clock_step_ns(clock_now_ns));
+    uint64_t asked_ns = (uint64_t)(r->plan->set.measure.sample_time * 1e9);
+    r->sample_ns = 1000 * r->clock_step_ns > asked_ns ? 1000 * r->clock_step_ns : asked_ns;
     return open_recording(r);
 }
 
@@ -214,16 +205,15 @@ static int measure(void *arg)
     const struct measure *m = arg;
     struct session r = {.dir = m->dir, .launch = m->launch, .attempt = m->attempt, .beat = m->beat};
     beat_step(r.beat, "init", START_S);
-    int code = plan_read(&r.plan, r.dir);
-    if (code)
-        return code;
+    CHECK(plan_read(&r.plan, r.dir));
     r.wl = &r.plan->plugin->wl;
     binding_take(&r.binding, r.plan, m->local_rank);
-    code = team_join(&r.team, r.beat);
+    int code = team_join(&r.team, r.beat);
     TRY(code, set_up(&r));
     enum course course = code ? BROKEN : measure_groups(&r);
     course = take_down(&r, course);
-    team_leave(&r.team);
+    MPI_Comm_free(&r.team.comm);
+    MPI_Finalize();
     plan_free(r.plan);
     snprintf(r.beat->status, sizeof r.beat->status, "%s", status_of[course]);
     if (course <= STOP) /* earlier errors were handled */
@@ -235,34 +225,11 @@ static int measure(void *arg)
 
 /* ---- the program ---- */
 
-static int watched_run(const char *dir, int launch, int attempt)
-{
-    struct rank_place place;
-    place_find(&place);
-    struct beat *beat = beat_map();
-    if (!beat)
-        return fail(GS_CANNOT, "rank %d on %s: cannot allocate the memory that the ranks share",
-                    place.rank, place.host);
-    struct measure m = {.dir = dir,
-                        .launch = launch,
-                        .attempt = attempt,
-                        .local_rank = place.local_rank,
-                        .beat = beat};
-    return shim(&place, beat, measure, &m);
-}
-
-static bool number(const char *text, int *value)
-{
-    const char *end;
-    long long n;
-    bool good = text_integer(text, 1, INT_MAX, &n, &end) && !*end;
-    *value = good ? (int)n : 0;
-    return good;
-}
-
 int main(int argc, char **argv)
 {
-    int launch, attempt, n;
+    long long launch, attempt;
+    const char *end;
+    int n;
     const struct cli_option options[] = {{0}};
     const struct cli cli = {.verb = "rank",
                             .arguments = "RUNDIR LAUNCH ATTEMPT",
@@ -273,9 +240,22 @@ int main(int argc, char **argv)
     bool done;
     signal(SIGXFSZ, SIG_IGN); /* beyond a file size limit write(2) fails instead of killing us */
     int code = cli_parse(&cli, argc, argv, args, &n, &done);
-    if (!code && !done && n == 3 && number(args[1], &launch) && number(args[2], &attempt))
-        code = watched_run(args[0], launch, attempt);
-    else if (!code && !done)
-        code = fail(GS_USAGE, "usage: gradsync-rank RUNDIR LAUNCH ATTEMPT");
-    return code;
+    if (code || done)
+        return code;
+    if (n != 3 || !text_integer(args[1], 1, INT_MAX, &launch, &end) || *end ||
+        !text_integer(args[2], 1, INT_MAX, &attempt, &end) || *end)
+        return fail(GS_USAGE, "usage: gradsync-rank RUNDIR LAUNCH ATTEMPT");
+    struct rank_place place;
+    place_find(&place);
+    struct beat *beat =
+        mmap(NULL, sizeof *beat, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (beat == MAP_FAILED)
+        return fail(GS_CANNOT, "rank %d on %s: cannot allocate the memory that the ranks share",
+                    place.rank, place.host);
+    struct measure m = {.dir = args[0],
+                        .launch = (int)launch,
+                        .attempt = (int)attempt,
+                        .local_rank = place.local_rank,
+                        .beat = beat};
+    return shim(&place, beat, measure, &m);
 }

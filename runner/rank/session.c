@@ -107,12 +107,6 @@ void host_api_begin(struct host_api *l, const struct team *team, struct record_a
 
 /* ---- the deadline of a call ---- */
 
-static struct timespec at(uint64_t ns)
-{
-    return (struct timespec){.tv_sec = (time_t)(ns / 1000000000u),
-                             .tv_nsec = (long)(ns % 1000000000u)};
-}
-
 /* Sleeps until the deadline it saw last, and then reads the current one. So setting a deadline need
  * not wake this thread. */
 static void *watch(void *arg)
@@ -123,7 +117,8 @@ static void *watch(void *arg)
         if (w->deadline_ns == UINT64_MAX) {
             pthread_cond_wait(&w->changed, &w->lock);
         } else if (clock_now_ns() < w->deadline_ns) {
-            struct timespec until = at(w->deadline_ns);
+            struct timespec until = {.tv_sec = (time_t)(w->deadline_ns / 1000000000u),
+                                     .tv_nsec = (long)(w->deadline_ns % 1000000000u)};
             pthread_cond_timedwait(&w->changed, &w->lock, &until);
         } else {
             w->deadline_ns = UINT64_MAX;
@@ -133,17 +128,6 @@ static void *watch(void *arg)
     }
     pthread_mutex_unlock(&w->lock);
     return NULL;
-}
-
-/* The main thread handles signals. */
-static bool start_thread(struct watchdog *w)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
-    bool started = !pthread_create(&w->thread, NULL, watch, w);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return started;
 }
 
 bool watchdog_start(struct watchdog *w, void (*abort)(void *self), void *self)
@@ -157,8 +141,12 @@ bool watchdog_start(struct watchdog *w, void (*abort)(void *self), void *self)
     pthread_mutex_init(&w->lock, NULL);
     pthread_cond_init(&w->changed, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    if (!start_thread(w))
+    sigset_t all, before; /* the main thread handles signals */
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    if (pthread_create(&w->thread, NULL, watch, w))
         w->abort = NULL;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     return w->abort;
 }
 
@@ -189,53 +177,38 @@ static void watchdog_set(struct watchdog *w, uint64_t deadline_ns)
     pthread_mutex_unlock(&w->lock);
 }
 
-static bool watchdog_fired(const struct watchdog *w)
-{
-    return atomic_load(&w->fired);
-}
-
 /* ---- the session ---- */
 
 /* Seconds for abort() to end a hung call, before the shim kills the process. */
 #define ABORT_S 2.0
 
-static double patience(const struct session *r)
-{
-    return r->plan->set.measure.deadline;
-}
-
 void session_step(struct session *r, const char *phase)
 {
-    bool can_abort = r->watchdog.abort;
-    beat_step(r->beat, phase, patience(r) + (can_abort ? ABORT_S : 0));
-    if (can_abort)
-        watchdog_set(&r->watchdog, r->beat->step_ns + (uint64_t)(patience(r) * 1e9));
+    double deadline_s = r->plan->set.measure.deadline;
+    beat_step(r->beat, phase, deadline_s + (r->watchdog.abort ? ABORT_S : 0));
+    watchdog_set(&r->watchdog, r->beat->step_ns + (uint64_t)(deadline_s * 1e9));
 }
 
 void session_own_step(struct session *r, const char *phase)
 {
     watchdog_set(&r->watchdog, UINT64_MAX);
-    beat_step(r->beat, phase, patience(r));
-}
-
-/* As after a crash, the shim reports the cell and the launcher ends the other ranks, which may be in an
- * operation that needs this one. Nothing is closed: with a lost device that may hang. */
-_Noreturn static void leave(const struct session *r)
-{
-    snprintf(r->beat->error, sizeof r->beat->error, "%s",
-             *r->api.why ? r->api.why : "the plugin cannot go on and gives no reason");
-    snprintf(r->beat->status, sizeof r->beat->status, "lost");
-    _exit(GS_FAILED);
+    beat_step(r->beat, phase, r->plan->set.measure.deadline);
 }
 
 enum call_result session_result(const struct session *r, enum wl_status status)
 {
     static const enum call_result results[] = {
         [WL_OK] = FINE, [WL_RETRY] = AGAIN, [WL_SKIP] = SKIPPED, [WL_FAIL] = FAILED};
-    if (watchdog_fired(&r->watchdog))
+    if (atomic_load(&r->watchdog.fired))
         return HANGING;
-    if (status == WL_LOST)
-        leave(r);
+    if (status == WL_LOST) {
+        /* As after a crash, the shim reports the cell and the launcher ends the other ranks, which may be in
+         * an operation that needs this one. Nothing is closed: with a lost device that may hang. */
+        snprintf(r->beat->error, sizeof r->beat->error, "%s",
+                 *r->api.why ? r->api.why : "the plugin cannot go on and gives no reason");
+        snprintf(r->beat->status, sizeof r->beat->status, "lost");
+        _exit(GS_FAILED);
+    }
     if ((size_t)status >= COUNT(results))
         return FAILED;
     return results[status];

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -51,13 +50,6 @@ void place_find(struct rank_place *p)
 }
 
 /* ---- the page ---- */
-
-struct beat *beat_map(void)
-{
-    void *page =
-        mmap(NULL, sizeof(struct beat), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    return page == MAP_FAILED ? NULL : page;
-}
 
 void beat_step(struct beat *b, const char *phase, double seconds)
 {
@@ -209,24 +201,6 @@ static int hung(const struct shim *s)
     return died(s, "hang", why);
 }
 
-/* The other ranks of a stopped one wait, and would be taken for the ones that hang: so it is
- * reported at once. A job that was suspended goes on within STOPPED_NS. */
-static bool stays_stopped(const struct shim *s)
-{
-    pid_t parent;
-    return s->stopped_ns && clock_now_ns() - s->stopped_ns > STOPPED_NS &&
-           family_state(s->child, &parent) == 'T';
-}
-
-/* The hung rank reports first; waiting ranks give it a grace period, longer without an own error. */
-static bool past_deadline(const struct shim *s)
-{
-    const struct beat *b = s->beat;
-    uint64_t deadline = b->deadline_ns;
-    uint64_t more = !b->waiting ? 0 : *b->said ? CULPRIT_NS : 2 * CULPRIT_NS;
-    return deadline && clock_now_ns() > deadline + more;
-}
-
 /* The next watched signal; 0: none in time. */
 static int next_signal(const struct shim *s, uint64_t ns)
 {
@@ -262,7 +236,16 @@ static int watch(struct shim *s)
                 return ended(s, status);
             s->stopped_ns = clock_now_ns();
         }
-        if (stays_stopped(s) || past_deadline(s))
+        /* The other ranks of a stopped one wait, and would be taken for the ones that hang: so it is
+         * reported at once. A job that was suspended goes on within STOPPED_NS. */
+        const struct beat *b = s->beat;
+        uint64_t now = clock_now_ns(), deadline = b->deadline_ns;
+        pid_t parent;
+        bool stopped = s->stopped_ns && now - s->stopped_ns > STOPPED_NS &&
+                       family_state(s->child, &parent) == 'T';
+        /* The hung rank reports first; waiting ranks give it a grace period, longer without an own error. */
+        uint64_t more = !b->waiting ? 0 : *b->said ? CULPRIT_NS : 2 * CULPRIT_NS;
+        if (stopped || (deadline && now > deadline + more))
             return hung(s);
         if (s->place->rank == 0 && clock_now_ns() - s->beat_ns > BEAT_NS)
             send_beat(s);

@@ -45,9 +45,6 @@ struct beat {
     _Atomic uint32_t lost_B;
 };
 
-/* Maps a page shared with child processes; NULL: no memory. */
-struct beat *beat_map(void);
-
 /* The child begins a step with this deadline. */
 void beat_step(struct beat *b, const char *phase, double seconds);
 /* Sets the current cell; NULL: none. */

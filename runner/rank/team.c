@@ -70,24 +70,10 @@ int team_join(struct team *t, struct beat *beat)
     return GS_OK;
 }
 
-void team_leave(struct team *t)
-{
-    MPI_Comm_free(&t->comm);
-    MPI_Finalize();
-}
-
-int team_max(const struct team *t, int value)
+int64_t team_max(const struct team *t, int64_t value)
 {
     wait_begins(t);
-    MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT, MPI_MAX, t->comm);
-    wait_ends(t);
-    return value;
-}
-
-uint64_t team_max_u64(const struct team *t, uint64_t value)
-{
-    wait_begins(t);
-    MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_UINT64_T, MPI_MAX, t->comm);
+    MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT64_T, MPI_MAX, t->comm);
     wait_ends(t);
     return value;
 }
@@ -201,17 +187,12 @@ void team_align_clocks(struct team *t)
     wait_ends(t);
 }
 
-static int hops(int ranks)
-{
-    int n = 0;
-    while (1 << n < ranks)
-        n++;
-    return n;
-}
-
 void team_start(const struct team *t)
 {
-    double travel_ns = LEAD_DELAYS * (double)t->reach_ns * hops(t->ranks);
+    int hops = 0; /* of the broadcast's tree */
+    while (1 << hops < t->ranks)
+        hops++;
+    double travel_ns = LEAD_DELAYS * (double)t->reach_ns * hops;
     wait_begins(t);
     MPI_Barrier(t->comm);
     uint64_t at = clock_now_ns() + LEAD_NS + (uint64_t)travel_ns;

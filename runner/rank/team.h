@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The ranks of one attempt, and how they agree. Every function except team_leave is collective and
+ * The ranks of one attempt, and how they agree. Every function is collective and
  * returns the same on every rank, so that all ranks take the same path.
  */
 #pragma once
@@ -21,13 +21,11 @@ struct team {
     char mpi[MPI_MAX_LIBRARY_VERSION_STRING];
 };
 
-/* GS_OK, or GS_CANNOT, reported: MPI has no thread support. Call team_leave at the end. */
+/* GS_OK, or GS_CANNOT, reported: MPI has no thread support. */
 int team_join(struct team *t, struct beat *beat);
-void team_leave(struct team *t);
 
 /* The largest on any rank. */
-int team_max(const struct team *t, int value);
-uint64_t team_max_u64(const struct team *t, uint64_t value);
+int64_t team_max(const struct team *t, int64_t value);
 /* values[i] becomes its maximum over the ranks, ranks[i] the lowest rank that has it. */
 void team_worst(const struct team *t, int *values, int *ranks, size_t n);
 /* Broadcasts `data` from rank `from`. */

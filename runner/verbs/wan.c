@@ -189,20 +189,6 @@ static int make_text(struct job *j)
     return GS_OK;
 }
 
-/* As a file of the same name, which gives the platform its name. */
-static int run_text(struct job *j, const struct run_options *options)
-{
-    char folder[] = "/tmp/gradsync-links-XXXXXX";
-    if (!mkdtemp(folder))
-        return fail_file(folder, "created", errno);
-    AUTO_FREE char *path = xstrfmt("%s/%s", folder, path_name(j->config->path));
-    int code = files_write_new(path, j->text.s, 0600) ? run_config(path, options)
-                                                      : fail_file(path, "written", errno);
-    unlink(path);
-    rmdir(folder);
-    return code;
-}
-
 static int measure(const struct links_request *q, const char *path, char **dir, struct words *sites)
 {
     AUTO(job_free) struct job j = {.sites = sites};
@@ -212,11 +198,12 @@ static int measure(const struct links_request *q, const char *path, char **dir, 
     CHECK(read_sites(&j, set.launch.hosts, set.launch.nodes));
     CHECK(make_text(&j));
     add_overrides(&j, q->set);
-    return run_text(&j, &(struct run_options){.overrides = (const char *const *)j.overrides.v,
-                                              .data = q->data,
-                                              .workload = SECTION,
-                                              .quiet = q->quiet,
-                                              .dir = dir});
+    return run_config_text(path, &j.text,
+                           &(struct run_options){.overrides = (const char *const *)j.overrides.v,
+                                                 .data = q->data,
+                                                 .workload = SECTION,
+                                                 .quiet = q->quiet,
+                                                 .dir = dir});
 }
 
 /* The sites of a run that was measured before, by its config. */
