@@ -62,11 +62,9 @@ $(drawn)/colours $(drawn)/configs: FORCE
 $(csv)/runs: FORCE | $(BUILD)/gradsync
 	@mkdir -p $(@D) && $(BUILD)/gradsync help recordings >$@.new && if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
-$(csv)/stamp: $(lost) $(library) $(BUILD)/runner/verbs/query.o $(BUILD)/runner/verbs/compare.o $(platforms:%=configs/%.ini) $(foreach r,$(runs),$(wildcard $(raw)/$r/*.jsonl $(raw)/$r/*.json)) $(csv)/runs | $(BUILD)/gradsync
+$(csv)/stamp: $(lost) $(library) $(BUILD)/runner/verbs/query.o $(platforms:%=configs/%.ini) $(foreach r,$(runs),$(wildcard $(raw)/$r/*.jsonl $(raw)/$r/*.json)) $(csv)/runs | $(BUILD)/gradsync
 	$(call quiet,REDUCE,$(raw))rm -f $(csv)/damaged && $(if $(runs),\
-	$(BUILD)/gradsync query -q --export $(csv) $(if $(filter sound-drawn,$(MAKECMDGOALS)),--damaged $(csv)/damaged) && \
-	$(BUILD)/gradsync compare -q --again $(csv)/compare.csv -o $(csv) && \
-	$(BUILD)/gradsync compare -q --again $(csv)/chosen.csv -o $(csv)/chosen && )touch $@
+	$(BUILD)/gradsync query -q --export $(csv) $(if $(filter sound-drawn,$(MAKECMDGOALS)),--damaged $(csv)/damaged) && )touch $@
 $(tables_of_all): $(csv)/stamp ;
 # Queries whose rows are figures, and tables of the paper's numbers.
 queried := links price

@@ -73,7 +73,7 @@ rm -rf data && mkdir -p data/raw/p/null && cp -r raw/p/null/r1 data/raw/p/null/r
 "$gradsync" query -q data/raw --export csv && "$gradsync" compare -q data/raw -o csv
 for text in $'\e[31m' $'\xc2\x9b' $'\xe2\x81\xa6'; do
     sed -i "2s/^[^,]*,/a${text},/" csv/{summary,compare,launches}.csv
-    exits 1 'a control character in a table ends compare --again' "$gradsync" compare --again csv/compare.csv
+    exits 1 'a control character in a table ends a query' "$gradsync" query --table csv/compare.csv 'SELECT * FROM compare'
     ok 'nothing of it is printed' printable_only "$out$err"
     sed -i "2s/^[^,]*,/p,/" csv/{summary,compare,launches}.csv
 done

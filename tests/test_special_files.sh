@@ -34,7 +34,7 @@ done
 mkdir -p camp/p/null/r csv && mkfifo camp/p/null/r/jobs.jsonl csv/compare.csv csv/launches.csv
 for verb in status submit; do ends 'a pipe for the ledger of a run' "$special" "$gradsync" \
     $verb camp; done
-ends 'a pipe for a table' "$special" "$gradsync" compare --again csv/compare.csv
+ends 'a pipe for a table' "$special" "$gradsync" query --table csv/compare.csv "SELECT 1"
 mkfifo pipe.so pipe.ini
 ends 'a pipe for a plugin' "$special" "$gradsync" check pipe.so
 ends 'a pipe for a config' "$special" "$gradsync" plan pipe.ini

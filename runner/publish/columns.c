@@ -36,7 +36,7 @@ static const struct table_of {
     {COMPARE_CSV, compare_columns, NULL, "query --export", "verdict against the baseline"},
     {CHOSEN_CSV, compare_columns, NULL, "query --export",
      "verdict against the config that is fastest alone, in mode comm"},
-    {AGAIN_CSV, compare_columns, again_columns, "compare --again",
+    {AGAIN_CSV, compare_columns, again_columns, "query --export",
      "pair of verdicts from two recordings"},
     {PLACEBO_CSV, placebo_columns, NULL, "query --export",
      "run and mode: how often the times alone call a difference between configs that ran the same "

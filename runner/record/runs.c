@@ -473,15 +473,6 @@ int runs_choose(struct choice *c, const char *const *args, size_t n)
     return code;
 }
 
-int runs_choose_quietly(struct choice *c)
-{
-    char ignored[1];
-    err_capture(ignored, sizeof ignored);
-    int code = runs_choose(c, NULL, 0);
-    err_capture(NULL, 0);
-    return code;
-}
-
 void runs_choice_say(const struct choice *c)
 {
     char older[96] = "";

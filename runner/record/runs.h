@@ -86,8 +86,6 @@ struct choice {
 
 /* GS_OK or reported. runs_choice_free afterwards in any case. */
 int runs_choose(struct choice *c, const char *const *args, size_t n);
-/* The default choice. Its faults are not reported: tables may exist without recordings. */
-int runs_choose_quietly(struct choice *c);
 /* Says in one line which platform was chosen and how to see others; nothing if paths were named. */
 void runs_choice_say(const struct choice *c);
 /* The latest run of the choice; NULL: none. */

@@ -252,6 +252,7 @@ const char again_columns[] = "earlier_run_id,earlier_launches,earlier_ratio,earl
 /* One contrast of a question in a run, with the one of the run before. Names of runs begin with their
  * time. */
 static const char again[] =
+    "DROP TABLE IF EXISTS temp.again; DROP VIEW IF EXISTS temp.twin;"
     "CREATE TEMP TABLE again AS"
     " SELECT *,"
     "   CASE WHEN 'same operation' IN (verdict, earlier_verdict) THEN 'same operation'"
@@ -266,11 +267,13 @@ static const char again[] =
     "         e.ratio_high AS earlier_ratio_high,"
     "         judged(e.verdict, e.launches, e.ratio, e.ratio_low, e.ratio_high, e.floor, e.p_holm,"
     "                l.equivalence) AS earlier_verdict"
-    "       FROM (SELECT *, lag(at) OVER (PARTITION BY platform, workload, label, mode, params,"
-    "                                     baseline, config, size_B ORDER BY run_id) AS before"
+    "       FROM (SELECT *, lag(at) OVER (PARTITION BY platform, workload, label, mode,"
+    "                                     by_name(params), baseline, config, size_B"
+    "                                     ORDER BY run_id) AS before"
     "             FROM (SELECT *, rowid AS at,"
-    "                     count(*) OVER (PARTITION BY platform, workload, label, mode, params,"
-    "                                    baseline, config, size_B, run_id) AS times"
+    "                     count(*) OVER (PARTITION BY platform, workload, label, mode,"
+    "                                    by_name(params), baseline, config, size_B,"
+    "                                    run_id) AS times"
     "                   FROM temp.compare)"
     "             WHERE times = 1 AND ratio IS NOT NULL AND ratio_low IS NOT NULL"
     "               AND ratio_high IS NOT NULL) AS l"
@@ -342,53 +345,6 @@ static const char disagree_axes[] =
 
 /* clang-format on */
 
-/* A table of contrasts that somebody edited. */
-static void take_line(void *ctx, sqlite3_stmt *st)
-{
-    const char **path = ctx;
-    if (*path)
-        fail_at(GS_FAILED, *path, sqlite3_column_int(st, 0),
-                "'%.40s' is not a verdict; repeat 'gradsync compare'", store_text(st, 1));
-    *path = NULL;
-}
-
-/* Of its pairs, some runs would have a verdict and others none. */
-static bool is_again(const char *path)
-{
-    static const char *const last[] = {"agreement", NULL};
-    AUTO(csv_read_close) struct csv_reader r = {0};
-    char ignored[1];
-    err_capture(ignored, sizeof ignored);
-    bool is = csv_read_open(&r, path, last) == GS_OK;
-    err_capture(NULL, 0);
-    return is;
-}
-
-static int open_file(struct store *s, const char *path)
-{
-    if (is_again(path))
-        return fail_at(GS_USAGE, path, 1,
-                       "has other columns than compare.csv and chosen.csv; give one of these");
-    AUTO_TEXT struct text known = {0};
-    int code = store_open_file(s, path, "compare", compare_columns);
-    for (int i = 0; i < VERDICTS; i++)
-        text_addf(&known, "%s'%s'", i ? ", " : "", verdict_names[i]);
-    AUTO_FREE char *sql =
-        xstrfmt("SELECT rowid + 1, iif(verdict IN (%s), measured_verdict, verdict) AS word FROM "
-                "temp.compare WHERE word NOT IN (%s) ORDER BY rowid",
-                known.s, known.s);
-    TRY(code, store_each(s, sql, take_line, &path));
-    return code ? code : path ? GS_OK : GS_FAILED;
-}
-
-int again_open(struct store *s, const char *path, const char *const *dirs, size_t n)
-{
-    if (path)
-        return open_file(s, path);
-    int code = store_open_roots(s, dirs, n);
-    return code ? code : s->damaged.n ? GS_FAILED : store_take(s, "compare", compare_columns);
-}
-
 static void take_twins(void *ctx, sqlite3_stmt *st)
 {
     sqlite3_int64 *v = ctx;
@@ -396,17 +352,25 @@ static void take_twins(void *ctx, sqlite3_stmt *st)
     v[1] = sqlite3_column_int64(st, 1);
 }
 
-int again_make(struct store *s, const char *dir, bool *any, size_t *single)
+int again_make(struct store *s, const char *table)
+{
+    CHECK(make_functions(s));
+    CHECK(store_take(s, table, "compare", compare_columns));
+    return store_execute(s, again);
+}
+
+int again_count(struct store *s, bool *any, size_t *single)
 {
     sqlite3_int64 twins[2] = {0};
-    CHECK(make_functions(s));
-    CHECK(store_execute(s, again));
     CHECK(
         store_each(s, "SELECT count(*), sum(single) FROM twin WHERE runs > 1", take_twins, twins));
     *any = twins[0];
     *single = (size_t)twins[1];
-    if (!dir)
-        return GS_OK;
+    return GS_OK;
+}
+
+int again_write(struct store *s, const char *dir)
+{
     AUTO_FREE char *file = xstrfmt("%s/" AGAIN_CSV, dir);
     AUTO_FREE char *columns = xstrfmt("%s,%s", compare_columns, again_columns);
     AUTO_FREE char *sql = xstrfmt("SELECT %s FROM temp.again ORDER BY rowid", columns);

@@ -36,12 +36,12 @@ int contrasts_put(struct store *s, const struct comparison *c);
  * reported. */
 int contrasts_print(struct store *s);
 
-/* Opens the store with temp.compare from recordings, n run folders, or from the file `path` that
- * `compare` wrote (NULL: recordings). GS_OK or reported; store_close in both cases. */
-int again_open(struct store *s, const char *path, const char *const *dirs, size_t n);
-/* Makes the table `again` of temp.compare, and writes DIR/again.csv unless dir is NULL. *any: several
- * runs measured a platform, workload and label. *single: their contrasts of one launch. */
-int again_make(struct store *s, const char *dir, bool *any, size_t *single);
+/* Makes the table `again` of a table of contrasts of all recordings: `compare` or `chosen`. GS_OK or
+ * reported. */
+int again_make(struct store *s, const char *table);
+int again_write(struct store *s, const char *dir); /* DIR/again.csv */
+/* *any: several runs measured a platform, workload and label. *single: their contrasts of one launch. */
+int again_count(struct store *s, bool *any, size_t *single);
 /* A line for each two runs: how often they agree, and how their origins differ; then every contrast
  * that is different or contrary. GS_OK or reported. */
 int again_print(struct store *s);

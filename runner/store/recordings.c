@@ -18,6 +18,7 @@
 #include "reduce/nccl_table.h"
 #include "reduce/summary.h"
 #include "reduce/wan_table.h"
+#include "store/contrasts.h"
 #include "store/limits.h"
 #include "store/store.h"
 #include "store/transitions.h"
@@ -681,40 +682,6 @@ int store_open_roots(struct store *s, const char *const *roots, size_t n)
     return code == GS_FAILED && s->damaged.n && !s->failed ? GS_OK : code;
 }
 
-int store_open_table(struct store *s, const char *dir, const char *name, const char *columns)
-{
-    AUTO_FREE char *path = xstrfmt("%s/%s.csv", dir ? dir : "", name);
-    if (dir)
-        return store_open_file(s, path, name, columns);
-    int code = store_open_all(s);
-    return code ? code : store_take(s, name, columns);
-}
-
-/* ---- a query as a file ---- */
-
-static void export_row(void *ctx, sqlite3_stmt *st)
-{
-    struct csv *out = ctx;
-    for (int i = 0, n = sqlite3_column_count(st); i < n; i++)
-        if (sqlite3_column_type(st, i) == SQLITE_FLOAT)
-            csv_real(out, sqlite3_column_double(st, i));
-        else
-            csv_text(out, store_text(st, i));
-    csv_end(out);
-}
-
-int store_export(struct store *s, const char *sql, const char *columns, const char *path)
-{
-    struct csv out;
-    int code = csv_open(&out, path);
-    if (code)
-        return code;
-    csv_params_header(&out, columns);
-    code = store_each(s, sql, export_row, &out);
-    int closed = csv_close(&out, !code);
-    return code ? code : closed;
-}
-
 /* ---- samples.csv ---- */
 
 const char samples_columns[] =
@@ -795,14 +762,23 @@ static int fill(struct store *s, struct csv *files)
         AUTO_FREE char *sql = xstrfmt("SELECT %s FROM main.\"%s\" AS t JOIN main.stamp USING (run)"
                                       " ORDER BY sort, t.rowid",
                                       store_derived[i].columns, store_derived[i].name);
-        code = store_each(s, sql, export_row, &files[i]);
+        code = store_each(s, sql, store_export_row, &files[i]);
     }
     for (int i = DERIVED; i < SAMPLES && !code; i++) {
         AUTO_FREE char *sql =
             xstrfmt("SELECT * FROM main.%s ORDER BY rowid", file_at((size_t)i)->name);
-        code = store_each(s, sql, export_row, &files[i]);
+        code = store_each(s, sql, store_export_row, &files[i]);
     }
     return code;
+}
+
+static int write_again(struct store *s, const char *dir)
+{
+    AUTO_FREE char *of_chosen = xstrfmt("%s/chosen", dir);
+    CHECK(again_make(s, "compare"));
+    CHECK(again_write(s, dir));
+    CHECK(again_make(s, "chosen"));
+    return again_write(s, of_chosen);
 }
 
 int store_export_all(struct store *s, const char *dir)
@@ -827,5 +803,6 @@ int store_export_all(struct store *s, const char *dir)
         int one = csv_close(&files[i], !code);
         code = code ? code : one;
     }
+    TRY(code, write_again(s, dir));
     return code ? code : fault;
 }

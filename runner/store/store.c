@@ -7,8 +7,6 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "compare/verdicts.h"
-#include "config/locate.h"
-#include "record/runs.h"
 #include "reduce/summary.h"
 #include "reduce/wan_table.h"
 #include "store/column_words.h"
@@ -470,35 +468,6 @@ static char *with_older(const char *table, const struct words *names)
     return t.s;
 }
 
-/* Those of the columns that the file has; NULL: all. What it must have and has not is reported later. */
-static char *columns_there(const struct csv_reader *r, const char *columns)
-{
-    AUTO_WORDS struct words wanted = {0}, header = {0};
-    struct text t = {0};
-    for (size_t i = 0; i < r->n_header; i++)
-        words_add(&header, r->fields.s + r->starts[i]);
-    if (columns)
-        words_split(&wanted, columns, ',');
-    const struct words *w = columns ? &wanted : &header;
-    for (size_t i = 0; i < w->n; i++)
-        if (strcmp(w->v[i], "ran") || words_has(&header, "ran")) /* older tables lack it */
-            text_addf(&t, "%s%s", t.len ? "," : "", w->v[i]);
-    return t.s;
-}
-
-/* The parameters in the order of their names: that of a file's columns depends on its other rows. */
-static char *ordered(const char *params)
-{
-    AUTO_WORDS struct words w = {0};
-    struct text t = {0};
-    words_split(&w, params, ' ');
-    words_sort(&w);
-    text_add(&t, "");
-    for (size_t i = 0; i < w.n; i++)
-        text_addf(&t, "%s%s", i ? " " : "", w.v[i]);
-    return t.s;
-}
-
 static bool is_number(const char *s)
 {
     char *end;
@@ -508,7 +477,7 @@ static bool is_number(const char *s)
 
 /* A row with another text where a number belongs would carry it into what is made of the table. */
 static int import_row(struct store_rows *sink, struct csv *rows, const struct csv_reader *r,
-                      const struct words *names, bool all)
+                      const struct words *names)
 {
     for (size_t i = 0; i < names->n; i++) {
         const char *value = csv_read_text(r, i);
@@ -516,35 +485,33 @@ static int import_row(struct store_rows *sink, struct csv *rows, const struct cs
             return fail_at(GS_FAILED, r->path, (int)r->number,
                            "%s: '%.40s' must be a number; make the tables again", names->v[i],
                            value);
-        AUTO_FREE char *params = all && !strcmp(names->v[i], CSV_PARAMS) ? ordered(value) : NULL;
-        csv_text(rows, params ? params : value);
+        csv_text(rows, value);
     }
     csv_end(rows);
     return GS_OK;
 }
 
-/* columns NULL: all that the file has, and those that it lacks of a derived table. */
-static int import(struct store *s, const char *path, const char *name, const char *columns)
+static int import(struct store *s, const char *path, const char *name)
 {
     static const char *const none[] = {NULL};
     AUTO_WORDS struct words names = {0};
+    AUTO_TEXT struct text there = {0};
     AUTO(csv_read_close) struct csv_reader r = {0};
     struct csv rows;
     bool got = true;
-    int code = csv_read_open(&r, path, none);
-    if (code)
-        return code;
-    AUTO_FREE char *there = columns_there(&r, columns);
-    words_split(&names, there, ',');
-    AUTO_FREE char *all = columns ? xstrdup(columns) : with_older(name, &names);
+    CHECK(csv_read_open(&r, path, none));
+    for (size_t i = 0; i < r.n_header; i++) {
+        words_add(&names, r.fields.s + r.starts[i]);
+        text_addf(&there, "%s%s", i ? "," : "", names.v[i]);
+    }
     csv_read_close(&r);
-    code = csv_read_open(&r, path, (const char *const *)names.v);
-    TRY(code, store_make(s, name, all));
-    if (code)
-        return code;
-    struct store_rows *sink = store_rows_begin(s, name, there, false, &rows);
+    AUTO_FREE char *all = with_older(name, &names);
+    CHECK(csv_read_open(&r, path, (const char *const *)names.v));
+    CHECK(store_make(s, name, all));
+    struct store_rows *sink = store_rows_begin(s, name, there.s, false, &rows);
+    int code = GS_OK;
     while (!code && !(code = csv_read_row(&r, &got)) && got)
-        code = import_row(sink, &rows, &r, &names, !columns);
+        code = import_row(sink, &rows, &r, &names);
     int ended = store_rows_end(sink);
     return code ? code : ended;
 }
@@ -556,7 +523,7 @@ int store_add_file(struct store *s, const char *path)
     path = is ? is + 1 : path;
     name[strcspn(name, ".")] = '\0';
     if (!text_ends(path, ".sql"))
-        return import(s, path, name, NULL);
+        return import(s, path, name);
     AUTO_TEXT struct text query = {0};
     if (!files_read(path, FILES_ANY, FILES_WHOLE_MAX, &query))
         return fail_at(GS_USAGE, path, 0, "%s", files_why(errno));
@@ -564,28 +531,37 @@ int store_add_file(struct store *s, const char *path)
     return store_execute(s, view);
 }
 
-bool store_has_recordings(void)
-{
-    AUTO_WORDS struct words runs = {0};
-    char ignored[1];
-    err_capture(ignored, sizeof ignored);
-    runs_names(&runs, LOCATE_DATA);
-    err_capture(NULL, 0);
-    return runs.n > 0;
-}
-
-int store_open_file(struct store *s, const char *path, const char *name, const char *columns)
-{
-    int code = store_open(s, NULL);
-    return code ? code : import(s, path, name, columns);
-}
-
-int store_take(struct store *s, const char *name, const char *columns)
+int store_take(struct store *s, const char *from, const char *name, const char *columns)
 {
     AUTO_FREE char *copy =
         xstrfmt("INSERT INTO temp.\"%s\" SELECT %s FROM main.\"%s\" AS t JOIN main.stamp USING "
                 "(run) ORDER BY sort, t.rowid",
-                name, columns, name);
+                name, columns, from);
     int code = store_make(s, name, columns);
     return code ? code : store_execute(s, copy);
+}
+
+/* ---- a query as a file ---- */
+
+void store_export_row(void *ctx, sqlite3_stmt *st)
+{
+    struct csv *out = ctx;
+    for (int i = 0, n = sqlite3_column_count(st); i < n; i++)
+        if (sqlite3_column_type(st, i) == SQLITE_FLOAT)
+            csv_real(out, sqlite3_column_double(st, i));
+        else
+            csv_text(out, store_text(st, i));
+    csv_end(out);
+}
+
+int store_export(struct store *s, const char *sql, const char *columns, const char *path)
+{
+    struct csv out;
+    int code = csv_open(&out, path);
+    if (code)
+        return code;
+    csv_params_header(&out, columns);
+    code = store_each(s, sql, store_export_row, &out);
+    int closed = csv_close(&out, !code);
+    return code ? code : closed;
 }

@@ -59,16 +59,12 @@ int store_open_all(struct store *s);
 /* The same; where n is not 0: of the recordings below these roots, in memory. */
 int store_open_roots(struct store *s, const char *const *roots, size_t n);
 
-/* The rows of one derived table, in their order: of a folder of tables, or of all recordings (dir
- * NULL). They are the temporary table `name` with these columns. As store_open_all. */
-int store_open_table(struct store *s, const char *dir, const char *name, const char *columns);
-/* The same from one file; and from the recordings of an open store. */
-int store_open_file(struct store *s, const char *path, const char *name, const char *columns);
-int store_take(struct store *s, const char *name, const char *columns);
+/* The rows of one derived table of all recordings, in their order, as the temporary table `name` with
+ * these columns. GS_OK or reported. */
+int store_take(struct store *s, const char *from, const char *name, const char *columns);
 /* The rows of DIR/NAME.csv as the temporary table NAME, with all its columns; those of the query in
  * DIR/NAME.sql as the view NAME. "OTHER=DIR/NAME.csv" names it OTHER. */
 int store_add_file(struct store *s, const char *path);
-bool store_has_recordings(void); /* below data/raw */
 
 int store_execute(struct store *s, const char *sql); /* GS_OK or reported */
 /* NULL: reported. The caller finalizes it. */
@@ -99,8 +95,9 @@ extern const char samples_columns[];
 
 /* Writes the rows of a query as a table of these columns. GS_OK or reported. */
 int store_export(struct store *s, const char *sql, const char *columns, const char *path);
+void store_export_row(void *out, sqlite3_stmt *st); /* out: a struct csv */
 
 /* Writes all tables of the recordings into the folder: samples.csv, a row for each sample of a block
- * that counts, and store_derived[], ordered by platform, workload, label and run, then by the plan.
+ * that counts, store_derived[], store_joint[] and again.csv, ordered by platform, workload, label and run, then by the plan.
  * The same recordings give the same bytes. All of them are written, or none. GS_OK or reported. */
 int store_export_all(struct store *s, const char *dir);

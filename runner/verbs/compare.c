@@ -541,25 +541,19 @@ static int show_contrasts(const struct compare_request *q, const struct choice *
 
 /* ---- --again ---- */
 
-/* A file, or a missing path that ends in .csv. */
-static bool is_table(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) ? text_ends(path, ".csv") : !S_ISDIR(info.st_mode);
-}
-
 static int compare_again(const struct compare_request *q)
 {
     const char *const *args = (const char *const *)q->args;
-    bool table = q->n == 1 && is_table(args[0]), any;
+    bool any;
     size_t single;
     AUTO(store_close) struct store s = {0};
-    for (size_t i = 0; i < q->n && !table; i++)
-        if (is_table(args[i]))
-            return fail(GS_USAGE, "compare: --again takes recordings or one table, not both: %s",
-                        args[i]);
-    CHECK(again_open(&s, table ? args[0] : NULL, args, q->n));
-    CHECK(again_make(&s, q->out, &any, &single));
+    CHECK(store_open_roots(&s, args, q->n));
+    if (s.damaged.n)
+        return GS_FAILED;
+    CHECK(again_make(&s, "compare"));
+    CHECK(again_count(&s, &any, &single));
+    if (q->out)
+        CHECK(again_write(&s, q->out));
     if (!any)
         say("no contrast was measured twice below %s%s: 'gradsync run CONFIG' measures a config "
             "again, in a new recording",
@@ -614,8 +608,7 @@ int cmd_compare(int argc, char **argv)
         {"output", 'o', CLI_TEXT, &q.out, "CSV",
          "folder for the complete table (default: write no table)"},
         {"again", 0, CLI_FLAG, &q.again, NULL,
-         "show whether repeated runs agree in their verdicts; the table is again.csv; RAW may be "
-         "a compare.csv or chosen.csv"},
+         "show whether repeated runs agree in their verdicts; the table is again.csv"},
         {"quiet", 'q', CLI_QUIET, &q.quiet, NULL, "print errors only, no table"},
         {0},
     };
