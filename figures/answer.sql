@@ -25,7 +25,7 @@ measured AS (
     )
     WHERE platform = :of
         AND (mode = 'overlapped' OR level GLOB 'tr*' AND NOT chosen)
-        AND NOT (workload = 'trial' AND config IN ('none', 'one', 'half') OR label = 'price')
+        AND level IS NOT 'price'
 ),
 contrast AS (
     SELECT row_number() OVER (ORDER BY chosen, place) AS i, *,

@@ -164,8 +164,7 @@ SELECT contrast.*, axes, min(i) OVER (PARTITION BY label, mode, baseline, axes) 
 FROM contrast JOIN axes USING (i)
 WHERE kind = 'contrast'
     AND (mode = 'overlapped' OR NOT EXISTS (SELECT * FROM iterations))
-    -- The arms of a price are no settings (setting_is_price).
-    AND NOT (workload = 'trial' AND config IN ('none', 'one', 'half') OR label = 'price');
+    AND level IS NOT 'price'; -- its arms are no settings
 
 CREATE TEMP TABLE size_words AS
 SELECT size_B,

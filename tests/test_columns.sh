@@ -113,6 +113,7 @@ compared 'every verdict names its level, and only steps are of a step' '
     level = steps ? (" " t("params") ~ / step=[^ ]/ ? "step" : "synthetic") : "alone"
     if (t("workload") == "trial") level = "trial"
     if (t("workload") == "train") level = "training"
+    if (level ~ /^tr/ && t("config") ~ /^(none|half|one|control)$/) level = "price"
     if (t("level") != level) bad(t("mode") " is " t("level"))'
 compared 'an inconclusive verdict has a reason, and no floor is negative' '
     if (t("verdict") == "inconclusive" && !has("reason")) bad("no reason")

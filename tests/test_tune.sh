@@ -340,6 +340,14 @@ END
     like "$err" 'needs 100% more memory' '--memory is a bound'
 fi
 
+# ---- a committed recording with a price and settings: the arms of the price are no settings
+
+example=$top/docs/examples/trainer
+prints '^Communication costs 72\.0% ' "$gradsync" compare "$example"
+unlike "$out" 'none|control' 'compare names no arm of a price among the settings'
+is "$("$gradsync" query "SELECT group_concat(config, ' ') AS arms FROM (SELECT config FROM compare WHERE level = 'price' ORDER BY 1)" "$example" | tail -n 1)" \
+    'control half none one' 'query tells them by their level'
+
 # ---- a job inside which settings are compared: real ranks of MPI, and a pretended NCCL (tests/engine)
 
 train=$build/examples/mpi_train

@@ -65,7 +65,8 @@
  *         all ranks.
  *           out = FOLDER     absolute, on a file system that all ranks see
  *           seed = 1         of the order of the arms
- *           steps = 0        steps of a visit; 0: as many as take visit_ms, at least 2 besides the first
+ *           steps = 0        steps of a visit; 0: as many as take visit_ms, at least 2, or 4 if
+ *                            a step takes less than 0.5 s; the first is not counted
  *           visit_ms = 500   of a visit, if steps is 0
  *           warmup = 3       steps before the first visit
  *           blocks = 0       0: no limit

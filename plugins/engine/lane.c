@@ -22,7 +22,9 @@ typedef unsigned long long ull;
 
 #define ANSWER 96
 #define STEPS_LEAST 2 /* a visit: the first is not counted */
-#define WARM_LEAST 3  /* to know how long a step takes */
+#define STEPS_SHORT 4 /* of steps that are shorter than LONG_STEP_NS: the first takes less of a visit */
+#define LONG_STEP_NS 500000000u
+#define WARM_LEAST 3 /* to know how long a step takes */
 #define DROPS 2       /* of one visit in a row, before visits get shorter */
 #define TRIES 16      /* questions whether to begin */
 
@@ -727,6 +729,8 @@ static uint64_t steps_a_visit(const struct lane *l, uint64_t now)
         return config->steps < STEPS_LEAST ? STEPS_LEAST : config->steps;
     uint64_t step_ns = (now - l->warm_from_ns) / (l->warm_steps - 1);
     uint64_t steps = config->visit_ms * 1000000u / (step_ns ? step_ns : 1) + 2;
+    uint64_t least = step_ns < LONG_STEP_NS ? STEPS_SHORT : STEPS_LEAST;
+    steps = steps < least ? least : steps;
     return steps > ENGINE_STEPS ? ENGINE_STEPS : steps;
 }
 

@@ -12,7 +12,6 @@
 static const char *const algos[] = {"tree",      "ring", "collnet_direct", "collnet_chain", "nvls",
                                     "nvls_tree", "pat"};
 static const char *const protos[] = {"LL", "LL128", "Simple"};
-static const char *const parts[CHOICE_PARTS] = {"all", "half", "one", "none"};
 
 static bool alike(const char *a, const char *b)
 {
@@ -75,14 +74,9 @@ static bool parse_part(struct choice *c, const char *part)
 bool choice_parse(struct choice *c, const char *text)
 {
     char copy[64], *rest = copy;
-    *c = (struct choice){-1, -1, 0, PART_ALL};
+    *c = (struct choice){-1, -1, 0};
     if (!strcmp(text, "auto"))
         return true;
-    for (int part = PART_HALF; part < CHOICE_PARTS; part++)
-        if (!strcmp(text, parts[part])) {
-            c->part = part;
-            return true;
-        }
     if (strlen(text) >= sizeof copy)
         return false;
     strcpy(copy, text);

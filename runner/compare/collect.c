@@ -109,8 +109,8 @@ static double second_visit(const struct series *again, const struct block *first
 
 /* Adds log(b / a) of each block of this origin that has both a and b.
  *
- * A block of a trial visits its baseline twice. Then the time is the mean of the logarithms of both
- * visits, as in job/price.c; but not if a and b are the two copies. The A/A floor is copy 1
+ * A block of a trial visits its baseline twice, and a launch of a training starts it twice. Then the time is the mean of
+ * the logarithms of both, as in job/price.c; but not if a and b are the two copies. The A/A floor is copy 1
  * against copy 0 everywhere. For a mean of two copies it is too large rather than too small: a visit
  * against another has 4/3 of the variance of a visit against the mean of two, and a lasting
  * difference between the copies is half as large from their mean. */
@@ -118,7 +118,7 @@ static void add_pairs(const struct pass *p, const struct series *a, const struct
                       size_t origin, struct values *out)
 {
     size_t from = 0, from_a = 0, from_b = 0;
-    bool both = a->cell != b->cell && !strcmp(p->r->workload, "trial");
+    bool both = a->cell != b->cell && level_of(p->r->workload, "", "") >= LEVEL_TRIAL;
     const struct series *a2 = both ? gathered_find(p->g, a->cell, 1) : NULL;
     const struct series *b2 = both ? gathered_find(p->g, b->cell, 1) : NULL;
     for (size_t i = 0; i < b->n_blocks; i++) {
@@ -311,17 +311,21 @@ static bool opens_mode(const struct pass *p, size_t i)
 
 static void contrast_group(struct comparison *c, const struct pass *p)
 {
+    const size_t families = p->origins->n + 1;
     for (size_t m = 0; m < p->g->n; m++) {
         const char *mode = cell_of(p, &p->g->series[m])->mode;
         const struct series *base = opens_mode(p, m) ? baseline_or_best(p, mode) : NULL;
         if (!base)
             continue;
-        for (size_t i = 0; i < p->g->n; i++) {
-            const struct series *s = &p->g->series[i];
-            if (!s->copy && s != base && is_of_mode(p, s, mode) && *cell_of(p, s)->config)
-                contrast_series(c, p, base, s);
-        }
-        c->families += p->origins->n + 1;
+        /* The arms of a price are no settings, and have a family of their own. */
+        for (int price = 0; price < 2; price++, c->families += families)
+            for (size_t i = 0; i < p->g->n; i++) {
+                const struct series *s = &p->g->series[i];
+                const char *config = cell_of(p, s)->config;
+                if (!s->copy && s != base && is_of_mode(p, s, mode) && *config &&
+                    level_is_price(p->r->workload, p->r->label, config) == price)
+                    contrast_series(c, p, base, s);
+            }
     }
 }
 

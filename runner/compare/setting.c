@@ -120,22 +120,14 @@ static void take_choice(struct setting *s, const struct choice *c)
     }
 }
 
-bool setting_is_price(const struct contrast *c)
-{
-    struct choice choice = {-1, -1, 0, PART_ALL};
-    AUTO_WORDS struct words parts = {0};
-    bool priced = !strcmp(c->workload, "trial") || !strcmp(c->label, "price");
-    return priced && split(&choice, &parts, c->config) && choice.part != PART_ALL;
-}
-
 bool setting_of(struct setting *s, const struct contrast *c)
 {
-    struct choice choice = {-1, -1, 0, PART_ALL};
+    struct choice choice = {-1, -1, 0};
     AUTO_WORDS struct words parts = {0};
     bool training = !strcmp(c->workload, TRAIN_WORKLOAD);
     *s = (struct setting){0};
-    if (!runs_nccl(c) || (!training && !split(&choice, &parts, c->config)) ||
-        choice.part != PART_ALL) /* the arms of a price are no settings */
+    if (!runs_nccl(c) || contrast_level(c) == LEVEL_PRICE ||
+        (!training && !split(&choice, &parts, c->config)))
         return false;
     take_choice(s, &choice);
     if (training)

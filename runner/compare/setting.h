@@ -19,8 +19,6 @@ struct setting {
  * setting_free in either case. */
 bool setting_of(struct setting *s, const struct contrast *c);
 void setting_free(struct setting *s);
-/* Is it an arm of a price (none, one, half), which nobody can set? */
-bool setting_is_price(const struct contrast *c);
 
 /* "NCCL_MIN_CTAS=16 NCCL_MAX_CTAS=16", words of a shell to put in front of a command; "env -u NAME"
  * comes first if a variable is removed. NULL: nothing is to be set in the environment. The caller

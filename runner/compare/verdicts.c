@@ -98,7 +98,9 @@ bool contrasts_of_one_question(const struct contrast *a, const struct contrast *
 
 enum level contrast_level(const struct contrast *c)
 {
-    return level_of(c->workload, c->mode, c->params);
+    return level_is_price(c->workload, c->label, c->config)
+               ? LEVEL_PRICE
+               : level_of(c->workload, c->mode, c->params);
 }
 
 char *contrast_reason(const struct contrast *c)
@@ -585,7 +587,8 @@ static double contrast_power(const struct contrast *c, size_t family)
 {
     const struct effect *e = &c->effect;
     double floor = contrast_floor(c), tail = (1 - CONTRAST_LEVEL) / 2;
-    if (e->launches < 2 || isnan(e->se) || isnan(floor) || c->same_operation)
+    if (e->launches < 2 || isnan(e->se) || isnan(floor) || c->same_operation ||
+        contrast_level(c) == LEVEL_PRICE)
         return NAN;
     double least = fmax(student_quantile(tail / (double)family, e->df) * e->se,
                         student_quantile(tail, e->df) * e->se + floor);

@@ -27,7 +27,7 @@
 #define LINES_LEAST 5 /* that count, where there are no visits */
 #define LINE_STEPS_WARM 3
 #define LINE_STEPS_LEAST 16
-#define LOOK_S 0.4
+#define LOOK_S 0.1 /* and ten times as long as a look takes, which costs the job time */
 
 /* ---- the command ---- */
 
@@ -90,6 +90,8 @@ int command_restore(char ***words, const json_t *recorded, const char *path)
 
 bool command_sets(const char *command, const char *name)
 {
+    if (!strcmp(name, "OMPI_MCA_hwloc_base_binding_policy") && strstr(command, " --bind-to "))
+        return true;
     bool mca = !strncmp(name, "OMPI_MCA_", 9);
     const char *word = mca && !strstr(command, name) ? name + 9 : name;
     size_t n = strlen(word);
@@ -368,11 +370,11 @@ static bool is_over(void *ctx)
 {
     struct launch *l = ctx;
     double now = clock_now_s();
-    if (now < l->looked_at + LOOK_S)
+    if (now < l->look_at)
         return false;
     read_all(l);
     bool over = l->enough(l->ctx, l);
-    l->looked_at = clock_now_s();
+    l->look_at = clock_now_s() + fmax(LOOK_S, 10 * (clock_now_s() - now));
     return over;
 }
 
@@ -516,7 +518,7 @@ int launch_run(struct launch *l, const struct tune_setting *set, struct launched
     l->times = times;
     l->output = (struct job_output){.log = l->job->log, .times = times, .job = r->watch};
     l->began = clock_now_s();
-    l->looked_at = l->began;
+    l->look_at = l->began + LOOK_S;
     int code = make_folder(l);
     if (!code && !write_config(l, set))
         code = fail_file(l->folder, "written to", errno);

@@ -85,7 +85,7 @@ struct launch {
     struct job_times *times;
     char *folder;
     int lock;
-    double began, looked_at;
+    double began, look_at;
 };
 
 /* GS_OK, also if the command failed, or reported: nothing can be started. */

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-void race_begin(struct race *r, double worth)
+void race_begin(struct race *r, double worth, int proofs)
 {
-    *r = (struct race){.worth = worth};
+    *r = (struct race){.worth = worth, .proofs = proofs};
     race_enter(r, 0);
 }
 
@@ -92,31 +92,33 @@ static double between(const struct race *r, size_t a, size_t b, double t)
     return t * r->sd * sqrt((1.0 / (double)r->v[a].n + 1.0 / (double)r->v[b].n) / 2);
 }
 
-static double quantile(const struct race *r)
+/* The smallest gain that matters, as a logarithm below 0: `worth`, or what a proof of so many launches can show. Each of
+ * its differences is against the mean of two starts of the baseline. */
+static double wanted(const struct race *r)
 {
-    double df = RACE_PRIOR_DF;
-    for (size_t i = 1; i < r->n; i++)
-        df += r->v[i].n ? (double)r->v[i].n - 1 : 0;
-    return student_quantile(0.025, df);
+    double proof = r->proofs > 1 ? student_quantile(0.025, r->proofs - 1) * r->sd *
+                                       sqrt(0.75 / r->proofs)
+                                 : 0;
+    return fmin(log1p(-r->worth), -proof);
 }
 
 void race_judge(struct race *r)
 {
-    double df, wanted = log1p(-r->worth);
     for (size_t i = 0; i < r->n; i++)
         find_effect(r, i);
     r->rounds = (int)r->v[0].n;
-    r->sd = pool(r, &df);
-    double t = student_quantile(0.025, df);
+    r->sd = pool(r, &r->df);
+    double t = student_quantile(0.025, r->df), once = student_quantile(0.05, r->df);
     size_t best = shortest(r);
     for (size_t i = 1; i < r->n; i++) {
         struct race_entry *e = &r->v[i];
         if (!e->n)
             continue;
-        double half = t * r->sd / sqrt((double)e->n);
-        e->lo = e->effect - half;
-        e->hi = e->effect + half;
-        if (e->lo > wanted || (i != best && e->effect - r->v[best].effect > between(r, i, best, t)))
+        double half = r->sd / sqrt((double)e->n);
+        e->lo = e->effect - t * half;
+        e->hi = e->effect + t * half;
+        if (e->effect - once * half > wanted(r) ||
+            (i != best && e->effect - r->v[best].effect > between(r, i, best, t)))
             e->out = true;
     }
 }
@@ -157,7 +159,7 @@ size_t race_best_open(const struct race *r)
 static bool is_alike(const struct race *r, size_t i, size_t best)
 {
     double apart = r->v[i].effect - r->v[best].effect;
-    return apart < between(r, i, best, quantile(r)) && apart < r->worth;
+    return apart < between(r, i, best, student_quantile(0.025, r->df)) && apart < r->worth;
 }
 
 size_t race_winner(const struct race *r)
@@ -177,8 +179,16 @@ size_t race_winner(const struct race *r)
 
 bool race_decided(const struct race *r)
 {
-    size_t left = race_left(r), win = race_winner(r);
-    return left == 0 || (left == 1 && win && r->v[win].hi < 0);
+    size_t best = shortest(r), win = race_winner(r);
+    bool decided = !race_left(r) || (win && r->v[win].hi < 0);
+    for (size_t i = 1; i < r->n && decided && race_left(r); i++) {
+        const struct race_entry *e = &r->v[i];
+        decided = e->out || i == best ||
+                  (e->n && e->effect - r->v[best].effect -
+                                   between(r, i, best, student_quantile(0.05, r->df)) >
+                               wanted(r));
+    }
+    return decided;
 }
 
 /* ---- the proof ---- */

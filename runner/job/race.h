@@ -10,7 +10,7 @@
  * measures anew.
  *
  * An entry drops out if its interval excludes that it is the shortest, or that it shortens the step
- * by `worth`.
+ * by `worth`, or by as much as the proof can show: a smaller gain would not be printed.
  */
 #pragma once
 
@@ -19,8 +19,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define RACE_PRIOR_SD 0.02
-#define RACE_PRIOR_DF 3
+#define RACE_PRIOR_SD 0.01
+#define RACE_PRIOR_DF 2
 #define RACE_ROUNDS 64
 
 struct race_entry {
@@ -35,10 +35,12 @@ struct race {
     struct race_entry *v;
     size_t n;
     int rounds;       /* with a measured baseline */
+    int proofs;       /* launches of the proof; 0: unknown */
     double worth, sd; /* sd: the pooled spread of a difference of two launches */
+    double df;        /* of sd */
 };
 
-void race_begin(struct race *r, double worth); /* with the baseline */
+void race_begin(struct race *r, double worth, int proofs); /* with the baseline */
 size_t race_enter(struct race *r, int weight); /* its index */
 void race_free(struct race *r);
 /* A time of one entry in a round, from 0; a later one of the same replaces it. */
@@ -54,7 +56,7 @@ size_t race_best_open(const struct race *r);
 /* Of the entries that are in and look shorter than the baseline by `worth` the shortest, or among
  * those that cannot be told from it the one that changes least. 0: none looks so. */
 size_t race_winner(const struct race *r);
-/* True: another round would not change the winner. */
+/* True: another round would gain nothing: no entry is left that may be shorter than the winner by what matters. */
 bool race_decided(const struct race *r);
 
 /* ---- the proof ---- */

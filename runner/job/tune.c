@@ -33,9 +33,10 @@
 
 #define PROOF_LEAST 3  /* launches, if time is short */
 #define FIRST_S 180.0  /* the first launch ends if it has no step after so long */
-#define BLOCKS_MOST 16 /* of the first launch: what they do not decide, it does not decide */
+#define BLOCKS_MOST 24 /* of the first launch: what they do not decide, it does not decide */
 #define BLOCKS_LEAVE 4 /* before an arm may leave */
-#define BLOCKS_LATER 4 /* of a later launch */
+#define BLOCKS_LATER 3 /* of a later launch */
+#define VISIT_MS 150.0 /* short: an arm that lost leaves after few blocks */
 #define ARMS_MOST 24   /* of settings, in one launch */
 #define UNSEEN_S 20.0  /* a job whose communication no arm leaves out may still print a step time */
 #define SILENT_S 30.0  /* without a visit: the job hangs */
@@ -338,9 +339,10 @@ static bool later_enough(void *ctx, struct launch *l)
     return r->n >= 6 && took >= fmin(5, fmax(0.5, t->minutes * 60 / 150));
 }
 
-static double visit_ms(const struct tune *t)
+/* A visit has two steps or four at least (plugins/engine/engine.h). */
+static double visit_s(double step_s)
 {
-    return fmin(500, fmax(150, t->minutes * 60000 / 1000));
+    return fmax(VISIT_MS / 1e3, step_s < 0.5 ? 4 * step_s : 2 * step_s);
 }
 
 /* The time until a launch must have ended: --minutes, and a twentieth of them, since a job has some seconds to end. */
@@ -366,7 +368,7 @@ static int start(struct tune *t, const char *what, const struct tune_setting *s,
 {
     AUTO_FREE char *name = name_of(s);
     struct launch l = {.job = &t->job,
-                       .visit_ms = visit_ms(t),
+                       .visit_ms = VISIT_MS,
                        .seed = t->o.seed.value,
                        .enough = later_enough,
                        .ctx = t};
@@ -457,7 +459,8 @@ static bool is_inside_name(const struct tune *t, const struct tune_setting *s)
 static int make_settings(struct tune *t, const struct words *set_inside)
 {
     const struct tune_request q = {t->o.candidates, t->o.arms,  t->o.launches, t->o.library,
-                                   t->o.only,       t->o.lossy, t->nccl,       t->torch};
+                                   t->o.only,       t->o.lossy, t->nccl,       t->torch,
+                                   t->nodes};
     CHECK(tune_settings_make(&t->set, &q, t->link));
     for (size_t i = 0; set_inside && i < set_inside->n && !q.arms && !q.launches; i++) {
         const char *word = set_inside->v[i];
@@ -478,11 +481,13 @@ static int make_settings(struct tune *t, const struct words *set_inside)
         t->inside[i].is = in_job && !t->inside[i].dead && !(fixed && t->link == TUNE_MPI);
         t->inside[i].fixed = fixed || is_inside_name(t, &t->set.v[i]);
         arms += t->inside[i].is;
-        if (fixed && !t->inside[i].is)
+        if (fixed && !t->inside[i].is) {
+            AUTO_FREE char *words = tune_setting_words(&t->set.v[i]);
             say("tune: the command sets %.*s itself, so %s is not tried", (int)strcspn(fixed, "="),
-                fixed, t->set.v[i].label);
+                fixed, words);
+        }
     }
-    race_begin(&t->race, t->worth);
+    race_begin(&t->race, t->worth, (int)t->o.proofs.value);
     for (size_t i = 1; i < t->set.n; i++) {
         race_enter(&t->race, t->set.v[i].weight);
         t->race.v[i].out = t->inside[i].is || t->inside[i].fixed || t->inside[i].dead;
@@ -535,6 +540,7 @@ static void give_arms(struct first *f, struct launch *l)
     t->link = l->r->link;
     t->nccl = l->r->nccl;
     t->torch = l->r->torch;
+    t->nodes = j->hosts;
     f->code = make_settings(t, &l->r->set_inside);
     AUTO_FREE char *arms = f->code ? xstrdup(AUTO_ARM) : arms_text(t);
     end_progress();
@@ -550,7 +556,7 @@ static double reserve_s(const struct tune *t, const struct launched *r)
 {
     if (t->o.keep)
         return 0;
-    double later = r->begun_s + BLOCKS_LATER * 4 * fmax(visit_ms(t) / 1e3, 2 * r->step_s);
+    double later = r->begun_s + BLOCKS_LATER * 4 * visit_s(r->step_s);
     return fmin(PROOF_LEAST * PROOF_STARTS * later, 0.6 * t->minutes * 60);
 }
 
@@ -713,11 +719,18 @@ static size_t measure_inside(struct tune *t, const struct visits *all)
     return best;
 }
 
-/* Losers leave: those that cannot gain `worth`, and those that are longer than the best. */
+/* No setting can gain `worth`. */
+static bool worthless(const struct tune *t)
+{
+    return t->price.known && t->price.none.hi < t->worth;
+}
+
+/* Losers leave: those that cannot gain `worth`, and those that are longer than the best. The settings are decided once the
+ * best is shown to gain, and no rival can be shorter than it by `worth`. */
 static void judge_settings(struct first *f, const struct visits *all)
 {
     struct tune *t = f->t;
-    size_t best = measure_inside(t, all), open = 0, blocks = blocks_of(all);
+    size_t best = measure_inside(t, all), open = 0, rivals = 0, blocks = blocks_of(all);
     AUTO_FREE char *best_id = xstrfmt("s%zu", best);
     for (size_t i = 1; i < t->joined_at; i++) {
         struct tune_inside *s = &t->inside[i];
@@ -727,12 +740,15 @@ static void judge_settings(struct first *f, const struct visits *all)
         if (s->effect.launches >= BLOCKS_LEAVE && best) {
             struct effect d = arm_difference(all, 0, id, best_id);
             s->out = s->effect.lo > log1p(-t->worth) || (i != best && d.lo > 0);
+            rivals += !s->out && i != best && !(d.lo > log1p(-t->worth));
+        } else {
+            rivals++;
         }
         if (s->out)
             leave(f, id);
         open += !s->out;
     }
-    bool won = open == 1 && best && t->inside[best].effect.hi < 0 &&
+    bool won = !rivals && best && t->inside[best].effect.hi < 0 &&
                t->inside[best].effect.launches >= BLOCKS_MIN;
     f->settings_done = !open || won || blocks >= BLOCKS_MOST;
 }
@@ -771,6 +787,18 @@ static void first_progress(const struct first *f, const struct visits *all)
     progress(t, "first launch", text.s);
 }
 
+/* As soon as it is known; it may become narrower. */
+static void tell_price(struct first *f)
+{
+    const struct price_answer *price = &f->t->price;
+    if (f->price_told || !price->known)
+        return;
+    f->price_told = true;
+    AUTO_FREE char *sentence = price_sentence(price);
+    end_progress();
+    say("tune: of this launch: %s", sentence);
+}
+
 static bool first_enough(void *ctx, struct launch *l)
 {
     struct first *f = ctx;
@@ -801,12 +829,8 @@ static bool first_enough(void *ctx, struct launch *l)
     price_from(&t->price, &j->visits);
     size_t blocks = blocks_of(&j->visits);
     f->price_done = !has_price(t) || price_enough(&t->price) || blocks >= BLOCKS_MOST;
-    if (f->price_done && !f->price_told && has_price(t)) {
-        f->price_told = true;
-        AUTO_FREE char *sentence = t->price.known ? price_sentence(&t->price) : NULL;
-        end_progress();
-        if (sentence)
-            say("tune: of this launch: %s", sentence);
+    tell_price(f);
+    if (f->price_done) {
         leave(f, "none");
         leave(f, "half");
         leave(f, "one");
@@ -819,8 +843,8 @@ static bool first_enough(void *ctx, struct launch *l)
     first_progress(f, &j->visits);
     bool known = f->price_done || t->price.known || (!has_price(t) && blocks >= BLOCKS_MIN);
     double need = known ? reserve_s(t, r) : 0;
-    return (f->price_done && f->settings_done) || (j->ranks && j->over >= j->ranks) ||
-           left_s(t) < need;
+    return (f->price_done && (f->settings_done || worthless(t))) ||
+           (j->ranks && j->over >= j->ranks) || left_s(t) < need;
 }
 
 /* Recordings have the settings by their labels. */
@@ -864,7 +888,7 @@ static void take_facts(struct tune *t, const struct launched *r)
     t->job.calls = r->by_calls ? r->journals.step_calls : 0;
     t->job.bytes = r->by_calls ? r->journals.step_B : 0;
     t->start_s = r->by_calls
-                     ? r->begun_s + BLOCKS_LATER * 3 * fmax(visit_ms(t) / 1e3, 2 * r->step_s)
+                     ? r->begun_s + BLOCKS_LATER * 3 * visit_s(r->step_s)
                      : r->took_s;
 }
 
@@ -887,7 +911,7 @@ static int first_launch(struct tune *t, int number, bool *again)
     const struct tune_setting as_is = {.label = (char *)TUNE_BASELINE};
     double budget = left_s(t);
     struct launch l = {.job = &t->job,
-                       .visit_ms = visit_ms(t),
+                       .visit_ms = VISIT_MS,
                        .seed = t->o.seed.value,
                        .timeout_s = fmax(20, budget),
                        .ask_link = true,
@@ -899,6 +923,10 @@ static int first_launch(struct tune *t, int number, bool *again)
     end_progress();
     free(f.left);
     code = code ? code : f.code;
+    if (!code && r.by_calls && !t->o.no_price) { /* it may have ended with its last blocks */
+        price_from(&t->price, &r.journals.visits);
+        tell_price(&f);
+    }
     t->stopped = t->stopped || r.stopped;
     if (code || t->stopped)
         return code;
@@ -921,6 +949,7 @@ static int first_launch(struct tune *t, int number, bool *again)
         t->link = r.link;
         t->nccl = r.nccl;
         t->torch = r.torch;
+        t->nodes = r.journals.hosts;
         CHECK(make_settings(t, NULL));
     }
     take_facts(t, &r);
@@ -949,6 +978,12 @@ static int first_launch(struct tune *t, int number, bool *again)
     }
     t->priced = true;
     t->winner = inside_winner(t, &r.journals.visits);
+    if (t->winner) {
+        const struct effect *e = &t->inside[t->winner].effect;
+        AUTO_FREE char *words = tune_setting_words(&t->set.v[t->winner]);
+        say("tune: of this launch: %s: steps %.1f%% shorter [%.1f, %.1f]", words,
+            -100 * expm1(e->value), -100 * expm1(e->hi), -100 * expm1(e->lo));
+    }
     return write_state(t);
 }
 
@@ -1379,11 +1414,11 @@ static int stages(struct tune *t)
         CHECK(first(t));
     if (!t->stopped && t->captured && !t->priced && !t->o.no_price)
         CHECK(price_by_launches(t));
-    bool worthless = t->price.known && t->price.none.hi < t->worth;
-    if (!t->stopped && !t->raced && !worthless)
+    if (!t->stopped && !t->raced && !worthless(t))
         CHECK(run_race(t));
     bool proves =
-        t->winner && !(t->winner < t->joined_at && t->inside[t->winner].fixed) && !worthless;
+        t->winner && !(t->winner < t->joined_at && t->inside[t->winner].fixed) &&
+        !worthless(t);
     if (!t->stopped && proves)
         CHECK(run_proof(t));
     else if (!t->stopped)
@@ -1557,7 +1592,7 @@ static int keep(struct tune *t)
     interrupts_release(&t->interrupts); /* they are the job's */
     t->interrupts.fd = -1;
     struct launch l = {.job = &t->job,
-                       .visit_ms = visit_ms(t),
+                       .visit_ms = VISIT_MS,
                        .seed = t->o.seed.value,
                        .ask_link = !getenv("NCCL_DEBUG"),
                        .keep_s = t->minutes * 60,
@@ -1586,7 +1621,8 @@ int tune_job(const struct tune_options *o, char **command)
     /* It also finds faults of the user's file, and that --only leaves nothing. */
     const struct tune_request all = {
         o->candidates, o->arms,  o->launches, o->library,
-        o->only,       o->lossy, 0,           TUNE_DDP | TUNE_FSDP | TUNE_PYTHON};
+        o->only,       o->lossy, 0,           TUNE_DDP | TUNE_FSDP | TUNE_PYTHON,
+        0};
     CHECK(tune_say_settings(&all, o->dry_run));
     if (o->dry_run) {
         printf("Of these, tune tries the ones for the link of the job.\n"
@@ -1676,7 +1712,7 @@ static int restore(struct tune *t, const json_t *state)
         const json_t *of = json_array_get(json_object_get(state, "changes"), i);
         tune_settings_add(&t->set, json_string_value(setting), of ? json_string_value(of) : "");
     }
-    race_begin(&t->race, t->worth);
+    race_begin(&t->race, t->worth, (int)t->o.proofs.value);
     for (i = 1; i < t->set.n; i++)
         race_enter(&t->race, t->set.v[i].weight);
     CHECK(restore_inside(t));

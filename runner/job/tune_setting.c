@@ -30,7 +30,7 @@ const char *const tune_link_words[TUNE_LINKS] = {"an unknown link",
 /* ---- the table ---- */
 
 /* The bits of what a job must have of PyTorch are TUNE_DDP and so on. */
-enum { LOSSY = 8, NVLS = 16 };
+enum { LOSSY = 8, NVLS = 16, HOSTS = 32 /* acts between hosts alone */ };
 
 /* Settings that change the same, separated by '|'; the first ones are tried if there is little time.
  * Sources: NCCL's manual (Environment Variables), aws-ofi-nccl's README, ompi_info --all, PyTorch's
@@ -112,7 +112,7 @@ static const struct row {
                "5" SEGMENT "131072|" ALGORITHM "2|" ALGORITHM "1"},
     {TUNE_MPI, 0, 0, "copies between processes", "OMPI_MCA_btl_vader_single_copy_mechanism=none"},
     {TUNE_MPI, 0, 0, "memory for buffers", "OMPI_MCA_btl_vader_eager_limit=65536"},
-    {TUNE_MPI, 0, 0, "connections", "OMPI_MCA_btl_tcp_links=2"},
+    {TUNE_MPI, 0, HOSTS, "connections", "OMPI_MCA_btl_tcp_links=2"},
     {TUNE_MPI, 0, 0, "processors of a rank", "OMPI_MCA_hwloc_base_binding_policy=none"},
 };
 
@@ -460,7 +460,8 @@ static bool applies(const struct row *r, const struct tune_request *q, enum tune
     int torch = r->flags & (TUNE_DDP | TUNE_FSDP | TUNE_PYTHON);
     if (r->link != link && (r->link != TUNE_UNKNOWN || link == TUNE_MPI))
         return false;
-    if ((r->flags & LOSSY && !q->lossy) || (r->flags & NVLS && nvls_is_off()))
+    if ((r->flags & LOSSY && !q->lossy) || (r->flags & NVLS && nvls_is_off()) ||
+        (r->flags & HOSTS && q->nodes == 1))
         return false;
     return (!torch || q->torch & torch) && !(q->nccl && r->nccl > q->nccl);
 }

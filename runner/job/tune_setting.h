@@ -65,6 +65,7 @@ struct tune_request {
     bool lossy;
     int nccl;  /* version, e.g. 22809; 0: unknown */
     int torch; /* bits: what the job has of PyTorch */
+    long long nodes; /* 0: unknown */
 };
 
 /* The settings for a link. GS_OK, or reported: the user's file. */

@@ -458,7 +458,7 @@ void iteration_rows(struct csv *c, const struct recorded *r, const struct gather
 
 const char *const level_names[LEVELS] = {
     [LEVEL_ALONE] = "alone", [LEVEL_SYNTHETIC] = "synthetic", [LEVEL_STEP] = "step",
-    [LEVEL_TRIAL] = "trial", [LEVEL_TRAINING] = "training",
+    [LEVEL_TRIAL] = "trial", [LEVEL_TRAINING] = "training",   [LEVEL_PRICE] = "price",
 };
 
 /* Is there a word "step=VALUE" with a value? */
@@ -480,4 +480,14 @@ enum level level_of(const char *workload, const char *mode, const char *params)
     if (strcmp(workload, "iter_proxy") != 0 || !step)
         return LEVEL_ALONE;
     return replays_step(params) ? LEVEL_STEP : LEVEL_SYNTHETIC;
+}
+
+bool level_is_price(const char *workload, const char *label, const char *config)
+{
+    static const char *const arms[] = {"none", "half", "one", "control"};
+    bool priced = !strcmp(workload, "trial") || !strcmp(label, "price");
+    for (size_t i = 0; i < COUNT(arms); i++)
+        if (priced && !strcmp(config, arms[i]))
+            return true;
+    return false;
 }

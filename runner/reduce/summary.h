@@ -121,10 +121,21 @@ void iteration_rows(struct csv *c, const struct recorded *r, const struct gather
  *   step       a recorded training step, replayed (iter_proxy with the parameter `step`)
  *   trial      the user's training job, settings switched between blocks of its steps
  *   training   the user's training command, launched anew for each setting
+ *   price      the user's job without a part of its communication (arms none, half and one), and the copy of its
+ *              library with nothing changed (control): what nobody can set
  */
 
-enum level { LEVEL_ALONE, LEVEL_SYNTHETIC, LEVEL_STEP, LEVEL_TRIAL, LEVEL_TRAINING, LEVELS };
+enum level {
+    LEVEL_ALONE,
+    LEVEL_SYNTHETIC,
+    LEVEL_STEP,
+    LEVEL_TRIAL,
+    LEVEL_TRAINING,
+    LEVEL_PRICE,
+    LEVELS
+};
 extern const char *const level_names[LEVELS];
 
 /* params: "key=value key=value" of the cell. */
 enum level level_of(const char *workload, const char *mode, const char *params);
+bool level_is_price(const char *workload, const char *label, const char *config);

@@ -488,7 +488,7 @@ static int take_prices(struct comparison *shown, const struct choice *choice)
     int code = GS_OK;
     for (size_t i = 0; i < n; i++) {
         const struct contrast *c = &shown->v[i];
-        if (!setting_is_price(c))
+        if (contrast_level(c) != LEVEL_PRICE)
             shown->v[kept++] = shown->v[i];
         else if (!code && !strcmp(c->config, "none"))
             code = print_price(choice, c);

@@ -92,7 +92,7 @@ of_tune='p,train,proof,,0,config=NCCL_X=2,auto,NCCL_X=2,4'
 printf '%s\n' $verdicts,level "20261126T152746Z-proof-feb5,$of_tune,0.8,0.75,0.85,0,faster,training" \
     "20261127T092746Z-proof-feb6,$of_tune,1.1,0.9,1.3,0,inconclusive,training" \
     '20261126T152405Z-tune-82d8,p,train,race,,0,config=NCCL_X=2,auto,NCCL_X=2,1,,,,,inconclusive,training' \
-    '20261126T152431Z-5450,p,trial,,,8,step_size=8,auto,none,1,,,,,inconclusive,trial' >answer/jobs/compare.csv
+    '20261126T152431Z-5450,p,trial,,,8,step_size=8,auto,none,1,,,,,inconclusive,price' >answer/jobs/compare.csv
 $ lost p answer/{jobs/compare,alone/chosen}.csv && draw answer answer.plot && texts 'step time of the job[^<]*|shorter step[^<]*|races of[^<]*'
 # Curves: auto and the fastest have a colour, the others are grey; a strip has what NCCL ran.
 { echo $head,ran

@@ -22,7 +22,7 @@ static double launch_s(struct job *j, size_t i)
 
 static size_t race_of(struct job *j, struct race *r)
 {
-    race_begin(r, WORTH);
+    race_begin(r, WORTH, LAUNCHES);
     for (size_t i = 1; i <= SETTINGS; i++)
         race_enter(r, j->weight[i]);
     for (int round = 0; round < ROUNDS && !(round && race_decided(r)); round++) {
@@ -106,7 +106,7 @@ TEST(of_two_alike_the_one_that_changes_less_wins)
 TEST(losers_drop_out_at_once)
 {
     struct race r;
-    race_begin(&r, WORTH);
+    race_begin(&r, WORTH, LAUNCHES);
     for (int i = 0; i < 3; i++)
         race_enter(&r, 1);
     race_time(&r, 0, 0, 0.2);
@@ -126,7 +126,7 @@ TEST(losers_drop_out_at_once)
 TEST(a_setting_that_was_not_measured_cannot_win)
 {
     struct race r;
-    race_begin(&r, WORTH);
+    race_begin(&r, WORTH, LAUNCHES);
     race_enter(&r, 1);
     assert_int_equal(race_winner(&r), 0);
     race_time(&r, 0, 0, 0.2);
