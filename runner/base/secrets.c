@@ -133,19 +133,16 @@ static size_t quote_length(const char *s)
     return s[n] == '"' || s[n] == '\'' ? n + 1 : 0;
 }
 
-/* NAME= follows the comma: a list of variables. */
-static bool begins_variable(const char *s)
-{
-    size_t n = name_length(s);
-    return n && (s[n] == '=' || *s == '-');
-}
-
-/* A word of a command is a value up to its end, or up to the next variable of a list. */
-static size_t rest_of_word(const char *s)
+/* A word of a command is a value up to its end, or up to the comma and NAME= of the next variable of a
+ * list. */
+static size_t word_value(const char *s)
 {
     size_t n = 0;
-    while (s[n] && s[n] != WORD_END && !(s[n] == ',' && begins_variable(s + n + 1)))
-        n++;
+    for (; s[n] && s[n] != WORD_END; n++) {
+        size_t name = s[n] == ',' ? name_length(s + n + 1) : 0;
+        if (name && (s[n + 1 + name] == '=' || s[n + 1] == '-'))
+            break;
+    }
     return n;
 }
 
@@ -187,21 +184,17 @@ static struct span header_at(const char *s)
     return (struct span){0, scheme + gap + strcspn(s + scheme + gap, " \t\r\n\"',;\x1f")};
 }
 
-/* Does the line before s end in the backslash that continues it? */
-static bool is_continued(const char *text, const char *s)
-{
-    while (s > text && isspace((unsigned char)s[-1]))
-        s--;
-    return s > text && s[-1] == '\\';
-}
-
 /* Bytes of "key =" at the start of a config's line, or of "SECTION:KEY=" at the start of an override;
  * else 0: the value comes next, which may be "env A_KEY=x" or "a:b A_KEY=x". */
 static size_t key_length(const char *text, const char *s)
 {
     static const char allowed[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.->: \t";
-    if (s != text && (s[-1] != '\n' || is_continued(text, s)))
+    const char *before = s;
+    while (before > text && isspace((unsigned char)before[-1]))
+        before--;
+    bool continued = before > text && before[-1] == '\\'; /* by the backslash of the line before */
+    if (s != text && (s[-1] != '\n' || continued))
         return 0;
     size_t n = strspn(s, allowed), first = blanks(s);
     if (s[n] != '=')
@@ -274,7 +267,7 @@ static bool named_secret(const struct place *p, size_t n, struct span *found)
     if (colon || loose || (option && !equals && !word))
         value += blanks(value);
     if (equals ? !quoted && starts_word(p) : !colon && word)
-        *found = (struct span){0, rest_of_word(value)};
+        *found = (struct span){0, word_value(value)};
     else if (equals && !quote_length(value) && is_dump(p, n))
         *found = (struct span){0, strcspn(value, "\r\n")};
     else
@@ -322,32 +315,15 @@ static bool bare_secret(const struct place *p, size_t n, struct span *found)
     return false;
 }
 
-/* s begins a name of n bytes. */
-static bool find_secret(const struct place *p, size_t n, struct span *found)
-{
-    if (!strncmp(p->s + n, "://", 3) && url_secret(p->s + n + 3, found)) {
-        found->from += n + 3;
-        return true;
-    }
-    return named_secret(p, n, found) || option_secret(p, n, found) || bare_secret(p, n, found);
-}
-
 /* ---- hiding ---- */
 
 /* Values that were hidden in commands and configs, and may come back in a log. */
 static struct words known;
 
-static void remember(const char *s, size_t n)
-{
-    AUTO_FREE char *value = xstrfmt("%.*s", (int)n, s);
-    if (n >= KNOWN_B && strcmp(value, HIDDEN) != 0)
-        words_add_once(&known, value);
-}
-
 static char *hidden(const char *text, enum mode mode)
 {
     struct text t = {0};
-    struct span found;
+    struct span found = {0};
     text_addn(&t, "", 0);
     for (const char *s = text; *s;) {
         size_t key = mode == CONFIG ? key_length(text, s) : 0;
@@ -356,11 +332,17 @@ static char *hidden(const char *text, enum mode mode)
         if (key) {
             text_addn(&t, s, key);
             s += key;
-        } else if (n && find_secret(&p, n, &found)) {
+            continue;
+        }
+        bool url = n && !strncmp(s + n, "://", 3) && url_secret(s + n + 3, &found);
+        found.from += url ? n + 3 : 0;
+        if (url || (n && (named_secret(&p, n, &found) || option_secret(&p, n, &found) ||
+                          bare_secret(&p, n, &found)))) {
+            AUTO_FREE char *value = xstrfmt("%.*s", (int)found.n, s + found.from);
             text_addn(&t, s, found.from);
             text_add(&t, HIDDEN);
-            if (mode != LOG)
-                remember(s + found.from, found.n);
+            if (mode != LOG && found.n >= KNOWN_B && strcmp(value, HIDDEN) != 0)
+                words_add_once(&known, value);
             s += found.from + found.n;
         } else {
             text_addn(&t, s, n ? n : 1);

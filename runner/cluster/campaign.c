@@ -267,14 +267,6 @@ void campaign_command(struct words *w, const char *dir, const char *indices)
     words_addf(w, "%s/" SCRIPT, dir);
 }
 
-static bool is_listed(const long *jobs, size_t n, long job)
-{
-    for (size_t i = 0; i < n; i++)
-        if (jobs[i] == job)
-            return true;
-    return false;
-}
-
 static int release_jobs(const long *jobs, size_t n)
 {
     AUTO_TEXT struct text list = {0}, out = {0};
@@ -313,7 +305,12 @@ static int find_held(const struct camp_run *r, long *jobs, size_t *n)
 {
     for (size_t i = 0; i < r->n_tasks; i++) {
         const struct slurm_job *j = r->tasks[i].job;
-        if (!j || !slurm_job_held(j) || is_listed(jobs, *n, j->array))
+        if (!j || !slurm_job_held(j))
+            continue;
+        size_t listed = 0;
+        while (listed < *n && jobs[listed] != j->array)
+            listed++;
+        if (listed < *n)
             continue;
         AUTO_TEXT struct text indices = {0};
         for (size_t k = i; k < r->n_tasks; k++)

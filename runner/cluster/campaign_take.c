@@ -19,31 +19,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define PIECE (1 << 20)
-
-static bool is_recorded(const char *name)
-{
-    int launch, attempt, at = 0;
-    bool log = sscanf(name, "launch-%d.%d.log%n", &launch, &attempt, &at) == 2 && at && !name[at];
-    return log || !strcmp(name, "config.ini") || !strcmp(name, "plan.json") ||
-           record_parse_name(name, &launch, &attempt);
-}
-
-/* The old job of a lost node may still append to the file; readers ignore a torn last line. */
-static int copy_bytes(int in, int out, const char *from, const char *to)
-{
-    AUTO_FREE unsigned char *buf = xmalloc(PIECE);
-    for (ssize_t n; (n = read(in, buf, PIECE)) != 0;) {
-        if (n < 0 && errno != EINTR)
-            return fail_file(from, "read", errno);
-        if (n > 0 && !files_write_all(out, buf, (size_t)n))
-            return fail_file(to, "written", errno);
-    }
-    return fsync(out) ? fail_file(to, "written", errno) : GS_OK;
-}
 
 static int copy_file(const char *from, const char *to, const char *name, json_t *files)
 {
@@ -56,7 +36,12 @@ static int copy_file(const char *from, const char *to, const char *name, json_t 
     AUTO_CLOSE int out = open(target, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (out < 0)
         return fail_file(target, "made", errno);
-    CHECK(copy_bytes(in, out, source, target));
+    /* The old job of a lost node may still append to the file; readers ignore a torn last line. */
+    for (ssize_t n = 1; n;)
+        if ((n = sendfile(out, in, NULL, PIECE)) < 0 && errno != EINTR)
+            return fail_file(target, "written", errno);
+    if (fsync(out))
+        return fail_file(target, "written", errno);
     if (!fstat(out, &s))
         fchmod(out, s.st_mode & 0555);
     CHECK(sha256_file(target, hex));
@@ -85,9 +70,15 @@ static int copy_run(const char *from, const char *to)
     AUTO_JSON json_t *files = json_object();
     if (!files_list(from, "*", &names))
         return fail_file(from, "read", errno);
-    for (size_t i = 0; i < names.n; i++)
-        if (is_recorded(names.v[i]))
-            CHECK(copy_file(from, to, names.v[i], files));
+    for (size_t i = 0; i < names.n; i++) {
+        const char *name = names.v[i];
+        int launch, attempt, at = 0;
+        bool log =
+            sscanf(name, "launch-%d.%d.log%n", &launch, &attempt, &at) == 2 && at && !name[at];
+        if (log || !strcmp(name, "config.ini") || !strcmp(name, "plan.json") ||
+            record_parse_name(name, &launch, &attempt))
+            CHECK(copy_file(from, to, name, files));
+    }
     CHECK(check_copy(from, to));
     return manifest_put(to, files);
 }
@@ -102,15 +93,6 @@ static int make_folder(const char *path, bool below)
         return fail_at(GS_FAILED, path, 0,
                        "is a link, which is not followed; give its target with -o");
     return GS_OK;
-}
-
-static bool same_plan(const char *a, const char *b)
-{
-    AUTO_FREE char *pa = xstrfmt("%s/plan.json", a), *pb = xstrfmt("%s/plan.json", b);
-    AUTO_TEXT struct text ta = {0}, tb = {0};
-    return files_read(pa, FILES_OWN, FILES_WHOLE_MAX, &ta) &&
-           files_read(pb, FILES_OWN, FILES_WHOLE_MAX, &tb) && ta.len == tb.len &&
-           (!ta.len || !memcmp(ta.s, tb.s, ta.len));
 }
 
 int campaign_take(const struct camp_run *r, const char *raw, char **target, bool *taken)
@@ -129,11 +111,17 @@ int campaign_take(const struct camp_run *r, const char *raw, char **target, bool
             if (code)
                 return code;
         }
-    if (!access(*target, F_OK))
-        return same_plan(r->dir, *target)
-                   ? manifest_verify(*target)
-                   : fail_at(GS_FAILED, *target, 0,
-                             "another run of this name exists; choose another folder with -o");
+    if (!access(*target, F_OK)) {
+        AUTO_FREE char *ours = xstrfmt("%s/plan.json", r->dir),
+                       *theirs = xstrfmt("%s/plan.json", *target);
+        char hex[65], same[65];
+        CHECK(sha256_file(ours, hex));
+        CHECK(sha256_file(theirs, same));
+        return strcmp(hex, same)
+                   ? fail_at(GS_FAILED, *target, 0,
+                             "another run of this name exists; choose another folder with -o")
+                   : manifest_verify(*target);
+    }
     AUTO_FREE char *temp = files_temporary(*target);
     int code = mkdir(temp, 0777) ? fail_file(temp, "made", errno) : copy_run(r->dir, temp);
     if (!code && rename(temp, *target))

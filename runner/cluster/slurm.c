@@ -312,11 +312,6 @@ static double job_seconds(const struct plan *p, double all_s)
     return (all_s / all + START_S) * launches + WARNING_S;
 }
 
-static double time_least(const struct plan *p)
-{
-    return job_seconds(p, plan_cost(p).time_s);
-}
-
 /* [slurm] time, or what a job takes at most. */
 static double time_limit(const struct plan *p)
 {
@@ -379,7 +374,7 @@ int slurm_check_time(struct plan *p)
     AUTO_TEXT struct text out = {0};
     char value[128], name[128] = "";
     const char *wanted = p->set.slurm.partition;
-    double most = INFINITY, given = p->set.slurm.time, least = time_least(p);
+    double most = INFINITY, given = p->set.slurm.time, least = job_seconds(p, plan_cost(p).time_s);
     CHECK(slurm_call(&out, "nothing was submitted",
                      (const char *const[]){"scontrol", "show", "partition", "-o",
                                            *wanted ? wanted : NULL, NULL}));

@@ -237,13 +237,6 @@ static int open_input(struct input *in, const char *path, bool no_follow)
     return GS_OK;
 }
 
-static void close_input(struct input *const *in)
-{
-    if ((*in)->fd > STDIN_FILENO)
-        close((*in)->fd);
-    free(*in);
-}
-
 /* Lines end in a line feed or, in progress bars, a carriage return. Keeps an incomplete line. */
 static void take_lines(struct input *in, struct watch *w, bool all)
 {
@@ -343,7 +336,7 @@ static int watch(void *request, char **words, int n)
     const struct watch_request *q = request;
     struct watch_options o;
     struct interrupts stop;
-    AUTO(close_input) struct input *in = xcalloc(1, sizeof *in);
+    AUTO_FREE struct input *in = xcalloc(1, sizeof *in);
     CHECK(read_options(q, &o));
     CHECK(open_input(in, words[0], q->no_follow));
     AUTO(watch_free_of) struct watch *w = watch_new(&o);

@@ -118,14 +118,6 @@ static void put_param(const struct wl_param *p, const char *role)
     cli_put_wrapped(INDENT, param_allowed(p, allowed, sizeof allowed));
 }
 
-static void put_metric(const struct wl_metric *m)
-{
-    char line[512];
-    printf("  %-15s %s\n", m->name, m->unit);
-    snprintf(line, sizeof line, "%s; %s", m->help, across[m->across]);
-    cli_put_wrapped(INDENT, line);
-}
-
 static int plugin_help(const char *name)
 {
     struct plugin *p;
@@ -142,8 +134,11 @@ static int plugin_help(const char *name)
     for (const struct wl_param *q = p->wl.params; q->name; q++)
         put_param(q, roles[q->role]);
     printf("\nmetrics\n");
-    for (const struct wl_metric *m = p->wl.metrics; m->name; m++)
-        put_metric(m);
+    for (const struct wl_metric *m = p->wl.metrics; m->name; m++) {
+        AUTO_FREE char *line = xstrfmt("%s; %s", m->help, across[m->across]);
+        printf("  %-15s %s\n", m->name, m->unit);
+        cli_put_wrapped(INDENT, line);
+    }
     plugin_unload(p);
     return GS_OK;
 }
@@ -158,18 +153,13 @@ static const char *const examples[][2] = {
     {"model", "parameters = 1.3e9"},       {"reference", "busbw = 449GB/s"},
 };
 
-static void put_example(const char *section)
-{
-    for (size_t i = 0; i < COUNT(examples); i++)
-        if (!strcmp(examples[i][0], section))
-            printf("\nexample\n  [%s]\n  %s\n\n", section, examples[i][1]);
-}
-
 static void put_section(const struct settings_section *s)
 {
     printf("[%s]\n", s->name);
     cli_put_wrapped(2, s->help);
-    put_example(s->name);
+    for (size_t i = 0; i < COUNT(examples); i++)
+        if (!strcmp(examples[i][0], s->name))
+            printf("\nexample\n  [%s]\n  %s\n\n", s->name, examples[i][1]);
     for (const struct wl_param *p = s->table; p && p->name; p++)
         put_param(p, "");
     for (const struct wan_words *w = wan_words; w->section; w++) { /* of the model of a WAN */
@@ -180,14 +170,6 @@ static void put_section(const struct settings_section *s)
         for (const struct wl_param *p = w->table; p->name; p++)
             put_param(p, "");
     }
-}
-
-static bool section_help(const char *word)
-{
-    const struct settings_section *s = settings_section_find(word);
-    if (s)
-        put_section(s);
-    return s;
 }
 
 /* All keys of configs but those of plugins. */
@@ -229,22 +211,6 @@ static void put_of_plugin(void *arg, const char *plugin, const struct wl_param *
     put_key(arg, "key", plugin, p, roles[p->role]);
 }
 
-static bool key_help(const char *word, const struct words *plugins)
-{
-    struct wanted w = {word, false};
-    each_key(put_if_wanted, &w);
-    plugin_each_param(plugins, &w, put_of_plugin);
-    return w.found;
-}
-
-static bool has_words(const char *section)
-{
-    const struct wan_words *w = wan_words;
-    while (w->section && strcmp(w->section, section))
-        w++;
-    return w->section;
-}
-
 static bool configs_help(const char *word)
 {
     if (strcmp(word, "config"))
@@ -253,9 +219,13 @@ static bool configs_help(const char *word)
            "\nexample\n"
            "  [platform]\n  title = My server\n  [launch]\n  ranks = 4\n"
            "  [mpi_allreduce]\n  size = 1KiB, 64KiB, 4MiB\n\nsections\n");
-    for (const struct settings_section *s = settings_sections; s->name; s++)
-        printf("  [%s]%s\n", s->name, s->table || has_words(s->name) ? " *" : ""),
-            cli_put_wrapped(INDENT, s->help);
+    for (const struct settings_section *s = settings_sections; s->name; s++) {
+        const struct wan_words *w = wan_words;
+        while (w->section && strcmp(w->section, s->name))
+            w++;
+        printf("  [%s]%s\n", s->name, s->table || w->section ? " *" : "");
+        cli_put_wrapped(INDENT, s->help);
+    }
     printf("  [PLUGIN], [PLUGIN LABEL]\n");
     cli_put_wrapped(INDENT,
                     "a workload: its keys are the plugin's parameters, and a list or range of "
@@ -264,11 +234,6 @@ static bool configs_help(const char *word)
 }
 
 /* ---- any word ---- */
-
-static bool is_plugin(const char *word, const struct words *names)
-{
-    return words_has(names, word) || strchr(word, '/') || text_ends(word, ".so");
-}
 
 static void add_name(void *names, const char *kind, const char *section, const struct wl_param *p)
 {
@@ -300,9 +265,12 @@ static int word_help(const char *word)
     const struct verb *verb = find_verb(word);
     if (verb)
         CHECK(verb->run(2, (char *[]){(char *)word, "--help", NULL}));
-    if (verb && settings_section_find(word))
+    const struct settings_section *section = settings_section_find(word);
+    if (verb && section)
         putchar('\n');
-    bool known = section_help(word) || verb || configs_help(word) || columns_list(word);
+    if (section)
+        put_section(section);
+    bool known = section || verb || configs_help(word) || columns_list(word);
     if (known) {
         columns_help(word, "\n");
         return GS_OK;
@@ -310,10 +278,13 @@ static int word_help(const char *word)
     AUTO_WORDS struct words plugins = {0};
     plugin_names(&plugins);
     int code = GS_OK;
-    if (is_plugin(word, &plugins))
+    if (words_has(&plugins, word) || strchr(word, '/') || text_ends(word, ".so"))
         code = plugin_help(word);
     else {
-        known = key_help(word, &plugins);
+        struct wanted w = {word, false};
+        each_key(put_if_wanted, &w);
+        plugin_each_param(&plugins, &w, put_of_plugin);
+        known = w.found;
         if (!columns_help(word, known ? "\n" : "") && !known)
             code = no_such_word(word, &plugins);
     }

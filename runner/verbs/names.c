@@ -22,21 +22,7 @@ static void put_plugin(void *ctx, const char *name, const char *path, const stru
            "", "", path);
 }
 
-static void verb_names(struct words *names)
-{
-    *names = (struct words){0};
-#define VERB(name, run, arguments, help) words_add(names, name);
-    EACH_VERB(VERB)
-#undef VERB
-}
-
-/* For make, which cannot quote: a folder or file that others named ends the list. */
-static int recordings(struct words *names)
-{
-    *names = (struct words){0};
-    return runs_names(names, "data/raw");
-}
-
+/* For make, which cannot quote: a file that others named ends the list. */
 static int platforms(struct words *names)
 {
     int code = GS_OK;
@@ -52,28 +38,31 @@ static int platforms(struct words *names)
     return code;
 }
 
-static const struct {
-    const char *kind;
-    void (*names)(struct words *names);
-    int (*sound)(struct words *names);
-} kinds[] = {{"verbs", verb_names, NULL},      {"configs", locate_configs, NULL},
-             {"runs", locate_runs, NULL},      {"measured", locate_platforms, NULL},
-             {"recordings", NULL, recordings}, {"platforms", NULL, platforms}};
-
 int names_print(const char *kind, bool *known)
 {
+    AUTO_WORDS struct words names = {0};
+    int code = GS_OK;
     *known = true;
     if (!strcmp(kind, "plugins"))
         return plugin_each(put_plugin, NULL), GS_OK;
-    for (size_t i = 0; i < COUNT(kinds); i++) {
-        AUTO_WORDS struct words names = {0};
-        if (strcmp(kind, kinds[i].kind))
-            continue;
-        int code = kinds[i].sound ? kinds[i].sound(&names) : (kinds[i].names(&names), GS_OK);
-        for (size_t k = 0; k < names.n && !code; k++)
-            printf("%s\n", names.v[k]);
-        return code;
+    if (!strcmp(kind, "verbs")) {
+#define VERB(name, run, arguments, help) words_add(&names, name);
+        EACH_VERB(VERB)
+#undef VERB
+    } else if (!strcmp(kind, "configs")) {
+        locate_configs(&names);
+    } else if (!strcmp(kind, "runs")) {
+        locate_runs(&names);
+    } else if (!strcmp(kind, "measured")) {
+        locate_platforms(&names);
+    } else if (!strcmp(kind, "recordings")) {
+        code = runs_names(&names, LOCATE_DATA);
+    } else if (!strcmp(kind, "platforms")) {
+        code = platforms(&names);
+    } else {
+        *known = false;
     }
-    *known = false;
-    return GS_OK;
+    for (size_t i = 0; i < names.n && !code; i++)
+        printf("%s\n", names.v[i]);
+    return code;
 }
