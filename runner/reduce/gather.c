@@ -51,6 +51,23 @@ const struct block *series_block(const struct series *s, int launch, int number,
     return NULL;
 }
 
+/* The blocks of one launch of one series. */
+struct stretch {
+    const struct block *v;
+    size_t n;
+};
+
+static struct stretch stretch_of(const struct series *s, int launch)
+{
+    struct stretch x = {0};
+    for (size_t i = 0; i < s->n_blocks; i++)
+        if (s->blocks[i].launch == launch) {
+            x.v = x.n ? x.v : &s->blocks[i];
+            x.n++;
+        }
+    return x;
+}
+
 /* ---- reading ---- */
 
 struct pass {
@@ -92,46 +109,32 @@ static struct series *series_of(struct pass *p, const char *cell, int copy)
 
 /* ---- blocks ---- */
 
-static void grow(struct series *s, size_t n_metrics)
-{
-    ALLOC_MORE(s->blocks, s->n_blocks);
-    for (size_t i = 0; i < n_metrics; i++)
-        ALLOC_MORE(s->metrics[i], s->n_blocks);
-}
-
-static double median_of(const uint64_t *time_ns, size_t n)
-{
-    AUTO_FREE double *x = xmalloc(n * sizeof *x);
-    for (size_t i = 0; i < n; i++)
-        x[i] = (double)time_ns[i];
-    return stats_quantile_of(x, n, 0.5);
-}
-
-static void add_times(struct series *s, const uint64_t *time_ns, size_t n, uint64_t iters)
-{
-    s->times = xrealloc(s->times, (s->n_samples + n) * sizeof *s->times);
-    for (size_t i = 0; i < n; i++)
-        s->times[s->n_samples + i] =
-            (double)(time_ns[i] < UINT64_MAX / 1000 ? time_ns[i] * 1000 / iters
-                                                    : time_ns[i] / iters * 1000);
-}
-
 static void add_block(struct pass *p, struct series *s, const struct raw_line *l, int number,
                       uint64_t iters)
 {
     const struct rec_cell *cell = &p->r->cells[s->cell];
-    grow(s, cell->n_metrics);
+    ALLOC_MORE(s->blocks, s->n_blocks);
+    for (size_t i = 0; i < cell->n_metrics; i++)
+        ALLOC_MORE(s->metrics[i], s->n_blocks);
+    AUTO_FREE double *x = xmalloc(l->n * sizeof *x);
+    for (size_t i = 0; i < l->n; i++)
+        x[i] = (double)l->time_ns[i];
     s->launches += s->n_blocks == 0 || s->blocks[s->n_blocks - 1].launch != p->launch;
     for (size_t i = 0; i < cell->n_metrics; i++)
         s->metrics[i][s->n_blocks] = raw_number(l, "metrics", cell->metrics[i]);
     s->blocks[s->n_blocks++] = (struct block){
         .launch = p->launch,
         .number = number,
-        .time_s = median_of(l->time_ns, l->n) / ((double)iters * 1e9),
+        .time_s = stats_quantile_of(x, l->n, 0.5) / ((double)iters * 1e9),
         .skew_s = raw_number(l, NULL, "skew_ns") / 1e9,
     };
     if (s->copy == 0)
-        add_times(s, l->time_ns, l->n, iters);
+        s->times = xrealloc(s->times, (s->n_samples + l->n) * sizeof *s->times);
+    for (size_t i = 0; i < l->n && s->copy == 0; i++) {
+        uint64_t ns = l->time_ns[i],
+                 ps = ns < UINT64_MAX / 1000 ? ns * 1000 / iters : ns / iters * 1000;
+        s->times[s->n_samples + i] = (double)ps;
+    }
     s->n_samples += l->n;
     s->iterations = s->n_blocks == 1 || iters < s->iterations ? iters : s->iterations;
 }
@@ -184,23 +187,6 @@ static int read_span(struct pass *p, const struct rec_span *span)
     return got < 0 ? GS_FAILED : code;
 }
 
-static void open_ended(struct gathered *g, int launch)
-{
-    for (size_t i = 0; i < g->n; i++) {
-        struct series *s = &g->series[i];
-        if (s->n_blocks && s->blocks[s->n_blocks - 1].launch == launch)
-            s->whole = false;
-    }
-}
-
-static bool is_out(const struct gathered *judged, int launch)
-{
-    for (size_t i = 0; judged && !judged->too_many && i < judged->n_out; i++)
-        if (judged->out[i].launch == launch)
-            return true;
-    return false;
-}
-
 /* judged: the same group, read before; its launches that are left out are not read. NULL: all are. */
 static int read_group(const struct recorded *r, size_t group, const struct gathered *judged,
                       struct gathered *out)
@@ -212,39 +198,23 @@ static int read_group(const struct recorded *r, size_t group, const struct gathe
     for (size_t i = 0; i < g->n; i++)
         add_series(out, i, g->first + i, 0, r->cells[g->first + i].n_metrics);
     for (p.launch = 1; !code && p.launch <= r->launches; p.launch++) {
-        bool closed;
+        bool closed, left_out = false;
         const struct rec_span *span = recorded_span(r, group, p.launch, &closed);
-        if (is_out(judged, p.launch))
+        for (size_t i = 0; judged && i < judged->n_out; i++)
+            left_out = left_out || judged->out[i].launch == p.launch;
+        if (left_out)
             continue;
         if (span)
             code = read_span(&p, span);
-        if (!closed)
-            open_ended(out, p.launch);
+        for (size_t i = 0; i < out->n && !closed; i++) {
+            struct series *s = &out->series[i];
+            s->whole = s->whole && !(s->n_blocks && s->blocks[s->n_blocks - 1].launch == p.launch);
+        }
     }
     launches_mark_warmup(r, out);
     if (code)
         gathered_free(r, out);
     return code;
-}
-
-static bool has_launch(const struct series *s, int launch)
-{
-    for (size_t i = 0; i < s->n_blocks; i++)
-        if (s->blocks[i].launch == launch)
-            return true;
-    return false;
-}
-
-static void count_left_out(struct gathered *to, const struct gathered *judged)
-{
-    for (size_t i = 0; i < to->n; i++)
-        for (size_t k = 0; k < judged->n && !to->series[i].left_out; k++) {
-            const struct series *was = &judged->series[k];
-            if (was->cell != to->series[i].cell || was->copy != to->series[i].copy)
-                continue;
-            for (size_t o = 0; o < judged->n_out; o++)
-                to->series[i].left_out += has_launch(was, judged->out[o].launch);
-        }
 }
 
 /* A group is judged first, and read again without the launches that are left out. */
@@ -261,7 +231,12 @@ int gather_group(const struct recorded *r, size_t group, struct gathered *out)
     }
     code = read_group(r, group, &all, out);
     if (!code) {
-        count_left_out(out, &all);
+        for (size_t i = 0; i < out->n; i++) {
+            struct series *s = &out->series[i];
+            const struct series *was = gathered_find(&all, s->cell, s->copy);
+            for (size_t o = 0; was && o < all.n_out; o++)
+                s->left_out += stretch_of(was, all.out[o].launch).n > 0;
+        }
         out->out = all.out;
         out->n_out = all.n_out;
         out->too_many = all.too_many;
@@ -309,22 +284,15 @@ static const struct kind *kind_of(const char *name)
     return &kinds[1];
 }
 
-/* The gravest failure of the cell, the last of several; NULL: none. */
-static const struct ledger_fail *gravest(const struct recorded *r, const char *cell)
-{
-    const struct ledger_fail *worst = NULL;
-    for (size_t i = 0; i < r->ledger->n_fails; i++) {
-        const struct ledger_fail *f = &r->ledger->fails[i];
-        if (!strcmp(f->cell, cell) &&
-            (!worst || kind_of(f->kind)->effect >= kind_of(worst->kind)->effect))
-            worst = f;
-    }
-    return worst;
-}
-
 struct series_status series_status(const struct recorded *r, const struct series *s)
 {
-    const struct ledger_fail *f = gravest(r, r->cells[s->cell].id);
+    const struct ledger_fail *f = NULL; /* the gravest failure, the last of several */
+    for (size_t i = 0; i < r->ledger->n_fails; i++) {
+        const struct ledger_fail *one = &r->ledger->fails[i];
+        if (!strcmp(one->cell, r->cells[s->cell].id) &&
+            (!f || kind_of(one->kind)->effect >= kind_of(f->kind)->effect))
+            f = one;
+    }
     enum effect effect = f ? kind_of(f->kind)->effect : RETRIED;
     int64_t planned = r->cells[s->cell].launches;
     struct series_status o = {.status = "ok", .numbers = s->n_blocks && effect != SPOILT};
@@ -344,11 +312,6 @@ struct series_status series_status(const struct recorded *r, const struct series
 
 /* ---- baselines ---- */
 
-static const char *mode_of(const struct recorded *r, const struct series *s)
-{
-    return r->cells[s->cell].mode;
-}
-
 /* Of its mode: the config that was measured twice; the first, where none was. Compute alone has no
  * config, and is as good a witness. */
 static bool is_baseline(const struct recorded *r, const struct gathered *g, const struct series *s)
@@ -358,7 +321,7 @@ static bool is_baseline(const struct recorded *r, const struct gathered *g, cons
         return true;
     for (size_t i = 0; i < g->n; i++) {
         const struct series *other = &g->series[i];
-        if (strcmp(mode_of(r, other), mode_of(r, s)))
+        if (strcmp(r->cells[other->cell].mode, r->cells[s->cell].mode) != 0)
             continue;
         if (other->copy)
             return false;
@@ -368,31 +331,6 @@ static bool is_baseline(const struct recorded *r, const struct gathered *g, cons
 }
 
 /* ---- warm-up ---- */
-
-/* The blocks of one launch of one series. */
-struct stretch {
-    const struct block *v;
-    size_t n;
-};
-
-static struct stretch stretch_of(const struct series *s, int launch)
-{
-    struct stretch x = {0};
-    for (size_t i = 0; i < s->n_blocks; i++)
-        if (s->blocks[i].launch == launch) {
-            x.v = x.n ? x.v : &s->blocks[i];
-            x.n++;
-        }
-    return x;
-}
-
-static double level_of_stretch(const struct stretch *x)
-{
-    AUTO_FREE double *t = xmalloc((x->n + 1) * sizeof *t);
-    for (size_t i = 0; i < x->n; i++)
-        t[i] = x->v[i].time_s;
-    return stats_quantile_of(t, x->n, 0.5);
-}
 
 /* The number of the last block of the warm-up, by the mean of the baselines; 0: none. */
 static int warm_until(const struct recorded *r, const struct gathered *g, int launch)
@@ -410,7 +348,10 @@ static int warm_until(const struct recorded *r, const struct gathered *g, int la
         return 0;
     AUTO_FREE double *mean = xcalloc(n + 1, sizeof *mean);
     for (size_t b = 0; b < n_base; b++) {
-        double level = level_of_stretch(&base[b]);
+        AUTO_FREE double *t = xmalloc((base[b].n + 1) * sizeof *t);
+        for (size_t i = 0; i < base[b].n; i++)
+            t[i] = base[b].v[i].time_s;
+        double level = stats_quantile_of(t, base[b].n, 0.5);
         for (size_t k = 0; k < n && level > 0; k++)
             mean[k] += base[b].v[k].time_s / level;
     }
@@ -503,19 +444,14 @@ static char *why_out(const struct recorded *r, const struct gathered *g, int lau
     return t.s;
 }
 
-static bool has_blocks(const struct gathered *g, int launch)
-{
-    for (size_t i = 0; i < g->n; i++)
-        if (stretch_of(&g->series[i], launch).n)
-            return true;
-    return false;
-}
-
 void launches_judge(const struct recorded *r, struct gathered *g)
 {
     size_t launches = 0;
     for (int k = 1; k <= r->launches && !r->imported; k++) {
-        if (!has_blocks(g, k))
+        size_t i = 0;
+        while (i < g->n && !stretch_of(&g->series[i], k).n)
+            i++;
+        if (i == g->n)
             continue;
         launches++;
         char *why = why_out(r, g, k);
@@ -540,18 +476,6 @@ char *launches_out_text(const struct gathered *g)
 
 /* ---- launches to measure again ---- */
 
-static void take_out(struct disturbed_launches *to, const struct gathered *g)
-{
-    for (size_t i = 0; i < g->n_out && !g->too_many; i++) {
-        size_t k = 0;
-        while (k < to->n && to->v[k].launch != g->out[i].launch)
-            k++;
-        if (k == to->n)
-            APPEND(to->v, to->n) =
-                (struct disturbed_launch){g->out[i].launch, xstrdup(g->out[i].why)};
-    }
-}
-
 int launches_out_of_run(struct disturbed_launches *out, const char *dir)
 {
     AUTO(recorded_free_of) struct recorded *r = NULL;
@@ -560,18 +484,19 @@ int launches_out_of_run(struct disturbed_launches *out, const char *dir)
     struct gathered *groups = NULL;
     if (!code && r)
         code = gather_run(r, &groups);
-    for (size_t i = 0; !code && r && i < r->n_groups; i++)
-        take_out(out, &groups[i]);
+    for (size_t n = 0; !code && r && n < r->n_groups; n++) {
+        const struct gathered *g = &groups[n];
+        for (size_t i = 0; i < g->n_out && !g->too_many; i++) {
+            size_t k = 0;
+            while (k < out->n && out->v[k].launch != g->out[i].launch)
+                k++;
+            if (k == out->n)
+                APPEND(out->v, out->n) =
+                    (struct disturbed_launch){g->out[i].launch, xstrdup(g->out[i].why)};
+        }
+    }
     gathered_free_run(r, groups);
     return code;
-}
-
-static bool was_told(const struct launches_told *t, int launch)
-{
-    for (size_t i = 0; i < t->n; i++)
-        if (t->v[i] == launch)
-            return true;
-    return false;
 }
 
 int launches_tell(struct launches_told *told, const char *name, const char *dir)
@@ -579,7 +504,10 @@ int launches_tell(struct launches_told *told, const char *name, const char *dir)
     struct disturbed_launches out;
     int code = launches_out_of_run(&out, dir);
     for (size_t i = 0; i < out.n; i++) {
-        if (was_told(told, out.v[i].launch))
+        size_t k = 0;
+        while (k < told->n && told->v[k] != out.v[i].launch)
+            k++;
+        if (k < told->n)
             continue;
         APPEND(told->v, told->n) = out.v[i].launch;
         say("%s: launch %d is left out of the statistics: %s", name, out.v[i].launch, out.v[i].why);

@@ -14,5 +14,3 @@
 
 /* The text, from the summaries of all cells; the caller frees it. NULL: no collective. */
 char *nccl_table_text(const struct recorded *r, const struct summary *cells);
-/* As nccl-tests' -J writes it: one report, or an array of one for each table. */
-char *nccl_table_json(const struct recorded *r, const struct summary *cells);

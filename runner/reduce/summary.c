@@ -136,18 +136,6 @@ bool summary_converged(const struct recorded *r, const struct series *s, const s
     return s->whole && (t->hi - t->lo) / 2 <= r->precision * t->median; /* false for NaN */
 }
 
-static void notes(struct csv *c, const struct recorded *r, const struct gathered *g,
-                  const struct series *s, bool numbers)
-{
-    AUTO_FREE char *note = numbers ? remarks_of(r, g, s) : xstrdup("");
-    if (numbers)
-        csv_integer(c, (int64_t)s->iterations);
-    else
-        csv_text(c, "");
-    csv_real(c, numbers ? gathered_throttled(g) : NAN);
-    csv_text(c, note);
-}
-
 void summary_row(struct csv *c, const struct recorded *r, const struct gathered *g,
                  const struct series *s, const struct summary *m)
 {
@@ -166,7 +154,13 @@ void summary_row(struct csv *c, const struct recorded *r, const struct gathered 
     }
     CSV_TEXTS(c, o.numbers && summary_converged(r, s, m) ? "yes" : "no", o.status, o.why,
               cell->ran);
-    notes(c, r, g, s, o.numbers);
+    if (o.numbers)
+        csv_integer(c, (int64_t)s->iterations);
+    else
+        csv_text(c, "");
+    csv_real(c, o.numbers ? gathered_throttled(g) : NAN);
+    AUTO_FREE char *note = o.numbers ? remarks_of(r, g, s) : xstrdup("");
+    csv_text(c, note);
     csv_end(c);
 }
 
@@ -204,16 +198,6 @@ const char launches_columns[] =
     "run_id,platform,workload,label,cell_id,config,mode,ranks,nodes,size_B,params,launch,blocks,"
     "median_s,ran,change_block,before_s,after_s";
 
-static void change_fields(struct csv *c, struct change change)
-{
-    if (change.at)
-        csv_integer(c, (int64_t)change.at);
-    else
-        csv_text(c, "");
-    csv_real(c, change.at ? change.before : NAN);
-    csv_real(c, change.at ? change.after : NAN);
-}
-
 void launches_rows(struct csv *c, const struct recorded *r, const struct series *s)
 {
     if (!series_status(r, s).numbers)
@@ -231,7 +215,13 @@ void launches_rows(struct csv *c, const struct recorded *r, const struct series 
         csv_integer(c, (int64_t)n);
         csv_real(c, stats_quantile_of(x, n, 0.5));
         csv_text(c, r->cells[s->cell].ran);
-        change_fields(c, series_change(s, first, end - first));
+        struct change change = series_change(s, first, end - first);
+        if (change.at)
+            csv_integer(c, (int64_t)change.at);
+        else
+            csv_text(c, "");
+        csv_real(c, change.at ? change.before : NAN);
+        csv_real(c, change.at ? change.after : NAN);
         csv_end(c);
     }
 }
@@ -268,16 +258,6 @@ static void add_changes(struct text *t, const struct series *s)
     }
 }
 
-/* The number of operations is not known for all imports. */
-static void add_operations(struct text *t, const struct recorded *r, const struct series *s)
-{
-    char metric[16];
-    const char *m = recorded_param(&r->cells[s->cell], "metric", metric, sizeof metric);
-    if (!r->imported && m && !strcmp(m, "T_ss") && s->iterations < REMARK_STEADY)
-        text_addf(t, "%sT_ss over %llu operations, fewer than %d", t->len ? "; " : "",
-                  (unsigned long long)s->iterations, REMARK_STEADY);
-}
-
 char *remarks_throttled(const struct gathered *g)
 {
     double share = gathered_throttled(g);
@@ -295,7 +275,12 @@ char *remarks_of(const struct recorded *r, const struct gathered *g, const struc
         if (*left_out)
             text_add(&t, left_out);
         add_changes(&t, s);
-        add_operations(&t, r, s);
+        char metric[16];
+        const char *m = recorded_param(&r->cells[s->cell], "metric", metric, sizeof metric);
+        /* The number of operations is not known for all imports. */
+        if (!r->imported && m && !strcmp(m, "T_ss") && s->iterations < REMARK_STEADY)
+            text_addf(&t, "%sT_ss over %llu operations, fewer than %d", t.len ? "; " : "",
+                      (unsigned long long)s->iterations, REMARK_STEADY);
         if (*throttled)
             text_addf(&t, "%s%s", t.len ? "; " : "", throttled);
     }
@@ -308,12 +293,6 @@ enum part { COMPUTE, COMM, SEQUENTIAL, OVERLAPPED, PARTS };
 const char *const iteration_modes[PARTS + 1] = {"compute", "comm", "sequential", "overlapped"};
 
 enum value { A, B, C, D, EXPOSED, HIDDEN, OVERLAP, VALUES };
-
-/* Is it a cell of the whole step, D? */
-static bool iteration_is_step(const struct rec_cell *cell)
-{
-    return !strcmp(cell->mode, iteration_modes[OVERLAPPED]);
-}
 
 /* Copy 0 of the config's cell of that mode. Compute alone does not depend on the config, so a group
  * may have one such cell for all configs. */
@@ -332,11 +311,6 @@ static const struct series *find(const struct recorded *r, const struct gathered
     return part == COMPUTE ? any : NULL;
 }
 
-static double clip(double v, double lo, double hi)
-{
-    return v < lo ? lo : v > hi ? hi : v;
-}
-
 static void values_of(const double t[PARTS], double v[VALUES])
 {
     double a = t[COMPUTE], b = t[COMM], exposed = t[OVERLAPPED] - a;
@@ -345,7 +319,7 @@ static void values_of(const double t[PARTS], double v[VALUES])
     v[C] = t[SEQUENTIAL];
     v[D] = t[OVERLAPPED];
     v[EXPOSED] = exposed;
-    v[HIDDEN] = clip(b - exposed, 0, b);
+    v[HIDDEN] = fmin(fmax(b - exposed, 0), b);
     v[OVERLAP] = (t[SEQUENTIAL] - t[OVERLAPPED]) / (a < b ? a : b);
 }
 
@@ -408,13 +382,6 @@ const char iteration_columns[] =
 /* Below this share of compute, the noise of C - D is larger than the communication. */
 #define OVERLAP_LEAST 0.01
 
-static void overlap_fields(struct csv *c, const struct estimate *v)
-{
-    const struct estimate *o = &v[OVERLAP];
-    bool told = v[B].median >= OVERLAP_LEAST * v[A].median;
-    CSV_REALS(c, told ? o->median : NAN, told ? o->lo : NAN, told ? o->hi : NAN);
-}
-
 static void row(struct csv *c, const struct recorded *r, const struct gathered *g,
                 const struct rec_cell *cell, const struct decomposition *d)
 {
@@ -426,7 +393,9 @@ static void row(struct csv *c, const struct recorded *r, const struct gathered *
     csv_integer(c, (int64_t)d->blocks);
     CSV_REALS(c, v[A].median, v[B].median, v[C].median, v[D].median, v[D].lo, v[D].hi,
               v[EXPOSED].median, v[EXPOSED].lo, v[EXPOSED].hi, v[HIDDEN].median);
-    overlap_fields(c, v);
+    bool told = v[B].median >= OVERLAP_LEAST * v[A].median;
+    CSV_REALS(c, told ? v[OVERLAP].median : NAN, told ? v[OVERLAP].lo : NAN,
+              told ? v[OVERLAP].hi : NAN);
     csv_real(c, gathered_throttled(g));
     AUTO_FREE char *throttled = remarks_throttled(g), *left_out = launches_out_text(g);
     AUTO_FREE char *note =
@@ -440,7 +409,7 @@ void iteration_rows(struct csv *c, const struct recorded *r, const struct gather
     for (size_t i = 0; i < g->n; i++) {
         const struct series *s = &g->series[i];
         const struct rec_cell *cell = &r->cells[s->cell];
-        if (s->copy || !iteration_is_step(cell))
+        if (s->copy || strcmp(cell->mode, iteration_modes[OVERLAPPED]) != 0)
             continue;
         const struct series *part[PARTS];
         bool all = true;
@@ -461,15 +430,6 @@ const char *const level_names[LEVELS] = {
     [LEVEL_TRIAL] = "trial", [LEVEL_TRAINING] = "training",   [LEVEL_PRICE] = "price",
 };
 
-/* Is there a word "step=VALUE" with a value? */
-static bool replays_step(const char *params)
-{
-    for (const char *p = params; (p = strstr(p, "step=")); p++)
-        if ((p == params || p[-1] == ' ') && p[5] && !isspace((unsigned char)p[5]))
-            return true;
-    return false;
-}
-
 enum level level_of(const char *workload, const char *mode, const char *params)
 {
     if (!strcmp(workload, "train"))
@@ -479,7 +439,10 @@ enum level level_of(const char *workload, const char *mode, const char *params)
     bool step = !strcmp(mode, "sequential") || !strcmp(mode, "overlapped");
     if (strcmp(workload, "iter_proxy") != 0 || !step)
         return LEVEL_ALONE;
-    return replays_step(params) ? LEVEL_STEP : LEVEL_SYNTHETIC;
+    for (const char *p = params; (p = strstr(p, "step=")); p++) /* a word with a value */
+        if ((p == params || p[-1] == ' ') && p[5] && !isspace((unsigned char)p[5]))
+            return LEVEL_STEP;
+    return LEVEL_SYNTHETIC;
 }
 
 bool level_is_price(const char *workload, const char *label, const char *config)

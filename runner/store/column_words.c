@@ -257,7 +257,6 @@ const struct column column_words[] = {
     {"claim", COLUMN_TEXT, "name of a published number in [reference] of the config", "claim"},
     {"given", COLUMN_TEXT, "its value, or its facts", NULL},
     {"text", COLUMN_TEXT, "the tables that nccl-tests would print", NULL},
-    {"json", COLUMN_TEXT, "the reports that nccl-tests would write with -J", NULL},
     {0},
 };
 

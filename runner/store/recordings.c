@@ -352,10 +352,9 @@ static int derive(struct ingest *in)
     int code = derive_groups(in, cells);
     TRY(code, derive_contrasts(in, NULL));
     TRY(code, derive_contrasts(in, "comm"));
-    AUTO_FREE char *text = code ? NULL : nccl_table_text(in->r, cells),
-                   *json = text ? nccl_table_json(in->r, cells) : NULL;
+    AUTO_FREE char *text = code ? NULL : nccl_table_text(in->r, cells);
     if (text) {
-        CSV_TEXTS(&in->out[NCCL_TESTS], text, json);
+        csv_text(&in->out[NCCL_TESTS], text);
         csv_end(&in->out[NCCL_TESTS]);
     }
     for (size_t i = 0; i < in->r->n_cells; i++)

@@ -200,13 +200,10 @@ static void take_text(void *text, sqlite3_stmt *st)
 }
 
 /* To the file `out`, or to stdout if it is NULL. */
-static int show_format(struct store *s, const char *dir, bool json, const char *out)
+static int show_format(struct store *s, const char *dir, const char *out)
 {
     AUTO_TEXT struct text text = {0};
-    CHECK(store_each(s,
-                     json ? "SELECT json FROM nccl_tests JOIN one USING (run)"
-                          : "SELECT text FROM nccl_tests JOIN one USING (run)",
-                     take_text, &text));
+    CHECK(store_each(s, "SELECT text FROM nccl_tests JOIN one USING (run)", take_text, &text));
     if (!text.s)
         return fail(GS_USAGE, "%s: holds no collective, which --format needs", dir);
     if (out)
@@ -224,15 +221,13 @@ struct show_request {
 static int show(void *request, char **words, int n)
 {
     const struct show_request *q = request;
-    bool json = q->format && !strcmp(q->format, "nccl-tests-json");
     AUTO(runs_choice_free) struct choice choice = {0};
     AUTO(store_close) struct store s = {0};
     AUTO_WORDS struct words title = {0};
     if (q->out && !q->format)
         return fail(GS_USAGE, "show: --output needs --format");
-    if (q->format && !json && strcmp(q->format, "nccl-tests"))
-        return fail(GS_USAGE, "show: --format is nccl-tests or nccl-tests-json, not '%s'",
-                    q->format);
+    if (q->format && strcmp(q->format, "nccl-tests"))
+        return fail(GS_USAGE, "show: --format is nccl-tests, not '%s'", q->format);
     if (q->svg && n == 1 && files_is_folder(words[0]))
         return tune_svg(words[0], q->svg);
     CHECK(runs_choose(&choice, (const char *const *)words, (size_t)n));
@@ -246,7 +241,7 @@ static int show(void *request, char **words, int n)
     CHECK(store_texts(&s, title_of, &title));
     if (!title.n)
         return fail(GS_FAILED, "%s: nothing recorded yet", dir);
-    return q->format ? show_format(&s, dir, json, q->out) : show_table(&s, dir, title.v[0]);
+    return q->format ? show_format(&s, dir, q->out) : show_table(&s, dir, title.v[0]);
 }
 
 int cmd_show(int argc, char **argv)
@@ -254,7 +249,7 @@ int cmd_show(int argc, char **argv)
     struct show_request q = {0};
     const struct cli_option options[] = {
         {"format", 0, CLI_TEXT, &q.format, "FORMAT",
-         "nccl-tests: tables as nccl-tests prints them; nccl-tests-json: as its -J writes them"},
+         "nccl-tests: tables as nccl-tests prints them"},
         {"svg", 0, CLI_TEXT, &q.svg, "FILE", "write the bars of a run of tune as SVG to this file"},
         {"output", 'o', CLI_TEXT, &q.out, "FILE",
          "write the output of --format to this file, replaced atomically (default: print it)"},

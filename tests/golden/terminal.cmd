@@ -66,11 +66,6 @@ $ gradsync show p --format nccltests
 # A block of an all-gather counts its elements, and it has no operation; a broadcast has a root.
 collectives=$(echo $top/data/raw/h200-2gpu-collectives/nccl_allreduce/*-40a9)
 $ gradsync show $collectives --format nccl-tests 2>/dev/null | grep 'starting\|^ *65536 '
-$ gradsync show $collectives --format nccl-tests-json 2>/dev/null | jq -r '.[] | .args[0]' | sort | uniq -c
 # What it writes, import reads: the times are those of the report.
 gradsync show $top/data/raw/h200-4gpu/nccl_allreduce/*-f16a --format nccl-tests >text.txt 2>/dev/null
 $ gradsync import -q --platform back --set ranks=4 -o back text.txt
-gradsync show $collectives --format nccl-tests-json 2>/dev/null | jq '.[0]' >report.json
-gradsync import -q --platform report -o back report.json >imported
-$ gradsync query --format lines 'SELECT group_concat(CAST(round(median_s * 1e9) AS INTEGER), " ") FROM summary' back/report
-$ jq -r '[.results[].out_of_place.time * 1e3 | round] | join(" ")' report.json
