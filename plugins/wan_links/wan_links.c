@@ -4,7 +4,7 @@
  * same ports. `gradsync links` runs it and turns its recording into [links].
  *
  * In a round every rank has one peer (common/collective.h), and the pairs, which share no rank,
- * measure at the same time; at_once=no lets them take turns. Cells with the same number of streams,
+ * measure at the same time. Cells with the same number of streams,
  * congestion control, interface, port and timeout share one link: a stream remembers how fast it was.
  * Nothing paces the streams.
  *
@@ -33,7 +33,6 @@ struct links_cell {
     int64_t round, streams, port;
     int way, congestion;
     double measure, timeout;
-    bool at_once;
     char interface[WL_TEXT_MAX];
 };
 
@@ -59,8 +58,6 @@ static const struct wl_param params[] = {
      "TCP congestion control of both ends"},
     {P(measure, WL_TIME, WL_AXIS, double), "s", "300ms", 0.05, 60, NULL,
      "time of a measurement, after a warm-up of 200 ms and six round trips"},
-    {P(at_once, WL_BOOL, WL_AXIS, bool), NULL, "yes", 0, 0, NULL,
-     "no: the pairs of a round measure one after the other, for pairs that share a line"},
     {P(timeout, WL_TIME, WL_AXIS, double), "s", "30s", 0.1, 86400, NULL,
      "longest silence of a rank before the cell fails"},
     {T(interface, WL_AXIS), NULL, "", 0, 0, NULL,
@@ -101,8 +98,7 @@ static enum wl_status describe(const void *cell, const struct wl_job *job, struc
     } else {
         shape->size_B = (uint64_t)UNIT_B;
         shape->busbw_factor = c->way != IDLE;
-        shape->iteration_s = (c->way == ALONE ? 2 : 1) * (c->measure + 2 * WARM_S) *
-                             (c->at_once || c->way == ALL ? 1 : job->ranks / 2);
+        shape->iteration_s = (c->way == ALONE ? 2 : 1) * (c->measure + 2 * WARM_S);
         shape->iters_min = shape->iters_max = 1;
         shape->config_free = c->way == IDLE;
         return WL_OK;
@@ -150,18 +146,6 @@ static void close_plugin(void *self)
     free(s);
 }
 
-/* The link of a cell, which the first cell opens, and the next one after a failure. */
-static struct pool_link *take_link(struct self *s, const struct links_cell *c)
-{
-    struct cell options = {.strategy = CELL_FIRST + WAN_DIRECT,
-                           .streams = c->streams,
-                           .port = c->port,
-                           .timeout = c->timeout};
-    memcpy(options.interface, c->interface, sizeof options.interface);
-    snprintf(options.congestion, sizeof options.congestion, "%s", congestions[c->congestion]);
-    return pool_take(&s->pool, &options);
-}
-
 static enum wl_status prepare(void *self, const void *cell, void **prepared)
 {
     struct self *s = self;
@@ -176,7 +160,13 @@ static enum wl_status prepare(void *self, const void *cell, void **prepared)
             congestions[c->congestion], allowed ? "another rank" : "this host");
         return WL_SKIP;
     }
-    struct pool_link *over = take_link(s, c);
+    struct cell options = {.strategy = CELL_FIRST + WAN_DIRECT,
+                           .streams = c->streams,
+                           .port = c->port,
+                           .timeout = c->timeout};
+    memcpy(options.interface, c->interface, sizeof options.interface);
+    snprintf(options.congestion, sizeof options.congestion, "%s", congestions[c->congestion]);
+    struct pool_link *over = pool_take(&s->pool, &options);
     struct prepared *p = over ? calloc(1, sizeof *p) : NULL;
     if (!p)
         return HOST_FAILED(s->host, "%s", over ? "out of memory" : s->pool.why);
@@ -253,33 +243,21 @@ static bool measure_flow(const struct prepared *p, struct link *link, int peer, 
     return true;
 }
 
-/* The rank's turn among the pairs of the round: lower ranks first. */
-static int turn_of(int rank, int peer, int round, int ranks)
-{
-    int before = 0, lower = rank < peer ? rank : peer;
-    for (int r = 0; r < lower; r++)
-        before += collective_round_peer(r, round, ranks) > r;
-    return before;
-}
-
 static bool measure(struct prepared *p, struct link *link, double *v)
 {
-    struct self *s = p->self;
-    const struct wl_host *h = s->host;
+    const struct wl_host *h = p->self->host;
     const struct links_cell *c = &p->cell;
-    int round = (int)c->round - 1, peer = collective_round_peer(h->rank, round, h->ranks);
-    int turns = c->at_once ? 1 : h->ranks / 2, directions = c->way == ALONE ? 2 : 1;
-    int mine = c->at_once || peer < 0 ? 0 : turn_of(h->rank, peer, round, h->ranks);
+    int peer = collective_round_peer(h->rank, (int)c->round - 1, h->ranks);
     bool lower = h->rank < peer, good = true;
-    MPI_Barrier(s->comm);
+    MPI_Barrier(p->self->comm);
     if (c->way == ALL)
-        good = measure_flow(p, link, TCP_ALL, true, true, v);
-    for (int i = 0; c->way != ALL && i < turns * directions; i++) {
-        bool send = c->way == BOTH || (i % directions == 0) == lower;
-        if (good && peer >= 0 && i / directions == mine)
+        return measure_flow(p, link, TCP_ALL, true, true, v);
+    for (int direction = 0; direction < (c->way == ALONE ? 2 : 1); direction++) {
+        bool send = c->way == BOTH || (direction == 0) == lower;
+        if (good && peer >= 0)
             good = c->way == IDLE ? measure_idle(p, link, peer, v)
                                   : measure_flow(p, link, peer, send, c->way == BOTH || !send, v);
-        MPI_Barrier(s->comm);
+        MPI_Barrier(p->self->comm);
     }
     return good;
 }
@@ -318,7 +296,7 @@ static void abort_plugin(void *self)
 const struct wl_plugin wl_plugin_v1 = {
     .size = sizeof(struct wl_plugin),
     .name = "wan_links",
-    .version = "1.2.0",
+    .version = "1.3.0",
     .summary = "rate, round trip and loss of the links between sites, pair by pair",
     .params = params,
     .cell_size = sizeof(struct links_cell),

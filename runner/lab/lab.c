@@ -70,6 +70,11 @@ static void pass_on(int signal)
         kill((pid_t)pass_to, signal);
 }
 
+static void leave(int signal)
+{
+    _exit(128 + signal);
+}
+
 /* Ignored signals stay ignored. `signals` ends with 0. */
 static void handle(const int *signals, void (*handler)(int), int flags)
 {
@@ -211,11 +216,6 @@ static void run_command(const struct lab *l, char **command)
     _exit(why == ENOENT ? 127 : 126);
 }
 
-static void leave(int signal)
-{
-    _exit(128 + signal);
-}
-
 static int code_of(int status)
 {
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
@@ -241,29 +241,30 @@ static int wait_for_command(struct lab *l)
     }
 }
 
-static int run_and_wait(struct lab *l, char **command)
-{
-    l->command = fork();
-    if (l->command == 0)
-        run_command(l, command);
-    if (l->command < 0)
-        return fail(GS_CANNOT, "lab: fork: %s", strerror(errno));
-    pass_signals(l->command);
-    int code = wait_for_command(l);
-    pass_to = l->command = 0;
-    return code;
-}
-
 /* ---- the whole ---- */
 
-static int make(struct lab *l)
+static int make_and_run(struct lab *l, char **command)
 {
     CHECK(write_hosts(l));
     CHECK(site_mount(l->hosts));
     CHECK(make_sites(l));
     CHECK(start_relay(l));
     l->facts = lab_facts_make(l->spec, l->rmem_B, l->holders, l->control_path);
-    return lab_facts_write(l->facts, l->facts_path);
+    CHECK(lab_facts_write(l->facts, l->facts_path));
+    int code = prove(l);
+    if (l->options->report)
+        TRY(code, lab_facts_write(l->facts, l->options->report));
+    if (code)
+        return code;
+    l->command = fork();
+    if (l->command == 0)
+        run_command(l, command);
+    if (l->command < 0)
+        return fail(GS_CANNOT, "lab: fork: %s", strerror(errno));
+    pass_signals(l->command);
+    code = wait_for_command(l);
+    pass_to = 0;
+    return code;
 }
 
 /* `folder`: an existing folder of the lab. Does not return. */
@@ -277,11 +278,7 @@ static _Noreturn void run_init(const struct lab_spec *s, const struct lab_option
     l->control_path = xstrfmt("%s/control", folder->dir);
     /* An init gets only signals that it handles. */
     handle((const int[]){SIGTERM, SIGHUP, SIGINT, SIGQUIT, 0}, leave, 0);
-    int code = make(l);
-    TRY(code, prove(l));
-    if (o->report && l->facts)
-        TRY(code, lab_facts_write(l->facts, o->report));
-    TRY(code, run_and_wait(l, command));
+    int code = make_and_run(l, command);
     fflush(NULL);
     _exit(code);
 }

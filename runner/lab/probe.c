@@ -489,33 +489,26 @@ json_t *probe_json(const struct probe *p, const struct lab_spec *s)
     return pairs;
 }
 
-struct range {
-    double low, high;
-};
-
-static void widen(struct range *r, double x)
-{
-    r->low = fmin(r->low, x);
-    r->high = fmax(r->high, x);
-}
-
 char *probe_text(const struct probe *p, const struct lab_spec *s)
 {
-    struct range rate = {INFINITY, 0}, rtt = {INFINITY, 0};
+    double least_Bps = INFINITY, most_Bps = 0, least_s = INFINITY, most_s = 0;
     uint64_t sent = 0, lost = 0;
     char low[32], high[32];
     for (size_t i = 0; i < s->n * s->n; i++) {
         const struct probe_pair *q = &p->pairs[i];
         sent += q->sent;
         lost += q->lost;
-        widen(&rate, q->Bps);
-        if (i / s->n != i % s->n)
-            widen(&rtt, q->delay_s + p->pairs[i % s->n * s->n + i / s->n].delay_s);
+        if (i / s->n == i % s->n)
+            continue;
+        double rtt_s = q->delay_s + p->pairs[i % s->n * s->n + i / s->n].delay_s;
+        least_Bps = fmin(least_Bps, q->Bps);
+        most_Bps = fmax(most_Bps, q->Bps);
+        least_s = fmin(least_s, rtt_s);
+        most_s = fmax(most_s, rtt_s);
     }
     return xstrfmt("%zu sites, each way %s to %s, RTT %.4g to %.4g ms, %llu of %llu packets lost",
-                   s->n, bits(low, sizeof low, rate.low), bits(high, sizeof high, rate.high),
-                   1e3 * rtt.low, 1e3 * rtt.high, (unsigned long long)lost,
-                   (unsigned long long)sent);
+                   s->n, bits(low, sizeof low, least_Bps), bits(high, sizeof high, most_Bps),
+                   1e3 * least_s, 1e3 * most_s, (unsigned long long)lost, (unsigned long long)sent);
 }
 
 /* ---- the links of a config ----

@@ -38,27 +38,6 @@ static pid_t fork_into(int spaces)
     return (pid_t)syscall(SYS_clone, spaces | SIGCHLD, NULL, NULL, NULL, NULL);
 }
 
-/* Root of its own namespace, and outside who it was. */
-static bool map_users(uid_t uid, gid_t gid)
-{
-    char users[32], groups[32];
-    snprintf(users, sizeof users, "0 %u 1", uid);
-    snprintf(groups, sizeof groups, "0 %u 1", gid);
-    return files_put("/proc/self/uid_map", users) && files_put("/proc/self/setgroups", "deny") &&
-           files_put("/proc/self/gid_map", groups);
-}
-
-/* The child lives no longer than its parent. The parent's death before prctl is seen in the pipe,
- * of which it holds the other end. */
-static void tie(int alive)
-{
-    char byte;
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (read(alive, &byte, 1) != 1)
-        _exit(GS_FAILED);
-    close(alive);
-}
-
 static void refuse(int why)
 {
     fail(GS_CANNOT,
@@ -85,9 +64,19 @@ pid_t site_fork_init(void)
     if (pid < 0)
         refuse(errno);
     if (pid == 0) {
+        /* The child lives no longer than its parent. The parent's death before prctl is seen in the
+         * pipe, of which it holds the other end. */
+        char byte;
         close(alive[1]);
-        tie(alive[0]);
-        if (users && !map_users(uid, gid)) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (read(alive[0], &byte, 1) != 1)
+            _exit(GS_FAILED);
+        close(alive[0]);
+        /* Root of its own namespace, and outside who it was. */
+        AUTO_FREE char *user = xstrfmt("0 %u 1", uid), *group = xstrfmt("0 %u 1", gid);
+        if (users &&
+            !(files_put("/proc/self/uid_map", user) && files_put("/proc/self/setgroups", "deny") &&
+              files_put("/proc/self/gid_map", group))) {
             refuse(errno);
             _exit(GS_CANNOT);
         }
@@ -226,26 +215,24 @@ static void set_address(struct ifreq *r, const char *address)
     inet_pton(AF_INET, address, &in->sin_addr);
 }
 
-static bool configure(int ask, const char *name, const char *address, int mtu_B)
+/* Brings a device up; one with an address gets that, too. */
+static bool bring_up(int ask, const char *name, const char *address, int mtu_B)
 {
-    struct ifreq r = {0};
+    struct ifreq r = {.ifr_mtu = mtu_B};
+    bool ok = true;
     snprintf(r.ifr_name, sizeof r.ifr_name, "%s", name);
-    r.ifr_mtu = mtu_B;
-    bool ok = !ioctl(ask, SIOCSIFMTU, &r);
-    /* Needs privilege; without it the kernel's 500 stays. */
-    r.ifr_qlen = QUEUE_PACKETS;
-    ioctl(ask, SIOCSIFTXQLEN, &r);
-    set_address(&r, address);
-    ok = ok && !ioctl(ask, SIOCSIFADDR, &r);
-    set_address(&r, "255.255.255.0");
-    return ok && !ioctl(ask, SIOCSIFNETMASK, &r);
-}
-
-static bool bring_up(int ask, const char *name)
-{
-    struct ifreq r = {.ifr_flags = IFF_UP | IFF_RUNNING};
-    snprintf(r.ifr_name, sizeof r.ifr_name, "%s", name);
-    return !ioctl(ask, SIOCSIFFLAGS, &r);
+    if (*address) {
+        ok = !ioctl(ask, SIOCSIFMTU, &r);
+        /* Needs privilege; without it the kernel's 500 stays. */
+        r.ifr_qlen = QUEUE_PACKETS;
+        ioctl(ask, SIOCSIFTXQLEN, &r);
+        set_address(&r, address);
+        ok = ok && !ioctl(ask, SIOCSIFADDR, &r);
+        set_address(&r, "255.255.255.0");
+        ok = ok && !ioctl(ask, SIOCSIFNETMASK, &r);
+    }
+    r.ifr_flags = IFF_UP | IFF_RUNNING;
+    return ok && !ioctl(ask, SIOCSIFFLAGS, &r);
 }
 
 static int set_up(const struct lab_spec *s, size_t i)
@@ -254,9 +241,8 @@ static int set_up(const struct lab_spec *s, size_t i)
     snprintf(wan, sizeof wan, SITE_WAN_NET "%zu", i + SITE_FIRST_HOST);
     snprintf(ctl, sizeof ctl, SITE_CTL_NET "%zu", i + SITE_FIRST_HOST);
     AUTO_CLOSE int ask = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    bool ok = ask >= 0 && bring_up(ask, "lo") && configure(ask, "wan0", wan, s->mtu_B) &&
-              configure(ask, "ctl0", ctl, s->mtu_B) && bring_up(ask, "wan0") &&
-              bring_up(ask, "ctl0");
+    bool ok = ask >= 0 && bring_up(ask, "lo", "", 0) && bring_up(ask, "wan0", wan, s->mtu_B) &&
+              bring_up(ask, "ctl0", ctl, s->mtu_B);
     return ok ? GS_OK
               : fail(GS_CANNOT, "lab: cannot set up the devices of site %s: %s", s->sites[i].name,
                      strerror(errno));

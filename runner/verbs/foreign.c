@@ -368,7 +368,7 @@ int cmd_watch(int argc, char **argv)
          "minimum rate in tokens/s (700k) or as a share of the predicted rate (default 80%)"},
         {"window", 'w', CLI_INT, &q.window, "N", "measurements in the rolling median (default 20)"},
         {"warmup", 0, CLI_INT, &q.warmup, "N",
-         "number of first measurements to judge separately (default 5)"},
+         "number of first measurements, which do not count (default 5)"},
         {"no-follow", 0, CLI_FLAG, &q.no_follow, NULL,
          "stop at the end of the file instead of waiting for more"},
         {0}};

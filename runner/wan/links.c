@@ -10,8 +10,8 @@
 #include <string.h>
 
 #define NEAR_BEST 0.95
-/* For configs that were measured once, for 300 ms: a second measurement of one stream in a lab
- * differed by 0.1 to 1.3% in five directions, and by 7% in one. */
+/* Between configs: a second measurement of one stream in a lab differed by 0.1 to 1.3% in five directions, and
+ * by 7% in one. */
 #define MARGIN 0.05
 
 /* ---- the matrices ---- */
@@ -63,7 +63,7 @@ struct links_config *links_config(struct links *l, int streams, const char *cong
     memmove(c + 1, c, (l->n_configs++ - i) * sizeof *c);
     *c = (struct links_config){.streams = streams};
     snprintf(c->congestion, sizeof c->congestion, "%s", congestion);
-    double **const made[] = {&c->alone, &c->both, &c->loss, &c->least};
+    double **const made[] = {&c->alone, &c->both, &c->loss};
     matrices(l->n, made, COUNT(made));
     return c;
 }
@@ -71,13 +71,7 @@ struct links_config *links_config(struct links *l, int streams, const char *cong
 void links_take(struct links *l, struct links_config *c, bool alone, size_t at, double rate_Bps)
 {
     double *best = alone ? &c->alone[at] : &c->both[at];
-    l->above = fmax(l->above, rate_Bps / l->line_Bps[at] - 1);
-    rate_Bps = fmin(rate_Bps, l->line_Bps[at]);
-    *best = fmax(*best, rate_Bps);
-    if (alone)
-        return;
-    c->least[at] = fmin(c->least[at], rate_Bps);
-    c->taken++;
+    *best = fmax(*best, fmin(rate_Bps, l->line_Bps[at]));
 }
 
 /* ---- what follows from them ---- */
@@ -104,44 +98,33 @@ static double links_loss(const struct links *l, size_t from, size_t to)
     return least;
 }
 
-/* Between all sites while both directions are busy: the share of links_rate where it is least, by
- * the best block of the config or by its worst. Where no two directions were busy, each counts
- * alone. */
-static double links_share(const struct links *l, const struct links_config *c, bool best_block)
+/* Between all sites while both directions are busy: the share of links_rate where it is least. Where no
+ * two directions were busy, each counts alone. */
+static double links_share(const struct links *l, const struct links_config *c)
 {
     double worst = 1;
     for (size_t at = 0; at < l->n * l->n; at++) {
         bool alone = !(links_rate(l, false, at / l->n, at % l->n) > 0);
         double most = links_rate(l, alone, at / l->n, at % l->n);
-        double is = alone ? c->alone[at] : best_block ? c->both[at] : c->least[at];
+        double is = alone ? c->alone[at] : c->both[at];
         if (most > 0)
             worst = fmin(worst, isnan(is) ? 0 : is / most);
     }
     return worst;
 }
 
-double links_share_enough(const struct links *l, double *margin)
-{
-    double most = 0;
-    *margin = 0;
-    for (size_t i = 0; i < l->n_configs; i++) {
-        most = fmax(most, links_share(l, &l->configs[i], false));
-        if (l->configs[i].taken < 2 * l->n * (l->n - 1))
-            *margin = MARGIN;
-    }
-    return most - *margin;
-}
-
 const struct links_config *links_best(const struct links *l)
 {
     const struct links_config *best = NULL;
-    double margin, enough = links_share_enough(l, &margin);
+    double most = 0;
+    for (size_t i = 0; i < l->n_configs; i++)
+        most = fmax(most, links_share(l, &l->configs[i]));
     for (size_t i = 0; i < l->n_configs; i++) {
         const struct links_config *c = &l->configs[i];
         bool usual = !strcmp(c->congestion, l->usual);
         bool best_usual = best && !strcmp(best->congestion, l->usual);
         bool simpler = !best || (usual == best_usual ? c->streams < best->streams : usual);
-        if (links_share(l, c, true) >= enough && simpler)
+        if (links_share(l, c) >= most - MARGIN && simpler)
             best = c;
     }
     return best;
@@ -210,11 +193,6 @@ static bool in_section(const char *line, const char *name)
            (line[n + 1] == ']' || line[n + 1] == ' ');
 }
 
-static bool stays(const char *line) /* a line of [links] */
-{
-    return *line == '#' || !strncmp(line, "path_factor", 11);
-}
-
 char *links_config_text(const struct links *l, const char *config, const char *origin)
 {
     struct text t = {0};
@@ -233,7 +211,7 @@ char *links_config_text(const struct links *l, const char *config, const char *o
         }
         if (sites)
             write_site(&t, l, line);
-        else if (!links || stays(line))
+        else if (!links || *line == '#' || !strncmp(line, "path_factor", 11))
             text_addf(&t, "%s\n", line);
     }
     if (!written)
@@ -249,29 +227,6 @@ static void add_mbit(struct words *w, double rate_Bps)
         words_add(w, "-");
     else
         words_addf(w, "%.*f", rate_Bps < 12.5e6 ? 2 : 1, rate_Bps * 8e-6);
-}
-
-/* Which config a plan takes, and which others it could have taken. */
-static void print_best(const struct links *l)
-{
-    const struct links_config *best = links_best(l);
-    double margin, enough = links_share_enough(l, &margin);
-    const char *between = ". Not distinguishable from it: ";
-    printf("Choose streams = %d, congestion = %s%s", best->streams, best->congestion,
-           strcmp(best->congestion, l->usual) ? "" : " (the kernel's own)");
-    for (size_t i = 0; i < l->n_configs; i++) {
-        const struct links_config *c = &l->configs[i];
-        if (c == best || links_share(l, c, true) < enough)
-            continue;
-        printf("%s%s/%d", between, c->congestion, c->streams);
-        between = ", ";
-    }
-    bool alone = *between == '.';
-    if (alone)
-        printf(". No other setting is %s", margin > 0 ? "near the best" : "as fast");
-    if (margin > 0)
-        printf(" (within %.0f%%, as each was measured once)", 100 * margin);
-    printf(".\n");
 }
 
 void links_print(const struct links *l)
@@ -301,7 +256,7 @@ void links_print(const struct links *l)
     for (int i = 0; i < 3; i++)
         words_add(&w, "");
     for (size_t i = 0; i < l->n_configs; i++)
-        words_addf(&w, "%.0f%%", 100 * links_share(l, &l->configs[i], true));
+        words_addf(&w, "%.0f%%", 100 * links_share(l, &l->configs[i]));
     words_add(&w, "");
     text_table_print(&w, columns, 0, NULL);
     printf("RTT: shortest idle round trip + to its 90th percentile. cubic/1 ...: Mbit/s of IP "
@@ -313,9 +268,9 @@ void links_print(const struct links *l)
         printf("%s%s: up %.1f, down %.1f Mbit/s%s", i ? "; " : "All to all at once: ", l->names[i],
                links_end(l, i, true) * 8e-6, links_end(l, i, false) * 8e-6,
                i + 1 == l->n ? ".\n" : "");
-    if (l->above > 0)
-        printf("Rates up to %.2g%% above the line of the lab are cut to it: acknowledgements come "
-               "in bursts.\n",
-               100 * l->above);
-    print_best(l);
+    const struct links_config *best = links_best(l);
+    printf(
+        "Choose streams = %d, congestion = %s%s: no other setting is faster by more than %.0f%%.\n",
+        best->streams, best->congestion,
+        strcmp(best->congestion, l->usual) ? "" : " (the kernel's own)", 100 * MARGIN);
 }

@@ -16,8 +16,6 @@ struct links_config {
     int streams;
     char congestion[16];
     double *alone, *both, *loss;
-    double *least; /* of both: that of the worst block */
-    size_t taken;  /* rates of both, of all blocks */
 };
 
 struct links {
@@ -26,7 +24,6 @@ struct links {
     double *rtt_s, *spread_s, *mtu_B;
     double *line_Bps;          /* what a lab gives */
     double *up_Bps, *down_Bps; /* [n], by site: while all send to all; NaN: not measured */
-    double above;              /* largest share by which a rate was above it, and was cut */
     char usual[16];            /* the congestion control that the kernel has by itself */
     struct links_config configs[LINKS_CONFIGS_MAX];
     size_t n_configs;
@@ -42,10 +39,7 @@ void links_take(struct links *l, struct links_config *c, bool alone, size_t at, 
 /* What the link gives, alone or while the other direction is busy: the mean of the configs that
  * come near to the fastest one, which alone would be the luckiest. */
 double links_rate(const struct links *l, bool alone, size_t from, size_t to);
-/* The share that a config must reach not to be distinguishable from the best one. *margin: the part
- * of it that is assumed, because configs were measured once. */
-double links_share_enough(const struct links *l, double *margin);
-/* The simplest of those that reach it: the kernel's own congestion control needs nobody's
+/* The simplest of those that are within 5% of the best one: the kernel's own congestion control needs nobody's
  * permission, and each stream costs memory. */
 const struct links_config *links_best(const struct links *l);
 

@@ -119,17 +119,12 @@ static void print_losses(const struct wan_map *m)
     }
     if (least > LOSSES_MATTER)
         return;
-    struct wan_link l = wan_map_link(m, from, to), more = l, clean = l;
-    clean.congestion = WAN_BBR;
-    while (more.streams < STREAMS_MOST && wan_link_Bps(&more, 1) < wan_link_Bps(&clean, 1))
-        more.streams++;
-    bool enough = wan_link_Bps(&more, 1) >= wan_link_Bps(&clean, 1);
-    AUTO_FREE char *streams = xstrfmt(" or streams = %lld", (long long)more.streams);
+    struct wan_link l = wan_map_link(m, from, to);
     printf("  losses     %.2g%% of the packets leave %s of the rate of %s-%s to %.0f %s of %s; "
-           "set congestion = bbr%s\n",
+           "set congestion = bbr\n",
            100 * l.loss, percent(least).s, m->sites[from].name, m->sites[to].name,
            fmax(1, (double)l.streams), l.streams > 1 ? "streams" : "stream",
-           wan_congestions[l.congestion], enough ? streams : "");
+           wan_congestions[l.congestion]);
 }
 
 static void print_strategies(const struct wan_report *r, const struct wan_case *plan)

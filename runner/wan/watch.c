@@ -18,7 +18,6 @@ struct rolling {
 };
 
 #define SHOWN 3            /* lines of a kind of trouble that are printed; the rest is counted */
-#define SLOW_FIRST 1.5     /* first steps slower than later ones by so much are named */
 #define STALL_LEAST_S 60.0 /* silence shorter than this is none */
 #define STALL_STEPS 10.0
 #define EXCERPT 160
@@ -35,11 +34,10 @@ struct watch {
     } * faults;      /* by kind */
     size_t waited;   /* steps since the last of what waits */
     struct rolling rate, step_s; /* after the warm-up */
-    struct rolling first_s;      /* during it */
     size_t lines, measured, flagged;
     long long step; /* number of the last one; -1: none said */
     bool of_gpu;    /* rate is of one GPU */
-    bool below, stalled, first_said, empty_said;
+    bool below, stalled, empty_said;
 };
 
 /* ---- numbers ---- */
@@ -155,19 +153,6 @@ static void judge_rate(struct watch *w)
                unit(w));
 }
 
-/* Slow first steps are usual (connections, compilation, caches), so they are named, not flagged. */
-static void judge_first(struct watch *w)
-{
-    double first = median(&w->first_s), later = median(&w->step_s);
-    if (w->first_said || w->step_s.n < 5 || w->first_s.n < 1)
-        return;
-    w->first_said = true;
-    for (size_t i = 0; i < w->first_s.n; i++)
-        first = fmax(first, w->first_s.v[i]);
-    if (first > SLOW_FIRST * later)
-        printf("slow first steps: up to %.4g s; %.4g s per step since\n", first, later);
-}
-
 /* Words alone do not tell whether a job died of them. */
 #define FOLLOW 4 /* steps: a rank may print some more steps than another one that failed */
 
@@ -218,14 +203,12 @@ static void take(struct watch *w, double rate, double step, bool again)
     w->stalled = false;
     if (!again)
         steps_followed(w);
-    bool warm = w->measured > w->o.warmup;
-    if (step > 0)
-        roll(warm ? &w->step_s : &w->first_s, step, w->o.window);
-    if (!warm)
+    if (w->measured <= w->o.warmup)
         return;
+    if (step > 0)
+        roll(&w->step_s, step, w->o.window);
     if (rate > 0)
         roll(&w->rate, rate, w->o.window);
-    judge_first(w);
     judge_rate(w);
     if (!again && (w->measured - w->o.warmup) % w->o.window == 0)
         print_rolling(w);
@@ -237,8 +220,8 @@ static void measure(struct watch *w, const char *line)
 {
     struct watch_values v = watch_lines_read(w->says, line);
     if (v.restart) { /* it was loading until here */
-        w->rate.n = w->step_s.n = w->first_s.n = 0;
-        w->rate.next = w->step_s.next = w->first_s.next = w->measured = 0;
+        w->rate.n = w->step_s.n = 0;
+        w->rate.next = w->step_s.next = w->measured = 0;
     }
     if (v.first_rate) /* those before were of one GPU */
         w->rate.n = w->rate.next = 0;

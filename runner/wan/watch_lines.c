@@ -78,8 +78,8 @@ struct row {
     enum meaning meaning;
     size_t kind; /* of a fault */
     regex_t regex;
-    bool compiled;
-    size_t value, units[UNITS], n_units; /* groups */
+    bool compiled, own;                  /* own: it came from a command line */
+    size_t value, units[UNITS], n_units; /* groups; value 0: the first that begins with a digit */
     /* a whole number without a unit may count */
     double last, difference;
     int whole; /* how many such numbers came */
@@ -94,10 +94,8 @@ struct watch_lines {
     size_t n_rows;
     struct words names, texts; /* of define */
     struct words kinds;        /* of faults */
-    regex_t bar, other, step, own, heading, micro, optimizer, of_device;
-    bool is_own, totals;
-    enum meaning own_meaning;
-    double own_unit; /* seconds; 0: as the line says */
+    regex_t bar, other, step, heading, micro, optimizer, of_device;
+    bool totals;
     /* the bar of the steps */
     long long bar_total, bar_count, nested[NESTED];
     size_t n_nested;
@@ -213,8 +211,9 @@ static int finish_row(struct watch_lines *w, struct row *r)
         return fail_at(GS_USAGE, r->file, r->line, "pattern '%s': %s", r->pattern, why);
     }
     r->compiled = true;
-    if (r->meaning < STAMP && !r->value)
-        return refuse(r, "pattern: no {value}, {time} or {clock} in", r->pattern);
+    if (r->meaning < STAMP && !r->value && !r->regex.re_nsub)
+        return refuse(r, "pattern: no {value}, {time}, {clock} or (group) around the number in",
+                      r->pattern);
     return r->regex.re_nsub < GROUPS ? GS_OK : refuse(r, "pattern: too many groups in", r->pattern);
 }
 
@@ -285,45 +284,30 @@ static int read_table(struct watch_lines *w, const char *file, const char *text)
     return code;
 }
 
-static int read_user(struct watch_lines *w, const char *file)
-{
-    AUTO_TEXT struct text t = {0};
-    if (!files_read(file, FILES_GIVEN, FILES_WHOLE_MAX, &t))
-        return fail_at(GS_USAGE, file, 0, "cannot be read: %s", files_why(errno));
-    return read_table(w, file, t.s ? t.s : "");
-}
-
 static void compile(regex_t *regex, const char *text)
 {
     if (regcomp(regex, text, REG_EXTENDED | REG_ICASE))
         abort(); /* a pattern of this file; the unit test compiles all */
 }
 
-static int compile_own(struct watch_lines *w, const char *pattern)
+/* The one pattern of a command line, as the first row: it alone tells rates and times. */
+static int take_own(struct watch_lines *w, const char *pattern)
 {
     static const struct {
-        const char *word;
-        enum meaning meaning;
+        const char *word, *means;
         double unit;
-    } kinds[] = {{"step:", STEP_TIME, 0}, {"ms:", STEP_TIME, 1e-3}, {"gpu:", RATE_OF_GPU, 0}};
-    char why[200];
-    w->own_meaning = RATE;
-    for (size_t i = 0; i < COUNT(kinds); i++)
-        if (!strncmp(pattern, kinds[i].word, strlen(kinds[i].word))) {
-            pattern += strlen(kinds[i].word);
-            w->own_meaning = kinds[i].meaning;
-            w->own_unit = kinds[i].unit;
-            break;
-        }
-    int error = regcomp(&w->own, pattern, REG_EXTENDED | REG_ICASE);
-    if (error) {
-        regerror(error, &w->own, why, sizeof why);
-        return fail(GS_USAGE, "watch: --pattern '%s': %s", pattern, why);
-    }
-    w->is_own = true;
-    if (!w->own.re_nsub)
-        return fail(GS_USAGE, "watch: --pattern '%s': add a (group) around the number", pattern);
-    return GS_OK;
+    } kinds[] = {{"step:", "step", 0},
+                 {"ms:", "step", 1e-3},
+                 {"gpu:", "tokens/s per GPU", 1},
+                 {"", "tokens/s", 1}};
+    size_t i = 0;
+    while (strncmp(pattern, kinds[i].word, strlen(kinds[i].word)) != 0)
+        i++;
+    struct row *r = &APPEND(w->rows, w->n_rows);
+    *r = (struct row){.file = "watch: --pattern", .unit = kinds[i].unit, .own = true};
+    xstrset(&r->pattern, pattern + strlen(kinds[i].word));
+    xstrset(&r->means, kinds[i].means);
+    return finish_row(w, r);
 }
 
 struct watch_lines *watch_lines_new(const char *pattern, const char *file)
@@ -337,9 +321,12 @@ struct watch_lines *watch_lines_new(const char *pattern, const char *file)
     compile(&w->optimizer, optimizer_text);
     compile(&w->of_device, of_device_text);
     w->last = w->heading_step = w->micro_step = -1;
-    int code = file ? read_user(w, file) : GS_OK;
+    AUTO_TEXT struct text rows = {0};
+    int code = pattern ? take_own(w, pattern) : GS_OK;
+    if (!code && file && !files_read(file, FILES_GIVEN, FILES_WHOLE_MAX, &rows))
+        code = fail_at(GS_USAGE, file, 0, "cannot be read: %s", files_why(errno));
+    TRY(code, read_table(w, file, rows.s ? rows.s : ""));
     TRY(code, read_table(w, "watch.table", watch_table));
-    TRY(code, pattern ? compile_own(w, pattern) : GS_OK);
     if (!code)
         return w;
     watch_lines_free(w);
@@ -363,8 +350,6 @@ void watch_lines_free(struct watch_lines *w)
                             &w->micro, &w->optimizer, &w->of_device};
     for (size_t i = 0; i < COUNT(all); i++)
         regfree(all[i]);
-    if (w->is_own)
-        regfree(&w->own);
     free(w);
 }
 
@@ -476,7 +461,7 @@ static double unit_beside(const char *start, const char *number, const char *end
 }
 
 /* The first group that begins with a digit. */
-static const regmatch_t *digits(const char *line, const regmatch_t *m)
+static const regmatch_t *first_digits(const char *line, const regmatch_t *m)
 {
     for (size_t g = 1; g < GROUPS; g++)
         if (m[g].rm_so >= 0 && isdigit((unsigned char)line[m[g].rm_so]))
@@ -519,22 +504,6 @@ static double stamp_in(const char *line)
 }
 
 /* ---- values ---- */
-
-static void read_own(const struct watch_lines *w, const char *line, struct watch_values *v)
-{
-    regmatch_t m[GROUPS];
-    const regmatch_t *g = regexec(&w->own, line, GROUPS, m, 0) ? NULL : digits(line, m);
-    if (!g)
-        return;
-    double x = value_in(line, g), unit = w->own_unit;
-    if (w->own_meaning == STEP_TIME && unit <= 0)
-        unit = unit_beside(line + m[0].rm_so, line + g->rm_so, line + g->rm_eo);
-    if (w->own_meaning == STEP_TIME)
-        v->step_s = x * (unit > 0 ? unit : 1);
-    else
-        v->rate = x;
-    v->of_gpu = w->own_meaning == RATE_OF_GPU;
-}
 
 /* A whole number without a unit that rises by as much each time counts something, such as batches. */
 static bool counts(struct row *r, double x)
@@ -613,27 +582,23 @@ static bool is_of_device(const struct watch_lines *w, const char *line, const re
 
 /* Of a row that fits: a time of a step. */
 static double row_step_s(struct watch_lines *w, struct row *r, const char *line,
-                         const regmatch_t *m, struct watch_values *v)
+                         const regmatch_t *m, const regmatch_t *number, struct watch_values *v)
 {
-    double x = value_in(line, &m[r->value]), unit = 0;
+    double x = value_in(line, number), unit = r->own ? r->unit : 0;
     for (size_t i = 0; i < r->n_units; i++)
         unit = unit_in(line, &m[r->units[i]]) > 0 ? unit_in(line, &m[r->units[i]]) : unit;
     if (r->meaning == STEPS_PER_S)
         return x > 0 ? 1 / x : 0;
-    if (r->n_units && !(unit > 0) && is_whole(line, &m[r->value]) && counts(r, x))
+    if (r->own && !(unit > 0))
+        unit = unit_beside(line + m[0].rm_so, line + number->rm_so, line + number->rm_eo);
+    if (r->own)
+        return x * (unit > 0 ? unit : 1);
+    if (r->n_units && !(unit > 0) && is_whole(line, number) && counts(r, x))
         return 0;
     const char *matched = line + m[0].rm_so;
     while (*matched && !isalpha((unsigned char)*matched))
         matched++;
     return x * (unit > 0 ? unit : r->unit) * micro_batches(w, line, matched, v);
-}
-
-/* The text behind a match if the row fits there, too; NULL: it does not. */
-static const char *next_match(const struct row *r, const char *from, regmatch_t *m)
-{
-    from += m[0].rm_eo;
-    return m[0].rm_eo > m[0].rm_so && !regexec(&r->regex, from, GROUPS, m, REG_NOTBOL) ? from
-                                                                                       : NULL;
 }
 
 /* Rates of one GPU first; then their places are blank, so that the rate of all is found beside
@@ -646,32 +611,38 @@ static void read_known(struct watch_lines *w, const char *line, struct watch_val
     int time_digits = 0, rate_digits = 0;
     for (size_t i = 0; i < w->n_rows; i++) {
         struct row *r = &w->rows[i];
-        if (r->meaning >= FAULT || regexec(&r->regex, rest, GROUPS, m, 0))
+        if (r->meaning >= FAULT || (i > 0 && w->rows[0].own) ||
+            regexec(&r->regex, rest, GROUPS, m, 0))
             continue;
-        double x = r->value ? value_in(rest, &m[r->value]) : 0;
-        int digits = r->value ? digits_in(rest, &m[r->value]) : 0;
+        const regmatch_t *number = r->value ? &m[r->value] : first_digits(rest, m);
+        if (!number && r->meaning != STAMP)
+            continue;
+        double x = number ? value_in(rest, number) : 0;
+        int digits = number ? digits_in(rest, number) : 0;
         enum meaning kind = r->meaning;
-        if (kind == RATE && is_of_device(w, rest, &m[0]))
+        if (kind == RATE && !r->own && is_of_device(w, rest, &m[0]))
             kind = RATE_OF_GPU;
         if (kind == STEP_TIME || kind == STEP_BEHIND) {
-            double s = time_s > 0 ? 0 : row_step_s(w, r, rest, m, v);
+            double s = time_s > 0 ? 0 : row_step_s(w, r, rest, m, number, v);
             time_digits = s > 0 ? digits : time_digits;
             time_s = s > 0 ? s : time_s;
         } else if (kind == STEPS_PER_S && !(v->step_s > 0)) {
-            v->step_s = row_step_s(w, r, rest, m, v);
+            v->step_s = row_step_s(w, r, rest, m, number, v);
             v->digits = digits;
         } else if (kind == ELAPSED || kind == STAMP) {
-            double at = kind == ELAPSED ? clock_in(rest, &m[r->value]) : stamp_in(rest);
+            double at = kind == ELAPSED ? clock_in(rest, number) : stamp_in(rest);
             between_s = since_last(r, at, watch_lines_step(w, rest));
         } else if (kind == RATE) {
-            for (const char *from = rest; from; from = next_match(r, from, m)) {
-                digits = digits_in(from, &m[r->value]);
+            const char *from = rest;
+            do { /* also of the text behind, if the row fits there */
+                digits = digits_in(from, number);
                 if (v->rate > 0 && !v->of_gpu && digits <= rate_digits)
                     continue;
-                v->rate = value_in(from, &m[r->value]);
+                v->rate = value_in(from, number);
                 v->of_gpu = false;
                 rate_digits = digits;
-            }
+            } while (r->value && m[0].rm_eo > m[0].rm_so && (from += m[0].rm_eo) &&
+                     !regexec(&r->regex, from, GROUPS, m, REG_NOTBOL));
         } else if (kind == RATE_OF_GPU) {
             v->rate = v->rate > 0 ? v->rate : x;
             v->of_gpu = v->of_gpu || !rate_digits;
@@ -771,7 +742,7 @@ long long watch_lines_step(const struct watch_lines *w, const char *line)
     for (const char *s = line; !regexec(&w->step, s, GROUPS, m, s > line ? REG_NOTBOL : 0);
          s += m[0].rm_eo) {
         const char *at = s + m[0].rm_so;
-        const regmatch_t *g = digits(s, m);
+        const regmatch_t *g = first_digits(s, m);
         if (g && (at - line < 3 || strncasecmp(at - 3, "per", 3)))
             return (long long)number(s + g->rm_so, (size_t)(g->rm_eo - g->rm_so));
     }
@@ -797,28 +768,23 @@ static void forget_repeated(struct watch_lines *w, struct watch_values *v)
     w->has_time = w->has_time || v->step_s > 0;
 }
 
-static bool read_heading(struct watch_lines *w, const char *line)
-{
-    regmatch_t m[GROUPS];
-    if (regexec(&w->heading, line, GROUPS, m, 0))
-        return false;
-    w->heading_step = strtoll(line + m[2].rm_so, NULL, 10);
-    return true;
-}
-
 struct watch_values watch_lines_read(struct watch_lines *w, const char *line)
 {
     struct watch_values v = {.step = -1};
     const bool bar = read_bar(w, line, &v), summary = strstr(line, "train_runtime");
-    if ((bar && v.step < 0) || read_heading(w, line)) /* of loading or evaluation */
+    const bool own = w->rows[0].own;
+    regmatch_t m[GROUPS];
+    if (bar && v.step < 0) /* of loading or evaluation */
         return v;
-    long long step = v.step;
-    if (w->is_own) {
-        v.step_s = 0;
-        read_own(w, line, &v);
-    } else if (!summary || w->last < 0) {
-        read_known(w, line, &v);
+    if (!regexec(&w->heading, line, GROUPS, m, 0)) {
+        w->heading_step = strtoll(line + m[2].rm_so, NULL, 10);
+        return v;
     }
+    long long step = v.step;
+    if (own)
+        v.step_s = 0;
+    if (own || !summary || w->last < 0)
+        read_known(w, line, &v);
     w->over = w->over || summary;
     if (bar)
         v.step = step;
