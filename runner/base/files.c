@@ -4,14 +4,12 @@
 #include "base/err.h"
 #include "base/text.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <ftw.h>
 #include <openssl/evp.h>
-#include <signal.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +45,7 @@ FILE *files_stream(const char *path, enum files_place place)
 
 bool files_read(const char *path, enum files_place place, size_t most, struct text *out)
 {
-    char piece[8192];
+    char piece[65536];
     ssize_t n;
     size_t before = out->len;
     int fd = files_open(path, place), error = 0;
@@ -150,37 +148,10 @@ bool files_write_new(const char *path, const char *text, mode_t mode)
     return good;
 }
 
-/* Is it ".NAME.PID" of a process that has ended? */
-static bool is_abandoned(const char *file, const char *name)
-{
-    size_t n = strlen(name);
-    char *end;
-    if (file[0] != '.' || strncmp(file + 1, name, n) != 0 || file[1 + n] != '.' ||
-        !isdigit((unsigned char)file[2 + n]))
-        return false;
-    long pid = strtol(file + 2 + n, &end, 10);
-    return !*end && pid > 0 && pid != (long)getpid() && kill((pid_t)pid, 0) && errno == ESRCH;
-}
-
-/* The folder is listed for its first file only. Abandoned files are older than this process, so one
- * look finds them all. */
 char *files_temporary(const char *path)
 {
-    static char *listed;
-    static struct words files;
     const char *name = path_name(path);
-    AUTO_FREE char *dir = xstrfmt("%.*s", (int)(name - path), path);
-    if (!listed || strcmp(listed, dir)) {
-        xstrset(&listed, dir);
-        words_free(&files);
-        files_list(*dir ? dir : ".", NULL, &files);
-    }
-    for (size_t i = 0; i < files.n; i++)
-        if (is_abandoned(files.v[i], name)) {
-            AUTO_FREE char *old = xstrfmt("%s%s", dir, files.v[i]);
-            files_remove_tree(old);
-        }
-    return xstrfmt("%s.%s.%ld", dir, name, (long)getpid());
+    return xstrfmt("%.*s.%s.%ld", (int)(name - path), path, name, (long)getpid());
 }
 
 bool files_replace(const char *path, const char *text, mode_t mode)

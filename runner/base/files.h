@@ -40,8 +40,7 @@ void files_auto_fclose(FILE **f);
 bool files_write_all(int fd, const void *bytes, size_t n);
 /* Creates a file and syncs it to disk. Fails if the name exists, even as a link. */
 bool files_write_new(const char *path, const char *text, mode_t mode);
-/* ".NAME.PID" beside `path`: what becomes `path` by a rename. Removes those of processes of this host
- * that have ended. The caller frees it. */
+/* ".NAME.PID" beside `path`: what becomes `path` by a rename. The caller frees it. */
 char *files_temporary(const char *path);
 /* Writes a file whole or not at all: a new one is synced, then renamed. */
 bool files_replace(const char *path, const char *text, mode_t mode);

@@ -8,9 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-
-#define TEXT_PIECE ((size_t)64 << 10)
 
 static void *checked(void *p)
 {
@@ -232,28 +229,6 @@ bool text_integer(const char *s, long long min, long long max, long long *value,
     *value = strtoll(s, &behind, 10);
     *end = behind;
     return behind != s && !errno && *value >= min && *value <= max;
-}
-
-bool text_read_file(const char *path, struct text *out)
-{
-    FILE *f = fopen(path, "rb");
-    if (!f)
-        return false;
-    struct stat st;
-    size_t n, more = !fstat(fileno(f), &st) && S_ISREG(st.st_mode) ? (size_t)st.st_size : 0;
-    text_clear(out);
-    do {
-        more = more < TEXT_PIECE ? TEXT_PIECE : more;
-        if (out->len + more + 1 > out->cap)
-            out->s = xrealloc(out->s, out->cap = out->len + more + 1);
-        n = fread(out->s + out->len, 1, more, f);
-        out->len += n;
-        more = out->len; /* a pipe, or a file that grows */
-    } while (n);
-    out->s[out->len] = '\0';
-    bool ok = !ferror(f);
-    fclose(f);
-    return ok;
 }
 
 size_t text_width(const char *s)

@@ -94,8 +94,6 @@ bool text_integer(const char *s, long long min, long long max, long long *value,
             (array) = xrealloc((array), ((n) ? 2 * (n) : 1) * sizeof *(array));                    \
     } while (0)
 
-bool text_read_file(const char *path, struct text *out); /* false and errno */
-
 /* In front of the declaration of a local variable: frees it when its block ends, however it ends. It
  * needs a value, which may be NULL or {0}. Several variables of one declaration are all freed. */
 #define AUTO_FREE __attribute__((cleanup(auto_free)))

@@ -100,7 +100,7 @@ int import_text_read(struct text *out, const char *path, size_t most, const char
         return fail_at(GS_FAILED, path, 0, "refused: not a regular file; save the output first");
     if ((size_t)st.st_size > most)
         return fail_at(GS_FAILED, path, 0, "refused: larger than %zu MiB; %s", most >> 20, smaller);
-    if (!text_read_file(path, out))
+    if (!files_read(path, FILES_GIVEN, SIZE_MAX, out))
         return locate_failed(GS_USAGE, path, LOCATE_FILE);
     if (out->len && !strncmp(out->s, "\x1f\x8b", 2))
         return fail_at(GS_FAILED, path, 0, "refused: compressed; run gunzip on it first");

@@ -129,7 +129,8 @@ void site_lend_congestion(struct site_loan *l, const char *name)
     AUTO_TEXT struct text allowed = {0};
     *l = (struct site_loan){.fd = open(ALLOWED, O_WRONLY | O_CLOEXEC),
                             .lock = open(TUN_DEVICE, O_RDONLY | O_CLOEXEC)};
-    if (l->fd < 0 || l->lock < 0 || flock(l->lock, LOCK_EX) || !text_read_file(ALLOWED, &allowed)) {
+    if (l->fd < 0 || l->lock < 0 || flock(l->lock, LOCK_EX) ||
+        !files_read(ALLOWED, FILES_GIVEN, SIZE_MAX, &allowed)) {
         site_return_congestion(l);
         return;
     }

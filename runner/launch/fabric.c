@@ -35,8 +35,8 @@ struct interface {
 struct fabric {
     struct pci *gpu;
     struct port *port;
-    struct interface *interface;
-    size_t gpus, ports, interfaces;
+    struct interface control; /* the best for NCCL's connections; without a name: none */
+    size_t gpus, ports;
     char *ofi_plugin; /* libfabric's NCCL plugin, e.g. aws-ofi-nccl; NULL: none found */
 };
 
@@ -162,6 +162,13 @@ static void read_addresses(struct interface *i, const char *root)
             i->ipv6 = i->ipv6 || scope == 0;
 }
 
+/* The rank of an interface for NCCL's connections; 0: unusable. */
+static int merit(const struct interface *i)
+{
+    bool usable = i->up && (i->ipv4 || i->ipv6) && strcmp(i->name, "lo") != 0;
+    return usable ? 1 + 4 * i->default_route + 2 * !i->virtual : 0;
+}
+
 static void read_interfaces(struct fabric *f, const char *root)
 {
     AUTO_FREE char *folder = xstrfmt("%s/sys/class/net", root);
@@ -176,7 +183,8 @@ static void read_interfaces(struct fabric *f, const char *root)
         one.up = !strcmp(state, "up") || !strcmp(state, "unknown");
         one.virtual = access(device, F_OK) != 0; /* loop-back, bridges, containers' */
         read_addresses(&one, root);
-        APPEND(f->interface, f->interfaces) = one;
+        if (merit(&one) > merit(&f->control))
+            f->control = one;
     }
 }
 
@@ -276,15 +284,9 @@ static void choose_ports(json_t *settings, const struct fabric *f, const char *k
             "the RoCE v2 address over IPv4, the same on every such port");
 }
 
-/* The rank of an interface for NCCL's connections; 0: unusable. */
-static int merit(const struct interface *i)
+static void choose_control(json_t *settings, const struct fabric *f)
 {
-    bool usable = i->up && (i->ipv4 || i->ipv6) && strcmp(i->name, "lo") != 0;
-    return usable ? 1 + 4 * i->default_route + 2 * !i->virtual : 0;
-}
-
-static void choose_control(json_t *settings, const struct fabric *f, const struct interface *i)
-{
+    const struct interface *i = &f->control;
     AUTO_FREE char *name = xstrfmt("=%s", i->name),
                    *why = xstrfmt("connections are set up over it: it is up and has %s; '=' before "
                                   "the name: exactly this interface",
@@ -324,7 +326,6 @@ json_t *fabric_json(const char *root)
                    *older = xstrfmt("%s/sys/module/nv_peer_mem", root);
     bool gpudirect = !access(module, F_OK) || !access(older, F_OK);
     json_t *ports = json_array(), *settings = json_array();
-    const struct interface *control = NULL;
     read_gpus(&f, root);
     read_ports(&f, root);
     read_interfaces(&f, root);
@@ -349,13 +350,10 @@ json_t *fabric_json(const char *root)
     } else if (highest_rate(&f, efa) <= 0 && highest_rate(&f, roce) > 0) {
         choose_ports(settings, &f, roce);
     }
-    for (size_t i = 0; i < f.interfaces; i++)
-        if (merit(&f.interface[i]) > (control ? merit(control) : 0))
-            control = &f.interface[i];
-    if (control) {
-        json_object_set_new(all, "control", json_string(control->name));
-        json_object_set_new(all, "control_family", json_string(control->ipv4 ? "IPv4" : "IPv6"));
-        choose_control(settings, &f, control);
+    if (*f.control.name) {
+        json_object_set_new(all, "control", json_string(f.control.name));
+        json_object_set_new(all, "control_family", json_string(f.control.ipv4 ? "IPv4" : "IPv6"));
+        choose_control(settings, &f);
     }
     json_object_set_new(all, "settings", settings);
 
@@ -365,7 +363,6 @@ json_t *fabric_json(const char *root)
         free(f.port[i].pci.path);
     free(f.gpu);
     free(f.port);
-    free(f.interface);
     free(f.ofi_plugin);
     return all;
 }

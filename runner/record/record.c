@@ -484,7 +484,7 @@ static char *cpu_model(const char *machine)
     static const char *const names[] = {"model name", "cpu model", "cpu\t", "Model"};
     AUTO_TEXT struct text cpuinfo = {0};
     char *model = NULL;
-    bool there = text_read_file("/proc/cpuinfo", &cpuinfo);
+    bool there = files_read("/proc/cpuinfo", FILES_GIVEN, SIZE_MAX, &cpuinfo);
     for (size_t i = 0; there && !model && i < COUNT(names); i++) {
         const char *line = strstr(cpuinfo.s, names[i]);
         const char *value = line ? strchr(line, ':') : NULL;

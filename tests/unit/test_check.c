@@ -3,6 +3,7 @@
  * Each check of a recording, by a recording that fails it alone. All are of the older form, without a
  * running hash, which would find every fault first.
  */
+#include "base/files.h"
 #include "folder.h"
 #include "record/ledger.h"
 #include "record/manifest.h"
@@ -179,7 +180,7 @@ TEST_WITH(an_end_is_written_once, set_up, folder_tear_down)
     AUTO_TEXT struct text got = {0};
     folder_put(LAUNCH, SOUND);
     assert_int_equal(raw_end_write(folder_path(LAUNCH), "crash", NULL), GS_OK);
-    assert_true(text_read_file(folder_path(LAUNCH), &got));
+    assert_true(files_read(folder_path(LAUNCH), FILES_GIVEN, SIZE_MAX, &got));
     assert_string_equal(got.s, SOUND);
 }
 
@@ -189,6 +190,6 @@ TEST_WITH(an_end_is_not_written_through_a_link, set_up, folder_tear_down)
     folder_put("theirs", "not a recording");
     assert_int_equal(symlink("../theirs", folder_path(LAUNCH)), 0);
     assert_int_equal(raw_end_write(folder_path(LAUNCH), "crash", NULL), GS_FAILED);
-    assert_true(text_read_file(folder_path("theirs"), &got));
+    assert_true(files_read(folder_path("theirs"), FILES_GIVEN, SIZE_MAX, &got));
     assert_string_equal(got.s, "not a recording");
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/files.h"
 #include "folder.h"
 #include "record/manifest.h"
 #include "record/raw.h"
@@ -173,7 +174,7 @@ TEST_IN_FOLDER(a_changed_byte_is_refused_in_its_line)
     AUTO_TEXT struct text whole = {0};
     int changed = 0, line = 0;
     record();
-    assert_true(text_read_file(folder_path(LAUNCH), &whole));
+    assert_true(files_read(folder_path(LAUNCH), FILES_GIVEN, SIZE_MAX, &whole));
     for (size_t i = 0; i < whole.len; i++) {
         char was = whole.s[i];
         if (was == '\n') {
@@ -216,12 +217,12 @@ TEST_IN_FOLDER(nothing_is_added_to_an_edited_recording)
 {
     struct text whole = {0}, after = {0};
     record();
-    assert_true(text_read_file(folder_path(LAUNCH), &whole));
+    assert_true(files_read(folder_path(LAUNCH), FILES_GIVEN, SIZE_MAX, &whole));
     strstr(whole.s, "1003")[0] = '9';
     folder_put(LAUNCH, whole.s);
     assert_int_equal(raw_end_write(folder_path(LAUNCH), "crash", NULL), GS_FAILED);
     folder_says(LAUNCH ":5: damaged: this line was changed");
-    assert_true(text_read_file(folder_path(LAUNCH), &after));
+    assert_true(files_read(folder_path(LAUNCH), FILES_GIVEN, SIZE_MAX, &after));
     assert_string_equal(after.s, whole.s);
     text_free(&whole);
     text_free(&after);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/files.h"
 #include "captured.h"
 #include "plan/plan.h"
 #include "plan/plan_cost.h"
@@ -125,7 +126,7 @@ static void edit(const char *dir, const char *name, const char *from, const char
 {
     AUTO_TEXT struct text bytes = {0};
     AUTO_FREE char *path = xstrfmt("%s/%s", dir, name);
-    assert_true(text_read_file(path, &bytes));
+    assert_true(files_read(path, FILES_GIVEN, SIZE_MAX, &bytes));
     char *at = strstr(bytes.s, from);
     assert_true(at && strlen(from) == strlen(to));
     memcpy(at, to, strlen(to));

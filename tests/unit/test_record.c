@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/files.h"
 #include "folder.h"
 #include "record/raw.h"
 
@@ -19,7 +20,7 @@
 static void assert_file(const char *path, const char *want)
 {
     AUTO_TEXT struct text got = {0};
-    assert_true(text_read_file(path, &got));
+    assert_true(files_read(path, FILES_GIVEN, SIZE_MAX, &got));
     for (char *s = got.s; s && (s = strstr(s, "\"chain\":\"")); s += 26)
         memcpy(s + 9, "0123456789abcdef", 16);
     assert_string_equal(got.s, want);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/files.h"
 #include "base/csv.h"
 #include "base/stats.h"
 #include "common/rng.h"
@@ -42,7 +43,7 @@ TEST_IN_FOLDER(times_are_exact_decimals)
 static void assert_file(const char *path, const char *want)
 {
     AUTO_TEXT struct text got = {0};
-    assert_true(text_read_file(path, &got));
+    assert_true(files_read(path, FILES_GIVEN, SIZE_MAX, &got));
     assert_string_equal(got.s, want);
 }
 
