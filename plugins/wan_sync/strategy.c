@@ -18,7 +18,7 @@ struct block {
     bool encoded;     /* and it lies in the block's own place */
 };
 
-static size_t up(size_t x, size_t to)
+static size_t round_up(size_t x, size_t to)
 {
     return (x + to - 1) / to * to;
 }
@@ -26,7 +26,7 @@ static size_t up(size_t x, size_t to)
 /* ---- memory ---- */
 
 /* Room for one more. */
-static bool grow(struct schedule *s, void *array, size_t *cap, size_t n, size_t each)
+static bool make_room(struct schedule *s, void *array, size_t *cap, size_t n, size_t each)
 {
     void **p = array;
     if (n < *cap)
@@ -45,7 +45,7 @@ static bool grow(struct schedule *s, void *array, size_t *cap, size_t n, size_t 
 /* False: no memory, now or before. *i: its number. */
 static bool add_step(struct schedule *s, enum step_kind kind, uint32_t block, int peer, uint32_t *i)
 {
-    if (s->no_memory || !grow(s, &s->step, &s->cap, s->n, sizeof *s->step))
+    if (s->no_memory || !make_room(s, &s->step, &s->cap, s->n, sizeof *s->step))
         return false;
     size_t first = s->start[block];
     *i = s->n++;
@@ -57,10 +57,10 @@ static bool add_step(struct schedule *s, enum step_kind kind, uint32_t block, in
     return true;
 }
 
-static void edge(struct schedule *s, uint32_t from, uint32_t to)
+static void add_edge(struct schedule *s, uint32_t from, uint32_t to)
 {
     if (from != STEP_NONE && !s->no_memory &&
-        grow(s, &s->edge, &s->edge_cap, s->edges, sizeof *s->edge))
+        make_room(s, &s->edge, &s->edge_cap, s->edges, sizeof *s->edge))
         s->edge[s->edges++] = (struct edge){from, to};
 }
 
@@ -73,19 +73,19 @@ static size_t share_end(const struct schedule_shape *f, int part, int parts)
         return f->count;
     for (int k = 0; k <= part; k++)
         sum += f->share ? f->share[k] : 1.0 / parts;
-    size_t end = up((size_t)llround((double)f->count * sum), f->align);
+    size_t end = round_up((size_t)llround((double)f->count * sum), f->align);
     return end < f->count ? end : f->count;
 }
 
 static size_t block_of(const struct schedule_shape *f, int parts)
 {
-    size_t fine = up(f->count / (size_t)parts / WAN_PIECES + 1, f->align);
+    size_t fine = round_up(f->count / (size_t)parts / WAN_PIECES + 1, f->align);
     size_t n = fine > f->least ? fine : f->least;
     n = n < f->block ? n : f->block;
     return n > f->align ? n / f->align * f->align : f->align;
 }
 
-static void cut(struct schedule *s, int parts)
+static void cut_vector(struct schedule *s, int parts)
 {
     const struct schedule_shape *f = &s->shape;
     size_t each = block_of(f, parts), at = 0;
@@ -116,19 +116,19 @@ static bool schedule_open(struct schedule *s, const struct schedule_shape *shape
     s->block = calloc(most + 1, sizeof *s->block);
     s->no_memory = !s->part || !s->start || !s->block;
     if (!s->no_memory)
-        cut(s, parts);
+        cut_vector(s, parts);
     return !s->no_memory;
 }
 
 /* ---- the steps ---- */
 
 /* `step` writes the block: not before it was read, and after it was written. */
-static void writes(struct schedule *s, uint32_t block, uint32_t step)
+static void set_writer(struct schedule *s, uint32_t block, uint32_t step)
 {
     struct block *b = &s->block[block];
-    edge(s, b->writer, step);
+    add_edge(s, b->writer, step);
     for (uint32_t r = b->readers; r != STEP_NONE; r = s->step[r].reader)
-        edge(s, r, step);
+        add_edge(s, r, step);
     b->writer = step;
     b->readers = STEP_NONE;
 }
@@ -138,13 +138,13 @@ static void put_send(struct schedule *s, uint32_t block, int peer)
     struct block *b = &s->block[block];
     uint32_t i;
     if (!b->packed && !s->shape.plain && add_step(s, STEP_PACK, block, -1, &i)) {
-        writes(s, block, i);
+        set_writer(s, block, i);
         b->encoded = true;
     }
     b->packed = true;
     if (!add_step(s, STEP_SEND, block, peer, &i))
         return;
-    edge(s, b->writer, i);
+    add_edge(s, b->writer, i);
     s->step[i].reader = b->readers;
     b->readers = i;
 }
@@ -154,7 +154,7 @@ static void put_recv(struct schedule *s, uint32_t block, int peer)
     uint32_t i;
     if (!add_step(s, STEP_RECV, block, peer, &i))
         return;
-    writes(s, block, i);
+    set_writer(s, block, i);
     s->block[block].packed = true;
     s->block[block].encoded = !s->shape.plain;
 }
@@ -164,7 +164,7 @@ static void put_add(struct schedule *s, uint32_t block, int peer)
     uint32_t i;
     if (!add_step(s, STEP_ADD, block, peer, &i))
         return;
-    writes(s, block, i);
+    set_writer(s, block, i);
     s->block[block].packed = false;
 }
 
@@ -178,8 +178,8 @@ static void put_sum(struct schedule *s, uint32_t block)
     if (!add_step(s, STEP_SUM, block, -1, &sum))
         return;
     for (; hold < sum; hold++)
-        edge(s, hold, sum);
-    writes(s, block, sum);
+        add_edge(s, hold, sum);
+    set_writer(s, block, sum);
     s->block[block].packed = s->block[block].encoded = false;
 }
 
@@ -229,7 +229,7 @@ static bool schedule_close(struct schedule *s)
     uint32_t i;
     for (uint32_t b = 0; b < s->blocks; b++)
         if (s->block[b].encoded && add_step(s, STEP_UNPACK, b, -1, &i))
-            writes(s, b, i);
+            set_writer(s, b, i);
     if (s->no_memory)
         return false;
     s->first_next = calloc((size_t)s->n + 1, sizeof *s->first_next);
@@ -264,7 +264,7 @@ void strategy_free(struct schedule *s)
 typedef void put(struct schedule *s, uint32_t block, int peer);
 
 /* The blocks of parts [first, end). */
-static void each(struct schedule *s, put *f, int first, int end, int peer)
+static void put_each(struct schedule *s, put *f, int first, int end, int peer)
 {
     for (uint32_t b = s->part[first]; b < s->part[end]; b++)
         f(s, b, peer);
@@ -279,13 +279,13 @@ static bool make_ring(struct schedule *s, const struct schedule_shape *f)
         return false;
     for (int round = 0; round < n - 1; round++) {
         int out = (me - round + n) % n, in = (me - round - 1 + 2 * n) % n;
-        each(s, put_send, out, out + 1, next);
-        each(s, put_add, in, in + 1, previous);
+        put_each(s, put_send, out, out + 1, next);
+        put_each(s, put_add, in, in + 1, previous);
     }
     for (int round = 0; round < n - 1; round++) {
         int out = (me + 1 - round + n) % n, in = (me - round + n) % n;
-        each(s, put_send, out, out + 1, next);
-        each(s, put_recv, in, in + 1, previous);
+        put_each(s, put_send, out, out + 1, next);
+        put_each(s, put_recv, in, in + 1, previous);
     }
     return schedule_close(s);
 }
@@ -318,7 +318,7 @@ static bool make_direct(struct schedule *s, const struct schedule_shape *f)
         return false;
     }
     for (int k = 1; k < n; k++)
-        each(s, put_send, (me + k) % n, (me + k) % n + 1, (me + k) % n);
+        put_each(s, put_send, (me + k) % n, (me + k) % n + 1, (me + k) % n);
     for (uint32_t b = s->part[me]; b < s->part[me + 1]; b++)
         for (int k = 0; k < n - 1; k++)
             put_add(s, b, order[k]);
@@ -328,7 +328,7 @@ static bool make_direct(struct schedule *s, const struct schedule_shape *f)
             put_send(s, b, (me + k) % n);
     for (int p = 0; p < n; p++)
         if (p != me)
-            each(s, put_recv, p, p + 1, p);
+            put_each(s, put_recv, p, p + 1, p);
     return schedule_close(s);
 }
 
@@ -476,7 +476,7 @@ static int pump_sends(struct strategy_engine *e, int member)
 }
 
 /* Tells a peer that it may send more, once that is worth a message. */
-static int grant(struct strategy_engine *e, int rank)
+static int grant_room(struct strategy_engine *e, int rank)
 {
     struct flow *f = &e->flow[rank];
     if (f->granting || f->used_B - f->told_B < e->ahead_B / 4)
@@ -494,7 +494,7 @@ static int use_block(struct strategy_engine *e, uint32_t i)
     free(e->got[i]);
     e->got[i] = NULL;
     e->flow[rank].used_B += bytes_of(e, t);
-    return grant(e, rank);
+    return grant_room(e, rank);
 }
 
 /* ---- steps ---- */
@@ -513,7 +513,7 @@ static int make_ready(struct strategy_engine *e, uint32_t i)
 }
 
 /* The steps that wait for this one alone become ready. */
-static int finish(struct strategy_engine *e, uint32_t i)
+static int finish_step(struct strategy_engine *e, uint32_t i)
 {
     const struct schedule *s = e->task->schedule;
     e->state[i] |= DONE;
@@ -526,7 +526,7 @@ static int finish(struct strategy_engine *e, uint32_t i)
 }
 
 /* Does the arithmetic of a step. An encoding takes the place of its numbers by way of the spare block. */
-static int work(struct strategy_engine *e, uint32_t i)
+static int do_step(struct strategy_engine *e, uint32_t i)
 {
     const struct strategy_task *task = e->task;
     const struct step *t = &task->schedule->step[i];
@@ -567,12 +567,12 @@ static int work(struct strategy_engine *e, uint32_t i)
     case STEP_HOLD:
         break;
     }
-    return (t->peer >= 0 && use_block(e, i) < 0) || finish(e, i) < 0 ? -1 : 0;
+    return (t->peer >= 0 && use_block(e, i) < 0) || finish_step(e, i) < 0 ? -1 : 0;
 }
 
 /* ---- events ---- */
 
-static int unexpected(const struct strategy_engine *e, struct link_event *ev)
+static int refuse_event(const struct strategy_engine *e, struct link_event *ev)
 {
     free(ev->done == LINK_RECEIVED ? ev->data : NULL);
     return LINK_WHY(e->link->why, sizeof e->link->why,
@@ -586,10 +586,10 @@ static int take_grant(struct strategy_engine *e, struct link_event *ev)
     int member = e->task ? e->member_of[ev->peer] : -1;
     if (ev->done == LINK_SENT) {
         f->granting = false;
-        return grant(e, ev->peer);
+        return grant_room(e, ev->peer);
     }
     if (ev->bytes != sizeof f->may_B)
-        return unexpected(e, ev);
+        return refuse_event(e, ev);
     uint64_t may_B;
     memcpy(&may_B, ev->data, sizeof may_B);
     free(ev->data);
@@ -601,13 +601,13 @@ static int take_event(struct strategy_engine *e, struct link_event *ev)
 {
     uint32_t run = ev->id >> SEQ_BITS, seq = ev->id & ((1u << SEQ_BITS) - 1), i;
     if (ev->peer < 0 || ev->peer >= e->ranks)
-        return unexpected(e, ev);
+        return refuse_event(e, ev);
     if (ev->id == GRANT_ID)
         return take_grant(e, ev);
     if (ev->done == LINK_RECEIVED && run == ((e->run + 1) & RUN_MASK)) {
         struct early *x = malloc(sizeof *x);
         if (!x)
-            return unexpected(e, ev);
+            return refuse_event(e, ev);
         *x = (struct early){e->early, *ev};
         e->early = x;
         return 0;
@@ -616,14 +616,14 @@ static int take_event(struct strategy_engine *e, struct link_event *ev)
     const struct with_peer *with = member >= 0 ? &e->task->schedule->with[member] : NULL;
     e->events++;
     if (ev->done == LINK_SENT)
-        return with && seq < with->sends ? finish(e, with->send[seq]) : unexpected(e, ev);
+        return with && seq < with->sends ? finish_step(e, with->send[seq]) : refuse_event(e, ev);
     if (!with || seq >= with->takes || e->state[i = with->take[seq]] & RECEIVED ||
         ev->bytes != bytes_of(e, &e->task->schedule->step[i]))
-        return unexpected(e, ev);
+        return refuse_event(e, ev);
     e->state[i] |= RECEIVED;
     e->got[i] = ev->data;
     if (e->task->schedule->step[i].kind == STEP_HOLD)
-        return finish(e, i);
+        return finish_step(e, i);
     if (e->state[i] & READY)
         e->work[e->work_tail++] = i;
     return 0;
@@ -631,7 +631,7 @@ static int take_event(struct strategy_engine *e, struct link_event *ev)
 
 /* ---- a run ---- */
 
-static bool grow_to(void *pointer, size_t n, size_t each)
+static bool grow_array(void *pointer, size_t n, size_t each)
 {
     void **p = pointer;
     void *q = realloc(*p, (n + 1) * each);
@@ -645,13 +645,14 @@ static bool reserve_memory(struct strategy_engine *e, const struct strategy_task
     uint32_t n = t->schedule->n;
     size_t spare_B = wire_bytes(t->wire, t->schedule->largest);
     if (e->spare_B < spare_B) {
-        if (!grow_to(&e->spare, 1, spare_B))
+        if (!grow_array(&e->spare, 1, spare_B))
             return false;
         e->spare_B = spare_B;
     }
     if (e->cap < n) {
-        if (!grow_to(&e->waits, n, sizeof *e->waits) || !grow_to(&e->state, n, sizeof *e->state) ||
-            !grow_to(&e->got, n, sizeof *e->got) || !grow_to(&e->work, n, sizeof *e->work))
+        if (!grow_array(&e->waits, n, sizeof *e->waits) ||
+            !grow_array(&e->state, n, sizeof *e->state) ||
+            !grow_array(&e->got, n, sizeof *e->got) || !grow_array(&e->work, n, sizeof *e->work))
             return false;
         e->cap = n;
     }
@@ -701,14 +702,14 @@ void strategy_pass(struct strategy_engine *e)
 }
 
 /* One event, or one piece of work: the network first, it is what others wait for. */
-static int take_turn(struct strategy_engine *e, double timeout_s)
+static int engine_turn(struct strategy_engine *e, double timeout_s)
 {
     struct link_event ev;
     bool works = e->task && e->work_head < e->work_tail;
     int got = e->link->ops->next(e->link, &ev, works ? 0 : timeout_s);
     if (got > 0)
         return take_event(e, &ev);
-    return got < 0 || !works ? got : work(e, e->work[e->work_head++]);
+    return got < 0 || !works ? got : do_step(e, e->work[e->work_head++]);
 }
 
 enum strategy_state strategy_poll(struct strategy_engine *e, double timeout_s)
@@ -721,7 +722,7 @@ enum strategy_state strategy_poll(struct strategy_engine *e, double timeout_s)
             return STRATEGY_IDLE;
         }
         now = now_ns();
-        if (take_turn(e, now < end ? (double)(end - now) * 1e-9 : 0) < 0)
+        if (engine_turn(e, now < end ? (double)(end - now) * 1e-9 : 0) < 0)
             return STRATEGY_FAILED;
         if (e->task && e->left > 0 && !summed && e->sums_left == 0)
             return STRATEGY_SUMMED;

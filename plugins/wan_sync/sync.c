@@ -265,14 +265,14 @@ void sync_close(struct sync *s)
 /* ---- a synchronisation that stands still ---- */
 
 /* Writes why[] and returns false. */
-static bool failed(struct sync *s, const char *why)
+static bool failed_sync(struct sync *s, const char *why)
 {
     return HOST_WHY(false, s->why, sizeof s->why, "%s", why);
 }
 
 /* True when nothing has moved for longer than the time-out; why[] then names who is awaited. Moving is any
  * block that comes or goes. GPUs tell nothing on the way, and a leader nothing until its exchange ends. */
-static bool stalls(struct sync *s)
+static bool is_stalled(struct sync *s)
 {
     const struct cell *c = s->parts.cell;
     const struct sync_sites *sites = s->parts.sites;
@@ -341,7 +341,7 @@ static bool begin_inside(struct sync *s, enum phase way)
     s->near.peer = s->near.rank == 0; /* the leader begins with rank 1 */
     if (g)
         return (way == INWARD ? g->ops->inward : g->ops->outward)(g->state, first, n) == WL_OK ||
-               failed(s, g->why);
+               failed_sync(s, g->why);
     bool done;
     return post_message(s, &done);
 }
@@ -355,7 +355,7 @@ static bool poll_inside(struct sync *s, bool *done)
     if (g) {
         enum inside_state state = g->ops->poll(g->state);
         *done = state == INSIDE_DONE;
-        return state != INSIDE_FAILED || failed(s, g->why);
+        return state != INSIDE_FAILED || failed_sync(s, g->why);
     }
     *done = a->peer >= a->ranks;
     if (*done)
@@ -382,7 +382,7 @@ static bool begin_exchange(struct sync *s)
     s->moved_ns = now_ns();
     s->events = strategy_events(s->parts.engine);
     return strategy_start(s->parts.engine, &s->piece[s->queue[s->head]].task) == 0 ||
-           failed(s, s->parts.link->why);
+           failed_sync(s, s->parts.link->why);
 }
 
 /* The baseline is the library's own, and that blocks. */
@@ -430,7 +430,7 @@ static bool begin_next(struct sync *s)
 
 /* Makes progress until `end`, or until something has happened. Whatever this rank does, it goes on with what
  * others wait for between the sites; by the link abort() reaches it, too. */
-static bool advance(struct sync *s, uint64_t end)
+static bool advance_sync(struct sync *s, uint64_t end)
 {
     struct strategy_engine *between = s->parts.engine;
     bool inside = s->phase == INWARD || s->phase == OUTWARD, done = false;
@@ -455,14 +455,14 @@ static bool advance(struct sync *s, uint64_t end)
         left_s = fmin(left_s, s->parts.cell->timeout / 8);
     enum strategy_state state = strategy_poll(between, left_s);
     if (state == STRATEGY_FAILED)
-        return failed(s, s->parts.link->why);
+        return failed_sync(s, s->parts.link->why);
     if (inside)
-        return !stalls(s);
+        return !is_stalled(s);
     if (state >= STRATEGY_SUMMED && s->phase == EXCHANGE && !begin_next(s))
         return false;
     if (state == STRATEGY_IDLE && s->phase == TAIL)
         s->phase = IDLE;
-    return state == STRATEGY_IDLE || !stalls(s);
+    return state == STRATEGY_IDLE || !is_stalled(s);
 }
 
 /* ==== for the caller ==== */
@@ -480,7 +480,7 @@ static bool sync_poll(struct sync *s, double timeout_s)
 {
     uint64_t end = now_ns() + (uint64_t)(timeout_s * 1e9);
     do
-        if (!advance(s, end))
+        if (!advance_sync(s, end))
             return false;
     while (now_ns() < end);
     return true;
@@ -490,7 +490,7 @@ static bool sync_poll(struct sync *s, double timeout_s)
 static bool sync_wait(struct sync *s, int64_t fragment)
 {
     while (s->piece[fragment].pending)
-        if (!advance(s, now_ns() + POLL_NS))
+        if (!advance_sync(s, now_ns() + POLL_NS))
             return false;
     return true;
 }
@@ -500,10 +500,10 @@ static bool sync_drain(struct sync *s)
 {
     struct link *l = s->parts.link;
     while (s->phase != IDLE || s->head != s->tail)
-        if (!advance(s, now_ns() + POLL_NS))
+        if (!advance_sync(s, now_ns() + POLL_NS))
             return false;
     return !l || !l->ops->settle || l->ops->settle(l, s->parts.cell->timeout) == 0 ||
-           failed(s, l->why);
+           failed_sync(s, l->why);
 }
 
 const char *sync_why(const struct sync *s)
@@ -560,8 +560,9 @@ static void post_fragment(struct course *c, int64_t f)
     sync_post(c->s, f);
 }
 
-/* What is due after a step, then what begins there; unoverlapped, the same. */
-static bool turn(struct course *c, int64_t after)
+/* Waits for the fragment that is due after a step, and posts the one that begins there. Without overlap both
+ * are the same fragment, which is posted first. */
+static bool end_step(struct course *c, int64_t after)
 {
     int64_t begins = fragment_of(c, after), due = fragment_of(c, after - c->beside);
     if (begins >= 0 && !c->beside)
@@ -573,7 +574,7 @@ static bool turn(struct course *c, int64_t after)
     return true;
 }
 
-static bool step(struct course *c, int64_t after)
+static bool run_step(struct course *c, int64_t after)
 {
     double compute_s = c->cell->compute * (double)c->cell->accumulate, owed_s = c->owed_s;
     c->owed_s = 0;
@@ -581,7 +582,7 @@ static bool step(struct course *c, int64_t after)
         return false;
     if (c->timed)
         c->times.compute_s += fmax(compute_s, owed_s);
-    return turn(c, after);
+    return end_step(c, after);
 }
 
 bool sync_train(struct sync *s, const struct payload_floats *pattern, size_t shift,
@@ -595,11 +596,11 @@ bool sync_train(struct sync *s, const struct payload_floats *pattern, size_t shi
                        .beside = cell_steps_beside(cell)};
     bool good = true;
     for (int64_t k = 1 - c.beside; k <= 0 && good; k++)
-        good = step(&c, k);
+        good = run_step(&c, k);
     c.timed = true;
     c.times.start_ns = now_ns();
     for (int64_t k = 1; k <= cell->every && good; k++)
-        good = step(&c, k);
+        good = run_step(&c, k);
     c.times.end_ns = now_ns();
     c.times.all_s = (double)(c.times.end_ns - c.times.start_ns) * 1e-9;
     *out = c.times;

@@ -12,11 +12,11 @@
  *   cuda/       sums inside a site on its GPUs; a shared object of its own (cuda.so)
  *
  * The schedule of a cell is made before its first sample (sync_open). A sample goes from sample() below
- * through sync_train() to sync_post(), which queues a fragment. sync_poll() and sync_wait() call advance(),
- * which takes it from phase to phase; strategy_start() and strategy_poll() give the blocks of its schedule to
- * the send() of a link (transport/link.h), in tcp_link.c, which queues them; the link's next() does all reading and writing. Back: next() names a block that has arrived, the engine in
- * strategy.c adds it, sync_wait() ends when the schedule is done, and report() fills the metrics. strategy=mpi
- * leaves all of this out after sync.c.
+ * through sync_train() to sync_post(), which queues a fragment. sync_poll() and sync_wait() call advance_sync(),
+ * which takes it from phase to phase. strategy_start() and strategy_poll() give the blocks of its schedule to the
+ * send() of a link (transport/link.h), in tcp_link.c, which queues them; the link's next() does all reading and
+ * writing. Back: next() names a block that has arrived, the engine in strategy.c adds it, sync_wait() ends when
+ * the schedule is done, and fill_metrics() reads the totals. strategy=mpi leaves all of this out after sync.c.
  *
  * Without compute, one iteration is one synchronisation of the whole buffer. With compute, it is H
  * steps and their synchronisations (sync.h). These follow from a recording and the cell's
@@ -214,7 +214,7 @@ static bool share_out(struct prepared *p)
 
 /* ==== a cell ==== */
 
-static bool reserve(struct self *s, const struct cell *c)
+static bool reserve_buffer(struct self *s, const struct cell *c)
 {
     size_t bytes = ((size_t)c->size + ALIGN - 1) / ALIGN * ALIGN;
     if (c->inside == INSIDE_BY_NCCL || s->bytes >= bytes)
@@ -300,7 +300,7 @@ static enum wl_status prepare_cell(struct prepared *p)
     if (!p->pattern->ready)
         payload_floats_init(p->pattern, (enum payload_floats_kind)p->cell.pattern, s->host->rank,
                             s->host->ranks);
-    if (!all_have(s, reserve(s, &p->cell) && name_members(p)))
+    if (!all_have(s, reserve_buffer(s, &p->cell) && name_members(p)))
         return WL_FAIL;
     if (p->between && (!order_ring(p) || !probe_rates(p) || !share_out(p)))
         return failed(s, s->pool.why);
@@ -370,7 +370,7 @@ static double error_bound(const struct prepared *p, const struct payload_floats_
     return e->scale > 0 ? bound * p->pattern->largest / e->scale : 0;
 }
 
-static void judge(struct prepared *p, const struct payload_floats_error *e, double bound)
+static void judge_sum(struct prepared *p, const struct payload_floats_error *e, double bound)
 {
     double allowed = bound * e->scale;
     p->verdict = e->largest <= allowed ? WL_OK : WL_FAIL;
@@ -387,7 +387,7 @@ static size_t shift_of(const struct prepared *p)
     return p->samples * SHIFT % PAYLOAD_PERIOD;
 }
 
-static void report(struct prepared *p, const struct sync_times *t, struct wl_sample *out)
+static void fill_metrics(struct prepared *p, const struct sync_times *t, struct wl_sample *out)
 {
     size_t shift = shift_of(p);
     struct payload_floats_error e =
@@ -409,7 +409,7 @@ static void report(struct prepared *p, const struct sync_times *t, struct wl_sam
     out->start_ns = t->start_ns;
     out->end_ns = t->end_ns;
     p->bits = e.bits;
-    judge(p, &e, bound);
+    judge_sum(p, &e, bound);
 }
 
 static enum wl_status sample(void *prepared, unsigned iters, struct wl_sample *out)
@@ -436,7 +436,7 @@ static enum wl_status sample(void *prepared, unsigned iters, struct wl_sample *o
     }
     if (p->gpu && p->gpu->ops->fetch(p->gpu->state, count) != WL_OK)
         return failed(s, p->gpu->why);
-    report(p, &times, out);
+    fill_metrics(p, &times, out);
     return WL_OK;
 }
 

@@ -17,7 +17,7 @@ void pool_open(struct pool *p, const struct wl_host *host, MPI_Comm comm)
 /* ---- one link ---- */
 
 /* Is it so on every rank? If not, why[] is that of the first rank where it is not, on all. */
-static bool agree(struct pool *p, bool good)
+static bool all_agree(struct pool *p, bool good)
 {
     int first = good ? p->host->ranks : p->host->rank;
     if (MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, p->comm) != MPI_SUCCESS)
@@ -34,7 +34,7 @@ static void set_link(struct pool *p, struct pool_link *k, struct link *link)
     pthread_mutex_unlock(&p->lock);
 }
 
-static void shut(struct pool *p, struct pool_link *k)
+static void shut_link(struct pool *p, struct pool_link *k)
 {
     struct link *link = k->link;
     set_link(p, k, NULL);
@@ -62,16 +62,16 @@ static bool open_again(struct pool *p, struct pool_link *k)
     }
     set_link(p, k, link);
     k->probed = false;
-    k->broken = !agree(p, good);
+    k->broken = !all_agree(p, good);
     if (k->broken)
-        shut(p, k);
+        shut_link(p, k);
     return !k->broken;
 }
 
 void pool_fail(struct pool *p, struct pool_link *k)
 {
     k->broken = true;
-    shut(p, k);
+    shut_link(p, k);
 }
 
 bool pool_mend(struct pool *p, struct pool_link *k)
@@ -105,7 +105,7 @@ struct pool_link *pool_take(struct pool *p, const struct cell *c)
     k = calloc(1, sizeof *k);
     if (!k)
         snprintf(p->why, sizeof p->why, "out of memory");
-    if (!agree(p, k != NULL) || !k) {
+    if (!all_agree(p, k != NULL) || !k) {
         free(k);
         return NULL;
     }
@@ -126,7 +126,7 @@ void pool_close(struct pool *p)
     while (p->first) {
         struct pool_link *k = p->first;
         p->first = k->next;
-        shut(p, k);
+        shut_link(p, k);
         free(k);
     }
     pthread_mutex_destroy(&p->lock);
@@ -158,7 +158,7 @@ bool pool_probe(struct pool *p, struct pool_link *k, const int *rank_of, int mem
             snprintf(p->why, sizeof p->why, "rank %d could not probe the link: %.200s",
                      p->host->rank, k->link->why);
         k->broken |= !good;
-        if (!agree(p, good))
+        if (!all_agree(p, good))
             return false;
     }
     k->probed = true;

@@ -31,11 +31,6 @@ int tcp_fail(struct tcp_link *l, const char *fmt, ...)
 
 /* ==== addresses, and the socket that listens ==== */
 
-static bool same_interface(const struct ifaddrs *i, const char *interface)
-{
-    return interface[0] ? strcmp(i->ifa_name, interface) == 0 : !(i->ifa_flags & IFF_LOOPBACK);
-}
-
 /* Link-local addresses of IPv6 mean nothing on another host. */
 static void add_address(struct tcp_contact *c, const struct sockaddr *a)
 {
@@ -83,7 +78,7 @@ static int own_addresses(struct tcp_contact *out, const char *interface, bool lo
     for (size_t f = 0; f < sizeof families / sizeof *families; f++)
         for (const struct ifaddrs *i = all; i; i = i->ifa_next)
             if ((i->ifa_flags & IFF_UP) && i->ifa_addr && i->ifa_addr->sa_family == families[f] &&
-                same_interface(i, interface))
+                (interface[0] ? !strcmp(i->ifa_name, interface) : !(i->ifa_flags & IFF_LOOPBACK)))
                 add_address(out, i->ifa_addr);
     char names[128];
     names_of(all, names, sizeof names);
@@ -200,20 +195,20 @@ bool tcp_congestion_allowed(const char *name, char *why, size_t size)
  * higher rank calls the lower one.
  *
  * A stranger finds little here. Its connection is a guest in a table of fixed size, which is allocated
- * before the first call: nothing is allocated or freed for it. It gets no answer, and is refused one second
- * after its first byte, and five seconds without one. A full table drops the oldest guest. */
+ * before the first call: nothing is allocated or freed for it. It gets no answer, and is refused two
+ * seconds after it came. A full table drops the oldest guest. */
 
 #define GUESTS_EXTRA 64 /* beside all streams of the other ranks */
 #define JOIN_S 5.0      /* for the whole of it */
-#define SPOKEN_S 1.0    /* from a guest's first byte to its last */
+#define GUEST_S 2.0     /* for a guest to show the cookie */
 #define REDIAL_S 0.05
 #define TURN_MS 20
 
 /* A connection that came to the listener. */
 struct guest {
-    int fd;             /* -1: the place is free */
-    double came, spoke; /* spoke: when its first byte was read; 0: not yet */
-    size_t have;        /* bytes of call */
+    int fd; /* -1: the place is free */
+    double came;
+    size_t have; /* bytes of call */
     struct tcp_call call;
 };
 
@@ -260,7 +255,7 @@ static bool send_whole(int fd, const void *message, size_t bytes)
 }
 
 /* Adds what came to a message of `bytes` bytes. -1: the connection broke; 0: not whole yet. */
-static int hear(int fd, void *message, size_t *have, size_t bytes)
+static int read_message(int fd, void *message, size_t *have, size_t bytes)
 {
     ssize_t n = recv(fd, (uint8_t *)message + *have, bytes - *have, MSG_DONTWAIT);
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
@@ -308,16 +303,11 @@ static void set_congestion(int fd, const char *name)
 
 /* ---- the called end ---- */
 
-static void refuse(struct join *j, struct guest *g)
+static void refuse_guest(struct join *j, struct guest *g)
 {
     j->l->strangers++;
     close(g->fd);
     g->fd = -1;
-}
-
-static bool is_late(const struct guest *g, double now)
-{
-    return now - g->came > JOIN_S || (g->spoke > 0 && now - g->spoke > SPOKEN_S);
 }
 
 /* The caller has shown the cookie. */
@@ -327,7 +317,7 @@ static void take_call(struct join *j, struct guest *g)
     const struct tcp_call *c = &g->call;
     if (c->to != l->host.rank || c->from >= l->host.ranks || c->from <= l->host.rank ||
         c->stream >= l->options.streams) {
-        refuse(j, g);
+        refuse_guest(j, g);
         return;
     }
     struct tcp_peer *p = &l->peers[c->from];
@@ -346,36 +336,33 @@ static void take_call(struct join *j, struct guest *g)
 static void hear_guest(struct join *j, struct guest *g)
 {
     if (g->have < TCP_COOKIE_HALF_B) {
-        int whole = hear(g->fd, g->call.cookie, &g->have, TCP_COOKIE_HALF_B);
-        if (g->spoke <= 0 && g->have)
-            g->spoke = j->now;
+        int whole = read_message(g->fd, g->call.cookie, &g->have, TCP_COOKIE_HALF_B);
         if (whole < 0 || (whole > 0 && !same_half(j->l->cookie.call, g->call.cookie)))
-            refuse(j, g);
+            refuse_guest(j, g);
         if (whole <= 0 || g->fd < 0)
             return;
     }
-    int whole = hear(g->fd, &g->call, &g->have, sizeof g->call);
+    int whole = read_message(g->fd, &g->call, &g->have, sizeof g->call);
     if (whole < 0)
-        refuse(j, g);
+        refuse_guest(j, g);
     else if (whole > 0)
         take_call(j, g);
 }
 
-/* A free place, or that of the oldest guest, one that is late before all others. A rank's cookie
- * comes in its first packet, so the oldest is heard once more. */
+/* A free place, or that of the oldest guest. A rank's cookie comes in its first packet, so the oldest is
+ * heard once more. */
 static struct guest *make_place(struct join *j)
 {
     struct guest *g = j->guests;
     for (struct guest *o = g; o < j->guests + j->guests_n; o++) {
         if (o->fd < 0)
             return o;
-        bool late = is_late(o, j->now), later = is_late(g, j->now);
-        if (late != later ? late : o->came < g->came)
+        if (o->came < g->came)
             g = o;
     }
     hear_guest(j, g);
     if (g->fd >= 0)
-        refuse(j, g);
+        refuse_guest(j, g);
     return g;
 }
 
@@ -407,7 +394,7 @@ static void dial_failed(struct join *j, size_t stream, const char *why)
     d->fd = -1;
 }
 
-static void dial(struct join *j, size_t stream)
+static void dial_stream(struct join *j, size_t stream)
 {
     struct tcp_link *l = j->l;
     const struct tcp_peer *p = l->streams[stream].peer;
@@ -443,7 +430,7 @@ static void hear_dial(struct join *j, size_t stream)
             dial_failed(j, stream, strerror(error ? error : errno));
         return;
     }
-    int whole = hear(d->fd, &d->answer, &d->have, sizeof d->answer);
+    int whole = read_message(d->fd, &d->answer, &d->have, sizeof d->answer);
     if (whole < 0) {
         dial_failed(j, stream, "refused the connection");
     } else if (whole > 0 && !same_half(d->answer.cookie, l->cookie.answer)) {
@@ -468,21 +455,13 @@ static void dial_due(struct join *j)
             dial_failed(j, i, "no answer");
         if (p->rank < l->host.rank && s->fd < 0 && d->fd < 0 && j->now >= d->again &&
             (s == p->streams || p->up > 0))
-            dial(j, i);
+            dial_stream(j, i);
     }
 }
 
 /* ---- all of them ---- */
 
-static const struct tcp_peer *not_connected(const struct tcp_link *l)
-{
-    for (int r = 0; r < l->host.ranks; r++)
-        if (r != l->host.rank && l->peers[r].up < l->options.streams)
-            return &l->peers[r];
-    return NULL;
-}
-
-static void take_turn(struct join *j)
+static void join_turn(struct join *j)
 {
     struct tcp_link *l = j->l;
     struct pollfd *guests = j->polls + 1, *dials = guests + j->guests_n;
@@ -499,8 +478,8 @@ static void take_turn(struct join *j)
         struct guest *g = &j->guests[i];
         if (g->fd >= 0 && guests[i].revents)
             hear_guest(j, g);
-        if (g->fd >= 0 && is_late(g, j->now))
-            refuse(j, g);
+        if (g->fd >= 0 && j->now - g->came > GUEST_S)
+            refuse_guest(j, g);
     }
     for (size_t i = 0; i < l->streams_n; i++)
         if (j->dials[i].fd >= 0 && dials[i].revents)
@@ -546,8 +525,14 @@ int tcp_join(struct tcp_link *l)
         j.guests[i].fd = -1;
     for (size_t i = 0; j.dials && i < l->streams_n; i++)
         j.dials[i].fd = -1;
-    for (double end = j.now + l->options.deadline_s; !l->failed && (p = not_connected(l));) {
-        take_turn(&j);
+    double end = j.now + l->options.deadline_s;
+    for (int r = 0; r < l->host.ranks && !l->failed;) {
+        p = &l->peers[r];
+        if (r == l->host.rank || p->up == l->options.streams) {
+            r++;
+            continue;
+        }
+        join_turn(&j);
         if (j.now > end)
             not_in_time(&j, p);
     }

@@ -19,7 +19,7 @@
 
 /* ==== what a link tells its caller ==== */
 
-static int tell(struct tcp_link *l, struct link_event event)
+static int queue_event(struct tcp_link *l, struct link_event event)
 {
     struct tcp_events *e = &l->events;
     if (e->n == e->cap) {
@@ -44,7 +44,7 @@ static int stream_lost(struct tcp_stream *s, const char *reason)
                     p->bye[0] ? p->bye : reason);
 }
 
-static int watch(struct tcp_stream *s, int op, uint32_t events)
+static int watch_stream(struct tcp_stream *s, int op, uint32_t events)
 {
     struct epoll_event e = {.events = events, .data.ptr = s};
     if (epoll_ctl(s->peer->link->epoll, op, s->fd, &e) == 0)
@@ -58,7 +58,7 @@ static int watch(struct tcp_stream *s, int op, uint32_t events)
 #define BURST_EVERY_S 0.5 /* a stream paced to less sleeps for seconds, whatever comes */
 #define NO_LIMIT_BPS 1e11 /* not ~0: the kernel then takes the stream for one that is not paced */
 
-static void set_pace(struct tcp_stream *s, double rate)
+static void pace_stream(struct tcp_stream *s, double rate)
 {
     uint64_t paced = (uint64_t)fmax(rate, 2 * s->peer->link->mss_B / BURST_EVERY_S);
     if (fabs((double)paced - (double)s->paced) <= 0.02 * (double)s->paced)
@@ -70,7 +70,7 @@ static void set_pace(struct tcp_stream *s, double rate)
 /* The rate of the uplink is divided among the streams that have something to send, and what a slower way to
  * a peer carries among those to this peer. A way that the probe could not fill is not paced: its streams lose
  * packets or wait for their receiver, and are slow by themselves. */
-static void pace_active(struct tcp_link *l)
+static void divide_rate(struct tcp_link *l)
 {
     double all = 0;
     for (size_t i = 0; i < l->streams_n; i++)
@@ -87,12 +87,12 @@ static void pace_active(struct tcp_link *l)
         if (l->probe_Bps <= 0 && p->full)
             rate = fmin(rate, WAN_HEADROOM * p->rate / fmax(here, 1));
         for (int i = 0; i < l->options.streams; i++)
-            set_pace(&p->streams[i], rate);
+            pace_stream(&p->streams[i], rate);
     }
 }
 
 /* Paces the streams that have something to send. Returns whether there are any. */
-static bool pace(struct tcp_link *l)
+static bool pace_streams(struct tcp_link *l)
 {
     bool due = l->paces && l->now - l->paced_at >= PACE_EVERY_S, flows = false, queued = false;
     for (size_t i = 0; i < l->streams_n; i++) {
@@ -106,15 +106,15 @@ static bool pace(struct tcp_link *l)
     if (due) {
         l->paced_at = l->now;
         l->rests = !flows && !queued;
-        pace_active(l);
+        divide_rate(l);
     }
     return flows;
 }
 
-/* The same after a pause, for the streams that will send what is queued now; chooses how many those are. A
- * pause between two packets is as long as the rate was when the first of them left, whatever the rate is by
- * then: so the streams that will have a block are paced before they have it. */
-static void pace_begin(struct tcp_link *l)
+/* After a rest: chooses how many streams to each peer will send the queued blocks, and paces these before they
+ * have one. The kernel chooses the gap behind a packet when this leaves, so a pace that is set later comes too
+ * late for the first gap. */
+static void pace_after_rest(struct tcp_link *l)
 {
     int peers = 0, most = l->options.streams;
     double rtt_s = 0;
@@ -133,7 +133,7 @@ static void pace_begin(struct tcp_link *l)
         for (int i = 0; p->streams && i < most; i++, b = b ? b->next : NULL)
             p->streams[i].active = b && i < l->use;
     }
-    pace_active(l);
+    divide_rate(l);
     l->paced_at = l->now;
 }
 
@@ -157,7 +157,7 @@ static bool next_frame(struct tcp_stream *s)
     bool full = wants && ioctl(s->fd, SIOCOUTQNSD, &unsent) == 0 && unsent >= TCP_UNSENT_LOW_B;
     if (s->waits_room != full) {
         s->waits_room = full;
-        watch(s, EPOLL_CTL_MOD, EPOLLIN | (full ? EPOLLOUT : 0));
+        watch_stream(s, EPOLL_CTL_MOD, EPOLLIN | (full ? EPOLLOUT : 0));
     }
     if (full || !wants)
         return false;
@@ -199,7 +199,7 @@ static bool send_frame(struct tcp_stream *s)
         ssize_t n = write_some(s);
         if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
             s->waits_room = true;
-            watch(s, EPOLL_CTL_MOD, EPOLLIN | EPOLLOUT);
+            watch_stream(s, EPOLL_CTL_MOD, EPOLLIN | EPOLLOUT);
             return false;
         }
         if (n < 0 && errno != EINTR) {
@@ -210,7 +210,8 @@ static bool send_frame(struct tcp_stream *s)
     }
     s->sending = false;
     if (s->head.kind == TCP_BLOCK) /* the kernel has it all */
-        tell(l, (struct link_event){.done = LINK_SENT, .peer = s->peer->rank, .id = s->head.id});
+        queue_event(
+            l, (struct link_event){.done = LINK_SENT, .peer = s->peer->rank, .id = s->head.id});
     return true;
 }
 
@@ -230,9 +231,9 @@ void tcp_pump(struct tcp_peer *p)
 }
 
 /* Each rank begins with another peer: the blocks of all would wait for each other at that one's end. */
-static void begin(struct tcp_link *l)
+static void begin_sending(struct tcp_link *l)
 {
-    pace_begin(l);
+    pace_after_rest(l);
     l->rests = l->begins = false;
     for (int k = 1; k < l->host.ranks; k++)
         tcp_pump(&l->peers[(l->host.rank + k) % l->host.ranks]);
@@ -273,13 +274,13 @@ static int end_frame(struct tcp_stream *s)
         return 0;
     void *block = s->block;
     s->block = NULL;
-    return tell(
+    return queue_event(
         p->link,
         (struct link_event){
             .done = LINK_RECEIVED, .peer = p->rank, .id = f->id, .data = block, .bytes = f->bytes});
 }
 
-static void receive(struct tcp_stream *s)
+static void receive_frames(struct tcp_stream *s)
 {
     struct tcp_link *l = s->peer->link;
     const size_t head = sizeof s->frame;
@@ -360,8 +361,8 @@ int tcp_turn(struct tcp_link *l, double timeout_s)
     struct epoll_event events[BATCH];
     l->now = now_s();
     if (l->begins)
-        begin(l);
-    double wait = fmax(0, fmin(timeout_s, pace(l) ? TICK_S : IDLE_S));
+        begin_sending(l);
+    double wait = fmax(0, fmin(timeout_s, pace_streams(l) ? TICK_S : IDLE_S));
     struct timespec t = {.tv_sec = (time_t)wait,
                          .tv_nsec = (long)((wait - (double)(time_t)wait) * 1e9)};
     int n = epoll_pwait2(l->epoll, events, BATCH, &t, NULL);
@@ -373,7 +374,7 @@ int tcp_turn(struct tcp_link *l, double timeout_s)
         while (s && events[i].events & EPOLLOUT && send_frame(s))
             ;
         if (s && events[i].events & (EPOLLIN | EPOLLHUP | EPOLLERR))
-            receive(s);
+            receive_frames(s);
     }
     if (l->now - l->looked_at > LOOK_EVERY_S)
         look_for_silence(l);
@@ -563,7 +564,7 @@ static int prepare_own(struct tcp_link *l, struct word *own, char *why, size_t s
 
 /* A step that each rank does, and whether all of them did it: every rank hears every rank. 0, or -1 and
  * the first rank's reason, the same line everywhere. */
-static int together(struct tcp_link *l, int rc, struct word *own, char *why, size_t size)
+static int all_did(struct tcp_link *l, int rc, struct word *own, char *why, size_t size)
 {
     if (rc && !own->why[0])
         snprintf(own->why, sizeof own->why, "%.199s",
@@ -591,7 +592,7 @@ static int join_and_watch(struct tcp_link *l)
     if (tcp_join(l))
         return -1;
     for (size_t i = 0; i < l->streams_n; i++)
-        if (watch(&l->streams[i], EPOLL_CTL_ADD, EPOLLIN))
+        if (watch_stream(&l->streams[i], EPOLL_CTL_ADD, EPOLLIN))
             return -1;
     return 0;
 }
@@ -629,8 +630,8 @@ int tcp_open(struct link **out, const struct wl_host *host, const struct tcp_opt
     l->epoll = l->listener = l->wake = -1;
     l->paces = host->nodes > 1 &&
                !options->unpaced; /* between processes of one host there is no link to fill */
-    if (together(l, prepare_own(l, &own, own.why, sizeof own.why), &own, why, why_size) ||
-        together(l, join_and_watch(l), &own, why, why_size)) {
+    if (all_did(l, prepare_own(l, &own, own.why, sizeof own.why), &own, why, why_size) ||
+        all_did(l, join_and_watch(l), &own, why, why_size)) {
         tcp_fail(l, "%s", why);
         tcp_ops.close(&l->base);
         return -1;

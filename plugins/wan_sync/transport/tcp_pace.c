@@ -60,7 +60,7 @@ static double rate_between(const struct reading *a, const struct reading *b)
 
 #define END_S 10.0 /* for the last bytes to arrive */
 
-static int drive(struct tcp_link *l, double seconds)
+static int run_link(struct tcp_link *l, double seconds)
 {
     for (double end = now_s() + seconds; now_s() < end;)
         if (tcp_turn(l, end - now_s()))
@@ -68,7 +68,7 @@ static int drive(struct tcp_link *l, double seconds)
     return 0;
 }
 
-static bool takes_part(const struct tcp_link *l, int peer, int rank)
+static bool is_way_to(const struct tcp_link *l, int peer, int rank)
 {
     return rank >= 0 && l->peers[rank].streams && (peer == TCP_ALL || peer == rank);
 }
@@ -79,7 +79,7 @@ static void set_filling(struct tcp_link *l, int peer, bool fills)
     l->probe_ends = !fills;
     l->use = l->options.streams;
     for (int r = 0; r < l->host.ranks; r++)
-        if (takes_part(l, peer, r)) {
+        if (is_way_to(l, peer, r)) {
             for (int i = 0; i < l->options.streams; i++)
                 l->peers[r].streams[i].probing = true;
             tcp_pump(&l->peers[r]);
@@ -101,7 +101,7 @@ static int wait_for_end(struct tcp_link *l, int to, int from)
     for (size_t i = 0; i < l->streams_n; i++) {
         struct tcp_stream *s = &l->streams[i];
         int r = s->peer->rank;
-        while ((takes_part(l, from, r) && !s->probed) || (takes_part(l, to, r) && !is_drained(s))) {
+        while ((is_way_to(l, from, r) && !s->probed) || (is_way_to(l, to, r) && !is_drained(s))) {
             if (now_s() > end)
                 return tcp_fail(l, "a probe with rank %d (%s) did not end", r,
                                 s->peer->contact.host);
@@ -119,14 +119,14 @@ int tcp_flow(struct link *base, const struct tcp_flow *f, struct tcp_flowed *out
     if (f->send) {
         set_filling(l, f->peer, true);
         struct reading a = read_streams(l, f->peer);
-        if (drive(l, f->warm_s + f->warm_rtts * a.least_rtt_s))
+        if (run_link(l, f->warm_s + f->warm_rtts * a.least_rtt_s))
             return -1;
         struct reading b = a = read_streams(l, f->peer);
         /* While a lost packet is waited for, nothing comes through: that is no rate of 0. */
         while (b.sent <= a.sent || b.delivered <= a.delivered) {
             if (b.at - a.at > l->options.deadline_s)
                 return tcp_fail(l, "nothing it sent came through in %.3g s", b.at - a.at);
-            if (drive(l, f->measure_s))
+            if (run_link(l, f->measure_s))
                 return -1;
             b = read_streams(l, f->peer);
         }
@@ -164,7 +164,7 @@ int tcp_flow(struct link *base, const struct tcp_flow *f, struct tcp_flowed *out
 #define QUEUE_MIN_S 0.004 /* less is jitter, not a queue */
 
 /* Ranks of this host that probe at the same time, over the same uplink. */
-static int sharers(const struct tcp_link *l, int distance)
+static int ranks_on_uplink(const struct tcp_link *l, int distance)
 {
     int n = 0, ranks = l->host.ranks;
     for (int r = 0; r < ranks; r++)
@@ -196,15 +196,15 @@ struct found {
 /* Measures from a round trip on: what is acknowledged in the first one was sent before. Of many windows,
  * half of the time each, it takes the upper quartile: a machine that is late for a moment delays what arrives
  * in some of them. -1: broken. */
-static int measure(struct tcp_link *l, int peer, double seconds, struct found *out)
+static int measure_way(struct tcp_link *l, int peer, double seconds, struct found *out)
 {
     struct reading r[2 * HALF];
     double rates[HALF], rtt_s = read_streams(l, peer).least_rtt_s;
-    if (drive(l, rtt_s))
+    if (run_link(l, rtt_s))
         return -1;
     out->full = false;
     for (int i = 0; i < 2 * HALF; i++) {
-        if (i > 0 && drive(l, fmax(seconds, 2 * rtt_s) / (2 * HALF - 1)))
+        if (i > 0 && run_link(l, fmax(seconds, 2 * rtt_s) / (2 * HALF - 1)))
             return -1;
         r[i] = read_streams(l, peer);
         if (i >= HALF)
@@ -225,7 +225,7 @@ static int find_rate(struct tcp_link *l, int peer, double limit_s, struct found 
     for (int flat = 0; flat < FLAT && now_s() < end;) {
         a = read_streams(l, peer);
         do {
-            if (drive(l, shortest))
+            if (run_link(l, shortest))
                 return -1;
             b = read_streams(l, peer);
             rate = rate_between(&a, &b);
@@ -237,13 +237,13 @@ static int find_rate(struct tcp_link *l, int peer, double limit_s, struct found 
     }
     for (bool more = best > 0; more;) {
         l->probe_Bps = FILL_GAIN * best;
-        if (measure(l, peer, FILL_PART * limit_s, out))
+        if (measure_way(l, peer, FILL_PART * limit_s, out))
             return -1;
         more = out->rate > MORE * best && now_s() < end;
         best = fmax(best, out->rate);
     }
     l->probe_Bps = MEASURE_GAIN * best;
-    if (best > 0 && measure(l, peer, MEASURE_PART * limit_s, out))
+    if (best > 0 && measure_way(l, peer, MEASURE_PART * limit_s, out))
         return -1;
     return 0;
 }
@@ -268,7 +268,7 @@ int tcp_probe(struct link *base, int to, int from, double limit_s)
     if (wait_for_end(l, to >= 0 ? to : -2, from >= 0 ? from : -2))
         return -1;
     if (to >= 0) {
-        l->peers[to].rate = found.rate * sharers(l, (to - l->host.rank + ranks) % ranks);
+        l->peers[to].rate = found.rate * ranks_on_uplink(l, (to - l->host.rank + ranks) % ranks);
         l->peers[to].full = found.full;
     }
     for (int r = 0; r < ranks; r++) {
