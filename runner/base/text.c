@@ -399,18 +399,12 @@ char *printable_make(char *s, const char *also)
     return s;
 }
 
-static bool in_name(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || c == '.' ||
-           c == '_' || c == '-';
-}
-
 bool printable_name(const char *s)
 {
-    const char *end = s;
-    while (in_name(*end))
-        end++;
-    return end > s && !*end && *s != '.' && *s != '-';
+    static const char allowed[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+    size_t n = strspn(s, allowed);
+    return n && !s[n] && *s != '.' && *s != '-';
 }
 
 bool printable_words(const char *s)

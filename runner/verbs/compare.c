@@ -283,15 +283,6 @@ static void tell_each(struct text *t, const struct question *q)
                   q->slower, q->n, base, q->faster, same, small, q->open);
 }
 
-/* "  16MiB gemms=4" */
-static char *place_of(const struct axes *axes, const struct contrast *c)
-{
-    AUTO_FREE char *where = axes_where(axes, "", c->params);
-    bool any = strcmp(where, "-") != 0;
-    return xstrfmt("  %s%s%s", c->size_B ? SHORT_SIZE(c->size_B) : "", c->size_B && any ? " " : "",
-                   any || !c->size_B ? where : "");
-}
-
 static void print_lines_of(const struct question *q, bool winners)
 {
     const char *const titles[] = {"  where", winners ? "fastest" : "config", "change [95%]", "A/A",
@@ -309,8 +300,10 @@ static void print_lines_of(const struct question *q, bool winners)
     for (size_t i = 0; i < q->n; i++) {
         const struct line *l = &q->v[i];
         const struct effect *e = &l->c->effect;
-        AUTO_FREE char *place = place_of(&axes, l->c);
-        words_add(&cells, place);
+        AUTO_FREE char *where = axes_where(&axes, "", l->c->params); /* "gemms=4" */
+        bool sized = l->c->size_B, any = strcmp(where, "-") != 0;
+        words_addf(&cells, "  %s%s%s", sized ? SHORT_SIZE(l->c->size_B) : "",
+                   sized && any ? " " : "", any || !sized ? where : "");
         words_add(&cells, *l->config ? l->config : "-");
         if (l->numbers && !isnan(e->value))
             words_addf(&cells, "%+.1f%% [%+.1f, %+.1f]", 100 * expm1(e->value), 100 * expm1(e->lo),
@@ -376,15 +369,6 @@ static struct tally what_to_set(const struct comparison *c, const struct contras
     return best;
 }
 
-/* "ctas=32 (NCCL_MIN_CTAS=32 NCCL_MAX_CTAS=32)" */
-static char *words_to_set(const struct contrast *c)
-{
-    AUTO(setting_free) struct setting s = {0};
-    AUTO_FREE char *line = setting_of(&s, c) ? setting_export_line(&s) : NULL;
-    return line && strcmp(line, c->config) != 0 ? xstrfmt("%s (%s)", c->config, line)
-                                                : xstrdup(c->config);
-}
-
 /* The last lines of the answer: for each question the config to set, or "change nothing". */
 static void print_what_to_set(const struct comparison *shown, const struct questions *all)
 {
@@ -398,9 +382,13 @@ static void print_what_to_set(const struct comparison *shown, const struct quest
         text_add(&line, "What to set, ");
         name_question(&line, all, i);
         if (t.win) {
-            AUTO_FREE char *words = words_to_set(t.win);
+            AUTO(setting_free) struct setting set = {0};
+            AUTO_FREE char *words = setting_of(&set, t.win) ? setting_export_line(&set) : NULL;
+            bool more =
+                words && strcmp(words, t.win->config) != 0; /* ctas=32 (NCCL_MIN_CTAS=32 …) */
             char span[64];
-            text_addf(&line, "%s, %s shorter in %zu of %zu %s%s, longer in none", words,
+            text_addf(&line, "%s%s%s%s, %s shorter in %zu of %zu %s%s, longer in none",
+                      t.win->config, more ? " (" : "", more ? words : "", more ? ")" : "",
                       judgement_span(span, sizeof span, t.low, t.high), t.wins, q->n, groups,
                       plural);
         } else {
@@ -448,15 +436,6 @@ static void print_answer(const struct comparison *shown, const struct winners *w
 }
 
 /* ---- contrasts ---- */
-
-/* Of two configs that were measured, neither is the best of many: one line says how they differ. */
-static bool one_pair(const struct comparison *c)
-{
-    for (size_t i = 1; i < c->n; i++)
-        if (strcmp(c->v[i].config, c->v[0].config) || strcmp(c->v[i].baseline, c->v[0].baseline))
-            return false;
-    return c->n;
-}
 
 /* What `tune` printed of the run of this contrast. */
 static int print_price(const struct choice *choice, const struct contrast *c)
@@ -521,8 +500,13 @@ static int print_contrasts(const struct compare_request *q, const struct choice 
         power_print(&shown);
     } else {
         CHECK(take_prices(&shown, choice));
+        /* Of two configs that were measured, neither is the best of many: one line says how they differ. */
+        bool pair = c->n;
+        for (size_t i = 1; i < c->n; i++)
+            pair = pair && !strcmp(c->v[i].config, c->v[0].config) &&
+                   !strcmp(c->v[i].baseline, c->v[0].baseline);
         if (shown.n)
-            print_answer(&shown, each || one_pair(c) ? NULL : &winners, q->n != 2);
+            print_answer(&shown, each || pair ? NULL : &winners, q->n != 2);
     }
     return GS_OK;
 }

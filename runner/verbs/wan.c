@@ -206,16 +206,6 @@ static int measure(const struct links_request *q, const char *path, char **dir, 
                                                  .dir = dir});
 }
 
-/* The sites of a run that was measured before, by its config. */
-static int recorded_sites(const char *dir, struct words *sites)
-{
-    AUTO_FREE char *path = xstrfmt("%s/config.ini", dir);
-    AUTO(config_free_of) struct config *c = NULL;
-    CHECK(config_load(&c, path, NULL));
-    list_sites(c, sites);
-    return GS_OK;
-}
-
 /* The config that was measured, with what was found: complete, so that a recording of it is, too. */
 static int write_config(const struct links *l, const char *dir, const char *to)
 {
@@ -256,7 +246,13 @@ static int run(void *request, char **words, int n)
     say_quiet(q->quiet);
     AUTO_FREE char *run = locate_run(words[0]), *measured = NULL;
     bool folder = files_is_folder(run);
-    int code = folder ? recorded_sites(run, &sites) : measure(q, words[0], &measured, &sites);
+    if (folder) {
+        AUTO_FREE char *config = xstrfmt("%s/config.ini", run);
+        AUTO(config_free_of) struct config *c = NULL;
+        CHECK(config_load(&c, config, NULL));
+        list_sites(c, &sites);
+    }
+    int code = folder ? GS_OK : measure(q, words[0], &measured, &sites);
     const char *dir = folder ? run : measured;
     return code || !dir ? code : links_answer(q, dir, &sites);
 }
