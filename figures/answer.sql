@@ -219,7 +219,7 @@ grouped AS (
 ),
 placed AS (
     SELECT nth, nth + 1.3 * g - 0.4 AS y, g, heading, heading IS NOT before AS first, name,
-        CASE WHEN proof THEN other ELSE of || ' → ' || other END AS pair, 1 / r AS loss,
+        replace(CASE WHEN proof THEN other ELSE of || ' → ' || other END, 'NCCL_', '') AS pair, 1 / r AS loss,
         1 / hi AS low, 1 / lo AS high,
         judged <> 'inconclusive' AS shown
     FROM grouped

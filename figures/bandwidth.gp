@@ -1,30 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Bus bandwidth or time (latency.gp) against size: a line for each config, as a ratio to the baseline, with a
-# ribbon for its 95% interval (of the baseline: the A/A floor) and a ring at the best config of a size by
-# verdict (panels.sql). The values of the baseline stand below the axis. Without a baseline the figure has
-# absolute values, and the limit of the platform.
+# Bus bandwidth or time (latency.gp) against size: a line for each config, with a ribbon for its 95% interval and
+# a ring at the best config of a size by verdict (panels.sql). Bandwidth is absolute, with the limit of the
+# platform. Time is a ratio to the baseline, whose ribbon is the A/A floor and whose values stand below the axis;
+# without a baseline it is absolute, too.
 #   value          "time" or "bus"
 #   value_text(v)  an absolute value as text
 #   y_title        of absolute values
-#   what_of        the measured quantity, for the title of ratios
+#   what_of        the measured quantity, for the title of ratios of times
 #   features_side  left: words on features grow up from the lower edge; right: down from the upper one
 
 if (!exists("value")) {
     load data
     value = "bus"
     y_title = isolated ? "bus bandwidth, isolated operation" : "bus bandwidth, steady state (T_ss)"
-    what_of = isolated ? ", isolated operation" : ", steady state"
-    value_text(v) = v >= 1e9 ? sprintf("%.3g GB/s", v / 1e9) : v >= 1e6 ? sprintf("%.3g MB/s", v / 1e6) : \
+    value_text(v) = v >= 1e12 ? sprintf("%.3g TB/s", v / 1e12) : v >= 1e9 ? sprintf("%.3g GB/s", v / 1e9) : v >= 1e6 ? sprintf("%.3g MB/s", v / 1e6) : \
         v >= 1e3 ? sprintf("%.3g kB/s", v / 1e3) : sprintf("%.3g B/s", v)
     features_side = "left"
 }
 load "figures/words.gp"
 PLOT = 1.75
-as_ratio = baseline_at > 0
+as_ratio = baseline_at > 0 && value eq "time"
 stats $curve using c_best nooutput
 more = STATS_max > 0 ? "best, by the verdicts" : ""
-if (as_ratio) { y_title = (value eq "bus" ? "bus bandwidth" : "time") . " / that of " . label[baseline_at] . what_of }
+if (as_ratio) { y_title = "time / that of " . label[baseline_at] . what_of }
 load "figures/legend.gp"
 STRIP = (strips > 0 ? 0.14 : 0) + (as_ratio ? 0.14 : 0)
 load "figures/style.gp"
@@ -32,7 +31,6 @@ load "figures/style.gp"
 c_y = as_ratio ? c_ratio : value eq "bus" ? c_bus : c_time
 c_low = as_ratio ? c_ratio_low : value eq "bus" ? c_bus_low : c_time_low
 c_high = as_ratio ? c_ratio_high : value eq "bus" ? c_bus_high : c_time_high
-drawn(v) = as_ratio && value eq "bus" ? 1 / v : v
 y_text(v) = as_ratio ? sprintf("×%g", v) : value_text(v)
 
 y_limit = limit
@@ -48,11 +46,11 @@ array ratio[35] = [0.01, 0.02, 0.05, 0.07, 0.1, 0.14, 0.2, 0.25, 0.33, 0.5, 0.6,
     1, 1.01, 1.02, 1.05, 1.1, 1.2, 1.4, 1.6, 2, 2.5, 3, 4, 7, 10, 14, 20, 50, 100]
 if (as_ratio) {
     set autoscale y
-    stats $curve using (drawn(column(c_y))) nooutput
+    stats $curve using (column(c_y)) nooutput
     y_low = STATS_min > 0.97 ? 0.97 : STATS_min < 1 / FAR ? 1 / FAR : STATS_min
     y_high = STATS_max < 1.03 ? 1.03 : STATS_max > FAR ? FAR : STATS_max
     do for [k = 1 : n_lead] {
-        stats $curve index lead[k] - 1 using (drawn(column(c_y))) nooutput
+        stats $curve index lead[k] - 1 using (column(c_y)) nooutput
         if (exists("STATS_records")) { # else none of its sizes has a value of the baseline
             y_low = STATS_min < y_low ? STATS_min : y_low
             y_high = STATS_max > y_high ? STATS_max : y_high
@@ -78,7 +76,7 @@ at_values = (KEY + 0.112 + (strips > 0 ? 0.13 : 0)) / HEIGHT
 if (as_ratio) {
     array value_at[values]
     array value_of[values]
-    stats $baseline using (value_at[int($0) + 1] = $1, value_of[int($0) + 1] = column(value eq "bus" ? 3 : 2), y_low) nooutput
+    stats $baseline using (value_at[int($0) + 1] = $1, value_of[int($0) + 1] = column(2), y_low) nooutput
     # At the labels of the axis, if most have a value; else evenly spread.
     aligned = 0
     do for [i = 1 : values] { aligned = aligned + is_labelled(value_at[i]) }
@@ -109,24 +107,14 @@ if (strips > 0) {
     set label 549 strip_of . " ran" at screen 0.02, (KEY + 0.112) / HEIGHT left font ",5.5" textcolor rgb "#404040"
 }
 
-if (has_limit && !as_ratio) {
+if (has_limit) {
     set arrow 1 from graph 0, first limit to graph 1, first limit nohead linewidth 1 dashtype (4, 3) linecolor rgb "#606060"
     set label 1 "limit " . rate(limit) at graph 0.02, first limit offset 0, 0.5 textcolor rgb "#404040"
 }
-if (has_limit && point_high > limit && !as_ratio) {
+if (has_limit && point_high > limit) {
     set label 2 "× above the limit" at screen 1 - RIGHT / WIDTH, 1 - (TOP - 0.1) / HEIGHT right textcolor rgb "#D00000"
 }
 
-# The limit is named if a part of its line lies in the picture.
-has_line = 0
-if (as_ratio && has_limit) {
-    set autoscale y
-    stats $baseline using (limit / $3) nooutput
-    has_line = exists("STATS_records") && STATS_min < y_high && STATS_max > y_low
-    set yrange [y_low : y_high]
-}
-limit_curve = has_line ? "$baseline using 1:(limit / $3) with lines linewidth 1 dashtype (4, 3) linecolor rgb '#606060'" : "NaN with points"
-if (has_line) { set label 3 "- - limit " . rate(limit) at first real(word($baseline[1], 1)), first y_high left offset 0, -0.5 textcolor rgb "#404040" }
 # An arrow where an interval or a grey curve leaves the picture.
 array cut_at[3 * |$curve|]
 array cut_up[3 * |$curve|]
@@ -134,10 +122,10 @@ array cut_tone[3 * |$curve|]
 cuts = 0
 note_cut(x, v, tone) = v < y_low || v > y_high ? (cuts = cuts + 1, cut_at[cuts] = x, cut_up[cuts] = v > y_high, cut_tone[cuts] = tone, y_low) : y_low
 do for [k = 1 : n_lead] {
-    stats $curve index lead[k] - 1 using (note_cut(column(c_size), drawn(column(c_low)), tone[lead[k]])) nooutput
-    stats $curve index lead[k] - 1 using (note_cut(column(c_size), drawn(column(c_high)), tone[lead[k]])) nooutput
+    stats $curve index lead[k] - 1 using (note_cut(column(c_size), column(c_low), tone[lead[k]])) nooutput
+    stats $curve index lead[k] - 1 using (note_cut(column(c_size), column(c_high), tone[lead[k]])) nooutput
 }
-do for [k = 1 : n_rest] { stats $curve index rest[k] - 1 using (note_cut(column(c_size), drawn(column(c_y)), GREY_TONE)) nooutput }
+do for [k = 1 : n_rest] { stats $curve index rest[k] - 1 using (note_cut(column(c_size), column(c_y), GREY_TONE)) nooutput }
 do for [i = 1 : cuts] {
     sign = cut_up[i] ? "↑" : "↓"
     y = cut_up[i] ? y_high / (y_high / y_low) ** 0.03 : y_low * (y_high / y_low) ** 0.03
@@ -147,11 +135,11 @@ do for [i = 1 : cuts] {
 # A ribbon that leaves the picture is cut there: gnuplot would draw another shape.
 cut(v) = v < y_low ? y_low : v > y_high ? y_high : v
 # Bands come first and are translucent, so that they hide no curve.
-curves = "for [k = 1 : n_lead] $curve index lead[k] - 1 using c_size:(cut(drawn(column(c_low)))):(cut(drawn(column(c_high)))) with filledcurves linetype tone[lead[k]], " . \
-    "for [k = 1 : n_rest] $curve index rest[k] - 1 using c_size:(drawn(column(c_y))) with linespoints linetype GREY_TONE, " . \
-    "for [k = 1 : n_lead] $curve index lead[k] - 1 using c_size:(drawn(column(c_y))) with linespoints linetype tone[lead[k]], " . \
-    "$curve using c_size:(column(c_best) == 1 ? drawn(column(c_y)) : NaN) with points pointtype 6 pointsize 1.1 linewidth 0.8 linecolor rgb '#000000', " . \
-    "$curve using c_size:(has_limit && column(c_bus) > limit ? drawn(column(c_y)) : NaN) with points pointtype 2 pointsize 0.9 linewidth 1.2 linecolor rgb '#D00000'"
+curves = "for [k = 1 : n_lead] $curve index lead[k] - 1 using c_size:(cut(column(c_low))):(cut(column(c_high))) with filledcurves linetype tone[lead[k]], " . \
+    "for [k = 1 : n_rest] $curve index rest[k] - 1 using c_size:(column(c_y)) with linespoints linetype GREY_TONE, " . \
+    "for [k = 1 : n_lead] $curve index lead[k] - 1 using c_size:(column(c_y)) with linespoints linetype tone[lead[k]], " . \
+    "$curve using c_size:(column(c_best) == 1 ? column(c_y) : NaN) with points pointtype 6 pointsize 1.1 linewidth 0.8 linecolor rgb '#000000', " . \
+    "$curve using c_size:(has_limit && column(c_bus) > limit ? column(c_y) : NaN) with points pointtype 2 pointsize 0.9 linewidth 1.2 linecolor rgb '#D00000'"
 
 # Marks the features of the curves ($marks). The curve of the baseline has words at an edge, and thin lines
 # to its marks. In a figure of ratios it alone has marks, without switches: the strip shows them.
@@ -175,4 +163,4 @@ features = marks == 0 ? "NaN with points" : \
     "for [k = 1 : 6] $marks using 1:(column(4) == k ? mark(column(6), k, column(c_mark)) : NaN) with points pointtype mark_type[k] " \
     . "pointsize 0.7 linewidth 0.9 linecolor rgb '#303030'" . lines
 
-plot @limit_curve, @curves, @features
+plot @curves, @features

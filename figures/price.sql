@@ -115,4 +115,4 @@ SELECT
     1 - exp(iif(workload = 'trial', lowest, x - error)) AS high, n, run_id, platform, workload,
     label, ranks
 FROM price
-ORDER BY arm IN ('half', 'one') OR low < 0, kind, link = 'NVLink', link = 'host memory', price DESC
+ORDER BY arm IN ('half', 'one'), kind, link = 'NVLink', link = 'host memory', price DESC

@@ -3,7 +3,7 @@
 # The x axis from spread(low) to spread(high) (verdict.gp): a label at 0, and on both sides from the end
 # inward where there is room; a tick at every other edge.
 
-room = 0.30 * (spread(high) - spread(low)) / (WIDTH - LEFT - RIGHT)
+room = 0.36 * (spread(high) - spread(low)) / (WIDTH - LEFT - RIGHT)
 set xtics (change(1) 0)
 do for [side = 0 : 1] {
     shown = 1e9
