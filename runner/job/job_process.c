@@ -120,7 +120,8 @@ __attribute__((noreturn)) static void guard(const char *script, int out, pid_t p
 
 struct watcher {
     pid_t guard;
-    struct process_family family; /* of the job, once there is no guard */
+    struct process_family family; /* of the job, once there is no guard; and what it has in */
+    struct job_memory memory;     /* shared memory */
     int out;
     struct interrupts *interrupts;
     int obeyed;
@@ -162,8 +163,12 @@ static void obey(struct watcher *w, struct job_ended *ended)
 /* The guard was killed or stopped, and cannot end the job. */
 static void replace_guard(struct watcher *w, struct job_ended *ended)
 {
+    AUTO_FREE pid_t *pids = NULL;
+    size_t n = family_descendants(&pids);
+    job_memory_look(&w->memory, pids, n);
     kill(w->guard, SIGKILL);
     family_kill(&w->family);
+    job_memory_end(&w->memory);
     *ended = (struct job_ended){.lost = true, .stopped = ended->stopped};
 }
 
@@ -179,6 +184,19 @@ static bool is_guarded(struct watcher *w, double asked_s, int *status, struct jo
         replace_guard(w, ended);
     }
     return false;
+}
+
+/* A process of the job that is stopped, for which the others wait. 0: none. */
+static pid_t halted(void)
+{
+    AUTO_FREE pid_t *pids = NULL;
+    size_t n = family_descendants(&pids);
+    for (size_t i = 0; i < n; i++) {
+        pid_t parent;
+        if (family_state(pids[i], &parent) == 'T')
+            return pids[i];
+    }
+    return 0;
 }
 
 static void watch(struct watcher *w, double timeout_s, struct job_ended *ended)
@@ -197,8 +215,10 @@ static void watch(struct watcher *w, double timeout_s, struct job_ended *ended)
         if (!asked) {
             ended->enough = w->hooks->enough && w->hooks->enough(w->hooks->ctx);
             ended->hung = !ended->enough && clock_now_s() > began + timeout_s;
-            if (ended->enough || ended->hung)
+            if (ended->enough || ended->hung) {
+                ended->halted = halted();
                 kill(w->guard, SIGTERM);
+            }
         }
         asked_s = asked && !(asked_s > 0) ? clock_now_s() : asked_s;
     }
@@ -222,6 +242,7 @@ int job_guarded(const char *script, double timeout_s, struct interrupts *i,
         return fail(GS_FAILED, "train: no pipe for the command: %s", strerror(errno));
     struct watcher w = {.out = out[0], .interrupts = i, .obeyed = i->count, .hooks = hooks};
     family_adopt(&w.family);
+    job_memory_begin(&w.memory);
     w.guard = fork();
     if (w.guard == 0)
         guard(script, out[1], parent, i);
@@ -232,6 +253,7 @@ int job_guarded(const char *script, double timeout_s, struct interrupts *i,
         watch(&w, timeout_s, ended);
     if (w.out >= 0)
         close(w.out);
+    job_memory_end(&w.memory);
     free(w.family.before);
     return w.guard > 0
                ? GS_OK

@@ -15,6 +15,7 @@ struct job_ended {
     bool stopped; /* it was ended because of a second signal to gradsync */
     bool enough;  /* it was ended because the caller has enough */
     bool lost;    /* its guard was killed or stopped, so it was ended */
+    pid_t halted; /* a process of it that was stopped (SIGSTOP) when it was ended; 0: none */
     double took_s;
 };
 

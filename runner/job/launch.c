@@ -533,6 +533,10 @@ int launch_run(struct launch *l, const struct tune_setting *set, struct launched
         r->stopped = e.stopped;
         if (!r->stopped)
             judge(l, &e);
+        size_t used = strlen(r->why);
+        if (r->kind && e.halted)
+            snprintf(r->why + used, sizeof r->why - used,
+                     "; process %d of it was stopped (SIGSTOP)", (int)e.halted);
     }
     job_output_free(&l->output);
     if (l->folder)

@@ -934,8 +934,8 @@ static int first_launch(struct tune *t, int number, bool *again)
         return fail(GS_FAILED, "tune: the job has one rank, which does not communicate: "
                                "start it with two or more");
     bool hang = r.kind && !strcmp(r.kind, "hang"), hung = hang && r.n;
-    *again = (hang || *r.crash) && leave_hung(t, &r) && !t->price.known && number < FIRST_MOST &&
-             left_s(t) > 2 * r.begun_s + 10;
+    bool named = (hang || *r.crash) && leave_hung(t, &r);
+    *again = named && !t->price.known && number < FIRST_MOST && left_s(t) > 2 * r.begun_s + 10;
     if (*again) {
         forget_settings(t);
         return GS_OK;
@@ -943,8 +943,8 @@ static int first_launch(struct tune *t, int number, bool *again)
     if (r.kind && !hung)
         return fail(GS_FAILED, "tune: the command: %s: %s; its output is in %s/launch-01.01.log",
                     r.kind, r.why, t->race_dir);
-    if (hung && !*r.journals.turn)
-        say("tune: %s%s", t->price.known ? "" : "no price: ", r.why);
+    if (!named && (hung || *r.crash))
+        say("tune: the job %s as it is: %s", hung ? "hung" : "crashed", hung ? r.why : r.crash);
     if (!f.arms_told) {
         t->link = r.link;
         t->nccl = r.nccl;
@@ -1158,7 +1158,7 @@ static bool cut_to_time(struct tune *t)
 {
     double fit = race_left_s(t) / fmax(t->start_s, 0.1) - 1;
     size_t n = race_left(&t->race), kept = 0;
-    if (fit < 2) {
+    if (fit < 2 && fit < (double)n) {
         say("tune: a launch takes %s, so there is no time for %zu setting%s that a running job "
             "cannot change: "
             "they take --minutes %.0f",
