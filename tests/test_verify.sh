@@ -35,11 +35,14 @@ dead=$(bash -c 'echo $$')
 finished=$(echo measured/*/*/*)
 chmod u+w "$finished" && rm -f "$finished/MANIFEST.json"
 echo old | tee "$finished/.MANIFEST.json.$dead" >"$finished/.MANIFEST.json.$$"
+mkdir -p csv && touch "csv/.summary.csv.$dead"
 exits 0 'a killed seal is repeated' "$gradsync" resume "$finished"
-is "$(grep -c 'MANIFEST' "$finished/MANIFEST.json")" 0 'what it left is not listed'
-exits 0 'nor is it a fault' "$gradsync" check "$finished"
-chmod u+w "$finished" && rm "$finished"/.MANIFEST.json.*
+ok 'what it left is gone' test ! -e "$finished/.MANIFEST.json.$dead"
+ok 'the temporary file of a process that runs stays' test -e "$finished/.MANIFEST.json.$$"
+chmod u+w "$finished" && rm "$finished/.MANIFEST.json.$$" "$finished/MANIFEST.json"
+exits 0 'and the run is sealed again' "$gradsync" resume "$finished"
 ok 'the recording of the runner is reduced' "$gradsync" query measured --export csv
+is "$(find csv -name '.*')" '' 'reduce removes what a killed reduce left'
 is "$(cut -d, -f27 csv/summary.csv | sort -u | tr '\n' ' ')" 'ok status ' \
     "every cell of the runner's recording is ok"
 prints $'^null on tiny, run .*\nsize +config .*\n8 +a .*10.0 us' "$gradsync" show measured

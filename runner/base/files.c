@@ -4,12 +4,14 @@
 #include "base/err.h"
 #include "base/text.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <ftw.h>
 #include <openssl/evp.h>
+#include <signal.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -148,10 +150,37 @@ bool files_write_new(const char *path, const char *text, mode_t mode)
     return good;
 }
 
+/* Is it ".NAME.PID" of a process that has ended? */
+static bool is_abandoned(const char *file, const char *name)
+{
+    size_t n = strlen(name);
+    char *end;
+    if (file[0] != '.' || strncmp(file + 1, name, n) != 0 || file[1 + n] != '.' ||
+        !isdigit((unsigned char)file[2 + n]))
+        return false;
+    long pid = strtol(file + 2 + n, &end, 10);
+    return !*end && pid > 0 && pid != (long)getpid() && kill((pid_t)pid, 0) && errno == ESRCH;
+}
+
+/* The folder is listed for its first file only. Abandoned files are older than this process, so one
+ * look finds them all. */
 char *files_temporary(const char *path)
 {
+    static char *listed;
+    static struct words files;
     const char *name = path_name(path);
-    return xstrfmt("%.*s.%s.%ld", (int)(name - path), path, name, (long)getpid());
+    AUTO_FREE char *dir = xstrfmt("%.*s", (int)(name - path), path);
+    if (!listed || strcmp(listed, dir)) {
+        xstrset(&listed, dir);
+        words_free(&files);
+        files_list(*dir ? dir : ".", NULL, &files);
+    }
+    for (size_t i = 0; i < files.n; i++)
+        if (is_abandoned(files.v[i], name)) {
+            AUTO_FREE char *old = xstrfmt("%s%s", dir, files.v[i]);
+            files_remove_tree(old);
+        }
+    return xstrfmt("%s.%s.%ld", dir, name, (long)getpid());
 }
 
 bool files_replace(const char *path, const char *text, mode_t mode)

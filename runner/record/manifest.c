@@ -18,16 +18,14 @@
 
 /* ---- a run folder's files ---- */
 
-/* The names in the folder, sorted, without the manifest and what killed processes left of it. GS_OK or
- * GS_FAILED, reported. */
+/* The names in the folder, sorted. GS_OK or GS_FAILED, reported. */
 static int list(const char *dir, struct words *names)
 {
     AUTO_WORDS struct words all = {0};
     if (!files_list(dir, NULL, &all))
         return fail_at(GS_FAILED, dir, 0, "cannot be read: %s", strerror(errno));
     for (size_t i = 0; i < all.n; i++)
-        if (strcmp(all.v[i], RECORD_MANIFEST) != 0 &&
-            strncmp(all.v[i], "." RECORD_MANIFEST ".", sizeof RECORD_MANIFEST + 1) != 0)
+        if (strcmp(all.v[i], RECORD_MANIFEST) != 0)
             words_add(names, all.v[i]);
     return GS_OK;
 }
@@ -83,6 +81,9 @@ static void make_read_only(const char *path)
 /* Checked after it was hashed: what is altered from then on differs from the hash. */
 int manifest_write(const char *dir)
 {
+    /* What a killed process left of the manifest would be listed in it. */
+    AUTO_FREE char *manifest = xstrfmt("%s/%s", dir, RECORD_MANIFEST);
+    free(files_temporary(manifest));
     AUTO_WORDS struct words names = {0};
     AUTO_JSON json_t *files = json_object();
     int code = list(dir, &names);
