@@ -7,8 +7,7 @@
 --   compare    has the steps whose bandwidth was not measured (trials, trainings, steps recorded
 --                 without operations alone). They show what the baseline loses;
 --                 synthetic ones only where there is nothing else.
--- Of several runs of a step the one with the most contrasts is drawn; of equal ones, the latest.
--- Of tune, each proof is a row: the jobs of two may differ. A race is counted, and a price is left
+-- The runs that stand are drawn. Of tune, each proof is a row: the jobs of two may differ. A race is counted, and a price is left
 -- out: its arms are no settings.
 WITH kind(level, l, words) AS (
     VALUES ('synthetic', 1, 'synthetic steps'), ('step', 2, 'replayed steps'),
@@ -18,10 +17,10 @@ measured AS (
     SELECT *, run_id GLOB '*-tune-*' AS race, run_id GLOB '*-proof-*' AS proof
     FROM (
         SELECT c.*, 0 AS chosen, row_number() OVER (ORDER BY sort, c.rowid) AS place
-        FROM compare c JOIN stamp USING (run)
+        FROM compare c JOIN stamp USING (run) JOIN standing USING (run)
         UNION ALL
         SELECT c.*, 1, row_number() OVER (ORDER BY sort, c.rowid)
-        FROM chosen c JOIN stamp USING (run)
+        FROM chosen c JOIN stamp USING (run) JOIN standing USING (run)
     )
     WHERE platform = :of
         AND (mode = 'overlapped' OR level GLOB 'tr*' AND NOT chosen)

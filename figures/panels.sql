@@ -1,26 +1,17 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
 -- What there is to draw of one platform and workload (:of, "P/W"): its curves against size, and all
--- lines of the panels (figures/draw). Other figures than curves are in steps.sql and verdicts.sql. A
--- cell measured again is drawn as it was measured last; a run that was interrupted is drawn only while
--- its section has no finished one, and one that measured nothing never. :configs, if not empty, are
--- the configs to draw, with commas.
+-- lines of the panels (figures/draw). Other figures than curves are in steps.sql and verdicts.sql. The
+-- runs that stand are drawn; jobs share a section, and of a cell of two jobs the later one is drawn.
+-- :configs, if not empty, are the configs to draw, with commas.
 --
 -- A panel holds one curve (bar, line) a config. Parameters that take several values beside `size`
 -- are axes; each combination of their values is a panel of its own. So is each size of a training
 -- step, up to 2; of more sizes those are drawn where some config gains most on the first one.
-CREATE TEMP TABLE run AS
-SELECT run_id, max(label) AS section, row_number() OVER (ORDER BY min(sort)) AS nth,
-    max(median_s IS NOT NULL) AS measured, coalesce(max(status = 'partial'), 0) AS partial
-FROM summary JOIN stamp USING (run)
-WHERE platform || '/' || workload = :of
-GROUP BY run_id;
-
 CREATE TEMP TABLE drawn_run AS
-SELECT run_id, nth
-FROM run
-WHERE measured
-    AND NOT (partial AND section IN (SELECT section FROM run WHERE measured AND NOT partial));
+SELECT run, row_number() OVER (ORDER BY sort) AS nth
+FROM run JOIN stamp USING (run) JOIN standing USING (run)
+WHERE platform || '/' || workload = :of;
 
 CREATE TEMP TABLE wanted AS
 SELECT DISTINCT config
@@ -37,10 +28,8 @@ FROM (
     SELECT *, min(at) OVER c AS first, max(at) OVER c AS last
     FROM (
         SELECT s.*, row_number() OVER (ORDER BY nth, s.rowid) AS at
-        FROM summary s JOIN drawn_run USING (run_id)
-        WHERE platform || '/' || workload = :of
-            AND median_s IS NOT NULL
-            AND config IN (SELECT config FROM wanted)
+        FROM summary s JOIN drawn_run USING (run)
+        WHERE median_s IS NOT NULL AND config IN (SELECT config FROM wanted)
     )
     WINDOW c AS (PARTITION BY label, cell_id)
 )
@@ -53,10 +42,8 @@ FROM (
     SELECT *, min(at) OVER c AS first, max(at) OVER c AS last
     FROM (
         SELECT t.*, row_number() OVER (ORDER BY nth, t.rowid) AS at
-        FROM iteration t JOIN drawn_run USING (run_id)
-        WHERE platform || '/' || workload = :of
-            AND overlapped_s IS NOT NULL
-            AND config IN (SELECT config FROM wanted)
+        FROM iteration t JOIN drawn_run USING (run)
+        WHERE overlapped_s IS NOT NULL AND config IN (SELECT config FROM wanted)
     )
     WINDOW c AS (PARTITION BY label, config, ranks, nodes, by_name(params))
 )
@@ -78,8 +65,8 @@ FROM (
         END AS code
     FROM (
         SELECT c.*, nth, row_number() OVER (ORDER BY nth, c.rowid) AS at
-        FROM compare c JOIN drawn_run USING (run_id)
-        WHERE platform || '/' || workload = :of AND config IN (SELECT config FROM wanted)
+        FROM compare c JOIN drawn_run USING (run)
+        WHERE config IN (SELECT config FROM wanted)
     )
     WINDOW c AS (PARTITION BY label, mode, config, size_B, by_name(params))
 )

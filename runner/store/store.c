@@ -53,13 +53,14 @@ const struct store_table store_tables[] = {
     {"sample", "run,seq,sample,time_ns", "sample",
      "SELECT run, seq, key + 1 AS sample, value AS time_ns FROM block, json_each(times_json)"},
     {"standing", "run",
-     "platform, workload, label and job: the latest run, or the latest complete one if there is "
-     "any",
+     "platform, workload, label and job: the latest complete run that measured something, or the "
+     "latest run if there is none",
      "SELECT run FROM (SELECT run, row_number() OVER (PARTITION BY platform, workload, label,"
      /* jobs share a section, and the group of their cells tells them apart */
      " iif(workload IN ('trial', 'train'),"
      "  (SELECT min(grp) FROM cell WHERE cell.run = run.run), '')"
-     " ORDER BY complete DESC, run_id DESC) AS place FROM run) WHERE place = 1"},
+     " ORDER BY 2 * complete + EXISTS (SELECT 1 FROM block WHERE block.run = run.run) DESC,"
+     " run_id DESC) AS place FROM run) WHERE place = 1"},
     {"foreign_load", "run,launch,host,cores,foreign_cores", "host of a launch",
      "SELECT run, launch, host, max(cores) AS cores,"
      " max(0, max(busy_cores) - total(own_cores)) AS foreign_cores FROM ("
