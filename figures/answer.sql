@@ -81,7 +81,7 @@ row AS (
     WINDOW step AS (PARTITION BY section, coalesce(size_B, 0), coalesce(text, ''))
 ),
 used AS (
-    SELECT *, count(*) OVER (PARTITION BY first, run_id) AS rows
+    SELECT *
     FROM row
     WHERE ratio IS NOT NULL AND (chosen OR NOT has_bandwidth)
 ),
@@ -90,7 +90,7 @@ used AS (
 ranked AS (
     SELECT *,
         row_number() OVER (PARTITION BY first
-            ORDER BY rows DESC, run_id DESC,
+            ORDER BY run_id DESC,
                 CASE verdict
                     WHEN 'faster' THEN high - 1e6
                     WHEN 'same operation' THEN 1e6

@@ -108,7 +108,7 @@ asked() { # OUT NAME OF CSV…: the data that figures/draw NAME OF has of the ta
         printf '#!/bin/sh\n' >figures/plot
     fi
     rm -rf tables data/csv/drawn && mkdir tables && : >tables/runs
-    local given=(--table tables/stamp.csv)
+    local given=(--table tables/stamp.csv --table tables/run.csv --table tables/standing.csv)
     for is; do # runs have numbers in the order in which files name them
         [ -s "$is" ] || continue
         table=$(basename "$is" .csv)
@@ -118,13 +118,15 @@ asked() { # OUT NAME OF CSV…: the data that figures/draw NAME OF has of the ta
             FNR == 1 { print table == "samples" ? "run,cell_id,copy,counts,iters,times_json" : at["run_id"] ? "run," $0 : $0; next }
             at["run_id"] && !($at["run_id"] in known) {
                 known[$at["run_id"]] = ++n
-                print n "," $at["run_id"] >>"tables/runs"
+                print n "," $at["run_id"] "," $at["platform"] "," (at["workload"] ? $at["workload"] : "") "," $at["label"] >>"tables/runs"
             }
             table == "samples" { printf "%d,%s,%s,1,1,[%.15g]\n", known[$at["run_id"]], $at["cell_id"], $at["copy"], 1e9 * $at["time_s"]; next }
             { print (at["run_id"] ? known[$at["run_id"]] "," : "") $0 }' tables/runs "$is" >"tables/$table.csv"
         [ "$table" = samples ] && table=block
         given+=(--table "$table=tables/$(basename "$is")")
     done
+    { echo run,run_id,platform,workload,label && cat tables/runs; } >tables/run.csv
+    cut -d, -f1 tables/run.csv >tables/standing.csv
     awk -F, 'BEGIN { print "run,sort" } { printf "%d,%06d\n", $1, $1 }' tables/runs >tables/stamp.csv
     { printf '#!/bin/bash\nshift\nexec %q query' "$gradsync" && printf ' %q' "${given[@]}" && echo ' "$@"'; } >tables/ask
     chmod +x tables/ask

@@ -22,8 +22,8 @@ run,platform,run_id,loss,config,size_B,sync_s,sync_ci_low_s,sync_ci_high_s,model
 3,b,1,0.001,strategy=mpi,8,1.0,0.9,1.1,
 END
 sed -i '2,$s/$/,,ring,tcp,1,0,1,4,4/' wan.csv
-printf '%s\n' run,sort 1,1 2,2 3,3 >stamp.csv
-$ gradsync query -q --format csv --table wan.csv --table stamp.csv -- "$(cat $top/figures/wan_{cells,errors}.sql)"
+printf '%s\n' run,sort 2,2 3,3 >stamp.csv && cut -d, -f1 stamp.csv >standing.csv
+$ gradsync query -q --format csv --table wan.csv --table stamp.csv --table standing.csv -- "$(cat $top/figures/wan_{cells,errors}.sql)"
 
 # ---- recordings before the smallest block was halved: each of 6 exchanges forwards 16 KiB, 1.3 ms. The version of
 # wan_sync decides, not the time. The model in per cent of the measurement:

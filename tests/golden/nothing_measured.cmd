@@ -10,8 +10,11 @@ for group in $G $H; do line $new 1 1 '{"type":"group","group":"'"$group"'","bloc
 line $new 1 1 '{"type":"end","at":2.5,"status":"complete"}'
 $ gradsync show raw
 $ gradsync show $new
-gradsync query -q $old --export csv.old && panels before p/null csv.old
-gradsync query -q raw --export csv && panels after p/null csv
+stored() { # OUT RUN…: the data of the figures of these runs
+    rm -rf data figures && mkdir -p data/raw/p/null && cp -r "${@:2}" data/raw/p/null && cp -r $top/figures figures && ln -sf /bin/true figures/plot
+    gradsync query -q --export data/csv && GRADSYNC=$gradsync figures/draw panels p null && cp -r data/csv/drawn/panels/p/null $1
+}
+stored before $old && stored after $old $new
 $ diff -r before after && wc -l <before/list
 # A run that has only begun has a table of contrasts with its header.
 mkdir -p begun/p/null/20250303T000000Z-cccc && : >begun/p/null/20250303T000000Z-cccc/launch-01.01.jsonl
