@@ -383,24 +383,7 @@ int csv_write_file(const char *path, const char *text)
     return csv_close(&file, true);
 }
 
-/* ---- rows ---- */
-
-/* One field from s on, its quotes taken off, into fields. Returns what follows it. */
-static const char *take_field(struct csv_reader *r, const char *s)
-{
-    const char *ends = *s == '"' ? "\"" : ",";
-    ALLOC_MORE(r->starts, r->n_starts);
-    r->starts[r->n_starts++] = r->fields.len;
-    s += *ends == '"';
-    size_t n = strcspn(s, ends);
-    for (; *ends == '"' && s[n] && s[n + 1] == '"'; n = strcspn(s, ends)) {
-        text_addn(&r->fields, s, n + 1); /* of two quotes, the first */
-        s += n + 2;
-    }
-    text_addn(&r->fields, s, n);
-    text_addn(&r->fields, "", 1);
-    return s + n + (*ends == '"' && s[n]);
-}
+/* ---- reading ---- */
 
 /* A record: a line, and those after it while a quote is open. Empty lines are no records. It is
  * empty at the end of the file. GS_OK or GS_FAILED, reported. */
@@ -435,84 +418,52 @@ static int read_record(struct csv_reader *r, struct text *record)
     return GS_OK;
 }
 
-static int read_fields(struct csv_reader *r, bool *got)
+/* The fields of the next record, their quotes taken off. */
+static int read_fields(struct csv_reader *r)
 {
-    AUTO_TEXT struct text record = {0};
-    int code = read_record(r, &record);
-    *got = !code && record.len > 0;
-    text_clear(&r->fields);
-    r->n_starts = 0;
-    for (const char *s = record.s; *got && s;) {
-        s = take_field(r, s);
-        if (*s && *s != ',') {
-            code = fail_at(GS_FAILED, r->path, (int)r->number,
-                           "damaged: text after a closing quote; make the tables again");
-            *got = false;
+    AUTO_TEXT struct text record = {0}, field = {0};
+    words_free(&r->row);
+    CHECK(read_record(r, &record));
+    for (const char *s = record.len ? record.s : NULL; s; s = *s ? s + 1 : NULL) {
+        const char *ends = *s == '"' ? "\"" : ",";
+        text_clear(&field);
+        s += *ends == '"';
+        size_t n = strcspn(s, ends);
+        for (; *ends == '"' && s[n] && s[n + 1] == '"'; n = strcspn(s, ends)) {
+            text_addn(&field, s, n + 1); /* of two quotes, the first */
+            s += n + 2;
         }
-        s = *s == ',' ? s + 1 : NULL;
+        text_addn(&field, s, n);
+        words_add(&r->row, field.s);
+        s += n + (*ends == '"' && s[n]);
+        if (*s && *s != ',')
+            return fail_at(GS_FAILED, r->path, (int)r->number,
+                           "damaged: text after a closing quote; make the tables again");
     }
-    return code;
-}
-
-/* The fields of the parameters become one, "size=8 gemms=4". */
-static void fold_params(struct csv_reader *r)
-{
-    AUTO_TEXT struct text all = {0};
-    size_t first = r->n_header - 1;
-    text_clear(&all);
-    for (size_t i = 0; i < r->params.n; i++) {
-        const char *value = r->fields.s + r->starts[first + i];
-        if (*value)
-            text_addf(&all, "%s%s=%s", all.len ? " " : "", r->params.v[i], value);
-    }
-    r->starts[first] = r->fields.len;
-    r->n_starts = r->n_header;
-    text_addn(&r->fields, all.s, all.len + 1);
+    return GS_OK;
 }
 
 int csv_read_row(struct csv_reader *r, bool *got)
 {
-    int code = read_fields(r, got);
-    size_t expected = r->n_header - (r->params.n > 0) + r->params.n;
-    if (*got && r->n_starts != expected)
+    CHECK(read_fields(r));
+    *got = r->row.n > 0;
+    size_t first = r->header.n - (r->params.n > 0), expected = first + r->params.n;
+    if (*got && r->row.n != expected)
         return fail_at(GS_FAILED, r->path, (int)r->number,
-                       "%zu fields under a header of %zu; make the tables again", r->n_starts,
+                       "%zu fields under a header of %zu; make the tables again", r->row.n,
                        expected);
-    if (*got && r->params.n)
-        fold_params(r);
-    return code;
-}
-
-/* ---- the file ---- */
-
-/* The last columns are those of parameters. */
-static void find_params(struct csv_reader *r)
-{
-    size_t first = r->n_starts, n = strlen(CSV_PARAM);
-    while (first && !strncmp(r->fields.s + r->starts[first - 1], CSV_PARAM, n))
-        first--;
-    for (size_t i = first; i < r->n_starts; i++)
-        words_add(&r->params, r->fields.s + r->starts[i] + n);
-    if (r->params.n) {
-        r->n_starts = first + 1;
-        r->starts[first] = r->fields.len;
-        text_addn(&r->fields, CSV_PARAMS, sizeof CSV_PARAMS);
+    if (!*got || !r->params.n)
+        return GS_OK;
+    AUTO_TEXT struct text all = {0}; /* the fields of the parameters become one, "size=8 gemms=4" */
+    text_clear(&all);
+    for (size_t i = 0; i < r->params.n; i++) {
+        char *value = r->row.v[first + i];
+        if (*value)
+            text_addf(&all, "%s%s=%s", all.len ? " " : "", r->params.v[i], value);
+        free(value);
     }
-    r->n_header = r->n_starts;
-}
-
-static int find_columns(struct csv_reader *r, const char *const *columns)
-{
-    for (r->n = 0; columns[r->n]; r->n++) {
-        size_t i = 0;
-        while (i < r->n_starts && strcmp(r->fields.s + r->starts[i], columns[r->n]))
-            i++;
-        if (i == r->n_starts)
-            return fail_at(GS_USAGE, r->path, 1,
-                           "no column '%s'; was the table made by this version?", columns[r->n]);
-        ALLOC_MORE(r->columns, r->n);
-        r->columns[r->n] = i;
-    }
+    r->row.n = first;
+    words_add(&r->row, all.s);
     return GS_OK;
 }
 
@@ -522,24 +473,27 @@ static int not_there(const char *path)
     int why = errno;
     const char *slash = strrchr(path, '/');
     AUTO_FREE char *dir = xstrfmt("%.*s", slash ? (int)(slash - path) : 0, path);
-    const char *lost = *dir && access(dir, F_OK) ? dir : path;
-    return fail_at(GS_USAGE, lost, 0, "cannot be read: %s%s", strerror(why),
+    return fail_at(GS_USAGE, *dir && access(dir, F_OK) ? dir : path, 0, "cannot be read: %s%s",
+                   files_why(why),
                    why == ENOENT ? "; 'make tables' makes the tables from the recordings" : "");
 }
 
-int csv_read_open(struct csv_reader *r, const char *path, const char *const *columns)
+int csv_read_open(struct csv_reader *r, const char *path)
 {
+    size_t n = strlen(CSV_PARAM);
     *r = (struct csv_reader){.path = path, .file = files_stream(path, FILES_ANY)};
-    if (!r->file && errno == EMEDIUMTYPE)
-        return fail_at(GS_USAGE, path, 0, "cannot be read: %s", files_why(errno));
     if (!r->file)
         return not_there(path);
-    bool got;
-    int code = read_fields(r, &got);
-    if (!code && !got)
+    int code = read_fields(r);
+    if (!code && !r->row.n)
         code = fail_at(GS_USAGE, path, 0, "empty; a table begins with a header");
-    find_params(r);
-    TRY(code, find_columns(r, columns));
+    for (size_t i = 0; i < r->row.n; i++)
+        if (strncmp(r->row.v[i], CSV_PARAM, n))
+            words_add(&r->header, r->row.v[i]);
+        else
+            words_add(&r->params, r->row.v[i] + n);
+    if (r->params.n)
+        words_add(&r->header, CSV_PARAMS);
     if (code)
         csv_read_close(r);
     return code;
@@ -550,16 +504,8 @@ void csv_read_close(struct csv_reader *r)
     if (r->file)
         fclose(r->file);
     free(r->line);
-    free(r->starts);
-    free(r->columns);
+    words_free(&r->header);
+    words_free(&r->row);
     words_free(&r->params);
-    text_free(&r->fields);
     *r = (struct csv_reader){0};
-}
-
-/* ---- fields ---- */
-
-const char *csv_read_text(const struct csv_reader *r, size_t column)
-{
-    return r->fields.s + r->starts[r->columns[column]];
 }

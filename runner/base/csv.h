@@ -75,8 +75,8 @@ void csv_decimal(char buf[CSV_DECIMAL], uint64_t time_ns, uint64_t iters);
 
 /* ---- reading ---- */
 
-/* Reads the derived tables row by row, with columns by name and RFC 4180 quotes. The columns of the
- * parameters are one column here, CSV_PARAMS, after the others. */
+/* Reads the derived tables row by row, with RFC 4180 quotes. The columns of the parameters are one column
+ * here, CSV_PARAMS, after the others. */
 
 #define CSV_PARAMS "params"  /* all parameters of a row, "size=8 gemms=4" */
 #define CSV_PARAM "param_"   /* the beginning of the name of each column in a file */
@@ -87,22 +87,17 @@ struct csv_reader {
     FILE *file;
     char *line;
     size_t cap;
-    long number;              /* of the last line */
-    struct text fields;       /* of the row, each ended by a NUL */
-    size_t *starts, n_starts; /* the start of each field */
-    size_t n_header;          /* columns, with those of parameters as one */
-    struct words params;      /* the keys of the columns of parameters */
-    size_t *columns, n;       /* the caller's columns as positions in the row */
+    long number; /* of the last line */
+    struct words header,
+        row;             /* the columns and the fields of the row, those of parameters as one */
+    struct words params; /* the keys of the columns of parameters, which are the last */
 };
 
-/* Reads the header line and finds the NULL-terminated `columns` in it. GS_OK, or GS_USAGE
- * (no such file or no such column), reported. */
-int csv_read_open(struct csv_reader *r, const char *path, const char *const *columns);
+/* Reads the header line. GS_OK, or GS_USAGE or GS_FAILED, reported. */
+int csv_read_open(struct csv_reader *r, const char *path);
 /* Reads the next row; *got is false after the last. GS_OK, or GS_FAILED, reported: the file cannot
  * be read, a quote is not closed, or a row has more or fewer fields than the header. */
 int csv_read_row(struct csv_reader *r, bool *got);
-/* A field of the row by its index in `columns`; valid until the next row. */
-const char *csv_read_text(const struct csv_reader *r, size_t column);
 void csv_read_close(struct csv_reader *r);
 
 /* ---- parameters ---- */

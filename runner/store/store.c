@@ -477,14 +477,13 @@ static bool is_number(const char *s)
 }
 
 /* A row with another text where a number belongs would carry it into what is made of the table. */
-static int import_row(struct store_rows *sink, struct csv *rows, const struct csv_reader *r,
-                      const struct words *names)
+static int import_row(struct store_rows *sink, struct csv *rows, const struct csv_reader *r)
 {
-    for (size_t i = 0; i < names->n; i++) {
-        const char *value = csv_read_text(r, i);
+    for (size_t i = 0; i < r->header.n; i++) {
+        const char *value = r->row.v[i];
         if (*value && !sink->texts[i] && !is_number(value))
             return fail_at(GS_FAILED, r->path, (int)r->number,
-                           "%s: '%.40s' must be a number; make the tables again", names->v[i],
+                           "%s: '%.40s' must be a number; make the tables again", r->header.v[i],
                            value);
         csv_text(rows, value);
     }
@@ -494,25 +493,19 @@ static int import_row(struct store_rows *sink, struct csv *rows, const struct cs
 
 static int import(struct store *s, const char *path, const char *name)
 {
-    static const char *const none[] = {NULL};
-    AUTO_WORDS struct words names = {0};
     AUTO_TEXT struct text there = {0};
     AUTO(csv_read_close) struct csv_reader r = {0};
     struct csv rows;
     bool got = true;
-    CHECK(csv_read_open(&r, path, none));
-    for (size_t i = 0; i < r.n_header; i++) {
-        words_add(&names, r.fields.s + r.starts[i]);
-        text_addf(&there, "%s%s", i ? "," : "", names.v[i]);
-    }
-    csv_read_close(&r);
-    AUTO_FREE char *all = with_older(name, &names);
-    CHECK(csv_read_open(&r, path, (const char *const *)names.v));
+    CHECK(csv_read_open(&r, path));
+    for (size_t i = 0; i < r.header.n; i++)
+        text_addf(&there, "%s%s", i ? "," : "", r.header.v[i]);
+    AUTO_FREE char *all = with_older(name, &r.header);
     CHECK(store_make(s, name, all));
     struct store_rows *sink = store_rows_begin(s, name, there.s, false, &rows);
     int code = GS_OK;
     while (!code && !(code = csv_read_row(&r, &got)) && got)
-        code = import_row(sink, &rows, &r, &names);
+        code = import_row(sink, &rows, &r);
     int ended = store_rows_end(sink);
     return code ? code : ended;
 }
