@@ -55,11 +55,6 @@ static int read_rules(struct compare_rules *out, const struct recorded *r)
     return GS_OK;
 }
 
-static void add_launch(struct text *t, int launch, size_t blocks)
-{
-    text_addf(t, "%s%d (%zu)", t->len ? ", " : "", launch, blocks);
-}
-
 void values_drop_short(struct values *x, int64_t asked, char **note)
 {
     AUTO_TEXT struct text out = {0}, few = {0};
@@ -69,8 +64,9 @@ void values_drop_short(struct values *x, int64_t asked, char **note)
         for (end = i; end < x->n && x->v[end].launch == x->v[i].launch; end++)
             ;
         size_t blocks = end - i;
+        struct text *to = blocks < least ? &out : &few;
         if (blocks < least || 2 * blocks < (size_t)asked)
-            add_launch(blocks < least ? &out : &few, x->v[i].launch, blocks);
+            text_addf(to, "%s%d (%zu)", to->len ? ", " : "", x->v[i].launch, blocks);
         if (blocks < least)
             continue;
         memmove(x->v + kept, x->v + i, blocks * sizeof *x->v);
@@ -300,21 +296,15 @@ static void contrast_series(struct comparison *c, const struct pass *p, const st
     }
 }
 
-/* Is it the first series of its mode? */
-static bool opens_mode(const struct pass *p, size_t i)
-{
-    size_t k = 0;
-    while (!is_of_mode(p, &p->g->series[k], cell_of(p, &p->g->series[i])->mode))
-        k++;
-    return k == i;
-}
-
 static void contrast_group(struct comparison *c, const struct pass *p)
 {
     const size_t families = p->origins->n + 1;
     for (size_t m = 0; m < p->g->n; m++) {
         const char *mode = cell_of(p, &p->g->series[m])->mode;
-        const struct series *base = opens_mode(p, m) ? baseline_or_best(p, mode) : NULL;
+        size_t k = 0;
+        while (!is_of_mode(p, &p->g->series[k], mode))
+            k++;
+        const struct series *base = k == m ? baseline_or_best(p, mode) : NULL;
         if (!base)
             continue;
         /* The arms of a price are no settings, and have a family of their own. */
@@ -427,16 +417,6 @@ static struct contrast *add_unpaired(struct comparison *c, const struct sides *a
 
 /* ---- unpaired: inside an imported run ---- */
 
-/* The config that the rules name, else the first. NULL: the wanted one was not measured. */
-static const char *baseline_of(const struct sides *all, const struct compare_rules *rules)
-{
-    const char *named = rules->wanted ? rules->wanted : rules->baseline;
-    for (size_t i = 0; i < all->n; i++)
-        if (!strcmp(all->v[i].cell->config, named))
-            return named;
-    return rules->wanted || !all->n ? NULL : all->v[0].cell->config;
-}
-
 /* The baseline's cell with the same parameters, of the same origin if possible; NULL: none. */
 static const struct side *baseline_side(const struct sides *all, const char *baseline,
                                         const struct side *of)
@@ -488,7 +468,12 @@ static void compare_imported(struct comparison *c, const struct recorded *r,
             for (size_t k = 0; k < kinds.n; k++)
                 add_side(&all, &p, s, kinds.v[k].origin);
         }
-    const char *baseline = baseline_of(&all, rules);
+    /* The config that the rules name, else the first; none, where the wanted one was not measured. */
+    const char *named = rules->wanted ? rules->wanted : rules->baseline, *baseline = NULL;
+    for (size_t i = 0; i < all.n && !baseline; i++)
+        baseline = strcmp(all.v[i].cell->config, named) ? NULL : named;
+    if (!baseline && !rules->wanted && all.n)
+        baseline = all.v[0].cell->config;
     for (size_t i = 0; i < all.n && baseline; i++) {
         const struct side *b = &all.v[i], *a = baseline_side(&all, baseline, b);
         if (!strcmp(b->cell->config, baseline))
@@ -606,20 +591,15 @@ static void run_set_free(struct run_set *set)
     free(set->runs);
 }
 
-static bool same_cell(const struct side *a, const struct side *b)
-{
-    return a->cell->size_B == b->cell->size_B && !strcmp(a->cell->config, b->cell->config) &&
-           !strcmp(a->cell->mode, b->cell->mode) && !strcmp(a->cell->params, b->cell->params) &&
-           !strcmp(a->r->workload, b->r->workload) && !strcmp(a->r->label, b->r->label);
-}
-
 /* Several runs may have measured this cell. Returns the side of the one that counts (run_stands). */
 static const struct side *standing_side(const struct sides *all, const struct side *of)
 {
     const struct side *one = NULL;
     for (size_t i = 0; i < all->n; i++) {
         const struct side *s = &all->v[i];
-        if (same_cell(s, of) &&
+        if (s->cell->size_B == of->cell->size_B && !strcmp(s->cell->config, of->cell->config) &&
+            !strcmp(s->cell->mode, of->cell->mode) && !strcmp(s->cell->params, of->cell->params) &&
+            !strcmp(s->r->workload, of->r->workload) && !strcmp(s->r->label, of->r->label) &&
             (!one || run_stands(s->complete, s->r->run_id, one->complete, one->r->run_id)))
             one = s;
     }

@@ -108,15 +108,6 @@ static size_t index_below(size_t n, uint32_t half)
     return (size_t)(((uint64_t)half * n) >> 32);
 }
 
-/* The generator behind the halves that were used. */
-static struct rng halves_rng(const struct halves *h)
-{
-    struct rng rng = h->before;
-    for (size_t i = h->left; i < h->at; i += 2)
-        rng_next(&rng);
-    return rng;
-}
-
 static double draw(const struct launches *l, struct halves *h)
 {
     double sum = 0;
@@ -143,7 +134,10 @@ static double *draw_all(const struct launches *a, const struct launches *b, size
         v[i] = draw(b, &h);
         v[i] -= a ? draw(a, &h) : 0;
     }
-    *rng = halves_rng(&h);
+    /* The generator goes on behind the halves that were used. */
+    *rng = h.before;
+    for (size_t i = h.left; i < h.at; i += 2)
+        rng_next(rng);
     return v;
 }
 
@@ -232,19 +226,14 @@ struct effect effect_paired(const struct nested *x, size_t n, size_t draws, stru
     return e;
 }
 
-/* 1 / C(k + m, k); twice that if both sides have the same size. */
-static double least_deal(size_t k, size_t m)
-{
-    double N = (double)(k + m),
-           ways = lgamma(N + 1) - lgamma((double)k + 1) - lgamma((double)m + 1);
-    return (k == m ? 2 : 1) * exp(-ways);
-}
-
 static void effect_between(struct effect *e, const struct launches *a, const struct launches *b,
                            size_t draws, struct rng *rng)
 {
     double va = variance(a->mean, a->n) / (double)a->n, vb = variance(b->mean, b->n) / (double)b->n;
-    double least = least_deal(a->n, b->n), resolved = 1 / (double)(draws + 1);
+    double k = (double)a->n, m = (double)b->n, resolved = 1 / (double)(draws + 1);
+    /* 1 / C(k + m, k); twice that if both sides have the same size */
+    double least =
+        (a->n == b->n ? 2 : 1) * exp(-(lgamma(k + m + 1) - lgamma(k + 1) - lgamma(m + 1)));
     e->value = stats_mean(b->mean, b->n) - stats_mean(a->mean, a->n);
     e->se = sqrt(va + vb);
     /* Welch and Satterthwaite; undefined if neither side has any spread. */
@@ -334,11 +323,6 @@ void contrast_holm(double *p, size_t n)
     }
 }
 
-static bool within(const struct effect *e, double bound)
-{
-    return e->lo > -bound && e->hi < bound;
-}
-
 /* Would n launches have a half-width below `room` with 80% power? The standard error gives the spread
  * of a launch; the degrees of freedom grow with the launches. */
 static bool suffice(const struct effect *e, int n, double room)
@@ -371,19 +355,6 @@ static struct judgement inconclusive(const char *why)
     struct judgement j = {.verdict = VERDICT_INCONCLUSIVE, .needed = -1};
     snprintf(j.reason, sizeof j.reason, "%s", why);
     return j;
-}
-
-/* Is there too little for a verdict? */
-static bool refused(const struct effect *e, struct judgement *j)
-{
-    if (e->launches == 0)
-        *j = inconclusive("not measured together");
-    else if (e->launches == 1) {
-        *j = inconclusive("one launch says nothing about the next: 2 or more are needed, 5 are "
-                          "advised");
-        j->needed = 4;
-    }
-    return e->launches < 2;
 }
 
 static void explain(struct judgement *j, const struct effect *e, double bound, double floor)
@@ -429,11 +400,17 @@ struct judgement judge_effect(const struct effect *e, double equivalence, double
 {
     struct judgement j = {.verdict = VERDICT_INCONCLUSIVE};
     double bound = log1p(equivalence);
-    if (refused(e, &j))
+    if (e->launches == 0)
+        return inconclusive("not measured together");
+    if (e->launches == 1) {
+        j = inconclusive("one launch says nothing about the next: 2 or more are needed, 5 are "
+                         "advised");
+        j.needed = 4;
         return j;
+    }
     if (isnan(floor))
         return inconclusive("no verdict without an A/A floor");
-    if (within(e, bound))
+    if (e->lo > -bound && e->hi < bound)
         j.verdict = VERDICT_EQUIVALENT;
     else if (e->hi < -floor && e->value < -bound && p_holm < JUDGEMENT_ALPHA)
         j.verdict = VERDICT_FASTER;

@@ -5,6 +5,7 @@
 #include "base/jsontext.h"
 #include "base/text.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,24 +14,19 @@
 
 const char *const alike_config[] = {"config", "algorithm", "protocol", "ctas", "memory", NULL};
 
-static bool has_key(const char *word, const char *const *keys)
-{
-    size_t n = strcspn(word, "=");
-    for (size_t i = 0; keys[i]; i++)
-        if (strlen(keys[i]) == n && !strncmp(word, keys[i], n))
-            return true;
-    return false;
-}
-
 char *alike_without(const char *params, const char *const *keys)
 {
     AUTO_WORDS struct words w = {0};
     struct text t = {0};
     text_add(&t, "");
     words_split(&w, params, ' ');
-    for (size_t i = 0; i < w.n; i++)
-        if (!has_key(w.v[i], keys))
+    for (size_t i = 0; i < w.n; i++) {
+        size_t n = strcspn(w.v[i], "="), k = 0;
+        while (keys[k] && (strlen(keys[k]) != n || strncmp(w.v[i], keys[k], n) != 0))
+            k++;
+        if (!keys[k])
             text_addf(&t, "%s%s", t.len ? " " : "", w.v[i]);
+    }
     return t.s;
 }
 
@@ -117,16 +113,6 @@ static void add_header(struct text *t, const json_t *header)
     add_env(t, json_object_get(header, "env"));
 }
 
-/* Some plugins know a value only after the first cell is prepared, and note it with that cell. */
-static void add_note(struct text *t, const json_t *note)
-{
-    const char *key = json_string_value(json_object_get(note, "key"));
-    const char *value = json_string_value(json_object_get(note, "value"));
-    for (size_t i = 0; key && value && i < COUNT(note_keys); i++)
-        if (!strcmp(key, note_keys[i]) && !value_in(t->s, key, strlen(key)))
-            add_line(t, key, value);
-}
-
 int origin_read(char **out, const char *path)
 {
     const unsigned want = 1u << RAW_HEADER | 1u << RAW_NOTE | 1u << RAW_CELL;
@@ -139,10 +125,15 @@ int origin_read(char **out, const char *path)
     text_clear(&t);
     /* Notes of a process are before the first cell. */
     while ((got = raw_next(raw, want, &l)) == 1 && l.type != RAW_CELL) {
-        if (l.type == RAW_HEADER)
+        if (l.type == RAW_HEADER) {
             add_header(&t, l.json);
-        else
-            add_note(&t, l.json);
+            continue;
+        }
+        const char *key = json_text_of(l.json, "key");
+        const char *value = json_string_value(json_object_get(l.json, "value"));
+        for (size_t i = 0; value && i < COUNT(note_keys); i++)
+            if (!strcmp(key, note_keys[i]) && !value_in(t.s, key, strlen(key)))
+                add_line(&t, key, value);
     }
     raw_close(raw);
     *out = t.s;
@@ -150,17 +141,6 @@ int origin_read(char **out, const char *path)
 }
 
 /* ---- of a run ---- */
-
-static size_t origin_index(struct origins *o, char *text)
-{
-    for (size_t i = 0; i < o->n; i++)
-        if (!strcmp(o->texts[i], text)) {
-            free(text);
-            return i;
-        }
-    APPEND(o->texts, o->n) = text;
-    return o->n - 1;
-}
 
 int origins_read(struct origins *o, const struct recorded *r)
 {
@@ -170,10 +150,14 @@ int origins_read(struct origins *o, const struct recorded *r)
     for (size_t i = 0; i < r->ledger->n_files && !code; i++) {
         char *text = NULL;
         code = origin_read(&text, r->ledger->files[i].path);
-        if (code)
+        size_t k = 0;
+        while (!code && k < o->n && strcmp(o->texts[k], text) != 0)
+            k++;
+        o->of_file[i] = k;
+        if (code || k < o->n)
             free(text);
         else
-            o->of_file[i] = origin_index(o, text);
+            APPEND(o->texts, o->n) = text;
     }
     if (code)
         origins_free(o);
@@ -200,19 +184,14 @@ size_t origins_of(const struct origins *o, const struct recorded *r, size_t grou
 
 #define HASH_SHOWN 12 /* characters of a hash that are printed */
 
-static int shown(const char *value, bool hash)
-{
-    size_t n = strcspn(value, "\n");
-    return (int)(hash && n > HASH_SHOWN ? HASH_SHOWN : n);
-}
-
 static void add_difference(struct text *t, const char *key, size_t n, const char *a, const char *b)
 {
-    bool hash = memmem(key, n, "sha256", strlen("sha256")) != NULL;
+    const int most = memmem(key, n, "sha256", strlen("sha256")) ? HASH_SHOWN : INT_MAX;
     a = a ? a : "none";
     b = b ? b : "none";
-    text_addf(t, "%s%.*s %.*s | %.*s", t->len ? ", " : "", (int)n, key, shown(a, hash), a,
-              shown(b, hash), b);
+    const int length_a = (int)strcspn(a, "\n"), length_b = (int)strcspn(b, "\n");
+    text_addf(t, "%s%.*s %.*s | %.*s", t->len ? ", " : "", (int)n, key,
+              length_a < most ? length_a : most, a, length_b < most ? length_b : most, b);
 }
 
 char *origin_difference(const char *a, const char *b)

@@ -46,20 +46,15 @@ struct contrast *comparison_add(struct comparison *c, const struct recorded *r,
     return one;
 }
 
-static const char *value_of(const struct rec_cell *cell, const char *name)
-{
-    for (size_t i = 0; i + 1 < cell->values.n; i += 2)
-        if (!strcmp(cell->values.v[i], name))
-            return cell->values.v[i + 1];
-    return NULL;
-}
-
 void contrast_differs(struct contrast *c, const struct rec_cell *cell,
                       const struct rec_cell *baseline)
 {
     for (size_t i = 0; i + 1 < cell->values.n; i += 2) {
-        const char *other = value_of(baseline, cell->values.v[i]);
-        if (other && !strcmp(other, cell->values.v[i + 1]))
+        bool same = false;
+        for (size_t k = 0; k + 1 < baseline->values.n && !same; k += 2)
+            same = !strcmp(baseline->values.v[k], cell->values.v[i]) &&
+                   !strcmp(baseline->values.v[k + 1], cell->values.v[i + 1]);
+        if (same)
             continue;
         words_add(&c->differs, cell->values.v[i]);
         words_add(&c->differs, cell->values.v[i + 1]);
@@ -130,24 +125,21 @@ struct values values_copy(const struct values *from)
     return to;
 }
 
-static void contrast_free(struct contrast *one)
-{
-    char *const texts[] = {one->platform, one->workload, one->label,    one->run_id,
-                           one->mode,     one->params,   one->baseline, one->config,
-                           one->note,     one->origin,   one->ran,      one->baseline_ran};
-    for (size_t k = 0; k < COUNT(texts); k++)
-        free(texts[k]);
-    words_free(&one->differs);
-    free(one->x.v);
-    free(one->y.v);
-    free(one->aa.v);
-    free(one->bb.v);
-}
-
 void comparison_free(struct comparison *c)
 {
-    for (size_t i = 0; i < c->n; i++)
-        contrast_free(&c->v[i]);
+    for (size_t i = 0; i < c->n; i++) {
+        struct contrast *one = &c->v[i];
+        char *const texts[] = {one->platform, one->workload, one->label,    one->run_id,
+                               one->mode,     one->params,   one->baseline, one->config,
+                               one->note,     one->origin,   one->ran,      one->baseline_ran};
+        for (size_t k = 0; k < COUNT(texts); k++)
+            free(texts[k]);
+        words_free(&one->differs);
+        free(one->x.v);
+        free(one->y.v);
+        free(one->aa.v);
+        free(one->bb.v);
+    }
     free(c->v);
     *c = (struct comparison){0};
 }
@@ -228,19 +220,6 @@ static int by_family(const void *a, const void *b)
                                   : (x > y) - (x < y);
 }
 
-static void adjust_all(struct comparison *c)
-{
-    AUTO_FREE struct contrast **sorted = xmalloc((c->n + 1) * sizeof *sorted);
-    for (size_t i = 0; i < c->n; i++)
-        sorted[i] = &c->v[i];
-    qsort(sorted, c->n, sizeof *sorted, by_family);
-    for (size_t i = 0, end; i < c->n; i = end) {
-        for (end = i; end < c->n && sorted[end]->family == sorted[i]->family; end++)
-            ;
-        adjust_family(sorted + i, end - i);
-    }
-}
-
 /* The floor for its verdict; NaN: it needs a floor and has none. */
 static double contrast_floor(const struct contrast *c)
 {
@@ -259,19 +238,6 @@ static void judge_one(struct contrast *c)
     snprintf(c->judgement.reason, sizeof c->judgement.reason, "both ran %s", c->ran);
 }
 
-/* Marks the first contrast of each family. */
-static void mark_first(struct comparison *c)
-{
-    size_t most = 0;
-    for (size_t i = 0; i < c->n; i++)
-        most = c->v[i].family > most ? c->v[i].family : most;
-    AUTO_FREE bool *seen = xcalloc(most + 1, sizeof *seen);
-    for (size_t i = 0; i < c->n; i++) {
-        c->v[i].first = !seen[c->v[i].family];
-        seen[c->v[i].family] = true;
-    }
-}
-
 /* ---- the placebo's floor ---- */
 
 /* Where more than 5% of the contrasts without a difference are called one, communicators differ in a way
@@ -281,21 +247,18 @@ static void mark_first(struct comparison *c)
 #define PLACEBO_RATE 0.05
 #define PLACEBO_QUANTILE 0.95
 
-static bool is_sham(const struct contrast *c, const struct contrast *of)
-{
-    return c->judgement.verdict == VERDICT_SAME && c->effect.launches > 1 &&
-           contrasts_of_one_question(c, of);
-}
-
 static void raise_floor(struct comparison *c, struct contrast *first, size_t end)
 {
     AUTO_FREE double *size = xmalloc((c->n + 1) * sizeof *size);
     size_t n = 0, called = 0;
-    for (size_t i = 0; i < c->n; i++)
-        if (is_sham(&c->v[i], first)) {
-            size[n++] = fabs(c->v[i].effect.value);
-            called += verdict_is_difference(c->v[i].measured);
-        }
+    for (size_t i = 0; i < c->n; i++) {
+        const struct contrast *one = &c->v[i];
+        if (one->judgement.verdict != VERDICT_SAME || one->effect.launches < 2 ||
+            !contrasts_of_one_question(one, first))
+            continue;
+        size[n++] = fabs(one->effect.value);
+        called += verdict_is_difference(one->measured);
+    }
     if (n < PLACEBO_LEAST || (double)called <= PLACEBO_RATE * (double)n)
         return;
     double floor = stats_quantile_of(size, n, PLACEBO_QUANTILE);
@@ -310,9 +273,23 @@ static void raise_floor(struct comparison *c, struct contrast *first, size_t end
     }
 }
 
-/* Contrasts between rivals belong to no single run. */
-static void raise_floors(struct comparison *c)
+void comparison_solve(struct comparison *c, long threads)
 {
+    AUTO_FREE struct contrast **sorted = xmalloc((c->n + 1) * sizeof *sorted);
+    for (size_t i = 0; i < c->n; i++)
+        sorted[i] = &c->v[i];
+    qsort(sorted, c->n, sizeof *sorted, by_family);
+    for (size_t i = 0; i < c->n; i++)
+        sorted[i]->first = !i || sorted[i]->family != sorted[i - 1]->family;
+    solve_all(c, threads);
+    for (size_t i = 0, end; i < c->n; i = end) {
+        for (end = i; end < c->n && sorted[end]->family == sorted[i]->family; end++)
+            ;
+        adjust_family(sorted + i, end - i);
+    }
+    for (size_t i = 0; i < c->n; i++)
+        judge_one(&c->v[i]);
+    /* Contrasts between rivals belong to no single run. */
     for (size_t i = 0; i < c->n && c->v[0].platform; i++) {
         size_t k = 0;
         while (k < i && !contrasts_of_one_question(&c->v[k], &c->v[i]))
@@ -320,16 +297,6 @@ static void raise_floors(struct comparison *c)
         if (k == i && c->v[i].kind != CONTRAST_UNPAIRED)
             raise_floor(c, &c->v[i], i);
     }
-}
-
-void comparison_solve(struct comparison *c, long threads)
-{
-    mark_first(c);
-    solve_all(c, threads);
-    adjust_all(c);
-    for (size_t i = 0; i < c->n; i++)
-        judge_one(&c->v[i]);
-    raise_floors(c);
 }
 
 /* ---- winner ---- */
@@ -360,20 +327,15 @@ const char *winner_verdict(const struct winner *w)
 
 /* ---- the best of a family ---- */
 
-static struct winner *winner_of(struct winners *w, const struct contrast *one, size_t *of_family)
-{
-    if (!of_family[one->family]) {
-        w->v[w->n] = (struct winner){.first = one};
-        of_family[one->family] = ++w->n;
-    }
-    return &w->v[of_family[one->family] - 1];
-}
-
 static void find_best(struct winners *w, const struct comparison *c, size_t *of_family)
 {
     for (size_t i = 0; i < c->n; i++) {
         const struct contrast *one = &c->v[i];
-        struct winner *x = winner_of(w, one, of_family);
+        if (!of_family[one->family]) {
+            w->v[w->n] = (struct winner){.first = one};
+            of_family[one->family] = ++w->n;
+        }
+        struct winner *x = &w->v[of_family[one->family] - 1];
         if (one->judgement.verdict == VERDICT_FASTER &&
             (!x->best || one->effect.value < x->best->effect.value))
             x->best = one;
@@ -599,14 +561,6 @@ static double contrast_power(const struct contrast *c, size_t family)
     return room > 0 ? 1 - beyond : beyond;
 }
 
-static size_t family_of(const struct comparison *c, const struct contrast *of)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < c->n; i++)
-        n += c->v[i].family == of->family && !isnan(c->v[i].effect.p_interval);
-    return n;
-}
-
 void power_print(const struct comparison *c)
 {
     double sum[LEVELS] = {0};
@@ -614,7 +568,10 @@ void power_print(const struct comparison *c)
     const char *before = "power: a change of 2% would be found in";
     for (size_t i = 0; i < c->n; i++) {
         enum level level = contrast_level(&c->v[i]);
-        double power = contrast_power(&c->v[i], family_of(c, &c->v[i]));
+        size_t family = 0;
+        for (size_t k = 0; k < c->n; k++)
+            family += c->v[k].family == c->v[i].family && !isnan(c->v[k].effect.p_interval);
+        double power = contrast_power(&c->v[i], family);
         if (isnan(power))
             continue;
         sum[level] += power;

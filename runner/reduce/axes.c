@@ -6,16 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool is_column(const char *word, size_t n)
-{
-    static const char *const columns[] = {"size", "config", "algorithm", "protocol",
-                                          "ctas", "memory", "policy",    "mode"};
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        if (strlen(columns[i]) == n && !strncmp(columns[i], word, n))
-            return true;
-    return false;
-}
-
 static bool is_among(const struct axes_keys *k, const char *word, size_t n)
 {
     for (size_t i = 0; i < k->n; i++)
@@ -54,8 +44,10 @@ static void add_missing(struct axes *a, const char *other, const char *params)
     words_split(&w, params, ' ');
     for (size_t i = 0; i < w.n; i++) {
         size_t n = strcspn(w.v[i], "=");
-        if (is_column(w.v[i], n) || is_among(&a->of_config, w.v[i], n))
-            continue;
+        AUTO_FREE char *key = xstrfmt("%.*s", (int)n, w.v[i]);
+        if (text_lists("size,config,algorithm,protocol,ctas,memory,policy,mode", ",", key) ||
+            is_among(&a->of_config, w.v[i], n))
+            continue; /* of the first: the table has a column */
         AUTO_FREE char *word = xstrfmt(" %s ", w.v[i]);
         if (!strstr(known, word))
             add_key(&a->differ, w.v[i], n);
@@ -69,13 +61,6 @@ void axes_add(struct axes *a, const char *first, const char *params)
     add_missing(a, params, first);
 }
 
-/* A collective's name says what it is. */
-static const char *shown(const char *word)
-{
-    const char key[] = "collective=";
-    return strncmp(word, key, strlen(key)) ? word : word + strlen(key);
-}
-
 char *axes_where(const struct axes *a, const char *mode, const char *params)
 {
     AUTO_WORDS struct words w = {0};
@@ -83,8 +68,11 @@ char *axes_where(const struct axes *a, const char *mode, const char *params)
     text_add(&t, mode);
     words_split(&w, params, ' ');
     for (size_t i = 0; i < w.n; i++)
-        if (is_among(&a->differ, w.v[i], strcspn(w.v[i], "=")))
-            text_addf(&t, "%s%s", t.len ? " " : "", shown(w.v[i]));
+        if (is_among(&a->differ, w.v[i], strcspn(w.v[i], "="))) {
+            /* A collective's name says what it is. */
+            const size_t n = strncmp(w.v[i], "collective=", 11) ? 0 : 11;
+            text_addf(&t, "%s%s", t.len ? " " : "", w.v[i] + n);
+        }
     if (!t.len)
         text_add(&t, "-");
     return t.s;

@@ -91,22 +91,6 @@ static void take_lab(struct links *l, const json_t *header)
     }
 }
 
-/* The link that is opened notes the kernel's congestion control. */
-static void take_note(struct links *l, const json_t *note)
-{
-    if (!strcmp(json_text_of(note, "key"), "tcp_congestion"))
-        snprintf(l->usual, sizeof l->usual, "%s", json_text_of(note, "value"));
-}
-
-static int take_line(struct links *l, const struct recorded *r, const struct raw_line *line)
-{
-    if (line->type == RAW_HEADER)
-        take_lab(l, line->json);
-    if (line->type == RAW_NOTE)
-        take_note(l, line->json);
-    return line->type == RAW_BLOCK ? take_block(l, r, line->json) : GS_OK;
-}
-
 static int take_file(struct links *l, const struct recorded *r, const char *path)
 {
     AUTO(raw_close_of) struct raw *raw = NULL;
@@ -115,17 +99,18 @@ static int take_file(struct links *l, const struct recorded *r, const char *path
     CHECK(raw_open(&raw, path));
     const unsigned wanted = 1u << RAW_HEADER | 1u << RAW_NOTE | 1u << RAW_BLOCK;
     while ((got = raw_next(raw, wanted, &line)) == 1)
-        CHECK(take_line(l, r, &line));
+        switch (line.type) {
+        case RAW_HEADER:
+            take_lab(l, line.json);
+            break;
+        case RAW_NOTE: /* the link that is opened notes the kernel's congestion control */
+            if (!strcmp(json_text_of(line.json, "key"), "tcp_congestion"))
+                snprintf(l->usual, sizeof l->usual, "%s", json_text_of(line.json, "value"));
+            break;
+        default:
+            CHECK(take_block(l, r, line.json));
+        }
     return got < 0 ? GS_FAILED : GS_OK;
-}
-
-static int check(const struct links *l, const char *dir)
-{
-    for (size_t a = 0; a < l->n; a++)
-        for (size_t b = 0; b < l->n; b++)
-            if (a != b && (!(links_rate(l, true, a, b) > 0) || isnan(l->rtt_s[a * l->n + b])))
-                return fail(GS_FAILED, "%s: rank %zu to rank %zu is not measured", dir, a, b);
-    return GS_OK;
 }
 
 int links_read(struct links *l, const char *dir)
@@ -146,5 +131,9 @@ int links_read(struct links *l, const char *dir)
         return fail(GS_FAILED, "%s: cannot be read", dir);
     for (size_t i = 0; i < paths.n; i++)
         CHECK(take_file(l, r, paths.v[i]));
-    return check(l, dir);
+    for (size_t a = 0; a < l->n; a++)
+        for (size_t b = 0; b < l->n; b++)
+            if (a != b && (!(links_rate(l, true, a, b) > 0) || isnan(l->rtt_s[a * l->n + b])))
+                return fail(GS_FAILED, "%s: rank %zu to rank %zu is not measured", dir, a, b);
+    return GS_OK;
 }

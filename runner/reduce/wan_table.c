@@ -49,29 +49,16 @@ static int64_t read_count(const struct rec_cell *c, const char *key, int64_t oth
     return value;
 }
 
-static double read_size(const struct rec_cell *c, const char *key, uint64_t otherwise)
-{
-    char buf[64];
-    uint64_t value = otherwise;
-    if (recorded_param(c, key, buf, sizeof buf))
-        units_parse_size(buf, &value);
-    return (double)value;
-}
-
-static int read_congestion(const struct rec_cell *c)
-{
-    char word[64];
-    read_word(c, "congestion", word, sizeof word);
-    for (int i = 0; wan_congestions[i]; i++)
-        if (!strcmp(word, wan_congestions[i]))
-            return i;
-    return strcmp(word, "auto") ? WAN_CELL_GIVEN : WAN_CELL_AUTO;
-}
-
 static struct wan_cell wan_cell_read(const struct rec_cell *c)
 {
-    struct wan_cell s = {.model = WAN_STRATEGIES, .bits = 32, .congestion = read_congestion(c)};
+    struct wan_cell s = {.model = WAN_STRATEGIES, .bits = 32};
+    uint64_t block_B = 256 << 10;
     char word[64];
+    read_word(c, "congestion", word, sizeof word);
+    s.congestion = strcmp(word, "auto") ? WAN_CELL_GIVEN : WAN_CELL_AUTO;
+    for (int i = 0; wan_congestions[i]; i++)
+        if (!strcmp(word, wan_congestions[i]))
+            s.congestion = i;
     read_word(c, "strategy", s.strategy, sizeof s.strategy);
     if (!recorded_param(c, "transport", s.transport, sizeof s.transport)) /* since 1.5.0 */
         strcpy(s.transport, "tcp");
@@ -83,7 +70,9 @@ static struct wan_cell wan_cell_read(const struct rec_cell *c)
         if (!strcmp(s.wire, wires[i].name))
             s.bits = wires[i].bits;
     s.streams = strcmp(s.transport, "tcp") ? 1 : read_count(c, "streams", 1);
-    s.block_B = read_size(c, "block", 256 << 10);
+    if (recorded_param(c, "block", word, sizeof word))
+        units_parse_size(word, &block_B);
+    s.block_B = (double)block_B;
     s.every = read_count(c, "every", 1);
     s.fragments = read_count(c, "fragments", 1);
     s.overlap = read_count(c, "overlap", 0);
@@ -97,23 +86,6 @@ static struct wan_cell wan_cell_read(const struct rec_cell *c)
     s.trains = s.compute_s > 0 ||
                (recorded_param(c, "compute_kind", word, sizeof word) && !strcmp(word, "gemm"));
     return s;
-}
-
-/* How its blocks are sent. loss: the greatest of the map. given: the congestion control that
- * congestion=auto begins with, and leaves only after some losses. */
-static struct wan_carrier wan_cell_carrier(const struct wan_cell *s, const struct wan_map *map,
-                                           double loss, int given)
-{
-    bool tcp = !strcmp(s->transport, "tcp");
-    int begins = s->congestion == WAN_CELL_AUTO ? given : map->common.congestion;
-    return wan_carrier_make(s->block_B, (double)s->streams, tcp ? wan_segment_B(&map->common) : 0,
-                            begins == WAN_BBR, loss);
-}
-
-/* The share of the uplink's rate that its transport uses. */
-static double wan_cell_headroom(const struct wan_cell *s)
-{
-    return strcmp(s->transport, "tcp") ? 1 : WAN_HEADROOM;
 }
 
 /* ---- measured ---- */
@@ -145,26 +117,16 @@ struct modelled {
     struct wan_outcome o; /* NaN: none */
 };
 
-static struct wan_outcome no_outcome(void)
-{
-    return (struct wan_outcome){NAN, NAN, NAN, NAN, NAN, NAN, NAN};
-}
-
-/* Steps beside which the exchange of a fragment runs. Unless strict, wan_sync lets one that overlaps
- * take until the next one is due. */
-static double hidden_steps(const struct wan_cell *s)
-{
-    bool waits = s->strict || (s->fragments <= 1 && s->overlap <= 0);
-    double steps = (double)s->overlap + (waits ? 0 : (double)s->every / (double)s->fragments);
-    return fmin(steps, (double)s->every);
-}
-
 static struct wan_training training_of(const struct rec_cell *c, const struct wan_cell *s,
                                        const struct measured *t)
 {
     double compute_s = t->metrics[COMPUTE].median;
     if (!(compute_s > 0))
         compute_s = (double)s->accumulate * s->compute_s;
+    /* Steps beside which the exchange of a fragment runs. Unless strict, wan_sync lets one that overlaps
+     * take until the next one is due. */
+    bool waits = s->strict || (s->fragments <= 1 && s->overlap <= 0);
+    double hidden = (double)s->overlap + (waits ? 0 : (double)s->every / (double)s->fragments);
     return (struct wan_training){
         .parameters = (double)c->size_B / sizeof(float),
         .tokens = (double)s->tokens,
@@ -173,37 +135,10 @@ static struct wan_training training_of(const struct rec_cell *c, const struct wa
         .group = WAN_WIRE_GROUP,
         .every = (double)s->every,
         .fragments = (double)s->fragments,
-        .overlap = hidden_steps(s),
+        .overlap = fmin(hidden, (double)s->every),
         .outer_s = fmax(0, t->metrics[OUTER].median),
         .target_tokens = (double)s->target_tokens,
     };
-}
-
-/* A step without computation has no numbers; tokens need their number in the config. */
-static void leave_out(struct wan_outcome *o, const struct wan_cell *s)
-{
-    if (!s->trains)
-        o->exposed_s = o->step_s = o->efficiency = NAN;
-    if (!s->trains || !s->tokens)
-        o->tokens_per_s = o->seconds = NAN;
-}
-
-static void set_streams(struct wan_map *map, int64_t streams, int congestion)
-{
-    for (size_t i = 0; i <= map->n * map->n; i++) {
-        struct wan_link *l = i < map->n * map->n ? &map->links[i] : &map->common;
-        l->streams = streams;
-        l->congestion = congestion;
-        l->free_sends = true;
-    }
-}
-
-/* congestion=auto: BBR where packets are lost. */
-static int congestion_of(const struct wan_cell *s, int given, double loss)
-{
-    if (s->congestion == WAN_CELL_AUTO)
-        return loss > 0 ? WAN_BBR : given;
-    return s->congestion < 0 ? given : s->congestion;
 }
 
 static void worst_of(struct modelled *m, const struct wan_map *map)
@@ -219,20 +154,6 @@ static void worst_of(struct modelled *m, const struct wan_map *map)
     m->rate_Bps = wan_map_rate(map);
 }
 
-/* The smallest block of wan_sync 1.0.0 was twice as large. Recordings of it that are later than the
- * change were made before its version was raised. */
-static double least_block_of(const struct recorded *r)
-{
-    bool older = !strcmp(r->plugin, "1.0.0") && strcmp(r->run_id, "20261123T104844Z") < 0;
-    return older ? 2 * WAN_LEAST_BLOCK_B : WAN_LEAST_BLOCK_B;
-}
-
-/* Before 1.4.0 heads were longer, and before 1.3.0 they had proofs. */
-static double frame_of(const struct recorded *r, const struct wan_carrier *c)
-{
-    return strcmp(r->plugin, "1.3.0") < 0 ? 80 : strcmp(r->plugin, "1.4.0") < 0 ? 48 : c->frame_B;
-}
-
 /* `network` and `given`: of the map, before anything disturbs it or a cell changes it. */
 static struct modelled model(struct wan_map *map, const struct rec_cell *c,
                              const struct wan_cell *s, const struct measured *t,
@@ -240,22 +161,44 @@ static struct modelled model(struct wan_map *map, const struct rec_cell *c,
 {
     struct modelled m = *network;
     struct wan_training training = training_of(c, s, t);
-    set_streams(map, s->streams, congestion_of(s, given, m.loss));
-    struct wan_carrier carrier = wan_cell_carrier(s, map, m.loss, given);
-    carrier.least_B = least_block_of(r);
-    carrier.frame_B = frame_of(r, &carrier);
+    /* congestion=auto begins with `given`, and takes BBR where packets are lost. */
+    int congestion = s->congestion >= 0 ? s->congestion : given;
+    if (s->congestion == WAN_CELL_AUTO && m.loss > 0)
+        congestion = WAN_BBR;
+    for (size_t i = 0; i <= map->n * map->n; i++) {
+        struct wan_link *l = i < map->n * map->n ? &map->links[i] : &map->common;
+        l->streams = s->streams;
+        l->congestion = congestion;
+        l->free_sends = true;
+    }
+    const bool tcp = !strcmp(s->transport, "tcp");
+    int begins = s->congestion == WAN_CELL_AUTO ? given : congestion;
+    struct wan_carrier carrier =
+        wan_carrier_make(s->block_B, (double)s->streams, tcp ? wan_segment_B(&map->common) : 0,
+                         begins == WAN_BBR, m.loss);
+    /* The smallest block of wan_sync 1.0.0 was twice as large. Recordings of it that are later than the
+     * change were made before its version was raised. */
+    bool older = !strcmp(r->plugin, "1.0.0") && strcmp(r->run_id, "20261123T104844Z") < 0;
+    carrier.least_B = older ? 2 * WAN_LEAST_BLOCK_B : WAN_LEAST_BLOCK_B;
+    /* Before 1.4.0 heads were longer, and before 1.3.0 they had proofs. */
+    if (strcmp(r->plugin, "1.4.0") < 0)
+        carrier.frame_B = strcmp(r->plugin, "1.3.0") < 0 ? 80 : 48;
     m.bound_s = wan_map_bound_s(map, wan_training_bytes(&training, s->bits));
     if (s->model != WAN_STRATEGIES) {
         struct wan_case one = wan_case_of(map, &training);
         one.strategy = (enum wan_strategy)s->model;
         one.equal_shares = s->equal_shares;
         one.end_shares = strcmp(r->plugin, "1.3.0") < 0;
-        one.factor = wan_cell_headroom(s);
+        one.factor = tcp ? WAN_HEADROOM : 1; /* the share of the uplink's rate that it uses */
         one.carrier = &carrier;
         one.flat = one.strategy == WAN_HIERARCHICAL ? 1 : (double)r->ranks / (double)map->n;
         m.o = wan_evaluate(&one);
     }
-    leave_out(&m.o, s);
+    /* A step without computation has no numbers; tokens need their number in the config. */
+    if (!s->trains)
+        m.o.exposed_s = m.o.step_s = m.o.efficiency = NAN;
+    if (!s->trains || !s->tokens)
+        m.o.tokens_per_s = m.o.seconds = NAN;
     return m;
 }
 
@@ -269,15 +212,6 @@ const char wan_columns[] =
     "efficiency,model_efficiency,tokens_per_s,model_tokens_per_s,target_s,model_target_s,"
     "rms_error,max_error";
 
-static void put_identity(struct csv *c, const struct recorded *r, const struct rec_cell *cell,
-                         const struct wan_cell *s, size_t sites)
-{
-    CSV_TEXTS(c, r->run_id, r->platform, r->label, cell->id, cell->config, s->strategy,
-              s->transport, s->wire);
-    CSV_INTEGERS(c, r->ranks, (int64_t)sites, cell->size_B, s->streams, s->every, s->fragments,
-                 s->overlap);
-}
-
 static void put_row(struct csv *c, const struct recorded *r, const struct series *series,
                     const struct wan_cell *s, const struct measured *t, const struct modelled *m,
                     size_t sites)
@@ -287,7 +221,10 @@ static void put_row(struct csv *c, const struct recorded *r, const struct series
     const struct estimate *step = s->trains ? &t->time : &none;
     double busbw_B = (double)cell->size_B * 2 * (double)(r->ranks - 1) / (double)r->ranks;
     double tokens_per_s = s->tokens ? (double)s->tokens / step->median : NAN;
-    put_identity(c, r, cell, s, sites);
+    CSV_TEXTS(c, r->run_id, r->platform, r->label, cell->id, cell->config, s->strategy,
+              s->transport, s->wire);
+    CSV_INTEGERS(c, r->ranks, (int64_t)sites, cell->size_B, s->streams, s->every, s->fragments,
+                 s->overlap);
     CSV_REALS(c, m->rate_Bps, m->rtt_s, m->loss);
     csv_integer(c, series->launches);
     csv_integer(c, (int64_t)(series->n_blocks - series->n_warm));
@@ -323,7 +260,7 @@ static void put_row(struct csv *c, const struct recorded *r, const struct series
 static void put_rows(struct csv *c, const struct recorded *r, const struct gathered *g,
                      const struct summary *cells, struct wan_map *map)
 {
-    struct modelled network = {NAN, NAN, NAN, NAN, no_outcome()};
+    struct modelled network = {NAN, NAN, NAN, NAN, {NAN, NAN, NAN, NAN, NAN, NAN, NAN}};
     int given = map->common.congestion;
     if (map->n) {
         network.rtt_s = network.loss = 0;
