@@ -43,6 +43,8 @@ TEST(levels)
 static void export_line_is(const char *workload, const char *config, const char *want)
 {
     struct contrast c = {.workload = (char *)workload,
+                         .label = (char *)"",
+                         .mode = (char *)"",
                          .params = (char *)"backend=host",
                          .ran = (char *)"",
                          .config = (char *)config};
@@ -74,6 +76,8 @@ TEST(settings_of_cells)
                              *const others[] = {"bucket_cap", "25", "A", "", "C", "1"};
     struct rec_cell cell = {0}, baseline = {0};
     struct contrast c = {.workload = (char *)"train",
+                         .label = (char *)"",
+                         .mode = (char *)"",
                          .params = (char *)"",
                          .ran = (char *)"",
                          .config = (char *)"any label"};
