@@ -22,11 +22,12 @@ typedef unsigned long long ull;
 
 #define ANSWER 96
 #define STEPS_LEAST 2 /* a visit: the first is not counted */
-#define STEPS_SHORT 4 /* of steps that are shorter than LONG_STEP_NS: the first takes less of a visit */
+#define STEPS_SHORT                                                                                \
+    4 /* of steps that are shorter than LONG_STEP_NS: the first takes less of a visit */
 #define LONG_STEP_NS 500000000u
 #define WARM_LEAST 3 /* to know how long a step takes */
-#define DROPS 2       /* of one visit in a row, before visits get shorter */
-#define TRIES 16      /* questions whether to begin */
+#define DROPS 2      /* of one visit in a row, before visits get shorter */
+#define TRIES 16     /* questions whether to begin */
 
 /* ---- the config ---- */
 

@@ -137,7 +137,6 @@ static void take_line(struct job_output *o)
     o->advice = o->advice ? o->advice : advice_about(from);
     if (o->times)
         job_times_line(o->times, line, unix_time());
-    job_watch_line(o->job, line);
     text_clear(&o->line);
 }
 

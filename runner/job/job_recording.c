@@ -134,14 +134,25 @@ static int put_note(struct record *r, const char *cell, int64_t copy, const char
     return value && *value ? record_line(r, record_note_line(cell, (int)copy, key, value)) : GS_OK;
 }
 
-static int put_machine(struct record *r, const struct job_watch *watch)
+/* NCCL numbers 2.8 and older ones in another way. */
+static int put_nccl(struct record *r, int64_t nccl)
+{
+    int64_t major = nccl < 10000 ? 1000 : 10000;
+    AUTO_FREE char *number = nccl > 0
+                                 ? xstrfmt("%lld.%lld.%lld", (long long)(nccl / major),
+                                           (long long)(nccl % major / 100), (long long)(nccl % 100))
+                                 : NULL;
+    return put_note(r, "", 0, "nccl", number);
+}
+
+static int put_machine(struct record *r, const struct launched *l)
 {
     static const char *const keys[][2] = {
         {"name", "gpu"}, {"uuid", "uuid"}, {"driver", "driver"}, {"cuda_driver", "cuda_driver"}};
-    AUTO_JSON json_t *gpus = job_watch_gpus(watch);
+    AUTO_JSON json_t *gpus = job_watch_gpus(l->watch);
     const json_t *gpu;
     size_t i;
-    int code = put_note(r, "", 0, "nccl", job_watch_nccl(watch));
+    int code = put_nccl(r, l->nccl);
     json_array_foreach(gpus, i, gpu) for (size_t k = 0; k < COUNT(keys) && !code; k++)
     {
         code = put_note(r, "", 0, keys[k][1], json_text_of(gpu, keys[k][0]));
@@ -231,17 +242,6 @@ static size_t find_arms(struct job_cell **out, const struct visits *all, const s
     return n;
 }
 
-/* NCCL numbers 2.8 and older ones in another way. Where its library hides the version, the job's
- * processes may tell. */
-static int put_nccl(struct record *r, const struct journals *j, const struct job_watch *watch)
-{
-    int64_t major = j->nccl < 10000 ? 1000 : 10000;
-    AUTO_FREE char *number =
-        xstrfmt("%lld.%lld.%lld", (long long)(j->nccl / major), (long long)(j->nccl % major / 100),
-                (long long)(j->nccl % 100));
-    return put_note(r, "", 0, "nccl", j->nccl > 0 ? number : job_watch_nccl(watch));
-}
-
 static int put_arm(struct record *r, const struct visits *all, const struct job_cell *a,
                    const char *group)
 {
@@ -276,7 +276,7 @@ int job_recording_trial(const struct journals *j, const struct job_source *s,
     id_of(group, s, all, NULL);
     size_t n = find_arms(&arms, all, s);
     int code = record_line(&r, trial_header(j, s, watch));
-    TRY(code, put_nccl(&r, j, watch));
+    TRY(code, put_nccl(&r, j->nccl));
     for (size_t k = 0; k < n; k++)
         TRY(code, put_arm(&r, all, &arms[k], group));
     for (size_t i = 0; i < all->n; i++)
@@ -332,7 +332,7 @@ static int put_cell(struct job_recording *b, const struct tune_setting *s,
     AUTO_FREE char *memory = r->memory_B > 0 ? xstrfmt("%.0f", r->memory_B) : NULL;
     json_t *line = cell_line(cell, group, params_of(s), 0);
     json_object_set_new(line, "prepared", json_integer((json_int_t)b->n));
-    int code = b->n > 1 ? GS_OK : put_machine(&b->record, r->watch);
+    int code = b->n > 1 ? GS_OK : put_machine(&b->record, r);
     int put = record_line(&b->record, line);
     code = code ? code : put;
     if (!code && r->kind)
@@ -513,34 +513,6 @@ int job_recording_visits(struct visits *all, const char *dir)
     if (code)
         visits_free(all);
     return code;
-}
-
-/* Variables that change nothing are left out, as are those that gradsync's own tuner needs. */
-static void take_job(void *ctx, const struct raw_line *l, int launch)
-{
-    char **job = ctx;
-    const char *name;
-    void *next;
-    json_t *value, *env = json_object_get(l->json, "env");
-    const json_t *of = json_object_get(l->json, JOB_TRIAL);
-    of = of ? of : json_object_get(l->json, "tune");
-    (void)launch;
-    json_object_foreach_safe(env, next, name, value)
-    {
-        if (machine_ignores(name) || strstr(json_string_value(value), "libnccl-tuner-gradsync"))
-            json_object_del(env, name);
-    }
-    AUTO_FREE char *variables = json_dumps(env, JSON_SORT_KEYS);
-    if (of && !*job)
-        *job = xstrfmt("%s %lld %lld %s", json_text_of(of, "command_sha256"),
-                       (long long)json_integer_of(l->json, "ranks"),
-                       (long long)json_integer_of(l->json, "nodes"), variables);
-}
-
-char *job_recording_job(const char *dir)
-{
-    char *job = NULL;
-    return each_line(dir, 1u << RAW_HEADER, take_job, &job) ? (free(job), NULL) : job;
 }
 
 char *job_recording_root(const char *dir, const char *platform)

@@ -45,10 +45,6 @@ int job_recording_trial(const struct journals *j, const struct job_source *s,
 /* The visits of all launches, sorted by launch. GS_OK or reported. */
 int job_recording_visits(struct visits *all, const char *dir);
 
-/* What two recordings of the same job have in common: the command, the ranks, the nodes, and the
- * variables that tune a library. NULL: not the recording of a job. The caller frees. */
-char *job_recording_job(const char *dir);
-
 /* A launch of a race or a proof while it is written. */
 struct job_recording {
     struct job_source of;

@@ -7,13 +7,9 @@
 #include "base/text.h"
 #include "record/nvml.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define EVERY_S 2.0
@@ -21,7 +17,6 @@
 #define FIRST_S 60.0
 #define GPUS_MAX 64
 #define ANCESTORS_MAX 64
-#define NCCL_TEXT "NCCL version "
 
 struct seen {
     json_t *facts;
@@ -36,83 +31,9 @@ struct job_watch {
     struct seen gpu[GPUS_MAX];
     unsigned n;
     double began_s, looked_s;
-    bool searched; /* the libraries of the job were */
-    char nccl[32];
 };
 
-/* ---- NCCL ---- */
-
-/* The digits and dots behind "NCCL version ". */
-static bool take_version(struct job_watch *w, const char *text)
-{
-    size_t n = strspn(text, "0123456789.");
-    /* "2.28.9+cuda13.0"; the library has other texts, "NCCL version 2.27.0 or later". */
-    if (n < 3 || n >= sizeof w->nccl || text[n - 1] == '.' || text[n] != '+')
-        return false;
-    snprintf(w->nccl, sizeof w->nccl, "%.*s", (int)n, text);
-    return true;
-}
-
-void job_watch_line(struct job_watch *w, const char *line)
-{
-    const char *at = !w || *w->nccl ? NULL : strstr(line, NCCL_TEXT);
-    if (at)
-        take_version(w, at + strlen(NCCL_TEXT));
-}
-
-/* NCCL's library holds the line that it prints. */
-static void search_library(struct job_watch *w, const char *path)
-{
-    struct stat info;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &info) || info.st_size <= 0) {
-        if (fd >= 0)
-            close(fd);
-        return;
-    }
-    size_t left = (size_t)info.st_size;
-    char *all = mmap(NULL, left, PROT_READ, MAP_PRIVATE, fd, 0);
-    close(fd);
-    if (all == MAP_FAILED)
-        return;
-    char *end = all + left, copy[32];
-    for (char *at = all;
-         !*w->nccl && (at = memmem(at, (size_t)(end - at), NCCL_TEXT, strlen(NCCL_TEXT)));) {
-        at += strlen(NCCL_TEXT);
-        size_t n = (size_t)(end - at) < sizeof copy - 1 ? (size_t)(end - at) : sizeof copy - 1;
-        memcpy(copy, at, n);
-        copy[n] = '\0';
-        take_version(w, copy);
-    }
-    munmap(all, (size_t)info.st_size);
-}
-
-/* PyTorch may hold NCCL in a library of its own. The file is the one that the process sees. */
-static void search_process(struct job_watch *w, int pid)
-{
-    char maps[64], *line = NULL;
-    size_t cap = 0;
-    AUTO_TEXT struct text done = {0};
-    text_add(&done, "");
-    snprintf(maps, sizeof maps, "/proc/%d/maps", pid);
-    FILE *f = fopen(maps, "re");
-    while (f && !*w->nccl && getline(&line, &cap, f) > 0) {
-        char *path = strchr(line, '/');
-        if (!path || (!strstr(path, "libnccl.so") && !strstr(path, "libtorch_cuda.so")))
-            continue;
-        path[strcspn(path, "\n")] = '\0';
-        if (!strcmp(done.s, path))
-            continue;
-        text_clear(&done);
-        text_add(&done, path);
-        AUTO_FREE char *seen = xstrfmt("/proc/%d/root%s", pid, path);
-        search_library(w, seen);
-        w->searched = true;
-    }
-    if (f)
-        fclose(f);
-    free(line);
-}
+/* ---- GPUs ---- */
 
 static bool descends(pid_t pid)
 {
@@ -123,21 +44,6 @@ static bool descends(pid_t pid)
     }
     return false;
 }
-
-/* Once: later processes of the job load the same one. */
-static void search_job(struct job_watch *w)
-{
-    DIR *d = opendir("/proc");
-    for (struct dirent *e; d && !*w->nccl && !w->searched && (e = readdir(d));) {
-        pid_t pid = (pid_t)atoi(e->d_name);
-        if (pid > 0 && descends(pid))
-            search_process(w, pid);
-    }
-    if (d)
-        closedir(d);
-}
-
-/* ---- GPUs ---- */
 
 struct job_watch *job_watch_new(void)
 {
@@ -245,23 +151,15 @@ static bool any_used(const struct job_watch *w)
 void job_watch_look(struct job_watch *w)
 {
     double now = clock_now_s();
-    bool known = any_used(w) && (*w->nccl || w->searched);
-    double every = known || now - w->began_s > FIRST_S ? EVERY_S : SOON_S;
+    double every = any_used(w) || now - w->began_s > FIRST_S ? EVERY_S : SOON_S;
     if (!w->n || now - w->looked_s < every)
         return;
     for (unsigned i = 0; i < w->n; i++)
         look_at(w, i);
-    if (!*w->nccl && !w->searched && any_used(w))
-        search_job(w);
     w->looked_s = clock_now_s();
 }
 
 /* ---- results ---- */
-
-const char *job_watch_nccl(const struct job_watch *w)
-{
-    return w && *w->nccl ? w->nccl : NULL;
-}
 
 json_t *job_watch_gpus(const struct job_watch *w)
 {

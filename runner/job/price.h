@@ -25,7 +25,8 @@ struct effect arm_difference(const struct visits *all, int launch, const char *a
 /* ---- the price ---- */
 
 /* Why a step has no price. */
-#define PRICE_NOTHING "no collective of the step has 64 KiB or more; smaller ones are never left out"
+#define PRICE_NOTHING                                                                              \
+    "no collective of the step has 64 KiB or more; smaller ones are never left out"
 
 /* A share of the step, and its 95% interval. The step becomes shorter by this share; a negative one:
  * longer. */
@@ -51,13 +52,11 @@ struct price_answer {
 bool price_from(struct price_answer *a, const struct visits *all);
 /* Is the interval of a launch narrow enough to end the job? */
 bool price_enough(const struct price_answer *a);
-/* What `tune` and `compare` print of it; the caller frees. */
 #define PRICE_NOTHING                                                                              \
     "no collective of the step has 64 KiB or more; smaller ones are never left out"
+#define PRICE_OF_ONE "The interval is that of one launch; another launch can differ by more."
+/* What `tune` and `compare` print of it; the caller frees. */
 char *price_sentence(const struct price_answer *a);
-/* A sentence on how far other launches differ, if the interval does not include that. Other prices of the job
- * are looked for beside `run`. NULL: nothing to say. The caller frees. */
-char *price_caveat(const struct price_answer *a, const char *run);
 /* "steps vary, so ..."; NULL: they do not. The caller frees. */
 char *price_noise(const struct price_answer *a);
 

@@ -96,9 +96,8 @@ static double between(const struct race *r, size_t a, size_t b, double t)
  * its differences is against the mean of two starts of the baseline. */
 static double wanted(const struct race *r)
 {
-    double proof = r->proofs > 1 ? student_quantile(0.025, r->proofs - 1) * r->sd *
-                                       sqrt(0.75 / r->proofs)
-                                 : 0;
+    double proof =
+        r->proofs > 1 ? student_quantile(0.025, r->proofs - 1) * r->sd * sqrt(0.75 / r->proofs) : 0;
     return fmin(log1p(-r->worth), -proof);
 }
 

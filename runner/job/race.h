@@ -41,7 +41,7 @@ struct race {
 };
 
 void race_begin(struct race *r, double worth, int proofs); /* with the baseline */
-size_t race_enter(struct race *r, int weight); /* its index */
+size_t race_enter(struct race *r, int weight);             /* its index */
 void race_free(struct race *r);
 /* A time of one entry in a round, from 0; a later one of the same replaces it. */
 void race_time(struct race *r, int round, size_t entry, double step_s);

@@ -57,6 +57,7 @@ struct tune {
     double base_memory_B;
     double line_s;      /* of a step, by the lines that the job prints; 0: unknown */
     double other_share; /* of the bytes of a step: those that no arm leaves out */
+    double all_B;       /* of a step */
     enum tune_link link;
     int nccl, torch, round;
     long long ranks, nodes;
@@ -64,12 +65,14 @@ struct tune {
     struct words inside_names; /* variables that the program sets */
     struct words hung; /* arms in which the job hung: labels of settings, or none, one, half */
     size_t winner, tried;
-    size_t joined_at;                    /* settings from here on are unions */
-    size_t proof_launches, proof_failed; /* proof_failed: of the winner */
-    long price_launches;                 /* launches of the recording of the price */
-    struct effect proof;                 /* as compare prints it */
-    double floor;                        /* of the proof */
-    char *shown;                         /* the stage that was printed last */
+    size_t joined_at; /* settings from here on are unions */
+    size_t proof_launches;
+    struct text uncounted; /* launches of the proof that do not count, and why */
+    size_t unpriced;       /* launches of the job as it is without a price of their own */
+    long price_launches;   /* launches of the recording of the price */
+    struct effect proof;   /* as compare prints it */
+    double floor;          /* of the proof */
+    char *shown;           /* the stage that was printed last */
     bool proven, raced;
     bool stopped, priced, captured, trusted; /* trusted: copies change nothing by themselves */
 };
@@ -120,6 +123,7 @@ static const struct member {
     {"step_s", REAL, AT(job.step_s)},
     {"line_s", REAL, AT(line_s)},
     {"other_share", REAL, AT(other_share)},
+    {"all_B", REAL, AT(all_B)},
     {"base_memory_B", REAL, AT(base_memory_B)},
     {"calls", WIDE, AT(job.calls)},
     {"bytes", WIDE, AT(job.bytes)},
@@ -420,8 +424,10 @@ static int begin_launch(struct tune *t, struct job_recording *b)
 /* The visits of a launch of the job as it is, as another launch of the price. */
 static int record_visits(struct tune *t, const struct launched *r)
 {
-    if (!visits_have(&r->journals.visits, "none"))
+    if (!visits_have(&r->journals.visits, "none")) {
+        t->unpriced += takes_price(t);
         return GS_OK;
+    }
     if (!t->price_dir)
         CHECK(record_make_run(t->o.out, t->o.platform, JOB_TRIAL, "", &t->price_dir));
     const struct job_source s = source_of(t, t->price_dir, (int)++t->price_launches);
@@ -458,9 +464,9 @@ static bool is_inside_name(const struct tune *t, const struct tune_setting *s)
 
 static int make_settings(struct tune *t, const struct words *set_inside)
 {
-    const struct tune_request q = {t->o.candidates, t->o.arms,  t->o.launches, t->o.library,
-                                   t->o.only,       t->o.lossy, t->nccl,       t->torch,
-                                   t->nodes};
+    const struct tune_request q = {t->o.candidates, t->o.arms, t->o.launches,
+                                   t->o.library,    t->o.only, t->o.lossy,
+                                   t->nccl,         t->torch,  t->nodes};
     CHECK(tune_settings_make(&t->set, &q, t->link));
     for (size_t i = 0; set_inside && i < set_inside->n && !q.arms && !q.launches; i++) {
         const char *word = set_inside->v[i];
@@ -498,7 +504,7 @@ static int make_settings(struct tune *t, const struct words *set_inside)
 struct first {
     struct tune *t;
     char *left; /* arms that have left */
-    bool arms_told, told, price_told, price_done, settings_done;
+    bool arms_told, told, time_told, price_told, price_done, settings_done;
     bool control_told;
     double made_at;
     int code;
@@ -599,12 +605,13 @@ static void leave_what_cannot_act(struct first *f, const struct journals *j)
 {
     struct tune *t = f->t;
     if (!j->large_B && has_price(t)) {
+        AUTO_FREE char *bytes = tune_bytes_text(t->other_share, t->all_B);
         AUTO_FREE char *sent =
             t->other_share < 0.01
                 ? xstrdup("")
-                : xstrfmt("; sends, receives and broadcasts of bytes, %.0f%% of the bytes of a "
-                          "step, are never left out either",
-                          100 * t->other_share);
+                : xstrfmt(
+                      "; sends, receives and broadcasts of bytes, %s, are never left out either",
+                      bytes);
         say("tune: no price: %s%s", PRICE_NOTHING, sent);
         leave_parts(t);
         for (size_t i = 0; i < COUNT(parts); i++)
@@ -631,31 +638,37 @@ static void announce(struct first *f, struct launch *l)
     double time = left_s(t) - fmin(reserve_s(t, r), left_s(t) / 2);
     f->told = true;
     t->line_s = r->line_s;
-    if (r->journals.other_B > 0)
-        t->other_share =
-            (double)r->journals.other_B / (double)(r->journals.other_B + r->journals.all_B);
+    t->all_B = (double)(r->journals.other_B + r->journals.all_B);
+    t->other_share = t->all_B > 0 ? (double)r->journals.other_B / t->all_B : 0;
+    t->all_B *=
+        t->line_s > 0 ? fmax(1, t->line_s / r->step_s) : 1; /* a visit may have periods of a step */
     say_step(f, r);
     leave_what_cannot_act(f, &r->journals);
     for (size_t i = 1; i < t->set.n; i++)
         arms += t->inside[i].is && !t->inside[i].out;
     bool prices = has_price(t);
-    double whole = BLOCKS_MIN * visit * (2 + (prices ? 3 : 0) + (arms ? 1 : 0) + (double)arms);
+    /* The first block has begun with all arms. */
+    double begun = 2 + (prices ? 3 : 0) + (arms ? 1 : 0) + (double)arms;
+    double whole = BLOCKS_MIN * visit * begun, later = (BLOCKS_MIN - 1) * visit;
     if (whole > time && prices) {
         leave(f, "half");
         leave(f, "one");
-        whole -= BLOCKS_MIN * visit * 2;
+        whole -= later * 2;
     }
     for (size_t i = t->set.n; i-- > 1 && whole > time;)
         if (t->inside[i].is && !t->inside[i].out) {
             AUTO_FREE char *id = xstrfmt("s%zu", i);
             leave(f, id);
             t->inside[i].out = t->inside[i].untried = true;
-            whole -= BLOCKS_MIN * visit;
+            whole -= later;
         }
     for (size_t i = 1; i < t->set.n; i++)
         kept += t->inside[i].is && !t->inside[i].out;
-    if (!kept)
+    if (!kept) {
         leave(f, "control");
+        whole -= arms ? later : 0;
+    }
+    f->time_told = r->step_s >= 0.5 || !prices;
     if (r->step_s >= 0.5 && prices)
         say("tune: the price takes about %s%s", HUMAN_TIME(whole),
             whole > left_s(t) ? ", which is more than --minutes allows" : "");
@@ -664,6 +677,20 @@ static void announce(struct first *f, struct launch *l)
             kept, arms);
     if (f->left)
         launch_leave(l, f->left);
+}
+
+/* Short steps: once a block is over, since its arms are not equally long. */
+static void tell_time(struct first *f, const struct visits *all)
+{
+    double began[2] = {INFINITY, INFINITY};
+    for (size_t i = 0; i < all->n; i++)
+        if (all->v[i].block < 2)
+            began[all->v[i].block] = fmin(began[all->v[i].block], all->v[i].at);
+    if (f->time_told || isinf(began[1]))
+        return;
+    f->time_told = true;
+    end_progress();
+    say("tune: the price takes about %s", HUMAN_TIME(BLOCKS_MIN * (began[1] - began[0])));
 }
 
 static double tolerance(const struct tune *t)
@@ -825,6 +852,7 @@ static bool first_enough(void *ctx, struct launch *l)
         return left_s(t) <= 0;
     if (!f->told)
         announce(f, l);
+    tell_time(f, &j->visits);
     judge_dead(f, j);
     price_from(&t->price, &j->visits);
     size_t blocks = blocks_of(&j->visits);
@@ -887,9 +915,7 @@ static void take_facts(struct tune *t, const struct launched *r)
     t->job.step_s = r->step_s;
     t->job.calls = r->by_calls ? r->journals.step_calls : 0;
     t->job.bytes = r->by_calls ? r->journals.step_B : 0;
-    t->start_s = r->by_calls
-                     ? r->begun_s + BLOCKS_LATER * 3 * visit_s(r->step_s)
-                     : r->took_s;
+    t->start_s = r->by_calls ? r->begun_s + BLOCKS_LATER * 3 * visit_s(r->step_s) : r->took_s;
 }
 
 static void forget_settings(struct tune *t)
@@ -981,8 +1007,9 @@ static int first_launch(struct tune *t, int number, bool *again)
     if (t->winner) {
         const struct effect *e = &t->inside[t->winner].effect;
         AUTO_FREE char *words = tune_setting_words(&t->set.v[t->winner]);
-        say("tune: of this launch: %s: steps %.1f%% shorter [%.1f, %.1f]", words,
-            -100 * expm1(e->value), -100 * expm1(e->hi), -100 * expm1(e->lo));
+        say("tune: of this launch: %s%s: steps %.1f%% shorter [%.1f, %.1f]",
+            e->hi < 0 ? "" : "not shown, and the best is ", words, -100 * expm1(e->value),
+            -100 * expm1(e->hi), -100 * expm1(e->lo));
     }
     return write_state(t);
 }
@@ -1227,6 +1254,9 @@ static int proof_one(struct tune *t, struct job_recording *b, size_t i, int copy
         AUTO_FREE char *name = name_of(&t->set.v[i]);
         end_progress();
         say("tune: %s: %s: %s: %s", what, name, r.kind, r.why);
+        if (!copy) /* without its second start of the job as it is, a launch counts with the first */
+            text_addf(&t->uncounted, "%slaunch %d: %s: %s", t->uncounted.len ? "; " : "",
+                      b->of.launch, name, r.kind);
     }
     CHECK(job_recording_put(b, &t->set.v[i], copy, &r));
     return !i && !r.kind ? record_visits(t, &r) : GS_OK;
@@ -1278,6 +1308,8 @@ static int judge_proof(struct tune *t)
             t->proof = c.v[i].effect;
             t->floor = c.v[i].floor;
             t->proven = race_proven(&t->proof, c.v[i].floor, t->worth);
+            if (c.v[i].note) /* launches of other kinds, or of too few blocks */
+                text_addf(&t->uncounted, "%s%s", t->uncounted.len ? "; " : "", c.v[i].note);
         }
     comparison_free(&c);
     return code;
@@ -1303,8 +1335,9 @@ static int run_proof(struct tune *t)
         code = proof_launch(t, (int)i + 1, log_s[i]);
     }
     end_progress();
-    for (size_t k = 0; k < i; k++)
-        t->proof_failed += isnan(log_s[k][PROOF_WINNER]) ? 1 : 0;
+    if (i < t->proof_launches && !t->stopped && !code)
+        text_addf(&t->uncounted, "%s%zu not begun, since the time was over",
+                  t->uncounted.len ? "; " : "", t->proof_launches - i);
     if (!t->stopped) {
         TRY(code, manifest_write(t->proof_dir));
         TRY(code, judge_proof(t));
@@ -1390,7 +1423,7 @@ static int answer(struct tune *t)
         return GS_FAILED;
     }
     if (t->price_dir && (has_price(t) || t->price.known)) {
-        tune_say_price(&t->price, t->price_dir, t->other_share);
+        tune_say_price(&t->price, t->other_share, t->all_B);
         if (tune_say_worthless(&t->price, t->worth))
             return seal(t);
     }
@@ -1400,10 +1433,14 @@ static int answer(struct tune *t)
     if (unprovable)
         tune_say_inside(&t->set.v[t->winner], &t->inside[t->winner].effect);
     else if (t->winner && t->proven)
-        tune_say_proven(&t->set.v[t->winner], &t->proof, t->proof_failed, &t->price, t->o.emit);
+        tune_say_proven(&t->set.v[t->winner], &t->proof, t->uncounted.s, &t->price, t->o.emit);
     else
         tune_say_nothing(&t->set, t->tried, t->worth, t->winner ? t->winner : best_open(t),
-                         t->winner ? &t->proof : NULL, t->floor);
+                         t->winner ? &t->proof : NULL, t->floor, t->uncounted.s);
+    if (t->unpriced)
+        say("tune: %zu more launch%s of the job as it is had no block with a price, and %s not "
+            "counted",
+            t->unpriced, t->unpriced == 1 ? "" : "es", t->unpriced == 1 ? "is" : "are");
     say("tune: took %s", HUMAN_TIME(t->spent_s + clock_now_s() - t->began));
     return seal(t);
 }
@@ -1417,8 +1454,7 @@ static int stages(struct tune *t)
     if (!t->stopped && !t->raced && !worthless(t))
         CHECK(run_race(t));
     bool proves =
-        t->winner && !(t->winner < t->joined_at && t->inside[t->winner].fixed) &&
-        !worthless(t);
+        t->winner && !(t->winner < t->joined_at && t->inside[t->winner].fixed) && !worthless(t);
     if (!t->stopped && proves)
         CHECK(run_proof(t));
     else if (!t->stopped)
@@ -1488,6 +1524,7 @@ static void release(struct tune *t)
     free(t->price_dir);
     free(t->inside);
     free(t->shown);
+    text_free(&t->uncounted);
     words_free(&t->inside_names);
     tune_settings_free(&t->set);
     race_free(&t->race);
@@ -1619,10 +1656,15 @@ int tune_job(const struct tune_options *o, char **command)
     CHECK(read_options(&t));
     CHECK(command_find(*command));
     /* It also finds faults of the user's file, and that --only leaves nothing. */
-    const struct tune_request all = {
-        o->candidates, o->arms,  o->launches, o->library,
-        o->only,       o->lossy, 0,           TUNE_DDP | TUNE_FSDP | TUNE_PYTHON,
-        0};
+    const struct tune_request all = {o->candidates,
+                                     o->arms,
+                                     o->launches,
+                                     o->library,
+                                     o->only,
+                                     o->lossy,
+                                     0,
+                                     TUNE_DDP | TUNE_FSDP | TUNE_PYTHON,
+                                     0};
     CHECK(tune_say_settings(&all, o->dry_run));
     if (o->dry_run) {
         printf("Of these, tune tries the ones for the link of the job.\n"

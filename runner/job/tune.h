@@ -15,7 +15,8 @@ struct tune_options {
     const char *candidates, *only, *emit;
     const char *arms, *launches, *library; /* files; NULL: none */
     struct cli_int proofs, seed;
-    const char *keep; /* "yes", or minutes between the checkpoints of the job; NULL: it is thrown away */
+    const char
+        *keep; /* "yes", or minutes between the checkpoints of the job; NULL: it is thrown away */
     bool lossy, dry_run, no_price;
 };
 

@@ -50,23 +50,29 @@ int tune_say_settings(const struct tune_request *q, bool print)
                     q->only);
 }
 
-void tune_say_price(const struct price_answer *p, const char *run, double other_share)
+char *tune_bytes_text(double share, double all_B)
+{
+    bool mega = all_B >= 1e6;
+    double unit = mega ? 1e6 : 1e3;
+    return xstrfmt("%.3g of %.3g %s a step", share * all_B / unit, all_B / unit,
+                   mega ? "MB" : "kB");
+}
+
+void tune_say_price(const struct price_answer *p, double other_share, double all_B)
 {
     AUTO_FREE char *sentence = p->known ? price_sentence(p) : NULL, *noise = price_noise(p);
-    AUTO_FREE char *caveat = sentence ? price_caveat(p, run) : NULL;
     if (noise)
         say("tune: %s", noise);
     if (sentence) {
         screen_say(sentence);
-        if (caveat)
-            screen_say(caveat);
+        if (!p->launches)
+            screen_say(PRICE_OF_ONE);
     } else
         say("tune: no price: %s", *p->why ? p->why : "the job ended before it was known");
     if (other_share >= 0.01) {
-        AUTO_FREE char *other = xstrfmt(
-            "Sends, receives and broadcasts of bytes, %.0f%% of the bytes of a step, are not in "
-            "this price.",
-            100 * other_share);
+        AUTO_FREE char *bytes = tune_bytes_text(other_share, all_B);
+        AUTO_FREE char *other =
+            xstrfmt("Sends, receives and broadcasts of bytes, %s, are not in this price.", bytes);
         screen_say(other);
     }
 }
@@ -139,7 +145,7 @@ static void add_share(struct text *t, const struct effect *e, const struct price
               p->none.lo > 0 ? fmin(100, 100 * most / p->none.lo) : 100);
 }
 
-void tune_say_proven(const struct tune_setting *s, const struct effect *e, size_t failed,
+void tune_say_proven(const struct tune_setting *s, const struct effect *e, const char *uncounted,
                      const struct price_answer *p, const char *form)
 {
     AUTO_FREE char *words = tune_setting_words(s);
@@ -150,8 +156,8 @@ void tune_say_proven(const struct tune_setting *s, const struct effect *e, size_
               "choose it",
               only_without ? "Run " : "Set ", words, -100 * expm1(e->value), -100 * expm1(e->hi),
               -100 * expm1(e->lo), e->launches);
-    if (failed)
-        text_addf(&t, " (in %zu more it failed)", failed);
+    if (uncounted)
+        text_addf(&t, " (not counted: %s)", uncounted);
     if (p->known && p->none.value > 0)
         add_share(&t, e, p);
     text_add(&t, ".");
@@ -183,7 +189,7 @@ static double could_see(const struct effect *e, double floor)
 }
 
 void tune_say_nothing(const struct tune_settings *s, size_t tried, double worth, size_t best,
-                      const struct effect *e, double floor)
+                      const struct effect *e, double floor, const char *uncounted)
 {
     AUTO_TEXT struct text t = {0};
     best = tried ? best : 0;
@@ -211,6 +217,8 @@ void tune_say_nothing(const struct tune_settings *s, size_t tried, double worth,
                   100 * could_see(e, floor));
     else if (best)
         text_addf(&t, "; the best left open is %s", words);
+    if (best && e && uncounted)
+        text_addf(&t, " (not counted: %s)", uncounted);
     text_add(&t, ".");
     screen_say(t.s);
 }

@@ -12,20 +12,22 @@
 /* Lists what would be tried for each link. GS_OK, or reported: the user's file has a fault, or --only
  * leaves nothing; that is also seen without `print`. */
 int tune_say_settings(const struct tune_request *q, bool print);
-/* run: the price's recording. other_share: of the bytes, those by calls that no arm leaves out. */
-void tune_say_price(const struct price_answer *p, const char *run, double other_share);
+/* other_share: of all_B bytes of a step, those by calls that no arm leaves out. */
+void tune_say_price(const struct price_answer *p, double other_share, double all_B);
+/* "38 of 40 MB a step". The caller frees it. */
+char *tune_bytes_text(double share, double all_B);
 /* GS_OK, or GS_USAGE, reported: there is no such form. */
 int tune_emit_known(const char *form);
 /* True: communication costs too little for any setting to gain `worth`; it has said so. */
 bool tune_say_worthless(const struct price_answer *p, double worth);
-/* The winner, whose proof is the effect e; failed: launches of the proof in which the winner failed. */
-void tune_say_proven(const struct tune_setting *s, const struct effect *e, size_t failed,
+/* The winner, whose proof is the effect e. uncounted: launches of the proof that do not count, and why; or NULL. */
+void tune_say_proven(const struct tune_setting *s, const struct effect *e, const char *uncounted,
                      const struct price_answer *p, const char *form);
 /* A setting that won inside the job, and that no launch can prove. */
 void tune_say_inside(const struct tune_setting *s, const struct effect *e);
 /* No setting was proven. `best`: the best that is not proven; 0: none; e: its proof, or NULL; floor: of the proof. */
 void tune_say_nothing(const struct tune_settings *s, size_t tried, double worth, size_t best,
-                      const struct effect *e, double floor);
+                      const struct effect *e, double floor, const char *uncounted);
 
 /* ---- the figure ---- */
 

@@ -63,8 +63,8 @@ struct tune_request {
     const char *library;         /* another file of NCCL; NULL: none */
     const char *only; /* words separated by commas, one of which a label must contain; NULL: all */
     bool lossy;
-    int nccl;  /* version, e.g. 22809; 0: unknown */
-    int torch; /* bits: what the job has of PyTorch */
+    int nccl;        /* version, e.g. 22809; 0: unknown */
+    int torch;       /* bits: what the job has of PyTorch */
     long long nodes; /* 0: unknown */
 };
 

@@ -30,6 +30,7 @@ static const struct member {
     {"base_s", NUMBER, 0, 1e9},
     {"line_s", NUMBER, 0, 1e9},
     {"other_share", NUMBER, 0, 1},
+    {"all_B", NUMBER, 0, 1e18},
     {"step_s", NUMBER, 0, 1e9},
     {"base_memory_B", NUMBER, 0, 1e18},
     {"calls", WHOLE, 0, 1e9},

@@ -445,11 +445,10 @@ static int print_price(const struct choice *choice, const struct contrast *c)
         const char *dir = choice->runs.v[i].dir;
         int code = strcmp(path_name(dir), c->run_id) ? GS_OK : price_read(&a, dir);
         AUTO_FREE char *sentence = a.known ? price_sentence(&a) : NULL;
-        AUTO_FREE char *caveat = sentence ? price_caveat(&a, dir) : NULL;
         if (sentence)
             screen_say(sentence);
-        if (caveat)
-            screen_say(caveat);
+        if (sentence && !a.launches)
+            screen_say(PRICE_OF_ONE);
         bool none = !a.known && *a.why;
         if (none)
             say("%s: no price: %s", c->run_id, a.why);
