@@ -33,7 +33,7 @@
 
 #define PROOF_LEAST 3  /* launches, if time is short */
 #define FIRST_S 180.0  /* the first launch ends if it has no step after so long */
-#define BLOCKS_MOST 24 /* of the first launch: what they do not decide, it does not decide */
+#define BLOCKS_MOST 16 /* of the first launch: what they do not decide, it does not decide */
 #define BLOCKS_LEAVE 4 /* before an arm may leave */
 #define BLOCKS_LATER 3 /* of a later launch */
 #define VISIT_MS 150.0 /* short: an arm that lost leaves after few blocks */
@@ -108,50 +108,46 @@ static void end_progress(void)
 
 /* ---- the state, for resume ---- */
 
-static const struct member {
-    const char *name;
-    enum { REAL, INT, WIDE, YES, RUN, OPTION } kind; /* RUN: a folder; OPTION: nobody frees it */
-    size_t at;
-} members[] = {
+static const struct state_member members[] = {
 #define AT(member) offsetof(struct tune, member)
-    {"minutes", REAL, AT(minutes)},
-    {"worth", REAL, AT(worth)},
-    {"memory", REAL, AT(memory)},
-    {"spent_s", REAL, AT(spent_s)},
-    {"start_s", REAL, AT(start_s)},
-    {"base_s", REAL, AT(base_s)},
-    {"step_s", REAL, AT(job.step_s)},
-    {"line_s", REAL, AT(line_s)},
-    {"other_share", REAL, AT(other_share)},
-    {"all_B", REAL, AT(all_B)},
-    {"base_memory_B", REAL, AT(base_memory_B)},
-    {"calls", WIDE, AT(job.calls)},
-    {"bytes", WIDE, AT(job.bytes)},
-    {"link", INT, AT(link)},
-    {"nccl", INT, AT(nccl)},
-    {"torch", INT, AT(torch)},
-    {"ranks", WIDE, AT(ranks)},
-    {"nodes", WIDE, AT(nodes)},
-    {"winner", WIDE, AT(winner)},
-    {"joined_at", WIDE, AT(joined_at)},
-    {"priced", YES, AT(priced)},
-    {"captured", YES, AT(captured)},
-    {"trusted", YES, AT(trusted)},
-    {"raced", YES, AT(raced)},
-    {"proof", RUN, AT(proof_dir)},
-    {"price_run", RUN, AT(price_dir)},
-    {"price_launches", WIDE, AT(price_launches)},
-    {"seed", WIDE, AT(o.seed.value)},
-    {"launches", WIDE, AT(o.proofs.value)},
-    {"lossy", YES, AT(o.lossy)},
-    {"no_price", YES, AT(o.no_price)},
-    {"emit", OPTION, AT(o.emit)},
-    {"platform", OPTION, AT(o.platform)},
-    {"only", OPTION, AT(o.only)},
-    {"candidates", OPTION, AT(o.candidates)},
-    {"arms", OPTION, AT(o.arms)},
-    {"launch_file", OPTION, AT(o.launches)},
-    {"library", OPTION, AT(o.library)},
+    {"minutes", STATE_REAL, 0, 10000, AT(minutes)},
+    {"worth", STATE_REAL, 0, 1, AT(worth)},
+    {"memory", STATE_REAL, 0, 1, AT(memory)},
+    {"spent_s", STATE_REAL, 0, 1e9, AT(spent_s)},
+    {"start_s", STATE_REAL, 0, 1e9, AT(start_s)},
+    {"base_s", STATE_REAL, 0, 1e9, AT(base_s)},
+    {"step_s", STATE_REAL, 0, 1e9, AT(job.step_s)},
+    {"line_s", STATE_REAL, 0, 1e9, AT(line_s)},
+    {"other_share", STATE_REAL, 0, 1, AT(other_share)},
+    {"all_B", STATE_REAL, 0, 1e18, AT(all_B)},
+    {"base_memory_B", STATE_REAL, 0, 1e18, AT(base_memory_B)},
+    {"calls", STATE_WIDE, 0, 1e9, AT(job.calls)},
+    {"bytes", STATE_WIDE, 0, 1e18, AT(job.bytes)},
+    {"link", STATE_INT, 0, TUNE_LINKS - 1, AT(link)},
+    {"nccl", STATE_INT, 0, 1e7, AT(nccl)},
+    {"torch", STATE_INT, 0, TUNE_DDP | TUNE_FSDP | TUNE_PYTHON, AT(torch)},
+    {"ranks", STATE_WIDE, 0, 1 << 24, AT(ranks)},
+    {"nodes", STATE_WIDE, 0, 1 << 24, AT(nodes)},
+    {"winner", STATE_WIDE, 0, SETTINGS_MOST, AT(winner)},
+    {"joined_at", STATE_WIDE, 0, SETTINGS_MOST, AT(joined_at)},
+    {"priced", STATE_FLAG, 0, 0, AT(priced)},
+    {"captured", STATE_FLAG, 0, 0, AT(captured)},
+    {"trusted", STATE_FLAG, 0, 0, AT(trusted)},
+    {"raced", STATE_FLAG, 0, 0, AT(raced)},
+    {"proof", STATE_RUN, 0, 0, AT(proof_dir)},
+    {"price_run", STATE_RUN, 0, 0, AT(price_dir)},
+    {"price_launches", STATE_WIDE, 0, 1000, AT(price_launches)},
+    {"seed", STATE_WIDE, 0, 0x1p63, AT(o.seed.value)},
+    {"launches", STATE_WIDE, 2, 99, AT(o.proofs.value)},
+    {"lossy", STATE_FLAG, 0, 0, AT(o.lossy)},
+    {"no_price", STATE_FLAG, 0, 0, AT(o.no_price)},
+    {"emit", STATE_TEXT, 0, 0, AT(o.emit)},
+    {"platform", STATE_TEXT, 0, 0, AT(o.platform)},
+    {"only", STATE_TEXT, 0, 0, AT(o.only)},
+    {"candidates", STATE_TEXT, 0, 0, AT(o.candidates)},
+    {"arms", STATE_TEXT, 0, 0, AT(o.arms)},
+    {"launch_file", STATE_TEXT, 0, 0, AT(o.launches)},
+    {"library", STATE_TEXT, 0, 0, AT(o.library)},
 };
 _Static_assert(sizeof(long) == sizeof(int64_t) && sizeof(size_t) == sizeof(int64_t), "WIDE");
 
@@ -176,30 +172,30 @@ static char *run_read(const struct tune *t, const char *path)
     return realpath(beside, NULL);
 }
 
-static json_t *member_json(const struct tune *t, const struct member *m)
+static json_t *member_json(const struct tune *t, const struct state_member *m)
 {
     const void *at = (const char *)t + m->at;
-    return m->kind == REAL   ? json_real(*(const double *)at)
-           : m->kind == INT  ? json_integer(*(const int *)at)
-           : m->kind == WIDE ? json_integer(*(const int64_t *)at)
-           : m->kind == YES  ? json_boolean(*(const bool *)at)
-           : m->kind == RUN  ? run_json(t, *(char *const *)at)
-                             : json_text(*(char *const *)at);
+    return m->kind == STATE_REAL   ? json_real(*(const double *)at)
+           : m->kind == STATE_INT  ? json_integer(*(const int *)at)
+           : m->kind == STATE_WIDE ? json_integer(*(const int64_t *)at)
+           : m->kind == STATE_FLAG ? json_boolean(*(const bool *)at)
+           : m->kind == STATE_RUN  ? run_json(t, *(char *const *)at)
+                                   : json_text(*(char *const *)at);
 }
 
-static void member_read(struct tune *t, const struct member *m, const json_t *state)
+static void member_read(struct tune *t, const struct state_member *m, const json_t *state)
 {
     void *at = (char *)t + m->at;
     const char *text = json_text_of(state, m->name);
-    if (m->kind == REAL)
+    if (m->kind == STATE_REAL)
         *(double *)at = json_number_value(json_object_get(state, m->name));
-    else if (m->kind == INT)
+    else if (m->kind == STATE_INT)
         *(int *)at = (int)json_integer_of(state, m->name);
-    else if (m->kind == WIDE)
+    else if (m->kind == STATE_WIDE)
         *(int64_t *)at = json_integer_of(state, m->name);
-    else if (m->kind == YES)
+    else if (m->kind == STATE_FLAG)
         *(bool *)at = json_is_true(json_object_get(state, m->name));
-    else if (m->kind == OPTION)
+    else if (m->kind == STATE_TEXT)
         *(const char **)at = *text ? text : NULL;
     else
         *(char **)at = run_read(t, text);
@@ -1768,7 +1764,7 @@ int tune_resume(const char *dir, bool commands)
     AUTO_FREE char *path = xstrfmt("%s/" TUNE_STATE, dir);
     AUTO_JSON json_t *state = NULL;
     AUTO_FREE char **command = NULL;
-    CHECK(tune_state_read(&state, path));
+    CHECK(tune_state_read(&state, path, members, COUNT(members)));
     struct tune t = {.race_dir = realpath(dir, NULL), .job.log = -1, .interrupts.fd = -1};
     for (size_t i = 0; i < COUNT(members); i++)
         member_read(&t, &members[i], state);

@@ -6,61 +6,11 @@
 #include "base/jsontext.h"
 #include "base/text.h"
 #include "config/json_names.h"
-#include "job/race.h"
-#include "job/tune_answer.h"
 #include "job/tune_setting.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-
-#define SETTINGS_MOST 4096
-
-/* A member may be absent: older states lack some. */
-static const struct member {
-    const char *name;
-    enum { NUMBER, WHOLE, FLAG, RUN, TEXT } kind;
-    double least, most; /* of numbers */
-} members[] = {
-    {"minutes", NUMBER, 0, 10000},
-    {"worth", NUMBER, 0, 1},
-    {"memory", NUMBER, 0, 1},
-    {"spent_s", NUMBER, 0, 1e9},
-    {"start_s", NUMBER, 0, 1e9},
-    {"base_s", NUMBER, 0, 1e9},
-    {"line_s", NUMBER, 0, 1e9},
-    {"other_share", NUMBER, 0, 1},
-    {"all_B", NUMBER, 0, 1e18},
-    {"step_s", NUMBER, 0, 1e9},
-    {"base_memory_B", NUMBER, 0, 1e18},
-    {"calls", WHOLE, 0, 1e9},
-    {"bytes", WHOLE, 0, 1e18},
-    {"link", WHOLE, 0, TUNE_LINKS - 1},
-    {"nccl", WHOLE, 0, 1e7},
-    {"torch", WHOLE, 0, TUNE_DDP | TUNE_FSDP | TUNE_PYTHON},
-    {"ranks", WHOLE, 0, 1 << 24},
-    {"nodes", WHOLE, 0, 1 << 24},
-    {"winner", WHOLE, 0, SETTINGS_MOST},    /* and at most the number of settings */
-    {"joined_at", WHOLE, 0, SETTINGS_MOST}, /* likewise */
-    {"priced", FLAG, 0, 0},
-    {"captured", FLAG, 0, 0},
-    {"trusted", FLAG, 0, 0},
-    {"raced", FLAG, 0, 0},
-    {"no_price", FLAG, 0, 0},
-    {"price_launches", WHOLE, 0, 1000},
-    {"proof", RUN, 0, 0},
-    {"price_run", RUN, 0, 0},
-    {"seed", WHOLE, 0, 0x1p63},
-    {"launches", WHOLE, 2, 99},
-    {"lossy", FLAG, 0, 0},
-    {"emit", TEXT, 0, 0},
-    {"platform", TEXT, 0, 0},
-    {"only", TEXT, 0, 0},
-    {"candidates", TEXT, 0, 0},
-    {"arms", TEXT, 0, 0},
-    {"launch_file", TEXT, 0, 0},
-    {"library", TEXT, 0, 0},
-};
 
 /* "../../train/RUN"; older states have "FOLDER/train/RUN", whose last two names count. */
 static bool is_run(const char *s)
@@ -76,19 +26,20 @@ static bool is_run(const char *s)
     return !strcmp(workload, "train") || !strcmp(workload, "trial");
 }
 
-static bool member_good(const struct member *m, const json_t *v)
+static bool member_good(const struct state_member *m, const json_t *v)
 {
     double number = json_number_value(v);
     switch (m->kind) {
-    case NUMBER:
+    case STATE_REAL:
         return json_is_number(v) && number >= m->least && number <= m->most;
-    case WHOLE:
+    case STATE_INT:
+    case STATE_WIDE:
         return json_is_integer(v) && number >= m->least && number <= m->most;
-    case FLAG:
+    case STATE_FLAG:
         return json_is_boolean(v);
-    case RUN:
+    case STATE_RUN:
         return json_is_string(v) && is_run(json_string_value(v));
-    case TEXT:
+    case STATE_TEXT:
         return json_is_string(v);
     }
     return false;
@@ -133,22 +84,23 @@ static bool texts_good(const json_t *state, const char *key, char *why, size_t n
     return good;
 }
 
-static bool state_good(const json_t *state, char *why, size_t n)
+static bool state_good(const json_t *state, const struct state_member *members, size_t count,
+                       char *why, size_t n)
 {
     const json_t *settings = json_object_get(state, "settings");
     if (!texts_good(state, "command", why, n) || !texts_good(state, "changes", why, n) ||
         !settings_good(settings, why, n))
         return false;
-    for (size_t i = 0; i < COUNT(members); i++) {
+    for (size_t i = 0; i < count; i++) {
         const json_t *v = json_object_get(state, members[i].name);
         if (v && !member_good(&members[i], v)) {
             snprintf(why, n, "'%s' is out of range, or of another type", members[i].name);
             return false;
         }
     }
-    int64_t count = (int64_t)json_array_size(settings);
+    int64_t most = (int64_t)json_array_size(settings);
     int64_t joined_at = json_integer_of(state, "joined_at");
-    if (json_integer_of(state, "winner") > count || joined_at > count + 1 || joined_at < !!count) {
+    if (json_integer_of(state, "winner") > most || joined_at > most + 1 || joined_at < !!most) {
         snprintf(why, n, "'winner' or 'joined_at' is none of its settings");
         return false;
     }
@@ -169,7 +121,8 @@ static bool names_good(json_t *state, char *why, size_t n)
     return good;
 }
 
-int tune_state_read(json_t **state, const char *path)
+int tune_state_read(json_t **state, const char *path, const struct state_member *members,
+                    size_t count)
 {
     char why[320];
     AUTO_TEXT struct text t = {0};
@@ -179,7 +132,7 @@ int tune_state_read(json_t **state, const char *path)
     *state = json_loadb(t.s ? t.s : "", t.len, JSON_REJECT_DUPLICATES, &json);
     if (!*state)
         return fail_at(GS_FAILED, path, json.line, "damaged: %s; restore the file", json.text);
-    if (names_good(*state, why, sizeof why) && state_good(*state, why, sizeof why))
+    if (names_good(*state, why, sizeof why) && state_good(*state, members, count, why, sizeof why))
         return GS_OK;
     json_decref(*state);
     *state = NULL;
