@@ -83,7 +83,7 @@ printf '# of the site\nNCCL_MAX_CTAS = 1\nNCCL_NVLS_ENABLE=0\nNCCL_DEBUG=WARN\n'
 exits 0 'tune answers for a user with nccl.conf' tune --only CTAS -l 2 -- ./conf
 like "$out" '^Run without NCCL_MAX_CTAS: steps 2[23]\.[0-9]% shorter' 'a line of nccl.conf is named'
 like "$out" 'export NCCL_MAX_CTAS=  # or remove its line from nccl.conf' 'the line to paste leaves it out'
-unlike "$("$gradsync" tune -n -- ./conf)" 'NVLS|nvls|DEBUG' 'NVLS is not switched on where nccl.conf has it off'
+unlike "$("$gradsync" tune -n -- ./conf)" 'allreduce:nvls|NVLSTree|DEBUG' 'NVLS is not switched on where nccl.conf has it off'
 unlike "$(NCCL_MAX_CTAS=2 "$gradsync" tune -n -- ./conf)" 'without.*without NCCL_MAX_CTAS' \
     'a variable that is set counts, and not its line in nccl.conf'
 unset NCCL_CONF_FILE
@@ -250,9 +250,12 @@ END
 chmod +x over_sockets
 OMPI_MCA_btl=tcp,self NCCL_TESTS=here prints '^No setting was tried: there is none for this link' \
     "$gradsync" tune -o raw --only OMPI_MCA,NCCL_TESTS -- ./over_sockets
+prints 'The command sets NCCL_IB_DISABLE itself' "$gradsync" tune -n -- bash -c 'export NCCL_IB_DISABLE=1; ./job'
+prints 'NCCL_NVLS_ENABLE=0 is set and stays' env NCCL_NVLS_ENABLE=0 "$gradsync" tune -n -- ./job
+unlike "$out" 'The command sets' 'a command that sets nothing is not said to'
 ok 'dry-run prints 40 lines at most' test "$(wc -l <<<"$out")" -le 40
 like "$("$gradsync" tune -n --lossy -- ./job)" bf16 '--lossy adds settings'
-unlike "$(NCCL_NVLS_ENABLE=0 "$gradsync" tune -n -- ./job)" 'nvls|NVLS' \
+unlike "$(NCCL_NVLS_ENABLE=0 "$gradsync" tune -n -- ./job)" 'allreduce:nvls|NVLSTree|without NCCL_NVLS' \
     'NVLS is never switched on where it is off'
 
 # ---- switches of PyTorch

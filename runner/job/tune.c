@@ -22,6 +22,7 @@
 #include "record/begun.h"
 #include "record/manifest.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -1646,6 +1647,31 @@ static int keep(struct tune *t)
     return code;
 }
 
+/* What a dry run says of variables that no launch changes. */
+static void say_what_stays(char **command)
+{
+    static const char *const prefixes[] = {"NCCL_", "OMPI_MCA_", "UCX_", "FI_"};
+    AUTO_WORDS struct words names = {0};
+    for (char **word = command; *word; word++)
+        for (const char *at = *word; *at;) {
+            size_t n = 0;
+            while (isalnum((unsigned char)at[n]) || at[n] == '_')
+                n++;
+            for (size_t i = 0; i < COUNT(prefixes) && at[n] == '='; i++)
+                if (!strncmp(at, prefixes[i], strlen(prefixes[i]))) {
+                    AUTO_FREE char *name = xstrfmt("%.*s", (int)n, at);
+                    words_add_once(&names, name);
+                }
+            at += n ? n : 1;
+        }
+    for (size_t i = 0; i < names.n; i++)
+        printf("The command sets %s itself: a setting of it is tried inside the running job, or not "
+               "at all.\n",
+               names.v[i]);
+    if (tune_nvls_is_off())
+        printf("NCCL_NVLS_ENABLE=0 is set and stays: tune does not switch NVLS on.\n");
+}
+
 int tune_job(const struct tune_options *o, char **command)
 {
     struct tune t = {.o = *o, .command = command, .job.log = -1, .interrupts.fd = -1};
@@ -1663,6 +1689,7 @@ int tune_job(const struct tune_options *o, char **command)
                                      0};
     CHECK(tune_say_settings(&all, o->dry_run));
     if (o->dry_run) {
+        say_what_stays(command);
         printf("Of these, tune tries the ones for the link of the job.\n"
                "It takes at most %.3g minutes: the first launch, which takes the price and "
                "compares settings, "

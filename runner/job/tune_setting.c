@@ -354,7 +354,7 @@ static void read_confs(struct words *all)
     read_conf(all, "/etc/nccl.conf");
 }
 
-static bool nvls_is_off(void)
+bool tune_nvls_is_off(void)
 {
     static const char name[] = "NCCL_NVLS_ENABLE";
     const char *v = getenv(name);
@@ -368,7 +368,7 @@ static bool nvls_is_off(void)
 
 static void add_without(struct tune_settings *all, enum tune_link link)
 {
-    bool off = nvls_is_off();
+    bool off = tune_nvls_is_off();
     AUTO_WORDS struct words conf = {0};
     read_confs(&conf);
     for (char **e = environ; *e; e++) {
@@ -460,7 +460,7 @@ static bool applies(const struct row *r, const struct tune_request *q, enum tune
     int torch = r->flags & (TUNE_DDP | TUNE_FSDP | TUNE_PYTHON);
     if (r->link != link && (r->link != TUNE_UNKNOWN || link == TUNE_MPI))
         return false;
-    if ((r->flags & LOSSY && !q->lossy) || (r->flags & NVLS && nvls_is_off()) ||
+    if ((r->flags & LOSSY && !q->lossy) || (r->flags & NVLS && tune_nvls_is_off()) ||
         (r->flags & HOSTS && q->nodes == 1))
         return false;
     return (!torch || q->torch & torch) && !(q->nccl && r->nccl > q->nccl);

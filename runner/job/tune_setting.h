@@ -70,6 +70,8 @@ struct tune_request {
 
 /* The settings for a link. GS_OK, or reported: the user's file. */
 int tune_settings_make(struct tune_settings *s, const struct tune_request *q, enum tune_link link);
+/* NCCL_NVLS_ENABLE=0 in the environment or in nccl.conf: it stays. */
+bool tune_nvls_is_off(void);
 void tune_settings_free(struct tune_settings *s);
 /* The union of two settings as a new one at the end; its index, or 0: they set the same variable. */
 size_t tune_settings_join(struct tune_settings *s, size_t a, size_t b);
