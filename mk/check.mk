@@ -45,8 +45,8 @@ sums: all # enters new recordings in data/SHA256SUMS, for a commit
 
 bench: all $(bench_bin) $(BUILD)/sim/make_campaign ## measure the speed and memory of gradsync itself, each beside its limit
 	@export BUILD='$(BUILD)'; bash tests/bench/bench.sh && bash tests/bench/tune.sh
-bench-wan: all ## PART=latency compare wan_sync in a lab with the lower bounds, or PEERS='mpi gloo' with these
-	@BUILD='$(BUILD)' $(foreach v,PEERS GLOO_SRC PCCL_SRC,$v='$($v)') bash tests/bench/wan.sh $(or $(PART),$(if $(PEERS),peers))
+bench-wan: all ## PART=latency compare wan_sync in a lab with the lower bounds; PART=peers: with Open MPI at its best
+	@BUILD='$(BUILD)' bash tests/bench/wan.sh $(PART)
 
 fuzzers: # the fuzz targets, built
 	@$(MAKE) --no-print-directory $(fuzz) $(fuzz_bin:$(BUILD)/fuzz/%=$(BUILD)/fuzzing/fuzz/%)

@@ -434,36 +434,24 @@ static bool expect(const struct payload_dtype *d, enum payload_op op, struct num
     return fit == FITS || (fit == TOO_LARGE && d->overflows);
 }
 
-/* The mean of integers is truncated; that of others is exact only by powers of two. */
-static struct number mean(const struct payload_dtype *d, struct number sum, int ranks)
-{
-    if (!d->exponent_bits)
-        return (struct number){sum.m / (uint64_t)ranks, 0};
-    sum.e -= __builtin_ctz((unsigned)ranks);
-    return sum;
-}
-
-static bool possible(const struct payload_dtype *d, enum payload_op op, int ranks, bool in_place)
-{
-    if (op == PAYLOAD_AVG && d->exponent_bits && ranks & (ranks - 1)) /* no power of two */
-        return false;
-    return (op != PAYLOAD_SUM && op != PAYLOAD_AVG) || sum_span(d, ranks, in_place) > 0;
-}
-
 bool payload_words_make(struct payload_words *p, enum payload_type type, enum payload_op op,
                         int rank, int ranks, bool in_place, uint64_t operations)
 {
     const struct payload_dtype *d = &payload_dtypes[type];
+    bool adds = op == PAYLOAD_SUM || op == PAYLOAD_AVG, exact = true;
     p->element_B = d->size_B;
-    if (!possible(d, op, ranks, in_place))
+    /* The mean of integers is truncated; that of others is exact only by powers of two. */
+    if ((op == PAYLOAD_AVG && d->exponent_bits && ranks & (ranks - 1)) ||
+        (adds && sum_span(d, ranks, in_place) == 0))
         return false;
-    bool exact = true;
     for (unsigned h = 0; h < PAYLOAD_WORDS; h++) {
         struct number all = value(d, op, 0, ranks, in_place, h);
         for (int r = 1; r < ranks; r++)
             all = combine(op, all, value(d, op, r, ranks, in_place, h));
-        if (op == PAYLOAD_AVG)
-            all = mean(d, all, ranks);
+        if (op == PAYLOAD_AVG && d->exponent_bits)
+            all.e -= __builtin_ctz((unsigned)ranks);
+        else if (op == PAYLOAD_AVG)
+            all.m /= (uint64_t)ranks;
         exact &= encode(d, value(d, op, rank, ranks, in_place, h), &p->input[h]) == FITS;
         exact &= expect(d, op, all, ranks, in_place ? operations : 1, &p->expected[h]);
     }

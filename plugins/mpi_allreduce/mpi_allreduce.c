@@ -175,12 +175,6 @@ static const struct wl_param cell_params[] = {
 
 static const char *const cell_added[] = {"collective", NULL};
 
-static const struct mpi_operation *cell_operation(const struct cell *c)
-{
-    return c->collective == COLLECTIVE_ALLREDUCE ? &mpi_allreduces[c->algorithm]
-                                                 : &mpi_collectives[c->collective];
-}
-
 static struct payload_kind cell_payload(const struct cell *c, int ranks)
 {
     return (struct payload_kind){.type = types[c->dtype],
@@ -329,16 +323,6 @@ static void ready_slot(struct prepared *p, size_t offset)
     }
 }
 
-/* The slots of the last sample, in the order in which it used them. */
-static void ready_used(struct prepared *p)
-{
-    size_t n = p->used < p->slots.n ? p->used : p->slots.n;
-    struct slots again = p->slots;
-    again.at = p->first_used;
-    for (size_t i = 0; i < n; i++)
-        ready_slot(p, slots_next(&again));
-}
-
 static void release(void *prepared)
 {
     struct prepared *p = prepared;
@@ -392,8 +376,14 @@ static enum wl_status sample(void *prepared, unsigned iters, struct wl_sample *o
 {
     struct prepared *p = prepared;
     struct mpi_call *call = &p->call;
-    const struct mpi_operation *operation = cell_operation(&p->cell);
-    ready_used(p);
+    const struct mpi_operation *operation = p->cell.collective == COLLECTIVE_ALLREDUCE
+                                                ? &mpi_allreduces[p->cell.algorithm]
+                                                : &mpi_collectives[p->cell.collective];
+    struct slots again =
+        p->slots; /* those of the last sample, in the order in which it used them */
+    again.at = p->first_used;
+    for (size_t i = 0; i < p->used && i < p->slots.n; i++)
+        ready_slot(p, slots_next(&again));
     p->first_used = p->slots.at;
     p->used = iters;
     int rc = MPI_SUCCESS;
