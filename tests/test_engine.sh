@@ -80,6 +80,7 @@ like "$(journals)" '"captured".*"why":"a collective was captured in a CUDA graph
 keys=('warmup = 3')
 engine 'arm none;part none' 2 16 ms=900 calls=1
 like "$(journals)" '"step","number":1,"call":[0-9],' 'three long steps are a step'
+like "$(journals)" '"begin".*"step_s":(0\.9|1\.)' 'their time is known before the first visit, which may take longer than a job may be silent'
 ok 'and are visited two by two' test "$(journals | grep -c '"visit".*"steps":2,')" -ge 4
 
 # ---- bad configs

@@ -104,7 +104,8 @@
  *           seen      while no step is known, at most once a second: calls, bytes, others, other_B (as below)
  *           begin     visits begin, or have other steps or arms: step, steps (of a visit), block, arms [IDs]; bytes of a
  *                     step, of all communicators: step_B (collectives), large_B (those that an arm can leave
- *                     out), reduced_B (all-reduces), other_B (sends, receives, and calls that no arm leaves out)
+ *                     out), reduced_B (all-reduces), other_B (sends, receives, and calls that no arm leaves out);
+ *                     step_s, before the first visit
  *           turn      arm, block: from here on calls go the way of the arm. If no visit follows, it hangs
  *           visit     step, block, visit, arm, copy (1: the second of auto), steps, calls, ran {"none": calls, ...},
  *                     at_ns: the beginning of each step and of the step after the last. The first step still

@@ -350,7 +350,7 @@ struct lane {
     struct lane_comm *driver; /* whose steps count */
     unsigned number;          /* of the step found */
     uint64_t asked, tries, found_at, step_hash;
-    uint64_t warm_steps, warm_from_ns;
+    uint64_t warm_steps, warm_from_ns, warm_step_ns;
 
     size_t arm;                                         /* of all calls now */
     uint64_t alive, begun_ns, block, blocks, steps, at; /* at: steps of this visit */
@@ -611,9 +611,9 @@ static void write_begin(struct lane *l)
     struct line line = {0};
     line_add(&line,
              "{\"type\":\"begin\",\"step\":%u,\"steps\":%llu,\"block\":%llu,\"step_B\":%llu,"
-             "\"large_B\":%llu,\"reduced_B\":%llu,\"other_B\":%llu,\"arms\":[",
+             "\"large_B\":%llu,\"reduced_B\":%llu,\"other_B\":%llu,\"step_s\":%.6f,\"arms\":[",
              l->number, (ull)l->steps, (ull)l->block, (ull)l->step.all, (ull)l->step.large,
-             (ull)l->step.reduced, (ull)l->step.other);
+             (ull)l->step.reduced, (ull)l->step.other, (double)l->warm_step_ns * 1e-9);
     for (size_t i = 0; i < config->n_arms; i++)
         if (!i || l->alive >> i & 1)
             line_add(&line, "%s\"%s\"", i ? "," : "", config->arms[i].id);
@@ -724,11 +724,11 @@ static void interrupt_visit(struct lane *l)
 
 /* ---- from the first call to the first visit ---- */
 
-static uint64_t steps_a_visit(const struct lane *l, uint64_t now)
+static uint64_t steps_a_visit(const struct lane *l)
 {
     if (config->steps)
         return config->steps < STEPS_LEAST ? STEPS_LEAST : config->steps;
-    uint64_t step_ns = (now - l->warm_from_ns) / (l->warm_steps - 1);
+    uint64_t step_ns = l->warm_step_ns;
     uint64_t steps = config->visit_ms * 1000000u / (step_ns ? step_ns : 1) + 2;
     uint64_t least = step_ns < LONG_STEP_NS ? STEPS_SHORT : STEPS_LEAST;
     steps = steps < least ? least : steps;
@@ -751,13 +751,13 @@ static void warm_step(struct lane *l, uint64_t now)
         l->warm_from_ns = now;
     if (l->warm_steps < 2)
         return;
+    l->warm_step_ns = (now - l->warm_from_ns) / (l->warm_steps - 1);
     bool slow = now - l->warm_from_ns > 1000000000u;
     step_key(found, sizeof found, l);
     if (agree_count(found) < l->lanes)
         strcpy(answer, "wait");
     else if (slow || l->warm_steps > warmup)
-        snprintf(answer, sizeof answer, "go %llu %llx", (ull)steps_a_visit(l, now),
-                 (ull)arms_alive());
+        snprintf(answer, sizeof answer, "go %llu %llx", (ull)steps_a_visit(l), (ull)arms_alive());
     if (!ask(l, "begin", answer))
         return;
     if (read_answer_of(l, answer, "go")) {

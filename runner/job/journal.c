@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "base/units.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -215,6 +216,7 @@ static void read_line(struct reader *f, const json_t *o, bool *made)
         j->large_B = json_integer_of(o, "large_B");
         j->reduced_B = json_integer_of(o, "reduced_B");
         j->other_B = json_integer_of(o, "other_B");
+        j->step_s = fmax(j->step_s, json_number_value(json_object_get(o, "step_s")));
     } else if (!strcmp(type, "seen")) {
         struct journal_seen s = {json_integer_of(o, "calls"), json_integer_of(o, "bytes"),
                                  json_integer_of(o, "others"), json_integer_of(o, "other_B")};

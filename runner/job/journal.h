@@ -60,6 +60,7 @@ struct journals {
     struct journal_seen {
         int64_t calls, bytes, others, other_B;
     } seen; /* by the rank with most of them, before a step was known */
+    double step_s; /* about, before the first visit */
     bool begun, captured;
     int64_t calls, dropped; /* of one rank; calls: once it has ended */
     /* Of processes without a call: what they have loaded; whether one is alone in its communicator. */

@@ -265,7 +265,8 @@ static bool hangs(struct launch *l)
         r->progress_at = now;
     }
     double silent = now - r->progress_at;
-    if (silent <= fmax(SILENT_S, 6 * r->longest_s))
+    double visit = (double)r->journals.visit_steps * r->journals.step_s;
+    if (silent <= fmax(SILENT_S, 6 * fmax(r->longest_s, visit)))
         return false;
     r->kind = "hang";
     snprintf(r->why, sizeof r->why, "it completed no visit for %.0f s and was killed", silent);
