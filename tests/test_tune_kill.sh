@@ -15,7 +15,7 @@ echo 'mpi: OMPI_MCA_coll_tuned_use_dynamic_rules=1 OMPI_MCA_coll_tuned_allreduce
 cat >job <<END
 #!/bin/sh
 sleep 1 # of loading
-exec mpirun --oversubscribe -n 2 $train steps=0 MiB=1 buckets=2 compute_ms=\$((MUCH_FASTER ? 3 : SLOW ? 700 : 12))
+exec mpirun --oversubscribe -n 2 $train steps=0 MiB=1 buckets=2 compute_ms=\$((MUCH_FASTER ? 3 : SLOW ? 700 : 60))
 END
 chmod +x job
 
@@ -96,6 +96,7 @@ check() { # STAGE WHO SIGNAL CODE REGEX
 }
 check learn rank KILL 1 'tune: the command: crash: .*; its last line: mpirun noticed that process rank [01] .* exited on signal 9'
 check learn launcher KILL 1 'tune: the command: crash: exit code 137 \(a shell.s code for signal 9, SIGKILL\)'
+check learn rank STOP 1 'tune: the command: hang: no step was found in 3[0-9] s; process [0-9]+ of it was stopped \(SIGSTOP\)'
 check price rank STOP 0 'the job hung .*it completed no visit for [0-9]+ s and was killed; process [0-9]+ of it was stopped \(SIGSTOP\)'
 check copies guard KILL 1 'tune: the command: lost: the process that guards the launch was killed or stopped'
 check launches gradsync INT 1 'tune: interrupted; the measurements are kept; continue with: gradsync resume raw/'

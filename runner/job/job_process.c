@@ -186,8 +186,7 @@ static bool is_guarded(struct watcher *w, double asked_s, int *status, struct jo
     return false;
 }
 
-/* A process of the job that is stopped, for which the others wait. 0: none. */
-static pid_t halted(void)
+pid_t job_halted(void)
 {
     AUTO_FREE pid_t *pids = NULL;
     size_t n = family_descendants(&pids);
@@ -216,7 +215,7 @@ static void watch(struct watcher *w, double timeout_s, struct job_ended *ended)
             ended->enough = w->hooks->enough && w->hooks->enough(w->hooks->ctx);
             ended->hung = !ended->enough && clock_now_s() > began + timeout_s;
             if (ended->enough || ended->hung) {
-                ended->halted = halted();
+                ended->halted = job_halted();
                 kill(w->guard, SIGTERM);
             }
         }

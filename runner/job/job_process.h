@@ -37,6 +37,9 @@ struct job_hooks {
 int job_guarded(const char *script, double timeout_s, struct interrupts *i,
                 const struct job_hooks *hooks, struct job_ended *ended);
 
+/* A process below this one that is stopped, for which others may wait. 0: none. */
+pid_t job_halted(void);
+
 /* "crash", "hang" or "lost", as in a fail line; NULL: it ended well. why: "exit code 3". */
 const char *job_ended_kind(const struct job_ended *e, char *why, size_t n);
 

@@ -416,8 +416,12 @@ static int make_folder(struct launch *l)
     return GS_OK;
 }
 
-char *launch_unseen(const struct launched *r)
+char *launch_unseen(const struct launch_job *job, const struct launched *r)
 {
+    if (!r->journals.files && command_sets(job->command, "LD_PRELOAD"))
+        return xstrdup(
+            "the command sets LD_PRELOAD itself, so gradsync's object is not in the job: "
+            "set it in front of gradsync");
     return r->gloo ? xstrdup("its DDP uses Gloo, whose collectives gradsync does not see")
                    : journals_why(&r->journals);
 }
@@ -433,7 +437,7 @@ static void judge(struct launch *l, const struct job_ended *e)
         snprintf(r->crash, sizeof r->crash, "%s%s", why, reason);
     if (r->kind || (r->n && (r->by_calls || r->n >= LINES_LEAST)))
         return; /* a job that ended by itself gave enough, or was ended */
-    AUTO_FREE char *calls = launch_unseen(r);
+    AUTO_FREE char *calls = launch_unseen(l->job, r);
     AUTO_FREE char *nothing = xstrfmt(
         "%s%s", calls,
         !(l->job->step_s > 0) || !l->job->calls

@@ -58,6 +58,7 @@ struct launched {
         set_inside; /* variables that NCCL saw, and that are not in the environment of gradsync: NAME=VALUE */
     size_t progress; /* visits, when there were more of them than before */
     double progress_at, longest_s;
+    double halted_at; /* a process was seen stopped before the first visit; 0: none */
     const char *kind; /* as in a fail line; NULL: measured */
     char why[700];
     char crash[400]; /* how it ended by itself; "": well, or it was ended */
@@ -101,7 +102,7 @@ void launch_arms(const struct launch *l, const char *arms);
 /* Arms that are not to be visited any more: all of them, separated by blanks. */
 void launch_leave(const struct launch *l, const char *arms);
 /* Why it has no visit. The caller frees it. */
-char *launch_unseen(const struct launched *r);
+char *launch_unseen(const struct launch_job *job, const struct launched *r);
 void launched_free(struct launched *r);
 
 /* The words of a command as one line for a shell; a single word is one already. */

@@ -251,6 +251,21 @@ static char *name_of(const struct tune_setting *s)
 #define AUTO_ARM "arm auto\n"
 #define NONE_ARM AUTO_ARM "arm none\npart none\n"
 
+/* The others wait for a process that is stopped. It may be so for a moment. */
+static bool waits_for_stopped(struct launch *l, double now)
+{
+    struct launched *r = l->r;
+    if (now < l->began + SILENT_S || !job_halted())
+        r->halted_at = 0;
+    else if (!(r->halted_at > 0))
+        r->halted_at = now;
+    if (!(r->halted_at > 0) || now < r->halted_at + 5)
+        return false;
+    r->kind = "hang";
+    snprintf(r->why, sizeof r->why, "no step was found in %.0f s", now - l->began);
+    return true;
+}
+
 /* A job that completes no visit any more hangs. It had longer to begin. */
 static bool hangs(struct launch *l)
 {
@@ -258,7 +273,7 @@ static bool hangs(struct launch *l)
     const struct visits *all = &r->journals.visits;
     double now = clock_now_s();
     if (!r->journals.begun)
-        return false;
+        return waits_for_stopped(l, now);
     if (all->n != r->progress || r->progress_at <= 0) {
         r->longest_s = fmax(r->longest_s, r->progress ? now - r->progress_at : 0);
         r->progress = all->n;
@@ -986,8 +1001,8 @@ static int first_launch(struct tune *t, int number, bool *again)
         say("tune: a step takes %s (by the lines that it prints); the job communicates over %s",
             HUMAN_TIME(r.step_s), tune_link_words[t->link]);
         if (!t->captured && !t->o.no_price) {
-            AUTO_FREE char *why =
-                t->job.object ? launch_unseen(&r) : xstrdup(JOB_OBJECT " is not beside gradsync");
+            AUTO_FREE char *why = t->job.object ? launch_unseen(&t->job, &r)
+                                                : xstrdup(JOB_OBJECT " is not beside gradsync");
             say("tune: no price: %s", why);
         }
         return write_state(t);
