@@ -20,7 +20,7 @@ $ for fault in WIDTH=uint32_t PARAMS=8 PARAMS_END=0 METRICS_END=0 CHOICES_END=0 
 # Names.
 compile bad measure.so -DNAME=measure && compile bad another.so -DNAME=other
 $ for name in another measure no_such_plugin_at_all; do gradsync check -q $name.so; done
-$ gradsync help null
+$ gradsync help null | head -n 14
 # One that ends the process while it is loaded; none of the current folder is loaded.
 $ gradsync check load_exits.so
 mkdir one && mv bad.so bad_tables.so one

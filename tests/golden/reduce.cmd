@@ -9,7 +9,7 @@ failed() { # DIR LAUNCH ATTEMPT CELL KIND WHY
 # ---- the tables of a whole run
 whole_run raw/p/null/r1
 $ gradsync query raw --export csv
-$ cat csv/samples.csv
+$ head -n 16 csv/samples.csv
 $ cat csv/summary.csv
 $ cat csv/metrics.csv csv/iteration.csv
 $ gradsync show --format nccl-tests raw/p/null/r1

@@ -61,7 +61,7 @@ rm -r $later
 $ gradsync show $top/data/raw/h200-2gpu-collectives/*/*-zero-cta-70cb 2>/dev/null | grep '^\[\| zero  *overlapped'
 
 # ---- formats for other programs
-$ gradsync show p --format nccl-tests
+$ gradsync show p --format nccl-tests | grep -v '^#'
 $ gradsync show p --format nccltests
 # A block of an all-gather counts its elements, and it has no operation; a broadcast has a root.
 collectives=$(echo $top/data/raw/h200-2gpu-collectives/nccl_allreduce/*-40a9)
