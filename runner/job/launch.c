@@ -220,6 +220,8 @@ static char *script_of(const struct launch *l, const struct tune_setting *set)
         add_export(&t, &names, "GRADSYNC_TORCH", torch.s);
     add_tools(&t, &names, l, set);
     add_mpirun(&t, &names, l->job->command);
+    if (geteuid() == 0) /* as for the ranks of a run */
+        text_add(&t, "export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1\n");
     text_addf(&t, "%s%s\n", l->keep_s > 0 && !l->job->one_word ? "exec " : "", l->job->command);
     return t.s;
 }

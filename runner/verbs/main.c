@@ -75,7 +75,7 @@ static int main_help(void)
             printf(" %s", verbs[i + 1].name);
         putchar('\n');
     }
-    printf("Example: gradsync tune -- torchrun --nproc-per-node 2 train.py\n"
+    printf("Example: gradsync tune -- torchrun --nproc_per_node 2 train.py\n"
            "'gradsync help VERB' lists options; 'help PLUGIN' and 'help config' list keys.\n"
            "--plugins DIR, with any verb: find plugins there too.\n"
            "Exit: 0 done; 1 something measured failed; 2 usage or config; 3 cannot run here.\n");

@@ -439,7 +439,7 @@ int cmd_tune(int argc, char **argv)
             "its "
             "steps, and proves the best in launches that did not choose it. The command "
             "needs no change.",
-        .example = "gradsync tune -- torchrun --nproc-per-node 2 train.py",
+        .example = "gradsync tune -- torchrun --nproc_per_node 2 train.py",
         .options = options,
         .args = {1, -1}};
     return cli_request(&cli, argc, argv, tune, &o);

@@ -22,7 +22,7 @@ fi
 out=${OUT:-$(mktemp -d "${TMPDIR:-/tmp}/gradsync-price.XXXXXX")}
 mkdir -p "$out"
 export NCCL_NVLS_ENABLE=${NCCL_NVLS_ENABLE:-0} LC_ALL=C TZ=UTC PYTHONUNBUFFERED=1
-job=("${PYTHON:-python3}" -m torch.distributed.run --standalone --nproc-per-node 2
+job=("${PYTHON:-python3}" -m torch.distributed.run --standalone --nproc_per_node 2
     "$top/tests/bench/torch_train.py")
 
 variables() { # LINK

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """All-reduces of PyTorch alone, back to back: the bandwidth beside which a training step is held.
 
-    torchrun --nproc-per-node 2 torch_allreduce.py --bytes 26214400 [--times 40]
+    torchrun --nproc_per_node 2 torch_allreduce.py --bytes 26214400 [--times 40]
 
 Prints "step time: X ms" for each group of --group operations: the time of one of them, by the clock of
 the host of rank 0, which waits for the GPU after each group.

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """A small GPT, or ResNet-50, trained with DDP or FSDP2: a job for trials, and the truth that they are held against.
 
-    torchrun --nproc-per-node 2 torch_train.py [--mode ddp|fsdp2] [--seconds 60] [--eval 200]
-    torchrun --nproc-per-node 2 torch_train.py --model resnet50 --batch 16  # random images of 224 x 224
-    torchrun --nproc-per-node 2 torch_train.py --steps 100             # prints step times and ends
-    torchrun --nproc-per-node 2 torch_train.py --compare ctas=8,ring/LL128 --seconds 20
-    torchrun --nproc-per-node 2 torch_train.py --compare hook=none,hook=bf16   # what communication costs
+    torchrun --nproc_per_node 2 torch_train.py [--mode ddp|fsdp2] [--seconds 60] [--eval 200]
+    torchrun --nproc_per_node 2 torch_train.py --model resnet50 --batch 16  # random images of 224 x 224
+    torchrun --nproc_per_node 2 torch_train.py --steps 100             # prints step times and ends
+    torchrun --nproc_per_node 2 torch_train.py --compare ctas=8,ring/LL128 --seconds 20
+    torchrun --nproc_per_node 2 torch_train.py --compare hook=none,hook=bf16   # what communication costs
 
 The job knows nothing of gradsync. --config gives it a communicator of its own with an NCCL setting,
 written as the arms of a trial are; "auto" is one too, so that settings are compared like with like. --compare trains one copy of the model for each setting, each on a communicator
