@@ -382,8 +382,7 @@ static void print_what_to_set(const struct comparison *shown, const struct quest
         text_add(&line, "What to set, ");
         name_question(&line, all, i);
         if (t.win) {
-            AUTO(setting_free) struct setting set = {0};
-            AUTO_FREE char *words = setting_of(&set, t.win) ? setting_export_line(&set) : NULL;
+            AUTO_FREE char *words = setting_export_line(t.win);
             bool more =
                 words && strcmp(words, t.win->config) != 0; /* ctas=32 (NCCL_MIN_CTAS=32 …) */
             char span[64];
