@@ -41,13 +41,6 @@ void visit_begin(struct visit *v, const struct session *r)
     v->time = v->spread + cap;
 }
 
-void visit_end(struct visit *v)
-{
-    free(v->mine);
-    free(v->values);
-    *v = (struct visit){0};
-}
-
 /* False, with the reason in `why`: a time that cannot be. One that is far longer than the operation is
  * in a wrong unit, or of all iterations. A plugin of one iteration may extrapolate it from a rate. */
 static bool time_can_be(const struct slot *s, const struct wl_sample *x, char *why, size_t n)
@@ -225,16 +218,6 @@ struct grouping {
     uint64_t began_ns;
 };
 
-static struct slot *add_slot(struct grouping *g, const struct cell *c, int copy)
-{
-    const struct set_measure *set = &g->session->plan->set.measure;
-    struct slot *s = &g->slots[g->n++];
-    *s = (struct slot){.cell = c, .copy = copy};
-    s->visited.time_ns = xcalloc((size_t)set->samples, sizeof *s->visited.time_ns);
-    s->medians = xcalloc((size_t)set->max_blocks, sizeof *s->medians);
-    return s;
-}
-
 /* Creates two slots for the baseline of a comparison, one for each other cell, and none for a cell
  * that this launch has given up. */
 static void grouping_begin(struct grouping *g, struct session *r, struct visit *v, size_t index)
@@ -244,14 +227,19 @@ static void grouping_begin(struct grouping *g, struct session *r, struct visit *
                            .group = &r->plan->groups[index],
                            .index = index,
                            .began_ns = clock_now_ns()};
+    const struct set_measure *set = &r->plan->set.measure;
     g->slots = xcalloc(2 * g->group->n, sizeof *g->slots);
     g->order = xcalloc(2 * g->group->n, sizeof *g->order);
     for (size_t i = g->group->first; i < g->group->first + g->group->n; i++) {
         const struct cell *c = &r->plan->cells[i];
         if (r->given_up[i])
             continue;
-        for (int copy = 0; copy < plan_group_copies(r->plan, g->group, c); copy++)
-            add_slot(g, c, copy);
+        for (int copy = 0; copy < plan_group_copies(r->plan, g->group, c); copy++) {
+            struct slot *s = &g->slots[g->n++];
+            *s = (struct slot){.cell = c, .copy = copy};
+            s->visited.time_ns = xcalloc((size_t)set->samples, sizeof *s->visited.time_ns);
+            s->medians = xcalloc((size_t)set->max_blocks, sizeof *s->medians);
+        }
     }
 }
 
@@ -287,21 +275,6 @@ static void release(struct grouping *g, struct slot *s)
     s->prepared = NULL;
 }
 
-/* After abort() the plugin's state is unreliable, so another attempt continues. The rank that hung
- * reports to its shim. */
-static enum course hang(const struct session *r, const struct slot *s, const char *phase,
-                        int culprit)
-{
-    if (r->team.rank == culprit) {
-        beat_cell(r->beat, s->cell, s->copy);
-        snprintf(r->beat->phase, sizeof r->beat->phase, "%s", phase);
-        snprintf(r->beat->error, sizeof r->beat->error,
-                 "the plugin did not return within %g s in %s; its abort() ended the call",
-                 r->plan->set.measure.deadline, phase);
-    }
-    return HUNG;
-}
-
 /* The slot's result on this rank is `mine`, and on some rank it is a bad one: records that rank's
  * words as a failure of this kind (a skip is a skip), and drops the cell with all its copies.
  * Collective; GO_ON, or HUNG. */
@@ -314,8 +287,18 @@ static enum course grouping_lose(struct grouping *g, struct slot *s, const char 
     } words;
     int worst = (int)mine, culprit;
     team_worst(&r->team, &worst, &culprit, 1);
-    if (worst == HANGING)
-        return hang(r, s, phase, culprit);
+    if (worst == HANGING) {
+        /* After abort() the plugin's state is unreliable, so another attempt continues. The rank that hung
+         * reports to its shim. */
+        if (r->team.rank == culprit) {
+            beat_cell(r->beat, s->cell, s->copy);
+            snprintf(r->beat->phase, sizeof r->beat->phase, "%s", phase);
+            snprintf(r->beat->error, sizeof r->beat->error,
+                     "the plugin did not return within %g s in %s; its abort() ended the call",
+                     r->plan->set.measure.deadline, phase);
+        }
+        return HUNG;
+    }
     snprintf(words.why, sizeof words.why, "%s", s->why);
     snprintf(words.host, sizeof words.host, "%s", r->team.host);
     team_share(&r->team, &words, sizeof words, culprit);

@@ -17,8 +17,8 @@ struct visit {
     double *kept;                 /* the same, by metric */
 };
 
+/* The caller frees both. */
 void visit_begin(struct visit *v, const struct session *r);
-void visit_end(struct visit *v);
 
 /* Collective. Measures plan->groups[index]. The group is closed in the recording unless the result is
  * BROKEN or HUNG, or the run was stopped before the group was done. */

@@ -160,7 +160,8 @@ static enum course measure_groups(struct session *r)
     }
     if (course == GO_ON)
         estimate(r, done, all);
-    visit_end(&v);
+    free(v.mine);
+    free(v.values);
     return course;
 }
 
