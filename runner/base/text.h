@@ -77,15 +77,6 @@ bool text_integer(const char *s, long long min, long long max, long long *value,
 #define APPEND(array, n)                                                                           \
     (*((array) = xrealloc((array), ((n) + 1) * sizeof *(array)), &(array)[(n)++]))
 
-/* Makes room for n + 1 elements in an array with room for cap, at least doubling it. */
-#define ALLOC_GROW(array, n, cap)                                                                  \
-    do {                                                                                           \
-        if ((n) >= (cap)) {                                                                        \
-            (cap) = 2 * (n) + 16;                                                                  \
-            (array) = xrealloc((array), (cap) * sizeof *(array));                                  \
-        }                                                                                          \
-    } while (0)
-
 /* Makes room for one more element in an array of n, by reallocating it at each power of two. Nothing
  * else may grow the array. */
 #define ALLOC_MORE(array, n)                                                                       \

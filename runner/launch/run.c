@@ -4,7 +4,6 @@
 #include "base/err.h"
 #include "base/family.h"
 #include "base/files.h"
-#include "base/jsontext.h"
 #include "base/secrets.h"
 #include "base/shell.h"
 #include "base/text.h"
@@ -28,8 +27,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <jansson.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +34,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- the outcome of a run folder ---- */
+/* ---- what a run folder holds ---- */
 
 /* The failure that made a launch give up the cell: a skip only if there is no other. NULL: none did. */
 static const struct ledger_fail *given_up(const struct ledger *l, const struct plan *p,
@@ -54,7 +51,7 @@ static const struct ledger_fail *given_up(const struct ledger *l, const struct p
 }
 
 /* True if every cell was skipped in some launch; this machine would skip them in the others too. */
-static bool outcome_all_skipped(const struct plan *p, const char *dir)
+static bool all_skipped(const struct plan *p, const char *dir)
 {
     AUTO(ledger_free_of) struct ledger *l = NULL;
     size_t skipped = 0;
@@ -69,7 +66,7 @@ static bool outcome_all_skipped(const struct plan *p, const char *dir)
 
 /* Renames recordings of attempts that skipped every cell to skipped-LL.AA.jsonl. They keep the
  * reasons, and `resume` can then measure the launch on a suitable machine. */
-static void outcome_set_skipped_aside(const struct plan *p, const char *dir)
+static void set_skipped_aside(const struct plan *p, const char *dir)
 {
     AUTO(ledger_free_of) struct ledger *l = NULL;
     if (ledger_read(&l, dir))
@@ -87,7 +84,7 @@ static void outcome_set_skipped_aside(const struct plan *p, const char *dir)
 }
 
 /* True if no group is measured in any launch. */
-static bool outcome_nothing(const struct plan *p, const char *dir)
+static bool nothing_measured(const struct plan *p, const char *dir)
 {
     AUTO(ledger_free_of) struct ledger *l = NULL;
     size_t closed = 0;
@@ -95,7 +92,7 @@ static bool outcome_nothing(const struct plan *p, const char *dir)
         return false;
     for (size_t i = 0; i < l->n_files; i++)
         closed += l->files[i].n_closed;
-    return !closed || outcome_all_skipped(p, dir);
+    return !closed || all_skipped(p, dir);
 }
 
 /* Tells how many cells failed, or were skipped, in at least one launch. GS_OK; GS_FAILED if a cell failed;
@@ -289,7 +286,7 @@ static int lock_folder(int *fd, const char *dir, int how)
 static int measure_one(struct run_job *r, int launch, struct launches_told *told, bool *whole)
 {
     int code = run_launch(&r->at, launch);
-    *whole = !code && !outcome_all_skipped(r->at.plan, r->at.dir);
+    *whole = !code && !all_skipped(r->at.plan, r->at.dir);
     if (*whole && !r->part)
         code = launches_tell(told, r->at.plan->section, r->at.dir);
     return code;
@@ -341,7 +338,7 @@ static int complete(struct run_job *r, bool *whole)
     *whole = *whole && !code;
     TRY(code, tell_cells(r->at.plan, r->at.dir));
     if (!*whole && !r->part && !access(r->at.dir, F_OK))
-        outcome_set_skipped_aside(r->at.plan, r->at.dir);
+        set_skipped_aside(r->at.plan, r->at.dir);
     return code;
 }
 
@@ -365,7 +362,7 @@ static int run_plan(struct plan *p, const char *dir, struct interrupts *i,
     int code = complete(&r, &whole);
     if (access(dir, F_OK))
         return code; /* the whole run was removed, which is reported */
-    bool nothing = !whole && outcome_nothing(p, dir);
+    bool nothing = !whole && nothing_measured(p, dir);
     if (!nothing)
         host_load_warn(&dir, 1);
     if (whole && r.part)

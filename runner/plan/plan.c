@@ -296,7 +296,7 @@ struct builder {
     const struct wl_param **sorted; /* by name */
     size_t n_sorted;
     struct draft *drafts;
-    size_t n, cap;
+    size_t n;
 };
 
 /* ---- ids ---- */
@@ -394,7 +394,7 @@ static int add_cell(struct builder *b, size_t place)
         cell.shape.config_free ? xstrdup("") : sweep_label_config(wl, b->sweep.defaults, values);
     cell.mode = sweep_label_mode(wl, values);
     cell.params = params_text(wl, values);
-    ALLOC_GROW(b->drafts, b->n, b->cap);
+    ALLOC_MORE(b->drafts, b->n);
     struct draft *d = &b->drafts[b->n++];
     *d = (struct draft){.cell = cell, .place = place};
     make_ids(b, values, d->cell.id, d->group);

@@ -315,7 +315,10 @@ static bool scan_times(struct raw *r, const char *s, const char *line_end, size_
             v = v * 10 + digit;
         if (s == first || s - first > 19 || (*first == '0' && s - first > 1))
             return false;
-        ALLOC_GROW(r->times, n, r->times_cap);
+        if (n >= r->times_cap) {
+            r->times_cap = 2 * n + 16;
+            r->times = xrealloc(r->times, r->times_cap * sizeof *r->times);
+        }
         r->times[n++] = v;
         s = skip_blank(s);
         more = *s == ',';

@@ -21,13 +21,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* ---- filter ---- */
 
+enum criterion { BY_MODE, BY_SIZE, BY_CONFIG };
+
 /* Keeps the contrasts with this value (NULL: all). Verdicts are computed first, so a filter changes no
  * number. GS_OK; or GS_USAGE, reported: a value that no contrast has. */
-enum criterion { BY_MODE, BY_SIZE, BY_CONFIG };
 static int keep(struct comparison *c, enum criterion by, const char *typed)
 {
     static const char *const names[] = {"mode", "size", "config"};

@@ -45,11 +45,10 @@ static void show_rest(const json_t *fabric)
 {
     const char *control = json_text_of(fabric, "control"),
                *plugin = json_text_of(fabric, "ofi_plugin");
-    const json_t *one;
-    size_t i;
+    const json_t *ports = json_object_get(fabric, "ports");
     bool efa = false;
-    json_array_foreach(json_object_get(fabric, "ports"), i, one) efa =
-        efa || !strcmp(json_text_of(one, "kind"), "EFA");
+    for (size_t i = 0; i < json_array_size(ports); i++)
+        efa = efa || !strcmp(json_text_of(json_array_get(ports, i), "kind"), "EFA");
     if (*control)
         printf("control    %s, %s\n", control, json_text_of(fabric, "control_family"));
     else

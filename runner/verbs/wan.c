@@ -261,8 +261,7 @@ int cmd_links(int argc, char **argv)
 {
     struct links_request q = {.data = RUN_DATA};
     const struct cli_option options[] = {
-        {"set", 's', CLI_LIST, &q.set, "SECTION:KEY=VALUE",
-         "override a key of the config; may be repeated"},
+        CLI_SET_ROW(&q.set),
         {"output", 'o', CLI_TEXT, &q.data, "DATA", "folder for the recording (default data/raw)"},
         {"write", 'w', CLI_TEXT, &q.write, "FILE",
          "write the config again, with the links that were measured"},
