@@ -104,7 +104,6 @@ plot=out6/nccl_allreduce-contention-none.plot
 $ make out6 p/nccl_allreduce curves && grep -E '^(detail|n_lead|n_rest|array (lead|tone))' $plot && block strip $plot
 $ draw bandwidth $plot && texts 'auto ran|[0-9] other configs|fill-opacity'
 $ draw bandwidth $plot 's/^limit = .*/limit = 1.01e9/' && texts 'limit 1.01 GB/s'
-$ draw bandwidth $plot 's/^limit = .*/limit = 9e12/' && texts '>[- ]*limit'
 awk 'NF == 11 && $1 == 2048 { $10 = 0.01; $11 = 200 } { print }' $plot >wide.plot
 $ draw latency wide.plot && texts '↑|↓'
 $ draw forest out4/iter_proxy-overlapped-ratios.plot '/^\$forest/,/^EOD/s/^1 1.09 1.08 1.1 2/1 1.09 0.01 1.1 4/' && texts '←|→'

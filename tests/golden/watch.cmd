@@ -4,19 +4,15 @@ watch() { gradsync watch --no-follow "$@"; }
 # lines COUNT FORMAT: FORMAT (one %d) for 1 to COUNT
 lines() { for ((i = 1; i <= $1; i++)); do printf "$2\n" "$i"; done; }
 lines 30 ' iteration %8d/  500000 | consumed samples:       125952 | elapsed time per iteration (ms): 34500.0 | learning rate: 9.225E-06 | global batch size:  1024 | lm loss: 2.49E+00 | number of nan iterations:   0 |' >megatron.log
-lines 30 'iter %d: loss 3.1415, time 523.14ms, mfu 45.20%%' >nanogpt.log
 lines 30 $'\033[31m[rank0]:[titan] 2026-02-24 19:46:17,508 - root - INFO - step: %2d  loss:  7.62585  grad_norm: 26.6250  memory: 66.91GiB(37.51%%)  tps: 10,050  tflops: 314.71  mfu: 13.99%%\033[0m' >titan.log
-lines 30 'Epoch 0:   6%%|██   | %d/500 [6:28:43<94:39:17,  1.25it/s, v_num=95nc, loss=2.6]' | tr '\n' '\r' >lightning.log
 lines 30 ' 10%%|█         | %d/1000 [01:40<15:00,  1.60s/it]' | tr '\n' '\r' >hf.log
 lines 30 'step %5d | loss: 3.29 | lr 6.0e-04 | norm: 0.3 | dt: 339.11ms | tok/sec: 1545123.45' >gpt2.log
-lines 30 'step %d tokens/sec: 1.2M' >generic.log
 lines 30 'step %d | time/step: 412.3ms' >unit.log
-printf "{'loss': 2.1, 'train_tokens_per_second': 1234.5}\n%.0s" $(seq 9) >dict.log
 for _ in 1 2 3 4; do cat titan.log; done | sort -t: -k8 >ranks.log
 $ watch megatron.log
 $ watch megatron.log --config $plan
 $ watch titan.log --config $plan --set model:mfu=25% --set model:every=1000
-$ for log in nanogpt titan lightning hf gpt2 generic unit dict ranks; do watch $log.log; done
+$ for log in hf ranks; do watch $log.log; done
 # A pattern of one's own.
 printf 'speed=<%d tok>\n' 7000 7000 7000 7000 7000 7000 7000 >own.log
 $ watch own.log
