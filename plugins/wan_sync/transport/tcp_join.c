@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <ifaddrs.h>
 #include <linux/tcp.h>
-#include <math.h>
 #include <net/if.h>
 #include <poll.h>
 #include <stdarg.h>

@@ -9,7 +9,6 @@
 #include <linux/tcp.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 
 /* ==== readings ==== */
