@@ -495,7 +495,7 @@ int compare_recorded(struct comparison *c, const struct recorded *r, const struc
     AUTO(origins_free) struct origins origins = {0};
     struct compare_rules rules;
     CHECK(read_rules(&rules, r));
-    CHECK(origins_read(&origins, r));
+    origins_of_run(&origins, r);
     rules.best_of = best_of;
     rules.wanted = baseline;
     if (r->imported && !best_of)
@@ -560,7 +560,7 @@ static int add_run(struct run_set *set, const char *dir)
     struct origins *o = &set->origins[set->n_runs];
     set->runs[set->n_runs++] = r;
     CHECK(read_rules(&rules, r));
-    CHECK(origins_read(o, r));
+    origins_of_run(o, r);
     code = gather_run(r, &groups);
     for (size_t g = 0; g < r->n_groups && !code; g++)
         for (size_t i = 0; i < groups[g].n; i++)

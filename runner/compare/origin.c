@@ -113,6 +113,23 @@ static void add_header(struct text *t, const json_t *header)
     add_env(t, json_object_get(header, "env"));
 }
 
+static void add_note(struct text *t, const char *key, const char *value)
+{
+    for (size_t i = 0; i < COUNT(note_keys); i++)
+        if (!strcmp(key, note_keys[i]) && !value_in(t->s, key, strlen(key)))
+            add_line(t, key, value);
+}
+
+static char *origin_of(const struct rec_file *f)
+{
+    struct text t = {0};
+    text_clear(&t);
+    add_header(&t, f->header);
+    for (size_t i = 0; i + 1 < f->notes.n; i += 2)
+        add_note(&t, f->notes.v[i], f->notes.v[i + 1]);
+    return t.s;
+}
+
 int origin_read(char **out, const char *path)
 {
     const unsigned want = 1u << RAW_HEADER | 1u << RAW_NOTE | 1u << RAW_CELL;
@@ -125,15 +142,10 @@ int origin_read(char **out, const char *path)
     text_clear(&t);
     /* Notes of a process are before the first cell. */
     while ((got = raw_next(raw, want, &l)) == 1 && l.type != RAW_CELL) {
-        if (l.type == RAW_HEADER) {
+        if (l.type == RAW_HEADER)
             add_header(&t, l.json);
-            continue;
-        }
-        const char *key = json_text_of(l.json, "key");
-        const char *value = json_string_value(json_object_get(l.json, "value"));
-        for (size_t i = 0; value && i < COUNT(note_keys); i++)
-            if (!strcmp(key, note_keys[i]) && !value_in(t.s, key, strlen(key)))
-                add_line(&t, key, value);
+        else
+            add_note(&t, raw_text(&l, "key"), raw_text(&l, "value"));
     }
     raw_close(raw);
     *out = t.s;
@@ -142,26 +154,20 @@ int origin_read(char **out, const char *path)
 
 /* ---- of a run ---- */
 
-int origins_read(struct origins *o, const struct recorded *r)
+void origins_of_run(struct origins *o, const struct recorded *r)
 {
-    int code = GS_OK;
-    *o = (struct origins){0};
-    o->of_file = xcalloc(r->ledger->n_files + 1, sizeof *o->of_file);
-    for (size_t i = 0; i < r->ledger->n_files && !code; i++) {
-        char *text = NULL;
-        code = origin_read(&text, r->ledger->files[i].path);
+    *o = (struct origins){.of_file = xcalloc(r->n_files + 1, sizeof *o->of_file)};
+    for (size_t i = 0; i < r->n_files; i++) {
+        char *text = origin_of(&r->files[i]);
         size_t k = 0;
-        while (!code && k < o->n && strcmp(o->texts[k], text) != 0)
+        while (k < o->n && strcmp(o->texts[k], text) != 0)
             k++;
         o->of_file[i] = k;
-        if (code || k < o->n)
+        if (k < o->n)
             free(text);
         else
             APPEND(o->texts, o->n) = text;
     }
-    if (code)
-        origins_free(o);
-    return code;
 }
 
 void origins_free(struct origins *o)

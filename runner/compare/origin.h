@@ -24,7 +24,7 @@ struct origins {
     size_t n;
     size_t *of_file;
 };
-int origins_read(struct origins *out, const struct recorded *r);
+void origins_of_run(struct origins *out, const struct recorded *r);
 void origins_free(struct origins *o);
 
 /* The origin of the recording whose blocks of the group count in this launch; o->n: none. */

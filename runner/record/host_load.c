@@ -70,7 +70,7 @@ struct sample {
     double others; /* cores that other programs used */
 };
 
-struct hosts {
+struct host_load {
     struct host *v;
     size_t n;
     size_t *of_rank;
@@ -83,11 +83,13 @@ struct hosts {
         long programs; /* the most that were not ours */
     } * on_gpus;
     size_t n_on_gpus;
+    struct on_gpus now; /* of the recording that is read */
+    bool told;          /* it has a line of health */
 };
 
 /* ---- a recording ---- */
 
-static size_t find_host(struct hosts *h, const char *name, double cores)
+static size_t find_host(struct host_load *h, const char *name, double cores)
 {
     for (size_t i = 0; i < h->n; i++)
         if (!strcmp(h->v[i].name, name))
@@ -97,7 +99,7 @@ static size_t find_host(struct hosts *h, const char *name, double cores)
     return h->n++;
 }
 
-static void read_header(struct hosts *h, const json_t *header)
+static void read_header(struct host_load *h, const json_t *header)
 {
     json_t *one, *hosts = json_object_get(header, "hosts");
     size_t rank;
@@ -128,7 +130,7 @@ static void read_rank(struct host *h, const json_t *now)
     h->owns += own != NULL;
 }
 
-static void read_health(struct hosts *h, struct on_gpus *g, const json_t *line)
+static void read_health(struct host_load *h, const json_t *line)
 {
     const char *key;
     json_t *now, *after = json_object_get(line, "after");
@@ -146,57 +148,65 @@ static void read_health(struct hosts *h, struct on_gpus *g, const json_t *line)
         json_object_foreach(json_object_get(line, times[i]), key, now)
         {
             json_int_t n = json_integer_of(json_object_get(now, "gpu"), "others");
-            g->programs = n > g->programs ? (long)n : g->programs;
+            h->now.programs = n > h->now.programs ? (long)n : h->now.programs;
         }
 }
 
 /* The last reading covers the whole launch. */
-static void end_launch(struct hosts *h, int launch)
+static void end_recording(struct host_load *h)
 {
-    for (size_t i = 0; i < h->n; i++) {
+    for (size_t i = 0; i < h->n && h->told; i++) {
         struct host *host = &h->v[i];
         if (host->busy < 0 || !host->ranks || host->owns != host->ranks)
             continue;
         double others = host->busy > host->own ? host->busy - host->own : 0;
-        APPEND(h->samples, h->n_samples) = (struct sample){launch, i, others};
+        APPEND(h->samples, h->n_samples) = (struct sample){h->now.launch, i, others};
     }
+    if (h->told)
+        APPEND(h->on_gpus, h->n_on_gpus) = h->now;
+    h->told = false;
 }
 
-static void read_recording(struct hosts *h, const char *path)
+struct host_load *host_load_new(void)
 {
-    struct raw *raw = NULL;
-    struct raw_line l;
-    bool read = false;
-    struct on_gpus g = {0};
-    int attempt;
-    if (!record_parse_name(path_name(path), &g.launch, &attempt) || raw_open(&raw, path))
-        return;
-    while (raw_next(raw, 1u << RAW_HEADER | 1u << RAW_HEALTH, &l) == 1) {
-        if (l.type == RAW_HEADER)
-            read_header(h, l.json);
-        else
-            read_health(h, &g, l.json);
-        read = l.type == RAW_HEALTH;
+    return xcalloc(1, sizeof(struct host_load));
+}
+
+void host_load_line(struct host_load *h, int launch, const struct raw_line *l)
+{
+    if (l->type == RAW_HEADER) {
+        end_recording(h);
+        h->now = (struct on_gpus){.launch = launch};
+        read_header(h, l->json);
+    } else if (l->type == RAW_HEALTH) {
+        read_health(h, l->json);
+        h->told = true;
     }
-    raw_close(raw);
-    if (!read)
-        return;
-    end_launch(h, g.launch);
-    APPEND(h->on_gpus, h->n_on_gpus) = g;
 }
 
 /* ---- a run ---- */
 
 /* Ignores damage: the code that reads the samples reports it. */
-static void read_run(struct hosts *h, const char *run)
+static struct host_load *read_run(const char *run)
 {
     char ignored[1];
+    struct host_load *h = host_load_new();
     AUTO_WORDS struct words paths = {0};
     record_list(run, &paths);
     err_capture(ignored, sizeof ignored);
-    for (size_t i = 0; i < paths.n; i++)
-        read_recording(h, paths.v[i]);
+    for (size_t i = 0; i < paths.n; i++) {
+        AUTO(raw_close_of) struct raw *raw = NULL;
+        struct raw_line l;
+        int launch, attempt;
+        if (!record_parse_name(path_name(paths.v[i]), &launch, &attempt) ||
+            raw_open(&raw, paths.v[i]))
+            continue;
+        while (raw_next(raw, 1u << RAW_HEADER | 1u << RAW_HEALTH, &l) == 1)
+            host_load_line(h, launch, &l);
+    }
     err_capture(NULL, 0);
+    end_recording(h);
+    return h;
 }
 
 static double limit_of(const struct host *h)
@@ -205,7 +215,7 @@ static double limit_of(const struct host *h)
 }
 
 /* "": the launch was not disturbed. The caller frees it. */
-static char *why_disturbed(const struct hosts *h, int launch)
+static char *why_disturbed(const struct host_load *h, int launch)
 {
     struct text t = {0};
     text_add(&t, "");
@@ -228,7 +238,7 @@ static char *why_disturbed(const struct hosts *h, int launch)
     return t.s;
 }
 
-static void find_disturbed(struct disturbed_launches *d, const struct hosts *h)
+static void find_disturbed(struct disturbed_launches *d, const struct host_load *h)
 {
     for (size_t i = 0; i < h->n_on_gpus; i++) {
         int launch = h->on_gpus[i].launch;
@@ -247,27 +257,28 @@ void host_load_free(struct disturbed_launches *d)
     *d = (struct disturbed_launches){0};
 }
 
-static void hosts_free(struct hosts *h)
+void host_load_delete(struct host_load *h)
 {
+    if (!h)
+        return;
     for (size_t i = 0; i < h->n; i++)
         free(h->v[i].name);
     free(h->v);
     free(h->of_rank);
     free(h->samples);
     free(h->on_gpus);
+    free(h);
 }
 
-void host_load_disturbed(struct disturbed_launches *d, const char *run)
+void host_load_disturbed(struct disturbed_launches *d, struct host_load *h)
 {
-    struct hosts h = {0};
-    *d = (struct disturbed_launches){0};
-    read_run(&h, run);
-    find_disturbed(d, &h);
-    hosts_free(&h);
+    end_recording(h);
+    find_disturbed(d, h);
 }
 
 /* The mean over launches of what other programs used; NaN: no launch tells. */
-static double mean_others(const struct hosts *h, size_t host, const struct disturbed_launches *out)
+static double mean_others(const struct host_load *h, size_t host,
+                          const struct disturbed_launches *out)
 {
     double sum = 0;
     size_t n = 0;
@@ -293,7 +304,7 @@ static double excess(const struct host *h, double others)
     return h->readings && h->cores > 0 && over > 0 ? over : 0;
 }
 
-static char *text_of(const struct hosts *h, const struct host *worst, double others)
+static char *text_of(const struct host_load *h, const struct host *worst, double others)
 {
     struct text t = {0};
     text_addf(&t, "load %.1f on %.0f cores", worst->load / (double)worst->readings, worst->cores);
@@ -307,25 +318,23 @@ static char *text_of(const struct hosts *h, const struct host *worst, double oth
 
 char *host_load_text(const char *run)
 {
-    struct hosts h = {0};
-    struct disturbed_launches out;
+    struct host_load *h = read_run(run);
+    struct disturbed_launches out = {0};
     char *text = NULL;
     double most = 0;
-    read_run(&h, run);
-    out = (struct disturbed_launches){0};
-    find_disturbed(&out, &h);
-    if (2 * out.n >= h.n_on_gpus)
+    find_disturbed(&out, h);
+    if (2 * out.n >= h->n_on_gpus)
         host_load_free(&out);
-    for (size_t i = 0; i < h.n && h.judged; i++) {
-        double others = mean_others(&h, i, &out);
-        if (excess(&h.v[i], others) <= most)
+    for (size_t i = 0; i < h->n && h->judged; i++) {
+        double others = mean_others(h, i, &out);
+        if (excess(&h->v[i], others) <= most)
             continue;
-        most = excess(&h.v[i], others);
+        most = excess(&h->v[i], others);
         free(text);
-        text = text_of(&h, &h.v[i], others);
+        text = text_of(h, &h->v[i], others);
     }
     host_load_free(&out);
-    hosts_free(&h);
+    host_load_delete(h);
     return text;
 }
 

@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include "record/raw.h"
+
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,7 +48,13 @@ struct disturbed_launches {
     struct disturbed_launch *v; /* by launch */
     size_t n;
 };
-void host_load_disturbed(struct disturbed_launches *d, const char *run);
+/* What the recordings of a run say of their hosts, from their headers and lines of health in order. */
+struct host_load;
+struct host_load *host_load_new(void);
+void host_load_line(struct host_load *h, int launch, const struct raw_line *l);
+void host_load_delete(struct host_load *h);
+/* After the last line. */
+void host_load_disturbed(struct disturbed_launches *d, struct host_load *h);
 void host_load_free(struct disturbed_launches *d);
 
 /* "load 6.7 on 2 cores, other programs used 1.4 of them: not idle" for the busiest host, with its

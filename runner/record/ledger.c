@@ -333,7 +333,7 @@ static void check_line(struct walk *w, const struct raw_line *l)
     if (checks[l->type])
         checks[l->type](w, l);
     if (w->faults == faults && w->check->line)
-        w->check->line(w->check->ctx, l);
+        w->check->line(w->check->ctx, w->raw, l);
 }
 
 /* ---- the file ---- */
@@ -344,7 +344,9 @@ int ledger_check_file(const char *path, const struct ledger_check *check, bool *
     struct raw_line l;
     if (raw_open(&w.raw, path))
         return GS_FAILED;
-    raw_without_trees(w.raw, 1u << RAW_NOTE | 1u << RAW_CELL | 1u << RAW_BLOCK | 1u << RAW_HEALTH);
+    raw_without_trees(w.raw,
+                      (1u << RAW_NOTE | 1u << RAW_CELL | 1u << RAW_BLOCK | 1u << RAW_HEALTH) &
+                          ~check->trees);
     for (int got; w.faults < LEDGER_FAULTS_MAX && (got = raw_next(w.raw, ~0u, &l)) != 0;) {
         if (got < 0)
             w.faults++;
@@ -364,7 +366,9 @@ int ledger_check_file(const char *path, const struct ledger_check *check, bool *
 
 struct reading {
     struct ledger *ledger;
-    struct ledger_file *file;
+    size_t file;
+    const struct ledger_reader *reader; /* NULL: none */
+    int code;                           /* its */
 };
 
 static char *copy_of(const struct raw_line *line, const char *key)
@@ -393,10 +397,13 @@ static void add_fail(struct ledger *l, const struct ledger_file *f, const struct
     snprintf(x->cell, sizeof x->cell, "%s", json_string_value(json_object_get(line->json, "cell")));
 }
 
-static void add_line(void *ctx, const struct raw_line *line)
+static void add_line(void *ctx, const struct raw *raw, const struct raw_line *line)
 {
-    struct ledger *l = ((struct reading *)ctx)->ledger;
-    struct ledger_file *f = ((struct reading *)ctx)->file;
+    struct reading *r = ctx;
+    struct ledger *l = r->ledger;
+    struct ledger_file *f = &l->files[r->file];
+    if (r->reader && !r->code)
+        r->code = r->reader->line(r->reader->ctx, l, r->file, raw, line);
     if (line->type == RAW_HEADER && !l->run_id)
         l->run_id = copy_of(line, "run_id");
     else if (line->type == RAW_FAIL)
@@ -409,12 +416,17 @@ static void add_line(void *ctx, const struct raw_line *line)
     }
 }
 
-static int read_recording(struct ledger *l, struct ledger_file *f, const char *run_id)
+static int read_recording(struct ledger *l, size_t file, const char *run_id,
+                          const struct ledger_reader *reader)
 {
-    struct reading r = {l, f};
-    const struct ledger_check check = {
-        .plan = &l->plan, .run_id = run_id ? run_id : l->run_id, .line = add_line, .ctx = &r};
-    return ledger_check_file(f->path, &check, &f->torn);
+    struct reading r = {.ledger = l, .file = file, .reader = reader};
+    const struct ledger_check check = {.plan = &l->plan,
+                                       .run_id = run_id ? run_id : l->run_id,
+                                       .line = add_line,
+                                       .ctx = &r,
+                                       .trees = reader ? 1u << RAW_CELL | 1u << RAW_HEALTH : 0};
+    int code = ledger_check_file(l->files[file].path, &check, &l->files[file].torn);
+    return code ? code : r.code;
 }
 
 /* ---- the folder ---- */
@@ -440,7 +452,8 @@ static int list_recordings(struct ledger *l)
     return GS_OK;
 }
 
-int ledger_read_of(struct ledger **out, const char *dir, const char *run_id)
+static int read_all(struct ledger **out, const char *dir, const char *run_id,
+                    const struct ledger_reader *reader)
 {
     struct ledger *l = xcalloc(1, sizeof *l);
     l->dir = xstrdup(dir);
@@ -448,7 +461,7 @@ int ledger_read_of(struct ledger **out, const char *dir, const char *run_id)
     TRY(code, ledger_plan_read(&l->plan, dir));
     bool plan_read = !code;
     for (size_t i = 0; plan_read && i < l->n_files; i++) {
-        int one = read_recording(l, &l->files[i], run_id);
+        int one = read_recording(l, i, run_id, reader);
         code = code ? code : one;
     }
     if (code) {
@@ -459,9 +472,19 @@ int ledger_read_of(struct ledger **out, const char *dir, const char *run_id)
     return code;
 }
 
+int ledger_read_of(struct ledger **out, const char *dir, const char *run_id)
+{
+    return read_all(out, dir, run_id, NULL);
+}
+
 int ledger_read(struct ledger **out, const char *dir)
 {
-    return ledger_read_of(out, dir, NULL);
+    return read_all(out, dir, NULL, NULL);
+}
+
+int ledger_read_lines(struct ledger **out, const char *dir, const struct ledger_reader *reader)
+{
+    return read_all(out, dir, NULL, reader);
 }
 
 void ledger_free(struct ledger *l)

@@ -40,8 +40,9 @@ struct ledger_check {
     const struct ledger_plan *plan; /* NULL: the file is not compared with a plan */
     const char *run_id;             /* NULL: of any run */
     /* Takes each line without a fault; may be NULL. */
-    void (*line)(void *ctx, const struct raw_line *l);
+    void (*line)(void *ctx, const struct raw *raw, const struct raw_line *l);
     void *ctx;
+    unsigned trees; /* types (1u << RAW_CELL) whose lines it takes with json */
 };
 
 /* GS_OK, or GS_FAILED with each fault reported. *torn: an incomplete last line was ignored. */
@@ -82,6 +83,14 @@ struct ledger {
 int ledger_read(struct ledger **out, const char *dir);
 /* The same, and every recording must be of this run. */
 int ledger_read_of(struct ledger **out, const char *dir, const char *run_id);
+/* Takes each line of the recordings while they are checked, with cells, headers and health as json.
+ * What it made is worth nothing if a fault is reported then. */
+struct ledger_reader {
+    int (*line)(void *ctx, const struct ledger *l, size_t file, const struct raw *raw,
+                const struct raw_line *line); /* GS_OK, or reported */
+    void *ctx;
+};
+int ledger_read_lines(struct ledger **out, const char *dir, const struct ledger_reader *reader);
 void ledger_free(struct ledger *l);
 AUTO_POINTER(struct ledger, ledger_free)
 

@@ -100,11 +100,9 @@ static void recorded_set_metrics(struct rec_cell *c, const json_t *metrics)
 #define RAN_OR " | "
 
 /* The note is "unproven: …" if the library does not report its operation. */
-static void recorded_note(struct recorded *r, const struct raw_line *note)
+static void recorded_ran(struct recorded *r, const char *cell, const char *value)
 {
-    const char *value = raw_text(note, "value");
-    struct rec_cell *c =
-        strcmp(raw_text(note, "key"), "ran") != 0 ? NULL : recorded_find(r, raw_text(note, "cell"));
+    struct rec_cell *c = recorded_find(r, cell);
     if (!c || !*value || !strncmp(value, "unproven", strlen("unproven")) ||
         text_lists(c->ran, RAN_OR, value))
         return;
@@ -206,9 +204,8 @@ const char *recorded_param(const struct rec_cell *c, const char *key, char *buf,
 
 /* ---- plan.json ---- */
 
-static void read_plan(struct recorded *r)
+static void read_plan(struct recorded *r, const json_t *root)
 {
-    const json_t *root = r->ledger->plan.root;
     size_t i;
     json_t *cell;
     r->planned = root;
@@ -280,36 +277,63 @@ static int read_cell(struct recorded *r, const struct raw *raw, const struct raw
     return GS_OK;
 }
 
-static int read_recording(struct recorded *r, size_t file, unsigned want)
+struct reading {
+    struct recorded *r;
+    struct host_load *load;
+    struct words ran; /* cell, value, cell, value...: a note may come before its cell line */
+};
+
+static void read_note(struct reading *in, struct rec_file *f, const struct raw_line *l)
 {
-    const char *path = r->ledger->files[file].path;
-    AUTO(raw_close_of) struct raw *raw = NULL;
-    struct raw_line l;
-    int got = 0, code = raw_open_trusted(&raw, path);
-    if (code)
-        return code;
-    raw_without_trees(raw, 1u << RAW_NOTE);
-    while (!code && (got = raw_next(raw, want, &l)) == 1)
-        if (l.type == RAW_NOTE)
-            recorded_note(r, &l);
-        else
-            code =
-                l.type == RAW_HEADER ? read_header(r, raw, path, &l) : read_cell(r, raw, &l, file);
-    if (r->ledger->files[file].torn && want & 1u << RAW_CELL)
-        say("%s: ignoring the incomplete last line", path);
-    return got < 0 ? GS_FAILED : code;
+    if (!f->begun) {
+        words_add(&f->notes, raw_text(l, "key"));
+        words_add(&f->notes, raw_text(l, "value"));
+    }
+    if (!strcmp(raw_text(l, "key"), "ran")) {
+        words_add(&in->ran, raw_text(l, "cell"));
+        words_add(&in->ran, raw_text(l, "value"));
+    }
 }
 
-/* A note comes before its cell line. Without a plan, the cells must be known first: a second pass
- * reads the notes. */
+static int read_line(void *ctx, const struct ledger *ledger, size_t file, const struct raw *raw,
+                     const struct raw_line *l)
+{
+    struct reading *in = ctx;
+    struct recorded *r = in->r;
+    if (!r->files) {
+        r->files = xcalloc(ledger->n_files, sizeof *r->files);
+        r->n_files = ledger->n_files;
+        read_plan(r, ledger->plan.root);
+    }
+    host_load_line(in->load, ledger->files[file].launch, l);
+    switch (l->type) {
+    case RAW_HEADER:
+        r->files[file].header = json_incref(l->json);
+        return read_header(r, raw, ledger->files[file].path, l);
+    case RAW_NOTE:
+        read_note(in, &r->files[file], l);
+        return GS_OK;
+    case RAW_CELL:
+        r->files[file].begun = true;
+        return read_cell(r, raw, l, file);
+    default:
+        return GS_OK;
+    }
+}
+
 static int read_recordings(struct recorded *r)
 {
-    const unsigned cells = 1u << RAW_HEADER | 1u << RAW_CELL, notes = 1u << RAW_NOTE;
-    int code = GS_OK;
+    struct reading in = {.r = r, .load = host_load_new()};
+    int code = ledger_read_lines(&r->ledger, r->dir, &(struct ledger_reader){read_line, &in});
+    for (size_t i = 0; i + 1 < in.ran.n; i += 2)
+        recorded_ran(r, in.ran.v[i], in.ran.v[i + 1]);
     for (size_t i = 0; !code && i < r->ledger->n_files; i++)
-        code = read_recording(r, i, r->planned ? cells | notes : cells);
-    for (size_t i = 0; !code && !r->planned && i < r->ledger->n_files; i++)
-        code = read_recording(r, i, notes);
+        if (r->ledger->files[i].torn)
+            say("%s: ignoring the incomplete last line", r->ledger->files[i].path);
+    if (!code && !r->imported)
+        host_load_disturbed(&r->disturbed, in.load);
+    host_load_delete(in.load);
+    words_free(&in.ran);
     return code;
 }
 
@@ -366,11 +390,7 @@ int recorded_read(struct recorded **out, const char *dir)
     *out = NULL;
     r->dir = xstrdup(dir);
     int code = verify(dir);
-    TRY(code, ledger_read(&r->ledger, dir));
-    if (!code) {
-        read_plan(r);
-        code = read_recordings(r);
-    }
+    TRY(code, read_recordings(r));
     if (!code && r->run_id)
         code = read_config(r);
     if (code || !r->run_id) {
@@ -383,8 +403,6 @@ int recorded_read(struct recorded **out, const char *dir)
         if (r->ledger->files[i].launch > r->launches)
             r->launches = r->ledger->files[i].launch;
     recorded_count_launches(r, planned ? planned : r->launches);
-    if (!r->imported)
-        host_load_disturbed(&r->disturbed, dir);
     *out = r;
     return GS_OK;
 }
@@ -399,6 +417,11 @@ void recorded_free(struct recorded *r)
         free(*o);
     free(r->overrides);
     ledger_free(r->ledger);
+    for (size_t i = 0; i < r->n_files; i++) {
+        json_decref(r->files[i].header);
+        words_free(&r->files[i].notes);
+    }
+    free(r->files);
     host_load_free(&r->disturbed);
     free(r->cells);
     free(r->groups);

@@ -35,6 +35,12 @@ struct rec_group {
     size_t first, n; /* in recorded.cells */
 };
 
+struct rec_file {       /* of the ledger */
+    json_t *header;     /* NULL: no line is recorded yet */
+    struct words notes; /* key, value, key, value... before its first cell */
+    bool begun;         /* a cell was read */
+};
+
 struct rec_span {
     size_t file, group; /* in ledger.files, recorded.groups */
     struct raw_place start;
@@ -54,6 +60,8 @@ struct recorded {
     double limit;
     double precision; /* [measure] precision, relative */
     struct ledger *ledger;
+    struct rec_file *files; /* as in the ledger; NULL: no line is recorded */
+    size_t n_files;
     struct rec_cell *cells;
     size_t n_cells;
     struct rec_group *groups;
