@@ -200,7 +200,7 @@ bool price_enough(const struct price_answer *a)
 {
     double half = (a->half.hi - a->half.lo) / 2;
     double narrow = fmax(CLOSE, CLOSE_PART * fabs(a->none.value));
-    return a->known && a->noise <= narrow && !(half > 2 * narrow);
+    return a->known && a->noise <= narrow && !(isfinite(half) && half > 2 * narrow);
 }
 
 char *price_sentence(const struct price_answer *a)

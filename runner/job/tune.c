@@ -692,18 +692,20 @@ static void announce(struct first *f, struct launch *l)
         launch_leave(l, f->left);
 }
 
-/* Short steps: once a block is over, since its arms are not equally long. */
+/* Short steps: once two blocks are over, since arms are not equally long, and blocks vary. Losers leave
+ * before the last block. */
 static void tell_time(struct first *f, const struct visits *all)
 {
-    double began[2] = {INFINITY, INFINITY};
+    double began[3] = {INFINITY, INFINITY, INFINITY};
     for (size_t i = 0; i < all->n; i++)
-        if (all->v[i].block < 2)
+        if (all->v[i].block < 3)
             began[all->v[i].block] = fmin(began[all->v[i].block], all->v[i].at);
-    if (f->time_told || isinf(began[1]))
+    if (f->time_told || isinf(began[2]))
         return;
     f->time_told = true;
     end_progress();
-    say("tune: the price takes about %s", HUMAN_TIME(BLOCKS_MIN * (began[1] - began[0])));
+    say("tune: the price takes about %s",
+        HUMAN_TIME((BLOCKS_MIN - 0.5) * (began[2] - began[0]) / 2));
 }
 
 static double tolerance(const struct tune *t)
@@ -884,7 +886,7 @@ static bool first_enough(void *ctx, struct launch *l)
     first_progress(f, &j->visits);
     bool known = f->price_done || t->price.known || (!has_price(t) && blocks >= BLOCKS_MIN);
     double need = known ? reserve_s(t, r) : 0;
-    return (f->price_done && (f->settings_done || worthless(t))) ||
+    return (f->price_done && f->settings_done) || worthless(t) ||
            (j->ranks && j->over >= j->ranks) || left_s(t) < need;
 }
 
@@ -1681,9 +1683,10 @@ static void say_what_stays(char **command)
             at += n ? n : 1;
         }
     for (size_t i = 0; i < names.n; i++)
-        printf("The command sets %s itself: a setting of it is tried inside the running job, or not "
-               "at all.\n",
-               names.v[i]);
+        printf(
+            "The command sets %s itself: a setting of it is tried inside the running job, or not "
+            "at all.\n",
+            names.v[i]);
     if (tune_nvls_is_off())
         printf("NCCL_NVLS_ENABLE=0 is set and stays: tune does not switch NVLS on.\n");
 }
