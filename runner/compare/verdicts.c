@@ -104,11 +104,6 @@ char *contrast_reason(const struct contrast *c)
     return xstrfmt("%s%s%s", why, *why && *note ? "; " : "", note);
 }
 
-const char *contrast_small(const struct contrast *c)
-{
-    return c->judgement.small < 0 ? "shorter" : c->judgement.small > 0 ? "longer" : "";
-}
-
 bool comparison_has_family(const struct comparison *c, size_t family)
 {
     for (size_t i = 0; i < c->n; i++)
@@ -465,7 +460,10 @@ void contrast_row(struct csv *csv, const struct contrast *c)
         csv_text(csv, "");
     AUTO_FREE char *reason = contrast_reason(c);
     CSV_TEXTS(csv, reason, verdict_names[c->measured], c->baseline_ran, c->ran,
-              level_names[contrast_level(c)], contrast_small(c));
+              level_names[contrast_level(c)],
+              c->judgement.small < 0   ? "shorter"
+              : c->judgement.small > 0 ? "longer"
+                                       : "");
 }
 
 int comparison_write(const struct comparison *c, const char *dir, const char *file)
@@ -488,16 +486,6 @@ struct placebo {
     size_t contrasts, called, aa, aa_called;
 };
 
-static void placebo_count(struct placebo *p, const struct contrast *c)
-{
-    bool placebo = c->judgement.verdict == VERDICT_SAME && c->effect.launches > 1;
-    bool aa = c->first && c->aa.n && c->effect.launches > 1;
-    p->contrasts += placebo;
-    p->called += placebo && verdict_is_difference(c->measured);
-    p->aa += aa;
-    p->aa_called += aa && verdict_is_difference(c->aa_judgement.verdict);
-}
-
 /* A row for each run and mode of a solved comparison, which must outlive them; *n rows. The caller
  * frees them. */
 static struct placebo *placebo_rows(const struct comparison *c, size_t *n)
@@ -512,7 +500,14 @@ static struct placebo *placebo_rows(const struct comparison *c, size_t *n)
             v[k = (*n)++].of = &c->v[i];
         else
             k--;
-        placebo_count(&v[k], &c->v[i]);
+        const struct contrast *one = &c->v[i];
+        bool launches = one->effect.launches > 1;
+        bool placebo = launches && one->judgement.verdict == VERDICT_SAME;
+        bool aa = launches && one->first && one->aa.n;
+        v[k].contrasts += placebo;
+        v[k].called += placebo && verdict_is_difference(one->measured);
+        v[k].aa += aa;
+        v[k].aa_called += aa && verdict_is_difference(one->aa_judgement.verdict);
     }
     return v;
 }

@@ -19,19 +19,8 @@
  * the reason names the difference. The bootstrap uses rng_stream(seed of the recording, id of the
  * cell), so the result depends neither on the threads nor on the other contrasts.
  *
- * compare.csv has a row for each contrast. ratio is the time of the config divided by that of the
- * baseline, so below 1 is faster; its interval is 95%. equivalence is the relative bound of the
- * verdict: [measure] equivalence, or the tolerance of a published number.
- *
- * p_interval and p_permutation are two unadjusted tests of the row (contrast.h). p_holm is adjusted
- * over the family: it starts from p_interval where p_holm_of is "interval", from the larger of the
- * two where it is "both" (contrast.h). So p_holm >= p_interval in every row, and p_holm < 0.05 only
- * if the interval excludes a ratio of 1.
- *
- * floor is the A/A floor: how much longer the slower of the baseline's two copies took, relative
- * (0.002 is 0.2%). No difference is claimed for a ratio between 1/(1+floor) and 1+floor; the terminal
- * prints both ends. It is empty without a second copy. launches_needed is the number of further
- * launches; it is empty if no number would do. A contrast that could not be compared has a row
+ * The columns of the tables are explained in store/column_words.c. p_holm >= p_interval in every row, and
+ * p_holm < 0.05 only if the interval excludes a ratio of 1. A contrast that could not be compared has a row
  * without numbers, inconclusive, with the reason.
  *
  * A paired contrast has the verdict "same operation" if both configs differ in the library's tuning
@@ -40,11 +29,6 @@
  * placebo test of the method. In other contrasts measured_verdict is the verdict. When two
  * runs are compared, the times decide, because both may run the same operation on purpose; the reason
  * names a difference in what ran.
- *
- * level is the level of evidence (reduce/summary.h). small_effect is the direction of a small effect: shorter or
- * longer (contrast.h); else it is empty.
- *
- * The best config of each group and mode, and how it compares with every other config there.
  *
  * The best config is the one with the lowest ratio of those that were shown to be faster than the
  * baseline; if there is none, it is the baseline. The others are then judged against it in the same
@@ -61,9 +45,6 @@
  * The copies of the baseline may share a communicator, so the A/A rate lacks the differences between
  * communicators; the placebo rate has them. Both leave out contrasts of fewer than two launches,
  * because these never have a verdict of faster or slower.
- *
- * placebo.csv has a row for each run and mode: platform, workload, label, run_id, mode, contrasts and
- * called (placebo), aa and aa_called.
  *
  * The power of a recording: the probability that each contrast finds a change of 2%, from its
  * own standard error, degrees of freedom, A/A floor and family. The estimate must lie above the bound
@@ -144,8 +125,6 @@ enum level contrast_level(const struct contrast *c);
 /* Why it has its verdict, with its note; the caller frees it. */
 char *contrast_reason(const struct contrast *c);
 bool comparison_has_family(const struct comparison *c, size_t family);
-/* "shorter" or "longer" of a small effect, else "". */
-const char *contrast_small(const struct contrast *c);
 
 /* Computes effects, adjusted p and verdicts. threads 0: one for each processor. */
 void comparison_solve(struct comparison *c, long threads);

@@ -64,20 +64,6 @@ static int read_devices(struct report *r)
                                 "collective; build nccl-tests with MPI=1");
 }
 
-static void read_env(struct imp_test *t, const json_t *env)
-{
-    size_t i;
-    json_t *e;
-    t->settings = json_object();
-    json_array_foreach(env, i, e)
-    {
-        const char *s = json_string_value(e);
-        const char *value = s ? strchr(s, '=') : NULL;
-        if (value && !strncmp(s, "NCCL_", 5))
-            import_setting(t->settings, s, (size_t)(value - s), value + 1, strlen(value + 1));
-    }
-}
-
 static int read_config(struct report *r, const json_t *root)
 {
     const char *program = json_string_value(json_array_get(json_object_get(root, "args"), 0));
@@ -97,7 +83,15 @@ static int read_config(struct report *r, const json_t *root)
     if (json_integer_of(root, "nccl_version") > 0)
         nccl_version(t->nccl, sizeof t->nccl, json_integer_of(root, "nccl_version"));
     snprintf(t->started, sizeof t->started, "%s", json_text_of(root, "start_time"));
-    read_env(t, json_object_get(root, "env"));
+    t->settings = json_object();
+    size_t i;
+    json_t *e;
+    json_array_foreach(json_object_get(root, "env"), i, e)
+    {
+        const char *s = json_is_string(e) ? json_string_value(e) : "", *value = strchr(s, '=');
+        if (value && !strncmp(s, "NCCL_", 5))
+            import_setting(t->settings, s, (size_t)(value - s), value + 1, strlen(value + 1));
+    }
     r->iters = nccl_iters(json_integer_of(r->config, "iterations"),
                           json_integer_of(r->config, "aggregated_iterations"));
     return read_devices(r);

@@ -227,16 +227,6 @@ static const struct {
     {"i_cv%", COL_ITERATION}, {"timestamp", COL_TIMESTAMP},
 };
 
-static bool column_of(const struct word *w, enum nccl_column *is)
-{
-    for (size_t i = 0; i < COUNT(names); i++)
-        if (w->n == strlen(names[i].name) && !strncasecmp(w->s, names[i].name, w->n)) {
-            *is = names[i].is;
-            return true;
-        }
-    return false;
-}
-
 #define BIT(column) (1u << (column))
 #define KEYS (BIT(COL_SIZE) | BIT(COL_COUNT) | BIT(COL_TYPE))
 #define SIDE (BIT(COL_TIME) | BIT(COL_ALGBW) | BIT(COL_BUSBW) | BIT(COL_WRONG))
@@ -262,9 +252,13 @@ static bool nccl_table_header(struct nccl_table *t, const char *s)
     if (n >= NCCL_COLUMNS / 2 + 4)
         return false;
     for (size_t i = 0; i < n; i++) {
-        enum nccl_column is;
-        if (!column_of(&w[i], &is))
+        size_t k = 0;
+        while (k < COUNT(names) &&
+               (w[i].n != strlen(names[k].name) || strncasecmp(w[i].s, names[k].name, w[i].n) != 0))
+            k++;
+        if (k == COUNT(names))
             return false;
+        const enum nccl_column is = names[k].is;
         times += is == COL_TIME || is == COL_CPUTIME;
         if (times > 2)
             return false;
@@ -690,25 +684,18 @@ static int take_line(struct nccl *r, const char *line)
 
 /* ---- lines ---- */
 
-/* "NCCL_ALGO set by environment to Ring" */
-static void take_setting(json_t *to, const char *message)
-{
-    static const char by[] = " set by environment to ";
-    const char *at = strstr(message, by), *name = at;
-    while (name && name > message && name[-1] != ' ')
-        name--;
-    const char *value = at ? at + strlen(by) : "";
-    if (at && !strncmp(name, "NCCL_", 5))
-        import_setting(to, name, (size_t)(at - name), value, strcspn(value, " ."));
-}
-
 static void on_message(struct nccl *r, const char *message)
 {
     const char *version = strstr(message, "NCCL version ");
     if (version)
         snprintf(r->nccl, sizeof r->nccl, "%.*s", (int)strcspn(version + 13, "+ "), version + 13);
-    if (r->open)
-        take_setting(open_test(r)->settings, message);
+    static const char by[] = " set by environment to "; /* "NCCL_ALGO set by environment to Ring" */
+    const char *at = strstr(message, by), *name = at;
+    while (name && name > message && name[-1] != ' ')
+        name--;
+    if (r->open && at && !strncmp(name, "NCCL_", 5))
+        import_setting(open_test(r)->settings, name, (size_t)(at - name), at + strlen(by),
+                       strcspn(at + strlen(by), " ."));
 }
 
 static int on_text(struct nccl *r, char *line)
