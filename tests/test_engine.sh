@@ -11,11 +11,10 @@ pretended=$build/engine/pretended folder=$tmp/launch job=$build/engine/pretended
 [ -x "$job" ] || skip_all 'the pretended NCCL is not built'
 object=LD_PRELOAD=$build/libgradsync-engine.so audit=LD_AUDIT=$build/libgradsync-audit.so
 export PRETEND_NS_PER_KIB=20000
-keys=()
 
 config() { # ARMS, with ';' between their lines
     rm -rf "$folder" && mkdir -p "$folder/agree"
-    printf '%s\n' "out = $folder" 'wait_s = 3' 'margin_MiB = 100' 'visit_ms = 40' "${keys[@]}" 'arm auto' \
+    printf '%s\n' "out = $folder" 'wait_s = 3' 'margin_MiB = 100' 'visit_ms = 40' 'arm auto' \
         "${1//;/$'\n'}" >"$folder/config"
 }
 engine() { # ARMS RANKS STEPS...: of the job
@@ -77,7 +76,6 @@ like "$(journals)" '"captured".*"why":"a collective was captured in a CUDA graph
 
 # ---- long steps
 
-keys=('warmup = 3')
 engine 'arm none;part none' 2 16 ms=900 calls=1
 like "$(journals)" '"step","number":1,"call":[0-9],' 'three long steps are a step'
 like "$(journals)" '"begin".*"step_s":(0\.9|1\.)' 'their time is known before the first visit, which may take longer than a job may be silent'
@@ -85,7 +83,6 @@ ok 'and are visited two by two' test "$(journals | grep -c '"visit".*"steps":2,'
 
 # ---- bad configs
 
-keys=()
 while IFS='|' read -r arms why; do
     engine "$arms" 2 10
     is "$ended" 0 "'$arms': the job goes on"

@@ -16,21 +16,10 @@ static const struct key {
     {                                                                                              \
 #name, offsetof(struct engine_config, name), fallback, most                                \
     }
-    KEY(seed, 1, UINT64_MAX),
-    KEY(steps, 0, ENGINE_STEPS),
-    KEY(visit_ms, 500, 3600000),
-    KEY(warmup, 3, 1000000),
-    KEY(blocks, 0, 1000000),
-    KEY(seconds, 0, 60000000),
-    KEY(calls, 0, 32768),
-    KEY(ranks, 0, 1 << 24),
-    KEY(bytes_least, 0, UINT64_MAX),
-    KEY(bytes_most, 0, UINT64_MAX),
-    KEY(wait_s, 30, 100000),
-    KEY(margin_MiB, 2048, 1 << 24),
-    KEY(later, 0, 1),
-    KEY(keep, 0, 1),
-    KEY(percent, 100, 100),
+    KEY(seed, 1, UINT64_MAX), KEY(visit_ms, 500, 3600000),     KEY(seconds, 0, 60000000),
+    KEY(calls, 0, 32768),     KEY(bytes_least, 0, UINT64_MAX), KEY(bytes_most, 0, UINT64_MAX),
+    KEY(wait_s, 30, 100000),  KEY(margin_MiB, 2048, 1 << 24),  KEY(later, 0, 1),
+    KEY(keep, 0, 1),          KEY(percent, 100, 100),
 };
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
@@ -108,11 +97,10 @@ static bool arm_line(struct engine_config *c, const char *word, char *rest)
 
 static bool key_line(struct engine_config *c, const char *key, const char *value)
 {
-    if (!strcmp(key, "out") || !strcmp(key, "folder")) {
-        char **at = *key == 'o' ? &c->out : &c->folder;
-        free(*at);
-        *at = strdup(value);
-        return *value == '/' && *at;
+    if (!strcmp(key, "out")) {
+        free(c->out);
+        c->out = strdup(value);
+        return *value == '/' && c->out;
     }
     for (size_t i = 0; i < COUNT(keys); i++)
         if (!strcmp(key, keys[i].name)) {
@@ -187,8 +175,7 @@ struct engine_config *engine_config_read(const char *path, char *why, size_t n)
         return NULL;
     for (size_t i = 0; i < COUNT(keys); i++)
         *(uint64_t *)((char *)c + keys[i].offset) = keys[i].fallback;
-    c->folder = strdup("/tmp");
-    if (!c->folder || !read_lines(c, path, false, why, n) || !check_arms(c, path, why, n))
+    if (!read_lines(c, path, false, why, n) || !check_arms(c, path, why, n))
         return NULL;
     if (!c->out || (!c->later && !c->n_arms)) {
         snprintf(why, n, "%s: needs 'out' and 'arm auto'", path);

@@ -26,10 +26,10 @@ struct engine_arm {
 };
 
 struct engine_config {
-    char *out, *folder;
+    char *out;
     struct engine_arm arms[ENGINE_ARMS];
     size_t n_arms;
-    uint64_t seed, steps, visit_ms, warmup, blocks, seconds, calls, ranks;
+    uint64_t seed, visit_ms, seconds, calls;
     uint64_t bytes_least, bytes_most, wait_s, margin_MiB, later, keep, percent;
 };
 

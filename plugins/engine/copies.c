@@ -225,9 +225,9 @@ static bool fill(int to, int from, size_t bytes)
     return true;
 }
 
-static int copy_file(const char *path, const char *folder, char *why, size_t n)
+static int copy_file(const char *path, char *why, size_t n)
 {
-    const char *const folders[] = {folder, "/tmp", "/var/tmp", "/dev/shm"};
+    static const char *const folders[] = {"/tmp", "/var/tmp", "/dev/shm"};
     struct stat s;
     int from = open(path, O_RDONLY | O_CLOEXEC), to = -1;
     if (from < 0 || fstat(from, &s)) {
@@ -236,7 +236,7 @@ static int copy_file(const char *path, const char *folder, char *why, size_t n)
             close(from);
         return -1;
     }
-    for (size_t k = 0; k < 4 && to < 0; k++)
+    for (size_t k = 0; k < 3 && to < 0; k++)
         to = make_file(folders[k], (unsigned long long)s.st_size);
     if (to < 0) { /* in memory */
         unsigned long long free = (unsigned long long)sysconf(_SC_AVPHYS_PAGES) *
@@ -246,9 +246,9 @@ static int copy_file(const char *path, const char *folder, char *why, size_t n)
     }
     if (to < 0)
         snprintf(why, n,
-                 "no room for a copy of %s (%lld MiB) in %s, /tmp, /var/tmp, /dev/shm or "
+                 "no room for a copy of %s (%lld MiB) in /tmp, /var/tmp, /dev/shm or "
                  "memory",
-                 path, (long long)s.st_size >> 20, folder);
+                 path, (long long)s.st_size >> 20);
     if (to >= 0 && !fill(to, from, (size_t)s.st_size)) {
         snprintf(why, n, "%s cannot be copied: %s", path, strerror(errno));
         close(to);
@@ -258,9 +258,8 @@ static int copy_file(const char *path, const char *folder, char *why, size_t n)
     return to;
 }
 
-void *copy_open(size_t i, const char *path, const char *folder,
-                const struct copy_environment *environment, char *shared, size_t n_shared,
-                char *why, size_t n)
+void *copy_open(size_t i, const char *path, const struct copy_environment *environment,
+                char *shared, size_t n_shared, char *why, size_t n)
 {
     void *library = NULL;
     int fd = -1;
@@ -268,7 +267,7 @@ void *copy_open(size_t i, const char *path, const char *folder,
     if (*shared) /* of another process; its namespace may be another one, too */
         library = dlopen(shared, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
     if (!library) {
-        fd = copy_file(path, folder, why, n);
+        fd = copy_file(path, why, n);
         if (fd < 0)
             return NULL;
         snprintf(shared, n_shared, "/proc/%ld/fd/%d", (long)getpid(), fd);

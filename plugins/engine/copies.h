@@ -16,10 +16,9 @@ struct copy_environment {
     size_t n_set, n_without;
 };
 
-/* Opens copy number `i` (< COPIES_MAX) of the library at `path`; folder: where the file is made, if it has room and may be
- * executed from, else a similar one. shared: where another process of this host has the file ("/proc/..."), or
+/* Opens copy number `i` (< COPIES_MAX) of the library at `path`, whose file is made where there is room and programs may be run
+ * from. shared: where another process of this host has the file ("/proc/..."), or
  * "": it is made, and `shared` then says where. NULL: `why`. Once a number, and not by two threads at a time. The
  * environment must stay. */
-void *copy_open(size_t i, const char *path, const char *folder,
-                const struct copy_environment *environment, char *shared, size_t n_shared,
-                char *why, size_t n);
+void *copy_open(size_t i, const char *path, const struct copy_environment *environment,
+                char *shared, size_t n_shared, char *why, size_t n);

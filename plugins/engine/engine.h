@@ -65,20 +65,14 @@
  *         all ranks.
  *           out = FOLDER     absolute, on a file system that all ranks see
  *           seed = 1         of the order of the arms
- *           steps = 0        steps of a visit; 0: as many as take visit_ms, at least 2, or 4 if
- *                            a step takes less than 0.5 s; the first is not counted
- *           visit_ms = 500   of a visit, if steps is 0
- *           warmup = 3       steps before the first visit
- *           blocks = 0       0: no limit
+ *           visit_ms = 500   a visit has as many steps as take so long, at least 2, or 4 if a step
+ *                            takes less than 0.5 s; the first is not counted
  *           seconds = 0      visits end with the block in which this time is over; 0: no limit
  *           calls = 0        collectives of a step; 0: find them
  *           bytes_least = 0, bytes_most = 0   of a step that is found; 0: any number
- *           ranks = 0        lanes that must agree; 0: those of the launcher (WORLD_SIZE), or of the
- *                            largest communicator
  *           wait_s = 30      longest wait for other ranks, for a shadow, and for the arms
  *           margin_MiB = 2048  memory of a GPU that copies leave free
  *           percent = 100    of a GPU's memory: copies take no more
- *           folder = /tmp    where copies of the library's file are made; they have no name there
  *           later = 0        1: the arms are not here but in OUT/arms, which gradsync writes (by rename) once
  *                            it has read how the first communicator is linked. Ranks wait for it up to wait_s
  *           keep = 0         1: the job's results are wanted: no arm may have a `part`, and an arm can be kept
@@ -88,8 +82,8 @@
  *             set NAME=VALUE     in the copy's environment alone; the rest of the line
  *             without NAME       the copy does not see it, not even from nccl.conf
  *             mpi CVAR=VALUE     a control variable of Open MPI, for this communicator alone
- *         OUT/leave may hold IDs, separated by white space, that are not visited any more; OUT/stop ends the visits
- *         after this block. Lanes look at both after each block. With keep = 1 they look for OUT/keep, too: it holds
+ *         OUT/leave may hold IDs, separated by white space, that are not visited any more. Lanes
+ *         look at it after each block. With keep = 1 they look for OUT/keep, too: it holds
  *         the ID of the arm that all calls go by from then on. Visits are over, nothing is timed any more, and the
  *         shadows of other arms are ended as soon as their calls are complete.
  *

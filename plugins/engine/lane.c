@@ -26,7 +26,6 @@ typedef unsigned long long ull;
     4 /* of steps that are shorter than LONG_STEP_NS: the first takes less of a visit */
 #define LONG_STEP_NS 500000000u
 #define WARM_LEAST 3 /* to know how long a step takes */
-#define DROPS 2      /* of one visit in a row, before visits get shorter */
 #define TRIES 16     /* questions whether to begin */
 
 /* ---- the config ---- */
@@ -339,7 +338,7 @@ struct lane {
     char library[16], name[48], host[128], uuid[64];
     int nccl;
     size_t lanes; /* that must agree */
-    bool told;    /* lanes: by the launcher or the config */
+    bool told;    /* lanes: by the launcher */
     long long rank;
     struct lane_clock clock;
     bool has_clock;
@@ -352,9 +351,9 @@ struct lane {
     uint64_t asked, tries, found_at, step_hash;
     uint64_t warm_steps, warm_from_ns, warm_step_ns;
 
-    size_t arm;                                         /* of all calls now */
-    uint64_t alive, begun_ns, block, blocks, steps, at; /* at: steps of this visit */
-    size_t place, n_order, order[ENGINE_ARMS + 1];      /* ENGINE_ARMS: the second auto */
+    size_t arm;                                    /* of all calls now */
+    uint64_t alive, begun_ns, block, steps, at;    /* at: steps of this visit */
+    size_t place, n_order, order[ENGINE_ARMS + 1]; /* ENGINE_ARMS: the second auto */
     bool measuring;
     unsigned cut; /* visits of this block that were interrupted */
     struct visit now, pending;
@@ -389,7 +388,7 @@ struct lane *lane_new(const char *library, int nccl_version, const char *gpu_uui
     l->nccl = nccl_version;
     l->journal.fd = -1;
     l->rank = (long long)number_of(ranks, sizeof ranks / sizeof *ranks, (uint64_t)-1);
-    l->lanes = config->ranks ? config->ranks : number_of(sizes, sizeof sizes / sizeof *sizes, 0);
+    l->lanes = number_of(sizes, sizeof sizes / sizeof *sizes, 0);
     l->told = l->lanes > 1;
     if (!l->told)
         l->lanes = 0;
@@ -598,14 +597,6 @@ static uint64_t arms_alive(void)
     return alive;
 }
 
-static bool asked_to_stop(const struct lane *l)
-{
-    char path[4200];
-    uint64_t limit = config->seconds * 1000000000u;
-    snprintf(path, sizeof path, "%s/stop", config->out);
-    return (limit && now_ns() - l->begun_ns >= limit) || !access(path, F_OK);
-}
-
 static void write_begin(struct lane *l)
 {
     struct line line = {0};
@@ -670,11 +661,12 @@ static bool end_block(struct lane *l)
     uint64_t steps = l->cut > l->n_order / 2 ? l->steps / 2 : l->steps;
     size_t keep = arm_to_keep(arms_alive());
     l->block++;
-    bool enough = ++l->blocks == config->blocks;
+    uint64_t limit_ns = config->seconds * 1000000000u;
+    bool enough = limit_ns && now_ns() - l->begun_ns >= limit_ns;
     if (keep)
         snprintf(answer, sizeof answer, "keep %zu", keep);
     else
-        snprintf(answer, sizeof answer, "%s %llu %llx", enough || asked_to_stop(l) ? "stop" : "go",
+        snprintf(answer, sizeof answer, "%s %llu %llx", enough ? "stop" : "go",
                  (ull)(steps < STEPS_LEAST ? STEPS_LEAST : steps), (ull)arms_alive());
     if (!ask(l, "block", answer))
         return false;
@@ -682,7 +674,7 @@ static bool end_block(struct lane *l)
         return true;
     keep = 0;
     bool kept = sscanf(answer, "keep %zu", &keep) == 1;
-    over(l, OVER, kept ? "keep" : enough ? "blocks" : "stop");
+    over(l, OVER, kept ? "keep" : "stop");
     keep_arm(l, keep);
     return false;
 }
@@ -726,8 +718,6 @@ static void interrupt_visit(struct lane *l)
 
 static uint64_t steps_a_visit(const struct lane *l)
 {
-    if (config->steps)
-        return config->steps < STEPS_LEAST ? STEPS_LEAST : config->steps;
     uint64_t step_ns = l->warm_step_ns;
     uint64_t steps = config->visit_ms * 1000000u / (step_ns ? step_ns : 1) + 2;
     uint64_t least = step_ns < LONG_STEP_NS ? STEPS_SHORT : STEPS_LEAST;
@@ -746,7 +736,6 @@ static void step_key(char *key, size_t n, const struct lane *l)
 static void warm_step(struct lane *l, uint64_t now)
 {
     char answer[ANSWER] = "later", found[160];
-    uint64_t warmup = config->warmup > WARM_LEAST ? config->warmup : WARM_LEAST;
     if (l->warm_steps++ == 0)
         l->warm_from_ns = now;
     if (l->warm_steps < 2)
@@ -756,7 +745,7 @@ static void warm_step(struct lane *l, uint64_t now)
     step_key(found, sizeof found, l);
     if (agree_count(found) < l->lanes)
         strcpy(answer, "wait");
-    else if (slow || l->warm_steps > warmup)
+    else if (slow || l->warm_steps > WARM_LEAST)
         snprintf(answer, sizeof answer, "go %llu %llx", (ull)steps_a_visit(l), (ull)arms_alive());
     if (!ask(l, "begin", answer))
         return;
@@ -792,7 +781,7 @@ static void found(struct lane_comm *c)
     l->driver = c;
     l->state = WARM;
     l->number++;
-    l->warm_steps = l->tries = l->blocks = l->steps = 0;
+    l->warm_steps = l->tries = l->steps = 0;
     l->found_at = c->calls;
     l->step_hash = engine_hash(c->number, s->pattern, s->period * sizeof *s->pattern);
     journal_line(&l->journal,

@@ -353,8 +353,8 @@ static bool load(size_t i)
         strcpy(why, GAVE_UP); /* that process says why */
     const char *path = arm->library ? arm->library : library_of_job();
     if (!*why && path && environment_of(i))
-        copies[i].library = copy_open(i, path, config->folder, &copies[i].environment, shared,
-                                      sizeof shared, why, sizeof why);
+        copies[i].library =
+            copy_open(i, path, &copies[i].environment, shared, sizeof shared, why, sizeof why);
     if (first) {
         char answer[512];
         snprintf(answer, sizeof answer, "%s", copies[i].library ? shared : "-");
