@@ -20,7 +20,7 @@ bool settings_slurm_time(const char *text, double *seconds)
     const bool days = strchr(text, '-');
     double d = 0, part[3] = {0};
     int colons = 0, n;
-    if (!*text || text[strspn(text, "0123456789:-")])
+    if (!*text || text[strspn(text, "0123456789:-")] || strchr(text, '-') != strrchr(text, '-'))
         return false;
     for (const char *s = text; *s; s++)
         colons += *s == ':';
