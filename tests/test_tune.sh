@@ -195,6 +195,8 @@ bad() { # REGEX COMMAND...
 bad 'it ended after .*: no collective of NCCL or MPI .* it prints no step times' true
 bad 'its last line: hi' echo hi
 bad 'exit code 3; its last line: why' 'echo why; exit 3'
+bad 'exit code 3; its first error: RuntimeError: why' 'echo "RuntimeError: why"; echo cleaning up; exit 3'
+bad 'exit code 3; its last line: x.py: error: why' 'echo "Error: ignored"; echo "x.py: error: why"; exit 3'
 bad 'hang: no step was measured in .*; ended' sleep 1000
 bad 'exit code 2; its last line: .*/dev/tty' 'read x </dev/tty'
 # shellcheck disable=SC2016

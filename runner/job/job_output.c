@@ -121,6 +121,12 @@ static bool repeats_exit_code(struct job_output *o, const char *line)
     return o->repeats;
 }
 
+/* "RuntimeError: ...", "error: ...", "x.py: error: ...". What a job prints while it ends comes after it. */
+static bool names_error(const char *line)
+{
+    return strstr(line, "Error: ") || strstr(line, "Exception: ") || strstr(line, "error: ");
+}
+
 static void take_line(struct job_output *o)
 {
     text_add(&o->line, "");
@@ -134,6 +140,8 @@ static void take_line(struct job_output *o)
         snprintf(o->last, sizeof o->last, "%s", from);
         o->has_words = words;
     }
+    if (!*o->error && !repeats && names_error(from))
+        snprintf(o->error, sizeof o->error, "%s", from);
     o->advice = o->advice ? o->advice : advice_about(from);
     if (o->times)
         job_times_line(o->times, line, unix_time());
@@ -175,6 +183,8 @@ char *job_output_reason(const struct job_output *o)
 {
     if (o->advice)
         return xstrfmt("; %s", o->advice);
+    if (*o->error && !names_error(o->last))
+        return xstrfmt("; its first error: %s", o->error);
     return xstrfmt("%s%s", *o->last ? "; its last line: " : "", o->last);
 }
 

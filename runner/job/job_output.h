@@ -38,6 +38,7 @@ struct job_output {
     size_t logged, left_out; /* bytes */
     char last[160];          /* the last line with a letter, or the last that is not blank */
     bool has_words;          /* `last` has a letter */
+    char error[160];         /* the first line that names an error, or "" */
     bool repeats;            /* in a message of the launcher that says no more than the exit code */
     const char *advice;      /* about a known message of a launcher; NULL: there was none */
 };
@@ -47,6 +48,6 @@ void job_output_take(void *ctx, const char *bytes, size_t n);
 void job_output_meanwhile(void *ctx);
 /* The last, incomplete line; the end of what the log lacks. */
 void job_output_end(struct job_output *o);
-/* "; what to do", "; its last line: ..." or "". The caller frees it. */
+/* "; what to do", "; its first error: ...", "; its last line: ..." or "". The caller frees it. */
 char *job_output_reason(const struct job_output *o);
 void job_output_free(struct job_output *o);
