@@ -21,6 +21,7 @@ fi
 if [ "$1" = --clean ]; then
     folder=$2 only=$3
     shift 3
+    mkdir -p "$folder"
     lists=("${@/#/$folder/}")
     lists=("${lists[@]/%//list}")
     cat /dev/null "${lists[@]}" | cut -d' ' -f2 >"$folder/list.new"
