@@ -133,21 +133,6 @@ static int no_run(const char *name)
                : locate_failed(GS_USAGE, name, LOCATE_RUN);
 }
 
-static int add_folder(struct runs *r, const char *dir)
-{
-    if (access(dir, F_OK))
-        return no_run(dir);
-    if (!runs_is_run(dir))
-        return fail_at(GS_USAGE, dir, 0, "is not a run folder: it has no launch-LL.AA.jsonl");
-    return find_run(r, dir, true);
-}
-
-int runs_add(struct runs *r, const char *dir)
-{
-    AUTO_FREE char *path = locate_run(dir);
-    return add_folder(r, path);
-}
-
 static int find_below(struct runs *r, const char *dir, int depth)
 {
     AUTO_WORDS struct words names = {0};

@@ -43,8 +43,6 @@ int runs_find(struct runs *r, const char *root);
 /* All run folders below the roots, sorted. GS_OK, or reported: as runs_find and runs_sort, or there
  * is no recording at all. */
 int runs_below(struct runs *r, const char *const *roots, size_t n);
-/* Adds one run folder; without a recorded line, its path is its key. */
-int runs_add(struct runs *r, const char *dir);
 /* GS_OK, or GS_USAGE, reported: the same run twice. */
 int runs_sort(struct runs *r);
 /* Adds "P/W/RUN" for each folder ROOT/P/W/RUN with a recording, sorted. A makefile uses these names, so

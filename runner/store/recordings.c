@@ -414,13 +414,15 @@ static int execute_all(struct store *s, const char *sql)
     return code;
 }
 
-static int move_run(struct store *s, const struct run_folder *run, const char *stamp)
+static int move_run(struct store *s, const struct recorded *r, const char *stamp)
 {
     AUTO_TEXT struct text sql = {0};
+    AUTO_FREE char *key =
+        xstrfmt("%s\n%s\n%s\n%s\n", r->platform, r->workload, r->label, r->run_id);
     text_add(&sql, "BEGIN IMMEDIATE;");
-    add_forget(&sql, run->dir);
+    add_forget(&sql, r->dir);
     char *insert = sqlite3_mprintf("INSERT INTO main.stamp (dir, sort, stamp) VALUES (%Q, %Q, %Q);",
-                                   run->dir, run->key, stamp);
+                                   r->dir, key, stamp);
     text_add(&sql, insert);
     sqlite3_free(insert);
     for (size_t i = 0; i < RAW_TABLES + DERIVED; i++) {
@@ -465,16 +467,14 @@ static bool worker_said(void)
 static int read_run(struct store *s, const char *dir, const char *stamp)
 {
     AUTO(recorded_free_of) struct recorded *r = NULL;
-    AUTO(runs_free) struct runs runs = {0};
     struct ingest in = {.store = s};
     int code = recorded_read(&r, dir);
-    TRY(code, runs_add(&runs, dir));
     if (!code && r)
         code = gather_run(in.r = r, &in.groups);
     if (!code && r)
         code = read_tables(&in);
     if (!code && r && !worker_said())
-        code = move_run(s, &runs.v[0], stamp);
+        code = move_run(s, r, stamp);
     gathered_free_run(r, in.groups);
     int dropped = drop_tables(s);
     dropped = dropped || (!code && r) ? dropped : forget(s, dir);
