@@ -503,7 +503,7 @@ if [ -x "$job" ]; then
     like "$err" 'tune: NCCL_PRETEND=wrong: cannot be compared in the job: rank [0-9]: .*wrong' \
         'a copy with wrong sums is named and left out'
     like "$(grep export <<<"$out")" '^export NCCL_SOCKET_NTHREADS=4' 'with the lines to paste'
-    is "$(NCCL_P2P_DISABLE=1 "$gradsync" tune -o raw -m 1 -l 2 --seed 3 --only P2P_DISABLE -- "$job" 2 1000000 ms=4 calls=4 kib=1024 2>/dev/null |
+    is "$(NCCL_P2P_DISABLE=1 "$gradsync" tune -o raw -m 2 -l 3 --seed 3 --only P2P_DISABLE -- "$job" 2 1000000 ms=4 calls=4 kib=1024 2>/dev/null |
         grep -c '^unset NCCL_P2P_DISABLE$')" 1 'a variable that makes the job slow is found, too'
     no_orphans 'no process of these jobs is left'
 fi
