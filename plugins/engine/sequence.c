@@ -24,6 +24,13 @@ uint64_t seq_word(int func, unsigned comm, size_t bytes, bool inside)
 #define SLOW_PERIODS 3 /* are enough if the calls take long */
 #define SLOW_NS 2000000000u
 #define SLOW_CALLS 4096 /* longer steps are found by the number of their calls */
+/* Periods after which it is asked whether some of them are a step, and up to how many. */
+#define JOIN_MOST 192
+#define JOIN_RATIO 1.5 /* of the pause before a step to the next longest one */
+static const struct {
+    unsigned after, most;
+} joins[] = {{16, 3}, {48, 8}, {JOIN_MOST, 8}};
+#define JOINS (sizeof joins / sizeof *joins)
 
 void seq_begin(struct sequence *s, size_t told, size_t (*agree)(void *, uint64_t, size_t),
                void *ctx)
@@ -60,7 +67,8 @@ static void remember(struct sequence *s, uint64_t word)
         }
         s->cap = cap;
     }
-    s->when_ns[s->n] = s->following && s->pattern[s->at] == word ? 0 : now_ns();
+    bool known = s->following && s->pattern[s->at] == word;
+    s->when_ns[s->n] = known && (s->period > LAYER || s->timed == JOINS) ? 0 : now_ns();
     s->past[s->n++] = word;
 }
 
@@ -161,6 +169,7 @@ static bool take_pattern(struct sequence *s, size_t from, size_t period)
         s->first++;
     s->breaks = 0;
     s->away = 0;
+    s->timed = 0;
     return true;
 }
 
@@ -221,7 +230,9 @@ static size_t longest(const struct sequence *s)
 /* The shortest period of three or more times, which took long. */
 static size_t slow_period(const struct sequence *s)
 {
-    for (size_t p = 1; p <= longest(s) && SLOW_PERIODS * p <= s->n && p <= s->away; p++) {
+    size_t most = s->told ? s->told : longest(s);
+    for (size_t p = s->told ? s->told : 1; p <= most && SLOW_PERIODS * p <= s->n && p <= s->away;
+         p++) {
         size_t run = run_of(s, p);
         run = run < s->away ? run : s->away;
         if (run >= SLOW_PERIODS * p && s->when_ns[s->n - 1] - s->when_ns[s->n - run] >= SLOW_NS)
@@ -236,7 +247,7 @@ static bool look_slowly(struct sequence *s)
     uint64_t n = s->away;
     while (n > 15 && n % 2 == 0)
         n /= 2;
-    if (s->told || !s->agree || s->away < 3 || s->away > SLOW_CALLS || n > 15 ||
+    if (!s->agree || s->away < 3 || s->away > SLOW_CALLS || n > 15 ||
         (s->period && s->away <= s->held))
         return false;
     size_t period = s->agree(s->ctx, s->away, slow_period(s));
@@ -257,6 +268,74 @@ static bool look(struct sequence *s)
     uint64_t least = s->held < PAST / 2 ? s->held + 1 : PAST / 2;
     size_t period = shortest(s, 0, longest(s), s->period ? least : 0);
     return period && follow(s, period);
+}
+
+static int compare_ns(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* One in m of the gaps stands out by so much: what three fifths of these exceed, to what two fifths of each other one in m
+ * exceed. 0: they are hardly longer than the mean, so they only vary. */
+static double stands_out(unsigned m, const uint64_t *gaps, unsigned n)
+{
+    uint64_t low[8], high[8], sum = 0, second = 1;
+    unsigned first = 0;
+    for (unsigned k = 0; k < m; k++) {
+        uint64_t of[JOIN_MOST];
+        unsigned count = 0;
+        for (unsigned i = k; i < n; i += m)
+            sum += of[count++] = gaps[i];
+        qsort(of, count, sizeof *of, compare_ns);
+        low[k] = of[2 * count / 5];
+        high[k] = of[3 * count / 5];
+        first = low[k] > low[first] ? k : first;
+    }
+    for (unsigned k = 0; k < m; k++)
+        second = k != first && high[k] > second ? high[k] : second;
+    return 5 * low[first] * n > 6 * sum ? (double)low[first] / (double)second : 0;
+}
+
+/* How many periods are a step, by the time between their beginnings; 0: one. */
+static size_t periods_of_step(const struct sequence *s, unsigned periods, unsigned most)
+{
+    uint64_t gaps[JOIN_MOST];
+    size_t begin = s->n - s->period, found = 0;
+    double best = JOIN_RATIO;
+    if (periods * s->period > s->n)
+        return 0;
+    for (unsigned i = 0; i + 1 < periods; i++, begin -= s->period) {
+        uint64_t to = s->when_ns[begin], from = s->when_ns[begin - s->period];
+        if (!from || to < from)
+            return 0;
+        gaps[i] = to - from;
+    }
+    for (unsigned m = 2; m <= most; m++) {
+        double ratio = stands_out(m, gaps, periods - 1);
+        if (ratio > best) {
+            best = ratio;
+            found = m;
+        }
+    }
+    return found;
+}
+
+/* At the end of a period. True: some of them are a step from now on. */
+static bool join_periods(struct sequence *s)
+{
+    if (s->told || !s->agree || s->period > LAYER || s->timed == JOINS ||
+        s->run < joins[s->timed].after * s->period)
+        return false;
+    unsigned after = joins[s->timed].after, most = joins[s->timed].most;
+    s->timed++;
+    size_t m = s->agree(s->ctx, s->run, periods_of_step(s, after, most));
+    size_t period = m * s->period;
+    if (m < 2 || m > most || period > s->n || run_of(s, s->period) < period ||
+        !take_pattern(s, s->n - period, period))
+        return false;
+    s->timed = JOINS;
+    return true;
 }
 
 /* The word was not the expected one. */
@@ -303,5 +382,7 @@ enum seq_event seq_call(struct sequence *s, uint64_t word)
     bool begins = s->at == s->first;
     s->run++;
     s->at = (s->at + 1) % s->period;
+    if (!s->at && join_periods(s))
+        return SEQ_FOUND;
     return begins ? SEQ_STEP : SEQ_INSIDE;
 }

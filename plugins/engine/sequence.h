@@ -13,7 +13,10 @@
  *   - Calls between steps (evaluation, logging) only interrupt. The step is followed again after it
  *     has passed once from end to end. Another sequence replaces the step once it has held for longer
  *     than the step did, or for 32768 calls.
- *   - A number of calls that the user gives is accepted once it has held for two periods.
+ *   - A number of calls that is given is accepted once it has held for two periods and 64 calls, or as above if calls
+ *     take long.
+ *   - A step may have some equal calls. So the beginnings of a period of up to 4 calls are timed: if every m-th comes
+ *     after a pause, m of them (up to 8) are a step.
  * A step never begins inside a group of calls.
  */
 #pragma once
@@ -46,9 +49,11 @@ struct sequence {
     uint64_t held;     /* longest run of calls for which the pattern held */
     uint64_t run;      /* calls since it was found or came back */
     unsigned breaks;   /* since it was found */
-    uint64_t *when_ns; /* of the past words that were not in a step */
+    unsigned timed;    /* questions whether several periods are a step */
+    uint64_t *when_ns; /* of the past words; 0: not timed */
     /* Asked at the same call on all lanes: which period to follow, although it has few calls, since they take
-     * long. `period` is this lane's proposal, 0: none; returns the common answer. */
+     * long; or how many of its periods are a step. `period` is this lane's proposal, 0: none; returns the common
+     * answer. */
     size_t (*agree)(void *ctx, uint64_t call, size_t period);
     void *ctx;
 };

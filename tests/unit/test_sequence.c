@@ -6,6 +6,7 @@
 #include "unit.h"
 
 #include <string.h>
+#include <unistd.h>
 
 static size_t steps;
 
@@ -77,5 +78,41 @@ TEST(few_calls_are_enough_only_if_they_take_long)
         s.when_ns[i] -= (s.n - i) * 1000000000u;
     feed(&s, "ab", 4);
     assert_int_equal(s.period, 2);
+    seq_end(&s);
+}
+
+/* Equal calls, `calls` a step, the first of each after a pause. */
+static size_t period_of_equal(size_t calls, int steps_fed)
+{
+    struct sequence s;
+    bool yes = true;
+    seq_begin(&s, 0, agree, &yes);
+    for (int i = 0; i < steps_fed; i++)
+        for (size_t k = 0; k < calls; k++) {
+            usleep(k ? 50 : calls > 1 ? 20000 : 5000);
+            seq_call(&s, seq_word(1, 0, 1000000, false));
+        }
+    size_t period = s.period;
+    seq_end(&s);
+    return period;
+}
+
+TEST(equal_calls_are_a_step_if_a_pause_comes_before_each_of_its_first)
+{
+    assert_int_equal(period_of_equal(4, 90), 4);
+    assert_int_equal(period_of_equal(7, 50), 7);
+    assert_int_equal(period_of_equal(1, 330), 1);
+}
+
+TEST(a_number_of_calls_that_is_given_is_found_early_if_they_take_long)
+{
+    struct sequence s;
+    bool yes = true;
+    seq_begin(&s, 1, agree, &yes);
+    feed(&s, "a", 5);
+    for (size_t i = 0; i < s.n; i++)
+        s.when_ns[i] -= (s.n - i) * 1000000000u;
+    feed(&s, "a", 3);
+    assert_int_equal(s.period, 1);
     seq_end(&s);
 }
