@@ -63,7 +63,7 @@ struct launched {
     char why[700];
     char crash[400]; /* how it ended by itself; "": well, or it was ended */
     bool stopped;    /* by a signal */
-    bool gloo;       /* DDP made many steps over Gloo, which nothing sees */
+    bool gloo;       /* DDP made some steps over Gloo, which nothing sees */
 };
 
 struct launch {

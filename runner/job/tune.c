@@ -519,7 +519,7 @@ struct first {
     char *left; /* arms that have left */
     bool arms_told, told, time_told, price_told, price_done, settings_done;
     bool control_told;
-    double made_at;
+    double made_at, unseen_at;
     int code;
 };
 
@@ -859,9 +859,11 @@ static bool first_enough(void *ctx, struct launch *l)
         bool lines = r->n >= 6 && r->line_s > 0;
         bool sends = journals_only_send(j);
         bool wait = j->files && !over && !sends && age < 60 + 10 * r->line_s;
-        return alone || (over && !lines) || (lines && !wait && age > 2) ||
-               ((r->gloo || (sends && f->made_at > 0)) && !lines && age > UNSEEN_S) ||
-               age > FIRST_S;
+        if (f->unseen_at <= 0 && (r->gloo || (sends && f->made_at > 0)))
+            f->unseen_at = now;
+        bool unseen =
+            f->unseen_at > 0 && !r->n && age > UNSEEN_S && now > f->unseen_at + UNSEEN_S / 2;
+        return alone || (over && !lines) || (lines && !wait && age > 2) || unseen || age > FIRST_S;
     }
     if (!r->n)
         return left_s(t) <= 0;

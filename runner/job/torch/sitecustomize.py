@@ -20,7 +20,7 @@ import threading
 HERE = os.path.dirname(os.path.abspath(__file__))
 RANK_NAMES = ("LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID", "MPI_LOCALRANKID",
               "PMI_LOCAL_RANK")
-UNSEEN_STEPS = 100
+UNSEEN_STEPS = 5
 DDP = "torch.nn.parallel.distributed"
 FSDP = "torch.distributed.fsdp._fully_shard._fully_shard"
 
