@@ -14,8 +14,9 @@ export PRETEND_NS_PER_KIB=20000
 
 config() { # ARMS, with ';' between their lines
     rm -rf "$folder" && mkdir -p "$folder/agree"
-    printf '%s\n' "out = $folder" 'wait_s = 3' 'margin_MiB = 100' 'visit_ms = 40' 'arm auto' \
+    printf '%s\n' "out = $folder" 'wait_s = 3' 'margin_MiB = 100' 'visit_ms = 40' ${kept:+'keep = 1'} 'arm auto' \
         "${1//;/$'\n'}" >"$folder/config"
+    [ -z "${kept:-}" ] || echo "$kept" >"$folder/keep"
 }
 engine() { # ARMS RANKS STEPS...: of the job
     config "$1"
@@ -53,6 +54,18 @@ done
 mkdir -p conf && echo 'NCCL_SOCKET_NTHREADS=4' >conf/nccl.conf
 NCCL_CONF_FILE=$tmp/conf/nccl.conf engine 'arm less;copy;without NCCL_SOCKET_NTHREADS' 2 300
 ok 'a copy can be without what nccl.conf sets' test "$(median_us less)" -gt "$(($(median_us auto) * 5 / 4))"
+
+# ---- an arm is kept: after the first block all calls go by it
+
+for kept in fast auto; do
+    engine "$copies" 2 300
+    is "$ended, $verdict" '0, right, exact' "$kept is kept: all sums are right"
+    is "$(journals | grep -c '"over","why":"keep"') $(journals | grep -c '"visit".*"block":[1-9]')" '2 0' 'and visits are over after a block'
+    is "$(dead control)" 'another setting is kept' 'communicators made later get no shadow of another arm'
+done
+engine 'arm none;part none' 2 20
+like "$said" "arm 'none' makes results worthless, so it cannot be kept" 'an arm without communication cannot be kept'
+kept=''
 
 # ---- arms that fail: the rest goes on
 

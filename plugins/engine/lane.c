@@ -629,17 +629,17 @@ static bool read_answer_of(struct lane *l, const char *answer, const char *word)
     return true;
 }
 
-/* The arm that gradsync wants to be kept; 0: none. */
-static size_t arm_to_keep(uint64_t alive)
+/* The arm that gradsync wants to be kept; -1: it has not decided. */
+static int arm_to_keep(uint64_t alive)
 {
     char path[4200], id[ENGINE_ID + 1] = "";
-    size_t keep = 0;
+    int keep = -1;
     snprintf(path, sizeof path, "%s/keep", config->out);
     FILE *f = config->keep ? fopen(path, "re") : NULL;
     if (f && fscanf(f, "%32s", id) == 1)
-        for (size_t i = 1; i < config->n_arms; i++)
+        for (size_t i = 0; i < config->n_arms; i++)
             if (alive >> i & 1 && !strcmp(config->arms[i].id, id))
-                keep = i;
+                keep = (int)i;
     if (f)
         fclose(f);
     return keep;
@@ -659,12 +659,12 @@ static bool end_block(struct lane *l)
 {
     char answer[ANSWER];
     uint64_t steps = l->cut > l->n_order / 2 ? l->steps / 2 : l->steps;
-    size_t keep = arm_to_keep(arms_alive());
+    int keep = arm_to_keep(arms_alive());
     l->block++;
     uint64_t limit_ns = config->seconds * 1000000000u;
     bool enough = limit_ns && now_ns() - l->begun_ns >= limit_ns;
-    if (keep)
-        snprintf(answer, sizeof answer, "keep %zu", keep);
+    if (keep >= 0)
+        snprintf(answer, sizeof answer, "keep %d", keep);
     else
         snprintf(answer, sizeof answer, "%s %llu %llx", enough ? "stop" : "go",
                  (ull)(steps < STEPS_LEAST ? STEPS_LEAST : steps), (ull)arms_alive());
@@ -672,10 +672,9 @@ static bool end_block(struct lane *l)
         return false;
     if (read_answer_of(l, answer, "go"))
         return true;
-    keep = 0;
-    bool kept = sscanf(answer, "keep %zu", &keep) == 1;
-    over(l, OVER, kept ? "keep" : "stop");
-    keep_arm(l, keep);
+    size_t kept = 0;
+    over(l, OVER, sscanf(answer, "keep %zu", &kept) == 1 ? "keep" : "stop");
+    keep_arm(l, kept);
     return false;
 }
 

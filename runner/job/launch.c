@@ -389,8 +389,8 @@ void launch_arms(const struct launch *l, const char *arms)
 
 void launch_decide(const struct launch *l, const char *arm)
 {
-    AUTO_FREE char *path = xstrfmt("%s/%s", l->folder, arm ? "keep" : "stop");
-    if (!files_replace(path, arm ? arm : "", 0666))
+    AUTO_FREE char *path = xstrfmt("%s/keep", l->folder);
+    if (!files_replace(path, arm, 0666))
         fail_file(path, "written", errno);
 }
 

@@ -95,7 +95,7 @@ int launch_run(struct launch *l, const struct tune_setting *s, struct launched *
  * command has ended, in a process of its own, which watches the engine: GS_OK; or, in this process, reported: nothing
  * can be started. */
 int launch_keep(struct launch *l, const struct tune_setting *s, struct launched *r);
-/* Of launch_keep: the arm by which all calls go from now on; NULL: they go as they went before. */
+/* Of launch_keep: the arm by which all calls go from now on. */
 void launch_decide(const struct launch *l, const char *arm);
 /* Gives the engine its arms. */
 void launch_arms(const struct launch *l, const char *arms);

@@ -1598,7 +1598,7 @@ static bool keep_enough(void *ctx, struct launch *l)
     k->at_s = clock_now_s();
     k->lost_s = lost_s(&r->journals, r->step_s);
     AUTO_FREE char *id = xstrfmt("s%zu", k->kept);
-    launch_decide(l, k->kept ? id : NULL);
+    launch_decide(l, k->kept ? id : TUNE_BASELINE);
     AUTO_FREE char *cost = k->lost_s > 0 ? xstrfmt("comparing took %s", HUMAN_TIME(k->lost_s))
                                          : xstrdup("comparing took no time");
     if (k->kept) {
