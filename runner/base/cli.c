@@ -91,7 +91,7 @@ static int option(const struct cli *cli, int argc, char **argv, int *i, bool *do
     if (o->kind == CLI_FLAG || o->kind == CLI_QUIET)
         return attached ? fail(GS_USAGE, "%s: --%s takes no value", cli->verb, o->name)
                         : take(cli, o, NULL);
-    if (!attached && *i + 1 >= argc)
+    if (!attached && (*i + 1 >= argc || !strcmp(argv[*i + 1], "--")))
         return fail(GS_USAGE, "%s: --%s needs %s", cli->verb, o->name, o->argument);
     return take(cli, o, attached ? attached : argv[++*i]);
 }

@@ -447,6 +447,9 @@ static void judge(struct launch *l, const struct job_ended *e)
               "time: 12.3 ms'"
             : "; and the job as it is was measured by its collectives");
     r->kind = e->enough ? NULL : job_ended_kind(e, why, sizeof why);
+    if (r->kind && !e->hung &&
+        l->output.advice) /* the code is the launcher's own, not of a signal */
+        snprintf(why, sizeof why, "exit code %d", e->status);
     if (e->hung)
         snprintf(r->why, sizeof r->why, "no step was measured in %s: %s; ended%s",
                  HUMAN_TIME(e->took_s), nothing, reason);

@@ -225,13 +225,13 @@ char *price_sentence(const struct price_answer *a)
 
 char *price_noise(const struct price_answer *a)
 {
-    return a->known && a->noise > NOISY
-               ? xstrfmt(
-                     "the steps of this job vary, so a difference of less than %.1f%% cannot be "
-                     "seen; a likely reason is the host: see whether a smaller batch makes the "
-                     "step shorter",
-                     100 * a->noise)
-               : NULL;
+    return a->known && a->noise > NOISY ? xstrfmt("the steps of this job vary, so within a launch "
+                                                  "a difference of less than %.1f%% "
+                                                  "cannot be seen; a likely reason is the host: "
+                                                  "see whether a smaller batch makes the "
+                                                  "step shorter",
+                                                  100 * a->noise)
+                                        : NULL;
 }
 
 /* ---- from a recording ---- */

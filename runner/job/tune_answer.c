@@ -208,13 +208,12 @@ void tune_say_nothing(const struct tune_settings *s, size_t tried, double worth,
             "to tell",
             words, e->launches, e->launches == 1 ? "" : "es", e->launches == 1 ? "is" : "are");
     else if (best && e)
-        text_addf(&t,
-                  "; %s is %s: %+.1f%% [%+.1f, %+.1f] in %d launches, where a gain below %.1f%% "
-                  "would not have "
-                  "been proven",
-                  e->value < 0 ? "the best left open" : "none looked shorter, and the nearest",
-                  words, 100 * expm1(e->value), 100 * expm1(e->lo), 100 * expm1(e->hi), e->launches,
-                  100 * could_see(e, floor));
+        text_addf(
+            &t,
+            "; in %d launches of its proof the steps of %s were %.1f%% %s [%+.1f, %+.1f], and a "
+            "gain below %.1f%% would not have been proven",
+            e->launches, words, 100 * fabs(expm1(e->value)), e->value < 0 ? "shorter" : "longer",
+            100 * expm1(e->lo), 100 * expm1(e->hi), 100 * could_see(e, floor));
     else if (best)
         text_addf(&t, "; the best left open is %s", words);
     if (best && e && uncounted)
