@@ -66,7 +66,7 @@ if (far) {
 } else {
     span = where(high) - where(low)
     least = span * 0.32 / (WIDTH - LEFT - RIGHT)
-    each = least > 20 ? 50 : least > 10 ? 20 : least > 5 ? 10 : least > 2 ? 5 : least > 1 ? 2 : 1
+    each = least > 25 ? 50 : least > 20 ? 25 : least > 10 ? 20 : least > 5 ? 10 : least > 2 ? 5 : least > 1 ? 2 : 1
     set xtics ()
     do for [v = -10 : 20] {
         set xtics add (v == 0 ? "0" : sprintf("%s%d%%%%", v < 0 ? "−" : "+", abs(v * each)) v * each)

@@ -6,7 +6,7 @@
 load data
 load "figures/words.gp"
 load "figures/verdict.gp"
-y_title = "time against " . baseline
+y_title = "time in the same blocks, against " . baseline
 ROW = rows > 20 ? 0.115 : 0.15
 KEY = 0.205
 longest = 1

@@ -110,8 +110,8 @@ static void put_figure(FILE *f, const char *svg, const char *name)
 /* Which kinds of figures come first: by the ends of their names. */
 static size_t place_of(const char *name)
 {
-    static const char *const ends[] = {"answer",      "ranks", "forest",    "decomposition",
-                                       "verdict_map", "ctas",  "bandwidth", "latency",
+    static const char *const ends[] = {"answer",      "ranks", "forest",  "decomposition",
+                                       "verdict_map", "ctas",  "latency", "bandwidth",
                                        "contention",  "ecdf"};
     size_t i = 0;
     while (i < COUNT(ends) && !text_ends(name, ends[i]))

@@ -71,7 +71,8 @@ static void is_slow(struct link *l)
 static void loses_a_stream(struct link *l)
 {
     struct sockaddr none = {.sa_family = AF_UNSPEC}; /* a reset */
-    connect(((struct tcp_link *)l)->peers[0].streams[1].fd, &none, sizeof none);
+    assert_int_equal(connect(((struct tcp_link *)l)->peers[0].streams[1].fd, &none, sizeof none),
+                     0);
     usleep(500000);
 }
 
