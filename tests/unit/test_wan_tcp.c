@@ -32,7 +32,7 @@ static int alternate(const struct wl_host *h, void *arg)
             return tell(h, "open", why);
     }
     for (int turn = 0; turn < 8 && !rc; turn++) {
-        struct buffers b;
+        static struct buffers b;
         struct rng rng;
         rng_stream(&rng, (uint64_t)turn, (uint64_t)h->rank);
         make(&b, h, p);
