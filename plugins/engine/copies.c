@@ -67,8 +67,10 @@ static char *get(size_t i, const char *name)
 static int assign(size_t i, const char *name, const char *value)
 {
     struct assigned *a = calloc(1, sizeof *a);
-    if (!a || !(a->name = strdup(name)) || !(a->value = strdup(value)))
+    if (!a || !(a->name = strdup(name)) || !(a->value = strdup(value))) {
+        free(a);
         return -1;
+    }
     a->next = copies[i].assigned;
     __atomic_store_n(&copies[i].assigned, a, __ATOMIC_RELEASE);
     return 0;
@@ -166,7 +168,7 @@ static bool bind_environment(void *library, size_t i, char *why, size_t n)
     }
     struct dynamic d = dynamic_of(map);
     for (int table = 0; table < 2; table++)
-        for (size_t k = 0; d.rela[table] && k < d.n[table] / sizeof(ElfW(Rela)); k++) {
+        for (size_t k = 0; d.rela[table] && d.symbols && k < d.n[table] / sizeof(ElfW(Rela)); k++) {
             const ElfW(Rela) *r = &d.rela[table][k];
             unsigned long type = ELF64_R_TYPE(r->r_info);
             if (type != RELOCATION_SLOT && type != RELOCATION_ADDRESS)

@@ -100,7 +100,7 @@ bool cuda_known_sums(int (*all_reduce)(void *ctx, void *buffer, size_t count, cu
     if (!cu || !host || cu->alloc(&buffer, most * sizeof *host) ||
         cu->stream_create(&s, CUDA_STREAM_NON_BLOCKING))
         snprintf(why, n, "no memory for the proof of its sums");
-    for (size_t i = 0; i < sizeof counts / sizeof *counts && !*why; i++) {
+    for (size_t i = 0; i < sizeof counts / sizeof *counts && cu && host && !*why; i++) {
         size_t count = counts[i], wrong = 0;
         code = cu->set(buffer, bits, count, s);
         code = code ? code : all_reduce(ctx, (void *)buffer, count, s);

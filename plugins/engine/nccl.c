@@ -537,7 +537,7 @@ static struct task *end_of(struct task *t, double until_s)
             strcpy(ended->why, GAVE_UP);
         else if (ended)
             snprintf(ended->why, sizeof ended->why, "it hung for %llu s while it was made",
-                     (unsigned long long)(2 * engine_config()->wait_s));
+                     2 * (unsigned long long)engine_config()->wait_s);
         return ended;
     }
     return NULL;
@@ -648,11 +648,12 @@ static void make_arm(struct comm *const *v, size_t n, size_t arm)
         if (missing >= 0)
             snprintf(votes.why, sizeof votes.why, "rank %d: nothing was heard of it", missing);
         pthread_mutex_lock(&lock);
-        if (!*votes.why)
+        bool good = !*votes.why && tasks[i];
+        if (good)
             v[i]->shadows[arm] = tasks[i]->made;
-        if (!*votes.why && tasks[i]->memory_B > ((size_t)16 << 20))
+        if (good && tasks[i]->memory_B > ((size_t)16 << 20))
             cost_B = tasks[i]->memory_B;
-        if (!*votes.why && !i)
+        if (good && !i)
             taken_B += cost_B;
         pthread_mutex_unlock(&lock);
         if (*votes.why) {
@@ -735,7 +736,7 @@ static void add_making(struct making *m, comm_t *at, uint64_t name, const void *
     m->v[m->n].name = name;
     if (config)
         memcpy(&size, config, sizeof size);
-    m->v[m->n].has_config = size >= 20 && size <= sizeof m->v[m->n].config;
+    m->v[m->n].has_config = config && size >= 20 && size <= sizeof m->v[m->n].config;
     if (m->v[m->n].has_config)
         memcpy(m->v[m->n].config, config, size);
     m->n++;

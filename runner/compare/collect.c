@@ -539,6 +539,8 @@ static void add_main_side(struct run_set *set, const struct pass *p, const struc
         most = kinds.v[k].n > kinds.v[most].n ? k : most;
         all += kinds.v[k].n;
     }
+    if (!all)
+        return;
     struct side *one = add_side(&set->sides, p, s, kinds.v[most].origin);
     one->complete = run_is_final(p->r->dir);
     AUTO_FREE char *left_out = launches_out_text(p->g);

@@ -86,7 +86,7 @@ static void unwrap_log(struct text *t)
             text_add(&all, "\n");
     }
     if (all.len <= t->len)
-        memcpy(t->s, all.s, (t->len = all.len) + 1);
+        memcpy(t->s, all.s ? all.s : "", (t->len = all.len) + 1);
 }
 
 int import_text_read(struct text *out, const char *path, size_t most, const char *smaller)

@@ -59,7 +59,7 @@ struct journals {
     int64_t all_B, large_B, reduced_B, other_B; /* of a step (plugins/engine/engine.h) */
     struct journal_seen {
         int64_t calls, bytes, others, other_B;
-    } seen; /* by the rank with most of them, before a step was known */
+    } seen;        /* by the rank with most of them, before a step was known */
     double step_s; /* about, before the first visit */
     bool begun, captured;
     int64_t calls, dropped; /* of one rank; calls: once it has ended */

@@ -157,7 +157,10 @@ const struct column column_words[] = {
     {"launches_needed", INTEGER, "launches that would decide an inconclusive verdict", NULL},
     {"measured_verdict", COLUMN_TEXT, "verdict by the times alone, whatever NCCL ran", NULL},
     {"baseline_ran", COLUMN_TEXT, "the same as `ran`, of the baseline", NULL},
-    {"level", COLUMN_TEXT, "level of evidence: alone, synthetic, step, trial or training; price: an arm that is no setting", NULL},
+    {"level", COLUMN_TEXT,
+     "level of evidence: alone, synthetic, step, trial or training; price: an arm that is no "
+     "setting",
+     NULL},
     {"small_effect", COLUMN_TEXT,
      "shorter or longer: an effect that was shown, below the bound of equivalence; else empty",
      NULL},

@@ -152,6 +152,7 @@ static const char trial_config[] = "[platform]\n"
                                    "blocks = 1\n"
                                    "max_blocks = 1\n"
                                    "warmup = 0\n"
+                                   "warmup_ops = 1\n"
                                    "retries = 0\n"
                                    "deadline = %d\n"
                                    "[%s]\n";
