@@ -7,6 +7,7 @@
 #                                             the good one; check must exit with CODE and say REGEX
 # After sourcing lib.sh.
 # shellcheck disable=SC2154 # lib.sh's
+export TMPDIR=$tmp # check leaves the recording of a plugin that fails
 bad=$top/tests/bad_plugins
 compile() {
     local source=$1 so=$2
