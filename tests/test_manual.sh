@@ -79,7 +79,7 @@ ok 'make install installs the completion' cmp "$top/runner/verbs/gradsync.bash" 
 touch "$tmp/in st/bin/mine"
 ok 'make uninstall succeeds' make -s -C "$top" uninstall "PREFIX=$tmp/in st"
 is "$(find "$tmp/in st" -mindepth 1 -printf '%P\n' | sort | paste -sd' ')" 'bin bin/mine' \
-    'make uninstall removes what was installed, and nothing else'
+    'make uninstall removes the files that make install wrote, and no others'
 is "$(sed -n 's/^version: //p' "$top/CITATION.cff")" "$("$gradsync" --version | cut -d' ' -f2)" \
     'CITATION.cff has the version of the program'
 done_testing

@@ -3,8 +3,8 @@
 # Tier: slow
 #
 # A process of tune is killed, stopped or interrupted, in each stage: gradsync, the launcher, the guard of the launch, a
-# rank. Nothing runs on, nothing is left in shared memory, no setting is proven by what was killed, and one line says
-# why. The whole matrix, as a table: bash tests/test_tune_kill.sh --all
+# rank. No process and no shared memory is left. A launch that was killed proves no setting. One line names the
+# cause. The whole matrix, as a table: bash tests/test_tune_kill.sh --all
 . "$(dirname "$0")/lib.sh"
 
 train=$build/examples/mpi_train

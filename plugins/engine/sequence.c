@@ -24,7 +24,7 @@ uint64_t seq_word(int func, unsigned comm, size_t bytes, bool inside)
 #define SLOW_PERIODS 3 /* are enough if the calls take long */
 #define SLOW_NS 2000000000u
 #define SLOW_CALLS 4096 /* longer steps are found by the number of their calls */
-/* Periods after which it is asked whether some of them are a step, and up to how many. */
+/* After so many periods the lanes ask each other whether a step has several periods. A step has at most `most`. */
 #define JOIN_MOST 192
 #define JOIN_RATIO 1.5 /* of the pause before a step to the next longest one */
 static const struct {

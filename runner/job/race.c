@@ -92,8 +92,8 @@ static double between(const struct race *r, size_t a, size_t b, double t)
     return t * r->sd * sqrt((1.0 / (double)r->v[a].n + 1.0 / (double)r->v[b].n) / 2);
 }
 
-/* The smallest gain that matters, as a logarithm below 0: `worth`, or what a proof of so many launches can show. Each of
- * its differences is against the mean of two starts of the baseline. */
+/* The smallest gain that matters, as a logarithm below 0: `worth`, or the smallest gain that the proof can show, if that
+ * is larger. The proof compares each start of the winner with the mean of two starts of the baseline. */
 static double wanted(const struct race *r)
 {
     double proof =

@@ -64,8 +64,8 @@ pid_t site_fork_init(void)
     if (pid < 0)
         refuse(errno);
     if (pid == 0) {
-        /* The child lives no longer than its parent. The parent's death before prctl is seen in the
-         * pipe, of which it holds the other end. */
+        /* The child lives no longer than its parent. If the parent died before prctl, the read
+         * from the pipe ends, since the parent held its other end. */
         char byte;
         close(alive[1]);
         prctl(PR_SET_PDEATHSIG, SIGKILL);

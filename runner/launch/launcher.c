@@ -113,8 +113,8 @@ static int ask_driver(void *none)
     return error == CUDA_ERROR_NO_DEVICE || (!error && n == 0) ? NO_GPU : SOME;
 }
 
-/* NULL: there is a GPU, or only the plugin can find out. Otherwise the reason and the remedy. The driver
- * is asked in a child process, because it keeps threads and descriptors open until its process ends. */
+/* NULL: there is a GPU, or only the plugin can find out. Otherwise the reason and the remedy. A child
+ * process asks the driver: the driver keeps threads and descriptors open until the process ends. */
 static const char *gpus_here_missing(void)
 {
     static int answer = -1;

@@ -29,8 +29,8 @@ extern const struct store_table store_tables[]; /* the views last; ends with a N
 /* What is computed of each run: exported as NAME.csv. The column `run` is before these. */
 enum { SUMMARY, ITERATION, METRICS, LAUNCHES, WAN, COMPARE, CHOSEN, PLACEBO, DERIVED };
 extern const struct store_table store_derived[DERIVED];
-/* What is computed of all runs, exported as NAME.csv. They are empty from the time when a run changes
- * until store_export_all. */
+/* Tables that are computed from all runs together, and exported as NAME.csv. When a run changes they are emptied;
+ * store_export_all fills them again. */
 enum { TRANSITIONS, LIMITS, JOINT };
 extern const struct store_table store_joint[JOINT];
 extern const char transitions_columns[], limits_columns[];

@@ -6,7 +6,7 @@
 . "$(dirname "$0")/../lib.sh"
 [ -x "$build/examples/mpi_train" ] || skip_all 'built without MPI'
 
-# Open MPI refuses root unless it is told; gradsync tells it.
+# Open MPI does not start as root unless a variable allows it. gradsync sets that variable.
 exits 0 'tune answers' env -u OMPI_ALLOW_RUN_AS_ROOT -u OMPI_ALLOW_RUN_AS_ROOT_CONFIRM "$gradsync" tune --minutes 2 -o raw -- mpirun --oversubscribe -n 2 "$build/examples/mpi_train"
 like "$out" '^Communication costs ' 'the first line is the price of communication'
 like "$out" $'\n(Run |Set |Switch |No setting )' 'a setting is named, or there is none'
