@@ -155,9 +155,10 @@ static bool next_frame(struct tcp_stream *s)
     int unsent = 0;
     bool wants = (p->queue && s - p->streams < l->use) || s->probing;
     bool full = wants && ioctl(s->fd, SIOCOUTQNSD, &unsent) == 0 && unsent >= TCP_UNSENT_LOW_B;
-    if (s->waits_room != full) {
-        s->waits_room = full;
-        watch_stream(s, EPOLL_CTL_MOD, EPOLLIN | (full ? EPOLLOUT : 0));
+    bool waits = full || s->probing; /* the next probe waits for its turn, too */
+    if (s->waits_room != waits) {
+        s->waits_room = waits;
+        watch_stream(s, EPOLL_CTL_MOD, EPOLLIN | (waits ? EPOLLOUT : 0));
     }
     if (full || !wants)
         return false;
@@ -371,7 +372,8 @@ int tcp_turn(struct tcp_link *l, double timeout_s)
         return tcp_fail(l, "epoll_pwait2: %s (Linux 5.11 or newer has it)", strerror(errno));
     for (int i = 0; i < n && !l->failed; i++) {
         struct tcp_stream *s = events[i].data.ptr; /* NULL: abort() woke this thread */
-        while (s && events[i].events & EPOLLOUT && send_frame(s))
+        /* One probe a turn: to a peer that reads as fast as this rank writes, they would never end. */
+        while (s && events[i].events & EPOLLOUT && send_frame(s) && !s->probing)
             ;
         if (s && events[i].events & (EPOLLIN | EPOLLHUP | EPOLLERR))
             receive_frames(s);
