@@ -1609,11 +1609,11 @@ static bool keep_enough(void *ctx, struct launch *l)
             "with it; %s",
             words, -100 * expm1(e->value), -100 * expm1(e->hi), -100 * expm1(e->lo), e->launches,
             cost);
-    } else if (r->journals.visits.n)
+    } else if (r->journals.visits.n && !r->kind)
         say("tune: no setting of %zu makes the step shorter by more than %.3g%% for certain; the "
             "job goes on as it was; %s",
             count_tried(t), 100 * t->worth, cost);
-    else {
+    else if (!r->kind) {
         AUTO_FREE char *why = journals_why(&r->journals);
         say("tune: nothing can be compared in this job: %s", why);
     }
