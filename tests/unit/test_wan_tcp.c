@@ -6,6 +6,21 @@
 #include "tcp_exchange.h"
 
 #include <pthread.h>
+#include <sys/syscall.h>
+
+/* The kernel's, or one whose peer reads as fast as this rank writes: it takes all, and counts the frames. */
+static int swallowed = -1;
+
+ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
+{
+    ssize_t bytes = 0;
+    if (swallowed < 0)
+        return syscall(SYS_sendmsg, fd, m, flags);
+    for (size_t i = 0; i < m->msg_iovlen; i++)
+        bytes += (ssize_t)m->msg_iov[i].iov_len;
+    swallowed++;
+    return bytes;
+}
 
 TEST(many_sizes)
 {
@@ -112,4 +127,47 @@ static int stopped(const struct wl_host *h, void *arg)
 TEST(abort_from_outside)
 {
     assert_true(team_run(2, 1, 30, stopped, NULL, NULL));
+}
+
+/* ---- probes ---- */
+
+/* Rank 0 probes a peer that is never full. Each turn sends one frame a stream, and takes the block that has come. */
+static int probe_in_turns(const struct wl_host *h, void *arg)
+{
+    const struct plan *p = arg;
+    struct link *l;
+    struct link_event e;
+    char why[256];
+    const char block[100] = "";
+    if (tcp_open(&l, h, &p->options, why, sizeof why))
+        return tell(h, "open", why);
+    if (h->rank == 1 && (l->ops->send(l, 0, 7, block, sizeof block) || l->ops->settle(l, 20)))
+        return tell(h, "send", l->why);
+    h->barrier(h->ctx);
+    int streams = p->options.streams, turns = 0;
+    struct tcp_link *t = (struct tcp_link *)l;
+    if (h->rank == 0) {
+        swallowed = 0;
+        for (int i = 0; i < streams; i++)
+            t->streams[i].probing = true;
+        tcp_pump(&t->peers[1]);
+        if (swallowed != streams)
+            return tell(h, "probes", "the first ones were not one a stream");
+        while (t->events.n == 0 && turns++ < 1000)
+            if (tcp_turn(t, 1) || swallowed > streams * (turns + 1))
+                return tell(h, "probes", "a turn sent more than one a stream");
+        swallowed = -1;
+        if (l->ops->next(l, &e, 0) != 1 || e.done != LINK_RECEIVED || e.id != 7)
+            return tell(h, "probes", "the block of the peer was not taken");
+        free(e.data);
+    }
+    h->barrier(h->ctx);
+    l->ops->close(l);
+    return 0;
+}
+
+TEST(probes_take_turns)
+{
+    struct plan p = {.options = plain};
+    assert_true(team_run(2, 1, 30, probe_in_turns, &p, NULL));
 }
