@@ -38,7 +38,7 @@ exits 0 'its recording is sound' "$gradsync" check raw
 nothing_left 'a job that was kept'
 
 echo 'any: NCCL_BUFFSIZE=1' >useless
-keep -m 0.2 --arms useless -- "$job" 2 600 "${how[@]}"
+keep -m 1 --arms useless -- "$job" 2 400 "${how[@]}"
 is "$(verdict)" "$right" 'without a winner the job ends as it began'
 like "$err" 'tune: no setting of 1 makes the step shorter by more than 1% for certain; the job goes on as it was' 'tune says so'
 
