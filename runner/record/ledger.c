@@ -357,6 +357,8 @@ int ledger_check_file(const char *path, const struct ledger_check *check, bool *
         fail_at(GS_FAILED, path, 0, "more than %d faults; the rest of the file was not checked",
                 LEDGER_FAULTS_MAX - 1);
     *torn = raw_torn(w.raw);
+    if (!w.faults)
+        raw_set_checked(w.raw);
     raw_close(w.raw);
     free(w.seen);
     return w.faults ? GS_FAILED : GS_OK;

