@@ -163,19 +163,3 @@ double wan_busy_s(enum wan_strategy strategy, const struct wan_net *net, double 
 
 /* Bytes that one site sends in it. */
 double wan_wire_bytes(enum wan_strategy strategy, size_t sites, double bytes);
-
-/* The best order of a ring between sites whose links were measured, for the model in runner/wan; wan_sync
- * takes the order by round trips. */
-
-/* [from * n + to]; the diagonal is not read. */
-struct wan_matrix {
-    size_t n;
-    const double *rate_Bps; /* NULL: all are equal */
-    const double *rtt_s;
-};
-
-#define WAN_ORDER_MOST 8 /* a ring of more sites keeps its order: every order is tried */
-
-/* Sorts `order`, n places from 0 to n - 1, into the ring that sums `bytes` soonest; the first stays
- * first. Another order than the given one must be 5% faster: measured links are never equal. */
-void wan_ring_order(const struct wan_matrix *m, double bytes, int *order);

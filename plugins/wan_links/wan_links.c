@@ -4,9 +4,8 @@
  * same ports. `gradsync links` runs it and turns its recording into [links].
  *
  * In a round every rank has one peer (common/collective.h), and the pairs, which share no rank,
- * measure at the same time. Cells with the same number of streams,
- * congestion control, interface, port and timeout share one link: a stream remembers how fast it was.
- * Nothing paces the streams.
+ * measure at the same time. Cells with the same interface, port and timeout share one link. Nothing paces
+ * its streams: so many as wan_sync has, under the congestion control of the kernel.
  *
  * One iteration sends 1 MiB: busbw is the rate of the slower direction of the slowest pair.
  */
@@ -27,22 +26,20 @@
 
 #define WARM_S 0.2
 
-enum way { IDLE, ALONE, BOTH, ALL };
+enum way { ALONE, ALL };
 
 struct links_cell {
-    int64_t round, streams, port;
-    int way, congestion;
+    int64_t round, port;
+    int way;
     double measure, timeout;
     char interface[WL_TEXT_MAX];
 };
 
-enum metric { M_TIME, M_RATE, M_LOSS, M_RTT, M_SPREAD, M_SEGMENT, M_MTU, M_RECEIVED };
+enum metric { M_TIME, M_RATE, M_LOSS, M_RTT, M_SEGMENT, M_MTU, M_RECEIVED };
 
 #define UNIT_B (1024.0 * 1024) /* bytes of one iteration */
 
-static const char *const ways[] = {
-    [IDLE] = "idle", [ALONE] = "alone", [BOTH] = "both", [ALL] = "all", NULL};
-static const char *const congestions[] = {"cubic", "bbr", NULL};
+static const char *const ways[] = {[ALONE] = "alone", [ALL] = "all", NULL};
 
 #define P(member, type, role, ctype) #member, type, role, WL_FIELD(struct links_cell, member, ctype)
 #define T(member, role) #member, WL_TEXT, role, WL_TEXT_FIELD(struct links_cell, member)
@@ -50,12 +47,8 @@ static const char *const congestions[] = {"cubic", "bbr", NULL};
 static const struct wl_param params[] = {
     {P(round, WL_INT, WL_AXIS, int64_t), NULL, "1", 1, 65535, NULL,
      "round of the pairs; after n - 1 rounds (n if n is odd) each of n ranks has met all others"},
-    {P(way, WL_CHOICE, WL_MODE, int), NULL, "both", 0, 0, ways,
-     "idle: round trips alone; alone: each direction after the other; both: both at once; all: every rank to all others at once, in round 1"},
-    {P(streams, WL_INT, WL_CONFIG, int64_t), NULL, "8", 1, 64, NULL,
-     "TCP connections that carry the data of a pair"},
-    {P(congestion, WL_CHOICE, WL_CONFIG, int), NULL, "cubic", 0, 0, congestions,
-     "TCP congestion control of both ends"},
+    {P(way, WL_CHOICE, WL_MODE, int), NULL, "alone", 0, 0, ways,
+     "alone: each direction after the other; all: every rank to all others at once, in round 1"},
     {P(measure, WL_TIME, WL_AXIS, double), "s", "300ms", 0.05, 60, NULL,
      "time of a measurement, after a warm-up of 200 ms and six round trips"},
     {P(timeout, WL_TIME, WL_AXIS, double), "s", "30s", 0.1, 86400, NULL,
@@ -71,10 +64,7 @@ static const struct wl_metric metrics[] = {
     [M_TIME] = {"time", "s", "time of 1 MiB in the slower direction of the slowest pair", WL_MAX},
     [M_RATE] = {"rate", "B/s", "payload that the rank sent to its peer", WL_EACH},
     [M_LOSS] = {"loss", "1", "share of the segments that the rank sent again", WL_EACH},
-    [M_RTT] = {"rtt", "s", "round trip to the peer: the shortest one if idle, else under load",
-               WL_EACH},
-    [M_SPREAD] = {"rtt_spread", "s", "idle round trips: 90th percentile minus the shortest",
-                  WL_EACH},
+    [M_RTT] = {"rtt", "s", "shortest round trip to the peer that the kernel has seen", WL_EACH},
     [M_SEGMENT] = {"segment", "B", "payload of a full packet", WL_EACH},
     [M_MTU] = {"mtu", "B", "largest IP packet on the path to the peer", WL_EACH},
     [M_RECEIVED] = {"received", "B/s", "payload that came to the rank meanwhile; 0: it only sent",
@@ -97,10 +87,9 @@ static enum wl_status describe(const void *cell, const struct wl_job *job, struc
         return WL_SKIP;
     } else {
         shape->size_B = (uint64_t)UNIT_B;
-        shape->busbw_factor = c->way != IDLE;
+        shape->busbw_factor = 1;
         shape->iteration_s = (c->way == ALONE ? 2 : 1) * (c->measure + 2 * WARM_S);
         shape->iters_min = shape->iters_max = 1;
-        shape->config_free = c->way == IDLE;
         return WL_OK;
     }
     return WL_FAIL;
@@ -108,7 +97,7 @@ static enum wl_status describe(const void *cell, const struct wl_job *job, struc
 
 /* ---- the link ---- */
 
-#define PINGS 21 /* the first is not counted: one side waits in it for the other */
+#define STREAMS 8 /* the default of wan_sync */
 #define WARM_RTTS 6
 #define NOTHING_S 1e-6 /* the time of a rank that sits out */
 
@@ -150,22 +139,11 @@ static enum wl_status prepare(void *self, const void *cell, void **prepared)
 {
     struct self *s = self;
     const struct links_cell *c = cell;
-    char why[256];
-    bool allowed = tcp_congestion_allowed(congestions[c->congestion], why, sizeof why);
-    if (!mpi_all(s->comm, allowed)) {
-        s->host->fail(
-            s->host->ctx,
-            "congestion=%s is not in /proc/sys/net/ipv4/tcp_allowed_congestion_control of "
-            "%s",
-            congestions[c->congestion], allowed ? "another rank" : "this host");
-        return WL_SKIP;
-    }
     struct cell options = {.strategy = CELL_FIRST + WAN_DIRECT,
-                           .streams = c->streams,
+                           .streams = STREAMS,
                            .port = c->port,
                            .timeout = c->timeout};
     memcpy(options.interface, c->interface, sizeof options.interface);
-    snprintf(options.congestion, sizeof options.congestion, "%s", congestions[c->congestion]);
     struct pool_link *over = pool_take(&s->pool, &options);
     struct prepared *p = over ? calloc(1, sizeof *p) : NULL;
     if (!p)
@@ -173,47 +151,6 @@ static enum wl_status prepare(void *self, const void *cell, void **prepared)
     *p = (struct prepared){.self = s, .cell = *c, .over = over};
     *prepared = p;
     return WL_OK;
-}
-
-/* Waits for events of a block; false: see link->why. */
-static bool await(struct link *link, int events, double timeout_s)
-{
-    struct link_event e;
-    for (int i = 0; i < events; i++) {
-        int got = link->ops->next(link, &e, timeout_s);
-        if (got == 0)
-            snprintf(link->why, sizeof link->why, "no answer for %g s", timeout_s);
-        if (got <= 0)
-            return false;
-        free(e.done == LINK_RECEIVED ? e.data : NULL);
-    }
-    return true;
-}
-
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* A byte there and back, some times: the lower rank begins. */
-static bool measure_idle(const struct prepared *p, struct link *link, int peer, double *v)
-{
-    double rtt_s[PINGS], timeout_s = p->cell.timeout;
-    const char byte = 0;
-    bool first = p->self->host->rank < peer;
-    for (int i = 0; i < PINGS; i++) {
-        uint64_t begin = now_ns();
-        if ((!first && !await(link, 1, timeout_s)) ||
-            link->ops->send(link, peer, 0, &byte, 1) < 0 || !await(link, first ? 2 : 1, timeout_s))
-            return false;
-        rtt_s[i] = (double)(now_ns() - begin) * 1e-9;
-    }
-    qsort(rtt_s + 1, PINGS - 1, sizeof *rtt_s, by_size);
-    v[M_RTT] = rtt_s[1];
-    v[M_SPREAD] = rtt_s[1 + (PINGS - 1) * 9 / 10] - rtt_s[1];
-    v[M_TIME] = v[M_RTT];
-    return true;
 }
 
 static bool measure_flow(const struct prepared *p, struct link *link, int peer, bool send,
@@ -252,11 +189,10 @@ static bool measure(struct prepared *p, struct link *link, double *v)
     MPI_Barrier(p->self->comm);
     if (c->way == ALL)
         return measure_flow(p, link, TCP_ALL, true, true, v);
-    for (int direction = 0; direction < (c->way == ALONE ? 2 : 1); direction++) {
-        bool send = c->way == BOTH || (direction == 0) == lower;
+    for (int direction = 0; direction < 2; direction++) {
+        bool send = (direction == 0) == lower;
         if (good && peer >= 0)
-            good = c->way == IDLE ? measure_idle(p, link, peer, v)
-                                  : measure_flow(p, link, peer, send, c->way == BOTH || !send, v);
+            good = measure_flow(p, link, peer, send, !send, v);
         MPI_Barrier(p->self->comm);
     }
     return good;
@@ -296,7 +232,7 @@ static void abort_plugin(void *self)
 const struct wl_plugin wl_plugin_v1 = {
     .size = sizeof(struct wl_plugin),
     .name = "wan_links",
-    .version = "1.3.0",
+    .version = "1.4.0",
     .summary = "rate, round trip and loss of the links between sites, pair by pair",
     .params = params,
     .cell_size = sizeof(struct links_cell),

@@ -21,7 +21,6 @@ const char *const cell_strategies[] = {"mpi", WAN_EACH_STRATEGY(WAN_STRATEGY_NAM
 const char *const cell_wires[] = {WAN_EACH_WIRE(WAN_WIRE_NAME) NULL};
 static const char *const insides[] = {[INSIDE_BY_MPI] = "mpi", [INSIDE_BY_NCCL] = "nccl", NULL};
 static const char *const shares[] = {[SHARES_EQUAL] = "equal", [SHARES_LP] = "lp", NULL};
-static const char *const orders[] = {[ORDER_RTT] = "rtt", [ORDER_SITES] = "sites", NULL};
 
 #define P(member, type, role, ctype) #member, type, role, WL_FIELD(struct cell, member, ctype)
 #define T(member, role) #member, WL_TEXT, role, WL_TEXT_FIELD(struct cell, member)
@@ -43,8 +42,6 @@ const struct wl_param cell_params[] = {
      "maximum block size on the wire, the unit of pipelining"},
     {P(shares, WL_CHOICE, WL_CONFIG, int), NULL, "lp", 0, 0, shares,
      "part of the sum that each rank computes, strategy=direct; lp: those that take the least time at the ranks' rates; equal: the same for each"},
-    {P(order, WL_CHOICE, WL_CONFIG, int), NULL, "rtt", 0, 0, orders,
-     "order of sites in a ring of up to 8; rtt: the shortest by measured RTT; sites: as given"},
     {P(fragments, WL_INT, WL_CONFIG, int64_t), NULL, "1", 1, 65536, NULL,
      "number P of gradient fragments; each is synchronised once in `every` steps"},
     {P(overlap, WL_INT, WL_CONFIG, int64_t), NULL, "0", 0, 1000000, NULL,
@@ -69,10 +66,8 @@ const struct wl_param cell_params[] = {
      "longest time without any block, or without an answer of a host, before the cell fails"},
     {T(congestion, WL_CONFIG), NULL, "", 0, 0, NULL,
      "TCP congestion control, e.g. bbr; empty: the kernel's default"},
-    {P(pacing, WL_BOOL, WL_CONFIG, bool), NULL, "yes", 0, 0, NULL,
-     "yes: send slightly below the uplink's rate; no: leave the rate to the congestion control"},
     {P(probe, WL_TIME, WL_AXIS, double), "s", "2s", 0, 60, NULL,
-     "time limit of the probe that finds the rate when two ranks connect; 0: no probe, and no pacing"},
+     "time limit of the probe that finds the rate when two ranks connect; 0: no probe, and no pacing by it"},
     {T(interface, WL_AXIS), NULL, "", 0, 0, NULL,
      "network interface; empty: all but loopback"},
     {P(port, WL_INT, WL_AXIS, int64_t), NULL, "0", 0, 65535, NULL,

@@ -13,7 +13,6 @@
 /* CELL_FIRST: then the strategies of the model, in its order. */
 enum cell_strategy { CELL_MPI, CELL_FIRST };
 enum cell_shares { SHARES_EQUAL, SHARES_LP };
-enum cell_order { ORDER_RTT, ORDER_SITES };
 enum cell_inside { INSIDE_BY_MPI, INSIDE_BY_NCCL };
 
 struct cell {
@@ -21,7 +20,7 @@ struct cell {
     int strategy, wire, inside;
     int64_t streams;
     uint64_t block;
-    int shares, order;
+    int shares;
     int64_t fragments, overlap;
     int64_t every, accumulate;
     double compute;
@@ -32,7 +31,6 @@ struct cell {
     double timeout;
     char interface[WL_TEXT_MAX], congestion[WL_TEXT_MAX];
     int64_t port;
-    bool pacing;
     double probe;
 };
 

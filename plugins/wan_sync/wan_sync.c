@@ -131,33 +131,7 @@ static int members_of(const struct prepared *p)
     return leaders ? p->sites.n : p->sites.ranks;
 }
 
-/* ==== the order of a ring, and the shares of a direct exchange ==== */
-
-/* The shortest ring by the round trips of the link. */
-static bool order_ring(struct prepared *p)
-{
-    struct self *s = p->self;
-    int strategy = p->cell.strategy - CELL_FIRST, n = members_of(p), ranks = s->host->ranks;
-    int order[WAN_ORDER_MOST], of[WAN_ORDER_MOST];
-    double rtt_s[WAN_ORDER_MOST * WAN_ORDER_MOST], ring_of[WAN_ORDER_MOST];
-    bool ring = strategy == WAN_RING || strategy == WAN_HIERARCHICAL;
-    if (!ring || p->cell.order == ORDER_SITES || n < 4 || n > WAN_ORDER_MOST)
-        return true;
-    double *all_s = calloc((size_t)ranks * (size_t)ranks, sizeof *all_s);
-    bool good = all_s && pool_gather(&s->pool, p->between, tcp_rtt, all_s);
-    for (int i = 0; good && i < n * n; i++)
-        rtt_s[i] = all_s[p->parts.rank_of[i / n] * ranks + p->parts.rank_of[i % n]];
-    free(all_s);
-    if (!good)
-        return false;
-    for (int i = 0; i < n; i++)
-        order[i] = i, of[i] = p->parts.rank_of[i];
-    wan_ring_order(&(struct wan_matrix){.n = (size_t)n, .rtt_s = rtt_s}, 0, order);
-    for (int i = 0; i < n; i++)
-        ring_of[i] = p->parts.rank_of[i] = of[order[i]];
-    note_numbers(s, "ring", ring_of, (size_t)n);
-    return true;
-}
+/* ==== the shares of a direct exchange ==== */
 
 /* Probes the rates of a link that was opened: to the next member of a ring, or to all. */
 static bool probe_rates(struct prepared *p)
@@ -172,7 +146,7 @@ static bool probed_rates(struct prepared *p, double *rate)
     struct self *s = p->self;
     int n = s->host->ranks;
     double *all = calloc((size_t)n * (size_t)n, sizeof *all);
-    bool good = all && pool_gather(&s->pool, p->between, tcp_rate, all);
+    bool good = all && pool_rates(&s->pool, p->between, all);
     for (int m = 0; good && m < p->parts.members; m++) {
         int r = p->parts.rank_of[m];
         double up = 0, down = 0;
@@ -302,7 +276,7 @@ static enum wl_status prepare_cell(struct prepared *p)
                             s->host->ranks);
     if (!all_have(s, reserve_buffer(s, &p->cell) && name_members(p)))
         return WL_FAIL;
-    if (p->between && (!order_ring(p) || !probe_rates(p) || !share_out(p)))
+    if (p->between && (!probe_rates(p) || !share_out(p)))
         return failed(s, s->pool.why);
     return all_have(s, make_sync(p)) ? WL_OK : WL_FAIL;
 }
@@ -465,7 +439,7 @@ static const char *const added[] = {"pattern", NULL};
 const struct wl_plugin wl_plugin_v1 = {
     .size = sizeof(struct wl_plugin),
     .name = "wan_sync",
-    .version = "1.5.0",
+    .version = "1.6.0",
     .summary = "gradient synchronisation between sites, compared with MPI_Allreduce",
     .params = cell_params,
     .cell_size = sizeof(struct cell),

@@ -13,7 +13,7 @@
 #include "lab/relay.h"
 #include "lab/spec.h"
 #include "launch/run.h"
-#include "reduce/links_read.h"
+#include "reduce/links.h"
 #include "verbs/commands.h"
 #include "wan/wan_report.h"
 
@@ -172,9 +172,7 @@ static int make_text(struct job *j)
     if (!files_read(j->config->path, FILES_GIVEN, FILES_WHOLE_MAX, &j->text))
         return fail_at(GS_FAILED, j->config->path, 0, "cannot be read: %s", files_why(errno));
     if (!config_section(j->config, SECTION)) {
-        text_add(&j->text, "\n" LINKS_ADDED "\n[" SECTION
-                           "]\nway = idle, alone, both, all\nstreams = 1, 4, 8, 16\n"
-                           "congestion = cubic, bbr\nround = 1");
+        text_add(&j->text, "\n" LINKS_ADDED "\n[" SECTION "]\nway = alone, all\nround = 1");
         for (int round = 2; round <= collective_rounds((int)j->sites->n); round++)
             text_addf(&j->text, ", %d", round);
         text_add(&j->text, "\n");
@@ -269,10 +267,8 @@ int cmd_links(int argc, char **argv)
         {0}};
     const struct cli cli = {
         .arguments = "CONFIG | RUN",
-        .summary =
-            "Measures the links between the sites of a config, over the ports of wan_sync: "
-            "rates by streams and congestion control, RTT, loss, MTU. With RUN: prints the result "
-            "of that earlier run.",
+        .summary = "Measures the links between the sites of a config, over the ports of wan_sync: "
+                   "rates, RTT, loss, MTU. With RUN: prints the result of that earlier run.",
         .example = "gradsync links my-sites.ini --write measured.ini",
         .options = options,
         .args = {1, 1}};

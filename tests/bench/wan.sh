@@ -84,13 +84,10 @@ physical() {
     calc 6 "2 * ($sites - 1) / $sites * $3 / ($1 * 125000 * ($mtu - 52) / ($mtu + 26)) + $2 / 2000"
 }
 
-case ${1:-} in # on their own
-peers | ablate) # beside other libraries; without pacing
-    # shellcheck disable=SC1090
-    . "tests/bench/wan_$1.sh" && "$1_all"
+if [ "${1:-}" = peers ]; then # beside another library; by this name alone
+    . tests/bench/wan_peers.sh && peers_all
     exit $missed
-    ;;
-esac
+fi
 
 bulk() {
     local rate rtt mib share beside bound ours theirs

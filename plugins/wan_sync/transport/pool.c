@@ -52,7 +52,7 @@ static bool open_again(struct pool *p, struct pool_link *k)
                                   .port = (int)c->port,
                                   .congestion = c->congestion,
                                   .deadline_s = c->timeout,
-                                  .unpaced = !c->pacing};
+                                  .unpaced = c->probe <= 0};
     struct link *link = NULL;
     int ranks = p->host->ranks;
     bool good = !tcp_open(&link, p->host, &options, p->why, sizeof p->why);
@@ -91,8 +91,7 @@ static bool same_link(const struct cell *a, const struct cell *b)
 {
     return a->strategy == b->strategy && a->block == b->block && a->streams == b->streams &&
            a->port == b->port && a->timeout == b->timeout && a->probe == b->probe &&
-           a->pacing == b->pacing && !strcmp(a->interface, b->interface) &&
-           !strcmp(a->congestion, b->congestion);
+           !strcmp(a->interface, b->interface) && !strcmp(a->congestion, b->congestion);
 }
 
 struct pool_link *pool_take(struct pool *p, const struct cell *c)
@@ -165,12 +164,11 @@ bool pool_probe(struct pool *p, struct pool_link *k, const int *rank_of, int mem
     return true;
 }
 
-bool pool_gather(struct pool *p, const struct pool_link *k,
-                 double (*of)(const struct link *, int rank), double *x)
+bool pool_rates(struct pool *p, const struct pool_link *k, double *rate)
 {
     int ranks = p->host->ranks;
     for (int r = 0; r < ranks; r++)
-        x[p->host->rank * ranks + r] = of(k->link, r);
-    int rc = MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, x, ranks, MPI_DOUBLE, p->comm);
+        rate[p->host->rank * ranks + r] = tcp_rate(k->link, r);
+    int rc = MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, rate, ranks, MPI_DOUBLE, p->comm);
     return mpi_good(rc, "MPI_Allgather", p->why, sizeof p->why);
 }

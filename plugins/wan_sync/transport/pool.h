@@ -42,6 +42,5 @@ void pool_abort(struct pool *p);
 /* Probes the rates, once after a link was opened: from each member to the next, or to all. False: see
  * pool.why. */
 bool pool_probe(struct pool *p, struct pool_link *k, const int *rank_of, int members, bool to_all);
-/* A number of each rank about each rank, [from * ranks + to]: tcp_rtt() or tcp_rate(). */
-bool pool_gather(struct pool *p, const struct pool_link *k,
-                 double (*of)(const struct link *, int rank), double *x);
+/* The rates that were probed, [from * ranks + to]; 0: not known. */
+bool pool_rates(struct pool *p, const struct pool_link *k, double *rate);

@@ -8,7 +8,7 @@
  * RTT, over all peers; at least one stream to each peer starts. More would overflow queues before
  * pacing has an effect: 24 streams with segments of 9000 bytes do so at 100 Mbit/s and 30 ms.
  *
- * Its benefit (four sites, 100 Mbit/s, packets of 9000 bytes; `make bench-wan PART=ablate`): a ring
+ * Its benefit (four sites, 100 Mbit/s, packets of 9000 bytes): a ring
  * reaches 98% of the bound with it. Without it CUBIC reaches 92% at 10 ms and 88% at 30 ms, BBR 96%
  * and 94%. Where losses are the limit (0.1%, packets of 1500 bytes) it has none.
  *
@@ -53,9 +53,8 @@ int tcp_open(struct link **out, const struct wl_host *host, const struct tcp_opt
  * rates that it knows. -1: the link has failed. */
 int tcp_probe(struct link *link, int to, int from, double limit_s);
 
-/* What is known of the way to a rank; 0: nothing. */
-double tcp_rate(const struct link *link, int rank); /* of payload, bytes/s, as probed */
-double tcp_rtt(const struct link *link, int rank);  /* the shortest that the kernel has seen */
+/* The rate of the way to a rank, as probed: payload, bytes/s; 0: not known. */
+double tcp_rate(const struct link *link, int rank);
 
 /* Fills one direction between two ranks, with all streams between them, and measures it. Both ranks call
  * it; `peer` is the other. TCP_ALL: every rank sends to all others at once, and the result is that of all
@@ -70,13 +69,10 @@ struct tcp_flowed {
     double rate_Bps;     /* payload that the peer has acknowledged */
     double received_Bps; /* payload that came meanwhile, from anybody */
     double loss;         /* share of segments that were sent again */
-    double rtt_s;        /* under this load */
+    double rtt_s;        /* the shortest that the kernel has seen */
     double segment_B, mtu_B;
 };
 int tcp_flow(struct link *link, const struct tcp_flow *f, struct tcp_flowed *out);
-
-/* False, and why: the kernel does not have it, or does not permit it. "": its default. */
-bool tcp_congestion_allowed(const char *name, char *why, size_t size);
 
 /* ==== inside the transport ====
  *

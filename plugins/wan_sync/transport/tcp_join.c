@@ -160,19 +160,8 @@ static void address_text(const struct tcp_contact *c, unsigned k, char *text, si
     snprintf(text, size, "%s port %d", a, c->port);
 }
 
-int tcp_join_listen(struct tcp_link *l, struct tcp_contact *own, char *why, size_t size)
-{
-    const struct tcp_options *o = &l->options;
-    bool loopback = l->host.nodes == 1;
-    int port = o->port ? o->port + l->host.local_rank : 0;
-    if (!tcp_congestion_allowed(o->congestion, why, size) ||
-        own_addresses(own, o->interface, loopback, why, size))
-        return -1;
-    l->listener = open_listener(loopback, port, &own->port, why, size);
-    return l->listener < 0 ? -1 : 0;
-}
-
-bool tcp_congestion_allowed(const char *name, char *why, size_t size)
+/* False, and why: the kernel does not have it, or does not permit it. "": its default. */
+static bool congestion_allowed(const char *name, char *why, size_t size)
 {
     int fd = name[0] ? socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0) : -1;
     if (fd < 0)
@@ -185,6 +174,18 @@ bool tcp_congestion_allowed(const char *name, char *why, size_t size)
                  name, strerror(errno));
     close(fd);
     return ok;
+}
+
+int tcp_join_listen(struct tcp_link *l, struct tcp_contact *own, char *why, size_t size)
+{
+    const struct tcp_options *o = &l->options;
+    bool loopback = l->host.nodes == 1;
+    int port = o->port ? o->port + l->host.local_rank : 0;
+    if (!congestion_allowed(o->congestion, why, size) ||
+        own_addresses(own, o->interface, loopback, why, size))
+        return -1;
+    l->listener = open_listener(loopback, port, &own->port, why, size);
+    return l->listener < 0 ? -1 : 0;
 }
 
 /* ==== a connection until both ends have shown the cookie ==== */

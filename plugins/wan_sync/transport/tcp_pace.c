@@ -132,7 +132,7 @@ int tcp_flow(struct link *base, const struct tcp_flow *f, struct tcp_flowed *out
         *out = (struct tcp_flowed){.rate_Bps = rate_between(&a, &b),
                                    .received_Bps = (b.received_B - a.received_B) / (b.at - a.at),
                                    .loss = (b.again - a.again) / (b.sent - a.sent),
-                                   .rtt_s = b.rtt_s,
+                                   .rtt_s = b.least_rtt_s,
                                    .segment_B = b.segment_B,
                                    .mtu_B = b.mtu_B};
         set_filling(l, f->peer, false);
@@ -283,9 +283,4 @@ int tcp_probe(struct link *base, int to, int from, double limit_s)
 double tcp_rate(const struct link *base, int rank)
 {
     return ((const struct tcp_link *)base)->peers[rank].rate;
-}
-
-double tcp_rtt(const struct link *base, int rank)
-{
-    return read_streams((const struct tcp_link *)base, rank).least_rtt_s;
 }
