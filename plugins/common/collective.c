@@ -13,51 +13,22 @@ const char *const collective_names[COLLECTIVES + 1] = {[COLLECTIVE_ALLREDUCE] = 
                                                        [COLLECTIVE_SENDRECV] = "sendrecv"};
 
 static const struct traits {
-    const char *program;
     double shares; /* busbw factor: so many times (n-1)/n; 0: 1 */
     bool reduces, p2p;
     bool cuts_input, cuts_output; /* the buffer is one block of `count`, not all of it */
     bool blocks;                  /* count must be a multiple of the ranks */
-    bool root;
 } of[COLLECTIVES] = {
-    [COLLECTIVE_ALLREDUCE] = {.program = "all_reduce_perf", .shares = 2, .reduces = true},
-    [COLLECTIVE_ALLGATHER] = {.program = "all_gather_perf",
-                              .shares = 1,
-                              .cuts_input = true,
-                              .blocks = true},
-    [COLLECTIVE_REDUCESCATTER] = {.program = "reduce_scatter_perf",
-                                  .shares = 1,
+    [COLLECTIVE_ALLREDUCE] = {.shares = 2, .reduces = true},
+    [COLLECTIVE_ALLGATHER] = {.shares = 1, .cuts_input = true, .blocks = true},
+    [COLLECTIVE_REDUCESCATTER] = {.shares = 1,
                                   .reduces = true,
                                   .cuts_output = true,
                                   .blocks = true},
-    [COLLECTIVE_ALLTOALL] = {.program = "alltoall_perf", .shares = 1, .p2p = true, .blocks = true},
-    [COLLECTIVE_BROADCAST] = {.program = "broadcast_perf", .root = true},
-    [COLLECTIVE_REDUCE] = {.program = "reduce_perf", .reduces = true, .root = true},
-    [COLLECTIVE_SENDRECV] = {.program = "sendrecv_perf", .p2p = true},
+    [COLLECTIVE_ALLTOALL] = {.shares = 1, .p2p = true, .blocks = true},
+    [COLLECTIVE_BROADCAST] = {0},
+    [COLLECTIVE_REDUCE] = {.reduces = true},
+    [COLLECTIVE_SENDRECV] = {.p2p = true},
 };
-
-enum collective collective_named(const char *name)
-{
-    int c = COLLECTIVES - 1;
-    while (c > COLLECTIVE_ALLREDUCE && strcmp(name, collective_names[c]) != 0)
-        c--;
-    return (enum collective)c;
-}
-
-const char *collective_program(enum collective c)
-{
-    return of[c].program;
-}
-
-size_t collective_counted(enum collective c, size_t count, size_t ranks)
-{
-    return of[c].blocks ? count / ranks : count;
-}
-
-bool collective_has_root(enum collective c)
-{
-    return of[c].root;
-}
 
 double collective_busbw_factor(enum collective c, double ranks)
 {

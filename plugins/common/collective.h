@@ -28,14 +28,6 @@ enum collective {
 extern const char *const collective_names[COLLECTIVES + 1]; /* NULL-terminated */
 #define COLLECTIVE_ROOT 0
 
-/* By its name; COLLECTIVE_ALLREDUCE: no collective has it. */
-enum collective collective_named(const char *name);
-/* The program of nccl-tests, such as "all_gather_perf", and the elements that it counts of a buffer
- * of `count` elements: those of a block, if ranks share the buffer. */
-const char *collective_program(enum collective c);
-size_t collective_counted(enum collective c, size_t count, size_t ranks);
-bool collective_has_root(enum collective c);
-
 /* busbw = size / time * factor. */
 double collective_busbw_factor(enum collective c, double ranks);
 bool collective_reduces(enum collective c);

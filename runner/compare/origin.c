@@ -130,28 +130,6 @@ static char *origin_of(const struct rec_file *f)
     return t.s;
 }
 
-int origin_read(char **out, const char *path)
-{
-    const unsigned want = 1u << RAW_HEADER | 1u << RAW_NOTE | 1u << RAW_CELL;
-    struct text t = {0};
-    struct raw *raw;
-    struct raw_line l;
-    int got = 0, code = raw_open(&raw, path);
-    if (code)
-        return code;
-    text_clear(&t);
-    /* Notes of a process are before the first cell. */
-    while ((got = raw_next(raw, want, &l)) == 1 && l.type != RAW_CELL) {
-        if (l.type == RAW_HEADER)
-            add_header(&t, l.json);
-        else
-            add_note(&t, raw_text(&l, "key"), raw_text(&l, "value"));
-    }
-    raw_close(raw);
-    *out = t.s;
-    return got < 0 ? GS_FAILED : GS_OK;
-}
-
 /* ---- of a run ---- */
 
 void origins_of_run(struct origins *o, const struct recorded *r)

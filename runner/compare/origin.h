@@ -14,11 +14,8 @@ extern const char *const alike_config[];
 /* The words of params whose key is not one of `keys`, in their order; the caller frees them. */
 char *alike_without(const char *params, const char *const *keys);
 
-/* Lines "KEY VALUE"; equal texts for equal origins; "" for a recording without a header. The caller
- * frees it. GS_OK or reported. */
-int origin_read(char **out, const char *path);
-
-/* The origin of every file in a run's ledger: of_file has indices into texts. */
+/* The origin of every file in a run's ledger: lines "KEY VALUE", "" for a recording without a header.
+ * Equal texts mean equal origins; of_file has indices into texts. */
 struct origins {
     char **texts;
     size_t n;

@@ -4,113 +4,31 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/jsontext.h"
+#include "base/text.h"
 #include "base/units.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum kind { TEXT, INT, LONG, REAL };
-
-#define BEAT (1u << CONTROL_BEAT)
-#define DEAD (1u << CONTROL_DEAD)
-#define ERROR (1u << CONTROL_ERROR)
-#define DONE (1u << CONTROL_DONE)
-#define WARN (1u << CONTROL_WARN)
-#define LOST (1u << CONTROL_LOST)
-
 static const char *const event_names[] = {"beat", "dead", "error", "done", "warn", "lost"};
-
-/* Every member except "event", in the order of writing, and the events that have it. */
-static const struct member {
-    const char *key;
-    enum kind kind;
-    size_t offset, size;
-    unsigned events;
-} members[] = {
-#define MEMBER(name, kind, events)                                                                 \
-    {                                                                                              \
-#name, kind, offsetof(struct control, name), sizeof((struct control *)0)->name, events     \
-    }
-    MEMBER(rank, INT, BEAT | DEAD | ERROR | DONE | WARN | LOST),
-    MEMBER(phase, TEXT, BEAT | DEAD),
-    MEMBER(cell, TEXT, BEAT | DEAD | WARN),
-    MEMBER(groups_done, INT, BEAT),
-    MEMBER(groups, INT, BEAT),
-    MEMBER(left_s, REAL, BEAT),
-    MEMBER(copy, INT, DEAD),
-    MEMBER(kind, TEXT, DEAD),
-    MEMBER(host, TEXT, DEAD | LOST),
-    MEMBER(pid, LONG, DEAD),
-    MEMBER(why, TEXT, DEAD | ERROR | WARN | LOST),
-    MEMBER(code, INT, ERROR),
-    MEMBER(status, TEXT, DONE),
-#undef MEMBER
-};
-
-#define N_MEMBERS (COUNT(members))
-#define N_EVENTS (COUNT(event_names))
-
-static json_t *to_json(const struct member *m, const struct control *c)
-{
-    const char *at = (const char *)c + m->offset;
-    switch (m->kind) {
-    case TEXT:
-        return json_text(at);
-    case INT:
-        return json_integer(*(const int *)at);
-    case LONG:
-        return json_integer(*(const long *)at);
-    case REAL:
-        return json_real(*(const double *)at);
-    }
-    return NULL;
-}
-
-static bool from_json(const struct member *m, const json_t *value, struct control *c)
-{
-    char *at = (char *)c + m->offset;
-    switch (m->kind) {
-    case TEXT:
-        return json_is_string(value) &&
-               snprintf(at, m->size, "%s", json_string_value(value)) < (int)m->size;
-    case INT:
-        *(int *)at = (int)json_integer_value(value);
-        return json_is_integer(value);
-    case LONG:
-        *(long *)at = (long)json_integer_value(value);
-        return json_is_integer(value);
-    case REAL:
-        *(double *)at = json_number_value(value);
-        return json_is_number(value);
-    }
-    return false;
-}
 
 size_t control_encode(const struct control *c, char buf[CONTROL_LINE_MAX])
 {
-    AUTO_JSON json_t *object = json_object();
-    json_object_set_new(object, "event", json_string(event_names[c->event]));
-    for (size_t i = 0; i < N_MEMBERS; i++)
-        if (members[i].events & 1u << c->event)
-            json_object_set_new(object, members[i].key, to_json(&members[i], c));
+    AUTO_JSON json_t *object =
+        json_pack("{ss si so so si si si so so sI so si so}", "event", event_names[c->event],
+                  "rank", c->rank, "phase", json_text(c->phase), "cell", json_text(c->cell),
+                  "groups_done", c->groups_done, "groups", c->groups, "copy",
+                  c->copy, "kind", json_text(c->kind), "host", json_text(c->host), "pid",
+                  (json_int_t)c->pid, "why", json_text(c->why), "code", c->code, "status",
+                  json_text(c->status));
     /* The text fits: the members are short, and json_text at most doubles them. */
     size_t mark = sizeof CONTROL_MARK - 1;
     memcpy(buf, CONTROL_MARK, mark);
     size_t n = mark + json_dumpb(object, buf + mark, CONTROL_LINE_MAX - mark - 1,
-                                 JSON_COMPACT | JSON_REAL_PRECISION(9));
+                                 JSON_COMPACT);
     buf[n] = '\n';
     return n + 1;
-}
-
-static bool event_of(const json_t *object, enum control_event *event)
-{
-    for (size_t i = 0; i < N_EVENTS; i++)
-        if (!strcmp(json_text_of(object, "event"), event_names[i])) {
-            *event = (enum control_event)i;
-            return true;
-        }
-    return false;
 }
 
 bool control_decode(const char *line, struct control *out)
@@ -120,11 +38,30 @@ bool control_decode(const char *line, struct control *out)
     if (!mark)
         return false;
     AUTO_JSON json_t *object = json_loads(mark + sizeof CONTROL_MARK - 1, 0, NULL);
-    bool ok = event_of(object, &out->event);
-    for (size_t i = 0; ok && i < N_MEMBERS; i++)
-        if (members[i].events & 1u << out->event)
-            ok = from_json(&members[i], json_object_get(object, members[i].key), out);
-    return ok;
+    const char *event, *phase, *cell, *kind, *host, *why, *status;
+    json_int_t pid;
+    if (json_unpack(object, "{ss si ss ss si si si ss ss sI ss si ss}", "event", &event, "rank",
+                    &out->rank, "phase", &phase, "cell", &cell, "groups_done", &out->groups_done,
+                    "groups", &out->groups, "copy", &out->copy, "kind",
+                    &kind, "host", &host, "pid", &pid, "why", &why, "code", &out->code, "status",
+                    &status))
+        return false;
+    out->pid = (long)pid;
+    const struct {
+        char *to;
+        size_t size;
+        const char *from;
+    } texts[] = {{out->phase, sizeof out->phase, phase}, {out->cell, sizeof out->cell, cell},
+                 {out->kind, sizeof out->kind, kind},    {out->host, sizeof out->host, host},
+                 {out->why, sizeof out->why, why},       {out->status, sizeof out->status, status}};
+    for (size_t i = 0; i < COUNT(texts); i++)
+        if (snprintf(texts[i].to, texts[i].size, "%s", texts[i].from) >= (int)texts[i].size)
+            return false;
+    size_t k = 0;
+    while (k < COUNT(event_names) && strcmp(event, event_names[k]))
+        k++;
+    out->event = (enum control_event)k;
+    return k < COUNT(event_names);
 }
 
 /* ---- progress, on stderr ---- */
@@ -152,17 +89,11 @@ static double fraction(const struct progress *p, const struct control *beat)
     return (p->launch - 1 + of_launch(p, beat)) / (double)launches_of(p);
 }
 
-/* Each remaining launch is assumed to take the mean time of the launches so far, and so is this one
- * until its ranks have an estimate. */
+/* What is left takes as long as what this process has done so far, in proportion. */
 static double time_left(const struct progress *p, const struct control *beat)
 {
-    double to_come = (double)(launches_of(p) - p->launch);
-    int seen = p->launch - p->began_launch;
-    double elapsed = (double)(clock_now_ns() - p->began_ns) * 1e-9;
-    double launch_s = seen > 0 ? elapsed / seen : elapsed + beat->left_s;
-    double here_s =
-        seen > 0 && !(beat->left_s > 0) ? launch_s * (1 - of_launch(p, beat)) : beat->left_s;
-    return here_s + to_come * launch_s;
+    double elapsed_s = (double)(clock_now_ns() - p->began_ns) * 1e-9, done = fraction(p, beat);
+    return elapsed_s * (1 - done) / (done - p->began);
 }
 
 void progress_launch(struct progress *p, int launch, int attempt, size_t closed)
@@ -171,8 +102,8 @@ void progress_launch(struct progress *p, int launch, int attempt, size_t closed)
     p->closed = closed;
     if (!p->began_ns) {
         p->began_ns = clock_now_ns();
-        p->began_launch = launch;
-        p->tenths = (int)(fraction(p, NULL) * 10);
+        p->began = fraction(p, NULL);
+        p->tenths = (int)(p->began * 10);
     }
     char again[32] = "";
     if (attempt > 1)

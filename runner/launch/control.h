@@ -23,14 +23,13 @@ enum control_event {
     CONTROL_LOST
 };
 
-/* control_decode sets members that the event does not have to zero. */
+/* A member that the event does not have is zero. */
 struct control {
     enum control_event event;
     int rank;
     char phase[16];          /* beat, dead */
     char cell[PLAN_ID];      /* beat, dead, warn; "" before the first */
     int groups_done, groups; /* beat */
-    double left_s;           /* beat: estimated remaining time of this launch */
     int copy;                /* dead */
     char kind[16];           /* dead: crash, hang, lost */
     char host[64];           /* dead, lost: of the rank */
@@ -58,7 +57,7 @@ struct progress {
     size_t closed;     /* groups closed in this launch before this attempt */
     int tenths;        /* of the run, already reported */
     uint64_t began_ns; /* start of the first launch of this process */
-    int began_launch;  /* number of that launch */
+    double began;      /* the share of the run that was done then */
     char warned[512];  /* the last warning, which the next launch may repeat */
 };
 

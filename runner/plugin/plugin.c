@@ -2,6 +2,7 @@
 #include "plugin/plugin.h"
 
 #include "base/err.h"
+#include "base/family.h"
 #include "base/files.h"
 #include "base/text.h"
 #include "config/locate.h"
@@ -15,6 +16,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <math.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* ---- the files of plugins ---- */
@@ -568,22 +571,37 @@ void plugin_unload(struct plugin *p)
     free(p);
 }
 
-void plugin_each(void (*visit)(void *ctx, const char *name, const char *path,
-                               const struct plugin *p, const char *why),
-                 void *ctx)
+#define CALLED 100 /* added to the exit code of a child, which no constructor of a plugin adds */
+
+struct apart {
+    int (*run)(const char *name, void *ctx);
+    const char *name;
+    void *ctx;
+};
+
+static int call_apart(void *ctx)
 {
-    AUTO(plugin_files_free) struct plugin_files f = plugin_files();
-    for (size_t i = 0; i < f.n; i++) {
-        struct plugin *p = NULL;
-        char why[1024];
-        err_capture(why, sizeof why);
-        plugin_load(&p, f.v[i].path);
-        err_capture(NULL, 0);
-        /* The place is the path, which the visitor has. */
-        size_t place = strlen(f.v[i].path) + strlen(": ");
-        visit(ctx, f.v[i].name, f.v[i].path, p, p ? NULL : why + (strlen(why) > place ? place : 0));
-        plugin_unload(p);
-    }
+    const struct apart *a = ctx;
+    alarm(PLUGIN_SILENCE_S);
+    return CALLED + a->run(a->name, a->ctx);
+}
+
+int plugin_apart(int (*run)(const char *name, void *ctx), const char *name, void *ctx,
+                 const char *when)
+{
+    int status = family_apart(call_apart, &(struct apart){run, name, ctx});
+    if (status < 0)
+        return fail(GS_FAILED, "%s: no process can be started to read it: %s", name,
+                    strerror(errno));
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+        return fail_at(GS_FAILED, name, 0, "does not finish loading within %d s", PLUGIN_SILENCE_S);
+    if (WIFSIGNALED(status))
+        return fail_at(GS_FAILED, name, 0, "crashes %s (SIG%s)", when,
+                       sigabbrev_np(WTERMSIG(status)));
+    if (WEXITSTATUS(status) < CALLED)
+        return fail_at(GS_FAILED, name, 0, "ends the process %s (exit code %d)", when,
+                       WEXITSTATUS(status));
+    return WEXITSTATUS(status) - CALLED;
 }
 
 void plugin_names(struct words *names)
@@ -592,23 +610,4 @@ void plugin_names(struct words *names)
     *names = (struct words){0};
     for (size_t i = 0; i < f.n; i++)
         words_add(names, f.v[i].name);
-}
-
-/* ---- parameters ---- */
-
-void plugin_each_param(const struct words *names, void *arg,
-                       void take(void *arg, const char *plugin, const struct wl_param *p))
-{
-    for (size_t i = 0; i < names->n; i++) {
-        char ignored[1];
-        struct plugin *p = NULL;
-        err_capture(ignored, sizeof ignored);
-        plugin_load(&p, names->v[i]);
-        err_capture(NULL, 0);
-        if (!p)
-            continue;
-        for (const struct wl_param *q = p->wl.params; q->name; q++)
-            take(arg, p->wl.name, q);
-        plugin_unload(p);
-    }
 }

@@ -35,19 +35,13 @@ int plugin_lint(const struct plugin *p);
 /* Is the parameter part of this cell? Not if it was added (wl_plugin.added) and has its default. */
 bool plugin_has_param(const struct wl_plugin *wl, const struct wl_param *p, const void *cell);
 
-/* Adds the names of all plugins in the search path, without loading them. */
+/* Adds the names of all plugins in the search path, without loading them. A .so that does not mention
+ * wl_plugin_v is none. */
 void plugin_names(struct words *names);
 
-/* Calls visit for every plugin in the search path, first found wins; p is NULL and `why` says the
- * reason for one that cannot be loaded here. A .so that does not mention wl_plugin_v is no plugin
- * and is not opened. */
-void plugin_each(void (*visit)(void *ctx, const char *name, const char *path,
-                               const struct plugin *p, const char *why),
-                 void *ctx);
+#define PLUGIN_SILENCE_S 20 /* a call that takes longer hangs */
 
-/* ---- parameters ---- */
-
-/* Calls take(arg, PLUGIN, p) for each parameter of each named plugin. A plugin that cannot be loaded
- * here is left out: it may need a library that this machine does not have. */
-void plugin_each_param(const struct words *names, void *arg,
-                       void take(void *arg, const char *plugin, const struct wl_param *p));
+/* Calls run(name, ctx), which loads the plugin, in a child process: the plugin may crash it `when`. The
+ * code of run, or GS_FAILED, reported. */
+int plugin_apart(int (*run)(const char *name, void *ctx), const char *name, void *ctx,
+                 const char *when);

@@ -132,18 +132,10 @@ static int set_up(struct session *r)
     return open_recording(r);
 }
 
-static void estimate(const struct session *r, size_t done, size_t all)
-{
-    double spent_s = (double)(clock_now_ns() - r->began_ns) * 1e-9;
-    double each_s = done ? spent_s / (double)done : r->plan->set.measure.budget;
-    atomic_store(&r->beat->groups_done, (uint32_t)done);
-    atomic_store(&r->beat->groups, (uint32_t)all);
-    atomic_store(&r->beat->left_ms, (uint64_t)(each_s * (double)(all - done) * 1e3));
-}
-
 static enum course measure_groups(struct session *r)
 {
-    size_t all = 0, done = 0, n = r->plan->n_groups;
+    uint32_t all = 0, done = 0;
+    size_t n = r->plan->n_groups;
     AUTO_FREE size_t *order = xcalloc(n, sizeof *order);
     struct visit v;
     enum course course = GO_ON;
@@ -151,15 +143,15 @@ static enum course measure_groups(struct session *r)
     plan_order_groups(order, n, r->plan->seed, r->launch);
     for (size_t i = 0; i < n; i++)
         all += r->missing[i];
-    r->began_ns = clock_now_ns();
+    atomic_store(&r->beat->groups, all);
     for (size_t i = 0; i < n && course == GO_ON; i++) {
         if (!r->missing[order[i]])
             continue;
-        estimate(r, done++, all);
+        atomic_store(&r->beat->groups_done, done++);
         course = group_measure(r, &v, order[i]);
     }
     if (course == GO_ON)
-        estimate(r, done, all);
+        atomic_store(&r->beat->groups_done, done);
     free(v.mine);
     free(v.values);
     return course;

@@ -86,7 +86,6 @@ struct session {
     bool *given_up;           /* by cell */
     uint64_t clock_step_ns;
     uint64_t sample_ns; /* minimum duration of a sample */
-    uint64_t began_ns;  /* CLOCK_MONOTONIC, first group */
 };
 
 /* Starts the deadline of a plugin call. After it abort() is called, and then the shim kills. */

@@ -110,8 +110,7 @@ static void send_beat(struct shim *s)
     struct control c = {.event = CONTROL_BEAT,
                         .rank = s->place->rank,
                         .groups_done = (int)b->groups_done,
-                        .groups = (int)b->groups,
-                        .left_s = (double)b->left_ms * 1e-3};
+                        .groups = (int)b->groups};
     snprintf(c.phase, sizeof c.phase, "%s", b->phase);
     snprintf(c.cell, sizeof c.cell, "%s", b->cell);
     send(&c);

@@ -35,7 +35,6 @@ struct beat {
     _Atomic uint32_t stop;        /* set by the shim on SIGUSR1: finish the block and exit */
     _Atomic uint32_t groups_done, groups;
     _Atomic uint32_t copy;
-    _Atomic uint64_t left_ms;
     char phase[16]; /* init, open, prepare, warmup, sample, verify, record, release, close, done */
     char cell[PLAN_ID];
     char error[512]; /* why the child exits with an error */

@@ -259,7 +259,6 @@ const struct column column_words[] = {
     {"phase", COLUMN_TEXT, "step in which it failed", NULL},
     {"claim", COLUMN_TEXT, "name of a published number in [reference] of the config", "claim"},
     {"given", COLUMN_TEXT, "its value, or its facts", NULL},
-    {"text", COLUMN_TEXT, "the tables that nccl-tests would print", NULL},
     {0},
 };
 

@@ -2,9 +2,7 @@
 #include "store/contrasts.h"
 
 #include "base/err.h"
-#include "base/files.h"
 #include "base/text.h"
-#include "compare/origin.h"
 #include "reduce/axes.h"
 #include "store/printer.h"
 
@@ -48,29 +46,6 @@ static void sql_judged(sqlite3_context *c, int n, sqlite3_value **v)
     sqlite3_result_text(c, verdict_names[j.verdict], -1, SQLITE_STATIC);
 }
 
-static char *origin_of(sqlite3_value *dir)
-{
-    AUTO_WORDS struct words files = {0};
-    char *text = NULL;
-    const char *folder = (const char *)sqlite3_value_text(dir);
-    if (folder)
-        files_list(folder, "launch-*.jsonl", &files);
-    AUTO_FREE char *path = files.n ? xstrfmt("%s/%s", folder, files.v[0]) : NULL;
-    return path && !origin_read(&text, path) ? text : NULL;
-}
-
-/* origins(DIR, DIR): how software, hosts and devices of two runs differ. */
-static void sql_origins(sqlite3_context *c, int n, sqlite3_value **v)
-{
-    (void)n;
-    AUTO_FREE char *a = origin_of(v[0]), *b = origin_of(v[1]);
-    AUTO_FREE char *difference = a && b ? origin_difference(a, b) : NULL;
-    if (difference && *difference)
-        sqlite3_result_text(c, xstrfmt("different provenance: %s", difference), -1, free);
-    else
-        sqlite3_result_text(c, "", -1, SQLITE_STATIC);
-}
-
 /* All but place(). */
 static int make_functions(struct store *s)
 {
@@ -80,8 +55,7 @@ static int make_functions(struct store *s)
         void (*call)(sqlite3_context *, int, sqlite3_value **);
     } functions[] = {{"change", 1, sql_change},
                      {"span", 2, sql_change},
-                     {"judged", 8, sql_judged},
-                     {"origins", 2, sql_origins}};
+                     {"judged", 8, sql_judged}};
     CHECK(print_functions(s));
     for (size_t i = 0; i < COUNT(functions); i++)
         if (sqlite3_create_function(s->db, functions[i].name, functions[i].n, SQLITE_UTF8, NULL,
@@ -242,7 +216,7 @@ int contrasts_print(struct store *s)
     return print_lines(s, placebo, NULL);
 }
 
-/* ---- --again ---- */
+/* ---- again ---- */
 
 const char again_columns[] = "earlier_run_id,earlier_launches,earlier_ratio,earlier_ratio_low,"
                              "earlier_ratio_high,earlier_verdict,agreement,overlap";
@@ -252,7 +226,7 @@ const char again_columns[] = "earlier_run_id,earlier_launches,earlier_ratio,earl
 /* One contrast of a question in a run, with the one of the run before. Names of runs begin with their
  * time. */
 static const char again[] =
-    "DROP TABLE IF EXISTS temp.again; DROP VIEW IF EXISTS temp.twin;"
+    "DROP TABLE IF EXISTS temp.again;"
     "CREATE TEMP TABLE again AS"
     " SELECT *,"
     "   CASE WHEN 'same operation' IN (verdict, earlier_verdict) THEN 'same operation'"
@@ -278,79 +252,9 @@ static const char again[] =
     "             WHERE times = 1 AND ratio IS NOT NULL AND ratio_low IS NOT NULL"
     "               AND ratio_high IS NOT NULL) AS l"
     "         JOIN temp.compare AS e ON e.rowid = l.before)"
-    " ORDER BY platform, workload, label, run_id, earlier_run_id, at;"
-    /* the runs of sections that several runs measured */
-    "CREATE TEMP VIEW twin AS"
-    " SELECT *, count(*) OVER (PARTITION BY platform, workload, label) AS runs"
-    " FROM (SELECT platform, workload, label, run_id, count(*) AS contrasts,"
-    "         sum(launches = 1) AS single"
-    "       FROM temp.compare GROUP BY platform, workload, label, run_id)";
-
-static const char agreements[] =
-    "SELECT trim(workload || ' ' || label) || ' on ' || platform AS contrasts, run_id AS run,"
-    "   earlier_run_id AS after, count(*) || '/' || contrasts AS \"in both\","
-    "   sum(agreement = 'same') AS same, sum(agreement = 'open') AS inconclusive,"
-    "   sum(agreement = 'different') AS different, sum(agreement = 'contrary') AS contrary,"
-    "   sum(agreement = 'same operation') AS \"same operation\","
-    "   sum(overlap = 'yes') || '/' || count(*) AS overlap,"
-    "   printf('%.2f%%', 100 * avg(iif(place IN ((n + 1) / 2, n / 2 + 1), moved, NULL)))"
-    "     AS \"half moved by at most\","
-    "   origins((SELECT max(dir) FROM main.run AS r WHERE r.platform = a.platform"
-    "              AND r.workload = a.workload AND r.label = a.label"
-    "              AND r.run_id = a.earlier_run_id),"
-    "           (SELECT max(dir) FROM main.run AS r WHERE r.platform = a.platform"
-    "              AND r.workload = a.workload AND r.label = a.label"
-    "              AND r.run_id = a.run_id)) AS note"
-    " FROM (SELECT *, row_number() OVER (pair ORDER BY moved) AS place, count(*) OVER pair AS n"
-    "       FROM (SELECT *, max(ratio / earlier_ratio, earlier_ratio / ratio) - 1 AS moved"
-    "             FROM temp.again)"
-    "       WINDOW pair AS (PARTITION BY platform, workload, label, run_id, earlier_run_id)) AS a"
-    "   JOIN twin USING (platform, workload, label, run_id)"
-    " GROUP BY platform, workload, label, run_id, earlier_run_id"
-    " UNION ALL"
-    " SELECT trim(workload || ' ' || label) || ' on ' || platform, run_id, NULL,"
-    "   '0/' || contrasts, 0, 0, 0, 0, 0, NULL, NULL,"
-    "   'no contrast has numbers in this run and in another; ''gradsync compare'' prints the'"
-    "   || ' reasons'"
-    " FROM twin AS t"
-    " WHERE runs > 1"
-    "   AND NOT EXISTS (SELECT 1 FROM temp.again AS a"
-    "                   WHERE t.run_id IN (a.run_id, a.earlier_run_id)"
-    "                     AND t.platform = a.platform AND t.workload = a.workload"
-    "                     AND t.label = a.label)"
-    " ORDER BY 1, 2, 3";
-
-static const char disagreements[] =
-    "SELECT char(10) || count(*) || ' different or contrary:' FROM temp.again"
-    " WHERE agreement IN ('different', 'contrary') HAVING count(*) > 0";
-
-static const char disagreeing[] =
-    "trim(workload || ' ' || label) || ' on ' || platform AS contrasts, run_id AS run,"
-    " earlier_run_id AS after, iif(size_B, short_size(size_B), '-') AS size, config,"
-    " printf('%s %s [%s, %s]', earlier_verdict, change(earlier_ratio), change(earlier_ratio_low),"
-    "        change(earlier_ratio_high)) AS earlier,"
-    " printf('%s %s [%s, %s]', verdict, change(ratio), change(ratio_low), change(ratio_high))"
-    "   AS later,"
-    " place(mode, params) AS \"where\"";
-
-static const char disagree[] =
-    "temp.again WHERE agreement IN ('different', 'contrary') ORDER BY rowid";
-
-/* All contrasts of those pairs of runs: a row alone would not tell its place. */
-static const char disagree_axes[] =
-    "temp.again"
-    " WHERE (run_id, earlier_run_id) IN (SELECT run_id, earlier_run_id FROM temp.again"
-    "                                    WHERE agreement IN ('different', 'contrary'))"
-    " ORDER BY rowid";
+    " ORDER BY platform, workload, label, run_id, earlier_run_id, at;";
 
 /* clang-format on */
-
-static void take_twins(void *ctx, sqlite3_stmt *st)
-{
-    sqlite3_int64 *v = ctx;
-    v[0] = sqlite3_column_int64(st, 0);
-    v[1] = sqlite3_column_int64(st, 1);
-}
 
 int again_make(struct store *s, const char *table)
 {
@@ -359,28 +263,10 @@ int again_make(struct store *s, const char *table)
     return store_execute(s, again);
 }
 
-int again_count(struct store *s, bool *any, size_t *single)
-{
-    sqlite3_int64 twins[2] = {0};
-    CHECK(
-        store_each(s, "SELECT count(*), sum(single) FROM twin WHERE runs > 1", take_twins, twins));
-    *any = twins[0];
-    *single = (size_t)twins[1];
-    return GS_OK;
-}
-
 int again_write(struct store *s, const char *dir)
 {
     AUTO_FREE char *file = xstrfmt("%s/" AGAIN_CSV, dir);
     AUTO_FREE char *columns = xstrfmt("%s,%s", compare_columns, again_columns);
     AUTO_FREE char *sql = xstrfmt("SELECT %s FROM temp.again ORDER BY rowid", columns);
     return store_export(s, sql, columns, file);
-}
-
-int again_print(struct store *s)
-{
-    struct printing how = {.format = PRINT_TEXT, .keys = 3};
-    CHECK(print_query(s, agreements, &how));
-    CHECK(print_lines(s, disagreements, NULL));
-    return print_rows(s, disagreeing, disagree, disagree_axes, 3);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Contrasts as a table of the store, temp.compare with the columns of compare.csv, and what
- * `gradsync compare` prints of it: with --all every contrast; with --again those that several runs have
- * measured, each beside that of the run before.
+ * `gradsync compare --all` prints of it. And again.csv: the contrasts that several runs have measured,
+ * each beside that of the run before.
  *
- * For --again, platform, workload, label, mode, size, parameters, baseline and config must be the
+ * In again.csv platform, workload, label, mode, size, parameters, baseline and config are the
  * same; machine and software need not be, because the question is whether another one agrees.
  *
  *   same        both have the same verdict, and neither is inconclusive
@@ -40,8 +40,3 @@ int contrasts_print(struct store *s);
  * reported. */
 int again_make(struct store *s, const char *table);
 int again_write(struct store *s, const char *dir); /* DIR/again.csv */
-/* *any: several runs measured a platform, workload and label. *single: their contrasts of one launch. */
-int again_count(struct store *s, bool *any, size_t *single);
-/* A line for each two runs: how often they agree, and how their origins differ; then every contrast
- * that is different or contrary. GS_OK or reported. */
-int again_print(struct store *s);

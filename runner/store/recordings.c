@@ -15,7 +15,6 @@
 #include "record/record.h"
 #include "record/recorded.h"
 #include "record/runs.h"
-#include "reduce/nccl_table.h"
 #include "reduce/summary.h"
 #include "reduce/wan_table.h"
 #include "store/contrasts.h"
@@ -36,7 +35,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { RUN, HOST, CELL, PARAM, GRP, BLOCK, NOTE, HEALTH, FAIL, CLAIM, NCCL_TESTS, RAW_TABLES };
+enum { RUN, HOST, CELL, PARAM, GRP, BLOCK, NOTE, HEALTH, FAIL, CLAIM, RAW_TABLES };
 
 struct ingest {
     struct store *store;
@@ -352,11 +351,6 @@ static int derive(struct ingest *in)
     int code = derive_groups(in, cells);
     TRY(code, derive_contrasts(in, NULL));
     TRY(code, derive_contrasts(in, "comm"));
-    AUTO_FREE char *text = code ? NULL : nccl_table_text(in->r, cells);
-    if (text) {
-        csv_text(&in->out[NCCL_TESTS], text);
-        csv_end(&in->out[NCCL_TESTS]);
-    }
     for (size_t i = 0; i < in->r->n_cells; i++)
         free(cells[i].metrics);
     return code;

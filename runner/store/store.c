@@ -46,7 +46,6 @@ const struct store_table store_tables[] = {
      "rank, before and after each block", NULL},
     {"fail", "run,launch,attempt,cell_id,copy,kind,reason,rank,host,phase", "failure", NULL},
     {"claim", "run,claim,given,source", "published number in the config of a run", NULL},
-    {"nccl_tests", "run,text", "run with collectives", NULL},
     {"block_metric", "run,seq,metric,value", "metric of a block, other than its time",
      "SELECT run, seq, key AS metric, CAST(value AS REAL) AS value"
      " FROM block, json_each(metrics_json)"},

@@ -86,15 +86,12 @@ static int check_config(const char *path, const char *const *overrides)
  * finds wrong addresses too.
  */
 
-#define SILENCE_S 20 /* a call that takes longer hangs */
-
 /* ---- the tables ---- */
 
-static int read_tables(const char *path, const char *data)
+static int read_tables(const char *path, void *ctx)
 {
-    (void)data;
+    (void)ctx;
     struct plugin *p;
-    alarm(SILENCE_S);
     CHECK(plugin_open(&p, path));
     CHECK(plugin_lint(p));
     size_t metrics = 0;
@@ -104,38 +101,6 @@ static int read_tables(const char *path, const char *data)
     say("%s: %s %s, %zu parameter%s, %zu metric%s: the tables are correct", path, p->wl.name,
         p->wl.version, params, params == 1 ? "" : "s", metrics, metrics == 1 ? "" : "s");
     return GS_OK;
-}
-
-#define CALLED 100 /* added to the exit code of a child, which no constructor of a plugin adds */
-
-struct call {
-    int (*check)(const char *path, const char *data);
-    const char *path, *data;
-};
-
-static int call(void *ctx)
-{
-    const struct call *c = ctx;
-    return CALLED + c->check(c->path, c->data);
-}
-
-/* The exit code of check(path, data) in a process of its own, which the plugin may crash `when`. */
-static int in_child(int (*check)(const char *path, const char *data), const char *path,
-                    const char *data, const char *when)
-{
-    int status = family_apart(call, &(struct call){check, path, data});
-    if (status < 0)
-        return fail(GS_FAILED, "%s: no process can be started to read it: %s", path,
-                    strerror(errno));
-    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
-        return fail_at(GS_FAILED, path, 0, "does not finish loading within %d s", SILENCE_S);
-    if (WIFSIGNALED(status))
-        return fail_at(GS_FAILED, path, 0, "crashes %s (SIG%s)", when,
-                       sigabbrev_np(WTERMSIG(status)));
-    if (WEXITSTATUS(status) < CALLED)
-        return fail_at(GS_FAILED, path, 0, "ends the process %s (exit code %d)", when,
-                       WEXITSTATUS(status));
-    return WEXITSTATUS(status) - CALLED;
 }
 
 /* ---- one block ---- */
@@ -158,8 +123,10 @@ static const char trial_config[] = "[platform]\n"
                                    "[%s]\n";
 
 /* In this process, which the plugin may end. */
-static int measure_block(const char *path, const char *data)
+static int measure_block(const char *path, void *ctx)
 {
+    const char *data = ctx;
+    alarm(0); /* the run has a deadline of its own */
     AUTO_FREE char *absolute = realpath(path, NULL), *dir = xstrdup(absolute ? absolute : path);
     AUTO_TEXT struct text text = {0};
     const char *file = path_name(path);
@@ -169,7 +136,7 @@ static int measure_block(const char *path, const char *data)
     setenv("GRADSYNC_PLUGIN_PATH", dir, 1);
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     say_quiet(1);
-    text_addf(&text, trial_config, SILENCE_S, name);
+    text_addf(&text, trial_config, PLUGIN_SILENCE_S, name);
     return run_config_text(path, &text, &options);
 }
 
@@ -180,7 +147,7 @@ static int check_block(const char *path)
     if (!mkdtemp(data))
         return fail(GS_CANNOT, "%s cannot be created: %s; set TMPDIR to a writable folder", data,
                     strerror(errno));
-    int code = in_child(measure_block, path, data, "while a block of it is planned");
+    int code = plugin_apart(measure_block, path, (void *)data, "while a block of it is planned");
     if (code == GS_FAILED) {
         say("%s: the recording and the output of the ranks are below %s", path, data);
         return code;
@@ -263,7 +230,7 @@ static int check_one(const char *path, const char *const *overrides)
         CHECK(config_load(&c, path, overrides));
         next = config_command(config_workload(c, 0) ? "plan" : "model", path, NULL, overrides);
     } else if (text_ends(path, ".so")) {
-        CHECK(in_child(read_tables, path, NULL, "while it is loaded or its tables are read"));
+        CHECK(plugin_apart(read_tables, path, NULL, "while it is loaded or its tables are read"));
         CHECK(check_block(path));
         next = config_command("help", path, NULL, NULL);
     } else {

@@ -64,7 +64,7 @@ static int keep(struct comparison *c, enum criterion by, const char *typed)
 
 struct compare_request {
     const char *out, *baseline, *size, *mode, *config;
-    bool again, quiet, all;
+    bool quiet, all;
     char **args;
     size_t n;
 };
@@ -113,15 +113,6 @@ static int compare_nothing(const struct compare_request *q, const struct choice 
 }
 
 /* ---- warnings ---- */
-
-/* Also on stderr, because such rows look like the others in the CSV. */
-static void say_single(size_t n)
-{
-    if (n)
-        say("%zu contrast%s come%s from one launch, so no verdict holds for other launches; "
-            "measure 5 or more",
-            n, n == 1 ? "" : "s", n == 1 ? "s" : "");
-}
 
 /* Warns in one line if the compared runs were measured on a loaded machine, and tells if they joined
  * several sets of GPUs. */
@@ -521,31 +512,6 @@ static int show_contrasts(const struct compare_request *q, const struct choice *
     return c->n && !q->quiet ? print_contrasts(q, choice, c) : GS_OK;
 }
 
-/* ---- --again ---- */
-
-static int compare_again(const struct compare_request *q)
-{
-    const char *const *args = (const char *const *)q->args;
-    bool any;
-    size_t single;
-    AUTO(store_close) struct store s = {0};
-    CHECK(store_open_roots(&s, args, q->n));
-    if (s.damaged.n)
-        return GS_FAILED;
-    CHECK(again_make(&s, "compare"));
-    CHECK(again_count(&s, &any, &single));
-    if (q->out)
-        CHECK(again_write(&s, q->out));
-    if (!any)
-        say("no contrast was measured twice below %s%s: 'gradsync run CONFIG' measures a config "
-            "again, in a new recording",
-            q->n ? args[0] : LOCATE_DATA, q->n > 1 ? " and the others" : "");
-    else if (!q->quiet)
-        CHECK(again_print(&s));
-    say_single(single);
-    return GS_OK;
-}
-
 /* ---- the verb ---- */
 
 static int compare(void *request, char **words, int n)
@@ -553,11 +519,8 @@ static int compare(void *request, char **words, int n)
     struct compare_request *q = request;
     q->args = words;
     q->n = (size_t)n;
-    if (q->baseline && (q->again || n == 2))
-        return fail(GS_USAGE, "compare: --baseline compares configs of a run; it excludes A B and "
-                              "--again");
-    if (q->again)
-        return compare_again(q);
+    if (q->baseline && n == 2)
+        return fail(GS_USAGE, "compare: --baseline compares configs of a run; it excludes A B");
     AUTO(comparison_free) struct comparison c = {0};
     AUTO(runs_choice_free) struct choice choice = {0};
     CHECK(compare_collect(&c, q, &choice));
@@ -567,7 +530,10 @@ static int compare(void *request, char **words, int n)
     for (size_t i = 0; i < c.n; i++)
         single += c.v[i].effect.launches == 1;
     int code = show_contrasts(q, &choice, &c);
-    say_single(single);
+    if (single) /* on stderr, because such rows look like the others in the CSV */
+        say("%zu contrast%s come%s from one launch, so no verdict holds for other launches; "
+            "measure 5 or more",
+            single, single == 1 ? "" : "s", single == 1 ? "s" : "");
     CHECK(code);
     if (!q->quiet)
         tell_machines(&choice);
@@ -589,8 +555,6 @@ int cmd_compare(int argc, char **argv)
          "compare with this config (default: the baseline of the run)"},
         {"output", 'o', CLI_TEXT, &q.out, "CSV",
          "folder for the complete table (default: write no table)"},
-        {"again", 0, CLI_FLAG, &q.again, NULL,
-         "show whether repeated runs agree in their verdicts; the table is again.csv"},
         {"quiet", 'q', CLI_QUIET, &q.quiet, NULL, "print errors only, no table"},
         {0},
     };

@@ -14,12 +14,33 @@
 #include <stdio.h>
 #include <string.h>
 
-static void put_plugin(void *ctx, const char *name, const char *path, const struct plugin *p,
-                       const char *why)
+/* Its name, version, summary and file; or why it cannot be used. */
+static int put_plugin(const char *name, void *ctx)
 {
+    struct plugin *p;
+    char why[1024];
     (void)ctx;
-    printf("%-16s %-6s %s\n%-16s %-6s %s\n", name, p ? p->wl.version : "-", p ? p->wl.summary : why,
-           "", "", path);
+    err_capture(why, sizeof why);
+    int code = plugin_load(&p, name);
+    err_capture(NULL, 0);
+    if (code)
+        printf("%-16s %-6s %s\n", name, "-", why);
+    else
+        printf("%-16s %-6s %s\n%-16s %-6s %s\n", name, p->wl.version, p->wl.summary, "", "",
+               p->path);
+    return GS_OK;
+}
+
+static void put_plugins(const struct words *names)
+{
+    for (size_t i = 0; i < names->n; i++) {
+        char why[1024];
+        err_capture(why, sizeof why);
+        int code = plugin_apart(put_plugin, names->v[i], NULL, "while it is loaded");
+        err_capture(NULL, 0);
+        if (code)
+            printf("%-16s %-6s %s\n", names->v[i], "-", why);
+    }
 }
 
 /* For make, which cannot quote: a file that others named ends the list. */
@@ -43,8 +64,11 @@ int names_print(const char *kind, bool *known)
     AUTO_WORDS struct words names = {0};
     int code = GS_OK;
     *known = true;
-    if (!strcmp(kind, "plugins"))
-        return plugin_each(put_plugin, NULL), GS_OK;
+    if (!strcmp(kind, "plugins")) {
+        plugin_names(&names);
+        put_plugins(&names);
+        return GS_OK;
+    }
     if (!strcmp(kind, "verbs")) {
 #define VERB(name, run, arguments, help) words_add(&names, name);
         EACH_VERB(VERB)

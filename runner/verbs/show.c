@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cli.h"
-#include "base/csv.h"
 #include "base/err.h"
 #include "base/files.h"
 #include "base/jsontext.h"
@@ -34,7 +33,7 @@
 static const char tables[] =
     "CREATE TEMP TABLE one AS SELECT * FROM run WHERE dir = %Q;"
     "CREATE TEMP TABLE shown AS"
-    " SELECT s.rowid AS at, s.*, c.grp, c.busbw_factor, length(reason) > 60 AS long,"
+    " SELECT s.rowid AS at, s.*, c.grp, c.busbw_factor, length(reason) > 24 AS long,"
     "   s.launches > 1 AND converged = 'no' AND reason NOT LIKE 'interrupted; %%' AS wide,"
     "   coalesce((SELECT value FROM param AS p WHERE p.run = c.run AND p.cell_id = c.cell_id"
     "               AND key = 'collective'), 'allreduce') AS collective"
@@ -174,6 +173,11 @@ static int say_missing(const char *dir, bool imported, bool is_job)
     return GS_OK;
 }
 
+static void say_remark(const char *s)
+{
+    screen_wrap(0, 4, screen_columns(stdout), s);
+}
+
 static int show_table(struct store *s, const char *dir, const char *title)
 {
     AUTO_FREE char *sets = machine_gpu_sets(&dir, 1);
@@ -182,7 +186,7 @@ static int show_table(struct store *s, const char *dir, const char *title)
     AUTO_FREE char *line = xstrfmt("%s%s%s", title, sets ? ", on " : "", sets ? sets : "");
     screen_say(line);
     CHECK(print_table(s));
-    CHECK(print_lines(s, "SELECT '[' || n || '] ' || text FROM remark ORDER BY n", screen_say));
+    CHECK(print_lines(s, "SELECT '[' || n || '] ' || text FROM remark ORDER BY n", say_remark));
     CHECK(print_lines(s, multinode, NULL));
     fflush(stdout);
     host_load_warn(&dir, 1);
@@ -192,67 +196,34 @@ static int show_table(struct store *s, const char *dir, const char *title)
     return GS_OK;
 }
 
-/* ---- for other programs (docs/formats.md) ---- */
-
-static void take_text(void *text, sqlite3_stmt *st)
-{
-    text_add(text, store_text(st, 0));
-}
-
-/* To the file `out`, or to stdout if it is NULL. */
-static int show_format(struct store *s, const char *dir, const char *out)
-{
-    AUTO_TEXT struct text text = {0};
-    CHECK(store_each(s, "SELECT text FROM nccl_tests JOIN one USING (run)", take_text, &text));
-    if (!text.s)
-        return fail(GS_USAGE, "%s: holds no collective, which --format needs", dir);
-    if (out)
-        return csv_write_file(out, text.s);
-    fputs(text.s, stdout);
-    return GS_OK;
-}
-
 /* ---- the verb ---- */
-
-struct show_request {
-    const char *format, *out, *svg;
-};
 
 static int show(void *request, char **words, int n)
 {
-    const struct show_request *q = request;
+    const char *svg = *(const char **)request;
     AUTO(runs_choice_free) struct choice choice = {0};
     AUTO(store_close) struct store s = {0};
     AUTO_WORDS struct words title = {0};
-    if (q->out && !q->format)
-        return fail(GS_USAGE, "show: --output needs --format");
-    if (q->format && strcmp(q->format, "nccl-tests"))
-        return fail(GS_USAGE, "show: --format is nccl-tests, not '%s'", q->format);
-    if (q->svg && n == 1 && files_is_folder(words[0]))
-        return tune_svg(words[0], q->svg);
+    if (svg && n == 1 && files_is_folder(words[0]))
+        return tune_svg(words[0], svg);
     CHECK(runs_choose(&choice, (const char *const *)words, (size_t)n));
     choice.one = true;
-    if (!q->format)
-        runs_choice_say(&choice);
+    runs_choice_say(&choice);
     const char *dir = runs_choice_latest(&choice)->dir;
-    if (q->svg)
-        return tune_svg(dir, q->svg);
+    if (svg)
+        return tune_svg(dir, svg);
     CHECK(open_run(&s, dir));
     CHECK(store_texts(&s, title_of, &title));
     if (!title.n)
         return fail(GS_FAILED, "%s: nothing recorded yet", dir);
-    return q->format ? show_format(&s, dir, q->out) : show_table(&s, dir, title.v[0]);
+    return show_table(&s, dir, title.v[0]);
 }
 
 int cmd_show(int argc, char **argv)
 {
-    struct show_request q = {0};
+    const char *svg = NULL;
     const struct cli_option options[] = {
-        {"format", 0, CLI_TEXT, &q.format, "FORMAT",
-         "nccl-tests: tables as nccl-tests prints them"},
-        {"svg", 0, CLI_TEXT, &q.svg, "FILE", "write the bars of a run of tune as SVG to this file"},
-        {"output", 'o', CLI_TEXT, &q.out, "FILE",
-         "write the output of --format to this file, replaced atomically (default: print it)"},
+        {"svg", 0, CLI_TEXT, &svg, "FILE", "write the bars of a run of tune as SVG to this file"},
         {0}};
     const struct cli cli = {.arguments = "[PLATFORM | RUN | RAW]",
                             .summary = "Prints a table of a run, of the latest run of "
@@ -261,5 +232,5 @@ int cmd_show(int argc, char **argv)
                             .example = "gradsync show local",
                             .options = options,
                             .args = {0, 1}};
-    return cli_request(&cli, argc, argv, show, &q);
+    return cli_request(&cli, argc, argv, show, &svg);
 }

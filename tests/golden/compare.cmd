@@ -140,7 +140,7 @@ $ gradsync compare -q varies -o varies.csv && operations varies.csv
 $ gradsync compare -q same varies -o sides.same && operations sides.same
 mkdir twice && cp -r same twice/1 && cp -r same twice/2
 for run in 1 2; do named twice/$run $run; done
-$ gradsync compare --again twice -o twice.csv
+gradsync query -q twice --export twice.csv
 $ table twice.csv/again.csv size_B config verdict earlier_verdict agreement
 
 # ---- `where` holds the axes, not the config
@@ -151,22 +151,17 @@ $ gradsync compare --all methods | grep c3
 # ---- one workload on several days: the second day is as the first; on the third c1 is faster, c2 slower
 for day in 1 2 3; do make days/$day groups=2 spread=0.002 seed=$day; done
 sed -i 's/"c1"/"c_"/g; s/"c2"/"c1"/g; s/"c3"/"c2"/g; s/"c_"/"c3"/g' days/3/*.jsonl
-$ gradsync compare --again days -o days.csv
+gradsync query -q days --export days.csv
 $ head -n 1 days.csv/again.csv
 $ table days.csv/again.csv run_id size_B config verdict earlier_run_id earlier_launches earlier_verdict agreement overlap
 # A row has the ratio and interval of the earlier run, and a table gives the answers of its recordings.
 gradsync compare -q days -o solved
 of_day() { csv "$1" "get(\"$2\") == 1" size_B config "${@:3}" | sort -u; }
 $ diff <(of_day days.csv/again.csv earlier_run_id earlier_ratio earlier_ratio_low earlier_ratio_high) <(of_day solved/compare.csv run_id ratio ratio_low ratio_high) && of_day days.csv/again.csv earlier_run_id | wc -l
-$ gradsync query -q days --export days.all && cmp days.csv/again.csv days.all/again.csv
-make other/1 groups=1 spread=0.02 seed=9
-$ gradsync compare --again other days/2
-for day in 1 2 3; do make gap/$day groups=1 launches=$((day == 2 ? 1 : 5)) mpi="Open MPI v5.0.$day"; done
-$ gradsync compare --again gap
 make bound/1 groups=1 && make bound/2 groups=1
 printf '[measure]\nequivalence = 5%%\n[null]\nsize = 8\n' >bound/2/config.ini
-$ gradsync compare --again bound
-$ gradsync compare --again raw1
+gradsync query -q bound --export bound.csv
+$ table bound.csv/again.csv verdict earlier_verdict agreement | sort | uniq -c
 
 # ---- what the floor forbids: the second copy of the baseline is 4% slower, the method is off by that
 reasons() { table "$1/compare.csv" size_B config launches ratio floor launches_needed verdict reason; }
@@ -222,7 +217,7 @@ cp -r after bare && sed -i '/"copy":1/d' bare/*.jsonl
 $ gradsync compare -q before bare -o bare.csv && sides bare.csv | sed -n '1~4p'
 $ gradsync compare -q bare -o bare.csv && reasons bare.csv | sed -n '1~4p'
 mkdir floorless && cp -r bare floorless/1 && cp -r bare floorless/2 && named floorless/2 zzz
-$ gradsync compare -q --again floorless -o floorless.csv && table floorless.csv/again.csv earlier_verdict agreement | sort | uniq -c
+$ gradsync query -q floorless --export floorless.csv && table floorless.csv/again.csv earlier_verdict agreement | sort | uniq -c
 cp -r after wider && named wider wider && sed -i 's/"ranks":2,/"ranks":4,/; s/"nodes":1\b/"nodes":2/' wider/*.jsonl
 $ gradsync compare -q before wider -o sides.csv && sides sides.csv | sed -n '1~4p'
 $ gradsync compare -q before before -o self.csv && sides self.csv | sed -n '1~4p'

@@ -23,7 +23,8 @@ $ for name in another measure no_such_plugin_at_all; do gradsync check -q $name.
 $ gradsync help null | head -n 14
 # One that ends the process while it is loaded; none of the current folder is loaded.
 $ gradsync check load_exits.so
-mkdir one && mv bad.so bad_tables.so one
-$ gradsync --plugins one help plugins | grep 'bad\|null'
+mkdir one && mv bad.so bad_tables.so load_exits.so one
+$ gradsync --plugins one help plugins | grep 'bad\|null\|exits'
+$ gradsync --plugins one help launcher | head -n 2
 $ gradsync help plugins --plugins exits.ini
 $ (cd one && gradsync help plugins) | grep -c bad

@@ -12,18 +12,12 @@ $ gradsync query raw --export csv
 $ head -n 16 csv/samples.csv
 $ cat csv/summary.csv
 $ cat csv/metrics.csv csv/iteration.csv
-$ gradsync show --format nccl-tests raw/p/null/r1
 # A limit is known of the hardware: that of the platform's config today holds for every table.
 mkdir configs && printf '[limits]\nbusbw = 20GB/s\n' >configs/p.ini
 $ gradsync query -q raw --export today && rows today limit_Bps limit_fraction median_s
 printf '[limits]\nmemory = 1TB/s\n' >configs/p.ini
 $ gradsync query -q raw --export today && rows today limit_Bps limit_fraction median_s
 rm -r configs
-# What was 16 bytes is 8, by another metric: a table of its own.
-whole_run told/p/null/r1
-sed -i "/$C/{ s/\"params\": \"size=16 config=a\"/\"params\": \"size=8 config=a metric=L\"/; s/\"size_B\": 16/\"size_B\": 8/
-    s/{\"size\":\"16\",\"config\":\"a\"}/{\"size\":\"8\",\"config\":\"a\",\"metric\":\"L\"}/; s/\"size_B\":16/\"size_B\":8/ }" told/p/null/r1/*.json*
-$ gradsync show --format nccl-tests told/p/null/r1 | grep -E '^# config|^ +8 '
 
 # ---- the same bytes: again, in a German locale, and from a store that took runs one after another or lost one
 cp -r csv first

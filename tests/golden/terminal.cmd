@@ -59,13 +59,3 @@ rm -r $later
 
 # ---- a reason once, below the table
 $ gradsync show $top/data/raw/h200-2gpu-collectives/*/*-zero-cta-70cb 2>/dev/null | grep '^\[\| zero  *overlapped'
-
-# ---- formats for other programs
-$ gradsync show p --format nccl-tests | grep -v '^#'
-$ gradsync show p --format nccltests
-# A block of an all-gather counts its elements, and it has no operation; a broadcast has a root.
-collectives=$(echo $top/data/raw/h200-2gpu-collectives/nccl_allreduce/*-40a9)
-$ gradsync show $collectives --format nccl-tests 2>/dev/null | grep 'starting\|^ *65536 '
-# What it writes, import reads: the times are those of the report.
-gradsync show $top/data/raw/h200-4gpu/nccl_allreduce/*-f16a --format nccl-tests >text.txt 2>/dev/null
-$ gradsync import -q --platform back --set ranks=4 -o back text.txt

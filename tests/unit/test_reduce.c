@@ -6,7 +6,6 @@
 #include "folder.h"
 #include "record/host_load.h"
 #include "reduce/axes.h"
-#include "reduce/nccl_table.h"
 #include "reduce/summary.h"
 
 #include <inttypes.h>
