@@ -325,13 +325,12 @@ static void contrast_group(struct comparison *c, const struct pass *p)
  * between cells that are alike in all else, without an A/A floor. Only launches of one origin are
  * compared; those without a counterpart have a row without numbers, which names the difference.
  *
- * Two runs or folders: their cells that are alike in all.
+ * Two runs: their cells that are alike in all.
  */
 
 struct side { /* the launches of a cell that have one origin */
     const struct recorded *r;
     const struct rec_cell *cell;
-    bool complete; /* the run */
     char *params;  /* all parameters but those of the config; owned */
     size_t origin;
     const char *origin_text; /* NULL: no numbers */
@@ -519,17 +518,16 @@ int compare_within_run(struct comparison *c, const char *dir, const char *baseli
     return code;
 }
 
-/* ---- unpaired: two runs, or two folders of runs ---- */
+/* ---- unpaired: two runs ---- */
 
-struct run_set {
-    struct recorded **runs;
-    struct origins *origins;
-    size_t n_runs;
+struct one_run {
+    struct recorded *r;
+    struct origins origins;
     struct sides sides;
 };
 
 /* The launches of the origin that most of them have. */
-static void add_main_side(struct run_set *set, const struct pass *p, const struct series *s)
+static void add_main_side(struct sides *sides, const struct pass *p, const struct series *s)
 {
     if (s->copy || !series_status(p->r, s).numbers)
         return;
@@ -541,8 +539,7 @@ static void add_main_side(struct run_set *set, const struct pass *p, const struc
     }
     if (!all)
         return;
-    struct side *one = add_side(&set->sides, p, s, kinds.v[most].origin);
-    one->complete = run_is_final(p->r->dir);
+    struct side *one = add_side(sides, p, s, kinds.v[most].origin);
     AUTO_FREE char *left_out = launches_out_text(p->g);
     if (*left_out)
         note_add(&one->note, "%s: %s", p->r->run_id, left_out);
@@ -551,74 +548,47 @@ static void add_main_side(struct run_set *set, const struct pass *p, const struc
                  p->r->run_id, all - kinds.v[most].n);
 }
 
-static int add_run(struct run_set *set, const char *dir)
+static int read_one(struct one_run *one, const char *root)
 {
-    struct recorded *r;
+    AUTO(runs_free) struct runs runs = {0};
     struct compare_rules rules;
     struct gathered *groups = NULL;
-    int code = recorded_read(&r, dir);
-    if (code || !r)
-        return code;
-    struct origins *o = &set->origins[set->n_runs];
-    set->runs[set->n_runs++] = r;
-    CHECK(read_rules(&rules, r));
-    origins_of_run(o, r);
-    code = gather_run(r, &groups);
-    for (size_t g = 0; g < r->n_groups && !code; g++)
+    CHECK(runs_below(&runs, &root, 1));
+    if (runs.n != 1)
+        return fail_at(GS_USAGE, root, 0, "holds %zu runs; compare one run with one", runs.n);
+    CHECK(recorded_read(&one->r, runs.v[0].dir));
+    if (!one->r)
+        return GS_OK;
+    CHECK(read_rules(&rules, one->r));
+    origins_of_run(&one->origins, one->r);
+    int code = gather_run(one->r, &groups);
+    for (size_t g = 0; g < one->r->n_groups && !code; g++)
         for (size_t i = 0; i < groups[g].n; i++)
-            add_main_side(set, &(struct pass){r, o, &rules, g, &groups[g]}, &groups[g].series[i]);
-    gathered_free_run(r, groups);
+            add_main_side(&one->sides,
+                          &(struct pass){one->r, &one->origins, &rules, g, &groups[g]},
+                          &groups[g].series[i]);
+    gathered_free_run(one->r, groups);
     return code;
 }
 
-static int read_set(struct run_set *set, const char *root)
+static void one_run_free(struct one_run *one)
 {
-    AUTO(runs_free) struct runs runs = {0};
-    CHECK(runs_below(&runs, &root, 1));
-    set->runs = xcalloc(runs.n + 1, sizeof(struct recorded *));
-    set->origins = xcalloc(runs.n + 1, sizeof *set->origins);
-    for (size_t i = 0; i < runs.n; i++)
-        CHECK(add_run(set, runs.v[i].dir));
-    return GS_OK;
+    sides_free(&one->sides);
+    origins_free(&one->origins);
+    recorded_free(one->r);
 }
 
-static void run_set_free(struct run_set *set)
+/* The same cell; NULL: the run has none. */
+static const struct side *same_cell(const struct sides *all, const struct side *of)
 {
-    sides_free(&set->sides);
-    for (size_t i = 0; i < set->n_runs; i++) {
-        origins_free(&set->origins[i]);
-        recorded_free(set->runs[i]);
-    }
-    free(set->origins);
-    free(set->runs);
-}
-
-/* Several runs may have measured this cell. Returns the side of the one that counts (run_stands). */
-static const struct side *standing_side(const struct sides *all, const struct side *of)
-{
-    const struct side *one = NULL;
     for (size_t i = 0; i < all->n; i++) {
         const struct side *s = &all->v[i];
         if (s->cell->size_B == of->cell->size_B && !strcmp(s->cell->config, of->cell->config) &&
             !strcmp(s->cell->mode, of->cell->mode) && !strcmp(s->cell->params, of->cell->params) &&
-            !strcmp(s->r->workload, of->r->workload) && !strcmp(s->r->label, of->r->label) &&
-            (!one || run_stands(s->complete, s->r->run_id, one->complete, one->r->run_id)))
-            one = s;
+            !strcmp(s->r->workload, of->r->workload) && !strcmp(s->r->label, of->r->label))
+            return s;
     }
-    return one;
-}
-
-/* Names the newer unfinished runs that were left out in favour of an older, complete one: the user may
- * want to judge the newer ones. */
-static void say_left_out(const struct sides *all)
-{
-    AUTO_WORDS struct words dirs = {0};
-    for (size_t i = 0; i < all->n; i++) {
-        const struct side *s = &all->v[i], *one = standing_side(all, s);
-        if (!s->complete && one->complete && strcmp(s->r->run_id, one->r->run_id) > 0)
-            words_add_once(&dirs, s->r->dir);
-    }
-    runs_say_unfinished("compare", &dirs);
+    return NULL;
 }
 
 /* "ranks 4 | 2, nccl 2.28.3 | 2.29.1"; "": no difference. The caller frees it. */
@@ -663,14 +633,12 @@ static void contrast_runs(struct comparison *c, const struct sides *all, const s
 
 int compare_between_runs(struct comparison *c, const char *a, const char *b)
 {
-    AUTO(run_set_free) struct run_set A = {0}, B = {0};
+    AUTO(one_run_free) struct one_run A = {0}, B = {0};
     size_t alone = 0;
-    CHECK(read_set(&A, a));
-    CHECK(read_set(&B, b));
+    CHECK(read_one(&A, a));
+    CHECK(read_one(&B, b));
     for (size_t i = 0; i < B.sides.n; i++) {
-        const struct side *y = &B.sides.v[i], *x = standing_side(&A.sides, y);
-        if (standing_side(&B.sides, y) != y)
-            continue;
+        const struct side *y = &B.sides.v[i], *x = same_cell(&A.sides, y);
         if (x)
             contrast_runs(c, &B.sides, x, y);
         alone += !x;
@@ -690,7 +658,5 @@ int compare_between_runs(struct comparison *c, const char *a, const char *b)
                     a, b);
     if (alone)
         say("%zu cells of %s are not in %s", alone, b, a);
-    say_left_out(&A.sides);
-    say_left_out(&B.sides);
     return GS_OK;
 }

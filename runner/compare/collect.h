@@ -6,12 +6,11 @@
  * ratio of their block medians, copy 0 with copy 0 in the same block. Warm-up blocks and launches with
  * too few blocks are left out.
  *
- * Two runs, or two folders of runs: the cells that both have (same workload, label, config, mode, size
+ * Two runs: the cells that both have (same workload, label, config, mode, size
  * and parameters), B with A, by the logarithms of their block medians. They share no block, so launches
  * are compared with launches, and the ratio contains every difference between the two days or machines;
  * the reason names the known ones. The floor is the sum of both runs' A/A floors in the cell's group and
- * mode. If one of them has none, the verdict is inconclusive. If a folder measured a cell in several
- * runs, the one that stands counts (run_stands).
+ * mode. If one of them has none, the verdict is inconclusive.
  */
 #pragma once
 

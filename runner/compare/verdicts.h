@@ -6,7 +6,7 @@
  *   compare [RAW…]            inside each run: every config against the baseline of its group and
  *                             mode, block by block (paired; collect.h). In an imported run, whose
  *                             configs share no block, launch by launch (collect.h)
- *   compare A B               two runs, or two folders of runs: cell by cell, B against A, launch by
+ *   compare A B               two runs: cell by cell, B against A, launch by
  *                             launch (unpaired; collect.h)
  *   compare --again [RAW…]    contrasts that several runs have measured (store/contrasts.h)
  *

@@ -11,6 +11,7 @@
 #include "plan/plan.h"
 
 #include <errno.h>
+#include <jansson.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,10 @@
 
 /* ---- plan.json ---- */
 
-json_t *plan_json(const struct plan *p)
+/* section, workload, label, platform, overrides, seed, launches, ranks, nodes, config_sha256,
+ * gradsync, groups [id], cells [{id, group, config, mode, params, size_B, busbw_factor, baseline,
+ * skip}]. The caller owns the reference. */
+static json_t *plan_json(const struct plan *p)
 {
     json_t *cells = json_array(), *groups = json_array(), *overrides = json_array();
     for (size_t i = 0; i < p->n_groups; i++) {

@@ -6,15 +6,9 @@
 
 #include "plan/plan.h"
 
-#include <jansson.h>
 #include <stdbool.h>
 
 /* A run folder holds config.ini (a copy of the config) and plan.json. plan_read builds
  * the plan again from both, and fails if other cell ids come out (another plugin version). */
 int plan_write(const struct plan *p, const char *dir);
 int plan_read(struct plan **out, const char *dir);
-
-/* section, workload, label, platform, overrides, seed, launches, ranks, nodes, config_sha256,
- * gradsync, groups [id], cells [{id, group, config, mode, params, size_B, busbw_factor, baseline,
- * skip}]. The caller owns the reference. */
-json_t *plan_json(const struct plan *p);

@@ -264,17 +264,12 @@ bool run_is_final(const char *dir)
 
 /* ---- order ---- */
 
-bool run_stands(int progress, const char *run_id, int other_progress, const char *other_id)
+/* Which of two runs stands for what both have measured: the one with more progress (a complete run
+ * goes before one that was interrupted or is under way), then the later one, as its id begins with the
+ * time. The view `standing` of the store is the same rule in SQL. */
+static bool run_stands(int progress, const char *run_id, int other_progress, const char *other_id)
 {
     return progress != other_progress ? progress > other_progress : strcmp(run_id, other_id) > 0;
-}
-
-void runs_say_unfinished(const char *verb, const struct words *dirs)
-{
-    for (size_t i = 0; i < dirs->n; i++) {
-        AUTO_FREE char *command = run_completed_by(dirs->v[i]);
-        say("%s: without a newer run that is unfinished (to complete it: %s)", verb, command);
-    }
 }
 
 static bool is_later(const struct run_folder *a, const struct run_folder *b)

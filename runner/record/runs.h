@@ -53,13 +53,6 @@ void runs_free(struct runs *r);
 /* True if the run folder has a manifest. */
 bool run_is_final(const char *dir);
 
-/* Which of two runs stands for what both have measured: the one with more progress (a complete run
- * goes before one that was interrupted or is under way), then the later one, as its id begins with the
- * time. The view `standing` of the store is the same rule in SQL. */
-bool run_stands(int progress, const char *run_id, int other_progress, const char *other_id);
-/* Names the run folders that an older, complete run stands for. */
-void runs_say_unfinished(const char *verb, const struct words *dirs);
-
 /* ---- which run stands for a section ---- */
 
 /* Which recordings a verb uses if its user names a platform, or nothing.

@@ -2,7 +2,6 @@
 #include "base/cli.h"
 #include "base/err.h"
 #include "base/files.h"
-#include "base/jsontext.h"
 #include "base/secrets.h"
 #include "base/shell.h"
 #include "base/term.h"
@@ -36,7 +35,7 @@
 struct plan_options {
     const char **set;
     const char *workload;
-    bool json, all;
+    bool all;
 };
 
 /* ---- one workload ---- */
@@ -88,19 +87,6 @@ static void print_plan(const struct plan *p, bool all)
     print_cost(p);
 }
 
-static json_t *plan_and_cost(const struct plan *p)
-{
-    struct plan_cost cost = plan_cost(p);
-    json_t *o = plan_json(p);
-    if (!p->set.measure.seed)
-        json_object_set_new(o, "seed", json_null()); /* run draws its own seed */
-    json_object_set_new(o, "cost",
-                        json_pack("{s:f, s:f, s:I, s:I}", "time_s", cost.time_s, "most_s",
-                                  cost.most_s, "host_B", (json_int_t)cost.host_B, "device_B",
-                                  (json_int_t)cost.device_B));
-    return o;
-}
-
 /* ---- the verb ---- */
 
 /* Repeats the options, so that the next command measures the plan that was shown. */
@@ -144,18 +130,12 @@ static void print_total(const struct planned *all)
 
 static void print_plans(const struct planned *all, const struct plan_options *o)
 {
-    AUTO_JSON json_t *list = json_array();
-    if (!o->json && all->n)
+    if (all->n)
         print_total(all);
-    for (size_t i = 0; i < all->n; i++)
-        if (o->json) {
-            json_array_append_new(list, plan_and_cost(all->plans[i]));
-        } else {
-            printf("%s", i ? "\n" : "");
-            print_plan(all->plans[i], o->all);
-        }
-    if (o->json)
-        json_print(list, JSON_SORT_KEYS | JSON_INDENT(1));
+    for (size_t i = 0; i < all->n; i++) {
+        printf("%s", i ? "\n" : "");
+        print_plan(all->plans[i], o->all);
+    }
     fflush(stdout);
 }
 
@@ -198,11 +178,10 @@ static int show_sections(struct config *c, const struct plan_options *o)
         plan_free(all.plans[i]);
     free(all.plans);
     if (!wanted && !o->workload && config_section(c, "model")) {
-        printf("%s\n",
-               o->json ? "[]" : "nothing to measure; 'gradsync model' computes its [model]");
+        printf("nothing to measure; 'gradsync model' computes its [model]\n");
         return GS_OK;
     }
-    if (wanted && !code && !o->json)
+    if (wanted && !code)
         say_next(c, o);
     return wanted ? code : plan_sections_none(c, o->workload);
 }
@@ -228,7 +207,6 @@ int cmd_plan(int argc, char **argv)
         {"workload", 'w', CLI_TEXT, &o.workload, "SECTION",
          "plan only this workload section (default: all)"},
         {"all", 'a', CLI_FLAG, &o.all, NULL, "print every cell (default: the first ones)"},
-        {"json", 'j', CLI_FLAG, &o.json, NULL, "print the plans as JSON"},
         {0}};
     const struct cli cli = {.arguments = "CONFIG",
                             .summary = "Lists the cells that a config defines, with their ids, "

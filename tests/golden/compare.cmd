@@ -202,12 +202,8 @@ make after groups=3 seed=4 scale=1.05 mpi='Open MPI v5.0.0'
 sides() { table "$1/compare.csv" run_id baseline size_B config launches ratio floor verdict reason; }
 $ gradsync compare before after -o sides.csv
 $ sides sides.csv
-# Of two runs of the same cells the latest counts, but a complete one before a later unfinished one.
 for day in 1 2; do make days2/$day groups=1 seed=$day; done
-$ gradsync compare -q before days2 -o sides.csv && sides sides.csv
-named days2/1 1-older && manifest days2/1
-$ gradsync compare before days2 -o sides.csv
-$ sides sides.csv | cut -d ' ' -f 1 | sort | uniq -c
+$ gradsync compare -q before days2
 for side in before after; do
     cp -r $side no-$side && sed -i 's/"config":"c3"/"config":""/' no-$side/*.jsonl
 done
